@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* server.h - HTTP/1.1 in, HTTP/1.1 out: whole requests are handed up, answered from any thread, while connections are parked.
+ *
+ * Calling order: http_server_new -> (on_request -> http_reply | http_reply_buf | http_reply_producer |
+ * http_stream_begin -> http_stream_write* -> http_stream_end)* -> http_server_drain -> http_server_free.
+ * on_request runs on a loop thread when headers AND body are complete. It must not block. The exchange is answered exactly
+ * once, there and then or later from any thread; meanwhile its connection is parked and costs nothing.
+ * Invariants: every request passed http_guard_check (and, on a listener with client CAs and require_client_cert, mtls_verify)
+ * before on_request sees it; what failed goes to `reject`, whose reply closes the connection. Headers and bodies have absolute
+ * deadlines.
+ * Memory: the request is borrowed until the exchange is answered (http_reply… returns) or the stream is ended; its arena dies
+ * with the exchange. Replies are copied unless the call says it takes them.
+ * Errors: http_server_new: INVALID (options), IO (socket, files). All other calls cannot fail or say so by bool. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "core/base/arena.h"
+#include "core/base/err.h"
+#include "core/base/str.h"
+
+enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_PUT, HTTP_PATCH, HTTP_DELETE, HTTP_OPTIONS, HTTP_OTHER };
+
+struct http_header {
+    struct str name, value;
+};
+
+struct http_request {
+    enum http_method method;
+    struct str method_text;
+    struct str path;                /* raw, before '?', not decoded */
+    struct str query;               /* raw, after '?'; STR_NULL when there is no '?' */
+    const struct http_header *headers;
+    size_t nheaders;
+    struct str body;                /* never NULL-pointed; len 0 when absent */
+    struct str remote_addr;         /* "10.0.0.1", "2001:db8::1", "unix" */
+    struct arena *arena;            /* handlers allocate here; freed when the exchange ends */
+    int64_t received_mono_us;       /* when the request line was complete */
+    struct str peer_identity;       /* mTLS listener: the one verified URI SAN, else STR_NULL */
+    struct str peer_fingerprint;    /* hex SHA-256 of the peer's certificate, else STR_NULL */
+};
+
+struct http_exchange;
+struct http_server;
+
+struct http_response {
+    int status;
+    struct str content_type;        /* STR_NULL: none */
+    struct str body;
+    const struct http_header *headers;
+    size_t nheaders;
+};
+
+struct http_server_options {
+    const char *bind_addr;          /* "127.0.0.1", "::", …; ignored with unix_path */
+    int port;                       /* 0: the kernel picks, see http_server_port */
+    const char *unix_path;          /* serve on a Unix socket instead; an old socket there is replaced */
+    int loops;                      /* threads that speak HTTP; 0: 1 */
+    int max_connections;            /* over all loops; 0: 4096 */
+    int per_ip;                     /* per address and loop; 0: no limit */
+    size_t header_max;              /* request line + headers; 0: 16384. More is HEADERS */
+    size_t body_max_default;        /* 0: 1 MiB. More is TOO_LARGE */
+    size_t arena_max;               /* limit of a request's arena, body not counted; 0: 64 MiB */
+    int header_deadline_ms;         /* absolute, from the first moment; 0: 30000 */
+    int body_deadline_ms;           /* absolute, from the end of the headers; 0: 60000 */
+    int idle_timeout_ms;            /* between requests; 0: 75000 */
+    /* Per-route cap of the body, called after the headers; NULL: body_max_default. 0 means body_max_default too. */
+    size_t (*body_limit)(void *ctx, enum http_method m, struct str path);
+    void (*on_request)(void *ctx, struct http_exchange *x);
+    /* Refusals of guard, limits, deadlines and mTLS: write the problem body through http_reply, on this thread, before it
+     * returns; the connection closes after it. NULL: a short text. x->request may lack its body. */
+    void (*reject)(void *ctx, struct http_exchange *x, enum errc code, const char *why);
+    void *ctx;
+    const char *tls_cert_file, *tls_key_file;   /* PEM; both or none */
+    const char *tls_client_ca_file;             /* PEM bundle: ask clients for a certificate */
+    bool require_client_cert;                   /* refuse (UNAUTHENTICATED) who has no good one; else peer_identity stays NULL */
+};
+
+struct http_server *http_server_new(const struct http_server_options *o, struct err *e);    /* NULL on error */
+int http_server_port(const struct http_server *s);              /* 0 for a Unix socket */
+/* Stop accepting; serve what is open; replies say Connection: close and idle connections end. Returns at once. */
+void http_server_drain(struct http_server *s);
+size_t http_server_open_exchanges(const struct http_server *s); /* requests handed up and not yet ended */
+size_t http_server_connections(const struct http_server *s);
+/* Ends all. Exchanges not answered by now die unanswered: nobody may touch them during or after this call. */
+void http_server_free(struct http_server *s);
+
+const struct http_request *http_exchange_request(const struct http_exchange *x);
+void *http_exchange_data(const struct http_exchange *x);        /* a slot for the application, NULL at first */
+void http_exchange_set_data(struct http_exchange *x, void *data);
+bool http_exchange_gone(const struct http_exchange *x);         /* the peer has left (noticed within about a second) */
+
+struct str http_header_get(const struct http_request *r, const char *name);     /* case-insensitive; STR_NULL when absent */
+const char *http_method_name(enum http_method m);               /* "GET" …; "OTHER" */
+
+/* Answer, from any thread, exactly once. x must not be touched afterwards. Copies everything. */
+void http_reply(struct http_exchange *x, const struct http_response *r);
+/* The same, but takes the memory of `take` as the body (take becomes empty). headers may be NULL. */
+void http_reply_buf(struct http_exchange *x, int status, struct str content_type, const struct http_header *headers,
+                    size_t nheaders, struct buf *take);
+/* Large downloads with backpressure: read is called on the loop thread whenever the peer can take more. It returns bytes
+ * written into buf, 0 at the end, -1 on failure (the connection is cut so that the peer sees it). total -1: not known.
+ * free_ is called once, whatever happens. */
+void http_reply_producer(struct http_exchange *x, int status, struct str content_type, const struct http_header *headers,
+                         size_t nheaders, int64_t total, ssize_t (*read_)(void *p, void *buf, size_t n), void (*free_)(void *p),
+                         void *p);
+
+/* Streams. buffer_max: bytes that may wait for the peer. After begin, only the thread(s) of the stream touch x, and
+ * http_stream_end must be called exactly once, also after a write said false. */
+enum errc http_stream_begin(struct http_exchange *x, int status, struct str content_type, const struct http_header *headers,
+                            size_t nheaders, size_t buffer_max);
+bool http_stream_write(struct http_exchange *x, const void *p, size_t n);   /* false: peer gone or too slow; nothing queued */
+bool http_stream_gone(const struct http_exchange *x);
+void http_stream_end(struct http_exchange *x);
