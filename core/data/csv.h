@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* csv.h - tables of numbers with one label column, read strictly from CSV (RFC 4180) with a header row.
+ *
+ * The API checks an upload with csv_check; the worker reads the same bytes with csv_read: one parser, so what was accepted trains.
+ * Accepted: LF or CRLF, quoted fields with doubled quotes, a byte-order mark, a missing last line end.
+ * Refused, with row and column ("row 17, column 5 (pixel_0_4): …"; row 1 is the header, so rows match what an editor shows):
+ * ragged rows, empty fields, anything but a finite decimal number (nan, inf, hex, blanks, thousands separators), values that a
+ * float cannot hold, labels that are no integer of 0 … classes-1, duplicate or missing columns, no data row.
+ * There is no default for a missing value: the sender decides what to put there.
+ *
+ * Memory: csv_read puts the table in the arena it is given (4 bytes per cell, 4 per label); past the arena's limit it fails as LIMIT.
+ * Errors: BAD_DATA (the file), INVALID (the schema), LIMIT (rows, columns, bytes). */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include "core/base/str.h"
+
+enum {
+    CSV_COLUMNS_MAX = 16384,
+    CSV_NAME_MAX = 128,         /* bytes of a column name */
+    CSV_FIELD_MAX = 4096,       /* bytes of a quoted field */
+    CSV_CLASSES_MAX = 65536
+};
+#define CSV_ROWS_MAX ((size_t)50 * 1000 * 1000)
+#define CSV_BYTES_MAX ((size_t)4 << 30)
+
+struct csv_schema {
+    struct str label;               /* name of the label column */
+    int64_t classes;                /* labels are 0 … classes-1; 0: take the largest label + 1 */
+    const struct str *features;     /* names of the feature columns in the order wanted; NULL: all but the label, as in the file */
+    size_t feature_count;
+};
+
+struct csv_table {
+    size_t rows, cols;              /* cols: features only */
+    int64_t classes;
+    float *x;                       /* rows × cols, row after row; NULL from csv_check */
+    int32_t *labels;                /* rows; NULL from csv_check */
+    const struct str *names;        /* cols, copied into the arena */
+};
+
+/* Checks every cell; memory for the header only. */
+enum errc csv_check(struct arena *a, struct str text, const struct csv_schema *schema, struct csv_table *ret, struct err *e);
+/* Checks and reads. */
+enum errc csv_read(struct arena *a, struct str text, const struct csv_schema *schema, struct csv_table *ret, struct err *e);
+/* A finite decimal number ("-1.5e3"), correctly rounded; false on anything else. Fast for short numbers. */
+bool csv_number(struct str s, double *ret);
