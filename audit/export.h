@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* export.h - streams a part of one tenant's log as a bundle that a stranger can verify offline (docs/audit-format.md §3).
+ *
+ * The bundle is made against the newest signed head at or beyond `to`. A whole range carries the frontier before it and the
+ * subtrees behind it; a selection (`only`) carries an inclusion proof with each record.
+ * Memory: pages of events in an arena of its own, whatever the length; a selection is at most AUDIT_SELECT_MAX records.
+ * Errors: NOT_FOUND (no signed head yet), INVALID (range), INTERNAL (stored bytes that are not canonical), what the sink says. */
+#pragma once
+#include "audit/head.h"
+#include "core/base/err.h"
+
+struct work;
+struct stmt;
+
+enum { AUDIT_SELECT_MAX = 1000, AUDIT_KEYS_MAX = 16 };
+
+struct audit_key {
+    char key_id[AUDIT_KEY_ID];
+    uint8_t pub[AUDIT_PUB];
+};
+typedef enum errc (*audit_sink_fn)(void *ctx, const void *p, size_t n, struct err *e);
+
+struct audit_export_opts {
+    struct uuid tenant_id;
+    uint64_t from, to;             /* tseq, inclusive; 0 and 0: from 1 to the newest head */
+    uint64_t prev_size;            /* not 0: prove that this log extends the head of that size */
+    const uint64_t *only;          /* ascending tseqs; NULL: all in the range */
+    size_t only_count;
+    const struct audit_key *keys;  /* public keys to write into the manifest */
+    size_t key_count;
+    audit_sink_fn sink;
+    void *sink_ctx;
+};
+struct audit_export_result {
+    uint64_t count, from, to, head_size;
+};
+MUST_CHECK enum errc audit_export(struct work *w, const struct audit_export_opts *opts, struct audit_export_result *ret,
+                                  struct err *e);
+
+/* One row of a reading page: newest or oldest first is the caller's choice by cursor. */
+struct audit_row {
+    uint64_t tseq;
+    struct uuid event_id;
+    struct merkle_hash leaf, chain;
+    struct str body;               /* ptr NULL: dropped by retention */
+};
+/* Events of the tenant with tseq in (after, …], oldest first, at most limit (<= 1000). */
+MUST_CHECK enum errc audit_list(struct work *w, struct uuid tenant, uint64_t after, size_t limit, struct audit_row **ret,
+                                size_t *ret_count, struct err *e);
+/* The newest head of a log; NOT_FOUND when none is signed yet. body and sig live in w->arena. */
+MUST_CHECK enum errc audit_newest_head(struct work *w, struct uuid tenant, struct audit_head *ret, struct str *body,
+                                       uint8_t sig[AUDIT_SIG], struct err *e);
+
+extern const struct stmt *const audit_export_stmts[];
