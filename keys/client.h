@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* client.h - the falaj-keyd of each zone as functions: make, open, release and rewrap keys; sign.
+ *
+ * One handle per process, any number of threads; connections are kept (up to 8 per zone) and made anew after a restart of keyd,
+ * which a call survives when nothing was answered yet. Every verb may be repeated safely: making a key twice leaves an unused one.
+ * Errors: UNAVAILABLE (keyd of the named zone does not answer, or no such zone is configured), SEALED (its provider is), DEADLINE
+ * (timeout_ms over), FORBIDDEN (this uid), DAMAGED (a blob does not open at this place), INVALID (a reference).
+ * Plain keys go to struct secret32 of the caller (secret32_new) and nowhere else; the caller wipes them.
+ *
+ * Upload:    keyd_dek_new -> stream_sealer_new(plain, ref) …     store ret_wrapped beside the object
+ * Download:  keyd_dek_open -> stream_opener_new(plain, ref) …
+ * Lease:     keyd_release -> send the message to the worker, which calls release_open (core/wire/release_wire.h) */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "core/base/str.h"
+#include "core/crypto/seal.h"
+#include "core/crypto/sign.h"
+#include "core/wire/release_wire.h"
+#include "keys/hierarchy.h"
+
+struct keyd_client;
+
+/* zones: "ae-dxb-1=/run/falaj/keyd-ae-dxb-1.sock,ae-auh-1=…". Connects lazily: a zone that is down does not stop the start. */
+MUST_CHECK enum errc keyd_client_new(struct str zones, int timeout_ms, struct keyd_client **ret, struct err *e);
+void keyd_client_free(struct keyd_client *c);
+void keyd_client_freep(struct keyd_client **c);
+bool keyd_client_has_zone(const struct keyd_client *c, struct str zone);
+
+struct keyd_health {
+    bool is_sealed;
+    bool is_hardware;
+    uint32_t root_version, oldest_root_version;
+    uint64_t cached_tkeks;
+    uint64_t calls;
+    char provider[16];
+    char zone[KEY_ZONE_MAX + 1];
+};
+MUST_CHECK enum errc keyd_health(struct keyd_client *c, struct str zone, struct keyd_health *ret, struct err *e);
+
+MUST_CHECK enum errc keyd_tkek_new(struct keyd_client *c, const struct tkek_ref *t, struct key_blob *ret, struct err *e);
+/* Wrap the same tenant key under the zone's current root version. ret_version: that version. */
+MUST_CHECK enum errc keyd_tkek_rewrap(struct keyd_client *c, const struct tkek_ref *t, const struct key_blob *tkek,
+                                      struct key_blob *ret, uint32_t *ret_version, struct err *e);
+/* ret_plain may be NULL: the key is then made and wrapped but not shown (outputs of a job). */
+MUST_CHECK enum errc keyd_dek_new(struct keyd_client *c, const struct tkek_ref *t, const struct key_blob *tkek,
+                                  const struct dek_ref *d, struct key_blob *ret_wrapped, struct secret32 *ret_plain,
+                                  struct err *e);
+MUST_CHECK enum errc keyd_dek_open(struct keyd_client *c, const struct tkek_ref *t, const struct key_blob *tkek,
+                                   const struct dek_ref *d, const struct key_blob *wrapped, struct secret32 *ret_plain,
+                                   struct err *e);
+/* Move a wrapped data key from one version of the tenant key to another. */
+MUST_CHECK enum errc keyd_dek_rewrap(struct keyd_client *c, const struct tkek_ref *from, const struct key_blob *from_tkek,
+                                     const struct tkek_ref *to, const struct key_blob *to_tkek, const struct dek_ref *d,
+                                     const struct key_blob *wrapped, struct key_blob *ret, struct err *e);
+
+struct keyd_release_item {
+    struct tkek_ref tkek;               /* items may be under different versions, never different tenants */
+    struct key_blob tkek_blob;
+    struct dek_ref dek;
+    struct key_blob wrapped;
+};
+/* Seal 1..64 data keys to a worker. The caller has checked the lease and COMMITTED the audit event before it sends *message on.
+ * message has room for RELEASE_MESSAGE_MAX bytes. */
+MUST_CHECK enum errc keyd_release(struct keyd_client *c, const struct release_terms *terms, const struct keyd_release_item *items,
+                                  size_t n, uint8_t *message, size_t *ret_len, struct err *e);
+
+/* Ed25519 with the zone's signing key; n <= 64 KiB. */
+MUST_CHECK enum errc keyd_sign(struct keyd_client *c, struct str zone, const void *bytes, size_t n, uint8_t ret_sig[ED25519_SIG],
+                               uint8_t ret_key_id[KEY_ID_BYTES], struct err *e);
+MUST_CHECK enum errc keyd_public_key(struct keyd_client *c, struct str zone, uint8_t ret_public[ED25519_PUBLIC],
+                                     uint8_t ret_key_id[KEY_ID_BYTES], struct err *e);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hierarchy.h - the key hierarchy as data: what a tenant key and a data key are, and what binds each wrapped key to its place.
+ *
+ * L0 zone root (in the provider) wraps L1 tenant keys (TKEK, one per tenant, purpose and version), which wrap L2 data keys (DEK,
+ * one per object version). Associated data (core/crypto/seal.h fields):
+ *   L1  "falaj-kek-v1" || zone || tenant || purpose || version
+ *   L2  "falaj-dek-v1" || zone || tenant || object_kind || object_id || object_version || dek_id
+ * The blob header's version is the root's for L1 and the TKEK's for L2. Pure: no I/O, no key material.
+ * The strings are borrowed. The platform's own keys have the nil tenant. */
+#pragma once
+#include <stdint.h>
+#include "core/base/id.h"
+#include "core/base/str.h"
+#include "core/crypto/seal.h"
+
+enum { KEY_ZONE_MAX = 63, KEY_PURPOSE_MAX = 31, KEY_KIND_MAX = 31 };
+
+#define KEY_PURPOSE_DATA "data"         /* artifacts, datasets, models, checkpoints */
+#define KEY_PURPOSE_SECRET "secret"     /* credentials stored for the tenant */
+#define KEY_PURPOSE_PII "pii"           /* erasable personal fields of the audit log */
+
+struct tkek_ref {
+    struct str zone;
+    struct uuid tenant;
+    struct str purpose;
+    uint32_t version;           /* from 1 */
+};
+
+struct dek_ref {
+    struct str zone;
+    struct uuid tenant;
+    struct str object_kind;     /* "dataset", "artifact", "model", … */
+    struct uuid object_id;
+    uint32_t object_version;    /* from 1 */
+    struct uuid dek_id;         /* uuid_v7; never reused */
+};
+
+/* INVALID names the member: lengths, [a-z0-9._-] names, version 0, nil ids. */
+MUST_CHECK enum errc tkek_ref_check(const struct tkek_ref *t, struct err *e);
+MUST_CHECK enum errc dek_ref_check(const struct dek_ref *d, struct err *e);
+/* The DEK belongs to the TKEK's zone and tenant. */
+MUST_CHECK enum errc dek_under_tkek(const struct dek_ref *d, const struct tkek_ref *t, struct err *e);
+
+void tkek_aad(const struct tkek_ref *t, struct aad *ret);
+void dek_aad(const struct dek_ref *d, struct aad *ret);
+struct blob_head tkek_head(const struct tkek_ref *t, uint32_t root_version);
+struct blob_head dek_head(const struct dek_ref *d, uint32_t tkek_version);
+/* Wrap and unwrap a data key under a tenant key: what keyd does, and nothing else may. */
+MUST_CHECK enum errc dek_wrap(const struct secret32 *tkek, const struct tkek_ref *t, const struct dek_ref *d,
+                              const struct secret32 *dek, struct key_blob *ret, struct err *e);
+MUST_CHECK enum errc dek_unwrap(const struct secret32 *tkek, const struct tkek_ref *t, const struct dek_ref *d,
+                                const struct key_blob *blob, struct secret32 *ret, struct err *e);
