@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tx.h - the transaction of a unit of work. It always names its tenant, and it is the only way to run a statement.
+ *
+ * The scope of a tenant is the transaction-local setting app.tenant, which row-level security reads; db_begin is the only place that
+ * sets it. The system scope sets nothing: what it may see is up to the pool's role.
+ * Round trips: BEGIN and the scope travel with the first statement, queued statements with the next one, COMMIT with what is queued.
+ * A read-only commit is not waited for. A transaction that ran no statement costs nothing.
+ * Invariants: after any error the whole transaction is lost: later calls repeat that error and db_commit rolls back and returns it.
+ * Calling order: db_begin -> (db_one | db_maybe | db_many | db_exec | db_queue)* -> db_commit or db_rollback.
+ * Memory: the transaction and all results live in the arena given to db_begin, which must outlive the transaction.
+ * Errors: NOT_FOUND (CARD_ONE without row), CONFLICT (db_queue that must affect), EXISTS, INVALID, RETRY (serialization, deadlock),
+ * DEADLINE (statement timeout), UNAVAILABLE (connection lost; at commit with detail "commit outcome unknown"), LIMIT, and what our own
+ * SQL functions raise (pgerr.h). One thread at a time; one transaction holds one connection: do not nest. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "core/base/arena.h"
+#include "core/base/err.h"
+#include "core/base/id.h"
+#include "core/db/arg.h"
+#include "core/db/stmt.h"
+
+struct db_pool;
+struct db_tx;
+
+struct db_scope {
+    enum db_scope_kind { SCOPE_KIND_TENANT, SCOPE_KIND_SYSTEM } kind;
+    struct uuid tenant_id;
+};
+#define SCOPE_TENANT(id) ((struct db_scope){ SCOPE_KIND_TENANT, (id) })
+#define SCOPE_SYSTEM ((struct db_scope){ SCOPE_KIND_SYSTEM, UUID_NIL })
+
+enum { TX_READ_ONLY = 1 };
+
+MUST_CHECK enum errc db_begin(struct db_pool *pool, struct db_scope scope, unsigned flags, struct arena *arena, struct db_tx **ret,
+                              struct err *e);
+/* ret: a struct of the statement's row schema; written only on success, members without a column are zero. */
+MUST_CHECK enum errc db_one(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs, void *ret, struct err *e);
+MUST_CHECK enum errc db_maybe(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs, void *ret, bool *ret_found,
+                              struct err *e);
+/* slice: points to any struct that begins { T *items; size_t n; … }. More than limit rows is LIMIT: the SQL has its own LIMIT $n. */
+MUST_CHECK enum errc db_many(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs, void *slice, size_t limit,
+                             struct err *e);
+/* For statements without rows; ret_rows (may be NULL) is how many were affected. */
+MUST_CHECK enum errc db_exec(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs, int64_t *ret_rows,
+                             struct err *e);
+/* Sent with the next statement or with COMMIT; its error surfaces there. must_affect: touching no row is CONFLICT, and then a commit
+ * costs one round trip more, because the count must be seen before COMMIT is sent. Rows that it returns are ignored. */
+void db_queue(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs, bool must_affect);
+
+/* Either of them ends the transaction and gives the connection back; after that only db_rollback (no effect) may be called. */
+MUST_CHECK enum errc db_commit(struct db_tx *tx, struct err *e);
+void db_rollback(struct db_tx *tx);                     /* NULL is fine */
+void db_rollbackp(struct db_tx **tx);                   /* for CLEANUP: rolls back unless committed */
+/* fn runs after a successful commit, when the connection has been given back, in the order of registration. */
+void db_after_commit(struct db_tx *tx, void (*fn)(void *ctx), void *ctx);
+
+int db_statements(const struct db_tx *tx);              /* statements run so far, BEGIN and COMMIT not counted */
+bool db_is_failed(const struct db_tx *tx);
+bool db_is_read_only(const struct db_tx *tx);
+struct db_scope db_scope_of(const struct db_tx *tx);
+struct arena *db_arena(const struct db_tx *tx);

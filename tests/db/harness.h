@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* harness.h - a throw-away PostgreSQL 15 cluster and Redis on Unix sockets, for one test program.
+ *
+ * The cluster is copied from a template that is made once per build folder, runs without fsync and dies with the test (by pid, at exit
+ * and when the test program is killed). A superuser "postgres" (trust, no password) exists; roles and tables are made by the test.
+ * Calling order: pg_harness_new -> … -> pg_harness_free. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pg_harness;
+struct redis_harness;
+
+struct pg_harness *pg_harness_new(void);                                    /* started and answering; aborts when it cannot */
+void pg_harness_free(struct pg_harness *h);
+void pg_harness_stop(struct pg_harness *h);                                 /* immediate shutdown: an outage */
+void pg_harness_start(struct pg_harness *h);                                /* again, with the same data */
+/* conninfo of a role and database; lives as long as h. NULL: postgres. */
+const char *pg_harness_conninfo(struct pg_harness *h, const char *user, const char *dbname);
+/* As superuser in database dbname (NULL: postgres); aborts with the server's message when it fails. */
+void pg_harness_exec(struct pg_harness *h, const char *dbname, const char *sql);
+void pg_harness_exec_file(struct pg_harness *h, const char *dbname, const char *path);
+const char *pg_harness_socket_dir(struct pg_harness *h);
+
+struct redis_harness *redis_harness_new(const char *password);              /* password NULL: none */
+void redis_harness_free(struct redis_harness *h);
+void redis_harness_stop(struct redis_harness *h);
+void redis_harness_start(struct redis_harness *h);
+const char *redis_harness_address(struct redis_harness *h);                 /* "unix:/…" */
