@@ -1,0 +1,46 @@
+/* work.h - struct work: what a service needs to act, and nothing else.
+ *
+ * The first argument tells what a function may do: `struct work *` = a service (acts, inside the caller's transaction),
+ * `struct db_tx *` = a repository function (one SQL statement), plain data = pure (no I/O, no clock).
+ * A work is made by an edge (api/pipeline, scheduler/loop, workers/agent) and dies with its arena.
+ *
+ * struct app is made once in main and undone in reverse order; a daemon leaves NULL what it does not have. */
+#pragma once
+#include "core/base/arena.h"
+#include "core/base/clock.h"
+#include "core/base/id.h"
+#include "core/base/str.h"
+
+struct config;
+struct db_pool;
+struct db_tx;
+struct redis_client;
+struct keyd_client;
+struct blob_store;
+struct principal;
+
+struct app {
+    const char *program;
+    const struct config *config;
+    const struct clock *clock;
+    struct db_pool *pool;           /* role falaj_app (api), falaj_scheduler (scheduler): tenant scope or system scope */
+    struct db_pool *node_pool;      /* api only: role falaj_worker_api, for R_NODE rows */
+    struct redis_client *redis;
+    struct keyd_client *keyd;
+    struct blob_store *blobs;
+    void *extra;                    /* the daemon's own state (api: struct api) */
+};
+
+struct work {
+    const struct app *app;
+    struct arena *arena;
+    struct db_tx *tx;               /* NULL outside a transaction */
+    const struct principal *principal;
+    struct uuid tenant_id;          /* the tenant the transaction is scoped to; nil: the platform */
+    int64_t now_us;                 /* one time for the whole unit of work */
+    int64_t deadline_mono_us;
+    struct uuid request_uuid;
+    struct str request_id;          /* as the caller gave it, or made here */
+    struct str traceparent;
+    struct str source_ip;
+};

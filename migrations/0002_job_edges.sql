@@ -1,0 +1,31 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- 0002 - the legal transitions of a job, as scheduler/job_state.def has them. N-1: additive.
+SET LOCAL ROLE falaj_owner;
+INSERT INTO job_edge (from_state, event, to_state) VALUES
+  ('PENDING',    'ADMIT',    'ADMITTED'),
+  ('PENDING',    'HOLD',     'HELD'),
+  ('PENDING',    'REJECT',   'REJECTED'),
+  ('PENDING',    'CANCEL',   'CANCELLED'),
+  ('PENDING',    'DEADLINE', 'DEADLINE'),
+  ('HELD',       'UNHOLD',   'PENDING'),
+  ('HELD',       'CANCEL',   'CANCELLED'),
+  ('ADMITTED',   'TAKE',     'STARTING'),
+  ('ADMITTED',   'CANCEL',   'CANCELLED'),
+  ('ADMITTED',   'RETURN',   'PENDING'),
+  ('ADMITTED',   'EXPIRE',   'PENDING'),
+  ('ADMITTED',   'LOSE',     'NODE_FAIL'),
+  ('STARTING',   'START',    'RUNNING'),
+  ('STARTING',   'CANCEL',   'CANCELLED'),
+  ('STARTING',   'FAIL',     'FAILED'),
+  ('STARTING',   'RETURN',   'PENDING'),
+  ('STARTING',   'EXPIRE',   'PENDING'),
+  ('STARTING',   'LOSE',     'NODE_FAIL'),
+  ('RUNNING',    'SUCCEED',  'COMPLETED'),
+  ('RUNNING',    'FAIL',     'FAILED'),
+  ('RUNNING',    'TIMEOUT',  'TIMEOUT'),
+  ('RUNNING',    'OOM',      'OUT_OF_MEMORY'),
+  ('RUNNING',    'CANCEL',   'CANCELLED'),
+  ('RUNNING',    'PREEMPT',  'PENDING'),
+  ('RUNNING',    'RETURN',   'PENDING'),
+  ('RUNNING',    'EXPIRE',   'PENDING'),
+  ('RUNNING',    'LOSE',     'NODE_FAIL');

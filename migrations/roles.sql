@@ -1,0 +1,27 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- roles.sql - the database roles of Falaj. Run once per cluster by a superuser (falaj dev does it); idempotent.
+-- Nobody who serves requests owns a table, is a superuser or bypasses row-level security. Passwords are set separately.
+--
+--   falaj_owner       owns every table; no login
+--   falaj_system      owns the SECURITY DEFINER functions that must see more than one tenant; no login
+--   falaj_migrate     login of falaj-migrate; becomes falaj_owner
+--   falaj_app         login of falaj-api for people and programs; sees one tenant per transaction
+--   falaj_worker_api  login of falaj-api for worker routes; sees leases of every tenant, no content
+--   falaj_scheduler   login of falaj-scheduler
+--   falaj_sequencer   login of the audit sequencer
+DO $$
+DECLARE r text;
+BEGIN
+  FOREACH r IN ARRAY ARRAY['falaj_owner', 'falaj_system'] LOOP
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = r) THEN
+      EXECUTE format('CREATE ROLE %I NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE', r);
+    END IF;
+  END LOOP;
+  FOREACH r IN ARRAY ARRAY['falaj_migrate', 'falaj_app', 'falaj_worker_api', 'falaj_scheduler', 'falaj_sequencer'] LOOP
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = r) THEN
+      EXECUTE format('CREATE ROLE %I LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE', r);
+    END IF;
+  END LOOP;
+END $$;
+GRANT falaj_owner TO falaj_migrate;
+GRANT falaj_system TO falaj_owner;
