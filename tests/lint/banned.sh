@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# banned.sh - calls and SQL that are refused in the product, each with its reason. Exceptions: banned.allow.
+# shellcheck source=tests/lint/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+load_allow
+mapfile -t list < <(sources c h def cu cuh sql)
+[[ ${#list[@]} -gt 0 ]] || finish
+
+cat >"$scratch/banned.pl" <<'PERL'
+use strict; use warnings;
+require "$ENV{LINT_DIR}/strip.pl";
+
+my %calls = (                                    # call => [key, why]
+    (map { $_ => ['unsafe', 'it knows no bound; use struct buf or snprintf'] } qw(strcpy strcat sprintf vsprintf stpcpy gets)),
+    (map { $_ => ['unsafe', 'it keeps hidden state; use str_cut'] } qw(strtok)),
+    (map { $_ => ['unsafe', 'it cannot report junk; use str_to_i64 or str_to_f64'] } qw(atoi atol atoll atof)),
+    (map { $_ => ['unsafe', 'it returns shared memory; use core/base/clock'] } qw(gmtime localtime ctime asctime)),
+    (map { $_ => ['unsafe', 'its state is shared or its numbers are guessable; use core/crypto/rand'] } qw(rand srand random)),
+    (map { $_ => ['unsafe', 'it runs a shell or races; make the call yourself'] } qw(system popen tmpnam mktemp)),
+    (map { $_ => ['longjmp', 'errors are returned'] } qw(setjmp longjmp)),
+    exit => ['exit', 'only a main function ends the process'],
+    (map { $_ => ['malloc', 'memory comes from the arena; a handle is made in its _new or _init function'] }
+        qw(malloc calloc realloc strdup strndup asprintf vasprintf)),
+    db_begin => ['db_begin', 'transactions begin at the edges: api/pipeline, scheduler/loop, tenants/authn, migrations'],
+);
+my $calls = join '|', map quotemeta, sort keys %calls;
+
+sub report { print join("\t", @_), "\n" }
+
+sub check_c {
+    my ($file) = @_;
+    my $text = slurp($file);
+    my $function = '';
+    my $n = 0;
+    for my $line (split /\n/, strip_c($text, blank => 1)) {
+        $n++;
+        $function = $1 if $line =~ /^[A-Za-z_].*?\b(\w+)\s*\(/ && $line !~ /;\s*$/ && $line !~ /^\s*#/;
+        next if $line =~ /^\s*#\s*include/;
+        while ($line =~ /(?<![\w.>])($calls)\s*\(/g) {
+            my $call = $1;
+            my ($key, $why) = @{ $calls{$call} };
+            next if $key eq 'exit' && $file =~ m{(?:^|/)main\.c$};
+            next if $key eq 'malloc' && ($file =~ m{^core/base/} || $function =~ /_(?:new|init)$/);
+            next if $key eq 'db_begin' && $file =~ m{^core/db/};
+            report("$file:$n", $file, $key, "$call(): $why");
+        }
+    }
+    check_strings($file, strip_c($text));
+}
+
+# Adjacent string literals are one text to the compiler, and so they are here.
+sub check_strings {
+    my ($file, $text) = @_;
+    while ($text =~ /((?:"(?:\\.|[^"\\\n])*"\s*)+)/g) {
+        my ($all, $at) = ($1, $-[1]);
+        my $line = 1 + (substr($text, 0, $at) =~ tr/\n//);
+        my $sql = join '', $all =~ /"((?:\\.|[^"\\\n])*)"/g;
+        $sql =~ s/\\n/\n/g;
+        check_sql($file, $sql, $line);
+    }
+}
+
+sub check_sql {
+    my ($file, $sql, $line) = @_;
+    $sql =~ s{--[^\n]*}{}g;
+    report("$file:$line", $file, 'select-star', 'name the columns: SELECT * and RETURNING * follow the table, not the code')
+        if $sql =~ /\b(?:SELECT|RETURNING)\s+(?:\w+\.)?\*/i;
+    report("$file:$line", $file, 'session-set', 'a setting of the session outlives its transaction; use SET LOCAL')
+        if $sql =~ /(?:^|;)\s*SET\s+(?!LOCAL\b|CONSTRAINTS\b|TRANSACTION\b)(?:SESSION\s+)?[\w.]+\s*(?:=|TO\b)/i
+        || $sql =~ /\bset_config\s*\([^;]*,\s*false\s*\)/i;
+}
+
+for my $file (@ARGV) {
+    if ($file =~ /\.sql$/) {
+        next if $file =~ m{(?:^|/)schema\.sql$};     # printed by pg_dump
+        my ($text, $line) = (slurp($file), 1);
+        for my $statement (split /(?<=;)/, $text) {
+            my ($lead) = $statement =~ /^(\s*)/;
+            check_sql($file, $statement, $line + ($lead =~ tr/\n//));
+            $line += $statement =~ tr/\n//;
+        }
+    } else {
+        check_c($file);
+    }
+}
+PERL
+LINT_DIR=$lint_dir perl "$scratch/banned.pl" "${list[@]}" >"$scratch/findings"
+while IFS=$'\t' read -r where file key rule; do
+    allowed "$key" "$file" || bad "$where" "$rule"
+done <"$scratch/findings"
+stale_allow
+finish

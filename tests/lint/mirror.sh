@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# mirror.sh - each .c has its test at the mirrored path, or a line with a reason in mirror.allow (KEY is "untested").
+#
+# core/base/str.c is tested by tests/<kind>/core/base/test_str.c, for any kind (unit, db, kernels, faults …). A route file,
+# api/routes/jobs.c, may be tested by tests/http/routes/jobs.test.ts instead. A main.c is tested by running the binary.
+# shellcheck source=tests/lint/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+load_allow
+mapfile -t list < <(sources c | grep -vE '(^|/)main\.c$')
+declare -A have=()
+while IFS= read -r test; do
+    rest=${test#tests/*/}
+    have["${rest%/*}/${rest##*/}"]=1
+done < <(files 'tests/*.c' 'tests/*.test.ts')
+
+for file in "${list[@]}"; do
+    dir=${file%/*} base=${file##*/}
+    base=${base%.c}
+    [[ -z ${have["$dir/test_$base.c"]:-} ]] || continue
+    if [[ $dir == api/routes && (-n ${have["routes/$base.test.ts"]:-} || -n ${have["$base.test.ts/$base.test.ts"]:-}) ]]; then
+        continue
+    fi
+    allowed untested "$file" || bad "$file:1" "no tests/unit/$dir/test_$base.c (nor db, http …), and no reason in mirror.allow"
+done
+stale_allow
+finish

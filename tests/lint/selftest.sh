@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016
+# selftest.sh - a lint that cannot fail is none: a tree with one breach of each rule must be refused at the right line,
+# and the same tree without them must pass.
+set -euo pipefail
+lint_dir=$(cd "$(dirname "$0")" && pwd)
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+export LINT_ROOT=$tree LINT_ALLOW=$tree/allow
+failed=0
+git init -q "$tree"
+spdx='/* SPDX-License-Identifier: Apache-2.0 */'
+
+put() { # put FILE LINE…
+    mkdir -p "$tree/$(dirname "$1")"
+    local file=$tree/$1
+    shift
+    printf '%s\n' "$@" >"$file"
+}
+
+expect() { # expect LINT FILE:LINE TEXT: LINT fails and names that place with that text
+    local out
+    if out=$(bash "$lint_dir/$1.sh" 2>&1); then
+        printf 'selftest: %s passed a tree with a breach at %s\n' "$1" "$2"
+        failed=1
+    elif ! grep -F -- "$2:" <<<"$out" | grep -qF -- "$3"; then
+        printf 'selftest: %s does not say "%s" at %s; it says:\n%s\n' "$1" "$3" "$2" "$out"
+        failed=1
+    fi
+}
+
+expect_clean() {
+    local out
+    if ! out=$(bash "$lint_dir/$1.sh" 2>&1); then
+        printf 'selftest: %s refuses a clean tree:\n%s\n' "$1" "$out"
+        failed=1
+    fi
+}
+
+# A clean tree, with everything that looks like a breach and is none.
+put core/base/a.h "$spdx" '#pragma once' '#include <stddef.h>' 'size_t a_len(const char *p);'
+put core/base/a.c "$spdx" '#include "core/base/a.h"' '#include <stdlib.h>' '/* strcpy(a, b) in a comment */' \
+    'size_t a_len(const char *p)' '{' '    char *q = malloc(4);' '    free(q);' '    return p ? 1 : sizeof("sprintf(x)");' '}'
+put core/db/tx.h "$spdx" '#pragma once' 'int db_begin(void);'
+put tenants/authn.h "$spdx" '#pragma once' 'struct thing;' 'struct thing *thing_new(void);'
+put tenants/authn.c "$spdx" '#include "tenants/authn.h"' '#include "core/base/a.h"' '#include <stdlib.h>' \
+    'struct thing *thing_new(void)' '{' '    return calloc(1, 8);' '}' \
+    'static const char *const sql = "UPDATE thing\n"' '    "SET name = $1\n"' '    "WHERE thing_id = $2"; /* SELECT * */' \
+    'static const char *const scope = "SET LOCAL app.tenant = $1";'
+put scheduler/snapshot.h "$spdx" '#pragma once'
+put scheduler/order.c "$spdx" '#include "scheduler/snapshot.h"' '#include "core/base/a.h"'
+put core/json/decode.c "$spdx" '#include <jansson.h>'
+for t in core/base/test_a tenants/test_authn scheduler/test_order core/json/test_decode; do put "tests/unit/$t.c" "$spdx"; done
+: >"$LINT_ALLOW"
+for lint in layers doors headers banned sizes mirror spdx words; do expect_clean "$lint"; done
+
+# One breach of each rule.
+put tenants/bad.c "$spdx" '#include "scheduler/snapshot.h"' '#include "../core/base/a.h"' '#include <jansson.h>' '#include <zlib.h>' \
+    'int bad(char *p);' 'int bad(char *p)' '{' '    strcpy(p, "x");' '    p = malloc(3);' '    exit(atoi(p));' '    db_begin();' '}' \
+    'const char *s = "SELECT *"' '    " FROM thing";' 'const char *u = "SET app.tenant = 1";'
+expect layers tenants/bad.c:2 'tenants may not include scheduler'
+expect layers tenants/bad.c:3 'from the root'
+expect doors tenants/bad.c:4 'core/json/ only'
+expect doors tenants/bad.c:5 'belongs to no door'
+expect banned tenants/bad.c:9 'strcpy()'
+expect banned tenants/bad.c:10 'malloc()'
+expect banned tenants/bad.c:11 'exit()'
+expect banned tenants/bad.c:11 'atoi()'
+expect banned tenants/bad.c:12 'db_begin()'
+expect banned tenants/bad.c:14 'name the columns'
+expect banned tenants/bad.c:16 'SET LOCAL'
+expect mirror tenants/bad.c:1 'test_bad.c'
+printf 'untested tenants/bad.c\n' >"$LINT_ALLOW"
+expect mirror allow:1 'needs a reason'
+printf 'untested tenants/authn.c it has a test\n' >"$LINT_ALLOW"
+expect mirror allow:1 'nothing needs this exception'
+printf 'db_begin tenants/bad.c excused\n' >"$LINT_ALLOW"
+expect banned tenants/bad.c:9 'strcpy()'
+if bash "$lint_dir/banned.sh" | grep -q 'db_begin()'; then
+    printf 'selftest: banned ignores its allow list\n'
+    failed=1
+fi
+: >"$LINT_ALLOW"
+put core/base/up.c "$spdx" '#include "core/db/tx.h"'
+expect layers core/base/up.c:2 'core/base may not include'
+put scheduler/order.c "$spdx" '#include "core/db/tx.h"'
+expect layers scheduler/order.c:2 'a pure file of the scheduler'
+put audit/merkle.c "$spdx" '#include "core/db/tx.h"'
+expect layers audit/merkle.c:2 'the pure part of audit'
+put cli/x.c "$spdx" '#include "audit/sequencer.h"'
+expect layers cli/x.c:2 'cli may not include audit'
+put core/base/alone.h "$spdx" 'size_t alone(void);'
+expect headers core/base/alone.h:1 'does not compile alone'
+expect headers core/base/alone.h:1 '#pragma once'
+mapfile -t many < <(seq 700 | sed 's/.*/\/* & *\//')
+put core/base/long.c "$spdx" "${many[@]}"
+expect sizes core/base/long.c:701 'at most 600'
+mapfile -t statements < <(seq 70 | sed 's/.*/    n += &;/')
+put core/base/tall.c "$spdx" 'int tall(int n);' 'int tall(int n)' '{' "${statements[@]}" '    return n;' '}'
+expect sizes core/base/tall.c:3 'tall has 74 lines'
+put core/base/bare.c 'int bare;'
+expect spdx core/base/bare.c:1 'SPDX'
+put docs/x.md 'fine' 'see /work/here' 'TO''DO: finish'
+expect words docs/x.md:2 'path of a machine'
+expect words docs/x.md:3 'unfinished work'
+put migrations/0001_x.sql '-- SPDX-License-Identifier: Apache-2.0' 'UPDATE t' 'SET a = 1;' 'SET search_path = x;'
+expect banned migrations/0001_x.sql:4 'SET LOCAL'
+put build/dev/bin/falaj-api '#!/bin/sh' 'echo new'
+chmod +x "$tree/build/dev/bin/falaj-api"
+put docs/gen/openapi.json old
+export FALAJ_BIN=$tree/build/dev/bin
+expect gen docs/gen/openapi.json:1 'differs'
+expect gen docs/gen/errors.md:1 'missing'
+bash "$lint_dir/gen.sh" --write >/dev/null
+expect_clean gen
+
+((failed == 0)) && printf 'selftest: every rule can fail\n'
+exit "$failed"
