@@ -63,10 +63,13 @@ sub check_strings {
 }
 
 sub check_sql {
-    my ($file, $sql, $line) = @_;
+    my ($file, $sql, $line, $in_schema) = @_;
+    my $alias = $in_schema ? '' : '(?:\w+\.)?';      # a function may pass its own common table expression on whole
     $sql =~ s{--[^\n]*}{}g;
-    report("$file:$line", $file, 'select-star', 'name the columns: SELECT * and RETURNING * follow the table, not the code')
-        if $sql =~ /\b(?:SELECT|RETURNING)\s+(?:\w+\.)?\*/i;
+    while ($sql =~ /\b(?:SELECT|RETURNING)\s+$alias\*(?!\s+FROM\s+unnest\s*\()/gi) {
+        my $at = $line + (substr($sql, 0, $-[0]) =~ tr/\n//);
+        report("$file:$at", $file, 'select-star', 'name the columns: SELECT * and RETURNING * follow the table, not the code');
+    }
     report("$file:$line", $file, 'session-set', 'a setting of the session outlives its transaction; use SET LOCAL')
         if $sql =~ /(?:^|;)\s*SET\s+(?!LOCAL\b|CONSTRAINTS\b|TRANSACTION\b)(?:SESSION\s+)?[\w.]+\s*(?:=|TO\b)/i
         || $sql =~ /\bset_config\s*\([^;]*,\s*false\s*\)/i;
@@ -75,11 +78,13 @@ sub check_sql {
 for my $file (@ARGV) {
     if ($file =~ /\.sql$/) {
         next if $file =~ m{(?:^|/)schema\.sql$};     # printed by pg_dump
-        my ($text, $line) = (slurp($file), 1);
+        (my $text = slurp($file)) =~ s{--[^\n]*}{}g;
+        my $line = 1;
         for my $statement (split /(?<=;)/, $text) {
             my ($lead) = $statement =~ /^(\s*)/;
-            check_sql($file, $statement, $line + ($lead =~ tr/\n//));
-            $line += $statement =~ tr/\n//;
+            $line += $lead =~ tr/\n//;
+            check_sql($file, substr($statement, length $lead), $line, 1);
+            $line += substr($statement, length $lead) =~ tr/\n//;
         }
     } else {
         check_c($file);
