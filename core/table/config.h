@@ -31,6 +31,7 @@ struct config {
 #undef CFG
 #undef CFG_ENUM
     struct arena *arena;        /* holds the strings */
+    bool *is_fixed;             /* by row: set by a flag or config_set; config_reload leaves it alone */
     const char *file;           /* the file that was read, or NULL */
 };
 
@@ -38,7 +39,7 @@ struct config {
 enum errc config_load(int *argc, char **argv, struct config **ret, struct err *e) MUST_CHECK;
 /* Defaults only: for tests and tools. */
 struct config *config_new_default(void);
-/* One setting by key, as in the file; for tests and `falaj dev`. */
+/* One setting by key, as in the file but with the rank of a flag; for tests and `falaj dev`. */
 enum errc config_set(struct config *c, const char *key, const char *value, struct err *e) MUST_CHECK;
 /* Reads file and environment again; changes only CFG_RELOAD rows, and only if all of the file is good. */
 enum errc config_reload(struct config *c, struct err *e) MUST_CHECK;
