@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pipeline.h - the phases of a request, in one array, read top to bottom as the security policy:
+ *
+ *   route -> authn -> rate -> authz -> decode -> begin -> idempotency -> handler -> encode -> audit -> commit -> send -> log
+ *
+ * It alone opens transactions, writes audit events of routes and turns errors into answers. The first part (route to decode) runs
+ * on the HTTP loop when the token is in memory; what may block runs on the pool of handler threads; rows with .combine go to
+ * their combiner, which takes everything that waits as one transaction.
+ * Calling order: pipeline_new -> pipeline_request (on_request of a listener)* -> pipeline_free. */
+#pragma once
+#include "api/route.h"
+
+struct pipeline;
+struct authn;
+struct rate_limiter;
+
+struct pipeline_opts {
+    const struct app *app;
+    struct authn *authn;
+    struct rate_limiter *rate;
+    int threads;
+};
+
+struct pipeline *pipeline_new(const struct pipeline_opts *o, struct err *e);    /* NULL: the route tables are not sound */
+void pipeline_free(struct pipeline *p);         /* answers what is queued first */
+
+/* on_request and reject of the two listeners. ctx: struct listener. */
+struct listener { struct pipeline *pipeline; bool is_node; };
+void pipeline_request(void *listener, struct http_exchange *x);
+void pipeline_reject(void *listener, struct http_exchange *x, enum errc code, const char *why);
+size_t pipeline_body_limit(void *listener, enum http_method m, struct str path);
+
+/* Runs a parked call again (long polls). */
+void pipeline_resume(struct pipeline *p, struct call *c);
+/* A handler that found nothing yet returns call_park(w): the call waits, outside any thread, until wake_id is woken or wait_ms is
+ * over, then the handler runs again with work.deadline_mono_us kept; past the deadline it must answer with what it has. */
+enum errc call_park(struct work *w, struct uuid wake_id, int64_t wait_ms);
+void pipeline_wake(struct pipeline *p, struct uuid wake_id);    /* nil: all */
+struct pipeline *pipeline_of(struct work *w);
+struct authn *pipeline_authn(struct pipeline *p);

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* route.h - a route is one row: from it come dispatch, authentication, validation, limits, audit, OpenAPI and the tests.
+ *
+ *     static const struct route job_routes[] = {
+ *       { .method = HTTP_GET, .path = "/v1/jobs/{job_id}", .op = "job_get", .perm = PERM_JOB_READ, .handler = job_read,
+ *         .in = &job_ref_schema, .status = 200, .out = &job_schema, .resource = "job", .sql_max = 3, .doc = "Read one job" } };
+ *
+ * A handler gets one input struct (path captures, query and body merged), fills one output struct and never sees JSON or HTTP:
+ *     static enum errc job_read(struct work *w, const void *in, void *out, struct err *e);
+ * It runs inside a transaction (w->tx) scoped to the principal's tenant; effect, quota, audit event and idempotency record commit
+ * together or not at all. It may run again after a RETRY (its arena reset, the input kept), so it has no effects outside w->tx
+ * but after-commit hooks. `in` and `out` have the sizes of their schemas; out is zeroed.
+ *
+ * Lists (R_LIST): out is struct page_out, .out is the schema of one item; the input struct has PAGE_IN members. The handler reads
+ * in->page_token as the position after which to go on (STR_NULL: from the start) and sets ret->next to the position of the last
+ * item when there is more. Signing, binding to the filters and the Link header are the pipeline's.
+ *
+ * Boot refuses a table with: no permission, no doc, no op, a {capture} without F_PATH field, overlapping rows, undocumented fields. */
+#pragma once
+#include "audit/record.h"
+#include "core/base/work.h"
+#include "core/http/server.h"
+#include "core/table/schema.h"
+#include "tenants/principal.h"
+
+struct call;
+
+typedef enum errc (*route_handler)(struct work *w, const void *in, void *out, struct err *e);
+/* Takes n calls of one route in one transaction of its own and leaves a verdict in each: call->out filled, or call->err. */
+typedef void (*route_combine)(struct work *w, struct call **calls, size_t n);
+/* Answers by itself (streams, downloads, proxied calls). Runs without transaction after authn, rate, authz and decode, on a pool
+ * thread. Either it returns an error, and the pipeline answers with a problem, or it has taken over the exchange and returns OK. */
+typedef enum errc (*route_raw)(struct call *c, struct err *e);
+
+enum route_flag {
+    R_IDEMPOTENT = 1 << 0,  /* needs Idempotency-Key; the answer is kept 24 h and replayed */
+    R_LIST = 1 << 1,        /* pages */
+    R_SECRET = 1 << 2,      /* the answer holds a secret: Cache-Control: no-store, never kept for replay */
+    R_NODE = 1 << 3,        /* worker listener only; system scope, worker principals only */
+    R_TENANT_PATH = 1 << 4, /* platform principals act in the scope of the path's {tenant_id} */
+    R_NO_TX = 1 << 5,       /* the handler needs no transaction (health, version) */
+    R_UPLOAD = 1 << 6,      /* body is not JSON; its cap is api.upload_max; the handler reads call_of(w)->body */
+    R_OIP = 1 << 7,         /* errors are {"error": "…"} as the Open Inference Protocol has them */
+    R_TEXT = 1 << 8,        /* out is a struct buf at out (text/plain) */
+    R_IF_MATCH = 1 << 9,    /* needs If-Match; the handler compares w's call->if_match (-1: any) with the row's version */
+};
+
+enum rate_class { RL_READ, RL_WRITE, RL_NONE };
+
+struct route {
+    enum http_method method;
+    const char *path;
+    const char *op;                 /* operationId, snake_case */
+    enum permission perm;
+    route_handler handler;
+    route_combine combine;
+    route_raw raw;
+    const struct schema *in;        /* NULL: no input */
+    int status;                     /* of success */
+    const struct schema *out;       /* NULL: no body */
+    unsigned flags;
+    enum rate_class rate;
+    const char *resource;           /* kind for audit and Location: out (or in) has a member <resource>_id */
+    bool audited;                   /* write an event of kind `audit` in the transaction */
+    enum audit_code audit;
+    const char *content_type;       /* R_UPLOAD: what it takes; raw: what it gives; NULL: JSON */
+    int sql_max;                    /* statements a call may run; 0: not bounded */
+    const char *doc;
+};
+
+struct route_table {
+    const struct route *rows;
+    size_t n;
+};
+#define ROUTE_TABLE(name, rows_) const struct route_table name = { (rows_), sizeof(rows_) / sizeof *(rows_) }
+
+/* Members of a list's input struct, and their fields. */
+#define PAGE_IN int64_t page_size; struct str page_token
+#define PAGE_IN_FIELDS(T)                                                                                                   \
+    FIELD(T, page_size, F_QUERY, .min = 1, .max = 200, .dflt = "50", .doc = "Items on a page"),                             \
+    FIELD(T, page_token, F_QUERY, .max = 512, .doc = "next_page_token of the page before; the other parameters must not change")
+
+struct page_out {
+    struct slice items;
+    struct str next;                /* position of the last item; STR_NULL: there is no more */
+};
+/* For handlers that read limit+1 rows: cuts the surplus row and sets next to the hex id at id_offset of the last kept item. */
+void page_cut_by_id(struct page_out *p, struct arena *a, int64_t page_size, size_t item_size, size_t id_offset);
+/* The position of page_cut_by_id as an id; nil when from the start. */
+enum errc page_position_id(struct str page_token, struct uuid *ret, struct err *e) MUST_CHECK;
+
+/* One request on its way through the pipeline. Lives in the request's arena. */
+struct call {
+    struct work work;
+    const struct route *route;
+    struct http_exchange *exchange;
+    const struct http_request *request;
+    struct principal *principal;    /* referenced */
+    struct str captures[4];         /* raw path segments, in path order */
+    struct str body;
+    void *in, *out;
+    struct str idempotency_key;
+    uint8_t request_sha[32];
+    int64_t if_match;               /* -1: any or none given */
+    bool replayed;
+    struct str replay_body;
+    int status;                     /* 0: the route's */
+    struct err err;                 /* a combiner's verdict */
+    struct call *next;              /* queue link */
+    int64_t started_mono_us;
+    struct audit_event audit;       /* prepared by the pipeline; a handler may add details through call_of(w) */
+};
+/* The call a work belongs to (the work is its first member). Only inside api/. */
+static inline struct call *call_of(struct work *w) { return (struct call *)w; }
+
+extern const struct route_table *const all_routes[];      /* routes.c; NULL-ended */

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* authn.c - a direct-mapped cache of 4096 entries in 16 shards; a collision replaces, which costs one database read. */
+#include "tenants/authn.h"
+#include "core/base/assert.h"
+#include "core/base/cleanup.h"
+#include "core/crypto/token.h"
+#include "core/db/pool.h"
+#include "core/db/tx.h"
+#include "tenants/authz.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { SHARDS = 16, PER_SHARD = 256, CACHE_MS_MAX = 5000, USED_MAX = 1024 };
+
+struct entry {
+    uint8_t hash[32];
+    struct principal *principal;
+    int64_t until_us;
+    bool used;
+};
+
+struct authn {
+    struct db_pool *pool;
+    const struct clock *clock;
+    int64_t cache_us;
+    struct shard {
+        pthread_mutex_t lock;       /* guards entries */
+        struct entry entries[PER_SHARD];
+    } shards[SHARDS];
+};
+
+struct token_row {
+    struct uuid tenant_id, user_id, token_id;
+    struct str tenant_name, tenant_state, home_zone, user_name, user_state;
+    struct json allowed_zones, roles, scopes;
+    int64_t authz_rev;
+    struct timestamp expires_at, revoked_at;
+};
+SCHEMA_OF(token_row, "A token with its user and tenant",
+    FIELD(token_row, tenant_id, 0, .doc = "Tenant"), FIELD(token_row, user_id, 0, .doc = "User"),
+    FIELD(token_row, token_id, 0, .doc = "Token"), FIELD(token_row, tenant_name, 0, .doc = "Tenant's name"),
+    FIELD(token_row, tenant_state, 0, .doc = "Tenant's state"), FIELD(token_row, home_zone, 0, .doc = "Home zone"),
+    FIELD(token_row, user_name, 0, .doc = "User's name"), FIELD(token_row, user_state, 0, .doc = "User's state"),
+    FIELD(token_row, allowed_zones, 0, .doc = "Zones"), FIELD(token_row, roles, 0, .doc = "Roles"),
+    FIELD(token_row, scopes, 0, .doc = "Scopes"), FIELD(token_row, authz_rev, 0, .doc = "Revision of the tenant's grants"),
+    FIELD(token_row, expires_at, 0, .doc = "End"), FIELD(token_row, revoked_at, 0, .doc = "Revoked"));
+
+static const struct stmt authn_find = { .name = "authn_find", .params = "y", .row = &token_row_schema, .card = CARD_MAYBE, .sql =
+    "SELECT tenant_id, tenant_name, tenant_state, home_zone, to_jsonb(allowed_zones) AS allowed_zones, authz_rev, user_id, user_name,\n"
+    "       user_state, token_id, to_jsonb(roles) AS roles, to_jsonb(scopes) AS scopes, expires_at, revoked_at\n"
+    "  FROM authn_token($1)" };
+
+static const struct stmt authn_used = { .name = "authn_used", .params = "UU", .card = CARD_NONE, .sql =
+    "SELECT FROM authn_token_used($1, $2)" };
+
+const struct stmt *const authn_stmts[] = { &authn_find, &authn_used, NULL };
+
+struct authn *authn_new(struct db_pool *pool, const struct clock *clock, int64_t cache_ms)
+{
+    struct authn *a = calloc(1, sizeof *a);
+    ASSERT(a);
+    a->pool = pool;
+    a->clock = clock;
+    a->cache_us = 1000 * (cache_ms < CACHE_MS_MAX ? cache_ms : CACHE_MS_MAX);
+    for (int i = 0; i < SHARDS; i++)
+        pthread_mutex_init(&a->shards[i].lock, NULL);
+    return a;
+}
+
+void authn_free(struct authn *a)
+{
+    if (!a)
+        return;
+    for (int i = 0; i < SHARDS; i++)
+        for (int j = 0; j < PER_SHARD; j++)
+            principal_unref(a->shards[i].entries[j].principal);
+    free(a);
+}
+
+static struct entry *slot(struct authn *a, const uint8_t hash[32], struct shard **ret_shard)
+{
+    *ret_shard = &a->shards[hash[0] % SHARDS];
+    return &(*ret_shard)->entries[hash[1]];
+}
+
+static struct principal *cache_get(struct authn *a, const uint8_t hash[32])
+{
+    struct shard *s;
+    struct entry *en = slot(a, hash, &s);
+    struct principal *p = NULL;
+    int64_t now = clock_mono_us(a->clock);
+    pthread_mutex_lock(&s->lock);
+    if (en->principal && !memcmp(en->hash, hash, 32)) {
+        if (now < en->until_us) {
+            p = principal_ref(en->principal);
+            en->used = true;
+        } else {
+            principal_unref(TAKE(en->principal));
+        }
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (p && clock_wall_us(a->clock) >= p->expires_us) {
+        principal_unref(p);
+        return NULL;
+    }
+    return p;
+}
+
+struct principal *authn_cached(struct authn *a, struct str token)
+{
+    uint8_t hash[32];
+    if (!token_check(token, NULL))
+        return NULL;
+    token_hash(token, hash);
+    return cache_get(a, hash);
+}
+
+static void cache_put(struct authn *a, const uint8_t hash[32], struct principal *p)
+{
+    struct shard *s;
+    struct entry *en = slot(a, hash, &s);
+    pthread_mutex_lock(&s->lock);
+    struct principal *old = en->principal;
+    memcpy(en->hash, hash, 32);
+    en->principal = principal_ref(p);
+    en->until_us = clock_mono_us(a->clock) + a->cache_us;
+    en->used = true;
+    pthread_mutex_unlock(&s->lock);
+    principal_unref(old);
+}
+
+/* The database's arrays arrive as ["a","b"]: names of ours without escapes, so splitting at quotes is exact. */
+static struct slice string_array(struct arena *a, struct str json)
+{
+    size_t quotes = 0;
+    for (size_t i = 0; i < json.len; i++)
+        quotes += json.ptr[i] == '"';
+    struct str *items = ARENA_ARRAY(a, struct str, quotes / 2 + 1);
+    struct slice out = { items, 0 };
+    struct str head, rest = json;
+    while (str_cut(rest, '"', &head, &rest)) {
+        str_cut(rest, '"', &head, &rest);
+        items[out.n++] = str_dup(a, head);
+    }
+    return out;
+}
+
+static struct principal *principal_of(const struct token_row *r)
+{
+    struct principal *p = principal_new();
+    p->user_id = r->user_id;
+    p->tenant_id = r->tenant_id;
+    p->token_id = r->token_id;
+    p->name = str_dup(p->arena, r->user_name);
+    p->tenant_name = str_dup(p->arena, r->tenant_name);
+    p->tenant_state = str_dup(p->arena, r->tenant_state);
+    p->home_zone = str_dup(p->arena, r->home_zone);
+    p->allowed_zones = string_array(p->arena, r->allowed_zones.text);
+    p->expires_us = r->expires_at.us;
+    p->authz_rev = r->authz_rev;
+    struct slice names = string_array(p->arena, r->roles.text);
+    for (size_t i = 0; i < names.n; i++) {
+        int role = role_by_wire(((struct str *)names.items)[i]);
+        /* A binding at the wrong place gives nothing, whoever wrote it. */
+        if (role >= 0 && role_fits((enum role)role, uuid_is_nil(r->tenant_id)))
+            p->roles |= UINT32_C(1) << role;
+    }
+    if (!roles_are_separate(p->roles))
+        p->roles = UINT32_C(1) << ROLE_COMPLIANCE_OFFICER;
+    p->permissions = roles_permissions(p->roles);
+    struct slice scopes = string_array(p->arena, r->scopes.text);
+    if (scopes.n) {
+        uint64_t allowed = 0;
+        for (size_t i = 0; i < scopes.n; i++)
+            allowed |= UINT64_C(1) << perm_by_wire(((struct str *)scopes.items)[i]);
+        p->permissions &= allowed;
+    }
+    return p;
+}
+
+enum errc authn_token(struct authn *a, struct str token, struct arena *arena, struct principal **ret, struct err *e)
+{
+    uint8_t hash[32];
+    if (!token_check(token, NULL))
+        return FAIL(e, UNAUTHENTICATED, "The token is not known, has expired or was revoked");
+    token_hash(token, hash);
+    struct principal *p = cache_get(a, hash);
+    if (p) {
+        *ret = p;
+        return ERR_OK;
+    }
+    struct db_tx *tx;
+    struct token_row row = { 0 };
+    bool found = false;
+    TRY(db_begin(a->pool, SCOPE_TENANT(UUID_NIL), TX_READ_ONLY, arena, &tx, e));
+    enum errc rc = db_maybe(tx, &authn_find, ARGS(A_BYTES(hash, sizeof hash)), &row, &found, e);
+    if (rc != ERR_OK) {
+        db_rollback(tx);
+        return rc;
+    }
+    TRY(db_commit(tx, e));
+    if (!found || row.revoked_at.us || row.expires_at.us <= clock_wall_us(a->clock) || !str_eq_c(row.user_state, "ACTIVE"))
+        return FAIL(e, UNAUTHENTICATED, "The token is not known, has expired or was revoked");
+    if (!str_eq_c(row.tenant_state, "ACTIVE"))
+        return FAIL(e, TENANT_SUSPENDED, "The tenant is %.*s", STR_ARG(row.tenant_state));
+    p = principal_of(&row);
+    cache_put(a, hash, p);
+    *ret = p;
+    return ERR_OK;
+}
+
+void authn_forget(struct authn *a, struct uuid token_id)
+{
+    for (int i = 0; i < SHARDS; i++) {
+        struct shard *s = &a->shards[i];
+        pthread_mutex_lock(&s->lock);
+        for (int j = 0; j < PER_SHARD; j++)
+            if (s->entries[j].principal && uuid_eq(s->entries[j].principal->token_id, token_id))
+                principal_unref(TAKE(s->entries[j].principal));
+        pthread_mutex_unlock(&s->lock);
+    }
+}
+
+enum errc authn_flush_used(struct authn *a, struct arena *arena, struct err *e)
+{
+    struct uuid *tenants = ARENA_ARRAY(arena, struct uuid, USED_MAX), *tokens = ARENA_ARRAY(arena, struct uuid, USED_MAX);
+    size_t n = 0;
+    for (int i = 0; i < SHARDS; i++) {
+        struct shard *s = &a->shards[i];
+        pthread_mutex_lock(&s->lock);
+        for (int j = 0; j < PER_SHARD && n < USED_MAX; j++) {
+            struct entry *en = &s->entries[j];
+            if (!en->principal || !en->used)
+                continue;
+            en->used = false;
+            tenants[n] = en->principal->tenant_id;
+            tokens[n++] = en->principal->token_id;
+        }
+        pthread_mutex_unlock(&s->lock);
+    }
+    if (!n)
+        return ERR_OK;
+    struct db_tx *tx;
+    TRY(db_begin(a->pool, SCOPE_TENANT(UUID_NIL), 0, arena, &tx, e));
+    db_queue(tx, &authn_used, ARGS(A_UUIDS(tenants, n), A_UUIDS(tokens, n)), false);
+    return db_commit(tx, e);
+}

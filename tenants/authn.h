@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* authn.h - who is calling: a bearer token to a principal, with a short memory.
+ *
+ * A token's shape and checksum are checked before anything else, then the memory (cache) is asked, then the database, once, by the
+ * SHA-256 of the token. A principal is believed for cache_ms (at most 5 s, so that a revoked token is dead within 5 s).
+ * Calling order: authn_new -> (authn_cached | authn_token)* from any thread -> authn_flush_used now and then -> authn_free.
+ * Memory: principals are reference counted; the caller unrefs what it got.
+ * Errors: UNAUTHENTICATED (unknown, expired, revoked, disabled user: one message for all), TENANT_SUSPENDED, UNAVAILABLE. */
+#pragma once
+#include "core/base/work.h"
+#include "tenants/principal.h"
+
+struct authn;
+struct stmt;
+
+struct authn *authn_new(struct db_pool *pool, const struct clock *clock, int64_t cache_ms);
+void authn_free(struct authn *a);
+
+/* The memory only: a referenced principal, or NULL. Never blocks. */
+struct principal *authn_cached(struct authn *a, struct str token);
+enum errc authn_token(struct authn *a, struct str token, struct arena *arena, struct principal **ret, struct err *e) MUST_CHECK;
+/* Forget a token's principal now (revocation in this process). */
+void authn_forget(struct authn *a, struct uuid token_id);
+/* Writes last_used_at of the tokens seen since the last call. */
+enum errc authn_flush_used(struct authn *a, struct arena *arena, struct err *e) MUST_CHECK;
+
+extern const struct stmt *const authn_stmts[];
