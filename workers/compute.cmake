@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# falaj_workers_compute: kernels, training, inference; needs nothing but core/base, core/data and libm.
+# Kernel variants: each file with its own instruction set, optimised in every build type (a debug build trains, too).
+set(compute_dir ${CMAKE_CURRENT_LIST_DIR})
+file(GLOB compute_sources CONFIGURE_DEPENDS ${compute_dir}/hw.c ${compute_dir}/kernels/*.c ${compute_dir}/train/*.c ${compute_dir}/infer/*.c)
+set(compute_fast -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast)
+set_source_files_properties(${compute_dir}/kernels/ref.c PROPERTIES COMPILE_OPTIONS "-O2;-fno-math-errno;-ffp-contract=off")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set_source_files_properties(${compute_dir}/kernels/avx2.c PROPERTIES COMPILE_OPTIONS "${compute_fast};-mavx2;-mfma")
+  set_source_files_properties(${compute_dir}/kernels/avx512.c PROPERTIES COMPILE_OPTIONS
+    "${compute_fast};-mavx2;-mfma;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mprefer-vector-width=512")
+else()
+  list(REMOVE_ITEM compute_sources ${compute_dir}/kernels/avx2.c ${compute_dir}/kernels/avx512.c)
+endif()
+falaj_library(falaj_workers_compute workers SOURCES ${compute_sources} USES falaj_core_base falaj_core_data PRIVATE_LIBS m)
