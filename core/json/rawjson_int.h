@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rawjson_int.h - finding the text of a value inside JSON text that the parser has accepted, for core/json only.
+ *
+ * jansson keeps no positions, and printing its tree again would change numbers; this lets struct json keep the caller's bytes.
+ * rawjson_depth is the one function that takes unchecked text. */
+#pragma once
+#include "core/base/str.h"
+
+/* Deepest nesting of brackets, those inside strings not counted; stops counting at limit + 1. */
+int rawjson_depth(struct str text, int limit);
+/* Text of a member or item. False: not there, or a name with escapes was met (compare such names by the tree). */
+bool rawjson_member(struct str object, struct str name, struct str *ret);
+bool rawjson_item(struct str array, size_t i, struct str *ret);
