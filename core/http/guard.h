@@ -25,6 +25,7 @@ struct http_guard_input {
 enum errc http_guard_check(const struct http_guard_input *in, struct err *e) MUST_CHECK;
 
 /* What libmicrohttpd hides, read off where its parser put the pieces: a NUL that cut a value, a folded or bare-LF line.
- * Only for the version whose layout is known (http_guard_layout_known); names and values must be the parser's own pointers. */
+ * Only for the version whose layout is known (http_guard_layout_known); names, values and version must be the
+ * parser's own pointers (the byte after a value and the one after that are read). */
 bool http_guard_layout_known(const char *mhd_version);
 enum errc http_guard_layout(const struct http_guard_input *in, struct err *e) MUST_CHECK;

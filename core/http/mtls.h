@@ -6,6 +6,7 @@
  * Memory: the results live in the arena. Errors: UNAUTHENTICATED. Not offered: revocation lists (short-lived certificates and
  * the registry's quarantine do that). Source: RFC 5280 §4.2.1.12, SPIFFE X509-SVID §2. */
 #pragma once
+#include <stdint.h>
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/base/str.h"
@@ -15,6 +16,7 @@ enum { MTLS_URI_MAX = 2048 };
 struct mtls_peer {
     struct str identity;        /* the URI SAN */
     struct str fingerprint;     /* hex SHA-256 of the certificate */
+    int64_t not_after_s;        /* good until then at the latest */
 };
 
 /* tls_session: gnutls_session_t of the connection; now_s: seconds since 1970. */

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* server_int.h - what server.c, exchange.c, reply.c and stream.c share: server > loops > connections > one exchange at a time.
+ *
+ * Threads: a loop's daemon, connections, free list and every suspend/resume belong to its loop thread. Other threads reach a loop
+ * only through `ready` (under its mutex) and the eventfd, and an exchange only through `state`, `refs` and its stream's mutex. */
+#pragma once
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include "core/http/guard.h"
+#include "core/http/mtls.h"
+#include "core/http/server.h"
+
+enum conn_phase { CONN_IDLE, CONN_HEADERS, CONN_BODY, CONN_HANDLING };
+
+struct http_conn {
+    struct http_conn *next, *prev;      /* the loop's list */
+    struct http_loop *loop;
+    struct http_exchange *x;            /* the request being read or answered */
+    int fd;
+    enum conn_phase phase;
+    bool cut;                           /* shut down by the reaper */
+    int64_t deadline_us;                /* of the phase; INT64_MAX: none */
+    char remote[64];
+    struct arena *peer_arena;           /* TLS: the verified identity, kept while peer_until_us has not come */
+    struct mtls_peer peer;
+    int64_t peer_until_us;
+};
+
+/* An answered exchange goes through: CALLING (on_request runs) -> PARKED (suspended) -> ANSWERED, or CALLING -> ANSWERED. */
+enum exchange_state { X_READING, X_CALLING, X_PARKED, X_ANSWERED };
+
+struct http_stream {
+    pthread_mutex_t mutex;
+    char *ring;
+    size_t cap, max, head, len;         /* len bytes from head on */
+    bool starved;                       /* suspended, waiting for bytes */
+    bool ended;
+    _Atomic bool gone, overrun;
+};
+
+struct http_exchange {
+    struct http_loop *loop;
+    struct http_conn *conn;             /* loop thread only */
+    struct MHD_Connection *mhd;         /* loop thread only */
+    struct http_exchange *next;         /* ready list or free list */
+    struct http_request req;
+    _Atomic int state;
+    _Atomic int refs;                   /* one for the loop, one for an open stream */
+    _Atomic bool gone;
+    bool first_call_done, counted, close_after;
+    enum errc refused;                  /* refusal to be sent once the body has been thrown away */
+    size_t discarded;
+    char refused_why[160];
+    struct buf body;
+    struct MHD_Response *response;
+    int status;
+    void *data;
+    struct http_stream *stream;
+    struct http_header headers[GUARD_HEADERS_MAX];
+};
+
+struct http_loop {
+    struct http_server *server;
+    struct MHD_Daemon *daemon;
+    pthread_t thread;
+    bool started, quiesced;
+    int epoll_fd, event_fd;
+    struct http_conn *conns;
+    struct http_exchange *free_list;
+    int nfree;
+    int64_t now_us;                     /* refreshed once per turn of the loop */
+    int64_t reap_at_us, poll_at_us;
+    pthread_mutex_t mutex;              /* guards ready */
+    struct http_exchange *ready, **ready_tail;
+    _Atomic size_t open, connections;
+};
+
+struct http_server {
+    struct http_server_options o;       /* defaults filled in */
+    int port;
+    bool layout_known;
+    char *unix_path, *cert, *key, *ca;
+    struct http_loop *loops;
+    int nloops;
+    _Atomic bool draining, stopping;
+};
+
+/* exchange.c: the callbacks of the daemon */
+void *exchange_on_uri(void *loop, const char *uri, struct MHD_Connection *c);
+enum MHD_Result exchange_on_call(void *loop, struct MHD_Connection *c, const char *url, const char *method, const char *version,
+                                 const char *data, size_t *len, void **con_cls);
+void exchange_on_completed(void *loop, struct MHD_Connection *c, void **con_cls, enum MHD_RequestTerminationCode why);
+void exchange_on_connection(void *loop, struct MHD_Connection *c, void **socket_context, enum MHD_ConnectionNotificationCode code);
+void exchange_unref(struct http_exchange *x);
+void exchange_destroy(struct http_exchange *x);
+/* reply.c: hand a finished exchange to its loop; x must not be touched afterwards. */
+void exchange_answered(struct http_exchange *x, struct MHD_Response *r, int status);
+void exchange_wake(struct http_exchange *x);
+struct MHD_Response *response_headers(struct MHD_Response *r, struct str type, const struct http_header *h, size_t n);
+/* stream.c */
+void stream_peer_gone(struct http_exchange *x, bool connection_ends);    /* loop thread */
+void stream_free(struct http_stream *s);
