@@ -5,7 +5,8 @@
  * sets it. The system scope sets nothing: what it may see is up to the pool's role.
  * Round trips: BEGIN and the scope travel with the first statement, queued statements with the next one, COMMIT with what is queued.
  * A read-only commit is not waited for. A transaction that ran no statement costs nothing.
- * Invariants: after any error the whole transaction is lost: later calls repeat that error and db_commit rolls back and returns it.
+ * Invariants: after an error of a statement the whole transaction is lost: later calls repeat that error, db_commit rolls back and
+ * returns it. Only NOT_FOUND for want of a row and LIMIT for too many rows leave it usable.
  * Calling order: db_begin -> (db_one | db_maybe | db_many | db_exec | db_queue)* -> db_commit or db_rollback.
  * Memory: the transaction and all results live in the arena given to db_begin, which must outlive the transaction.
  * Errors: NOT_FOUND (CARD_ONE without row), CONFLICT (db_queue that must affect), EXISTS, INVALID, RETRY (serialization, deadlock),
