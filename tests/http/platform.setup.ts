@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// platform.setup.ts - starts a whole Falaj before the test files run and ends it after them.
+import type { TestProject } from 'vitest/node';
+import { startPlatform, type Ready } from './harness.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    falaj: Ready;
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const platform = await startPlatform();
+  project.provide('falaj', platform.ready);
+  return () => platform.stop();
+}
