@@ -308,7 +308,7 @@ static enum errc start_daemon(struct http_loop *l, int fd, struct err *e)
         MHD_OPTION_NOTIFY_COMPLETED, exchange_on_completed, l, MHD_OPTION_NOTIFY_CONNECTION, exchange_on_connection, l,
         MHD_OPTION_UNESCAPE_CALLBACK, unescape_nothing, NULL, MHD_OPTION_CONNECTION_LIMIT, per_loop,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)s->o.per_ip, MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)((s->o.idle_timeout_ms + 999) / 1000), MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)((s->o.idle_timeout_ms + 999) / 1000),
         MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
     if (!l->daemon) {
         close(fd);
