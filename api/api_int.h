@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api_int.h - what the files of the pipeline share with each other and with nobody else. */
+#pragma once
+#include <pthread.h>
+#include "api/pipeline.h"
+#include "core/base/thread.h"
+#include "core/redis/rate.h"
+
+enum { SEGMENTS_MAX = 12, CAPTURES_MAX = 4, WAKE_BUCKETS = 64, RESPONSE_MAX = 32 << 20, TRIES_MAX = 4 };
+
+/* A row compiled for matching. */
+struct route_match {
+    const struct route *row;
+    int nsegments, ncaptures;
+    struct str segments[SEGMENTS_MAX];      /* a capture is STR_NULL */
+    bool has_body;                          /* the input schema has body members */
+    const struct field *captures[CAPTURES_MAX];
+    const struct field *id;                 /* <resource>_id of the answer or, failing that, of the input */
+    bool id_is_in;
+    const struct field *version;            /* of the answer: makes the ETag */
+};
+
+struct router {
+    struct route_match *rows;
+    size_t n;
+};
+/* Boot check and compilation; the arena keeps the rows. */
+enum errc router_init(struct router *r, struct arena *a, struct err *e) MUST_CHECK;
+/* The row for method and path, captures filled; NULL: *ret_allow lists the methods of that path, or is STR_NULL. */
+const struct route_match *router_find(const struct router *r, enum http_method m, struct str path, bool is_node,
+                                      struct str captures[CAPTURES_MAX], struct arena *a, struct str *ret_allow);
+
+struct combiner;
+
+struct pipeline {
+    const struct app *app;
+    struct authn *authn;
+    struct rate_limiter *rate;
+    struct rate_rule tenant_rule, principal_rule, address_rule;     /* per_s 0: none */
+    struct router router;
+    struct arena *arena;
+    struct thread_pool *pool;
+    struct combiner **combiners;            /* one per row of the router, NULL where it has none */
+    uint8_t page_key[32];
+    struct park *park;
+    _Atomic bool stopping;
+};
+
+/* The call with what only the pipeline needs. */
+struct flight {
+    struct call call;                       /* first: a struct work * is also a struct call * and a struct flight * */
+    struct pipeline *pipeline;
+    const struct route_match *match;
+    struct flight *next;
+    bool front_done;
+    bool is_parked;
+    struct uuid wake_id;
+    uint64_t wake_seq[WAKE_BUCKETS];        /* as they were before the handler ran */
+    struct rate_result rate;
+    bool has_rate;
+    struct str allow;                       /* methods, for 405 */
+    struct buf answer;
+};
+static inline struct flight *flight_of(struct work *w) { return (struct flight *)w; }
+
+/* Phases that may block: the rest of a call, on a pool thread. */
+void flight_run(struct flight *f);
+/* Into the hands of the pool; answers 503 when its queue is full. */
+void flight_submit(struct flight *f);
+/* Prepares the audit event of the row: actor, resource, status. */
+void flight_audit_event(struct flight *f, struct audit_event *ev);
+
+/* reply.c */
+void flight_fail(struct flight *f, const struct err *e);
+void flight_send(struct flight *f);                     /* f->answer with the row's status */
+enum errc flight_encode(struct flight *f, struct err *e) MUST_CHECK;
+void problem_body(struct buf *out, const struct err *e, struct str request_id, struct str instance, bool oip);
+
+/* idempotency.c */
+enum errc idempotency_key_read(struct call *c, struct err *e) MUST_CHECK;
+enum errc idempotency_begin(struct call *c, struct err *e) MUST_CHECK;      /* sets c->replayed */
+void idempotency_end(struct call *c, int status, struct str body);
+
+/* page.c */
+enum errc page_open(struct flight *f, struct err *e) MUST_CHECK;            /* token -> position */
+struct str page_seal(struct flight *f, struct str position);
+
+/* combine.c */
+struct combiner *combiner_new(struct pipeline *p, const struct route_match *m);
+void combiner_submit(struct combiner *c, struct flight *f);
+void combiner_free(struct combiner *c);
+
+/* park.c */
+struct park *park_new(struct pipeline *p);
+void park_note(struct park *k, struct flight *f);       /* remember the wake numbers before the handler runs */
+void park_add(struct park *k, struct flight *f);
+void park_wake(struct park *k, struct uuid wake_id);
+void park_free(struct park *k);                         /* resubmits all: each answers with what it has */

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pipeline.c - the phases of a request. The two arrays below are the security policy: nothing reaches a handler that did not pass
+ * `front`, and nothing a handler did is kept that did not pass run_in_tx to its end. */
+#include "api/api_int.h"
+#include "audit/event.h"
+#include "core/base/assert.h"
+#include "core/base/cleanup.h"
+#include "core/base/log.h"
+#include "core/crypto/hash.h"
+#include "core/db/pool.h"
+#include "core/db/tx.h"
+#include "core/http/url.h"
+#include "core/json/decode.h"
+#include "core/table/config.h"
+#include "core/table/metrics.h"
+#include "tenants/authn.h"
+#include "tenants/authz.h"
+
+#include <stdlib.h>
+
+enum { POOL_QUEUE = 8192 };
+
+typedef enum errc (*phase)(struct flight *f, struct err *e);
+
+static struct str bearer(const struct http_request *r)
+{
+    struct str h = http_header_get(r, "Authorization");
+    return str_starts(h, "Bearer ") ? str_trim(str_n(h.ptr + 7, h.len - 7)) : STR_NULL;
+}
+
+/* A worker is who its certificate says; which node that is, its handlers look up. */
+static struct principal *worker_principal(const struct http_request *r)
+{
+    struct principal *p = principal_new();
+    p->is_worker = true;
+    p->name = str_dup(p->arena, r->peer_identity);
+    p->roles = UINT32_C(1) << ROLE_WORKER;
+    p->permissions = role_permissions(ROLE_WORKER);
+    p->expires_us = INT64_MAX;
+    return p;
+}
+
+static enum errc phase_authn(struct flight *f, struct err *e)
+{
+    struct call *c = &f->call;
+    if (c->route->flags & R_NODE) {
+        if (!c->request->peer_identity.ptr)
+            return FAIL(e, UNAUTHENTICATED, "Workers need a client certificate of their zone");
+        c->principal = worker_principal(c->request);
+    } else if (c->route->perm != PERM_PUBLIC && !c->principal) {
+        struct str token = bearer(c->request);
+        if (!token.ptr)
+            return FAIL(e, UNAUTHENTICATED, "Send an Authorization header with a bearer token");
+        enum errc rc = authn_token(f->pipeline->authn, token, c->work.arena, &c->principal, e);
+        metrics_inc(M_authn_total, "token", rc == ERR_OK ? "ok" : err_row(rc)->wire);
+        if (rc != ERR_OK)
+            return rc;
+    }
+    c->work.principal = c->principal;
+    c->work.tenant_id = c->principal ? c->principal->tenant_id : UUID_NIL;
+    return ERR_OK;
+}
+
+static bool take_rate(struct flight *f, const char *scope, struct str key, struct rate_rule rule)
+{
+    if (rule.per_s <= 0)
+        return true;
+    f->has_rate = true;
+    if (rate_take(f->pipeline->rate, key, rule, 1, &f->rate))
+        return true;
+    metrics_inc(M_rate_denied_total, scope);
+    return false;
+}
+
+static enum errc phase_rate(struct flight *f, struct err *e)
+{
+    struct call *c = &f->call;
+    const struct pipeline *p = f->pipeline;
+    char key[24] = "t:";
+    if (c->route->rate == RL_NONE || c->route->flags & R_NODE)
+        return ERR_OK;
+    bool ok;
+    if (!c->principal) {
+        ok = take_rate(f, "address", str_fmt(c->work.arena, "a:%.*s", STR_ARG(c->work.source_ip)), p->address_rule);
+    } else {
+        memcpy(key + 2, c->principal->tenant_id.b, 16);
+        ok = uuid_is_nil(c->principal->tenant_id) || take_rate(f, "tenant", str_n(key, 18), p->tenant_rule);
+        key[0] = 'p';
+        memcpy(key + 2, c->principal->user_id.b, 16);
+        ok = ok && take_rate(f, "principal", str_n(key, 18), p->principal_rule);
+    }
+    return ok ? ERR_OK : FAIL(e, RATE, "Too many calls; wait %ld s", (long)f->rate.reset_s);
+}
+
+/* A denial is an act too: it stands in the log of the tenant whose principal tried. */
+static void audit_denial(struct flight *f, const struct decision *d)
+{
+    struct call *c = &f->call;
+    struct db_pool *pool = c->route->flags & R_NODE ? c->work.app->node_pool : c->work.app->pool;
+    struct db_scope scope = c->route->flags & R_NODE ? SCOPE_SYSTEM : SCOPE_TENANT(c->work.tenant_id);
+    struct err e;
+    struct audit_event ev = audit_event_of(&c->work, AUDIT_DENIAL);
+    flight_audit_event(f, &ev);
+    ev.code = AUDIT_DENIAL;
+    ev.denied = true;
+    ev.rule = str_c(d->rule);
+    ev.error = ERR_FORBIDDEN;
+    ev.http_status = 403;
+    audit_event_detail(&ev, AUDIT_D_STR("route", str_c(c->route->op)));
+    if (db_begin(pool, scope, 0, c->work.arena, &c->work.tx, &e) == ERR_OK) {
+        if (audit_append(&c->work, &ev, &e) == ERR_OK && db_commit(c->work.tx, &e) == ERR_OK) {
+            c->work.tx = NULL;
+            return;
+        }
+        db_rollback(TAKE(c->work.tx));
+    }
+    log_err(LOG_ERROR, "audit.denial_not_written", &e);
+}
+
+static enum errc phase_authz(struct flight *f, struct err *e)
+{
+    struct call *c = &f->call;
+    struct decision d = authz_decide(c->principal, c->route->perm);
+    if (d.allowed) {
+        c->audit.rule = c->route->audited ? str_dup(c->work.arena, str_c(d.rule)) : STR_NULL;
+        return ERR_OK;
+    }
+    metrics_inc(M_authz_denied_total, perm_row(c->route->perm)->wire);
+    audit_denial(f, &d);
+    return FAIL(e, FORBIDDEN, "This needs the permission %s", perm_row(c->route->perm)->wire);
+}
+
+static enum errc check_content_type(struct flight *f, const char *want, struct err *e)
+{
+    struct str type = http_header_get(f->call.request, "Content-Type"), head, rest;
+    str_cut(type, ';', &head, &rest);
+    head = str_trim(head);
+    if (!str_eq_c(head, want))
+        return FAIL(e, MEDIA_TYPE, "This call takes %s", want);
+    return ERR_OK;
+}
+
+static enum errc read_if_match(struct call *c, struct err *e)
+{
+    struct str tag = http_header_get(c->request, "If-Match");
+    if (!tag.ptr)
+        return FAIL(e, PRECONDITION_MISSING, "Send If-Match with the ETag that you read (or *)");
+    if (str_eq_c(tag, "*"))
+        return ERR_OK;
+    if (tag.len < 4 || tag.ptr[0] != '"' || tag.ptr[1] != 'v' || tag.ptr[tag.len - 1] != '"' ||
+        !str_to_i64(str_n(tag.ptr + 2, tag.len - 3), 0, INT64_MAX, &c->if_match))
+        return FAIL(e, PRECONDITION, "If-Match is not an ETag of this object");
+    return ERR_OK;
+}
+
+static enum errc phase_decode(struct flight *f, struct err *e)
+{
+    struct call *c = &f->call;
+    const struct route *row = c->route;
+    struct arena *a = c->work.arena;
+    c->in = row->in ? arena_alloc(a, row->in->size) : NULL;
+    if (row->flags & R_UPLOAD && row->content_type)
+        TRY(check_content_type(f, row->content_type, e));
+    if (!(row->flags & R_UPLOAD) && (f->match->has_body || c->body.len)) {
+        if (c->body.len || f->match->has_body)
+            TRY(check_content_type(f, "application/json", e));
+        if (!row->in)
+            return FAIL(e, MALFORMED, "This call takes no body");
+        TRY(json_decode(row->in, c->body, a, c->in, e));
+    }
+    for (int i = 0; i < f->match->ncaptures; i++) {
+        struct str text;
+        /* A path that cannot be an id of ours is the path of nothing. */
+        if (url_segment_decode(a, c->captures[i], &text, e) != ERR_OK || field_from_text(f->match->captures[i], text, c->in, a, e) != ERR_OK)
+            return FAIL(e, NOT_FOUND, "There is no such object");
+    }
+    if (row->in)
+        TRY(schema_from_query(row->in, c->request->query, c->in, a, e));
+    else if (c->request->query.len)
+        return FAIL(e, UNKNOWN_FIELD, "This call takes no query parameters");
+    if (row->flags & R_IF_MATCH)
+        TRY(read_if_match(c, e));
+    if (row->flags & R_IDEMPOTENT) {
+        TRY(idempotency_key_read(c, e));
+        struct sha256 h;
+        sha256_init(&h);
+        sha256_add(&h, c->request->path.ptr, c->request->path.len);
+        sha256_add(&h, "\n", 1);
+        sha256_add(&h, c->body.ptr, c->body.len);
+        sha256_final(&h, c->request_sha);
+    }
+    if (row->flags & R_TENANT_PATH && principal_is_platform(c->principal))
+        for (int i = 0; i < f->match->ncaptures; i++)
+            if (!strcmp(f->match->captures[i]->name, "tenant_id"))
+                c->work.tenant_id = *(struct uuid *)field_at(f->match->captures[i], c->in);
+    return row->flags & R_LIST ? page_open(f, e) : ERR_OK;
+}
+
+static const phase front[] = { phase_authn, phase_rate, phase_authz, phase_decode };
+
+static enum errc run_front(struct flight *f, struct err *e)
+{
+    for (size_t i = 0; i < sizeof front / sizeof *front; i++)
+        TRY(front[i](f, e));
+    f->front_done = true;
+    return ERR_OK;
+}
+
+void flight_audit_event(struct flight *f, struct audit_event *ev)
+{
+    struct call *c = &f->call;
+    const struct principal *p = c->principal;
+    ev->rule = c->audit.rule;
+    ev->http_status = c->status ? c->status : c->route->status;
+    for (int i = 0; i < c->audit.detail_count; i++)
+        audit_event_detail(ev, c->audit.details[i]);
+    if (p) {
+        ev->actor = p->is_worker ? AUDIT_WORKER : AUDIT_USER;
+        ev->actor_id = p->user_id;
+        ev->token_id = p->token_id;
+        ev->zone = p->home_zone;
+        for (int r = 0; r < ROLE_COUNT && ev->role_count < AUDIT_ROLES_MAX; r++)
+            if (p->roles & UINT32_C(1) << r)
+                ev->roles[ev->role_count++] = str_c(role_row((enum role)r)->wire);
+    } else {
+        ev->actor = AUDIT_ANONYMOUS;
+    }
+    ev->resource_kind = str_c(c->route->resource ? c->route->resource : "");
+    const struct field *id = f->match->id;
+    const void *from = f->match->id_is_in ? c->in : c->out;
+    if (id && from) {
+        ev->resource_id = *(struct uuid *)field_at(id, from);
+        ev->resource_prefix = id->prefix;
+    }
+}
+
+static enum errc write_audit(struct flight *f, struct err *e)
+{
+    struct call *c = &f->call;
+    struct audit_event ev = audit_event_of(&c->work, c->route->audit);
+    flight_audit_event(f, &ev);
+    TRY(audit_append(&c->work, &ev, e));
+    if (c->principal && !c->principal->is_worker && principal_is_platform(c->principal) && !uuid_is_nil(c->work.tenant_id)) {
+        /* What the platform does in a tenant stands in both logs. */
+        ev.event_id = uuid_v7(c->work.now_us);
+        ev.tenant_id = UUID_NIL;
+        TRY(audit_append(&c->work, &ev, e));
+    }
+    return ERR_OK;
+}
+
+/* begin -> idempotency -> handler -> encode -> audit -> commit */
+static enum errc run_in_tx(struct flight *f, struct err *e)
+{
+    struct call *c = &f->call;
+    const struct route *row = c->route;
+    struct work *w = &c->work;
+    bool read_only = row->method == HTTP_GET && !row->audited;
+    c->out = arena_alloc(w->arena, row->flags & R_LIST ? sizeof(struct page_out) : row->flags & R_TEXT ? sizeof(struct buf) : row->out ? row->out->size : 16);
+    if (row->flags & R_NO_TX) {
+        TRY(row->handler(w, c->in, c->out, e));
+        return f->is_parked ? ERR_OK : flight_encode(f, e);
+    }
+    TRY(row->flags & R_NODE ? db_begin(w->app->node_pool, SCOPE_SYSTEM, 0, w->arena, &w->tx, e)
+                            : db_begin(w->app->pool, SCOPE_TENANT(w->tenant_id), read_only ? TX_READ_ONLY : 0, w->arena, &w->tx, e));
+    if (row->flags & R_IDEMPOTENT)
+        TRY(idempotency_begin(c, e));
+    if (c->replayed) {
+        f->answer = BUF(RESPONSE_MAX);
+        buf_add_str(&f->answer, c->replay_body);
+        return db_commit(w->tx, e);
+    }
+    TRY(row->handler(w, c->in, c->out, e));
+    if (f->is_parked) {
+        db_rollback(TAKE(w->tx));
+        return ERR_OK;
+    }
+    TRY(flight_encode(f, e));
+    if (row->flags & R_IDEMPOTENT)
+        idempotency_end(c, c->status ? c->status : row->status, buf_str(&f->answer));
+    if (row->audited)
+        TRY(write_audit(f, e));
+    return db_commit(w->tx, e);
+}
+
+static enum errc run_back(struct flight *f, struct err *e)
+{
+    enum errc rc = ERR_OK;
+    for (int i = 0; i < TRIES_MAX; i++) {
+        park_note(f->pipeline->park, f);
+        rc = run_in_tx(f, e);
+        if (rc == ERR_OK)
+            break;
+        db_rollback(TAKE(f->call.work.tx));
+        buf_release(&f->answer);
+        f->call.audit.detail_count = 0;
+        if (rc != ERR_RETRY)
+            break;
+        metrics_inc(M_db_retries_total, "retry");
+    }
+    f->call.work.tx = NULL;
+    return rc;
+}
+
+void flight_run(struct flight *f)
+{
+    struct err e = { 0 };
+    struct call *c = &f->call;
+    enum errc rc = f->front_done ? ERR_OK : run_front(f, &e);
+    if (rc == ERR_OK && c->route->combine) {
+        combiner_submit(f->pipeline->combiners[f->match - f->pipeline->router.rows], f);
+        return;
+    }
+    if (rc == ERR_OK && c->route->raw) {
+        rc = c->route->raw(c, &e);
+        if (rc == ERR_OK)
+            return;
+    } else if (rc == ERR_OK) {
+        rc = run_back(f, &e);
+    }
+    if (rc != ERR_OK)
+        flight_fail(f, &e);
+    else if (f->is_parked)
+        park_add(f->pipeline->park, f);
+    else
+        flight_send(f);
+}
+
+static void pool_task(void *ctx, void *item)
+{
+    (void)ctx;
+    flight_run(item);
+}
+
+void flight_submit(struct flight *f)
+{
+    if (thread_pool_submit(f->pipeline->pool, f))
+        return;
+    struct err e;
+    FAIL(&e, UNAVAILABLE, "Falaj has more calls waiting than it takes; try again");
+    flight_fail(f, &e);
+}
+
+static struct str request_id_of(struct call *c)
+{
+    struct str given = http_header_get(c->request, "X-Request-Id");
+    bool ok = given.len >= 1 && given.len <= 128;
+    for (size_t i = 0; ok && i < given.len; i++) {
+        char ch = given.ptr[i];
+        ok = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') || ch == '-' || ch == '_' || ch == '.' || ch == ':';
+    }
+    return ok ? given : id_text(c->work.arena, "req", c->work.request_uuid);
+}
+
+static struct flight *flight_new(struct pipeline *p, struct http_exchange *x)
+{
+    const struct http_request *r = http_exchange_request(x);
+    struct flight *f = ARENA_NEW(r->arena, struct flight);
+    struct call *c = &f->call;
+    f->pipeline = p;
+    c->exchange = x;
+    c->request = r;
+    c->body = r->body;
+    c->if_match = -1;
+    c->started_mono_us = r->received_mono_us;
+    c->work = (struct work){ .app = p->app, .arena = r->arena, .now_us = clock_wall_us(p->app->clock), .source_ip = r->remote_addr };
+    c->work.request_uuid = uuid_v7(c->work.now_us);
+    c->work.request_id = request_id_of(c);
+    struct str trace = http_header_get(r, "Traceparent");
+    c->work.traceparent = trace.len == 55 ? trace : STR_NULL;
+    return f;
+}
+
+void pipeline_request(void *ctx, struct http_exchange *x)
+{
+    struct listener *l = ctx;
+    struct flight *f = flight_new(l->pipeline, x);
+    struct call *c = &f->call;
+    struct err e = { 0 };
+    f->match = router_find(&l->pipeline->router, c->request->method, c->request->path, l->is_node, c->captures, c->work.arena, &f->allow);
+    if (!f->match) {
+        if (f->allow.ptr)
+            FAIL(&e, METHOD, "%.*s is not a method of this resource; it has %.*s", STR_ARG(c->request->method_text), STR_ARG(f->allow));
+        else
+            FAIL(&e, NOT_FOUND, "There is no such resource");
+        flight_fail(f, &e);
+        return;
+    }
+    c->route = f->match->row;
+    if (!(c->route->flags & R_NODE) && c->route->perm != PERM_PUBLIC)
+        c->principal = authn_cached(l->pipeline->authn, bearer(c->request));
+    /* With a principal in hand nothing in front of the handler can block, except writing down a denial. */
+    bool may_denied = c->principal && !authz_decide(c->principal, c->route->perm).allowed;
+    if (c->principal && !may_denied && c->route->combine) {
+        if (run_front(f, &e) != ERR_OK)
+            flight_fail(f, &e);
+        else
+            combiner_submit(l->pipeline->combiners[f->match - l->pipeline->router.rows], f);
+        return;
+    }
+    flight_submit(f);
+}
+
+void pipeline_reject(void *ctx, struct http_exchange *x, enum errc code, const char *why)
+{
+    struct listener *l = ctx;
+    struct flight *f = flight_new(l->pipeline, x);
+    struct err e;
+    err_set(&e, code, __FILE__, __LINE__, "%s", why);
+    metrics_inc(M_http_rejected_total, err_row(code)->wire);
+    flight_fail(f, &e);
+}
+
+size_t pipeline_body_limit(void *ctx, enum http_method m, struct str path)
+{
+    struct listener *l = ctx;
+    struct arena *a = arena_new(4096);
+    struct str captures[CAPTURES_MAX], allow;
+    const struct route_match *match = router_find(&l->pipeline->router, m, path, l->is_node, captures, a, &allow);
+    arena_free(a);
+    const struct config *cfg = l->pipeline->app->config;
+    return (size_t)(match && match->row->flags & R_UPLOAD ? cfg->api_upload_max : cfg->api_max_body);
+}
+
+static struct rate_rule rule_of(int64_t per_minute)
+{
+    return (struct rate_rule){ (double)per_minute / 60.0, per_minute > 0 ? per_minute : 1 };
+}
+
+struct pipeline *pipeline_new(const struct pipeline_opts *o, struct err *e)
+{
+    struct pipeline *p = calloc(1, sizeof *p);
+    ASSERT(p);
+    const struct config *cfg = o->app->config;
+    p->app = o->app;
+    p->authn = o->authn;
+    p->rate = o->rate;
+    p->tenant_rule = rule_of(cfg->rate_tenant_per_minute);
+    p->principal_rule = rule_of(cfg->rate_principal_per_minute);
+    p->address_rule = rule_of(cfg->rate_address_per_minute);
+    p->arena = arena_new(4 << 20);
+    if (router_init(&p->router, p->arena, e) != ERR_OK) {
+        arena_free(p->arena);
+        free(p);
+        return NULL;
+    }
+    hmac_sha256("falaj-page-v1", 13, cfg->db_url, strlen(cfg->db_url), p->page_key);
+    p->park = park_new(p);
+    p->pool = thread_pool_new("handler", o->threads, POOL_QUEUE, pool_task, p);
+    p->combiners = ARENA_ARRAY(p->arena, struct combiner *, p->router.n);
+    for (size_t i = 0; i < p->router.n; i++)
+        if (p->router.rows[i].row->combine)
+            p->combiners[i] = combiner_new(p, &p->router.rows[i]);
+    return p;
+}
+
+void pipeline_free(struct pipeline *p)
+{
+    if (!p)
+        return;
+    p->stopping = true;
+    park_free(p->park);
+    thread_pool_free(p->pool);
+    for (size_t i = 0; i < p->router.n; i++)
+        combiner_free(p->combiners[i]);
+    arena_free(p->arena);
+    free(p);
+}
+
+void pipeline_resume(struct pipeline *p, struct call *c)
+{
+    (void)p;
+    flight_submit((struct flight *)c);
+}
+
+enum errc call_park(struct work *w, struct uuid wake_id, int64_t wait_ms)
+{
+    struct flight *f = flight_of(w);
+    if (!w->deadline_mono_us)
+        w->deadline_mono_us = clock_mono_us(w->app->clock) + wait_ms * 1000;
+    f->wake_id = wake_id;
+    f->is_parked = true;
+    return ERR_OK;
+}
+
+void pipeline_wake(struct pipeline *p, struct uuid wake_id)
+{
+    park_wake(p->park, wake_id);
+}
+
+struct pipeline *pipeline_of(struct work *w)
+{
+    return flight_of(w)->pipeline;
+}
+
+struct authn *pipeline_authn(struct pipeline *p)
+{
+    return p->authn;
+}
