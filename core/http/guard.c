@@ -172,7 +172,7 @@ static enum errc check_framing(const struct http_guard_input *in, const struct s
     if (count[S_TE]) {
         struct str te = str_trim(value[S_TE]);
         if (!is_11 || te.len != 7 || strncasecmp(te.ptr, "chunked", 7) != 0)
-            return FAIL(e, MALFORMED, "Only Transfer-Encoding: chunked is known, from HTTP/1.1 on");
+            return FAIL(e, MALFORMED, "The only known Transfer-Encoding is chunked, in version 1.1");
     }
     if (is_11 && !count[S_HOST])
         return FAIL(e, MALFORMED, "Host is missing");
