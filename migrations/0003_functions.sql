@@ -37,7 +37,8 @@ END $$;
 CREATE FUNCTION job_submit_many(
   tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[],
   slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[],
-  routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[])
+  routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[],
+  input_ords bigint[], input_names text[], input_objects uuid[])
 RETURNS TABLE (ord bigint, verdict text, job_id uuid, room bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 #variable_conflict use_column
@@ -71,6 +72,10 @@ BEGIN
            'Resources' FROM new),
   e AS (INSERT INTO job_event (tenant_id, job_id, version, state, reason) SELECT tenant_id, job_id, 1, 'PENDING', 'Resources' FROM new),
   a AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM new),
+  o AS (
+    INSERT INTO job_object (tenant_id, job_id, direction, name, object_id)
+    SELECT n.tenant_id, n.job_id, 'input', x.name, x.object_id
+      FROM unnest(input_ords, input_names, input_objects) AS x(ord, name, object_id) JOIN new n ON n.ord = x.ord),
   b AS (UPDATE quota SET used = used + n.k
           FROM (SELECT tenant_id, count(*) AS k FROM new GROUP BY tenant_id) n
          WHERE quota.tenant_id = n.tenant_id AND quota.resource = 'jobs')
@@ -101,16 +106,26 @@ BEGIN
     JOIN job j ON j.tenant_id = i.tenant_id AND j.job_id = i.job_id;
 END $$;
 
--- What a new tenant starts with; called in the platform's scope by falaj-api when it creates a tenant.
-CREATE FUNCTION tenant_seed(t uuid, admin_id uuid, admin_name text, binding uuid, role_name text, by_user uuid) RETURNS void
+-- A new tenant with all it starts with: first administrator and token, quotas, key of its home zone, first audit event.
+-- Called by falaj-api in the platform's scope; the caller holds tenant:create.
+CREATE FUNCTION tenant_create(
+  t uuid, tenant_name text, shown_name text, home text, zones text[], admin_id uuid, admin_name text, binding uuid, role_name text,
+  by_user uuid, token uuid, token_hash bytea, token_hint text, token_until timestamptz, key_wrapped bytea, key_root bigint,
+  key_provider text, event uuid, event_body bytea) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
+  INSERT INTO tenant (tenant_id, name, display_name, home_zone, allowed_zones) VALUES (t, tenant_name, shown_name, home, zones);
   INSERT INTO app_user (tenant_id, user_id, name) VALUES (t, admin_id, admin_name);
   INSERT INTO role_binding (tenant_id, binding_id, user_id, role, created_by) VALUES (t, binding, admin_id, role_name, by_user);
+  INSERT INTO api_token (tenant_id, token_id, user_id, name, hash, hint, expires_at)
+    VALUES (t, token, admin_id, 'first administrator', token_hash, token_hint, token_until);
   INSERT INTO quota (tenant_id, resource, hard_limit) VALUES
     (t, 'jobs', 10000), (t, 'slots', 64), (t, 'gpus', 8), (t, 'stored_bytes', 10737418240), (t, 'objects', 100000);
+  INSERT INTO tenant_key (tenant_id, zone, version, state, wrapped, root_version, provider)
+    VALUES (t, home, 1, 'PRIMARY', key_wrapped, key_root, key_provider);
+  INSERT INTO audit_event (tenant_id, event_id, body) VALUES (t, event, event_body);
 END $$;
-GRANT INSERT ON app_user, role_binding TO falaj_system;
+GRANT INSERT ON tenant, app_user, role_binding, api_token, tenant_key TO falaj_system;
 
 DO $$
 DECLARE f regprocedure;

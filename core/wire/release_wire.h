@@ -3,8 +3,9 @@
  *
  * The worker makes an X25519 pair per lease and sends the public half; keyd seals the lease's data keys to it with HPKE
  * (core/crypto/hpke.h, AES-256-GCM); the API carries the message without being able to read it; the worker opens it with
- * release_open. The HPKE info is "falaj-kr-v1" || zone || worker || job || fence || dek_ids || not_after, each field length
- * prefixed and the ids (16 bytes each) after their u32 count, so a message fits one lease of one worker for one list of keys and nothing else. dek_ids are bound in order.
+ * release_open. The HPKE info is "falaj-kr-v1" || zone || worker || job || fence || count || dek_ids || not_after: each field
+ * length prefixed, the ids (16 bytes each) as one run after their count. So a message fits one lease of one worker for one list
+ * of keys in one order and nothing else.
  * Plaintext: u8 version = 1 | u8 count | count x (dek id 16 | key 32). The worker must itself refuse a message after not_after_us.
  * Calling order (worker): x25519_keygen -> send public -> receive message -> release_open -> use -> wipe.
  * Errors: DAMAGED (does not open, or names other keys than the terms), INVALID (terms). */

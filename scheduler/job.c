@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job.c - the rules of jobs. Submissions of many callers become one statement and one commit; what a replayed call gets is read
+ * back, so it is the job as it is now with the id it was first given. */
+#include "scheduler/job.h"
+#include "core/base/cleanup.h"
+#include "core/db/tx.h"
+#include "core/json/decode.h"
+#include "core/wire/job_spec.h"
+#include "scheduler/job_repo.h"
+#include "tenants/principal.h"
+
+SCHEMA_EXTERN(job_create, "A job to submit",
+    FIELD(job_create, name, F_REQ, .min = 1, .max = 128, .check = check_name, .doc = "Name shown in lists"),
+    FIELD_ENUM(job_create, kind, F_REQ, job_kind_names, .doc = "What it does; serve is made by deployments only"),
+    FIELD(job_create, spec, 0, .max = 65536, .dflt = "{}", .doc = "What to do, by kind"),
+    FIELD(job_create, zone, 0, .max = 31, .check = check_slug, .doc = "Run in this zone only"),
+    FIELD(job_create, pool, 0, .max = 63, .check = check_slug, .dflt = "default", .doc = "Pool of machines"),
+    FIELD(job_create, slots, 0, .min = 1, .max = 4096, .dflt = "1", .doc = "Slots on one machine"),
+    FIELD(job_create, gpus, 0, .min = 0, .max = 64, .dflt = "0", .doc = "GPUs on one machine"),
+    FIELD(job_create, priority, 0, .min = -1000, .max = 1000, .dflt = "0", .doc = "Higher goes first within the tenant"),
+    FIELD(job_create, max_attempts, 0, .min = 1, .max = 100, .dflt = "3", .doc = "Times it may be tried when machines fail"),
+    FIELD(job_create, max_runtime_seconds, 0, .min = 1, .max = 2592000, .dflt = "86400", .doc = "Seconds one attempt may run"));
+
+static enum errc check_spec(const struct job_create *in, struct arena *a, struct err *e)
+{
+    const struct schema *schema = in->kind == JOB_TRAIN ? &train_job_schema : &noop_job_schema;
+    void *spec = arena_alloc(a, schema->size);
+    if (json_decode(schema, in->spec.text, a, spec, e) != ERR_OK) {
+        char below[sizeof e->field];
+        memcpy(below, e->field, sizeof below);
+        return err_field(e, "/spec%.80s", below);
+    }
+    return in->kind == JOB_TRAIN ? train_job_check(spec, e) : ERR_OK;
+}
+
+enum errc job_check(const struct job_create *in, const struct principal *p, struct arena *a, int64_t now_us, struct job *ret, struct err *e)
+{
+    if (in->kind == JOB_SERVE)
+        return FAIL_AT(e, INVALID, "/kind", "Serving jobs are made by POST /v1/deployments");
+    if (principal_is_platform(p))
+        return FAIL(e, FORBIDDEN, "The platform itself runs no jobs");
+    TRY(check_spec(in, a, e));
+    if (in->zone.ptr && !principal_zone_allowed(p, in->zone))
+        return FAIL_AT(e, RESIDENCY, "/zone", "The tenant's data may not be in zone %.*s", STR_ARG(in->zone));
+    *ret = (struct job){
+        .tenant_id = p->tenant_id, .job_id = uuid_v7(now_us), .name = in->name, .kind = in->kind, .state = JOB_PENDING,
+        .reason = str_c(job_reason_names[JR_RESOURCES]), .message = STR(""), .spec = in->spec, .zone = in->zone, .pool = in->pool,
+        .data_class = STR("internal"), .slots = in->slots, .gpus = in->gpus, .priority = in->priority, .max_attempts = in->max_attempts,
+        .max_runtime_s = in->max_runtime_seconds, .version = 1, .created_by = p->user_id, .submitted_at = { now_us },
+    };
+    return ERR_OK;
+}
+
+static enum errc read_replays(struct db_tx *tx, struct job_submission **items, size_t n, struct err *e)
+{
+    size_t k = 0;
+    struct arena *a = db_arena(tx);
+    struct uuid *tenants = ARENA_ARRAY(a, struct uuid, n), *jobs = ARENA_ARRAY(a, struct uuid, n);
+    struct job_submission **which = ARENA_ARRAY(a, struct job_submission *, n);
+    for (size_t i = 0; i < n; i++)
+        if (items[i]->verdict == JOB_REPLAY) {
+            which[k] = items[i];
+            tenants[k] = items[i]->job.tenant_id;
+            jobs[k++] = items[i]->job.job_id;
+        }
+    if (!k)
+        return ERR_OK;
+    struct job *found = ARENA_ARRAY(a, struct job, k);
+    bool *is = ARENA_ARRAY(a, bool, k);
+    TRY(job_repo_get_many(tx, tenants, jobs, k, found, is, e));
+    for (size_t i = 0; i < k; i++)
+        if (is[i])
+            which[i]->job = found[i];
+    return ERR_OK;
+}
+
+enum errc job_submit_many(struct work *w, struct job_submission **items, size_t n, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    /* The definer function sees the tenants that the items name; the transaction itself is scoped to nobody. */
+    TRY(db_begin(w->app->pool, SCOPE_TENANT(UUID_NIL), 0, w->arena, &tx, e));
+    TRY(job_repo_submit_many(tx, items, n, e));
+    TRY(read_replays(tx, items, n, e));
+    return db_commit(tx, e);
+}
+
+enum errc job_submit_in_tx(struct work *w, struct job_submission *item, struct err *e)
+{
+    TRY(job_repo_submit_many(w->tx, &item, 1, e));
+    if (item->verdict == JOB_NO_QUOTA)
+        return FAIL(e, QUOTA, "The tenant's quota of live jobs is full");
+    return ERR_OK;
+}
+
+enum errc job_get(struct work *w, struct uuid job_id, struct job *ret, struct err *e)
+{
+    return job_repo_get(w->tx, w->tenant_id, job_id, ret, e);
+}
+
+enum errc job_get_many(struct work *w, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct job *ret, bool *found,
+                       struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    TRY(db_begin(w->app->pool, SCOPE_TENANT(UUID_NIL), TX_READ_ONLY, w->arena, &tx, e));
+    TRY(job_repo_get_many(tx, tenants, jobs, n, ret, found, e));
+    return db_commit(tx, e);
+}
+
+enum errc job_list(struct work *w, struct uuid position, int state, int kind, int64_t limit, struct slice *ret, struct err *e)
+{
+    return job_repo_list(w->tx, w->tenant_id, position, state >= 0 ? job_state_names[state] : NULL, kind >= 0 ? job_kind_names[kind] : NULL,
+                         limit, ret, e);
+}
+
+enum errc job_events(struct work *w, struct uuid job_id, int64_t after_version, int64_t limit, struct slice *ret, struct err *e)
+{
+    return job_repo_events(w->tx, w->tenant_id, job_id, after_version, limit, ret, e);
+}
+
+enum errc job_cancel(struct work *w, struct uuid job_id, struct job *ret, struct err *e)
+{
+    bool found;
+    TRY(job_repo_cancel_waiting(w->tx, w->tenant_id, job_id, ret, &found, e));
+    if (found)
+        return ERR_OK;
+    TRY(job_repo_cancel_request(w->tx, w->tenant_id, job_id, ret, &found, e));
+    if (found)
+        return ERR_OK;
+    TRY(job_get(w, job_id, ret, e));
+    return FAIL(e, CONFLICT, "The job has ended already (%s)", job_state_names[ret->state]);
+}
