@@ -6,18 +6,14 @@
  * Memory: pages of events in an arena of its own, whatever the length; a selection is at most AUDIT_SELECT_MAX records.
  * Errors: NOT_FOUND (no signed head yet), INVALID (range), INTERNAL (stored bytes that are not canonical), what the sink says. */
 #pragma once
-#include "audit/head.h"
+#include "audit/bundle.h"
 #include "core/base/err.h"
 
 struct work;
 struct stmt;
 
-enum { AUDIT_SELECT_MAX = 1000, AUDIT_KEYS_MAX = 16 };
+enum { AUDIT_SELECT_MAX = 1000 };
 
-struct audit_key {
-    char key_id[AUDIT_KEY_ID];
-    uint8_t pub[AUDIT_PUB];
-};
 typedef enum errc (*audit_sink_fn)(void *ctx, const void *p, size_t n, struct err *e);
 
 struct audit_export_opts {

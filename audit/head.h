@@ -20,6 +20,11 @@ struct audit_head {
     char key_id[AUDIT_KEY_ID];         /* [A-Za-z0-9._:-] */
 };
 
+struct audit_key {
+    char key_id[AUDIT_KEY_ID];         /* what signs: lower-case hex SHA-256 of the public key */
+    uint8_t pub[AUDIT_PUB];
+};
+
 /* Append the body; false when zone or key_id hold other characters, or b is full. */
 bool audit_head_encode(const struct audit_head *h, struct buf *b);
 bool audit_head_decode(struct str body, struct audit_head *ret);

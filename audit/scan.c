@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scan.c - strict reading and writing of the parts of our own canonical JSON. */
+#include "audit/scan_int.h"
+#include "audit/head.h"
+
+static void skip(struct str *s, size_t n)
+{
+    s->ptr += n;
+    s->len -= n;
+}
+
+bool scan_lit(struct str *s, const char *lit)
+{
+    size_t n = strlen(lit);
+    if (s->len < n || memcmp(s->ptr, lit, n) != 0)
+        return false;
+    skip(s, n);
+    return true;
+}
+
+bool scan_u64(struct str *s, uint64_t *ret)
+{
+    uint64_t v = 0;
+    size_t n = 0;
+    for (; n < s->len && s->ptr[n] >= '0' && s->ptr[n] <= '9'; n++) {
+        v = v * 10 + (uint64_t)(s->ptr[n] - '0');
+        if (v > 1ULL << 62)
+            return false;
+    }
+    if (n == 0 || (n > 1 && s->ptr[0] == '0'))
+        return false;
+    skip(s, n);
+    *ret = v;
+    return true;
+}
+
+bool scan_i64(struct str *s, int64_t *ret)
+{
+    bool is_negative = scan_lit(s, "-");
+    uint64_t v;
+    if (!scan_u64(s, &v) || (is_negative && v == 0))
+        return false;
+    *ret = is_negative ? -(int64_t)v : (int64_t)v;
+    return true;
+}
+
+static int digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool scan_hex(struct str *s, uint8_t *out, size_t n)
+{
+    if (s->len < 2 * n)
+        return false;
+    int bad = 0;
+    for (size_t i = 0; i < n; i++) {
+        int hi = digit(s->ptr[2 * i]), lo = digit(s->ptr[2 * i + 1]);
+        bad |= hi | lo;
+        out[i] = (uint8_t)((unsigned)hi << 4 | (unsigned)lo);
+    }
+    skip(s, 2 * n);
+    return bad >= 0;
+}
+
+bool scan_hash(struct str *s, struct merkle_hash *ret)
+{
+    return scan_lit(s, "\"") && scan_hex(s, ret->b, MERKLE_HASH) && scan_lit(s, "\"");
+}
+
+bool scan_hashes(struct str *s, struct merkle_hash *out, size_t cap, size_t *ret_n)
+{
+    size_t n = 0;
+    if (!scan_lit(s, "["))
+        return false;
+    while (!scan_lit(s, "]")) {
+        if (n == cap || (n && !scan_lit(s, ",")) || !scan_hash(s, &out[n]))
+            return false;
+        n++;
+    }
+    *ret_n = n;
+    return true;
+}
+
+bool scan_uuid(struct str *s, struct uuid *ret)
+{
+    static const int groups[] = { 4, 2, 2, 2, 6 };
+    uint8_t *p = ret->b;
+    for (int g = 0; g < 5; g++) {
+        if ((g && !scan_lit(s, "-")) || !scan_hex(s, p, (size_t)groups[g]))
+            return false;
+        p += groups[g];
+    }
+    return true;
+}
+
+static bool is_word_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == ':' || c == '-';
+}
+
+bool scan_is_word(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (!is_word_char(s.ptr[i]))
+            return false;
+    return true;
+}
+
+bool scan_word(struct str *s, char *out, size_t cap)
+{
+    size_t n = 0;
+    if (!scan_lit(s, "\""))
+        return false;
+    while (n < s->len && is_word_char(s->ptr[n]))
+        n++;
+    if (n >= cap)
+        return false;
+    memcpy(out, s->ptr, n);
+    out[n] = 0;
+    skip(s, n);
+    return scan_lit(s, "\"");
+}
+
+bool scan_base64(struct str *s, void *out, size_t cap, size_t *ret_n)
+{
+    if (!scan_lit(s, "\""))
+        return false;
+    const char *end = s->len ? memchr(s->ptr, '"', s->len) : NULL;
+    if (!end || !base64_decode(str_n(s->ptr, (size_t)(end - s->ptr)), out, cap, ret_n, false))
+        return false;
+    skip(s, (size_t)(end - s->ptr) + 1);
+    return true;
+}
+
+void scan_put_hash(struct buf *b, const struct merkle_hash *h)
+{
+    static const char digits[] = "0123456789abcdef";
+    char out[2 * MERKLE_HASH + 2], *p = out;
+    *p++ = '"';
+    for (int i = 0; i < MERKLE_HASH; i++) {
+        *p++ = digits[h->b[i] >> 4];
+        *p++ = digits[h->b[i] & 15];
+    }
+    *p = '"';
+    buf_add(b, out, sizeof out);
+}
+
+void scan_put_hashes(struct buf *b, const struct merkle_hash *h, size_t n)
+{
+    buf_add_char(b, '[');
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            buf_add_char(b, ',');
+        scan_put_hash(b, &h[i]);
+    }
+    buf_add_char(b, ']');
+}
+
+void scan_put_base64(struct buf *b, const void *p, size_t n)
+{
+    char text[BASE64_MAX(HEAD_BODY_MAX)];
+    if (n > HEAD_BODY_MAX) {
+        b->overflow = true;
+        return;
+    }
+    buf_add_char(b, '"');
+    buf_add(b, text, base64_encode(p, n, text, false));
+    buf_add_char(b, '"');
+}
+
+void scan_put_uuid(struct buf *b, struct uuid u)
+{
+    char text[UUID_TEXT];
+    uuid_text(u, text);
+    buf_add_char(b, '"');
+    buf_add_c(b, text);
+    buf_add_char(b, '"');
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verify_main.c - falaj-verify: checks an audit bundle; no network, no database, no configuration.
+ *
+ * Exit codes: 0 the bundle is whole; 2 refused (damaged, forked, wrong key); 64 usage; 66 a file cannot be read. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "audit/verify.h"
+#include "core/base/cleanup.h"
+#include "core/crypto/sign.h"
+
+enum { EXIT_REFUSED = 2, EXIT_USAGE = 64, EXIT_NOINPUT = 66, KEYS_MAX = 16, FILE_MAX = 8192 };
+
+static const char usage_text[] =
+    "Usage: falaj-verify [options] BUNDLE        (\"-\" is standard input)\n"
+    "  --key KEY         pin a public key: a PEM file or 64 hex digits; may be given up to 16 times\n"
+    "  --previous FILE   a head saved earlier: the log must still contain it\n"
+    "  --save-head FILE  save the verified head for the next time\n"
+    "  --allow-dropped   accept entries whose body retention dropped\n"
+    "  --json            print one line of JSON\n"
+    "Exit: 0 whole, 2 refused, 64 usage, 66 unreadable file.\n";
+
+struct options {
+    uint8_t keys[KEYS_MAX][AUDIT_PUB];
+    size_t key_count;
+    struct audit_head previous;
+    bool has_previous, allow_dropped, as_json;
+    const char *save_head, *bundle;
+};
+
+static ssize_t read_fd(void *ctx, void *p, size_t n)
+{
+    ssize_t got;
+    do
+        got = read(*(const int *)ctx, p, n);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+/* A whole small file; the length, or -1. */
+static ssize_t read_small(const char *path, char *out, size_t cap)
+{
+    CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    size_t len = 0;
+    if (fd < 0)
+        return -1;
+    for (;;) {
+        ssize_t n = read_fd(&fd, out + len, cap - len);
+        if (n <= 0)
+            return n < 0 ? -1 : (ssize_t)len;
+        len += (size_t)n;
+        if (len == cap)
+            return -1;
+    }
+}
+
+static int add_key(struct options *o, const char *text)
+{
+    char file[FILE_MAX];
+    struct err e = { 0 };
+    if (o->key_count == KEYS_MAX)
+        return EXIT_USAGE;
+    uint8_t *key = o->keys[o->key_count];
+    if (!hex_decode(str_c(text), key, AUDIT_PUB)) {
+        ssize_t n = read_small(text, file, sizeof file);
+        if (n < 0) {
+            fprintf(stderr, "falaj-verify: cannot read key %s\n", text);
+            return EXIT_NOINPUT;
+        }
+        while (n > 0 && (file[n - 1] == '\n' || file[n - 1] == '\r'))
+            n--;
+        if (!hex_decode(str_n(file, (size_t)n), key, AUDIT_PUB) &&
+            ed25519_public_of_pem(str_n(file, (size_t)n), key, &e) != ERR_OK) {
+            fprintf(stderr, "falaj-verify: %s holds no Ed25519 public key\n", text);
+            return EXIT_USAGE;
+        }
+    }
+    o->key_count++;
+    return 0;
+}
+
+static int take_previous(struct options *o, const char *path)
+{
+    char file[FILE_MAX];
+    ssize_t n = read_small(path, file, sizeof file);
+    if (n > 0 && file[n - 1] == '\n')
+        n--;
+    if (n < 0 || !audit_head_decode(str_n(file, (size_t)n), &o->previous)) {
+        fprintf(stderr, "falaj-verify: cannot read a head from %s\n", path);
+        return EXIT_NOINPUT;
+    }
+    o->has_previous = true;
+    return 0;
+}
+
+static int save_head(const char *path, const struct audit_head *h)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(HEAD_BODY_MAX);
+    FILE *f = fopen(path, "we");
+    bool is_saved = f && audit_head_encode(h, &b) && fprintf(f, "%s\n", b.ptr) > 0;
+    if (f && fclose(f) != 0)
+        is_saved = false;
+    if (!is_saved)
+        fprintf(stderr, "falaj-verify: cannot write %s\n", path);
+    return is_saved ? 0 : EXIT_NOINPUT;
+}
+
+static void print_json(const struct verify_result *r)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(4096);
+    char tenant[UUID_TEXT];
+    uuid_text(r->head.tenant_id, tenant);
+    buf_printf(&b, "{\"result\":\"%s\",\"tseq\":%llu,\"line\":%llu,\"text\":", verify_damage_text(r->damage),
+               (unsigned long long)r->tseq, (unsigned long long)r->line);
+    buf_add_json(&b, str_c(r->text));
+    buf_printf(&b, ",\"pinned\":%s,\"count\":%llu,\"dropped\":%llu,\"from\":%llu,\"to\":%llu,\"head_size\":%llu,\"tenant\":\"%s\"}",
+               r->pinned ? "true" : "false", (unsigned long long)r->count, (unsigned long long)r->dropped,
+               (unsigned long long)r->from, (unsigned long long)r->to, (unsigned long long)r->head.size, tenant);
+    puts(b.ptr);
+}
+
+static void print_text(const struct verify_result *r)
+{
+    char tenant[UUID_TEXT];
+    uuid_text(r->head.tenant_id, tenant);
+    if (r->damage != VERIFY_OK) {
+        printf("REFUSED: %s", verify_damage_text(r->damage));
+        if (r->tseq)
+            printf(" at entry %llu", (unsigned long long)r->tseq);
+        if (r->line)
+            printf(" (line %llu)", (unsigned long long)r->line);
+        printf(": %s\n", r->text);
+        return;
+    }
+    printf("OK: tenant %s, entries %llu to %llu (%llu here) of a log of %llu, head signed by %s\n", tenant,
+           (unsigned long long)r->from, (unsigned long long)r->to, (unsigned long long)r->count,
+           (unsigned long long)r->head.size, r->head.key_id);
+    if (r->dropped)
+        printf("Note: %llu entries have no body any more (retention); their place is proven.\n", (unsigned long long)r->dropped);
+    if (!r->pinned)
+        fputs("WARNING: no key was pinned; the key is the one the bundle brings itself. Compare it with the one you were given.\n",
+              stderr);
+}
+
+static int parse(int argc, char **argv, struct options *o)
+{
+    static const struct option longs[] = { { "key", required_argument, NULL, 'k' }, { "previous", required_argument, NULL, 'p' },
+        { "save-head", required_argument, NULL, 's' }, { "allow-dropped", no_argument, NULL, 'd' },
+        { "json", no_argument, NULL, 'j' }, { "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'v' }, { 0 } };
+    int c, rc = 0;
+    while (rc == 0 && (c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+        switch (c) {
+        case 'k': rc = add_key(o, optarg); break;
+        case 'p': rc = take_previous(o, optarg); break;
+        case 's': o->save_head = optarg; break;
+        case 'd': o->allow_dropped = true; break;
+        case 'j': o->as_json = true; break;
+        case 'h': fputs(usage_text, stdout); return -1;
+        case 'v': puts("falaj-verify " FALAJ_VERSION); return -1;
+        default: rc = EXIT_USAGE;
+        }
+    }
+    if (rc == 0 && optind + 1 != argc)
+        rc = EXIT_USAGE;
+    if (rc == EXIT_USAGE)
+        fputs(usage_text, stderr);
+    o->bundle = argv[optind];
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = { 0 };
+    struct verify_result r;
+    int rc = parse(argc, argv, &o);
+    if (rc != 0)
+        return rc < 0 ? 0 : rc;
+    CLEANUP(fd_closep) int fd = strcmp(o.bundle, "-") == 0 ? dup(0) : open(o.bundle, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        fprintf(stderr, "falaj-verify: cannot open %s\n", o.bundle);
+        return EXIT_NOINPUT;
+    }
+    struct verify_opts opts = { .pinned = (const uint8_t(*)[AUDIT_PUB])o.keys, .pinned_count = o.key_count,
+        .previous = o.has_previous ? &o.previous : NULL, .allow_dropped = o.allow_dropped };
+    rc = audit_verify(read_fd, &fd, &opts, &r);
+    (o.as_json ? print_json : print_text)(&r);
+    if (r.damage == VERIFY_UNREADABLE)
+        return EXIT_NOINPUT;
+    if (rc != 0)
+        return EXIT_REFUSED;
+    return o.save_head ? save_head(o.save_head, &r.head) : 0;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fixture.h - logs made in memory and their bundles as lines that a test can damage and put together again. */
+#pragma once
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "audit/bundle.h"
+#include "audit/chain.h"
+#include "audit/record.h"
+#include "audit/verify.h"
+#include "core/base/assert.h"
+#include "core/crypto/hash.h"
+#include "core/crypto/sign.h"
+
+struct key {
+    struct secret32 seed;
+    uint8_t pub[32];
+    char id[AUDIT_KEY_ID];
+};
+static inline struct key *key_make(void)
+{
+    struct err e;
+    struct key *k = calloc(1, sizeof *k);
+    uint8_t id[32];
+    ASSERT(ed25519_keygen(&k->seed, k->pub, &e) == ERR_OK);
+    ed25519_key_id(k->pub, id);
+    hex_encode(id, 32, k->id);
+    return k;
+}
+static inline void key_free(struct key *k)
+{
+    secret32_wipe(&k->seed);
+    free(k);
+}
+
+struct log_entry {
+    struct buf body;
+    struct merkle_hash leaf, chain;
+};
+struct log {
+    struct uuid tenant;
+    size_t n;
+    struct log_entry *e;        /* e[0] is entry 1 */
+};
+
+static inline uint32_t rnd(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+static inline void log_rechain(struct log *l, size_t from)
+{
+    struct merkle_hash h;
+    chain_start(l->tenant, &h);
+    for (size_t i = 0; i < l->n; i++) {
+        if (i >= from) {
+            merkle_leaf(l->e[i].body.ptr, l->e[i].body.len, &l->e[i].leaf);
+            chain_next(&h, &l->e[i].leaf, &l->e[i].chain);
+        }
+        h = l->e[i].chain;
+    }
+}
+
+static inline void event_make(struct uuid tenant, uint32_t *seed, struct buf *b)
+{
+    struct audit_event ev = { .event_id = uuid_v7(1700000000000000 + rnd(seed)), .zone = STR("ae-dxb-1"), .tenant_id = tenant,
+        .ts_us = 1700000000000000 + rnd(seed), .code = (enum audit_code)(rnd(seed) % AUDIT_CODE_COUNT), .actor = AUDIT_USER,
+        .actor_id = uuid_v7(1), .roles = { STR("ml-engineer") }, .role_count = 1, .src_ip = STR("10.1.2.3"),
+        .request_id = STR("req-1"), .resource_kind = STR("job"), .resource_prefix = "job", .resource_id = uuid_v7(2),
+        .rule = STR("role:ml-engineer"), .http_status = 201 };
+    audit_event_detail(&ev, AUDIT_D_INT("gpus", rnd(seed) % 8));
+    *b = BUF(AUDIT_BODY_MAX);
+    ASSERT(audit_event_encode(&ev, b));
+}
+
+static inline struct log *log_make(struct uuid tenant, size_t n, uint32_t seed)
+{
+    struct log *l = calloc(1, sizeof *l);
+    l->tenant = tenant;
+    l->n = n;
+    l->e = calloc(n + 8, sizeof *l->e);
+    for (size_t i = 0; i < n; i++)
+        event_make(tenant, &seed, &l->e[i].body);
+    log_rechain(l, 0);
+    return l;
+}
+static inline void log_free(struct log *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        buf_release(&l->e[i].body);
+    free(l->e);
+    free(l);
+}
+
+static inline void log_root(const struct log *l, uint64_t start, uint64_t end, struct merkle_hash *ret)
+{
+    struct merkle_frontier f = { 0 };
+    for (uint64_t i = start; i < end; i++)
+        merkle_add(&f, &l->e[i].leaf);
+    merkle_frontier_root(&f, ret);
+}
+
+static inline void log_head(const struct log *l, uint64_t size, const struct key *k, struct bundle_head *ret, struct audit_head *head)
+{
+    struct buf b = BUF(HEAD_BODY_MAX);
+    struct err e;
+    *head = (struct audit_head){ .tenant_id = l->tenant, .zone = "ae-dxb-1", .size = size, .ts_us = 1700000000000000 };
+    log_root(l, 0, size, &head->root);
+    head->chain = l->e[size - 1].chain;
+    snprintf(head->key_id, sizeof head->key_id, "%s", k->id);
+    ASSERT(audit_head_encode(head, &b));
+    memcpy(ret->body, b.ptr, b.len);
+    ret->len = b.len;
+    ASSERT(ed25519_sign(&k->seed, b.ptr, b.len, ret->sig, &e) == ERR_OK);
+    buf_release(&b);
+}
+
+/* A bundle as lines: line[0] the manifest, line[1…n] the records, the end line is made by lines_join. */
+struct lines {
+    size_t n;
+    struct buf *line;
+    uint8_t sig[AUDIT_SIG];
+};
+
+static inline void lines_free(struct lines *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        buf_release(&s->line[i]);
+    free(s->line);
+    free(s);
+}
+static inline void lines_insert(struct lines *s, size_t at, struct buf b)
+{
+    memmove(s->line + at + 1, s->line + at, (s->n - at) * sizeof *s->line);
+    s->line[at] = b;
+    s->n++;
+}
+static inline void lines_delete(struct lines *s, size_t at)
+{
+    buf_release(&s->line[at]);
+    memmove(s->line + at, s->line + at + 1, (s->n - at - 1) * sizeof *s->line);
+    s->n--;
+}
+static inline struct buf lines_record(uint64_t tseq, const struct log_entry *e)
+{
+    struct buf b = BUF(AUDIT_LINE_MAX);
+    struct bundle_record r = { .tseq = tseq, .leaf = e->leaf, .chain = e->chain, .event = buf_str(&e->body) };
+    ASSERT(bundle_record_encode(&r, &b));
+    return b;
+}
+
+struct make {
+    uint64_t from, to, head_size, prev_size;    /* 0: all, all, all, none */
+    uint64_t checkpoint;                        /* put one after this entry; 0: none */
+    bool is_selection;
+};
+
+static inline struct lines *lines_make(const struct log *l, const struct key *k, struct make o)
+{
+    struct bundle_manifest *m = calloc(1, sizeof *m);
+    struct merkle_range r[BUNDLE_AFTER_MAX];
+    struct merkle_frontier f = { 0 };
+    struct audit_head head;
+    uint64_t size = o.head_size ? o.head_size : l->n;
+    m->tenant_id = l->tenant;
+    strcpy(m->zone, "ae-dxb-1");
+    m->from = o.from ? o.from : 1;
+    m->to = o.to ? o.to : size;
+    m->count = m->to - m->from + 1;
+    m->is_selection = o.is_selection;
+    m->created_us = 1700000001000000;
+    log_head(l, size, k, &m->head, &head);
+    if (o.prev_size) {
+        struct audit_head prev;
+        m->has_previous = true;
+        log_head(l, o.prev_size, k, &m->previous, &prev);
+        m->previous_proof_len = (size_t)merkle_consistency_ranges(o.prev_size, size, r);
+        for (size_t i = 0; i < m->previous_proof_len; i++)
+            log_root(l, r[i].start, r[i].end, &m->previous_proof[i]);
+    }
+    chain_start(l->tenant, &m->before_chain);
+    if (m->from > 1)
+        m->before_chain = l->e[m->from - 2].chain;
+    if (!o.is_selection) {
+        for (uint64_t i = 0; i < m->from - 1; i++)
+            merkle_add(&f, &l->e[i].leaf);
+        m->before_len = (size_t)f.count;
+        memcpy(m->before, f.node, m->before_len * MERKLE_HASH);
+        m->after_len = (size_t)merkle_cover_ranges(m->to, size, r);
+        for (size_t i = 0; i < m->after_len; i++)
+            log_root(l, r[i].start, r[i].end, &m->after[i]);
+    }
+    m->key_count = 1;
+    memcpy(m->keys[0].key_id, k->id, sizeof k->id);
+    memcpy(m->keys[0].pub, k->pub, 32);
+    struct lines *s = calloc(1, sizeof *s);
+    s->line = calloc(m->count + 16, sizeof *s->line);
+    memcpy(s->sig, m->head.sig, AUDIT_SIG);
+    s->line[0] = BUF(AUDIT_LINE_MAX);
+    ASSERT(bundle_manifest_encode(m, &s->line[0]));
+    s->n = 1;
+    for (uint64_t t = m->from; t <= m->to; t++) {
+        struct buf b = BUF(AUDIT_LINE_MAX);
+        struct bundle_record rec = { .tseq = t, .leaf = l->e[t - 1].leaf, .chain = l->e[t - 1].chain, .has_proof = o.is_selection,
+                                     .event = buf_str(&l->e[t - 1].body) };
+        if (o.is_selection) {
+            rec.proof_len = (size_t)merkle_inclusion_ranges(t - 1, size, r);
+            for (size_t i = 0; i < rec.proof_len; i++)
+                log_root(l, r[i].start, r[i].end, &rec.proof[i]);
+        }
+        ASSERT(bundle_record_encode(&rec, &b));
+        s->line[s->n++] = b;
+        if (o.checkpoint == t) {
+            struct bundle_head ch;
+            struct buf c = BUF(AUDIT_LINE_MAX);
+            log_head(l, t, k, &ch, &head);
+            ASSERT(bundle_checkpoint_encode(&ch, &c));
+            s->line[s->n++] = c;
+        }
+    }
+    free(m);
+    return s;
+}
+
+/* All lines and an end line that fits them, as an attacker would make it. */
+static inline struct buf lines_join(const struct lines *s)
+{
+    struct buf b = BUF(256u << 20);
+    struct bundle_end end = { 0 };
+    for (size_t i = 0; i < s->n; i++) {
+        buf_add_str(&b, buf_str(&s->line[i]));
+        end.count += str_starts(buf_str(&s->line[i]), "{\"tseq\":");
+    }
+    sha256(b.ptr, b.len, end.sha256.b);
+    memcpy(end.sig, s->sig, AUDIT_SIG);
+    ASSERT(bundle_end_encode(&end, &b));
+    return b;
+}
+
+struct reader {
+    struct str rest;
+    size_t step;        /* bytes per call at most; 0: any */
+};
+static inline ssize_t read_mem(void *ctx, void *p, size_t n)
+{
+    struct reader *r = ctx;
+    if (r->step && n > r->step)
+        n = r->step;
+    if (n > r->rest.len)
+        n = r->rest.len;
+    memcpy(p, r->rest.ptr, n);
+    r->rest = str_n(r->rest.ptr + n, r->rest.len - n);
+    return (ssize_t)n;
+}
+static inline struct verify_result verify_text(struct str text, const struct key *pin, const struct audit_head *previous)
+{
+    struct reader r = { text, 0 };
+    struct verify_result ret;
+    struct verify_opts o = { .pinned = pin ? (const uint8_t(*)[AUDIT_PUB])pin->pub : NULL, .pinned_count = pin ? 1 : 0,
+                             .previous = previous };
+    audit_verify(read_mem, &r, &o, &ret);
+    return ret;
+}
+static inline struct verify_result verify_lines(const struct lines *s, const struct key *pin, const struct audit_head *previous)
+{
+    struct buf b = lines_join(s);
+    struct verify_result r = verify_text(buf_str(&b), pin, previous);
+    buf_release(&b);
+    return r;
+}
