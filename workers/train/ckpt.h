@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ckpt.h - checkpoints: a directory per step that is complete or not there.
+ *
+ * dir/ckpt-<step>/ holds the files given plus state.json (string pairs, among them length and FNV-1a of every file). Written as
+ * ckpt-<step>.tmp, each file fsynced, then the directory, renamed, the parent fsynced: a kill at any byte leaves the one before.
+ * The two newest are kept. ckpt_load takes the newest that is whole and passes over a damaged one.
+ * Not here: encryption and tenants; the directory is sealed by whoever runs the job. */
+#pragma once
+#include "core/data/safetensors.h"
+
+enum { CKPT_FILES_MAX = 4, CKPT_STATE_MAX = 32 };
+
+struct ckpt_file {
+    const char *name;               /* "model.safetensors" */
+    struct str bytes;
+};
+
+struct ckpt {
+    int64_t step;                   /* -1: none found */
+    struct st_pair *state;
+    size_t state_count;
+    struct str files[CKPT_FILES_MAX];   /* in the order of the names asked for; in the arena */
+};
+
+enum errc ckpt_save(const char *dir, int64_t step, const struct ckpt_file *files, size_t file_count, const struct st_pair *state,
+                    size_t state_count, struct err *e);
+enum errc ckpt_load(struct arena *a, const char *dir, const char *const *names, size_t name_count, struct ckpt *ret, struct err *e);
