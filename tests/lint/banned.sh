@@ -21,7 +21,7 @@ my %calls = (                                    # call => [key, why]
     (map { $_ => ['unsafe', 'it runs a shell or races; make the call yourself'] } qw(system popen tmpnam mktemp)),
     (map { $_ => ['longjmp', 'errors are returned'] } qw(setjmp longjmp)),
     exit => ['exit', 'only a main function ends the process'],
-    (map { $_ => ['malloc', 'memory comes from the arena; a handle is made in its _new or _init function'] }
+    (map { $_ => ['malloc', 'memory comes from the arena; a handle is made in its _new, _init, _open, _alloc or _begin function'] }
         qw(malloc calloc realloc strdup strndup asprintf vasprintf)),
     db_begin => ['db_begin', 'transactions begin at the edges: api/pipeline, scheduler/loop, tenants/authn, migrations'],
 );
@@ -42,7 +42,7 @@ sub check_c {
             my $call = $1;
             my ($key, $why) = @{ $calls{$call} };
             next if $key eq 'exit' && $file =~ m{(?:^|/)main\.c$};
-            next if $key eq 'malloc' && ($file =~ m{^core/base/} || $function =~ /_(?:new|init)$/);
+            next if $key eq 'malloc' && ($file =~ m{^core/base/} || $function =~ /_(?:new(?:_\w+)?|init|open|alloc|begin)$/);
             next if $key eq 'db_begin' && $file =~ m{^core/db/};
             report("$file:$n", $file, $key, "$call(): $why");
         }
