@@ -2,7 +2,7 @@
 /* encode.h - a C struct to JSON text by its schema, straight into a buffer.
  *
  * Prints the F_OUT fields in table order, without white space. Absent values (schema.h) are left out, or null with F_NULLOUT.
- * Doubles are printed in the shortest form that reads back the same, NaN and infinities as null; times as RFC 3339 UTC with
+ * Doubles are printed with 15, 16 or 17 digits, as few as read back the same, NaN and infinities as null; times as RFC 3339 UTC with
  * milliseconds; ids with their prefix; bytes as base64; struct json unchanged. Passing the buffer's maximum sets its
  * `overflow`, to be checked once at the end. Strings must be UTF-8, as everything that was decoded is. */
 #pragma once

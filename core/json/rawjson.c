@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rawjson.c - finding the text of a value inside JSON text that the parser has accepted.
  *
- * A value is skipped by counting brackets outside strings: on checked text that is exact (RFC 8259 grammar). */
+ * A value is skipped by counting brackets outside strings: on checked text that is exact (RFC 8259 grammar), on any other text it
+ * stays within the text. */
 #include "core/json/rawjson_int.h"
 
 int rawjson_depth(struct str text, int limit)
@@ -77,11 +78,15 @@ bool rawjson_member(struct str object, struct str name, struct str *ret)
     i = skip_space(object, i + 1);
     while (i < object.len && object.ptr[i] == '"') {
         size_t end = skip_string(object, i);
+        if (end < i + 2)
+            return false;
         struct str key = str_n(object.ptr + i + 1, end - i - 2);
         if (memchr(key.ptr, '\\', key.len))
             return false;
         i = skip_space(object, end);
         i = skip_space(object, i + 1);                  /* the colon */
+        if (i > object.len)
+            return false;
         end = skip_value(object, i);
         if (str_eq(key, name)) {
             *ret = str_n(object.ptr + i, end - i);
