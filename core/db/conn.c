@@ -253,10 +253,9 @@ bool conn_is_usable(struct db_conn *c)
         struct note n;
         PGresult *res;
         bool is_old, ok = conn_next(c, &n, &res, &is_old);
-        bool is_clean = n.kind != NOTE_SYNC || PQtransactionStatus(c->pg) == PQTRANS_IDLE;
         PQclear(res);
-        if (!ok || !is_clean)
+        if (!ok)
             return false;
     }
-    return c->count > 0 || !has_input(c);
+    return c->count > 0 || (PQtransactionStatus(c->pg) == PQTRANS_IDLE && !has_input(c));
 }

@@ -123,6 +123,13 @@ static bool take_answer(struct db_tx *tx, const struct note *n, PGresult *res)
     return n->is_target;
 }
 
+/* The COMMIT or ROLLBACK of an earlier transaction must have worked: a connection that is still inside it is of no use. */
+static bool is_good_ending(const struct note *n, const PGresult *res)
+{
+    bool is_ending = n->kind == NOTE_QUERY && (n->slot == SLOT_COMMIT || n->slot == SLOT_ROLLBACK);
+    return !is_ending || PQresultStatus(res) == PGRES_COMMAND_OK;
+}
+
 /* Sends what waits and reads every answer owed. *ret_res (may be NULL): the target's result. */
 static enum errc pump(struct db_tx *tx, PGresult **ret_res, struct err *e)
 {
@@ -138,7 +145,7 @@ static enum errc pump(struct db_tx *tx, PGresult **ret_res, struct err *e)
             break;
         }
         if (is_old)
-            c->is_broken = n.kind == NOTE_SYNC && PQtransactionStatus(c->pg) != PQTRANS_IDLE;
+            c->is_broken = !is_good_ending(&n, res);
         else if (take_answer(tx, &n, res) && ret_res) {
             *ret_res = res;
             res = NULL;

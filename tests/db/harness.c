@@ -142,7 +142,8 @@ static void template_path(char out[512])
 {
     char base[400], lock[512], done[600], data[512];
     const char *bin = getenv("FALAJ_BIN");
-    snprintf(base, sizeof base, "%s%s", bin ? bin : "/tmp", bin ? "/../pg_template" : "/falaj-pg-template");
+    int build_len = bin && strrchr(bin, '/') ? (int)(strrchr(bin, '/') - bin) : 0;     /* <build>/bin need not exist */
+    snprintf(base, sizeof base, "%.*s%s", build_len ? build_len : 4, build_len ? bin : "/tmp", "/pg_template");
     if (mkdir(base, 0755) == 0)
         give_to_server_user(base);
     snprintf(lock, sizeof lock, "%s/lock", base);
