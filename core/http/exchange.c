@@ -212,6 +212,7 @@ void *exchange_on_uri(void *loop, const char *uri, struct MHD_Connection *c)
         x->req.remote_addr = str_c(n->remote);
     }
     size_t len = strlen(uri);
+    x->uri_end = uri + len;
     struct str copy = { arena_strndup(x->req.arena, uri, len), len };
     x->req.path = copy;
     x->req.query = STR_NULL;
@@ -313,7 +314,8 @@ static enum MHD_Result first_call(struct http_exchange *x, const char *method, c
     x->req.body = str_n("", 0);
     struct err e = { 0 };
     size_t uri_len = x->req.path.len + (x->req.query.ptr ? 1 + x->req.query.len : 0);
-    struct http_guard_input in = { x->req.method_text, { x->req.path.ptr, uri_len }, str_c(version), x->headers, walk.n };
+    struct http_guard_input in = { x->req.method_text, { x->req.path.ptr, uri_len }, str_c(version), x->headers, walk.n,
+                                   x->uri_end };
     const union MHD_ConnectionInfo *size = MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     if (size && size->header_size > s->o.header_max)
         return refuse(x, ERR_HEADERS, "The headers are larger than this server takes");

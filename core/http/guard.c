@@ -222,6 +222,8 @@ static bool is_whole(const struct http_header *h)
 
 enum errc http_guard_layout(const struct http_guard_input *in, struct err *e)
 {
+    if (in->version.ptr - in->uri_end != 1)
+        return FAIL(e, MALFORMED, "The request line holds a NUL or more than single blanks");
     const char *end = in->version.ptr + in->version.len;
     for (size_t i = 0; i < in->nheaders; i++) {
         const struct http_header *h = &in->headers[i];
@@ -231,8 +233,9 @@ enum errc http_guard_layout(const struct http_guard_input *in, struct err *e)
             return FAIL(e, MALFORMED, "A header line holds a NUL, is folded or does not end in CR LF");
         end = h->value.ptr + h->value.len;
     }
-    /* Over CR LF stand two NULs; a NUL that cut the last value is followed by what it hid. */
-    if (in->nheaders > 0 && (end[0] != 0 || end[1] != 0))
-        return FAIL(e, MALFORMED, "A header line holds a NUL or does not end in CR LF");
+    /* Over each CR LF stand two NULs, and the last line is followed by an empty one; what a NUL hid, or a line that the parser
+     * dropped, shows in their place. */
+    if (in->nheaders > 0 && (end[0] || end[1] || end[2] || end[3]))
+        return FAIL(e, MALFORMED, "A header line holds a NUL, has no name or does not end in CR LF");
     return ERR_OK;
 }

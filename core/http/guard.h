@@ -20,12 +20,13 @@ struct http_guard_input {
     struct str version;             /* "HTTP/1.1" */
     const struct http_header *headers;      /* values with surrounding blanks as the parser gave them */
     size_t nheaders;
+    const char *uri_end;            /* layout check only: where the target ended in the parser's buffer */
 };
 
 enum errc http_guard_check(const struct http_guard_input *in, struct err *e) MUST_CHECK;
 
 /* What libmicrohttpd hides, read off where its parser put the pieces: a NUL that cut a value, a folded or bare-LF line.
  * Only for the version whose layout is known (http_guard_layout_known); names, values and version must be the
- * parser's own pointers (the byte after a value and the one after that are read). */
+ * parser's own pointers (the four bytes after the last value are read). */
 bool http_guard_layout_known(const char *mhd_version);
 enum errc http_guard_layout(const struct http_guard_input *in, struct err *e) MUST_CHECK;

@@ -51,6 +51,7 @@ struct http_exchange {
     bool first_call_done, counted, close_after;
     enum errc refused;                  /* refusal to be sent once the body has been thrown away */
     size_t discarded;
+    const char *uri_end;                /* in the parser's buffer */
     char refused_why[160];
     struct buf body;
     struct MHD_Response *response;

@@ -69,6 +69,7 @@ static const struct row REFUSED[] = {
     { "NUL in last value", RAW("GET / HTTP/1.1\r\nHost: a\r\nX-A: b\0c\r\n\r\n" SMUGGLED) },
     { "NUL in name", RAW("GET / HTTP/1.1\r\nHost: a\r\nX\0A: b\r\n\r\n" SMUGGLED) },
     { "NUL in target", RAW("GET /a\0b HTTP/1.1\r\nHost: a\r\n\r\n" SMUGGLED) },
+    { "two blanks in the request line", RAW("GET /a  HTTP/1.1\r\nHost: a\r\n\r\n" SMUGGLED) },
     { "folded", RAW("GET / HTTP/1.1\r\nHost: a\r\nX-A: b\r\n c\r\nX-B: c\r\n\r\n" SMUGGLED) },
     { "folded last", RAW("GET / HTTP/1.1\r\nHost: a\r\nX-A: b\r\n\tc\r\n\r\n" SMUGGLED) },
     { "fold before the first", RAW("GET / HTTP/1.1\r\n Host: a\r\n\r\n" SMUGGLED) },
@@ -241,11 +242,11 @@ static void the_pure_check_names_what_is_wrong(void **state)
 static void the_layout_check_sees_cut_values(void **state)
 {
     (void)state;
-    static const char GOOD[] = "HTTP/1.1\0\0Host: a\0\0X: y\0\0\0\0", CUT[] = "HTTP/1.1\0\0Host: a\0\0X: y\0zz\0\0";
+    static const char GOOD[] = "/\0HTTP/1.1\0\0Host: a\0\0X: y\0\0\0\0", CUT[] = "/\0HTTP/1.1\0\0Host: a\0\0X: y\0zz\0\0";
     for (int i = 0; i < 2; i++) {
         const char *t = i == 0 ? GOOD : CUT;
-        struct http_header h[] = { { { t + 10, 4 }, { t + 16, 1 } }, { { t + 19, 1 }, { t + 22, 1 } } };
-        struct http_guard_input in = { STR("GET"), STR("/"), { t, 8 }, h, 2 };
+        struct http_header h[] = { { { t + 12, 4 }, { t + 18, 1 } }, { { t + 21, 1 }, { t + 24, 1 } } };
+        struct http_guard_input in = { STR("GET"), STR("/"), { t + 2, 8 }, h, 2, t + 1 };
         assert_int_equal(http_guard_layout(&in, NULL), i == 0 ? ERR_OK : ERR_MALFORMED);
     }
     assert_true(http_guard_layout_known("0.9.75"));
