@@ -6,6 +6,7 @@
 // fails when it does not end by itself, ends badly (a sanitizer finding does) or leaves a process behind.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { Agent, request } from 'node:http';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -129,7 +130,38 @@ export function idempotencyKey(): string {
   return `test-${randomUUID()}`;
 }
 
-/** A fetch that knows its platform and its token. `token` null sends no Authorization header. */
+const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+
+/** One exchange, the path sent as it is written: fetch would resolve its dot segments. */
+function send(base: string, method: string, path: string, headers: Record<string, string>, body: string | Uint8Array | undefined):
+  Promise<{ status: number; headers: Headers; text: string }> {
+  const { hostname, port } = new URL(base);
+  return new Promise((done, fail) => {
+    const bytes = body === undefined ? undefined : Buffer.from(body as string);
+    const length: Record<string, string> = bytes === undefined ? {} : { 'content-length': String(bytes.length) };
+    const call = request({ hostname, port, method, path, headers: { ...headers, ...length }, agent, timeout: 60_000 });
+    let answered = false;
+    call.on('response', (response) => {
+      answered = true;
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', fail);
+      response.on('end', () => {
+        const all = new Headers();
+        for (let i = 0; i + 1 < response.rawHeaders.length; i += 2) all.append(response.rawHeaders[i]!, response.rawHeaders[i + 1]!);
+        done({ status: response.statusCode ?? 0, headers: all, text: Buffer.concat(chunks).toString('utf8') });
+      });
+    });
+    call.on('timeout', () => call.destroy(new Error(`no answer within 60 s to ${method} ${path}`)));
+    // A server that refuses a body may close while we still write it; the answer counts.
+    call.on('error', (error) => {
+      if (!answered) fail(new Error(`${method} ${path}: ${error.message}`));
+    });
+    call.end(bytes);
+  });
+}
+
+/** A caller that knows its platform and its token. `token` null sends no Authorization header. */
 export function api(ready: Ready, token: string | null): Api {
   const call = async (method: string, path: string, options: Options = {}): Promise<Reply> => {
     const headers: Record<string, string> = { accept: options.accept ?? 'application/json, application/problem+json' };
@@ -140,10 +172,8 @@ export function api(ready: Ready, token: string | null): Api {
     if (body !== undefined) headers['content-type'] = 'application/json';
     Object.assign(headers, options.headers);
     for (let attempt = 0; ; attempt++) {
-      const init: RequestInit = { method, headers, redirect: 'manual' };
-      if (body !== undefined) init.body = body as NonNullable<RequestInit['body']>;
-      const response = await fetch(ready.api_url + path, init);
-      const text = await response.text();
+      const response = await send(ready.api_url, method, path, headers, body);
+      const text = response.text;
       const wait = Number(response.headers.get('retry-after') ?? '1');
       if (response.status === 429 && attempt < 3 && wait <= 5) {
         await sleep(wait * 1000);
