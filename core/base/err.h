@@ -59,7 +59,11 @@ void err_clear(struct err *e);
 #define FAIL(e, CODE, ...) err_set((e), ERR_##CODE, __FILE__, __LINE__, __VA_ARGS__)
 /* An error at a member: FAIL_AT(e, INVALID, "/gpus", "must be at most %d", 64) */
 #define FAIL_AT(e, CODE, pointer, ...) \
-    (err_set((e), ERR_##CODE, __FILE__, __LINE__, __VA_ARGS__), err_field((e), "%s", (pointer)))
+    ({                                                                          \
+        enum errc at_rc_ = err_set((e), ERR_##CODE, __FILE__, __LINE__, __VA_ARGS__); \
+        err_field((e), "%s", (pointer));                                        \
+        at_rc_;                                                                 \
+    })
 #define TRY(call)                       \
     do {                                \
         enum errc try_rc_ = (call);     \

@@ -2,12 +2,13 @@
 #include "core/base/log.h"
 #include "core/base/clock.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
-enum { LINE_MAX_BYTES = 4096 };
+enum { LINE_MAX_BYTES = 4096, RESERVE = 24 };
 
 static struct {
     const char *program;
@@ -44,20 +45,24 @@ void log_context(const char *request_id, const char *tenant)
 struct line {
     char b[LINE_MAX_BYTES];
     size_t n;
+    bool is_cut;            /* something did not fit: nothing more is added */
 };
 
-static void put(struct line *l, const char *p, size_t n)
+/* All of it or nothing. RESERVE bytes stay free for a closing quote, the mark of a cut, brace and newline. */
+static bool put(struct line *l, const char *p, size_t n)
 {
-    size_t room = sizeof l->b - 8 - l->n;    /* room for the closing brace and newline */
-    if (n > room)
-        n = room;
+    if (l->is_cut || n > sizeof l->b - RESERVE - l->n) {
+        l->is_cut = true;
+        return false;
+    }
     memcpy(l->b + l->n, p, n);
     l->n += n;
+    return true;
 }
 
-static void put_c(struct line *l, const char *s)
+static bool put_c(struct line *l, const char *s)
 {
-    put(l, s, strlen(s));
+    return put(l, s, strlen(s));
 }
 
 static bool is_bare(struct str s)
@@ -70,54 +75,70 @@ static bool is_bare(struct str s)
     return s.len > 0;
 }
 
+/* A string that does not fit is cut between two characters, and its quote is closed all the same. */
 static void put_quoted(struct line *l, struct str s)
 {
-    put_c(l, "\"");
+    if (!put_c(l, "\""))
+        return;
+    size_t start = l->n;
     for (size_t i = 0; i < s.len; i++) {
         unsigned char c = (unsigned char)s.ptr[i];
         char esc[8];
+        bool fits;
         if (c == '"' || c == '\\')
-            put(l, (char[]){ '\\', (char)c }, 2);
+            fits = put(l, (char[]){ '\\', (char)c }, 2);
         else if (c < 0x20 || c == 0x7F)
-            put(l, esc, (size_t)snprintf(esc, sizeof esc, "\\u%04x", c));
+            fits = put(l, esc, (size_t)snprintf(esc, sizeof esc, "\\u%04x", c));
         else
-            put(l, (char *)&c, 1);
+            fits = put(l, (char *)&c, 1);
+        if (fits)
+            continue;
+        bool inside = (c & 0xC0) == 0x80;
+        while (inside && l->n > start)
+            inside = ((unsigned char)l->b[--l->n] & 0xC0) == 0x80;
+        break;
     }
-    put_c(l, "\"");
+    l->b[l->n++] = '"';
 }
 
+static void put_number(struct line *l, const struct log_value *v)
+{
+    char num[64], hex[UUID_HEX];
+    bool json = logger.format == LOGJSON;
+    int n;
+    if (v->kind == LV_INT) {
+        n = snprintf(num, sizeof num, "%lld", (long long)v->i);
+    } else if (v->kind == LV_F64) {
+        n = json && !isfinite(v->f) ? snprintf(num, sizeof num, "null") : snprintf(num, sizeof num, "%.6g", v->f);
+    } else {
+        const char *quote = json ? "\"" : "";
+        hex_encode(v->u.b, 16, hex);
+        n = snprintf(num, sizeof num, "%s%.20s_%s%s", quote, v->s.ptr ? v->s.ptr : "id", hex, quote);
+    }
+    put(l, num, (size_t)n);
+}
+
+/* Only a string's content may be cut: a field whose name, number or id does not fit is left out. */
 static void put_field(struct line *l, const char *name, const struct log_value *v)
 {
-    char num[64];
     bool json = logger.format == LOGJSON;
+    size_t from = l->n;
     put_c(l, json ? (l->n > 1 ? ",\"" : "\"") : (l->n ? " " : ""));
     put_c(l, name);
     put_c(l, json ? "\":" : "=");
-    switch (v->kind) {
-    case LV_STR:
-        if (json || !is_bare(v->s))
-            put_quoted(l, v->s);
-        else
-            put(l, v->s.ptr, v->s.len);
-        break;
-    case LV_INT:
-        put(l, num, (size_t)snprintf(num, sizeof num, "%lld", (long long)v->i));
-        break;
-    case LV_F64:
-        put(l, num, (size_t)snprintf(num, sizeof num, "%.6g", v->f));
-        break;
-    case LV_ID: {
-        char hex[UUID_HEX];
-        hex_encode(v->u.b, 16, hex);
-        int n = snprintf(num, sizeof num, "%.20s_%s", v->s.ptr ? v->s.ptr : "id", hex);
-        if (json)
-            put_c(l, "\"");
-        put(l, num, (size_t)n);
-        if (json)
-            put_c(l, "\"");
-        break;
+    size_t value_at = l->n;
+    if (l->is_cut) {
+        l->n = from;
+        return;
     }
-    }
+    if (v->kind != LV_STR)
+        put_number(l, v);
+    else if (json || !is_bare(v->s) || v->s.len > sizeof l->b - RESERVE - l->n)
+        put_quoted(l, v->s);
+    else
+        put(l, v->s.ptr, v->s.len);
+    if (l->n == value_at)
+        l->n = from;
 }
 
 static void put_s(struct line *l, const char *name, const char *value)
@@ -131,6 +152,7 @@ static void begin(struct line *l, enum log_level level, const char *event)
     char t[TIME_TEXT];
     time_text(clock_wall_us(&clock_system), t);
     l->n = 0;
+    l->is_cut = false;
     if (logger.format == LOGJSON)
         put_c(l, "{");
     put_s(l, "ts", t);
@@ -143,7 +165,13 @@ static void begin(struct line *l, enum log_level level, const char *event)
 
 static void end(struct line *l)
 {
-    if (logger.format == LOGJSON)
+    bool json = logger.format == LOGJSON;
+    if (l->is_cut) {
+        const char *mark = json ? ",\"cut\":true" : " cut=true";
+        memcpy(l->b + l->n, mark, strlen(mark));
+        l->n += strlen(mark);
+    }
+    if (json)
         l->b[l->n++] = '}';
     l->b[l->n++] = '\n';
     /* A full disk must not stop the service: what cannot be written is lost. */

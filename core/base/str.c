@@ -2,7 +2,6 @@
 #include "core/base/str.h"
 #include "core/base/assert.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -156,10 +155,13 @@ bool str_to_i64(struct str s, int64_t min, int64_t max, int64_t *ret)
 bool str_to_f64(struct str s, double *ret)
 {
     char z[64];
-    if (s.len == 0 || s.len >= sizeof z || isspace((unsigned char)*s.ptr) || memchr(s.ptr, 'x', s.len))
+    if (s.len == 0 || s.len >= sizeof z || *s.ptr == '+')
         return false;
     memcpy(z, s.ptr, s.len);
     z[s.len] = '\0';
+    /* strtod also takes spaces, hexadecimal, infinities and NaN. */
+    if (strspn(z, "0123456789+-.eE") != s.len)
+        return false;
     char *end;
     errno = 0;
     double v = strtod(z, &end);
