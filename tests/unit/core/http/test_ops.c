@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_ops.c - the three pages of a daemon without an API. */
+#include "net.h"
+
+#include "core/base/cleanup.h"
+#include "core/http/client.h"
+#include "core/http/ops.h"
+
+static bool is_ready;
+
+static bool ready(void *ctx, struct buf *why)
+{
+    (void)ctx;
+    if (!is_ready)
+        buf_add_c(why, "database: down\n");
+    return is_ready;
+}
+
+static void metrics(void *ctx, struct buf *out)
+{
+    buf_printf(out, "falaj_up %d\n", *(int *)ctx);
+}
+
+static void serves_its_pages(void **state)
+{
+    (void)state;
+    int up = 7;
+    struct err e = { 0 };
+    struct ops_server *s = ops_server_new("127.0.0.1", 0, (struct ops_source){ ready, metrics, &up }, &e);
+    assert_non_null(s);
+    char url[64];
+    snprintf(url, sizeof url, "http://127.0.0.1:%d", ops_server_port(s));
+    CLEANUP(http_client_freep) struct http_client *c = http_client_new(&(struct http_client_options){ .base_url = url }, &e);
+    struct arena *a = arena_new(1 << 20);
+    static const struct {
+        const char *method, *path;
+        bool ready;
+        int status;
+        const char *body;
+    } ROWS[] = {
+        { "GET", "/healthz", false, 200, "ok\n" },        { "GET", "/readyz", false, 503, "database: down\n" },
+        { "GET", "/readyz", true, 200, "ready\n" },       { "GET", "/metrics", true, 200, "falaj_up 7\n" },
+        { "GET", "/nothing", true, 404, "not found\n" },  { "POST", "/metrics", true, 405, "GET only\n" },
+        { "HEAD", "/healthz", true, 200, "" },
+    };
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        is_ready = ROWS[i].ready;
+        struct http_result r;
+        assert_int_equal(http_client_call(c, a, &(struct http_call){ .method = ROWS[i].method, .path = ROWS[i].path }, &r, &e), ERR_OK);
+        if (r.status != ROWS[i].status || !str_eq_c(r.body, ROWS[i].body))
+            fail_msg("%s %s: %d %.*s", ROWS[i].method, ROWS[i].path, r.status, STR_ARG(r.body));
+    }
+    arena_free(a);
+    ops_server_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(serves_its_pages) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
