@@ -39,7 +39,7 @@ enum errc err_set(struct err *e, enum errc code, const char *file, int line, con
     return code;
 }
 
-static void append(char *dst, size_t cap, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void append(char *dst, size_t cap, const char *fmt, va_list ap)
 {
     size_t n = strlen(dst);
     if (n && n + 3 < cap) {
