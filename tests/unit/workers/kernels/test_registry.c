@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_kernels.c - every backend × shape table against the fp64 reference; bits equal across variants and across batches. */
+/* test_registry.c - every backend × shape table against the fp64 reference; bits equal across variants and across batches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_train.c - gradients by central differences, the digits, bit-equal repeats, and stop + resume equal to an undisturbed run. */
+/* test_engine.c - gradients by central differences, the digits, bit-equal repeats, and stop + resume equal to an undisturbed run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

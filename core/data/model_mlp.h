@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* model_mlp.h - is this safetensors file a perceptron that can be served? Asked by the registry and by the model server alike.
+ *
+ * Proven: metadata family "mlp" and activation "relu"; tensors mlp.0 … mlp.N-1 .weight [out, in] and .bias [out] in F32 whose sizes
+ * chain; input.mean and input.scale [in], both or neither; every number finite, every scale non-zero; no tensor besides these.
+ * Pointers are into the file's bytes. Errors: BAD_DATA, LIMIT. */
+#pragma once
+#include "core/data/safetensors.h"
+
+enum { MODEL_MLP_LAYERS_MAX = 16, MODEL_MLP_WIDTH_MAX = 65536 };
+
+struct model_mlp {
+    size_t layers, width[MODEL_MLP_LAYERS_MAX + 1];     /* width[0]: inputs, width[layers]: classes */
+    const float *weight[MODEL_MLP_LAYERS_MAX], *bias[MODEL_MLP_LAYERS_MAX];
+    const float *mean, *scale;                          /* NULL: the input is taken as it is */
+    size_t parameters;
+};
+
+enum errc model_mlp_check(const struct st_file *f, struct model_mlp *ret, struct err *e);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_csv.c - what is accepted, and that every refusal names row and column. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/base/cleanup.h"
+#include "core/data/csv.h"
+
+static const struct csv_schema schema = { .label = { "label", 5 }, .classes = 3 };
+
+static void refuse(const char *text, const char *part)
+{
+    CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+    struct csv_table t, u;
+    struct err e = { 0 }, f = { 0 };
+    enum errc rc = csv_check(a, str_c(text), &schema, &t, &e);
+    assert_int_equal(csv_read(a, str_c(text), &schema, &u, &f), rc);
+    if (rc != ERR_BAD_DATA || !strstr(e.msg, part))
+        fail_msg("\"%s\": %d \"%s\", wanted \"%s\"", text, rc, e.msg, part);
+    assert_string_equal(e.msg, f.msg);
+}
+
+static void test_refused(void **st)
+{
+    (void)st;
+    refuse("", "empty");
+    refuse("a,label\n", "no data row");
+    refuse("a,b\n1,2\n", "no label column \"label\"");
+    refuse("label\n1\n", "no feature column");
+    refuse("a,a,label\n1,2,0\n", "two columns are named \"a\"");
+    refuse("a,,label\n1,2,0\n", "row 1, column 2: a column name");
+    refuse("a,b,label\n1,2,0\n3,0\n", "row 3 has 2 columns, the header has 3");
+    refuse("a,b,label\n1,2,0,9\n", "row 2 has more columns than the 3");
+    refuse("a,b,label\n1,2,0\n\n", "row 3 has 1 columns");
+    refuse("a,b,label\n1,x,0\n", "row 2, column 2 (b): \"x\" is not a finite number");
+    refuse("a,b,label\n1,,0\n", "row 2, column 2 (b): the field is empty");
+    refuse("a,b,label\n1,nan,0\n", "row 2, column 2 (b)");
+    refuse("a,b,label\n1,inf,0\n", "row 2, column 2 (b)");
+    refuse("a,b,label\n1,0x10,0\n", "row 2, column 2 (b)");
+    refuse("a,b,label\n1, 2,0\n", "row 2, column 2 (b)");
+    refuse("a,b,label\n1,1e39,0\n", "row 2, column 2 (b): 1e+39 is too large");
+    refuse("a,b,label\n1,1e999,0\n", "row 2, column 2 (b)");
+    refuse("a,b,label\n1,2,3\n", "row 2, column 3 (label): the label 3 is not an integer of 0 to 2");
+    refuse("a,b,label\n1,2,-1\n", "row 2, column 3 (label)");
+    refuse("a,b,label\n1,2,0.5\n", "row 2, column 3 (label)");
+    refuse("a,b,label\n1,\"2,0\n", "row 2, column 2: the quote is never closed");
+    refuse("a,b,label\n1,\"2\"3,0\n", "row 2, column 2: after a field");
+    refuse("a,b,label\n1,2\"3,0\n", "row 2, column 2: after a field");
+    refuse("a,b,label\r1,2,0\r", "row 1, column 3: after a field");
+}
+
+static void test_accepted(void **st)
+{
+    (void)st;
+    CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+    struct csv_table t;
+    struct err e;
+    const char *text = "\xEF\xBB\xBF\"we \"\"x\"\"\",label,\"b\r\nc\"\r\n1.5,2,-2e-1\r\n\"3\",0,.5";
+    assert_int_equal(csv_read(a, str_c(text), &schema, &t, &e), ERR_OK);
+    assert_int_equal(t.rows, 2);
+    assert_int_equal(t.cols, 2);
+    assert_int_equal(t.classes, 3);
+    assert_true(str_eq_c(t.names[0], "we \"x\"") && str_eq_c(t.names[1], "b\r\nc"));
+    assert_true(t.x[0] == 1.5f && t.x[1] == -0.2f && t.x[2] == 3 && t.x[3] == 0.5f);
+    assert_true(t.labels[0] == 2 && t.labels[1] == 0);
+    const struct str pick[] = { STR("c"), STR("a") };
+    struct csv_schema s = { .label = STR("y"), .features = pick, .feature_count = 2 };
+    assert_int_equal(csv_read(a, str_c("a,b,y,c\n1,junk,4,2\n"), &s, &t, &e), ERR_OK);
+    assert_true(t.cols == 2 && t.x[0] == 2 && t.x[1] == 1 && t.classes == 5);
+    s.feature_count = 1;
+    const struct str none[] = { STR("zz") };
+    s.features = none;
+    assert_int_equal(csv_read(a, str_c("a,y\n1,0\n"), &s, &t, &e), ERR_BAD_DATA);
+}
+
+static void test_numbers(void **st)
+{
+    (void)st;
+    static const char *const same[] = { "0", "-0", "1", "0.1", "123456789.125", "1e22", "1e-22", "9007199254740993", "1.7976931348623157e308",
+                                        "2.2250738585072014e-308", "3.14159265358979323846", "1e23", "0000000000000000000001.5", "5e-324" };
+    double v;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        assert_true(csv_number(str_c(same[i]), &v));
+        if (v != strtod(same[i], NULL) || signbit(v) != signbit(strtod(same[i], NULL)))
+            fail_msg("%s", same[i]);
+    }
+    static const char *const bad[] = { "", "-", "+", ".", "e5", "1e", "1e+", "1.2.3", "--1", "1_0", "nan", "-inf", "1e400", "1 ", "0x1" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (csv_number(str_c(bad[i]), &v))
+            fail_msg("\"%s\" was taken as %g", bad[i], v);
+}
+
+/* Memory that a sender drives ends in LIMIT, not in an abort. */
+static void test_limits(void **st)
+{
+    (void)st;
+    struct csv_table t;
+    struct err e;
+    CLEANUP(buf_releasep) struct buf wide = BUF(4 << 20), tall = BUF(4 << 20);
+    for (int i = 0; i <= CSV_COLUMNS_MAX; i++)
+        buf_printf(&wide, "c%d,", i);
+    buf_add_c(&wide, "label\n");
+    CLEANUP(arena_freep) struct arena *a = arena_new(16 << 20);
+    assert_int_equal(csv_check(a, buf_str(&wide), &schema, &t, &e), ERR_LIMIT);
+    CLEANUP(arena_freep) struct arena *small = arena_new(2048);
+    assert_int_equal(csv_check(small, buf_str(&wide), &schema, &t, &e), ERR_LIMIT);
+    buf_add_c(&tall, "a,b,label\n");
+    for (int i = 0; i < 10000; i++)
+        buf_add_c(&tall, "1,2,0\n");
+    CLEANUP(arena_freep) struct arena *medium = arena_new(50000);
+    assert_int_equal(csv_check(medium, buf_str(&tall), &schema, &t, &e), ERR_OK);
+    assert_int_equal(t.rows, 10000);
+    assert_int_equal(csv_read(medium, buf_str(&tall), &schema, &t, &e), ERR_LIMIT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_accepted), cmocka_unit_test(test_numbers), cmocka_unit_test(test_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
