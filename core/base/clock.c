@@ -127,6 +127,10 @@ bool time_parse(struct str s, int64_t *ret_us)
     } else {
         return false;
     }
-    *ret_us = (days_from_civil(y, mo, d) * 86400 + h * 3600 + mi * 60 + sec - off) * 1000000 + frac;
+    int64_t us = (days_from_civil(y, mo, d) * 86400 + h * 3600 + mi * 60 + sec - off) * 1000000 + frac;
+    /* An offset or leap second must not lead out of the years that time_text can print. */
+    if (us < -62135596800000000 || us > 253402300799999999)
+        return false;
+    *ret_us = us;
     return true;
 }

@@ -25,5 +25,5 @@ static inline int64_t clock_mono_us(const struct clock *c) { return c->mono_us(c
 enum { TIME_TEXT = 32 };
 /* RFC 3339 UTC with milliseconds: 2026-11-21T01:02:03.004Z. Returns the length. */
 size_t time_text(int64_t us, char out[TIME_TEXT]);
-/* RFC 3339 with any offset and up to six decimals. */
+/* RFC 3339 with any offset, years 0001 to 9999 in UTC; decimals beyond the sixth are dropped. */
 bool time_parse(struct str s, int64_t *ret_us);
