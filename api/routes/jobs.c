@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* jobs.c - routes of jobs. Submissions and reads are combined: what waits goes to PostgreSQL as one statement. */
+#include "api/jobs_int.h"
+#include "api/pipeline.h"
+#include "audit/event.h"
+#include "core/db/tx.h"
+#include "core/redis/wake.h"
+#include "scheduler/job.h"
+#include "scheduler/submit.h"
+
+struct job_ref { struct uuid job_id; };
+SCHEMA_OF(job_ref, "Which job", FIELD_ID(job_ref, job_id, "job", F_PATH, .doc = "The job"));
+struct job_page { PAGE_IN; int state; bool has_state; int kind; bool has_kind; };
+SCHEMA_OF(job_page, "Which jobs", PAGE_IN_FIELDS(job_page),
+    FIELD_ENUM_OPT(job_page, state, F_QUERY, job_state_names, .doc = "Only jobs in this state"),
+    FIELD_ENUM_OPT(job_page, kind, F_QUERY, job_kind_names, .doc = "Only jobs of this kind"));
+struct job_batch_in { struct slice jobs; };
+SCHEMA_OF(job_batch_in, "Jobs to submit together",
+    FIELD_LIST(job_batch_in, jobs, &job_create_schema, F_REQ, .min = 1, .max = 1000, .doc = "The jobs; each keeps its own verdict"));
+struct job_batch_item { struct uuid job_id; struct str code, detail, pointer; };
+SCHEMA_OF(job_batch_item, "Verdict on one job of a batch", FIELD_ID(job_batch_item, job_id, "job", 0, .doc = "The job, when stored"),
+    FIELD(job_batch_item, code, 0, .doc = "ok, or the error's code"), FIELD(job_batch_item, detail, 0, .doc = "What is wrong"),
+    FIELD(job_batch_item, pointer, 0, .doc = "Where"));
+struct job_batch_out { struct slice data; };
+SCHEMA_OF(job_batch_out, "Verdicts in the order of the request",
+    FIELD_LIST(job_batch_out, data, &job_batch_item_schema, 0, .max = 1000, .doc = "One per job"));
+
+static struct audit_event submit_event(struct call *c, const struct job *job)
+{
+    struct audit_event ev = audit_event_of(&c->work, AUDIT_JOB_SUBMIT);
+    const struct principal *p = c->principal;
+    ev.actor = AUDIT_USER;
+    ev.actor_id = p->user_id;
+    ev.token_id = p->token_id;
+    ev.zone = p->home_zone;
+    ev.tenant_id = p->tenant_id;
+    ev.resource_kind = STR("job");
+    ev.resource_prefix = "job";
+    ev.resource_id = job->job_id;
+    ev.rule = c->audit.rule;
+    ev.http_status = 201;
+    audit_event_detail(&ev, AUDIT_D_STR("kind", str_c(job_kind_names[job->kind])));
+    return ev;
+}
+
+static void prepare(struct call *c, const struct job_create *in, struct str key, struct job_submission *s, struct err *e)
+{
+    if (submit_prepare(&c->work, in, c->principal, s, e) != ERR_OK)
+        return;
+    struct audit_event ev = submit_event(c, &s->job);
+    struct audit_rows rows;
+    if (audit_encode_many(c->work.arena, &ev, 1, &rows, e) != ERR_OK)
+        return;
+    s->kind_name = str_c(job_kind_names[s->job.kind]);
+    s->route = str_c(c->route->op);
+    s->key = key;
+    s->sha = str_n((const char *)c->request_sha, 32);
+    s->event_id = rows.event_ids[0];
+    s->event = rows.bodies[0];
+}
+
+static void verdict(const struct job_submission *s, struct err *e)
+{
+    switch (s->verdict) {
+    case JOB_STORED:
+    case JOB_REPLAY:
+        break;
+    case JOB_KEY_REUSED:
+        FAIL(e, IDEMPOTENCY_REUSE, "This Idempotency-Key was used for a different request");
+        break;
+    case JOB_KEY_BUSY:
+        FAIL(e, IN_PROGRESS, "The first call with this Idempotency-Key is still running");
+        break;
+    case JOB_NO_QUOTA:
+        FAIL(e, QUOTA, "The quota of jobs does not allow this: 1 asked, room for %ld", (long)(s->room > 0 ? s->room : 0));
+        break;
+    }
+}
+
+static void submit_combined(struct work *w, struct call **calls, size_t n)
+{
+    struct job_submission *all = ARENA_ARRAY(w->arena, struct job_submission, n), **items = ARENA_ARRAY(w->arena, struct job_submission *, n);
+    struct call **who = ARENA_ARRAY(w->arena, struct call *, n);
+    struct err e = { 0 };
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct call *c = calls[i];
+        prepare(c, c->in, c->idempotency_key, &all[i], &c->err);
+        if (c->err.code != ERR_OK)
+            continue;
+        who[k] = c;
+        items[k++] = &all[i];
+    }
+    enum errc rc = ERR_OK;
+    for (int tries = 0; k && tries < 4; tries++) {
+        rc = job_submit_many(w, items, k, &e);
+        if (rc != ERR_RETRY)
+            break;
+    }
+    bool any = false;
+    for (size_t i = 0; i < k; i++) {
+        if (rc != ERR_OK) {
+            who[i]->err = e;
+            continue;
+        }
+        verdict(items[i], &who[i]->err);
+        who[i]->replayed = items[i]->verdict == JOB_REPLAY;
+        any |= items[i]->verdict == JOB_STORED;
+        struct job *out = ARENA_NEW(who[i]->work.arena, struct job);
+        *out = items[i]->job;
+        if (who[i]->replayed)
+            jobs_copy(out, who[i]->work.arena);
+        who[i]->out = out;
+    }
+    if (any)
+        wake_publish(w->app->redis, STR(WAKE_SCHEDULER), STR("1"));
+}
+
+void jobs_copy(struct job *j, struct arena *a)
+{
+    struct str *texts[] = { &j->name, &j->reason, &j->message, &j->spec.text, &j->zone, &j->pool, &j->data_class, &j->result.text };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = str_dup(a, *texts[i]);
+}
+
+static void read_combined(struct work *w, struct call **calls, size_t n)
+{
+    struct uuid *tenants = ARENA_ARRAY(w->arena, struct uuid, n), *jobs = ARENA_ARRAY(w->arena, struct uuid, n);
+    struct job *found = ARENA_ARRAY(w->arena, struct job, n);
+    bool *is = ARENA_ARRAY(w->arena, bool, n);
+    struct err e = { 0 };
+    for (size_t i = 0; i < n; i++) {
+        tenants[i] = calls[i]->work.tenant_id;
+        jobs[i] = ((const struct job_ref *)calls[i]->in)->job_id;
+    }
+    enum errc rc = job_get_many(w, tenants, jobs, n, found, is, &e);
+    for (size_t i = 0; i < n; i++) {
+        if (rc != ERR_OK)
+            calls[i]->err = e;
+        else if (!is[i])
+            FAIL(&calls[i]->err, NOT_FOUND, "There is no such object");
+        else
+            calls[i]->out = &found[i];
+    }
+}
+
+/* A batch is one call: one Idempotency-Key for all, spread over the items as key#n. */
+static enum errc submit_batch(struct call *c, struct job_batch_out *out, struct err *e)
+{
+    const struct job_batch_in *in = c->in;
+    struct arena *a = c->work.arena;
+    size_t n = in->jobs.n, k = 0;
+    struct job_submission *all = ARENA_ARRAY(a, struct job_submission, n), **items = ARENA_ARRAY(a, struct job_submission *, n);
+    struct job_batch_item *ret = ARENA_ARRAY(a, struct job_batch_item, n);
+    size_t *at = ARENA_ARRAY(a, size_t, n);
+    struct err *errs = ARENA_ARRAY(a, struct err, n);
+    if (c->idempotency_key.len > 240)
+        return FAIL(e, INVALID, "The Idempotency-Key of a batch has at most 240 characters");
+    for (size_t i = 0; i < n; i++) {
+        prepare(c, (const struct job_create *)in->jobs.items + i, str_fmt(a, "%.*s#%zu", STR_ARG(c->idempotency_key), i), &all[i], &errs[i]);
+        if (errs[i].code == ERR_OK) {
+            at[k] = i;
+            items[k++] = &all[i];
+        }
+    }
+    if (k)
+        TRY(job_submit_many(&c->work, items, k, e));
+    for (size_t i = 0; i < k; i++) {
+        verdict(items[i], &errs[at[i]]);
+        if (errs[at[i]].code == ERR_OK)
+            ret[at[i]].job_id = items[i]->job.job_id;
+    }
+    for (size_t i = 0; i < n; i++) {
+        ret[i].code = str_c(err_row(errs[i].code)->wire);
+        if (errs[i].code != ERR_OK) {
+            ret[i].detail = str_dup(a, str_c(errs[i].msg));
+            ret[i].pointer = str_fmt(a, "/jobs/%zu%s", i, errs[i].field);
+        }
+    }
+    out->data = (struct slice){ ret, n };
+    wake_publish(c->work.app->redis, STR(WAKE_SCHEDULER), STR("1"));
+    return ERR_OK;
+}
+
+static enum errc batch(struct work *w, const void *in, void *out, struct err *e)
+{
+    (void)in;
+    return submit_batch(call_of(w), out, e);
+}
+
+static enum errc list(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct job_page *page = in;
+    struct page_out *ret = out;
+    struct uuid after;
+    TRY(page_position_id(page->page_token, &after, e));
+    TRY(job_list(w, after, page->has_state ? page->state : -1, page->has_kind ? page->kind : -1, page->page_size + 1, &ret->items, e));
+    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct job), offsetof(struct job, job_id));
+    return ERR_OK;
+}
+
+static enum errc cancel(struct work *w, const void *in, void *out, struct err *e)
+{
+    struct job *j = out;
+    TRY(job_cancel(w, ((const struct job_ref *)in)->job_id, j, e));
+    jobs_wake_after_commit(w, j->job_id);
+    return ERR_OK;
+}
+
+struct wake_ctx { struct redis_client *redis; struct str channel; };
+
+static void wake_now(void *ctx)
+{
+    struct wake_ctx *k = ctx;
+    wake_publish(k->redis, k->channel, STR("1"));
+    wake_publish(k->redis, STR(WAKE_SCHEDULER), STR("1"));
+}
+
+void jobs_wake_after_commit(struct work *w, struct uuid job_id)
+{
+    struct wake_ctx *k = ARENA_NEW(w->arena, struct wake_ctx);
+    char hex[UUID_HEX];
+    hex_encode(job_id.b, 16, hex);
+    *k = (struct wake_ctx){ w->app->redis, str_fmt(w->arena, WAKE_JOB_PREFIX "%s", hex) };
+    db_after_commit(w->tx, wake_now, k);
+}
+
+static const struct route rows[] = {
+    { .method = HTTP_POST, .path = "/v1/jobs", .op = "job_submit", .perm = PERM_JOB_SUBMIT, .combine = submit_combined, .in = &job_create_schema,
+      .status = 201, .out = &job_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "job", .audit = AUDIT_JOB_SUBMIT, .doc = "Submit a job" },
+    { .method = HTTP_POST, .path = "/v1/jobs:batch", .op = "job_submit_batch", .perm = PERM_JOB_SUBMIT, .handler = batch, .in = &job_batch_in_schema,
+      .status = 201, .out = &job_batch_out_schema, .flags = R_IDEMPOTENT | R_NO_TX, .rate = RL_WRITE, .audit = AUDIT_JOB_SUBMIT,
+      .doc = "Submit up to 1,000 jobs; each keeps its own verdict" },
+    { .method = HTTP_GET, .path = "/v1/jobs", .op = "job_list", .perm = PERM_JOB_READ, .handler = list, .in = &job_page_schema, .status = 200,
+      .out = &job_schema, .flags = R_LIST, .sql_max = 1, .doc = "List jobs, newest first" },
+    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}", .op = "job_get", .perm = PERM_JOB_READ, .combine = read_combined, .in = &job_ref_schema,
+      .status = 200, .out = &job_schema, .resource = "job", .doc = "Read one job" },
+    { .method = HTTP_POST, .path = "/v1/jobs/{job_id}/cancel", .op = "job_cancel", .perm = PERM_JOB_CANCEL, .handler = cancel, .in = &job_ref_schema,
+      .status = 200, .out = &job_schema, .rate = RL_WRITE, .resource = "job", .audited = true, .audit = AUDIT_JOB_CANCEL, .sql_max = 4,
+      .doc = "Cancel a job: at once while it waits, else its worker is told to stop it" },
+};
+extern const struct route_table job_routes;
+ROUTE_TABLE(job_routes, rows);

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tenants.c - routes of tenants, their quotas and their usage. */
+#include "api/route.h"
+#include "tenants/quota.h"
+#include "tenants/tenant.h"
+
+struct tenant_create_in {
+    struct str name, display_name, home_zone, admin_name;
+    struct slice allowed_zones;
+};
+SCHEMA_OF(tenant_create_in, "A tenant to create",
+    FIELD(tenant_create_in, name, F_REQ, .min = 1, .max = 63, .check = check_slug, .doc = "Short name"),
+    FIELD(tenant_create_in, display_name, 0, .min = 1, .max = 128, .check = check_name, .doc = "Name for people"),
+    FIELD(tenant_create_in, home_zone, F_REQ, .min = 2, .max = 31, .check = check_slug, .doc = "Where its data lives"),
+    FIELD(tenant_create_in, admin_name, 0, .min = 1, .max = 128, .check = check_name, .doc = "Name of the first administrator"),
+    FIELD_STRS(tenant_create_in, allowed_zones, 0, .max = 32, .doc = "Where its data may be; none given: the home zone only"));
+
+struct tenant_create_out {
+    struct uuid tenant_id;
+    struct str name, display_name, state, home_zone;
+    struct json allowed_zones;
+    struct timestamp created_at;
+    struct uuid admin_user_id;
+    struct str admin_token;
+};
+SCHEMA_OF(tenant_create_out, "A tenant and its first administrator's token, shown once",
+    FIELD_ID(tenant_create_out, tenant_id, "tnt", 0, .doc = "The tenant"), FIELD(tenant_create_out, name, 0, .doc = "Short name"),
+    FIELD(tenant_create_out, display_name, 0, .doc = "Name for people"), FIELD(tenant_create_out, state, 0, .doc = "State"),
+    FIELD(tenant_create_out, home_zone, 0, .doc = "Where its data lives"), FIELD(tenant_create_out, allowed_zones, 0, .doc = "Where its data may be"),
+    FIELD(tenant_create_out, created_at, 0, .doc = "When"), FIELD_ID(tenant_create_out, admin_user_id, "usr", 0, .doc = "First administrator"),
+    FIELD(tenant_create_out, admin_token, 0, .doc = "The administrator's token: shown this once, valid 30 days"));
+
+struct tenant_ref { struct uuid tenant_id; };
+SCHEMA_OF(tenant_ref, "Which tenant", FIELD_ID(tenant_ref, tenant_id, "tnt", F_PATH, .doc = "The tenant"));
+struct tenant_page { PAGE_IN; };
+SCHEMA_OF(tenant_page, "Which tenants", PAGE_IN_FIELDS(tenant_page));
+struct quota_put { struct uuid tenant_id; int resource; int64_t hard_limit; };
+SCHEMA_OF(quota_put, "A quota's new limit", FIELD_ID(quota_put, tenant_id, "tnt", F_PATH, .doc = "The tenant"),
+    FIELD_ENUM(quota_put, resource, F_PATH, quota_resource_names, .doc = "What is limited"),
+    FIELD(quota_put, hard_limit, F_REQ, .min = 0, .max = INT64_C(1) << 60, .doc = "Most that may be held at once"));
+struct usage_in { int64_t days; };
+SCHEMA_OF(usage_in, "Which days", FIELD(usage_in, days, F_QUERY, .min = 1, .max = 400, .dflt = "30", .doc = "How many days back"));
+
+static enum errc create(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct tenant_create_in *t = in;
+    struct tenant_create_out *ret = out;
+    struct tenant_new new = { t->name, t->display_name, t->home_zone, t->admin_name, t->allowed_zones };
+    struct tenant_created made;
+    TRY(tenant_create(w, &new, &made, e));
+    *ret = (struct tenant_create_out){ made.tenant.tenant_id, made.tenant.name, made.tenant.display_name, made.tenant.state, made.tenant.home_zone,
+                                       made.tenant.allowed_zones, made.tenant.created_at, made.admin_user_id,
+                                       str_dup(w->arena, str_c(made.admin_token)) };
+    return ERR_OK;
+}
+
+static enum errc read_one(struct work *w, const void *in, void *out, struct err *e)
+{
+    return tenant_get(w, ((const struct tenant_ref *)in)->tenant_id, out, e);
+}
+
+static enum errc list(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct tenant_page *page = in;
+    struct page_out *ret = out;
+    struct uuid after;
+    TRY(page_position_id(page->page_token, &after, e));
+    TRY(tenant_list(w, after, page->page_size + 1, &ret->items, e));
+    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct tenant), offsetof(struct tenant, tenant_id));
+    return ERR_OK;
+}
+
+static enum errc quotas(struct work *w, const void *in, void *out, struct err *e)
+{
+    (void)in;
+    return quota_list(w, &((struct page_out *)out)->items, e);
+}
+
+static enum errc quotas_of(struct work *w, const void *in, void *out, struct err *e)
+{
+    struct tenant t;
+    TRY(tenant_get(w, ((const struct tenant_ref *)in)->tenant_id, &t, e));
+    return quotas(w, in, out, e);
+}
+
+static enum errc put_quota(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct quota_put *q = in;
+    return quota_set(w, str_c(quota_resource_names[q->resource]), q->hard_limit, call_of(w)->if_match, out, e);
+}
+
+static enum errc usage(struct work *w, const void *in, void *out, struct err *e)
+{
+    return usage_by_day(w, ((const struct usage_in *)in)->days, &((struct page_out *)out)->items, e);
+}
+
+static const struct route rows[] = {
+    { .method = HTTP_POST, .path = "/v1/tenants", .op = "tenant_create", .perm = PERM_TENANT_CREATE, .handler = create,
+      .in = &tenant_create_in_schema, .status = 201, .out = &tenant_create_out_schema, .flags = R_IDEMPOTENT | R_SECRET, .rate = RL_WRITE,
+      .resource = "tenant", .audited = true, .audit = AUDIT_TENANT_CREATE, .sql_max = 40, .doc = "Create a tenant with its first administrator" },
+    { .method = HTTP_GET, .path = "/v1/tenants", .op = "tenant_list", .perm = PERM_TENANT_READ, .handler = list, .in = &tenant_page_schema,
+      .status = 200, .out = &tenant_schema, .flags = R_LIST, .sql_max = 1, .doc = "List tenants" },
+    { .method = HTTP_GET, .path = "/v1/tenants/{tenant_id}", .op = "tenant_get", .perm = PERM_TENANT_READ, .handler = read_one,
+      .in = &tenant_ref_schema, .status = 200, .out = &tenant_schema, .resource = "tenant", .sql_max = 1, .doc = "Read one tenant" },
+    { .method = HTTP_GET, .path = "/v1/tenants/{tenant_id}/quotas", .op = "tenant_quotas", .perm = PERM_QUOTA_READ_ANY, .handler = quotas_of,
+      .in = &tenant_ref_schema, .status = 200, .out = &quota_schema, .flags = R_LIST | R_TENANT_PATH, .sql_max = 2, .doc = "A tenant's quotas and their use" },
+    { .method = HTTP_PUT, .path = "/v1/tenants/{tenant_id}/quotas/{resource}", .op = "quota_set", .perm = PERM_QUOTA_SET, .handler = put_quota,
+      .in = &quota_put_schema, .status = 200, .out = &quota_schema, .flags = R_TENANT_PATH | R_IF_MATCH, .rate = RL_WRITE, .resource = "tenant",
+      .audited = true, .audit = AUDIT_QUOTA_SET, .sql_max = 4, .doc = "Set a tenant's quota; never below what is in use" },
+    { .method = HTTP_GET, .path = "/v1/quotas", .op = "quota_list", .perm = PERM_QUOTA_READ, .handler = quotas, .status = 200,
+      .out = &quota_schema, .flags = R_LIST, .sql_max = 1, .doc = "The own tenant's quotas and their use" },
+    { .method = HTTP_GET, .path = "/v1/usage", .op = "usage_by_day", .perm = PERM_USAGE_READ, .handler = usage, .in = &usage_in_schema,
+      .status = 200, .out = &usage_day_schema, .flags = R_LIST, .sql_max = 1, .doc = "Use by day, zone and pool" },
+};
+extern const struct route_table tenant_routes;
+ROUTE_TABLE(tenant_routes, rows);

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* users.c - routes of users, role bindings, access tokens, and of the caller itself. */
+#include "api/pipeline.h"
+#include "core/db/tx.h"
+#include "tenants/api_token.h"
+#include "tenants/authn.h"
+#include "tenants/authz.h"
+#include "tenants/user.h"
+
+static const char *const user_kinds[] = { "person", "service", NULL };
+
+struct user_create_in { struct str name; int kind; struct slice roles; };
+SCHEMA_OF(user_create_in, "A user to create",
+    FIELD(user_create_in, name, F_REQ, .min = 1, .max = 128, .check = check_name, .doc = "Name, unique in the tenant"),
+    FIELD_ENUM(user_create_in, kind, 0, user_kinds, .dflt = "person", .doc = "A person, or a program"),
+    FIELD_STRS(user_create_in, roles, 0, .max = 8, .doc = "Roles to grant at once"));
+struct user_ref { struct uuid user_id; };
+SCHEMA_OF(user_ref, "Which user", FIELD_ID(user_ref, user_id, "usr", F_PATH, .doc = "The user"));
+struct user_page { PAGE_IN; };
+SCHEMA_OF(user_page, "Which users", PAGE_IN_FIELDS(user_page));
+struct binding_create_in { struct uuid user_id; struct str role; };
+SCHEMA_OF(binding_create_in, "A role to grant", FIELD_ID(binding_create_in, user_id, "usr", F_REQ, .doc = "To whom"),
+    FIELD(binding_create_in, role, F_REQ, .min = 1, .max = 64, .check = check_slug, .doc = "Which role"));
+struct binding_ref { struct uuid binding_id; };
+SCHEMA_OF(binding_ref, "Which binding", FIELD_ID(binding_ref, binding_id, "rlb", F_PATH, .doc = "The binding"));
+struct token_create_in { struct str name; struct uuid user_id; int64_t expires_in_days; struct slice scopes; };
+SCHEMA_OF(token_create_in, "A token to make",
+    FIELD(token_create_in, name, F_REQ, .min = 1, .max = 128, .check = check_name, .doc = "What it is for"),
+    FIELD_ID(token_create_in, user_id, "usr", 0, .doc = "Whose it is; absent: the caller's"),
+    FIELD(token_create_in, expires_in_days, 0, .min = 1, .max = 90, .dflt = "30", .doc = "Days until it ends"),
+    FIELD_STRS(token_create_in, scopes, 0, .max = 64, .doc = "Permissions to limit it to; none: all of its user"));
+struct token_ref { struct uuid token_id; };
+SCHEMA_OF(token_ref, "Which token", FIELD_ID(token_ref, token_id, "tok", F_PATH, .doc = "The token"));
+struct token_create_out { struct uuid token_id, user_id; struct str name, token, hint; struct json scopes; struct timestamp expires_at; };
+SCHEMA_OF(token_create_out, "A new token; `token` is shown this once",
+    FIELD_ID(token_create_out, token_id, "tok", 0, .doc = "The token's id"), FIELD_ID(token_create_out, user_id, "usr", 0, .doc = "Whose it is"),
+    FIELD(token_create_out, name, 0, .doc = "What it is for"), FIELD(token_create_out, token, 0, .doc = "The secret: shown this once"),
+    FIELD(token_create_out, hint, 0, .doc = "Its last characters"), FIELD(token_create_out, scopes, 0, .doc = "Permissions it is limited to"),
+    FIELD(token_create_out, expires_at, 0, .doc = "When it ends"));
+struct me_out {
+    struct uuid user_id;
+    struct str name;
+    struct uuid tenant_id;
+    struct str tenant;
+    struct slice roles, permissions;
+    struct uuid token_id;
+    struct timestamp expires_at;
+    struct str home_zone;
+    struct slice allowed_zones;
+};
+SCHEMA_OF(me_out, "Who is calling",
+    FIELD_ID(me_out, user_id, "usr", 0, .doc = "The user"), FIELD(me_out, name, 0, .doc = "Name"),
+    FIELD_ID(me_out, tenant_id, "tnt", F_NULLOUT, .doc = "Tenant; null: the platform"), FIELD(me_out, tenant, 0, .doc = "Tenant's name"),
+    FIELD_STRS(me_out, roles, 0, .doc = "Roles held"), FIELD_STRS(me_out, permissions, 0, .doc = "What they and the token's scopes allow"),
+    FIELD_ID(me_out, token_id, "tok", 0, .doc = "The token used"), FIELD(me_out, expires_at, 0, .doc = "When it ends"),
+    FIELD(me_out, home_zone, 0, .doc = "Home zone"), FIELD_STRS(me_out, allowed_zones, 0, .doc = "Zones the tenant may use"));
+
+static enum errc me(struct work *w, const void *in, void *out, struct err *e)
+{
+    (void)in, (void)e;
+    const struct principal *p = w->principal;
+    struct str *roles = ARENA_ARRAY(w->arena, struct str, ROLE_COUNT), *perms = ARENA_ARRAY(w->arena, struct str, PERM_COUNT);
+    struct me_out *m = out;
+    *m = (struct me_out){ p->user_id, p->name, p->tenant_id, p->tenant_name, { roles, 0 }, { perms, 0 }, p->token_id, { p->expires_us },
+                          p->home_zone, p->allowed_zones };
+    for (int r = 0; r < ROLE_COUNT; r++)
+        if (p->roles & UINT32_C(1) << r)
+            roles[m->roles.n++] = str_c(role_row((enum role)r)->wire);
+    for (int i = PERM_SIGNED_IN + 1; i < PERM_COUNT; i++)
+        if (p->permissions & UINT64_C(1) << i)
+            perms[m->permissions.n++] = str_c(perm_row((enum permission)i)->wire);
+    return ERR_OK;
+}
+
+static enum errc create(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct user_create_in *u = in;
+    return user_create(w, u->name, str_c(user_kinds[u->kind]), u->roles, out, e);
+}
+
+static enum errc read_one(struct work *w, const void *in, void *out, struct err *e)
+{
+    return user_get(w, ((const struct user_ref *)in)->user_id, out, e);
+}
+
+static enum errc list(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct user_page *page = in;
+    struct page_out *ret = out;
+    struct uuid after;
+    TRY(page_position_id(page->page_token, &after, e));
+    TRY(user_list(w, after, page->page_size + 1, &ret->items, e));
+    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct app_user), offsetof(struct app_user, user_id));
+    return ERR_OK;
+}
+
+static enum errc grant(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct binding_create_in *b = in;
+    return role_grant(w, b->user_id, b->role, out, e);
+}
+
+static enum errc revoke(struct work *w, const void *in, void *out, struct err *e)
+{
+    (void)out;
+    return role_revoke(w, ((const struct binding_ref *)in)->binding_id, e);
+}
+
+static enum errc bindings(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct user_page *page = in;
+    struct page_out *ret = out;
+    struct uuid after;
+    TRY(page_position_id(page->page_token, &after, e));
+    TRY(role_binding_list(w, after, page->page_size + 1, &ret->items, e));
+    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct role_binding), offsetof(struct role_binding, binding_id));
+    return ERR_OK;
+}
+
+static enum errc token_create(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct token_create_in *t = in;
+    struct token_create_out *ret = out;
+    struct api_token row;
+    char text[TOKEN_TEXT];
+    TRY(api_token_create(w, t->user_id, t->name, t->expires_in_days, t->scopes, &row, text, e));
+    *ret = (struct token_create_out){ row.token_id, row.user_id, row.name, str_dup(w->arena, str_c(text)), row.hint, row.scopes, row.expires_at };
+    return ERR_OK;
+}
+
+static enum errc tokens(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct user_page *page = in;
+    struct page_out *ret = out;
+    struct uuid after;
+    TRY(page_position_id(page->page_token, &after, e));
+    TRY(api_token_list(w, after, page->page_size + 1, &ret->items, e));
+    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct api_token), offsetof(struct api_token, token_id));
+    return ERR_OK;
+}
+
+struct forget {
+    struct authn *authn;
+    struct uuid token_id;
+};
+
+static void forget_token(void *ctx)
+{
+    struct forget *f = ctx;
+    authn_forget(f->authn, f->token_id);
+}
+
+static enum errc token_revoke(struct work *w, const void *in, void *out, struct err *e)
+{
+    (void)out;
+    struct forget *f = ARENA_NEW(w->arena, struct forget);
+    *f = (struct forget){ pipeline_authn(pipeline_of(w)), ((const struct token_ref *)in)->token_id };
+    TRY(api_token_revoke(w, f->token_id, e));
+    db_after_commit(w->tx, forget_token, f);
+    return ERR_OK;
+}
+
+static const struct route rows[] = {
+    { .method = HTTP_GET, .path = "/v1/me", .op = "me", .perm = PERM_SIGNED_IN, .handler = me, .status = 200, .out = &me_out_schema,
+      .flags = R_NO_TX, .doc = "Who is calling, and what that caller may do" },
+    { .method = HTTP_POST, .path = "/v1/users", .op = "user_create", .perm = PERM_USER_MANAGE, .handler = create, .in = &user_create_in_schema,
+      .status = 201, .out = &app_user_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "user", .audited = true,
+      .audit = AUDIT_USER_CREATE, .sql_max = 40, .doc = "Create a user" },
+    { .method = HTTP_GET, .path = "/v1/users", .op = "user_list", .perm = PERM_USER_READ, .handler = list, .in = &user_page_schema, .status = 200,
+      .out = &app_user_schema, .flags = R_LIST, .sql_max = 1, .doc = "List users" },
+    { .method = HTTP_GET, .path = "/v1/users/{user_id}", .op = "user_get", .perm = PERM_USER_READ, .handler = read_one, .in = &user_ref_schema,
+      .status = 200, .out = &app_user_schema, .resource = "user", .sql_max = 1, .doc = "Read one user" },
+    { .method = HTTP_POST, .path = "/v1/role-bindings", .op = "role_grant", .perm = PERM_ROLE_GRANT, .handler = grant,
+      .in = &binding_create_in_schema, .status = 201, .out = &role_binding_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "binding",
+      .audited = true, .audit = AUDIT_ROLE_GRANT, .sql_max = 9, .doc = "Grant a role; never beyond the own permissions" },
+    { .method = HTTP_GET, .path = "/v1/role-bindings", .op = "role_binding_list", .perm = PERM_USER_READ, .handler = bindings,
+      .in = &user_page_schema, .status = 200, .out = &role_binding_schema, .flags = R_LIST, .sql_max = 1, .doc = "List role bindings" },
+    { .method = HTTP_DELETE, .path = "/v1/role-bindings/{binding_id}", .op = "role_revoke", .perm = PERM_ROLE_GRANT, .handler = revoke,
+      .in = &binding_ref_schema, .status = 204, .rate = RL_WRITE, .resource = "binding", .audited = true, .audit = AUDIT_ROLE_REVOKE,
+      .sql_max = 5, .doc = "Take a role back; the last administrator keeps it" },
+    { .method = HTTP_POST, .path = "/v1/api-tokens", .op = "token_create", .perm = PERM_TOKEN_OWN, .handler = token_create,
+      .in = &token_create_in_schema, .status = 201, .out = &token_create_out_schema, .flags = R_IDEMPOTENT | R_SECRET, .rate = RL_WRITE,
+      .resource = "token", .audited = true, .audit = AUDIT_TOKEN_CREATE, .sql_max = 7, .doc = "Make an access token; the secret is shown once" },
+    { .method = HTTP_GET, .path = "/v1/api-tokens", .op = "token_list", .perm = PERM_TOKEN_OWN, .handler = tokens, .in = &user_page_schema,
+      .status = 200, .out = &api_token_schema, .flags = R_LIST, .sql_max = 1, .doc = "List access tokens" },
+    { .method = HTTP_DELETE, .path = "/v1/api-tokens/{token_id}", .op = "token_revoke", .perm = PERM_TOKEN_OWN, .handler = token_revoke,
+      .in = &token_ref_schema, .status = 204, .rate = RL_WRITE, .resource = "token", .audited = true, .audit = AUDIT_TOKEN_REVOKE, .sql_max = 3,
+      .doc = "Revoke an access token; it is dead within 5 s" },
+};
+extern const struct route_table user_routes;
+ROUTE_TABLE(user_routes, rows);
