@@ -23,7 +23,8 @@ struct root_info {
 struct provider_config {
     struct str zone;
     const char *path;               /* softfile: the file; pkcs11: the module */
-    bool is_init;                   /* make the root if there is none; EXISTS if there is */
+    bool is_init;                   /* make the root if there is none */
+    bool is_rotate;                 /* make a new root version, which becomes the current one */
     const char *token_label;        /* pkcs11 */
     const char *pin_file;           /* pkcs11 */
 };

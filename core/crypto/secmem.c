@@ -75,6 +75,16 @@ void secret32_freep(struct secret32 **s)
     *s = NULL;
 }
 
+void *secret_alloc(size_t n)
+{
+    return secmem_is_ready() ? OPENSSL_secure_zalloc(n) : NULL;
+}
+
+void secret_free(void *p, size_t n)
+{
+    OPENSSL_secure_clear_free(p, n);
+}
+
 bool secret_is_secure(const void *p)
 {
     return CRYPTO_secure_allocated(p) == 1;

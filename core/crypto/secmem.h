@@ -27,6 +27,8 @@ bool secmem_done(void);                          /* false: something is still al
 struct secret32 *secret32_new(void);             /* zeroed; NULL: exhausted or not initialised */
 void secret32_free(struct secret32 *s);          /* wipes; NULL is fine */
 void secret32_freep(struct secret32 **s);        /* for CLEANUP */
+void *secret_alloc(size_t n);                    /* the same for other sizes; give it back with the same n */
+void secret_free(void *p, size_t n);
 bool secret_is_secure(const void *p);            /* does it lie in the locked heap? */
 void secret_wipe(void *p, size_t n);             /* never optimised away */
 void secret32_wipe(struct secret32 *s);          /* for CLEANUP of one on the stack */
