@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arena.c - bump allocation in blocks that double up to 1 MiB; large requests get a block of their own.
  *
  * The first block (4 KiB) is part of the handle, so that a small request costs one malloc in all. */

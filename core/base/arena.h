@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arena.h - memory by lifetime: everything a unit of work allocates dies together.
  *
  * Every unit of work (request, scheduler tick, lease) has one arena with a limit fixed at birth. Memory from an arena is zeroed,

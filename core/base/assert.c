@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* assert.c - ends the process on a bug with the place and a backtrace on standard error; supervisors restart it. */
 #include "core/base/assert.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* assert.h - ASSERT for bugs, in every build: prints where, then aborts. Input is never a bug: use FAIL for it. */
 #pragma once
 

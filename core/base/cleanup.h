@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cleanup.h - scope-bound ownership of handles.
  *
  *     CLEANUP(fd_closep) int fd = open(…);

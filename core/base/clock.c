@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clock.c - the system clocks, and RFC 3339 (proleptic Gregorian day arithmetic after H. Hinnant, "chrono-compatible
  * low-level date algorithms"). */
 #include "core/base/clock.h"

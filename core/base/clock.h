@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clock.h - time by injection: code that needs the time takes a struct clock, so that tests can turn it.
  *
  * wall_us: microseconds since 1970-01-01 UTC. mono_us: never goes back, origin unknown; for timeouts.

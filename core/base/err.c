@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* err.c - the one error type. Table rows come from err.def; nothing here allocates. */
 #include "core/base/err.h"
 

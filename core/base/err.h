@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* err.h - the one error type: a code that steers, and a struct that explains.
  *
  * A function that can fail returns enum errc and takes struct err *e last. The struct lives on the edge's stack and allocates

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fault.c - a small table of armed points; a mutex guards the counters. */
 #include "core/base/fault.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fault.h - named failure points for the tests: FAULT("commit_lost") is false in production and costs one load.
  *
  * FALAJ_FAULTS="commit_lost:3,reply_lost:50%" (read once by fault_setup, which a release build refuses unless the profile is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* id.c - UUIDv7. One getrandom per 32 ids and thread: the call costs more than everything else here. */
 #include "core/base/id.h"
 #include "core/base/assert.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* id.h - identifiers: 128-bit UUIDv7 (RFC 9562), sortable by time, printed with the prefix of their kind ("job_" + 32 hex digits).
  *
  * uuid_v7 takes milliseconds from the clock it is given and randomness from getrandom(2). The nil uuid means "none".

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log.c - formats a line into a stack buffer of 4 KiB (longer lines are cut and marked) and writes it at once. */
 #include "core/base/log.h"
 #include "core/base/clock.h"

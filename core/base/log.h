@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log.h - structured logs on standard error: one line per event, JSON or logfmt.
  *
  *     log_event(LOG_INFO, "lease.granted", "lease_id", LOG_ID("lse", id), "node", LOG_S(node), "took_us", LOG_I(n), NULL);

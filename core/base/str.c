@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* str.c - text views, buffers and numbers. Growth doubles, so n appends cost O(n) copies. */
 #include "core/base/str.h"
 #include "core/base/assert.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* str.h - borrowed views of text, growing buffers with a maximum at birth, and checked numbers.
  *
  * struct str does not own its bytes and is not NUL-terminated; ptr NULL is "absent", which differs from empty.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* thread.c - one mutex, one condition, a ring of pointers. Threads wake one by one; a burst wakes as many as it has items. */
 #include "core/base/thread.h"
 #include "core/base/assert.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* thread.h - a pool of threads over one bounded queue, and the loops that end together.
  *
  * Calling order: pool_new -> pool_submit* -> pool_free (finishes what is queued, joins). pool_submit from any thread. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* work.h - struct work: what a service needs to act, and nothing else.
  *
  * The first argument tells what a function may do: `struct work *` = a service (acts, inside the caller's transaction),
