@@ -97,8 +97,6 @@ void exchange_destroy(struct http_exchange *x)
 /* Forget the request, keep the memory. */
 static void exchange_clear(struct http_exchange *x)
 {
-    if (x->counted)
-        atomic_fetch_sub_explicit(&x->loop->open, 1, memory_order_relaxed);
     if (x->response)
         MHD_destroy_response(x->response);
     stream_free(x->stream);
@@ -120,20 +118,29 @@ static void exchange_clear(struct http_exchange *x)
     atomic_store_explicit(&x->gone, false, memory_order_relaxed);
 }
 
+struct http_stream *exchange_stream(struct http_exchange *x)
+{
+    return atomic_load(&x->state) == X_ANSWERED ? x->stream : NULL;
+}
+
 void exchange_unref(struct http_exchange *x)
 {
     if (atomic_fetch_sub(&x->refs, 1) != 1)
         return;
     struct http_loop *l = x->loop;
+    bool was_counted = x->counted;
     exchange_clear(x);
     /* A stream may end on another thread; only the loop may touch its free list. */
-    if (!pthread_equal(pthread_self(), l->thread) || l->nfree >= FREE_MAX) {
+    if (!pthread_equal(pthread_self(), l->self) || l->nfree >= FREE_MAX) {
         exchange_destroy(x);
-        return;
+    } else {
+        x->next = l->free_list;
+        l->free_list = x;
+        l->nfree++;
     }
-    x->next = l->free_list;
-    l->free_list = x;
-    l->nfree++;
+    /* Last: whoever sees no open exchange may free the server. */
+    if (was_counted)
+        atomic_fetch_sub(&l->open, 1);
 }
 
 /* --- connections --- */
@@ -422,7 +429,7 @@ void exchange_on_completed(void *loop, struct MHD_Connection *c, void **con_cls,
     }
     x->conn = NULL;
     x->mhd = NULL;
-    if (x->stream)
+    if (exchange_stream(x))
         stream_peer_gone(x, true);
     exchange_unref(x);
 }

@@ -47,10 +47,16 @@ static void peer_left(struct http_conn *n)
 {
     if (!n->x)
         return;
-    if (n->x->stream)
+    if (exchange_stream(n->x))
         stream_peer_gone(n->x, false);
     else
         atomic_store(&n->x->gone, true);
+}
+
+static bool is_known_gone(struct http_exchange *x)
+{
+    struct http_stream *s = exchange_stream(x);
+    return s ? atomic_load(&s->gone) : http_exchange_gone(x);
 }
 
 /* Parked connections are invisible to the daemon: ask the kernel whether their peers are still there. */
@@ -61,7 +67,7 @@ static void poll_parked(struct http_loop *l)
     nfds_t n = 0;
     for (struct http_conn *c = l->conns; c || n > 0;) {
         if (c) {
-            if (c->phase == CONN_HANDLING && c->x && !http_exchange_gone(c->x)) {
+            if (c->phase == CONN_HANDLING && c->x && !is_known_gone(c->x)) {
                 f[n] = (struct pollfd){ c->fd, POLLRDHUP, 0 };
                 who[n++] = c;
             }
@@ -89,11 +95,12 @@ static void reap(struct http_loop *l)
     struct http_server *s = l->server;
     bool draining = atomic_load(&s->draining);
     for (struct http_conn *n = l->conns; n; n = n->next) {
+        struct http_stream *stream = n->x ? exchange_stream(n->x) : NULL;
         if (l->now_us >= n->deadline_us)
             conn_cut(n, n->phase != CONN_IDLE);
         else if (draining && n->phase == CONN_IDLE)
             conn_cut(n, false);
-        else if (n->x && n->x->stream && atomic_load(&n->x->stream->overrun))
+        else if (stream && atomic_load(&stream->overrun))
             conn_cut(n, false);
     }
     l->reap_at_us = l->now_us + reap_every_us(&s->o);
@@ -151,8 +158,9 @@ static void end_all(struct http_loop *l)
         struct http_exchange *x = n->x;
         if (!x)
             continue;
-        if (x->stream) {
-            bool is_ended = x->stream->ended;
+        struct http_stream *stream = exchange_stream(x);
+        if (stream) {
+            bool is_ended = stream->ended;
             stream_peer_gone(x, false);
             if (!is_ended)
                 exchange_unref(x);      /* the writer's reference: it must not come back */
@@ -167,6 +175,7 @@ static void *loop_main(void *arg)
 {
     struct http_loop *l = arg;
     struct http_server *s = l->server;
+    l->self = pthread_self();
     struct pollfd f[2] = { { l->epoll_fd, POLLIN, 0 }, { l->event_fd, POLLIN, 0 } };
     l->now_us = clock_mono_us(&clock_system);
     while (!atomic_load_explicit(&s->stopping, memory_order_relaxed)) {
@@ -465,7 +474,7 @@ void http_server_free(struct http_server *s)
         struct http_loop *l = &s->loops[i];
         if (l->started)
             pthread_join(l->thread, NULL);
-        l->thread = pthread_self();     /* the daemon's last callbacks run here */
+        l->self = pthread_self();       /* the daemon's last callbacks run here */
         if (l->daemon)
             MHD_stop_daemon(l->daemon);
         while (l->free_list) {

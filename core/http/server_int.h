@@ -64,7 +64,8 @@ struct http_exchange {
 struct http_loop {
     struct http_server *server;
     struct MHD_Daemon *daemon;
-    pthread_t thread;
+    pthread_t thread;                   /* for joining; written by the starter */
+    pthread_t self;                     /* who may touch the free list; written by the loop */
     bool started, quiesced;
     int epoll_fd, event_fd;
     struct http_conn *conns;
@@ -93,6 +94,7 @@ enum MHD_Result exchange_on_call(void *loop, struct MHD_Connection *c, const cha
                                  const char *data, size_t *len, void **con_cls);
 void exchange_on_completed(void *loop, struct MHD_Connection *c, void **con_cls, enum MHD_RequestTerminationCode why);
 void exchange_on_connection(void *loop, struct MHD_Connection *c, void **socket_context, enum MHD_ConnectionNotificationCode code);
+struct http_stream *exchange_stream(struct http_exchange *x);   /* NULL until the exchange is answered by a stream */
 void exchange_unref(struct http_exchange *x);
 void exchange_destroy(struct http_exchange *x);
 /* reply.c: hand a finished exchange to its loop; x must not be touched afterwards. */
