@@ -3,8 +3,11 @@
  *
  * The bundle is made against the newest signed head at or beyond `to`. A whole range carries the frontier before it and the
  * subtrees behind it; a selection (`only`) carries an inclusion proof with each record.
- * Memory: pages of events in an arena of its own, whatever the length; a selection is at most AUDIT_SELECT_MAX records.
- * Errors: NOT_FOUND (no signed head yet), INVALID (range), INTERNAL (stored bytes that are not canonical), what the sink says. */
+ * A stream is an edge: audit_export opens a short read-only transaction of the tenant for each page from w->app->pool, and w->tx
+ * must be NULL. The log only grows and the head is fixed first, so the pages fit together.
+ * Memory: pages in an arena of its own (64 MiB at most), whatever the length; a selection is at most AUDIT_SELECT_MAX records.
+ * Errors: NOT_FOUND (no signed head yet), INVALID (range), DAMAGED (what is stored has holes or is not canonical), what the sink says.
+ * audit_list and audit_newest_head act in w->tx as every service does. */
 #pragma once
 #include "audit/bundle.h"
 #include "core/base/err.h"
@@ -48,3 +51,4 @@ MUST_CHECK enum errc audit_newest_head(struct work *w, struct uuid tenant, struc
                                        uint8_t sig[AUDIT_SIG], struct err *e);
 
 extern const struct stmt *const audit_export_stmts[];
+extern const struct stmt *const audit_proof_stmts[];

@@ -31,4 +31,6 @@ MUST_CHECK enum errc sequencer_tick(struct work *w, struct sequencer *s, size_t 
 MUST_CHECK enum errc sequencer_sign_heads(struct work *w, struct sequencer *s, size_t limit, size_t *signed_heads,
                                           struct err *e);
 
+/* Both lists belong to the pool of falaj_sequencer. */
 extern const struct stmt *const sequencer_stmts[];
+extern const struct stmt *const sequencer_head_stmts[];
