@@ -35,7 +35,7 @@ void redis_client_freep(struct redis_client **c);
 /* false: not queued (full, too large, or Redis is gone); fn does not run then. fn may be NULL. */
 bool redis_send(struct redis_client *c, const struct str *argv, int argc, enum redis_reply_type want, redis_reply_fn fn, void *ctx);
 bool redis_is_up(struct redis_client *c);
-/* PING with an answer in time; waits at most timeout_ms (never more than 50). For /readyz. */
+/* Was the last PING (one a second, by the background thread) answered? Waits at most timeout_ms, never more than 50. For /readyz. */
 MUST_CHECK enum errc redis_ping(struct redis_client *c, int timeout_ms, struct err *e);
 
 struct redis_stats {

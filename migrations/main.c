@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c - falaj-migrate --url CONNINFO [--dry-run | --status]: brings the schema up as the owner role. Exit status: 0 done (also when
+ * there was nothing to do), 1 failed or refused, 2 wrong use. The address may come from FALAJ_MIGRATE_URL, so that a password need not
+ * stand in the process list. */
+#include "migrations/migrate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void say(void *ctx, const char *line)
+{
+    (void)ctx;
+    puts(line);
+    fflush(stdout);
+}
+
+static int usage(void)
+{
+    fputs("Usage: falaj-migrate --url CONNINFO [--dry-run | --status]\n"
+          "Brings a Falaj database up to the schema of this program.\n"
+          "  --url CONNINFO   libpq connection string of the owner role (or FALAJ_MIGRATE_URL)\n"
+          "  --dry-run        says what would be applied\n"
+          "  --status         lists the migrations and when each was applied\n"
+          "  --version        prints the version\n",
+          stderr);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    const char *url = getenv("FALAJ_MIGRATE_URL");
+    enum migrate_mode mode = MIGRATE_APPLY;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--url") == 0 && i + 1 < argc)
+            url = argv[++i];
+        else if (strcmp(argv[i], "--dry-run") == 0)
+            mode = MIGRATE_DRY_RUN;
+        else if (strcmp(argv[i], "--status") == 0)
+            mode = MIGRATE_STATUS;
+        else if (strcmp(argv[i], "--version") == 0)
+            return puts("falaj-migrate " FALAJ_VERSION) < 0;
+        else
+            return usage();
+    }
+    if (!url || !*url)
+        return usage();
+    struct err e = { 0 };
+    int applied = 0;
+    if (migrate_run(url, migrations_embedded, migrations_embedded_count, mode, say, NULL, &applied, &e) == ERR_OK)
+        return 0;
+    fprintf(stderr, "falaj-migrate: %s\n", e.msg);
+    if (*e.detail)
+        fprintf(stderr, "  %s\n", e.detail);
+    return 1;
+}
