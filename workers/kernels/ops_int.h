@@ -15,7 +15,7 @@ enum { LANES = 16 };
 static inline float exp_fast(float x)
 {
     const float round_to_int = 12582912.0f;             /* 1.5 · 2^23: adding it leaves an integer in the low bits */
-    float at = x < -87.0f ? -87.0f : x > 88.0f ? 88.0f : x;
+    float at = x > -87.0f ? (x < 88.0f ? x : 88.0f) : -87.0f;      /* a NaN becomes -87 here and comes back at the end */
     float n = (at * 1.44269504088896f + round_to_int) - round_to_int;
     float r = at - n * 0.693359375f;
     r = r - n * -2.12194440e-4f;
@@ -30,7 +30,7 @@ static inline float exp_fast(float x)
     int32_t bits = ((int32_t)n + 127) * (1 << 23);
     float scale;
     memcpy(&scale, &bits, sizeof scale);
-    return x < -87.0f ? 0.0f : p * scale;
+    return x >= -87.0f ? p * scale : x < -87.0f ? 0.0f : x;
 }
 
 static inline float *row_of(const struct mat *m, size_t i)

@@ -159,6 +159,29 @@ static void test_vector_variants_agree(void **st)
 #endif
 }
 
+/* A NaN anywhere in a row must reach the loss, or a run that has diverged goes on; an infinite gap must not. */
+static void nan_one(const struct backend *be, struct backend_ctx *c, struct backend_ctx *ref)
+{
+    (void)ref;
+    float x[3] = { 0, NAN, 1 }, far[3] = { 1e30f, -1e30f, 0 }, y[3];
+    int32_t label = 0;
+    double loss = 0;
+    struct mat X = mat_host(x, MAT_F32, 1, 3), F = mat_host(far, MAT_F32, 1, 3), Y = mat_host(y, MAT_F32, 1, 3);
+    struct mat L = mat_host(&label, MAT_I32, 1, 1);
+    be->softmax_xent(c, &X, &L, &Y, 1, &loss);
+    assert_true(isnan(loss));
+    be->softmax_xent(c, &F, &L, &Y, 1, &loss);
+    assert_true(loss == 0);
+    be->softmax(c, &F, &Y);
+    assert_true(y[0] == 1 && y[1] == 0 && y[2] == 0);
+}
+
+static void test_nan_and_far(void **st)
+{
+    (void)st;
+    each_backend(nan_one);
+}
+
 /* The reference's own losses against numbers worked out by hand. */
 static void test_reference_by_hand(void **st)
 {
@@ -234,6 +257,7 @@ int main(void)
         cmocka_unit_test(test_reference_by_hand), cmocka_unit_test(test_selftest),
         cmocka_unit_test(test_matmul),            cmocka_unit_test(test_batch_invariant),
         cmocka_unit_test(test_vector_variants_agree), cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_nan_and_far),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
