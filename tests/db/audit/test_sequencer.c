@@ -11,6 +11,7 @@
 #include "tests/db/harness.h"
 #include "tests/unit/audit/fixture.h"
 
+static const char DB[] = "falaj";
 static struct pg_harness *pg;
 static struct db_pool *app_pool, *seq_pool;
 static struct sequencer *sequencer;
@@ -37,26 +38,28 @@ static void add_tenant(struct uuid u, const char *name)
 {
     char sql[512], text[UUID_TEXT];
     uuid_text(u, text);
-    snprintf(sql, sizeof sql, "INSERT INTO tenant (tenant_id, name, display_name) VALUES ('%s', '%s', '%s')", text, name, name);
-    pg_harness_exec(pg, NULL, sql);
+    snprintf(sql, sizeof sql, "INSERT INTO tenant (tenant_id, name, display_name, home_zone, allowed_zones) VALUES"
+             " ('%s', '%s', '%s', 'ae-dxb-1', ARRAY['ae-dxb-1'])", text, name, name);
+    pg_harness_exec(pg, DB, sql);
 }
 
 static int setup(void **state)
 {
     (void)state;
-    static const char *const files[] = { "migrations/roles.sql", "migrations/0001_foundation.sql" };
     static const struct stmt *const *const app_lists[] = { audit_event_stmts, audit_export_stmts, audit_proof_stmts, NULL };
     static const struct stmt *const *const seq_lists[] = { sequencer_stmts, sequencer_head_stmts, audit_event_stmts, NULL };
     pg = pg_harness_new();
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        pg_harness_exec_file(pg, NULL, files[i]);
+    pg_harness_exec_file(pg, NULL, "migrations/roles.sql");
+    pg_harness_exec(pg, NULL, "CREATE DATABASE falaj OWNER falaj_owner");
+    pg_harness_exec_file(pg, DB, "migrations/0001_foundation.sql");
+    pg_harness_exec(pg, DB, "INSERT INTO zone (code, name, country) VALUES ('ae-dxb-1', 'Dubai', 'AE')");
     key = key_make();
     tenant_a = uuid_v7(1000);
     tenant_b = uuid_v7(2000);
     add_tenant(tenant_a, "aaa");
     add_tenant(tenant_b, "bbb");
-    app_pool = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(pg, "falaj_app", NULL), .size = 4, .lists = app_lists });
-    seq_pool = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(pg, "falaj_sequencer", NULL), .size = 2, .lists = seq_lists });
+    app_pool = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(pg, "falaj_app", DB), .size = 4, .lists = app_lists });
+    seq_pool = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(pg, "falaj_sequencer", DB), .size = 2, .lists = seq_lists });
     OK(db_pool_check(app_pool, &e));
     OK(db_pool_check(seq_pool, &e));
     sequencer = sequencer_new(STR("ae-dxb-1"), sign, key);
@@ -270,12 +273,12 @@ static void a_row_changed_in_the_database_is_found(void **state)
     uuid_text(tenant_b, text);
     snprintf(sql, sizeof sql, "UPDATE audit_event e SET body = convert_to(replace(convert_from(body, 'UTF8'), 'success', 'damaged'), 'UTF8')"
              " FROM audit_seq s WHERE s.event_id = e.event_id AND s.tenant_id = '%s' AND s.tseq = 13", text);
-    pg_harness_exec(pg, NULL, sql);
+    pg_harness_exec(pg, DB, sql);
     OK(audit_export(&u->w, &o, &r, &e));
     struct verify_result v = verify_text(buf_str(&b), key, NULL);
     assert_true(v.damage == VERIFY_EDITED && v.tseq == 13);
     snprintf(sql, sizeof sql, "DELETE FROM audit_seq WHERE tenant_id = '%s' AND tseq = 9", text);
-    pg_harness_exec(pg, NULL, sql);
+    pg_harness_exec(pg, DB, sql);
     assert_int_equal(audit_export(&u->w, &o, &r, &e), ERR_DAMAGED);
     unit_close(u);
     buf_release(&b);
@@ -294,8 +297,8 @@ static void throughput(void **state)
     uuid_text(tenant_a, text);
     snprintf(sql, sizeof sql, "INSERT INTO audit_event (tenant_id, event_id, body) SELECT '%s', gen_random_uuid(),"
              " convert_to('{\"v\":1,\"event_id\":\"' || g || '\"' || repeat('x', 560) || '}', 'UTF8') FROM generate_series(1, %d) g", text, N);
-    pg_harness_exec(pg, NULL, sql);
-    pg_harness_exec(pg, NULL, "ANALYZE audit_event");
+    pg_harness_exec(pg, DB, sql);
+    pg_harness_exec(pg, DB, "ANALYZE audit_event");
     double t = now_s();
     size_t n, sum = 0;
     while ((n = tick(10000)) > 0)
