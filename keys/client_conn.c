@@ -117,7 +117,8 @@ static enum errc zone_connect(const struct keyd_zone *z, int64_t deadline_us, in
     if (rc != 0) {
         int saved = errno;
         (void)FAIL(e, UNAVAILABLE, "the key service of zone %s does not answer", z->name);
-        return err_errno(e, saved);
+        (void)err_errno(e, saved);
+        return ERR_UNAVAILABLE;
     }
     *ret = TAKE_FD(fd);
     return ERR_OK;

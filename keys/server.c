@@ -32,7 +32,8 @@ static enum errc fail_os(struct err *e, const char *what, const char *on)
 {
     int saved = errno;
     (void)FAIL(e, UNAVAILABLE, "%s %s failed", what, on);
-    return err_errno(e, saved);
+    (void)err_errno(e, saved);
+    return ERR_UNAVAILABLE;
 }
 
 enum errc keyd_new(const struct keyd_options *o, struct keyd **ret, struct err *e)

@@ -33,7 +33,8 @@ static enum errc fail_io(struct err *e, const char *path, const char *what)
 {
     int saved = errno;
     (void)FAIL(e, IO, "the key file %s cannot be %s", path, what);
-    return err_errno(e, saved);
+    (void)err_errno(e, saved);
+    return ERR_IO;
 }
 
 static size_t image_make(const struct provider_config *c, const struct softfile *s, uint8_t out[FILE_MAX])

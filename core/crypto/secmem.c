@@ -108,7 +108,8 @@ enum errc process_harden(struct err *e)
         || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
         int saved = errno;
         (void)FAIL(e, UNAVAILABLE, "the process cannot be hardened");
-        return err_errno(e, saved);
+        (void)err_errno(e, saved);
+        return ERR_UNAVAILABLE;
     }
     return ERR_OK;
 }

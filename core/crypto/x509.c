@@ -321,7 +321,8 @@ static enum errc write_file(const char *path, struct str text, struct err *e)
         int saved = errno;
         (void)unlink(temp);
         (void)FAIL(e, IO, "%s cannot be written", path);
-        return err_errno(e, saved);
+        (void)err_errno(e, saved);
+        return ERR_IO;
     }
     return ERR_OK;
 }
