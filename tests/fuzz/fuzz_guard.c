@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* USES: core_http_server */
 /* fuzz_guard.c - the request guard and the URL decoder against arbitrary requests.
  *
  * Oracle: what the guard accepts has at most one Content-Length or Transfer-Encoding, a path whose every segment decodes without
- * slash, NUL or dot segment, and no control byte in any value. Built with clang -fsanitize=fuzzer -DFUZZ_LIBFUZZER the entry is
- * LLVMFuzzerTestOneInput; else main replays the files named, or mutates the seeds FUZZ_RUNS times (environment; 200000). */
+ * slash, NUL or dot segment, and no control byte in any value. */
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <strings.h>
 #include "core/base/assert.h"
 #include "core/http/guard.h"
@@ -67,64 +65,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     return 0;
 }
-
-#ifndef FUZZ_LIBFUZZER
-static const char *const SEEDS[] = {
-    "GET / HTTP/1.1\nHost: a\n",
-    "POST /v1/jobs?a=b&c=%20 HTTP/1.1\nHost: a:1\nContent-Length: 5\nContent-Type: application/json\nAuthorization: Bearer x\n",
-    "PUT /v1/a%20b/%2e%2e/c/../d HTTP/1.0\nHost: [::1]\nTransfer-Encoding: chunked\nIdempotency-Key: k\nX-Request-Id: r\n",
-    "OPTIONS * HTTP/1.1\nhost: b\n",
-};
-static const char BITS[] = "%2f%5c%00%2E./\\?#:*\r\t\x7f \x80;@0Aa";
-
-static uint64_t next(uint64_t *s)
-{
-    *s ^= *s << 13;
-    *s ^= *s >> 7;
-    *s ^= *s << 17;
-    return *s;
-}
-
-static int replay(const char *path)
-{
-    static uint8_t bytes[1 << 16];
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return 1;
-    size_t n = fread(bytes, 1, sizeof bytes, f);
-    fclose(f);
-    return LLVMFuzzerTestOneInput(bytes, n);
-}
-
-int main(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++)
-        if (replay(argv[i]) != 0)
-            return 1;
-    const char *asked = getenv("FUZZ_RUNS");
-    long runs = argc > 1 ? 0 : asked ? strtol(asked, NULL, 10) : 200000;
-    uint64_t s = 88172645463325252u;
-    for (long r = 0; r < runs; r++) {
-        const char *seed = SEEDS[next(&s) % 4];
-        size_t n = strlen(seed);
-        uint8_t *bytes = malloc(n + 16);    /* exact size: an overread is seen */
-        ASSERT(bytes);
-        memcpy(bytes, seed, n);
-        for (uint64_t m = next(&s) % 6; m > 0 && n > 0; m--) {
-            size_t at = next(&s) % n, len = 1 + next(&s) % 6, from = next(&s) % (sizeof BITS - 7);
-            if (next(&s) % 3 == 0)
-                n = at;
-            else
-                for (size_t k = 0; k < len && at + k < n; k++)
-                    bytes[at + k] = (uint8_t)BITS[from + k];
-        }
-        uint8_t *exact = malloc(n ? n : 1);
-        ASSERT(exact);
-        memcpy(exact, bytes, n);
-        LLVMFuzzerTestOneInput(exact, n);
-        free(exact);
-        free(bytes);
-    }
-    return 0;
-}
-#endif
