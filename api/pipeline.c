@@ -193,7 +193,7 @@ static enum errc phase_decode(struct flight *f, struct err *e)
         for (int i = 0; i < f->match->ncaptures; i++)
             if (!strcmp(f->match->captures[i]->name, "tenant_id"))
                 c->work.tenant_id = *(struct uuid *)field_at(f->match->captures[i], c->in);
-    return row->flags & R_LIST ? page_open(f, e) : ERR_OK;
+    return row->flags & R_LIST && row->in && schema_find(row->in, STR("page_token")) ? page_open(f, e) : ERR_OK;
 }
 
 static const phase front[] = { phase_authn, phase_rate, phase_authz, phase_decode };

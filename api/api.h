@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api.h - the state of falaj-api beyond struct app: its listeners, its pipeline, its watchers. Made and undone by main.c. */
+#pragma once
+#include <stdatomic.h>
+#include "api/pipeline.h"
+
+struct job_streams;
+struct serving;
+
+struct api {
+    struct pipeline *pipeline;
+    struct authn *authn;
+    struct rate_limiter *rate;
+    struct http_server *people, *nodes;
+    struct listener people_listener, node_listener;
+    struct wake_listener *wakes;
+    struct job_streams *streams;        /* api/stream.h: open SSE streams of jobs */
+    struct serving *serving;            /* registry/serving.h: connections to serving workers */
+    _Atomic bool draining;
+};

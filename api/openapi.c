@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* openapi.c - one pass over the tables: paths grouped in order of first appearance, then the component schemas they use. */
+#include "api/openapi.h"
+#include "api/route.h"
+#include "core/json/jsonschema.h"
+#include "tenants/authz.h"
+
+#include <ctype.h>
+
+enum { SCHEMAS_MAX = 256, ROUTES_MAX = 256 };
+
+static const char *const problem_schema =
+    "{\"type\":\"object\",\"description\":\"RFC 9457 problem details\",\"required\":[\"type\",\"title\",\"status\",\"code\",\"request_id\"],"
+    "\"properties\":{\"type\":{\"type\":\"string\",\"description\":\"Where the error is documented\"},"
+    "\"title\":{\"type\":\"string\",\"description\":\"The kind of error\"},\"status\":{\"type\":\"integer\",\"description\":\"HTTP status\"},"
+    "\"detail\":{\"type\":\"string\",\"description\":\"This case\"},\"instance\":{\"type\":\"string\",\"description\":\"The path\"},"
+    "\"code\":{\"type\":\"string\",\"description\":\"Stable code\"},\"request_id\":{\"type\":\"string\",\"description\":\"Quote it when you ask for help\"},"
+    "\"errors\":{\"type\":\"array\",\"description\":\"What is wrong where\",\"items\":{\"type\":\"object\",\"properties\":{"
+    "\"pointer\":{\"type\":\"string\",\"description\":\"RFC 6901 pointer\"},\"code\":{\"type\":\"string\",\"description\":\"Stable code\"},"
+    "\"detail\":{\"type\":\"string\",\"description\":\"What is wrong\"}}}}}}";
+
+static const char *const oip_error_schema =
+    "{\"type\":\"object\",\"description\":\"Open Inference Protocol error\",\"required\":[\"error\"],"
+    "\"properties\":{\"error\":{\"type\":\"string\",\"description\":\"What is wrong\"}}}";
+
+static bool is_shown(const struct route *r)
+{
+    return !(r->flags & R_NODE);
+}
+
+static struct str tag_of(const struct route *r)
+{
+    struct str path = str_c(r->path + 1), head, rest;
+    str_cut(path, '/', &head, &rest);
+    if (!rest.ptr)
+        return STR("system");
+    if (str_eq_c(head, "v2"))
+        return STR("inference");
+    str_cut(rest, '/', &head, &path);
+    ptrdiff_t colon = str_find(head, ':');
+    return colon >= 0 ? str_n(head.ptr, (size_t)colon) : head;
+}
+
+static void parameter(struct buf *b, const struct field *f, const char *in, bool *first)
+{
+    buf_printf(b, "%s{\"name\":\"%s\",\"in\":\"%s\",\"required\":%s,\"description\":", *first ? "" : ",", f->name, in,
+               f->flags & F_PATH || f->flags & F_REQ ? "true" : "false");
+    buf_add_json(b, str_c(f->doc));
+    buf_add_c(b, ",\"schema\":");
+    jsonschema_field(f, b);
+    buf_add_char(b, '}');
+    *first = false;
+}
+
+static void header_parameter(struct buf *b, const char *name, const char *doc, bool *first)
+{
+    buf_printf(b, "%s{\"name\":\"%s\",\"in\":\"header\",\"required\":true,\"description\":\"%s\",\"schema\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":257}}",
+               *first ? "" : ",", name, doc);
+    *first = false;
+}
+
+static void parameters(struct buf *b, const struct route *r)
+{
+    bool first = true;
+    buf_add_c(b, "\"parameters\":[");
+    for (size_t i = 0; r->in && i < r->in->nfields; i++) {
+        const struct field *f = &r->in->fields[i];
+        if (f->flags & (F_PATH | F_QUERY))
+            parameter(b, f, f->flags & F_PATH ? "path" : "query", &first);
+    }
+    if (r->flags & R_IDEMPOTENT)
+        header_parameter(b, "Idempotency-Key", "Makes the call safe to repeat: same key, same effect once. Kept 24 h.", &first);
+    if (r->flags & R_IF_MATCH)
+        header_parameter(b, "If-Match", "ETag of the object as it was read, or *", &first);
+    buf_add_c(b, "],");
+}
+
+static bool has_body(const struct route *r)
+{
+    for (size_t i = 0; r->in && i < r->in->nfields; i++)
+        if (!(r->in->fields[i].flags & (F_PATH | F_QUERY | F_NOIN)))
+            return true;
+    return false;
+}
+
+static void success(struct buf *b, const struct route *r)
+{
+    buf_printf(b, "\"%d\":{\"description\":", r->status);
+    buf_add_json(b, str_c(r->doc));
+    if (r->flags & R_TEXT || (r->raw && r->content_type && !r->out)) {
+        buf_printf(b, ",\"content\":{\"%s\":{\"schema\":{\"type\":\"string\"}}}", r->flags & R_TEXT ? "text/plain" : r->content_type);
+    } else if (r->flags & R_LIST) {
+        buf_add_c(b, ",\"content\":{\"application/json\":{\"schema\":{\"type\":\"object\",\"required\":[\"data\"],\"properties\":{\"data\":{\"type\":\"array\","
+                     "\"description\":\"The items\",\"items\":");
+        jsonschema_ref(r->out, b);
+        buf_add_c(b, "},\"next_page_token\":{\"type\":\"string\",\"description\":\"Where the next page begins; absent on the last page\"}}}}}");
+    } else if (r->out) {
+        buf_add_c(b, ",\"content\":{\"application/json\":{\"schema\":");
+        jsonschema_ref(r->out, b);
+        buf_add_c(b, "}}");
+    }
+    buf_add_char(b, '}');
+}
+
+static void failure(struct buf *b, const struct route *r, int status, const char *doc)
+{
+    bool oip = r->flags & R_OIP;
+    buf_printf(b, ",\"%d\":{\"description\":\"%s\",\"content\":{\"%s\":{\"schema\":{\"$ref\":\"#/components/schemas/%s\"}}}}", status, doc,
+               oip ? "application/json" : "application/problem+json", oip ? "oip_error" : "problem");
+}
+
+static void responses(struct buf *b, const struct route *r)
+{
+    bool is_public = r->perm == PERM_PUBLIC, has_path = strchr(r->path, '{') != NULL;
+    buf_add_c(b, "\"responses\":{");
+    success(b, r);
+    if (r->in || has_body(r))
+        failure(b, r, 400, "The request is not acceptable; `code` says why");
+    if (!is_public) {
+        failure(b, r, 401, "The caller is not known");
+        failure(b, r, 403, "The caller may not do this");
+    }
+    if (has_path)
+        failure(b, r, 404, "There is no such object, or it is another tenant's");
+    if (r->method != HTTP_GET && !is_public)
+        failure(b, r, 409, "The state does not allow it, or the Idempotency-Key is in use");
+    if (r->flags & R_IF_MATCH) {
+        failure(b, r, 412, "The object has changed since it was read");
+        failure(b, r, 428, "If-Match is missing");
+    }
+    if (has_body(r) || r->flags & R_UPLOAD) {
+        failure(b, r, 413, "The body is too large");
+        failure(b, r, 415, "Wrong content type");
+        failure(b, r, 422, "Well formed, but it cannot be done");
+    }
+    if (!is_public)
+        failure(b, r, 429, "Too many calls");
+    failure(b, r, 503, "A part that Falaj needs cannot be reached; Retry-After says when to try again");
+    buf_add_c(b, "}");
+}
+
+static void operation(struct buf *b, const struct route *r)
+{
+    char method[8];
+    size_t n = 0;
+    for (const char *p = http_method_name(r->method); *p && n < sizeof method - 1; p++)
+        method[n++] = (char)tolower((unsigned char)*p);
+    method[n] = '\0';
+    buf_printf(b, "\"%s\":{\"operationId\":\"%s\",\"tags\":[", method, r->op);
+    buf_add_json(b, tag_of(r));
+    buf_add_c(b, "],\"summary\":");
+    buf_add_json(b, str_c(r->doc));
+    buf_add_c(b, ",\"description\":");
+    if (r->perm == PERM_PUBLIC)
+        buf_add_c(b, "\"Open to anybody.\",\"security\":[],");
+    else
+        buf_printf(b, "\"Needs the permission %s.\",", perm_row(r->perm)->wire);
+    parameters(b, r);
+    if (r->flags & R_UPLOAD) {
+        buf_printf(b, "\"requestBody\":{\"required\":true,\"description\":\"The content\",\"content\":{\"%s\":{\"schema\":{\"type\":\"string\"}}}},",
+                   r->content_type ? r->content_type : "application/octet-stream");
+    } else if (has_body(r)) {
+        buf_add_c(b, "\"requestBody\":{\"required\":true,\"description\":\"The input\",\"content\":{\"application/json\":{\"schema\":");
+        jsonschema_ref(r->in, b);
+        buf_add_c(b, "}}},");
+    }
+    responses(b, r);
+    buf_add_char(b, '}');
+}
+
+static void paths(struct buf *b, const struct route **rows, size_t n)
+{
+    bool done[ROUTES_MAX] = { false }, first_path = true;
+    for (size_t i = 0; i < n; i++) {
+        if (done[i])
+            continue;
+        buf_printf(b, "%s\"%s\":{", first_path ? "" : ",", rows[i]->path);
+        first_path = false;
+        bool first = true;
+        for (size_t k = i; k < n; k++) {
+            if (strcmp(rows[k]->path, rows[i]->path))
+                continue;
+            if (!first)
+                buf_add_char(b, ',');
+            operation(b, rows[k]);
+            first = false;
+            done[k] = true;
+        }
+        buf_add_char(b, '}');
+    }
+}
+
+static bool was_input(const struct schema *s, const struct schema **ins, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (ins[i] == s)
+            return true;
+    return false;
+}
+
+static void components(struct buf *b, const struct route **rows, size_t n)
+{
+    const struct schema *ins[SCHEMAS_MAX], *all[SCHEMAS_MAX];
+    size_t nin = 0, nall = 0;
+    for (size_t i = 0; i < n; i++)
+        if (has_body(rows[i]) && !(rows[i]->flags & R_UPLOAD))
+            jsonschema_collect(rows[i]->in, ins, &nin, SCHEMAS_MAX);
+    memcpy(all, ins, nin * sizeof *ins);
+    nall = nin;
+    for (size_t i = 0; i < n; i++)
+        if (rows[i]->out && !(rows[i]->flags & R_TEXT))
+            jsonschema_collect(rows[i]->out, all, &nall, SCHEMAS_MAX);
+    buf_printf(b, "\"problem\":%s,\"oip_error\":%s", problem_schema, oip_error_schema);
+    for (size_t i = 0; i < nall; i++) {
+        buf_printf(b, ",\"%s\":", all[i]->name);
+        jsonschema_object(all[i], was_input(all[i], ins, nin) ? SCHEMA_IN : SCHEMA_OUT, b);
+    }
+}
+
+void openapi_print(struct buf *b)
+{
+    const struct route *rows[ROUTES_MAX];
+    size_t n = 0;
+    for (const struct route_table *const *t = all_routes; *t; t++)
+        for (size_t i = 0; i < (*t)->n; i++)
+            if (is_shown(&(*t)->rows[i]) && n < ROUTES_MAX)
+                rows[n++] = &(*t)->rows[i];
+    buf_add_c(b, "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"Falaj API\",\"version\":\"" FALAJ_VERSION "\",\"description\":"
+                 "\"Multi-tenant control plane for AI training and inference.\",\"contact\":{\"name\":\"Falaj\",\"url\":\"https://falaj.ae\"},"
+                 "\"license\":{\"name\":\"Apache-2.0\",\"identifier\":\"Apache-2.0\"}},\"servers\":[{\"url\":\"/\"}],"
+                 "\"security\":[{\"token\":[]}],\"tags\":[");
+    for (size_t i = 0, k = 0; i < n; i++) {
+        bool seen = false;
+        for (size_t j = 0; j < i && !seen; j++)
+            seen = str_eq(tag_of(rows[j]), tag_of(rows[i]));
+        if (seen)
+            continue;
+        buf_add_c(b, k++ ? ",{\"name\":" : "{\"name\":");
+        buf_add_json(b, tag_of(rows[i]));
+        buf_add_c(b, ",\"description\":\"Calls about ");
+        buf_add_str(b, tag_of(rows[i]));
+        buf_add_c(b, "\"}");
+    }
+    buf_add_c(b, "],\"paths\":{");
+    paths(b, rows, n);
+    buf_add_c(b, "},\"components\":{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\",\"description\":\"An access token, flj_…\"}},"
+                 "\"schemas\":{");
+    components(b, rows, n);
+    buf_add_c(b, "}}}\n");
+}
+
+void errors_print_markdown(struct buf *b)
+{
+    static const char *const retry[] = { "no", "later", "at once" };
+    buf_add_c(b, "# Errors\n\nPrinted from core/base/err.def. Every error answer is application/problem+json with a stable `code`.\n\n"
+                 "| code | status | try again | title |\n|---|---|---|---|\n");
+    for (int i = 1; i < ERR_COUNT; i++) {
+        const struct err_row *r = err_row((enum errc)i);
+        buf_printf(b, "| `%s` | %d | %s | %s |\n", r->wire, r->http, retry[r->retry], r->title);
+    }
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* system.c - the platform about itself: health, readiness, metrics, version, contract. */
+#include "api/api.h"
+#include "api/openapi.h"
+#include "api/route.h"
+#include "core/db/pool.h"
+#include "core/redis/client.h"
+#include "core/table/metrics.h"
+
+struct status_out { struct str status; };
+SCHEMA_OF(status_out, "Is it alive", FIELD(status_out, status, 0, .doc = "ok"));
+struct ready_part { struct str name, status; };
+SCHEMA_OF(ready_part, "One part", FIELD(ready_part, name, 0, .doc = "Which part"), FIELD(ready_part, status, 0, .doc = "ok, down, degraded or draining"));
+struct ready_out { struct str status; struct slice parts; };
+SCHEMA_OF(ready_out, "May it get traffic", FIELD(ready_out, status, 0, .doc = "ready or not ready"),
+          FIELD_LIST(ready_out, parts, &ready_part_schema, 0, .max = 16, .doc = "What it depends on"));
+struct version_out { struct str name, version, compiler; };
+SCHEMA_OF(version_out, "What runs here", FIELD(version_out, name, 0, .doc = "Program"), FIELD(version_out, version, 0, .doc = "Version"),
+          FIELD(version_out, compiler, 0, .doc = "Compiler it was built with"));
+
+static enum errc healthz(struct work *w, const void *in, void *out, struct err *e)
+{
+    (void)w, (void)in, (void)e;
+    ((struct status_out *)out)->status = STR("ok");
+    return ERR_OK;
+}
+
+/* PostgreSQL down means not ready; Redis down only means slower wake-ups. */
+static enum errc readyz(struct work *w, const void *in, void *out, struct err *e)
+{
+    (void)in;
+    struct ready_out *r = out;
+    struct ready_part *parts = ARENA_ARRAY(w->arena, struct ready_part, 3);
+    const struct api *api = w->app->extra;
+    bool draining = api->draining, db = db_pool_ping(w->app->pool, e) == ERR_OK;
+    bool redis = w->app->redis && redis_ping(w->app->redis, 50, e) == ERR_OK;
+    parts[0] = (struct ready_part){ STR("listener"), draining ? STR("draining") : STR("ok") };
+    parts[1] = (struct ready_part){ STR("postgresql"), db ? STR("ok") : STR("down") };
+    parts[2] = (struct ready_part){ STR("redis"), redis ? STR("ok") : STR("degraded") };
+    r->parts = (struct slice){ parts, 3 };
+    r->status = db && !draining ? STR("ready") : STR("not ready");
+    call_of(w)->status = db && !draining ? 200 : 503;
+    return ERR_OK;
+}
+
+static enum errc metrics(struct work *w, const void *in, void *out, struct err *e)
+{
+    (void)in, (void)e;
+    struct buf *b = out;
+    struct db_pool_stats s;
+    db_pool_stats(w->app->pool, &s);
+    metrics_set(M_db_connections, s.open, "app", "open");
+    metrics_set(M_db_connections, s.busy, "app", "busy");
+    *b = BUF(16 << 20);
+    metrics_print(b, "falaj-api");
+    return ERR_OK;
+}
+
+static enum errc version(struct work *w, const void *in, void *out, struct err *e)
+{
+    (void)w, (void)in, (void)e;
+    *(struct version_out *)out = (struct version_out){ STR("falaj-api"), STR(FALAJ_VERSION), STR(__VERSION__) };
+    return ERR_OK;
+}
+
+static enum errc openapi(struct call *c, struct err *e)
+{
+    (void)e;
+    struct buf b = BUF(8 << 20);
+    openapi_print(&b);
+    struct http_header h = { STR("X-Request-Id"), c->work.request_id };
+    http_reply_buf(c->exchange, 200, STR("application/json"), &h, 1, &b);
+    return ERR_OK;
+}
+
+static const struct route rows[] = {
+    { .method = HTTP_GET, .path = "/healthz", .op = "healthz", .perm = PERM_PUBLIC, .handler = healthz, .status = 200, .out = &status_out_schema,
+      .flags = R_NO_TX, .rate = RL_NONE, .doc = "The process is alive" },
+    { .method = HTTP_GET, .path = "/readyz", .op = "readyz", .perm = PERM_PUBLIC, .handler = readyz, .status = 200, .out = &ready_out_schema,
+      .flags = R_NO_TX, .rate = RL_NONE, .doc = "The process may get traffic" },
+    { .method = HTTP_GET, .path = "/metrics", .op = "metrics", .perm = PERM_PUBLIC, .handler = metrics, .status = 200, .out = &status_out_schema,
+      .flags = R_NO_TX | R_TEXT, .rate = RL_NONE, .doc = "Metrics in Prometheus text format" },
+    { .method = HTTP_GET, .path = "/version", .op = "version", .perm = PERM_PUBLIC, .handler = version, .status = 200, .out = &version_out_schema,
+      .flags = R_NO_TX, .rate = RL_NONE, .doc = "What runs here" },
+    { .method = HTTP_GET, .path = "/openapi.json", .op = "openapi", .perm = PERM_PUBLIC, .raw = openapi, .status = 200,
+      .content_type = "application/json", .rate = RL_NONE, .doc = "This document" },
+};
+extern const struct route_table system_routes;
+ROUTE_TABLE(system_routes, rows);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* watch.c - SQL of what is shown of a job while it runs and after. */
+#include "scheduler/watch.h"
+#include "core/db/tx.h"
+
+SCHEMA_EXTERN(job_log_line, "A piece of a job's log",
+    FIELD(job_log_line, log_id, 0, .doc = "Its position; grows"), FIELD(job_log_line, at, 0, .doc = "When it arrived"),
+    FIELD(job_log_line, stream, 0, .doc = "stdout, stderr or system"), FIELD(job_log_line, fence, 0, .doc = "Attempt"),
+    FIELD(job_log_line, text, 0, .max = 1 << 20, .doc = "Text"));
+SCHEMA_EXTERN(job_metric, "What a job measured at a step",
+    FIELD(job_metric, metric_id, 0, .doc = "Its position; grows"), FIELD(job_metric, at, 0, .doc = "When it arrived"),
+    FIELD(job_metric, step, 0, .doc = "Step or epoch"), FIELD(job_metric, fence, 0, .doc = "Attempt"),
+    FIELD(job_metric, values, 0, .doc = "Name and number of each"));
+SCHEMA_EXTERN(attempt_view, "One execution of a job",
+    FIELD_ID(attempt_view, attempt_id, "att", 0, .doc = "The attempt"), FIELD(attempt_view, fence, 0, .doc = "Its number"),
+    FIELD_ID(attempt_view, node_id, "nod", 0, .doc = "Machine"), FIELD(attempt_view, state, 0, .doc = "Where it is"),
+    FIELD(attempt_view, message, 0, .doc = "What happened"), FIELD_OPT(attempt_view, exit_code, 0, .doc = "Exit code"),
+    FIELD(attempt_view, leased_at, 0, .doc = "When it was given to the machine"), FIELD(attempt_view, started_at, 0, .doc = "When it began"),
+    FIELD(attempt_view, finished_at, 0, .doc = "When it ended"));
+
+static const struct stmt job_logs_stmt = { .name = "job_logs", .params = "uuii", .row = &job_log_line_schema, .card = CARD_MANY, .sql =
+    "SELECT log_id, at, stream, fence, text FROM job_log WHERE tenant_id = $1 AND job_id = $2 AND log_id > $3 ORDER BY log_id LIMIT $4" };
+static const struct stmt job_metrics_stmt = { .name = "job_metrics", .params = "uuii", .row = &job_metric_schema, .card = CARD_MANY, .sql =
+    "SELECT metric_id, at, step, fence, values FROM job_metric\n"
+    " WHERE tenant_id = $1 AND job_id = $2 AND metric_id > $3 ORDER BY metric_id LIMIT $4" };
+static const struct stmt job_attempts_stmt = { .name = "job_attempts", .params = "uui", .row = &attempt_view_schema, .card = CARD_MANY, .sql =
+    "SELECT attempt_id, fence, node_id, state, message, exit_code, leased_at, started_at, finished_at FROM attempt\n"
+    " WHERE tenant_id = $1 AND job_id = $2 ORDER BY fence LIMIT $3" };
+
+const struct stmt *const watch_stmts[] = { &job_logs_stmt, &job_metrics_stmt, &job_attempts_stmt, NULL };
+
+enum errc job_logs(struct work *w, struct uuid job_id, int64_t after, int64_t limit, struct slice *ret, struct err *e)
+{
+    return db_many(w->tx, &job_logs_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(job_id), A_I64(after), A_I64(limit)), ret, (size_t)limit, e);
+}
+
+enum errc job_metrics(struct work *w, struct uuid job_id, int64_t after, int64_t limit, struct slice *ret, struct err *e)
+{
+    return db_many(w->tx, &job_metrics_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(job_id), A_I64(after), A_I64(limit)), ret, (size_t)limit, e);
+}
+
+enum errc job_attempts(struct work *w, struct uuid job_id, int64_t limit, struct slice *ret, struct err *e)
+{
+    return db_many(w->tx, &job_attempts_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(job_id), A_I64(limit)), ret, (size_t)limit, e);
+}

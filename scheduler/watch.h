@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* watch.h - what happened to a job since: transitions, log lines, metrics, attempts. Reads only, in the scope of one tenant.
+ *
+ * Each function gives rows after a position (an id that only grows), oldest first. Log and metric ids are given out when a row is
+ * written; rows of one job are written by one report at a time, so a reader that goes by id misses none.
+ * The job itself is looked up first by the callers, so that another tenant's job is NOT_FOUND and not merely empty. */
+#pragma once
+#include "core/base/work.h"
+#include "core/table/schema.h"
+
+struct stmt;
+
+struct job_log_line {
+    int64_t log_id;
+    struct timestamp at;
+    struct str stream;
+    int64_t fence;
+    struct str text;
+};
+extern const struct schema job_log_line_schema;
+
+struct job_metric {
+    int64_t metric_id;
+    struct timestamp at;
+    int64_t step, fence;
+    struct json values;
+};
+extern const struct schema job_metric_schema;
+
+struct attempt_view {
+    struct uuid attempt_id;
+    int64_t fence;
+    struct uuid node_id;
+    struct str state, message;
+    int64_t exit_code;
+    bool has_exit_code;
+    struct timestamp leased_at, started_at, finished_at;
+};
+extern const struct schema attempt_view_schema;
+
+enum errc job_logs(struct work *w, struct uuid job_id, int64_t after, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+enum errc job_metrics(struct work *w, struct uuid job_id, int64_t after, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+enum errc job_attempts(struct work *w, struct uuid job_id, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+
+extern const struct stmt *const watch_stmts[];
