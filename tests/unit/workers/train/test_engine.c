@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_engine.c - gradients by central differences, the digits, bit-equal repeats, and stop + resume equal to an undisturbed run. */
+/* test_engine.c - the digits, bit-equal repeats, and stop + resume equal to an undisturbed run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,8 +15,6 @@
 
 #include "core/base/cleanup.h"
 #include "workers/train/engine.h"
-#include "workers/train/rng.h"
-#include "workers/train/shuffle.h"
 
 static struct str digits;
 static const struct csv_schema schema = { .label = { "label", 5 }, .classes = 10 };
@@ -48,88 +46,6 @@ static int drop_digits(void **st)
     (void)st;
     free((void *)(uintptr_t)digits.ptr);
     return 0;
-}
-
-static void test_philox(void **st)
-{
-    (void)st;
-    /* Random123's known answers for philox4x32-10. */
-    struct philox z = philox(0, 0, 0), f = philox(UINT64_MAX, UINT64_MAX, UINT64_MAX);
-    const uint32_t zero[4] = { 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8 }, ones[4] = { 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd };
-    assert_memory_equal(z.v, zero, sizeof zero);
-    assert_memory_equal(f.v, ones, sizeof ones);
-    double sum = 0, square = 0;
-    for (uint64_t i = 0; i < 100000; i++) {
-        double v = philox_normal(3, 1, i);
-        sum += v;
-        square += v * v;
-    }
-    assert_true(fabs(sum / 1e5) < 0.012 && fabs(square / 1e5 - 1) < 0.02);
-}
-
-static void test_shuffle(void **st)
-{
-    (void)st;
-    static const uint64_t sizes[] = { 1, 2, 3, 4, 5, 16, 17, 100, 1437, 4096, 5001 };
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        uint64_t n = sizes[s], same = 0, fixed = 0;
-        unsigned char *seen = calloc(n, 1);
-        for (uint64_t i = 0; i < n; i++) {
-            uint64_t at = shuffle_at(9, 4, n, i);
-            assert_true(at < n);
-            assert_false(seen[at]);
-            seen[at] = 1;
-            fixed += at == i;
-            same += at == shuffle_at(9, 5, n, i);
-        }
-        free(seen);
-        if (n >= 100)
-            assert_true(fixed < 10 && same < 10);
-    }
-}
-
-/* G1: every parameter's gradient against (loss(p+h) - loss(p-h)) / 2h in fp64. */
-static void test_gradients(void **st)
-{
-    (void)st;
-    struct err e;
-    struct backend_ctx *c;
-    enum { ROWS = 6, IN = 5, OUT = 3 };
-    const size_t width[] = { IN, 7, 4, OUT };
-    float x[ROWS * IN];
-    int32_t labels[ROWS];
-    struct mlp *m;
-    assert_int_equal(backend_ref.open(&backend_ref, &c, &e), ERR_OK);
-    assert_int_equal(mlp_new(&backend_ref, c, MAT_F64, width, 3, ROWS, 1 << 24, &m, &e), ERR_OK);
-    mlp_init(m, 11);
-    double *p = m->params->ptr, *g = m->grads->ptr, loss, up, down, worst = 0;
-    for (size_t i = 0; i < ROWS * IN; i++)
-        x[i] = (float)philox_normal(5, 0, i);
-    for (int i = 0; i < ROWS; i++)
-        labels[i] = i % OUT;
-    for (size_t i = 0; i < m->bias_count; i++)
-        p[m->weight_count + i] = 0.1 * philox_normal(6, 0, i);
-    mlp_put_batch(m, x, labels, ROWS);
-    mlp_forward(m, ROWS);
-    mlp_loss(m, ROWS, true, &loss);
-    mlp_backward(m, ROWS);
-    for (size_t i = 0; i < m->weight_count + m->bias_count; i++) {
-        double keep = p[i], h = 1e-5 * (fabs(keep) + 0.1);
-        p[i] = keep + h;
-        mlp_forward(m, ROWS);
-        mlp_loss(m, ROWS, false, &up);
-        p[i] = keep - h;
-        mlp_forward(m, ROWS);
-        mlp_loss(m, ROWS, false, &down);
-        p[i] = keep;
-        double want = (up - down) / (2 * h) / ROWS;
-        double off = fabs(want - g[i]) / (fabs(want) + fabs(g[i]) + 1e-3);
-        worst = off > worst ? off : worst;
-    }
-    if (worst > 1e-6)
-        fail_msg("worst relative error %g", worst);
-    mlp_free(m);
-    backend_ref.close(c);
 }
 
 static void test_overfit_and_first_loss(void **st)
@@ -337,39 +253,9 @@ static void test_early_stop(void **st)
     assert_non_null(strstr(e.msg, "smaller lr"));
 }
 
-static void test_spec(void **st)
-{
-    (void)st;
-    struct err e;
-    struct train_spec s = train_spec_defaults();
-    assert_int_equal(train_spec_check(&s, &e), ERR_OK);
-    s.hidden_count = 3;
-    s.hidden[1] = s.hidden[2] = 8;
-    s.hidden[2] = 0;
-    assert_int_equal(train_spec_check(&s, &e), ERR_INVALID);
-    assert_string_equal(e.field, "/hidden/2");
-    s = train_spec_defaults();
-    s.lr = (double)NAN;
-    assert_int_equal(train_spec_check(&s, &e), ERR_INVALID);
-    assert_string_equal(e.field, "/lr");
-    s = train_spec_defaults();
-    s.holdout = 0;
-    s.early_stop_patience = 2;
-    assert_int_equal(train_spec_check(&s, &e), ERR_INVALID);
-    assert_string_equal(e.field, "/early_stop_patience");
-    s = train_spec_defaults();
-    s.warmup_steps = 10;
-    assert_true(fabs(train_spec_lr(&s, 0, 110) - s.lr / 10) < 1e-12 && fabs(train_spec_lr(&s, 10, 110) - s.lr) < 1e-12);
-    assert_true(fabs(train_spec_lr(&s, 60, 110) - s.lr / 2) < 1e-12);
-    s.schedule = SCHEDULE_LINEAR;
-    assert_true(fabs(train_spec_lr(&s, 85, 110) - s.lr / 4) < 1e-12);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_philox),         cmocka_unit_test(test_shuffle),
-        cmocka_unit_test(test_spec),           cmocka_unit_test(test_gradients),
         cmocka_unit_test(test_overfit_and_first_loss), cmocka_unit_test(test_digits),
         cmocka_unit_test(test_resume_adamw),   cmocka_unit_test(test_resume_sgd_with_patience),
         cmocka_unit_test(test_damaged_checkpoint), cmocka_unit_test(test_early_stop),
