@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_infer.c - serving time of the perceptrons that docs/performance.md compares: mlp784 (784-512-256-10) and digits (64-128-10).
+/* bench_infer.c - serving time of two perceptrons: mlp784 (784-512-256-10) and digits (64-128-10).
  *
  * Median time of one call per backend and batch, from rows in memory to probabilities and labels, and the time to load. */
 #include "core/base/cleanup.h"

@@ -3,7 +3,7 @@
  *
  * Layout: row-major, no packing; "packed" weights are a plain copy. Maths: as written in ref_int.h; fp64 takes part in gradient
  * checks only. Tolerance: it is the measure (fp64) and differs from it by rounding (fp32). Why it exists: to judge the others, and
- * to run where no vector unit is. Measured: see docs/performance.md; the base of all gains. */
+ * to run where no vector unit is. Measured (tests/bench/bench_kernels.c, one Zen 4 core): 1.4 to 2.5 GFLOP/s, the base of all gains. */
 #include "core/base/assert.h"
 #include "workers/kernels/cpu_int.h"
 
