@@ -19,6 +19,7 @@ struct redis_client;
 struct keyd_client;
 struct blob_store;
 struct principal;
+struct capacity_cache;
 
 struct app {
     const char *program;
@@ -29,6 +30,7 @@ struct app {
     struct redis_client *redis;
     struct keyd_client *keyd;
     struct blob_store *blobs;
+    struct capacity_cache *capacity; /* api only: largest machines, scheduler/capacity.h */
     void *extra;                    /* the daemon's own state (api: struct api) */
 };
 

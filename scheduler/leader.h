@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* leader.h - one scheduler leads, any number stand by: a session advisory lock in PostgreSQL.
+ *
+ * The lock dies with its connection, so a leader whose connection broke stops leading; what it may still have had in its hands is
+ * made harmless by plan_apply's checks. leader_check is asked before each round. One thread at a time. */
+#pragma once
+#include <stdbool.h>
+#include "core/base/clock.h"
+
+struct leader;
+
+struct leader *leader_new(const char *conninfo, const struct clock *clock);
+void leader_free(struct leader *l);
+/* True while leading; tries again (at most once a second) when not. */
+bool leader_check(struct leader *l);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* loop.h - the scheduler's heart: wait for a wake-up or the tick, plan, apply, reap; again at once while there is more to do.
+ *
+ * Runs in the calling thread until loop_stop. loop_wake may be called from any thread; wake-ups during a round make one more round.
+ * Calling order: loop_new -> loop_run (returns after loop_stop) -> loop_free. */
+#pragma once
+#include <stdbool.h>
+#include "core/base/work.h"
+
+struct leader;
+struct loop;
+
+/* leader NULL: always leads (tests). */
+struct loop *loop_new(const struct app *app, struct leader *leader);
+void loop_free(struct loop *l);
+void loop_run(struct loop *l);
+void loop_wake(struct loop *l);
+void loop_stop(struct loop *l);         /* any thread */
+bool loop_is_leading(struct loop *l);
+
+/* One round of planning, for tests: how many were admitted. */
+enum errc loop_plan_once(const struct app *app, struct arena *a, int64_t *ret_admitted, bool *ret_more, struct err *e) MUST_CHECK;

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* node.h - a worker machine: who it is (the URI of its certificate), what it has, when it was last heard of.
+ *
+ * Invariants: one row per identity; `boot_id` names the run of the agent, and a new one voids every lease of the run before in the
+ * same transaction; a machine that missed three heartbeats is LOST until it is heard again.
+ * Calling order: node_register -> (node_beat -> lease_take | lease_report)*. Operators: node_list, node_get.
+ * Memory: w->arena. Errors: NOT_FOUND (zone or node), STALE (another boot: register again), FORBIDDEN (not what the certificate says). */
+#pragma once
+#include "core/base/work.h"
+#include "core/table/schema.h"
+
+struct stmt;
+
+enum { NODE_HEARTBEAT_MS = 10000, NODE_MISSED_MAX = 3 };
+
+struct node {
+    struct uuid node_id;
+    struct str zone, pool, name, identity, state;
+    int64_t slots, cpus, memory_bytes, gpus;
+    int64_t slots_used, gpus_used;      /* booked by live attempts */
+    struct str backend, version;
+    struct uuid boot_id;
+    struct timestamp last_seen_at, created_at;
+};
+extern const struct schema node_schema;
+
+struct node_register {
+    struct str name, zone, pool;
+    int64_t slots, cpus, memory_bytes, gpus;
+    struct str backend, version;
+    struct uuid boot_id;
+};
+extern const struct schema node_register_schema;
+
+/* identity: the verified URI SAN, spiffe://<zone>/worker/<pool>/<name>; the three must equal what is sent. */
+enum errc node_register(struct work *w, const struct node_register *in, struct str identity, struct node *ret, struct err *e) MUST_CHECK;
+/* The machine lives: refreshes last_seen_at (at most once a second) and takes LOST back. STALE: not this identity or boot. */
+enum errc node_beat(struct work *w, struct uuid node_id, struct uuid boot_id, struct str identity, struct node *ret, struct err *e) MUST_CHECK;
+enum errc node_get(struct work *w, struct uuid node_id, struct node *ret, struct err *e) MUST_CHECK;
+enum errc node_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+/* Scheduler: READY and DRAINING machines not heard of for NODE_MISSED_MAX heartbeats become LOST. */
+enum errc node_mark_lost(struct work *w, int64_t *ret_lost, struct err *e) MUST_CHECK;
+
+extern const struct stmt *const node_stmts[];           /* people: list, get */
+extern const struct stmt *const node_worker_stmts[];    /* worker routes: register, beat */
+extern const struct stmt *const node_scheduler_stmts[];

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* snapshot.h - what a plan is made of: waiting jobs, machines with room, tenants with their quotas; and the plan itself.
+ *
+ * Plain data in one arena. order, fairshare and placement include this and core/base only, and are pure: the same snapshot gives the
+ * same plan. A job's `tenant` is an index into tenants. Jobs of one tenant stand in the order of order.c after order_jobs. */
+#pragma once
+#include "core/base/work.h"
+#include "core/table/schema.h"
+
+struct stmt;
+
+struct snap_node {
+    struct uuid node_id;
+    struct str zone, pool;
+    int64_t slots, gpus;                /* what it has */
+    int64_t free_slots, free_gpus;
+};
+
+struct snap_tenant {
+    struct uuid tenant_id;
+    struct slice allowed_zones;         /* struct str */
+    int64_t slots_used, slots_limit, gpus_used, gpus_limit;
+};
+
+struct snap_job {
+    struct uuid tenant_id, job_id;
+    struct str reason, message;         /* as they stand in the database */
+    struct str zone, pool;              /* zone absent: any allowed */
+    int64_t slots, gpus, priority, fence, version;
+    struct timestamp submitted_at;
+    int64_t tenant;                     /* index, filled by snapshot_link */
+};
+
+struct snapshot {
+    struct { struct snap_node *items; size_t n; } nodes;
+    struct { struct snap_tenant *items; size_t n; } tenants;
+    struct { struct snap_job *items; size_t n; } jobs;
+    bool is_cut;                        /* more jobs wait than were read */
+};
+
+struct placement {
+    size_t job, node;                   /* indexes */
+};
+struct waiting {
+    size_t job;
+    struct str reason, message;
+};
+struct plan {
+    struct { struct placement *items; size_t n; } places;
+    struct { struct waiting *items; size_t n; } waits;
+};
+
+/* Reads at most `limit` jobs, each tenant's first ones in turn. */
+enum errc snapshot_read(struct work *w, int64_t limit, struct snapshot *ret, struct err *e) MUST_CHECK;
+/* Fills job.tenant by id; jobs of a tenant that is not there are dropped. */
+void snapshot_link(struct snapshot *s);
+
+extern const struct stmt *const snapshot_stmts[];
