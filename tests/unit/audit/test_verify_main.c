@@ -30,7 +30,7 @@ static int teardown(void **state)
     return system(cmd);
 }
 
-static int run(const char *fmt, ...)
+static int PRINTF_LIKE(1, 2) run(const char *fmt, ...)
 {
     char cmd[1024];
     va_list ap;
