@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bootstrap.c - one transaction in the platform's scope, as the role that serves requests: no more power than a request has. */
+#include "api/bootstrap.h"
+#include "audit/event.h"
+#include "core/base/cleanup.h"
+#include "core/db/pool.h"
+#include "core/db/tx.h"
+#include "tenants/authz.h"
+#include "tenants/user.h"
+
+struct operator_row { struct uuid user_id; };
+SCHEMA_OF(operator_row, "The operator", FIELD(operator_row, user_id, 0, .doc = "The user"));
+
+static const struct stmt operator_find = { .name = "operator_find", .params = "us", .row = &operator_row_schema, .card = CARD_MAYBE, .sql =
+    "SELECT user_id FROM app_user WHERE tenant_id = $1 AND name = $2" };
+static const struct stmt operator_create = { .name = "operator_create", .params = "uus", .card = CARD_NONE, .sql =
+    "INSERT INTO app_user (tenant_id, user_id, name) VALUES ($1, $2, $3)" };
+static const struct stmt operator_bind = { .name = "operator_bind", .params = "uuus", .card = CARD_NONE, .sql =
+    "INSERT INTO role_binding (tenant_id, binding_id, user_id, role, created_by) VALUES ($1, $2, $3, $4, $3) ON CONFLICT DO NOTHING" };
+static const struct stmt operator_token = { .name = "operator_token", .params = "uuuyst", .card = CARD_NONE, .sql =
+    "INSERT INTO api_token (tenant_id, token_id, user_id, name, hash, hint, expires_at) VALUES ($1, $2, $3, 'bootstrap', $4, $5, $6)" };
+
+const struct stmt *const bootstrap_stmts[] = { &operator_find, &operator_create, &operator_bind, &operator_token, NULL };
+
+enum errc bootstrap_admin(const struct app *app, struct arena *arena, char ret_token[TOKEN_TEXT], struct err *e)
+{
+    struct work w = { .app = app, .arena = arena, .now_us = clock_wall_us(app->clock) };
+    struct operator_row op;
+    bool found;
+    uint8_t hash[32];
+    struct uuid token_id = uuid_v7(w.now_us);
+    TRY(token_make("user", ret_token, e));
+    struct str token = str_c(ret_token);
+    token_hash(token, hash);
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    TRY(db_begin(app->pool, SCOPE_TENANT(UUID_NIL), 0, arena, &tx, e));
+    w.tx = tx;
+    TRY(db_maybe(tx, &operator_find, ARGS(A_UUID(UUID_NIL), A_TEXT("operator")), &op, &found, e));
+    if (!found) {
+        op.user_id = uuid_v7(w.now_us);
+        TRY(db_exec(tx, &operator_create, ARGS(A_UUID(UUID_NIL), A_UUID(op.user_id), A_TEXT("operator")), NULL, e));
+    }
+    TRY(db_exec(tx, &operator_bind, ARGS(A_UUID(UUID_NIL), A_UUID(uuid_v7(w.now_us)), A_UUID(op.user_id),
+                A_TEXT(role_row(ROLE_PLATFORM_ADMIN)->wire)), NULL, e));
+    TRY(db_exec(tx, &operator_token, ARGS(A_UUID(UUID_NIL), A_UUID(token_id), A_UUID(op.user_id), A_BYTES(hash, 32),
+                A_STR(str_fmt(arena, "…%.*s", 4, token.ptr + token.len - 4)), A_TIME_US(w.now_us + 30 * INT64_C(86400000000))), NULL, e));
+    struct audit_event ev = audit_event_of(&w, AUDIT_TOKEN_CREATE);
+    ev.rule = STR("bootstrap");
+    ev.resource_kind = STR("token");
+    ev.resource_prefix = "tok";
+    ev.resource_id = token_id;
+    TRY(audit_append(&w, &ev, e));
+    return db_commit(tx, e);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* falaj-api - HTTP in, HTTP out; stateless, any number of them.
+ *
+ *   falaj-api [--config=FILE] [--section.name=value …]     serve until SIGTERM
+ *   falaj-api --check-db            compare every statement with the database and exit
+ *   falaj-api --bootstrap-admin     print a fresh platform administrator's token and exit
+ *   falaj-api --print-openapi | --print-errors | --print-config | --print-metrics | --print-permissions | --print-job-states
+ *
+ * Stop: SIGTERM makes /readyz say 503 at once, the listeners accept nobody new, what is open is finished for api.drain_ms, then the
+ * process ends. A second SIGTERM ends it at once. */
+#include "api/api.h"
+#include "api/bootstrap.h"
+#include "api/openapi.h"
+#include "api/stream.h"
+#include "audit/event.h"
+#include "audit/export.h"
+#include "core/base/fault.h"
+#include "core/base/log.h"
+#include "core/crypto/secmem.h"
+#include "core/db/pool.h"
+#include "core/redis/rate.h"
+#include "core/redis/wake.h"
+#include "core/table/config.h"
+#include "core/table/metrics.h"
+#include "keys/client.h"
+#include "registry/blob_store.h"
+#include "registry/registry.h"
+#include "registry/serving.h"
+#include "scheduler/capacity.h"
+#include "scheduler/lease.h"
+#include "scheduler/node.h"
+#include "scheduler/submit.h"
+#include "scheduler/watch.h"
+#include "tenants/api_token.h"
+#include "tenants/authn.h"
+#include "tenants/authz.h"
+#include "tenants/quota.h"
+#include "tenants/tenant.h"
+#include "tenants/user.h"
+#include "tenants/zone.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SECURE_HEAP = 4 << 20, KEYD_TIMEOUT_MS = 3000, HOUSEKEEPING_S = 10 };
+
+extern const struct stmt *const idempotency_stmts[];
+
+static const struct stmt *const *const app_lists[] = {
+    authn_stmts, zone_stmts, tenant_stmts, user_stmts, api_token_stmts, quota_stmts, bootstrap_stmts, idempotency_stmts, job_stmts,
+    submit_stmts, capacity_stmts, watch_stmts, registry_stmts, node_stmts, audit_event_stmts, audit_export_stmts, audit_proof_stmts, NULL
+};
+static const struct stmt *const *const node_lists[] = { lease_stmts, lease_end_stmts, node_worker_stmts, registry_node_stmts, audit_event_stmts, NULL };
+
+static int print_document(const char *what)
+{
+    struct buf b = BUF(16 << 20);
+    if (!strcmp(what, "--print-openapi"))
+        openapi_print(&b);
+    else if (!strcmp(what, "--print-errors"))
+        errors_print_markdown(&b);
+    else if (!strcmp(what, "--print-metrics"))
+        metrics_print_markdown(&b);
+    else if (!strcmp(what, "--print-permissions"))
+        authz_print_markdown(&b);
+    else if (!strcmp(what, "--print-job-states"))
+        job_state_print_markdown(&b);
+    else if (!strcmp(what, "--print-config"))
+        config_print_markdown(stdout);
+    else
+        return -1;
+    if (b.len)
+        fwrite(b.ptr, 1, b.len, stdout);
+    buf_release(&b);
+    return 0;
+}
+
+static int refuse(const char *what, const struct err *e)
+{
+    log_err(LOG_ERROR, what, e);
+    fprintf(stderr, "falaj-api: %s: %s%s%s\n", what, e->msg, e->detail[0] ? ": " : "", e->detail);
+    return 1;
+}
+
+static struct db_pool *pool_for(const struct config *cfg, const char *url, int64_t size, const char *name, const struct stmt *const *const *lists)
+{
+    struct db_pool_opts o = { .conninfo = url, .size = (int)size, .app_name = name, .lists = lists, .statement_timeout_ms = cfg->db_statement_timeout_ms };
+    return db_pool_new(&o);
+}
+
+static bool hex_tail(struct str channel, const char *prefix, struct uuid *ret)
+{
+    size_t n = strlen(prefix);
+    return str_starts(channel, prefix) && uuid_parse(str_n(channel.ptr + n, channel.len - n), ret);
+}
+
+static void on_wake(void *ctx, struct str channel, struct str payload)
+{
+    (void)payload;
+    struct api *api = ctx;
+    struct uuid id;
+    if (!channel.ptr) {
+        pipeline_wake(api->pipeline, UUID_NIL);
+        job_streams_wake(api->streams, UUID_NIL);
+    } else if (hex_tail(channel, WAKE_NODE_PREFIX, &id)) {
+        pipeline_wake(api->pipeline, id);
+    } else if (hex_tail(channel, WAKE_JOB_PREFIX, &id)) {
+        job_streams_wake(api->streams, id);
+    }
+}
+
+static struct http_server *listen_people(struct api *api, const struct config *cfg, struct err *e)
+{
+    struct http_server_options o = {
+        .bind_addr = cfg->api_bind, .port = (int)cfg->api_port, .loops = (int)cfg->api_loops, .max_connections = (int)cfg->api_max_connections,
+        .body_max_default = (size_t)cfg->api_max_body, .header_deadline_ms = (int)cfg->api_header_deadline_ms,
+        .arena_max = (size_t)256 << 20, .body_deadline_ms = (int)cfg->api_body_deadline_ms, .body_limit = pipeline_body_limit,
+        .on_request = pipeline_request, .reject = pipeline_reject, .ctx = &api->people_listener,
+        .tls_cert_file = *cfg->api_cert ? cfg->api_cert : NULL, .tls_key_file = *cfg->api_key ? cfg->api_key : NULL,
+    };
+    return http_server_new(&o, e);
+}
+
+static struct http_server *listen_nodes(struct api *api, const struct config *cfg, struct err *e)
+{
+    struct http_server_options o = {
+        .bind_addr = cfg->api_worker_bind, .port = (int)cfg->api_worker_port, .loops = 1, .max_connections = (int)cfg->api_max_connections,
+        .body_max_default = (size_t)cfg->api_max_body, .header_deadline_ms = (int)cfg->api_header_deadline_ms, .arena_max = (size_t)256 << 20,
+        .body_deadline_ms = (int)cfg->api_body_deadline_ms, .body_limit = pipeline_body_limit, .on_request = pipeline_request,
+        .reject = pipeline_reject, .ctx = &api->node_listener, .tls_cert_file = cfg->api_worker_cert, .tls_key_file = cfg->api_worker_key,
+        .tls_client_ca_file = cfg->api_worker_ca, .require_client_cert = true,
+    };
+    return http_server_new(&o, e);
+}
+
+/* Waits for SIGTERM or SIGINT; every HOUSEKEEPING_S seconds does the small regular work. */
+static void run_until_signal(struct app *app, struct api *api, sigset_t *set)
+{
+    struct timespec pause = { HOUSEKEEPING_S, 0 };
+    for (;;) {
+        int sig = sigtimedwait(set, NULL, &pause);
+        if (sig > 0)
+            return;
+        struct arena *a = arena_new(1 << 20);
+        struct err e;
+        if (authn_flush_used(api->authn, a, &e) != ERR_OK)
+            log_err(LOG_WARN, "authn.flush", &e);
+        blob_sweep(app->blobs, 3600);
+        arena_free(a);
+    }
+}
+
+static void drain(struct api *api, const struct config *cfg)
+{
+    api->draining = true;
+    log_event(LOG_INFO, "api.draining", "ms", LOG_I(cfg->api_drain_ms), NULL);
+    http_server_drain(api->people);
+    if (api->nodes)
+        http_server_drain(api->nodes);
+    job_streams_free(TAKE(api->streams));
+    int64_t until = clock_mono_us(&clock_system) + cfg->api_drain_ms * 1000;
+    pipeline_wake(api->pipeline, UUID_NIL);
+    struct timespec step = { 0, 10000000 };
+    while (clock_mono_us(&clock_system) < until &&
+           http_server_open_exchanges(api->people) + (api->nodes ? http_server_open_exchanges(api->nodes) : 0) > 0)
+        nanosleep(&step, NULL);
+}
+
+static int serve(struct app *app, struct api *api, const struct redis_opts *redis, struct err *e)
+{
+    const struct config *cfg = app->config;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    api->rate = rate_limiter_new(app->clock, app->redis, 0);
+    api->streams = job_streams_new(app);
+    api->serving = serving_new(app);
+    app->extra = api;
+    struct pipeline_opts po = { app, api->authn, api->rate, (int)cfg->api_threads };
+    if (!(api->pipeline = pipeline_new(&po, e)))
+        return refuse("routes", e);
+    api->people_listener = (struct listener){ api->pipeline, false };
+    api->node_listener = (struct listener){ api->pipeline, true };
+    if (!(api->people = listen_people(api, cfg, e)))
+        return refuse("listen", e);
+    if (*cfg->api_worker_cert && !(api->nodes = listen_nodes(api, cfg, e)))
+        return refuse("listen for workers", e);
+    static const char *const channels[] = { WAKE_NODE_PREFIX "*", WAKE_JOB_PREFIX "*" };
+    if (app->redis)
+        api->wakes = wake_listener_new(redis, channels, 2, on_wake, api);
+    log_event(LOG_INFO, "api.ready", "bind", LOG_S(cfg->api_bind), "port", LOG_I(http_server_port(api->people)), "worker_port",
+              LOG_I(api->nodes ? http_server_port(api->nodes) : 0), NULL);
+    run_until_signal(app, api, &set);
+    signal(SIGTERM, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    drain(api, cfg);
+    return 0;
+}
+
+static void undo(struct app *app, struct api *api)
+{
+    wake_listener_free(api->wakes);
+    pipeline_free(api->pipeline);
+    http_server_free(api->people);
+    http_server_free(api->nodes);
+    job_streams_free(api->streams);
+    serving_free(api->serving);
+    rate_limiter_free(api->rate);
+    authn_free(api->authn);
+    capacity_cache_free(app->capacity);
+    blob_store_free(app->blobs);
+    keyd_client_free(app->keyd);
+    redis_client_free(app->redis);
+    db_pool_free(app->node_pool);
+    db_pool_free(app->pool);
+}
+
+int main(int argc, char **argv)
+{
+    struct err e = { 0 };
+    struct config *cfg;
+    const char *verb = NULL;
+    for (int i = 1; i < argc; i++)
+        if (!strncmp(argv[i], "--print-", 8))
+            return print_document(argv[i]) < 0 ? 2 : 0;
+    if (config_load(&argc, argv, &cfg, &e) != ERR_OK)
+        return refuse("settings", &e);
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--check-db") || !strcmp(argv[i], "--bootstrap-admin"))
+            verb = argv[i];
+        else if (!strcmp(argv[i], "--help-config"))
+            return config_help(stdout), 0;
+        else if (!strcmp(argv[i], "--version"))
+            return printf("falaj-api %s\n", FALAJ_VERSION), 0;
+        else
+            return fprintf(stderr, "falaj-api: unknown argument %s\nusage: falaj-api [--config=FILE] [--section.name=value …] "
+                                   "[--check-db | --bootstrap-admin | --help-config | --version]\n", argv[i]), 2;
+    }
+    log_setup("falaj-api", (enum log_level)cfg->log_level, (enum log_format)cfg->log_format, STDERR_FILENO);
+    if (cfg->run_profile == PROFILE_DEV)
+        fault_setup(getenv("FALAJ_FAULTS"));
+    if (secmem_init(SECURE_HEAP, cfg->run_profile == PROFILE_PROD, &e) != ERR_OK)
+        return refuse("secure memory", &e);
+    struct app app = { .program = "falaj-api", .config = cfg, .clock = &clock_system };
+    struct api api = { 0 };
+    struct redis_opts redis = { .address = arena_printf(cfg->arena, "unix:%s", cfg->redis_socket), .user = *cfg->redis_user ? cfg->redis_user : NULL,
+                                .password = *cfg->redis_password ? cfg->redis_password : NULL };
+    app.pool = pool_for(cfg, cfg->db_url, cfg->db_pool_size, "falaj-api", app_lists);
+    app.node_pool = *cfg->db_node_url ? pool_for(cfg, cfg->db_node_url, cfg->db_node_pool_size, "falaj-api-node", node_lists) : NULL;
+    if (db_pool_check(app.pool, &e) != ERR_OK || (app.node_pool && db_pool_check(app.node_pool, &e) != ERR_OK))
+        return refuse("database", &e);
+    int rc = 0;
+    if (verb && !strcmp(verb, "--bootstrap-admin")) {
+        char token[TOKEN_TEXT];
+        struct arena *a = arena_new(1 << 20);
+        if (bootstrap_admin(&app, a, token, &e) != ERR_OK)
+            rc = refuse("bootstrap", &e);
+        else
+            printf("%s\n", token);
+        arena_free(a);
+    } else if (!verb) {
+        if (blob_store_open_local(cfg->blob_dir, &app.blobs, &e) != ERR_OK)
+            return refuse("blob store", &e);
+        if (keyd_client_new(str_c(cfg->keys_sockets), KEYD_TIMEOUT_MS, &app.keyd, &e) != ERR_OK)
+            return refuse("keys", &e);
+        app.redis = *cfg->redis_socket ? redis_client_new(&redis) : NULL;
+        app.capacity = capacity_cache_new();
+        api.authn = authn_new(app.pool, app.clock, cfg->api_token_cache_ms);
+        rc = serve(&app, &api, &redis, &e);
+    }
+    undo(&app, &api);
+    config_free(cfg);
+    return rc;
+}
