@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""api.py - how fast falaj-api takes and shows jobs, beside pgbench doing the same work on the same cluster in the same run.
+
+Prints one JSON line a figure: {"figure", "value", "unit", …}. Not a test: no figure fails. Needs wrk and pgbench.
+usage: tests/bench/api.py [--seconds N] [--reps N] [--only submit|read|e2e|latency|idle]"""
+import argparse, json, os, re, signal, statistics, subprocess, sys, tempfile, threading, time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from platform_falaj import BIN, SRC, Api, Platform, log
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PGBENCH = "/usr/lib/postgresql/15/bin/pgbench"
+# A job as people send it; the pool has no machine, so that the jobs stay where the submission put them.
+BODY = json.dumps({"name": "finetune-llama-8b-ar", "kind": "noop", "pool": "no-machines", "slots": 4, "gpus": 4, "priority": 50,
+                   "max_runtime_seconds": 86400, "max_attempts": 2})
+
+
+def figure(name, value, unit, **more):
+    print(json.dumps({"figure": name, "value": round(value, 3), "unit": unit, **more}), flush=True)
+    return value
+
+
+def wrk(p, lines, seconds, connections=64, body=None):
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as f:
+        f.write("\n".join(lines) + "\n")
+        f.flush()
+        env = dict(os.environ, FALAJ_WRK=f.name)
+        if body:
+            env["FALAJ_WRK_BODY"] = body
+        out = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "-s", os.path.join(HERE, "submit.lua"), p.url],
+                             env=env, capture_output=True, text=True).stdout
+    return json.loads([x for x in out.splitlines() if x.startswith("{")][-1])
+
+
+def pgbench(p, script, seconds, clients=64, **variables):
+    args = [PGBENCH, "-n", "-M", "prepared", "-f", os.path.join(HERE, "sql", script), "-c", str(clients), "-j", "1", "-T", str(seconds)]
+    for k, v in variables.items():
+        args += ["-D", f"{k}={v}"]
+    r = subprocess.run(args, env=p.pg_env("peer"), capture_output=True, text=True)
+    m = re.search(r"tps = ([0-9.]+)", r.stdout)
+    if not m:
+        raise RuntimeError(r.stderr)
+    return float(m.group(1))
+
+
+def median(f, reps):
+    return statistics.median([f() for _ in range(reps)])
+
+
+def pause(p, names, sig):
+    pids = p.pids()
+    for n in names:
+        if n in pids:
+            os.kill(pids[n], sig)
+
+
+def bench_submit(p, tokens, a):
+    """Scheduler (with the audit sequencer) and worker stand still: pgbench has neither."""
+    pause(p, ("scheduler", "worker"), signal.SIGSTOP)
+    spec = "'" + BODY + "'"
+    h = "'" + "ab" * 32 + "'"
+    one, peer_many, many = [], [], []
+    p99 = []
+    for _ in range(a.reps):
+        peer_many.append(pgbench(p, "submit.sql", a.seconds, t_lo=1, t_hi=100, spec=spec, hash=h))
+        r = wrk(p, tokens, a.seconds, body=BODY)
+        if r["bad"] or r["socket_errors"]:
+            log("submit: failures", r)
+        many.append(r["rate"])
+        p99.append(r["p99_ms"])
+        one.append(wrk(p, tokens[:1], a.seconds, body=BODY)["rate"])
+    peer_one = pgbench(p, "submit.sql", a.seconds, t_lo=1, t_hi=1, spec=spec, hash=h)
+    m, pm, o = statistics.median(many), statistics.median(peer_many), statistics.median(one)
+    figure("submit.many_tenants", m, "jobs/s", p99_ms=statistics.median(p99), ratio_to_pgbench=round(m / pm, 3))
+    figure("submit.pgbench.many_tenants", pm, "tx/s")
+    figure("submit.one_tenant", o, "jobs/s", ratio_to_many=round(o / m, 3))
+    figure("submit.pgbench.one_tenant", peer_one, "tx/s")
+    pause(p, ("scheduler", "worker"), signal.SIGCONT)
+    r = wrk(p, tokens, a.seconds, body=BODY)
+    figure("submit.many_tenants.all_running", r["rate"], "jobs/s", p99_ms=r["p99_ms"])
+
+
+def bench_batch(p, tokens, a):
+    pause(p, ("scheduler", "worker"), signal.SIGSTOP)
+    api = Api(p.url, tokens[0])
+    body = json.dumps({"jobs": [json.loads(BODY)] * 1000}).encode()
+    n, t0 = 0, time.time()
+    while time.time() - t0 < a.seconds:
+        api.must("POST", "/v1/jobs:batch", body)
+        n += 1000
+    figure("submit.batch_1000.c1", n / (time.time() - t0), "jobs/s")
+    pause(p, ("scheduler", "worker"), signal.SIGCONT)
+
+
+def bench_read(p, tokens, a):
+    paths = []
+    for t in tokens[:20]:
+        ids = [j["job_id"] for j in Api(p.url, t).must("GET", "/v1/jobs?page_size=50")["data"]]
+        paths += [f"{t} /v1/jobs/{i}" for i in ids]
+    p.sql("INSERT INTO job (id, tenant, spec) SELECT md5(i::text)::uuid, i % 100 + 1, '%s'::jsonb FROM generate_series(1, 20000) i ON CONFLICT DO NOTHING" % BODY, "peer")
+    peer = median(lambda: pgbench(p, "select.sql", a.seconds, nrows=20000), a.reps)
+    ours = [wrk(p, paths, a.seconds) for _ in range(a.reps)]
+    rate = statistics.median(r["rate"] for r in ours)
+    figure("read.one_job", rate, "req/s", p99_ms=statistics.median(r["p99_ms"] for r in ours), bad=sum(r["bad"] for r in ours),
+           ratio_to_pgbench=round(rate / peer, 3))
+    figure("read.pgbench.select", peer, "tx/s")
+
+
+def bench_e2e(p, tokens, a):
+    """Submit -> done of no-op jobs: single submits at 64 connections until 20,000 are in, then wait for the last one."""
+    body = json.dumps({"name": "noop", "kind": "noop"})
+    before = int(p.sql("SELECT count(*) FROM job WHERE state = 'COMPLETED'")[0][0])
+    t0 = time.time()
+    r = wrk(p, tokens, a.seconds, body=body)
+    n = r["requests"]
+    while int(p.sql("SELECT count(*) FROM job WHERE state = 'COMPLETED'")[0][0]) - before < n * 0.999 and time.time() - t0 < 120:
+        time.sleep(0.1)
+    row = p.sql("SELECT count(*), extract(epoch FROM max(finished_at) - min(submitted_at)) FROM job WHERE kind = 'noop' AND name = 'noop' AND state = 'COMPLETED'")[0]
+    figure("e2e.single_submits", int(row[0]) / float(row[1]), "jobs/s", jobs=int(row[0]), submit_rate=r["rate"])
+
+
+def bench_latency(p, tokens, a, rate=50):
+    """At 50 jobs/s: from before the POST to the recorded end of the job."""
+    jobs, lock = [], threading.Lock()
+
+    def one(token):
+        t = time.time()
+        j = Api(p.url, token).must("POST", "/v1/jobs", {"name": "lat", "kind": "noop"})
+        with lock:
+            jobs.append((t, token, j["job_id"]))
+    t0 = time.time()
+    threads = []
+    for i in range(rate * a.seconds):
+        wait = t0 + i / rate - time.time()
+        if wait > 0:
+            time.sleep(wait)
+        th = threading.Thread(target=one, args=(tokens[i % len(tokens)],))
+        th.start()
+        threads.append(th)
+    for th in threads:
+        th.join()
+    time.sleep(0.5)
+    ends = {r[0].replace("-", ""): float(r[1]) for r in p.sql("SELECT job_id, extract(epoch FROM finished_at) FROM job WHERE name = 'lat' AND finished_at IS NOT NULL")}
+    ms = sorted((ends[j[4:]] - t) * 1000 for t, _, j in jobs if j[4:] in ends)
+    figure("latency.50_per_s", ms[len(ms) // 2], "ms (p50 submit->done)", p99=round(ms[int(len(ms) * 0.99)], 3), done=len(ms), of=len(jobs))
+
+
+def bench_idle(p, a):
+    for name, pid in p.pids().items():
+        rss = int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{pid}/status").read()).group(1)) / 1024
+        figure(f"idle.rss.{name}", rss, "MB")
+    total = 0
+    with tempfile.TemporaryDirectory() as d:
+        for name in ("falaj", "falaj-api", "falaj-scheduler", "falaj-keyd", "falaj-worker", "falaj-migrate", "falaj-verify"):
+            out = os.path.join(d, name)
+            subprocess.run(["strip", "-o", out, os.path.join(BIN, name)], check=True)
+            total += os.path.getsize(out)
+    figure("size.release_binaries_stripped", total / 1e6, "MB")
+    figure("start.falaj_dev_ready", p.start_s, "s")
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("--seconds", type=int, default=5)
+    ap.add_argument("--reps", type=int, default=3)
+    ap.add_argument("--tenants", type=int, default=64)
+    ap.add_argument("--only", default="")
+    a = ap.parse_args()
+    p = Platform(args=("--slots", "64"))
+    want = lambda name: not a.only or name in a.only.split(",")
+    p.zone()
+    p.wait_node()
+    if want("idle"):
+        bench_idle(p, a)
+    tokens = [p.tenant(f"bench-{i}")[1].token for i in range(a.tenants)]
+    p.sql("CREATE DATABASE peer", "postgres")
+    subprocess.run(["psql", "-Xq", "-f", os.path.join(HERE, "sql/schema.sql")], env=p.pg_env("peer"), check=True)
+    if want("latency"):
+        bench_latency(p, tokens, a)
+    if want("e2e"):
+        bench_e2e(p, tokens, a)
+    if want("submit"):
+        bench_submit(p, tokens, a)
+    if want("batch"):
+        bench_batch(p, tokens, a)
+    if want("read"):
+        bench_read(p, tokens, a)
+    p.close()
+
+
+if __name__ == "__main__":
+    main()

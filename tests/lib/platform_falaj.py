@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""platform_falaj.py - a real Falaj for benches and fault drills: `falaj dev --ephemeral` and short ways to talk to it.
+
+Everything runs on loopback, in a throw-away data folder, and ends with the object (close, or the end of the program).
+Python's standard library only. PostgreSQL is reached with psql as its superuser over the Unix socket."""
+import atexit, http.client, json, os, signal, subprocess, sys, threading, time, urllib.parse, uuid
+
+SRC = os.environ.get("FALAJ_SRC") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BIN = os.environ.get("FALAJ_BIN") or os.path.join(SRC, "build/release/bin")
+
+
+def log(*a):
+    print(*a, file=sys.stderr, flush=True)
+
+
+class Api:
+    """One kept-alive connection to the API with one token; not for several threads."""
+
+    def __init__(self, url, token):
+        u = urllib.parse.urlsplit(url)
+        self.host, self.port, self.token, self.conn = u.hostname, u.port, token, None
+
+    def call(self, method, path, body=None, key=None, headers=None, raw=False, timeout=30):
+        h = {"Authorization": "Bearer " + self.token}
+        data = None
+        if body is not None:
+            data = body if isinstance(body, bytes) else json.dumps(body).encode()
+            h["Content-Type"] = "application/json"
+        if method == "POST":
+            h["Idempotency-Key"] = key or uuid.uuid4().hex
+        h.update(headers or {})
+        for again in (True, False):
+            if self.conn is None:
+                self.conn = http.client.HTTPConnection(self.host, self.port, timeout=timeout)
+            try:
+                self.conn.request(method, path, data, h)
+                r = self.conn.getresponse()
+                text = r.read()
+                return r.status, (text if raw else json.loads(text) if text else None)
+            except (OSError, http.client.HTTPException):
+                self.conn.close()
+                self.conn = None
+                if not again:
+                    raise
+
+    def must(self, method, path, body=None, **kw):
+        """The answer of a call that has to succeed; waits out what says "try again"."""
+        key = kw.pop("key", None) or uuid.uuid4().hex
+        until = time.time() + 30
+        while True:
+            try:
+                status, answer = self.call(method, path, body, key=key, **kw)
+            except (OSError, http.client.HTTPException) as x:
+                status, answer = 503, str(x)
+            if status < 300:
+                return answer
+            if status not in (429, 503, 504) or time.time() > until:
+                raise RuntimeError(f"{method} {path}: {status} {answer}")
+            time.sleep(0.05)
+
+
+class Platform:
+    def __init__(self, settings=None, args=(), start_timeout=60):
+        env = dict(os.environ, FALAJ_RATE_TENANT_PER_MINUTE="0", FALAJ_RATE_PRINCIPAL_PER_MINUTE="0",
+                   FALAJ_RATE_ADDRESS_PER_MINUTE="0", **(settings or {}))
+        self.log_path = f"/tmp/falaj-test-{os.getpid()}-{int(time.time() * 1000)}.log"
+        self.log = open(self.log_path, "wb")
+        t0 = time.time()
+        self.proc = subprocess.Popen([os.path.join(BIN, "falaj"), "dev", "--ephemeral", "--json-ready", *args],
+                                     stdout=subprocess.PIPE, stderr=self.log, env=env)
+        atexit.register(self.close)
+        timer = threading.Timer(start_timeout, self.proc.kill)
+        timer.start()
+        line = b""
+        while not line.startswith(b"{"):
+            line = self.proc.stdout.readline()
+            if not line:
+                raise RuntimeError(f"falaj dev ended before it was ready; see {self.log_path}")
+        timer.cancel()
+        self.start_s = time.time() - t0
+        self.ready = json.loads(line)
+        self.url = self.ready["api_url"]
+        self.admin = Api(self.url, self.ready["admin_token"])
+
+    def close(self):
+        atexit.unregister(self.close)
+        if self.proc.poll() is None:
+            self.proc.send_signal(signal.SIGTERM)
+            try:
+                self.proc.wait(30)
+            except subprocess.TimeoutExpired:
+                self.proc.kill()
+        self.log.close()
+
+    def pids(self):
+        """The daemons as they run now: falaj dev restarts what dies, so ask the kernel, not the ready line."""
+        out = {}
+        for name in ("falaj-keyd", "falaj-api", "falaj-scheduler", "falaj-worker", "redis-server", "postgres"):
+            found = subprocess.run(["pgrep", "-P", str(self.proc.pid), "-f", name], capture_output=True, text=True).stdout.split()
+            if found:
+                out[name.replace("falaj-", "").replace("-server", "")] = int(found[0])
+        return out
+
+    def zone(self, code="ae-dxb-1", country="AE"):
+        status, _ = self.admin.call("POST", "/v1/zones", {"code": code, "name": code, "country": country})
+        if status not in (201, 409):
+            raise RuntimeError(f"zone {code}: {status}")
+        return code
+
+    def tenant(self, name, jobs=1000000000, slots=4096, zone="ae-dxb-1", zones=None):
+        """(tenant id, Api of its administrator) with quotas wide enough not to matter."""
+        body = {"name": name, "home_zone": zone}
+        if zones:
+            body["allowed_zones"] = zones
+        t = self.admin.must("POST", "/v1/tenants", body)
+        for resource, limit in (("jobs", jobs), ("slots", slots)):
+            self.admin.must("PUT", f"/v1/tenants/{t['tenant_id']}/quotas/{resource}", {"hard_limit": limit}, headers={"If-Match": "*"})
+        return t["tenant_id"], Api(self.url, t["admin_token"])
+
+    def wait_node(self, n=1, timeout=30):
+        until = time.time() + timeout
+        while time.time() < until:
+            nodes = self.admin.must("GET", "/v1/nodes")["data"]
+            if sum(x["state"] == "READY" for x in nodes) >= n:
+                return nodes
+            time.sleep(0.05)
+        raise RuntimeError("no worker registered")
+
+    def pg_env(self, database="falaj"):
+        data = self.ready["data_dir"]
+        env = dict(os.environ, PGHOST=self.ready["pg"]["socket_dir"], PGPORT=str(self.ready["pg"]["port"]), PGUSER="postgres",
+                   PGDATABASE=database)
+        for name in ("secrets/postgres", "secrets/pg-superuser", "secrets/pg-postgres", "secrets/postgres.password"):
+            path = os.path.join(data, name)
+            if os.path.exists(path):
+                env["PGPASSWORD"] = open(path).read().strip()
+        return env
+
+    def sql(self, text, database="falaj"):
+        r = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", text], env=self.pg_env(database), capture_output=True, text=True)
+        if r.returncode:
+            raise RuntimeError(r.stderr.strip())
+        return [line.split("|") for line in r.stdout.splitlines()]
