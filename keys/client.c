@@ -74,8 +74,9 @@ enum errc keyd_health(struct keyd_client *c, struct str zone, struct keyd_health
     h.oldest_root_version = wire_u32(&in);
     h.cached_tkeks = wire_u64(&in);
     h.calls = wire_u64(&in);
-    snprintf(h.provider, sizeof h.provider, "%.*s", STR_ARG(wire_text(&in)));
-    snprintf(h.zone, sizeof h.zone, "%.*s", STR_ARG(wire_text(&in)));
+    struct str provider = wire_text(&in), name = wire_text(&in);
+    snprintf(h.provider, sizeof h.provider, "%.*s", STR_ARG(provider));
+    snprintf(h.zone, sizeof h.zone, "%.*s", STR_ARG(name));
     TRY(done(&in, e));
     *ret = h;
     return ERR_OK;
