@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Second verifier of Falaj audit bundles, written from docs/audit-format.md alone: Python's standard library and openssl.
 
-Usage: verify-audit.py [--key HEX]... BUNDLE      Exit: 0 whole, 2 refused, 64 usage.
+Usage: verify-audit.py [--key HEX]... BUNDLE      Exit: 0 whole, 2 refused, 64 usage, 66 unreadable.
 Without --key the key that the bundle brings is used, and a warning says so."""
 import base64
 import hashlib
@@ -18,8 +18,7 @@ RECORD = re.compile(rb'\{"tseq":([1-9][0-9]*),"leaf":"([0-9a-f]{64})",'
                     rb'(?:"chain":"([0-9a-f]{64})"|"proof":(\[[0-9a-f",]*\])),"event":(.*)\}\Z', re.S)
 
 def refuse(kind, tseq, text):
-    print(f"REFUSED: {kind} at entry {tseq}: {text}")
-    sys.exit(2)
+    sys.exit(print(f"REFUSED: {kind} at entry {tseq}: {text}") or 2)
 
 def sha(*parts):
     return hashlib.sha256(b"".join(parts)).digest()
@@ -76,9 +75,7 @@ def open_manifest(line, pinned):
     keys = pinned or [bytes.fromhex(k["public"]) for k in manifest["keys"] if k["key_id"] == head["key_id"]]
     if not any(ed25519(key, body, sig) for key in keys):
         refuse("wrong_key", 0, "the head is not signed by the key")
-    if head["log_id"] != manifest["tenant"]:
-        refuse("spliced", 0, "the head is of another log")
-    return manifest, head, sig
+    return (manifest, head, sig) if head["log_id"] == manifest["tenant"] else refuse("spliced", 0, "the head is of another log")
 
 def check_event(line, want, tenant):
     match = RECORD.match(line)
@@ -92,7 +89,7 @@ def check_event(line, want, tenant):
 def verify(file, pinned):
     first = file.readline()
     manifest, head, sig = open_manifest(first, pinned)
-    digest, tree, seen, ended, last = hashlib.sha256(first), Tree(), 0, None, None
+    digest, tree, seen, dropped, ended, last = hashlib.sha256(first), Tree(), 0, 0, None, None
     selection, start, root = manifest["mode"] == "selection", manifest["from_tseq"], bytes.fromhex(head["root"])
     stop = manifest["to_tseq"] if manifest["after"] or selection else head["size"]
     chain, want = bytes.fromhex(manifest["before"]["chain"]), start
@@ -103,57 +100,51 @@ def verify(file, pinned):
         line = raw[:-1]
         if ended or not raw.endswith(b"\n"):
             refuse("truncated" if not ended else "malformed", 0, "the last line is cut or not the last")
-        if line.startswith(b'{"end":'):
-            ended = json.loads(line)["end"]
-            continue
-        digest.update(raw)
-        if line.startswith(b'{"checkpoint":'):
+        ended = json.loads(line)["end"] if line.startswith(b'{"end":') else None
+        digest.update(b"" if ended else raw)
+        if ended or line.startswith(b'{"checkpoint":'):
             continue
         match, tseq, leaf, event = check_event(line, want, manifest["tenant"])
-        if selection and tseq >= want:
-            want = tseq
+        want = max(want, tseq) if selection else want
         if tseq != want or tseq > stop:
             kind = "deleted or swapped" if tseq > want else "duplicated" if leaf == last else "inserted"
             refuse(kind, want, f"entry {tseq} stands here")
         if event != b"null" and sha(b"\0", event) != leaf:
             refuse("edited", want, "the event does not have its hash")
         if selection:
-            if not included(leaf, tseq - 1, head["size"], [bytes.fromhex(x) for x in json.loads(match[4])], root):
+            if not included(leaf, tseq - 1, head["size"], list(map(bytes.fromhex, json.loads(match[4]))), root):
                 refuse("edited", want, "the entry is not in the tree")
         else:
             chain = sha(b"\2", chain, leaf)
             if chain.hex().encode() != match[3]:
                 refuse("duplicated" if leaf == last else "edited", want, "the chain breaks here")
             tree.add(leaf)
-        seen, last, want = seen + 1, leaf, want + 1
+        seen, dropped, last, want = seen + 1, dropped + (event == b"null"), leaf, want + 1
     if not selection and want <= stop:
         refuse("truncated", want, f"entry {stop} should be the last")
     tree.cover(head["size"], manifest["after"])
     if not selection and (tree.size != head["size"] or tree.root() != root or
                           (stop == head["size"] and chain.hex() != head["chain"])):
         refuse("forked", 0, "the entries are not those of the signed head")
-    if not ended or ended["count"] != seen or manifest["count"] != seen or ended["sha256"] != digest.hexdigest() or \
-            base64.b64decode(ended["sig"], validate=True) != sig:
+    if not ended or [ended["count"], ended["sha256"], base64.b64decode(ended["sig"])] != [seen, digest.hexdigest(), sig] or \
+            manifest["count"] != seen:
         refuse("truncated" if not ended else "malformed", 0, "the end line is missing or does not fit")
-    return manifest, head, seen
+    return manifest, head, seen, dropped
 
 def main(args):
-    pinned = []
-    while len(args) > 1 and args[0] == "--key":
-        pinned.append(bytes.fromhex(args[1]))
-        args = args[2:]
-    if len(args) != 1:
-        print(__doc__, file=sys.stderr)
-        return 64
+    pinned = [bytes.fromhex(args[i + 1]) for i in range(0, len(args) - 1, 2) if args[i] == "--key"]
+    if len(args) != 2 * len(pinned) + 1:
+        sys.exit(print(__doc__, file=sys.stderr) or 64)
     try:
-        with open(args[0], "rb") as file:
-            manifest, head, seen = verify(file, pinned)
+        with open(args[-1], "rb") as file:
+            manifest, head, seen, dropped = verify(file, pinned)
+    except OSError as error:
+        sys.exit(print(error, file=sys.stderr) or 66)
     except (ValueError, KeyError, TypeError) as error:
         refuse("malformed", 0, error)
-    print(f"OK: tenant {manifest['tenant']}, {seen} entries of a log of {head['size']}")
+    print(f"OK: tenant {manifest['tenant']}, {seen} entries ({dropped} without body) of a log of {head['size']}")
     if not pinned:
         print("WARNING: no key was pinned; compare the bundle's key with the one you were given.", file=sys.stderr)
-    return 0
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])
