@@ -7,6 +7,7 @@
  * Calling order: writer_new -> write* -> commit | abort; reader_open -> read* -> close. Readers and writers: one thread each.
  * Errors: NOT_FOUND, IO (detail: errno, path), EXISTS (a blob of that key is there), LIMIT (disk full). */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -34,3 +35,6 @@ void blob_reader_close(struct blob_reader *r);                      /* NULL is f
 MUST_CHECK enum errc blob_delete(struct blob_store *s, struct uuid tenant, struct uuid object, struct err *e);
 /* Removes temporary files left by a crash that are older than age_s. Returns how many. */
 int blob_sweep(struct blob_store *s, int64_t age_s);
+/* Calls fn for every blob older than age_s until it says false; for the sweep of blobs without a row (registry/orphan.h). */
+MUST_CHECK enum errc blob_each(struct blob_store *s, int64_t age_s, bool (*fn)(void *ctx, struct uuid tenant, struct uuid object), void *ctx,
+                               struct err *e);

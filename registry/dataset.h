@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dataset.h - a named table of numbers with a label column, in versions that never change.
+ *
+ * Invariants: version numbers are dense from 1; a version was accepted by csv_check with the data set's label column and classes, so
+ * what is here trains; the column count is that of the features. Each version is one object.
+ * Memory: w->arena. Errors: NOT_FOUND, EXISTS (name), BAD_DATA (row and column), and those of object.h. */
+#pragma once
+#include "core/base/work.h"
+#include "core/table/schema.h"
+
+struct dataset {
+    struct uuid dataset_id;
+    struct str name, description, data_class, label_column;
+    int64_t classes, latest_version, version;
+    struct uuid created_by;
+    struct timestamp created_at;
+};
+extern const struct schema dataset_schema;
+
+struct dataset_new {
+    struct str name, description;
+    int data_class;                         /* index in data_class_names */
+    struct str label_column;
+    int64_t classes;
+};
+extern const struct schema dataset_new_schema;
+extern const char *const data_class_names[];
+
+struct dataset_version {
+    struct uuid dataset_id;
+    int64_t version;
+    struct uuid object_id;
+    struct str sha256;                      /* hex, of the plaintext */
+    int64_t row_count, column_count, size_bytes;
+    struct str zone;
+    struct uuid created_by;
+    struct timestamp created_at;
+};
+extern const struct schema dataset_version_schema;
+
+enum errc dataset_create(struct work *w, const struct dataset_new *in, struct dataset *ret, struct err *e) MUST_CHECK;
+enum errc dataset_get(struct work *w, struct uuid dataset_id, struct dataset *ret, struct err *e) MUST_CHECK;
+enum errc dataset_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+/* zone STR_NULL: the home zone. */
+enum errc dataset_version_add(struct work *w, struct uuid dataset_id, struct str zone, struct str csv, struct dataset_version *ret,
+                              struct err *e) MUST_CHECK;
+/* version 0: the latest. */
+enum errc dataset_version_get(struct work *w, struct uuid dataset_id, int64_t version, struct dataset_version *ret, struct err *e) MUST_CHECK;
+/* Newest first, below `before` (0: from the newest). */
+enum errc dataset_version_list(struct work *w, struct uuid dataset_id, int64_t before, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* model.h - a named model in versions that never change, each the output "model" of a completed job.
+ *
+ * Invariants: version numbers are dense from 1, also under concurrent registrations (the row of the model is locked by the statement that
+ * counts); a version was decrypted and accepted by model_mlp_check, so what is here can be served; one job registers at most once
+ * under one model name. metrics are the numbers of the job's result.
+ * Memory: w->arena. Errors: NOT_FOUND (job, model), CONFLICT (job not completed or without model, or registered already), BAD_DATA, DAMAGED. */
+#pragma once
+#include "core/base/work.h"
+#include "core/table/schema.h"
+
+struct model {
+    struct uuid model_id;
+    struct str name, description;
+    int64_t latest_version, version;
+    struct uuid created_by;
+    struct timestamp created_at;
+};
+extern const struct schema model_schema;
+
+struct model_new {
+    struct str name, description;
+    struct uuid job_id;
+};
+extern const struct schema model_new_schema;
+
+struct model_version {
+    struct uuid model_id;
+    struct str name;
+    int64_t version;
+    struct uuid object_id, job_id;
+    int64_t fence;
+    struct str family;
+    int64_t inputs, outputs;
+    struct json metrics;
+    struct str zone, sha256;
+    int64_t size_bytes;
+    struct uuid created_by;
+    struct timestamp created_at;
+};
+extern const struct schema model_version_schema;
+
+enum errc model_register(struct work *w, const struct model_new *in, struct model_version *ret, struct err *e) MUST_CHECK;
+enum errc model_get(struct work *w, struct uuid model_id, struct model *ret, struct err *e) MUST_CHECK;
+enum errc model_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+/* version 0: the latest. */
+enum errc model_version_get(struct work *w, struct uuid model_id, int64_t version, struct model_version *ret, struct err *e) MUST_CHECK;
+enum errc model_version_list(struct work *w, struct uuid model_id, int64_t before, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;

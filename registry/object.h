@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* object.h - a stored thing of a tenant: sealed under its own data key, in one zone, written once.
+ *
+ * Invariants: what lies in the blob store is ciphertext; size and SHA-256 are of the plaintext, stored_* of the file; a COMMITTED object
+ * has its blob, its data key and its quota ("stored_bytes", "objects"). The blob is written before the rows: a crash between leaves a
+ * blob without a row, which nobody sees and orphan_sweep removes.
+ * Calling order: object_put inside a transaction. object_open -> object_read* | object_read_all -> object_reader_free, the reader living
+ * longer than the transaction if need be. The tenant is w->tenant_id.
+ * Memory: a reader holds one chunk and one key in secure memory. Errors: RESIDENCY, UNAVAILABLE and SEALED (keys), QUOTA, NOT_FOUND (also
+ * another tenant's, and what is not COMMITTED), DAMAGED (names the object and the chunk; no byte of a bad chunk is given out), IO. */
+#pragma once
+#include <sys/types.h>
+#include "core/base/work.h"
+#include "core/table/schema.h"
+
+enum { OBJECT_WHOLE_MAX = 64 << 20 };       /* bytes; up to here a download is verified to its end before its first byte leaves */
+
+struct object {
+    struct uuid object_id;
+    struct str zone, kind;
+    int64_t version;
+    struct str data_class, state;
+    int64_t size_bytes;
+    struct bytes sha256;
+    int64_t stored_bytes;
+    struct bytes stored_sha256;
+    struct timestamp created_at;
+};
+extern const struct schema object_schema;
+
+struct object_new {
+    struct str zone;            /* STR_NULL: the tenant's home zone */
+    const char *kind;           /* "dataset", "model", "checkpoint", "artifact" */
+    struct str data_class;
+};
+
+/* Seals, stores and books. Makes the tenant's key in that zone when there is none. */
+enum errc object_put(struct work *w, const struct object_new *in, struct str plain, struct object *ret, struct err *e) MUST_CHECK;
+enum errc object_get(struct work *w, struct uuid object_id, struct object *ret, struct err *e) MUST_CHECK;
+
+struct object_reader;
+/* Checks the stored size and the head. kind NULL: any. */
+enum errc object_open(struct work *w, struct uuid object_id, const char *kind, struct object_reader **ret, struct err *e) MUST_CHECK;
+const struct object *object_reader_object(const struct object_reader *r);
+/* 0: the end, -1: damaged or unreadable; then object_reader_error tells. */
+ssize_t object_read(struct object_reader *r, void *p, size_t n);
+const struct err *object_reader_error(const struct object_reader *r);
+/* All of it, and its SHA-256 compared; ret (a BUF large enough) gets nothing unless all is good. */
+enum errc object_read_all(struct object_reader *r, struct buf *ret, struct err *e) MUST_CHECK;
+void object_reader_free(struct object_reader *r);
+void object_reader_freep(struct object_reader **r);
+
+/* 64 hex digits of a digest, in the arena. */
+struct str object_sha_hex(struct arena *a, struct bytes sha);
