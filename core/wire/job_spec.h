@@ -12,25 +12,27 @@ struct noop_job {
 };
 extern const struct schema noop_job_schema;
 
-enum train_family { TRAIN_MLP };
-enum train_optimizer_kind { TRAIN_ADAMW, TRAIN_SGD };
-enum train_schedule_kind { TRAIN_CONST, TRAIN_COSINE, TRAIN_LINEAR };
-extern const char *const train_family_names[], *const train_optimizer_names[], *const train_schedule_names[];
+enum job_family { TRAIN_MLP };
+enum job_optimizer { TRAIN_ADAMW, TRAIN_SGD };
+enum job_schedule { TRAIN_CONST, TRAIN_COSINE, TRAIN_LINEAR };
+extern const char *const job_family_names[], *const job_optimizer_names[], *const job_schedule_names[];
 
 struct train_job {
     struct uuid dataset_id;
     int64_t dataset_version;        /* 0: the latest at submit */
-    int family;                     /* enum train_family */
+    int family;                     /* enum job_family */
     struct slice hidden;            /* int64_t widths, 1 to 8 layers */
     int64_t epochs, batch_size;
-    int optimizer;                  /* enum train_optimizer_kind */
+    int optimizer;                  /* enum job_optimizer */
     double learning_rate, weight_decay;
-    int schedule;                   /* enum train_schedule_kind */
+    int schedule;                   /* enum job_schedule */
     int64_t warmup_steps;
     int64_t seed;
     double holdout;                 /* share of rows kept out of training */
     int64_t early_stop_patience;    /* epochs without improvement; 0: off */
     int64_t checkpoint_every;       /* epochs between checkpoints; 0: only when told to stop */
+    struct str label_column;        /* of the data set; the API fills it in at submit, like classes */
+    int64_t classes;                /* 0: the largest label + 1 */
 };
 extern const struct schema train_job_schema;
 

@@ -145,7 +145,7 @@ static enum errc end_epoch(struct engine *g, int64_t began_us, bool *ret_stop, s
 
 static enum errc loop(struct engine *g, enum train_end *ret, struct err *e)
 {
-    const struct train_job *job = g->job;
+    const struct train_task *job = g->job;
     int64_t began_us = clock_mono_us(job->clock);
     bool is_over = job->spec->early_stop_patience > 0 && g->at.bad_epochs >= job->spec->early_stop_patience;
     while (!is_over && g->at.epoch < job->spec->epochs) {
@@ -171,7 +171,7 @@ static enum errc loop(struct engine *g, enum train_end *ret, struct err *e)
 
 static enum errc finish(struct engine *g, struct train_result *r, struct err *e)
 {
-    const struct train_job *job = g->job;
+    const struct train_task *job = g->job;
     bool use_best = g->best && g->at.best.epoch > 0;
     const struct train_epoch *ep = use_best ? &g->at.best : &g->at.last;
     r->epochs = g->at.epoch;
@@ -198,7 +198,7 @@ static enum errc finish(struct engine *g, struct train_result *r, struct err *e)
 
 static enum errc setup(struct engine *g, size_t *width, struct err *e)
 {
-    const struct train_job *job = g->job;
+    const struct train_task *job = g->job;
     const struct train_spec *s = job->spec;
     size_t rows = (size_t)s->batch_size, layers = (size_t)s->hidden_count + 1, cols = job->data->table.cols;
     size_t max_bytes = job->memory_max_bytes ? job->memory_max_bytes : MODEL_BYTES_MAX;
@@ -240,7 +240,7 @@ static enum errc run(struct engine *g, struct train_result *r, struct err *e)
     return finish(g, r, e);
 }
 
-enum errc train_run(struct arena *a, const struct train_job *job, const struct train_observer *obs, struct train_result *ret,
+enum errc train_run(struct arena *a, const struct train_task *job, const struct train_observer *obs, struct train_result *ret,
                     struct err *e)
 {
     static const struct train_observer silent = { 0 };

@@ -33,7 +33,7 @@ struct train_observer {                     /* any member may be NULL */
     bool (*should_stop)(void *ctx);         /* asked after every step; true: checkpoint and end as PREEMPTED */
 };
 
-struct train_job {
+struct train_task {
     const struct train_spec *spec;
     const struct train_data *data;
     const struct backend *backend;
@@ -53,6 +53,6 @@ struct train_result {
     struct buf model;                       /* the safetensors file; empty if PREEMPTED */
 };
 
-enum errc train_run(struct arena *a, const struct train_job *job, const struct train_observer *obs, struct train_result *ret,
+enum errc train_run(struct arena *a, const struct train_task *job, const struct train_observer *obs, struct train_result *ret,
                     struct err *e);
 void train_result_release(struct train_result *r);

@@ -12,7 +12,7 @@ struct cursor {                             /* all that a resumed run needs besi
 
 struct engine {
     struct arena *arena;
-    const struct train_job *job;
+    const struct train_task *job;
     const struct train_observer *obs;
     struct backend_ctx *ctx;
     struct mlp *mlp;

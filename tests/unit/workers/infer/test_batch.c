@@ -42,8 +42,8 @@ static int setup(void **st)
     spec.epochs = 8;
     spec.lr = 3e-3;
     const struct csv_schema schema = { .label = STR("label"), .classes = CLASSES };
-    const struct train_job job = { .spec = &spec, .data = &data, .clock = &clock_system, .backend = be, .dataset_digest = STR("d") };
-    struct train_job j = job;
+    const struct train_task job = { .spec = &spec, .data = &data, .clock = &clock_system, .backend = be, .dataset_digest = STR("d") };
+    struct train_task j = job;
     if (backend_choose("auto", &hw, NULL, NULL, &be, &e) || train_data_csv(arena, text, &schema, &spec, &data, &e))
         return -1;
     j.backend = be;

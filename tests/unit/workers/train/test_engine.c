@@ -122,7 +122,7 @@ static void run_once(const struct train_spec *s, const struct backend *be, const
     struct stopper p = { .at = stop_at };
     const struct train_observer o = { &p, on_step, on_epoch, NULL, should_stop };
     assert_int_equal(train_data_csv(a, digits, &schema, s, &d, e), ERR_OK);
-    struct train_job job = { .spec = s, .data = &d, .backend = be, .clock = &clock_system, .dataset_digest = STR("sha256:test"),
+    struct train_task job = { .spec = s, .data = &d, .backend = be, .clock = &clock_system, .dataset_digest = STR("sha256:test"),
                              .checkpoint_dir = dir, .checkpoint_every_steps = dir ? 17 : 0 };
     enum errc rc = train_run(a, &job, &o, r, e);
     if (rc != want)
