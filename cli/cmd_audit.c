@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_audit.c - `falaj audit verify`: an exported bundle checked offline; no network, no database, no profile. */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+#include "cli/bundle_check.h"
+#include "cli/output.h"
+#include "core/base/cleanup.h"
+#include "core/crypto/sign.h"
+
+static ssize_t read_fd(void *ctx, void *p, size_t n)
+{
+    ssize_t got;
+    do
+        got = read(*(int *)ctx, p, n);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+enum errc bundle_keys_parse(struct str text, struct bundle_keys *ret, struct err *e)
+{
+    ret->count = 0;
+    if (str_starts(str_trim(text), "-----BEGIN")) {
+        TRY(ed25519_public_of_pem(text, ret->key[0], e));
+        ret->count = 1;
+        return ERR_OK;
+    }
+    struct str rest = text, line;
+    for (bool more = true; more;) {
+        more = str_cut(rest, '\n', &line, &rest);
+        line = str_trim(line);
+        if (line.len && line.ptr[line.len - 1] == '\r')
+            line.len--;
+        if (!line.len || line.ptr[0] == '#')
+            continue;
+        size_t n = 0;
+        if (ret->count == BUNDLE_KEYS_MAX)
+            return FAIL(e, INVALID, "a key file holds at most %d keys", BUNDLE_KEYS_MAX);
+        bool is_hex = line.len == 2 * AUDIT_PUB && hex_decode(line, ret->key[ret->count], AUDIT_PUB);
+        bool is_key = is_hex || (base64_decode(line, ret->key[ret->count], AUDIT_PUB, &n, false) && n == AUDIT_PUB);
+        if (!is_key)
+            return FAIL(e, INVALID, "a key is a PEM public key, or 32 bytes as base64 or hex");
+        ret->count++;
+    }
+    return ret->count ? ERR_OK : FAIL(e, INVALID, "there is no key in the key file");
+}
+
+enum errc bundle_check(const char *path, const struct bundle_keys *keys, bool allow_dropped, struct verify_result *ret, struct err *e)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    CLEANUP(fd_closep) int fd = open(is_stdin ? "/dev/stdin" : path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return FAIL(e, INVALID, "%s cannot be opened: %s", path, strerror(errno));
+    struct verify_opts opts = { .allow_dropped = allow_dropped };
+    if (keys && keys->count) {
+        opts.pinned = (const uint8_t (*)[AUDIT_PUB])keys->key;
+        opts.pinned_count = keys->count;
+    }
+    audit_verify(read_fd, &fd, &opts, ret);
+    return ERR_OK;
+}
+
+static void print_json(struct cli *c, const struct verify_result *r)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(1 << 16);
+    buf_printf(&b, "{\"ok\":%s,\"damage\":\"%s\",\"entry\":%llu,\"line\":%llu,\"pinned\":%s,\"count\":%llu,\"dropped\":%llu,\"from\":%llu,\"to\":%llu,\"head_size\":%llu,\"zone\":",
+               r->damage == VERIFY_OK ? "true" : "false", verify_damage_text(r->damage), (unsigned long long)r->tseq, (unsigned long long)r->line,
+               r->pinned ? "true" : "false", (unsigned long long)r->count, (unsigned long long)r->dropped, (unsigned long long)r->from,
+               (unsigned long long)r->to, (unsigned long long)r->head.size);
+    buf_add_json(&b, str_c(r->head.zone));
+    buf_add_c(&b, ",\"text\":");
+    buf_add_json(&b, str_c(r->text));
+    buf_add_char(&b, '}');
+    fprintf(c->out, "%.*s\n", STR_ARG(buf_str(&b)));
+}
+
+int cmd_audit_verify(struct cli *c)
+{
+    struct err e = { 0 };
+    struct bundle_keys keys = { 0 };
+    struct verify_result r = { 0 };
+    const char *key_file = cli_flag(c, "key");
+    struct str text;
+    if (key_file && (cli_read_file(c->arena, key_file, 1 << 16, &text, &e) != ERR_OK || bundle_keys_parse(text, &keys, &e) != ERR_OK))
+        return cli_fail_err(c, &e, NULL);
+    if (bundle_check(c->args[0], &keys, cli_has(c, "allow-dropped"), &r, &e) != ERR_OK)
+        return cli_fail_err(c, &e, NULL);
+    if (c->format == OUT_JSON)
+        print_json(c, &r);
+    if (r.damage != VERIFY_OK) {
+        const char *entry = r.tseq ? arena_printf(c->arena, "entry %llu: ", (unsigned long long)r.tseq) : "";
+        return cli_fail(c, CLI_VERIFY, "do not rely on this bundle; export it again and compare", "%s: %s%s: %s", c->args[0], entry,
+                        verify_damage_text(r.damage), r.text);
+    }
+    if (c->format != OUT_JSON)
+        fprintf(c->out, "%s: entries %llu to %llu are whole and as signed (log of %llu entries, zone %s)\n", c->args[0], (unsigned long long)r.from,
+                (unsigned long long)r.to, (unsigned long long)r.head.size, r.head.zone);
+    if (!r.pinned)
+        cli_note(c, "Warning: the signing key came from the bundle itself; give the zone's key with --key to know who signed.");
+    return CLI_OK;
+}

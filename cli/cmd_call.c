@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_call.c - calls that fit no row of the table alone: any API call, quotas of another tenant, and questions to a model. */
+#include "cli/client.h"
+#include "cli/output.h"
+#include "cli/rest.h"
+#include "core/base/cleanup.h"
+
+enum { REQUEST_MAX = 64 << 20 };
+
+int cmd_api(struct cli *c)
+{
+    static const char *const methods[] = { "GET", "POST", "PUT", "PATCH", "DELETE", NULL };
+    struct err e = { 0 };
+    const char *data = cli_flag(c, "data"), *method = NULL;
+    for (int i = 0; methods[i]; i++) {
+        if (strcasecmp(methods[i], c->args[0]) == 0)
+            method = methods[i];
+    }
+    if (!method || c->args[1][0] != '/')
+        return cli_fail(c, CLI_USAGE, "falaj api GET /v1/jobs", "a call is a method (GET POST PUT PATCH DELETE) and a path that starts with /");
+    struct api_req q = { .method = method, .path = c->args[1], .content_type = cli_flag(c, "type"), .accept = "*/*" };
+    if (data && data[0] == '@') {
+        if (cli_read_file(c->arena, data + 1, REQUEST_MAX, &q.body, &e) != ERR_OK)
+            return cli_fail_err(c, &e, NULL);
+    } else if (data) {
+        q.body = str_c(data);
+    }
+    struct api_reply r;
+    int rc = api_do(c, &q, &r);
+    if (rc == CLI_OK && r.json && c->format != OUT_TABLE)
+        output_object(c, r.json, r.body, NULL);
+    else if (rc == CLI_OK && r.body.len)
+        fprintf(c->out, "%.*s%s", STR_ARG(r.body), r.body.ptr[r.body.len - 1] == '\n' ? "" : "\n");
+    return rc;
+}
+
+int cmd_quota_list(struct cli *c)
+{
+    const char *tenant = cli_flag(c, "tenant"), *path = "/v1/quotas";
+    if (tenant) {
+        int rc = api_resolve(c, c->cmd->noun, tenant, &tenant);
+        if (rc != CLI_OK)
+            return rc;
+        path = arena_printf(c->arena, "/v1/tenants/%s/quotas", api_escape(c->arena, tenant));
+    }
+    struct api_reply r;
+    int rc = api_get(c, path, &r);
+    if (rc != CLI_OK)
+        return rc;
+    if (c->format == OUT_JSON) {
+        output_object(c, r.json, r.body, c->cmd->columns);
+        return CLI_OK;
+    }
+    struct output o;
+    output_begin(&o, c, c->cmd->columns);
+    output_page(&o, jval_get(r.json, "data"));
+    output_end(&o);
+    return CLI_OK;
+}
+
+int cmd_quota_set(struct cli *c)
+{
+    static const char *const resources[] = { "jobs", "slots", "gpus", "stored_bytes", "objects", NULL };
+    for (int i = 0; resources[i]; i++) {
+        if (strcmp(resources[i], c->args[1]) == 0)
+            return run_rest(c);
+    }
+    return cli_fail(c, CLI_USAGE, "one of: jobs slots gpus stored_bytes objects", "there is no quota on '%.40s'", c->args[1]);
+}
+
+static int row_request(struct cli *c, const char *path, struct str *ret)
+{
+    const char *row = cli_flag(c, "row"), *input = cli_flag(c, "input");
+    struct str rest = str_c(row), one;
+    double value;
+    size_t n = 0;
+    CLEANUP(buf_releasep) struct buf b = BUF(1 << 20);
+    for (bool more = true; more; n++) {
+        more = str_cut(rest, ',', &one, &rest);
+        one = str_trim(one);
+        if (!str_to_f64(one, &value))
+            return cli_fail(c, CLI_USAGE, "--row 0,0,5,13", "'%.*s' is no number", STR_ARG(one));
+        buf_printf(&b, "%s%.*s", n ? "," : "", STR_ARG(one));
+    }
+    if (!input) {
+        struct api_reply meta;
+        int rc = api_get(c, path, &meta);
+        if (rc != CLI_OK)
+            return rc;
+        input = jval_str(jval_get(jval_at(jval_get(meta.json, "inputs"), 0), "name")).ptr;
+    }
+    CLEANUP(buf_releasep) struct buf name = BUF(1024);
+    buf_add_json(&name, str_c(input ? input : "input"));
+    *ret = str_fmt(c->arena, "{\"inputs\":[{\"name\":%s,\"shape\":[1,%zu],\"datatype\":\"FP32\",\"data\":[%.*s]}]}", name.ptr, n, STR_ARG(buf_str(&b)));
+    return CLI_OK;
+}
+
+int cmd_infer(struct cli *c)
+{
+    struct err e = { 0 };
+    const char *path = arena_printf(c->arena, "/v2/models/%s", api_escape(c->arena, c->args[0]));
+    struct api_req q = { .method = "POST", .path = arena_printf(c->arena, "%s/infer", path) };
+    if (cli_has(c, "row") == (c->nargs > 1))
+        return cli_fail(c, CLI_USAGE, "falaj infer NAME FILE, or falaj infer NAME --row N,N,…", "a question is a FILE or a --row");
+    if (c->nargs > 1) {
+        if (cli_read_file(c->arena, c->args[1], REQUEST_MAX, &q.body, &e) != ERR_OK)
+            return cli_fail_err(c, &e, NULL);
+    } else {
+        int rc = row_request(c, path, &q.body);
+        if (rc != CLI_OK)
+            return rc;
+    }
+    struct api_reply r;
+    int rc = api_do(c, &q, &r);
+    if (rc != CLI_OK)
+        return rc;
+    if (c->format != OUT_TABLE && c->format != OUT_WIDE) {
+        output_object(c, r.json, r.body, "model_name:MODEL");
+        return CLI_OK;
+    }
+    const struct jval *outputs = jval_get(r.json, "outputs");
+    for (size_t i = 0; i < jval_len(outputs); i++) {
+        struct str name = jval_str(jval_get(jval_at(outputs, i), "name")), data = output_text(c->arena, jval_get(jval_at(outputs, i), "data"));
+        fprintf(c->out, "%.*s  %.*s\n", STR_ARG(name), STR_ARG(data));
+    }
+    return CLI_OK;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_data.c - files to and from the platform: data set uploads and downloads, model downloads, audit exports.
+ *
+ * A download is written to a temporary neighbour and renamed when it is whole, so a broken connection leaves no half file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+#include "cli/client.h"
+#include "cli/output.h"
+#include "cli/rest.h"
+#include "core/base/cleanup.h"
+
+enum { UPLOAD_MAX = 512 << 20 };
+
+struct sink {
+    int fd;
+    int64_t bytes;
+    int error;
+};
+
+static bool sink_write(void *ctx, const char *p, size_t n)
+{
+    struct sink *s = ctx;
+    while (n > 0) {
+        ssize_t done = write(s->fd, p, n);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0) {
+            s->error = errno;
+            return false;
+        }
+        p += done;
+        n -= (size_t)done;
+        s->bytes += done;
+    }
+    return true;
+}
+
+static int finish(struct cli *c, int rc, const struct sink *s, const char *fresh, const char *path)
+{
+    if (rc == CLI_OK && s->error)
+        rc = cli_fail(c, CLI_FAILED, NULL, "%s cannot be written: %s", path ? path : "standard output", strerror(s->error));
+    if (!path)
+        return rc;
+    if (rc == CLI_OK && (fsync(s->fd) < 0 || rename(fresh, path) < 0))
+        rc = cli_fail(c, CLI_FAILED, NULL, "%s cannot be written: %s", path, strerror(errno));
+    if (rc != CLI_OK)
+        unlink(fresh);
+    else
+        cli_note(c, "%lld bytes written to %s", (long long)s->bytes, path);
+    return rc;
+}
+
+/* path NULL or "-": standard output. */
+static int download(struct cli *c, const char *from, const char *accept, const char *path)
+{
+    const char *fresh = NULL;
+    struct sink s = { .fd = STDOUT_FILENO };
+    if (path && strcmp(path, "-") == 0)
+        path = NULL;
+    CLEANUP(fd_closep) int fd = -1;
+    if (path) {
+        fresh = arena_printf(c->arena, "%s.%ld.part", path, (long)getpid());
+        fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd < 0)
+            return cli_fail(c, CLI_FAILED, NULL, "%s cannot be written: %s", path, strerror(errno));
+        s.fd = fd;
+    } else if (isatty(STDOUT_FILENO) && strcmp(accept, "application/octet-stream") == 0) {
+        return cli_fail(c, CLI_USAGE, "name a FILE, or send standard output somewhere", "this is binary and would spoil the terminal");
+    }
+    struct api_reply r;
+    struct api_req q = { .method = "GET", .path = from, .accept = accept, .on_data = sink_write, .ctx = &s, .timeout_ms = -1, .idle_timeout_ms = 60000 };
+    return finish(c, api_do(c, &q, &r), &s, fresh, path);
+}
+
+static int newest_of(struct cli *c, const char *versions_path, const char **ret)
+{
+    struct api_reply r;
+    int rc = api_get(c, arena_printf(c->arena, "%s?page_size=200", versions_path), &r);
+    int64_t newest = 0;
+    const struct jval *data = jval_get(r.json, "data");
+    for (size_t i = 0; rc == CLI_OK && i < jval_len(data); i++) {
+        int64_t v = jval_i64(jval_get(jval_at(data, i), "version"), 0);
+        newest = v > newest ? v : newest;
+    }
+    if (rc == CLI_OK && !newest)
+        return cli_fail(c, CLI_NOT_FOUND, NULL, "it has no version yet");
+    *ret = arena_printf(c->arena, "%lld", (long long)newest);
+    return rc;
+}
+
+static int version_download(struct cli *c, const char *kind, const char *accept)
+{
+    const char *id, *version = cli_flag(c, "version");
+    int rc = api_resolve(c, c->cmd->noun, c->args[0], &id);
+    if (rc != CLI_OK)
+        return rc;
+    const char *versions = arena_printf(c->arena, "/v1/%s/%s/versions", kind, api_escape(c->arena, id));
+    if (!version && (rc = newest_of(c, versions, &version)) != CLI_OK)
+        return rc;
+    return download(c, arena_printf(c->arena, "%s/%s/content", versions, api_escape(c->arena, version)), accept, c->nargs > 1 ? c->args[1] : NULL);
+}
+
+int cmd_dataset_download(struct cli *c)
+{
+    return version_download(c, "datasets", "text/csv");
+}
+
+int cmd_model_download(struct cli *c)
+{
+    return version_download(c, "models", "application/octet-stream");
+}
+
+int cmd_dataset_upload(struct cli *c)
+{
+    struct err e = { 0 };
+    struct str csv;
+    const char *id;
+    int rc = api_resolve(c, c->cmd->noun, c->args[0], &id);
+    if (rc != CLI_OK)
+        return rc;
+    if (cli_read_file(c->arena, c->args[1], UPLOAD_MAX, &csv, &e) != ERR_OK)
+        return cli_fail_err(c, &e, NULL);
+    struct api_reply r;
+    struct api_req q = { .method = "POST", .path = arena_printf(c->arena, "/v1/datasets/%s/versions", api_escape(c->arena, id)), .body = csv,
+                         .content_type = "text/csv", .timeout_ms = 600000 };
+    rc = api_do(c, &q, &r);
+    if (rc == CLI_OK)
+        output_object(c, r.json, r.body, c->cmd->columns);
+    return rc;
+}
+
+int cmd_audit_export(struct cli *c)
+{
+    const char *path;
+    int rc = rest_path(c, &path);
+    return rc == CLI_OK ? download(c, path, "application/jsonl", c->nargs ? c->args[0] : NULL) : rc;
+}

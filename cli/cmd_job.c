@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_job.c - submit a job, follow its log and states, wait for its end. */
+#include "cli/client.h"
+#include "cli/follow.h"
+#include "cli/output.h"
+#include "cli/rest.h"
+#include "core/base/cleanup.h"
+
+enum { REQUEST_MAX = 1 << 20 };
+
+static const struct noun dataset_noun = { "data set", "dst_", "/v1/datasets", "dataset_id" };
+
+static int newest_version(struct cli *c, const char *dataset, const char **ret)
+{
+    struct api_reply r;
+    int rc = api_get(c, arena_printf(c->arena, "/v1/datasets/%s/versions?page_size=200", api_escape(c->arena, dataset)), &r);
+    int64_t newest = 0;
+    const struct jval *data = jval_get(r.json, "data");
+    for (size_t i = 0; rc == CLI_OK && i < jval_len(data); i++) {
+        int64_t v = jval_i64(jval_get(jval_at(data, i), "version"), 0);
+        newest = v > newest ? v : newest;
+    }
+    if (rc == CLI_OK && newest == 0)
+        return cli_fail(c, CLI_CONFLICT, "falaj dataset upload DATASET FILE", "the data set has no version yet");
+    *ret = arena_printf(c->arena, "%lld", (long long)newest);
+    return rc;
+}
+
+static bool is_number(const char *s)
+{
+    double v;
+    return str_to_f64(str_c(s), &v);
+}
+
+/* The spec of a train job from flags; members of --set come last. */
+static int train_spec(struct cli *c, struct buf *b)
+{
+    const char *dataset = cli_flag(c, "dataset"), *version = cli_flag(c, "dataset-version"), *set = cli_flag(c, "set");
+    const char *hidden = cli_flag(c, "hidden") ? cli_flag(c, "hidden") : "64,32";
+    static const char *const numbers[][3] = { { "epochs", "epochs", "30" }, { "batch_size", "batch-size", "32" }, { "learning_rate", "learning-rate", "0.003" },
+                                              { "seed", "seed", "1" }, { "holdout", "holdout", "0.2" } };
+    if (!dataset)
+        return cli_fail(c, CLI_USAGE, "--dataset NAME, or the whole request with --file", "a training job needs a data set");
+    int rc = api_resolve(c, &dataset_noun, dataset, &dataset);
+    if (rc == CLI_OK && !version)
+        rc = newest_version(c, dataset, &version);
+    if (rc != CLI_OK)
+        return rc;
+    if (strspn(hidden, "0123456789,") != strlen(hidden) || !is_number(version))
+        return cli_fail(c, CLI_USAGE, NULL, "--hidden takes widths like 64,32 and --dataset-version a number");
+    buf_printf(b, "{\"dataset_id\":\"%s\",\"dataset_version\":%s,\"family\":\"mlp\",\"hidden\":[%s],\"optimizer\":\"adamw\","
+                  "\"weight_decay\":0.0001,\"schedule\":\"cosine\"", dataset, version, hidden);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        const char *value = cli_flag(c, numbers[i][1]) ? cli_flag(c, numbers[i][1]) : numbers[i][2];
+        if (!is_number(value))
+            return cli_fail(c, CLI_USAGE, NULL, "--%s takes a number, not '%.40s'", numbers[i][1], value);
+        buf_printf(b, ",\"%s\":%s", numbers[i][0], value);
+    }
+    struct str extra = str_trim(str_c(set));
+    if (set && (extra.len < 2 || extra.ptr[0] != '{' || extra.ptr[extra.len - 1] != '}'))
+        return cli_fail(c, CLI_USAGE, "--set '{\"early_stop_patience\":3}'", "--set takes a JSON object");
+    if (extra.len > 2) {
+        buf_add_char(b, ',');
+        buf_add_str(b, str_n(extra.ptr + 1, extra.len - 2));
+    }
+    buf_add_char(b, '}');
+    return CLI_OK;
+}
+
+static int build_request(struct cli *c, struct str *ret)
+{
+    struct err e = { 0 };
+    const char *file = cli_flag(c, "file"), *kind = cli_flag(c, "kind") ? cli_flag(c, "kind") : "train";
+    if (file)
+        return cli_read_file(c->arena, file, REQUEST_MAX, ret, &e) == ERR_OK ? CLI_OK : cli_fail_err(c, &e, NULL);
+    CLEANUP(buf_releasep) struct buf b = BUF(REQUEST_MAX);
+    struct str common;
+    int rc = rest_body(c, "zone=zone pool=pool #slots=slots #gpus=gpus #priority=priority #max_attempts=max-attempts #max_runtime_seconds=max-runtime", &common);
+    if (rc != CLI_OK)
+        return rc;
+    buf_add_c(&b, "{\"name\":");
+    buf_add_json(&b, str_c(c->nargs ? c->args[0] : kind));
+    buf_printf(&b, ",\"kind\":\"%s\",\"spec\":", kind);
+    if (strcmp(kind, "train") == 0)
+        rc = train_spec(c, &b);
+    else
+        buf_add_c(&b, cli_flag(c, "set") ? cli_flag(c, "set") : "{}");
+    if (common.len > 2) {
+        buf_add_char(&b, ',');
+        buf_add_str(&b, str_n(common.ptr + 1, common.len - 1));
+    } else {
+        buf_add_char(&b, '}');
+    }
+    *ret = str_dup(c->arena, buf_str(&b));
+    return rc;
+}
+
+static int wait_with_log(struct cli *c, const char *job)
+{
+    cli_note(c, "Following the log; Ctrl-C stops following, not the job.");
+    struct follow f = { .c = c, .job = job, .show = FOLLOW_LOGS | FOLLOW_STATES };
+    return follow_run(&f);
+}
+
+int cmd_job_submit(struct cli *c)
+{
+    struct api_req q = { .method = "POST", .path = "/v1/jobs" };
+    struct api_reply r;
+    int rc = build_request(c, &q.body);
+    if (rc == CLI_OK)
+        rc = api_do(c, &q, &r);
+    if (rc != CLI_OK)
+        return rc;
+    output_object(c, r.json, r.body, c->cmd->columns);
+    fflush(c->out);
+    struct str id = jval_str(jval_get(r.json, "job_id"));
+    return cli_has(c, "wait") && id.len ? wait_with_log(c, id.ptr) : CLI_OK;
+}
+
+static int print_logs(struct cli *c, const char *job)
+{
+    int64_t after = 0;
+    for (;;) {
+        struct api_reply r;
+        int rc = api_get(c, arena_printf(c->arena, "/v1/jobs/%s/logs?after=%lld", job, (long long)after), &r);
+        const struct jval *data = jval_get(r.json, "data");
+        if (rc != CLI_OK || jval_len(data) == 0)
+            return rc;
+        if (c->format == OUT_JSON) {
+            output_object(c, r.json, r.body, NULL);
+        } else {
+            for (size_t i = 0; i < jval_len(data); i++)
+                follow_print_log(c, jval_at(data, i));
+        }
+        int64_t last = jval_i64(jval_get(jval_at(data, jval_len(data) - 1), "log_id"), after);
+        if (last <= after)
+            return CLI_OK;
+        after = last;
+    }
+}
+
+static int with_job(struct cli *c, const char **job)
+{
+    return api_resolve(c, c->cmd->noun, c->args[0], job);
+}
+
+int cmd_job_logs(struct cli *c)
+{
+    const char *job;
+    int rc = with_job(c, &job);
+    if (rc != CLI_OK)
+        return rc;
+    if (!cli_has(c, "follow"))
+        return print_logs(c, api_escape(c->arena, job));
+    struct follow f = { .c = c, .job = job, .show = FOLLOW_LOGS };
+    rc = follow_run(&f);
+    return rc == CLI_JOB_FAILED ? CLI_OK : rc;
+}
+
+int cmd_job_events(struct cli *c)
+{
+    const char *job;
+    if (!cli_has(c, "follow"))
+        return run_rest(c);
+    int rc = with_job(c, &job);
+    if (rc != CLI_OK)
+        return rc;
+    struct follow f = { .c = c, .job = job, .show = FOLLOW_STATES | FOLLOW_METRICS };
+    rc = follow_run(&f);
+    return rc == CLI_JOB_FAILED ? CLI_OK : rc;
+}
+
+int cmd_job_wait(struct cli *c)
+{
+    const char *job;
+    int64_t timeout_s = 0;
+    int rc = cli_flag_i64(c, "timeout", 1, 10000000, &timeout_s);
+    if (rc == CLI_OK)
+        rc = with_job(c, &job);
+    if (rc != CLI_OK)
+        return rc;
+    struct follow f = { .c = c, .job = job, .timeout_s = timeout_s };
+    rc = follow_run(&f);
+    if (rc != CLI_OK && rc != CLI_JOB_FAILED)
+        return rc;
+    struct api_reply r;
+    int got = api_get(c, arena_printf(c->arena, "/v1/jobs/%s", api_escape(c->arena, job)), &r);
+    if (got != CLI_OK)
+        return got;
+    output_object(c, r.json, r.body, "job_id:ID state:STATE");
+    if (rc == CLI_JOB_FAILED)
+        return cli_fail(c, rc, arena_printf(c->arena, "falaj job logs %s", job), "the job ended as %s", f.state);
+    return CLI_OK;
+}

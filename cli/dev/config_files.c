@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config_files.c - ports, and the file of settings of each daemon (core/table/config.def), written anew at every start. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "cli/dev/dev.h"
+#include "core/base/cleanup.h"
+
+enum { PORT_DEFAULT = 8080, PORT_TRIES = 100, DRAIN_MS = 100, GRACE_MS = 500 };
+
+/* Bind as the daemon will, and let go. port 0: any. Returns the port, or -1. */
+static int try_port(int port)
+{
+    CLEANUP(fd_closep) int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t n = sizeof(at);
+    int on = 1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, 1) < 0 || getsockname(fd, (struct sockaddr *)&at, &n) < 0)
+        return -1;
+    return ntohs(at.sin_port);
+}
+
+enum errc ports_choose(struct dev *d, struct err *e)
+{
+    int got = -1;
+    if (d->is_port_fixed) {
+        got = try_port((int)d->port);
+        if (got < 0)
+            return FAIL(e, CONFLICT, "port %lld is in use", (long long)d->port);
+    }
+    for (int i = 0; got < 0 && i < PORT_TRIES; i++)
+        got = try_port(PORT_DEFAULT + i);
+    int worker = try_port(0);
+    if (got < 0 || worker < 0 || worker == got)
+        return FAIL(e, CONFLICT, "no port is free on 127.0.0.1");
+    d->port = got;
+    d->worker_port = worker;
+    d->api_url = arena_printf(d->arena, "http://127.0.0.1:%d", got);
+    return ERR_OK;
+}
+
+const char *config_db_url(struct dev *d, const char *role, const char *database, const char *password)
+{
+    return arena_printf(d->arena, "host=%s port=%d dbname=%s user=%s password=%s", d->run, DEV_PG_PORT, database, role, password);
+}
+
+static enum errc add_db(struct dev *d, struct buf *b, const char *key, const char *role, struct err *e)
+{
+    const char *password;
+    TRY(files_secret(d, arena_printf(d->arena, "pg-%s", role), &password, e));
+    buf_printf(b, "%s = %s\n", key, config_db_url(d, role, "falaj", password));
+    return ERR_OK;
+}
+
+static void add_shared(struct dev *d, struct buf *b)
+{
+    buf_printf(b, "redis.socket = %s/redis.sock\nredis.user = falaj\nredis.password = %s\n", d->run, d->redis_password);
+    buf_printf(b, "keys.sockets = %s=%s/keyd.sock\nblob.dir = %s\n", d->zone, d->run, d->blobs);
+}
+
+static enum errc save(struct dev *d, const char *name, const struct buf *b, struct err *e)
+{
+    if (b->overflow)
+        return FAIL(e, LIMIT, "the settings of %s are too long", name);
+    return files_write(d, arena_printf(d->arena, "%s/%s.conf", d->etc, name), buf_str(b), d->server_uid, d->server_gid, e);
+}
+
+static enum errc write_api(struct dev *d, struct err *e)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(32768);
+    buf_add_c(&b, "# Written by falaj dev at every start.\nrun.profile = dev\n");
+    TRY(add_db(d, &b, "db.url", "falaj_app", e));
+    TRY(add_db(d, &b, "db.node_url", "falaj_worker_api", e));
+    add_shared(d, &b);
+    buf_printf(&b, "api.bind = 127.0.0.1\napi.port = %lld\napi.public_url = %s\napi.drain_ms = %d\n", (long long)d->port, d->api_url, DRAIN_MS);
+    buf_printf(&b, "api.worker_bind = 127.0.0.1\napi.worker_port = %lld\n", (long long)d->worker_port);
+    buf_printf(&b, "api.worker_cert = %s/api.pem\napi.worker_key = %s/api.key\napi.worker_ca = %s/ca-%s.pem\n", d->tls, d->tls, d->tls, d->zone);
+    buf_printf(&b, "api.client_cert = %s/api.pem\napi.client_key = %s/api.key\n", d->tls, d->tls);
+    return save(d, "api", &b, e);
+}
+
+static enum errc write_scheduler(struct dev *d, struct err *e)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(32768);
+    buf_add_c(&b, "# Written by falaj dev at every start.\nrun.profile = dev\n");
+    TRY(add_db(d, &b, "db.url", "falaj_scheduler", e));
+    TRY(add_db(d, &b, "scheduler.url", "falaj_scheduler", e));
+    TRY(add_db(d, &b, "sequencer.url", "falaj_sequencer", e));
+    add_shared(d, &b);
+    return save(d, "scheduler", &b, e);
+}
+
+static enum errc write_worker(struct dev *d, struct err *e)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(32768);
+    buf_add_c(&b, "# Written by falaj dev at every start.\nrun.profile = dev\n");
+    buf_printf(&b, "worker.api_url = https://127.0.0.1:%lld\nworker.zone = %s\nworker.pool = default\nworker.name = dev-1\n", (long long)d->worker_port, d->zone);
+    buf_printf(&b, "worker.cert = %s/worker.pem\nworker.key = %s/worker.key\nworker.ca = %s/ca-%s.pem\n", d->tls, d->tls, d->tls, d->zone);
+    buf_printf(&b, "worker.work_dir = %s\nworker.serve_bind = 127.0.0.1\nworker.grace_ms = %d\n", d->worker, GRACE_MS);
+    if (d->slots)
+        buf_printf(&b, "worker.slots = %lld\n", (long long)d->slots);
+    return save(d, "worker", &b, e);
+}
+
+enum errc config_files_write(struct dev *d, struct err *e)
+{
+    TRY(write_api(d, e));
+    TRY(write_scheduler(d, e));
+    return write_worker(d, e);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* output.h - an API answer in the form that was asked for: table, wide, json, yaml, csv, name, jsonpath.
+ *
+ * Data goes to c->out and nothing else does. JSON is the API's body, byte for byte, for a single object and a single page.
+ * Tables are padded by display cells; the last column is cut to the width of a terminal, never when the output is a file.
+ * Calling order for lists: output_begin -> output_page* -> output_end. columns: the language of command.h. */
+#pragma once
+#include "cli/command.h"
+#include "core/json/jsonvalue.h"
+
+struct output {
+    struct cli *c;
+    const char *columns;
+    size_t items;
+    struct buf pending;             /* table rows wait for the widths of their page */
+    size_t widths[16];
+    bool has_heading;
+};
+
+void output_begin(struct output *o, struct cli *c, const char *columns);
+/* items: an array. */
+void output_page(struct output *o, const struct jval *items);
+void output_end(struct output *o);
+
+/* One object. raw: the body as it came. columns NULL: all members that are no objects or lists. */
+void output_object(struct cli *c, const struct jval *v, struct str raw, const char *columns);
+void output_yaml(FILE *out, const struct jval *v, int indent);
+/* ".data[0].job_id" or "{.data[*].name}"; one value per line. False: the path is malformed. */
+bool output_jsonpath(FILE *out, const struct jval *v, const char *path);
+/* A scalar as text for people: no quotes; lists comma-separated; objects as JSON. */
+struct str output_text(struct arena *a, const struct jval *v);
+/* Terminal cells of UTF-8 text: combining marks 0, wide East Asian 2, all else 1. */
+size_t output_cells(struct str s);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* output_tree.c - the forms that follow the tree of a document: YAML and a small JSONPath.
+ *
+ * YAML: block style; strings are JSON strings (double-quoted scalars of YAML 1.2 §7.3.1) unless they are plainly words.
+ * JSONPath: the subset .member, [index], [*], with or without {} and a leading $ (RFC 9535 without filters and slices). */
+#include "cli/output.h"
+#include "core/base/cleanup.h"
+
+static bool is_plain(struct str s)
+{
+    static const char *const words[] = { "true", "false", "null", "yes", "no", "on", "off", "y", "n", NULL };
+    if (!s.len || s.len > 200 || !((s.ptr[0] >= 'a' && s.ptr[0] <= 'z') || (s.ptr[0] >= 'A' && s.ptr[0] <= 'Z')))
+        return false;
+    for (size_t i = 0; i < s.len; i++) {
+        char ch = s.ptr[i];
+        bool is_good = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') || ch == '_' || ch == '-' || ch == '.';
+        if (!is_good)
+            return false;
+    }
+    for (int i = 0; words[i]; i++) {
+        if (s.len == strlen(words[i]) && strncasecmp(s.ptr, words[i], s.len) == 0)
+            return false;
+    }
+    return true;
+}
+
+static void yaml_scalar(FILE *out, const struct jval *v)
+{
+    struct str s = jval_str(v);
+    if (jval_type(v) == JT_STR && is_plain(s)) {
+        fwrite(s.ptr, 1, s.len, out);
+        return;
+    }
+    CLEANUP(buf_releasep) struct buf b = BUF(64 << 20);
+    jval_encode(v, false, &b);
+    fprintf(out, "%.*s", STR_ARG(buf_str(&b)));
+}
+
+static bool is_tree(const struct jval *v)
+{
+    return (jval_type(v) == JT_OBJECT || jval_type(v) == JT_ARRAY) && jval_len(v) > 0;
+}
+
+void output_yaml(FILE *out, const struct jval *v, int indent)
+{
+    if (!is_tree(v)) {
+        yaml_scalar(out, v);
+        fputc('\n', out);
+        return;
+    }
+    bool is_first = true;
+    for (struct jval_iter it = jval_iter(v); jval_next(&it); is_first = false) {
+        /* The caller has placed the cursor for the first line. */
+        fprintf(out, "%*s", is_first ? 0 : indent, "");
+        if (jval_type(v) == JT_ARRAY) {
+            fputs("- ", out);
+            output_yaml(out, it.value, indent + 2);
+            continue;
+        }
+        if (is_plain(str_c(it.name))) {
+            fprintf(out, "%s:", it.name);
+        } else {
+            CLEANUP(buf_releasep) struct buf b = BUF(1 << 20);
+            buf_add_json(&b, str_c(it.name));
+            fprintf(out, "%.*s:", STR_ARG(buf_str(&b)));
+        }
+        if (is_tree(it.value))
+            fprintf(out, "\n%*s", indent + 2, "");
+        else
+            fputc(' ', out);
+        output_yaml(out, it.value, indent + 2);
+    }
+}
+
+static bool path_step(FILE *out, const struct jval *v, struct str path);
+
+static bool path_index(FILE *out, const struct jval *v, struct str path)
+{
+    ptrdiff_t end = str_find(path, ']');
+    if (end < 0)
+        return false;
+    struct str inside = str_n(path.ptr + 1, (size_t)end - 1), rest = str_n(path.ptr + end + 1, path.len - (size_t)end - 1);
+    int64_t i;
+    if (str_eq_c(inside, "*")) {
+        for (struct jval_iter it = jval_iter(v); jval_next(&it);) {
+            if (!path_step(out, it.value, rest))
+                return false;
+        }
+        return true;
+    }
+    if (!str_to_i64(inside, 0, INT32_MAX, &i))
+        return false;
+    return path_step(out, jval_at(v, (size_t)i), rest);
+}
+
+static bool path_step(FILE *out, const struct jval *v, struct str path)
+{
+    if (!path.len) {
+        if (jval_type(v) == JT_STR) {
+            fprintf(out, "%.*s\n", STR_ARG(jval_str(v)));
+        } else if (v) {
+            CLEANUP(buf_releasep) struct buf b = BUF(64 << 20);
+            jval_encode(v, false, &b);
+            fprintf(out, "%.*s\n", STR_ARG(buf_str(&b)));
+        }
+        return true;
+    }
+    if (path.ptr[0] == '[')
+        return path_index(out, v, path);
+    if (path.ptr[0] != '.')
+        return false;
+    size_t n = 1;
+    while (n < path.len && path.ptr[n] != '.' && path.ptr[n] != '[')
+        n++;
+    char name[256];
+    if (n == 1 || n > sizeof(name))
+        return false;
+    memcpy(name, path.ptr + 1, n - 1);
+    name[n - 1] = '\0';
+    return path_step(out, jval_get(v, name), str_n(path.ptr + n, path.len - n));
+}
+
+bool output_jsonpath(FILE *out, const struct jval *v, const char *path)
+{
+    struct str p = str_c(path);
+    if (p.len >= 2 && p.ptr[0] == '{' && p.ptr[p.len - 1] == '}')
+        p = str_n(p.ptr + 1, p.len - 2);
+    if (p.len && p.ptr[0] == '$')
+        p = str_n(p.ptr + 1, p.len - 1);
+    return path_step(out, v, p);
+}

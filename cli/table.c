@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* table.c - every command of falaj, one row each; see command.h for the small languages of a row. */
+#include "cli/command.h"
+
+#define FLAGS(...) (const struct cli_flag[]){ __VA_ARGS__, { NULL } }
+#define LIMIT_FLAG { "limit", 0, "N", "Most items to show; 0 shows all, page by page", NULL }
+
+const struct cli_flag global_flags[] = {
+    { "output", 'o', "FORM", "Form of the answer on standard output", "table|wide|json|yaml|csv|name|jsonpath=" },
+    { "profile", 0, "NAME", "Profile to use instead of the current one", NULL },
+    { "url", 0, "URL", "API to talk to", NULL },
+    { "quiet", 'q', NULL, "No remarks on standard error", NULL },
+    { "debug", 0, NULL, "Show the HTTP calls, secrets masked", NULL },
+    { "no-color", 0, NULL, "No colour (also: NO_COLOR)", NULL },
+    { "yes", 'y', NULL, "Answer questions with yes", NULL },
+    { "help", 'h', NULL, "Show help", NULL },
+    { "version", 0, NULL, "Show the version", NULL },
+    { NULL },
+};
+
+const struct command_group command_groups[] = {
+    { "job", "Work: submit, watch, cancel" },
+    { "dataset", "Data sets and their versions" },
+    { "model", "Registered models" },
+    { "deploy", "Models that answer requests" },
+    { "tenant", "Tenants of the platform" },
+    { "zone", "Residency zones" },
+    { "user", "People and programs of a tenant" },
+    { "role", "Who may do what" },
+    { "token", "API tokens" },
+    { "quota", "How much a tenant may use" },
+    { "node", "Worker machines" },
+    { "audit", "The record of everything, and its proof" },
+    { "config", "What this program has been told" },
+    { "dev", "The whole platform on this machine" },
+    { NULL, NULL },
+};
+
+static const struct noun job_noun = { "job", "job_", "/v1/jobs", "job_id" };
+static const struct noun dataset_noun = { "data set", "dst_", "/v1/datasets", "dataset_id" };
+static const struct noun model_noun = { "model", "mdl_", "/v1/models", "model_id" };
+static const struct noun deploy_noun = { "deployment", "dpl_", "/v1/deployments", "deployment_id" };
+static const struct noun tenant_noun = { "tenant", "tnt_", "/v1/tenants", "tenant_id" };
+static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
+
+#define JOB_COLUMNS "job_id:ID name:NAME kind:KIND state:STATE reason:REASON +zone:ZONE +pool:POOL +slots:SLOTS +priority:PRIORITY submitted_at:SUBMITTED"
+#define DATASET_COLUMNS "dataset_id:ID name:NAME latest_version:VERSION data_class:CLASS +label_column:LABEL +classes:CLASSES created_at:CREATED"
+#define MODEL_COLUMNS "model_id:ID name:NAME latest_version:VERSION +description:DESCRIPTION created_at:CREATED"
+#define DEPLOY_COLUMNS "deployment_id:ID name:NAME state:STATE ready:READY model_version:VERSION +job_id:JOB +endpoint:ENDPOINT created_at:CREATED"
+#define TENANT_COLUMNS "tenant_id:ID name:NAME state:STATE home_zone:HOME +allowed_zones:ZONES created_at:CREATED"
+#define DEV_FLAGS \
+    { "data", 0, "DIR", "Data folder ($XDG_DATA_HOME/falaj; root: /var/lib/falaj-dev)", NULL }
+
+const struct command command_table[] = {
+    { NULL, "dev", "", 0, 0,
+      FLAGS(DEV_FLAGS, { "ephemeral", 0, NULL, "A folder that is removed at the end", NULL }, { "zone", 0, "CODE", "Residency zone of the worker (ae-dxb-1)", NULL },
+            { "port", 0, "N", "Port of the API; 0: any free one (8080, or the next free)", NULL },
+            { "slots", 0, "N", "Leases the worker runs at once (chosen from the hardware)", NULL },
+            { "json-ready", 0, NULL, "Print one line of JSON when ready", NULL },
+            { "detach", 0, NULL, "Return when ready and leave it running", NULL }, { "foreground", 0, NULL, "Stay until interrupted (this is the default)", NULL }),
+      cmd_dev, "Run the whole platform on this machine",
+      "PostgreSQL, Redis, falaj-keyd, falaj-api, falaj-scheduler and one falaj-worker, each a process of its own, on loopback and Unix\n"
+      "sockets. Everything lies in one data folder; the logs are in its folder log.", CMD_LOCAL },
+    { "dev", "status", "", 0, 0, FLAGS(DEV_FLAGS), cmd_dev, "Show whether the platform of a data folder runs", NULL, CMD_LOCAL },
+    { "dev", "stop", "", 0, 0, FLAGS(DEV_FLAGS), cmd_dev, "Stop the platform of a data folder", NULL, CMD_LOCAL },
+    { "dev", "remove", "", 0, 0, FLAGS(DEV_FLAGS), cmd_dev, "Stop the platform and remove its data folder", NULL, CMD_LOCAL },
+    { NULL, "demo", "", 0, 0,
+      FLAGS(DEV_FLAGS, { "json", 0, NULL, "Print the result as one line of JSON on standard output", NULL }, { "csv", 0, "FILE", "Data set to use (the digits that falaj brings)", NULL },
+            { "epochs", 0, "N", "Passes over the training rows (60)", NULL }, { "keep-going", 0, NULL, "Show the later steps even after one failed", NULL }),
+      cmd_demo, "Show the main job on a running 'falaj dev'",
+      "Creates a zone, a tenant and a user, uploads a data set, trains a model on it, serves the model, measures it on held-out images,\n"
+      "shows isolation and residency, and verifies the audit log offline.", CMD_LOCAL },
+    { NULL, "login", "", 0, 0,
+      FLAGS({ "with-token", 0, NULL, "Read the token from standard input", NULL }, { "name", 0, "PROFILE", "Name of the profile to write (default)", NULL }),
+      cmd_login, "Store an API token in a profile", "  falaj login --url https://falaj.example --with-token < token.txt", 0 },
+    { NULL, "logout", "", 0, 0, NULL, cmd_logout, "Forget the profile in use and its token", NULL, CMD_LOCAL },
+    { NULL, "status", "", 0, 0, NULL, cmd_status, "Show whether the API is up and as whom you talk to it", NULL, 0 },
+    { NULL, "whoami", "", 0, 0, NULL, run_rest, "Show who you are and what you may do", NULL, 0, NULL, "GET", "/v1/me", NULL, NULL, "name:NAME tenant:TENANT roles:ROLES" },
+
+    { "job", "submit", "[NAME]", 0, 1,
+      FLAGS({ "file", 'f', "FILE", "Whole request as JSON; - is standard input", NULL }, { "kind", 0, "KIND", "What it does (train)", "noop|train" },
+            { "dataset", 0, "DATASET", "Name or id of the data set to train on", NULL }, { "dataset-version", 0, "N", "Its version (the newest)", NULL },
+            { "hidden", 0, "N,N", "Widths of the hidden layers (64,32)", NULL }, { "epochs", 0, "N", "Passes over the training rows (30)", NULL },
+            { "learning-rate", 0, "R", "Learning rate (0.003)", NULL }, { "batch-size", 0, "N", "Rows per step (32)", NULL },
+            { "seed", 0, "N", "Seed of all randomness (1)", NULL }, { "holdout", 0, "R", "Share of rows that is held out (0.2)", NULL },
+            { "set", 0, "JSON", "Further members of spec, as a JSON object", NULL }, { "zone", 0, "CODE", "Run in this zone only", NULL },
+            { "pool", 0, "POOL", "Run in this pool of machines", NULL }, { "slots", 0, "N", "Slots wanted", NULL }, { "gpus", 0, "N", "GPUs wanted", NULL },
+            { "priority", 0, "N", "Higher goes first", NULL }, { "max-attempts", 0, "N", "Times to try", NULL },
+            { "max-runtime", 0, "SECONDS", "Longest time an attempt may run", NULL }, { "wait", 0, NULL, "Wait for the end and follow the log", NULL }),
+      cmd_job_submit, "Submit a job", "  falaj job submit first --dataset digits --epochs 30 --wait", 0, NULL, NULL, NULL, NULL, NULL, JOB_COLUMNS },
+    { "job", "list", "", 0, 0, FLAGS({ "state", 0, "STATE", "Only jobs in this state", NULL }, { "kind", 0, "KIND", "Only jobs of this kind", "noop|train|serve" }, LIMIT_FLAG),
+      run_rest, "List jobs", NULL, CMD_LIST, NULL, "GET", "/v1/jobs", "state=state kind=kind", NULL, JOB_COLUMNS },
+    { "job", "get", "JOB", 1, 1, NULL, run_rest, "Show one job", NULL, 0, &job_noun, "GET", "/v1/jobs/{0}", NULL, NULL, JOB_COLUMNS },
+    { "job", "logs", "JOB", 1, 1, FLAGS({ "follow", 'f', NULL, "Go on until the job ends; Ctrl-C does not cancel the job", NULL }),
+      cmd_job_logs, "Print what a job wrote", NULL, 0, &job_noun },
+    { "job", "events", "JOB", 1, 1, FLAGS({ "follow", 'f', NULL, "Go on until the job ends", NULL }), cmd_job_events, "Show the states a job went through", NULL, 0,
+      &job_noun, "GET", "/v1/jobs/{0}/events", NULL, NULL, "version:VERSION state:STATE reason:REASON message:MESSAGE +fence:FENCE at:AT" },
+    { "job", "cancel", "JOB", 1, 1, NULL, run_rest, "Cancel a job", NULL, 0, &job_noun, "POST", "/v1/jobs/{0}/cancel", NULL, "", JOB_COLUMNS },
+    { "job", "wait", "JOB", 1, 1, FLAGS({ "timeout", 0, "SECONDS", "Give up after so long (exit 9)", NULL }), cmd_job_wait, "Wait until a job has ended",
+      "Ends with 0 when the job is COMPLETED and with 11 when it ended in any other way.", 0, &job_noun },
+
+    { "dataset", "create", "NAME", 1, 1,
+      FLAGS({ "label", 0, "COLUMN", "Name of the label column (label)", NULL }, { "classes", 0, "N", "Number of classes", NULL },
+            { "description", 0, "TEXT", "What it is", NULL }, { "class", 0, "CLASS", "Data class, for residency", NULL }),
+      run_rest, "Create a data set", "  falaj dataset create digits --label label --classes 10", 0, NULL, "POST", "/v1/datasets", NULL,
+      "name=@0 description=description data_class=class label_column=label #classes=classes", DATASET_COLUMNS },
+    { "dataset", "upload", "DATASET FILE", 2, 2, NULL, cmd_dataset_upload, "Upload a CSV file as the next version", NULL, 0, &dataset_noun, NULL, NULL, NULL, NULL,
+      "dataset_id:ID version:VERSION row_count:ROWS column_count:COLUMNS size_bytes:BYTES sha256:SHA256" },
+    { "dataset", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List data sets", NULL, CMD_LIST, NULL, "GET", "/v1/datasets", NULL, NULL, DATASET_COLUMNS },
+    { "dataset", "get", "DATASET", 1, 1, NULL, run_rest, "Show one data set", NULL, 0, &dataset_noun, "GET", "/v1/datasets/{0}", NULL, NULL, DATASET_COLUMNS },
+    { "dataset", "versions", "DATASET", 1, 1, FLAGS(LIMIT_FLAG), run_rest, "List the versions of a data set", NULL, CMD_LIST, &dataset_noun, "GET",
+      "/v1/datasets/{0}/versions", NULL, NULL, "version:VERSION row_count:ROWS column_count:COLUMNS size_bytes:BYTES zone:ZONE sha256:SHA256" },
+    { "dataset", "download", "DATASET [FILE]", 1, 2, FLAGS({ "version", 'V', "N", "Version (the newest)", NULL }), cmd_dataset_download,
+      "Download a version of a data set", "Without FILE, or with -, to standard output.", 0, &dataset_noun },
+
+    { "model", "register", "NAME JOB", 2, 2, FLAGS({ "description", 0, "TEXT", "What it is", NULL }), run_rest, "Register a job's model as the next version of NAME", NULL, 0,
+      NULL, "POST", "/v1/models", NULL, "name=@0 job_id=@1 description=description", MODEL_COLUMNS },
+    { "model", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List models", NULL, CMD_LIST, NULL, "GET", "/v1/models", NULL, NULL, MODEL_COLUMNS },
+    { "model", "get", "MODEL", 1, 1, NULL, run_rest, "Show one model", NULL, 0, &model_noun, "GET", "/v1/models/{0}", NULL, NULL, MODEL_COLUMNS },
+    { "model", "versions", "MODEL", 1, 1, FLAGS(LIMIT_FLAG), run_rest, "List the versions of a model", NULL, CMD_LIST, &model_noun, "GET", "/v1/models/{0}/versions", NULL, NULL,
+      "version:VERSION job_id:JOB size_bytes:BYTES created_at:CREATED" },
+    { "model", "download", "MODEL [FILE]", 1, 2, FLAGS({ "version", 'V', "N", "Version (the newest)", NULL }), cmd_model_download, "Download a model as safetensors", NULL, 0,
+      &model_noun },
+
+    { "deploy", "create", "NAME MODEL", 2, 2, FLAGS({ "version", 'V', "N", "Version of the model (the newest)", NULL }, { "slots", 0, "N", "Slots wanted", NULL }), run_rest,
+      "Serve a model under a name", "MODEL is an id (mdl_…).", 0, NULL, "POST", "/v1/deployments", NULL, "name=@0 model_id=@1 #model_version=version #slots=slots", DEPLOY_COLUMNS },
+    { "deploy", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List deployments", NULL, CMD_LIST, NULL, "GET", "/v1/deployments", NULL, NULL, DEPLOY_COLUMNS },
+    { "deploy", "get", "DEPLOYMENT", 1, 1, NULL, run_rest, "Show one deployment", NULL, 0, &deploy_noun, "GET", "/v1/deployments/{0}", NULL, NULL, DEPLOY_COLUMNS },
+    { "deploy", "delete", "DEPLOYMENT", 1, 1, NULL, run_rest, "Take a deployment down", NULL, 0, &deploy_noun, "DELETE", "/v1/deployments/{0}", NULL, NULL, DEPLOY_COLUMNS },
+    { NULL, "infer", "NAME [FILE]", 1, 2, FLAGS({ "row", 0, "N,N,…", "One row of numbers instead of a file", NULL }, { "input", 0, "NAME", "Name of the input (asked from the model)", NULL }),
+      cmd_infer, "Ask a deployed model",
+      "FILE holds an Open Inference Protocol v2 request as JSON; - is standard input.\n  falaj infer digits --row 0,0,5,13,9,1,…", 0 },
+
+    { "tenant", "create", "NAME", 1, 1,
+      FLAGS({ "zone", 0, "CODE", "Home zone", NULL }, { "allowed-zones", 0, "A,B", "Zones its data may be in (the home zone)", NULL },
+            { "display-name", 0, "TEXT", "Name for people", NULL }, { "admin-name", 0, "NAME", "Name of its first user", NULL }),
+      run_rest, "Create a tenant and its first administrator", "The answer holds the administrator's token, shown this once.", 0, NULL, "POST", "/v1/tenants", NULL,
+      "name=@0 home_zone=zone *allowed_zones=allowed-zones display_name=display-name admin_name=admin-name", TENANT_COLUMNS },
+    { "tenant", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List tenants", NULL, CMD_LIST, NULL, "GET", "/v1/tenants", NULL, NULL, TENANT_COLUMNS },
+    { "tenant", "get", "TENANT", 1, 1, NULL, run_rest, "Show one tenant", NULL, 0, &tenant_noun, "GET", "/v1/tenants/{0}", NULL, NULL, TENANT_COLUMNS },
+    { "zone", "create", "CODE NAME COUNTRY", 3, 3, FLAGS({ "regimes", 0, "A,B", "Legal regimes that hold there", NULL }), run_rest, "Create a residency zone",
+      "  falaj zone create ae-dxb-1 \"Dubai 1\" AE", 0, NULL, "POST", "/v1/zones", NULL, "code=@0 name=@1 country=@2 *legal_regimes=regimes", "code:CODE name:NAME country:COUNTRY" },
+    { "zone", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List residency zones", NULL, CMD_LIST, NULL, "GET", "/v1/zones", NULL, NULL,
+      "code:CODE name:NAME country:COUNTRY legal_regimes:REGIMES" },
+    { "user", "create", "NAME", 1, 1, FLAGS({ "kind", 0, "KIND", "What it is", "person|service" }, { "roles", 0, "A,B", "Roles to begin with", NULL }), run_rest, "Create a user", NULL, 0, NULL,
+      "POST", "/v1/users", NULL, "name=@0 kind=kind *roles=roles", "user_id:ID name:NAME kind:KIND" },
+    { "user", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List users", NULL, CMD_LIST, NULL, "GET", "/v1/users", NULL, NULL,
+      "user_id:ID name:NAME kind:KIND state:STATE roles:ROLES" },
+    { "role", "grant", "USER ROLE", 2, 2, NULL, run_rest, "Grant a role to a user", "USER is an id (usr_…).", 0, NULL, "POST", "/v1/role-bindings", NULL, "user_id=@0 role=@1",
+      "binding_id:ID user_id:USER role:ROLE" },
+    { "role", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List who has which role", NULL, CMD_LIST, NULL, "GET", "/v1/role-bindings", NULL, NULL,
+      "binding_id:ID user_id:USER role:ROLE +created_at:CREATED" },
+    { "role", "revoke", "BINDING", 1, 1, NULL, run_rest, "Take a role back", NULL, 0, NULL, "DELETE", "/v1/role-bindings/{0}", NULL, NULL, "binding_id:ID" },
+    { "token", "create", "NAME", 1, 1,
+      FLAGS({ "user", 0, "USER", "Whose token (your own)", NULL }, { "days", 0, "N", "Days until it expires (30)", NULL }, { "scopes", 0, "A,B", "Only these permissions", NULL }),
+      run_rest, "Create an API token", "The token is shown this once.", 0, NULL, "POST", "/v1/api-tokens", NULL, "name=@0 user_id=user #expires_in_days=days *scopes=scopes",
+      "token_id:ID name:NAME token:TOKEN expires_at:EXPIRES" },
+    { "token", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List API tokens", NULL, CMD_LIST, NULL, "GET", "/v1/api-tokens", NULL, NULL,
+      "token_id:ID name:NAME user_id:USER hint:HINT expires_at:EXPIRES revoked_at:REVOKED" },
+    { "token", "revoke", "TOKEN_ID", 1, 1, NULL, run_rest, "Revoke an API token", NULL, 0, NULL, "DELETE", "/v1/api-tokens/{0}", NULL, NULL, "token_id:ID" },
+    { "quota", "list", "", 0, 0, FLAGS({ "tenant", 0, "TENANT", "Name or id of a tenant (your own)", NULL }), cmd_quota_list, "Show quotas and what is used", NULL, 0, &tenant_noun, "GET", "/v1/quotas",
+      NULL, NULL, "resource:RESOURCE used:USED hard_limit:LIMIT" },
+    { "quota", "set", "TENANT RESOURCE LIMIT", 3, 3, NULL, cmd_quota_set, "Set a tenant's quota", "RESOURCE is one of jobs slots gpus stored_bytes objects.", 0, &tenant_noun, "PUT",
+      "/v1/tenants/{0}/quotas/{1}", NULL, "#hard_limit=@2", "resource:RESOURCE hard_limit:LIMIT" },
+    { NULL, "usage", "", 0, 0, FLAGS({ "days", 0, "N", "Days to look back (30)", NULL }, LIMIT_FLAG), run_rest, "Show what was used, per day, zone and pool", NULL, CMD_LIST, NULL, "GET", "/v1/usage",
+      "days=days", NULL, "day:DAY zone:ZONE pool:POOL attempts:ATTEMPTS slot_ms:SLOT_MS gpu_ms:GPU_MS" },
+    { "node", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List worker machines", NULL, CMD_LIST, NULL, "GET", "/v1/nodes", NULL, NULL,
+      "node_id:ID name:NAME zone:ZONE pool:POOL state:STATE slots:SLOTS +gpus:GPUS +backend:BACKEND +version:VERSION last_seen_at:SEEN" },
+    { "node", "get", "NODE", 1, 1, NULL, run_rest, "Show one worker machine", NULL, 0, &node_noun, "GET", "/v1/nodes/{0}", NULL, NULL, "node_id:ID name:NAME" },
+
+    { "audit", "events", "", 0, 0, FLAGS({ "after", 0, "N", "Only entries after this number", NULL }, LIMIT_FLAG), run_rest, "List audit entries", NULL, CMD_LIST, NULL, "GET", "/v1/audit/events",
+      "after=after", NULL, "tseq:ENTRY event.code:CODE event.action:ACTION event.actor.id:ACTOR event.outcome:OUTCOME event_id:ID" },
+    { "audit", "head", "", 0, 0, NULL, run_rest, "Show the newest signed head of the log", NULL, 0, NULL, "GET", "/v1/audit/head", NULL, NULL, "size:SIZE root:ROOT" },
+    { "audit", "export", "[FILE]", 0, 1, FLAGS({ "from", 0, "N", "First entry", NULL }, { "to", 0, "N", "Last entry", NULL }), cmd_audit_export,
+      "Export the log with its proofs", "Verify it with 'falaj audit verify' or falaj-verify; both need no network.", 0, NULL, "GET", "/v1/audit/export", "from=from to=to" },
+    { "audit", "verify", "BUNDLE", 1, 1,
+      FLAGS({ "key", 0, "FILE", "Public key of the zone that must have signed (PEM, base64 or hex); may be repeated by one file with several lines", NULL },
+            { "allow-dropped", 0, NULL, "Accept entries whose text retention has dropped", NULL }),
+      cmd_audit_verify, "Check an exported log offline", "Ends with 12 and names the entry when the bundle is damaged.", CMD_LOCAL },
+
+    { NULL, "api", "METHOD PATH", 2, 2, FLAGS({ "data", 'd', "JSON", "Body; @FILE reads a file, @- standard input", NULL }, { "type", 0, "TYPE", "Content type of the body", NULL }), cmd_api,
+      "Make any call of the API", "  falaj api GET /v1/jobs?page_size=5", 0 },
+    { NULL, "doctor", "", 0, 0, FLAGS(DEV_FLAGS), cmd_doctor, "Check this machine, its programs and a running platform", NULL, CMD_LOCAL },
+    { NULL, "completion", "SHELL", 1, 1, NULL, cmd_completion, "Print a completion script for bash, zsh or fish", "  source <(falaj completion bash)", CMD_LOCAL },
+    { NULL, "man", "DIR", 1, 1, NULL, cmd_man, "Write the manual pages into a folder", NULL, CMD_LOCAL },
+    { "config", "view", "", 0, 0, NULL, cmd_config_view, "Show profiles, secrets masked", NULL, CMD_LOCAL },
+    { NULL, "version", "", 0, 0, NULL, cmd_version, "Show the version", NULL, CMD_LOCAL },
+    { NULL, "help", "[COMMAND|exit-codes]", 0, 2, NULL, cmd_help, "Show help on a command, or the exit codes", NULL, CMD_LOCAL },
+};
+const size_t command_count = sizeof(command_table) / sizeof(command_table[0]);
