@@ -233,7 +233,8 @@ static void test_after_commit(void **state)
     db_queue(tx, &note_add, ARGS(A_UUID(tenant_a), A_I64(1), A_TEXT("x")), false);
     commit(tx);
     assert_int_equal(runs, 2);
-    CLEANUP(db_rollbackp) struct db_tx *unused = begin(tenant_a, 0);
+    CLEANUP(db_rollbackp) struct db_tx *forgotten = begin(tenant_a, 0);
+    assert_false(db_is_failed(forgotten));
 }
 
 static enum errc fails_with(const struct stmt *st, const struct arg *args, int n)

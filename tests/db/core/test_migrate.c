@@ -33,6 +33,7 @@ static int setup(void **state)
 {
     (void)state;
     pg = pg_harness_new();
+    pg_harness_exec(pg, NULL, "CREATE ROLE weak");
     return 0;
 }
 
@@ -61,7 +62,7 @@ static enum errc migrate(const struct migration *list, size_t n, enum migrate_mo
 static void test_apply_once_in_order(void **state)
 {
     (void)state;
-    const struct migration list[] = { { 1, "0001_a.sql", "CREATE TABLE a (x int); INSERT INTO a VALUES (1)", SUM_A },
+    const struct migration list[] = { { 1, "0001_a.sql", "CREATE TABLE a (x int); INSERT INTO a VALUES (1); SET LOCAL ROLE weak", SUM_A },
                                       { 2, "0002_b.sql", "UPDATE a SET x = x + 1; CREATE TABLE b (y int)", SUM_B } };
     int n = -1;
     assert_int_equal(migrate(list, 2, MIGRATE_DRY_RUN, &n), ERR_OK);
