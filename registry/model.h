@@ -2,9 +2,9 @@
 /* model.h - a named model in versions that never change, each the output "model" of a completed job.
  *
  * Invariants: version numbers are dense from 1, also under concurrent registrations (the row of the model is locked by the statement that
- * counts); a version was decrypted and accepted by model_mlp_check, so what is here can be served; one job registers at most once
- * under one model name. metrics are the numbers of the job's result.
- * Memory: w->arena. Errors: NOT_FOUND (job, model), CONFLICT (job not completed or without model, or registered already), BAD_DATA, DAMAGED. */
+ * counts); a version was decrypted and accepted by model_mlp_check, so what is here can be served. metrics are the numbers of
+ * the job's result.
+ * Memory: w->arena. Errors: NOT_FOUND (job, model), CONFLICT (job not completed, or without model), BAD_DATA, DAMAGED. */
 #pragma once
 #include "core/base/work.h"
 #include "core/table/schema.h"

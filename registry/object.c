@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* object.c - writing objects: seal into the blob store first, then the rows, the quota and the count of the tenant key's uses.
+ *
+ * The quota row and the key row are touched last, because they stay locked until the commit and the sealing takes long. When anything
+ * after the blob fails, the blob is removed at once; when the process dies instead, orphan_sweep does it later. */
+#include "registry/object.h"
+#include "core/base/cleanup.h"
+#include "core/crypto/hash.h"
+#include "core/db/tx.h"
+#include "registry/blob_store.h"
+#include "registry/registry_int.h"
+#include "registry/tenant_key.h"
+#include "tenants/principal.h"
+#include "tenants/quota.h"
+
+SCHEMA_EXTERN(object, "A stored object",
+    FIELD_ID(object, object_id, "obj", 0, .doc = "The object"), FIELD(object, zone, 0, .doc = "Where it lies"),
+    FIELD(object, kind, 0, .doc = "dataset, model, checkpoint or artifact"), FIELD(object, version, 0, .doc = "Version of the object"),
+    FIELD(object, data_class, 0, .doc = "Class of the data"), FIELD(object, state, 0, .doc = "WRITING, COMMITTED or DELETED"),
+    FIELD(object, size_bytes, 0, .doc = "Bytes of the content"), FIELD(object, sha256, F_NOOUT, .max = 32, .doc = "Of the content"),
+    FIELD(object, stored_bytes, 0, .doc = "Bytes stored"), FIELD(object, stored_sha256, F_NOOUT, .max = 32, .doc = "Of what is stored"),
+    FIELD(object, created_at, 0, .doc = "When it was made"));
+
+#define OBJECT_COLUMNS "object_id, zone, kind, version, data_class, state, size_bytes, sha256, stored_bytes, stored_sha256, created_at"
+
+const struct stmt object_insert_stmt = { .name = "object_insert", .params = "uusssiyiyuiy", .row = &object_schema, .card = CARD_ONE, .sql =
+    "WITH o AS (\n"
+    "  INSERT INTO object (tenant_id, object_id, zone, kind, data_class, state, size_bytes, sha256, stored_bytes, stored_sha256)\n"
+    "  VALUES ($1, $2, $3, $4, $5, 'COMMITTED', $6, $7, $8, $9) RETURNING " OBJECT_COLUMNS "),\n"
+    "d AS (\n"
+    "  INSERT INTO dek (tenant_id, dek_id, object_id, zone, key_version, wrapped) VALUES ($1, $10, $2, $3, $11, $12))\n"
+    "SELECT " OBJECT_COLUMNS " FROM o" };
+const struct stmt object_get_stmt = { .name = "object_get", .params = "uu", .row = &object_schema, .card = CARD_ONE, .sql =
+    "SELECT " OBJECT_COLUMNS " FROM object WHERE tenant_id = $1 AND object_id = $2 AND state = 'COMMITTED'" };
+
+static enum errc check_zone(struct work *w, struct str zone, struct err *e)
+{
+    if (!w->principal || !principal_zone_allowed(w->principal, zone))
+        return FAIL_AT(e, RESIDENCY, "/zone", "The tenant's data may not be in zone %.*s", STR_ARG(zone));
+    return ERR_OK;
+}
+
+static enum errc blob_sink(void *ctx, const void *p, size_t n, struct err *e)
+{
+    return blob_write(ctx, p, n, e);
+}
+
+static enum errc seal_into(struct blob_writer *b, const struct secret32 *key, const struct stream_ref *ref, struct str plain, struct err *e)
+{
+    CLEANUP(stream_sealer_freep) struct stream_sealer *s = NULL;
+    TRY(stream_sealer_new(key, ref, blob_sink, b, &s, e));
+    TRY(stream_sealer_feed(s, plain.ptr, plain.len, e));
+    return stream_sealer_finish(s, e);
+}
+
+struct stored {
+    struct uuid object_id, dek_id;
+    struct key_blob wrapped;
+    uint64_t bytes;
+    uint8_t plain_sha[SHA256_BYTES], sha[SHA256_BYTES];
+};
+
+static enum errc store_blob(struct work *w, const struct tenant_key *tk, const char *kind, struct str plain, struct stored *s, struct err *e)
+{
+    CLEANUP(secret32_freep) struct secret32 *key = secret32_new();
+    struct blob_writer *b = NULL;
+    struct dek_ref dek = { tk->ref.zone, w->tenant_id, str_c(kind), s->object_id, 1, s->dek_id };
+    struct stream_ref ref = { w->tenant_id, str_c(kind), s->object_id, 1, s->dek_id };
+    if (!key)
+        return FAIL(e, UNAVAILABLE, "No secure memory is left for a key");
+    TRY(keyd_dek_new(w->app->keyd, &tk->ref, &tk->blob, &dek, &s->wrapped, key, e));
+    TRY(blob_writer_new(w->app->blobs, w->tenant_id, s->object_id, &b, e));
+    if (seal_into(b, key, &ref, plain, e) != ERR_OK) {
+        blob_abort(b);
+        return e->code;
+    }
+    return blob_commit(b, &s->bytes, s->sha, e);
+}
+
+static enum errc insert_rows(struct work *w, const struct object_new *in, const struct tenant_key *tk, int64_t size, const struct stored *s,
+                             struct object *ret, struct err *e)
+{
+    TRY(db_one(w->tx, &object_insert_stmt, ARGS(
+        A_UUID(w->tenant_id), A_UUID(s->object_id), A_STR(tk->ref.zone), A_TEXT(in->kind), A_STR(in->data_class), A_I64(size),
+        A_BYTES(s->plain_sha, SHA256_BYTES), A_I64((int64_t)s->bytes), A_BYTES(s->sha, SHA256_BYTES), A_UUID(s->dek_id),
+        A_I64(tk->ref.version), A_BYTES(s->wrapped.b, s->wrapped.n)), ret, e));
+    TRY(quota_reserve(w, "objects", 1, e));
+    TRY(quota_reserve(w, "stored_bytes", (int64_t)s->bytes, e));
+    tenant_key_count(w, tk);
+    return ERR_OK;
+}
+
+enum errc object_put(struct work *w, const struct object_new *in, struct str plain, struct object *ret, struct err *e)
+{
+    struct tenant_key tk;
+    struct err ignored;
+    struct stored s = { .object_id = uuid_v7(w->now_us), .dek_id = uuid_v7(w->now_us) };
+    struct str zone = in->zone.ptr || !w->principal ? in->zone : w->principal->home_zone;
+    TRY(check_zone(w, zone, e));
+    TRY(tenant_key_primary(w, zone, true, &tk, e));
+    sha256(plain.ptr, plain.len, s.plain_sha);
+    TRY(store_blob(w, &tk, in->kind, plain, &s, e));
+    enum errc rc = insert_rows(w, in, &tk, (int64_t)plain.len, &s, ret, e);
+    if (rc != ERR_OK)
+        (void)!blob_delete(w->app->blobs, w->tenant_id, s.object_id, &ignored);
+    return rc;
+}
+
+enum errc object_get(struct work *w, struct uuid object_id, struct object *ret, struct err *e)
+{
+    return db_one(w->tx, &object_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(object_id)), ret, e);
+}
+
+struct str object_sha_hex(struct arena *a, struct bytes sha)
+{
+    char *text = arena_alloc(a, 2 * sha.data.len + 1);
+    return str_n(text, hex_encode(sha.data.ptr, sha.data.len, text));
+}

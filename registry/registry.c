@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* registry.c - every statement of this folder, by the role that runs it. */
+#include "registry/registry.h"
+#include "registry/registry_int.h"
+
+const struct stmt *const registry_stmts[] = {
+    &tenant_key_primary_stmt, &tenant_key_insert_stmt, &tenant_key_count_stmt,
+    &object_insert_stmt, &object_get_stmt, &object_keys_stmt,
+    &dataset_create_stmt, &dataset_get_stmt, &dataset_list_stmt, &dataset_next_stmt, &dataset_version_insert_stmt, &dataset_version_get_stmt,
+    &dataset_version_list_stmt,
+    &model_source_stmt, &model_next_stmt, &model_version_insert_stmt, &model_get_stmt, &model_list_stmt, &model_version_get_stmt,
+    &model_version_list_stmt,
+    &deployment_insert_stmt, &deployment_get_stmt, &deployment_list_stmt, &deployment_delete_stmt, &deployment_target_stmt,
+    NULL
+};
+
+const struct stmt *const registry_node_stmts[] = {
+    &tenant_key_primary_stmt, &tenant_key_count_stmt, &worker_keys_stmt, &worker_input_stmt, &worker_output_find_stmt,
+    &worker_output_insert_stmt, &worker_output_get_stmt, &worker_output_store_stmt, &orphan_known_stmt,
+    NULL
+};

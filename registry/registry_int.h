@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* registry_int.h - what the files of this folder share with each other and with nobody else: their statements, and the place of a
+ * data key in the hierarchy. */
+#pragma once
+#include "core/crypto/stream.h"
+#include "core/db/stmt.h"
+#include "core/table/schema.h"
+#include "keys/client.h"
+#include "registry/object.h"
+
+/* An object with its data key and the tenant key above it. */
+struct object_keys {
+    struct object object;
+    struct uuid dek_id;
+    int64_t key_version;
+    struct bytes dek, tkek;
+};
+
+struct work;
+enum errc key_blob_from(struct bytes wrapped, struct key_blob *ret, struct err *e) MUST_CHECK;
+/* Where the keys of a stored object stand; strings are borrowed from k. */
+enum errc object_release_item(struct uuid tenant, const struct object_keys *k, struct keyd_release_item *ret, struct err *e) MUST_CHECK;
+struct stream_ref object_stream_ref(struct uuid tenant, const struct object_keys *k);
+
+extern const struct stmt tenant_key_primary_stmt, tenant_key_insert_stmt, tenant_key_count_stmt;
+extern const struct stmt object_insert_stmt, object_get_stmt, object_keys_stmt;
+extern const struct stmt dataset_create_stmt, dataset_get_stmt, dataset_list_stmt, dataset_next_stmt, dataset_version_insert_stmt,
+    dataset_version_get_stmt, dataset_version_list_stmt;
+extern const struct stmt model_source_stmt, model_next_stmt, model_version_insert_stmt, model_get_stmt, model_list_stmt, model_version_get_stmt,
+    model_version_list_stmt;
+extern const struct stmt deployment_insert_stmt, deployment_get_stmt, deployment_list_stmt, deployment_delete_stmt, deployment_target_stmt;
+extern const struct stmt worker_keys_stmt, worker_input_stmt, worker_output_find_stmt, worker_output_insert_stmt, worker_output_get_stmt,
+    worker_output_store_stmt, orphan_known_stmt;
