@@ -65,7 +65,7 @@ const struct command command_table[] = {
     { "dev", "stop", "", 0, 0, FLAGS(DEV_FLAGS), cmd_dev, "Stop the platform of a data folder", NULL, CMD_LOCAL },
     { "dev", "remove", "", 0, 0, FLAGS(DEV_FLAGS), cmd_dev, "Stop the platform and remove its data folder", NULL, CMD_LOCAL },
     { NULL, "demo", "", 0, 0,
-      FLAGS(DEV_FLAGS, { "json", 0, NULL, "Print the result as one line of JSON on standard output", NULL }, { "csv", 0, "FILE", "Data set to use (the digits that falaj brings)", NULL },
+      FLAGS(DEV_FLAGS, { "json", 0, NULL, "Print the result as one line of JSON on standard output", NULL }, { "digits", 0, "FILE", "Data set to use (the digits that falaj brings)", NULL },
             { "epochs", 0, "N", "Passes over the training rows (60)", NULL }, { "keep-going", 0, NULL, "Show the later steps even after one failed", NULL }),
       cmd_demo, "Show the main job on a running 'falaj dev'",
       "Creates a zone, a tenant and a user, uploads a data set, trains a model on it, serves the model, measures it on held-out images,\n"

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_output.c - the same answer in every form, byte for byte. */
+#include "with_cli.h"
+#include "cli/output.h"
+
+#define PAGE "[{\"id\":\"a\",\"name\":\"one\",\"n\":1,\"tags\":[\"x\",\"y\"]},{\"id\":\"bbb\",\"name\":\"=2+2,\\\"q\\\"\",\"n\":null,\"tags\":[]}]"
+#define COLUMNS "id:ID name:NAME +n:N tags:TAGS"
+
+static void list_gives(enum out_format format, const char *expected)
+{
+    struct with_cli w;
+    struct output o;
+    struct err e;
+    const struct jval *v;
+    with_cli_init(&w);
+    w.c.format = format;
+    w.c.jsonpath = ".name";
+    assert_int_equal(jval_parse(w.c.arena, STR(PAGE), 0, &v, &e), ERR_OK);
+    output_begin(&o, &w.c, COLUMNS);
+    output_page(&o, v);
+    output_end(&o);
+    assert_string_equal(with_cli_out(&w), expected);
+    with_cli_release(&w);
+}
+
+static void lists_in_every_form(void **state)
+{
+    (void)state;
+    list_gives(OUT_TABLE, "ID   NAME       TAGS\na    one        x,y\nbbb  =2+2,\"q\"  -\n");
+    list_gives(OUT_WIDE, "ID   NAME       N  TAGS\na    one        1  x,y\nbbb  =2+2,\"q\"  -  -\n");
+    list_gives(OUT_JSON, "{\"data\":" PAGE "}\n");
+    list_gives(OUT_CSV, "id,name,n,tags\r\na,one,1,\"x,y\"\r\nbbb,\"'=2+2,\"\"q\"\"\",,\r\n");
+    list_gives(OUT_NAME, "a\nbbb\n");
+    list_gives(OUT_JSONPATH, "one\n=2+2,\"q\"\n");
+    list_gives(OUT_YAML, "- id: a\n  name: one\n  n: 1\n  tags:\n    - x\n    - \"y\"\n- id: bbb\n  name: \"=2+2,\\\"q\\\"\"\n  n: null\n  tags: []\n");
+}
+
+static void control_bytes_stay_out_of_the_terminal(void **state)
+{
+    (void)state;
+    struct with_cli w;
+    struct output o;
+    struct err e;
+    const struct jval *v;
+    with_cli_init(&w);
+    assert_int_equal(jval_parse(w.c.arena, STR("[{\"id\":\"a\\u001b[31mb\"}]"), 0, &v, &e), ERR_OK);
+    output_begin(&o, &w.c, "id:ID");
+    output_page(&o, v);
+    output_end(&o);
+    assert_string_equal(with_cli_out(&w), "ID\na?[31mb\n");
+    with_cli_release(&w);
+}
+
+static void widths_count_cells(void **state)
+{
+    (void)state;
+    assert_int_equal(output_cells(STR("abc")), 3);
+    assert_int_equal(output_cells(STR("\xd8\xaf\xd8\xa8\xd9\x8a")), 3);            /* Arabic, three letters */
+    assert_int_equal(output_cells(STR("\xd8\xaf\xd9\x8f")), 1);                    /* a letter and its vowel sign */
+    assert_int_equal(output_cells(STR("\xe6\xbc\xa2")), 2);
+}
+
+static void paths_walk(void **state)
+{
+    (void)state;
+    struct with_cli w;
+    struct err e;
+    const struct jval *v;
+    with_cli_init(&w);
+    assert_int_equal(jval_parse(w.c.arena, STR("{\"data\":[{\"a\":1},{\"a\":\"x\"}],\"b\":{\"c\":true}}"), 0, &v, &e), ERR_OK);
+    assert_true(output_jsonpath(w.c.out, v, "{.data[*].a}"));
+    assert_true(output_jsonpath(w.c.out, v, "$.b.c"));
+    assert_true(output_jsonpath(w.c.out, v, ".data[1]"));
+    assert_true(output_jsonpath(w.c.out, v, ".none.deeper"));
+    assert_string_equal(with_cli_out(&w), "1\nx\ntrue\n{\"a\":\"x\"}\n");
+    assert_false(output_jsonpath(w.c.out, v, "data"));
+    assert_false(output_jsonpath(w.c.out, v, ".data[x]"));
+    assert_false(output_jsonpath(w.c.out, v, ".data[0"));
+    with_cli_release(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(lists_in_every_form), cmocka_unit_test(control_bytes_stay_out_of_the_terminal),
+                                        cmocka_unit_test(widths_count_cells), cmocka_unit_test(paths_walk) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

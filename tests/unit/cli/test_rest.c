@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_rest.c - paths, queries and bodies from a row and the words given. */
+#include "with_cli.h"
+#include "cli/rest.h"
+
+static void body_is(char **words, const char *expected)
+{
+    struct with_cli w;
+    struct str body;
+    with_cli_init(&w);
+    assert_int_equal(with_cli_parse(&w, words), CLI_OK);
+    assert_int_equal(rest_body(&w.c, w.c.cmd->body, &body), CLI_OK);
+    assert_string_equal(body.ptr, expected);
+    with_cli_release(&w);
+}
+
+static void bodies(void **state)
+{
+    (void)state;
+    body_is(WORDS((char *)"tenant", (char *)"create", (char *)"oasis", (char *)"--zone", (char *)"ae-dxb-1", (char *)"--allowed-zones", (char *)"ae-dxb-1, ae-auh-1"),
+            "{\"name\":\"oasis\",\"home_zone\":\"ae-dxb-1\",\"allowed_zones\":[\"ae-dxb-1\",\"ae-auh-1\"]}");
+    body_is(WORDS((char *)"dataset", (char *)"create", (char *)"a\"b", (char *)"--classes", (char *)"10"), "{\"name\":\"a\\\"b\",\"classes\":10}");
+    body_is(WORDS((char *)"token", (char *)"create", (char *)"ci", (char *)"--days", (char *)"7"), "{\"name\":\"ci\",\"expires_in_days\":7}");
+    body_is(WORDS((char *)"quota", (char *)"set", (char *)"tnt_x", (char *)"jobs", (char *)"5"), "{\"hard_limit\":5}");
+}
+
+static void a_number_must_be_one(void **state)
+{
+    (void)state;
+    struct with_cli w;
+    struct str body;
+    with_cli_init(&w);
+    assert_int_equal(with_cli_parse(&w, WORDS((char *)"dataset", (char *)"create", (char *)"d", (char *)"--classes", (char *)"ten")), CLI_OK);
+    assert_int_equal(rest_body(&w.c, w.c.cmd->body, &body), CLI_USAGE);
+    assert_non_null(strstr(with_cli_err(&w), "classes is a whole number, not 'ten'"));
+    with_cli_release(&w);
+}
+
+static void path_is(char **words, const char *expected)
+{
+    struct with_cli w;
+    const char *path;
+    with_cli_init(&w);
+    assert_int_equal(with_cli_parse(&w, words), CLI_OK);
+    assert_int_equal(rest_path(&w.c, &path), CLI_OK);
+    assert_string_equal(path, expected);
+    with_cli_release(&w);
+}
+
+static void paths(void **state)
+{
+    (void)state;
+    path_is(WORDS((char *)"job", (char *)"get", (char *)"job_1/../x"), "/v1/jobs/job_1%2F..%2Fx");
+    path_is(WORDS((char *)"job", (char *)"list", (char *)"--kind", (char *)"train", (char *)"--state", (char *)"A&B"), "/v1/jobs?state=A%26B&kind=train");
+    path_is(WORDS((char *)"quota", (char *)"set", (char *)"tnt_x", (char *)"jobs", (char *)"5"), "/v1/tenants/tnt_x/quotas/jobs");
+    path_is(WORDS((char *)"role", (char *)"revoke", (char *)"rlb_x"), "/v1/role-bindings/rlb_x");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(bodies), cmocka_unit_test(a_number_must_be_one), cmocka_unit_test(paths) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
