@@ -17,7 +17,6 @@ struct node {
     struct uuid node_id;
     struct str zone, pool, name, identity, state;
     int64_t slots, cpus, memory_bytes, gpus;
-    int64_t slots_used, gpus_used;      /* booked by live attempts */
     struct str backend, version;
     struct uuid boot_id;
     struct timestamp last_seen_at, created_at;

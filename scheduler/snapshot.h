@@ -50,8 +50,9 @@ struct plan {
     struct { struct waiting *items; size_t n; } waits;
 };
 
-/* Reads at most `limit` jobs, each tenant's first ones in turn. */
-enum errc snapshot_read(struct work *w, int64_t limit, struct snapshot *ret, struct err *e) MUST_CHECK;
+/* Reads at most `limit` jobs, each tenant's first ones in turn. Not full: no more jobs than there are free slots, and none of those
+ * that no machine could take at the last look; enough to place, not to explain. */
+enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snapshot *ret, struct err *e) MUST_CHECK;
 /* Fills job.tenant by id; jobs of a tenant that is not there are dropped. */
 void snapshot_link(struct snapshot *s);
 

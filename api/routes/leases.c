@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* leases.c - what workers call: come up, take leases (long poll), report. Who calls is what its certificate says. */
+#include "api/pipeline.h"
+#include "core/table/config.h"
+#include "scheduler/lease.h"
+#include "scheduler/node.h"
+
+enum { WAIT_MAX_MS = 10000 };       /* a machine that only waits is heard of at least so often */
+
+struct node_registered { struct uuid node_id; int64_t heartbeat_ms, lease_ms; };
+SCHEMA_OF(node_registered, "The machine's id and the times that bind it", FIELD_ID(node_registered, node_id, "nod", 0, .doc = "The machine"),
+    FIELD(node_registered, heartbeat_ms, 0, .doc = "Report at least so often"), FIELD(node_registered, lease_ms, 0, .doc = "Life of a lease without report"));
+struct lease_next_in { struct uuid node_id, boot_id; int64_t free_slots, max, wait_ms; };
+SCHEMA_OF(lease_next_in, "What a machine has room for", FIELD_ID(lease_next_in, node_id, "nod", F_REQ, .doc = "The machine"),
+    FIELD(lease_next_in, boot_id, F_REQ, .doc = "This run of its agent"),
+    FIELD(lease_next_in, free_slots, F_REQ, .min = 0, .max = 4096, .doc = "Slots free now"),
+    FIELD(lease_next_in, max, 0, .min = 1, .max = 1000, .dflt = "64", .doc = "Most leases to give at once"),
+    FIELD(lease_next_in, wait_ms, 0, .min = 0, .max = 60000, .dflt = "0", .doc = "Wait so long for a lease; more than 10 seconds count as 10"));
+struct lease_next_out { struct slice leases; };
+SCHEMA_OF(lease_next_out, "New leases", FIELD_LIST(lease_next_out, leases, &lease_grant_schema, 0, .max = 1000, .doc = "Possibly none"));
+struct lease_report_in { struct uuid node_id, boot_id; struct slice items; };
+SCHEMA_OF(lease_report_in, "What happened to attempts", FIELD_ID(lease_report_in, node_id, "nod", F_REQ, .doc = "The machine"),
+    FIELD(lease_report_in, boot_id, F_REQ, .doc = "This run of its agent"),
+    FIELD_LIST(lease_report_in, items, &lease_item_schema, F_REQ, .max = 2000, .doc = "In the order in which it happened"));
+struct lease_report_out { struct slice items; };
+SCHEMA_OF(lease_report_out, "Verdicts in the order of the items", FIELD_LIST(lease_report_out, items, &lease_verdict_schema, 0, .max = 2000, .doc = "One per item"));
+
+static enum errc register_node(struct work *w, const void *in, void *out, struct err *e)
+{
+    struct node n;
+    TRY(node_register(w, in, w->principal->name, &n, e));
+    *(struct node_registered *)out = (struct node_registered){ n.node_id, NODE_HEARTBEAT_MS, w->app->config->scheduler_lease_ms };
+    return ERR_OK;
+}
+
+static enum errc next(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct lease_next_in *i = in;
+    struct lease_next_out *ret = out;
+    struct node n;
+    TRY(node_beat(w, i->node_id, i->boot_id, w->principal->name, &n, e));
+    TRY(lease_take(w, &n, i->free_slots, i->max, w->app->config->scheduler_lease_ms, &ret->leases, e));
+    bool is_over = w->deadline_mono_us && clock_mono_us(w->app->clock) >= w->deadline_mono_us;
+    if (ret->leases.n || !i->wait_ms || is_over)
+        return ERR_OK;
+    return call_park(w, i->node_id, i->wait_ms < WAIT_MAX_MS ? i->wait_ms : WAIT_MAX_MS);
+}
+
+static enum errc report(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct lease_report_in *i = in;
+    struct node n;
+    TRY(node_beat(w, i->node_id, i->boot_id, w->principal->name, &n, e));
+    return lease_report(w, &n, i->items.items, i->items.n, w->app->config->scheduler_lease_ms, &((struct lease_report_out *)out)->items, e);
+}
+
+static const struct route rows[] = {
+    { .method = HTTP_POST, .path = "/v1/nodes/register", .op = "node_register", .perm = PERM_NODE_SELF, .handler = register_node,
+      .in = &node_register_schema, .status = 200, .out = &node_registered_schema, .flags = R_NODE, .rate = RL_NONE, .resource = "node",
+      .doc = "A machine comes up; leases of an earlier run of its agent become void" },
+    { .method = HTTP_POST, .path = "/v1/leases/next", .op = "lease_next", .perm = PERM_NODE_SELF, .handler = next, .in = &lease_next_in_schema,
+      .status = 200, .out = &lease_next_out_schema, .flags = R_NODE, .rate = RL_NONE, .doc = "Take leases; waits until there is one" },
+    { .method = HTTP_POST, .path = "/v1/leases/report", .op = "lease_report", .perm = PERM_NODE_SELF, .handler = report,
+      .in = &lease_report_in_schema, .status = 200, .out = &lease_report_out_schema, .flags = R_NODE, .rate = RL_NONE,
+      .doc = "Say what happened to attempts: started, still running, ended; a stale item changes nothing" },
+};
+extern const struct route_table lease_routes;
+ROUTE_TABLE(lease_routes, rows);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* invariants.c - the promises as migrations/0004 counts them. */
+#include "scheduler/invariants.h"
+#include "core/db/tx.h"
+
+enum { INVARIANTS_MAX = 64 };
+
+SCHEMA_EXTERN(invariant, "A promise and how often it is broken",
+    FIELD(invariant, name, 0, .doc = "Short name"), FIELD(invariant, doc, 0, .doc = "What is promised"),
+    FIELD(invariant, violations, 0, .doc = "Rows that break it; anything but 0 is a bug"));
+
+static const struct stmt invariants_read = { .name = "invariants_check", .params = "", .row = &invariant_schema, .card = CARD_MANY, .sql =
+    "SELECT name, doc, violations FROM invariants_check() ORDER BY name" };
+const struct stmt *const invariants_stmts[] = { &invariants_read, NULL };
+
+enum errc invariants_check(struct work *w, struct slice *ret, struct err *e)
+{
+    return db_many(w->tx, &invariants_read, NO_ARGS, ret, INVARIANTS_MAX, e);
+}

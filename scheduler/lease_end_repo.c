@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lease_end_repo.c - the statement that ends attempts, whoever says so: a worker's report, the reaper, a machine that started anew.
+ *
+ * It alone gives back what was booked. An attempt that is no longer live, has another fence or another node is left alone, and then
+ * nothing of its line is written. Quota rows are locked in their order, so that two batches of the same tenants do not deadlock. */
+#include "scheduler/lease_repo.h"
+#include "core/db/tx.h"
+
+static const struct stmt attempt_end_many = { .name = "attempt_end_many", .params = "UUUISSSSBIBBISUY", .card = CARD_NONE, .sql =
+    "WITH i AS MATERIALIZED (\n"
+    "  SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)\n"
+    "    AS u(tenant_id, attempt_id, node_id, fence, attempt_state, job_state, reason, message, is_requeue, delay_ms, started_now,\n"
+    "         has_exit, exit_code, result, event_id, event)),\n"
+    "a AS (\n"
+    "  UPDATE attempt SET state = i.attempt_state, live = false, finished_at = clock_timestamp(), message = i.message,\n"
+    "         exit_code = CASE WHEN i.has_exit THEN i.exit_code END,\n"
+    "         started_at = coalesce(attempt.started_at, CASE WHEN i.started_now THEN clock_timestamp() END)\n"
+    "    FROM i\n"
+    "   WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.node_id = i.node_id\n"
+    "     AND attempt.fence = i.fence AND attempt.live\n"
+    "  RETURNING attempt.tenant_id, attempt.attempt_id, attempt.job_id, attempt.fence, attempt.node_id, attempt.slots, attempt.gpus,\n"
+    "            greatest(0, extract(epoch FROM attempt.finished_at - CASE WHEN i.started_now THEN attempt.leased_at\n"
+    "              ELSE coalesce(attempt.started_at, attempt.leased_at) END) * 1000)::bigint AS wall_ms,\n"
+    "            i.job_state, i.reason, i.message, i.is_requeue, i.delay_ms, i.result, i.event_id, i.event),\n"
+    "j AS (\n"
+    "  UPDATE job SET state = a.job_state, queued = a.job_state = 'PENDING', reason = a.reason, message = a.message,\n"
+    "         version = job.version + 1, requeue_count = job.requeue_count + a.is_requeue::int,\n"
+    "         result = coalesce(a.result::jsonb, job.result),\n"
+    "         not_before = CASE WHEN a.delay_ms > 0 THEN clock_timestamp() + a.delay_ms * interval '1 millisecond' END,\n"
+    "         finished_at = CASE WHEN a.job_state <> 'PENDING' THEN clock_timestamp() END\n"
+    "    FROM a\n"
+    "   WHERE job.tenant_id = a.tenant_id AND job.job_id = a.job_id AND job.fence = a.fence\n"
+    "  RETURNING job.tenant_id, job.job_id, job.version, job.state, job.reason, job.message, job.fence, a.event_id, a.event),\n"
+    "e AS (INSERT INTO job_event (tenant_id, job_id, version, state, reason, message, fence)\n"
+    "      SELECT tenant_id, job_id, version, state, reason, message, fence FROM j),\n"
+    "v AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j),\n"
+    "u AS (INSERT INTO usage_record (tenant_id, attempt_id, job_id, zone, pool, slots, gpus, wall_ms, slot_ms, gpu_ms)\n"
+    "      SELECT a.tenant_id, a.attempt_id, a.job_id, n.zone, n.pool, a.slots, a.gpus, a.wall_ms, a.wall_ms * a.slots, a.wall_ms * a.gpus\n"
+    "        FROM a JOIN node n ON n.node_id = a.node_id),\n"
+    "d AS MATERIALIZED (\n"
+    "  SELECT tenant_id, 'slots' AS resource, sum(slots)::bigint AS n FROM a GROUP BY tenant_id\n"
+    "  UNION ALL SELECT tenant_id, 'gpus', sum(gpus)::bigint FROM a GROUP BY tenant_id HAVING sum(gpus) > 0\n"
+    "  UNION ALL SELECT tenant_id, 'jobs', count(*) FROM j WHERE state <> 'PENDING' GROUP BY tenant_id),\n"
+    "l AS MATERIALIZED (\n"
+    "  SELECT q.tenant_id, q.resource, d.n FROM quota q JOIN d ON d.tenant_id = q.tenant_id AND d.resource = q.resource\n"
+    "   ORDER BY q.tenant_id, q.resource FOR NO KEY UPDATE OF q)\n"
+    "UPDATE quota SET used = used - l.n FROM l WHERE quota.tenant_id = l.tenant_id AND quota.resource = l.resource" };
+
+const struct stmt *const lease_end_stmts[] = { &attempt_end_many, NULL };
+
+void lease_repo_end(struct db_tx *tx, const struct attempt_step *s, size_t n)
+{
+    if (n)
+        db_queue(tx, &attempt_end_many, ARGS(
+            A_UUIDS_OF(s, n, tenant_id), A_UUIDS_OF(s, n, attempt_id), A_UUIDS_OF(s, n, node_id), A_I64S_OF(s, n, fence),
+            A_STRS_OF(s, n, attempt_state), A_STRS_OF(s, n, job_state), A_STRS_OF(s, n, reason), A_STRS_OF(s, n, message),
+            A_BOOLS_OF(s, n, is_requeue), A_I64S_OF(s, n, delay_ms), A_BOOLS_OF(s, n, started_now), A_BOOLS_OF(s, n, has_exit_code),
+            A_I64S_OF(s, n, exit_code), A_STRS_OF(s, n, result), A_UUIDS_OF(s, n, event_id), A_BYTESS_OF(s, n, event)), false);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* loop.c - an edge: it opens the transactions of the scheduler and logs their errors.
+ *
+ * A round reads in one transaction and writes in another, so that planning holds no lock. Rounds that only place are short; once a
+ * second a full one also tells jobs why they wait. The reaper runs each second, the purge each minute. */
+#include "scheduler/loop.h"
+#include "core/base/assert.h"
+#include "core/base/cleanup.h"
+#include "core/base/log.h"
+#include "core/db/tx.h"
+#include "core/redis/wake.h"
+#include "core/table/config.h"
+#include "core/table/metrics.h"
+#include "scheduler/job.h"
+#include "scheduler/leader.h"
+#include "scheduler/placement.h"
+#include "scheduler/plan_apply.h"
+#include "scheduler/reaper.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { ARENA_MAX = 512 << 20, FULL_US = 1000000, REAP_US = 1000000, PURGE_US = 60000000, REAP_LIMIT = 2000, PURGE_LIMIT = 10000,
+       CONFLICT_PAUSE_US = 20000 };
+
+struct loop {
+    const struct app *app;
+    struct leader *leader;
+    struct arena *arena;
+    pthread_mutex_t lock;               /* guards is_woken, is_stopping */
+    pthread_cond_t changed;
+    bool is_woken, is_stopping;
+    _Atomic bool is_leading;
+    int64_t full_us, reap_us, purge_us;
+};
+
+static struct work work_of(const struct app *app, struct arena *a)
+{
+    return (struct work){ .app = app, .arena = a, .now_us = clock_wall_us(app->clock) };
+}
+
+static void wake_nodes(const struct app *app, const struct plan_result *r)
+{
+    char channel[sizeof WAKE_NODE_PREFIX + UUID_HEX] = WAKE_NODE_PREFIX;
+    const struct uuid *nodes = r->nodes.items;
+    for (size_t i = 0; i < r->nodes.n; i++) {
+        hex_encode(nodes[i].b, 16, channel + sizeof WAKE_NODE_PREFIX - 1);
+        wake_publish(app->redis, str_c(channel), STR("1"));
+    }
+}
+
+static enum errc read_snapshot(const struct app *app, struct arena *a, bool is_full, struct snapshot *ret, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct work w = work_of(app, a);
+    TRY(db_begin(app->pool, SCOPE_SYSTEM, TX_READ_ONLY, a, &tx, e));
+    w.tx = tx;
+    TRY(snapshot_read(&w, app->config->scheduler_batch, is_full, ret, e));
+    return db_commit(tx, e);
+}
+
+static enum errc write_plan(const struct app *app, struct arena *a, const struct snapshot *s, const struct plan *p, struct plan_result *ret,
+                            struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct work w = work_of(app, a);
+    TRY(db_begin(app->pool, SCOPE_SYSTEM, 0, a, &tx, e));
+    w.tx = tx;
+    TRY(plan_apply(&w, s, p, app->config->scheduler_lease_ms, ret, e));
+    return db_commit(tx, e);
+}
+
+enum errc loop_plan_once(const struct app *app, struct arena *a, bool is_full, int64_t *ret_admitted, bool *ret_more, struct err *e)
+{
+    struct snapshot s;
+    struct plan p;
+    struct plan_result r = { 0 };
+    int64_t began = clock_mono_us(app->clock);
+    *ret_admitted = 0;
+    *ret_more = false;
+    TRY(read_snapshot(app, a, is_full, &s, e));
+    if (!s.jobs.n)
+        return ERR_OK;
+    bool is_cut = s.is_cut;
+    placement_plan(&s, a, &p);
+    if (!is_full)
+        p.waits.n = 0;
+    if (p.places.n || p.waits.n)
+        TRY(write_plan(app, a, &s, &p, &r, e));
+    wake_nodes(app, &r);
+    metrics_add(M_leases_granted_total, (double)r.admitted);
+    metrics_observe(M_scheduler_tick_seconds, (double)(clock_mono_us(app->clock) - began) / 1e6, "plan");
+    *ret_admitted = r.admitted;
+    *ret_more = r.admitted > 0 && (is_cut || r.refused > 0);
+    return ERR_OK;
+}
+
+enum errc loop_reap_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct work w = work_of(app, a);
+    struct reaper_result r;
+    *ret_more = false;
+    TRY(db_begin(app->pool, SCOPE_SYSTEM, 0, a, &tx, e));
+    w.tx = tx;
+    TRY(reaper_pass(&w, REAP_LIMIT, &r, e));
+    TRY(db_commit(tx, e));
+    if (r.lost_nodes || r.njobs)
+        log_event(LOG_INFO, "reaper.pass", "lost_nodes", LOG_I(r.lost_nodes), "expired", LOG_I(r.expired), "requeued", LOG_I(r.requeued),
+                  "failed", LOG_I(r.failed), "cancelled", LOG_I(r.cancelled), NULL);
+    *ret_more = r.njobs >= REAP_LIMIT;
+    return ERR_OK;
+}
+
+static enum errc purge_once(const struct app *app, struct arena *a, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct work w = work_of(app, a);
+    int64_t purged;
+    TRY(db_begin(app->pool, SCOPE_SYSTEM, 0, a, &tx, e));
+    w.tx = tx;
+    TRY(reaper_purge(&w, PURGE_LIMIT, &purged, e));
+    return db_commit(tx, e);
+}
+
+static bool is_due(int64_t *next_us, int64_t now_us, int64_t every_us)
+{
+    if (now_us < *next_us)
+        return false;
+    *next_us = now_us + every_us;
+    return true;
+}
+
+/* False: an error; pause before the next round. */
+static bool report(enum errc rc, const struct err *e, const char *event)
+{
+    if (rc != ERR_OK)
+        log_err(rc == ERR_RETRY ? LOG_INFO : LOG_ERROR, event, e);
+    metrics_inc(M_scheduler_ticks_total, rc == ERR_OK ? "ok" : "error");
+    return rc == ERR_OK;
+}
+
+static bool round_once(struct loop *l, bool *ret_more)
+{
+    struct err e = { 0 };
+    int64_t admitted = 0, now = clock_mono_us(l->app->clock);
+    bool is_ok = true, more = false;
+    arena_reset(l->arena);
+    if (is_due(&l->reap_us, now, REAP_US)) {
+        is_ok &= report(loop_reap_once(l->app, l->arena, &more, &e), &e, "scheduler.reap");
+        if (more)
+            l->reap_us = 0;
+    }
+    if (is_due(&l->purge_us, now, PURGE_US))
+        is_ok &= report(purge_once(l->app, l->arena, &e), &e, "scheduler.purge");
+    is_ok &= report(loop_plan_once(l->app, l->arena, is_due(&l->full_us, now, FULL_US), &admitted, ret_more, &e), &e, "scheduler.plan");
+    *ret_more |= more;
+    return is_ok;
+}
+
+struct loop *loop_new(const struct app *app, struct leader *leader)
+{
+    struct loop *l = calloc(1, sizeof *l);
+    pthread_condattr_t attr;
+    ASSERT(l);
+    l->app = app;
+    l->leader = leader;
+    l->arena = arena_new(ARENA_MAX);
+    pthread_mutex_init(&l->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&l->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    return l;
+}
+
+void loop_free(struct loop *l)
+{
+    if (!l)
+        return;
+    pthread_cond_destroy(&l->changed);
+    pthread_mutex_destroy(&l->lock);
+    arena_free(l->arena);
+    free(l);
+}
+
+/* Until woken, stopped or over; true: go on. */
+static bool wait_for_work(struct loop *l, int64_t wait_us, bool is_wakeable)
+{
+    int64_t until = clock_mono_us(&clock_system) + wait_us;
+    struct timespec t = { until / 1000000, until % 1000000 * 1000 };
+    int rc = 0;
+    pthread_mutex_lock(&l->lock);
+    while (!l->is_stopping && !(is_wakeable && l->is_woken) && rc == 0)
+        rc = pthread_cond_timedwait(&l->changed, &l->lock, &t);
+    l->is_woken = false;
+    bool go_on = !l->is_stopping;
+    pthread_mutex_unlock(&l->lock);
+    return go_on;
+}
+
+void loop_run(struct loop *l)
+{
+    int64_t wait_us = 0;
+    bool is_ok = true;
+    while (wait_for_work(l, wait_us, is_ok)) {
+        bool more = false;
+        int64_t tick_us = l->app->config->scheduler_tick_ms * 1000;
+        bool leads = !l->leader || leader_check(l->leader);
+        atomic_store(&l->is_leading, leads);
+        metrics_set(M_leader, leads);
+        is_ok = !leads || round_once(l, &more);
+        wait_us = !is_ok ? CONFLICT_PAUSE_US + tick_us : more ? 0 : tick_us;
+    }
+}
+
+void loop_wake(struct loop *l)
+{
+    pthread_mutex_lock(&l->lock);
+    l->is_woken = true;
+    pthread_cond_signal(&l->changed);
+    pthread_mutex_unlock(&l->lock);
+}
+
+void loop_stop(struct loop *l)
+{
+    pthread_mutex_lock(&l->lock);
+    l->is_stopping = true;
+    pthread_cond_signal(&l->changed);
+    pthread_mutex_unlock(&l->lock);
+}
+
+bool loop_is_leading(struct loop *l)
+{
+    return atomic_load(&l->is_leading);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c - falaj-scheduler: wires pools, wake-ups, the loop, the audit sequencer and the ops pages; any number may run, one leads.
+ *
+ *     falaj-scheduler --config=FILE [--section.name=value]… [--help-config]
+ *
+ * SIGTERM and SIGINT end it: the round in progress is finished, the audit heads are signed, then it goes. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "audit/event.h"
+#include "audit/sequencer.h"
+#include "core/base/log.h"
+#include "core/db/pool.h"
+#include "core/http/ops.h"
+#include "core/redis/wake.h"
+#include "core/table/config.h"
+#include "core/table/metrics.h"
+#include "keys/client.h"
+#include "scheduler/job.h"
+#include "scheduler/leader.h"
+#include "scheduler/lease.h"
+#include "scheduler/loop.h"
+#include "scheduler/node.h"
+#include "scheduler/plan_apply.h"
+#include "scheduler/reaper.h"
+#include "scheduler/sequence.h"
+#include "scheduler/snapshot.h"
+
+enum { KEYD_TIMEOUT_MS = 2000, START_PAUSE_US = 250000, START_TRIES = 120 };
+
+struct daemon {
+    struct app app;
+    struct config *config;
+    struct db_pool *sequencer_pool;
+    struct leader *leader;
+    struct loop *loop;
+    struct wake_listener *listener;
+    struct sequence *sequence;
+    struct ops_server *ops;
+    pthread_t signals;
+    sigset_t set;
+};
+
+static const struct stmt *const *const scheduler_lists[] = { snapshot_stmts, plan_apply_stmts, reaper_stmts, node_scheduler_stmts,
+                                                             lease_end_stmts, NULL };
+static const struct stmt *const *const sequencer_lists[] = { sequencer_stmts, sequencer_head_stmts, audit_event_stmts, NULL };
+
+static void on_wake(void *ctx, struct str channel, struct str payload)
+{
+    struct daemon *d = ctx;
+    (void)channel;
+    (void)payload;
+    loop_wake(d->loop);
+}
+
+static bool is_ready(void *ctx, struct buf *why)
+{
+    struct daemon *d = ctx;
+    struct db_pool_stats s;
+    db_pool_stats(d->app.pool, &s);
+    if (!s.open)
+        buf_add_c(why, "no database connection\n");
+    else
+        buf_add_c(why, loop_is_leading(d->loop) ? "leading\n" : "standing by\n");
+    return s.open > 0;
+}
+
+static void print_metrics(void *ctx, struct buf *out)
+{
+    (void)ctx;
+    metrics_print(out, "falaj-scheduler");
+}
+
+static void *wait_for_signal(void *arg)
+{
+    struct daemon *d = arg;
+    int number = 0;
+    pthread_setname_np(pthread_self(), "signals");
+    sigwait(&d->set, &number);
+    log_event(LOG_INFO, "scheduler.stopping", "signal", LOG_I(number), NULL);
+    loop_stop(d->loop);
+    return NULL;
+}
+
+static struct db_pool *pool_of(const struct config *c, const char *url, int size, const char *name, const struct stmt *const *const *lists)
+{
+    return db_pool_new(&(struct db_pool_opts){ .conninfo = url, .size = size, .app_name = name, .lists = lists,
+                                               .statement_timeout_ms = c->db_statement_timeout_ms });
+}
+
+/* A database that is still coming up is waited for; statements that do not fit it are not. */
+static enum errc check_pool(struct db_pool *p, struct err *e)
+{
+    for (int i = 0;; i++) {
+        enum errc rc = db_pool_check(p, e);
+        if (rc != ERR_UNAVAILABLE || i == START_TRIES)
+            return rc;
+        usleep(START_PAUSE_US);
+    }
+}
+
+static enum errc start_database(struct daemon *d, struct err *e)
+{
+    const struct config *c = d->config;
+    const char *url = *c->scheduler_url ? c->scheduler_url : c->db_url;
+    if (!*url)
+        return FAIL(e, INVALID, "scheduler.url is not set");
+    d->app.pool = pool_of(c, url, 3, "falaj-scheduler", scheduler_lists);
+    TRY(check_pool(d->app.pool, e));
+    d->leader = leader_new(url, d->app.clock);
+    if (!*c->sequencer_url)
+        return ERR_OK;
+    d->sequencer_pool = pool_of(c, c->sequencer_url, 2, "falaj-sequencer", sequencer_lists);
+    return check_pool(d->sequencer_pool, e);
+}
+
+static enum errc start_helpers(struct daemon *d, struct err *e)
+{
+    static const char *const channels[] = { WAKE_SCHEDULER };
+    const struct config *c = d->config;
+    struct str zone = STR("");
+    if (*c->keys_sockets) {
+        struct str rest;
+        TRY(keyd_client_new(str_c(c->keys_sockets), KEYD_TIMEOUT_MS, &d->app.keyd, e));
+        (void)str_cut(str_c(c->keys_sockets), '=', &zone, &rest);
+    }
+    d->loop = loop_new(&d->app, d->leader);
+    if (*c->redis_socket) {
+        struct redis_opts o = { .address = *c->redis_socket == '/' ? arena_printf(c->arena, "unix:%s", c->redis_socket) : c->redis_socket,
+                                .user = *c->redis_user ? c->redis_user : NULL, .password = *c->redis_password ? c->redis_password : NULL };
+        d->app.redis = redis_client_new(&o);
+        d->listener = wake_listener_new(&o, channels, 1, on_wake, d);
+    }
+    if (d->sequencer_pool)
+        d->sequence = sequence_new(&d->app, d->sequencer_pool, zone);
+    if (c->scheduler_ops_port) {
+        d->ops = ops_server_new("127.0.0.1", (int)c->scheduler_ops_port, (struct ops_source){ is_ready, print_metrics, d }, e);
+        if (!d->ops)
+            return e->code;
+    }
+    return ERR_OK;
+}
+
+static void stop(struct daemon *d)
+{
+    ops_server_free(d->ops);
+    wake_listener_free(d->listener);
+    sequence_free(d->sequence);
+    loop_free(d->loop);
+    leader_free(d->leader);
+    redis_client_free(d->app.redis);
+    keyd_client_free(d->app.keyd);
+    db_pool_free(d->sequencer_pool);
+    db_pool_free(d->app.pool);
+}
+
+static enum errc run(struct daemon *d, struct err *e)
+{
+    TRY(start_database(d, e));
+    TRY(start_helpers(d, e));
+    if (pthread_create(&d->signals, NULL, wait_for_signal, d))
+        return FAIL(e, INTERNAL, "no thread for signals");
+    log_event(LOG_INFO, "scheduler.started", NULL);
+    loop_run(d->loop);
+    pthread_join(d->signals, NULL);
+    return ERR_OK;
+}
+
+int main(int argc, char **argv)
+{
+    struct daemon d = { .app = { .program = "falaj-scheduler", .clock = &clock_system } };
+    struct err e = { 0 };
+    if (config_load(&argc, argv, &d.config, &e) != ERR_OK) {
+        fprintf(stderr, "falaj-scheduler: %s\n", e.msg);
+        return 2;
+    }
+    if (argc > 1) {
+        bool is_help = strcmp(argv[1], "--help-config") == 0;
+        if (is_help)
+            config_help(stdout);
+        else
+            fputs("usage: falaj-scheduler --config=FILE [--section.name=value]... [--help-config]\n", stderr);
+        config_free(d.config);
+        return is_help ? 0 : 2;
+    }
+    d.app.config = d.config;
+    log_setup("falaj-scheduler", (enum log_level)d.config->log_level, d.config->log_format ? LOGJSON : LOGFMT, STDERR_FILENO);
+    sigemptyset(&d.set);
+    sigaddset(&d.set, SIGTERM);
+    sigaddset(&d.set, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &d.set, NULL);       /* before any thread, so that only wait_for_signal takes them */
+    signal(SIGPIPE, SIG_IGN);
+    enum errc rc = run(&d, &e);
+    if (rc != ERR_OK)
+        log_err(LOG_ERROR, "scheduler.failed", &e);
+    stop(&d);
+    config_free(d.config);
+    return rc == ERR_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}

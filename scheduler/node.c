@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* node.c - machines coming up and being heard of. What a machine says of itself is believed only where its certificate says the
+ * same; an attempt of an earlier run of its agent ends in the transaction that registers the new run. */
+#include "scheduler/node.h"
+#include "audit/event.h"
+#include "scheduler/lease_int.h"
+#include "scheduler/node_repo.h"
+
+enum { VOIDED_MAX = 8192 };
+
+static enum errc check_identity(struct work *w, const struct node_register *in, struct str identity, struct err *e)
+{
+    struct str want = str_fmt(w->arena, "spiffe://%.*s/worker/%.*s/%.*s", STR_ARG(in->zone), STR_ARG(in->pool), STR_ARG(in->name));
+    if (!str_eq(want, identity))
+        return FAIL(e, FORBIDDEN, "Zone, pool and name must be those of the certificate");
+    return ERR_OK;
+}
+
+static enum errc void_earlier_run(struct work *w, const struct node_register *in, struct str identity, struct err *e)
+{
+    struct uuid node_id, boot_id;
+    struct slice rows = { 0 };
+    struct expiry_counts counts;
+    bool found;
+    TRY(node_repo_boot(w->tx, identity, &node_id, &boot_id, &found, e));
+    if (!found || uuid_eq(boot_id, in->boot_id))
+        return ERR_OK;
+    TRY(node_repo_live(w->tx, node_id, VOIDED_MAX, &rows, e));
+    return lease_expire(w, rows.items, rows.n, &counts, e);
+}
+
+enum errc node_register(struct work *w, const struct node_register *in, struct str identity, struct node *ret, struct err *e)
+{
+    TRY(check_identity(w, in, identity, e));
+    TRY(void_earlier_run(w, in, identity, e));
+    enum errc rc = node_repo_upsert(w->tx, uuid_v7(w->now_us), in, identity, ret, e);
+    if (rc == ERR_NOT_FOUND)
+        return FAIL_AT(e, NOT_FOUND, "/zone", "Zone %.*s does not exist yet", STR_ARG(in->zone));
+    if (rc != ERR_OK)
+        return rc;
+    struct audit_event ev = audit_event_of(w, AUDIT_NODE_REGISTER);
+    ev.tenant_id = UUID_NIL;
+    ev.actor = AUDIT_WORKER;
+    ev.actor_id = ret->node_id;
+    ev.zone = ret->zone;
+    ev.resource_kind = STR("node");
+    ev.resource_prefix = "nod";
+    ev.resource_id = ret->node_id;
+    audit_event_detail(&ev, AUDIT_D_INT("slots", ret->slots));
+    audit_event_detail(&ev, AUDIT_D_INT("gpus", ret->gpus));
+    lease_wake_after_commit(w, &(struct lease_wakes){ .scheduler = true });
+    return audit_append(w, &ev, e);
+}
+
+enum errc node_beat(struct work *w, struct uuid node_id, struct uuid boot_id, struct str identity, struct node *ret, struct err *e)
+{
+    bool found;
+    TRY(node_repo_beat(w->tx, node_id, boot_id, identity, ret, &found, e));
+    return found ? ERR_OK : FAIL(e, STALE, "This run of the agent is not registered; register again");
+}
+
+enum errc node_get(struct work *w, struct uuid node_id, struct node *ret, struct err *e)
+{
+    return node_repo_get(w->tx, node_id, ret, e);
+}
+
+enum errc node_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
+{
+    return node_repo_list(w->tx, position, limit, ret, e);
+}
+
+enum errc node_mark_lost(struct work *w, int64_t *ret_lost, struct err *e)
+{
+    return node_repo_mark_lost(w->tx, NODE_HEARTBEAT_MS * (int64_t)NODE_MISSED_MAX, ret_lost, e);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* node_repo.h - the only place with SQL for machines; each function runs one statement. */
+#pragma once
+#include "scheduler/lease_repo.h"
+#include "scheduler/node.h"
+
+enum errc node_repo_upsert(struct db_tx *tx, struct uuid new_id, const struct node_register *in, struct str identity, struct node *ret,
+                           struct err *e) MUST_CHECK;
+/* Live attempts of this node, locked: those of a run of the agent that is over. */
+enum errc node_repo_live(struct db_tx *tx, struct uuid node_id, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+enum errc node_repo_boot(struct db_tx *tx, struct str identity, struct uuid *ret_node, struct uuid *ret_boot, bool *found, struct err *e) MUST_CHECK;
+enum errc node_repo_beat(struct db_tx *tx, struct uuid node_id, struct uuid boot_id, struct str identity, struct node *ret, bool *found,
+                         struct err *e) MUST_CHECK;
+enum errc node_repo_get(struct db_tx *tx, struct uuid node_id, struct node *ret, struct err *e) MUST_CHECK;
+enum errc node_repo_list(struct db_tx *tx, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+enum errc node_repo_mark_lost(struct db_tx *tx, int64_t silence_ms, int64_t *ret_lost, struct err *e) MUST_CHECK;

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* order.c - the order of one tenant's jobs, as a total order on values that never change while a job waits. */
+#include "scheduler/order.h"
+
+#include <stdlib.h>
+
+int order_compare(const struct snap_job *a, const struct snap_job *b)
+{
+    if (a->priority != b->priority)
+        return a->priority > b->priority ? -1 : 1;
+    if (a->submitted_at.us != b->submitted_at.us)
+        return a->submitted_at.us < b->submitted_at.us ? -1 : 1;
+    return uuid_cmp(a->job_id, b->job_id);
+}
+
+static int by_tenant(const void *a, const void *b)
+{
+    const struct snap_job *x = a, *y = b;
+    if (x->tenant != y->tenant)
+        return x->tenant < y->tenant ? -1 : 1;
+    return order_compare(x, y);
+}
+
+void order_jobs(struct snapshot *s)
+{
+    if (s->jobs.n > 1)
+        qsort(s->jobs.items, s->jobs.n, sizeof *s->jobs.items, by_tenant);
+}

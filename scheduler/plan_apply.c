@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan_apply.c - the statement that admits. The advisory lock is a statement before it, so that its own snapshot is taken after an
+ * earlier planner's commit and sees the attempts that one made; job and quota rows are locked, and read anew, by the statement itself. */
+#include "scheduler/plan_apply.h"
+#include "core/db/tx.h"
+#include "scheduler/lease_int.h"
+
+static const struct stmt plan_turn = { .name = "plan_turn", .params = "", .card = CARD_NONE, .sql =
+    "SELECT pg_advisory_xact_lock(4630123712)" };
+
+struct admitted_row { struct uuid job_id, node_id; };
+SCHEMA_OF(admitted_row, "An admitted job", FIELD(admitted_row, job_id, 0, .doc = "Job"), FIELD(admitted_row, node_id, 0, .doc = "Machine"));
+
+static const struct stmt plan_admit = { .name = "plan_admit", .params = "UUUUIIIIUYi", .row = &admitted_row_schema, .card = CARD_MANY, .sql =
+    "WITH i AS MATERIALIZED (\n"
+    "  SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) WITH ORDINALITY\n"
+    "    AS u(tenant_id, job_id, attempt_id, node_id, version, fence, slots, gpus, event_id, event, ord)),\n"
+    "k AS MATERIALIZED (\n"
+    "  SELECT job.tenant_id, job.job_id FROM job JOIN i ON i.tenant_id = job.tenant_id AND i.job_id = job.job_id\n"
+    "   WHERE job.state = 'PENDING' AND job.queued AND job.version = i.version AND job.fence = i.fence - 1 AND NOT job.cancel_requested\n"
+    "   ORDER BY job.tenant_id, job.job_id FOR NO KEY UPDATE OF job SKIP LOCKED),\n"
+    "q AS MATERIALIZED (\n"
+    "  SELECT tenant_id, resource, hard_limit - used AS room FROM quota\n"
+    "   WHERE tenant_id = ANY ($1) AND resource IN ('gpus', 'slots') ORDER BY tenant_id, resource FOR NO KEY UPDATE),\n"
+    "c AS MATERIALIZED (\n"
+    "  SELECT n.node_id, n.slots - coalesce(sum(a.slots), 0) AS slots, n.gpus - coalesce(sum(a.gpus), 0) AS gpus\n"
+    "    FROM node n LEFT JOIN attempt a ON a.node_id = n.node_id AND a.live\n"
+    "   WHERE n.node_id = ANY ($4) AND n.state = 'READY' GROUP BY n.node_id, n.slots, n.gpus),\n"
+    "f AS MATERIALIZED (\n"
+    "  SELECT i.tenant_id, i.job_id, i.attempt_id, i.node_id, i.fence, i.slots, i.gpus, i.event_id, i.event,\n"
+    "         sum(i.slots) OVER t AS tenant_slots, sum(i.gpus) OVER t AS tenant_gpus,\n"
+    "         sum(i.slots) OVER n AS node_slots, sum(i.gpus) OVER n AS node_gpus\n"
+    "    FROM i JOIN k ON k.tenant_id = i.tenant_id AND k.job_id = i.job_id\n"
+    "  WINDOW t AS (PARTITION BY i.tenant_id ORDER BY i.ord), n AS (PARTITION BY i.node_id ORDER BY i.ord)),\n"
+    "o AS MATERIALIZED (\n"
+    "  SELECT f.tenant_id, f.job_id, f.attempt_id, f.node_id, f.fence, f.slots, f.gpus, f.event_id, f.event\n"
+    "    FROM f JOIN c ON c.node_id = f.node_id AND f.node_slots <= c.slots AND f.node_gpus <= c.gpus\n"
+    "         JOIN q s ON s.tenant_id = f.tenant_id AND s.resource = 'slots' AND f.tenant_slots <= s.room\n"
+    "    LEFT JOIN q g ON g.tenant_id = f.tenant_id AND g.resource = 'gpus'\n"
+    "   WHERE f.gpus = 0 OR f.tenant_gpus <= g.room),\n"
+    "j AS (\n"
+    "  UPDATE job SET state = 'ADMITTED', queued = false, reason = '', message = '', version = job.version + 1, fence = o.fence, not_before = NULL\n"
+    "    FROM o WHERE job.tenant_id = o.tenant_id AND job.job_id = o.job_id AND job.queued\n"
+    "  RETURNING job.tenant_id, job.job_id, job.version, job.fence, o.attempt_id, o.node_id, o.slots, o.gpus, o.event_id, o.event),\n"
+    "a AS (INSERT INTO attempt (tenant_id, attempt_id, job_id, fence, node_id, slots, gpus, lease_until)\n"
+    "      SELECT tenant_id, attempt_id, job_id, fence, node_id, slots, gpus, clock_timestamp() + $11 * interval '1 millisecond' FROM j),\n"
+    "e AS (INSERT INTO job_event (tenant_id, job_id, version, state, fence) SELECT tenant_id, job_id, version, 'ADMITTED', fence FROM j),\n"
+    "v AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j),\n"
+    "b AS (UPDATE quota SET used = used + d.n FROM (\n"
+    "        SELECT tenant_id, 'slots' AS resource, sum(slots)::bigint AS n FROM j GROUP BY tenant_id\n"
+    "        UNION ALL SELECT tenant_id, 'gpus', sum(gpus)::bigint FROM j GROUP BY tenant_id HAVING sum(gpus) > 0) d\n"
+    "       WHERE quota.tenant_id = d.tenant_id AND quota.resource = d.resource)\n"
+    "SELECT job_id, node_id FROM j ORDER BY node_id" };
+
+static const struct stmt plan_reasons = { .name = "plan_reasons", .params = "UUISS", .card = CARD_NONE, .sql =
+    "UPDATE job SET reason = i.reason, message = i.message\n"
+    "  FROM unnest($1, $2, $3, $4, $5) AS i(tenant_id, job_id, version, reason, message)\n"
+    " WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.version = i.version AND job.queued" };
+
+const struct stmt *const plan_apply_stmts[] = { &plan_turn, &plan_admit, &plan_reasons, NULL };
+
+struct line {
+    struct attempt_step step;
+    int64_t version, slots, gpus;
+};
+
+static enum errc admit(struct work *w, const struct snapshot *s, const struct plan *p, int64_t lease_ms, struct slice *ret, struct err *e)
+{
+    size_t n = p->places.n;
+    struct line *lines = ARENA_ARRAY(w->arena, struct line, n);
+    struct audit_event *evs = ARENA_ARRAY(w->arena, struct audit_event, n);
+    struct audit_rows rows;
+    for (size_t i = 0; i < n; i++) {
+        const struct snap_job *j = &s->jobs.items[p->places.items[i].job];
+        const struct snap_node *node = &s->nodes.items[p->places.items[i].node];
+        lines[i] = (struct line){ .version = j->version, .slots = j->slots, .gpus = j->gpus,
+            .step = { .tenant_id = j->tenant_id, .job_id = j->job_id, .attempt_id = uuid_v7(w->now_us), .node_id = node->node_id,
+                      .fence = j->fence + 1, .job_state = STR("ADMITTED") } };
+        evs[i] = lease_step_event(w, AUDIT_JOB_ADMIT, &lines[i].step);
+        evs[i].zone = node->zone;
+    }
+    TRY(audit_encode_many(w->arena, evs, n, &rows, e));
+    db_queue(w->tx, &plan_turn, NO_ARGS, false);
+    return db_many(w->tx, &plan_admit, ARGS(
+        A_UUIDS_OF(lines, n, step.tenant_id), A_UUIDS_OF(lines, n, step.job_id), A_UUIDS_OF(lines, n, step.attempt_id),
+        A_UUIDS_OF(lines, n, step.node_id), A_I64S_OF(lines, n, version), A_I64S_OF(lines, n, step.fence), A_I64S_OF(lines, n, slots),
+        A_I64S_OF(lines, n, gpus), A_UUIDS(rows.event_ids, n), A_BYTESS(rows.bodies, n), A_I64(lease_ms)), ret, n, e);
+}
+
+/* Only what changed is written; it makes no event and no new version, for the job did not move. */
+static int64_t explain(struct work *w, const struct snapshot *s, const struct plan *p)
+{
+    struct word { struct uuid tenant_id, job_id; int64_t version; struct str reason, message; };
+    struct word *words = ARENA_ARRAY(w->arena, struct word, p->waits.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < p->waits.n; i++) {
+        const struct waiting *x = &p->waits.items[i];
+        const struct snap_job *j = &s->jobs.items[x->job];
+        if (!str_eq(j->reason, x->reason) || !str_eq(j->message, x->message))
+            words[n++] = (struct word){ j->tenant_id, j->job_id, j->version, x->reason, x->message };
+    }
+    if (n)
+        db_queue(w->tx, &plan_reasons, ARGS(A_UUIDS_OF(words, n, tenant_id), A_UUIDS_OF(words, n, job_id), A_I64S_OF(words, n, version),
+                                            A_STRS_OF(words, n, reason), A_STRS_OF(words, n, message)), false);
+    return (int64_t)n;
+}
+
+enum errc plan_apply(struct work *w, const struct snapshot *s, const struct plan *p, int64_t lease_ms, struct plan_result *ret,
+                     struct err *e)
+{
+    struct slice rows = { 0 };
+    if (p->places.n)
+        TRY(admit(w, s, p, lease_ms, &rows, e));
+    const struct admitted_row *r = rows.items;
+    struct uuid *nodes = ARENA_ARRAY(w->arena, struct uuid, rows.n + 1);
+    size_t k = 0;
+    for (size_t i = 0; i < rows.n; i++)
+        if (!k || !uuid_eq(nodes[k - 1], r[i].node_id))
+            nodes[k++] = r[i].node_id;
+    *ret = (struct plan_result){ .admitted = (int64_t)rows.n, .refused = (int64_t)(p->places.n - rows.n), .nodes = { nodes, k } };
+    ret->reasons_changed = explain(w, s, p);
+    return ERR_OK;
+}

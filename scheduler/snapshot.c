@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* snapshot.c - three reads: machines with their room, the front of each tenant's queue, and those tenants.
+ *
+ * Each tenant's first jobs are read in turn, so one tenant's flood hides nobody. Jobs that no machine could take at the last look
+ * (ZoneUnavailable, NoMatchingFlavor) are read in a list of their own, so they hide nothing behind them either. */
+#include "scheduler/snapshot.h"
+#include "core/db/tx.h"
+
+#include <stdlib.h>
+
+enum { NODES_MAX = 20000 };
+
+SCHEMA_OF(snap_node, "A machine with its room", FIELD(snap_node, node_id, 0, .doc = "Machine"), FIELD(snap_node, zone, 0, .doc = "Zone"),
+    FIELD(snap_node, pool, 0, .doc = "Pool"), FIELD(snap_node, slots, 0, .doc = "Slots"), FIELD(snap_node, gpus, 0, .doc = "GPUs"),
+    FIELD(snap_node, free_slots, 0, .doc = "Slots not booked"), FIELD(snap_node, free_gpus, 0, .doc = "GPUs not booked"));
+SCHEMA_OF(snap_tenant, "A tenant with its quotas", FIELD(snap_tenant, tenant_id, 0, .doc = "Tenant"),
+    FIELD_STRS(snap_tenant, allowed_zones, 0, .doc = "Zones it may use"), FIELD(snap_tenant, slots_used, 0, .doc = "Booked"),
+    FIELD(snap_tenant, slots_limit, 0, .doc = "Limit"), FIELD(snap_tenant, gpus_used, 0, .doc = "Booked"),
+    FIELD(snap_tenant, gpus_limit, 0, .doc = "Limit"));
+SCHEMA_OF(snap_job, "A waiting job", FIELD(snap_job, tenant_id, 0, .doc = "Tenant"), FIELD(snap_job, job_id, 0, .doc = "Job"),
+    FIELD(snap_job, reason, 0, .doc = "Why it waits"), FIELD(snap_job, message, 0, .doc = "In words"), FIELD(snap_job, zone, 0, .doc = "Pinned zone"),
+    FIELD(snap_job, pool, 0, .doc = "Pool"), FIELD(snap_job, slots, 0, .doc = "Slots asked"), FIELD(snap_job, gpus, 0, .doc = "GPUs asked"),
+    FIELD(snap_job, priority, 0, .doc = "Priority"), FIELD(snap_job, fence, 0, .doc = "Newest attempt"),
+    FIELD(snap_job, version, 0, .doc = "Version"), FIELD(snap_job, submitted_at, 0, .doc = "When"),
+    FIELD(snap_job, tenant, F_NOCOL, .doc = "Index"));
+
+static const struct stmt snapshot_nodes = { .name = "snapshot_nodes", .params = "i", .row = &snap_node_schema, .card = CARD_MANY, .sql =
+    "SELECT n.node_id, n.zone, n.pool, n.slots, n.gpus, n.slots - coalesce(a.slots, 0)::bigint AS free_slots,\n"
+    "       n.gpus - coalesce(a.gpus, 0)::bigint AS free_gpus\n"
+    "  FROM node n LEFT JOIN (SELECT node_id, sum(slots) AS slots, sum(gpus) AS gpus FROM attempt WHERE live GROUP BY node_id) a\n"
+    "    ON a.node_id = n.node_id\n"
+    " WHERE n.state = 'READY' ORDER BY n.node_id LIMIT $1" };
+
+#define WAITING_COLUMNS \
+    "tenant_id, job_id, reason, message, zone, pool, slots, gpus, priority, fence, version, submitted_at"
+#define WAITING                                                                                                            \
+    "SELECT " WAITING_COLUMNS " FROM job WHERE job.tenant_id = t.tenant_id AND queued AND NOT cancel_requested\n"           \
+    "       AND (not_before IS NULL OR not_before <= clock_timestamp())"
+
+static const struct stmt snapshot_jobs = { .name = "snapshot_jobs", .params = "ii", .row = &snap_job_schema, .card = CARD_MANY, .sql =
+    "SELECT " WAITING_COLUMNS " FROM (\n"
+    "  SELECT j.*, row_number() OVER (PARTITION BY j.tenant_id ORDER BY j.priority DESC, j.job_id) AS turn\n"
+    "    FROM tenant t CROSS JOIN LATERAL (\n"
+    "      (" WAITING " AND reason NOT IN ('ZoneUnavailable', 'NoMatchingFlavor') ORDER BY priority DESC, job_id LIMIT $1)\n"
+    "      UNION ALL\n"
+    "      (" WAITING " AND reason IN ('ZoneUnavailable', 'NoMatchingFlavor') ORDER BY priority DESC, job_id LIMIT $2)) j\n"
+    "   WHERE t.state = 'ACTIVE') w\n"
+    " ORDER BY turn, submitted_at LIMIT $1 + $2" };
+
+static const struct stmt snapshot_tenants = { .name = "snapshot_tenants", .params = "U", .row = &snap_tenant_schema, .card = CARD_MANY, .sql =
+    "SELECT t.tenant_id, to_jsonb(t.allowed_zones) AS allowed_zones, coalesce(s.used, 0) AS slots_used, coalesce(s.hard_limit, 0) AS slots_limit,\n"
+    "       coalesce(g.used, 0) AS gpus_used, coalesce(g.hard_limit, 0) AS gpus_limit\n"
+    "  FROM tenant t LEFT JOIN quota s ON s.tenant_id = t.tenant_id AND s.resource = 'slots'\n"
+    "       LEFT JOIN quota g ON g.tenant_id = t.tenant_id AND g.resource = 'gpus'\n"
+    " WHERE t.tenant_id = ANY ($1) ORDER BY t.tenant_id" };
+
+const struct stmt *const snapshot_stmts[] = { &snapshot_nodes, &snapshot_jobs, &snapshot_tenants, NULL };
+
+static int64_t tenant_index(const struct snapshot *s, struct uuid id)
+{
+    size_t low = 0, high = s->tenants.n;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        int c = uuid_cmp(s->tenants.items[mid].tenant_id, id);
+        if (!c)
+            return (int64_t)mid;
+        if (c < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return -1;
+}
+
+void snapshot_link(struct snapshot *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->jobs.n; i++) {
+        struct snap_job j = s->jobs.items[i];
+        j.tenant = tenant_index(s, j.tenant_id);
+        if (j.tenant >= 0)
+            s->jobs.items[kept++] = j;
+    }
+    s->jobs.n = kept;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    return uuid_cmp(*(const struct uuid *)a, *(const struct uuid *)b);
+}
+
+static size_t tenants_of(const struct snapshot *s, struct uuid *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->jobs.n; i++)
+        out[i] = s->jobs.items[i].tenant_id;
+    qsort(out, s->jobs.n, sizeof *out, by_id);
+    for (size_t i = 0; i < s->jobs.n; i++)
+        if (!i || !uuid_eq(out[i], out[n - 1]))
+            out[n++] = out[i];
+    return n;
+}
+
+enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snapshot *ret, struct err *e)
+{
+    struct snapshot s = { 0 };
+    int64_t room = 0;
+    TRY(db_many(w->tx, &snapshot_nodes, ARGS(A_I64(NODES_MAX)), &s.nodes, NODES_MAX, e));
+    for (size_t i = 0; i < s.nodes.n; i++)
+        room += s.nodes.items[i].free_slots > 0 ? s.nodes.items[i].free_slots : 0;
+    if (!is_full && room < limit)
+        limit = room;
+    if (limit > 0) {
+        int64_t stuck = is_full ? limit : 0;
+        TRY(db_many(w->tx, &snapshot_jobs, ARGS(A_I64(limit), A_I64(stuck)), &s.jobs, (size_t)(limit + stuck), e));
+    }
+    s.is_cut = s.jobs.n && (int64_t)s.jobs.n >= limit;
+    if (s.jobs.n) {
+        struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, s.jobs.n);
+        size_t n = tenants_of(&s, ids);
+        TRY(db_many(w->tx, &snapshot_tenants, ARGS(A_UUIDS(ids, n)), &s.tenants, n, e));
+    }
+    snapshot_link(&s);
+    *ret = s;
+    return ERR_OK;
+}

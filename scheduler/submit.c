@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* submit.c - what a submission needs before it is stored: its inputs, and a machine that could ever run it. */
+#include "scheduler/submit.h"
+#include "core/base/cleanup.h"
+#include "core/db/tx.h"
+#include "core/json/decode.h"
+#include "core/json/encode.h"
+#include "core/wire/job_spec.h"
+#include "scheduler/capacity.h"
+#include "tenants/principal.h"
+
+enum { SPEC_MAX = 65536 };
+
+struct version_row {
+    int64_t version;
+    struct uuid object_id;
+    struct str zone, data_class;
+};
+SCHEMA_OF(version_row, "A version of a data set", FIELD(version_row, version, 0, .doc = "Version"),
+    FIELD(version_row, object_id, 0, .doc = "Its object"), FIELD(version_row, zone, 0, .doc = "Where the object is"),
+    FIELD(version_row, data_class, 0, .doc = "Class of the data set"));
+
+static const struct stmt submit_version = { .name = "submit_version", .params = "uui", .row = &version_row_schema, .card = CARD_MAYBE, .sql =
+    "SELECT v.version, v.object_id, o.zone, d.data_class\n"
+    "  FROM dataset d JOIN dataset_version v ON v.tenant_id = d.tenant_id AND v.dataset_id = d.dataset_id\n"
+    "       AND v.version = CASE WHEN $3 = 0 THEN d.latest_version ELSE $3 END\n"
+    "  JOIN object o ON o.tenant_id = v.tenant_id AND o.object_id = v.object_id AND o.state = 'COMMITTED'\n"
+    " WHERE d.tenant_id = $1 AND d.dataset_id = $2" };
+
+const struct stmt *const submit_stmts[] = { &submit_version, NULL };
+
+static enum errc find_version(struct work *w, struct uuid tenant, const struct train_job *t, struct version_row *ret, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    bool found = false;
+    TRY(db_begin(w->app->pool, SCOPE_TENANT(tenant), TX_READ_ONLY, w->arena, &tx, e));
+    TRY(db_maybe(tx, &submit_version, ARGS(A_UUID(tenant), A_UUID(t->dataset_id), A_I64(t->dataset_version)), ret, &found, e));
+    TRY(db_commit(tx, e));
+    if (found)
+        return ERR_OK;
+    if (!t->dataset_version)
+        return FAIL_AT(e, NOT_FOUND, "/spec/dataset_id", "There is no such data set, or it has no version yet");
+    return FAIL_AT(e, NOT_FOUND, "/spec/dataset_version", "There is no version %ld of such a data set", (long)t->dataset_version);
+}
+
+/* Fixes the version in the spec, so that the job says for ever what it read. */
+static enum errc fix_train(struct work *w, const struct principal *p, struct job_submission *s, struct err *e)
+{
+    struct job *j = &s->job;
+    struct train_job *t = ARENA_NEW(w->arena, struct train_job);
+    struct version_row v = { 0 };
+    CLEANUP(buf_releasep) struct buf b = BUF(SPEC_MAX);
+    TRY(json_decode(&train_job_schema, j->spec.text, w->arena, t, e));
+    TRY(find_version(w, p->tenant_id, t, &v, e));
+    if (!principal_zone_allowed(p, v.zone))
+        return FAIL_AT(e, RESIDENCY, "/spec/dataset_id", "The data set is in zone %.*s, which the tenant may not use", STR_ARG(v.zone));
+    if (j->zone.ptr && !str_eq(j->zone, v.zone))
+        return FAIL_AT(e, RESIDENCY, "/zone", "The data set is in zone %.*s and may not be read in %.*s", STR_ARG(v.zone), STR_ARG(j->zone));
+    t->dataset_version = v.version;
+    json_encode(&train_job_schema, t, &b);
+    if (b.overflow)
+        return FAIL_AT(e, INVALID, "/spec", "The spec is too long");
+    j->spec.text = str_dup(w->arena, buf_str(&b));
+    j->zone = v.zone;
+    j->data_class = v.data_class;
+    struct job_input *in = ARENA_NEW(w->arena, struct job_input);
+    *in = (struct job_input){ STR("dataset"), v.object_id };
+    s->inputs = (struct slice){ in, 1 };
+    return ERR_OK;
+}
+
+static enum errc check_capacity(struct work *w, const struct principal *p, const struct job *j, struct err *e)
+{
+    struct capacity_answer c;
+    const struct str *zones = j->zone.ptr ? &j->zone : p->allowed_zones.items;
+    TRY(capacity_ask(w, zones, j->zone.ptr ? 1 : p->allowed_zones.n, j->pool, j->slots, j->gpus, &c, e));
+    if (!c.known || c.fits)
+        return ERR_OK;
+    if (c.most_slots < j->slots)
+        return FAIL_AT(e, UNPLACEABLE, "/slots", "asked %ld slots on one machine, the largest has %ld", (long)j->slots, (long)c.most_slots);
+    if (c.most_gpus < j->gpus)
+        return FAIL_AT(e, UNPLACEABLE, "/gpus", "asked %ld GPUs on one machine, the largest has %ld", (long)j->gpus, (long)c.most_gpus);
+    return FAIL_AT(e, UNPLACEABLE, "/slots", "asked %ld slots and %ld GPUs on one machine, none has both", (long)j->slots, (long)j->gpus);
+}
+
+enum errc submit_prepare(struct work *w, const struct job_create *in, const struct principal *p, struct job_submission *s, struct err *e)
+{
+    TRY(job_check(in, p, w->arena, w->now_us, &s->job, e));
+    if (in->kind == JOB_TRAIN)
+        TRY(fix_train(w, p, s, e));
+    return check_capacity(w, p, &s->job, e);
+}
