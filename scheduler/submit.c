@@ -14,14 +14,16 @@ enum { SPEC_MAX = 65536 };
 struct version_row {
     int64_t version;
     struct uuid object_id;
-    struct str zone, data_class;
+    struct str zone, data_class, label_column;
+    int64_t classes;
 };
 SCHEMA_OF(version_row, "A version of a data set", FIELD(version_row, version, 0, .doc = "Version"),
     FIELD(version_row, object_id, 0, .doc = "Its object"), FIELD(version_row, zone, 0, .doc = "Where the object is"),
-    FIELD(version_row, data_class, 0, .doc = "Class of the data set"));
+    FIELD(version_row, data_class, 0, .doc = "Class of the data set"), FIELD(version_row, label_column, 0, .doc = "Column of the label"),
+    FIELD(version_row, classes, 0, .doc = "Number of classes"));
 
 static const struct stmt submit_version = { .name = "submit_version", .params = "uui", .row = &version_row_schema, .card = CARD_MAYBE, .sql =
-    "SELECT v.version, v.object_id, o.zone, d.data_class\n"
+    "SELECT v.version, v.object_id, o.zone, d.data_class, d.label_column, d.classes\n"
     "  FROM dataset d JOIN dataset_version v ON v.tenant_id = d.tenant_id AND v.dataset_id = d.dataset_id\n"
     "       AND v.version = CASE WHEN $3 = 0 THEN d.latest_version ELSE $3 END\n"
     "  JOIN object o ON o.tenant_id = v.tenant_id AND o.object_id = v.object_id AND o.state = 'COMMITTED'\n"
@@ -57,6 +59,8 @@ static enum errc fix_train(struct work *w, const struct principal *p, struct job
     if (j->zone.ptr && !str_eq(j->zone, v.zone))
         return FAIL_AT(e, RESIDENCY, "/zone", "The data set is in zone %.*s and may not be read in %.*s", STR_ARG(v.zone), STR_ARG(j->zone));
     t->dataset_version = v.version;
+    t->label_column = v.label_column;
+    t->classes = v.classes;
     json_encode(&train_job_schema, t, &b);
     if (b.overflow)
         return FAIL_AT(e, INVALID, "/spec", "The spec is too long");
