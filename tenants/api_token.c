@@ -31,6 +31,27 @@ static bool manages(const struct work *w)
     return authz_decide(w->principal, PERM_TOKEN_MANAGE).allowed;
 }
 
+/* Known names only, and from a token that is limited itself only names within its limits. */
+static enum errc check_scopes(const struct work *w, struct slice scopes, struct err *e)
+{
+    const struct principal *p = w->principal;
+    bool is_limited = p->permissions != roles_permissions(p->roles);
+    for (size_t i = 0; i < scopes.n; i++) {
+        enum permission perm = perm_by_wire(((struct str *)scopes.items)[i]);
+        if (perm == PERM_NONE) {
+            FAIL(e, INVALID, "There is no permission of that name");
+            return err_field(e, "/scopes/%zu", i);
+        }
+        if (is_limited && !(p->permissions & UINT64_C(1) << perm)) {
+            FAIL(e, FORBIDDEN, "This token is limited and makes no token with the permission %s", perm_row(perm)->wire);
+            return err_field(e, "/scopes/%zu", i);
+        }
+    }
+    if (is_limited && !scopes.n)
+        return FAIL_AT(e, FORBIDDEN, "/scopes", "This token is limited: name the scopes of the new one, each within its own");
+    return ERR_OK;
+}
+
 enum errc api_token_create(struct work *w, struct uuid user_id, struct str name, int64_t days, struct slice scopes, struct api_token *ret,
                            char *text, struct err *e)
 {
@@ -41,11 +62,7 @@ enum errc api_token_create(struct work *w, struct uuid user_id, struct str name,
     bool own = uuid_eq(user_id, w->principal->user_id);
     if (!own && !manages(w))
         return FAIL(e, FORBIDDEN, "Tokens of others need the permission %s", perm_row(PERM_TOKEN_MANAGE)->wire);
-    for (size_t i = 0; i < scopes.n; i++)
-        if (perm_by_wire(((struct str *)scopes.items)[i]) == PERM_NONE) {
-            FAIL(e, INVALID, "There is no permission of that name");
-            return err_field(e, "/scopes/%zu", i);
-        }
+    TRY(check_scopes(w, scopes, e));
     TRY(user_get(w, user_id, &user, e));
     TRY(token_make(str_eq_c(user.kind, "service") ? "svc" : "user", text, e));
     struct str token = str_c(text);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api_token.h - access tokens of users: made, shown once, listed, revoked. Only the SHA-256 of a token is kept.
  *
- * Own tokens need token:own, those of others token:manage. Errors: NOT_FOUND, FORBIDDEN, INVALID (unknown scope). */
+ * Own tokens need token:own, those of others token:manage. A token that is limited by scopes makes only tokens within them.
+ * Errors: NOT_FOUND, FORBIDDEN, INVALID (unknown scope). */
 #pragma once
 #include "core/base/work.h"
 #include "core/crypto/token.h"

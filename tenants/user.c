@@ -66,6 +66,8 @@ enum errc role_grant(struct work *w, struct uuid user_id, struct str role, struc
     struct app_user u;
     struct slice held;
     TRY(check_grant(w, role, &r, e));
+    /* The tenant's row first: grants of one tenant wait for each other, so what is read below stays true until the commit. */
+    db_queue(w->tx, &tenant_rev, ARGS(A_UUID(w->tenant_id)), false);
     TRY(user_get(w, user_id, &u, e));
     TRY(db_many(w->tx, &binding_of_user, ARGS(A_UUID(w->tenant_id), A_UUID(user_id)), &held, 16, e));
     uint32_t roles = UINT32_C(1) << r;
@@ -79,7 +81,6 @@ enum errc role_grant(struct work *w, struct uuid user_id, struct str role, struc
                           A_UUID(w->principal->user_id)), ret, e);
     if (rc == ERR_EXISTS)
         return FAIL(e, EXISTS, "The user holds that role already");
-    db_queue(w->tx, &tenant_rev, ARGS(A_UUID(w->tenant_id)), false);
     return rc;
 }
 
@@ -87,6 +88,8 @@ enum errc role_revoke(struct work *w, struct uuid binding_id, struct err *e)
 {
     struct role_binding b;
     struct held left;
+    /* As in role_grant: two administrators who remove each other at once do it one after the other. */
+    db_queue(w->tx, &tenant_rev, ARGS(A_UUID(w->tenant_id)), false);
     TRY(db_one(w->tx, &binding_delete, ARGS(A_UUID(w->tenant_id), A_UUID(binding_id)), &b, e));
     int r = role_by_wire(b.role);
     if (r == ROLE_TENANT_ADMIN || r == ROLE_PLATFORM_ADMIN) {
@@ -94,7 +97,6 @@ enum errc role_revoke(struct work *w, struct uuid binding_id, struct err *e)
         if (left.holders == 0)
             return FAIL(e, CONFLICT, "The last %.*s cannot be removed", STR_ARG(b.role));
     }
-    db_queue(w->tx, &tenant_rev, ARGS(A_UUID(w->tenant_id)), false);
     return ERR_OK;
 }
 
