@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_authz.c - properties of the whole role matrix, and decisions that explain themselves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "tenants/authz.h"
+
+#define P(name) (UINT64_C(1) << PERM_##name)
+#define R(name) (UINT32_C(1) << ROLE_##name)
+
+/* What a tenant has made: to read it, to change it, to use it. */
+static const uint64_t content = P(DATASET_CONTENT) | P(MODEL_CONTENT) | P(INFER) | P(DATASET_READ) | P(MODEL_READ) | P(JOB_READ) |
+                                P(DEPLOY_READ) | P(DATASET_WRITE) | P(MODEL_WRITE) | P(JOB_SUBMIT) | P(JOB_CANCEL) | P(DEPLOY_WRITE);
+static const uint64_t writes = P(ZONE_CREATE) | P(TENANT_CREATE) | P(QUOTA_SET) | P(USER_MANAGE) | P(ROLE_GRANT) | P(TOKEN_MANAGE) |
+                               P(DATASET_WRITE) | P(JOB_SUBMIT) | P(JOB_CANCEL) | P(MODEL_WRITE) | P(DEPLOY_WRITE) | P(NODE_SELF);
+
+static struct principal holding(uint32_t roles)
+{
+    return (struct principal){ .roles = roles, .permissions = roles_permissions(roles) };
+}
+
+static void nobody_outside_a_tenant_sees_its_content(void **state)
+{
+    (void)state;
+    for (int r = 0; r < ROLE_COUNT; r++)
+        if (role_fits((enum role)r, true))
+            assert_int_equal(role_permissions((enum role)r) & content, 0);
+    assert_int_equal(role_permissions(ROLE_COMPLIANCE_OFFICER) & (content | writes), 0);
+    assert_int_equal(role_permissions(ROLE_VIEWER) & (writes | P(DATASET_CONTENT) | P(MODEL_CONTENT)), 0);
+    assert_int_equal(role_permissions(ROLE_WORKER), P(NODE_SELF));
+    for (int r = 0; r < ROLE_COUNT; r++)
+        if (r != ROLE_WORKER)
+            assert_int_equal(role_permissions((enum role)r) & P(NODE_SELF), 0);
+}
+
+static void platform_powers_stay_at_the_platform(void **state)
+{
+    (void)state;
+    uint64_t powers = P(ZONE_CREATE) | P(TENANT_CREATE) | P(TENANT_READ) | P(QUOTA_SET) | P(QUOTA_READ_ANY) | P(SYSTEM_INSPECT);
+    for (int r = 0; r < ROLE_COUNT; r++)
+        if (role_fits((enum role)r, false))
+            assert_int_equal(role_permissions((enum role)r) & powers, 0);
+}
+
+static void every_permission_is_held_by_somebody(void **state)
+{
+    (void)state;
+    uint64_t all = 0;
+    for (int r = 0; r < ROLE_COUNT; r++) {
+        assert_int_equal(role_permissions((enum role)r) & 7, 0);        /* NONE, PUBLIC and SIGNED_IN are nobody's */
+        assert_true(role_permissions((enum role)r) != 0);
+        all |= role_permissions((enum role)r);
+    }
+    for (int p = PERM_SIGNED_IN + 1; p < PERM_COUNT; p++)
+        assert_true(all & UINT64_C(1) << p);
+}
+
+/* All pairs: a role is given away only by who holds its permissions; the two exceptions are appointments and named. */
+static void nobody_grants_what_they_do_not_hold(void **state)
+{
+    (void)state;
+    for (int g = 0; g < ROLE_COUNT; g++)
+        for (int r = 0; r < ROLE_COUNT; r++) {
+            struct principal p = holding(UINT32_C(1) << g);
+            enum permission missing = PERM_NONE;
+            bool may = authz_may_grant(&p, (enum role)r, &missing);
+            uint64_t beyond = role_permissions((enum role)r) & ~p.permissions & ~P(TOKEN_OWN);
+            bool appointed = (r == ROLE_COMPLIANCE_OFFICER && p.permissions & P(ROLE_GRANT)) ||
+                             (r == ROLE_ZONE_OPERATOR && p.permissions & P(ZONE_CREATE));
+            assert_int_equal(may, !beyond || appointed);
+            if (!may) {
+                assert_true(beyond & UINT64_C(1) << missing);
+                assert_string_not_equal(perm_row(missing)->wire, "none");
+            }
+            if (appointed)
+                assert_int_equal(beyond & (content | writes), 0);       /* an appointment gives no power over content */
+        }
+    struct principal nobody = holding(0);
+    enum permission missing;
+    for (int r = 0; r < ROLE_COUNT; r++)
+        assert_false(authz_may_grant(&nobody, (enum role)r, &missing));
+}
+
+static void a_scoped_token_grants_no_more_than_its_scopes(void **state)
+{
+    (void)state;
+    struct principal p = holding(R(TENANT_ADMIN));
+    enum permission missing = PERM_NONE;
+    assert_true(authz_may_grant(&p, ROLE_TENANT_ADMIN, &missing));
+    p.permissions = P(ROLE_GRANT) | P(JOB_READ);
+    assert_false(authz_may_grant(&p, ROLE_VIEWER, &missing));
+    assert_true(role_permissions(ROLE_VIEWER) & UINT64_C(1) << missing);
+}
+
+static void decisions_explain_themselves(void **state)
+{
+    (void)state;
+    struct principal p = holding(R(ML_ENGINEER));
+    struct decision d = authz_decide(&p, PERM_JOB_SUBMIT);
+    assert_true(d.allowed);
+    assert_string_equal(d.rule, "role:ml-engineer");
+    d = authz_decide(&p, PERM_TENANT_CREATE);
+    assert_false(d.allowed);
+    assert_string_equal(d.rule, "missing:tenant:create");
+    p.permissions = P(JOB_READ);
+    d = authz_decide(&p, PERM_JOB_SUBMIT);
+    assert_false(d.allowed);
+    assert_string_equal(d.rule, "scope:job:submit");
+    assert_true(authz_decide(&p, PERM_JOB_READ).allowed);
+    d = authz_decide(NULL, PERM_JOB_READ);
+    assert_false(d.allowed);
+    assert_string_equal(d.rule, "missing:job:read");
+}
+
+static void open_and_signed_in(void **state)
+{
+    (void)state;
+    struct principal p = holding(0);
+    assert_true(authz_decide(NULL, PERM_PUBLIC).allowed);
+    assert_true(authz_decide(&p, PERM_SIGNED_IN).allowed);
+    assert_false(authz_decide(NULL, PERM_SIGNED_IN).allowed);
+    assert_false(authz_decide(NULL, PERM_NONE).allowed);
+    p.permissions = UINT64_MAX;                 /* even then: a row without permission is for nobody */
+    assert_false(authz_decide(&p, PERM_NONE).allowed);
+}
+
+static void every_decision_is_the_matrix(void **state)
+{
+    (void)state;
+    for (uint32_t roles = 0; roles < UINT32_C(1) << ROLE_COUNT; roles++)
+        for (int perm = PERM_SIGNED_IN + 1; perm < PERM_COUNT; perm++) {
+            struct principal p = holding(roles);
+            bool held = false;
+            for (int r = 0; r < ROLE_COUNT; r++)
+                held |= (roles & UINT32_C(1) << r) && (role_permissions((enum role)r) & UINT64_C(1) << perm);
+            struct decision d = authz_decide(&p, (enum permission)perm);
+            assert_int_equal(d.allowed, held);
+            assert_int_equal(str_starts(str_c(d.rule), held ? "role:" : "missing:"), true);
+        }
+}
+
+static void roles_are_bound_where_they_belong(void **state)
+{
+    (void)state;
+    assert_true(role_fits(ROLE_PLATFORM_ADMIN, true) && !role_fits(ROLE_PLATFORM_ADMIN, false));
+    assert_true(role_fits(ROLE_TENANT_ADMIN, false) && !role_fits(ROLE_TENANT_ADMIN, true));
+    assert_true(role_fits(ROLE_COMPLIANCE_OFFICER, true) && role_fits(ROLE_COMPLIANCE_OFFICER, false));
+    assert_false(role_fits(ROLE_WORKER, true) || role_fits(ROLE_WORKER, false));
+    assert_true(roles_are_separate(R(COMPLIANCE_OFFICER)) && roles_are_separate(R(TENANT_ADMIN) | R(VIEWER)) && roles_are_separate(0));
+    for (int r = 0; r < ROLE_COUNT; r++)
+        if (r != ROLE_COMPLIANCE_OFFICER)
+            assert_false(roles_are_separate(R(COMPLIANCE_OFFICER) | UINT32_C(1) << r));
+}
+
+static void names_lead_back(void **state)
+{
+    (void)state;
+    for (int p = PERM_SIGNED_IN + 1; p < PERM_COUNT; p++)
+        assert_int_equal(perm_by_wire(str_c(perm_row((enum permission)p)->wire)), p);
+    for (int r = 0; r < ROLE_COUNT; r++)
+        assert_int_equal(role_by_wire(str_c(role_row((enum role)r)->wire)), r);
+    assert_int_equal(perm_by_wire(STR("public")), PERM_NONE);       /* no token may ask for what is not a permission */
+    assert_int_equal(perm_by_wire(STR("signed-in")), PERM_NONE);
+    assert_int_equal(perm_by_wire(STR("none")), PERM_NONE);
+    assert_int_equal(perm_by_wire(STR("")), PERM_NONE);
+    assert_int_equal(role_by_wire(STR("root")), -1);
+    assert_string_equal(perm_row((enum permission)PERM_COUNT)->wire, "none");
+}
+
+static void the_printed_matrix_has_every_row(void **state)
+{
+    (void)state;
+    struct buf b = BUF(1 << 20);
+    authz_print_markdown(&b);
+    assert_false(b.overflow);
+    for (int p = PERM_SIGNED_IN + 1; p < PERM_COUNT; p++)
+        assert_non_null(strstr(b.ptr, perm_row((enum permission)p)->wire));
+    for (int r = 0; r < ROLE_COUNT; r++)
+        assert_non_null(strstr(b.ptr, role_row((enum role)r)->doc));
+    buf_release(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nobody_outside_a_tenant_sees_its_content), cmocka_unit_test(platform_powers_stay_at_the_platform),
+        cmocka_unit_test(every_permission_is_held_by_somebody), cmocka_unit_test(nobody_grants_what_they_do_not_hold),
+        cmocka_unit_test(a_scoped_token_grants_no_more_than_its_scopes), cmocka_unit_test(decisions_explain_themselves),
+        cmocka_unit_test(open_and_signed_in), cmocka_unit_test(every_decision_is_the_matrix),
+        cmocka_unit_test(roles_are_bound_where_they_belong), cmocka_unit_test(names_lead_back),
+        cmocka_unit_test(the_printed_matrix_has_every_row),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
