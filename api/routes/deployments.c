@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* deployments.c - routes of deployments. A deployment and the job that serves it are made, and ended, in one transaction; the job runs in
+ * the zone of the model's weights and is tried again for as long as the deployment lives. */
+#include "api/jobs_int.h"
+#include "api/route.h"
+#include "audit/event.h"
+#include "core/base/cleanup.h"
+#include "core/db/tx.h"
+#include "core/json/encode.h"
+#include "core/wire/job_spec.h"
+#include "registry/deployment.h"
+#include "registry/model.h"
+#include "registry/object.h"
+
+enum { SERVE_ATTEMPTS = 100, SERVE_RUNTIME_S = 31536000, SPEC_MAX = 4096 };
+
+struct deployment_create { struct str name; struct uuid model_id; int64_t model_version, slots; };
+SCHEMA_OF(deployment_create, "A model to serve",
+    FIELD(deployment_create, name, F_REQ, .min = 1, .max = 63, .check = check_slug, .doc = "What clients call: /v2/models/{name}"),
+    FIELD_ID(deployment_create, model_id, "mdl", F_REQ, .doc = "The model"),
+    FIELD(deployment_create, model_version, 0, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "Its version; 0: the latest"),
+    FIELD(deployment_create, slots, 0, .min = 1, .max = 4096, .dflt = "1", .doc = "Slots on one machine"));
+struct deployment_ref { struct uuid deployment_id; };
+SCHEMA_OF(deployment_ref, "Which deployment", FIELD_ID(deployment_ref, deployment_id, "dpl", F_PATH, .doc = "The deployment"));
+struct deployment_page { PAGE_IN; };
+SCHEMA_OF(deployment_page, "Which deployments", PAGE_IN_FIELDS(deployment_page));
+
+static enum errc job_audit(struct work *w, struct job_submission *s, struct err *e)
+{
+    struct audit_event ev = audit_event_of(w, AUDIT_JOB_SUBMIT);
+    struct audit_rows rows;
+    ev.actor = AUDIT_USER;
+    ev.actor_id = w->principal->user_id;
+    ev.token_id = w->principal->token_id;
+    ev.zone = s->job.zone;
+    ev.resource_kind = STR("job");
+    ev.resource_prefix = "job";
+    ev.resource_id = s->job.job_id;
+    ev.http_status = 201;
+    audit_event_detail(&ev, AUDIT_D_STR("kind", s->kind_name));
+    TRY(audit_encode_many(w->arena, &ev, 1, &rows, e));
+    s->event_id = rows.event_ids[0];
+    s->event = rows.bodies[0];
+    return ERR_OK;
+}
+
+/* The job of kind serve for these weights. */
+static enum errc serve_job_of(struct work *w, const struct deployment_create *in, const struct model_version *v, struct uuid deployment_id,
+                              struct job_submission *s, struct err *e)
+{
+    CLEANUP(buf_releasep) struct buf spec = BUF(SPEC_MAX);
+    struct object o;
+    struct job_input *input = ARENA_NEW(w->arena, struct job_input);
+    struct serve_job serve = { in->name, v->model_id, v->version, v->object_id };
+    TRY(object_get(w, v->object_id, &o, e));
+    json_encode(&serve_job_schema, &serve, &spec);
+    s->job = (struct job){
+        .tenant_id = w->tenant_id, .job_id = uuid_v7(w->now_us), .name = str_fmt(w->arena, "serve %.*s", STR_ARG(in->name)), .kind = JOB_SERVE,
+        .state = JOB_PENDING, .reason = str_c(job_reason_names[JR_RESOURCES]), .message = STR(""), .spec = { str_dup(w->arena, buf_str(&spec)) },
+        .zone = o.zone, .pool = STR("default"), .data_class = o.data_class, .slots = in->slots, .max_attempts = SERVE_ATTEMPTS,
+        .max_runtime_s = SERVE_RUNTIME_S, .version = 1, .created_by = w->principal->user_id, .submitted_at = { w->now_us },
+    };
+    *input = (struct job_input){ STR("model"), v->object_id };
+    s->inputs = (struct slice){ input, 1 };
+    s->kind_name = str_c(job_kind_names[JOB_SERVE]);
+    s->route = str_c(call_of(w)->route->op);
+    s->key = str_fmt(w->arena, "deploy:%.*s", STR_ARG(id_text(w->arena, "dpl", deployment_id)));
+    s->sha = str_n((const char *)call_of(w)->request_sha, 32);
+    return job_audit(w, s, e);
+}
+
+static enum errc create(struct work *w, const void *in_, void *out, struct err *e)
+{
+    const struct deployment_create *in = in_;
+    struct model_version v;
+    struct job_submission s = { .verdict = JOB_STORED };
+    struct uuid deployment_id = uuid_v7(w->now_us);
+    enum errc rc = model_version_get(w, in->model_id, in->model_version, &v, e);
+    if (rc == ERR_NOT_FOUND)
+        return FAIL_AT(e, NOT_FOUND, in->model_version ? "/model_version" : "/model_id", "There is no such model version");
+    if (rc != ERR_OK)
+        return rc;
+    TRY(serve_job_of(w, in, &v, deployment_id, &s, e));
+    TRY(job_submit_in_tx(w, &s, e));
+    if (s.verdict != JOB_STORED)
+        return FAIL(e, RETRY, "The serving job met another call; try again");
+    struct deployment_row row = { deployment_id, in->name, v.model_id, v.version, s.job.job_id };
+    TRY(deployment_insert(w, &row, out, e));
+    jobs_wake_after_commit(w, s.job.job_id);
+    return ERR_OK;
+}
+
+static enum errc read_one(struct work *w, const void *in, void *out, struct err *e)
+{
+    return deployment_get(w, ((const struct deployment_ref *)in)->deployment_id, out, e);
+}
+
+static enum errc list(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct deployment_page *page = in;
+    struct page_out *ret = out;
+    struct uuid after;
+    TRY(page_position_id(page->page_token, &after, e));
+    TRY(deployment_list(w, after, page->page_size + 1, &ret->items, e));
+    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct deployment), offsetof(struct deployment, deployment_id));
+    return ERR_OK;
+}
+
+/* Clients are refused at the latest SERVING_TARGET_MS later, when falaj-api has forgotten where it listened. */
+static enum errc take_down(struct work *w, const void *in, void *out, struct err *e)
+{
+    (void)out;
+    struct uuid job_id;
+    struct job job;
+    TRY(deployment_delete(w, ((const struct deployment_ref *)in)->deployment_id, &job_id, e));
+    enum errc rc = job_cancel(w, job_id, &job, e);
+    if (rc != ERR_OK && rc != ERR_CONFLICT)         /* CONFLICT: it has ended already */
+        return rc;
+    jobs_wake_after_commit(w, job_id);
+    return ERR_OK;
+}
+
+static const struct route rows[] = {
+    { .method = HTTP_POST, .path = "/v1/deployments", .op = "deployment_create", .perm = PERM_DEPLOY_WRITE, .handler = create,
+      .in = &deployment_create_schema, .status = 201, .out = &deployment_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "deployment",
+      .audited = true, .audit = AUDIT_DEPLOYMENT_CREATE, .sql_max = 9, .doc = "Serve a model version under a name" },
+    { .method = HTTP_GET, .path = "/v1/deployments", .op = "deployment_list", .perm = PERM_DEPLOY_READ, .handler = list,
+      .in = &deployment_page_schema, .status = 200, .out = &deployment_schema, .flags = R_LIST, .sql_max = 1, .doc = "List deployments, newest first" },
+    { .method = HTTP_GET, .path = "/v1/deployments/{deployment_id}", .op = "deployment_get", .perm = PERM_DEPLOY_READ, .handler = read_one,
+      .in = &deployment_ref_schema, .status = 200, .out = &deployment_schema, .resource = "deployment", .sql_max = 1, .doc = "Read one deployment" },
+    { .method = HTTP_DELETE, .path = "/v1/deployments/{deployment_id}", .op = "deployment_delete", .perm = PERM_DEPLOY_WRITE, .handler = take_down,
+      .in = &deployment_ref_schema, .status = 204, .rate = RL_WRITE, .resource = "deployment", .audited = true, .audit = AUDIT_DEPLOYMENT_DELETE,
+      .sql_max = 6, .doc = "Take a deployment down; its job is cancelled" },
+};
+extern const struct route_table deployment_routes;
+ROUTE_TABLE(deployment_routes, rows);

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lease_objects.c - what a leased worker reads and writes: keys, inputs, outputs. For workers only.
+ *
+ * Every call names its lease; lease_check proves that it is live, of this fence and held by the machine of this certificate before anything
+ * else happens, and sets the tenant that all further statements name. A key leaves only after its audit event has committed: the event and
+ * the answer belong to one transaction, and the pipeline commits before it sends. */
+#include "api/route.h"
+#include "audit/event.h"
+#include "core/base/cleanup.h"
+#include "core/db/tx.h"
+#include "registry/worker_object.h"
+#include "scheduler/lease.h"
+
+enum { OUTPUT_NAME_MAX = 63 };
+static const char *const output_kinds[] = { "model", "checkpoint", "artifact", NULL };
+
+struct lease_keys_in { struct uuid attempt_id, tenant_id; int64_t fence; struct bytes public_key; struct slice objects; };
+SCHEMA_OF(lease_keys_in, "Keys that a lease needs",
+    FIELD_ID(lease_keys_in, attempt_id, "att", F_PATH, .doc = "The attempt"), FIELD_ID(lease_keys_in, tenant_id, "tnt", F_REQ, .doc = "Its tenant"),
+    FIELD(lease_keys_in, fence, F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"),
+    FIELD(lease_keys_in, public_key, F_REQ, .min = X25519_BYTES, .max = X25519_BYTES, .doc = "X25519 public key made for this lease"),
+    FIELD_IDS(lease_keys_in, objects, "obj", F_REQ, .min = 1, .max = RELEASE_KEYS_MAX, .doc = "Inputs of the job"));
+struct lease_keys_out { struct bytes message; int64_t not_after_us; struct str zone; struct slice key_ids; };
+SCHEMA_OF(lease_keys_out, "Data keys, sealed to the worker",
+    FIELD(lease_keys_out, message, 0, .doc = "HPKE message"), FIELD(lease_keys_out, not_after_us, 0, .doc = "Not to be opened later, microseconds since 1970"),
+    FIELD(lease_keys_out, zone, 0, .doc = "Zone of the keys"), FIELD_IDS(lease_keys_out, key_ids, "dek", 0, .doc = "In the order of the objects"));
+struct lease_object_ref { struct uuid attempt_id, object_id, tenant_id; int64_t fence; };
+SCHEMA_OF(lease_object_ref, "Which object of a lease",
+    FIELD_ID(lease_object_ref, attempt_id, "att", F_PATH, .doc = "The attempt"), FIELD_ID(lease_object_ref, object_id, "obj", F_PATH, .doc = "The object"),
+    FIELD_ID(lease_object_ref, tenant_id, "tnt", F_QUERY | F_REQ, .doc = "The attempt's tenant"),
+    FIELD(lease_object_ref, fence, F_QUERY | F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"));
+struct lease_output_in { struct uuid attempt_id, tenant_id; int64_t fence; struct str name; int kind; struct bytes public_key; };
+SCHEMA_OF(lease_output_in, "An output to write",
+    FIELD_ID(lease_output_in, attempt_id, "att", F_PATH, .doc = "The attempt"), FIELD_ID(lease_output_in, tenant_id, "tnt", F_REQ, .doc = "Its tenant"),
+    FIELD(lease_output_in, fence, F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"),
+    FIELD(lease_output_in, name, F_REQ, .min = 1, .max = OUTPUT_NAME_MAX, .check = check_slug, .doc = "Name in the job"),
+    FIELD_ENUM(lease_output_in, kind, F_REQ, output_kinds, .doc = "Kind of object"),
+    FIELD(lease_output_in, public_key, F_REQ, .min = X25519_BYTES, .max = X25519_BYTES, .doc = "X25519 public key made for this lease"));
+struct lease_output_out { struct uuid object_id; int64_t version; struct bytes message; int64_t not_after_us; struct str zone; struct slice key_ids; };
+SCHEMA_OF(lease_output_out, "Where to write, and with which key",
+    FIELD_ID(lease_output_out, object_id, "obj", 0, .doc = "The new object"), FIELD(lease_output_out, version, 0, .doc = "Its version"),
+    FIELD(lease_output_out, message, 0, .doc = "HPKE message with its key"),
+    FIELD(lease_output_out, not_after_us, 0, .doc = "Not to be opened later, microseconds since 1970"), FIELD(lease_output_out, zone, 0, .doc = "Zone of the key"),
+    FIELD_IDS(lease_output_out, key_ids, "dek", 0, .doc = "The one key's id"));
+struct lease_upload_in { struct uuid attempt_id, object_id, tenant_id; int64_t fence, size; struct str sha256; };
+SCHEMA_OF(lease_upload_in, "The sealed bytes of an output",
+    FIELD_ID(lease_upload_in, attempt_id, "att", F_PATH, .doc = "The attempt"), FIELD_ID(lease_upload_in, object_id, "obj", F_PATH, .doc = "The output"),
+    FIELD_ID(lease_upload_in, tenant_id, "tnt", F_QUERY | F_REQ, .doc = "The attempt's tenant"),
+    FIELD(lease_upload_in, fence, F_QUERY | F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"),
+    FIELD(lease_upload_in, size, F_QUERY | F_REQ, .min = 0, .max = INT64_MAX, .doc = "Bytes of the content"),
+    FIELD(lease_upload_in, sha256, F_QUERY | F_REQ, .min = 64, .max = 64, .doc = "SHA-256 of the content, hex"));
+
+/* Proves the lease and turns the call to its tenant. */
+static enum errc hold(struct work *w, struct uuid tenant_id, struct uuid attempt_id, int64_t fence, struct worker_lease *ret, struct err *e)
+{
+    struct lease l;
+    TRY(lease_check(w, tenant_id, attempt_id, fence, w->principal->name, &l, e));
+    w->tenant_id = tenant_id;
+    *ret = (struct worker_lease){ l.job_id, l.node_id, l.fence, l.lease_until.us, l.zone };
+    return ERR_OK;
+}
+
+static enum errc note_release(struct work *w, struct uuid attempt_id, const struct worker_lease *l, int64_t keys, const char *what, struct err *e)
+{
+    struct audit_event ev = audit_event_of(w, AUDIT_KEY_RELEASE);
+    ev.tenant_id = w->tenant_id;
+    ev.actor = AUDIT_WORKER;
+    ev.actor_id = l->node_id;
+    ev.zone = l->zone;
+    ev.resource_kind = STR("attempt");
+    ev.resource_prefix = "att";
+    ev.resource_id = attempt_id;
+    ev.rule = STR("lease");
+    ev.http_status = 200;
+    char job[UUID_HEX];
+    hex_encode(l->job_id.b, 16, job);
+    audit_event_detail(&ev, AUDIT_D_STR("job", str_dup(w->arena, str_c(job))));
+    audit_event_detail(&ev, AUDIT_D_INT("fence", l->fence));
+    audit_event_detail(&ev, AUDIT_D_INT("keys", keys));
+    audit_event_detail(&ev, AUDIT_D_STR("for", str_c(what)));
+    return audit_append(w, &ev, e);
+}
+
+static enum errc keys(struct work *w, const void *in_, void *out, struct err *e)
+{
+    const struct lease_keys_in *in = in_;
+    struct worker_lease l;
+    struct worker_release r;
+    TRY(hold(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
+    TRY(worker_keys(w, &l, in->objects.items, in->objects.n, in->public_key.data, &r, e));
+    TRY(note_release(w, in->attempt_id, &l, (int64_t)in->objects.n, "input", e));
+    *(struct lease_keys_out *)out = (struct lease_keys_out){ r.message, r.not_after_us, r.zone, r.key_ids };
+    return ERR_OK;
+}
+
+static enum errc output_new(struct work *w, const void *in_, void *out, struct err *e)
+{
+    const struct lease_output_in *in = in_;
+    struct lease_output_out *ret = out;
+    struct worker_lease l;
+    struct worker_release r;
+    TRY(hold(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
+    TRY(worker_output_new(w, &l, in->name, output_kinds[in->kind], in->public_key.data, &ret->object_id, &ret->version, &r, e));
+    TRY(note_release(w, in->attempt_id, &l, 1, "output", e));
+    ret->message = r.message;
+    ret->not_after_us = r.not_after_us;
+    ret->zone = r.zone;
+    ret->key_ids = r.key_ids;
+    return ERR_OK;
+}
+
+static enum errc output_store(struct work *w, const void *in_, void *out, struct err *e)
+{
+    (void)out;
+    const struct lease_upload_in *in = in_;
+    struct worker_lease l;
+    uint8_t sha[32];
+    if (!hex_decode(in->sha256, sha, sizeof sha))
+        return FAIL_AT(e, INVALID, "/sha256", "must be 64 hex digits");
+    TRY(hold(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
+    return worker_output_store(w, &l, in->object_id, in->size, str_n((const char *)sha, sizeof sha), call_of(w)->body, e);
+}
+
+static ssize_t produce(void *p, void *buf, size_t n)
+{
+    return blob_read(p, buf, n);
+}
+
+static void produced(void *p)
+{
+    blob_reader_close(p);
+}
+
+static enum errc find_input(struct call *c, struct blob_reader **ret, int64_t *ret_size, struct err *e)
+{
+    const struct lease_object_ref *in = c->in;
+    struct work *w = &c->work;
+    struct worker_lease l;
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    TRY(db_begin(w->app->node_pool, SCOPE_SYSTEM, TX_READ_ONLY, w->arena, &tx, e));
+    w->tx = tx;
+    enum errc rc = hold(w, in->tenant_id, in->attempt_id, in->fence, &l, e);
+    if (rc == ERR_OK)
+        rc = worker_input_open(w, &l, in->object_id, ret, ret_size, e);
+    w->tx = NULL;
+    return rc;
+}
+
+static enum errc input(struct call *c, struct err *e)
+{
+    struct blob_reader *r;
+    int64_t size;
+    TRY(find_input(c, &r, &size, e));
+    struct http_header h[] = { { STR("X-Request-Id"), c->work.request_id }, { STR("Cache-Control"), STR("no-store") } };
+    principal_unref(TAKE(c->principal));
+    http_reply_producer(c->exchange, 200, STR("application/octet-stream"), h, 2, size, produce, produced, r);
+    return ERR_OK;
+}
+
+static const struct route rows[] = {
+    { .method = HTTP_POST, .path = "/v1/leases/{attempt_id}/keys", .op = "lease_keys", .perm = PERM_NODE_SELF, .handler = keys, .in = &lease_keys_in_schema,
+      .status = 200, .out = &lease_keys_out_schema, .flags = R_NODE | R_SECRET, .rate = RL_NONE, .audit = AUDIT_KEY_RELEASE, .sql_max = 4,
+      .doc = "Keys of the job's inputs, sealed to the worker" },
+    { .method = HTTP_GET, .path = "/v1/leases/{attempt_id}/objects/{object_id}", .op = "lease_object", .perm = PERM_NODE_SELF, .raw = input,
+      .in = &lease_object_ref_schema, .status = 200, .content_type = "application/octet-stream", .flags = R_NODE, .rate = RL_NONE,
+      .doc = "An input of the job, as it is stored: sealed" },
+    { .method = HTTP_POST, .path = "/v1/leases/{attempt_id}/outputs", .op = "lease_output_new", .perm = PERM_NODE_SELF, .handler = output_new,
+      .in = &lease_output_in_schema, .status = 200, .out = &lease_output_out_schema, .flags = R_NODE | R_SECRET, .rate = RL_NONE,
+      .audit = AUDIT_KEY_RELEASE, .sql_max = 7, .doc = "A new object for an output of the job, and its key" },
+    { .method = HTTP_PUT, .path = "/v1/leases/{attempt_id}/outputs/{object_id}", .op = "lease_output_store", .perm = PERM_NODE_SELF,
+      .handler = output_store, .in = &lease_upload_in_schema, .status = 204, .content_type = "application/octet-stream", .flags = R_NODE | R_UPLOAD,
+      .rate = RL_NONE, .sql_max = 4, .doc = "The sealed bytes of an output; it counts once the lease's succeed report lists it" },
+};
+extern const struct route_table lease_object_routes;
+ROUTE_TABLE(lease_object_routes, rows);
