@@ -14,7 +14,7 @@ SCHEMA_OF(snap_node, "A machine with its room", FIELD(snap_node, node_id, 0, .do
     FIELD(snap_node, pool, 0, .doc = "Pool"), FIELD(snap_node, slots, 0, .doc = "Slots"), FIELD(snap_node, gpus, 0, .doc = "GPUs"),
     FIELD(snap_node, free_slots, 0, .doc = "Slots not booked"), FIELD(snap_node, free_gpus, 0, .doc = "GPUs not booked"));
 SCHEMA_OF(snap_tenant, "A tenant with its quotas", FIELD(snap_tenant, tenant_id, 0, .doc = "Tenant"),
-    FIELD_STRS(snap_tenant, allowed_zones, 0, .doc = "Zones it may use"), FIELD(snap_tenant, slots_used, 0, .doc = "Booked"),
+    FIELD(snap_tenant, zones, 0, .doc = "Zones it may use"), FIELD(snap_tenant, slots_used, 0, .doc = "Booked"),
     FIELD(snap_tenant, slots_limit, 0, .doc = "Limit"), FIELD(snap_tenant, gpus_used, 0, .doc = "Booked"),
     FIELD(snap_tenant, gpus_limit, 0, .doc = "Limit"));
 SCHEMA_OF(snap_job, "A waiting job", FIELD(snap_job, tenant_id, 0, .doc = "Tenant"), FIELD(snap_job, job_id, 0, .doc = "Job"),
@@ -48,7 +48,7 @@ static const struct stmt snapshot_jobs = { .name = "snapshot_jobs", .params = "i
     " ORDER BY turn, submitted_at LIMIT $1 + $2" };
 
 static const struct stmt snapshot_tenants = { .name = "snapshot_tenants", .params = "U", .row = &snap_tenant_schema, .card = CARD_MANY, .sql =
-    "SELECT t.tenant_id, to_jsonb(t.allowed_zones) AS allowed_zones, coalesce(s.used, 0) AS slots_used, coalesce(s.hard_limit, 0) AS slots_limit,\n"
+    "SELECT t.tenant_id, array_to_string(t.allowed_zones, ',') AS zones, coalesce(s.used, 0) AS slots_used, coalesce(s.hard_limit, 0) AS slots_limit,\n"
     "       coalesce(g.used, 0) AS gpus_used, coalesce(g.hard_limit, 0) AS gpus_limit\n"
     "  FROM tenant t LEFT JOIN quota s ON s.tenant_id = t.tenant_id AND s.resource = 'slots'\n"
     "       LEFT JOIN quota g ON g.tenant_id = t.tenant_id AND g.resource = 'gpus'\n"
@@ -82,6 +82,22 @@ void snapshot_link(struct snapshot *s)
             s->jobs.items[kept++] = j;
     }
     s->jobs.n = kept;
+}
+
+static void split_zones(struct snap_tenant *t, struct arena *a)
+{
+    size_t n = 1, k = 0;
+    struct str rest = t->zones, zone;
+    for (size_t i = 0; i < rest.len; i++)
+        n += rest.ptr[i] == ',';
+    struct str *zones = ARENA_ARRAY(a, struct str, n);
+    while (rest.len) {
+        bool more = str_cut(rest, ',', &zone, &rest);
+        zones[k++] = zone;
+        if (!more)
+            break;
+    }
+    t->allowed_zones = (struct slice){ zones, k };
 }
 
 static int by_id(const void *a, const void *b)
@@ -119,6 +135,8 @@ enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snap
         struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, s.jobs.n);
         size_t n = tenants_of(&s, ids);
         TRY(db_many(w->tx, &snapshot_tenants, ARGS(A_UUIDS(ids, n)), &s.tenants, n, e));
+        for (size_t i = 0; i < s.tenants.n; i++)
+            split_zones(&s.tenants.items[i], w->arena);
     }
     snapshot_link(&s);
     *ret = s;

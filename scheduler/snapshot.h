@@ -18,7 +18,8 @@ struct snap_node {
 
 struct snap_tenant {
     struct uuid tenant_id;
-    struct slice allowed_zones;         /* struct str */
+    struct str zones;                   /* as read: codes between commas */
+    struct slice allowed_zones;         /* struct str; filled by snapshot_read */
     int64_t slots_used, slots_limit, gpus_used, gpus_limit;
 };
 

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fixture.h - a cluster with two zones, two tenants and the pools of the three roles that move jobs; short words for each move. */
+#pragma once
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "core/base/work.h"
+#include "core/db/pool.h"
+#include "core/db/tx.h"
+#include "core/table/config.h"
+#include "scheduler/job.h"
+#include "scheduler/lease.h"
+#include "scheduler/loop.h"
+#include "scheduler/node.h"
+#include "scheduler/reaper.h"
+#include "tests/db/harness.h"
+
+struct fixture {
+    struct pg_harness *pg;
+    struct config *config;
+    struct app api, scheduler;          /* pool: falaj_app, node_pool: falaj_worker_api; pool: falaj_scheduler */
+    struct db_pool *probe;              /* superuser, for counting */
+    struct uuid tenant_a, tenant_b;
+};
+
+#define OK(call)                                                                                        \
+    do {                                                                                                \
+        struct err e_ = { 0 };                                                                          \
+        struct err *e = &e_;                                                                            \
+        if ((call) != ERR_OK)                                                                           \
+            fail_msg("%s: %s (%s) at %s:%d", #call, e->msg, e->detail, e->file ? e->file : "?", e->line); \
+    } while (0)
+
+void fixture_open(struct fixture *f);
+void fixture_close(struct fixture *f);
+void fixture_exec(struct fixture *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* One bigint of a query. */
+int64_t fixture_count(struct fixture *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* All of J1 to J8 hold. */
+void fixture_check(struct fixture *f);
+
+struct machine {
+    struct node node;
+    struct str identity;
+    char identity_text[128];
+};
+void machine_up(struct fixture *f, struct machine *m, const char *zone, const char *name, int64_t slots, int64_t gpus);
+
+/* n noop jobs; ids may be NULL. Returns how many the quota let in. */
+size_t submit(struct fixture *f, struct uuid tenant, size_t n, int64_t slots, int64_t max_attempts, struct uuid *ids);
+int64_t plan(struct fixture *f);
+struct lease_grant;
+/* Copies up to max grants out; only ids, fence and slots stay valid. */
+size_t take(struct fixture *f, const struct machine *m, int64_t max, struct lease_grant *out);
+/* One event for each; returns how many verdicts were ok, last cancel flag in *cancel (may be NULL). */
+size_t tell(struct fixture *f, const struct machine *m, const struct lease_grant *g, size_t n, enum lease_event event, bool *cancel);
+/* start and succeed in one call. */
+size_t run_through(struct fixture *f, const struct machine *m, const struct lease_grant *g, size_t n);
+void reap(struct fixture *f);
+void cancel_job(struct fixture *f, struct uuid tenant, struct uuid job);
+const char *state_of(struct fixture *f, struct uuid job);

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_lease.c - a job's life on a real PostgreSQL: every count of rows, quota and audit exact; fences; repeats; cancels. */
+#include "tests/db/scheduler/fixture.h"
+
+static struct fixture f;
+static struct machine m;
+
+static int setup(void **state)
+{
+    (void)state;
+    fixture_open(&f);
+    machine_up(&f, &m, "ae-dxb-1", "w1", 64, 0);
+    return 0;
+}
+static int teardown(void **state)
+{
+    (void)state;
+    fixture_close(&f);
+    return 0;
+}
+static int64_t used(const char *resource)
+{
+    return fixture_count(&f, "SELECT sum(used) FROM quota WHERE resource = '%s'", resource);
+}
+
+static void a_job_from_queued_to_done(void **state)
+{
+    (void)state;
+    struct uuid id;
+    struct lease_grant g;
+    assert_int_equal(submit(&f, f.tenant_a, 1, 3, 3, &id), 1);
+    assert_int_equal(used("jobs"), 1);
+    assert_int_equal(plan(&f), 1);
+    assert_string_equal(state_of(&f, id), "ADMITTED");
+    assert_int_equal(used("slots"), 3);
+    assert_int_equal(take(&f, &m, 10, &g), 1);
+    assert_int_equal(take(&f, &m, 10, &g + 0), 0);
+    assert_string_equal(state_of(&f, id), "STARTING");
+    assert_int_equal(tell(&f, &m, &g, 1, LE_START, NULL), 1);
+    assert_string_equal(state_of(&f, id), "RUNNING");
+    assert_int_equal(tell(&f, &m, &g, 1, LE_RENEW, NULL), 1);
+    assert_int_equal(tell(&f, &m, &g, 1, LE_SUCCEED, NULL), 1);
+    assert_string_equal(state_of(&f, id), "COMPLETED");
+    assert_int_equal(used("jobs"), 0);
+    assert_int_equal(used("slots"), 0);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job_event"), 5);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM audit_event"), 6);     /* and one of the machine */
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM usage_record"), 1);
+    assert_int_equal(fixture_count(&f, "SELECT version FROM job"), 5);
+    fixture_check(&f);
+}
+
+static void a_finish_told_twice_counts_once(void **state)
+{
+    (void)state;
+    struct lease_grant g;
+    submit(&f, f.tenant_a, 1, 1, 3, NULL);
+    plan(&f);
+    assert_int_equal(take(&f, &m, 10, &g), 1);
+    assert_int_equal(run_through(&f, &m, &g, 1), 2);
+    int64_t events = fixture_count(&f, "SELECT count(*) FROM audit_event");
+    assert_int_equal(tell(&f, &m, &g, 1, LE_SUCCEED, NULL), 1);
+    assert_int_equal(tell(&f, &m, &g, 1, LE_FAIL, NULL), 0);
+    assert_int_equal(tell(&f, &m, &g, 1, LE_RENEW, NULL), 0);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM audit_event"), events);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE result->>'ok' = 'true'"), 1);
+    fixture_check(&f);
+}
+
+static void an_old_fence_writes_nothing(void **state)
+{
+    (void)state;
+    struct uuid id;
+    struct lease_grant old, now;
+    submit(&f, f.tenant_a, 1, 1, 3, &id);
+    plan(&f);
+    assert_int_equal(take(&f, &m, 10, &old), 1);
+    assert_int_equal(tell(&f, &m, &old, 1, LE_START, NULL), 1);
+    fixture_exec(&f, "UPDATE attempt SET lease_until = now() - interval '1 s' WHERE live");
+    reap(&f);
+    assert_string_equal(state_of(&f, id), "PENDING");
+    fixture_exec(&f, "UPDATE job SET not_before = NULL WHERE queued");
+    assert_int_equal(plan(&f), 1);
+    assert_int_equal(take(&f, &m, 10, &now), 1);
+    assert_int_equal(now.fence, old.fence + 1);
+    assert_int_equal(tell(&f, &m, &old, 1, LE_SUCCEED, NULL), 0);
+    old.attempt_id = now.attempt_id;                /* the right attempt with an old number */
+    assert_int_equal(tell(&f, &m, &old, 1, LE_SUCCEED, NULL), 0);
+    assert_string_equal(state_of(&f, id), "STARTING");
+    struct machine other;
+    machine_up(&f, &other, "ae-dxb-1", "w-other", 0, 0);
+    assert_int_equal(tell(&f, &other, &now, 1, LE_SUCCEED, NULL), 0);
+    assert_int_equal(run_through(&f, &m, &now, 1), 2);
+    assert_string_equal(state_of(&f, id), "COMPLETED");
+    fixture_check(&f);
+}
+
+static void a_cancel_in_each_state(void **state)
+{
+    (void)state;
+    struct uuid ids[4];
+    struct lease_grant g[4];
+    bool asked = false;
+    submit(&f, f.tenant_a, 1, 1, 3, &ids[0]);
+    cancel_job(&f, f.tenant_a, ids[0]);
+    assert_string_equal(state_of(&f, ids[0]), "CANCELLED");
+    submit(&f, f.tenant_a, 1, 1, 3, &ids[1]);
+    plan(&f);
+    cancel_job(&f, f.tenant_a, ids[1]);
+    assert_int_equal(take(&f, &m, 10, g), 0);       /* nobody takes what is cancelled */
+    reap(&f);
+    assert_string_equal(state_of(&f, ids[1]), "CANCELLED");
+    submit(&f, f.tenant_a, 1, 1, 3, &ids[2]);
+    plan(&f);
+    assert_int_equal(take(&f, &m, 10, &g[2]), 1);
+    cancel_job(&f, f.tenant_a, ids[2]);
+    assert_int_equal(tell(&f, &m, &g[2], 1, LE_RENEW, &asked), 1);
+    assert_true(asked);
+    assert_int_equal(tell(&f, &m, &g[2], 1, LE_CANCEL, NULL), 1);
+    assert_string_equal(state_of(&f, ids[2]), "CANCELLED");
+    submit(&f, f.tenant_a, 1, 1, 3, &ids[3]);
+    plan(&f);
+    assert_int_equal(take(&f, &m, 10, &g[3]), 1);
+    assert_int_equal(tell(&f, &m, &g[3], 1, LE_START, NULL), 1);
+    cancel_job(&f, f.tenant_a, ids[3]);
+    assert_int_equal(tell(&f, &m, &g[3], 1, LE_RETURN, NULL), 1);       /* given back while cancelled: not queued again */
+    assert_string_equal(state_of(&f, ids[3]), "CANCELLED");
+    assert_int_equal(used("jobs"), 0);
+    assert_int_equal(used("slots"), 0);
+    fixture_check(&f);
+}
+
+static void every_end_is_its_own_state(void **state)
+{
+    (void)state;
+    static const struct { enum lease_event event; const char *state; } ends[] = {
+        { LE_FAIL, "FAILED" }, { LE_TIMEOUT, "TIMEOUT" }, { LE_OOM, "OUT_OF_MEMORY" }, { LE_CANCEL, "CANCELLED" }, { LE_PREEMPT, "PENDING" },
+        { LE_RETURN, "PENDING" } };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct uuid id;
+        struct lease_grant g;
+        submit(&f, f.tenant_b, 1, 1, 3, &id);
+        assert_int_equal(plan(&f), 1);
+        assert_int_equal(take(&f, &m, 1, &g), 1);
+        assert_int_equal(tell(&f, &m, &g, 1, ends[i].event, NULL), 1);      /* the start is added where the edges want it */
+        assert_string_equal(state_of(&f, id), ends[i].state);
+        assert_int_equal(tell(&f, &m, &g, 1, ends[i].event, NULL), 1);
+        if (strcmp(ends[i].state, "PENDING") == 0)
+            cancel_job(&f, f.tenant_b, id);
+    }
+    fixture_check(&f);
+}
+
+static void a_waiting_job_says_why(void **state)
+{
+    (void)state;
+    struct uuid id;
+    submit(&f, f.tenant_a, 1, 100, 3, &id);
+    assert_int_equal(plan(&f), 0);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE queued AND reason = 'NoMatchingFlavor' AND message LIKE '%%100 slots%%'"), 1);
+    assert_int_equal(fixture_count(&f, "SELECT version FROM job WHERE queued"), 1);
+    cancel_job(&f, f.tenant_a, id);
+    fixture_exec(&f, "UPDATE quota SET hard_limit = 2 WHERE resource = 'slots'");
+    submit(&f, f.tenant_a, 1, 3, 3, &id);
+    assert_int_equal(plan(&f), 0);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE queued AND reason = 'QuotaExceeded'"), 1);
+    fixture_exec(&f, "UPDATE quota SET hard_limit = 100000 WHERE resource = 'slots'");
+    cancel_job(&f, f.tenant_a, id);
+    fixture_check(&f);
+}
+
+static void outputs_become_visible_with_success_only(void **state)
+{
+    (void)state;
+    struct uuid id, object = uuid_v7(5000000), other = uuid_v7(6000000);
+    struct lease_grant g;
+    char t[UUID_TEXT], j[UUID_TEXT], o[UUID_TEXT], x[UUID_TEXT];
+    uuid_text(f.tenant_a, t);
+    uuid_text(object, o);
+    uuid_text(other, x);
+    for (int good = 1; good >= 0; good--) {
+        submit(&f, f.tenant_a, 1, 1, 3, &id);
+        plan(&f);
+        assert_int_equal(take(&f, &m, 1, &g), 1);
+        uuid_text(id, j);
+        fixture_exec(&f, "INSERT INTO object (tenant_id, object_id, zone, kind, state, stored_bytes, sha256, stored_sha256) VALUES"
+                         " ('%s', '%s', 'ae-dxb-1', 'model', 'WRITING', 1000, %s, sha256('b'));"
+                         "INSERT INTO job_object VALUES ('%s', '%s', 'output', 'model', '%s', 1)",
+                     t, good ? o : x, good ? "sha256('a')" : "NULL", t, j, good ? o : x);
+        struct lease_output out = { STR("model"), good ? object : other };
+        struct lease_item item = { .tenant_id = g.tenant_id, .attempt_id = g.attempt_id, .fence = g.fence, .event = LE_SUCCEED, .message = STR(""),
+                                   .outputs = { &out, 1 } };
+        struct arena *a = arena_new(1 << 20);
+        struct work w = { .app = &f.api, .arena = a, .now_us = 1 };
+        struct slice rows;
+        OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, a, &w.tx, e));
+        OK(lease_report(&w, &m.node, &item, 1, 30000, &rows, e));
+        OK(db_commit(w.tx, e));
+        arena_free(a);
+        assert_string_equal(state_of(&f, id), good ? "COMPLETED" : "FAILED");
+    }
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM object WHERE state = 'COMMITTED'"), 1);
+    assert_int_equal(used("stored_bytes"), 1000);
+    assert_int_equal(used("objects"), 1);
+    fixture_check(&f);
+}
+
+static void logs_and_metrics_are_kept(void **state)
+{
+    (void)state;
+    struct lease_grant g;
+    submit(&f, f.tenant_a, 1, 1, 3, NULL);
+    plan(&f);
+    assert_int_equal(take(&f, &m, 1, &g), 1);
+    struct lease_log logs[2] = { { STR("stdout"), STR("one") }, { STR("odd"), STR("two") } };
+    struct lease_metric metric = { 7, { STR("{\"loss\":0.5}") } };
+    struct lease_item items[2] = { { .tenant_id = g.tenant_id, .attempt_id = g.attempt_id, .fence = g.fence, .event = LE_START, .message = STR(""),
+                                     .logs = { logs, 2 }, .metrics = { &metric, 1 } } };
+    items[1] = items[0];
+    items[1].fence++;                       /* stale: its lines are not taken */
+    struct arena *a = arena_new(1 << 20);
+    struct work w = { .app = &f.api, .arena = a, .now_us = 1 };
+    struct slice rows;
+    struct lease held;
+    OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, a, &w.tx, e));
+    OK(lease_report(&w, &m.node, items, 2, 30000, &rows, e));
+    OK(lease_check(&w, g.tenant_id, g.attempt_id, g.fence, m.identity, &held, e));
+    assert_int_equal(lease_check(&w, g.tenant_id, g.attempt_id, g.fence + 1, m.identity, &held, NULL), ERR_STALE);
+    assert_int_equal(lease_check(&w, g.tenant_id, g.attempt_id, g.fence, STR("spiffe://x"), &held, NULL), ERR_STALE);
+    OK(db_commit(w.tx, e));
+    arena_free(a);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job_log WHERE stream = 'stdout'"), 2);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job_metric WHERE values->>'loss' = '0.5' AND step = 7"), 1);
+    assert_int_equal(tell(&f, &m, &g, 1, LE_FAIL, NULL), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_from_queued_to_done), cmocka_unit_test(a_finish_told_twice_counts_once),
+        cmocka_unit_test(an_old_fence_writes_nothing), cmocka_unit_test(a_cancel_in_each_state), cmocka_unit_test(every_end_is_its_own_state),
+        cmocka_unit_test(a_waiting_job_says_why), cmocka_unit_test(outputs_become_visible_with_success_only),
+        cmocka_unit_test(logs_and_metrics_are_kept) };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
