@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_rls.c - the wall between tenants, asked of the database itself: what the catalogue says, and what a role can really do.
+ *
+ * The tables come from pg_class, so a table that somebody adds without row-level security fails here until it is walled in or
+ * stands on the list below with its reason. */
+#include "tests/db/tenants/fixture.h"
+
+static const struct { const char *table, *reason; } open_tables[] = {
+    { "zone", "places under a law: platform data, the same for all tenants" },
+    { "node", "machines of the platform; what runs on them is in attempt" },
+    { "job_edge", "the state machine, constants" },
+    { "audit_cursor", "how far the sequencer is; one row, no tenant" },
+};
+
+static const struct { const char *index, *reason; } wide_indexes[] = {
+    { "api_token_hash_key", "a token is looked up before its tenant is known; the hash has 256 bits and tells nothing" },
+    { "tenant_name_key", "names of tenants are unique on the platform, and only the platform's scope may make them" },
+};
+
+static struct uuid a, b;
+static char tables[64][64];
+static size_t ntables;
+
+static bool is_open(const char *table)
+{
+    for (size_t i = 0; i < sizeof open_tables / sizeof *open_tables; i++)
+        if (!strcmp(table, open_tables[i].table))
+            return true;
+    return false;
+}
+
+/* A row of every tenant table, whatever its columns: made from the catalogue would be clever; spelled out is clear. */
+static void fill(struct uuid t)
+{
+    char id[UUID_TEXT];
+    uuid_text(t, id);
+    struct uuid u = user_make(t, "u", "viewer");
+    char token[TOKEN_TEXT];
+    token_give(t, u, "1 hour", "{}", token);
+    const char *node = rows_of("SELECT node_id FROM node").cells[0].ptr;
+    sql("INSERT INTO idempotency (tenant_id, principal_id, route, key, request_sha) VALUES ('%s', '%s', 'r', 'k', 'x');"
+        "INSERT INTO tenant_key (tenant_id, zone, version, state, wrapped, root_version, provider) VALUES ('%s', 'ae-dxb-1', 1, 'PRIMARY', 'x', 1, 's');"
+        "INSERT INTO object (tenant_id, object_id, zone, kind, state) VALUES ('%s', '%s', 'ae-dxb-1', 'model', 'WRITING');"
+        "INSERT INTO dek (tenant_id, dek_id, object_id, zone, key_version) VALUES ('%s', '%s', '%s', 'ae-dxb-1', 1)",
+        id, hex(u), id, id, id, id, id, id);
+    sql("INSERT INTO dataset (tenant_id, dataset_id, name, label_column, classes, created_by) VALUES ('%s', '%s', 'd', 'y', 2, '%s');"
+        "INSERT INTO dataset_version (tenant_id, dataset_id, version, object_id, row_count, column_count, created_by) VALUES"
+        " ('%s', '%s', 1, '%s', 1, 1, '%s');"
+        "INSERT INTO model (tenant_id, model_id, name, created_by) VALUES ('%s', '%s', 'm', '%s')",
+        id, id, hex(u), id, id, id, hex(u), id, id, hex(u));
+    sql("INSERT INTO job (tenant_id, job_id, name, kind, spec, created_by) VALUES ('%s', '%s', 'j', 'noop', '{}', '%s');"
+        "INSERT INTO job_event (tenant_id, job_id, version, state) VALUES ('%s', '%s', 1, 'PENDING');"
+        "INSERT INTO job_object (tenant_id, job_id, direction, name, object_id) VALUES ('%s', '%s', 'input', 'i', '%s');"
+        "INSERT INTO attempt (tenant_id, attempt_id, job_id, fence, node_id, slots, gpus, lease_until) VALUES"
+        " ('%s', '%s', '%s', 1, '%s', 1, 0, now())", id, id, hex(u), id, id, id, id, id, id, id, id, node);
+    sql("INSERT INTO job_log (tenant_id, job_id, fence, stream, text) VALUES ('%s', '%s', 1, 'stdout', 'x');"
+        "INSERT INTO job_metric (tenant_id, job_id, fence, step, values) VALUES ('%s', '%s', 1, 1, '{}');"
+        "INSERT INTO usage_record (tenant_id, attempt_id, job_id, zone, pool, slots, gpus, wall_ms, slot_ms, gpu_ms) VALUES"
+        " ('%s', '%s', '%s', 'z', 'p', 1, 0, 1, 1, 0);"
+        "INSERT INTO model_version (tenant_id, model_id, version, object_id, family, inputs, outputs, created_by) VALUES"
+        " ('%s', '%s', 1, '%s', 'mlp', 1, 1, '%s');"
+        "INSERT INTO deployment (tenant_id, deployment_id, name, model_id, model_version, job_id, created_by) VALUES"
+        " ('%s', '%s', 'd', '%s', 1, '%s', '%s')", id, id, id, id, id, id, id, id, id, id, hex(u), id, id, id, id, hex(u));
+    sql("INSERT INTO audit_event (tenant_id, event_id, body) VALUES ('%s', '%s', 'x');"
+        "INSERT INTO audit_seq (tenant_id, tseq, event_id, leaf, chain) VALUES ('%s', 1, '%s', sha256('x'), sha256('x'));"
+        "INSERT INTO audit_log_state (tenant_id, size, chain, frontier) VALUES ('%s', 1, 'x', 'x');"
+        "INSERT INTO audit_head (tenant_id, size, root, chain, ts_us, key_id, zone, body, signature) VALUES"
+        " ('%s', 1, sha256('x'), 'x', 1, 'k', 'z', 'x', sha512('x'))", id, id, id, id, id, id);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    static const struct stmt *const *const lists[] = { NULL };
+    world_new(lists, 2);
+    a = new_id();
+    b = new_id();
+    tenant_make(a, "aaa");
+    tenant_make(b, "bbb");
+    sql("INSERT INTO node (node_id, zone, pool, name, identity, slots, cpus, memory_bytes, version, boot_id) VALUES"
+        " ('%s', 'ae-dxb-1', 'default', 'n', 'spiffe://ae-dxb-1/worker/default/n', 1, 1, 1, '1', '%s')", hex(new_id()), hex(new_id()));
+    fill(a);
+    fill(b);
+    struct db_text_rows r = rows_of("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') ORDER BY 1");
+    for (size_t i = 0; i < r.nrows; i++)
+        if (!is_open(r.cells[i].ptr) && strncmp(r.cells[i].ptr, "schema_", 7))
+            snprintf(tables[ntables++], sizeof *tables, "%.63s", r.cells[i].ptr);
+    assert_in_range(ntables, 25, 64);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    world_free();
+    return 0;
+}
+
+/* No row may come back; each is a breach and is printed. */
+#define NOTHING(...)                                                                              \
+    do {                                                                                          \
+        struct db_text_rows r_ = rows_of(__VA_ARGS__);                                            \
+        for (size_t i_ = 0; i_ < r_.nrows; i_++)                                                  \
+            print_error("  %.*s\n", STR_ARG(r_.cells[i_ * r_.ncols]));                            \
+        assert_int_equal(r_.nrows, 0);                                                            \
+    } while (0)
+
+static void every_table_is_walled_in_or_excused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ntables; i++) {
+        int64_t walled = NUMBER("SELECT count(*) FROM pg_class c WHERE relname = '%s' AND relnamespace = 'public'::regnamespace AND relrowsecurity"
+                                " AND relforcerowsecurity AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid)", tables[i]);
+        if (!walled)
+            fail_msg("table %s has no forced row-level security with policies, and stands on no list", tables[i]);
+        assert_int_equal(NUMBER("SELECT count(*) FROM pg_attribute WHERE attrelid = 'public.%s'::regclass AND attname = 'tenant_id' AND attnotnull",
+                                tables[i]), 1);
+    }
+    for (size_t i = 0; i < sizeof open_tables / sizeof *open_tables; i++) {
+        assert_int_equal(NUMBER("SELECT count(*) FROM pg_class WHERE relname = '%s'", open_tables[i].table), 1);    /* no stale excuse */
+        assert_int_equal(NUMBER("SELECT count(*) FROM pg_attribute WHERE attrelid = 'public.%s'::regclass AND attname = 'tenant_id'",
+                                open_tables[i].table), 0);
+    }
+}
+
+static void every_table_has_rows_of_both(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ntables; i++)
+        if (NUMBER("SELECT count(DISTINCT tenant_id) FROM %s WHERE tenant_id IN ('%s', '%s')", tables[i], hex(a), hex(b)) != 2)
+            fail_msg("the test has no rows in %s: extend fill()", tables[i]);
+}
+
+static struct db_session *session_of(const char *role)
+{
+    struct db_session *s = NULL;
+    OK(db_session_new(pg_harness_conninfo(pg, role, DB), "test", 30000, &s, &e));
+    return s;
+}
+
+static enum errc in_scope(struct db_session *s, const char *scope, const char *fmt, ...) PRINTF_LIKE(3, 4);
+static enum errc in_scope(struct db_session *s, const char *scope, const char *fmt, ...)
+{
+    char statement[1024], all[2048];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(statement, sizeof statement, fmt, ap);
+    va_end(ap);
+    snprintf(all, sizeof all, "BEGIN; SET LOCAL app.tenant = '%s'; %s; ROLLBACK", scope, statement);
+    enum errc rc = db_session_exec_script(s, scope[0] ? all : statement, &e);
+    if (rc != ERR_OK) {
+        struct err ignored;
+        if (db_session_exec_script(s, "ROLLBACK", &ignored) != ERR_OK)
+            fail_msg("%s", ignored.msg);
+    }
+    return rc;
+}
+
+static void the_wrong_scope_sees_nothing(void **state)
+{
+    (void)state;
+    struct db_session *s = session_of("falaj_app");
+    for (size_t i = 0; i < ntables; i++) {
+        if (!NUMBER("SELECT has_table_privilege('falaj_app', 'public.%s', 'SELECT')::int", tables[i]))
+            continue;
+        /* Division by zero is the alarm: an error exactly when a row of the other tenant is seen, or none of the own. */
+        if (in_scope(s, hex(a), "SELECT 1 / (count(*) = 0)::int FROM %s WHERE tenant_id <> '%s'", tables[i], hex(a)) != ERR_OK)
+            fail_msg("%s shows another tenant's rows: %s", tables[i], e.msg);
+        if (in_scope(s, hex(a), "SELECT 1 / (count(*) > 0)::int FROM %s", tables[i]) != ERR_OK)
+            fail_msg("%s does not show the own rows: %s", tables[i], e.msg);
+        if (in_scope(s, hex(new_id()), "SELECT 1 / (count(*) = 0)::int FROM %s", tables[i]) != ERR_OK)
+            fail_msg("%s shows rows to a tenant that has none: %s", tables[i], e.msg);
+    }
+    db_session_free(s);
+}
+
+static void the_platform_sees_the_directory_and_no_more(void **state)
+{
+    (void)state;
+    struct db_session *s = session_of("falaj_app");
+    for (size_t i = 0; i < ntables; i++)
+        if (strcmp(tables[i], "tenant") && NUMBER("SELECT has_table_privilege('falaj_app', 'public.%s', 'SELECT')::int", tables[i]) &&
+            in_scope(s, hex(UUID_NIL), "SELECT 1 / (count(*) = 0)::int FROM %s WHERE tenant_id <> '%s'", tables[i], hex(UUID_NIL)) != ERR_OK)
+            fail_msg("the platform's scope sees %s: %s", tables[i], e.msg);
+    assert_int_equal(in_scope(s, hex(UUID_NIL), "SELECT 1 / (count(*) = 3)::int FROM tenant"), ERR_OK);
+    db_session_free(s);
+}
+
+static void without_a_scope_nothing_works(void **state)
+{
+    (void)state;
+    struct db_session *s = session_of("falaj_app");
+    for (size_t i = 0; i < ntables; i++)
+        if (in_scope(s, "", "SELECT count(*) FROM %s", tables[i]) == ERR_OK)
+            fail_msg("%s answers without a scope", tables[i]);
+    db_session_free(s);
+}
+
+static void another_tenants_rows_cannot_be_written(void **state)
+{
+    (void)state;
+    struct db_session *s = session_of("falaj_app");
+    const char *other = hex(b);
+    char theirs[UUID_TEXT], mine[UUID_TEXT];
+    memcpy(theirs, other, sizeof theirs);
+    memcpy(mine, hex(a), sizeof mine);
+    for (size_t i = 0; i < ntables; i++) {
+        const char *t = tables[i];
+        /* A statement that names their rows touches none of them or is refused. */
+        sql("CREATE OR REPLACE VIEW pg_temp_count AS SELECT count(*) AS n FROM %s WHERE tenant_id = '%s'", t, theirs);
+        int64_t before = NUMBER("SELECT n FROM pg_temp_count");
+        char all[512];
+        snprintf(all, sizeof all, "BEGIN; SET LOCAL app.tenant = '%s'; DELETE FROM %s WHERE tenant_id = '%s'; COMMIT", mine, t, theirs);
+        if (db_session_exec_script(s, all, &e) != ERR_OK)
+            OK(db_session_exec_script(s, "ROLLBACK", &e));
+        snprintf(all, sizeof all, "BEGIN; SET LOCAL app.tenant = '%s'; UPDATE %s SET tenant_id = '%s' WHERE tenant_id = '%s'; COMMIT", mine, t, mine,
+                 theirs);
+        if (db_session_exec_script(s, all, &e) != ERR_OK)
+            OK(db_session_exec_script(s, "ROLLBACK", &e));
+        assert_int_equal(NUMBER("SELECT n FROM pg_temp_count"), before);
+        sql("DROP VIEW pg_temp_count");
+        /* Rows of one's own do not become another's, nor are new ones written under another's name. */
+        if (NUMBER("SELECT has_table_privilege('falaj_app', 'public.%s', 'UPDATE')::int", t))
+            assert_int_not_equal(in_scope(s, mine, "UPDATE %s SET tenant_id = '%s'", t, theirs), ERR_OK);
+        if (NUMBER("SELECT has_table_privilege('falaj_app', 'public.%s', 'INSERT')::int", t)) {
+            struct db_text_rows c = rows_of("SELECT string_agg(quote_ident(attname), ', '), string_agg(CASE attname WHEN 'tenant_id' THEN '''%s'''"
+                " ELSE quote_ident(attname) END, ', ') FROM pg_attribute WHERE attrelid = 'public.%s'::regclass AND attnum > 0 AND NOT attisdropped"
+                " AND attidentity = ''", theirs, t);
+            assert_int_not_equal(in_scope(s, mine, "INSERT INTO %s (%s) SELECT %s FROM %s LIMIT 1", t, c.cells[0].ptr, c.cells[1].ptr, t), ERR_OK);
+            if (!strstr(e.msg, "row-level security") && !strstr(e.detail, "row-level security") && !strstr(e.detail, "42501"))
+                fail_msg("%s refused a foreign row for another reason: %s (%s)", t, e.msg, e.detail);
+        }
+    }
+    db_session_free(s);
+}
+
+static void keys_between_tenants_do_not_exist(void **state)
+{
+    (void)state;
+    /* Between two tenant tables both sides of a foreign key hold tenant_id, paired with each other. */
+    NOTHING("SELECT c.conrelid::regclass || '.' || c.conname FROM pg_constraint c"
+            " WHERE c.contype = 'f' AND c.connamespace = 'public'::regnamespace"
+            "   AND EXISTS (SELECT FROM pg_attribute x WHERE x.attrelid = c.conrelid AND x.attname = 'tenant_id')"
+            "   AND EXISTS (SELECT FROM pg_attribute x WHERE x.attrelid = c.confrelid AND x.attname = 'tenant_id')"
+            "   AND NOT EXISTS (SELECT FROM unnest(c.conkey, c.confkey) AS k(mine, theirs)"
+            "         JOIN pg_attribute m ON m.attrelid = c.conrelid AND m.attnum = k.mine"
+            "         JOIN pg_attribute t ON t.attrelid = c.confrelid AND t.attnum = k.theirs"
+            "        WHERE m.attname = 'tenant_id' AND t.attname = 'tenant_id')");
+    /* Every primary key starts with the tenant. */
+    NOTHING("SELECT i.indrelid::regclass FROM pg_index i JOIN pg_attribute x ON x.attrelid = i.indrelid AND x.attnum = i.indkey[0]"
+            " WHERE i.indisprimary AND i.indrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relrowsecurity)"
+            "   AND x.attname <> 'tenant_id'");
+}
+
+static void no_unique_index_tells_of_another_tenant(void **state)
+{
+    (void)state;
+    struct db_text_rows r = rows_of(
+        "SELECT i.indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid"
+        " WHERE i.indisunique AND c.relnamespace = 'public'::regnamespace AND c.relrowsecurity"
+        "   AND NOT EXISTS (SELECT FROM pg_attribute x WHERE x.attrelid = i.indrelid AND x.attname = 'tenant_id' AND x.attnum = ANY (i.indkey))");
+    size_t excused = 0;
+    for (size_t i = 0; i < r.nrows; i++) {
+        bool ok = false;
+        for (size_t k = 0; k < sizeof wide_indexes / sizeof *wide_indexes; k++)
+            ok |= str_eq_c(r.cells[i], wide_indexes[k].index);
+        if (!ok)
+            fail_msg("unique index %.*s spans tenants", STR_ARG(r.cells[i]));
+        excused += ok;
+    }
+    assert_int_equal(excused, sizeof wide_indexes / sizeof *wide_indexes);      /* no stale excuse */
+}
+
+static void functions_that_see_more_are_held_short(void **state)
+{
+    (void)state;
+    assert_true(NUMBER("SELECT count(*) FROM pg_proc WHERE prosecdef AND pronamespace = 'public'::regnamespace") >= 5);
+    NOTHING("SELECT p.oid::regprocedure FROM pg_proc p WHERE p.prosecdef AND p.pronamespace = 'public'::regnamespace AND"
+            " (p.proowner <> 'falaj_system'::regrole OR NOT coalesce('search_path=pg_catalog, public, pg_temp' = ANY (p.proconfig), false)"
+            "  OR has_function_privilege('public', p.oid, 'EXECUTE'))");
+    /* Nobody who serves requests may make a function or table that one of them would run into. */
+    NOTHING("SELECT r.rolname FROM pg_roles r WHERE r.rolname LIKE 'falaj\\_%%' AND r.rolname NOT IN ('falaj_owner', 'falaj_migrate') AND"
+            " has_schema_privilege(r.oid, 'public', 'CREATE')");
+}
+
+static void who_logs_in_has_no_power_over_the_wall(void **state)
+{
+    (void)state;
+    NOTHING("SELECT rolname FROM pg_roles WHERE rolname LIKE 'falaj\\_%%' AND (rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb OR rolreplication)");
+    NOTHING("SELECT r.rolname || ' owns ' || c.relname FROM pg_roles r JOIN pg_class c ON c.relowner = r.oid WHERE r.rolcanlogin AND r.rolname LIKE 'falaj\\_%%'");
+    /* Only falaj-migrate becomes the owner; nobody who logs in becomes falaj_system otherwise. */
+    NOTHING("SELECT r.rolname FROM pg_roles r WHERE r.rolcanlogin AND r.rolname LIKE 'falaj\\_%%' AND r.rolname <> 'falaj_migrate'"
+            " AND (pg_has_role(r.oid, 'falaj_owner', 'MEMBER') OR pg_has_role(r.oid, 'falaj_system', 'MEMBER'))");
+    NOTHING("SELECT r.rolname || ' may truncate ' || c.relname FROM pg_roles r, pg_class c WHERE r.rolcanlogin AND r.rolname LIKE 'falaj\\_%%'"
+            " AND r.rolname <> 'falaj_migrate' AND c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND has_table_privilege(r.oid, c.oid, 'TRUNCATE')");
+    /* The audit log is written once: no role that logs in rewrites or deletes it. */
+    NOTHING("SELECT r.rolname || ' may rewrite ' || t FROM pg_roles r, unnest('{audit_event,audit_seq,audit_head,job_event}'::text[]) t"
+            " WHERE r.rolcanlogin AND r.rolname LIKE 'falaj\\_%%' AND r.rolname <> 'falaj_migrate'"
+            " AND (has_table_privilege(r.oid, t, 'UPDATE') OR has_table_privilege(r.oid, t, 'DELETE'))");
+}
+
+static void the_pool_refuses_roles_with_power(void **state)
+{
+    (void)state;
+    static const struct stmt *const *const lists[] = { NULL };
+    static const char *const roles[] = { "postgres", "falaj_owner" };
+    sql("ALTER ROLE falaj_owner LOGIN");
+    for (size_t i = 0; i < 2; i++) {
+        struct db_pool *p = pool_make(roles[i], 1, lists, 0);
+        REFUSED(db_pool_check(p, &e), INTERNAL);
+        db_pool_free(p);
+    }
+    sql("ALTER ROLE falaj_owner NOLOGIN");
+    pg_harness_exec(pg, DB, "CREATE ROLE bypasser LOGIN BYPASSRLS");
+    struct db_pool *p = pool_make("bypasser", 1, lists, 0);
+    REFUSED(db_pool_check(p, &e), INTERNAL);
+    db_pool_free(p);
+    pg_harness_exec(pg, DB, "DROP ROLE bypasser");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_table_is_walled_in_or_excused), cmocka_unit_test(every_table_has_rows_of_both),
+        cmocka_unit_test(the_wrong_scope_sees_nothing), cmocka_unit_test(the_platform_sees_the_directory_and_no_more),
+        cmocka_unit_test(without_a_scope_nothing_works), cmocka_unit_test(another_tenants_rows_cannot_be_written),
+        cmocka_unit_test(keys_between_tenants_do_not_exist), cmocka_unit_test(no_unique_index_tells_of_another_tenant),
+        cmocka_unit_test(functions_that_see_more_are_held_short), cmocka_unit_test(who_logs_in_has_no_power_over_the_wall),
+        cmocka_unit_test(the_pool_refuses_roles_with_power),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
