@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+# falaj_workers_agent: the agent around the compute engine; falaj-worker: agent, and child of a lease, in one program.
+set(agent_dir ${CMAKE_CURRENT_LIST_DIR})
+set(agent_sources "")
+foreach(f agent book book_report cage child client executor frame grant job_infer job_serve job_train sandbox spawn timers)
+  list(APPEND agent_sources ${agent_dir}/${f}.c)
+endforeach()
+falaj_library(falaj_workers_agent workers SOURCES ${agent_sources}
+  USES falaj_workers_compute falaj_core_base falaj_core_table falaj_core_json falaj_core_crypto falaj_core_wire falaj_core_http_client
+       falaj_core_http_server falaj_core_data PRIVATE_LIBS m)
+falaj_binary(falaj-worker SOURCES ${agent_dir}/main.c USES workers_agent)

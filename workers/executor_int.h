@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* executor_int.h - one run, shared by executor.c (the course of a lease) and spawn.c (directory, files, child process). */
+#pragma once
+#include "workers/executor.h"
+#include "workers/frame.h"
+#include "workers/sandbox.h"
+
+struct run {
+    const struct executor_env *env;
+    struct held *held;
+    const struct grant *g;
+    struct arena *arena;
+    struct client *client;
+    char dir[400];
+    bool keeps_checkpoint;
+    struct cage *cage;
+    int64_t memory_bytes;
+    int inputs[INPUTS_MAX];
+    int output, socket;
+    pid_t pid;
+    int status;
+    int64_t peak_bytes;
+    /* how it went */
+    const char *stop_event;             /* asked to stop: "cancel", "timeout", "return" */
+    int64_t kill_at_us, deadline_us;
+    bool is_ready, has_output, has_result;
+    struct uuid object_id;
+    struct frame_result result;
+    struct str result_json;
+    struct err failed;                  /* code OK: none */
+};
+
+MUST_CHECK enum errc run_dir_make(struct run *r, struct err *e);
+void run_dir_remove(struct run *r);
+MUST_CHECK enum errc run_file(const struct run *r, int *ret, struct err *e);   /* without a name; gone when closed */
+/* Start the child; r->socket, r->pid. */
+MUST_CHECK enum errc run_spawn(struct run *r, struct err *e);
+MUST_CHECK enum errc run_send_grant(struct run *r, const struct release_key *keys, struct err *e);
+void run_reap(struct run *r);           /* kills what is left, waits, fills status and peak_bytes */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* frame.h - messages between the agent and the child that runs a lease, over one socket pair (SOCK_SEQPACKET, descriptor 3).
+ *
+ * One frame is one packet: u32 type, then its body; descriptors travel beside it. Keys travel only here: never by argument,
+ * environment or file.
+ * Agent to child: GRANT (once, first: JSON, input descriptors), KEYS (release_key array), OUTPUT (struct frame_output, after WANT).
+ * Child to agent: LOG (text), METRIC (i64 step, JSON), READY (endpoint; serve), WANT (plain size i64; train), RESULT (struct
+ * frame_result, JSON), FAILED (text).
+ * Errors: IO (the other side is gone), LIMIT (too large), DAMAGED (a short frame). */
+#pragma once
+#include "core/base/err.h"
+#include "core/base/id.h"
+#include "core/base/str.h"
+#include "core/crypto/secmem.h"
+
+enum { FRAME_MAX = 160 * 1024, FRAME_FDS_MAX = 24, FRAME_FD = 3 };
+enum frame_type { FRAME_GRANT = 1, FRAME_KEYS, FRAME_OUTPUT, FRAME_LOG, FRAME_METRIC, FRAME_READY, FRAME_WANT, FRAME_RESULT, FRAME_FAILED };
+
+struct frame_output {
+    struct uuid tenant_id, object_id, dek_id;
+    uint32_t version;
+    struct secret32 key;
+};
+
+struct frame_result {
+    int64_t plain_size;
+    uint8_t sha256[32];             /* of the plaintext */
+};
+
+struct frame {
+    enum frame_type type;
+    struct str body;                /* in the buffer given */
+    int fds[FRAME_FDS_MAX];
+    size_t nfds;
+};
+
+/* wait false: a full socket is LIMIT at once. */
+MUST_CHECK enum errc frame_send(int fd, enum frame_type type, struct str head, struct str body, const int *fds, size_t nfds, bool wait,
+                                struct err *e);
+/* Blocks. buf has FRAME_MAX bytes. A closed socket is IO. */
+MUST_CHECK enum errc frame_receive(int fd, char *buf, struct frame *ret, struct err *e);
+void frame_close_fds(struct frame *f);

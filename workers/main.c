@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c - falaj-worker: the agent of a machine, or, with --run-lease, the child that runs one lease for it.
+ *
+ *     falaj-worker --config FILE [--worker.slots=8 …]
+ *
+ * SIGTERM ends it in good order: leases that do not end within worker.grace_ms go back to the queue. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "core/base/log.h"
+#include "core/crypto/secmem.h"
+#include "workers/agent.h"
+#include "workers/child.h"
+
+static _Atomic bool stop;
+
+static void on_signal(int signal_number)
+{
+    (void)signal_number;
+    stop = true;
+}
+
+static int run(const struct config *cfg)
+{
+    struct err e = { 0 };
+    struct agent *a = NULL;
+    if (!cfg->worker_api_url[0] || !cfg->worker_zone[0] || !cfg->worker_cert[0] || !cfg->worker_key[0] || !cfg->worker_ca[0]) {
+        fputs("falaj-worker: worker.api_url, worker.zone, worker.cert, worker.key and worker.ca must be set\n", stderr);
+        return 2;
+    }
+    if (process_harden(&e) != ERR_OK || agent_new(cfg, &clock_system, NULL, &a, &e) != ERR_OK || agent_run(a, &stop, &e) != ERR_OK) {
+        log_err(LOG_ERROR, "worker.failed", &e);
+        agent_free(a);
+        return 1;
+    }
+    agent_free(a);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--run-lease") == 0) {
+        int status = child_main();
+        _exit(status);                  /* no exit handlers: the sandbox forbids some of what they do */
+    }
+    struct err e = { 0 };
+    struct config *cfg = NULL;
+    if (config_load(&argc, argv, &cfg, &e) != ERR_OK) {
+        fprintf(stderr, "falaj-worker: %s\n", e.msg);
+        return 2;
+    }
+    if (argc > 1) {
+        bool help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "--help-config") == 0;
+        fputs("usage: falaj-worker --config FILE [--section.name=value]...\n", help ? stdout : stderr);
+        if (strcmp(argv[1], "--help-config") == 0)
+            config_help(stdout);
+        config_free(cfg);
+        return help ? 0 : 2;
+    }
+    log_setup("falaj-worker", (enum log_level)cfg->log_level, (enum log_format)cfg->log_format, STDERR_FILENO);
+    struct sigaction sa = { .sa_handler = on_signal };
+    sigaction(SIGTERM, &sa, NULL);
+    sigaction(SIGINT, &sa, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    int status = run(cfg);
+    config_free(cfg);
+    return status;
+}
