@@ -14,6 +14,7 @@
 #include "api/stream.h"
 #include "audit/event.h"
 #include "audit/export.h"
+#include "core/base/cleanup.h"
 #include "core/base/fault.h"
 #include "core/base/log.h"
 #include "core/crypto/secmem.h"
