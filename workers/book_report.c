@@ -28,7 +28,7 @@ static void add_logs(struct buf *out, struct held *h)
         return;
     buf_add_c(out, ",\"logs\":[");
     if (h->logs.dropped) {
-        buf_printf(out, "{\"stream\":\"agent\",\"text\":\"%lu lines dropped\"}", (unsigned long)h->logs.dropped);
+        buf_printf(out, "{\"stream\":\"system\",\"text\":\"%lu lines dropped\"}", (unsigned long)h->logs.dropped);
         h->logs.dropped = 0;
     }
     for (struct said *s = h->logs.head; s && out->len - from < LEASE_BYTES; s = s->next) {

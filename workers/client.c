@@ -12,8 +12,8 @@
 #include "core/crypto/secmem.h"
 #include "core/http/client.h"
 
-enum { REGISTER_TIMEOUT_MS = 10000, REPORT_TIMEOUT_MS = 6000, KEYS_TIMEOUT_MS = 15000, POLL_EXTRA_MS = 15000, RETRY_FIRST_MS = 100,
-       RETRY_MOST_MS = 5000 };
+enum { NEXT_MAX = 1000, REGISTER_TIMEOUT_MS = 10000, REPORT_TIMEOUT_MS = 6000, KEYS_TIMEOUT_MS = 15000, POLL_EXTRA_MS = 15000,
+       RETRY_FIRST_MS = 100, RETRY_MOST_MS = 5000 };
 static const size_t BODY_MAX = 64 * 1024, REPLY_MAX = (size_t)32 << 20;
 
 struct client {
@@ -136,8 +136,8 @@ enum errc client_next(struct client *c, struct arena *a, const struct node_ident
     uuid_text(n->boot_id, boot);
     buf_add_c(&b, "{");
     add_id(&b, "node_id", "nod", n->node_id);
-    buf_printf(&b, ",\"boot_id\":\"%s\",\"free_slots\":%ld,\"max\":%ld,\"wait_ms\":%ld}", boot, (long)free_slots, (long)free_slots,
-               (long)wait_ms);
+    long most = (long)(free_slots < NEXT_MAX ? free_slots : NEXT_MAX);
+    buf_printf(&b, ",\"boot_id\":\"%s\",\"free_slots\":%ld,\"max\":%ld,\"wait_ms\":%ld}", boot, (long)free_slots, most, (long)wait_ms);
     const struct jval *r;
     TRY(post(c, a, "/v1/leases/next", buf_str(&b), (int)wait_ms + POLL_EXTRA_MS, "asking for leases", &r, e));
     return grants_parse(a, jval_get(r, "leases"), ret, ret_n, e);

@@ -49,7 +49,7 @@ static const int denied[] = {
 #endif
     SYS_mknodat,
 };
-enum { DENIED = sizeof denied / sizeof denied[0], PROGRAM_MAX = DENIED + 24 };
+enum { DENIED = sizeof denied / sizeof denied[0], PROGRAM_MAX = 2 * DENIED + 32 };
 
 struct program {
     struct sock_filter code[PROGRAM_MAX];

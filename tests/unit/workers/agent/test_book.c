@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_book.c - order, combining, retry, bounds and the fence, with a clock that is turned by hand. */
+#include "lease_kit.h"
+
+static int64_t now;
+
+static int64_t turn(void *ctx)
+{
+    (void)ctx;
+    return now;
+}
+
+static const struct clock hand = { turn, turn, NULL };
+
+static void settle(struct book *b, const int *ids, size_t n, int stale_id, bool cancel)
+{
+    struct report_verdict v[64];
+    for (size_t i = 0; i < n; i++)
+        v[i] = (struct report_verdict){ kit_id(ids[i]), ids[i] == stale_id, cancel, 30000 };
+    book_settle(b, v, n, now);
+}
+
+static size_t count(const char *text, const char *what)
+{
+    size_t n = 0;
+    for (; (text = strstr(text, what)); text += strlen(what))
+        n++;
+    return n;
+}
+
+static void test_combines_and_keeps_order(void **state)
+{
+    (void)state;
+    CLEANUP(buf_releasep) struct buf out = BUF((size_t)4 << 20);
+    struct book *b = book_new(&hand, 10000);
+    struct grant g1 = kit_grant(1, "noop", "{}"), g2 = kit_grant(2, "noop", "{}");
+    book_add_done(b, &g1, true, STR_NULL);
+    book_add_done(b, &g2, false, STR("as asked"));
+    kit_report(b, &out);
+    assert_int_equal(count(out.ptr, "\"event\":"), 4);
+    assert_true(strstr(out.ptr, "\"event\":\"start\"") < strstr(out.ptr, "\"event\":\"succeed\""));
+    assert_non_null(strstr(out.ptr, "\"message\":\"as asked\""));
+    book_unsettle(b);                                   /* the answer was lost: all of it again */
+    CLEANUP(buf_releasep) struct buf again = BUF((size_t)4 << 20);
+    kit_report(b, &again);
+    assert_string_equal(out.ptr, again.ptr);
+    settle(b, (int[]){ 1, 1, 2, 2 }, 4, -1, false);
+    kit_report(b, &out);
+    assert_int_equal(out.len, 0);
+    struct book_counts c;
+    book_get_counts(b, &c);
+    assert_int_equal(c.live, 0);
+    book_free(b);
+}
+
+static void test_logs_are_bounded_and_said_once(void **state)
+{
+    (void)state;
+    CLEANUP(buf_releasep) struct buf out = BUF((size_t)4 << 20);
+    struct book *b = book_new(&hand, 10000);
+    struct grant g = kit_grant(3, "train", "{}");
+    struct held *h = book_add(b, &g, true);
+    held_start(h, STR_NULL);
+    for (int i = 0; i < HELD_LINES_MAX + 7; i++) {
+        char line[32];
+        held_log(h, "stdout", str_n(line, (size_t)snprintf(line, sizeof line, "line %d\x1b", i)));
+    }
+    kit_report(b, &out);
+    assert_non_null(strstr(out.ptr, "7 lines dropped"));
+    assert_null(strstr(out.ptr, "\"line 6?\""));
+    assert_non_null(strstr(out.ptr, "\"line 7?\""));
+    held_log(h, "stdout", STR("later"));                /* while the report is under way */
+    settle(b, (int[]){ 3 }, 1, -1, true);
+    assert_true(held_is_cancelled(h));
+    kit_report(b, &out);
+    assert_int_equal(count(out.ptr, "\"text\":"), 1);
+    assert_non_null(strstr(out.ptr, "\"event\":\"renew\""));
+    settle(b, (int[]){ 3 }, 1, 3, false);
+    assert_true(held_is_stale(h));
+    held_finish(h, "succeed", 0, STR_NULL, STR_NULL, STR_NULL);
+    kit_report(b, &out);
+    assert_int_equal(out.len, 0);                       /* a stale lease says nothing more */
+    held_unref(h);
+    book_free(b);
+}
+
+static void test_heartbeat_and_fence(void **state)
+{
+    (void)state;
+    CLEANUP(buf_releasep) struct buf out = BUF((size_t)4 << 20);
+    now = 0;
+    struct book *b = book_new(&hand, 10000);
+    struct grant g = kit_grant(4, "train", "{}");
+    struct held *h = book_add(b, &g, true);
+    kit_report(b, &out);
+    assert_int_equal(out.len, 0);
+    now = 10000000;
+    kit_report(b, &out);
+    assert_non_null(strstr(out.ptr, "\"event\":\"renew\""));
+    settle(b, (int[]){ 4 }, 1, -1, false);
+    now = 29999999;
+    assert_int_equal(book_fence(b, 20000), 0);
+    assert_false(held_is_stale(h));
+    now = 30000000;
+    assert_int_equal(book_fence(b, 20000), 1);
+    assert_true(held_is_stale(h));
+    size_t room;
+    assert_true(book_wait_room(b, 1, &room));
+    held_unref(h);
+    book_free(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_combines_and_keeps_order), cmocka_unit_test(test_logs_are_bounded_and_said_once),
+                                        cmocka_unit_test(test_heartbeat_and_fence) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

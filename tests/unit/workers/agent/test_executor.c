@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_executor.c - a real child trains digits from a sealed file; others fail, are cancelled, stale, too large, out of time. */
+#include "lease_kit.h"
+
+#include <pthread.h>
+#include "workers/infer/model.h"
+
+#define SPEC(more) "{\"dataset_id\":\"dst_00000000000000000000000000000001\",\"dataset_version\":1,\"label_column\":\"label\"," more "}"
+
+struct fixture {
+    struct kit_store store;
+    struct executor_io io;
+    struct executor_env env;
+    struct config *config;
+    struct book *book;
+    _Atomic bool stopping;
+    char dir[64], program[512];
+};
+
+static void setup(struct fixture *f, const char *memory)
+{
+    struct buf csv;
+    struct err e = { 0 };
+    memset(f, 0, sizeof *f);
+    kit_read_file("datasets/digits/digits.csv", &csv);
+    kit_put(&f->store, "dataset", csv.ptr, csv.len);
+    buf_release(&csv);
+    f->io = kit_io(&f->store);
+    f->config = config_new_default();
+    assert_int_equal(config_set(f->config, "worker.slot_memory", memory, &e), ERR_OK);
+    assert_int_equal(config_set(f->config, "worker.grace_ms", "3000", &e), ERR_OK);
+    f->book = book_new(&clock_system, 10000);
+    snprintf(f->dir, sizeof f->dir, "/tmp/falaj-test-XXXXXX");
+    assert_non_null(mkdtemp(f->dir));
+    f->env = (struct executor_env){ .config = f->config, .work_dir = f->dir, .program = kit_program(f->program), .stopping = &f->stopping, .io = &f->io };
+}
+
+static void teardown(struct fixture *f)
+{
+    book_free(f->book);
+    config_free(f->config);
+    buf_release(&f->store.sealed);
+    buf_release(&f->store.uploaded);
+    assert_int_equal(rmdir(f->dir), 0);         /* nothing is left behind */
+}
+
+static struct held *add(struct fixture *f, const char *spec, int64_t max_runtime_s)
+{
+    struct grant g = kit_grant(1, "train", spec);
+    g.max_runtime_s = max_runtime_s;
+    kit_add_input(&g, &f->store, "dataset");
+    return book_add(f->book, &g, true);
+}
+
+static void *run_thread(void *p)
+{
+    void **both = p;
+    executor_run(both[0], both[1]);
+    return NULL;
+}
+
+static void test_trains(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, "1g");
+    executor_run(&f.env, add(&f, SPEC("\"epochs\":8,\"seed\":1"), 0));
+    CLEANUP(buf_releasep) struct buf report = BUF((size_t)4 << 20);
+    kit_report(f.book, &report);
+    assert_non_null(strstr(report.ptr, "\"event\":\"start\""));
+    if (!strstr(report.ptr, "\"event\":\"succeed\""))
+        fprintf(stderr, "%s\n", report.ptr);
+    assert_non_null(strstr(report.ptr, "\"event\":\"succeed\""));
+    assert_non_null(strstr(report.ptr, "\"holdout_rows\":["));
+    assert_non_null(strstr(report.ptr, "\"samples_per_s\":"));
+    assert_non_null(strstr(report.ptr, "epoch 8:"));
+    const char *accuracy = strstr(report.ptr, "\"result\":{\"holdout_accuracy\":");
+    assert_non_null(accuracy);
+    assert_true(strtod(accuracy + strlen("\"result\":{\"holdout_accuracy\":"), NULL) > 0.9);
+    CLEANUP(buf_releasep) struct buf model = BUF(0);
+    kit_open_output(&f.store, &model);
+    assert_int_equal(model.len, f.store.out_size);
+    uint8_t digest[32];
+    char hex[65];
+    sha256(model.ptr, model.len, digest);
+    hex_encode(digest, 32, hex);
+    assert_string_equal(hex, f.store.out_sha);
+    teardown(&f);
+}
+
+static void run_and_expect(struct fixture *f, struct held *h, const char *event, const char *text)
+{
+    executor_run(&f->env, h);
+    CLEANUP(buf_releasep) struct buf report = BUF((size_t)4 << 20);
+    kit_report(f->book, &report);
+    if (!strstr(report.ptr, event) || !strstr(report.ptr, text))
+        fprintf(stderr, "%s\n", report.ptr);
+    assert_non_null(strstr(report.ptr, event));
+    assert_non_null(strstr(report.ptr, text));
+}
+
+static void test_bad_data_fails_with_its_reason(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, "1g");
+    run_and_expect(&f, add(&f, "{\"dataset_id\":\"dst_00000000000000000000000000000001\",\"label_column\":\"nosuch\"}", 0), "\"event\":\"fail\"", "nosuch");
+    teardown(&f);
+}
+
+static void test_tampered_input_is_refused(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, "1g");
+    f.store.sealed.ptr[f.store.sealed.len / 2] ^= 1;
+    run_and_expect(&f, add(&f, SPEC("\"epochs\":1"), 0), "\"event\":\"fail\"", "\"message\":");
+    assert_int_equal(f.store.uploaded.len, 0);
+    teardown(&f);
+}
+
+static void test_time_is_up(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, "1g");
+    run_and_expect(&f, add(&f, SPEC("\"epochs\":10000,\"hidden\":[512,512]"), 1), "\"event\":\"timeout\"", "\"fence\":1");
+    teardown(&f);
+}
+
+static void test_too_large_a_model_is_refused(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, "64m");
+    run_and_expect(&f, add(&f, SPEC("\"epochs\":3,\"hidden\":[2500,2500]"), 0), "\"event\":\"fail\"", "does not fit");
+    teardown(&f);
+}
+
+static void stop_and_expect(bool stale, const char *event)
+{
+    struct fixture f;
+    setup(&f, "1g");
+    struct held *h = add(&f, SPEC("\"epochs\":10000,\"hidden\":[512,512]"), 0);
+    pthread_t t;
+    void *both[2] = { &f.env, h };
+    pthread_create(&t, NULL, run_thread, both);
+    usleep(700000);
+    int64_t began = clock_mono_us(&clock_system);
+    if (stale)
+        book_fence_all(f.book);
+    else
+        book_cancel_all(f.book);
+    pthread_join(t, NULL);
+    assert_true(clock_mono_us(&clock_system) - began < 2500000);
+    CLEANUP(buf_releasep) struct buf report = BUF((size_t)4 << 20);
+    kit_report(f.book, &report);
+    if (event)
+        assert_non_null(strstr(report.ptr, event));
+    else
+        assert_int_equal(report.len, 0);
+    teardown(&f);
+}
+
+static void test_cancelled(void **state)
+{
+    (void)state;
+    stop_and_expect(false, "\"event\":\"cancel\"");
+}
+
+static void test_stale_is_killed_and_silent(void **state)
+{
+    (void)state;
+    stop_and_expect(true, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_trains), cmocka_unit_test(test_bad_data_fails_with_its_reason),
+        cmocka_unit_test(test_tampered_input_is_refused), cmocka_unit_test(test_time_is_up), cmocka_unit_test(test_too_large_a_model_is_refused),
+        cmocka_unit_test(test_cancelled), cmocka_unit_test(test_stale_is_killed_and_silent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
