@@ -61,21 +61,30 @@ static void account(struct flight *f, int status, const struct err *e)
                   NULL);
 }
 
+/* A message is cut at its maximum, maybe within a character, and may quote bytes that are no text at all. */
+static struct str shown(const char *msg, const char *otherwise)
+{
+    struct str s = str_c(msg);
+    for (int i = 0; i < 3 && s.len && !str_is_utf8(s); i++)
+        s.len--;
+    return str_is_utf8(s) ? s : str_c(otherwise);
+}
+
 void problem_body(struct buf *b, const struct err *e, struct str request_id, struct str instance, bool oip)
 {
     const struct err_row *row = err_row(e->code);
     /* Our own failures are told by their title: their text is for the log. */
-    const char *detail = row->http == 500 && e->code != ERR_DAMAGED ? row->title : e->msg;
+    struct str detail = row->http == 500 && e->code != ERR_DAMAGED ? str_c(row->title) : shown(e->msg, row->title);
     if (oip) {
         buf_add_c(b, "{\"error\":");
-        buf_add_json(b, str_c(detail));
+        buf_add_json(b, detail);
         buf_add_c(b, "}");
         return;
     }
     buf_printf(b, "{\"type\":\"https://falaj.ae/errors#%s\",\"title\":", row->wire);
     buf_add_json(b, str_c(row->title));
     buf_printf(b, ",\"status\":%d,\"detail\":", row->http);
-    buf_add_json(b, str_c(detail));
+    buf_add_json(b, detail);
     buf_add_c(b, ",\"instance\":");
     buf_add_json(b, str_is_utf8(instance) ? instance : STR("/"));
     buf_printf(b, ",\"code\":\"%s\",\"request_id\":", row->wire);
@@ -84,7 +93,7 @@ void problem_body(struct buf *b, const struct err *e, struct str request_id, str
         buf_add_c(b, ",\"errors\":[{\"pointer\":");
         buf_add_json(b, str_is_utf8(str_c(e->field)) ? str_c(e->field) : STR("/"));
         buf_printf(b, ",\"code\":\"%s\",\"detail\":", row->wire);
-        buf_add_json(b, str_c(detail));
+        buf_add_json(b, detail);
         buf_add_c(b, "}]");
     }
     buf_add_c(b, "}");

@@ -52,8 +52,10 @@ static enum errc make_headers(struct cli *c, const struct api_req *q, const char
         list[n++] = arena_printf(c->arena, "Authorization: Bearer %s", token);
     if (q->last_event_id && *q->last_event_id)
         list[n++] = arena_printf(c->arena, "Last-Event-ID: %s", q->last_event_id);
-    if (q->if_match)
-        list[n++] = arena_printf(c->arena, "If-Match: %s", q->if_match);
+    /* A person at a prompt means the object as it is now; who read a version first gives its ETag. */
+    bool changes = !strcmp(q->method, "PUT") || !strcmp(q->method, "PATCH") || !strcmp(q->method, "DELETE");
+    if (q->if_match || changes)
+        list[n++] = arena_printf(c->arena, "If-Match: %s", q->if_match ? q->if_match : "*");
     if (strcmp(q->method, "POST") == 0)
         TRY(make_key(c->arena, &list[n++], e));
     list[n] = NULL;

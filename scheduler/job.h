@@ -95,5 +95,6 @@ extern const struct stmt *const job_stmts[];
 
 /* Wake-up channels (hints). */
 #define WAKE_SCHEDULER "wake:scheduler"
+#define WAKE_AUDIT "wake:audit"             /* somebody waits for a signed head */
 #define WAKE_NODE_PREFIX "wake:node:"
 #define WAKE_JOB_PREFIX "wake:job:"

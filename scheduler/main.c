@@ -50,8 +50,13 @@ static const struct stmt *const *const sequencer_lists[] = { sequencer_stmts, se
 static void on_wake(void *ctx, struct str channel, struct str payload)
 {
     struct daemon *d = ctx;
-    (void)channel;
     (void)payload;
+    if (channel.ptr && str_eq_c(channel, WAKE_AUDIT)) {
+        struct sequence *s = __atomic_load_n(&d->sequence, __ATOMIC_ACQUIRE);
+        if (s)
+            sequence_wake(s);
+        return;
+    }
     loop_wake(d->loop);
 }
 
@@ -118,7 +123,7 @@ static enum errc start_database(struct daemon *d, struct err *e)
 
 static enum errc start_helpers(struct daemon *d, struct err *e)
 {
-    static const char *const channels[] = { WAKE_SCHEDULER };
+    static const char *const channels[] = { WAKE_SCHEDULER, WAKE_AUDIT };
     const struct config *c = d->config;
     struct str zone = STR("");
     if (*c->keys_sockets) {
@@ -131,10 +136,10 @@ static enum errc start_helpers(struct daemon *d, struct err *e)
         struct redis_opts o = { .address = *c->redis_socket == '/' ? arena_printf(c->arena, "unix:%s", c->redis_socket) : c->redis_socket,
                                 .user = *c->redis_user ? c->redis_user : NULL, .password = *c->redis_password ? c->redis_password : NULL };
         d->app.redis = redis_client_new(&o);
-        d->listener = wake_listener_new(&o, channels, 1, on_wake, d);
+        d->listener = wake_listener_new(&o, channels, 2, on_wake, d);
     }
     if (d->sequencer_pool)
-        d->sequence = sequence_new(&d->app, d->sequencer_pool, zone);
+        __atomic_store_n(&d->sequence, sequence_new(&d->app, d->sequencer_pool, zone), __ATOMIC_RELEASE);
     if (c->scheduler_ops_port) {
         d->ops = ops_server_new("127.0.0.1", (int)c->scheduler_ops_port, (struct ops_source){ is_ready, print_metrics, d }, e);
         if (!d->ops)

@@ -21,9 +21,9 @@ struct sequence {
     struct sequencer *sequencer;
     struct arena *arena;
     pthread_t thread;
-    pthread_mutex_t lock;               /* guards is_stopping */
+    pthread_mutex_t lock;               /* guards is_stopping, is_wanted */
     pthread_cond_t changed;
-    bool is_stopping;
+    bool is_stopping, is_wanted;
     int64_t sign_us, heartbeat_us;
 };
 
@@ -72,7 +72,7 @@ static enum errc heartbeat(struct sequence *s, struct err *e)
     return db_commit(tx, e);
 }
 
-static bool round_once(struct sequence *s, bool is_last)
+static bool round_once(struct sequence *s, bool sign_now, bool is_last)
 {
     struct err e = { 0 };
     size_t done = 0;
@@ -85,7 +85,7 @@ static bool round_once(struct sequence *s, bool is_last)
     }
     if (pass(s, &done, &e) != ERR_OK)
         log_err(LOG_ERROR, "sequencer.pass", &e);
-    if (s->app->keyd && (now >= s->sign_us || is_last)) {
+    if (s->app->keyd && (now >= s->sign_us || sign_now || is_last)) {
         s->sign_us = now + SIGN_US;
         if (sign_heads(s, &e) != ERR_OK) {
             log_err(LOG_WARN, "sequencer.sign", &e);
@@ -104,11 +104,13 @@ static void *sequence_main(void *arg)
         int64_t until = clock_mono_us(&clock_system) + (more ? 0 : s->app->config->sequencer_interval_ms * 1000);
         struct timespec t = { until / 1000000, until % 1000000 * 1000 };
         pthread_mutex_lock(&s->lock);
-        while (!s->is_stopping && pthread_cond_timedwait(&s->changed, &s->lock, &t) == 0)
+        while (!s->is_stopping && !s->is_wanted && pthread_cond_timedwait(&s->changed, &s->lock, &t) == 0)
             ;
         go_on = !s->is_stopping;
+        bool sign_now = s->is_wanted;
+        s->is_wanted = false;
         pthread_mutex_unlock(&s->lock);
-        more = round_once(s, !go_on);
+        more = round_once(s, sign_now, !go_on);
     }
     return NULL;
 }
@@ -129,6 +131,14 @@ struct sequence *sequence_new(const struct app *app, struct db_pool *pool, struc
     pthread_condattr_destroy(&attr);
     ASSERT(!pthread_create(&s->thread, NULL, sequence_main, s));
     return s;
+}
+
+void sequence_wake(struct sequence *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->is_wanted = true;
+    pthread_cond_signal(&s->changed);
+    pthread_mutex_unlock(&s->lock);
 }
 
 void sequence_free(struct sequence *s)

@@ -7,10 +7,14 @@
 #include "core/base/log.h"
 #include "core/crypto/hash.h"
 #include "core/db/tx.h"
+#include "core/redis/wake.h"
 #include "keys/client.h"
+#include "scheduler/job.h"
 #include "tenants/principal.h"
 
 #include <time.h>
+
+enum { HEAD_WAIT_MS = 3000, HEAD_STEP_MS = 50 };
 
 struct audit_page { int64_t page_size, after; };
 SCHEMA_OF(audit_page, "Which events",
@@ -138,6 +142,27 @@ static enum errc note_export(struct call *c, struct err *e)
     return rc;
 }
 
+/* Asks the sequencer for a head that covers what has happened until now; after HEAD_WAIT_MS the newest there is will do. */
+static void await_head(struct work *w)
+{
+    for (int waited = 0; waited < HEAD_WAIT_MS; waited += HEAD_STEP_MS) {
+        struct audit_head h = { 0 };
+        struct str body;
+        struct err e;
+        uint8_t sig[AUDIT_SIG];
+        wake_publish(w->app->redis, STR(WAKE_AUDIT), STR("1"));
+        struct timespec pause = { 0, HEAD_STEP_MS * 1000000 };
+        nanosleep(&pause, NULL);
+        if (db_begin(w->app->pool, SCOPE_TENANT(w->tenant_id), TX_READ_ONLY, w->arena, &w->tx, &e) != ERR_OK)
+            continue;
+        bool fresh = audit_newest_head(w, w->tenant_id, &h, &body, sig, &e) == ERR_OK && h.ts_us >= w->now_us;
+        db_rollback(w->tx);
+        w->tx = NULL;
+        if (fresh)
+            return;
+    }
+}
+
 static enum errc export(struct call *c, struct err *e)
 {
     const struct export_in *in = c->in;
@@ -155,6 +180,8 @@ static enum errc export(struct call *c, struct err *e)
         o.key_count = 1;
     }
     TRY(note_export(c, e));
+    if (!in->to)
+        await_head(w);
     struct principal *p = c->principal;
     enum errc rc = audit_export(w, &o, &result, e);
     if (!s.begun)
