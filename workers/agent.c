@@ -21,7 +21,7 @@
 #include "workers/kernels/backend.h"
 #include "workers/timers.h"
 
-enum { ZONE_RETRY_MS = 200, WAIT_MS = 20000, WATCH_MS = 50, RETRY_MAX_MS = 1000, EMPTY_PAUSE_MS = 20, JOIN_MS = 100, STOP_EXTRA_MS = 1000 };
+enum { ZONE_RETRY_MS = 200, WAIT_MS = 20000, WATCH_MS = 50, RETRY_MAX_MS = 1000, EMPTY_PAUSE_MS = 32, JOIN_MS = 100, STOP_EXTRA_MS = 1000 };
 static const size_t CALL_ARENA = (size_t)256 << 20, REPORT_MAX = (size_t)2 << 20;
 
 struct agent {
@@ -124,7 +124,7 @@ static void take(struct agent *a, struct arena *arena, const struct grant *g)
 static void *fetcher_main(void *p)
 {
     struct agent *a = p;
-    int failures = 0;
+    int failures = 0, empty_ms = 1;
     while (!a->stopping) {
         size_t room;
         if (!book_wait_room(a->book, (size_t)a->facts.slots, &room))
@@ -140,7 +140,8 @@ static void *fetcher_main(void *p)
             for (size_t i = 0; i < n; i++)
                 take(a, arena, &grants[i]);
             if (n == 0 && clock_mono_us(&clock_system) - began < EMPTY_PAUSE_MS * 1000)
-                pause_ms(a, EMPTY_PAUSE_MS);
+                pause_ms(a, empty_ms);  /* it did not wait, as it was asked to: do not storm it */
+            empty_ms = n ? 1 : empty_ms < EMPTY_PAUSE_MS ? empty_ms * 2 : empty_ms;
             continue;
         }
         if (failures++ == 0)

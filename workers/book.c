@@ -61,9 +61,10 @@ static void said_add(struct said_list *l, int64_t step, const char *stream, stru
     if (text.len)
         memcpy(s->text, text.ptr, text.len);
     if (l->n == l->max) {
+        bool flies = l->head->seq <= l->flying_seq;     /* lost only if that report is */
         said_drop_until(l, l->head->seq);
-        l->dropped++;
-        b->counts.lines_dropped++;
+        *(flies ? &l->flying_dropped : &l->dropped) += 1;
+        b->counts.lines_dropped += !flies;
     }
     *l->tail = s;
     l->tail = &s->next;

@@ -17,6 +17,7 @@ struct said_list {
     struct said *head, **tail;
     size_t n, max;
     uint64_t last_seq, dropped;
+    uint64_t flying_seq, flying_dropped;    /* in the report under way: lines up to this one, and drops it tells of or outlives */
 };
 
 struct held {
@@ -37,7 +38,6 @@ struct held {
     /* what of it is in the report under way */
     int items_in_flight;
     bool start_in_flight, finish_in_flight;
-    uint64_t log_in_flight, metric_in_flight;
 };
 
 struct book {

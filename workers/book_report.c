@@ -23,12 +23,13 @@ static void begin_item(struct buf *out, const struct held *h, const char *event)
 static void add_logs(struct buf *out, struct held *h)
 {
     size_t from = out->len;
-    h->log_in_flight = 0;
+    h->logs.flying_seq = 0;
     if (!h->logs.head && !h->logs.dropped)
         return;
     buf_add_c(out, ",\"logs\":[");
     if (h->logs.dropped) {
         buf_printf(out, "{\"stream\":\"system\",\"text\":\"%lu lines dropped\"}", (unsigned long)h->logs.dropped);
+        h->logs.flying_dropped = h->logs.dropped;
         h->logs.dropped = 0;
     }
     for (struct said *s = h->logs.head; s && out->len - from < LEASE_BYTES; s = s->next) {
@@ -37,7 +38,7 @@ static void add_logs(struct buf *out, struct held *h)
         buf_printf(out, "{\"stream\":\"%s\",\"text\":", s->stream);
         buf_add_json(out, str_n(s->text, s->len));
         buf_add_char(out, '}');
-        h->log_in_flight = s->seq;
+        h->logs.flying_seq = s->seq;
     }
     buf_add_char(out, ']');
 }
@@ -45,7 +46,7 @@ static void add_logs(struct buf *out, struct held *h)
 static void add_metrics(struct buf *out, struct held *h)
 {
     size_t from = out->len;
-    h->metric_in_flight = 0;
+    h->metrics.flying_seq = 0;
     if (!h->metrics.head)
         return;
     buf_add_c(out, ",\"metrics\":[");
@@ -53,7 +54,7 @@ static void add_metrics(struct buf *out, struct held *h)
         if (out->ptr[out->len - 1] != '[')
             buf_add_char(out, ',');
         buf_printf(out, "{\"step\":%ld,\"values\":%.*s}", (long)s->step, (int)s->len, s->text);
-        h->metric_in_flight = s->seq;
+        h->metrics.flying_seq = s->seq;
     }
     buf_add_char(out, ']');
 }
@@ -142,6 +143,16 @@ bool book_collect(struct book *b, const struct node_identity *n, struct buf *out
     return b->n_flight > 0;
 }
 
+/* What was in the report under way no longer is. With the lock held. */
+static void land(struct said_list *l, bool arrived)
+{
+    if (arrived)
+        said_drop_until(l, l->flying_seq);
+    else
+        l->dropped += l->flying_dropped;
+    l->flying_seq = l->flying_dropped = 0;
+}
+
 /* The verdict of one lease's last item. With the lock held. */
 static void settle_one(struct book *b, struct held *h, const struct report_verdict *v, int64_t sent_us)
 {
@@ -154,8 +165,8 @@ static void settle_one(struct book *b, struct held *h, const struct report_verdi
         return;
     }
     h->confirmed_us = sent_us > h->confirmed_us ? sent_us : h->confirmed_us;
-    said_drop_until(&h->logs, h->log_in_flight);
-    said_drop_until(&h->metrics, h->metric_in_flight);
+    land(&h->logs, true);
+    land(&h->metrics, true);
     if (h->start_in_flight)
         h->start_waits = false;
     if (h->finish_in_flight)
@@ -177,6 +188,8 @@ void book_settle(struct book *b, const struct report_verdict *v, size_t n, int64
             settle_one(b, h, &v[at - 1], sent_us);
         else
             b->is_dirty = true;
+        land(&h->logs, false);
+        land(&h->metrics, false);
         held_unref(h);
     }
     b->n_flight = 0;
@@ -186,8 +199,11 @@ void book_settle(struct book *b, const struct report_verdict *v, size_t n, int64
 void book_unsettle(struct book *b)
 {
     pthread_mutex_lock(&b->lock);
-    for (size_t i = 0; i < b->n_flight; i++)
+    for (size_t i = 0; i < b->n_flight; i++) {
+        land(&b->flight[i]->logs, false);
+        land(&b->flight[i]->metrics, false);
         held_unref(b->flight[i]);
+    }
     b->n_flight = 0;
     b->is_dirty = true;
     pthread_mutex_unlock(&b->lock);
