@@ -28,6 +28,7 @@
 #include "registry/registry.h"
 #include "registry/serving.h"
 #include "scheduler/capacity.h"
+#include "scheduler/invariants.h"
 #include "scheduler/lease.h"
 #include "scheduler/node.h"
 #include "scheduler/submit.h"
@@ -52,7 +53,7 @@ extern const struct stmt *const idempotency_stmts[];
 
 static const struct stmt *const *const app_lists[] = {
     authn_stmts, zone_stmts, tenant_stmts, user_stmts, api_token_stmts, quota_stmts, bootstrap_stmts, idempotency_stmts, job_stmts,
-    submit_stmts, capacity_stmts, watch_stmts, registry_stmts, node_stmts, audit_event_stmts, audit_export_stmts, audit_proof_stmts, NULL
+    submit_stmts, capacity_stmts, invariants_stmts, watch_stmts, registry_stmts, node_stmts, audit_event_stmts, audit_export_stmts, audit_proof_stmts, NULL
 };
 static const struct stmt *const *const node_lists[] = { lease_stmts, lease_end_stmts, node_worker_stmts, registry_node_stmts, audit_event_stmts, NULL };
 
