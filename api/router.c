@@ -126,12 +126,16 @@ const struct route_match *router_find(const struct router *r, enum http_method m
     if (n == SEGMENTS_MAX)
         return NULL;
     const struct route_match *best = NULL;
+    unsigned listed = 0;
     enum http_method want = method == HTTP_HEAD ? HTTP_GET : method;
     for (size_t i = 0; i < r->n; i++) {
         const struct route_match *m = &r->rows[i];
         if (!(m->row->flags & R_NODE) != !is_node || !matches(m, segs, n))
             continue;
         if (m->row->method != want) {
+            if (listed & 1u << m->row->method)
+                continue;
+            listed |= 1u << m->row->method;
             *ret_allow = ret_allow->ptr ? str_fmt(a, "%.*s, %s", STR_ARG(*ret_allow), http_method_name(m->row->method))
                                         : str_c(http_method_name(m->row->method));
             continue;
