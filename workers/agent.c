@@ -77,11 +77,17 @@ static void *runner_main(void *p)
     return NULL;
 }
 
-static void run_on_thread(struct agent *a, const struct grant *g)
+static struct runner *runner_new(struct agent *a, struct held *h)
 {
     struct runner *r = malloc(sizeof *r);
     ASSERT(r);
-    *r = (struct runner){ a, book_add(a->book, g, true) };
+    *r = (struct runner){ a, h };
+    return r;
+}
+
+static void run_on_thread(struct agent *a, const struct grant *g)
+{
+    struct runner *r = runner_new(a, book_add(a->book, g, true));
     a->runners++;
     pthread_t t;
     if (pthread_create(&t, NULL, runner_main, r) == 0) {

@@ -53,13 +53,19 @@ void said_drop_until(struct said_list *l, uint64_t seq)
         l->tail = &l->head;
 }
 
-static void said_add(struct said_list *l, int64_t step, const char *stream, struct str text, struct book *b)
+static struct said *said_new(uint64_t seq, int64_t step, const char *stream, struct str text)
 {
     struct said *s = malloc(sizeof *s + text.len);
     ASSERT(s);
-    *s = (struct said){ .seq = ++l->last_seq, .step = step, .stream = stream, .len = text.len };
+    *s = (struct said){ .seq = seq, .step = step, .stream = stream, .len = text.len };
     if (text.len)
         memcpy(s->text, text.ptr, text.len);
+    return s;
+}
+
+static void said_add(struct said_list *l, int64_t step, const char *stream, struct str text, struct book *b)
+{
+    struct said *s = said_new(++l->last_seq, step, stream, text);
     if (l->n == l->max) {
         bool flies = l->head->seq <= l->flying_seq;     /* lost only if that report is */
         said_drop_until(l, l->head->seq);
@@ -92,7 +98,7 @@ static struct held *held_new(struct book *b, const struct grant *g, bool wake)
     ASSERT(h);
     h->refs = 1;
     h->book = b;
-    h->grant = grant_dup(g);
+    h->grant = grant_copy_new(g);
     h->wake_fd = wake ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
     h->logs = (struct said_list){ .max = HELD_LINES_MAX };
     h->metrics = (struct said_list){ .max = HELD_METRICS_MAX };

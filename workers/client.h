@@ -83,6 +83,6 @@ MUST_CHECK enum errc client_upload(struct client *c, struct arena *a, const stru
 /* JSON of a grant list, as leases/next answers; for client_next and tests. */
 MUST_CHECK enum errc grants_parse(struct arena *a, const struct jval *list, struct grant **ret, size_t *ret_n, struct err *e);
 /* A copy that outlives the arena: one allocation, free() it. */
-struct grant *grant_dup(const struct grant *g);
+struct grant *grant_copy_new(const struct grant *g);
 /* Milliseconds to wait before try number n (from 0) of a call that failed so; -1: do not try again. */
 int client_retry_ms(enum errc rc, int n);

@@ -88,7 +88,7 @@ static size_t take_all(struct grant *g, char *at, bool copy)
     return total;
 }
 
-struct grant *grant_dup(const struct grant *g)
+struct grant *grant_copy_new(const struct grant *g)
 {
     struct grant probe = *g;
     struct grant *copy = malloc(sizeof *copy + take_all(&probe, NULL, false));

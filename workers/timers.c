@@ -60,14 +60,18 @@ static void sift_down(struct timers *t, size_t i)
     }
 }
 
+static void heap_alloc(struct timers *t)
+{
+    t->cap = t->cap ? t->cap * 2 : 64;
+    t->heap = realloc(t->heap, t->cap * sizeof *t->heap);
+    ASSERT(t->heap);
+}
+
 void timers_add(struct timers *t, struct held *h, int64_t sleep_ms, bool ok, struct str message)
 {
     pthread_mutex_lock(&t->lock);
-    if (t->n == t->cap) {
-        t->cap = t->cap ? t->cap * 2 : 64;
-        t->heap = realloc(t->heap, t->cap * sizeof *t->heap);
-        ASSERT(t->heap);
-    }
+    if (t->n == t->cap)
+        heap_alloc(t);
     t->heap[t->n++] = (struct timer){ clock_mono_us(t->clock) + sleep_ms * 1000, h, ok, message.len ? str_dup_heap(message) : NULL };
     sift_up(t, t->n - 1);
     pthread_mutex_unlock(&t->lock);
