@@ -135,9 +135,9 @@ int cmd_doctor(struct cli *c)
         fprintf(c->out, "%.*s\n", STR_ARG(text));
     } else {
         struct output o;
-        output_begin(&o, c, "check:CHECK result:RESULT seen:SEEN todo:TODO");
+        output_begin(&o, c, "check:CHECK result:RESULT seen:SEEN todo:ADVICE");
         output_page(&o, jval_get(v, "data"));
         output_end(&o);
     }
-    return d.failures ? cli_fail(c, CLI_FAILED, "the column TODO says what to do", "%d checks failed", d.failures) : CLI_OK;
+    return d.failures ? cli_fail(c, CLI_FAILED, "the column ADVICE says what to do", "%d checks failed", d.failures) : CLI_OK;
 }

@@ -109,7 +109,7 @@ static enum errc choose_run(struct dev *d, struct err *e)
     if (d->is_root && access("/run", W_OK) < 0)
         base = "/tmp";
     d->run = arena_printf(d->arena, "%s/falaj-%s", base, hex);
-    return strlen(d->run) < 80 ? ERR_OK : FAIL(e, INVALID, "%s is too long for sockets; set XDG_RUNTIME_DIR to a shorter folder", d->run);
+    return strlen(d->run) < 80 ? ERR_OK : FAIL(e, INVALID, "%s is too long for sockets; XDG_RUNTIME_DIR may name a shorter folder", d->run);
 }
 
 static enum errc choose_bin(struct dev *d, struct err *e)

@@ -95,6 +95,8 @@ uint64_t process_start_ticks(pid_t pid)
         return 0;
     text[n] = '\0';
     char *p = strrchr(text, ')');       /* the name may hold anything, also parentheses */
+    if (p && p[1] == ' ' && (p[2] == 'Z' || p[2] == 'X'))
+        return 0;                       /* dead, only not yet waited for: by us, or by an init that takes its time */
     for (int field = 2; p && field < 22; field++)
         p = strchr(p + 1, ' ');
     return p ? strtoull(p + 1, NULL, 10) : 0;
@@ -168,7 +170,7 @@ const char *log_tail(struct arena *a, const char *path)
         return "";
     text[n] = '\0';
     char *start = text;
-    if (from > 0 && strchr(text, '\n'))
-        start = strchr(text, '\n') + 1;
-    return arena_strndup(a, start, strlen(start));
+    if (from > 0 && memchr(text, '\n', (size_t)n))
+        start = (char *)memchr(text, '\n', (size_t)n) + 1;
+    return arena_strndup(a, start, (size_t)(text + n - start));
 }

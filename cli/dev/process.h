@@ -5,7 +5,7 @@
 
 /* Start; standard output to out_fd (-1: the log). The child gets a small environment and no descriptors of ours. */
 enum errc process_start(const struct dev *d, struct child *p, int out_fd, struct err *e) MUST_CHECK;
-/* Field 22 of /proc/PID/stat; 0: there is no such process. */
+/* Field 22 of /proc/PID/stat; 0: there is no such process, or it has ended and only waits to be reaped. */
 uint64_t process_start_ticks(pid_t pid);
 bool process_is(pid_t pid, uint64_t start_ticks);
 /* Signal, wait up to ms, then SIGKILL. For processes that need not be our children. */

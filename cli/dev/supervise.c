@@ -101,6 +101,7 @@ static enum errc wait_once(struct dev *d, struct child *run, int timeout_ms, str
             rc = FAIL(e, DEADLINE, "%s did not end within %d s; its log is %s", run->name, timeout_ms / 1000, run->log_path);
         if (rc != ERR_OK) {
             process_end(run->pid, run->start_ticks, SIGTERM, 500);
+            waitpid(run->pid, NULL, WNOHANG);
             return rc;
         }
     }
@@ -189,6 +190,8 @@ void supervise_stop(struct dev *d)
         struct child *p = &d->children[i];
         if (p->pid)
             process_end(p->pid, p->start_ticks, p->stop_signal, p->stop_ms);
+        if (p->pid)
+            waitpid(p->pid, NULL, WNOHANG);
         p->pid = 0;
     }
     unlink(arena_printf(d->arena, "%s/pids", d->data));

@@ -26,13 +26,13 @@ static void list_gives(enum out_format format, const char *expected)
 static void lists_in_every_form(void **state)
 {
     (void)state;
-    list_gives(OUT_TABLE, "ID   NAME       TAGS\na    one        x,y\nbbb  =2+2,\"q\"  -\n");
-    list_gives(OUT_WIDE, "ID   NAME       N  TAGS\na    one        1  x,y\nbbb  =2+2,\"q\"  -  -\n");
+    list_gives(OUT_TABLE, "ID   NAME      TAGS\na    one       x,y\nbbb  =2+2,\"q\"  -\n");
+    list_gives(OUT_WIDE, "ID   NAME      N  TAGS\na    one       1  x,y\nbbb  =2+2,\"q\"  -  -\n");
     list_gives(OUT_JSON, "{\"data\":" PAGE "}\n");
     list_gives(OUT_CSV, "id,name,n,tags\r\na,one,1,\"x,y\"\r\nbbb,\"'=2+2,\"\"q\"\"\",,\r\n");
     list_gives(OUT_NAME, "a\nbbb\n");
     list_gives(OUT_JSONPATH, "one\n=2+2,\"q\"\n");
-    list_gives(OUT_YAML, "- id: a\n  name: one\n  n: 1\n  tags:\n    - x\n    - \"y\"\n- id: bbb\n  name: \"=2+2,\\\"q\\\"\"\n  n: null\n  tags: []\n");
+    list_gives(OUT_YAML, "- id: a\n  name: one\n  \"n\": 1\n  tags:\n    - x\n    - \"y\"\n- id: bbb\n  name: \"=2+2,\\\"q\\\"\"\n  \"n\": null\n  tags: []\n");
 }
 
 static void control_bytes_stay_out_of_the_terminal(void **state)
