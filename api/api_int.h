@@ -95,4 +95,5 @@ struct park *park_new(struct pipeline *p);
 void park_note(struct park *k, struct flight *f);       /* remember the wake numbers before the handler runs */
 void park_add(struct park *k, struct flight *f);
 void park_wake(struct park *k, struct uuid wake_id);
-void park_free(struct park *k);                         /* resubmits all: each answers with what it has */
+void park_stop(struct park *k);                         /* resubmits all, takes no more: each answers with what it has */
+void park_free(struct park *k);                         /* after park_stop, when no call is left that might ask to be parked */

@@ -130,10 +130,8 @@ void park_wake(struct park *k, struct uuid wake_id)
     submit_all(due);
 }
 
-void park_free(struct park *k)
+void park_stop(struct park *k)
 {
-    if (!k)
-        return;
     pthread_mutex_lock(&k->lock);
     k->stopping = true;
     for (struct flight *f = k->list; f; f = f->next)
@@ -143,5 +141,13 @@ void park_free(struct park *k)
     pthread_mutex_unlock(&k->lock);
     pthread_join(k->timer, NULL);
     submit_all(due);
-    /* The memory stays: calls still in the pool may ask to be parked again and are turned away by `stopping`. */
+}
+
+void park_free(struct park *k)
+{
+    if (!k)
+        return;
+    pthread_mutex_destroy(&k->lock);
+    pthread_cond_destroy(&k->changed);
+    free(k);
 }

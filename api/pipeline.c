@@ -459,10 +459,11 @@ void pipeline_free(struct pipeline *p)
     if (!p)
         return;
     p->stopping = true;
-    park_free(p->park);
+    park_stop(p->park);
     thread_pool_free(p->pool);
     for (size_t i = 0; i < p->router.n; i++)
         combiner_free(p->combiners[i]);
+    park_free(p->park);
     arena_free(p->arena);
     free(p);
 }
