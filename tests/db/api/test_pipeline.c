@@ -28,7 +28,8 @@ static const struct stmt *const thing_stmts[] = { &thing_insert, NULL };
 extern const struct stmt *const idempotency_stmts[];
 
 static _Atomic int runs, retries_left, batch_most, polls, value;
-static _Atomic bool slow;
+static _Atomic bool slow, wake_while_looking;
+static struct pipeline *pipeline;
 static struct uuid wake_id = { { 9, 9 } };
 
 static enum errc make(struct work *w, const void *in_, void *out_, struct err *err)
@@ -54,8 +55,13 @@ static enum errc poll(struct work *w, const void *in_, void *out_, struct err *e
     const struct poll_in *in = in_;
     (void)err;
     polls++;
-    if (!value && in->wait_ms && (!w->deadline_mono_us || clock_mono_us(&clock_system) < w->deadline_mono_us))
+    if (!value && in->wait_ms && (!w->deadline_mono_us || clock_mono_us(&clock_system) < w->deadline_mono_us)) {
+        if (wake_while_looking) {                           /* it comes after the look and before the call is parked */
+            value = 5;
+            pipeline_wake(pipeline, wake_id);
+        }
         return call_park(w, wake_id, in->wait_ms);
+    }
     *(struct poll_out *)out_ = (struct poll_out){ polls, value };
     return ERR_OK;
 }
@@ -107,7 +113,6 @@ static char token[TOKEN_TEXT], viewer_token[TOKEN_TEXT];
 static struct config *config;
 static struct rate_limiter *rate;
 static struct authn *authn;
-static struct pipeline *pipeline;
 static struct listener people, machines;
 static struct http_server *server, *node_server;
 
@@ -166,7 +171,7 @@ static int fresh(void **state)
     (void)state;
     sql("DELETE FROM model; DELETE FROM idempotency; DELETE FROM audit_event");
     runs = retries_left = polls = value = batch_most = 0;
-    slow = false;
+    slow = wake_while_looking = false;
     return 0;
 }
 
@@ -429,6 +434,17 @@ static void a_long_poll_ends_by_itself(void **state)
     assert_in_range(c.took_ms, 290, 5000);
 }
 
+static void a_wake_up_between_the_look_and_the_wait(void **state)
+{
+    (void)state;
+    struct caller c = { .path = "/v1/poll?wait_ms=8000" };
+    wake_while_looking = true;
+    call_thread(&c);
+    assert_int_equal(c.value, 5);
+    assert_int_equal(c.runs, 2);
+    assert_true(c.took_ms < 6000);
+}
+
 static void no_wake_up_is_lost(void **state)
 {
     (void)state;
@@ -507,7 +523,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(refusals_are_problems), T(headers_of_refusals), T(another_content_type), T(made_once_and_replayed), T(a_secret_is_never_replayed),
         T(what_fails_leaves_nothing), T(run_again_when_two_met), T(a_denial_is_written_down), T(the_event_is_of_the_same_transaction),
-        T(two_calls_at_once_with_one_key), T(a_long_poll_waits_and_is_woken), T(a_long_poll_ends_by_itself), T(no_wake_up_is_lost),
+        T(two_calls_at_once_with_one_key), T(a_long_poll_waits_and_is_woken), T(a_long_poll_ends_by_itself), T(a_wake_up_between_the_look_and_the_wait), T(no_wake_up_is_lost),
         T(combined_calls_keep_their_verdicts), T(machines_need_a_certificate), T(who_is_not_known_has_a_rate),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
