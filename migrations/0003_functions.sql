@@ -43,6 +43,8 @@ RETURNS TABLE (ord bigint, verdict text, job_id uuid, room bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 #variable_conflict use_column
 BEGIN
+  -- A statement of its own, so that the next one's snapshot is newer than any change made to these rows while we waited for them.
+  PERFORM FROM quota WHERE quota.tenant_id = ANY (tenants) AND resource = 'jobs' ORDER BY quota.tenant_id FOR NO KEY UPDATE;
   RETURN QUERY
   WITH i AS MATERIALIZED (
     SELECT * FROM unnest(tenants, jobs, names, kinds, specs, zones, pools, classes, slotss, gpuss, priorities, attempts, runtimes, users,
@@ -54,8 +56,7 @@ BEGIN
       FROM i JOIN idempotency d ON d.tenant_id = i.tenant_id AND d.principal_id = i.user_id AND d.route = i.route AND d.key = i.key),
   q AS MATERIALIZED (
     SELECT quota.tenant_id, hard_limit - used AS room FROM quota
-     WHERE quota.tenant_id = ANY (SELECT DISTINCT i.tenant_id FROM i) AND resource = 'jobs'
-     ORDER BY quota.tenant_id FOR UPDATE),
+     WHERE quota.tenant_id = ANY (tenants) AND resource = 'jobs'),
   fresh AS MATERIALIZED (
     SELECT i.*, row_number() OVER (PARTITION BY i.tenant_id ORDER BY i.ord) AS nth
       FROM i WHERE i.ord NOT IN (SELECT seen.ord FROM seen)),

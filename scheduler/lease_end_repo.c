@@ -2,9 +2,16 @@
 /* lease_end_repo.c - the statement that ends attempts, whoever says so: a worker's report, the reaper, a machine that started anew.
  *
  * It alone gives back what was booked. An attempt that is no longer live, has another fence or another node is left alone, and then
- * nothing of its line is written. Quota rows are locked in their order, so that two batches of the same tenants do not deadlock. */
+ * nothing of its line is written.
+ *
+ * Quota rows are locked, in their order, by a statement before it: its snapshot is then newer than any change another transaction
+ * made to them. One statement that both waits for a row and changes it from a join would work on the row as it was rechecked by
+ * EvalPlanQual, and under load that recheck has dropped updates (invariant J5 found it). */
 #include "scheduler/lease_repo.h"
 #include "core/db/tx.h"
+
+static const struct stmt quota_turn = { .name = "quota_turn", .params = "U", .card = CARD_NONE, .sql =
+    "SELECT FROM quota WHERE tenant_id = ANY ($1) ORDER BY tenant_id, resource FOR NO KEY UPDATE" };
 
 static const struct stmt attempt_end_many = { .name = "attempt_end_many", .params = "UUUISSSSBIBBISUY", .card = CARD_NONE, .sql =
     "WITH i AS MATERIALIZED (\n"
@@ -40,18 +47,22 @@ static const struct stmt attempt_end_many = { .name = "attempt_end_many", .param
     "d AS MATERIALIZED (\n"
     "  SELECT tenant_id, 'slots' AS resource, sum(slots)::bigint AS n FROM a GROUP BY tenant_id\n"
     "  UNION ALL SELECT tenant_id, 'gpus', sum(gpus)::bigint FROM a GROUP BY tenant_id HAVING sum(gpus) > 0\n"
-    "  UNION ALL SELECT tenant_id, 'jobs', count(*) FROM j WHERE state <> 'PENDING' GROUP BY tenant_id),\n"
-    "l AS MATERIALIZED (\n"
-    "  SELECT q.tenant_id, q.resource, d.n FROM quota q JOIN d ON d.tenant_id = q.tenant_id AND d.resource = q.resource\n"
-    "   ORDER BY q.tenant_id, q.resource FOR NO KEY UPDATE OF q)\n"
-    "UPDATE quota SET used = used - l.n FROM l WHERE quota.tenant_id = l.tenant_id AND quota.resource = l.resource" };
+    "  UNION ALL SELECT tenant_id, 'jobs', count(*) FROM j WHERE state <> 'PENDING' GROUP BY tenant_id)\n"
+    "UPDATE quota SET used = used - d.n FROM d WHERE quota.tenant_id = d.tenant_id AND quota.resource = d.resource" };
 
-const struct stmt *const lease_end_stmts[] = { &attempt_end_many, NULL };
+const struct stmt *const lease_end_stmts[] = { &quota_turn, &attempt_end_many, NULL };
+
+void quota_repo_turn(struct db_tx *tx, struct arg tenants)
+{
+    db_queue(tx, &quota_turn, &tenants, 1, false);
+}
 
 void lease_repo_end(struct db_tx *tx, const struct attempt_step *s, size_t n)
 {
-    if (n)
-        db_queue(tx, &attempt_end_many, ARGS(
+    if (!n)
+        return;
+    quota_repo_turn(tx, A_UUIDS_OF(s, n, tenant_id));
+    db_queue(tx, &attempt_end_many, ARGS(
             A_UUIDS_OF(s, n, tenant_id), A_UUIDS_OF(s, n, attempt_id), A_UUIDS_OF(s, n, node_id), A_I64S_OF(s, n, fence),
             A_STRS_OF(s, n, attempt_state), A_STRS_OF(s, n, job_state), A_STRS_OF(s, n, reason), A_STRS_OF(s, n, message),
             A_BOOLS_OF(s, n, is_requeue), A_I64S_OF(s, n, delay_ms), A_BOOLS_OF(s, n, started_now), A_BOOLS_OF(s, n, has_exit_code),

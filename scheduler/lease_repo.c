@@ -190,6 +190,7 @@ void lease_repo_start(struct db_tx *tx, const struct attempt_step *s, size_t n, 
 enum errc lease_repo_outputs(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, const int64_t *fences,
                              const struct uuid *objects, size_t n, struct slice *ret, struct err *e)
 {
+    quota_repo_turn(tx, A_UUIDS(tenants, n));       /* the room that is read here is still there when it is booked */
     return db_many(tx, &lease_outputs, ARGS(A_UUIDS(tenants, n), A_UUIDS(jobs, n), A_I64S(fences, n), A_UUIDS(objects, n)), ret, n, e);
 }
 

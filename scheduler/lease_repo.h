@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lease_repo.h - the only place with SQL that moves attempts: each function runs one statement for a whole batch. */
 #pragma once
+#include "core/db/arg.h"
 #include "scheduler/lease.h"
 
 struct db_tx;
@@ -47,6 +48,8 @@ enum errc lease_repo_hold(struct db_tx *tx, struct uuid node_id, const struct uu
 /* Queued: they travel with the next statement or COMMIT. */
 void lease_repo_renew(struct db_tx *tx, struct uuid node_id, const struct uuid *tenants, const struct uuid *attempts, size_t n, int64_t lease_ms);
 void lease_repo_start(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms);
+/* Locks the quota rows of these tenants (an 'U' argument) before a statement that changes them from a join. Queued. */
+void quota_repo_turn(struct db_tx *tx, struct arg tenants);
 void lease_repo_end(struct db_tx *tx, const struct attempt_step *s, size_t n);
 /* Which of these objects are complete outputs of exactly that attempt (ord: index from 1), and how much room their tenant has. */
 enum errc lease_repo_outputs(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, const int64_t *fences,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_apply.c - the statement that admits. The advisory lock is a statement before it, so that its own snapshot is taken after an
- * earlier planner's commit and sees the attempts that one made; job and quota rows are locked, and read anew, by the statement itself. */
+ * earlier planner's commit and sees the attempts that one made; quota rows are locked before it for the same reason (lease_end_repo.c); job
+ * rows are locked, and skipped when somebody else has them, by the statement itself. */
 #include "scheduler/plan_apply.h"
 #include "core/db/tx.h"
 #include "scheduler/lease_int.h"
+#include "scheduler/lease_repo.h"
 
 static const struct stmt plan_turn = { .name = "plan_turn", .params = "", .card = CARD_NONE, .sql =
     "SELECT pg_advisory_xact_lock(4630123712)" };
@@ -21,7 +23,7 @@ static const struct stmt plan_admit = { .name = "plan_admit", .params = "UUUUIII
     "   ORDER BY job.tenant_id, job.job_id FOR NO KEY UPDATE OF job SKIP LOCKED),\n"
     "q AS MATERIALIZED (\n"
     "  SELECT tenant_id, resource, hard_limit - used AS room FROM quota\n"
-    "   WHERE tenant_id = ANY ($1) AND resource IN ('gpus', 'slots') ORDER BY tenant_id, resource FOR NO KEY UPDATE),\n"
+    "   WHERE tenant_id = ANY ($1) AND resource IN ('gpus', 'slots')),\n"
     "c AS MATERIALIZED (\n"
     "  SELECT n.node_id, n.slots - coalesce(sum(a.slots), 0) AS slots, n.gpus - coalesce(sum(a.gpus), 0) AS gpus\n"
     "    FROM node n LEFT JOIN attempt a ON a.node_id = n.node_id AND a.live\n"
@@ -81,6 +83,7 @@ static enum errc admit(struct work *w, const struct snapshot *s, const struct pl
     }
     TRY(audit_encode_many(w->arena, evs, n, &rows, e));
     db_queue(w->tx, &plan_turn, NO_ARGS, false);
+    quota_repo_turn(w->tx, A_UUIDS_OF(lines, n, step.tenant_id));
     return db_many(w->tx, &plan_admit, ARGS(
         A_UUIDS_OF(lines, n, step.tenant_id), A_UUIDS_OF(lines, n, step.job_id), A_UUIDS_OF(lines, n, step.attempt_id),
         A_UUIDS_OF(lines, n, step.node_id), A_I64S_OF(lines, n, version), A_I64S_OF(lines, n, step.fence), A_I64S_OF(lines, n, slots),
