@@ -17,9 +17,27 @@
 #include "core/base/cleanup.h"
 #include "core/base/clock.h"
 
-enum { LOG_MAX = 16 << 20, TAIL_BYTES = 1500, ENV_MAX = 16 };
+enum { LOG_MAX = 16 << 20, TAIL_BYTES = 1500, ENV_MAX = 64 };
 
 static const char *const passed_on[] = { "FALAJ_FAULTS", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS", "CUDA_VISIBLE_DEVICES", NULL };
+
+/* Settings in the environment reach the daemons, but for those that falaj dev decides itself: places, ports, keys, addresses. */
+static bool is_setting(const char *entry)
+{
+    static const char *const sections[] = { "FALAJ_RATE_", "FALAJ_LOG_", "FALAJ_API_", "FALAJ_DB_", "FALAJ_SCHEDULER_", "FALAJ_SEQUENCER_",
+                                            "FALAJ_WORKER_", NULL };
+    static const char *const ours[] = { "URL=", "PORT=", "BIND=", "CERT=", "KEY=", "_CA=", "UNIX=", "ZONE=", "POOL=", "NAME=", "DIR=", NULL };
+    bool is_one = false;
+    for (int i = 0; sections[i]; i++)
+        is_one |= !strncmp(entry, sections[i], strlen(sections[i]));
+    for (int i = 0; is_one && ours[i]; i++) {
+        const char *eq = strchr(entry, '=');
+        size_t n = strlen(ours[i]) - 1;
+        if (!eq || ((size_t)(eq - entry) >= n && !strncmp(eq - n, ours[i], n)))
+            return false;
+    }
+    return is_one;
+}
 
 static void make_environment(const struct dev *d, const struct child *p, char *list[ENV_MAX])
 {
@@ -34,6 +52,9 @@ static void make_environment(const struct dev *d, const struct child *p, char *l
         if (getenv(passed_on[i]))
             list[n++] = arena_printf(d->arena, "%s=%s", passed_on[i], getenv(passed_on[i]));
     }
+    for (char **at = environ; *at && n < ENV_MAX - 1; at++)
+        if (is_setting(*at))
+            list[n++] = *at;
     list[n] = NULL;
 }
 
