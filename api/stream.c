@@ -16,7 +16,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { BUFFER_MAX = 1 << 20, ROWS_MAX = 500, TICK_US = 1000000, PING_US = 15000000, ROUND_ARENA = 64 << 20, LIFE_US = 300 * 1000000 };
+enum { BUFFER_MAX = 1 << 20, ROWS_MAX = 500, TICK_US = 1000000, PING_US = 15000000, ROUND_ARENA = 64 << 20, LIFE_US = 300 * 1000000,
+       ROUND_MAX = BUFFER_MAX / 2 /* one row more still fits: a log line is at most 8192 characters */ };
 
 struct stream {
     struct stream *next;
@@ -53,22 +54,22 @@ static enum errc read_new(struct stream *s, struct work *w, struct buf *b, struc
     TRY(job_logs(w, s->job_id, s->at.log_id, ROWS_MAX, &logs, e));
     TRY(job_metrics(w, s->job_id, s->at.metric_id, ROWS_MAX, &metrics, e));
     TRY(job_events(w, s->job_id, s->at.version, ROWS_MAX, &events, e));
-    for (size_t i = 0; i < logs.n; i++) {
+    for (size_t i = 0; i < logs.n && b->len <= ROUND_MAX; i++) {
         const struct job_log_line *l = (const struct job_log_line *)logs.items + i;
         s->at.log_id = l->log_id;
         event(s, b, "log", &job_log_line_schema, l);
     }
-    for (size_t i = 0; i < metrics.n; i++) {
+    for (size_t i = 0; i < metrics.n && b->len <= ROUND_MAX; i++) {
         const struct job_metric *m = (const struct job_metric *)metrics.items + i;
         s->at.metric_id = m->metric_id;
         event(s, b, "metric", &job_metric_schema, m);
     }
-    for (size_t i = 0; i < events.n; i++) {
+    for (size_t i = 0; i < events.n && b->len <= ROUND_MAX; i++) {
         const struct job_event *ev = (const struct job_event *)events.items + i;
         s->at.version = ev->version;
         event(s, b, "state", &job_event_schema, ev);
     }
-    bool full = logs.n == ROWS_MAX || metrics.n == ROWS_MAX || events.n == ROWS_MAX;
+    bool full = logs.n == ROWS_MAX || metrics.n == ROWS_MAX || events.n == ROWS_MAX || b->len > ROUND_MAX;
     if (!full && job_state_is_terminal((enum job_state)job.state) && s->at.version >= job.version) {
         event(s, b, "end", &job_schema, &job);
         s->ended = true;
