@@ -54,7 +54,7 @@ export async function startPlatform(settings: Record<string, string> = {}): Prom
   mkdirSync(logs, { recursive: true });
   const log = resolve(logs, `dev-${process.pid}-${Date.now()}.log`);
   const fd = openSync(log, 'w');
-  const child = spawn(program, ['dev', '--ephemeral', '--json-ready'], {
+  const child = spawn(program, ['dev', '--ephemeral', '--port', '0', '--json-ready'], {
     stdio: ['ignore', 'pipe', fd],
     env: {
       ...process.env,

@@ -66,7 +66,7 @@ class Platform:
         self.log_path = f"/tmp/falaj-test-{os.getpid()}-{int(time.time() * 1000)}.log"
         self.log = open(self.log_path, "wb")
         t0 = time.time()
-        self.proc = subprocess.Popen([os.path.join(BIN, "falaj"), "dev", "--ephemeral", "--json-ready", *args],
+        self.proc = subprocess.Popen([os.path.join(BIN, "falaj"), "dev", "--ephemeral", "--port", "0", "--json-ready", *args],
                                      stdout=subprocess.PIPE, stderr=self.log, env=env)
         atexit.register(self.close)
         timer = threading.Timer(start_timeout, self.proc.kill)
