@@ -60,12 +60,11 @@ BEGIN
   fresh AS MATERIALIZED (
     SELECT i.*, row_number() OVER (PARTITION BY i.tenant_id ORDER BY i.ord) AS nth
       FROM i WHERE i.ord NOT IN (SELECT seen.ord FROM seen)),
-  fits AS MATERIALIZED (SELECT f.* FROM fresh f JOIN q ON q.tenant_id = f.tenant_id WHERE f.nth <= q.room),
+  new AS MATERIALIZED (SELECT f.* FROM fresh f JOIN q ON q.tenant_id = f.tenant_id WHERE f.nth <= q.room),
+  -- Whoever else submits for this tenant waits for the quota row above, so no key can have appeared since `seen`.
   idem AS (
     INSERT INTO idempotency (tenant_id, principal_id, route, key, request_sha, status, resource_id)
-    SELECT tenant_id, user_id, route, key, sha, 201, job_id FROM fits
-    ON CONFLICT DO NOTHING RETURNING resource_id),
-  new AS MATERIALIZED (SELECT f.* FROM fits f JOIN idem ON idem.resource_id = f.job_id),
+    SELECT tenant_id, user_id, route, key, sha, 201, job_id FROM new),
   j AS (
     INSERT INTO job (tenant_id, job_id, name, kind, spec, zone, pool, data_class, slots, gpus, priority, max_attempts, max_runtime_s,
                      created_by, reason)
@@ -83,10 +82,9 @@ BEGIN
   SELECT i.ord,
          CASE WHEN new.ord IS NOT NULL THEN 'ok'
               WHEN seen.ord IS NOT NULL THEN CASE WHEN NOT seen.same THEN 'reused' WHEN seen.status = 0 THEN 'busy' ELSE 'replay' END
-              WHEN fits.ord IS NOT NULL THEN 'busy'
               ELSE 'quota' END,
          coalesce(seen.resource_id, i.job_id), coalesce(q.room, 0)
-    FROM i LEFT JOIN new ON new.ord = i.ord LEFT JOIN seen ON seen.ord = i.ord LEFT JOIN fits ON fits.ord = i.ord
+    FROM i LEFT JOIN new ON new.ord = i.ord LEFT JOIN seen ON seen.ord = i.ord
            LEFT JOIN q ON q.tenant_id = i.tenant_id;
 END $$;
 
