@@ -30,13 +30,17 @@ function(falaj_folder folder)
   falaj_library(falaj_${folder} ${folder} SOURCES ${A_SOURCES} USES ${uses} PRIVATE_LIBS ${A_PRIVATE_LIBS})
 endfunction()
 
-# falaj_binary(falaj-api SOURCES main.c USES api scheduler)
+# falaj_binary(falaj-api SOURCES main.c USES api scheduler); the target `programs` builds all of them and no test.
 function(falaj_binary name)
   cmake_parse_arguments(A "" "" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${A_SOURCES})
   foreach(u ${A_USES})
     target_link_libraries(${name} PRIVATE falaj_${u})
   endforeach()
+  if(NOT TARGET programs)
+    add_custom_target(programs)
+  endif()
+  add_dependencies(programs ${name})
 endfunction()
 
 # falaj_test(unit/core/test_str.c USES core_base): one cmocka binary per file; the name mirrors the path.

@@ -66,7 +66,7 @@ fi
 if ((build)); then
     start=$(now)
     say "Building the release (log: $log) …"
-    if ! { cmake --preset release && cmake --build build/release; } >"$log" 2>&1; then
+    if ! { cmake --preset release && cmake --build build/release --target programs; } >"$log" 2>&1; then
         grep -nE 'FAILED|error:|CMake Error|undefined reference' "$log" | head -n 20 >&2 || tail -n 20 "$log" >&2
         say "quickstart: the build failed; the whole log is $log"
         exit 1

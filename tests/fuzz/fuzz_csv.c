@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_csv.c - any bytes as a table. What csv_check accepts, csv_read must accept with the same shape, and the other way round. */
+/* USES: core_base core_data */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_safetensors.c - any bytes as a model file: parse, check, load, run one row. Nothing may crash, read out of bounds or leak. */
+/* USES: core_base core_data workers_compute */
 #include <stdlib.h>
 
 #include "workers/infer/model.h"
