@@ -62,8 +62,6 @@ static void on_epoch(void *ctx, const struct train_epoch *ep)
     add_number(&b, "samples_per_s", ep->samples_per_s);
     buf_add_c(&b, "}");
     child_metric(ctx, ep->epoch, buf_str(&b));
-    child_log(ctx, "epoch %ld: loss %.5f, hold-out loss %.5f, accuracy %.4f, %.0f samples/s", (long)ep->epoch, ep->train_loss,
-              ep->holdout_loss, ep->holdout_accuracy, ep->samples_per_s);
 }
 
 static void on_log(void *ctx, const char *line)
@@ -117,8 +115,7 @@ enum errc job_train(struct child *c, struct err *e)
     TRY(json_decode(&train_job_schema, c->spec, c->arena, &job, e));
     TRY(spec_of_job(&job, &spec, e));
     TRY(read_data(c, &job, &spec, &data, e));
-    child_log(c, "%zu rows, %zu columns, %ld classes; %zu rows held out; backend %s", data.table.rows, data.table.cols,
-              (long)data.table.classes, data.holdout_count, c->backend->name);
+    child_log(c, "data: %zu rows, %zu columns, %ld classes", data.table.rows, data.table.cols, (long)data.table.classes);
     int64_t steps = (int64_t)(data.train_count + (size_t)spec.batch_size - 1) / spec.batch_size;
     const struct train_task task = { .spec = &spec, .data = &data, .backend = c->backend, .clock = &clock_system,
                                      .dataset_digest = c->inputs[0].sha256, .checkpoint_dir = c->may_checkpoint ? "ckpt" : NULL,
