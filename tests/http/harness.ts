@@ -19,6 +19,7 @@ export interface Ready {
   data_dir: string;
   pg: { socket_dir: string; port: number };
   redis_socket: string;
+  zone: string; // of the worker; the zone itself is made by the caller
   pids: Record<string, number>;
 }
 
@@ -202,13 +203,27 @@ export function must<T = any>(reply: Reply, status: number): T {
   return reply.json as T;
 }
 
+/** A residency zone; one that is there already is left as it is. */
+export async function makeZone(ready: Ready, code: string): Promise<void> {
+  const reply = await api(ready, ready.admin_token).post('/v1/zones', { code, name: `Zone ${code}`, country: 'AE', legal_regimes: ['uae-pdpl'] });
+  if (reply.status !== 409) must(reply, 201);
+}
+
+/** The worker asks again and again until its zone is there; then it is a node. */
+export async function waitNode(ready: Ready, timeoutMs = 30_000): Promise<any> {
+  for (const until = Date.now() + timeoutMs; ; await sleep(100)) {
+    const nodes = must(await api(ready, ready.admin_token).get('/v1/nodes'), 200).data;
+    if (nodes.length > 0) return nodes[0];
+    if (Date.now() > until) throw new Error(`no worker has registered within ${timeoutMs} ms`);
+  }
+}
+
 let tenants = 0;
 
-/** A new tenant in the first zone (or the one named) and the token of its administrator. */
+/** A new tenant in the worker's zone (or the one named) and the token of its administrator. */
 export async function makeTenant(ready: Ready, name?: string, zone?: string): Promise<{ tenant: any; token: string; api: Api }> {
   const admin = api(ready, ready.admin_token);
-  const home = zone ?? must(await admin.get('/v1/zones'), 200).data[0]?.code;
-  if (!home) throw new Error('the platform has no zone');
+  const home = zone ?? ready.zone;
   const unique = name ?? `t${process.pid}-${++tenants}-${randomUUID().slice(0, 8)}`;
   const tenant = must(await admin.post('/v1/tenants', { name: unique, display_name: `Tenant ${unique}`, home_zone: home }), 201);
   return { tenant, token: tenant.admin_token, api: api(ready, tenant.admin_token) };
