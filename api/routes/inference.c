@@ -67,7 +67,7 @@ static enum errc look_up(struct work *w, struct str name, struct deployment_targ
     enum errc rc = deployment_target(w, name, t, e);
     w->tx = NULL;
     if (rc == ERR_NOT_FOUND)
-        return FAIL(e, NOT_FOUND, "There is no model %.*s", STR_ARG(name));
+        return FAIL(e, NOT_FOUND, "There is no such model");
     return rc == ERR_OK ? db_commit(tx, e) : rc;
 }
 
@@ -81,11 +81,11 @@ static enum errc find_target(struct call *c, bool fresh, struct deployment_targe
     if (fresh || !serving_target_find(s, w->tenant_id, ref->name, w->arena, t)) {
         TRY(look_up(w, ref->name, t, e));
         if (!t->endpoint.len)
-            return FAIL(e, UNAVAILABLE, "Model %.*s is not ready", STR_ARG(ref->name));
+            return FAIL(e, UNAVAILABLE, "The model is not ready");
         serving_target_keep(s, w->tenant_id, ref->name, t);
     }
     if (has_version && ((const struct infer_version_ref *)c->in)->version != t->model_version)
-        return FAIL(e, NOT_FOUND, "Model %.*s has no such version here", STR_ARG(ref->name));
+        return FAIL(e, NOT_FOUND, "The model is served in another version");
     return ERR_OK;
 }
 
@@ -107,7 +107,7 @@ static enum errc ask(struct call *c, const char *method, const char *path, struc
         rc = serving_call(s, t->endpoint, method, path, body, w->arena, r, e);
     }
     if (rc == ERR_UNAVAILABLE)
-        return FAIL(e, UNAVAILABLE, "Model %.*s cannot be reached now", STR_ARG(ref->name));
+        return FAIL(e, UNAVAILABLE, "The model cannot be reached now");
     return rc;
 }
 
