@@ -40,22 +40,22 @@ void daemons_describe(struct dev *d)
     p->argv[1] = "-D";
     p->argv[2] = arena_printf(d->arena, "%s/cluster", d->pg);
 
-    p = describe(d, DEV_REDIS, "redis", 500);
+    p = describe(d, DEV_REDIS, "redis", 2000);
     p->argv[0] = "/usr/bin/redis-server";
     p->argv[1] = arena_printf(d->arena, "%s/redis.conf", d->etc);
     p->socket = arena_printf(d->arena, "%s/redis.sock", d->run);
 
     struct stat st;
     const char *root = arena_printf(d->arena, "%s/root-%s.key", d->keys, d->zone);
-    p = describe(d, DEV_KEYD, "keyd", 500);
+    p = describe(d, DEV_KEYD, "keyd", 2000);
     p->socket = arena_printf(d->arena, "%s/keyd.sock", d->run);
     const char *const argv[] = { arena_printf(d->arena, "%s/falaj-keyd", d->bin), "--zone", d->zone, "--socket", p->socket, "--softfile", root, "--log", "logfmt",
                                  stat(root, &st) < 0 ? "--init" : NULL, NULL };
     memcpy(p->argv, argv, sizeof(argv));
 
-    daemon_of_ours(d, DEV_API, "api", 1000);
-    daemon_of_ours(d, DEV_SCHEDULER, "scheduler", 700);
-    daemon_of_ours(d, DEV_WORKER, "worker", 1200);
+    daemon_of_ours(d, DEV_API, "api", 3000);
+    daemon_of_ours(d, DEV_SCHEDULER, "scheduler", 2000);
+    daemon_of_ours(d, DEV_WORKER, "worker", 3000);
 }
 
 enum errc daemons_migrate(struct dev *d, struct err *e)

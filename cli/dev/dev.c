@@ -18,7 +18,7 @@
 #include "core/base/cleanup.h"
 #include "core/base/clock.h"
 
-enum { STOP_WAIT_MS = 15000 };
+enum { STOP_WAIT_MS = 20000 };
 
 static enum errc start_servers(struct dev *d, struct err *e)
 {
@@ -114,7 +114,8 @@ static int run(struct dev *d, int ready_fd)
     }
     if (d->lock_fd < 0)
         return rc;
-    supervise_stop(d);
+    if (!supervise_stop(d) && rc == CLI_OK)
+        rc = CLI_FAILED;
     if (d->is_ephemeral && files_remove_data(d, &e) != ERR_OK)
         cli_note(d->c, "falaj dev: %s", e.msg);
     state_unlock(d);

@@ -89,4 +89,4 @@ enum errc supervise_pause(struct dev *d, int ms, struct err *e) MUST_CHECK;
 /* Run to its end as uid; its output goes to log_path, or *ret_out gets its standard output. Fails unless it exits with 0. */
 enum errc supervise_run_once(struct dev *d, const struct child *what, int timeout_ms, struct str *ret_out, struct err *e) MUST_CHECK;
 void supervise_run(struct dev *d);          /* until SIGTERM or SIGINT */
-void supervise_stop(struct dev *d);
+bool supervise_stop(struct dev *d);          /* false: one of them ended badly, or had to be killed */

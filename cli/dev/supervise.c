@@ -16,7 +16,7 @@
 #include "core/base/cleanup.h"
 #include "core/base/clock.h"
 
-enum { BACKOFF_MIN_MS = 200, BACKOFF_MAX_MS = 5000, STABLE_US = 30 * 1000000, LOG_CHECK_US = 10 * 1000000, OUTPUT_MAX = 1 << 16 };
+enum { BACKOFF_MIN_MS = 200, BACKOFF_MAX_MS = 5000, STABLE_US = 30 * 1000000, LOG_CHECK_US = 10 * 1000000, OUTPUT_MAX = 1 << 16, QUIT_MS = 2000 };
 
 enum errc supervise_init(struct dev *d, struct err *e)
 {
@@ -184,16 +184,52 @@ void supervise_run(struct dev *d)
     arena_free(turn);
 }
 
-void supervise_stop(struct dev *d)
+/* Wait up to ms for the end of a child of ours; its status says how it ended. A process whose first thread is gone may have
+ * others that still end: only waitpid knows when it is over. */
+static bool wait_end(struct child *p, int ms, int *ret_status)
 {
+    int64_t end = clock_mono_us(&clock_system) + INT64_C(1000) * ms;
+    for (;;) {
+        if (waitpid(p->pid, ret_status, WNOHANG) == p->pid)
+            return true;
+        if (clock_mono_us(&clock_system) > end)
+            return false;
+        poll(NULL, 0, 2);
+    }
+}
+
+/* Ended by itself with status 0, or by the signal it was asked to end by before it could listen to it. */
+static bool stop_child(struct dev *d, struct child *p)
+{
+    int status = 0;
+    kill(p->pid, p->stop_signal);
+    bool is_gone = wait_end(p, p->stop_ms, &status);
+    if (!is_gone && p->stop_signal == SIGINT) {         /* postgres: at once, its children too */
+        kill(p->pid, SIGQUIT);
+        is_gone = wait_end(p, QUIT_MS, &status);
+    }
+    if (!is_gone) {
+        kill(p->pid, SIGKILL);
+        cli_note(d->c, "falaj dev: %s did not end within %d ms and was killed (log: %s)", p->name, p->stop_ms, p->log_path);
+        wait_end(p, QUIT_MS, &status);
+        return false;
+    }
+    if ((WIFEXITED(status) && WEXITSTATUS(status) == 0) || (WIFSIGNALED(status) && WTERMSIG(status) == p->stop_signal))
+        return true;
+    cli_note(d->c, "falaj dev: %s %s when it was told to stop:\n%s", p->name, ending(d->arena, status), log_tail(d->arena, p->log_path));
+    return false;
+}
+
+bool supervise_stop(struct dev *d)
+{
+    bool is_clean = true;
     for (int i = DEV_DAEMONS; i-- > 0;) {
         struct child *p = &d->children[i];
         if (p->pid)
-            process_end(p->pid, p->start_ticks, p->stop_signal, p->stop_ms);
-        if (p->pid)
-            waitpid(p->pid, NULL, WNOHANG);
+            is_clean = stop_child(d, p) && is_clean;
         p->pid = 0;
     }
     unlink(arena_printf(d->arena, "%s/pids", d->data));
     unlink(arena_printf(d->arena, "%s/dev.json", d->data));
+    return is_clean;
 }
