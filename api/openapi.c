@@ -217,6 +217,26 @@ static void components(struct buf *b, const struct route **rows, size_t n)
     }
 }
 
+/* Each tag once, in the order of the alphabet. */
+static void tags(struct buf *b, const struct route **rows, size_t n)
+{
+    struct str last = STR("");
+    for (bool first = true;; first = false) {
+        struct str next = STR_NULL;
+        for (size_t i = 0; i < n; i++) {
+            struct str tag = tag_of(rows[i]);
+            if (str_cmp(tag, last) > 0 && (!next.ptr || str_cmp(tag, next) < 0))
+                next = tag;
+        }
+        if (!next.ptr)
+            return;
+        buf_add_c(b, first ? "{\"name\":" : ",{\"name\":");
+        buf_add_json(b, next);
+        buf_printf(b, ",\"description\":\"Calls about %.*s\"}", STR_ARG(next));
+        last = next;
+    }
+}
+
 void openapi_print(struct buf *b)
 {
     const struct route *rows[ROUTES_MAX];
@@ -229,18 +249,7 @@ void openapi_print(struct buf *b)
                  "\"Multi-tenant control plane for AI training and inference.\",\"contact\":{\"name\":\"Falaj\",\"url\":\"https://falaj.ae\"},"
                  "\"license\":{\"name\":\"Apache-2.0\",\"identifier\":\"Apache-2.0\"}},\"servers\":[{\"url\":\"/\"}],"
                  "\"security\":[{\"token\":[]}],\"tags\":[");
-    for (size_t i = 0, k = 0; i < n; i++) {
-        bool seen = false;
-        for (size_t j = 0; j < i && !seen; j++)
-            seen = str_eq(tag_of(rows[j]), tag_of(rows[i]));
-        if (seen)
-            continue;
-        buf_add_c(b, k++ ? ",{\"name\":" : "{\"name\":");
-        buf_add_json(b, tag_of(rows[i]));
-        buf_add_c(b, ",\"description\":\"Calls about ");
-        buf_add_str(b, tag_of(rows[i]));
-        buf_add_c(b, "\"}");
-    }
+    tags(b, rows, n);
     buf_add_c(b, "],\"paths\":{");
     paths(b, rows, n);
     buf_add_c(b, "},\"components\":{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\",\"description\":\"An access token, flj_…\"}},"

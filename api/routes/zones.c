@@ -15,7 +15,8 @@ static bool check_country(struct str s, const char **why)
 SCHEMA_OF(zone_create_in, "A zone to create",
     FIELD(zone_create_in, code, F_REQ, .min = 2, .max = 31, .check = check_slug, .doc = "Short name, e.g. ae-dxb-1"),
     FIELD(zone_create_in, name, F_REQ, .min = 1, .max = 128, .check = check_name, .doc = "Name for people"),
-    FIELD(zone_create_in, country, F_REQ, .min = 2, .max = 2, .check = check_country, .doc = "ISO 3166 country"),
+    FIELD(zone_create_in, country, F_REQ, .min = 2, .max = 2, .check = check_country, .pattern_doc = "^[A-Z]{2}$", .example = "AE",
+        .doc = "ISO 3166 country"),
     FIELD_STRS(zone_create_in, legal_regimes, 0, .max = 16, .doc = "Laws that apply there, e.g. uae-pdpl"));
 
 struct zone_ref { struct str code; };
