@@ -53,7 +53,9 @@ BEGIN
            route, key, sha, event_id, event, ord)),
   seen AS MATERIALIZED (
     SELECT i.ord, d.request_sha = i.sha AS same, d.resource_id, d.status
-      FROM i JOIN idempotency d ON d.tenant_id = i.tenant_id AND d.principal_id = i.user_id AND d.route = i.route AND d.key = i.key),
+      FROM i CROSS JOIN LATERAL (      -- one index look-up per item, whatever the planner believes of the table's size
+        SELECT request_sha, resource_id, status FROM idempotency
+         WHERE tenant_id = i.tenant_id AND principal_id = i.user_id AND route = i.route AND key = i.key LIMIT 1) d),
   q AS MATERIALIZED (
     SELECT quota.tenant_id, hard_limit - used AS room FROM quota
      WHERE quota.tenant_id = ANY (tenants) AND resource = 'jobs'),

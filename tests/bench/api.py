@@ -33,7 +33,7 @@ def wrk(p, lines, seconds, connections=64, body=None):
     return json.loads([x for x in out.splitlines() if x.startswith("{")][-1])
 
 
-def pgbench(p, script, seconds, clients=64, **variables):
+def pgbench(p, script, seconds, clients=32, **variables):
     args = [PGBENCH, "-n", "-M", "prepared", "-f", os.path.join(HERE, "sql", script), "-c", str(clients), "-j", "1", "-T", str(seconds)]
     for k, v in variables.items():
         args += ["-D", f"{k}={v}"]
@@ -58,8 +58,8 @@ def pause(p, names, sig):
 def bench_submit(p, tokens, a):
     """Scheduler (with the audit sequencer) and worker stand still: pgbench has neither."""
     pause(p, ("scheduler", "worker"), signal.SIGSTOP)
-    spec = "'" + BODY + "'"
-    h = "'" + "ab" * 32 + "'"
+    spec = BODY
+    h = "ab" * 32
     one, peer_many, many = [], [], []
     p99 = []
     for _ in range(a.reps):
@@ -98,7 +98,7 @@ def bench_read(p, tokens, a):
     for t in tokens[:20]:
         ids = [j["job_id"] for j in Api(p.url, t).must("GET", "/v1/jobs?page_size=50")["data"]]
         paths += [f"{t} /v1/jobs/{i}" for i in ids]
-    p.sql("INSERT INTO job (id, tenant, spec) SELECT md5(i::text)::uuid, i % 100 + 1, '%s'::jsonb FROM generate_series(1, 20000) i ON CONFLICT DO NOTHING" % BODY, "peer")
+    p.sql(f"INSERT INTO job (id, tenant, spec) SELECT md5(i::text)::uuid, i % 100 + 1, '{BODY}'::jsonb FROM generate_series(1, 20000) i ON CONFLICT DO NOTHING", "peer")
     peer = median(lambda: pgbench(p, "select.sql", a.seconds, nrows=20000), a.reps)
     ours = [wrk(p, paths, a.seconds) for _ in range(a.reps)]
     rate = statistics.median(r["rate"] for r in ours)
