@@ -29,3 +29,19 @@ INSERT INTO job_edge (from_state, event, to_state) VALUES
   ('RUNNING',    'RETURN',   'PENDING'),
   ('RUNNING',    'EXPIRE',   'PENDING'),
   ('RUNNING',    'LOSE',     'NODE_FAIL');
+
+-- The trigger's condition holds the edges as a constant, so a legal transition costs one comparison and no call.
+CREATE FUNCTION job_edge_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.version <= OLD.version OR NEW.fence < OLD.fence THEN
+    RAISE EXCEPTION 'job version and fence only grow' USING ERRCODE = 'FJ409';
+  END IF;
+  RAISE EXCEPTION 'job state % does not lead to %', OLD.state, NEW.state USING ERRCODE = 'FJ409';
+END $$;
+DO $$
+BEGIN
+  EXECUTE format('CREATE TRIGGER job_edge BEFORE UPDATE OF state ON job FOR EACH ROW WHEN (OLD.state IS DISTINCT FROM NEW.state AND '
+                 '(NEW.version <= OLD.version OR NEW.fence < OLD.fence OR (OLD.state || ''>'' || NEW.state) <> ALL (%L::text[]))) '
+                 'EXECUTE FUNCTION job_edge_refuse()',
+                 (SELECT array_agg(DISTINCT from_state || '>' || to_state) FROM job_edge));
+END $$;

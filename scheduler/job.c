@@ -8,6 +8,7 @@
 #include "core/wire/job_spec.h"
 #include "scheduler/job_repo.h"
 #include "tenants/principal.h"
+#include "tenants/quota.h"
 
 SCHEMA_EXTERN(job_create, "A job to submit",
     FIELD(job_create, name, F_REQ, .min = 1, .max = 128, .check = check_name, .doc = "Name shown in lists"),
@@ -121,8 +122,10 @@ enum errc job_cancel(struct work *w, struct uuid job_id, struct job *ret, struct
 {
     bool found;
     TRY(job_repo_cancel_waiting(w->tx, w->tenant_id, job_id, ret, &found, e));
-    if (found)
+    if (found) {
+        quota_release(w, "jobs", 1);    /* a statement of its own, not joined: see lease_end_repo.c */
         return ERR_OK;
+    }
     TRY(job_repo_cancel_request(w->tx, w->tenant_id, job_id, ret, &found, e));
     if (found)
         return ERR_OK;

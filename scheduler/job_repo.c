@@ -79,7 +79,6 @@ static const struct stmt job_cancel_waiting = { .name = "job_cancel_waiting", .p
     "  UPDATE job SET state = 'CANCELLED', queued = false, reason = '', message = 'Cancelled before it started', version = version + 1,\n"
     "         cancel_requested = true, finished_at = clock_timestamp()\n"
     "   WHERE tenant_id = $1 AND job_id = $2 AND state IN ('PENDING', 'HELD') RETURNING job.*),\n"
-    "q AS (UPDATE quota SET used = used - 1 FROM j WHERE quota.tenant_id = j.tenant_id AND quota.resource = 'jobs'),\n"
     "e AS (INSERT INTO job_event (tenant_id, job_id, version, state, message, fence)\n"
     "      SELECT tenant_id, job_id, version, state, message, fence FROM j)\n"
     "SELECT " JOB_COLUMNS " FROM j" };

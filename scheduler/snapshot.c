@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* snapshot.c - three reads: machines with their room, the front of each tenant's queue, and those tenants.
  *
- * Each tenant's first jobs are read in turn, so one tenant's flood hides nobody. Jobs that no machine could take at the last look
+ * Each tenant's first jobs are read in turn, twice its equal part of the room, so one tenant's flood hides nobody and none is read in
+ * vain; what is left of the room after that is found by the next round. Jobs that no machine could take at the last look
  * (ZoneUnavailable, NoMatchingFlavor) are read in a list of their own, so they hide nothing behind them either. */
 #include "scheduler/snapshot.h"
 #include "core/db/tx.h"
@@ -38,13 +39,15 @@ static const struct stmt snapshot_nodes = { .name = "snapshot_nodes", .params = 
     "       AND (not_before IS NULL OR not_before <= clock_timestamp())"
 
 static const struct stmt snapshot_jobs = { .name = "snapshot_jobs", .params = "ii", .row = &snap_job_schema, .card = CARD_MANY, .sql =
+    "WITH t AS MATERIALIZED (\n"
+    "  SELECT tenant_id FROM tenant WHERE state = 'ACTIVE' AND EXISTS (SELECT FROM job WHERE job.tenant_id = tenant.tenant_id AND queued))\n"
     "SELECT " WAITING_COLUMNS " FROM (\n"
     "  SELECT j.*, row_number() OVER (PARTITION BY j.tenant_id ORDER BY j.priority DESC, j.job_id) AS turn\n"
-    "    FROM tenant t CROSS JOIN LATERAL (\n"
-    "      (" WAITING " AND reason NOT IN ('ZoneUnavailable', 'NoMatchingFlavor') ORDER BY priority DESC, job_id LIMIT $1)\n"
+    "    FROM t CROSS JOIN LATERAL (\n"
+    "      (" WAITING " AND reason NOT IN ('ZoneUnavailable', 'NoMatchingFlavor') ORDER BY priority DESC, job_id\n"
+    "       LIMIT greatest(4, 2 * $1 / greatest(1, (SELECT count(*) FROM t))))\n"
     "      UNION ALL\n"
-    "      (" WAITING " AND reason IN ('ZoneUnavailable', 'NoMatchingFlavor') ORDER BY priority DESC, job_id LIMIT $2)) j\n"
-    "   WHERE t.state = 'ACTIVE') w\n"
+    "      (" WAITING " AND reason IN ('ZoneUnavailable', 'NoMatchingFlavor') ORDER BY priority DESC, job_id LIMIT $2)) j) w\n"
     " ORDER BY turn, submitted_at LIMIT $1 + $2" };
 
 static const struct stmt snapshot_tenants = { .name = "snapshot_tenants", .params = "U", .row = &snap_tenant_schema, .card = CARD_MANY, .sql =
@@ -138,6 +141,7 @@ enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snap
         for (size_t i = 0; i < s.tenants.n; i++)
             split_zones(&s.tenants.items[i], w->arena);
     }
+    s.is_cut |= s.tenants.n > 1;
     snapshot_link(&s);
     *ret = s;
     return ERR_OK;
