@@ -25,6 +25,7 @@
 #include "core/table/metrics.h"
 #include "keys/client.h"
 #include "registry/blob_store.h"
+#include "registry/orphan.h"
 #include "registry/registry.h"
 #include "registry/serving.h"
 #include "scheduler/capacity.h"
@@ -47,7 +48,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SECURE_HEAP = 4 << 20, KEYD_TIMEOUT_MS = 3000, HOUSEKEEPING_S = 10 };
+enum { SECURE_HEAP = 4 << 20, KEYD_TIMEOUT_MS = 3000, HOUSEKEEPING_S = 10, ORPHAN_EVERY_S = 3600, BLOB_AGE_S = 3600 };
 
 extern const struct stmt *const idempotency_stmts[];
 
@@ -138,10 +139,20 @@ static struct http_server *listen_nodes(struct api *api, const struct config *cf
     return http_server_new(&o, e);
 }
 
-/* Waits for SIGTERM or SIGINT; every HOUSEKEEPING_S seconds does the small regular work. */
+/* Blobs that no row knows: only a process that may see every tenant's rows can say so. */
+static void sweep_orphans(struct app *app, struct arena *a)
+{
+    struct err e;
+    int64_t removed = 0;
+    if (app->node_pool && orphan_sweep(app, a, BLOB_AGE_S, &removed, &e) != ERR_OK)
+        log_err(LOG_WARN, "orphan.sweep", &e);
+}
+
+/* Waits for SIGTERM or SIGINT; every HOUSEKEEPING_S seconds does the small regular work, every ORPHAN_EVERY_S the larger. */
 static void run_until_signal(struct app *app, struct api *api, sigset_t *set)
 {
     struct timespec pause = { HOUSEKEEPING_S, 0 };
+    int64_t sweep_us = clock_mono_us(app->clock) + ORPHAN_EVERY_S * INT64_C(1000000);
     for (;;) {
         int sig = sigtimedwait(set, NULL, &pause);
         if (sig > 0)
@@ -150,7 +161,11 @@ static void run_until_signal(struct app *app, struct api *api, sigset_t *set)
         struct err e;
         if (authn_flush_used(api->authn, a, &e) != ERR_OK)
             log_err(LOG_WARN, "authn.flush", &e);
-        blob_sweep(app->blobs, 3600);
+        blob_sweep(app->blobs, BLOB_AGE_S);
+        if (clock_mono_us(app->clock) >= sweep_us) {
+            sweep_orphans(app, a);
+            sweep_us = clock_mono_us(app->clock) + ORPHAN_EVERY_S * INT64_C(1000000);
+        }
         arena_free(a);
     }
 }

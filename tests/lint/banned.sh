@@ -42,7 +42,7 @@ sub check_c {
             my $call = $1;
             my ($key, $why) = @{ $calls{$call} };
             next if $key eq 'exit' && $file =~ m{(?:^|/)main\.c$};
-            next if $key eq 'malloc' && ($file =~ m{^core/base/} || $function =~ /_(?:new(?:_\w+)?|init|open|alloc|begin)$/);
+            next if $key eq 'malloc' && ($file =~ m{^core/base/} || $function =~ /_(?:new(?:_\w+)?|init|open(?:_\w+)?|alloc|begin)$/);
             next if $key eq 'db_begin' && $file =~ m{^core/db/};
             report("$file:$n", $file, $key, "$call(): $why");
         }
