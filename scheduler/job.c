@@ -52,10 +52,10 @@ enum errc job_check(const struct job_create *in, const struct principal *p, stru
     return ERR_OK;
 }
 
-static enum errc read_replays(struct db_tx *tx, struct job_submission **items, size_t n, struct err *e)
+static enum errc read_replays(struct work *w, struct job_submission **items, size_t n, struct err *e)
 {
     size_t k = 0;
-    struct arena *a = db_arena(tx);
+    struct arena *a = w->arena;
     struct uuid *tenants = ARENA_ARRAY(a, struct uuid, n), *jobs = ARENA_ARRAY(a, struct uuid, n);
     struct job_submission **which = ARENA_ARRAY(a, struct job_submission *, n);
     for (size_t i = 0; i < n; i++)
@@ -68,7 +68,7 @@ static enum errc read_replays(struct db_tx *tx, struct job_submission **items, s
         return ERR_OK;
     struct job *found = ARENA_ARRAY(a, struct job, k);
     bool *is = ARENA_ARRAY(a, bool, k);
-    TRY(job_repo_get_many(tx, tenants, jobs, k, found, is, e));
+    TRY(job_get_many(w, tenants, jobs, k, found, is, e));
     for (size_t i = 0; i < k; i++)
         if (is[i])
             which[i]->job = found[i];
@@ -79,10 +79,10 @@ enum errc job_submit_many(struct work *w, struct job_submission **items, size_t 
 {
     CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
     /* The definer function sees the tenants that the items name; the transaction itself is scoped to nobody. */
-    TRY(db_begin(w->app->pool, SCOPE_TENANT(UUID_NIL), 0, w->arena, &tx, e));
+    TRY(db_begin(w->app->pool, SCOPE_SYSTEM, TX_SINGLE, w->arena, &tx, e));
     TRY(job_repo_submit_many(tx, items, n, e));
-    TRY(read_replays(tx, items, n, e));
-    return db_commit(tx, e);
+    TRY(db_commit(tx, e));
+    return read_replays(w, items, n, e);
 }
 
 enum errc job_submit_in_tx(struct work *w, struct job_submission *item, struct err *e)
@@ -102,7 +102,7 @@ enum errc job_get_many(struct work *w, const struct uuid *tenants, const struct 
                        struct err *e)
 {
     CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    TRY(db_begin(w->app->pool, SCOPE_TENANT(UUID_NIL), TX_READ_ONLY, w->arena, &tx, e));
+    TRY(db_begin(w->app->pool, SCOPE_SYSTEM, TX_READ_ONLY | TX_SINGLE, w->arena, &tx, e));
     TRY(job_repo_get_many(tx, tenants, jobs, n, ret, found, e));
     return db_commit(tx, e);
 }

@@ -22,7 +22,7 @@ struct db_tx {
     struct db_conn *conn;       /* NULL: the transaction has ended */
     struct arena *arena;
     struct db_scope scope;
-    bool is_read_only, is_begun, is_failed, is_count_owed;      /* is_count_owed: a must_affect is not yet answered */
+    bool is_read_only, is_single, is_begun, is_failed, is_count_owed;      /* is_count_owed: a must_affect is not yet answered */
     struct err failure;
     int statements;
     struct hook *hooks, **hooks_end;
@@ -39,6 +39,8 @@ enum errc db_begin(struct db_pool *pool, struct db_scope scope, unsigned flags, 
     tx->arena = arena;
     tx->scope = scope;
     tx->is_read_only = flags & TX_READ_ONLY;
+    tx->is_single = flags & TX_SINGLE;
+    ASSERT(!tx->is_single || scope.kind == SCOPE_KIND_SYSTEM);
     tx->hooks_end = &tx->hooks;
     *ret = tx;
     return ERR_OK;
@@ -65,7 +67,8 @@ static void send_own(struct db_tx *tx, int slot, const struct arg *args, int nar
 
 static void start(struct db_tx *tx)
 {
-    if (tx->is_begun)
+    ASSERT(!tx->is_single || tx->statements == 0);
+    if (tx->is_begun || tx->is_single)
         return;
     tx->is_begun = true;
     send_own(tx, tx->is_read_only ? SLOT_BEGIN_RO : SLOT_BEGIN, NO_ARGS);

@@ -32,7 +32,9 @@ struct db_scope {
 #define SCOPE_TENANT(id) ((struct db_scope){ SCOPE_KIND_TENANT, (id) })
 #define SCOPE_SYSTEM ((struct db_scope){ SCOPE_KIND_SYSTEM, UUID_NIL })
 
-enum { TX_READ_ONLY = 1 };
+/* TX_SINGLE: the transaction is its one statement, which commits by itself in one round trip. Nothing names a tenant then (scope must be
+ * SCOPE_SYSTEM): for SECURITY DEFINER functions that take the tenants as arguments. A second statement is a bug. */
+enum { TX_READ_ONLY = 1, TX_SINGLE = 2 };
 
 MUST_CHECK enum errc db_begin(struct db_pool *pool, struct db_scope scope, unsigned flags, struct arena *arena, struct db_tx **ret,
                               struct err *e);
