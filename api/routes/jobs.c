@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jobs.c - routes of jobs. Submissions and reads are combined: what waits goes to PostgreSQL as one statement. */
+#include "api/api_int.h"
 #include "api/jobs_int.h"
-#include "api/pipeline.h"
 #include "audit/event.h"
+#include "core/base/cleanup.h"
+#include "core/db/pool.h"
 #include "core/db/tx.h"
+#include "core/json/encode.h"
 #include "core/redis/wake.h"
 #include "scheduler/job.h"
 #include "scheduler/submit.h"
+
+enum { STORE_TRIES = 4 };
 
 struct job_ref { struct uuid job_id; };
 SCHEMA_OF(job_ref, "Which job", FIELD_ID(job_ref, job_id, "job", F_PATH, .doc = "The job"));
@@ -77,11 +82,32 @@ static void verdict(const struct job_submission *s, struct err *e)
     }
 }
 
+static enum errc store(struct work *w, struct job_submission **items, size_t n, struct err *e)
+{
+    enum errc rc = ERR_RETRY;
+    for (int tries = 0; rc == ERR_RETRY && tries < STORE_TRIES; tries++)
+        rc = job_submit_many(w, items, n, e);
+    return rc;
+}
+
+/* What is wrong with one item must not become its neighbours' error: a batch that fails for what is in it is stored one by one. */
+static void store_each(struct work *w, struct job_submission **items, struct call **who, size_t n)
+{
+    struct err e = { 0 };
+    enum errc rc = store(w, items, n, &e);
+    bool is_about_items = rc != ERR_OK && rc != ERR_UNAVAILABLE && rc != ERR_DEADLINE && rc != ERR_RETRY && n > 1;
+    for (size_t i = 0; i < n; i++) {
+        if (is_about_items)
+            (void)store(w, &items[i], 1, &who[i]->err);
+        else if (rc != ERR_OK)
+            who[i]->err = e;
+    }
+}
+
 static void submit_combined(struct work *w, struct call **calls, size_t n)
 {
     struct job_submission *all = ARENA_ARRAY(w->arena, struct job_submission, n), **items = ARENA_ARRAY(w->arena, struct job_submission *, n);
     struct call **who = ARENA_ARRAY(w->arena, struct call *, n);
-    struct err e = { 0 };
     size_t k = 0;
     for (size_t i = 0; i < n; i++) {
         struct call *c = calls[i];
@@ -91,18 +117,12 @@ static void submit_combined(struct work *w, struct call **calls, size_t n)
         who[k] = c;
         items[k++] = &all[i];
     }
-    enum errc rc = ERR_OK;
-    for (int tries = 0; k && tries < 4; tries++) {
-        rc = job_submit_many(w, items, k, &e);
-        if (rc != ERR_RETRY)
-            break;
-    }
+    if (k)
+        store_each(w, items, who, k);
     bool any = false;
     for (size_t i = 0; i < k; i++) {
-        if (rc != ERR_OK) {
-            who[i]->err = e;
+        if (who[i]->err.code != ERR_OK)
             continue;
-        }
         verdict(items[i], &who[i]->err);
         who[i]->replayed = items[i]->verdict == JOB_REPLAY;
         any |= items[i]->verdict == JOB_STORED;
@@ -144,7 +164,26 @@ static void read_combined(struct work *w, struct call **calls, size_t n)
     }
 }
 
-/* A batch is one call: one Idempotency-Key for all, spread over the items as key#n. */
+/* The transaction of the batch's own record of its key. */
+static enum errc batch_key(struct call *c, struct str answer, struct err *e)
+{
+    struct work *w = &c->work;
+    bool is_first;
+    TRY(db_begin(w->app->pool, SCOPE_TENANT(w->tenant_id), 0, w->arena, &w->tx, e));
+    enum errc rc = ERR_OK;
+    if (answer.ptr)
+        idempotency_end(c, 201, answer);
+    else
+        rc = idempotency_claim(c, &is_first, e);
+    if (rc == ERR_OK)
+        rc = db_commit(w->tx, e);
+    db_rollback(w->tx);
+    w->tx = NULL;
+    return rc;
+}
+
+/* A batch is one call, with one record of its Idempotency-Key that keeps its answer. Its jobs are stored by a transaction of their own,
+ * each under the key and its number with a space between, which no client's key has: what a lost call had stored is found again. */
 static enum errc submit_batch(struct call *c, struct job_batch_out *out, struct err *e)
 {
     const struct job_batch_in *in = c->in;
@@ -154,10 +193,8 @@ static enum errc submit_batch(struct call *c, struct job_batch_out *out, struct 
     struct job_batch_item *ret = ARENA_ARRAY(a, struct job_batch_item, n);
     size_t *at = ARENA_ARRAY(a, size_t, n);
     struct err *errs = ARENA_ARRAY(a, struct err, n);
-    if (c->idempotency_key.len > 240)
-        return FAIL(e, INVALID, "The Idempotency-Key of a batch has at most 240 characters");
     for (size_t i = 0; i < n; i++) {
-        prepare(c, (const struct job_create *)in->jobs.items + i, str_fmt(a, "%.*s#%zu", STR_ARG(c->idempotency_key), i), &all[i], &errs[i]);
+        prepare(c, (const struct job_create *)in->jobs.items + i, str_fmt(a, "%.*s %zu", STR_ARG(c->idempotency_key), i), &all[i], &errs[i]);
         if (errs[i].code == ERR_OK) {
             at[k] = i;
             items[k++] = &all[i];
@@ -184,8 +221,17 @@ static enum errc submit_batch(struct call *c, struct job_batch_out *out, struct 
 
 static enum errc batch(struct work *w, const void *in, void *out, struct err *e)
 {
+    struct call *c = call_of(w);
+    CLEANUP(buf_releasep) struct buf answer = BUF(4 << 20);
     (void)in;
-    return submit_batch(call_of(w), out, e);
+    if (c->idempotency_key.len > 240)
+        return FAIL(e, INVALID, "The Idempotency-Key of a batch has at most 240 characters");
+    TRY(batch_key(c, STR_NULL, e));
+    if (c->replayed)
+        return ERR_OK;
+    TRY(submit_batch(c, out, e));
+    json_encode(&job_batch_out_schema, out, &answer);
+    return batch_key(c, buf_str(&answer), e);
 }
 
 static enum errc list(struct work *w, const void *in, void *out, struct err *e)
