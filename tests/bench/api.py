@@ -4,7 +4,7 @@
 
 Prints one JSON line a figure: {"figure", "value", "unit", …}. Not a test: no figure fails. Needs wrk and pgbench.
 usage: tests/bench/api.py [--seconds N] [--reps N] [--only submit|read|e2e|latency|idle]"""
-import argparse, json, os, re, signal, statistics, subprocess, sys, tempfile, threading, time
+import argparse, datetime, json, os, re, signal, statistics, subprocess, sys, tempfile, threading, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from platform_falaj import BIN, SRC, Api, Platform, log
@@ -150,6 +150,13 @@ def bench_idle(p, a):
     for name, pid in p.pids().items():
         rss = int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{pid}/status").read()).group(1)) / 1024
         figure(f"idle.rss.{name}", rss, "MB")
+    pid = p.pids()["api"]
+    ticks = int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[19])
+    boot = time.time() - float(open("/proc/uptime").read().split()[0])
+    log_text = open(os.path.join(p.ready["data_dir"], "log/api.log")).read()
+    at = re.findall(r"ts=(\S+)Z level=info program=falaj-api event=api.ready", log_text)[-1]
+    ready = datetime.datetime.fromisoformat(at).replace(tzinfo=datetime.timezone.utc).timestamp()
+    figure("start.falaj_api_ready", ready - (boot + ticks / os.sysconf("SC_CLK_TCK")), "s")
     total = 0
     with tempfile.TemporaryDirectory() as d:
         for name in ("falaj", "falaj-api", "falaj-scheduler", "falaj-keyd", "falaj-worker", "falaj-migrate", "falaj-verify"):
