@@ -55,6 +55,7 @@ struct flight {
     bool front_done;
     bool is_parked;
     struct uuid wake_id;
+    int64_t parked_mono_us;
     uint64_t wake_seq[WAKE_BUCKETS];        /* as they were before the handler ran */
     struct rate_result rate;
     bool has_rate;
@@ -79,6 +80,8 @@ void problem_body(struct buf *out, const struct err *e, struct str request_id, s
 /* idempotency.c */
 enum errc idempotency_key_read(struct call *c, struct err *e) MUST_CHECK;
 enum errc idempotency_begin(struct call *c, struct err *e) MUST_CHECK;      /* sets c->replayed */
+/* For work of several transactions whose parts can be repeated: neither first nor replayed means that an earlier call did not finish. */
+enum errc idempotency_claim(struct call *c, bool *ret_first, struct err *e) MUST_CHECK;
 void idempotency_end(struct call *c, int status, struct str body);
 
 /* page.c */
@@ -92,6 +95,8 @@ void combiner_free(struct combiner *c);
 
 /* park.c */
 struct park *park_new(struct pipeline *p);
+/* How long a parked call waits for a hint before it looks by itself: with Redis, and without. For tests. */
+void park_set_look(struct park *k, int64_t look_us, int64_t look_alone_us);
 void park_note(struct park *k, struct flight *f);       /* remember the wake numbers before the handler runs */
 void park_add(struct park *k, struct flight *f);
 void park_wake(struct park *k, struct uuid wake_id);

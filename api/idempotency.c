@@ -43,27 +43,39 @@ enum errc idempotency_key_read(struct call *c, struct err *e)
     return ERR_OK;
 }
 
-enum errc idempotency_begin(struct call *c, struct err *e)
+enum errc idempotency_claim(struct call *c, bool *ret_first, struct err *e)
 {
     struct work *w = &c->work;
     int64_t inserted;
     TRY(db_exec(w->tx, &idempotency_insert, ARGS(A_UUID(w->tenant_id), A_UUID(c->principal->user_id), A_TEXT(c->route->op),
         A_STR(c->idempotency_key), A_BYTES(c->request_sha, 32)), &inserted, e));
+    *ret_first = inserted != 0;
     if (inserted)
         return ERR_OK;
     struct idem_row row = { 0 };
     bool found;
     TRY(db_maybe(w->tx, &idempotency_get, ARGS(A_UUID(w->tenant_id), A_UUID(c->principal->user_id), A_TEXT(c->route->op),
         A_STR(c->idempotency_key)), &row, &found, e));
-    if (!found || row.status == 0)
+    if (!found)
         return FAIL(e, IN_PROGRESS, "The first call with this Idempotency-Key is still running");
     if (row.request_sha.data.len != 32 || memcmp(row.request_sha.data.ptr, c->request_sha, 32))
         return FAIL(e, IDEMPOTENCY_REUSE, "This Idempotency-Key was used for a different request");
+    if (row.status == 0)
+        return ERR_OK;
     if (c->route->flags & R_SECRET)
         return FAIL(e, CONFLICT, "This was done already and its answer held a secret that is shown once; use a new Idempotency-Key to make another");
     c->replayed = true;
     c->replay_body = row.body;
     c->status = row.status;
+    return ERR_OK;
+}
+
+enum errc idempotency_begin(struct call *c, struct err *e)
+{
+    bool is_first;
+    TRY(idempotency_claim(c, &is_first, e));
+    if (!is_first && !c->replayed)
+        return FAIL(e, IN_PROGRESS, "The first call with this Idempotency-Key is still running");
     return ERR_OK;
 }
 

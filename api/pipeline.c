@@ -249,6 +249,13 @@ static enum errc write_audit(struct flight *f, struct err *e)
     return ERR_OK;
 }
 
+static enum errc replay(struct flight *f)
+{
+    f->answer = BUF(RESPONSE_MAX);
+    buf_add_str(&f->answer, f->call.replay_body);
+    return ERR_OK;
+}
+
 /* begin -> idempotency -> handler -> encode -> audit -> commit */
 static enum errc run_in_tx(struct flight *f, struct err *e)
 {
@@ -259,6 +266,8 @@ static enum errc run_in_tx(struct flight *f, struct err *e)
     c->out = arena_alloc(w->arena, row->flags & R_LIST ? sizeof(struct page_out) : row->flags & R_TEXT ? sizeof(struct buf) : row->out ? row->out->size : 16);
     if (row->flags & R_NO_TX) {
         TRY(row->handler(w, c->in, c->out, e));
+        if (c->replayed)
+            return replay(f);
         return f->is_parked ? ERR_OK : flight_encode(f, e);
     }
     TRY(row->flags & R_NODE ? db_begin(w->app->node_pool, SCOPE_SYSTEM, 0, w->arena, &w->tx, e)
@@ -266,8 +275,7 @@ static enum errc run_in_tx(struct flight *f, struct err *e)
     if (row->flags & R_IDEMPOTENT)
         TRY(idempotency_begin(c, e));
     if (c->replayed) {
-        f->answer = BUF(RESPONSE_MAX);
-        buf_add_str(&f->answer, c->replay_body);
+        TRY(replay(f));
         return db_commit(w->tx, e);
     }
     TRY(row->handler(w, c->in, c->out, e));
