@@ -166,6 +166,21 @@ static struct str next_link(struct flight *f)
     return b.overflow ? STR_NULL : str_dup(c->work.arena, buf_str(&b));
 }
 
+/* If-None-Match is * or a list of tags, compared weakly (RFC 9110, 13.1.2). */
+static bool names_tag(struct str list, struct str tag)
+{
+    struct str one;
+    for (bool more = list.len > 0; more;) {
+        more = str_cut(list, ',', &one, &list);
+        one = str_trim(one);
+        if (str_starts(one, "W/"))
+            one = str_n(one.ptr + 2, one.len - 2);
+        if (str_eq(one, tag) || str_eq_c(one, "*"))
+            return true;
+    }
+    return false;
+}
+
 void flight_send(struct flight *f)
 {
     struct call *c = &f->call;
@@ -180,7 +195,7 @@ void flight_send(struct flight *f)
     if (!c->replayed && f->match->version && c->out) {
         struct str tag = str_fmt(c->work.arena, "\"v%ld\"", (long)*(int64_t *)field_at(f->match->version, c->out));
         add(&h, "ETag", tag);
-        if (row->method == HTTP_GET && str_eq(http_header_get(c->request, "If-None-Match"), tag)) {
+        if (row->method == HTTP_GET && names_tag(http_header_get(c->request, "If-None-Match"), tag)) {
             status = 304;
             buf_clear(&f->answer);
         }
