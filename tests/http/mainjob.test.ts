@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+// mainjob.test.ts - the main job over HTTP as a client lives it: upload, train and watch, register, deploy, infer, cancel; and the
+// rules that every call keeps on the way: repeats, conditions, pages, batches, places, quotas.
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { digitRows, digitsCsv, events, train, until, upload } from './client.ts';
+import { fetchDocument, isWorkerRoute, operations } from './contract.ts';
+import { api, idempotencyKey, makeTenant, makeZone, must, problemOf, waitJob, type Api, type Ready } from './harness.ts';
+
+const ready: Ready = inject('falaj');
+const admin: Api = api(ready, ready.admin_token);
+let t: { tenant: any; token: string; api: Api };
+let datasetId: string;
+let done: any;      // a completed training job
+let modelId: string;
+
+beforeAll(async () => {
+  t = await makeTenant(ready);
+  datasetId = (await upload(t.api, digitsCsv, 'digits')).dataset_id;
+  done = await train(t.api, datasetId);
+  modelId = must(await t.api.post('/v1/models', { name: 'digits', job_id: done.job_id }), 201).model_id;
+}, 120_000);
+
+describe('an upload', () => {
+  const bad: [string, string, RegExp][] = [
+    ['a word among numbers', 'a,b,label\n1,2,0\n3,oops,1\n', /row 3, column 2\b/],
+    ['a label that is no class', 'a,b,label\n1,2,0\n3,4,7\n', /row 3, column 3\b/],
+    ['a row too short', 'a,b,label\n1,2,0\n3,4\n', /row 3 has 2 columns/],
+    ['a row too long', 'a,b,label\n1,2,0,9\n', /row 2 has more columns/],
+    ['an empty field', 'a,b,label\n,2,0\n', /row 2, column 1\b/],
+    ['an open quote', 'a,b,label\n"1,2,0\n', /row 2, column 1\b/],
+    ['no label column', 'a,b,c\n1,2,0\n', /label/],
+    ['no rows', 'a,b,label\n', /no data row/],
+  ];
+  test.each(bad)('with %s is refused where it is wrong, and nothing is stored', async (_name, csv, where) => {
+    const set = must(await t.api.post('/v1/datasets', { name: `bad-${Math.random().toString(36).slice(2)}`, label_column: 'label', classes: 2 }), 201);
+    const used = async () => must(await t.api.get('/v1/quotas'), 200).data.map((q: any) => `${q.resource} ${q.used}`);
+    const before = await used();
+    const reply = await t.api.post(`/v1/datasets/${set.dataset_id}/versions`, undefined, { raw: csv, headers: { 'content-type': 'text/csv' } });
+    expect(reply.status, reply.text).toBe(422);
+    problemOf(reply);
+    expect(reply.json.detail).toMatch(where);
+    expect(must(await t.api.get(`/v1/datasets/${set.dataset_id}/versions`), 200).data).toEqual([]);
+    expect(await used()).toEqual(before);
+  });
+
+  test('comes back byte for byte, and says so by its digest', async () => {
+    const [version] = must(await t.api.get(`/v1/datasets/${datasetId}/versions`), 200).data;
+    const content = await t.api.get(`/v1/datasets/${datasetId}/versions/1/content`);
+    expect(content.status).toBe(200);
+    expect(content.text).toBe(digitsCsv);
+    expect(content.headers.get('etag')).toBe(`"sha256:${version.sha256}"`);
+    expect(version).toMatchObject({ version: 1, column_count: 64, size_bytes: digitsCsv.length, zone: ready.zone });
+  });
+});
+
+describe('a training job', () => {
+  test('is watched live to its end, and the stream resumes after any event', async () => {
+    const job = must(await t.api.post('/v1/jobs', { name: 'watched', kind: 'train', spec: { dataset_id: datasetId, hidden: [16], epochs: 6, seed: 7 } }), 201);
+    const all = await events(ready, t.token, job.job_id);
+    const kinds = new Set(all.map((e) => e.event));
+    for (const kind of ['state', 'log', 'metric', 'end']) expect([...kinds], kind).toContain(kind);
+    expect(all.at(-1)!.event).toBe('end');
+    expect(all.at(-1)!.data.state).toBe('COMPLETED');
+    expect(all.filter((e) => e.event === 'state').map((e) => e.data.state)).toEqual(['PENDING', 'ADMITTED', 'STARTING', 'RUNNING', 'COMPLETED']);
+    expect(all.filter((e) => e.event === 'metric').length).toBeGreaterThanOrEqual(6);
+    for (const e of all) expect(e.id).toMatch(/^s\d+,l\d+,m\d+$/);
+    const keys = all.map((e) => e.event + JSON.stringify(e.data));
+    expect(new Set(keys).size, 'no event is told twice').toBe(keys.length);
+    for (const at of [0, Math.floor(all.length / 2), all.length - 2]) {
+      const rest = await events(ready, t.token, job.job_id, all[at]!.id);
+      const told = new Set([...keys.slice(0, at + 1), ...rest.map((e) => e.event + JSON.stringify(e.data))]);
+      expect([...told].sort(), `resumed after event ${at}`).toEqual([...new Set(keys)].sort());
+      expect(rest.length, `events after ${at}`).toBe(all.length - at - 1);
+    }
+  });
+
+  test('learns, and its result, attempts, logs and metrics say how', async () => {
+    expect(done.result.holdout_accuracy).toBeGreaterThan(0.85);
+    const attempts = must(await t.api.get(`/v1/jobs/${done.job_id}/attempts`), 200).data;
+    expect(attempts).toHaveLength(1);
+    const metrics = must(await t.api.get(`/v1/jobs/${done.job_id}/metrics`), 200).data;
+    expect(metrics.length).toBeGreaterThanOrEqual(8);
+    const after = must(await t.api.get(`/v1/jobs/${done.job_id}/metrics?after=${metrics[2].metric_id}`), 200).data;
+    expect(after.map((m: any) => m.metric_id)).toEqual(metrics.slice(3).map((m: any) => m.metric_id));
+    expect(must(await t.api.get(`/v1/jobs/${done.job_id}/logs`), 200).data.length).toBeGreaterThan(0);
+    const states = must(await t.api.get(`/v1/jobs/${done.job_id}/events`), 200).data.map((e: any) => e.state);
+    expect(states).toEqual(['PENDING', 'ADMITTED', 'STARTING', 'RUNNING', 'COMPLETED']);
+  });
+
+  test('over a version that is not there is refused at once', async () => {
+    const reply = await t.api.post('/v1/jobs', { name: 'x', kind: 'train', spec: { dataset_id: datasetId, dataset_version: 99 } });
+    expect([reply.status, problemOf(reply).code]).toEqual([404, 'not_found']);
+  });
+});
+
+describe('a served model', () => {
+  let path: string;
+  let input: string;
+  beforeAll(async () => {
+    const d = must(await t.api.post('/v1/deployments', { name: 'digits', model_id: modelId }), 201);
+    path = '/v2/models/digits';
+    await until(() => t.api.get(`${path}/ready`), 200, 60_000);
+    expect(must(await t.api.get(`/v1/deployments/${d.deployment_id}`), 200)).toMatchObject({ ready: true, state: 'ACTIVE' });
+    const meta = must(await t.api.get(path), 200);
+    input = meta.inputs[0].name;
+    expect(meta.name).toBeTruthy();
+  }, 90_000);
+
+  const ask = (inputs: unknown, extra: Record<string, unknown> = {}) => t.api('POST', `${path}/infer`, { body: { id: 'a1', inputs, ...extra } });
+  const tensor = (rows: number[][], over: Record<string, unknown> = {}) => [{ name: input, shape: [rows.length, 64], datatype: 'FP32', data: rows.flat(), ...over }];
+
+  test('tells the digits', async () => {
+    const rows = digitRows(100);
+    const reply = must(await ask(tensor(rows.map((r) => r.features))), 200);
+    expect(reply.id).toBe('a1');
+    const label = reply.outputs.find((o: any) => o.data.length === 100)!;
+    const hits = label.data.filter((v: number, i: number) => v === rows[i]!.label).length;
+    expect(hits).toBeGreaterThan(85);
+    must(await t.api('POST', `${path}/versions/1/infer`, { body: { inputs: tensor([rows[0]!.features]) } }), 200);
+    expect((await t.api('POST', `${path}/versions/2/infer`, { body: { inputs: tensor([rows[0]!.features]) } })).status).toBe(404);
+  });
+
+  test('answers what it cannot read with {"error"}', async () => {
+    const row = digitRows(1)[0]!.features;
+    const bad: [string, unknown][] = [
+      ['too few columns', tensor([row], { shape: [1, 63], data: row.slice(1) })], ['shape against data', tensor([row], { shape: [2, 64] })],
+      ['no shape', [{ name: input, datatype: 'FP32', data: row }]], ['negative shape', tensor([row], { shape: [-1, 64] })],
+      ['zero rows', tensor([row], { shape: [0, 64], data: [] })], ['huge shape', tensor([row], { shape: [4294967296, 64] })],
+      ['overflowing shape', tensor([row], { shape: [9007199254740992, 9007199254740992] })],
+      ['three dimensions', tensor([row], { shape: [1, 8, 8, 1, 1] })], ['words', tensor([row], { data: row.map(() => 'x') })],
+      ['null', tensor([row], { data: row.map(() => null) })], ['type of another world', tensor([row], { datatype: 'BYTES' })],
+      ['unknown input', tensor([row], { name: 'no-such-input' })], ['no inputs', []], ['inputs no list', 7], ['nested null', [null]],
+    ];
+    for (const [what, inputs] of bad) {
+      const reply = await ask(inputs);
+      expect([400, 422], `${what}: ${reply.status} ${reply.text.slice(0, 200)}`).toContain(reply.status);
+      expect(Object.keys(reply.json), what).toEqual(['error']);
+      expect(typeof reply.json.error).toBe('string');
+    }
+    for (const raw of ['', '{', '[]', '{"inputs":', '\u0000', '['.repeat(50_000)]) {
+      const reply = await t.api('POST', `${path}/infer`, { raw });
+      expect(reply.status, `${JSON.stringify(raw.slice(0, 20))}: ${reply.text}`).toBe(400);
+      expect(Object.keys(reply.json)).toEqual(['error']);
+    }
+    expect(must(await ask(tensor([row])), 200).outputs.length).toBeGreaterThan(0);
+  });
+
+  test('is gone when its deployment is deleted', async () => {
+    const [d] = must(await t.api.get('/v1/deployments'), 200).data;
+    expect([200, 204]).toContain((await t.api.delete(`/v1/deployments/${d.deployment_id}`)).status);
+    const reply = await until(() => t.api.get(`${path}/ready`), 404, 30_000);
+    expect(Object.keys(reply)).toEqual(['error']);
+    await waitJob(t.api, d.job_id, ['CANCELLED', 'COMPLETED'], 30_000);
+  });
+});
+
+describe('cancelling', () => {
+  test('a waiting job ends at once; again is a conflict', async () => {
+    const job = must(await t.api.post('/v1/jobs', { name: 'waits', kind: 'noop', pool: 'no-such-pool' }), 201);
+    expect(must(await t.api.post(`/v1/jobs/${job.job_id}/cancel`), 200)).toMatchObject({ state: 'CANCELLED' });
+    const again = await t.api.post(`/v1/jobs/${job.job_id}/cancel`);
+    expect(again.status).toBe(409);
+    problemOf(again);
+    expect((await events(ready, t.token, job.job_id)).at(-1)!.data.state).toBe('CANCELLED');
+  });
+
+  test('a running job is stopped by its worker, and its slots and quota come back', async () => {
+    const spec = { dataset_id: datasetId, hidden: [256, 256], epochs: 5000 };
+    const job = must(await t.api.post('/v1/jobs', { name: 'long', kind: 'train', spec }), 201);
+    await waitJob(t.api, job.job_id, ['RUNNING'], 30_000);
+    expect(must(await t.api.post(`/v1/jobs/${job.job_id}/cancel`), 200).cancel_requested).toBe(true);
+    expect((await waitJob(t.api, job.job_id, ['CANCELLED'], 30_000)).finished_at).toBeTruthy();
+    const quotas = must(await t.api.get('/v1/quotas'), 200).data;
+    for (const resource of ['jobs', 'slots']) expect(quotas.find((q: any) => q.resource === resource).used, resource).toBe(0);
+  });
+});
+
+describe('a repeated call', () => {
+  const word = (): string => `r-${Math.random().toString(36).slice(2)}`;
+  type Case = { who?: Api; path?: string; body?: () => unknown; raw?: () => string; secret?: boolean };
+  /** Every POST that creates; a route that is not here fails the last test. */
+  const cases: Record<string, () => Promise<Case>> = {
+    '/v1/zones': async () => ({ who: admin, body: () => ({ code: word(), name: 'Z', country: 'AE' }) }),
+    '/v1/tenants': async () => ({ who: admin, secret: true, body: () => ({ name: word(), home_zone: ready.zone }) }),
+    '/v1/users': async () => ({ body: () => ({ name: word() }) }),
+    '/v1/role-bindings': async () => {
+      const make = async () => must(await t.api.post('/v1/users', { name: word() }), 201).user_id;
+      const ids = [await make(), await make()];
+      return { body: () => ({ user_id: ids.pop(), role: 'viewer' }) };
+    },
+    '/v1/api-tokens': async () => ({ secret: true, body: () => ({ name: word() }) }),
+    '/v1/datasets': async () => ({ body: () => ({ name: word(), label_column: 'label', classes: 2 }) }),
+    '/v1/datasets/{dataset_id}/versions': async () => {
+      const set = must(await t.api.post('/v1/datasets', { name: word(), label_column: 'label', classes: 2 }), 201);
+      let n = 0;
+      return { path: `/v1/datasets/${set.dataset_id}/versions`, raw: () => `a,label\n${++n},0\n2,1\n` };
+    },
+    '/v1/jobs': async () => ({ body: () => ({ name: word(), kind: 'noop' }) }),
+    '/v1/jobs:batch': async () => ({ body: () => ({ jobs: [{ name: word(), kind: 'noop' }, { name: word(), kind: 'noop' }] }) }),
+    '/v1/models': async () => ({ body: () => ({ name: word(), job_id: done.job_id }) }),
+    '/v1/deployments': async () => ({ body: () => ({ name: word(), model_id: modelId }) }),
+  };
+  const time = (o: any): unknown => JSON.parse(JSON.stringify(o, (k, v) => (['state', 'reason', 'message', 'version', 'fence', 'started_at', 'finished_at', 'result'].includes(k) ? undefined : v)));
+
+  test.each(Object.keys(cases))('POST %s keeps its promise', async (route) => {
+    const c = await cases[route]!();
+    const who = c.who ?? t.api;
+    const one = c.raw ? { raw: c.raw(), headers: { 'content-type': 'text/csv' } } : { body: c.body!() };
+    const two = c.raw ? { raw: c.raw(), headers: { 'content-type': 'text/csv' } } : { body: c.body!() };
+    const path = c.path ?? route;
+    const missing = await who('POST', path, { ...one, key: false });
+    expect(problemOf(missing).code).toBe('idempotency_key_missing');
+    expect(missing.status).toBe(400);
+    const key = idempotencyKey();
+    const first = await who('POST', path, { ...one, key });
+    expect(first.status, first.text).toBe(201);
+    expect(first.headers.get('idempotency-replayed')).toBeNull();
+    const again = await who('POST', path, { ...one, key });
+    if (c.secret) {
+      expect(again.status, again.text).toBe(409);
+      expect(again.text).not.toContain('flj_');
+    } else {
+      expect(again.status, again.text).toBe(201);
+      expect(again.headers.get('idempotency-replayed'), route).toBe('true');
+      expect(time(again.json)).toEqual(time(first.json));
+    }
+    const reused = await who('POST', path, { ...two, key });
+    expect(reused.status, reused.text).toBe(422);
+    expect(problemOf(reused).code).toBe('idempotency_key_reused');
+    const fresh = await who('POST', path, { ...two, key: idempotencyKey() });
+    expect(fresh.status, fresh.text).toBe(201);
+    if (route === '/v1/deployments') for (const d of [first, fresh]) await who.delete(`/v1/deployments/${d.json.deployment_id}`);
+  });
+
+  test('ten at once with one key have one effect', async () => {
+    for (const [path, body, id] of [['/v1/jobs', { name: 'ten', kind: 'noop' }, 'job_id'], ['/v1/users', { name: word() }, 'user_id']] as const) {
+      const key = idempotencyKey();
+      const replies = await Promise.all(Array.from({ length: 10 }, () => t.api.post(path, body, { key })));
+      const made = replies.filter((r) => r.status === 201);
+      expect(made.length).toBeGreaterThan(0);
+      for (const r of replies) expect([201, 409], r.text).toContain(r.status);
+      expect(new Set(made.map((r) => r.json[id])).size, path).toBe(1);
+    }
+  });
+
+  test('every POST that creates was tried', async () => {
+    const creating = operations(await fetchDocument(ready)).filter((op) => op.method === 'POST' && !isWorkerRoute(op) && '201' in op.responses);
+    expect(creating.map((op) => op.path).sort()).toEqual(Object.keys(cases).sort());
+  });
+});
+
+describe('conditions', () => {
+  test('If-None-Match saves the body of what has not changed', async () => {
+    for (const path of [`/v1/jobs/${done.job_id}`, `/v1/models/${modelId}`]) {
+      const reply = await t.api.get(path);
+      const tag = reply.headers.get('etag')!;
+      expect(tag, path).toMatch(/^"v\d+"$/);
+      const same = await t.api.get(path, { headers: { 'if-none-match': tag } });
+      expect([same.status, same.text, same.headers.get('etag')]).toEqual([304, '', tag]);
+      expect((await t.api.get(path, { headers: { 'if-none-match': '"v0"' } })).status).toBe(200);
+      expect((await t.api.get(path, { headers: { 'if-none-match': `"v0", ${tag}` } })).status, 'a list of tags').toBe(304);
+      expect((await t.api.get(path, { headers: { 'if-none-match': `W/${tag}` } })).status, 'weak comparison').toBe(304);
+      expect((await t.api.get(path, { headers: { 'if-none-match': '*' } })).status, 'any').toBe(304);
+    }
+  });
+
+  test('If-Match guards a quota: missing 428, old 412, then it changes', async () => {
+    const path = `/v1/tenants/${t.tenant.tenant_id}/quotas/gpus`;
+    const current = async () => must(await admin.get(`/v1/tenants/${t.tenant.tenant_id}/quotas`), 200).data.find((q: any) => q.resource === 'gpus');
+    const q = await current();
+    const none = await admin.put(path, { hard_limit: 3 });
+    expect([none.status, problemOf(none).code]).toEqual([428, 'precondition_required']);
+    for (const tag of [`"v${q.version + 1}"`, '"v999"', 'v1', '"x"', '""']) {
+      const reply = await admin.put(path, { hard_limit: 3 }, { headers: { 'if-match': tag } });
+      expect([reply.status, problemOf(reply).code], tag).toEqual([412, 'precondition_failed']);
+    }
+    expect(await current()).toEqual(q);
+    const put = await admin.put(path, { hard_limit: 3 }, { headers: { 'if-match': `"v${q.version}"` } });
+    expect(must(put, 200)).toMatchObject({ hard_limit: 3, version: q.version + 1 });
+    expect(put.headers.get('etag')).toBe(`"v${q.version + 1}"`);
+  });
+
+  test('a quota below what is used is refused with both numbers', async () => {
+    const other = await makeTenant(ready);
+    for (let i = 0; i < 3; i++) must(await other.api.post('/v1/jobs', { name: 'w', kind: 'noop', pool: 'no-such-pool' }), 201);
+    const reply = await admin.put(`/v1/tenants/${other.tenant.tenant_id}/quotas/jobs`, { hard_limit: 2 }, { headers: { 'if-match': '*' } });
+    expect([reply.status, problemOf(reply).code]).toEqual([409, 'conflict']);
+    expect(reply.json.detail).toMatch(/\b3\b/);
+    expect(reply.json.detail).toMatch(/\b2\b/);
+    must(await admin.put(`/v1/tenants/${other.tenant.tenant_id}/quotas/jobs`, { hard_limit: 3 }, { headers: { 'if-match': '*' } }), 200);
+    const full = await other.api.post('/v1/jobs', { name: 'w', kind: 'noop' });
+    expect([full.status, problemOf(full).code]).toEqual([409, 'quota_exceeded']);
+  });
+});
+
+describe('lists', () => {
+  test('are walked page by page by token and by Link, each item once', async () => {
+    const other = await makeTenant(ready);
+    const names = Array.from({ length: 23 }, (_, i) => `page-${i}`);
+    for (const name of names) must(await other.api.post('/v1/jobs', { name, kind: 'noop', pool: 'no-such-pool' }), 201);
+    const seen: string[] = [];
+    let next: string | undefined = '/v1/jobs?page_size=5&state=PENDING';
+    for (let pages = 0; next; pages++) {
+      const reply: any = await other.api.get(next);
+      const page = must(reply, 200);
+      expect(page.data.length).toBeLessThanOrEqual(5);
+      seen.push(...page.data.map((j: any) => j.name));
+      const link: string | undefined = /^<([^>]+)>; rel="next"$/.exec(reply.headers.get('link') ?? '')?.[1];
+      expect(link !== undefined).toBe(page.next_page_token !== undefined);
+      if (link) expect(new URL(link, ready.api_url).searchParams.get('page_token')).toBe(page.next_page_token);
+      next = link;
+      expect(pages).toBeLessThan(10);
+    }
+    expect([...seen].sort()).toEqual([...names].sort());
+    expect(seen, 'newest first').toEqual([...names].reverse());
+    const token = must(await other.api.get('/v1/jobs?page_size=5'), 200).next_page_token;
+    expect((await other.api.get(`/v1/jobs?page_size=5&state=PENDING&page_token=${token}`)).status, 'a token of other filters').toBe(400);
+    expect((await other.api.get(`/v1/users?page_token=${token}`)).status, 'a token of another list').toBe(400);
+  });
+});
+
+describe('a batch', () => {
+  test('of 1,000 keeps a verdict per job', async () => {
+    const other = await makeTenant(ready);
+    must(await admin.put(`/v1/tenants/${other.tenant.tenant_id}/quotas/jobs`, { hard_limit: 5000 }, { headers: { 'if-match': '*' } }), 200);
+    const faults: Record<number, [unknown, string, string]> = {
+      7: [{ name: 'b', kind: 'serve' }, 'invalid_argument', '/jobs/7/kind'],
+      500: [{ name: 'b', kind: 'noop', zone: 'xx-not-mine' }, 'residency_denied', '/jobs/500/zone'],
+      999: [{ name: 'b', kind: 'noop', spec: { colour: 'red' } }, 'unknown_field', '/jobs/999/spec/colour'],
+    };
+    const jobs = Array.from({ length: 1000 }, (_, i) => faults[i]?.[0] ?? { name: `b${i}`, kind: 'noop', pool: 'no-such-pool' });
+    const out = must(await other.api.post('/v1/jobs:batch', { jobs }), 201).data;
+    expect(out).toHaveLength(1000);
+    for (const [i, item] of out.entries()) {
+      const fault = faults[i];
+      if (fault) expect([item.code, item.pointer, item.job_id], item.detail).toEqual([fault[1], fault[2], undefined]);
+      else expect(item.job_id, `job ${i}: ${item.code} ${item.detail}`).toMatch(/^job_[0-9a-f]{32}$/);
+    }
+    expect(new Set(out.filter((i: any) => i.job_id).map((i: any) => i.job_id)).size).toBe(997);
+    expect(must(await other.api.get(`/v1/jobs/${out[998].job_id}`), 200).name).toBe('b998');
+    const many = await other.api.post('/v1/jobs:batch', { jobs: Array.from({ length: 1001 }, () => ({ name: 'b', kind: 'noop' })) });
+    expect(many.status).toBe(400);
+  });
+
+  test('beyond the quota says so for the rest', async () => {
+    const other = await makeTenant(ready);
+    must(await admin.put(`/v1/tenants/${other.tenant.tenant_id}/quotas/jobs`, { hard_limit: 4 }, { headers: { 'if-match': '*' } }), 200);
+    const out = must(await other.api.post('/v1/jobs:batch', { jobs: Array.from({ length: 6 }, () => ({ name: 'b', kind: 'noop', pool: 'no-such-pool' })) }), 201).data;
+    expect(out.filter((i: any) => i.job_id)).toHaveLength(4);
+    expect(out.filter((i: any) => i.code === 'quota_exceeded')).toHaveLength(2);
+  });
+
+  test('with a used key and more jobs stores none of them', async () => {
+    const other = await makeTenant(ready);
+    const key = idempotencyKey();
+    const job = { name: 'b', kind: 'noop', pool: 'no-such-pool' };
+    must(await other.api.post('/v1/jobs:batch', { jobs: [job] }, { key }), 201);
+    const more = await other.api.post('/v1/jobs:batch', { jobs: [job, job, job] }, { key });
+    expect([more.status, problemOf(more).code]).toEqual([422, 'idempotency_key_reused']);
+    expect(must(await other.api.get('/v1/jobs'), 200).data).toHaveLength(1);
+  });
+});
+
+describe('where jobs may be', () => {
+  test('a job that no machine can hold is told so at once, with what it needs and what there is', async () => {
+    const [node] = must(await admin.get('/v1/nodes'), 200).data;
+    const reply = await t.api.post('/v1/jobs', { name: 'wide', kind: 'noop', slots: 4096 });
+    expect([reply.status, problemOf(reply).code]).toEqual([422, 'unplaceable']);
+    expect(problemOf(reply).errors[0]!.pointer).toBe('/slots');
+    expect(reply.json.detail).toMatch(/\b4096 slots\b/);
+    expect(reply.json.detail, 'and what the largest machine has').toMatch(new RegExp(`\\b${node.slots}\\b`));
+    const gpus = await t.api.post('/v1/jobs', { name: 'wide', kind: 'noop', gpus: 64 });
+    expect([gpus.status, problemOf(gpus).code]).toEqual([422, 'unplaceable']);
+  });
+
+  test('a job pinned to a zone that is not allowed is denied', async () => {
+    await makeZone(ready, 'ae-far-1');
+    for (const zone of ['ae-far-1', 'no-such-zone']) {
+      const reply = await t.api.post('/v1/jobs', { name: 'far', kind: 'noop', zone });
+      expect([reply.status, problemOf(reply).code]).toEqual([403, 'residency_denied']);
+      expect(problemOf(reply).errors[0]!.pointer).toBe('/zone');
+    }
+    const reply = await t.api.post(`/v1/datasets/${datasetId}/versions?zone=ae-far-1`, undefined, { raw: 'a,label\n1,0\n', headers: { 'content-type': 'text/csv' } });
+    expect([reply.status, problemOf(reply).code]).toEqual([403, 'residency_denied']);
+    must(await t.api.post('/v1/jobs', { name: 'near', kind: 'noop', zone: ready.zone }), 201);
+  });
+});
