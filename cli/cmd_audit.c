@@ -48,7 +48,7 @@ enum errc bundle_keys_parse(struct str text, struct bundle_keys *ret, struct err
 enum errc bundle_check(const char *path, const struct bundle_keys *keys, bool allow_dropped, struct verify_result *ret, struct err *e)
 {
     bool is_stdin = strcmp(path, "-") == 0;
-    CLEANUP(fd_closep) int fd = open(is_stdin ? "/dev/stdin" : path, O_RDONLY | O_CLOEXEC);
+    CLEANUP(fd_closep) int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return FAIL(e, INVALID, "%s cannot be opened: %s", path, strerror(errno));
     struct verify_opts opts = { .allow_dropped = allow_dropped };

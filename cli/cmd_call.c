@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_call.c - calls that fit no row of the table alone: any API call, quotas of another tenant, and questions to a model. */
+#include <time.h>
 #include "cli/client.h"
 #include "cli/output.h"
 #include "cli/rest.h"
 #include "core/base/cleanup.h"
 
-enum { REQUEST_MAX = 64 << 20 };
+enum { REQUEST_MAX = 64 << 20, READY_S = 120, POLL_MS = 200 };
 
 int cmd_api(struct cli *c)
 {
@@ -124,4 +125,35 @@ int cmd_infer(struct cli *c)
         fprintf(c->out, "%.*s  %.*s\n", STR_ARG(name), STR_ARG(data));
     }
     return CLI_OK;
+}
+
+/* Ask until it is ready; what it has become by then is in *r. */
+static int wait_ready(struct cli *c, struct api_reply *r)
+{
+    const char *path = arena_printf(c->arena, "/v1/deployments/%s", str_z(c->arena, jval_str(jval_get(r->json, "deployment_id"))));
+    for (int ms = 0; !jval_bool(jval_get(r->json, "ready"), false); ms += POLL_MS) {
+        struct str state = jval_str(jval_get(r->json, "state"));
+        if (ms > READY_S * 1000 || str_eq_c(state, "FAILED") || str_eq_c(state, "DELETED"))
+            return cli_fail(c, str_eq_c(state, "ACTIVE") ? CLI_TIMEOUT : CLI_FAILED, "'falaj job list --kind serve' shows its job and why it waits",
+                            "the deployment is %.*s and not ready", STR_ARG(state));
+        nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000L }, NULL);
+        int rc = api_get(c, path, r);
+        if (rc != CLI_OK)
+            return rc;
+    }
+    return CLI_OK;
+}
+
+int cmd_deploy_create(struct cli *c)
+{
+    struct api_req q = { .method = "POST", .path = c->cmd->path };
+    struct api_reply r;
+    int rc = rest_body(c, c->cmd->body, &q.body);
+    if (rc == CLI_OK)
+        rc = api_do(c, &q, &r);
+    if (rc == CLI_OK && cli_has(c, "wait"))
+        rc = wait_ready(c, &r);
+    if (rc == CLI_OK)
+        output_object(c, r.json, r.body, c->cmd->columns);
+    return rc;
 }

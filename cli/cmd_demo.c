@@ -117,13 +117,13 @@ static void print_json(struct demo *m, bool is_ok, double total_s)
 
 static void print_end(struct demo *m, double total_s)
 {
-    const char *data = cli_flag(m->c, "data") ? arena_printf(m->c->arena, " --data %s", m->data) : "";
-    fprintf(m->say, "\nAll six steps worked in %.1f s: accuracy %.4f, inference p50 %.2f ms.\n\n"
-                    "  API             %s  (contract: %s/openapi.json)\n"
-                    "  log in          falaj login --url %s --name %s --with-token < %s/secrets/demo-engineer\n"
-                    "  then            falaj job list; falaj infer digits --row …; falaj audit events\n"
-                    "  stop            falaj dev stop%s\n  remove it all   falaj dev remove%s\n",
-            total_s, m->accuracy, m->infer_p50_ms, m->c->profile.url, m->c->profile.url, m->c->profile.url, m->tenant, m->data, data, data);
+    const char *data = cli_flag(m->c, "data") ? arena_printf(m->c->arena, " --data %s", m->data) : "", *url = m->c->profile.url;
+    fprintf(m->say, "\nAll six steps worked in %.1f s: accuracy %.4f, inference p50 %.2f ms. Go on by yourself:\n\n", total_s, m->accuracy, m->infer_p50_ms);
+    dev_say_path(m->say);
+    fprintf(m->say, "  falaj login --url %s --name %s --with-token < %s/secrets/demo-owner\n"
+                    "  falaj job list\n  falaj infer digits %s/image.json      # the pixels of a %lld\n  falaj audit events\n  falaj dev stop%s\n"
+                    "  falaj dev remove%s                     # stops it and removes %s\n\nThe API is %s, its contract %s/openapi.json.\n",
+            url, m->tenant, m->data, m->data, (long long)m->image_class, data, data, m->data, url, url);
 }
 
 int cmd_demo(struct cli *c)

@@ -67,6 +67,21 @@ static int train_spec(struct cli *c, struct buf *b)
     return CLI_OK;
 }
 
+/* --spec as it is, once it is known to be an object. */
+static int whole_spec(struct cli *c, struct buf *b)
+{
+    struct err e = { 0 };
+    const struct jval *v;
+    const char *text = cli_flag(c, "spec");
+    struct str spec = str_c(text);
+    if (text[0] == '@' && cli_read_file(c->arena, text + 1, REQUEST_MAX, &spec, &e) != ERR_OK)
+        return cli_fail_err(c, &e, NULL);
+    if (jval_parse(c->arena, spec, 0, &v, &e) != ERR_OK || jval_type(v) != JT_OBJECT)
+        return cli_fail(c, CLI_USAGE, "--spec '{\"dataset_id\":\"dst_…\",\"epochs\":40}', or --spec @FILE", "--spec takes a JSON object%s%s", e.msg[0] ? ": " : "", e.msg);
+    buf_add_str(b, spec);
+    return CLI_OK;
+}
+
 static int build_request(struct cli *c, struct str *ret)
 {
     struct err e = { 0 };
@@ -81,7 +96,9 @@ static int build_request(struct cli *c, struct str *ret)
     buf_add_c(&b, "{\"name\":");
     buf_add_json(&b, str_c(c->nargs ? c->args[0] : kind));
     buf_printf(&b, ",\"kind\":\"%s\",\"spec\":", kind);
-    if (strcmp(kind, "train") == 0)
+    if (cli_has(c, "spec"))
+        rc = whole_spec(c, &b);
+    else if (strcmp(kind, "train") == 0)
         rc = train_spec(c, &b);
     else
         buf_add_c(&b, cli_flag(c, "set") ? cli_flag(c, "set") : "{}");

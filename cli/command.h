@@ -7,7 +7,8 @@
  *   path    "/v1/jobs/{0}": {N} is argument N, percent-encoded; with a noun, argument 0 may be a name and is looked up
  *   query   "state=state": parameter=flag, left out where the flag is not given
  *   body    "name=@0 #hard_limit=@1 *allowed_zones=allowed-zones %spec=spec": member=source; a source is @N or a flag; a member
- *           is text, or # a whole number, * a list from comma-separated text, % JSON text, ? true
+ *           is text, or # a whole number, * a list from comma-separated text, % JSON text, ? true,
+ *           & a name or id of the kind whose id the member is
  *   columns "job_id:ID name:NAME +slots:SLOTS": member:HEADING; + only with -o wide; the first column is the name (-o name)
  * A command returns an exit code (exit_code.def) after it has said why on standard error. Memory: c->arena, dies with the process. */
 #pragma once
@@ -49,7 +50,7 @@ struct noun {
 };
 
 struct cli;
-enum { CMD_LOCAL = 1 /* talks to no API */, CMD_LIST = 2 /* GET of a list with pages */ };
+enum { CMD_LOCAL = 1 /* talks to no API */, CMD_LIST = 2 /* GET of a list with pages */, CMD_AFTER = 4 /* … whose next page begins after the last number */ };
 
 struct command {
     const char *group;          /* "job"; NULL: a command of one word */
@@ -87,6 +88,8 @@ struct cli {
 
 extern const struct command command_table[];
 extern const size_t command_count;
+/* The kind of object that has this id ("job_id"), or NULL. */
+const struct noun *noun_by_id(struct str id);
 extern const struct cli_flag global_flags[];
 struct command_group {
     const char *name, *doc;
@@ -142,6 +145,7 @@ int cmd_dataset_upload(struct cli *c);
 int cmd_dataset_download(struct cli *c);
 int cmd_model_download(struct cli *c);
 int cmd_infer(struct cli *c);
+int cmd_deploy_create(struct cli *c);
 int cmd_quota_set(struct cli *c);
 int cmd_quota_list(struct cli *c);
 int cmd_audit_export(struct cli *c);

@@ -19,7 +19,7 @@ struct demo {
     const char *admin, *owner, *engineer, *stranger;    /* tokens: platform, tenant's admin, its engineer, another tenant's admin */
     const char *tenant, *tenant_id, *stranger_tenant;
     const char *dataset_id, *job_id, *model_id, *deployment_id;
-    int64_t dataset_version, model_version, epochs;
+    int64_t dataset_version, model_version, epochs, image_class;
     struct str csv;
     int64_t *holdout;               /* rows of the data set that training did not see */
     size_t holdout_count;

@@ -4,7 +4,9 @@
  * The images are rows of the uploaded table; their labels never leave this program. The first DEMO_SINGLE_CALLS rows are asked one
  * by one, which gives the latency; the rest goes in batches. */
 #include <stdlib.h>
+#include <unistd.h>
 #include "cli/demo.h"
+#include "cli/dev/dev.h"
 #include "core/base/cleanup.h"
 #include "core/data/csv.h"
 
@@ -124,6 +126,16 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* A question that the reader can ask again: DATA/image.json. */
+static int keep_image(struct demo *m, const struct csv_table *t, const char *input)
+{
+    struct err e = { 0 };
+    struct dev d = { .c = m->c, .arena = m->c->arena };
+    m->image_class = t->labels[m->holdout[0]];
+    enum errc rc = files_write(&d, arena_printf(m->c->arena, "%s/image.json", m->data), str_c(request_of(m, t, 0, 1, input)), geteuid(), getegid(), &e);
+    return rc == ERR_OK ? CLI_OK : cli_fail_err(m->c, &e, NULL);
+}
+
 static int measure(struct demo *m, const struct csv_table *t, const char *input)
 {
     size_t right = 0, at = 0, cap = (size_t)DEMO_BATCH * 1024;
@@ -177,5 +189,6 @@ int demo_serve(struct demo *m)
     if (rc != CLI_OK)
         return rc;
     const char *input = jval_str(jval_get(jval_at(jval_get(meta.json, "inputs"), 0), "name")).ptr;
-    return measure(m, &table, input ? input : "input");
+    rc = keep_image(m, &table, input ? input : "input");
+    return rc == CLI_OK ? measure(m, &table, input ? input : "input") : rc;
 }

@@ -77,7 +77,7 @@ static int make_tenant(struct demo *m, const char *base, const char *zones, cons
         *ret_id = demo_text(m, &r, "tenant_id");
         if (secret_save(m, secret, *ret_token, &e) != ERR_OK)
             return cli_fail_err(m->c, &e, NULL);
-        demo_line(m, "tenant   %s created (%s), data may be in %s", name, *ret_id, zones);
+        demo_line(m, "tenant   %s created (%s)", name, *ret_id);
         return CLI_OK;
     }
     return cli_fail(m->c, CLI_CONFLICT, "falaj dev remove, and start anew", "no name for a tenant is free");
@@ -89,7 +89,7 @@ static int make_user(struct demo *m)
     struct api_reply r;
     m->engineer = secret_load(m, "engineer", &r);
     if (m->engineer && strcmp(demo_text(m, &r, "tenant_id"), m->tenant_id) == 0) {
-        demo_line(m, "user     %s is there already, token still good", demo_text(m, &r, "name"));
+        demo_line(m, "user     %s is there already, her token is still good", demo_text(m, &r, "name"));
         return CLI_OK;
     }
     const char *name = "layla";
@@ -127,13 +127,13 @@ static int set_quotas(struct demo *m)
         if (rc != CLI_OK)
             return rc;
     }
-    demo_line(m, "quota    jobs %d, slots %d", quotas[0].limit, quotas[1].limit);
+    demo_line(m, "quota    %s may have %d jobs and use %d slots at once", m->tenant, quotas[0].limit, quotas[1].limit);
     return CLI_OK;
 }
 
 int demo_setup(struct demo *m)
 {
-    demo_title(m, 1, "A zone, a tenant, a person with a role, a token, a quota");
+    demo_title(m, 1, "Two zones, two tenants, a person with a role and a token, a quota");
     const char *both = arena_printf(m->c->arena, "\"%s\",\"%s\"", m->zone, m->far_zone), *home = arena_printf(m->c->arena, "\"%s\"", m->zone), *ignored_id;
     int rc = make_zone(m, m->zone, strcmp(m->zone, "ae-dxb-1") == 0 ? "Dubai 1" : m->zone);
     if (rc == CLI_OK)

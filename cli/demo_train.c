@@ -35,7 +35,7 @@ static void show_metric(struct watch *w, const struct jval *data)
     w->metrics++;
     bar(drawn, epoch, m->epochs);
     demo_progress(m, "[%s] epoch %lld/%lld  loss %.4f  held-out accuracy %.4f", drawn, (long long)epoch, (long long)m->epochs, loss, accuracy);
-    if (!m->is_live && (w->metrics % 10 == 1 || epoch == m->epochs))
+    if (epoch == m->epochs || (!m->is_live && (epoch == 1 || epoch % 10 == 0)))
         demo_line(m, "epoch    %lld/%lld  loss %.4f  held-out accuracy %.4f", (long long)epoch, (long long)m->epochs, loss, accuracy);
 }
 
@@ -48,8 +48,11 @@ static void on_event(void *ctx, const char *type, const struct jval *data)
     } else if (strcmp(type, "state") == 0) {
         struct str reason = jval_str(jval_get(data, "reason"));
         demo_line(m, "%6.2f s %.*s%s%.*s", demo_now_s() - w->start_s, STR_ARG(jval_str(jval_get(data, "state"))), reason.len ? "  " : "", STR_ARG(reason));
-    } else if (strcmp(type, "log") == 0 && w->logs++ < 4) {
+    } else if (strcmp(type, "log") == 0) {
         struct str text = jval_str(jval_get(data, "text"));
+        w->logs++;
+        if (str_starts(text, "epoch "))
+            return;         /* the metrics say the same */
         while (text.len && text.ptr[text.len - 1] == '\n')
             text.len--;
         demo_line(m, "log      %.*s", (int)(text.len < 100 ? text.len : 100), text.len ? text.ptr : "");

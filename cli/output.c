@@ -65,7 +65,7 @@ struct str output_text(struct arena *a, const struct jval *v)
         buf_add_str(&b, one);
     }
     if (!is_list)
-        jval_encode(v, false, &b);
+        output_json(v, &b);
     return str_dup(a, buf_str(&b));
 }
 
@@ -240,7 +240,7 @@ void output_page(struct output *o, const struct jval *items)
                 fputs("- ", c->out);
                 output_yaml(c->out, item, 2);
             } else {
-                jval_encode(item, false, &b);
+                output_json(item, &b);
                 fprintf(c->out, "%s%.*s", o->items + i ? "," : "", STR_ARG(buf_str(&b)));
             }
         }

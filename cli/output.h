@@ -27,7 +27,10 @@ void output_object(struct cli *c, const struct jval *v, struct str raw, const ch
 void output_yaml(FILE *out, const struct jval *v, int indent);
 /* ".data[0].job_id" or "{.data[*].name}"; one value per line. False: the path is malformed. */
 bool output_jsonpath(FILE *out, const struct jval *v, const char *path);
+bool output_jsonpath_is_good(const char *path);
 /* A scalar as text for people: no quotes; lists comma-separated; objects as JSON. */
 struct str output_text(struct arena *a, const struct jval *v);
+/* Compact JSON; numbers as short as they can be without becoming other numbers. */
+void output_json(const struct jval *v, struct buf *b);
 /* Terminal cells of UTF-8 text: combining marks 0, wide East Asian 2, all else 1. */
 size_t output_cells(struct str s);

@@ -5,6 +5,31 @@
  * JSONPath: the subset .member, [index], [*], with or without {} and a leading $ (RFC 9535 without filters and slices). */
 #include "cli/output.h"
 #include "core/base/cleanup.h"
+#include "core/json/encode.h"
+
+void output_json(const struct jval *v, struct buf *b)
+{
+    enum jtype type = jval_type(v);
+    if (type == JT_REAL) {
+        json_add_f64(b, jval_f64(v, 0));
+        return;
+    }
+    if (type != JT_ARRAY && type != JT_OBJECT) {
+        jval_encode(v, false, b);
+        return;
+    }
+    bool is_first = true;
+    buf_add_char(b, type == JT_ARRAY ? '[' : '{');
+    for (struct jval_iter it = jval_iter(v); jval_next(&it); is_first = false) {
+        buf_add_c(b, is_first ? "" : ",");
+        if (it.name) {
+            buf_add_json(b, str_c(it.name));
+            buf_add_char(b, ':');
+        }
+        output_json(it.value, b);
+    }
+    buf_add_char(b, type == JT_ARRAY ? ']' : '}');
+}
 
 static bool is_plain(struct str s)
 {
@@ -32,7 +57,7 @@ static void yaml_scalar(FILE *out, const struct jval *v)
         return;
     }
     CLEANUP(buf_releasep) struct buf b = BUF(64 << 20);
-    jval_encode(v, false, &b);
+    output_json(v, &b);
     fprintf(out, "%.*s", STR_ARG(buf_str(&b)));
 }
 
@@ -100,7 +125,7 @@ static bool path_step(FILE *out, const struct jval *v, struct str path)
             fprintf(out, "%.*s\n", STR_ARG(jval_str(v)));
         } else if (v) {
             CLEANUP(buf_releasep) struct buf b = BUF(64 << 20);
-            jval_encode(v, false, &b);
+            output_json(v, &b);
             fprintf(out, "%.*s\n", STR_ARG(buf_str(&b)));
         }
         return true;
@@ -120,12 +145,33 @@ static bool path_step(FILE *out, const struct jval *v, struct str path)
     return path_step(out, jval_get(v, name), str_n(path.ptr + n, path.len - n));
 }
 
-bool output_jsonpath(FILE *out, const struct jval *v, const char *path)
+static struct str bare_path(const char *path)
 {
     struct str p = str_c(path);
     if (p.len >= 2 && p.ptr[0] == '{' && p.ptr[p.len - 1] == '}')
         p = str_n(p.ptr + 1, p.len - 2);
-    if (p.len && p.ptr[0] == '$')
-        p = str_n(p.ptr + 1, p.len - 1);
-    return path_step(out, v, p);
+    return p.len && p.ptr[0] == '$' ? str_n(p.ptr + 1, p.len - 1) : p;
+}
+
+bool output_jsonpath(FILE *out, const struct jval *v, const char *path)
+{
+    return path_step(out, v, bare_path(path));
+}
+
+bool output_jsonpath_is_good(const char *path)
+{
+    struct str p = bare_path(path);
+    for (size_t n; p.len; p = str_n(p.ptr + n, p.len - n)) {
+        bool is_index = p.ptr[0] == '[';
+        for (n = 1; n < p.len && p.ptr[n] != '[' && (is_index ? p.ptr[n] != ']' : p.ptr[n] != '.');)
+            n++;
+        struct str inside = str_n(p.ptr + 1, n - 1);
+        int64_t i;
+        if (is_index && (n == p.len || p.ptr[n] != ']' || !(str_eq_c(inside, "*") || str_to_i64(inside, 0, INT32_MAX, &i))))
+            return false;
+        if (!is_index && (p.ptr[0] != '.' || n == 1))
+            return false;
+        n += is_index;
+    }
+    return true;
 }

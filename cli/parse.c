@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "cli/command.h"
+#include "cli/output.h"
 
 enum { WORD_MAX = 40 };
 
@@ -191,6 +191,8 @@ static int take_globals(struct cli *c)
     if (format && str_starts(str_c(format), "jsonpath=")) {
         c->format = OUT_JSONPATH;
         c->jsonpath = format + strlen("jsonpath=");
+        if (!output_jsonpath_is_good(c->jsonpath))
+            return cli_fail(c, CLI_USAGE, "-o jsonpath=.data[0].job_id, or .data[*].name", "'%.60s' is no path that -o jsonpath knows", c->jsonpath);
     }
     const char *no_color = getenv("NO_COLOR");
     c->is_quiet = cli_has(c, "quiet");

@@ -76,6 +76,7 @@ static int add_value(struct cli *c, struct buf *b, char kind, struct str name, c
     int64_t number;
     const struct jval *json;
     struct err e = { 0 };
+    int rc;
     if (!str_is_utf8(text))
         return cli_fail(c, CLI_USAGE, NULL, "%.*s is not UTF-8", STR_ARG(name));
     switch (kind) {
@@ -89,6 +90,11 @@ static int add_value(struct cli *c, struct buf *b, char kind, struct str name, c
         break;
     case '?':
         buf_add_c(b, "true");
+        break;
+    case '&':
+        if ((rc = api_resolve(c, noun_by_id(name), value, &value)) != CLI_OK)
+            return rc;
+        buf_add_json(b, str_c(value));
         break;
     case '%':
         if (value[0] == '@' && cli_read_file(c->arena, value + 1, BODY_MAX, &text, &e) != ERR_OK)
@@ -111,7 +117,7 @@ int rest_body(struct cli *c, const char *spec, struct str *ret)
     buf_add_char(&b, '{');
     for (bool more = spec != NULL; more;) {
         more = str_cut(rest, ' ', &word, &rest);
-        char kind = word.len && strchr("#*?%", word.ptr[0]) ? word.ptr[0] : 0;
+        char kind = word.len && strchr("#*?%&", word.ptr[0]) ? word.ptr[0] : 0;
         if (kind)
             word = str_n(word.ptr + 1, word.len - 1);
         str_cut(word, '=', &name, &source);
@@ -130,6 +136,26 @@ int rest_body(struct cli *c, const char *spec, struct str *ret)
     return CLI_OK;
 }
 
+static const char *page_path(struct cli *c, const char *path, int64_t size, const char *next)
+{
+    bool by_number = c->cmd->how & CMD_AFTER;
+    path = by_number && next ? c->cmd->path : path;
+    return arena_printf(c->arena, "%s%cpage_size=%lld%s%s", path, strchr(path, '?') ? '&' : '?', (long long)size,
+                        !next ? "" : by_number ? "&after=" : "&page_token=", next ? api_escape(c->arena, next) : "");
+}
+
+/* Where the next page begins; NULL: there is none. A full page of a log may be the last one. */
+static const char *next_page(struct cli *c, const struct jval *body, int64_t size)
+{
+    const struct jval *data = jval_get(body, "data");
+    size_t n = jval_len(data);
+    if (!(c->cmd->how & CMD_AFTER)) {
+        const char *token = jval_str(jval_get(body, "next_page_token")).ptr;
+        return token && *token ? token : NULL;
+    }
+    return (int64_t)n == size ? arena_printf(c->arena, "%lld", (long long)jval_i64(jval_get(jval_at(data, n - 1), "tseq"), 0)) : NULL;
+}
+
 int rest_list(struct cli *c, const char *path, const char *columns)
 {
     int64_t limit = LIMIT_DEFAULT, left;
@@ -142,14 +168,11 @@ int rest_list(struct cli *c, const char *path, const char *columns)
     left = limit ? limit : INT64_MAX;
     do {
         struct api_reply r;
-        const char *page = arena_printf(c->arena, "%s%cpage_size=%lld%s%s", path, strchr(path, '?') ? '&' : '?',
-                                        (long long)(left < PAGE_MAX ? left : PAGE_MAX), token ? "&page_token=" : "",
-                                        token ? api_escape(c->arena, token) : "");
-        rc = api_get(c, page, &r);
+        int64_t size = left < PAGE_MAX ? left : PAGE_MAX;
+        rc = api_get(c, page_path(c, path, size, token), &r);
         if (rc != CLI_OK)
             return rc;
-        token = jval_str(jval_get(r.json, "next_page_token")).ptr;
-        token = token && *token ? token : NULL;
+        token = next_page(c, r.json, size);
         const struct jval *data = jval_get(r.json, "data");
         bool is_only = !is_begun && (!token || (int64_t)jval_len(data) >= left);
         if (is_only && c->format == OUT_JSON) {
@@ -164,7 +187,7 @@ int rest_list(struct cli *c, const char *path, const char *columns)
     } while (token && left > 0);
     output_end(&o);
     if (token && limit)
-        cli_note(c, "There are more; --limit 0 shows all.");
+        cli_note(c, "There %s more; --limit 0 shows all.", c->cmd->how & CMD_AFTER ? "may be" : "are");
     return CLI_OK;
 }
 

@@ -84,8 +84,8 @@ bool cli_confirm(struct cli *c, const char *question)
 
 enum errc cli_read_file(struct arena *a, const char *path, size_t max, struct str *ret, struct err *e)
 {
-    bool is_stdin = strcmp(path, "-") == 0;
-    CLEANUP(fd_closep) int fd = open(is_stdin ? "/dev/stdin" : path, O_RDONLY | O_CLOEXEC);
+    bool is_stdin = strcmp(path, "-") == 0;     /* opening /dev/stdin anew would fail for sockets and for files of another account */
+    CLEANUP(fd_closep) int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return FAIL(e, INVALID, "%s cannot be opened: %s", path, strerror(errno));
     CLEANUP(buf_releasep) struct buf b = BUF(max);

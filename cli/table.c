@@ -55,7 +55,7 @@ const struct command command_table[] = {
     { NULL, "dev", "", 0, 0,
       FLAGS(DEV_FLAGS, { "ephemeral", 0, NULL, "A folder that is removed at the end", NULL }, { "zone", 0, "CODE", "Residency zone of the worker (ae-dxb-1)", NULL },
             { "port", 0, "N", "Port of the API; 0: any free one (8080, or the next free)", NULL },
-            { "slots", 0, "N", "Leases the worker runs at once (chosen from the hardware)", NULL },
+            { "slots", 0, "N", "Leases the worker runs at once (as many as cores, at least 8)", NULL },
             { "json-ready", 0, NULL, "Print one line of JSON when ready", NULL },
             { "detach", 0, NULL, "Return when ready and leave it running", NULL }, { "foreground", 0, NULL, "Stay until interrupted (this is the default)", NULL }),
       cmd_dev, "Run the whole platform on this machine",
@@ -83,7 +83,8 @@ const struct command command_table[] = {
             { "hidden", 0, "N,N", "Widths of the hidden layers (64,32)", NULL }, { "epochs", 0, "N", "Passes over the training rows (30)", NULL },
             { "learning-rate", 0, "R", "Learning rate (0.003)", NULL }, { "batch-size", 0, "N", "Rows per step (32)", NULL },
             { "seed", 0, "N", "Seed of all randomness (1)", NULL }, { "holdout", 0, "R", "Share of rows that is held out (0.2)", NULL },
-            { "set", 0, "JSON", "Further members of spec, as a JSON object", NULL }, { "zone", 0, "CODE", "Run in this zone only", NULL },
+            { "set", 0, "JSON", "Further members of spec, as a JSON object", NULL },
+            { "spec", 0, "JSON", "The whole spec as a JSON object, or @FILE, instead of the flags above", NULL }, { "zone", 0, "CODE", "Run in this zone only", NULL },
             { "pool", 0, "POOL", "Run in this pool of machines", NULL }, { "slots", 0, "N", "Slots wanted", NULL }, { "gpus", 0, "N", "GPUs wanted", NULL },
             { "priority", 0, "N", "Higher goes first", NULL }, { "max-attempts", 0, "N", "Times to try", NULL },
             { "max-runtime", 0, "SECONDS", "Longest time an attempt may run", NULL }, { "wait", 0, NULL, "Wait for the end and follow the log", NULL }),
@@ -114,7 +115,7 @@ const struct command command_table[] = {
       "Download a version of a data set", "Without FILE, or with -, to standard output.", 0, &dataset_noun },
 
     { "model", "register", "NAME JOB", 2, 2, FLAGS({ "description", 0, "TEXT", "What it is", NULL }), run_rest, "Register a job's model as the next version of NAME", NULL, 0,
-      NULL, "POST", "/v1/models", NULL, "name=@0 job_id=@1 description=description", MODEL_COLUMNS },
+      NULL, "POST", "/v1/models", NULL, "name=@0 &job_id=@1 description=description", MODEL_COLUMNS },
     { "model", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List models", NULL, CMD_LIST, NULL, "GET", "/v1/models", NULL, NULL, MODEL_COLUMNS },
     { "model", "get", "MODEL", 1, 1, NULL, run_rest, "Show one model", NULL, 0, &model_noun, "GET", "/v1/models/{0}", NULL, NULL, MODEL_COLUMNS },
     { "model", "versions", "MODEL", 1, 1, FLAGS(LIMIT_FLAG), run_rest, "List the versions of a model", NULL, CMD_LIST, &model_noun, "GET", "/v1/models/{0}/versions", NULL, NULL,
@@ -122,14 +123,15 @@ const struct command command_table[] = {
     { "model", "download", "MODEL [FILE]", 1, 2, FLAGS({ "version", 'V', "N", "Version (the newest)", NULL }), cmd_model_download, "Download a model as safetensors", NULL, 0,
       &model_noun },
 
-    { "deploy", "create", "NAME MODEL", 2, 2, FLAGS({ "version", 'V', "N", "Version of the model (the newest)", NULL }, { "slots", 0, "N", "Slots wanted", NULL }), run_rest,
-      "Serve a model under a name", "MODEL is an id (mdl_…).", 0, NULL, "POST", "/v1/deployments", NULL, "name=@0 model_id=@1 #model_version=version #slots=slots", DEPLOY_COLUMNS },
+    { "deploy", "create", "NAME MODEL", 2, 2, FLAGS({ "version", 'V', "N", "Version of the model (the newest)", NULL }, { "slots", 0, "N", "Slots wanted", NULL },
+            { "wait", 0, NULL, "Return when it answers requests", NULL }), cmd_deploy_create,
+      "Serve a model under a name", "  falaj deploy create digits digits --wait", 0, NULL, "POST", "/v1/deployments", NULL, "name=@0 &model_id=@1 #model_version=version #slots=slots", DEPLOY_COLUMNS },
     { "deploy", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List deployments", NULL, CMD_LIST, NULL, "GET", "/v1/deployments", NULL, NULL, DEPLOY_COLUMNS },
     { "deploy", "get", "DEPLOYMENT", 1, 1, NULL, run_rest, "Show one deployment", NULL, 0, &deploy_noun, "GET", "/v1/deployments/{0}", NULL, NULL, DEPLOY_COLUMNS },
     { "deploy", "delete", "DEPLOYMENT", 1, 1, NULL, run_rest, "Take a deployment down", NULL, 0, &deploy_noun, "DELETE", "/v1/deployments/{0}", NULL, NULL, DEPLOY_COLUMNS },
     { NULL, "infer", "NAME [FILE]", 1, 2, FLAGS({ "row", 0, "N,N,…", "One row of numbers instead of a file", NULL }, { "input", 0, "NAME", "Name of the input (asked from the model)", NULL }),
       cmd_infer, "Ask a deployed model",
-      "FILE holds an Open Inference Protocol v2 request as JSON; - is standard input.\n  falaj infer digits --row 0,0,5,13,9,1,…", 0 },
+      "FILE holds an Open Inference Protocol v2 request as JSON; - is standard input.\n  falaj infer digits request.json\n  falaj infer digits --row 0,0,5,13,9,1,…", 0 },
 
     { "tenant", "create", "NAME", 1, 1,
       FLAGS({ "zone", 0, "CODE", "Home zone", NULL }, { "allowed-zones", 0, "A,B", "Zones its data may be in (the home zone)", NULL },
@@ -162,13 +164,13 @@ const struct command command_table[] = {
       NULL, NULL, "resource:RESOURCE used:USED hard_limit:LIMIT" },
     { "quota", "set", "TENANT RESOURCE LIMIT", 3, 3, NULL, cmd_quota_set, "Set a tenant's quota", "RESOURCE is one of jobs slots gpus stored_bytes objects.", 0, &tenant_noun, "PUT",
       "/v1/tenants/{0}/quotas/{1}", NULL, "#hard_limit=@2", "resource:RESOURCE hard_limit:LIMIT" },
-    { NULL, "usage", "", 0, 0, FLAGS({ "days", 0, "N", "Days to look back (30)", NULL }, LIMIT_FLAG), run_rest, "Show what was used, per day, zone and pool", NULL, CMD_LIST, NULL, "GET", "/v1/usage",
+    { NULL, "usage", "", 0, 0, FLAGS({ "days", 0, "N", "Days to look back (30)", NULL }), run_rest, "Show what was used, per day, zone and pool", NULL, 0, NULL, "GET", "/v1/usage",
       "days=days", NULL, "day:DAY zone:ZONE pool:POOL attempts:ATTEMPTS slot_ms:SLOT_MS gpu_ms:GPU_MS" },
     { "node", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List worker machines", NULL, CMD_LIST, NULL, "GET", "/v1/nodes", NULL, NULL,
       "node_id:ID name:NAME zone:ZONE pool:POOL state:STATE slots:SLOTS +gpus:GPUS +backend:BACKEND +version:VERSION last_seen_at:SEEN" },
     { "node", "get", "NODE", 1, 1, NULL, run_rest, "Show one worker machine", NULL, 0, &node_noun, "GET", "/v1/nodes/{0}", NULL, NULL, "node_id:ID name:NAME" },
 
-    { "audit", "events", "", 0, 0, FLAGS({ "after", 0, "N", "Only entries after this number", NULL }, LIMIT_FLAG), run_rest, "List audit entries", NULL, CMD_LIST, NULL, "GET", "/v1/audit/events",
+    { "audit", "events", "", 0, 0, FLAGS({ "after", 0, "N", "Only entries after this number", NULL }, LIMIT_FLAG), run_rest, "List audit entries", NULL, CMD_LIST | CMD_AFTER, NULL, "GET", "/v1/audit/events",
       "after=after", NULL, "tseq:ENTRY event.code:CODE event.action:ACTION event.actor.id:ACTOR event.outcome:OUTCOME event_id:ID" },
     { "audit", "head", "", 0, 0, NULL, run_rest, "Show the newest signed head of the log", NULL, 0, NULL, "GET", "/v1/audit/head", NULL, NULL, "size:SIZE root:ROOT" },
     { "audit", "export", "[FILE]", 0, 1, FLAGS({ "from", 0, "N", "First entry", NULL }, { "to", 0, "N", "Last entry", NULL }), cmd_audit_export,
@@ -188,3 +190,12 @@ const struct command command_table[] = {
     { NULL, "help", "[COMMAND|exit-codes]", 0, 2, NULL, cmd_help, "Show help on a command, or the exit codes", NULL, CMD_LOCAL },
 };
 const size_t command_count = sizeof(command_table) / sizeof(command_table[0]);
+
+const struct noun *noun_by_id(struct str id)
+{
+    for (size_t i = 0; i < command_count; i++) {
+        if (command_table[i].noun && str_eq_c(id, command_table[i].noun->id))
+            return command_table[i].noun;
+    }
+    return NULL;
+}

@@ -8,7 +8,7 @@
 #include "cli/dev/dev.h"
 #include "core/base/cleanup.h"
 
-enum { PORT_DEFAULT = 8080, PORT_TRIES = 100, DRAIN_MS = 100, GRACE_MS = 500 };
+enum { PORT_DEFAULT = 8080, PORT_TRIES = 100, DRAIN_MS = 100, GRACE_MS = 500, SLOTS_MIN = 8 };
 
 /* Bind as the daemon will, and let go. port 0: any. Returns the port, or -1. */
 static int try_port(int port)
@@ -100,8 +100,9 @@ static enum errc write_worker(struct dev *d, struct err *e)
     buf_printf(&b, "worker.api_url = https://127.0.0.1:%lld\nworker.zone = %s\nworker.pool = default\nworker.name = dev-1\n", (long long)d->worker_port, d->zone);
     buf_printf(&b, "worker.cert = %s/worker.pem\nworker.key = %s/worker.key\nworker.ca = %s/ca-%s.pem\n", d->tls, d->tls, d->tls, d->zone);
     buf_printf(&b, "worker.work_dir = %s\nworker.serve_bind = 127.0.0.1\nworker.grace_ms = %d\n", d->worker, GRACE_MS);
-    if (d->slots)
-        buf_printf(&b, "worker.slots = %lld\n", (long long)d->slots);
+    /* A model that is served holds a slot for good, and the next job must still find one on a small machine. */
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    buf_printf(&b, "worker.slots = %lld\n", d->slots ? (long long)d->slots : cores > SLOTS_MIN ? (long long)cores : SLOTS_MIN);
     return save(d, "worker", &b, e);
 }
 

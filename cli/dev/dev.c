@@ -47,6 +47,8 @@ static enum errc start(struct dev *d, struct err *e)
     TRY(files_make(d, e));
     TRY(state_lock(d, e));
     state_kill_leftovers(d);
+    TRY(sweep_claim(d, e));
+    sweep_dead(d);
     TRY(ports_choose(d, e));
     TRY(supervise_init(d, e));
     TRY(start_servers(d, e));
@@ -71,6 +73,27 @@ static void save_profile(struct dev *d)
         cli_note(d->c, "The profile 'dev' is in %s.", f->path);
 }
 
+void dev_say_path(FILE *out)
+{
+    char own[4096], found[4200];
+    ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+    if (n <= 0)
+        return;
+    own[n] = '\0';
+    struct str rest = str_c(getenv("PATH")), one;
+    for (bool more = rest.len > 0; more;) {
+        more = str_cut(rest, ':', &one, &rest);
+        snprintf(found, sizeof(found), "%.*s/falaj", STR_ARG(one));
+        char *real = realpath(found, NULL);
+        bool is_own = real && strcmp(real, own) == 0;
+        free(real);
+        if (is_own)
+            return;
+    }
+    *strrchr(own, '/') = '\0';
+    fprintf(out, "  export PATH=\"%s:$PATH\"\n", own);
+}
+
 static void tell_ready(struct dev *d, int64_t started_us, int ready_fd)
 {
     struct cli *c = d->c;
@@ -79,8 +102,9 @@ static void tell_ready(struct dev *d, int64_t started_us, int ready_fd)
         fprintf(c->out, "%.*s\n", STR_ARG(line));
     } else {
         const char *data = cli_flag(c, "data") ? arena_printf(d->arena, " --data %s", d->data) : "";
-        fprintf(c->out, "Falaj is ready after %.1f s.\n  API    %s\n  data   %s (logs in %s)\n  token  %s/admin-token\n  stop   falaj dev stop%s\n  remove falaj dev remove%s\n",
-                (double)(clock_mono_us(&clock_system) - started_us) / 1e6, d->api_url, d->data, d->logs, d->secrets, data, data);
+        fprintf(c->out, "Falaj is ready after %.1f s.\n  API     %s\n  data    %s (logs in %s)\n  token   %s/admin-token (the platform's administrator)\n",
+                (double)(clock_mono_us(&clock_system) - started_us) / 1e6, d->api_url, d->data, d->logs, d->secrets);
+        fprintf(c->out, "  stop    falaj dev stop%s\n  remove  falaj dev remove%s\n", data, data);
     }
     fflush(c->out);
     if (ready_fd < 0)
@@ -118,6 +142,7 @@ static int run(struct dev *d, int ready_fd)
         rc = CLI_FAILED;
     if (d->is_ephemeral && files_remove_data(d, &e) != ERR_OK)
         cli_note(d->c, "falaj dev: %s", e.msg);
+    files_remove_tree(d->run);
     state_unlock(d);
     return rc;
 }

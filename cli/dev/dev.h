@@ -66,6 +66,13 @@ void state_kill_leftovers(struct dev *d);
 enum errc state_save_ready(struct dev *d, struct err *e) MUST_CHECK;
 struct str state_ready_json(struct dev *d, bool with_token);
 
+/* sweep.c: what ephemeral runs left behind that could not clean up. */
+enum errc sweep_claim(struct dev *d, struct err *e) MUST_CHECK;     /* note in our run folder whose it is */
+void sweep_dead(struct dev *d);
+
+/* dev.c: the line that makes the word `falaj` work in the reader's shell, unless it does already. */
+void dev_say_path(FILE *out);
+
 /* certs.c, config_files.c, redis.c, postgres.c, daemons.c */
 enum errc certs_make(struct dev *d, struct err *e) MUST_CHECK;
 enum errc ports_choose(struct dev *d, struct err *e) MUST_CHECK;

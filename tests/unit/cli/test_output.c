@@ -2,6 +2,7 @@
 /* test_output.c - the same answer in every form, byte for byte. */
 #include "with_cli.h"
 #include "cli/output.h"
+#include "core/base/cleanup.h"
 
 #define PAGE "[{\"id\":\"a\",\"name\":\"one\",\"n\":1,\"tags\":[\"x\",\"y\"]},{\"id\":\"bbb\",\"name\":\"=2+2,\\\"q\\\"\",\"n\":null,\"tags\":[]}]"
 #define COLUMNS "id:ID name:NAME +n:N tags:TAGS"
@@ -76,12 +77,31 @@ static void paths_walk(void **state)
     assert_false(output_jsonpath(w.c.out, v, "data"));
     assert_false(output_jsonpath(w.c.out, v, ".data[x]"));
     assert_false(output_jsonpath(w.c.out, v, ".data[0"));
+    static const char *const good[] = { "", "$", ".a", "{.data[*].a}", "$.b.c", ".data[1][2]", "[0].x" }, *const bad[] = { "data", ".", ".data[x]", ".data[0", ".a..b", "a.b" };
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+        assert_true(output_jsonpath_is_good(good[i]));
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_false(output_jsonpath_is_good(bad[i]));
+    with_cli_release(&w);
+}
+
+static void numbers_are_short(void **state)
+{
+    (void)state;
+    struct with_cli w;
+    struct err e;
+    const struct jval *v;
+    with_cli_init(&w);
+    CLEANUP(buf_releasep) struct buf b = BUF(1 << 16);
+    assert_int_equal(jval_parse(w.c.arena, STR("{\"r\":[0.2,0.003,1e300,7],\"n\":null,\"s\":\"a\\\"b\",\"o\":{}}"), 0, &v, &e), ERR_OK);
+    output_json(v, &b);
+    assert_string_equal(b.ptr, "{\"r\":[0.2,0.003,1e+300,7],\"n\":null,\"s\":\"a\\\"b\",\"o\":{}}");
     with_cli_release(&w);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(lists_in_every_form), cmocka_unit_test(control_bytes_stay_out_of_the_terminal),
-                                        cmocka_unit_test(widths_count_cells), cmocka_unit_test(paths_walk) };
+                                        cmocka_unit_test(numbers_are_short), cmocka_unit_test(widths_count_cells), cmocka_unit_test(paths_walk) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

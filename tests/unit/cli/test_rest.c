@@ -20,6 +20,8 @@ static void bodies(void **state)
     body_is(WORDS((char *)"tenant", (char *)"create", (char *)"oasis", (char *)"--zone", (char *)"ae-dxb-1", (char *)"--allowed-zones", (char *)"ae-dxb-1, ae-auh-1"),
             "{\"name\":\"oasis\",\"home_zone\":\"ae-dxb-1\",\"allowed_zones\":[\"ae-dxb-1\",\"ae-auh-1\"]}");
     body_is(WORDS((char *)"dataset", (char *)"create", (char *)"a\"b", (char *)"--classes", (char *)"10"), "{\"name\":\"a\\\"b\",\"classes\":10}");
+    body_is(WORDS((char *)"deploy", (char *)"create", (char *)"d", (char *)"mdl_1"), "{\"name\":\"d\",\"model_id\":\"mdl_1\"}");
+    body_is(WORDS((char *)"model", (char *)"register", (char *)"m", (char *)"job_1"), "{\"name\":\"m\",\"job_id\":\"job_1\"}");
     body_is(WORDS((char *)"token", (char *)"create", (char *)"ci", (char *)"--days", (char *)"7"), "{\"name\":\"ci\",\"expires_in_days\":7}");
     body_is(WORDS((char *)"quota", (char *)"set", (char *)"tnt_x", (char *)"jobs", (char *)"5"), "{\"hard_limit\":5}");
 }
