@@ -2,11 +2,16 @@
 /* park.c - long polls wait outside any thread: a list, its lock and one timer thread.
  *
  * Lost wake-ups: each wake raises the number of its bucket (by the last byte of the id); a call remembers the numbers before its
- * handler looked, and is not parked but run again when its bucket has moved since. */
+ * handler looked, and is not parked but run again when its bucket has moved since. A hint that never came (a publisher that was just
+ * starting, Redis killed or hanging) costs look_us: the timer runs a call again that has waited so long, and as often as the scheduler
+ * itself looks while Redis is known to be away. Else leases would run out before the machine they are for has asked for them. */
 #include "api/api_int.h"
 #include "core/base/assert.h"
+#include "core/redis/client.h"
 
 #include <stdlib.h>
+
+static const int64_t LOOK_US = 2000000, LOOK_ALONE_US = 250000;
 
 struct park {
     struct pipeline *pipeline;
@@ -15,6 +20,7 @@ struct park {
     uint64_t seq[WAKE_BUCKETS];
     struct flight *list;
     bool stopping;
+    _Atomic int64_t look_us, look_alone_us;
     pthread_t timer;
 };
 
@@ -23,16 +29,18 @@ static int bucket(struct uuid id)
     return id.b[15] % WAKE_BUCKETS;
 }
 
-/* Cut off the list what `due` says; the lock is held. */
-static struct flight *take(struct park *k, bool all, const struct uuid *id, int64_t now_us, int64_t *ret_next)
+/* Cut what is to run off the list: all, those that wait for id, or (both absent) those whose time has come by now_us, of which
+ * *ret_next is the next time. The lock is held. */
+static struct flight *take(struct park *k, bool all, const struct uuid *id, int64_t now_us, int64_t look_us, int64_t *ret_next)
 {
     struct flight *out = NULL, **at = &k->list;
     while (*at) {
         struct flight *f = *at;
-        bool due = all || (id && uuid_eq(f->wake_id, *id)) || (now_us && f->call.work.deadline_mono_us <= now_us);
+        int64_t end = f->call.work.deadline_mono_us, look = f->parked_mono_us + look_us, time = end < look ? end : look;
+        bool due = all || (id ? uuid_eq(f->wake_id, *id) : time <= now_us);
         if (!due) {
-            if (ret_next && (!*ret_next || f->call.work.deadline_mono_us < *ret_next))
-                *ret_next = f->call.work.deadline_mono_us;
+            if (ret_next && (!*ret_next || time < *ret_next))
+                *ret_next = time;
             at = &f->next;
             continue;
         }
@@ -61,14 +69,16 @@ static void *timer_main(void *arg)
     pthread_mutex_lock(&k->lock);
     while (!k->stopping) {
         int64_t next = 0, now = clock_mono_us(&clock_system);
-        struct flight *due = take(k, false, NULL, now, &next);
+        struct redis_client *hints = k->pipeline->app->redis;
+        bool is_alone = !hints || !redis_is_up(hints);
+        struct flight *due = take(k, false, NULL, now, is_alone ? k->look_alone_us : k->look_us, &next);
         if (due) {
             pthread_mutex_unlock(&k->lock);
             submit_all(due);
             pthread_mutex_lock(&k->lock);
             continue;
         }
-        int64_t until = next ? next : now + 1000000;
+        int64_t most = now + (next ? k->look_alone_us : k->look_us), until = next && next < most ? next : most;      /* Redis may go away meanwhile */
         struct timespec t = { until / 1000000, until % 1000000 * 1000 };
         pthread_cond_timedwait(&k->changed, &k->lock, &t);
     }
@@ -81,6 +91,8 @@ struct park *park_new(struct pipeline *p)
     struct park *k = calloc(1, sizeof *k);
     ASSERT(k);
     k->pipeline = p;
+    k->look_us = LOOK_US;
+    k->look_alone_us = LOOK_ALONE_US;
     pthread_mutex_init(&k->lock, NULL);
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);
@@ -89,6 +101,12 @@ struct park *park_new(struct pipeline *p)
     pthread_condattr_destroy(&attr);
     ASSERT(!pthread_create(&k->timer, NULL, timer_main, k));
     return k;
+}
+
+void park_set_look(struct park *k, int64_t look_us, int64_t look_alone_us)
+{
+    k->look_us = look_us;
+    k->look_alone_us = look_alone_us;
 }
 
 void park_note(struct park *k, struct flight *f)
@@ -106,6 +124,7 @@ void park_add(struct park *k, struct flight *f)
     if (k->stopping)
         f->call.work.deadline_mono_us = 1;
     if (!missed && !k->stopping) {
+        f->parked_mono_us = clock_mono_us(&clock_system);
         f->next = k->list;
         k->list = f;
         pthread_cond_signal(&k->changed);
@@ -125,7 +144,7 @@ void park_wake(struct park *k, struct uuid wake_id)
     for (int i = 0; i < WAKE_BUCKETS; i++)
         if (all || i == bucket(wake_id))
             k->seq[i]++;
-    struct flight *due = take(k, all, &wake_id, 0, NULL);
+    struct flight *due = take(k, all, &wake_id, 0, 0, NULL);
     pthread_mutex_unlock(&k->lock);
     submit_all(due);
 }
@@ -136,7 +155,7 @@ void park_stop(struct park *k)
     k->stopping = true;
     for (struct flight *f = k->list; f; f = f->next)
         f->call.work.deadline_mono_us = 1;
-    struct flight *due = take(k, true, NULL, 0, NULL);
+    struct flight *due = take(k, true, NULL, 0, 0, NULL);
     pthread_cond_signal(&k->changed);
     pthread_mutex_unlock(&k->lock);
     pthread_join(k->timer, NULL);

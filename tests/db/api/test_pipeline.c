@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_pipeline.c - requests over real HTTP through the pipeline into a real database, with routes that do what the tests ask. */
 #include "tests/db/tenants/fixture.h"
+#include "api/api_int.h"
 #include "api/pipeline.h"
 #include "audit/event.h"
 #include "core/http/client.h"
@@ -145,6 +146,7 @@ static int setup(void **state)
     pipeline = pipeline_new(&(struct pipeline_opts){ &app, authn, rate, 8 }, &e);
     if (!pipeline)
         fail_msg("%s", e.msg);
+    park_set_look(pipeline->park, 60000000, 60000000);      /* so that a lost wake-up shows */
     people = (struct listener){ pipeline, false };
     machines = (struct listener){ pipeline, true };
     server = serve(&people);
@@ -462,6 +464,24 @@ static void no_wake_up_is_lost(void **state)
     }
 }
 
+/* Without a hint a parked call looks by itself: nothing waits for Redis longer than that. */
+static void a_lost_hint_costs_one_look(void **state)
+{
+    (void)state;
+    pthread_t t;
+    struct caller c = { .path = "/v1/poll?wait_ms=8000" };
+    park_set_look(pipeline->park, 60000000, 100000);        /* these pipelines have no Redis */
+    pthread_create(&t, NULL, call_thread, &c);
+    for (int i = 0; i < 500 && !polls; i++)
+        usleep(2000);
+    value = 3;
+    pthread_join(t, NULL);
+    park_set_look(pipeline->park, 60000000, 60000000);
+    assert_int_equal(c.status, 200);
+    assert_int_equal(c.value, 3);
+    assert_true(c.took_ms < 6000);
+}
+
 static void combined_calls_keep_their_verdicts(void **state)
 {
     (void)state;
@@ -523,7 +543,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(refusals_are_problems), T(headers_of_refusals), T(another_content_type), T(made_once_and_replayed), T(a_secret_is_never_replayed),
         T(what_fails_leaves_nothing), T(run_again_when_two_met), T(a_denial_is_written_down), T(the_event_is_of_the_same_transaction),
-        T(two_calls_at_once_with_one_key), T(a_long_poll_waits_and_is_woken), T(a_long_poll_ends_by_itself), T(a_wake_up_between_the_look_and_the_wait), T(no_wake_up_is_lost),
+        T(two_calls_at_once_with_one_key), T(a_long_poll_waits_and_is_woken), T(a_long_poll_ends_by_itself), T(a_wake_up_between_the_look_and_the_wait), T(no_wake_up_is_lost), T(a_lost_hint_costs_one_look),
         T(combined_calls_keep_their_verdicts), T(machines_need_a_certificate), T(who_is_not_known_has_a_rate),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
