@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/db/scheduler/fixture.h"
 #include "audit/event.h"
+#include "scheduler/capacity.h"
 #include "scheduler/invariants.h"
 #include "scheduler/plan_apply.h"
+#include "scheduler/submit.h"
+#include "scheduler/watch.h"
+#include "tenants/quota.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +45,8 @@ void fixture_open(struct fixture *f)
 {
     static const char *const files[] = { "migrations/roles.sql", "migrations/0001_foundation.sql", "migrations/0002_job_edges.sql",
                                          "migrations/0003_functions.sql", "migrations/0004_scheduler.sql" };
-    static const struct stmt *const *const app_lists[] = { job_stmts, node_stmts, invariants_stmts, audit_event_stmts, NULL };
+    static const struct stmt *const *const app_lists[] = { job_stmts, node_stmts, invariants_stmts, watch_stmts, capacity_stmts, submit_stmts, quota_stmts, audit_event_stmts,
+                                                       NULL };
     static const struct stmt *const *const node_lists[] = { lease_stmts, lease_end_stmts, node_worker_stmts, audit_event_stmts, NULL };
     static const struct stmt *const *const sched_lists[] = { snapshot_stmts, plan_apply_stmts, reaper_stmts, node_scheduler_stmts,
                                                              lease_end_stmts, NULL };

@@ -4,6 +4,7 @@
 #include "core/crypto/hash.h"
 #include "scheduler/job.h"
 #include "scheduler/job_repo.h"
+#include "tenants/quota.h"
 #include <pthread.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@ static struct arena *arena;
 static int setup(void **state)
 {
     (void)state;
-    static const struct stmt *const *const lists[] = { job_stmts, NULL };
+    static const struct stmt *const *const lists[] = { job_stmts, quota_stmts, NULL };
     world_new(lists, 8);
     arena = arena_new(256u << 20);
     for (int i = 0; i < TENANTS; i++) {

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_loop.c - the loop as the scheduler runs it, in a thread: a wake-up plans at once, the tick plans without one, silence is reaped. */
+#include "tests/db/scheduler/fixture.h"
+#include "scheduler/leader.h"
+
+#include <string.h>
+#include <time.h>
+
+#include <pthread.h>
+
+static struct fixture f;
+static struct machine m;
+
+static int setup(void **state)
+{
+    (void)state;
+    fixture_open(&f);
+    machine_up(&f, &m, "ae-dxb-1", "w1", 8, 0);
+    return 0;
+}
+static int teardown(void **state)
+{
+    (void)state;
+    fixture_close(&f);
+    return 0;
+}
+
+static void *run(void *arg)
+{
+    loop_run(arg);
+    return NULL;
+}
+
+static bool comes(struct uuid job, const char *want)
+{
+    for (int i = 0; i < 500; i++) {
+        if (!strcmp(state_of(&f, job), want))
+            return true;
+        nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
+    }
+    return false;
+}
+
+static void a_loop_plans_and_reaps(void **state)
+{
+    (void)state;
+    struct uuid first, second;
+    struct lease_grant g;
+    pthread_t thread;
+    struct loop *l = loop_new(&f.scheduler, NULL);
+    assert_int_equal(pthread_create(&thread, NULL, run, l), 0);
+    submit(&f, f.tenant_a, 1, 1, 3, &first);
+    loop_wake(l);
+    assert_true(comes(first, "ADMITTED"));
+    assert_true(loop_is_leading(l));
+    assert_int_equal(take(&f, &m, 1, &g), 1);
+    fixture_exec(&f, "UPDATE attempt SET lease_until = now() - interval '1 s' WHERE live");
+    assert_true(comes(first, "PENDING"));                       /* by the tick: nobody woke it */
+    submit(&f, f.tenant_a, 1, 1, 3, &second);
+    assert_true(comes(second, "ADMITTED"));
+    loop_stop(l);
+    pthread_join(thread, NULL);
+    loop_free(l);
+    fixture_check(&f);
+}
+
+static void a_loop_that_does_not_lead_plans_nothing(void **state)
+{
+    (void)state;
+    struct uuid job;
+    pthread_t thread;
+    struct leader *other = leader_new(pg_harness_conninfo(f.pg, NULL, NULL), &clock_system);
+    struct leader *mine = leader_new(pg_harness_conninfo(f.pg, NULL, NULL), &clock_system);
+    assert_true(leader_check(other));
+    struct loop *l = loop_new(&f.scheduler, mine);
+    assert_int_equal(pthread_create(&thread, NULL, run, l), 0);
+    submit(&f, f.tenant_b, 1, 1, 3, &job);
+    loop_wake(l);
+    nanosleep(&(struct timespec){ 1, 0 }, NULL);
+    assert_false(loop_is_leading(l));
+    assert_string_equal(state_of(&f, job), "PENDING");
+    leader_free(other);
+    assert_true(comes(job, "ADMITTED"));
+    assert_true(loop_is_leading(l));
+    loop_stop(l);
+    pthread_join(thread, NULL);
+    loop_free(l);
+    leader_free(mine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_loop_plans_and_reaps),
+        cmocka_unit_test(a_loop_that_does_not_lead_plans_nothing),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_node.c - who a machine is and how people see it: identity against certificate, pages, one row per identity. */
+#include "tests/db/scheduler/fixture.h"
+
+static struct fixture f;
+
+static int setup(void **state)
+{
+    (void)state;
+    fixture_open(&f);
+    return 0;
+}
+static int teardown(void **state)
+{
+    (void)state;
+    fixture_close(&f);
+    return 0;
+}
+
+static enum errc enrol(const char *zone, const char *pool, const char *identity, struct node *ret)
+{
+    struct node_register in = { .name = STR("w9"), .zone = str_c(zone), .pool = str_c(pool), .slots = 2, .cpus = 1, .memory_bytes = 1 << 20,
+                                .backend = STR("ref"), .version = STR("0"), .boot_id = uuid_v7(1) };
+    struct work w = { .app = &f.api, .arena = arena_new(16 << 20), .now_us = clock_wall_us(&clock_system) };
+    struct err e = { 0 };
+    enum errc rc = db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, w.arena, &w.tx, &e);
+    assert_int_equal(rc, ERR_OK);
+    rc = node_register(&w, &in, str_c(identity), ret, &e);
+    if (rc == ERR_OK)
+        rc = db_commit(w.tx, &e);
+    db_rollback(rc == ERR_OK ? NULL : w.tx);
+    arena_free(w.arena);
+    return rc;
+}
+
+static void the_certificate_decides(void **state)
+{
+    (void)state;
+    struct node n, again;
+    assert_int_equal(enrol("ae-dxb-1", "default", "spiffe://ae-auh-1/worker/default/w9", &n), ERR_FORBIDDEN);
+    assert_int_equal(enrol("ae-dxb-1", "gpu", "spiffe://ae-dxb-1/worker/default/w9", &n), ERR_FORBIDDEN);
+    assert_int_equal(enrol("ae-dxb-1", "default", "spiffe://ae-dxb-1/worker/default/w99", &n), ERR_FORBIDDEN);
+    assert_int_equal(enrol("ae-dxb-1", "default", "spiffe://ae-dxb-1/api", &n), ERR_FORBIDDEN);
+    assert_int_equal(enrol("qa-doh-1", "default", "spiffe://qa-doh-1/worker/default/w9", &n), ERR_NOT_FOUND);
+    assert_int_equal(enrol("ae-dxb-1", "default", "spiffe://ae-dxb-1/worker/default/w9", &n), ERR_OK);
+    assert_int_equal(enrol("ae-dxb-1", "default", "spiffe://ae-dxb-1/worker/default/w9", &again), ERR_OK);
+    assert_true(uuid_eq(n.node_id, again.node_id));
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM node"), 1);
+}
+
+static void operators_page_through_all(void **state)
+{
+    (void)state;
+    struct work w = { .app = &f.api, .arena = arena_new(16 << 20), .tenant_id = UUID_NIL };
+    struct machine m[5];
+    struct uuid position = UUID_NIL;
+    size_t seen = 0;
+    char name[] = "p0";
+    for (int i = 0; i < 5; i++, name[1]++)
+        machine_up(&f, &m[i], "ae-auh-1", name, 2, 0);
+    OK(db_begin(f.api.pool, SCOPE_TENANT(UUID_NIL), TX_READ_ONLY, w.arena, &w.tx, e));
+    for (int page = 0; page < 6; page++) {
+        struct slice rows;
+        OK(node_list(&w, position, 2, &rows, e));
+        if (!rows.n)
+            break;
+        assert_true(rows.n <= 2);
+        const struct node *n = rows.items;
+        seen += rows.n;
+        position = n[rows.n - 1].node_id;
+    }
+    assert_int_equal(seen, fixture_count(&f, "SELECT count(*) FROM node"));
+    struct node one;
+    OK(node_get(&w, m[0].node.node_id, &one, e));
+    assert_true(str_eq_c(one.name, "p0") && str_eq_c(one.zone, "ae-auh-1") && str_eq_c(one.state, "READY"));
+    struct err e = { 0 };
+    assert_int_equal(node_get(&w, uuid_v7(77), &one, &e), ERR_NOT_FOUND);
+    db_rollback(w.tx);
+    arena_free(w.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_certificate_decides),
+        cmocka_unit_test(operators_page_through_all),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
