@@ -4,8 +4,9 @@
 #
 #   deploy/install-deps.sh [--build] [--run] [--test] [--all] [--list]
 #
-# --build  compilers and development packages        --run   what the daemons need at run time (PostgreSQL, Redis, …)
-# --test   what tests/run.sh needs beyond both       --all   all three (also the default)
+# --build  compiler and libraries of the programs    --run   what the daemons need at run time (PostgreSQL, Redis)
+# --test   what tests/run.sh and the benches need beyond both: clang, cmocka, Python, psql, wrk, Node
+# --all    all three (also the default)
 # --list   print the packages of the chosen groups and stop
 #
 # Debian starts a PostgreSQL cluster and a Redis server when their packages are installed. Falaj runs its own, so both are
@@ -14,12 +15,12 @@
 set -euo pipefail
 
 # shellcheck disable=SC2034
-packages_build=(build-essential gcc clang cmake ninja-build pkg-config git libmicrohttpd-dev libgnutls28-dev libssl-dev
-    libpq-dev libhiredis-dev libjansson-dev libjwt-dev libcurl4-openssl-dev libseccomp-dev libp11-kit-dev libcmocka-dev)
+packages_build=(build-essential gcc cmake ninja-build pkg-config git libmicrohttpd-dev libgnutls28-dev libssl-dev libpq-dev
+    libhiredis-dev libjansson-dev libjwt-dev libcurl4-openssl-dev)
 # shellcheck disable=SC2034
-packages_run=(postgresql-15 postgresql-client-15 redis-server curl openssl ca-certificates procps util-linux)
+packages_run=(postgresql-15 redis-server ca-certificates)
 # shellcheck disable=SC2034
-packages_test=(libclang-rt-14-dev llvm python3 wrk softhsm2 universal-ctags jq)
+packages_test=(libcmocka-dev clang libclang-rt-14-dev llvm python3 perl openssl curl postgresql-client-15 wrk universal-ctags)
 node_minimum=20.19.0
 node_pinned=20.20.2
 
