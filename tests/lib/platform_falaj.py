@@ -3,7 +3,7 @@
 
 Everything runs on loopback, in a throw-away data folder, and ends with the object (close, or the end of the program).
 Python's standard library only. PostgreSQL is reached with psql as its superuser over the Unix socket."""
-import atexit, http.client, json, os, signal, subprocess, sys, threading, time, urllib.parse, uuid
+import atexit, http.client, json, os, shutil, signal, subprocess, sys, threading, time, urllib.parse, uuid
 
 SRC = os.environ.get("FALAJ_SRC") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = os.environ.get("FALAJ_BIN") or os.path.join(SRC, "build/release/bin")
@@ -18,7 +18,12 @@ class Api:
 
     def __init__(self, url, token):
         u = urllib.parse.urlsplit(url)
-        self.host, self.port, self.token, self.conn = u.hostname, u.port, token, None
+        self.url, self.host, self.port, self.token, self.conn = url, u.hostname, u.port, token, None
+
+    def move(self, url):
+        """The platform may come back under another address."""
+        if url != self.url:
+            self.__init__(url, self.token)
 
     def call(self, method, path, body=None, key=None, headers=None, raw=False, timeout=30):
         h = {"Authorization": "Bearer " + self.token}
@@ -60,16 +65,22 @@ class Api:
 
 
 class Platform:
-    def __init__(self, settings=None, args=(), start_timeout=60):
-        env = dict(os.environ, FALAJ_RATE_TENANT_PER_MINUTE="0", FALAJ_RATE_PRINCIPAL_PER_MINUTE="0",
-                   FALAJ_RATE_ADDRESS_PER_MINUTE="0", **(settings or {}))
+    """data: a folder that outlives falaj dev (start() again works on it); without it everything is thrown away at the end."""
+
+    def __init__(self, settings=None, args=(), start_timeout=60, data=None):
+        self.env = dict(os.environ, FALAJ_RATE_TENANT_PER_MINUTE="0", FALAJ_RATE_PRINCIPAL_PER_MINUTE="0",
+                        FALAJ_RATE_ADDRESS_PER_MINUTE="0", **(settings or {}))
         self.log_path = f"/tmp/falaj-test-{os.getpid()}-{int(time.time() * 1000)}.log"
         self.log = open(self.log_path, "wb")
-        t0 = time.time()
-        self.proc = subprocess.Popen([os.path.join(BIN, "falaj"), "dev", "--ephemeral", "--port", "0", "--json-ready", *args],
-                                     stdout=subprocess.PIPE, stderr=self.log, env=env)
+        self.args = [*(("--data", data) if data else ("--ephemeral",)), "--port", "0", "--json-ready", *args]
+        self.start_timeout = start_timeout
         atexit.register(self.close)
-        timer = threading.Timer(start_timeout, self.proc.kill)
+        self.start()
+
+    def start(self):
+        t0 = time.time()
+        self.proc = subprocess.Popen([os.path.join(BIN, "falaj"), "dev", *self.args], stdout=subprocess.PIPE, stderr=self.log, env=self.env)
+        timer = threading.Timer(self.start_timeout, self.proc.kill)
         timer.start()
         line = b""
         while not line.startswith(b"{"):
@@ -81,6 +92,16 @@ class Platform:
         self.ready = json.loads(line)
         self.url = self.ready["api_url"]
         self.admin = Api(self.url, self.ready["admin_token"])
+
+    def finish(self, faults):
+        """The end of a drill: with faults the exit is 1, and the daemons' logs are kept."""
+        if faults:
+            kept = self.log_path[:-4] + "-logs"
+            shutil.copytree(os.path.join(self.ready["data_dir"], "log"), kept, dirs_exist_ok=True)
+            log(f"logs: {self.log_path} {kept}")
+        self.close()
+        if faults:
+            raise SystemExit(1)
 
     def close(self):
         atexit.unregister(self.close)
