@@ -2,7 +2,8 @@
 /* server.c - the Unix socket of falaj-keyd: who may call, one thread per connection, and an orderly end.
  *
  * The main thread waits on the listening socket and on a signalfd; the signals are blocked in every thread. To end, it shuts all
- * connections down, which wakes their threads, and waits until the last has left. */
+ * connections down, which wakes their threads, and waits until the last has left. Threads are joined, by the main thread alone, before
+ * their slot is used again and at the end: what libraries keep per thread is gone before the process ends. */
 #include "keys/server.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -150,6 +151,14 @@ static void *connection_main(void *p)
     return NULL;
 }
 
+/* Of a slot whose connection has ended: its thread has at most its own memory left to give back. Main thread only. */
+static void slot_join(struct keyd_connection *c)
+{
+    if (c->has_thread)
+        pthread_join(c->thread, NULL);
+    c->has_thread = false;
+}
+
 /* A free slot; when there is none, the connection that has been idle longest is shut down and its slot waited for. */
 static int slot_take(struct keyd *k, int fd)
 {
@@ -173,7 +182,8 @@ static int slot_take(struct keyd *k, int fd)
         if (k->connection[i].fd < 0)
             slot = i;
     if (slot >= 0) {
-        k->connection[slot] = (struct keyd_connection){ fd, 0 };
+        slot_join(&k->connection[slot]);
+        k->connection[slot] = (struct keyd_connection){ .fd = fd };
         k->n_connections++;
     }
     pthread_mutex_unlock(&k->lock);
@@ -183,7 +193,6 @@ static int slot_take(struct keyd *k, int fd)
 static void connection_start(struct keyd *k, int fd)
 {
     pthread_attr_t attr;
-    pthread_t thread;
     if (!is_allowed(k, fd)) {
         refuse(fd);
         close(fd);
@@ -197,10 +206,11 @@ static void connection_start(struct keyd *k, int fd)
     struct connection_arg *arg = malloc(sizeof *arg);
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, STACK_BYTES);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     if (arg)
         *arg = (struct connection_arg){ k, slot, fd };
-    if (!arg || pthread_create(&thread, &attr, connection_main, arg) != 0) {
+    bool ok = arg && pthread_create(&k->connection[slot].thread, &attr, connection_main, arg) == 0;
+    k->connection[slot].has_thread = ok;
+    if (!ok) {
         free(arg);
         slot_free(k, slot, fd);
     }
@@ -284,6 +294,9 @@ static void leave(struct keyd *k)
     int rc = 0;
     while (k->n_connections > 0 && rc == 0)
         rc = pthread_cond_timedwait(&k->freed, &k->lock, &until);
+    for (int i = 0; i < KEYD_CONNECTIONS; i++)
+        if (k->connection[i].fd < 0)
+            slot_join(&k->connection[i]);
     pthread_mutex_unlock(&k->lock);
 }
 

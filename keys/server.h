@@ -28,6 +28,8 @@ struct keyd_options {
 struct keyd_connection {
     int fd;                         /* -1: the slot is free */
     int64_t idle_since_us;          /* 0: in a call */
+    pthread_t thread;               /* these two: main thread only */
+    bool has_thread;
 };
 
 struct keyd {
