@@ -61,9 +61,10 @@ static int deploy(struct demo *m)
         return rc != CLI_OK ? rc : api_tell(m->c, &r);
     m->deployment_id = demo_text(m, &r, "deployment_id");
     for (;;) {
-        rc = demo_try(m, m->engineer, "GET", "/v2/models/digits/ready", NULL, &r);
-        if (rc != CLI_OK)
-            return rc;
+        struct err e = { 0 };
+        struct api_req q = { .method = "GET", .path = "/v2/models/digits/ready", .token = m->engineer, .is_once = true };      /* not ready is an answer */
+        if (api_send(m->c, &q, &r, &e) != ERR_OK)
+            return cli_fail_err(m->c, &e, NULL);
         if (r.status == 200 && jval_bool(jval_get(r.json, "ready"), true))
             break;
         double waited_s = demo_now_s() - start_s;

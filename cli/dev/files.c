@@ -273,5 +273,7 @@ enum errc files_remove_data(struct dev *d, struct err *e)
     files_remove_tree(d->run);
     if (d->is_root)
         files_remove_tree(arena_printf(d->arena, CLUSTERS "/%s", strrchr(d->run, '-') + 1));
+    if (d->is_root)
+        rmdir(CLUSTERS);        /* when it held no other */
     return stat(d->data, &st) < 0 ? ERR_OK : FAIL(e, IO, "%s could not be removed wholly", d->data);
 }
