@@ -4,7 +4,7 @@
 #
 #   tests/run.sh [-L LABEL]… [-R REGEX]… [--fast] [-j N] [--no-install] [--list]
 #
-# -L LABEL      only tests with that label (unit db isolation http faults kernels fuzz lint …); repeat it for all of several
+# -L LABEL      only tests with that label (unit db http e2e faults fuzz lint builds …; fuzz60 runs only when asked for so)
 # -R REGEX      only tests whose name matches
 # --fast        unit tests and lint alone: no second compiler, no servers, no Node
 # -j N          build and run N at once (2)
@@ -102,8 +102,13 @@ if ((fast == 0)) && selects e2e e2e_console; then
     node_packages tests/e2e
 fi
 
+# Tests that nobody runs by accident are registered for a configuration of their own name.
+configuration=()
+[[ " ${selection[*]:-} " != *" fuzz60 "* ]] || configuration=(-C fuzz60)
+
 if ((list)); then
-    exec ctest --test-dir build/asan -N "${selection[@]}"
+    exec ctest --test-dir build/asan -N "${configuration[@]}" "${selection[@]}"
 fi
 say "running the tests; logs: build/asan/Testing/Temporary/LastTest.log, results: build/asan/junit.xml"
-exec ctest --test-dir build/asan -j "$jobs" --output-on-failure --no-tests=error --output-junit "$root/build/asan/junit.xml" "${selection[@]}"
+exec ctest --test-dir build/asan -j "$jobs" --output-on-failure --no-tests=error --output-junit "$root/build/asan/junit.xml" \
+    "${configuration[@]}" "${selection[@]}"

@@ -40,7 +40,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct bundle_end end;
     if (audit_verify(read_input, &in, &opts, &r) == 0 && opts.pinned_count)
         abort();
-    (void)(audit_event_opening(text, &opening) | audit_head_decode(text, &head) | bundle_record_decode(text, &record) |
-           bundle_checkpoint_decode(text, &checkpoint) | bundle_end_decode(text, &end));
+    (void)!audit_event_opening(text, &opening);
+    (void)!audit_head_decode(text, &head);
+    (void)!bundle_record_decode(text, &record);
+    (void)!bundle_checkpoint_decode(text, &checkpoint);
+    (void)!bundle_end_decode(text, &end);
     return 0;
 }
