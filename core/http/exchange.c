@@ -168,6 +168,15 @@ static struct http_conn *conn_of(struct MHD_Connection *c)
     return info ? info->socket_context : NULL;
 }
 
+/* The exchange of a request that was never handed to exchange_on_call, so that exchange_on_completed will not come either. */
+static void drop_unread(struct http_conn *n)
+{
+    struct http_exchange *x = n->x;
+    n->x = NULL;
+    if (x && atomic_load(&x->state) == X_READING)
+        exchange_unref(x);
+}
+
 void exchange_on_connection(void *loop, struct MHD_Connection *c, void **socket_context, enum MHD_ConnectionNotificationCode code)
 {
     struct http_loop *l = loop;
@@ -187,6 +196,7 @@ void exchange_on_connection(void *loop, struct MHD_Connection *c, void **socket_
         atomic_fetch_add_explicit(&l->connections, 1, memory_order_relaxed);
         *socket_context = n;
     } else if (n) {
+        drop_unread(n);
         if (n->prev)
             n->prev->next = n->next;
         else
@@ -206,6 +216,13 @@ void *exchange_on_uri(void *loop, const char *uri, struct MHD_Connection *c)
 {
     struct http_loop *l = loop;
     struct http_conn *n = conn_of(c);
+    if (n && n->x) {
+        /* The parser begins the same request line again when its parameters did not fit into the connection's memory, and so on
+         * for ever. Nobody else knows the exchange of its last try. */
+        drop_unread(n);
+        n->crowded = true;
+        n->deadline_us = l->reap_at_us = l->now_us;
+    }
     struct http_exchange *x = exchange_take(l);
     x->mhd = c;
     x->conn = n;
