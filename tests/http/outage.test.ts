@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// outage.test.ts - PostgreSQL, Redis and the key daemon die under load and come back. Meanwhile every call is answered in time, with what
+// was asked or with a 503 that says when to try again; afterwards all is as before, by itself, and what was acknowledged is there.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { digitsCsv, train, until, upload } from './client.ts';
+import { idempotencyKey, makeTenant, must, problemOf, waitJob, type Api, type Ready, type Reply } from './harness.ts';
+
+const ready: Ready = inject('falaj');
+const SLOWEST_MS = 35_000;
+let t: { token: string; api: Api };
+let datasetId: string;
+
+beforeAll(async () => {
+  t = await makeTenant(ready);
+  datasetId = (await upload(t.api, digitsCsv, 'digits')).dataset_id;
+}, 60_000);
+
+/** Processes are started again under new ids; falaj dev writes them down. */
+const pidOf = (name: string): number => JSON.parse(readFileSync(resolve(ready.data_dir, 'dev.json'), 'utf8')).pids[name];
+
+function signal(name: string, which: NodeJS.Signals): void {
+  const pid = pidOf(name);
+  if (pid > 1) {
+    try {
+      process.kill(pid, which);
+    } catch {
+      // It has ended already and is not back yet.
+    }
+  }
+}
+
+/** Down for about `ms`: each time falaj dev has started it again, it goes once more. */
+async function keepDown(name: string, which: NodeJS.Signals, ms: number): Promise<void> {
+  for (const end = Date.now() + ms; Date.now() < end; await sleep(150)) signal(name, which);
+}
+
+interface Seen { reply: Reply; ms: number; key: string }
+
+/** Calls one after the other until told to stop. Every one must be answered, in time, with success or a 503 that says when to come back. */
+function load(make: (key: string) => Promise<Reply>, allowed: number[]): { stop(): Promise<Seen[]> } {
+  let running = true;
+  const all = (async () => {
+    const seen: Seen[] = [];
+    while (running) {
+      const key = idempotencyKey(), from = Date.now();
+      const reply = await make(key);
+      seen.push({ reply, ms: Date.now() - from, key });
+      await sleep(20);
+    }
+    return seen;
+  })();
+  return {
+    async stop() {
+      running = false;
+      const seen = await all;
+      for (const { reply, ms } of seen) {
+        expect(ms, `${reply.status} ${reply.text.slice(0, 200)}`).toBeLessThan(SLOWEST_MS);
+        expect(allowed, reply.text.slice(0, 300)).toContain(reply.status);
+        if (reply.status < 500) continue;
+        problemOf(reply);
+        expect(Number(reply.headers.get('retry-after')), reply.text).toBeGreaterThan(0);
+        expect(reply.text).not.toMatch(/SQLSTATE|server closed the connection|\.sock|PQ|libpq/);
+      }
+      return seen;
+    },
+  };
+}
+
+const submit = (key: string) => t.api.post('/v1/jobs', { name: 'during', kind: 'noop' }, { key });
+const send = (key: string) => t.api.post(`/v1/datasets/${datasetId}/versions`, undefined, { key, raw: 'p,label\n1,0\n2,1\n', headers: { 'content-type': 'text/csv' } });
+const whole = async (): Promise<void> => {
+  await until(() => t.api.get('/readyz'), 200);
+  const job = must(await t.api.post('/v1/jobs', { name: 'after', kind: 'noop' }), 201);
+  await waitJob(t.api, job.job_id, ['COMPLETED'], 60_000);
+};
+
+describe('PostgreSQL', () => {
+  test.each([['is stopped', 'SIGINT'], ['is killed', 'SIGQUIT']] as const)('%s: calls are answered, and nothing acknowledged is lost', async (_what, which) => {
+    const reads = load(() => t.api.get('/v1/jobs?page_size=1'), [200, 503]), writes = load(submit, [201, 503]);
+    await sleep(300);
+    await keepDown('postgres', which, 2500);
+    await until(() => t.api.get('/readyz'), 200);
+    await until(() => submit(idempotencyKey()), 201);
+    await sleep(300);
+    const seen = [...(await reads.stop()), ...(await writes.stop())];
+    expect(seen.some((s) => s.reply.status === 503), 'it was down').toBe(true);
+    expect(seen.at(-1)!.reply.status, 'and is back').toBe(201);
+    for (const { reply, key } of seen.filter((s) => s.reply.status === 201)) {
+      const again = must(await submit(key), 201);
+      expect(again.job_id, 'the same key finds the same job').toBe(reply.json.job_id);
+    }
+    await whole();
+  }, 150_000);
+
+  test('a job that runs meanwhile is finished by its worker', async () => {
+    const job = must(await t.api.post('/v1/jobs', { name: 'through', kind: 'train', spec: { dataset_id: datasetId, dataset_version: 1, hidden: [64, 64], epochs: 150, seed: 3 } }), 201);
+    await waitJob(t.api, job.job_id, ['RUNNING', 'COMPLETED'], 30_000);
+    await keepDown('postgres', 'SIGINT', 1500);
+    await until(() => t.api.get(`/v1/jobs/${job.job_id}`), 200);
+    const end = await waitJob(t.api, job.job_id, ['COMPLETED'], 120_000);
+    expect(end.result.holdout_accuracy).toBeGreaterThan(0.9);
+    expect(end.requeue_count).toBe(0);
+  }, 180_000);
+});
+
+describe('Redis', () => {
+  test('is killed: it holds hints alone, so no call notices', async () => {
+    const reads = load(() => t.api.get('/v1/jobs?page_size=1'), [200]), writes = load(submit, [201]);
+    await sleep(200);
+    await keepDown('redis', 'SIGKILL', 2000);
+    const job = must(await submit(idempotencyKey()), 201);
+    await waitJob(t.api, job.job_id, ['COMPLETED'], 30_000);
+    await sleep(200);
+    expect((await reads.stop()).length).toBeGreaterThan(5);
+    expect((await writes.stop()).length).toBeGreaterThan(5);
+    await whole();
+  }, 60_000);
+});
+
+describe('The key daemon', () => {
+  test.each([['is killed', 'SIGKILL'], ['is stopped', 'SIGTERM']] as const)('%s: uploads wait for it in words, the rest goes on', async (_what, which) => {
+    const uploads = load(send, [201, 503]), reads = load(() => t.api.get('/v1/jobs?page_size=1'), [200]), writes = load(submit, [201]);
+    await sleep(300);
+    await keepDown('keyd', which, 2500);
+    await until(() => send(idempotencyKey()), 201);
+    await sleep(200);
+    await reads.stop();
+    await writes.stop();
+    const seen = await uploads.stop();
+    expect(seen.some((s) => s.reply.status === 503), 'it was down').toBe(true);
+    expect(seen.at(-1)!.reply.status, 'and is back').toBe(201);
+    const listed = must(await t.api.get(`/v1/datasets/${datasetId}/versions?page_size=200`), 200).data.map((v: any) => v.version);
+    for (const s of seen.filter((x) => x.reply.status === 201)) expect(listed).toContain(s.reply.json.version);
+    expect(must(await t.api.get(`/v1/datasets/${datasetId}/versions/1/content`), 200) ?? true).toBeTruthy();
+    await whole();
+  }, 120_000);
+
+  test('hangs: an upload gives up in time and says so', async () => {
+    signal('keyd', 'SIGSTOP');
+    try {
+      const from = Date.now();
+      const reply = await send(idempotencyKey());
+      expect(Date.now() - from).toBeLessThan(SLOWEST_MS);
+      expect([503, 504], reply.text).toContain(reply.status);
+      problemOf(reply);
+      must(await t.api.get('/v1/me'), 200);
+    } finally {
+      signal('keyd', 'SIGCONT');
+    }
+    await until(() => send(idempotencyKey()), 201);
+    await train(t.api, datasetId, { dataset_version: 1, epochs: 2 });
+  }, 120_000);
+});
+
+test('the record of it all still proves itself', async () => {
+  const head = await until(() => t.api.get('/v1/audit/head'), 200);
+  expect(head).toBeTruthy();
+  const admin = must(await t.api.get('/v1/quotas'), 200).data;
+  expect(admin.find((q: any) => q.resource === 'jobs').used).toBe(0);
+});
