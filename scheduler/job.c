@@ -118,17 +118,27 @@ enum errc job_events(struct work *w, struct uuid job_id, int64_t after_version, 
     return job_repo_events(w->tx, w->tenant_id, job_id, after_version, limit, ret, e);
 }
 
+/* Ends a job that no worker has. */
+static enum errc cancel_waiting(struct work *w, struct uuid job_id, struct job *ret, bool *found, struct err *e)
+{
+    TRY(job_repo_cancel_waiting(w->tx, w->tenant_id, job_id, ret, found, e));
+    if (*found)
+        quota_release(w, "jobs", 1);    /* a statement of its own, not joined: see lease_end_repo.c */
+    return ERR_OK;
+}
+
 enum errc job_cancel(struct work *w, struct uuid job_id, struct job *ret, struct err *e)
 {
     bool found;
-    TRY(job_repo_cancel_waiting(w->tx, w->tenant_id, job_id, ret, &found, e));
-    if (found) {
-        quota_release(w, "jobs", 1);    /* a statement of its own, not joined: see lease_end_repo.c */
-        return ERR_OK;
-    }
-    TRY(job_repo_cancel_request(w->tx, w->tenant_id, job_id, ret, &found, e));
+    TRY(cancel_waiting(w, job_id, ret, &found, e));
     if (found)
         return ERR_OK;
+    TRY(job_repo_cancel_request(w->tx, w->tenant_id, job_id, ret, &found, e));
+    if (found && ret->state != JOB_PENDING && ret->state != JOB_HELD)
+        return ERR_OK;
+    /* Between the two it came back to the queue, where nobody would hear the request; now this transaction has its row. */
+    if (found)
+        return cancel_waiting(w, job_id, ret, &found, e);
     TRY(job_get(w, job_id, ret, e));
     return FAIL(e, CONFLICT, "The job has ended already (%s)", job_state_names[ret->state]);
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_race.c - many at once: two schedulers, sixty-four submitters at the limit, machines that take, finish and expire together. */
+/* test_race.c - many at once: two schedulers, sixty-four submitters at the limit, machines that take, finish and expire together, a
+ * cancellation that meets a return. */
 #include "tests/db/scheduler/fixture.h"
+#include "core/base/clock.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 static struct fixture f;
 static struct machine machines[2];
@@ -111,9 +114,49 @@ static void sixty_four_at_the_limit_less_one(void **state)
     fixture_check(&f);
 }
 
+static void *cancel_thread(void *arg)
+{
+    cancel_job(&f, f.tenant_a, *(struct uuid *)arg);
+    return NULL;
+}
+
+/* The cancellation finds the job running; while it waits for the row, the machine gives the job back. */
+static void a_cancellation_that_meets_a_return(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(64 << 20);
+    struct work w = { .app = &f.api, .arena = a, .now_us = clock_wall_us(&clock_system) };
+    struct lease_grant g;
+    struct slice verdicts;
+    struct uuid job;
+    struct db_tx *tx;
+    pthread_t t;
+    fixture_exec(&f, "UPDATE quota SET hard_limit = 10 WHERE resource = 'jobs'");
+    fixture_exec(&f, "DELETE FROM job_event; DELETE FROM audit_event; DELETE FROM idempotency; DELETE FROM attempt; DELETE FROM job; UPDATE quota SET used = 0");
+    assert_int_equal(submit(&f, f.tenant_a, 1, 1, 3, &job), 1);
+    assert_int_equal(plan(&f), 1);
+    const struct machine *m = take(&f, &machines[0], 1, &g) ? &machines[0] : &machines[1];
+    assert_true(m == &machines[0] || take(&f, m, 1, &g) == 1);
+    tell(&f, m, &g, 1, LE_START, NULL);
+    struct lease_item item = { .tenant_id = g.tenant_id, .attempt_id = g.attempt_id, .fence = g.fence, .event = LE_RETURN, .message = STR("") };
+    OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, a, &tx, e));
+    w.tx = tx;
+    OK(lease_report(&w, &m->node, &item, 1, 30000, &verdicts, e));
+    pthread_create(&t, NULL, cancel_thread, &job);
+    for (int i = 0; i < 1000 && !fixture_count(&f, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"); i++)
+        usleep(5000);
+    OK(db_commit(tx, e));
+    pthread_join(t, NULL);
+    arena_free(a);
+    assert_string_equal(state_of(&f, job), "CANCELLED");
+    assert_int_equal(fixture_count(&f, "SELECT sum(used) FROM quota"), 0);
+    fixture_check(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(two_schedulers_admit_each_job_once), cmocka_unit_test(machines_and_schedulers_together),
-                                        cmocka_unit_test(sixty_four_at_the_limit_less_one) };
+                                        cmocka_unit_test(sixty_four_at_the_limit_less_one),
+                                        cmocka_unit_test(a_cancellation_that_meets_a_return) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
