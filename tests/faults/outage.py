@@ -8,9 +8,10 @@ usage: tests/faults/outage.py [--only NAME,…] [--seed N]
   postmaster      PostgreSQL is shut down (fast) under load
   training        the worker dies while it trains: the job is tried again and there is one model
   deployment      the worker dies while it serves: inference answers again
+  cancel          jobs are cancelled in every state while the worker dies: each ends, and the quota knows
   dev             falaj dev itself is killed: the next start on the same folder completes all that was accepted
 Each scenario ends with the count of drill.py: 0 lost, 0 twice, invariants, audit. Exit 0 only when all hold."""
-import argparse, http.client, json, os, random, shutil, signal, ssl, sys, tempfile, time, urllib.parse
+import argparse, http.client, json, os, random, shutil, signal, ssl, sys, tempfile, threading, time, urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from drill import Load, check, settle
@@ -179,6 +180,39 @@ def deployment(p, api, load):
     return f"2 kills, the same answer again after at most {max(times):.2f} s"
 
 
+def cancel(p, api, load):
+    """Jobs of another name, so that load's own must still all complete."""
+    jobs, told, lock, wrong = [], {}, threading.Lock(), []
+
+    def canceller():
+        mine = Api(p.url, load.token)
+        while not load.stop and len(told) < 300:
+            try:
+                job = mine.must("POST", "/v1/jobs", {"name": "unwanted", "kind": "noop", "spec": {"sleep_ms": random.choice((0, 50, 500))}, "max_attempts": 100})["job_id"]
+                time.sleep(random.choice((0, 0, 0.005, 0.05, 0.6)))
+                status, answer = mine.call("POST", f"/v1/jobs/{job}/cancel", timeout=10)
+                with lock:
+                    jobs.append(job)
+                    told[job] = answer["state"] if status == 200 else str(status)
+            except Exception as x:
+                wrong.append(f"cancel: {x}")
+    threads = [threading.Thread(target=canceller, daemon=True) for _ in range(4)]
+    for t in threads:
+        t.start()
+    while any(t.is_alive() for t in threads):
+        kill_worker(p)
+        time.sleep(1)
+    for t in threads:
+        t.join()
+    settle(p, where="name = 'unwanted'")
+    states = {"job_" + r[0]: r[1] for r in p.sql("SELECT replace(job_id::text, '-', ''), state FROM job WHERE name = 'unwanted'")}
+    broken = [j for j, said in told.items() if said == "CANCELLED" and states[j] != "CANCELLED"]
+    if broken or wrong or set(states.values()) - {"CANCELLED", "COMPLETED"}:
+        load.wrong.append(f"{len(broken)} cancelled jobs went on; {wrong[:1]} {set(states.values())}")
+    n = list(states.values())
+    return f"{n.count('CANCELLED')} of {len(n)} jobs cancelled"
+
+
 def one(name, scenario):
     p = Platform(SETTINGS, args=("--slots", "32"))
     p.zone()
@@ -220,7 +254,7 @@ def dev(folder, kills=2):
 
 def main():
     scenarios = {"silent-worker": silent_worker, "redis-stopped": redis_stopped, "postmaster": postmaster, "training": training,
-                 "deployment": deployment}
+                 "deployment": deployment, "cancel": cancel}
     ap = argparse.ArgumentParser()
     ap.add_argument("--only", default=",".join([*scenarios, "dev"]))
     ap.add_argument("--seed", type=int, default=int(time.time()))
