@@ -168,7 +168,8 @@ static struct http_conn *conn_of(struct MHD_Connection *c)
     return info ? info->socket_context : NULL;
 }
 
-/* The exchange of a request that was never handed to exchange_on_call, so that exchange_on_completed will not come either. */
+/* A request whose parameters do not fit into the connection's memory is dropped by the parser after exchange_on_uri: neither
+ * exchange_on_call nor exchange_on_completed ever comes, and only the connection still knows its exchange. */
 static void drop_unread(struct http_conn *n)
 {
     struct http_exchange *x = n->x;
@@ -216,13 +217,6 @@ void *exchange_on_uri(void *loop, const char *uri, struct MHD_Connection *c)
 {
     struct http_loop *l = loop;
     struct http_conn *n = conn_of(c);
-    if (n && n->x) {
-        /* The parser begins the same request line again when its parameters did not fit into the connection's memory, and so on
-         * for ever. Nobody else knows the exchange of its last try. */
-        drop_unread(n);
-        n->crowded = true;
-        n->deadline_us = l->reap_at_us = l->now_us;
-    }
     struct http_exchange *x = exchange_take(l);
     x->mhd = c;
     x->conn = n;

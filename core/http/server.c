@@ -29,7 +29,6 @@ enum { BACKLOG = 4096, LOOPS_MAX = 64, TURN_MAX_MS = 1000, POLL_EVERY_US = 1000 
 static const char PRIORITIES[] = "SECURE256:+SECURE128:-VERS-ALL:+VERS-TLS1.3";
 static const char TIMEOUT_REPLY[] = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
-static const char CROWDED_REPLY[] = "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
 /* --- the reaper --- */
 
@@ -39,8 +38,7 @@ static void conn_cut(struct http_conn *n, bool tell)
         return;
     n->cut = true;
     if (tell && !n->loop->server->cert) {
-        struct str reply = str_c(n->crowded ? CROWDED_REPLY : TIMEOUT_REPLY);
-        ssize_t sent = send(n->fd, reply.ptr, reply.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t sent = send(n->fd, TIMEOUT_REPLY, sizeof TIMEOUT_REPLY - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
         (void)sent;     /* a courtesy: the connection ends anyway */
     }
     shutdown(n->fd, SHUT_RDWR);

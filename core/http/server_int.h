@@ -20,7 +20,6 @@ struct http_conn {
     int fd;
     enum conn_phase phase;
     bool cut;                           /* shut down by the reaper */
-    bool crowded;                       /* its memory cannot hold the request line with all its parameters */
     int64_t deadline_us;                /* of the phase; INT64_MAX: none */
     char remote[64];
     struct arena *peer_arena;           /* TLS: the verified identity, kept while peer_until_us has not come */
