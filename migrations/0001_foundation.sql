@@ -90,7 +90,8 @@ CREATE TABLE quota (
   hard_limit    bigint NOT NULL CHECK (hard_limit >= 0),
   used          bigint NOT NULL DEFAULT 0 CHECK (used >= 0),
   version       bigint NOT NULL DEFAULT 1,
-  PRIMARY KEY (tenant_id, resource)
+  PRIMARY KEY (tenant_id, resource),
+  CHECK (used <= hard_limit)
 ) WITH (fillfactor = 20);
 COMMENT ON TABLE quota IS 'jobs: live (not terminal) jobs; slots, gpus: booked by live attempts; stored_bytes, objects: committed objects';
 

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lease_end_repo.c - the statement that ends attempts, whoever says so: a worker's report, the reaper, a machine that started anew.
  *
- * It alone gives back what was booked. An attempt that is no longer live, has another fence or another node is left alone, and then
- * nothing of its line is written.
- *
- * Quota rows are locked, in their order, by a statement before it: its snapshot is then newer than any change another transaction
- * made to them. One statement that both waits for a row and changes it from a join would work on the row as it was rechecked by
- * EvalPlanQual, and under load that recheck has dropped updates (invariant J5 found it). */
+ * The caller holds the attempts' rows under lock and has seen them live, so each step ends exactly one; what they had booked is given
+ * back by lease_repo_give_back, last of all (booking.h). */
 #include "scheduler/lease_repo.h"
 #include "core/db/tx.h"
+#include "scheduler/booking.h"
 
 static const struct stmt quota_turn = { .name = "quota_turn", .params = "U", .card = CARD_NONE, .sql =
-    "SELECT FROM quota WHERE tenant_id = ANY ($1) ORDER BY tenant_id, resource FOR NO KEY UPDATE" };
+    "SELECT FROM quota WHERE tenant_id = ANY ($1) AND resource IN ('objects', 'stored_bytes')\n"
+    " ORDER BY tenant_id, resource FOR NO KEY UPDATE" };
 
 static const struct stmt attempt_end_many = { .name = "attempt_end_many", .params = "UUUISSSSBIBBISUY", .card = CARD_NONE, .sql =
     "WITH i AS MATERIALIZED (\n"
@@ -40,17 +38,12 @@ static const struct stmt attempt_end_many = { .name = "attempt_end_many", .param
     "  RETURNING job.tenant_id, job.job_id, job.version, job.state, job.reason, job.message, job.fence, a.event_id, a.event),\n"
     "e AS (INSERT INTO job_event (tenant_id, job_id, version, state, reason, message, fence)\n"
     "      SELECT tenant_id, job_id, version, state, reason, message, fence FROM j),\n"
-    "v AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j),\n"
-    "u AS (INSERT INTO usage_record (tenant_id, attempt_id, job_id, zone, pool, slots, gpus, wall_ms, slot_ms, gpu_ms)\n"
-    "      SELECT a.tenant_id, a.attempt_id, a.job_id, n.zone, n.pool, a.slots, a.gpus, a.wall_ms, a.wall_ms * a.slots, a.wall_ms * a.gpus\n"
-    "        FROM a JOIN node n ON n.node_id = a.node_id),\n"
-    "d AS MATERIALIZED (\n"
-    "  SELECT tenant_id, 'slots' AS resource, sum(slots)::bigint AS n FROM a GROUP BY tenant_id\n"
-    "  UNION ALL SELECT tenant_id, 'gpus', sum(gpus)::bigint FROM a GROUP BY tenant_id HAVING sum(gpus) > 0\n"
-    "  UNION ALL SELECT tenant_id, 'jobs', count(*) FROM j WHERE state <> 'PENDING' GROUP BY tenant_id)\n"
-    "UPDATE quota SET used = used - d.n FROM d WHERE quota.tenant_id = d.tenant_id AND quota.resource = d.resource" };
+    "v AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j)\n"
+    "INSERT INTO usage_record (tenant_id, attempt_id, job_id, zone, pool, slots, gpus, wall_ms, slot_ms, gpu_ms)\n"
+    "SELECT a.tenant_id, a.attempt_id, a.job_id, n.zone, n.pool, a.slots, a.gpus, a.wall_ms, a.wall_ms * a.slots, a.wall_ms * a.gpus\n"
+    "  FROM a JOIN node n ON n.node_id = a.node_id" };
 
-const struct stmt *const lease_end_stmts[] = { &quota_turn, &attempt_end_many, NULL };
+const struct stmt *const lease_end_stmts[] = { &quota_turn, &attempt_end_many, &booking_turn_stmt, &booking_write_stmt, NULL };
 
 void quota_repo_turn(struct db_tx *tx, struct arg tenants)
 {
@@ -61,10 +54,20 @@ void lease_repo_end(struct db_tx *tx, const struct attempt_step *s, size_t n)
 {
     if (!n)
         return;
-    quota_repo_turn(tx, A_UUIDS_OF(s, n, tenant_id));
     db_queue(tx, &attempt_end_many, ARGS(
             A_UUIDS_OF(s, n, tenant_id), A_UUIDS_OF(s, n, attempt_id), A_UUIDS_OF(s, n, node_id), A_I64S_OF(s, n, fence),
             A_STRS_OF(s, n, attempt_state), A_STRS_OF(s, n, job_state), A_STRS_OF(s, n, reason), A_STRS_OF(s, n, message),
             A_BOOLS_OF(s, n, is_requeue), A_I64S_OF(s, n, delay_ms), A_BOOLS_OF(s, n, started_now), A_BOOLS_OF(s, n, has_exit_code),
             A_I64S_OF(s, n, exit_code), A_STRS_OF(s, n, result), A_UUIDS_OF(s, n, event_id), A_BYTESS_OF(s, n, event)), false);
+}
+
+void lease_repo_give_back(struct db_tx *tx, const struct attempt_step *s, size_t n)
+{
+    struct booking *b = booking_new(db_arena(tx), 3 * n);
+    for (size_t i = 0; i < n; i++) {
+        booking_add(b, s[i].tenant_id, "slots", -s[i].slots);
+        booking_add(b, s[i].tenant_id, "gpus", -s[i].gpus);
+        booking_add(b, s[i].tenant_id, "jobs", str_eq_c(s[i].job_state, "PENDING") ? 0 : -1);
+    }
+    booking_write(tx, b);
 }

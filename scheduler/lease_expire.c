@@ -15,6 +15,7 @@ SCHEMA_EXTERN(overdue, "An attempt that must end without its worker's word",
     FIELD(overdue, zone, 0, .doc = "Zone of the machine"), FIELD(overdue, job_state, 0, .doc = "State of the job"),
     FIELD(overdue, kind, 0, .doc = "Kind of the job"), FIELD(overdue, why, 0, .doc = "Why it must end"),
     FIELD(overdue, max_attempts, 0, .doc = "Attempts allowed"), FIELD(overdue, requeue_count, 0, .doc = "Times it came back"),
+    FIELD(overdue, slots, 0, .doc = "Slots booked"), FIELD(overdue, gpus, 0, .doc = "GPUs booked"),
     FIELD(overdue, cancel_requested, 0, .doc = "Somebody asked it to stop"));
 
 static int64_t pause_ms(const struct overdue *o)
@@ -36,7 +37,7 @@ static const char *words(struct str why)
 static struct attempt_step step_of(const struct overdue *o)
 {
     struct attempt_step s = { .tenant_id = o->tenant_id, .attempt_id = o->attempt_id, .job_id = o->job_id, .node_id = o->node_id,
-                              .fence = o->fence, .message = str_c(words(o->why)), .reason = STR("") };
+                              .fence = o->fence, .slots = o->slots, .gpus = o->gpus, .message = str_c(words(o->why)), .reason = STR("") };
     bool is_out = o->fence >= o->max_attempts && !str_eq_c(o->kind, job_kind_names[JOB_SERVE]);
     s.attempt_state = STR("LEASE_EXPIRED");
     if (str_eq_c(o->why, "cancel")) {
@@ -78,6 +79,7 @@ enum errc lease_expire(struct work *w, const struct overdue *rows, size_t n, str
     }
     TRY(lease_steps_encode(w, steps, evs, n, e));
     lease_repo_end(w->tx, steps, n);
+    lease_repo_give_back(w->tx, steps, n);
     if (n)
         lease_wake_after_commit(w, &k);
     metrics_add(M_leases_expired_total, (double)ret->expired);

@@ -24,13 +24,13 @@ struct overdue {
     struct uuid tenant_id, attempt_id, job_id, node_id;
     int64_t fence;
     struct str zone, job_state, kind, why;      /* why: lease, node, boot, cancel, runtime */
-    int64_t max_attempts, requeue_count;
+    int64_t max_attempts, requeue_count, slots, gpus;
     bool cancel_requested;
 };
 extern const struct schema overdue_schema;
 #define OVERDUE_COLUMNS(why_)                                                                                              \
     "a.tenant_id, a.attempt_id, a.job_id, a.node_id, a.fence, n.zone, j.state AS job_state, j.kind, " why_ " AS why, "      \
-    "j.max_attempts, j.requeue_count, j.cancel_requested"
+    "j.max_attempts, j.requeue_count, j.cancel_requested, a.slots, a.gpus"
 
 struct expiry_counts {
     int64_t expired, requeued, failed, cancelled;

@@ -20,7 +20,7 @@ struct held {
 /* One step of an attempt that begins or ends; event is the canonical audit event. */
 struct attempt_step {
     struct uuid tenant_id, attempt_id, job_id, node_id;
-    int64_t fence;
+    int64_t fence, slots, gpus;
     struct str attempt_state, job_state, reason, message;
     struct str endpoint;                /* of a start */
     bool ends_too;                      /* of a start: the same batch ends it, so the end writes the attempt */
@@ -48,9 +48,11 @@ enum errc lease_repo_hold(struct db_tx *tx, struct uuid node_id, const struct uu
 /* Queued: they travel with the next statement or COMMIT. */
 void lease_repo_renew(struct db_tx *tx, struct uuid node_id, const struct uuid *tenants, const struct uuid *attempts, size_t n, int64_t lease_ms);
 void lease_repo_start(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms);
-/* Locks the quota rows of these tenants (an 'U' argument) before a statement that changes them from a join. Queued. */
+/* Locks the quota rows of stored data of these tenants (an 'U' argument) before their room is read and booked. Queued. */
 void quota_repo_turn(struct db_tx *tx, struct arg tenants);
 void lease_repo_end(struct db_tx *tx, const struct attempt_step *s, size_t n);
+/* What the ended attempts and jobs had booked; queue it after everything else. */
+void lease_repo_give_back(struct db_tx *tx, const struct attempt_step *s, size_t n);
 /* Which of these objects are complete outputs of exactly that attempt (ord: index from 1), and how much room their tenant has. */
 enum errc lease_repo_outputs(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, const int64_t *fences,
                              const struct uuid *objects, size_t n, struct slice *ret, struct err *e) MUST_CHECK;

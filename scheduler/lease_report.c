@@ -110,7 +110,7 @@ static void event_of(struct report *r, struct audit_event *ev, enum audit_code c
 static struct attempt_step step_of(const struct report *r, const struct track *t)
 {
     return (struct attempt_step){ .tenant_id = t->tenant_id, .attempt_id = t->attempt_id, .job_id = t->h->job_id,
-                                  .node_id = r->node->node_id, .fence = t->h->fence };
+                                  .node_id = r->node->node_id, .fence = t->h->fence, .slots = t->h->slots, .gpus = t->h->gpus };
 }
 
 static void start(struct report *r, struct track *t, struct str endpoint)
@@ -341,6 +341,7 @@ enum errc lease_report(struct work *w, const struct node *node, const struct lea
     lease_repo_end(w->tx, r.ends, r.nends);
     write_outputs(&r, items, is_taken, n);
     write_lines(&r, items, is_taken, n);
+    lease_repo_give_back(w->tx, r.ends, r.nends);
     write_wakes(&r, items, is_taken, n);
     for (size_t i = 0; i < r.nends; i++)
         if (!r.ends[i].is_requeue)

@@ -68,7 +68,8 @@ static enum errc write_plan(const struct app *app, struct arena *a, const struct
     TRY(db_begin(app->pool, SCOPE_SYSTEM, 0, a, &tx, e));
     w.tx = tx;
     TRY(plan_apply(&w, s, p, app->config->scheduler_lease_ms, ret, e));
-    return db_commit(tx, e);
+    enum errc rc = db_commit(tx, e);
+    return rc == ERR_INVALID ? FAIL(e, RETRY, "A quota was lowered under the plan") : rc;
 }
 
 enum errc loop_plan_once(const struct app *app, struct arena *a, bool is_full, int64_t *ret_admitted, bool *ret_more, struct err *e)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_apply.c - the statement that admits. The advisory lock is a statement before it, so that its own snapshot is taken after an
- * earlier planner's commit and sees the attempts that one made; quota rows are locked before it for the same reason (lease_end_repo.c); job
- * rows are locked, and skipped when somebody else has them, by the statement itself. */
+ * earlier planner's commit and sees the attempts that one made; job rows are locked, and skipped when somebody else has them, by the
+ * statement itself. Quotas are booked last (booking.h): the plan was made within them, only a plan raises them, and should a limit have
+ * been lowered meanwhile the table's CHECK ends the transaction and the next round plans anew. */
 #include "scheduler/plan_apply.h"
 #include "core/db/tx.h"
+#include "scheduler/booking.h"
 #include "scheduler/lease_int.h"
-#include "scheduler/lease_repo.h"
 
 static const struct stmt plan_turn = { .name = "plan_turn", .params = "", .card = CARD_NONE, .sql =
     "SELECT pg_advisory_xact_lock(4630123712)" };
 
-struct admitted_row { struct uuid job_id, node_id; };
-SCHEMA_OF(admitted_row, "An admitted job", FIELD(admitted_row, job_id, 0, .doc = "Job"), FIELD(admitted_row, node_id, 0, .doc = "Machine"));
+struct admitted_row { int64_t ord; struct uuid node_id; };
+SCHEMA_OF(admitted_row, "An admitted job", FIELD(admitted_row, ord, 0, .doc = "Which line, from 1"), FIELD(admitted_row, node_id, 0, .doc = "Machine"));
 
 static const struct stmt plan_admit = { .name = "plan_admit", .params = "UUUUIIIIUYi", .row = &admitted_row_schema, .card = CARD_MANY, .sql =
     "WITH i AS MATERIALIZED (\n"
@@ -21,38 +22,26 @@ static const struct stmt plan_admit = { .name = "plan_admit", .params = "UUUUIII
     "  SELECT job.tenant_id, job.job_id FROM job JOIN i ON i.tenant_id = job.tenant_id AND i.job_id = job.job_id\n"
     "   WHERE job.state = 'PENDING' AND job.queued AND job.version = i.version AND job.fence = i.fence - 1 AND NOT job.cancel_requested\n"
     "   ORDER BY job.tenant_id, job.job_id FOR NO KEY UPDATE OF job SKIP LOCKED),\n"
-    "q AS MATERIALIZED (\n"
-    "  SELECT tenant_id, resource, hard_limit - used AS room FROM quota\n"
-    "   WHERE tenant_id = ANY ($1) AND resource IN ('gpus', 'slots')),\n"
     "c AS MATERIALIZED (\n"
     "  SELECT n.node_id, n.slots - coalesce(sum(a.slots), 0) AS slots, n.gpus - coalesce(sum(a.gpus), 0) AS gpus\n"
     "    FROM node n LEFT JOIN attempt a ON a.node_id = n.node_id AND a.live\n"
     "   WHERE n.node_id = ANY ($4) AND n.state = 'READY' GROUP BY n.node_id, n.slots, n.gpus),\n"
     "f AS MATERIALIZED (\n"
-    "  SELECT i.tenant_id, i.job_id, i.attempt_id, i.node_id, i.fence, i.slots, i.gpus, i.event_id, i.event,\n"
-    "         sum(i.slots) OVER t AS tenant_slots, sum(i.gpus) OVER t AS tenant_gpus,\n"
+    "  SELECT i.*,\n"
     "         sum(i.slots) OVER n AS node_slots, sum(i.gpus) OVER n AS node_gpus\n"
     "    FROM i JOIN k ON k.tenant_id = i.tenant_id AND k.job_id = i.job_id\n"
-    "  WINDOW t AS (PARTITION BY i.tenant_id ORDER BY i.ord), n AS (PARTITION BY i.node_id ORDER BY i.ord)),\n"
+    "  WINDOW n AS (PARTITION BY i.node_id ORDER BY i.ord)),\n"
     "o AS MATERIALIZED (\n"
-    "  SELECT f.tenant_id, f.job_id, f.attempt_id, f.node_id, f.fence, f.slots, f.gpus, f.event_id, f.event\n"
-    "    FROM f JOIN c ON c.node_id = f.node_id AND f.node_slots <= c.slots AND f.node_gpus <= c.gpus\n"
-    "         JOIN q s ON s.tenant_id = f.tenant_id AND s.resource = 'slots' AND f.tenant_slots <= s.room\n"
-    "    LEFT JOIN q g ON g.tenant_id = f.tenant_id AND g.resource = 'gpus'\n"
-    "   WHERE f.gpus = 0 OR f.tenant_gpus <= g.room),\n"
+    "  SELECT f.* FROM f JOIN c ON c.node_id = f.node_id AND f.node_slots <= c.slots AND f.node_gpus <= c.gpus),\n"
     "j AS (\n"
     "  UPDATE job SET state = 'ADMITTED', queued = false, reason = '', message = '', version = job.version + 1, fence = o.fence, not_before = NULL\n"
     "    FROM o WHERE job.tenant_id = o.tenant_id AND job.job_id = o.job_id AND job.queued\n"
-    "  RETURNING job.tenant_id, job.job_id, job.version, job.fence, o.attempt_id, o.node_id, o.slots, o.gpus, o.event_id, o.event),\n"
+    "  RETURNING job.tenant_id, job.job_id, job.version, job.fence, o.attempt_id, o.node_id, o.slots, o.gpus, o.event_id, o.event, o.ord),\n"
     "a AS (INSERT INTO attempt (tenant_id, attempt_id, job_id, fence, node_id, slots, gpus, lease_until)\n"
     "      SELECT tenant_id, attempt_id, job_id, fence, node_id, slots, gpus, clock_timestamp() + $11 * interval '1 millisecond' FROM j),\n"
     "e AS (INSERT INTO job_event (tenant_id, job_id, version, state, fence) SELECT tenant_id, job_id, version, 'ADMITTED', fence FROM j),\n"
-    "v AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j),\n"
-    "b AS (UPDATE quota SET used = used + d.n FROM (\n"
-    "        SELECT tenant_id, 'slots' AS resource, sum(slots)::bigint AS n FROM j GROUP BY tenant_id\n"
-    "        UNION ALL SELECT tenant_id, 'gpus', sum(gpus)::bigint FROM j GROUP BY tenant_id HAVING sum(gpus) > 0) d\n"
-    "       WHERE quota.tenant_id = d.tenant_id AND quota.resource = d.resource)\n"
-    "SELECT job_id, node_id FROM j ORDER BY node_id" };
+    "v AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j)\n"
+    "SELECT ord, node_id FROM j ORDER BY node_id" };
 
 static const struct stmt plan_reasons = { .name = "plan_reasons", .params = "UUISS", .card = CARD_NONE, .sql =
     "UPDATE job SET reason = i.reason, message = i.message\n"
@@ -83,11 +72,18 @@ static enum errc admit(struct work *w, const struct snapshot *s, const struct pl
     }
     TRY(audit_encode_many(w->arena, evs, n, &rows, e));
     db_queue(w->tx, &plan_turn, NO_ARGS, false);
-    quota_repo_turn(w->tx, A_UUIDS_OF(lines, n, step.tenant_id));
-    return db_many(w->tx, &plan_admit, ARGS(
+    TRY(db_many(w->tx, &plan_admit, ARGS(
         A_UUIDS_OF(lines, n, step.tenant_id), A_UUIDS_OF(lines, n, step.job_id), A_UUIDS_OF(lines, n, step.attempt_id),
         A_UUIDS_OF(lines, n, step.node_id), A_I64S_OF(lines, n, version), A_I64S_OF(lines, n, step.fence), A_I64S_OF(lines, n, slots),
-        A_I64S_OF(lines, n, gpus), A_UUIDS(rows.event_ids, n), A_BYTESS(rows.bodies, n), A_I64(lease_ms)), ret, n, e);
+        A_I64S_OF(lines, n, gpus), A_UUIDS(rows.event_ids, n), A_BYTESS(rows.bodies, n), A_I64(lease_ms)), ret, n, e));
+    struct booking *b = booking_new(w->arena, 2 * ret->n);
+    for (size_t i = 0; i < ret->n; i++) {
+        const struct line *l = &lines[((const struct admitted_row *)ret->items)[i].ord - 1];
+        booking_add(b, l->step.tenant_id, "slots", l->slots);
+        booking_add(b, l->step.tenant_id, "gpus", l->gpus);
+    }
+    booking_write(w->tx, b);
+    return ERR_OK;
 }
 
 /* Only what changed is written; it makes no event and no new version, for the job did not move. */
@@ -112,6 +108,7 @@ enum errc plan_apply(struct work *w, const struct snapshot *s, const struct plan
                      struct err *e)
 {
     struct slice rows = { 0 };
+    int64_t reasons_changed = explain(w, s, p);
     if (p->places.n)
         TRY(admit(w, s, p, lease_ms, &rows, e));
     const struct admitted_row *r = rows.items;
@@ -121,6 +118,6 @@ enum errc plan_apply(struct work *w, const struct snapshot *s, const struct plan
         if (!k || !uuid_eq(nodes[k - 1], r[i].node_id))
             nodes[k++] = r[i].node_id;
     *ret = (struct plan_result){ .admitted = (int64_t)rows.n, .refused = (int64_t)(p->places.n - rows.n), .nodes = { nodes, k } };
-    ret->reasons_changed = explain(w, s, p);
+    ret->reasons_changed = reasons_changed;
     return ERR_OK;
 }
