@@ -116,7 +116,7 @@ static void names_are_whole(void **state)
     assert_string_equal(job_reason_names[JR_NONE], "");
 }
 
-/* The text of the migration, without its white space, holds each edge once and no other. */
+/* The statement of the migration, without its white space, holds each edge once and no other. */
 static void the_database_has_the_same_edges(void **state)
 {
     (void)state;
@@ -128,14 +128,17 @@ static void the_database_has_the_same_edges(void **state)
     for (size_t i = 0; i < n; i++)
         if (text[i] != ' ' && text[i] != '\n')
             squeezed[k++] = text[i];
+    char *insert = strstr(squeezed, "INSERTINTOjob_edge");
+    assert_non_null(insert);
+    strchr(insert, ';')[0] = '\0';
     int rows = 0;
-    for (const char *p = squeezed; (p = strstr(p, "('")); p++)
+    for (const char *p = insert; (p = strstr(p, "('")); p++)
         rows++;
     assert_int_equal(rows, EDGES);
     for (int i = 0; i < EDGES; i++) {
         char row[128];
         snprintf(row, sizeof row, "('%s','%s','%s')", job_state_names[edges[i].from], job_event_names[edges[i].event], job_state_names[edges[i].to]);
-        if (!strstr(squeezed, row))
+        if (!strstr(insert, row))
             fail_msg("migrations/0002 lacks %s", row);
     }
 }

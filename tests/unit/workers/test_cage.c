@@ -34,8 +34,10 @@ static int in_cage(struct cage **cage, int64_t memory, void (*what)(void), int64
 static void bomb(void)
 {
     setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
-    for (int i = 0; i < 512; i++)
-        memset(malloc((size_t)1 << 20), 1, (size_t)1 << 20);
+    for (int i = 0; i < 512; i++) {
+        void *volatile p = malloc((size_t)1 << 20);         /* volatile: an optimiser may leave out memory that nobody reads */
+        memset(p, 1, (size_t)1 << 20);
+    }
 }
 
 static void test_memory_bomb_is_told_by_counter(void **state)
