@@ -29,7 +29,6 @@ enum { BACKLOG = 4096, LOOPS_MAX = 64, TURN_MAX_MS = 1000, POLL_EVERY_US = 1000 
 static const char PRIORITIES[] = "SECURE256:+SECURE128:-VERS-ALL:+VERS-TLS1.3";
 static const char TIMEOUT_REPLY[] = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
-
 /* --- the reaper --- */
 
 static void conn_cut(struct http_conn *n, bool tell)
