@@ -63,7 +63,12 @@ static enum errc head(struct work *w, const void *in, void *out, struct err *e)
     struct audit_head h;
     struct str body;
     uint8_t sig[AUDIT_SIG];
-    TRY(audit_newest_head(w, w->tenant_id, &h, &body, sig, e));
+    enum errc rc = audit_newest_head(w, w->tenant_id, &h, &body, sig, e);
+    if (rc == ERR_NOT_FOUND) {
+        wake_publish(w->app->redis, STR(WAKE_AUDIT), STR("1"));
+        return FAIL(e, NOT_FOUND, "No head of this log is signed yet; one is being signed, ask again in a moment");
+    }
+    TRY(rc);
     *ret = (struct head_out){ (int64_t)h.size, hex_of(w->arena, &h.root, 32), hex_of(w->arena, &h.chain, 32),
                               str_dup(w->arena, str_c(h.key_id)), { body }, hex_of(w->arena, sig, AUDIT_SIG) };
     return ERR_OK;
