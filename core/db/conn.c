@@ -248,17 +248,20 @@ bool conn_is_usable(struct db_conn *c)
 {
     if (c->is_broken)
         return false;
-    if (!has_input(c))
+    if (c->count == 0 && !has_input(c))
         return true;
-    if (c->count == 0 || !PQconsumeInput(c->pg))
-        return false;                                   /* an idle connection has nothing to say but goodbye */
-    while (c->count && !PQisBusy(c->pg)) {
-        struct note n;
-        PGresult *res;
-        bool is_old, ok = conn_next(c, &n, &res, &is_old);
-        PQclear(res);
-        if (!ok)
-            return false;
+    /* An answer that is owed may have come with the server's goodbye behind it: read until nothing is left to read. */
+    while (has_input(c)) {
+        if (c->count == 0 || !PQconsumeInput(c->pg))
+            return false;                               /* an idle connection has nothing to say but goodbye */
+        while (c->count && !PQisBusy(c->pg)) {
+            struct note n;
+            PGresult *res;
+            bool is_old, ok = conn_next(c, &n, &res, &is_old);
+            PQclear(res);
+            if (!ok)
+                return false;
+        }
     }
-    return c->count > 0 || (PQtransactionStatus(c->pg) == PQTRANS_IDLE && !has_input(c));
+    return c->count > 0 || PQtransactionStatus(c->pg) == PQTRANS_IDLE;
 }
