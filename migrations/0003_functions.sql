@@ -39,7 +39,7 @@ CREATE FUNCTION job_submit_many(
   slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[],
   routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[],
   input_ords bigint[], input_names text[], input_objects uuid[])
-RETURNS TABLE (ord bigint, verdict text, job_id uuid, room bigint)
+RETURNS TABLE (ord bigint, verdict text, job_id uuid, room bigint, submitted_at timestamptz)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 #variable_conflict use_column
 BEGIN
@@ -85,7 +85,7 @@ BEGIN
          CASE WHEN new.ord IS NOT NULL THEN 'ok'
               WHEN seen.ord IS NOT NULL THEN CASE WHEN NOT seen.same THEN 'reused' WHEN seen.status = 0 THEN 'busy' ELSE 'replay' END
               ELSE 'quota' END,
-         coalesce(seen.resource_id, i.job_id), coalesce(q.room, 0)
+         coalesce(seen.resource_id, i.job_id), coalesce(q.room, 0), now()
     FROM i LEFT JOIN new ON new.ord = i.ord LEFT JOIN seen ON seen.ord = i.ord
            LEFT JOIN q ON q.tenant_id = i.tenant_id;
 END $$;

@@ -49,15 +49,17 @@ struct submit_row {
     struct str verdict;
     struct uuid job_id;
     int64_t room;
+    struct timestamp submitted_at;
 };
 SCHEMA_OF(submit_row, "Verdict of a submission", FIELD(submit_row, ord, 0, .doc = "Which"), FIELD(submit_row, verdict, 0, .doc = "Verdict"),
-          FIELD(submit_row, job_id, 0, .doc = "The job, or the first one of a replay"), FIELD(submit_row, room, 0, .doc = "Room in the quota"));
+          FIELD(submit_row, job_id, 0, .doc = "The job, or the first one of a replay"), FIELD(submit_row, room, 0, .doc = "Room in the quota"),
+          FIELD(submit_row, submitted_at, 0, .doc = "When, by the clock of the database"));
 
 
 static const struct stmt job_submit_many_stmt = { .name = "job_submit_many", .params = "UUSSSSSSIIIIIUSSYUYISU", .row = &submit_row_schema,
     .card = CARD_MANY, .sql =
-    "SELECT ord, verdict, job_id, room FROM job_submit_many($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,\n"
-    "  $18, $19, $20, $21, $22)" };
+    "SELECT ord, verdict, job_id, room, submitted_at\n"
+    "  FROM job_submit_many($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)" };
 
 static const struct stmt job_read_many_stmt = { .name = "job_read_many", .params = "UU", .row = &job_schema, .card = CARD_MANY, .sql =
     "SELECT " JOB_COLUMNS " FROM job_read_many($1, $2)" };
@@ -134,6 +136,7 @@ enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **it, siz
         struct job_submission *s = it[r[i].ord - 1];
         s->verdict = verdict_of(r[i].verdict);
         s->room = r[i].room;
+        s->job.submitted_at = r[i].submitted_at;        /* so that the first answer says what every later one says */
         if (s->verdict == JOB_REPLAY)
             s->job.job_id = r[i].job_id;
     }

@@ -248,6 +248,7 @@ static void reads_match_the_pair(void **state)
     OK(job_get_many(&w, t, j, 5, got, found, &e));
     assert_true(found[0] && found[1] && !found[2] && !found[3] && !found[4]);
     assert_true(uuid_eq(got[0].tenant_id, tenants[0]) && str_eq_c(got[1].name, "b"));
+    assert_true(got[0].submitted_at.us == a->job.submitted_at.us && got[1].submitted_at.us == b->job.submitted_at.us);
     /* The same pair asked twice, as two callers of one batch would. */
     struct uuid t2[] = { tenants[0], tenants[0] }, j2[] = { a->job.job_id, a->job.job_id };
     OK(job_get_many(&w, t2, j2, 2, got, found, &e));
