@@ -177,7 +177,7 @@ static void drain(struct api *api, const struct config *cfg)
     http_server_drain(api->people);
     if (api->nodes)
         http_server_drain(api->nodes);
-    job_streams_free(TAKE(api->streams));
+    job_streams_stop(api->streams);
     int64_t until = clock_mono_us(&clock_system) + cfg->api_drain_ms * 1000;
     pipeline_wake(api->pipeline, UUID_NIL);
     struct timespec step = { 0, 10000000 };

@@ -31,11 +31,11 @@ struct stream {
 
 struct job_streams {
     const struct app *app;
-    pthread_mutex_t lock;       /* guards list's links, count, woken flags, stopping */
+    pthread_mutex_t lock;       /* guards list's links, count, woken flags, stopping, is_over */
     pthread_cond_t changed;
     struct stream *list;
     size_t count;
-    bool stopping;
+    bool stopping, is_over;     /* asked to end; the thread has ended */
     pthread_t thread;
 };
 
@@ -169,6 +169,7 @@ static void *streams_main(void *arg)
         unlink_stream(k, s);
         end_stream(s);
     }
+    k->is_over = true;
     pthread_mutex_unlock(&k->lock);
     arena_free(arena);
     return NULL;
@@ -189,15 +190,24 @@ struct job_streams *job_streams_new(const struct app *app)
     return k;
 }
 
+void job_streams_stop(struct job_streams *k)
+{
+    pthread_mutex_lock(&k->lock);
+    bool first = !k->stopping;
+    k->stopping = true;
+    pthread_cond_signal(&k->changed);
+    pthread_mutex_unlock(&k->lock);
+    if (first)
+        pthread_join(k->thread, NULL);
+}
+
 void job_streams_free(struct job_streams *k)
 {
     if (!k)
         return;
-    pthread_mutex_lock(&k->lock);
-    k->stopping = true;
-    pthread_cond_signal(&k->changed);
-    pthread_mutex_unlock(&k->lock);
-    pthread_join(k->thread, NULL);
+    job_streams_stop(k);
+    pthread_cond_destroy(&k->changed);
+    pthread_mutex_destroy(&k->lock);
     free(k);
 }
 
@@ -232,10 +242,17 @@ enum errc job_streams_add(struct job_streams *k, struct call *c, struct uuid job
     if (rc == ERR_OK)
         http_stream_write(s->x, "retry: 2000\n\n", 13);
     pthread_mutex_lock(&k->lock);
-    s->next = k->list;
-    k->list = s;
     s->ended = rc != ERR_OK;
-    pthread_cond_signal(&k->changed);
+    bool is_late = k->is_over;              /* nobody serves it any more; its reader comes again, to another falaj-api */
+    if (is_late) {
+        k->count--;
+    } else {
+        s->next = k->list;
+        k->list = s;
+        pthread_cond_signal(&k->changed);
+    }
     pthread_mutex_unlock(&k->lock);
+    if (is_late)
+        end_stream(s);
     return ERR_OK;
 }

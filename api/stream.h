@@ -14,7 +14,9 @@ enum { STREAMS_MAX = 1000 };
 struct job_streams;
 
 struct job_streams *job_streams_new(const struct app *app);
-void job_streams_free(struct job_streams *s);       /* ends all streams */
+/* Ends all streams and refuses new ones; every other call stays safe, so requests and wake-ups may still be under way. */
+void job_streams_stop(struct job_streams *s);
+void job_streams_free(struct job_streams *s);       /* stops; nobody may call any more */
 void job_streams_wake(struct job_streams *s, struct uuid job_id);   /* nil: all */
 
 struct stream_position { int64_t version, log_id, metric_id; };

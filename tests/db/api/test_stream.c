@@ -148,9 +148,24 @@ static void another_tenant_sees_nothing(void **state)
     buf_release(&b);
 }
 
+/* While falaj-api drains, requests and wake-ups still arrive. */
+static void after_the_stop_calls_are_safe(void **state)
+{
+    (void)state;
+    struct buf b = BUF(64 << 20);
+    caller = owner;
+    from = (struct stream_position){ 0 };
+    job_streams_stop(streams);
+    job_streams_wake(streams, UUID_NIL);
+    watch(&b);
+    assert_int_equal(count(&b, "event:"), 0);
+    job_streams_stop(streams);
+    buf_release(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(all_of_it_once), cmocka_unit_test(only_what_is_new),
-                                        cmocka_unit_test(another_tenant_sees_nothing) };
+                                        cmocka_unit_test(another_tenant_sees_nothing), cmocka_unit_test(after_the_stop_calls_are_safe) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
