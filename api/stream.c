@@ -74,7 +74,8 @@ static enum errc read_new(struct stream *s, struct work *w, struct buf *b, struc
         event(s, b, "end", &job_schema, &job);
         s->ended = true;
     }
-    s->woken |= full;
+    if (full)
+        s->next_read_us = 0;            /* at once again; `woken` belongs to the lock */
     return ERR_OK;
 }
 
