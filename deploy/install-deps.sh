@@ -23,6 +23,7 @@ packages_run=(postgresql-15 redis-server ca-certificates)
 packages_test=(libcmocka-dev clang libclang-rt-14-dev llvm python3 perl openssl curl postgresql-client-15 wrk universal-ctags)
 node_minimum=20.19.0
 node_pinned=20.20.2
+npm_pinned=10.9.9 # Debian's 9 is refused by the engines field of a linter of the HTTP tests
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -129,7 +130,7 @@ install_node() {
     if ! command -v npm >/dev/null; then
         install_packages npm
     fi
-    if node_is_new_enough node || node_is_new_enough "$prefix/bin/node"; then
+    if node_is_new_enough node || { node_is_new_enough "$prefix/bin/node" && [[ -x $prefix/bin/npm ]]; }; then
         return
     fi
     case $(uname -m) in
@@ -139,9 +140,10 @@ install_node() {
     esac
     say "installing Node $node_pinned into build/node (the system has $(node --version 2>/dev/null || echo none))"
     mkdir -p "$prefix/bin"
-    npm install --silent --no-audit --no-fund --no-save --ignore-scripts --prefix "$prefix" "node-linux-$cpu@$node_pinned" ||
-        die 1 "npm could not fetch node-linux-$cpu@$node_pinned"
+    npm install --silent --no-audit --no-fund --no-save --ignore-scripts --prefix "$prefix" "node-linux-$cpu@$node_pinned" "npm@$npm_pinned" ||
+        die 1 "npm could not fetch node-linux-$cpu@$node_pinned and npm@$npm_pinned"
     ln -sfn "../node_modules/node-linux-$cpu/bin/node" "$prefix/bin/node"
+    ln -sfn ../node_modules/npm/bin/npm-cli.js "$prefix/bin/npm"
     node_is_new_enough "$prefix/bin/node" || die 1 "the Node that npm installed does not run"
     say "Node $node_pinned is in build/node after $((SECONDS - started)) s"
 }
