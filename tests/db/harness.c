@@ -137,13 +137,35 @@ static void remove_dir(struct child *c)
         nftw(c->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* <build>/pg_template/data, made on first use. */
+/* Every folder down to path may be passed through by the account that PostgreSQL runs as: a clone below /root may not. */
+static bool is_reachable(const char *path)
+{
+    char part[400];
+    struct stat st;
+    snprintf(part, sizeof part, "%s", path);
+    for (char *slash = part; geteuid() == 0 && (slash = strchr(slash + 1, '/'));) {
+        *slash = '\0';
+        if (stat(part, &st) != 0 || !(st.st_mode & S_IXOTH))
+            return false;
+        *slash = '/';
+    }
+    return true;
+}
+
+/* <build>/pg_template/data, made on first use; below /tmp, by the inode of the build folder, when PostgreSQL cannot go there. */
 static void template_path(char out[512])
 {
     char base[400], lock[512], done[600], data[512];
     const char *bin = getenv("FALAJ_BIN");
     int build_len = bin && strrchr(bin, '/') ? (int)(strrchr(bin, '/') - bin) : 0;     /* <build>/bin need not exist */
     snprintf(base, sizeof base, "%.*s%s", build_len ? build_len : 4, build_len ? bin : "/tmp", "/pg_template");
+    if (!is_reachable(base)) {
+        struct stat st;
+        *strrchr(base, '/') = '\0';
+        if (stat(base, &st) != 0)
+            die(base);
+        snprintf(base, sizeof base, "/tmp/falaj-pg-template-%llu", (unsigned long long)st.st_ino);
+    }
     if (mkdir(base, 0755) == 0)
         give_to_server_user(base);
     snprintf(lock, sizeof lock, "%s/lock", base);
