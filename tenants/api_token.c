@@ -42,7 +42,7 @@ static enum errc check_scopes(const struct work *w, struct slice scopes, struct 
             FAIL(e, INVALID, "There is no permission of that name");
             return err_field(e, "/scopes/%zu", i);
         }
-        if (is_limited && !(p->permissions & UINT64_C(1) << perm)) {
+        if (is_limited && !(p->permissions & PERM_BIT(perm))) {
             FAIL(e, FORBIDDEN, "This token is limited and makes no token with the permission %s", perm_row(perm)->wire);
             return err_field(e, "/scopes/%zu", i);
         }

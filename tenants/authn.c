@@ -171,9 +171,9 @@ static struct principal *principal_of(const struct token_row *r)
     p->permissions = roles_permissions(p->roles);
     struct slice scopes = string_array(p->arena, r->scopes.text);
     if (scopes.n) {
-        uint64_t allowed = 0;
+        perm_set allowed = 0;
         for (size_t i = 0; i < scopes.n; i++)
-            allowed |= UINT64_C(1) << perm_by_wire(((struct str *)scopes.items)[i]);
+            allowed |= PERM_BIT(perm_by_wire(((struct str *)scopes.items)[i]));
         p->permissions &= allowed;
     }
     return p;

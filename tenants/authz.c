@@ -23,20 +23,20 @@ static const struct role_row roles[ROLE_COUNT] = {
 #undef GRANT
 };
 
-uint64_t role_permissions(enum role r)
+perm_set role_permissions(enum role r)
 {
-    uint64_t set = 0;
+    perm_set set = 0;
 #define ROLE(name, wire, where, doc)
-#define GRANT(role, perm) set |= r == ROLE_##role ? UINT64_C(1) << PERM_##perm : 0;
+#define GRANT(role, perm) set |= r == ROLE_##role ? PERM_BIT(PERM_##perm) : (perm_set)0;
 #include "tenants/roles.def"
 #undef ROLE
 #undef GRANT
     return set;
 }
 
-uint64_t roles_permissions(uint32_t held)
+perm_set roles_permissions(uint32_t held)
 {
-    uint64_t set = 0;
+    perm_set set = 0;
     for (int r = 0; r < ROLE_COUNT; r++)
         if (held & UINT32_C(1) << r)
             set |= role_permissions((enum role)r);
@@ -77,7 +77,7 @@ struct decision authz_decide(const struct principal *p, enum permission perm)
         snprintf(d.rule, sizeof d.rule, "%s", perms[perm].wire);
         return d;
     }
-    uint64_t bit = UINT64_C(1) << perm;
+    perm_set bit = PERM_BIT(perm);
     if (p && perm > PERM_SIGNED_IN && p->permissions & bit) {
         d.allowed = true;
         for (int r = 0; r < ROLE_COUNT; r++)
@@ -92,19 +92,25 @@ struct decision authz_decide(const struct principal *p, enum permission perm)
     return d;
 }
 
+static enum permission perm_first(perm_set set)
+{
+    uint64_t low = (uint64_t)set;
+    return (enum permission)(low ? __builtin_ctzll(low) : 64 + __builtin_ctzll((uint64_t)(set >> 64)));
+}
+
 bool authz_may_grant(const struct principal *granter, enum role role, enum permission *ret_missing)
 {
     /* What every role may do for itself is no power to give away. */
-    uint64_t own = UINT64_C(1) << PERM_TOKEN_OWN;
-    uint64_t missing = role_permissions(role) & ~granter->permissions & ~own;
+    perm_set own = PERM_BIT(PERM_TOKEN_OWN);
+    perm_set missing = role_permissions(role) & ~granter->permissions & ~own;
     /* Auditors are appointed by administrators who cannot read for them: the role is read-only and excludes all others. */
-    if (role == ROLE_COMPLIANCE_OFFICER && granter->permissions & UINT64_C(1) << PERM_ROLE_GRANT)
+    if (role == ROLE_COMPLIANCE_OFFICER && granter->permissions & PERM_BIT(PERM_ROLE_GRANT))
         missing = 0;
-    if (role == ROLE_ZONE_OPERATOR && granter->permissions & UINT64_C(1) << PERM_ZONE_CREATE)
+    if (role == ROLE_ZONE_OPERATOR && granter->permissions & PERM_BIT(PERM_ZONE_CREATE))
         missing = 0;
     if (!missing)
         return true;
-    *ret_missing = (enum permission)__builtin_ctzll(missing);
+    *ret_missing = perm_first(missing);
     return false;
 }
 
@@ -131,7 +137,7 @@ void authz_print_markdown(struct buf *out)
     for (int p = PERM_SIGNED_IN + 1; p < PERM_COUNT; p++) {
         buf_printf(out, "| %s | %s |", perms[p].wire, perms[p].doc);
         for (int r = 0; r < ROLE_COUNT; r++)
-            buf_add_c(out, role_permissions((enum role)r) & UINT64_C(1) << p ? " Y |" : " - |");
+            buf_add_c(out, role_permissions((enum role)r) & PERM_BIT(p) ? " Y |" : " - |");
         buf_add_char(out, '\n');
     }
     buf_add_c(out, "\n| role | bound at | meaning |\n|---|---|---|\n");

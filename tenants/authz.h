@@ -13,8 +13,8 @@ const struct perm_row *perm_row(enum permission p);
 const struct role_row *role_row(enum role r);
 enum permission perm_by_wire(struct str wire);      /* PERM_NONE: no such */
 int role_by_wire(struct str wire);                  /* -1: no such */
-uint64_t role_permissions(enum role r);
-uint64_t roles_permissions(uint32_t roles);
+perm_set role_permissions(enum role r);
+perm_set roles_permissions(uint32_t roles);
 
 struct decision {
     bool allowed;

@@ -32,7 +32,13 @@ enum role {
 
 enum role_place { ROLE_AT_PLATFORM = 1, ROLE_AT_TENANT = 2, ROLE_AT_BOTH = 3, ROLE_AT_WORKER = 4 };
 
-_Static_assert(PERM_COUNT <= 64, "permissions are a 64-bit set");
+/* bit p: enum permission p */
+__extension__ typedef unsigned __int128 perm_set;
+#define PERM_BIT(p) ((perm_set)1 << (p))
+_Static_assert(PERM_COUNT <= 128, "permissions are a 128-bit set");
+
+/* How the caller proved who it is. */
+enum auth_method { AUTH_TOKEN, AUTH_SESSION, AUTH_JWT, AUTH_CERTIFICATE };
 
 struct principal {
     _Atomic int refs;
@@ -48,7 +54,11 @@ struct principal {
     int64_t expires_us;
     int64_t authz_rev;
     uint32_t roles;                 /* bit r: enum role r */
-    uint64_t permissions;           /* bit p: enum permission p */
+    perm_set permissions;
+    enum auth_method method;
+    struct uuid session_id;         /* AUTH_SESSION */
+    int64_t mfa_us;                 /* when a second factor was last proved; 0: never */
+    bool is_break_glass;
     struct arena *arena;            /* holds the strings */
 };
 

@@ -67,7 +67,7 @@ static enum errc me(struct work *w, const void *in, void *out, struct err *e)
         if (p->roles & UINT32_C(1) << r)
             roles[m->roles.n++] = str_c(role_row((enum role)r)->wire);
     for (int i = PERM_SIGNED_IN + 1; i < PERM_COUNT; i++)
-        if (p->permissions & UINT64_C(1) << i)
+        if (p->permissions & PERM_BIT(i))
             perms[m->permissions.n++] = str_c(perm_row((enum permission)i)->wire);
     return ERR_OK;
 }

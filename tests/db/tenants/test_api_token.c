@@ -97,7 +97,7 @@ static void a_limited_token_makes_no_wider_one(void **state)
     struct api_token t;
     char text[TOKEN_TEXT];
     struct principal *limited = principal_with(tenant, engineer, ROLES(ML_ENGINEER));
-    limited->permissions = UINT64_C(1) << PERM_TOKEN_OWN | UINT64_C(1) << PERM_JOB_READ;
+    limited->permissions = PERM_BIT(PERM_TOKEN_OWN) | PERM_BIT(PERM_JOB_READ);
     struct str read[] = { STR("job:read") }, wide[] = { STR("job:read"), STR("job:submit") };
     struct work *w = unit_open(tenant, limited);
     REFUSED(api_token_create(w, UUID_NIL, STR("x"), 30, (struct slice){ 0 }, &t, text, &e), FORBIDDEN);     /* none: all of the roles */

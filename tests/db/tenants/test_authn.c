@@ -181,7 +181,7 @@ static void scopes_only_take_away(void **state)
     char scoped[TOKEN_TEXT];
     token_give(tenant, user, "1 hour", "{job:read,tenant:create,no:such}", scoped);
     OK(ask(scoped, &p));
-    assert_true(p->permissions == UINT64_C(1) << PERM_JOB_READ);
+    assert_true(p->permissions == PERM_BIT(PERM_JOB_READ));
     assert_string_equal(authz_decide(p, PERM_JOB_SUBMIT).rule, "scope:job:submit");
     assert_false(authz_decide(p, PERM_TENANT_CREATE).allowed);
     principal_unref(p);
@@ -196,7 +196,7 @@ static void bindings_at_the_wrong_place_give_nothing(void **state)
     token_give(tenant, odd, "1 hour", "{}", text);
     OK(ask(text, &p));
     assert_int_equal(p->roles, 0);
-    assert_int_equal(p->permissions, 0);
+    assert_true(!p->permissions);
     principal_unref(p);
     struct uuid both = user_make(tenant, "both", "compliance-officer");
     sql("INSERT INTO role_binding (tenant_id, binding_id, user_id, role, created_by) VALUES ('%s', '%s', '%s', 'tenant-admin', '%s')",
