@@ -2,20 +2,9 @@
 /* client.c - the verbs of falaj-keyd as functions: write the request, make the call, read the reply.
  *
  * A reply may hold a key, so its buffer is reserved in full before the call, never moves, and is wiped. */
-#include <stdio.h>
 #include <stdlib.h>
 #include "core/base/cleanup.h"
 #include "keys/client_int.h"
-
-static void wipe_release(struct buf *b)
-{
-    if (b->ptr)
-        secret_wipe(b->ptr, b->cap);
-    buf_release(b);
-}
-
-#define REQUEST(name) CLEANUP(buf_releasep) struct buf name = BUF(KEYD_FRAME_MAX)
-#define REPLY(name) CLEANUP(wipe_release) struct buf name = BUF(KEYD_REPLY_MAX)
 
 enum errc keyd_client_new(struct str zones, int timeout_ms, struct keyd_client **ret, struct err *e)
 {
@@ -54,11 +43,6 @@ bool keyd_client_has_zone(const struct keyd_client *c, struct str zone)
     return keyd_zone_find(c, zone, &z, NULL) == ERR_OK;
 }
 
-static enum errc done(const struct wire_in *in, struct err *e)
-{
-    return wire_done(in) ? ERR_OK : FAIL(e, UNAVAILABLE, "the key service gave a reply that is not well formed");
-}
-
 enum errc keyd_health(struct keyd_client *c, struct str zone, struct keyd_health *ret, struct err *e)
 {
     struct wire_in in;
@@ -74,28 +58,12 @@ enum errc keyd_health(struct keyd_client *c, struct str zone, struct keyd_health
     h.oldest_root_version = wire_u32(&in);
     h.cached_tkeks = wire_u64(&in);
     h.calls = wire_u64(&in);
-    struct str provider = wire_text(&in), name = wire_text(&in);
-    snprintf(h.provider, sizeof h.provider, "%.*s", STR_ARG(provider));
-    snprintf(h.zone, sizeof h.zone, "%.*s", STR_ARG(name));
-    TRY(done(&in, e));
+    wire_text_into(&in, h.provider, sizeof h.provider);
+    wire_text_into(&in, h.zone, sizeof h.zone);
+    wire_text_into(&in, h.mechanism, sizeof h.mechanism);
+    wire_text_into(&in, h.reason, sizeof h.reason);
+    TRY(keyd_reply_done(&in, e));
     *ret = h;
-    return ERR_OK;
-}
-
-/* The reply is one wrapped key and, where version is given, a u32. */
-static enum errc call_for_blob(struct keyd_client *c, struct str zone, struct buf *request, struct key_blob *ret,
-                               uint32_t *ret_version, struct err *e)
-{
-    struct wire_in in;
-    struct key_blob blob;
-    REPLY(reply);
-    TRY(keyd_call(c, zone, request, &reply, &in, e));
-    wire_blob(&in, &blob);
-    uint32_t version = ret_version ? wire_u32(&in) : 0;
-    TRY(done(&in, e));
-    *ret = blob;
-    if (ret_version)
-        *ret_version = version;
     return ERR_OK;
 }
 
@@ -104,7 +72,7 @@ enum errc keyd_tkek_new(struct keyd_client *c, const struct tkek_ref *t, struct 
     REQUEST(request);
     wire_begin(&request, KEYD_TKEK_NEW);
     wire_put_tkek(&request, t);
-    return call_for_blob(c, t->zone, &request, ret, NULL, e);
+    return keyd_call_blob(c, t->zone, &request, ret, NULL, e);
 }
 
 enum errc keyd_tkek_rewrap(struct keyd_client *c, const struct tkek_ref *t, const struct key_blob *tkek, struct key_blob *ret,
@@ -115,7 +83,7 @@ enum errc keyd_tkek_rewrap(struct keyd_client *c, const struct tkek_ref *t, cons
     wire_begin(&request, KEYD_TKEK_REWRAP);
     wire_put_tkek(&request, t);
     wire_put_blob(&request, tkek);
-    TRY(call_for_blob(c, t->zone, &request, ret, &version, e));
+    TRY(keyd_call_blob(c, t->zone, &request, ret, &version, e));
     if (ret_version)
         *ret_version = version;
     return ERR_OK;
@@ -139,7 +107,7 @@ enum errc keyd_dek_new(struct keyd_client *c, const struct tkek_ref *t, const st
     bool is_shown = wire_u8(&in);
     if (is_shown)
         plain = wire_run(&in, KEY_BYTES);
-    TRY(done(&in, e));
+    TRY(keyd_reply_done(&in, e));
     if (is_shown != (ret_plain != NULL))
         return FAIL(e, UNAVAILABLE, "the key service answered another question");
     *ret_wrapped = blob;
@@ -161,7 +129,7 @@ enum errc keyd_dek_open(struct keyd_client *c, const struct tkek_ref *t, const s
     wire_put_blob(&request, wrapped);
     TRY(keyd_call(c, t->zone, &request, &reply, &in, e));
     struct str plain = wire_run(&in, KEY_BYTES);
-    TRY(done(&in, e));
+    TRY(keyd_reply_done(&in, e));
     memcpy(ret_plain->b, plain.ptr, KEY_BYTES);
     return ERR_OK;
 }
@@ -178,7 +146,7 @@ enum errc keyd_dek_rewrap(struct keyd_client *c, const struct tkek_ref *from, co
     wire_put_blob(&request, to_tkek);
     wire_put_dek(&request, d);
     wire_put_blob(&request, wrapped);
-    return call_for_blob(c, from->zone, &request, ret, NULL, e);
+    return keyd_call_blob(c, from->zone, &request, ret, NULL, e);
 }
 
 enum errc keyd_release(struct keyd_client *c, const struct release_terms *terms, const struct keyd_release_item *items, size_t n,
@@ -200,7 +168,7 @@ enum errc keyd_release(struct keyd_client *c, const struct release_terms *terms,
     }
     TRY(keyd_call(c, terms->zone, &request, &reply, &in, e));
     struct str sealed = wire_text(&in);
-    TRY(done(&in, e));
+    TRY(keyd_reply_done(&in, e));
     if (sealed.len > RELEASE_MESSAGE_MAX)
         return FAIL(e, UNAVAILABLE, "the key service gave a reply that is too long");
     memcpy(message, sealed.ptr, sealed.len);
@@ -222,7 +190,7 @@ enum errc keyd_sign(struct keyd_client *c, struct str zone, const void *bytes, s
     wire_put_raw(&request, bytes, n);
     TRY(keyd_call(c, zone, &request, &reply, &in, e));
     struct str sig = wire_run(&in, ED25519_SIG), key_id = wire_run(&in, KEY_ID_BYTES);
-    TRY(done(&in, e));
+    TRY(keyd_reply_done(&in, e));
     memcpy(ret_sig, sig.ptr, sig.len);
     memcpy(ret_key_id, key_id.ptr, key_id.len);
     return ERR_OK;
@@ -238,7 +206,7 @@ enum errc keyd_public_key(struct keyd_client *c, struct str zone, uint8_t ret_pu
     wire_put_text(&request, zone);
     TRY(keyd_call(c, zone, &request, &reply, &in, e));
     struct str public_key = wire_run(&in, ED25519_PUBLIC);
-    TRY(done(&in, e));
+    TRY(keyd_reply_done(&in, e));
     memcpy(ret_public, public_key.ptr, public_key.len);
     ed25519_key_id(ret_public, ret_key_id);
     return ERR_OK;

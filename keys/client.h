@@ -4,20 +4,27 @@
  * One handle per process, any number of threads; connections are kept (up to 8 per zone) and made anew after a restart of keyd,
  * which a call survives when nothing was answered yet. Every verb may be repeated safely: making a key twice leaves an unused one.
  * Errors: UNAVAILABLE (keyd of the named zone does not answer, or no such zone is configured), SEALED (its provider is), DEADLINE
- * (timeout_ms over), FORBIDDEN (this uid), DAMAGED (a blob does not open at this place), INVALID (a reference).
+ * (timeout_ms over), FORBIDDEN (this uid), DAMAGED (a blob does not open at this place), INVALID (a reference). A message of SEALED
+ * says why, and may be shown to operators, not to tenants.
  * Plain keys go to struct secret32 of the caller (secret32_new) and nowhere else; the caller wipes them.
  *
  * Upload:    keyd_dek_new -> stream_sealer_new(plain, ref) …     store ret_wrapped beside the object
  * Download:  keyd_dek_open -> stream_opener_new(plain, ref) …
- * Lease:     keyd_release -> send the message to the worker, which calls release_open (core/wire/release_wire.h) */
+ * Lease:     keyd_release -> send the message to the worker, which calls release_open (core/wire/release_wire.h)
+ * Rotation:  keyd_root_new -> keyd_tkek_rewrap of every tenant key -> (backups expired) -> keyd_root_destroy of the old version
+ * Own key:   keyd_import_public -> the tenant seals its key (core/crypto/key_import.h) -> keyd_tkek_import
+ * Sovereign: keyd_sovereign_new gives a reference that stands wherever a wrapped tenant key does; keyd_sovereign_destroy shreds at
+ *            once everything under it */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "core/base/str.h"
+#include "core/crypto/key_import.h"
 #include "core/crypto/seal.h"
 #include "core/crypto/sign.h"
 #include "core/wire/release_wire.h"
+#include "keys/attest.h"
 #include "keys/hierarchy.h"
 
 struct keyd_client;
@@ -36,11 +43,14 @@ struct keyd_health {
     uint64_t calls;
     char provider[16];
     char zone[KEY_ZONE_MAX + 1];
+    char mechanism[16];
+    char reason[ATTEST_REASON_MAX];     /* why it is sealed; empty when it is not */
 };
 MUST_CHECK enum errc keyd_health(struct keyd_client *c, struct str zone, struct keyd_health *ret, struct err *e);
 
 MUST_CHECK enum errc keyd_tkek_new(struct keyd_client *c, const struct tkek_ref *t, struct key_blob *ret, struct err *e);
-/* Wrap the same tenant key under the zone's current root version. ret_version: that version. */
+/* Wrap the same tenant key under the current root version: the zone's, or that of the tenant's own token. ret_version: that
+ * version. A sovereign key comes back as it is. */
 MUST_CHECK enum errc keyd_tkek_rewrap(struct keyd_client *c, const struct tkek_ref *t, const struct key_blob *tkek,
                                       struct key_blob *ret, uint32_t *ret_version, struct err *e);
 /* ret_plain may be NULL: the key is then made and wrapped but not shown (outputs of a job). */
@@ -71,3 +81,22 @@ MUST_CHECK enum errc keyd_sign(struct keyd_client *c, struct str zone, const voi
                                uint8_t ret_key_id[KEY_ID_BYTES], struct err *e);
 MUST_CHECK enum errc keyd_public_key(struct keyd_client *c, struct str zone, uint8_t ret_public[ED25519_PUBLIC],
                                      uint8_t ret_key_id[KEY_ID_BYTES], struct err *e);
+
+/* The zone's root, or with tenant not nil the root in that tenant's own token (NOT_FOUND: it has none). Calling keyd_root_new twice
+ * leaves a version that nothing was wrapped with. keyd_root_destroy: CONFLICT for the current version, NOT_FOUND above it;
+ * *ret_was_there (may be NULL) is false when it was gone already. keyd forgets all cached tenant keys. */
+MUST_CHECK enum errc keyd_root_new(struct keyd_client *c, struct str zone, struct uuid tenant, uint32_t *ret_version, struct err *e);
+MUST_CHECK enum errc keyd_root_destroy(struct keyd_client *c, struct str zone, struct uuid tenant, uint32_t version,
+                                       bool *ret_was_there, struct err *e);
+/* The zone's import key; what to do with it is told in core/crypto/key_import.h. The opened key comes back wrapped by the root. */
+MUST_CHECK enum errc keyd_import_public(struct keyd_client *c, struct str zone, uint8_t ret_point[P256_POINT], struct err *e);
+MUST_CHECK enum errc keyd_tkek_import(struct keyd_client *c, const struct tkek_ref *t, const uint8_t ephemeral[P256_POINT],
+                                      const uint8_t sealed[IMPORT_SEALED], struct key_blob *ret, struct err *e);
+/* A tenant key as an object of the token (the tenant's own, or the zone's). Made once per reference: a second call finds the first's
+ * object. UNPROCESSABLE: this zone's key store has no objects. After destroy every data key under it is lost: NOT_FOUND. */
+MUST_CHECK enum errc keyd_sovereign_new(struct keyd_client *c, const struct tkek_ref *t, struct key_blob *ret, struct err *e);
+MUST_CHECK enum errc keyd_sovereign_destroy(struct keyd_client *c, const struct tkek_ref *t, bool *ret_was_there, struct err *e);
+/* What the zone's key store is and holds. Answers also when it is sealed. *ret is large: not for small stacks. */
+MUST_CHECK enum errc keyd_attest(struct keyd_client *c, struct str zone, struct attest *ret, struct err *e);
+/* Drop every cached tenant key at once, so that one that was disabled opens nothing any more. */
+MUST_CHECK enum errc keyd_forget(struct keyd_client *c, struct str zone, struct err *e);

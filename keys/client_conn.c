@@ -182,3 +182,31 @@ enum errc keyd_call(const struct keyd_client *c, struct str zone, struct buf *re
     }
     return FAIL(e, UNAVAILABLE, "the key service of zone %s breaks the connection", z->name);
 }
+
+void keyd_reply_wipe(struct buf *b)
+{
+    if (b->ptr)
+        secret_wipe(b->ptr, b->cap);
+    buf_release(b);
+}
+
+enum errc keyd_reply_done(const struct wire_in *in, struct err *e)
+{
+    return wire_done(in) ? ERR_OK : FAIL(e, UNAVAILABLE, "the key service gave a reply that is not well formed");
+}
+
+enum errc keyd_call_blob(const struct keyd_client *c, struct str zone, struct buf *request, struct key_blob *ret,
+                         uint32_t *ret_version, struct err *e)
+{
+    struct wire_in in;
+    struct key_blob blob;
+    REPLY(reply);
+    TRY(keyd_call(c, zone, request, &reply, &in, e));
+    wire_blob(&in, &blob);
+    uint32_t version = ret_version ? wire_u32(&in) : 0;
+    TRY(keyd_reply_done(&in, e));
+    *ret = blob;
+    if (ret_version)
+        *ret_version = version;
+    return ERR_OK;
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hierarchy.c - the key hierarchy as data. */
 #include "keys/hierarchy.h"
+#include <stdio.h>
 
 static bool is_name(struct str s, size_t max)
 {
@@ -75,6 +76,40 @@ struct blob_head tkek_head(const struct tkek_ref *t, uint32_t root_version)
 struct blob_head dek_head(const struct dek_ref *d, uint32_t tkek_version)
 {
     return (struct blob_head){ .zone = zone_tag(d->zone), .tenant = d->tenant, .version = tkek_version };
+}
+
+bool tkek_is_sovereign(const struct key_blob *tkek)
+{
+    struct blob_head head;
+    return blob_parse(tkek->b, tkek->n, &head, NULL) == ERR_OK && head.alg == BLOB_TOKEN_OBJECT;
+}
+
+void sovereign_label(const struct tkek_ref *t, char ret[SOVEREIGN_LABEL_MAX])
+{
+    char tenant[2 * sizeof t->tenant.b + 1];
+    hex_encode(t->tenant.b, sizeof t->tenant.b, tenant);
+    snprintf(ret, SOVEREIGN_LABEL_MAX, "falaj-tkek-%.*s-%s-%.*s-v%u", STR_ARG(t->zone), tenant, STR_ARG(t->purpose), t->version);
+}
+
+void sovereign_make(const struct tkek_ref *t, const uint8_t id[SOVEREIGN_ID], struct key_blob *ret)
+{
+    struct blob_head head = tkek_head(t, t->version);
+    head.alg = BLOB_TOKEN_OBJECT;
+    blob_head_write(&head, ret->b);
+    memcpy(ret->b + BLOB_HEAD, id, SOVEREIGN_ID);
+    ret->n = SOVEREIGN_BLOB;
+}
+
+enum errc sovereign_read(const struct tkek_ref *t, const struct key_blob *tkek, uint8_t ret_id[SOVEREIGN_ID], struct err *e)
+{
+    struct key_blob expect;
+    if (tkek->n != SOVEREIGN_BLOB)
+        return FAIL(e, DAMAGED, "the reference to the tenant key has the wrong size");
+    sovereign_make(t, tkek->b + BLOB_HEAD, &expect);
+    if (memcmp(expect.b, tkek->b, SOVEREIGN_BLOB) != 0)
+        return FAIL(e, DAMAGED, "the reference to the tenant key does not belong to this place");
+    memcpy(ret_id, tkek->b + BLOB_HEAD, SOVEREIGN_ID);
+    return ERR_OK;
 }
 
 enum errc dek_wrap(const struct secret32 *tkek, const struct tkek_ref *t, const struct dek_ref *d, const struct secret32 *dek,

@@ -5,9 +5,13 @@
  * one per object version). Associated data (core/crypto/seal.h fields):
  *   L1  "falaj-kek-v1" || zone || tenant || purpose || version
  *   L2  "falaj-dek-v1" || zone || tenant || object_kind || object_id || object_version || dek_id
- * The blob header's version is the root's for L1 and the TKEK's for L2. Pure: no I/O, no key material.
+ * The blob header's version is the root's for L1 and the TKEK's for L2.
+ * A sovereign tenant key never leaves the token: where others have a wrapped key, it has a reference, which is the blob header with
+ * alg BLOB_TOKEN_OBJECT and the TKEK's version || the random id of the object 32; the label of the object is
+ * "falaj-tkek-<zone>-<tenant, 32 hex>-<purpose>-v<version>". Every verb takes either. Pure: no I/O, no key material.
  * The strings are borrowed. The platform's own keys have the nil tenant. */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 #include "core/base/id.h"
 #include "core/base/str.h"
@@ -45,6 +49,13 @@ void tkek_aad(const struct tkek_ref *t, struct aad *ret);
 void dek_aad(const struct dek_ref *d, struct aad *ret);
 struct blob_head tkek_head(const struct tkek_ref *t, uint32_t root_version);
 struct blob_head dek_head(const struct dek_ref *d, uint32_t tkek_version);
+enum { SOVEREIGN_LABEL_MAX = 200, SOVEREIGN_ID = 32, SOVEREIGN_BLOB = BLOB_HEAD + SOVEREIGN_ID };
+bool tkek_is_sovereign(const struct key_blob *tkek);
+void sovereign_label(const struct tkek_ref *t, char ret[SOVEREIGN_LABEL_MAX]);
+void sovereign_make(const struct tkek_ref *t, const uint8_t id[SOVEREIGN_ID], struct key_blob *ret);
+/* DAMAGED unless it is a reference made for t. */
+MUST_CHECK enum errc sovereign_read(const struct tkek_ref *t, const struct key_blob *tkek, uint8_t ret_id[SOVEREIGN_ID],
+                                    struct err *e);
 /* Wrap and unwrap a data key under a tenant key: what keyd does, and nothing else may. */
 MUST_CHECK enum errc dek_wrap(const struct secret32 *tkek, const struct tkek_ref *t, const struct dek_ref *d,
                               const struct secret32 *dek, struct key_blob *ret, struct err *e);

@@ -9,6 +9,10 @@
  *   DEK_NEW             tkek_ref, blob, dek_ref, u8 show           DEK_OPEN     tkek_ref, blob, dek_ref, wrapped
  *   DEK_REWRAP          tkek_ref, blob, tkek_ref, blob, dek_ref, wrapped
  *   RELEASE             terms, u8 n, n x (tkek_ref, blob, dek_ref, wrapped)
+ *   ROOT_NEW            zone, tenant 16                            ROOT_DESTROY zone, tenant 16, u32 version
+ *   IMPORT_PUBLIC       zone                                       TKEK_IMPORT  tkek_ref, ephemeral 65, sealed 60
+ *   SOVEREIGN_NEW, SOVEREIGN_DESTROY  tkek_ref                     ATTEST, FORGET  zone
+ * (tenant: nil for the zone's own root, else the tenant whose root is in a token of its own.)
  * Reading never goes past the end: a reader that met a wrong length is `bad`, gives zeros, and wire_done says so.
  * What is read as struct str points into the frame. Frames with keys are wiped by whoever owns the buffer. */
 #pragma once
@@ -17,6 +21,7 @@
 #include <stdint.h>
 #include "core/base/str.h"
 #include "core/wire/release_wire.h"
+#include "keys/attest.h"
 #include "keys/hierarchy.h"
 
 enum {
@@ -38,6 +43,14 @@ enum keyd_kind {
     KEYD_RELEASE,
     KEYD_SIGN,
     KEYD_PUBLIC_KEY,
+    KEYD_ROOT_NEW,
+    KEYD_ROOT_DESTROY,
+    KEYD_IMPORT_PUBLIC,
+    KEYD_TKEK_IMPORT,
+    KEYD_SOVEREIGN_NEW,
+    KEYD_SOVEREIGN_DESTROY,
+    KEYD_ATTEST,
+    KEYD_FORGET,
     KEYD_KIND_END
 };
 
@@ -53,6 +66,7 @@ void wire_put_tkek(struct buf *b, const struct tkek_ref *t);
 void wire_put_dek(struct buf *b, const struct dek_ref *d);
 void wire_put_blob(struct buf *b, const struct key_blob *k);
 void wire_put_terms(struct buf *b, const struct release_terms *t);
+void wire_put_attest(struct buf *b, const struct attest *a);
 
 struct wire_in {
     const uint8_t *p;
@@ -72,6 +86,9 @@ void wire_tkek(struct wire_in *in, struct tkek_ref *ret);
 void wire_dek(struct wire_in *in, struct dek_ref *ret);
 void wire_blob(struct wire_in *in, struct key_blob *ret);
 void wire_terms(struct wire_in *in, struct release_terms *ret);
+void wire_attest(struct wire_in *in, struct attest *ret);
+/* A text of at most cap - 1 bytes into ret, NUL-terminated; a longer one is bad. */
+void wire_text_into(struct wire_in *in, char *ret, size_t cap);
 
 /* One frame from or to a non-blocking socket, by a deadline on CLOCK_MONOTONIC (microseconds). WIRE_END: the other side closed
  * before the first byte. stop_fd may be -1. */

@@ -37,6 +37,31 @@ static enum errc fail_os(struct err *e, const char *what, const char *on)
     return ERR_UNAVAILABLE;
 }
 
+static void stores_close(struct keyd *k)
+{
+    if (k->provider)
+        k->options.provider->close(k->provider);
+    k->provider = NULL;
+    for (size_t i = 0; i < k->options.n_tenant_roots; i++) {
+        if (k->tenant_provider[i])
+            k->options.tenant_roots[i].provider->close(k->tenant_provider[i]);
+        k->tenant_provider[i] = NULL;
+    }
+}
+
+/* All or none. */
+static enum errc stores_open(struct keyd *k, struct err *e)
+{
+    enum errc rc = k->options.provider->open(&k->options.provider_config, &k->provider, e);
+    for (size_t i = 0; i < k->options.n_tenant_roots && rc == ERR_OK; i++) {
+        const struct keyd_tenant_root *r = &k->options.tenant_roots[i];
+        rc = r->provider->open(&r->config, &k->tenant_provider[i], e);
+    }
+    if (rc != ERR_OK)
+        stores_close(k);
+    return rc;
+}
+
 enum errc keyd_new(const struct keyd_options *o, struct keyd **ret, struct err *e)
 {
     const struct tkek_ref probe = { .zone = o->provider_config.zone, .purpose = STR("data"), .version = 1 };
@@ -56,10 +81,10 @@ enum errc keyd_new(const struct keyd_options *o, struct keyd **ret, struct err *
     for (int i = 0; i < KEYD_CONNECTIONS; i++)
         k->connection[i].fd = -1;
     k->cache = tkek_cache_new();
-    enum errc rc = k->cache ? o->provider->open(&o->provider_config, &k->provider, e) : FAIL(e, LIMIT, "no memory for the cache");
+    enum errc rc = k->cache ? stores_open(k, e) : FAIL(e, LIMIT, "no memory for the cache");
     k->options.provider_config.is_init = false;     /* unsealing later only opens */
     k->options.provider_config.is_rotate = false;
-    if (rc != ERR_OK && rc != ERR_SEALED) {
+    if (rc != ERR_OK) {
         keyd_free(k);
         return rc;
     }
@@ -71,8 +96,7 @@ void keyd_free(struct keyd *k)
 {
     if (!k || k->n_connections > 0)     /* a call that hangs in its provider still needs it; the process is ending anyway */
         return;
-    if (k->provider)
-        k->options.provider->close(k->provider);
+    stores_close(k);
     tkek_cache_free(k->cache);
     pthread_cond_destroy(&k->freed);
     pthread_mutex_destroy(&k->lock);
@@ -244,9 +268,7 @@ static enum errc listen_at(const struct keyd_options *o, int *ret, struct err *e
 static void seal(struct keyd *k)
 {
     pthread_rwlock_wrlock(&k->provider_lock);
-    if (k->provider)
-        k->options.provider->close(k->provider);
-    k->provider = NULL;
+    stores_close(k);
     tkek_cache_clear(k->cache);
     pthread_rwlock_unlock(&k->provider_lock);
     log_event(LOG_WARN, "keyd.sealed", "zone", LOG_S(k->zone), NULL);
@@ -255,11 +277,8 @@ static void seal(struct keyd *k)
 static void unseal(struct keyd *k)
 {
     struct err e;
-    void *provider = NULL;
     pthread_rwlock_wrlock(&k->provider_lock);
-    enum errc rc = k->provider ? ERR_OK : k->options.provider->open(&k->options.provider_config, &provider, &e);
-    if (provider)
-        k->provider = provider;
+    enum errc rc = k->provider ? ERR_OK : stores_open(k, &e);
     pthread_rwlock_unlock(&k->provider_lock);
     if (rc == ERR_OK)
         log_event(LOG_WARN, "keyd.unsealed", "zone", LOG_S(k->zone), NULL);

@@ -15,12 +15,21 @@
 #include "keys/provider.h"
 #include "keys/tkek_cache.h"
 
-enum { KEYD_CONNECTIONS = 64, KEYD_UIDS_MAX = 16, KEYD_IDLE_S = 60, KEYD_FRAME_S = 5 };
+enum { KEYD_CONNECTIONS = 64, KEYD_UIDS_MAX = 16, KEYD_IDLE_S = 60, KEYD_FRAME_S = 5, KEYD_TENANT_ROOTS_MAX = 8 };
+
+/* A tenant whose root is in a token of its own: its tenant keys are wrapped there, and its sovereign keys live there. */
+struct keyd_tenant_root {
+    struct uuid tenant;
+    const struct key_provider *provider;
+    struct provider_config config;
+};
 
 struct keyd_options {
     const char *socket_path;
     const struct key_provider *provider;
     struct provider_config provider_config;     /* borrowed texts live as long as the keyd */
+    struct keyd_tenant_root tenant_roots[KEYD_TENANT_ROOTS_MAX];
+    size_t n_tenant_roots;
     uid_t allow_uids[KEYD_UIDS_MAX];
     size_t n_allow_uids;
 };
@@ -36,7 +45,8 @@ struct keyd {
     struct keyd_options options;
     char zone[KEY_ZONE_MAX + 1];
     pthread_rwlock_t provider_lock; /* read: use the provider; write: seal and unseal */
-    void *provider;                 /* NULL: sealed */
+    void *provider;                 /* NULL: sealed by the operator */
+    void *tenant_provider[KEYD_TENANT_ROOTS_MAX];
     struct tkek_cache *cache;
     _Atomic uint64_t calls;
     pthread_mutex_t lock;           /* the connections */

@@ -1,164 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softfile.c - the development key store: the zone's root keys and its signing key in one 0600 file.
+/* softfile.c - the development key store: the zone's root keys, signing key and import key in one 0600 file.
  *
- * File: "FLJROOT1" | SHA-256 of the zone name 32 | Ed25519 seed 32 | u32 n (1..16, big endian) | n x root key 32, version 1
- * first | SHA-256 of all that 32. It is opened without following links and must be a regular file of exactly that size, owned
- * by the process and closed to everyone else. It is made whole under another name and then linked, so it never exists in part.
- * Keys live in the locked heap. Not for production: whoever reads the disk has the keys. */
-#include <errno.h>
-#include <fcntl.h>
+ * Keys live in the locked heap. Not for production: whoever reads the disk has the keys, and a destroyed root may survive in the
+ * blocks of the disk. It has no objects of single tenants, for the same reason. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include "core/base/cleanup.h"
-#include "core/crypto/hash.h"
+#include "core/crypto/kwp.h"
 #include "core/crypto/rand.h"
-#include "keys/provider.h"
-
-enum { ROOTS_MAX = 16, HEAD = 8 + 32 + 32 + 4, FILE_MAX = HEAD + ROOTS_MAX * KEY_BYTES + SHA256_BYTES, PATH_MAX_BYTES = 4000 };
-
-struct softfile_keys {
-    struct secret32 seed;
-    struct secret32 roots[ROOTS_MAX];
-};
-
-struct softfile {
-    struct softfile_keys *keys;         /* locked heap */
-    uint32_t n_roots;
-    uint8_t public_key[ED25519_PUBLIC];
-};
-
-static enum errc fail_io(struct err *e, const char *path, const char *what)
-{
-    int saved = errno;
-    (void)FAIL(e, IO, "the key file %s cannot be %s", path, what);
-    (void)err_errno(e, saved);
-    return ERR_IO;
-}
-
-static size_t image_make(const struct provider_config *c, const struct softfile *s, uint8_t out[FILE_MAX])
-{
-    size_t n = HEAD + (size_t)s->n_roots * KEY_BYTES;
-    memcpy(out, "FLJROOT1", 8);
-    sha256(c->zone.ptr, c->zone.len, out + 8);
-    memcpy(out + 40, s->keys->seed.b, KEY_BYTES);
-    memset(out + 72, 0, 3);
-    out[75] = (uint8_t)s->n_roots;
-    memcpy(out + HEAD, s->keys->roots, (size_t)s->n_roots * KEY_BYTES);
-    sha256(out, n, out + n);
-    return n + SHA256_BYTES;
-}
-
-static enum errc image_read(const struct provider_config *c, const uint8_t *b, size_t n, struct softfile *s, struct err *e)
-{
-    uint8_t digest[SHA256_BYTES];
-    size_t roots = n >= HEAD ? b[75] : 0;
-    if (n < HEAD || memcmp(b, "FLJROOT1", 8) != 0 || b[72] || b[73] || b[74] || roots < 1 || roots > ROOTS_MAX
-        || n != HEAD + roots * KEY_BYTES + SHA256_BYTES)
-        return FAIL(e, DAMAGED, "the key file %s is not one, or has the wrong size", c->path);
-    sha256(b, n - SHA256_BYTES, digest);
-    if (!mem_eq_ct(digest, b + n - SHA256_BYTES, sizeof digest))
-        return FAIL(e, DAMAGED, "the key file %s is damaged", c->path);
-    sha256(c->zone.ptr, c->zone.len, digest);
-    if (!mem_eq_ct(digest, b + 8, sizeof digest))
-        return FAIL(e, INVALID, "the key file %s is not that of zone %.*s", c->path, STR_ARG(c->zone));
-    memcpy(s->keys->seed.b, b + 40, KEY_BYTES);
-    memcpy(s->keys->roots, b + HEAD, roots * KEY_BYTES);
-    s->n_roots = (uint32_t)roots;
-    return ERR_OK;
-}
-
-static enum errc file_check(int fd, const char *path, struct err *e)
-{
-    struct stat st;
-    if (fstat(fd, &st) != 0)
-        return fail_io(e, path, "examined");
-    if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
-        return FAIL(e, FORBIDDEN, "the key file %s is not a regular file with one name", path);
-    if (st.st_uid != geteuid())
-        return FAIL(e, FORBIDDEN, "the key file %s belongs to another user", path);
-    if ((st.st_mode & 077) != 0)
-        return FAIL(e, FORBIDDEN, "the key file %s is open to others (mode %o); make it 0600", path, st.st_mode & 07777u);
-    return ERR_OK;
-}
-
-static enum errc file_read(const struct provider_config *c, struct softfile *s, struct err *e)
-{
-    uint8_t image[FILE_MAX + 1];
-    size_t n = 0;
-    ssize_t got = 1;
-    CLEANUP(fd_closep) int fd = open(c->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 && errno == ELOOP)
-        return FAIL(e, FORBIDDEN, "the key file %s is a symbolic link", c->path);
-    if (fd < 0 && errno == ENOENT)
-        return FAIL(e, NOT_FOUND, "there is no key file %s", c->path);
-    if (fd < 0)
-        return fail_io(e, c->path, "opened");
-    TRY(file_check(fd, c->path, e));
-    while (got > 0 && n < sizeof image) {
-        got = read(fd, image + n, sizeof image - n);
-        n += got > 0 ? (size_t)got : 0;
-    }
-    enum errc rc = got < 0 ? fail_io(e, c->path, "read") : image_read(c, image, n, s, e);
-    secret_wipe(image, sizeof image);
-    return rc;
-}
-
-/* Write the image beside the path; then link (new file only) or rename (replace). */
-static enum errc file_write(const struct provider_config *c, const struct softfile *s, bool is_new, struct err *e)
-{
-    uint8_t image[FILE_MAX];
-    char temp[PATH_MAX_BYTES + 32], dir[PATH_MAX_BYTES + 2];
-    if (strlen(c->path) > PATH_MAX_BYTES)
-        return FAIL(e, INVALID, "the path of the key file is too long");
-    snprintf(temp, sizeof temp, "%s.new.%ld", c->path, (long)getpid());
-    const char *slash = strrchr(c->path, '/');
-    snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - c->path + 1) : 1, slash ? c->path : ".");
-    (void)unlink(temp);
-    CLEANUP(fd_closep) int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return fail_io(e, temp, "made");
-    size_t n = image_make(c, s, image);
-    bool ok = write(fd, image, n) == (ssize_t)n && fsync(fd) == 0;
-    secret_wipe(image, sizeof image);
-    ok = ok && (is_new ? link(temp, c->path) == 0 : rename(temp, c->path) == 0);
-    enum errc rc = ok ? ERR_OK
-                   : is_new && errno == EEXIST ? FAIL(e, EXISTS, "the key file %s exists already", c->path)
-                                               : fail_io(e, c->path, "written");
-    if (is_new || !ok)
-        (void)unlink(temp);
-    CLEANUP(fd_closep) int dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (rc == ERR_OK && (dir_fd < 0 || fsync(dir_fd) != 0))
-        return fail_io(e, dir, "synchronised");
-    return rc;
-}
+#include "keys/softfile_int.h"
 
 static enum errc keys_make(struct softfile *s, struct err *e)
 {
     TRY(rand_key(s->keys->seed.b, KEY_BYTES, e));
+    TRY(p256_keygen(&s->keys->import_scalar, s->import_point, e));
     TRY(rand_key(s->keys->roots[0].b, KEY_BYTES, e));
+    s->versions[0] = 1;
     s->n_roots = 1;
     return ERR_OK;
 }
 
-static enum errc file_load(const struct provider_config *c, struct softfile *s, struct err *e)
+static enum errc root_add(struct softfile *s, struct err *e)
 {
-    enum errc rc = file_read(c, s, e);
-    if (rc == ERR_NOT_FOUND && c->is_init) {
+    uint32_t n = s->n_roots;
+    if (n == SOFTFILE_ROOTS_MAX)
+        return FAIL(e, LIMIT, "the key file %s has all %d root versions it can hold", s->config.path, SOFTFILE_ROOTS_MAX);
+    TRY(rand_key(s->keys->roots[n].b, KEY_BYTES, e));
+    s->versions[n] = s->versions[n - 1] + 1;
+    s->n_roots = n + 1;
+    enum errc rc = softfile_write(s, false, e);
+    if (rc != ERR_OK)
+        s->n_roots = n;
+    return rc;
+}
+
+static enum errc load(struct softfile *s, struct err *e)
+{
+    enum errc rc = softfile_read(s, e);
+    if (rc == ERR_NOT_FOUND && s->config.is_init) {
         TRY(keys_make(s, e));
-        rc = file_write(c, s, true, e);
+        rc = softfile_write(s, true, e);
         if (rc == ERR_EXISTS)           /* another process was faster: its keys count */
-            rc = file_read(c, s, e);
+            rc = softfile_read(s, e);
     }
     TRY(rc);
-    if (!c->is_rotate)
-        return ERR_OK;
-    if (s->n_roots == ROOTS_MAX)
-        return FAIL(e, LIMIT, "the key file %s has all %d root versions it can hold", c->path, ROOTS_MAX);
-    TRY(rand_key(s->keys->roots[s->n_roots].b, KEY_BYTES, e));
-    s->n_roots++;
-    return file_write(c, s, false, e);
+    TRY(ed25519_public(&s->keys->seed, s->public_key, e));
+    TRY(p256_public(&s->keys->import_scalar, s->import_point, e));
+    return s->config.is_rotate ? root_add(s, e) : ERR_OK;
 }
 
 static void softfile_close(void *p)
@@ -167,6 +54,7 @@ static void softfile_close(void *p)
     if (!s)
         return;
     secret_free(s->keys, sizeof *s->keys);
+    pthread_rwlock_destroy(&s->lock);
     free(s);
 }
 
@@ -175,15 +63,12 @@ static enum errc softfile_open(const struct provider_config *c, void **ret, stru
     if (!c->path)
         return FAIL(e, INVALID, "the soft key store needs a file");
     struct softfile *s = calloc(1, sizeof *s);
-    if (s)
-        s->keys = secret_alloc(sizeof *s->keys);
-    if (!s || !s->keys) {
-        softfile_close(s);
-        return FAIL(e, LIMIT, "no locked memory for the root keys");
-    }
-    enum errc rc = file_load(c, s, e);
-    if (rc == ERR_OK)
-        rc = ed25519_public(&s->keys->seed, s->public_key, e);
+    if (!s)
+        return FAIL(e, LIMIT, "no memory for the soft key store");
+    s->config = *c;
+    pthread_rwlock_init(&s->lock, NULL);
+    s->keys = secret_alloc(sizeof *s->keys);
+    enum errc rc = s->keys ? load(s, e) : FAIL(e, LIMIT, "no locked memory for the root keys");
     if (rc != ERR_OK) {
         softfile_close(s);
         return rc;
@@ -194,40 +79,91 @@ static enum errc softfile_open(const struct provider_config *c, void **ret, stru
 
 static enum errc softfile_health(void *p, struct err *e)
 {
-    struct softfile *s = p;
-    return s->n_roots > 0 ? ERR_OK : FAIL(e, SEALED, "the soft key store has no root key");
+    (void)p, (void)e;
+    return ERR_OK;
+}
+
+static const char *mechanism(const struct softfile *s)
+{
+    return s->config.mechanism == WRAP_KWP ? "kwp+hmac" : "aes-256-gcm";
 }
 
 static enum errc softfile_root_info(void *p, struct root_info *ret, struct err *e)
 {
-    const struct softfile *s = p;
+    struct softfile *s = p;
     (void)e;
-    *ret = (struct root_info){ .current_version = s->n_roots, .oldest_version = 1, .mechanism = "aes-256-gcm" };
+    pthread_rwlock_rdlock(&s->lock);
+    *ret = (struct root_info){ .current_version = s->versions[s->n_roots - 1], .oldest_version = s->versions[0] };
+    pthread_rwlock_unlock(&s->lock);
+    snprintf(ret->mechanism, sizeof ret->mechanism, "%s", mechanism(s));
     return ERR_OK;
+}
+
+static enum errc wrap_kwp(const struct secret32 *root, const struct blob_head *head, const struct aad *binding,
+                          const struct secret32 *key, struct key_blob *ret, struct err *e)
+{
+    uint8_t wrapped[KWP_KEY];
+    size_t n = 0;
+    TRY(kwp_wrap(root->b, KEY_BYTES, key->b, KEY_BYTES, wrapped, sizeof wrapped, &n, e));
+    return kwp_blob_make(head, binding, key, wrapped, ret, e);
 }
 
 static enum errc softfile_wrap(void *p, struct blob_head head, const struct aad *binding, const struct secret32 *key,
                                struct key_blob *ret, struct err *e)
 {
-    const struct softfile *s = p;
+    struct softfile *s = p;
     size_t n = 0;
-    head.version = s->n_roots;
-    TRY(blob_seal(&s->keys->roots[s->n_roots - 1], &head, binding, key->b, KEY_BYTES, ret->b, sizeof ret->b, &n, e));
-    ret->n = (uint16_t)n;
-    return ERR_OK;
+    enum errc rc;
+    pthread_rwlock_rdlock(&s->lock);
+    const struct secret32 *root = &s->keys->roots[s->n_roots - 1];
+    head.version = s->versions[s->n_roots - 1];
+    if (s->config.mechanism == WRAP_KWP) {
+        rc = wrap_kwp(root, &head, binding, key, ret, e);
+    } else {
+        rc = blob_seal(root, &head, binding, key->b, KEY_BYTES, ret->b, sizeof ret->b, &n, e);
+        ret->n = (uint16_t)n;
+    }
+    pthread_rwlock_unlock(&s->lock);
+    return rc;
+}
+
+static enum errc unwrap_by(const struct secret32 *root, const struct blob_head *head, const struct aad *binding,
+                           const struct key_blob *blob, struct secret32 *ret, struct err *e)
+{
+    size_t n = 0;
+    if (head->alg == BLOB_AES256_GCM && blob->n == BLOB_OVERHEAD + KEY_BYTES)
+        return blob_open(root, head, binding, blob->b, blob->n, ret->b, KEY_BYTES, &n, e);
+    TRY(kwp_blob_parse(head, blob, e));
+    enum errc rc = kwp_unwrap(root->b, KEY_BYTES, blob->b + BLOB_HEAD, KWP_KEY, ret->b, KEY_BYTES, &n, e);
+    if (rc == ERR_OK)
+        rc = n == KEY_BYTES ? kwp_blob_check(binding, blob, ret, e) : FAIL(e, DAMAGED, "the wrapped key has the wrong size");
+    if (rc != ERR_OK)
+        secret32_wipe(ret);
+    return rc;
+}
+
+static const struct secret32 *root_of(const struct softfile *s, uint32_t version)
+{
+    for (uint32_t i = 0; i < s->n_roots; i++)
+        if (s->versions[i] == version)
+            return &s->keys->roots[i];
+    return NULL;
 }
 
 static enum errc softfile_unwrap(void *p, struct blob_head head, const struct aad *binding, const struct key_blob *blob,
                                  struct secret32 *ret, struct err *e)
 {
-    const struct softfile *s = p;
+    struct softfile *s = p;
     struct blob_head seen;
-    size_t n = 0;
     TRY(blob_parse(blob->b, blob->n, &seen, e));
-    if (blob->n != BLOB_OVERHEAD + KEY_BYTES || seen.version == 0 || seen.version > s->n_roots)
-        return FAIL(e, DAMAGED, "the wrapped tenant key does not open at this place");
     head.version = seen.version;
-    return blob_open(&s->keys->roots[seen.version - 1], &head, binding, blob->b, blob->n, ret->b, KEY_BYTES, &n, e);
+    head.alg = seen.alg;
+    pthread_rwlock_rdlock(&s->lock);
+    const struct secret32 *root = root_of(s, seen.version);
+    enum errc rc = root ? unwrap_by(root, &head, binding, blob, ret, e)
+                        : FAIL(e, DAMAGED, "the wrapped tenant key does not open at this place");
+    pthread_rwlock_unlock(&s->lock);
+    return rc;
 }
 
 static enum errc softfile_sign(void *p, const void *bytes, size_t n, uint8_t ret_sig[ED25519_SIG], struct err *e)
@@ -250,6 +186,103 @@ static enum errc softfile_random(void *p, void *out, size_t n, struct err *e)
     return rand_key(out, n, e);
 }
 
+static enum errc softfile_root_new(void *p, uint32_t *ret_version, struct err *e)
+{
+    struct softfile *s = p;
+    pthread_rwlock_wrlock(&s->lock);
+    enum errc rc = root_add(s, e);
+    if (rc == ERR_OK)
+        *ret_version = s->versions[s->n_roots - 1];
+    pthread_rwlock_unlock(&s->lock);
+    return rc;
+}
+
+/* Without the lock. The file is written before the key in memory is gone: what cannot be written is not destroyed. */
+static enum errc root_remove(struct softfile *s, uint32_t at, struct err *e)
+{
+    struct secret32 gone = s->keys->roots[at];
+    uint32_t version = s->versions[at], after = s->n_roots - at - 1;
+    memmove(&s->keys->roots[at], &s->keys->roots[at + 1], after * sizeof *s->keys->roots);
+    memmove(&s->versions[at], &s->versions[at + 1], after * sizeof *s->versions);
+    s->n_roots--;
+    enum errc rc = softfile_write(s, false, e);
+    if (rc != ERR_OK) {
+        memmove(&s->keys->roots[at + 1], &s->keys->roots[at], after * sizeof *s->keys->roots);
+        memmove(&s->versions[at + 1], &s->versions[at], after * sizeof *s->versions);
+        s->keys->roots[at] = gone;
+        s->versions[at] = version;
+        s->n_roots++;
+    } else {
+        secret32_wipe(&s->keys->roots[s->n_roots]);
+    }
+    secret32_wipe(&gone);
+    return rc;
+}
+
+static enum errc softfile_root_destroy(void *p, uint32_t version, bool *ret_was_there, struct err *e)
+{
+    struct softfile *s = p;
+    enum errc rc = ERR_OK;
+    uint32_t at = 0;
+    pthread_rwlock_wrlock(&s->lock);
+    uint32_t current = s->versions[s->n_roots - 1];
+    while (at < s->n_roots && s->versions[at] != version)
+        at++;
+    if (version == current)
+        rc = FAIL(e, CONFLICT, "root version %u is in use; make a newer one and rewrap first", version);
+    else if (version == 0 || version > current)
+        rc = FAIL(e, NOT_FOUND, "there has been no root version %u", version);
+    bool is_there = rc == ERR_OK && at < s->n_roots;
+    if (is_there)
+        rc = root_remove(s, at, e);
+    if (rc == ERR_OK)
+        *ret_was_there = is_there;
+    pthread_rwlock_unlock(&s->lock);
+    return rc;
+}
+
+static enum errc softfile_import_public(void *p, uint8_t ret_point[P256_POINT], struct err *e)
+{
+    const struct softfile *s = p;
+    (void)e;
+    memcpy(ret_point, s->import_point, P256_POINT);
+    return ERR_OK;
+}
+
+static enum errc softfile_import_open(void *p, const uint8_t ephemeral[P256_POINT], const uint8_t sealed[IMPORT_SEALED],
+                                      const struct aad *aad, struct secret32 *ret, struct err *e)
+{
+    const struct softfile *s = p;
+    struct secret32 z = { 0 };
+    enum errc rc = p256_ecdh(&s->keys->import_scalar, ephemeral, &z, e);
+    if (rc == ERR_OK)
+        rc = import_open(&z, ephemeral, s->import_point, aad, sealed, ret, e);
+    secret32_wipe(&z);
+    return rc;
+}
+
+static enum errc softfile_attest(void *p, struct attest *ret, struct err *e)
+{
+    struct softfile *s = p;
+    (void)e;
+    memset(ret, 0, sizeof *ret);
+    pthread_rwlock_rdlock(&s->lock);
+    ret->current_root = s->versions[s->n_roots - 1];
+    ret->oldest_root = s->versions[0];
+    ret->n_roots = s->n_roots;
+    for (uint32_t i = 0; i < s->n_roots; i++) {
+        ret->roots[i] = (struct attest_root){ .version = s->versions[i], .is_extractable = true, .is_local = true };
+        snprintf(ret->roots[i].label, sizeof ret->roots[i].label, "%.*s v%u", STR_ARG(s->config.zone), s->versions[i]);
+    }
+    pthread_rwlock_unlock(&s->lock);
+    ret->has_signing_key = ret->has_import_key = true;
+    ed25519_key_id(s->public_key, ret->signing_key_id);
+    memcpy(ret->import_point, s->import_point, P256_POINT);
+    snprintf(ret->provider, sizeof ret->provider, "softfile");
+    snprintf(ret->mechanism, sizeof ret->mechanism, "%s", mechanism(s));
+    return ERR_OK;
+}
+
 const struct key_provider provider_softfile = {
     .name = "softfile",
     .is_for_production = false,
@@ -262,4 +295,9 @@ const struct key_provider provider_softfile = {
     .sign = softfile_sign,
     .public_key = softfile_public_key,
     .random = softfile_random,
+    .root_new = softfile_root_new,
+    .root_destroy = softfile_root_destroy,
+    .import_public = softfile_import_public,
+    .import_open = softfile_import_open,
+    .attest = softfile_attest,
 };

@@ -3,81 +3,15 @@
  *
  * Each function reads its whole request, checks it, works with keys in the locked heap only, and appends the reply. The table
  * function logs verb, place, outcome and time, and nothing that is secret. */
+#include <stdio.h>
 #include "core/base/cleanup.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
-#include "keys/keyd_wire.h"
-#include "keys/server.h"
+#include "keys/verbs_int.h"
 
-struct call {
-    struct keyd *k;
-    struct wire_in in;
-    struct buf *out;
-    struct uuid tenant, subject;        /* for the log: whose, and which object, key or job */
-};
-
-static enum errc read_all(const struct call *c, struct err *e)
+enum errc call_read_all(const struct call *c, struct err *e)
 {
     return wire_done(&c->in) ? ERR_OK : FAIL(e, MALFORMED, "the request is not well formed");
-}
-
-static enum errc check_zone(const struct keyd *k, struct str zone, struct err *e)
-{
-    if (str_eq_c(zone, k->zone))
-        return ERR_OK;
-    return FAIL(e, RESIDENCY, "this is the key service of zone %s, not of %.*s", k->zone, STR_ARG(zone));
-}
-
-static enum errc secret_get(struct secret32 **ret, struct err *e)
-{
-    *ret = secret32_new();
-    return *ret ? ERR_OK : FAIL(e, UNAVAILABLE, "the locked memory of the key service is used up");
-}
-
-static enum errc sealed(struct err *e, const struct keyd *k)
-{
-    return FAIL(e, SEALED, "the keys of zone %s are sealed", k->zone);
-}
-
-static enum errc root_wrap(struct keyd *k, const struct tkek_ref *t, const struct secret32 *key, struct key_blob *ret, struct err *e)
-{
-    struct aad aad;
-    tkek_aad(t, &aad);
-    pthread_rwlock_rdlock(&k->provider_lock);
-    enum errc rc = !k->provider ? sealed(e, k)
-                                : k->options.provider->wrap(k->provider, tkek_head(t, 0), &aad, key, ret, e);
-    pthread_rwlock_unlock(&k->provider_lock);
-    return rc;
-}
-
-static enum errc key_random(struct keyd *k, struct secret32 *ret, struct err *e)
-{
-    pthread_rwlock_rdlock(&k->provider_lock);
-    enum errc rc = !k->provider ? sealed(e, k) : k->options.provider->random(k->provider, ret->b, KEY_BYTES, e);
-    pthread_rwlock_unlock(&k->provider_lock);
-    return rc;
-}
-
-/* From the cache or the provider. The read lock spans both, so that after a seal nothing is put into the cleared cache. */
-static enum errc tkek_open(struct keyd *k, const struct tkek_ref *t, const struct key_blob *blob, struct secret32 *ret, struct err *e)
-{
-    struct aad aad;
-    uint8_t key[32];
-    TRY(tkek_ref_check(t, e));
-    TRY(check_zone(k, t->zone, e));
-    tkek_aad(t, &aad);
-    tkek_cache_key(&aad, blob, key);
-    pthread_rwlock_rdlock(&k->provider_lock);
-    enum errc rc = ERR_OK;
-    if (!k->provider) {
-        rc = sealed(e, k);
-    } else if (!tkek_cache_get(k->cache, key, wire_now_us(), ret)) {
-        rc = k->options.provider->unwrap(k->provider, tkek_head(t, 0), &aad, blob, ret, e);
-        if (rc == ERR_OK)
-            tkek_cache_put(k->cache, key, wire_now_us(), ret);
-    }
-    pthread_rwlock_unlock(&k->provider_lock);
-    return rc;
 }
 
 static enum errc do_health(struct call *c, struct err *e)
@@ -86,12 +20,16 @@ static enum errc do_health(struct call *c, struct err *e)
     struct root_info info = { 0 };
     struct err why;
     struct str zone = wire_text(&c->in);
-    TRY(read_all(c, e));
-    TRY(check_zone(k, zone, e));
+    TRY(call_read_all(c, e));
+    TRY(custody_check_zone(k, zone, e));
     pthread_rwlock_rdlock(&k->provider_lock);
-    bool is_sealed = !k->provider || k->options.provider->health(k->provider, &why) != ERR_OK
-                     || k->options.provider->root_info(k->provider, &info, &why) != ERR_OK;
+    enum errc rc = !k->provider ? FAIL(&why, SEALED, "sealed by the operator") : k->options.provider->health(k->provider, &why);
+    if (rc == ERR_OK)
+        rc = k->options.provider->root_info(k->provider, &info, &why);
     pthread_rwlock_unlock(&k->provider_lock);
+    bool is_sealed = rc != ERR_OK;
+    char reason[ATTEST_REASON_MAX];
+    snprintf(reason, sizeof reason, "%.*s", ATTEST_REASON_MAX - 1, is_sealed ? why.msg : "");
     wire_put_u8(c->out, is_sealed);
     wire_put_u8(c->out, info.is_hardware);
     wire_put_u32(c->out, info.current_version);
@@ -100,6 +38,8 @@ static enum errc do_health(struct call *c, struct err *e)
     wire_put_u64(c->out, atomic_load(&k->calls));
     wire_put_text(c->out, str_c(k->options.provider->name));
     wire_put_text(c->out, str_c(k->zone));
+    wire_put_text(c->out, str_c(info.mechanism));
+    wire_put_text(c->out, str_c(reason));
     return ERR_OK;
 }
 
@@ -108,15 +48,33 @@ static enum errc do_tkek_new(struct call *c, struct err *e)
     struct tkek_ref t;
     struct key_blob blob;
     wire_tkek(&c->in, &t);
-    TRY(read_all(c, e));
+    TRY(call_read_all(c, e));
     c->tenant = t.tenant;
     TRY(tkek_ref_check(&t, e));
-    TRY(check_zone(c->k, t.zone, e));
+    TRY(custody_check_zone(c->k, t.zone, e));
     CLEANUP(secret32_freep) struct secret32 *key = NULL;
-    TRY(secret_get(&key, e));
-    TRY(key_random(c->k, key, e));
-    TRY(root_wrap(c->k, &t, key, &blob, e));
+    TRY(custody_secret(&key, e));
+    TRY(custody_random(c->k, key, e));
+    TRY(custody_tkek_wrap(c->k, &t, key, &blob, e));
     wire_put_blob(c->out, &blob);
+    return ERR_OK;
+}
+
+/* A sovereign key is under no root: it goes back as it came, as if it were under the current version. */
+static enum errc sovereign_rewrap(struct call *c, const struct tkek_ref *t, const struct key_blob *blob, struct err *e)
+{
+    uint8_t id[SOVEREIGN_ID];
+    struct root_info info = { 0 };
+    struct store s;
+    TRY(tkek_ref_check(t, e));
+    TRY(custody_check_zone(c->k, t->zone, e));
+    TRY(sovereign_read(t, blob, id, e));
+    TRY(custody_enter(c->k, t->tenant, &s, e));
+    enum errc rc = s.f->root_info(s.p, &info, e);
+    custody_leave(c->k);
+    TRY(rc);
+    wire_put_blob(c->out, blob);
+    wire_put_u32(c->out, info.current_version);
     return ERR_OK;
 }
 
@@ -127,12 +85,14 @@ static enum errc do_tkek_rewrap(struct call *c, struct err *e)
     struct blob_head head;
     wire_tkek(&c->in, &t);
     wire_blob(&c->in, &blob);
-    TRY(read_all(c, e));
+    TRY(call_read_all(c, e));
     c->tenant = t.tenant;
+    if (tkek_is_sovereign(&blob))
+        return sovereign_rewrap(c, &t, &blob, e);
     CLEANUP(secret32_freep) struct secret32 *key = NULL;
-    TRY(secret_get(&key, e));
-    TRY(tkek_open(c->k, &t, &blob, key, e));
-    TRY(root_wrap(c->k, &t, key, &again, e));
+    TRY(custody_secret(&key, e));
+    TRY(custody_tkek_open(c->k, &t, &blob, key, e));
+    TRY(custody_tkek_wrap(c->k, &t, key, &again, e));
     TRY(blob_parse(again.b, again.n, &head, e));
     wire_put_blob(c->out, &again);
     wire_put_u32(c->out, head.version);
@@ -148,17 +108,13 @@ static enum errc do_dek_new(struct call *c, struct err *e)
     wire_blob(&c->in, &blob);
     wire_dek(&c->in, &d);
     bool is_shown = wire_u8(&c->in) != 0;
-    TRY(read_all(c, e));
+    TRY(call_read_all(c, e));
     c->tenant = d.tenant;
     c->subject = d.object_id;
-    TRY(dek_ref_check(&d, e));
-    CLEANUP(secret32_freep) struct secret32 *tkek = NULL;
     CLEANUP(secret32_freep) struct secret32 *dek = NULL;
-    TRY(secret_get(&tkek, e));
-    TRY(secret_get(&dek, e));
-    TRY(tkek_open(c->k, &t, &blob, tkek, e));
-    TRY(key_random(c->k, dek, e));
-    TRY(dek_wrap(tkek, &t, &d, dek, &wrapped, e));
+    TRY(custody_secret(&dek, e));
+    TRY(custody_random(c->k, dek, e));
+    TRY(custody_dek_wrap(c->k, &t, &blob, &d, dek, &wrapped, e));
     wire_put_blob(c->out, &wrapped);
     wire_put_u8(c->out, is_shown);
     if (is_shown)
@@ -178,21 +134,17 @@ static enum errc read_dek(struct call *c, struct dek_ref *d, struct secret32 *re
     if (c->in.bad)
         return FAIL(e, MALFORMED, "the request is not well formed");
     c->tenant = d->tenant;
-    TRY(dek_ref_check(d, e));
-    CLEANUP(secret32_freep) struct secret32 *tkek = NULL;
-    TRY(secret_get(&tkek, e));
-    TRY(tkek_open(c->k, &t, &blob, tkek, e));
-    return dek_unwrap(tkek, &t, d, &wrapped, ret, e);
+    return custody_dek_unwrap(c->k, &t, &blob, d, &wrapped, ret, e);
 }
 
 static enum errc do_dek_open(struct call *c, struct err *e)
 {
     struct dek_ref d;
     CLEANUP(secret32_freep) struct secret32 *dek = NULL;
-    TRY(secret_get(&dek, e));
+    TRY(custody_secret(&dek, e));
     TRY(read_dek(c, &d, dek, e));
     c->subject = d.object_id;
-    TRY(read_all(c, e));
+    TRY(call_read_all(c, e));
     wire_put_raw(c->out, dek->b, KEY_BYTES);
     return ERR_OK;
 }
@@ -208,18 +160,13 @@ static enum errc do_dek_rewrap(struct call *c, struct err *e)
     wire_blob(&c->in, &to_blob);
     wire_dek(&c->in, &d);
     wire_blob(&c->in, &wrapped);
-    TRY(read_all(c, e));
+    TRY(call_read_all(c, e));
     c->tenant = d.tenant;
     c->subject = d.object_id;
-    TRY(dek_ref_check(&d, e));
-    CLEANUP(secret32_freep) struct secret32 *tkek = NULL;
     CLEANUP(secret32_freep) struct secret32 *dek = NULL;
-    TRY(secret_get(&tkek, e));
-    TRY(secret_get(&dek, e));
-    TRY(tkek_open(c->k, &from, &from_blob, tkek, e));
-    TRY(dek_unwrap(tkek, &from, &d, &wrapped, dek, e));
-    TRY(tkek_open(c->k, &to, &to_blob, tkek, e));
-    TRY(dek_wrap(tkek, &to, &d, dek, &again, e));
+    TRY(custody_secret(&dek, e));
+    TRY(custody_dek_unwrap(c->k, &from, &from_blob, &d, &wrapped, dek, e));
+    TRY(custody_dek_wrap(c->k, &to, &to_blob, &d, dek, &again, e));
     wire_put_blob(c->out, &again);
     return ERR_OK;
 }
@@ -235,7 +182,7 @@ static enum errc release_read(struct call *c, struct release_key *keys, size_t n
         tenant = d.tenant;
         keys[i].dek_id = d.dek_id;
     }
-    return read_all(c, e);
+    return call_read_all(c, e);
 }
 
 static enum errc do_release(struct call *c, struct err *e)
@@ -248,7 +195,7 @@ static enum errc do_release(struct call *c, struct err *e)
     c->subject = terms.job_id;
     if (c->in.bad || n == 0 || n > RELEASE_KEYS_MAX)
         return FAIL(e, INVALID, "a release carries 1 to %d keys", RELEASE_KEYS_MAX);
-    TRY(check_zone(c->k, terms.zone, e));
+    TRY(custody_check_zone(c->k, terms.zone, e));
     if (terms.not_after_us <= clock_wall_us(&clock_system))
         return FAIL(e, INVALID, "the release is over before it begins");
     struct release_key *keys = secret_alloc(n * sizeof *keys);
@@ -269,15 +216,16 @@ static enum errc do_sign(struct call *c, struct err *e)
     uint8_t sig[ED25519_SIG], public_key[ED25519_PUBLIC], key_id[KEY_ID_BYTES];
     struct str zone = wire_text(&c->in);
     struct str bytes = wire_run(&c->in, wire_u32(&c->in));
-    TRY(read_all(c, e));
-    TRY(check_zone(k, zone, e));
+    TRY(call_read_all(c, e));
+    TRY(custody_check_zone(k, zone, e));
     if (bytes.len > KEYD_SIGN_MAX)
         return FAIL(e, TOO_LARGE, "at most %d bytes are signed at once", KEYD_SIGN_MAX);
-    pthread_rwlock_rdlock(&k->provider_lock);
-    enum errc rc = !k->provider ? sealed(e, k) : k->options.provider->sign(k->provider, bytes.ptr, bytes.len, sig, e);
+    struct store store;
+    TRY(custody_enter(k, UUID_NIL, &store, e));
+    enum errc rc = store.f->sign(store.p, bytes.ptr, bytes.len, sig, e);
     if (rc == ERR_OK)
-        rc = k->options.provider->public_key(k->provider, public_key, e);
-    pthread_rwlock_unlock(&k->provider_lock);
+        rc = store.f->public_key(store.p, public_key, e);
+    custody_leave(k);
     TRY(rc);
     ed25519_key_id(public_key, key_id);
     wire_put_raw(c->out, sig, sizeof sig);
@@ -290,11 +238,12 @@ static enum errc do_public_key(struct call *c, struct err *e)
     struct keyd *k = c->k;
     uint8_t public_key[ED25519_PUBLIC];
     struct str zone = wire_text(&c->in);
-    TRY(read_all(c, e));
-    TRY(check_zone(k, zone, e));
-    pthread_rwlock_rdlock(&k->provider_lock);
-    enum errc rc = !k->provider ? sealed(e, k) : k->options.provider->public_key(k->provider, public_key, e);
-    pthread_rwlock_unlock(&k->provider_lock);
+    TRY(call_read_all(c, e));
+    TRY(custody_check_zone(k, zone, e));
+    struct store store;
+    TRY(custody_enter(k, UUID_NIL, &store, e));
+    enum errc rc = store.f->public_key(store.p, public_key, e);
+    custody_leave(k);
     TRY(rc);
     wire_put_raw(c->out, public_key, sizeof public_key);
     return ERR_OK;
@@ -313,6 +262,14 @@ static const struct verb {
     [KEYD_RELEASE] = { "release", do_release },
     [KEYD_SIGN] = { "sign", do_sign },
     [KEYD_PUBLIC_KEY] = { "public_key", do_public_key },
+    [KEYD_ROOT_NEW] = { "root_new", verb_root_new },
+    [KEYD_ROOT_DESTROY] = { "root_destroy", verb_root_destroy },
+    [KEYD_IMPORT_PUBLIC] = { "import_public", verb_import_public },
+    [KEYD_TKEK_IMPORT] = { "tkek_import", verb_tkek_import },
+    [KEYD_SOVEREIGN_NEW] = { "sovereign_new", verb_sovereign_new },
+    [KEYD_SOVEREIGN_DESTROY] = { "sovereign_destroy", verb_sovereign_destroy },
+    [KEYD_ATTEST] = { "attest", verb_attest },
+    [KEYD_FORGET] = { "forget", verb_forget },
 };
 
 void keyd_answer(struct keyd *k, const void *frame, size_t n, struct buf *reply)

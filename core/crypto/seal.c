@@ -92,7 +92,7 @@ void blob_head_write(const struct blob_head *h, uint8_t out[BLOB_HEAD])
 enum errc blob_parse(const void *blob, size_t n, struct blob_head *ret, struct err *e)
 {
     const uint8_t *b = blob;
-    if (n < BLOB_OVERHEAD || memcmp(b, blob_magic, 4) != 0 || (b[4] != BLOB_AES256_GCM && b[4] != BLOB_AES256_KWP))
+    if (n < BLOB_OVERHEAD || memcmp(b, blob_magic, 4) != 0 || b[4] < BLOB_AES256_GCM || b[4] > BLOB_TOKEN_OBJECT)
         return FAIL(e, DAMAGED, "the wrapped key is not one");
     ret->alg = b[4];
     ret->zone = (uint16_t)(b[5] << 8 | b[6]);

@@ -23,7 +23,8 @@ enum {
     BLOB_OVERHEAD = BLOB_HEAD + GCM_NONCE + GCM_TAG,
     KEY_BLOB_MAX = 192          /* room for a wrapped 32-byte key of any provider */
 };
-enum blob_alg { BLOB_AES256_GCM = 1, BLOB_AES256_KWP = 2 };
+/* KWP: core/crypto/kwp.h. TOKEN_OBJECT: no key at all, but the reference to one that lives in a token (keys/provider.h). */
+enum blob_alg { BLOB_AES256_GCM = 1, BLOB_AES256_KWP = 2, BLOB_TOKEN_OBJECT = 3 };
 
 struct aad {
     uint8_t b[AAD_MAX];

@@ -133,6 +133,50 @@ static void test_signing(void **state)
     assert_true(ed25519_verify(pub, "", 0, sig));
 }
 
+static void test_roots_and_imports(void **state)
+{
+    static struct attest a;
+    struct tkek_ref t = a_tkek(uuid_v7(1), 1), s = a_tkek(t.tenant, 2);
+    struct dek_ref d = a_dek(t.tenant);
+    struct key_blob tkek, again, wrapped;
+    struct secret32 made, opened, own = { { 42 } };
+    struct aad aad;
+    uint8_t point[P256_POINT], ephemeral[P256_POINT], sealed[IMPORT_SEALED];
+    uint32_t version = 0, first;
+    bool was_there = false;
+    (void)state;
+    OK(keyd_attest(client, ZONE, &a, NULL));
+    first = a.current_root;
+    assert_false(a.is_sealed || a.is_hardware);
+    OK(keyd_tkek_new(client, &t, &tkek, NULL));
+    OK(keyd_dek_new(client, &t, &tkek, &d, &wrapped, &made, NULL));
+    OK(keyd_root_new(client, ZONE, UUID_NIL, &version, NULL));
+    assert_int_equal(version, first + 1);
+    OK(keyd_tkek_rewrap(client, &t, &tkek, &again, &version, NULL));
+    assert_int_equal(version, first + 1);
+    assert_int_equal(keyd_root_destroy(client, ZONE, UUID_NIL, version, &was_there, NULL), ERR_CONFLICT);
+    OK(keyd_root_destroy(client, ZONE, UUID_NIL, first, &was_there, NULL));
+    assert_true(was_there);
+    assert_int_equal(keyd_dek_open(client, &t, &tkek, &d, &wrapped, &opened, NULL), ERR_DAMAGED);   /* not from the cache either */
+    OK(keyd_dek_open(client, &t, &again, &d, &wrapped, &opened, NULL));
+    assert_memory_equal(made.b, opened.b, 32);
+    assert_int_equal(keyd_root_new(client, ZONE, t.tenant, &version, NULL), ERR_NOT_FOUND);
+    OK(keyd_forget(client, ZONE, NULL));
+    OK(keyd_import_public(client, ZONE, point, NULL));
+    import_aad(ZONE, t.tenant, &aad);
+    OK(import_seal(point, &aad, &own, ephemeral, sealed, NULL));
+    OK(keyd_tkek_import(client, &t, ephemeral, sealed, &tkek, NULL));
+    OK(keyd_dek_new(client, &t, &tkek, &d, &wrapped, &made, NULL));
+    OK(dek_unwrap(&own, &t, &d, &wrapped, &opened, NULL));       /* it is really the tenant's key */
+    assert_memory_equal(made.b, opened.b, 32);
+    struct tkek_ref other = a_tkek(uuid_v7(77), 1);
+    assert_int_equal(keyd_tkek_import(client, &other, ephemeral, sealed, &tkek, NULL), ERR_DAMAGED);
+    assert_int_equal(keyd_sovereign_new(client, &s, &tkek, NULL), ERR_UNPROCESSABLE);
+    sovereign_make(&s, (uint8_t[SOVEREIGN_ID]){ 1 }, &tkek);
+    assert_int_equal(keyd_dek_new(client, &s, &tkek, &d, &wrapped, &made, NULL), ERR_UNPROCESSABLE);
+    assert_int_equal(keyd_dek_new(client, &t, &tkek, &d, &wrapped, &made, NULL), ERR_DAMAGED);
+}
+
 static void test_kill_and_restart(void **state)
 {
     struct tkek_ref t = a_tkek(uuid_v7(1), 1);
@@ -305,6 +349,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys),           cmocka_unit_test(test_other_zone_behind_the_socket),
         cmocka_unit_test(test_release),        cmocka_unit_test(test_signing),
+        cmocka_unit_test(test_roots_and_imports),
         cmocka_unit_test(test_kill_and_restart), cmocka_unit_test(test_seal_and_unseal),
         cmocka_unit_test(test_rotation),       cmocka_unit_test(test_refused_starts),
         cmocka_unit_test(test_many_threads),   cmocka_unit_test(test_strangers),
