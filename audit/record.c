@@ -13,13 +13,19 @@ static const struct audit_code_row code_rows[] = {
 #include "audit/event_code.def"
 #undef EVENT
 };
-static const char *const actor_names[] = { "system", "user", "service", "worker", "anonymous" };
 static const char hex_digits[] = "0123456789abcdef";
 
 const struct audit_code_row *audit_code_row(enum audit_code c)
 {
     ASSERT((unsigned)c < AUDIT_CODE_COUNT);
     return &code_rows[c];
+}
+
+const char *audit_actor_text(enum audit_actor a)
+{
+    static const char *const names[AUDIT_ACTOR_COUNT] = { "system", "user", "service", "worker", "anonymous" };
+    ASSERT((unsigned)a < AUDIT_ACTOR_COUNT);
+    return names[a];
 }
 
 #define PUT_LIT(p, lit) (memcpy((p), "" lit, sizeof(lit) - 1), (p) + sizeof(lit) - 1)
@@ -154,9 +160,8 @@ static char *put_str(char *p, struct str s, size_t max)
 
 static char *put_actor(char *p, const struct audit_event *ev)
 {
-    ASSERT((unsigned)ev->actor < sizeof actor_names / sizeof actor_names[0]);
     p = PUT_LIT(p, ",\"actor\":{\"type\":\"");
-    p = put_c(p, actor_names[ev->actor]);
+    p = put_c(p, audit_actor_text(ev->actor));
     p = PUT_LIT(p, "\",\"id\":");
     p = put_uuid(p, ev->actor_id, true);
     p = PUT_LIT(p, ",\"roles\":[");
@@ -239,7 +244,7 @@ bool audit_event_encode(const struct audit_event *ev, struct buf *b)
     *p++ = '"';
     p = put_actor(p, ev);
     p = PUT_LIT(p, ",\"src_ip\":");
-    p = put_str(p, ev->src_ip, AUDIT_WORD_MAX);
+    p = put_str(p, ev->src_ip, AUDIT_TEXT_MAX);
     p = PUT_LIT(p, ",\"request_id\":");
     p = put_str(p, ev->request_id, AUDIT_TEXT_MAX);
     p = put_resource(p, ev);

@@ -27,7 +27,9 @@ struct audit_code_row {
 /* The row of a code; aborts on a value that is none. */
 const struct audit_code_row *audit_code_row(enum audit_code c);
 
-enum audit_actor { AUDIT_SYSTEM, AUDIT_USER, AUDIT_SERVICE, AUDIT_WORKER, AUDIT_ANONYMOUS };
+enum audit_actor { AUDIT_SYSTEM, AUDIT_USER, AUDIT_SERVICE, AUDIT_WORKER, AUDIT_ANONYMOUS, AUDIT_ACTOR_COUNT };
+/* "system", "user", …; aborts on a value that is none. */
+const char *audit_actor_text(enum audit_actor a);
 
 enum { AUDIT_ROLES_MAX = 8, AUDIT_DETAILS_MAX = 16, AUDIT_WORD_MAX = 64, AUDIT_TEXT_MAX = 256, AUDIT_BODY_MAX = 16384 };
 

@@ -36,11 +36,21 @@ bool scan_u64(struct str *s, uint64_t *ret)
 
 bool scan_i64(struct str *s, int64_t *ret)
 {
-    bool is_negative = scan_lit(s, "-");
-    uint64_t v;
-    if (!scan_u64(s, &v) || (is_negative && v == 0))
+    struct str in = *s;
+    bool is_negative = scan_lit(&in, "-");
+    uint64_t v = 0, max = is_negative ? 1ULL << 63 : INT64_MAX;
+    size_t n = 0;
+    for (; n < in.len && in.ptr[n] >= '0' && in.ptr[n] <= '9'; n++) {
+        uint64_t d = (uint64_t)(in.ptr[n] - '0');
+        if (v > (max - d) / 10)
+            return false;
+        v = v * 10 + d;
+    }
+    if (n == 0 || (n > 1 && in.ptr[0] == '0') || (is_negative && v == 0))
         return false;
-    *ret = is_negative ? -(int64_t)v : (int64_t)v;
+    skip(&in, n);
+    *s = in;
+    *ret = (int64_t)(is_negative ? 0 - v : v);
     return true;
 }
 

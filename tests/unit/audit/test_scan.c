@@ -17,8 +17,15 @@ static void numbers_have_one_spelling(void **state)
     assert_true(scan_u64(&s, &v) && v == 1ULL << 62 && str_eq_c(s, ","));
     s = STR("-7}");
     assert_true(scan_i64(&s, &i) && i == -7 && str_eq_c(s, "}"));
-    s = STR("-0");
-    assert_false(scan_i64(&s, &i));
+    s = STR("-9223372036854775808");
+    assert_true(scan_i64(&s, &i) && i == INT64_MIN && s.len == 0);
+    s = STR("9223372036854775807");
+    assert_true(scan_i64(&s, &i) && i == INT64_MAX && s.len == 0);
+    static const char *const none[] = { "-0", "", "-", "00", "9223372036854775808", "-9223372036854775809", "99999999999999999999" };
+    for (size_t k = 0; k < sizeof none / sizeof none[0]; k++) {
+        s = str_c(none[k]);
+        assert_false(scan_i64(&s, &i));
+    }
 }
 
 static void hashes_are_lower_case_and_whole(void **state)
