@@ -211,3 +211,38 @@ enum errc keyd_public_key(struct keyd_client *c, struct str zone, uint8_t ret_pu
     ed25519_key_id(ret_public, ret_key_id);
     return ERR_OK;
 }
+
+static enum errc call_for_text(struct keyd_client *c, struct arena *a, struct str zone, struct buf *request, struct str *ret, struct err *e)
+{
+    struct wire_in in;
+    REPLY(reply);
+    TRY(keyd_call(c, zone, request, &reply, &in, e));
+    struct str text = wire_text(&in);
+    TRY(keyd_reply_done(&in, e));
+    *ret = str_dup(a, text);
+    return ERR_OK;
+}
+
+enum errc keyd_ca_sign(struct keyd_client *c, struct arena *a, struct str zone, const struct keyd_ca_request *r, struct str *ret_pem,
+                       struct err *e)
+{
+    REQUEST(request);
+    if (r->csr_pem.len > UINT16_MAX || r->pool.len > UINT16_MAX || r->name.len > UINT16_MAX || r->address.len > UINT16_MAX)
+        return FAIL(e, TOO_LARGE, "the certificate request is too long");
+    wire_begin(&request, KEYD_CA_SIGN);
+    wire_put_text(&request, zone);
+    wire_put_text(&request, r->pool);
+    wire_put_text(&request, r->name);
+    wire_put_text(&request, r->address);
+    wire_put_u32(&request, r->lifetime_s);
+    wire_put_text(&request, r->csr_pem);
+    return call_for_text(c, a, zone, &request, ret_pem, e);
+}
+
+enum errc keyd_ca_certificate(struct keyd_client *c, struct arena *a, struct str zone, struct str *ret_pem, struct err *e)
+{
+    REQUEST(request);
+    wire_begin(&request, KEYD_CA_PUBLIC);
+    wire_put_text(&request, zone);
+    return call_for_text(c, a, zone, &request, ret_pem, e);
+}

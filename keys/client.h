@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "core/base/arena.h"
 #include "core/base/str.h"
 #include "core/crypto/key_import.h"
 #include "core/crypto/seal.h"
@@ -75,6 +76,16 @@ struct keyd_release_item {
  * message has room for RELEASE_MESSAGE_MAX bytes. */
 MUST_CHECK enum errc keyd_release(struct keyd_client *c, const struct release_terms *terms, const struct keyd_release_item *items,
                                   size_t n, uint8_t *message, size_t *ret_len, struct err *e);
+
+/* A worker certificate of the zone's authority (keys/zone_ca.h has the rules), and that authority's own certificate; PEM in the arena.
+ * INVALID: the request asks for what keyd does not sign. */
+struct keyd_ca_request {
+    struct str pool, name, address, csr_pem;
+    uint32_t lifetime_s;
+};
+MUST_CHECK enum errc keyd_ca_sign(struct keyd_client *c, struct arena *a, struct str zone, const struct keyd_ca_request *r,
+                                  struct str *ret_pem, struct err *e);
+MUST_CHECK enum errc keyd_ca_certificate(struct keyd_client *c, struct arena *a, struct str zone, struct str *ret_pem, struct err *e);
 
 /* Ed25519 with the zone's signing key; n <= 64 KiB. */
 MUST_CHECK enum errc keyd_sign(struct keyd_client *c, struct str zone, const void *bytes, size_t n, uint8_t ret_sig[ED25519_SIG],

@@ -84,6 +84,9 @@ struct key_provider {
                              const struct secret32 *key, struct key_blob *ret, struct err *e);
     enum errc (*object_unwrap)(void *p, const struct key_object *o, struct blob_head head, const struct aad *binding,
                                const struct key_blob *blob, struct secret32 *ret, struct err *e);
+    /* The zone's authority for worker certificates: ECDSA P-256 in the layouts of core/crypto/ecdsa.h. NULL: the store has none. */
+    enum errc (*ca_sign)(void *p, const uint8_t digest[32], uint8_t ret_sig[64], struct err *e);
+    enum errc (*ca_public)(void *p, uint8_t ret_point[65], struct err *e);
 };
 
 extern const struct key_provider provider_softfile;

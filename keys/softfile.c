@@ -5,6 +5,8 @@
  * blocks of the disk. It has no objects of single tenants, for the same reason. */
 #include <stdio.h>
 #include <stdlib.h>
+#include "core/base/cleanup.h"
+#include "core/crypto/ecdsa.h"
 #include "core/crypto/kwp.h"
 #include "core/crypto/rand.h"
 #include "keys/softfile_int.h"
@@ -180,6 +182,35 @@ static enum errc softfile_public_key(void *p, uint8_t ret_public[ED25519_PUBLIC]
     return ERR_OK;
 }
 
+/* The authority's key follows from the signing seed, under a label of its own: the file keeps its form. */
+static enum errc ca_key(const struct softfile *s, struct secret32 **ret, struct err *e)
+{
+    struct secret32 *key = secret32_new();
+    if (!key)
+        return FAIL(e, UNAVAILABLE, "the locked memory of the key service is used up");
+    enum errc rc = ecdsa_derive(&s->keys->seed, "falaj zone authority p-256 v1", key, e);
+    if (rc != ERR_OK) {
+        secret32_free(key);
+        return rc;
+    }
+    *ret = key;
+    return ERR_OK;
+}
+
+static enum errc softfile_ca_sign(void *p, const uint8_t digest[32], uint8_t ret_sig[64], struct err *e)
+{
+    CLEANUP(secret32_freep) struct secret32 *key = NULL;
+    TRY(ca_key(p, &key, e));
+    return ecdsa_sign(key, digest, ret_sig, e);
+}
+
+static enum errc softfile_ca_public(void *p, uint8_t ret_point[65], struct err *e)
+{
+    CLEANUP(secret32_freep) struct secret32 *key = NULL;
+    TRY(ca_key(p, &key, e));
+    return ecdsa_public(key, ret_point, e);
+}
+
 static enum errc softfile_random(void *p, void *out, size_t n, struct err *e)
 {
     (void)p;
@@ -300,4 +331,6 @@ const struct key_provider provider_softfile = {
     .import_public = softfile_import_public,
     .import_open = softfile_import_open,
     .attest = softfile_attest,
+    .ca_sign = softfile_ca_sign,
+    .ca_public = softfile_ca_public,
 };

@@ -8,6 +8,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "keys/verbs_int.h"
+#include "keys/zone_ca.h"
 
 enum errc call_read_all(const struct call *c, struct err *e)
 {
@@ -249,6 +250,46 @@ static enum errc do_public_key(struct call *c, struct err *e)
     return ERR_OK;
 }
 
+enum { CA_ARENA = 64 * 1024 };
+
+/* r NULL: the authority's own certificate. */
+static enum errc ca_answer(struct call *c, const struct zone_ca_request *r, struct err *e)
+{
+    struct str zone = str_c(c->k->zone), pem;
+    struct store store;
+    TRY(custody_enter(c->k, UUID_NIL, &store, e));
+    struct arena *a = arena_new(CA_ARENA);
+    enum errc rc = r ? zone_ca_issue(a, store.f, store.p, zone, r, clock_wall_us(&clock_system), &pem, e)
+                     : zone_ca_certificate(a, store.f, store.p, zone, &pem, e);
+    custody_leave(c->k);
+    if (rc == ERR_OK)
+        wire_put_text(c->out, pem);
+    arena_free(a);
+    return rc;
+}
+
+static enum errc do_ca_sign(struct call *c, struct err *e)
+{
+    struct zone_ca_request r;
+    struct str zone = wire_text(&c->in);
+    r.pool = wire_text(&c->in);
+    r.name = wire_text(&c->in);
+    r.address = wire_text(&c->in);
+    r.lifetime_s = wire_u32(&c->in);
+    r.csr_pem = wire_text(&c->in);
+    TRY(call_read_all(c, e));
+    TRY(custody_check_zone(c->k, zone, e));
+    return ca_answer(c, &r, e);
+}
+
+static enum errc do_ca_public(struct call *c, struct err *e)
+{
+    struct str zone = wire_text(&c->in);
+    TRY(call_read_all(c, e));
+    TRY(custody_check_zone(c->k, zone, e));
+    return ca_answer(c, NULL, e);
+}
+
 static const struct verb {
     const char *name;
     enum errc (*run)(struct call *c, struct err *e);
@@ -270,6 +311,8 @@ static const struct verb {
     [KEYD_SOVEREIGN_DESTROY] = { "sovereign_destroy", verb_sovereign_destroy },
     [KEYD_ATTEST] = { "attest", verb_attest },
     [KEYD_FORGET] = { "forget", verb_forget },
+    [KEYD_CA_SIGN] = { "ca_sign", do_ca_sign },
+    [KEYD_CA_PUBLIC] = { "ca_public", do_ca_public },
 };
 
 void keyd_answer(struct keyd *k, const void *frame, size_t n, struct buf *reply)

@@ -20,7 +20,8 @@ static enum errc load_or_make_ca(struct dev *d, int64_t now_us, struct x509_pair
         ret->key_pem = str_fmt(d->arena, "%s\n", ret->key_pem.ptr);
         return ERR_OK;
     }
-    TRY(x509_make_ca(d->arena, str_fmt(d->arena, "Falaj zone %s", d->zone), now_us, CA_LIFETIME_S, ret, e));
+    TRY(x509_make_ca(d->arena, str_fmt(d->arena, "Falaj zone %s", d->zone), str_fmt(d->arena, "spiffe://%s", d->zone), now_us, CA_LIFETIME_S,
+                     ret, e));
     TRY(files_write(d, key, ret->key_pem, geteuid(), getegid(), e));
     return files_write(d, cert, ret->cert_pem, d->server_uid, d->server_gid, e);
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "core/base/cleanup.h"
 #include "core/crypto/rand.h"
+#include "core/crypto/x509_int.h"
 
 enum { SERIAL_BYTES = 16, BACKDATE_S = 300, PEM_MAX = 64 * 1024, NAME_MAX_BYTES = 255 };
 
@@ -35,7 +36,7 @@ static void req_freep(X509_REQ **r)
     X509_REQ_free(*r);
 }
 
-static enum errc broken(struct err *e, const char *what)
+enum errc x509_broken(struct err *e, const char *what)
 {
     (void)FAIL(e, INTERNAL, "%s failed", what);
     (void)err_note(e, "%s", ERR_reason_error_string(ERR_peek_last_error()));
@@ -50,11 +51,11 @@ static struct str bio_text(struct arena *a, BIO *b)
     return str_dup(a, str_n(p, n > 0 ? (size_t)n : 0));
 }
 
-static enum errc cert_text(struct arena *a, X509 *cert, struct str *ret, struct err *e)
+enum errc x509_text(struct arena *a, X509 *cert, struct str *ret, struct err *e)
 {
     CLEANUP(bio_freep) BIO *b = BIO_new(BIO_s_mem());
     if (!b || PEM_write_bio_X509(b, cert) != 1)
-        return broken(e, "writing the certificate");
+        return x509_broken(e, "writing the certificate");
     *ret = bio_text(a, b);
     return ERR_OK;
 }
@@ -63,7 +64,7 @@ static enum errc key_text(struct arena *a, EVP_PKEY *key, struct str *ret, struc
 {
     CLEANUP(bio_freep) BIO *b = BIO_new(BIO_s_secmem());
     if (!b || PEM_write_bio_PKCS8PrivateKey(b, key, NULL, NULL, 0, NULL, NULL) != 1)
-        return broken(e, "writing the key");
+        return x509_broken(e, "writing the key");
     *ret = bio_text(a, b);
     return ERR_OK;
 }
@@ -210,14 +211,13 @@ static enum errc cert_base(X509 *cert, struct str common_name, int64_t now_us, i
               && ASN1_TIME_set(X509_getm_notAfter(cert), now_s + (time_t)lifetime_s) && X509_set_pubkey(cert, key) == 1;
     BN_free(bn);
     if (!ok)
-        return broken(e, "making the certificate");
+        return x509_broken(e, "making the certificate");
     if (!set_name(X509_get_subject_name(cert), common_name))
         return FAIL(e, INVALID, "a common name has 1 to 64 bytes");
     return ERR_OK;
 }
 
-static enum errc leaf(X509 *ca, EVP_PKEY *ca_key, EVP_PKEY *key, const struct x509_req *req, int64_t now_us, X509 *cert,
-                      struct err *e)
+enum errc x509_fill_leaf(X509 *cert, X509 *ca, EVP_PKEY *key, const struct x509_req *req, int64_t now_us, struct err *e)
 {
     TRY(cert_base(cert, req->common_name, now_us, req->lifetime_s, key, e));
     if (!req->is_client && !req->is_server)
@@ -225,24 +225,41 @@ static enum errc leaf(X509 *ca, EVP_PKEY *ca_key, EVP_PKEY *key, const struct x5
     if (!add_alt_names(cert, req))
         return FAIL(e, INVALID, "an alternative name is not well formed");
     bool ok = X509_set_issuer_name(cert, X509_get_subject_name(ca)) == 1 && add_basic(cert, false) && add_usage(cert, false)
-              && add_extended_usage(cert, req) && add_key_ids(cert, ca) && X509_sign(cert, ca_key, EVP_sha256()) > 0;
-    return ok ? ERR_OK : broken(e, "signing the certificate");
+              && add_extended_usage(cert, req) && add_key_ids(cert, ca);
+    return ok ? ERR_OK : x509_broken(e, "making the certificate");
 }
 
-enum errc x509_make_ca(struct arena *a, struct str common_name, int64_t now_us, int64_t lifetime_s, struct x509_pair *ret,
+static enum errc leaf(X509 *ca, EVP_PKEY *ca_key, EVP_PKEY *key, const struct x509_req *req, int64_t now_us, X509 *cert,
+                      struct err *e)
+{
+    TRY(x509_fill_leaf(cert, ca, key, req, now_us, e));
+    return X509_sign(cert, ca_key, EVP_sha256()) > 0 ? ERR_OK : x509_broken(e, "signing the certificate");
+}
+
+enum errc x509_fill_ca(X509 *cert, EVP_PKEY *key, struct str common_name, struct str trust_domain, int64_t now_us, int64_t lifetime_s,
                        struct err *e)
+{
+    const struct x509_req names = { .uri_san = trust_domain };
+    TRY(cert_base(cert, common_name, now_us, lifetime_s, key, e));
+    if (!add_alt_names(cert, &names))
+        return FAIL(e, INVALID, "the trust domain is not well formed");
+    bool ok = X509_set_issuer_name(cert, X509_get_subject_name(cert)) == 1 && add_basic(cert, true) && add_usage(cert, true)
+              && add_key_ids(cert, cert);
+    return ok ? ERR_OK : x509_broken(e, "making the authority");
+}
+
+enum errc x509_make_ca(struct arena *a, struct str common_name, struct str trust_domain, int64_t now_us, int64_t lifetime_s,
+                       struct x509_pair *ret, struct err *e)
 {
     CLEANUP(pkey_freep) EVP_PKEY *key = EVP_EC_gen("P-256");
     CLEANUP(x509_freep) X509 *cert = X509_new();
     struct x509_pair pair;
     if (!key || !cert)
-        return broken(e, "making the authority's key");
-    TRY(cert_base(cert, common_name, now_us, lifetime_s, key, e));
-    bool ok = X509_set_issuer_name(cert, X509_get_subject_name(cert)) == 1 && add_basic(cert, true) && add_usage(cert, true)
-              && add_key_ids(cert, cert) && X509_sign(cert, key, EVP_sha256()) > 0;
-    if (!ok)
-        return broken(e, "signing the authority");
-    TRY(cert_text(a, cert, &pair.cert_pem, e));
+        return x509_broken(e, "making the authority's key");
+    TRY(x509_fill_ca(cert, key, common_name, trust_domain, now_us, lifetime_s, e));
+    if (X509_sign(cert, key, EVP_sha256()) <= 0)
+        return x509_broken(e, "signing the authority");
+    TRY(x509_text(a, cert, &pair.cert_pem, e));
     TRY(key_text(a, key, &pair.key_pem, e));
     *ret = pair;
     return ERR_OK;
@@ -258,9 +275,9 @@ enum errc x509_issue(struct arena *a, const struct x509_pair *ca, const struct x
     CLEANUP(pkey_freep) EVP_PKEY *key = EVP_EC_gen("P-256");
     CLEANUP(x509_freep) X509 *cert = X509_new();
     if (!key || !cert)
-        return broken(e, "making the key");
+        return x509_broken(e, "making the key");
     TRY(leaf(ca_cert, ca_key, key, req, now_us, cert, e));
-    TRY(cert_text(a, cert, &pair.cert_pem, e));
+    TRY(x509_text(a, cert, &pair.cert_pem, e));
     TRY(key_text(a, key, &pair.key_pem, e));
     *ret = pair;
     return ERR_OK;
@@ -273,14 +290,31 @@ enum errc x509_make_csr(struct arena *a, struct str common_name, struct x509_pai
     CLEANUP(bio_freep) BIO *b = BIO_new(BIO_s_mem());
     struct x509_pair pair;
     if (!key || !req || !b || X509_REQ_set_version(req, 0) != 1 || X509_REQ_set_pubkey(req, key) != 1)
-        return broken(e, "making the request");
+        return x509_broken(e, "making the request");
     if (!set_name(X509_REQ_get_subject_name(req), common_name))
         return FAIL(e, INVALID, "a common name has 1 to 64 bytes");
     if (X509_REQ_sign(req, key, EVP_sha256()) <= 0 || PEM_write_bio_X509_REQ(b, req) != 1)
-        return broken(e, "signing the request");
+        return x509_broken(e, "signing the request");
     pair.cert_pem = bio_text(a, b);
     TRY(key_text(a, key, &pair.key_pem, e));
     *ret = pair;
+    return ERR_OK;
+}
+
+enum errc x509_csr_key(struct str csr_pem, EVP_PKEY **ret, struct err *e)
+{
+    char group[32] = "";
+    if (csr_pem.len == 0 || csr_pem.len > PEM_MAX)
+        return FAIL(e, INVALID, "that is not a certificate request");
+    CLEANUP(bio_freep) BIO *b = BIO_new_mem_buf(csr_pem.ptr, (int)csr_pem.len);
+    CLEANUP(req_freep) X509_REQ *csr = b ? PEM_read_bio_X509_REQ(b, NULL, NULL, NULL) : NULL;
+    EVP_PKEY *key = csr ? X509_REQ_get0_pubkey(csr) : NULL;
+    bool ok = key && EVP_PKEY_is_a(key, "EC") && EVP_PKEY_get_group_name(key, group, sizeof group, NULL) == 1
+              && strcmp(group, "prime256v1") == 0 && X509_REQ_verify(csr, key) == 1 && EVP_PKEY_up_ref(key) == 1;
+    ERR_clear_error();
+    if (!ok)
+        return FAIL(e, INVALID, "that is not a certificate request signed by its own P-256 key");
+    *ret = key;
     return ERR_OK;
 }
 
@@ -289,23 +323,14 @@ enum errc x509_sign_csr(struct arena *a, const struct x509_pair *ca, struct str 
 {
     CLEANUP(x509_freep) X509 *ca_cert = NULL;
     CLEANUP(pkey_freep) EVP_PKEY *ca_key = NULL;
-    char group[32] = "";
+    CLEANUP(pkey_freep) EVP_PKEY *key = NULL;
     TRY(parse_pair(ca, &ca_cert, &ca_key, e));
-    if (csr_pem.len == 0 || csr_pem.len > PEM_MAX)
-        return FAIL(e, INVALID, "that is not a certificate request");
-    CLEANUP(bio_freep) BIO *b = BIO_new_mem_buf(csr_pem.ptr, (int)csr_pem.len);
-    CLEANUP(req_freep) X509_REQ *csr = b ? PEM_read_bio_X509_REQ(b, NULL, NULL, NULL) : NULL;
-    EVP_PKEY *key = csr ? X509_REQ_get0_pubkey(csr) : NULL;
-    bool ok = key && EVP_PKEY_is_a(key, "EC") && EVP_PKEY_get_group_name(key, group, sizeof group, NULL) == 1
-              && strcmp(group, "prime256v1") == 0 && X509_REQ_verify(csr, key) == 1;
-    ERR_clear_error();
-    if (!ok)
-        return FAIL(e, INVALID, "that is not a certificate request signed by its own P-256 key");
+    TRY(x509_csr_key(csr_pem, &key, e));
     CLEANUP(x509_freep) X509 *cert = X509_new();
     if (!cert)
-        return broken(e, "making the certificate");
+        return x509_broken(e, "making the certificate");
     TRY(leaf(ca_cert, ca_key, key, req, now_us, cert, e));
-    return cert_text(a, cert, ret_cert_pem, e);
+    return x509_text(a, cert, ret_cert_pem, e);
 }
 
 static enum errc write_file(const char *path, struct str text, struct err *e)

@@ -26,13 +26,26 @@ struct x509_req {
     int64_t lifetime_s;
 };
 
-MUST_CHECK enum errc x509_make_ca(struct arena *a, struct str common_name, int64_t now_us, int64_t lifetime_s,
+/* trust_domain: "spiffe://<zone>", the only domain whose names this authority's certificates may carry (core/http/mtls.h). */
+MUST_CHECK enum errc x509_make_ca(struct arena *a, struct str common_name, struct str trust_domain, int64_t now_us, int64_t lifetime_s,
                                   struct x509_pair *ret, struct err *e);
 MUST_CHECK enum errc x509_issue(struct arena *a, const struct x509_pair *ca, const struct x509_req *req, int64_t now_us,
                                 struct x509_pair *ret, struct err *e);
 MUST_CHECK enum errc x509_make_csr(struct arena *a, struct str common_name, struct x509_pair *ret, struct err *e);
 MUST_CHECK enum errc x509_sign_csr(struct arena *a, const struct x509_pair *ca, struct str csr_pem, const struct x509_req *req,
                                    int64_t now_us, struct str *ret_cert_pem, struct err *e);
+
+/* An authority whose key is elsewhere (a token, another process): it signs digests. Its certificate is made anew from the key
+ * whenever it is asked for; two of them differ in their signature alone, and each verifies what the other one issued. */
+struct x509_signer {
+    void *ctx;
+    enum errc (*sign)(void *ctx, const uint8_t digest[32], uint8_t ret_sig[64], struct err *e);     /* core/crypto/ecdsa.h */
+    uint8_t point[65];
+    struct str common_name, trust_domain;
+};
+MUST_CHECK enum errc x509_signer_ca(struct arena *a, const struct x509_signer *s, struct str *ret_cert_pem, struct err *e);
+MUST_CHECK enum errc x509_signer_csr(struct arena *a, const struct x509_signer *s, struct str csr_pem, const struct x509_req *req,
+                                     int64_t now_us, struct str *ret_cert_pem, struct err *e);
 
 /* What a certificate says; uri_count counts all URI SANs, uri is the first. */
 struct x509_facts {

@@ -113,7 +113,7 @@ static void test_serves(void **state)
     memset(&store, 0, sizeof store);
     train_model(&store);
     assert_non_null(mkdtemp(dir));
-    assert_int_equal(x509_make_ca(a, STR("ae-dxb-1"), clock_wall_us(&clock_system), 3600, &ca, &e), ERR_OK);
+    assert_int_equal(x509_make_ca(a, STR("ae-dxb-1"), STR("spiffe://ae-dxb-1"), clock_wall_us(&clock_system), 3600, &ca, &e), ERR_OK);
     assert_int_equal(x509_write(&ca, arena_printf(a, "%s/ca.pem", dir), NULL, &e), ERR_OK);
     issue(a, &ca, "spiffe://ae-dxb-1/api", dir, "api");
     issue(a, &ca, "spiffe://ae-dxb-1/worker/default/w1", dir, "worker");

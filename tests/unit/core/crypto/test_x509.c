@@ -18,8 +18,8 @@ static void test_issue_and_read(void **state)
     struct x509_pair ca, other, w;
     struct x509_facts f;
     (void)state;
-    OK(x509_make_ca(a, STR("Falaj ae-dxb-1"), now_us, 365 * day_s, &ca, NULL));
-    OK(x509_make_ca(a, STR("Falaj ae-dxb-1"), now_us, 365 * day_s, &other, NULL));
+    OK(x509_make_ca(a, STR("Falaj ae-dxb-1"), STR("spiffe://ae-dxb-1"), now_us, 365 * day_s, &ca, NULL));
+    OK(x509_make_ca(a, STR("Falaj ae-dxb-1"), STR("spiffe://ae-dxb-1"), now_us, 365 * day_s, &other, NULL));
     OK(x509_issue(a, &ca, &worker, now_us, &w, NULL));
     OK(x509_read(a, w.cert_pem, &f, NULL));
     assert_true(str_eq_c(f.uri, "spiffe://ae-dxb-1/worker/gpu/w1"));
@@ -45,7 +45,7 @@ static void test_request(void **state)
     struct str cert;
     struct x509_facts f;
     (void)state;
-    OK(x509_make_ca(a, STR("CA"), now_us, day_s, &ca, NULL));
+    OK(x509_make_ca(a, STR("CA"), STR_NULL, now_us, day_s, &ca, NULL));
     OK(x509_make_csr(a, STR("i-am-root"), &csr, NULL));
     OK(x509_sign_csr(a, &ca, csr.cert_pem, &worker, now_us, &cert, NULL));
     OK(x509_read(a, cert, &f, NULL));
@@ -65,7 +65,7 @@ static void test_server_and_names(void **state)
     struct x509_pair ca, s;
     struct x509_facts f;
     (void)state;
-    OK(x509_make_ca(a, STR("CA"), now_us, day_s, &ca, NULL));
+    OK(x509_make_ca(a, STR("CA"), STR_NULL, now_us, day_s, &ca, NULL));
     OK(x509_issue(a, &ca, &req, now_us, &s, NULL));
     OK(x509_read(a, s.cert_pem, &f, NULL));
     assert_true(f.is_server && !f.is_client && f.uri_count == 0);
@@ -87,7 +87,7 @@ static void test_files(void **state)
     (void)state;
     assert_non_null(mkdtemp(dir));
     const char *cert = str_fmt(a, "%s/c.pem", dir).ptr, *key = str_fmt(a, "%s/k.pem", dir).ptr;
-    OK(x509_make_ca(a, STR("CA"), now_us, day_s, &ca, NULL));
+    OK(x509_make_ca(a, STR("CA"), STR_NULL, now_us, day_s, &ca, NULL));
     OK(x509_write(&ca, cert, key, NULL));
     OK(x509_write(&ca, cert, key, NULL));
     assert_int_equal(stat(key, &st), 0);
