@@ -50,8 +50,8 @@ static void tell(struct run *r, const char *fmt, ...)
 static enum errc check_list(const struct run *r, struct err *e)
 {
     for (size_t i = 0; i < r->n; i++)
-        if (r->list[i].version != (int)i + 1)
-            return FAIL(e, CONFLICT, "migration %s should have number %zu: numbers have no gaps", r->list[i].name, i + 1);
+        if (r->list[i].version <= (i ? r->list[i - 1].version : 0))
+            return FAIL(e, CONFLICT, "migration %s has no number of its own: numbers only grow", r->list[i].name);
     return ERR_OK;
 }
 
@@ -91,8 +91,8 @@ static enum errc compare(struct run *r, struct err *e)
     for (size_t i = 0; i < r->napplied; i++) {
         const struct str *row = &r->rows->cells[i * r->rows->ncols];
         int64_t version = 0;
-        if (!str_to_i64(row[0], 1, INT32_MAX, &version) || version != (int64_t)i + 1)
-            return FAIL(e, CONFLICT, "the database lacks migration %zu but has %.*s", i + 1, STR_ARG(row[0]));
+        if (!str_to_i64(row[0], 1, INT32_MAX, &version) || version != r->list[i].version)
+            return FAIL(e, CONFLICT, "the database lacks migration %d but has %.*s", r->list[i].version, STR_ARG(row[0]));
         if (!str_eq_c(row[2], r->list[i].sha256))
             return FAIL(e, CONFLICT, "migration %s was changed after it was applied: applied %.*s, now %s", r->list[i].name,
                         STR_ARG(row[2]), r->list[i].sha256);
@@ -156,7 +156,7 @@ static enum errc run_locked(struct run *r, enum migrate_mode mode, int *ret_appl
         return ERR_OK;
     }
     if (r->napplied == r->n)
-        tell(r, "nothing to do: the schema is at %zu", r->n);
+        tell(r, "nothing to do: the schema is at %d", r->n ? r->list[r->n - 1].version : 0);
     if (mode == MIGRATE_APPLY && r->napplied < r->n)
         TRY(db_session_exec_script(r->session, create_table, e));
     for (size_t i = r->napplied; i < r->n; i++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* migrate.h - bring a database's schema up, forward only.
  *
- * Migrations are numbered 1, 2, 3 … without gaps. Each runs in one transaction together with its row in schema_migration, under one
- * advisory lock, so that two runs at once do the work once. A migration that was applied and has changed since is refused.
- * Calling order: migrate_run, once. Errors: CONFLICT (gap, checksum, database newer than this program, another run holds the lock
+ * Numbers only grow; one that was passed over when a later one was applied stays empty. Each runs in one transaction with its row in
+ * schema_migration, under one advisory lock, so that two runs at once do the work once. A migration that was applied and has changed
+ * since is refused.
+ * Calling order: migrate_run, once. Errors: CONFLICT (order, checksum, database newer than this program, another run holds the lock
  * for too long), those of the SQL itself with the migration's name. */
 #pragma once
 #include <stdbool.h>

@@ -82,16 +82,20 @@ static void test_apply_once_in_order(void **state)
     assert_non_null(strstr(e.msg, "too old"));
 }
 
-static void test_changed_and_gaps_are_refused(void **state)
+static void test_changed_and_late_ones_are_refused(void **state)
 {
     (void)state;
     const struct migration one = { 1, "0001_a.sql", "CREATE TABLE a (x int)", SUM_A }, changed = { 1, "0001_a.sql", "", SUM_B };
-    const struct migration gap[] = { one, { 3, "0003_c.sql", "SELECT 1", SUM_B } };
+    const struct migration third = { 3, "0003_c.sql", "SELECT 1", SUM_B }, second = { 2, "0002_b.sql", "SELECT 1", SUM_B };
+    const struct migration back[] = { third, one }, ahead[] = { one, third }, late[] = { one, second, third };
     int n;
-    assert_int_equal(migrate(gap, 2, MIGRATE_APPLY, &n), ERR_CONFLICT);
+    assert_int_equal(migrate(back, 2, MIGRATE_APPLY, &n), ERR_CONFLICT);
     assert_int_equal(migrate(&one, 1, MIGRATE_APPLY, &n), ERR_OK);
     assert_int_equal(migrate(&changed, 1, MIGRATE_APPLY, &n), ERR_CONFLICT);
     assert_true(strstr(e.msg, SUM_A) && strstr(e.msg, SUM_B));
+    assert_int_equal(migrate(ahead, 2, MIGRATE_APPLY, &n), ERR_OK);
+    assert_int_equal(migrate(late, 3, MIGRATE_APPLY, &n), ERR_CONFLICT);     /* what was passed over is never slipped in behind */
+    assert_non_null(strstr(e.msg, "lacks migration 2"));
 }
 
 static void test_failure_leaves_nothing(void **state)
@@ -134,7 +138,7 @@ static void test_two_at_once_do_it_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_apply_once_in_order, fresh), cmocka_unit_test_setup(test_changed_and_gaps_are_refused, fresh),
+        cmocka_unit_test_setup(test_apply_once_in_order, fresh), cmocka_unit_test_setup(test_changed_and_late_ones_are_refused, fresh),
         cmocka_unit_test_setup(test_failure_leaves_nothing, fresh), cmocka_unit_test_setup(test_two_at_once_do_it_once, fresh),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
