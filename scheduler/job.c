@@ -16,6 +16,7 @@ SCHEMA_EXTERN(job_create, "A job to submit",
     FIELD(job_create, spec, 0, .max = 65536, .dflt = "{}", .doc = "What to do, by kind"),
     FIELD(job_create, zone, 0, .max = 31, .check = check_slug, .doc = "Run in this zone only"),
     FIELD(job_create, pool, 0, .max = 63, .check = check_slug, .dflt = "default", .doc = "Pool of machines"),
+    FIELD(job_create, queue, 0, .min = 1, .max = 63, .check = check_slug, .dflt = "default", .doc = "Queue whose quota it uses"),
     FIELD(job_create, slots, 0, .min = 1, .max = 4096, .dflt = "1", .doc = "Slots on one machine"),
     FIELD(job_create, gpus, 0, .min = 0, .max = 64, .dflt = "0", .doc = "GPUs on one machine"),
     FIELD(job_create, priority, 0, .min = -1000, .max = 1000, .dflt = "0", .doc = "Higher goes first within the tenant"),
@@ -46,6 +47,7 @@ enum errc job_check(const struct job_create *in, const struct principal *p, stru
     *ret = (struct job){
         .tenant_id = p->tenant_id, .job_id = uuid_v7(now_us), .name = in->name, .kind = in->kind, .state = JOB_PENDING,
         .reason = str_c(job_reason_names[JR_RESOURCES]), .message = STR(""), .spec = in->spec, .zone = in->zone, .pool = in->pool,
+        .queue = in->queue,
         .data_class = STR("internal"), .slots = in->slots, .gpus = in->gpus, .priority = in->priority, .max_attempts = in->max_attempts,
         .max_runtime_s = in->max_runtime_seconds, .version = 1, .created_by = p->user_id, .submitted_at = { now_us },
     };
@@ -88,9 +90,27 @@ enum errc job_submit_many(struct work *w, struct job_submission **items, size_t 
 enum errc job_submit_in_tx(struct work *w, struct job_submission *item, struct err *e)
 {
     TRY(job_repo_submit_many(w->tx, &item, 1, e));
-    if (item->verdict == JOB_NO_QUOTA)
-        return FAIL(e, QUOTA, "The tenant's quota of live jobs is full");
-    return ERR_OK;
+    return job_verdict_err(item, e);
+}
+
+enum errc job_verdict_err(const struct job_submission *s, struct err *e)
+{
+    switch (s->verdict) {
+    case JOB_STORED:
+    case JOB_REPLAY:
+        return ERR_OK;
+    case JOB_KEY_REUSED:
+        return FAIL(e, IDEMPOTENCY_REUSE, "This Idempotency-Key was used for a different request");
+    case JOB_KEY_BUSY:
+        return FAIL(e, IN_PROGRESS, "The first call with this Idempotency-Key is still running");
+    case JOB_NO_QUOTA:
+        break;
+    case JOB_NO_PENDING:
+        return FAIL(e, QUOTA, "%.*s", STR_ARG(s->message));
+    case JOB_NO_BUDGET:
+        return FAIL(e, BUDGET, "%.*s", STR_ARG(s->message));
+    }
+    return FAIL(e, QUOTA, "The quota of jobs does not allow this: 1 asked, room for %ld", (long)(s->room > 0 ? s->room : 0));
 }
 
 enum errc job_get(struct work *w, struct uuid job_id, struct job *ret, struct err *e)

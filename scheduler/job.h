@@ -23,7 +23,8 @@ struct job {
     int state;                      /* enum job_state */
     struct str reason, message;
     struct json spec;
-    struct str zone, pool, data_class;
+    struct str zone, pool, data_class, queue;
+    struct uuid project_id;         /* nil: of the tenant as a whole */
     int64_t slots, gpus, priority, max_attempts, max_runtime_s;
     int64_t requeue_count, fence, version;
     bool cancel_requested;
@@ -38,7 +39,7 @@ struct job_create {
     struct str name;
     int kind;
     struct json spec;
-    struct str zone, pool;
+    struct str zone, pool, queue;
     int64_t slots, gpus, priority, max_attempts, max_runtime_seconds;
 };
 extern const struct schema job_create_schema;
@@ -60,8 +61,9 @@ struct job_submission {
     struct uuid event_id;           /* of the audit event */
     struct str event;               /* its canonical bytes */
     struct slice inputs;            /* struct job_input: objects the job may read */
-    enum job_verdict { JOB_STORED, JOB_REPLAY, JOB_KEY_REUSED, JOB_KEY_BUSY, JOB_NO_QUOTA } verdict;
+    enum job_verdict { JOB_STORED, JOB_REPLAY, JOB_KEY_REUSED, JOB_KEY_BUSY, JOB_NO_QUOTA, JOB_NO_PENDING, JOB_NO_BUDGET } verdict;
     int64_t room;                   /* JOB_NO_QUOTA: how many more would have fitted */
+    struct str message;             /* JOB_NO_PENDING, JOB_NO_BUDGET: the numbers, in words */
 };
 struct job_input {
     struct str name;
@@ -90,6 +92,9 @@ enum errc job_events(struct work *w, struct uuid job_id, int64_t after_version, 
 /* A pending job ends at once; one that a worker holds is asked to stop (cancel_requested) and the worker's report ends it.
  * CONFLICT when it has ended already. */
 enum errc job_cancel(struct work *w, struct uuid job_id, struct job *ret, struct err *e) MUST_CHECK;
+
+/* The refusal that a verdict is; ERR_OK: stored or replayed. */
+enum errc job_verdict_err(const struct job_submission *s, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const job_stmts[];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_repo.c - SQL of jobs. job_submit_many and job_read_many are definer functions (migrations/0003) because one transaction
+/* job_repo.c - SQL of jobs. job_submit_many and job_rows are definer functions (migrations/0010) because one transaction
  * serves many tenants there; everything else runs in the scope of one tenant. */
 #include "scheduler/job_repo.h"
 #include "core/db/tx.h"
@@ -7,7 +7,7 @@
 #define JOB_COLUMNS                                                                                                        \
     "tenant_id, job_id, name, kind, state, reason, message, spec, zone, pool, data_class, slots, gpus, priority, "         \
     "max_attempts, max_runtime_s, requeue_count, fence, version, cancel_requested, result, created_by, submitted_at, "     \
-    "started_at, finished_at"
+    "started_at, finished_at, project_id, queue"
 
 const char *const job_kind_names[] = { "noop", "train", "serve", NULL };
 
@@ -35,6 +35,8 @@ SCHEMA_EXTERN(job, "A job and where it is in its life",
     FIELD(job, result, 0, .doc = "What it reported at its end"),
     FIELD_ID(job, created_by, "usr", 0, .doc = "Who submitted it"),
     FIELD(job, submitted_at, 0, .doc = "When it was submitted"),
+    FIELD_ID(job, project_id, "prj", 0, .doc = "Project it belongs to; absent: the tenant as a whole"),
+    FIELD(job, queue, 0, .doc = "Queue whose quota it uses"),
     FIELD(job, started_at, 0, .doc = "When its newest attempt began to run"),
     FIELD(job, finished_at, 0, .doc = "When it ended"));
 
@@ -50,19 +52,22 @@ struct submit_row {
     struct uuid job_id;
     int64_t room;
     struct timestamp submitted_at;
+    struct str message;
 };
 SCHEMA_OF(submit_row, "Verdict of a submission", FIELD(submit_row, ord, 0, .doc = "Which"), FIELD(submit_row, verdict, 0, .doc = "Verdict"),
           FIELD(submit_row, job_id, 0, .doc = "The job, or the first one of a replay"), FIELD(submit_row, room, 0, .doc = "Room in the quota"),
-          FIELD(submit_row, submitted_at, 0, .doc = "When, by the clock of the database"));
+          FIELD(submit_row, submitted_at, 0, .doc = "When, by the clock of the database"),
+          FIELD(submit_row, message, 0, .doc = "Why not, with numbers"));
 
 
-static const struct stmt job_submit_many_stmt = { .name = "job_submit_many", .params = "UUSSSSSSIIIIIUSSYUYISU", .row = &submit_row_schema,
+static const struct stmt job_submit_many_stmt = { .name = "job_submit_many", .params = "UUSSSSSSIIIIIUSSYUYISUUS", .row = &submit_row_schema,
     .card = CARD_MANY, .sql =
-    "SELECT ord, verdict, job_id, room, submitted_at\n"
-    "  FROM job_submit_many($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)" };
+    "SELECT ord, verdict, job_id, room, submitted_at, message\n"
+    "  FROM job_submit_many($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,\n"
+    "                       $23, $24)" };
 
 static const struct stmt job_read_many_stmt = { .name = "job_read_many", .params = "UU", .row = &job_schema, .card = CARD_MANY, .sql =
-    "SELECT " JOB_COLUMNS " FROM job_read_many($1, $2)" };
+    "SELECT " JOB_COLUMNS " FROM job_rows($1, $2)" };
 
 static const struct stmt job_get_stmt = { .name = "job_get", .params = "uu", .row = &job_schema, .card = CARD_ONE, .sql =
     "SELECT " JOB_COLUMNS " FROM job WHERE tenant_id = $1 AND job_id = $2" };
@@ -114,7 +119,8 @@ static size_t flatten_inputs(struct db_tx *tx, struct job_submission **items, si
 static enum job_verdict verdict_of(struct str s)
 {
     return str_eq_c(s, "ok") ? JOB_STORED : str_eq_c(s, "replay") ? JOB_REPLAY : str_eq_c(s, "reused") ? JOB_KEY_REUSED
-         : str_eq_c(s, "busy") ? JOB_KEY_BUSY : JOB_NO_QUOTA;
+         : str_eq_c(s, "busy") ? JOB_KEY_BUSY : str_eq_c(s, "pending") ? JOB_NO_PENDING : str_eq_c(s, "budget") ? JOB_NO_BUDGET
+         : JOB_NO_QUOTA;
 }
 
 enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **it, size_t n, struct err *e)
@@ -128,7 +134,8 @@ enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **it, siz
         A_I64S_VIA(it, n, job.slots), A_I64S_VIA(it, n, job.gpus), A_I64S_VIA(it, n, job.priority), A_I64S_VIA(it, n, job.max_attempts),
         A_I64S_VIA(it, n, job.max_runtime_s), A_UUIDS_VIA(it, n, job.created_by), A_STRS_VIA(it, n, route), A_STRS_VIA(it, n, key),
         A_BYTESS_VIA(it, n, sha), A_UUIDS_VIA(it, n, event_id), A_BYTESS_VIA(it, n, event),
-        A_I64S_OF(in, nin, ord), A_STRS_OF(in, nin, name), A_UUIDS_OF(in, nin, object_id)), &rows, n, e));
+        A_I64S_OF(in, nin, ord), A_STRS_OF(in, nin, name), A_UUIDS_OF(in, nin, object_id),
+        A_UUIDS_OR_NULL_VIA(it, n, job.project_id), A_STRS_VIA(it, n, job.queue)), &rows, n, e));
     const struct submit_row *r = rows.items;
     if (rows.n != n)
         return FAIL(e, INTERNAL, "job_submit_many answered %zu of %zu", rows.n, n);
@@ -136,6 +143,7 @@ enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **it, siz
         struct job_submission *s = it[r[i].ord - 1];
         s->verdict = verdict_of(r[i].verdict);
         s->room = r[i].room;
+        s->message = r[i].message;
         s->job.submitted_at = r[i].submitted_at;        /* so that the first answer says what every later one says */
         if (s->verdict == JOB_REPLAY)
             s->job.job_id = r[i].job_id;

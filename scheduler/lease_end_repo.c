@@ -2,7 +2,8 @@
 /* lease_end_repo.c - the statement that ends attempts, whoever says so: a worker's report, the reaper, a machine that started anew.
  *
  * The caller holds the attempts' rows under lock and has seen them live, so each step ends exactly one; what they had booked is given
- * back by lease_repo_give_back, last of all (booking.h). */
+ * back by lease_repo_give_back, last of all (booking.h). The same statement posts what each used: one transaction of two lines in the
+ * ledger, which sum to zero, by the price that was valid when the attempt was leased (docs/adr/0019-usage-ledger.md). */
 #include "scheduler/lease_repo.h"
 #include "core/db/tx.h"
 #include "scheduler/booking.h"
@@ -24,6 +25,7 @@ static const struct stmt attempt_end_many = { .name = "attempt_end_many", .param
     "   WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.node_id = i.node_id\n"
     "     AND attempt.fence = i.fence AND attempt.live\n"
     "  RETURNING attempt.tenant_id, attempt.attempt_id, attempt.job_id, attempt.fence, attempt.node_id, attempt.slots, attempt.gpus,\n"
+    "            attempt.leased_at,\n"
     "            greatest(0, extract(epoch FROM attempt.finished_at - CASE WHEN i.started_now THEN attempt.leased_at\n"
     "              ELSE coalesce(attempt.started_at, attempt.leased_at) END) * 1000)::bigint AS wall_ms,\n"
     "            i.job_state, i.reason, i.message, i.is_requeue, i.delay_ms, i.result, i.event_id, i.event),\n"
@@ -35,13 +37,27 @@ static const struct stmt attempt_end_many = { .name = "attempt_end_many", .param
     "         finished_at = CASE WHEN a.job_state <> 'PENDING' THEN clock_timestamp() END\n"
     "    FROM a\n"
     "   WHERE job.tenant_id = a.tenant_id AND job.job_id = a.job_id AND job.fence = a.fence\n"
-    "  RETURNING job.tenant_id, job.job_id, job.version, job.state, job.reason, job.message, job.fence, a.event_id, a.event),\n"
+    "  RETURNING job.tenant_id, job.job_id, job.version, job.state, job.reason, job.message, job.fence, a.event_id, a.event,\n"
+    "            job.project_id, job.queue, a.attempt_id, a.node_id, a.slots, a.gpus, a.leased_at, a.wall_ms),\n"
     "e AS (INSERT INTO job_event (tenant_id, job_id, version, state, reason, message, fence)\n"
     "      SELECT tenant_id, job_id, version, state, reason, message, fence FROM j),\n"
-    "v AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j)\n"
-    "INSERT INTO usage_record (tenant_id, attempt_id, job_id, zone, pool, slots, gpus, wall_ms, slot_ms, gpu_ms)\n"
-    "SELECT a.tenant_id, a.attempt_id, a.job_id, n.zone, n.pool, a.slots, a.gpus, a.wall_ms, a.wall_ms * a.slots, a.wall_ms * a.gpus\n"
-    "  FROM a JOIN node n ON n.node_id = a.node_id" };
+    "v AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j),\n"
+    "u AS MATERIALIZED (\n"
+    "  SELECT x.*, usage_money_micro(x.slot_ms, x.gpu_ms, x.slot_hour, x.gpu_hour, x.energy_mj, x.kwh) AS money_micro FROM (\n"
+    "    SELECT j.tenant_id, j.attempt_id, j.job_id, j.project_id, j.queue, n.zone, n.pool, n.flavor, j.slots, j.gpus, j.wall_ms,\n"
+    "           j.wall_ms * j.slots AS slot_ms, j.wall_ms * j.gpus AS gpu_ms, p.slot_hour, p.gpu_hour, p.kwh, coalesce(p.currency, '') AS currency,\n"
+    "           usage_energy_mj(j.wall_ms * j.slots, j.wall_ms * j.gpus, p.slot_watts, p.gpu_watts) AS energy_mj\n"
+    "      FROM j JOIN node n ON n.node_id = j.node_id LEFT JOIN LATERAL (\n"
+    "        SELECT slot_hour, gpu_hour, kwh, slot_watts, gpu_watts, currency FROM price\n"
+    "         WHERE price.flavor = n.flavor AND valid_from <= j.leased_at ORDER BY valid_from DESC LIMIT 1) p ON true) x),\n"
+    "r AS (\n"
+    "  INSERT INTO usage_record (tenant_id, attempt_id, job_id, zone, pool, slots, gpus, wall_ms, slot_ms, gpu_ms)\n"
+    "  SELECT tenant_id, attempt_id, job_id, zone, pool, slots, gpus, wall_ms, slot_ms, gpu_ms FROM u)\n"
+    "INSERT INTO ledger_entry (tenant_id, transaction_id, line, account, project_id, queue, zone, pool, flavor, slot_ms, gpu_ms, energy_mj,\n"
+    "                          money_micro, currency)\n"
+    "SELECT tenant_id, attempt_id, l.line, CASE WHEN l.line = 2 THEN 'zone' WHEN project_id IS NULL THEN 'tenant' ELSE 'project' END, project_id,\n"
+    "       queue, zone, pool, flavor, l.sign * slot_ms, l.sign * gpu_ms, l.sign * energy_mj, l.sign * money_micro, currency\n"
+    "  FROM u CROSS JOIN (VALUES (1, 1), (2, -1)) AS l(line, sign)" };
 
 const struct stmt *const lease_end_stmts[] = { &quota_turn, &attempt_end_many, &booking_turn_stmt, &booking_write_stmt, NULL };
 

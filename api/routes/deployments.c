@@ -57,7 +57,7 @@ static enum errc serve_job_of(struct work *w, const struct deployment_create *in
     s->job = (struct job){
         .tenant_id = w->tenant_id, .job_id = uuid_v7(w->now_us), .name = str_fmt(w->arena, "serve %.*s", STR_ARG(in->name)), .kind = JOB_SERVE,
         .state = JOB_PENDING, .reason = str_c(job_reason_names[JR_RESOURCES]), .message = STR(""), .spec = { str_dup(w->arena, buf_str(&spec)) },
-        .zone = o.zone, .pool = STR("default"), .data_class = o.data_class, .slots = in->slots, .max_attempts = SERVE_ATTEMPTS,
+        .zone = o.zone, .pool = STR("default"), .data_class = o.data_class, .queue = STR("default"), .slots = in->slots, .max_attempts = SERVE_ATTEMPTS,
         .max_runtime_s = SERVE_RUNTIME_S, .version = 1, .created_by = w->principal->user_id, .submitted_at = { w->now_us },
     };
     *input = (struct job_input){ STR("model"), v->object_id };

@@ -64,24 +64,6 @@ static void prepare(struct call *c, const struct job_create *in, struct str key,
     s->event = rows.bodies[0];
 }
 
-static void verdict(const struct job_submission *s, struct err *e)
-{
-    switch (s->verdict) {
-    case JOB_STORED:
-    case JOB_REPLAY:
-        break;
-    case JOB_KEY_REUSED:
-        FAIL(e, IDEMPOTENCY_REUSE, "This Idempotency-Key was used for a different request");
-        break;
-    case JOB_KEY_BUSY:
-        FAIL(e, IN_PROGRESS, "The first call with this Idempotency-Key is still running");
-        break;
-    case JOB_NO_QUOTA:
-        FAIL(e, QUOTA, "The quota of jobs does not allow this: 1 asked, room for %ld", (long)(s->room > 0 ? s->room : 0));
-        break;
-    }
-}
-
 static enum errc store(struct work *w, struct job_submission **items, size_t n, struct err *e)
 {
     enum errc rc = ERR_RETRY;
@@ -123,7 +105,7 @@ static void submit_combined(struct work *w, struct call **calls, size_t n)
     for (size_t i = 0; i < k; i++) {
         if (who[i]->err.code != ERR_OK)
             continue;
-        verdict(items[i], &who[i]->err);
+        (void)!job_verdict_err(items[i], &who[i]->err);
         who[i]->replayed = items[i]->verdict == JOB_REPLAY;
         any |= items[i]->verdict == JOB_STORED;
         struct job *out = ARENA_NEW(who[i]->work.arena, struct job);
@@ -138,7 +120,7 @@ static void submit_combined(struct work *w, struct call **calls, size_t n)
 
 void jobs_copy(struct job *j, struct arena *a)
 {
-    struct str *texts[] = { &j->name, &j->reason, &j->message, &j->spec.text, &j->zone, &j->pool, &j->data_class, &j->result.text };
+    struct str *texts[] = { &j->name, &j->reason, &j->message, &j->spec.text, &j->zone, &j->pool, &j->data_class, &j->queue, &j->result.text };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = str_dup(a, *texts[i]);
 }
@@ -169,7 +151,7 @@ static enum errc batch_key(struct call *c, struct str answer, struct err *e)
 {
     struct work *w = &c->work;
     bool is_first;
-    TRY(db_begin(w->app->pool, scope_of(w), 0, w->arena, &w->tx, e));
+    TRY(db_begin(w->app->pool, SCOPE_TENANT(w->tenant_id), 0, w->arena, &w->tx, e));
     enum errc rc = ERR_OK;
     if (answer.ptr)
         idempotency_end(c, 201, answer);
@@ -203,7 +185,7 @@ static enum errc submit_batch(struct call *c, struct job_batch_out *out, struct 
     if (k)
         TRY(job_submit_many(&c->work, items, k, e));
     for (size_t i = 0; i < k; i++) {
-        verdict(items[i], &errs[at[i]]);
+        (void)!job_verdict_err(items[i], &errs[at[i]]);
         if (errs[at[i]].code == ERR_OK)
             ret[at[i]].job_id = items[i]->job.job_id;
     }

@@ -9,6 +9,7 @@ static const struct { const char *table, *reason; } open_tables[] = {
     { "zone", "places under a law: platform data, the same for all tenants" },
     { "node", "machines of the platform; what runs on them is in attempt" },
     { "job_edge", "the state machine, constants" },
+    { "price", "the price book of the platform, the same for all tenants" },
     { "audit_cursor", "how far the sequencer is; one row, no tenant" },
 };
 
@@ -61,11 +62,11 @@ static void fill(struct uuid t)
         " ('%s', '%s', 1, '%s', 'mlp', 1, 1, '%s');"
         "INSERT INTO deployment (tenant_id, deployment_id, name, model_id, model_version, job_id, created_by) VALUES"
         " ('%s', '%s', 'd', '%s', 1, '%s', '%s')", id, id, id, id, id, id, id, id, id, id, hex(u), id, id, id, id, hex(u));
-    sql("INSERT INTO project (tenant_id, project_id, name, created_by) VALUES ('%s', '%s', 'p', '%s');"
-        "INSERT INTO approval (tenant_id, approval_id, kind, subject, payload, payload_sha, needed, requested_by, expires_at) VALUES"
-        " ('%s', '%s', 'k', 's', '{}', sha256('x'), 1, '%s', now() + interval '1 hour');"
-        "INSERT INTO approval_decision (tenant_id, approval_id, user_id, approve) VALUES ('%s', '%s', '%s', true)",
-        id, id, hex(u), id, id, hex(u), id, id, hex(u));
+    sql("INSERT INTO quota_rule (tenant_id, rule_id, place, resource, nominal, created_by) VALUES ('%s', '%s', 'tenant', 'slots', 1, '%s');"
+        "INSERT INTO budget (tenant_id, budget_id, name, measure, amount, period, period_start, created_by) VALUES"
+        " ('%s', '%s', 'b', 'gpu_hours', 1, 'total', now(), '%s');"
+        "INSERT INTO ledger_entry (tenant_id, transaction_id, line, account, queue, zone, pool, flavor, slot_ms, gpu_ms, energy_mj, money_micro)"
+        " VALUES ('%s', '%s', 1, 'tenant', 'default', 'z', 'p', 'cpu', 1, 0, 0, 0)", id, id, hex(u), id, id, hex(u), id, id);
     sql("INSERT INTO audit_event (tenant_id, event_id, body) VALUES ('%s', '%s', 'x');"
         "INSERT INTO audit_seq (tenant_id, tseq, event_id, leaf, chain) VALUES ('%s', 1, '%s', sha256('x'), sha256('x'));"
         "INSERT INTO audit_log_state (tenant_id, size, chain, frontier) VALUES ('%s', 1, 'x', 'x');"

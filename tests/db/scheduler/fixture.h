@@ -39,7 +39,7 @@ void fixture_close(struct fixture *f);
 void fixture_exec(struct fixture *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* One bigint of a query. */
 int64_t fixture_count(struct fixture *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* All of J1 to J8 hold. */
+/* All invariants hold. */
 void fixture_check(struct fixture *f);
 
 struct machine {

@@ -54,7 +54,7 @@ static struct job_submission *item(int tenant, const char *key, const char *body
     uint8_t *sha = arena_alloc(arena, 32);
     sha256(body, strlen(body), sha);
     s->job = (struct job){ .tenant_id = tenants[tenant], .job_id = new_id(), .name = str_dup(arena, str_c(body)), .kind = JOB_NOOP,
-        .spec = { STR("{\"sleep_ms\": 1}") }, .pool = STR("default"), .data_class = STR("internal"), .slots = 1, .max_attempts = 3,
+        .spec = { STR("{\"sleep_ms\": 1}") }, .pool = STR("default"), .data_class = STR("internal"), .queue = STR("default"), .slots = 1, .max_attempts = 3,
         .max_runtime_s = 60, .version = 1, .created_by = users[tenant] };
     s->kind_name = STR("noop");
     s->route = STR("job_submit");
