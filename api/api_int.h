@@ -18,6 +18,7 @@ struct route_match {
     const struct field *id;                 /* <resource>_id of the answer or, failing that, of the input */
     bool id_is_in;
     const struct field *version;            /* of the answer: makes the ETag */
+    const struct field *zone;               /* of the input: the zone that is acted on */
 };
 
 struct router {
@@ -53,6 +54,7 @@ struct flight {
     const struct route_match *match;
     struct flight *next;
     bool front_done;
+    bool zone_later;                        /* authz waits for the zone that the request names */
     bool is_parked;
     struct uuid wake_id;
     int64_t parked_mono_us;
@@ -70,6 +72,11 @@ void flight_run(struct flight *f);
 void flight_submit(struct flight *f);
 /* Prepares the audit event of the row: actor, resource, status. */
 void flight_audit_event(struct flight *f, struct audit_event *ev);
+
+/* admit.c: phases. authz opens the row by permission and limits the transaction to the projects that give it; zone judges again what
+ * only a role of some zones opened, once the request has named its zone. Both write a denial into the audit log. */
+enum errc phase_authz(struct flight *f, struct err *e) MUST_CHECK;
+enum errc phase_zone(struct flight *f, struct err *e) MUST_CHECK;
 
 /* reply.c */
 void flight_fail(struct flight *f, const struct err *e);

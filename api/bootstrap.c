@@ -16,7 +16,8 @@ static const struct stmt operator_find = { .name = "operator_find", .params = "u
 static const struct stmt operator_create = { .name = "operator_create", .params = "uus", .card = CARD_NONE, .sql =
     "INSERT INTO app_user (tenant_id, user_id, name) VALUES ($1, $2, $3)" };
 static const struct stmt operator_bind = { .name = "operator_bind", .params = "uuus", .card = CARD_NONE, .sql =
-    "INSERT INTO role_binding (tenant_id, binding_id, user_id, role, created_by) VALUES ($1, $2, $3, $4, $3) ON CONFLICT DO NOTHING" };
+    "INSERT INTO role_binding (tenant_id, binding_id, user_id, role, place, created_by) VALUES ($1, $2, $3, $4, 'platform', $3)\n"
+    "ON CONFLICT DO NOTHING" };
 static const struct stmt operator_token = { .name = "operator_token", .params = "uuuyst", .card = CARD_NONE, .sql =
     "INSERT INTO api_token (tenant_id, token_id, user_id, name, hash, hint, expires_at) VALUES ($1, $2, $3, 'bootstrap', $4, $5, $6)" };
 

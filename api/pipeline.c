@@ -92,44 +92,6 @@ static enum errc phase_rate(struct flight *f, struct err *e)
     return ok ? ERR_OK : FAIL(e, RATE, "Too many calls; wait %ld s", (long)f->rate.reset_s);
 }
 
-/* A denial is an act too: it stands in the log of the tenant whose principal tried. */
-static void audit_denial(struct flight *f, const struct decision *d)
-{
-    struct call *c = &f->call;
-    struct db_pool *pool = c->route->flags & R_NODE ? c->work.app->node_pool : c->work.app->pool;
-    struct db_scope scope = c->route->flags & R_NODE ? SCOPE_SYSTEM : SCOPE_TENANT(c->work.tenant_id);
-    struct err e;
-    struct audit_event ev = audit_event_of(&c->work, AUDIT_DENIAL);
-    flight_audit_event(f, &ev);
-    ev.code = AUDIT_DENIAL;
-    ev.denied = true;
-    ev.rule = str_c(d->rule);
-    ev.error = ERR_FORBIDDEN;
-    ev.http_status = 403;
-    audit_event_detail(&ev, AUDIT_D_STR("route", str_c(c->route->op)));
-    if (db_begin(pool, scope, 0, c->work.arena, &c->work.tx, &e) == ERR_OK) {
-        if (audit_append(&c->work, &ev, &e) == ERR_OK && db_commit(c->work.tx, &e) == ERR_OK) {
-            c->work.tx = NULL;
-            return;
-        }
-        db_rollback(TAKE(c->work.tx));
-    }
-    log_err(LOG_ERROR, "audit.denial_not_written", &e);
-}
-
-static enum errc phase_authz(struct flight *f, struct err *e)
-{
-    struct call *c = &f->call;
-    struct decision d = authz_decide(c->principal, c->route->perm);
-    if (d.allowed) {
-        c->audit.rule = c->route->audited ? str_dup(c->work.arena, str_c(d.rule)) : STR_NULL;
-        return ERR_OK;
-    }
-    metrics_inc(M_authz_denied_total, perm_row(c->route->perm)->wire);
-    audit_denial(f, &d);
-    return FAIL(e, FORBIDDEN, "This needs the permission %s", perm_row(c->route->perm)->wire);
-}
-
 static enum errc check_content_type(struct flight *f, const char *want, struct err *e)
 {
     struct str type = http_header_get(f->call.request, "Content-Type"), head, rest;
@@ -196,7 +158,7 @@ static enum errc phase_decode(struct flight *f, struct err *e)
     return row->flags & R_LIST && row->in && schema_find(row->in, STR("page_token")) ? page_open(f, e) : ERR_OK;
 }
 
-static const phase front[] = { phase_authn, phase_rate, phase_authz, phase_decode };
+static const phase front[] = { phase_authn, phase_rate, phase_authz, phase_decode, phase_zone };
 
 static enum errc run_front(struct flight *f, struct err *e)
 {
@@ -271,7 +233,7 @@ static enum errc run_in_tx(struct flight *f, struct err *e)
         return f->is_parked ? ERR_OK : flight_encode(f, e);
     }
     TRY(row->flags & R_NODE ? db_begin(w->app->node_pool, SCOPE_SYSTEM, 0, w->arena, &w->tx, e)
-                            : db_begin(w->app->pool, SCOPE_TENANT(w->tenant_id), read_only ? TX_READ_ONLY : 0, w->arena, &w->tx, e));
+                            : db_begin(w->app->pool, scope_of(w), read_only ? TX_READ_ONLY : 0, w->arena, &w->tx, e));
     if (row->flags & R_IDEMPOTENT)
         TRY(idempotency_begin(c, e));
     if (c->replayed) {
@@ -397,9 +359,8 @@ void pipeline_request(void *ctx, struct http_exchange *x)
     c->route = f->match->row;
     if (!(c->route->flags & R_NODE) && c->route->perm != PERM_PUBLIC)
         c->principal = authn_cached(l->pipeline->authn, bearer(c->request));
-    /* With a principal in hand nothing in front of the handler can block, except writing down a denial. */
-    bool may_denied = c->principal && !authz_decide(c->principal, c->route->perm).allowed;
-    if (c->principal && !may_denied && c->route->combine) {
+    /* With a principal that is sure to be allowed nothing in front of the handler can block: only writing down a denial does. */
+    if (c->principal && c->route->combine && (c->principal->bindings.n ? c->principal->always : c->principal->permissions) & PERM_BIT(c->route->perm)) {
         if (run_front(f, &e) != ERR_OK)
             flight_fail(f, &e);
         else

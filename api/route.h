@@ -15,6 +15,10 @@
  * in->page_token as the position after which to go on (STR_NULL: from the start) and sets ret->next to the position of the last
  * item when there is more. Signing, binding to the filters and the Link header are the pipeline's.
  *
+ * Places: a role bound at a zone or under a condition on zones is judged by the member `zone` of the input (or `code`, of a zone's own
+ * path); a row without such a member is denied to such roles, unless it says R_ZONE_LATE. A role bound at a project opens the row, and
+ * the transaction shows the project's rows only.
+ *
  * Boot refuses a table with: no permission, no doc, no op, a {capture} without F_PATH field, overlapping rows, undocumented fields. */
 #pragma once
 #include "audit/record.h"
@@ -43,6 +47,8 @@ enum route_flag {
     R_OIP = 1 << 7,         /* errors are {"error": "…"} as the Open Inference Protocol has them */
     R_TEXT = 1 << 8,        /* out is a struct buf at out (text/plain) */
     R_IF_MATCH = 1 << 9,    /* needs If-Match; the handler compares w's call->if_match (-1: any) with the row's version */
+    R_STEP_UP = 1 << 10,    /* from a session: only within 10 minutes of a login or second factor, else MFA_REQUIRED */
+    R_ZONE_LATE = 1 << 11,  /* the zone acted on stands in no input: the handler asks authz_require_zone once it knows */
 };
 
 enum rate_class { RL_READ, RL_WRITE, RL_NONE };

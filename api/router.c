@@ -43,6 +43,11 @@ static enum errc compile_fields(struct route_match *m, struct arena *a, struct e
     m->version = row->out && !(row->flags & R_LIST) ? schema_find(row->out, STR("version")) : NULL;
     if (m->version && m->version->type != FT_I64)
         m->version = NULL;
+    m->zone = row->in ? schema_find(row->in, STR("zone")) : NULL;
+    if (!m->zone && row->in && str_starts(str_c(row->path), "/v1/zones/{code}"))
+        m->zone = schema_find(row->in, STR("code"));
+    if (m->zone && m->zone->type != FT_STR)
+        m->zone = NULL;
     return ERR_OK;
 }
 

@@ -35,7 +35,7 @@ static enum errc find_version(struct work *w, struct uuid tenant, const struct t
 {
     CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
     bool found = false;
-    TRY(db_begin(w->app->pool, SCOPE_TENANT(tenant), TX_READ_ONLY, w->arena, &tx, e));
+    TRY(db_begin(w->app->pool, SCOPE_PROJECTS(tenant, w->projects.items, w->projects.n), TX_READ_ONLY, w->arena, &tx, e));
     TRY(db_maybe(tx, &submit_version, ARGS(A_UUID(tenant), A_UUID(t->dataset_id), A_I64(t->dataset_version)), ret, &found, e));
     TRY(db_commit(tx, e));
     if (found)

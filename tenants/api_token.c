@@ -28,7 +28,7 @@ const struct stmt *const api_token_stmts[] = { &token_insert, &token_list, &toke
 
 static bool manages(const struct work *w)
 {
-    return authz_decide(w->principal, PERM_TOKEN_MANAGE).allowed;
+    return authz_work(w, PERM_TOKEN_MANAGE).allowed;
 }
 
 /* Known names only, and from a token that is limited itself only names within its limits. */

@@ -6,7 +6,7 @@
 #include "core/crypto/token.h"
 #include "core/db/pool.h"
 #include "core/db/tx.h"
-#include "tenants/authz.h"
+#include "tenants/principal_load.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -31,25 +31,17 @@ struct authn {
 };
 
 struct token_row {
-    struct uuid tenant_id, user_id, token_id;
-    struct str tenant_name, tenant_state, home_zone, user_name, user_state;
-    struct json allowed_zones, roles, scopes;
-    int64_t authz_rev;
+    struct principal_row who;
+    struct uuid token_id;
+    struct json scopes;
     struct timestamp expires_at, revoked_at;
 };
-SCHEMA_OF(token_row, "A token with its user and tenant",
-    FIELD(token_row, tenant_id, 0, .doc = "Tenant"), FIELD(token_row, user_id, 0, .doc = "User"),
-    FIELD(token_row, token_id, 0, .doc = "Token"), FIELD(token_row, tenant_name, 0, .doc = "Tenant's name"),
-    FIELD(token_row, tenant_state, 0, .doc = "Tenant's state"), FIELD(token_row, home_zone, 0, .doc = "Home zone"),
-    FIELD(token_row, user_name, 0, .doc = "User's name"), FIELD(token_row, user_state, 0, .doc = "User's state"),
-    FIELD(token_row, allowed_zones, 0, .doc = "Zones"), FIELD(token_row, roles, 0, .doc = "Roles"),
-    FIELD(token_row, scopes, 0, .doc = "Scopes"), FIELD(token_row, authz_rev, 0, .doc = "Revision of the tenant's grants"),
+SCHEMA_OF(token_row, "A token with its user, tenant and roles", PRINCIPAL_ROW_FIELDS(token_row, who),
+    FIELD(token_row, token_id, 0, .doc = "Token"), FIELD(token_row, scopes, 0, .doc = "Scopes"),
     FIELD(token_row, expires_at, 0, .doc = "End"), FIELD(token_row, revoked_at, 0, .doc = "Revoked"));
 
 static const struct stmt authn_find = { .name = "authn_find", .params = "y", .row = &token_row_schema, .card = CARD_MAYBE, .sql =
-    "SELECT tenant_id, tenant_name, tenant_state, home_zone, to_jsonb(allowed_zones) AS allowed_zones, authz_rev, user_id, user_name,\n"
-    "       user_state, token_id, to_jsonb(roles) AS roles, to_jsonb(scopes) AS scopes, expires_at, revoked_at\n"
-    "  FROM authn_token($1)" };
+    "SELECT " PRINCIPAL_ROW_COLUMNS ", token_id, to_jsonb(scopes) AS scopes, expires_at, revoked_at FROM authn_token($1)" };
 
 static const struct stmt authn_used = { .name = "authn_used", .params = "UU", .card = CARD_NONE, .sql =
     "SELECT FROM authn_token_used($1, $2)" };
@@ -130,55 +122,6 @@ static void cache_put(struct authn *a, const uint8_t hash[32], struct principal 
     principal_unref(old);
 }
 
-/* The database's arrays arrive as ["a","b"]: names of ours without escapes, so splitting at quotes is exact. */
-static struct slice string_array(struct arena *a, struct str json)
-{
-    size_t quotes = 0;
-    for (size_t i = 0; i < json.len; i++)
-        quotes += json.ptr[i] == '"';
-    struct str *items = ARENA_ARRAY(a, struct str, quotes / 2 + 1);
-    struct slice out = { items, 0 };
-    struct str head, rest = json;
-    while (str_cut(rest, '"', &head, &rest)) {
-        str_cut(rest, '"', &head, &rest);
-        items[out.n++] = str_dup(a, head);
-    }
-    return out;
-}
-
-static struct principal *principal_of(const struct token_row *r)
-{
-    struct principal *p = principal_new();
-    p->user_id = r->user_id;
-    p->tenant_id = r->tenant_id;
-    p->token_id = r->token_id;
-    p->name = str_dup(p->arena, r->user_name);
-    p->tenant_name = str_dup(p->arena, r->tenant_name);
-    p->tenant_state = str_dup(p->arena, r->tenant_state);
-    p->home_zone = str_dup(p->arena, r->home_zone);
-    p->allowed_zones = string_array(p->arena, r->allowed_zones.text);
-    p->expires_us = r->expires_at.us;
-    p->authz_rev = r->authz_rev;
-    struct slice names = string_array(p->arena, r->roles.text);
-    for (size_t i = 0; i < names.n; i++) {
-        int role = role_by_wire(((struct str *)names.items)[i]);
-        /* A binding at the wrong place gives nothing, whoever wrote it. */
-        if (role >= 0 && role_fits((enum role)role, uuid_is_nil(r->tenant_id)))
-            p->roles |= UINT32_C(1) << role;
-    }
-    if (!roles_are_separate(p->roles))
-        p->roles = UINT32_C(1) << ROLE_COMPLIANCE_OFFICER;
-    p->permissions = roles_permissions(p->roles);
-    struct slice scopes = string_array(p->arena, r->scopes.text);
-    if (scopes.n) {
-        perm_set allowed = 0;
-        for (size_t i = 0; i < scopes.n; i++)
-            allowed |= PERM_BIT(perm_by_wire(((struct str *)scopes.items)[i]));
-        p->permissions &= allowed;
-    }
-    return p;
-}
-
 enum errc authn_token(struct authn *a, struct str token, struct arena *arena, struct principal **ret, struct err *e)
 {
     uint8_t hash[32];
@@ -200,11 +143,12 @@ enum errc authn_token(struct authn *a, struct str token, struct arena *arena, st
         return rc;
     }
     TRY(db_commit(tx, e));
-    if (!found || row.revoked_at.us || row.expires_at.us <= clock_wall_us(a->clock) || !str_eq_c(row.user_state, "ACTIVE"))
+    if (!found || row.revoked_at.us || row.expires_at.us <= clock_wall_us(a->clock))
         return FAIL(e, UNAUTHENTICATED, "The token is not known, has expired or was revoked");
-    if (!str_eq_c(row.tenant_state, "ACTIVE"))
-        return FAIL(e, TENANT_SUSPENDED, "The tenant is %.*s", STR_ARG(row.tenant_state));
-    p = principal_of(&row);
+    TRY(principal_check(&row.who, e));
+    TRY(principal_make(&row.who, AUTH_TOKEN, string_array(arena, row.scopes.text), arena, &p, e));
+    p->token_id = row.token_id;
+    p->expires_us = row.expires_at.us;
     cache_put(a, hash, p);
     *ret = p;
     return ERR_OK;

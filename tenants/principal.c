@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { PRINCIPAL_MAX = 64 * 1024 };
+enum { PRINCIPAL_MAX = 1 << 20 };
 
 struct principal *principal_new(void)
 {

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* principal.h - who is calling, and what they may do, as one immutable value.
  *
- * Made by authn from a token (or by the worker listener from a certificate), shared by reference count between requests, never
- * changed. `permissions` is already the intersection of what the roles grant and what the token's scopes allow.
- * A principal belongs to exactly one tenant; platform staff to the platform's own (nil id). */
+ * Made by principal_make (principal_load.h) from a token, a session or an outside JWT, or by the worker listener from a certificate;
+ * shared by reference count between requests, never changed. A principal belongs to exactly one tenant; platform staff to the
+ * platform's own (nil id).
+ *
+ * Two sets say what it may do, both already cut to what the token's scopes allow: `permissions` is what it may do somewhere, at some
+ * time, from some place; `always` is the part that no condition and no place limits. What is in the first and not in the second is
+ * judged at every use, by its bindings (authz.h). Never ask the sets for a permission: ask authz_decide. */
 #pragma once
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -32,6 +36,26 @@ enum role {
 
 enum role_place { ROLE_AT_PLATFORM = 1, ROLE_AT_TENANT = 2, ROLE_AT_BOTH = 3, ROLE_AT_WORKER = 4 };
 
+/* Where a binding holds: the whole platform (and what it may do in tenants), the machines and keys of one zone, a tenant, a project. */
+enum binding_place { BOUND_PLATFORM, BOUND_ZONE, BOUND_TENANT, BOUND_PROJECT };
+
+/* A role as it is held: at a place, under conditions that must all be true at the moment of use. */
+struct binding {
+    struct uuid binding_id;
+    enum role role;
+    enum binding_place place;
+    struct str zone;                /* BOUND_ZONE */
+    struct uuid project_id;         /* BOUND_PROJECT */
+    int64_t valid_from_us, valid_until_us;      /* 0: open */
+    int64_t mfa_age_s;              /* 0: none asked; else the second factor is at most so old */
+    struct slice cidrs;             /* struct cidr; empty: from anywhere */
+    struct slice in_zones;          /* struct str; empty: on resources of every zone */
+};
+static inline bool binding_is_conditional(const struct binding *b)
+{
+    return b->valid_from_us || b->valid_until_us || b->mfa_age_s || b->cidrs.n || b->in_zones.n;
+}
+
 /* bit p: enum permission p */
 __extension__ typedef unsigned __int128 perm_set;
 #define PERM_BIT(p) ((perm_set)1 << (p))
@@ -54,9 +78,14 @@ struct principal {
     int64_t expires_us;
     int64_t authz_rev;
     uint32_t roles;                 /* bit r: enum role r */
-    perm_set permissions;
+    perm_set permissions;           /* at most, whatever the conditions */
+    perm_set always;                /* in spite of all conditions and everywhere in the tenant */
+    perm_set scopes;                /* ceiling of the token; all bits: none */
+    struct slice bindings;          /* struct binding; empty for workers */
+    struct slice projects;          /* struct uuid: all that this principal holds roles in, when it holds none anywhere else; else empty */
     enum auth_method method;
     struct uuid session_id;         /* AUTH_SESSION */
+    int64_t login_us;               /* AUTH_SESSION: when a password or an identity provider last vouched */
     int64_t mfa_us;                 /* when a second factor was last proved; 0: never */
     bool is_break_glass;
     struct arena *arena;            /* holds the strings */

@@ -54,7 +54,9 @@ static enum errc check_grant(struct work *w, struct str role, enum role *ret, st
     if (!role_fits((enum role)r, uuid_is_nil(w->tenant_id)))
         return FAIL_AT(e, UNPROCESSABLE, "/role", "The role %s is not bound %s", role_row((enum role)r)->wire,
                        uuid_is_nil(w->tenant_id) ? "at the platform" : "in a tenant");
-    if (!authz_may_grant(w->principal, (enum role)r, &missing))
+    struct binding wanted = { .role = (enum role)r, .place = uuid_is_nil(w->tenant_id) ? BOUND_PLATFORM : BOUND_TENANT };
+    struct authz_context ctx = { .now_us = w->now_us, .source_ip = w->source_ip };
+    if (!authz_may_grant(w->principal, &wanted, &ctx, &missing))
         return FAIL(e, FORBIDDEN, "Nobody grants what they do not hold: the role %s has %s", role_row((enum role)r)->wire, perm_row(missing)->wire);
     *ret = (enum role)r;
     return ERR_OK;

@@ -138,7 +138,7 @@ static enum errc note_export(struct call *c, struct err *e)
     ev.zone = c->principal->home_zone;
     ev.resource_kind = STR("audit");
     ev.http_status = 200;
-    TRY(db_begin(w->app->pool, SCOPE_TENANT(w->tenant_id), 0, w->arena, &w->tx, e));
+    TRY(db_begin(w->app->pool, scope_of(w), 0, w->arena, &w->tx, e));
     enum errc rc = audit_append(w, &ev, e);
     if (rc == ERR_OK)
         rc = db_commit(w->tx, e);
@@ -158,7 +158,7 @@ static void await_head(struct work *w)
         wake_publish(w->app->redis, STR(WAKE_AUDIT), STR("1"));
         struct timespec pause = { 0, HEAD_STEP_MS * 1000000 };
         nanosleep(&pause, NULL);
-        if (db_begin(w->app->pool, SCOPE_TENANT(w->tenant_id), TX_READ_ONLY, w->arena, &w->tx, &e) != ERR_OK)
+        if (db_begin(w->app->pool, scope_of(w), TX_READ_ONLY, w->arena, &w->tx, &e) != ERR_OK)
             continue;
         bool fresh = audit_newest_head(w, w->tenant_id, &h, &body, sig, &e) == ERR_OK && h.ts_us >= w->now_us;
         db_rollback(w->tx);

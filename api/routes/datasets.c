@@ -71,7 +71,7 @@ static enum errc find_and_send(struct call *c, struct err *e)
     const struct dataset_content_ref *ref = c->in;
     struct work *w = &c->work;
     struct dataset_version v;
-    TRY(db_begin(w->app->pool, SCOPE_TENANT(w->tenant_id), 0, w->arena, &w->tx, e));
+    TRY(db_begin(w->app->pool, scope_of(w), 0, w->arena, &w->tx, e));
     TRY(dataset_version_get(w, ref->dataset_id, ref->version, &v, e));
     struct content t = { AUDIT_DATASET_READ, "dataset", "dst", v.dataset_id, v.version, v.object_id, "dataset", STR("text/csv"), "csv" };
     return content_send(c, &t, e);

@@ -62,7 +62,7 @@ static struct serving *serving_of(struct work *w)
 static enum errc look_up(struct work *w, struct str name, struct deployment_target *t, struct err *e)
 {
     CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    TRY(db_begin(w->app->pool, SCOPE_TENANT(w->tenant_id), TX_READ_ONLY, w->arena, &tx, e));
+    TRY(db_begin(w->app->pool, scope_of(w), TX_READ_ONLY, w->arena, &tx, e));
     w->tx = tx;
     enum errc rc = deployment_target(w, name, t, e);
     w->tx = NULL;

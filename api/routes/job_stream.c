@@ -39,7 +39,7 @@ static enum errc job_of_tenant(struct call *c, struct uuid job_id, struct slice 
 {
     struct work *w = &c->work;
     struct job job;
-    TRY(db_begin(w->app->pool, SCOPE_TENANT(w->tenant_id), TX_READ_ONLY, w->arena, &w->tx, e));
+    TRY(db_begin(w->app->pool, scope_of(w), TX_READ_ONLY, w->arena, &w->tx, e));
     enum errc rc = job_get(w, job_id, &job, e);
     if (rc == ERR_OK && events)
         rc = job_events(w, job_id, after, 1000, events, e);

@@ -151,7 +151,7 @@ static enum errc batch_key(struct call *c, struct str answer, struct err *e)
 {
     struct work *w = &c->work;
     bool is_first;
-    TRY(db_begin(w->app->pool, SCOPE_TENANT(w->tenant_id), 0, w->arena, &w->tx, e));
+    TRY(db_begin(w->app->pool, scope_of(w), 0, w->arena, &w->tx, e));
     enum errc rc = ERR_OK;
     if (answer.ptr)
         idempotency_end(c, 201, answer);

@@ -59,7 +59,7 @@ static enum errc find_and_send(struct call *c, struct err *e)
     const struct model_content_ref *ref = c->in;
     struct work *w = &c->work;
     struct model_version v;
-    TRY(db_begin(w->app->pool, SCOPE_TENANT(w->tenant_id), 0, w->arena, &w->tx, e));
+    TRY(db_begin(w->app->pool, scope_of(w), 0, w->arena, &w->tx, e));
     TRY(model_version_get(w, ref->model_id, ref->version, &v, e));
     struct content t = { AUDIT_MODEL_READ, "model", "mdl", v.model_id, v.version, v.object_id, "model", STR("application/octet-stream"), "safetensors" };
     return content_send(c, &t, e);

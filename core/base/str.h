@@ -16,6 +16,11 @@ struct str {
     const char *ptr;
     size_t len;
 };
+/* A list of n items of a type that whoever declares it names. */
+struct slice {
+    void *items;
+    size_t n;
+};
 
 #define STR(lit) ((struct str){ "" lit, sizeof(lit) - 1 })
 #define STR_NULL ((struct str){ NULL, 0 })

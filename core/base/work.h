@@ -40,6 +40,7 @@ struct work {
     struct db_tx *tx;               /* NULL outside a transaction */
     const struct principal *principal;
     struct uuid tenant_id;          /* the tenant the transaction is scoped to; nil: the platform */
+    struct slice projects;          /* struct uuid: of that tenant, only these projects; empty: all of it */
     int64_t now_us;                 /* one time for the whole unit of work */
     int64_t deadline_mono_us;
     struct uuid request_uuid;

@@ -16,7 +16,8 @@
 static const struct stmt own_stmts[SLOT_OWN_COUNT] = {
     [SLOT_BEGIN] = { .name = "falaj_begin", .sql = "BEGIN" },
     [SLOT_BEGIN_RO] = { .name = "falaj_begin_ro", .sql = "BEGIN READ ONLY" },
-    [SLOT_SCOPE] = { .name = "falaj_scope", .params = "s", .sql = "SELECT set_config('app.tenant', $1, true)" },
+    [SLOT_SCOPE] = { .name = "falaj_scope", .params = "ss",
+                     .sql = "SELECT set_config('app.tenant', $1, true), set_config('app.projects', $2, true)" },
     [SLOT_COMMIT] = { .name = "falaj_commit", .sql = "COMMIT" },
     [SLOT_ROLLBACK] = { .name = "falaj_rollback", .sql = "ROLLBACK" },
     [SLOT_PING] = { .name = "falaj_ping", .sql = "SELECT 1" },

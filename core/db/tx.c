@@ -65,6 +65,22 @@ static void send_own(struct db_tx *tx, int slot, const struct arg *args, int nar
     ASSERT(conn_send(tx->conn, slot, args, nargs, false, false, &e) == ERR_OK);
 }
 
+/* An array as PostgreSQL writes it; empty text: no limit. */
+static struct str projects_text(struct db_tx *tx)
+{
+    const struct db_scope *s = &tx->scope;
+    if (!s->project_count)
+        return STR("");
+    char *text = arena_alloc(tx->arena, s->project_count * UUID_TEXT + 2), *at = text;
+    *at++ = '{';
+    for (size_t i = 0; i < s->project_count; i++) {
+        uuid_text(s->projects[i], at);
+        at += UUID_TEXT - 1;
+        *at++ = i + 1 < s->project_count ? ',' : '}';
+    }
+    return str_n(text, (size_t)(at - text));
+}
+
 static void start(struct db_tx *tx)
 {
     ASSERT(!tx->is_single || tx->statements == 0);
@@ -75,7 +91,7 @@ static void start(struct db_tx *tx)
     if (tx->scope.kind == SCOPE_KIND_TENANT) {
         char text[UUID_TEXT];
         uuid_text(tx->scope.tenant_id, text);
-        send_own(tx, SLOT_SCOPE, ARGS(A_TEXT(text)));
+        send_own(tx, SLOT_SCOPE, ARGS(A_TEXT(text), A_STR(projects_text(tx))));
     }
 }
 

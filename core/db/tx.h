@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tx.h - the transaction of a unit of work. It always names its tenant, and it is the only way to run a statement.
  *
- * The scope of a tenant is the transaction-local setting app.tenant, which row-level security reads; db_begin is the only place that
- * sets it. The system scope sets nothing: what it may see is up to the pool's role.
+ * The scope of a tenant is the transaction-local settings app.tenant and app.projects, which row-level security reads; db_begin is the
+ * only place that sets them. The system scope sets nothing: what it may see is up to the pool's role.
  * Round trips: BEGIN and the scope travel with the first statement, queued statements with the next one, COMMIT with what is queued.
  * A read-only commit is not waited for. A transaction that ran no statement costs nothing.
  * Invariants: after an error of a statement the whole transaction is lost: later calls repeat that error, db_commit rolls back and
@@ -19,6 +19,7 @@
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/base/id.h"
+#include "core/base/work.h"
 #include "core/db/arg.h"
 #include "core/db/stmt.h"
 
@@ -28,9 +29,17 @@ struct db_tx;
 struct db_scope {
     enum db_scope_kind { SCOPE_KIND_TENANT, SCOPE_KIND_SYSTEM } kind;
     struct uuid tenant_id;
+    const struct uuid *projects;            /* of the tenant: rows of other projects and of none are not there; NULL: the whole tenant */
+    size_t project_count;
 };
-#define SCOPE_TENANT(id) ((struct db_scope){ SCOPE_KIND_TENANT, (id) })
-#define SCOPE_SYSTEM ((struct db_scope){ SCOPE_KIND_SYSTEM, UUID_NIL })
+#define SCOPE_TENANT(id) ((struct db_scope){ .kind = SCOPE_KIND_TENANT, .tenant_id = (id) })
+#define SCOPE_PROJECTS(id, projects_, n) ((struct db_scope){ SCOPE_KIND_TENANT, (id), (projects_), (n) })
+#define SCOPE_SYSTEM ((struct db_scope){ .kind = SCOPE_KIND_SYSTEM })
+/* The scope of a unit of work: its tenant, and of it what its caller may act on. */
+static inline struct db_scope scope_of(const struct work *w)
+{
+    return SCOPE_PROJECTS(w->tenant_id, w->projects.items, w->projects.n);
+}
 
 /* TX_SINGLE: the transaction is its one statement, which commits by itself in one round trip. Nothing names a tenant then (scope must be
  * SCOPE_SYSTEM): for SECURITY DEFINER functions that take the tenants as arguments. A second statement is a bug. */

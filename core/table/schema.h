@@ -34,8 +34,8 @@ enum ftype { FT_BOOL, FT_I32, FT_I64, FT_F64, FT_STR, FT_UUID, FT_TIME, FT_ENUM,
 
 struct json { struct str text; };           /* JSON text, checked, passed on unchanged */
 struct bytes { struct str data; };          /* base64 in JSON, bytea in SQL */
-/* Items of a list: struct of the sub schema, or struct str, struct uuid, double, int64_t, int (enum), by .item */
-struct slice { void *items; size_t n; };
+/* A list is a struct slice (core/base/str.h): items are structs of the sub schema, or struct str, struct uuid, double, int64_t, int
+ * (enum), by .item */
 
 enum field_flag {
     F_REQ = 1 << 0,      /* required in input */

@@ -62,6 +62,11 @@ static void fill(struct uuid t)
         " ('%s', '%s', 1, '%s', 'mlp', 1, 1, '%s');"
         "INSERT INTO deployment (tenant_id, deployment_id, name, model_id, model_version, job_id, created_by) VALUES"
         " ('%s', '%s', 'd', '%s', 1, '%s', '%s')", id, id, id, id, id, id, id, id, id, id, hex(u), id, id, id, id, hex(u));
+    sql("INSERT INTO project (tenant_id, project_id, name, created_by) VALUES ('%s', '%s', 'p', '%s');"
+        "INSERT INTO approval (tenant_id, approval_id, kind, subject, payload, payload_sha, needed, requested_by, expires_at) VALUES"
+        " ('%s', '%s', 'k', 's', '{}', sha256('x'), 1, '%s', now() + interval '1 hour');"
+        "INSERT INTO approval_decision (tenant_id, approval_id, user_id, approve) VALUES ('%s', '%s', '%s', true)",
+        id, id, hex(u), id, id, hex(u), id, id, hex(u));
     sql("INSERT INTO quota_rule (tenant_id, rule_id, place, resource, nominal, created_by) VALUES ('%s', '%s', 'tenant', 'slots', 1, '%s');"
         "INSERT INTO budget (tenant_id, budget_id, name, measure, amount, period, period_start, created_by) VALUES"
         " ('%s', '%s', 'b', 'gpu_hours', 1, 'total', now(), '%s');"

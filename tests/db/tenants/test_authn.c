@@ -117,7 +117,7 @@ static void a_suspended_tenant(void **state)
     struct principal *p = NULL;
     sql("UPDATE tenant SET state = 'SUSPENDED' WHERE tenant_id = '%s'", hex(tenant));
     REFUSED(ask(token, &p), TENANT_SUSPENDED);
-    assert_non_null(strstr(e.msg, "SUSPENDED"));
+    assert_non_null(strstr(e.msg, "suspended"));
     assert_null(authn_cached(authn, str_c(token)));
 }
 
@@ -174,6 +174,12 @@ static void expiry_counts_in_the_memory_too(void **state)
     REFUSED(ask(brief, &p), UNAUTHENTICATED);
 }
 
+static struct decision decide(const struct principal *p, enum permission perm)
+{
+    struct authz_context here = { .now_us = clock_wall_us(&clock_system) };
+    return authz_decide(p, perm, &here);
+}
+
 static void scopes_only_take_away(void **state)
 {
     (void)state;
@@ -182,8 +188,8 @@ static void scopes_only_take_away(void **state)
     token_give(tenant, user, "1 hour", "{job:read,tenant:create,no:such}", scoped);
     OK(ask(scoped, &p));
     assert_true(p->permissions == PERM_BIT(PERM_JOB_READ));
-    assert_string_equal(authz_decide(p, PERM_JOB_SUBMIT).rule, "scope:job:submit");
-    assert_false(authz_decide(p, PERM_TENANT_CREATE).allowed);
+    assert_string_equal(decide(p, PERM_JOB_SUBMIT).rule, "scope:job:submit");
+    assert_false(decide(p, PERM_TENANT_CREATE).allowed);
     principal_unref(p);
 }
 

@@ -95,7 +95,9 @@ static void nobody_grants_beyond_the_own(void **state)
     struct work *w = unit_open(tenant, engineer);
     REFUSED(role_grant(w, v, STR("tenant-admin"), &b, &e), FORBIDDEN);
     enum permission missing;
-    assert_false(authz_may_grant(engineer, ROLE_TENANT_ADMIN, &missing));
+    struct binding wanted = { .role = ROLE_TENANT_ADMIN, .place = BOUND_TENANT };
+    struct authz_context here = { .now_us = w->now_us };
+    assert_false(authz_may_grant(engineer, &wanted, &here, &missing));
     assert_non_null(strstr(e.msg, perm_row(missing)->wire));            /* the message names what is missing */
     REFUSED(role_grant(w, v, STR("compliance-officer"), &b, &e), FORBIDDEN);
     unit_drop(w);
