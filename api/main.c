@@ -35,9 +35,10 @@
 #include "scheduler/submit.h"
 #include "scheduler/watch.h"
 #include "tenants/api_token.h"
+#include "tenants/approval.h"
 #include "tenants/authn.h"
-#include "tenants/principal_load.h"
 #include "tenants/authz.h"
+#include "tenants/principal_load.h"
 #include "tenants/quota.h"
 #include "tenants/tenant.h"
 #include "tenants/user.h"
@@ -54,7 +55,7 @@ enum { SECURE_HEAP = 4 << 20, KEYD_TIMEOUT_MS = 3000, HOUSEKEEPING_S = 10, ORPHA
 extern const struct stmt *const idempotency_stmts[];
 
 static const struct stmt *const *const app_lists[] = {
-    authn_stmts, principal_stmts, zone_stmts, tenant_stmts, user_stmts, api_token_stmts, quota_stmts, bootstrap_stmts, idempotency_stmts, job_stmts,
+    authn_stmts, principal_stmts, approval_stmts, zone_stmts, tenant_stmts, user_stmts, api_token_stmts, quota_stmts, bootstrap_stmts, idempotency_stmts, job_stmts,
     submit_stmts, capacity_stmts, invariants_stmts, watch_stmts, registry_stmts, node_stmts, audit_event_stmts, audit_export_stmts, audit_proof_stmts, NULL
 };
 static const struct stmt *const *const node_lists[] = { lease_stmts, lease_end_stmts, node_worker_stmts, registry_node_stmts, audit_event_stmts, NULL };

@@ -111,8 +111,9 @@ LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, p
 BEGIN
   RETURN QUERY
   SELECT n.tenant_id, a.user_id, n.name, n.state, n.home_zone, a.name, a.kind, a.state, n.allowed_zones,
-         (SELECT coalesce(jsonb_agg(bindings_json(b)), '[]')
-            FROM (SELECT * FROM role_binding r WHERE r.tenant_id = t AND r.user_id = u ORDER BY r.role, r.binding_id LIMIT 256) b),
+         (SELECT coalesce(jsonb_agg(b.j), '[]')
+            FROM (SELECT bindings_json(r) AS j FROM role_binding r WHERE r.tenant_id = t AND r.user_id = u
+                   ORDER BY r.role, r.binding_id LIMIT 256) b),
          n.authz_rev
     FROM app_user a JOIN tenant n ON n.tenant_id = a.tenant_id
    WHERE a.tenant_id = t AND a.user_id = u;

@@ -11,9 +11,14 @@
  * on a tenant, does not administer that tenant; one PENDING request per kind and subject; an expired one does nothing.
  * A request lives in the scope it was made in (w->tenant_id; nil: the platform).
  * Calling order: approval_request in the asking route; approval_decide in the approving one. Memory: w->arena.
+ * An expired request is told as EXPIRED wherever it is read; nothing has to sweep it. An executor that fails leaves nothing but the
+ * request's end as FAILED; one that fails for want of a connection (RETRY, UNAVAILABLE) leaves the request pending.
+ * approval_request writes the audit event approval.request; the approving route writes approval.grant or approval.refuse. Both carry the
+ * payload's digest.
  * Errors: CONFLICT (a request for the same is pending; not pending any more), SEPARATION (the requester, or a second time), FORBIDDEN,
  * NOT_FOUND. */
 #pragma once
+#include "audit/record.h"
 #include "core/base/work.h"
 #include "core/table/schema.h"
 #include "tenants/principal.h"
@@ -26,6 +31,7 @@ struct approval {
     struct uuid subject_id;         /* nil: subject names it */
     struct str subject;             /* for people: a tenant's name, a zone's code, "key v3 in ae-dxb-1" */
     struct json payload;            /* what exactly */
+    struct str payload_sha256;      /* hex, of its stored text */
     struct str reason;
     int64_t needed, given;
     struct uuid requested_by;
@@ -51,7 +57,16 @@ enum errc approval_request(struct work *w, const struct approval_kind *kind, str
 enum errc approval_decide(struct work *w, const struct approval_kind *const kinds[], struct uuid approval_id, bool approve, struct str note,
                           struct approval *ret, struct err *e) MUST_CHECK;
 enum errc approval_get(struct work *w, struct uuid approval_id, struct approval *ret, struct err *e) MUST_CHECK;
-/* state STR_NULL: any. */
-enum errc approval_list(struct work *w, struct str state, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+struct approval_filter {
+    struct str state, kind;         /* STR_NULL: any */
+    struct uuid requested_by;       /* nil: anybody */
+};
+enum errc approval_list(struct work *w, const struct approval_filter *f, struct uuid position, int64_t limit, struct slice *ret,
+                        struct err *e) MUST_CHECK;
+/* The kind of that name in a NULL-ended list, or NULL. */
+const struct approval_kind *approval_kind_find(const struct approval_kind *const kinds[], struct str name);
+
+/* Kind, subject, state and the payload's digest, for the audit event of the route. */
+void approval_details(const struct approval *a, struct audit_event *ev);
 
 extern const struct stmt *const approval_stmts[];

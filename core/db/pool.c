@@ -21,6 +21,8 @@ static const struct stmt own_stmts[SLOT_OWN_COUNT] = {
     [SLOT_COMMIT] = { .name = "falaj_commit", .sql = "COMMIT" },
     [SLOT_ROLLBACK] = { .name = "falaj_rollback", .sql = "ROLLBACK" },
     [SLOT_PING] = { .name = "falaj_ping", .sql = "SELECT 1" },
+    [SLOT_MARK] = { .name = "falaj_mark", .sql = "SAVEPOINT falaj_mark" },
+    [SLOT_BACK_TO_MARK] = { .name = "falaj_back_to_mark", .sql = "ROLLBACK TO SAVEPOINT falaj_mark" },
 };
 
 static size_t pointer_hash(const void *p)

@@ -7,7 +7,7 @@
 #include "core/db/pool.h"
 
 /* The statements every pool has, at the first slots. */
-enum { SLOT_BEGIN, SLOT_BEGIN_RO, SLOT_SCOPE, SLOT_COMMIT, SLOT_ROLLBACK, SLOT_PING, SLOT_OWN_COUNT };
+enum { SLOT_BEGIN, SLOT_BEGIN_RO, SLOT_SCOPE, SLOT_COMMIT, SLOT_ROLLBACK, SLOT_PING, SLOT_MARK, SLOT_BACK_TO_MARK, SLOT_OWN_COUNT };
 
 struct db_pool {
     const char *conninfo, *app_name;        /* own copies */

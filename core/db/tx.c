@@ -25,7 +25,7 @@ struct db_tx {
     bool is_read_only, is_single, is_begun, is_failed, is_count_owed;      /* is_count_owed: a must_affect is not yet answered */
     struct err failure;
     int statements;
-    struct hook *hooks, **hooks_end;
+    struct hook *hooks, **hooks_end, **hooks_mark;
 };
 
 enum errc db_begin(struct db_pool *pool, struct db_scope scope, unsigned flags, struct arena *arena, struct db_tx **ret, struct err *e)
@@ -390,6 +390,32 @@ enum errc db_commit(struct db_tx *tx, struct err *e)
     for (struct hook *h = tx->hooks; h; h = h->next)
         h->fn(h->ctx);
     return ERR_OK;
+}
+
+enum errc db_mark(struct db_tx *tx, struct err *e)
+{
+    ASSERT(tx && tx->conn);
+    if (tx->is_failed)
+        return repeat_failure(tx, e);
+    start(tx);
+    send_own(tx, SLOT_MARK, NO_ARGS);
+    tx->hooks_mark = tx->hooks_end;
+    return pump(tx, NULL, e);
+}
+
+enum errc db_back_to_mark(struct db_tx *tx, struct err *e)
+{
+    ASSERT(tx && tx->conn && tx->hooks_mark);
+    struct err ignored;
+    if (!tx->is_failed && !conn_is_synced(tx->conn))
+        (void)pump(tx, NULL, &ignored);         /* what is queued belongs to the part: its failure is undone with it */
+    if (tx->conn->is_broken)
+        return repeat_failure(tx, e);
+    tx->is_failed = false;
+    *tx->hooks_mark = NULL;
+    tx->hooks_end = tx->hooks_mark;
+    send_own(tx, SLOT_BACK_TO_MARK, NO_ARGS);
+    return pump(tx, NULL, e);
 }
 
 void db_after_commit(struct db_tx *tx, void (*fn)(void *ctx), void *ctx)

@@ -65,6 +65,10 @@ void db_queue(struct db_tx *tx, const struct stmt *st, const struct arg *args, i
 MUST_CHECK enum errc db_commit(struct db_tx *tx, struct err *e);
 void db_rollback(struct db_tx *tx);                     /* NULL is fine */
 void db_rollbackp(struct db_tx **tx);                   /* for CLEANUP: rolls back unless committed */
+/* A part that may fail without losing what came before it: db_mark, then the part, then db_back_to_mark if it failed, which undoes the
+ * part, forgets its failure and its after-commit functions. One mark at a time. Fails when the connection is lost. */
+MUST_CHECK enum errc db_mark(struct db_tx *tx, struct err *e);
+MUST_CHECK enum errc db_back_to_mark(struct db_tx *tx, struct err *e);
 /* fn runs after a successful commit, when the connection has been given back, in the order of registration. */
 void db_after_commit(struct db_tx *tx, void (*fn)(void *ctx), void *ctx);
 
