@@ -34,11 +34,13 @@ SCHEMA_OF(object_keys, "An object with its keys",
     FIELD_AS(object_keys, object.stored_sha256, "stored_sha256", 0, .doc = "Stored digest"),
     FIELD_AS(object_keys, object.created_at, "created_at", 0, .doc = "When"), FIELD(object_keys, dek_id, 0, .doc = "Data key"),
     FIELD(object_keys, key_version, 0, .doc = "Tenant key's version"), FIELD(object_keys, dek, 0, .doc = "Wrapped data key"),
-    FIELD(object_keys, tkek, 0, .doc = "Wrapped tenant key; absent while it may not be used"));
+    FIELD(object_keys, tkek, 0, .doc = "Wrapped tenant key; absent while it may not be used"),
+    FIELD(object_keys, key_state, 0, .doc = "State of the tenant key's version"));
 
 #define KEYS_COLUMNS \
     "o.object_id, o.zone, o.kind, o.version, o.data_class, o.state, o.size_bytes, o.sha256, o.stored_bytes, o.stored_sha256, o.created_at,\n" \
-    "       d.dek_id, d.key_version, d.wrapped AS dek, CASE WHEN k.state IN ('PRIMARY', 'DECRYPT_ONLY') THEN k.wrapped END AS tkek\n"
+    "       d.dek_id, d.key_version, d.wrapped AS dek, CASE WHEN k.state IN ('PRIMARY', 'DECRYPT_ONLY') THEN k.wrapped END AS tkek,\n" \
+    "       k.state AS key_state\n"
 #define KEYS_JOIN \
     "  JOIN dek d ON d.tenant_id = o.tenant_id AND d.object_id = o.object_id\n" \
     "  JOIN tenant_key k ON k.tenant_id = d.tenant_id AND k.zone = d.zone AND k.version = d.key_version\n"
@@ -59,7 +61,8 @@ const struct stmt worker_output_find_stmt = { .name = "worker_output_find", .par
 enum errc object_release_item(struct uuid tenant, const struct object_keys *k, struct keyd_release_item *ret, struct err *e)
 {
     if (!k->tkek.data.len)
-        return FAIL(e, SEALED, "The key of this object may not be used");
+        return str_eq_c(k->key_state, "DESTROYED") ? FAIL(e, KEY_DESTROYED, "The key of this object has been destroyed; nobody can read it any more")
+                                                   : FAIL(e, SEALED, "The key of this object is %.*s and may not be used", STR_ARG(k->key_state));
     ret->tkek = (struct tkek_ref){ k->object.zone, tenant, STR(KEY_PURPOSE_DATA), (uint32_t)k->key_version };
     ret->dek = (struct dek_ref){ k->object.zone, tenant, k->object.kind, k->object.object_id, (uint32_t)k->object.version, k->dek_id };
     TRY(key_blob_from(k->tkek, &ret->tkek_blob, e));

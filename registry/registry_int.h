@@ -14,6 +14,7 @@ struct object_keys {
     struct uuid dek_id;
     int64_t key_version;
     struct bytes dek, tkek;
+    struct str key_state;
 };
 
 struct work;

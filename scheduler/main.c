@@ -18,7 +18,10 @@
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "keys/client.h"
+#include "registry/key_rewrap.h"
+#include "registry/key_shred.h"
 #include "scheduler/job.h"
+#include "scheduler/key_keeper.h"
 #include "scheduler/leader.h"
 #include "scheduler/lease.h"
 #include "scheduler/loop.h"
@@ -38,13 +41,15 @@ struct daemon {
     struct loop *loop;
     struct wake_listener *listener;
     struct sequence *sequence;
+    struct key_keeper *keeper;
     struct ops_server *ops;
     pthread_t signals;
     sigset_t set;
 };
 
 static const struct stmt *const *const scheduler_lists[] = { snapshot_stmts, plan_apply_stmts, reaper_stmts, node_scheduler_stmts,
-                                                             lease_end_stmts, NULL };
+                                                             lease_end_stmts, key_rewrap_leader_stmts, key_shred_leader_stmts,
+                                                             audit_event_stmts, NULL };
 static const struct stmt *const *const sequencer_lists[] = { sequencer_stmts, sequencer_head_stmts, audit_event_stmts, NULL };
 
 static void on_wake(void *ctx, struct str channel, struct str payload)
@@ -76,6 +81,11 @@ static void print_metrics(void *ctx, struct buf *out)
 {
     (void)ctx;
     metrics_print(out, "falaj-scheduler");
+}
+
+static bool leads(void *ctx)
+{
+    return loop_is_leading(((struct daemon *)ctx)->loop);
 }
 
 static void *wait_for_signal(void *arg)
@@ -140,6 +150,8 @@ static enum errc start_helpers(struct daemon *d, struct err *e)
     }
     if (d->sequencer_pool)
         __atomic_store_n(&d->sequence, sequence_new(&d->app, d->sequencer_pool, zone), __ATOMIC_RELEASE);
+    if (d->app.keyd)
+        d->keeper = key_keeper_new(&d->app, leads, d);
     if (c->scheduler_ops_port) {
         d->ops = ops_server_new("127.0.0.1", (int)c->scheduler_ops_port, (struct ops_source){ is_ready, print_metrics, d }, e);
         if (!d->ops)
@@ -152,6 +164,7 @@ static void stop(struct daemon *d)
 {
     ops_server_free(d->ops);
     wake_listener_free(d->listener);
+    key_keeper_free(d->keeper);
     sequence_free(d->sequence);
     loop_free(d->loop);
     leader_free(d->leader);

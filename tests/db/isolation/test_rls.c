@@ -10,6 +10,8 @@ static const struct { const char *table, *reason; } open_tables[] = {
     { "node", "machines of the platform; what runs on them is in attempt" },
     { "job_edge", "the state machine, constants" },
     { "price", "the price book of the platform, the same for all tenants" },
+    { "root_key", "versions of the zones' roots: the platform's, and no key is in it" },
+    { "key_edge", "the life of a key version, constants" },
     { "audit_cursor", "how far the sequencer is; one row, no tenant" },
 };
 
@@ -72,6 +74,9 @@ static void fill(struct uuid t)
         " ('%s', '%s', 'b', 'gpu_hours', 1, 'total', now(), '%s');"
         "INSERT INTO ledger_entry (tenant_id, transaction_id, line, account, queue, zone, pool, flavor, slot_ms, gpu_ms, energy_mj, money_micro)"
         " VALUES ('%s', '%s', 1, 'tenant', 'default', 'z', 'p', 'cpu', 1, 0, 0, 0)", id, id, hex(u), id, id, hex(u), id, id);
+    sql("INSERT INTO key_rewrap (tenant_id, rewrap_id, zone, kind, to_version) VALUES ('%s', '%s', 'ae-dxb-1', 'tenant', 2);"
+        "INSERT INTO erasure_certificate (tenant_id, certificate_id, zone, key_version, objects, destroyed_at, root_version, backups_until, body,"
+        " signature, key_id) VALUES ('%s', '%s', 'ae-dxb-1', 1, 0, now(), 1, now(), '{}', sha512('x'), 'k')", id, id, id, id);
     sql("INSERT INTO audit_event (tenant_id, event_id, body) VALUES ('%s', '%s', 'x');"
         "INSERT INTO audit_seq (tenant_id, tseq, event_id, leaf, chain) VALUES ('%s', 1, '%s', sha256('x'), sha256('x'));"
         "INSERT INTO audit_log_state (tenant_id, size, chain, frontier) VALUES ('%s', 1, 'x', 'x');"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fixture.h - a PostgreSQL with the schema, a real falaj-keyd, a blob directory, two tenants, and the frame of a unit of work. */
 #pragma once
+#include <glob.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -20,8 +21,12 @@
 #include "core/table/config.h"
 #include "keys/client.h"
 #include "registry/blob_store.h"
+#include "registry/key_life.h"
+#include "registry/key_rewrap.h"
+#include "registry/key_shred.h"
 #include "registry/object.h"
 #include "registry/registry.h"
+#include "registry/root_key.h"
 #include "tenants/principal.h"
 #include "tenants/quota.h"
 #include "tests/db/harness.h"
@@ -85,7 +90,8 @@ static inline void add_tenant(int i, const char *name)
 static inline int setup(void **state)
 {
     (void)state;
-    static const struct stmt *const *const app_lists[] = { registry_stmts, quota_stmts, audit_event_stmts, NULL };
+    static const struct stmt *const *const app_lists[] = { registry_stmts, quota_stmts, audit_event_stmts, key_life_stmts, key_rewrap_stmts,
+                                                           key_shred_stmts, root_key_stmts, NULL };
     static const struct stmt *const *const node_lists[] = { registry_node_stmts, audit_event_stmts, NULL };
     OK(secmem_init(1 << 20, false, &e));
     snprintf(dir, sizeof dir, "/tmp/registry_XXXXXX");
@@ -93,12 +99,11 @@ static inline int setup(void **state)
     pg = pg_harness_new();
     pg_harness_exec_file(pg, NULL, "migrations/roles.sql");
     pg_harness_exec(pg, NULL, "CREATE DATABASE falaj OWNER falaj_owner");
-    static const char *const files[] = { "0001_foundation", "0002_job_edges", "0003_functions" };
-    for (size_t i = 0; i < 3; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "migrations/%s.sql", files[i]);
-        pg_harness_exec_file(pg, DB, path);
-    }
+    glob_t files;
+    assert_int_equal(glob("migrations/[0-9]*.sql", 0, NULL, &files), 0);
+    for (size_t i = 0; i < files.gl_pathc; i++)
+        pg_harness_exec_file(pg, DB, files.gl_pathv[i]);
+    globfree(&files);
     pg_harness_exec(pg, DB, "INSERT INTO zone (code, name, country) VALUES ('ae-dxb-1', 'Dubai', 'AE'), ('de-fra-1', 'Frankfurt', 'DE')");
     char blobs[96];
     snprintf(blobs, sizeof blobs, "%s/blobs", dir);

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_key_life.c - keys are rotated, moved, disabled, imported, destroyed; what was stored stays readable until it must not be. */
+#include "tests/db/registry/fixture.h"
+#include "core/crypto/key_import.h"
+#include "core/crypto/sign.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+static const struct object_new DATASET = { .kind = "dataset", .data_class = { "internal", 8 } };
+static struct db_pool *leader;
+static struct uuid forgotten;          /* its key is destroyed by one test and restored from a backup by the next */
+
+static int open_leader(void **state)
+{
+    static const struct stmt *const *const lists[] = { key_rewrap_leader_stmts, key_shred_leader_stmts, audit_event_stmts, NULL };
+    int rc = setup(state);
+    leader = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(pg, "falaj_scheduler", DB), .size = 2, .lists = lists });
+    OK(db_pool_check(leader, &e));
+    pg_harness_exec(pg, DB, "UPDATE quota SET hard_limit = 1000000000");
+    return rc;
+}
+
+static int close_leader(void **state)
+{
+    db_pool_free(leader);
+    return teardown(state);
+}
+
+static struct uuid put(int tenant, const char *text)
+{
+    struct work w = begin(tenant);
+    struct object o;
+    OK(object_put(&w, &DATASET, str_c(text), &o, &e));
+    end(&w);
+    return o.object_id;
+}
+
+static enum errc read_back(int tenant, struct uuid id, const char *want)
+{
+    struct work w = begin(tenant);
+    CLEANUP(object_reader_freep) struct object_reader *r = NULL;
+    CLEANUP(buf_releasep) struct buf b = BUF(1 << 20);
+    enum errc rc = object_open(&w, id, "dataset", &r, &e);
+    db_rollback(w.tx);
+    if (rc == ERR_OK)
+        rc = object_read_all(r, &b, &e);
+    if (rc == ERR_OK)
+        assert_true(str_eq_c(buf_str(&b), want));
+    return rc;
+}
+
+static int64_t number(const char *sql)
+{
+    struct db_tx *tx;
+    struct row { int64_t n; } row = { 0 };
+    static const struct field fields[] = { FIELD(row, n, 0, .doc = "n") };
+    static const struct schema schema = { "row", sizeof(struct row), fields, 1, "n" };
+    struct stmt st = { .name = "number", .params = "", .row = &schema, .card = CARD_ONE, .sql = sql };
+    const struct stmt *list[] = { &st, NULL };
+    const struct stmt *const *const lists[] = { list, NULL };
+    struct db_pool *p = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(pg, NULL, DB), .size = 1, .lists = lists });
+    OK(db_begin(p, SCOPE_SYSTEM, 0, arena, &tx, &e));
+    OK(db_one(tx, &st, NO_ARGS, &row, &e));
+    OK(db_commit(tx, &e));
+    db_pool_free(p);
+    return row.n;
+}
+
+/* One batch as the leader does it; commit false: the leader died before its commit. */
+static bool batch(bool commit, int64_t *moved)
+{
+    struct work w = { .app = &app, .arena = arena, .now_us = clock_wall_us(&clock_system) };
+    bool any;
+    OK(db_begin(leader, SCOPE_SYSTEM, 0, arena, &w.tx, &e));
+    OK(rewrap_next(&w, &any, moved, &e));
+    if (commit)
+        OK(db_commit(w.tx, &e));
+    db_rollback(w.tx);
+    return any;
+}
+
+static void rewrap_all(void)
+{
+    int64_t moved;
+    while (batch(true, &moved))
+        ;
+}
+
+static int64_t shred_due(void)
+{
+    struct work w = { .app = &app, .arena = arena, .now_us = clock_wall_us(&clock_system) };
+    int64_t n;
+    OK(db_begin(leader, SCOPE_SYSTEM, 0, arena, &w.tx, &e));
+    OK(key_shred_due(&w, 10, &n, &e));
+    OK(db_commit(w.tx, &e));
+    return n;
+}
+
+static int64_t rotate(int tenant)
+{
+    struct work w = begin(tenant);
+    struct key_version v;
+    OK(key_rotate(&w, str_c(ZONE), false, &v, &e));
+    end(&w);
+    assert_true(str_eq_c(v.state, "PRIMARY"));
+    return v.key_version;
+}
+
+static void rotation_moves_every_data_key_and_can_stop_anywhere(void **state)
+{
+    (void)state;
+    enum { N = REWRAP_BATCH + 60 };
+    static struct uuid ids[N];
+    char text[32];
+    int64_t moved;
+    for (int i = 0; i < N; i++) {
+        snprintf(text, sizeof text, "content %d", i);
+        ids[i] = put(0, text);
+    }
+    int64_t to = rotate(0);
+    assert_true(batch(true, &moved));
+    assert_int_equal(moved, REWRAP_BATCH);
+    assert_true(batch(false, &moved));              /* dies here … */
+    assert_true(moved > 0);
+    rewrap_all();                                   /* … and another goes on */
+    char sql[256];
+    snprintf(sql, sizeof sql, "SELECT count(*) AS n FROM dek d JOIN tenant t USING (tenant_id) WHERE t.name = 'aaa' AND key_version <> %ld", (long)to);
+    assert_int_equal(number(sql), 0);
+    assert_int_equal(number("SELECT count(*) AS n FROM key_rewrap WHERE state = 'DONE' AND done = total AND failed = 0"), 1);
+    assert_int_equal(number("SELECT count(*) AS n FROM tenant_key k WHERE state = 'PRIMARY' AND wraps < (SELECT count(*) FROM dek d "
+                            "WHERE d.tenant_id = k.tenant_id AND d.key_version = k.version)"), 0);
+    for (int i = 0; i < N; i += 7) {
+        snprintf(text, sizeof text, "content %d", i);
+        OK(read_back(0, ids[i], text));
+    }
+    struct work w = begin(0);
+    struct key_summary s;
+    OK(key_min_version(&w, str_c(ZONE), to, &s, &e));
+    end(&w);
+    assert_int_equal(s.min_version, to);
+    OK(read_back(0, ids[3], "content 3"));
+}
+
+static void a_key_made_late_under_the_old_version_is_found(void **state)
+{
+    (void)state;
+    struct work late = begin(1), w;
+    struct object o;
+    int64_t started, moved;
+    put(1, "first");
+    OK(object_put(&late, &DATASET, STR("late"), &o, &e));   /* its data key is wrapped under the version that is about to retire */
+    /* The rotation waits for the late writer's lock on the version, so it must run beside it. */
+    OK(db_commit(late.tx, &e));
+    db_rollback(late.tx);
+    rotate(1);
+    rewrap_all();
+    pg_harness_exec(pg, DB, "UPDATE dek SET key_version = key_version WHERE false");
+    assert_int_equal(number("SELECT count(*) AS n FROM dek d JOIN tenant_key k ON k.tenant_id = d.tenant_id AND k.zone = d.zone AND "
+                            "k.version = d.key_version WHERE k.state <> 'PRIMARY'"), 0);
+    OK(read_back(1, o.object_id, "late"));
+    /* Below the minimum is refused while something hangs there; with nothing left there is nothing to start. */
+    w = (struct work){ .app = &app, .arena = arena, .now_us = clock_wall_us(&clock_system) };
+    OK(db_begin(leader, SCOPE_SYSTEM, 0, arena, &w.tx, &e));
+    OK(rewrap_find_left(&w, &started, &e));
+    OK(db_commit(w.tx, &e));
+    assert_int_equal(started, 0);
+    struct uuid left = put(1, "left");
+    rotate(1);
+    pg_harness_exec(pg, DB, "UPDATE key_rewrap SET state = 'DONE', finished_at = now() WHERE state = 'RUNNING'");    /* as if it had ended too early */
+    w = begin(1);
+    struct key_summary s;
+    assert_int_equal(key_min_version(&w, str_c(ZONE), 3, &s, &e), ERR_CONFLICT);
+    db_rollback(w.tx);
+    w = (struct work){ .app = &app, .arena = arena, .now_us = clock_wall_us(&clock_system) };
+    OK(db_begin(leader, SCOPE_SYSTEM, 0, arena, &w.tx, &e));
+    OK(rewrap_find_left(&w, &started, &e));
+    OK(db_commit(w.tx, &e));
+    assert_int_equal(started, 1);
+    assert_true(batch(true, &moved));
+    assert_true(moved >= 3);
+    OK(read_back(1, left, "left"));
+}
+
+static void a_damaged_key_is_counted_and_left(void **state)
+{
+    (void)state;
+    put(1, "one");
+    put(1, "two");
+    rewrap_all();
+    pg_harness_exec(pg, DB, "UPDATE dek SET wrapped = set_byte(wrapped, 60, get_byte(wrapped, 60) # 1) WHERE dek_id = "
+                            "(SELECT dek_id FROM dek JOIN tenant USING (tenant_id) WHERE name = 'bbb' ORDER BY dek_id LIMIT 1)");
+    rotate(1);
+    rewrap_all();
+    assert_int_equal(number("SELECT failed AS n FROM key_rewrap JOIN tenant USING (tenant_id) WHERE name = 'bbb' ORDER BY rewrap_id DESC LIMIT 1"), 1);
+    pg_harness_exec(pg, DB, "UPDATE dek SET wrapped = set_byte(wrapped, 60, get_byte(wrapped, 60) # 1) WHERE dek_id = "
+                            "(SELECT dek_id FROM dek JOIN tenant USING (tenant_id) WHERE name = 'bbb' ORDER BY dek_id LIMIT 1)");
+    rotate(1);
+    rewrap_all();
+    assert_int_equal(number("SELECT failed AS n FROM key_rewrap JOIN tenant USING (tenant_id) WHERE name = 'bbb' ORDER BY rewrap_id DESC LIMIT 1"), 0);
+}
+
+static struct key_version act(int tenant, enum errc (*fn)(struct work *, struct str, int64_t, struct key_version *, struct err *), int64_t v)
+{
+    struct work w = begin(tenant);
+    struct key_version ret;
+    OK(fn(&w, str_c(ZONE), v, &ret, &e));
+    end(&w);
+    return ret;
+}
+
+static void a_disabled_version_opens_nothing_at_once(void **state)
+{
+    (void)state;
+    struct uuid id = put(0, "secret");
+    int64_t v = number("SELECT max(tenant_key.version) AS n FROM tenant_key JOIN tenant USING (tenant_id) WHERE name = 'aaa'");
+    OK(read_back(0, id, "secret"));
+    act(0, key_disable, v);
+    assert_int_equal(read_back(0, id, "secret"), ERR_SEALED);
+    struct work w = begin(0);
+    struct key_version ret;
+    assert_int_equal(key_disable(&w, str_c(ZONE), v, &ret, &e), ERR_CONFLICT);
+    db_rollback(w.tx);
+    act(0, key_enable, v);
+    OK(read_back(0, id, "secret"));
+    rotate(0);                                      /* a primary again */
+    rewrap_all();
+    OK(read_back(0, id, "secret"));
+}
+
+static void the_tenants_own_key_is_taken_only_as_it_was_sealed(void **state)
+{
+    (void)state;
+    uint8_t point[P256_POINT], eph[P256_POINT], sealed[IMPORT_SEALED];
+    struct aad aad;
+    CLEANUP(secret32_freep) struct secret32 *own = secret32_new();
+    struct key_version v;
+    OK(keyd_import_public(app.keyd, str_c(ZONE), point, &e));
+    memset(own->b, 0x5a, sizeof own->b);
+    import_aad(str_c(ZONE), people[0]->tenant_id, &aad);
+    OK(import_seal(point, &aad, own, eph, sealed, &e));
+    struct work w = begin(1);                       /* another tenant sends it */
+    assert_int_equal(key_import(&w, str_c(ZONE), str_n((char *)eph, sizeof eph), str_n((char *)sealed, sizeof sealed), &v, &e), ERR_UNPROCESSABLE);
+    db_rollback(w.tx);
+    sealed[20] ^= 1;
+    w = begin(0);
+    assert_int_equal(key_import(&w, str_c(ZONE), str_n((char *)eph, sizeof eph), str_n((char *)sealed, sizeof sealed), &v, &e), ERR_UNPROCESSABLE);
+    assert_int_equal(key_import(&w, str_c(ZONE), str_n((char *)eph, 10), str_n((char *)sealed, sizeof sealed), &v, &e), ERR_INVALID);
+    db_rollback(w.tx);
+    sealed[20] ^= 1;
+    w = begin(0);
+    OK(key_import(&w, str_c(ZONE), str_n((char *)eph, sizeof eph), str_n((char *)sealed, sizeof sealed), &v, &e));
+    end(&w);
+    assert_true(str_eq_c(v.origin, "imported") && str_eq_c(v.state, "PRIMARY"));
+    OK(read_back(0, put(0, "under my own key"), "under my own key"));
+    rewrap_all();
+}
+
+static void certificate_is_signed(int tenant, int64_t version)
+{
+    struct work w = begin(tenant);
+    struct slice all;
+    uint8_t public_key[ED25519_PUBLIC], id[KEY_ID_BYTES];
+    OK(erasure_certificate_list(&w, UUID_NIL, 10, &all, &e));
+    end(&w);
+    assert_true(all.n >= 1);
+    const struct erasure_certificate *c = all.items;
+    assert_int_equal(c->key_version, version);
+    assert_true(c->objects >= 1);
+    assert_true(c->backups_until.us - c->destroyed_at.us == 35 * INT64_C(86400000000));
+    OK(keyd_public_key(app.keyd, str_c(ZONE), public_key, id, &e));
+    assert_true(ed25519_verify(public_key, c->body.ptr, c->body.len, (const uint8_t *)c->signature.data.ptr));
+    w = begin(!tenant);
+    assert_int_equal(erasure_certificate_get(&w, c->certificate_id, &(struct erasure_certificate){ 0 }, &e), ERR_NOT_FOUND);
+    db_rollback(w.tx);
+}
+
+static void a_destroyed_key_leaves_a_certificate_and_nothing_else(void **state)
+{
+    (void)state;
+    struct uuid id = forgotten = put(1, "to be forgotten");
+    int64_t v = number("SELECT max(tenant_key.version) AS n FROM tenant_key JOIN tenant USING (tenant_id) WHERE name = 'bbb' AND tenant_key.state = 'PRIMARY'");
+    struct work w = begin(1);
+    assert_int_equal(key_destroy_check(&w, str_c(ZONE), v, &e), ERR_CONFLICT);      /* the primary one: rotate first */
+    OK(key_destroy_check(&w, str_c(ZONE), 0, &e));
+    OK(key_schedule_destroy(&w, str_c(ZONE), 0, 30, &e));
+    end(&w);
+    assert_int_equal(read_back(1, id, ""), ERR_SEALED);
+    assert_int_equal(shred_due(), 0);
+    act(1, key_cancel_destroy, v);
+    act(1, key_enable, v);
+    OK(read_back(1, id, "to be forgotten"));
+    w = begin(1);
+    OK(key_schedule_destroy(&w, str_c(ZONE), v, 30, &e));
+    end(&w);
+    /* Yesterday's backup of the key table. */
+    pg_harness_exec(pg, DB, "CREATE TABLE backup_key AS SELECT k.* FROM tenant_key k JOIN tenant USING (tenant_id) WHERE name = 'bbb'");
+    char sql[256];
+    snprintf(sql, sizeof sql, "UPDATE tenant_key k SET destroy_after = now() - interval '1 s' FROM tenant t WHERE t.tenant_id = k.tenant_id AND t.name = 'bbb' "
+             "AND k.version = %ld", (long)v);
+    pg_harness_exec(pg, DB, sql);
+    assert_int_equal(shred_due(), 1);
+    assert_int_equal(shred_due(), 0);
+    assert_int_equal(read_back(1, id, ""), ERR_KEY_DESTROYED);
+    certificate_is_signed(1, v);
+    assert_int_equal(number("SELECT count(*) AS n FROM tenant_key WHERE state = 'DESTROYED' AND wrapped IS NULL AND blob_sha IS NOT NULL"), 1);
+}
+
+static struct work platform(void)
+{
+    struct work w = { .app = &app, .arena = arena, .principal = people[0], .tenant_id = UUID_NIL, .now_us = clock_wall_us(&clock_system) };
+    OK(db_begin(app.pool, SCOPE_TENANT(UUID_NIL), 0, arena, &w.tx, &e));
+    return w;
+}
+
+/* Needs the test before: a shredded key and a backup that still has it. */
+static void yesterdays_backup_dies_with_the_old_root(void **state)
+{
+    (void)state;
+    struct uuid kept = put(0, "kept");
+    int64_t version;
+    struct work w = platform();
+    OK(root_key_rotate(&w, str_c(ZONE), &version, &e));
+    end(&w);
+    w = platform();
+    assert_int_equal(root_key_destroy_check(&w, str_c(ZONE), version - 1, &e), ERR_CONFLICT);    /* keys still hang on it */
+    db_rollback(w.tx);
+    rewrap_all();
+    OK(read_back(0, kept, "kept"));
+    w = platform();
+    assert_int_equal(root_key_destroy_check(&w, str_c(ZONE), version, &e), ERR_CONFLICT);        /* the current one */
+    assert_int_equal(root_key_destroy_check(&w, str_c(ZONE), version + 7, &e), ERR_NOT_FOUND);
+    OK(root_key_destroy(&w, str_c(ZONE), version - 1, &e));
+    end(&w);
+    OK(read_back(0, kept, "kept"));
+    /* The backup comes back: the row says PRIMARY again, the blob is there, and it opens nothing. */
+    pg_harness_exec(pg, DB, "ALTER TABLE tenant_key DISABLE TRIGGER tenant_key_guard;"
+                            "UPDATE tenant_key k SET state = 'DECRYPT_ONLY', wrapped = b.wrapped, root_version = b.root_version, destroyed_at = NULL "
+                            "FROM backup_key b WHERE b.tenant_id = k.tenant_id AND b.zone = k.zone AND b.version = k.version AND k.state = 'DESTROYED';"
+                            "ALTER TABLE tenant_key ENABLE TRIGGER tenant_key_guard");
+    assert_int_equal(number("SELECT count(*) AS n FROM tenant_key k JOIN backup_key b USING (tenant_id, zone, version) WHERE k.wrapped = b.wrapped") > 0, 1);
+    assert_int_equal(read_back(1, forgotten, ""), ERR_DAMAGED);
+}
+
+static _Atomic int failures, turns;
+static _Atomic bool is_over;
+
+static void *traffic(void *arg)
+{
+    int tenant = (int)(intptr_t)arg;
+    struct arena *a = arena_new(64 << 20);
+    for (int i = 0; !is_over; i++) {
+        struct err err = { 0 };
+        char text[32];
+        struct object o;
+        arena_reset(a);
+        snprintf(text, sizeof text, "load %d", i);
+        struct work w = { .app = &app, .arena = a, .principal = people[tenant], .tenant_id = people[tenant]->tenant_id, .now_us = clock_wall_us(&clock_system) };
+        enum errc rc = db_begin(app.pool, SCOPE_TENANT(w.tenant_id), 0, a, &w.tx, &err);
+        if (rc == ERR_OK)
+            rc = object_put(&w, &DATASET, str_c(text), &o, &err);
+        if (rc == ERR_OK)
+            rc = db_commit(w.tx, &err);
+        db_rollback(w.tx);
+        struct object_reader *r = NULL;
+        struct buf b = BUF(1 << 20);
+        if (rc == ERR_OK)
+            rc = db_begin(app.pool, SCOPE_TENANT(w.tenant_id), TX_READ_ONLY, a, &w.tx, &err);
+        if (rc == ERR_OK)
+            rc = object_open(&w, o.object_id, "dataset", &r, &err);
+        if (rc == ERR_OK)
+            db_rollback(w.tx);
+        if (rc == ERR_OK)
+            rc = object_read_all(r, &b, &err);
+        if (rc != ERR_OK || !str_eq_c(buf_str(&b), text)) {
+            print_error("turn %d: %s\n", i, err.msg);
+            failures++;
+        }
+        object_reader_free(r);
+        buf_release(&b);
+        turns++;
+    }
+    arena_free(a);
+    return NULL;
+}
+
+static void nothing_fails_while_everything_rotates(void **state)
+{
+    (void)state;
+    pthread_t threads[2];
+    int64_t version;
+    is_over = false;
+    rotate(1);
+    for (intptr_t i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, traffic, (void *)i), 0);
+    for (int i = 0; i < 8; i++) {
+        rotate(0);
+        rotate(1);
+        struct work w = platform();
+        OK(root_key_rotate(&w, str_c(ZONE), &version, &e));
+        end(&w);
+        rewrap_all();
+        usleep(100000);
+    }
+    is_over = true;
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    print_message("%d reads and writes through 24 rotations, %d failed\n", turns, failures);
+    assert_int_equal(failures, 0);
+    assert_true(turns > 20);
+}
+
+static void the_database_holds_the_edges(void **state)
+{
+    (void)state;
+    pg_harness_exec(pg, DB, "DO $$ BEGIN UPDATE tenant_key SET state = 'PENDING' WHERE state = 'DECRYPT_ONLY'; RAISE EXCEPTION 'it was allowed'; "
+                            "EXCEPTION WHEN check_violation THEN NULL; END $$");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rotation_moves_every_data_key_and_can_stop_anywhere),
+        cmocka_unit_test(a_key_made_late_under_the_old_version_is_found),
+        cmocka_unit_test(a_damaged_key_is_counted_and_left),
+        cmocka_unit_test(a_disabled_version_opens_nothing_at_once),
+        cmocka_unit_test(the_tenants_own_key_is_taken_only_as_it_was_sealed),
+        cmocka_unit_test(a_destroyed_key_leaves_a_certificate_and_nothing_else),
+        cmocka_unit_test(yesterdays_backup_dies_with_the_old_root),
+        cmocka_unit_test(the_database_holds_the_edges),
+        cmocka_unit_test(nothing_fails_while_everything_rotates),
+    };
+    return cmocka_run_group_tests(tests, open_leader, close_leader);
+}
