@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* approval_kinds.c - the list. A kind is a constant beside its executor; its row here is what makes a request of it decidable. */
 #include "api/approval_kinds.h"
+#include "api/keys_int.h"
 
-const struct approval_kind *const approval_kinds[] = { NULL };
+const struct approval_kind *const approval_kinds[] = {
+    &key_destroy_kind,
+    &root_destroy_kind,
+    &root_rotate_kind,
+    NULL
+};

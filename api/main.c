@@ -25,8 +25,12 @@
 #include "core/table/metrics.h"
 #include "keys/client.h"
 #include "registry/blob_store.h"
+#include "registry/key_life.h"
+#include "registry/key_rewrap.h"
+#include "registry/key_shred.h"
 #include "registry/orphan.h"
 #include "registry/registry.h"
+#include "registry/root_key.h"
 #include "registry/serving.h"
 #include "scheduler/capacity.h"
 #include "scheduler/invariants.h"
@@ -55,8 +59,31 @@ enum { SECURE_HEAP = 4 << 20, KEYD_TIMEOUT_MS = 3000, HOUSEKEEPING_S = 10, ORPHA
 extern const struct stmt *const idempotency_stmts[];
 
 static const struct stmt *const *const app_lists[] = {
-    authn_stmts, principal_stmts, approval_stmts, zone_stmts, tenant_stmts, user_stmts, api_token_stmts, quota_stmts, bootstrap_stmts, idempotency_stmts, job_stmts,
-    submit_stmts, capacity_stmts, invariants_stmts, watch_stmts, registry_stmts, node_stmts, audit_event_stmts, audit_export_stmts, audit_proof_stmts, NULL
+    authn_stmts,
+    principal_stmts,
+    approval_stmts,
+    zone_stmts,
+    tenant_stmts,
+    user_stmts,
+    api_token_stmts,
+    quota_stmts,
+    bootstrap_stmts,
+    idempotency_stmts,
+    job_stmts,
+    submit_stmts,
+    capacity_stmts,
+    invariants_stmts,
+    watch_stmts,
+    registry_stmts,
+    node_stmts,
+    audit_event_stmts,
+    audit_export_stmts,
+    audit_proof_stmts,
+    key_life_stmts,
+    key_rewrap_stmts,
+    key_shred_stmts,
+    root_key_stmts,
+    NULL
 };
 static const struct stmt *const *const node_lists[] = { lease_stmts, lease_end_stmts, node_worker_stmts, registry_node_stmts, audit_event_stmts, NULL };
 

@@ -1,11 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* routes.c - the list of the route tables: every resource of the API. */
+/* routes.c - the list of the route tables: every resource of the API, one line each. */
 #include "api/route.h"
 
-extern const struct route_table approval_routes, audit_routes, dataset_routes, deployment_routes, inference_routes, job_routes, job_stream_routes, lease_object_routes,
-    lease_routes, model_routes, node_routes, system_routes, tenant_routes, user_routes, zone_routes;
+#define ROUTE_TABLES(X) \
+    X(system_routes) \
+    X(zone_routes) \
+    X(tenant_routes) \
+    X(user_routes) \
+    X(dataset_routes) \
+    X(job_routes) \
+    X(job_stream_routes) \
+    X(model_routes) \
+    X(deployment_routes) \
+    X(inference_routes) \
+    X(node_routes) \
+    X(lease_routes) \
+    X(lease_object_routes) \
+    X(audit_routes) \
+    X(approval_routes) \
+    X(key_routes) \
+    X(root_key_routes)
 
-const struct route_table *const all_routes[] = {
-    &system_routes, &zone_routes, &tenant_routes, &user_routes, &dataset_routes, &job_routes, &job_stream_routes, &model_routes,
-    &deployment_routes, &inference_routes, &node_routes, &lease_routes, &lease_object_routes, &audit_routes, &approval_routes, NULL
-};
+#define DECLARE(table) extern const struct route_table table;
+ROUTE_TABLES(DECLARE)
+
+#define ADDRESS(table) &table,
+const struct route_table *const all_routes[] = { ROUTE_TABLES(ADDRESS) NULL };
