@@ -55,13 +55,15 @@ static bool scan_keys(struct str *s, struct bundle_manifest *m)
 
 bool bundle_manifest_encode(const struct bundle_manifest *m, struct buf *b)
 {
-    if (!scan_is_word(str_c(m->zone)))
+    if (!scan_is_word(str_c(m->zone)) || !audit_filter_is_valid(&m->filter))
         return false;
     buf_add_c(b, "{\"format\":\"falaj-audit-bundle-v1\",\"tenant\":");
     scan_put_uuid(b, m->tenant_id);
-    buf_printf(b, ",\"zone\":\"%s\",\"from_tseq\":%llu,\"to_tseq\":%llu,\"count\":%llu,\"created_us\":%lld,\"mode\":\"%s\",\"head\":",
+    buf_printf(b, ",\"zone\":\"%s\",\"from_tseq\":%llu,\"to_tseq\":%llu,\"count\":%llu,\"created_us\":%lld,\"mode\":\"%s\",\"filter\":",
                m->zone, (unsigned long long)m->from, (unsigned long long)m->to, (unsigned long long)m->count,
                (long long)m->created_us, m->is_selection ? "selection" : "range");
+    audit_filter_encode(&m->filter, b);
+    buf_add_c(b, ",\"head\":");
     put_head(b, &m->head);
     buf_add_c(b, "},\"previous\":");
     if (m->has_previous) {
@@ -90,7 +92,7 @@ static bool scan_numbers(struct str *s, struct bundle_manifest *m)
         !scan_lit(s, ",\"mode\":\""))
         return false;
     m->is_selection = scan_lit(s, "selection\"");
-    return m->is_selection || scan_lit(s, "range\"");
+    return (m->is_selection || scan_lit(s, "range\"")) && scan_lit(s, ",\"filter\":") && audit_filter_scan(s, &m->filter);
 }
 
 bool bundle_manifest_decode(struct str line, struct bundle_manifest *m)

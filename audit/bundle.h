@@ -5,6 +5,7 @@
  * event is the last member of its record, so its canonical bytes are exactly those between `"event":` and the final `}`.
  * Encoders append one line with its newline; decoders take a line without it. Decoded views borrow the line. Pure. */
 #pragma once
+#include "audit/filter.h"
 #include "audit/head.h"
 #include "core/base/str.h"
 
@@ -21,6 +22,7 @@ struct bundle_manifest {
     uint64_t from, to, count;
     int64_t created_us;
     bool is_selection;                          /* records carry inclusion proofs and no chain */
+    struct audit_filter filter;                 /* of a selection: what was asked for; empty: the entries were named */
     struct bundle_head head;
     bool has_previous;
     struct bundle_head previous;

@@ -9,15 +9,6 @@ static void skip(struct str *s, size_t n)
     s->len -= n;
 }
 
-bool scan_lit(struct str *s, const char *lit)
-{
-    size_t n = strlen(lit);
-    if (s->len < n || memcmp(s->ptr, lit, n) != 0)
-        return false;
-    skip(s, n);
-    return true;
-}
-
 bool scan_u64(struct str *s, uint64_t *ret)
 {
     uint64_t v = 0;
@@ -54,23 +45,29 @@ bool scan_i64(struct str *s, int64_t *ret)
     return true;
 }
 
-static int digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+/* The value of a lower-case digit, else 0x80, so that the or of all tells whether one was none. */
+static const uint8_t digits_of[256] = {
+#define NONE_8 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80
+#define NONE_32 NONE_8, NONE_8, NONE_8, NONE_8
+    NONE_32, NONE_8, NONE_8, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, NONE_32,
+    0x80, 10, 11, 12, 13, 14, 15, 0x80, NONE_8, NONE_8, NONE_8, NONE_32, NONE_32, NONE_32, NONE_32,
+#undef NONE_8
+#undef NONE_32
+};
 
 bool scan_hex(struct str *s, uint8_t *out, size_t n)
 {
+    const unsigned char *p = (const unsigned char *)s->ptr;
+    unsigned bad = 0;
     if (s->len < 2 * n)
         return false;
-    int bad = 0;
     for (size_t i = 0; i < n; i++) {
-        int hi = digit(s->ptr[2 * i]), lo = digit(s->ptr[2 * i + 1]);
+        unsigned hi = digits_of[p[2 * i]], lo = digits_of[p[2 * i + 1]];
         bad |= hi | lo;
-        out[i] = (uint8_t)((unsigned)hi << 4 | (unsigned)lo);
+        out[i] = (uint8_t)(hi << 4 | lo);
     }
     skip(s, 2 * n);
-    return bad >= 0;
+    return bad < 0x80;
 }
 
 bool scan_hash(struct str *s, struct merkle_hash *ret)

@@ -8,7 +8,16 @@
 #include "core/base/id.h"
 #include "core/base/str.h"
 
-bool scan_lit(struct str *s, const char *lit);
+/* Inline, so that the length of a literal is known where it is compared: a bundle of a million lines has ten million of them. */
+static inline bool scan_lit(struct str *s, const char *lit)
+{
+    size_t n = strlen(lit);
+    if (s->len < n || memcmp(s->ptr, lit, n) != 0)
+        return false;
+    s->ptr += n;
+    s->len -= n;
+    return true;
+}
 bool scan_u64(struct str *s, uint64_t *ret);                       /* at most 2^62 */
 bool scan_i64(struct str *s, int64_t *ret);
 bool scan_hex(struct str *s, uint8_t *out, size_t n);              /* 2n lower-case digits */

@@ -12,8 +12,6 @@
 #include "audit/verify_int.h"
 #include "core/base/cleanup.h"
 
-enum line_state { LINE_HERE, LINE_END, LINE_PARTIAL, LINE_LONG, LINE_ERROR };
-
 const char *verify_damage_text(enum verify_damage d)
 {
     static const char *const names[] = { "ok", "edited", "deleted", "truncated", "inserted", "swapped", "duplicated",
@@ -32,33 +30,6 @@ bool verify_bad(struct verifier *v, enum verify_damage d, uint64_t tseq, const c
     v->ret->damage = d;
     v->ret->tseq = tseq;
     return false;
-}
-
-static enum line_state next_line(struct verifier *v, struct str *ret)
-{
-    for (;;) {
-        char *from = v->buf + v->start;
-        char *nl = v->len > v->scanned ? memchr(from + v->scanned, '\n', v->len - v->scanned) : NULL;
-        if (nl) {
-            *ret = str_n(from, (size_t)(nl - from));
-            v->start += ret->len + 1;
-            v->len -= ret->len + 1;
-            v->scanned = 0;
-            return ret->len > AUDIT_LINE_MAX ? LINE_LONG : LINE_HERE;
-        }
-        v->scanned = v->len;
-        if (v->is_eof)
-            return v->len ? LINE_PARTIAL : LINE_END;
-        if (v->len > AUDIT_LINE_MAX)
-            return LINE_LONG;
-        memmove(v->buf, from, v->len);
-        v->start = 0;
-        ssize_t n = v->read(v->ctx, v->buf + v->len, 2 * AUDIT_LINE_MAX - v->len);
-        if (n < 0 || (size_t)n > 2 * AUDIT_LINE_MAX - v->len)
-            return LINE_ERROR;
-        v->is_eof = n == 0;
-        v->len += (size_t)n;
-    }
 }
 
 static bool suspend(struct verifier *v, enum verify_pending kind, uint64_t tseq, uint64_t gap)
@@ -124,6 +95,16 @@ static bool on_body(struct verifier *v, const struct bundle_record *r, uint64_t 
     return merkle_eq(&leaf, &r->leaf) || verify_bad(v, VERIFY_EDITED, tseq, "the event does not have the hash it was recorded with");
 }
 
+/* A bundle says itself what was asked for: an entry that was not cannot be in it. */
+static bool on_filter(struct verifier *v, const struct bundle_record *r)
+{
+    if (!r->event.ptr || audit_filter_is_empty(&v->m.filter))
+        return true;
+    if (!audit_record_read(r->event, &v->view))
+        return verify_bad(v, VERIFY_MALFORMED, r->tseq, "the event is not canonical, so the filter cannot be checked");
+    return audit_filter_match(&v->view, &v->m.filter) || verify_bad(v, VERIFY_INSERTED, r->tseq, "the filter of the bundle does not let this entry through");
+}
+
 static bool on_selected(struct verifier *v, const struct bundle_record *r)
 {
     const struct audit_head *head = &v->ret->head;
@@ -132,7 +113,7 @@ static bool on_selected(struct verifier *v, const struct bundle_record *r)
                           "entries of a selection must ascend");
     if (r->tseq > v->to)
         return verify_bad(v, VERIFY_INSERTED, r->tseq, "the entry is beyond the range");
-    if (!on_body(v, r, r->tseq))
+    if (!on_body(v, r, r->tseq) || !on_filter(v, r))
         return false;
     if (!merkle_verify_inclusion(&r->leaf, r->tseq - 1, head->size, r->proof, r->proof_len, &head->root))
         return verify_bad(v, VERIFY_EDITED, r->tseq, "the entry is not at this place in the tree of the signed head");
@@ -183,16 +164,15 @@ static bool on_line(struct verifier *v, struct str line)
     } else if (v->has_end) {
         return verify_bad(v, VERIFY_MALFORMED, 0, "something stands after the end line");
     } else if (str_starts(line, "{\"end\":")) {
-        sha256_final(&v->sum, v->digest.b);
+        lines_sum(&v->lines, v->digest.b);
         v->has_end = true;
         return bundle_end_decode(line, &v->end) || v->pending || verify_bad(v, VERIFY_MALFORMED, 0, "the end line does not parse");
     } else if (str_starts(line, "{\"checkpoint\":")) {
         if (!v->pending && !verify_checkpoint(v, line))
             return false;
-    } else if (!on_record(v, line)) {
-        return false;
+    } else {
+        return on_record(v, line);
     }
-    sha256_add(&v->sum, line.ptr, line.len + 1);
     return true;
 }
 
@@ -235,33 +215,27 @@ static bool finish(struct verifier *v, enum line_state state)
     return verify_close(v);
 }
 
-static int run(struct verifier *v)
+static void run(struct verifier *v)
 {
     struct str line;
     enum line_state state;
-    sha256_init(&v->sum);
-    while ((state = next_line(v, &line)) == LINE_HERE) {
+    while ((state = lines_next(&v->lines, &line)) == LINE_HERE) {
         v->ret->line++;
         if (!on_line(v, line))
-            break;
+            return;
     }
-    if (v->ret->damage == VERIFY_OK)
-        finish(v, state);
-    sha256_release(&v->sum);
-    return v->ret->damage == VERIFY_OK ? 0 : 1;
+    finish(v, state);
 }
 
 int audit_verify(verify_read_fn read, void *ctx, const struct verify_opts *opts, struct verify_result *ret)
 {
-    CLEANUP(buf_releasep) struct buf lines = BUF(2 * AUDIT_LINE_MAX + 16);
     CLEANUP(arena_freep) struct arena *a = arena_new(sizeof(struct verifier) + 4096);
     struct verifier *v = ARENA_NEW(a, struct verifier);
     memset(ret, 0, sizeof *ret);
-    buf_reserve(&lines, 2 * AUDIT_LINE_MAX);
-    v->read = read;
-    v->ctx = ctx;
     v->opts = opts;
     v->ret = ret;
-    v->buf = lines.ptr;
-    return run(v);
+    lines_open(&v->lines, read, ctx);
+    run(v);
+    lines_close(&v->lines);
+    return ret->damage == VERIFY_OK ? 0 : 1;
 }

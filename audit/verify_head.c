@@ -64,6 +64,8 @@ static bool take_range(struct verifier *v)
     struct merkle_hash start;
     if (m->from < 1 || m->to < m->from || m->to > size)
         return verify_bad(v, VERIFY_MALFORMED, 0, "the manifest names a range that the head does not have");
+    if (!m->is_selection && !audit_filter_is_empty(&m->filter))
+        return verify_bad(v, VERIFY_MALFORMED, 0, "a range has every entry: it cannot have a filter");
     v->expected = m->from;
     if (m->is_selection) {
         v->to = m->to;

@@ -2,9 +2,9 @@
 /* verify_int.h - the state of one verification, shared by verify.c (entries) and verify_head.c (heads, trust, the end). */
 #pragma once
 #include "audit/bundle.h"
+#include "audit/lines_int.h"
 #include "audit/verify.h"
 #include "core/base/err.h"
-#include "core/crypto/hash.h"
 
 /* A damage whose place is known and whose kind shows only at the end, when entries have been counted. */
 enum verify_pending { PENDING_NONE, PENDING_GAP, PENDING_CHAIN };
@@ -16,14 +16,9 @@ struct verify_known {
 };
 
 struct verifier {
-    verify_read_fn read;
-    void *ctx;
     const struct verify_opts *opts;
     struct verify_result *ret;
-    char *buf;                          /* lines: 2 * AUDIT_LINE_MAX bytes */
-    size_t start, len, scanned;
-    bool is_eof;
-    struct sha256 sum;                  /* of all lines before the end line */
+    struct line_feed lines;
     struct bundle_manifest m;
     struct verify_known known[2];
     int known_count;
@@ -39,6 +34,7 @@ struct verifier {
     struct bundle_end end;
     struct merkle_hash digest;
     struct bundle_record record;
+    struct audit_view view;             /* of the last event that the filter was asked about */
 };
 
 /* Record the first damage; later ones are ignored. Always false. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verify_main.c - falaj-verify: checks an audit bundle; no network, no database, no configuration.
+/* verify_main.c - falaj-verify: checks an audit bundle; no network, no database, no configuration, not even OpenSSL's.
  *
- * Exit codes: 0 the bundle is whole; 2 refused (damaged, forked, wrong key); 64 usage; 66 a file cannot be read. */
+ * One static file where the libraries allow it (audit/CMakeLists.txt), so that it can be handed to an auditor as it is.
+ * Exit codes: 0 the bundle is whole; 1 usage, or a file cannot be read; 2 refused (damaged, forked, wrong key). */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -12,7 +13,7 @@
 #include "core/base/cleanup.h"
 #include "core/crypto/sign.h"
 
-enum { EXIT_REFUSED = 2, EXIT_USAGE = 64, EXIT_NOINPUT = 66, KEYS_MAX = 16, FILE_MAX = 8192 };
+enum { EXIT_UNUSABLE = 1, EXIT_REFUSED = 2, KEYS_MAX = 16, FILE_MAX = 8192 };
 
 static const char usage_text[] =
     "Usage: falaj-verify [options] BUNDLE        (\"-\" is standard input)\n"
@@ -21,7 +22,7 @@ static const char usage_text[] =
     "  --save-head FILE  save the verified head for the next time\n"
     "  --allow-dropped   accept entries whose body retention dropped\n"
     "  --json            print one line of JSON\n"
-    "Exit: 0 whole, 2 refused, 64 usage, 66 unreadable file.\n";
+    "Exit: 0 whole, 1 usage or unreadable file, 2 refused.\n";
 
 struct options {
     uint8_t keys[KEYS_MAX][AUDIT_PUB];
@@ -61,21 +62,23 @@ static int add_key(struct options *o, const char *text)
 {
     char file[FILE_MAX];
     struct err e = { 0 };
-    if (o->key_count == KEYS_MAX)
-        return EXIT_USAGE;
+    if (o->key_count == KEYS_MAX) {
+        fprintf(stderr, "falaj-verify: at most %d keys\n", KEYS_MAX);
+        return EXIT_UNUSABLE;
+    }
     uint8_t *key = o->keys[o->key_count];
     if (!hex_decode(str_c(text), key, AUDIT_PUB)) {
         ssize_t n = read_small(text, file, sizeof file);
         if (n < 0) {
             fprintf(stderr, "falaj-verify: cannot read key %s\n", text);
-            return EXIT_NOINPUT;
+            return EXIT_UNUSABLE;
         }
         while (n > 0 && (file[n - 1] == '\n' || file[n - 1] == '\r'))
             n--;
         if (!hex_decode(str_n(file, (size_t)n), key, AUDIT_PUB) &&
             ed25519_public_of_pem(str_n(file, (size_t)n), key, &e) != ERR_OK) {
             fprintf(stderr, "falaj-verify: %s holds no Ed25519 public key\n", text);
-            return EXIT_USAGE;
+            return EXIT_UNUSABLE;
         }
     }
     o->key_count++;
@@ -90,7 +93,7 @@ static int take_previous(struct options *o, const char *path)
         n--;
     if (n < 0 || !audit_head_decode(str_n(file, (size_t)n), &o->previous)) {
         fprintf(stderr, "falaj-verify: cannot read a head from %s\n", path);
-        return EXIT_NOINPUT;
+        return EXIT_UNUSABLE;
     }
     o->has_previous = true;
     return 0;
@@ -105,7 +108,7 @@ static int save_head(const char *path, const struct audit_head *h)
         is_saved = false;
     if (!is_saved)
         fprintf(stderr, "falaj-verify: cannot write %s\n", path);
-    return is_saved ? 0 : EXIT_NOINPUT;
+    return is_saved ? 0 : EXIT_UNUSABLE;
 }
 
 static void print_json(const struct verify_result *r)
@@ -145,6 +148,12 @@ static void print_text(const struct verify_result *r)
               stderr);
 }
 
+static int usage(void)
+{
+    fputs(usage_text, stderr);
+    return EXIT_UNUSABLE;
+}
+
 static int parse(int argc, char **argv, struct options *o)
 {
     static const struct option longs[] = { { "key", required_argument, NULL, 'k' }, { "previous", required_argument, NULL, 'p' },
@@ -160,13 +169,11 @@ static int parse(int argc, char **argv, struct options *o)
         case 'j': o->as_json = true; break;
         case 'h': fputs(usage_text, stdout); return -1;
         case 'v': puts("falaj-verify " FALAJ_VERSION); return -1;
-        default: rc = EXIT_USAGE;
+        default: return usage();
         }
     }
     if (rc == 0 && optind + 1 != argc)
-        rc = EXIT_USAGE;
-    if (rc == EXIT_USAGE)
-        fputs(usage_text, stderr);
+        return usage();
     o->bundle = argv[optind];
     return rc;
 }
@@ -175,20 +182,22 @@ int main(int argc, char **argv)
 {
     struct options o = { 0 };
     struct verify_result r;
+    /* What the machine's openssl.cnf names must not be able to change a verdict, nor be loaded into a static program. */
+    setenv("OPENSSL_CONF", "/dev/null", 1);
     int rc = parse(argc, argv, &o);
     if (rc != 0)
         return rc < 0 ? 0 : rc;
     CLEANUP(fd_closep) int fd = strcmp(o.bundle, "-") == 0 ? dup(0) : open(o.bundle, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         fprintf(stderr, "falaj-verify: cannot open %s\n", o.bundle);
-        return EXIT_NOINPUT;
+        return EXIT_UNUSABLE;
     }
     struct verify_opts opts = { .pinned = (const uint8_t(*)[AUDIT_PUB])o.keys, .pinned_count = o.key_count,
         .previous = o.has_previous ? &o.previous : NULL, .allow_dropped = o.allow_dropped };
     rc = audit_verify(read_fd, &fd, &opts, &r);
     (o.as_json ? print_json : print_text)(&r);
     if (r.damage == VERIFY_UNREADABLE)
-        return EXIT_NOINPUT;
+        return EXIT_UNUSABLE;
     if (rc != 0)
         return EXIT_REFUSED;
     return o.save_head ? save_head(o.save_head, &r.head) : 0;

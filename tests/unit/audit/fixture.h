@@ -119,6 +119,12 @@ static inline void log_head(const struct log *l, uint64_t size, const struct key
     buf_release(&b);
 }
 
+static inline bool log_matches(const struct log *l, uint64_t tseq, const struct audit_filter *f)
+{
+    static struct audit_view view;
+    return audit_record_read(buf_str(&l->e[tseq - 1].body), &view) && audit_filter_match(&view, f);
+}
+
 /* A bundle as lines: line[0] the manifest, line[1…n] the records, the end line is made by lines_join. */
 struct lines {
     size_t n;
@@ -157,6 +163,8 @@ struct make {
     uint64_t from, to, head_size, prev_size;    /* 0: all, all, all, none */
     uint64_t checkpoint;                        /* put one after this entry; 0: none */
     bool is_selection;
+    const struct audit_filter *filter;          /* only what it lets through; a selection */
+    uint64_t dropped;                           /* this entry has no body any more; 0: none */
 };
 
 static inline struct lines *lines_make(const struct log *l, const struct key *k, struct make o)
@@ -171,7 +179,9 @@ static inline struct lines *lines_make(const struct log *l, const struct key *k,
     m->from = o.from ? o.from : 1;
     m->to = o.to ? o.to : size;
     m->count = m->to - m->from + 1;
-    m->is_selection = o.is_selection;
+    m->is_selection = o.is_selection || o.filter;
+    if (o.filter)
+        m->filter = *o.filter;
     m->created_us = 1700000001000000;
     log_head(l, size, k, &m->head, &head);
     if (o.prev_size) {
@@ -185,7 +195,7 @@ static inline struct lines *lines_make(const struct log *l, const struct key *k,
     chain_start(l->tenant, &m->before_chain);
     if (m->from > 1)
         m->before_chain = l->e[m->from - 2].chain;
-    if (!o.is_selection) {
+    if (!m->is_selection) {
         for (uint64_t i = 0; i < m->from - 1; i++)
             merkle_add(&f, &l->e[i].leaf);
         m->before_len = (size_t)f.count;
@@ -197,17 +207,21 @@ static inline struct lines *lines_make(const struct log *l, const struct key *k,
     m->key_count = 1;
     memcpy(m->keys[0].key_id, k->id, sizeof k->id);
     memcpy(m->keys[0].pub, k->pub, 32);
+    for (uint64_t t = m->from; o.filter && t <= m->to; t++)
+        m->count -= !log_matches(l, t, o.filter);
     struct lines *s = calloc(1, sizeof *s);
-    s->line = calloc(m->count + 16, sizeof *s->line);
+    s->line = calloc(m->to - m->from + 17, sizeof *s->line);
     memcpy(s->sig, m->head.sig, AUDIT_SIG);
     s->line[0] = BUF(AUDIT_LINE_MAX);
     ASSERT(bundle_manifest_encode(m, &s->line[0]));
     s->n = 1;
     for (uint64_t t = m->from; t <= m->to; t++) {
         struct buf b = BUF(AUDIT_LINE_MAX);
-        struct bundle_record rec = { .tseq = t, .leaf = l->e[t - 1].leaf, .chain = l->e[t - 1].chain, .has_proof = o.is_selection,
-                                     .event = buf_str(&l->e[t - 1].body) };
-        if (o.is_selection) {
+        struct bundle_record rec = { .tseq = t, .leaf = l->e[t - 1].leaf, .chain = l->e[t - 1].chain, .has_proof = m->is_selection,
+                                     .event = t == o.dropped ? STR_NULL : buf_str(&l->e[t - 1].body) };
+        if (o.filter && !log_matches(l, t, o.filter))
+            continue;
+        if (m->is_selection) {
             rec.proof_len = (size_t)merkle_inclusion_ranges(t - 1, size, r);
             for (size_t i = 0; i < rec.proof_len; i++)
                 log_root(l, r[i].start, r[i].end, &rec.proof[i]);
