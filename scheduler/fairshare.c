@@ -3,21 +3,10 @@
 #include "scheduler/fairshare.h"
 #include "scheduler/order.h"
 
-enum { WHOLE = 1000000 };
-
-static int64_t ratio(int64_t used, int64_t limit)
-{
-    if (used <= 0)
-        return 0;
-    if (limit <= 0)
-        return INT64_MAX;
-    __int128 r = (__int128)used * WHOLE / limit;
-    return r > INT64_MAX ? INT64_MAX : (int64_t)r;
-}
-
 int64_t fairshare_of(const struct snap_tenant *t)
 {
-    int64_t slots = ratio(t->slots_used, t->slots_limit), gpus = ratio(t->gpus_used, t->gpus_limit);
+    const int64_t sw = t->guarded ? t->slots_weight : 1000, gw = t->guarded ? t->gpus_weight : 1000;
+    int64_t slots = rulebook_ratio(t->slots_used, t->slots_limit, sw), gpus = rulebook_ratio(t->gpus_used, t->gpus_limit, gw);
     return slots > gpus ? slots : gpus;
 }
 

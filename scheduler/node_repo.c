@@ -32,8 +32,8 @@ SCHEMA_OF(boot_row, "The run of an agent", FIELD(boot_row, node_id, 0, .doc = "M
     "node_id, zone, pool, name, identity, state, slots, cpus, memory_bytes, gpus, backend, version, boot_id, last_seen_at, created_at"
 
 static const struct stmt node_upsert = { .name = "node_upsert", .params = "ussssiiiissu", .row = &node_schema, .card = CARD_ONE, .sql =
-    "INSERT INTO node (node_id, zone, pool, name, identity, slots, cpus, memory_bytes, gpus, backend, version, boot_id)\n"
-    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)\n"
+    "INSERT INTO node (node_id, zone, pool, name, identity, slots, cpus, memory_bytes, gpus, backend, version, boot_id, flavor)\n"
+    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, CASE WHEN $9 > 0 THEN 'gpu' ELSE 'cpu' END)\n"
     "ON CONFLICT (identity) DO UPDATE SET slots = EXCLUDED.slots, cpus = EXCLUDED.cpus, memory_bytes = EXCLUDED.memory_bytes,\n"
     "   gpus = EXCLUDED.gpus, backend = EXCLUDED.backend, version = EXCLUDED.version, boot_id = EXCLUDED.boot_id,\n"
     "   last_seen_at = clock_timestamp(), state = CASE WHEN node.state = 'LOST' THEN 'READY' ELSE node.state END\n"

@@ -4,5 +4,7 @@
 #include "scheduler/snapshot.h"
 
 int order_compare(const struct snap_job *a, const struct snap_job *b);
-/* Sorts jobs by tenant index, then by order_compare. */
+/* Same project and queue: their jobs stand in one line. */
+bool order_same_lane(const struct snap_job *a, const struct snap_job *b);
+/* Sorts jobs by tenant index, those of tenants with rules by project and queue, then by order_compare. */
 void order_jobs(struct snapshot *s);

@@ -55,6 +55,34 @@ struct line {
     int64_t version, slots, gpus;
 };
 
+/* Rules bind here as in the plan: their use is read again under the planners' lock, through which all that raises it and all that changes
+ * a rule must go, and the same arithmetic drops the lines that no longer fit. Plans without a tenant that has rules ask nothing. */
+static enum errc keep_rules(struct work *w, const struct snapshot *s, const struct plan *p, struct line *lines, struct audit_event *evs,
+                            size_t *n, struct err *e)
+{
+    struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, s->tenants.n + 1);
+    struct rulebook book;
+    size_t tenants = 0, kept = 0;
+    for (size_t i = 0; i < s->tenants.n; i++)
+        if (s->tenants.items[i].guarded)
+            ids[tenants++] = s->tenants.items[i].tenant_id;
+    if (!tenants)
+        return ERR_OK;
+    TRY(snapshot_rules(w, ids, tenants, &book, e));
+    for (size_t i = 0; i < *n; i++) {
+        const struct snap_job *j = &s->jobs.items[p->places.items[i].job];
+        const struct snap_node *node = &s->nodes.items[p->places.items[i].node];
+        struct rule_ask ask = { j->tenant_id, j->project_id, j->queue, node->flavor, node->zone, j->slots, j->gpus };
+        if (rulebook_refuses(&book, &ask))
+            continue;
+        rulebook_take(&book, &ask);
+        evs[kept] = evs[i];
+        lines[kept++] = lines[i];
+    }
+    *n = kept;
+    return ERR_OK;
+}
+
 static enum errc admit(struct work *w, const struct snapshot *s, const struct plan *p, int64_t lease_ms, struct slice *ret, struct err *e)
 {
     size_t n = p->places.n;
@@ -70,8 +98,12 @@ static enum errc admit(struct work *w, const struct snapshot *s, const struct pl
         evs[i] = lease_step_event(w, AUDIT_JOB_ADMIT, &lines[i].step);
         evs[i].zone = node->zone;
     }
-    TRY(audit_encode_many(w->arena, evs, n, &rows, e));
     db_queue(w->tx, &plan_turn, NO_ARGS, false);
+    TRY(keep_rules(w, s, p, lines, evs, &n, e));
+    *ret = (struct slice){ 0 };
+    if (!n)
+        return ERR_OK;
+    TRY(audit_encode_many(w->arena, evs, n, &rows, e));
     TRY(db_many(w->tx, &plan_admit, ARGS(
         A_UUIDS_OF(lines, n, step.tenant_id), A_UUIDS_OF(lines, n, step.job_id), A_UUIDS_OF(lines, n, step.attempt_id),
         A_UUIDS_OF(lines, n, step.node_id), A_I64S_OF(lines, n, version), A_I64S_OF(lines, n, step.fence), A_I64S_OF(lines, n, slots),

@@ -6,12 +6,13 @@
 #pragma once
 #include "core/base/work.h"
 #include "core/table/schema.h"
+#include "scheduler/rulebook.h"
 
 struct stmt;
 
 struct snap_node {
     struct uuid node_id;
-    struct str zone, pool;
+    struct str zone, pool, flavor;
     int64_t slots, gpus;                /* what it has */
     int64_t free_slots, free_gpus;
 };
@@ -21,21 +22,27 @@ struct snap_tenant {
     struct str zones;                   /* as read: codes between commas */
     struct slice allowed_zones;         /* struct str; filled by snapshot_read */
     int64_t slots_used, slots_limit, gpus_used, gpus_limit;
+    bool guarded;                       /* it has rules: look into the rule book */
+    int64_t slots_weight, gpus_weight;  /* thousandths; of guarded tenants */
 };
 
 struct snap_job {
     struct uuid tenant_id, job_id;
     struct str reason, message;         /* as they stand in the database */
     struct str zone, pool;              /* zone absent: any allowed */
+    struct str queue;
+    struct uuid project_id;
     int64_t slots, gpus, priority, fence, version;
     struct timestamp submitted_at;
     int64_t tenant;                     /* index, filled by snapshot_link */
+    bool has_lane;                      /* of a guarded tenant: ordered by project and queue first; filled by order_jobs */
 };
 
 struct snapshot {
     struct { struct snap_node *items; size_t n; } nodes;
     struct { struct snap_tenant *items; size_t n; } tenants;
     struct { struct snap_job *items; size_t n; } jobs;
+    struct rulebook book;               /* of guarded tenants */
     bool is_cut;                        /* more jobs wait than were read */
 };
 
@@ -54,6 +61,8 @@ struct plan {
 /* Reads at most `limit` jobs, each tenant's first ones in turn. Not full: no more jobs than there are free slots, and none of those
  * that no machine could take at the last look; enough to place, not to explain. */
 enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snapshot *ret, struct err *e) MUST_CHECK;
+/* The rules of these tenants, of their cohorts and what live attempts use of them, linked. In one statement, so that the numbers fit. */
+enum errc snapshot_rules(struct work *w, const struct uuid *tenants, size_t n, struct rulebook *ret, struct err *e) MUST_CHECK;
 /* Fills job.tenant by id; jobs of a tenant that is not there are dropped. */
 void snapshot_link(struct snapshot *s);
 
