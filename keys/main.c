@@ -1,32 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - falaj-keyd: the one process of a zone that holds its keys.
  *
- *     falaj-keyd --zone ae-dxb-1 --socket /run/falaj/keyd.sock --softfile /var/lib/falaj/root.key [--init] [--rotate-root]
+ *     falaj-keyd --zone Z --socket PATH STORE [--init] [--rotate-root] [--mechanism auto|gcm|kwp] [--tenant-root T=MODULE,LABEL,PINFILE]…
  *                [--profile dev|prod] [--allow-uid N]… [--log json|logfmt]
+ *     falaj-keyd --init-token --zone Z --module PATH --token-label L [--pin-file F] [--so-pin-file F]
  *
- * It is ready when the socket appears. SIGTERM ends it, SIGUSR1 seals, SIGHUP unseals. Nothing secret comes by argument. */
+ * STORE is --softfile FILE or --module PATH --token-label L [--pin-file F]. It is ready when the socket appears, even when the token is
+ * not: it is sealed then and says why. SIGTERM ends it, SIGUSR1 seals, SIGHUP unseals. Nothing secret comes by argument. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "core/base/log.h"
 #include "keys/server.h"
+#include "keys/token_setup.h"
 
 enum { SECMEM_BYTES = 4 << 20 };
 
 struct arguments {
     struct keyd_options o;
-    bool is_prod;
+    bool is_prod, is_init_token;
+    const char *so_pin_file;
     enum log_format format;
 };
 
 static void usage(FILE *to)
 {
-    fputs("usage: falaj-keyd --zone ZONE --socket PATH --softfile FILE [--init] [--rotate-root]\n"
-          "                  [--profile dev|prod] [--allow-uid N]... [--log json|logfmt]\n"
-          "  --init         make the root key if the file does not exist\n"
+    fputs("usage: falaj-keyd --zone ZONE --socket PATH --softfile FILE [OPTION]...\n"
+          "       falaj-keyd --zone ZONE --socket PATH --module PATH --token-label LABEL [--pin-file FILE] [OPTION]...\n"
+          "       falaj-keyd --init-token --zone ZONE --module PATH --token-label LABEL [--pin-file FILE] [--so-pin-file FILE]\n"
+          "  --module       a PKCS#11 module; the PIN is in a 0600 file, or the systemd credential falaj-pin\n"
+          "  --mechanism    auto|gcm|kwp: how new keys are wrapped (auto: AES-GCM where the token can)\n"
+          "  --tenant-root TENANT=MODULE,LABEL,PINFILE   this tenant's root is in a token of its own\n"
+          "  --init         make the keys of the zone that do not exist yet\n"
           "  --rotate-root  add a root key version, which new wraps use\n"
-          "  --allow-uid    another user that may call (its own user always may)\n", to);
+          "  --init-token   make the keys of the zone in the token, print what there is, and end; with --so-pin-file a token\n"
+          "                 that is blank is initialised first. One that is in use is never initialised again\n"
+          "  --profile      dev|prod; prod refuses --softfile and memory that cannot be locked\n"
+          "  --allow-uid    another user that may call (its own user always may)\n"
+          "  --log          json|logfmt\n",
+          to);
 }
 
 static bool add_uid(struct arguments *a, const char *text)
@@ -38,13 +51,49 @@ static bool add_uid(struct arguments *a, const char *text)
     return true;
 }
 
-static bool one_option(struct arguments *a, int option, const char *value)
+/* TENANT=MODULE,LABEL,PINFILE, cut in place. */
+static bool add_tenant_root(struct arguments *a, char *text)
+{
+    if (a->o.n_tenant_roots == KEYD_TENANT_ROOTS_MAX)
+        return false;
+    struct keyd_tenant_root *r = &a->o.tenant_roots[a->o.n_tenant_roots++];
+    char *module = strchr(text, '=');
+    char *label = module ? strchr(module + 1, ',') : NULL;
+    char *pin_file = label ? strchr(label + 1, ',') : NULL;
+    if (!pin_file)
+        return false;
+    *module++ = *label++ = *pin_file++ = '\0';
+    r->provider = &provider_pkcs11;
+    r->config = (struct provider_config){ .path = module, .token_label = label, .pin_file = pin_file, .is_root_only = true };
+    return id_parse("tnt", str_c(text), &r->tenant) && !uuid_is_nil(r->tenant) && *module && *label && *pin_file;
+}
+
+static bool mechanism_read(const char *value, enum wrap_choice *ret)
+{
+    static const char *const names[] = { [WRAP_AUTO] = "auto", [WRAP_GCM] = "gcm", [WRAP_KWP] = "kwp" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(value, names[i]) == 0) {
+            *ret = (enum wrap_choice)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool one_option(struct arguments *a, int option, char *value)
 {
     struct provider_config *c = &a->o.provider_config;
     switch (option) {
     case 'z': c->zone = str_c(value); return true;
     case 's': a->o.socket_path = value; return true;
     case 'f': c->path = value; a->o.provider = provider_by_name("softfile"); return true;
+    case 'm': c->path = value; a->o.provider = &provider_pkcs11; return true;
+    case 't': c->token_label = value; return true;
+    case 'P': c->pin_file = value; return true;
+    case 'S': a->so_pin_file = value; return true;
+    case 'I': a->is_init_token = true; return true;
+    case 'w': return mechanism_read(value, &c->mechanism);
+    case 'T': return add_tenant_root(a, value);
     case 'i': c->is_init = true; return true;
     case 'r': c->is_rotate = true; return true;
     case 'p': a->is_prod = strcmp(value, "prod") == 0; return a->is_prod || strcmp(value, "dev") == 0;
@@ -62,6 +111,10 @@ static bool arguments_read(int argc, char **argv, struct arguments *a)
         { "softfile", required_argument, NULL, 'f' }, { "init", no_argument, NULL, 'i' },
         { "rotate-root", no_argument, NULL, 'r' },    { "profile", required_argument, NULL, 'p' },
         { "allow-uid", required_argument, NULL, 'u' }, { "log", required_argument, NULL, 'l' },
+        { "module", required_argument, NULL, 'm' },   { "token-label", required_argument, NULL, 't' },
+        { "pin-file", required_argument, NULL, 'P' }, { "so-pin-file", required_argument, NULL, 'S' },
+        { "init-token", no_argument, NULL, 'I' },     { "mechanism", required_argument, NULL, 'w' },
+        { "tenant-root", required_argument, NULL, 'T' },
         { "help", no_argument, NULL, 'h' },           { 0 },
     };
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
@@ -72,7 +125,14 @@ static bool arguments_read(int argc, char **argv, struct arguments *a)
         if (!one_option(a, option, optarg))
             return false;
     }
-    return optind == argc && a->o.provider_config.zone.len > 0 && a->o.socket_path && a->o.provider;
+    for (size_t i = 0; i < a->o.n_tenant_roots; i++) {
+        a->o.tenant_roots[i].config.zone = a->o.provider_config.zone;
+        a->o.tenant_roots[i].config.mechanism = a->o.provider_config.mechanism;
+        a->o.tenant_roots[i].config.is_init = a->o.provider_config.is_init;
+    }
+    if (optind != argc || a->o.provider_config.zone.len == 0 || !a->o.provider)
+        return false;
+    return a->is_init_token ? a->o.provider == &provider_pkcs11 && a->o.provider_config.token_label : a->o.socket_path != NULL;
 }
 
 static enum errc run(const struct arguments *a, struct err *e)
@@ -82,6 +142,8 @@ static enum errc run(const struct arguments *a, struct err *e)
     if (a->is_prod && !a->o.provider->is_for_production)
         return FAIL(e, FORBIDDEN, "the %s key store is for development; the prod profile refuses it", a->o.provider->name);
     TRY(secmem_init(SECMEM_BYTES, a->is_prod, e));
+    if (a->is_init_token)
+        return token_setup(&a->o.provider_config, a->so_pin_file, stdout, e);
     TRY(keyd_new(&a->o, &k, e));
     enum errc rc = keyd_serve(k, e);
     keyd_free(k);

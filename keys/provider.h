@@ -41,7 +41,8 @@ struct provider_config {
     bool is_root_only;              /* a tenant's own root: neither signing nor import key */
     enum wrap_choice mechanism;     /* AUTO: the best that the store can do */
     const char *token_label;        /* pkcs11 */
-    const char *pin_file;           /* pkcs11; NULL: $CREDENTIALS_DIRECTORY/pin */
+    const char *pin_file;           /* pkcs11; NULL: the systemd credential falaj-pin */
+    void *functions;                /* pkcs11, tests: a CK_FUNCTION_LIST instead of the module at path */
 };
 
 enum { OBJECT_ID = 32, OBJECT_LABEL_MAX = 200 };
