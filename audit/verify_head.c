@@ -124,10 +124,10 @@ bool verify_checkpoint(struct verifier *v, struct str line)
 {
     struct bundle_head h;
     struct audit_head head;
-    if (!bundle_checkpoint_decode(line, &h) || !decode_head(v, &h, &head))
+    if (!bundle_checkpoint_decode(line, &h) || !audit_head_decode(str_n(h.body, h.len), &head))
         return verify_bad(v, VERIFY_MALFORMED, 0, "a checkpoint does not parse");
-    /* A checkpoint can only help: one in another place, or signed by a key that is not trusted, says nothing. */
-    if (v->m.is_selection || head.size != v->tree.size || !is_trusted(v, &h, head.key_id))
+    /* A checkpoint can only help: one of another log, in another place, or signed by a key that is not trusted, says nothing. */
+    if (v->m.is_selection || !decode_head(v, &h, &head) || head.size != v->tree.size || !is_trusted(v, &h, head.key_id))
         return true;
     return fits_here(v, &head);
 }

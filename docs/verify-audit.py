@@ -201,9 +201,9 @@ def main(args):
         flags, paths = getopt.getopt(args, "", ["key=", "previous=", "allow-dropped"])
         values = {name: [v for k, v in flags if k == name] for name in ("--key", "--previous", "--allow-dropped")}
         options = [*map(bytes.fromhex, values["--key"])], bool(values["--allow-dropped"]), [json.loads(pathlib.Path(p).read_bytes()) for p in values["--previous"]]
-        for path in map(str.rstrip, sys.stdin) if paths == ["-"] else ():
-            print(*verdict(path, options)[:2], path)
-        kind, tseq, *text = ("ok", 0, "") if paths == ["-"] else verdict(*paths, options)
+        if paths == ["-"]:
+            return [print(*verdict(path, options)[:2], path) for path in map(str.rstrip, sys.stdin)]
+        kind, tseq, *text = verdict(*paths, options)
     except (OSError, ValueError, TypeError, getopt.GetoptError) as error:
         sys.exit(print(error, __doc__, sep="\n", file=sys.stderr) or 1)
     if kind != "ok":

@@ -151,6 +151,17 @@ static inline void lines_delete(struct lines *s, size_t at)
     memmove(s->line + at, s->line + at + 1, (s->n - at - 1) * sizeof *s->line);
     s->n--;
 }
+static inline struct lines *lines_copy(const struct lines *from)
+{
+    struct lines *s = calloc(1, sizeof *s);
+    *s = *from;
+    s->line = calloc(from->n + 16, sizeof *s->line);
+    for (size_t i = 0; i < from->n; i++) {
+        s->line[i] = BUF(AUDIT_LINE_MAX);
+        buf_add_str(&s->line[i], buf_str(&from->line[i]));
+    }
+    return s;
+}
 static inline struct buf lines_record(uint64_t tseq, const struct log_entry *e)
 {
     struct buf b = BUF(AUDIT_LINE_MAX);
