@@ -19,7 +19,8 @@ static const char *const roots[8] = { "6e340b9cffb37a989ca544e6bb780a2c78901d3fb
 #define H6E "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"
 #define HFA "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125"
 
-static struct merkle_hash leaves[300];
+enum { LEAVES = 5000 };
+static struct merkle_hash leaves[LEAVES];
 
 static int setup(void **state)
 {
@@ -30,7 +31,7 @@ static int setup(void **state)
         assert_true(hex_decode(str_c(inputs[i]), raw, n));
         merkle_leaf(raw, n, &leaves[i]);
     }
-    for (int i = 8; i < 300; i++)
+    for (int i = 8; i < LEAVES; i++)
         merkle_leaf(&i, sizeof i, &leaves[i]);
     return 0;
 }
@@ -175,10 +176,29 @@ static void long_leaves_hash_alike(void **state)
     free(p);
 }
 
+/* Any two sizes of a growing log; of each proof one bit is turned as well. */
+static void heads_of_a_long_log_are_consistent(void **state)
+{
+    (void)state;
+    uint32_t seed = 11;
+    for (int round = 0; round < 150; round++) {
+        uint64_t size = 2 + rnd(&seed) % (LEAVES - 1), m = 1 + rnd(&seed) % (size - 1);
+        struct merkle_hash root, old, p[MERKLE_PROOF_MAX];
+        struct merkle_range r[MERKLE_PROOF_MAX];
+        int n = merkle_consistency_ranges(m, size, r);
+        ranges_roots(r, n, p);
+        merkle_root(leaves, size, &root);
+        merkle_root(leaves, m, &old);
+        assert_true(merkle_verify_consistency(m, &old, size, &root, p, (size_t)n));
+        p[rnd(&seed) % (uint32_t)n].b[rnd(&seed) % 32] ^= 4;
+        assert_false(merkle_verify_consistency(m, &old, size, &root, p, (size_t)n));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(roots_match_the_vectors), cmocka_unit_test(proofs_match_the_vectors),
-        cmocka_unit_test(every_inclusion_proof_holds_and_no_other), cmocka_unit_test(every_consistency_proof_holds_and_no_other),
+        cmocka_unit_test(every_inclusion_proof_holds_and_no_other), cmocka_unit_test(every_consistency_proof_holds_and_no_other), cmocka_unit_test(heads_of_a_long_log_are_consistent),
         cmocka_unit_test(a_frontier_equals_the_recursive_tree), cmocka_unit_test(a_cover_completes_the_tree_from_any_place),
         cmocka_unit_test(long_leaves_hash_alike) };
     return cmocka_run_group_tests(tests, setup, NULL);
