@@ -36,7 +36,7 @@ static void check_filter(const struct audit_view *v)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct audit_format_run run;
-    struct audit_entry e = { .tseq = size + 1, .body = str_n((const char *)data, size) };
+    struct audit_entry e = { .tseq = size + 1, .body = str_n(size ? (const char *)data : "", size) };
     struct buf out = BUF(1 << 20);
     bool is_read = audit_record_read(e.body, &run.view);
     if (is_read)
