@@ -256,6 +256,30 @@ static enum errc pkcs11_public_key(void *p, uint8_t ret_public[ED25519_PUBLIC], 
     return ERR_OK;
 }
 
+static enum errc ca_sign_in(struct p11_session *s, void *arg, struct err *e)
+{
+    struct message *m = arg;
+    if (!s->keys.ca)
+        return FAIL(e, UNPROCESSABLE, "this key store has no authority for certificates");
+    return p11_ecdsa(s, m->bytes, m->sig, e);
+}
+
+static enum errc pkcs11_ca_sign(void *p, const uint8_t digest[32], uint8_t ret_sig[64], struct err *e)
+{
+    struct message m = { digest, 32, ret_sig };
+    return p11_run(p, false, ca_sign_in, &m, e);
+}
+
+static enum errc pkcs11_ca_public(void *p, uint8_t ret_point[65], struct err *e)
+{
+    struct p11_keys keys;
+    TRY(p11_run(p, false, read_keys, &keys, e));
+    if (!keys.ca)
+        return FAIL(e, UNPROCESSABLE, "this key store has no authority for certificates");
+    memcpy(ret_point, keys.ca_point, P256_POINT);
+    return ERR_OK;
+}
+
 struct wanted {
     uint8_t *out;
     size_t n;
@@ -417,4 +441,6 @@ const struct key_provider provider_pkcs11 = {
     .object_destroy = pkcs11_object_destroy,
     .object_wrap = pkcs11_object_wrap,
     .object_unwrap = pkcs11_object_unwrap,
+    .ca_sign = pkcs11_ca_sign,
+    .ca_public = pkcs11_ca_public,
 };

@@ -25,9 +25,9 @@ struct p11_root {
 struct p11_keys {
     struct p11_root roots[P11_ROOTS_MAX];       /* versions rising */
     uint32_t n_roots;
-    CK_OBJECT_HANDLE sign, import;              /* 0: none */
+    CK_OBJECT_HANDLE sign, ca, import;          /* 0: none */
     uint8_t public_key[ED25519_PUBLIC];
-    uint8_t import_point[P256_POINT];
+    uint8_t ca_point[P256_POINT], import_point[P256_POINT];
 };
 
 struct p11_session {
@@ -100,6 +100,7 @@ MUST_CHECK enum errc p11_wrap(struct p11_session *s, CK_OBJECT_HANDLE with, cons
 MUST_CHECK enum errc p11_unwrap(struct p11_session *s, CK_OBJECT_HANDLE with, const struct blob_head *head,
                                 const struct aad *binding, const struct key_blob *blob, struct secret32 *ret, struct err *e);
 MUST_CHECK enum errc p11_sign(struct p11_session *s, const void *bytes, size_t n, uint8_t ret[ED25519_SIG], struct err *e);
+MUST_CHECK enum errc p11_ecdsa(struct p11_session *s, const uint8_t digest[32], uint8_t ret[64], struct err *e);
 MUST_CHECK enum errc p11_ecdh(struct p11_session *s, const uint8_t peer[P256_POINT], struct secret32 *ret, struct err *e);
 const char *p11_mech_name(enum p11_mech m);
 

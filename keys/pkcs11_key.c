@@ -4,6 +4,7 @@
  *   falaj-root-<zone>-v<N>   AES-256, CKA_ID the first 16 bytes of SHA-256("falaj-root" || zone)   wraps tenant keys
  *   falaj-sign-<zone>        Ed25519 pair                                                          signs audit heads
  *   falaj-import-<zone>      P-256 pair                                                            tenants seal their own keys to it
+ *   falaj-ca-<zone>          P-256 pair                                                            signs certificates of workers
  *   falaj-tkek-…             AES-256, CKA_ID random                                                a sovereign tenant key
  *
  * A root must have been generated in the token (CKA_LOCAL) and never have been able to leave it (CKA_NEVER_EXTRACTABLE,
@@ -181,12 +182,6 @@ static enum errc sign_make(struct p11_session *s, const char *label, struct err 
     return pair_make(s, label, CKM_EC_EDWARDS_KEY_PAIR_GEN, &key_edwards, name, sizeof name, CKA_SIGN, e);
 }
 
-static enum errc import_make(struct p11_session *s, const char *label, struct err *e)
-{
-    static const uint8_t oid[] = { 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07 };
-    return pair_make(s, label, CKM_EC_KEY_PAIR_GEN, &key_ec, oid, sizeof oid, CKA_DERIVE, e);
-}
-
 static enum errc sign_load(struct p11_session *s, const struct provider_config *c, struct attest *a, struct err *e)
 {
     static const char trial[] = "falaj: does the signing key fit its public half?";
@@ -206,23 +201,23 @@ static enum errc sign_load(struct p11_session *s, const struct provider_config *
     return ERR_OK;
 }
 
-/* Not every token can do it, and all else works without. */
-static enum errc import_load(struct p11_session *s, const struct provider_config *c, struct attest *a, struct err *e)
+/* A P-256 pair for one use, or none: not every token can make one, and all else works without. */
+static enum errc p256_load(struct p11_session *s, const struct provider_config *c, const char *name, CK_ATTRIBUTE_TYPE use,
+                           CK_OBJECT_HANDLE *ret, uint8_t ret_point[P256_POINT], struct err *e)
 {
+    static const uint8_t oid[] = { 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07 };
     char label[P11_LABEL_MAX];
     struct err ignored;
-    snprintf(label, sizeof label, "falaj-import-%.*s", STR_ARG(c->zone));
-    TRY(pair_find(s, label, &key_ec, P256_POINT, &s->keys.import, s->keys.import_point, e));
-    if (!s->keys.import && c->is_init) {
+    snprintf(label, sizeof label, "falaj-%s-%.*s", name, STR_ARG(c->zone));
+    TRY(pair_find(s, label, &key_ec, P256_POINT, ret, ret_point, e));
+    if (!*ret && c->is_init) {
         bool was_trouble = s->is_trouble;
-        if (import_make(s, label, &ignored) != ERR_OK)
+        if (pair_make(s, label, CKM_EC_KEY_PAIR_GEN, &key_ec, oid, sizeof oid, use, &ignored) != ERR_OK)
             s->is_trouble = was_trouble;
-        TRY(pair_find(s, label, &key_ec, P256_POINT, &s->keys.import, s->keys.import_point, e));
+        TRY(pair_find(s, label, &key_ec, P256_POINT, ret, ret_point, e));
     }
-    if (s->keys.import && p256_check(s->keys.import_point, &ignored) != ERR_OK)
-        return p11_nonsense(s, "C_GetAttributeValue of the import key", e);
-    a->has_import_key = s->keys.import != CK_INVALID_HANDLE;
-    memcpy(a->import_point, s->keys.import_point, P256_POINT);
+    if (*ret && p256_check(ret_point, &ignored) != ERR_OK)
+        return p11_nonsense(s, "C_GetAttributeValue of a public key", e);
     return ERR_OK;
 }
 
@@ -319,5 +314,9 @@ enum errc p11_keys_load(struct p11_session *s, const struct provider_config *c, 
     if (c->is_root_only)
         return ERR_OK;
     TRY(sign_load(s, c, a, e));
-    return import_load(s, c, a, e);
+    TRY(p256_load(s, c, "ca", CKA_SIGN, &s->keys.ca, s->keys.ca_point, e));
+    TRY(p256_load(s, c, "import", CKA_DERIVE, &s->keys.import, s->keys.import_point, e));
+    a->has_import_key = s->keys.import != CK_INVALID_HANDLE;
+    memcpy(a->import_point, s->keys.import_point, P256_POINT);
+    return ERR_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pkcs11_mech.c - what a token does with its keys: AES-GCM, RFC 5649, Ed25519, Diffie-Hellman.
+/* pkcs11_mech.c - what a token does with its keys: AES-GCM, RFC 5649, Ed25519, ECDSA, Diffie-Hellman.
  *
  * AES-GCM by C_Encrypt is preferred, because it binds the associated data itself; C_WrapKey with AES-GCM is known to few tokens. The
  * IV is ours, but some tokens choose their own and write it back, so it is read back. RFC 5649 is 0x210B in PKCS #11 v3.0 and 0x210A in
@@ -9,6 +9,7 @@
  * unwrap is DAMAGED only after the token has wrapped and unwrapped something else with the same key. */
 #include <string.h>
 #include "core/base/cleanup.h"
+#include "core/crypto/ecdsa.h"
 #include "core/crypto/kwp.h"
 #include "core/crypto/rand.h"
 #include "keys/pkcs11_int.h"
@@ -243,21 +244,39 @@ enum errc p11_unwrap(struct p11_session *s, CK_OBJECT_HANDLE with, const struct 
                                        : unwrap_kwp(s, with, head, binding, blob, ret, e);
 }
 
-/* Checked with the public half: a signature that a token got wrong must not go out into the world. */
+/* out has ROOM bytes; *ret_n of them are the signature. */
+static enum errc sign_with(struct p11_session *s, CK_MECHANISM_TYPE mechanism, CK_OBJECT_HANDLE key, const void *bytes, size_t n,
+                           uint8_t out[ROOM], CK_ULONG *ret_n, struct err *e)
+{
+    CK_MECHANISM m = { mechanism, NULL, 0 };
+    CK_RV rv = s->f->C_SignInit(s->h, &m, key);
+    if (rv != CKR_OK)
+        return p11_bad(s, rv, "C_SignInit", e);
+    *ret_n = ROOM;
+    rv = s->f->C_Sign(s->h, n ? (CK_BYTE_PTR)bytes : (CK_BYTE_PTR) "", n, out, ret_n);
+    return rv == CKR_OK ? ERR_OK : p11_bad(s, rv, "C_Sign", e);
+}
+
+/* Both are checked with the public half: a signature that a token got wrong must not go out into the world. */
 enum errc p11_sign(struct p11_session *s, const void *bytes, size_t n, uint8_t ret[ED25519_SIG], struct err *e)
 {
     uint8_t out[ROOM];
-    CK_ULONG len = sizeof out;
-    CK_MECHANISM m = { CKM_EDDSA, NULL, 0 };
-    CK_RV rv = s->f->C_SignInit(s->h, &m, s->keys.sign);
-    if (rv != CKR_OK)
-        return p11_bad(s, rv, "C_SignInit", e);
-    rv = s->f->C_Sign(s->h, n ? (CK_BYTE_PTR)bytes : (CK_BYTE_PTR) "", n, out, &len);
-    if (rv != CKR_OK)
-        return p11_bad(s, rv, "C_Sign", e);
+    CK_ULONG len = 0;
+    TRY(sign_with(s, CKM_EDDSA, s->keys.sign, bytes, n, out, &len, e));
     if (len != ED25519_SIG || !ed25519_verify(s->keys.public_key, bytes, n, out))
         return p11_nonsense(s, "C_Sign", e);
     memcpy(ret, out, ED25519_SIG);
+    return ERR_OK;
+}
+
+enum errc p11_ecdsa(struct p11_session *s, const uint8_t digest[32], uint8_t ret[64], struct err *e)
+{
+    uint8_t out[ROOM];
+    CK_ULONG len = 0;
+    TRY(sign_with(s, CKM_ECDSA, s->keys.ca, digest, SHA256_BYTES, out, &len, e));
+    if (len != ECDSA_SIG_BYTES || !ecdsa_verify(s->keys.ca_point, digest, out))
+        return p11_nonsense(s, "C_Sign", e);
+    memcpy(ret, out, ECDSA_SIG_BYTES);
     return ERR_OK;
 }
 

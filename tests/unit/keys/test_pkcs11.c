@@ -3,7 +3,7 @@
  * store open for each other, root versions, sovereign objects, imports, many threads. About two seconds. */
 #include "softhsm_test.h"
 #include <pthread.h>
-#include "core/crypto/hash.h"
+#include "core/crypto/ecdsa.h"
 #include "core/crypto/kwp.h"
 
 static struct hsm hsm;
@@ -44,6 +44,10 @@ static void test_made_in_the_token(void **state)
     assert_true(ed25519_verify(pub, "head", 4, sig));
     OK(F.sign(p, "", 0, sig, NULL));
     assert_true(ed25519_verify(pub, "", 0, sig));
+    uint8_t ca[65], digest[32] = { 9 };
+    OK(F.ca_public(p, ca, NULL));
+    OK(F.ca_sign(p, digest, sig, NULL));
+    assert_true(ecdsa_verify(ca, digest, sig));
     ed25519_key_id(pub, id);
     assert_memory_equal(id, a.signing_key_id, 32);
     CK_SESSION_HANDLE s = hsm_session(&hsm, "main");            /* the root cannot be read, whoever asks */
