@@ -7,8 +7,7 @@
 #include "registry/object.h"
 #include "registry/registry_int.h"
 #include "tenants/principal.h"
-
-const char *const data_class_names[] = { "public", "internal", "personal", "sensitive", "health", "banking", "gov", NULL };
+#include "tenants/residency.h"
 
 SCHEMA_EXTERN(dataset, "A data set",
     FIELD_ID(dataset, dataset_id, "dst", 0, .doc = "The data set"), FIELD(dataset, name, 0, .doc = "Name, unique in the tenant"),

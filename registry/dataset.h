@@ -19,12 +19,11 @@ extern const struct schema dataset_schema;
 
 struct dataset_new {
     struct str name, description;
-    int data_class;                         /* index in data_class_names */
+    int data_class;                         /* enum data_class */
     struct str label_column;
     int64_t classes;
 };
 extern const struct schema dataset_new_schema;
-extern const char *const data_class_names[];
 
 struct dataset_version {
     struct uuid dataset_id;

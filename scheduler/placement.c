@@ -82,13 +82,13 @@ static void sift_down(struct planner *p, size_t at)
     }
 }
 
-static bool zone_ok(const struct snap_tenant *t, const struct snap_job *j, struct str zone)
+static bool zone_ok(const struct snap_job *j, struct str zone)
 {
-    const struct str *allowed = t->allowed_zones.items;
+    const struct str *judged = j->zones.items;
     if (j->zone.ptr && !str_eq(j->zone, zone))
         return false;
-    for (size_t i = 0; i < t->allowed_zones.n; i++)
-        if (str_eq(allowed[i], zone))
+    for (size_t i = 0; i < j->zones.n; i++)
+        if (str_eq(judged[i], zone))
             return true;
     return false;
 }
@@ -101,14 +101,14 @@ struct sight {
     const struct snap_node *where;
 };
 
-static bool search(const struct planner *p, const struct snap_tenant *t, const struct snap_job *j, size_t *ret, struct sight *see)
+static bool search(const struct planner *p, const struct snap_job *j, size_t *ret, struct sight *see)
 {
     bool found = false;
     int64_t best_slots = 0, best_gpus = 0;
     *see = (struct sight){ 0 };
     for (size_t i = 0; i < p->s->nodes.n; i++) {
         const struct snap_node *n = &p->s->nodes.items[i];
-        if (!zone_ok(t, j, n->zone))
+        if (!zone_ok(j, n->zone))
             continue;
         see->any_zone = true;
         if (!str_eq(n->pool, j->pool))
@@ -141,7 +141,10 @@ static bool search(const struct planner *p, const struct snap_tenant *t, const s
 
 static void say(struct planner *p, struct lane *q, const struct snap_tenant *t, const struct snap_job *j, const struct sight *see)
 {
-    if (!see->any_zone) {
+    if (j->denied.ptr) {
+        q->reason = STR("ZoneUnavailable");
+        q->message = j->denied;
+    } else if (!see->any_zone) {
         q->reason = STR("ZoneUnavailable");
         q->message = j->zone.ptr ? str_fmt(p->a, "zone %.*s has no ready machine", STR_ARG(j->zone))
                    : t->allowed_zones.n ? STR("no zone that the tenant may use has a ready machine") : STR("the tenant may use no zone");
@@ -167,7 +170,8 @@ static void say(struct planner *p, struct lane *q, const struct snap_tenant *t, 
 
 static void wait_for(struct planner *p, size_t job, struct str reason, struct str message)
 {
-    p->plan->waits.items[p->plan->waits.n++] = (struct waiting){ job, reason, message };
+    struct str denied = p->s->jobs.items[job].denied;
+    p->plan->waits.items[p->plan->waits.n++] = (struct waiting){ job, reason, message, denied.ptr && str_eq(message, denied) };
 }
 
 static bool quota_allows(struct planner *p, const struct snap_tenant *t, const struct snap_job *j, size_t at)
@@ -187,7 +191,7 @@ static bool quota_allows(struct planner *p, const struct snap_tenant *t, const s
 
 static bool same_place(const struct snap_job *a, const struct snap_job *b)
 {
-    return str_eq(a->pool, b->pool) && (a->zone.ptr != NULL) == (b->zone.ptr != NULL) && str_eq(a->zone, b->zone);
+    return a->zones.items == b->zones.items && str_eq(a->pool, b->pool) && (a->zone.ptr != NULL) == (b->zone.ptr != NULL) && str_eq(a->zone, b->zone);
 }
 
 static void step(struct planner *p, struct queue *queue)
@@ -206,7 +210,7 @@ static void step(struct planner *p, struct queue *queue)
             return;
         }
     }
-    if (!search(p, t, j, &node, &see)) {
+    if (!search(p, j, &node, &see)) {
         say(p, q, t, j, &see);
         q->refused = at;
         wait_for(p, at, q->reason, q->message);

@@ -5,7 +5,9 @@
  * vain; what is left of the room after that is found by the next round. Jobs that no machine could take at the last look
  * (ZoneUnavailable, NoMatchingFlavor) are read in a list of their own, so they hide nothing behind them either. */
 #include "scheduler/snapshot.h"
+#include "core/base/fault.h"
 #include "core/db/tx.h"
+#include "tenants/residency_facts.h"
 
 #include <stdlib.h>
 
@@ -15,12 +17,12 @@ SCHEMA_OF(snap_node, "A machine with its room", FIELD(snap_node, node_id, 0, .do
     FIELD(snap_node, pool, 0, .doc = "Pool"), FIELD(snap_node, flavor, 0, .doc = "Flavor"), FIELD(snap_node, slots, 0, .doc = "Slots"), FIELD(snap_node, gpus, 0, .doc = "GPUs"),
     FIELD(snap_node, free_slots, 0, .doc = "Slots not booked"), FIELD(snap_node, free_gpus, 0, .doc = "GPUs not booked"));
 SCHEMA_OF(snap_tenant, "A tenant with its quotas", FIELD(snap_tenant, tenant_id, 0, .doc = "Tenant"),
-    FIELD(snap_tenant, zones, 0, .doc = "Zones it may use"), FIELD(snap_tenant, slots_used, 0, .doc = "Booked"),
+    FIELD(snap_tenant, zones, 0, .doc = "Zones it may use"), FIELD(snap_tenant, residency, 0, .doc = "Facts for the judge"), FIELD(snap_tenant, slots_used, 0, .doc = "Booked"),
     FIELD(snap_tenant, slots_limit, 0, .doc = "Limit"), FIELD(snap_tenant, gpus_used, 0, .doc = "Booked"),
     FIELD(snap_tenant, gpus_limit, 0, .doc = "Limit"), FIELD(snap_tenant, guarded, 0, .doc = "It has rules"));
 SCHEMA_OF(snap_job, "A waiting job", FIELD(snap_job, tenant_id, 0, .doc = "Tenant"), FIELD(snap_job, job_id, 0, .doc = "Job"),
     FIELD(snap_job, reason, 0, .doc = "Why it waits"), FIELD(snap_job, message, 0, .doc = "In words"), FIELD(snap_job, zone, 0, .doc = "Pinned zone"),
-    FIELD(snap_job, pool, 0, .doc = "Pool"), FIELD(snap_job, queue, 0, .doc = "Queue"), FIELD(snap_job, project_id, 0, .doc = "Project"), FIELD(snap_job, slots, 0, .doc = "Slots asked"), FIELD(snap_job, gpus, 0, .doc = "GPUs asked"),
+    FIELD(snap_job, pool, 0, .doc = "Pool"), FIELD(snap_job, kind, 0, .doc = "Kind"), FIELD(snap_job, data_class, 0, .doc = "Class of its data"), FIELD(snap_job, queue, 0, .doc = "Queue"), FIELD(snap_job, project_id, 0, .doc = "Project"), FIELD(snap_job, slots, 0, .doc = "Slots asked"), FIELD(snap_job, gpus, 0, .doc = "GPUs asked"),
     FIELD(snap_job, priority, 0, .doc = "Priority"), FIELD(snap_job, fence, 0, .doc = "Newest attempt"),
     FIELD(snap_job, version, 0, .doc = "Version"), FIELD(snap_job, submitted_at, 0, .doc = "When"),
     FIELD(snap_job, tenant, F_NOCOL, .doc = "Index"), FIELD(snap_job, has_lane, F_NOCOL, .doc = "Has a lane"));
@@ -38,7 +40,7 @@ static const struct stmt snapshot_nodes = { .name = "snapshot_nodes", .params = 
     " WHERE n.state = 'READY' ORDER BY n.node_id LIMIT $1" };
 
 #define WAITING_COLUMNS \
-    "tenant_id, job_id, reason, message, zone, pool, queue, project_id, slots, gpus, priority, fence, version, submitted_at"
+    "tenant_id, job_id, reason, message, zone, pool, kind, data_class, queue, project_id, slots, gpus, priority, fence, version, submitted_at"
 #define WAITING                                                                                                            \
     "SELECT " WAITING_COLUMNS " FROM job WHERE job.tenant_id = t.tenant_id AND queued AND NOT cancel_requested\n"           \
     "       AND (not_before IS NULL OR not_before <= clock_timestamp())"
@@ -56,7 +58,7 @@ static const struct stmt snapshot_jobs = { .name = "snapshot_jobs", .params = "i
     " ORDER BY turn, submitted_at LIMIT $1 + $2" };
 
 static const struct stmt snapshot_tenants = { .name = "snapshot_tenants", .params = "U", .row = &snap_tenant_schema, .card = CARD_MANY, .sql =
-    "SELECT t.tenant_id, array_to_string(t.allowed_zones, ',') AS zones, coalesce(s.used, 0) AS slots_used, coalesce(s.hard_limit, 0) AS slots_limit,\n"
+    "SELECT t.tenant_id, array_to_string(t.allowed_zones, ',') AS zones, " RESIDENCY_TENANT_JSON " AS residency, coalesce(s.used, 0) AS slots_used, coalesce(s.hard_limit, 0) AS slots_limit,\n"
     "       coalesce(g.used, 0) AS gpus_used, coalesce(g.hard_limit, 0) AS gpus_limit, coalesce(s.guarded, false) AS guarded\n"
     "  FROM tenant t LEFT JOIN quota s ON s.tenant_id = t.tenant_id AND s.resource = 'slots'\n"
     "       LEFT JOIN quota g ON g.tenant_id = t.tenant_id AND g.resource = 'gpus'\n"
@@ -160,6 +162,64 @@ static void split_zones(struct snap_tenant *t, struct arena *a)
     t->allowed_zones = (struct slice){ zones, k };
 }
 
+/* One answer of the judge, for all jobs of a tenant that are alike in class and purpose. */
+struct judged {
+    struct str data_class, kind;
+    struct slice zones;
+    struct str denied;
+    struct judged *next;
+};
+
+static struct judged *judge_all(const struct residency_facts *f, const struct snap_job *j, int64_t now_us, struct arena *a)
+{
+    struct judged *r = ARENA_NEW(a, struct judged);
+    struct str *ok = ARENA_ARRAY(a, struct str, f->zones.n);
+    const struct residency_zone *z = f->zones.items;
+    struct residency_question q = { .data_class = data_class_of(j->data_class), .purpose = residency_purpose(j->kind), .now_us = now_us };
+    *r = (struct judged){ j->data_class, j->kind, { ok, 0 }, STR_NULL, NULL };
+    for (size_t i = 0; i < f->zones.n; i++) {
+        q.zone = z[i].code;
+        struct residency_verdict v = residency_allows(f, &q);
+        if (v.allowed || FAULT("residency_plan"))
+            ok[r->zones.n++] = z[i].code;
+        else if (!r->denied.ptr || str_eq(z[i].code, f->home))
+            r->denied = str_dup(a, str_c(v.text));
+    }
+    if (r->zones.n)
+        r->denied = STR_NULL;
+    return r;
+}
+
+/* A job that names its zone is told what is wrong with that one. */
+static struct str why_not(const struct residency_facts *f, const struct snap_job *j, int64_t now_us, struct arena *a)
+{
+    struct residency_question q = { .data_class = data_class_of(j->data_class), .zone = j->zone, .purpose = residency_purpose(j->kind), .now_us = now_us };
+    struct residency_verdict v = residency_allows(f, &q);
+    return v.allowed || FAULT("residency_plan") ? STR_NULL : str_dup(a, str_c(v.text));
+}
+
+enum errc snapshot_judge(struct snapshot *s, struct slice zones, int64_t now_us, struct arena *a, struct err *e)
+{
+    struct judged **known = ARENA_ARRAY(a, struct judged *, s->tenants.n + 1);
+    struct residency_facts *facts = ARENA_ARRAY(a, struct residency_facts, s->tenants.n + 1);
+    for (size_t i = 0; i < s->jobs.n; i++) {
+        struct snap_job *j = &s->jobs.items[i];
+        struct judged *r = known[j->tenant];
+        if (!r)
+            TRY(residency_facts_make(a, zones, s->tenants.items[j->tenant].residency.text, &facts[j->tenant], e));
+        while (r && !(str_eq(r->data_class, j->data_class) && str_eq(r->kind, j->kind)))
+            r = r->next;
+        if (!r) {
+            r = judge_all(&facts[j->tenant], j, now_us, a);
+            r->next = known[j->tenant];
+            known[j->tenant] = r;
+        }
+        j->zones = r->zones;
+        j->denied = j->zone.ptr ? why_not(&facts[j->tenant], j, now_us, a) : r->denied;
+    }
+    return ERR_OK;
+}
+
 static int by_id(const void *a, const void *b)
 {
     return uuid_cmp(*(const struct uuid *)a, *(const struct uuid *)b);
@@ -201,6 +261,11 @@ enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snap
     }
     s.is_cut |= s.tenants.n > 1;
     snapshot_link(&s);
+    if (s.jobs.n) {
+        struct slice law;
+        TRY(residency_law_read(w, &law, e));
+        TRY(snapshot_judge(&s, law, w->now_us, w->arena, e));
+    }
     *ret = s;
     return ERR_OK;
 }

@@ -2,7 +2,7 @@
 /* snapshot.h - what a plan is made of: waiting jobs, machines with room, tenants with their quotas; and the plan itself.
  *
  * Plain data in one arena. order, fairshare and placement include this and core/base only, and are pure: the same snapshot gives the
- * same plan. A job's `tenant` is an index into tenants. Jobs of one tenant stand in the order of order.c after order_jobs. */
+ * same plan. Where a job's data may be has been judged before (snapshot_judge): a plan uses no other zone. A job's `tenant` is an index into tenants. Jobs of one tenant stand in the order of order.c after order_jobs. */
 #pragma once
 #include "core/base/work.h"
 #include "core/table/schema.h"
@@ -21,6 +21,7 @@ struct snap_tenant {
     struct uuid tenant_id;
     struct str zones;                   /* as read: codes between commas */
     struct slice allowed_zones;         /* struct str; filled by snapshot_read */
+    struct json residency;              /* as read: what the judge needs to know of it */
     int64_t slots_used, slots_limit, gpus_used, gpus_limit;
     bool guarded;                       /* it has rules: look into the rule book */
     int64_t slots_weight, gpus_weight;  /* thousandths; of guarded tenants */
@@ -32,6 +33,9 @@ struct snap_job {
     struct str zone, pool;              /* zone absent: any allowed */
     struct str queue;
     struct uuid project_id;
+    struct str kind, data_class;
+    struct slice zones;                 /* struct str: where the judge of residency lets it run; filled by snapshot_judge */
+    struct str denied;                  /* why not in the zone it asks for, or in none; absent: it is let in somewhere */
     int64_t slots, gpus, priority, fence, version;
     struct timestamp submitted_at;
     int64_t tenant;                     /* index, filled by snapshot_link */
@@ -52,6 +56,7 @@ struct placement {
 struct waiting {
     size_t job;
     struct str reason, message;
+    bool is_denied;                     /* by the judge of residency */
 };
 struct plan {
     struct { struct placement *items; size_t n; } places;
@@ -65,5 +70,8 @@ enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snap
 enum errc snapshot_rules(struct work *w, const struct uuid *tenants, size_t n, struct rulebook *ret, struct err *e) MUST_CHECK;
 /* Fills job.tenant by id; jobs of a tenant that is not there are dropped. */
 void snapshot_link(struct snapshot *s);
+
+/* Asks the judge for every job: each tenant, class and purpose once. zones: struct residency_zone, the law as it is now. */
+enum errc snapshot_judge(struct snapshot *s, struct slice zones, int64_t now_us, struct arena *a, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const snapshot_stmts[];

@@ -20,6 +20,7 @@ struct keyd_client;
 struct blob_store;
 struct principal;
 struct capacity_cache;
+struct residency_cache;
 
 struct app {
     const char *program;
@@ -31,6 +32,7 @@ struct app {
     struct keyd_client *keyd;
     struct blob_store *blobs;
     struct capacity_cache *capacity; /* api only: largest machines, scheduler/capacity.h */
+    struct residency_cache *residency; /* api only: where tenants' data may be, tenants/residency_facts.h */
     void *extra;                    /* the daemon's own state (api: struct api) */
 };
 

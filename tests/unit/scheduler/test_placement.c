@@ -51,6 +51,7 @@ static struct snapshot random_snapshot(struct arena *a, uint64_t s)
         *j = (struct snap_job){ .zone = pick(3) ? STR_NULL : zone_names[pick(3)], .pool = pools[pick(2)], .slots = 1 + pick(6), .gpus = pick(3) ? 0 : pick(3),
                                 .priority = pick(3), .submitted_at = { pick(50) }, .tenant = pick(TENANTS) };
         j->job_id.b[0] = (uint8_t)i;
+        j->zones = r.tenants.items[j->tenant].allowed_zones;      /* what the judge says of one class */
     }
     return r;
 }
