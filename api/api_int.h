@@ -78,6 +78,10 @@ void flight_audit_event(struct flight *f, struct audit_event *ev);
 enum errc phase_authz(struct flight *f, struct err *e) MUST_CHECK;
 enum errc phase_zone(struct flight *f, struct err *e) MUST_CHECK;
 
+/* residency_denial.c: a refusal of the judge of residency is counted, and stands in the log of the tenant whose data it is about. Outside
+ * of any transaction of the call; blocks. */
+void residency_denial_note(struct call *c, const struct err *e);
+
 /* reply.c */
 void flight_fail(struct flight *f, const struct err *e);
 void flight_send(struct flight *f);                     /* f->answer with the row's status */

@@ -44,6 +44,7 @@
 #include "tenants/authz.h"
 #include "tenants/principal_load.h"
 #include "tenants/quota.h"
+#include "tenants/residency_facts.h"
 #include "tenants/tenant.h"
 #include "tenants/user.h"
 #include "tenants/zone.h"
@@ -62,6 +63,7 @@ static const struct stmt *const *const app_lists[] = {
     authn_stmts,
     principal_stmts,
     approval_stmts,
+    residency_stmts,
     zone_stmts,
     tenant_stmts,
     user_stmts,
@@ -85,7 +87,7 @@ static const struct stmt *const *const app_lists[] = {
     root_key_stmts,
     NULL
 };
-static const struct stmt *const *const node_lists[] = { lease_stmts, lease_end_stmts, node_worker_stmts, registry_node_stmts, audit_event_stmts, NULL };
+static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, node_worker_stmts, registry_node_stmts, audit_event_stmts, NULL };
 
 static int print_document(const char *what)
 {
@@ -260,6 +262,7 @@ static void undo(struct app *app, struct api *api)
     rate_limiter_free(api->rate);
     authn_free(api->authn);
     capacity_cache_free(app->capacity);
+    residency_cache_free(app->residency);
     blob_store_free(app->blobs);
     keyd_client_free(app->keyd);
     redis_client_free(app->redis);
@@ -317,6 +320,7 @@ int main(int argc, char **argv)
             return refuse("keys", &e);
         app.redis = *cfg->redis_socket ? redis_client_new(&redis) : NULL;
         app.capacity = capacity_cache_new();
+        app.residency = residency_cache_new();
         api.authn = authn_new(app.pool, app.clock, cfg->api_token_cache_ms);
         rc = serve(&app, &api, &redis, &e);
     }

@@ -101,6 +101,8 @@ void problem_body(struct buf *b, const struct err *e, struct str request_id, str
 
 void flight_fail(struct flight *f, const struct err *e)
 {
+    if (e->code == ERR_RESIDENCY)
+        residency_denial_note(&f->call, e);
     struct call *c = &f->call;
     const struct err_row *row = err_row(e->code);
     struct headers h = { .n = 0 };

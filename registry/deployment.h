@@ -39,7 +39,7 @@ enum errc deployment_delete(struct work *w, struct uuid deployment_id, struct uu
 /* Where an ACTIVE deployment of that name listens; endpoint STR_NULL: not ready. */
 struct deployment_target {
     struct uuid deployment_id;
-    struct str endpoint, zone;
+    struct str endpoint, zone, data_class;  /* zone: of the machine; class: of the model's data */
     int64_t model_version;
 };
 enum errc deployment_target(struct work *w, struct str name, struct deployment_target *ret, struct err *e) MUST_CHECK;

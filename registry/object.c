@@ -12,6 +12,7 @@
 #include "registry/tenant_key.h"
 #include "tenants/principal.h"
 #include "tenants/quota.h"
+#include "tenants/residency_facts.h"
 
 SCHEMA_EXTERN(object, "A stored object",
     FIELD_ID(object, object_id, "obj", 0, .doc = "The object"), FIELD(object, zone, 0, .doc = "Where it lies"),
@@ -33,11 +34,13 @@ const struct stmt object_insert_stmt = { .name = "object_insert", .params = "uus
 const struct stmt object_get_stmt = { .name = "object_get", .params = "uu", .row = &object_schema, .card = CARD_ONE, .sql =
     "SELECT " OBJECT_COLUMNS " FROM object WHERE tenant_id = $1 AND object_id = $2 AND state = 'COMMITTED'" };
 
-static enum errc check_zone(struct work *w, struct str zone, struct err *e)
+static enum errc check_zone(struct work *w, const struct object_new *in, struct str zone, struct err *e)
 {
-    if (!w->principal || !principal_zone_allowed(w->principal, zone))
-        return FAIL_AT(e, RESIDENCY, "/zone", "The tenant's data may not be in zone %.*s", STR_ARG(zone));
-    return ERR_OK;
+    struct residency_question q = { .data_class = data_class_of(in->data_class), .zone = zone, .from = in->from, .purpose = in->purpose };
+    if (!w->principal)
+        return FAIL_AT(e, RESIDENCY, "/zone", "Nobody asks to store this in zone %.*s", STR_ARG(zone));
+    enum errc rc = residency_check(w, in->from.ptr ? RACT_TRANSFER : RACT_UPLOAD, &q, in->from.ptr != NULL, NULL, e);
+    return rc == ERR_RESIDENCY ? err_field(e, "/zone") : rc;
 }
 
 static enum errc blob_sink(void *ctx, const void *p, size_t n, struct err *e)
@@ -96,7 +99,7 @@ enum errc object_put(struct work *w, const struct object_new *in, struct str pla
     struct err ignored;
     struct stored s = { .object_id = uuid_v7(w->now_us), .dek_id = uuid_v7(w->now_us) };
     struct str zone = in->zone.ptr || !w->principal ? in->zone : w->principal->home_zone;
-    TRY(check_zone(w, zone, e));
+    TRY(check_zone(w, in, zone, e));
     TRY(tenant_key_primary(w, zone, true, &tk, e));
     sha256(plain.ptr, plain.len, s.plain_sha);
     TRY(store_blob(w, &tk, in->kind, plain, &s, e));

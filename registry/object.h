@@ -32,6 +32,7 @@ struct object_new {
     struct str zone;            /* STR_NULL: the tenant's home zone */
     const char *kind;           /* "dataset", "model", "checkpoint", "artifact" */
     struct str data_class;
+    struct str from, purpose;   /* a copy of what lies in another zone: where, and what for; STR_NULL: an upload */
 };
 
 /* Seals, stores and books. Makes the tenant's key in that zone when there is none. */

@@ -14,7 +14,7 @@ enum { TARGETS = 1024, ENDPOINTS = 256, NAME_TEXT = 64, ENDPOINT_TEXT = 300 };
 
 struct target_line {
     struct uuid tenant;
-    char name[NAME_TEXT], endpoint[ENDPOINT_TEXT], zone[NAME_TEXT];
+    char name[NAME_TEXT], endpoint[ENDPOINT_TEXT], zone[NAME_TEXT], data_class[NAME_TEXT];
     struct uuid deployment_id;
     int64_t model_version, until_us;            /* until 0: empty */
 };
@@ -94,14 +94,15 @@ bool serving_target_find(struct serving *s, struct uuid tenant, struct str name,
     const struct target_line *t = line_of(s, tenant, name);
     bool found = line_is(t, tenant, name) && clock_mono_us(s->app->clock) < t->until_us;
     if (found)
-        *ret = (struct deployment_target){ t->deployment_id, str_dup(a, str_c(t->endpoint)), str_dup(a, str_c(t->zone)), t->model_version };
+        *ret = (struct deployment_target){ t->deployment_id, str_dup(a, str_c(t->endpoint)), str_dup(a, str_c(t->zone)),
+                                           str_dup(a, str_c(t->data_class)), t->model_version };
     pthread_mutex_unlock(&s->lock);
     return found;
 }
 
 void serving_target_keep(struct serving *s, struct uuid tenant, struct str name, const struct deployment_target *d)
 {
-    if (!fits(name, NAME_TEXT) || !fits(d->endpoint, ENDPOINT_TEXT) || !fits(d->zone, NAME_TEXT))
+    if (!fits(name, NAME_TEXT) || !fits(d->endpoint, ENDPOINT_TEXT) || !fits(d->zone, NAME_TEXT) || !fits(d->data_class, NAME_TEXT))
         return;
     pthread_mutex_lock(&s->lock);
     struct target_line *t = line_of(s, tenant, name);
@@ -111,6 +112,7 @@ void serving_target_keep(struct serving *s, struct uuid tenant, struct str name,
     put_text(t->name, name);
     put_text(t->endpoint, d->endpoint);
     put_text(t->zone, d->zone);
+    put_text(t->data_class, d->data_class);
     t->until_us = clock_mono_us(s->app->clock) + SERVING_TARGET_MS * 1000;
     pthread_mutex_unlock(&s->lock);
 }

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker_object.c - objects as a leased worker sees them: ciphertext and sealed keys, and only what its job declares. */
 #include "registry/worker_object.h"
+#include "core/base/fault.h"
 #include "core/crypto/hash.h"
 #include "core/crypto/stream.h"
 #include "core/db/tx.h"
 #include "keys/client.h"
 #include "registry/registry_int.h"
 #include "registry/tenant_key.h"
+#include "tenants/residency_facts.h"
 
-struct worker_file { struct str zone, kind, state; int64_t stored_bytes; struct bytes stored_sha256; };
+struct worker_file { struct str zone, kind, state, data_class; int64_t stored_bytes; struct bytes stored_sha256; };
 SCHEMA_OF(worker_file, "A stored object as a worker may know it", FIELD(worker_file, zone, 0, .doc = "Zone"), FIELD(worker_file, kind, 0, .doc = "Kind"),
+    FIELD(worker_file, data_class, 0, .doc = "Class"),
     FIELD(worker_file, state, 0, .doc = "State"), FIELD(worker_file, stored_bytes, 0, .doc = "Stored size"),
     FIELD(worker_file, stored_sha256, 0, .doc = "Stored digest; absent until uploaded"));
 
 const struct stmt worker_input_stmt = { .name = "worker_input", .params = "uuu", .row = &worker_file_schema, .card = CARD_ONE, .sql =
-    "SELECT o.zone, o.kind, o.state, o.stored_bytes, o.stored_sha256 FROM object o\n"
+    "SELECT o.zone, o.kind, o.state, o.data_class, o.stored_bytes, o.stored_sha256 FROM object o\n"
     " WHERE o.tenant_id = $1 AND o.object_id = $3 AND o.state = 'COMMITTED'\n"
     "   AND EXISTS (SELECT FROM job_object j WHERE j.tenant_id = $1 AND j.job_id = $2 AND j.direction = 'input' AND j.object_id = $3)" };
 /* The object takes the class of the job's data. */
@@ -27,7 +30,7 @@ const struct stmt worker_output_insert_stmt = { .name = "worker_output_insert", 
     "d AS (INSERT INTO dek (tenant_id, dek_id, object_id, zone, key_version, wrapped) SELECT $1, $7, $6, zone, $8, $9 FROM o)\n"
     "INSERT INTO job_object (tenant_id, job_id, direction, name, object_id, fence) SELECT $1, $2, 'output', $4, $6, $3 FROM o" };
 const struct stmt worker_output_get_stmt = { .name = "worker_output_get", .params = "uuiu", .row = &worker_file_schema, .card = CARD_ONE, .sql =
-    "SELECT o.zone, o.kind, o.state, o.stored_bytes, o.stored_sha256\n"
+    "SELECT o.zone, o.kind, o.state, o.data_class, o.stored_bytes, o.stored_sha256\n"
     "  FROM job_object j JOIN object o ON o.tenant_id = j.tenant_id AND o.object_id = j.object_id\n"
     " WHERE j.tenant_id = $1 AND j.job_id = $2 AND j.direction = 'output' AND j.fence = $3 AND j.object_id = $4" };
 const struct stmt worker_output_store_stmt = { .name = "worker_output_store", .params = "uuiyiy", .card = CARD_ONE, .sql =
@@ -56,6 +59,15 @@ static enum errc same_zone(const struct worker_lease *l, struct str zone, struct
     return str_eq(l->zone, zone) ? ERR_OK : FAIL(e, RESIDENCY, "The object lies in zone %.*s; this machine stands in %.*s", STR_ARG(zone), STR_ARG(l->zone));
 }
 
+/* The last of three independent judgements (plan, lease, key): by the law of this moment. */
+static enum errc judge(struct work *w, const struct worker_lease *l, const struct residency_facts *f, struct str data_class, struct err *e)
+{
+    struct residency_question q = { .data_class = data_class_of(data_class), .zone = l->zone, .purpose = residency_purpose(l->kind),
+                                    .worker_ip = w->source_ip, .now_us = w->now_us };
+    struct residency_verdict v = residency_allows(f, &q);
+    return v.allowed || FAULT("residency_key") ? ERR_OK : residency_refusal(RACT_KEY, &q, &v, NULL, e);
+}
+
 enum errc worker_keys(struct work *w, const struct worker_lease *l, const struct uuid *objects, size_t n, struct str public_key,
                       struct worker_release *ret, struct err *e)
 {
@@ -65,9 +77,12 @@ enum errc worker_keys(struct work *w, const struct worker_lease *l, const struct
     TRY(db_many(w->tx, &worker_keys_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(l->job_id), A_UUIDS(objects, n)), &rows, RELEASE_KEYS_MAX, e));
     if (rows.n != n)
         return FAIL_AT(e, NOT_FOUND, "/objects", "An object is not an input of this job");
+    const struct residency_facts *facts;
+    TRY(residency_facts_read(w, &facts, e));
     struct keyd_release_item *items = ARENA_ARRAY(w->arena, struct keyd_release_item, n);
     for (size_t i = 0; i < n; i++) {
         TRY(same_zone(l, rows.items[i].object.zone, e));
+        TRY(judge(w, l, facts, rows.items[i].object.data_class, e));
         TRY(object_release_item(w->tenant_id, &rows.items[i], &items[i], e));
     }
     return release(w, l, items, n, public_key, ret, e);
@@ -80,7 +95,10 @@ enum errc worker_input_open(struct work *w, const struct worker_lease *l, struct
     struct blob_reader *r;
     uint64_t size;
     TRY(db_one(w->tx, &worker_input_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(l->job_id), A_UUID(object_id)), &f, e));
+    const struct residency_facts *facts;
     TRY(same_zone(l, f.zone, e));
+    TRY(residency_facts_read(w, &facts, e));
+    TRY(judge(w, l, facts, f.data_class, e));
     enum errc rc = blob_reader_open(w->app->blobs, w->tenant_id, object_id, &r, &size, e);
     if (rc != ERR_OK)
         return rc == ERR_NOT_FOUND ? FAIL(e, DAMAGED, "The object is missing from the store") : rc;
@@ -121,6 +139,9 @@ enum errc worker_output_new(struct work *w, const struct worker_lease *l, struct
                             struct uuid *ret_object, int64_t *ret_version, struct worker_release *ret, struct err *e)
 {
     struct keyd_release_item *item = ARENA_NEW(w->arena, struct keyd_release_item);
+    const struct residency_facts *facts;
+    TRY(residency_facts_read(w, &facts, e));
+    TRY(judge(w, l, facts, l->data_class, e));
     TRY(output_key(w, l, name, kind, item, e));
     TRY(release(w, l, item, 1, public_key, ret, e));
     *ret_object = item->dek.object_id;

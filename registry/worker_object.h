@@ -2,7 +2,8 @@
 /* worker_object.h - what a leased worker does with objects: read declared inputs, get their keys, write outputs. System scope.
  *
  * The caller (api/routes/lease_objects.c) has checked the lease (live, fence, machine) and set w->tenant_id to its tenant; every statement
- * here names tenant and job. An object that is not a declared input of that job is NOT_FOUND; one in another zone than the machine is
+ * here names tenant and job. Before any key is asked for and any byte is given, the judge of residency is asked again, with facts read in
+ * this transaction: a lease that should not have been granted gets nothing. An object that is not a declared input of that job is NOT_FOUND; one in another zone than the machine is
  * RESIDENCY. Keys never pass in the clear: falaj-keyd seals them to the worker's key for this lease (core/wire/release_wire.h).
  * An output is WRITING from the start; the lease's succeed report commits it and books its quota (scheduler/lease.h).
  * Memory: w->arena. Errors: NOT_FOUND, RESIDENCY, UNAVAILABLE, SEALED, CONFLICT (an output given twice), BAD_DATA (an upload's size). */
@@ -16,6 +17,7 @@ struct worker_lease {
     struct uuid job_id, node_id;
     int64_t fence, not_after_us;
     struct str zone;                    /* of the machine */
+    struct str data_class, kind;        /* of the job */
 };
 
 struct worker_release {

@@ -42,8 +42,6 @@ enum errc job_check(const struct job_create *in, const struct principal *p, stru
     if (principal_is_platform(p))
         return FAIL(e, FORBIDDEN, "The platform itself runs no jobs");
     TRY(check_spec(in, a, e));
-    if (in->zone.ptr && !principal_zone_allowed(p, in->zone))
-        return FAIL_AT(e, RESIDENCY, "/zone", "The tenant's data may not be in zone %.*s", STR_ARG(in->zone));
     *ret = (struct job){
         .tenant_id = p->tenant_id, .job_id = uuid_v7(now_us), .name = in->name, .kind = in->kind, .state = JOB_PENDING,
         .reason = str_c(job_reason_names[JR_RESOURCES]), .message = STR(""), .spec = in->spec, .zone = in->zone, .pool = in->pool,

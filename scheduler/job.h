@@ -70,7 +70,7 @@ struct job_input {
     struct uuid object_id;
 };
 
-/* Pure: the checks of a submission that need no database: spec by kind, zone allowed. Fills job (ids, defaults, time).
+/* Pure: the checks of a submission that need no facts: spec by kind. Fills job (ids, defaults, time).
  * Errors carry JSON pointers. kind serve is refused: deployments make those. */
 struct principal;
 enum errc job_check(const struct job_create *in, const struct principal *p, struct arena *a, int64_t now_us, struct job *ret,

@@ -30,6 +30,7 @@
 #include "scheduler/reaper.h"
 #include "scheduler/sequence.h"
 #include "scheduler/snapshot.h"
+#include "tenants/residency_facts.h"
 
 enum { KEYD_TIMEOUT_MS = 2000, START_PAUSE_US = 250000, START_TRIES = 120 };
 
@@ -47,7 +48,7 @@ struct daemon {
     sigset_t set;
 };
 
-static const struct stmt *const *const scheduler_lists[] = { snapshot_stmts, plan_apply_stmts, reaper_stmts, node_scheduler_stmts,
+static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts, node_scheduler_stmts,
                                                              lease_end_stmts, key_rewrap_leader_stmts, key_shred_leader_stmts,
                                                              audit_event_stmts, NULL };
 static const struct stmt *const *const sequencer_lists[] = { sequencer_stmts, sequencer_head_stmts, audit_event_stmts, NULL };

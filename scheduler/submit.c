@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* submit.c - what a submission needs before it is stored: its inputs, and a machine that could ever run it. */
+/* submit.c - what a submission needs before it is stored: its inputs, a place where its data may be, and a machine that could ever run
+ * it. */
 #include "scheduler/submit.h"
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
@@ -8,6 +9,7 @@
 #include "core/wire/job_spec.h"
 #include "scheduler/capacity.h"
 #include "tenants/principal.h"
+#include "tenants/residency_facts.h"
 
 enum { SPEC_MAX = 65536 };
 
@@ -54,8 +56,6 @@ static enum errc fix_train(struct work *w, const struct principal *p, struct job
     CLEANUP(buf_releasep) struct buf b = BUF(SPEC_MAX);
     TRY(json_decode(&train_job_schema, j->spec.text, w->arena, t, e));
     TRY(find_version(w, p->tenant_id, t, &v, e));
-    if (!principal_zone_allowed(p, v.zone))
-        return FAIL_AT(e, RESIDENCY, "/spec/dataset_id", "The data set is in zone %.*s, which the tenant may not use", STR_ARG(v.zone));
     if (j->zone.ptr && !str_eq(j->zone, v.zone))
         return FAIL_AT(e, RESIDENCY, "/zone", "The data set is in zone %.*s and may not be read in %.*s", STR_ARG(v.zone), STR_ARG(j->zone));
     t->dataset_version = v.version;
@@ -71,6 +71,27 @@ static enum errc fix_train(struct work *w, const struct principal *p, struct job
     *in = (struct job_input){ STR("dataset"), v.object_id };
     s->inputs = (struct slice){ in, 1 };
     return ERR_OK;
+}
+
+/* In the zone that the job names or its data lies in; a job that says neither needs some zone. */
+static enum errc check_place(struct work *w, const struct job *j, bool is_of_data, struct err *e)
+{
+    const struct residency_facts *f;
+    struct residency_question q = { .data_class = data_class_of(j->data_class), .purpose = residency_purpose(str_c(job_kind_names[j->kind])),
+                                    .now_us = w->now_us };
+    TRY(residency_facts_of(w, &f, e));
+    const struct residency_zone *z = f->zones.items;
+    q.zone = j->zone.ptr ? j->zone : f->home;
+    struct residency_verdict v = residency_allows(f, &q);
+    if (v.allowed)
+        return ERR_OK;
+    for (size_t i = 0; !j->zone.ptr && i < f->zones.n; i++) {
+        struct residency_question any = q;
+        any.zone = z[i].code;
+        if (residency_allows(f, &any).allowed)
+            return ERR_OK;
+    }
+    return residency_refusal(RACT_SUBMIT, &q, &v, is_of_data ? "/spec/dataset_id" : "/zone", e);
 }
 
 static enum errc check_capacity(struct work *w, const struct principal *p, const struct job *j, struct err *e)
@@ -92,5 +113,6 @@ enum errc submit_prepare(struct work *w, const struct job_create *in, const stru
     TRY(job_check(in, p, w->arena, w->now_us, &s->job, e));
     if (in->kind == JOB_TRAIN)
         TRY(fix_train(w, p, s, e));
+    TRY(check_place(w, &s->job, in->kind == JOB_TRAIN, e));
     return check_capacity(w, p, &s->job, e);
 }

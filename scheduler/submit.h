@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* submit.h - what a submission needs from the database before it is stored: its inputs, and a machine that could ever run it.
  *
- * A noop job needs neither a read nor a wait: capacity is looked up in a memory that is refreshed every two seconds. A train job
+ * A noop job needs neither a read nor a wait: capacity and residency are looked up in memories that are refreshed every few seconds. A train job
  * reads its data set version (one transaction in the tenant's scope) and fixes `dataset_version` 0 to the latest.
  * Errors: NOT_FOUND (data set), RESIDENCY, UNPLACEABLE with the numbers, those of job_check. */
 #pragma once

@@ -6,6 +6,7 @@
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
 #include "registry/object.h"
+#include "tenants/residency_facts.h"
 
 static ssize_t produce(void *p, void *buf, size_t n)
 {
@@ -40,6 +41,8 @@ enum errc content_send(struct call *c, const struct content *t, struct err *e)
     CLEANUP(buf_releasep) struct buf whole = BUF(OBJECT_WHOLE_MAX + 1);
     TRY(object_open(w, t->object_id, t->object_kind, &r, e));
     const struct object *o = object_reader_object(r);
+    struct residency_question q = { .data_class = data_class_of(o->data_class), .zone = o->zone };
+    TRY(residency_check(w, RACT_DOWNLOAD, &q, false, NULL, e));
     int64_t size = o->size_bytes;
     bool is_small = size <= OBJECT_WHOLE_MAX;
     struct str etag = str_fmt(w->arena, "\"sha256:%.*s\"", STR_ARG(object_sha_hex(w->arena, o->sha256)));

@@ -97,7 +97,7 @@ static const struct route rows[] = {
       .in = &dataset_ref_schema, .status = 200, .out = &dataset_schema, .resource = "dataset", .sql_max = 1, .doc = "Read one data set" },
     { .method = HTTP_POST, .path = "/v1/datasets/{dataset_id}/versions", .op = "dataset_version_upload", .perm = PERM_DATASET_WRITE,
       .handler = upload, .in = &dataset_upload_schema, .status = 201, .out = &dataset_version_schema, .flags = R_UPLOAD | R_IDEMPOTENT,
-      .rate = RL_WRITE, .resource = "dataset", .audited = true, .audit = AUDIT_DATASET_VERSION, .content_type = "text/csv", .sql_max = 16,
+      .rate = RL_WRITE, .resource = "dataset", .audited = true, .audit = AUDIT_DATASET_VERSION, .content_type = "text/csv", .sql_max = 20,
       .doc = "Upload a version: CSV with a header row; the first fault is told by row and column" },
     { .method = HTTP_GET, .path = "/v1/datasets/{dataset_id}/versions", .op = "dataset_version_list", .perm = PERM_DATASET_READ,
       .handler = versions, .in = &dataset_versions_schema, .status = 200, .out = &dataset_version_schema, .flags = R_LIST, .sql_max = 2,

@@ -11,6 +11,7 @@
 #include "registry/deployment.h"
 #include "registry/model.h"
 #include "registry/object.h"
+#include "tenants/residency_facts.h"
 
 enum { SERVE_ATTEMPTS = 100, SERVE_RUNTIME_S = 31536000, SPEC_MAX = 4096 };
 
@@ -53,6 +54,8 @@ static enum errc serve_job_of(struct work *w, const struct deployment_create *in
     struct job_input *input = ARENA_NEW(w->arena, struct job_input);
     struct serve_job serve = { in->name, v->model_id, v->version, v->object_id };
     TRY(object_get(w, v->object_id, &o, e));
+    struct residency_question q = { .data_class = data_class_of(o.data_class), .zone = o.zone, .purpose = STR("serving") };
+    TRY(residency_check(w, RACT_SUBMIT, &q, false, NULL, e));
     json_encode(&serve_job_schema, &serve, &spec);
     s->job = (struct job){
         .tenant_id = w->tenant_id, .job_id = uuid_v7(w->now_us), .name = str_fmt(w->arena, "serve %.*s", STR_ARG(in->name)), .kind = JOB_SERVE,
@@ -123,7 +126,7 @@ static enum errc take_down(struct work *w, const void *in, void *out, struct err
 static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/deployments", .op = "deployment_create", .perm = PERM_DEPLOY_WRITE, .handler = create,
       .in = &deployment_create_schema, .status = 201, .out = &deployment_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "deployment",
-      .audited = true, .audit = AUDIT_DEPLOYMENT_CREATE, .sql_max = 9, .doc = "Serve a model version under a name" },
+      .audited = true, .audit = AUDIT_DEPLOYMENT_CREATE, .sql_max = 12, .doc = "Serve a model version under a name" },
     { .method = HTTP_GET, .path = "/v1/deployments", .op = "deployment_list", .perm = PERM_DEPLOY_READ, .handler = list,
       .in = &deployment_page_schema, .status = 200, .out = &deployment_schema, .flags = R_LIST, .sql_max = 1, .doc = "List deployments, newest first" },
     { .method = HTTP_GET, .path = "/v1/deployments/{deployment_id}", .op = "deployment_get", .perm = PERM_DEPLOY_READ, .handler = read_one,

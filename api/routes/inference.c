@@ -3,7 +3,7 @@
  *
  * The hot path is: token in memory -> target in memory (registry/serving.h, at most a second old) -> one request on a kept connection ->
  * the worker's bytes handed on. No SQL, no JSON parsing here: the worker checks the request. When a worker cannot be reached, its target is
- * looked up once more, because the job may have moved. Inference is not rate-limited by calls per minute: what a deployment can take is
+ * looked up once more, because the job may have moved. Where the model stands is judged at each call, from facts in memory. Inference is not rate-limited by calls per minute: what a deployment can take is
  * bounded by its machine (429) and by SERVING_BUSY_MAX.
  * Source: https://github.com/open-inference/open-inference-protocol (REST). */
 #include "api/api.h"
@@ -12,6 +12,7 @@
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
 #include "registry/serving.h"
+#include "tenants/residency_facts.h"
 
 struct infer_ref { struct str name; };
 SCHEMA_OF(infer_ref, "Which deployment", FIELD(infer_ref, name, F_PATH, .min = 1, .max = 63, .check = check_slug, .doc = "Name of the deployment"));
@@ -86,7 +87,8 @@ static enum errc find_target(struct call *c, bool fresh, struct deployment_targe
     }
     if (has_version && ((const struct infer_version_ref *)c->in)->version != t->model_version)
         return FAIL(e, NOT_FOUND, "The model is served in another version");
-    return ERR_OK;
+    struct residency_question q = { .data_class = data_class_of(t->data_class), .zone = t->zone, .purpose = STR("serving") };
+    return residency_check(w, RACT_SERVE, &q, false, NULL, e);
 }
 
 /* One call to the worker; once more where the deployment is now, when it cannot be reached where it was. */

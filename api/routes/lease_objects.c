@@ -56,7 +56,7 @@ static enum errc hold(struct work *w, struct uuid tenant_id, struct uuid attempt
     struct lease l;
     TRY(lease_check(w, tenant_id, attempt_id, fence, w->principal->name, &l, e));
     w->tenant_id = tenant_id;
-    *ret = (struct worker_lease){ l.job_id, l.node_id, l.fence, l.lease_until.us, l.zone };
+    *ret = (struct worker_lease){ l.job_id, l.node_id, l.fence, l.lease_until.us, l.zone, l.data_class, l.kind };
     return ERR_OK;
 }
 
@@ -159,14 +159,14 @@ static enum errc input(struct call *c, struct err *e)
 
 static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/leases/{attempt_id}/keys", .op = "lease_keys", .perm = PERM_NODE_SELF, .handler = keys, .in = &lease_keys_in_schema,
-      .status = 200, .out = &lease_keys_out_schema, .flags = R_NODE | R_SECRET, .rate = RL_NONE, .audit = AUDIT_KEY_RELEASE, .sql_max = 4,
+      .status = 200, .out = &lease_keys_out_schema, .flags = R_NODE | R_SECRET, .rate = RL_NONE, .audit = AUDIT_KEY_RELEASE, .sql_max = 6,
       .doc = "Keys of the job's inputs, sealed to the worker" },
     { .method = HTTP_GET, .path = "/v1/leases/{attempt_id}/objects/{object_id}", .op = "lease_object", .perm = PERM_NODE_SELF, .raw = input,
       .in = &lease_object_ref_schema, .status = 200, .content_type = "application/octet-stream", .flags = R_NODE, .rate = RL_NONE,
       .doc = "An input of the job, as it is stored: sealed" },
     { .method = HTTP_POST, .path = "/v1/leases/{attempt_id}/outputs", .op = "lease_output_new", .perm = PERM_NODE_SELF, .handler = output_new,
       .in = &lease_output_in_schema, .status = 200, .out = &lease_output_out_schema, .flags = R_NODE | R_SECRET, .rate = RL_NONE,
-      .audit = AUDIT_KEY_RELEASE, .sql_max = 7, .doc = "A new object for an output of the job, and its key" },
+      .audit = AUDIT_KEY_RELEASE, .sql_max = 9, .doc = "A new object for an output of the job, and its key" },
     { .method = HTTP_PUT, .path = "/v1/leases/{attempt_id}/outputs/{object_id}", .op = "lease_output_store", .perm = PERM_NODE_SELF,
       .handler = output_store, .in = &lease_upload_in_schema, .status = 204, .content_type = "application/octet-stream", .flags = R_NODE | R_UPLOAD,
       .rate = RL_NONE, .sql_max = 4, .doc = "The sealed bytes of an output; it counts once the lease's succeed report lists it" },

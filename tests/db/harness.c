@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <ftw.h>
 #include <grp.h>
 #include <pwd.h>
@@ -303,6 +304,24 @@ void pg_harness_exec_file(struct pg_harness *h, const char *dbname, const char *
     while ((n = read(fd, part, sizeof part)) > 0)
         buf_add(&sql, part, (size_t)n);
     pg_harness_exec(h, dbname, sql.ptr ? sql.ptr : "");
+}
+
+void pg_harness_migrate(struct pg_harness *h, const char *dbname)
+{
+    char sql[160];
+    glob_t g;
+    pg_harness_exec_file(h, NULL, "migrations/roles.sql");
+    if (dbname) {
+        snprintf(sql, sizeof sql, "CREATE DATABASE %s OWNER falaj_owner", dbname);
+        pg_harness_exec(h, NULL, sql);
+    } else {
+        pg_harness_exec(h, NULL, "GRANT CREATE ON DATABASE postgres TO falaj_owner; ALTER SCHEMA public OWNER TO falaj_owner");
+    }
+    if (glob("migrations/[0-9][0-9][0-9][0-9]_*.sql", 0, NULL, &g))
+        die("migrations");
+    for (size_t i = 0; i < g.gl_pathc; i++)
+        pg_harness_exec_file(h, dbname, g.gl_pathv[i]);
+    globfree(&g);
 }
 
 static bool redis_answers(const char *path)

@@ -20,6 +20,8 @@ const char *pg_harness_conninfo(struct pg_harness *h, const char *user, const ch
 /* As superuser in database dbname (NULL: postgres); aborts with the server's message when it fails. */
 void pg_harness_exec(struct pg_harness *h, const char *dbname, const char *sql);
 void pg_harness_exec_file(struct pg_harness *h, const char *dbname, const char *path);
+/* The roles, and the schema as it ships, in a new database of that name; NULL: in the database postgres, whose schema is given away. */
+void pg_harness_migrate(struct pg_harness *h, const char *dbname);
 const char *pg_harness_socket_dir(struct pg_harness *h);
 
 struct redis_harness *redis_harness_new(const char *password);              /* password NULL: none */

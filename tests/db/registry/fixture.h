@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fixture.h - a PostgreSQL with the schema, a real falaj-keyd, a blob directory, two tenants, and the frame of a unit of work. */
 #pragma once
-#include <glob.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -29,6 +28,7 @@
 #include "registry/root_key.h"
 #include "tenants/principal.h"
 #include "tenants/quota.h"
+#include "tenants/residency_facts.h"
 #include "tests/db/harness.h"
 
 static const char DB[] = "falaj";
@@ -90,21 +90,15 @@ static inline void add_tenant(int i, const char *name)
 static inline int setup(void **state)
 {
     (void)state;
-    static const struct stmt *const *const app_lists[] = { registry_stmts, quota_stmts, audit_event_stmts, key_life_stmts, key_rewrap_stmts,
+    static const struct stmt *const *const app_lists[] = { residency_stmts, registry_stmts, quota_stmts, audit_event_stmts, key_life_stmts, key_rewrap_stmts,
                                                            key_shred_stmts, root_key_stmts, NULL };
-    static const struct stmt *const *const node_lists[] = { registry_node_stmts, audit_event_stmts, NULL };
+    static const struct stmt *const *const node_lists[] = { residency_stmts, registry_node_stmts, audit_event_stmts, NULL };
     OK(secmem_init(1 << 20, false, &e));
     snprintf(dir, sizeof dir, "/tmp/registry_XXXXXX");
     assert_non_null(mkdtemp(dir));
     pg = pg_harness_new();
-    pg_harness_exec_file(pg, NULL, "migrations/roles.sql");
-    pg_harness_exec(pg, NULL, "CREATE DATABASE falaj OWNER falaj_owner");
-    glob_t files;
-    assert_int_equal(glob("migrations/[0-9]*.sql", 0, NULL, &files), 0);
-    for (size_t i = 0; i < files.gl_pathc; i++)
-        pg_harness_exec_file(pg, DB, files.gl_pathv[i]);
-    globfree(&files);
-    pg_harness_exec(pg, DB, "INSERT INTO zone (code, name, country) VALUES ('ae-dxb-1', 'Dubai', 'AE'), ('de-fra-1', 'Frankfurt', 'DE')");
+    pg_harness_migrate(pg, DB);
+    pg_harness_exec(pg, DB, "INSERT INTO zone (code, name, country, data_classes) VALUES ('ae-dxb-1', 'Dubai', 'AE', data_classes()), ('de-fra-1', 'Frankfurt', 'DE', data_classes())");
     char blobs[96];
     snprintf(blobs, sizeof blobs, "%s/blobs", dir);
     app = (struct app){ .program = "test", .clock = &clock_system, .config = config_new_default() };

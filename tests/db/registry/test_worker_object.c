@@ -44,7 +44,7 @@ static int make(void **state)
              "INSERT INTO job_object (tenant_id, job_id, direction, name, object_id) VALUES ('%s', '%s', 'input', 'dataset', '%s')",
              n, n, t, j, u, t, a, j, n, t, j, o);
     pg_harness_exec(pg, DB, sql);
-    lease = (struct worker_lease){ job, node, 1, w.now_us + 60000000, STR("ae-dxb-1") };
+    lease = (struct worker_lease){ job, node, 1, w.now_us + 60000000, STR("ae-dxb-1"), STR("health"), STR("train") };
     secret = secret32_new();
     assert_non_null(secret);
     OK(x25519_keygen(secret, public_key, &e));

@@ -7,8 +7,8 @@
 #include "scheduler/submit.h"
 #include "scheduler/watch.h"
 #include "tenants/quota.h"
+#include "tenants/residency_facts.h"
 
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,21 +44,15 @@ static void add_tenant(struct fixture *f, struct uuid u, const char *name, const
 
 void fixture_open(struct fixture *f)
 {
-    static const struct stmt *const *const app_lists[] = { job_stmts, node_stmts, invariants_stmts, watch_stmts, capacity_stmts, submit_stmts, quota_stmts, audit_event_stmts,
+    static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, node_stmts, invariants_stmts, watch_stmts, capacity_stmts, submit_stmts, quota_stmts, audit_event_stmts,
                                                        NULL };
-    static const struct stmt *const *const node_lists[] = { lease_stmts, lease_end_stmts, node_worker_stmts, audit_event_stmts, NULL };
-    static const struct stmt *const *const sched_lists[] = { snapshot_stmts, plan_apply_stmts, reaper_stmts, node_scheduler_stmts,
+    static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, node_worker_stmts, audit_event_stmts, NULL };
+    static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts, node_scheduler_stmts,
                                                              lease_end_stmts, NULL };
     static const struct stmt *const *const probe_lists[] = { probe_stmts, NULL };
     *f = (struct fixture){ .pg = pg_harness_new(), .config = config_new_default() };
-    glob_t g;
-    pg_harness_exec_file(f->pg, NULL, "migrations/roles.sql");
-    fixture_exec(f, "GRANT CREATE ON DATABASE postgres TO falaj_owner; ALTER SCHEMA public OWNER TO falaj_owner");
-    assert_int_equal(glob("migrations/[0-9][0-9][0-9][0-9]_*.sql", 0, NULL, &g), 0);
-    for (size_t i = 0; i < g.gl_pathc; i++)
-        pg_harness_exec_file(f->pg, NULL, g.gl_pathv[i]);
-    globfree(&g);
-    fixture_exec(f, "INSERT INTO zone (code, name, country) VALUES ('ae-dxb-1', 'Dubai', 'AE'), ('ae-auh-1', 'Abu Dhabi', 'AE')");
+    pg_harness_migrate(f->pg, NULL);
+    fixture_exec(f, "INSERT INTO zone (code, name, country, data_classes) VALUES ('ae-dxb-1', 'Dubai', 'AE', data_classes()), ('ae-auh-1', 'Abu Dhabi', 'AE', data_classes())");
     f->tenant_a = uuid_v7(1000000);
     f->tenant_b = uuid_v7(2000000);
     add_tenant(f, f->tenant_a, "aaa", "{ae-dxb-1}");

@@ -101,16 +101,23 @@ static void data_stays_where_it_may_be(void **state)
 {
     (void)state;
     static const struct str both[] = { { "ae-dxb-1", 8 }, { "ae-auh-1", 8 } };
-    struct principal *far = person(f.tenant_a, both + 1, 1), *two = person(f.tenant_a, both, 2), *stranger = person(f.tenant_b, both, 2);
+    struct principal *two = person(f.tenant_a, both, 2), *stranger = person(f.tenant_b, both, 2);
     struct job_submission s;
     struct err e;
     arena = arena_new(64 << 20);
-    assert_int_equal(prepare(far, JOB_TRAIN, train_spec(0), NULL, 1, 0, &s, &e), ERR_RESIDENCY);
+    char t[UUID_TEXT];
+    uuid_text(f.tenant_a, t);
+    fixture_exec(&f, "INSERT INTO tenant_zone (tenant_id, data_class, zone) VALUES ('%s', 'health', 'ae-auh-1')", t);
+    assert_int_equal(prepare(two, JOB_TRAIN, train_spec(0), NULL, 1, 0, &s, &e), ERR_RESIDENCY);
+    assert_string_equal(e.field, "/spec/dataset_id");
+    assert_non_null(strstr(e.detail, "rule=not_allowed act=submit class=health zone=ae-dxb-1"));
+    fixture_exec(&f, "DELETE FROM tenant_zone");
+    assert_int_equal(prepare(two, JOB_NOOP, "{}", "ae-auh-1", 1, 0, &s, &e), ERR_RESIDENCY);
+    assert_string_equal(e.field, "/zone");
     assert_int_equal(prepare(two, JOB_TRAIN, train_spec(0), "ae-auh-1", 1, 0, &s, &e), ERR_RESIDENCY);
     assert_string_equal(e.field, "/zone");
     assert_int_equal(prepare(stranger, JOB_TRAIN, train_spec(0), NULL, 1, 0, &s, &e), ERR_NOT_FOUND);
     assert_string_equal(e.field, "/spec/dataset_id");
-    principal_unref(far);
     principal_unref(two);
     principal_unref(stranger);
     arena_free(arena);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* residency_denial.c - one place for all refusals of the judge (tenants/residency.h), whichever route asked it.
+ *
+ * The transaction in which it was asked is gone when this runs, so the event has one of its own. The words come from the error's detail
+ * ("rule=law act=key class=health zone=de-fra-1"), which residency_refusal wrote; nothing of the caller's stands there. */
+#include "api/api_int.h"
+#include "audit/event.h"
+#include "core/base/log.h"
+#include "core/db/tx.h"
+#include "core/table/metrics.h"
+
+/* The word behind "name=" in the detail; absent when it is not there. */
+static struct str word_of(struct arena *a, const char *detail, const char *name)
+{
+    struct str rest = str_c(detail), one;
+    size_t n = strlen(name);
+    for (bool more = rest.len > 0; more;) {
+        more = str_cut(rest, ' ', &one, &rest);
+        if (str_starts(one, name) && one.len > n && one.ptr[n] == '=')
+            return str_dup(a, str_n(one.ptr + n + 1, one.len - n - 1));
+    }
+    return STR_NULL;
+}
+
+static struct audit_event event_of(struct call *c, const struct err *e, struct str rule)
+{
+    struct audit_event ev = audit_event_of(&c->work, AUDIT_RESIDENCY_DENY);
+    struct arena *a = c->work.arena;
+    ev.denied = true;
+    ev.error = ERR_RESIDENCY;
+    ev.http_status = err_row(ERR_RESIDENCY)->http;
+    ev.rule = rule;
+    ev.zone = word_of(a, e->detail, "zone");
+    ev.resource_kind = str_c(c->route->resource ? c->route->resource : "zone");
+    ev.resource_name = ev.zone;
+    if (c->principal) {
+        ev.actor = c->principal->is_worker ? AUDIT_WORKER : AUDIT_USER;
+        ev.actor_id = c->principal->user_id;
+        ev.token_id = c->principal->token_id;
+    }
+    audit_event_detail(&ev, AUDIT_D_STR("route", str_c(c->route->op)));
+    audit_event_detail(&ev, AUDIT_D_STR("act", word_of(a, e->detail, "act")));
+    audit_event_detail(&ev, AUDIT_D_STR("class", word_of(a, e->detail, "class")));
+    return ev;
+}
+
+void residency_denial_note(struct call *c, const struct err *e)
+{
+    struct work *w = &c->work;
+    struct str rule = word_of(w->arena, e->detail, "rule");
+    struct err why;
+    if (!c->route)
+        return;
+    metrics_inc(M_residency_denials_total, rule.ptr ? rule.ptr : "zone");
+    struct audit_event ev = event_of(c, e, rule.ptr ? rule : STR("zone"));
+    bool is_node = c->route->flags & R_NODE;
+    struct db_tx *kept = w->tx;
+    w->tx = NULL;
+    enum errc rc = db_begin(is_node ? w->app->node_pool : w->app->pool, is_node ? SCOPE_SYSTEM : SCOPE_TENANT(w->tenant_id), 0, w->arena, &w->tx, &why);
+    if (rc == ERR_OK) {
+        rc = audit_append(w, &ev, &why);
+        if (rc == ERR_OK)
+            rc = db_commit(w->tx, &why);
+        db_rollback(w->tx);
+    }
+    w->tx = kept;
+    if (rc != ERR_OK)
+        log_err(LOG_ERROR, "audit.residency_denial_not_written", &why);
+}
