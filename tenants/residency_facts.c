@@ -199,6 +199,14 @@ static void put(struct residency_cache *c, struct kept *k)
     pthread_mutex_unlock(&c->lock);
 }
 
+static struct kept *kept_new(struct uuid tenant, int64_t revision, int64_t now_us)
+{
+    struct kept *k = calloc(1, sizeof *k);
+    ASSERT(k);
+    *k = (struct kept){ .refs = 1, .arena = arena_new(FACTS_MAX), .tenant_id = tenant, .revision = revision, .read_us = now_us, .checked_us = now_us };
+    return k;
+}
+
 /* The revision is read first: facts may be newer than it says, never older. */
 static enum errc read_fresh(struct work *w, struct db_tx *tx, struct kept *old, int64_t now_us, struct kept **ret, struct err *e)
 {
@@ -208,9 +216,7 @@ static enum errc read_fresh(struct work *w, struct db_tx *tx, struct kept *old, 
         *ret = old;
         return ERR_OK;
     }
-    struct kept *k = calloc(1, sizeof *k);
-    ASSERT(k);
-    *k = (struct kept){ .refs = 1, .arena = arena_new(FACTS_MAX), .tenant_id = w->tenant_id, .revision = r.revision, .read_us = now_us, .checked_us = now_us };
+    struct kept *k = kept_new(w->tenant_id, r.revision, now_us);
     if (facts_into(tx, w->tenant_id, k->arena, &k->facts, e) != ERR_OK) {
         kept_unref(k);
         return e->code;
@@ -236,10 +242,10 @@ enum errc residency_facts_of(struct work *w, const struct residency_facts **ret,
 {
     struct residency_cache *c = w->app->residency;
     int64_t now_us = clock_mono_us(w->app->clock);
-    bool is_stale;
-    if (!c)
+    bool is_stale = true;
+    if (!c && w->tx)
         return residency_facts_read(w, ret, e);
-    struct kept *k = find(c, w->tenant_id, now_us, &is_stale), *fresh = NULL;
+    struct kept *k = c ? find(c, w->tenant_id, now_us, &is_stale) : NULL, *fresh = NULL;
     if (is_stale) {
         enum errc rc = refresh(w, k, now_us, &fresh, e);
         if (k)
@@ -249,7 +255,8 @@ enum errc residency_facts_of(struct work *w, const struct residency_facts **ret,
             return rc;
         }
         if (fresh != k) {
-            put(c, fresh);
+            if (c)
+                put(c, fresh);
             kept_unref(k);
             k = fresh;
         }

@@ -9,6 +9,10 @@ static const struct { const char *table, *reason; } open_tables[] = {
     { "zone", "places under a law: platform data, the same for all tenants" },
     { "node", "machines of the platform; what runs on them is in attempt" },
     { "job_edge", "the state machine, constants" },
+    { "zone_law", "the law of a zone: the platform's, the same for all tenants" },
+    { "zone_rule", "part of zone_law" },
+    { "zone_clock", "part of zone_law" },
+    { "residency_revision", "how often anything that the judge of residency knows has changed; one number" },
     { "price", "the price book of the platform, the same for all tenants" },
     { "root_key", "versions of the zones' roots: the platform's, and no key is in it" },
     { "key_edge", "the life of a key version, constants" },
@@ -84,6 +88,19 @@ static void fill(struct uuid t)
         " ('%s', 1, sha256('x'), 'x', 1, 'k', 'z', 'x', sha512('x'))", id, id, id, id, id, id);
 }
 
+static void fill_residency(struct uuid t)
+{
+    char id[UUID_TEXT];
+    uuid_text(t, id);
+    sql("INSERT INTO tenant_zone (tenant_id, data_class, zone) VALUES ('%s', 'gov', 'ae-dxb-1');"
+        "INSERT INTO transfer_policy (tenant_id, policy_id, from_zone, to_zone, data_class, purpose, legal_basis, document_sha256, assessment_ref,"
+        " valid_until, approval_id, proposed_by) VALUES ('%s', '%s', 'ae-dxb-1', 'ae-auh-1', 'personal', 'any', 'contract', sha256('x'), 'TIA-1',"
+        " now() + interval '1 day', '%s', '%s');"
+        "INSERT INTO transfer (tenant_id, transfer_id, policy_id, rule, from_zone, to_zone, data_class, purpose, dataset_id, version, from_object,"
+        " to_object, bytes, by_user) VALUES ('%s', '%s', '%s', 'policy', 'ae-dxb-1', 'ae-auh-1', 'personal', 'any', '%s', 1, '%s', '%s', 1, '%s')",
+        id, id, id, id, id, id, id, id, id, id, id, id);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -97,6 +114,8 @@ static int setup(void **state)
         " ('%s', 'ae-dxb-1', 'default', 'n', 'spiffe://ae-dxb-1/worker/default/n', 1, 1, 1, '1', '%s')", hex(new_id()), hex(new_id()));
     fill(a);
     fill(b);
+    fill_residency(a);
+    fill_residency(b);
     struct db_text_rows r = rows_of("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') ORDER BY 1");
     for (size_t i = 0; i < r.nrows; i++)
         if (!is_open(r.cells[i].ptr) && strncmp(r.cells[i].ptr, "schema_", 7))

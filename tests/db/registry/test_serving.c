@@ -15,7 +15,7 @@ static void test_targets(void **state)
 {
     (void)state;
     struct serving *s = serving_new(&app);
-    struct deployment_target t = { { { 1 } }, STR("127.0.0.1:4000"), STR("ae-dxb-1"), 3 }, got;
+    struct deployment_target t = { { { 1 } }, STR("127.0.0.1:4000"), STR("ae-dxb-1"), STR("internal"), 3 }, got;
     struct uuid a = people[0]->tenant_id, b = people[1]->tenant_id;
     assert_false(serving_target_find(s, a, STR("m"), arena, &got));
     serving_target_keep(s, a, STR("m"), &t);

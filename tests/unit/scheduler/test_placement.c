@@ -119,6 +119,24 @@ static void the_same_snapshot_gives_the_same_plan(void **state)
     }
 }
 
+static void what_the_judge_refused_is_placed_nowhere_and_told(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(1 << 20);
+    struct snap_node node = { .zone = zone_names[0], .pool = pools[0], .slots = 10, .free_slots = 10 };
+    struct snap_tenant t = { .allowed_zones = { zone_names, 3 }, .slots_limit = 12 };
+    struct snap_job jobs[2] = { { .pool = pools[0], .slots = 1, .denied = STR("By uae-health-ict health data leaves no zone"), .submitted_at = { 1 } },
+                                { .pool = pools[0], .slots = 1, .zones = { zone_names + 1, 2 }, .submitted_at = { 2 } } };
+    struct snapshot s = { .nodes = { &node, 1 }, .tenants = { &t, 1 }, .jobs = { jobs, 2 } };
+    struct plan p;
+    placement_plan(&s, a, &p);
+    assert_int_equal(p.places.n, 0);
+    assert_int_equal(p.waits.n, 2);
+    assert_true(p.waits.items[0].is_denied && str_eq(p.waits.items[0].message, jobs[0].denied));
+    assert_false(p.waits.items[1].is_denied);
+    arena_free(a);
+}
+
 static void reasons_carry_numbers(void **state)
 {
     (void)state;
@@ -130,6 +148,8 @@ static void reasons_carry_numbers(void **state)
         { .pool = pools[0], .slots = 1, .zone = zone_names[1], .submitted_at = { 3 } }, { .pool = pools[1], .slots = 1, .submitted_at = { 4 } } };
     static const char *const want[4] = { "needs 8 slots, the freest machine has 5 free", "needs 12 slots, 1 of the tenant's 12 are in use",
                                          "zone z-b has no ready machine", "pool gpu has no ready machine there" };
+    for (int i = 0; i < 4; i++)
+        jobs[i].zones = t.allowed_zones;
     struct snapshot s = { .nodes = { &node, 1 }, .tenants = { &t, 1 }, .jobs = { jobs, 4 } };
     struct plan p;
     placement_plan(&s, a, &p);
@@ -159,8 +179,8 @@ static void nobody_starves(void **state)
         t[1].tenant_id.b[0] = 1;
         struct snap_job jobs[21];
         for (int i = 0; i < 20; i++)
-            jobs[i] = (struct snap_job){ .pool = pools[0], .slots = 1, .priority = 1000, .submitted_at = { 0 } };
-        jobs[20] = (struct snap_job){ .pool = pools[0], .slots = 1, .tenant = 1, .submitted_at = { tick } };
+            jobs[i] = (struct snap_job){ .zones = { zone_names, 1 }, .pool = pools[0], .slots = 1, .priority = 1000, .submitted_at = { 0 } };
+        jobs[20] = (struct snap_job){ .zones = { zone_names, 1 }, .pool = pools[0], .slots = 1, .tenant = 1, .submitted_at = { tick } };
         struct snapshot s = { .nodes = { &node, 1 }, .tenants = { t, 2 }, .jobs = { jobs, waiting_since < 0 ? 20 : 21 } };
         struct plan p;
         placement_plan(&s, a, &p);
@@ -186,6 +206,6 @@ static void nobody_starves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(nothing_is_overbooked_and_zones_hold), cmocka_unit_test(the_same_snapshot_gives_the_same_plan),
-                                        cmocka_unit_test(reasons_carry_numbers), cmocka_unit_test(nobody_starves) };
+                                        cmocka_unit_test(what_the_judge_refused_is_placed_nowhere_and_told), cmocka_unit_test(reasons_carry_numbers), cmocka_unit_test(nobody_starves) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
