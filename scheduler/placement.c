@@ -101,7 +101,7 @@ struct sight {
     const struct snap_node *where;
 };
 
-static bool search(const struct planner *p, const struct snap_job *j, size_t *ret, struct sight *see)
+static bool search(const struct planner *p, const struct snap_tenant *t, const struct snap_job *j, size_t *ret, struct sight *see)
 {
     bool found = false;
     int64_t best_slots = 0, best_gpus = 0;
@@ -210,7 +210,7 @@ static void step(struct planner *p, struct queue *queue)
             return;
         }
     }
-    if (!search(p, j, &node, &see)) {
+    if (!search(p, t, j, &node, &see)) {
         say(p, q, t, j, &see);
         q->refused = at;
         wait_for(p, at, q->reason, q->message);

@@ -103,6 +103,7 @@ static inline int setup(void **state)
     snprintf(blobs, sizeof blobs, "%s/blobs", dir);
     app = (struct app){ .program = "test", .clock = &clock_system, .config = config_new_default() };
     OK(blob_store_open_local(blobs, &app.blobs, &e));
+    app.residency = residency_cache_new();
     start_keyd();
     add_tenant(0, "aaa");
     add_tenant(1, "bbb");
@@ -123,6 +124,7 @@ static inline int teardown(void **state)
     db_pool_free(app.node_pool);
     keyd_client_free(app.keyd);
     blob_store_free(app.blobs);
+    residency_cache_free(app.residency);
     config_free((struct config *)(uintptr_t)app.config);
     kill(keyd, SIGTERM);
     waitpid(keyd, NULL, 0);

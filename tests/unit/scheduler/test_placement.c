@@ -125,7 +125,7 @@ static void what_the_judge_refused_is_placed_nowhere_and_told(void **state)
     struct arena *a = arena_new(1 << 20);
     struct snap_node node = { .zone = zone_names[0], .pool = pools[0], .slots = 10, .free_slots = 10 };
     struct snap_tenant t = { .allowed_zones = { zone_names, 3 }, .slots_limit = 12 };
-    struct snap_job jobs[2] = { { .pool = pools[0], .slots = 1, .denied = STR("By uae-health-ict health data leaves no zone"), .submitted_at = { 1 } },
+    struct snap_job jobs[2] = { { .pool = pools[0], .slots = 1, .zones = { zone_names, 0 }, .denied = STR("By uae-health-ict health data leaves no zone"), .submitted_at = { 1 } },
                                 { .pool = pools[0], .slots = 1, .zones = { zone_names + 1, 2 }, .submitted_at = { 2 } } };
     struct snapshot s = { .nodes = { &node, 1 }, .tenants = { &t, 1 }, .jobs = { jobs, 2 } };
     struct plan p;

@@ -188,7 +188,7 @@ static int64_t held_by_first(bool are_queues)
                               .borrowing_limit = -1, .weight = i ? 1000 : 3000, .queue = are_queues ? queues[i] : STR("") };
     }
     for (int i = 0; i < JOBS; i++)
-        jobs[i] = (struct snap_job){ .job_id = id(i), .tenant = are_queues ? 0 : i % 2, .queue = queues[i % 2], .pool = STR("p"), .slots = 1,
+        jobs[i] = (struct snap_job){ .zones = { zones + 1, 1 }, .job_id = id(i), .tenant = are_queues ? 0 : i % 2, .queue = queues[i % 2], .pool = STR("p"), .slots = 1,
                                      .submitted_at = { i } };
     struct snapshot s = { .nodes = { &node, 1 }, .tenants = { t, are_queues ? 1 : 2 }, .jobs = { jobs, JOBS }, .book.rules = { r, 2 } };
     rulebook_link(&s.book, a);
