@@ -147,8 +147,10 @@ class Bundle:
     def close(self, end, digest, is_cut):
         extra = self.seen - (self.to - self.m["from_tseq"] + 1)
         if self.pending and self.pending[1]:
-            check(False, ("duplicated" if extra > 0 else "swapped") if self.came_back else "inserted" if extra > 0 else "deleted", self.pending[0])
-        check(not self.pending, "inserted" if extra > 0 else "deleted" if extra else "swapped" if self.next_fits else "edited", (self.pending or [0])[0])
+            kinds = ("duplicated", "swapped") if self.came_back else ("inserted", "deleted")
+            check(False, kinds[extra <= 0], self.pending[0])
+        if self.pending:
+            check(False, "inserted" if extra > 0 else "deleted" if extra else "swapped" if self.next_fits else "edited", self.pending[0])
         check(self.some or self.want > self.to, "truncated", self.want)
         check(not is_cut, "truncated")
         chain_fits = self.tree.size < self.size or self.chain.hex() == self.head["chain"]
@@ -166,7 +168,8 @@ class Bundle:
         check(n == self.size or previous and json.loads(base64.b64decode(previous["body"]))["size"] == n, "malformed")
         proof, shift = [root.hex()] if not n & (n - 1) else [], (n & -n).bit_length() - 1
         proof += previous["proof"] if n < self.size else []
-        check(root == self.root if n == self.size else proof and walk((n - 1) >> shift, (self.size - 1) >> shift, bytes.fromhex(proof[0]), proof[1:]) == (root, self.root), "forked")
+        old_and_new = walk((n - 1) >> shift, (self.size - 1) >> shift, bytes.fromhex(proof[0]), proof[1:]) if proof else ()
+        check(root == self.root if n == self.size else old_and_new == (root, self.root), "forked")
 
 def verify(file, options):
     lines = iter(lambda: file.readline(LINE_MAX + 2), b"")
@@ -200,7 +203,8 @@ def main(args):
     try:
         flags, paths = getopt.getopt(args, "", ["key=", "previous=", "allow-dropped"])
         values = {name: [v for k, v in flags if k == name] for name in ("--key", "--previous", "--allow-dropped")}
-        options = [*map(bytes.fromhex, values["--key"])], bool(values["--allow-dropped"]), [json.loads(pathlib.Path(p).read_bytes()) for p in values["--previous"]]
+        heads = [json.loads(pathlib.Path(p).read_bytes()) for p in values["--previous"]]
+        options = [*map(bytes.fromhex, values["--key"])], bool(values["--allow-dropped"]), heads
         if paths == ["-"]:
             return [print(*verdict(path, options)[:2], path) for path in map(str.rstrip, sys.stdin)]
         kind, tseq, *text = verdict(*paths, options)

@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(audit_format_begin(&run, f, &(struct audit_format_opts){ .has_bom = size % 2 }, &out));
         size_t head = out.len;
         check(audit_format_entry(&run, &e, &out) == is_read);
-        struct str row = str_n(out.ptr + head, out.len - head);
+        struct str row = str_n(buf_str(&out).ptr + head, out.len - head);
         if (is_read && row.len && strcmp(f->name, "csv") != 0)
             check(memchr(row.ptr, '\n', row.len) == row.ptr + row.len - 1);
         check(audit_format_end(&run, &out) && str_is_utf8(buf_str(&out)));
