@@ -30,6 +30,7 @@ const struct command_group command_groups[] = {
     { "token", "API tokens" },
     { "quota", "How much a tenant may use" },
     { "node", "Worker machines" },
+    { "key", "Keys of the tenant, and of a zone's custodians" },
     { "audit", "The record of everything, and its proof" },
     { "config", "What this program has been told" },
     { "dev", "The whole platform on this machine" },
@@ -48,6 +49,10 @@ static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 #define MODEL_COLUMNS "model_id:ID name:NAME latest_version:VERSION +description:DESCRIPTION created_at:CREATED"
 #define DEPLOY_COLUMNS "deployment_id:ID name:NAME state:STATE ready:READY model_version:VERSION +job_id:JOB +endpoint:ENDPOINT created_at:CREATED"
 #define TENANT_COLUMNS "tenant_id:ID name:NAME state:STATE home_zone:HOME +allowed_zones:ZONES created_at:CREATED"
+#define KEY_COLUMNS "zone:ZONE primary_version:PRIMARY versions:VERSIONS min_version:MIN tier:TIER provider:PROVIDER data_keys:DATA_KEYS advice:ADVICE +wraps:WRAPS rotated_at:ROTATED"
+#define KEY_VERSION_COLUMNS "key_version:VERSION state:STATE origin:ORIGIN tier:TIER root_version:ROOT data_keys:DATA_KEYS +wraps:WRAPS created_at:CREATED destroy_after:DESTROY_AFTER"
+#define REWRAP_COLUMNS "rewrap_id:ID kind:KIND to_version:TO state:STATE done:DONE total:TOTAL failed:FAILED started_at:STARTED"
+#define KEY_APPROVAL_COLUMNS "approval_id:ID kind:KIND subject:SUBJECT state:STATE given:GIVEN needed:NEEDED expires_at:EXPIRES"
 #define DEV_FLAGS \
     { "data", 0, "DIR", "Data folder ($XDG_DATA_HOME/falaj; root: /var/lib/falaj-dev)", NULL }
 
@@ -169,6 +174,42 @@ const struct command command_table[] = {
     { "node", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List worker machines", NULL, CMD_LIST, NULL, "GET", "/v1/nodes", NULL, NULL,
       "node_id:ID name:NAME zone:ZONE pool:POOL state:STATE slots:SLOTS +gpus:GPUS +backend:BACKEND +version:VERSION last_seen_at:SEEN" },
     { "node", "get", "NODE", 1, 1, NULL, run_rest, "Show one worker machine", NULL, 0, &node_noun, "GET", "/v1/nodes/{0}", NULL, NULL, "node_id:ID name:NAME" },
+
+    { "key", "list", "", 0, 0, NULL, run_rest, "List the tenant's keys, zone by zone", NULL, CMD_LIST, NULL, "GET", "/v1/keys", NULL, NULL, KEY_COLUMNS },
+    { "key", "versions", "ZONE", 1, 1, FLAGS(LIMIT_FLAG), run_rest, "List the versions of a zone's key, newest first", NULL, CMD_LIST, NULL, "GET", "/v1/keys/{0}/versions",
+      NULL, NULL, KEY_VERSION_COLUMNS },
+    { "key", "rotate", "ZONE", 1, 1, FLAGS({ "tier", 0, "TIER", "Wrapped by the zone's root, or an object of its own in the token", "wrapped|sovereign" }), run_rest,
+      "Make a new version; data keys move to it in the background", "Watch it with 'falaj key rewraps ZONE'.", 0, NULL, "POST", "/v1/keys/{0}/rotate", NULL, "tier=tier",
+      KEY_VERSION_COLUMNS },
+    { "key", "rewraps", "ZONE", 1, 1, FLAGS(LIMIT_FLAG), run_rest, "Show how far data keys have moved", NULL, CMD_LIST, NULL, "GET", "/v1/keys/{0}/rewraps", NULL, NULL,
+      REWRAP_COLUMNS },
+    { "key", "min-version", "ZONE VERSION", 2, 2, NULL, run_rest, "Disable every version below VERSION", NULL, 0, NULL, "PUT", "/v1/keys/{0}/min-version", NULL,
+      "#min_version=@1", KEY_COLUMNS },
+    { "key", "disable", "ZONE VERSION", 2, 2, NULL, run_rest, "Disable a version: nothing under it opens", NULL, 0, NULL, "POST", "/v1/keys/{0}/versions/{1}/disable", NULL,
+      NULL, KEY_VERSION_COLUMNS },
+    { "key", "enable", "ZONE VERSION", 2, 2, NULL, run_rest, "Let a disabled version open again", NULL, 0, NULL, "POST", "/v1/keys/{0}/versions/{1}/enable", NULL, NULL,
+      KEY_VERSION_COLUMNS },
+    { "key", "destroy", "ZONE VERSION", 2, 2, FLAGS({ "reason", 0, "TEXT", "Why; approvers read it", NULL }), run_rest, "Ask for the destruction of a version",
+      "Somebody else must approve it; then it waits its days (keys.destroy_days) and can be called off with 'falaj key cancel'.", 0, NULL, "POST",
+      "/v1/keys/{0}/versions/{1}/destroy", NULL, "reason=reason", KEY_APPROVAL_COLUMNS },
+    { "key", "shred", "ZONE", 1, 1, FLAGS({ "reason", 0, "TEXT", "Why; approvers read it", NULL }), run_rest, "Ask for the destruction of all versions of a zone",
+      "Everything the tenant has stored there becomes unreadable for ever.", 0, NULL, "POST", "/v1/keys/{0}/destroy", NULL, "reason=reason", KEY_APPROVAL_COLUMNS },
+    { "key", "cancel", "ZONE VERSION", 2, 2, NULL, run_rest, "Call off a scheduled destruction", NULL, 0, NULL, "POST", "/v1/keys/{0}/versions/{1}/cancel", NULL, NULL,
+      KEY_VERSION_COLUMNS },
+    { "key", "import-key", "ZONE", 1, 1, NULL, run_rest, "Show the public key to seal an own key to", "docs/byok.md has the recipe.", 0, NULL, "GET", "/v1/keys/{0}/import-key",
+      NULL, NULL, "zone:ZONE import_point:POINT" },
+    { "key", "import", "ZONE POINT SEALED", 3, 3, NULL, run_rest, "Bring an own key as the new primary version", "POINT and SEALED are base64; docs/byok.md has the recipe.", 0,
+      NULL, "POST", "/v1/keys/{0}/import", NULL, "ephemeral_public=@1 sealed_key=@2", KEY_VERSION_COLUMNS },
+    { "key", "certificates", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List certificates of erasure", NULL, CMD_LIST, NULL, "GET", "/v1/erasure-certificates", NULL, NULL,
+      "certificate_id:ID zone:ZONE key_version:VERSION objects:OBJECTS destroyed_at:DESTROYED backups_until:BACKUPS_UNTIL" },
+    { "key", "roots", "ZONE", 1, 1, NULL, run_rest, "List the versions of a zone's root key", NULL, CMD_LIST, NULL, "GET", "/v1/zones/{0}/keys", NULL, NULL,
+      "version:VERSION state:STATE provider:PROVIDER tenant_keys:TENANT_KEYS created_at:CREATED" },
+    { "key", "attest", "ZONE", 1, 1, NULL, run_rest, "Show what a zone's key store says of itself", NULL, 0, NULL, "GET", "/v1/zones/{0}/keys/attestation", NULL, NULL,
+      "zone:ZONE provider:PROVIDER mechanism:MECHANISM sealed:SEALED hardware:HARDWARE token_label:TOKEN token_serial:SERIAL" },
+    { "key", "root-rotate", "ZONE", 1, 1, FLAGS({ "reason", 0, "TEXT", "Why; the second custodian reads it", NULL }), run_rest, "Ask for a new root version of a zone", NULL, 0,
+      NULL, "POST", "/v1/zones/{0}/keys/rotate", NULL, "reason=reason", KEY_APPROVAL_COLUMNS },
+    { "key", "root-destroy", "ZONE VERSION", 2, 2, FLAGS({ "reason", 0, "TEXT", "Why; approvers read it", NULL }), run_rest, "Ask for the destruction of a retired root version",
+      NULL, 0, NULL, "POST", "/v1/zones/{0}/keys/versions/{1}/destroy", NULL, "reason=reason", KEY_APPROVAL_COLUMNS },
 
     { "audit", "events", "", 0, 0, FLAGS({ "after", 0, "N", "Only entries after this number", NULL }, LIMIT_FLAG), run_rest, "List audit entries", NULL, CMD_LIST | CMD_AFTER, NULL, "GET", "/v1/audit/events",
       "after=after", NULL, "tseq:ENTRY event.code:CODE event.action:ACTION event.actor.id:ACTOR event.outcome:OUTCOME event_id:ID" },
