@@ -19,7 +19,7 @@ static const size_t RESPONSE_MAX = (size_t)16 << 20;
 struct http_client {
     CURL *curl;
     struct curl_slist *resolve;
-    char *base, *unix_socket, *ca, *cert, *key, *agent;
+    char *base, *unix_socket, *ca, *ca_pem, *cert, *key, *agent;
     int connect_timeout_ms, timeout_ms;
     bool no_verify_host;
 };
@@ -70,6 +70,7 @@ struct http_client *http_client_new(const struct http_client_options *o, struct 
         c->base[n - 1] = 0;
     c->unix_socket = copy(o->unix_socket);
     c->ca = copy(o->ca_file);
+    c->ca_pem = o->ca_pem.ptr ? str_dup_heap(o->ca_pem) : NULL;
     c->cert = copy(o->cert_file);
     c->key = copy(o->key_file);
     c->agent = copy(o->user_agent ? o->user_agent : "falaj/" FALAJ_VERSION);
@@ -81,6 +82,16 @@ struct http_client *http_client_new(const struct http_client_options *o, struct 
     return c;
 }
 
+bool http_client_reset(struct http_client *c)
+{
+    CURL *fresh = curl_easy_init();
+    if (!fresh)
+        return false;
+    curl_easy_cleanup(c->curl);
+    c->curl = fresh;
+    return true;
+}
+
 void http_client_free(struct http_client *c)
 {
     if (!c)
@@ -90,6 +101,7 @@ void http_client_free(struct http_client *c)
     free(c->base);
     free(c->unix_socket);
     free(c->ca);
+    free(c->ca_pem);
     free(c->cert);
     free(c->key);
     free(c->agent);
@@ -226,7 +238,11 @@ static void set_client_options(struct http_client *c)
     curl_easy_setopt(h, CURLOPT_SSL_VERIFYHOST, c->no_verify_host ? 0L : 2L);
     if (c->unix_socket)
         curl_easy_setopt(h, CURLOPT_UNIX_SOCKET_PATH, c->unix_socket);
-    if (c->ca) {
+    if (c->ca_pem) {
+        const struct curl_blob blob = { c->ca_pem, strlen(c->ca_pem), CURL_BLOB_NOCOPY };
+        curl_easy_setopt(h, CURLOPT_CAINFO_BLOB, &blob);
+        curl_easy_setopt(h, CURLOPT_CAPATH, NULL);
+    } else if (c->ca) {
         curl_easy_setopt(h, CURLOPT_CAINFO, c->ca);
         curl_easy_setopt(h, CURLOPT_CAPATH, NULL);
     }

@@ -19,6 +19,7 @@ struct http_client_options {
     const char *base_url;           /* "https://api.falaj.internal:8443", no trailing '/' needed */
     const char *unix_socket;        /* connect there, whatever base_url's host is */
     const char *ca_file;            /* trust these only; NULL: the system's */
+    struct str ca_pem;              /* trust these as well as nothing else, instead of ca_file; copied */
     const char *cert_file, *key_file;   /* client certificate, PEM */
     int connect_timeout_ms;         /* 0: 5000 */
     int timeout_ms;                 /* of a whole call; 0: 30000 */
@@ -61,5 +62,7 @@ struct http_client *http_client_new(const struct http_client_options *o, struct 
 enum errc http_client_call(struct http_client *c, struct arena *a, const struct http_call *call, struct http_result *ret,
                            struct err *e) MUST_CHECK;
 struct str http_result_header(const struct http_result *r, const char *name);   /* case-insensitive; STR_NULL when absent */
+/* Closes the connections and forgets TLS sessions: the next call reads the certificate files anew. False: no memory, nothing changed. */
+bool http_client_reset(struct http_client *c);
 void http_client_free(struct http_client *c);
 void http_client_freep(struct http_client **c);     /* for CLEANUP */

@@ -259,7 +259,7 @@ static enum errc check_peer(struct http_exchange *x, struct err *e)
 {
     struct http_conn *n = x->conn;
     const struct http_server_options *o = &x->loop->server->o;
-    if (!o->tls_client_ca_file || !n)
+    if (!(o->tls_client_ca_file || o->tls_trust) || !n)
         return ERR_OK;
     if (n->peer_until_us <= x->loop->now_us) {
         const union MHD_ConnectionInfo *info = MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
@@ -270,7 +270,7 @@ static enum errc check_peer(struct http_exchange *x, struct err *e)
         else
             n->peer_arena = arena_new(64 * 1024);
         int64_t now_s = clock_wall_us(&clock_system) / 1000000;
-        enum errc rc = mtls_verify(info ? info->tls_session : NULL, now_s, n->peer_arena, &n->peer, &why);
+        enum errc rc = mtls_verify(info ? info->tls_session : NULL, o->tls_trust, now_s, n->peer_arena, &n->peer, &why);
         if (rc != ERR_OK && o->require_client_cert) {
             if (e)
                 *e = why;
@@ -281,6 +281,7 @@ static enum errc check_peer(struct http_exchange *x, struct err *e)
     }
     x->req.peer_identity = n->peer.identity;
     x->req.peer_fingerprint = n->peer.fingerprint;
+    x->req.peer_is_registered = n->peer.is_registered;
     return ERR_OK;
 }
 

@@ -38,6 +38,7 @@ struct http_request {
     struct arena *arena;            /* handlers allocate here; freed when the exchange ends */
     int64_t received_mono_us;       /* when the request line was complete */
     struct str peer_identity;       /* mTLS listener: the one verified URI SAN, else STR_NULL */
+    bool peer_is_registered;        /* see core/http/mtls.h */
     struct str peer_fingerprint;    /* hex SHA-256 of the peer's certificate, else STR_NULL */
 };
 
@@ -74,6 +75,7 @@ struct http_server_options {
     void *ctx;
     const char *tls_cert_file, *tls_key_file;   /* PEM; both or none */
     const char *tls_client_ca_file;             /* PEM bundle: ask clients for a certificate */
+    struct mtls_trust *tls_trust;               /* instead: a bundle per zone, borrowed; it may grow while the listener runs */
     bool require_client_cert;                   /* refuse (UNAUTHENTICATED) who has no good one; else peer_identity stays NULL */
 };
 
