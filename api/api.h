@@ -6,12 +6,14 @@
 
 struct job_streams;
 struct serving;
+struct mtls_trust;
 
 struct api {
     struct pipeline *pipeline;
     struct authn *authn;
     struct rate_limiter *rate;
     struct http_server *people, *nodes;
+    struct mtls_trust *trust;           /* api/trust.h: authorities of the node listener */
     struct listener people_listener, node_listener;
     struct wake_listener *wakes;
     struct job_streams *streams;        /* api/stream.h: open SSE streams of jobs */

@@ -37,7 +37,8 @@ struct pipeline {
     const struct app *app;
     struct authn *authn;
     struct rate_limiter *rate;
-    struct rate_rule tenant_rule, principal_rule, address_rule;     /* per_s 0: none */
+    gate_fn gate;
+    struct rate_rule tenant_rule, principal_rule, address_rule, enrol_rule;     /* per_s 0: none */
     struct router router;
     struct arena *arena;
     struct thread_pool *pool;

@@ -12,6 +12,7 @@
 #include "api/bootstrap.h"
 #include "api/openapi.h"
 #include "api/stream.h"
+#include "api/trust.h"
 #include "audit/event.h"
 #include "audit/export.h"
 #include "core/base/cleanup.h"
@@ -33,9 +34,11 @@
 #include "registry/root_key.h"
 #include "registry/serving.h"
 #include "scheduler/capacity.h"
+#include "scheduler/enrol.h"
 #include "scheduler/invariants.h"
 #include "scheduler/lease.h"
 #include "scheduler/node.h"
+#include "scheduler/node_state.h"
 #include "scheduler/submit.h"
 #include "scheduler/watch.h"
 #include "tenants/api_token.h"
@@ -78,6 +81,9 @@ static const struct stmt *const *const app_lists[] = {
     watch_stmts,
     registry_stmts,
     node_stmts,
+    node_state_stmts,
+    join_token_stmts,
+    enrol_stmts,
     audit_event_stmts,
     audit_export_stmts,
     audit_proof_stmts,
@@ -87,7 +93,7 @@ static const struct stmt *const *const app_lists[] = {
     root_key_stmts,
     NULL
 };
-static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, node_worker_stmts, registry_node_stmts, audit_event_stmts, NULL };
+static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, node_worker_stmts, enrol_node_stmts, registry_node_stmts, audit_event_stmts, NULL };
 
 static int print_document(const char *what)
 {
@@ -165,7 +171,7 @@ static struct http_server *listen_nodes(struct api *api, const struct config *cf
         .body_max_default = (size_t)cfg->api_max_body, .header_deadline_ms = (int)cfg->api_header_deadline_ms, .arena_max = (size_t)256 << 20,
         .body_deadline_ms = (int)cfg->api_body_deadline_ms, .body_limit = pipeline_body_limit, .on_request = pipeline_request,
         .reject = pipeline_reject, .ctx = &api->node_listener, .tls_cert_file = cfg->api_worker_cert, .tls_key_file = cfg->api_worker_key,
-        .tls_client_ca_file = cfg->api_worker_ca, .require_client_cert = true,
+        .tls_trust = api->trust, .require_client_cert = true,
     };
     return http_server_new(&o, e);
 }
@@ -177,6 +183,14 @@ static void sweep_orphans(struct app *app, struct arena *a)
     int64_t removed = 0;
     if (app->node_pool && orphan_sweep(app, a, BLOB_AGE_S, &removed, &e) != ERR_OK)
         log_err(LOG_WARN, "orphan.sweep", &e);
+}
+
+/* Serving machines are known by the same authorities as calling ones. */
+static void share_trust(struct api *api)
+{
+    CLEANUP(arena_freep) struct arena *a = arena_new(8 << 20);
+    if (api->trust)
+        serving_trust(api->serving, mtls_trust_pem(api->trust, a));
 }
 
 /* Waits for SIGTERM or SIGINT; every HOUSEKEEPING_S seconds does the small regular work, every ORPHAN_EVERY_S the larger. */
@@ -193,6 +207,8 @@ static void run_until_signal(struct app *app, struct api *api, sigset_t *set)
         if (authn_flush_used(api->authn, a, &e) != ERR_OK)
             log_err(LOG_WARN, "authn.flush", &e);
         blob_sweep(app->blobs, BLOB_AGE_S);
+        if (api->trust && trust_refresh(app, api->trust))
+            share_trust(api);
         if (clock_mono_us(app->clock) >= sweep_us) {
             sweep_orphans(app, a);
             sweep_us = clock_mono_us(app->clock) + ORPHAN_EVERY_S * INT64_C(1000000);
@@ -230,13 +246,16 @@ static int serve(struct app *app, struct api *api, const struct redis_opts *redi
     api->streams = job_streams_new(app);
     api->serving = serving_new(app);
     app->extra = api;
-    struct pipeline_opts po = { app, api->authn, api->rate, (int)cfg->api_threads };
+    struct pipeline_opts po = { app, api->authn, api->rate, (int)cfg->api_threads, gate_pass };
     if (!(api->pipeline = pipeline_new(&po, e)))
         return refuse("routes", e);
     api->people_listener = (struct listener){ api->pipeline, false };
     api->node_listener = (struct listener){ api->pipeline, true };
     if (!(api->people = listen_people(api, cfg, e)))
         return refuse("listen", e);
+    if (*cfg->api_worker_cert && trust_open(app, &api->trust, e) != ERR_OK)
+        return refuse("authorities for workers", e);
+    share_trust(api);
     if (*cfg->api_worker_cert && !(api->nodes = listen_nodes(api, cfg, e)))
         return refuse("listen for workers", e);
     static const char *const channels[] = { WAKE_NODE_PREFIX "*", WAKE_JOB_PREFIX "*" };
@@ -257,6 +276,7 @@ static void undo(struct app *app, struct api *api)
     pipeline_free(api->pipeline);
     http_server_free(api->people);
     http_server_free(api->nodes);
+    mtls_trust_free(api->trust);
     job_streams_free(api->streams);
     serving_free(api->serving);
     rate_limiter_free(api->rate);

@@ -29,10 +29,11 @@ static struct str bearer(const struct http_request *r)
 }
 
 /* A worker is who its certificate says; which node that is, its handlers look up. */
-static struct principal *worker_principal(const struct http_request *r)
+static struct principal *worker_principal(const struct http_request *r, struct uuid node_id)
 {
     struct principal *p = principal_new();
     p->is_worker = true;
+    p->user_id = node_id;
     p->name = str_dup(p->arena, r->peer_identity);
     p->roles = UINT32_C(1) << ROLE_WORKER;
     p->permissions = role_permissions(ROLE_WORKER);
@@ -46,7 +47,10 @@ static enum errc phase_authn(struct flight *f, struct err *e)
     if (c->route->flags & R_NODE) {
         if (!c->request->peer_identity.ptr)
             return FAIL(e, UNAUTHENTICATED, "Workers need a client certificate of their zone");
-        c->principal = worker_principal(c->request);
+        struct uuid node_id = UUID_NIL;
+        if (f->pipeline->gate)
+            TRY(f->pipeline->gate(c, &node_id, e));
+        c->principal = worker_principal(c->request, node_id);
     } else if (c->route->perm != PERM_PUBLIC && !c->principal) {
         struct str token = bearer(c->request);
         if (!token.ptr)
@@ -80,7 +84,9 @@ static enum errc phase_rate(struct flight *f, struct err *e)
     if (c->route->rate == RL_NONE || c->route->flags & R_NODE)
         return ERR_OK;
     bool ok;
-    if (!c->principal) {
+    if (c->route->rate == RL_ENROL) {
+        ok = take_rate(f, "enrol", str_fmt(c->work.arena, "e:%.*s", STR_ARG(c->work.source_ip)), p->enrol_rule);
+    } else if (!c->principal) {
         ok = take_rate(f, "address", str_fmt(c->work.arena, "a:%.*s", STR_ARG(c->work.source_ip)), p->address_rule);
     } else {
         memcpy(key + 2, c->principal->tenant_id.b, 16);
@@ -403,10 +409,12 @@ struct pipeline *pipeline_new(const struct pipeline_opts *o, struct err *e)
     const struct config *cfg = o->app->config;
     p->app = o->app;
     p->authn = o->authn;
+    p->gate = o->gate;
     p->rate = o->rate;
     p->tenant_rule = rule_of(cfg->rate_tenant_per_minute);
     p->principal_rule = rule_of(cfg->rate_principal_per_minute);
     p->address_rule = rule_of(cfg->rate_address_per_minute);
+    p->enrol_rule = rule_of(cfg->rate_enrol_per_minute);
     p->arena = arena_new(4 << 20);
     if (router_init(&p->router, p->arena, e) != ERR_OK) {
         arena_free(p->arena);

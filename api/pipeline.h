@@ -14,11 +14,16 @@ struct pipeline;
 struct authn;
 struct rate_limiter;
 
+/* May this verified machine call at all? *ret_node: nil before it has registered. (gate.c) */
+typedef enum errc (*gate_fn)(struct call *c, struct uuid *ret_node, struct err *e);
+enum errc gate_pass(struct call *c, struct uuid *ret_node, struct err *e) MUST_CHECK;
+
 struct pipeline_opts {
     const struct app *app;
     struct authn *authn;
     struct rate_limiter *rate;
     int threads;
+    gate_fn gate;           /* asked for every call at the worker listener, before anything else; NULL: nobody is */
 };
 
 struct pipeline *pipeline_new(const struct pipeline_opts *o, struct err *e);    /* NULL: the route tables are not sound */

@@ -51,7 +51,7 @@ enum route_flag {
     R_ZONE_LATE = 1 << 11,  /* the zone acted on stands in no input: the handler asks authz_require_zone once it knows */
 };
 
-enum rate_class { RL_READ, RL_WRITE, RL_NONE };
+enum rate_class { RL_READ, RL_WRITE, RL_NONE, RL_ENROL /* by address, far less than reads */ };
 
 struct route {
     enum http_method method;

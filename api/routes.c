@@ -13,6 +13,7 @@
     X(model_routes) \
     X(deployment_routes) \
     X(inference_routes) \
+    X(enrol_routes) \
     X(node_routes) \
     X(lease_routes) \
     X(lease_object_routes) \

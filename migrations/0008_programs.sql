@@ -23,10 +23,9 @@ END $$;
 GRANT UPDATE (last_used_at, last_used_ip) ON api_token TO falaj_system;
 
 -- ------------------------------------------------------------------------------------------------------------ machines
--- Who changed a machine's state last, and why; and how long its certificate holds.
+-- Why a machine is in the state it is in, as staff gave it.
 ALTER TABLE node
-  ADD COLUMN reason         text NOT NULL DEFAULT '' CHECK (length(reason) <= 512),
-  ADD COLUMN cert_not_after timestamptz;
+  ADD COLUMN reason text NOT NULL DEFAULT '' CHECK (length(reason) <= 512);
 
 -- The right to enrol machines of one pool of one zone, for some times and some hours. Platform data, no tenant's.
 CREATE TABLE join_token (
@@ -71,7 +70,8 @@ BEGIN
   END LOOP;
 END $$;
 GRANT SELECT, INSERT, UPDATE ON join_token TO falaj_app;
-GRANT SELECT, INSERT, UPDATE, DELETE ON node_cert TO falaj_app, falaj_worker_api;
+GRANT SELECT, INSERT, UPDATE ON node_cert TO falaj_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON node_cert TO falaj_worker_api;
 GRANT UPDATE ON node TO falaj_system;
 
 GRANT CREATE ON SCHEMA public TO falaj_system;

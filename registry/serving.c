@@ -28,7 +28,8 @@ struct endpoint_line {
 
 struct serving {
     const struct app *app;
-    pthread_mutex_t lock;                       /* guards the two tables */
+    pthread_mutex_t lock;                       /* guards the two tables and ca_pem */
+    char *ca_pem;                               /* NULL: no authority yet, no machine is believed */
     struct target_line targets[TARGETS];
     struct endpoint_line endpoints[ENDPOINTS];
     struct inference_counts *counts;
@@ -53,7 +54,17 @@ void serving_free(struct serving *s)
         for (int k = 0; k < s->endpoints[i].idle_count; k++)
             http_client_free(s->endpoints[i].idle[k]);
     pthread_mutex_destroy(&s->lock);
+    free(s->ca_pem);
     free(s);
+}
+
+void serving_trust(struct serving *s, struct str ca_pem)
+{
+    char *fresh = ca_pem.len ? str_dup_heap(ca_pem) : NULL;
+    pthread_mutex_lock(&s->lock);
+    free(s->ca_pem);
+    s->ca_pem = fresh;
+    pthread_mutex_unlock(&s->lock);
 }
 
 void serving_note(struct serving *s, const struct serving_caller *who, struct str zone, bool ok)
@@ -146,16 +157,21 @@ static struct endpoint_line *endpoint_of(struct serving *s, struct str name)
     return best;
 }
 
-static struct http_client *connect_to(const struct serving *s, struct str endpoint, struct err *e)
+static struct http_client *connect_to(struct serving *s, struct str endpoint, struct err *e)
 {
     const struct config *cfg = s->app->config;
     char url[ENDPOINT_TEXT + 16];
     snprintf(url, sizeof url, "https://%.*s", STR_ARG(endpoint));
+    pthread_mutex_lock(&s->lock);
+    char *ca_pem = s->ca_pem ? str_dup_heap(str_c(s->ca_pem)) : NULL;
+    pthread_mutex_unlock(&s->lock);
     struct http_client_options o = {
-        .base_url = url, .connect_timeout_ms = 2000, .timeout_ms = SERVING_TIMEOUT_MS, .ca_file = *cfg->api_worker_ca ? cfg->api_worker_ca : NULL,
+        .base_url = url, .connect_timeout_ms = 2000, .timeout_ms = SERVING_TIMEOUT_MS, .ca_pem = ca_pem ? str_c(ca_pem) : STR("-"),
         .cert_file = *cfg->api_client_cert ? cfg->api_client_cert : NULL, .key_file = *cfg->api_client_key ? cfg->api_client_key : NULL,
     };
-    return http_client_new(&o, e);
+    struct http_client *c = http_client_new(&o, e);
+    free(ca_pem);
+    return c;
 }
 
 /* A handle of that endpoint, new or idle; the line stays counted as busy until give_back. */

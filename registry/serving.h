@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* serving.h - the way from falaj-api to the workers that serve models: kept connections, where deployments listen, and who asked how often.
  *
- * Connections use the API's own certificate; the worker's must come from the zones' authorities (api.worker_ca) and name the address that
+ * Connections use the API's own certificate; the worker's must come from the zones' authorities (serving_trust) and name the address that
  * was called. Idle handles are kept per endpoint, at most SERVING_IDLE_MAX, and at most SERVING_BUSY_MAX calls run at one endpoint:
  * more are RATE, so that one slow deployment does not take every handler thread's patience.
  * Targets are remembered for SERVING_TARGET_MS (never that a name is absent), so the hot path runs no SQL; a failed call forgets them.
@@ -18,6 +18,8 @@ enum { SERVING_IDLE_MAX = 16, SERVING_BUSY_MAX = 256, SERVING_TARGET_MS = 1000, 
 
 struct serving;
 struct serving *serving_new(const struct app *app);
+/* The authorities whose machines are believed, PEM; for connections made from now on. */
+void serving_trust(struct serving *s, struct str ca_pem);
 void serving_free(struct serving *s);               /* writes the last counts; NULL is fine */
 
 bool serving_target_find(struct serving *s, struct uuid tenant, struct str name, struct arena *a, struct deployment_target *ret);

@@ -30,7 +30,7 @@ static int64_t pause_ms(const struct overdue *o)
 static const char *words(struct str why)
 {
     return str_eq_c(why, "node") ? "Its machine was not heard of any more" : str_eq_c(why, "boot") ? "The agent of its machine started anew"
-         : str_eq_c(why, "cancel") ? "Cancelled before its machine took it" : str_eq_c(why, "runtime") ? "It ran far beyond its time"
+         : str_eq_c(why, "quarantine") ? "Its machine was put in quarantine" : str_eq_c(why, "cancel") ? "Cancelled before its machine took it" : str_eq_c(why, "runtime") ? "It ran far beyond its time"
          : "Its lease ran out without a heartbeat";
 }
 

@@ -64,9 +64,9 @@ enum errc node_get(struct work *w, struct uuid node_id, struct node *ret, struct
     return node_repo_get(w->tx, node_id, ret, e);
 }
 
-enum errc node_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
+enum errc node_list(struct work *w, const struct node_filter *filter, struct str position, int64_t limit, struct slice *ret, struct err *e)
 {
-    return node_repo_list(w->tx, position, limit, ret, e);
+    return node_repo_list(w->tx, filter, position, limit, ret, e);
 }
 
 enum errc node_mark_lost(struct work *w, int64_t *ret_lost, struct err *e)

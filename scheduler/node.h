@@ -20,6 +20,9 @@ struct node {
     struct str backend, version;
     struct uuid boot_id;
     struct timestamp last_seen_at, created_at;
+    struct str reason;              /* these three: node_get and node_list */
+    int64_t silent_ms;
+    struct timestamp cert_ends_at;
 };
 extern const struct schema node_schema;
 
@@ -36,7 +39,13 @@ enum errc node_register(struct work *w, const struct node_register *in, struct s
 /* The machine lives: refreshes last_seen_at (at most once a second) and takes LOST back. STALE: not this identity or boot. */
 enum errc node_beat(struct work *w, struct uuid node_id, struct uuid boot_id, struct str identity, struct node *ret, struct err *e) MUST_CHECK;
 enum errc node_get(struct work *w, struct uuid node_id, struct node *ret, struct err *e) MUST_CHECK;
-enum errc node_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+/* Members that are absent filter nothing. position: of the last item before, its id as hex or, by name, its identity. */
+struct node_filter {
+    struct str state, zone, pool;
+    bool by_name;                   /* zone, pool, name upwards; else newest first */
+};
+enum errc node_list(struct work *w, const struct node_filter *filter, struct str position, int64_t limit, struct slice *ret,
+                    struct err *e) MUST_CHECK;
 /* Scheduler: READY and DRAINING machines not heard of for NODE_MISSED_MAX heartbeats become LOST. */
 enum errc node_mark_lost(struct work *w, int64_t *ret_lost, struct err *e) MUST_CHECK;
 

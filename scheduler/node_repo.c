@@ -11,7 +11,10 @@ SCHEMA_EXTERN(node, "A worker machine",
     FIELD(node, slots, 0, .doc = "Leases of one slot it runs at once"), FIELD(node, cpus, 0, .doc = "Processors"),
     FIELD(node, memory_bytes, 0, .doc = "Memory"), FIELD(node, gpus, 0, .doc = "GPUs"), FIELD(node, backend, 0, .doc = "Compute backend in use"),
     FIELD(node, version, 0, .doc = "Version of its agent"), FIELD(node, boot_id, F_NOOUT, .doc = "This run of its agent"),
-    FIELD(node, last_seen_at, 0, .doc = "When it was last heard of"), FIELD(node, created_at, 0, .doc = "When it first registered"));
+    FIELD(node, last_seen_at, 0, .doc = "When it was last heard of"), FIELD(node, created_at, 0, .doc = "When it first registered"),
+    FIELD(node, reason, 0, .doc = "Why it is drained or in quarantine"),
+    FIELD(node, silent_ms, 0, .doc = "Time since it was last heard of"),
+    FIELD(node, cert_ends_at, 0, .doc = "When its newest certificate of the zone's authority ends"));
 
 SCHEMA_EXTERN(node_register, "A machine that comes up",
     FIELD(node_register, name, F_REQ, .min = 1, .max = 128, .doc = "Name, as in its certificate"),
@@ -30,6 +33,11 @@ SCHEMA_OF(boot_row, "The run of an agent", FIELD(boot_row, node_id, 0, .doc = "M
 
 #define NODE_COLUMNS \
     "node_id, zone, pool, name, identity, state, slots, cpus, memory_bytes, gpus, backend, version, boot_id, last_seen_at, created_at"
+
+/* A tenant sees no certificates. */
+#define SEEN_COLUMNS                                                                                                         \
+    ", reason, (extract(epoch FROM clock_timestamp() - last_seen_at) * 1000)::bigint AS silent_ms,\n"                       \
+    "       (SELECT max(c.ends_at) FROM node_cert c WHERE c.identity = node.identity) AS cert_ends_at"
 
 static const struct stmt node_upsert = { .name = "node_upsert", .params = "ussssiiiissu", .row = &node_schema, .card = CARD_ONE, .sql =
     "INSERT INTO node (node_id, zone, pool, name, identity, slots, cpus, memory_bytes, gpus, backend, version, boot_id, flavor)\n"
@@ -55,16 +63,21 @@ static const struct stmt node_beat_stmt = { .name = "node_beat", .params = "uus"
     "SELECT " NODE_COLUMNS " FROM node WHERE node_id = $1 AND boot_id = $2 AND identity = $3" };
 
 static const struct stmt node_get_stmt = { .name = "node_get", .params = "u", .row = &node_schema, .card = CARD_ONE, .sql =
-    "SELECT " NODE_COLUMNS " FROM node WHERE node_id = $1" };
+    "SELECT " NODE_COLUMNS SEEN_COLUMNS " FROM node WHERE node_id = $1" };
 
-static const struct stmt node_list_stmt = { .name = "node_list", .params = "ui", .row = &node_schema, .card = CARD_MANY, .sql =
-    "SELECT " NODE_COLUMNS " FROM node WHERE $1::uuid IS NULL OR node_id < $1 ORDER BY node_id DESC LIMIT $2" };
+#define NODE_FILTER " WHERE ($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR zone = $2) AND ($3::text IS NULL OR pool = $3)\n"
+static const struct stmt node_list_stmt = { .name = "node_list", .params = "sssui", .row = &node_schema, .card = CARD_MANY, .sql =
+    "SELECT " NODE_COLUMNS SEEN_COLUMNS " FROM node\n" NODE_FILTER
+    "   AND ($4::uuid IS NULL OR node_id < $4) ORDER BY node_id DESC LIMIT $5" };
+static const struct stmt node_list_named = { .name = "node_list_named", .params = "ssssi", .row = &node_schema, .card = CARD_MANY, .sql =
+    "SELECT " NODE_COLUMNS SEEN_COLUMNS " FROM node\n" NODE_FILTER
+    "   AND ($4::text IS NULL OR identity > $4) ORDER BY identity LIMIT $5" };
 
 static const struct stmt node_mark_lost_stmt = { .name = "node_mark_lost", .params = "i", .card = CARD_NONE, .sql =
     "UPDATE node SET state = 'LOST'\n"
     " WHERE state IN ('READY', 'DRAINING') AND last_seen_at < clock_timestamp() - $1 * interval '1 millisecond'" };
 
-const struct stmt *const node_stmts[] = { &node_get_stmt, &node_list_stmt, NULL };
+const struct stmt *const node_stmts[] = { &node_get_stmt, &node_list_stmt, &node_list_named, NULL };
 const struct stmt *const node_worker_stmts[] = { &node_upsert, &node_boot, &node_live, &node_beat_stmt, NULL };
 const struct stmt *const node_scheduler_stmts[] = { &node_mark_lost_stmt, NULL };
 
@@ -101,9 +114,17 @@ enum errc node_repo_get(struct db_tx *tx, struct uuid node_id, struct node *ret,
     return db_one(tx, &node_get_stmt, ARGS(A_UUID(node_id)), ret, e);
 }
 
-enum errc node_repo_list(struct db_tx *tx, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
+enum errc node_repo_list(struct db_tx *tx, const struct node_filter *filter, struct str position, int64_t limit, struct slice *ret,
+                         struct err *e)
 {
-    return db_many(tx, &node_list_stmt, ARGS(A_UUID_OR_NULL(position), A_I64(limit)), ret, (size_t)limit, e);
+    struct uuid after = UUID_NIL;
+    if (filter->by_name)
+        return db_many(tx, &node_list_named, ARGS(A_STR(filter->state), A_STR(filter->zone), A_STR(filter->pool), A_STR(position), A_I64(limit)),
+                       ret, (size_t)limit, e);
+    if (position.ptr && !uuid_parse(position, &after))
+        return FAIL_AT(e, INVALID, "/page_token", "That is not a page of this list");
+    return db_many(tx, &node_list_stmt, ARGS(A_STR(filter->state), A_STR(filter->zone), A_STR(filter->pool), A_UUID_OR_NULL(after), A_I64(limit)),
+                   ret, (size_t)limit, e);
 }
 
 enum errc node_repo_mark_lost(struct db_tx *tx, int64_t silence_ms, int64_t *ret_lost, struct err *e)

@@ -43,8 +43,8 @@ SCHEMA_OF(token_row, "A token with its user, tenant and roles", PRINCIPAL_ROW_FI
 static const struct stmt authn_find = { .name = "authn_find", .params = "y", .row = &token_row_schema, .card = CARD_MAYBE, .sql =
     "SELECT " PRINCIPAL_ROW_COLUMNS ", token_id, to_jsonb(scopes) AS scopes, expires_at, revoked_at FROM authn_token($1)" };
 
-static const struct stmt authn_used = { .name = "authn_used", .params = "UU", .card = CARD_NONE, .sql =
-    "SELECT FROM authn_token_used($1, $2)" };
+static const struct stmt authn_used = { .name = "authn_used", .params = "UUS", .card = CARD_NONE, .sql =
+    "SELECT FROM authn_token_used($1, $2, $3)" };
 
 const struct stmt *const authn_stmts[] = { &authn_find, &authn_used, NULL };
 
@@ -169,6 +169,7 @@ void authn_forget(struct authn *a, struct uuid token_id)
 enum errc authn_flush_used(struct authn *a, struct arena *arena, struct err *e)
 {
     struct uuid *tenants = ARENA_ARRAY(arena, struct uuid, USED_MAX), *tokens = ARENA_ARRAY(arena, struct uuid, USED_MAX);
+    struct str *addresses = ARENA_ARRAY(arena, struct str, USED_MAX);
     size_t n = 0;
     for (int i = 0; i < SHARDS; i++) {
         struct shard *s = &a->shards[i];
@@ -179,6 +180,7 @@ enum errc authn_flush_used(struct authn *a, struct arena *arena, struct err *e)
                 continue;
             en->used = false;
             tenants[n] = en->principal->tenant_id;
+            addresses[n] = STR_NULL;
             tokens[n++] = en->principal->token_id;
         }
         pthread_mutex_unlock(&s->lock);
@@ -187,6 +189,6 @@ enum errc authn_flush_used(struct authn *a, struct arena *arena, struct err *e)
         return ERR_OK;
     struct db_tx *tx;
     TRY(db_begin(a->pool, SCOPE_TENANT(UUID_NIL), 0, arena, &tx, e));
-    db_queue(tx, &authn_used, ARGS(A_UUIDS(tenants, n), A_UUIDS(tokens, n)), false);
+    db_queue(tx, &authn_used, ARGS(A_UUIDS(tenants, n), A_UUIDS(tokens, n), A_STRS(addresses, n)), false);
     return db_commit(tx, e);
 }

@@ -366,12 +366,12 @@ static enum errc read_pem(const char *path, char **ret, struct err *e)
 
 /* With bundles, the daemon's own list only says whose certificates are asked for, and that they are asked for at all: who is let in
  * is check_peer's affair. Without any authority yet, the listener's own certificate stands there. */
-static enum errc trust_names(struct http_server *s, struct err *e)
+static enum errc trust_names(struct http_server *s)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(8 << 20);
     struct str pem = mtls_trust_pem(s->o.tls_trust, a);
-    s->ca = strdup(pem.len ? str_z(a, pem) : s->cert);
-    return s->ca ? ERR_OK : FAIL(e, LIMIT, "no memory for the authorities");
+    s->ca = str_dup_heap(pem.len ? pem : str_c(s->cert));
+    return ERR_OK;
 }
 
 static void fill_defaults(struct http_server_options *o)
@@ -396,7 +396,7 @@ static enum errc server_start(struct http_server *s, struct err *e)
         return FAIL(e, INVALID, "Client certificates can only be required with a client CA file");
     TRY(read_pem(o->tls_cert_file, &s->cert, e));
     TRY(read_pem(o->tls_key_file, &s->key, e));
-    TRY(o->tls_trust ? trust_names(s, e) : read_pem(o->tls_client_ca_file, &s->ca, e));
+    TRY(o->tls_trust ? trust_names(s) : read_pem(o->tls_client_ca_file, &s->ca, e));
     int fds[LOOPS_MAX];
     for (int i = 0; i < s->nloops; i++)
         fds[i] = -1;

@@ -49,7 +49,7 @@ export function operations(doc: Document): Operation[] {
 }
 
 export function isWorkerRoute(op: Operation): boolean {
-  return op.path.startsWith('/v1/leases') || op.path === '/v1/nodes/register';
+  return op.path.startsWith('/v1/leases') || op.path === '/v1/nodes/register' || op.path === '/v1/nodes/renew';
 }
 
 /** /v2 speaks the Open Inference Protocol, whose errors are {"error": "..."}. */
@@ -69,7 +69,7 @@ export function jsonBody(doc: Document, op: Operation): Schema | undefined {
 
 const PREFIX: Record<string, string> = {
   tenant_id: 'tnt', user_id: 'usr', binding_id: 'rlb', token_id: 'tok', job_id: 'job', attempt_id: 'att', dataset_id: 'dst',
-  object_id: 'obj', model_id: 'mdl', deployment_id: 'dpl', node_id: 'nod',
+  object_id: 'obj', model_id: 'mdl', deployment_id: 'dpl', node_id: 'nod', join_token_id: 'jtk',
 };
 
 /** The path with ids that are well formed and belong to nothing. */

@@ -62,6 +62,7 @@ export async function startPlatform(settings: Record<string, string> = {}): Prom
       FALAJ_RATE_TENANT_PER_MINUTE: '0',
       FALAJ_RATE_PRINCIPAL_PER_MINUTE: '0',
       FALAJ_RATE_ADDRESS_PER_MINUTE: '0',
+      FALAJ_RATE_ENROL_PER_MINUTE: '0',
       ...settings,
     },
   });

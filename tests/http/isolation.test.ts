@@ -45,6 +45,7 @@ beforeAll(async () => {
   ids['version'] = '1';
   ids['resource'] = 'jobs';
   ids['node_id'] = must(await admin.get('/v1/nodes'), 200).data[0].node_id;
+  ids['join_token_id'] = must(await admin.post('/v1/join-tokens', { zone: ready.zone, node_name: 'nobody' }), 201).join_token_id;
   ids['code'] = 'ae-dxb-1';
 }, 120_000);
 

@@ -16,6 +16,8 @@ static const struct { const char *table, *reason; } open_tables[] = {
     { "price", "the price book of the platform, the same for all tenants" },
     { "root_key", "versions of the zones' roots: the platform's, and no key is in it" },
     { "key_edge", "the life of a key version, constants" },
+    { "join_token", "rights to enrol machines: platform data, behind a wall of their own, see tenants_do_not_see_the_platforms_tables" },
+    { "node_cert", "certificates of machines: as join_token" },
     { "audit_cursor", "how far the sequencer is; one row, no tenant" },
 };
 
@@ -221,6 +223,25 @@ static void the_platform_sees_the_directory_and_no_more(void **state)
     db_session_free(s);
 }
 
+static void tenants_do_not_see_the_platforms_tables(void **state)
+{
+    (void)state;
+    static const char *const walled[] = { "join_token", "node_cert" };
+    struct db_session *s = session_of("falaj_app");
+    sql("INSERT INTO join_token (join_token_id, zone, pool, hash, hint, uses, expires_at, created_by) VALUES"
+        " (gen_random_uuid(), 'ae-dxb-1', 'p', sha256('x'), 'x', 1, now(), gen_random_uuid());"
+        "INSERT INTO node_cert (fingerprint, identity, source, not_after, ends_at) VALUES (sha256('x'), 'x', 'join', now(), now())");
+    for (size_t i = 0; i < sizeof walled / sizeof *walled; i++) {
+        assert_int_equal(in_scope(s, hex(UUID_NIL), "SELECT 1 / (count(*) > 0)::int FROM %s", walled[i]), ERR_OK);
+        assert_int_equal(in_scope(s, hex(a), "SELECT 1 / (count(*) = 0)::int FROM %s", walled[i]), ERR_OK);
+        assert_int_not_equal(in_scope(s, "", "SELECT count(*) FROM %s", walled[i]), ERR_OK);
+    }
+    assert_int_not_equal(in_scope(s, hex(a), "SELECT node_move(gen_random_uuid(), 'READY', '{LOST}', '')"), ERR_OK);
+    assert_int_not_equal(in_scope(s, hex(a), "SELECT node_jobs(gen_random_uuid(), 1)"), ERR_OK);
+    assert_int_not_equal(in_scope(s, hex(UUID_NIL), "UPDATE node SET state = 'READY'"), ERR_OK);
+    db_session_free(s);
+}
+
 static void without_a_scope_nothing_works(void **state)
 {
     (void)state;
@@ -358,6 +379,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_table_is_walled_in_or_excused), cmocka_unit_test(every_table_has_rows_of_both),
         cmocka_unit_test(the_wrong_scope_sees_nothing), cmocka_unit_test(the_platform_sees_the_directory_and_no_more),
+        cmocka_unit_test(tenants_do_not_see_the_platforms_tables),
         cmocka_unit_test(without_a_scope_nothing_works), cmocka_unit_test(another_tenants_rows_cannot_be_written),
         cmocka_unit_test(keys_between_tenants_do_not_exist), cmocka_unit_test(no_unique_index_tells_of_another_tenant),
         cmocka_unit_test(functions_that_see_more_are_held_short), cmocka_unit_test(who_logs_in_has_no_power_over_the_wall),

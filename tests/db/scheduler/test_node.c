@@ -53,7 +53,8 @@ static void operators_page_through_all(void **state)
     (void)state;
     struct work w = { .app = &f.api, .arena = arena_new(16 << 20), .tenant_id = UUID_NIL };
     struct machine m[5];
-    struct uuid position = UUID_NIL;
+    struct str position = STR_NULL;
+    struct node_filter all = { .by_name = false };
     size_t seen = 0;
     char name[] = "p0";
     for (int i = 0; i < 5; i++, name[1]++)
@@ -61,13 +62,14 @@ static void operators_page_through_all(void **state)
     OK(db_begin(f.api.pool, SCOPE_TENANT(UUID_NIL), TX_READ_ONLY, w.arena, &w.tx, e));
     for (int page = 0; page < 6; page++) {
         struct slice rows;
-        OK(node_list(&w, position, 2, &rows, e));
+        OK(node_list(&w, &all, position, 2, &rows, e));
         if (!rows.n)
             break;
         assert_true(rows.n <= 2);
         const struct node *n = rows.items;
         seen += rows.n;
-        position = n[rows.n - 1].node_id;
+        char *hex = arena_alloc(w.arena, UUID_HEX + 1);
+        position = str_n(hex, hex_encode(n[rows.n - 1].node_id.b, 16, hex));
     }
     assert_int_equal(seen, fixture_count(&f, "SELECT count(*) FROM node"));
     struct node one;

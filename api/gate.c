@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gate.c - a machine at the worker listener: its certificate has been verified, now the register is asked whether it still counts.
+ * A key asked for by a machine that may not have it is written down; other refused calls are only counted, for a machine in
+ * quarantine asks every second. */
+#include "api/pipeline.h"
+#include "audit/event.h"
+#include "core/base/log.h"
+#include "core/db/tx.h"
+#include "core/table/metrics.h"
+#include "scheduler/enrol.h"
+
+static enum errc write_refusal(struct call *c, struct uuid node_id, struct err *e)
+{
+    struct audit_event ev = audit_event_of(&c->work, c->route->audit);
+    ev.tenant_id = UUID_NIL;
+    ev.actor = AUDIT_WORKER;
+    ev.actor_id = node_id;
+    ev.resource_kind = STR("node");
+    ev.resource_prefix = "nod";
+    ev.resource_id = node_id;
+    ev.denied = true;
+    ev.rule = STR("gate");
+    ev.error = ERR_FORBIDDEN;
+    ev.http_status = 403;
+    audit_event_detail(&ev, AUDIT_D_STR("route", str_c(c->route->op)));
+    audit_event_detail(&ev, AUDIT_D_STR("identity", c->request->peer_identity));
+    TRY(db_begin(c->work.app->node_pool, SCOPE_SYSTEM, 0, c->work.arena, &c->work.tx, e));
+    enum errc rc = audit_append(&c->work, &ev, e);
+    if (rc == ERR_OK)
+        rc = db_commit(c->work.tx, e);
+    else
+        db_rollback(c->work.tx);
+    c->work.tx = NULL;
+    return rc;
+}
+
+enum errc gate_pass(struct call *c, struct uuid *ret_node, struct err *e)
+{
+    const struct http_request *r = c->request;
+    struct err why;
+    *ret_node = UUID_NIL;
+    struct db_tx *tx;
+    TRY(db_begin(c->work.app->node_pool, SCOPE_SYSTEM, TX_SINGLE, c->work.arena, &tx, e));
+    enum errc rc = node_gate(tx, r->peer_identity, r->peer_fingerprint, r->peer_is_registered, ret_node, e);
+    db_rollback(tx);                    /* it only read */
+    metrics_inc(M_authn_total, "certificate", rc == ERR_OK ? "ok" : err_row(rc)->wire);
+    if (rc == ERR_FORBIDDEN && c->route->audit == AUDIT_KEY_RELEASE && write_refusal(c, *ret_node, &why) != ERR_OK)
+        log_err(LOG_ERROR, "audit.denial_not_written", &why);
+    return rc;
+}
