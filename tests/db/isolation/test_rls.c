@@ -305,6 +305,7 @@ static void keys_between_tenants_do_not_exist(void **state)
     /* Every primary key starts with the tenant. */
     NOTHING("SELECT i.indrelid::regclass FROM pg_index i JOIN pg_attribute x ON x.attrelid = i.indrelid AND x.attnum = i.indkey[0]"
             " WHERE i.indisprimary AND i.indrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relrowsecurity)"
+            "   AND EXISTS (SELECT FROM pg_attribute t WHERE t.attrelid = i.indrelid AND t.attname = 'tenant_id')"
             "   AND x.attname <> 'tenant_id'");
 }
 
@@ -314,6 +315,7 @@ static void no_unique_index_tells_of_another_tenant(void **state)
     struct db_text_rows r = rows_of(
         "SELECT i.indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid"
         " WHERE i.indisunique AND c.relnamespace = 'public'::regnamespace AND c.relrowsecurity"
+        "   AND EXISTS (SELECT FROM pg_attribute t WHERE t.attrelid = c.oid AND t.attname = 'tenant_id')"
         "   AND NOT EXISTS (SELECT FROM pg_attribute x WHERE x.attrelid = i.indrelid AND x.attname = 'tenant_id' AND x.attnum = ANY (i.indkey))");
     size_t excused = 0;
     for (size_t i = 0; i < r.nrows; i++) {
