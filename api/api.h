@@ -11,6 +11,7 @@ struct mtls_trust;
 struct api {
     struct pipeline *pipeline;
     struct authn *authn;
+    struct session_authn *sessions;
     struct rate_limiter *rate;
     struct http_server *people, *nodes;
     struct mtls_trust *trust;           /* api/trust.h: authorities of the node listener */

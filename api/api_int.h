@@ -36,6 +36,7 @@ struct combiner;
 struct pipeline {
     const struct app *app;
     struct authn *authn;
+    struct session_authn *sessions;
     struct rate_limiter *rate;
     gate_fn gate;
     struct rate_rule tenant_rule, principal_rule, address_rule, enrol_rule;     /* per_s 0: none */
@@ -88,6 +89,11 @@ void flight_fail(struct flight *f, const struct err *e);
 void flight_send(struct flight *f);                     /* f->answer with the row's status */
 enum errc flight_encode(struct flight *f, struct err *e) MUST_CHECK;
 void problem_body(struct buf *out, const struct err *e, struct str request_id, struct str instance, bool oip);
+
+/* browser.c: the session cookie (STR_NULL: none), the principal behind it, and what a browser must say for a change. */
+enum errc browser_cookie(const struct http_request *r, struct str *ret, struct err *e) MUST_CHECK;
+enum errc browser_session(struct flight *f, struct err *e) MUST_CHECK;
+enum errc browser_public(const struct call *c, struct err *e) MUST_CHECK;
 
 /* idempotency.c */
 enum errc idempotency_key_read(struct call *c, struct err *e) MUST_CHECK;

@@ -6,6 +6,8 @@
 #include "core/db/pool.h"
 #include "core/db/tx.h"
 #include "tenants/authz.h"
+#include "tenants/local_auth.h"
+#include "tenants/password.h"
 #include "tenants/user.h"
 
 struct operator_row { struct uuid user_id; };
@@ -23,13 +25,32 @@ static const struct stmt operator_token = { .name = "operator_token", .params = 
 
 const struct stmt *const bootstrap_stmts[] = { &operator_find, &operator_create, &operator_bind, &operator_token, NULL };
 
-enum errc bootstrap_admin(const struct app *app, struct arena *arena, char ret_token[TOKEN_TEXT], struct err *e)
+/* Hashed before the transaction that keeps it. */
+static enum errc make_password(struct work *w, char ret[21], char phc[ARGON_PHC], struct err *e)
+{
+    CLEANUP(secret32_wipe) struct secret32 pepper = { { 0 } };
+    ret[0] = '\0';
+    if (!w->app->auth || !local_auth_zone(w->app->auth).len)
+        return ERR_OK;
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    TRY(db_begin(w->app->pool, SCOPE_TENANT(UUID_NIL), 0, w->arena, &tx, e));
+    w->tx = tx;
+    TRY(local_auth_pepper(w, local_auth_zone(w->app->auth), &pepper, e));
+    TRY(db_commit(tx, e));
+    TRY(password_make(ret, e));
+    return local_auth_hash(w->app, &pepper, str_c(ret), phc, e);
+}
+
+enum errc bootstrap_admin(const struct app *app, struct arena *arena, char ret_token[TOKEN_TEXT], char ret_password[21],
+                          struct err *e)
 {
     struct work w = { .app = app, .arena = arena, .now_us = clock_wall_us(app->clock) };
     struct operator_row op;
     bool found;
     uint8_t hash[32];
     struct uuid token_id = uuid_v7(w.now_us);
+    char phc[ARGON_PHC];
+    TRY(make_password(&w, ret_password, phc, e));
     TRY(token_make("user", ret_token, e));
     struct str token = str_c(ret_token);
     token_hash(token, hash);
@@ -45,6 +66,8 @@ enum errc bootstrap_admin(const struct app *app, struct arena *arena, char ret_t
                 A_TEXT(role_row(ROLE_PLATFORM_ADMIN)->wire)), NULL, e));
     TRY(db_exec(tx, &operator_token, ARGS(A_UUID(UUID_NIL), A_UUID(token_id), A_UUID(op.user_id), A_BYTES(hash, 32),
                 A_STR(str_fmt(arena, "…%.*s", 4, token.ptr + token.len - 4)), A_TIME_US(w.now_us + 30 * INT64_C(86400000000))), NULL, e));
+    if (ret_password[0])
+        TRY(password_put(&w, op.user_id, str_c(phc), local_auth_zone(app->auth), e));
     struct audit_event ev = audit_event_of(&w, AUDIT_TOKEN_CREATE);
     ev.rule = STR("bootstrap");
     ev.resource_kind = STR("token");

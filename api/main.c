@@ -3,7 +3,7 @@
  *
  *   falaj-api [--config=FILE] [--section.name=value …]     serve until SIGTERM
  *   falaj-api --check-db            compare every statement with the database and exit
- *   falaj-api --bootstrap-admin     print a fresh platform administrator's token and exit
+ *   falaj-api --bootstrap-admin     print a fresh token of the platform's administrator, and tenant, name and password of its login
  *   falaj-api --print-openapi | --print-errors | --print-config | --print-metrics | --print-permissions | --print-job-states
  *
  * Stop: SIGTERM makes /readyz say 503 at once, the listeners accept nobody new, what is open is finished for api.drain_ms, then the
@@ -20,6 +20,7 @@
 #include "core/base/log.h"
 #include "core/crypto/secmem.h"
 #include "core/db/pool.h"
+#include "core/db/tx.h"
 #include "core/redis/rate.h"
 #include "core/redis/wake.h"
 #include "core/table/config.h"
@@ -44,11 +45,19 @@
 #include "tenants/api_token.h"
 #include "tenants/approval.h"
 #include "tenants/authn.h"
+#include "tenants/device.h"
+#include "tenants/invitation.h"
+#include "tenants/local_auth.h"
+#include "tenants/login_guard.h"
+#include "tenants/password.h"
 #include "tenants/authz.h"
 #include "tenants/principal_load.h"
 #include "tenants/quota.h"
 #include "tenants/residency_facts.h"
+#include "tenants/session.h"
+#include "tenants/session_authn.h"
 #include "tenants/tenant.h"
+#include "tenants/totp.h"
 #include "tenants/user.h"
 #include "tenants/zone.h"
 
@@ -64,6 +73,14 @@ extern const struct stmt *const idempotency_stmts[];
 
 static const struct stmt *const *const app_lists[] = {
     authn_stmts,
+    local_auth_stmts,
+    login_guard_stmts,
+    password_stmts,
+    totp_stmts,
+    session_stmts,
+    session_authn_stmts,
+    invitation_stmts,
+    device_stmts,
     principal_stmts,
     approval_stmts,
     residency_stmts,
@@ -193,6 +210,20 @@ static void share_trust(struct api *api)
         serving_trust(api->serving, mtls_trust_pem(api->trust, a));
 }
 
+/* Counts of tries and device codes that are long over. */
+static void sweep_signin(struct app *app, struct arena *a)
+{
+    struct err e;
+    struct work w = { .app = app, .arena = a, .now_us = clock_wall_us(app->clock) };
+    enum errc rc = db_begin(app->pool, SCOPE_TENANT(UUID_NIL), 0, a, &w.tx, &e);
+    if (rc == ERR_OK) {
+        guard_sweep(&w);
+        rc = db_commit(w.tx, &e);
+    }
+    if (rc != ERR_OK)
+        log_err(LOG_WARN, "signin.sweep", &e);
+}
+
 /* Waits for SIGTERM or SIGINT; every HOUSEKEEPING_S seconds does the small regular work, every ORPHAN_EVERY_S the larger. */
 static void run_until_signal(struct app *app, struct api *api, sigset_t *set)
 {
@@ -206,11 +237,14 @@ static void run_until_signal(struct app *app, struct api *api, sigset_t *set)
         struct err e;
         if (authn_flush_used(api->authn, a, &e) != ERR_OK)
             log_err(LOG_WARN, "authn.flush", &e);
+        if (session_authn_flush(api->sessions, a, &e) != ERR_OK)
+            log_err(LOG_WARN, "session.flush", &e);
         blob_sweep(app->blobs, BLOB_AGE_S);
         if (api->trust && trust_refresh(app, api->trust))
             share_trust(api);
         if (clock_mono_us(app->clock) >= sweep_us) {
             sweep_orphans(app, a);
+            sweep_signin(app, a);
             sweep_us = clock_mono_us(app->clock) + ORPHAN_EVERY_S * INT64_C(1000000);
         }
         arena_free(a);
@@ -246,7 +280,7 @@ static int serve(struct app *app, struct api *api, const struct redis_opts *redi
     api->streams = job_streams_new(app);
     api->serving = serving_new(app);
     app->extra = api;
-    struct pipeline_opts po = { app, api->authn, api->rate, (int)cfg->api_threads, gate_pass };
+    struct pipeline_opts po = { app, api->authn, api->sessions, api->rate, (int)cfg->api_threads, gate_pass };
     if (!(api->pipeline = pipeline_new(&po, e)))
         return refuse("routes", e);
     api->people_listener = (struct listener){ api->pipeline, false };
@@ -281,6 +315,8 @@ static void undo(struct app *app, struct api *api)
     serving_free(api->serving);
     rate_limiter_free(api->rate);
     authn_free(api->authn);
+    session_authn_free(api->sessions);
+    local_auth_free(app->auth);
     capacity_cache_free(app->capacity);
     residency_cache_free(app->residency);
     blob_store_free(app->blobs);
@@ -325,23 +361,25 @@ int main(int argc, char **argv)
     if (db_pool_check(app.pool, &e) != ERR_OK || (app.node_pool && db_pool_check(app.node_pool, &e) != ERR_OK))
         return refuse("database", &e);
     int rc = 0;
+    if (keyd_client_new(str_c(cfg->keys_sockets), KEYD_TIMEOUT_MS, &app.keyd, &e) != ERR_OK)
+        return refuse("keys", &e);
+    app.auth = local_auth_new(cfg);
     if (verb && !strcmp(verb, "--bootstrap-admin")) {
-        char token[TOKEN_TEXT];
+        char token[TOKEN_TEXT], password[21];
         struct arena *a = arena_new(1 << 20);
-        if (bootstrap_admin(&app, a, token, &e) != ERR_OK)
+        if (bootstrap_admin(&app, a, token, password, &e) != ERR_OK)
             rc = refuse("bootstrap", &e);
         else
-            printf("%s\n", token);
+            printf("%s\n%s%s%s", token, *password ? "platform operator " : "", password, *password ? "\n" : "");
         arena_free(a);
     } else if (!verb) {
         if (blob_store_open_local(cfg->blob_dir, &app.blobs, &e) != ERR_OK)
             return refuse("blob store", &e);
-        if (keyd_client_new(str_c(cfg->keys_sockets), KEYD_TIMEOUT_MS, &app.keyd, &e) != ERR_OK)
-            return refuse("keys", &e);
         app.redis = *cfg->redis_socket ? redis_client_new(&redis) : NULL;
         app.capacity = capacity_cache_new();
         app.residency = residency_cache_new();
         api.authn = authn_new(app.pool, app.clock, cfg->api_token_cache_ms);
+        api.sessions = session_authn_new(app.pool, app.clock, cfg);
         rc = serve(&app, &api, &redis, &e);
     }
     undo(&app, &api);

@@ -52,6 +52,13 @@ static enum errc phase_authn(struct flight *f, struct err *e)
             TRY(f->pipeline->gate(c, &node_id, e));
         c->principal = worker_principal(c->request, node_id);
     } else if (c->route->perm != PERM_PUBLIC && !c->principal) {
+        TRY(browser_cookie(c->request, &c->session_cookie, e));
+        if (c->session_cookie.ptr)
+            TRY(browser_session(f, e));
+    }
+    if (c->route->perm == PERM_PUBLIC) {
+        TRY(browser_public(c, e));
+    } else if (!c->principal) {
         struct str token = bearer(c->request);
         if (!token.ptr)
             return FAIL(e, UNAUTHENTICATED, "Send an Authorization header with a bearer token");
@@ -187,6 +194,10 @@ void flight_audit_event(struct flight *f, struct audit_event *ev)
         ev->actor_id = p->user_id;
         ev->token_id = p->token_id;
         ev->zone = p->home_zone;
+        if (p->is_break_glass)
+            audit_event_detail(ev, AUDIT_D_INT("break_glass", 1));
+        if (p->method == AUTH_SESSION)
+            audit_event_detail(ev, AUDIT_D_STR("session", id_text(c->work.arena, "ses", p->session_id)));
         for (int r = 0; r < ROLE_COUNT && ev->role_count < AUDIT_ROLES_MAX; r++)
             if (p->roles & UINT32_C(1) << r)
                 ev->roles[ev->role_count++] = str_c(role_row((enum role)r)->wire);
@@ -363,7 +374,7 @@ void pipeline_request(void *ctx, struct http_exchange *x)
         return;
     }
     c->route = f->match->row;
-    if (!(c->route->flags & R_NODE) && c->route->perm != PERM_PUBLIC)
+    if (!(c->route->flags & R_NODE) && c->route->perm != PERM_PUBLIC && !http_header_get(c->request, "Cookie").ptr)
         c->principal = authn_cached(l->pipeline->authn, bearer(c->request));
     /* With a principal that is sure to be allowed nothing in front of the handler can block: only writing down a denial does. */
     if (c->principal && c->route->combine && (c->principal->bindings.n ? c->principal->always : c->principal->permissions) & PERM_BIT(c->route->perm)) {
@@ -410,6 +421,7 @@ struct pipeline *pipeline_new(const struct pipeline_opts *o, struct err *e)
     p->app = o->app;
     p->authn = o->authn;
     p->gate = o->gate;
+    p->sessions = o->sessions;
     p->rate = o->rate;
     p->tenant_rule = rule_of(cfg->rate_tenant_per_minute);
     p->principal_rule = rule_of(cfg->rate_principal_per_minute);
@@ -474,4 +486,9 @@ struct pipeline *pipeline_of(struct work *w)
 struct authn *pipeline_authn(struct pipeline *p)
 {
     return p->authn;
+}
+
+struct session_authn *pipeline_sessions(struct pipeline *p)
+{
+    return p->sessions;
 }

@@ -13,6 +13,7 @@
 struct pipeline;
 struct authn;
 struct rate_limiter;
+struct session_authn;
 
 /* May this verified machine call at all? *ret_node: nil before it has registered. (gate.c) */
 typedef enum errc (*gate_fn)(struct call *c, struct uuid *ret_node, struct err *e);
@@ -21,6 +22,7 @@ enum errc gate_pass(struct call *c, struct uuid *ret_node, struct err *e) MUST_C
 struct pipeline_opts {
     const struct app *app;
     struct authn *authn;
+    struct session_authn *sessions;
     struct rate_limiter *rate;
     int threads;
     gate_fn gate;           /* asked for every call at the worker listener, before anything else; NULL: nobody is */
@@ -43,3 +45,4 @@ enum errc call_park(struct work *w, struct uuid wake_id, int64_t wait_ms);
 void pipeline_wake(struct pipeline *p, struct uuid wake_id);    /* nil: all */
 struct pipeline *pipeline_of(struct work *w);
 struct authn *pipeline_authn(struct pipeline *p);
+struct session_authn *pipeline_sessions(struct pipeline *p);

@@ -113,9 +113,10 @@ void flight_fail(struct flight *f, const struct err *e)
         add(&h, "WWW-Authenticate", STR("Bearer realm=\"falaj\""));
     if (e->code == ERR_METHOD)
         add(&h, "Allow", f->allow);
-    if (e->code == ERR_RATE)
-        add(&h, "Retry-After", str_fmt(c->work.arena, "%ld", (long)(f->rate.reset_s > 0 ? f->rate.reset_s : 1)));
-    else if (row->http == 503 || row->http == 504)
+    if (e->code == ERR_RATE) {
+        int64_t wait_s = c->retry_after_s ? c->retry_after_s : f->rate.reset_s;
+        add(&h, "Retry-After", str_fmt(c->work.arena, "%ld", (long)(wait_s > 0 ? wait_s : 1)));
+    } else if (row->http == 503 || row->http == 504)
         add(&h, "Retry-After", STR("1"));
     problem_body(&body, e, c->work.request_id, c->request->path, oip);
     account(f, row->http, e);
@@ -190,6 +191,7 @@ void flight_send(struct flight *f)
     struct headers h = { .n = 0 };
     int status = c->status ? c->status : row->status;
     common(f, &h);
+    add(&h, "Set-Cookie", c->set_cookie);
     if (c->replayed)
         add(&h, "Idempotency-Replayed", STR("true"));
     if (row->flags & R_LIST && ((struct page_out *)c->out)->next.ptr)

@@ -49,6 +49,8 @@ enum route_flag {
     R_IF_MATCH = 1 << 9,    /* needs If-Match; the handler compares w's call->if_match (-1: any) with the row's version */
     R_STEP_UP = 1 << 10,    /* from a session: only within 10 minutes of a login or second factor, else MFA_REQUIRED */
     R_ZONE_LATE = 1 << 11,  /* the zone acted on stands in no input: the handler asks authz_require_zone once it knows */
+    R_STAGE_CODE = 1 << 14, /* open to a session that still lacks its code */
+    R_STAGE_ENROL = 1 << 15, /* open to a session whose user must set up a second factor first */
 };
 
 enum rate_class { RL_READ, RL_WRITE, RL_NONE, RL_ENROL /* by address, far less than reads */ };
@@ -105,6 +107,9 @@ struct call {
     struct str captures[4];         /* raw path segments, in path order */
     struct str body;
     void *in, *out;
+    struct str session_cookie;      /* under a session: what the browser sent */
+    struct str set_cookie;          /* a handler's: the value of Set-Cookie; STR_NULL: none */
+    int64_t retry_after_s;          /* with ERR_RATE; 0: as the rate limit says */
     struct str idempotency_key;
     uint8_t request_sha[32];
     int64_t if_match;               /* -1: any or none given */

@@ -16,7 +16,7 @@ set -euo pipefail
 
 # shellcheck disable=SC2034
 packages_build=(build-essential gcc cmake ninja-build pkg-config git libmicrohttpd-dev libgnutls28-dev libssl-dev libpq-dev
-    libhiredis-dev libjansson-dev libjwt-dev libcurl4-openssl-dev libp11-kit-dev)
+    libhiredis-dev libjansson-dev libjwt-dev libargon2-dev libcurl4-openssl-dev libp11-kit-dev)
 # shellcheck disable=SC2034
 packages_run=(postgresql-15 redis-server ca-certificates softhsm2)
 # shellcheck disable=SC2034

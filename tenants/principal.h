@@ -63,6 +63,8 @@ _Static_assert(PERM_COUNT <= 128, "permissions are a 128-bit set");
 
 /* How the caller proved who it is. */
 enum auth_method { AUTH_TOKEN, AUTH_SESSION, AUTH_JWT, AUTH_CERTIFICATE };
+/* How far a sign-in has come: done; the code is still missing; a second factor must be set up first. */
+enum auth_stage { STAGE_FULL, STAGE_CODE, STAGE_ENROL };
 
 struct principal {
     _Atomic int refs;
@@ -85,6 +87,7 @@ struct principal {
     struct slice projects;          /* struct uuid: all that this principal holds roles in, when it holds none anywhere else; else empty */
     enum auth_method method;
     struct uuid session_id;         /* AUTH_SESSION */
+    enum auth_stage stage;          /* AUTH_SESSION; before STAGE_FULL there are no permissions */
     int64_t login_us;               /* AUTH_SESSION: when a password or an identity provider last vouched */
     int64_t mfa_us;                 /* when a second factor was last proved; 0: never */
     bool is_break_glass;

@@ -86,11 +86,15 @@ static const char *find_token(struct dev *d, struct str text)
 
 enum errc daemons_admin_token(struct dev *d, struct err *e)
 {
-    const char *path = arena_printf(d->arena, "%s/admin-token", d->secrets);
+    static const char login[] = "platform operator ";
+    const char *path = arena_printf(d->arena, "%s/admin-token", d->secrets), *login_path = arena_printf(d->arena, "%s/admin-login", d->secrets);
     struct str text;
     struct err ignored;
     if (access(path, F_OK) == 0 && files_read(d->arena, path, &text, &ignored) == ERR_OK && token_check(text, NULL)) {
         d->admin_token = text.ptr;
+        struct str kept;
+        bool is_kept = files_read(d->arena, login_path, &kept, &ignored) == ERR_OK && str_starts(kept, login);
+        d->admin_password = is_kept ? str_z(d->arena, str_n(kept.ptr + sizeof login - 1, kept.len - (sizeof login - 1))) : "";
         return ERR_OK;
     }
     struct child run = { .name = "bootstrap", .log_path = arena_printf(d->arena, "%s/bootstrap.log", d->logs), .uid = d->server_uid, .gid = d->server_gid, .stop_signal = SIGTERM,
@@ -99,6 +103,10 @@ enum errc daemons_admin_token(struct dev *d, struct err *e)
     d->admin_token = find_token(d, text);
     if (!d->admin_token)
         return FAIL(e, UNAVAILABLE, "falaj-api --bootstrap-admin printed no token");
+    const char *at = strstr(str_z(d->arena, text), login);
+    d->admin_password = at ? arena_strndup(d->arena, at + sizeof login - 1, strcspn(at + sizeof login - 1, "\r\n")) : "";
+    if (*d->admin_password)
+        TRY(files_write(d, login_path, str_fmt(d->arena, "%s%s", login, d->admin_password), geteuid(), getegid(), e));
     return files_write(d, path, str_c(d->admin_token), geteuid(), getegid(), e);
 }
 

@@ -102,8 +102,9 @@ static void tell_ready(struct dev *d, int64_t started_us, int ready_fd)
         fprintf(c->out, "%.*s\n", STR_ARG(line));
     } else {
         const char *data = cli_flag(c, "data") ? arena_printf(d->arena, " --data %s", d->data) : "";
-        fprintf(c->out, "Falaj is ready after %.1f s.\n  API     %s\n  data    %s (logs in %s)\n  token   %s/admin-token (the platform's administrator)\n",
-                (double)(clock_mono_us(&clock_system) - started_us) / 1e6, d->api_url, d->data, d->logs, d->secrets);
+        fprintf(c->out, "Falaj is ready after %.1f s.\n  API     %s\n  data    %s (logs in %s)\n  token   %s/admin-token (the platform's administrator)\n"
+                "  login   %s/admin-login (its tenant, name and password on a browser)\n",
+                (double)(clock_mono_us(&clock_system) - started_us) / 1e6, d->api_url, d->data, d->logs, d->secrets, d->secrets);
         fprintf(c->out, "  stop    falaj dev stop%s\n  remove  falaj dev remove%s\n", data, data);
     }
     fflush(c->out);

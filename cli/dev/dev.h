@@ -40,7 +40,7 @@ struct dev {
     bool is_port_fixed, is_ephemeral, is_root;
     uid_t server_uid, pg_uid;       /* equal unless the daemons cannot be run by the account */
     gid_t server_gid, pg_gid;
-    const char *pg_password, *redis_password, *admin_token, *api_url;
+    const char *pg_password, *redis_password, *admin_token, *admin_password, *api_url;
     struct child children[DEV_DAEMONS];
     int lock_fd, signal_fd;
     bool is_stopping;

@@ -110,6 +110,9 @@ struct str state_ready_json(struct dev *d, bool with_token)
     if (with_token) {
         buf_add_c(&b, ",\"admin_token\":");
         buf_add_json(&b, str_c(d->admin_token ? d->admin_token : ""));
+        buf_add_c(&b, ",\"admin_login\":{\"tenant\":\"platform\",\"name\":\"operator\",\"password\":");
+        buf_add_json(&b, str_c(d->admin_password ? d->admin_password : ""));
+        buf_add_c(&b, "}");
     }
     buf_add_c(&b, ",\"data_dir\":");
     buf_add_json(&b, str_c(d->data));

@@ -21,6 +21,7 @@ struct blob_store;
 struct principal;
 struct capacity_cache;
 struct residency_cache;
+struct local_auth;
 
 struct app {
     const char *program;
@@ -33,6 +34,7 @@ struct app {
     struct blob_store *blobs;
     struct capacity_cache *capacity; /* api only: largest machines, scheduler/capacity.h */
     struct residency_cache *residency; /* api only: where tenants' data may be, tenants/residency_facts.h */
+    struct local_auth *auth;        /* api only: sign-in secrets and password hashing, tenants/local_auth.h */
     void *extra;                    /* the daemon's own state (api: struct api) */
 };
 

@@ -23,12 +23,12 @@ static int teardown(void **state)
 static void twice_gives_one_operator_and_two_tokens(void **state)
 {
     (void)state;
-    char text[2][TOKEN_TEXT];
+    char text[2][TOKEN_TEXT], password[21];
     struct arena *a = arena_new(4 << 20);
     struct authn *authn = authn_new(app_pool, &clock_system, 0);
     for (int i = 0; i < 2; i++) {
         struct principal *p = NULL;
-        OK(bootstrap_admin(&app, a, text[i], &e));
+        OK(bootstrap_admin(&app, a, text[i], password, &e));
         OK(authn_token(authn, str_c(text[i]), a, &p, &e));
         assert_true(principal_is_platform(p) && p->roles == ROLES(PLATFORM_ADMIN) && str_eq_c(p->name, "operator"));
         principal_unref(p);

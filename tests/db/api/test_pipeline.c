@@ -143,7 +143,7 @@ static int setup(void **state)
     app.config = config;
     rate = rate_limiter_new(&clock_system, NULL, 0);
     authn = authn_new(app_pool, &clock_system, 3000);
-    pipeline = pipeline_new(&(struct pipeline_opts){ &app, authn, rate, 8 }, &e);
+    pipeline = pipeline_new(&(struct pipeline_opts){ .app = &app, .authn = authn, .rate = rate, .threads = 8 }, &e);
     if (!pipeline)
         fail_msg("%s", e.msg);
     park_set_look(pipeline->park, 60000000, 60000000);      /* so that a lost wake-up shows */

@@ -18,11 +18,16 @@ static const struct { const char *table, *reason; } open_tables[] = {
     { "key_edge", "the life of a key version, constants" },
     { "join_token", "rights to enrol machines: platform data, behind a wall of their own, see tenants_do_not_see_the_platforms_tables" },
     { "node_cert", "certificates of machines: as join_token" },
+    { "auth_key", "the sign-in secret of a zone, wrapped: of the platform" },
+    { "login_guard", "tries are counted before it is known whose account it is; digests only" },
+    { "device_grant", "a device has no tenant until somebody lets it in; found by digests of random codes only" },
     { "audit_cursor", "how far the sequencer is; one row, no tenant" },
 };
 
 static const struct { const char *index, *reason; } wide_indexes[] = {
     { "api_token_hash_key", "a token is looked up before its tenant is known; the hash has 256 bits and tells nothing" },
+    { "session_hash_key", "a cookie is looked up before its tenant is known; the hash has 256 bits and tells nothing" },
+    { "invitation_hash_key", "so is an invitation's token" },
     { "tenant_name_key", "names of tenants are unique on the platform, and only the platform's scope may make them" },
 };
 
@@ -45,6 +50,13 @@ static void fill(struct uuid t)
     uuid_text(t, id);
     struct uuid u = user_make(t, "u", "viewer");
     char token[TOKEN_TEXT];
+    sql("INSERT INTO password (tenant_id, user_id, phc, zone) VALUES ('%s', '%s', '$argon2id$x', 'z');"
+        "INSERT INTO totp (tenant_id, user_id, sealed, zone) VALUES ('%s', '%s', 'x', 'z');"
+        "INSERT INTO recovery_code (tenant_id, user_id, hash) VALUES ('%s', '%s', sha256('x'))", id, hex(u), id, hex(u), id, hex(u));
+    sql("INSERT INTO session (tenant_id, session_id, user_id, hash, method, stage, proved_at, until) VALUES"
+        " ('%s', '%s', '%s', sha256('%s'), 'password', 'full', now(), now());"
+        "INSERT INTO invitation (tenant_id, invitation_id, name, hash, created_by, expires_at) VALUES ('%s', '%s', 'n', sha256('%s'), '%s', now())",
+        id, id, hex(u), id, id, id, id, hex(u));
     token_give(t, u, "1 hour", "{}", token);
     const char *node = rows_of("SELECT node_id FROM node").cells[0].ptr;
     sql("INSERT INTO idempotency (tenant_id, principal_id, route, key, request_sha) VALUES ('%s', '%s', 'r', 'k', 'x');"
