@@ -9,7 +9,7 @@ import base64, functools, getopt, hashlib, json, pathlib, re, subprocess, sys, t
 
 RECORD = re.compile(rb'\{"tseq":([1-9][0-9]*),"leaf":"([0-9a-f]{64})",'
                     rb'(?:"chain":"([0-9a-f]{64})"|"proof":(\[[0-9a-f",]*\])),"event":(.*)\}\Z', re.S)
-TENANT, LINE_MAX = re.compile(rb'\{"v":1,"event_id":"[^"]*","zone":"(?:[^"\\]|\\.)*","tenant":"([^"]*)"'), 65536
+TENANT, LINE_MAX = re.compile(rb'\{"v":1,"event_id":"[^"]*","zone":"(?:[^"\\]|\\.)*","tenant":"([0-9a-f-]{36})"'), 65536
 
 def check(is_good, kind, tseq=0):
     if not is_good:
@@ -196,7 +196,7 @@ def verdict(path, options):
             return ("ok", 0, verify(file, options))
         except LookupError as damage:
             return damage.args if len(damage.args) == 2 else ("malformed", 0)
-        except (ValueError, TypeError, AttributeError):
+        except (ValueError, TypeError, AttributeError, RecursionError, OverflowError):
             return ("malformed", 0)
 
 def main(args):
