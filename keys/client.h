@@ -35,6 +35,8 @@ MUST_CHECK enum errc keyd_client_new(struct str zones, int timeout_ms, struct ke
 void keyd_client_free(struct keyd_client *c);
 void keyd_client_freep(struct keyd_client **c);
 bool keyd_client_has_zone(const struct keyd_client *c, struct str zone);
+size_t keyd_client_zones(const struct keyd_client *c);
+const char *keyd_client_zone(const struct keyd_client *c, size_t i);      /* as long as the client */
 
 struct keyd_health {
     bool is_sealed;

@@ -86,6 +86,16 @@ enum errc keyd_zone_find(const struct keyd_client *c, struct str zone, struct ke
     return FAIL(e, UNAVAILABLE, "no key service is configured for zone %.*s", STR_ARG(zone));
 }
 
+size_t keyd_client_zones(const struct keyd_client *c)
+{
+    return c ? c->n_zones : 0;
+}
+
+const char *keyd_client_zone(const struct keyd_client *c, size_t i)
+{
+    return i < c->n_zones ? c->zones[i].name : "";
+}
+
 static int idle_take(struct keyd_zone *z)
 {
     pthread_mutex_lock(&z->lock);

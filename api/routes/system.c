@@ -6,14 +6,16 @@
 #include "core/db/pool.h"
 #include "core/redis/client.h"
 #include "core/table/metrics.h"
+#include "keys/client.h"
 
 struct status_out { struct str status; };
 SCHEMA_OF(status_out, "Is it alive", FIELD(status_out, status, 0, .doc = "ok"));
+enum { READY_OWN = 3 };           /* listener, postgresql, redis; then the keys of each zone */
 struct ready_part { struct str name, status; };
-SCHEMA_OF(ready_part, "One part", FIELD(ready_part, name, 0, .doc = "Which part"), FIELD(ready_part, status, 0, .doc = "ok, down, degraded or draining"));
+SCHEMA_OF(ready_part, "One part", FIELD(ready_part, name, 0, .doc = "Which part"), FIELD(ready_part, status, 0, .doc = "ok, down, degraded, draining, or sealed and why"));
 struct ready_out { struct str status; struct slice parts; };
 SCHEMA_OF(ready_out, "May it get traffic", FIELD(ready_out, status, 0, .doc = "ready or not ready"),
-          FIELD_LIST(ready_out, parts, &ready_part_schema, 0, .max = 16, .doc = "What it depends on"));
+          FIELD_LIST(ready_out, parts, &ready_part_schema, 0, .max = 80, .doc = "What it depends on"));
 struct version_out { struct str name, version, compiler; };
 SCHEMA_OF(version_out, "What runs here", FIELD(version_out, name, 0, .doc = "Program"), FIELD(version_out, version, 0, .doc = "Version"),
           FIELD(version_out, compiler, 0, .doc = "Compiler it was built with"));
@@ -25,19 +27,34 @@ static enum errc healthz(struct work *w, const void *in, void *out, struct err *
     return ERR_OK;
 }
 
+/* The keys of one zone. A zone whose keys are sealed does not stop the others, so it does not make this process unready. */
+static void ready_keys(struct work *w, const char *zone, struct ready_part *ret)
+{
+    struct keyd_health h;
+    struct err e;
+    ret->name = str_fmt(w->arena, "keys %s", zone);
+    if (keyd_health(w->app->keyd, str_c(zone), &h, &e) != ERR_OK)
+        ret->status = STR("down");
+    else
+        ret->status = h.is_sealed ? str_fmt(w->arena, "sealed: %s", h.reason) : STR("ok");
+}
+
 /* PostgreSQL down means not ready; Redis down only means slower wake-ups. */
 static enum errc readyz(struct work *w, const void *in, void *out, struct err *e)
 {
     (void)in;
     struct ready_out *r = out;
-    struct ready_part *parts = ARENA_ARRAY(w->arena, struct ready_part, 3);
+    size_t zones = keyd_client_zones(w->app->keyd);
+    struct ready_part *parts = ARENA_ARRAY(w->arena, struct ready_part, READY_OWN + zones);
     const struct api *api = w->app->extra;
     bool draining = api->draining, db = db_pool_ping(w->app->pool, e) == ERR_OK;
     bool redis = w->app->redis && redis_ping(w->app->redis, 50, e) == ERR_OK;
     parts[0] = (struct ready_part){ STR("listener"), draining ? STR("draining") : STR("ok") };
     parts[1] = (struct ready_part){ STR("postgresql"), db ? STR("ok") : STR("down") };
     parts[2] = (struct ready_part){ STR("redis"), redis ? STR("ok") : STR("degraded") };
-    r->parts = (struct slice){ parts, 3 };
+    for (size_t i = 0; i < zones; i++)
+        ready_keys(w, keyd_client_zone(w->app->keyd, i), &parts[READY_OWN + i]);
+    r->parts = (struct slice){ parts, READY_OWN + zones };
     r->status = db && !draining ? STR("ready") : STR("not ready");
     call_of(w)->status = db && !draining ? 200 : 503;
     return ERR_OK;

@@ -13,8 +13,10 @@ cd "$root"
 seconds=${FALAJ_FUZZ_SECONDS:-60}
 build=build/fuzz
 mkdir -p "$build/found"
+targets=("$@")
+[[ ${#targets[@]} -gt 0 ]] || targets=(fuzzers)
 if ! { CC=clang cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=clang -DFALAJ_FUZZ=ON \
-    -DFALAJ_SANITIZE=address,undefined -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link && ninja -C "$build" -j 2 fuzzers; } >"$build/build.log" 2>&1; then
+    -DFALAJ_SANITIZE=address,undefined -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link && ninja -C "$build" -j 2 "${targets[@]}"; } >"$build/build.log" 2>&1; then
     grep -nE 'FAILED|error:' "$build/build.log" | head -n 20 || tail -n 20 "$build/build.log"
     exit 1
 fi
