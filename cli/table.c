@@ -58,7 +58,7 @@ static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 
 const struct command command_table[] = {
     { NULL, "dev", "", 0, 0,
-      FLAGS(DEV_FLAGS, { "ephemeral", 0, NULL, "A folder that is removed at the end", NULL }, { "zone", 0, "CODE", "Residency zone of the worker (ae-dxb-1)", NULL },
+      FLAGS(DEV_FLAGS, { "ephemeral", 0, NULL, "A folder that is removed at the end", NULL }, { "zone", 0, "CODE[,CODE]", "Residency zones; each has a falaj-keyd and a worker of its own (ae-dxb-1)", NULL },
             { "port", 0, "N", "Port of the API; 0: any free one (8080, or the next free)", NULL },
             { "slots", 0, "N", "Leases the worker runs at once (as many as cores, at least 8)", NULL },
             { "json-ready", 0, NULL, "Print one line of JSON when ready", NULL },

@@ -58,7 +58,10 @@ static enum errc add_db(struct dev *d, struct buf *b, const char *key, const cha
 static void add_shared(struct dev *d, struct buf *b)
 {
     buf_printf(b, "redis.socket = %s/redis.sock\nredis.user = falaj\nredis.password = %s\n", d->run, d->redis_password);
-    buf_printf(b, "keys.sockets = %s=%s/keyd.sock\nblob.dir = %s\n", d->zone, d->run, d->blobs);
+    buf_add_c(b, "keys.sockets = ");
+    for (int i = 0; i < d->nzones; i++)
+        buf_printf(b, "%s%s=%s/%s.sock", i ? "," : "", d->zones[i], d->run, dev_name_of(d, "keyd", i));
+    buf_printf(b, "\nblob.dir = %s\n", d->blobs);
 }
 
 static enum errc save(struct dev *d, const char *name, const struct buf *b, struct err *e)
@@ -77,7 +80,7 @@ static enum errc write_api(struct dev *d, struct err *e)
     add_shared(d, &b);
     buf_printf(&b, "api.bind = 127.0.0.1\napi.port = %lld\napi.public_url = %s\napi.drain_ms = %d\n", (long long)d->port, d->api_url, DRAIN_MS);
     buf_printf(&b, "api.worker_bind = 127.0.0.1\napi.worker_port = %lld\n", (long long)d->worker_port);
-    buf_printf(&b, "api.worker_cert = %s/api.pem\napi.worker_key = %s/api.key\napi.worker_ca = %s/ca-%s.pem\n", d->tls, d->tls, d->tls, d->zone);
+    buf_printf(&b, "api.worker_cert = %s/api.pem\napi.worker_key = %s/api.key\napi.worker_ca = %s/workers-ca.pem\n", d->tls, d->tls, d->tls);
     buf_printf(&b, "api.client_cert = %s/api.pem\napi.client_key = %s/api.key\n", d->tls, d->tls);
     return save(d, "api", &b, e);
 }
@@ -93,22 +96,26 @@ static enum errc write_scheduler(struct dev *d, struct err *e)
     return save(d, "scheduler", &b, e);
 }
 
-static enum errc write_worker(struct dev *d, struct err *e)
+static enum errc write_worker(struct dev *d, int i, struct err *e)
 {
     CLEANUP(buf_releasep) struct buf b = BUF(32768);
     buf_add_c(&b, "# Written by falaj dev at every start.\nrun.profile = dev\n");
-    buf_printf(&b, "worker.api_url = https://127.0.0.1:%lld\nworker.zone = %s\nworker.pool = default\nworker.name = dev-1\n", (long long)d->worker_port, d->zone);
-    buf_printf(&b, "worker.cert = %s/worker.pem\nworker.key = %s/worker.key\nworker.ca = %s/ca-%s.pem\n", d->tls, d->tls, d->tls, d->zone);
-    buf_printf(&b, "worker.work_dir = %s\nworker.serve_bind = 127.0.0.1\nworker.grace_ms = %d\n", d->worker, GRACE_MS);
+    buf_printf(&b, "worker.api_url = https://127.0.0.1:%lld\nworker.zone = %s\nworker.pool = default\nworker.name = dev-1\n", (long long)d->worker_port, d->zones[i]);
+    const char *name = dev_name_of(d, "worker", i);
+    /* falaj-api shows the certificate of the first zone's authority to all. */
+    buf_printf(&b, "worker.cert = %s/%s.pem\nworker.key = %s/%s.key\nworker.ca = %s/ca-%s.pem\n", d->tls, name, d->tls, name, d->tls, d->zone);
+    buf_printf(&b, "worker.work_dir = %s%s%s\nworker.serve_bind = 127.0.0.1\nworker.grace_ms = %d\n", d->worker, i ? "-" : "", i ? d->zones[i] : "", GRACE_MS);
     /* A model that is served holds a slot for good, and the next job must still find one on a small machine. */
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     buf_printf(&b, "worker.slots = %lld\n", d->slots ? (long long)d->slots : cores > SLOTS_MIN ? (long long)cores : SLOTS_MIN);
-    return save(d, "worker", &b, e);
+    return save(d, name, &b, e);
 }
 
 enum errc config_files_write(struct dev *d, struct err *e)
 {
     TRY(write_api(d, e));
     TRY(write_scheduler(d, e));
-    return write_worker(d, e);
+    for (int i = 0; i < d->nzones; i++)
+        TRY(write_worker(d, i, e));
+    return ERR_OK;
 }

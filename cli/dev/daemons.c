@@ -14,7 +14,7 @@
 
 enum { MIGRATE_MS = 60000, TOKEN_MS = 20000, API_MS = 30000, STEP_MS = 15 };
 
-static struct child *describe(struct dev *d, enum dev_daemon which, const char *name, int stop_ms)
+static struct child *describe(struct dev *d, int which, const char *name, int stop_ms)
 {
     struct child *p = &d->children[which];
     *p = (struct child){ .name = name, .log_path = arena_printf(d->arena, "%s/%s.log", d->logs, name), .uid = d->server_uid, .gid = d->server_gid,
@@ -23,11 +23,29 @@ static struct child *describe(struct dev *d, enum dev_daemon which, const char *
 }
 
 /* BIN/falaj-NAME --config=ETC/NAME.conf */
-static void daemon_of_ours(struct dev *d, enum dev_daemon which, const char *name, int stop_ms)
+static void daemon_of_ours(struct dev *d, int which, const char *name, int stop_ms)
 {
     struct child *p = describe(d, which, name, stop_ms);
-    p->argv[0] = arena_printf(d->arena, "%s/falaj-%s", d->bin, name);
+    int n = (int)strcspn(name, "-");           /* the program of worker-de-fra-1 is falaj-worker */
+    p->argv[0] = arena_printf(d->arena, "%s/falaj-%.*s", d->bin, n, name);
     p->argv[1] = arena_printf(d->arena, "--config=%s/%s.conf", d->etc, name);
+}
+
+const char *dev_name_of(struct dev *d, const char *daemon, int zone)
+{
+    return zone ? arena_printf(d->arena, "%s-%s", daemon, d->zones[zone]) : daemon;
+}
+
+static void describe_keyd(struct dev *d, int i)
+{
+    struct stat st;
+    const char *zone = d->zones[i];
+    const char *root = arena_printf(d->arena, "%s/root-%s.key", d->keys, zone);
+    struct child *p = describe(d, DEV_KEYD_OF(i), dev_name_of(d, "keyd", i), 2000);
+    p->socket = arena_printf(d->arena, "%s/%s.sock", d->run, dev_name_of(d, "keyd", i));
+    const char *const argv[] = { arena_printf(d->arena, "%s/falaj-keyd", d->bin), "--zone", zone, "--socket", p->socket, "--softfile", root, "--log", "logfmt",
+                                 stat(root, &st) < 0 ? "--init" : NULL, NULL };
+    memcpy(p->argv, argv, sizeof(argv));
 }
 
 void daemons_describe(struct dev *d)
@@ -45,17 +63,13 @@ void daemons_describe(struct dev *d)
     p->argv[1] = arena_printf(d->arena, "%s/redis.conf", d->etc);
     p->socket = arena_printf(d->arena, "%s/redis.sock", d->run);
 
-    struct stat st;
-    const char *root = arena_printf(d->arena, "%s/root-%s.key", d->keys, d->zone);
-    p = describe(d, DEV_KEYD, "keyd", 2000);
-    p->socket = arena_printf(d->arena, "%s/keyd.sock", d->run);
-    const char *const argv[] = { arena_printf(d->arena, "%s/falaj-keyd", d->bin), "--zone", d->zone, "--socket", p->socket, "--softfile", root, "--log", "logfmt",
-                                 stat(root, &st) < 0 ? "--init" : NULL, NULL };
-    memcpy(p->argv, argv, sizeof(argv));
-
+    d->nchildren = DEV_DAEMONS + 2 * (d->nzones - 1);
+    for (int i = 0; i < d->nzones; i++)
+        describe_keyd(d, i);
     daemon_of_ours(d, DEV_API, "api", 3000);
     daemon_of_ours(d, DEV_SCHEDULER, "scheduler", 2000);
-    daemon_of_ours(d, DEV_WORKER, "worker", 3000);
+    for (int i = 0; i < d->nzones; i++)
+        daemon_of_ours(d, DEV_WORKER_OF(i), dev_name_of(d, "worker", i), 3000);
 }
 
 enum errc daemons_migrate(struct dev *d, struct err *e)

@@ -25,7 +25,8 @@ static enum errc start_servers(struct dev *d, struct err *e)
     TRY(redis_prepare(d, e));
     daemons_describe(d);
     TRY(supervise_start(d, DEV_REDIS, e));
-    TRY(supervise_start(d, DEV_KEYD, e));
+    for (int i = 0; i < d->nzones; i++)
+        TRY(supervise_start(d, DEV_KEYD_OF(i), e));
     TRY(postgres_prepare(d, e));
     TRY(supervise_start(d, DEV_POSTGRES, e));
     TRY(certs_make(d, e));
@@ -37,7 +38,8 @@ static enum errc start_servers(struct dev *d, struct err *e)
     TRY(supervise_start(d, DEV_SCHEDULER, e));
     TRY(daemons_admin_token(d, e));
     TRY(supervise_start(d, DEV_API, e));
-    TRY(supervise_start(d, DEV_WORKER, e));
+    for (int i = 0; i < d->nzones; i++)
+        TRY(supervise_start(d, DEV_WORKER_OF(i), e));
     TRY(daemons_wait_api(d, e));
     return supervise_pause(d, 0, e);
 }
@@ -172,6 +174,26 @@ static int run_detached(struct dev *d)
     return WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : CLI_FAILED;
 }
 
+static int read_zones(struct dev *d, const char *list)
+{
+    struct str rest = str_c(list), one;
+    d->nzones = 0;
+    for (bool more = true; more;) {
+        more = str_cut(rest, ',', &one, &rest);
+        const char *code = arena_strndup(d->arena, one.ptr, one.len);
+        if (one.len < 2 || one.len > 31 || strspn(code, "abcdefghijklmnopqrstuvwxyz0123456789-") != one.len)
+            return cli_fail(d->c, CLI_USAGE, "for example ae-dxb-1, or ae-dxb-1,ae-auh-1", "'%.40s' is no code of a zone", code);
+        if (d->nzones == DEV_ZONES)
+            return cli_fail(d->c, CLI_USAGE, NULL, "at most %d zones fit on one machine", DEV_ZONES);
+        for (int i = 0; i < d->nzones; i++)
+            if (!strcmp(d->zones[i], code))
+                return cli_fail(d->c, CLI_USAGE, NULL, "zone %s is named twice", code);
+        d->zones[d->nzones++] = code;
+    }
+    d->zone = d->zones[0];
+    return CLI_OK;
+}
+
 static int dev_start(struct dev *d)
 {
     struct cli *c = d->c;
@@ -181,10 +203,9 @@ static int dev_start(struct dev *d)
     if (rc != CLI_OK)
         return rc;
     d->is_port_fixed = cli_has(c, "port");
-    d->zone = cli_flag(c, "zone") ? cli_flag(c, "zone") : "ae-dxb-1";
-    size_t n = strlen(d->zone);
-    if (n < 2 || n > 31 || strspn(d->zone, "abcdefghijklmnopqrstuvwxyz0123456789-") != n)
-        return cli_fail(c, CLI_USAGE, "for example ae-dxb-1", "'%.40s' is no code of a zone", d->zone);
+    rc = read_zones(d, cli_flag(c, "zone") ? cli_flag(c, "zone") : "ae-dxb-1");
+    if (rc != CLI_OK)
+        return rc;
     return cli_has(c, "detach") ? run_detached(d) : run(d, -1);
 }
 

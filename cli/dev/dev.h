@@ -12,8 +12,11 @@
 #include <sys/types.h>
 #include "cli/command.h"
 
-enum { DEV_PG_PORT = 5432, DEV_DAEMONS = 6, DEV_ARGS = 16 };
+enum { DEV_PG_PORT = 5432, DEV_DAEMONS = 6, DEV_ZONES = 8, DEV_CHILDREN = DEV_DAEMONS + 2 * (DEV_ZONES - 1), DEV_ARGS = 16 };
 enum dev_daemon { DEV_POSTGRES, DEV_REDIS, DEV_KEYD, DEV_API, DEV_SCHEDULER, DEV_WORKER };
+/* Each further zone i (from 1) has a falaj-keyd and a falaj-worker of its own. */
+#define DEV_KEYD_OF(i) ((i) ? DEV_DAEMONS + 2 * ((i) - 1) : (int)DEV_KEYD)
+#define DEV_WORKER_OF(i) ((i) ? DEV_DAEMONS + 2 * ((i) - 1) + 1 : (int)DEV_WORKER)
 
 /* A supervised process. pid 0: not running. */
 struct child {
@@ -35,13 +38,15 @@ struct dev {
     struct cli *c;
     struct arena *arena;
     const char *data, *etc, *secrets, *logs, *pg, *redis, *blobs, *keys, *worker, *tls, *run, *bin, *pg_bin;
-    const char *zone, *account;     /* account: name, NULL when not root */
+    const char *zone, *account;     /* zone: the first one; account: name, NULL when not root */
+    const char *zones[DEV_ZONES];
+    int nzones, nchildren;
     int64_t port, worker_port, slots;
     bool is_port_fixed, is_ephemeral, is_root;
     uid_t server_uid, pg_uid;       /* equal unless the daemons cannot be run by the account */
     gid_t server_gid, pg_gid;
     const char *pg_password, *redis_password, *admin_token, *admin_password, *api_url;
-    struct child children[DEV_DAEMONS];
+    struct child children[DEV_CHILDREN];     /* nchildren of them */
     int lock_fd, signal_fd;
     bool is_stopping;
 };
@@ -75,6 +80,8 @@ void dev_say_path(FILE *out);
 
 /* certs.c, config_files.c, redis.c, postgres.c, daemons.c */
 enum errc certs_make(struct dev *d, struct err *e) MUST_CHECK;
+/* "worker" for the first zone, "worker-CODE" for the others: certificate, settings and log. */
+const char *dev_name_of(struct dev *d, const char *daemon, int zone);
 enum errc ports_choose(struct dev *d, struct err *e) MUST_CHECK;
 enum errc config_files_write(struct dev *d, struct err *e) MUST_CHECK;
 const char *config_db_url(struct dev *d, const char *role, const char *database, const char *password);
@@ -90,7 +97,7 @@ enum errc daemons_wait_api(struct dev *d, struct err *e) MUST_CHECK;
 
 /* supervise.c */
 enum errc supervise_init(struct dev *d, struct err *e) MUST_CHECK;
-enum errc supervise_start(struct dev *d, enum dev_daemon which, struct err *e) MUST_CHECK;
+enum errc supervise_start(struct dev *d, int which, struct err *e) MUST_CHECK;
 /* Sleep up to ms, woken by signals. UNAVAILABLE when a started child has died or the end was asked for. */
 enum errc supervise_pause(struct dev *d, int ms, struct err *e) MUST_CHECK;
 /* Run to its end as uid; its output goes to log_path, or *ret_out gets its standard output. Fails unless it exits with 0. */

@@ -197,6 +197,8 @@ enum errc files_make(struct dev *d, struct err *e)
     const char *const dirs[] = { d->etc, d->redis, d->blobs, d->keys, d->worker, d->tls, NULL };
     for (int i = 0; dirs[i]; i++)
         TRY(make_dir(dirs[i], 0700, d->server_uid, d->server_gid, d->is_root, e));
+    for (int i = 1; i < d->nzones; i++)
+        TRY(make_dir(arena_printf(d->arena, "%s-%s", d->worker, d->zones[i]), 0700, d->server_uid, d->server_gid, d->is_root, e));
     TRY(make_dir(d->logs, 0700, geteuid(), getegid(), d->is_root, e));
     TRY(make_dir(d->secrets, 0700, geteuid(), getegid(), d->is_root, e));
     TRY(make_dir(d->pg, 0700, d->pg_uid, d->pg_gid, d->is_root, e));

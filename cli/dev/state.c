@@ -58,7 +58,7 @@ pid_t state_owner(struct dev *d)
 enum errc state_save_pids(struct dev *d, struct err *e)
 {
     CLEANUP(buf_releasep) struct buf b = BUF(4096);
-    for (int i = 0; i < DEV_DAEMONS; i++) {
+    for (int i = 0; i < d->nchildren; i++) {
         const struct child *p = &d->children[i];
         if (p->pid)
             buf_printf(&b, "%s %ld %llu\n", p->name, (long)p->pid, (unsigned long long)p->start_ticks);
@@ -121,7 +121,7 @@ struct str state_ready_json(struct dev *d, bool with_token)
     buf_printf(&b, ",\"port\":%d},\"redis_socket\":", DEV_PG_PORT);
     buf_add_json(&b, str_c(arena_printf(d->arena, "%s/redis.sock", d->run)));
     buf_printf(&b, ",\"worker_url\":\"https://127.0.0.1:%lld\",\"zone\":\"%s\",\"pids\":{\"dev\":%ld", (long long)d->worker_port, d->zone, (long)getpid());
-    for (int i = 0; i < DEV_DAEMONS; i++)
+    for (int i = 0; i < d->nchildren; i++)
         buf_printf(&b, ",\"%s\":%ld", d->children[i].name, (long)d->children[i].pid);
     buf_add_c(&b, "}}");
     return str_dup(d->arena, buf_str(&b));

@@ -31,7 +31,7 @@ enum errc supervise_init(struct dev *d, struct err *e)
     return d->signal_fd < 0 ? err_errno((FAIL(e, IO, "signals cannot be watched"), e), errno) : ERR_OK;
 }
 
-enum errc supervise_start(struct dev *d, enum dev_daemon which, struct err *e)
+enum errc supervise_start(struct dev *d, int which, struct err *e)
 {
     struct child *p = &d->children[which];
     if (p->started_us == 0)
@@ -63,7 +63,7 @@ static const char *ending(struct arena *a, int status)
 /* The next child that has died, marked as not running; NULL: none. */
 static struct child *reap(struct dev *d, int *status)
 {
-    for (int i = 0; i < DEV_DAEMONS; i++) {
+    for (int i = 0; i < d->nchildren; i++) {
         struct child *p = &d->children[i];
         if (p->pid && waitpid(p->pid, status, WNOHANG) == p->pid) {
             p->pid = 0;
@@ -143,7 +143,7 @@ static int restart_due(struct dev *d)
 {
     int64_t now = clock_mono_us(&clock_system), next = now + LOG_CHECK_US;
     bool is_changed = false;
-    for (int i = 0; i < DEV_DAEMONS; i++) {
+    for (int i = 0; i < d->nchildren; i++) {
         struct child *p = &d->children[i];
         struct err e = { 0 };
         if (p->pid || !p->restart_at_us)
@@ -174,7 +174,7 @@ void supervise_run(struct dev *d)
         for (struct child *p; !d->is_stopping && (p = reap(d, &status));)
             plan_restart(d, p, status);
         if (clock_mono_us(&clock_system) - logs_at > LOG_CHECK_US) {
-            for (int i = 0; i < DEV_DAEMONS; i++)
+            for (int i = 0; i < d->nchildren; i++)
                 log_bound(turn, d->children[i].log_path);
             logs_at = clock_mono_us(&clock_system);
         }
@@ -223,7 +223,7 @@ static bool stop_child(struct dev *d, struct child *p)
 bool supervise_stop(struct dev *d)
 {
     bool is_clean = true;
-    for (int i = DEV_DAEMONS; i-- > 0;) {
+    for (int i = d->nchildren; i-- > 0;) {
         struct child *p = &d->children[i];
         if (p->pid)
             is_clean = stop_child(d, p) && is_clean;
