@@ -25,8 +25,10 @@ static enum errc start_servers(struct dev *d, struct err *e)
     TRY(redis_prepare(d, e));
     daemons_describe(d);
     TRY(supervise_start(d, DEV_REDIS, e));
-    for (int i = 0; i < d->nzones; i++)
+    for (int i = 0; i < d->nzones; i++) {
+        TRY(hsm_prepare(d, i, e));
         TRY(supervise_start(d, DEV_KEYD_OF(i), e));
+    }
     TRY(postgres_prepare(d, e));
     TRY(supervise_start(d, DEV_POSTGRES, e));
     TRY(certs_make(d, e));

@@ -62,6 +62,9 @@ enum errc files_read(struct arena *a, const char *path, struct str *ret, struct 
 void files_remove_tree(const char *path);
 enum errc files_remove_data(struct dev *d, struct err *e) MUST_CHECK;
 
+/* hsm.c: with --hsm, or a data folder made so, the key service of a zone gets a token instead of its file. After files_make and daemons_describe. */
+enum errc hsm_prepare(struct dev *d, int zone, struct err *e) MUST_CHECK;
+
 /* state.c: one instance, and what it left behind */
 enum errc state_lock(struct dev *d, struct err *e) MUST_CHECK;      /* CONFLICT: another one has it */
 void state_unlock(struct dev *d);
