@@ -83,6 +83,8 @@ enum errc phase_zone(struct flight *f, struct err *e) MUST_CHECK;
 /* residency_denial.c: a refusal of the judge of residency is counted, and stands in the log of the tenant whose data it is about. Outside
  * of any transaction of the call; blocks. */
 void residency_denial_note(struct call *c, const struct err *e);
+/* release_denial.c: a key refused to a machine because of its lease; does nothing for other calls. Blocks. */
+void release_denial_note(struct call *c, const struct err *e);
 
 /* reply.c */
 void flight_fail(struct flight *f, const struct err *e);

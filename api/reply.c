@@ -103,6 +103,7 @@ void flight_fail(struct flight *f, const struct err *e)
 {
     if (e->code == ERR_RESIDENCY)
         residency_denial_note(&f->call, e);
+    release_denial_note(&f->call, e);
     struct call *c = &f->call;
     const struct err_row *row = err_row(e->code);
     struct headers h = { .n = 0 };

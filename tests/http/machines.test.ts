@@ -293,3 +293,18 @@ describe('renewal and quarantine', () => {
 beforeAll(async () => {
   await makeZone(ready, 'other-zone');
 });
+
+test('a key asked for under a lease that is over, or another\'s, is refused and written down', async () => {
+  const who = await enrol('no-lease');
+  must(await admin.get('/v1/nodes?page_size=1'), 200);
+  expect((await register(who, 'no-lease')).status).toBe(200);
+  const attempt = `att_${randomUUID().replaceAll('-', '')}`;
+  const answer = await machineCall(ready, who, `/v1/leases/${attempt}/keys`, {
+    tenant_id: `tnt_${randomUUID().replaceAll('-', '')}`, fence: 7, public_key: Buffer.alloc(32, 9).toString('base64'), objects: [`obj_${randomUUID().replaceAll('-', '')}`],
+  });
+  expect([404, 409], answer.why).toContain(answer.status);
+  await expect.poll(async () => {
+    const events = must(await admin.get('/v1/audit/events?page_size=200'), 200).data.map((entry: any) => entry.event);
+    return events.find((event: any) => event.code === 'FLJ-KEY-003D' && event.resource.id === attempt)?.details?.fence;
+  }, { timeout: 10_000 }).toBe(7);
+});

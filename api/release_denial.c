@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* release_denial.c - a key that a machine asked for and did not get: an old fence, a lease that is over or another's, an object that is
+ * none of its job. Stands in the platform's log, because the tenant of such a call is only claimed. (Quarantine: gate.c. Another zone:
+ * residency_denial.c.) The transaction of the call is gone when this runs, so the event has one of its own. */
+#include "api/api_int.h"
+#include "audit/event.h"
+#include "core/base/log.h"
+#include "core/db/tx.h"
+
+static struct audit_event event_of(struct call *c, const struct err *e)
+{
+    struct audit_event ev = audit_event_of(&c->work, AUDIT_KEY_RELEASE);
+    const struct field *attempt = c->route->in ? schema_find(c->route->in, STR("attempt_id")) : NULL;
+    const struct field *fence = c->route->in ? schema_find(c->route->in, STR("fence")) : NULL;
+    ev.tenant_id = UUID_NIL;
+    ev.actor = AUDIT_WORKER;
+    ev.actor_id = c->principal ? c->principal->user_id : UUID_NIL;
+    ev.denied = true;
+    ev.rule = STR("lease");
+    ev.error = e->code;
+    ev.http_status = err_row(e->code)->http;
+    ev.resource_kind = STR("attempt");
+    ev.resource_prefix = "att";
+    if (c->in && attempt)
+        ev.resource_id = *(struct uuid *)field_at(attempt, c->in);
+    if (c->in && fence)
+        audit_event_detail(&ev, AUDIT_D_INT("fence", *(int64_t *)field_at(fence, c->in)));
+    audit_event_detail(&ev, AUDIT_D_STR("route", str_c(c->route->op)));
+    audit_event_detail(&ev, AUDIT_D_STR("identity", c->request->peer_identity));
+    return ev;
+}
+
+void release_denial_note(struct call *c, const struct err *e)
+{
+    struct work *w = &c->work;
+    struct err why;
+    if (!c->route || !(c->route->flags & R_NODE) || c->route->audit != AUDIT_KEY_RELEASE || (e->code != ERR_STALE && e->code != ERR_NOT_FOUND))
+        return;
+    struct audit_event ev = event_of(c, e);
+    w->tx = NULL;
+    enum errc rc = db_begin(w->app->node_pool, SCOPE_SYSTEM, 0, w->arena, &w->tx, &why);
+    if (rc == ERR_OK) {
+        rc = audit_append(w, &ev, &why);
+        if (rc == ERR_OK)
+            rc = db_commit(w->tx, &why);
+        db_rollback(w->tx);
+    }
+    w->tx = NULL;
+    if (rc != ERR_OK)
+        log_err(LOG_ERROR, "audit.release_denial_not_written", &why);
+}
