@@ -2,8 +2,10 @@
 /* approval_kinds.c - the list. A kind is a constant beside its executor; its row here is what makes a request of it decidable. */
 #include "api/approval_kinds.h"
 #include "api/keys_int.h"
+#include "tenants/tenant_life.h"
 
 const struct approval_kind *const approval_kinds[] = {
+    &tenant_delete_kind,
     &key_destroy_kind,
     &root_destroy_kind,
     &root_rotate_kind,

@@ -52,12 +52,14 @@
 #include "tenants/password.h"
 #include "tenants/authz.h"
 #include "tenants/principal_load.h"
+#include "tenants/project.h"
 #include "tenants/quota.h"
 #include "tenants/residency_facts.h"
 #include "tenants/session.h"
 #include "tenants/session_authn.h"
 #include "tenants/tenant.h"
 #include "tenants/totp.h"
+#include "tenants/tenant_life.h"
 #include "tenants/user.h"
 #include "tenants/zone.h"
 
@@ -84,8 +86,11 @@ static const struct stmt *const *const app_lists[] = {
     principal_stmts,
     approval_stmts,
     residency_stmts,
+    project_stmts,
+    binding_stmts,
     zone_stmts,
     tenant_stmts,
+    tenant_life_stmts,
     user_stmts,
     api_token_stmts,
     quota_stmts,

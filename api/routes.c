@@ -6,12 +6,15 @@
     X(system_routes) \
     X(zone_routes) \
     X(tenant_routes) \
+    X(tenant_life_routes) \
     X(user_routes) \
     X(auth_routes) \
     X(mfa_routes) \
     X(session_routes) \
     X(invitation_routes) \
     X(device_routes) \
+    X(binding_routes) \
+    X(project_routes) \
     X(dataset_routes) \
     X(job_routes) \
     X(job_stream_routes) \

@@ -52,6 +52,15 @@ CREATE FUNCTION bindings_json(b role_binding) RETURNS jsonb LANGUAGE sql STABLE 
     'cidrs', CASE WHEN b.cidrs <> '{}' THEN to_jsonb(b.cidrs::text[]) END,
     'in_zones', CASE WHEN b.in_zones <> '{}' THEN to_jsonb(b.in_zones) END)) $$;
 
+-- DEACTIVATED is for good: roles taken back, credentials ended.
+ALTER TABLE app_user DROP CONSTRAINT app_user_state_check;
+ALTER TABLE app_user ADD CHECK (state IN ('ACTIVE', 'DISABLED', 'DEACTIVATED'));
+-- Every kind of credential of a user ends here; whoever adds a kind replaces this function with one that ends it too.
+CREATE FUNCTION user_end_credentials(t uuid, u uuid) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+  UPDATE api_token SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE tenant_id = t AND user_id = u;
+END $$;
+
 CREATE TABLE approval (
   tenant_id     uuid NOT NULL REFERENCES tenant,
   approval_id   uuid NOT NULL,
@@ -98,8 +107,163 @@ GRANT SELECT, INSERT ON approval_decision TO falaj_app;
 GRANT SELECT ON project TO falaj_system, falaj_scheduler, falaj_worker_api;
 GRANT SELECT, UPDATE ON approval TO falaj_scheduler;
 
--- ------------------------------------------------------------------------------------------------------------ who is calling
+-- ---------------------------------------------------------------------------------------------------------------- projects
+-- The projects a transaction may see: app.projects, an array's text, set beside app.tenant by db_begin; empty: all of the tenant.
+CREATE FUNCTION project_visible(project uuid) RETURNS boolean LANGUAGE sql STABLE AS
+  $$ SELECT coalesce(pg_catalog.current_setting('app.projects', true), '') = ''
+         OR project = ANY (nullif(pg_catalog.current_setting('app.projects', true), '')::uuid[]) $$;
+CREATE FUNCTION projects_all() RETURNS boolean LANGUAGE sql STABLE AS
+  $$ SELECT coalesce(pg_catalog.current_setting('app.projects', true), '') = '' $$;
+
+-- Restrictive: they take away from own_tenant, and hold for what is written as well as for what is read.
+DO $$
+DECLARE t text;
+BEGIN
+  FOREACH t IN ARRAY ARRAY['project', 'role_binding', 'dataset', 'model', 'deployment', 'job'] LOOP
+    EXECUTE format('CREATE POLICY in_projects ON %I AS RESTRICTIVE TO falaj_app USING (project_visible(project_id))', t);
+  END LOOP;
+  -- What hangs on one of those is seen with it.
+  FOREACH t IN ARRAY ARRAY['job_event', 'job_object', 'job_log', 'job_metric', 'attempt', 'usage_record'] LOOP
+    EXECUTE format('CREATE POLICY in_projects ON %1$I AS RESTRICTIVE TO falaj_app USING (projects_all() OR EXISTS (SELECT FROM job'
+                   ' WHERE job.tenant_id = %1$I.tenant_id AND job.job_id = %1$I.job_id))', t);
+  END LOOP;
+END $$;
+CREATE POLICY in_projects ON dataset_version AS RESTRICTIVE TO falaj_app USING (projects_all() OR EXISTS (SELECT FROM dataset d
+  WHERE d.tenant_id = dataset_version.tenant_id AND d.dataset_id = dataset_version.dataset_id));
+CREATE POLICY in_projects ON model_version AS RESTRICTIVE TO falaj_app USING (projects_all() OR EXISTS (SELECT FROM model m
+  WHERE m.tenant_id = model_version.tenant_id AND m.model_id = model_version.model_id));
+
+-- ------------------------------------------------------------------------------------------------------- the end of a tenant
+-- SUSPENDED and back; DELETING until delete_after, when the scheduler's leader wipes it; DELETED is a number without a name.
+ALTER TABLE tenant DROP CONSTRAINT tenant_state_check;
+ALTER TABLE tenant
+  ADD CHECK (state IN ('ACTIVE', 'SUSPENDED', 'DELETING', 'DELETED')),
+  ADD COLUMN state_reason text NOT NULL DEFAULT '' CHECK (length(state_reason) <= 1024),
+  ADD COLUMN delete_after timestamptz,
+  ADD CHECK (state <> 'DELETING' OR delete_after IS NOT NULL);
+CREATE INDEX tenant_ending ON tenant (tenant_id) WHERE state IN ('SUSPENDED', 'DELETING');
+
+-- What outlives a tenant. Every other table with a tenant_id is emptied of it, those of later migrations too.
+CREATE TABLE tenant_kept (
+  table_name    text PRIMARY KEY,
+  reason        text NOT NULL
+);
+INSERT INTO tenant_kept VALUES
+  ('tenant', 'that there was one, without its name'),
+  ('audit_event', 'the audit log'), ('audit_seq', 'the audit log'), ('audit_log_state', 'the audit log'), ('audit_head', 'the audit log'),
+  ('tenant_key', 'that its keys are destroyed; the keys are not in it'),
+  ('usage_record', 'what it used, for the bill'),
+  ('approval', 'who asked for what'), ('approval_decision', 'who approved it');
+GRANT SELECT ON tenant_kept TO falaj_system;
+
+-- Nobody is held until a later migration says who.
+CREATE FUNCTION tenant_has_hold(t uuid) RETURNS boolean LANGUAGE sql STABLE SET search_path = pg_catalog, public, pg_temp
+  AS 'SELECT false';
+
+GRANT UPDATE ON tenant TO falaj_system;
+GRANT SELECT, UPDATE ON tenant_key TO falaj_system;
+DO $$
+DECLARE t text;
+BEGIN
+  FOR t IN SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped
+            WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname NOT IN (SELECT table_name FROM tenant_kept) LOOP
+    EXECUTE format('GRANT SELECT, DELETE ON %I TO falaj_system', t);
+  END LOOP;
+END $$;
+ALTER DEFAULT PRIVILEGES FOR ROLE falaj_owner IN SCHEMA public GRANT SELECT, DELETE ON TABLES TO falaj_system;
+
 GRANT CREATE ON SCHEMA public TO falaj_system;
+-- Called in the platform's scope by the approved request; true when it did something.
+CREATE FUNCTION tenant_delete_schedule(t uuid, after timestamptz, why text, event uuid, event_body bytea) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+  UPDATE tenant SET state = 'DELETING', delete_after = after, state_reason = why, version = version + 1, authz_rev = authz_rev + 1
+   WHERE tenant_id = t AND home_zone IS NOT NULL AND state IN ('ACTIVE', 'SUSPENDED') AND NOT tenant_has_hold(t);
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  UPDATE job SET cancel_requested = true WHERE job.tenant_id = t AND finished_at IS NULL AND NOT cancel_requested;
+  INSERT INTO audit_event (tenant_id, event_id, body) VALUES (t, event, event_body);
+  RETURN true;
+END $$;
+
+-- Tenants whose grace is over, that nobody holds, and in which nothing runs any more.
+CREATE FUNCTION tenants_due(most bigint) RETURNS TABLE (tenant_id uuid)
+LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT t.tenant_id FROM tenant t
+   WHERE t.state = 'DELETING' AND t.delete_after <= now() AND NOT tenant_has_hold(t.tenant_id)
+     AND NOT EXISTS (SELECT FROM attempt a WHERE a.tenant_id = t.tenant_id AND a.live)
+     AND NOT EXISTS (SELECT FROM job j WHERE j.tenant_id = t.tenant_id AND j.finished_at IS NULL)
+   ORDER BY t.delete_after LIMIT most;
+END $$;
+
+-- Removes at most `most` rows of each table of a due tenant; how many it removed. A row that another one refers to waits for the next
+-- call. Its keys are scheduled for destruction at once, which the keeper of keys carries out and certifies.
+CREATE FUNCTION tenant_wipe(t uuid, most bigint) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+  name text;
+  n bigint;
+  total bigint := 0;
+  blocked boolean := false;
+BEGIN
+  PERFORM FROM tenant WHERE tenant_id = t AND state = 'DELETING' AND delete_after <= now() FOR UPDATE;
+  IF NOT FOUND OR tenant_has_hold(t) THEN
+    RETURN 0;
+  END IF;
+  UPDATE tenant_key SET state = 'DESTROY_SCHEDULED', destroy_after = now()
+   WHERE tenant_id = t AND state IN ('PRIMARY', 'DECRYPT_ONLY', 'DISABLED');
+  UPDATE tenant_key SET destroy_after = now() WHERE tenant_id = t AND state = 'DESTROY_SCHEDULED' AND destroy_after > now();
+  FOR name IN SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped
+               WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'
+                 AND c.relname NOT IN (SELECT table_name FROM tenant_kept) ORDER BY c.oid DESC LOOP
+    BEGIN
+      EXECUTE format('DELETE FROM %1$I WHERE ctid = ANY (ARRAY(SELECT ctid FROM %1$I WHERE tenant_id = $1 LIMIT $2)) AND tenant_id = $1', name)
+        USING t, most;
+      GET DIAGNOSTICS n = ROW_COUNT;
+      total := total + n;
+    EXCEPTION WHEN foreign_key_violation THEN
+      blocked := true;
+    END;
+  END LOOP;
+  IF blocked AND total = 0 THEN
+    RAISE EXCEPTION 'rows of tenant % refer to rows that are kept', t;
+  END IF;
+  RETURN total;
+END $$;
+
+-- The end of it, once nothing is left and no key opens anything: true when it did something.
+CREATE FUNCTION tenant_wiped(t uuid, events uuid[], bodies bytea[]) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+  UPDATE tenant SET state = 'DELETED', name = 'deleted-' || replace(t::text, '-', ''), display_name = '', state_reason = '',
+                    version = version + 1
+   WHERE tenant_id = t AND state = 'DELETING' AND delete_after <= now() AND NOT tenant_has_hold(t)
+     AND NOT EXISTS (SELECT FROM tenant_key k WHERE k.tenant_id = t AND k.wrapped IS NOT NULL);
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  INSERT INTO audit_event (tenant_id, event_id, body) VALUES (t, events[1], bodies[1]),
+    ('00000000-0000-0000-0000-000000000000', events[2], bodies[2]);
+  RETURN true;
+END $$;
+DO $$
+DECLARE f text;
+BEGIN
+  FOREACH f IN ARRAY ARRAY['tenant_delete_schedule(uuid, timestamptz, text, uuid, bytea)', 'tenants_due(bigint)', 'tenant_wipe(uuid, bigint)',
+                           'tenant_wiped(uuid, uuid[], bytea[])'] LOOP
+    EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', f);
+    EXECUTE format('ALTER FUNCTION %s OWNER TO falaj_system', f);
+    EXECUTE format('REVOKE ALL ON FUNCTION %s FROM falaj_owner', f);
+  END LOOP;
+END $$;
+GRANT EXECUTE ON FUNCTION tenant_delete_schedule(uuid, timestamptz, text, uuid, bytea) TO falaj_app;
+GRANT EXECUTE ON FUNCTION tenants_due(bigint), tenant_wipe(uuid, bigint), tenant_wiped(uuid, uuid[], bytea[]) TO falaj_scheduler;
+
+-- ------------------------------------------------------------------------------------------------------------ who is calling
 
 -- What authentication needs to know of a user, whichever way it has proved itself: see tenants/principal_load.h. One row or none; the
 -- caller judges states and conditions. At most 256 bindings count.

@@ -7,6 +7,7 @@
 #include "registry/object.h"
 #include "registry/registry_int.h"
 #include "tenants/principal.h"
+#include "tenants/project.h"
 #include "tenants/residency.h"
 
 SCHEMA_EXTERN(dataset, "A data set",
@@ -14,13 +15,15 @@ SCHEMA_EXTERN(dataset, "A data set",
     FIELD(dataset, description, 0, .doc = "What it is"), FIELD(dataset, data_class, 0, .doc = "Class of the data"),
     FIELD(dataset, label_column, 0, .doc = "Column that holds the label"), FIELD(dataset, classes, 0, .doc = "Labels are 0 to classes-1"),
     FIELD(dataset, latest_version, 0, .doc = "Newest version; 0: none yet"), FIELD(dataset, version, 0, .doc = "Grows with every change"),
+    FIELD_ID(dataset, project_id, "prj", 0, .doc = "Its project; absent: the tenant as a whole"),
     FIELD_ID(dataset, created_by, "usr", 0, .doc = "Who made it"), FIELD(dataset, created_at, 0, .doc = "When"));
 SCHEMA_EXTERN(dataset_new, "A data set to create",
     FIELD(dataset_new, name, F_REQ, .min = 1, .max = 63, .check = check_slug, .doc = "Name, unique in the tenant"),
     FIELD(dataset_new, description, 0, .max = 1024, .dflt = "", .doc = "What it is"),
     FIELD_ENUM(dataset_new, data_class, 0, data_class_names, .dflt = "internal", .doc = "Class of the data"),
     FIELD(dataset_new, label_column, F_REQ, .min = 1, .max = 128, .check = check_name, .doc = "Column that holds the label"),
-    FIELD(dataset_new, classes, F_REQ, .min = 2, .max = CSV_CLASSES_MAX, .doc = "Labels are 0 to classes-1"));
+    FIELD(dataset_new, classes, F_REQ, .min = 2, .max = CSV_CLASSES_MAX, .doc = "Labels are 0 to classes-1"),
+    FIELD_ID(dataset_new, project_id, "prj", 0, .doc = "Its project; absent: the tenant as a whole, or your only project"));
 SCHEMA_EXTERN(dataset_version, "A version of a data set",
     FIELD_ID(dataset_version, dataset_id, "dst", 0, .doc = "The data set"), FIELD(dataset_version, version, 0, .doc = "Its number, from 1"),
     FIELD_ID(dataset_version, object_id, "obj", 0, .doc = "The object that holds it"), FIELD(dataset_version, sha256, 0, .doc = "Digest of the content, hex"),
@@ -28,18 +31,20 @@ SCHEMA_EXTERN(dataset_version, "A version of a data set",
     FIELD(dataset_version, size_bytes, 0, .doc = "Bytes"), FIELD(dataset_version, zone, 0, .doc = "Where it lies"),
     FIELD_ID(dataset_version, created_by, "usr", 0, .doc = "Who uploaded it"), FIELD(dataset_version, created_at, 0, .doc = "When"));
 
-#define DATASET_COLUMNS "dataset_id, name, description, data_class, label_column, classes, latest_version, version, created_by, created_at"
+#define DATASET_COLUMNS "dataset_id, name, description, data_class, label_column, classes, latest_version, version, project_id, created_by,\n" \
+    "       created_at"
 #define VERSION_COLUMNS "v.dataset_id, v.version, v.object_id, encode(o.sha256, 'hex') AS sha256, v.row_count, v.column_count, o.size_bytes, o.zone,\n" \
     "       v.created_by, v.created_at\n"
 
-const struct stmt dataset_create_stmt = { .name = "dataset_create", .params = "uusssisu", .row = &dataset_schema, .card = CARD_ONE, .sql =
-    "INSERT INTO dataset (tenant_id, dataset_id, name, description, label_column, classes, data_class, created_by)\n"
-    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING " DATASET_COLUMNS };
+const struct stmt dataset_create_stmt = { .name = "dataset_create", .params = "uusssisuu", .row = &dataset_schema, .card = CARD_ONE, .sql =
+    "INSERT INTO dataset (tenant_id, dataset_id, name, description, label_column, classes, data_class, created_by,\n"
+    "                     project_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING " DATASET_COLUMNS };
 const struct stmt dataset_get_stmt = { .name = "dataset_get", .params = "uu", .row = &dataset_schema, .card = CARD_ONE, .sql =
     "SELECT " DATASET_COLUMNS " FROM dataset WHERE tenant_id = $1 AND dataset_id = $2" };
-const struct stmt dataset_list_stmt = { .name = "dataset_list", .params = "uui", .row = &dataset_schema, .card = CARD_MANY, .sql =
+const struct stmt dataset_list_stmt = { .name = "dataset_list", .params = "uuui", .row = &dataset_schema, .card = CARD_MANY, .sql =
     "SELECT " DATASET_COLUMNS " FROM dataset\n"
-    " WHERE tenant_id = $1 AND ($2::uuid IS NULL OR dataset_id < $2) ORDER BY dataset_id DESC LIMIT $3" };
+    " WHERE tenant_id = $1 AND ($2::uuid IS NULL OR dataset_id < $2) AND ($3::uuid IS NULL OR project_id = $3)\n"
+    " ORDER BY dataset_id DESC LIMIT $4" };
 const struct stmt dataset_next_stmt = { .name = "dataset_next", .params = "uu", .row = &dataset_schema, .card = CARD_ONE, .sql =
     "UPDATE dataset SET latest_version = latest_version + 1, version = version + 1\n"
     " WHERE tenant_id = $1 AND dataset_id = $2 RETURNING " DATASET_COLUMNS };
@@ -57,9 +62,11 @@ const struct stmt dataset_version_list_stmt = { .name = "dataset_version_list", 
 
 enum errc dataset_create(struct work *w, const struct dataset_new *in, struct dataset *ret, struct err *e)
 {
+    struct uuid project;
+    TRY(project_for_new(w, w->tx, in->project_id, &project, e));
     enum errc rc = db_one(w->tx, &dataset_create_stmt, ARGS(
         A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_STR(in->name), A_STR(in->description), A_STR(in->label_column), A_I64(in->classes),
-        A_TEXT(data_class_names[in->data_class]), A_UUID(w->principal->user_id)), ret, e);
+        A_TEXT(data_class_names[in->data_class]), A_UUID(w->principal->user_id), A_UUID_OR_NULL(project)), ret, e);
     return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/name", "Data set %.*s exists", STR_ARG(in->name)) : rc;
 }
 
@@ -68,9 +75,10 @@ enum errc dataset_get(struct work *w, struct uuid dataset_id, struct dataset *re
     return db_one(w->tx, &dataset_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(dataset_id)), ret, e);
 }
 
-enum errc dataset_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
+enum errc dataset_list(struct work *w, struct uuid project_id, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
 {
-    return db_many(w->tx, &dataset_list_stmt, ARGS(A_UUID(w->tenant_id), A_UUID_OR_NULL(position), A_I64(limit)), ret, (size_t)limit, e);
+    return db_many(w->tx, &dataset_list_stmt, ARGS(A_UUID(w->tenant_id), A_UUID_OR_NULL(position), A_UUID_OR_NULL(project_id), A_I64(limit)),
+                   ret, (size_t)limit, e);
 }
 
 enum errc dataset_version_add(struct work *w, struct uuid dataset_id, struct str zone, struct str csv, struct dataset_version *ret, struct err *e)

@@ -12,6 +12,7 @@ struct dataset {
     struct uuid dataset_id;
     struct str name, description, data_class, label_column;
     int64_t classes, latest_version, version;
+    struct uuid project_id;                 /* nil: of the tenant as a whole */
     struct uuid created_by;
     struct timestamp created_at;
 };
@@ -22,6 +23,7 @@ struct dataset_new {
     int data_class;                         /* enum data_class */
     struct str label_column;
     int64_t classes;
+    struct uuid project_id;
 };
 extern const struct schema dataset_new_schema;
 
@@ -39,7 +41,8 @@ extern const struct schema dataset_version_schema;
 
 enum errc dataset_create(struct work *w, const struct dataset_new *in, struct dataset *ret, struct err *e) MUST_CHECK;
 enum errc dataset_get(struct work *w, struct uuid dataset_id, struct dataset *ret, struct err *e) MUST_CHECK;
-enum errc dataset_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+/* project nil: any. */
+enum errc dataset_list(struct work *w, struct uuid project_id, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 /* zone STR_NULL: the home zone. */
 enum errc dataset_version_add(struct work *w, struct uuid dataset_id, struct str zone, struct str csv, struct dataset_version *ret,
                               struct err *e) MUST_CHECK;

@@ -10,7 +10,8 @@ SCHEMA_EXTERN(deployment, "A model under a name that clients call",
     FIELD_ID(deployment, model_id, "mdl", 0, .doc = "The model"), FIELD(deployment, model_version, 0, .doc = "Its version"),
     FIELD_ID(deployment, job_id, "job", 0, .doc = "The job that serves it"), FIELD(deployment, state, 0, .doc = "ACTIVE or DELETED"),
     FIELD(deployment, job_state, 0, .doc = "State of that job"), FIELD(deployment, ready, 0, .doc = "It answers"),
-    FIELD(deployment, version, 0, .doc = "Grows with every change"), FIELD_ID(deployment, created_by, "usr", 0, .doc = "Who made it"),
+    FIELD(deployment, version, 0, .doc = "Grows with every change"),
+    FIELD_ID(deployment, project_id, "prj", 0, .doc = "Its project, that of the model; absent: the tenant as a whole"), FIELD_ID(deployment, created_by, "usr", 0, .doc = "Who made it"),
     FIELD(deployment, created_at, 0, .doc = "When"));
 struct deployment_job { struct uuid job_id; };
 SCHEMA_OF(deployment_job, "The job of a deployment", FIELD_ID(deployment_job, job_id, "job", 0, .doc = "The job"));
@@ -24,16 +25,18 @@ SCHEMA_OF(deployment_target, "Where a deployment listens", FIELD_ID(deployment_t
     "       AND a.endpoint IS NOT NULL AND j.state = 'RUNNING'\n"
 #define DEPLOYMENT_SELECT \
     "SELECT d.deployment_id, d.name, d.model_id, d.model_version, d.job_id, d.state, j.state AS job_state, a.attempt_id IS NOT NULL AS ready,\n" \
-    "       d.version, d.created_by, d.created_at\n" \
+    "       d.version, d.project_id, d.created_by, d.created_at\n" \
     "  FROM deployment d JOIN job j ON j.tenant_id = d.tenant_id AND j.job_id = d.job_id\n" LIVE_JOIN
 
 const struct stmt deployment_insert_stmt = { .name = "deployment_insert", .params = "uusuiuu", .card = CARD_NONE, .sql =
-    "INSERT INTO deployment (tenant_id, deployment_id, name, model_id, model_version, job_id, created_by) VALUES ($1, $2, $3, $4, $5, $6, $7)" };
+    "INSERT INTO deployment (tenant_id, deployment_id, name, model_id, model_version, job_id, created_by, project_id)\n"
+    "SELECT $1, $2, $3, $4, $5, $6, $7, m.project_id FROM model m WHERE m.tenant_id = $1 AND m.model_id = $4" };
 const struct stmt deployment_get_stmt = { .name = "deployment_get", .params = "uu", .row = &deployment_schema, .card = CARD_ONE, .sql =
     DEPLOYMENT_SELECT " WHERE d.tenant_id = $1 AND d.deployment_id = $2 AND d.state = 'ACTIVE'" };
-const struct stmt deployment_list_stmt = { .name = "deployment_list", .params = "uui", .row = &deployment_schema, .card = CARD_MANY, .sql =
+const struct stmt deployment_list_stmt = { .name = "deployment_list", .params = "uuui", .row = &deployment_schema, .card = CARD_MANY, .sql =
     DEPLOYMENT_SELECT
-    " WHERE d.tenant_id = $1 AND d.state = 'ACTIVE' AND ($2::uuid IS NULL OR d.deployment_id < $2) ORDER BY d.deployment_id DESC LIMIT $3" };
+    " WHERE d.tenant_id = $1 AND d.state = 'ACTIVE' AND ($2::uuid IS NULL OR d.deployment_id < $2)\n"
+    "   AND ($3::uuid IS NULL OR d.project_id = $3) ORDER BY d.deployment_id DESC LIMIT $4" };
 const struct stmt deployment_delete_stmt = { .name = "deployment_delete", .params = "uu", .row = &deployment_job_schema, .card = CARD_ONE, .sql =
     "UPDATE deployment SET state = 'DELETED', version = version + 1\n"
     " WHERE tenant_id = $1 AND deployment_id = $2 AND state = 'ACTIVE' RETURNING job_id" };
@@ -58,9 +61,10 @@ enum errc deployment_get(struct work *w, struct uuid deployment_id, struct deplo
     return db_one(w->tx, &deployment_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(deployment_id)), ret, e);
 }
 
-enum errc deployment_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
+enum errc deployment_list(struct work *w, struct uuid project_id, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
 {
-    return db_many(w->tx, &deployment_list_stmt, ARGS(A_UUID(w->tenant_id), A_UUID_OR_NULL(position), A_I64(limit)), ret, (size_t)limit, e);
+    return db_many(w->tx, &deployment_list_stmt, ARGS(A_UUID(w->tenant_id), A_UUID_OR_NULL(position), A_UUID_OR_NULL(project_id), A_I64(limit)),
+                   ret, (size_t)limit, e);
 }
 
 enum errc deployment_delete(struct work *w, struct uuid deployment_id, struct uuid *ret_job, struct err *e)

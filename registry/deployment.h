@@ -18,6 +18,7 @@ struct deployment {
     struct str state, job_state;
     bool ready;
     int64_t version;
+    struct uuid project_id;         /* that of the model; nil: the tenant as a whole */
     struct uuid created_by;
     struct timestamp created_at;
 };
@@ -32,7 +33,8 @@ struct deployment_row {
 };
 enum errc deployment_insert(struct work *w, const struct deployment_row *in, struct deployment *ret, struct err *e) MUST_CHECK;
 enum errc deployment_get(struct work *w, struct uuid deployment_id, struct deployment *ret, struct err *e) MUST_CHECK;
-enum errc deployment_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+/* project nil: any. */
+enum errc deployment_list(struct work *w, struct uuid project_id, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 /* ret_job: for the caller to cancel. */
 enum errc deployment_delete(struct work *w, struct uuid deployment_id, struct uuid *ret_job, struct err *e) MUST_CHECK;
 

@@ -13,6 +13,7 @@ struct model {
     struct uuid model_id;
     struct str name, description;
     int64_t latest_version, version;
+    struct uuid project_id;                 /* that of the jobs its versions come from; nil: the tenant as a whole */
     struct uuid created_by;
     struct timestamp created_at;
 };
@@ -42,7 +43,8 @@ extern const struct schema model_version_schema;
 
 enum errc model_register(struct work *w, const struct model_new *in, struct model_version *ret, struct err *e) MUST_CHECK;
 enum errc model_get(struct work *w, struct uuid model_id, struct model *ret, struct err *e) MUST_CHECK;
-enum errc model_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+/* project nil: any. */
+enum errc model_list(struct work *w, struct uuid project_id, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 /* version 0: the latest. */
 enum errc model_version_get(struct work *w, struct uuid model_id, int64_t version, struct model_version *ret, struct err *e) MUST_CHECK;
 enum errc model_version_list(struct work *w, struct uuid model_id, int64_t before, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;

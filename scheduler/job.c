@@ -16,6 +16,7 @@ SCHEMA_EXTERN(job_create, "A job to submit",
     FIELD(job_create, spec, 0, .max = 65536, .dflt = "{}", .doc = "What to do, by kind"),
     FIELD(job_create, zone, 0, .max = 31, .check = check_slug, .doc = "Run in this zone only"),
     FIELD(job_create, pool, 0, .max = 63, .check = check_slug, .dflt = "default", .doc = "Pool of machines"),
+    FIELD_ID(job_create, project_id, "prj", 0, .doc = "Project it belongs to; absent: the tenant as a whole, or your only project"),
     FIELD(job_create, queue, 0, .min = 1, .max = 63, .check = check_slug, .dflt = "default", .doc = "Queue whose quota it uses"),
     FIELD(job_create, slots, 0, .min = 1, .max = 4096, .dflt = "1", .doc = "Slots on one machine"),
     FIELD(job_create, gpus, 0, .min = 0, .max = 64, .dflt = "0", .doc = "GPUs on one machine"),
@@ -125,10 +126,10 @@ enum errc job_get_many(struct work *w, const struct uuid *tenants, const struct 
     return db_commit(tx, e);
 }
 
-enum errc job_list(struct work *w, struct uuid position, int state, int kind, int64_t limit, struct slice *ret, struct err *e)
+enum errc job_list(struct work *w, struct uuid position, int state, int kind, struct uuid project_id, int64_t limit, struct slice *ret, struct err *e)
 {
     return job_repo_list(w->tx, w->tenant_id, position, state >= 0 ? job_state_names[state] : NULL, kind >= 0 ? job_kind_names[kind] : NULL,
-                         limit, ret, e);
+                         project_id, limit, ret, e);
 }
 
 enum errc job_events(struct work *w, struct uuid job_id, int64_t after_version, int64_t limit, struct slice *ret, struct err *e)

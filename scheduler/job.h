@@ -40,6 +40,7 @@ struct job_create {
     int kind;
     struct json spec;
     struct str zone, pool, queue;
+    struct uuid project_id;         /* nil: of the tenant as a whole, or the caller's one project */
     int64_t slots, gpus, priority, max_attempts, max_runtime_seconds;
 };
 extern const struct schema job_create_schema;
@@ -86,8 +87,8 @@ enum errc job_get(struct work *w, struct uuid job_id, struct job *ret, struct er
 /* jobs[i] of tenants[i]; found[i] tells. For the combined read. */
 enum errc job_get_many(struct work *w, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct job *ret, bool *found,
                        struct err *e) MUST_CHECK;
-/* Newest first, after `position` (nil: from the start); state and kind -1: any. */
-enum errc job_list(struct work *w, struct uuid position, int state, int kind, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+/* Newest first, after `position` (nil: from the start); state and kind -1: any; project nil: any. */
+enum errc job_list(struct work *w, struct uuid position, int state, int kind, struct uuid project_id, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 enum errc job_events(struct work *w, struct uuid job_id, int64_t after_version, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 /* A pending job ends at once; one that a worker holds is asked to stop (cancel_requested) and the worker's report ends it.
  * CONFLICT when it has ended already. */

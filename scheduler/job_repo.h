@@ -9,8 +9,8 @@ enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **items, 
 enum errc job_repo_get(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, struct err *e) MUST_CHECK;
 enum errc job_repo_get_many(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct job *ret, bool *found,
                             struct err *e) MUST_CHECK;
-enum errc job_repo_list(struct db_tx *tx, struct uuid tenant, struct uuid position, const char *state, const char *kind, int64_t limit,
-                        struct slice *ret, struct err *e) MUST_CHECK;
+enum errc job_repo_list(struct db_tx *tx, struct uuid tenant, struct uuid position, const char *state, const char *kind,
+                        struct uuid project_id, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 enum errc job_repo_events(struct db_tx *tx, struct uuid tenant, struct uuid job_id, int64_t after, int64_t limit, struct slice *ret,
                           struct err *e) MUST_CHECK;
 /* Ends a PENDING or HELD job as CANCELLED, with its event and its quota; found false: it is in no such state. */

@@ -16,6 +16,7 @@
 #include "scheduler/placement.h"
 #include "scheduler/plan_apply.h"
 #include "scheduler/reaper.h"
+#include "scheduler/tenant_reaper.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -32,7 +33,7 @@ struct loop {
     pthread_cond_t changed;
     bool is_woken, is_stopping;
     _Atomic bool is_leading;
-    int64_t full_us, reap_us, purge_us;
+    int64_t full_us, reap_us, purge_us, tenants_us;
 };
 
 static struct work work_of(const struct app *app, struct arena *a)
@@ -125,6 +126,23 @@ static enum errc purge_once(const struct app *app, struct arena *a, struct err *
     return db_commit(tx, e);
 }
 
+enum errc loop_end_tenants_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct work w = work_of(app, a);
+    struct tenant_reaped r;
+    *ret_more = false;
+    TRY(db_begin(app->pool, SCOPE_SYSTEM, 0, a, &tx, e));
+    w.tx = tx;
+    TRY(tenant_reaper_pass(&w, REAP_LIMIT, &r, e));
+    TRY(db_commit(tx, e));
+    if (r.cancelled || r.removed || r.ended)
+        log_event(LOG_INFO, "tenants.ended", "cancelled_jobs", LOG_I(r.cancelled), "removed_rows", LOG_I(r.removed), "ended", LOG_I(r.ended),
+                  NULL);
+    *ret_more = r.removed > 0 || r.cancelled >= REAP_LIMIT;
+    return ERR_OK;
+}
+
 static bool is_due(int64_t *next_us, int64_t now_us, int64_t every_us)
 {
     if (now_us < *next_us)
@@ -152,6 +170,12 @@ static bool round_once(struct loop *l, bool *ret_more)
         is_ok &= report(loop_reap_once(l->app, l->arena, &more, &e), &e, "scheduler.reap");
         if (more)
             l->reap_us = 0;
+    }
+    if (is_due(&l->tenants_us, now, REAP_US)) {
+        bool some_left = false;
+        is_ok &= report(loop_end_tenants_once(l->app, l->arena, &some_left, &e), &e, "scheduler.tenants");
+        if (some_left)
+            l->tenants_us = 0;
     }
     if (is_due(&l->purge_us, now, PURGE_US))
         is_ok &= report(purge_once(l->app, l->arena, &e), &e, "scheduler.purge");

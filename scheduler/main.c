@@ -28,6 +28,7 @@
 #include "scheduler/node.h"
 #include "scheduler/plan_apply.h"
 #include "scheduler/reaper.h"
+#include "scheduler/tenant_reaper.h"
 #include "scheduler/sequence.h"
 #include "scheduler/snapshot.h"
 #include "tenants/residency_facts.h"
@@ -48,7 +49,7 @@ struct daemon {
     sigset_t set;
 };
 
-static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts, node_scheduler_stmts,
+static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts, tenant_reaper_stmts, node_scheduler_stmts,
                                                              lease_end_stmts, key_rewrap_leader_stmts, key_shred_leader_stmts,
                                                              audit_event_stmts, NULL };
 static const struct stmt *const *const sequencer_lists[] = { sequencer_stmts, sequencer_head_stmts, audit_event_stmts, NULL };

@@ -10,6 +10,7 @@
 #include "scheduler/capacity.h"
 #include "tenants/principal.h"
 #include "tenants/residency_facts.h"
+#include "tenants/project.h"
 
 enum { SPEC_MAX = 65536 };
 
@@ -108,9 +109,21 @@ static enum errc check_capacity(struct work *w, const struct principal *p, const
     return FAIL_AT(e, UNPLACEABLE, "/slots", "asked %ld slots and %ld GPUs on one machine, none has both", (long)j->slots, (long)j->gpus);
 }
 
+/* Only a caller that names a project, or is held to some, costs a read. */
+static enum errc find_project(struct work *w, const struct job_create *in, struct job *j, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    if (uuid_is_nil(in->project_id) && !w->projects.n)
+        return ERR_OK;
+    TRY(db_begin(w->app->pool, scope_of(w), TX_READ_ONLY, w->arena, &tx, e));
+    TRY(project_for_new(w, tx, in->project_id, &j->project_id, e));
+    return db_commit(tx, e);
+}
+
 enum errc submit_prepare(struct work *w, const struct job_create *in, const struct principal *p, struct job_submission *s, struct err *e)
 {
     TRY(job_check(in, p, w->arena, w->now_us, &s->job, e));
+    TRY(find_project(w, in, &s->job, e));
     if (in->kind == JOB_TRAIN)
         TRY(fix_train(w, p, s, e));
     TRY(check_place(w, &s->job, in->kind == JOB_TRAIN, e));

@@ -166,6 +166,20 @@ void authn_forget(struct authn *a, struct uuid token_id)
     }
 }
 
+void authn_forget_user(struct authn *a, struct uuid tenant_id, struct uuid user_id)
+{
+    for (int i = 0; i < SHARDS; i++) {
+        struct shard *s = &a->shards[i];
+        pthread_mutex_lock(&s->lock);
+        for (int j = 0; j < PER_SHARD; j++) {
+            const struct principal *p = s->entries[j].principal;
+            if (p && uuid_eq(p->tenant_id, tenant_id) && (uuid_is_nil(user_id) || uuid_eq(p->user_id, user_id)))
+                principal_unref(TAKE(s->entries[j].principal));
+        }
+        pthread_mutex_unlock(&s->lock);
+    }
+}
+
 enum errc authn_flush_used(struct authn *a, struct arena *arena, struct err *e)
 {
     struct uuid *tenants = ARENA_ARRAY(arena, struct uuid, USED_MAX), *tokens = ARENA_ARRAY(arena, struct uuid, USED_MAX);

@@ -21,6 +21,8 @@ struct principal *authn_cached(struct authn *a, struct str token);
 enum errc authn_token(struct authn *a, struct str token, struct arena *arena, struct principal **ret, struct err *e) MUST_CHECK;
 /* Forget a token's principal now (revocation in this process). */
 void authn_forget(struct authn *a, struct uuid token_id);
+/* The same for all tokens of a user, and (user nil) of a tenant. */
+void authn_forget_user(struct authn *a, struct uuid tenant_id, struct uuid user_id);
 /* Writes last_used_at of the tokens seen since the last call. */
 enum errc authn_flush_used(struct authn *a, struct arena *arena, struct err *e) MUST_CHECK;
 

@@ -13,19 +13,26 @@ enum { FIRST_TOKEN_DAYS = 30 };
 
 SCHEMA_EXTERN(tenant, "An organisation on the platform",
     FIELD_ID(tenant, tenant_id, "tnt", 0, .doc = "The tenant"), FIELD(tenant, name, 0, .doc = "Short name"),
-    FIELD(tenant, display_name, 0, .doc = "Name for people"), FIELD(tenant, state, 0, .doc = "ACTIVE, SUSPENDED or DELETING"),
+    FIELD(tenant, display_name, 0, .doc = "Name for people"), FIELD(tenant, state, 0, .doc = "ACTIVE, SUSPENDED, DELETING or DELETED"),
+    FIELD(tenant, state_reason, 0, .doc = "Why it is not active"), FIELD(tenant, delete_after, 0, .doc = "When it will be removed"),
     FIELD(tenant, home_zone, 0, .doc = "Where its data lives"), FIELD(tenant, allowed_zones, 0, .doc = "Where its data may be"),
     FIELD(tenant, version, 0, .doc = "Grows with every change"), FIELD(tenant, created_at, 0, .doc = "When it was created"));
 
-#define TENANT_COLUMNS "tenant_id, name, display_name, state, home_zone, to_jsonb(allowed_zones) AS allowed_zones, version, created_at"
+#define TENANT_COLUMNS \
+    "tenant_id, name, display_name, state, home_zone, to_jsonb(allowed_zones) AS allowed_zones, state_reason, delete_after, version, created_at"
 
 static const struct stmt tenant_create_stmt = { .name = "tenant_create", .params = "usssSususuuystyisuy", .card = CARD_NONE, .sql =
     "SELECT FROM tenant_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)" };
 static const struct stmt tenant_get_stmt = { .name = "tenant_get", .params = "u", .row = &tenant_schema, .card = CARD_ONE, .sql =
     "SELECT " TENANT_COLUMNS " FROM tenant WHERE tenant_id = $1" };
-static const struct stmt tenant_list_stmt = { .name = "tenant_list", .params = "ui", .row = &tenant_schema, .card = CARD_MANY, .sql =
-    "SELECT " TENANT_COLUMNS " FROM tenant\n"
-    " WHERE ($1::uuid IS NULL OR tenant_id < $1) AND home_zone IS NOT NULL ORDER BY tenant_id DESC LIMIT $2" };
+static const struct stmt tenant_list_stmt = { .name = "tenant_list", .params = "usssi", .row = &tenant_schema, .card = CARD_MANY, .sql =
+    "WITH last AS (SELECT name FROM tenant WHERE tenant_id = $1)\n"
+    "SELECT " TENANT_COLUMNS " FROM tenant t\n"
+    " WHERE t.home_zone IS NOT NULL AND ($2::text IS NULL OR starts_with(t.name, $2)) AND ($3::text IS NULL OR t.state = $3)\n"
+    "   AND ($1::uuid IS NULL OR CASE $4 WHEN 'name' THEN t.name > (SELECT name FROM last) WHEN '-name' THEN t.name < (SELECT name FROM last)\n"
+    "        WHEN 'created' THEN t.tenant_id > $1 ELSE t.tenant_id < $1 END)\n"
+    " ORDER BY CASE WHEN $4 = 'name' THEN t.name END, CASE WHEN $4 = '-name' THEN t.name END DESC,\n"
+    "          CASE WHEN $4 = 'created' THEN t.tenant_id END, t.tenant_id DESC LIMIT $5" };
 
 const struct stmt *const tenant_stmts[] = { &tenant_create_stmt, &tenant_get_stmt, &tenant_list_stmt, NULL };
 
@@ -95,7 +102,8 @@ enum errc tenant_get(struct work *w, struct uuid tenant_id, struct tenant *ret, 
     return db_one(w->tx, &tenant_get_stmt, ARGS(A_UUID(tenant_id)), ret, e);
 }
 
-enum errc tenant_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
+enum errc tenant_list(struct work *w, const struct tenant_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
 {
-    return db_many(w->tx, &tenant_list_stmt, ARGS(A_UUID_OR_NULL(position), A_I64(limit)), ret, (size_t)limit, e);
+    return db_many(w->tx, &tenant_list_stmt, ARGS(A_UUID_OR_NULL(position), A_STR(f->name), A_STR(f->state),
+                   A_STR(f->sort.ptr ? f->sort : STR("-created")), A_I64(limit)), ret, (size_t)limit, e);
 }

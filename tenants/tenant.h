@@ -15,6 +15,8 @@ struct tenant {
     struct uuid tenant_id;
     struct str name, display_name, state, home_zone;
     struct json allowed_zones;
+    struct str state_reason;
+    struct timestamp delete_after;      /* of a tenant that is being deleted */
     int64_t version;
     struct timestamp created_at;
 };
@@ -33,6 +35,9 @@ struct tenant_created {
 
 enum errc tenant_create(struct work *w, const struct tenant_new *in, struct tenant_created *ret, struct err *e) MUST_CHECK;
 enum errc tenant_get(struct work *w, struct uuid tenant_id, struct tenant *ret, struct err *e) MUST_CHECK;
-enum errc tenant_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+struct tenant_filter {
+    struct str name, state, sort;       /* as in user_filter */
+};
+enum errc tenant_list(struct work *w, const struct tenant_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const tenant_stmts[];

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* user.h - people and service accounts of a tenant, and the roles they are given.
+/* user.h - people and service accounts of a tenant. Their roles are in binding.h.
  *
- * Rules: nobody grants what they do not hold; a role fits its place (platform or tenant); the compliance officer's role stands
- * alone; the last administrator keeps the role. Errors: EXISTS, NOT_FOUND, FORBIDDEN (names the missing permission), CONFLICT. */
+ *     ACTIVE <-> DISABLED, both -> DEACTIVATED for good: its roles are taken back and its credentials ended in the same transaction
+ *
+ * A user that is not ACTIVE is refused within 5 s whatever credential it shows (authn.h). The last administrator stays active.
+ * Errors: EXISTS, NOT_FOUND, PRECONDITION (version), CONFLICT (last administrator; deactivated), and those of binding_grant. */
 #pragma once
 #include "core/base/work.h"
 #include "core/table/schema.h"
+#include "tenants/binding.h"
 
 struct stmt;
 
@@ -18,20 +21,23 @@ struct app_user {
 };
 extern const struct schema app_user_schema;
 
-struct role_binding {
-    struct uuid binding_id, user_id;
-    struct str role;
-    struct uuid created_by;
-    struct timestamp created_at;
+struct user_filter {
+    struct str name;                /* begins with; STR_NULL: any */
+    struct str state, kind, role;   /* STR_NULL: any */
+    struct str sort;                /* "-created" (default), "created", "name", "-name" */
 };
-extern const struct schema role_binding_schema;
+extern const char *const list_sort_names[];     /* those four, NULL-ended */
 
 enum errc user_create(struct work *w, struct str name, struct str kind, struct slice roles, struct app_user *ret, struct err *e) MUST_CHECK;
 enum errc user_get(struct work *w, struct uuid user_id, struct app_user *ret, struct err *e) MUST_CHECK;
-enum errc user_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
-
-enum errc role_grant(struct work *w, struct uuid user_id, struct str role, struct role_binding *ret, struct err *e) MUST_CHECK;
-enum errc role_revoke(struct work *w, struct uuid binding_id, struct err *e) MUST_CHECK;
-enum errc role_binding_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+/* position: the last user of the page before; nil: from the start. */
+enum errc user_list(struct work *w, const struct user_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+/* name or state STR_NULL: as it is. state: ACTIVE or DISABLED. version -1: any. */
+enum errc user_update(struct work *w, struct uuid user_id, struct str name, struct str state, int64_t version, struct app_user *ret,
+                      struct err *e) MUST_CHECK;
+/* Twice is the same as once. */
+enum errc user_deactivate(struct work *w, struct uuid user_id, struct err *e) MUST_CHECK;
+/* Ends every credential of a user now: the SQL function user_end_credentials, which each kind of credential extends. */
+enum errc user_end_credentials(struct work *w, struct uuid user_id, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const user_stmts[];

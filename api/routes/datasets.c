@@ -7,8 +7,9 @@
 
 struct dataset_ref { struct uuid dataset_id; };
 SCHEMA_OF(dataset_ref, "Which data set", FIELD_ID(dataset_ref, dataset_id, "dst", F_PATH, .doc = "The data set"));
-struct dataset_page { PAGE_IN; };
-SCHEMA_OF(dataset_page, "Which data sets", PAGE_IN_FIELDS(dataset_page));
+struct dataset_page { PAGE_IN; struct uuid project_id; };
+SCHEMA_OF(dataset_page, "Which data sets", PAGE_IN_FIELDS(dataset_page),
+    FIELD_ID(dataset_page, project_id, "prj", F_QUERY, .doc = "Only data sets of this project"));
 struct dataset_upload { struct uuid dataset_id; struct str zone; };
 SCHEMA_OF(dataset_upload, "A version to upload", FIELD_ID(dataset_upload, dataset_id, "dst", F_PATH, .doc = "The data set"),
     FIELD(dataset_upload, zone, F_QUERY, .min = 1, .max = 31, .check = check_slug, .doc = "Where to keep it; absent: the home zone"));
@@ -35,7 +36,7 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
     struct page_out *ret = out;
     struct uuid after;
     TRY(page_position_id(page->page_token, &after, e));
-    TRY(dataset_list(w, after, page->page_size + 1, &ret->items, e));
+    TRY(dataset_list(w, page->project_id, after, page->page_size + 1, &ret->items, e));
     page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct dataset), offsetof(struct dataset, dataset_id));
     return ERR_OK;
 }
@@ -90,7 +91,7 @@ static enum errc content(struct call *c, struct err *e)
 static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/datasets", .op = "dataset_create", .perm = PERM_DATASET_WRITE, .handler = create, .in = &dataset_new_schema,
       .status = 201, .out = &dataset_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "dataset", .audited = true,
-      .audit = AUDIT_DATASET_CREATE, .sql_max = 4, .doc = "Create a data set" },
+      .audit = AUDIT_DATASET_CREATE, .sql_max = 6, .doc = "Create a data set" },
     { .method = HTTP_GET, .path = "/v1/datasets", .op = "dataset_list", .perm = PERM_DATASET_READ, .handler = list, .in = &dataset_page_schema,
       .status = 200, .out = &dataset_schema, .flags = R_LIST, .sql_max = 1, .doc = "List data sets, newest first" },
     { .method = HTTP_GET, .path = "/v1/datasets/{dataset_id}", .op = "dataset_get", .perm = PERM_DATASET_READ, .handler = read_one,

@@ -12,6 +12,7 @@
 #include "registry/model.h"
 #include "registry/object.h"
 #include "tenants/residency_facts.h"
+#include "tenants/project.h"
 
 enum { SERVE_ATTEMPTS = 100, SERVE_RUNTIME_S = 31536000, SPEC_MAX = 4096 };
 
@@ -23,8 +24,9 @@ SCHEMA_OF(deployment_create, "A model to serve",
     FIELD(deployment_create, slots, 0, .min = 1, .max = 4096, .dflt = "1", .doc = "Slots on one machine"));
 struct deployment_ref { struct uuid deployment_id; };
 SCHEMA_OF(deployment_ref, "Which deployment", FIELD_ID(deployment_ref, deployment_id, "dpl", F_PATH, .doc = "The deployment"));
-struct deployment_page { PAGE_IN; };
-SCHEMA_OF(deployment_page, "Which deployments", PAGE_IN_FIELDS(deployment_page));
+struct deployment_page { PAGE_IN; struct uuid project_id; };
+SCHEMA_OF(deployment_page, "Which deployments", PAGE_IN_FIELDS(deployment_page),
+    FIELD_ID(deployment_page, project_id, "prj", F_QUERY, .doc = "Only deployments of this project"));
 
 static enum errc job_audit(struct work *w, struct job_submission *s, struct err *e)
 {
@@ -76,6 +78,7 @@ static enum errc create(struct work *w, const void *in_, void *out, struct err *
 {
     const struct deployment_create *in = in_;
     struct model_version v;
+    struct model m;
     struct job_submission s = { .verdict = JOB_STORED };
     struct uuid deployment_id = uuid_v7(w->now_us);
     enum errc rc = model_version_get(w, in->model_id, in->model_version, &v, e);
@@ -83,7 +86,9 @@ static enum errc create(struct work *w, const void *in_, void *out, struct err *
         return FAIL_AT(e, NOT_FOUND, in->model_version ? "/model_version" : "/model_id", "There is no such model version");
     if (rc != ERR_OK)
         return rc;
+    TRY(model_get(w, v.model_id, &m, e));
     TRY(serve_job_of(w, in, &v, deployment_id, &s, e));
+    TRY(project_for_new(w, w->tx, m.project_id, &s.job.project_id, e));
     TRY(job_submit_in_tx(w, &s, e));
     if (s.verdict != JOB_STORED)
         return FAIL(e, RETRY, "The serving job met another call; try again");
@@ -104,7 +109,7 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
     struct page_out *ret = out;
     struct uuid after;
     TRY(page_position_id(page->page_token, &after, e));
-    TRY(deployment_list(w, after, page->page_size + 1, &ret->items, e));
+    TRY(deployment_list(w, page->project_id, after, page->page_size + 1, &ret->items, e));
     page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct deployment), offsetof(struct deployment, deployment_id));
     return ERR_OK;
 }

@@ -79,7 +79,8 @@ static enum errc find_target(struct call *c, bool fresh, struct deployment_targe
     const struct infer_ref *ref = c->in;            /* the name is the first member of both inputs */
     struct serving *s = serving_of(w);
     bool has_version = c->route->in == &infer_version_ref_schema;
-    if (fresh || !serving_target_find(s, w->tenant_id, ref->name, w->arena, t)) {
+    /* Who acts in some projects only is looked up each time: what is in memory says nothing of projects. */
+    if (fresh || w->projects.n || !serving_target_find(s, w->tenant_id, ref->name, w->arena, t)) {
         TRY(look_up(w, ref->name, t, e));
         if (!t->endpoint.len)
             return FAIL(e, UNAVAILABLE, "The model is not ready");

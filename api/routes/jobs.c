@@ -10,15 +10,17 @@
 #include "core/redis/wake.h"
 #include "scheduler/job.h"
 #include "scheduler/submit.h"
+#include "tenants/project.h"
 
 enum { STORE_TRIES = 4 };
 
 struct job_ref { struct uuid job_id; };
 SCHEMA_OF(job_ref, "Which job", FIELD_ID(job_ref, job_id, "job", F_PATH, .doc = "The job"));
-struct job_page { PAGE_IN; int state; bool has_state; int kind; bool has_kind; };
+struct job_page { PAGE_IN; int state; bool has_state; int kind; bool has_kind; struct uuid project_id; };
 SCHEMA_OF(job_page, "Which jobs", PAGE_IN_FIELDS(job_page),
     FIELD_ENUM_OPT(job_page, state, F_QUERY, job_state_names, .doc = "Only jobs in this state"),
-    FIELD_ENUM_OPT(job_page, kind, F_QUERY, job_kind_names, .doc = "Only jobs of this kind"));
+    FIELD_ENUM_OPT(job_page, kind, F_QUERY, job_kind_names, .doc = "Only jobs of this kind"),
+    FIELD_ID(job_page, project_id, "prj", F_QUERY, .doc = "Only jobs of this project"));
 struct job_batch_in { struct slice jobs; };
 SCHEMA_OF(job_batch_in, "Jobs to submit together",
     FIELD_LIST(job_batch_in, jobs, &job_create_schema, F_REQ, .min = 1, .max = 1000, .doc = "The jobs; each keeps its own verdict"));
@@ -139,7 +141,7 @@ static void read_combined(struct work *w, struct call **calls, size_t n)
     for (size_t i = 0; i < n; i++) {
         if (rc != ERR_OK)
             calls[i]->err = e;
-        else if (!is[i])
+        else if (!is[i] || !project_is_in(calls[i]->work.projects, found[i].project_id))
             FAIL(&calls[i]->err, NOT_FOUND, "There is no such object");
         else
             calls[i]->out = &found[i];
@@ -222,7 +224,8 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
     struct page_out *ret = out;
     struct uuid after;
     TRY(page_position_id(page->page_token, &after, e));
-    TRY(job_list(w, after, page->has_state ? page->state : -1, page->has_kind ? page->kind : -1, page->page_size + 1, &ret->items, e));
+    TRY(job_list(w, after, page->has_state ? page->state : -1, page->has_kind ? page->kind : -1, page->project_id, page->page_size + 1,
+                 &ret->items, e));
     page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct job), offsetof(struct job, job_id));
     return ERR_OK;
 }

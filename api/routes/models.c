@@ -7,8 +7,9 @@
 
 struct model_ref { struct uuid model_id; };
 SCHEMA_OF(model_ref, "Which model", FIELD_ID(model_ref, model_id, "mdl", F_PATH, .doc = "The model"));
-struct model_page { PAGE_IN; };
-SCHEMA_OF(model_page, "Which models", PAGE_IN_FIELDS(model_page));
+struct model_page { PAGE_IN; struct uuid project_id; };
+SCHEMA_OF(model_page, "Which models", PAGE_IN_FIELDS(model_page),
+    FIELD_ID(model_page, project_id, "prj", F_QUERY, .doc = "Only models of this project"));
 struct model_versions { struct uuid model_id; PAGE_IN; };
 SCHEMA_OF(model_versions, "Which versions", FIELD_ID(model_versions, model_id, "mdl", F_PATH, .doc = "The model"), PAGE_IN_FIELDS(model_versions));
 struct model_content_ref { struct uuid model_id; int64_t version; };
@@ -34,7 +35,7 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
     struct page_out *ret = out;
     struct uuid after;
     TRY(page_position_id(page->page_token, &after, e));
-    TRY(model_list(w, after, page->page_size + 1, &ret->items, e));
+    TRY(model_list(w, page->project_id, after, page->page_size + 1, &ret->items, e));
     page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct model), offsetof(struct model, model_id));
     return ERR_OK;
 }

@@ -3,6 +3,7 @@
 #include "api/route.h"
 #include "tenants/quota.h"
 #include "tenants/tenant.h"
+#include "tenants/user.h"
 
 struct tenant_create_in {
     struct str name, display_name, home_zone, admin_name;
@@ -32,8 +33,12 @@ SCHEMA_OF(tenant_create_out, "A tenant and its first administrator's token, show
 
 struct tenant_ref { struct uuid tenant_id; };
 SCHEMA_OF(tenant_ref, "Which tenant", FIELD_ID(tenant_ref, tenant_id, "tnt", F_PATH, .doc = "The tenant"));
-struct tenant_page { PAGE_IN; };
-SCHEMA_OF(tenant_page, "Which tenants", PAGE_IN_FIELDS(tenant_page));
+static const char *const tenant_states[] = { "ACTIVE", "SUSPENDED", "DELETING", "DELETED", NULL };
+struct tenant_page { PAGE_IN; struct str name; int state, sort; bool has_state; };
+SCHEMA_OF(tenant_page, "Which tenants", PAGE_IN_FIELDS(tenant_page),
+    FIELD(tenant_page, name, F_QUERY, .min = 1, .max = 63, .check = check_slug, .doc = "Only tenants whose name begins so"),
+    FIELD_ENUM_OPT(tenant_page, state, F_QUERY, tenant_states, .doc = "Only tenants in this state"),
+    FIELD_ENUM(tenant_page, sort, F_QUERY, list_sort_names, .dflt = "-created", .doc = "Order; - is descending"));
 struct quota_put { struct uuid tenant_id; int resource; int64_t hard_limit; };
 SCHEMA_OF(quota_put, "A quota's new limit", FIELD_ID(quota_put, tenant_id, "tnt", F_PATH, .doc = "The tenant"),
     FIELD_ENUM(quota_put, resource, F_PATH, quota_resource_names, .doc = "What is limited"),
@@ -65,7 +70,8 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
     struct page_out *ret = out;
     struct uuid after;
     TRY(page_position_id(page->page_token, &after, e));
-    TRY(tenant_list(w, after, page->page_size + 1, &ret->items, e));
+    struct tenant_filter f = { page->name, page->has_state ? str_c(tenant_states[page->state]) : STR_NULL, str_c(list_sort_names[page->sort]) };
+    TRY(tenant_list(w, &f, after, page->page_size + 1, &ret->items, e));
     page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct tenant), offsetof(struct tenant, tenant_id));
     return ERR_OK;
 }

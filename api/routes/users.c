@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* users.c - routes of users, role bindings, access tokens, and of the caller itself. */
+/* users.c - routes of users, access tokens, and of the caller itself. */
 #include "api/pipeline.h"
 #include "core/db/tx.h"
 #include "tenants/api_token.h"
@@ -16,13 +16,26 @@ SCHEMA_OF(user_create_in, "A user to create",
     FIELD_STRS(user_create_in, roles, 0, .max = 8, .doc = "Roles to grant at once"));
 struct user_ref { struct uuid user_id; };
 SCHEMA_OF(user_ref, "Which user", FIELD_ID(user_ref, user_id, "usr", F_PATH, .doc = "The user"));
-struct user_page { PAGE_IN; };
-SCHEMA_OF(user_page, "Which users", PAGE_IN_FIELDS(user_page));
-struct binding_create_in { struct uuid user_id; struct str role; };
-SCHEMA_OF(binding_create_in, "A role to grant", FIELD_ID(binding_create_in, user_id, "usr", F_REQ, .doc = "To whom"),
-    FIELD(binding_create_in, role, F_REQ, .min = 1, .max = 64, .check = check_slug, .doc = "Which role"));
-struct binding_ref { struct uuid binding_id; };
-SCHEMA_OF(binding_ref, "Which binding", FIELD_ID(binding_ref, binding_id, "rlb", F_PATH, .doc = "The binding"));
+static const char *const user_states[] = { "ACTIVE", "DISABLED", "DEACTIVATED", NULL };
+static const char *const user_settable[] = { "ACTIVE", "DISABLED", NULL };
+struct user_page {
+    PAGE_IN;
+    struct str name, role;
+    int state, kind, sort;
+    bool has_state, has_kind;
+};
+SCHEMA_OF(user_page, "Which users", PAGE_IN_FIELDS(user_page),
+    FIELD(user_page, name, F_QUERY, .min = 1, .max = 128, .check = check_name, .doc = "Only users whose name begins so"),
+    FIELD_ENUM_OPT(user_page, state, F_QUERY, user_states, .doc = "Only users in this state"),
+    FIELD_ENUM_OPT(user_page, kind, F_QUERY, user_kinds, .doc = "Only people or only programs"),
+    FIELD(user_page, role, F_QUERY, .min = 1, .max = 64, .check = check_slug, .doc = "Only users that hold this role, wherever"),
+    FIELD_ENUM(user_page, sort, F_QUERY, list_sort_names, .dflt = "-created", .doc = "Order; - is descending"));
+struct user_change { struct uuid user_id; struct str name; int state; bool has_state; };
+SCHEMA_OF(user_change, "What to change of a user", FIELD_ID(user_change, user_id, "usr", F_PATH, .doc = "The user"),
+    FIELD(user_change, name, 0, .min = 1, .max = 128, .check = check_name, .doc = "New name"),
+    FIELD_ENUM_OPT(user_change, state, 0, user_settable, .doc = "ACTIVE, or DISABLED: refused within 5 s until active again"));
+struct token_page { PAGE_IN; };
+SCHEMA_OF(token_page, "Which tokens", PAGE_IN_FIELDS(token_page));
 struct token_create_in { struct str name; struct uuid user_id; int64_t expires_in_days; struct slice scopes; };
 SCHEMA_OF(token_create_in, "A token to make",
     FIELD(token_create_in, name, F_REQ, .min = 1, .max = 128, .check = check_name, .doc = "What it is for"),
@@ -88,32 +101,48 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
     const struct user_page *page = in;
     struct page_out *ret = out;
     struct uuid after;
+    struct user_filter f = { page->name, page->has_state ? str_c(user_states[page->state]) : STR_NULL,
+                             page->has_kind ? str_c(user_kinds[page->kind]) : STR_NULL, page->role, str_c(list_sort_names[page->sort]) };
     TRY(page_position_id(page->page_token, &after, e));
-    TRY(user_list(w, after, page->page_size + 1, &ret->items, e));
+    TRY(user_list(w, &f, after, page->page_size + 1, &ret->items, e));
     page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct app_user), offsetof(struct app_user, user_id));
     return ERR_OK;
 }
 
-static enum errc grant(struct work *w, const void *in, void *out, struct err *e)
+struct forget {
+    struct authn *authn;
+    struct uuid tenant_id, user_id, token_id;
+};
+
+static void forget_user(void *ctx)
 {
-    const struct binding_create_in *b = in;
-    return role_grant(w, b->user_id, b->role, out, e);
+    struct forget *f = ctx;
+    authn_forget_user(f->authn, f->tenant_id, f->user_id);
 }
 
-static enum errc revoke(struct work *w, const void *in, void *out, struct err *e)
+/* What this process remembers of the user is old with the commit; other processes believe it for at most 5 s. */
+static void forget_after_commit(struct work *w, struct uuid user_id)
+{
+    struct forget *f = ARENA_NEW(w->arena, struct forget);
+    *f = (struct forget){ .authn = pipeline_authn(pipeline_of(w)), .tenant_id = w->tenant_id, .user_id = user_id };
+    db_after_commit(w->tx, forget_user, f);
+}
+
+static enum errc change(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct user_change *c = in;
+    TRY(user_update(w, c->user_id, c->name, c->has_state ? str_c(user_settable[c->state]) : STR_NULL, call_of(w)->if_match, out, e));
+    audit_event_detail(&call_of(w)->audit, AUDIT_D_STR("state", ((const struct app_user *)out)->state));
+    forget_after_commit(w, c->user_id);
+    return ERR_OK;
+}
+
+static enum errc deactivate(struct work *w, const void *in, void *out, struct err *e)
 {
     (void)out;
-    return role_revoke(w, ((const struct binding_ref *)in)->binding_id, e);
-}
-
-static enum errc bindings(struct work *w, const void *in, void *out, struct err *e)
-{
-    const struct user_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(role_binding_list(w, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct role_binding), offsetof(struct role_binding, binding_id));
+    struct uuid id = ((const struct user_ref *)in)->user_id;
+    TRY(user_deactivate(w, id, e));
+    forget_after_commit(w, id);
     return ERR_OK;
 }
 
@@ -130,7 +159,7 @@ static enum errc token_create(struct work *w, const void *in, void *out, struct 
 
 static enum errc tokens(struct work *w, const void *in, void *out, struct err *e)
 {
-    const struct user_page *page = in;
+    const struct token_page *page = in;
     struct page_out *ret = out;
     struct uuid after;
     TRY(page_position_id(page->page_token, &after, e));
@@ -138,11 +167,6 @@ static enum errc tokens(struct work *w, const void *in, void *out, struct err *e
     page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct api_token), offsetof(struct api_token, token_id));
     return ERR_OK;
 }
-
-struct forget {
-    struct authn *authn;
-    struct uuid token_id;
-};
 
 static void forget_token(void *ctx)
 {
@@ -154,7 +178,7 @@ static enum errc token_revoke(struct work *w, const void *in, void *out, struct 
 {
     (void)out;
     struct forget *f = ARENA_NEW(w->arena, struct forget);
-    *f = (struct forget){ pipeline_authn(pipeline_of(w)), ((const struct token_ref *)in)->token_id };
+    *f = (struct forget){ .authn = pipeline_authn(pipeline_of(w)), .token_id = ((const struct token_ref *)in)->token_id };
     TRY(api_token_revoke(w, f->token_id, e));
     db_after_commit(w->tx, forget_token, f);
     return ERR_OK;
@@ -170,18 +194,16 @@ static const struct route rows[] = {
       .out = &app_user_schema, .flags = R_LIST, .sql_max = 1, .doc = "List users" },
     { .method = HTTP_GET, .path = "/v1/users/{user_id}", .op = "user_get", .perm = PERM_USER_READ, .handler = read_one, .in = &user_ref_schema,
       .status = 200, .out = &app_user_schema, .resource = "user", .sql_max = 1, .doc = "Read one user" },
-    { .method = HTTP_POST, .path = "/v1/role-bindings", .op = "role_grant", .perm = PERM_ROLE_GRANT, .handler = grant,
-      .in = &binding_create_in_schema, .status = 201, .out = &role_binding_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "binding",
-      .audited = true, .audit = AUDIT_ROLE_GRANT, .sql_max = 9, .doc = "Grant a role; never beyond the own permissions" },
-    { .method = HTTP_GET, .path = "/v1/role-bindings", .op = "role_binding_list", .perm = PERM_USER_READ, .handler = bindings,
-      .in = &user_page_schema, .status = 200, .out = &role_binding_schema, .flags = R_LIST, .sql_max = 1, .doc = "List role bindings" },
-    { .method = HTTP_DELETE, .path = "/v1/role-bindings/{binding_id}", .op = "role_revoke", .perm = PERM_ROLE_GRANT, .handler = revoke,
-      .in = &binding_ref_schema, .status = 204, .rate = RL_WRITE, .resource = "binding", .audited = true, .audit = AUDIT_ROLE_REVOKE,
-      .sql_max = 5, .doc = "Take a role back; the last administrator keeps it" },
+    { .method = HTTP_PATCH, .path = "/v1/users/{user_id}", .op = "user_update", .perm = PERM_USER_MANAGE, .handler = change,
+      .in = &user_change_schema, .status = 200, .out = &app_user_schema, .flags = R_IF_MATCH, .rate = RL_WRITE, .resource = "user",
+      .audited = true, .audit = AUDIT_USER_UPDATE, .sql_max = 6, .doc = "Rename, disable or enable a user; the last administrator stays" },
+    { .method = HTTP_DELETE, .path = "/v1/users/{user_id}", .op = "user_deactivate", .perm = PERM_USER_MANAGE, .handler = deactivate,
+      .in = &user_ref_schema, .status = 204, .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "user", .audited = true,
+      .audit = AUDIT_USER_REVOKE, .sql_max = 9, .doc = "Deactivate a user for good: roles taken back, all credentials dead within 5 s" },
     { .method = HTTP_POST, .path = "/v1/api-tokens", .op = "token_create", .perm = PERM_TOKEN_OWN, .handler = token_create,
       .in = &token_create_in_schema, .status = 201, .out = &token_create_out_schema, .flags = R_IDEMPOTENT | R_SECRET, .rate = RL_WRITE,
       .resource = "token", .audited = true, .audit = AUDIT_TOKEN_CREATE, .sql_max = 7, .doc = "Make an access token; the secret is shown once" },
-    { .method = HTTP_GET, .path = "/v1/api-tokens", .op = "token_list", .perm = PERM_TOKEN_OWN, .handler = tokens, .in = &user_page_schema,
+    { .method = HTTP_GET, .path = "/v1/api-tokens", .op = "token_list", .perm = PERM_TOKEN_OWN, .handler = tokens, .in = &token_page_schema,
       .status = 200, .out = &api_token_schema, .flags = R_LIST, .sql_max = 1, .doc = "List access tokens" },
     { .method = HTTP_DELETE, .path = "/v1/api-tokens/{token_id}", .op = "token_revoke", .perm = PERM_TOKEN_OWN, .handler = token_revoke,
       .in = &token_ref_schema, .status = 204, .rate = RL_WRITE, .resource = "token", .audited = true, .audit = AUDIT_TOKEN_REVOKE, .sql_max = 3,

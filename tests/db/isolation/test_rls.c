@@ -8,6 +8,7 @@
 static const struct { const char *table, *reason; } open_tables[] = {
     { "zone", "places under a law: platform data, the same for all tenants" },
     { "node", "machines of the platform; what runs on them is in attempt" },
+    { "tenant_kept", "names of tables that outlive a tenant, constants" },
     { "job_edge", "the state machine, constants" },
     { "zone_law", "the law of a zone: the platform's, the same for all tenants" },
     { "zone_rule", "part of zone_law" },

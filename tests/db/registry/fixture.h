@@ -27,6 +27,7 @@
 #include "registry/registry.h"
 #include "registry/root_key.h"
 #include "tenants/principal.h"
+#include "tenants/project.h"
 #include "tenants/quota.h"
 #include "tenants/residency_facts.h"
 #include "tests/db/harness.h"
@@ -90,7 +91,7 @@ static inline void add_tenant(int i, const char *name)
 static inline int setup(void **state)
 {
     (void)state;
-    static const struct stmt *const *const app_lists[] = { residency_stmts, registry_stmts, quota_stmts, audit_event_stmts, key_life_stmts, key_rewrap_stmts,
+    static const struct stmt *const *const app_lists[] = { residency_stmts, registry_stmts, project_stmts, quota_stmts, audit_event_stmts, key_life_stmts, key_rewrap_stmts,
                                                            key_shred_stmts, root_key_stmts, NULL };
     static const struct stmt *const *const node_lists[] = { residency_stmts, registry_node_stmts, audit_event_stmts, NULL };
     OK(secmem_init(1 << 20, false, &e));

@@ -6,6 +6,8 @@
 #include "scheduler/plan_apply.h"
 #include "scheduler/submit.h"
 #include "scheduler/watch.h"
+#include "scheduler/tenant_reaper.h"
+#include "tenants/project.h"
 #include "tenants/quota.h"
 #include "tenants/residency_facts.h"
 
@@ -44,10 +46,10 @@ static void add_tenant(struct fixture *f, struct uuid u, const char *name, const
 
 void fixture_open(struct fixture *f)
 {
-    static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, node_stmts, invariants_stmts, watch_stmts, capacity_stmts, submit_stmts, quota_stmts, audit_event_stmts,
+    static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, node_stmts, invariants_stmts, watch_stmts, capacity_stmts, submit_stmts, project_stmts, quota_stmts, audit_event_stmts,
                                                        NULL };
     static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, node_worker_stmts, audit_event_stmts, NULL };
-    static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts, node_scheduler_stmts,
+    static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts, tenant_reaper_stmts, node_scheduler_stmts,
                                                              lease_end_stmts, NULL };
     static const struct stmt *const *const probe_lists[] = { probe_stmts, NULL };
     *f = (struct fixture){ .pg = pg_harness_new(), .config = config_new_default() };

@@ -273,7 +273,7 @@ static void pages_and_filters(void **state)
     size_t seen = 0;
     struct work *w = unit_open(tenants[0], NULL);
     do {
-        OK(job_list(w, at, -1, -1, 7, &page, &e));
+        OK(job_list(w, at, -1, -1, UUID_NIL, 7, &page, &e));
         const struct job *j = page.items;
         for (size_t i = 0; i < page.n; i++, seen++) {
             assert_true(uuid_eq(j[i].tenant_id, tenants[0]));
@@ -284,11 +284,11 @@ static void pages_and_filters(void **state)
     assert_int_equal(seen, 20);
     struct job job;
     OK(job_cancel(w, items[3]->job.job_id, &job, &e));
-    OK(job_list(w, UUID_NIL, JOB_CANCELLED, -1, 50, &page, &e));
+    OK(job_list(w, UUID_NIL, JOB_CANCELLED, -1, UUID_NIL, 50, &page, &e));
     assert_int_equal(page.n, 1);
-    OK(job_list(w, UUID_NIL, JOB_PENDING, JOB_NOOP, 50, &page, &e));
+    OK(job_list(w, UUID_NIL, JOB_PENDING, JOB_NOOP, UUID_NIL, 50, &page, &e));
     assert_int_equal(page.n, 19);
-    OK(job_list(w, UUID_NIL, -1, JOB_TRAIN, 50, &page, &e));
+    OK(job_list(w, UUID_NIL, -1, JOB_TRAIN, UUID_NIL, 50, &page, &e));
     assert_int_equal(page.n, 0);
     unit_drop(w);
 }

@@ -11,7 +11,7 @@ static struct principal *boss, *worker;
 static int setup(void **state)
 {
     (void)state;
-    static const struct stmt *const *const lists[] = { api_token_stmts, user_stmts, authn_stmts, NULL };
+    static const struct stmt *const *const lists[] = { api_token_stmts, user_stmts, binding_stmts, authn_stmts, NULL };
     world_new(lists, 2);
     tenant = new_id();
     tenant_make(tenant, "amana");

@@ -185,7 +185,7 @@ static void the_platform_lists_and_a_tenant_sees_itself(void **state)
     struct tenant_new in = wish("dana");
     struct work *w = unit_open(UUID_NIL, staff);
     OK(tenant_create(w, &in, &made, &e));
-    OK(tenant_list(w, UUID_NIL, 10, &list, &e));
+    OK(tenant_list(w, &(struct tenant_filter){ 0 }, UUID_NIL, 10, &list, &e));
     assert_int_equal(list.n, 2);                                         /* newest first, the platform itself is none */
     assert_true(str_eq_c(((struct tenant *)list.items)[0].name, "dana"));
     struct uuid amana = ((struct tenant *)list.items)[1].tenant_id, dana = made.tenant.tenant_id;
@@ -193,7 +193,7 @@ static void the_platform_lists_and_a_tenant_sees_itself(void **state)
     w = unit_open(dana, NULL);
     OK(tenant_get(w, dana, &t, &e));
     REFUSED(tenant_get(w, amana, &t, &e), NOT_FOUND);
-    OK(tenant_list(w, UUID_NIL, 10, &list, &e));
+    OK(tenant_list(w, &(struct tenant_filter){ 0 }, UUID_NIL, 10, &list, &e));
     assert_int_equal(list.n, 1);
     unit_commit(w);
 }

@@ -11,7 +11,7 @@ static struct principal *boss;
 static int setup(void **state)
 {
     (void)state;
-    static const struct stmt *const *const lists[] = { user_stmts, NULL };
+    static const struct stmt *const *const lists[] = { user_stmts, binding_stmts, NULL };
     world_new(lists, 4);
     other = new_id();
     tenant_make(other, "bahr");
@@ -239,7 +239,7 @@ static void pages_go_on_where_they_ended(void **state)
     struct uuid at = UUID_NIL;
     struct work *w = unit_open(tenant, boss);
     do {
-        OK(user_list(w, at, 2, &page, &e));
+        OK(user_list(w, &(struct user_filter){ 0 }, at, 2, &page, &e));
         const struct app_user *u = page.items;
         for (size_t i = 0; i < page.n; i++) {
             assert_true(uuid_is_nil(at) || uuid_cmp(u[i].user_id, at) < 0);
@@ -248,7 +248,7 @@ static void pages_go_on_where_they_ended(void **state)
         }
     } while (page.n == 2);
     assert_int_equal(seen, 5);
-    OK(role_binding_list(w, UUID_NIL, 10, &page, &e));
+    OK(role_binding_list(w, &(struct binding_filter){ 0 }, UUID_NIL, 10, &page, &e));
     assert_int_equal(page.n, 5);
     unit_commit(w);
 }
