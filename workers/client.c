@@ -5,6 +5,7 @@
 #include "workers/client.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
@@ -18,6 +19,8 @@ static const size_t BODY_MAX = 64 * 1024, REPLY_MAX = (size_t)32 << 20;
 
 struct client {
     struct http_client *http;
+    const char *cert_path;
+    struct stat cert;                   /* the certificate file of the connection that is open */
 };
 
 struct client *client_new(const struct config *cfg, struct err *e)
@@ -30,7 +33,20 @@ struct client *client_new(const struct config *cfg, struct err *e)
     struct client *c = calloc(1, sizeof *c);
     ASSERT(c);
     c->http = http;
+    c->cert_path = cfg->worker_cert;
+    if (stat(c->cert_path, &c->cert) != 0)
+        c->cert = (struct stat){ 0 };
     return c;
+}
+
+/* A connection keeps the certificate it was made with; what the API ends soon must not be used on. */
+static struct http_client *fresh(struct client *c)
+{
+    struct stat now;
+    if (stat(c->cert_path, &now) == 0 && (now.st_ino != c->cert.st_ino || now.st_mtim.tv_sec != c->cert.st_mtim.tv_sec ||
+                                          now.st_mtim.tv_nsec != c->cert.st_mtim.tv_nsec) && http_client_reset(c->http))
+        c->cert = now;
+    return c->http;
 }
 
 void client_free(struct client *c)
@@ -82,7 +98,7 @@ static enum errc post(struct client *c, struct arena *a, const char *path, struc
 {
     const struct http_call call = { .method = "POST", .path = path, .body = body, .timeout_ms = timeout_ms, .response_max = REPLY_MAX };
     struct http_result r;
-    TRY(http_client_call(c->http, a, &call, &r, e));
+    TRY(http_client_call(fresh(c), a, &call, &r, e));
     if (r.status >= 400)
         return reply_error(a, &r, what, e);
     if (jval_parse(a, r.body, 0, ret, e) != ERR_OK)
@@ -265,6 +281,17 @@ enum errc client_output(struct client *c, struct arena *a, struct uuid node_id, 
     return rc;
 }
 
+enum errc client_renew(struct client *c, struct arena *a, struct str csr_pem, struct str *ret_cert_pem, struct err *e)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(BODY_MAX);
+    const struct jval *r;
+    buf_add_c(&b, "{\"csr_pem\":");
+    buf_add_json(&b, csr_pem);
+    buf_add_c(&b, "}");
+    TRY(post(c, a, "/v1/nodes/renew", buf_str(&b), REGISTER_TIMEOUT_MS, "renewing the certificate", &r, e));
+    return jval_need_str(r, "certificate_pem", ret_cert_pem, e);
+}
+
 struct download {
     int fd;
     bool failed;
@@ -304,7 +331,7 @@ enum errc client_download(struct client *c, struct arena *a, const struct grant 
     const struct http_call call = { .path = object_path(a, g, "objects", object_id, ""), .on_data = on_data, .ctx = &d, .timeout_ms = -1,
                                     .idle_timeout_ms = 30000 };
     struct http_result r;
-    TRY(http_client_call(c->http, a, &call, &r, e));
+    TRY(http_client_call(fresh(c), a, &call, &r, e));
     if (d.failed)
         return FAIL(e, IO, "the work directory cannot be written");
     return r.status >= 400 ? reply_error(a, &r, "reading an input", e) : ERR_OK;
@@ -326,6 +353,6 @@ enum errc client_upload(struct client *c, struct arena *a, const struct grant *g
                                     .content_type = "application/octet-stream", .read_body = read_file, .ctx = &fd, .read_total = size,
                                     .timeout_ms = -1, .idle_timeout_ms = 60000, .response_max = BODY_MAX };
     struct http_result r;
-    TRY(http_client_call(c->http, a, &call, &r, e));
+    TRY(http_client_call(fresh(c), a, &call, &r, e));
     return r.status >= 400 ? reply_error(a, &r, "sending an output", e) : ERR_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* client.h - calls of a worker to the API's worker listener, typed.
  *
- * One client is one connection and one thread's. Every call over mutual TLS with the worker's certificate (worker.cert, key, ca).
+ * One client is one connection and one thread's. When worker.cert is another file than before (a renewal), it connects anew. Every call over mutual TLS with the worker's certificate (worker.cert, key, ca).
  * Calling order: client_new -> client_register -> (client_next | client_report | client_keys …)* -> client_free.
  * Memory: results live in the arena given. Errors: those of core/http/client.h; a problem document becomes its own code (STALE,
  * NOT_FOUND …). client_retry tells whether and how long to wait before the same call again. */
@@ -79,6 +79,9 @@ MUST_CHECK enum errc client_output(struct client *c, struct arena *a, struct uui
 /* fd: the ciphertext, from its start. plain_size and sha256 (hex) are those of the plaintext. */
 MUST_CHECK enum errc client_upload(struct client *c, struct arena *a, const struct grant *g, struct uuid object_id,
                                    int64_t plain_size, struct str sha256, int fd, struct err *e);
+
+/* The next certificate of this machine, for a request of its key. */
+MUST_CHECK enum errc client_renew(struct client *c, struct arena *a, struct str csr_pem, struct str *ret_cert_pem, struct err *e);
 
 /* JSON of a grant list, as leases/next answers; for client_next and tests. */
 MUST_CHECK enum errc grants_parse(struct arena *a, const struct jval *list, struct grant **ret, size_t *ret_n, struct err *e);

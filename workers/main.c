@@ -3,6 +3,7 @@
  *
  *     falaj-worker --config FILE [--worker.slots=8 …]
  *
+ * A machine without a certificate enrols first, with a join token: --worker.join_token_file=FILE --worker.enrol_url=URL.
  * SIGTERM ends it in good order: leases that do not end within worker.grace_ms go back to the queue. */
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include "core/crypto/secmem.h"
 #include "workers/agent.h"
 #include "workers/child.h"
+#include "workers/enrol.h"
 
 static _Atomic bool stop;
 
@@ -29,11 +31,18 @@ static int run(const struct config *cfg)
         fputs("falaj-worker: worker.api_url, worker.zone, worker.cert, worker.key and worker.ca must be set\n", stderr);
         return 2;
     }
-    if (process_harden(&e) != ERR_OK || agent_new(cfg, &clock_system, NULL, &a, &e) != ERR_OK || agent_run(a, &stop, &e) != ERR_OK) {
+    if (process_harden(&e) != ERR_OK || enrol_first(cfg, &stop, &e) != ERR_OK) {
         log_err(LOG_ERROR, "worker.failed", &e);
+        return 1;
+    }
+    struct renewer *renewer = renewer_new(cfg);
+    if (agent_new(cfg, &clock_system, NULL, &a, &e) != ERR_OK || agent_run(a, &stop, &e) != ERR_OK) {
+        log_err(LOG_ERROR, "worker.failed", &e);
+        renewer_free(renewer);
         agent_free(a);
         return 1;
     }
+    renewer_free(renewer);
     agent_free(a);
     return 0;
 }

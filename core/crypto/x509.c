@@ -17,7 +17,7 @@
 #include "core/crypto/rand.h"
 #include "core/crypto/x509_int.h"
 
-enum { SERIAL_BYTES = 16, BACKDATE_S = 300, PEM_MAX = 64 * 1024, NAME_MAX_BYTES = 255 };
+enum { SERIAL_BYTES = 16, PEM_MAX = 64 * 1024, NAME_MAX_BYTES = 255 };
 
 static void bio_freep(BIO **b)
 {
@@ -207,7 +207,7 @@ static enum errc cert_base(X509 *cert, struct str common_name, int64_t now_us, i
     BIGNUM *bn = BN_bin2bn(serial, sizeof serial, NULL);
     time_t now_s = (time_t)(now_us / 1000000);
     bool ok = bn && X509_set_version(cert, X509_VERSION_3) == 1 && BN_to_ASN1_INTEGER(bn, X509_get_serialNumber(cert))
-              && ASN1_TIME_set(X509_getm_notBefore(cert), now_s - BACKDATE_S)
+              && ASN1_TIME_set(X509_getm_notBefore(cert), now_s - X509_BACKDATE_S)
               && ASN1_TIME_set(X509_getm_notAfter(cert), now_s + (time_t)lifetime_s) && X509_set_pubkey(cert, key) == 1;
     BN_free(bn);
     if (!ok)
@@ -283,19 +283,37 @@ enum errc x509_issue(struct arena *a, const struct x509_pair *ca, const struct x
     return ERR_OK;
 }
 
-enum errc x509_make_csr(struct arena *a, struct str common_name, struct x509_pair *ret, struct err *e)
+static enum errc csr_of(struct arena *a, struct str common_name, EVP_PKEY *key, struct str *ret, struct err *e)
 {
-    CLEANUP(pkey_freep) EVP_PKEY *key = EVP_EC_gen("P-256");
     CLEANUP(req_freep) X509_REQ *req = X509_REQ_new();
     CLEANUP(bio_freep) BIO *b = BIO_new(BIO_s_mem());
-    struct x509_pair pair;
     if (!key || !req || !b || X509_REQ_set_version(req, 0) != 1 || X509_REQ_set_pubkey(req, key) != 1)
         return x509_broken(e, "making the request");
     if (!set_name(X509_REQ_get_subject_name(req), common_name))
         return FAIL(e, INVALID, "a common name has 1 to 64 bytes");
     if (X509_REQ_sign(req, key, EVP_sha256()) <= 0 || PEM_write_bio_X509_REQ(b, req) != 1)
         return x509_broken(e, "signing the request");
-    pair.cert_pem = bio_text(a, b);
+    *ret = bio_text(a, b);
+    return ERR_OK;
+}
+
+enum errc x509_csr_of(struct arena *a, struct str common_name, struct str key_pem, struct str *ret_csr_pem, struct err *e)
+{
+    if (key_pem.len == 0 || key_pem.len > PEM_MAX)
+        return FAIL(e, INVALID, "that is not a private key in PEM");
+    CLEANUP(bio_freep) BIO *b = BIO_new_mem_buf(key_pem.ptr, (int)key_pem.len);
+    CLEANUP(pkey_freep) EVP_PKEY *key = b ? PEM_read_bio_PrivateKey(b, NULL, NULL, NULL) : NULL;
+    ERR_clear_error();
+    if (!key)
+        return FAIL(e, INVALID, "that is not a private key in PEM");
+    return csr_of(a, common_name, key, ret_csr_pem, e);
+}
+
+enum errc x509_make_csr(struct arena *a, struct str common_name, struct x509_pair *ret, struct err *e)
+{
+    CLEANUP(pkey_freep) EVP_PKEY *key = EVP_EC_gen("P-256");
+    struct x509_pair pair;
+    TRY(csr_of(a, common_name, key, &pair.cert_pem, e));
     TRY(key_text(a, key, &pair.key_pem, e));
     *ret = pair;
     return ERR_OK;

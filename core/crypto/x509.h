@@ -12,6 +12,9 @@
 #include "core/base/arena.h"
 #include "core/base/str.h"
 
+/* A certificate says it holds since so long before it was made, against clock skew. */
+enum { X509_BACKDATE_S = 300 };
+
 struct x509_pair {
     struct str cert_pem;        /* x509_make_csr: the request */
     struct str key_pem;         /* PKCS#8; empty where only the other side has it */
@@ -32,6 +35,8 @@ MUST_CHECK enum errc x509_make_ca(struct arena *a, struct str common_name, struc
 MUST_CHECK enum errc x509_issue(struct arena *a, const struct x509_pair *ca, const struct x509_req *req, int64_t now_us,
                                 struct x509_pair *ret, struct err *e);
 MUST_CHECK enum errc x509_make_csr(struct arena *a, struct str common_name, struct x509_pair *ret, struct err *e);
+/* A request for a key that is there already (PKCS#8). */
+MUST_CHECK enum errc x509_csr_of(struct arena *a, struct str common_name, struct str key_pem, struct str *ret_csr_pem, struct err *e);
 MUST_CHECK enum errc x509_sign_csr(struct arena *a, const struct x509_pair *ca, struct str csr_pem, const struct x509_req *req,
                                    int64_t now_us, struct str *ret_cert_pem, struct err *e);
 

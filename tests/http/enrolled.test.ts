@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// enrolled.test.ts - real workers that enrol by join token, on a platform whose certificates live ten seconds: a job runs through two
+// renewals; quarantine in the middle of a job sends it to another machine, and the first one is refused. About 40 seconds.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { api, binary, makeTenant, makeZone, must, startPlatform, waitJob, type Api, type Platform } from './harness.ts';
+import { machineCall, workerListener } from './pki.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'falaj-enrolled-'));
+const workers: ChildProcess[] = [];
+let platform: Platform;
+let admin: Api;
+
+interface Machine { child: ChildProcess; cert: string; key: string; log: string }
+
+async function machine(name: string): Promise<Machine> {
+  const at = join(dir, name), { ready } = platform;
+  mkdirSync(at);
+  const token = must(await admin.post('/v1/join-tokens', { zone: ready.zone, pool: 'enrolled', node_name: name, cidrs: ['127.0.0.0/8'] }), 201);
+  writeFileSync(join(at, 'token'), `${token.token}\n`, { mode: 0o600 });
+  const set: Record<string, string> = {
+    'worker.api_url': workerListener(ready).url, 'worker.enrol_url': ready.api_url, 'worker.zone': ready.zone, 'worker.pool': 'enrolled', 'worker.name': name,
+    'worker.slots': '1', 'worker.cert': join(at, 'cert.pem'), 'worker.key': join(at, 'key.pem'), 'worker.work_dir': join(at, 'work'),
+    'worker.ca': join(ready.data_dir, `tls/ca-${ready.zone}.pem`), 'worker.join_token_file': join(at, 'token'), 'worker.heartbeat_ms': '500', 'worker.grace_ms': '500',
+  };
+  const log = join(at, 'log');
+  const child = spawn(binary('falaj-worker'), Object.entries(set).map(([k, v]) => `--${k}=${v}`), { stdio: ['ignore', 'ignore', openSync(log, 'w')] });
+  workers.push(child);
+  return { child, cert: join(at, 'cert.pem'), key: join(at, 'key.pem'), log };
+}
+
+async function until<T>(what: string, look: () => Promise<T | undefined> | T | undefined, ms = 20_000): Promise<T> {
+  for (const end = Date.now() + ms; ; await sleep(100)) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (Date.now() > end) throw new Error(`not within ${ms} ms: ${what}`);
+  }
+}
+
+const nodeOf = async (name: string): Promise<any> => must(await admin.get('/v1/nodes?pool=enrolled'), 200).data.find((n: any) => n.name === name);
+
+beforeAll(async () => {
+  platform = await startPlatform({ FALAJ_NODE_CERT_MS: '10000', FALAJ_RATE_ENROL_PER_MINUTE: '0' });
+  admin = api(platform.ready, platform.ready.admin_token);
+  await makeZone(platform.ready, platform.ready.zone);
+}, 120_000);
+
+afterAll(async () => {
+  for (const w of workers) w.kill('SIGTERM');
+  await Promise.all(workers.map((w) => w.exitCode ?? new Promise((done) => w.once('exit', done))));
+  await platform.stop();
+  rmSync(dir, { recursive: true, force: true });
+}, 60_000);
+
+test('a worker enrols, renews while a job runs, and quarantine moves the job', async () => {
+  const tenant = await makeTenant(platform.ready);
+  const a = await machine('m-a');
+  const node = await until('the machine registers', () => nodeOf('m-a')).catch((error: Error) => { throw new Error(`${error.message}\n${readFileSync(a.log, 'utf8').slice(-2000)}`); });
+  expect(node.state).toBe('READY');
+  expect(statSync(a.key).mode & 0o777).toBe(0o600);
+  const first = new X509Certificate(readFileSync(a.cert));
+  expect(first.subjectAltName).toContain(`URI:spiffe://${platform.ready.zone}/worker/enrolled/m-a`);
+
+  const long = must(await tenant.api.post('/v1/jobs', { name: 'long', kind: 'noop', pool: 'enrolled', spec: { sleep_ms: 12_000 } }), 201);
+  const done = await waitJob(tenant.api, long.job_id, ['COMPLETED'], 40_000);
+  expect(done.requeue_count ?? 0).toBe(0);
+  const later = new X509Certificate(readFileSync(a.cert));
+  expect(later.serialNumber, `${first.validTo}\n${readFileSync(a.log, 'utf8').slice(-3000)}`).not.toBe(first.serialNumber);
+  expect(later.publicKey.equals(first.publicKey)).toBe(true);
+  expect(readFileSync(a.log, 'utf8').match(/node\.renewed/g)!.length).toBeGreaterThanOrEqual(2);
+  expect(Date.parse((await nodeOf('m-a')).cert_ends_at)).toBeGreaterThan(Date.parse(first.validTo));
+
+  const moving = must(await tenant.api.post('/v1/jobs', { name: 'moving', kind: 'noop', pool: 'enrolled', spec: { sleep_ms: 4_000 } }), 201);
+  await waitJob(tenant.api, moving.job_id, ['RUNNING'], 20_000);
+  const moved = must(await admin.post(`/v1/nodes/${node.node_id}/quarantine`, { reason: 'drill' }), 200);
+  expect(moved).toMatchObject({ state: 'QUARANTINED', jobs_running: 1, job_ids: [moving.job_id] });
+  const who = { cert: readFileSync(a.cert, 'utf8'), key: readFileSync(a.key, 'utf8') };
+  const refused = await machineCall(platform.ready, who, '/v1/leases/next', { node_id: node.node_id, boot_id: '00000000-0000-4000-8000-000000000000', free_slots: 1 });
+  expect(refused.status).toBe(403);
+  await waitJob(tenant.api, moving.job_id, ['PENDING'], 10_000);
+  await machine('m-b');
+  const end = await waitJob(tenant.api, moving.job_id, ['COMPLETED'], 40_000);
+  expect(end.requeue_count).toBe(1);
+  expect(must(await admin.get('/v1/nodes?pool=enrolled&state=QUARANTINED'), 200).data.map((n: any) => n.name)).toEqual(['m-a']);
+}, 180_000);
