@@ -54,6 +54,9 @@ static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 #define KEY_VERSION_COLUMNS "key_version:VERSION state:STATE origin:ORIGIN tier:TIER root_version:ROOT data_keys:DATA_KEYS +wraps:WRAPS created_at:CREATED destroy_after:DESTROY_AFTER"
 #define REWRAP_COLUMNS "rewrap_id:ID kind:KIND to_version:TO state:STATE done:DONE total:TOTAL failed:FAILED started_at:STARTED"
 #define KEY_APPROVAL_COLUMNS "approval_id:ID kind:KIND subject:SUBJECT state:STATE given:GIVEN needed:NEEDED expires_at:EXPIRES"
+#define NODE_COLUMNS "node_id:ID name:NAME zone:ZONE pool:POOL state:STATE slots:SLOTS +gpus:GPUS +backend:BACKEND +version:VERSION +reason:REASON +cert_ends_at:CERTIFICATE last_seen_at:SEEN"
+#define NODE_MOVED_COLUMNS "node_id:ID zone:ZONE state:STATE jobs_running:JOBS reason:REASON"
+#define REASON_FLAG { "reason", 0, "TEXT", "Why; shown with the machine", NULL }
 #define DEV_FLAGS \
     { "data", 0, "DIR", "Data folder ($XDG_DATA_HOME/falaj; root: /var/lib/falaj-dev)", NULL }
 
@@ -182,9 +185,26 @@ const struct command command_table[] = {
       "/v1/tenants/{0}/quotas/{1}", NULL, "#hard_limit=@2", "resource:RESOURCE hard_limit:LIMIT" },
     { NULL, "usage", "", 0, 0, FLAGS({ "days", 0, "N", "Days to look back (30)", NULL }), run_rest, "Show what was used, per day, zone and pool", NULL, 0, NULL, "GET", "/v1/usage",
       "days=days", NULL, "day:DAY zone:ZONE pool:POOL attempts:ATTEMPTS slot_ms:SLOT_MS gpu_ms:GPU_MS" },
-    { "node", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List worker machines", NULL, CMD_LIST, NULL, "GET", "/v1/nodes", NULL, NULL,
-      "node_id:ID name:NAME zone:ZONE pool:POOL state:STATE slots:SLOTS +gpus:GPUS +backend:BACKEND +version:VERSION last_seen_at:SEEN" },
-    { "node", "get", "NODE", 1, 1, NULL, run_rest, "Show one worker machine", NULL, 0, &node_noun, "GET", "/v1/nodes/{0}", NULL, NULL, "node_id:ID name:NAME" },
+    { "node", "list", "", 0, 0,
+      FLAGS(LIMIT_FLAG, { "zone", 0, "CODE", "Only of this zone", NULL }, { "pool", 0, "POOL", "Only of this pool", NULL },
+            { "state", 0, "STATE", "Only in this state", "READY|DRAINING|QUARANTINED|LOST" }, { "sort", 0, "ORDER", "Newest first, or by name", "-created_at|name" }),
+      run_rest, "List worker machines", NULL, CMD_LIST, NULL, "GET", "/v1/nodes", "zone=zone pool=pool state=state sort=sort", NULL, NODE_COLUMNS },
+    { "node", "get", "NODE", 1, 1, NULL, run_rest, "Show one worker machine", NULL, 0, &node_noun, "GET", "/v1/nodes/{0}", NULL, NULL, NODE_COLUMNS },
+    { "node", "drain", "NODE", 1, 1, FLAGS(REASON_FLAG), run_rest, "No new leases; what runs may end", NULL, 0, &node_noun, "POST", "/v1/nodes/{0}/drain", NULL, "reason=reason",
+      NODE_MOVED_COLUMNS },
+    { "node", "undrain", "NODE", 1, 1, FLAGS(REASON_FLAG), run_rest, "Leases again for a drained machine", NULL, 0, &node_noun, "POST", "/v1/nodes/{0}/undrain", NULL, "reason=reason",
+      NODE_MOVED_COLUMNS },
+    { "node", "quarantine", "NODE", 1, 1, FLAGS(REASON_FLAG), run_rest, "Shut a machine out at once", "Its calls are refused, its leases end, its jobs go elsewhere.", 0, &node_noun,
+      "POST", "/v1/nodes/{0}/quarantine", NULL, "reason=reason", NODE_MOVED_COLUMNS },
+    { "node", "release", "NODE", 1, 1, FLAGS(REASON_FLAG), run_rest, "End a quarantine", NULL, 0, &node_noun, "POST", "/v1/nodes/{0}/release", NULL, "reason=reason", NODE_MOVED_COLUMNS },
+    { "node", "join-token", "", 0, 0,
+      FLAGS({ "zone", 0, "CODE", "Zone of the machine", NULL }, { "pool", 0, "POOL", "Pool of the machine (default)", NULL },
+            { "name", 0, "NAME", "For this machine only; it may take the name over", NULL }, { "uses", 0, "N", "Machines it enrols (1)", NULL },
+            { "minutes", 0, "N", "Minutes until it ends (60)", NULL }, { "cidrs", 0, "A,B", "Networks it may be used from (any)", NULL }),
+      run_rest, "Make a join token for a machine", "The token is shown this once; docs/howto/add-worker.md says what to do with it.", 0, NULL, "POST", "/v1/join-tokens", NULL,
+      "zone=zone pool=pool node_name=name #uses=uses #expires_in_minutes=minutes *cidrs=cidrs", "join_token_id:ID zone:ZONE pool:POOL token:TOKEN expires_at:EXPIRES" },
+    { "node", "join-tokens", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List join tokens", NULL, CMD_LIST, NULL, "GET", "/v1/join-tokens", NULL, NULL,
+      "join_token_id:ID zone:ZONE pool:POOL +node_name:NAME hint:HINT used:USED uses:USES expires_at:EXPIRES revoked_at:REVOKED" },
 
     { "key", "list", "", 0, 0, NULL, run_rest, "List the tenant's keys, zone by zone", NULL, CMD_LIST, NULL, "GET", "/v1/keys", NULL, NULL, KEY_COLUMNS },
     { "key", "versions", "ZONE", 1, 1, FLAGS(LIMIT_FLAG), run_rest, "List the versions of a zone's key, newest first", NULL, CMD_LIST, NULL, "GET", "/v1/keys/{0}/versions",
