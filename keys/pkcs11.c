@@ -294,8 +294,10 @@ static enum errc random_in(struct p11_session *s, void *arg, struct err *e)
     for (size_t at = 0; at < w->n && s->has_random;) {
         size_t n = w->n - at < sizeof theirs ? w->n - at : sizeof theirs;
         CK_RV rv = s->f->C_GenerateRandom(s->h, theirs, n);
-        if (rv != CKR_OK)
+        if (rv != CKR_OK) {
+            secret_wipe(theirs, sizeof theirs);
             return p11_bad(s, rv, "C_GenerateRandom", e);
+        }
         for (size_t i = 0; i < n; i++)
             w->out[at + i] ^= theirs[i];
         at += n;
