@@ -57,6 +57,10 @@
 #include "tenants/residency_facts.h"
 #include "tenants/session.h"
 #include "tenants/session_authn.h"
+#include "tenants/budget.h"
+#include "tenants/price.h"
+#include "tenants/quota_rule.h"
+#include "tenants/usage.h"
 #include "tenants/tenant.h"
 #include "tenants/totp.h"
 #include "tenants/tenant_life.h"
@@ -93,7 +97,7 @@ static const struct stmt *const *const app_lists[] = {
     tenant_life_stmts,
     user_stmts,
     api_token_stmts,
-    quota_stmts,
+    quota_stmts, quota_rule_stmts, price_stmts, budget_stmts, usage_stmts,
     bootstrap_stmts,
     idempotency_stmts,
     job_stmts,

@@ -28,7 +28,10 @@
     X(audit_routes) \
     X(approval_routes) \
     X(key_routes) \
-    X(root_key_routes)
+    X(root_key_routes) \
+    X(quota_routes) \
+    X(budget_routes) \
+    X(usage_routes)
 
 #define DECLARE(table) extern const struct route_table table;
 ROUTE_TABLES(DECLARE)

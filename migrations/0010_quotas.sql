@@ -5,7 +5,7 @@ SET LOCAL ROLE falaj_owner;
 
 -- What kind of machine it is, for quotas and prices. Set by the platform while nothing runs there.
 ALTER TABLE node ADD COLUMN flavor text NOT NULL DEFAULT 'cpu' CHECK (flavor ~ '^[a-z0-9][a-z0-9-]{0,62}$');
-GRANT UPDATE (flavor) ON node TO falaj_app;
+GRANT UPDATE (flavor) ON node TO falaj_system;
 ALTER TABLE job ADD COLUMN queue text NOT NULL DEFAULT 'default' CHECK (queue ~ '^[a-z0-9][a-z0-9-]{0,62}$');
 -- The live attempts of one tenant: what its rules and budgets count.
 CREATE INDEX attempt_live_tenant ON attempt (tenant_id, attempt_id) WHERE live;
@@ -345,6 +345,15 @@ BEGIN
   RETURN QUERY SELECT j.* FROM unnest(tenants, jobs) AS i(tenant_id, job_id) JOIN job j ON j.tenant_id = i.tenant_id AND j.job_id = i.job_id;
 END $$;
 
+-- Under the planners' lock, and only while nothing runs there: what rules and prices counted under one flavor must end under it.
+CREATE FUNCTION node_flavor_set(node uuid, new_flavor text) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock(4630123712);
+  UPDATE node n SET flavor = new_flavor WHERE n.node_id = node AND NOT EXISTS (SELECT FROM attempt a WHERE a.node_id = n.node_id AND a.live);
+  RETURN FOUND;
+END $$;
+
 -- The few tenants with a rate of their own, for the memory of each falaj-api.
 CREATE FUNCTION quota_api_rates() RETURNS TABLE (tenant_id uuid, per_minute bigint)
 LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp AS $$
@@ -366,10 +375,47 @@ BEGIN
    WHERE r.place = 'tenant' AND r.resource = in_resource AND r.flavor = in_flavor AND r.zone = in_zone AND r.tenant_id <> but;
 END $$;
 
+-- J9 to J11, beside invariants_check.
+CREATE FUNCTION invariants_quota() RETURNS TABLE (name text, doc text, violations bigint)
+LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT 'J9', 'Each ended attempt is one ledger transaction of two lines that sum to zero; what is open are the live attempts and no more',
+         (SELECT count(*) FROM (
+            SELECT FROM ledger_entry l LEFT JOIN attempt a ON a.tenant_id = l.tenant_id AND a.attempt_id = l.transaction_id
+              LEFT JOIN usage_record u ON u.tenant_id = l.tenant_id AND u.attempt_id = l.transaction_id
+             GROUP BY l.tenant_id, l.transaction_id, a.live, u.slot_ms, u.gpu_ms
+            HAVING count(*) <> 2 OR sum(l.slot_ms) <> 0 OR sum(l.gpu_ms) <> 0 OR sum(l.energy_mj) <> 0 OR sum(l.money_micro) <> 0
+                OR a.live IS DISTINCT FROM false OR max(l.slot_ms) IS DISTINCT FROM u.slot_ms OR max(l.gpu_ms) IS DISTINCT FROM u.gpu_ms) x)
+       + (SELECT count(*) FROM attempt a WHERE NOT a.live AND NOT EXISTS (
+            SELECT FROM ledger_entry l WHERE l.tenant_id = a.tenant_id AND l.transaction_id = a.attempt_id))
+       + (SELECT count(*) FROM attempt a FULL JOIN usage_open o ON o.tenant_id = a.tenant_id AND o.attempt_id = a.attempt_id
+           WHERE a.live IS NOT false AND (a.attempt_id IS NULL OR o.attempt_id IS NULL OR a.slots <> o.slots OR a.gpus <> o.gpus))
+  UNION ALL
+  SELECT 'J10', 'No rule is used beyond its nominal and what it may borrow, and no cohort beyond what it lends',
+         (WITH r AS MATERIALIZED (
+            SELECT q.tenant_id, q.place, q.project_id, q.resource, q.flavor, q.zone, q.nominal, q.borrowing_limit, coalesce(q.lending_limit, q.nominal) AS lend, (
+              SELECT coalesce(sum(CASE q.resource WHEN 'slots' THEN a.slots ELSE a.gpus END), 0)
+                FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id JOIN node n ON n.node_id = a.node_id
+               WHERE a.live AND a.tenant_id = q.tenant_id AND (q.flavor = '' OR q.flavor = n.flavor) AND (q.zone = '' OR q.zone = n.zone)
+                 AND (q.place = 'tenant' OR (q.project_id IS NOT DISTINCT FROM j.project_id AND (q.place = 'project' OR q.queue = j.queue)))) AS used
+              FROM quota_rule q)
+          SELECT (SELECT count(*) FROM r WHERE r.used > r.nominal + r.borrowing_limit)
+               + (SELECT count(*) FROM (SELECT FROM r
+                   GROUP BY r.place, r.resource, r.flavor, r.zone, CASE WHEN r.place <> 'tenant' THEN r.tenant_id END,
+                            CASE WHEN r.place = 'queue' THEN r.project_id END
+                  HAVING sum(greatest(0, r.used - (r.nominal - r.lend))) > sum(r.lend)) x))
+  UNION ALL
+  SELECT 'J11', 'No more jobs of a tenant run than its limit allows',
+         (SELECT count(*) FROM quota q WHERE q.resource = 'running_jobs'
+             AND (SELECT count(*) FROM attempt a WHERE a.tenant_id = q.tenant_id AND a.live) > q.hard_limit);
+END $$;
+
 DO $$
 DECLARE f text;
 BEGIN
-  FOREACH f IN ARRAY ARRAY['submit_guard(uuid[], uuid[], bigint[], bigint[], bigint[], uuid[], text[], text[])', 'quota_api_rates()', 'job_rows(uuid[], uuid[])',
+  FOREACH f IN ARRAY ARRAY['submit_guard(uuid[], uuid[], bigint[], bigint[], bigint[], uuid[], text[], text[])', 'quota_api_rates()', 'job_rows(uuid[], uuid[])', 'invariants_quota()', 'node_flavor_set(uuid, text)',
       'quota_cohort(text, text, text, uuid)',
       'job_submit_many(uuid[], uuid[], text[], text[], text[], text[], text[], text[], bigint[], bigint[], bigint[], bigint[], bigint[], uuid[], '
       'text[], text[], bytea[], uuid[], bytea[], bigint[], text[], uuid[], uuid[], text[])'] LOOP

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariants.c - the promises as migrations/0004 counts them. */
+/* invariants.c - the promises as migrations/0004 and 0010 count them. */
 #include "scheduler/invariants.h"
 #include "core/db/tx.h"
 
@@ -10,7 +10,7 @@ SCHEMA_EXTERN(invariant, "A promise and how often it is broken",
     FIELD(invariant, violations, 0, .doc = "Rows that break it; anything but 0 is a bug"));
 
 static const struct stmt invariants_read = { .name = "invariants_check", .params = "", .row = &invariant_schema, .card = CARD_MANY, .sql =
-    "SELECT name, doc, violations FROM invariants_check() ORDER BY name" };
+    "SELECT name, doc, violations FROM invariants_check() UNION ALL SELECT name, doc, violations FROM invariants_quota() ORDER BY name" };
 const struct stmt *const invariants_stmts[] = { &invariants_read, NULL };
 
 enum errc invariants_check(struct work *w, struct slice *ret, struct err *e)

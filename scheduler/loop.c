@@ -11,6 +11,7 @@
 #include "core/redis/wake.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
+#include "scheduler/budget_watch.h"
 #include "scheduler/job.h"
 #include "scheduler/leader.h"
 #include "scheduler/placement.h"
@@ -23,7 +24,7 @@
 #include <stdlib.h>
 
 enum { ARENA_MAX = 512 << 20, FULL_US = 1000000, REAP_US = 1000000, PURGE_US = 60000000, REAP_LIMIT = 2000, PURGE_LIMIT = 10000,
-       CONFLICT_PAUSE_US = 20000 };
+       CONFLICT_PAUSE_US = 20000, BUDGET_LIMIT = 1000 };
 
 struct loop {
     const struct app *app;
@@ -115,6 +116,22 @@ enum errc loop_reap_once(const struct app *app, struct arena *a, bool *ret_more,
     return ERR_OK;
 }
 
+enum errc loop_budget_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct work w = work_of(app, a);
+    struct budget_watch_result r;
+    *ret_more = false;
+    TRY(db_begin(app->pool, SCOPE_SYSTEM, 0, a, &tx, e));
+    w.tx = tx;
+    TRY(budget_watch_pass(&w, BUDGET_LIMIT, &r, e));
+    TRY(db_commit(tx, e));
+    if (r.told || r.held || r.released)
+        log_event(LOG_INFO, "budget.pass", "told", LOG_I(r.told), "held", LOG_I(r.held), "released", LOG_I(r.released), NULL);
+    *ret_more = r.held >= BUDGET_LIMIT || r.released > 0;
+    return ERR_OK;
+}
+
 static enum errc purge_once(const struct app *app, struct arena *a, struct err *e)
 {
     CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
@@ -167,7 +184,10 @@ static bool round_once(struct loop *l, bool *ret_more)
     bool is_ok = true, more = false;
     arena_reset(l->arena);
     if (is_due(&l->reap_us, now, REAP_US)) {
+        bool budgets = false;
         is_ok &= report(loop_reap_once(l->app, l->arena, &more, &e), &e, "scheduler.reap");
+        is_ok &= report(loop_budget_once(l->app, l->arena, &budgets, &e), &e, "scheduler.budgets");
+        more |= budgets;
         if (more)
             l->reap_us = 0;
     }

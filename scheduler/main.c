@@ -22,6 +22,7 @@
 #include "registry/key_shred.h"
 #include "scheduler/job.h"
 #include "scheduler/key_keeper.h"
+#include "scheduler/budget_watch.h"
 #include "scheduler/leader.h"
 #include "scheduler/lease.h"
 #include "scheduler/loop.h"
@@ -49,7 +50,7 @@ struct daemon {
     sigset_t set;
 };
 
-static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts, tenant_reaper_stmts, node_scheduler_stmts,
+static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts, budget_watch_stmts, tenant_reaper_stmts, node_scheduler_stmts,
                                                              lease_end_stmts, key_rewrap_leader_stmts, key_shred_leader_stmts,
                                                              audit_event_stmts, NULL };
 static const struct stmt *const *const sequencer_lists[] = { sequencer_stmts, sequencer_head_stmts, audit_event_stmts, NULL };

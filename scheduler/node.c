@@ -69,6 +69,16 @@ enum errc node_list(struct work *w, const struct node_filter *filter, struct str
     return node_repo_list(w->tx, filter, position, limit, ret, e);
 }
 
+enum errc node_set_flavor(struct work *w, struct uuid node_id, struct str flavor, struct node *ret, struct err *e)
+{
+    bool done;
+    TRY(node_repo_get(w->tx, node_id, ret, e));
+    TRY(node_repo_set_flavor(w->tx, node_id, flavor, &done, e));
+    if (!done)
+        return FAIL(e, CONFLICT, "Something runs on the machine; drain it first");
+    return node_repo_get(w->tx, node_id, ret, e);
+}
+
 enum errc node_mark_lost(struct work *w, int64_t *ret_lost, struct err *e)
 {
     return node_repo_mark_lost(w->tx, NODE_HEARTBEAT_MS * (int64_t)NODE_MISSED_MAX, ret_lost, e);

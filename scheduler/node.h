@@ -17,7 +17,7 @@ struct node {
     struct uuid node_id;
     struct str zone, pool, name, identity, state;
     int64_t slots, cpus, memory_bytes, gpus;
-    struct str backend, version;
+    struct str flavor, backend, version;
     struct uuid boot_id;
     struct timestamp last_seen_at, created_at;
     struct str reason;              /* these three: node_get and node_list */
@@ -46,6 +46,8 @@ struct node_filter {
 };
 enum errc node_list(struct work *w, const struct node_filter *filter, struct str position, int64_t limit, struct slice *ret,
                     struct err *e) MUST_CHECK;
+/* CONFLICT while something runs there. */
+enum errc node_set_flavor(struct work *w, struct uuid node_id, struct str flavor, struct node *ret, struct err *e) MUST_CHECK;
 /* Scheduler: READY and DRAINING machines not heard of for NODE_MISSED_MAX heartbeats become LOST. */
 enum errc node_mark_lost(struct work *w, int64_t *ret_lost, struct err *e) MUST_CHECK;
 

@@ -9,7 +9,8 @@ SCHEMA_EXTERN(node, "A worker machine",
     FIELD(node, pool, 0, .doc = "Pool it belongs to"), FIELD(node, name, 0, .doc = "Its name"),
     FIELD(node, identity, 0, .doc = "URI of its certificate"), FIELD(node, state, 0, .doc = "READY, DRAINING, QUARANTINED or LOST"),
     FIELD(node, slots, 0, .doc = "Leases of one slot it runs at once"), FIELD(node, cpus, 0, .doc = "Processors"),
-    FIELD(node, memory_bytes, 0, .doc = "Memory"), FIELD(node, gpus, 0, .doc = "GPUs"), FIELD(node, backend, 0, .doc = "Compute backend in use"),
+    FIELD(node, memory_bytes, 0, .doc = "Memory"), FIELD(node, gpus, 0, .doc = "GPUs"), FIELD(node, flavor, 0, .doc = "What kind of machine it is, for quotas and prices"),
+    FIELD(node, backend, 0, .doc = "Compute backend in use"),
     FIELD(node, version, 0, .doc = "Version of its agent"), FIELD(node, boot_id, F_NOOUT, .doc = "This run of its agent"),
     FIELD(node, last_seen_at, 0, .doc = "When it was last heard of"), FIELD(node, created_at, 0, .doc = "When it first registered"),
     FIELD(node, reason, 0, .doc = "Why it is drained or in quarantine"),
@@ -32,7 +33,7 @@ struct boot_row { struct uuid node_id, boot_id; };
 SCHEMA_OF(boot_row, "The run of an agent", FIELD(boot_row, node_id, 0, .doc = "Machine"), FIELD(boot_row, boot_id, 0, .doc = "Run"));
 
 #define NODE_COLUMNS \
-    "node_id, zone, pool, name, identity, state, slots, cpus, memory_bytes, gpus, backend, version, boot_id, last_seen_at, created_at"
+    "node_id, zone, pool, name, identity, state, slots, cpus, memory_bytes, gpus, backend, flavor, version, boot_id, last_seen_at, created_at"
 
 /* A tenant sees no certificates. */
 #define SEEN_COLUMNS                                                                                                         \
@@ -77,7 +78,12 @@ static const struct stmt node_mark_lost_stmt = { .name = "node_mark_lost", .para
     "UPDATE node SET state = 'LOST'\n"
     " WHERE state IN ('READY', 'DRAINING') AND last_seen_at < clock_timestamp() - $1 * interval '1 millisecond'" };
 
-const struct stmt *const node_stmts[] = { &node_get_stmt, &node_list_stmt, &node_list_named, NULL };
+struct flavor_row { bool done; };
+SCHEMA_OF(flavor_row, "Whether it was set", FIELD(flavor_row, done, 0, .doc = "Set"));
+static const struct stmt node_flavor_stmt = { .name = "node_flavor_set", .params = "us", .row = &flavor_row_schema, .card = CARD_ONE, .sql =
+    "SELECT node_flavor_set($1, $2) AS done" };
+
+const struct stmt *const node_stmts[] = { &node_get_stmt, &node_list_stmt, &node_list_named, &node_flavor_stmt, NULL };
 const struct stmt *const node_worker_stmts[] = { &node_upsert, &node_boot, &node_live, &node_beat_stmt, NULL };
 const struct stmt *const node_scheduler_stmts[] = { &node_mark_lost_stmt, NULL };
 
@@ -107,6 +113,14 @@ enum errc node_repo_beat(struct db_tx *tx, struct uuid node_id, struct uuid boot
                          struct err *e)
 {
     return db_maybe(tx, &node_beat_stmt, ARGS(A_UUID(node_id), A_UUID(boot_id), A_STR(identity)), ret, found, e);
+}
+
+enum errc node_repo_set_flavor(struct db_tx *tx, struct uuid node_id, struct str flavor, bool *done, struct err *e)
+{
+    struct flavor_row r;
+    TRY(db_one(tx, &node_flavor_stmt, ARGS(A_UUID(node_id), A_STR(flavor)), &r, e));
+    *done = r.done;
+    return ERR_OK;
 }
 
 enum errc node_repo_get(struct db_tx *tx, struct uuid node_id, struct node *ret, struct err *e)

@@ -11,6 +11,7 @@ enum errc node_repo_live(struct db_tx *tx, struct uuid node_id, int64_t limit, s
 enum errc node_repo_boot(struct db_tx *tx, struct str identity, struct uuid *ret_node, struct uuid *ret_boot, bool *found, struct err *e) MUST_CHECK;
 enum errc node_repo_beat(struct db_tx *tx, struct uuid node_id, struct uuid boot_id, struct str identity, struct node *ret, bool *found,
                          struct err *e) MUST_CHECK;
+enum errc node_repo_set_flavor(struct db_tx *tx, struct uuid node_id, struct str flavor, bool *done, struct err *e) MUST_CHECK;
 enum errc node_repo_get(struct db_tx *tx, struct uuid node_id, struct node *ret, struct err *e) MUST_CHECK;
 enum errc node_repo_list(struct db_tx *tx, const struct node_filter *filter, struct str position, int64_t limit, struct slice *ret,
                          struct err *e) MUST_CHECK;

@@ -23,11 +23,4 @@ enum errc quota_list(struct work *w, struct slice *ret, struct err *e) MUST_CHEC
 /* expected_version -1: any. */
 enum errc quota_set(struct work *w, struct str resource, int64_t hard_limit, int64_t expected_version, struct quota *ret, struct err *e) MUST_CHECK;
 
-struct usage_day {
-    struct str day, zone, pool;
-    int64_t attempts, slot_ms, gpu_ms;
-};
-extern const struct schema usage_day_schema;
-enum errc usage_by_day(struct work *w, int64_t days, struct slice *ret, struct err *e) MUST_CHECK;
-
 extern const struct stmt *const quota_stmts[];

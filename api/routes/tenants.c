@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tenants.c - routes of tenants, their quotas and their usage. */
+/* tenants.c - routes of tenants and their hard limits. */
 #include "api/route.h"
 #include "tenants/quota.h"
 #include "tenants/tenant.h"
@@ -43,8 +43,6 @@ struct quota_put { struct uuid tenant_id; int resource; int64_t hard_limit; };
 SCHEMA_OF(quota_put, "A quota's new limit", FIELD_ID(quota_put, tenant_id, "tnt", F_PATH, .doc = "The tenant"),
     FIELD_ENUM(quota_put, resource, F_PATH, quota_resource_names, .doc = "What is limited"),
     FIELD(quota_put, hard_limit, F_REQ, .min = 0, .max = INT64_C(1) << 60, .doc = "Most that may be held at once"));
-struct usage_in { int64_t days; };
-SCHEMA_OF(usage_in, "Which days", FIELD(usage_in, days, F_QUERY, .min = 1, .max = 400, .dflt = "30", .doc = "How many days back"));
 
 static enum errc create(struct work *w, const void *in, void *out, struct err *e)
 {
@@ -95,11 +93,6 @@ static enum errc put_quota(struct work *w, const void *in, void *out, struct err
     return quota_set(w, str_c(quota_resource_names[q->resource]), q->hard_limit, call_of(w)->if_match, out, e);
 }
 
-static enum errc usage(struct work *w, const void *in, void *out, struct err *e)
-{
-    return usage_by_day(w, ((const struct usage_in *)in)->days, &((struct page_out *)out)->items, e);
-}
-
 static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/tenants", .op = "tenant_create", .perm = PERM_TENANT_CREATE, .handler = create,
       .in = &tenant_create_in_schema, .status = 201, .out = &tenant_create_out_schema, .flags = R_IDEMPOTENT | R_SECRET, .rate = RL_WRITE,
@@ -112,11 +105,9 @@ static const struct route rows[] = {
       .in = &tenant_ref_schema, .status = 200, .out = &quota_schema, .flags = R_LIST | R_TENANT_PATH, .sql_max = 2, .doc = "A tenant's quotas and their use" },
     { .method = HTTP_PUT, .path = "/v1/tenants/{tenant_id}/quotas/{resource}", .op = "quota_set", .perm = PERM_QUOTA_SET, .handler = put_quota,
       .in = &quota_put_schema, .status = 200, .out = &quota_schema, .flags = R_TENANT_PATH | R_IF_MATCH, .rate = RL_WRITE, .resource = "tenant",
-      .audited = true, .audit = AUDIT_QUOTA_SET, .sql_max = 4, .doc = "Set a tenant's quota; never below what is in use" },
+      .audited = true, .audit = AUDIT_QUOTA_SET, .sql_max = 6, .doc = "Set a tenant's quota; never below what is in use" },
     { .method = HTTP_GET, .path = "/v1/quotas", .op = "quota_list", .perm = PERM_QUOTA_READ, .handler = quotas, .status = 200,
       .out = &quota_schema, .flags = R_LIST, .sql_max = 1, .doc = "The own tenant's quotas and their use" },
-    { .method = HTTP_GET, .path = "/v1/usage", .op = "usage_by_day", .perm = PERM_USAGE_READ, .handler = usage, .in = &usage_in_schema,
-      .status = 200, .out = &usage_day_schema, .flags = R_LIST, .sql_max = 1, .doc = "Use by day, zone and pool" },
 };
 extern const struct route_table tenant_routes;
 ROUTE_TABLE(tenant_routes, rows);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/db/scheduler/fixture.h"
 #include "audit/event.h"
+#include "scheduler/budget_watch.h"
 #include "scheduler/capacity.h"
 #include "scheduler/invariants.h"
 #include "scheduler/plan_apply.h"
@@ -8,8 +9,12 @@
 #include "scheduler/watch.h"
 #include "scheduler/tenant_reaper.h"
 #include "tenants/project.h"
+#include "tenants/budget.h"
+#include "tenants/price.h"
 #include "tenants/quota.h"
 #include "tenants/residency_facts.h"
+#include "tenants/quota_rule.h"
+#include "tenants/usage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,10 +51,11 @@ static void add_tenant(struct fixture *f, struct uuid u, const char *name, const
 
 void fixture_open(struct fixture *f)
 {
-    static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, node_stmts, invariants_stmts, watch_stmts, capacity_stmts, submit_stmts, project_stmts, quota_stmts, audit_event_stmts,
+    static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, node_stmts, invariants_stmts, watch_stmts, capacity_stmts, submit_stmts, project_stmts, quota_stmts, quota_rule_stmts,
+                                                         price_stmts, budget_stmts, usage_stmts, audit_event_stmts,
                                                        NULL };
     static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, node_worker_stmts, audit_event_stmts, NULL };
-    static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts, tenant_reaper_stmts, node_scheduler_stmts,
+    static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts, budget_watch_stmts, tenant_reaper_stmts, node_scheduler_stmts,
                                                              lease_end_stmts, NULL };
     static const struct stmt *const *const probe_lists[] = { probe_stmts, NULL };
     *f = (struct fixture){ .pg = pg_harness_new(), .config = config_new_default() };

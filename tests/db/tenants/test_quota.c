@@ -162,33 +162,13 @@ static void all_of_them_by_name(void **state)
     unit_commit(w);
 }
 
-static void usage_adds_up_by_day(void **state)
-{
-    (void)state;
-    struct slice list = { 0 };
-    for (int i = 0; i < 3; i++)
-        sql("INSERT INTO usage_record (tenant_id, attempt_id, job_id, zone, pool, slots, gpus, wall_ms, slot_ms, gpu_ms, ended_at) VALUES"
-            " ('%s', '%s', '%s', 'ae-dxb-1', 'default', 2, 1, 100, 200, 100, now() - interval '%d days')", hex(tenant), hex(new_id()),
-            hex(new_id()), i == 2 ? 40 : 0);
-    sql("INSERT INTO usage_record (tenant_id, attempt_id, job_id, zone, pool, slots, gpus, wall_ms, slot_ms, gpu_ms) VALUES"
-        " ('%s', '%s', '%s', 'ae-dxb-1', 'default', 2, 1, 100, 999, 999)", hex(other), hex(new_id()), hex(new_id()));
-    struct work *w = unit_open(tenant, NULL);
-    OK(usage_by_day(w, 30, &list, &e));
-    assert_int_equal(list.n, 1);
-    const struct usage_day *d = list.items;
-    assert_int_equal(d->attempts, 2);
-    assert_int_equal(d->slot_ms, 400);
-    assert_int_equal(d->gpu_ms, 200);
-    unit_commit(w);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reserve_up_to_the_limit), cmocka_unit_test(a_reservation_that_is_rolled_back_was_never_made),
         cmocka_unit_test(more_is_never_given_back_than_was_taken), cmocka_unit_test(of_ones_own_only),
         cmocka_unit_test(one_place_and_sixty_four_who_want_it), cmocka_unit_test(limits_are_set_with_care),
-        cmocka_unit_test(all_of_them_by_name), cmocka_unit_test(usage_adds_up_by_day),
+        cmocka_unit_test(all_of_them_by_name),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
