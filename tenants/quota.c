@@ -85,6 +85,8 @@ enum errc quota_set(struct work *w, struct str resource, int64_t hard_limit, int
     if (done)
         return ERR_OK;
     TRY(db_maybe(w->tx, &quota_get_stmt, ARGS(A_UUID(w->tenant_id), A_STR(resource)), &q, &found, e));
+    if (!found && is_counted(resource))
+        return FAIL(e, NOT_FOUND, "There is no such object");
     if (!found)
         TRY(db_one(w->tx, &quota_count_stmt, ARGS(A_UUID(w->tenant_id), A_STR(resource)), &q, e));
     if (expected_version >= 0 && found && q.version != expected_version)
