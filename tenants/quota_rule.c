@@ -52,7 +52,7 @@ static const struct stmt rule_get = { .name = "quota_rule_get", .params = "uu", 
 static const struct stmt rule_list = { .name = "quota_rule_list", .params = "usui", .row = &quota_rule_schema, .card = CARD_MANY, .sql =
     "SELECT " RULE_COLUMNS "\n  FROM quota_rule r WHERE r.tenant_id = $1 AND ($2::text IS NULL OR r.place = $2)\n"
     "   AND ($3::uuid IS NULL OR r.rule_id < $3) ORDER BY r.rule_id DESC LIMIT $4" };
-static const struct stmt rule_judge = { .name = "quota_rule_judge", .params = "uusussss", .row = &judgement_schema, .card = CARD_ONE, .sql =
+static const struct stmt rule_judge = { .name = "quota_rule_judge", .params = "uususssu", .row = &judgement_schema, .card = CARD_ONE, .sql =
     "WITH me AS (SELECT $3::text AS place, $4::uuid AS project_id, $5::text AS resource, $6::text AS flavor, $7::text AS zone),\n"
     "s AS MATERIALIZED (\n"
     "  SELECT r.rule_id, r.nominal, r.borrowing_limit, coalesce(r.lending_limit, r.nominal) AS lend, " RULE_USE " AS used\n"

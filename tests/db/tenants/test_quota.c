@@ -7,6 +7,7 @@
 enum { THREADS = 64, ROUNDS = 200, POOL = 24 };
 
 static struct uuid tenant, other;
+static const char *raced;
 
 static int setup(void **state)
 {
@@ -91,7 +92,7 @@ static void *race(void *arg)
         pthread_barrier_wait(&barrier);
         enum errc rc = db_begin(app_pool, SCOPE_TENANT(tenant), 0, a, &w.tx, &mine);
         if (rc == ERR_OK)
-            rc = quota_reserve(&w, "jobs", 1, &mine);
+            rc = quota_reserve(&w, raced, 1, &mine);
         if (rc == ERR_OK)
             rc = db_commit(w.tx, &mine);
         else
@@ -110,9 +111,9 @@ static void *race(void *arg)
 
 static void one_place_and_sixty_four_who_want_it(void **state)
 {
-    (void)state;
+    raced = *state;
     pthread_t t[THREADS];
-    sql("UPDATE quota SET hard_limit = 100, used = 99 WHERE tenant_id = '%s' AND resource = 'jobs'", hex(tenant));
+    sql("UPDATE quota SET hard_limit = 100, used = 99 WHERE tenant_id = '%s' AND resource = '%s'", hex(tenant), raced);
     pthread_barrier_init(&barrier, NULL, THREADS + 1);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&t[i], NULL, race, NULL), 0);
@@ -121,8 +122,8 @@ static void one_place_and_sixty_four_who_want_it(void **state)
         admitted = refused = 0;
         pthread_barrier_wait(&barrier);
         pthread_barrier_wait(&barrier);
-        wrong += admitted != 1 || refused != THREADS - 1 || used("jobs") != 100;
-        sql("UPDATE quota SET used = 99 WHERE tenant_id = '%s' AND resource = 'jobs'", hex(tenant));
+        wrong += admitted != 1 || refused != THREADS - 1 || used(raced) != 100;
+        sql("UPDATE quota SET used = 99 WHERE tenant_id = '%s' AND resource = '%s'", hex(tenant), raced);
         pthread_barrier_wait(&barrier);
     }
     for (int i = 0; i < THREADS; i++)
@@ -167,7 +168,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reserve_up_to_the_limit), cmocka_unit_test(a_reservation_that_is_rolled_back_was_never_made),
         cmocka_unit_test(more_is_never_given_back_than_was_taken), cmocka_unit_test(of_ones_own_only),
-        cmocka_unit_test(one_place_and_sixty_four_who_want_it), cmocka_unit_test(limits_are_set_with_care),
+        cmocka_unit_test_prestate(one_place_and_sixty_four_who_want_it, "jobs"),
+        cmocka_unit_test_prestate(one_place_and_sixty_four_who_want_it, "objects"),
+        cmocka_unit_test_prestate(one_place_and_sixty_four_who_want_it, "stored_bytes"), cmocka_unit_test(limits_are_set_with_care),
         cmocka_unit_test(all_of_them_by_name),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
