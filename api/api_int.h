@@ -46,6 +46,7 @@ struct pipeline {
     struct combiner **combiners;            /* one per row of the router, NULL where it has none */
     uint8_t page_key[32];
     struct park *park;
+    struct access_log *access_log;          /* NULL: none */
     _Atomic bool stopping;
 };
 
@@ -72,6 +73,9 @@ static inline struct flight *flight_of(struct work *w) { return (struct flight *
 void flight_run(struct flight *f);
 /* Into the hands of the pool; answers 503 when its queue is full. */
 void flight_submit(struct flight *f);
+/* personal.c: the caller's key for personal fields; true: at hand, so that nothing has to wait for it */
+enum errc phase_person(struct flight *f, struct err *e) MUST_CHECK;
+bool flight_has_person(const struct flight *f);
 /* Prepares the audit event of the row: actor, resource, status. */
 void flight_audit_event(struct flight *f, struct audit_event *ev);
 

@@ -4,8 +4,11 @@
 #include "api/keys_int.h"
 #include "tenants/tenant_life.h"
 
+extern const struct approval_kind approval_hold_lift;
+
 const struct approval_kind *const approval_kinds[] = {
     &tenant_delete_kind,
+    &approval_hold_lift,
     &key_destroy_kind,
     &root_destroy_kind,
     &root_rotate_kind,

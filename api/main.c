@@ -13,8 +13,13 @@
 #include "api/openapi.h"
 #include "api/stream.h"
 #include "api/trust.h"
+#include "audit/erasure.h"
 #include "audit/event.h"
-#include "audit/export.h"
+#include "audit/export_job.h"
+#include "audit/hold.h"
+#include "audit/pii.h"
+#include "audit/retention.h"
+#include "audit/search.h"
 #include "core/base/cleanup.h"
 #include "core/base/fault.h"
 #include "core/base/log.h"
@@ -113,6 +118,12 @@ static const struct stmt *const *const app_lists[] = {
     audit_event_stmts,
     audit_export_stmts,
     audit_proof_stmts,
+    audit_export_job_stmts,
+    audit_search_stmts,
+    audit_hold_stmts,
+    audit_retention_stmts,
+    audit_erasure_stmts,
+    audit_pii_stmts,
     key_life_stmts,
     key_rewrap_stmts,
     key_shred_stmts,
@@ -327,6 +338,7 @@ static void undo(struct app *app, struct api *api)
     session_authn_free(api->sessions);
     local_auth_free(app->auth);
     capacity_cache_free(app->capacity);
+    audit_pii_free(app->pii);
     residency_cache_free(app->residency);
     blob_store_free(app->blobs);
     keyd_client_free(app->keyd);
@@ -386,6 +398,7 @@ int main(int argc, char **argv)
             return refuse("blob store", &e);
         app.redis = *cfg->redis_socket ? redis_client_new(&redis) : NULL;
         app.capacity = capacity_cache_new();
+        app.pii = audit_pii_new();
         app.residency = residency_cache_new();
         api.authn = authn_new(app.pool, app.clock, cfg->api_token_cache_ms);
         api.sessions = session_authn_new(app.pool, app.clock, cfg);

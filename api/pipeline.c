@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pipeline.c - the phases of a request. The two arrays below are the security policy: nothing reaches a handler that did not pass
  * `front`, and nothing a handler did is kept that did not pass run_in_tx to its end. */
+#include "api/access_log.h"
 #include "api/api_int.h"
 #include "audit/event.h"
 #include "core/base/assert.h"
@@ -171,7 +172,7 @@ static enum errc phase_decode(struct flight *f, struct err *e)
     return row->flags & R_LIST && row->in && schema_find(row->in, STR("page_token")) ? page_open(f, e) : ERR_OK;
 }
 
-static const phase front[] = { phase_authn, phase_rate, phase_authz, phase_decode, phase_zone };
+static const phase front[] = { phase_authn, phase_rate, phase_person, phase_authz, phase_decode, phase_zone };
 
 static enum errc run_front(struct flight *f, struct err *e)
 {
@@ -377,7 +378,8 @@ void pipeline_request(void *ctx, struct http_exchange *x)
     if (!(c->route->flags & R_NODE) && c->route->perm != PERM_PUBLIC && !http_header_get(c->request, "Cookie").ptr)
         c->principal = authn_cached(l->pipeline->authn, bearer(c->request));
     /* With a principal that is sure to be allowed nothing in front of the handler can block: only writing down a denial does. */
-    if (c->principal && c->route->combine && (c->principal->bindings.n ? c->principal->always : c->principal->permissions) & PERM_BIT(c->route->perm)) {
+    if (c->principal && c->route->combine && (c->principal->bindings.n ? c->principal->always : c->principal->permissions) & PERM_BIT(c->route->perm) &&
+        flight_has_person(f)) {
         if (run_front(f, &e) != ERR_OK)
             flight_fail(f, &e);
         else
@@ -434,6 +436,7 @@ struct pipeline *pipeline_new(const struct pipeline_opts *o, struct err *e)
         return NULL;
     }
     hmac_sha256("falaj-page-v1", 13, cfg->db_url, strlen(cfg->db_url), p->page_key);
+    p->access_log = access_log_new(cfg->api_access_log);
     p->park = park_new(p);
     p->pool = thread_pool_new("handler", o->threads, POOL_QUEUE, pool_task, p);
     p->combiners = ARENA_ARRAY(p->arena, struct combiner *, p->router.n);
@@ -453,6 +456,7 @@ void pipeline_free(struct pipeline *p)
     for (size_t i = 0; i < p->router.n; i++)
         combiner_free(p->combiners[i]);
     park_free(p->park);
+    access_log_free(p->access_log);
     arena_free(p->arena);
     free(p);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pipeline.h - the phases of a request, in one array, read top to bottom as the security policy:
  *
- *   route -> authn -> rate -> authz -> decode -> begin -> idempotency -> handler -> encode -> audit -> commit -> send -> log
+ *   route -> authn -> rate -> person -> authz -> decode -> begin -> idempotency -> handler -> encode -> audit -> commit -> send -> log
  *
  * It alone opens transactions, writes audit events of routes and turns errors into answers. The first part (route to decode) runs
  * on the HTTP loop when the token is in memory; what may block runs on the pool of handler threads; rows with .combine go to

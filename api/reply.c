@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reply.c - answers: success by the row's schema, errors as application/problem+json (RFC 9457), and the headers both carry. */
+#include "api/access_log.h"
 #include "api/api_int.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
@@ -45,6 +46,9 @@ static void account(struct flight *f, int status, const struct err *e)
     double seconds = (double)(clock_mono_us(c->work.app->clock) - c->started_mono_us) / 1e6;
     metrics_inc(M_http_requests_total, route, method, code);
     metrics_observe(M_http_request_seconds, seconds, route);
+    bool is_audited = f->match && f->match->row->audit != AUDIT_GENESIS && status >= 200 && status < 300 && !c->replayed;
+    access_log_write(f->pipeline->access_log, c->work.now_us, c->work.tenant_id, f->match ? f->match->row->op : "-", status, is_audited,
+                     c->work.request_id);
     if (e)
         metrics_inc(M_errors_total, err_row(e->code)->wire);
     enum log_level level = status >= 500 ? LOG_ERROR : status >= 400 || c->request->method != HTTP_GET ? LOG_INFO : LOG_DEBUG;

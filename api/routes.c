@@ -26,6 +26,8 @@
     X(lease_routes) \
     X(lease_object_routes) \
     X(audit_routes) \
+    X(audit_export_routes) \
+    X(audit_rule_routes) \
     X(approval_routes) \
     X(key_routes) \
     X(root_key_routes) \

@@ -145,7 +145,7 @@ static enum errc choose_range(struct stream *s, struct err *e)
 {
     const struct audit_export_opts *o = s->o;
     struct bundle_manifest *m = s->m;
-    TRY(read_head(s, 0, &m->head, &s->head, e));
+    TRY(read_head(s, o->head_size, &m->head, &s->head, e));
     m->from = o->from ? o->from : 1;
     m->to = o->to ? o->to : s->head.size;
     m->is_selection = o->only != NULL;
@@ -213,7 +213,7 @@ static enum errc send_manifest(struct stream *s, struct err *e)
     struct bundle_manifest *m = s->m;
     m->tenant_id = s->x.tenant_id;
     memcpy(m->zone, s->head.zone, sizeof m->zone);
-    m->created_us = s->x.w->now_us;
+    m->created_us = s->o->created_us ? s->o->created_us : s->x.w->now_us;
     m->key_count = s->o->key_count < AUDIT_KEYS_MAX ? s->o->key_count : AUDIT_KEYS_MAX;
     if (m->key_count)
         memcpy(m->keys, s->o->keys, m->key_count * sizeof m->keys[0]);

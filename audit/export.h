@@ -22,6 +22,8 @@ typedef enum errc (*audit_sink_fn)(void *ctx, const void *p, size_t n, struct er
 struct audit_export_opts {
     struct uuid tenant_id;
     uint64_t from, to;             /* tseq, inclusive; 0 and 0: from 1 to the newest head */
+    uint64_t head_size;            /* prove against the head of that size; 0: the newest */
+    int64_t created_us;            /* when the bundle says it was made; 0: now. With head_size it makes the bytes repeatable */
     uint64_t prev_size;            /* not 0: prove that this log extends the head of that size */
     const uint64_t *only;          /* ascending tseqs; NULL: all in the range */
     size_t only_count;

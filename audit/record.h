@@ -41,6 +41,8 @@ struct audit_detail {
 #define AUDIT_D_STR(name_, str_) ((struct audit_detail){ (name_), (str_).ptr ? (str_) : STR(""), 0 })
 #define AUDIT_D_INT(name_, int_) ((struct audit_detail){ (name_), STR_NULL, (int64_t)(int_) })
 
+struct audit_pii;
+
 struct audit_event {
     struct uuid event_id;       /* uuid_v7 */
     struct str zone;
@@ -53,6 +55,7 @@ struct audit_event {
     int role_count;
     struct uuid token_id;
     struct str src_ip, request_id;
+    struct audit_pii *pii;      /* seals src_ip of people as the event is encoded (audit/event.h); the encoder itself looks away */
     struct str resource_kind;   /* "job" */
     const char *resource_prefix;/* "job"; with resource_id, printed as job_<32 hex> */
     struct uuid resource_id;

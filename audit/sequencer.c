@@ -6,6 +6,7 @@
  * and no old leader can write from memory, because the cursor row is locked first. */
 #include "audit/sequencer.h"
 #include <stdlib.h>
+#include "audit/record_read.h"
 #include "audit/sequencer_int.h"
 #include "core/base/assert.h"
 
@@ -39,9 +40,10 @@ static const struct stmt pending_read = { .name = "audit_pending_read", .params 
   " WHERE (xid, ord) > ($1::xid8, $2) AND xid < pg_snapshot_xmin(pg_current_snapshot())\n"
   " ORDER BY xid, ord LIMIT $3" };
 
-static const struct stmt seq_insert = { .name = "audit_seq_insert", .params = "UIUYY", .card = CARD_NONE, .sql =
-  "INSERT INTO audit_seq (tenant_id, tseq, event_id, leaf, chain)\n"
-  "SELECT * FROM unnest($1, $2, $3, $4, $5)" };
+static const struct stmt seq_insert = { .name = "audit_seq_insert", .params = "UIUYYTSSSUSSSSS", .card = CARD_NONE, .sql =
+  "INSERT INTO audit_seq (tenant_id, tseq, event_id, leaf, chain, at, code, action, actor, actor_id, resource_kind, resource_id, outcome,\n"
+  "                       request_id, source)\n"
+  "SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)" };
 
 SCHEMA_OF(log_state_row, "What a log has come to", FIELD(log_state_row, tenant_id, 0, .doc = "Whose log"),
   FIELD(log_state_row, size, 0, .doc = "Entries"), FIELD(log_state_row, chain, 0, .doc = "Last chain value"),
@@ -167,13 +169,40 @@ struct numbered {
     int64_t tseq;
     struct str leaf, chain;
     struct merkle_hash leaf_bytes, chain_bytes;
+    struct timestamp at;                /* what queries search by; absent where a body is not canonical */
+    struct str code, action, actor, resource_kind, resource_id, outcome, request_id, source;
+    struct uuid actor_id;
 };
 
-static void number_events(const struct pending_row *rows, size_t n, struct log_state *states, size_t nstates, struct numbered *out)
+/* Texts of the view that had to be unescaped die with it, so those are copied; the rest lie in the body. */
+static struct str lasting(struct arena *a, const struct audit_view *v, struct str s)
+{
+    return s.ptr >= v->text && s.ptr < v->text + sizeof v->text ? str_dup(a, s) : s;
+}
+
+static void describe(struct arena *a, struct audit_view *v, struct str body, struct numbered *o)
+{
+    if (!audit_record_read(body, v))
+        return;
+    o->at.us = v->ts_us;
+    o->code = lasting(a, v, v->code_text);
+    o->action = lasting(a, v, v->action);
+    o->actor = str_c(audit_actor_text(v->actor));
+    o->actor_id = v->actor_id;
+    o->resource_kind = lasting(a, v, v->resource_kind);
+    o->resource_id = lasting(a, v, v->resource_id);
+    o->outcome = lasting(a, v, v->outcome);
+    o->request_id = lasting(a, v, v->request_id);
+    o->source = lasting(a, v, v->src_ip);
+}
+
+static void number_events(struct arena *a, const struct pending_row *rows, size_t n, struct log_state *states, size_t nstates, struct numbered *out)
 {
     struct log_state *s = NULL;
+    struct audit_view *view = ARENA_NEW(a, struct audit_view);
     for (size_t i = 0; i < n; i++) {
         struct numbered *o = &out[i];
+        describe(a, view, rows[i].body.data, o);
         if (!s || !uuid_eq(s->tenant_id, rows[i].tenant_id))
             s = find_state(states, nstates, rows[i].tenant_id);
         merkle_leaf(rows[i].body.data.ptr, rows[i].body.data.len, &o->leaf_bytes);
@@ -204,9 +233,13 @@ enum errc sequencer_tick(struct work *w, struct sequencer *s, size_t max_events,
         struct log_state *states = distinct_logs(w->arena, rows.items, n, &nstates);
         struct numbered *out = ARENA_ARRAY(w->arena, struct numbered, n);
         TRY(sequencer_load(w, states, nstates, e));
-        number_events(rows.items, n, states, nstates, out);
+        number_events(w->arena, rows.items, n, states, nstates, out);
         db_queue(w->tx, &seq_insert, ARGS(A_UUIDS_OF(out, n, tenant_id), A_I64S_OF(out, n, tseq), A_UUIDS_OF(out, n, event_id),
-                                          A_BYTESS_OF(out, n, leaf), A_BYTESS_OF(out, n, chain)), false);
+                                          A_BYTESS_OF(out, n, leaf), A_BYTESS_OF(out, n, chain), A_TIMES_OF(out, n, at),
+                                          A_STRS_OF(out, n, code), A_STRS_OF(out, n, action), A_STRS_OF(out, n, actor),
+                                          A_UUIDS_OR_NULL_OF(out, n, actor_id), A_STRS_OF(out, n, resource_kind),
+                                          A_STRS_OF(out, n, resource_id), A_STRS_OF(out, n, outcome), A_STRS_OF(out, n, request_id),
+                                          A_STRS_OF(out, n, source)), false);
         sequencer_store(w, states, nstates);
         db_queue(w->tx, &cursor_move, ARGS(A_STR(rows.items[n - 1].xid), A_I64(rows.items[n - 1].ord)), false);
     }

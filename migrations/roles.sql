@@ -9,6 +9,7 @@
 --   falaj_worker_api  login of falaj-api for worker routes; sees leases of every tenant, no content
 --   falaj_scheduler   login of falaj-scheduler
 --   falaj_sequencer   login of the audit sequencer
+--   falaj_retention   login that drops audit bodies past their time, through one function; sees no table
 DO $$
 DECLARE r text;
 BEGIN
@@ -17,7 +18,7 @@ BEGIN
       EXECUTE format('CREATE ROLE %I NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE', r);
     END IF;
   END LOOP;
-  FOREACH r IN ARRAY ARRAY['falaj_migrate', 'falaj_app', 'falaj_worker_api', 'falaj_scheduler', 'falaj_sequencer'] LOOP
+  FOREACH r IN ARRAY ARRAY['falaj_migrate', 'falaj_app', 'falaj_worker_api', 'falaj_scheduler', 'falaj_sequencer', 'falaj_retention'] LOOP
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = r) THEN
       EXECUTE format('CREATE ROLE %I LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE', r);
     END IF;

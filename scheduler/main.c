@@ -9,8 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "audit/anchor.h"
 #include "audit/event.h"
+#include "audit/reconcile.h"
+#include "audit/retention.h"
 #include "audit/sequencer.h"
+#include "audit/shadow.h"
 #include "core/base/log.h"
 #include "core/db/pool.h"
 #include "core/http/ops.h"
@@ -18,6 +22,7 @@
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "keys/client.h"
+#include "scheduler/custody.h"
 #include "registry/key_rewrap.h"
 #include "registry/key_shred.h"
 #include "scheduler/job.h"
@@ -39,11 +44,12 @@ enum { KEYD_TIMEOUT_MS = 2000, START_PAUSE_US = 250000, START_TRIES = 120 };
 struct daemon {
     struct app app;
     struct config *config;
-    struct db_pool *sequencer_pool;
+    struct db_pool *sequencer_pool, *retention_pool;
     struct leader *leader;
     struct loop *loop;
     struct wake_listener *listener;
     struct sequence *sequence;
+    struct custody *custody;
     struct key_keeper *keeper;
     struct ops_server *ops;
     pthread_t signals;
@@ -53,7 +59,9 @@ struct daemon {
 static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts, budget_watch_stmts, tenant_reaper_stmts, node_scheduler_stmts,
                                                              lease_end_stmts, key_rewrap_leader_stmts, key_shred_leader_stmts,
                                                              audit_event_stmts, NULL };
-static const struct stmt *const *const sequencer_lists[] = { sequencer_stmts, sequencer_head_stmts, audit_event_stmts, NULL };
+static const struct stmt *const *const sequencer_lists[] = { sequencer_stmts, sequencer_head_stmts, audit_event_stmts,
+                                                             audit_shadow_stmts, audit_anchor_stmts, audit_reconcile_stmts, custody_stmts, NULL };
+static const struct stmt *const *const retention_lists[] = { audit_retention_drop_stmts, NULL };
 
 static void on_wake(void *ctx, struct str channel, struct str payload)
 {
@@ -130,8 +138,12 @@ static enum errc start_database(struct daemon *d, struct err *e)
     d->leader = leader_new(url, d->app.clock);
     if (!*c->sequencer_url)
         return ERR_OK;
-    d->sequencer_pool = pool_of(c, c->sequencer_url, 2, "falaj-sequencer", sequencer_lists);
-    return check_pool(d->sequencer_pool, e);
+    d->sequencer_pool = pool_of(c, c->sequencer_url, 3, "falaj-sequencer", sequencer_lists);
+    TRY(check_pool(d->sequencer_pool, e));
+    if (!*c->audit_retention_url)
+        return ERR_OK;
+    d->retention_pool = pool_of(c, c->audit_retention_url, 1, "falaj-retention", retention_lists);
+    return check_pool(d->retention_pool, e);
 }
 
 static enum errc start_helpers(struct daemon *d, struct err *e)
@@ -152,6 +164,8 @@ static enum errc start_helpers(struct daemon *d, struct err *e)
         d->listener = wake_listener_new(&o, channels, 2, on_wake, d);
     }
     if (d->sequencer_pool)
+        d->custody = custody_new(&d->app, d->sequencer_pool, d->retention_pool);
+    if (d->sequencer_pool)
         __atomic_store_n(&d->sequence, sequence_new(&d->app, d->sequencer_pool, zone), __ATOMIC_RELEASE);
     if (d->app.keyd)
         d->keeper = key_keeper_new(&d->app, leads, d);
@@ -168,11 +182,13 @@ static void stop(struct daemon *d)
     ops_server_free(d->ops);
     wake_listener_free(d->listener);
     key_keeper_free(d->keeper);
+    custody_free(d->custody);
     sequence_free(d->sequence);
     loop_free(d->loop);
     leader_free(d->leader);
     redis_client_free(d->app.redis);
     keyd_client_free(d->app.keyd);
+    db_pool_free(d->retention_pool);
     db_pool_free(d->sequencer_pool);
     db_pool_free(d->app.pool);
 }

@@ -3,6 +3,7 @@
 #include "scheduler/sequence.h"
 #include "audit/event.h"
 #include "audit/sequencer.h"
+#include "audit/shadow.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
@@ -13,7 +14,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { ARENA_MAX = 512 << 20, EVENTS_MAX = 20000, HEADS_MAX = 1000, SIGN_US = 60000000, HEARTBEAT_US = 600000000 };
+enum { ARENA_MAX = 512 << 20, EVENTS_MAX = 20000, HEADS_MAX = 1000, SIGN_US = 60000000, HEARTBEAT_US = 300000000,
+       SHADOW_MAX = 1000 };
 
 struct sequence {
     const struct app *app;
@@ -72,6 +74,20 @@ static enum errc heartbeat(struct sequence *s, struct err *e)
     return db_commit(tx, e);
 }
 
+/* What was changed past Falaj's programs becomes events first, so that this very pass numbers what the last one saw. */
+static enum errc shadow(struct sequence *s, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct work w = { .app = s->app, .arena = s->arena, .now_us = clock_wall_us(s->app->clock) };
+    size_t n = 0;
+    TRY(db_begin(s->pool, SCOPE_SYSTEM, 0, s->arena, &tx, e));
+    w.tx = tx;
+    TRY(audit_shadow_pass(&w, SHADOW_MAX, &n, e));
+    if (n)
+        log_event(LOG_WARN, "sequencer.shadow", "statements", LOG_I(n), NULL);
+    return db_commit(tx, e);
+}
+
 static bool round_once(struct sequence *s, bool sign_now, bool is_last)
 {
     struct err e = { 0 };
@@ -83,6 +99,8 @@ static bool round_once(struct sequence *s, bool sign_now, bool is_last)
         if (heartbeat(s, &e) != ERR_OK)
             log_err(LOG_WARN, "sequencer.heartbeat", &e);
     }
+    if (shadow(s, &e) != ERR_OK)
+        log_err(LOG_ERROR, "sequencer.shadow", &e);
     if (pass(s, &done, &e) != ERR_OK)
         log_err(LOG_ERROR, "sequencer.pass", &e);
     if (s->app->keyd && (now >= s->sign_us || sign_now || is_last)) {

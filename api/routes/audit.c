@@ -1,29 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* audit.c - routes of the audit log: read, newest head, keys, export as a verifiable bundle. Reading and exporting are audited. */
-#include "api/route.h"
+/* audit.c - routes of the audit log: search, one event, proofs, heads, keys. Reading events is audited. */
+#include "api/routes/audit_int.h"
 #include "audit/event.h"
-#include "audit/export.h"
-#include "core/base/cleanup.h"
-#include "core/base/log.h"
+#include "audit/pii.h"
+#include "audit/record_read.h"
+#include "audit/search.h"
 #include "core/crypto/hash.h"
-#include "core/db/tx.h"
 #include "core/redis/wake.h"
 #include "keys/client.h"
 #include "scheduler/job.h"
 #include "tenants/principal.h"
 
-#include <time.h>
+static const char *const verdict_names[] = { "success", "denied", "failed", NULL };
 
-enum { HEAD_WAIT_MS = 3000, HEAD_STEP_MS = 50 };
-
-struct audit_page { int64_t page_size, after; };
+struct audit_page {
+    int64_t page_size, after;
+    struct timestamp from, to;
+    struct str actor, action, resource, request_id, ip;
+    int outcome;
+    bool has_outcome;
+};
 SCHEMA_OF(audit_page, "Which events",
     FIELD(audit_page, page_size, F_QUERY, .min = 1, .max = 200, .dflt = "50", .doc = "Events on a page"),
-    FIELD(audit_page, after, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "Events with a greater number; the number of the last one gives the next page"));
-struct audit_item { int64_t tseq; struct uuid event_id; struct str leaf, chain; struct json event; };
+    FIELD(audit_page, after, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "Events with a greater number; the number of the last one gives the next page"),
+    FIELD(audit_page, from, F_QUERY, .doc = "Only events from this time on"), FIELD(audit_page, to, F_QUERY, .doc = "Only events before this time"),
+    FIELD(audit_page, actor, F_QUERY, .min = 1, .max = 64, .doc = "Only acts of this user (usr_…) or of this kind of actor (user, service, worker, system, anonymous)"),
+    FIELD(audit_page, action, F_QUERY, .min = 1, .max = 64, .doc = "Only this action, such as job.submit; with a dot at its end all that begin so"),
+    FIELD(audit_page, resource, F_QUERY, .min = 1, .max = 64, .doc = "Only about this resource (its id) or this kind"),
+    FIELD_ENUM_OPT(audit_page, outcome, F_QUERY, verdict_names, .doc = "Only acts that ended so"),
+    FIELD(audit_page, request_id, F_QUERY, .min = 1, .max = 128, .doc = "Only what this request did"),
+    FIELD(audit_page, ip, F_QUERY, .min = 2, .max = 45, .doc = "Only from this address; found for people who are not erased"));
+struct audit_item { int64_t tseq; struct uuid event_id; struct str leaf, chain; struct json event; struct str src_ip, personal; };
 SCHEMA_OF(audit_item, "An event of the log", FIELD(audit_item, tseq, 0, .doc = "Its number, dense from 1"),
     FIELD_ID(audit_item, event_id, "evt", 0, .doc = "The event"), FIELD(audit_item, leaf, 0, .doc = "SHA-256(0x00 || event), hex"),
-    FIELD(audit_item, chain, 0, .doc = "Hash chain up to here, hex"), FIELD(audit_item, event, 0, .doc = "The canonical event"));
+    FIELD(audit_item, chain, 0, .doc = "Hash chain up to here, hex"),
+    FIELD(audit_item, event, 0, .doc = "The canonical event; absent when its retention has ended"),
+    FIELD(audit_item, src_ip, 0, .doc = "The source address, opened"),
+    FIELD(audit_item, personal, 0, .doc = "Why a sealed address is not shown: erased, or unreadable (sealed by another log's key)"));
+struct event_ref { struct uuid event_id; };
+SCHEMA_OF(event_ref, "Which event", FIELD_ID(event_ref, event_id, "evt", F_PATH, .doc = "The event"));
+struct inclusion_in { int64_t tseq, size; };
+SCHEMA_OF(inclusion_in, "Which entry of which tree", FIELD(inclusion_in, tseq, F_QUERY | F_REQ, .min = 1, .max = INT64_MAX, .doc = "Number of the entry"),
+    FIELD(inclusion_in, size, F_QUERY | F_REQ, .min = 1, .max = INT64_MAX, .doc = "Size of the tree, as a signed head has it"));
+struct consistency_in { int64_t from, to; };
+SCHEMA_OF(consistency_in, "Which two trees", FIELD(consistency_in, from, F_QUERY | F_REQ, .min = 1, .max = INT64_MAX, .doc = "Size of the older tree"),
+    FIELD(consistency_in, to, F_QUERY | F_REQ, .min = 1, .max = INT64_MAX, .doc = "Size of the newer tree"));
+struct proof_out { int64_t from, to; struct slice proof; };
+SCHEMA_OF(proof_out, "A proof of RFC 9162", FIELD(proof_out, from, 0, .doc = "The entry, or the size of the older tree"),
+    FIELD(proof_out, to, 0, .doc = "The size of the tree"), FIELD_STRS(proof_out, proof, 0, .max = MERKLE_PROOF_MAX, .doc = "Its nodes in order, hex"));
+struct heads_in { int64_t page_size, after; };
+SCHEMA_OF(heads_in, "Which heads", FIELD(heads_in, page_size, F_QUERY, .min = 1, .max = 200, .dflt = "50", .doc = "Heads on a page"),
+    FIELD(heads_in, after, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "Heads of more entries; the size of the last one gives the next page"));
+struct head_item { int64_t size; struct timestamp signed_at; struct str key_id; struct json head; struct str signature; };
+SCHEMA_OF(head_item, "A signed head", FIELD(head_item, size, 0, .doc = "Entries it covers"), FIELD(head_item, signed_at, 0, .doc = "When"),
+    FIELD(head_item, key_id, 0, .doc = "Key that signed it"), FIELD(head_item, head, 0, .doc = "What was signed, byte for byte"),
+    FIELD(head_item, signature, 0, .doc = "Ed25519 signature, hex"));
+struct hmac_in { struct str value; struct uuid user_id; };
+SCHEMA_OF(hmac_in, "A value to look for", FIELD(hmac_in, value, F_REQ, .min = 1, .max = 100, .check = check_name, .doc = "An address that is known"),
+    FIELD_ID(hmac_in, user_id, "usr", 0, .doc = "Of this person only; absent: of everybody"));
+struct hmac_out { struct slice seals; };
+SCHEMA_OF(hmac_out, "How the value stands in the log", FIELD_STRS(hmac_out, seals, 0, .max = AUDIT_PII_TEST_MAX, .doc = "One text for each person who is not erased"));
 struct head_out { int64_t size; struct str root, chain, key_id; struct json head; struct str signature; };
 SCHEMA_OF(head_out, "The newest signed head", FIELD(head_out, size, 0, .doc = "Events it covers"), FIELD(head_out, root, 0, .doc = "Merkle root, hex"),
     FIELD(head_out, chain, 0, .doc = "Chain value, hex"), FIELD(head_out, key_id, 0, .doc = "Key that signed it"),
@@ -31,28 +67,120 @@ SCHEMA_OF(head_out, "The newest signed head", FIELD(head_out, size, 0, .doc = "E
 struct key_item { struct str key_id, zone, public_key; };
 SCHEMA_OF(key_item, "A public key", FIELD(key_item, key_id, 0, .doc = "Its SHA-256, hex"), FIELD(key_item, zone, 0, .doc = "Zone"),
     FIELD(key_item, public_key, 0, .doc = "Ed25519 public key, base64"));
-struct export_in { int64_t from, to; };
-SCHEMA_OF(export_in, "Which part", FIELD(export_in, from, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "First number; 0: 1"),
-    FIELD(export_in, to, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "Last number; 0: as far as is signed"));
-
-static struct str hex_of(struct arena *a, const void *p, size_t n)
+struct str audit_hex(struct arena *a, const void *p, size_t n)
 {
     char *text = arena_alloc(a, 2 * n + 1);
     return str_n(text, hex_encode(p, n, text));
+}
+
+/* Equal addresses of one person are sealed alike, so a page opens each seal once. */
+struct opened { struct str stored, text; enum audit_pii_state state; };
+
+static enum errc show_source(struct work *w, struct opened *last, struct audit_view *v, struct audit_item *it, struct err *e)
+{
+    if (!it->event.text.ptr || !audit_record_read(it->event.text, v) || !audit_text_is_sealed(v->src_ip))
+        return ERR_OK;
+    if (!str_eq(last->stored, v->src_ip)) {
+        last->stored = str_dup(w->arena, v->src_ip);
+        TRY(audit_pii_read(w, w->tenant_id, AUDIT_PII_SOURCE, last->stored, &last->text, &last->state, e));
+    }
+    it->src_ip = last->text;
+    it->personal = last->state == PII_ERASED ? STR("erased") : last->state == PII_UNREADABLE ? STR("unreadable") : STR_NULL;
+    return ERR_OK;
+}
+
+static enum errc show(struct work *w, const struct audit_row *rows, size_t n, struct audit_item *items, struct err *e)
+{
+    struct audit_view *view = ARENA_NEW(w->arena, struct audit_view);
+    struct opened last = { 0 };
+    for (size_t i = 0; i < n; i++) {
+        items[i] = (struct audit_item){ (int64_t)rows[i].tseq, rows[i].event_id, audit_hex(w->arena, &rows[i].leaf, 32),
+                                        audit_hex(w->arena, &rows[i].chain, 32), { rows[i].body }, STR_NULL, STR_NULL };
+        TRY(show_source(w, &last, view, &items[i], e));
+    }
+    return ERR_OK;
 }
 
 static enum errc events(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct audit_page *page = in;
     struct page_out *ret = out;
+    struct audit_search q = { .after = (uint64_t)page->after, .request_id = page->request_id,
+                              .verdict = page->has_outcome ? VERDICT_SUCCESS + page->outcome : VERDICT_ANY };
     struct audit_row *rows;
+    struct str *sources;
     size_t n;
-    TRY(audit_list(w, w->tenant_id, (uint64_t)page->after, (size_t)page->page_size, &rows, &n, e));
+    TRY(audit_filter_of(page->from, page->to, page->actor, page->action, page->resource, &q.filter, e));
+    if (page->ip.ptr) {
+        TRY(audit_pii_test(w, w->tenant_id, UUID_NIL, AUDIT_PII_SOURCE, page->ip, &sources, &q.source_count, e));
+        sources[q.source_count++] = page->ip;       /* machines' addresses stand in clear */
+        q.sources = sources;
+    }
+    TRY(audit_search(w, w->tenant_id, &q, (size_t)page->page_size, &rows, &n, e));
     struct audit_item *items = ARENA_ARRAY(w->arena, struct audit_item, n + 1);
-    for (size_t i = 0; i < n; i++)
-        items[i] = (struct audit_item){ (int64_t)rows[i].tseq, rows[i].event_id, hex_of(w->arena, &rows[i].leaf, 32),
-                                        hex_of(w->arena, &rows[i].chain, 32), { rows[i].body } };
+    TRY(show(w, rows, n, items, e));
     ret->items = (struct slice){ items, n };
+    return ERR_OK;
+}
+
+static enum errc event(struct work *w, const void *in, void *out, struct err *e)
+{
+    struct audit_row row;
+    TRY(audit_get(w, w->tenant_id, ((const struct event_ref *)in)->event_id, &row, e));
+    return show(w, &row, 1, out, e);
+}
+
+static void proof_of(struct arena *a, int64_t from, int64_t to, const struct merkle_hash *nodes, size_t n, struct proof_out *ret)
+{
+    struct str *out = ARENA_ARRAY(a, struct str, n + 1);
+    for (size_t i = 0; i < n; i++)
+        out[i] = audit_hex(a, &nodes[i], MERKLE_HASH);
+    *ret = (struct proof_out){ from, to, { out, n } };
+}
+
+static enum errc inclusion(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct inclusion_in *q = in;
+    struct merkle_hash nodes[MERKLE_PROOF_MAX];
+    size_t n;
+    TRY(audit_prove_inclusion(w, w->tenant_id, (uint64_t)q->tseq, (uint64_t)q->size, nodes, &n, e));
+    proof_of(w->arena, q->tseq, q->size, nodes, n, out);
+    return ERR_OK;
+}
+
+static enum errc consistency(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct consistency_in *q = in;
+    struct merkle_hash nodes[MERKLE_PROOF_MAX];
+    size_t n;
+    TRY(audit_prove_consistency(w, w->tenant_id, (uint64_t)q->from, (uint64_t)q->to, nodes, &n, e));
+    proof_of(w->arena, q->from, q->to, nodes, n, out);
+    return ERR_OK;
+}
+
+static enum errc heads(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct heads_in *page = in;
+    struct page_out *ret = out;
+    struct audit_head_row *rows;
+    size_t n;
+    TRY(audit_heads(w, w->tenant_id, (uint64_t)page->after, (size_t)page->page_size, &rows, &n, e));
+    struct head_item *items = ARENA_ARRAY(w->arena, struct head_item, n + 1);
+    for (size_t i = 0; i < n; i++)
+        items[i] = (struct head_item){ rows[i].size, { rows[i].ts_us }, rows[i].key_id, { rows[i].body },
+                                       audit_hex(w->arena, rows[i].signature.ptr, rows[i].signature.len) };
+    ret->items = (struct slice){ items, n };
+    return ERR_OK;
+}
+
+static enum errc hmac_test(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct hmac_in *q = in;
+    struct hmac_out *ret = out;
+    struct str *seals;
+    TRY(audit_pii_test(w, w->tenant_id, q->user_id, AUDIT_PII_SOURCE, q->value, &seals, &ret->seals.n, e));
+    ret->seals.items = seals;
+    audit_event_detail(&call_of(w)->audit, AUDIT_D_INT("seals", ret->seals.n));
     return ERR_OK;
 }
 
@@ -69,17 +197,34 @@ static enum errc head(struct work *w, const void *in, void *out, struct err *e)
         return FAIL(e, NOT_FOUND, "No head of this log is signed yet; one is being signed, ask again in a moment");
     }
     TRY(rc);
-    *ret = (struct head_out){ (int64_t)h.size, hex_of(w->arena, &h.root, 32), hex_of(w->arena, &h.chain, 32),
-                              str_dup(w->arena, str_c(h.key_id)), { body }, hex_of(w->arena, sig, AUDIT_SIG) };
+    *ret = (struct head_out){ (int64_t)h.size, audit_hex(w->arena, &h.root, 32), audit_hex(w->arena, &h.chain, 32),
+                              str_dup(w->arena, str_c(h.key_id)), { body }, audit_hex(w->arena, sig, AUDIT_SIG) };
     return ERR_OK;
 }
 
-static enum errc zone_key(struct work *w, struct str zone, uint8_t public_key[ED25519_PUBLIC], struct str *key_id, struct err *e)
+/* An actor is a user's id or a kind; words that no event has are refused. */
+enum errc audit_filter_of(struct timestamp from, struct timestamp to, struct str actor, struct str action, struct str resource, struct audit_filter *ret,
+                          struct err *e)
+{
+    struct uuid user;
+    *ret = (struct audit_filter){ .from_us = from.us, .until_us = to.us };
+    if (str_starts(actor, "usr_") && uuid_parse(str_n(actor.ptr + 4, actor.len - 4), &user))
+        uuid_text(user, ret->actor);
+    else if (actor.ptr)
+        memcpy(ret->actor, actor.ptr, actor.len);
+    if (action.ptr)
+        memcpy(ret->action, action.ptr, action.len);
+    if (resource.ptr)
+        memcpy(ret->resource, resource.ptr, resource.len);
+    return audit_filter_is_valid(ret) ? ERR_OK : FAIL(e, UNPROCESSABLE, "The filter's time is empty, or a word of it has characters that no event has");
+}
+
+enum errc audit_zone_key(struct work *w, struct str zone, uint8_t public_key[ED25519_PUBLIC], struct str *key_id, struct err *e)
 {
     uint8_t id[KEY_ID_BYTES], hash[32];
     TRY(keyd_public_key(w->app->keyd, zone, public_key, id, e));
     sha256(public_key, ED25519_PUBLIC, hash);       /* the audit log names keys by the whole hash */
-    *key_id = hex_of(w->arena, hash, 32);
+    *key_id = audit_hex(w->arena, hash, 32);
     return ERR_OK;
 }
 
@@ -96,7 +241,7 @@ static enum errc keys(struct work *w, const void *in, void *out, struct err *e)
         struct key_item *k = &items[ret->items.n];
         if (!keyd_client_has_zone(w->app->keyd, zones[i]))
             continue;
-        TRY(zone_key(w, zones[i], pub, &k->key_id, e));
+        TRY(audit_zone_key(w, zones[i], pub, &k->key_id, e));
         char *text = arena_alloc(w->arena, BASE64_MAX(ED25519_PUBLIC));
         k->zone = zones[i];
         k->public_key = str_n(text, base64_encode(pub, ED25519_PUBLIC, text, false));
@@ -106,110 +251,28 @@ static enum errc keys(struct work *w, const void *in, void *out, struct err *e)
     return ERR_OK;
 }
 
-struct export_stream { struct http_exchange *x; bool begun; struct str request_id; };
-
-/* Waits for a slow reader instead of dropping it: an export is one reader's own, and its thread is bounded by the pool. */
-static enum errc export_sink(void *ctx, const void *p, size_t n, struct err *e)
-{
-    struct export_stream *s = ctx;
-    if (!s->begun) {
-        struct http_header h[] = { { STR("X-Request-Id"), s->request_id }, { STR("Content-Disposition"), STR("attachment; filename=\"audit.jsonl\"") } };
-        TRY(http_stream_begin(s->x, 200, STR("application/jsonl"), h, 2, 4 << 20));
-        s->begun = true;
-    }
-    for (int tries = 0; tries < 3000; tries++) {
-        if (http_stream_write(s->x, p, n))
-            return ERR_OK;
-        if (http_stream_gone(s->x))
-            break;
-        struct timespec pause = { 0, 10000000 };
-        nanosleep(&pause, NULL);
-    }
-    return FAIL(e, DEADLINE, "The reader of the export has gone or is too slow");
-}
-
-static enum errc note_export(struct call *c, struct err *e)
-{
-    struct work *w = &c->work;
-    struct audit_event ev = audit_event_of(w, AUDIT_AUDIT_EXPORT);
-    ev.actor = AUDIT_USER;
-    ev.actor_id = c->principal->user_id;
-    ev.token_id = c->principal->token_id;
-    ev.zone = c->principal->home_zone;
-    ev.resource_kind = STR("audit");
-    ev.http_status = 200;
-    TRY(db_begin(w->app->pool, scope_of(w), 0, w->arena, &w->tx, e));
-    enum errc rc = audit_append(w, &ev, e);
-    if (rc == ERR_OK)
-        rc = db_commit(w->tx, e);
-    db_rollback(w->tx);
-    w->tx = NULL;
-    return rc;
-}
-
-/* Asks the sequencer for a head that covers what has happened until now; after HEAD_WAIT_MS the newest there is will do. */
-static void await_head(struct work *w)
-{
-    for (int waited = 0; waited < HEAD_WAIT_MS; waited += HEAD_STEP_MS) {
-        struct audit_head h = { 0 };
-        struct str body;
-        struct err e;
-        uint8_t sig[AUDIT_SIG];
-        wake_publish(w->app->redis, STR(WAKE_AUDIT), STR("1"));
-        struct timespec pause = { 0, HEAD_STEP_MS * 1000000 };
-        nanosleep(&pause, NULL);
-        if (db_begin(w->app->pool, scope_of(w), TX_READ_ONLY, w->arena, &w->tx, &e) != ERR_OK)
-            continue;
-        bool fresh = audit_newest_head(w, w->tenant_id, &h, &body, sig, &e) == ERR_OK && h.ts_us >= w->now_us;
-        db_rollback(w->tx);
-        w->tx = NULL;
-        if (fresh)
-            return;
-    }
-}
-
-static enum errc export(struct call *c, struct err *e)
-{
-    const struct export_in *in = c->in;
-    struct work *w = &c->work;
-    struct export_stream s = { c->exchange, false, w->request_id };
-    struct audit_key key = { 0 };
-    struct audit_export_opts o = { .tenant_id = w->tenant_id, .from = (uint64_t)in->from, .to = (uint64_t)in->to, .sink = export_sink, .sink_ctx = &s };
-    struct audit_export_result result;
-    struct str id;
-    struct str zone = c->principal->home_zone;
-    if (zone.len && keyd_client_has_zone(w->app->keyd, zone)) {
-        TRY(zone_key(w, zone, key.pub, &id, e));
-        memcpy(key.key_id, id.ptr, id.len);
-        o.keys = &key;
-        o.key_count = 1;
-    }
-    TRY(note_export(c, e));
-    if (!in->to)
-        await_head(w);
-    struct principal *p = c->principal;
-    enum errc rc = audit_export(w, &o, &result, e);
-    if (!s.begun)
-        return rc != ERR_OK ? rc : FAIL(e, NOT_FOUND, "There is nothing to export yet");
-    if (rc != ERR_OK)
-        log_err(LOG_WARN, "audit.export_cut", e);       /* the bundle lacks its footer: no verifier takes it for whole */
-    c->principal = NULL;
-    http_stream_end(s.x);
-    principal_unref(p);
-    return ERR_OK;
-}
-
 static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/audit/events", .op = "audit_events", .perm = PERM_AUDIT_READ, .handler = events, .in = &audit_page_schema,
-      .status = 200, .out = &audit_item_schema, .flags = R_LIST, .resource = "audit", .audited = true, .audit = AUDIT_AUDIT_READ, .sql_max = 3,
+      .status = 200, .out = &audit_item_schema, .flags = R_LIST, .resource = "audit", .audited = true, .audit = AUDIT_AUDIT_READ, .sql_max = 210,
       .doc = "Events of the own log, oldest first" },
+    { .method = HTTP_GET, .path = "/v1/audit/events/{event_id}", .op = "audit_event", .perm = PERM_AUDIT_READ, .handler = event,
+      .in = &event_ref_schema, .status = 200, .out = &audit_item_schema, .resource = "event", .audited = true, .audit = AUDIT_AUDIT_READ, .sql_max = 4,
+      .doc = "One event of the own log" },
+    { .method = HTTP_GET, .path = "/v1/audit/proofs/inclusion", .op = "audit_proof_inclusion", .perm = PERM_AUDIT_READ, .handler = inclusion,
+      .in = &inclusion_in_schema, .status = 200, .out = &proof_out_schema, .flags = R_NO_TX,
+      .doc = "That an entry is in the tree of a signed head (RFC 9162 §2.1.3)" },
+    { .method = HTTP_GET, .path = "/v1/audit/proofs/consistency", .op = "audit_proof_consistency", .perm = PERM_AUDIT_READ, .handler = consistency,
+      .in = &consistency_in_schema, .status = 200, .out = &proof_out_schema, .flags = R_NO_TX,
+      .doc = "That a newer tree extends an older one (RFC 9162 §2.1.4)" },
+    { .method = HTTP_GET, .path = "/v1/audit/heads", .op = "audit_heads", .perm = PERM_AUDIT_READ, .handler = heads, .in = &heads_in_schema,
+      .status = 200, .out = &head_item_schema, .flags = R_LIST, .sql_max = 1, .doc = "Signed heads of the own log, oldest first" },
     { .method = HTTP_GET, .path = "/v1/audit/head", .op = "audit_head", .perm = PERM_AUDIT_READ, .handler = head, .status = 200, .out = &head_out_schema,
       .sql_max = 2, .doc = "The newest signed head of the own log" },
     { .method = HTTP_GET, .path = "/v1/audit/keys", .op = "audit_keys", .perm = PERM_AUDIT_READ, .handler = keys, .status = 200, .out = &key_item_schema,
       .flags = R_LIST | R_NO_TX, .doc = "Public keys that sign the log's heads" },
-    { .method = HTTP_GET, .path = "/v1/audit/export", .op = "audit_export", .perm = PERM_AUDIT_EXPORT, .raw = export, .in = &export_in_schema,
-      .status = 200, .content_type = "application/jsonl", .resource = "audit", .audit = AUDIT_AUDIT_EXPORT,
-      .doc = "The log as a bundle that verifies offline" },
+    { .method = HTTP_POST, .path = "/v1/audit/hmac-test", .op = "audit_hmac_test", .perm = PERM_PERSON_ERASE, .handler = hmac_test, .in = &hmac_in_schema,
+      .status = 200, .out = &hmac_out_schema, .rate = RL_WRITE, .resource = "audit", .audited = true, .audit = AUDIT_AUDIT_READ,
+      .doc = "How a known address stands sealed in the log, to look for it in an export" },
 };
 extern const struct route_table audit_routes;
 ROUTE_TABLE(audit_routes, rows);

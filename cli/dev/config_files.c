@@ -92,6 +92,7 @@ static enum errc write_scheduler(struct dev *d, struct err *e)
     TRY(add_db(d, &b, "db.url", "falaj_scheduler", e));
     TRY(add_db(d, &b, "scheduler.url", "falaj_scheduler", e));
     TRY(add_db(d, &b, "sequencer.url", "falaj_sequencer", e));
+    TRY(add_db(d, &b, "audit.retention_url", "falaj_retention", e));
     add_shared(d, &b);
     return save(d, "scheduler", &b, e);
 }

@@ -22,6 +22,7 @@ struct principal;
 struct capacity_cache;
 struct residency_cache;
 struct local_auth;
+struct audit_pii;
 
 struct app {
     const char *program;
@@ -35,6 +36,7 @@ struct app {
     struct capacity_cache *capacity; /* api only: largest machines, scheduler/capacity.h */
     struct residency_cache *residency; /* api only: where tenants' data may be, tenants/residency_facts.h */
     struct local_auth *auth;        /* api only: sign-in secrets and password hashing, tenants/local_auth.h */
+    struct audit_pii *pii;          /* api only: keys of personal fields, audit/pii.h */
     void *extra;                    /* the daemon's own state (api: struct api) */
 };
 

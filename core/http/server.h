@@ -109,9 +109,13 @@ void http_reply_producer(struct http_exchange *x, int status, struct str content
                          void *p);
 
 /* Streams. buffer_max: bytes that may wait for the peer. After begin, only the thread(s) of the stream touch x, and
- * http_stream_end must be called exactly once, also after a write said false. */
+ * http_stream_end or http_stream_abort must be called exactly once, also after a write said false. */
 enum errc http_stream_begin(struct http_exchange *x, int status, struct str content_type, const struct http_header *headers,
                             size_t nheaders, size_t buffer_max);
 bool http_stream_write(struct http_exchange *x, const void *p, size_t n);   /* false: peer gone or too slow; nothing queued */
 bool http_stream_gone(const struct http_exchange *x);
+/* Bytes that may be written now without losing the peer: a writer with much to say waits until there is room. */
+size_t http_stream_room(struct http_exchange *x);
 void http_stream_end(struct http_exchange *x);
+/* Instead of the end, when what was sent is not all: the connection is cut so that the peer sees it. */
+void http_stream_abort(struct http_exchange *x);

@@ -131,17 +131,38 @@ bool http_stream_gone(const struct http_exchange *x)
     return atomic_load(&x->stream->gone) || atomic_load(&x->stream->overrun);
 }
 
-void http_stream_end(struct http_exchange *x)
+size_t http_stream_room(struct http_exchange *x)
+{
+    struct http_stream *s = x->stream;
+    pthread_mutex_lock(&s->mutex);
+    size_t room = s->max - s->len;
+    pthread_mutex_unlock(&s->mutex);
+    return room;
+}
+
+static void end_stream(struct http_exchange *x, bool is_whole)
 {
     struct http_stream *s = x->stream;
     pthread_mutex_lock(&s->mutex);
     s->ended = true;
+    if (!is_whole)
+        s->overrun = true;      /* makes the next read cut the connection */
     if (s->starved) {
         s->starved = false;
         exchange_wake(x);
     }
     pthread_mutex_unlock(&s->mutex);
     exchange_unref(x);
+}
+
+void http_stream_end(struct http_exchange *x)
+{
+    end_stream(x, true);
+}
+
+void http_stream_abort(struct http_exchange *x)
+{
+    end_stream(x, false);
 }
 
 void stream_peer_gone(struct http_exchange *x, bool connection_ends)

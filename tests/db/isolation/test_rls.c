@@ -23,6 +23,7 @@ static const struct { const char *table, *reason; } open_tables[] = {
     { "login_guard", "tries are counted before it is known whose account it is; digests only" },
     { "device_grant", "a device has no tenant until somebody lets it in; found by digests of random codes only" },
     { "audit_cursor", "how far the sequencer is; one row, no tenant" },
+    { "audit_task", "when the log's regular work was done; no tenant" },
 };
 
 static const struct { const char *index, *reason; } wide_indexes[] = {
@@ -101,6 +102,13 @@ static void fill(struct uuid t)
         "INSERT INTO audit_log_state (tenant_id, size, chain, frontier) VALUES ('%s', 1, 'x', 'x');"
         "INSERT INTO audit_head (tenant_id, size, root, chain, ts_us, key_id, zone, body, signature) VALUES"
         " ('%s', 1, sha256('x'), 'x', 1, 'k', 'z', 'x', sha512('x'))", id, id, id, id, id, id);
+    sql("INSERT INTO audit_hold (tenant_id, hold_id, reason, placed_by) VALUES ('%s', '%s', 'r', '%s');"
+        "INSERT INTO audit_retention (tenant_id, class, keep_days) VALUES ('%s', 'JOB', 3000);"
+        "INSERT INTO audit_subject_key (tenant_id, subject_id, key_id, zone, key_version, wrapped) VALUES ('%s', '%s', '%s', 'ae-dxb-1', 1, 'x');"
+        "INSERT INTO audit_export (tenant_id, export_id, format, from_tseq, to_tseq, head_size, created_us, created_by) VALUES"
+        " ('%s', '%s', 'csv', 1, 1, 1, 1, '%s');"
+        "INSERT INTO audit_anchor (tenant_id, anchor_id, kind, target, size, head_sha, outcome) VALUES ('%s', '%s', 'file', 'f', 1, sha256('x'), 'success')",
+        id, id, hex(u), id, id, id, id, id, id, hex(u), id, id);
 }
 
 static void fill_residency(struct uuid t)

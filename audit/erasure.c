@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* erasure.c - destroying a person's key. */
+#include "audit/erasure.h"
+#include "audit/hold.h"
+#include "audit/pii.h"
+#include "core/db/tx.h"
+
+SCHEMA_EXTERN(audit_erasure, "A person erased from the log's readable part",
+    FIELD_ID(audit_erasure, user_id, "usr", 0, .doc = "Who"), FIELD(audit_erasure, erased_at, 0, .doc = "When"),
+    FIELD(audit_erasure, had_fields, 0, .doc = "Whether sealed fields of that person may stand in the log"));
+
+struct key_row { bool is_erased; };
+SCHEMA_OF(key_row, "A subject's key", FIELD(key_row, is_erased, 0, .doc = "Destroyed already"));
+static const struct stmt user_lock = { .name = "audit_erase_user_lock", .params = "uus", .card = CARD_NONE, .sql =
+  "UPDATE app_user SET name = $3, state = 'DISABLED', version = version + 1 WHERE tenant_id = $1 AND user_id = $2" };
+static const struct stmt key_lock = { .name = "audit_erase_key_lock", .params = "uu", .row = &key_row_schema, .card = CARD_MAYBE, .sql =
+  "SELECT erased_at IS NOT NULL AS is_erased FROM audit_subject_key WHERE tenant_id = $1 AND subject_id = $2 FOR UPDATE" };
+static const struct stmt key_destroy = { .name = "audit_erase_key", .params = "uuu", .card = CARD_NONE, .sql =
+  "UPDATE audit_subject_key SET wrapped = NULL, erased_at = clock_timestamp(), erased_by = $3\n"
+  " WHERE tenant_id = $1 AND subject_id = $2 AND erased_at IS NULL" };
+/* No key yet: a row that says so, beside whatever key of the tenant there is. */
+static const struct stmt key_forbid = { .name = "audit_erase_forbid", .params = "uuuu", .card = CARD_NONE, .sql =
+  "INSERT INTO audit_subject_key (tenant_id, subject_id, key_id, zone, key_version, erased_at, erased_by)\n"
+  "SELECT $1, $2, $3, k.zone, k.version, clock_timestamp(), $4 FROM tenant_key k WHERE k.tenant_id = $1 LIMIT 1" };
+static const struct stmt get = { .name = "audit_erasure_get", .params = "uu", .row = &audit_erasure_schema, .card = CARD_ONE, .sql =
+  "SELECT subject_id AS user_id, erased_at, false AS had_fields FROM audit_subject_key WHERE tenant_id = $1 AND subject_id = $2" };
+static const struct stmt list = { .name = "audit_erasure_list", .params = "uui", .row = &audit_erasure_schema, .card = CARD_MANY, .sql =
+  "SELECT subject_id AS user_id, erased_at, true AS had_fields FROM audit_subject_key\n"
+  " WHERE tenant_id = $1 AND erased_at IS NOT NULL AND ($2::uuid IS NULL OR subject_id > $2) ORDER BY subject_id LIMIT $3" };
+
+const struct stmt *const audit_erasure_stmts[] = { &user_lock, &key_lock, &key_destroy, &key_forbid, &get, &list, NULL };
+
+enum errc audit_erase_person(struct work *w, struct uuid user_id, struct uuid by, struct audit_erasure *ret, struct err *e)
+{
+    struct key_row key = { 0 };
+    bool has_key;
+    int64_t n;
+    char id[UUID_HEX];
+    TRY(audit_hold_refuse_subject(w, user_id, e));
+    hex_encode(user_id.b, 16, id);
+    TRY(db_exec(w->tx, &user_lock, ARGS(A_UUID(w->tenant_id), A_UUID(user_id), A_STR(str_fmt(w->arena, "erased-%s", id))), &n, e));
+    if (n == 0)
+        return FAIL(e, NOT_FOUND, "There is no such object");
+    TRY(db_maybe(w->tx, &key_lock, ARGS(A_UUID(w->tenant_id), A_UUID(user_id)), &key, &has_key, e));
+    if (has_key && key.is_erased)
+        return FAIL(e, CONFLICT, "That person was erased already");
+    TRY(has_key ? db_exec(w->tx, &key_destroy, ARGS(A_UUID(w->tenant_id), A_UUID(user_id), A_UUID(by)), &n, e)
+                : db_exec(w->tx, &key_forbid, ARGS(A_UUID(w->tenant_id), A_UUID(user_id), A_UUID(uuid_v7(w->now_us)), A_UUID(by)), &n, e));
+    if (n == 0) {       /* a tenant without any key has sealed nothing */
+        *ret = (struct audit_erasure){ user_id, { w->now_us }, false };
+        return ERR_OK;
+    }
+    TRY(db_one(w->tx, &get, ARGS(A_UUID(w->tenant_id), A_UUID(user_id)), ret, e));
+    ret->had_fields = has_key;
+    return ERR_OK;
+}
+
+enum errc audit_erasure_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
+{
+    return db_many(w->tx, &list, ARGS(A_UUID(w->tenant_id), A_UUID_OR_NULL(position), A_I64(limit)), ret, (size_t)limit, e);
+}

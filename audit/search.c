@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* search.c - reading a log.
+ *
+ * One statement per way in: the condition that its index serves stands in the text, so that a prepared plan uses it whatever the values;
+ * the other conditions are the same in all and filter what the index gives. */
+#include "audit/search.h"
+#include "audit/export_int.h"
+#include "core/base/assert.h"
+#include "core/base/cleanup.h"
+
+enum { PAGE_BYTES = 64 << 20 };
+
+struct found_row {
+    int64_t tseq;
+    struct uuid event_id;
+    struct bytes leaf, chain, body;
+};
+SCHEMA_OF(found_row, "An entry of a log", FIELD(found_row, tseq, 0, .doc = "Its number"), FIELD(found_row, event_id, 0, .doc = "The event"),
+    FIELD(found_row, leaf, 0, .doc = "Its hash"), FIELD(found_row, chain, 0, .doc = "Chain value"),
+    FIELD(found_row, body, 0, .max = 65536, .doc = "Canonical bytes; absent: dropped by retention"));
+
+#define SEARCH_ROWS "SELECT s.tseq, s.event_id, s.leaf, s.chain, e.body FROM audit_seq s\n" \
+  "  LEFT JOIN audit_event e ON e.tenant_id = s.tenant_id AND e.event_id = s.event_id\n" \
+  " WHERE s.tenant_id = $1 "
+#define SEARCH_SQL(drive) SEARCH_ROWS "AND s.tseq > $2 AND s.tseq <= $3 " drive "\n" \
+  "   AND ($4::timestamptz IS NULL OR s.at >= $4) AND ($5::timestamptz IS NULL OR s.at < $5)\n" \
+  "   AND ($6::text IS NULL OR s.actor = $6) AND ($7::uuid IS NULL OR s.actor_id = $7)\n" \
+  "   AND ($8::text IS NULL OR s.resource_kind = $8) AND ($9::text IS NULL OR s.resource_id = $9)\n" \
+  "   AND ($10::text IS NULL OR s.action >= $10 AND s.action < $11) AND ($12::text IS NULL OR s.request_id = $12)\n" \
+  "   AND ($13::text IS NULL OR right(s.code, 1) = $13) AND ($14::text[] IS NULL OR s.source = ANY ($14))\n" \
+  " ORDER BY s.tseq LIMIT $15"
+#define SEARCH(id, drive) static const struct stmt search_##id = { .name = "audit_search_" #id, .params = "uiittsussssssSi", \
+  .row = &found_row_schema, .card = CARD_MANY, .sql = SEARCH_SQL(drive) }
+SEARCH(all, "");
+SEARCH(since, "AND s.at >= $4");
+SEARCH(actor, "AND s.actor_id = $7");
+SEARCH(resource, "AND s.resource_id = $9");
+SEARCH(action, "AND s.action >= $10 AND s.action < $11");
+SEARCH(request, "AND s.request_id = $12");
+SEARCH(refused, "AND right(s.code, 1) <> 'S'");
+
+static const struct stmt get = { .name = "audit_get", .params = "uu", .row = &found_row_schema, .card = CARD_ONE, .sql =
+  SEARCH_ROWS "AND s.event_id = $2" };
+
+struct heads_row {
+    int64_t size, ts_us;
+    struct str key_id;
+    struct bytes body, signature;
+};
+SCHEMA_OF(heads_row, "A signed head", FIELD(heads_row, size, 0, .doc = "Entries"), FIELD(heads_row, ts_us, 0, .doc = "When"),
+    FIELD(heads_row, key_id, 0, .doc = "What signed it"), FIELD(heads_row, body, 0, .max = HEAD_BODY_MAX, .doc = "Canonical bytes"),
+    FIELD(heads_row, signature, 0, .doc = "Ed25519"));
+static const struct stmt heads = { .name = "audit_heads", .params = "uii", .row = &heads_row_schema, .card = CARD_MANY, .sql =
+  "SELECT size, ts_us, key_id, body, signature FROM audit_head WHERE tenant_id = $1 AND size > $2 ORDER BY size LIMIT $3" };
+struct size_row { int64_t size; };
+SCHEMA_OF(size_row, "How far a log is numbered", FIELD(size_row, size, 0, .doc = "Entries"));
+static const struct stmt log_size = { .name = "audit_log_size", .params = "u", .row = &size_row_schema, .card = CARD_MAYBE, .sql =
+  "SELECT size FROM audit_log_state WHERE tenant_id = $1" };
+
+const struct stmt *const audit_search_stmts[] = { &search_all, &search_since, &search_actor, &search_resource, &search_action, &search_request,
+                                                  &search_refused, &get, &heads, &log_size, NULL };
+
+static enum errc row_of(const struct found_row *r, struct audit_row *ret, struct err *e)
+{
+    if (r->leaf.data.len != MERKLE_HASH || r->chain.data.len != MERKLE_HASH)
+        return FAIL(e, DAMAGED, "entry %lld of the audit log is damaged", (long long)r->tseq);
+    *ret = (struct audit_row){ .tseq = (uint64_t)r->tseq, .event_id = r->event_id, .body = r->body.data };
+    memcpy(ret->leaf.b, r->leaf.data.ptr, MERKLE_HASH);
+    memcpy(ret->chain.b, r->chain.data.ptr, MERKLE_HASH);
+    return ERR_OK;
+}
+
+/* What the filter's words mean as conditions. */
+struct words {
+    struct uuid actor_id;
+    struct str actor, resource_kind, resource_id, action_from, action_until;
+};
+
+static bool is_id(struct str s)
+{
+    struct str prefix, rest;
+    return str_cut(s, '_', &prefix, &rest) && rest.len == 32;
+}
+
+static struct words words_of(struct arena *a, const struct audit_filter *f)
+{
+    struct words r = { 0 };
+    struct str actor = str_c(f->actor), resource = str_c(f->resource), action = str_c(f->action);
+    if (actor.len && !uuid_parse(actor, &r.actor_id))
+        r.actor = actor;
+    if (resource.len)
+        *(is_id(resource) ? &r.resource_id : &r.resource_kind) = resource;
+    if (action.len) {
+        bool is_prefix = action.ptr[action.len - 1] == '.';
+        r.action_from = action;
+        /* '/' follows '.', and nothing sorts between a word and the word with \1 behind it. */
+        r.action_until = is_prefix ? str_fmt(a, "%.*s/", (int)action.len - 1, action.ptr) : str_fmt(a, "%.*s\1", STR_ARG(action));
+    }
+    return r;
+}
+
+static const struct stmt *way_in(const struct audit_search *q, const struct words *w)
+{
+    if (q->request_id.ptr)
+        return &search_request;
+    if (w->resource_id.ptr)
+        return &search_resource;
+    if (!uuid_is_nil(w->actor_id))
+        return &search_actor;
+    if (q->verdict == VERDICT_DENIED || q->verdict == VERDICT_FAILED)
+        return &search_refused;
+    if (w->action_from.ptr)
+        return &search_action;
+    return q->filter.from_us ? &search_since : &search_all;
+}
+
+enum errc audit_search(struct work *w, struct uuid tenant, const struct audit_search *q, size_t limit, struct audit_row **ret, size_t *ret_n,
+                       struct err *e)
+{
+    static const char *const verdicts[] = { NULL, "S", "D", "F" };
+    struct { struct found_row *items; size_t n; } rows = { 0 };
+    struct words f = words_of(w->arena, &q->filter);
+    int64_t upto = q->upto ? (int64_t)q->upto : INT64_MAX;
+    TRY(db_many(w->tx, way_in(q, &f),
+                ARGS(A_UUID(tenant), A_I64((int64_t)q->after), A_I64(upto), A_TIME_US(q->filter.from_us), A_TIME_US(q->filter.until_us),
+                     A_STR(f.actor), A_UUID_OR_NULL(f.actor_id), A_STR(f.resource_kind), A_STR(f.resource_id), A_STR(f.action_from),
+                     A_STR(f.action_until), A_STR(q->request_id), A_TEXT(verdicts[q->verdict]),
+                     q->sources ? A_STRS(q->sources, q->source_count) : A_NULL('S'), A_I64((int64_t)limit)), &rows, limit, e));
+    struct audit_row *out = ARENA_ARRAY(w->arena, struct audit_row, rows.n + 1);
+    for (size_t i = 0; i < rows.n; i++)
+        TRY(row_of(&rows.items[i], &out[i], e));
+    *ret = out;
+    *ret_n = rows.n;
+    return ERR_OK;
+}
+
+enum errc audit_get(struct work *w, struct uuid tenant, struct uuid event_id, struct audit_row *ret, struct err *e)
+{
+    struct found_row row;
+    TRY(db_one(w->tx, &get, ARGS(A_UUID(tenant), A_UUID(event_id)), &row, e));
+    return row_of(&row, ret, e);
+}
+
+enum errc audit_heads(struct work *w, struct uuid tenant, uint64_t after, size_t limit, struct audit_head_row **ret, size_t *ret_n, struct err *e)
+{
+    struct { struct heads_row *items; size_t n; } rows = { 0 };
+    TRY(db_many(w->tx, &heads, ARGS(A_UUID(tenant), A_I64((int64_t)after), A_I64((int64_t)limit)), &rows, limit, e));
+    struct audit_head_row *out = ARENA_ARRAY(w->arena, struct audit_head_row, rows.n + 1);
+    for (size_t i = 0; i < rows.n; i++) {
+        const struct heads_row *r = &rows.items[i];
+        out[i] = (struct audit_head_row){ r->size, r->ts_us, r->key_id, r->body.data, r->signature.data };
+    }
+    *ret = out;
+    *ret_n = rows.n;
+    return ERR_OK;
+}
+
+static enum errc prove(struct work *w, struct uuid tenant, uint64_t size, const struct merkle_range *ranges, size_t n, struct merkle_hash *out,
+                       struct err *e)
+{
+    CLEANUP(arena_freep) struct arena *page = arena_new(PAGE_BYTES);
+    struct export x = { w, tenant, page };
+    struct size_row row = { 0 };
+    struct db_tx *tx;
+    bool found;
+    TRY(export_begin_page(&x, &tx, e));
+    enum errc rc = db_maybe(tx, &log_size, ARGS(A_UUID(tenant)), &row, &found, e);
+    db_rollback(tx);
+    if (rc != ERR_OK)
+        return rc;
+    if ((uint64_t)row.size < size)
+        return FAIL(e, NOT_FOUND, "The log has %lld entries", (long long)row.size);
+    return export_roots(&x, ranges, n, out, e);
+}
+
+enum errc audit_prove_inclusion(struct work *w, struct uuid tenant, uint64_t tseq, uint64_t size, struct merkle_hash *out, size_t *ret_n,
+                                struct err *e)
+{
+    struct merkle_range r[MERKLE_PROOF_MAX];
+    if (tseq == 0 || tseq > size)
+        return FAIL_AT(e, UNPROCESSABLE, "/tseq", "An entry has a number from 1 to the size of the tree");
+    *ret_n = (size_t)merkle_inclusion_ranges(tseq - 1, size, r);
+    return prove(w, tenant, size, r, *ret_n, out, e);
+}
+
+enum errc audit_prove_consistency(struct work *w, struct uuid tenant, uint64_t from, uint64_t to, struct merkle_hash *out, size_t *ret_n,
+                                  struct err *e)
+{
+    struct merkle_range r[MERKLE_PROOF_MAX];
+    if (from == 0 || from > to)
+        return FAIL_AT(e, UNPROCESSABLE, "/from", "The older tree is not empty and not larger than the newer one");
+    *ret_n = (size_t)merkle_consistency_ranges(from, to, r);
+    return prove(w, tenant, to, r, *ret_n, out, e);
+}

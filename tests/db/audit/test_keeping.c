@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_keeping.c - what is searched, held, dropped, erased and exported again, and that every proof outlives it; and what a database
+ * administrator does past Falaj is seen. With a real falaj-keyd for the keys of persons. About 6 s. */
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "core/crypto/hash.h"
+#include "core/crypto/secmem.h"
+#include "core/db/session.h"
+#include "keys/client.h"
+#include "tests/db/audit/fixture.h"
+
+static char dir[64];
+static pid_t keyd;
+static struct uuid ann, bob, officer;
+static struct db_pool *retention_pool;
+static struct arena *results;
+
+static void sql(const char *fmt, ...) PRINTF_LIKE(1, 2);
+static void sql(const char *fmt, ...)
+{
+    char text[4096];
+    va_list ap;
+    va_start(ap, fmt);
+    assert_in_range(vsnprintf(text, sizeof text, fmt, ap), 1, sizeof text - 1);
+    va_end(ap);
+    pg_harness_exec(pg, DB, text);
+}
+
+static int64_t number(const char *text)
+{
+    CLEANUP(db_session_freep) struct db_session *s = NULL;
+    struct db_text_rows rows;
+    int64_t n = -1;
+    OK(db_session_new(pg_harness_conninfo(pg, "postgres", DB), "test", 30000, &s, &e));
+    OK(db_session_query(s, text, NULL, 0, results, &rows, &e));
+    assert_int_equal(rows.nrows, 1);
+    assert_true(str_to_i64(rows.cells[0], INT64_MIN, INT64_MAX, &n));
+    return n;
+}
+
+static const char *hex(struct uuid u)
+{
+    static char texts[8][UUID_TEXT];
+    static int next;
+    char *t = texts[next++ % 8];
+    uuid_text(u, t);
+    return t;
+}
+
+static void start_keyd(void)
+{
+    char bin[512], sock[128], file[128], zones[160];
+    snprintf(dir, sizeof dir, "/tmp/audit_XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    snprintf(bin, sizeof bin, "%s/falaj-keyd", getenv("FALAJ_BIN") ? getenv("FALAJ_BIN") : ".");
+    snprintf(sock, sizeof sock, "%s/keyd.sock", dir);
+    snprintf(file, sizeof file, "%s/root", dir);
+    keyd = fork();
+    if (keyd == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        execl(bin, bin, "--zone", "ae-dxb-1", "--socket", sock, "--softfile", file, "--init", (char *)NULL);
+        _exit(127);
+    }
+    for (int i = 0; i < 1000 && access(sock, F_OK); i++)
+        usleep(10000);
+    snprintf(zones, sizeof zones, "ae-dxb-1=%s", sock);
+    OK(keyd_client_new(str_c(zones), 3000, &fx_keyd, &e));
+}
+
+static void give_key(struct uuid tenant)
+{
+    struct tkek_ref ref = { STR("ae-dxb-1"), tenant, STR(KEY_PURPOSE_DATA), 1 };
+    struct key_blob blob;
+    char text[2 * KEY_BLOB_MAX + 1];
+    OK(keyd_tkek_new(fx_keyd, &ref, &blob, &e));
+    hex_encode(blob.b, blob.n, text);
+    sql("INSERT INTO tenant_key (tenant_id, zone, version, state, wrapped, root_version, provider) VALUES ('%s', 'ae-dxb-1', 1, 'PRIMARY', '\\x%s', 1, 's')",
+        hex(tenant), text);
+}
+
+static struct uuid add_user(const char *name)
+{
+    struct uuid u = uuid_v7(clock_wall_us(&clock_system));
+    sql("INSERT INTO app_user (tenant_id, user_id, name) VALUES ('%s', '%s', '%s')", hex(tenant_a), hex(u), name);
+    return u;
+}
+
+static int begin(void **state)
+{
+    static const struct stmt *const *const lists[] = { audit_retention_drop_stmts, NULL };
+    OK(secmem_init(1 << 20, false, &e));
+    results = arena_new(64u << 20);
+    setup(state);
+    start_keyd();
+    give_key(tenant_a);
+    give_key(tenant_b);
+    ann = add_user("ann");
+    bob = add_user("bob");
+    officer = add_user("officer");
+    fx_pii = audit_pii_new();
+    retention_pool = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(pg, "falaj_retention", DB), .size = 1, .lists = lists });
+    OK(db_pool_check(retention_pool, &e));
+    sql("UPDATE audit_shadow SET event_id = gen_random_uuid()");
+    return 0;
+}
+
+static int end(void **state)
+{
+    char cmd[96];
+    audit_pii_free(fx_pii);
+    keyd_client_free(fx_keyd);
+    kill(keyd, SIGTERM);
+    waitpid(keyd, NULL, 0);
+    db_pool_free(retention_pool);
+    teardown(state);
+    arena_free(results);
+    snprintf(cmd, sizeof cmd, "rm -rf %s", dir);
+    return system(cmd);
+}
+
+/* n acts of a person, at a time. */
+static void act(struct uuid who, enum audit_code code, int n, int64_t at_us)
+{
+    struct unit *k = unit_open(NULL, SCOPE_TENANT(tenant_a));
+    if (!audit_pii_is_ready(fx_pii, who, k->w.now_us))
+        OK(audit_pii_load(&k->w, fx_pii, tenant_a, who, STR("ae-dxb-1"), &e));
+    unit_close(k);
+    struct unit *u = unit_open(app_pool, SCOPE_TENANT(tenant_a));
+    for (int i = 0; i < n; i++) {
+        struct audit_event ev = audit_event_of(&u->w, code);
+        ev.actor = AUDIT_USER;
+        ev.actor_id = who;
+        ev.ts_us = at_us ? at_us : u->w.now_us;
+        ev.src_ip = STR("203.0.113.7");
+        ev.request_id = STR("req_keeping");
+        ev.resource_kind = STR("job");
+        ev.resource_prefix = "job";
+        ev.resource_id = who;
+        ev.denied = i == 1;
+        OK(audit_append(&u->w, &ev, &e));
+    }
+    unit_commit(u);
+    tick(1000);
+}
+
+static size_t found(struct audit_search q, struct audit_row *last)
+{
+    struct unit *u = unit_open(app_pool, SCOPE_TENANT(tenant_a));
+    struct audit_row *rows;
+    size_t n;
+    OK(audit_search(&u->w, tenant_a, &q, 1000, &rows, &n, &e));
+    if (n && last) {
+        *last = rows[n - 1];
+        last->body = str_dup(results, last->body);
+    }
+    unit_commit(u);
+    return n;
+}
+
+static struct audit_filter filter_of(const char *actor, const char *action, const char *resource)
+{
+    struct audit_filter f = { 0 };
+    snprintf(f.actor, sizeof f.actor, "%s", actor);
+    snprintf(f.action, sizeof f.action, "%s", action);
+    snprintf(f.resource, sizeof f.resource, "%s", resource);
+    return f;
+}
+
+static void events_are_found_by_what_they_say(void **state)
+{
+    (void)state;
+    char job[64] = "job_";
+    act(ann, AUDIT_JOB_SUBMIT, 3, 0);
+    act(bob, AUDIT_JOB_CANCEL, 2, 0);
+    hex_encode(bob.b, 16, job + 4);
+    assert_int_equal(found((struct audit_search){ 0 }, NULL), 5);
+    assert_int_equal(found((struct audit_search){ .filter = filter_of(hex(ann), "", "") }, NULL), 3);
+    assert_int_equal(found((struct audit_search){ .filter = filter_of("user", "", "") }, NULL), 5);
+    assert_int_equal(found((struct audit_search){ .filter = filter_of("worker", "", "") }, NULL), 0);
+    assert_int_equal(found((struct audit_search){ .filter = filter_of("", "job.cancel", "") }, NULL), 2);
+    assert_int_equal(found((struct audit_search){ .filter = filter_of("", "job.", "") }, NULL), 5);
+    assert_int_equal(found((struct audit_search){ .filter = filter_of("", "job.c", "") }, NULL), 0);
+    assert_int_equal(found((struct audit_search){ .filter = filter_of("", "", job) }, NULL), 2);
+    assert_int_equal(found((struct audit_search){ .verdict = VERDICT_DENIED }, NULL), 2);
+    assert_int_equal(found((struct audit_search){ .verdict = VERDICT_SUCCESS, .filter = filter_of(hex(ann), "", "") }, NULL), 2);
+    assert_int_equal(found((struct audit_search){ .request_id = STR("req_keeping"), .after = 3 }, NULL), 2);
+    assert_int_equal(found((struct audit_search){ .request_id = STR("another") }, NULL), 0);
+    assert_int_equal(found((struct audit_search){ .filter = { .from_us = clock_wall_us(&clock_system) + 1000000 } }, NULL), 0);
+    assert_int_equal(found((struct audit_search){ .filter = { .until_us = 1 } }, NULL), 0);
+}
+
+static void an_address_is_sealed_found_and_opened(void **state)
+{
+    (void)state;
+    struct audit_row row;
+    struct unit *u = unit_open(app_pool, SCOPE_TENANT(tenant_a));
+    struct str *seals, text;
+    size_t n;
+    enum audit_pii_state how;
+    OK(audit_pii_test(&u->w, tenant_a, UUID_NIL, AUDIT_PII_SOURCE, STR("203.0.113.7"), &seals, &n, &e));
+    assert_int_equal(n, 2);
+    assert_int_equal(found((struct audit_search){ .sources = seals, .source_count = n }, &row), 5);
+    assert_null(memmem(row.body.ptr, row.body.len, "203.0.113.7", 11));
+    assert_non_null(memmem(row.body.ptr, row.body.len, "\"sealed:1:", 10));
+    OK(audit_pii_read(&u->w, tenant_a, AUDIT_PII_SOURCE, seals[0], &text, &how, &e));
+    assert_true(how == PII_OPEN && str_eq_c(text, "203.0.113.7"));
+    OK(audit_pii_read(&u->w, tenant_b, AUDIT_PII_SOURCE, seals[0], &text, &how, &e));       /* another log's key */
+    assert_int_equal(how, PII_UNREADABLE);
+    OK(audit_pii_test(&u->w, tenant_a, UUID_NIL, AUDIT_PII_SOURCE, STR("203.0.113.8"), &seals, &n, &e));
+    assert_int_equal(found((struct audit_search){ .sources = seals, .source_count = n }, NULL), 0);
+    unit_commit(u);
+}
+
+static void proofs_of_entries_hold(void **state)
+{
+    (void)state;
+    struct merkle_hash nodes[MERKLE_PROOF_MAX];
+    struct audit_row row;
+    struct audit_head h;
+    struct str body;
+    uint8_t sig[AUDIT_SIG];
+    size_t n;
+    sign_heads();
+    found((struct audit_search){ .after = 2, .upto = 3 }, &row);
+    struct unit *u = unit_open(app_pool, SCOPE_TENANT(tenant_a));
+    OK(audit_newest_head(&u->w, tenant_a, &h, &body, sig, &e));
+    unit_commit(u);
+    u = unit_open(NULL, SCOPE_TENANT(tenant_a));
+    OK(audit_prove_inclusion(&u->w, tenant_a, 3, h.size, nodes, &n, &e));
+    assert_true(merkle_verify_inclusion(&row.leaf, 2, h.size, nodes, n, &h.root));
+    assert_false(merkle_verify_inclusion(&row.leaf, 3, h.size, nodes, n, &h.root));
+    assert_int_equal(audit_prove_inclusion(&u->w, tenant_a, 3, h.size + 1, nodes, &n, &e), ERR_NOT_FOUND);
+    assert_int_equal(audit_prove_inclusion(&u->w, tenant_a, 9, h.size, nodes, &n, &e), ERR_UNPROCESSABLE);
+    assert_int_equal(audit_prove_consistency(&u->w, tenant_a, 0, h.size, nodes, &n, &e), ERR_UNPROCESSABLE);
+    OK(audit_prove_consistency(&u->w, tenant_a, 2, h.size, nodes, &n, &e));
+    unit_close(u);
+}
+
+static struct uuid place_hold(struct audit_hold in)
+{
+    struct audit_hold h;
+    struct unit *u = unit_open(app_pool, SCOPE_TENANT(tenant_a));
+    in.reason = STR("case 7");
+    OK(audit_hold_place(&u->w, &in, officer, &h, &e));
+    unit_commit(u);
+    return h.hold_id;
+}
+
+static enum errc erase(struct uuid who)
+{
+    struct audit_erasure r;
+    struct unit *u = unit_open(app_pool, SCOPE_TENANT(tenant_a));
+    enum errc rc = audit_erase_person(&u->w, who, officer, &r, &e);
+    if (rc == ERR_OK)
+        unit_commit(u);
+    else {
+        db_rollback(u->w.tx);
+        unit_close(u);
+    }
+    return rc;
+}
+
+static void lift_hold(struct uuid hold)
+{
+    struct unit *u = unit_open(app_pool, SCOPE_TENANT(tenant_a));
+    OK(audit_hold_lift(&u->w, hold, &e));
+    assert_int_equal(audit_hold_lift(&u->w, hold, &e), ERR_CONFLICT);
+    unit_commit(u);
+}
+
+static void an_erased_person_is_unreadable_and_proofs_stay(void **state)
+{
+    (void)state;
+    struct audit_row row;
+    struct str text;
+    enum audit_pii_state how;
+    struct audit_view *v = test_malloc(sizeof *v);
+    struct uuid hold = place_hold((struct audit_hold){ .subject_id = ann });
+    assert_int_equal(erase(ann), ERR_CONFLICT);
+    assert_int_equal(number("SELECT tenant_has_hold(tenant_id)::int FROM tenant WHERE name = 'aaa'"), 1);
+    assert_int_equal(number("SELECT tenant_has_hold(tenant_id)::int FROM tenant WHERE name = 'bbb'"), 0);
+    lift_hold(hold);
+    found((struct audit_search){ .filter = filter_of(hex(ann), "", "") }, &row);
+    assert_int_equal(erase(ann), ERR_OK);
+    assert_int_equal(erase(ann), ERR_CONFLICT);
+    assert_int_equal(erase(uuid_v7(77)), ERR_NOT_FOUND);
+    assert_true(audit_record_read(row.body, v));
+    struct unit *u = unit_open(app_pool, SCOPE_TENANT(tenant_a));
+    OK(audit_pii_read(&u->w, tenant_a, AUDIT_PII_SOURCE, v->src_ip, &text, &how, &e));
+    assert_int_equal(how, PII_ERASED);
+    unit_commit(u);
+    audit_pii_forget(fx_pii, ann);
+    act(ann, AUDIT_JOB_SUBMIT, 1, 0);       /* no new key is made: the field is withheld */
+    found((struct audit_search){ .filter = filter_of(hex(ann), "", "") }, &row);
+    assert_true(audit_record_read(row.body, v) && !v->src_ip.ptr);
+    assert_int_equal(number("SELECT count(*) FROM app_user WHERE name LIKE 'erased-%' AND state = 'DISABLED'"), 1);
+    sign_heads();
+    export_and_verify((struct audit_export_opts){ .tenant_id = tenant_a }, NULL);
+    test_free(v);
+}
+
+static int64_t drop(void)
+{
+    struct audit_dropped *logs;
+    int64_t sum = 0;
+    size_t n;
+    struct unit *u = unit_open(retention_pool, SCOPE_SYSTEM);
+    OK(audit_retention_drop(&u->w, 100000, &logs, &n, &e));
+    for (size_t i = 0; i < n; i++)
+        sum += logs[i].dropped;
+    unit_commit(u);
+    return sum;
+}
+
+static void what_is_past_its_time_is_dropped_to_its_hash(void **state)
+{
+    (void)state;
+    int64_t old = clock_wall_us(&clock_system) - INT64_C(86400000000) * 100;
+    act(bob, AUDIT_KEY_RELEASE, 4, old);
+    act(officer, AUDIT_KEY_RELEASE, 3, old);
+    assert_int_equal(drop(), 0);                                    /* seven years, and no head covers them */
+    sql("INSERT INTO audit_retention (tenant_id, class, keep_days) VALUES ('%s', 'KEY', 90), ('%s', 'JOB', 10)", hex(tenant_a), hex(tenant_a));
+    assert_int_equal(drop(), 0);
+    sign_heads();
+    sql("INSERT INTO audit_retention (tenant_id, class, zone, keep_days) VALUES ('%s', 'KEY', 'ae-dxb-1', 200)", hex(UUID_NIL));
+    assert_int_equal(drop(), 0);                                    /* the zone's least term */
+    sql("DELETE FROM audit_retention WHERE zone <> ''");
+    struct uuid hold = place_hold((struct audit_hold){ .subject_id = officer });
+    assert_int_equal(drop(), 4);
+    assert_int_equal(drop(), 0);
+    lift_hold(hold);
+    assert_int_equal(drop(), 3);
+    assert_int_equal(found((struct audit_search){ .filter = filter_of("", "key.release", "") }, NULL), 7);
+    assert_int_equal(found((struct audit_search){ .filter = filter_of(hex(officer), "", "") }, NULL), 0);     /* what told of a person is gone */
+    assert_true(tick(1000) >= 2);                                   /* each drop left an event of its own, made by the database */
+    assert_int_equal(found((struct audit_search){ .filter = filter_of("system", "audit.retention", "tenant") }, NULL), 2);
+    sign_heads();
+    struct buf b = BUF(64 << 20);
+    struct unit *u = unit_open(NULL, SCOPE_TENANT(tenant_a));
+    struct audit_export_result r;
+    OK(audit_export(&u->w, &(struct audit_export_opts){ .tenant_id = tenant_a, .sink = sink, .sink_ctx = &b }, &r, &e));
+    assert_non_null(memmem(b.ptr, b.len, "\"event\":null", 12));
+    struct verify_result v = verify_text(buf_str(&b), key, NULL);
+    if (v.damage != VERIFY_OK)
+        assert_non_null(strstr(v.text, "not in the bundle"));               /* whole but for the bodies, which a verifier must be told to accept */
+    unit_close(u);
+    buf_release(&b);
+}
+
+static void run_job(const struct audit_export_job *job, int64_t skip, int64_t last, struct buf *b, struct audit_export_sum *sum)
+{
+    struct unit *u = unit_open(NULL, SCOPE_TENANT(tenant_a));
+    OK(audit_export_job_run(&u->w, job, skip, last, sink, b, sum, &e));
+    unit_close(u);
+}
+
+static void an_export_gives_the_same_bytes_again(void **state)
+{
+    (void)state;
+    static const char *const formats[] = { "jsonl", "ocsf", "cef", "syslog", "csv", "summary" };
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        struct audit_export_job job;
+        struct audit_export_sum whole, again;
+        struct buf a = BUF(64 << 20), b = BUF(64 << 20);
+        struct unit *u = unit_open(app_pool, SCOPE_TENANT(tenant_a));
+        OK(audit_export_job_create(&u->w, &(struct audit_export_ask){ .format = str_c(formats[i]) }, officer, &job, &e));
+        struct audit_export_job kept = job;
+        kept.format = str_dup(results, job.format);
+        unit_commit(u);
+        run_job(&kept, 0, -1, &a, &whole);
+        act(bob, AUDIT_JOB_SUBMIT, 2, 0);       /* the log grows and is signed meanwhile */
+        sign_heads();
+        int64_t cut = (int64_t)a.len / 3;
+        run_job(&kept, 0, cut, &b, &again);
+        run_job(&kept, cut, -1, &b, &again);
+        assert_int_equal(a.len, whole.size_bytes);
+        assert_int_equal(a.len, b.len);
+        assert_memory_equal(a.ptr, b.ptr, a.len);
+        assert_memory_equal(whole.sha256, again.sha256, 32);
+        u = unit_open(app_pool, SCOPE_TENANT(tenant_a));
+        OK(audit_export_job_create(&u->w, &(struct audit_export_ask){ .format = STR("jsonl"), .since_export = kept.export_id }, officer, &job, &e));
+        assert_int_equal(job.from_tseq, kept.head_size + 1);
+        assert_int_equal(job.prev_size, kept.head_size);
+        unit_commit(u);
+        buf_release(&a);
+        buf_release(&b);
+    }
+}
+
+static size_t shadow_pass(void)
+{
+    size_t n;
+    struct unit *u = unit_open(seq_pool, SCOPE_SYSTEM);
+    OK(audit_shadow_pass(&u->w, 1000, &n, &e));
+    unit_commit(u);
+    return n;
+}
+
+static void what_an_administrator_does_past_falaj_is_seen(void **state)
+{
+    (void)state;
+    sql("UPDATE audit_shadow SET event_id = gen_random_uuid()");
+    shadow_pass();
+    sql("INSERT INTO quota (tenant_id, resource, hard_limit) VALUES ('%s', 'jobs', 5)", hex(tenant_b));
+    sql("SET session_replication_role = replica; UPDATE quota SET hard_limit = 500000 WHERE resource = 'jobs'");     /* does not switch it off */
+    sql("UPDATE role_binding SET role = 'tenant-admin'");           /* no row: nothing was changed */
+    sql("DELETE FROM audit_event WHERE (tenant_id, event_id) = (SELECT tenant_id, event_id FROM audit_seq WHERE tenant_id = '%s' AND tseq = 5)",
+        hex(tenant_a));
+    sql("DELETE FROM audit_seq WHERE tenant_id = '%s' AND tseq = 6", hex(tenant_a));
+    assert_in_range(shadow_pass(), 4, 6);       /* a trigger on quota may change another table in turn */
+    assert_int_equal(shadow_pass(), 0);
+    tick(1000);
+    assert_int_equal(number("SELECT count(*) FROM audit_event WHERE tenant_id = '00000000-0000-0000-0000-000000000000' AND "
+                            "convert_from(body, 'UTF8') ~ 'FLJ-AUD-008S.*\"id\":\"(quota|audit_event|audit_seq)\".*\"login\":\"postgres\"'"), 4);
+    assert_int_equal(number("SELECT count(*) FROM audit_event WHERE convert_from(body, 'UTF8') LIKE "
+                            "'%\"id\":\"quota\"%\"op\":\"UPDATE\"%\"first\":\"resource=jobs\"%'"), 1);
+    struct unit *u = unit_open(NULL, SCOPE_TENANT(tenant_a));       /* and the log itself has a hole, at the right place */
+    struct buf b = BUF(64 << 20);
+    struct audit_export_result r;
+    assert_int_equal(audit_export(&u->w, &(struct audit_export_opts){ .tenant_id = tenant_a, .sink = sink, .sink_ctx = &b }, &r, &e), ERR_DAMAGED);
+    assert_non_null(strstr(e.msg, "6"));
+    unit_close(u);
+    buf_release(&b);
+}
+
+static void refused(const char *role, const char *text)
+{
+    CLEANUP(db_session_freep) struct db_session *s = NULL;
+    char all[600];
+    OK(db_session_new(pg_harness_conninfo(pg, role, DB), "test", 30000, &s, &e));
+    snprintf(all, sizeof all, "BEGIN; SET LOCAL app.tenant = '%s'; %s; COMMIT", hex(tenant_a), text);
+    assert_int_not_equal(db_session_exec_script(s, all, &e), ERR_OK);
+}
+
+static void falajs_own_roles_cannot_rewrite_the_log(void **state)
+{
+    (void)state;
+    static const char *const roles[] = { "falaj_app", "falaj_worker_api", "falaj_scheduler", "falaj_sequencer", "falaj_retention" };
+    static const char *const tables[] = { "audit_event", "audit_seq", "audit_head", "audit_shadow" };
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
+            char text[128];
+            snprintf(text, sizeof text, "DELETE FROM %s", tables[t]);
+            refused(roles[i], text);
+            snprintf(text, sizeof text, "UPDATE %s SET tenant_id = tenant_id", tables[t]);
+            refused(roles[i], text);
+        }
+    refused("falaj_migrate", "SET LOCAL ROLE falaj_owner; DELETE FROM audit_seq");      /* the owner's rights do not help */
+    refused("falaj_app", "SELECT * FROM audit_retention_drop(1)");
+    int64_t bare = number("SELECT count(*) FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname NOT IN "
+                          "('idempotency', 'job_log', 'job_metric', 'audit_cursor', 'audit_task') AND c.relname NOT LIKE 'schema\\_%' AND NOT EXISTS "
+                          "(SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid AND t.tgname = 'audit_shadow' AND t.tgenabled = 'A')");
+    assert_int_equal(bare, 0);
+}
+
+static void a_log_begins_with_its_genesis(void **state)
+{
+    (void)state;
+    struct audit_view *v = test_malloc(sizeof *v);
+    struct audit_row *rows;
+    size_t n;
+    struct uuid c = uuid_v7(3000);
+    add_tenant(c, "ccc");
+    tick(1000);
+    struct unit *u = unit_open(app_pool, SCOPE_TENANT(c));
+    OK(audit_list(&u->w, c, 0, 10, &rows, &n, &e));
+    assert_int_equal(n, 1);
+    assert_true(audit_record_read(rows[0].body, v));                /* what the database spells is canonical */
+    assert_int_equal(v->code, AUDIT_GENESIS);
+    assert_true(uuid_eq(v->event_id, rows[0].event_id) && str_eq_c(v->zone, "ae-dxb-1"));
+    unit_commit(u);
+    test_free(v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(events_are_found_by_what_they_say), cmocka_unit_test(an_address_is_sealed_found_and_opened),
+        cmocka_unit_test(proofs_of_entries_hold), cmocka_unit_test(an_erased_person_is_unreadable_and_proofs_stay),
+        cmocka_unit_test(what_is_past_its_time_is_dropped_to_its_hash), cmocka_unit_test(an_export_gives_the_same_bytes_again),
+        cmocka_unit_test(what_an_administrator_does_past_falaj_is_seen), cmocka_unit_test(falajs_own_roles_cannot_rewrite_the_log),
+        cmocka_unit_test(a_log_begins_with_its_genesis) };
+    return cmocka_run_group_tests(tests, begin, end);
+}
