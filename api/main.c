@@ -289,6 +289,7 @@ static void drain(struct api *api, const struct config *cfg)
 
 static int serve(struct app *app, struct api *api, const struct redis_opts *redis, struct err *e)
 {
+    app->pii = audit_pii_new();
     const struct config *cfg = app->config;
     sigset_t set;
     sigemptyset(&set);
@@ -398,7 +399,6 @@ int main(int argc, char **argv)
             return refuse("blob store", &e);
         app.redis = *cfg->redis_socket ? redis_client_new(&redis) : NULL;
         app.capacity = capacity_cache_new();
-        app.pii = audit_pii_new();
         app.residency = residency_cache_new();
         api.authn = authn_new(app.pool, app.clock, cfg->api_token_cache_ms);
         api.sessions = session_authn_new(app.pool, app.clock, cfg);
