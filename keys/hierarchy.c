@@ -48,6 +48,13 @@ enum errc dek_under_tkek(const struct dek_ref *d, const struct tkek_ref *t, stru
     return ERR_OK;
 }
 
+uint32_t tkek_root_version(const struct key_blob *blob)
+{
+    struct blob_head head;
+    struct err ignored;
+    return blob_parse(blob->b, blob->n, &head, &ignored) == ERR_OK ? head.version : 0;
+}
+
 void tkek_aad(const struct tkek_ref *t, struct aad *ret)
 {
     aad_init(ret, "falaj-kek-v1");

@@ -45,6 +45,9 @@ MUST_CHECK enum errc dek_ref_check(const struct dek_ref *d, struct err *e);
 /* The DEK belongs to the TKEK's zone and tenant. */
 MUST_CHECK enum errc dek_under_tkek(const struct dek_ref *d, const struct tkek_ref *t, struct err *e);
 
+/* The root version a wrapped tenant key is under, as its header says: what stands in a database is this and never what keyd's health
+ * said a moment before or after. 0: not a wrapped key. */
+uint32_t tkek_root_version(const struct key_blob *blob);
 void tkek_aad(const struct tkek_ref *t, struct aad *ret);
 void dek_aad(const struct dek_ref *d, struct aad *ret);
 struct blob_head tkek_head(const struct tkek_ref *t, uint32_t root_version);

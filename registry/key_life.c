@@ -132,7 +132,7 @@ static enum errc adopt(struct work *w, const struct tkek_ref *ref, const struct 
     sha256(blob->b, blob->n, sha);
     db_queue(w->tx, &key_retire, ARGS(A_UUID(w->tenant_id), A_STR(ref->zone)), false);
     TRY(db_exec(w->tx, &key_add, ARGS(A_UUID(w->tenant_id), A_STR(ref->zone), A_I64(ref->version), A_BYTES(blob->b, blob->n),
-        A_BYTES(sha, sizeof sha), A_I64(health.root_version), A_TEXT(health.provider), A_TEXT(origin), A_TEXT(tier)), NULL, e));
+        A_BYTES(sha, sizeof sha), A_I64(tkek_root_version(blob)), A_TEXT(health.provider), A_TEXT(origin), A_TEXT(tier)), NULL, e));
     if (ref->version > 1)
         TRY(rewrap_start(w, ref->zone, "tenant", ref->version, e));
     return key_version_get(w, ref->zone, ref->version, ret, e);

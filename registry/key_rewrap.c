@@ -47,9 +47,9 @@ static const struct stmt primary_stmt = { .name = "rewrap_primary", .params = "u
 static const struct stmt root_batch = { .name = "rewrap_root_batch", .params = "siui", .row = &key_row_schema, .card = CARD_MANY, .sql =
     "SELECT tenant_id, zone, version, wrapped FROM tenant_key WHERE zone = $1 AND root_version < $2 AND wrapped IS NOT NULL AND tier = 'wrapped'\n"
     "   AND ($3::uuid IS NULL OR tenant_id > $3) ORDER BY tenant_id, version LIMIT $4 FOR NO KEY UPDATE" };
-static const struct stmt root_write = { .name = "rewrap_root_write", .params = "USIYYi", .card = CARD_NONE, .sql =
-    "UPDATE tenant_key k SET wrapped = i.wrapped, blob_sha = i.sha, root_version = $6\n"
-    "  FROM unnest($1, $2, $3, $4, $5) AS i(tenant_id, zone, version, wrapped, sha)\n"
+static const struct stmt root_write = { .name = "rewrap_root_write", .params = "USIYYI", .card = CARD_NONE, .sql =
+    "UPDATE tenant_key k SET wrapped = i.wrapped, blob_sha = i.sha, root_version = i.root\n"
+    "  FROM unnest($1, $2, $3, $4, $5, $6) AS i(tenant_id, zone, version, wrapped, sha, root)\n"
     " WHERE k.tenant_id = i.tenant_id AND k.zone = i.zone AND k.version = i.version AND k.wrapped IS NOT NULL" };
 
 struct dek_row { struct uuid dek_id, object_id; struct str kind; int64_t object_version, key_version; struct bytes wrapped, tkek; };
@@ -174,6 +174,7 @@ static enum errc root_pass(struct work *w, const struct running *r, struct batch
         rows.n--;
     b->after = rows.n ? rows.items[rows.n - 1].tenant_id : at.after_id;
     struct key_row *out = ARENA_ARRAY(w->arena, struct key_row, rows.n + 1);
+    int64_t *roots = ARENA_ARRAY(w->arena, int64_t, rows.n + 1);
     struct str *shas = ARENA_ARRAY(w->arena, struct str, rows.n + 1), *blobs = ARENA_ARRAY(w->arena, struct str, rows.n + 1);
     for (size_t i = 0; i < rows.n; i++) {
         const struct key_row *k = &rows.items[i];
@@ -181,10 +182,11 @@ static enum errc root_pass(struct work *w, const struct running *r, struct batch
         uint8_t sha[SHA256_BYTES];
         enum errc rc = key_blob_from(k->wrapped, &blob, e);
         if (rc == ERR_OK)
-            rc = keyd_tkek_rewrap(w->app->keyd, &ref, &blob, &moved, &version, e);
+            rc = keyd_tkek_rewrap(w->app->keyd, &ref, &blob, &moved, NULL, e);
         if (rc != ERR_OK && !is_of_the_key(rc))
             return rc;
         /* The root in a tenant's own token has versions of its own. It stays as it is, and so does the zone's old root. */
+        version = rc == ERR_OK ? tkek_root_version(&moved) : 0;
         if (rc == ERR_OK && version < (uint32_t)r->to_version)
             rc = FAIL(e, INVALID, "the key service wraps it under root version %u", version);
         if (rc != ERR_OK) {
@@ -194,13 +196,14 @@ static enum errc root_pass(struct work *w, const struct running *r, struct batch
         }
         sha256(moved.b, moved.n, sha);
         out[b->moved] = *k;
+        roots[b->moved] = version;
         shas[b->moved] = str_dup(w->arena, str_n((const char *)sha, sizeof sha));
         blobs[b->moved++] = str_dup(w->arena, str_n((const char *)moved.b, moved.n));
     }
     size_t n = (size_t)b->moved;
     if (n)
         db_queue(w->tx, &root_write, ARGS(A_UUIDS_OF(out, n, tenant_id), A_STRS_OF(out, n, zone), A_I64S_OF(out, n, version), A_BYTESS(blobs, n),
-                 A_BYTESS(shas, n), A_I64(r->to_version)), false);
+                 A_BYTESS(shas, n), A_I64S(roots, n)), false);
     return ERR_OK;
 }
 

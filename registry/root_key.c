@@ -24,7 +24,9 @@ static const struct stmt retire_stmt = { .name = "root_key_retire", .params = "s
     "UPDATE root_key SET state = 'RETIRED', retired_at = coalesce(retired_at, now()) WHERE zone = $1 AND version < $2 AND state = 'CURRENT'" };
 static const struct stmt destroyed_stmt = { .name = "root_key_destroyed", .params = "si", .card = CARD_ONE, .sql =
     "UPDATE root_key SET state = 'DESTROYED', destroyed_at = now() WHERE zone = $1 AND version = $2 AND state = 'RETIRED'" };
-const struct stmt *const root_key_stmts[] = { &list_stmt, &note_stmt, &retire_stmt, &destroyed_stmt, NULL };
+/* Waits for every transaction that is writing a tenant key: none may commit one under a root that is being destroyed. */
+static const struct stmt lock_stmt = { .name = "root_key_lock", .params = "", .card = CARD_NONE, .sql = "LOCK TABLE tenant_key IN SHARE MODE" };
+const struct stmt *const root_key_stmts[] = { &lock_stmt, &list_stmt, &note_stmt, &retire_stmt, &destroyed_stmt, NULL };
 
 static enum errc follow(struct work *w, struct str zone, struct keyd_health *h, struct err *e)
 {
@@ -83,6 +85,7 @@ enum errc root_key_destroy_check(struct work *w, struct str zone, int64_t versio
 
 enum errc root_key_destroy(struct work *w, struct str zone, int64_t version, struct err *e)
 {
+    TRY(db_exec(w->tx, &lock_stmt, NO_ARGS, NULL, e));
     TRY(root_key_destroy_check(w, zone, version, e));
     TRY(keyd_root_destroy(w->app->keyd, zone, UUID_NIL, (uint32_t)version, NULL, e));
     return db_exec(w->tx, &destroyed_stmt, ARGS(A_STR(zone), A_I64(version)), NULL, e);

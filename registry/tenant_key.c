@@ -43,7 +43,7 @@ static enum errc make_first(struct work *w, struct str zone, struct tenant_key_r
     bool found;
     TRY(keyd_health(w->app->keyd, zone, &health, e));
     TRY(keyd_tkek_new(w->app->keyd, &ref, &blob, e));
-    TRY(db_exec(w->tx, &tenant_key_insert_stmt, ARGS(A_UUID(w->tenant_id), A_STR(zone), A_BYTES(blob.b, blob.n), A_I64(health.root_version),
+    TRY(db_exec(w->tx, &tenant_key_insert_stmt, ARGS(A_UUID(w->tenant_id), A_STR(zone), A_BYTES(blob.b, blob.n), A_I64(tkek_root_version(&blob)),
         A_TEXT(health.provider)), &made, e));
     if (made)
         TRY(note_created(w, zone, e));

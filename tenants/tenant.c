@@ -88,7 +88,7 @@ enum errc tenant_create(struct work *w, const struct tenant_new *in, struct tena
         A_STR(in->display_name.ptr ? in->display_name : in->name), A_STR(in->home_zone), A_STRS(zones.items, zones.n), A_UUID(ret->admin_user_id),
         A_STR(admin), A_UUID(binding), A_TEXT(role_row(ROLE_TENANT_ADMIN)->wire), A_UUID(w->principal->user_id), A_UUID(token_id),
         A_BYTES(hash, 32), A_STR(str_fmt(w->arena, "flj_user_…%.*s", 4, token.ptr + token.len - 4)),
-        A_TIME_US(w->now_us + FIRST_TOKEN_DAYS * INT64_C(86400000000)), A_BYTES(blob.b, blob.n), A_I64(health.root_version),
+        A_TIME_US(w->now_us + FIRST_TOKEN_DAYS * INT64_C(86400000000)), A_BYTES(blob.b, blob.n), A_I64(tkek_root_version(&blob)),
         A_TEXT(health.provider), A_UUID(rows.event_ids[0]), A_BYTES(rows.bodies[0].ptr, rows.bodies[0].len)), NULL, e);
     if (rc == ERR_EXISTS)
         return FAIL_AT(e, EXISTS, "/name", "Tenant %.*s exists", STR_ARG(in->name));
