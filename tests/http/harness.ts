@@ -16,6 +16,7 @@ export interface Ready {
   ready: true;
   api_url: string;
   admin_token: string;
+  admin_login: { tenant: string; name: string; password: string };
   data_dir: string;
   pg: { socket_dir: string; port: number };
   redis_socket: string;
@@ -62,6 +63,7 @@ export async function startPlatform(settings: Record<string, string> = {}): Prom
       FALAJ_RATE_TENANT_PER_MINUTE: '0',
       FALAJ_RATE_PRINCIPAL_PER_MINUTE: '0',
       FALAJ_RATE_ADDRESS_PER_MINUTE: '0',
+      FALAJ_AUTH_ATTEMPTS_PER_MINUTE: '0',
       FALAJ_RATE_ENROL_PER_MINUTE: '0',
       ...settings,
     },

@@ -69,7 +69,7 @@ class Platform:
 
     def __init__(self, settings=None, args=(), start_timeout=60, data=None):
         self.env = dict(os.environ, FALAJ_RATE_TENANT_PER_MINUTE="0", FALAJ_RATE_PRINCIPAL_PER_MINUTE="0",
-                        FALAJ_RATE_ADDRESS_PER_MINUTE="0", **(settings or {}))
+                        FALAJ_RATE_ADDRESS_PER_MINUTE="0", FALAJ_AUTH_ATTEMPTS_PER_MINUTE="0", **(settings or {}))
         self.log_path = f"/tmp/falaj-test-{os.getpid()}-{int(time.time() * 1000)}.log"
         self.log = open(self.log_path, "wb")
         self.args = [*(("--data", data) if data else ("--ephemeral",)), "--port", "0", "--json-ready", *args]
