@@ -48,7 +48,7 @@ static enum errc make_headers(struct cli *c, const struct api_req *q, const char
     const char *token = q->token ? q->token : c->profile.token;
     int n = 0;
     list[n++] = arena_printf(c->arena, "Accept: %s", q->accept ? q->accept : "application/json");
-    if (token)
+    if (token && *token)
         list[n++] = arena_printf(c->arena, "Authorization: Bearer %s", token);
     if (q->last_event_id && *q->last_event_id)
         list[n++] = arena_printf(c->arena, "Last-Event-ID: %s", q->last_event_id);
@@ -190,8 +190,8 @@ static const char *advice(struct cli *c, int code)
     case CLI_USAGE:
         return "change the value and try again; --help shows what the command takes";
     case CLI_LOGIN:
-        return c->profile.token ? "the token is not accepted: get a new one, then 'falaj login --with-token'"
-                                : "log in first: falaj login --with-token < FILE";
+        return c->profile.token ? "the token is not accepted: sign in again: falaj login"
+                                : "log in first: falaj login";
     case CLI_FORBIDDEN:
         return "'falaj whoami' shows your roles; a tenant-admin can grant more";
     case CLI_NOT_FOUND:

@@ -2,6 +2,7 @@
 /* cmd_account.c - login, logout, config view, status, version: who talks to what. */
 #include <unistd.h>
 #include "cli/client.h"
+#include "cli/device.h"
 #include "cli/output.h"
 #include "core/base/cleanup.h"
 #include "core/crypto/token.h"
@@ -17,7 +18,7 @@ static int read_token(struct cli *c, const char **ret)
     struct err e = { 0 };
     struct str text;
     if (!cli_has(c, "with-token"))
-        return cli_fail(c, CLI_USAGE, "falaj login --with-token < FILE", "the token is read from standard input, never from the command line");
+        return device_login(c, ret);
     if (isatty(STDIN_FILENO))
         cli_note(c, "Paste the token, then Enter and Ctrl-D:");
     if (cli_read_file(c->arena, "-", 4096, &text, &e) != ERR_OK)
@@ -56,6 +57,18 @@ int cmd_login(struct cli *c)
     return CLI_OK;
 }
 
+/* As far as it goes: what cannot be revoked now is told, and forgotten all the same. */
+static void revoke_token(struct cli *c)
+{
+    struct api_reply me, gone;
+    if (api_get(c, "/v1/me", &me) != CLI_OK)
+        return;
+    struct str id = jval_str(jval_get(me.json, "token_id"));
+    struct api_req q = { .method = "DELETE", .path = arena_printf(c->arena, "/v1/api-tokens/%.*s", STR_ARG(id)) };
+    if (id.len && api_do(c, &q, &gone) == CLI_OK)
+        cli_note(c, "The token is revoked.");
+}
+
 int cmd_logout(struct cli *c)
 {
     struct err e = { 0 };
@@ -63,13 +76,18 @@ int cmd_logout(struct cli *c)
     if (profile_file_load(c->arena, f, &e) != ERR_OK)
         return cli_fail_err(c, &e, NULL);
     const char *name = c->profile.name[0] ? c->profile.name : f->current;
+    if (cli_has(c, "revoke"))
+        revoke_token(c);
     if (!profile_find(f, name))
         return cli_fail(c, CLI_LOGIN, "'falaj config view' shows the profiles", "there is no profile to forget");
     name = arena_strndup(c->arena, name, strlen(name));
     profile_drop(f, name);
     if (profile_file_save(c->arena, f, &e) != ERR_OK)
         return cli_fail_err(c, &e, NULL);
-    cli_note(c, "Profile '%s' is forgotten. The token itself stays good until it expires or is revoked (falaj token revoke).", name);
+    if (cli_has(c, "revoke"))
+        cli_note(c, "Profile '%s' is forgotten.", name);
+    else
+        cli_note(c, "Profile '%s' is forgotten. The token itself stays good until it expires or is revoked (falaj token revoke).", name);
     return CLI_OK;
 }
 

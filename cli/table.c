@@ -91,8 +91,11 @@ const struct command command_table[] = {
       "shows isolation and residency, and verifies the audit log offline.", CMD_LOCAL },
     { NULL, "login", "", 0, 0,
       FLAGS({ "with-token", 0, NULL, "Read the token from standard input", NULL }, { "name", 0, "PROFILE", "Name of the profile to write (default)", NULL }),
-      cmd_login, "Store an API token in a profile", "  falaj login --url https://falaj.example --with-token < token.txt", 0 },
-    { NULL, "logout", "", 0, 0, NULL, cmd_logout, "Forget the profile in use and its token", NULL, CMD_LOCAL },
+      cmd_login, "Sign in on a browser, or store an API token, in a profile",
+      "Without --with-token it shows a code to enter on a browser, and waits.\n  falaj login --url https://falaj.example\n"
+      "  falaj login --url https://falaj.example --with-token < token.txt", 0 },
+    { NULL, "logout", "", 0, 0, FLAGS({ "revoke", 0, NULL, "Revoke the token as well", NULL }), cmd_logout,
+      "Forget the profile in use and its token", NULL, CMD_LOCAL },
     { NULL, "status", "", 0, 0, NULL, cmd_status, "Show whether the API is up and as whom you talk to it", NULL, 0 },
     { NULL, "whoami", "", 0, 0, NULL, run_rest, "Show who you are and what you may do", NULL, 0, NULL, "GET", "/v1/me", NULL, NULL, "name:NAME tenant:TENANT roles:ROLES" },
 

@@ -94,7 +94,7 @@ static const struct route rows[] = {
       .in = &invite_ref_schema, .status = 204, .rate = RL_WRITE, .resource = "invitation", .audited = true, .audit = AUDIT_INVITE_REVOKE,
       .sql_max = 3, .doc = "Withdraw an invitation" },
     { .method = HTTP_POST, .path = "/v1/auth/invitations/accept", .op = "invitation_accept", .perm = PERM_PUBLIC, .handler = accept,
-      .in = &accept_in_schema, .status = 201, .out = &accept_out_schema, .flags = R_NO_TX | R_SECRET, .rate = RL_WRITE, .resource = "user",
+      .in = &accept_in_schema, .status = 200, .out = &accept_out_schema, .flags = R_NO_TX | R_SECRET, .rate = RL_WRITE, .resource = "user",
       .audited = true, .audit = AUDIT_INVITE_ACCEPT, .doc = "Accept an invitation: makes the user; then sign in" },
 };
 extern const struct route_table invitation_routes;

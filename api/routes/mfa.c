@@ -97,7 +97,7 @@ static enum errc reset(struct work *w, const void *in, void *out, struct err *e)
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_POST, .path = "/v1/auth/mfa/totp", .op = "mfa_begin", .perm = PERM_SIGNED_IN, .handler = begin, .status = 201,
+    { .method = HTTP_POST, .path = "/v1/auth/mfa/totp", .op = "mfa_begin", .perm = PERM_SIGNED_IN, .handler = begin, .status = 200,
       .out = &totp_begin_out_schema, .flags = R_SECRET | R_STEP_UP | R_STAGE_ENROL, .rate = RL_WRITE, .resource = "user", .audited = true,
       .audit = AUDIT_MFA_SET, .sql_max = 8, .doc = "Begin to set up an authenticator app; it counts once confirmed" },
     { .method = HTTP_POST, .path = "/v1/auth/mfa/totp/confirm", .op = "mfa_confirm", .perm = PERM_SIGNED_IN, .handler = confirm,

@@ -201,7 +201,7 @@ static const struct route rows[] = {
       .in = &user_ref_schema, .status = 204, .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "user", .audited = true,
       .audit = AUDIT_USER_REVOKE, .sql_max = 9, .doc = "Deactivate a user for good: roles taken back, all credentials dead within 5 s" },
     { .method = HTTP_POST, .path = "/v1/api-tokens", .op = "token_create", .perm = PERM_TOKEN_OWN, .handler = token_create,
-      .in = &token_create_in_schema, .status = 201, .out = &token_create_out_schema, .flags = R_IDEMPOTENT | R_SECRET, .rate = RL_WRITE,
+      .in = &token_create_in_schema, .status = 201, .out = &token_create_out_schema, .flags = R_IDEMPOTENT | R_SECRET | R_STEP_UP, .rate = RL_WRITE,
       .resource = "token", .audited = true, .audit = AUDIT_TOKEN_CREATE, .sql_max = 7, .doc = "Make an access token; the secret is shown once" },
     { .method = HTTP_GET, .path = "/v1/api-tokens", .op = "token_list", .perm = PERM_TOKEN_OWN, .handler = tokens, .in = &token_page_schema,
       .status = 200, .out = &api_token_schema, .flags = R_LIST, .sql_max = 1, .doc = "List access tokens" },

@@ -47,6 +47,11 @@ beforeAll(async () => {
   ids['node_id'] = must(await admin.get('/v1/nodes'), 200).data[0].node_id;
   ids['join_token_id'] = must(await admin.post('/v1/join-tokens', { zone: ready.zone, node_name: 'nobody' }), 201).join_token_id;
   ids['code'] = 'ae-dxb-1';
+  const invited = must(await a.api.post('/v1/invitations', { name: `${canary}-guest`, roles: ['viewer'] }), 201);
+  const nobody = api(ready, null);
+  must(await nobody.post('/v1/auth/invitations/accept', { token: invited.token, password: 'a heron by the water wheel' }), 200);
+  ids['invitation_id'] = must(await a.api.post('/v1/invitations', { name: `${canary}-late`, roles: ['viewer'] }), 201).invitation_id;
+  ids['session_id'] = must(await nobody.post('/v1/auth/login', { tenant: a.tenant.name, name: `${canary}-guest`, password: 'a heron by the water wheel' }), 200).session_id;
 }, 120_000);
 
 function fill(path: string, from: Record<string, string>): string {
