@@ -3,6 +3,8 @@
 #include "api/approval_kinds.h"
 #include "api/keys_int.h"
 #include "tenants/tenant_life.h"
+#include "tenants/transfer_policy.h"
+#include "tenants/zone_law.h"
 
 extern const struct approval_kind approval_hold_lift;
 
@@ -12,5 +14,9 @@ const struct approval_kind *const approval_kinds[] = {
     &key_destroy_kind,
     &root_destroy_kind,
     &root_rotate_kind,
+    &zone_policy_kind,
+    &tenant_zones_kind,
+    &transfer_policy_kind,
+    &transfer_policy_strict_kind,
     NULL
 };

@@ -67,10 +67,12 @@
 #include "tenants/quota_rule.h"
 #include "tenants/usage.h"
 #include "tenants/tenant.h"
+#include "tenants/transfer_policy.h"
 #include "tenants/totp.h"
 #include "tenants/tenant_life.h"
 #include "tenants/user.h"
 #include "tenants/zone.h"
+#include "tenants/zone_law.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -97,6 +99,9 @@ static const struct stmt *const *const app_lists[] = {
     residency_stmts,
     project_stmts,
     binding_stmts,
+    transfer_policy_stmts,
+    zone_law_stmts,
+    evidence_stmts,
     zone_stmts,
     tenant_stmts,
     tenant_life_stmts,

@@ -88,7 +88,7 @@ static void success(struct buf *b, const struct route *r)
     buf_printf(b, "\"%d\":{\"description\":", r->status);
     buf_add_json(b, str_c(r->doc));
     if (r->flags & R_TEXT || (r->raw && r->content_type && !r->out)) {
-        buf_printf(b, ",\"content\":{\"%s\":{\"schema\":{\"type\":\"string\"}}}", r->flags & R_TEXT ? "text/plain" : r->content_type);
+        buf_printf(b, ",\"content\":{\"%s\":{\"schema\":{\"type\":\"string\"}}}", r->flags & R_TEXT && !r->content_type ? "text/plain" : r->content_type);
     } else if (r->flags & R_LIST) {
         buf_add_c(b, ",\"content\":{\"application/json\":{\"schema\":{\"type\":\"object\",\"required\":[\"data\"],\"properties\":{\"data\":{\"type\":\"array\","
                      "\"description\":\"The items\",\"items\":");

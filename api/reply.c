@@ -2,6 +2,7 @@
 /* reply.c - answers: success by the row's schema, errors as application/problem+json (RFC 9457), and the headers both carry. */
 #include "api/access_log.h"
 #include "api/api_int.h"
+#include "registry/evidence.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
 #include "core/json/encode.h"
@@ -209,13 +210,17 @@ void flight_send(struct flight *f)
             buf_clear(&f->answer);
         }
     }
+    if (row->flags & R_TEXT && row->content_type && str_starts(str_c(row->content_type), "text/html")) {
+        add(&h, "Content-Security-Policy", STR(EVIDENCE_CSP));
+        add(&h, "Referrer-Policy", STR("no-referrer"));
+    }
     if (status == 201 && !c->replayed && f->match->id && !f->match->id_is_in)
         add(&h, "Location", str_fmt(c->work.arena, "%s/%.*s", row->path,
                                     STR_ARG(id_text(c->work.arena, f->match->id->prefix, *(struct uuid *)field_at(f->match->id, c->out)))));
     account(f, status, NULL);
     principal_unref(TAKE(c->principal));
     bool empty = f->answer.len == 0;
-    struct str type = empty ? STR_NULL : row->flags & R_TEXT ? STR("text/plain; version=0.0.4; charset=utf-8") : STR("application/json");
+    struct str type = empty ? STR_NULL : row->flags & R_TEXT && row->content_type ? str_c(row->content_type) : row->flags & R_TEXT ? STR("text/plain; version=0.0.4; charset=utf-8") : STR("application/json");
     http_reply_buf(c->exchange, status, type, h.list, h.n, &f->answer);
     /* f is gone with its exchange. */
 }

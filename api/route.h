@@ -45,7 +45,7 @@ enum route_flag {
     R_NO_TX = 1 << 5,       /* the handler needs no transaction (health, version) */
     R_UPLOAD = 1 << 6,      /* body is not JSON; its cap is api.upload_max; the handler reads call_of(w)->body */
     R_OIP = 1 << 7,         /* errors are {"error": "…"} as the Open Inference Protocol has them */
-    R_TEXT = 1 << 8,        /* out is a struct buf at out (text/plain) */
+    R_TEXT = 1 << 8,        /* out is a struct buf at out (content_type; NULL: text/plain). HTML gets the policy of a page without scripts */
     R_IF_MATCH = 1 << 9,    /* needs If-Match; the handler compares w's call->if_match (-1: any) with the row's version */
     R_STEP_UP = 1 << 10,    /* from a session: only within 10 minutes of a login or second factor, else MFA_REQUIRED */
     R_ZONE_LATE = 1 << 11,  /* the zone acted on stands in no input: the handler asks authz_require_zone once it knows */

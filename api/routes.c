@@ -33,7 +33,8 @@
     X(root_key_routes) \
     X(quota_routes) \
     X(budget_routes) \
-    X(usage_routes)
+    X(usage_routes) \
+    X(residency_routes)
 
 #define DECLARE(table) extern const struct route_table table;
 ROUTE_TABLES(DECLARE)

@@ -10,6 +10,7 @@ const struct stmt *const registry_stmts[] = {
     &dataset_version_list_stmt,
     &model_source_stmt, &model_next_stmt, &model_version_insert_stmt, &model_get_stmt, &model_list_stmt, &model_version_get_stmt,
     &model_version_list_stmt,
+    &transfer_insert_stmt, &transfer_get_stmt, &transfer_list_stmt,
     &deployment_insert_stmt, &deployment_get_stmt, &deployment_list_stmt, &deployment_delete_stmt, &deployment_target_stmt,
     NULL
 };

@@ -8,4 +8,5 @@
 struct stmt;
 
 extern const struct stmt *const registry_stmts[];
+extern const struct stmt *const evidence_stmts[];
 extern const struct stmt *const registry_node_stmts[];

@@ -25,21 +25,22 @@ SCHEMA_OF(version_row, "A version of a data set", FIELD(version_row, version, 0,
     FIELD(version_row, data_class, 0, .doc = "Class of the data set"), FIELD(version_row, label_column, 0, .doc = "Column of the label"),
     FIELD(version_row, classes, 0, .doc = "Number of classes"));
 
-static const struct stmt submit_version = { .name = "submit_version", .params = "uui", .row = &version_row_schema, .card = CARD_MAYBE, .sql =
-    "SELECT v.version, v.object_id, o.zone, d.data_class, d.label_column, d.classes\n"
+static const struct stmt submit_version = { .name = "submit_version", .params = "uuis", .row = &version_row_schema, .card = CARD_MAYBE, .sql =
+    "SELECT v.version, o.object_id, o.zone, d.data_class, d.label_column, d.classes\n"
     "  FROM dataset d JOIN dataset_version v ON v.tenant_id = d.tenant_id AND v.dataset_id = d.dataset_id\n"
     "       AND v.version = CASE WHEN $3 = 0 THEN d.latest_version ELSE $3 END\n"
-    "  JOIN object o ON o.tenant_id = v.tenant_id AND o.object_id = v.object_id AND o.state = 'COMMITTED'\n"
+    "  LEFT JOIN transfer x ON x.tenant_id = v.tenant_id AND x.dataset_id = v.dataset_id AND x.version = v.version AND x.to_zone = $4\n"
+    "  JOIN object o ON o.tenant_id = v.tenant_id AND o.object_id = coalesce(x.to_object, v.object_id) AND o.state = 'COMMITTED'\n"
     " WHERE d.tenant_id = $1 AND d.dataset_id = $2" };
 
 const struct stmt *const submit_stmts[] = { &submit_version, NULL };
 
-static enum errc find_version(struct work *w, struct uuid tenant, const struct train_job *t, struct version_row *ret, struct err *e)
+static enum errc find_version(struct work *w, struct uuid tenant, const struct train_job *t, struct str zone, struct version_row *ret, struct err *e)
 {
     CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
     bool found = false;
     TRY(db_begin(w->app->pool, SCOPE_PROJECTS(tenant, w->projects.items, w->projects.n), TX_READ_ONLY, w->arena, &tx, e));
-    TRY(db_maybe(tx, &submit_version, ARGS(A_UUID(tenant), A_UUID(t->dataset_id), A_I64(t->dataset_version)), ret, &found, e));
+    TRY(db_maybe(tx, &submit_version, ARGS(A_UUID(tenant), A_UUID(t->dataset_id), A_I64(t->dataset_version), A_STR(zone)), ret, &found, e));
     TRY(db_commit(tx, e));
     if (found)
         return ERR_OK;
@@ -48,7 +49,7 @@ static enum errc find_version(struct work *w, struct uuid tenant, const struct t
     return FAIL_AT(e, NOT_FOUND, "/spec/dataset_version", "There is no version %ld of such a data set", (long)t->dataset_version);
 }
 
-/* Fixes the version in the spec, so that the job says for ever what it read. */
+/* The copy in the zone that the job names, where one was transferred. Fixes the version in the spec, so that the job says for ever what it read. */
 static enum errc fix_train(struct work *w, const struct principal *p, struct job_submission *s, struct err *e)
 {
     struct job *j = &s->job;
@@ -56,7 +57,7 @@ static enum errc fix_train(struct work *w, const struct principal *p, struct job
     struct version_row v = { 0 };
     CLEANUP(buf_releasep) struct buf b = BUF(SPEC_MAX);
     TRY(json_decode(&train_job_schema, j->spec.text, w->arena, t, e));
-    TRY(find_version(w, p->tenant_id, t, &v, e));
+    TRY(find_version(w, p->tenant_id, t, j->zone, &v, e));
     if (j->zone.ptr && !str_eq(j->zone, v.zone))
         return FAIL_AT(e, RESIDENCY, "/zone", "The data set is in zone %.*s and may not be read in %.*s", STR_ARG(v.zone), STR_ARG(j->zone));
     t->dataset_version = v.version;

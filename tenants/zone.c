@@ -6,9 +6,12 @@
 SCHEMA_EXTERN(zone, "A residency zone",
     FIELD(zone, code, 0, .doc = "Short name, e.g. ae-dxb-1"), FIELD(zone, name, 0, .doc = "Name for people"),
     FIELD(zone, country, 0, .doc = "ISO 3166 country"), FIELD(zone, legal_regimes, 0, .doc = "Laws that apply there"),
+    FIELD(zone, regulator, 0, .doc = "Who supervises"), FIELD(zone, provider, 0, .doc = "Who runs the machines"),
+    FIELD(zone, data_classes, 0, .doc = "Classes of data that may be there"), FIELD(zone, law_version, 0, .doc = "Version of its law, see /law"),
     FIELD(zone, created_at, 0, .doc = "When it was created"));
 
-#define ZONE_COLUMNS "code, name, country, to_jsonb(legal_regimes) AS legal_regimes, created_at"
+#define ZONE_COLUMNS "code, name, country, to_jsonb(legal_regimes) AS legal_regimes, regulator, provider, to_jsonb(data_classes) AS data_classes, law_version,\n" \
+    "       created_at"
 
 static const struct stmt zone_insert = { .name = "zone_insert", .params = "sssS", .row = &zone_schema, .card = CARD_ONE, .sql =
     "INSERT INTO zone (code, name, country, legal_regimes) VALUES ($1, $2, $3, $4) RETURNING " ZONE_COLUMNS };

@@ -10,6 +10,9 @@ struct stmt;
 struct zone {
     struct str code, name, country;
     struct json legal_regimes;
+    struct str regulator, provider;
+    struct json data_classes;
+    int64_t law_version;
     struct timestamp created_at;
 };
 extern const struct schema zone_schema;

@@ -4,6 +4,8 @@
 #include "tenants/quota.h"
 #include "tenants/tenant.h"
 #include "tenants/user.h"
+#include "tenants/residency.h"
+#include "tenants/zone_law.h"
 
 struct tenant_create_in {
     struct str name, display_name, home_zone, admin_name;
@@ -33,6 +35,11 @@ SCHEMA_OF(tenant_create_out, "A tenant and its first administrator's token, show
 
 struct tenant_ref { struct uuid tenant_id; };
 SCHEMA_OF(tenant_ref, "Which tenant", FIELD_ID(tenant_ref, tenant_id, "tnt", F_PATH, .doc = "The tenant"));
+struct tenant_zones_in { struct uuid tenant_id; struct slice allowed_zones, classes; struct str reason; };
+SCHEMA_OF(tenant_zones_in, "A change of a tenant's zones to ask for", FIELD_ID(tenant_zones_in, tenant_id, "tnt", F_PATH, .doc = "The tenant"),
+    FIELD_STRS(tenant_zones_in, allowed_zones, F_REQ, .min = 1, .max = 32, .doc = "All of them, the home zone among them"),
+    FIELD_LIST(tenant_zones_in, classes, &class_zones_schema, F_NOCOL, .max = 7, .doc = "Classes with a list of their own"),
+    FIELD(tenant_zones_in, reason, F_REQ, .min = 1, .max = 1024, .check = check_name, .doc = "Why; approvers read it"));
 static const char *const tenant_states[] = { "ACTIVE", "SUSPENDED", "DELETING", "DELETED", NULL };
 struct tenant_page { PAGE_IN; struct str name; int state, sort; bool has_state; };
 SCHEMA_OF(tenant_page, "Which tenants", PAGE_IN_FIELDS(tenant_page),
@@ -87,6 +94,22 @@ static enum errc quotas_of(struct work *w, const void *in, void *out, struct err
     return quotas(w, in, out, e);
 }
 
+static enum errc read_zones(struct work *w, const void *in, void *out, struct err *e)
+{
+    struct tenant t;
+    TRY(tenant_get(w, ((const struct tenant_ref *)in)->tenant_id, &t, e));
+    return tenant_zones_get(w, out, e);
+}
+
+static enum errc put_zones(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct tenant_zones_in *z = in;
+    struct tenant_zones zones = { z->allowed_zones, z->classes };
+    TRY(tenant_zones_request(w, &zones, z->reason, out, e));
+    approval_details(out, &call_of(w)->audit);
+    return ERR_OK;
+}
+
 static enum errc put_quota(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct quota_put *q = in;
@@ -106,6 +129,11 @@ static const struct route rows[] = {
     { .method = HTTP_PUT, .path = "/v1/tenants/{tenant_id}/quotas/{resource}", .op = "quota_set", .perm = PERM_QUOTA_SET, .handler = put_quota,
       .in = &quota_put_schema, .status = 200, .out = &quota_schema, .flags = R_TENANT_PATH | R_IF_MATCH, .rate = RL_WRITE, .resource = "tenant",
       .audited = true, .audit = AUDIT_QUOTA_SET, .sql_max = 6, .doc = "Set a tenant's quota; never below what is in use" },
+    { .method = HTTP_GET, .path = "/v1/tenants/{tenant_id}/zones", .op = "tenant_zones_get", .perm = PERM_TENANT_READ, .handler = read_zones,
+      .in = &tenant_ref_schema, .status = 200, .out = &tenant_zones_view_schema, .flags = R_TENANT_PATH, .sql_max = 2, .doc = "Where a tenant's data may be, by class" },
+    { .method = HTTP_PUT, .path = "/v1/tenants/{tenant_id}/zones", .op = "tenant_zones_put", .perm = PERM_TENANT_POLICY, .handler = put_zones,
+      .in = &tenant_zones_in_schema, .status = 202, .out = &approval_schema, .flags = R_TENANT_PATH, .rate = RL_WRITE, .resource = "approval", .audited = true,
+      .audit = AUDIT_POLICY_SET, .doc = "Ask for a change of where a tenant's data may be; a compliance officer of the tenant approves it" },
     { .method = HTTP_GET, .path = "/v1/quotas", .op = "quota_list", .perm = PERM_QUOTA_READ, .handler = quotas, .status = 200,
       .out = &quota_schema, .flags = R_LIST, .sql_max = 1, .doc = "The own tenant's quotas and their use" },
 };

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zones.c - routes of residency zones. */
 #include "api/route.h"
+#include "tenants/residency.h"
 #include "tenants/zone.h"
+#include "tenants/zone_law.h"
 
 struct zone_create_in {
     struct str code, name, country;
     struct slice legal_regimes;
+    struct zone_law law;
 };
 static bool check_country(struct str s, const char **why)
 {
@@ -17,10 +20,19 @@ SCHEMA_OF(zone_create_in, "A zone to create",
     FIELD(zone_create_in, name, F_REQ, .min = 1, .max = 128, .check = check_name, .doc = "Name for people"),
     FIELD(zone_create_in, country, F_REQ, .min = 2, .max = 2, .check = check_country, .pattern_doc = "^[A-Z]{2}$", .example = "AE",
         .doc = "ISO 3166 country"),
-    FIELD_STRS(zone_create_in, legal_regimes, 0, .max = 16, .doc = "Laws that apply there, e.g. uae-pdpl"));
+    FIELD_STRS(zone_create_in, legal_regimes, 0, .max = 16, .doc = "Laws that apply there, e.g. uae-pdpl"),
+    FIELD_SUB(zone_create_in, law, &zone_law_schema, F_NOCOL, .doc = "What the law says; absent: nothing beyond the first four classes of data"));
 
 struct zone_ref { struct str code; };
 SCHEMA_OF(zone_ref, "Which zone", FIELD(zone_ref, code, F_PATH, .min = 2, .max = 31, .check = check_slug, .doc = "Short name"));
+
+struct zone_law_ref { struct str code; int64_t version; };
+SCHEMA_OF(zone_law_ref, "Which law", FIELD(zone_law_ref, code, F_PATH, .min = 2, .max = 31, .check = check_slug, .doc = "The zone"),
+    FIELD(zone_law_ref, version, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "An older version; 0: the one in force"));
+struct zone_law_in { struct str code; struct zone_law law; struct str reason; };
+SCHEMA_OF(zone_law_in, "A change of a zone's law to ask for", FIELD(zone_law_in, code, F_PATH, .min = 2, .max = 31, .check = check_slug, .doc = "The zone"),
+    FIELD_SUB(zone_law_in, law, &zone_law_schema, F_REQ | F_NOCOL, .doc = "All of it, as it is to be"),
+    FIELD(zone_law_in, reason, F_REQ, .min = 1, .max = 1024, .check = check_name, .doc = "Why; approvers read it"));
 
 struct zone_page { PAGE_IN; };
 SCHEMA_OF(zone_page, "Which zones", PAGE_IN_FIELDS(zone_page));
@@ -28,7 +40,30 @@ SCHEMA_OF(zone_page, "Which zones", PAGE_IN_FIELDS(zone_page));
 static enum errc create(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct zone_create_in *z = in;
-    return zone_create(w, z->code, z->name, z->country, z->legal_regimes, out, e);
+    static const struct zone_law none = { 0 };
+    struct zone_law law = z->law;
+    if (!law.legal_regimes.n)
+        law.legal_regimes = z->legal_regimes;
+    TRY(zone_create(w, z->code, z->name, z->country, law.legal_regimes, out, e));
+    if (!memcmp(&z->law, &none, sizeof none))
+        return ERR_OK;
+    TRY(zone_law_put(w, z->code, &law, UUID_NIL, e));
+    return zone_get(w, z->code, out, e);
+}
+
+static enum errc read_law(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct zone_law_ref *z = in;
+    return zone_law_get(w, z->code, z->version, out, e);
+}
+
+static enum errc put_law(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct zone_law_in *z = in;
+    struct approval *a = out;
+    TRY(zone_law_request(w, z->code, &z->law, z->reason, a, e));
+    approval_details(a, &call_of(w)->audit);
+    return ERR_OK;
 }
 
 static enum errc read_one(struct work *w, const void *in, void *out, struct err *e)
@@ -51,11 +86,16 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/zones", .op = "zone_create", .perm = PERM_ZONE_CREATE, .handler = create, .in = &zone_create_in_schema,
       .status = 201, .out = &zone_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "zone", .audited = true, .audit = AUDIT_ZONE_CREATE,
-      .sql_max = 6, .doc = "Create a residency zone" },
+      .sql_max = 12, .doc = "Create a residency zone, with its first law" },
     { .method = HTTP_GET, .path = "/v1/zones", .op = "zone_list", .perm = PERM_ZONE_READ, .handler = list, .in = &zone_page_schema, .status = 200,
       .out = &zone_schema, .flags = R_LIST, .sql_max = 1, .doc = "List residency zones" },
     { .method = HTTP_GET, .path = "/v1/zones/{code}", .op = "zone_get", .perm = PERM_ZONE_READ, .handler = read_one, .in = &zone_ref_schema,
       .status = 200, .out = &zone_schema, .sql_max = 1, .doc = "Read one residency zone" },
+    { .method = HTTP_GET, .path = "/v1/zones/{code}/law", .op = "zone_law_get", .perm = PERM_ZONE_READ, .handler = read_law, .in = &zone_law_ref_schema,
+      .status = 200, .out = &zone_law_view_schema, .sql_max = 1, .doc = "The law of a zone: what may be there, what may leave, which clocks run, by which source" },
+    { .method = HTTP_PUT, .path = "/v1/zones/{code}/law", .op = "zone_law_put", .perm = PERM_ZONE_POLICY, .handler = put_law, .in = &zone_law_in_schema,
+      .status = 202, .out = &approval_schema, .rate = RL_WRITE, .resource = "approval", .audited = true, .audit = AUDIT_ZONE_UPDATE, .sql_max = 8,
+      .doc = "Ask for a change of a zone's law; a compliance officer of the platform approves it" },
 };
 extern const struct route_table zone_routes;
 ROUTE_TABLE(zone_routes, rows);

@@ -50,13 +50,13 @@ function alive(pid: number): boolean {
 }
 
 /** Settings are given as in the environment of a daemon: { FALAJ_LOG_LEVEL: 'debug' }. */
-export async function startPlatform(settings: Record<string, string> = {}): Promise<Platform> {
+export async function startPlatform(settings: Record<string, string> = {}, args: string[] = []): Promise<Platform> {
   const program = binary('falaj');
   const logs = resolve(program, '../../http-logs');
   mkdirSync(logs, { recursive: true });
   const log = resolve(logs, `dev-${process.pid}-${Date.now()}.log`);
   const fd = openSync(log, 'w');
-  const child = spawn(program, ['dev', '--ephemeral', '--port', '0', '--json-ready'], {
+  const child = spawn(program, ['dev', '--ephemeral', '--port', '0', '--json-ready', ...args], {
     stdio: ['ignore', 'pipe', fd],
     env: {
       ...process.env,

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { fetchDocument, isPublic, isWorkerRoute, jsonBody, operations, sample, type Document, type Operation } from './contract.ts';
-import { api, makeTenant, must, waitJob, type Api, type Ready, type Reply } from './harness.ts';
+import { api, makeTenant, makeZone, must, waitJob, type Api, type Ready, type Reply } from './harness.ts';
 
 const ready: Ready = inject('falaj');
 const doc: Document = await fetchDocument(ready);
@@ -42,6 +42,9 @@ beforeAll(async () => {
   const deployment = must(await a.api.post('/v1/deployments', { name: canary, model_id: model.model_id }), 201);
   ids['deployment_id'] = deployment.deployment_id;
   ids['name'] = canary;
+  await makeZone(ready, 'ae-iso-2');
+  ids['policy_id'] = must(await a.api.post('/v1/transfer-policies', { from_zone: ready.zone, to_zone: 'ae-iso-2', data_class: 'personal', purpose: 'any',
+    legal_basis: 'contract', document_sha256: 'a'.repeat(64), assessment_ref: canary, valid_until: new Date(Date.now() + 86_400_000).toISOString() }), 201).policy_id;
   ids['version'] = '1';
   ids['resource'] = 'jobs';
   ids['node_id'] = must(await admin.get('/v1/nodes'), 200).data[0].node_id;

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* residency.c - routes of transfer policies, the register of transfers, the judge's explanations and the evidence report. */
+#include "api/route.h"
+#include "registry/evidence.h"
+#include "registry/transfer.h"
+#include "tenants/residency_facts.h"
+#include "tenants/transfer_policy.h"
+
+enum { CSV_MAX = 16 << 20, CSV_ROWS = 50000, HTML_MAX = 16 << 20 };
+
+static const char *const policy_states[] = { "PROPOSED", "ACTIVE", "REVOKED", NULL };
+
+struct policy_ref { struct uuid policy_id; };
+SCHEMA_OF(policy_ref, "Which policy", FIELD_ID(policy_ref, policy_id, "trp", F_PATH, .doc = "The policy"));
+struct policy_page { PAGE_IN; int state; bool has_state; };
+SCHEMA_OF(policy_page, "Which policies", PAGE_IN_FIELDS(policy_page),
+    FIELD_ENUM_OPT(policy_page, state, F_QUERY, policy_states, .doc = "Only policies in this state"));
+struct transfer_page { PAGE_IN; struct str zone; struct timestamp from, to; };
+SCHEMA_OF(transfer_page, "Which transfers", PAGE_IN_FIELDS(transfer_page),
+    FIELD(transfer_page, zone, F_QUERY, .min = 2, .max = 31, .check = check_slug, .doc = "From or to this zone"),
+    FIELD(transfer_page, from, F_QUERY, .doc = "Not before"), FIELD(transfer_page, to, F_QUERY, .doc = "Before"));
+struct transfer_range { struct str zone; struct timestamp from, to; };
+SCHEMA_OF(transfer_range, "Which transfers", FIELD(transfer_range, zone, F_QUERY, .min = 2, .max = 31, .check = check_slug, .doc = "From or to this zone"),
+    FIELD(transfer_range, from, F_QUERY, .doc = "Not before"), FIELD(transfer_range, to, F_QUERY, .doc = "Before"));
+struct transfer_in { struct uuid dataset_id; int64_t version; struct str to_zone, purpose; struct uuid policy_id; };
+SCHEMA_OF(transfer_in, "A transfer to carry out", FIELD_ID(transfer_in, dataset_id, "dst", F_PATH, .doc = "The data set"),
+    FIELD(transfer_in, version, F_PATH, .min = 1, .max = INT64_MAX, .doc = "Its version"),
+    FIELD(transfer_in, to_zone, F_REQ, .min = 2, .max = 31, .check = check_slug, .doc = "Where a copy is to be"),
+    FIELD(transfer_in, purpose, 0, .min = 1, .max = 63, .check = check_slug, .doc = "What for; absent: what the policy says"),
+    FIELD_ID(transfer_in, policy_id, "trp", 0, .doc = "The policy that covers it; absent: whatever allows it"));
+struct explain_in { int data_class; struct str zone, from; int act; struct str purpose; };
+SCHEMA_OF(explain_in, "A question to the judge", FIELD_ENUM(explain_in, data_class, F_REQ, data_class_names, .doc = "Class of the data"),
+    FIELD(explain_in, zone, F_REQ, .min = 2, .max = 31, .check = check_slug, .doc = "Where it would be"),
+    FIELD(explain_in, from, 0, .min = 2, .max = 31, .check = check_slug, .doc = "Where it lies now; absent: the home zone"),
+    FIELD_ENUM(explain_in, act, F_REQ, residency_act_names, .doc = "What would be done"),
+    FIELD(explain_in, purpose, 0, .min = 1, .max = 63, .check = check_slug, .doc = "What for: training, serving, …"));
+struct explain_out { bool allowed; struct str rule, text, act; struct uuid policy_id; };
+SCHEMA_OF(explain_out, "The judge's verdict", FIELD(explain_out, allowed, 0, .doc = "May it be there"), FIELD(explain_out, rule, 0, .doc = "The rule, a stable word"),
+    FIELD(explain_out, text, 0, .doc = "The reason in words"), FIELD(explain_out, act, 0, .doc = "What was asked about"),
+    FIELD_ID(explain_out, policy_id, "trp", 0, .doc = "The policy that allows it"));
+struct evidence_in { struct str zone; struct timestamp from, to; };
+SCHEMA_OF(evidence_in, "Evidence about what", FIELD(evidence_in, zone, F_QUERY, .min = 2, .max = 31, .check = check_slug, .doc = "Only this zone"),
+    FIELD(evidence_in, from, F_QUERY, .doc = "Begin of the period; absent: 90 days before its end"), FIELD(evidence_in, to, F_QUERY, .doc = "Its end; absent: now"));
+struct evidence_html_in { struct str zone; struct timestamp from, to; int lang; };
+SCHEMA_OF(evidence_html_in, "Evidence about what, for the printer",
+    FIELD(evidence_html_in, zone, F_QUERY, .min = 2, .max = 31, .check = check_slug, .doc = "Only this zone"),
+    FIELD(evidence_html_in, from, F_QUERY, .doc = "Begin of the period; absent: 90 days before its end"),
+    FIELD(evidence_html_in, to, F_QUERY, .doc = "Its end; absent: now"),
+    FIELD_ENUM(evidence_html_in, lang, F_QUERY, evidence_language_names, .dflt = "en", .doc = "Language"));
+
+static enum errc propose(struct work *w, const void *in, void *out, struct err *e)
+{
+    struct transfer_policy *p = out;
+    TRY(transfer_policy_propose(w, in, p, e));
+    audit_event_detail(&call_of(w)->audit, AUDIT_D_STR("act", STR("propose")));
+    audit_event_detail(&call_of(w)->audit, AUDIT_D_STR("class", p->data_class));
+    return ERR_OK;
+}
+
+static enum errc read_policy(struct work *w, const void *in, void *out, struct err *e)
+{
+    return transfer_policy_get(w, ((const struct policy_ref *)in)->policy_id, out, e);
+}
+
+static enum errc list_policies(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct policy_page *page = in;
+    struct page_out *ret = out;
+    struct uuid after;
+    TRY(page_position_id(page->page_token, &after, e));
+    TRY(transfer_policy_list(w, page->has_state ? str_c(policy_states[page->state]) : STR_NULL, after, page->page_size + 1, &ret->items, e));
+    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct transfer_policy), offsetof(struct transfer_policy, policy_id));
+    return ERR_OK;
+}
+
+static enum errc revoke(struct work *w, const void *in, void *out, struct err *e)
+{
+    audit_event_detail(&call_of(w)->audit, AUDIT_D_STR("act", STR("revoke")));
+    return transfer_policy_revoke(w, ((const struct policy_ref *)in)->policy_id, out, e);
+}
+
+static enum errc list_transfers(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct transfer_page *page = in;
+    struct page_out *ret = out;
+    struct uuid after;
+    struct transfer_filter f = { page->zone, page->from, page->to };
+    TRY(page_position_id(page->page_token, &after, e));
+    TRY(transfer_list(w, &f, after, page->page_size + 1, &ret->items, e));
+    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct transfer), offsetof(struct transfer, transfer_id));
+    return ERR_OK;
+}
+
+static enum errc transfers_csv(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct transfer_range *r = in;
+    struct transfer_filter f = { r->zone, r->from, r->to };
+    struct slice rows;
+    struct buf *b = out;
+    TRY(transfer_list(w, &f, UUID_NIL, CSV_ROWS, &rows, e));
+    *b = BUF(CSV_MAX);
+    transfer_csv(&rows, b);
+    return ERR_OK;
+}
+
+static enum errc transfer(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct transfer_in *t = in;
+    struct transfer_ask ask = { t->dataset_id, t->version, t->to_zone, t->purpose, t->policy_id };
+    struct transfer *ret = out;
+    struct audit_event *ev = &call_of(w)->audit;
+    TRY(transfer_execute(w, &ask, ret, e));
+    audit_event_detail(ev, AUDIT_D_STR("from", ret->from_zone));
+    audit_event_detail(ev, AUDIT_D_STR("to", ret->to_zone));
+    audit_event_detail(ev, AUDIT_D_STR("class", ret->data_class));
+    audit_event_detail(ev, AUDIT_D_STR("basis", ret->legal_basis.ptr ? ret->legal_basis : ret->rule));
+    audit_event_detail(ev, AUDIT_D_STR("policy", uuid_is_nil(ret->policy_id) ? STR("") : id_text(w->arena, "trp", ret->policy_id)));
+    audit_event_detail(ev, AUDIT_D_STR("object", id_text(w->arena, "obj", ret->to_object)));
+    audit_event_detail(ev, AUDIT_D_INT("bytes", ret->bytes));
+    return ERR_OK;
+}
+
+static enum errc explain(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct explain_in *x = in;
+    const struct residency_facts *f;
+    struct residency_question q = { .data_class = x->data_class, .zone = x->zone, .from = x->from, .purpose = x->purpose, .now_us = w->now_us };
+    if (uuid_is_nil(w->tenant_id))
+        return FAIL(e, UNPROCESSABLE, "The platform itself has no data; ask as a tenant");
+    TRY(residency_facts_read(w, &f, e));
+    struct residency_verdict v = residency_allows(f, &q);
+    *(struct explain_out *)out = (struct explain_out){ v.allowed, str_c(v.rule), str_dup(w->arena, str_c(v.text)), str_c(residency_act_names[x->act]), v.policy_id };
+    return ERR_OK;
+}
+
+static enum errc evidence(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct evidence_in *x = in;
+    struct evidence_ask ask = { x->zone, x->from, x->to };
+    return evidence_read(w, &ask, out, e);
+}
+
+static enum errc evidence_page(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct evidence_html_in *x = in;
+    struct evidence_ask ask = { x->zone, x->from, x->to };
+    struct evidence ev;
+    struct buf *b = out;
+    TRY(evidence_read(w, &ask, &ev, e));
+    *b = BUF(HTML_MAX);
+    if (evidence_html(w->arena, &ev, (enum evidence_language)x->lang, b, e) == ERR_OK)
+        return ERR_OK;
+    buf_release(b);
+    return e->code;
+}
+
+static const struct route rows[] = {
+    { .method = HTTP_POST, .path = "/v1/transfer-policies", .op = "transfer_policy_propose", .perm = PERM_TRANSFER_PROPOSE, .handler = propose,
+      .in = &transfer_policy_new_schema, .status = 201, .out = &transfer_policy_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "policy",
+      .audited = true, .audit = AUDIT_TRANSFER_POLICY, .sql_max = 12,
+      .doc = "Propose that data of a class may cross from one zone to another; others approve it (two for sensitive and regulated classes)" },
+    { .method = HTTP_GET, .path = "/v1/transfer-policies", .op = "transfer_policy_list", .perm = PERM_TRANSFER_READ, .handler = list_policies,
+      .in = &policy_page_schema, .status = 200, .out = &transfer_policy_schema, .flags = R_LIST, .sql_max = 1, .doc = "List transfer policies, newest first" },
+    { .method = HTTP_GET, .path = "/v1/transfer-policies/{policy_id}", .op = "transfer_policy_get", .perm = PERM_TRANSFER_READ, .handler = read_policy,
+      .in = &policy_ref_schema, .status = 200, .out = &transfer_policy_schema, .resource = "policy", .sql_max = 1, .doc = "Read one transfer policy" },
+    { .method = HTTP_POST, .path = "/v1/transfer-policies/{policy_id}/revoke", .op = "transfer_policy_revoke", .perm = PERM_TRANSFER_REVOKE, .handler = revoke,
+      .in = &policy_ref_schema, .status = 200, .out = &transfer_policy_schema, .rate = RL_WRITE, .resource = "policy", .audited = true,
+      .audit = AUDIT_TRANSFER_POLICY, .sql_max = 4, .doc = "Revoke a transfer policy: from now on nothing crosses under it, and no key of a copy is given out" },
+    { .method = HTTP_GET, .path = "/v1/transfers", .op = "transfer_list", .perm = PERM_TRANSFER_READ, .handler = list_transfers,
+      .in = &transfer_page_schema, .status = 200, .out = &transfer_schema, .flags = R_LIST, .sql_max = 1, .doc = "The register of transfers, newest first" },
+    { .method = HTTP_GET, .path = "/v1/transfers.csv", .op = "transfer_csv", .perm = PERM_TRANSFER_READ, .handler = transfers_csv,
+      .in = &transfer_range_schema, .status = 200, .content_type = "text/csv", .flags = R_TEXT, .sql_max = 1, .doc = "The register of transfers as CSV" },
+    { .method = HTTP_POST, .path = "/v1/datasets/{dataset_id}/versions/{version}/transfer", .op = "dataset_transfer", .perm = PERM_TRANSFER_EXECUTE,
+      .handler = transfer, .in = &transfer_in_schema, .status = 201, .out = &transfer_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE,
+      .resource = "dataset", .audited = true, .audit = AUDIT_TRANSFER, .sql_max = 30,
+      .doc = "Copy a version to another zone, sealed anew under that zone's key; jobs in that zone read the copy" },
+    { .method = HTTP_POST, .path = "/v1/residency/explain", .op = "residency_explain", .perm = PERM_ZONE_READ, .handler = explain, .in = &explain_in_schema,
+      .status = 200, .out = &explain_out_schema, .sql_max = 4, .doc = "Ask the judge of residency: may this class of the tenant's data be in that zone, and why" },
+    { .method = HTTP_GET, .path = "/v1/evidence", .op = "evidence", .perm = PERM_EVIDENCE_READ, .handler = evidence, .in = &evidence_in_schema, .status = 200,
+      .out = &evidence_schema, .audited = true, .audit = AUDIT_EVIDENCE_EXPORT, .sql_max = 14, .doc = "Evidence about a zone and a period, as an auditor takes it away" },
+    { .method = HTTP_GET, .path = "/v1/evidence.html", .op = "evidence_html", .perm = PERM_EVIDENCE_READ, .handler = evidence_page,
+      .in = &evidence_html_in_schema, .status = 200, .content_type = "text/html; charset=utf-8", .flags = R_TEXT, .audited = true,
+      .audit = AUDIT_EVIDENCE_EXPORT, .sql_max = 14, .doc = "The evidence report as one page to print, in English or Arabic" },
+};
+extern const struct route_table residency_routes;
+ROUTE_TABLE(residency_routes, rows);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* evidence.h - what an auditor takes away about a zone and a period: where every class of data is stored and under which keys, what
+ * crossed a border and on which basis, what was refused, where the machines stand, the signed heads of the log, who holds which role,
+ * and what was approved. Made from the rows themselves at the moment it is asked for; nothing is kept.
+ *
+ * In a tenant's scope it is the tenant's own; in the platform's scope it has totals over all tenants and names none, beside the platform's
+ * own people, approvals and heads. A list is cut at EVIDENCE_ROWS, and the report says so in `is_cut`.
+ * Memory: w->arena. Errors: UNPROCESSABLE (a period that ends before it begins), NOT_FOUND (the zone). */
+#pragma once
+#include "core/base/work.h"
+#include "core/table/schema.h"
+
+enum { EVIDENCE_ROWS = 1000, EVIDENCE_DAYS = 90 };
+
+struct evidence {
+    struct uuid tenant_id;
+    struct str zone;                    /* absent: all */
+    struct timestamp from, to, generated_at;
+    bool is_cut;
+    struct json zones, stored, transfers, policies, denied, workers, keys, heads, access, approvals;
+};
+extern const struct schema evidence_schema;
+
+struct evidence_ask { struct str zone; struct timestamp from, to; };        /* from 0: EVIDENCE_DAYS before to; to 0: now */
+enum errc evidence_read(struct work *w, const struct evidence_ask *in, struct evidence *ret, struct err *e) MUST_CHECK;
+
+enum evidence_language { EVIDENCE_EN, EVIDENCE_AR };
+extern const char *const evidence_language_names[];
+/* One page without scripts or anything from elsewhere, for the printer; Arabic is written from right to left. */
+enum errc evidence_html(struct arena *a, const struct evidence *ev, enum evidence_language language, struct buf *out, struct err *e) MUST_CHECK;
+/* The only policy such a page needs. */
+#define EVIDENCE_CSP "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
