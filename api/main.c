@@ -59,6 +59,8 @@
 #include "tenants/principal_load.h"
 #include "tenants/project.h"
 #include "tenants/quota.h"
+#include "tenants/refusals.h"
+#include "tenants/service_account.h"
 #include "tenants/residency_facts.h"
 #include "tenants/session.h"
 #include "tenants/session_authn.h"
@@ -107,6 +109,7 @@ static const struct stmt *const *const app_lists[] = {
     tenant_life_stmts,
     user_stmts,
     api_token_stmts,
+    service_account_stmts,
     quota_stmts, quota_rule_stmts, price_stmts, budget_stmts, usage_stmts,
     bootstrap_stmts,
     idempotency_stmts,
@@ -181,7 +184,6 @@ static bool hex_tail(struct str channel, const char *prefix, struct uuid *ret)
 
 static void on_wake(void *ctx, struct str channel, struct str payload)
 {
-    (void)payload;
     struct api *api = ctx;
     struct uuid id;
     if (!channel.ptr) {
@@ -191,6 +193,8 @@ static void on_wake(void *ctx, struct str channel, struct str payload)
         pipeline_wake(api->pipeline, id);
     } else if (hex_tail(channel, WAKE_JOB_PREFIX, &id)) {
         job_streams_wake(api->streams, id);
+    } else if (str_eq_c(channel, WAKE_REVOKE) && uuid_parse(payload, &id)) {
+        authn_forget(api->authn, id);
     }
 }
 
@@ -260,6 +264,8 @@ static void run_until_signal(struct app *app, struct api *api, sigset_t *set)
             return;
         struct arena *a = arena_new(1 << 20);
         struct err e;
+        if (refusals_flush(authn_refusals(api->authn), app, a, &e) != ERR_OK)
+            log_err(LOG_WARN, "authn.refusals", &e);
         if (authn_flush_used(api->authn, a, &e) != ERR_OK)
             log_err(LOG_WARN, "authn.flush", &e);
         if (session_authn_flush(api->sessions, a, &e) != ERR_OK)
@@ -318,9 +324,9 @@ static int serve(struct app *app, struct api *api, const struct redis_opts *redi
     share_trust(api);
     if (*cfg->api_worker_cert && !(api->nodes = listen_nodes(api, cfg, e)))
         return refuse("listen for workers", e);
-    static const char *const channels[] = { WAKE_NODE_PREFIX "*", WAKE_JOB_PREFIX "*" };
+    static const char *const channels[] = { WAKE_NODE_PREFIX "*", WAKE_JOB_PREFIX "*", WAKE_REVOKE };
     if (app->redis)
-        api->wakes = wake_listener_new(redis, channels, 2, on_wake, api);
+        api->wakes = wake_listener_new(redis, channels, 3, on_wake, api);
     log_event(LOG_INFO, "api.ready", "bind", LOG_S(cfg->api_bind), "port", LOG_I(http_server_port(api->people)), "worker_port",
               LOG_I(api->nodes ? http_server_port(api->nodes) : 0), NULL);
     run_until_signal(app, api, &set);

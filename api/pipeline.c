@@ -63,7 +63,7 @@ static enum errc phase_authn(struct flight *f, struct err *e)
         struct str token = bearer(c->request);
         if (!token.ptr)
             return FAIL(e, UNAUTHENTICATED, "Send an Authorization header with a bearer token");
-        enum errc rc = authn_token(f->pipeline->authn, token, c->work.arena, &c->principal, e);
+        enum errc rc = authn_token(f->pipeline->authn, token, c->work.source_ip, c->work.arena, &c->principal, e);
         metrics_inc(M_authn_total, "token", rc == ERR_OK ? "ok" : err_row(rc)->wire);
         if (rc != ERR_OK)
             return rc;
@@ -376,7 +376,7 @@ void pipeline_request(void *ctx, struct http_exchange *x)
     }
     c->route = f->match->row;
     if (!(c->route->flags & R_NODE) && c->route->perm != PERM_PUBLIC && !http_header_get(c->request, "Cookie").ptr)
-        c->principal = authn_cached(l->pipeline->authn, bearer(c->request));
+        c->principal = authn_cached(l->pipeline->authn, bearer(c->request), c->work.source_ip);
     /* With a principal that is sure to be allowed nothing in front of the handler can block: only writing down a denial does. */
     if (c->principal && c->route->combine && (c->principal->bindings.n ? c->principal->always : c->principal->permissions) & PERM_BIT(c->route->perm) &&
         flight_has_person(f)) {

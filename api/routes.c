@@ -22,6 +22,7 @@
     X(deployment_routes) \
     X(inference_routes) \
     X(enrol_routes) \
+    X(token_routes) \
     X(node_routes) \
     X(lease_routes) \
     X(lease_object_routes) \

@@ -12,6 +12,9 @@ ALTER TABLE api_token
   ADD COLUMN last_used_ip inet;
 CREATE INDEX api_token_user ON api_token (tenant_id, user_id);
 
+-- Whose service account it is: its owner may make tokens for it.
+ALTER TABLE app_user ADD COLUMN owner_id uuid, ADD FOREIGN KEY (tenant_id, owner_id) REFERENCES app_user;
+
 DROP FUNCTION authn_token_used(uuid[], uuid[]);
 CREATE FUNCTION authn_token_used(tenants uuid[], tokens uuid[], addresses text[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
@@ -75,6 +78,26 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON node_cert TO falaj_worker_api;
 GRANT UPDATE ON node TO falaj_system;
 
 GRANT CREATE ON SCHEMA public TO falaj_system;
+
+-- Who holds this token, and from where and for which zones?
+DROP FUNCTION authn_token(bytea);
+CREATE FUNCTION authn_token(token_hash bytea)
+RETURNS TABLE (tenant_id uuid, user_id uuid, tenant_name text, tenant_state text, home_zone text, user_name text, user_kind text,
+               user_state text, allowed_zones text[], bindings jsonb, authz_rev bigint,
+               token_id uuid, scopes text[], expires_at timestamptz, revoked_at timestamptz, cidrs text[], zones text[])
+LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT p.tenant_id, p.user_id, p.tenant_name, p.tenant_state, p.home_zone, p.user_name, p.user_kind, p.user_state, p.allowed_zones,
+         p.bindings, p.authz_rev, k.token_id, k.scopes, k.expires_at, k.revoked_at, k.cidrs::text[], k.zones
+    FROM api_token k CROSS JOIN LATERAL authn_principal(k.tenant_id, k.user_id) p
+   WHERE k.hash = token_hash;
+END $$;
+REVOKE ALL ON FUNCTION authn_token(bytea) FROM PUBLIC;
+ALTER FUNCTION authn_token(bytea) OWNER TO falaj_system;
+REVOKE ALL ON FUNCTION authn_token(bytea) FROM falaj_owner;
+GRANT EXECUTE ON FUNCTION authn_token(bytea) TO falaj_app;
 
 -- A machine from one of `froms` to `wanted`, by platform staff only. No row: there is no such machine, or its state is another.
 CREATE FUNCTION node_move(node uuid, wanted text, froms text[], why text) RETURNS SETOF uuid

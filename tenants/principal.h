@@ -91,6 +91,8 @@ struct principal {
     int64_t login_us;               /* AUTH_SESSION: when a password or an identity provider last vouched */
     int64_t mfa_us;                 /* when a second factor was last proved; 0: never */
     bool is_break_glass;
+    struct slice token_cidrs;       /* struct cidr: where the token may be used from; empty: anywhere */
+    struct slice token_zones;       /* struct str: what the token limits allowed_zones to; empty: nothing */
     struct arena *arena;            /* holds the strings */
 };
 

@@ -66,7 +66,7 @@ static enum errc make_token(struct work *w, const struct device *d, struct devic
     struct api_token t;
     char text[TOKEN_TEXT];
     TRY(signin_as(w, d->of_user, e));
-    TRY(api_token_create(w, UUID_NIL, d->client, TOKEN_DAYS, (struct slice){ 0 }, &t, text, e));
+    TRY(api_token_create(w, &(struct api_token_new){ .user_id = UUID_NIL, .name = d->client, .days = TOKEN_DAYS, .scopes = (struct slice){ 0 } }, &t, text, e));
     TRY(signin_audit(w, AUDIT_DEVICE_GRANT, ERR_OK, d->of_user, "token", e));
     *ret = (struct device_token_out){ str_dup(w->arena, str_c(text)), STR("Bearer"), (t.expires_at.us - w->now_us) / 1000000, t.token_id, STR_NULL, STR_NULL };
     return ERR_OK;

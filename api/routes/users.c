@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* users.c - routes of users, access tokens, and of the caller itself. */
+/* users.c - routes of users, and of the caller itself. */
 #include "api/pipeline.h"
 #include "core/db/tx.h"
-#include "tenants/api_token.h"
 #include "tenants/authn.h"
 #include "tenants/authz.h"
 #include "tenants/user.h"
@@ -34,22 +33,6 @@ struct user_change { struct uuid user_id; struct str name; int state; bool has_s
 SCHEMA_OF(user_change, "What to change of a user", FIELD_ID(user_change, user_id, "usr", F_PATH, .doc = "The user"),
     FIELD(user_change, name, 0, .min = 1, .max = 128, .check = check_name, .doc = "New name"),
     FIELD_ENUM_OPT(user_change, state, 0, user_settable, .doc = "ACTIVE, or DISABLED: refused within 5 s until active again"));
-struct token_page { PAGE_IN; };
-SCHEMA_OF(token_page, "Which tokens", PAGE_IN_FIELDS(token_page));
-struct token_create_in { struct str name; struct uuid user_id; int64_t expires_in_days; struct slice scopes; };
-SCHEMA_OF(token_create_in, "A token to make",
-    FIELD(token_create_in, name, F_REQ, .min = 1, .max = 128, .check = check_name, .doc = "What it is for"),
-    FIELD_ID(token_create_in, user_id, "usr", 0, .doc = "Whose it is; absent: the caller's"),
-    FIELD(token_create_in, expires_in_days, 0, .min = 1, .max = 90, .dflt = "30", .doc = "Days until it ends"),
-    FIELD_STRS(token_create_in, scopes, 0, .max = 64, .doc = "Permissions to limit it to; none: all of its user"));
-struct token_ref { struct uuid token_id; };
-SCHEMA_OF(token_ref, "Which token", FIELD_ID(token_ref, token_id, "tok", F_PATH, .doc = "The token"));
-struct token_create_out { struct uuid token_id, user_id; struct str name, token, hint; struct json scopes; struct timestamp expires_at; };
-SCHEMA_OF(token_create_out, "A new token; `token` is shown this once",
-    FIELD_ID(token_create_out, token_id, "tok", 0, .doc = "The token's id"), FIELD_ID(token_create_out, user_id, "usr", 0, .doc = "Whose it is"),
-    FIELD(token_create_out, name, 0, .doc = "What it is for"), FIELD(token_create_out, token, 0, .doc = "The secret: shown this once"),
-    FIELD(token_create_out, hint, 0, .doc = "Its last characters"), FIELD(token_create_out, scopes, 0, .doc = "Permissions it is limited to"),
-    FIELD(token_create_out, expires_at, 0, .doc = "When it ends"));
 struct me_out {
     struct uuid user_id;
     struct str name;
@@ -111,7 +94,7 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 
 struct forget {
     struct authn *authn;
-    struct uuid tenant_id, user_id, token_id;
+    struct uuid tenant_id, user_id;
 };
 
 static void forget_user(void *ctx)
@@ -146,44 +129,6 @@ static enum errc deactivate(struct work *w, const void *in, void *out, struct er
     return ERR_OK;
 }
 
-static enum errc token_create(struct work *w, const void *in, void *out, struct err *e)
-{
-    const struct token_create_in *t = in;
-    struct token_create_out *ret = out;
-    struct api_token row;
-    char text[TOKEN_TEXT];
-    TRY(api_token_create(w, t->user_id, t->name, t->expires_in_days, t->scopes, &row, text, e));
-    *ret = (struct token_create_out){ row.token_id, row.user_id, row.name, str_dup(w->arena, str_c(text)), row.hint, row.scopes, row.expires_at };
-    return ERR_OK;
-}
-
-static enum errc tokens(struct work *w, const void *in, void *out, struct err *e)
-{
-    const struct token_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(api_token_list(w, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct api_token), offsetof(struct api_token, token_id));
-    return ERR_OK;
-}
-
-static void forget_token(void *ctx)
-{
-    struct forget *f = ctx;
-    authn_forget(f->authn, f->token_id);
-}
-
-static enum errc token_revoke(struct work *w, const void *in, void *out, struct err *e)
-{
-    (void)out;
-    struct forget *f = ARENA_NEW(w->arena, struct forget);
-    *f = (struct forget){ .authn = pipeline_authn(pipeline_of(w)), .token_id = ((const struct token_ref *)in)->token_id };
-    TRY(api_token_revoke(w, f->token_id, e));
-    db_after_commit(w->tx, forget_token, f);
-    return ERR_OK;
-}
-
 static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/me", .op = "me", .perm = PERM_SIGNED_IN, .handler = me, .status = 200, .out = &me_out_schema,
       .flags = R_NO_TX, .doc = "Who is calling, and what that caller may do" },
@@ -200,14 +145,6 @@ static const struct route rows[] = {
     { .method = HTTP_DELETE, .path = "/v1/users/{user_id}", .op = "user_deactivate", .perm = PERM_USER_MANAGE, .handler = deactivate,
       .in = &user_ref_schema, .status = 204, .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "user", .audited = true,
       .audit = AUDIT_USER_REVOKE, .sql_max = 9, .doc = "Deactivate a user for good: roles taken back, all credentials dead within 5 s" },
-    { .method = HTTP_POST, .path = "/v1/api-tokens", .op = "token_create", .perm = PERM_TOKEN_OWN, .handler = token_create,
-      .in = &token_create_in_schema, .status = 201, .out = &token_create_out_schema, .flags = R_IDEMPOTENT | R_SECRET | R_STEP_UP, .rate = RL_WRITE,
-      .resource = "token", .audited = true, .audit = AUDIT_TOKEN_CREATE, .sql_max = 7, .doc = "Make an access token; the secret is shown once" },
-    { .method = HTTP_GET, .path = "/v1/api-tokens", .op = "token_list", .perm = PERM_TOKEN_OWN, .handler = tokens, .in = &token_page_schema,
-      .status = 200, .out = &api_token_schema, .flags = R_LIST, .sql_max = 1, .doc = "List access tokens" },
-    { .method = HTTP_DELETE, .path = "/v1/api-tokens/{token_id}", .op = "token_revoke", .perm = PERM_TOKEN_OWN, .handler = token_revoke,
-      .in = &token_ref_schema, .status = 204, .rate = RL_WRITE, .resource = "token", .audited = true, .audit = AUDIT_TOKEN_REVOKE, .sql_max = 3,
-      .doc = "Revoke an access token; it is dead within 5 s" },
 };
 extern const struct route_table user_routes;
 ROUTE_TABLE(user_routes, rows);

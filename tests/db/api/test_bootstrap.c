@@ -29,7 +29,7 @@ static void twice_gives_one_operator_and_two_tokens(void **state)
     for (int i = 0; i < 2; i++) {
         struct principal *p = NULL;
         OK(bootstrap_admin(&app, a, text[i], password, &e));
-        OK(authn_token(authn, str_c(text[i]), a, &p, &e));
+        OK(authn_token(authn, str_c(text[i]), STR_NULL, a, &p, &e));
         assert_true(principal_is_platform(p) && p->roles == ROLES(PLATFORM_ADMIN) && str_eq_c(p->name, "operator"));
         principal_unref(p);
     }

@@ -2,6 +2,7 @@
 /* test_api_token.c - tokens are shown once and kept as a hash; nobody makes one that may more than the own. */
 #include "tests/db/tenants/fixture.h"
 #include "tenants/api_token.h"
+#include "tenants/service_account.h"
 #include "tenants/authn.h"
 #include "tenants/user.h"
 
@@ -11,7 +12,7 @@ static struct principal *boss, *worker;
 static int setup(void **state)
 {
     (void)state;
-    static const struct stmt *const *const lists[] = { api_token_stmts, user_stmts, binding_stmts, authn_stmts, NULL };
+    static const struct stmt *const *const lists[] = { api_token_stmts, service_account_stmts, user_stmts, binding_stmts, authn_stmts, NULL };
     world_new(lists, 2);
     tenant = new_id();
     tenant_make(tenant, "amana");
@@ -38,7 +39,7 @@ static void shown_once_and_kept_as_a_hash(void **state)
     char text[TOKEN_TEXT], hash_hex[65];
     uint8_t hash[32];
     struct work *w = unit_open(tenant, worker);
-    OK(api_token_create(w, UUID_NIL, STR("laptop"), 30, (struct slice){ 0 }, &t, text, &e));
+    OK(api_token_create(w, &(struct api_token_new){ .user_id = UUID_NIL, .name = STR("laptop"), .days = 30, .scopes = (struct slice){ 0 } }, &t, text, &e));
     assert_true(token_check(str_c(text), NULL));
     assert_true(uuid_eq(t.user_id, engineer));
     assert_int_equal(t.expires_at.us, w->now_us + 30 * INT64_C(86400000000));
@@ -51,7 +52,7 @@ static void shown_once_and_kept_as_a_hash(void **state)
     struct authn *authn = authn_new(app_pool, &clock_system, 0);
     struct principal *p = NULL;
     struct arena *a = arena_new(1 << 20);
-    OK(authn_token(authn, str_c(text), a, &p, &e));
+    OK(authn_token(authn, str_c(text), STR_NULL, a, &p, &e));
     assert_true(uuid_eq(p->token_id, t.token_id));
     principal_unref(p);
     authn_free(authn);
@@ -67,7 +68,7 @@ static void services_have_their_own_prefix(void **state)
     sql("UPDATE app_user SET kind = 'service' WHERE user_id = '%s'", hex(bot));
     struct str scopes[] = { STR("job:submit"), STR("job:read") };
     struct work *w = unit_open(tenant, boss);
-    OK(api_token_create(w, bot, STR("ci"), 90, (struct slice){ scopes, 2 }, &t, text, &e));
+    OK(api_token_create(w, &(struct api_token_new){ .user_id = bot, .name = STR("ci"), .days = 90, .scopes = (struct slice){ scopes, 2 } }, &t, text, &e));
     assert_true(str_starts(str_c(text), "flj_svc_"));
     assert_true(str_eq_c(t.scopes.text, "[\"job:submit\", \"job:read\"]"));
     unit_commit(w);
@@ -79,14 +80,14 @@ static void of_others_only_with_the_permission(void **state)
     struct api_token t;
     char text[TOKEN_TEXT];
     struct work *w = unit_open(tenant, worker);
-    REFUSED(api_token_create(w, admin, STR("x"), 30, (struct slice){ 0 }, &t, text, &e), FORBIDDEN);
+    REFUSED(api_token_create(w, &(struct api_token_new){ .user_id = admin, .name = STR("x"), .days = 30, .scopes = (struct slice){ 0 } }, &t, text, &e), FORBIDDEN);
     assert_non_null(strstr(e.msg, "token:manage"));
     unit_drop(w);
     w = unit_open(tenant, boss);
-    OK(api_token_create(w, engineer, STR("x"), 30, (struct slice){ 0 }, &t, text, &e));
-    REFUSED(api_token_create(w, new_id(), STR("x"), 30, (struct slice){ 0 }, &t, text, &e), NOT_FOUND);
+    OK(api_token_create(w, &(struct api_token_new){ .user_id = engineer, .name = STR("x"), .days = 30, .scopes = (struct slice){ 0 } }, &t, text, &e));
+    REFUSED(api_token_create(w, &(struct api_token_new){ .user_id = new_id(), .name = STR("x"), .days = 30, .scopes = (struct slice){ 0 } }, &t, text, &e), NOT_FOUND);
     struct str scopes[] = { STR("job:read"), STR("all:of-it") };
-    REFUSED(api_token_create(w, UUID_NIL, STR("x"), 30, (struct slice){ scopes, 2 }, &t, text, &e), INVALID);
+    REFUSED(api_token_create(w, &(struct api_token_new){ .user_id = UUID_NIL, .name = STR("x"), .days = 30, .scopes = (struct slice){ scopes, 2 } }, &t, text, &e), INVALID);
     assert_string_equal(e.field, "/scopes/1");
     unit_drop(w);
 }
@@ -100,10 +101,10 @@ static void a_limited_token_makes_no_wider_one(void **state)
     limited->permissions = PERM_BIT(PERM_TOKEN_OWN) | PERM_BIT(PERM_JOB_READ);
     struct str read[] = { STR("job:read") }, wide[] = { STR("job:read"), STR("job:submit") };
     struct work *w = unit_open(tenant, limited);
-    REFUSED(api_token_create(w, UUID_NIL, STR("x"), 30, (struct slice){ 0 }, &t, text, &e), FORBIDDEN);     /* none: all of the roles */
-    REFUSED(api_token_create(w, UUID_NIL, STR("x"), 30, (struct slice){ wide, 2 }, &t, text, &e), FORBIDDEN);
+    REFUSED(api_token_create(w, &(struct api_token_new){ .user_id = UUID_NIL, .name = STR("x"), .days = 30, .scopes = (struct slice){ 0 } }, &t, text, &e), FORBIDDEN);     /* none: all of the roles */
+    REFUSED(api_token_create(w, &(struct api_token_new){ .user_id = UUID_NIL, .name = STR("x"), .days = 30, .scopes = (struct slice){ wide, 2 } }, &t, text, &e), FORBIDDEN);
     assert_non_null(strstr(e.msg, "job:submit"));
-    OK(api_token_create(w, UUID_NIL, STR("x"), 30, (struct slice){ read, 1 }, &t, text, &e));
+    OK(api_token_create(w, &(struct api_token_new){ .user_id = UUID_NIL, .name = STR("x"), .days = 30, .scopes = (struct slice){ read, 1 } }, &t, text, &e));
     unit_drop(w);
     principal_unref(limited);
 }
@@ -114,10 +115,10 @@ static void revoked_once_and_for_all(void **state)
     struct api_token mine, others;
     char text[TOKEN_TEXT];
     struct work *w = unit_open(tenant, boss);
-    OK(api_token_create(w, UUID_NIL, STR("boss"), 30, (struct slice){ 0 }, &others, text, &e));
+    OK(api_token_create(w, &(struct api_token_new){ .user_id = UUID_NIL, .name = STR("boss"), .days = 30, .scopes = (struct slice){ 0 } }, &others, text, &e));
     unit_commit(w);
     w = unit_open(tenant, worker);
-    OK(api_token_create(w, UUID_NIL, STR("mine"), 30, (struct slice){ 0 }, &mine, text, &e));
+    OK(api_token_create(w, &(struct api_token_new){ .user_id = UUID_NIL, .name = STR("mine"), .days = 30, .scopes = (struct slice){ 0 } }, &mine, text, &e));
     REFUSED(api_token_revoke(w, others.token_id, &e), NOT_FOUND);       /* what one may not see is not there */
     OK(api_token_revoke(w, mine.token_id, &e));
     OK(api_token_revoke(w, mine.token_id, &e));
@@ -133,14 +134,14 @@ static void everybody_lists_what_is_theirs(void **state)
     (void)state;
     struct slice list = { 0 };
     struct work *w = unit_open(tenant, worker);
-    OK(api_token_list(w, UUID_NIL, 200, &list, &e));
+    OK(api_token_list(w, &(struct api_token_filter){ .state = STR_NULL }, UUID_NIL, 200, &list, &e));
     assert_true(list.n > 0);
     for (size_t i = 0; i < list.n; i++)
         assert_true(uuid_eq(((struct api_token *)list.items)[i].user_id, engineer));
     size_t own = list.n;
     unit_commit(w);
     w = unit_open(tenant, boss);
-    OK(api_token_list(w, UUID_NIL, 200, &list, &e));
+    OK(api_token_list(w, &(struct api_token_filter){ .state = STR_NULL }, UUID_NIL, 200, &list, &e));
     assert_true(list.n > own);
     unit_commit(w);
 }

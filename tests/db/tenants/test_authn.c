@@ -54,7 +54,7 @@ static enum errc ask(const char *text, struct principal **ret)
 {
     struct arena *a = arena_new(1 << 20);
     e = (struct err){ 0 };
-    enum errc rc = authn_token(authn, str_c(text), a, ret, &e);
+    enum errc rc = authn_token(authn, str_c(text), STR_NULL, a, ret, &e);
     arena_free(a);
     return rc;
 }
@@ -70,14 +70,14 @@ static void a_good_token(void **state)
 {
     (void)state;
     struct principal *p = NULL;
-    assert_null(authn_cached(authn, str_c(token)));
+    assert_null(authn_cached(authn, str_c(token), STR_NULL));
     OK(ask(token, &p));
     assert_true(uuid_eq(p->tenant_id, tenant) && uuid_eq(p->user_id, user) && uuid_eq(p->token_id, token_id));
     assert_true(str_eq_c(p->tenant_name, "amana") && str_eq_c(p->home_zone, "ae-dxb-1") && principal_zone_allowed(p, STR("ae-dxb-1")));
     assert_int_equal(p->roles, ROLES(ML_ENGINEER));
     assert_true(p->permissions == role_permissions(ROLE_ML_ENGINEER));
     principal_unref(p);
-    p = authn_cached(authn, str_c(token));
+    p = authn_cached(authn, str_c(token), STR_NULL);
     assert_non_null(p);
     principal_unref(p);
 }
@@ -118,7 +118,7 @@ static void a_suspended_tenant(void **state)
     sql("UPDATE tenant SET state = 'SUSPENDED' WHERE tenant_id = '%s'", hex(tenant));
     REFUSED(ask(token, &p), TENANT_SUSPENDED);
     assert_non_null(strstr(e.msg, "suspended"));
-    assert_null(authn_cached(authn, str_c(token)));
+    assert_null(authn_cached(authn, str_c(token), STR_NULL));
 }
 
 static void believed_no_longer_than_said(void **state)
@@ -131,7 +131,7 @@ static void believed_no_longer_than_said(void **state)
     believed(token);
     mono_us += 1;
     REFUSED(ask(token, &p), UNAUTHENTICATED);
-    assert_null(authn_cached(authn, str_c(token)));
+    assert_null(authn_cached(authn, str_c(token), STR_NULL));
 }
 
 static void never_believed_beyond_five_seconds(void **state)
@@ -157,7 +157,7 @@ static void forgotten_at_once(void **state)
     sql("UPDATE api_token SET revoked_at = now() WHERE token_id = '%s'", hex(token_id));
     authn_forget(authn, token_id);
     REFUSED(ask(token, &p), UNAUTHENTICATED);
-    p = authn_cached(authn, str_c(other));
+    p = authn_cached(authn, str_c(other), STR_NULL);
     assert_non_null(p);                                                  /* and nobody else */
     principal_unref(p);
 }
@@ -170,7 +170,7 @@ static void expiry_counts_in_the_memory_too(void **state)
     token_give(tenant, user, "1 minute", "{}", brief);
     believed(brief);
     wall_ahead_us = 61000000;
-    assert_null(authn_cached(authn, str_c(brief)));
+    assert_null(authn_cached(authn, str_c(brief), STR_NULL));
     REFUSED(ask(brief, &p), UNAUTHENTICATED);
 }
 
@@ -224,7 +224,7 @@ static void use_is_written_down(void **state)
     sql("UPDATE api_token SET last_used_at = NULL WHERE token_id = '%s'", hex(token_id));
     OK(authn_flush_used(authn, a, &e));                                  /* not used since: not written again */
     assert_int_equal(NUMBER("SELECT count(*) FROM api_token WHERE token_id = '%s' AND last_used_at IS NULL", hex(token_id)), 1);
-    principal_unref(authn_cached(authn, str_c(token)));
+    principal_unref(authn_cached(authn, str_c(token), STR_NULL));
     OK(authn_flush_used(authn, a, &e));
     assert_int_equal(NUMBER("SELECT count(*) FROM api_token WHERE token_id = '%s' AND last_used_at IS NULL", hex(token_id)), 0);
     arena_free(a);

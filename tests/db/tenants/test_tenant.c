@@ -93,7 +93,7 @@ static void made_whole(void **state)
     struct authn *authn = authn_new(app_pool, &clock_system, 0);        /* the first administrator is let in */
     struct principal *p = NULL;
     struct arena *a = arena_new(1 << 20);
-    OK(authn_token(authn, str_c(made.admin_token), a, &p, &e));
+    OK(authn_token(authn, str_c(made.admin_token), STR_NULL, a, &p, &e));
     assert_int_equal(p->roles, ROLES(TENANT_ADMIN));
     assert_true(uuid_eq(p->user_id, made.admin_user_id) && uuid_eq(p->tenant_id, t));
     principal_unref(p);
