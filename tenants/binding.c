@@ -110,6 +110,9 @@ static enum errc check_grant(struct work *w, const struct binding_new *in, struc
     TRY(find_place(w, in, b, e));
     TRY(find_conditions(w, in, b, e));
     struct authz_context ctx = { .now_us = w->now_us, .source_ip = w->source_ip };
+    /* A program of one's own needs no role:grant, but nothing beyond what its maker holds without condition. */
+    if (in->is_own_program && authz_work(w, PERM_TOKEN_SERVICE).allowed && !(role_permissions(b->role) & ~w->principal->always))
+        return ERR_OK;
     if (!authz_may_grant(w->principal, b, &ctx, &missing))
         return FAIL(e, FORBIDDEN, "Nobody grants what they do not hold: the role %s there needs %s", role_row(b->role)->wire,
                     perm_row(missing)->wire);

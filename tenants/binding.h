@@ -38,6 +38,7 @@ struct binding_new {
     int64_t mfa_age_seconds;        /* 0: none */
     struct slice cidrs, in_zones;   /* struct str */
     struct str source;              /* STR_NULL: direct */
+    bool is_own_program;            /* user_id is a service account that the caller is making */
 };
 
 enum errc binding_grant(struct work *w, const struct binding_new *in, struct role_binding *ret, struct err *e) MUST_CHECK;

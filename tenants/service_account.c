@@ -21,7 +21,11 @@ const struct stmt *const service_account_stmts[] = { &service_own, &service_is_o
 
 enum errc service_account_create(struct work *w, struct str name, struct slice roles, struct app_user *ret, struct err *e)
 {
-    TRY(user_create(w, name, STR("service"), roles, ret, e));
+    struct role_binding b;
+    TRY(user_create(w, name, STR("service"), (struct slice){ 0 }, ret, e));
+    for (size_t i = 0; i < roles.n; i++)
+        TRY(binding_grant(w, &(struct binding_new){ .user_id = ret->user_id, .role = ((struct str *)roles.items)[i], .is_own_program = true }, &b, e));
+    TRY(user_get(w, ret->user_id, ret, e));
     return db_exec(w->tx, &service_own, ARGS(A_UUID(w->tenant_id), A_UUID(ret->user_id), A_UUID(w->principal->user_id)), NULL, e);
 }
 
