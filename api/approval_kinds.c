@@ -2,6 +2,7 @@
 /* approval_kinds.c - the list. A kind is a constant beside its executor; its row here is what makes a request of it decidable. */
 #include "api/approval_kinds.h"
 #include "api/keys_int.h"
+#include "tenants/break_glass.h"
 #include "tenants/tenant_life.h"
 #include "tenants/transfer_policy.h"
 #include "tenants/zone_law.h"
@@ -10,6 +11,7 @@ extern const struct approval_kind approval_hold_lift;
 
 const struct approval_kind *const approval_kinds[] = {
     &tenant_delete_kind,
+    &break_glass_kind,
     &approval_hold_lift,
     &key_destroy_kind,
     &root_destroy_kind,

@@ -50,6 +50,7 @@
 #include "tenants/api_token.h"
 #include "tenants/approval.h"
 #include "tenants/authn.h"
+#include "tenants/break_glass.h"
 #include "tenants/device.h"
 #include "tenants/invitation.h"
 #include "tenants/local_auth.h"
@@ -96,6 +97,7 @@ static const struct stmt *const *const app_lists[] = {
     session_authn_stmts,
     invitation_stmts,
     device_stmts,
+    break_glass_stmts,
     principal_stmts,
     approval_stmts,
     residency_stmts,

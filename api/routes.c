@@ -13,6 +13,7 @@
     X(session_routes) \
     X(invitation_routes) \
     X(device_routes) \
+    X(break_glass_routes) \
     X(binding_routes) \
     X(project_routes) \
     X(dataset_routes) \

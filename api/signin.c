@@ -130,16 +130,18 @@ static void fill(struct work *w, struct str cookie, struct session_out *ret)
             perms[ret->permissions.n++] = str_c(perm_row((enum permission)i)->wire);
 }
 
-enum errc signin_open(struct work *w, const char *method, enum auth_stage stage, bool has_mfa, struct session_out *ret, struct err *e)
+enum errc signin_open(struct work *w, const char *method, enum auth_stage stage, bool has_mfa, int64_t max_ms, struct session_out *ret,
+                      struct err *e)
 {
     char cookie[COOKIE_TEXT];
     struct principal *p = call_of(w)->principal;        /* made by signin_as in this call: nobody else sees it yet */
-    struct session_new in = { p->user_id, method, stage, has_mfa, http_header_get(call_of(w)->request, "User-Agent"), 0 };
+    struct session_new in = { p->user_id, method, stage, has_mfa, http_header_get(call_of(w)->request, "User-Agent"), max_ms };
     TRY(session_open(w, &in, cookie, &p->session_id, e));
     p->stage = stage;
     p->login_us = w->now_us;
     p->mfa_us = has_mfa ? w->now_us : 0;
-    p->expires_us = w->now_us + w->app->config->auth_session_max_ms * 1000;
+    p->is_break_glass = !strcmp(method, "break-glass");
+    p->expires_us = w->now_us + (max_ms ? max_ms : w->app->config->auth_session_max_ms) * 1000;
     call_of(w)->set_cookie = cookie_header(w, cookie);
     fill(w, str_n(cookie, COOKIE_LEN), ret);
     return ERR_OK;

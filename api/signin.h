@@ -32,8 +32,9 @@ enum errc signin_commit(struct work *w, struct err *e) MUST_CHECK;
 enum errc signin_try(struct work *w, struct uuid tenant_id, struct uuid user_id, const char *kind, struct str a, struct str b, struct err *e) MUST_CHECK;
 /* Loads the user as the principal of the rest of the call. In w->tx. */
 enum errc signin_as(struct work *w, struct uuid user_id, struct err *e) MUST_CHECK;
-/* In w->tx: a session for w->principal and its cookie. stage and answer in ret. */
-enum errc signin_open(struct work *w, const char *method, enum auth_stage stage, bool has_mfa, struct session_out *ret, struct err *e) MUST_CHECK;
+/* In w->tx: a session for w->principal and its cookie. max_ms 0: auth.session_max_ms. */
+enum errc signin_open(struct work *w, const char *method, enum auth_stage stage, bool has_mfa, int64_t max_ms, struct session_out *ret,
+                      struct err *e) MUST_CHECK;
 /* In w->tx: the session has proved more; new cookie. */
 enum errc signin_prove(struct work *w, enum auth_stage stage, bool with_mfa, struct session_out *ret, struct err *e) MUST_CHECK;
 /* The own session as it is. */

@@ -108,10 +108,25 @@ CREATE TABLE device_grant (
   CHECK ((state IN ('APPROVED', 'USED')) <= (of_tenant IS NOT NULL AND of_user IS NOT NULL))
 );
 
+-- An account behind glass that two custodians have opened, for the one who asked.
+CREATE TABLE break_glass (
+  tenant_id     uuid NOT NULL,
+  approval_id   uuid NOT NULL,
+  zone          text NOT NULL REFERENCES zone,
+  user_id       uuid NOT NULL,
+  requested_by  uuid NOT NULL,
+  approved_by   uuid NOT NULL,
+  until         timestamptz NOT NULL,
+  opened_at     timestamptz,
+  PRIMARY KEY (tenant_id, approval_id),
+  FOREIGN KEY (tenant_id, user_id) REFERENCES app_user,
+  CHECK (requested_by <> approved_by)
+);
+
 DO $$
 DECLARE t text;
 BEGIN
-  FOREACH t IN ARRAY ARRAY['password', 'totp', 'recovery_code', 'session', 'invitation'] LOOP
+  FOREACH t IN ARRAY ARRAY['password', 'totp', 'recovery_code', 'session', 'invitation', 'break_glass'] LOOP
     EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
     EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
     EXECUTE format('CREATE POLICY own_tenant ON %I TO falaj_app USING (tenant_id = current_setting(''app.tenant'')::uuid)', t);
@@ -119,7 +134,7 @@ BEGIN
   END LOOP;
 END $$;
 GRANT SELECT, INSERT, UPDATE, DELETE ON password, totp, recovery_code, login_guard, device_grant TO falaj_app;
-GRANT SELECT, INSERT, UPDATE ON session, invitation, auth_key TO falaj_app;
+GRANT SELECT, INSERT, UPDATE ON session, invitation, auth_key, break_glass TO falaj_app;
 GRANT SELECT ON password, totp, session, invitation TO falaj_system;
 GRANT UPDATE (last_seen) ON session TO falaj_system;
 

@@ -97,7 +97,7 @@ static enum errc login(struct work *w, const void *vin, void *out, struct err *e
     TRY(signin_as(w, a.user_id, e));
     guard_clear(w, "login", in->tenant, in->name);
     enum auth_stage stage = a.has_totp && !has_mfa ? STAGE_CODE : !a.has_totp && session_needs_mfa(w->app->config, w->principal) ? STAGE_ENROL : STAGE_FULL;
-    TRY(signin_open(w, "password", stage, has_mfa, out, e));
+    TRY(signin_open(w, "password", stage, has_mfa, 0, out, e));
     TRY(signin_audit(w, AUDIT_LOGIN, ERR_OK, a.user_id, stage == STAGE_CODE ? "password" : has_mfa ? "password_and_code" : "password_only", e));
     metrics_inc(M_authn_total, "password", "ok");
     return signin_commit(w, e);

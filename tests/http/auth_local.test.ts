@@ -2,12 +2,9 @@
 // auth_local.test.ts - attacks on the sign-in of people: cookies, pages of other origins, codes, invitations, devices, guesses, and sessions
 // that are over. Every vector is a row; their number is printed at the end. About two minutes under AddressSanitizer: password hashing.
 import { createHash, createHmac } from 'node:crypto';
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { rawExchange } from './client.ts';
+import { psql, rawExchange } from './client.ts';
 import { api, makeTenant, must, problemOf, type Api, type Ready, type Reply } from './harness.ts';
 
 const ready: Ready = inject('falaj');
@@ -26,12 +23,7 @@ afterAll(() => {
   expect(vectors).toBeGreaterThanOrEqual(110);
 });
 
-function sql(text: string): string {
-  const secrets = ['postgres', 'pg-superuser', 'pg-postgres', 'postgres.password'].map((n) => resolve(ready.data_dir, 'secrets', n)).find(existsSync);
-  const env = { ...process.env, PGHOST: ready.pg.socket_dir, PGPORT: String(ready.pg.port), PGUSER: 'postgres', PGDATABASE: 'falaj',
-    ...(secrets ? { PGPASSWORD: readFileSync(secrets, 'utf8').trim() } : {}) };
-  return execFileSync('psql', ['-XAtq', '-v', 'ON_ERROR_STOP=1', '-c', text], { env, encoding: 'utf8' }).trim();
-}
+const sql = (text: string): string => psql(ready, text);
 const uuid = (id: string): string => id.slice(id.indexOf('_') + 1);
 
 /** RFC 6238, written again here so that the server does not check itself. */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // client.ts - what tests of a whole job need besides harness.ts: the digits, live events, predictions, raw exchanges.
+import { execFileSync } from 'node:child_process';
 import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { must, waitJob, type Api, type Ready } from './harness.ts';
@@ -91,4 +92,12 @@ export async function until(call: () => Promise<{ status: number; text: string }
     if (reply.status === status) return (reply as any).json;
     if (Date.now() > end) throw new Error(`still ${reply.status} after ${timeoutMs} ms: ${reply.text.slice(0, 300)}`);
   }
+}
+
+/** One statement as PostgreSQL's superuser: what is really stored, and what no route can bring about, as time that has passed. */
+export function psql(ready: Ready, text: string): string {
+  const secret = ['postgres', 'pg-superuser', 'pg-postgres', 'postgres.password'].map((n) => resolve(ready.data_dir, 'secrets', n)).find(existsSync);
+  const env = { ...process.env, PGHOST: ready.pg.socket_dir, PGPORT: String(ready.pg.port), PGUSER: 'postgres', PGDATABASE: 'falaj',
+    ...(secret ? { PGPASSWORD: readFileSync(secret, 'utf8').trim() } : {}) };
+  return execFileSync('psql', ['-XAtq', '-v', 'ON_ERROR_STOP=1', '-c', text], { env, encoding: 'utf8' }).trim();
 }

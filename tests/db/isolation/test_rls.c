@@ -55,6 +55,8 @@ static void fill(struct uuid t)
     sql("INSERT INTO password (tenant_id, user_id, phc, zone) VALUES ('%s', '%s', '$argon2id$x', 'z');"
         "INSERT INTO totp (tenant_id, user_id, sealed, zone) VALUES ('%s', '%s', 'x', 'z');"
         "INSERT INTO recovery_code (tenant_id, user_id, hash) VALUES ('%s', '%s', sha256('x'))", id, hex(u), id, hex(u), id, hex(u));
+    sql("INSERT INTO break_glass (tenant_id, approval_id, zone, user_id, requested_by, approved_by, until) VALUES"
+        " ('%s', '%s', 'ae-dxb-1', '%s', '%s', gen_random_uuid(), now())", id, id, hex(u), hex(u));
     sql("INSERT INTO session (tenant_id, session_id, user_id, hash, method, stage, proved_at, until) VALUES"
         " ('%s', '%s', '%s', sha256('%s'), 'password', 'full', now(), now());"
         "INSERT INTO invitation (tenant_id, invitation_id, name, hash, created_by, expires_at) VALUES ('%s', '%s', 'n', sha256('%s'), '%s', now())",
