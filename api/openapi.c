@@ -150,6 +150,8 @@ static void operation(struct buf *b, const struct route *r)
     buf_add_json(b, tag_of(r));
     buf_add_c(b, "],\"summary\":");
     buf_add_json(b, str_c(r->doc));
+    if (r->audit != AUDIT_GENESIS)
+        buf_printf(b, ",\"x-falaj-audit\":\"%s\"", audit_code_row(r->audit)->action);
     buf_add_c(b, ",\"description\":");
     if (r->perm == PERM_PUBLIC)
         buf_add_c(b, "\"Open to anybody.\",\"security\":[],");

@@ -6,6 +6,7 @@
 #include "audit/event.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
+#include "core/base/fault.h"
 #include "core/base/log.h"
 #include "core/crypto/hash.h"
 #include "core/db/pool.h"
@@ -219,6 +220,8 @@ static enum errc write_audit(struct flight *f, struct err *e)
     struct call *c = &f->call;
     struct audit_event ev = audit_event_of(&c->work, c->route->audit);
     flight_audit_event(f, &ev);
+    if (FAULT("audit_lost"))
+        return FAIL(e, INTERNAL, "The act could not be audited, so it was not done");
     TRY(audit_append(&c->work, &ev, e));
     if (c->principal && !c->principal->is_worker && principal_is_platform(c->principal) && !uuid_is_nil(c->work.tenant_id)) {
         /* What the platform does in a tenant stands in both logs. */

@@ -47,7 +47,8 @@ static void account(struct flight *f, int status, const struct err *e)
     double seconds = (double)(clock_mono_us(c->work.app->clock) - c->started_mono_us) / 1e6;
     metrics_inc(M_http_requests_total, route, method, code);
     metrics_observe(M_http_request_seconds, seconds, route);
-    bool is_audited = f->match && f->match->row->audit != AUDIT_GENESIS && status >= 200 && status < 300 && !c->replayed;
+    /* Calls of models are summed up by the minute instead of told one by one. */
+    bool is_audited = f->match && f->match->row->audit != AUDIT_GENESIS && f->match->row->audit != AUDIT_INFERENCE && status >= 200 && status < 300 && !c->replayed;
     access_log_write(f->pipeline->access_log, c->work.now_us, c->work.tenant_id, f->match ? f->match->row->op : "-", status, is_audited,
                      c->work.request_id);
     if (e)

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event.c - writing audit events in the caller's transaction. The statement is queued: it costs no round trip of its own.
- * The fault point "audit_lost" makes writing fail, for the tests that then look whether the act was undone. */
+/* event.c - writing audit events in the caller's transaction. The statement is queued: it costs no round trip of its own. */
 #include "audit/event.h"
 #include "audit/pii.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
-#include "core/base/fault.h"
 #include "core/base/work.h"
 #include "core/db/tx.h"
 
@@ -36,7 +34,7 @@ enum errc audit_append(struct work *w, const struct audit_event *ev, struct err 
 {
     CLEANUP(buf_releasep) struct buf b = BUF(AUDIT_BODY_MAX);
     ASSERT(w->tx);
-    if (FAULT("audit_lost") || !encode(ev, &b))
+    if (!encode(ev, &b))
         return FAIL(e, INTERNAL, "an audit event does not fit its bounds");
     db_queue(w->tx, &audit_event_insert, ARGS(A_UUID(ev->tenant_id), A_UUID(ev->event_id), A_BYTES(b.ptr, b.len)), false);
     return ERR_OK;
@@ -49,7 +47,7 @@ enum errc audit_encode_many(struct arena *a, const struct audit_event *evs, size
                                .event_ids = ARENA_ARRAY(a, struct uuid, n ? n : 1), .bodies = ARENA_ARRAY(a, struct str, n ? n : 1) };
     for (size_t i = 0; i < n; i++) {
         buf_clear(&b);
-        if (FAULT("audit_lost") || !encode(&evs[i], &b))
+        if (!encode(&evs[i], &b))
             return FAIL(e, INTERNAL, "an audit event does not fit its bounds");
         rows.tenant_ids[i] = evs[i].tenant_id;
         rows.event_ids[i] = evs[i].event_id;

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// audit.test.ts - the audit log over HTTP: what is searched and proven (by code of this file alone), exported and resumed, held and erased.
+import { createHash, createPublicKey, verify } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, expect, inject, test } from 'vitest';
+import { until } from './client.ts';
+import { api, makeTenant, must, type Api, type Ready } from './harness.ts';
+
+const ready: Ready = inject('falaj');
+let owner: Api, officer: Api, second: Api, third: Api, engineer: any, tenantId: string;
+
+async function member(role: string, name: string): Promise<{ user: any; call: Api }> {
+  const user = must(await owner.post('/v1/users', { name, roles: [role] }), 201);
+  return { user, call: api(ready, must(await owner.post('/v1/api-tokens', { name, user_id: user.user_id }), 201).token) };
+}
+
+beforeAll(async () => {
+  const made = await makeTenant(ready);
+  owner = made.api;
+  tenantId = made.tenant.tenant_id;
+  officer = (await member('compliance-officer', 'first')).call;
+  second = (await member('compliance-officer', 'second')).call;
+  third = (await member('compliance-officer', 'third')).call;
+  engineer = await member('ml-engineer', 'engineer');
+  for (let i = 0; i < 5; i++) must(await engineer.call.post('/v1/jobs', { name: `j${i}`, kind: 'noop' }), 201);
+  for (let tries = 0; tries < 50 && (await search('action=job.submit')).length < 5; tries++) await sleep(100);
+}, 60_000);
+
+const search = async (query: string): Promise<any[]> => must(await officer.get(`/v1/audit/events?page_size=200&${query}`), 200).data;
+
+// RFC 9162 §2.1, written anew.
+const sha = (...parts: Buffer[]): Buffer => createHash('sha256').update(Buffer.concat(parts)).digest();
+const node = (l: Buffer, r: Buffer): Buffer => sha(Buffer.from([1]), l, r);
+function rootOfInclusion(leaf: Buffer, index: number, size: number, proof: Buffer[]): Buffer {
+  let fn = index, sn = size - 1, r = leaf;
+  for (const p of proof) {
+    if (sn === 0) throw new Error('the proof is too long');
+    if (fn % 2 === 1 || fn === sn) {
+      r = node(p, r);
+      while (fn % 2 === 0 && fn !== 0) [fn, sn] = [fn >> 1, sn >> 1];
+    } else r = node(r, p);
+    [fn, sn] = [fn >> 1, sn >> 1];
+  }
+  if (sn !== 0) throw new Error('the proof is too short');
+  return r;
+}
+const hex = (s: string): Buffer => Buffer.from(s, 'hex');
+
+test('an entry, its proof and the signed head fit together', async () => {
+  const head = await until(() => officer.get('/v1/audit/head'), 200);
+  const [item] = await search('action=job.submit');
+  const leaf = sha(Buffer.from([0]), Buffer.from(JSON.stringify(item.event)));
+  expect(leaf.toString('hex')).toBe(item.leaf); // the answer's event is the canonical one, byte for byte
+  must(await officer.post('/v1/audit/exports', { format: 'csv' }), 202); // has a head signed that covers it
+  const newest = must(await officer.get('/v1/audit/heads?page_size=200'), 200).data.at(-1);
+  expect(newest.size).toBeGreaterThanOrEqual(item.tseq);
+  const proof = must(await officer.get(`/v1/audit/proofs/inclusion?tseq=${item.tseq}&size=${newest.size}`), 200).proof.map(hex);
+  expect(rootOfInclusion(leaf, item.tseq - 1, newest.size, proof).toString('hex')).toBe(newest.head.root);
+  const key = must(await officer.get('/v1/audit/keys'), 200).data[0];
+  const spki = Buffer.concat([hex('302a300506032b6570032100'), Buffer.from(key.public_key, 'base64')]);
+  const pub = createPublicKey({ key: spki, format: 'der', type: 'spki' });
+  expect(verify(null, Buffer.from(JSON.stringify(newest.head)), pub, hex(newest.signature))).toBe(true);
+  expect(must(await officer.get(`/v1/audit/proofs/consistency?from=${head.size}&to=${newest.size}`), 200).proof).toBeInstanceOf(Array);
+  expect((await officer.get(`/v1/audit/proofs/inclusion?tseq=1&size=${newest.size + 100000}`)).status).toBe(404);
+}, 90_000);
+
+test('filters narrow, together too', async () => {
+  const id = engineer.user.user_id;
+  expect(await search('action=job.submit')).toHaveLength(5);
+  expect((await search(`actor=${id}`)).every((i) => i.event.actor.type === 'user')).toBe(true);
+  expect(await search(`actor=${id}&action=job.submit&outcome=success`)).toHaveLength(5);
+  expect(await search(`actor=${id}&outcome=denied`)).toHaveLength(0);
+  expect((await search('action=user.')).length).toBeGreaterThanOrEqual(4);
+  expect(await search('from=2035-01-01T00:00:00Z')).toHaveLength(0);
+  const one = (await search('action=job.submit'))[2];
+  expect(await search(`resource=${one.event.resource.id}&action=job.submit`)).toHaveLength(1);
+  expect(must(await officer.get(`/v1/audit/events/${one.event_id}`), 200).leaf).toBe(one.leaf);
+  expect((await officer.get(`/v1/audit/events/evt_${'0'.repeat(31)}1`)).status).toBe(404);
+  expect((await officer.get('/v1/audit/events?action=job%20submit')).status).toBe(422);
+  expect((await search(`resource=${tenantId}&action=audit.genesis`))[0].tseq).toBe(1);
+});
+
+test('an address is sealed in the log, shown to who may, found by its value', async () => {
+  const [item] = await search('action=job.submit');
+  expect(item.event.src_ip).toMatch(/^sealed:1:[0-9a-f-]{36}:[A-Za-z0-9_-]+$/);
+  expect(item.src_ip).toBe('127.0.0.1');
+  expect((await search('ip=127.0.0.1&action=job.submit'))).toHaveLength(5);
+  expect((await search('ip=192.0.2.1'))).toHaveLength(0);
+  const seals = must(await officer.post('/v1/audit/hmac-test', { value: '127.0.0.1', user_id: engineer.user.user_id }), 200).seals;
+  expect(seals).toEqual([item.event.src_ip]);
+  expect((await owner.post('/v1/audit/hmac-test', { value: '127.0.0.1' })).status).toBe(403);
+});
+
+test.each(['jsonl', 'ocsf', 'cef', 'syslog', 'csv', 'summary'])('an export as %s is resumed byte for byte', async (format) => {
+  const job = must(await officer.post('/v1/audit/exports', { format }), 202);
+  const path = `/v1/audit/exports/${job.export_id}/content`;
+  const whole = await officer.get(path);
+  expect(whole.status).toBe(200);
+  must(await owner.post('/v1/users', { name: `meanwhile-${format}` }), 201);
+  const at = Math.floor(Buffer.byteLength(whole.text) / 2);
+  const rest = await officer.get(path, { headers: { range: `bytes=${at}-` } });
+  expect(rest.status).toBe(206);
+  expect(rest.headers.get('content-range')).toBe(`bytes ${at}-${Buffer.byteLength(whole.text) - 1}/${Buffer.byteLength(whole.text)}`);
+  expect(Buffer.from(whole.text).subarray(at).equals(Buffer.from(rest.text))).toBe(true);
+  const known = must(await officer.get(`/v1/audit/exports/${job.export_id}`), 200);
+  expect(known.size_bytes).toBe(Buffer.byteLength(whole.text));
+  expect(known.sha256).toBe(createHash('sha256').update(whole.text).digest('base64'));
+  expect((await officer.get(path, { headers: { range: 'bytes=999999999-' } })).status).toBe(416);
+  expect((await engineer.call.get(path)).status).toBe(403);
+}, 30_000);
+
+test('a held person is not erased; two others lift the hold; erased fields stay proven and unreadable', async () => {
+  const person = await member('viewer', 'leaver');
+  must(await person.call.get('/v1/jobs'), 200);
+  expect((await person.call.post('/v1/users', { name: 'no' })).status).toBe(403); // an event of this person
+  const hold = must(await officer.post('/v1/audit/holds', { reason: 'case 7', subject_id: person.user.user_id }), 201);
+  expect((await second.post('/v1/audit/erasures', { user_id: person.user.user_id })).status).toBe(409);
+  const asked = must(await officer.post(`/v1/audit/holds/${hold.hold_id}/lift`, { reason: 'closed' }), 202);
+  expect((await officer.post(`/v1/approvals/${asked.approval_id}/approve`, {})).status).toBe(403);
+  must(await second.post(`/v1/approvals/${asked.approval_id}/approve`, {}), 200);
+  expect(must(await officer.get(`/v1/audit/holds/${hold.hold_id}`), 200).state).toBe('ACTIVE');
+  must(await third.post(`/v1/approvals/${asked.approval_id}/approve`, {}), 200);
+  expect(must(await officer.get(`/v1/audit/holds/${hold.hold_id}`), 200).state).toBe('LIFTED');
+  must(await second.post('/v1/audit/erasures', { user_id: person.user.user_id }), 201);
+  for (let tries = 0; tries < 50 && (await search('action=person.erase')).length < 1; tries++) await sleep(100);
+  const acts = await search(`actor=${person.user.user_id}&outcome=denied`);
+  expect(acts).toHaveLength(1);
+  expect(acts[0].src_ip).toBeUndefined();
+  expect(acts[0].personal).toBe('erased');
+  expect(sha(Buffer.from([0]), Buffer.from(JSON.stringify(acts[0].event))).toString('hex')).toBe(acts[0].leaf);
+}, 60_000);
