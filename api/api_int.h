@@ -39,7 +39,7 @@ struct pipeline {
     struct session_authn *sessions;
     struct rate_limiter *rate;
     gate_fn gate;
-    struct rate_rule tenant_rule, principal_rule, address_rule, enrol_rule;     /* per_s 0: none */
+    struct rate_rule tenant_rule, principal_rule, address_rule, enrol_rule, login_rule;     /* per_s 0: none */
     struct router router;
     struct arena *arena;
     struct thread_pool *pool;
@@ -62,8 +62,8 @@ struct flight {
     struct uuid wake_id;
     int64_t parked_mono_us;
     uint64_t wake_seq[WAKE_BUCKETS];        /* as they were before the handler ran */
-    struct rate_result rate;
-    bool has_rate;
+    struct { const char *name; struct rate_result result; } rates[2];    /* what was asked of: tenant and principal, or one */
+    int nrates;
     struct str allow;                       /* methods, for 405 */
     struct buf answer;
 };

@@ -49,6 +49,7 @@
 #include "scheduler/watch.h"
 #include "tenants/api_token.h"
 #include "tenants/approval.h"
+#include "tenants/api_rate.h"
 #include "tenants/authn.h"
 #include "tenants/break_glass.h"
 #include "tenants/device.h"
@@ -112,7 +113,7 @@ static const struct stmt *const *const app_lists[] = {
     user_stmts,
     api_token_stmts,
     service_account_stmts,
-    quota_stmts, quota_rule_stmts, price_stmts, budget_stmts, usage_stmts,
+    quota_stmts, quota_rule_stmts, price_stmts, budget_stmts, usage_stmts, api_rate_stmts,
     bootstrap_stmts,
     idempotency_stmts,
     job_stmts,
@@ -272,6 +273,8 @@ static void run_until_signal(struct app *app, struct api *api, sigset_t *set)
             log_err(LOG_WARN, "authn.flush", &e);
         if (session_authn_flush(api->sessions, a, &e) != ERR_OK)
             log_err(LOG_WARN, "session.flush", &e);
+        if (api_rates_refresh(app->api_rates, app->pool, a, &e) != ERR_OK)
+            log_err(LOG_WARN, "rates.refresh", &e);
         blob_sweep(app->blobs, BLOB_AGE_S);
         if (api->trust && trust_refresh(app, api->trust))
             share_trust(api);
@@ -311,6 +314,8 @@ static int serve(struct app *app, struct api *api, const struct redis_opts *redi
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
     api->rate = rate_limiter_new(app->clock, app->redis, 0);
+    rate_limiter_share(api->rate, cfg->rate_processes);
+    app->api_rates = api_rates_new();
     api->streams = job_streams_new(app);
     api->serving = serving_new(app);
     app->extra = api;
@@ -353,6 +358,7 @@ static void undo(struct app *app, struct api *api)
     local_auth_free(app->auth);
     capacity_cache_free(app->capacity);
     audit_pii_free(app->pii);
+    api_rates_free(app->api_rates);
     residency_cache_free(app->residency);
     blob_store_free(app->blobs);
     keyd_client_free(app->keyd);

@@ -15,6 +15,7 @@
 #include "core/json/decode.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
+#include "tenants/api_rate.h"
 #include "tenants/authn.h"
 #include "tenants/authz.h"
 
@@ -78,11 +79,22 @@ static bool take_rate(struct flight *f, const char *scope, struct str key, struc
 {
     if (rule.per_s <= 0)
         return true;
-    f->has_rate = true;
-    if (rate_take(f->pipeline->rate, key, rule, 1, &f->rate))
+    f->rates[f->nrates].name = scope;
+    if (rate_take(f->pipeline->rate, key, rule, 1, &f->rates[f->nrates++].result))
         return true;
     metrics_inc(M_rate_denied_total, scope);
     return false;
+}
+
+static struct rate_rule rule_of(int64_t per_minute)
+{
+    return (struct rate_rule){ (double)per_minute / 60.0, per_minute > 0 ? per_minute : 1 };
+}
+
+static struct rate_rule tenant_rule(const struct pipeline *p, struct uuid tenant)
+{
+    int64_t own = api_rates_of(p->app->api_rates, tenant);
+    return own ? rule_of(own) : p->tenant_rule;
 }
 
 static enum errc phase_rate(struct flight *f, struct err *e)
@@ -93,18 +105,20 @@ static enum errc phase_rate(struct flight *f, struct err *e)
     if (c->route->rate == RL_NONE || c->route->flags & R_NODE)
         return ERR_OK;
     bool ok;
-    if (c->route->rate == RL_ENROL) {
+    if (c->route->rate == RL_LOGIN) {
+        ok = take_rate(f, "login", str_fmt(c->work.arena, "l:%.*s", STR_ARG(c->work.source_ip)), p->login_rule);
+    } else if (c->route->rate == RL_ENROL) {
         ok = take_rate(f, "enrol", str_fmt(c->work.arena, "e:%.*s", STR_ARG(c->work.source_ip)), p->enrol_rule);
     } else if (!c->principal) {
         ok = take_rate(f, "address", str_fmt(c->work.arena, "a:%.*s", STR_ARG(c->work.source_ip)), p->address_rule);
     } else {
         memcpy(key + 2, c->principal->tenant_id.b, 16);
-        ok = uuid_is_nil(c->principal->tenant_id) || take_rate(f, "tenant", str_n(key, 18), p->tenant_rule);
+        ok = uuid_is_nil(c->principal->tenant_id) || take_rate(f, "tenant", str_n(key, 18), tenant_rule(p, c->principal->tenant_id));
         key[0] = 'p';
         memcpy(key + 2, c->principal->user_id.b, 16);
         ok = ok && take_rate(f, "principal", str_n(key, 18), p->principal_rule);
     }
-    return ok ? ERR_OK : FAIL(e, RATE, "Too many calls; wait %ld s", (long)f->rate.reset_s);
+    return ok ? ERR_OK : FAIL(e, RATE, "Too many calls; wait %ld s", (long)f->rates[f->nrates - 1].result.reset_s);
 }
 
 static enum errc check_content_type(struct flight *f, const char *want, struct err *e)
@@ -413,11 +427,6 @@ size_t pipeline_body_limit(void *ctx, enum http_method m, struct str path)
     return (size_t)(match && match->row->flags & R_UPLOAD ? cfg->api_upload_max : cfg->api_max_body);
 }
 
-static struct rate_rule rule_of(int64_t per_minute)
-{
-    return (struct rate_rule){ (double)per_minute / 60.0, per_minute > 0 ? per_minute : 1 };
-}
-
 struct pipeline *pipeline_new(const struct pipeline_opts *o, struct err *e)
 {
     struct pipeline *p = calloc(1, sizeof *p);
@@ -432,6 +441,7 @@ struct pipeline *pipeline_new(const struct pipeline_opts *o, struct err *e)
     p->principal_rule = rule_of(cfg->rate_principal_per_minute);
     p->address_rule = rule_of(cfg->rate_address_per_minute);
     p->enrol_rule = rule_of(cfg->rate_enrol_per_minute);
+    p->login_rule = rule_of(cfg->rate_login_per_minute);
     p->arena = arena_new(4 << 20);
     if (router_init(&p->router, p->arena, e) != ERR_OK) {
         arena_free(p->arena);

@@ -31,10 +31,16 @@ static void common(struct flight *f, struct headers *h)
     add(h, "X-Content-Type-Options", STR("nosniff"));
     if (f->call.work.traceparent.len)
         add(h, "Traceparent", f->call.work.traceparent);
-    if (f->has_rate) {
-        int64_t window = 60;
-        add(h, "RateLimit-Policy", str_fmt(a, "\"principal\";q=%ld;w=%ld", (long)f->rate.limit, (long)window));
-        add(h, "RateLimit", str_fmt(a, "\"principal\";r=%ld;t=%ld", (long)f->rate.remaining, (long)f->rate.reset_s));
+    if (f->nrates) {
+        struct str policy = STR(""), limit = STR("");
+        for (int i = 0; i < f->nrates; i++) {
+            const struct rate_result *r = &f->rates[i].result;
+            const char *comma = i ? ", " : "";
+            policy = str_fmt(a, "%.*s%s\"%s\";q=%ld;w=60", STR_ARG(policy), comma, f->rates[i].name, (long)r->limit);
+            limit = str_fmt(a, "%.*s%s\"%s\";r=%ld;t=%ld", STR_ARG(limit), comma, f->rates[i].name, (long)r->remaining, (long)r->reset_s);
+        }
+        add(h, "RateLimit-Policy", policy);
+        add(h, "RateLimit", limit);
     }
 }
 
@@ -121,7 +127,7 @@ void flight_fail(struct flight *f, const struct err *e)
     if (e->code == ERR_METHOD)
         add(&h, "Allow", f->allow);
     if (e->code == ERR_RATE) {
-        int64_t wait_s = c->retry_after_s ? c->retry_after_s : f->rate.reset_s;
+        int64_t wait_s = c->retry_after_s ? c->retry_after_s : f->nrates ? f->rates[f->nrates - 1].result.reset_s : 1;
         add(&h, "Retry-After", str_fmt(c->work.arena, "%ld", (long)(wait_s > 0 ? wait_s : 1)));
     } else if (row->http == 503 || row->http == 504)
         add(&h, "Retry-After", STR("1"));

@@ -53,7 +53,7 @@ enum route_flag {
     R_STAGE_ENROL = 1 << 15, /* open to a session whose user must set up a second factor first */
 };
 
-enum rate_class { RL_READ, RL_WRITE, RL_NONE, RL_ENROL /* by address, far less than reads */ };
+enum rate_class { RL_READ, RL_WRITE, RL_NONE, RL_ENROL /* by address, far less than reads */, RL_LOGIN /* the same, for passwords and codes */ };
 
 struct route {
     enum http_method method;

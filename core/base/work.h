@@ -19,6 +19,7 @@ struct redis_client;
 struct keyd_client;
 struct blob_store;
 struct principal;
+struct api_rates;
 struct capacity_cache;
 struct residency_cache;
 struct local_auth;
@@ -34,6 +35,7 @@ struct app {
     struct keyd_client *keyd;
     struct blob_store *blobs;
     struct capacity_cache *capacity; /* api only: largest machines, scheduler/capacity.h */
+    struct api_rates *api_rates;        /* falaj-api only */
     struct residency_cache *residency; /* api only: where tenants' data may be, tenants/residency_facts.h */
     struct local_auth *auth;        /* api only: sign-in secrets and password hashing, tenants/local_auth.h */
     struct audit_pii *pii;          /* api only: keys of personal fields, audit/pii.h */

@@ -41,6 +41,7 @@ struct rate_limiter {
     struct redis_client *redis;
     struct bucket *buckets;
     size_t nsets;
+    int64_t processes;                  /* set before the first call */
     atomic_bool *is_dirty;              /* by set: something is unshared */
     pthread_mutex_t locks[LOCKS];       /* of set s: s % LOCKS */
     pthread_mutex_t lock;               /* guards shares, in_flight, is_stopping */
@@ -93,6 +94,8 @@ bool rate_take(struct rate_limiter *l, struct str key, struct rate_rule rule, in
 {
     ASSERT(rule.per_s > 0 && rule.burst >= 1 && key.len > 0);
     char shortened[17];
+    if (l->processes > 1 && !(l->redis && redis_is_up(l->redis)))
+        rule = (struct rate_rule){ rule.per_s / (double)l->processes, rule.burst / l->processes ? rule.burst / l->processes : 1 };
     uint64_t hash = str_hash(key);
     if (key.len > KEY_MAX) {
         snprintf(shortened, sizeof shortened, "%016llx", (unsigned long long)hash);
@@ -253,6 +256,11 @@ struct rate_limiter *rate_limiter_new(const struct clock *clock, struct redis_cl
         l->has_thread = true;
     }
     return l;
+}
+
+void rate_limiter_share(struct rate_limiter *l, int64_t processes)
+{
+    l->processes = processes;
 }
 
 void rate_limiter_free(struct rate_limiter *l)

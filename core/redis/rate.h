@@ -32,5 +32,8 @@ struct rate_limiter *rate_limiter_new(const struct clock *clock, struct redis_cl
 void rate_limiter_free(struct rate_limiter *l);
 void rate_limiter_freep(struct rate_limiter **l);
 
+/* How many processes share the limits (1 at first): while Redis cannot be reached each grants its part of them only. */
+void rate_limiter_share(struct rate_limiter *l, int64_t processes);
+
 /* A key has one rule; keys longer than 128 bytes are shortened by a hash. cost <= 0 only looks. */
 bool rate_take(struct rate_limiter *l, struct str key, struct rate_rule rule, int64_t cost, struct rate_result *ret);
