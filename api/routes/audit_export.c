@@ -25,7 +25,7 @@ SCHEMA_OF(export_in, "Which part", FIELD(export_in, from, F_QUERY, .min = 0, .ma
 
 struct export_new { int format; struct timestamp from, to; struct str actor, action, resource; struct uuid since_export; };
 SCHEMA_OF(export_new, "An export to make",
-    FIELD_ENUM(export_new, format, 0, format_names, .dflt = "jsonl", .doc = "jsonl is the verifiable bundle; the others render it for other systems"),
+    FIELD_ENUM(export_new, format, F_REQ, format_names, .doc = "jsonl is the verifiable bundle; the others render it for other systems"),
     FIELD(export_new, from, 0, .doc = "Only events from this time on"), FIELD(export_new, to, 0, .doc = "Only events before this time"),
     FIELD(export_new, actor, 0, .min = 1, .max = 64, .doc = "Only acts of this user (usr_…) or of this kind of actor"),
     FIELD(export_new, action, 0, .min = 1, .max = 64, .doc = "Only this action; with a dot at its end all that begin so"),

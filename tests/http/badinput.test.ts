@@ -8,7 +8,7 @@ import {
   deref, fetchDocument, isPublic, isWorkerRoute, jsonBody, operations, sample, samplePath, speaksProblems, typeOf,
   type Document, type Operation, type Schema,
 } from './contract.ts';
-import { api, makeTenant, problemOf, type Api, type Options, type Ready, type Reply } from './harness.ts';
+import { api, makeTenant, must, problemOf, type Api, type Options, type Ready, type Reply } from './harness.ts';
 
 const ready: Ready = inject('falaj');
 const doc: Document = await fetchDocument(ready);
@@ -17,6 +17,7 @@ const REJECTED = [400, 413, 415, 422];
 
 let admin: Api;
 let tenant: Api;
+let officer: Api;
 let before: Record<string, number>;
 
 /** How long every list is, but for those that record the calls themselves or the passing of time. */
@@ -39,7 +40,7 @@ async function callerOf(op: Operation): Promise<Api> {
   const known = callers.get(key);
   if (known) return known;
   let chosen = tenant;
-  for (const call of [tenant, admin]) {
+  for (const call of [tenant, officer, admin]) {
     const reply = await call(op.method, samplePath(op), op.method === 'GET' || op.method === 'DELETE' ? {} : { raw: '{' });
     if (reply.status !== 403) {
       chosen = call;
@@ -104,6 +105,8 @@ function outsideOf(schema: Schema): unknown[] {
 beforeAll(async () => {
   admin = api(ready, ready.admin_token);
   tenant = (await makeTenant(ready)).api;
+  const user = must(await tenant.post('/v1/users', { name: 'officer', roles: ['compliance-officer'] }), 201);
+  officer = api(ready, must(await tenant.post('/v1/api-tokens', { name: 'officer', user_id: user.user_id }), 201).token);
   before = await counts();
   expect(Object.keys(before).length).toBeGreaterThan(5);
 });
