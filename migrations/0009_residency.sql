@@ -191,8 +191,10 @@ CREATE TRIGGER zone_first_law AFTER INSERT ON zone REFERENCING NEW TABLE AS fres
 -- rows as they are at this moment: the last word on a lease. Unknown tenant, zone or class: no.
 --   need 0: home or allowed, and no law of the home zone objects; 1: a policy in force; 2: a policy that names its exception.
 CREATE FUNCTION residency_zone_ok(t uuid, class text, target text, purpose_ text DEFAULT NULL) RETURNS boolean
-LANGUAGE sql STABLE SET search_path = pg_catalog, public, pg_temp AS $$
-  SELECT coalesce((
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+  -- PL/pgSQL keeps the plan of this query; an SQL function that pins its path would make it anew at each call.
+  RETURN coalesce((
     SELECT class = ANY (z.data_classes) AND (need.level = 0 OR EXISTS (
              SELECT FROM transfer_policy p
               WHERE p.tenant_id = t AND p.to_zone = target AND p.from_zone = n.home_zone AND p.data_class = class AND p.state = 'ACTIVE'
@@ -212,8 +214,8 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, public, pg_temp AS $$
                                       AND r.valid_from <= clock_timestamp() AND (r.valid_to IS NULL OR clock_timestamp() < r.valid_to)),
                                   CASE WHEN z.country = h.country OR class IN ('public', 'internal') THEN 0
                                        WHEN class IN ('health', 'banking', 'gov') THEN 2 ELSE 1 END) END) AS level) need
-     WHERE n.tenant_id = t), false)
-$$;
+     WHERE n.tenant_id = t), false);
+END $$;
 
 -- What a job's data is used for, in the words of policies.
 CREATE FUNCTION job_purpose(kind text) RETURNS text LANGUAGE sql IMMUTABLE AS
