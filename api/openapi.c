@@ -250,11 +250,12 @@ void openapi_print(struct buf *b)
     buf_add_c(b, "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"Falaj API\",\"version\":\"" FALAJ_VERSION "\",\"description\":"
                  "\"Multi-tenant control plane for AI training and inference.\",\"contact\":{\"name\":\"Falaj\",\"url\":\"https://falaj.ae\"},"
                  "\"license\":{\"name\":\"Apache-2.0\",\"identifier\":\"Apache-2.0\"}},\"servers\":[{\"url\":\"/\"}],"
-                 "\"security\":[{\"token\":[]}],\"tags\":[");
+                 "\"security\":[{\"token\":[]},{\"session\":[]}],\"tags\":[");
     tags(b, rows, n);
     buf_add_c(b, "],\"paths\":{");
     paths(b, rows, n);
-    buf_add_c(b, "},\"components\":{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\",\"description\":\"An access token, flj_…\"}},"
+    buf_add_c(b, "},\"components\":{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\",\"description\":\"An access token, flj_…\"},"
+                  "\"session\":{\"type\":\"apiKey\",\"in\":\"cookie\",\"name\":\"__Host-falaj\",\"description\":\"A person's session; changes need X-CSRF-Token and our origin as well\"}},"
                  "\"schemas\":{");
     components(b, rows, n);
     buf_add_c(b, "}}}\n");

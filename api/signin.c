@@ -194,7 +194,7 @@ enum errc signin_password_is(struct work *w, struct uuid tenant_id, struct uuid 
     return local_auth_check(w->app, &pepper, phc, password, ret, e);
 }
 
-enum errc signin_hash(struct work *w, struct uuid tenant_id, struct str password, char phc[160], struct str *ret_zone, struct err *e)
+enum errc signin_hash(struct work *w, struct uuid tenant_id, struct str password, char phc[ARGON_PHC], struct str *ret_zone, struct err *e)
 {
     CLEANUP(secret32_wipe) struct secret32 pepper;
     *ret_zone = w->app->auth ? local_auth_zone(w->app->auth) : STR("");

@@ -8,6 +8,7 @@
  * signin_prove -> signin_commit -> signin_show. Memory: w->arena. */
 #pragma once
 #include "api/route.h"
+#include "core/crypto/argon.h"
 #include "tenants/session.h"
 
 struct session_out {
@@ -46,5 +47,5 @@ void signin_forget(struct work *w, struct uuid session_id);
 struct str signin_no_cookie(void);
 /* Is the password that of the user? Reads in a transaction of its own. found false: there is none. */
 enum errc signin_password_is(struct work *w, struct uuid tenant_id, struct uuid user_id, struct str password, bool *ret, bool *ret_found, struct err *e) MUST_CHECK;
-/* Hashes and stores; opens and commits its own transaction unless w->tx is open at the time of storing. */
-enum errc signin_hash(struct work *w, struct uuid tenant_id, struct str password, char phc[160], struct str *ret_zone, struct err *e) MUST_CHECK;
+/* Reads the pepper in a transaction of its own, then hashes; the caller stores. */
+enum errc signin_hash(struct work *w, struct uuid tenant_id, struct str password, char phc[ARGON_PHC], struct str *ret_zone, struct err *e) MUST_CHECK;

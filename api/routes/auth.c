@@ -64,7 +64,7 @@ static enum errc judge(struct work *w, const struct login_in *in, struct login_a
 
 static enum errc rehash(struct work *w, const struct login_account *a, struct str password, struct err *e)
 {
-    char phc[160];
+    char phc[ARGON_PHC];
     struct str zone;
     TRY(signin_hash(w, a->tenant_id, password, phc, &zone, e));
     TRY(signin_begin(w, a->tenant_id, e));
@@ -200,7 +200,7 @@ static enum errc set_password(struct work *w, const void *vin, void *out, struct
 {
     const struct password_in *in = vin;
     bool is_right, found;
-    char phc[160];
+    char phc[ARGON_PHC];
     struct str zone;
     TRY(need_session(w, e));
     TRY(signin_address(w, e));

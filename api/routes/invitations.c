@@ -61,7 +61,7 @@ static enum errc accept(struct work *w, const void *vin, void *out, struct err *
     struct principal *inviter = NULL;
     struct invitation i;
     struct app_user u;
-    char phc[160];
+    char phc[ARGON_PHC];
     struct str zone;
     TRY(signin_address(w, e));
     if (in->password.ptr)
