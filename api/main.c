@@ -59,6 +59,7 @@
 #include "tenants/password.h"
 #include "tenants/authz.h"
 #include "tenants/principal_load.h"
+#include "tenants/explain.h"
 #include "tenants/project.h"
 #include "tenants/quota.h"
 #include "tenants/refusals.h"
@@ -101,6 +102,7 @@ static const struct stmt *const *const app_lists[] = {
     break_glass_stmts,
     principal_stmts,
     approval_stmts,
+    explain_stmts,
     residency_stmts,
     project_stmts,
     binding_stmts,

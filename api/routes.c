@@ -31,6 +31,7 @@
     X(audit_export_routes) \
     X(audit_rule_routes) \
     X(approval_routes) \
+    X(access_routes) \
     X(key_routes) \
     X(root_key_routes) \
     X(quota_routes) \

@@ -40,7 +40,7 @@ SCHEMA_OF(binding_page, "Which bindings", PAGE_IN_FIELDS(binding_page),
     FIELD_ID(binding_page, project_id, "prj", F_QUERY, .doc = "Only in this project"),
     FIELD(binding_page, role, F_QUERY, .min = 1, .max = 64, .check = check_slug, .doc = "Only of this role"),
     FIELD_ENUM_OPT(binding_page, place, F_QUERY, binding_place_names, .doc = "Only at such a place"),
-    FIELD_AS(binding_page, zone, "bound_zone", F_QUERY, .min = 2, .max = 31, .check = check_slug, .doc = "Only of roles held in this zone"));
+    FIELD(binding_page, zone, F_QUERY, .min = 2, .max = 31, .check = check_slug, .doc = "Only of roles held in this zone"));
 
 struct forget {
     struct authn *authn;
