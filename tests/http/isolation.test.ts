@@ -18,6 +18,8 @@ const hasId = (op: Operation): boolean => /\{[a-z_]+_id\}|\{name\}/.test(op.path
 /** Machines, zones, roots and tenants as such are the platform's: whoever may see them sees the same ones. */
 const isShared = (op: Operation): boolean => /^\/v1\/(nodes|zones|join-tokens|tenants|pools|prices|break-glass)/.test(op.path);
 
+const withId = routes.filter((op) => hasId(op));
+
 /** Ids that no fixture can make in a short test, each with its reason; a well-formed one that nobody has stands for it. */
 const UNFILLED: Record<string, string> = {
   certificate_id: 'a certificate of erasure needs days of grace',
@@ -75,7 +77,42 @@ async function makeSide(): Promise<Side> {
   ids['node_id'] = must(await platform.get('/v1/nodes'), 200).data[0].node_id;
   const callers: Record<string, Api> = { 'tenant-admin': admin };
   for (const name of ['ml-engineer', 'viewer', 'compliance-officer', 'service-account']) callers[name] = await role({ api: admin }, name);
-  return { tenant, api: admin, canary, ids, callers, key };
+  const side = { tenant, api: admin, canary, ids, callers, key };
+  await provision(side);
+  return side;
+}
+
+/** The same body with the optional members that samples leave out: own ids and currencies. */
+function enrich(schema: Schema | undefined, plain: any, side: Side): any {
+  const body = { ...plain };
+  for (const [name, given] of Object.entries(schema?.properties ?? {})) {
+    const pattern = deref(doc, given).pattern ?? '';
+    const prefix = /^\^?([a-z]{2,5})_\[0-9a-f\]/.exec(pattern)?.[1];
+    const own = prefix && Object.values(side.ids).find((v) => v.startsWith(`${prefix}_`));
+    if (own) body[name] = own;
+    else if (/^\^\[A-Z\]\{3\}/.test(pattern)) body[name] = 'AED';
+  }
+  return body;
+}
+
+/** An id that nobody taught the fixture: the newest of its list, else one made by a request that fits the contract. */
+async function provision(side: Side): Promise<void> {
+  for (const op of withId) {
+    const last = /^(.*)\/\{([a-z_]+_id)\}/.exec(op.path);
+    if (!last || side.ids[last[2]!] || last[1]!.includes('{')) continue;
+    const [, collection, name] = last as unknown as [string, string, string];
+    const post = routes.find((x) => x.method === 'POST' && x.path === collection);
+    const list = routes.find((x) => x.method === 'GET' && x.path === collection);
+    for (const caller of Object.values(side.callers)) {
+      const plain: any = post && sample(doc, jsonBody(doc, post) ?? {});
+      let made = post && (await caller.post(collection, plain));
+      if (post && made!.status >= 400) made = await caller.post(collection, enrich(jsonBody(doc, post), plain, side));
+      const listed = list && (await caller.get(collection));
+      const id = made?.json?.[name] ?? listed?.json?.data?.[0]?.[name];
+      if (typeof id === 'string') side.ids[name] = id;
+      if (side.ids[name]) break;
+    }
+  }
 }
 
 /** What the rotation of a key answers with, from the contract. */
@@ -152,7 +189,6 @@ const ways = (victim: Side): [string, Record<string, string>, string?][] => [
   ['a forwarded address', { 'x-forwarded-for': '127.0.0.1', 'x-real-ip': '127.0.0.1' }], ['a method override', { 'x-http-method-override': 'GET' }],
 ];
 
-const withId = routes.filter((op) => hasId(op));
 const titled = (list: Operation[]) => list.map((op) => [`${op.method} ${op.path}`, op] as const);
 
 describe("another tenant's ids", () => {
@@ -170,7 +206,8 @@ describe("another tenant's ids", () => {
       const theirs = await caller(op.method, fill(op, victim.ids, false), options);
       clean(theirs, victim.canary, what);
       if (isShared(op) && !op.path.startsWith('/v1/tenants')) return;
-      expect([400, 403, 404, 405, 412, 422, 428], `${what}: ${theirs.status} ${theirs.text.slice(0, 200)}`).toContain(theirs.status);
+      const isEmpty = theirs.status === 200 && Array.isArray(theirs.json?.data) && theirs.json.data.length === 0;
+      if (!isEmpty) expect([400, 403, 404, 405, 412, 422, 428], `${what}: ${theirs.status} ${theirs.text.slice(0, 200)}`).toContain(theirs.status);
       const nobodys = await caller(op.method, fill(op, victim.ids, true), options);
       expect(comparable(theirs), `${what}: another tenant's id must look like an absent one`).toBe(comparable(nobodys));
     });
@@ -241,6 +278,11 @@ function put(body: any, path: string[], value: string): any {
   return copy;
 }
 
+/** What keeps the id it is given as a word, without asking whose it is: nothing is learned by that, and nothing is done. */
+const FREE: Record<string, string> = {
+  '/v1/audit/hmac-test': 'answers how an id would be sealed in the own log', '/v1/audit/holds': 'a hold names whom it is about, who may be gone',
+};
+
 describe('foreign keys in bodies', () => {
   const bodies = routes.filter((op) => idsIn(jsonBody(doc, op)).length > 0 && !isShared(op));
   test.each(titled(bodies))('%s', async (_name, op) => {
@@ -255,6 +297,7 @@ describe('foreign keys in bodies', () => {
           const theirs = await caller(op.method, own, { body: put(body, path, id), headers: { 'if-match': '*' } });
           const nobodys = await caller(op.method, own, { body: put(body, path, absentOf('', id)), headers: { 'if-match': '*' } });
           clean(theirs, victim.canary, what);
+          if (FREE[op.path]) return expect(theirs.status, what).toBe(nobodys.status);
           expect(comparable(theirs), what).toBe(comparable(nobodys));
           expect(theirs.status, `${what}: ${theirs.text.slice(0, 200)}`).toBeGreaterThanOrEqual(400);
         });
