@@ -26,6 +26,10 @@ const struct command_group command_groups[] = {
     { "tenant", "Tenants of the platform" },
     { "zone", "Residency zones and their law" },
     { "transfer", "Data that crosses from one zone to another" },
+    { "project", "Parts of a tenant" },
+    { "approval", "What needs more than one person" },
+    { "access", "Who may do what, and why" },
+    { "zone", "Residency zones" },
     { "user", "People and programs of a tenant" },
     { "role", "Who may do what" },
     { "token", "API tokens" },
@@ -47,6 +51,7 @@ static const struct noun dataset_noun = { "data set", "dst_", "/v1/datasets", "d
 static const struct noun model_noun = { "model", "mdl_", "/v1/models", "model_id" };
 static const struct noun deploy_noun = { "deployment", "dpl_", "/v1/deployments", "deployment_id" };
 static const struct noun tenant_noun = { "tenant", "tnt_", "/v1/tenants", "tenant_id" };
+static const struct noun project_noun = { "project", "prj_", "/v1/projects", "project_id" };
 static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 
 #define JOB_COLUMNS "job_id:ID name:NAME kind:KIND state:STATE reason:REASON +zone:ZONE +pool:POOL +slots:SLOTS +priority:PRIORITY submitted_at:SUBMITTED"
@@ -54,6 +59,8 @@ static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 #define MODEL_COLUMNS "model_id:ID name:NAME latest_version:VERSION +description:DESCRIPTION created_at:CREATED"
 #define DEPLOY_COLUMNS "deployment_id:ID name:NAME state:STATE ready:READY model_version:VERSION +job_id:JOB +endpoint:ENDPOINT created_at:CREATED"
 #define TENANT_COLUMNS "tenant_id:ID name:NAME state:STATE home_zone:HOME +allowed_zones:ZONES created_at:CREATED"
+#define PROJECT_COLUMNS "project_id:ID name:NAME state:STATE +display_name:DISPLAY_NAME created_at:CREATED"
+#define APPROVAL_COLUMNS "approval_id:ID kind:KIND subject:SUBJECT state:STATE given:GIVEN needed:NEEDED +reason:REASON expires_at:EXPIRES"
 #define KEY_COLUMNS "zone:ZONE primary_version:PRIMARY versions:VERSIONS min_version:MIN tier:TIER provider:PROVIDER data_keys:DATA_KEYS advice:ADVICE +wraps:WRAPS rotated_at:ROTATED"
 #define KEY_VERSION_COLUMNS "key_version:VERSION state:STATE origin:ORIGIN tier:TIER root_version:ROOT data_keys:DATA_KEYS +wraps:WRAPS created_at:CREATED destroy_after:DESTROY_AFTER"
 #define REWRAP_COLUMNS "rewrap_id:ID kind:KIND to_version:TO state:STATE done:DONE total:TOTAL failed:FAILED started_at:STARTED"
@@ -166,6 +173,31 @@ const struct command command_table[] = {
       "name=@0 home_zone=zone *allowed_zones=allowed-zones display_name=display-name admin_name=admin-name", TENANT_COLUMNS },
     { "tenant", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List tenants", NULL, CMD_LIST, NULL, "GET", "/v1/tenants", NULL, NULL, TENANT_COLUMNS },
     { "tenant", "get", "TENANT", 1, 1, NULL, run_rest, "Show one tenant", NULL, 0, &tenant_noun, "GET", "/v1/tenants/{0}", NULL, NULL, TENANT_COLUMNS },
+    { "tenant", "suspend", "TENANT", 1, 1, FLAGS({ "running", 0, "WHAT", "What becomes of its jobs (finish)", "finish|stop" }, { "reason", 0, "TEXT", "Why", NULL }), run_rest,
+      "Suspend a tenant", "Its people are refused at once, nothing of it starts.", 0, &tenant_noun, "POST", "/v1/tenants/{0}/suspend", NULL, "running=running reason=reason", TENANT_COLUMNS },
+    { "tenant", "resume", "TENANT", 1, 1, NULL, run_rest, "Resume a suspended tenant", NULL, 0, &tenant_noun, "POST", "/v1/tenants/{0}/resume", NULL, "", TENANT_COLUMNS },
+    { "tenant", "delete", "TENANT", 1, 1, FLAGS({ "reason", 0, "TEXT", "Why", NULL }), run_rest, "Ask for the deletion of a tenant",
+      "Two compliance officers approve it; after the days of grace its keys are destroyed and its data removed.", 0, &tenant_noun, "POST", "/v1/tenants/{0}/delete", NULL,
+      "reason=reason", APPROVAL_COLUMNS },
+    { "tenant", "undelete", "TENANT", 1, 1, NULL, run_rest, "Call the deletion of a tenant off", NULL, 0, &tenant_noun, "POST", "/v1/tenants/{0}/undelete", NULL, "", TENANT_COLUMNS },
+    { "project", "create", "NAME", 1, 1, FLAGS({ "display-name", 0, "TEXT", "Name for people", NULL }), run_rest, "Create a project", NULL, 0, NULL, "POST", "/v1/projects", NULL,
+      "name=@0 display_name=display-name", PROJECT_COLUMNS },
+    { "project", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List projects", NULL, CMD_LIST, NULL, "GET", "/v1/projects", NULL, NULL, PROJECT_COLUMNS },
+    { "project", "get", "PROJECT", 1, 1, NULL, run_rest, "Show one project", NULL, 0, &project_noun, "GET", "/v1/projects/{0}", NULL, NULL, PROJECT_COLUMNS },
+    { "project", "close", "PROJECT", 1, 1, NULL, run_rest, "Close a project: nothing new begins in it", NULL, 0, &project_noun, "POST", "/v1/projects/{0}/close", NULL, "",
+      PROJECT_COLUMNS },
+    { "approval", "list", "", 0, 0, FLAGS(LIMIT_FLAG, { "state", 0, "STATE", "Only requests in this state", NULL }), run_rest, "List requests that wait for approval", NULL, CMD_LIST, NULL,
+      "GET", "/v1/approvals", "state=state", NULL, APPROVAL_COLUMNS },
+    { "approval", "get", "APPROVAL", 1, 1, NULL, run_rest, "Show one request with what exactly it asks for", NULL, 0, NULL, "GET", "/v1/approvals/{0}", NULL, NULL, APPROVAL_COLUMNS },
+    { "approval", "approve", "APPROVAL", 1, 1, FLAGS({ "note", 0, "TEXT", "Why", NULL }), run_rest, "Approve a request of somebody else", "The last approval needed carries it out.", 0, NULL,
+      "POST", "/v1/approvals/{0}/approve", NULL, "note=note", APPROVAL_COLUMNS },
+    { "approval", "refuse", "APPROVAL", 1, 1, FLAGS({ "note", 0, "TEXT", "Why", NULL }), run_rest, "Refuse a request, or withdraw an own one", NULL, 0, NULL, "POST",
+      "/v1/approvals/{0}/refuse", NULL, "note=note", APPROVAL_COLUMNS },
+    { "access", "explain", "", 0, 0,
+      FLAGS({ "user", 0, "USER", "Who would act (yourself)", NULL }, { "act", 0, "WHAT", "A permission or an operation", NULL }, { "project", 0, "PROJECT", "In which project", NULL },
+            { "zone", 0, "CODE", "In which zone", NULL }, { "ip", 0, "ADDRESS", "From which address", NULL }),
+      run_rest, "Why somebody may or may not do something", "  falaj access explain --user usr_… --act job:submit", 0, NULL, "POST", "/v1/access/explain", NULL,
+      "user_id=user act=act project_id=project zone=zone source_ip=ip", "allowed:ALLOWED permission:PERMISSION rule:RULE missing:MISSING" },
     { "zone", "create", "CODE NAME COUNTRY", 3, 3, FLAGS({ "regimes", 0, "A,B", "Legal regimes that hold there", NULL }), run_rest, "Create a residency zone",
       "  falaj zone create ae-dxb-1 \"Dubai 1\" AE", 0, NULL, "POST", "/v1/zones", NULL, "code=@0 name=@1 country=@2 *legal_regimes=regimes", "code:CODE name:NAME country:COUNTRY" },
     { "zone", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List residency zones", NULL, CMD_LIST, NULL, "GET", "/v1/zones", NULL, NULL,

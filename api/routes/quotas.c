@@ -5,6 +5,7 @@
 #include "scheduler/node.h"
 #include "tenants/price.h"
 #include "tenants/quota_rule.h"
+#include "tenants/tenant.h"
 
 enum { MOST = 1000000000 };
 static const char *const own_places[] = { "project", "queue", NULL };
@@ -152,6 +153,8 @@ static enum errc rules(struct work *w, const void *in, void *out, struct err *e)
 static enum errc rules_of(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct rule_tenant_page *p = in;
+    struct tenant t;
+    TRY(tenant_get(w, p->tenant_id, &t, e));
     return rules_page(w, STR_NULL, p->page_token, p->page_size, out, e);
 }
 
@@ -200,7 +203,7 @@ static const struct route rows[] = {
       .rate = RL_WRITE, .resource = "tenant", .audited = true, .audit = AUDIT_QUOTA_SET, .sql_max = 9,
       .doc = "What a tenant has of a flavor in a zone, what it may borrow and lend" },
     { .method = HTTP_GET, .path = "/v1/tenants/{tenant_id}/quota-rules", .op = "tenant_quota_rule_list", .perm = PERM_QUOTA_READ_ANY, .handler = rules_of,
-      .in = &rule_tenant_page_schema, .status = 200, .out = &quota_rule_schema, .flags = R_LIST | R_TENANT_PATH, .sql_max = 1,
+      .in = &rule_tenant_page_schema, .status = 200, .out = &quota_rule_schema, .flags = R_LIST | R_TENANT_PATH, .sql_max = 2,
       .doc = "A tenant's quota rules with what is used of each" },
     { .method = HTTP_PUT, .path = "/v1/tenants/{tenant_id}/quota-rules/{rule_id}", .op = "tenant_quota_rule_set", .perm = PERM_QUOTA_SET,
       .handler = rule_put_tenant, .in = &rule_tenant_put_schema, .status = 200, .out = &quota_rule_schema, .flags = R_TENANT_PATH | R_IF_MATCH,
