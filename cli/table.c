@@ -29,7 +29,6 @@ const struct command_group command_groups[] = {
     { "project", "Parts of a tenant" },
     { "approval", "What needs more than one person" },
     { "access", "Who may do what, and why" },
-    { "zone", "Residency zones" },
     { "user", "People and programs of a tenant" },
     { "role", "Who may do what" },
     { "token", "API tokens" },
