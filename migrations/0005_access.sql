@@ -153,7 +153,11 @@ INSERT INTO tenant_kept VALUES
   ('audit_event', 'the audit log'), ('audit_seq', 'the audit log'), ('audit_log_state', 'the audit log'), ('audit_head', 'the audit log'),
   ('tenant_key', 'that its keys are destroyed; the keys are not in it'),
   ('usage_record', 'what it used, for the bill'),
-  ('approval', 'who asked for what'), ('approval_decision', 'who approved it');
+  ('approval', 'who asked for what'), ('approval_decision', 'who approved it'),
+  -- of later migrations
+  ('ledger_entry', 'what it used, for the bill'), ('erasure_certificate', 'that its keys are destroyed'),
+  ('transfer_policy', 'on which basis data crossed borders; each crossing is in the audit log'),
+  ('audit_hold', 'the audit log'), ('audit_retention', 'the audit log'), ('audit_anchor', 'the audit log'), ('audit_shadow', 'the audit log');
 GRANT SELECT ON tenant_kept TO falaj_system;
 
 -- Nobody is held until a later migration says who.
