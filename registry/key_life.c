@@ -33,7 +33,7 @@ SCHEMA_EXTERN(key_summary, "A tenant's keys of one zone",
 
 #define VERSION_COLUMNS \
     "k.zone, k.version AS key_version, k.state, k.origin, k.tier, k.provider, k.root_version, k.wraps,\n" \
-    "       (SELECT count(*) FROM dek d WHERE d.tenant_id = k.tenant_id AND d.zone = k.zone AND d.key_version = k.version) AS data_keys,\n" \
+    "       (SELECT count(*) FROM wrapped_data_key d WHERE d.tenant_id = k.tenant_id AND d.zone = k.zone AND d.key_version = k.version) AS data_keys,\n" \
     "       k.created_at, k.retired_at, k.disabled_at, k.destroy_after, k.destroyed_at\n"
 
 static const struct stmt version_get = { .name = "key_version_get", .params = "usi", .row = &key_version_schema, .card = CARD_ONE, .sql =
@@ -44,7 +44,7 @@ static const struct stmt version_list = { .name = "key_version_list", .params = 
 static const struct stmt summary_list = { .name = "key_summary_list", .params = "usii", .row = &key_summary_schema, .card = CARD_MANY, .sql =
     "SELECT s.zone, coalesce(p.tier, '') AS tier, coalesce(p.provider, '') AS provider, coalesce(p.version, 0) AS primary_version, s.versions,\n"
     "       coalesce(s.min_version, 0) AS min_version, coalesce(p.wraps, 0) AS wraps,\n"
-    "       (SELECT count(*) FROM dek d WHERE d.tenant_id = $1 AND d.zone = s.zone) AS data_keys, p.created_at AS rotated_at,\n"
+    "       (SELECT count(*) FROM wrapped_data_key d WHERE d.tenant_id = $1 AND d.zone = s.zone) AS data_keys, p.created_at AS rotated_at,\n"
     "       p.created_at + $3 * interval '1 day' AS rotate_before,\n"
     "       CASE WHEN p.version IS NULL THEN '' WHEN p.wraps >= 4293918720 OR p.created_at + $3 * interval '1 day' < now() THEN 'rotate-now'\n"
     "            WHEN p.wraps >= 2147483648 OR p.created_at + $3 * interval '1 day' < now() + interval '30 days' THEN 'rotate-soon' ELSE '' END AS advice\n"
@@ -67,7 +67,7 @@ static const struct stmt key_to_disabled = { .name = "key_to_disabled", .params 
 static const struct stmt key_to_enabled = { .name = "key_to_enabled", .params = "usi", .card = CARD_NONE, .sql =
     "UPDATE tenant_key SET state = 'DECRYPT_ONLY', disabled_at = NULL WHERE tenant_id = $1 AND zone = $2 AND version = $3 AND state = 'DISABLED'" };
 static const struct stmt key_below = { .name = "key_below", .params = "usi", .row = &newest_schema, .card = CARD_ONE, .sql =
-    "SELECT count(*) AS version FROM dek WHERE tenant_id = $1 AND zone = $2 AND key_version < $3" };
+    "SELECT count(*) AS version FROM wrapped_data_key WHERE tenant_id = $1 AND zone = $2 AND key_version < $3" };
 static const struct stmt key_disable_below = { .name = "key_disable_below", .params = "usi", .card = CARD_NONE, .sql =
     "UPDATE tenant_key SET state = 'DISABLED', disabled_at = now() WHERE tenant_id = $1 AND zone = $2 AND version < $3 AND state = 'DECRYPT_ONLY'" };
 static const struct stmt key_schedule = { .name = "key_schedule", .params = "usii", .card = CARD_NONE, .sql =

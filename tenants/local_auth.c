@@ -121,14 +121,14 @@ static struct dek_ref dek_of(struct str zone, struct uuid dek_id)
     return (struct dek_ref){ zone, UUID_NIL, STR("auth-key"), dek_id, 1, dek_id };
 }
 
-static enum errc make(struct work *w, struct str zone, const struct keyd_health *health, struct err *e)
+static enum errc make(struct work *w, struct str zone, struct err *e)
 {
     struct tkek_ref tkek = { zone, UUID_NIL, STR(KEY_PURPOSE_SECRET), 1 };
     struct dek_ref dek = dek_of(zone, uuid_v7(w->now_us));
     struct key_blob tkek_blob, dek_blob;
     TRY(keyd_tkek_new(w->app->keyd, &tkek, &tkek_blob, e));
     TRY(keyd_dek_new(w->app->keyd, &tkek, &tkek_blob, &dek, &dek_blob, NULL, e));
-    return db_exec(w->tx, &auth_key_insert, ARGS(A_STR(zone), A_BYTES(tkek_blob.b, tkek_blob.n), A_I64(health->root_version), A_UUID(dek.dek_id),
+    return db_exec(w->tx, &auth_key_insert, ARGS(A_STR(zone), A_BYTES(tkek_blob.b, tkek_blob.n), A_I64(tkek_root_version(&tkek_blob)), A_UUID(dek.dek_id),
                    A_BYTES(dek_blob.b, dek_blob.n)), NULL, e);
 }
 
@@ -150,7 +150,7 @@ static enum errc load(struct work *w, struct str zone, struct secret32 *ret, str
     TRY(db_maybe(w->tx, &auth_key_get, ARGS(A_STR(zone)), &row, &found, e));
     TRY(keyd_health(w->app->keyd, zone, &health, e));
     if (!found) {
-        TRY(make(w, zone, &health, e));
+        TRY(make(w, zone, e));
         TRY(db_maybe(w->tx, &auth_key_get, ARGS(A_STR(zone)), &row, &found, e));
         if (!found)
             return FAIL(e, RETRY, "The sign-in secret was being made; try again");
