@@ -44,9 +44,10 @@ function(falaj_binary name)
 endfunction()
 
 # falaj_test(unit/core/test_str.c USES core_base): one cmocka binary per file; the name mirrors the path.
+# EACH one two: a test for each of these arguments (name_one, name_two), for files whose parts are too long to run in one.
 # Labels: the first folder (unit, db, …) plus LABELS. Skipped when the folders it uses are not configured.
 function(falaj_test file)
-  cmake_parse_arguments(A "" "TIMEOUT" "USES;LABELS;SOURCES;ARGS" ${ARGN})
+  cmake_parse_arguments(A "" "TIMEOUT" "USES;LABELS;SOURCES;ARGS;EACH" ${ARGN})
   foreach(u ${A_USES})
     if(NOT TARGET falaj_${u})
       return()
@@ -61,10 +62,18 @@ function(falaj_test file)
     target_link_libraries(${target} PRIVATE falaj_${u})
   endforeach()
   target_link_libraries(${target} PRIVATE cmocka)
-  add_test(NAME ${target} COMMAND ${target} ${A_ARGS} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(${target} PROPERTIES LABELS "${kind};${A_LABELS}" TIMEOUT 120
+  set(names ${target})
+  if(A_EACH)
+    list(TRANSFORM A_EACH PREPEND ${target}_ OUTPUT_VARIABLE names)
+    foreach(each ${A_EACH})
+      add_test(NAME ${target}_${each} COMMAND ${target} ${each} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    endforeach()
+  else()
+    add_test(NAME ${target} COMMAND ${target} ${A_ARGS} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  endif()
+  set_tests_properties(${names} PROPERTIES LABELS "${kind};${A_LABELS}" TIMEOUT 120
                        ENVIRONMENT "FALAJ_BIN=${CMAKE_BINARY_DIR}/bin;FALAJ_SRC=${CMAKE_SOURCE_DIR}")
   if(A_TIMEOUT)
-    set_tests_properties(${target} PROPERTIES TIMEOUT ${A_TIMEOUT})
+    set_tests_properties(${names} PROPERTIES TIMEOUT ${A_TIMEOUT})
   endif()
 endfunction()

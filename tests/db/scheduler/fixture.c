@@ -51,6 +51,11 @@ static void add_tenant(struct fixture *f, struct uuid u, const char *name, const
 
 void fixture_open(struct fixture *f)
 {
+    fixture_open_wide(f, 4);
+}
+
+void fixture_open_wide(struct fixture *f, int connections)
+{
     static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, node_stmts, invariants_stmts, watch_stmts, capacity_stmts, submit_stmts, project_stmts, quota_stmts, quota_rule_stmts,
                                                          price_stmts, budget_stmts, usage_stmts, audit_event_stmts,
                                                        NULL };
@@ -65,9 +70,9 @@ void fixture_open(struct fixture *f)
     f->tenant_b = uuid_v7(2000000);
     add_tenant(f, f->tenant_a, "aaa", "{ae-dxb-1}");
     add_tenant(f, f->tenant_b, "bbb", "{ae-dxb-1,ae-auh-1}");
-    f->api = (struct app){ .config = f->config, .clock = &clock_system, .pool = pool_new(f, "falaj_app", 8, 0, app_lists),
+    f->api = (struct app){ .config = f->config, .clock = &clock_system, .pool = pool_new(f, "falaj_app", 2 * connections, 0, app_lists),
                            .node_pool = pool_new(f, "falaj_worker_api", 8, 0, node_lists) };
-    f->scheduler = (struct app){ .config = f->config, .clock = &clock_system, .pool = pool_new(f, "falaj_scheduler", 4, 0, sched_lists) };
+    f->scheduler = (struct app){ .config = f->config, .clock = &clock_system, .pool = pool_new(f, "falaj_scheduler", connections, 0, sched_lists) };
     f->probe = pool_new(f, NULL, 2, DB_ALLOW_SUPERUSER | DB_ALLOW_BYPASSRLS | DB_ALLOW_OWNER, probe_lists);
 }
 

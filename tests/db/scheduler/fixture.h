@@ -35,6 +35,8 @@ struct fixture {
     } while (0)
 
 void fixture_open(struct fixture *f);
+/* With room for so many transactions of the scheduler at once, and twice as many of the API. */
+void fixture_open_wide(struct fixture *f, int connections);
 void fixture_close(struct fixture *f);
 void fixture_exec(struct fixture *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* One bigint of a query. */
