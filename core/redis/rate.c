@@ -57,10 +57,11 @@ static pthread_mutex_t *lock_of(struct rate_limiter *l, size_t bucket)
     return &l->locks[bucket / WAYS % LOCKS];
 }
 
+/* A rule may have become smaller: what is above its burst is lost, in the same moment too. */
 static void refill(struct bucket *b, int64_t now_us)
 {
-    if (now_us > b->at_us)
-        b->tokens = fmin((double)b->rule.burst, b->tokens + (double)(now_us - b->at_us) / 1e6 * b->rule.per_s);
+    double earned = now_us > b->at_us ? (double)(now_us - b->at_us) / 1e6 * b->rule.per_s : 0;
+    b->tokens = fmin((double)b->rule.burst, b->tokens + earned);
     b->at_us = now_us;
 }
 

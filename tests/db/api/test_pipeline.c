@@ -6,8 +6,10 @@
 #include "audit/event.h"
 #include "core/http/client.h"
 #include "core/json/jsonvalue.h"
+#include "core/redis/client.h"
 #include "core/redis/rate.h"
 #include "core/table/config.h"
+#include "tenants/api_rate.h"
 #include "tenants/authn.h"
 #include <pthread.h>
 #include <unistd.h>
@@ -110,8 +112,10 @@ const struct route_table *const all_routes[] = { &table, NULL };
 
 /* -------------------------------------------------------------------------------------------------------------- world */
 static struct uuid tenant, user;
-static char token[TOKEN_TEXT], viewer_token[TOKEN_TEXT];
+static char token[TOKEN_TEXT], viewer_token[TOKEN_TEXT], limited_token[TOKEN_TEXT];     /* limited: of a tenant with a limit of its own */
 static struct config *config;
+static struct redis_harness *redis;
+static struct redis_client *redis_client;
 static struct rate_limiter *rate;
 static struct authn *authn;
 static struct listener people, machines;
@@ -126,22 +130,41 @@ static struct http_server *serve(struct listener *l)
     return s;
 }
 
+static void is_redis_up_soon(bool want)
+{
+    for (int i = 0; i < 1000 && redis_is_up(redis_client) != want; i++)
+        usleep(10000);
+    assert_int_equal(redis_is_up(redis_client), want);
+}
+
 static int setup(void **state)
 {
     (void)state;
-    static const struct stmt *const *const lists[] = { authn_stmts, audit_event_stmts, idempotency_stmts, thing_stmts, NULL };
+    static const struct stmt *const *const lists[] = { authn_stmts, audit_event_stmts, idempotency_stmts, thing_stmts, api_rate_stmts, NULL };
     world_new(lists, 6);
     tenant = new_id();
     tenant_make(tenant, "amana");
     user = user_make(tenant, "amal", "ml-engineer");
     token_give(tenant, user, "1 hour", "{}", token);
     token_give(tenant, user_make(tenant, "vera", "viewer"), "1 hour", "{}", viewer_token);
+    struct uuid limited = new_id();
+    tenant_make(limited, "bahr");
+    sql("INSERT INTO quota (tenant_id, resource, hard_limit) VALUES ('%s', 'api_rate_per_minute', 6)", hex(limited));
+    token_give(limited, user_make(limited, "badr", "viewer"), "1 hour", "{}", limited_token);
+    struct arena *a = arena_new(1 << 20);
+    app.api_rates = api_rates_new();
+    OK(api_rates_refresh(app.api_rates, app_pool, a, &e));
+    arena_free(a);
     config = config_new_default();
     OK(config_set(config, "api.max_body", "2048", &e));
     OK(config_set(config, "rate.principal_per_minute", "0", &e));
     OK(config_set(config, "rate.address_per_minute", "5", &e));
     app.config = config;
-    rate = rate_limiter_new(&clock_system, NULL, 0);
+    redis = redis_harness_new(NULL);
+    redis_client = redis_client_new(&(struct redis_opts){ .address = redis_harness_address(redis) });
+    rate = rate_limiter_new(&clock_system, redis_client, 0);
+    rate_limiter_share(rate, 2);
+    is_redis_up_soon(true);
     authn = authn_new(app_pool, &clock_system, 3000);
     pipeline = pipeline_new(&(struct pipeline_opts){ .app = &app, .authn = authn, .rate = rate, .threads = 8 }, &e);
     if (!pipeline)
@@ -163,6 +186,9 @@ static int teardown(void **state)
     http_server_free(node_server);
     authn_free(authn);
     rate_limiter_free(rate);
+    redis_client_free(redis_client);
+    redis_harness_free(redis);
+    api_rates_free(app.api_rates);
     config_free(config);
     world_free();
     return 0;
@@ -537,6 +563,51 @@ static void who_is_not_known_has_a_rate(void **state)
     assert_in_range(refused, 5, 7);
 }
 
+static void header_is(const struct answer *a, const char *name, const char *want)
+{
+    struct str is = http_result_header(&a->r, name);
+    if (!str_eq_c(is, want))
+        fail_msg("%s: %.*s, not %s", name, STR_ARG(is), want);
+}
+
+/* Six calls a minute, and two processes that share them; this one grants three while it cannot ask what the other one granted. */
+static void without_redis_a_process_grants_its_part(void **state)
+{
+    (void)state;
+    struct answer a = ask("GET", "/v1/poll", limited_token, NULL, NULL);
+    assert_int_equal(a.r.status, 200);
+    header_is(&a, "RateLimit-Policy", "\"tenant\";q=6;w=60");
+    header_is(&a, "RateLimit", "\"tenant\";r=5;t=10");
+    assert_null(http_result_header(&a.r, "Retry-After").ptr);
+    arena_free(a.arena);
+    redis_harness_stop(redis);
+    is_redis_up_soon(false);
+    int allowed = 0;
+    for (int i = 0; i < 12; i++) {
+        a = ask("GET", "/v1/poll", limited_token, NULL, NULL);
+        header_is(&a, "RateLimit-Policy", "\"tenant\";q=3;w=60");
+        if (a.r.status == 200) {
+            allowed++;
+        } else {
+            int64_t wait_s = 0;
+            assert_int_equal(a.r.status, 429);
+            assert_true(str_eq_c(member(&a, "code"), "rate_limited"));
+            assert_true(str_to_i64(http_result_header(&a.r, "Retry-After"), 1, 20, &wait_s));
+            char limit[64];
+            snprintf(limit, sizeof limit, "\"tenant\";r=0;t=%ld", (long)wait_s);
+            header_is(&a, "RateLimit", limit);
+        }
+        arena_free(a.arena);
+    }
+    assert_int_equal(allowed, 3);
+    expect("GET", "/v1/poll", token, NULL, NULL, 200, NULL);        /* others are not held up */
+    redis_harness_start(redis);
+    is_redis_up_soon(true);
+    a = ask("GET", "/v1/poll", limited_token, NULL, NULL);
+    header_is(&a, "RateLimit-Policy", "\"tenant\";q=6;w=60");
+    arena_free(a.arena);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup(f, fresh)
@@ -545,6 +616,7 @@ int main(void)
         T(what_fails_leaves_nothing), T(run_again_when_two_met), T(a_denial_is_written_down), T(the_event_is_of_the_same_transaction),
         T(two_calls_at_once_with_one_key), T(a_long_poll_waits_and_is_woken), T(a_long_poll_ends_by_itself), T(a_wake_up_between_the_look_and_the_wait), T(no_wake_up_is_lost), T(a_lost_hint_costs_one_look),
         T(combined_calls_keep_their_verdicts), T(machines_need_a_certificate), T(who_is_not_known_has_a_rate),
+        T(without_redis_a_process_grants_its_part),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

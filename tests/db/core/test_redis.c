@@ -208,6 +208,48 @@ static void test_shared_hint(void **state)
     rate_limiter_free(b);
 }
 
+/* How many of twenty calls two processes let through together. */
+static int taken(struct rate_limiter *const both[2], const char *key, struct rate_rule rule)
+{
+    struct rate_result r;
+    int n = 0;
+    for (int i = 0; i < 20; i++)
+        n += rate_take(both[i % 2], str_c(key), rule, 1, &r);
+    return n;
+}
+
+static void test_without_redis_each_has_its_part(void **state)
+{
+    (void)state;
+    fake_us = 1000000;
+    struct redis_client *clients[2] = { redis_client_new(&opts), redis_client_new(&opts) };
+    struct rate_limiter *both[2];
+    struct rate_rule rule = { 1, 8 };
+    struct rate_result r;
+    for (int i = 0; i < 2; i++) {
+        assert_true(is_up_soon(clients[i], true));
+        both[i] = rate_limiter_new(&fake_clock, clients[i], 64);
+        rate_limiter_share(both[i], 2);
+    }
+    assert_true(rate_take(both[0], STR("old"), rule, 1, &r) && r.limit == 8 && r.remaining == 7);
+    redis_harness_stop(redis);
+    assert_true(is_up_soon(clients[0], false) && is_up_soon(clients[1], false));
+    assert_int_equal(taken(both, "new", rule), 8);          /* both together what the rule allows one */
+    assert_int_equal(taken(both, "old", rule), 8);          /* what was left from better times is cut to the part */
+    assert_false(rate_take(both[0], STR("new"), rule, 1, &r));
+    assert_true(r.limit == 4 && r.remaining == 0 && r.reset_s == 2);
+    fake_us += 2000000;
+    assert_int_equal(taken(both, "new", rule), 2);          /* each earns at half the speed */
+    assert_int_equal(taken(both, "one", (struct rate_rule){ 1, 1 }), 2);    /* a part is one at least, or nobody could ever call */
+    redis_harness_start(redis);
+    assert_true(is_up_soon(clients[0], true) && is_up_soon(clients[1], true));
+    assert_true(rate_take(both[0], STR("later"), rule, 1, &r) && r.limit == 8 && r.remaining == 7);
+    for (int i = 0; i < 2; i++) {
+        rate_limiter_free(both[i]);
+        redis_client_free(clients[i]);
+    }
+}
+
 static void *take_many(void *arg)
 {
     struct rate_result r;
@@ -241,6 +283,7 @@ int main(void)
         cmocka_unit_test(test_wake_coalesces_and_survives), cmocka_unit_test(test_wrong_password_is_down),
         cmocka_unit_test(test_wrong_reply_type_closes),     cmocka_unit_test(test_local_bucket),
         cmocka_unit_test(test_shared_hint),                 cmocka_unit_test(test_threads_take_no_more_than_there_is),
+        cmocka_unit_test(test_without_redis_each_has_its_part),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
