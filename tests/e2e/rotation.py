@@ -7,12 +7,13 @@
 1. Tenants upload, download, submit and infer from threads of their own while the zone's root and all tenants' keys are rotated again
    and again through the API. No request may fail.
 2. The root, the tenant keys and the data keys, which this program can open because the key store is a file, are looked for in the
-   memory of falaj-api, falaj-scheduler and falaj-worker. None may be there.
+   memory of falaj-api, falaj-scheduler and falaj-worker, and in every spelling in logs, arguments, environments and a dump of the
+   database. None may be there.
 3. One tenant's key is destroyed by four eyes, the old root versions too; yesterday's rows of the key table come back: what was stored
    stays unreadable, and a certificate says so.
 
 Exit status: 0 all held, 1 something did not, 77 the memory of other processes cannot be read here (the rest was done)."""
-import argparse, csv, ctypes, io, os, random, subprocess, sys, threading, time
+import argparse, base64, csv, ctypes, io, os, random, subprocess, sys, threading, time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from platform_falaj import Api, Platform, log
 
@@ -213,6 +214,35 @@ def memory_is_clean(p):
     return bad, blind
 
 
+def spellings(key):
+    """A key as it would stand in text."""
+    yield from (key, key.hex().encode(), key.hex().upper().encode(), base64.b64encode(key).rstrip(b"="), base64.urlsafe_b64encode(key).rstrip(b"="))
+
+
+def text_is_clean(p):
+    """Logs (PostgreSQL's with its SQL, too), arguments, environments and the database's own dump hold no key in any spelling."""
+    needles = [s for key in secrets_of(p).values() for s in spellings(key)]
+    places = {}
+    for folder, _, names in os.walk(p.ready["data_dir"]):
+        if "/keys" in folder or "/blob" in folder or "/secrets" in folder or "/pg" in folder and "log" not in folder:
+            continue
+        for name in names:
+            path = os.path.join(folder, name)
+            if os.path.isfile(path):
+                places[path] = open(path, "rb").read()
+    places[p.log_path] = open(p.log_path, "rb").read()
+    for name, pid in p.pids().items():
+        for what in ("cmdline", "environ"):
+            try:
+                places[f"{name} {what}"] = open(f"/proc/{pid}/{what}", "rb").read()
+            except OSError:
+                pass
+    places["pg_dump"] = subprocess.run(["pg_dump", "--data-only"], env=p.pg_env(), capture_output=True, check=False).stdout
+    bad = [place for place, text in places.items() if any(n in text for n in needles)]
+    log(f"text: {len(places)} files, arguments, environments and a dump of {len(places['pg_dump'])} bytes searched; keys in {len(bad)}", *bad[:3])
+    return len(bad) + (len(places["pg_dump"]) < 10000)
+
+
 def shred(p, load, custodian, auditor):
     tenant = load.api
     watcher = officer(tenant, "shred-officer", "compliance-officer")
@@ -261,7 +291,7 @@ def main():
     faults = rotate_under_load(p, loads, custodian, a.seconds)
     wait_jobs(loads)
     bad, blind = memory_is_clean(p)
-    faults += bad + shred(p, loads[0], custodian, auditor)
+    faults += bad + text_is_clean(p) + shred(p, loads[0], custodian, auditor)
     kept = loads[1]
     version, text = kept.uploads[0]
     if kept.api.must("GET", f"/v1/datasets/{kept.data}/versions/{version}/content", raw=True) != text:
