@@ -218,6 +218,8 @@ BEGIN
     EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
     EXECUTE format('CREATE POLICY own_tenant ON %I TO falaj_app USING (tenant_id = current_setting(''app.tenant'')::uuid)', t);
     EXECUTE format('CREATE POLICY system ON %I TO falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer, falaj_owner USING (true)', t);
+    -- Who is held to projects sees their rules, budgets and charges, and all the attempts that those count.
+    EXECUTE format('CREATE POLICY in_projects ON %I AS RESTRICTIVE TO falaj_app USING (project_visible(project_id))', t);
   END LOOP;
 END $$;
 GRANT SELECT, INSERT, UPDATE, DELETE ON quota_rule, budget TO falaj_app;
@@ -354,6 +356,17 @@ BEGIN
   RETURN FOUND;
 END $$;
 
+-- What a limit without a counter has in use: of the whole tenant, also for those who are held to some of its projects.
+CREATE FUNCTION quota_counted(in_tenant uuid, in_resource text) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+  IF in_tenant IS DISTINCT FROM nullif(current_setting('app.tenant', true), '')::uuid THEN
+    RETURN 0;
+  END IF;
+  RETURN CASE in_resource WHEN 'running_jobs' THEN (SELECT count(*) FROM attempt a WHERE a.tenant_id = in_tenant AND a.live)
+                          WHEN 'pending_jobs' THEN (SELECT count(*) FROM job j WHERE j.tenant_id = in_tenant AND j.queued) ELSE 0 END;
+END $$;
+
 -- The few tenants with a rate of their own, for the memory of each falaj-api.
 CREATE FUNCTION quota_api_rates() RETURNS TABLE (tenant_id uuid, per_minute bigint)
 LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp AS $$
@@ -416,7 +429,7 @@ DO $$
 DECLARE f text;
 BEGIN
   FOREACH f IN ARRAY ARRAY['submit_guard(uuid[], uuid[], bigint[], bigint[], bigint[], uuid[], text[], text[])', 'quota_api_rates()', 'job_rows(uuid[], uuid[])', 'invariants_quota()', 'node_flavor_set(uuid, text)',
-      'quota_cohort(text, text, text, uuid)',
+      'quota_cohort(text, text, text, uuid)', 'quota_counted(uuid, text)',
       'job_submit_many(uuid[], uuid[], text[], text[], text[], text[], text[], text[], bigint[], bigint[], bigint[], bigint[], bigint[], uuid[], '
       'text[], text[], bytea[], uuid[], bytea[], bigint[], text[], uuid[], uuid[], text[])'] LOOP
     EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', f);

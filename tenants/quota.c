@@ -10,9 +10,7 @@ const char *const quota_resource_names[] = { "jobs", "slots", "gpus", "stored_by
 SCHEMA_EXTERN(quota, "A quota and its use",
     FIELD(quota, resource, 0, .doc = "What is limited"), FIELD(quota, hard_limit, 0, .doc = "Most that may be held at once"),
     FIELD(quota, used, 0, .doc = "Held now"), FIELD(quota, version, 0, .doc = "Grows with every change of the limit"));
-#define QUOTA_USED                                                                                                                      \
-    "CASE resource WHEN 'running_jobs' THEN (SELECT count(*) FROM attempt a WHERE a.tenant_id = quota.tenant_id AND a.live)\n"           \
-    "       WHEN 'pending_jobs' THEN (SELECT count(*) FROM job j WHERE j.tenant_id = quota.tenant_id AND j.queued) ELSE used END"
+#define QUOTA_USED "CASE WHEN resource IN ('running_jobs', 'pending_jobs') THEN quota_counted(quota.tenant_id, resource) ELSE used END"
 #define QUOTA_COLUMNS "resource, hard_limit, " QUOTA_USED " AS used, version"
 
 static const struct stmt quota_reserve_stmt = { .name = "quota_reserve", .params = "usi", .row = &quota_schema, .card = CARD_MAYBE, .sql =
@@ -29,8 +27,7 @@ static const struct stmt quota_set_stmt = { .name = "quota_set", .params = "usii
 /* Limits without a counter have no row until they are set. */
 static const struct stmt quota_limit_stmt = { .name = "quota_limit", .params = "usii", .row = &quota_schema, .card = CARD_MAYBE, .sql =
     "INSERT INTO quota (tenant_id, resource, hard_limit)\n"
-    "SELECT $1, $2, $3 WHERE $3 >= CASE $2 WHEN 'running_jobs' THEN (SELECT count(*) FROM attempt a WHERE a.tenant_id = $1 AND a.live)\n"
-    "                             WHEN 'pending_jobs' THEN (SELECT count(*) FROM job j WHERE j.tenant_id = $1 AND j.queued) ELSE 1 END\n"
+    "SELECT $1, $2, $3 WHERE $3 >= CASE WHEN $2 IN ('running_jobs', 'pending_jobs') THEN quota_counted($1, $2) ELSE 1 END\n"
     "ON CONFLICT (tenant_id, resource) DO UPDATE SET hard_limit = EXCLUDED.hard_limit, version = quota.version + 1\n"
     " WHERE $4 < 0 OR quota.version = $4 RETURNING " QUOTA_COLUMNS };
 static const struct stmt quota_count_stmt = { .name = "quota_count", .params = "us", .row = &quota_schema, .card = CARD_ONE, .sql =

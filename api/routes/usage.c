@@ -63,7 +63,7 @@ static bool send_all(struct http_exchange *x, struct str s)
 static enum errc read_page(struct work *w, const struct usage_csv_in *in, struct timestamp after, struct uuid id, struct slice *ret, struct err *e)
 {
     CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    TRY(db_begin(w->app->pool, SCOPE_TENANT(w->tenant_id), TX_READ_ONLY, w->arena, &tx, e));
+    TRY(db_begin(w->app->pool, scope_of(w), TX_READ_ONLY, w->arena, &tx, e));
     w->tx = tx;
     enum errc rc = usage_lines(w, in->from.us, in->to.us, after, id, LINES, ret, e);
     w->tx = NULL;

@@ -144,10 +144,16 @@ static void every_table_of_projects_is_walled_in(void **state)
             "INSERT INTO deployment (tenant_id, deployment_id, name, model_id, model_version, job_id, created_by, project_id) VALUES"
             " ('%1$s', '%2$s', 'd%4$d', '%2$s', 1, '%2$s', '%3$s', %5$s);"
             "INSERT INTO role_binding (tenant_id, binding_id, user_id, role, created_by, place, project_id) VALUES"
-            " ('%1$s', '%2$s', '%3$s', 'viewer', '%3$s', CASE WHEN %5$s::uuid IS NULL THEN 'tenant' ELSE 'project' END, %5$s)", t, x, u, i, p);
+            " ('%1$s', '%2$s', '%3$s', 'viewer', '%3$s', CASE WHEN %5$s::uuid IS NULL THEN 'tenant' ELSE 'project' END, %5$s);"
+            "INSERT INTO quota_rule (tenant_id, rule_id, place, project_id, queue, resource, nominal, created_by) VALUES"
+            " ('%1$s', '%2$s', 'queue', %5$s, 'q', 'slots', 1, '%3$s');"
+            "INSERT INTO budget (tenant_id, budget_id, project_id, name, measure, amount, period, period_start, created_by) VALUES"
+            " ('%1$s', '%2$s', %5$s, 'b%4$d', 'kwh', 1, 'total', now(), '%3$s');"
+            "INSERT INTO ledger_entry (tenant_id, transaction_id, line, account, project_id, queue, zone, pool, flavor, slot_ms, gpu_ms, energy_mj, money_micro)"
+            " VALUES ('%1$s', '%2$s', 1, 'tenant', %5$s, 'q', 'z', 'p', 'cpu', 1, 0, 0, 0)", t, x, u, i, p);
     }
     struct db_text_rows tables = rows_of("SELECT relname FROM pg_class c JOIN pg_policy p ON p.polrelid = c.oid AND p.polname = 'in_projects' ORDER BY 1");
-    assert_int_equal(tables.nrows, 14);
+    assert_int_equal(tables.nrows, 17);
     struct db_session *s = NULL;
     OK(db_session_new(pg_harness_conninfo(pg, "falaj_app", DB), "test", 30000, &s, &e));
     for (size_t i = 0; i < tables.nrows; i++) {
@@ -159,6 +165,11 @@ static void every_table_of_projects_is_walled_in(void **state)
         if (db_session_exec_script(s, text, &e) != ERR_OK)
             fail_msg("%.*s: %s %s", STR_ARG(tables.cells[i]), e.msg, e.detail);
     }
+    /* A limit of the tenant has all of the tenant's jobs in use, whoever asks; of another tenant nothing. */
+    char count[512];
+    snprintf(count, sizeof count, "BEGIN; SET LOCAL app.tenant = '%s'; SET LOCAL app.projects = '{%s}'; SELECT 1 / (quota_counted('%s', 'running_jobs') = 3)::int;"
+             " SELECT 1 / (quota_counted('%s', 'running_jobs') = 0)::int; ROLLBACK", t, ids[0], t, hex(new_id()));
+    OK(db_session_exec_script(s, count, &e));
     /* What is written is walled in as well. */
     char writes[4][512];
     snprintf(writes[0], sizeof *writes, "INSERT INTO dataset (tenant_id, dataset_id, name, label_column, classes, created_by, project_id) VALUES"
