@@ -101,6 +101,9 @@ enum errc browser_cookie(const struct http_request *r, struct str *ret, struct e
 enum errc browser_session(struct flight *f, struct err *e) MUST_CHECK;
 enum errc browser_public(const struct call *c, struct err *e) MUST_CHECK;
 
+/* bearer.c: the principal behind an outside issuer's token; what was refused after its signature held is in the tenant's audit log. */
+enum errc bearer_jwt(struct call *c, struct str token, struct err *e) MUST_CHECK;
+
 /* idempotency.c */
 enum errc idempotency_key_read(struct call *c, struct err *e) MUST_CHECK;
 enum errc idempotency_begin(struct call *c, struct err *e) MUST_CHECK;      /* sets c->replayed */

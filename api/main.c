@@ -53,9 +53,14 @@
 #include "tenants/authn.h"
 #include "tenants/break_glass.h"
 #include "tenants/device.h"
+#include "tenants/identity_provider.h"
 #include "tenants/invitation.h"
+#include "tenants/issuer.h"
+#include "tenants/jwt_authn.h"
 #include "tenants/local_auth.h"
 #include "tenants/login_guard.h"
+#include "tenants/oidc.h"
+#include "tenants/outside.h"
 #include "tenants/password.h"
 #include "tenants/authz.h"
 #include "tenants/principal_load.h"
@@ -100,6 +105,10 @@ static const struct stmt *const *const app_lists[] = {
     invitation_stmts,
     device_stmts,
     break_glass_stmts,
+    issuer_stmts,
+    jwt_authn_stmts,
+    identity_provider_stmts,
+    oidc_stmts,
     principal_stmts,
     approval_stmts,
     explain_stmts,
@@ -244,7 +253,7 @@ static void share_trust(struct api *api)
         serving_trust(api->serving, mtls_trust_pem(api->trust, a));
 }
 
-/* Counts of tries and device codes that are long over. */
+/* Counts of tries, device codes, logins at providers and used tokens that are long over. */
 static void sweep_signin(struct app *app, struct arena *a)
 {
     struct err e;
@@ -252,6 +261,7 @@ static void sweep_signin(struct app *app, struct arena *a)
     enum errc rc = db_begin(app->pool, SCOPE_TENANT(UUID_NIL), 0, a, &w.tx, &e);
     if (rc == ERR_OK) {
         guard_sweep(&w);
+        oidc_sweep(&w);
         rc = db_commit(w.tx, &e);
     }
     if (rc != ERR_OK)
@@ -358,6 +368,7 @@ static void undo(struct app *app, struct api *api)
     authn_free(api->authn);
     session_authn_free(api->sessions);
     local_auth_free(app->auth);
+    federation_free(app->federation);
     capacity_cache_free(app->capacity);
     audit_pii_free(app->pii);
     api_rates_free(app->api_rates);
@@ -407,6 +418,7 @@ int main(int argc, char **argv)
     if (keyd_client_new(str_c(cfg->keys_sockets), KEYD_TIMEOUT_MS, &app.keyd, &e) != ERR_OK)
         return refuse("keys", &e);
     app.auth = local_auth_new(cfg);
+    app.federation = federation_new(cfg);
     if (verb && !strcmp(verb, "--bootstrap-admin")) {
         char token[TOKEN_TEXT], password[21];
         struct arena *a = arena_new(1 << 20);

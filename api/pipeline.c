@@ -18,6 +18,7 @@
 #include "tenants/api_rate.h"
 #include "tenants/authn.h"
 #include "tenants/authz.h"
+#include "tenants/jwt_authn.h"
 
 #include <stdlib.h>
 
@@ -65,8 +66,9 @@ static enum errc phase_authn(struct flight *f, struct err *e)
         struct str token = bearer(c->request);
         if (!token.ptr)
             return FAIL(e, UNAUTHENTICATED, "Send an Authorization header with a bearer token");
-        enum errc rc = authn_token(f->pipeline->authn, token, c->work.source_ip, c->work.arena, &c->principal, e);
-        metrics_inc(M_authn_total, "token", rc == ERR_OK ? "ok" : err_row(rc)->wire);
+        bool is_jwt = jwt_looks_like(token);
+        enum errc rc = is_jwt ? bearer_jwt(c, token, e) : authn_token(f->pipeline->authn, token, c->work.source_ip, c->work.arena, &c->principal, e);
+        metrics_inc(M_authn_total, is_jwt ? "jwt" : "token", rc == ERR_OK ? "ok" : err_row(rc)->wire);
         if (rc != ERR_OK)
             return rc;
     }
@@ -144,6 +146,25 @@ static enum errc read_if_match(struct call *c, struct err *e)
     return ERR_OK;
 }
 
+/* The pairs whose names the row's input has, as they stand. */
+static struct str known_query(const struct call *c)
+{
+    struct str rest = c->request->query, pair, name, value;
+    char *out = arena_alloc(c->work.arena, rest.len + 1);
+    size_t n = 0;
+    for (bool more = rest.len > 0; more;) {
+        more = str_cut(rest, '&', &pair, &rest);
+        str_cut(pair, '=', &name, &value);
+        const struct field *known = schema_find(c->route->in, name);
+        if (!known || !(known->flags & F_QUERY))
+            continue;
+        out[n] = '&';
+        memcpy(out + n + !!n, pair.ptr, pair.len);
+        n += pair.len + !!n;
+    }
+    return str_n(out, n);
+}
+
 static enum errc phase_decode(struct flight *f, struct err *e)
 {
     struct call *c = &f->call;
@@ -166,7 +187,7 @@ static enum errc phase_decode(struct flight *f, struct err *e)
             return FAIL(e, NOT_FOUND, "There is no such object");
     }
     if (row->in)
-        TRY(schema_from_query(row->in, c->request->query, c->in, a, e));
+        TRY(schema_from_query(row->in, row->flags & R_QUERY_EXTRA ? known_query(c) : c->request->query, c->in, a, e));
     else if (c->request->query.len)
         return FAIL(e, UNKNOWN_FIELD, "This call takes no query parameters");
     if (row->flags & R_IF_MATCH)
@@ -208,7 +229,10 @@ void flight_audit_event(struct flight *f, struct audit_event *ev)
     if (p) {
         ev->actor = p->is_worker ? AUDIT_WORKER : AUDIT_USER;
         ev->actor_id = p->user_id;
-        ev->token_id = p->token_id;
+        if (p->method == AUTH_JWT)
+            audit_event_detail(ev, AUDIT_D_STR("issuer", id_text(c->work.arena, "iss", p->token_id)));
+        else
+            ev->token_id = p->token_id;
         ev->zone = p->home_zone;
         if (p->is_break_glass)
             audit_event_detail(ev, AUDIT_D_INT("break_glass", 1));

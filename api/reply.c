@@ -205,6 +205,8 @@ void flight_send(struct flight *f)
     int status = c->status ? c->status : row->status;
     common(f, &h);
     add(&h, "Set-Cookie", c->set_cookie);
+    add(&h, "Set-Cookie", c->set_cookie_too);
+    add(&h, "Location", c->location);
     if (c->replayed)
         add(&h, "Idempotency-Replayed", STR("true"));
     if (row->flags & R_LIST && ((struct page_out *)c->out)->next.ptr)

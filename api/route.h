@@ -51,6 +51,7 @@ enum route_flag {
     R_ZONE_LATE = 1 << 11,  /* the zone acted on stands in no input: the handler asks authz_require_zone once it knows */
     R_STAGE_CODE = 1 << 14, /* open to a session that still lacks its code */
     R_STAGE_ENROL = 1 << 15, /* open to a session whose user must set up a second factor first */
+    R_QUERY_EXTRA = 1 << 16, /* query parameters that the input does not name are passed over (RFC 6749 §4.1.2 asks for it) */
 };
 
 enum rate_class { RL_READ, RL_WRITE, RL_NONE, RL_ENROL /* by address, far less than reads */, RL_LOGIN /* the same, for passwords and codes */ };
@@ -109,6 +110,8 @@ struct call {
     void *in, *out;
     struct str session_cookie;      /* under a session: what the browser sent */
     struct str set_cookie;          /* a handler's: the value of Set-Cookie; STR_NULL: none */
+    struct str set_cookie_too;      /* a second one */
+    struct str location;            /* a handler's, with a 302: where to */
     int64_t retry_after_s;          /* with ERR_RATE; 0: as the rate limit says */
     struct str idempotency_key;
     uint8_t request_sha[32];

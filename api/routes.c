@@ -16,6 +16,9 @@
     X(break_glass_routes) \
     X(binding_routes) \
     X(project_routes) \
+    X(issuer_routes) \
+    X(identity_provider_routes) \
+    X(oidc_routes) \
     X(dataset_routes) \
     X(job_routes) \
     X(job_stream_routes) \

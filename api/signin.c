@@ -111,6 +111,15 @@ struct str signin_no_cookie(void)
     return STR(SESSION_COOKIE "=; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=0");
 }
 
+struct str signin_redirect_uri(struct work *w)
+{
+    struct str base = str_c(w->app->config->api_public_url);
+    while (base.len && base.ptr[base.len - 1] == '/')
+        base.len--;
+    return base.len ? str_fmt(w->arena, "%.*s/v1/auth/oidc/callback", STR_ARG(base))
+                    : str_fmt(w->arena, "http://%.*s/v1/auth/oidc/callback", STR_ARG(http_header_get(call_of(w)->request, "Host")));
+}
+
 static void fill(struct work *w, struct str cookie, struct session_out *ret)
 {
     const struct principal *p = w->principal;

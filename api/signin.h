@@ -45,6 +45,8 @@ enum errc signin_audit(struct work *w, enum audit_code code, enum errc outcome, 
 /* Forget the sessions of the caller, or of one session, once the transaction is committed: call it right after signin_commit. */
 void signin_forget(struct work *w, struct uuid session_id);
 struct str signin_no_cookie(void);
+/* Where providers send browsers back to: below api.public_url, or where this is not set (dev) below the host that was asked for. */
+struct str signin_redirect_uri(struct work *w);
 /* Is the password that of the user? Reads in a transaction of its own. found false: there is none. */
 enum errc signin_password_is(struct work *w, struct uuid tenant_id, struct uuid user_id, struct str password, bool *ret, bool *ret_found, struct err *e) MUST_CHECK;
 /* Reads the pepper in a transaction of its own, then hashes; the caller stores. */

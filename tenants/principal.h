@@ -76,7 +76,7 @@ struct principal {
     struct str tenant_state;
     struct str home_zone;
     struct slice allowed_zones;     /* struct str */
-    struct uuid token_id;
+    struct uuid token_id;           /* AUTH_TOKEN; AUTH_JWT: the issuer, iss_… */
     int64_t expires_us;
     int64_t authz_rev;
     uint32_t roles;                 /* bit r: enum role r */

@@ -57,7 +57,7 @@ static enum errc me(struct work *w, const void *in, void *out, struct err *e)
     const struct principal *p = w->principal;
     struct str *roles = ARENA_ARRAY(w->arena, struct str, ROLE_COUNT), *perms = ARENA_ARRAY(w->arena, struct str, PERM_COUNT);
     struct me_out *m = out;
-    *m = (struct me_out){ p->user_id, p->name, p->tenant_id, p->tenant_name, { roles, 0 }, { perms, 0 }, p->token_id, { p->expires_us },
+    *m = (struct me_out){ p->user_id, p->name, p->tenant_id, p->tenant_name, { roles, 0 }, { perms, 0 }, p->method == AUTH_TOKEN ? p->token_id : UUID_NIL, { p->expires_us },
                           p->home_zone, p->allowed_zones };
     for (int r = 0; r < ROLE_COUNT; r++)
         if (p->roles & UINT32_C(1) << r)

@@ -24,6 +24,7 @@ struct capacity_cache;
 struct residency_cache;
 struct local_auth;
 struct audit_pii;
+struct federation;
 
 struct app {
     const char *program;
@@ -39,6 +40,7 @@ struct app {
     struct residency_cache *residency; /* api only: where tenants' data may be, tenants/residency_facts.h */
     struct local_auth *auth;        /* api only: sign-in secrets and password hashing, tenants/local_auth.h */
     struct audit_pii *pii;          /* api only: keys of personal fields, audit/pii.h */
+    struct federation *federation;  /* api only: what was fetched from outside issuers and providers, tenants/outside.h */
     void *extra;                    /* the daemon's own state (api: struct api) */
 };
 

@@ -214,3 +214,21 @@ enum errc jws_check(struct arena *a, struct str token, const struct jws_expect *
     *ret = *claims;
     return ERR_OK;
 }
+
+enum errc jws_peek(struct arena *a, struct str token, struct jws_peek *ret, struct err *e)
+{
+    struct str parts[3], text;
+    struct jws_object *o = arena_try(a, sizeof *o);
+    *ret = (struct jws_peek){ 0 };
+    TRY(split(token, parts, e));
+    if (!o || !part_json(a, parts[0], &text, o) || !claim(a, o, "kid", &ret->kid) || !is_kid(ret->kid))
+        return REFUSE(e, "the header of the token is not JSON, or names no key");
+    if (!part_json(a, parts[1], &text, o) || !claim(a, o, "iss", &ret->iss) || !ret->iss.len)
+        return REFUSE(e, "the token names no issuer");
+    struct str raw = jws_json_get(o, "aud");
+    if (raw.ptr && jws_json_string(a, raw, &ret->aud[0]))
+        ret->n_aud = 1;
+    else if (!raw.ptr || !jws_json_strings(a, raw, ret->aud, JWS_PEEK_AUD, &ret->n_aud))
+        return REFUSE(e, "the token names no audience, or more than %d", JWS_PEEK_AUD);
+    return ERR_OK;
+}

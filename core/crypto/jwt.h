@@ -41,6 +41,13 @@ struct jws_claims {
     struct str payload;         /* the verified JSON text, for claims this struct does not name */
 };
 
+/* What a token says of where it comes from, believed by nobody: only to find the keys and the claims it is then checked against. */
+enum { JWS_PEEK_AUD = 8 };
+struct jws_peek {
+    struct str kid, iss, aud[JWS_PEEK_AUD];
+    size_t n_aud;
+};
+MUST_CHECK enum errc jws_peek(struct arena *a, struct str token, struct jws_peek *ret, struct err *e);
 MUST_CHECK enum errc jws_check(struct arena *a, struct str token, const struct jws_expect *want, struct jws_claims *ret,
                                struct err *e);
 /* Keys of a JWKS: members n and e, or x and y, as base64url. */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/socket.h>
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 
@@ -22,6 +23,8 @@ struct http_client {
     char *base, *unix_socket, *ca, *ca_pem, *cert, *key, *agent;
     int connect_timeout_ms, timeout_ms;
     bool no_verify_host;
+    bool (*may_connect)(void *ctx, const struct sockaddr *to);
+    void *may_connect_ctx;
 };
 
 /* One call while it runs. */
@@ -77,6 +80,8 @@ struct http_client *http_client_new(const struct http_client_options *o, struct 
     c->connect_timeout_ms = o->connect_timeout_ms > 0 ? o->connect_timeout_ms : 5000;
     c->timeout_ms = o->timeout_ms > 0 ? o->timeout_ms : 30000;
     c->no_verify_host = o->no_verify_host;
+    c->may_connect = o->may_connect;
+    c->may_connect_ctx = o->may_connect_ctx;
     if (o->resolve)
         c->resolve = curl_slist_append(NULL, o->resolve);
     return c;
@@ -220,6 +225,15 @@ static enum errc make_headers(const struct http_call *call, struct arena *a, str
     return ok ? ERR_OK : FAIL(e, INVALID, "A header must not hold a line break");
 }
 
+static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *to)
+{
+    struct http_client *c = ctx;
+    (void)purpose;
+    if (!c->may_connect(c->may_connect_ctx, &to->addr))
+        return CURL_SOCKET_BAD;
+    return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+}
+
 static void set_client_options(struct http_client *c)
 {
     CURL *h = c->curl;
@@ -249,6 +263,10 @@ static void set_client_options(struct http_client *c)
     if (c->cert) {
         curl_easy_setopt(h, CURLOPT_SSLCERT, c->cert);
         curl_easy_setopt(h, CURLOPT_SSLKEY, c->key);
+    }
+    if (c->may_connect) {
+        curl_easy_setopt(h, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+        curl_easy_setopt(h, CURLOPT_OPENSOCKETDATA, c);
     }
     if (c->resolve)
         curl_easy_setopt(h, CURLOPT_RESOLVE, c->resolve);

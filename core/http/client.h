@@ -15,6 +15,8 @@
 #include "core/base/err.h"
 #include "core/base/str.h"
 
+struct sockaddr;
+
 struct http_client_options {
     const char *base_url;           /* "https://api.falaj.internal:8443", no trailing '/' needed */
     const char *unix_socket;        /* connect there, whatever base_url's host is */
@@ -25,6 +27,8 @@ struct http_client_options {
     int timeout_ms;                 /* of a whole call; 0: 30000 */
     const char *user_agent;         /* NULL: falaj/<version> */
     const char *resolve;            /* "host:port:address", as curl's --resolve; NULL: none */
+    bool (*may_connect)(void *ctx, const struct sockaddr *to);  /* asked for the address itself, after names were resolved; NULL: any */
+    void *may_connect_ctx;
     bool no_verify_host;            /* accept a certificate for another name (still from ca_file) */
 };
 

@@ -22,6 +22,7 @@ static const struct { const char *table, *reason; } open_tables[] = {
     { "auth_key", "the sign-in secret of a zone, wrapped: of the platform" },
     { "login_guard", "tries are counted before it is known whose account it is; digests only" },
     { "device_grant", "a device has no tenant until somebody lets it in; found by digests of random codes only" },
+    { "oidc_login", "a login on its way has no tenant until it is answered; found by the digest of a random state only" },
     { "audit_cursor", "how far the sequencer is; one row, no tenant" },
     { "audit_task", "when the log's regular work was done; no tenant" },
 };
@@ -30,6 +31,7 @@ static const struct { const char *index, *reason; } wide_indexes[] = {
     { "api_token_hash_key", "a token is looked up before its tenant is known; the hash has 256 bits and tells nothing" },
     { "session_hash_key", "a cookie is looked up before its tenant is known; the hash has 256 bits and tells nothing" },
     { "invitation_hash_key", "so is an invitation's token" },
+    { "issuer_issuer_audience_key", "a token finds its tenant by issuer and audience; a tenant has audiences of its own that no other may take" },
     { "tenant_name_key", "names of tenants are unique on the platform, and only the platform's scope may make them" },
 };
 
@@ -113,6 +115,22 @@ static void fill(struct uuid t)
         id, id, hex(u), id, id, id, id, id, id, hex(u), id, id);
 }
 
+static void fill_federation(struct uuid t)
+{
+    char id[UUID_TEXT];
+    uuid_text(t, id);
+    sql("INSERT INTO issuer (tenant_id, issuer_id, name, issuer, audience, algorithms, jwks, single_use, created_by)"
+        " SELECT tenant_id, tenant_id, 'i', 'https://i.example', tenant_id, '{RS256}', '{}', true, user_id FROM app_user WHERE tenant_id = '%s' LIMIT 1;"
+        "INSERT INTO issuer_subject (tenant_id, issuer_id, subject, user_id) SELECT tenant_id, issuer_id, 's', created_by FROM issuer WHERE tenant_id = '%s';"
+        "INSERT INTO jwt_used (tenant_id, issuer_id, jti_hash, until) VALUES ('%s', '%s', sha256('x'), now())", id, id, id, id);
+    sql("INSERT INTO identity_provider (tenant_id, provider_id, name, issuer, client_id, scopes, name_claim, groups_claim, mfa_values, create_users, set_by)"
+        " SELECT tenant_id, tenant_id, 'p', 'https://i.example', 'c', '{openid}', 'n', 'g', '{}', true, created_by FROM issuer WHERE tenant_id = '%s';"
+        "INSERT INTO federated_user (tenant_id, provider_id, subject, user_id)"
+        " SELECT tenant_id, provider_id, 's', set_by FROM identity_provider WHERE tenant_id = '%s';"
+        "INSERT INTO federated_role (tenant_id, provider_id, binding_id, user_id, role)"
+        " SELECT tenant_id, tenant_id, binding_id, user_id, role FROM role_binding WHERE tenant_id = '%s' LIMIT 1", id, id, id);
+}
+
 static void fill_residency(struct uuid t)
 {
     char id[UUID_TEXT];
@@ -140,7 +158,9 @@ static int setup(void **state)
     fill(a);
     fill(b);
     fill_residency(a);
+    fill_federation(a);
     fill_residency(b);
+    fill_federation(b);
     struct db_text_rows r = rows_of("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') ORDER BY 1");
     for (size_t i = 0; i < r.nrows; i++)
         if (!is_open(r.cells[i].ptr) && strncmp(r.cells[i].ptr, "schema_", 7))
