@@ -6,6 +6,7 @@
 #include "core/crypto/hash.h"
 #include "core/db/tx.h"
 #include "core/json/jsonvalue.h"
+#include "tenants/binding.h"
 #include "tenants/oidc.h"
 #include "tenants/oidc_int.h"
 #include "tenants/principal_load.h"
@@ -109,7 +110,8 @@ static enum errc give(struct work *w, const struct identity_provider *p, struct 
     struct role_binding b;
     struct err why;
     TRY(db_mark(w->tx, e));
-    if (role_grant(w, user_id, role, &b, &why) != ERR_OK)
+    struct binding_new wanted = { .user_id = user_id, .role = role, .source = STR("group") };
+    if (binding_grant(w, &wanted, &b, &why) != ERR_OK)
         return db_back_to_mark(w->tx, e);
     return db_exec(w->tx, &oidc_give, ARGS(A_UUID(w->tenant_id), A_UUID(p->provider_id), A_UUID(b.binding_id), A_UUID(user_id), A_STR(role)), NULL, e);
 }

@@ -144,7 +144,7 @@ static enum errc open_session(struct work *w, const struct identity_provider *p,
     TRY(signin_as(w, user_id, e));
     TRY(totp_is_set(w, user_id, &has_totp, e));
     bool lacks = !who->has_mfa && session_needs_mfa(w->app->config, w->principal);
-    TRY(signin_open(w, "oidc", !lacks ? STAGE_FULL : has_totp ? STAGE_CODE : STAGE_ENROL, who->has_mfa, &shown, e));
+    TRY(signin_open(w, "oidc", !lacks ? STAGE_FULL : has_totp ? STAGE_CODE : STAGE_ENROL, who->has_mfa, 0, &shown, e));
     return signin_audit(w, AUDIT_LOGIN, ERR_OK, user_id, who->has_mfa ? "oidc_mfa" : "oidc", e);
 }
 
