@@ -406,7 +406,7 @@ int main(int argc, char **argv)
         fault_setup(getenv("FALAJ_FAULTS"));
     if (secmem_init(SECURE_HEAP, cfg->run_profile == PROFILE_PROD, &e) != ERR_OK)
         return refuse("secure memory", &e);
-    struct app app = { .program = "falaj-api", .config = cfg, .clock = &clock_system };
+    struct app app = { .program = "falaj-api", .config = cfg, .clock = &clock_system, .federation = federation_new(cfg) };
     struct api api = { 0 };
     struct redis_opts redis = { .address = arena_printf(cfg->arena, "unix:%s", cfg->redis_socket), .user = *cfg->redis_user ? cfg->redis_user : NULL,
                                 .password = *cfg->redis_password ? cfg->redis_password : NULL };
@@ -418,7 +418,6 @@ int main(int argc, char **argv)
     if (keyd_client_new(str_c(cfg->keys_sockets), KEYD_TIMEOUT_MS, &app.keyd, &e) != ERR_OK)
         return refuse("keys", &e);
     app.auth = local_auth_new(cfg);
-    app.federation = federation_new(cfg);
     if (verb && !strcmp(verb, "--bootstrap-admin")) {
         char token[TOKEN_TEXT], password[21];
         struct arena *a = arena_new(1 << 20);

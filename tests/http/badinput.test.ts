@@ -130,7 +130,8 @@ describe.each(bodies.map((op) => [`${op.method} ${op.path}`, op] as const))('%s 
   });
 
   test('an empty body and what is no object', async () => {
-    await refused(op, { raw: '' }, 'an empty body', [400, 415]);
+    // Where nothing is required, no body says nothing.
+    if ((schema.required ?? []).length > 0) await refused(op, { raw: '' }, 'an empty body', [400, 415]);
     for (const raw of ['[]', '[{}]', '1', '"x"', 'null', 'true']) await refused(op, { raw }, `body ${raw}`, [400]);
   });
 
@@ -226,7 +227,8 @@ describe.each(problems.map((op) => [`${op.method} ${op.path}`, op] as const))('%
   });
 
   const query = op.parameters.filter((p) => p.in === 'query');
-  test.runIf(op.method === 'GET')('refuses queries that are wrong', async () => {
+  // A provider's answer may have parameters that nobody here knows (RFC 6749, 4.1.2).
+  test.runIf(op.method === 'GET' && !op.path.endsWith('/oidc/callback'))('refuses queries that are wrong', async () => {
     const call = await callerOf(op);
     const cases = ['no_such_parameter_=1', '%', '=', 'a=%zz', '&'.repeat(300) + 'x=1'];
     for (const p of query) {

@@ -70,6 +70,9 @@ async function makeSide(): Promise<Side> {
   must(await nobody.post('/v1/auth/invitations/accept', { token: invited.token, password }), 200);
   ids['session_id'] = must(await nobody.post('/v1/auth/login', { tenant: tenant.name, name: `${canary}-guest`, password }), 200).session_id;
   ids['invitation_id'] = must(await admin.post('/v1/invitations', { name: `${canary}-late`, roles: ['viewer'] }), 201).invitation_id;
+  ids['issuer_id'] = must(await admin.post('/v1/issuers', { name: 'walled', issuer: 'https://i.example', audience: canary, algorithms: ['RS256'],
+    jwks_uri: 'https://i.example/k' }), 201).issuer_id;
+  ids['provider_id'] = must(await admin.post('/v1/identity-providers', { name: 'walled', issuer: 'https://i.example', client_id: canary }), 201).provider_id;
   ids['join_token_id'] = must(await platform.post('/v1/join-tokens', { zone: ready.zone, node_name: 'nobody' }), 201).join_token_id;
   must(await admin.post(`/v1/keys/${ready.zone}/rotate`, {}), 200 + (await rotated()));
   const asked = await admin.post(`/v1/keys/${ready.zone}/versions/1/destroy`, { reason: canary });

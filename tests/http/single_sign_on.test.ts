@@ -50,7 +50,7 @@ const claimsOf = (b: Begun, more: object = {}): Record<string, unknown> => {
 };
 const metadata = (more: object = {}): object => ({ issuer: fake.url, authorization_endpoint: `${fake.url}/auth`, token_endpoint: `${fake.url}/token`, jwks_uri: `${fake.url}/jwks`,
   code_challenge_methods_supported: ['S256'], response_types_supported: ['code'], ...more });
-const goodToken = (): void => fake.answers.set('/token', (_q, r) => {
+const goodToken = (): unknown => fake.answers.set('/token', (_q, r) => {
   const t = idToken(current);
   r.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ access_token: 'x', token_type: 'Bearer', ...(t === undefined ? {} : { id_token: t }) }));
 });
