@@ -61,12 +61,12 @@ int cmd_quota_list(struct cli *c)
 
 int cmd_quota_set(struct cli *c)
 {
-    static const char *const resources[] = { "jobs", "slots", "gpus", "stored_bytes", "objects", NULL };
+    static const char *const resources[] = { "jobs", "slots", "gpus", "stored_bytes", "objects", "running_jobs", "pending_jobs", "api_rate_per_minute", NULL };
     for (int i = 0; resources[i]; i++) {
         if (strcmp(resources[i], c->args[1]) == 0)
             return run_rest(c);
     }
-    return cli_fail(c, CLI_USAGE, "one of: jobs slots gpus stored_bytes objects", "there is no quota on '%.40s'", c->args[1]);
+    return cli_fail(c, CLI_USAGE, "falaj help quota set shows which there are", "there is no quota on '%.40s'", c->args[1]);
 }
 
 static int row_request(struct cli *c, const char *path, struct str *ret)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_data.c - files to and from the platform: data set uploads and downloads, model downloads, audit exports.
+/* cmd_data.c - files to and from the platform: data set uploads and downloads, model downloads, exports of the audit log and of usage.
  *
  * A download is written to a temporary neighbour and renamed when it is whole, so a broken connection leaves no half file. */
 #include <errno.h>
@@ -135,4 +135,17 @@ int cmd_audit_export(struct cli *c)
     const char *path;
     int rc = rest_path(c, &path);
     return rc == CLI_OK ? download(c, path, "application/jsonl", c->nargs ? c->args[0] : NULL) : rc;
+}
+
+/* Sums are a call like any other; the attempts themselves come as a file. */
+int cmd_usage(struct cli *c)
+{
+    if (!cli_has(c, "csv"))
+        return c->nargs ? cli_fail(c, CLI_USAGE, "falaj usage --csv FILE", "only --csv is written to a file") : run_rest(c);
+    if (cli_has(c, "days") || cli_has(c, "by"))
+        return cli_fail(c, CLI_USAGE, "use --from and --to", "--days and --by are of sums, and --csv sums nothing up");
+    const char *from = cli_flag(c, "from"), *to = cli_flag(c, "to");
+    const char *path = arena_printf(c->arena, "/v1/usage.csv%s%s%s%s", from ? "?from=" : "", from ? api_escape(c->arena, from) : "",
+                                    !to ? "" : from ? "&to=" : "?to=", to ? api_escape(c->arena, to) : "");
+    return download(c, path, "text/csv", c->nargs ? c->args[0] : NULL);
 }

@@ -149,6 +149,7 @@ int cmd_deploy_create(struct cli *c);
 int cmd_quota_set(struct cli *c);
 int cmd_quota_list(struct cli *c);
 int cmd_audit_export(struct cli *c);
+int cmd_usage(struct cli *c);
 int cmd_audit_verify(struct cli *c);
 int cmd_keys_init(struct cli *c);
 int cmd_dev(struct cli *c);

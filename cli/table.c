@@ -34,6 +34,7 @@ const struct command_group command_groups[] = {
     { "token", "API tokens" },
     { "quota", "How much a tenant may use" },
     { "rule", "How a tenant divides its quota among projects and queues" },
+    { "tenant-rule", "What a tenant has of slots and GPUs, by flavor and zone; set by the platform" },
     { "budget", "What may be spent in a month or in all" },
     { "price", "What an hour and a kWh cost on each flavor" },
     { "node", "Worker machines" },
@@ -51,6 +52,7 @@ static const struct noun model_noun = { "model", "mdl_", "/v1/models", "model_id
 static const struct noun deploy_noun = { "deployment", "dpl_", "/v1/deployments", "deployment_id" };
 static const struct noun tenant_noun = { "tenant", "tnt_", "/v1/tenants", "tenant_id" };
 static const struct noun project_noun = { "project", "prj_", "/v1/projects", "project_id" };
+static const struct noun budget_noun = { "budget", "bdg_", "/v1/budgets", "budget_id" };
 static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 
 #define JOB_COLUMNS "job_id:ID name:NAME kind:KIND state:STATE reason:REASON +zone:ZONE +pool:POOL +slots:SLOTS +priority:PRIORITY submitted_at:SUBMITTED"
@@ -65,6 +67,13 @@ static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 #define REWRAP_COLUMNS "rewrap_id:ID kind:KIND to_version:TO state:STATE done:DONE total:TOTAL failed:FAILED started_at:STARTED"
 #define KEY_APPROVAL_COLUMNS "approval_id:ID kind:KIND subject:SUBJECT state:STATE given:GIVEN needed:NEEDED expires_at:EXPIRES"
 #define NODE_COLUMNS "node_id:ID name:NAME zone:ZONE pool:POOL state:STATE slots:SLOTS +gpus:GPUS +backend:BACKEND +version:VERSION +reason:REASON +cert_ends_at:CERTIFICATE last_seen_at:SEEN"
+#define RULE_COLUMNS "rule_id:ID place:PLACE project_id:PROJECT queue:QUEUE resource:RESOURCE flavor:FLAVOR zone:ZONE nominal:NOMINAL used:USED weight:WEIGHT"
+#define RULE_FLAGS \
+    { "borrowing-limit", 0, "N", "Most it may take of what others do not use (no limit)", NULL }, \
+    { "lending-limit", 0, "N", "Most that others may take of it (all)", NULL }, { "weight", 0, "N", "Its part when there is not enough for all (1000)", NULL }
+#define RULE_NUMBERS "#borrowing_limit=borrowing-limit #lending_limit=lending-limit #weight=weight"
+#define RULE_PUT "The whole rule is set: a limit that is not given is taken away, and a weight that is not given is 1000."
+#define BUDGET_COLUMNS "budget_id:ID name:NAME measure:MEASURE amount:AMOUNT currency:CURRENCY period:PERIOD used:USED forecast:FORECAST state:STATE"
 #define NODE_MOVED_COLUMNS "node_id:ID zone:ZONE state:STATE jobs_running:JOBS reason:REASON"
 #define REASON_FLAG { "reason", 0, "TEXT", "Why; shown with the machine", NULL }
 #define DEV_FLAGS \
@@ -241,23 +250,41 @@ const struct command command_table[] = {
       NULL, NULL, "resource:RESOURCE used:USED hard_limit:LIMIT" },
     { "quota", "set", "TENANT RESOURCE LIMIT", 3, 3, NULL, cmd_quota_set, "Set a tenant's quota", "RESOURCE is one of jobs slots gpus stored_bytes objects running_jobs pending_jobs\n  api_rate_per_minute.", 0, &tenant_noun, "PUT",
       "/v1/tenants/{0}/quotas/{1}", NULL, "#hard_limit=@2", "resource:RESOURCE hard_limit:LIMIT" },
-    { "rule", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List quota rules with what is used of each", NULL, CMD_LIST, NULL, "GET", "/v1/quota-rules", NULL, NULL,
-      "rule_id:ID place:PLACE project_id:PROJECT queue:QUEUE resource:RESOURCE flavor:FLAVOR zone:ZONE nominal:NOMINAL used:USED weight:WEIGHT" },
+    { "rule", "list", "", 0, 0, FLAGS({ "place", 0, "PLACE", "Only rules of this place", "tenant|project|queue" }, LIMIT_FLAG), run_rest, "List quota rules with what is used of each",
+      NULL, CMD_LIST, NULL, "GET", "/v1/quota-rules", "place=place", NULL, RULE_COLUMNS },
     { "rule", "create", "PLACE RESOURCE NOMINAL", 3, 3,
       FLAGS({ "queue", 0, "NAME", "The queue", NULL }, { "project", 0, "PROJECT", "The project (prj_…)", NULL }, { "flavor", 0, "NAME", "Flavor of machine (all)", NULL },
-            { "zone", 0, "CODE", "Zone (all)", NULL }, { "borrowing-limit", 0, "N", "Most it may take of what others do not use (no limit)", NULL },
-            { "lending-limit", 0, "N", "Most that others may take of it (all)", NULL }, { "weight", 0, "N", "1000 is usual", NULL }),
+            { "zone", 0, "CODE", "Zone (all)", NULL }, RULE_FLAGS),
       run_rest, "Divide the tenant's quota: a rule of a project or queue", "PLACE is project or queue, RESOURCE slots or gpus.\n  falaj rule create queue gpus 4 --queue night", 0, NULL,
-      "POST", "/v1/quota-rules", NULL, "place=@0 resource=@1 #nominal=@2 queue=queue project_id=project flavor=flavor zone=zone #borrowing_limit=borrowing-limit "
-      "#lending_limit=lending-limit #weight=weight", "rule_id:ID place:PLACE queue:QUEUE resource:RESOURCE nominal:NOMINAL" },
-    { "budget", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List budgets and where they stand", NULL, CMD_LIST, NULL, "GET", "/v1/budgets", NULL, NULL,
-      "budget_id:ID name:NAME measure:MEASURE amount:AMOUNT currency:CURRENCY period:PERIOD used:USED forecast:FORECAST state:STATE" },
+      "POST", "/v1/quota-rules", NULL, "place=@0 resource=@1 #nominal=@2 queue=queue project_id=project flavor=flavor zone=zone " RULE_NUMBERS, RULE_COLUMNS },
+    { "rule", "set", "RULE NOMINAL", 2, 2, FLAGS(RULE_FLAGS), run_rest, "Change the numbers of a rule of a project or queue", RULE_PUT "\n  falaj rule set qrl_… 6 --lending-limit 2", 0, NULL,
+      "PUT", "/v1/quota-rules/{0}", NULL, "#nominal=@1 " RULE_NUMBERS, RULE_COLUMNS },
+    { "rule", "delete", "RULE", 1, 1, NULL, run_rest, "Remove a rule of a project or queue", NULL, 0, NULL, "DELETE", "/v1/quota-rules/{0}", NULL, NULL, RULE_COLUMNS },
+    { "tenant-rule", "list", "TENANT", 1, 1, FLAGS(LIMIT_FLAG), run_rest, "List a tenant's quota rules with what is used of each", NULL, CMD_LIST, &tenant_noun, "GET",
+      "/v1/tenants/{0}/quota-rules", NULL, NULL, RULE_COLUMNS },
+    { "tenant-rule", "create", "TENANT RESOURCE NOMINAL", 3, 3,
+      FLAGS({ "flavor", 0, "NAME", "Flavor of machine (all)", NULL }, { "zone", 0, "CODE", "Zone (all)", NULL }, RULE_FLAGS),
+      run_rest, "Say what a tenant has, and what it may borrow and lend", "RESOURCE is slots or gpus.\n  falaj tenant-rule create palm gpus 8 --flavor gpu --borrowing-limit 4", 0,
+      &tenant_noun, "POST", "/v1/tenants/{0}/quota-rules", NULL, "resource=@1 #nominal=@2 flavor=flavor zone=zone " RULE_NUMBERS, RULE_COLUMNS },
+    { "tenant-rule", "set", "TENANT RULE NOMINAL", 3, 3, FLAGS(RULE_FLAGS), run_rest, "Change what a tenant has", RULE_PUT, 0, &tenant_noun, "PUT",
+      "/v1/tenants/{0}/quota-rules/{1}", NULL, "#nominal=@2 " RULE_NUMBERS, RULE_COLUMNS },
+    { "tenant-rule", "delete", "TENANT RULE", 2, 2, NULL, run_rest, "Remove a tenant's rule", NULL, 0, &tenant_noun, "DELETE", "/v1/tenants/{0}/quota-rules/{1}", NULL, NULL,
+      RULE_COLUMNS },
+    { "budget", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List budgets and where they stand", NULL, CMD_LIST, NULL, "GET", "/v1/budgets", NULL, NULL, BUDGET_COLUMNS },
+    { "budget", "get", "BUDGET", 1, 1, NULL, run_rest, "Show one budget and where it stands", NULL, 0, &budget_noun, "GET", "/v1/budgets/{0}", NULL, NULL, BUDGET_COLUMNS },
     { "budget", "create", "NAME MEASURE AMOUNT PERIOD", 4, 4,
       FLAGS({ "currency", 0, "CODE", "Of a budget of money", NULL }, { "project", 0, "PROJECT", "Of this project (prj_…)", NULL },
-            { "stop-percent", 0, "N", "Stop at this threshold (only warn)", NULL }),
+            { "stop-percent", 0, "N", "Stop at this threshold (only warn)", NULL }, { "warn-percent", 0, "JSON", "Thresholds that are told of ([80,100])", NULL },
+            { "reserve", 0, NULL, "Accept a job only if the most it can take still fits", NULL }),
       run_rest, "Make a budget", "MEASURE is money, gpu_hours or kwh, PERIOD month or total.\n  falaj budget create research money 500000 month --currency AED --stop-percent 100", 0, NULL,
-      "POST", "/v1/budgets", NULL, "name=@0 measure=@1 #amount=@2 period=@3 currency=currency project_id=project #stop_percent=stop-percent",
-      "budget_id:ID name:NAME measure:MEASURE amount:AMOUNT" },
+      "POST", "/v1/budgets", NULL, "name=@0 measure=@1 #amount=@2 period=@3 currency=currency project_id=project #stop_percent=stop-percent %warn_percent=warn-percent ?reserve=reserve",
+      BUDGET_COLUMNS },
+    { "budget", "set", "BUDGET", 1, 1,
+      FLAGS({ "amount", 0, "N", "Minor units, hours or kWh", NULL }, { "stop-percent", 0, "N", "Stop at this threshold; 0: only warn", NULL },
+            { "warn-percent", 0, "JSON", "Thresholds that are told of, such as [80,100]", NULL }),
+      run_rest, "Change a budget; what is not given stays", "  falaj budget set research --amount 700000", 0, &budget_noun, "PATCH", "/v1/budgets/{0}", NULL,
+      "#amount=amount #stop_percent=stop-percent %warn_percent=warn-percent", BUDGET_COLUMNS },
+    { "budget", "delete", "BUDGET", 1, 1, NULL, run_rest, "Remove a budget", NULL, 0, &budget_noun, "DELETE", "/v1/budgets/{0}", NULL, NULL, BUDGET_COLUMNS },
     { "price", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "Show the price book", NULL, CMD_LIST, NULL, "GET", "/v1/prices", NULL, NULL,
       "flavor:FLAVOR valid_from:FROM currency:CURRENCY slot_hour:SLOT_HOUR gpu_hour:GPU_HOUR kwh:KWH slot_watts:SLOT_WATTS gpu_watts:GPU_WATTS" },
     { "price", "add", "FLAVOR CURRENCY", 2, 2,
@@ -265,8 +292,12 @@ const struct command command_table[] = {
             { "slot-watts", 0, "N", "Watts of a booked slot", NULL }, { "gpu-watts", 0, "N", "Watts of a booked GPU", NULL }, { "from", 0, "TIME", "From then on (now)", NULL }),
       run_rest, "Add a price to the book", NULL, 0, NULL, "POST", "/v1/prices", NULL,
       "flavor=@0 currency=@1 #slot_hour=slot-hour #gpu_hour=gpu-hour #kwh=kwh #slot_watts=slot-watts #gpu_watts=gpu-watts valid_from=from", "price_id:ID flavor:FLAVOR valid_from:FROM" },
-    { NULL, "usage", "", 0, 0, FLAGS({ "days", 0, "N", "Days to look back (30)", NULL }), run_rest, "Show what was used, per day, zone and pool", NULL, 0, NULL, "GET", "/v1/usage",
-      "days=days", NULL, "day:DAY zone:ZONE pool:POOL attempts:ATTEMPTS slot_ms:SLOT_MS gpu_ms:GPU_MS" },
+    { NULL, "usage", "[FILE]", 0, 1,
+      FLAGS({ "days", 0, "N", "Days to look back (30)", NULL }, { "from", 0, "TIME", "Attempts that ended at or after", NULL }, { "to", 0, "TIME", "Attempts that ended before", NULL },
+            { "by", 0, "A,B", "What to sum by: day, project, queue, flavor, zone, pool (day,zone,pool)", NULL }, { "csv", 0, NULL, "Every ended attempt as CSV, not sums", NULL }),
+      cmd_usage, "Show what was used and what it cost", "With --csv to FILE, or to standard output.\n  falaj usage --by project,flavor\n  falaj usage --csv --from 2026-01-01T00:00:00Z january.csv", 0, NULL, "GET",
+      "/v1/usage", "days=days from=from to=to by=by", NULL,
+      "day:DAY +project_id:PROJECT +queue:QUEUE +flavor:FLAVOR zone:ZONE pool:POOL attempts:ATTEMPTS slot_ms:SLOT_MS gpu_ms:GPU_MS +energy_mj:MILLIJOULES amount_minor:AMOUNT currency:CURRENCY" },
     { "node", "list", "", 0, 0,
       FLAGS(LIMIT_FLAG, { "zone", 0, "CODE", "Only of this zone", NULL }, { "pool", 0, "POOL", "Only of this pool", NULL },
             { "state", 0, "STATE", "Only in this state", "READY|DRAINING|QUARANTINED|LOST" }, { "sort", 0, "ORDER", "Newest first, or by name", "-created_at|name" }),

@@ -24,6 +24,11 @@ static void bodies(void **state)
     body_is(WORDS((char *)"model", (char *)"register", (char *)"m", (char *)"job_1"), "{\"name\":\"m\",\"job_id\":\"job_1\"}");
     body_is(WORDS((char *)"token", (char *)"create", (char *)"ci", (char *)"--days", (char *)"7"), "{\"name\":\"ci\",\"expires_in_days\":7}");
     body_is(WORDS((char *)"quota", (char *)"set", (char *)"tnt_x", (char *)"jobs", (char *)"5"), "{\"hard_limit\":5}");
+    body_is(WORDS((char *)"rule", (char *)"set", (char *)"qrl_x", (char *)"6", (char *)"--lending-limit", (char *)"2"), "{\"nominal\":6,\"lending_limit\":2}");
+    body_is(WORDS((char *)"tenant-rule", (char *)"create", (char *)"tnt_x", (char *)"gpus", (char *)"8", (char *)"--flavor", (char *)"gpu", (char *)"--weight", (char *)"5"),
+            "{\"resource\":\"gpus\",\"nominal\":8,\"flavor\":\"gpu\",\"weight\":5}");
+    body_is(WORDS((char *)"budget", (char *)"set", (char *)"bdg_x", (char *)"--amount", (char *)"7", (char *)"--warn-percent", (char *)"[50,90]"),
+            "{\"amount\":7,\"warn_percent\":[50,90]}");
 }
 
 static void a_number_must_be_one(void **state)
@@ -55,6 +60,9 @@ static void paths(void **state)
     path_is(WORDS((char *)"job", (char *)"get", (char *)"job_1/../x"), "/v1/jobs/job_1%2F..%2Fx");
     path_is(WORDS((char *)"job", (char *)"list", (char *)"--kind", (char *)"train", (char *)"--state", (char *)"A&B"), "/v1/jobs?state=A%26B&kind=train");
     path_is(WORDS((char *)"quota", (char *)"set", (char *)"tnt_x", (char *)"jobs", (char *)"5"), "/v1/tenants/tnt_x/quotas/jobs");
+    path_is(WORDS((char *)"tenant-rule", (char *)"delete", (char *)"tnt_x", (char *)"qrl_x"), "/v1/tenants/tnt_x/quota-rules/qrl_x");
+    path_is(WORDS((char *)"usage", (char *)"--by", (char *)"day,queue", (char *)"--from", (char *)"2026-01-01T00:00:00Z"),
+            "/v1/usage?from=2026-01-01T00%3A00%3A00Z&by=day%2Cqueue");
     path_is(WORDS((char *)"role", (char *)"revoke", (char *)"rlb_x"), "/v1/role-bindings/rlb_x");
 }
 
