@@ -39,6 +39,8 @@ const struct command_group command_groups[] = {
     { "price", "What an hour and a kWh cost on each flavor" },
     { "node", "Worker machines" },
     { "key", "Keys of the tenant, and of a zone's custodians" },
+    { "issuer", "Outside issuers whose tokens programs bring" },
+    { "idp", "OpenID providers at which people sign in" },
     { "audit", "The record of everything, and its proof" },
     { "keys", "The keys of a zone" },
     { "config", "What this program has been told" },
@@ -53,6 +55,8 @@ static const struct noun deploy_noun = { "deployment", "dpl_", "/v1/deployments"
 static const struct noun tenant_noun = { "tenant", "tnt_", "/v1/tenants", "tenant_id" };
 static const struct noun project_noun = { "project", "prj_", "/v1/projects", "project_id" };
 static const struct noun budget_noun = { "budget", "bdg_", "/v1/budgets", "budget_id" };
+static const struct noun issuer_noun = { "issuer", "iss_", "/v1/issuers", "issuer_id" };
+static const struct noun idp_noun = { "provider", "idp_", "/v1/identity-providers", "provider_id" };
 static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 
 #define JOB_COLUMNS "job_id:ID name:NAME kind:KIND state:STATE reason:REASON +zone:ZONE +pool:POOL +slots:SLOTS +priority:PRIORITY submitted_at:SUBMITTED"
@@ -76,6 +80,8 @@ static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 #define BUDGET_COLUMNS "budget_id:ID name:NAME measure:MEASURE amount:AMOUNT currency:CURRENCY period:PERIOD used:USED forecast:FORECAST state:STATE"
 #define NODE_MOVED_COLUMNS "node_id:ID zone:ZONE state:STATE jobs_running:JOBS reason:REASON"
 #define REASON_FLAG { "reason", 0, "TEXT", "Why; shown with the machine", NULL }
+#define ISSUER_COLUMNS "issuer_id:ID name:NAME issuer:ISSUER audience:AUDIENCE state:STATE +single_use:ONCE +jwks_uri:KEYS created_at:CREATED"
+#define IDP_COLUMNS "provider_id:ID name:NAME issuer:ISSUER client_id:CLIENT state:STATE +create_users:CREATES +groups_claim:GROUPS created_at:CREATED"
 #define DEV_FLAGS \
     { "data", 0, "DIR", "Data folder ($XDG_DATA_HOME/falaj; root: /var/lib/falaj-dev)", NULL }
 
@@ -246,6 +252,32 @@ const struct command command_table[] = {
     { NULL, "evidence", "", 0, 0, FLAGS({ "zone", 0, "CODE", "Only this zone", NULL }, { "from", 0, "TIME", "Begin of the period", NULL }, { "to", 0, "TIME", "Its end", NULL }), run_rest,
       "Show the evidence report", "-o json or yaml shows all of it; GET /v1/evidence.html is for the printer.", 0, NULL, "GET", "/v1/evidence", "zone=zone from=from to=to", NULL,
       "from:FROM to:TO generated_at:MADE is_cut:CUT" },
+    { "issuer", "create", "NAME ISSUER AUDIENCE", 3, 3,
+      FLAGS({ "jwks-uri", 0, "URL", "Where its keys are fetched from", NULL }, { "jwks", 0, "JSON", "Or its keys, for good; @FILE", NULL },
+            { "algorithms", 0, "A,B", "RS256, ES256 or both", NULL }, { "subjects", 0, "JSON", "[{\"subject\": …, \"user_id\": \"usr_…\"}]; @FILE", NULL },
+            { "single-use", 0, NULL, "Each token is good once, by its jti", NULL }),
+      run_rest, "Believe the tokens of an outside issuer, for service accounts",
+      "  falaj issuer create cluster https://issuer.example https://falaj.example/programs --algorithms RS256 --jwks-uri https://issuer.example/keys", 0, NULL,
+      "POST", "/v1/issuers", NULL, "name=@0 issuer=@1 audience=@2 jwks_uri=jwks-uri %jwks=jwks *algorithms=algorithms %subjects=subjects ?single_use=single-use", ISSUER_COLUMNS },
+    { "issuer", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List outside issuers", NULL, CMD_LIST, NULL, "GET", "/v1/issuers", NULL, NULL, ISSUER_COLUMNS },
+    { "issuer", "get", "ISSUER", 1, 1, NULL, run_rest, "Show one outside issuer", NULL, 0, &issuer_noun, "GET", "/v1/issuers/{0}", NULL, NULL, ISSUER_COLUMNS },
+    { "issuer", "delete", "ISSUER", 1, 1, NULL, run_rest, "Remove an outside issuer; nothing it signs is believed any more", NULL, 0, &issuer_noun, "DELETE",
+      "/v1/issuers/{0}", NULL, NULL, "issuer_id:ID" },
+    { "idp", "create", "NAME ISSUER CLIENT", 3, 3,
+      FLAGS({ "secret", 0, "TEXT", "The client's secret (none: a public client)", NULL }, { "scopes", 0, "A,B", "Scopes (openid,profile,email)", NULL },
+            { "name-claim", 0, "CLAIM", "Names new users (preferred_username)", NULL }, { "groups-claim", 0, "CLAIM", "Holds the groups (groups)", NULL },
+            { "group-roles", 0, "JSON", "[{\"group\": …, \"role\": …}]; @FILE", NULL }, { "create-users", 0, NULL, "Who signs in first becomes a user", NULL }),
+      run_rest, "Let people sign in at an OpenID provider", "  falaj idp create staff https://login.example falaj --create-users", 0, NULL, "POST", "/v1/identity-providers", NULL,
+      "name=@0 issuer=@1 client_id=@2 client_secret=secret *scopes=scopes name_claim=name-claim groups_claim=groups-claim %group_roles=group-roles ?create_users=create-users",
+      IDP_COLUMNS },
+    { "idp", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List OpenID providers", NULL, CMD_LIST, NULL, "GET", "/v1/identity-providers", NULL, NULL, IDP_COLUMNS },
+    { "idp", "get", "PROVIDER", 1, 1, NULL, run_rest, "Show one OpenID provider", NULL, 0, &idp_noun, "GET", "/v1/identity-providers/{0}", NULL, NULL, IDP_COLUMNS },
+    { "idp", "link", "PROVIDER SUBJECT USER", 3, 3, NULL, run_rest, "Say who a person of the provider is here", "USER is an id (usr_…).", 0, &idp_noun, "POST",
+      "/v1/identity-providers/{0}/links", NULL, "subject=@1 user_id=@2", "provider_id:ID" },
+    { "idp", "test", "PROVIDER", 1, 1, NULL, run_rest, "Ask a provider for its metadata and keys, as a sign-in would", NULL, 0, &idp_noun, "POST",
+      "/v1/identity-providers/{0}/test", NULL, NULL, "ok:OK issuer:ISSUER keys:KEYS redirect_uri:REDIRECT problem:PROBLEM" },
+    { "idp", "delete", "PROVIDER", 1, 1, NULL, run_rest, "Remove a provider; the users it made stay", NULL, 0, &idp_noun, "DELETE", "/v1/identity-providers/{0}", NULL, NULL,
+      "provider_id:ID" },
     { "quota", "list", "", 0, 0, FLAGS({ "tenant", 0, "TENANT", "Name or id of a tenant (your own)", NULL }), cmd_quota_list, "Show quotas and what is used", NULL, 0, &tenant_noun, "GET", "/v1/quotas",
       NULL, NULL, "resource:RESOURCE used:USED hard_limit:LIMIT" },
     { "quota", "set", "TENANT RESOURCE LIMIT", 3, 3, NULL, cmd_quota_set, "Set a tenant's quota", "RESOURCE is one of jobs slots gpus stored_bytes objects running_jobs pending_jobs\n  api_rate_per_minute.", 0, &tenant_noun, "PUT",

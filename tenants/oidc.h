@@ -49,6 +49,10 @@ enum errc oidc_finish(struct work *w, const struct identity_provider *p, const s
 /* The user, made if the provider may; the roles of its groups as they are now. */
 enum errc oidc_user(struct work *w, const struct identity_provider *p, const struct oidc_person *who, struct uuid *ret, struct err *e) MUST_CHECK;
 
+/* Says that a subject of the provider is this person. EXISTS: the subject is somebody already; UNPROCESSABLE: no person. */
+struct oidc_link { struct uuid provider_id; struct str subject; struct uuid user_id; };
+enum errc oidc_link(struct work *w, const struct oidc_link *link, struct err *e) MUST_CHECK;
+
 /* Pure. A path of this host, for a redirect: begins with one slash, printable ASCII, no backslash, no second slash in any spelling. */
 bool oidc_is_local_path(struct str path);
 /* Removes what has expired. */

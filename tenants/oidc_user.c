@@ -30,7 +30,7 @@ static const struct stmt oidc_login_take = { .name = "oidc_login_take", .params 
     "DELETE FROM oidc_login WHERE state_hash = $1 RETURNING of_tenant, of_provider, cookie_hash, return_to, redirect_uri, expires_at" };
 static const struct stmt oidc_known = { .name = "oidc_known", .params = "uust", .row = &known_user_schema, .card = CARD_MAYBE, .sql =
     "UPDATE federated_user SET last_login_at = $4 WHERE tenant_id = $1 AND provider_id = $2 AND subject = $3 RETURNING user_id" };
-static const struct stmt oidc_link = { .name = "oidc_link", .params = "uusu", .card = CARD_NONE, .sql =
+static const struct stmt oidc_link_insert = { .name = "oidc_link_insert", .params = "uusu", .card = CARD_NONE, .sql =
     "INSERT INTO federated_user (tenant_id, provider_id, subject, user_id) VALUES ($1, $2, $3, $4)" };
 static const struct stmt oidc_given = { .name = "oidc_given", .params = "uuu", .row = &given_role_schema, .card = CARD_MANY, .sql =
     "SELECT binding_id, role FROM federated_role WHERE tenant_id = $1 AND provider_id = $2 AND user_id = $3 LIMIT 64" };
@@ -38,7 +38,7 @@ static const struct stmt oidc_give = { .name = "oidc_give", .params = "uuuus", .
     "INSERT INTO federated_role (tenant_id, provider_id, binding_id, user_id, role) VALUES ($1, $2, $3, $4, $5)" };
 static const struct stmt oidc_sweep_stmt = { .name = "oidc_sweep", .params = "", .card = CARD_NONE, .sql = "SELECT FROM federation_sweep()" };
 
-const struct stmt *const oidc_stmts[] = { &oidc_login_insert, &oidc_login_take, &oidc_known, &oidc_link, &oidc_given, &oidc_give, &oidc_sweep_stmt, NULL };
+const struct stmt *const oidc_stmts[] = { &oidc_login_insert, &oidc_login_take, &oidc_known, &oidc_link_insert, &oidc_given, &oidc_give, &oidc_sweep_stmt, NULL };
 
 enum errc oidc_refuse(struct err *e, const char *why)
 {
@@ -163,7 +163,7 @@ static enum errc make_user(struct work *w, const struct identity_provider *p, co
     if (rc != ERR_OK)
         return rc;
     *ret = u.user_id;
-    return db_exec(w->tx, &oidc_link, ARGS(A_UUID(w->tenant_id), A_UUID(p->provider_id), A_STR(who->subject), A_UUID(u.user_id)), NULL, e);
+    return db_exec(w->tx, &oidc_link_insert, ARGS(A_UUID(w->tenant_id), A_UUID(p->provider_id), A_STR(who->subject), A_UUID(u.user_id)), NULL, e);
 }
 
 static enum errc user_of(struct work *w, const struct identity_provider *p, const struct oidc_person *who, struct uuid *ret, struct err *e)
@@ -187,4 +187,17 @@ enum errc oidc_user(struct work *w, const struct identity_provider *p, const str
     w->principal = NULL;
     principal_unref(setter);
     return rc;
+}
+
+enum errc oidc_link(struct work *w, const struct oidc_link *link, struct err *e)
+{
+    struct identity_provider p;
+    struct app_user u;
+    TRY(provider_get(w, link->provider_id, &p, e));
+    TRY(user_get(w, link->user_id, &u, e));
+    if (!str_eq_c(u.kind, "person"))
+        return FAIL_AT(e, UNPROCESSABLE, "/user_id", "People sign in at providers, service accounts do not");
+    enum errc rc = db_exec(w->tx, &oidc_link_insert, ARGS(A_UUID(w->tenant_id), A_UUID(link->provider_id), A_STR(link->subject),
+                           A_UUID(link->user_id)), NULL, e);
+    return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/subject", "That subject of the provider is a user already") : rc;
 }

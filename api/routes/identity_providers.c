@@ -45,6 +45,9 @@ SCHEMA_OF(provider_patch, "A change of a provider; what is absent stays", FIELD_
     FIELD(provider_patch, keep_group_roles, 0, .dflt = "true", .doc = "false: group_roles replaces them, even when empty"),
     FIELD_OPT(provider_patch, create_users, 0, .doc = "Who signs in for the first time becomes a user"),
     FIELD_ENUM_OPT(provider_patch, state, 0, state_names, .doc = "DISABLED: nobody signs in there"));
+SCHEMA_OF(oidc_link, "A person at the provider, and who that is here", FIELD_ID(oidc_link, provider_id, "idp", F_PATH, .doc = "The provider"),
+    FIELD(oidc_link, subject, F_REQ, .min = 1, .max = 255, .check = check_name, .doc = "The claim sub of the person, exactly"),
+    FIELD_ID(oidc_link, user_id, "usr", F_REQ, .doc = "The person here"));
 struct provider_test { bool ok; struct str issuer, authorization_endpoint, token_endpoint, redirect_uri, problem; int64_t keys; };
 SCHEMA_OF(provider_test, "What a provider says of itself now", FIELD(provider_test, ok, 0, .doc = "People could sign in there"),
     FIELD(provider_test, issuer, 0, .doc = "Its issuer"), FIELD(provider_test, authorization_endpoint, 0, .doc = "Where people are sent"),
@@ -88,6 +91,12 @@ static enum errc removal(struct work *w, const void *in, void *out, struct err *
 {
     (void)out;
     return provider_delete(w, ((const struct provider_ref *)in)->provider_id, e);
+}
+
+static enum errc link_user(struct work *w, const void *in, void *out, struct err *e)
+{
+    (void)out;
+    return oidc_link(w, in, e);
 }
 
 static enum errc look(struct work *w, const struct identity_provider *p, struct provider_test *ret, struct err *e)
@@ -140,6 +149,9 @@ static const struct route rows[] = {
     { .method = HTTP_DELETE, .path = "/v1/identity-providers/{provider_id}", .op = "identity_provider_delete", .perm = PERM_IDENTITY_MANAGE,
       .handler = removal, .in = &provider_ref_schema, .status = 204, .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "provider", .audited = true,
       .audit = AUDIT_IDENTITY_SET, .sql_max = 3, .doc = "Remove an OpenID provider; the users it made stay" },
+    { .method = HTTP_POST, .path = "/v1/identity-providers/{provider_id}/links", .op = "identity_provider_link", .perm = PERM_IDENTITY_MANAGE,
+      .handler = link_user, .in = &oidc_link_schema, .status = 204, .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "provider", .audited = true,
+      .audit = AUDIT_IDENTITY_SET, .sql_max = 5, .doc = "Say who a person of the provider is here" },
     { .method = HTTP_POST, .path = "/v1/identity-providers/{provider_id}/test", .op = "identity_provider_test", .perm = PERM_IDENTITY_MANAGE,
       .handler = try_out, .in = &provider_ref_schema, .status = 200, .out = &provider_test_schema, .flags = R_NO_TX, .rate = RL_WRITE,
       .resource = "provider", .audited = true, .audit = AUDIT_IDENTITY_SET, .doc = "Ask a provider for its metadata and keys, as a login would" },

@@ -333,6 +333,16 @@ describe('a sign-in cannot begin', () => {
   test('as somebody whose name is taken', async () => {
     must(await tenant.api.post('/v1/users', { name: 'owner-of-the-name' }), 201);
     landed(await login(at({ sub: 'thief', preferred_username: 'owner-of-the-name' })), 'a taken name', ['name_taken']);
+    const id = must(await tenant.api.get('/v1/identity-providers'), 200).data.find((p: any) => p.name === 'fake').provider_id;
+    const link = (body: object): Promise<Reply> => tenant.api.post(`/v1/identity-providers/${id}/links`, body);
+    const user = must(await tenant.api.get('/v1/users?page_size=200'), 200).data.find((u: any) => u.name === 'owner-of-the-name');
+    const service = must(await tenant.api.post('/v1/users', { name: 'no-person', kind: 'service' }), 201);
+    must(await link({ subject: 'owner', user_id: service.user_id }), 422);
+    must(await link({ subject: 'owner', user_id: `usr_${'0'.repeat(31)}1` }), 404);
+    must(await link({ subject: 'owner', user_id: user.user_id }), 204);
+    must(await link({ subject: 'owner', user_id: user.user_id }), 409);
+    expect(must(await me(session(await login(at({ sub: 'owner', preferred_username: 'whatever' })))), 200).user_id).toBe(user.user_id);
+    landed(await login(at({ sub: 'thief', preferred_username: 'owner-of-the-name' })), 'still taken', ['name_taken']);
   });
   test('with roles nobody may give', async () => {
     const r = await tenant.api.post('/v1/identity-providers', { name: 'grab', issuer: fake.url, client_id: 'c', group_roles: [{ group: 'g', role: 'platform-admin' }] });
