@@ -4,7 +4,7 @@
  * The head is chosen first and fixes what the bundle proves; then the manifest with its proofs, the records page by page with the
  * checkpoints that lie between them, and the end line with the hash of all that was sent. */
 #include "audit/export.h"
-#include "audit/export_int.h"
+#include "audit/export_select_int.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/crypto/hash.h"
@@ -57,8 +57,7 @@ struct stream {
     const struct audit_export_opts *o;
     struct bundle_manifest *m;
     struct audit_head head;
-    struct merkle_hash *proofs;         /* of a selection, one after the other */
-    int *proof_lens;
+    struct select_proofs proofs;        /* of a selection */
     struct bundle_head *checkpoints;
     uint64_t *checkpoint_sizes;
     size_t checkpoint_count, checkpoint_next;
@@ -148,7 +147,7 @@ static enum errc choose_range(struct stream *s, struct err *e)
     TRY(read_head(s, o->head_size, &m->head, &s->head, e));
     m->from = o->from ? o->from : 1;
     m->to = o->to ? o->to : s->head.size;
-    m->is_selection = o->only != NULL;
+    m->is_selection = o->only || o->filter;
     if (o->only && (o->only_count == 0 || o->only_count > AUDIT_SELECT_MAX))
         return FAIL(e, INVALID, "a selection has 1 to %d entries", AUDIT_SELECT_MAX);
     for (size_t i = 0; o->only && i < o->only_count; i++)
@@ -157,20 +156,11 @@ static enum errc choose_range(struct stream *s, struct err *e)
     if (m->from > m->to || m->to > s->head.size)
         return FAIL(e, INVALID, "the signed log has the entries 1 to %llu", (unsigned long long)s->head.size);
     m->count = o->only ? o->only_count : m->to - m->from + 1;
-    return ERR_OK;
-}
-
-static enum errc prove_selection(struct stream *s, struct err *e)
-{
-    size_t k = s->o->only_count, n = 0;
-    struct merkle_range *r = ARENA_ARRAY(s->x.w->arena, struct merkle_range, k * MERKLE_PROOF_MAX);
-    s->proof_lens = ARENA_ARRAY(s->x.w->arena, int, k);
-    for (size_t i = 0; i < k; i++) {
-        s->proof_lens[i] = merkle_inclusion_ranges(s->o->only[i] - 1, s->head.size, r + n);
-        n += (size_t)s->proof_lens[i];
-    }
-    s->proofs = ARENA_ARRAY(s->x.w->arena, struct merkle_hash, n ? n : 1);
-    return export_roots(&s->x, r, n, s->proofs, e);
+    if (!o->filter || o->only)
+        return ERR_OK;
+    m->filter = *o->filter;
+    TRY(export_select_count(&s->x, o->filter, m->from, m->to, &m->count, e));
+    return m->count ? ERR_OK : FAIL(e, NOT_FOUND, "No event fits the filter");
 }
 
 /* Chain and frontier before the range, subtrees behind it. */
@@ -218,7 +208,7 @@ static enum errc send_manifest(struct stream *s, struct err *e)
     if (m->key_count)
         memcpy(m->keys, s->o->keys, m->key_count * sizeof m->keys[0]);
     chain_start(m->tenant_id, &m->before_chain);
-    TRY(m->is_selection ? prove_selection(s, e) : prove_range(s, e));
+    TRY(m->is_selection ? export_select_open(&s->x, s->head.size, &s->proofs, e) : prove_range(s, e));
     TRY(prove_previous(s, e));
     if (!m->is_selection)
         TRY(read_checkpoints(s, e));
@@ -227,24 +217,26 @@ static enum errc send_manifest(struct stream *s, struct err *e)
     return flush(s, true, e);
 }
 
-static enum errc put_record(struct stream *s, const struct record_row *row, uint64_t want, size_t index, struct err *e)
+static enum errc put_record(struct stream *s, struct bundle_record *r, struct err *e)
+{
+    r->has_proof = s->m->is_selection;
+    if (r->has_proof)
+        TRY(export_select_prove(&s->proofs, r->tseq, r->proof, &r->proof_len, e));
+    if (!bundle_record_encode(r, &s->out))
+        return FAIL(e, DAMAGED, "event %llu of the audit log is not canonical", (unsigned long long)r->tseq);
+    if (s->checkpoint_next < s->checkpoint_count && s->checkpoint_sizes[s->checkpoint_next] == r->tseq)
+        bundle_checkpoint_encode(&s->checkpoints[s->checkpoint_next++], &s->out);
+    return ERR_OK;
+}
+
+static enum errc put_row(struct stream *s, const struct record_row *row, uint64_t want, struct err *e)
 {
     struct bundle_record r = { .tseq = want, .event = row->body.data };
     if (row->tseq != (int64_t)want || row->leaf.data.len != MERKLE_HASH || row->chain.data.len != MERKLE_HASH)
         return FAIL(e, DAMAGED, "entry %llu of the audit log is missing or damaged", (unsigned long long)want);
     memcpy(r.leaf.b, row->leaf.data.ptr, MERKLE_HASH);
     memcpy(r.chain.b, row->chain.data.ptr, MERKLE_HASH);
-    if (s->o->only) {
-        r.has_proof = true;
-        r.proof_len = (size_t)s->proof_lens[index];
-        memcpy(r.proof, s->proofs, r.proof_len * sizeof *s->proofs);
-        s->proofs += r.proof_len;
-    }
-    if (!bundle_record_encode(&r, &s->out))
-        return FAIL(e, DAMAGED, "event %llu of the audit log is not canonical", (unsigned long long)want);
-    if (s->checkpoint_next < s->checkpoint_count && s->checkpoint_sizes[s->checkpoint_next] == want)
-        bundle_checkpoint_encode(&s->checkpoints[s->checkpoint_next++], &s->out);
-    return ERR_OK;
+    return put_record(s, &r, e);
 }
 
 static enum errc send_records(struct stream *s, struct err *e)
@@ -256,10 +248,27 @@ static enum errc send_records(struct stream *s, struct err *e)
         if (rows.n == 0)
             return FAIL(e, DAMAGED, "entries of the audit log are missing after %llu", (unsigned long long)(s->m->from - 1 + sent));
         for (size_t i = 0; i < rows.n; i++, sent++)
-            TRY(put_record(s, &rows.items[i], s->o->only ? s->o->only[sent] : s->m->from + sent, sent, e));
+            TRY(put_row(s, &rows.items[i], s->o->only ? s->o->only[sent] : s->m->from + sent, e));
         TRY(flush(s, true, e));
     }
     return ERR_OK;
+}
+
+/* Retention empties columns that a filter asks for; an export that it crosses is cut, and the next one counts anew. */
+static enum errc send_selected(struct stream *s, struct err *e)
+{
+    uint64_t sent = 0, after = s->m->from - 1;
+    while (after < s->m->to) {
+        struct audit_row *rows;
+        size_t n;
+        TRY(export_select_page(&s->x, s->o->filter, s->m->to, &after, &rows, &n, e));
+        for (size_t i = 0; i < n; i++, sent++) {
+            struct bundle_record r = { .tseq = rows[i].tseq, .leaf = rows[i].leaf, .event = rows[i].body };
+            TRY(put_record(s, &r, e));
+        }
+        TRY(flush(s, true, e));
+    }
+    return sent == s->m->count ? ERR_OK : FAIL(e, CONFLICT, "The log lost entries to retention while it was exported; export it again");
 }
 
 static enum errc send_all(struct stream *s, struct err *e)
@@ -267,7 +276,7 @@ static enum errc send_all(struct stream *s, struct err *e)
     struct bundle_end end = { 0 };
     TRY(choose_range(s, e));
     TRY(send_manifest(s, e));
-    TRY(send_records(s, e));
+    TRY(s->o->filter && !s->o->only ? send_selected(s, e) : send_records(s, e));
     end.count = s->m->count;
     sha256_final(&s->sum, end.sha256.b);
     memcpy(end.sig, s->m->head.sig, AUDIT_SIG);

@@ -2,11 +2,11 @@
 /* export.h - streams a part of one tenant's log as a bundle that a stranger can verify offline (docs/audit-format.md §3).
  *
  * The bundle is made against the newest signed head at or beyond `to`. A whole range carries the frontier before it and the
- * subtrees behind it; a selection (`only`) carries an inclusion proof with each record.
+ * subtrees behind it; a selection (`only`, or what fits `filter`) carries an inclusion proof with each record.
  * A stream is an edge: audit_export opens a short read-only transaction of the tenant for each page from w->app->pool, and w->tx
  * must be NULL. The log only grows and the head is fixed first, so the pages fit together.
- * Memory: pages in an arena of its own (64 MiB at most), whatever the length; a selection is at most AUDIT_SELECT_MAX records.
- * Errors: NOT_FOUND (no signed head yet), INVALID (range), DAMAGED (what is stored has holes or is not canonical), what the sink says.
+ * Memory: pages in an arena of its own (64 MiB at most), whatever the length; `only` is at most AUDIT_SELECT_MAX records.
+ * Errors: NOT_FOUND (no signed head yet, or nothing fits), CONFLICT (retention came in between), INVALID (range), DAMAGED (what is stored has holes or is not canonical), what the sink says.
  * audit_list and audit_newest_head act in w->tx as every service does. */
 #pragma once
 #include "audit/bundle.h"
@@ -27,6 +27,7 @@ struct audit_export_opts {
     uint64_t prev_size;            /* not 0: prove that this log extends the head of that size */
     const uint64_t *only;          /* ascending tseqs; NULL: all in the range */
     size_t only_count;
+    const struct audit_filter *filter; /* not empty: the entries of the range that fit, any number; NULL: all */
     const struct audit_key *keys;  /* public keys to write into the manifest */
     size_t key_count;
     audit_sink_fn sink;

@@ -20,4 +20,7 @@ MUST_CHECK enum errc export_begin_page(struct export *x, struct db_tx **tx, stru
 MUST_CHECK enum errc export_roots(struct export *x, const struct merkle_range *ranges, size_t n, struct merkle_hash *out,
                                   struct err *e);
 
+/* The leaves [start, end), counted from 0. */
+MUST_CHECK enum errc export_leaves(struct export *x, uint64_t start, uint64_t end, struct merkle_hash *out, struct err *e);
+
 extern const struct stmt *const audit_proof_stmts[];

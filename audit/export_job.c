@@ -4,14 +4,13 @@
  * Resuming makes all bytes again and throws away those that the reader has: reading a log is cheap beside keeping every export, and a
  * reader whose connection breaks often still comes to the end. */
 #include "audit/export_job.h"
-#include "audit/export_int.h"
+#include "audit/export_select_int.h"
 #include "audit/format.h"
-#include "audit/search.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/crypto/hash.h"
 
-enum { PAGE = 500, PAGE_BYTES = 64 << 20, OUT_BYTES = 32 << 20, FILTER_BYTES = 1024 };
+enum { PAGE_BYTES = 64 << 20, OUT_BYTES = 32 << 20, FILTER_BYTES = 1024 };
 
 SCHEMA_EXTERN(audit_export_job, "An export of the log",
     FIELD_ID(audit_export_job, export_id, "exp", 0, .doc = "The export"), FIELD(audit_export_job, format, 0, .doc = "Its format"),
@@ -116,35 +115,6 @@ struct run {
     struct arena *page;
 };
 
-static enum errc read_page(struct run *r, uint64_t after, struct audit_row **ret, size_t *ret_n, struct err *e)
-{
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    struct export x = { r->w, r->w->tenant_id, r->page };
-    struct audit_search q = { .filter = r->filter, .after = after, .upto = (uint64_t)r->job->to_tseq };
-    TRY(export_begin_page(&x, &tx, e));
-    struct work w = { .app = r->w->app, .arena = r->page, .tx = tx, .tenant_id = r->w->tenant_id, .now_us = r->w->now_us };
-    return audit_search(&w, w.tenant_id, &q, PAGE, ret, ret_n, e);
-}
-
-static enum errc choose(struct run *r, uint64_t **ret, size_t *ret_n, struct err *e)
-{
-    uint64_t *only = ARENA_ARRAY(r->w->arena, uint64_t, AUDIT_SELECT_MAX);
-    size_t n = 0, got = PAGE;
-    uint64_t after = (uint64_t)r->job->from_tseq - 1;
-    while (got == PAGE) {
-        struct audit_row *rows;
-        TRY(read_page(r, after, &rows, &got, e));
-        for (size_t i = 0; i < got; i++, n++) {
-            if (n == AUDIT_SELECT_MAX)
-                return FAIL(e, LIMIT, "More than %d events fit the filter; narrow it, or export the whole log", AUDIT_SELECT_MAX);
-            only[n] = after = rows[i].tseq;
-        }
-    }
-    *ret = only;
-    *ret_n = n;
-    return n ? ERR_OK : FAIL(e, NOT_FOUND, "No event fits the filter");
-}
-
 static enum errc run_bundle(struct run *r, struct err *e)
 {
     const struct audit_export_job *j = r->job;
@@ -152,11 +122,8 @@ static enum errc run_bundle(struct run *r, struct err *e)
                                    .head_size = (uint64_t)j->head_size, .created_us = j->created_us, .prev_size = (uint64_t)j->prev_size,
                                    .keys = &r->key, .key_count = r->key.key_id[0] != 0, .sink = window_sink, .sink_ctx = &r->window };
     struct audit_export_result result;
-    uint64_t *only = NULL;
-    if (!audit_filter_is_empty(&r->filter)) {
-        TRY(choose(r, &only, &o.only_count, e));
-        o.only = only;
-    }
+    if (!audit_filter_is_empty(&r->filter))
+        o.filter = &r->filter;
     return audit_export(r->w, &o, &result, e);
 }
 
@@ -175,17 +142,17 @@ static enum errc run_format(struct run *r, const struct audit_format *format, st
     struct audit_format_run *f = ARENA_NEW(r->w->arena, struct audit_format_run);
     struct audit_format_opts o = { .tenant_id = r->w->tenant_id, .created_us = r->job->created_us, .keys = &r->key,
                                    .filter = &r->filter, .key_count = r->key.key_id[0] != 0 };
-    size_t got = PAGE;
-    uint64_t after = (uint64_t)r->job->from_tseq - 1;
+    struct export x = { r->w, r->w->tenant_id, r->page };
+    uint64_t to = (uint64_t)r->job->to_tseq, after = (uint64_t)r->job->from_tseq - 1;
     TRY(pass_on(r, &b, audit_format_begin(f, format, &o, &b), e));
-    while (got == PAGE) {
+    while (after < to) {
         struct audit_row *rows;
+        size_t got;
         bool ok = true;
-        TRY(read_page(r, after, &rows, &got, e));
+        TRY(export_select_page(&x, &r->filter, to, &after, &rows, &got, e));
         for (size_t i = 0; i < got && ok; i++) {
             struct audit_entry entry = { rows[i].tseq, rows[i].leaf, rows[i].body };
             ok = audit_format_entry(f, &entry, &b);
-            after = rows[i].tseq;
         }
         TRY(pass_on(r, &b, ok, e));
     }

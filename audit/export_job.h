@@ -5,10 +5,10 @@
  * Invariants: from, to, head, filter, key and time of creation are fixed at birth; the log below a head never changes, so every pass gives
  * the same bytes. Two things can change them, and then size and digest say so: retention dropping bodies in between.
  * Incremental: since_export begins where that export's head ended and proves that this log extends that head.
- * Formats: jsonl is the verifiable bundle (a range, or with a filter a selection of at most AUDIT_SELECT_MAX events); the others render the
+ * Formats: jsonl is the verifiable bundle (a range, or with a filter a selection; the others render the
  * same events for other systems (audit/format.h) and prove nothing.
  * audit_export_job_create, _get and _list act in w->tx. audit_export_job_run streams: w->tx must be NULL; memory is constant.
- * Errors: NOT_FOUND (no signed head, or nothing new since), LIMIT (too many events for a selection), those of audit_export. */
+ * Errors: NOT_FOUND (no signed head, or nothing new since), those of audit_export. */
 #pragma once
 #include "audit/export.h"
 #include "audit/filter.h"

@@ -77,26 +77,37 @@ static enum errc add_leaf(struct sweep *s, uint64_t index, const struct merkle_h
     return ERR_OK;
 }
 
-static enum errc read_page(struct export *x, struct sweep *s, uint64_t *at, uint64_t end, struct err *e)
+/* Each leaf of (*at, end] of one page, counted from *at. */
+static enum errc read_page(struct export *x, uint64_t at, uint64_t end, struct leaf_row **ret, size_t *ret_n, struct err *e)
 {
     struct { struct leaf_row *items; size_t n; } rows = { 0 };
     struct db_tx *tx;
     TRY(export_begin_page(x, &tx, e));
-    if (db_many(tx, &leaf_page, ARGS(A_UUID(x->tenant_id), A_I64((int64_t)*at), A_I64((int64_t)end), A_I64(LEAF_PAGE)), &rows, LEAF_PAGE,
+    if (db_many(tx, &leaf_page, ARGS(A_UUID(x->tenant_id), A_I64((int64_t)at), A_I64((int64_t)end), A_I64(LEAF_PAGE)), &rows, LEAF_PAGE,
                 e) != ERR_OK) {
         db_rollback(tx);
         return e->code;
     }
     TRY(db_commit(tx, e));
     if (rows.n == 0)
-        return FAIL(e, DAMAGED, "entry %llu of the audit log is missing", (unsigned long long)*at + 1);
-    for (size_t i = 0; i < rows.n; i++) {
+        return FAIL(e, DAMAGED, "entry %llu of the audit log is missing", (unsigned long long)at + 1);
+    for (size_t i = 0; i < rows.n; i++)
+        if (rows.items[i].tseq != (int64_t)(at + i) + 1 || rows.items[i].leaf.data.len != MERKLE_HASH)
+            return FAIL(e, DAMAGED, "entry %llu of the audit log is missing or damaged", (unsigned long long)(at + i) + 1);
+    *ret = rows.items;
+    *ret_n = rows.n;
+    return ERR_OK;
+}
+
+static enum errc sweep_page(struct export *x, struct sweep *s, uint64_t *at, uint64_t end, struct err *e)
+{
+    struct leaf_row *rows;
+    size_t n;
+    TRY(read_page(x, *at, end, &rows, &n, e));
+    for (size_t i = 0; i < n; i++, ++*at) {
         struct merkle_hash leaf;
-        if (rows.items[i].tseq != (int64_t)*at + 1 || rows.items[i].leaf.data.len != MERKLE_HASH)
-            return FAIL(e, DAMAGED, "entry %llu of the audit log is missing or damaged", (unsigned long long)*at + 1);
-        memcpy(leaf.b, rows.items[i].leaf.data.ptr, MERKLE_HASH);
+        memcpy(leaf.b, rows[i].leaf.data.ptr, MERKLE_HASH);
         TRY(add_leaf(s, *at, &leaf, e));
-        ++*at;
     }
     return ERR_OK;
 }
@@ -117,7 +128,19 @@ enum errc export_roots(struct export *x, const struct merkle_range *ranges, size
     while (s.next < n || s.open_count > 0) {
         if (s.open_count == 0)
             at = ranges[order[s.next]].start;       /* nothing before it is wanted */
-        TRY(read_page(x, &s, &at, last, e));
+        TRY(sweep_page(x, &s, &at, last, e));
+    }
+    return ERR_OK;
+}
+
+enum errc export_leaves(struct export *x, uint64_t start, uint64_t end, struct merkle_hash *out, struct err *e)
+{
+    struct leaf_row *rows;
+    size_t n;
+    for (uint64_t at = start; at < end; at += n) {
+        TRY(read_page(x, at, end, &rows, &n, e));
+        for (size_t i = 0; i < n; i++)
+            memcpy(out[at - start + i].b, rows[i].leaf.data.ptr, MERKLE_HASH);
     }
     return ERR_OK;
 }

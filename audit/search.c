@@ -22,13 +22,13 @@ SCHEMA_OF(found_row, "An entry of a log", FIELD(found_row, tseq, 0, .doc = "Its 
 #define SEARCH_ROWS "SELECT s.tseq, s.event_id, s.leaf, s.chain, e.body FROM audit_seq s\n" \
   "  LEFT JOIN audit_event e ON e.tenant_id = s.tenant_id AND e.event_id = s.event_id\n" \
   " WHERE s.tenant_id = $1 "
-#define SEARCH_SQL(drive) SEARCH_ROWS "AND s.tseq > $2 AND s.tseq <= $3 " drive "\n" \
+#define SEARCH_WHERE(drive) "AND s.tseq > $2 AND s.tseq <= $3 " drive "\n" \
   "   AND ($4::timestamptz IS NULL OR s.at >= $4) AND ($5::timestamptz IS NULL OR s.at < $5)\n" \
   "   AND ($6::text IS NULL OR s.actor = $6) AND ($7::uuid IS NULL OR s.actor_id = $7)\n" \
   "   AND ($8::text IS NULL OR s.resource_kind = $8) AND ($9::text IS NULL OR s.resource_id = $9)\n" \
   "   AND ($10::text IS NULL OR s.action >= $10 AND s.action < $11) AND ($12::text IS NULL OR s.request_id = $12)\n" \
-  "   AND ($13::text IS NULL OR right(s.code, 1) = $13) AND ($14::text[] IS NULL OR s.source = ANY ($14))\n" \
-  " ORDER BY s.tseq LIMIT $15"
+  "   AND ($13::text IS NULL OR right(s.code, 1) = $13) AND ($14::text[] IS NULL OR s.source = ANY ($14))\n"
+#define SEARCH_SQL(drive) SEARCH_ROWS SEARCH_WHERE(drive) " ORDER BY s.tseq LIMIT $15"
 #define SEARCH(id, drive) static const struct stmt search_##id = { .name = "audit_search_" #id, .params = "uiittsussssssSi", \
   .row = &found_row_schema, .card = CARD_MANY, .sql = SEARCH_SQL(drive) }
 SEARCH(all, "");
@@ -38,6 +38,11 @@ SEARCH(resource, "AND s.resource_id = $9");
 SEARCH(action, "AND s.action >= $10 AND s.action < $11");
 SEARCH(request, "AND s.request_id = $12");
 SEARCH(refused, "AND right(s.code, 1) <> 'S'");
+
+struct count_row { int64_t n; };
+SCHEMA_OF(count_row, "How many", FIELD(count_row, n, 0, .doc = "Entries"));
+static const struct stmt search_count = { .name = "audit_search_count", .params = "uiittsussssssS", .row = &count_row_schema, .card = CARD_ONE, .sql =
+  "SELECT count(*) AS n FROM audit_seq s WHERE s.tenant_id = $1 " SEARCH_WHERE("") };
 
 static const struct stmt get = { .name = "audit_get", .params = "uu", .row = &found_row_schema, .card = CARD_ONE, .sql =
   SEARCH_ROWS "AND s.event_id = $2" };
@@ -58,7 +63,7 @@ static const struct stmt log_size = { .name = "audit_log_size", .params = "u", .
   "SELECT size FROM audit_log_state WHERE tenant_id = $1" };
 
 const struct stmt *const audit_search_stmts[] = { &search_all, &search_since, &search_actor, &search_resource, &search_action, &search_request,
-                                                  &search_refused, &get, &heads, &log_size, NULL };
+                                                  &search_refused, &search_count, &get, &heads, &log_size, NULL };
 
 static enum errc row_of(const struct found_row *r, struct audit_row *ret, struct err *e)
 {
@@ -101,6 +106,8 @@ static struct words words_of(struct arena *a, const struct audit_filter *f)
 
 static const struct stmt *way_in(const struct audit_search *q, const struct words *w)
 {
+    if (q->is_walk)
+        return &search_all;
     if (q->request_id.ptr)
         return &search_request;
     if (w->resource_id.ptr)
@@ -114,23 +121,33 @@ static const struct stmt *way_in(const struct audit_search *q, const struct word
     return q->filter.from_us ? &search_since : &search_all;
 }
 
+static const char *const verdicts[] = { NULL, "S", "D", "F" };
+#define SEARCH_ARGS(tenant, q, f) \
+    A_UUID(tenant), A_I64((int64_t)(q)->after), A_I64((q)->upto ? (int64_t)(q)->upto : INT64_MAX), A_TIME_US((q)->filter.from_us), \
+    A_TIME_US((q)->filter.until_us), A_STR((f).actor), A_UUID_OR_NULL((f).actor_id), A_STR((f).resource_kind), A_STR((f).resource_id), \
+    A_STR((f).action_from), A_STR((f).action_until), A_STR((q)->request_id), A_TEXT(verdicts[(q)->verdict]), \
+    (q)->sources ? A_STRS((q)->sources, (q)->source_count) : A_NULL('S')
+
 enum errc audit_search(struct work *w, struct uuid tenant, const struct audit_search *q, size_t limit, struct audit_row **ret, size_t *ret_n,
                        struct err *e)
 {
-    static const char *const verdicts[] = { NULL, "S", "D", "F" };
     struct { struct found_row *items; size_t n; } rows = { 0 };
     struct words f = words_of(w->arena, &q->filter);
-    int64_t upto = q->upto ? (int64_t)q->upto : INT64_MAX;
-    TRY(db_many(w->tx, way_in(q, &f),
-                ARGS(A_UUID(tenant), A_I64((int64_t)q->after), A_I64(upto), A_TIME_US(q->filter.from_us), A_TIME_US(q->filter.until_us),
-                     A_STR(f.actor), A_UUID_OR_NULL(f.actor_id), A_STR(f.resource_kind), A_STR(f.resource_id), A_STR(f.action_from),
-                     A_STR(f.action_until), A_STR(q->request_id), A_TEXT(verdicts[q->verdict]),
-                     q->sources ? A_STRS(q->sources, q->source_count) : A_NULL('S'), A_I64((int64_t)limit)), &rows, limit, e));
+    TRY(db_many(w->tx, way_in(q, &f), ARGS(SEARCH_ARGS(tenant, q, f), A_I64((int64_t)limit)), &rows, limit, e));
     struct audit_row *out = ARENA_ARRAY(w->arena, struct audit_row, rows.n + 1);
     for (size_t i = 0; i < rows.n; i++)
         TRY(row_of(&rows.items[i], &out[i], e));
     *ret = out;
     *ret_n = rows.n;
+    return ERR_OK;
+}
+
+enum errc audit_search_count(struct work *w, struct uuid tenant, const struct audit_search *q, uint64_t *ret, struct err *e)
+{
+    struct count_row row;
+    struct words f = words_of(w->arena, &q->filter);
+    TRY(db_one(w->tx, &search_count, ARGS(SEARCH_ARGS(tenant, q, f)), &row, e));
+    *ret = (uint64_t)row.n;
     return ERR_OK;
 }
 

@@ -20,10 +20,13 @@ struct audit_search {
     const struct str *sources;      /* src_ip as stored, any of them (audit_pii_test); NULL: any */
     size_t source_count;
     uint64_t after, upto;           /* numbers; upto 0: no end */
+    bool is_walk;                   /* the reader wants all pages: along the log, not by the index of a condition */
 };
 
 MUST_CHECK enum errc audit_search(struct work *w, struct uuid tenant, const struct audit_search *q, size_t limit, struct audit_row **ret,
                                   size_t *ret_n, struct err *e);
+/* How many there are. */
+MUST_CHECK enum errc audit_search_count(struct work *w, struct uuid tenant, const struct audit_search *q, uint64_t *ret, struct err *e);
 MUST_CHECK enum errc audit_get(struct work *w, struct uuid tenant, struct uuid event_id, struct audit_row *ret, struct err *e);
 
 struct audit_head_row {
