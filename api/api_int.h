@@ -96,6 +96,11 @@ void flight_send(struct flight *f);                     /* f->answer with the ro
 enum errc flight_encode(struct flight *f, struct err *e) MUST_CHECK;
 void problem_body(struct buf *out, const struct err *e, struct str request_id, struct str instance, bool oip);
 
+/* scim_reply.c: calls under /scim, and what their errors look like. */
+bool is_scim(const struct flight *f);
+#define SCIM_TYPE "application/scim+json"
+void scim_error_body(struct buf *out, const struct err *e, struct str detail);
+
 /* browser.c: the session cookie (STR_NULL: none), the principal behind it, and what a browser must say for a change. */
 enum errc browser_cookie(const struct http_request *r, struct str *ret, struct err *e) MUST_CHECK;
 enum errc browser_session(struct flight *f, struct err *e) MUST_CHECK;

@@ -70,6 +70,8 @@
 #include "tenants/refusals.h"
 #include "tenants/service_account.h"
 #include "tenants/residency_facts.h"
+#include "tenants/scim_group.h"
+#include "tenants/scim_user.h"
 #include "tenants/session.h"
 #include "tenants/session_authn.h"
 #include "tenants/budget.h"
@@ -81,6 +83,7 @@
 #include "tenants/totp.h"
 #include "tenants/tenant_life.h"
 #include "tenants/user.h"
+#include "tenants/user_group.h"
 #include "tenants/zone.h"
 #include "tenants/zone_law.h"
 
@@ -121,7 +124,7 @@ static const struct stmt *const *const app_lists[] = {
     zone_stmts,
     tenant_stmts,
     tenant_life_stmts,
-    user_stmts,
+    user_stmts, user_group_stmts, scim_user_stmts, scim_group_stmts,
     api_token_stmts,
     service_account_stmts,
     quota_stmts, quota_rule_stmts, price_stmts, budget_stmts, usage_stmts, api_rate_stmts,

@@ -23,6 +23,12 @@ static const char *const oip_error_schema =
     "{\"type\":\"object\",\"description\":\"Open Inference Protocol error\",\"required\":[\"error\"],"
     "\"properties\":{\"error\":{\"type\":\"string\",\"description\":\"What is wrong\"}}}";
 
+static const char *const scim_error_schema =
+    "{\"type\":\"object\",\"description\":\"RFC 7644 error\",\"required\":[\"schemas\",\"status\"],\"properties\":{"
+    "\"schemas\":{\"type\":\"array\",\"description\":\"The kind of message\",\"items\":{\"type\":\"string\"}},"
+    "\"status\":{\"type\":\"string\",\"description\":\"HTTP status\"},\"scimType\":{\"type\":\"string\",\"description\":\"Which error of SCIM\"},"
+    "\"detail\":{\"type\":\"string\",\"description\":\"This case\"}}}";
+
 static bool is_shown(const struct route *r)
 {
     return !(r->flags & R_NODE);
@@ -34,6 +40,8 @@ static struct str tag_of(const struct route *r)
     str_cut(path, '/', &head, &rest);
     if (!rest.ptr)
         return STR("system");
+    if (str_eq_c(head, "scim"))
+        return head;
     if (str_eq_c(head, "v2"))
         return STR("inference");
     str_cut(rest, '/', &head, &path);
@@ -83,12 +91,20 @@ static bool has_body(const struct route *r)
     return false;
 }
 
+static bool takes_scim(const struct route *r)
+{
+    return r->flags & R_SCIM && (r->method == HTTP_POST || r->method == HTTP_PUT || r->method == HTTP_PATCH);
+}
+
 static void success(struct buf *b, const struct route *r)
 {
     buf_printf(b, "\"%d\":{\"description\":", r->status);
     buf_add_json(b, str_c(r->doc));
     if (r->flags & R_TEXT || (r->raw && r->content_type && !r->out)) {
         buf_printf(b, ",\"content\":{\"%s\":{\"schema\":{\"type\":\"string\"}}}", r->flags & R_TEXT && !r->content_type ? "text/plain" : r->content_type);
+    } else if (r->flags & R_SCIM) {
+        if (r->status != 204)
+            buf_add_c(b, ",\"content\":{\"application/scim+json\":{\"schema\":{\"type\":\"object\"}}}");
     } else if (r->flags & R_LIST) {
         buf_add_c(b, ",\"content\":{\"application/json\":{\"schema\":{\"type\":\"object\",\"required\":[\"data\"],\"properties\":{\"data\":{\"type\":\"array\","
                      "\"description\":\"The items\",\"items\":");
@@ -104,9 +120,10 @@ static void success(struct buf *b, const struct route *r)
 
 static void failure(struct buf *b, const struct route *r, int status, const char *doc)
 {
-    bool oip = r->flags & R_OIP;
+    bool oip = r->flags & R_OIP, scim = r->flags & R_SCIM;
     buf_printf(b, ",\"%d\":{\"description\":\"%s\",\"content\":{\"%s\":{\"schema\":{\"$ref\":\"#/components/schemas/%s\"}}}}", status, doc,
-               oip ? "application/json" : "application/problem+json", oip ? "oip_error" : "problem");
+               scim ? "application/scim+json" : oip ? "application/json" : "application/problem+json",
+               scim ? "scim_error" : oip ? "oip_error" : "problem");
 }
 
 static void responses(struct buf *b, const struct route *r)
@@ -128,7 +145,7 @@ static void responses(struct buf *b, const struct route *r)
         failure(b, r, 412, "The object has changed since it was read");
         failure(b, r, 428, "If-Match is missing");
     }
-    if (has_body(r) || r->flags & R_UPLOAD) {
+    if (has_body(r) || takes_scim(r) || r->flags & R_UPLOAD) {
         failure(b, r, 413, "The body is too large");
         failure(b, r, 415, "Wrong content type");
         failure(b, r, 422, "Well formed, but it cannot be done");
@@ -158,7 +175,10 @@ static void operation(struct buf *b, const struct route *r)
     else
         buf_printf(b, "\"Needs the permission %s.\",", perm_row(r->perm)->wire);
     parameters(b, r);
-    if (r->flags & R_UPLOAD) {
+    if (takes_scim(r)) {
+        buf_add_c(b, "\"requestBody\":{\"required\":true,\"description\":\"RFC 7643 and RFC 7644 describe it\","
+                     "\"content\":{\"application/scim+json\":{\"schema\":{\"type\":\"object\"}}}},");
+    } else if (r->flags & R_UPLOAD) {
         buf_printf(b, "\"requestBody\":{\"required\":true,\"description\":\"The content\",\"content\":{\"%s\":{\"schema\":{\"type\":\"string\"}}}},",
                    r->content_type ? r->content_type : "application/octet-stream");
     } else if (has_body(r)) {
@@ -210,9 +230,9 @@ static void components(struct buf *b, const struct route **rows, size_t n)
     memcpy(all, ins, nin * sizeof *ins);
     nall = nin;
     for (size_t i = 0; i < n; i++)
-        if (rows[i]->out && !(rows[i]->flags & R_TEXT))
+        if (rows[i]->out && !(rows[i]->flags & (R_TEXT | R_SCIM)))
             jsonschema_collect(rows[i]->out, all, &nall, SCHEMAS_MAX);
-    buf_printf(b, "\"problem\":%s,\"oip_error\":%s", problem_schema, oip_error_schema);
+    buf_printf(b, "\"problem\":%s,\"oip_error\":%s,\"scim_error\":%s", problem_schema, oip_error_schema, scim_error_schema);
     for (size_t i = 0; i < nall; i++) {
         buf_printf(b, ",\"%s\":", all[i]->name);
         jsonschema_object(all[i], was_input(all[i], ins, nin) ? SCHEMA_IN : SCHEMA_OUT, b);

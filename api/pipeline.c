@@ -133,6 +133,13 @@ static enum errc check_content_type(struct flight *f, const char *want, struct e
     return ERR_OK;
 }
 
+/* Both are SCIM's (RFC 7644, 8.1). */
+static enum errc check_scim_type(struct flight *f, struct err *e)
+{
+    struct err not_json;
+    return check_content_type(f, "application/json", &not_json) == ERR_OK ? ERR_OK : check_content_type(f, SCIM_TYPE, e);
+}
+
 static enum errc read_if_match(struct call *c, struct err *e)
 {
     struct str tag = http_header_get(c->request, "If-Match");
@@ -173,7 +180,9 @@ static enum errc phase_decode(struct flight *f, struct err *e)
     c->in = row->in ? arena_alloc(a, row->in->size) : NULL;
     if (row->flags & R_UPLOAD && row->content_type)
         TRY(check_content_type(f, row->content_type, e));
-    if (!(row->flags & R_UPLOAD) && (f->match->has_body || c->body.len)) {
+    if (row->flags & R_SCIM && c->body.len)
+        TRY(check_scim_type(f, e));
+    if (!(row->flags & (R_UPLOAD | R_SCIM)) && (f->match->has_body || c->body.len)) {
         if (c->body.len || f->match->has_body)
             TRY(check_content_type(f, "application/json", e));
         if (!row->in)

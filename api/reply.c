@@ -82,11 +82,17 @@ static struct str shown(const char *msg, const char *otherwise)
     return str_is_utf8(s) ? s : str_c(otherwise);
 }
 
+/* Our own failures are told by their title: their text is for the log. */
+static struct str error_detail(const struct err *e)
+{
+    const struct err_row *row = err_row(e->code);
+    return row->http == 500 && e->code != ERR_DAMAGED ? str_c(row->title) : shown(e->msg, row->title);
+}
+
 void problem_body(struct buf *b, const struct err *e, struct str request_id, struct str instance, bool oip)
 {
     const struct err_row *row = err_row(e->code);
-    /* Our own failures are told by their title: their text is for the log. */
-    struct str detail = row->http == 500 && e->code != ERR_DAMAGED ? str_c(row->title) : shown(e->msg, row->title);
+    struct str detail = error_detail(e);
     if (oip) {
         buf_add_c(b, "{\"error\":");
         buf_add_json(b, detail);
@@ -131,11 +137,16 @@ void flight_fail(struct flight *f, const struct err *e)
         add(&h, "Retry-After", str_fmt(c->work.arena, "%ld", (long)(wait_s > 0 ? wait_s : 1)));
     } else if (row->http == 503 || row->http == 504)
         add(&h, "Retry-After", STR("1"));
-    problem_body(&body, e, c->work.request_id, c->request->path, oip);
+    bool scim = is_scim(f);
+    if (scim)
+        scim_error_body(&body, e, error_detail(e));
+    else
+        problem_body(&body, e, c->work.request_id, c->request->path, oip);
     account(f, row->http, e);
     principal_unref(TAKE(c->principal));
     buf_release(&f->answer);
-    http_reply_buf(c->exchange, row->http, oip ? STR("application/json") : STR("application/problem+json"), h.list, h.n, &body);
+    http_reply_buf(c->exchange, row->http, scim ? STR(SCIM_TYPE) : oip ? STR("application/json") : STR("application/problem+json"),
+                   h.list, h.n, &body);
     buf_release(&body);
 }
 
@@ -156,6 +167,10 @@ enum errc flight_encode(struct flight *f, struct err *e)
             buf_add_json(&f->answer, page->next);
         }
         buf_add_c(&f->answer, "}");
+    } else if (row->flags & R_SCIM) {
+        const struct field *text = row->out ? schema_find(row->out, STR("body")) : NULL;
+        if (text)
+            buf_add_str(&f->answer, ((struct json *)field_at(text, c->out))->text);
     } else if (row->out) {
         json_encode(row->out, c->out, &f->answer);
     }
@@ -186,6 +201,8 @@ static struct str next_link(struct flight *f)
 static bool names_tag(struct str list, struct str tag)
 {
     struct str one;
+    if (str_starts(tag, "W/"))
+        tag = str_n(tag.ptr + 2, tag.len - 2);
     for (bool more = list.len > 0; more;) {
         more = str_cut(list, ',', &one, &list);
         one = str_trim(one);
@@ -211,8 +228,9 @@ void flight_send(struct flight *f)
         add(&h, "Idempotency-Replayed", STR("true"));
     if (row->flags & R_LIST && ((struct page_out *)c->out)->next.ptr)
         add(&h, "Link", next_link(f));
-    if (!c->replayed && f->match->version && c->out) {
-        struct str tag = str_fmt(c->work.arena, "\"v%ld\"", (long)*(int64_t *)field_at(f->match->version, c->out));
+    if (!c->replayed && (c->etag.ptr || f->match->version) && c->out) {
+        struct str tag = c->etag.ptr ? c->etag
+                                     : str_fmt(c->work.arena, "\"v%ld\"", (long)*(int64_t *)field_at(f->match->version, c->out));
         add(&h, "ETag", tag);
         if (row->method == HTTP_GET && names_tag(http_header_get(c->request, "If-None-Match"), tag)) {
             status = 304;
@@ -229,7 +247,9 @@ void flight_send(struct flight *f)
     account(f, status, NULL);
     principal_unref(TAKE(c->principal));
     bool empty = f->answer.len == 0;
-    struct str type = empty ? STR_NULL : row->flags & R_TEXT && row->content_type ? str_c(row->content_type) : row->flags & R_TEXT ? STR("text/plain; version=0.0.4; charset=utf-8") : STR("application/json");
+    struct str type = empty ? STR_NULL : row->flags & R_TEXT && row->content_type ? str_c(row->content_type) :
+                      row->flags & R_TEXT ? STR("text/plain; version=0.0.4; charset=utf-8") :
+                      row->flags & R_SCIM ? STR(SCIM_TYPE) : STR("application/json");
     http_reply_buf(c->exchange, status, type, h.list, h.n, &f->answer);
     /* f is gone with its exchange. */
 }

@@ -15,6 +15,10 @@
     X(device_routes) \
     X(break_glass_routes) \
     X(binding_routes) \
+    X(group_routes) \
+    X(scim_meta_routes) \
+    X(scim_user_routes) \
+    X(scim_group_routes) \
     X(project_routes) \
     X(issuer_routes) \
     X(identity_provider_routes) \

@@ -52,7 +52,7 @@ export function isWorkerRoute(op: Operation): boolean {
   return op.path.startsWith('/v1/leases') || op.path === '/v1/nodes/register' || op.path === '/v1/nodes/renew';
 }
 
-/** /v2 speaks the Open Inference Protocol, whose errors are {"error": "..."}. */
+/** /v2 speaks the Open Inference Protocol, whose errors are {"error": "..."}; /scim/v2 has the errors of RFC 7644 (scim.test.ts). */
 export function speaksProblems(op: Operation): boolean {
   return op.path.startsWith('/v1/');
 }
@@ -69,7 +69,7 @@ export function jsonBody(doc: Document, op: Operation): Schema | undefined {
 
 const PREFIX: Record<string, string> = {
   tenant_id: 'tnt', user_id: 'usr', binding_id: 'rlb', token_id: 'tok', job_id: 'job', attempt_id: 'att', dataset_id: 'dst',
-  object_id: 'obj', model_id: 'mdl', deployment_id: 'dpl', node_id: 'nod', join_token_id: 'jtk', issuer_id: 'iss', provider_id: 'idp',
+  object_id: 'obj', model_id: 'mdl', deployment_id: 'dpl', node_id: 'nod', join_token_id: 'jtk', issuer_id: 'iss', provider_id: 'idp', group_id: 'grp',
 };
 
 /** The path with ids that are well formed and belong to nothing. */

@@ -73,6 +73,7 @@ async function makeSide(): Promise<Side> {
   ids['issuer_id'] = must(await admin.post('/v1/issuers', { name: 'walled', issuer: 'https://i.example', audience: canary, algorithms: ['RS256'],
     jwks_uri: 'https://i.example/k' }), 201).issuer_id;
   ids['provider_id'] = must(await admin.post('/v1/identity-providers', { name: 'walled', issuer: 'https://i.example', client_id: canary }), 201).provider_id;
+  ids['group_id'] = must(await admin.post('/scim/v2/Groups', { displayName: canary, members: [{ value: ids['user_id'] }] }), 201).id;
   ids['join_token_id'] = must(await platform.post('/v1/join-tokens', { zone: ready.zone, node_name: 'nobody' }), 201).join_token_id;
   must(await admin.post(`/v1/keys/${ready.zone}/rotate`, {}), 200 + (await rotated()));
   const asked = await admin.post(`/v1/keys/${ready.zone}/versions/1/destroy`, { reason: canary });

@@ -23,7 +23,7 @@ for (const line of lines) {
 }
 
 const PLATFORM = ['platform-admin', 'zone-operator'];
-const TENANT = ['compliance-officer', 'tenant-admin', 'ml-engineer', 'viewer', 'service-account'];
+const TENANT = ['compliance-officer', 'tenant-admin', 'ml-engineer', 'viewer', 'service-account', 'provisioner'];
 const callers: Record<string, Api> = {};
 
 beforeAll(async () => {
