@@ -49,7 +49,7 @@ enum route_flag {
     R_IF_MATCH = 1 << 9,    /* needs If-Match; the handler compares w's call->if_match (-1: any) with the row's version */
     R_STEP_UP = 1 << 10,    /* from a session: only within 10 minutes of a login or second factor, else MFA_REQUIRED */
     R_ZONE_LATE = 1 << 11,  /* the zone acted on stands in no input: the handler asks authz_require_zone once it knows */
-    R_SCIM = 1 << 16,       /* SCIM: body and answer are application/scim+json as the handler reads and writes them, in call_of(w)->body
+    R_SCIM = 1 << 17,       /* SCIM: body and answer are application/scim+json as the handler reads and writes them, in call_of(w)->body
                              * and in the member `body` of out; errors are RFC 7644's; If-Match is the handler's */
     R_STAGE_CODE = 1 << 14, /* open to a session that still lacks its code */
     R_STAGE_ENROL = 1 << 15, /* open to a session whose user must set up a second factor first */
