@@ -45,6 +45,10 @@ CREATE TABLE group_member (
 );
 CREATE INDEX group_member_user ON group_member (tenant_id, user_id);
 
+-- What groups of SCIM give is told apart from what a sign-on provider's claims give: each takes back its own only.
+ALTER TABLE role_binding DROP CONSTRAINT role_binding_source_check,
+  ADD CONSTRAINT role_binding_source_check CHECK (source IN ('direct', 'group', 'invitation', 'scim'));
+
 DO $$
 DECLARE t text;
 BEGIN

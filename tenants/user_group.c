@@ -31,12 +31,12 @@ SCHEMA_OF(member_ref, "Who is in a group", FIELD_ID(member_ref, user_id, "usr", 
 static const struct stmt group_users = { .name = "user_group_users", .params = "uui", .row = &member_ref_schema, .card = CARD_MANY, .sql =
     "SELECT user_id FROM group_member WHERE tenant_id = $1 AND group_id = $2 ORDER BY user_id LIMIT $3" };
 static const struct stmt follow_out = { .name = "group_follow_out", .params = "uU", .card = CARD_NONE, .sql =
-    "DELETE FROM role_binding b WHERE b.tenant_id = $1 AND b.source = 'group' AND b.user_id = ANY ($2) AND NOT EXISTS (\n"
+    "DELETE FROM role_binding b WHERE b.tenant_id = $1 AND b.source = 'scim' AND b.user_id = ANY ($2) AND NOT EXISTS (\n"
     "  SELECT FROM group_member m JOIN user_group g ON g.tenant_id = m.tenant_id AND g.group_id = m.group_id\n"
     "   WHERE m.tenant_id = b.tenant_id AND m.user_id = b.user_id AND g.role = b.role)" };
 static const struct stmt follow_in = { .name = "group_follow_in", .params = "uU", .card = CARD_NONE, .sql =
     "INSERT INTO role_binding (tenant_id, binding_id, user_id, role, created_by, source)\n"
-    "SELECT DISTINCT ON (m.user_id, g.role) m.tenant_id, gen_random_uuid(), m.user_id, g.role, g.role_set_by, 'group'\n"
+    "SELECT DISTINCT ON (m.user_id, g.role) m.tenant_id, gen_random_uuid(), m.user_id, g.role, g.role_set_by, 'scim'\n"
     "  FROM group_member m JOIN user_group g ON g.tenant_id = m.tenant_id AND g.group_id = m.group_id AND g.role IS NOT NULL\n"
     "  JOIN app_user u ON u.tenant_id = m.tenant_id AND u.user_id = m.user_id AND u.state <> 'DEACTIVATED'\n"
     " WHERE m.tenant_id = $1 AND m.user_id = ANY ($2) ORDER BY m.user_id, g.role, g.group_id ON CONFLICT DO NOTHING" };

@@ -2,7 +2,8 @@
 /* user_group.h - groups of people, and the role that a group gives to its members in the whole tenant.
  *
  * A provider says by SCIM who is in a group (scim_group.h); which role that means only somebody says who holds all of that role's
- * permissions (group_role_set). The bindings of members have the source 'group' and follow: into the group, the role is there; out of
+ * permissions (group_role_set). The bindings of members have the source 'scim' and follow
+ * ('group' are those of a sign-on provider's claims, which only that follows): into the group, the role is there; out of
  * it, or the mapping gone, it is taken back, unless another group gives it too. What was granted directly is not touched.
  * A change that would leave a person with the compliance officer's role and another, or the tenant without an administrator, is refused.
  * Errors: NOT_FOUND, INVALID (role), FORBIDDEN (names the missing permission), UNPROCESSABLE, CONFLICT. */

@@ -229,6 +229,7 @@ describe('a group', () => {
     expect(await rolesOf(w, one.id)).toEqual([]);
     expect(must(await w.boss.put(`/v1/groups/${group.id}/role`, { role: 'ml-engineer' }, { headers: { 'if-match': '*' } }), 200)).toMatchObject({ role: 'ml-engineer', members: 1 });
     expect(await rolesOf(w, one.id)).toEqual(['ml-engineer']);
+    expect(must(await w.boss.get(`/v1/role-bindings?user_id=${one.id}`), 200).data.map((b: any) => b.source), 'apart from sign-on\'s').toEqual(['scim']);
     must(await w.scim('PATCH', `/Groups/${group.id}`, ops({ op: 'add', path: 'members', value: [{ value: two.id }, { value: one.id }] })), 200);
     expect(await rolesOf(w, two.id)).toEqual(['ml-engineer']);
     expect(must(await w.scim.get(`/Users/${two.id}`), 200).groups).toEqual([{ value: group.id, $ref: `/scim/v2/Groups/${group.id}`, display: 'Engineers' }]);

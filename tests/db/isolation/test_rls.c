@@ -131,6 +131,16 @@ static void fill_federation(struct uuid t)
         " SELECT tenant_id, tenant_id, binding_id, user_id, role FROM role_binding WHERE tenant_id = '%s' LIMIT 1", id, id, id);
 }
 
+static void fill_groups(struct uuid t)
+{
+    char id[UUID_TEXT];
+    uuid_text(t, id);
+    sql("INSERT INTO scim_user (tenant_id, user_id) SELECT tenant_id, user_id FROM app_user WHERE tenant_id = '%s';"
+        "INSERT INTO user_group (tenant_id, group_id, name) VALUES ('%s', '%s', 'g');"
+        "INSERT INTO group_member (tenant_id, group_id, user_id) SELECT tenant_id, tenant_id, user_id FROM app_user WHERE tenant_id = '%s'",
+        id, id, id, id);
+}
+
 static void fill_residency(struct uuid t)
 {
     char id[UUID_TEXT];
@@ -159,6 +169,8 @@ static int setup(void **state)
     fill(b);
     fill_residency(a);
     fill_federation(a);
+    fill_groups(a);
+    fill_groups(b);
     fill_residency(b);
     fill_federation(b);
     struct db_text_rows r = rows_of("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') ORDER BY 1");
