@@ -185,10 +185,10 @@ struct str jws_json_get(const struct jws_object *o, const char *name)
 
 bool jws_json_string(struct arena *a, struct str raw, struct str *ret)
 {
-    struct scan s = { raw.ptr, raw.ptr + raw.len };
     size_t n;
     if (raw.len < 2 || raw.ptr[0] != '"')
         return false;
+    struct scan s = { raw.ptr, raw.ptr + raw.len };
     char *out = arena_try(a, raw.len);
     if (!out || !take_string(&s, out, &n) || s.p != s.end)
         return false;
@@ -208,9 +208,11 @@ bool jws_json_seconds(struct str raw, int64_t *ret)
 
 bool jws_json_strings(struct arena *a, struct str raw, struct str *ret, size_t max, size_t *ret_n)
 {
-    struct scan s = { raw.ptr, raw.ptr + raw.len };
     *ret_n = 0;
-    if (raw.len < 2 || !take(&s, '['))
+    if (raw.len < 2)
+        return false;
+    struct scan s = { raw.ptr, raw.ptr + raw.len };
+    if (!take(&s, '['))
         return false;
     if (take(&s, ']'))
         return true;
