@@ -56,6 +56,8 @@ static enum errc make_headers(struct cli *c, const struct api_req *q, const char
     bool changes = !strcmp(q->method, "PUT") || !strcmp(q->method, "PATCH") || !strcmp(q->method, "DELETE");
     if (q->if_match || changes)
         list[n++] = arena_printf(c->arena, "If-Match: %s", q->if_match ? q->if_match : "*");
+    if (q->range)
+        list[n++] = arena_printf(c->arena, "Range: %s", q->range);
     if (strcmp(q->method, "POST") == 0)
         TRY(make_key(c->arena, &list[n++], e));
     list[n] = NULL;

@@ -17,6 +17,7 @@ struct api_req {
     const char *token;              /* NULL: the profile's */
     const char *last_event_id;      /* NULL or "": none */
     const char *if_match;           /* NULL: none */
+    const char *range;              /* "bytes=N-"; NULL: all */
     bool (*on_data)(void *ctx, const char *p, size_t n);    /* body of a 2xx answer, piece by piece */
     void *ctx;
     int timeout_ms;                 /* 0: 60 s; -1: none */

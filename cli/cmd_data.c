@@ -130,13 +130,6 @@ int cmd_dataset_upload(struct cli *c)
     return rc;
 }
 
-int cmd_audit_export(struct cli *c)
-{
-    const char *path;
-    int rc = rest_path(c, &path);
-    return rc == CLI_OK ? download(c, path, "application/jsonl", c->nargs ? c->args[0] : NULL) : rc;
-}
-
 /* Sums are a call like any other; the attempts themselves come as a file. */
 int cmd_usage(struct cli *c)
 {

@@ -82,6 +82,8 @@ static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 #define REASON_FLAG { "reason", 0, "TEXT", "Why; shown with the machine", NULL }
 #define ISSUER_COLUMNS "issuer_id:ID name:NAME issuer:ISSUER audience:AUDIENCE state:STATE +single_use:ONCE +jwks_uri:KEYS created_at:CREATED"
 #define IDP_COLUMNS "provider_id:ID name:NAME issuer:ISSUER client_id:CLIENT state:STATE +create_users:CREATES +groups_claim:GROUPS created_at:CREATED"
+#define HOLD_COLUMNS "hold_id:ID state:STATE reason:REASON subject_id:USER +about_tenant:TENANT +from_at:FROM +until_at:UNTIL created_at:CREATED"
+#define KEEP_COLUMNS "class:CLASS zone:ZONE keep_days:DAYS set_at:SET"
 #define DEV_FLAGS \
     { "data", 0, "DIR", "Data folder ($XDG_DATA_HOME/falaj; root: /var/lib/falaj-dev)", NULL }
 
@@ -390,8 +392,40 @@ const struct command command_table[] = {
     { "audit", "events", "", 0, 0, FLAGS({ "after", 0, "N", "Only entries after this number", NULL }, LIMIT_FLAG), run_rest, "List audit entries", NULL, CMD_LIST | CMD_AFTER, NULL, "GET", "/v1/audit/events",
       "after=after", NULL, "tseq:ENTRY event.code:CODE event.action:ACTION event.actor.id:ACTOR event.outcome:OUTCOME event_id:ID" },
     { "audit", "head", "", 0, 0, NULL, run_rest, "Show the newest signed head of the log", NULL, 0, NULL, "GET", "/v1/audit/head", NULL, NULL, "size:SIZE root:ROOT" },
-    { "audit", "export", "[FILE]", 0, 1, FLAGS({ "from", 0, "N", "First entry", NULL }, { "to", 0, "N", "Last entry", NULL }), cmd_audit_export,
-      "Export the log with its proofs", "Verify it with 'falaj audit verify' or falaj-verify; both need no network.", 0, NULL, "GET", "/v1/audit/export", "from=from to=to" },
+    { "audit", "export", "[FILE]", 0, 1,
+      FLAGS({ "format", 0, "FORMAT", "jsonl is the bundle that verifies; the others are renderings (jsonl)", "jsonl|ocsf|cef|syslog|csv|summary|summary-html" },
+            { "since", 0, "EXPORT", "Only what is newer than this export, with the proof that nothing older was changed", NULL },
+            { "from", 0, "TIME", "Only events from this time on (RFC 3339)", NULL }, { "until", 0, "TIME", "Only events before this time", NULL },
+            { "actor", 0, "WHO", "Only acts of this user (usr_…) or kind of actor", NULL },
+            { "action", 0, "ACTION", "Only this action; with a dot at its end all that begin so", NULL },
+            { "resource", 0, "WHAT", "Only about this resource or kind", NULL }, { "resume", 0, "EXPORT", "Go on with a download of FILE that broke off", NULL }),
+      cmd_audit_export, "Export the log with its proofs", "Verify it with 'falaj audit verify' or falaj-verify; both need no network.\n"
+      "  falaj audit export log.jsonl\n  falaj audit export jobs.jsonl --action job. --from 2026-01-01T00:00:00Z", 0, NULL,
+      "POST", "/v1/audit/exports", NULL, "format=format since_export=since from=from to=until actor=actor action=action resource=resource" },
+    { "audit", "exports", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List exports, newest first", NULL, CMD_LIST, NULL, "GET", "/v1/audit/exports", NULL, NULL,
+      "export_id:ID format:FORMAT from_tseq:FROM to_tseq:TO size_bytes:BYTES +filter:FILTER +since_export:SINCE created_at:CREATED" },
+    { "audit", "heads", "", 0, 0, FLAGS({ "after", 0, "SIZE", "Only heads of more entries", NULL }, LIMIT_FLAG), run_rest, "List signed heads, oldest first", NULL, CMD_LIST,
+      NULL, "GET", "/v1/audit/heads", "after=after", NULL, "size:SIZE signed_at:SIGNED key_id:KEY +signature:SIGNATURE" },
+    { "audit", "proof", "ENTRY SIZE", 2, 2, NULL, run_rest, "Prove that an entry is in the tree of the signed head of SIZE entries", NULL, 0, NULL, "GET",
+      "/v1/audit/proofs/inclusion", "tseq=@0 size=@1", NULL, "from:ENTRY to:SIZE proof:PROOF" },
+    { "audit", "extends", "FROM TO", 2, 2, NULL, run_rest, "Prove that the tree of TO entries extends the tree of FROM entries", NULL, 0, NULL, "GET",
+      "/v1/audit/proofs/consistency", "from=@0 to=@1", NULL, "from:FROM to:TO proof:PROOF" },
+    { "audit", "reconcile", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "Show what comparing the access log with the audit log found, day by day",
+      "The comparisons stand in the platform's log: for its compliance officers.", CMD_LIST | CMD_AFTER, NULL, "GET", "/v1/audit/events?action=audit.reconcile", NULL, NULL,
+      "tseq:ENTRY event.outcome:OUTCOME event.details.lines:LINES event.details.audited:AUDITED event.details.missing:MISSING event.details.missing_1:FIRST" },
+    { "audit", "holds", "", 0, 0, FLAGS({ "state", 0, "STATE", "Only holds in this state", "ACTIVE|LIFTED" }, LIMIT_FLAG), run_rest, "List legal holds", NULL, CMD_LIST, NULL, "GET",
+      "/v1/audit/holds", "state=state", NULL, HOLD_COLUMNS },
+    { "audit", "hold", "REASON", 1, 1,
+      FLAGS({ "user", 0, "USER", "Only what this person did (usr_…)", NULL }, { "tenant", 0, "TENANT", "For the platform: the tenant it is about (tnt_…)", NULL },
+            { "from", 0, "TIME", "Only events from this time on", NULL }, { "until", 0, "TIME", "Only events before this time", NULL }),
+      run_rest, "Place a legal hold", "  falaj audit hold 'case 2026/17' --user usr_…", 0, NULL, "POST", "/v1/audit/holds", NULL,
+      "reason=@0 subject_id=user tenant_id=tenant from=from to=until", HOLD_COLUMNS },
+    { "audit", "lift", "HOLD REASON", 2, 2, NULL, run_rest, "Ask for a hold to be lifted; two others approve", NULL, 0, NULL, "POST", "/v1/audit/holds/{0}/lift", NULL,
+      "reason=@1", APPROVAL_COLUMNS },
+    { "audit", "retention", "", 0, 0, NULL, run_rest, "Show how long the content of events is kept", NULL, 0, NULL, "GET", "/v1/audit/retention", NULL, NULL, KEEP_COLUMNS },
+    { "audit", "keep", "CLASS DAYS", 2, 2, FLAGS({ "zone", 0, "ZONE", "For the platform: the least term in this zone", NULL }), run_rest,
+      "Set how long a class of events is kept", "CLASS is the middle of the event's code, such as JOB, or '*'.", 0, NULL, "PUT", "/v1/audit/retention", NULL,
+      "class=@0 #keep_days=@1 zone=zone", KEEP_COLUMNS },
     { "audit", "verify", "BUNDLE", 1, 1,
       FLAGS({ "key", 0, "FILE", "Public key of the zone that must have signed (PEM, base64 or hex); may be repeated by one file with several lines", NULL },
             { "allow-dropped", 0, NULL, "Accept entries whose text retention has dropped", NULL }),

@@ -81,7 +81,7 @@ CREATE TABLE audit_subject_key (
 CREATE TABLE audit_export (
   tenant_id     uuid NOT NULL REFERENCES tenant,
   export_id     uuid NOT NULL,
-  format        text NOT NULL CHECK (format IN ('jsonl', 'ocsf', 'cef', 'syslog', 'csv', 'summary')),
+  format        text NOT NULL CHECK (format IN ('jsonl', 'ocsf', 'cef', 'syslog', 'csv', 'summary', 'summary-html')),
   filter        text,                                 -- canonical (audit/filter.h); NULL: everything
   from_tseq     bigint NOT NULL,
   to_tseq       bigint NOT NULL,

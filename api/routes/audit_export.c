@@ -17,7 +17,7 @@
 
 enum { HEAD_WAIT_MS = 3000, HEAD_STEP_MS = 50, HEAD_PARK_MS = 800, STREAM_BYTES = 4 << 20, PIECE_BYTES = 1 << 20, ROOM_STEP_MS = 5,
        ROOM_WAIT_MS = 30000 };
-static const char *const format_names[] = { "jsonl", "ocsf", "cef", "syslog", "csv", "summary", NULL };
+static const char *const format_names[] = { "jsonl", "ocsf", "cef", "syslog", "csv", "summary", "summary-html", NULL };
 
 struct export_in { int64_t from, to; };
 SCHEMA_OF(export_in, "Which part", FIELD(export_in, from, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "First number; 0: 1"),

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // audit.test.ts - the audit log over HTTP: what is searched and proven (by code of this file alone), exported and resumed, held and erased.
+import { execFile } from 'node:child_process';
 import { createHash, createPublicKey, verify } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, inject, test } from 'vitest';
 import { until } from './client.ts';
-import { api, makeTenant, must, type Api, type Ready } from './harness.ts';
+import { api, binary, makeTenant, must, type Api, type Ready } from './harness.ts';
 
 const ready: Ready = inject('falaj');
 let owner: Api, officer: Api, second: Api, third: Api, engineer: any, tenantId: string;
@@ -91,7 +96,7 @@ test('an address is sealed in the log, shown to who may, found by its value', as
   expect((await owner.post('/v1/audit/hmac-test', { value: '127.0.0.1' })).status).toBe(403);
 });
 
-test.each(['jsonl', 'ocsf', 'cef', 'syslog', 'csv', 'summary'])('an export as %s is resumed byte for byte', async (format) => {
+test.each(['jsonl', 'ocsf', 'cef', 'syslog', 'csv', 'summary', 'summary-html'])('an export as %s is resumed byte for byte', async (format) => {
   const job = must(await officer.post('/v1/audit/exports', { format }), 202);
   const path = `/v1/audit/exports/${job.export_id}/content`;
   const whole = await officer.get(path);
@@ -108,6 +113,47 @@ test.each(['jsonl', 'ocsf', 'cef', 'syslog', 'csv', 'summary'])('an export as %s
   expect((await officer.get(path, { headers: { range: 'bytes=999999999-' } })).status).toBe(416);
   expect((await engineer.call.get(path)).status).toBe(403);
 }, 30_000);
+
+function falaj(args: string[], env: Record<string, string>): Promise<{ code: number; out: string; err: string }> {
+  return new Promise((done) =>
+    execFile(binary('falaj'), args, { env: { ...process.env, ...env } }, (e, out, err) => done({ code: e ? Number(e.code) : 0, out, err })),
+  );
+}
+
+test('falaj audit export goes on where its connection broke, and what it wrote verifies', async () => {
+  const to = new URL(ready.api_url), dir = mkdtempSync(join(tmpdir(), 'export-')), file = join(dir, 'log.jsonl');
+  let cuts = 0;
+  const proxy = createServer((near) => {
+    const far = connect(Number(to.port), to.hostname);
+    let passed = 0;
+    near.on('error', () => far.destroy()).on('close', () => far.destroy()).pipe(far);
+    far.on('error', () => near.destroy()).on('close', () => near.destroy());
+    far.on('data', (piece: Buffer) => {
+      passed += piece.length;
+      near.write(passed > 6000 && cuts < 2 ? piece.subarray(0, 2000) : piece);
+      if (passed > 6000 && cuts < 2) cuts++, near.end(() => far.destroy());
+    });
+  }).listen(0, '127.0.0.1');
+  await new Promise((done) => proxy.once('listening', done));
+  const token = must(await owner.post('/v1/api-tokens', { name: 'cli', user_id: (await member('compliance-officer', 'exporter')).user.user_id }), 201).token;
+  const env = { FALAJ_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, FALAJ_TOKEN: token };
+  const first = await falaj(['audit', 'export', file], env);
+  expect(first.err).toMatch(/bytes written to/);
+  expect(cuts).toBe(2);
+  expect(readdirSync(dir)).toEqual(['log.jsonl']); // no part is left
+  expect((await falaj(['audit', 'verify', file], env)).out).toMatch(/whole and as signed/);
+  const since = /export (exp_[0-9a-f]+)/.exec(first.err)![1]!;
+  const some = join(dir, 'jobs.jsonl'), newer = join(dir, 'newer.jsonl');
+  expect((await falaj(['audit', 'export', some, '--action', 'job.submit'], env)).code).toBe(0);
+  expect(JSON.parse(readFileSync(some, 'utf8').split('\n')[0]!)).toMatchObject({ mode: 'selection', count: 5, filter: { action: 'job.submit' } });
+  expect((await falaj(['audit', 'verify', some], env)).code).toBe(0);
+  expect((await falaj(['audit', 'export', newer, '--since', since], env)).code).toBe(0);
+  expect((await falaj(['audit', 'verify', newer], env)).code).toBe(0);
+  for (const words of [['heads'], ['holds'], ['retention'], ['exports'], ['reconcile'], ['proof', '1', '1'], ['hold', 'case 8', '--user', engineer.user.user_id]])
+    expect((await falaj(['audit', ...words], env)).code, words.join(' ')).toBe(0);
+  proxy.close();
+  rmSync(dir, { recursive: true });
+}, 60_000);
 
 test('a held person is not erased; two others lift the hold; erased fields stay proven and unreadable', async () => {
   const person = await member('viewer', 'leaver');
