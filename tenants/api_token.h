@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api_token.h - access tokens of users: made, shown once, listed, rotated, revoked. Only the SHA-256 of a token is kept.
  *
- * Own tokens need token:own, those of others token:manage, those of a service account that one has made token:service. Nothing a token
+ * Own tokens need token:own, those of others token:manage, those of a service account that one has made token:service. A token of another
+ * user is made or rotated only by who holds every permission of that user, there and as long; people get theirs by invitation. Nothing a token
  * is limited to (scopes, networks, zones) can be widened with it: what it makes or rotates is within its own limits.
  * Rotation makes a successor with the same limits; the old one ends after the overlap.
  * Errors: NOT_FOUND, FORBIDDEN, INVALID (unknown scope or zone), CONFLICT (rotating what has ended). */

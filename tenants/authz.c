@@ -273,14 +273,21 @@ static bool covers(const struct binding *b, const struct binding *wanted, int64_
            (!b->cidrs.n || has_address(b->cidrs, ctx->source_ip));
 }
 
-bool authz_may_grant(const struct principal *granter, const struct binding *wanted, const struct authz_context *ctx,
-                     enum permission *ret_missing)
+/* What the granter holds wherever and whenever `wanted` would hold. */
+static perm_set held_over(const struct principal *granter, const struct binding *wanted, const struct authz_context *ctx)
 {
     const struct binding *b = granter->bindings.items;
     perm_set held = granter->bindings.n ? 0 : granter->permissions;
     for (size_t i = 0; i < granter->bindings.n; i++)
         if (covers(&b[i], wanted, granter->mfa_us, ctx))
             held |= binding_permissions(&b[i]) & granter->scopes;
+    return held;
+}
+
+bool authz_may_grant(const struct principal *granter, const struct binding *wanted, const struct authz_context *ctx,
+                     enum permission *ret_missing)
+{
+    perm_set held = held_over(granter, wanted, ctx);
     /* What every role may do for itself is no power to give away. */
     perm_set missing = binding_permissions(wanted) & ~held & ~PERM_BIT(PERM_TOKEN_OWN);
     if (wanted->role == ROLE_COMPLIANCE_OFFICER || wanted->role == ROLE_ZONE_OPERATOR)
@@ -293,6 +300,15 @@ bool authz_may_grant(const struct principal *granter, const struct binding *want
         return true;
     *ret_missing = perm_first(missing);
     return false;
+}
+
+bool authz_may_act_as(const struct principal *maker, const struct binding *wanted, const struct authz_context *ctx,
+                      enum permission *ret_missing)
+{
+    perm_set missing = binding_permissions(wanted) & ~held_over(maker, wanted, ctx);
+    if (missing)
+        *ret_missing = perm_first(missing);
+    return !missing;
 }
 
 bool role_fits(enum role r, bool is_platform)

@@ -73,6 +73,10 @@ perm_set binding_always(const struct binding *b);
  * than it holds it. *ret_missing: the first permission that it does not hold so. */
 bool authz_may_grant(const struct principal *granter, const struct binding *wanted, const struct authz_context *ctx,
                      enum permission *ret_missing);
+/* May the maker hold a credential of someone who has the binding `wanted`? Only with all that it gives, held as above. The exceptions for
+ * appointing officers and operators do not count here: who appoints does not act for whom it appoints. */
+bool authz_may_act_as(const struct principal *maker, const struct binding *wanted, const struct authz_context *ctx,
+                      enum permission *ret_missing);
 /* A role is bound where roles.def says. */
 bool role_fits(enum role r, bool is_platform);
 bool role_fits_place(enum role r, enum binding_place place, bool is_platform);

@@ -58,7 +58,11 @@ static const struct stmt binding_admins = { .name = "binding_admins", .params = 
 static const struct stmt tenant_rev = { .name = "tenant_rev", .params = "u", .card = CARD_NONE, .sql =
     "UPDATE tenant SET authz_rev = authz_rev + 1 WHERE tenant_id = $1" };
 
-const struct stmt *const binding_stmts[] = { &binding_insert, &binding_delete, &binding_list, &binding_target, &binding_admins, &tenant_rev, NULL };
+static const struct stmt binding_end_tokens = { .name = "binding_end_tokens", .params = "uu", .card = CARD_NONE, .sql =
+    "UPDATE api_token SET revoked_at = clock_timestamp() WHERE tenant_id = $1 AND user_id = $2 AND revoked_at IS NULL" };
+
+const struct stmt *const binding_stmts[] = { &binding_insert, &binding_delete, &binding_list, &binding_target, &binding_admins, &tenant_rev,
+                                             &binding_end_tokens, NULL };
 
 void binding_lock(struct work *w)
 {
@@ -158,7 +162,12 @@ enum errc binding_grant(struct work *w, const struct binding_new *in, struct rol
         A_TEXT(binding_place_names[b.place]), A_STR(in->source.ptr ? in->source : STR("direct"))), ret, e);
     if (rc == ERR_EXISTS)
         return FAIL(e, EXISTS, "The user holds that role there already");
-    return rc;
+    TRY(rc);
+    struct authz_context ctx = { .now_us = w->now_us, .source_ip = w->source_ip };
+    enum permission missing;
+    if (!authz_may_act_as(w->principal, &b, &ctx, &missing))
+        db_queue(w->tx, &binding_end_tokens, ARGS(A_UUID(w->tenant_id), A_UUID(in->user_id)), false);
+    return ERR_OK;
 }
 
 enum errc role_grant(struct work *w, struct uuid user_id, struct str role, struct role_binding *ret, struct err *e)

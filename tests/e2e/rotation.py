@@ -15,7 +15,7 @@
 Exit status: 0 all held, 1 something did not, 77 the memory of other processes cannot be read here (the rest was done)."""
 import argparse, base64, csv, ctypes, io, os, random, subprocess, sys, threading, time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
-from platform_falaj import Api, Platform, log
+from platform_falaj import Api, Platform, log, person
 
 ZONE = "ae-dxb-1"
 ROOTS_MAX = 10     # a key file holds 16 versions of the root
@@ -80,11 +80,6 @@ class Load:
             if len(self.uploads) % 10 == 1:
                 self.must("POST", "/v1/jobs", {"name": "t", "kind": "train", "spec": {
                     "dataset_id": self.data, "dataset_version": version, "family": "mlp", "hidden": [4], "epochs": 1, "seed": 1}})
-
-
-def officer(api, name, role):
-    user = api.must("POST", "/v1/users", {"name": name, "roles": [role]})
-    return Api(api.url, api.must("POST", "/v1/api-tokens", {"name": name, "user_id": user["user_id"]})["token"])
 
 
 def approve(approver, request):
@@ -245,7 +240,7 @@ def text_is_clean(p):
 
 def shred(p, load, custodian, auditor):
     tenant = load.api
-    watcher = officer(tenant, "shred-officer", "compliance-officer")
+    watcher = person(tenant, "shred-officer", "compliance-officer")
     backup = p.sql("CREATE TABLE IF NOT EXISTS backup_key AS SELECT * FROM tenant_key")
     approve(watcher, tenant.must("POST", f"/v1/keys/{ZONE}/destroy", {"reason": "the tenant leaves"}))
     version, _ = load.uploads[-1]
@@ -285,7 +280,7 @@ def main():
     a = a.parse_args()
     p = Platform()
     p.zone()
-    custodian, auditor = officer(p.admin, "second-custodian", "zone-operator"), officer(p.admin, "auditor", "compliance-officer")
+    custodian, auditor = person(p.admin, "second-custodian", "zone-operator"), person(p.admin, "auditor", "compliance-officer")
     loads = [Load(p, *p.tenant(f"tenant-{i}")) for i in range(a.tenants)]
     p.wait_node()
     faults = rotate_under_load(p, loads, custodian, a.seconds)

@@ -9,12 +9,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, inject, test } from 'vitest';
 import { until } from './client.ts';
-import { api, binary, makeTenant, must, type Api, type Ready } from './harness.ts';
+import { api, binary, makePerson, makeTenant, must, type Api, type Ready } from './harness.ts';
 
 const ready: Ready = inject('falaj');
 let owner: Api, officer: Api, second: Api, third: Api, engineer: any, tenantId: string;
 
 async function member(role: string, name: string): Promise<{ user: any; call: Api }> {
+  if (role === 'compliance-officer') {
+    const person = await makePerson(ready, owner, role, name);
+    return { user: person, call: person.api };
+  }
   const user = must(await owner.post('/v1/users', { name, roles: [role] }), 201);
   return { user, call: api(ready, must(await owner.post('/v1/api-tokens', { name, user_id: user.user_id }), 201).token) };
 }

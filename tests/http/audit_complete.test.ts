@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { fetchDocument, isPublic, isWorkerRoute, jsonBody, operations, sample, samplePath, type Document, type Operation } from './contract.ts';
-import { api, makeTenant, makeZone, must, startPlatform, type Api, type Platform, type Ready, type Reply } from './harness.ts';
+import { api, makePerson, makeTenant, makeZone, must, startPlatform, type Api, type Platform, type Ready, type Reply } from './harness.ts';
 
 const ready: Ready = inject('falaj');
 const doc: Document = await fetchDocument(ready);
@@ -23,12 +23,8 @@ beforeAll(async () => {
   const tenant = await makeTenant(ready);
   admin = api(ready, ready.admin_token);
   owner = tenant.api;
-  for (const role of ['viewer', 'compliance-officer']) {
-    const user = must(await owner.post('/v1/users', { name: `audit-${role}`, roles: [role] }), 201);
-    const call = api(ready, must(await owner.post('/v1/api-tokens', { name: 'audit', user_id: user.user_id }), 201).token);
-    if (role === 'viewer') viewer = call;
-    else officer = call;
-  }
+  viewer = (await makePerson(ready, owner, 'viewer')).api;
+  officer = (await makePerson(ready, owner, 'compliance-officer')).api;
 }, 60_000);
 
 /** Events of a request in a log, once they are numbered. */

@@ -2,7 +2,7 @@
 // auth_glass.test.ts - the account behind glass: two custodians, one session, an hour, no tenant's content, every act flagged. A few seconds.
 import { beforeAll, expect, inject, test } from 'vitest';
 import { psql } from './client.ts';
-import { api, must, problemOf, type Api, type Ready, type Reply } from './harness.ts';
+import { api, makePerson, must, problemOf, type Api, type Ready, type Reply } from './harness.ts';
 
 const ready: Ready = inject('falaj');
 const first = api(ready, ready.admin_token), nobody = api(ready, null);
@@ -51,8 +51,7 @@ test('two custodians open it for the one who asked, once', async () => {
 
 test('it is not for tenants, unknown zones or people without the keys', async () => {
   expect((await first.post('/v1/auth/break-glass', { zone: 'no-such-zone', reason: 'x' })).status).toBe(422);
-  const user = must(await first.post('/v1/users', { name: `nobody-${Math.random()}`, roles: ['compliance-officer'] }), 201);
-  const officer = api(ready, must(await first.post('/v1/api-tokens', { name: 'glass', user_id: user.user_id }), 201).token);
+  const { api: officer } = await makePerson(ready, first, 'compliance-officer');
   expect((await officer.post('/v1/auth/break-glass', { zone: ready.zone, reason: 'x' })).status).toBe(403);
   for (const password of ['', 'break-glass', 'a heron by the water wheel'])
     expect([400, 401]).toContain((await nobody.post('/v1/auth/login', { tenant: 'platform', name: `break-glass-${ready.zone}`, password })).status);

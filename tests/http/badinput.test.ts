@@ -8,7 +8,7 @@ import {
   deref, fetchDocument, isPublic, isWorkerRoute, jsonBody, operations, sample, samplePath, speaksProblems, typeOf,
   type Document, type Operation, type Schema,
 } from './contract.ts';
-import { api, makeTenant, must, problemOf, type Api, type Options, type Ready, type Reply } from './harness.ts';
+import { api, makePerson, makeTenant, problemOf, type Api, type Options, type Ready, type Reply } from './harness.ts';
 
 const ready: Ready = inject('falaj');
 const doc: Document = await fetchDocument(ready);
@@ -105,8 +105,7 @@ function outsideOf(schema: Schema): unknown[] {
 beforeAll(async () => {
   admin = api(ready, ready.admin_token);
   tenant = (await makeTenant(ready)).api;
-  const user = must(await tenant.post('/v1/users', { name: 'officer', roles: ['compliance-officer'] }), 201);
-  officer = api(ready, must(await tenant.post('/v1/api-tokens', { name: 'officer', user_id: user.user_id }), 201).token);
+  officer = (await makePerson(ready, tenant, 'compliance-officer', 'officer')).api;
   before = await counts();
   expect(Object.keys(before).length).toBeGreaterThan(5);
 });

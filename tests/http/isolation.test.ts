@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { deref, fetchDocument, isPublic, isWorkerRoute, jsonBody, operations, sample, type Document, type Operation, type Schema } from './contract.ts';
-import { api, makeTenant, makeZone, must, waitJob, type Api, type Options, type Ready, type Reply } from './harness.ts';
+import { api, makePerson, makeTenant, makeZone, must, waitJob, type Api, type Options, type Ready, type Reply } from './harness.ts';
 
 const ready: Ready = inject('falaj');
 const doc: Document = await fetchDocument(ready);
@@ -36,6 +36,7 @@ const nobody = api(ready, null);
 let probes = 0;
 
 async function role(side: { api: Api }, name: string): Promise<Api> {
+  if (name === 'compliance-officer') return (await makePerson(ready, side.api, name)).api;
   const user = must(await side.api.post('/v1/users', { name: `${name}-${Math.random()}`, roles: [name] }), 201);
   return api(ready, must(await side.api.post('/v1/api-tokens', { name: 'x', user_id: user.user_id }), 201).token);
 }

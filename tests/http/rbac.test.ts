@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { fetchDocument, isPublic, isWorkerRoute, operations, samplePath, type Document, type Operation } from './contract.ts';
-import { api, binary, makeTenant, must, type Api, type Ready } from './harness.ts';
+import { api, binary, makePerson, makeTenant, must, type Api, type Ready } from './harness.ts';
 
 const ready: Ready = inject('falaj');
 const doc: Document = await fetchDocument(ready);
@@ -24,6 +24,7 @@ for (const line of lines) {
 
 const PLATFORM = ['platform-admin', 'zone-operator'];
 const TENANT = ['compliance-officer', 'tenant-admin', 'ml-engineer', 'viewer', 'service-account', 'provisioner'];
+const APPOINTED = ['compliance-officer', 'zone-operator'];   // administrators hold less, and make no tokens for them
 const callers: Record<string, Api> = {};
 
 beforeAll(async () => {
@@ -31,6 +32,10 @@ beforeAll(async () => {
   const tenant = await makeTenant(ready);
   for (const [from, roles] of [[admin, PLATFORM], [tenant.api, TENANT]] as const) {
     for (const role of roles) {
+      if (APPOINTED.includes(role)) {
+        callers[role] = (await makePerson(ready, from, role)).api;
+        continue;
+      }
       const user = must(await from.post('/v1/users', { name: `rbac-${role}-${Math.random()}`, roles: [role] }), 201);
       callers[role] = api(ready, must(await from.post('/v1/api-tokens', { name: 'rbac', user_id: user.user_id }), 201).token);
     }
@@ -83,6 +88,21 @@ describe('grants', () => {
     const reply = await callers['tenant-admin']!.post('/v1/role-bindings', { user_id: user.user_id, role: 'viewer' });
     expect(reply.status).toBe(409);
   });
+  test('nobody makes a token of who may more, and an appointment ends the tokens made before it', async () => {
+    for (const [by, role] of [['tenant-admin', 'compliance-officer'], ['platform-admin', 'compliance-officer'], ['platform-admin', 'zone-operator']] as const) {
+      const from = callers[by]!;
+      const user = must(await from.post('/v1/users', { name: `t-${Math.random()}` }), 201);
+      const early = must(await from.post('/v1/api-tokens', { name: 'early', user_id: user.user_id }), 201);
+      expect((await api(ready, early.token).get('/v1/me')).status).toBe(200);
+      must(await from.post('/v1/role-bindings', { user_id: user.user_id, role }), 201);
+      const reply = await from.post('/v1/api-tokens', { name: 'late', user_id: user.user_id });
+      expect(reply.status).toBe(403);
+      expect(reply.text).toMatch(/this user holds the permission [a-z]+:[a-z-]+/);
+      expect((await from.post(`/v1/api-tokens/${early.token_id}/rotate`, { overlap_seconds: 60 })).status).toBeGreaterThanOrEqual(403);
+      for (const until = Date.now() + 5000; (await api(ready, early.token).get('/v1/me')).status !== 401; await new Promise((d) => setTimeout(d, 100)))
+        expect(Date.now(), 'the early token still works').toBeLessThan(until);
+    }
+  }, 30_000);
   test('a revoked token is dead within 5 s, a scoped one does less', async () => {
     const made = must(await callers['ml-engineer']!.post('/v1/api-tokens', { name: 'scoped', scopes: ['job:read'] }), 201);
     const scoped = api(ready, made.token);

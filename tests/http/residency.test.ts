@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { digitsCsv, upload } from './client.ts';
-import { api, makeTenant, must, problemOf, startPlatform, waitJob, type Api, type Platform, type Ready } from './harness.ts';
+import { api, makePerson, makeTenant, must, problemOf, startPlatform, waitJob, type Api, type Platform, type Ready } from './harness.ts';
 
 const AE = 'ae-dxb-1';
 const DE = 'de-fra-1';
@@ -33,6 +33,7 @@ const law = {
 };
 
 async function person(owner: Api, role: string): Promise<Api> {
+  if (role === 'compliance-officer') return (await makePerson(ready, owner, role)).api;
   const user = must(await owner.post('/v1/users', { name: `${role}-${Math.random().toString(36).slice(2)}`, roles: [role] }), 201);
   return api(ready, must(await owner.post('/v1/api-tokens', { name: 'x', user_id: user.user_id }), 201).token);
 }

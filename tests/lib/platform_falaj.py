@@ -18,7 +18,7 @@ class Api:
 
     def __init__(self, url, token):
         u = urllib.parse.urlsplit(url)
-        self.url, self.host, self.port, self.token, self.conn = url, u.hostname, u.port, token, None
+        self.url, self.host, self.port, self.token, self.conn, self.cookie = url, u.hostname, u.port, token, None, ""
 
     def move(self, url):
         """The platform may come back under another address."""
@@ -26,7 +26,7 @@ class Api:
             self.__init__(url, self.token)
 
     def call(self, method, path, body=None, key=None, headers=None, raw=False, timeout=30):
-        h = {"Authorization": "Bearer " + self.token}
+        h = {"Authorization": "Bearer " + self.token} if self.token else {}
         data = None
         if body is not None:
             data = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -41,6 +41,7 @@ class Api:
                 self.conn.request(method, path, data, h)
                 r = self.conn.getresponse()
                 text = r.read()
+                self.cookie = (r.getheader("Set-Cookie") or "").split(";")[0]
                 return r.status, (text if raw else json.loads(text) if text else None)
             except (OSError, http.client.HTTPException):
                 self.conn.close()
@@ -62,6 +63,17 @@ class Api:
             if status not in (429, 503, 504) or time.time() > until:
                 raise RuntimeError(f"{method} {path}: {status} {answer}")
             time.sleep(0.05)
+
+
+def person(api, name, role):
+    """A new person as people come in: invited by `api`, with a password, signed in, and with a token made by themselves."""
+    password, nobody = "a heron by the water wheel", Api(api.url, "")
+    token = api.must("POST", "/v1/invitations", {"name": name, "roles": [role]})["token"]
+    nobody.must("POST", "/v1/auth/invitations/accept", {"token": token, "password": password})
+    session = nobody.must("POST", "/v1/auth/login", {"tenant": api.must("GET", "/v1/me")["tenant"], "name": name, "password": password})
+    own = nobody.must("POST", "/v1/api-tokens", {"name": name}, headers={
+        "Cookie": nobody.cookie, "X-CSRF-Token": session["csrf_token"], "Sec-Fetch-Site": "same-origin"})
+    return Api(api.url, own["token"])
 
 
 class Platform:

@@ -4,6 +4,8 @@
 #include "tenants/api_token.h"
 #include "tenants/service_account.h"
 #include "tenants/authn.h"
+#include "tenants/binding.h"
+#include "tenants/principal_load.h"
 #include "tenants/user.h"
 
 static struct uuid tenant, admin, engineer;
@@ -12,7 +14,8 @@ static struct principal *boss, *worker;
 static int setup(void **state)
 {
     (void)state;
-    static const struct stmt *const *const lists[] = { api_token_stmts, service_account_stmts, user_stmts, binding_stmts, authn_stmts, NULL };
+    static const struct stmt *const *const lists[] = { api_token_stmts, service_account_stmts, user_stmts, binding_stmts, authn_stmts, principal_stmts,
+                                                      NULL };
     world_new(lists, 2);
     tenant = new_id();
     tenant_make(tenant, "amana");
@@ -92,6 +95,39 @@ static void of_others_only_with_the_permission(void **state)
     unit_drop(w);
 }
 
+static int64_t live_tokens(struct uuid user_id)
+{
+    return NUMBER("SELECT count(*) FROM api_token WHERE user_id = '%s' AND revoked_at IS NULL", hex(user_id));
+}
+
+/* Neither by a token of the officer, nor by one that was made before the appointment, nor by a role that is narrower than the user's. */
+static void nobody_makes_tokens_of_who_may_more(void **state)
+{
+    (void)state;
+    struct api_token t;
+    char text[TOKEN_TEXT];
+    struct role_binding b;
+    struct uuid officer = user_make(tenant, "officer", "compliance-officer"), plain = user_make(tenant, "plain", NULL);
+    struct work *w = unit_open(tenant, boss);
+    REFUSED(api_token_create(w, &(struct api_token_new){ .user_id = officer, .name = STR("x"), .days = 1 }, &t, text, &e), FORBIDDEN);
+    assert_non_null(strstr(e.msg, "tenant:read"));
+    OK(api_token_create(w, &(struct api_token_new){ .user_id = plain, .name = STR("early"), .days = 1 }, &t, text, &e));
+    unit_commit(w);
+    w = unit_open(tenant, boss);
+    OK(role_grant(w, plain, STR("viewer"), &b, &e));
+    unit_commit(w);
+    assert_int_equal(live_tokens(plain), 1);
+    sql("DELETE FROM role_binding WHERE user_id = '%s'", hex(plain));
+    w = unit_open(tenant, boss);
+    OK(role_grant(w, plain, STR("compliance-officer"), &b, &e));
+    unit_commit(w);
+    assert_int_equal(live_tokens(plain), 0);
+    sql("UPDATE api_token SET revoked_at = NULL WHERE user_id = '%s'", hex(plain));
+    w = unit_open(tenant, boss);
+    REFUSED(api_token_rotate(w, t.token_id, 0, 1, &t, text, &e), FORBIDDEN);
+    unit_drop(w);
+}
+
 static void a_limited_token_makes_no_wider_one(void **state)
 {
     (void)state;
@@ -150,7 +186,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shown_once_and_kept_as_a_hash), cmocka_unit_test(services_have_their_own_prefix),
-        cmocka_unit_test(of_others_only_with_the_permission), cmocka_unit_test(a_limited_token_makes_no_wider_one),
+        cmocka_unit_test(of_others_only_with_the_permission),
+        cmocka_unit_test(nobody_makes_tokens_of_who_may_more), cmocka_unit_test(a_limited_token_makes_no_wider_one),
         cmocka_unit_test(revoked_once_and_for_all), cmocka_unit_test(everybody_lists_what_is_theirs),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

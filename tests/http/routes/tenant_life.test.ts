@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tenant_life.test.ts - a tenant is suspended, resumed, deleted by three people, called back, deleted again and removed.
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { api, makeTenant, must, type Api, type Ready } from '../harness.ts';
+import { api, makePerson, makeTenant, must, type Api, type Ready } from '../harness.ts';
 
 const ready: Ready = inject('falaj');
 const admin = api(ready, ready.admin_token);
@@ -9,8 +9,7 @@ const officers: Api[] = [];
 
 beforeAll(async () => {
   for (let i = 0; i < 2; i++) {
-    const user = must(await admin.post('/v1/users', { name: `officer-${Math.random()}`, roles: ['compliance-officer'] }), 201).user_id;
-    officers.push(api(ready, must(await admin.post('/v1/api-tokens', { name: 'x', user_id: user }), 201).token));
+    officers.push((await makePerson(ready, admin, 'compliance-officer')).api);
   }
 }, 30_000);
 

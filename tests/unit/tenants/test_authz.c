@@ -99,6 +99,26 @@ static void nobody_grants_what_they_do_not_hold(void **state)
         assert_false(may_grant(&nobody, (enum role)r, &missing));
 }
 
+/* All pairs again: the exceptions for appointments do not make one act for whom one appoints. */
+static void nobody_acts_as_who_may_more(void **state)
+{
+    (void)state;
+    for (int g = 0; g < ROLE_COUNT; g++)
+        for (int r = 0; r < ROLE_COUNT; r++) {
+            struct principal p = holding(UINT32_C(1) << g);
+            struct binding wanted = { .role = (enum role)r, .place = role_fits((enum role)r, false) ? BOUND_TENANT : BOUND_PLATFORM };
+            enum permission missing = PERM_NONE;
+            perm_set beyond = role_permissions((enum role)r) & ~p.permissions;
+            assert_int_equal(authz_may_act_as(&p, &wanted, &here, &missing), !beyond);
+            assert_true(!beyond || (beyond & PERM_BIT(missing)) != 0);
+        }
+    struct principal boss = holding(R(TENANT_ADMIN));
+    struct binding officer = { .role = ROLE_COMPLIANCE_OFFICER, .place = BOUND_TENANT };
+    enum permission missing;
+    assert_true(authz_may_grant(&boss, &officer, &here, &missing));
+    assert_false(authz_may_act_as(&boss, &officer, &here, &missing));
+}
+
 static void a_scoped_token_grants_no_more_than_its_scopes(void **state)
 {
     (void)state;
@@ -203,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_outside_a_tenant_sees_its_content), cmocka_unit_test(platform_powers_stay_at_the_platform),
         cmocka_unit_test(every_permission_is_held_by_somebody), cmocka_unit_test(nobody_grants_what_they_do_not_hold),
+        cmocka_unit_test(nobody_acts_as_who_may_more),
         cmocka_unit_test(a_scoped_token_grants_no_more_than_its_scopes), cmocka_unit_test(decisions_explain_themselves),
         cmocka_unit_test(open_and_signed_in), cmocka_unit_test(every_decision_is_the_matrix),
         cmocka_unit_test(roles_are_bound_where_they_belong), cmocka_unit_test(names_lead_back),
