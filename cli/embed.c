@@ -9,11 +9,17 @@
     extern const char falaj_embed_##name##_end[] __attribute__((visibility("hidden")))
 
 EMBED(roles, FALAJ_EMBED_ROLES);
+EMBED(superuser, FALAJ_EMBED_SUPERUSER);
 EMBED(digits, FALAJ_EMBED_DIGITS);
 
 struct str embed_roles_sql(void)
 {
     return str_n(falaj_embed_roles, (size_t)(falaj_embed_roles_end - falaj_embed_roles));
+}
+
+struct str embed_superuser_sql(void)
+{
+    return str_n(falaj_embed_superuser, (size_t)(falaj_embed_superuser_end - falaj_embed_superuser));
 }
 
 struct str embed_digits_csv(void)

@@ -4,4 +4,5 @@
 #include "core/base/str.h"
 
 struct str embed_roles_sql(void);
+struct str embed_superuser_sql(void);
 struct str embed_digits_csv(void);

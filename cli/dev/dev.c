@@ -36,6 +36,7 @@ static enum errc start_servers(struct dev *d, struct err *e)
     TRY(postgres_wait(d, e));
     TRY(postgres_setup(d, e));
     TRY(daemons_migrate(d, e));
+    TRY(postgres_guard(d, e));
     TRY(redis_wait(d, e));
     TRY(supervise_start(d, DEV_SCHEDULER, e));
     TRY(daemons_admin_token(d, e));

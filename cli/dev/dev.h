@@ -95,6 +95,7 @@ enum errc postgres_wait(struct dev *d, struct err *e) MUST_CHECK;
 enum errc postgres_setup(struct dev *d, struct err *e) MUST_CHECK;      /* roles, passwords, the database */
 void daemons_describe(struct dev *d);
 enum errc daemons_migrate(struct dev *d, struct err *e) MUST_CHECK;
+enum errc postgres_guard(struct dev *d, struct err *e) MUST_CHECK;      /* after the migrations: what only a superuser may set up */
 enum errc daemons_admin_token(struct dev *d, struct err *e) MUST_CHECK;
 enum errc daemons_wait_api(struct dev *d, struct err *e) MUST_CHECK;
 

@@ -92,3 +92,10 @@ enum errc postgres_setup(struct dev *d, struct err *e)
                                   "falaj_scheduler, falaj_sequencer, falaj_retention", e));
     return ERR_OK;
 }
+
+enum errc postgres_guard(struct dev *d, struct err *e)
+{
+    CLEANUP(db_session_freep) struct db_session *s = NULL;
+    TRY(connect_to(d, "falaj", &s, e));
+    return db_session_exec_script(s, str_z(d->arena, embed_superuser_sql()), e);
+}
