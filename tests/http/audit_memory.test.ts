@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, test } from 'vitest';
 import { psql } from './client.ts';
-import { api, makeTenant, must, type Ready } from './harness.ts';
+import { api, makePerson, makeTenant, must, type Ready } from './harness.ts';
 
 const ready: Ready = inject('falaj');
 const full = !!process.env['FALAJ_AUDIT_FULL'];
@@ -32,8 +32,7 @@ function drain(path: string, token: string): Promise<{ bytes: number; mb: number
 
 test(`an export of ${events} events does not grow falaj-api`, async () => {
   const made = await makeTenant(ready);
-  const user = must(await made.api.post('/v1/users', { name: 'officer', roles: ['compliance-officer'] }), 201);
-  const token = must(await made.api.post('/v1/api-tokens', { name: 'o', user_id: user.user_id }), 201).token;
+  const { token } = await makePerson(ready, made.api, 'compliance-officer');
   const officer = api(ready, token), hex = made.tenant.tenant_id.slice(4);
   const small = must(await officer.post('/v1/audit/exports', { format: 'jsonl' }), 202);
   await drain(`/v1/audit/exports/${small.export_id}/content`, token);
