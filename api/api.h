@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include "api/pipeline.h"
 
+struct console;
 struct job_streams;
 struct serving;
 struct mtls_trust;
@@ -18,6 +19,7 @@ struct api {
     struct listener people_listener, node_listener;
     struct wake_listener *wakes;
     struct job_streams *streams;        /* api/stream.h: open SSE streams of jobs */
+    struct console *console;            /* api/console.h: the built files of the web console; NULL: none */
     struct serving *serving;            /* registry/serving.h: connections to serving workers */
     _Atomic bool draining;
 };

@@ -47,6 +47,7 @@ struct pipeline {
     uint8_t page_key[32];
     struct park *park;
     struct access_log *access_log;          /* NULL: none */
+    const struct console *console;          /* NULL: none */
     _Atomic bool stopping;
 };
 
@@ -57,6 +58,7 @@ struct flight {
     const struct route_match *match;
     struct flight *next;
     bool front_done;
+    bool is_console;                        /* answered by a file of the web console */
     bool zone_later;                        /* authz waits for the zone that the request names */
     bool is_parked;
     struct uuid wake_id;
@@ -93,6 +95,8 @@ void release_denial_note(struct call *c, const struct err *e);
 /* reply.c */
 void flight_fail(struct flight *f, const struct err *e);
 void flight_send(struct flight *f);                     /* f->answer with the row's status */
+/* Where no route has this path: a file of the console, answered here; else the methods of one in f->allow, when there is one. */
+bool flight_console(struct flight *f) MUST_CHECK;
 enum errc flight_encode(struct flight *f, struct err *e) MUST_CHECK;
 void problem_body(struct buf *out, const struct err *e, struct str request_id, struct str instance, bool oip);
 

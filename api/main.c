@@ -10,6 +10,7 @@
  * process ends. A second SIGTERM ends it at once. */
 #include "api/api.h"
 #include "api/bootstrap.h"
+#include "api/console.h"
 #include "api/openapi.h"
 #include "api/stream.h"
 #include "api/trust.h"
@@ -318,6 +319,18 @@ static void drain(struct api *api, const struct config *cfg)
         nanosleep(&step, NULL);
 }
 
+/* A folder that was named and cannot be served as a whole is a mistake that somebody should see at once. */
+static enum errc open_console(struct api *api, const struct config *cfg, struct err *e)
+{
+    size_t bytes;
+    if (!*cfg->api_console_dir)
+        return ERR_OK;
+    TRY(console_open(cfg->api_console_dir, &api->console, e));
+    size_t n = console_count(api->console, &bytes);
+    log_event(LOG_INFO, "api.console", "files", LOG_I(n), "bytes", LOG_I(bytes), NULL);
+    return ERR_OK;
+}
+
 static int serve(struct app *app, struct api *api, const struct redis_opts *redis, struct err *e)
 {
     app->pii = audit_pii_new();
@@ -334,7 +347,10 @@ static int serve(struct app *app, struct api *api, const struct redis_opts *redi
     api->streams = job_streams_new(app);
     api->serving = serving_new(app);
     app->extra = api;
-    struct pipeline_opts po = { app, api->authn, api->sessions, api->rate, (int)cfg->api_threads, gate_pass };
+    if (open_console(api, cfg, e) != ERR_OK)
+        return refuse("console", e);
+    struct pipeline_opts po = { .app = app, .authn = api->authn, .sessions = api->sessions, .rate = api->rate, .threads = (int)cfg->api_threads,
+                                .console = api->console, .gate = gate_pass };
     if (!(api->pipeline = pipeline_new(&po, e)))
         return refuse("routes", e);
     api->people_listener = (struct listener){ api->pipeline, false };
@@ -364,6 +380,7 @@ static void undo(struct app *app, struct api *api)
     pipeline_free(api->pipeline);
     http_server_free(api->people);
     http_server_free(api->nodes);
+    console_free(api->console);
     mtls_trust_free(api->trust);
     job_streams_free(api->streams);
     serving_free(api->serving);

@@ -417,6 +417,8 @@ void pipeline_request(void *ctx, struct http_exchange *x)
     struct err e = { 0 };
     f->match = router_find(&l->pipeline->router, c->request->method, c->request->path, l->is_node, c->captures, c->work.arena, &f->allow);
     if (!f->match) {
+        if (!l->is_node && flight_console(f))
+            return;
         if (f->allow.ptr)
             FAIL(&e, METHOD, "%.*s is not a method of this resource; it has %.*s", STR_ARG(c->request->method_text), STR_ARG(f->allow));
         else
@@ -470,6 +472,7 @@ struct pipeline *pipeline_new(const struct pipeline_opts *o, struct err *e)
     p->gate = o->gate;
     p->sessions = o->sessions;
     p->rate = o->rate;
+    p->console = o->console;
     p->tenant_rule = rule_of(cfg->rate_tenant_per_minute);
     p->principal_rule = rule_of(cfg->rate_principal_per_minute);
     p->address_rule = rule_of(cfg->rate_address_per_minute);

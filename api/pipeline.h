@@ -12,6 +12,7 @@
 
 struct pipeline;
 struct authn;
+struct console;
 struct rate_limiter;
 struct session_authn;
 
@@ -25,6 +26,7 @@ struct pipeline_opts {
     struct session_authn *sessions;
     struct rate_limiter *rate;
     int threads;
+    const struct console *console;  /* borrowed; NULL: no web console */
     gate_fn gate;           /* asked for every call at the worker listener, before anything else; NULL: nobody is */
 };
 

@@ -2,6 +2,8 @@
 /* reply.c - answers: success by the row's schema, errors as application/problem+json (RFC 9457), and the headers both carry. */
 #include "api/access_log.h"
 #include "api/api_int.h"
+#include "api/console.h"
+#include "api/etag.h"
 #include "registry/evidence.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
@@ -47,7 +49,7 @@ static void common(struct flight *f, struct headers *h)
 static void account(struct flight *f, int status, const struct err *e)
 {
     struct call *c = &f->call;
-    const char *route = f->match ? f->match->row->path : "unmatched", *method = http_method_name(c->request->method);
+    const char *route = f->match ? f->match->row->path : f->is_console ? "console" : "unmatched", *method = http_method_name(c->request->method);
     char code[8];
     snprintf(code, sizeof code, "%d", status);
     double seconds = (double)(clock_mono_us(c->work.app->clock) - c->started_mono_us) / 1e6;
@@ -150,6 +152,23 @@ void flight_fail(struct flight *f, const struct err *e)
     buf_release(&body);
 }
 
+bool flight_console(struct flight *f)
+{
+    struct call *c = &f->call;
+    const struct console *console = f->pipeline->console;
+    struct http_response r;
+    if (!console || f->allow.ptr)
+        return false;
+    if (!console_pick(console, c->request, c->work.request_id, &r)) {
+        f->allow = console_has(console, c->request->path) ? STR("GET, HEAD") : STR_NULL;
+        return false;
+    }
+    f->is_console = true;
+    account(f, r.status, NULL);
+    http_reply_kept(c->exchange, &r);
+    return true;
+}
+
 enum errc flight_encode(struct flight *f, struct err *e)
 {
     const struct route *row = f->match->row;
@@ -197,23 +216,6 @@ static struct str next_link(struct flight *f)
     return b.overflow ? STR_NULL : str_dup(c->work.arena, buf_str(&b));
 }
 
-/* If-None-Match is * or a list of tags, compared weakly (RFC 9110, 13.1.2). */
-static bool names_tag(struct str list, struct str tag)
-{
-    struct str one;
-    if (str_starts(tag, "W/"))
-        tag = str_n(tag.ptr + 2, tag.len - 2);
-    for (bool more = list.len > 0; more;) {
-        more = str_cut(list, ',', &one, &list);
-        one = str_trim(one);
-        if (str_starts(one, "W/"))
-            one = str_n(one.ptr + 2, one.len - 2);
-        if (str_eq(one, tag) || str_eq_c(one, "*"))
-            return true;
-    }
-    return false;
-}
-
 void flight_send(struct flight *f)
 {
     struct call *c = &f->call;
@@ -232,7 +234,7 @@ void flight_send(struct flight *f)
         struct str tag = c->etag.ptr ? c->etag
                                      : str_fmt(c->work.arena, "\"v%ld\"", (long)*(int64_t *)field_at(f->match->version, c->out));
         add(&h, "ETag", tag);
-        if (row->method == HTTP_GET && names_tag(http_header_get(c->request, "If-None-Match"), tag)) {
+        if (row->method == HTTP_GET && etag_is_listed(http_header_get(c->request, "If-None-Match"), tag)) {
             status = 304;
             buf_clear(&f->answer);
         }

@@ -93,6 +93,8 @@ const struct command command_table[] = {
             { "port", 0, "N", "Port of the API; 0: any free one (8080, or the next free)", NULL },
             { "slots", 0, "N", "Leases the worker runs at once (as many as cores, at least 8)", NULL },
             { "hsm", 0, NULL, "The zone's keys in a SoftHSM token instead of a file (new data folder)", NULL },
+            { "console", 0, "DIR", "Serve the web console that was built into this folder (the one beside the programs)", NULL },
+            { "no-console", 0, NULL, "Serve no web console", NULL },
             { "json-ready", 0, NULL, "Print one line of JSON when ready", NULL },
             { "detach", 0, NULL, "Return when ready and leave it running", NULL }, { "foreground", 0, NULL, "Stay until interrupted (this is the default)", NULL }),
       cmd_dev, "Run the whole platform on this machine",

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # install-deps.sh - installs what Falaj needs on Debian 12, and nothing that is already there.
 #
-#   deploy/install-deps.sh [--build] [--run] [--test] [--all] [--list]
+#   deploy/install-deps.sh [--build] [--run] [--console] [--test] [--all] [--list]
 #
 # --build  compiler and libraries of the programs    --run   what the daemons need at run time (PostgreSQL, Redis)
-# --test   what tests/run.sh and the benches need beyond both: clang, cmocka, Python, psql, wrk, Node
-# --all    all three (also the default)
+# --console  Node, which builds the web console and is not needed to run it
+# --test   what tests/run.sh and the benches need beyond these: clang, cmocka, Python, psql, wrk, Node, Chromium
+# --all    all of them (also the default)
 # --list   print the packages of the chosen groups and stop
 #
 # Debian starts a PostgreSQL cluster and a Redis server when their packages are installed. Falaj runs its own, so both are
@@ -20,7 +21,10 @@ packages_build=(build-essential gcc cmake ninja-build pkg-config git libmicrohtt
 # shellcheck disable=SC2034
 packages_run=(postgresql-15 redis-server ca-certificates softhsm2)
 # shellcheck disable=SC2034
-packages_test=(libcmocka-dev clang libclang-rt-14-dev llvm python3 perl openssl curl postgresql-client-15 wrk universal-ctags)
+packages_test=(libcmocka-dev clang libclang-rt-14-dev llvm python3 perl openssl curl postgresql-client-15 wrk universal-ctags
+    chromium)
+# shellcheck disable=SC2034
+packages_console=()
 node_minimum=20.19.0
 node_pinned=20.20.2
 npm_pinned=10.9.9 # Debian's 9 is refused by the engines field of a linter of the HTTP tests
@@ -29,24 +33,24 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 say() { printf 'install-deps: %s\n' "$*"; }
 die() { printf 'install-deps: %s\n' "$2" >&2; exit "$1"; }
-usage() { sed -n '3,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 want=() groups=() list=0
 for arg in "$@"; do
     case $arg in
-        --build | --run | --test) groups+=("${arg#--}") ;;
-        --all) groups+=(build run test) ;;
+        --build | --run | --console | --test) groups+=("${arg#--}") ;;
+        --all) groups+=(build run console test) ;;
         --list) list=1 ;;
         -h | --help) usage; exit 0 ;;
         *) usage >&2; die 2 "unknown option '$arg'" ;;
     esac
 done
-[[ ${#groups[@]} -gt 0 ]] || groups=(build run test)
+[[ ${#groups[@]} -gt 0 ]] || groups=(build run console test)
 needs_node=0
 for group in "${groups[@]}"; do
     declare -n packages=packages_$group
     want+=("${packages[@]}")
-    [[ $group != test ]] || needs_node=1
+    [[ $group != test && $group != console ]] || needs_node=1
 done
 if ((list)); then
     printf '%s\n' "${want[@]}" | sort -u

@@ -50,6 +50,7 @@ static enum errc start_servers(struct dev *d, struct err *e)
 static enum errc start(struct dev *d, struct err *e)
 {
     TRY(files_make(d, e));
+    TRY(files_console(d, e));
     TRY(state_lock(d, e));
     state_kill_leftovers(d);
     TRY(sweep_claim(d, e));
@@ -110,6 +111,8 @@ static void tell_ready(struct dev *d, int64_t started_us, int ready_fd)
         fprintf(c->out, "Falaj is ready after %.1f s.\n  API     %s\n  data    %s (logs in %s)\n  token   %s/admin-token (the platform's administrator)\n"
                 "  login   %s/admin-login (its tenant, name and password on a browser)\n",
                 (double)(clock_mono_us(&clock_system) - started_us) / 1e6, d->api_url, d->data, d->logs, d->secrets, d->secrets);
+        if (d->console)
+            fprintf(c->out, "Console %s/ login platform / operator / %s\n", d->api_url, *d->admin_password ? d->admin_password : "(as you changed it)");
         fprintf(c->out, "  stop    falaj dev stop%s\n  remove  falaj dev remove%s\n", data, data);
     }
     fflush(c->out);

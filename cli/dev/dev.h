@@ -38,6 +38,7 @@ struct dev {
     struct cli *c;
     struct arena *arena;
     const char *data, *etc, *secrets, *logs, *pg, *redis, *blobs, *keys, *worker, *tls, *run, *bin, *pg_bin;
+    const char *console;            /* folder of the built web console; NULL: none */
     const char *zone, *account;     /* zone: the first one; account: name, NULL when not root */
     const char *zones[DEV_ZONES];
     int nzones, nchildren;
@@ -54,6 +55,8 @@ struct dev {
 /* files.c: paths, folders, small files */
 enum errc dev_paths(struct dev *d, struct err *e) MUST_CHECK;
 enum errc files_make(struct dev *d, struct err *e) MUST_CHECK;
+/* Finds the built web console, after files_make; d->console stays NULL where there is none. */
+enum errc files_console(struct dev *d, struct err *e) MUST_CHECK;
 /* Written 0600 by rename; owned by uid/gid when we are root. */
 enum errc files_write(struct dev *d, const char *path, struct str text, uid_t uid, gid_t gid, struct err *e) MUST_CHECK;
 /* A file of secrets/, made with 24 random bytes as hex when it is not there. */

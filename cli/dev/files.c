@@ -177,6 +177,41 @@ enum errc dev_paths(struct dev *d, struct err *e)
     return ERR_OK;
 }
 
+/* Installed, beside the binaries of a build, in the build folder, or as the console's own build left it. */
+static const char *built_console(struct dev *d)
+{
+    static const char *const places[] = { "../share/falaj/console", "../console", "../../console", "../../../console/dist" };
+    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+        char *real = realpath(arena_printf(d->arena, "%s/%s", d->bin, places[i]), NULL);
+        const char *found = real ? arena_strndup(d->arena, real, strlen(real)) : NULL;
+        free(real);
+        if (found && access(arena_printf(d->arena, "%s/index.html", found), R_OK) == 0)
+            return found;
+    }
+    return NULL;
+}
+
+enum errc files_console(struct dev *d, struct err *e)
+{
+    const char *asked = cli_flag(d->c, "console");
+    if (cli_has(d->c, "no-console"))
+        return asked ? FAIL(e, INVALID, "--console and --no-console exclude each other") : ERR_OK;
+    if (asked)
+        TRY(absolute(d, asked, &d->console, e));
+    else
+        d->console = built_console(d);
+    /* falaj-api must be able to read what it is given; a folder in somebody's closed home is left out unless it was asked for. */
+    const char *index = d->console ? arena_printf(d->arena, "%s/index.html", d->console) : NULL;
+    bool is_other = d->is_root && d->server_uid != 0;
+    if (!index || (is_other ? account_can(d, index, R_OK) : access(index, R_OK) == 0))
+        return ERR_OK;
+    if (asked)
+        return FAIL(e, INVALID, "%s/index.html is not there, or the account of falaj-api cannot read it", asked);
+    cli_note(d->c, "The web console in %s is closed to the account %s and is not served.", d->console, d->account);
+    d->console = NULL;
+    return ERR_OK;
+}
+
 enum errc files_make(struct dev *d, struct err *e)
 {
     struct stat st;

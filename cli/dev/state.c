@@ -107,6 +107,8 @@ struct str state_ready_json(struct dev *d, bool with_token)
 {
     CLEANUP(buf_releasep) struct buf b = BUF(16384);
     buf_printf(&b, "{\"ready\":true,\"api_url\":\"%s\"", d->api_url);
+    if (d->console)
+        buf_printf(&b, ",\"console_url\":\"%s/\"", d->api_url);
     if (with_token) {
         buf_add_c(&b, ",\"admin_token\":");
         buf_add_json(&b, str_c(d->admin_token ? d->admin_token : ""));

@@ -56,18 +56,35 @@ static void add_header(struct MHD_Response *r, struct str name, struct str value
 struct MHD_Response *response_headers(struct MHD_Response *r, struct str type, const struct http_header *h, size_t n)
 {
     ASSERT(r);
+    static const struct str nosniff = { "X-Content-Type-Options", 22 };
+    bool has_nosniff = false;
     if (type.ptr)
         add_header(r, STR("Content-Type"), type);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        has_nosniff |= str_eq(h[i].name, nosniff);
         add_header(r, h[i].name, h[i].value);
+    }
+    /* Whatever is answered, by whichever path: a browser takes it for what its type says. */
+    if (!has_nosniff)
+        add_header(r, nosniff, STR("nosniff"));
     return r;
+}
+
+static void reply(struct http_exchange *x, const struct http_response *r, enum MHD_ResponseMemoryMode mode)
+{
+    struct MHD_Response *m = MHD_create_response_from_buffer(r->body.len, (void *)(uintptr_t)(r->body.len ? r->body.ptr : ""),
+                                                             r->body.len ? mode : MHD_RESPMEM_PERSISTENT);
+    exchange_answered(x, response_headers(m, r->content_type, r->headers, r->nheaders), r->status);
 }
 
 void http_reply(struct http_exchange *x, const struct http_response *r)
 {
-    struct MHD_Response *m = MHD_create_response_from_buffer(r->body.len, (void *)(uintptr_t)(r->body.len ? r->body.ptr : ""),
-                                                             r->body.len ? MHD_RESPMEM_MUST_COPY : MHD_RESPMEM_PERSISTENT);
-    exchange_answered(x, response_headers(m, r->content_type, r->headers, r->nheaders), r->status);
+    reply(x, r, MHD_RESPMEM_MUST_COPY);
+}
+
+void http_reply_kept(struct http_exchange *x, const struct http_response *r)
+{
+    reply(x, r, MHD_RESPMEM_PERSISTENT);
 }
 
 void http_reply_buf(struct http_exchange *x, int status, struct str content_type, const struct http_header *headers,

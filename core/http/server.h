@@ -98,6 +98,8 @@ const char *http_method_name(enum http_method m);               /* "GET" …; "O
 
 /* Answer, from any thread, exactly once. x must not be touched afterwards. Copies everything. */
 void http_reply(struct http_exchange *x, const struct http_response *r);
+/* The same, but the body is not copied: it must stay as it is until the server is freed. */
+void http_reply_kept(struct http_exchange *x, const struct http_response *r);
 /* The same, but takes the memory of `take` as the body (take becomes empty). headers may be NULL. */
 void http_reply_buf(struct http_exchange *x, int status, struct str content_type, const struct http_header *headers,
                     size_t nheaders, struct buf *take);
