@@ -45,9 +45,10 @@ static void a_seal_opens_at_its_place_only(void **state)
 static void equal_texts_are_sealed_alike_under_one_key(void **state)
 {
     char t1[PII_SEALED_MAX], t2[PII_SEALED_MAX];
-    struct str s1, s2;
+    struct str s1 = STR(""), s2 = STR("");
     (void)state;
-    assert_true(pii_seal(&a, id, "src_ip", STR("10.0.0.1"), t1, &s1) && pii_seal(&a, id, "src_ip", STR("10.0.0.1"), t2, &s2));
+    assert_true(pii_seal(&a, id, "src_ip", STR("10.0.0.1"), t1, &s1));
+    assert_true(pii_seal(&a, id, "src_ip", STR("10.0.0.1"), t2, &s2));
     assert_true(str_eq(s1, s2));
     assert_true(pii_seal(&a, id, "src_ip", STR("10.0.0.2"), t2, &s2));
     assert_false(str_eq(s1, s2));
