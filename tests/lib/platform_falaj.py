@@ -169,6 +169,13 @@ class Platform:
                 env["PGPASSWORD"] = open(path).read().strip()
         return env
 
+    def sql_text(self, text, database="falaj"):
+        """The one value of a query, line breaks and all."""
+        r = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", text], env=self.pg_env(database), capture_output=True, text=True)
+        if r.returncode:
+            raise RuntimeError(r.stderr.strip())
+        return r.stdout.rstrip("\n")
+
     def sql(self, text, database="falaj"):
         r = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", text], env=self.pg_env(database), capture_output=True, text=True)
         if r.returncode:
