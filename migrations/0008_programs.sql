@@ -28,7 +28,8 @@ GRANT UPDATE (last_used_at, last_used_ip) ON api_token TO falaj_system;
 -- ------------------------------------------------------------------------------------------------------------ machines
 -- Why a machine is in the state it is in, as staff gave it.
 ALTER TABLE node
-  ADD COLUMN reason text NOT NULL DEFAULT '' CHECK (length(reason) <= 512);
+  ADD COLUMN reason text NOT NULL DEFAULT '' CHECK (length(reason) <= 512),
+  ADD COLUMN is_drained boolean NOT NULL DEFAULT false;      -- outlives LOST: a machine that comes back drains on
 
 -- The right to enrol machines of one pool of one zone, for some times and some hours. Platform data, no tenant's.
 CREATE TABLE join_token (
@@ -106,7 +107,9 @@ BEGIN
   IF current_setting('app.tenant')::uuid <> '00000000-0000-0000-0000-000000000000' THEN
     RAISE EXCEPTION 'machines are the platform''s' USING ERRCODE = 'FJ403';
   END IF;
-  RETURN QUERY UPDATE node n SET state = wanted, reason = why WHERE n.node_id = node AND n.state = ANY (froms) RETURNING n.node_id;
+  RETURN QUERY UPDATE node n
+     SET state = wanted, reason = why, is_drained = CASE WHEN wanted = n.state THEN n.is_drained ELSE wanted = 'DRAINING' END
+   WHERE n.node_id = node AND n.state = ANY (froms) RETURNING n.node_id;
 END $$;
 
 -- What runs on a machine, for those who must know how much and never what: ids alone.

@@ -35,7 +35,10 @@ static const struct stmt join_take = { .name = "join_take", .params = "yss", .ro
     "   AND (node_name IS NULL OR node_name = $2) AND (cidrs = '{}' OR $3::inet <<= ANY (cidrs))\n"
     "RETURNING " JOIN_COLUMNS };
 
-const struct stmt *const join_token_stmts[] = { &join_insert, &join_list, &join_get, &join_revoke, &join_take, NULL };
+static const struct stmt join_by_hash = { .name = "join_by_hash", .params = "y", .row = &join_token_schema, .card = CARD_MAYBE, .sql =
+    "SELECT " JOIN_COLUMNS " FROM join_token WHERE hash = $1" };
+
+const struct stmt *const join_token_stmts[] = { &join_insert, &join_list, &join_get, &join_revoke, &join_take, &join_by_hash, NULL };
 
 enum errc join_token_create(struct work *w, const struct join_token_new *n, struct join_token *ret, char *text, struct err *e)
 {
@@ -78,4 +81,29 @@ enum errc join_token_take(struct work *w, struct str text, struct str node_name,
         TRY(db_maybe(w->tx, &join_take, ARGS(A_BYTES(hash, 32), A_STR(node_name), A_STR(address)), ret, &found, e));
     }
     return found ? ERR_OK : FAIL(e, UNAUTHENTICATED, "The join token is not known here, for this machine, or any more");
+}
+
+const char *join_token_why(struct work *w, struct str text, struct str node_name, struct str zone, struct str pool, struct uuid *ret_id)
+{
+    struct str kind;
+    uint8_t hash[32];
+    struct join_token t;
+    struct err e;
+    bool found = false;
+    *ret_id = UUID_NIL;
+    if (!token_check(text, &kind) || !str_eq_c(kind, "join"))
+        return "malformed";
+    token_hash(text, hash);
+    if (db_maybe(w->tx, &join_by_hash, ARGS(A_BYTES(hash, 32)), &t, &found, &e) != ERR_OK || !found)
+        return "unknown";
+    *ret_id = t.join_token_id;
+    if (t.revoked_at.us)
+        return "revoked";
+    if (t.expires_at.us <= w->now_us)
+        return "expired";
+    if (t.node_name.ptr && !str_eq(t.node_name, node_name))
+        return "name";
+    if ((zone.ptr && !str_eq(zone, t.zone)) || (pool.ptr && !str_eq(pool, t.pool)))
+        return "place";
+    return t.used >= t.uses ? "used" : "address";
 }

@@ -38,4 +38,7 @@ enum errc join_token_revoke(struct work *w, struct uuid id, struct err *e) MUST_
 /* One use of it, by a machine of that name at w->source_ip. */
 enum errc join_token_take(struct work *w, struct str text, struct str node_name, struct join_token *ret, struct err *e) MUST_CHECK;
 
+/* For the audit log, after a refusal: a literal saying what was wrong, and whose token it was (nil: none). Never told to the caller. */
+const char *join_token_why(struct work *w, struct str text, struct str node_name, struct str zone, struct str pool, struct uuid *ret_id);
+
 extern const struct stmt *const join_token_stmts[];

@@ -40,12 +40,15 @@ SCHEMA_OF(boot_row, "The run of an agent", FIELD(boot_row, node_id, 0, .doc = "M
     ", reason, (extract(epoch FROM clock_timestamp() - last_seen_at) * 1000)::bigint AS silent_ms,\n"                       \
     "       (SELECT max(c.ends_at) FROM node_cert c WHERE c.identity = node.identity) AS cert_ends_at"
 
+/* The state of a machine that is heard again: silence does not undo what people ordered. */
+#define HEARD(n) "CASE WHEN " n "state <> 'LOST' THEN " n "state WHEN " n "is_drained THEN 'DRAINING' ELSE 'READY' END"
+
 static const struct stmt node_upsert = { .name = "node_upsert", .params = "ussssiiiissu", .row = &node_schema, .card = CARD_ONE, .sql =
     "INSERT INTO node (node_id, zone, pool, name, identity, slots, cpus, memory_bytes, gpus, backend, version, boot_id, flavor)\n"
     "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, CASE WHEN $9 > 0 THEN 'gpu' ELSE 'cpu' END)\n"
     "ON CONFLICT (identity) DO UPDATE SET slots = EXCLUDED.slots, cpus = EXCLUDED.cpus, memory_bytes = EXCLUDED.memory_bytes,\n"
     "   gpus = EXCLUDED.gpus, backend = EXCLUDED.backend, version = EXCLUDED.version, boot_id = EXCLUDED.boot_id,\n"
-    "   last_seen_at = clock_timestamp(), state = CASE WHEN node.state = 'LOST' THEN 'READY' ELSE node.state END\n"
+    "   last_seen_at = clock_timestamp(), state = " HEARD("node.") "\n"
     "RETURNING " NODE_COLUMNS };
 
 static const struct stmt node_boot = { .name = "node_boot", .params = "s", .row = &boot_row_schema, .card = CARD_MAYBE, .sql =
@@ -58,7 +61,7 @@ static const struct stmt node_live = { .name = "node_live", .params = "ui", .row
 
 static const struct stmt node_beat_stmt = { .name = "node_beat", .params = "uus", .row = &node_schema, .card = CARD_MAYBE, .sql =
     "WITH u AS (\n"
-    "  UPDATE node SET last_seen_at = clock_timestamp(), state = CASE WHEN state = 'LOST' THEN 'READY' ELSE state END\n"
+    "  UPDATE node SET last_seen_at = clock_timestamp(), state = " HEARD("") "\n"
     "   WHERE node_id = $1 AND boot_id = $2 AND identity = $3\n"
     "     AND (last_seen_at < clock_timestamp() - interval '1 second' OR state = 'LOST'))\n"
     "SELECT " NODE_COLUMNS " FROM node WHERE node_id = $1 AND boot_id = $2 AND identity = $3" };

@@ -3,6 +3,7 @@
  *
  *     READY <-> DRAINING      no new leases; what runs may end       any -> QUARANTINED -> LOST (until it is heard again) -> READY
  *
+ * A DRAINING machine that falls silent is LOST and drains on when it is heard again.
  * Quarantine works at once: the machine's next call is refused (scheduler/enrol.h, node_gate), the reaper ends its leases at its next
  * pass, whatever their time, and the jobs go back to the queue under a new fence.
  * All of it in the platform's scope. Memory: w->arena. Errors: NOT_FOUND, CONFLICT (the state it is in). */

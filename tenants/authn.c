@@ -158,7 +158,7 @@ static void cache_put(struct authn *a, const uint8_t hash[32], struct principal 
 
 static enum errc refuse(struct authn *a, const char *reason, const struct token_row *row, struct str address, struct err *e)
 {
-    refusals_note(a->refusals, &(struct refusal){ reason, row->who.tenant_id, row->who.user_id, row->token_id, address });
+    refusals_note(a->refusals, &(struct refusal){ reason, false, row->who.tenant_id, row->who.user_id, row->token_id, address });
     metrics_inc(M_token_refused_total, reason);
     return FAIL(e, UNAUTHENTICATED, "The token is not known, has expired or was revoked");
 }

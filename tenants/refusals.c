@@ -15,6 +15,7 @@ struct line {
     const char *reason;
     struct uuid tenant_id, user_id, token_id;
     char address[ADDRESS_MAX];
+    bool is_enrolment;
     int64_t count;
 };
 
@@ -42,7 +43,7 @@ void refusals_free(struct refusals *r)
 
 static bool is_same(const struct line *l, const struct refusal *w)
 {
-    return !strcmp(l->reason, w->reason) && uuid_eq(l->token_id, w->token_id) && uuid_eq(l->tenant_id, w->tenant_id)
+    return !strcmp(l->reason, w->reason) && l->is_enrolment == w->is_enrolment && uuid_eq(l->token_id, w->token_id) && uuid_eq(l->tenant_id, w->tenant_id)
            && str_eq_c(w->address.ptr ? w->address : STR(""), l->address);
 }
 
@@ -53,7 +54,8 @@ static void count(struct refusals *r, const struct refusal *w, int64_t n)
         i++;
     struct line *l = &r->lines[i < REFUSALS_MAX ? i : REFUSALS_MAX];
     if (i == r->n && i < REFUSALS_MAX) {
-        *l = (struct line){ .reason = w->reason, .tenant_id = w->tenant_id, .user_id = w->user_id, .token_id = w->token_id };
+        *l = (struct line){ .reason = w->reason, .tenant_id = w->tenant_id, .user_id = w->user_id, .token_id = w->token_id,
+                            .is_enrolment = w->is_enrolment };
         size_t len = w->address.len < ADDRESS_MAX ? w->address.len : 0;
         if (len)
             memcpy(l->address, w->address.ptr, len);
@@ -74,11 +76,11 @@ void refusals_note(struct refusals *r, const struct refusal *what)
 static enum errc write_one(const struct line *l, const struct app *app, struct arena *a, struct err *e)
 {
     struct work w = { .app = app, .arena = a, .tenant_id = l->tenant_id, .now_us = clock_wall_us(app->clock), .source_ip = str_dup(a, str_c(l->address)) };
-    struct audit_event ev = audit_event_of(&w, AUDIT_AUTHN_REFUSED);
+    struct audit_event ev = audit_event_of(&w, l->is_enrolment ? AUDIT_NODE_ENROL : AUDIT_AUTHN_REFUSED);
     ev.actor = AUDIT_ANONYMOUS;
     ev.token_id = l->token_id;
-    ev.resource_kind = STR("token");
-    ev.resource_prefix = "tok";
+    ev.resource_kind = l->is_enrolment ? STR("join_token") : STR("token");
+    ev.resource_prefix = l->is_enrolment ? "jtk" : "tok";
     ev.resource_id = l->token_id;
     ev.denied = true;
     ev.error = ERR_UNAUTHENTICATED;
@@ -111,7 +113,7 @@ enum errc refusals_flush(struct refusals *r, const struct app *app, struct arena
             rc = write_one(l, app, a, e);
         if (rc == ERR_OK)
             continue;
-        const struct refusal back = { l->reason, l->tenant_id, l->user_id, l->token_id, str_c(l->address) };
+        const struct refusal back = { l->reason, l->is_enrolment, l->tenant_id, l->user_id, l->token_id, str_c(l->address) };
         pthread_mutex_lock(&r->lock);
         count(r, &back, l->count);
         pthread_mutex_unlock(&r->lock);

@@ -15,7 +15,7 @@
 #include "core/base/log.h"
 #include "workers/child_int.h"
 
-enum { TRIES_MAX = 20 };
+enum { TRIES_MAX = 20, CERT_LOOK_US = 1000000 };
 static const size_t ARENA_MAX = (size_t)256 << 20, METRIC_ARENA = (size_t)16 << 20;
 
 static int64_t now_us(void)
@@ -175,6 +175,10 @@ static int look_around(struct run *r)
         return -1;
     }
     next = r->stop_event ? r->kill_at_us : r->deadline_us ? r->deadline_us : next;
+    if (str_eq_c(r->g->kind, "serve")) {
+        run_send_certificate(r);
+        next = next < now + CERT_LOOK_US ? next : now + CERT_LOOK_US;
+    }
     return next == INT64_MAX ? -1 : (int)((next - now) / 1000 < 3600000 ? (next - now) / 1000 + 1 : 3600000);
 }
 

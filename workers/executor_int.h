@@ -4,6 +4,7 @@
 #include "workers/executor.h"
 #include "workers/frame.h"
 #include "workers/sandbox.h"
+#include <sys/stat.h>
 
 struct run {
     const struct executor_env *env;
@@ -20,6 +21,7 @@ struct run {
     pid_t pid;
     int status;
     int64_t peak_bytes;
+    struct stat cert;                   /* the machine's certificate that a serving child shows */
     /* how it went */
     const char *stop_event;             /* asked to stop: "cancel", "timeout", "return" */
     int64_t kill_at_us, deadline_us;
@@ -36,4 +38,6 @@ MUST_CHECK enum errc run_file(const struct run *r, int *ret, struct err *e);   /
 /* Start the child; r->socket, r->pid. */
 MUST_CHECK enum errc run_spawn(struct run *r, struct err *e);
 MUST_CHECK enum errc run_send_grant(struct run *r, const struct release_key *keys, struct err *e);
+/* A serving child is told when the machine's certificate was renewed. What fails is tried again at the next call. */
+void run_send_certificate(struct run *r);
 void run_reap(struct run *r);           /* kills what is left, waits, fills status and peak_bytes */

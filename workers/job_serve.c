@@ -2,6 +2,7 @@
 /* job_serve.c - a serve job in the child: the model in memory behind a TLS listener that only the zone's API may call.
  *
  * The listener stands before the sandbox closes, because it opens the key files by name; until the model is loaded it answers 503.
+ * A renewed certificate comes from the agent, for the sandbox opens no file; new connections see it.
  * A request is read on the loop thread, computed by the batcher, answered from there. SIGTERM: what is open is served, then the end. */
 #include "workers/job_serve_int.h"
 
@@ -102,13 +103,28 @@ static enum errc load(struct job_serve *s, struct err *e)
     return batcher_new(s->model, c->hw.cores, QUEUE_ROWS, &s->batcher, e);
 }
 
-/* Until SIGTERM, or until the agent's end of descriptor 3 is closed. */
-static void wait_for_end(const struct child *c)
+/* The machine's certificate lives a day, a model is served for longer. The key stays the same (workers/enrol.h). */
+static void renew(struct job_serve *s, const struct frame *f)
 {
-    struct pollfd p = { .fd = FRAME_FD, .events = 0 };
-    while (!*c->stop)
-        if (poll(&p, 1, POLL_MS) > 0)
+    struct err e = { 0 };
+    if (f->type == FRAME_CERT && http_server_renew(s->server, f->body, &e) != ERR_OK)
+        child_log(s->child, "the renewed certificate cannot be used: %s", e.msg);
+}
+
+/* Until SIGTERM, or until the agent's end of descriptor 3 is closed. */
+static void wait_for_end(struct job_serve *s)
+{
+    struct pollfd p = { .fd = FRAME_FD, .events = POLLIN };
+    char *room = arena_alloc(s->child->arena, FRAME_MAX);
+    while (!*s->child->stop) {
+        struct frame f = { 0 };
+        if (poll(&p, 1, POLL_MS) <= 0)
+            continue;
+        if (frame_receive(FRAME_FD, room, &f, NULL) != ERR_OK)
             return;
+        frame_close_fds(&f);
+        renew(s, &f);
+    }
 }
 
 enum errc job_serve_run(struct job_serve *s, struct err *e)
@@ -122,7 +138,7 @@ enum errc job_serve_run(struct job_serve *s, struct err *e)
     child_log(s->child, "serving %.*s version %ld: %zu inputs, %zu classes, %zu parameters, backend %s", STR_ARG(s->name),
               (long)s->version, info->inputs, info->classes, info->parameters, s->child->backend->name);
     TRY(frame_send(FRAME_FD, FRAME_READY, STR_NULL, str_n(endpoint, (size_t)n), NULL, 0, true, e));
-    wait_for_end(s->child);
+    wait_for_end(s);
     http_server_drain(s->server);
     for (int ms = 0; ms < DRAIN_MS && http_server_open_exchanges(s->server); ms += POLL_MS)
         poll(NULL, 0, POLL_MS);

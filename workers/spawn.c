@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include "core/base/cleanup.h"
 
-enum { PIDS_MAX = 128, GRANT_BYTES = 140 * 1024 };
+enum { PIDS_MAX = 128, CERT_BYTES = 64 * 1024, GRANT_BYTES = 140 * 1024 };
 
 static enum errc make_dir(const char *path, struct err *e)
 {
@@ -188,8 +188,24 @@ enum errc run_send_grant(struct run *r, const struct release_key *keys, struct e
     fds[0] = r->output;
     for (size_t i = 0; i < r->g->n_inputs; i++)
         fds[i + 1] = r->inputs[i];
+    if (stat(r->env->config->worker_cert, &r->cert) != 0)
+        r->cert = (struct stat){ 0 };   /* before the child reads the file: a later one is sent */
     TRY(frame_send(r->socket, FRAME_GRANT, STR_NULL, buf_str(&b), fds, r->g->n_inputs + 1, true, e));
     return frame_send(r->socket, FRAME_KEYS, STR_NULL, str_n((const char *)keys, r->g->n_inputs * sizeof *keys), NULL, 0, true, e);
+}
+
+void run_send_certificate(struct run *r)
+{
+    struct stat now;
+    char pem[CERT_BYTES];
+    const char *path = r->env->config->worker_cert;
+    if (!r->is_ready || stat(path, &now) != 0 || (now.st_ino == r->cert.st_ino && now.st_mtim.tv_sec == r->cert.st_mtim.tv_sec &&
+                                                  now.st_mtim.tv_nsec == r->cert.st_mtim.tv_nsec))
+        return;
+    CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, pem, sizeof pem) : -1;
+    if (n > 0 && n < CERT_BYTES && frame_send(r->socket, FRAME_CERT, STR_NULL, str_n(pem, (size_t)n), NULL, 0, false, NULL) == ERR_OK)
+        r->cert = now;
 }
 
 void run_reap(struct run *r)

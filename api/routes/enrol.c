@@ -2,8 +2,10 @@
 /* enrol.c - how machines come in: join tokens for people, certificates for machines. */
 #include "api/pipeline.h"
 #include "scheduler/enrol.h"
+#include "tenants/authn.h"
 #include "tenants/authz.h"
 #include "tenants/cidr.h"
+#include "tenants/refusals.h"
 
 struct join_create_in { struct str zone, pool, node_name; struct slice cidrs; int64_t uses, expires_in_minutes; };
 SCHEMA_OF(join_create_in, "A join token to make",
@@ -85,14 +87,26 @@ static void tell(struct work *w, const struct node_credential *c, struct enrol_o
     *ret = (struct enrol_out){ c->join_token_id, c->identity, c->certificate_pem, c->chain_pem, c->not_after };
 }
 
+/* Counted and written now and then: anybody can send join tokens. */
+static void note_refusal(struct work *w, const struct enrol_in *i, enum errc rc)
+{
+    struct refusal r = { .is_enrolment = true, .address = w->source_ip };
+    const char *why = join_token_why(w, i->token, i->name, i->zone, i->pool, &r.token_id);
+    r.reason = rc == ERR_EXISTS ? "taken" : rc == ERR_FORBIDDEN ? "quarantine" : why;
+    refusals_note(authn_refusals(pipeline_authn(pipeline_of(w))), &r);
+}
+
 static enum errc enrol(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct enrol_in *i = in;
     const struct node_enrol_request r = { i->token, i->csr_pem, i->name, i->zone, i->pool };
     struct node_credential c;
-    TRY(node_enrol(w, &r, &c, e));
-    tell(w, &c, out);
-    return ERR_OK;
+    enum errc rc = node_enrol(w, &r, &c, e);
+    if (rc == ERR_OK)
+        tell(w, &c, out);
+    else if (rc == ERR_UNAUTHENTICATED || rc == ERR_EXISTS || rc == ERR_FORBIDDEN)
+        note_refusal(w, i, rc);
+    return rc;
 }
 
 static enum errc renew(struct work *w, const void *in, void *out, struct err *e)

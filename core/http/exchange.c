@@ -196,7 +196,10 @@ void exchange_on_connection(void *loop, struct MHD_Connection *c, void **socket_
         l->conns = n;
         atomic_fetch_add_explicit(&l->connections, 1, memory_order_relaxed);
         *socket_context = n;
+        if (l->server->cert)
+            n->credential = credential_give(l, MHD_get_connection_info(c, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session);
     } else if (n) {
+        credential_take_back(n->credential);
         drop_unread(n);
         if (n->prev)
             n->prev->next = n->next;

@@ -103,6 +103,7 @@ static void reap(struct http_loop *l)
         else if (stream && atomic_load(&stream->overrun))
             conn_cut(n, false);
     }
+    credential_sweep(l);
     l->reap_at_us = l->now_us + reap_every_us(&s->o);
     if (l->now_us >= l->poll_at_us) {
         poll_parked(l);
@@ -487,6 +488,7 @@ void http_server_free(struct http_server *s)
         l->self = pthread_self();       /* the daemon's last callbacks run here */
         if (l->daemon)
             MHD_stop_daemon(l->daemon);
+        credential_free_all(l);
         while (l->free_list) {
             struct http_exchange *x = l->free_list;
             l->free_list = x->next;

@@ -80,6 +80,9 @@ struct http_server_options {
 };
 
 struct http_server *http_server_new(const struct http_server_options *o, struct err *e);    /* NULL on error */
+/* From the next connection on the listener shows this certificate (PEM, of the same key); open connections live on with theirs.
+ * Any thread. INVALID: not of that key, or no TLS; then nothing changes. */
+MUST_CHECK enum errc http_server_renew(struct http_server *s, struct str cert_pem, struct err *e);
 int http_server_port(const struct http_server *s);              /* 0 for a Unix socket */
 /* Stop accepting; serve what is open; replies say Connection: close and idle connections end. Returns at once. */
 void http_server_drain(struct http_server *s);

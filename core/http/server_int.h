@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server_int.h - what server.c, exchange.c, reply.c and stream.c share: server > loops > connections > one exchange at a time.
+/* server_int.h - what server.c, exchange.c, credential.c, reply.c and stream.c share: server > loops > connections > one exchange at a time.
  *
  * Threads: a loop's daemon, connections, free list and every suspend/resume belong to its loop thread. Other threads reach a loop
  * only through `ready` (under its mutex) and the eventfd, and an exchange only through `state`, `refs` and its stream's mutex. */
@@ -25,6 +25,7 @@ struct http_conn {
     struct arena *peer_arena;           /* TLS: the verified identity, kept while peer_until_us has not come */
     struct mtls_peer peer;
     int64_t peer_until_us;
+    struct http_credential *credential; /* NULL: the one the listener started with */
 };
 
 /* An answered exchange goes through: CALLING (on_request runs) -> PARKED (suspended) -> ANSWERED, or CALLING -> ANSWERED. */
@@ -73,7 +74,9 @@ struct http_loop {
     int nfree;
     int64_t now_us;                     /* refreshed once per turn of the loop */
     int64_t reap_at_us, poll_at_us;
-    pthread_mutex_t mutex;              /* guards ready */
+    struct http_credential *credentials;        /* newest first; loop thread */
+    pthread_mutex_t mutex;              /* guards ready, fresh */
+    struct http_credential *fresh;      /* to be taken up with the next connection */
     struct http_exchange *ready, **ready_tail;
     _Atomic size_t open, connections;
 };
@@ -97,6 +100,11 @@ void exchange_on_connection(void *loop, struct MHD_Connection *c, void **socket_
 struct http_stream *exchange_stream(struct http_exchange *x);   /* NULL until the exchange is answered by a stream */
 void exchange_unref(struct http_exchange *x);
 void exchange_destroy(struct http_exchange *x);
+/* credential.c, on the loop thread; give: a new connection's, before its handshake; take_back: of a connection that is gone. */
+struct http_credential *credential_give(struct http_loop *l, void *tls_session);
+void credential_take_back(struct http_credential *c);
+void credential_sweep(struct http_loop *l);
+void credential_free_all(struct http_loop *l);
 /* reply.c: hand a finished exchange to its loop; x must not be touched afterwards. */
 void exchange_answered(struct http_exchange *x, struct MHD_Response *r, int status);
 void exchange_wake(struct http_exchange *x);

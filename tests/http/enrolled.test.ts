@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // enrolled.test.ts - real workers that enrol by join token, on a platform whose certificates live ten seconds: a job runs through two
-// renewals; quarantine in the middle of a job sends it to another machine, and the first one is refused. About 40 seconds.
+// renewals, and so does a served model, for an API that must shake hands anew; quarantine in the middle of a job sends it to another
+// machine, and the first one is refused. About a minute and a half.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import tls from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { digitRows, digitsCsv, psql, train, upload } from './client.ts';
 import { api, binary, makeTenant, makeZone, must, startPlatform, waitJob, type Api, type Platform } from './harness.ts';
 import { machineCall, workerListener } from './pki.ts';
 
@@ -18,13 +21,13 @@ let admin: Api;
 
 interface Machine { child: ChildProcess; cert: string; key: string; log: string }
 
-async function machine(name: string): Promise<Machine> {
+async function machine(name: string, pool = 'enrolled'): Promise<Machine> {
   const at = join(dir, name), { ready } = platform;
   mkdirSync(at);
-  const token = must(await admin.post('/v1/join-tokens', { zone: ready.zone, pool: 'enrolled', node_name: name, cidrs: ['127.0.0.0/8'] }), 201);
+  const token = must(await admin.post('/v1/join-tokens', { zone: ready.zone, pool, node_name: name, cidrs: ['127.0.0.0/8'] }), 201);
   writeFileSync(join(at, 'token'), `${token.token}\n`, { mode: 0o600 });
   const set: Record<string, string> = {
-    'worker.api_url': workerListener(ready).url, 'worker.enrol_url': ready.api_url, 'worker.zone': ready.zone, 'worker.pool': 'enrolled', 'worker.name': name,
+    'worker.api_url': workerListener(ready).url, 'worker.enrol_url': ready.api_url, 'worker.zone': ready.zone, 'worker.pool': pool, 'worker.name': name,
     'worker.slots': '1', 'worker.cert': join(at, 'cert.pem'), 'worker.key': join(at, 'key.pem'), 'worker.work_dir': join(at, 'work'),
     'worker.ca': join(ready.data_dir, `tls/ca-${ready.zone}.pem`), 'worker.join_token_file': join(at, 'token'), 'worker.heartbeat_ms': '500', 'worker.grace_ms': '500',
   };
@@ -42,7 +45,7 @@ async function until<T>(what: string, look: () => Promise<T | undefined> | T | u
   }
 }
 
-const nodeOf = async (name: string): Promise<any> => must(await admin.get('/v1/nodes?pool=enrolled'), 200).data.find((n: any) => n.name === name);
+const nodeOf = async (name: string): Promise<any> => must(await admin.get('/v1/nodes?page_size=200'), 200).data.find((n: any) => n.name === name);
 
 beforeAll(async () => {
   platform = await startPlatform({ FALAJ_NODE_CERT_MS: '10000', FALAJ_RATE_ENROL_PER_MINUTE: '0' });
@@ -56,6 +59,50 @@ afterAll(async () => {
   await platform.stop();
   rmSync(dir, { recursive: true, force: true });
 }, 60_000);
+
+/** What a listener shows to whoever calls. */
+function certificateAt(endpoint: string): Promise<X509Certificate> {
+  const [host, port] = endpoint.trim().split(':');
+  return new Promise((give, fail) => {
+    const socket = tls.connect({ host: host!, port: Number(port), rejectUnauthorized: false, minVersion: 'TLSv1.3' }, () => {
+      give(socket.getPeerX509Certificate()!);
+      socket.destroy();
+    });
+    socket.on('error', fail);
+  });
+}
+
+test('a model is served on through two renewals', async () => {
+  const tenant = await makeTenant(platform.ready);
+  // Models are served in the pool `default`: the platform's own machine, whose certificate is not renewed, must not get this one.
+  const own = await until('the platform\'s own machine', async () => must(await admin.get('/v1/nodes?pool=default'), 200).data[0]);
+  must(await admin.post(`/v1/nodes/${own.node_id}/drain`, { reason: 'drill' }), 200);
+  const m = await machine('m-serve', 'default');
+  await until('the machine registers', () => nodeOf('m-serve'));
+  const { dataset_id } = await upload(tenant.api, digitsCsv, 'digits');
+  const job = await train(tenant.api, dataset_id, { epochs: 1 });
+  const model = must(await tenant.api.post('/v1/models', { name: 'digits', job_id: job.job_id }), 201);
+  const deployed = must(await tenant.api.post('/v1/deployments', { name: 'digits', model_id: model.model_id }), 201);
+  const path = '/v2/models/digits';
+  await until('the model is ready', async () => ((await tenant.api.get(`${path}/ready`)).status === 200 ? true : undefined), 60_000);
+  const name = must(await tenant.api.get(path), 200).inputs[0].name;
+  const inputs = [{ name, shape: [1, 64], datatype: 'FP32', data: digitRows(1)[0]!.features }];
+  const ask = (): Promise<any> => tenant.api.post(`${path}/infer`, { inputs });
+  expect((await ask()).status).toBe(200);
+  const renewed = (): number => readFileSync(m.log, 'utf8').match(/node\.renewed/g)?.length ?? 0;
+  const from = renewed(), first = new X509Certificate(readFileSync(m.cert));
+  await until('two renewals', () => (renewed() >= from + 2 && Date.now() > Date.parse(first.validTo) + 2000 ? true : undefined), 40_000);
+  expect((await ask()).status).toBe(200);
+  const endpoint = psql(platform.ready, `SELECT endpoint FROM attempt WHERE live AND endpoint IS NOT NULL`);
+  const shown = await certificateAt(endpoint);
+  expect(shown.serialNumber).not.toBe(first.serialNumber);
+  expect(Date.parse(shown.validTo)).toBeGreaterThan(Date.now());
+  // The API's connection is older than the renewals and lives on: only a new process of it must shake hands again.
+  process.kill(JSON.parse(readFileSync(join(platform.ready.data_dir, 'dev.json'), 'utf8')).pids['api'], 'SIGKILL');
+  await until('the API comes back and the model answers', async () => ((await ask().catch(() => undefined))?.status === 200 ? true : undefined), 60_000);
+  must(await tenant.api.delete(`/v1/deployments/${deployed.deployment_id}`), 204);
+  must(await admin.post(`/v1/nodes/${own.node_id}/undrain`, { reason: 'drill' }), 200);
+}, 180_000);
 
 test('a worker enrols, renews while a job runs, and quarantine moves the job', async () => {
   const tenant = await makeTenant(platform.ready);

@@ -3,6 +3,7 @@
 // About ten seconds; every vector is one connection or one call to the real listeners.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { psql } from './client.ts';
 import { api, makeTenant, makeZone, must, type Ready } from './harness.ts';
 import { machineCall, Pki, workerListener, type Answer, type Pair } from './pki.ts';
 
@@ -36,6 +37,15 @@ async function enrol(name: string, more: Record<string, unknown> = {}): Promise<
 async function nodeOf(name: string): Promise<any> {
   const all = must(await admin.get('/v1/nodes?page_size=200'), 200).data;
   return all.find((n: any) => n.name === name);
+}
+
+/** The first event of the platform's log that is found so, once it has its number. */
+async function logged(query: string): Promise<any> {
+  for (const end = Date.now() + 20_000; ; await new Promise((done) => setTimeout(done, 200))) {
+    const [found] = must(await admin.get(`/v1/audit/events?${query}`), 200).data;
+    if (found) return found.event;
+    if (Date.now() > end) throw new Error(`no event within 20 s: ${query}`);
+  }
 }
 
 describe('a certificate at the worker listener', () => {
@@ -188,6 +198,8 @@ describe('enrolment', () => {
     ['for another machine', async () => ({ token: (await joinToken({ node_name: 'only-me' })).token })],
     ['from another network', async () => ({ token: (await joinToken({ cidrs: ['10.77.0.0/16'] })).token })],
     ['from another network of IPv6', async () => ({ token: (await joinToken({ cidrs: ['2001:db8::/32'] })).token })],
+    ['that has ended', async () => { const t = await joinToken(); psql(ready, `UPDATE join_token SET expires_at = now() - interval '1 second' WHERE join_token_id = '${t.join_token_id.slice(4)}'`); return { token: t.token }; }],
+    ['of another database', async () => { const t = await joinToken(); psql(ready, `DELETE FROM join_token WHERE join_token_id = '${t.join_token_id.slice(4)}'`); return { token: t.token }; }],
     ['withdrawn', async () => { const t = await joinToken(); must(await admin.delete(`/v1/join-tokens/${t.join_token_id}`), 204); return { token: t.token }; }],
     ['used', async () => { const t = await joinToken(); must(await nobody.post('/v1/enrol', { token: t.token, name: name(), csr_pem: pki.csr(pki.key()) }), 200); return { token: t.token }; }],
   ];
@@ -198,6 +210,26 @@ describe('enrolment', () => {
     expect(reply.status, reply.text).toBe(401);
     expect(reply.json.detail).toContain('join token is not known');
   });
+
+  test('refused enrolments stand in the log with what was wrong, counted by address', async () => {
+    const used = await joinToken(), ask = (token: string): Promise<any> => nobody.post('/v1/enrol', { token, name: name(), csr_pem: pki.csr(pki.key()) });
+    must(await ask(used.token), 200);
+    for (let i = 0; i < 5; i++) expect((await ask(used.token)).status).toBe(401);
+    const wanted = ['malformed', 'unknown', 'name', 'place', 'address', 'expired', 'revoked', 'used', 'taken'];
+    for (const end = Date.now() + 30_000; ; await new Promise((done) => setTimeout(done, 500))) {
+      const all = must(await admin.get('/v1/audit/events?action=node.enrol&outcome=denied&page_size=200'), 200).data.map((x: any) => x.event);
+      const missing = wanted.filter((why) => !all.some((x: any) => x.details?.reason === why));
+      const mine = all.filter((x: any) => x.resource.id === used.join_token_id);
+      const tries = mine.reduce((sum: number, x: any) => sum + Number(x.details.tries), 0);
+      if (missing.length === 0 && tries === 5) {
+        expect(mine.length).toBeLessThanOrEqual(2);
+        expect(mine[0]).toMatchObject({ actor: { type: 'anonymous' }, details: { reason: 'used' } });
+        expect(JSON.stringify(all)).not.toContain(used.token);
+        break;
+      }
+      if (Date.now() > end) throw new Error(`not in the log within 30 s: ${missing.join(' ')}, ${tries} tries; ${JSON.stringify(all[0])}`);
+    }
+  }, 40_000);
 
   test.each(['../x', 'a/b', 'A', '.a', '-a', 'a b', '', 'a\u0000b', 'x'.repeat(64), 'ä', 'a%2fb', 'a:b', 'a?b', 'a#b'])('the name %j is refused', async (bad) => {
     vectors++;
@@ -253,13 +285,15 @@ describe('renewal and quarantine', () => {
       expect(answer.status, `${path}: ${answer.why}`).toBe(403);
       expect(answer.json.detail).toContain('quarantine');
     }
+    const refusal = await logged(`action=key.release&outcome=denied&resource=${id}`);
+    expect(refusal).toMatchObject({ actor: { type: 'worker' }, resource: { kind: 'node', id }, decision: { effect: 'deny', rule: 'gate' }, details: { identity: `${ID}quarantine-1` } });
     const token = await joinToken({ node_name: 'quarantine-1' });
     vectors++;
     expect((await nobody.post('/v1/enrol', { token: token.token, name: 'quarantine-1', csr_pem: pki.csr(pki.key()) })).status).toBe(403);
     must(await admin.post(`/v1/nodes/${id}/release`, { reason: 'looked into it' }), 200);
     expect((await register(who, 'quarantine-1')).status).toBe(200);
     expect((await nodeOf('quarantine-1')).state).toBe('READY');
-  });
+  }, 40_000);
 
   test('drain and undrain, with what runs; wrong states are conflicts', async () => {
     const who = await enrol('drain-1');
@@ -271,6 +305,28 @@ describe('renewal and quarantine', () => {
     expect(must(await admin.post(`/v1/nodes/${id}/undrain`, { reason: 'done' }), 200).state).toBe('READY');
     expect((await admin.post(`/v1/nodes/nod_${'0'.repeat(31)}1/drain`, { reason: 'again' })).status).toBe(404);
   });
+
+  test('a draining machine that was lost drains on when it is heard again', async () => {
+    const who = await enrol('drain-2'), boot_id = randomUUID();
+    const back = (): Promise<Answer> => machineCall(ready, who, '/v1/nodes/register', { ...facts('drain-2'), boot_id });
+    const node_id = (await back()).json.node_id;
+    const lost = async (): Promise<void> => {
+      psql(ready, `UPDATE node SET last_seen_at = now() - interval '1 hour' WHERE node_id = '${node_id.slice(4)}'`);
+      for (const end = Date.now() + 20_000; (await nodeOf('drain-2')).state !== 'LOST'; await new Promise((done) => setTimeout(done, 100)))
+        if (Date.now() > end) throw new Error('not lost within 20 s');
+    };
+    must(await admin.post(`/v1/nodes/${node_id}/drain`, { reason: 'new fans' }), 200);
+    await lost();
+    expect((await back()).status).toBe(200);
+    expect((await nodeOf('drain-2')).state).toBe('DRAINING');
+    await lost();
+    expect((await machineCall(ready, who, '/v1/leases/report', { node_id, boot_id, items: [] })).status).toBe(200);
+    expect((await nodeOf('drain-2')).state).toBe('DRAINING');
+    must(await admin.post(`/v1/nodes/${node_id}/undrain`, { reason: 'done' }), 200);
+    await lost();
+    expect((await back()).status).toBe(200);
+    expect((await nodeOf('drain-2')).state).toBe('READY');
+  }, 60_000);
 
   test('lists filter, sort and page', async () => {
     await makeZone(ready, zone);

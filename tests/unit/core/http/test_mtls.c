@@ -192,6 +192,61 @@ static void only_tls_13_is_spoken(void **state)
     }
 }
 
+static struct http_client *trusting(const struct http_server *s, const char *ca)
+{
+    return client(s, "good", ca);
+}
+
+static enum errc ask(struct http_client *c)
+{
+    struct http_result r;
+    struct err e = { 0 };
+    return http_client_call(c, arena, &(struct http_call){ .path = "/x" }, &r, &e);
+}
+
+static struct str pem_of(const char *name)
+{
+    char *text = arena_alloc(arena, 64 * 1024);
+    FILE *f = fopen(path_of(name, "pem"), "r");
+    assert_non_null(f);
+    size_t n = fread(text, 1, 64 * 1024, f);
+    assert_int_equal(fclose(f), 0);
+    return str_n(text, n);
+}
+
+/* The other authority's certificate of the same key tells who has been shown which. */
+static void a_renewed_certificate_is_shown_to_new_connections_only(void **state)
+{
+    (void)state;
+    struct err e = { 0 };
+    run("openssl req -new -key server.key -subj /CN=server -out again.csr && openssl x509 -req -in again.csr -CA other.pem -CAkey other.key "
+        "-CAcreateserial -days 2 -extfile server.ext -out again.pem");
+    struct http_server *s = serve(true);
+    CLEANUP(http_client_freep) struct http_client *old = trusting(s, "ca"), *early = trusting(s, "other"), *late = NULL, *stale = NULL;
+    assert_int_equal(ask(old), ERR_OK);
+    assert_int_not_equal(ask(early), ERR_OK);
+    assert_int_equal(http_server_renew(s, pem_of("good"), &e), ERR_INVALID);        /* of another key */
+    assert_int_equal(http_server_renew(s, STR("junk"), &e), ERR_INVALID);
+    assert_int_not_equal(ask(early), ERR_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(http_server_renew(s, pem_of("again"), &e), ERR_OK);
+        http_client_free(late);
+        late = trusting(s, "other");
+        assert_int_equal(ask(late), ERR_OK);
+        assert_int_equal(ask(old), ERR_OK);         /* it lives on */
+    }
+    stale = trusting(s, "ca");
+    assert_int_not_equal(ask(stale), ERR_OK);
+    assert_int_equal(http_server_renew(s, pem_of("server"), &e), ERR_OK);
+    assert_int_equal(ask(stale), ERR_OK);
+    CLEANUP(http_client_freep) struct http_client *nobody = client(s, NULL, "ca"), *stranger = client(s, "stranger", "ca");
+    struct http_result r = { 0 };
+    assert_true(http_client_call(nobody, arena, &(struct http_call){ .path = "/x" }, &r, &e) != ERR_OK || r.status == 401);
+    r.status = 0;
+    assert_true(http_client_call(stranger, arena, &(struct http_call){ .path = "/x" }, &r, &e) != ERR_OK || r.status == 401);
+    http_server_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +255,7 @@ int main(void)
         cmocka_unit_test(the_client_checks_the_server),
         cmocka_unit_test(certificates_may_be_optional),
         cmocka_unit_test(only_tls_13_is_spoken),
+        cmocka_unit_test(a_renewed_certificate_is_shown_to_new_connections_only),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
