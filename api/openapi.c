@@ -2,6 +2,7 @@
 /* openapi.c - one pass over the tables: paths grouped in order of first appearance, then the component schemas they use. */
 #include "api/openapi.h"
 #include "api/route.h"
+#include "core/base/assert.h"
 #include "core/json/jsonschema.h"
 #include "tenants/authz.h"
 
@@ -234,6 +235,8 @@ static void components(struct buf *b, const struct route **rows, size_t n)
             jsonschema_collect(rows[i]->out, all, &nall, SCHEMAS_MAX);
     buf_printf(b, "\"problem\":%s,\"oip_error\":%s,\"scim_error\":%s", problem_schema, oip_error_schema, scim_error_schema);
     for (size_t i = 0; i < nall; i++) {
+        for (size_t k = 0; k < i; k++)      /* two rooms may each have an explain_in; the document has one */
+            ASSERT(strcmp(all[k]->name, all[i]->name) != 0);
         buf_printf(b, ",\"%s\":", all[i]->name);
         jsonschema_object(all[i], was_input(all[i], ins, nin) ? SCHEMA_IN : SCHEMA_OUT, b);
     }

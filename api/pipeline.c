@@ -17,6 +17,7 @@
 #include "core/table/metrics.h"
 #include "tenants/api_rate.h"
 #include "tenants/authn.h"
+#include "tenants/session_authn.h"
 #include "tenants/authz.h"
 #include "tenants/jwt_authn.h"
 
@@ -544,4 +545,24 @@ struct authn *pipeline_authn(struct pipeline *p)
 struct session_authn *pipeline_sessions(struct pipeline *p)
 {
     return p->sessions;
+}
+
+struct forget {
+    struct pipeline *pipeline;
+    struct uuid tenant_id, user_id;
+};
+
+static void forget_user(void *ctx)
+{
+    const struct forget *f = ctx;
+    authn_forget_user(f->pipeline->authn, f->tenant_id, f->user_id);
+    if (f->pipeline->sessions)
+        session_forget_user(f->pipeline->sessions, f->tenant_id, f->user_id);
+}
+
+void pipeline_forget_user(struct work *w, struct uuid tenant_id, struct uuid user_id)
+{
+    struct forget *f = ARENA_NEW(w->arena, struct forget);
+    *f = (struct forget){ pipeline_of(w), tenant_id, user_id };
+    db_after_commit(w->tx, forget_user, f);
 }

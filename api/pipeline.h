@@ -48,3 +48,6 @@ void pipeline_wake(struct pipeline *p, struct uuid wake_id);    /* nil: all */
 struct pipeline *pipeline_of(struct work *w);
 struct authn *pipeline_authn(struct pipeline *p);
 struct session_authn *pipeline_sessions(struct pipeline *p);
+/* Once w's transaction is committed, what this process remembers of a user (nil: of everybody of the tenant) is asked for anew: tokens and
+ * sessions. Other processes believe what they remember for at most 5 s. */
+void pipeline_forget_user(struct work *w, struct uuid tenant_id, struct uuid user_id);

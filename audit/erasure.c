@@ -13,6 +13,7 @@ struct key_row { bool is_erased; };
 SCHEMA_OF(key_row, "A subject's key", FIELD(key_row, is_erased, 0, .doc = "Destroyed already"));
 static const struct stmt user_lock = { .name = "audit_erase_user_lock", .params = "uus", .card = CARD_NONE, .sql =
   "UPDATE app_user SET name = $3, state = 'DISABLED', version = version + 1 WHERE tenant_id = $1 AND user_id = $2" };
+static const struct stmt end = { .name = "audit_erase_credentials", .params = "uu", .card = CARD_NONE, .sql = "SELECT FROM user_end_credentials($1, $2)" };
 static const struct stmt key_lock = { .name = "audit_erase_key_lock", .params = "uu", .row = &key_row_schema, .card = CARD_MAYBE, .sql =
   "SELECT erased_at IS NOT NULL AS is_erased FROM audit_subject_key WHERE tenant_id = $1 AND subject_id = $2 FOR UPDATE" };
 static const struct stmt key_destroy = { .name = "audit_erase_key", .params = "uuu", .card = CARD_NONE, .sql =
@@ -28,7 +29,7 @@ static const struct stmt list = { .name = "audit_erasure_list", .params = "uui",
   "SELECT subject_id AS user_id, erased_at, true AS had_fields FROM audit_subject_key\n"
   " WHERE tenant_id = $1 AND erased_at IS NOT NULL AND ($2::uuid IS NULL OR subject_id > $2) ORDER BY subject_id LIMIT $3" };
 
-const struct stmt *const audit_erasure_stmts[] = { &user_lock, &key_lock, &key_destroy, &key_forbid, &get, &list, NULL };
+const struct stmt *const audit_erasure_stmts[] = { &user_lock, &end, &key_lock, &key_destroy, &key_forbid, &get, &list, NULL };
 
 enum errc audit_erase_person(struct work *w, struct uuid user_id, struct uuid by, struct audit_erasure *ret, struct err *e)
 {
@@ -41,6 +42,7 @@ enum errc audit_erase_person(struct work *w, struct uuid user_id, struct uuid by
     TRY(db_exec(w->tx, &user_lock, ARGS(A_UUID(w->tenant_id), A_UUID(user_id), A_STR(str_fmt(w->arena, "erased-%s", id))), &n, e));
     if (n == 0)
         return FAIL(e, NOT_FOUND, "There is no such object");
+    db_queue(w->tx, &end, ARGS(A_UUID(w->tenant_id), A_UUID(user_id)), false);
     TRY(db_maybe(w->tx, &key_lock, ARGS(A_UUID(w->tenant_id), A_UUID(user_id)), &key, &has_key, e));
     if (has_key && key.is_erased)
         return FAIL(e, CONFLICT, "That person was erased already");

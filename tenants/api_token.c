@@ -92,14 +92,14 @@ static enum errc check_powers(struct work *w, struct uuid user_id, struct err *e
 static enum errc check_scopes(const struct work *w, struct slice scopes, struct err *e)
 {
     const struct principal *p = w->principal;
-    bool is_limited = p->permissions != roles_permissions(p->roles);
+    bool is_limited = ~p->scopes != 0;      /* what the place of a role does not give, its new token does not get either */
     for (size_t i = 0; i < scopes.n; i++) {
         enum permission perm = perm_by_wire(((struct str *)scopes.items)[i]);
         if (perm == PERM_NONE) {
             FAIL(e, INVALID, "There is no permission of that name");
             return err_field(e, "/scopes/%zu", i);
         }
-        if (is_limited && !(p->permissions & PERM_BIT(perm))) {
+        if (is_limited && !(p->scopes & PERM_BIT(perm))) {
             FAIL(e, FORBIDDEN, "This token is limited and makes no token with the permission %s", perm_row(perm)->wire);
             return err_field(e, "/scopes/%zu", i);
         }

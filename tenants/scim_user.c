@@ -207,7 +207,7 @@ static enum errc settle(struct work *w, const struct person *p, struct str name,
         TRY(user_update(w, p->user_id, renamed ? name : STR_NULL, active == is_active ? STR_NULL : active ? STR("ACTIVE") : STR("DISABLED"), -1, &u, e));
     *was_ended = is_active && !active;
     *off_version = !active && (is_off || is_active) ? u.version : 0;
-    return *was_ended ? user_end_credentials(w, p->user_id, e) : ERR_OK;
+    return ERR_OK;
 }
 
 static enum errc save(struct work *w, const struct scim_write *in, const struct person *p, const struct sval *was, const struct sval *now,

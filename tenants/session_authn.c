@@ -159,26 +159,26 @@ enum errc session_authn(struct session_authn *a, struct str cookie, struct arena
     return ERR_OK;
 }
 
-static void forget(struct session_authn *a, struct uuid session_id, struct uuid tenant_id, struct uuid user_id)
+void session_forget(struct session_authn *a, struct uuid session_id)
+{
+    pthread_mutex_lock(&a->lock);
+    a->generation++;
+    for (int i = 0; i < ENTRIES; i++)
+        if (a->entries[i].principal && uuid_eq(a->entries[i].principal->session_id, session_id))
+            principal_unref(TAKE(a->entries[i].principal));
+    pthread_mutex_unlock(&a->lock);
+}
+
+void session_forget_user(struct session_authn *a, struct uuid tenant_id, struct uuid user_id)
 {
     pthread_mutex_lock(&a->lock);
     a->generation++;
     for (int i = 0; i < ENTRIES; i++) {
         const struct principal *p = a->entries[i].principal;
-        if (p && (uuid_eq(p->session_id, session_id) || (uuid_eq(p->tenant_id, tenant_id) && uuid_eq(p->user_id, user_id))))
+        if (p && uuid_eq(p->tenant_id, tenant_id) && (uuid_is_nil(user_id) || uuid_eq(p->user_id, user_id)))
             principal_unref(TAKE(a->entries[i].principal));
     }
     pthread_mutex_unlock(&a->lock);
-}
-
-void session_forget(struct session_authn *a, struct uuid session_id)
-{
-    forget(a, session_id, UUID_NIL, UUID_NIL);
-}
-
-void session_forget_user(struct session_authn *a, struct uuid tenant_id, struct uuid user_id)
-{
-    forget(a, UUID_NIL, tenant_id, user_id);
 }
 
 enum errc session_authn_flush(struct session_authn *a, struct arena *arena, struct err *e)

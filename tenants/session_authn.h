@@ -18,7 +18,7 @@ struct session_authn *session_authn_new(struct db_pool *pool, const struct clock
 void session_authn_free(struct session_authn *a);
 enum errc session_authn(struct session_authn *a, struct str cookie, struct arena *arena, struct principal **ret, struct err *e) MUST_CHECK;
 void session_forget(struct session_authn *a, struct uuid session_id);
-/* All of a user. */
+/* All of a user, and (user nil) of a tenant. */
 void session_forget_user(struct session_authn *a, struct uuid tenant_id, struct uuid user_id);
 enum errc session_authn_flush(struct session_authn *a, struct arena *arena, struct err *e) MUST_CHECK;
 

@@ -84,7 +84,10 @@ enum errc user_update(struct work *w, struct uuid user_id, struct str name, stru
         return rc;
     if (!found)
         return FAIL(e, PRECONDITION, "The user has changed since you read it");
-    return str_eq_c(ret->state, "ACTIVE") ? ERR_OK : binding_check_last_admin(w, e);
+    if (str_eq_c(ret->state, "ACTIVE"))
+        return ERR_OK;
+    TRY(user_end_credentials(w, user_id, e));
+    return binding_check_last_admin(w, e);
 }
 
 enum errc user_deactivate(struct work *w, struct uuid user_id, struct err *e)

@@ -4,7 +4,7 @@
 #
 #   tests/run.sh [-L LABEL]… [-R REGEX]… [--fast] [-j N] [--no-install] [--list]
 #
-# -L LABEL      only tests with that label (unit db http e2e faults fuzz lint builds …; fuzz60 runs only when asked for so)
+# -L LABEL      only tests with that label (tests/README.md lists them; fuzz60 runs only when asked for so)
 # -R REGEX      only tests whose name matches
 # --fast        unit tests and lint alone: no second compiler, no servers, no Node
 # -j N          build and run N at once (2)
@@ -46,16 +46,10 @@ symbolizer=$(command -v llvm-symbolizer || true)
 started=$SECONDS
 say() { printf 'run.sh: [%4d s] %s\n' $((SECONDS - started)) "$*"; }
 
-# selects NAME…: true when nothing was chosen, or one of the chosen labels or names could match.
-selects() {
-    local i word
+# wants REGEX: a test with such a name is among those chosen. For a build that is configured.
+wants() {
     [[ ${#selection[@]} -gt 0 ]] || return 0
-    for ((i = 0; i < ${#selection[@]}; i += 2)); do
-        for word in "$@"; do
-            [[ $word =~ ${selection[i + 1]} ]] && return 0
-        done
-    done
-    return 1
+    ctest --test-dir build/asan -N "${selection[@]}" 2>/dev/null | grep -qE "Test +#[0-9]+: ($1)"
 }
 
 build() {
@@ -92,13 +86,13 @@ PATH=$(deploy/node-env.sh)
 export PATH
 
 build asan
-if ((fast == 0)) && selects builds builds_clang_unit; then
+if ((fast == 0)) && wants builds_clang; then
     build clang
 fi
-if ((fast == 0)) && selects http e2e http_openapi http_badinput http_errors; then
+if ((fast == 0)) && wants http_; then
     node_packages tests/http
 fi
-if ((fast == 0)) && selects e2e e2e_console; then
+if ((fast == 0)) && wants e2e_console; then
     node_packages tests/e2e
 fi
 

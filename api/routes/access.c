@@ -4,7 +4,7 @@
 #include "tenants/cidr.h"
 #include "tenants/explain.h"
 
-struct explain_in {
+struct access_explain_in {
     struct uuid user_id;
     struct str act;
     struct uuid project_id;
@@ -13,14 +13,14 @@ struct explain_in {
     int64_t mfa_age_seconds;
     bool has_mfa_age_seconds;
 };
-SCHEMA_OF(explain_in, "What to explain",
-    FIELD_ID(explain_in, user_id, "usr", 0, .doc = "Who would act; absent: the caller"),
-    FIELD(explain_in, act, F_REQ, .min = 1, .max = 64, .doc = "A permission, as job:submit, or an operation of this API, as job_submit"),
-    FIELD_ID(explain_in, project_id, "prj", 0, .doc = "In which project; absent: in any"),
-    FIELD(explain_in, zone, 0, .min = 2, .max = 31, .check = check_slug, .doc = "In which zone"),
-    FIELD(explain_in, source_ip, 0, .min = 2, .max = 45, .doc = "From which address; absent: the caller's"),
-    FIELD(explain_in, at, 0, .doc = "When; absent: now"),
-    FIELD_OPT(explain_in, mfa_age_seconds, 0, .min = 0, .max = 86400, .doc = "With a second factor so old; absent: without one"));
+SCHEMA_OF(access_explain_in, "What to explain",
+    FIELD_ID(access_explain_in, user_id, "usr", 0, .doc = "Who would act; absent: the caller"),
+    FIELD(access_explain_in, act, F_REQ, .min = 1, .max = 64, .doc = "A permission, as job:submit, or an operation of this API, as job_submit"),
+    FIELD_ID(access_explain_in, project_id, "prj", 0, .doc = "In which project; absent: in any"),
+    FIELD(access_explain_in, zone, 0, .min = 2, .max = 31, .check = check_slug, .doc = "In which zone"),
+    FIELD(access_explain_in, source_ip, 0, .min = 2, .max = 45, .doc = "From which address; absent: the caller's"),
+    FIELD(access_explain_in, at, 0, .doc = "When; absent: now"),
+    FIELD_OPT(access_explain_in, mfa_age_seconds, 0, .min = 0, .max = 86400, .doc = "With a second factor so old; absent: without one"));
 
 static enum permission perm_of(struct str act)
 {
@@ -33,7 +33,7 @@ static enum permission perm_of(struct str act)
 
 static enum errc explain(struct work *w, const void *in_, void *out, struct err *e)
 {
-    const struct explain_in *in = in_;
+    const struct access_explain_in *in = in_;
     struct explanation *ret = out;
     int64_t now = in->at.us ? in->at.us : w->now_us;
     struct explain_question q = { perm_of(in->act), { .now_us = now, .source_ip = in->source_ip.ptr ? in->source_ip : w->source_ip,
@@ -53,7 +53,7 @@ static enum errc explain(struct work *w, const void *in_, void *out, struct err 
 
 static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/access/explain", .op = "access_explain", .perm = PERM_ACCESS_EXPLAIN, .handler = explain,
-      .in = &explain_in_schema, .status = 200, .out = &explanation_schema, .rate = RL_WRITE, .audited = true, .audit = AUDIT_ACCESS_EXPLAIN,
+      .in = &access_explain_in_schema, .status = 200, .out = &explanation_schema, .rate = RL_WRITE, .audited = true, .audit = AUDIT_ACCESS_EXPLAIN,
       .sql_max = 5, .doc = "Why somebody may or may not do something: each role and condition, what is missing, and who may" },
 };
 extern const struct route_table access_routes;

@@ -302,7 +302,7 @@ static const struct route rows[] = {
       .status = 200, .content_type = "application/jsonl", .resource = "audit", .audit = AUDIT_AUDIT_EXPORT,
       .doc = "The log as a bundle that verifies offline" },
     { .method = HTTP_POST, .path = "/v1/audit/exports", .op = "audit_export_create", .perm = PERM_AUDIT_EXPORT, .handler = create, .in = &export_new_schema,
-      .status = 202, .out = &audit_export_job_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "export", .audited = true,
+      .status = 202, .out = &audit_export_job_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE, .resource = "export", .audited = true,
       .audit = AUDIT_AUDIT_EXPORT, .doc = "Make an export whose content can be downloaded, and resumed where a download broke off" },
     { .method = HTTP_GET, .path = "/v1/audit/exports", .op = "audit_export_list", .perm = PERM_AUDIT_EXPORT, .handler = list, .in = &export_page_schema,
       .status = 200, .out = &audit_export_job_schema, .flags = R_LIST, .sql_max = 1, .doc = "Exports, newest first" },

@@ -2,7 +2,6 @@
 /* bindings.c - routes of role bindings. */
 #include "api/pipeline.h"
 #include "core/db/tx.h"
-#include "tenants/authn.h"
 #include "tenants/binding.h"
 
 struct binding_create_in {
@@ -42,25 +41,6 @@ SCHEMA_OF(binding_page, "Which bindings", PAGE_IN_FIELDS(binding_page),
     FIELD_ENUM_OPT(binding_page, place, F_QUERY, binding_place_names, .doc = "Only at such a place"),
     FIELD(binding_page, zone, F_QUERY, .min = 2, .max = 31, .check = check_slug, .doc = "Only of roles held in this zone"));
 
-struct forget {
-    struct authn *authn;
-    struct uuid tenant_id, user_id;
-};
-
-static void forget_user(void *ctx)
-{
-    struct forget *f = ctx;
-    authn_forget_user(f->authn, f->tenant_id, f->user_id);
-}
-
-/* user nil: everybody of the tenant. */
-static void forget_after_commit(struct work *w, struct uuid user_id)
-{
-    struct forget *f = ARENA_NEW(w->arena, struct forget);
-    *f = (struct forget){ pipeline_authn(pipeline_of(w)), w->tenant_id, user_id };
-    db_after_commit(w->tx, forget_user, f);
-}
-
 static enum errc grant(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct binding_create_in *b = in;
@@ -72,7 +52,7 @@ static enum errc grant(struct work *w, const void *in, void *out, struct err *e)
     audit_event_detail(ev, AUDIT_D_STR("role", made->role));
     audit_event_detail(ev, AUDIT_D_STR("place", made->place));
     audit_event_detail(ev, AUDIT_D_STR("user", id_text(w->arena, "usr", made->user_id)));
-    forget_after_commit(w, b->user_id);
+    pipeline_forget_user(w, w->tenant_id, b->user_id);
     return ERR_OK;
 }
 
@@ -80,7 +60,7 @@ static enum errc revoke(struct work *w, const void *in, void *out, struct err *e
 {
     (void)out;
     TRY(role_revoke(w, ((const struct binding_ref *)in)->binding_id, e));
-    forget_after_commit(w, UUID_NIL);
+    pipeline_forget_user(w, w->tenant_id, UUID_NIL);
     return ERR_OK;
 }
 

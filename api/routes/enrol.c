@@ -119,7 +119,7 @@ static enum errc renew(struct work *w, const void *in, void *out, struct err *e)
 
 static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/join-tokens", .op = "join_token_create", .perm = PERM_NODE_MANAGE, .handler = create,
-      .in = &join_create_in_schema, .status = 201, .out = &join_create_out_schema, .flags = R_IDEMPOTENT | R_SECRET, .rate = RL_WRITE,
+      .in = &join_create_in_schema, .status = 201, .out = &join_create_out_schema, .flags = R_IDEMPOTENT | R_SECRET | R_STEP_UP, .rate = RL_WRITE,
       .resource = "join_token", .audited = true, .audit = AUDIT_NODE_JOIN, .sql_max = 7,
       .doc = "Make a join token for machines of a zone and pool; the secret is shown once" },
     { .method = HTTP_GET, .path = "/v1/join-tokens", .op = "join_token_list", .perm = PERM_NODE_MANAGE, .handler = list, .in = &join_page_schema,

@@ -86,7 +86,7 @@ static enum errc accept(struct work *w, const void *vin, void *out, struct err *
 
 static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/invitations", .op = "invitation_create", .perm = PERM_USER_MANAGE, .handler = create, .in = &invite_in_schema,
-      .status = 201, .out = &invite_out_schema, .flags = R_IDEMPOTENT | R_SECRET, .rate = RL_WRITE, .resource = "invitation", .audited = true,
+      .status = 201, .out = &invite_out_schema, .flags = R_IDEMPOTENT | R_SECRET | R_STEP_UP, .rate = RL_WRITE, .resource = "invitation", .audited = true,
       .audit = AUDIT_INVITE_CREATE, .sql_max = 5, .doc = "Invite a person; the token is shown once" },
     { .method = HTTP_GET, .path = "/v1/invitations", .op = "invitation_list", .perm = PERM_USER_MANAGE, .handler = list, .in = &invite_page_schema,
       .status = 200, .out = &invitation_schema, .flags = R_LIST, .sql_max = 1, .doc = "List invitations" },

@@ -5,7 +5,6 @@
 #include "core/db/tx.h"
 #include "tenants/authz.h"
 #include "tenants/login_guard.h"
-#include "tenants/session_authn.h"
 #include "tenants/totp.h"
 #include "tenants/user.h"
 
@@ -68,17 +67,6 @@ static enum errc removal(struct work *w, const void *in, void *out, struct err *
     return totp_remove(w, w->principal->user_id, e);
 }
 
-struct ended_user {
-    struct session_authn *sessions;
-    struct uuid tenant_id, user_id;
-};
-
-static void forget_user(void *ctx)
-{
-    struct ended_user *u = ctx;
-    session_forget_user(u->sessions, u->tenant_id, u->user_id);
-}
-
 /* Whoever lost the telephone and the codes: an administrator takes the factor away and the sessions with it. */
 static enum errc reset(struct work *w, const void *in, void *out, struct err *e)
 {
@@ -90,9 +78,7 @@ static enum errc reset(struct work *w, const void *in, void *out, struct err *e)
         return FAIL(e, SEPARATION, "The own second factor is removed at /v1/auth/mfa/totp");
     TRY(totp_remove(w, id, e));
     TRY(session_end_all(w, id, UUID_NIL, "revoked", e));
-    struct ended_user *ended = ARENA_NEW(w->arena, struct ended_user);
-    *ended = (struct ended_user){ pipeline_sessions(pipeline_of(w)), w->tenant_id, id };
-    db_after_commit(w->tx, forget_user, ended);
+    pipeline_forget_user(w, w->tenant_id, id);
     return ERR_OK;
 }
 

@@ -39,7 +39,9 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 
 static enum errc get(struct work *w, const void *in, void *out, struct err *e)
 {
-    return node_get(w, ((const struct node_ref *)in)->node_id, out, e);
+    struct node *n = out;
+    TRY(node_get(w, ((const struct node_ref *)in)->node_id, n, e));
+    return authz_require_zone(w, PERM_NODE_READ, n->zone, e);
 }
 
 static enum errc act(struct work *w, const struct node_act_in *in, enum node_act act, struct node_moved *ret, struct err *e)
@@ -78,20 +80,20 @@ static enum errc invariants(struct work *w, const void *in, void *out, struct er
     return invariants_check(w, &((struct invariants_out *)out)->data, e);
 }
 
-#define ACT(verb, handler_, event, doc_)                                                                                                    \
+#define ACT(verb, handler_, more, event, doc_)                                                                                               \
     { .method = HTTP_POST, .path = "/v1/nodes/{node_id}/" verb, .op = "node_" verb, .perm = PERM_NODE_MANAGE, .handler = handler_,          \
-      .in = &node_act_in_schema, .status = 200, .out = &node_moved_schema, .flags = R_ZONE_LATE, .rate = RL_WRITE, .resource = "node",      \
+      .in = &node_act_in_schema, .status = 200, .out = &node_moved_schema, .flags = R_ZONE_LATE | (more), .rate = RL_WRITE, .resource = "node",\
       .audited = true, .audit = event, .sql_max = 6, .doc = doc_ }
 
 static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/nodes", .op = "node_list", .perm = PERM_NODE_READ, .handler = list, .in = &node_page_schema,
       .status = 200, .out = &node_schema, .flags = R_LIST, .sql_max = 1, .doc = "List machines" },
     { .method = HTTP_GET, .path = "/v1/nodes/{node_id}", .op = "node_get", .perm = PERM_NODE_READ, .handler = get, .in = &node_ref_schema,
-      .status = 200, .out = &node_schema, .resource = "node", .sql_max = 1, .doc = "Read one machine" },
-    ACT("drain", drain, AUDIT_NODE_DRAIN, "No new leases for a machine; what runs may end. The answer counts what still runs"),
-    ACT("undrain", undrain, AUDIT_NODE_DRAIN, "Leases for a drained machine again"),
-    ACT("quarantine", quarantine, AUDIT_NODE_QUARANTINE, "Shut a machine out at once: its calls are refused, its leases end, its jobs go elsewhere"),
-    ACT("release", release, AUDIT_NODE_QUARANTINE, "End a quarantine: the machine counts again once it is heard of"),
+      .status = 200, .out = &node_schema, .flags = R_ZONE_LATE, .resource = "node", .sql_max = 1, .doc = "Read one machine" },
+    ACT("drain", drain, 0, AUDIT_NODE_DRAIN, "No new leases for a machine; what runs may end. The answer counts what still runs"),
+    ACT("undrain", undrain, 0, AUDIT_NODE_DRAIN, "Leases for a drained machine again"),
+    ACT("quarantine", quarantine, R_STEP_UP, AUDIT_NODE_QUARANTINE, "Shut a machine out at once: its calls are refused, its leases end, its jobs go elsewhere"),
+    ACT("release", release, R_STEP_UP, AUDIT_NODE_QUARANTINE, "End a quarantine: the machine counts again once it is heard of"),
     { .method = HTTP_GET, .path = "/v1/system/invariants", .op = "invariants_check", .perm = PERM_SYSTEM_INSPECT, .handler = invariants,
       .status = 200, .out = &invariants_out_schema, .sql_max = 1, .doc = "Count what breaks the promises of the job queue; zeros are right" },
 };

@@ -3,6 +3,7 @@
 #include "api/route.h"
 #include "audit/event.h"
 #include "scheduler/node.h"
+#include "tenants/authz.h"
 #include "tenants/price.h"
 #include "tenants/quota_rule.h"
 #include "tenants/tenant.h"
@@ -180,6 +181,9 @@ static enum errc prices(struct work *w, const void *in, void *out, struct err *e
 static enum errc flavor(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct flavor_put *f = in;
+    struct node n;
+    TRY(node_get(w, f->node_id, &n, e));
+    TRY(authz_require_zone(w, PERM_NODE_MANAGE, n.zone, e));
     audit_event_detail(&call_of(w)->audit, AUDIT_D_STR("flavor", f->flavor));
     return node_set_flavor(w, f->node_id, f->flavor, out, e);
 }
@@ -217,7 +221,7 @@ static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/prices", .op = "price_list", .perm = PERM_SIGNED_IN, .handler = prices, .in = &price_page_schema, .status = 200,
       .out = &price_schema, .flags = R_LIST, .sql_max = 1, .doc = "The price book, newest first" },
     { .method = HTTP_PUT, .path = "/v1/nodes/{node_id}/flavor", .op = "node_flavor", .perm = PERM_NODE_MANAGE, .handler = flavor, .in = &flavor_put_schema,
-      .status = 200, .out = &node_schema, .rate = RL_WRITE, .resource = "node", .audited = true, .audit = AUDIT_QUOTA_SET, .sql_max = 4,
+      .status = 200, .out = &node_schema, .flags = R_ZONE_LATE, .rate = RL_WRITE, .resource = "node", .audited = true, .audit = AUDIT_QUOTA_SET, .sql_max = 5,
       .doc = "Say what kind of machine it is, while nothing runs there" },
 };
 extern const struct route_table quota_routes;

@@ -28,12 +28,12 @@ SCHEMA_OF(transfer_in, "A transfer to carry out", FIELD_ID(transfer_in, dataset_
     FIELD(transfer_in, to_zone, F_REQ, .min = 2, .max = 31, .check = check_slug, .doc = "Where a copy is to be"),
     FIELD(transfer_in, purpose, 0, .min = 1, .max = 63, .check = check_slug, .doc = "What for; absent: what the policy says"),
     FIELD_ID(transfer_in, policy_id, "trp", 0, .doc = "The policy that covers it; absent: whatever allows it"));
-struct explain_in { int data_class; struct str zone, from; int act; struct str purpose; };
-SCHEMA_OF(explain_in, "A question to the judge", FIELD_ENUM(explain_in, data_class, F_REQ, data_class_names, .doc = "Class of the data"),
-    FIELD(explain_in, zone, F_REQ, .min = 2, .max = 31, .check = check_slug, .doc = "Where it would be"),
-    FIELD(explain_in, from, 0, .min = 2, .max = 31, .check = check_slug, .doc = "Where it lies now; absent: the home zone"),
-    FIELD_ENUM(explain_in, act, F_REQ, residency_act_names, .doc = "What would be done"),
-    FIELD(explain_in, purpose, 0, .min = 1, .max = 63, .check = check_slug, .doc = "What for: training, serving, …"));
+struct residency_explain_in { int data_class; struct str zone, from; int act; struct str purpose; };
+SCHEMA_OF(residency_explain_in, "A question to the judge", FIELD_ENUM(residency_explain_in, data_class, F_REQ, data_class_names, .doc = "Class of the data"),
+    FIELD(residency_explain_in, zone, F_REQ, .min = 2, .max = 31, .check = check_slug, .doc = "Where it would be"),
+    FIELD(residency_explain_in, from, 0, .min = 2, .max = 31, .check = check_slug, .doc = "Where it lies now; absent: the home zone"),
+    FIELD_ENUM(residency_explain_in, act, F_REQ, residency_act_names, .doc = "What would be done"),
+    FIELD(residency_explain_in, purpose, 0, .min = 1, .max = 63, .check = check_slug, .doc = "What for: training, serving, …"));
 struct explain_out { bool allowed; struct str rule, text, act; struct uuid policy_id; };
 SCHEMA_OF(explain_out, "The judge's verdict", FIELD(explain_out, allowed, 0, .doc = "May it be there"), FIELD(explain_out, rule, 0, .doc = "The rule, a stable word"),
     FIELD(explain_out, text, 0, .doc = "The reason in words"), FIELD(explain_out, act, 0, .doc = "What was asked about"),
@@ -122,7 +122,7 @@ static enum errc transfer(struct work *w, const void *in, void *out, struct err 
 
 static enum errc explain(struct work *w, const void *in, void *out, struct err *e)
 {
-    const struct explain_in *x = in;
+    const struct residency_explain_in *x = in;
     const struct residency_facts *f;
     struct residency_question q = { .data_class = x->data_class, .zone = x->zone, .from = x->from, .purpose = x->purpose, .now_us = w->now_us };
     if (uuid_is_nil(w->tenant_id))
@@ -156,7 +156,7 @@ static enum errc evidence_page(struct work *w, const void *in, void *out, struct
 
 static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/transfer-policies", .op = "transfer_policy_propose", .perm = PERM_TRANSFER_PROPOSE, .handler = propose,
-      .in = &transfer_policy_new_schema, .status = 201, .out = &transfer_policy_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "policy",
+      .in = &transfer_policy_new_schema, .status = 201, .out = &transfer_policy_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE, .resource = "policy",
       .audited = true, .audit = AUDIT_TRANSFER_POLICY, .sql_max = 12,
       .doc = "Propose that data of a class may cross from one zone to another; others approve it (two for sensitive and regulated classes)" },
     { .method = HTTP_GET, .path = "/v1/transfer-policies", .op = "transfer_policy_list", .perm = PERM_TRANSFER_READ, .handler = list_policies,
@@ -171,10 +171,10 @@ static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/transfers.csv", .op = "transfer_csv", .perm = PERM_TRANSFER_READ, .handler = transfers_csv,
       .in = &transfer_range_schema, .status = 200, .content_type = "text/csv", .flags = R_TEXT, .sql_max = 1, .doc = "The register of transfers as CSV" },
     { .method = HTTP_POST, .path = "/v1/datasets/{dataset_id}/versions/{version}/transfer", .op = "dataset_transfer", .perm = PERM_TRANSFER_EXECUTE,
-      .handler = transfer, .in = &transfer_in_schema, .status = 201, .out = &transfer_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE,
+      .handler = transfer, .in = &transfer_in_schema, .status = 201, .out = &transfer_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE,
       .resource = "dataset", .audited = true, .audit = AUDIT_TRANSFER, .sql_max = 30,
       .doc = "Copy a version to another zone, sealed anew under that zone's key; jobs in that zone read the copy" },
-    { .method = HTTP_POST, .path = "/v1/residency/explain", .op = "residency_explain", .perm = PERM_ZONE_READ, .handler = explain, .in = &explain_in_schema,
+    { .method = HTTP_POST, .path = "/v1/residency/explain", .op = "residency_explain", .perm = PERM_ZONE_READ, .handler = explain, .in = &residency_explain_in_schema,
       .status = 200, .out = &explain_out_schema, .sql_max = 4, .doc = "Ask the judge of residency: may this class of the tenant's data be in that zone, and why" },
     { .method = HTTP_GET, .path = "/v1/evidence", .op = "evidence", .perm = PERM_EVIDENCE_READ, .handler = evidence, .in = &evidence_in_schema, .status = 200,
       .out = &evidence_schema, .audited = true, .audit = AUDIT_EVIDENCE_EXPORT, .sql_max = 14, .doc = "Evidence about a zone and a period, as an auditor takes it away" },

@@ -3,7 +3,6 @@
 #include "api/pipeline.h"
 #include "api/route.h"
 #include "core/db/tx.h"
-#include "tenants/authn.h"
 #include "tenants/tenant_life.h"
 
 static const char *const running_names[] = { "finish", "stop", NULL };
@@ -19,31 +18,12 @@ struct delete_in { struct uuid tenant_id; struct str reason; };
 SCHEMA_OF(delete_in, "Why to delete", FIELD_ID(delete_in, tenant_id, "tnt", F_PATH, .doc = "The tenant"),
     FIELD(delete_in, reason, F_REQ, .min = 1, .max = 1024, .check = check_name, .doc = "Why"));
 
-struct forget {
-    struct authn *authn;
-    struct uuid tenant_id;
-};
-
-static void forget_tenant(void *ctx)
-{
-    struct forget *f = ctx;
-    authn_forget_user(f->authn, f->tenant_id, UUID_NIL);
-}
-
-/* Its people are not believed any more: here at once, in other processes within 5 s. */
-static void forget_after_commit(struct work *w, struct uuid tenant_id)
-{
-    struct forget *f = ARENA_NEW(w->arena, struct forget);
-    *f = (struct forget){ pipeline_authn(pipeline_of(w)), tenant_id };
-    db_after_commit(w->tx, forget_tenant, f);
-}
-
 static enum errc suspend(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct suspend_in *s = in;
     TRY(tenant_suspend(w, s->tenant_id, s->running == RUNNING_STOP, s->reason, out, e));
     audit_event_detail(&call_of(w)->audit, AUDIT_D_STR("running", str_c(running_names[s->running])));
-    forget_after_commit(w, s->tenant_id);
+    pipeline_forget_user(w, s->tenant_id, UUID_NIL);
     return ERR_OK;
 }
 
@@ -76,7 +56,7 @@ static const struct route rows[] = {
       .in = &life_ref_schema, .status = 200, .out = &tenant_schema, .flags = R_TENANT_PATH, .rate = RL_WRITE, .resource = "tenant",
       .audited = true, .audit = AUDIT_TENANT_RESUME, .sql_max = 6, .doc = "Resume a suspended tenant" },
     { .method = HTTP_POST, .path = "/v1/tenants/{tenant_id}/delete", .op = "tenant_delete", .perm = PERM_TENANT_DELETE, .handler = ask_delete,
-      .in = &delete_in_schema, .status = 202, .out = &approval_schema, .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "tenant",
+      .in = &delete_in_schema, .status = 202, .out = &approval_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE, .resource = "tenant",
       .audited = true, .audit = AUDIT_TENANT_DELETE, .sql_max = 8,
       .doc = "Ask for the deletion of a tenant; two compliance officers approve it, and after the days of grace it is carried out" },
     { .method = HTTP_POST, .path = "/v1/tenants/{tenant_id}/undelete", .op = "tenant_undelete", .perm = PERM_TENANT_DELETE, .handler = undelete,

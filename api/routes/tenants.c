@@ -132,7 +132,7 @@ static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/tenants/{tenant_id}/zones", .op = "tenant_zones_get", .perm = PERM_TENANT_READ, .handler = read_zones,
       .in = &tenant_ref_schema, .status = 200, .out = &tenant_zones_view_schema, .flags = R_TENANT_PATH, .sql_max = 2, .doc = "Where a tenant's data may be, by class" },
     { .method = HTTP_PUT, .path = "/v1/tenants/{tenant_id}/zones", .op = "tenant_zones_put", .perm = PERM_TENANT_POLICY, .handler = put_zones,
-      .in = &tenant_zones_in_schema, .status = 202, .out = &approval_schema, .flags = R_TENANT_PATH, .rate = RL_WRITE, .resource = "approval", .audited = true,
+      .in = &tenant_zones_in_schema, .status = 202, .out = &approval_schema, .flags = R_TENANT_PATH | R_STEP_UP, .rate = RL_WRITE, .resource = "approval", .audited = true,
       .audit = AUDIT_POLICY_SET, .doc = "Ask for a change of where a tenant's data may be; a compliance officer of the tenant approves it" },
     { .method = HTTP_GET, .path = "/v1/quotas", .op = "quota_list", .perm = PERM_QUOTA_READ, .handler = quotas, .status = 200,
       .out = &quota_schema, .flags = R_LIST, .sql_max = 1, .doc = "The own tenant's quotas and their use" },

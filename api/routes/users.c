@@ -2,7 +2,6 @@
 /* users.c - routes of users, and of the caller itself. */
 #include "api/pipeline.h"
 #include "core/db/tx.h"
-#include "tenants/authn.h"
 #include "tenants/authz.h"
 #include "tenants/user.h"
 
@@ -32,7 +31,7 @@ SCHEMA_OF(user_page, "Which users", PAGE_IN_FIELDS(user_page),
 struct user_change { struct uuid user_id; struct str name; int state; bool has_state; };
 SCHEMA_OF(user_change, "What to change of a user", FIELD_ID(user_change, user_id, "usr", F_PATH, .doc = "The user"),
     FIELD(user_change, name, 0, .min = 1, .max = 128, .check = check_name, .doc = "New name"),
-    FIELD_ENUM_OPT(user_change, state, 0, user_settable, .doc = "ACTIVE, or DISABLED: refused within 5 s until active again"));
+    FIELD_ENUM_OPT(user_change, state, 0, user_settable, .doc = "ACTIVE, or DISABLED: refused within 5 s, and has to sign in anew when active again"));
 struct me_out {
     struct uuid user_id;
     struct str name;
@@ -92,31 +91,12 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
     return ERR_OK;
 }
 
-struct forget {
-    struct authn *authn;
-    struct uuid tenant_id, user_id;
-};
-
-static void forget_user(void *ctx)
-{
-    struct forget *f = ctx;
-    authn_forget_user(f->authn, f->tenant_id, f->user_id);
-}
-
-/* What this process remembers of the user is old with the commit; other processes believe it for at most 5 s. */
-static void forget_after_commit(struct work *w, struct uuid user_id)
-{
-    struct forget *f = ARENA_NEW(w->arena, struct forget);
-    *f = (struct forget){ .authn = pipeline_authn(pipeline_of(w)), .tenant_id = w->tenant_id, .user_id = user_id };
-    db_after_commit(w->tx, forget_user, f);
-}
-
 static enum errc change(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct user_change *c = in;
     TRY(user_update(w, c->user_id, c->name, c->has_state ? str_c(user_settable[c->state]) : STR_NULL, call_of(w)->if_match, out, e));
     audit_event_detail(&call_of(w)->audit, AUDIT_D_STR("state", ((const struct app_user *)out)->state));
-    forget_after_commit(w, c->user_id);
+    pipeline_forget_user(w, w->tenant_id, c->user_id);
     return ERR_OK;
 }
 
@@ -125,7 +105,7 @@ static enum errc deactivate(struct work *w, const void *in, void *out, struct er
     (void)out;
     struct uuid id = ((const struct user_ref *)in)->user_id;
     TRY(user_deactivate(w, id, e));
-    forget_after_commit(w, id);
+    pipeline_forget_user(w, w->tenant_id, id);
     return ERR_OK;
 }
 
@@ -133,7 +113,7 @@ static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/me", .op = "me", .perm = PERM_SIGNED_IN, .handler = me, .status = 200, .out = &me_out_schema,
       .flags = R_NO_TX, .doc = "Who is calling, and what that caller may do" },
     { .method = HTTP_POST, .path = "/v1/users", .op = "user_create", .perm = PERM_USER_MANAGE, .handler = create, .in = &user_create_in_schema,
-      .status = 201, .out = &app_user_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "user", .audited = true,
+      .status = 201, .out = &app_user_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE, .resource = "user", .audited = true,
       .audit = AUDIT_USER_CREATE, .sql_max = 40, .doc = "Create a user" },
     { .method = HTTP_GET, .path = "/v1/users", .op = "user_list", .perm = PERM_USER_READ, .handler = list, .in = &user_page_schema, .status = 200,
       .out = &app_user_schema, .flags = R_LIST, .sql_max = 1, .doc = "List users" },
@@ -141,7 +121,8 @@ static const struct route rows[] = {
       .status = 200, .out = &app_user_schema, .resource = "user", .sql_max = 1, .doc = "Read one user" },
     { .method = HTTP_PATCH, .path = "/v1/users/{user_id}", .op = "user_update", .perm = PERM_USER_MANAGE, .handler = change,
       .in = &user_change_schema, .status = 200, .out = &app_user_schema, .flags = R_IF_MATCH, .rate = RL_WRITE, .resource = "user",
-      .audited = true, .audit = AUDIT_USER_UPDATE, .sql_max = 6, .doc = "Rename, disable or enable a user; the last administrator stays" },
+      .audited = true, .audit = AUDIT_USER_UPDATE, .sql_max = 7,
+      .doc = "Rename, disable or enable a user. Disabling ends every token, session and sign-in under way; enabling gives none back. The last administrator stays" },
     { .method = HTTP_DELETE, .path = "/v1/users/{user_id}", .op = "user_deactivate", .perm = PERM_USER_MANAGE, .handler = deactivate,
       .in = &user_ref_schema, .status = 204, .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "user", .audited = true,
       .audit = AUDIT_USER_REVOKE, .sql_max = 9, .doc = "Deactivate a user for good: roles taken back, all credentials dead within 5 s" },

@@ -60,6 +60,14 @@ static void add_number_limits(struct buf *out, const struct field *f)
         add_int(out, "maximum", max);
 }
 
+/* The limits of bytes in characters of base64: the least without padding, the most with it. */
+static void add_base64_limits(struct buf *out, const struct field *f)
+{
+    if (field_min(f))
+        add_int(out, "minLength", (field_min(f) * 4 + 2) / 3);
+    add_int(out, "maxLength", (field_max(f) + 2) / 3 * 4);
+}
+
 static bool is_any_json(enum ftype t)
 {
     return t == FT_JSON;
@@ -102,6 +110,8 @@ static void add_type(struct buf *out, const struct field *f, enum ftype type, bo
     case FT_BYTES:
         add_pair(out, "type", "string");
         add_pair(out, "contentEncoding", "base64");
+        if (f->type == FT_BYTES)
+            add_base64_limits(out, f);
         break;
     case FT_SUB:
         add_key(out, "$ref");

@@ -19,7 +19,7 @@ function vector(name: string, run: () => Promise<void>): void {
   test(name, run, 60_000);
 }
 afterAll(() => {
-  console.log(`auth_local: ${vectors} attack vectors`);
+  console.log(`auth_local.test.ts: ${vectors} vectors`);
   expect(vectors).toBeGreaterThanOrEqual(110);
 });
 
@@ -440,6 +440,29 @@ describe('a device', () => {
     expect(seen).toEqual([404, 404, 404, 404, 404, 429]);
     expect((await decide(s, d.user_code)).status).toBe(429);
     sql('DELETE FROM login_guard');
+  });
+});
+
+describe('a person who is disabled', () => {
+  vector('is out within 5 s, whatever was let in before, and enabling gives nothing back', async () => {
+    const leaver = await person(['tenant-admin']);
+    const s = await signIn(leaver);
+    const token = must(await boss.post('/v1/api-tokens', { name: 'leaver', user_id: leaver.user_id }), 201).token;
+    const d = must(await anybody.post('/v1/auth/device', { client: 'falaj on a laptop' }), 200);
+    must(await as(s, 'POST', '/v1/auth/device/approve', { user_code: d.user_code, approve: true }), 200);
+    const invitation = must(await anybody.post('/v1/invitations', { name: `guest ${++n}`, roles: ['viewer'] }, { headers: page(s) }), 201);
+    const uses: [string, () => Promise<Reply>, number][] = [
+      ['session', () => anybody.get('/v1/auth/session', { headers: jar(s) }), 401], ['token', () => api(ready, token).get('/v1/me'), 401],
+      ['device', () => anybody.post('/v1/auth/device/token', { device_code: d.device_code }), 400],
+      ['invitation', () => anybody.post('/v1/auth/invitations/accept', { token: invitation.token, password: PASSWORD }), 404], ['password', () => login(leaver), 401],
+    ];
+    expect([(await uses[0]![1]()).status, (await uses[1]![1]()).status]).toEqual([200, 200]);
+    const set = async (state: string): Promise<Reply> => boss('PATCH', `/v1/users/${leaver.user_id}`, { body: { state }, headers: { 'if-match': '*' } });
+    must(await set('DISABLED'), 200);
+    const began = Date.now();
+    for (const [what, use, status] of uses) await expect.poll(async () => (await use()).status, { timeout: 5000 - (Date.now() - began), message: what }).toBe(status);
+    must(await set('ACTIVE'), 200);
+    for (const [what, use, status] of uses.slice(0, 4)) expect((await use()).status, what).toBe(status);
   });
 });
 

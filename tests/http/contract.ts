@@ -88,6 +88,8 @@ export function typeOf(schema: Schema): string | undefined {
   return types.find((t) => t !== undefined && t !== 'null');
 }
 
+const base64OfZeros = (digits: number): string => 'A'.repeat(digits).padEnd(Math.ceil(digits / 4) * 4, '=');
+
 /** A value that fits the schema as far as JSON Schema tells. */
 export function sample(doc: Document, given: Schema, depth = 0): unknown {
   const s = deref(doc, given);
@@ -108,7 +110,7 @@ export function sample(doc: Document, given: Schema, depth = 0): unknown {
       if (prefix) return `${prefix}_${'0'.repeat(31)}1`;
       if (s.format === 'date-time') return '2030-01-01T00:00:00.000Z';
       if (s.format === 'uuid') return '00000000-0000-7000-8000-000000000001';
-      if (s.contentEncoding === 'base64') return 'AAAA';
+      if (s.contentEncoding === 'base64') return base64OfZeros(Math.max(4, s.minLength ?? 0));
       return 'x'.repeat(Math.max(1, s.minLength ?? 1));
     }
     default:

@@ -232,13 +232,16 @@ export async function makeTenant(ready: Ready, name?: string, zone?: string): Pr
   return { tenant, token: tenant.admin_token, api: api(ready, tenant.admin_token) };
 }
 
-/** A person as people come in: invited by `by`, with a password, signed in, and with a token made by themselves. Two password hashes. */
-export async function makePerson(ready: Ready, by: Api, role: string, name = `${role}-${randomUUID().slice(0, 8)}`): Promise<{ user_id: string; token: string; api: Api }> {
+/** A person as people come in: invited by `by`, with a password, signed in, and with a token made by themselves. Two password hashes.
+ * `before`: what is done to the user before the sign-in. */
+export async function makePerson(ready: Ready, by: Api, role: string, name = `${role}-${randomUUID().slice(0, 8)}`,
+  before?: (userId: string) => Promise<unknown>): Promise<{ user_id: string; token: string; api: Api }> {
   const nobody = api(ready, null);
   const password = 'a heron by the water wheel';
   const { tenant } = must(await by.get('/v1/me'), 200);
   const invitation = must(await by.post('/v1/invitations', { name, roles: [role] }), 201);
   const { user_id } = must(await nobody.post('/v1/auth/invitations/accept', { token: invitation.token, password }), 200);
+  await before?.(user_id);
   const login = await nobody.post('/v1/auth/login', { tenant, name, password });
   const headers = { cookie: login.headers.get('set-cookie')!.split(';')[0]!, 'x-csrf-token': must(login, 200).csrf_token, 'sec-fetch-site': 'same-origin' };
   const { token } = must(await nobody.post('/v1/api-tokens', { name: 'own' }, { headers }), 201);

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { psql } from './client.ts';
-import { api, makeTenant, makeZone, must, type Ready } from './harness.ts';
+import { api, makePerson, makeTenant, makeZone, must, type Api, type Ready } from './harness.ts';
 import { machineCall, Pki, workerListener, type Answer, type Pair } from './pki.ts';
 
 const ready: Ready = inject('falaj');
@@ -327,6 +327,34 @@ describe('renewal and quarantine', () => {
     expect((await back()).status).toBe(200);
     expect((await nodeOf('drain-2')).state).toBe('READY');
   }, 60_000);
+
+  test('an operator of a zone acts there and nowhere else', async () => {
+    const who = await enrol('zoned-1');
+    const id = (await register(who, 'zoned-1')).json.node_id;
+    const operator = async (where: string): Promise<Api> => (await makePerson(ready, admin, 'zone-operator', undefined, async (user_id) => {
+      const everywhere = must(await admin.get(`/v1/role-bindings?user_id=${user_id}`), 200).data;
+      must(await admin.post('/v1/role-bindings', { user_id, role: 'zone-operator', place: 'zone', zone: where }), 201);
+      for (const binding of everywhere) must(await admin.delete(`/v1/role-bindings/${binding.binding_id}`), 204);
+    })).api;
+    const [here, there] = [await operator(zone), await operator('other-zone')];
+    const token = await joinToken();
+    const acts = (by: Api): [string, () => Promise<any>, number][] => [
+      ['get', () => by.get(`/v1/nodes/${id}`), 200], ['list', () => by.get(`/v1/nodes?zone=${zone}`), 200],
+      ...['drain', 'undrain', 'quarantine', 'release'].map((act): [string, () => Promise<any>, number] => [act, () => by.post(`/v1/nodes/${id}/${act}`, { reason: 'a test' }), 200]),
+      ['flavor', () => by('PUT', `/v1/nodes/${id}/flavor`, { body: { flavor: 'cpu' } }), 200],
+      ['join token', () => by.post('/v1/join-tokens', { zone }), 201], ['join tokens', () => by.get(`/v1/join-tokens?zone=${zone}`), 200],
+      ['withdraw', () => by.delete(`/v1/join-tokens/${token.join_token_id}`), 204],
+    ];
+    for (const [what, act] of acts(there)) {
+      vectors++;
+      const reply = await act();
+      expect([reply.status, reply.json?.code], what).toEqual([403, 'forbidden']);
+    }
+    expect((await nodeOf('zoned-1')).state).toBe('READY');
+    vectors++;
+    expect((await here.post('/v1/join-tokens', { zone: 'other-zone' })).status).toBe(403);
+    for (const [what, act, status] of acts(here)) expect((await act()).status, what).toBe(status);
+  });
 
   test('lists filter, sort and page', async () => {
     await makeZone(ready, zone);

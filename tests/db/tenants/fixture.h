@@ -134,6 +134,7 @@ static inline struct principal *principal_with(struct uuid tenant, struct uuid u
     p->allowed_zones = (struct slice){ zone, 1 };
     p->roles = roles;
     p->permissions = roles_permissions(roles);
+    p->scopes = ~(perm_set)0;
     p->expires_us = INT64_MAX;
     return p;
 }

@@ -134,7 +134,8 @@ static void a_limited_token_makes_no_wider_one(void **state)
     struct api_token t;
     char text[TOKEN_TEXT];
     struct principal *limited = principal_with(tenant, engineer, ROLES(ML_ENGINEER));
-    limited->permissions = PERM_BIT(PERM_TOKEN_OWN) | PERM_BIT(PERM_JOB_READ);
+    limited->scopes = PERM_BIT(PERM_TOKEN_OWN) | PERM_BIT(PERM_JOB_READ);
+    limited->permissions &= limited->scopes;
     struct str read[] = { STR("job:read") }, wide[] = { STR("job:read"), STR("job:submit") };
     struct work *w = unit_open(tenant, limited);
     REFUSED(api_token_create(w, &(struct api_token_new){ .user_id = UUID_NIL, .name = STR("x"), .days = 30, .scopes = (struct slice){ 0 } }, &t, text, &e), FORBIDDEN);     /* none: all of the roles */
@@ -143,6 +144,20 @@ static void a_limited_token_makes_no_wider_one(void **state)
     OK(api_token_create(w, &(struct api_token_new){ .user_id = UUID_NIL, .name = STR("x"), .days = 30, .scopes = (struct slice){ read, 1 } }, &t, text, &e));
     unit_drop(w);
     principal_unref(limited);
+}
+
+/* A role at a zone gives less than the same role at the platform; that limits the tokens by itself. */
+static void a_role_at_a_place_makes_tokens(void **state)
+{
+    (void)state;
+    struct api_token t;
+    char text[TOKEN_TEXT];
+    struct principal *placed = principal_with(tenant, engineer, ROLES(ML_ENGINEER));
+    placed->permissions = PERM_BIT(PERM_TOKEN_OWN) | PERM_BIT(PERM_JOB_READ);
+    struct work *w = unit_open(tenant, placed);
+    OK(api_token_create(w, &(struct api_token_new){ .user_id = UUID_NIL, .name = STR("x"), .days = 30, .scopes = (struct slice){ 0 } }, &t, text, &e));
+    unit_drop(w);
+    principal_unref(placed);
 }
 
 static void revoked_once_and_for_all(void **state)
@@ -188,6 +203,7 @@ int main(void)
         cmocka_unit_test(shown_once_and_kept_as_a_hash), cmocka_unit_test(services_have_their_own_prefix),
         cmocka_unit_test(of_others_only_with_the_permission),
         cmocka_unit_test(nobody_makes_tokens_of_who_may_more), cmocka_unit_test(a_limited_token_makes_no_wider_one),
+        cmocka_unit_test(a_role_at_a_place_makes_tokens),
         cmocka_unit_test(revoked_once_and_for_all), cmocka_unit_test(everybody_lists_what_is_theirs),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

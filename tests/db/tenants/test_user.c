@@ -253,6 +253,47 @@ static void pages_go_on_where_they_ended(void **state)
     unit_commit(w);
 }
 
+/* One row of each kind of credential, of the user and of somebody else; the number of live ones of a user. */
+static struct uuid holder_of_all(const char *name)
+{
+    static int n;
+    struct uuid u = user_make(tenant, name, "viewer");
+    sql("INSERT INTO api_token (tenant_id, token_id, user_id, name, hash, hint, expires_at) VALUES"
+        " ('%s', '%s', '%s', 't', sha256('t%d'), 'x', now() + interval '1 day')", hex(tenant), hex(new_id()), hex(u), ++n);
+    sql("INSERT INTO session (tenant_id, session_id, user_id, hash, method, stage, proved_at, until) VALUES"
+        " ('%s', '%s', '%s', sha256('s%d'), 'password', 'full', now(), now() + interval '1 day')", hex(tenant), hex(new_id()), hex(u), n);
+    sql("INSERT INTO device_grant (device_hash, user_hash, client, state, of_tenant, of_user, expires_at) VALUES"
+        " (sha256('d%d'), sha256('u%d'), 'c', 'APPROVED', '%s', '%s', now() + interval '1 day')", n, n, hex(tenant), hex(u));
+    sql("INSERT INTO invitation (tenant_id, invitation_id, name, hash, created_by, expires_at) VALUES"
+        " ('%s', '%s', 'guest %d', sha256('i%d'), '%s', now() + interval '1 day')", hex(tenant), hex(new_id()), n, n, hex(u));
+    return u;
+}
+
+static int live(struct uuid u)
+{
+    struct db_text_rows r = rows_of(
+        "SELECT (SELECT count(*) FROM api_token WHERE user_id = '%s' AND revoked_at IS NULL) + (SELECT count(*) FROM session WHERE user_id = '%s'"
+        " AND ended_at IS NULL) + (SELECT count(*) FROM device_grant WHERE of_user = '%s' AND state = 'APPROVED')"
+        " + (SELECT count(*) FROM invitation WHERE created_by = '%s' AND state = 'OPEN')", hex(u), hex(u), hex(u), hex(u));
+    return atoi(r.cells[0].ptr);
+}
+
+static void every_credential_ends_with_its_user(void **state)
+{
+    (void)state;
+    struct app_user u;
+    struct uuid off = holder_of_all("off"), gone = holder_of_all("gone"), stays = holder_of_all("stays");
+    struct work *w = unit_open(tenant, boss);
+    OK(user_update(w, off, STR_NULL, STR("DISABLED"), -1, &u, &e));
+    OK(user_update(w, off, STR_NULL, STR("ACTIVE"), -1, &u, &e));      /* gives none back */
+    OK(user_update(w, stays, STR("renamed"), STR_NULL, -1, &u, &e));
+    OK(user_deactivate(w, gone, &e));
+    unit_commit(w);
+    assert_int_equal(live(off), 0);
+    assert_int_equal(live(gone), 0);
+    assert_int_equal(live(stays), 4);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, fresh, done)
@@ -260,6 +301,7 @@ int main(void)
         T(made_with_roles), T(one_bad_role_and_nobody_is_made), T(nobody_grants_beyond_the_own), T(the_officer_stands_alone),
         T(the_officer_stands_alone_when_two_grant_at_once), T(the_last_administrator_stays),
         T(two_administrators_cannot_remove_each_other_at_once), T(every_change_moves_the_revision), T(pages_go_on_where_they_ended),
+        T(every_credential_ends_with_its_user),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -81,15 +81,18 @@ describe('deletion', () => {
 });
 
 describe('users', () => {
-  test('a deactivated user is dead within 5 s, a disabled one comes back', async () => {
+  test('a deactivated user is dead within 5 s, a disabled one comes back and needs a new token', async () => {
     const { api: boss } = await makeTenant(ready);
     const user = must(await boss.post('/v1/users', { name: 'temp', roles: ['viewer'] }), 201);
     const path = `/v1/users/${user.user_id}`;
-    const temp = api(ready, must(await boss.post('/v1/api-tokens', { name: 'x', user_id: user.user_id }), 201).token);
+    const token = async (): Promise<Api> => api(ready, must(await boss.post('/v1/api-tokens', { name: 'x', user_id: user.user_id }), 201).token);
+    let temp = await token();
     must(await temp.get('/v1/me'), 200);
     must(await boss('PATCH', path, { body: { state: 'DISABLED' }, headers: { 'if-match': '*' } }), 200);
     expect((await refused(temp)).status).toBe(401);
     must(await boss('PATCH', path, { body: { state: 'ACTIVE' }, headers: { 'if-match': '*' } }), 200);
+    expect((await temp.get('/v1/me')).status).toBe(401);
+    temp = await token();
     must(await temp.get('/v1/me'), 200);
     must(await boss.delete(path), 204);
     expect((await refused(temp)).status).toBe(401);
