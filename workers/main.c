@@ -26,7 +26,8 @@ static void on_signal(int signal_number)
 static int run(const struct config *cfg)
 {
     struct err e = { 0 };
-    struct agent *a = NULL;
+    /* static: what agent_free leaves to a thread that hangs in its long poll is still known when the process ends */
+    static struct agent *a;
     if (!cfg->worker_api_url[0] || !cfg->worker_zone[0] || !cfg->worker_cert[0] || !cfg->worker_key[0] || !cfg->worker_ca[0]) {
         fputs("falaj-worker: worker.api_url, worker.zone, worker.cert, worker.key and worker.ca must be set\n", stderr);
         return 2;

@@ -144,7 +144,7 @@ static void cut_requests_leave_nothing(void **state)
         net_send(fd, WHOLE, n);
         close(fd);
     }
-    for (int i = 0; i < 300 && http_server_connections(s) > 0; i++)
+    for (int i = 0; i < 1500 && http_server_connections(s) > 0; i++)
         usleep(10000);
     assert_int_equal(http_server_connections(s), 0);
     assert_int_equal(http_server_open_exchanges(s), 0);
