@@ -42,11 +42,16 @@ static struct authz_context context_of(const struct call *c)
     return (struct authz_context){ .now_us = c->work.now_us, .source_ip = c->work.source_ip, .zone_later = true };
 }
 
+enum errc admit_refuse(struct call *c, const struct decision *d, enum permission perm, struct err *e)
+{
+    metrics_inc(M_authz_denied_total, perm_row(perm)->wire);
+    audit_denial(flight_of(&c->work), d);
+    return authz_refuse(d, perm, e);
+}
+
 static enum errc deny(struct flight *f, const struct decision *d, struct err *e)
 {
-    metrics_inc(M_authz_denied_total, perm_row(f->call.route->perm)->wire);
-    audit_denial(f, d);
-    return authz_refuse(d, f->call.route->perm, e);
+    return admit_refuse(&f->call, d, f->call.route->perm, e);
 }
 
 static enum errc admit(struct flight *f, const struct decision *d, const struct authz_context *ctx)

@@ -5,6 +5,7 @@
 #include "api/pipeline.h"
 
 struct console;
+struct events;
 struct job_streams;
 struct serving;
 struct mtls_trust;
@@ -20,6 +21,7 @@ struct api {
     struct wake_listener *wakes;
     struct job_streams *streams;        /* api/stream.h: open SSE streams of jobs */
     struct console *console;            /* api/console.h: the built files of the web console; NULL: none */
+    struct events *events;              /* api/events.h: open streams of browser tabs */
     struct serving *serving;            /* registry/serving.h: connections to serving workers */
     _Atomic bool draining;
 };

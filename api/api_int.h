@@ -32,6 +32,7 @@ const struct route_match *router_find(const struct router *r, enum http_method m
                                       struct str captures[CAPTURES_MAX], struct arena *a, struct str *ret_allow);
 
 struct combiner;
+struct decision;
 
 struct pipeline {
     const struct app *app;
@@ -85,6 +86,8 @@ void flight_audit_event(struct flight *f, struct audit_event *ev);
  * only a role of some zones opened, once the request has named its zone. Both write a denial into the audit log. */
 enum errc phase_authz(struct flight *f, struct err *e) MUST_CHECK;
 enum errc phase_zone(struct flight *f, struct err *e) MUST_CHECK;
+/* The same for a permission that a handler has found missing. */
+enum errc admit_refuse(struct call *c, const struct decision *d, enum permission perm, struct err *e);
 
 /* residency_denial.c: a refusal of the judge of residency is counted, and stands in the log of the tenant whose data it is about. Outside
  * of any transaction of the call; blocks. */

@@ -11,6 +11,7 @@
 #include "api/api.h"
 #include "api/bootstrap.h"
 #include "api/console.h"
+#include "api/events.h"
 #include "api/openapi.h"
 #include "api/stream.h"
 #include "api/trust.h"
@@ -136,6 +137,7 @@ static const struct stmt *const *const app_lists[] = {
     capacity_stmts,
     invariants_stmts,
     watch_stmts,
+    feed_stmts,
     registry_stmts,
     node_stmts,
     node_state_stmts,
@@ -211,6 +213,7 @@ static void on_wake(void *ctx, struct str channel, struct str payload)
         pipeline_wake(api->pipeline, id);
     } else if (hex_tail(channel, WAKE_JOB_PREFIX, &id)) {
         job_streams_wake(api->streams, id);
+        events_wake(api->events, id);
     } else if (str_eq_c(channel, WAKE_REVOKE) && uuid_parse(payload, &id)) {
         authn_forget(api->authn, id);
     }
@@ -311,6 +314,7 @@ static void drain(struct api *api, const struct config *cfg)
     if (api->nodes)
         http_server_drain(api->nodes);
     job_streams_stop(api->streams);
+    events_stop(api->events);
     int64_t until = clock_mono_us(&clock_system) + cfg->api_drain_ms * 1000;
     pipeline_wake(api->pipeline, UUID_NIL);
     struct timespec step = { 0, 10000000 };
@@ -345,6 +349,7 @@ static int serve(struct app *app, struct api *api, const struct redis_opts *redi
     rate_limiter_share(api->rate, cfg->rate_processes);
     app->api_rates = api_rates_new();
     api->streams = job_streams_new(app);
+    api->events = events_new(app);
     api->serving = serving_new(app);
     app->extra = api;
     if (open_console(api, cfg, e) != ERR_OK)
@@ -383,6 +388,7 @@ static void undo(struct app *app, struct api *api)
     console_free(api->console);
     mtls_trust_free(api->trust);
     job_streams_free(api->streams);
+    events_free(api->events);
     serving_free(api->serving);
     rate_limiter_free(api->rate);
     authn_free(api->authn);

@@ -75,7 +75,7 @@ static struct entry *slot(struct session_authn *a, const uint8_t hash[32])
     return &a->entries[(hash[0] | hash[1] << 8) % ENTRIES];
 }
 
-static struct principal *cache_get(struct session_authn *a, const uint8_t hash[32], uint64_t *ret_generation)
+static struct principal *cache_get(struct session_authn *a, const uint8_t hash[32], bool is_use, uint64_t *ret_generation)
 {
     struct principal *p = NULL;
     pthread_mutex_lock(&a->lock);
@@ -84,7 +84,7 @@ static struct principal *cache_get(struct session_authn *a, const uint8_t hash[3
     if (en->principal && !memcmp(en->hash, hash, 32)) {
         if (clock_mono_us(a->clock) < en->until_mono_us && clock_wall_us(a->clock) < en->principal->expires_us) {
             p = principal_ref(en->principal);
-            en->is_used = true;
+            en->is_used |= is_use;
         } else if (!en->is_used) {
             principal_unref(TAKE(en->principal));
         }
@@ -93,17 +93,17 @@ static struct principal *cache_get(struct session_authn *a, const uint8_t hash[3
     return p;
 }
 
-static void cache_put(struct session_authn *a, const uint8_t hash[32], struct principal *p, uint64_t generation)
+static void cache_put(struct session_authn *a, const uint8_t hash[32], struct principal *p, bool is_use, uint64_t generation)
 {
     struct principal *old = NULL;
     pthread_mutex_lock(&a->lock);
     struct entry *en = slot(a, hash);
     if (a->generation == generation) {
         old = en->principal;
+        en->is_used = is_use || (old && en->is_used && !memcmp(en->hash, hash, 32));
         memcpy(en->hash, hash, 32);
         en->principal = principal_ref(p);
         en->until_mono_us = clock_mono_us(a->clock) + a->cache_us;
-        en->is_used = true;
     }
     pthread_mutex_unlock(&a->lock);
     principal_unref(old);
@@ -131,7 +131,7 @@ static enum errc look_up(struct session_authn *a, const uint8_t hash[32], struct
     return principal_check(&row->who, e);
 }
 
-enum errc session_authn(struct session_authn *a, struct str cookie, struct arena *arena, struct principal **ret, struct err *e)
+enum errc session_authn(struct session_authn *a, struct str cookie, bool is_use, struct arena *arena, struct principal **ret, struct err *e)
 {
     uint8_t hash[32];
     uint64_t generation;
@@ -139,7 +139,7 @@ enum errc session_authn(struct session_authn *a, struct str cookie, struct arena
     if (cookie.len != COOKIE_LEN)
         return refuse(e);
     session_cookie_hash(cookie, hash);
-    if ((*ret = cache_get(a, hash, &generation)))
+    if ((*ret = cache_get(a, hash, is_use, &generation)))
         return ERR_OK;
     TRY(look_up(a, hash, arena, &row, e));
     struct principal *p;
@@ -154,7 +154,7 @@ enum errc session_authn(struct session_authn *a, struct str cookie, struct arena
         p->scopes = 0;
         principal_settle(p);
     }
-    cache_put(a, hash, p, generation);
+    cache_put(a, hash, p, is_use, generation);
     *ret = p;
     return ERR_OK;
 }

@@ -69,7 +69,7 @@ static int done(void **state)
 static enum errc ask(const char *text, struct principal **ret)
 {
     struct arena *a = arena_new(4 << 20);
-    enum errc rc = session_authn(sessions, str_c(text), a, ret, &e);
+    enum errc rc = session_authn(sessions, str_c(text), true, a, ret, &e);
     arena_free(a);
     return rc;
 }
@@ -190,7 +190,7 @@ static void ended_is_dead_at_once_here_and_soon_elsewhere(void **state)
     struct session_authn *elsewhere = session_authn_new(app_pool, &turned, cfg);
     struct principal *p = NULL;
     struct arena *a = arena_new(4 << 20);
-    OK(session_authn(elsewhere, str_c(cookie), a, &p, &e));
+    OK(session_authn(elsewhere, str_c(cookie), true, a, &p, &e));
     principal_unref(p);
     believed();
     struct work *w = unit_open(tenant, NULL);
@@ -201,7 +201,7 @@ static void ended_is_dead_at_once_here_and_soon_elsewhere(void **state)
     session_forget(sessions, session_id);
     refused();
     mono_us += 5000001;
-    REFUSED(session_authn(elsewhere, str_c(cookie), a, &p, &e), UNAUTHENTICATED);
+    REFUSED(session_authn(elsewhere, str_c(cookie), true, a, &p, &e), UNAUTHENTICATED);
     arena_free(a);
     session_authn_free(elsewhere);
 }
