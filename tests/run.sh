@@ -95,6 +95,10 @@ fi
 if ((fast == 0)) && wants e2e_console; then
     node_packages tests/e2e
 fi
+if ((fast == 0)) && selects console console_browser; then
+    node_packages console
+    (cd console && npm run --silent build >/dev/null)
+fi
 
 # Tests that nobody runs by accident are registered for a configuration of their own name.
 configuration=()

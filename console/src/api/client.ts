@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// client.ts - the one door to the API: typed by schema.ts, which is made from the OpenAPI document.
+//
+// Changes carry the session's X-CSRF-Token and, where they are POST, an Idempotency-Key that stays the same when the call is repeated.
+// A session that is over, and an act that wants a fresh proof, ask the person (askFor) and then repeat the call: what was typed is still
+// there. get, post … throw a Problem and give the body otherwise.
+import createClient from 'openapi-fetch';
+import { Problem } from './problem.ts';
+import type { components, paths } from './schema.ts';
+
+export type Schemas = components['schemas'];
+export type Session = Schemas['session_out'];
+export interface Page<T> { data: T[]; next_page_token?: string }
+
+type Ask = (what: 'login' | 'proof') => Promise<boolean>;
+let csrf = '';
+let ask: Ask = () => Promise.resolve(false);
+let asking: Promise<boolean> | null = null;
+const watchers = new Set<(up: boolean) => void>();
+let up = true;
+
+export const setCsrf = (token: string): void => void (csrf = token);
+export const setAsk = (f: Ask): void => void (ask = f);
+export const isUp = (): boolean => up;
+export function watchConnection(f: (up: boolean) => void): () => void {
+  watchers.add(f);
+  return () => void watchers.delete(f);
+}
+function tell(now: boolean): void {
+  if (now === up) return;
+  up = now;
+  for (const f of watchers) f(now);
+  if (!now) void heal();
+}
+async function heal(): Promise<void> {
+  while (!up) {
+    await new Promise((done) => setTimeout(done, 3000));
+    try {
+      tell((await fetch('/healthz', { cache: 'no-store' })).ok);
+    } catch { /* still away */ }
+  }
+}
+/** One question at a time, however many calls wait for its answer. */
+function askFor(what: 'login' | 'proof'): Promise<boolean> {
+  asking ??= ask(what).finally(() => void (asking = null));
+  return asking;
+}
+
+async function send(request: Request): Promise<Response> {
+  const again = request.clone();
+  const changes = request.method !== 'GET';
+  if (request.method === 'POST' && !request.headers.has('idempotency-key')) {
+    const key = crypto.randomUUID();
+    request.headers.set('idempotency-key', key);
+    again.headers.set('idempotency-key', key);
+  }
+  if (changes && csrf) request.headers.set('x-csrf-token', csrf);
+  let response: Response;
+  try {
+    response = await fetch(request);
+  } catch {
+    tell(false);
+    throw new Problem(0, undefined);
+  }
+  tell(true);
+  const own = new URL(request.url).pathname;
+  if ((response.status === 401 || response.status === 403) && !own.startsWith('/v1/auth/')) {
+    const code = (await response.clone().json().catch(() => ({})) as { code?: string }).code;
+    const what = response.status === 401 ? 'login' : code === 'mfa_required' ? 'proof' : null;
+    if (what && await askFor(what)) return send(again);
+  }
+  return response;
+}
+
+export const api = createClient<paths>({ baseUrl: location.origin, fetch: send });
+
+/** The body of a call that went well. Fits every call of `api`: must(api.GET('/v1/me')). */
+export async function must<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
+  const { data, error, response } = await call;
+  if (!response.ok) throw new Problem(response.status, error, Number(response.headers.get('retry-after') ?? 0));
+  return data as T;
+}
+
+export type Query = Record<string, string | number | undefined>;
+
+/** A list by its address: pages are all alike, so tables need no call of their own. */
+export async function getPage<T>(path: string, query: Query): Promise<Page<T>> {
+  return await getJson<Page<T>>(withQuery(path, query));
+}
+export async function getJson<T>(path: string, init: RequestInit = {}): Promise<T> {
+  const response = await send(new Request(new URL(path, location.origin), init));
+  const text = await response.text();
+  const json: unknown = text === '' ? undefined : safeJson(text);
+  if (!response.ok) throw new Problem(response.status, json, Number(response.headers.get('retry-after') ?? 0));
+  return json as T;
+}
+/** A change by its address; `body` is JSON unless it is a Blob. */
+export function change<T = unknown>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<T> {
+  const raw = body instanceof Blob;
+  return getJson<T>(path, {
+    method,
+    headers: { ...(body === undefined ? {} : { 'content-type': raw ? body.type : 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: raw ? body : JSON.stringify(body) }),
+  });
+}
+export function withQuery(path: string, query: Query): string {
+  const q = new URLSearchParams();
+  for (const [k, v] of Object.entries(query)) if (v !== undefined && v !== '') q.set(k, String(v));
+  return q.size > 0 ? `${path}?${q.toString()}` : path;
+}
+function safeJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// problem.ts - what the API says when it refuses (RFC 9457), as an error of the page.
+import { z } from 'zod/mini';
+
+const body = z.object({
+  code: z.string(),
+  title: z.optional(z.string()),
+  detail: z.optional(z.string()),
+  request_id: z.optional(z.string()),
+  errors: z.optional(z.array(z.object({ pointer: z.optional(z.string()), code: z.optional(z.string()), detail: z.optional(z.string()) }))),
+});
+
+export interface FieldFault { path: string; code: string; detail: string }
+
+export class Problem extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string;
+  readonly fields: FieldFault[];
+  readonly retryAfter: number;
+
+  constructor(status: number, json: unknown, retryAfter = 0) {
+    const read = body.safeParse(json);
+    super(read.success ? (read.data.detail ?? read.data.title ?? '') : '');
+    this.status = status;
+    this.code = read.success ? read.data.code : status === 0 ? 'offline' : 'internal';
+    this.requestId = (read.success && read.data.request_id) || '';
+    this.fields = (read.success ? (read.data.errors ?? []) : [])
+      .map((f) => ({ path: pointerPath(f.pointer ?? ''), code: f.code ?? 'invalid_argument', detail: f.detail ?? '' }))
+      .filter((f) => f.path !== '');
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** A JSON pointer (RFC 6901), or the bare name of a parameter, as the dotted path of a form's field: "/spec/hidden/0" is "spec.hidden.0". */
+export function pointerPath(pointer: string): string {
+  const text = pointer.startsWith('#') ? decodeURIComponent(pointer.slice(1)) : pointer;
+  return text.replace(/^\//, '').split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.');
+}
+
+/** Puts each fault at the field that owns it, or at the nearest one above it; returns those that no field of the form owns. */
+export function placeFaults(problem: Problem, names: readonly string[], put: (name: string, fault: FieldFault) => void): FieldFault[] {
+  return problem.fields.filter((fault) => {
+    const owner = names.filter((n) => fault.path === n || fault.path.startsWith(`${n}.`)).sort((a, b) => b.length - a.length)[0];
+    if (owner !== undefined) put(owner, fault);
+    return owner === undefined;
+  });
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// main.tsx - the start: choices, words, then the page.
+import '@patternfly/react-core/dist/styles/base.css';
+import '@fontsource/ibm-plex-sans-arabic/arabic-400.css';
+import '@fontsource/ibm-plex-sans-arabic/arabic-600.css';
+import './style.css';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Problem } from './api/problem.ts';
+import { startI18n } from './i18n.ts';
+import { applyPrefs } from './lib/prefs.ts';
+import { router } from './router.tsx';
+import { SessionGate } from './shell/session.tsx';
+
+const queries = new QueryClient({ defaultOptions: { queries: {
+  networkMode: 'always', staleTime: 2000,
+  retry: (n, error) => error instanceof Problem && (error.status === 0 || error.status >= 500) && n < 2,
+}, mutations: { networkMode: 'always' } } });
+
+applyPrefs();
+void startI18n().then(() => createRoot(document.getElementById('root')!).render(
+  <StrictMode><QueryClientProvider client={queries}><SessionGate><RouterProvider router={router} /></SessionGate></QueryClientProvider></StrictMode>));

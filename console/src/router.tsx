@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// router.tsx - the addresses. Each page is a chunk of its own, read when somebody goes there.
+import { PageSection } from '@patternfly/react-core';
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, type RouteComponent } from '@tanstack/react-router';
+import { readSearch, writeSearch } from './lib/search.ts';
+import { Shell } from './shell/Shell.tsx';
+import { Failure, Loading, NotFound } from './ui/states.tsx';
+
+const section = (what: React.ReactNode) => <PageSection isFilled>{what}</PageSection>;
+const root = createRootRoute({ component: Shell, notFoundComponent: () => section(<NotFound />), errorComponent: ({ error, reset }) => section(<Failure problem={error} retry={reset} />) });
+const page = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>
+  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load as () => Promise<Record<string, RouteComponent>>, name) });
+
+const routes = [
+  page('/', () => import('./pages/Overview.tsx'), 'Overview'),
+  page('/jobs', () => import('./pages/Jobs.tsx'), 'Jobs'),
+  page('/jobs/new', () => import('./pages/Submit.tsx'), 'Submit'),
+  page('/jobs/$id', () => import('./pages/Job.tsx'), 'JobDetail'),
+  page('/datasets', () => import('./pages/Datasets.tsx'), 'Datasets'),
+  page('/datasets/$id', () => import('./pages/Datasets.tsx'), 'DatasetDetail'),
+  page('/models', () => import('./pages/Models.tsx'), 'Models'),
+  page('/models/$id', () => import('./pages/Models.tsx'), 'ModelDetail'),
+  page('/deployments', () => import('./pages/Deployments.tsx'), 'Deployments'),
+  page('/deployments/$id', () => import('./pages/Deployments.tsx'), 'DeploymentDetail'),
+  page('/workers', () => import('./pages/Fleet.tsx'), 'Workers'),
+  page('/zones', () => import('./pages/Fleet.tsx'), 'Zones'),
+  page('/keys', () => import('./pages/Keys.tsx'), 'Keys'),
+  page('/keys/$zone', () => import('./pages/Keys.tsx'), 'KeyDetail'),
+  page('/audit', () => import('./pages/Audit.tsx'), 'Audit'),
+  page('/approvals', () => import('./pages/Approvals.tsx'), 'Approvals'),
+  page('/members', () => import('./pages/Members.tsx'), 'Members'),
+  page('/tokens', () => import('./pages/Tokens.tsx'), 'Tokens'),
+  page('/quotas', () => import('./pages/Quotas.tsx'), 'Quotas'),
+  page('/settings', () => import('./pages/Settings.tsx'), 'Settings'),
+];
+export const router = createRouter({
+  routeTree: root.addChildren(routes), parseSearch: readSearch, stringifySearch: writeSearch, defaultPreload: 'intent', scrollRestoration: false,
+  defaultPendingComponent: () => section(<Loading />), defaultErrorComponent: ({ error, reset }) => section(<Failure problem={error} retry={reset} />),
+});

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// session.tsx - who is signed in and what they may do. Roles shape what is drawn; the API decides what is done.
+import { Modal, ModalBody, ModalHeader, Spinner } from '@patternfly/react-core';
+import { useQueryClient } from '@tanstack/react-query';
+import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { change, getJson, setAsk, setCsrf, type Schemas, type Session } from '../api/client.ts';
+import { ApiForm, type Field } from '../ui/form.tsx';
+import { Login } from './Login.tsx';
+
+export type Me = Schemas['me_out'];
+interface Value { session: Session; me: Me; can: (permission: string) => boolean; role: (name: string) => boolean; leave: () => Promise<void> }
+const Context = createContext<Value | null>(null);
+export const useSession = (): Value => useContext(Context)!;
+
+/** Draws its children for who is signed in, the login for everybody else; over them, when asked, the login again or a fresh proof. */
+export function SessionGate({ children }: { children: ReactNode }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const [session, setSession] = useState<Session | null | undefined>(undefined);
+  const [me, setMe] = useState<Me | null>(null);
+  const [question, setQuestion] = useState<'login' | 'proof' | null>(null);
+  const answer = useRef<((ok: boolean) => void) | null>(null);
+
+  const enter = useCallback(async (s: Session) => {
+    setCsrf(s.csrf_token ?? '');
+    const who = await getJson<Me>('/v1/me');
+    setMe(who);
+    setSession(s);
+  }, []);
+  useEffect(() => {
+    getJson<Session>('/v1/auth/session')
+      .then((s) => (s.mfa_required || s.mfa_enrol_required ? setSession(null) : enter(s)))
+      .catch(() => setSession(null));
+  }, [enter]);
+  useEffect(() => {
+    setAsk((what) => session ? new Promise((done) => {
+      answer.current = done;
+      setQuestion(what);
+    }) : Promise.resolve(false));
+  }, [session]);
+  const settle = (ok: boolean): void => {
+    setQuestion(null);
+    answer.current?.(ok);
+    answer.current = null;
+  };
+  const leave = useCallback(async () => {
+    await change('POST', '/v1/auth/logout').catch(() => undefined);
+    setCsrf('');
+    client.clear();
+    setSession(null);
+  }, [client]);
+  const value = useMemo<Value | null>(() => session && me ? {
+    session, me, leave, can: (p) => me.permissions.includes(p), role: (n) => me.roles.includes(n),
+  } : null, [session, me, leave]);
+
+  if (session === undefined) return <main className="centre"><Spinner aria-label={t('state.loading')} /></main>;
+  if (!value) return <Login onDone={(s) => void enter(s)} />;
+  const proof: Field[] = [{ name: 'code', label: t('login.code'), kind: 'code', help: t('login.codeOr'), autoComplete: 'one-time-code' },
+    { name: 'password', label: t('login.password'), kind: 'password', autoComplete: 'current-password' }];
+  return (
+    <Context.Provider value={value}>
+      {children}
+      {question !== null && (
+        <Modal isOpen variant="small" onClose={() => settle(false)} aria-labelledby="again-title">
+          <ModalHeader labelId="again-title" title={question === 'login' ? t('login.over') : t('login.proof')} description={question === 'login' ? t('login.overBody') : t('login.proofBody')} />
+          <ModalBody>
+            {question === 'login'
+              ? <Login within tenant={value.me.tenant ?? ''} name={value.me.name ?? ''} onDone={(s) => {
+                  // Somebody else is somebody else: nothing of the page before may stay.
+                  if (s.user_id !== value.me.user_id) return location.assign('/');
+                  setCsrf(s.csrf_token ?? '');
+                  return settle(true);
+                }} />
+              : <ApiForm fields={proof} submit={t('login.prove')} onCancel={() => settle(false)} onSubmit={async (v) => {
+                  const s = await change<Session>('POST', '/v1/auth/step-up', v['code'] ? { code: v['code'] } : { password: v['password'] });
+                  setCsrf(s.csrf_token ?? '');
+                  settle(true);
+                }} />}
+          </ModalBody>
+        </Modal>)}
+    </Context.Provider>
+  );
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# run-one.sh CHECK - one check of the console, as CTest runs it: static, client, unit, budget or browser. Skipped (77), with the reason, where its
+# Node packages, its build or Chromium are not there.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+PATH=$(../deploy/node-env.sh)
+export PATH NO_COLOR=1
+if [[ ! -x node_modules/.bin/vite ]]; then
+    printf 'skipped: the Node packages of the console are not installed; run npm ci in console\n'
+    exit 77
+fi
+case ${1:?static, client, unit, budget or browser} in
+    static) node node_modules/typescript7/bin/tsc --noEmit && node_modules/.bin/eslint --max-warnings 0 src tests && node_modules/.bin/stylelint 'src/**/*.css' ;;
+    client) exec tests/stale.sh ;;
+    unit) exec node_modules/.bin/vitest run --no-color ;;
+    budget | browser)
+        if [[ ! -f dist/index.html ]]; then
+            printf 'skipped: the console is not built; run npm run build in console\n'
+            exit 77
+        fi
+        if [[ $1 == budget ]]; then
+            exec node tests/budget.mjs
+        fi
+        exec node tests/browser.mjs "${FALAJ_SHOTS:-}" ;;
+    *) exit 2 ;;
+esac

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// vite.config.ts - the build, and a development server that hands calls of the API to a running `falaj dev` (FALAJ_URL).
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+const target = process.env['FALAJ_URL'] ?? 'http://127.0.0.1:8080';
+// The API takes changes of a session from its own origin only; behind this proxy the page has the proxy's.
+const proxy = { target, changeOrigin: true, headers: { origin: new URL(target).origin } };
+
+export default defineConfig({
+  plugins: [react()],
+  server: { proxy: { '/v1': proxy, '/v2': proxy, '/healthz': proxy, '/readyz': proxy, '/version': proxy, '/openapi.json': proxy } },
+  build: { target: 'es2022', assetsInlineLimit: 0, modulePreload: { polyfill: false }, chunkSizeWarningLimit: 1200 },
+  test: { include: ['tests/**/*.test.ts'] },
+} as Parameters<typeof defineConfig>[0]);
