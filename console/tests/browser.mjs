@@ -115,6 +115,7 @@ try {
   context = await chromium.launchPersistentContext(profile, { executablePath: browserPath, headless: true, viewport: { width: 1280, height: 800 }, timezoneId: 'Asia/Dubai',
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
   const page = context.pages()[0] ?? await context.newPage();
+  await page.emulateMedia({ reducedMotion: 'reduce' });
   let where = 'start';
   page.on('console', (m) => { if (m.type() === 'error' && !(expected && /status of 40[14]/.test(m.text())) && !m.location().url.endsWith('/v1/audit/head')) fault(where, `console: ${m.text()} ${m.location().url}`); });
   page.on('pageerror', (e) => fault(where, `error: ${e.message}`));
@@ -170,7 +171,8 @@ try {
       n++;
       if (theme !== 'light') continue;
       await page.setViewportSize({ width: 390, height: 800 });
-      await page.waitForTimeout(60);
+      await page.waitForSelector('.pf-v6-c-page__sidebar.pf-m-expanded', { state: 'detached' });
+      await page.waitForTimeout(100);
       await wide(page, `${where} 390`);
       await page.screenshot({ path: join(shots, `${name}-${l}-390.png`) });
     }

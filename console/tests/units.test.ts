@@ -62,5 +62,6 @@ describe('the address', () => {
   test('is read and written without loss', () => expect(writeSearch(readSearch('?state=RUNNING&page_token=a%2Bb'))).toBe('?page_token=a%2Bb&state=RUNNING'));
   test('takes no strange names and no endless values', () => expect(readSearch(`?__proto__=1&UPPER=1&ok=1&long=${'x'.repeat(600)}`)).toEqual({ ok: '1' }));
   test('begins the list anew when a filter changes', () => expect(withFilter({ page_token: 't', after: '9', kind: 'train' }, 'state', 'FAILED')).toEqual({ kind: 'train', state: 'FAILED' }));
+  test('of a second list leaves the first one where it is', () => expect(withFilter({ page_token: 't', b_page_token: 'u' }, 'b_page_size', '50', 'b_')).toEqual({ page_token: 't', b_page_size: '50' }));
   test.each([['//evil.example', '/'], ['https://evil.example', '/'], ['/\\evil', '/'], ['/jobs?state=FAILED', '/jobs?state=FAILED'], ['/login', '/'], [undefined, '/']])('a return to %j leads to %j', (to, where) => expect(safeReturn(to)).toBe(where));
 });

@@ -15,10 +15,10 @@ export function writeSearch(search: Record<string, unknown>): string {
   }
   return q.size > 0 ? `?${q.toString()}` : '';
 }
-/** A changed filter begins the list anew: page tokens belong to the filters they were made for. */
-export function withFilter(search: Search, name: string, value: string): Search {
+/** A changed filter begins the list anew: page tokens belong to the filters they were made for. prefix: of a page's second list. */
+export function withFilter(search: Search, name: string, value: string, prefix = ''): Search {
   const out: Search = { ...search, [name]: value };
-  for (const old of ['page_token', 'after', ...(value === '' ? [name] : [])]) delete out[old];
+  for (const old of [`${prefix}page_token`, `${prefix}after`, ...(value === '' ? [name] : [])]) delete out[old];
   return out;
 }
 /** Only a place of this site may be returned to after a login. */

@@ -65,7 +65,7 @@ export function Members() {
         }} /> } : {})}
         empty={<Empty title={t('members.none')} body={t('members.noneBody')} action={button} cli="falaj user list" />} />
       <h2 className="block">{t('members.bindings')}</h2>
-      <ServerTable<Binding> path="/v1/role-bindings" label={t('members.bindings')} rowKey={(b) => b.binding_id!} columns={[
+      <ServerTable<Binding> prefix="b_" path="/v1/role-bindings" label={t('members.bindings')} rowKey={(b) => b.binding_id!} columns={[
         { name: 'user_id', label: t('members.userId'), cell: (b) => <Id value={b.user_id} /> },
         { name: 'role', label: t('members.role'), cell: (b) => t(`role.${b.role!}`) },
         { name: 'place', label: t('members.place'), cell: (b) => <>{t(`place.${b.place!}`)} <Code>{b.zone ?? b.project_id}</Code></> },

@@ -32,12 +32,14 @@ interface Props<T> {
   everyMs?: number;
   /** A list that the API gives whole. */
   noPages?: boolean;
+  /** Of a page's second list: stands before its names in the address. */
+  prefix?: string;
 }
 
-export function useListSearch(filters: readonly Filter[] = []): Query {
+export function useListSearch(filters: readonly Filter[] = [], prefix = ''): Query {
   const search = useSearch({ strict: false }) as Search;
-  const out: Query = { page_size: search['page_size'] ?? '20' };
-  for (const name of [...filters.map((f) => f.name), 'page_token', 'after']) out[name] = search[name];
+  const out: Query = { page_size: search[`${prefix}page_size`] ?? '20' };
+  for (const name of [...filters.map((f) => f.name), 'page_token', 'after']) out[name] = search[prefix + name];
   return out;
 }
 
@@ -49,20 +51,20 @@ function TextFilter({ filter, value, put }: { filter: Filter; value: string; put
     searchInputId={`filter-${filter.name}`} resetButtonLabel={t('act.clear')} submitSearchButtonLabel={t('act.search')} />;
 }
 
-export function ServerTable<T extends object>({ path, label, columns, filters = [], rowKey, rowActions, empty, fixed = {}, after, everyMs = 10_000, noPages = false }: Props<T>) {
+export function ServerTable<T extends object>({ path, label, columns, filters = [], rowKey, rowActions, empty, fixed = {}, after, everyMs = 10_000, noPages = false, prefix = '' }: Props<T>) {
   const { t } = useTranslation();
   const text = useProblemText();
   const { density } = usePrefs();
   const navigate = useNavigate();
   const search = useSearch({ strict: false }) as Search;
-  const paged = { ...fixed, ...useListSearch(filters) };
+  const paged = { ...fixed, ...useListSearch(filters, prefix) };
   const query: Query = noPages ? {} : paged;
   const [exporting, setExporting] = useState<number | null>(null);
   const go = (next: Search): void => void navigate({ to: '.', search: next as never });
-  const put = (name: string, value: string): void => go(withFilter(search, name, value));
+  const put = (name: string, value: string): void => go(withFilter(search, prefix + name, value, prefix));
   const list = useQuery({ queryKey: [path, query], queryFn: () => getPage<T>(path, query), refetchInterval: everyMs, placeholderData: (old, q) => (q?.queryKey[0] === path ? old : undefined) });
-  const filtered = filters.some((f) => f.name !== 'sort' && search[f.name]);
-  const first = search['page_token'] === undefined && search['after'] === undefined;
+  const filtered = filters.some((f) => f.name !== 'sort' && search[prefix + f.name]);
+  const first = search[`${prefix}page_token`] === undefined && search[`${prefix}after`] === undefined;
 
   const exportAll = async (): Promise<void> => {
     const rows: T[] = [];
@@ -93,11 +95,11 @@ export function ServerTable<T extends object>({ path, label, columns, filters = 
             {filters.map((f) => (
               <ToolbarItem key={f.name}>
                 {f.options
-                  ? <FormSelect aria-label={f.label} value={search[f.name] ?? ''} onChange={(_e, v) => put(f.name, v)}>
+                  ? <FormSelect aria-label={f.label} value={search[prefix + f.name] ?? ''} onChange={(_e, v) => put(f.name, v)}>
                       <FormSelectOption value="" label={f.name === 'sort' ? t('list.defaultOrder') : t('list.any', { what: f.label })} />
                       {f.options.map((o) => <FormSelectOption key={o.value} value={o.value} label={o.label} />)}
                     </FormSelect>
-                  : <TextFilter filter={f} value={search[f.name] ?? ''} put={(v) => put(f.name, v)} />}
+                  : <TextFilter filter={f} value={search[prefix + f.name] ?? ''} put={(v) => put(f.name, v)} />}
               </ToolbarItem>))}
           </ToolbarGroup>
           <ToolbarItem><Button variant="secondary" onClick={() => void exportAll()} isDisabled={exporting !== null} isLoading={exporting !== null} spinnerAriaValueText={t('state.loading')}>
@@ -124,12 +126,12 @@ export function ServerTable<T extends object>({ path, label, columns, filters = 
               </Table>
               {!noPages && <nav className="pager" aria-label={t('list.pages', { what: label })}>
                 <span>{t('list.shown', { count: page.data.length })}</span>
-                <FormSelect aria-label={t('list.size')} value={search['page_size'] ?? '20'} onChange={(_e, v) => put('page_size', v === '20' ? '' : v)}>
+                <FormSelect aria-label={t('list.size')} value={search[`${prefix}page_size`] ?? '20'} onChange={(_e, v) => put('page_size', v === '20' ? '' : v)}>
                   {['20', '50', '100', '200'].map((n) => <FormSelectOption key={n} value={n} label={t('list.sizeOf', { n })} />)}
                 </FormSelect>
-                <Button variant="secondary" isDisabled={first} onClick={() => go(withFilter(search, 'after', ''))}>{t('list.first')}</Button>
+                <Button variant="secondary" isDisabled={first} onClick={() => put('after', '')}>{t('list.first')}</Button>
                 <Button variant="secondary" isDisabled={after ? page.data.length < Number(query['page_size']) : page.next_page_token === undefined}
-                  onClick={() => go({ ...search, ...(after ? { after: after(page.data.at(-1)!) } : { page_token: page.next_page_token! }) })}>{t('list.next')}</Button>
+                  onClick={() => go({ ...search, ...(after ? { [`${prefix}after`]: after(page.data.at(-1)!) } : { [`${prefix}page_token`]: page.next_page_token! }) })}>{t('list.next')}</Button>
               </nav>}
             </>)}
       </Answer>
