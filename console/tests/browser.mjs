@@ -15,7 +15,7 @@ import { createInterface } from 'node:readline';
 import { chromium } from 'playwright-core';
 
 const here = import.meta.dirname;
-const bin = process.env.FALAJ_BIN ?? resolve(here, '../../build/asan/bin');
+const bin = resolve(process.env.FALAJ_BIN ?? resolve(here, '../../build/asan/bin'));
 const browserPath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const shots = resolve(process.argv[2] || resolve(here, '../../build/console-shots'));
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
