@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* explain.c - who may is read from the roles that have the permission at all, so a tenant of ten thousand bindings costs no more than the
- * few that count; they are judged here, not in SQL, by the code that decides requests. */
+/* explain.c - who may is read from the roles that have the permission at all, in parts that grow, until enough are found: a tenant of ten
+ * thousand bindings costs no more than the few that count, unless none of them applies. They are judged here, not in SQL, by the code that
+ * decides requests. */
 #include "tenants/explain.h"
 #include "core/db/tx.h"
 #include "tenants/principal_load.h"
 
-enum { HOLDERS_MAX = 1000 };
+/* Bindings read in each part, 13,250 in all. */
+static const int64_t parts[] = { 250, 1000, 4000, 8000 };
 
 SCHEMA_EXTERN(explained_binding, "What one role binding says",
     FIELD_ID(explained_binding, binding_id, "rlb", 0, .doc = "The binding"), FIELD(explained_binding, role, 0, .doc = "Its role"),
@@ -25,10 +27,11 @@ SCHEMA_EXTERN(explanation, "Why somebody may or may not do something",
 struct holder_row { struct uuid user_id; struct str name; struct json binding; };
 SCHEMA_OF(holder_row, "A user and a role", FIELD(holder_row, user_id, 0, .doc = "User"), FIELD(holder_row, name, 0, .doc = "Name"),
     FIELD(holder_row, binding, 0, .doc = "The binding"));
-static const struct stmt explain_holders = { .name = "explain_holders", .params = "uSi", .row = &holder_row_schema, .card = CARD_MANY, .sql =
+static const struct stmt explain_holders = { .name = "explain_holders", .params = "uSiuU", .row = &holder_row_schema, .card = CARD_MANY, .sql =
     "SELECT u.user_id, u.name, jsonb_build_array(bindings_json(b)) AS binding\n"
     "  FROM role_binding b JOIN app_user u ON u.tenant_id = b.tenant_id AND u.user_id = b.user_id AND u.state = 'ACTIVE'\n"
-    " WHERE b.tenant_id = $1 AND b.role = ANY ($2) ORDER BY b.binding_id LIMIT $3" };
+    " WHERE b.tenant_id = $1 AND b.role = ANY ($2) AND ($4::uuid IS NULL OR b.binding_id > $4) AND b.user_id <> ALL ($5)\n"
+    " ORDER BY b.binding_id LIMIT $3" };
 
 const struct stmt *const explain_stmts[] = { &explain_holders, NULL };
 
@@ -101,8 +104,10 @@ void explain_bindings(const struct explain_question *q, struct slice bindings, s
 void explain_who(const struct explain_question *q, struct slice holders, struct arena *a, struct explanation *ret)
 {
     const struct explain_holder *h = holders.items;
-    struct explained_user *out = ARENA_ARRAY(a, struct explained_user, EXPLAIN_WHO_MAX);
-    size_t n = 0;
+    struct explained_user *out = ret->who_may.items;
+    size_t n = ret->who_may.n;
+    if (!out)
+        out = ARENA_ARRAY(a, struct explained_user, EXPLAIN_WHO_MAX);
     for (size_t i = 0; i < holders.n && n < EXPLAIN_WHO_MAX; i++) {
         enum binding_verdict v = binding_judge(&h[i].binding, q->perm, q->mfa_us, &q->ctx);
         bool seen = v != BINDING_APPLIES && v != BINDING_APPLIES_IN_PROJECT;
@@ -114,18 +119,27 @@ void explain_who(const struct explain_question *q, struct slice holders, struct 
     ret->who_may = (struct slice){ out, n };
 }
 
-static enum errc read_holders(struct work *w, enum permission perm, struct slice *ret, struct err *e)
+/* Of users that are not found yet. *position: the last binding of the part before. *ret_more: there may be more behind it. */
+static enum errc read_holders(struct work *w, enum permission perm, struct slice found, int64_t most, struct uuid *position, struct slice *ret,
+                              bool *ret_more, struct err *e)
 {
     struct str roles[ROLE_COUNT];
+    struct uuid known[EXPLAIN_WHO_MAX];
     struct slice rows, one;
     size_t k = roles_with(perm, roles);
-    TRY(db_many(w->tx, &explain_holders, ARGS(A_UUID(w->tenant_id), A_STRS(roles, k), A_I64(HOLDERS_MAX)), &rows, HOLDERS_MAX, e));
+    for (size_t i = 0; i < found.n; i++)
+        known[i] = ((const struct explained_user *)found.items)[i].user_id;
+    TRY(db_many(w->tx, &explain_holders, ARGS(A_UUID(w->tenant_id), A_STRS(roles, k), A_I64(most), A_UUID_OR_NULL(*position),
+                A_UUIDS(known, found.n)), &rows, (size_t)most, e));
     struct explain_holder *items = ARENA_ARRAY(w->arena, struct explain_holder, rows.n + 1);
     *ret = (struct slice){ items, 0 };
+    *ret_more = rows.n == (size_t)most;
     for (size_t i = 0; i < rows.n; i++) {
         const struct holder_row *r = (const struct holder_row *)rows.items + i;
         TRY(bindings_read(r->binding, w->arena, &one, e));
         const struct binding *b = one.items;
+        if (one.n)
+            *position = b->binding_id;
         if (one.n && role_fits_place(b->role, b->place, uuid_is_nil(w->tenant_id)))
             items[ret->n++] = (struct explain_holder){ r->user_id, r->name, *b };
     }
@@ -149,7 +163,11 @@ enum errc explain_user(struct work *w, const struct explain_question *q, struct 
         ret->rule = STR("state:not_active");
         ret->missing = (struct slice){ text, 1 };
     }
-    TRY(read_holders(w, q->perm, &holders, e));
-    explain_who(q, holders, w->arena, ret);
+    struct uuid position = UUID_NIL;
+    bool more = true;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && more && ret->who_may.n < EXPLAIN_WHO_MAX; i++) {
+        TRY(read_holders(w, q->perm, ret->who_may, parts[i], &position, &holders, &more, e));
+        explain_who(q, holders, w->arena, ret);
+    }
     return ERR_OK;
 }

@@ -52,7 +52,7 @@ struct explain_holder {
 
 /* Pure. What each of a user's bindings (struct binding) says to the question; fills all but who_may. */
 void explain_bindings(const struct explain_question *q, struct slice bindings, struct arena *a, struct explanation *ret);
-/* Pure. The first EXPLAIN_WHO_MAX different users among holders (struct explain_holder) whose binding applies. */
+/* Pure. The first EXPLAIN_WHO_MAX different users among holders (struct explain_holder) whose binding applies, behind those that who_may holds already. */
 void explain_who(const struct explain_question *q, struct slice holders, struct arena *a, struct explanation *ret);
 enum errc explain_user(struct work *w, const struct explain_question *q, struct uuid user_id, struct explanation *ret, struct err *e) MUST_CHECK;
 

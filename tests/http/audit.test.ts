@@ -79,7 +79,7 @@ test('filters narrow, together too', async () => {
   expect((await search(`actor=${id}`)).every((i) => i.event.actor.type === 'user')).toBe(true);
   expect(await search(`actor=${id}&action=job.submit&outcome=success`)).toHaveLength(5);
   expect(await search(`actor=${id}&outcome=denied`)).toHaveLength(0);
-  expect((await search('action=invite.')).length).toBeGreaterThanOrEqual(6);
+  expect((await search('action=invitation.')).length).toBeGreaterThanOrEqual(6);
   expect(await search('from=2035-01-01T00:00:00Z')).toHaveLength(0);
   const one = (await search('action=job.submit'))[2];
   expect(await search(`resource=${one.event.resource.id}&action=job.submit`)).toHaveLength(1);
