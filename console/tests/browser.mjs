@@ -27,7 +27,7 @@ mkdirSync(shots, { recursive: true });
 
 const LIMITS_OFF = Object.fromEntries(['TENANT_PER_MINUTE', 'PRINCIPAL_PER_MINUTE', 'ADDRESS_PER_MINUTE', 'ENROL_PER_MINUTE'].map((n) => [`FALAJ_RATE_${n}`, '0']));
 const dev = spawn(join(bin, 'falaj'), ['dev', '--ephemeral', '--port', '0', '--json-ready', '--console', resolve(here, '../dist')], { stdio: ['ignore', 'pipe', 'ignore'],
-  env: { ...process.env, ...LIMITS_OFF, FALAJ_AUTH_ATTEMPTS_PER_MINUTE: '0' } });
+  env: { ...process.env, FALAJ_BIN: bin, ...LIMITS_OFF, FALAJ_AUTH_ATTEMPTS_PER_MINUTE: '0' } });
 const gone = new Promise((done) => dev.once('exit', done));
 const profile = mkdtempSync(join(tmpdir(), 'falaj-console-'));
 let context;
