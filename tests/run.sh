@@ -92,9 +92,6 @@ fi
 if ((fast == 0)) && wants http_; then
     node_packages tests/http
 fi
-if ((fast == 0)) && wants e2e_console; then
-    node_packages tests/e2e
-fi
 if ((fast == 0)) && wants console_; then
     node_packages console
     (cd console && npm run --silent build >/dev/null)

@@ -10,12 +10,9 @@ write=0
 [[ ${1:-} != --write ]] || write=1
 bin=${FALAJ_BIN:-}
 if [[ -z $bin ]]; then
-    for preset in asan dev release clang; do
-        if [[ -x build/$preset/bin/falaj-api ]]; then
-            bin=build/$preset/bin
-            break
-        fi
-    done
+    # The one built last: an older build beside it would judge today's documents by yesterday's tables.
+    newest=$(ls -t build/{asan,dev,release,clang}/bin/falaj-api 2>/dev/null | head -n 1 || true)
+    bin=${newest%/falaj-api}
 fi
 if [[ -z $bin || ! -x $bin/falaj-api ]]; then
     printf 'gen: skipped, falaj-api is not built in this configuration (FALAJ_BIN=%s)\n' "${bin:-unset}"
