@@ -9,7 +9,16 @@ const proxy = { target, changeOrigin: true, headers: { origin: new URL(target).o
 
 export default defineConfig({
   plugins: [react()],
-  server: { proxy: { '/v1': proxy, '/v2': proxy, '/healthz': proxy, '/readyz': proxy, '/version': proxy, '/openapi.json': proxy } },
+  server: {
+    proxy: {
+      '/v1': proxy,
+      '/v2': proxy,
+      '/healthz': proxy,
+      '/readyz': proxy,
+      '/version': proxy,
+      '/openapi.json': proxy,
+    },
+  },
   build: { target: 'es2022', assetsInlineLimit: 0, modulePreload: { polyfill: false }, chunkSizeWarningLimit: 1200 },
   test: { include: ['tests/**/*.test.ts'] },
 } as Parameters<typeof defineConfig>[0]);

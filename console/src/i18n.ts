@@ -3,16 +3,20 @@
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import { getPrefs, watchPrefs } from './lib/prefs.ts';
-import en from './locales/en.json';
+import en from './locales/en.ts';
 
 async function load(lang: string): Promise<void> {
   if (lang === 'ar' && !i18next.hasResourceBundle('ar', 'translation'))
-    i18next.addResourceBundle('ar', 'translation', (await import('./locales/ar.json')).default);
+    i18next.addResourceBundle('ar', 'translation', (await import('./locales/ar.ts')).default);
 }
 export async function startI18n(): Promise<void> {
   await i18next.use(initReactI18next).init({
-    lng: 'en', fallbackLng: false, resources: { en: { translation: en } }, returnNull: false,
-    interpolation: { escapeValue: false }, saveMissing: true,
+    lng: 'en',
+    fallbackLng: false,
+    resources: { en: { translation: en } },
+    returnNull: false,
+    interpolation: { escapeValue: false },
+    saveMissing: true,
     missingKeyHandler: (_l, _n, key) => console.error(`missing key: ${key}`),
   });
   const follow = async (): Promise<void> => {

@@ -14,11 +14,26 @@ import { applyPrefs } from './lib/prefs.ts';
 import { router } from './router.tsx';
 import { SessionGate } from './shell/session.tsx';
 
-const queries = new QueryClient({ defaultOptions: { queries: {
-  networkMode: 'always', staleTime: 2000,
-  retry: (n, error) => error instanceof Problem && (error.status === 0 || error.status >= 500) && n < 2,
-}, mutations: { networkMode: 'always' } } });
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      networkMode: 'always',
+      staleTime: 2000,
+      retry: (n, error) => error instanceof Problem && (error.status === 0 || error.status >= 500) && n < 2,
+    },
+    mutations: { networkMode: 'always' },
+  },
+});
 
 applyPrefs();
-void startI18n().then(() => createRoot(document.getElementById('root')!).render(
-  <StrictMode><QueryClientProvider client={queries}><SessionGate><RouterProvider router={router} /></SessionGate></QueryClientProvider></StrictMode>));
+void startI18n().then(() =>
+  createRoot(document.getElementById('root')!).render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <SessionGate>
+          <RouterProvider router={router} />
+        </SessionGate>
+      </QueryClientProvider>
+    </StrictMode>,
+  ),
+);

@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // router.tsx - the addresses. Each page is a chunk of its own, read when somebody goes there.
 import { PageSection } from '@patternfly/react-core';
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, type RouteComponent } from '@tanstack/react-router';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  type RouteComponent,
+} from '@tanstack/react-router';
 import { readSearch, writeSearch } from './lib/search.ts';
 import { Shell } from './shell/Shell.tsx';
 import { Failure, Loading, NotFound } from './ui/states.tsx';
 
 const section = (what: React.ReactNode) => <PageSection isFilled>{what}</PageSection>;
-const root = createRootRoute({ component: Shell, notFoundComponent: () => section(<NotFound />), errorComponent: ({ error, reset }) => section(<Failure problem={error} retry={reset} />) });
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: () => section(<NotFound />),
+  errorComponent: ({ error, reset }) => section(<Failure problem={error} retry={reset} />),
+});
 const page = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>
-  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load as () => Promise<Record<string, RouteComponent>>, name) });
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    component: lazyRouteComponent(load as () => Promise<Record<string, RouteComponent>>, name),
+  });
 
 const routes = [
   page('/', () => import('./pages/Overview.tsx'), 'Overview'),
@@ -34,6 +48,11 @@ const routes = [
   page('/settings', () => import('./pages/Settings.tsx'), 'Settings'),
 ];
 export const router = createRouter({
-  routeTree: root.addChildren(routes), parseSearch: readSearch, stringifySearch: writeSearch, defaultPreload: 'intent', scrollRestoration: false,
-  defaultPendingComponent: () => section(<Loading />), defaultErrorComponent: ({ error, reset }) => section(<Failure problem={error} retry={reset} />),
+  routeTree: root.addChildren(routes),
+  parseSearch: readSearch,
+  stringifySearch: writeSearch,
+  defaultPreload: 'intent',
+  scrollRestoration: false,
+  defaultPendingComponent: () => section(<Loading />),
+  defaultErrorComponent: ({ error, reset }) => section(<Failure problem={error} retry={reset} />),
 });

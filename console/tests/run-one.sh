@@ -11,7 +11,7 @@ if [[ ! -x node_modules/.bin/vite ]]; then
     exit 77
 fi
 case ${1:?static, client, unit, budget or browser} in
-    static) node node_modules/typescript7/bin/tsc --noEmit && node_modules/.bin/eslint --max-warnings 0 src tests && node_modules/.bin/stylelint 'src/**/*.css' ;;
+    static) node node_modules/typescript7/bin/tsc --noEmit && node_modules/.bin/prettier --check --log-level warn src tests ./*.ts ./*.js && node_modules/.bin/eslint --max-warnings 0 src tests && node_modules/.bin/stylelint 'src/**/*.css' ;;
     client) exec tests/stale.sh ;;
     unit) exec node_modules/.bin/vitest run --no-color ;;
     budget | browser)

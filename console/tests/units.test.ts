@@ -6,52 +6,95 @@ import { describe, expect, test } from 'vitest';
 import { placeFaults, pointerPath, Problem } from '../src/api/problem.ts';
 import { csvCell, csvText } from '../src/lib/csv.ts';
 import { readSearch, safeReturn, withFilter, writeSearch } from '../src/lib/search.ts';
-import ar from '../src/locales/ar.json';
-import en from '../src/locales/en.json';
+import ar from '../src/locales/ar.ts';
+import en from '../src/locales/en.ts';
 
 const PLURAL = /_(zero|one|two|few|many|other)$/;
-const flat = (of: Record<string, Record<string, string>>): Map<string, string> => new Map(Object.entries(of).flatMap(([a, inner]) => Object.entries(inner).map(([b, v]): [string, string] => [`${a}.${b}`, v])));
-const english = flat(en), arabic = flat(ar);
-const stems = (of: Map<string, string>): string[] => [...new Set([...of.keys()].map((k) => k.replace(PLURAL, '')))].sort();
+const flat = (of: Record<string, Record<string, string>>): Map<string, string> =>
+  new Map(
+    Object.entries(of).flatMap(([a, inner]) =>
+      Object.entries(inner).map(([b, v]): [string, string] => [`${a}.${b}`, v]),
+    ),
+  );
+const english = flat(en),
+  arabic = flat(ar);
+const stems = (of: Map<string, string>): string[] =>
+  [...new Set([...of.keys()].map((k) => k.replace(PLURAL, '')))].sort();
 const plurals = new Set([...english.keys()].filter((k) => PLURAL.test(k)).map((k) => k.replace(PLURAL, '')));
 const variables = (s: string): string[] => (s.match(/{{\w+}}/g) ?? []).sort();
 
 describe('the catalogues', () => {
   test('have the same keys', () => expect(stems(arabic)).toEqual(stems(english)));
   test.each([...plurals])('%s has every plural form of its language', (k) => {
-    for (const form of new Intl.PluralRules('ar').resolvedOptions().pluralCategories) expect(arabic.has(`${k}_${form}`), form).toBe(true);
-    for (const form of new Intl.PluralRules('en').resolvedOptions().pluralCategories) expect(english.has(`${k}_${form}`), form).toBe(true);
+    for (const form of new Intl.PluralRules('ar').resolvedOptions().pluralCategories)
+      expect(arabic.has(`${k}_${form}`), form).toBe(true);
+    for (const form of new Intl.PluralRules('en').resolvedOptions().pluralCategories)
+      expect(english.has(`${k}_${form}`), form).toBe(true);
   });
   test('no English stands in the Arabic one', () => {
     const known = /\b(CSV|JSON|API|job:submit|job_submit)\b/g;
-    for (const [k, v] of arabic) expect(v.replaceAll(/{{\w+}}/g, '').replaceAll(known, ''), k).not.toMatch(/[A-Za-z]{2}/);
+    for (const [k, v] of arabic)
+      expect(v.replaceAll(/{{\w+}}/g, '').replaceAll(known, ''), k).not.toMatch(/[A-Za-z]{2}/);
   });
   test('each sentence has its variables in both', () => {
     for (const [k, v] of english) if (!PLURAL.test(k)) expect(variables(arabic.get(k) ?? ''), k).toEqual(variables(v));
   });
   test('every key that the code names is there', () => {
-    const files = readdirSync(join(import.meta.dirname, '../src'), { recursive: true, encoding: 'utf8' }).filter((f) => /\.tsx?$/.test(f) && !f.endsWith('schema.ts'));
+    const files = readdirSync(join(import.meta.dirname, '../src'), { recursive: true, encoding: 'utf8' }).filter(
+      (f) => /\.tsx?$/.test(f) && !f.endsWith('schema.ts'),
+    );
     const all = new Set([...english.keys(), ...stems(english)]);
-    const named = files.flatMap((f) => [...readFileSync(join(import.meta.dirname, '../src', f), 'utf8').matchAll(/\bt\('([\w.]+)'|key: '([\w.]+)'/g)].map((m) => m[1] ?? m[2]!));
+    const named = files.flatMap((f) =>
+      [
+        ...readFileSync(join(import.meta.dirname, '../src', f), 'utf8').matchAll(/\bt\('([\w.]+)'|key: '([\w.]+)'/g),
+      ].map((m) => m[1] ?? m[2]!),
+    );
     expect(named.length).toBeGreaterThan(300);
     expect([...new Set(named)].filter((k) => !all.has(k))).toEqual([]);
   });
 });
 
 describe('CSV', () => {
-  test.each([['=1+1', "'=1+1"], ['+1', "'+1"], ['@x', "'@x"], ['-x', "'-x"], ['-12.5', '-12.5'], ['a,b', '"a,b"'], ['say "no"', '"say ""no"""'], ['=a,b', '"\'=a,b"'], [undefined, ''], [{ a: 1 }, '"{""a"":1}"'], ['\tx', "'\tx"]])('%j is written %j', (value, cell) => expect(csvCell(value)).toBe(cell));
-  test('begins with the mark that makes Arabic readable', () => expect(csvText(['a'], [{ a: 'ع' }])).toBe('\uFEFFa\r\nع\r\n'));
+  test.each([
+    ['=1+1', "'=1+1"],
+    ['+1', "'+1"],
+    ['@x', "'@x"],
+    ['-x', "'-x"],
+    ['-12.5', '-12.5'],
+    ['a,b', '"a,b"'],
+    ['say "no"', '"say ""no"""'],
+    ['=a,b', '"\'=a,b"'],
+    [undefined, ''],
+    [{ a: 1 }, '"{""a"":1}"'],
+    ['\tx', "'\tx"],
+  ])('%j is written %j', (value, cell) => expect(csvCell(value)).toBe(cell));
+  test('begins with the mark that makes Arabic readable', () =>
+    expect(csvText(['a'], [{ a: 'ع' }])).toBe('\uFEFFa\r\nع\r\n'));
 });
 
 describe('a refusal of the API', () => {
-  const problem = new Problem(400, { code: 'invalid_argument', title: 't', request_id: 'req_1', errors: [{ pointer: '/spec/hidden/0', code: 'invalid_argument', detail: 'd' }, { pointer: '/nowhere', detail: 'n' }, {}] });
+  const problem = new Problem(400, {
+    code: 'invalid_argument',
+    title: 't',
+    request_id: 'req_1',
+    errors: [
+      { pointer: '/spec/hidden/0', code: 'invalid_argument', detail: 'd' },
+      { pointer: '/nowhere', detail: 'n' },
+      {},
+    ],
+  });
   test('lands at the field that owns it, the rest is handed back', () => {
     const at: string[] = [];
     const loose = placeFaults(problem, ['name', 'spec', 'spec.hidden'], (name) => at.push(name));
     expect(at).toEqual(['spec.hidden']);
     expect(loose.map((f) => f.path)).toEqual(['nowhere']);
   });
-  test.each([['/a~1b/m~0n', 'a/b.m~n'], ['#/x%20y', 'x y'], ['page_size', 'page_size'], ['', '']])('pointer %j is field %j', (pointer, path) => expect(pointerPath(pointer)).toBe(path));
+  test.each([
+    ['/a~1b/m~0n', 'a/b.m~n'],
+    ['#/x%20y', 'x y'],
+    ['page_size', 'page_size'],
+    ['', ''],
+  ])('pointer %j is field %j', (pointer, path) => expect(pointerPath(pointer)).toBe(path));
   test('of no known form is an internal fault, and silence is no connection', () => {
     expect(new Problem(502, '<html>').code).toBe('internal');
     expect(new Problem(0, undefined).code).toBe('offline');
@@ -59,9 +102,26 @@ describe('a refusal of the API', () => {
 });
 
 describe('the address', () => {
-  test('is read and written without loss', () => expect(writeSearch(readSearch('?state=RUNNING&page_token=a%2Bb'))).toBe('?page_token=a%2Bb&state=RUNNING'));
-  test('takes no strange names and no endless values', () => expect(readSearch(`?__proto__=1&UPPER=1&ok=1&long=${'x'.repeat(600)}`)).toEqual({ ok: '1' }));
-  test('begins the list anew when a filter changes', () => expect(withFilter({ page_token: 't', after: '9', kind: 'train' }, 'state', 'FAILED')).toEqual({ kind: 'train', state: 'FAILED' }));
-  test('of a second list leaves the first one where it is', () => expect(withFilter({ page_token: 't', b_page_token: 'u' }, 'b_page_size', '50', 'b_')).toEqual({ page_token: 't', b_page_size: '50' }));
-  test.each([['//evil.example', '/'], ['https://evil.example', '/'], ['/\\evil', '/'], ['/jobs?state=FAILED', '/jobs?state=FAILED'], ['/login', '/'], [undefined, '/']])('a return to %j leads to %j', (to, where) => expect(safeReturn(to)).toBe(where));
+  test('is read and written without loss', () =>
+    expect(writeSearch(readSearch('?state=RUNNING&page_token=a%2Bb'))).toBe('?page_token=a%2Bb&state=RUNNING'));
+  test('takes no strange names and no endless values', () =>
+    expect(readSearch(`?__proto__=1&UPPER=1&ok=1&long=${'x'.repeat(600)}`)).toEqual({ ok: '1' }));
+  test('begins the list anew when a filter changes', () =>
+    expect(withFilter({ page_token: 't', after: '9', kind: 'train' }, 'state', 'FAILED')).toEqual({
+      kind: 'train',
+      state: 'FAILED',
+    }));
+  test('of a second list leaves the first one where it is', () =>
+    expect(withFilter({ page_token: 't', b_page_token: 'u' }, 'b_page_size', '50', 'b_')).toEqual({
+      page_token: 't',
+      b_page_size: '50',
+    }));
+  test.each([
+    ['//evil.example', '/'],
+    ['https://evil.example', '/'],
+    ['/\\evil', '/'],
+    ['/jobs?state=FAILED', '/jobs?state=FAILED'],
+    ['/login', '/'],
+    [undefined, '/'],
+  ])('a return to %j leads to %j', (to, where) => expect(safeReturn(to)).toBe(where));
 });

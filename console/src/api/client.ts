@@ -10,7 +10,10 @@ import type { components, paths } from './schema.ts';
 
 export type Schemas = components['schemas'];
 export type Session = Schemas['session_out'];
-export interface Page<T> { data: T[]; next_page_token?: string }
+export interface Page<T> {
+  data: T[];
+  next_page_token?: string;
+}
 
 type Ask = (what: 'login' | 'proof') => Promise<boolean>;
 let csrf = '';
@@ -37,7 +40,9 @@ async function heal(): Promise<void> {
     await new Promise((done) => setTimeout(done, 3000));
     try {
       tell((await fetch('/healthz', { cache: 'no-store' })).ok);
-    } catch { /* still away */ }
+    } catch {
+      /* still away */
+    }
   }
 }
 /** One question at a time, however many calls wait for its answer. */
@@ -65,9 +70,14 @@ async function send(request: Request): Promise<Response> {
   tell(true);
   const own = new URL(request.url).pathname;
   if ((response.status === 401 || response.status === 403) && !own.startsWith('/v1/auth/')) {
-    const code = (await response.clone().json().catch(() => ({})) as { code?: string }).code;
+    const code = (
+      (await response
+        .clone()
+        .json()
+        .catch(() => ({}))) as { code?: string }
+    ).code;
     const what = response.status === 401 ? 'login' : code === 'mfa_required' ? 'proof' : null;
-    if (what && await askFor(what)) return send(again);
+    if (what && (await askFor(what))) return send(again);
   }
   return response;
 }
@@ -95,7 +105,12 @@ export async function getJson<T>(path: string, init: RequestInit = {}): Promise<
   return json as T;
 }
 /** A change by its address; `body` is JSON unless it is a Blob. */
-export function change<T = unknown>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<T> {
+export function change<T = unknown>(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<T> {
   const raw = body instanceof Blob;
   return getJson<T>(path, {
     method,

@@ -4,11 +4,23 @@ import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-q
 import { useCallback } from 'react';
 import { getJson, withQuery, type Query } from './client.ts';
 
-export function useGet<T>(path: string, query: Query = {}, options: { everyMs?: number; enabled?: boolean } = {}): UseQueryResult<T> {
-  return useQuery({ queryKey: [path, query], queryFn: () => getJson<T>(withQuery(path, query)), enabled: options.enabled ?? true, refetchInterval: options.everyMs ?? false });
+export function useGet<T>(
+  path: string,
+  query: Query = {},
+  options: { everyMs?: number; enabled?: boolean } = {},
+): UseQueryResult<T> {
+  return useQuery({
+    queryKey: [path, query],
+    queryFn: () => getJson<T>(withQuery(path, query)),
+    enabled: options.enabled ?? true,
+    refetchInterval: options.everyMs ?? false,
+  });
 }
 /** Everything whose address begins so is read again. */
 export function useForget(): (prefix: string) => Promise<void> {
   const client = useQueryClient();
-  return useCallback((prefix) => client.invalidateQueries({ predicate: (q) => String(q.queryKey[0]).startsWith(prefix) }), [client]);
+  return useCallback(
+    (prefix) => client.invalidateQueries({ predicate: (q) => String(q.queryKey[0]).startsWith(prefix) }),
+    [client],
+  );
 }

@@ -7,10 +7,18 @@ const body = z.object({
   title: z.optional(z.string()),
   detail: z.optional(z.string()),
   request_id: z.optional(z.string()),
-  errors: z.optional(z.array(z.object({ pointer: z.optional(z.string()), code: z.optional(z.string()), detail: z.optional(z.string()) }))),
+  errors: z.optional(
+    z.array(
+      z.object({ pointer: z.optional(z.string()), code: z.optional(z.string()), detail: z.optional(z.string()) }),
+    ),
+  ),
 });
 
-export interface FieldFault { path: string; code: string; detail: string }
+export interface FieldFault {
+  path: string;
+  code: string;
+  detail: string;
+}
 
 export class Problem extends Error {
   readonly status: number;
@@ -35,13 +43,23 @@ export class Problem extends Error {
 /** A JSON pointer (RFC 6901), or the bare name of a parameter, as the dotted path of a form's field: "/spec/hidden/0" is "spec.hidden.0". */
 export function pointerPath(pointer: string): string {
   const text = pointer.startsWith('#') ? decodeURIComponent(pointer.slice(1)) : pointer;
-  return text.replace(/^\//, '').split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.');
+  return text
+    .replace(/^\//, '')
+    .split('/')
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .join('.');
 }
 
 /** Puts each fault at the field that owns it, or at the nearest one above it; returns those that no field of the form owns. */
-export function placeFaults(problem: Problem, names: readonly string[], put: (name: string, fault: FieldFault) => void): FieldFault[] {
+export function placeFaults(
+  problem: Problem,
+  names: readonly string[],
+  put: (name: string, fault: FieldFault) => void,
+): FieldFault[] {
   return problem.fields.filter((fault) => {
-    const owner = names.filter((n) => fault.path === n || fault.path.startsWith(`${n}.`)).sort((a, b) => b.length - a.length)[0];
+    const owner = names
+      .filter((n) => fault.path === n || fault.path.startsWith(`${n}.`))
+      .sort((a, b) => b.length - a.length)[0];
     if (owner !== undefined) put(owner, fault);
     return owner === undefined;
   });

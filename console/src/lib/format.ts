@@ -6,23 +6,34 @@ const locale = (): string => {
   const p = getPrefs();
   return p.lang === 'ar' ? `ar-AE-u-nu-${p.digits}` : 'en-GB';
 };
-export const timeZone = (): string => (getPrefs().zone === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone);
+export const timeZone = (): string =>
+  getPrefs().zone === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
 const parse = (at: string | undefined | null): Date | null => {
   const d = at ? new Date(at) : null;
   return d && !Number.isNaN(d.getTime()) ? d : null;
 };
-export const number = (n: number | undefined, digits = 2): string => (n === undefined ? '' : new Intl.NumberFormat(locale(), { maximumFractionDigits: digits }).format(n));
-export const percent = (share: number): string => new Intl.NumberFormat(locale(), { style: 'percent', maximumFractionDigits: 1 }).format(share);
+export const number = (n: number | undefined, digits = 2): string =>
+  n === undefined ? '' : new Intl.NumberFormat(locale(), { maximumFractionDigits: digits }).format(n);
+export const percent = (share: number): string =>
+  new Intl.NumberFormat(locale(), { style: 'percent', maximumFractionDigits: 1 }).format(share);
 export function bytes(n: number | undefined): string {
   if (n === undefined) return '';
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
-  let i = 0, v = n;
+  let i = 0,
+    v = n;
   for (; v >= 1000 && i < units.length - 1; i++) v /= 1000;
-  return new Intl.NumberFormat(locale(), { style: 'unit', unit: units[i]!, unitDisplay: 'short', maximumFractionDigits: 1 }).format(v);
+  return new Intl.NumberFormat(locale(), {
+    style: 'unit',
+    unit: units[i]!,
+    unitDisplay: 'short',
+    maximumFractionDigits: 1,
+  }).format(v);
 }
 export function dateTime(at: string | undefined | null): string {
   const d = parse(at);
-  return d ? new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'medium', timeZone: timeZone() }).format(d) : '';
+  return d
+    ? new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'medium', timeZone: timeZone() }).format(d)
+    : '';
 }
 export function clock(at: string | undefined): string {
   const d = parse(at);
@@ -30,7 +41,9 @@ export function clock(at: string | undefined): string {
 }
 export const utc = (at: string | undefined | null): string => parse(at)?.toISOString() ?? '';
 export function zoneLabel(): string {
-  const part = new Intl.DateTimeFormat('en-GB', { timeZone: timeZone(), timeZoneName: 'longOffset' }).formatToParts(new Date()).find((p) => p.type === 'timeZoneName');
+  const part = new Intl.DateTimeFormat('en-GB', { timeZone: timeZone(), timeZoneName: 'longOffset' })
+    .formatToParts(new Date())
+    .find((p) => p.type === 'timeZoneName');
   const offset = (part?.value ?? 'GMT').replace('GMT', '') || '+00:00';
   return `${timeZone()} (${offset})`;
 }
@@ -38,14 +51,24 @@ export function relative(at: string | undefined | null, now = Date.now()): strin
   const d = parse(at);
   if (!d) return '';
   const s = (d.getTime() - now) / 1000;
-  const steps: [Intl.RelativeTimeFormatUnit, number][] = [['day', 86400], ['hour', 3600], ['minute', 60]];
+  const steps: [Intl.RelativeTimeFormatUnit, number][] = [
+    ['day', 86400],
+    ['hour', 3600],
+    ['minute', 60],
+  ];
   const [unit, size] = steps.find(([, n]) => Math.abs(s) >= n) ?? ['second', 1];
   return new Intl.RelativeTimeFormat(locale(), { numeric: 'auto' }).format(Math.round(s / size), unit);
 }
 export function duration(from: string | undefined, to: string | undefined): string {
-  const a = parse(from), b = parse(to) ?? new Date();
+  const a = parse(from),
+    b = parse(to) ?? new Date();
   if (!a) return '';
   const s = Math.max(0, Math.round((b.getTime() - a.getTime()) / 1000));
-  const f = (v: number, unit: string): string => new Intl.NumberFormat(locale(), { style: 'unit', unit, unitDisplay: 'narrow' }).format(v);
-  return s < 60 ? f(s, 'second') : s < 3600 ? `${f(Math.floor(s / 60), 'minute')} ${f(s % 60, 'second')}` : `${f(Math.floor(s / 3600), 'hour')} ${f(Math.floor((s % 3600) / 60), 'minute')}`;
+  const f = (v: number, unit: string): string =>
+    new Intl.NumberFormat(locale(), { style: 'unit', unit, unitDisplay: 'narrow' }).format(v);
+  return s < 60
+    ? f(s, 'second')
+    : s < 3600
+      ? `${f(Math.floor(s / 60), 'minute')} ${f(s % 60, 'second')}`
+      : `${f(Math.floor(s / 3600), 'hour')} ${f(Math.floor((s % 3600) / 60), 'minute')}`;
 }

@@ -12,7 +12,14 @@ export interface Prefs {
 }
 const KEY = 'falaj.prefs';
 const start = (): Prefs => {
-  const base: Prefs = { lang: navigator.language.startsWith('ar') ? 'ar' : 'en', theme: 'system', density: 'normal', zone: 'local', digits: 'latn', keys: 'on' };
+  const base: Prefs = {
+    lang: navigator.language.startsWith('ar') ? 'ar' : 'en',
+    theme: 'system',
+    density: 'normal',
+    zone: 'local',
+    digits: 'latn',
+    keys: 'on',
+  };
   try {
     return { ...base, ...(JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Prefs>) };
   } catch {
@@ -27,7 +34,9 @@ export function setPrefs(change: Partial<Prefs>): void {
   prefs = { ...prefs, ...change };
   try {
     localStorage.setItem(KEY, JSON.stringify(prefs));
-  } catch { /* a browser without storage forgets at reload */ }
+  } catch {
+    /* a browser without storage forgets at reload */
+  }
   for (const f of watchers) f();
 }
 const watch = (f: () => void): (() => void) => {
@@ -48,4 +57,6 @@ export function applyPrefs(): void {
   html.classList.toggle('compact', prefs.density === 'compact');
 }
 watchers.add(applyPrefs);
-dark.addEventListener('change', () => { for (const f of watchers) f(); });
+dark.addEventListener('change', () => {
+  for (const f of watchers) f();
+});

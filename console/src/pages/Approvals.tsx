@@ -20,24 +20,77 @@ export function Approvals() {
   const { me, can } = useSession();
   const forget = useForget();
   const approver = ['tenant', 'residency', 'key', 'hold'].some((k) => can(`approval:${k}`)) || can('key:root');
-  const filters: Filter[] = [{ name: 'state', label: t('col.state'), options: STATES.map((s) => ({ value: s, label: t(`value.${s}`) })) }];
+  const filters: Filter[] = [
+    { name: 'state', label: t('col.state'), options: STATES.map((s) => ({ value: s, label: t(`value.${s}`) })) },
+  ];
   const decide = async (a: Approval, how: string, note: string): Promise<void> => {
     await change('POST', `/v1/approvals/${a.approval_id!}/${how}`, note ? { note } : {});
     await forget('/v1/approvals');
   };
   return (
-    <Page name={t('nav.approvals')} title={t('nav.approvals')} lead={t('approvals.lead')} api={[`GET ${withQuery('/v1/approvals', useListSearch(filters))}`]} cli={['falaj approval list', 'falaj approval approve APPROVAL']}>
-      <ServerTable<Approval> path="/v1/approvals" label={t('nav.approvals')} filters={filters} rowKey={(a) => a.approval_id!} columns={[
-        { name: 'kind', label: t('approvals.what'), cell: (a) => <><Code>{a.kind}</Code> <Name>{a.subject}</Name><ExpandableSection toggleText={t('approvals.exact')}><Json value={a.payload} label={t('approvals.exact')} /></ExpandableSection></> },
-        { name: 'state', label: t('col.state'), cell: (a) => <State value={a.state} /> },
-        { name: 'reason', label: t('col.reason'), cell: (a) => <Name>{a.reason}</Name> },
-        { name: 'given', label: t('approvals.given'), cell: (a) => t('overview.of', { used: number(a.given), limit: number(a.needed) }) },
-        { name: 'created_at', label: t('col.created'), cell: (a) => <Time at={a.created_at} ago /> },
-        { name: 'expires_at', label: t('tokens.expires'), cell: (a) => <Time at={a.expires_at} ago /> }]}
-        rowActions={(a) => a.state !== 'PENDING' ? null : <>
-          {approver && a.requested_by !== me.user_id && <TypedConfirm variant="secondary" reason label={t('approvals.approve')} title={t('approvals.approve')} name={a.subject ?? a.kind ?? ''} effect={t('approvals.effect')} onConfirm={(note) => decide(a, 'approve', note)} />}
-          {(approver || a.requested_by === me.user_id) && <FormButton variant="link" label={a.requested_by === me.user_id ? t('approvals.withdraw') : t('approvals.refuse')} title={t('approvals.refuse')} fields={[{ name: 'note', label: t('confirm.reason'), kind: 'area', max: 512 }]} onSubmit={(v) => decide(a, 'refuse', String(v['note'] ?? ''))} />}</>}
-        empty={<Empty title={t('approvals.none')} body={t('approvals.lead')} cli="falaj approval list" />} />
+    <Page
+      name={t('nav.approvals')}
+      title={t('nav.approvals')}
+      lead={t('approvals.lead')}
+      api={[`GET ${withQuery('/v1/approvals', useListSearch(filters))}`]}
+      cli={['falaj approval list', 'falaj approval approve APPROVAL']}
+    >
+      <ServerTable<Approval>
+        path="/v1/approvals"
+        label={t('nav.approvals')}
+        filters={filters}
+        rowKey={(a) => a.approval_id!}
+        columns={[
+          {
+            name: 'kind',
+            label: t('approvals.what'),
+            cell: (a) => (
+              <>
+                <Code>{a.kind}</Code> <Name>{a.subject}</Name>
+                <ExpandableSection toggleText={t('approvals.exact')}>
+                  <Json value={a.payload} label={t('approvals.exact')} />
+                </ExpandableSection>
+              </>
+            ),
+          },
+          { name: 'state', label: t('col.state'), cell: (a) => <State value={a.state} /> },
+          { name: 'reason', label: t('col.reason'), cell: (a) => <Name>{a.reason}</Name> },
+          {
+            name: 'given',
+            label: t('approvals.given'),
+            cell: (a) => t('overview.of', { used: number(a.given), limit: number(a.needed) }),
+          },
+          { name: 'created_at', label: t('col.created'), cell: (a) => <Time at={a.created_at} ago /> },
+          { name: 'expires_at', label: t('tokens.expires'), cell: (a) => <Time at={a.expires_at} ago /> },
+        ]}
+        rowActions={(a) =>
+          a.state !== 'PENDING' ? null : (
+            <>
+              {approver && a.requested_by !== me.user_id && (
+                <TypedConfirm
+                  variant="secondary"
+                  reason
+                  label={t('approvals.approve')}
+                  title={t('approvals.approve')}
+                  name={a.subject ?? a.kind ?? ''}
+                  effect={t('approvals.effect')}
+                  onConfirm={(note) => decide(a, 'approve', note)}
+                />
+              )}
+              {(approver || a.requested_by === me.user_id) && (
+                <FormButton
+                  variant="link"
+                  label={a.requested_by === me.user_id ? t('approvals.withdraw') : t('approvals.refuse')}
+                  title={t('approvals.refuse')}
+                  fields={[{ name: 'note', label: t('confirm.reason'), kind: 'area', max: 512 }]}
+                  onSubmit={(v) => decide(a, 'refuse', String(v['note'] ?? ''))}
+                />
+              )}
+            </>
+          )
+        }
+        empty={<Empty title={t('approvals.none')} body={t('approvals.lead')} cli="falaj approval list" />}
+      />
     </Page>
   );
 }

@@ -26,23 +26,41 @@ type Metric = Schemas['job_metric'];
 /** Rows that only ever grow: what is known is kept, and only what is newer is asked for. */
 function useGrowing<T>(path: string, idOf: (row: T) => number, live: boolean) {
   const client = useQueryClient();
-  return useQuery({ queryKey: [path, 'all'], refetchInterval: live ? 10_000 : false, queryFn: async () => {
-    const have = client.getQueryData<T[]>([path, 'all']) ?? [];
-    const all = [...have];
-    for (;;) {
-      const last = all.at(-1);
-      const page = await getJson<ListOf<T>>(`${path}?page_size=200${last === undefined ? '' : `&after=${idOf(last)}`}`);
-      all.push(...page.data);
-      if (page.data.length < 200) return all;
-    }
-  } });
+  return useQuery({
+    queryKey: [path, 'all'],
+    refetchInterval: live ? 10_000 : false,
+    queryFn: async () => {
+      const have = client.getQueryData<T[]>([path, 'all']) ?? [];
+      const all = [...have];
+      for (;;) {
+        const last = all.at(-1);
+        const page = await getJson<ListOf<T>>(
+          `${path}?page_size=200${last === undefined ? '' : `&after=${idOf(last)}`}`,
+        );
+        all.push(...page.data);
+        if (page.data.length < 200) return all;
+      }
+    },
+  });
 }
 
 function Logs({ job }: { job: Job }) {
   const { t } = useTranslation();
   const live = !isOver(job.state);
   const lines = useGrowing<Line>(`/v1/jobs/${job.job_id!}/logs`, (l) => l.log_id, live);
-  return <Answer of={lines}>{(all) => all.length === 0 ? <p className="lead">{t('log.none')}</p> : <Suspense fallback={<Loading />}><Log lines={all} name={job.job_id!} live={live} /></Suspense>}</Answer>;
+  return (
+    <Answer of={lines}>
+      {(all) =>
+        all.length === 0 ? (
+          <p className="lead">{t('log.none')}</p>
+        ) : (
+          <Suspense fallback={<Loading />}>
+            <Log lines={all} name={job.job_id!} live={live} />
+          </Suspense>
+        )
+      }
+    </Answer>
+  );
 }
 
 function Metrics({ job }: { job: Job }) {
@@ -55,39 +73,125 @@ function Metrics({ job }: { job: Job }) {
         if (typeof v === 'number') (out.get(k) ?? out.set(k, []).get(k)!).push({ step: m.step, value: v });
     return [...out];
   }, [rows.data]);
-  return <Answer of={rows}>{() => series.length === 0 ? <p className="lead">{t('job.noMetrics')}</p>
-    : <div className="cards wide"><Suspense fallback={<Loading />}>{series.map(([k, points]) => <Chart key={k} name={k} points={points} />)}</Suspense></div>}</Answer>;
+  return (
+    <Answer of={rows}>
+      {() =>
+        series.length === 0 ? (
+          <p className="lead">{t('job.noMetrics')}</p>
+        ) : (
+          <div className="cards wide">
+            <Suspense fallback={<Loading />}>
+              {series.map(([k, points]) => (
+                <Chart key={k} name={k} points={points} />
+              ))}
+            </Suspense>
+          </div>
+        )
+      }
+    </Answer>
+  );
 }
 
 function Events({ id }: { id: string }) {
   const { t } = useTranslation();
   const list = useGet<ListOf<Schemas['job_event']>>(`/v1/jobs/${id}/events`);
-  return <Answer of={list}>{(page) => (
-    <Table variant="compact" aria-label={t('job.events')} gridBreakPoint="grid-md"><Thead><Tr><Th>{t('col.at')}</Th><Th>{t('col.state')}</Th><Th>{t('col.reason')}</Th><Th>{t('col.message')}</Th></Tr></Thead>
-      <Tbody>{page.data.map((e) => <Tr key={e.version}><Td dataLabel={t('col.at')}><Time at={e.at} /></Td><Td dataLabel={t('col.state')}><State value={e.state} /></Td><Td dataLabel={t('col.reason')}><Code>{e.reason}</Code></Td><Td dataLabel={t('col.message')}><Code>{e.message}</Code></Td></Tr>)}</Tbody></Table>)}</Answer>;
+  return (
+    <Answer of={list}>
+      {(page) => (
+        <Table variant="compact" aria-label={t('job.events')} gridBreakPoint="grid-md">
+          <Thead>
+            <Tr>
+              <Th>{t('col.at')}</Th>
+              <Th>{t('col.state')}</Th>
+              <Th>{t('col.reason')}</Th>
+              <Th>{t('col.message')}</Th>
+            </Tr>
+          </Thead>
+          <Tbody>
+            {page.data.map((e) => (
+              <Tr key={e.version}>
+                <Td dataLabel={t('col.at')}>
+                  <Time at={e.at} />
+                </Td>
+                <Td dataLabel={t('col.state')}>
+                  <State value={e.state} />
+                </Td>
+                <Td dataLabel={t('col.reason')}>
+                  <Code>{e.reason}</Code>
+                </Td>
+                <Td dataLabel={t('col.message')}>
+                  <Code>{e.message}</Code>
+                </Td>
+              </Tr>
+            ))}
+          </Tbody>
+        </Table>
+      )}
+    </Answer>
+  );
 }
 
 function Attempts({ id }: { id: string }) {
   const { t } = useTranslation();
   const list = useGet<ListOf<Schemas['attempt_view']>>(`/v1/jobs/${id}/attempts`);
-  return <Answer of={list}>{(page) => page.data.length === 0 ? <p className="lead">{t('job.noAttempts')}</p> : (
-    <Table variant="compact" aria-label={t('job.attempts')} gridBreakPoint="grid-md"><Thead><Tr><Th>{t('col.fence')}</Th><Th>{t('col.state')}</Th><Th>{t('col.started')}</Th><Th>{t('col.duration')}</Th><Th>{t('col.node')}</Th><Th>{t('col.message')}</Th></Tr></Thead>
-      <Tbody>{page.data.map((a) => <Tr key={a.attempt_id}><Td dataLabel={t('col.fence')}>{number(a.fence)}</Td><Td dataLabel={t('col.state')}><State value={a.state} /></Td><Td dataLabel={t('col.started')}><Time at={a.started_at} /></Td>
-        <Td dataLabel={t('col.duration')}>{duration(a.started_at, a.finished_at)}</Td><Td dataLabel={t('col.node')}><Id value={a.node_id} /></Td><Td dataLabel={t('col.message')}><Code>{a.message}</Code></Td></Tr>)}</Tbody></Table>)}</Answer>;
+  return (
+    <Answer of={list}>
+      {(page) =>
+        page.data.length === 0 ? (
+          <p className="lead">{t('job.noAttempts')}</p>
+        ) : (
+          <Table variant="compact" aria-label={t('job.attempts')} gridBreakPoint="grid-md">
+            <Thead>
+              <Tr>
+                <Th>{t('col.fence')}</Th>
+                <Th>{t('col.state')}</Th>
+                <Th>{t('col.started')}</Th>
+                <Th>{t('col.duration')}</Th>
+                <Th>{t('col.node')}</Th>
+                <Th>{t('col.message')}</Th>
+              </Tr>
+            </Thead>
+            <Tbody>
+              {page.data.map((a) => (
+                <Tr key={a.attempt_id}>
+                  <Td dataLabel={t('col.fence')}>{number(a.fence)}</Td>
+                  <Td dataLabel={t('col.state')}>
+                    <State value={a.state} />
+                  </Td>
+                  <Td dataLabel={t('col.started')}>
+                    <Time at={a.started_at} />
+                  </Td>
+                  <Td dataLabel={t('col.duration')}>{duration(a.started_at, a.finished_at)}</Td>
+                  <Td dataLabel={t('col.node')}>
+                    <Id value={a.node_id} />
+                  </Td>
+                  <Td dataLabel={t('col.message')}>
+                    <Code>{a.message}</Code>
+                  </Td>
+                </Tr>
+              ))}
+            </Tbody>
+          </Table>
+        )
+      }
+    </Answer>
+  );
 }
 
 /** A wake-up for each event; what changed is read by the ordinary calls. EventSource comes back by itself after a loss. */
 function useLive(job: Job | undefined): void {
   const forget = useForget();
-  const id = job?.job_id, over = job === undefined || isOver(job.state);
+  const id = job?.job_id,
+    over = job === undefined || isOver(job.state);
   useEffect(() => {
     if (!id || over) return undefined;
     const source = new EventSource(`/v1/jobs/${id}/events`);
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const wake = (): void => void (timer ??= setTimeout(() => {
-      timer = undefined;
-      void forget(`/v1/jobs/${id}`);
-    }, 500));
+    const wake = (): void =>
+      void (timer ??= setTimeout(() => {
+        timer = undefined;
+        void forget(`/v1/jobs/${id}`);
+      }, 500));
     for (const kind of ['state', 'log', 'metric', 'end']) source.addEventListener(kind, wake);
     source.addEventListener('end', () => source.close());
     return () => {
@@ -112,34 +216,111 @@ export function JobDetail() {
   const job = query.data;
   const tab = TABS.find((x) => x === search['tab']) ?? 'logs';
   const panes: Record<(typeof TABS)[number], (j: Job) => ReactNode> = {
-    logs: (j) => <Logs job={j} />, metrics: (j) => <Metrics job={j} />, events: (j) => <Events id={j.job_id!} />, attempts: (j) => <Attempts id={j.job_id!} />,
-    config: (j) => <><Json value={j.spec} label={t('job.config')} />{j.result != null && <><h2 className="block">{t('job.result')}</h2><Json value={j.result} label={t('job.result')} /></>}</>,
+    logs: (j) => <Logs job={j} />,
+    metrics: (j) => <Metrics job={j} />,
+    events: (j) => <Events id={j.job_id!} />,
+    attempts: (j) => <Attempts id={j.job_id!} />,
+    config: (j) => (
+      <>
+        <Json value={j.spec} label={t('job.config')} />
+        {j.result != null && (
+          <>
+            <h2 className="block">{t('job.result')}</h2>
+            <Json value={j.result} label={t('job.result')} />
+          </>
+        )}
+      </>
+    ),
   };
   const actions = job && (
     <>
-      {can('job:submit') && job.kind !== 'serve' && <Button variant="secondary" component={(p: object) => <Link {...p} to="/jobs/new" search={{ from: job.job_id! } as never} />}>{t('job.again')}</Button>}
+      {can('job:submit') && job.kind !== 'serve' && (
+        <Button
+          variant="secondary"
+          component={(p: object) => <Link {...p} to="/jobs/new" search={{ from: job.job_id! } as never} />}
+        >
+          {t('job.again')}
+        </Button>
+      )}
       {can('job:cancel') && !isOver(job.state) && (
-        <TypedConfirm label={t('job.cancel')} title={t('job.cancelTitle')} name={job.name ?? ''} effect={t('job.cancelEffect')} {...(job.cancel_requested ? { why: t('job.cancelling') } : {})}
+        <TypedConfirm
+          label={t('job.cancel')}
+          title={t('job.cancelTitle')}
+          name={job.name ?? ''}
+          effect={t('job.cancelEffect')}
+          {...(job.cancel_requested ? { why: t('job.cancelling') } : {})}
           onConfirm={async () => {
             await change('POST', `${path}/cancel`);
             await forget('/v1/jobs');
-          }} />)}
-    </>);
+          }}
+        />
+      )}
+    </>
+  );
   const sub = tab === 'config' ? '' : `/${tab}`;
   return (
-    <Page name={job?.name ?? t('nav.jobs')} title={<Name>{job?.name ?? id}</Name>} crumbs={[[t('nav.jobs'), '/jobs']]} actions={actions}
-      api={[`GET ${path}`, ...(sub ? [`GET ${path}${sub}`] : [])]} cli={[`falaj job get ${id}`, ...(tab === 'logs' || tab === 'events' ? [`falaj job ${tab} ${id}`] : [])]}>
-      <Answer of={query}>{(j) => (
-        <>
-          {j.message && <Alert isInline variant={j.state === 'FAILED' ? 'danger' : 'info'} title={<><State value={j.state} /> <Code>{j.reason}</Code></>} className="block"><bdi lang="en" dir="ltr">{j.message}</bdi></Alert>}
-          <Pairs rows={[[t('col.state'), <State key="s" value={j.state} />], [t('col.id'), <Id key="i" value={j.job_id} />], [t('col.kind'), t(`kind.${j.kind}`)], [t('col.submitted'), <Time key="t" at={j.submitted_at} />],
-            [t('col.started'), j.started_at && <Time key="a" at={j.started_at} />], [t('col.duration'), duration(j.started_at, j.finished_at)], [t('col.zone'), j.zone && <Code key="z">{j.zone}</Code>],
-            [t('col.pool'), <Code key="p">{j.pool}</Code>], [t('col.slots'), number(j.slots)], [t('col.gpus'), number(j.gpus)], [t('col.priority'), number(j.priority)], [t('col.tries'), t('job.tries', { n: number(j.requeue_count), max: number(j.max_attempts) })]]} />
-          <Tabs className="block" activeKey={tab} onSelect={(_e, key) => void navigate({ to: '.', search: { ...search, tab: String(key) } as never })} aria-label={t('job.parts')} mountOnEnter unmountOnExit
-            leftScrollAriaLabel={t('act.before')} rightScrollAriaLabel={t('act.after')}>
-            {TABS.map((x) => <Tab key={x} eventKey={x} title={<TabTitleText>{t(`job.${x}`)}</TabTitleText>}><div className="block">{panes[x](j)}</div></Tab>)}
-          </Tabs>
-        </>)}</Answer>
+    <Page
+      name={job?.name ?? t('nav.jobs')}
+      title={<Name>{job?.name ?? id}</Name>}
+      crumbs={[[t('nav.jobs'), '/jobs']]}
+      actions={actions}
+      api={[`GET ${path}`, ...(sub ? [`GET ${path}${sub}`] : [])]}
+      cli={[`falaj job get ${id}`, ...(tab === 'logs' || tab === 'events' ? [`falaj job ${tab} ${id}`] : [])]}
+    >
+      <Answer of={query}>
+        {(j) => (
+          <>
+            {j.message && (
+              <Alert
+                isInline
+                variant={j.state === 'FAILED' ? 'danger' : 'info'}
+                title={
+                  <>
+                    <State value={j.state} /> <Code>{j.reason}</Code>
+                  </>
+                }
+                className="block"
+              >
+                <bdi lang="en" dir="ltr">
+                  {j.message}
+                </bdi>
+              </Alert>
+            )}
+            <Pairs
+              rows={[
+                [t('col.state'), <State key="s" value={j.state} />],
+                [t('col.id'), <Id key="i" value={j.job_id} />],
+                [t('col.kind'), t(`kind.${j.kind}`)],
+                [t('col.submitted'), <Time key="t" at={j.submitted_at} />],
+                [t('col.started'), j.started_at && <Time key="a" at={j.started_at} />],
+                [t('col.duration'), duration(j.started_at, j.finished_at)],
+                [t('col.zone'), j.zone && <Code key="z">{j.zone}</Code>],
+                [t('col.pool'), <Code key="p">{j.pool}</Code>],
+                [t('col.slots'), number(j.slots)],
+                [t('col.gpus'), number(j.gpus)],
+                [t('col.priority'), number(j.priority)],
+                [t('col.tries'), t('job.tries', { n: number(j.requeue_count), max: number(j.max_attempts) })],
+              ]}
+            />
+            <Tabs
+              className="block"
+              activeKey={tab}
+              onSelect={(_e, key) => void navigate({ to: '.', search: { ...search, tab: String(key) } as never })}
+              aria-label={t('job.parts')}
+              mountOnEnter
+              unmountOnExit
+              leftScrollAriaLabel={t('act.before')}
+              rightScrollAriaLabel={t('act.after')}
+            >
+              {TABS.map((x) => (
+                <Tab key={x} eventKey={x} title={<TabTitleText>{t(`job.${x}`)}</TabTitleText>}>
+                  <div className="block">{panes[x](j)}</div>
+                </Tab>
+              ))}
+            </Tabs>
+          </>
+        )}
+      </Answer>
     </Page>
   );
 }

@@ -10,29 +10,81 @@ const OTHER = { en: { lang: 'ar', label: 'العربية' }, ar: { lang: 'en', l
 /** Each language is written in itself. */
 export function LanguageButton() {
   const other = OTHER[usePrefs().lang];
-  return <Button variant="plain" lang={other.lang} onClick={() => setPrefs({ lang: other.lang })} className="language">{other.label}</Button>;
+  return (
+    <Button variant="plain" lang={other.lang} onClick={() => setPrefs({ lang: other.lang })} className="language">
+      {other.label}
+    </Button>
+  );
 }
 
 export function PrefsForm() {
   const { t } = useTranslation();
   const prefs = usePrefs();
   const rows: [keyof Prefs, string, [string, string][]][] = [
-    ['lang', t('prefs.lang'), [['en', OTHER.ar.label], ['ar', OTHER.en.label]]],
-    ['theme', t('prefs.theme'), [['system', t('prefs.system')], ['light', t('prefs.light')], ['dark', t('prefs.dark')]]],
-    ['density', t('prefs.density'), [['normal', t('prefs.normal')], ['compact', t('prefs.compact')]]],
-    ['zone', t('prefs.zone'), [['local', t('prefs.local')], ['utc', 'UTC']]],
-    ['digits', t('prefs.digits'), [['latn', '0123456789'], ['arab', '٠١٢٣٤٥٦٧٨٩']]],
-    ['keys', t('prefs.keys'), [['on', t('prefs.on')], ['off', t('prefs.off')]]],
+    [
+      'lang',
+      t('prefs.lang'),
+      [
+        ['en', OTHER.ar.label],
+        ['ar', OTHER.en.label],
+      ],
+    ],
+    [
+      'theme',
+      t('prefs.theme'),
+      [
+        ['system', t('prefs.system')],
+        ['light', t('prefs.light')],
+        ['dark', t('prefs.dark')],
+      ],
+    ],
+    [
+      'density',
+      t('prefs.density'),
+      [
+        ['normal', t('prefs.normal')],
+        ['compact', t('prefs.compact')],
+      ],
+    ],
+    [
+      'zone',
+      t('prefs.zone'),
+      [
+        ['local', t('prefs.local')],
+        ['utc', 'UTC'],
+      ],
+    ],
+    [
+      'digits',
+      t('prefs.digits'),
+      [
+        ['latn', '0123456789'],
+        ['arab', '٠١٢٣٤٥٦٧٨٩'],
+      ],
+    ],
+    [
+      'keys',
+      t('prefs.keys'),
+      [
+        ['on', t('prefs.on')],
+        ['off', t('prefs.off')],
+      ],
+    ],
   ];
   return (
     <Form isWidthLimited onSubmit={(e) => e.preventDefault()}>
       {rows.map(([name, label, options]) => (
         <FormGroup key={name} label={label} fieldId={`pref-${name}`}>
           <FormSelect id={`pref-${name}`} value={prefs[name]} onChange={(_e, v) => setPrefs({ [name]: v })}>
-            {options.map(([value, text]) => <FormSelectOption key={value} value={value} label={text} {...(name === 'lang' ? { lang: value } : {})} />)}
+            {options.map(([value, text]) => (
+              <FormSelectOption key={value} value={value} label={text} {...(name === 'lang' ? { lang: value } : {})} />
+            ))}
           </FormSelect>
-        </FormGroup>))}
-      <p className="lead">{t('prefs.zoneNow')} <bdi dir="ltr">{zoneLabel()}</bdi></p>
+        </FormGroup>
+      ))}
+      <p className="lead">
+        {t('prefs.zoneNow')} <bdi dir="ltr">{zoneLabel()}</bdi>
+      </p>
     </Form>
   );
 }

@@ -1,26 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 // nav.ts - the pages there are: who sees them, and the letter that leads there after "g". A page that is not here does not exist.
-export interface Item { to: string; key: string; perm?: string; letter?: string }
-export interface Group { key: string; items: Item[] }
+export interface Item {
+  to: string;
+  key: string;
+  perm?: string;
+  letter?: string;
+}
+export interface Group {
+  key: string;
+  items: Item[];
+}
 
 export const NAV: Group[] = [
-  { key: 'nav.work', items: [
-    { to: '/', key: 'nav.overview', letter: 'o' },
-    { to: '/jobs', key: 'nav.jobs', perm: 'job:read', letter: 'j' },
-    { to: '/datasets', key: 'nav.datasets', perm: 'dataset:read', letter: 'd' },
-    { to: '/models', key: 'nav.models', perm: 'model:read', letter: 'm' },
-    { to: '/deployments', key: 'nav.deployments', perm: 'deployment:read', letter: 'p' }] },
-  { key: 'nav.platform', items: [
-    { to: '/workers', key: 'nav.workers', perm: 'node:read', letter: 'w' },
-    { to: '/zones', key: 'nav.zones', perm: 'zone:read', letter: 'z' },
-    { to: '/keys', key: 'nav.keys', perm: 'key:rotate', letter: 'k' }] },
-  { key: 'nav.govern', items: [
-    { to: '/audit', key: 'nav.audit', perm: 'audit:read', letter: 'a' },
-    { to: '/approvals', key: 'nav.approvals', perm: 'approval:read', letter: 'i' }] },
-  { key: 'nav.organisation', items: [
-    { to: '/members', key: 'nav.members', perm: 'user:read', letter: 'u' },
-    { to: '/tokens', key: 'nav.tokens', perm: 'token:own', letter: 't' },
-    { to: '/quotas', key: 'nav.quotas', perm: 'quota:read', letter: 'q' },
-    { to: '/settings', key: 'nav.settings', letter: 's' }] },
+  {
+    key: 'nav.work',
+    items: [
+      { to: '/', key: 'nav.overview', letter: 'o' },
+      { to: '/jobs', key: 'nav.jobs', perm: 'job:read', letter: 'j' },
+      { to: '/datasets', key: 'nav.datasets', perm: 'dataset:read', letter: 'd' },
+      { to: '/models', key: 'nav.models', perm: 'model:read', letter: 'm' },
+      { to: '/deployments', key: 'nav.deployments', perm: 'deployment:read', letter: 'p' },
+    ],
+  },
+  {
+    key: 'nav.platform',
+    items: [
+      { to: '/workers', key: 'nav.workers', perm: 'node:read', letter: 'w' },
+      { to: '/zones', key: 'nav.zones', perm: 'zone:read', letter: 'z' },
+      { to: '/keys', key: 'nav.keys', perm: 'key:rotate', letter: 'k' },
+    ],
+  },
+  {
+    key: 'nav.govern',
+    items: [
+      { to: '/audit', key: 'nav.audit', perm: 'audit:read', letter: 'a' },
+      { to: '/approvals', key: 'nav.approvals', perm: 'approval:read', letter: 'i' },
+    ],
+  },
+  {
+    key: 'nav.organisation',
+    items: [
+      { to: '/members', key: 'nav.members', perm: 'user:read', letter: 'u' },
+      { to: '/tokens', key: 'nav.tokens', perm: 'token:own', letter: 't' },
+      { to: '/quotas', key: 'nav.quotas', perm: 'quota:read', letter: 'q' },
+      { to: '/settings', key: 'nav.settings', letter: 's' },
+    ],
+  },
 ];
-export const itemsFor = (can: (p: string) => boolean): Item[] => NAV.flatMap((g) => g.items).filter((i) => i.perm === undefined || can(i.perm));
+export const itemsFor = (can: (p: string) => boolean): Item[] =>
+  NAV.flatMap((g) => g.items).filter((i) => i.perm === undefined || can(i.perm));

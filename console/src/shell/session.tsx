@@ -9,7 +9,13 @@ import { ApiForm, type Field } from '../ui/form.tsx';
 import { Login } from './Login.tsx';
 
 export type Me = Schemas['me_out'];
-interface Value { session: Session; me: Me; can: (permission: string) => boolean; role: (name: string) => boolean; leave: () => Promise<void> }
+interface Value {
+  session: Session;
+  me: Me;
+  can: (permission: string) => boolean;
+  role: (name: string) => boolean;
+  leave: () => Promise<void>;
+}
 const Context = createContext<Value | null>(null);
 export const useSession = (): Value => useContext(Context)!;
 
@@ -34,10 +40,14 @@ export function SessionGate({ children }: { children: ReactNode }) {
       .catch(() => setSession(null));
   }, [enter]);
   useEffect(() => {
-    setAsk((what) => session ? new Promise((done) => {
-      answer.current = done;
-      setQuestion(what);
-    }) : Promise.resolve(false));
+    setAsk((what) =>
+      session
+        ? new Promise((done) => {
+            answer.current = done;
+            setQuestion(what);
+          })
+        : Promise.resolve(false),
+    );
   }, [session]);
   const settle = (ok: boolean): void => {
     setQuestion(null);
@@ -50,35 +60,73 @@ export function SessionGate({ children }: { children: ReactNode }) {
     client.clear();
     setSession(null);
   }, [client]);
-  const value = useMemo<Value | null>(() => session && me ? {
-    session, me, leave, can: (p) => me.permissions.includes(p), role: (n) => me.roles.includes(n),
-  } : null, [session, me, leave]);
+  const value = useMemo<Value | null>(
+    () =>
+      session && me
+        ? {
+            session,
+            me,
+            leave,
+            can: (p) => me.permissions.includes(p),
+            role: (n) => me.roles.includes(n),
+          }
+        : null,
+    [session, me, leave],
+  );
 
-  if (session === undefined) return <main className="centre"><Spinner aria-label={t('state.loading')} /></main>;
+  if (session === undefined)
+    return (
+      <main className="centre">
+        <Spinner aria-label={t('state.loading')} />
+      </main>
+    );
   if (!value) return <Login onDone={(s) => void enter(s)} />;
-  const proof: Field[] = [{ name: 'code', label: t('login.code'), kind: 'code', help: t('login.codeOr'), autoComplete: 'one-time-code' },
-    { name: 'password', label: t('login.password'), kind: 'password', autoComplete: 'current-password' }];
+  const proof: Field[] = [
+    { name: 'code', label: t('login.code'), kind: 'code', help: t('login.codeOr'), autoComplete: 'one-time-code' },
+    { name: 'password', label: t('login.password'), kind: 'password', autoComplete: 'current-password' },
+  ];
   return (
     <Context.Provider value={value}>
       {children}
       {question !== null && (
         <Modal isOpen variant="small" onClose={() => settle(false)} aria-labelledby="again-title">
-          <ModalHeader labelId="again-title" title={question === 'login' ? t('login.over') : t('login.proof')} description={question === 'login' ? t('login.overBody') : t('login.proofBody')} />
+          <ModalHeader
+            labelId="again-title"
+            title={question === 'login' ? t('login.over') : t('login.proof')}
+            description={question === 'login' ? t('login.overBody') : t('login.proofBody')}
+          />
           <ModalBody>
-            {question === 'login'
-              ? <Login within tenant={value.me.tenant ?? ''} name={value.me.name ?? ''} onDone={(s) => {
+            {question === 'login' ? (
+              <Login
+                within
+                tenant={value.me.tenant ?? ''}
+                name={value.me.name ?? ''}
+                onDone={(s) => {
                   // Somebody else is somebody else: nothing of the page before may stay.
                   if (s.user_id !== value.me.user_id) return location.assign('/');
                   setCsrf(s.csrf_token ?? '');
                   return settle(true);
-                }} />
-              : <ApiForm fields={proof} submit={t('login.prove')} onCancel={() => settle(false)} onSubmit={async (v) => {
-                  const s = await change<Session>('POST', '/v1/auth/step-up', v['code'] ? { code: v['code'] } : { password: v['password'] });
+                }}
+              />
+            ) : (
+              <ApiForm
+                fields={proof}
+                submit={t('login.prove')}
+                onCancel={() => settle(false)}
+                onSubmit={async (v) => {
+                  const s = await change<Session>(
+                    'POST',
+                    '/v1/auth/step-up',
+                    v['code'] ? { code: v['code'] } : { password: v['password'] },
+                  );
                   setCsrf(s.csrf_token ?? '');
                   settle(true);
-                }} />}
+                }}
+              />
+            )}
           </ModalBody>
-        </Modal>)}
+        </Modal>
+      )}
     </Context.Provider>
   );
 }

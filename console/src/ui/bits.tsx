@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // bits.tsx - small things that every page shows alike: ids, times, states, pairs of term and value.
-import { ClipboardCopy, DescriptionList, DescriptionListDescription, DescriptionListGroup, DescriptionListTerm, Label, Timestamp, Tooltip } from '@patternfly/react-core';
+import {
+  ClipboardCopy,
+  DescriptionList,
+  DescriptionListDescription,
+  DescriptionListGroup,
+  DescriptionListTerm,
+  Label,
+  Timestamp,
+  Tooltip,
+} from '@patternfly/react-core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -9,46 +18,121 @@ import { usePrefs } from '../lib/prefs.ts';
 
 /** Text of people and programs: its own direction, no effect on what stands around it. */
 export const Name = ({ children }: { children: string | undefined }) => <bdi className="name">{children}</bdi>;
-export const Code = ({ children }: { children: string | number | undefined }) => <bdi dir="ltr" className="code" translate="no">{children}</bdi>;
+export const Code = ({ children }: { children: string | number | undefined }) => (
+  <bdi dir="ltr" className="code" translate="no">
+    {children}
+  </bdi>
+);
 
 export function Id({ value }: { value: string | undefined }) {
   const { t } = useTranslation();
   if (!value) return null;
-  return <bdi dir="ltr" className="id"><ClipboardCopy isReadOnly variant="inline-compact" isCode hoverTip={t('act.copy')} clickTip={t('act.copied')} aria-label={t('act.copyId')}>{value}</ClipboardCopy></bdi>;
+  return (
+    <bdi dir="ltr" className="id">
+      <ClipboardCopy
+        isReadOnly
+        variant="inline-compact"
+        isCode
+        hoverTip={t('act.copy')}
+        clickTip={t('act.copied')}
+        aria-label={t('act.copyId')}
+      >
+        {value}
+      </ClipboardCopy>
+    </bdi>
+  );
 }
-export const shortId = (id: string | undefined): string => (id && id.length > 18 ? `${id.slice(0, 8)}…${id.slice(-6)}` : (id ?? ''));
+export const shortId = (id: string | undefined): string =>
+  id && id.length > 18 ? `${id.slice(0, 8)}…${id.slice(-6)}` : (id ?? '');
 
 export function Time({ at, ago = false }: { at: string | undefined; ago?: boolean }) {
   usePrefs();
   if (!at) return null;
-  return <Tooltip content={<span><bdi dir="ltr">{utc(at)}</bdi><br />{ago ? dateTime(at) : relative(at)}</span>}>
-    <Timestamp date={new Date(at)}>{ago ? relative(at) : dateTime(at)}</Timestamp></Tooltip>;
+  return (
+    <Tooltip
+      content={
+        <span>
+          <bdi dir="ltr">{utc(at)}</bdi>
+          <br />
+          {ago ? dateTime(at) : relative(at)}
+        </span>
+      }
+    >
+      <Timestamp date={new Date(at)}>{ago ? relative(at) : dateTime(at)}</Timestamp>
+    </Tooltip>
+  );
 }
 
 const COLOURS: Record<string, 'green' | 'blue' | 'red' | 'orange' | 'grey' | 'teal'> = {
-  COMPLETED: 'green', READY: 'green', ACTIVE: 'green', active: 'green', EXECUTED: 'green', DONE: 'green', PRIMARY: 'green', success: 'green', READABLE: 'green',
-  RUNNING: 'blue', STARTING: 'blue', COMPLETING: 'blue', ADMITTED: 'teal', DEPLOYING: 'blue',
-  FAILED: 'red', TIMEOUT: 'red', OUT_OF_MEMORY: 'red', NODE_FAIL: 'red', DEADLINE: 'red', REJECTED: 'red', LOST: 'red', QUARANTINED: 'red', DESTROYED: 'red', denied: 'red', failed: 'red', REFUSED: 'red',
-  PREEMPTED: 'orange', PREEMPTING: 'orange', SUSPENDED: 'orange', DRAINING: 'orange', HELD: 'orange', DISABLED: 'orange', PENDING: 'teal', RETIRED: 'grey',
+  COMPLETED: 'green',
+  READY: 'green',
+  ACTIVE: 'green',
+  active: 'green',
+  EXECUTED: 'green',
+  DONE: 'green',
+  PRIMARY: 'green',
+  success: 'green',
+  READABLE: 'green',
+  RUNNING: 'blue',
+  STARTING: 'blue',
+  COMPLETING: 'blue',
+  ADMITTED: 'teal',
+  DEPLOYING: 'blue',
+  FAILED: 'red',
+  TIMEOUT: 'red',
+  OUT_OF_MEMORY: 'red',
+  NODE_FAIL: 'red',
+  DEADLINE: 'red',
+  REJECTED: 'red',
+  LOST: 'red',
+  QUARANTINED: 'red',
+  DESTROYED: 'red',
+  denied: 'red',
+  failed: 'red',
+  REFUSED: 'red',
+  PREEMPTED: 'orange',
+  PREEMPTING: 'orange',
+  SUSPENDED: 'orange',
+  DRAINING: 'orange',
+  HELD: 'orange',
+  DISABLED: 'orange',
+  PENDING: 'teal',
+  RETIRED: 'grey',
 };
 export function State({ value }: { value: string | undefined }) {
   const { t, i18n } = useTranslation();
   if (!value) return null;
   const key = `value.${value}`;
-  return <Label isCompact color={COLOURS[value] ?? 'grey'}>{i18n.exists(key) ? t(key) : <Code>{value}</Code>}</Label>;
+  return (
+    <Label isCompact color={COLOURS[value] ?? 'grey'}>
+      {i18n.exists(key) ? t(key) : <Code>{value}</Code>}
+    </Label>
+  );
 }
 
 export function Pairs({ rows }: { rows: [term: string, value: ReactNode][] }) {
   return (
     <DescriptionList isCompact columnModifier={{ default: '1Col', lg: '2Col' }} isHorizontal className="pairs">
-      {rows.filter(([, v]) => v !== undefined && v !== null && v !== '').map(([term, value]) => (
-        <DescriptionListGroup key={term}><DescriptionListTerm>{term}</DescriptionListTerm><DescriptionListDescription>{value}</DescriptionListDescription></DescriptionListGroup>))}
+      {rows
+        .filter(([, v]) => v !== undefined && v !== null && v !== '')
+        .map(([term, value]) => (
+          <DescriptionListGroup key={term}>
+            <DescriptionListTerm>{term}</DescriptionListTerm>
+            <DescriptionListDescription>{value}</DescriptionListDescription>
+          </DescriptionListGroup>
+        ))}
     </DescriptionList>
   );
 }
-export const To = ({ to, children }: { to: string; children: ReactNode }) => <Link to={to} className="to">{children}</Link>;
+export const To = ({ to, children }: { to: string; children: ReactNode }) => (
+  <Link to={to} className="to">
+    {children}
+  </Link>
+);
 export function Json({ value, label }: { value: unknown; label: string }) {
-  // What scrolls has to be reachable by keyboard.
-  // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-  return <pre className="json" dir="ltr" translate="no" aria-label={label} role="region" tabIndex={0}>{JSON.stringify(value, null, 2)}</pre>;
+  return (
+    <pre className="json" dir="ltr" translate="no" aria-label={label} role="region" tabIndex={0}>
+      {JSON.stringify(value, null, 2)}
+    </pre>
+  );
 }

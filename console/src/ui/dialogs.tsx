@@ -5,43 +5,96 @@ import { useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiForm, type Field, type Values } from './form.tsx';
 
-interface FormDialog { label: string; title: string; fields: readonly Field[]; initial?: Values; submit?: string; onSubmit: (v: Values) => Promise<void>; variant?: 'primary' | 'secondary' | 'link'; lead?: ReactNode }
+interface FormDialog {
+  label: string;
+  title: string;
+  fields: readonly Field[];
+  initial?: Values;
+  submit?: string;
+  onSubmit: (v: Values) => Promise<void>;
+  variant?: 'primary' | 'secondary' | 'link';
+  lead?: ReactNode;
+}
 
 export function FormButton({ label, title, fields, initial, submit, onSubmit, variant = 'primary', lead }: FormDialog) {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <Button variant={variant} onClick={() => setOpen(true)}>{label}</Button>
+      <Button variant={variant} onClick={() => setOpen(true)}>
+        {label}
+      </Button>
       {open && (
         <Modal isOpen variant="small" onClose={() => setOpen(false)} aria-labelledby="dialog-title">
           <ModalHeader title={title} labelId="dialog-title" />
-          <ModalBody>{lead}<ApiForm fields={fields} {...(initial ? { initial } : {})} submit={submit ?? label} onCancel={() => setOpen(false)}
-            onSubmit={async (v) => { await onSubmit(v); setOpen(false); }} /></ModalBody>
-        </Modal>)}
+          <ModalBody>
+            {lead}
+            <ApiForm
+              fields={fields}
+              {...(initial ? { initial } : {})}
+              submit={submit ?? label}
+              onCancel={() => setOpen(false)}
+              onSubmit={async (v) => {
+                await onSubmit(v);
+                setOpen(false);
+              }}
+            />
+          </ModalBody>
+        </Modal>
+      )}
     </>
   );
 }
 
-interface Typed { label: string; title: string; name: string; effect: ReactNode; reason?: boolean; onConfirm: (reason: string) => Promise<void>; variant?: 'danger' | 'link' | 'secondary'; why?: string }
+interface Typed {
+  label: string;
+  title: string;
+  name: string;
+  effect: ReactNode;
+  reason?: boolean;
+  onConfirm: (reason: string) => Promise<void>;
+  variant?: 'danger' | 'link' | 'secondary';
+  why?: string;
+}
 
 /** why: the reason for which the act is not possible now; the button is then disabled and says it. */
 export function TypedConfirm({ label, title, name, effect, reason, onConfirm, variant = 'danger', why }: Typed) {
   const { t } = useTranslation();
   const [open, setOpen] = useState(false);
   const escaped = new RegExp(`^${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
-  const fields: Field[] = [{ name: 'name', label: t('confirm.type', { name: `\u2068${name}\u2069` }), required: true, pattern: escaped }];
+  const fields: Field[] = [
+    { name: 'name', label: t('confirm.type', { name: `\u2068${name}\u2069` }), required: true, pattern: escaped },
+  ];
   if (reason) fields.push({ name: 'reason', label: t('confirm.reason'), kind: 'area', required: true, max: 512 });
   return (
     <>
-      <Button variant={variant} {...(variant === 'danger' ? {} : { isDanger: true })} isInline={variant === 'link'} isAriaDisabled={why !== undefined} title={why ?? ''} onClick={() => why === undefined && setOpen(true)}>{label}</Button>
+      <Button
+        variant={variant}
+        {...(variant === 'danger' ? {} : { isDanger: true })}
+        isInline={variant === 'link'}
+        isAriaDisabled={why !== undefined}
+        title={why ?? ''}
+        onClick={() => why === undefined && setOpen(true)}
+      >
+        {label}
+      </Button>
       {open && (
         <Modal isOpen variant="small" onClose={() => setOpen(false)} aria-labelledby="dialog-title">
           <ModalHeader title={title} labelId="dialog-title" titleIconVariant="warning" />
           <ModalBody>
             <div className="effect">{effect}</div>
-            <ApiForm fields={fields} submit={label} danger onCancel={() => setOpen(false)} onSubmit={async (v) => { await onConfirm(String(v['reason'] ?? '')); setOpen(false); }} />
+            <ApiForm
+              fields={fields}
+              submit={label}
+              danger
+              onCancel={() => setOpen(false)}
+              onSubmit={async (v) => {
+                await onConfirm(String(v['reason'] ?? ''));
+                setOpen(false);
+              }}
+            />
           </ModalBody>
-        </Modal>)}
+        </Modal>
+      )}
     </>
   );
 }
@@ -54,8 +107,22 @@ export function OnceSecret({ title, secrets, onClose }: { title: string; secrets
       <ModalHeader title={title} labelId="once-title" />
       <ModalBody>
         <Alert isInline variant="warning" title={t('confirm.once')} />
-        {secrets.map((s) => <div key={s} className="cli-line"><ClipboardCopy isReadOnly hoverTip={t('act.copy')} clickTip={t('act.copied')} textAriaLabel={title} dir="ltr">{s}</ClipboardCopy></div>)}
-        <Button className="once-done" onClick={onClose}>{t('confirm.kept')}</Button>
+        {secrets.map((s) => (
+          <div key={s} className="cli-line">
+            <ClipboardCopy
+              isReadOnly
+              hoverTip={t('act.copy')}
+              clickTip={t('act.copied')}
+              textAriaLabel={title}
+              dir="ltr"
+            >
+              {s}
+            </ClipboardCopy>
+          </div>
+        ))}
+        <Button className="once-done" onClick={onClose}>
+          {t('confirm.kept')}
+        </Button>
       </ModalBody>
     </Modal>
   );

@@ -2,7 +2,21 @@
 // form.tsx - forms from a list of fields: checked here by zod, checked for good by the API, whose faults land at their fields.
 //
 // Nothing typed is lost: a refusal, a lost connection or a session that ended leaves the values where they are.
-import { ActionGroup, Alert, Button, Checkbox, Form, FormGroup, FormHelperText, FormSelect, FormSelectOption, HelperText, HelperTextItem, TextArea, TextInput } from '@patternfly/react-core';
+import {
+  ActionGroup,
+  Alert,
+  Button,
+  Checkbox,
+  Form,
+  FormGroup,
+  FormHelperText,
+  FormSelect,
+  FormSelectOption,
+  HelperText,
+  HelperTextItem,
+  TextArea,
+  TextInput,
+} from '@patternfly/react-core';
 import { useState, type ReactNode } from 'react';
 import { Controller, useForm, type FieldErrors, type UseFormReturn } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
@@ -28,24 +42,26 @@ export const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 function schemaOf(f: Field) {
   if (f.kind === 'check') return z.boolean();
-  return z.string().check(z.superRefine((v, ctx) => {
-    const bad = (message: string): void => ctx.addIssue({ code: 'custom', message });
-    if (v === '') return f.required ? bad('field.required') : undefined;
-    if (f.kind === 'number') {
-      const n = Number(v);
-      if (!Number.isFinite(n)) return bad('field.number');
-      if (f.min !== undefined && n < f.min) return bad('field.min');
-      if (f.max !== undefined && n > f.max) return bad('field.max');
-    } else if (f.kind === 'json') {
-      try {
-        JSON.parse(v);
-      } catch {
-        bad('field.json');
-      }
-    } else if (f.max !== undefined && v.length > f.max) return bad('field.long');
-    if (f.pattern && !f.pattern.test(v)) bad('field.pattern');
-    return undefined;
-  }));
+  return z.string().check(
+    z.superRefine((v, ctx) => {
+      const bad = (message: string): void => ctx.addIssue({ code: 'custom', message });
+      if (v === '') return f.required ? bad('field.required') : undefined;
+      if (f.kind === 'number') {
+        const n = Number(v);
+        if (!Number.isFinite(n)) return bad('field.number');
+        if (f.min !== undefined && n < f.min) return bad('field.min');
+        if (f.max !== undefined && n > f.max) return bad('field.max');
+      } else if (f.kind === 'json') {
+        try {
+          JSON.parse(v);
+        } catch {
+          bad('field.json');
+        }
+      } else if (f.max !== undefined && v.length > f.max) return bad('field.long');
+      if (f.pattern && !f.pattern.test(v)) bad('field.pattern');
+      return undefined;
+    }),
+  );
 }
 
 /** What of a form goes to the API: empty fields stay away, numbers become numbers, JSON what it says. */
@@ -54,7 +70,7 @@ export function bodyOf(fields: readonly Field[], values: Values): Record<string,
   for (const f of fields) {
     const v = values[f.name];
     if (v === undefined || v === '') continue;
-    body[f.name] = f.kind === 'number' ? Number(v) : f.kind === 'json' ? JSON.parse(String(v)) as unknown : v;
+    body[f.name] = f.kind === 'number' ? Number(v) : f.kind === 'json' ? (JSON.parse(String(v)) as unknown) : v;
   }
   return body;
 }
@@ -75,7 +91,12 @@ export function ApiForm({ fields, initial, submit, danger, onSubmit, onCancel, e
   const [problem, setProblem] = useState<unknown>(null);
   const [loose, setLoose] = useState<FieldFault[]>([]);
   const form = useForm<Values>({
-    defaultValues: Object.fromEntries(fields.map((f) => [f.name, initial?.[f.name] ?? (f.kind === 'check' ? false : f.kind === 'select' ? (f.options?.[0]?.value ?? '') : '')])),
+    defaultValues: Object.fromEntries(
+      fields.map((f) => [
+        f.name,
+        initial?.[f.name] ?? (f.kind === 'check' ? false : f.kind === 'select' ? (f.options?.[0]?.value ?? '') : ''),
+      ]),
+    ),
     resolver: (values) => {
       const errors: FieldErrors<Values> = {};
       for (const f of fields) {
@@ -92,7 +113,13 @@ export function ApiForm({ fields, initial, submit, danger, onSubmit, onCancel, e
       await onSubmit(values);
     } catch (p) {
       if (!(p instanceof Problem)) throw p;
-      setLoose(placeFaults(p, fields.map((f) => f.name), (name, fault) => form.setError(name, { type: fault.code, message: fault.detail })));
+      setLoose(
+        placeFaults(
+          p,
+          fields.map((f) => f.name),
+          (name, fault) => form.setError(name, { type: fault.code, message: fault.detail }),
+        ),
+      );
       setProblem(p);
     }
   });
@@ -100,43 +127,119 @@ export function ApiForm({ fields, initial, submit, danger, onSubmit, onCancel, e
     const e = errors[f.name];
     if (!e) return null;
     if (e.type === 'check') return t(String(e.message), { min: f.min, max: f.max });
-    return <>{i18n.exists(`problem.${String(e.type)}`) ? t(`problem.${String(e.type)}`) : t('problem.invalid_argument')} <bdi lang="en" dir="ltr">{String(e.message)}</bdi></>;
+    return (
+      <>
+        {i18n.exists(`problem.${String(e.type)}`) ? t(`problem.${String(e.type)}`) : t('problem.invalid_argument')}{' '}
+        <bdi lang="en" dir="ltr">
+          {String(e.message)}
+        </bdi>
+      </>
+    );
   };
   return (
     <Form noValidate onSubmit={(e) => void go(e)} isWidthLimited>
       {problem !== null && (
         <Alert isInline variant="danger" title={text(problem)}>
-          {(loose.length > 0 || !(problem instanceof Problem) || problem.fields.length === 0) && <ServerWords problem={problem} />}
-        </Alert>)}
+          {(loose.length > 0 || !(problem instanceof Problem) || problem.fields.length === 0) && (
+            <ServerWords problem={problem} />
+          )}
+        </Alert>
+      )}
       {fields.map((f) => {
         const id = `f-${f.name.replaceAll('.', '-')}`;
         const bad = errors[f.name] !== undefined;
         return (
-          <FormGroup key={f.name} {...(f.kind === 'check' ? {} : { label: f.label })} fieldId={id} isRequired={f.required ?? false}>
-            <Controller control={form.control} name={f.name} render={({ field }) => {
-              const common = { id, name: f.name, 'aria-describedby': `${id}-help`, 'aria-invalid': bad, ref: field.ref, onBlur: field.onBlur };
-              const value = String(field.value ?? '');
-              const validated = bad ? 'error' as const : 'default' as const;
-              if (f.kind === 'check') return <Checkbox {...common} label={f.label} isChecked={field.value === true} onChange={(_e, on) => field.onChange(on)} />;
-              if (f.kind === 'select') return (
-                <FormSelect {...common} value={value} validated={validated} onChange={(_e, v) => field.onChange(v)}>
-                  {f.options!.map((o) => <FormSelectOption key={o.value} value={o.value} label={o.label} />)}
-                </FormSelect>);
-              if (f.kind === 'area' || f.kind === 'json') return <TextArea {...common} value={value} validated={validated} rows={f.kind === 'json' ? 8 : 3} autoResize={false}
-                {...(f.kind === 'json' ? { dir: 'ltr' as const, className: 'mono', spellCheck: false } : {})} onChange={(_e, v) => field.onChange(v)} />;
-              return <TextInput {...common} value={value} validated={validated} type={f.kind === 'password' ? 'password' : 'text'} autoComplete={f.autoComplete ?? 'off'}
-                {...(f.kind === 'number' || f.kind === 'code' ? { inputMode: 'numeric' as const } : {})} {...(f.pattern || f.kind === 'code' ? { dir: 'ltr' as const } : {})} onChange={(_e, v) => field.onChange(v)} />;
-            }} />
-            <FormHelperText><HelperText id={`${id}-help`}>
-              {bad ? <HelperTextItem variant="error">{words(f)}</HelperTextItem> : f.help ? <HelperTextItem>{f.help}</HelperTextItem> : null}
-            </HelperText></FormHelperText>
+          <FormGroup
+            key={f.name}
+            {...(f.kind === 'check' ? {} : { label: f.label })}
+            fieldId={id}
+            isRequired={f.required ?? false}
+          >
+            <Controller
+              control={form.control}
+              name={f.name}
+              render={({ field }) => {
+                const common = {
+                  id,
+                  name: f.name,
+                  'aria-describedby': `${id}-help`,
+                  'aria-invalid': bad,
+                  ref: field.ref,
+                  onBlur: field.onBlur,
+                };
+                const value = String(field.value ?? '');
+                const validated = bad ? ('error' as const) : ('default' as const);
+                if (f.kind === 'check')
+                  return (
+                    <Checkbox
+                      {...common}
+                      label={f.label}
+                      isChecked={field.value === true}
+                      onChange={(_e, on) => field.onChange(on)}
+                    />
+                  );
+                if (f.kind === 'select')
+                  return (
+                    <FormSelect {...common} value={value} validated={validated} onChange={(_e, v) => field.onChange(v)}>
+                      {f.options!.map((o) => (
+                        <FormSelectOption key={o.value} value={o.value} label={o.label} />
+                      ))}
+                    </FormSelect>
+                  );
+                if (f.kind === 'area' || f.kind === 'json')
+                  return (
+                    <TextArea
+                      {...common}
+                      value={value}
+                      validated={validated}
+                      rows={f.kind === 'json' ? 8 : 3}
+                      autoResize={false}
+                      {...(f.kind === 'json' ? { dir: 'ltr' as const, className: 'mono', spellCheck: false } : {})}
+                      onChange={(_e, v) => field.onChange(v)}
+                    />
+                  );
+                return (
+                  <TextInput
+                    {...common}
+                    value={value}
+                    validated={validated}
+                    type={f.kind === 'password' ? 'password' : 'text'}
+                    autoComplete={f.autoComplete ?? 'off'}
+                    {...(f.kind === 'number' || f.kind === 'code' ? { inputMode: 'numeric' as const } : {})}
+                    {...(f.pattern || f.kind === 'code' ? { dir: 'ltr' as const } : {})}
+                    onChange={(_e, v) => field.onChange(v)}
+                  />
+                );
+              }}
+            />
+            <FormHelperText>
+              <HelperText id={`${id}-help`}>
+                {bad ? (
+                  <HelperTextItem variant="error">{words(f)}</HelperTextItem>
+                ) : f.help ? (
+                  <HelperTextItem>{f.help}</HelperTextItem>
+                ) : null}
+              </HelperText>
+            </FormHelperText>
           </FormGroup>
         );
       })}
       {extra?.(form)}
       <ActionGroup>
-        <Button type="submit" variant={danger ? 'danger' : 'primary'} isLoading={form.formState.isSubmitting} spinnerAriaValueText={t('state.loading')} isDisabled={form.formState.isSubmitting}>{submit}</Button>
-        {onCancel && <Button variant="link" onClick={onCancel}>{t('act.cancel')}</Button>}
+        <Button
+          type="submit"
+          variant={danger ? 'danger' : 'primary'}
+          isLoading={form.formState.isSubmitting}
+          spinnerAriaValueText={t('state.loading')}
+          isDisabled={form.formState.isSubmitting}
+        >
+          {submit}
+        </Button>
+        {onCancel && (
+          <Button variant="link" onClick={onCancel}>
+            {t('act.cancel')}
+          </Button>
+        )}
       </ActionGroup>
     </Form>
   );

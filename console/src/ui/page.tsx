@@ -5,15 +5,31 @@ import { Link } from '@tanstack/react-router';
 import { useEffect, useSyncExternalStore, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 
-export interface Calls { api: string[]; cli: string[] }
+export interface Calls {
+  api: string[];
+  cli: string[];
+}
 let calls: Calls = { api: [], cli: [] };
 const watchers = new Set<() => void>();
-export const useCalls = (): Calls => useSyncExternalStore((f) => {
-  watchers.add(f);
-  return () => void watchers.delete(f);
-}, () => calls);
+export const useCalls = (): Calls =>
+  useSyncExternalStore(
+    (f) => {
+      watchers.add(f);
+      return () => void watchers.delete(f);
+    },
+    () => calls,
+  );
 
-interface Props { title: ReactNode; name: string; crumbs?: [label: string, to: string][]; lead?: ReactNode; actions?: ReactNode; api: string[]; cli: string[]; children: ReactNode }
+interface Props {
+  title: ReactNode;
+  name: string;
+  crumbs?: [label: string, to: string][];
+  lead?: ReactNode;
+  actions?: ReactNode;
+  api: string[];
+  cli: string[];
+  children: ReactNode;
+}
 
 /** name: the heading as plain text, for the window's title. */
 export function Page({ title, name, crumbs, lead, actions, api, cli, children }: Props) {
@@ -28,13 +44,35 @@ export function Page({ title, name, crumbs, lead, actions, api, cli, children }:
   return (
     <>
       <PageSection className="page-head">
-        {crumbs && <Breadcrumb aria-label={t('shell.crumbs')} ouiaSafe={false}>
-          {crumbs.map(([label, to]) => <BreadcrumbItem key={to} render={({ className, ariaCurrent }) => <Link to={to} className={className} aria-current={ariaCurrent}>{label}</Link>} />)}
-          <BreadcrumbItem isActive><bdi>{name}</bdi></BreadcrumbItem>
-        </Breadcrumb>}
+        {crumbs && (
+          <Breadcrumb aria-label={t('shell.crumbs')} ouiaSafe={false}>
+            {crumbs.map(([label, to]) => (
+              <BreadcrumbItem
+                key={to}
+                render={({ className, ariaCurrent }) => (
+                  <Link to={to} className={className} aria-current={ariaCurrent}>
+                    {label}
+                  </Link>
+                )}
+              />
+            ))}
+            <BreadcrumbItem isActive>
+              <bdi>{name}</bdi>
+            </BreadcrumbItem>
+          </Breadcrumb>
+        )}
         <Flex justifyContent={{ default: 'justifyContentSpaceBetween' }} alignItems={{ default: 'alignItemsCenter' }}>
-          <FlexItem><Content component="h1" id="page-title" tabIndex={-1}>{title}</Content>{lead && <div className="lead">{lead}</div>}</FlexItem>
-          {actions && <FlexItem><Flex gap={{ default: 'gapSm' }}>{actions}</Flex></FlexItem>}
+          <FlexItem>
+            <Content component="h1" id="page-title" tabIndex={-1}>
+              {title}
+            </Content>
+            {lead && <div className="lead">{lead}</div>}
+          </FlexItem>
+          {actions && (
+            <FlexItem>
+              <Flex gap={{ default: 'gapSm' }}>{actions}</Flex>
+            </FlexItem>
+          )}
         </Flex>
       </PageSection>
       <PageSection isFilled>{children}</PageSection>

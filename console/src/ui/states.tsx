@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // states.tsx - the four faces of whatever is asked of the API: on its way, empty, failed, not there.
-import { Alert, Button, ClipboardCopy, EmptyState, EmptyStateActions, EmptyStateBody, EmptyStateFooter, Skeleton, Stack } from '@patternfly/react-core';
+import {
+  Alert,
+  Button,
+  ClipboardCopy,
+  EmptyState,
+  EmptyStateActions,
+  EmptyStateBody,
+  EmptyStateFooter,
+  Skeleton,
+  Stack,
+} from '@patternfly/react-core';
 import { CubesIcon, ExclamationCircleIcon, SearchIcon } from '@patternfly/react-icons';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
@@ -15,9 +25,17 @@ export function Loading() {
     const timer = setTimeout(() => setLate(true), 300);
     return () => clearTimeout(timer);
   }, []);
-  return late
-    ? <div role="status" aria-label={t('state.loading')}><Stack hasGutter><Skeleton width="60%" screenreaderText={t('state.loading')} /><Skeleton /><Skeleton width="85%" /></Stack></div>
-    : <div role="status" aria-label={t('state.loading')} className="waiting" />;
+  return late ? (
+    <div role="status" aria-label={t('state.loading')}>
+      <Stack hasGutter>
+        <Skeleton width="60%" screenreaderText={t('state.loading')} />
+        <Skeleton />
+        <Skeleton width="85%" />
+      </Stack>
+    </div>
+  ) : (
+    <div role="status" aria-label={t('state.loading')} className="waiting" />
+  );
 }
 
 export function useProblemText(): (p: unknown) => string {
@@ -32,7 +50,14 @@ export function useProblemText(): (p: unknown) => string {
 export function ServerWords({ problem }: { problem: unknown }) {
   const { t } = useTranslation();
   if (!(problem instanceof Problem) || problem.message === '') return null;
-  return <p className="server-words"><span>{t('state.serverSays')}</span> <bdi lang="en" dir="ltr" translate="no">{problem.message}</bdi></p>;
+  return (
+    <p className="server-words">
+      <span>{t('state.serverSays')}</span>{' '}
+      <bdi lang="en" dir="ltr" translate="no">
+        {problem.message}
+      </bdi>
+    </p>
+  );
 }
 
 export function Failure({ problem, retry }: { problem: unknown; retry?: () => void }) {
@@ -43,11 +68,33 @@ export function Failure({ problem, retry }: { problem: unknown; retry?: () => vo
     <EmptyState titleText={text(problem)} headingLevel="h2" icon={ExclamationCircleIcon} status="danger" variant="sm">
       <EmptyStateBody>
         <ServerWords problem={problem} />
-        {problem instanceof Problem && problem.retryAfter > 0 && <p>{t('state.retryIn', { count: problem.retryAfter })}</p>}
+        {problem instanceof Problem && problem.retryAfter > 0 && (
+          <p>{t('state.retryIn', { count: problem.retryAfter })}</p>
+        )}
         {problem instanceof Problem && problem.requestId !== '' && (
-          <p>{t('state.requestId')} <ClipboardCopy isReadOnly variant="inline-compact" hoverTip={t('act.copy')} clickTip={t('act.copied')} aria-label={t('state.requestId')}>{problem.requestId}</ClipboardCopy></p>)}
+          <p>
+            {t('state.requestId')}{' '}
+            <ClipboardCopy
+              isReadOnly
+              variant="inline-compact"
+              hoverTip={t('act.copy')}
+              clickTip={t('act.copied')}
+              aria-label={t('state.requestId')}
+            >
+              {problem.requestId}
+            </ClipboardCopy>
+          </p>
+        )}
       </EmptyStateBody>
-      {retry && <EmptyStateFooter><EmptyStateActions><Button variant="primary" onClick={retry}>{t('act.retry')}</Button></EmptyStateActions></EmptyStateFooter>}
+      {retry && (
+        <EmptyStateFooter>
+          <EmptyStateActions>
+            <Button variant="primary" onClick={retry}>
+              {t('act.retry')}
+            </Button>
+          </EmptyStateActions>
+        </EmptyStateFooter>
+      )}
     </EmptyState>
   );
 }
@@ -55,7 +102,11 @@ export function Failure({ problem, retry }: { problem: unknown; retry?: () => vo
 /** The same for what is absent and for what belongs to somebody else. */
 export function NotFound() {
   const { t } = useTranslation();
-  return <EmptyState titleText={t('state.notFound')} headingLevel="h2" icon={SearchIcon} variant="sm"><EmptyStateBody>{t('state.notFoundBody')}</EmptyStateBody></EmptyState>;
+  return (
+    <EmptyState titleText={t('state.notFound')} headingLevel="h2" icon={SearchIcon} variant="sm">
+      <EmptyStateBody>{t('state.notFoundBody')}</EmptyStateBody>
+    </EmptyState>
+  );
 }
 
 export function Empty({ title, body, action, cli }: { title: string; body: string; action?: ReactNode; cli?: string }) {
@@ -65,7 +116,19 @@ export function Empty({ title, body, action, cli }: { title: string; body: strin
       <EmptyStateBody>{body}</EmptyStateBody>
       <EmptyStateFooter>
         {action && <EmptyStateActions>{action}</EmptyStateActions>}
-        {cli && <div className="cli-line"><ClipboardCopy isReadOnly hoverTip={t('act.copy')} clickTip={t('act.copied')} textAriaLabel={t('shell.cli')} dir="ltr">{cli}</ClipboardCopy></div>}
+        {cli && (
+          <div className="cli-line">
+            <ClipboardCopy
+              isReadOnly
+              hoverTip={t('act.copy')}
+              clickTip={t('act.copied')}
+              textAriaLabel={t('shell.cli')}
+              dir="ltr"
+            >
+              {cli}
+            </ClipboardCopy>
+          </div>
+        )}
       </EmptyStateFooter>
     </EmptyState>
   );

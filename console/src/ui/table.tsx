@@ -3,7 +3,19 @@
 //
 // CSV export reads every page of the same filters. What changes behind the reader's back is asked for every ten seconds, unless a
 // stream tells.
-import { Button, EmptyState, EmptyStateActions, EmptyStateFooter, FormSelect, FormSelectOption, SearchInput, Toolbar, ToolbarContent, ToolbarGroup, ToolbarItem } from '@patternfly/react-core';
+import {
+  Button,
+  EmptyState,
+  EmptyStateActions,
+  EmptyStateFooter,
+  FormSelect,
+  FormSelectOption,
+  SearchInput,
+  Toolbar,
+  ToolbarContent,
+  ToolbarGroup,
+  ToolbarItem,
+} from '@patternfly/react-core';
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -16,8 +28,17 @@ import { withFilter, type Search } from '../lib/search.ts';
 import { toast } from './toast.tsx';
 import { Answer, useProblemText } from './states.tsx';
 
-export interface Column<T> { name: keyof T & string; label: string; cell?: (row: T) => ReactNode; narrow?: boolean }
-export interface Filter { name: string; label: string; options?: readonly { value: string; label: string }[] }
+export interface Column<T> {
+  name: keyof T & string;
+  label: string;
+  cell?: (row: T) => ReactNode;
+  narrow?: boolean;
+}
+export interface Filter {
+  name: string;
+  label: string;
+  options?: readonly { value: string; label: string }[];
+}
 interface Props<T> {
   path: string;
   label: string;
@@ -47,11 +68,35 @@ function TextFilter({ filter, value, put }: { filter: Filter; value: string; put
   const { t } = useTranslation();
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
-  return <SearchInput aria-label={filter.label} placeholder={filter.label} value={text} onChange={(_e, v) => setText(v)} onSearch={() => put(text)} onClear={() => put('')}
-    searchInputId={`filter-${filter.name}`} resetButtonLabel={t('act.clear')} submitSearchButtonLabel={t('act.search')} />;
+  return (
+    <SearchInput
+      aria-label={filter.label}
+      placeholder={filter.label}
+      value={text}
+      onChange={(_e, v) => setText(v)}
+      onSearch={() => put(text)}
+      onClear={() => put('')}
+      searchInputId={`filter-${filter.name}`}
+      resetButtonLabel={t('act.clear')}
+      submitSearchButtonLabel={t('act.search')}
+    />
+  );
 }
 
-export function ServerTable<T extends object>({ path, label, columns, filters = [], rowKey, rowActions, empty, fixed = {}, after, everyMs = 10_000, noPages = false, prefix = '' }: Props<T>) {
+export function ServerTable<T extends object>({
+  path,
+  label,
+  columns,
+  filters = [],
+  rowKey,
+  rowActions,
+  empty,
+  fixed = {},
+  after,
+  everyMs = 10_000,
+  noPages = false,
+  prefix = '',
+}: Props<T>) {
   const { t } = useTranslation();
   const text = useProblemText();
   const { density } = usePrefs();
@@ -62,7 +107,12 @@ export function ServerTable<T extends object>({ path, label, columns, filters = 
   const [exporting, setExporting] = useState<number | null>(null);
   const go = (next: Search): void => void navigate({ to: '.', search: next as never });
   const put = (name: string, value: string): void => go(withFilter(search, prefix + name, value, prefix));
-  const list = useQuery({ queryKey: [path, query], queryFn: () => getPage<T>(path, query), refetchInterval: everyMs, placeholderData: (old, q) => (q?.queryKey[0] === path ? old : undefined) });
+  const list = useQuery({
+    queryKey: [path, query],
+    queryFn: () => getPage<T>(path, query),
+    refetchInterval: everyMs,
+    placeholderData: (old, q) => (q?.queryKey[0] === path ? old : undefined),
+  });
   const filtered = filters.some((f) => f.name !== 'sort' && search[prefix + f.name]);
   const first = search[`${prefix}page_token`] === undefined && search[`${prefix}after`] === undefined;
 
@@ -94,46 +144,121 @@ export function ServerTable<T extends object>({ path, label, columns, filters = 
           <ToolbarGroup variant="filter-group" rowWrap={{ default: 'wrap' }}>
             {filters.map((f) => (
               <ToolbarItem key={f.name}>
-                {f.options
-                  ? <FormSelect aria-label={f.label} value={search[prefix + f.name] ?? ''} onChange={(_e, v) => put(f.name, v)}>
-                      <FormSelectOption value="" label={f.name === 'sort' ? t('list.defaultOrder') : t('list.any', { what: f.label })} />
-                      {f.options.map((o) => <FormSelectOption key={o.value} value={o.value} label={o.label} />)}
-                    </FormSelect>
-                  : <TextFilter filter={f} value={search[prefix + f.name] ?? ''} put={(v) => put(f.name, v)} />}
-              </ToolbarItem>))}
+                {f.options ? (
+                  <FormSelect
+                    aria-label={f.label}
+                    value={search[prefix + f.name] ?? ''}
+                    onChange={(_e, v) => put(f.name, v)}
+                  >
+                    <FormSelectOption
+                      value=""
+                      label={f.name === 'sort' ? t('list.defaultOrder') : t('list.any', { what: f.label })}
+                    />
+                    {f.options.map((o) => (
+                      <FormSelectOption key={o.value} value={o.value} label={o.label} />
+                    ))}
+                  </FormSelect>
+                ) : (
+                  <TextFilter filter={f} value={search[prefix + f.name] ?? ''} put={(v) => put(f.name, v)} />
+                )}
+              </ToolbarItem>
+            ))}
           </ToolbarGroup>
-          <ToolbarItem><Button variant="secondary" onClick={() => void exportAll()} isDisabled={exporting !== null} isLoading={exporting !== null} spinnerAriaValueText={t('state.loading')}>
-            {exporting === null ? t('list.csv') : t('list.exporting', { count: exporting })}</Button></ToolbarItem>
+          <ToolbarItem>
+            <Button
+              variant="secondary"
+              onClick={() => void exportAll()}
+              isDisabled={exporting !== null}
+              isLoading={exporting !== null}
+              spinnerAriaValueText={t('state.loading')}
+            >
+              {exporting === null ? t('list.csv') : t('list.exporting', { count: exporting })}
+            </Button>
+          </ToolbarItem>
         </ToolbarContent>
       </Toolbar>
       <Answer of={list}>
-        {(page) => page.data.length === 0 && first
-          ? filtered
-            ? <EmptyState titleText={t('list.noMatch')} headingLevel="h2" variant="sm"><EmptyStateFooter><EmptyStateActions>
-                <Button variant="link" onClick={() => go({})}>{t('list.clear')}</Button></EmptyStateActions></EmptyStateFooter></EmptyState>
-            : empty
-          : (
+        {(page) =>
+          page.data.length === 0 && first ? (
+            filtered ? (
+              <EmptyState titleText={t('list.noMatch')} headingLevel="h2" variant="sm">
+                <EmptyStateFooter>
+                  <EmptyStateActions>
+                    <Button variant="link" onClick={() => go({})}>
+                      {t('list.clear')}
+                    </Button>
+                  </EmptyStateActions>
+                </EmptyStateFooter>
+              </EmptyState>
+            ) : (
+              empty
+            )
+          ) : (
             <>
-              <Table aria-label={label} variant={density === 'compact' ? 'compact' : undefined as never} gridBreakPoint="grid-lg">
-                <Thead><Tr>{columns.map((c) => <Th key={c.name} modifier="wrap">{c.label}</Th>)}{rowActions && <Th screenReaderText={t('list.acts')} />}</Tr></Thead>
+              <Table
+                aria-label={label}
+                variant={density === 'compact' ? 'compact' : (undefined as never)}
+                gridBreakPoint="grid-lg"
+              >
+                <Thead>
+                  <Tr>
+                    {columns.map((c) => (
+                      <Th key={c.name} modifier="wrap">
+                        {c.label}
+                      </Th>
+                    ))}
+                    {rowActions && <Th screenReaderText={t('list.acts')} />}
+                  </Tr>
+                </Thead>
                 <Tbody>
                   {page.data.map((row) => (
                     <Tr key={rowKey(row)}>
-                      {columns.map((c) => <Td key={c.name} dataLabel={c.label} {...(c.narrow ? { modifier: 'fitContent' as const } : {})}>{c.cell ? c.cell(row) : <bdi>{String(row[c.name] ?? '')}</bdi>}</Td>)}
+                      {columns.map((c) => (
+                        <Td key={c.name} dataLabel={c.label} {...(c.narrow ? { modifier: 'fitContent' as const } : {})}>
+                          {c.cell ? c.cell(row) : <bdi>{String(row[c.name] ?? '')}</bdi>}
+                        </Td>
+                      ))}
                       {rowActions && <Td isActionCell>{rowActions(row)}</Td>}
-                    </Tr>))}
+                    </Tr>
+                  ))}
                 </Tbody>
               </Table>
-              {!noPages && <nav className="pager" aria-label={t('list.pages', { what: label })}>
-                <span>{t('list.shown', { count: page.data.length })}</span>
-                <FormSelect aria-label={t('list.size')} value={search[`${prefix}page_size`] ?? '20'} onChange={(_e, v) => put('page_size', v === '20' ? '' : v)}>
-                  {['20', '50', '100', '200'].map((n) => <FormSelectOption key={n} value={n} label={t('list.sizeOf', { n })} />)}
-                </FormSelect>
-                <Button variant="secondary" isDisabled={first} onClick={() => put('after', '')}>{t('list.first')}</Button>
-                <Button variant="secondary" isDisabled={after ? page.data.length < Number(query['page_size']) : page.next_page_token === undefined}
-                  onClick={() => go({ ...search, ...(after ? { [`${prefix}after`]: after(page.data.at(-1)!) } : { [`${prefix}page_token`]: page.next_page_token! }) })}>{t('list.next')}</Button>
-              </nav>}
-            </>)}
+              {!noPages && (
+                <nav className="pager" aria-label={t('list.pages', { what: label })}>
+                  <span>{t('list.shown', { count: page.data.length })}</span>
+                  <FormSelect
+                    aria-label={t('list.size')}
+                    value={search[`${prefix}page_size`] ?? '20'}
+                    onChange={(_e, v) => put('page_size', v === '20' ? '' : v)}
+                  >
+                    {['20', '50', '100', '200'].map((n) => (
+                      <FormSelectOption key={n} value={n} label={t('list.sizeOf', { n })} />
+                    ))}
+                  </FormSelect>
+                  <Button variant="secondary" isDisabled={first} onClick={() => put('after', '')}>
+                    {t('list.first')}
+                  </Button>
+                  <Button
+                    variant="secondary"
+                    isDisabled={
+                      after ? page.data.length < Number(query['page_size']) : page.next_page_token === undefined
+                    }
+                    onClick={() =>
+                      go({
+                        ...search,
+                        ...(after
+                          ? { [`${prefix}after`]: after(page.data.at(-1)!) }
+                          : { [`${prefix}page_token`]: page.next_page_token! }),
+                      })
+                    }
+                  >
+                    {t('list.next')}
+                  </Button>
+                </nav>
+              )}
+            </>
+          )
+        }
       </Answer>
     </>
   );

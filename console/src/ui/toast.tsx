@@ -4,7 +4,11 @@ import { Alert, AlertActionCloseButton, AlertGroup } from '@patternfly/react-cor
 import { useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
 
-interface Toast { id: number; text: string; kind: 'success' | 'danger' | 'info' }
+interface Toast {
+  id: number;
+  text: string;
+  kind: 'success' | 'danger' | 'info';
+}
 let all: Toast[] = [];
 let last = 0;
 const watchers = new Set<() => void>();
@@ -19,13 +23,25 @@ export function toast(text: string, kind: Toast['kind'] = 'success'): void {
 }
 export function Toasts() {
   const { t } = useTranslation();
-  const list = useSyncExternalStore((f) => {
-    watchers.add(f);
-    return () => void watchers.delete(f);
-  }, () => all);
+  const list = useSyncExternalStore(
+    (f) => {
+      watchers.add(f);
+      return () => void watchers.delete(f);
+    },
+    () => all,
+  );
   return (
     <AlertGroup isToast isLiveRegion aria-label={t('shell.notices')}>
-      {list.map((x) => <Alert key={x.id} variant={x.kind} title={x.text} actionClose={<AlertActionCloseButton aria-label={t('act.close')} onClose={() => put(all.filter((y) => y.id !== x.id))} />} />)}
+      {list.map((x) => (
+        <Alert
+          key={x.id}
+          variant={x.kind}
+          title={x.text}
+          actionClose={
+            <AlertActionCloseButton aria-label={t('act.close')} onClose={() => put(all.filter((y) => y.id !== x.id))} />
+          }
+        />
+      ))}
     </AlertGroup>
   );
 }
