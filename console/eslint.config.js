@@ -9,8 +9,8 @@ export default ts.config(
     {
         rules: {
             // What scrolls has to be reachable by keyboard.
-      'jsx-a11y/no-noninteractive-tabindex': ['error', { tags: ['pre'], roles: ['tabpanel', 'region', 'log'] }],
-      '@typescript-eslint/no-dynamic-delete': 'off',
+            'jsx-a11y/no-noninteractive-tabindex': ['error', { tags: ['pre'], roles: ['tabpanel', 'region', 'log'] }],
+            '@typescript-eslint/no-dynamic-delete': 'off',
             '@typescript-eslint/no-non-null-assertion': 'off',
             'no-restricted-syntax': [
                 'error',
