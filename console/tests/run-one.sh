@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run-one.sh CHECK - one check of the console, as CTest runs it: static, client, unit, budget or browser. Skipped (77), with the reason, where its
+# run-one.sh CHECK - one check of the console, as CTest runs it: static, client, unit, budget, pages, flows, speed or task-PERSON. Skipped (77), with the reason, where its
 # Node packages, its build or Chromium are not there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -10,18 +10,19 @@ if [[ ! -x node_modules/.bin/vite ]]; then
     printf 'skipped: the Node packages of the console are not installed; run npm ci in console\n'
     exit 77
 fi
-case ${1:?static, client, unit, budget or browser} in
+case ${1:?which check} in
     static) node node_modules/typescript7/bin/tsc --noEmit && node_modules/.bin/prettier --check --log-level warn src tests ./*.ts ./*.js && node_modules/.bin/eslint --max-warnings 0 src tests && node_modules/.bin/stylelint 'src/**/*.css' ;;
     client) exec tests/stale.sh ;;
     unit) exec node_modules/.bin/vitest run --no-color ;;
-    budget | browser)
+    budget | pages | flows | speed | task-*)
         if [[ ! -f dist/index.html ]]; then
             printf 'skipped: the console is not built; run npm run build in console\n'
             exit 77
         fi
-        if [[ $1 == budget ]]; then
-            exec node tests/budget.mjs
-        fi
-        exec node tests/browser.mjs "${FALAJ_SHOTS:-}" ;;
+        case $1 in
+            budget) exec node tests/budget.mjs ;;
+            task-*) exec node "tests/browser/tasks/${1#task-}.mjs" "${FALAJ_SHOTS:-}" ;;
+            *) exec node "tests/browser/$1.mjs" "${FALAJ_SHOTS:-}" ;;
+        esac ;;
     *) exit 2 ;;
 esac

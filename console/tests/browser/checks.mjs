@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// checks.mjs - what is judged on every page: accessibility, width, language.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+/** The page is there: its title, no skeleton, its fonts. */
+export async function settled(page, wait = '#page-title') {
+  await page.waitForSelector(wait, { timeout: 20_000 });
+  await page.waitForFunction(
+    () => document.querySelector('[role=status].waiting,.pf-v6-c-skeleton') === null,
+    undefined,
+    { timeout: 15_000 },
+  );
+  await page.evaluate(() => document.fonts.ready);
+}
+
+/** Nothing is wider than the window; what scrolls inside a box of its own may be. */
+export async function fits(t, page, where) {
+  const by = await page.evaluate(() => {
+    const over = (e) => (e ? e.scrollWidth - e.clientWidth : 0);
+    return Math.max(over(document.documentElement), over(document.querySelector('.pf-v6-c-page__main')));
+  });
+  if (by > 0) t.fault(where, `${by} px wider than the window`);
+}
+
+export async function accessible(t, page, where) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(
+    (values) => globalThis.axe.run(document, { runOnly: { type: 'tag', values }, resultTypes: ['violations'] }),
+    TAGS,
+  );
+  for (const v of found.violations) {
+    const nodes = v.nodes.slice(0, 2).map((n) => `${n.target} ${n.html.slice(0, 160)}`);
+    t.fault(where, `axe ${v.id}: ${nodes.join(' | ')}`);
+  }
+}
+
+/** Runs of two English words on an Arabic page, but for what is marked as not to be translated or as another language. */
+export async function arabic(t, page, where) {
+  const runs = await page.evaluate(() => {
+    const out = [];
+    const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) {
+      const el = walk.currentNode.parentElement;
+      if (!el || el.closest('[translate=no],[lang=en],bdi,script,style,input,textarea,pre,option[lang]')) continue;
+      const hit = /[A-Za-z]{2,}(\s+[A-Za-z]{2,}){1,}/.exec(walk.currentNode.textContent ?? '');
+      if (hit && el.checkVisibility()) out.push(hit[0]);
+    }
+    return out;
+  });
+  for (const text of new Set(runs)) t.fault(where, `English on an Arabic page: ${text}`);
+}
