@@ -3,6 +3,7 @@
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { getJson, withQuery, type Query } from './client.ts';
+import { isFed } from './live.ts';
 
 export function useGet<T>(
   path: string,
@@ -13,7 +14,7 @@ export function useGet<T>(
     queryKey: [path, query],
     queryFn: () => getJson<T>(withQuery(path, query)),
     enabled: options.enabled ?? true,
-    refetchInterval: options.everyMs ?? false,
+    refetchInterval: () => (isFed(path) ? false : (options.everyMs ?? false)),
   });
 }
 /** Everything whose address begins so is read again. */

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Job.tsx - one job: how it stands, its states, log, metrics, executions and what was asked for. Live by the job's event stream.
+// Job.tsx - one job: how it stands, its states, log, metrics, executions and what was asked for. Its states come by the tab's stream.
 import { Alert, Button, Tab, Tabs, TabTitleText } from '@patternfly/react-core';
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useMemo, type ReactNode } from 'react';
+import { lazy, Suspense, useMemo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, getJson, type Page as ListOf, type Schemas } from '../api/client.ts';
 import { useForget, useGet } from '../api/hooks.ts';
+import { useLive } from '../api/live.ts';
 import { duration, number } from '../lib/format.ts';
 import type { Search } from '../lib/search.ts';
 import { useSession } from '../shell/session.tsx';
@@ -28,7 +29,7 @@ function useGrowing<T>(path: string, idOf: (row: T) => number, live: boolean) {
   const client = useQueryClient();
   return useQuery({
     queryKey: [path, 'all'],
-    refetchInterval: live ? 10_000 : false,
+    refetchInterval: live ? 3000 : false, // the stream tells of states, not of lines
     queryFn: async () => {
       const have = client.getQueryData<T[]>([path, 'all']) ?? [];
       const all = [...have];
@@ -178,29 +179,6 @@ function Attempts({ id }: { id: string }) {
   );
 }
 
-/** A wake-up for each event; what changed is read by the ordinary calls. EventSource comes back by itself after a loss. */
-function useLive(job: Job | undefined): void {
-  const forget = useForget();
-  const id = job?.job_id,
-    over = job === undefined || isOver(job.state);
-  useEffect(() => {
-    if (!id || over) return undefined;
-    const source = new EventSource(`/v1/jobs/${id}/events`);
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const wake = (): void =>
-      void (timer ??= setTimeout(() => {
-        timer = undefined;
-        void forget(`/v1/jobs/${id}`);
-      }, 500));
-    for (const kind of ['state', 'log', 'metric', 'end']) source.addEventListener(kind, wake);
-    source.addEventListener('end', () => source.close());
-    return () => {
-      clearTimeout(timer);
-      source.close();
-    };
-  }, [id, over, forget]);
-}
-
 const TABS = ['logs', 'metrics', 'events', 'attempts', 'config'] as const;
 
 export function JobDetail() {
@@ -212,8 +190,8 @@ export function JobDetail() {
   const forget = useForget();
   const path = `/v1/jobs/${encodeURIComponent(id)}`;
   const query = useGet<Job>(path, {}, { everyMs: 10_000 });
-  useLive(query.data);
   const job = query.data;
+  useLive(job && !isOver(job.state) ? [`job:${id}`] : [], [path]);
   const tab = TABS.find((x) => x === search['tab']) ?? 'logs';
   const panes: Record<(typeof TABS)[number], (j: Job) => ReactNode> = {
     logs: (j) => <Logs job={j} />,

@@ -5,6 +5,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, getJson, setAsk, setCsrf, type Schemas, type Session } from '../api/client.ts';
+import { startLive } from '../api/live.ts';
 import { ApiForm, type Field } from '../ui/form.tsx';
 import { Login } from './Login.tsx';
 
@@ -73,6 +74,8 @@ export function SessionGate({ children }: { children: ReactNode }) {
         : null,
     [session, me, leave],
   );
+
+  useEffect(() => (value ? startLive(client, value.can) : undefined), [client, value]);
 
   if (session === undefined)
     return (

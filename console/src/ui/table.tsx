@@ -22,6 +22,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { getPage, type Query } from '../api/client.ts';
+import { isFed } from '../api/live.ts';
 import { csvText, saveAs } from '../lib/csv.ts';
 import { usePrefs } from '../lib/prefs.ts';
 import { withFilter, type Search } from '../lib/search.ts';
@@ -110,7 +111,7 @@ export function ServerTable<T extends object>({
   const list = useQuery({
     queryKey: [path, query],
     queryFn: () => getPage<T>(path, query),
-    refetchInterval: everyMs,
+    refetchInterval: () => (isFed(path) ? false : everyMs),
     placeholderData: (old, q) => (q?.queryKey[0] === path ? old : undefined),
   });
   const filtered = filters.some((f) => f.name !== 'sort' && search[prefix + f.name]);
