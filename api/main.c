@@ -15,6 +15,7 @@
 #include "api/openapi.h"
 #include "api/stream.h"
 #include "api/trust.h"
+#include "audit/actor_name.h"
 #include "audit/erasure.h"
 #include "audit/event.h"
 #include "audit/export_job.h"
@@ -148,6 +149,7 @@ static const struct stmt *const *const app_lists[] = {
     audit_proof_stmts,
     audit_export_job_stmts,
     audit_search_stmts,
+    audit_actor_name_stmts,
     audit_hold_stmts,
     audit_retention_stmts,
     audit_erasure_stmts,

@@ -45,6 +45,9 @@ struct audit_row {
     struct uuid event_id;
     struct merkle_hash leaf, chain;
     struct str body;               /* ptr NULL: dropped by retention */
+    int64_t at_us;                 /* from here on: what the sequencer took out of the body. Filled by audit_search and audit_get alone */
+    struct str action, actor, resource_kind, resource_id, outcome, request_id;
+    struct uuid actor_id;
 };
 /* Events of the tenant with tseq in (after, …], oldest first, at most limit (<= 1000). */
 MUST_CHECK enum errc audit_list(struct work *w, struct uuid tenant, uint64_t after, size_t limit, struct audit_row **ret,

@@ -64,6 +64,8 @@ struct audit_format_run {
 
 /* "ocsf", "cef", "syslog", "csv", "summary", "summary-html"; ends with a row whose name is NULL. */
 extern const struct audit_format audit_formats[];
+/* One cell of a CSV that a spreadsheet opens without running any of it; absent is empty. */
+void audit_csv_cell(struct buf *b, struct str s);
 /* NULL: there is no such format. */
 const struct audit_format *audit_format_find(struct str name);
 bool audit_format_begin(struct audit_format_run *r, const struct audit_format *f, const struct audit_format_opts *opts, struct buf *b);

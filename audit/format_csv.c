@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* format_csv.c - events as RFC 4180: comma, CRLF, a header line.
  *
- * A cell whose text begins with = + - @ tab or carriage return would be a formula in a spreadsheet: it gets an apostrophe in front.
+ * A cell whose text begins with = + - @ tab, carriage return or line feed would be a formula in a spreadsheet: it gets an apostrophe in front.
  * A leading U+FEFF is an option, because some spreadsheets take UTF-8 for something else without it. */
 #include <stdio.h>
 #include "audit/format_int.h"
@@ -29,16 +29,14 @@ static void put_inside(struct buf *b, struct str s)
 
 static bool is_formula(struct str s)
 {
-    return s.len > 0 && memchr("=+-@\t\r", s.ptr[0], 6);
+    return s.len > 0 && memchr("=+-@\t\r\n", s.ptr[0], 7);
 }
 
-/* A comma and the cell; absent is empty. */
-static void put(struct buf *b, struct str s)
+void audit_csv_cell(struct buf *b, struct str s)
 {
     bool is_quoted = is_formula(s);
     for (size_t i = 0; i < s.len && !is_quoted; i++)
         is_quoted = (unsigned char)s.ptr[i] < 0x20 || s.ptr[i] == '"' || s.ptr[i] == ',';
-    buf_add_char(b, ',');
     if (!is_quoted) {
         buf_add(b, s.ptr ? s.ptr : "", s.len);
         return;
@@ -46,6 +44,12 @@ static void put(struct buf *b, struct str s)
     buf_add_c(b, is_formula(s) ? "\"'" : "\"");
     put_inside(b, s);
     buf_add_char(b, '"');
+}
+
+static void put(struct buf *b, struct str s)
+{
+    buf_add_char(b, ',');
+    audit_csv_cell(b, s);
 }
 
 static void put_id(struct buf *b, struct uuid id)

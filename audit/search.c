@@ -14,18 +14,26 @@ struct found_row {
     int64_t tseq;
     struct uuid event_id;
     struct bytes leaf, chain, body;
+    struct timestamp at;
+    struct str action, actor, resource_kind, resource_id, outcome, request_id;
+    struct uuid actor_id;
 };
 SCHEMA_OF(found_row, "An entry of a log", FIELD(found_row, tseq, 0, .doc = "Its number"), FIELD(found_row, event_id, 0, .doc = "The event"),
     FIELD(found_row, leaf, 0, .doc = "Its hash"), FIELD(found_row, chain, 0, .doc = "Chain value"),
-    FIELD(found_row, body, 0, .max = 65536, .doc = "Canonical bytes; absent: dropped by retention"));
+    FIELD(found_row, body, 0, .max = 65536, .doc = "Canonical bytes; absent: dropped by retention"), FIELD(found_row, at, 0, .doc = "When"),
+    FIELD(found_row, action, 0, .doc = "What was done"), FIELD(found_row, actor, 0, .doc = "Kind of who did it"),
+    FIELD(found_row, actor_id, 0, .doc = "Who"), FIELD(found_row, resource_kind, 0, .doc = "Kind of what it was about"),
+    FIELD(found_row, resource_id, 0, .doc = "What it was about"), FIELD(found_row, outcome, 0, .doc = "How it ended"),
+    FIELD(found_row, request_id, 0, .doc = "Which request"));
 
-#define SEARCH_ROWS "SELECT s.tseq, s.event_id, s.leaf, s.chain, e.body FROM audit_seq s\n" \
+#define SEARCH_ROWS "SELECT s.tseq, s.event_id, s.leaf, s.chain, e.body, s.at, s.action, s.actor, s.actor_id, s.resource_kind, s.resource_id,\n" \
+  "       s.outcome, s.request_id FROM audit_seq s\n" \
   "  LEFT JOIN audit_event e ON e.tenant_id = s.tenant_id AND e.event_id = s.event_id\n" \
   " WHERE s.tenant_id = $1 "
 #define SEARCH_WHERE(drive) "AND s.tseq > $2 AND s.tseq <= $3 " drive "\n" \
   "   AND ($4::timestamptz IS NULL OR s.at >= $4) AND ($5::timestamptz IS NULL OR s.at < $5)\n" \
   "   AND ($6::text IS NULL OR s.actor = $6) AND ($7::uuid IS NULL OR s.actor_id = $7)\n" \
-  "   AND ($8::text IS NULL OR s.resource_kind = $8) AND ($9::text IS NULL OR s.resource_id = $9)\n" \
+  "   AND ($8::text IS NULL OR s.resource_kind = $8 OR s.resource_id = $8) AND ($9::text IS NULL OR s.resource_id = $9)\n" \
   "   AND ($10::text IS NULL OR s.action >= $10 AND s.action < $11) AND ($12::text IS NULL OR s.request_id = $12)\n" \
   "   AND ($13::text IS NULL OR right(s.code, 1) = $13) AND ($14::text[] IS NULL OR s.source = ANY ($14))\n"
 #define SEARCH_SQL(drive) SEARCH_ROWS SEARCH_WHERE(drive) " ORDER BY s.tseq LIMIT $15"
@@ -69,7 +77,9 @@ static enum errc row_of(const struct found_row *r, struct audit_row *ret, struct
 {
     if (r->leaf.data.len != MERKLE_HASH || r->chain.data.len != MERKLE_HASH)
         return FAIL(e, DAMAGED, "entry %lld of the audit log is damaged", (long long)r->tseq);
-    *ret = (struct audit_row){ .tseq = (uint64_t)r->tseq, .event_id = r->event_id, .body = r->body.data };
+    *ret = (struct audit_row){ .tseq = (uint64_t)r->tseq, .event_id = r->event_id, .body = r->body.data, .at_us = r->at.us,
+                                .action = r->action, .actor = r->actor, .actor_id = r->actor_id, .resource_kind = r->resource_kind,
+                                .resource_id = r->resource_id, .outcome = r->outcome, .request_id = r->request_id };
     memcpy(ret->leaf.b, r->leaf.data.ptr, MERKLE_HASH);
     memcpy(ret->chain.b, r->chain.data.ptr, MERKLE_HASH);
     return ERR_OK;
@@ -169,6 +179,15 @@ enum errc audit_heads(struct work *w, struct uuid tenant, uint64_t after, size_t
     }
     *ret = out;
     *ret_n = rows.n;
+    return ERR_OK;
+}
+
+enum errc audit_log_length(struct work *w, struct uuid tenant, uint64_t *ret, struct err *e)
+{
+    struct size_row row = { 0 };
+    bool found;
+    TRY(db_maybe(w->tx, &log_size, ARGS(A_UUID(tenant)), &row, &found, e));
+    *ret = (uint64_t)row.size;
     return ERR_OK;
 }
 

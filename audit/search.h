@@ -25,6 +25,8 @@ struct audit_search {
 
 MUST_CHECK enum errc audit_search(struct work *w, struct uuid tenant, const struct audit_search *q, size_t limit, struct audit_row **ret,
                                   size_t *ret_n, struct err *e);
+/* How many entries the log has; those that are numbered later are not counted. */
+MUST_CHECK enum errc audit_log_length(struct work *w, struct uuid tenant, uint64_t *ret, struct err *e);
 /* How many there are. */
 MUST_CHECK enum errc audit_search_count(struct work *w, struct uuid tenant, const struct audit_search *q, uint64_t *ret, struct err *e);
 MUST_CHECK enum errc audit_get(struct work *w, struct uuid tenant, struct uuid event_id, struct audit_row *ret, struct err *e);

@@ -84,6 +84,13 @@ static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 #define IDP_COLUMNS "provider_id:ID name:NAME issuer:ISSUER client_id:CLIENT state:STATE +create_users:CREATES +groups_claim:GROUPS created_at:CREATED"
 #define HOLD_COLUMNS "hold_id:ID state:STATE reason:REASON subject_id:USER +about_tenant:TENANT +from_at:FROM +until_at:UNTIL created_at:CREATED"
 #define KEEP_COLUMNS "class:CLASS zone:ZONE keep_days:DAYS set_at:SET"
+#define AUDIT_WANT "from=from to=until actor=actor action=action resource=resource outcome=outcome request_id=request"
+#define AUDIT_WANT_FLAGS \
+    { "from", 0, "TIME", "Only events from this time on (RFC 3339)", NULL }, { "until", 0, "TIME", "Only events before this time", NULL }, \
+    { "actor", 0, "WHO", "Only acts of this user (usr_…), machine (nod_…) or kind of actor", NULL }, \
+    { "action", 0, "ACTION", "Only this action; with a dot at its end all that begin so", NULL }, \
+    { "resource", 0, "WHAT", "Only about this resource or kind", NULL }, { "outcome", 0, "OUTCOME", "Only acts that ended so", "success|denied|failed" }, \
+    { "request", 0, "ID", "Only what this request did", NULL }
 #define DEV_FLAGS \
     { "data", 0, "DIR", "Data folder ($XDG_DATA_HOME/falaj; root: /var/lib/falaj-dev)", NULL }
 
@@ -391,8 +398,12 @@ const struct command command_table[] = {
     { "key", "root-destroy", "ZONE VERSION", 2, 2, FLAGS({ "reason", 0, "TEXT", "Why; approvers read it", NULL }), run_rest, "Ask for the destruction of a retired root version",
       NULL, 0, NULL, "POST", "/v1/zones/{0}/keys/versions/{1}/destroy", NULL, "reason=reason", KEY_APPROVAL_COLUMNS },
 
-    { "audit", "events", "", 0, 0, FLAGS({ "after", 0, "N", "Only entries after this number", NULL }, LIMIT_FLAG), run_rest, "List audit entries", NULL, CMD_LIST | CMD_AFTER, NULL, "GET", "/v1/audit/events",
-      "after=after", NULL, "tseq:ENTRY event.code:CODE event.action:ACTION event.actor.id:ACTOR event.outcome:OUTCOME event_id:ID" },
+    { "audit", "events", "", 0, 0,
+      FLAGS({ "after", 0, "N", "Only entries after this number", NULL }, AUDIT_WANT_FLAGS, LIMIT_FLAG), run_rest, "List audit entries", NULL, CMD_LIST | CMD_AFTER, NULL,
+      "GET", "/v1/audit/events", "after=after " AUDIT_WANT, NULL,
+      "tseq:ENTRY at:AT action:ACTION actor_name:NAME actor_id:ACTOR outcome:OUTCOME +event.code:CODE +resource_id:RESOURCE +request_id:REQUEST event_id:ID" },
+    { "audit", "csv", "", 0, 0, FLAGS(AUDIT_WANT_FLAGS), cmd_audit_csv, "Write every entry that a search finds as CSV, with names",
+      "For spreadsheets; it proves nothing.\n  falaj audit csv --action job. --from 2026-01-01T00:00:00Z > jobs.csv", 0, NULL, "GET", "/v1/audit/events.csv", AUDIT_WANT },
     { "audit", "head", "", 0, 0, NULL, run_rest, "Show the newest signed head of the log", NULL, 0, NULL, "GET", "/v1/audit/head", NULL, NULL, "size:SIZE root:ROOT" },
     { "audit", "export", "[FILE]", 0, 1,
       FLAGS({ "format", 0, "FORMAT", "jsonl is the bundle that verifies; the others are renderings (jsonl)", "jsonl|ocsf|cef|syslog|csv|summary|summary-html" },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* audit.c - routes of the audit log: search, one event, proofs, heads, keys. Reading events is audited. */
 #include "api/routes/audit_int.h"
+#include "audit/actor_name.h"
 #include "audit/event.h"
 #include "audit/pii.h"
 #include "audit/record_read.h"
@@ -11,32 +12,38 @@
 #include "scheduler/job.h"
 #include "tenants/principal.h"
 
-static const char *const verdict_names[] = { "success", "denied", "failed", NULL };
+const char *const audit_verdict_names[] = { "success", "denied", "failed", NULL };
 
-struct audit_page {
-    int64_t page_size, after;
-    struct timestamp from, to;
-    struct str actor, action, resource, request_id, ip;
-    int outcome;
-    bool has_outcome;
-};
+struct audit_page { int64_t page_size, after; AUDIT_WANT; };
 SCHEMA_OF(audit_page, "Which events",
     FIELD(audit_page, page_size, F_QUERY, .min = 1, .max = 200, .dflt = "50", .doc = "Events on a page"),
     FIELD(audit_page, after, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "Events with a greater number; the number of the last one gives the next page"),
-    FIELD(audit_page, from, F_QUERY, .doc = "Only events from this time on"), FIELD(audit_page, to, F_QUERY, .doc = "Only events before this time"),
-    FIELD(audit_page, actor, F_QUERY, .min = 1, .max = 64, .doc = "Only acts of this user (usr_…) or of this kind of actor (user, service, worker, system, anonymous)"),
-    FIELD(audit_page, action, F_QUERY, .min = 1, .max = 64, .doc = "Only this action, such as job.submit; with a dot at its end all that begin so"),
-    FIELD(audit_page, resource, F_QUERY, .min = 1, .max = 64, .doc = "Only about this resource (its id) or this kind"),
-    FIELD_ENUM_OPT(audit_page, outcome, F_QUERY, verdict_names, .doc = "Only acts that ended so"),
-    FIELD(audit_page, request_id, F_QUERY, .min = 1, .max = 128, .doc = "Only what this request did"),
-    FIELD(audit_page, ip, F_QUERY, .min = 2, .max = 45, .doc = "Only from this address; found for people who are not erased"));
-struct audit_item { int64_t tseq; struct uuid event_id; struct str leaf, chain; struct json event; struct str src_ip, personal; };
+    AUDIT_WANT_FIELDS(audit_page));
+struct audit_item {
+    int64_t tseq;
+    struct uuid event_id;
+    struct str leaf, chain;
+    struct json event;
+    struct str src_ip, personal;
+    struct timestamp at;
+    struct str action, outcome, actor_kind, actor_id, actor_name, resource_kind, resource_id, request_id;
+    bool has_http_status;
+    int64_t http_status;
+};
 SCHEMA_OF(audit_item, "An event of the log", FIELD(audit_item, tseq, 0, .doc = "Its number, dense from 1"),
     FIELD_ID(audit_item, event_id, "evt", 0, .doc = "The event"), FIELD(audit_item, leaf, 0, .doc = "SHA-256(0x00 || event), hex"),
     FIELD(audit_item, chain, 0, .doc = "Hash chain up to here, hex"),
     FIELD(audit_item, event, 0, .doc = "The canonical event; absent when its retention has ended"),
     FIELD(audit_item, src_ip, 0, .doc = "The source address, opened"),
-    FIELD(audit_item, personal, 0, .doc = "Why a sealed address is not shown: erased, or unreadable (sealed by another log's key)"));
+    FIELD(audit_item, personal, 0, .doc = "Why a sealed address is not shown: erased, or unreadable (sealed by another log's key)"),
+    FIELD(audit_item, at, 0, .doc = "When. This and what follows is taken out of the event for reading; the event alone is evidence"),
+    FIELD(audit_item, action, 0, .doc = "What was done"), FIELD(audit_item, outcome, 0, .doc = "success, or the code of the error"),
+    FIELD(audit_item, actor_kind, 0, .doc = "user, service, worker, system or anonymous"),
+    FIELD(audit_item, actor_id, 0, .doc = "Who: usr_… or nod_…"),
+    FIELD(audit_item, actor_name, 0, .doc = "The name that user has now in this tenant; absent for the erased and for others' people"),
+    FIELD(audit_item, resource_kind, 0, .doc = "Kind of what it was about"),
+    FIELD(audit_item, resource_id, 0, .doc = "What it was about, or its name where it has no id"),
+    FIELD_OPT(audit_item, http_status, 0, .doc = "Status of the answer"), FIELD(audit_item, request_id, 0, .doc = "The request that did it"));
 struct event_ref { struct uuid event_id; };
 SCHEMA_OF(event_ref, "Which event", FIELD_ID(event_ref, event_id, "evt", F_PATH, .doc = "The event"));
 struct inclusion_in { int64_t tseq, size; };
@@ -76,9 +83,9 @@ struct str audit_hex(struct arena *a, const void *p, size_t n)
 /* Equal addresses of one person are sealed alike, so a page opens each seal once. */
 struct opened { struct str stored, text; enum audit_pii_state state; };
 
-static enum errc show_source(struct work *w, struct opened *last, struct audit_view *v, struct audit_item *it, struct err *e)
+static enum errc show_source(struct work *w, struct opened *last, const struct audit_view *v, struct audit_item *it, struct err *e)
 {
-    if (!it->event.text.ptr || !audit_record_read(it->event.text, v) || !audit_text_is_sealed(v->src_ip))
+    if (!audit_text_is_sealed(v->src_ip))
         return ERR_OK;
     if (!str_eq(last->stored, v->src_ip)) {
         last->stored = str_dup(w->arena, v->src_ip);
@@ -89,15 +96,47 @@ static enum errc show_source(struct work *w, struct opened *last, struct audit_v
     return ERR_OK;
 }
 
+struct str audit_actor_id(struct arena *a, const struct audit_row *row)
+{
+    return uuid_is_nil(row->actor_id) ? STR_NULL : id_text(a, str_eq_c(row->actor, "worker") ? "nod" : "usr", row->actor_id);
+}
+
+static struct audit_item item_of(struct arena *a, const struct audit_row *r)
+{
+    return (struct audit_item){ .tseq = (int64_t)r->tseq, .event_id = r->event_id, .leaf = audit_hex(a, &r->leaf, MERKLE_HASH),
+                                .chain = audit_hex(a, &r->chain, MERKLE_HASH), .event = { r->body }, .at = { r->at_us }, .action = r->action,
+                                .outcome = r->outcome, .actor_kind = r->actor, .actor_id = audit_actor_id(a, r),
+                                .resource_kind = r->resource_kind, .resource_id = r->resource_id, .request_id = r->request_id };
+}
+
 static enum errc show(struct work *w, const struct audit_row *rows, size_t n, struct audit_item *items, struct err *e)
 {
     struct audit_view *view = ARENA_NEW(w->arena, struct audit_view);
     struct opened last = { 0 };
+    struct str *names;
+    TRY(audit_actor_names(w, w->tenant_id, rows, n, &names, e));
     for (size_t i = 0; i < n; i++) {
-        items[i] = (struct audit_item){ (int64_t)rows[i].tseq, rows[i].event_id, audit_hex(w->arena, &rows[i].leaf, 32),
-                                        audit_hex(w->arena, &rows[i].chain, 32), { rows[i].body }, STR_NULL, STR_NULL };
+        items[i] = item_of(w->arena, &rows[i]);
+        items[i].actor_name = names[i];
+        if (!rows[i].body.ptr || !audit_record_read(rows[i].body, view))
+            continue;
+        items[i].http_status = view->http_status;
+        items[i].has_http_status = view->http_status != 0;
         TRY(show_source(w, &last, view, &items[i], e));
     }
+    return ERR_OK;
+}
+
+enum errc audit_search_of(struct work *w, const struct audit_want *want, struct audit_search *ret, struct err *e)
+{
+    struct str *sources;
+    *ret = (struct audit_search){ .request_id = want->request_id, .verdict = want->has_outcome ? VERDICT_SUCCESS + want->outcome : VERDICT_ANY };
+    TRY(audit_filter_of(want->from, want->to, want->actor, want->action, want->resource, &ret->filter, e));
+    if (!want->ip.ptr)
+        return ERR_OK;
+    TRY(audit_pii_test(w, w->tenant_id, UUID_NIL, AUDIT_PII_SOURCE, want->ip, &sources, &ret->source_count, e));
+    sources[ret->source_count++] = want->ip;        /* machines' addresses stand in clear */
+    ret->sources = sources;
     return ERR_OK;
 }
 
@@ -105,17 +144,11 @@ static enum errc events(struct work *w, const void *in, void *out, struct err *e
 {
     const struct audit_page *page = in;
     struct page_out *ret = out;
-    struct audit_search q = { .after = (uint64_t)page->after, .request_id = page->request_id,
-                              .verdict = page->has_outcome ? VERDICT_SUCCESS + page->outcome : VERDICT_ANY };
+    struct audit_search q;
     struct audit_row *rows;
-    struct str *sources;
     size_t n;
-    TRY(audit_filter_of(page->from, page->to, page->actor, page->action, page->resource, &q.filter, e));
-    if (page->ip.ptr) {
-        TRY(audit_pii_test(w, w->tenant_id, UUID_NIL, AUDIT_PII_SOURCE, page->ip, &sources, &q.source_count, e));
-        sources[q.source_count++] = page->ip;       /* machines' addresses stand in clear */
-        q.sources = sources;
-    }
+    TRY(audit_search_of(w, AUDIT_WANT_OF(page), &q, e));
+    q.after = (uint64_t)page->after;
     TRY(audit_search(w, w->tenant_id, &q, (size_t)page->page_size, &rows, &n, e));
     struct audit_item *items = ARENA_ARRAY(w->arena, struct audit_item, n + 1);
     TRY(show(w, rows, n, items, e));
@@ -202,14 +235,14 @@ static enum errc head(struct work *w, const void *in, void *out, struct err *e)
     return ERR_OK;
 }
 
-/* An actor is a user's id or a kind; words that no event has are refused. */
+/* An actor is an id or a kind; words that no event has are refused. */
 enum errc audit_filter_of(struct timestamp from, struct timestamp to, struct str actor, struct str action, struct str resource, struct audit_filter *ret,
                           struct err *e)
 {
-    struct uuid user;
+    struct uuid id;
     *ret = (struct audit_filter){ .from_us = from.us, .until_us = to.us };
-    if (str_starts(actor, "usr_") && uuid_parse(str_n(actor.ptr + 4, actor.len - 4), &user))
-        uuid_text(user, ret->actor);
+    if ((str_starts(actor, "usr_") || str_starts(actor, "nod_")) && uuid_parse(str_n(actor.ptr + 4, actor.len - 4), &id))
+        uuid_text(id, ret->actor);
     else if (actor.ptr)
         memcpy(ret->actor, actor.ptr, actor.len);
     if (action.ptr)
@@ -256,7 +289,7 @@ static const struct route rows[] = {
       .status = 200, .out = &audit_item_schema, .flags = R_LIST, .resource = "audit", .audited = true, .audit = AUDIT_AUDIT_READ, .sql_max = 210,
       .doc = "Events of the own log, oldest first" },
     { .method = HTTP_GET, .path = "/v1/audit/events/{event_id}", .op = "audit_event", .perm = PERM_AUDIT_READ, .handler = event,
-      .in = &event_ref_schema, .status = 200, .out = &audit_item_schema, .resource = "event", .audited = true, .audit = AUDIT_AUDIT_READ, .sql_max = 4,
+      .in = &event_ref_schema, .status = 200, .out = &audit_item_schema, .resource = "event", .audited = true, .audit = AUDIT_AUDIT_READ, .sql_max = 5,
       .doc = "One event of the own log" },
     { .method = HTTP_GET, .path = "/v1/audit/proofs/inclusion", .op = "audit_proof_inclusion", .perm = PERM_AUDIT_READ, .handler = inclusion,
       .in = &inclusion_in_schema, .status = 200, .out = &proof_out_schema, .flags = R_NO_TX,

@@ -5,8 +5,6 @@
 #include "api/pipeline.h"
 #include "audit/export_job.h"
 #include "audit/format.h"
-#include "core/base/cleanup.h"
-#include "core/base/log.h"
 #include "core/db/tx.h"
 #include "core/redis/wake.h"
 #include "keys/client.h"
@@ -15,8 +13,7 @@
 
 #include <time.h>
 
-enum { HEAD_WAIT_MS = 3000, HEAD_STEP_MS = 50, HEAD_PARK_MS = 800, STREAM_BYTES = 4 << 20, PIECE_BYTES = 1 << 20, ROOM_STEP_MS = 5,
-       ROOM_WAIT_MS = 30000 };
+enum { HEAD_WAIT_MS = 3000, HEAD_STEP_MS = 50, HEAD_PARK_MS = 800 };
 static const char *const format_names[] = { "jsonl", "ocsf", "cef", "syslog", "csv", "summary", "summary-html", NULL };
 
 struct export_in { int64_t from, to; };
@@ -35,71 +32,6 @@ struct export_ref { struct uuid export_id; };
 SCHEMA_OF(export_ref, "Which export", FIELD_ID(export_ref, export_id, "exp", F_PATH, .doc = "The export"));
 struct export_page { PAGE_IN; };
 SCHEMA_OF(export_page, "Which exports", PAGE_IN_FIELDS(export_page));
-
-struct export_stream {
-    struct http_exchange *x;
-    bool begun;
-    int status;
-    struct str request_id, content_type, file, range;   /* range: Content-Range, or absent */
-};
-
-/* The first bytes open the answer, so that what fails before them is still an error of its own. */
-static enum errc export_begin(struct export_stream *s, struct err *e)
-{
-    struct http_header h[] = { { STR("X-Request-Id"), s->request_id }, { STR("Content-Disposition"), s->file }, { STR("Cache-Control"), STR("no-store") },
-                               { STR("Accept-Ranges"), STR("bytes") }, { STR("Content-Range"), s->range } };
-    s->begun = true;
-    if (http_stream_begin(s->x, s->status, s->content_type, h, s->range.ptr ? 5 : 4, STREAM_BYTES) != ERR_OK)
-        return FAIL(e, UNAVAILABLE, "The reader of the export has gone");
-    return ERR_OK;
-}
-
-/* Waits for a slow reader instead of dropping it: an export is one reader's own, and its thread is bounded by the pool. */
-static enum errc export_piece(struct export_stream *s, const void *p, size_t n, struct err *e)
-{
-    struct timespec pause = { 0, ROOM_STEP_MS * 1000000 };
-    for (int waited = 0; http_stream_room(s->x) < n; waited += ROOM_STEP_MS) {
-        if (http_stream_gone(s->x) || waited >= ROOM_WAIT_MS)
-            return FAIL(e, DEADLINE, "The reader of the export has gone or is too slow");
-        nanosleep(&pause, NULL);
-    }
-    return http_stream_write(s->x, p, n) ? ERR_OK : FAIL(e, DEADLINE, "The reader of the export has gone");
-}
-
-static enum errc export_sink(void *ctx, const void *p, size_t n, struct err *e)
-{
-    struct export_stream *s = ctx;
-    if (!s->begun)
-        TRY(export_begin(s, e));
-    for (size_t at = 0; at < n; at += PIECE_BYTES)
-        TRY(export_piece(s, (const char *)p + at, n - at < PIECE_BYTES ? n - at : PIECE_BYTES, e));
-    return ERR_OK;
-}
-
-/* export_id nil: the log at once. */
-static enum errc note_export(struct call *c, struct uuid export_id, struct err *e)
-{
-    struct work *w = &c->work;
-    struct audit_event ev = audit_event_of(w, AUDIT_AUDIT_EXPORT);
-    ev.actor = AUDIT_USER;
-    ev.actor_id = c->principal->user_id;
-    ev.token_id = c->principal->token_id;
-    ev.zone = c->principal->home_zone;
-    ev.resource_kind = STR("audit");
-    if (!uuid_is_nil(export_id)) {
-        ev.resource_kind = STR("export");
-        ev.resource_prefix = "exp";
-        ev.resource_id = export_id;
-    }
-    ev.http_status = 200;
-    TRY(db_begin(w->app->pool, scope_of(w), 0, w->arena, &w->tx, e));
-    enum errc rc = audit_append(w, &ev, e);
-    if (rc == ERR_OK)
-        rc = db_commit(w->tx, e);
-    db_rollback(w->tx);
-    w->tx = NULL;
-    return rc;
-}
 
 /* Asks the sequencer for a head that covers what has happened until now; after HEAD_WAIT_MS the newest there is will do. */
 static void await_head(struct work *w)
@@ -122,19 +54,6 @@ static void await_head(struct work *w)
     }
 }
 
-/* What is not whole is cut, so that no reader takes it for the end. */
-static void finish(struct call *c, struct export_stream *s, enum errc rc, const struct err *e)
-{
-    struct principal *p = TAKE(c->principal);
-    if (rc != ERR_OK)
-        log_err(LOG_WARN, "audit.export_cut", e);
-    if (rc == ERR_OK)
-        http_stream_end(s->x);
-    else
-        http_stream_abort(s->x);
-    principal_unref(p);
-}
-
 /* The public key of the principal's zone, to write into the bundle; none where no falaj-keyd of that zone is configured. */
 static enum errc signing_key(struct work *w, const struct principal *p, struct audit_key *ret, struct err *e)
 {
@@ -150,20 +69,21 @@ static enum errc export(struct call *c, struct err *e)
 {
     const struct export_in *in = c->in;
     struct work *w = &c->work;
-    struct export_stream s = { c->exchange, false, 200, w->request_id, STR("application/jsonl"), STR("attachment; filename=\"audit.jsonl\""), STR_NULL };
+    struct audit_stream s = { .x = c->exchange, .status = 200, .request_id = w->request_id, .content_type = STR("application/jsonl"),
+                              .file = STR("attachment; filename=\"audit.jsonl\"") };
     struct audit_key key = { 0 };
-    struct audit_export_opts o = { .tenant_id = w->tenant_id, .from = (uint64_t)in->from, .to = (uint64_t)in->to, .sink = export_sink, .sink_ctx = &s };
+    struct audit_export_opts o = { .tenant_id = w->tenant_id, .from = (uint64_t)in->from, .to = (uint64_t)in->to, .sink = audit_stream_sink, .sink_ctx = &s };
     struct audit_export_result result;
     TRY(signing_key(w, c->principal, &key, e));
     o.keys = &key;
     o.key_count = key.key_id[0] != 0;
-    TRY(note_export(c, UUID_NIL, e));
+    TRY(audit_stream_note(c, UUID_NIL, e));
     if (!in->to)
         await_head(w);
     enum errc rc = audit_export(w, &o, &result, e);
     if (!s.begun)
         return rc != ERR_OK ? rc : FAIL(e, NOT_FOUND, "There is nothing to export yet");
-    finish(c, &s, rc, e);
+    audit_stream_finish(c, &s, rc, e);
     return ERR_OK;
 }
 
@@ -255,7 +175,7 @@ static enum errc remember(struct work *w, struct uuid id, const struct audit_exp
 }
 
 /* A part needs the length of the whole in its answer: the first one costs a pass that sends nothing. */
-static enum errc prepare_range(struct call *c, struct audit_export_job *job, struct export_stream *s, int64_t *skip, int64_t *end, struct err *e)
+static enum errc prepare_range(struct call *c, struct audit_export_job *job, struct audit_stream *s, int64_t *skip, int64_t *end, struct err *e)
 {
     struct audit_export_sum sum;
     int64_t from, last;
@@ -284,16 +204,17 @@ static enum errc content(struct call *c, struct err *e)
     int64_t skip = 0, end = -1;
     TRY(load(w, id, &job, e));
     const struct audit_format *f = audit_format_find(job.format);
-    struct export_stream s = { c->exchange, false, 200, w->request_id, f ? str_c(f->content_type) : STR("application/jsonl"),
-                               str_fmt(w->arena, "attachment; filename=\"audit-%.*s.%s\"", STR_ARG(id_text(w->arena, "exp", id)), f ? f->extension : "jsonl"), STR_NULL };
+    struct audit_stream s = { .x = c->exchange, .is_resumable = true, .status = 200, .request_id = w->request_id,
+                              .content_type = f ? str_c(f->content_type) : STR("application/jsonl"),
+                              .file = str_fmt(w->arena, "attachment; filename=\"audit-%.*s.%s\"", STR_ARG(id_text(w->arena, "exp", id)), f ? f->extension : "jsonl") };
     TRY(prepare_range(c, &job, &s, &skip, &end, e));
-    TRY(note_export(c, id, e));
-    enum errc rc = audit_export_job_run(w, &job, skip, end, export_sink, &s, &sum, e);
+    TRY(audit_stream_note(c, id, e));
+    enum errc rc = audit_export_job_run(w, &job, skip, end, audit_stream_sink, &s, &sum, e);
     if (!s.begun)
         return rc != ERR_OK ? rc : FAIL(e, NOT_FOUND, "There is nothing in this export");
     if (rc == ERR_OK && !job.size_bytes)
         rc = remember(w, id, &sum, e);
-    finish(c, &s, rc, e);
+    audit_stream_finish(c, &s, rc, e);
     return ERR_OK;
 }
 

@@ -12,7 +12,7 @@ import { until } from './client.ts';
 import { api, binary, makePerson, makeTenant, must, type Api, type Ready } from './harness.ts';
 
 const ready: Ready = inject('falaj');
-let owner: Api, officer: Api, second: Api, third: Api, engineer: any, tenantId: string;
+let owner: Api, officer: Api, second: Api, third: Api, engineer: any, tenantId: string, officerId: string, officerToken: string;
 
 async function member(role: string, name: string): Promise<{ user: any; call: Api }> {
   if (role === 'compliance-officer') {
@@ -27,7 +27,10 @@ beforeAll(async () => {
   const made = await makeTenant(ready);
   owner = made.api;
   tenantId = made.tenant.tenant_id;
-  officer = (await member('compliance-officer', 'first')).call;
+  const first = await member('compliance-officer', 'first');
+  officer = first.call;
+  officerId = first.user.user_id;
+  officerToken = first.user.token;
   second = (await member('compliance-officer', 'second')).call;
   third = (await member('compliance-officer', 'third')).call;
   engineer = await member('ml-engineer', 'engineer');
@@ -88,6 +91,54 @@ test('filters narrow, together too', async () => {
   expect((await officer.get('/v1/audit/events?action=job%20submit')).status).toBe(422);
   expect((await search(`resource=${tenantId}&action=audit.genesis`))[0].tseq).toBe(1);
 });
+
+test('an event says who did what in words, beside the bytes that were hashed', async () => {
+  const id = engineer.user.user_id;
+  expect(id).toMatch(/^usr_[0-9a-f]{32}$/);
+  const bare = id.slice(4).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  expect((await search(`actor=${bare}&action=job.submit`)).map((i) => i.tseq)).toEqual((await search(`actor=${id}&action=job.submit`)).map((i) => i.tseq));
+  const [item] = await search(`actor=${id}&action=job.submit`);
+  expect(item).toMatchObject({ action: 'job.submit', outcome: 'success', actor_kind: 'user', actor_id: id, actor_name: 'engineer', resource_kind: 'job',
+    resource_id: item.event.resource.id, http_status: 201, request_id: item.event.request_id });
+  expect(Math.abs(Date.parse(item.at) - Date.now())).toBeLessThan(120_000);
+  expect(Object.keys(item.event)).not.toContain('actor_name');
+  expect(item.leaf).toBe(sha(Buffer.from([0]), Buffer.from(JSON.stringify(item.event))).toString('hex'));
+  expect(must(await officer.get(`/v1/audit/events/${item.event_id}`), 200).actor_name).toBe('engineer');
+  expect((await search(`actor=nod_${'0'.repeat(31)}1`))).toHaveLength(0);
+  // Another tenant's officer reads no name of ours, whatever id is asked for.
+  const other = (await makeTenant(ready)).api;
+  const stranger = (await makePerson(ready, other, 'compliance-officer')).api;
+  expect(must(await stranger.get(`/v1/audit/events?actor=${id}`), 200).data).toHaveLength(0);
+});
+
+test('a search as CSV: all of it, with names, nothing that a spreadsheet would run', async () => {
+  const evil = must(await owner.post('/v1/users', { name: '=cmd|"x",1', roles: ['ml-engineer'] }), 201);
+  const call = api(ready, must(await owner.post('/v1/api-tokens', { name: 'evil', user_id: evil.user_id }), 201).token);
+  for (let i = 0; i < 3; i++) must(await call.post('/v1/datasets', { name: `e${i}`, label_column: 'y', classes: 2 }), 201);
+  for (let tries = 0; tries < 50 && (await search(`actor=${evil.user_id}&action=dataset.create`)).length < 3; tries++) await sleep(100);
+  const found = await search(`actor=${evil.user_id}&action=dataset.create`);
+  const reply = await officer.get(`/v1/audit/events.csv?actor=${evil.user_id}&action=dataset.create`);
+  expect(reply.status).toBe(200);
+  expect(reply.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+  expect(reply.headers.get('content-disposition')).toContain('.csv');
+  expect(reply.text.startsWith('\uFEFF')).toBe(true);
+  const lines = reply.text.replace(/^\uFEFF/, '').trimEnd().split('\r\n');
+  expect(lines[0]).toBe('tseq,at,action,outcome,actor_kind,actor_id,actor_name,resource_kind,resource_id,http_status,request_id,event_id,leaf');
+  expect(lines.slice(1).map((l) => Number(l.split(',')[0]))).toEqual(found.map((i) => i.tseq));
+  for (const [i, line] of lines.slice(1).entries()) {
+    expect(line).toContain(`,${evil.user_id},"'=cmd|""x"",1",dataset,${found[i].resource_id},201,`);
+    expect(line.endsWith(`${found[i].event_id},${found[i].leaf}`)).toBe(true);
+  }
+  const cli = await falaj(['audit', 'csv', '--actor', evil.user_id, '--action', 'dataset.create'], { FALAJ_URL: ready.api_url, FALAJ_TOKEN: officerToken });
+  expect(cli).toMatchObject({ code: 0, out: reply.text });
+  const whole = (await officer.get('/v1/audit/events.csv?from=2020-01-01T00:00:00Z')).text.trimEnd().split('\r\n').slice(1).map((l) => Number(l.split(',')[0]));
+  expect(whole).toEqual(whole.map((_, i) => i + 1)); // every number once, in order
+  expect(whole.length).toBeGreaterThan(20);
+  for (let tries = 0; tries < 50 && !(await search(`action=audit.export&actor=${officerId}`)).length; tries++) await sleep(100);
+  expect((await search(`action=audit.export&actor=${officerId}`)).length).toBeGreaterThan(0);
+  expect((await engineer.call.get('/v1/audit/events.csv')).status).toBe(403);
+  expect((await officer.get('/v1/audit/events.csv?action=a%20b')).status).toBe(422);
+}, 60_000);
 
 test('an address is sealed in the log, shown to who may, found by its value', async () => {
   const [item] = await search('action=job.submit');
@@ -177,5 +228,6 @@ test('a held person is not erased; two others lift the hold; erased fields stay 
   expect(acts).toHaveLength(1);
   expect(acts[0].src_ip).toBeUndefined();
   expect(acts[0].personal).toBe('erased');
+  expect(acts[0]).not.toHaveProperty('actor_name'); // the event stays, the name is gone from its readings
   expect(sha(Buffer.from([0]), Buffer.from(JSON.stringify(acts[0].event))).toString('hex')).toBe(acts[0].leaf);
 }, 60_000);

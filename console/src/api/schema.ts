@@ -2472,6 +2472,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/audit/events.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every event that a search finds, oldest first, as CSV for spreadsheets: with names, without addresses. It proves nothing; an export does
+         * @description Needs the permission audit:export.
+         */
+        get: operations["audit_events_csv"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/audit/export": {
         parameters: {
             query?: never;
@@ -6143,6 +6163,32 @@ export interface components {
             src_ip?: string;
             /** @description Why a sealed address is not shown: erased, or unreadable (sealed by another log's key) */
             personal?: string;
+            /**
+             * Format: date-time
+             * @description When. This and what follows is taken out of the event for reading; the event alone is evidence
+             */
+            at?: string;
+            /** @description What was done */
+            action?: string;
+            /** @description success, or the code of the error */
+            outcome?: string;
+            /** @description user, service, worker, system or anonymous */
+            actor_kind?: string;
+            /** @description Who: usr_… or nod_… */
+            actor_id?: string;
+            /** @description The name that user has now in this tenant; absent for the erased and for others' people */
+            actor_name?: string;
+            /** @description Kind of what it was about */
+            resource_kind?: string;
+            /** @description What it was about, or its name where it has no id */
+            resource_id?: string;
+            /**
+             * Format: int64
+             * @description Status of the answer
+             */
+            http_status?: number;
+            /** @description The request that did it */
+            request_id?: string;
         };
         /** @description A proof of RFC 9162 */
         proof_out: {
@@ -19746,7 +19792,7 @@ export interface operations {
                 from?: string;
                 /** @description Only events before this time */
                 to?: string;
-                /** @description Only acts of this user (usr_…) or of this kind of actor (user, service, worker, system, anonymous) */
+                /** @description Only acts of this user (usr_…), this machine (nod_…) or of this kind of actor (user, service, worker, system, anonymous) */
                 actor?: string;
                 /** @description Only this action, such as job.submit; with a dot at its end all that begin so */
                 action?: string;
@@ -20314,6 +20360,88 @@ export interface operations {
             };
             /** @description Well formed, but it cannot be done */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Too many calls */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description A part that Falaj needs cannot be reached; Retry-After says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+        };
+    };
+    audit_events_csv: {
+        parameters: {
+            query?: {
+                /** @description Only events from this time on */
+                from?: string;
+                /** @description Only events before this time */
+                to?: string;
+                /** @description Only acts of this user (usr_…), this machine (nod_…) or of this kind of actor (user, service, worker, system, anonymous) */
+                actor?: string;
+                /** @description Only this action, such as job.submit; with a dot at its end all that begin so */
+                action?: string;
+                /** @description Only about this resource (its id) or this kind */
+                resource?: string;
+                /** @description Only acts that ended so */
+                outcome?: "success" | "denied" | "failed";
+                /** @description Only what this request did */
+                request_id?: string;
+                /** @description Only from this address; found for people who are not erased */
+                ip?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every event that a search finds, oldest first, as CSV for spreadsheets: with names, without addresses. It proves nothing; an export does */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description The request is not acceptable; `code` says why */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller is not known */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller may not do this */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* actor_name.h - what the people of a log are called now. Events hold ids only; a name is looked up when somebody reads, so that it is
+ * gone from every reading once its person is erased. In w->tx. Memory: w->arena. Errors: those of the transaction. */
+#pragma once
+#include "audit/export.h"
+
+struct stmt;
+
+/* *ret: one name per row; STR_NULL: not a user of this tenant, or erased. */
+MUST_CHECK enum errc audit_actor_names(struct work *w, struct uuid tenant, const struct audit_row *rows, size_t n, struct str **ret, struct err *e);
+
+extern const struct stmt *const audit_actor_name_stmts[];
