@@ -45,6 +45,7 @@ const routes = [
   page('/members', () => import('./pages/Members.tsx'), 'Members'),
   page('/tokens', () => import('./pages/Tokens.tsx'), 'Tokens'),
   page('/quotas', () => import('./pages/Quotas.tsx'), 'Quotas'),
+  page('/device', () => import('./pages/Device.tsx'), 'Device'),
   page('/settings', () => import('./pages/Settings.tsx'), 'Settings'),
 ];
 export const router = createRouter({

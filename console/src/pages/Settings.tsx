@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, setCsrf, type Schemas, type Session } from '../api/client.ts';
 import { useForget } from '../api/hooks.ts';
-import { Enrol } from '../shell/Login.tsx';
+import { Enrol } from '../shell/login/Enrol.tsx';
 import { PrefsForm } from '../shell/Prefs.tsx';
 import { useSession } from '../shell/session.tsx';
 import { Code, Time } from '../ui/bits.tsx';
@@ -37,7 +37,7 @@ export function Settings() {
             <PrefsForm />
           </CardBody>
         </Card>
-        <Card>
+        <Card id="factor">
           <CardTitle component="h2">{t('settings.factor')}</CardTitle>
           <CardBody>
             {enrolled ? (

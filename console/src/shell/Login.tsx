@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Login.tsx - name and password, then the code of the second factor, or setting one up where the role demands it.
-import { Alert, Button, Card, CardBody, CardTitle, ClipboardCopy, Content } from '@patternfly/react-core';
-import { useEffect, useState } from 'react';
+import { Button, Card, CardBody, CardTitle } from '@patternfly/react-core';
+import { lazy, Suspense, useCallback, useEffect, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, setCsrf, type Schemas, type Session } from '../api/client.ts';
-import { ApiForm } from '../ui/form.tsx';
-import { OnceSecret } from '../ui/dialogs.tsx';
+import { change, setCsrf, type Session } from '../api/client.ts';
+import { Problem } from '../api/problem.ts';
+import { Note } from '../ui/note.tsx';
+import { ApiForm, SLUG, type Values } from '../ui/form.tsx';
+import { Loading } from '../ui/states.tsx';
+import { Wait } from './login/Wait.tsx';
 import { LanguageButton } from './Prefs.tsx';
+
+const Enrol = lazy(() => import('./login/Enrol.tsx').then((m) => ({ default: m.Enrol })));
 
 interface Props {
   onDone: (s: Session) => void;
@@ -15,32 +20,67 @@ interface Props {
   name?: string;
 }
 
-export function Login({ onDone, within = false, tenant = '', name = '' }: Props) {
+/** The frame of what is shown to who is not signed in: the language can be chosen before anything else. */
+export function Door({ title, children }: { title: string; children: ReactNode }) {
+  const { t } = useTranslation();
+  useEffect(() => void (document.title = `${title} · ${t('shell.product')}`), [t, title]);
+  return (
+    <main className="login">
+      <div className="login-top">
+        <LanguageButton />
+      </div>
+      <Card className="login-card">
+        <CardTitle component="h1">
+          <img src="/falaj.svg" alt="" width="32" height="32" /> {title}
+        </CardTitle>
+        <CardBody>{children}</CardBody>
+      </Card>
+    </main>
+  );
+}
+
+/** Why the organisation's own sign-in sent somebody back: /login?error=CODE. */
+function Refused() {
+  const { t, i18n } = useTranslation();
+  const code = location.pathname === '/login' ? new URLSearchParams(location.search).get('error') : null;
+  if (code === null) return null;
+  return (
+    <Note variant="danger" title={t('login.refused')} className="block">
+      {i18n.exists(`login.error_${code}`) ? t(`login.error_${code}`) : t('login.error_refused')}
+    </Note>
+  );
+}
+
+export function Login({ onDone, within = false, tenant, name = '' }: Props) {
   const { t } = useTranslation();
   const [step, setStep] = useState<'password' | 'code' | 'enrol'>('password');
+  const [until, setUntil] = useState(0);
+  const over = useCallback(() => setUntil(0), []);
+  const org = tenant ?? new URLSearchParams(location.search).get('tenant') ?? '';
   const go = (s: Session): void => {
     setCsrf(s.csrf_token ?? '');
     if (s.mfa_required) setStep('code');
     else if (s.mfa_enrol_required) setStep('enrol');
     else onDone(s);
   };
-  useEffect(() => {
-    if (!within) document.title = `${t('login.title')} · ${t('shell.product')}`;
-  }, [t, within]);
+  /** A refusal that names a time is shown as that time, not as a fault of what was typed. */
+  const ask = async (path: string, v: Values): Promise<void> => {
+    try {
+      go(await change<Session>('POST', path, v));
+      setUntil(0);
+    } catch (p) {
+      if (!(p instanceof Problem) || p.status !== 429 || p.retryAfter <= 0) throw p;
+      setUntil(Date.now() + p.retryAfter * 1000);
+    }
+  };
   const form =
     step === 'password' ? (
       <ApiForm
         key="password"
         submit={t('login.go')}
-        initial={{ tenant, name }}
+        initial={{ tenant: org, name }}
         fields={[
-          {
-            name: 'tenant',
-            label: t('login.tenant'),
-            required: true,
-            autoComplete: 'organization',
-            pattern: /^[a-z0-9][a-z0-9-]{0,62}$/,
-          },
+          { name: 'tenant', label: t('login.tenant'), required: true, autoComplete: 'organization', pattern: SLUG },
           { name: 'name', label: t('login.name'), required: true, autoComplete: 'username' },
           {
             name: 'password',
@@ -50,7 +90,7 @@ export function Login({ onDone, within = false, tenant = '', name = '' }: Props)
             autoComplete: 'current-password',
           },
         ]}
-        onSubmit={async (v) => go(await change<Session>('POST', '/v1/auth/login', v))}
+        onSubmit={(v) => ask('/v1/auth/login', v)}
       />
     ) : step === 'code' ? (
       <ApiForm
@@ -67,68 +107,34 @@ export function Login({ onDone, within = false, tenant = '', name = '' }: Props)
           },
         ]}
         onCancel={() => setStep('password')}
-        onSubmit={async (v) => go(await change<Session>('POST', '/v1/auth/totp', v))}
+        onSubmit={(v) => ask('/v1/auth/totp', v)}
       />
     ) : (
-      <Enrol onDone={() => void change<Session>('GET', '/v1/auth/session').then(go)} />
+      <Suspense fallback={<Loading />}>
+        <Enrol onDone={() => void change<Session>('GET', '/v1/auth/session').then(go)} />
+      </Suspense>
     );
-  if (within) return form;
-  return (
-    <main className="login">
-      <div className="login-top">
-        <LanguageButton />
-      </div>
-      <Card className="login-card">
-        <CardTitle component="h1">
-          <img src="/falaj.svg" alt="" width="32" height="32" /> {t('login.title')}
-        </CardTitle>
-        <CardBody>{form}</CardBody>
-      </Card>
-    </main>
-  );
-}
-
-/** Setting up an authenticator: the secret, a first code, the ten recovery codes. */
-export function Enrol({ onDone }: { onDone: () => void }) {
-  const { t } = useTranslation();
-  const [secret, setSecret] = useState<Schemas['totp_begin_out'] | null>(null);
-  const [codes, setCodes] = useState<string[] | null>(null);
-  if (!secret)
-    return (
-      <>
-        <Content component="p">{t('login.enrolBody')}</Content>
-        <Button onClick={() => void change<Schemas['totp_begin_out']>('POST', '/v1/auth/mfa/totp').then(setSecret)}>
-          {t('login.enrol')}
-        </Button>
-      </>
-    );
-  return (
+  const all = (
     <>
-      <Alert isInline variant="info" title={t('login.secret')} />
-      <div className="cli-line">
-        <ClipboardCopy
-          isReadOnly
-          textAriaLabel={t('login.secretLabel')}
-          hoverTip={t('act.copy')}
-          clickTip={t('act.copied')}
-          dir="ltr"
-        >
-          {secret.secret ?? ''}
-        </ClipboardCopy>
-      </div>
-      <p>
-        <a href={secret.otpauth_uri}>{t('login.openApp')}</a>
-      </p>
-      <ApiForm
-        submit={t('login.confirm')}
-        fields={[{ name: 'code', label: t('login.code'), kind: 'code', required: true, autoComplete: 'one-time-code' }]}
-        onSubmit={async (v) => {
-          const out = await change<Schemas['totp_confirm_out']>('POST', '/v1/auth/mfa/totp/confirm', v);
-          if (out.csrf_token) setCsrf(out.csrf_token);
-          setCodes(out.recovery_codes);
-        }}
-      />
-      {codes && <OnceSecret title={t('login.recovery')} secrets={[codes.join(' ')]} onClose={onDone} />}
+      {until > 0 && <Wait until={until} onOver={over} />}
+      {form}
     </>
+  );
+  if (within) return all;
+  return (
+    <Door title={t('login.title')}>
+      <Refused />
+      {all}
+      {step === 'password' && <p className="lead">{t('login.help')}</p>}
+      {step === 'enrol' && (
+        <Button
+          variant="link"
+          isInline
+          onClick={() => void change('POST', '/v1/auth/logout').then(() => setStep('password'))}
+        >
+          {t('login.out')}
+        </Button>
+      )}
+    </Door>
   );
 }

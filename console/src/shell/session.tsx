@@ -2,12 +2,27 @@
 // session.tsx - who is signed in and what they may do. Roles shape what is drawn; the API decides what is done.
 import { Modal, ModalBody, ModalHeader, Spinner } from '@patternfly/react-core';
 import { useQueryClient } from '@tanstack/react-query';
-import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import {
+  createContext,
+  lazy,
+  Suspense,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  type ReactNode,
+} from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, getJson, setAsk, setCsrf, type Schemas, type Session } from '../api/client.ts';
 import { startLive } from '../api/live.ts';
 import { ApiForm, type Field } from '../ui/form.tsx';
+import { invitation } from './invitation.ts';
 import { Login } from './Login.tsx';
+import { placeToReturn } from './login/place.ts';
+
+const Accept = lazy(() => import('./Accept.tsx'));
 
 export type Me = Schemas['me_out'];
 interface Value {
@@ -31,11 +46,13 @@ export function SessionGate({ children }: { children: ReactNode }) {
 
   const enter = useCallback(async (s: Session) => {
     setCsrf(s.csrf_token ?? '');
+    if (location.pathname === '/login') return location.replace(placeToReturn());
     const who = await getJson<Me>('/v1/me');
     setMe(who);
     setSession(s);
   }, []);
   useEffect(() => {
+    if (invitation) return;
     getJson<Session>('/v1/auth/session')
       .then((s) => (s.mfa_required || s.mfa_enrol_required ? setSession(null) : enter(s)))
       .catch(() => setSession(null));
@@ -77,12 +94,18 @@ export function SessionGate({ children }: { children: ReactNode }) {
 
   useEffect(() => (value ? startLive(client, value.can) : undefined), [client, value]);
 
-  if (session === undefined)
+  const wait = (
+    <main className="centre">
+      <Spinner aria-label={t('state.loading')} />
+    </main>
+  );
+  if (invitation)
     return (
-      <main className="centre">
-        <Spinner aria-label={t('state.loading')} />
-      </main>
+      <Suspense fallback={wait}>
+        <Accept />
+      </Suspense>
     );
+  if (session === undefined) return wait;
   if (!value) return <Login onDone={(s) => void enter(s)} />;
   const proof: Field[] = [
     { name: 'code', label: t('login.code'), kind: 'code', help: t('login.codeOr'), autoComplete: 'one-time-code' },

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// note.tsx - an alert that stands in the page; what kind it is is read aloud in the reader's language.
+import { Alert, type AlertProps } from '@patternfly/react-core';
+import { useTranslation } from 'react-i18next';
+
+export function Note({
+  variant = 'info',
+  ...rest
+}: Omit<AlertProps, 'variant' | 'ref'> & { variant?: 'info' | 'success' | 'warning' | 'danger' }) {
+  const { t } = useTranslation();
+  return <Alert isInline variant={variant} variantLabel={`${t(`note.${variant}`)}:`} {...rest} />;
+}
