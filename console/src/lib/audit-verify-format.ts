@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// audit-verify-format.ts - the lines of a bundle (docs/audit-format.md §1-§3), read as strictly as falaj-verify reads them: one spelling.
+//
+// Numbers above 2^53 are refused: no log comes near, and a browser could not count them exactly.
+import { unbase64, unhex, type Bytes } from './audit-verify-hash.ts';
+
+export interface Head {
+  log: string;
+  zone: string;
+  size: number;
+  root: Bytes;
+  chain: Bytes;
+  at: number;
+  key: string;
+}
+export interface Signed {
+  body: Bytes;
+  sig: Bytes;
+}
+export interface Filter {
+  from: number;
+  until: number;
+  actor: string;
+  action: string;
+  resource: string;
+}
+export interface Manifest {
+  tenant: string;
+  zone: string;
+  from: number;
+  to: number;
+  count: number;
+  created: number;
+  some: boolean;
+  filter: Filter | null;
+  head: Signed;
+  previous: (Signed & { proof: Bytes[] }) | null;
+  chain: Bytes;
+  before: Bytes[];
+  after: Bytes[];
+  keys: { id: string; public: Bytes }[];
+}
+export interface Entry {
+  tseq: number;
+  leaf: Bytes;
+  chain: Bytes | null;
+  proof: Bytes[] | null;
+  event: Bytes | null;
+}
+export interface End {
+  count: number;
+  sha256: Bytes;
+  sig: Bytes;
+}
+
+const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+const N = '(?:0|[1-9][0-9]*)';
+const I = `(?:0|-?[1-9][0-9]*)`;
+const H = '[0-9a-f]{64}';
+const HASHES = `\\[((?:"${H}"(?:,(?="))?)*)\\]`;
+const WORD = '[A-Za-z0-9._:-]';
+const B64 = '[A-Za-z0-9+/]+={0,2}';
+const TEXT = '"(?:[^"\\\\\\u0000-\\u001f]|\\\\["\\\\bfnrt]|\\\\u00[01][0-9a-f])*"';
+const MAYBE = `(?:null|${TEXT})`;
+
+const HEAD = new RegExp(
+  `^\\{"v":1,"log_id":"(zone|${UUID})","zone":"(${WORD}{0,64})","size":(${N}),"root":"(${H})","chain":"(${H})",` +
+    `"ts_us":(${I}),"prev_sth_hash":"${H}","key_id":"(${WORD}{0,64})"\\}$`,
+);
+const SIGNED = `\\{"body":"(${B64})","sig":"(${B64})"`;
+const MANIFEST = new RegExp(
+  `^\\{"format":"falaj-audit-bundle-v1","tenant":"(?<tenant>${UUID})","zone":"(?<zone>${WORD}{0,64})","from_tseq":(?<from>${N}),` +
+    `"to_tseq":(?<to>${N}),"count":(?<count>${N}),"created_us":(?<created>${I}),"mode":"(?<mode>selection|range)",` +
+    `"filter":(?<filter>null|\\{[^}]*\\}),"head":\\{"body":"(?<body>${B64})","sig":"(?<sig>${B64})"\\},` +
+    `"previous":(?<previous>null|\\{[^}]*\\}),"before":\\{"chain":"(?<chain>${H})","nodes":(?<before>\\[[^\\]]*\\])\\},` +
+    `"after":(?<after>\\[[^\\]]*\\]),"keys":\\[(?<keys>[^\\]]*)\\]\\}$`,
+);
+const FILTER = new RegExp(
+  `^\\{"from_us":(null|${I}),"until_us":(null|${I}),"actor":(?:null|"(${WORD}+)"),"action":(?:null|"(${WORD}+)"),` +
+    `"resource":(?:null|"(${WORD}+)")\\}$`,
+);
+const PREVIOUS = new RegExp(`^${SIGNED},"proof":${HASHES}\\}$`);
+const CHECKPOINT = new RegExp(`^\\{"checkpoint":${SIGNED}\\}\\}$`);
+const KEY = new RegExp(`^\\{"key_id":"(${WORD}{0,64})","alg":"ed25519","public":"(${H})"\\}$`);
+const ENTRY = new RegExp(`^\\{"tseq":(${N}),"leaf":"(${H})",(?:"chain":"(${H})"|"proof":${HASHES}),"event":`);
+const END = new RegExp(`^\\{"end":\\{"count":(${N}),"sha256":"(${H})","sig":"(${B64})"\\}\\}$`);
+const INSIDE = '(?:\\\\.|[^"\\\\])*"';
+const OPENING = new RegExp(
+  `^\\{"v":1,"event_id":"${UUID}","zone":"${INSIDE},"tenant":"(${UUID})","ts_us":${I},"code":"${INSIDE}`,
+  's',
+);
+const EVENT = new RegExp(
+  `^\\{"v":1,"event_id":"${UUID}","zone":${TEXT},"tenant":"${UUID}","ts_us":${I},"code":"FLJ-[A-Z]{3}-[0-9]{3}[SDF]",` +
+    `"actor":\\{"type":${TEXT},"id":(?:null|"${UUID}"),"roles":\\[(?:${MAYBE}(?:,(?!\\]))?)*\\],"token_id":(?:null|"${UUID}")\\},` +
+    `"src_ip":${MAYBE},"request_id":${MAYBE},"resource":\\{"kind":${MAYBE},"id":${MAYBE}\\},"action":${TEXT},` +
+    `"decision":\\{"effect":"(?:deny|allow)","rule":${MAYBE}\\},"outcome":${TEXT},"http_status":(?:null|${I}),` +
+    `"details":\\{(?:${TEXT}:(?:${TEXT}|${I})(?:,(?!\\}))?)*\\}\\}$`,
+);
+
+/** Byte for byte as characters: what is looked for is ASCII, and places stay places. */
+const latin = new TextDecoder('windows-1252');
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+export const plain = (b: Uint8Array): string => latin.decode(b);
+
+function count(text: string): number | null {
+  const n = Number(text);
+  return Number.isSafeInteger(n) ? n : null;
+}
+const hashes = (list: string): Bytes[] => list.match(/[0-9a-f]{64}/g)?.map(unhex) ?? [];
+function hashList(list: string, max: number): Bytes[] | null {
+  const inside = new RegExp(`^${HASHES}$`).exec(list)?.[1];
+  const out = inside === undefined ? null : hashes(inside);
+  return out !== null && out.length <= max ? out : null;
+}
+function signed(body: string, sig: string): Signed | null {
+  const b = unbase64(body),
+    s = unbase64(sig);
+  return b !== null && s !== null && s.length === 64 && b.length <= 1024 ? { body: b, sig: s } : null;
+}
+
+export function readHead(body: Uint8Array): Head | null {
+  const m = HEAD.exec(plain(body));
+  const size = m && count(m[3]!),
+    at = m && count(m[6]!);
+  return m && size !== null && at !== null
+    ? { log: m[1]!, zone: m[2]!, size, root: unhex(m[4]!), chain: unhex(m[5]!), at, key: m[7]! }
+    : null;
+}
+function readFilter(text: string): Filter | null {
+  const m = FILTER.exec(text);
+  if (!m) return null;
+  const time = (v: string): number | null => (v === 'null' ? 0 : Number(v) !== 0 ? count(v) : null);
+  const from = time(m[1]!),
+    until = time(m[2]!);
+  const f = { actor: m[3] ?? '', action: m[4] ?? '', resource: m[5] ?? '' };
+  const isEmpty = !from && !until && !f.actor && !f.action && !f.resource;
+  if (from === null || until === null || isEmpty || (from && until && from >= until)) return null;
+  return { from, until, ...f };
+}
+function readPrevious(text: string): (Signed & { proof: Bytes[] }) | null {
+  const m = PREVIOUS.exec(text);
+  const head = m && signed(m[1]!, m[2]!);
+  return head && m ? { ...head, proof: hashes(m[3]!) } : null;
+}
+function readKeys(text: string): { id: string; public: Bytes }[] | null {
+  if (text === '') return [];
+  const out = text.split(/(?<=\}),(?=\{)/).map((one) => KEY.exec(one));
+  return out.length <= 16 && out.every((m) => m !== null)
+    ? out.map((m) => ({ id: m[1]!, public: unhex(m[2]!) }))
+    : null;
+}
+export function readManifest(line: Uint8Array): Manifest | null {
+  const g = MANIFEST.exec(plain(line))?.groups;
+  if (!g) return null;
+  const [from, to, all, created] = [count(g['from']!), count(g['to']!), count(g['count']!), count(g['created']!)];
+  const head = signed(g['body']!, g['sig']!);
+  const filter = g['filter'] === 'null' ? null : readFilter(g['filter']!);
+  const previous = g['previous'] === 'null' ? null : readPrevious(g['previous']!);
+  const before = hashList(g['before']!, 64),
+    after = hashList(g['after']!, 128),
+    keys = readKeys(g['keys']!);
+  if (from === null || to === null || all === null || created === null || !head || !before || !after || !keys)
+    return null;
+  if ((filter === null) !== (g['filter'] === 'null') || (previous === null) !== (g['previous'] === 'null')) return null;
+  return {
+    tenant: g['tenant']!,
+    zone: g['zone']!,
+    from,
+    to,
+    count: all,
+    created,
+    some: g['mode'] === 'selection',
+    filter,
+    head,
+    previous,
+    chain: unhex(g['chain']!),
+    before,
+    after,
+    keys,
+  };
+}
+/** An entry's line; its event is the bytes behind the first "event": up to the last }. */
+export function readEntry(line: Bytes): Entry | null {
+  const m = ENTRY.exec(plain(line.subarray(0, 5000)));
+  const tseq = m && count(m[1]!);
+  if (!m || tseq === null || line.length < m[0].length + 2 || line[line.length - 1] !== 0x7d) return null;
+  const event = line.subarray(m[0].length, line.length - 1);
+  const proof = m[4] === undefined ? null : hashes(m[4]);
+  if (proof && proof.length > 64) return null;
+  return {
+    tseq,
+    leaf: unhex(m[2]!),
+    chain: m[3] === undefined ? null : unhex(m[3]),
+    proof,
+    event: event.length === 4 && plain(event) === 'null' ? null : event,
+  };
+}
+export function readCheckpoint(line: Uint8Array): Signed | null {
+  const m = CHECKPOINT.exec(plain(line));
+  return m && signed(m[1]!, m[2]!);
+}
+export function readEnd(line: Uint8Array): End | null {
+  const m = END.exec(plain(line));
+  const n = m && count(m[1]!),
+    sig = m && unbase64(m[3]!);
+  return m && n !== null && sig?.length === 64 ? { count: n, sha256: unhex(m[2]!), sig } : null;
+}
+/** The number of a line that may not be an entry otherwise. */
+export const numberOf = (line: Uint8Array): number =>
+  Number(/^\{"tseq":([0-9]+)/.exec(plain(line.subarray(0, 40)))?.[1] ?? 0);
+/** The tenant whose event this says it is; null where it does not begin as events do. */
+export const tenantOf = (event: Uint8Array): string | null =>
+  event[event.length - 1] === 0x7d ? (OPENING.exec(plain(event.subarray(0, 2048)))?.[1] ?? null) : null;
+
+export interface Event {
+  ts_us: number;
+  action: string;
+  actor: { type: string; id: string | null };
+  resource: { kind: string | null; id: string | null };
+}
+/** The event when it is spelled as §1 says, or null. */
+export function readEvent(event: Uint8Array): Event | null {
+  try {
+    const text = utf8.decode(event);
+    return EVENT.test(text) ? (JSON.parse(text) as Event) : null;
+  } catch {
+    return null;
+  }
+}
+export const lets = (f: Filter, e: Event): boolean =>
+  (f.from === 0 || e.ts_us >= f.from) &&
+  (f.until === 0 || e.ts_us < f.until) &&
+  (f.actor === '' || f.actor === e.actor.type || f.actor === e.actor.id) &&
+  (f.action === '' || (f.action.endsWith('.') ? e.action.startsWith(f.action) : e.action === f.action)) &&
+  (f.resource === '' || f.resource === e.resource.kind || f.resource === e.resource.id);
