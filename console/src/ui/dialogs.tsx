@@ -79,7 +79,12 @@ export function TypedConfirm({ label, title, name, effect, reason, onConfirm, va
       </Button>
       {open && (
         <Modal isOpen variant="small" onClose={() => setOpen(false)} aria-labelledby="dialog-title">
-          <ModalHeader title={title} labelId="dialog-title" titleIconVariant="warning" />
+          <ModalHeader
+            title={title}
+            labelId="dialog-title"
+            titleIconVariant="warning"
+            titleScreenReaderText={t('state.warning')}
+          />
           <ModalBody>
             <div className="effect">{effect}</div>
             <ApiForm
@@ -106,7 +111,7 @@ export function OnceSecret({ title, secrets, onClose }: { title: string; secrets
     <Modal isOpen variant="medium" onClose={onClose} aria-labelledby="once-title">
       <ModalHeader title={title} labelId="once-title" />
       <ModalBody>
-        <Alert isInline variant="warning" title={t('confirm.once')} />
+        <Alert isInline variant="warning" variantLabel={t('state.warning')} title={t('confirm.once')} />
         {secrets.map((s) => (
           <div key={s} className="cli-line">
             <ClipboardCopy
