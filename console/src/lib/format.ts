@@ -72,3 +72,15 @@ export function duration(from: string | undefined, to: string | undefined): stri
       ? `${f(Math.floor(s / 60), 'minute')} ${f(s % 60, 'second')}`
       : `${f(Math.floor(s / 3600), 'hour')} ${f(Math.floor((s % 3600) / 60), 'minute')}`;
 }
+
+/** An instant as the text of a field for date and time, in the zone that the page shows; and back. */
+export function toLocalInput(at: string | undefined): string {
+  const d = parse(at);
+  if (!d) return '';
+  const shift = getPrefs().zone === 'utc' ? 0 : d.getTimezoneOffset();
+  return new Date(d.getTime() - shift * 60_000).toISOString().slice(0, 16);
+}
+export function fromLocalInput(text: string): string {
+  const d = parse(text === '' ? undefined : getPrefs().zone === 'utc' ? `${text}Z` : text);
+  return d ? d.toISOString() : '';
+}

@@ -4,7 +4,6 @@ import { Button } from '@patternfly/react-core';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { withQuery, type Schemas } from '../api/client.ts';
-import { useLive } from '../api/live.ts';
 import { duration } from '../lib/format.ts';
 import { useSession } from '../shell/session.tsx';
 import { Code, Name, State, Time, To } from '../ui/bits.tsx';
@@ -38,7 +37,6 @@ export const isOver = (state: string): boolean =>
 export function Jobs() {
   const { t } = useTranslation();
   const { can } = useSession();
-  useLive(['jobs'], ['/v1/jobs']);
   const filters: Filter[] = [
     { name: 'state', label: t('col.state'), options: JOB_STATES.map((s) => ({ value: s, label: t(`value.${s}`) })) },
     {
@@ -69,6 +67,7 @@ export function Jobs() {
       <ServerTable<Job>
         path="/v1/jobs"
         label={t('nav.jobs')}
+        live={['jobs']}
         filters={filters}
         rowKey={(j) => j.job_id!}
         columns={[

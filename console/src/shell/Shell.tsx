@@ -29,14 +29,15 @@ import {
 } from '@patternfly/react-core';
 import { Table, Tbody, Td, Tr } from '@patternfly/react-table';
 import { AdjustIcon, CodeIcon, KeyboardIcon, SignOutAltIcon } from '@patternfly/react-icons';
-import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
-import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isUp, watchConnection } from '../api/client.ts';
 import { zoneLabel } from '../lib/format.ts';
 import { setPrefs, usePrefs } from '../lib/prefs.ts';
 import { useCalls } from '../ui/page.tsx';
 import { Toasts } from '../ui/toast.tsx';
+import { useKeys } from './keys.ts';
 import { itemsFor, NAV } from './nav.ts';
 import { LanguageButton } from './Prefs.tsx';
 import { useSession } from './session.tsx';
@@ -82,35 +83,6 @@ function CallsDrawer({ close }: { close: () => void }) {
       </NotificationDrawerBody>
     </NotificationDrawer>
   );
-}
-
-function useKeys(help: () => void): void {
-  const { can } = useSession();
-  const { keys } = usePrefs();
-  const navigate = useNavigate();
-  const before = useRef('');
-  useEffect(() => {
-    const on = (e: KeyboardEvent): void => {
-      const at = e.target as HTMLElement;
-      if (keys === 'off' || e.ctrlKey || e.metaKey || e.altKey || at.closest('input,textarea,select,[role=dialog]'))
-        return;
-      if (e.key === '?') help();
-      else if (e.key === '/') {
-        const box = document.querySelector<HTMLInputElement>('.list-tools input');
-        if (box) {
-          e.preventDefault();
-          box.focus();
-        }
-      } else if (e.key === 'c' && before.current !== 'g' && can('job:submit')) void navigate({ to: '/jobs/new' });
-      else if (before.current === 'g') {
-        const item = itemsFor(can).find((i) => i.letter === e.key);
-        if (item) void navigate({ to: item.to });
-      }
-      before.current = e.key;
-    };
-    addEventListener('keydown', on);
-    return () => removeEventListener('keydown', on);
-  }, [can, help, keys, navigate]);
 }
 
 function KeyHelp({ close }: { close: () => void }) {
@@ -159,7 +131,10 @@ export function Shell() {
     width.addEventListener('change', on);
     return () => width.removeEventListener('change', on);
   }, []);
-  useKeys(() => setHelp(true));
+  useKeys(
+    useCallback(() => setHelp(true), []),
+    useCallback(() => document.getElementById('main')?.focus(), []),
+  );
   const was = useRef(pathname);
   useEffect(() => {
     if (was.current === pathname) return;

@@ -17,6 +17,7 @@ import {
 import { useTranslation } from 'react-i18next';
 import { change, getJson, setAsk, setCsrf, type Schemas, type Session } from '../api/client.ts';
 import { startLive } from '../api/live.ts';
+import { setListUser } from '../lib/lists.ts';
 import { ApiForm, type Field } from '../ui/form.tsx';
 import { invitation } from './invitation.ts';
 import { Login } from './Login.tsx';
@@ -48,6 +49,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
     setCsrf(s.csrf_token ?? '');
     if (location.pathname === '/login') return location.replace(placeToReturn());
     const who = await getJson<Me>('/v1/me');
+    setListUser(who.user_id ?? 'nobody');
     setMe(who);
     setSession(s);
   }, []);

@@ -1,191 +1,226 @@
 // SPDX-License-Identifier: Apache-2.0
-// table.tsx - a list of the API as a table. The address holds filters, order, page and size; the server filters, sorts and pages.
+// table.tsx - a list of the API as a table. The address holds filters, order, page, size and, where shared, columns; the server does the work.
 //
-// CSV export reads every page of the same filters. What changes behind the reader's back is asked for every ten seconds, unless a
-// stream tells.
+// What changes behind the reader's back is told by the stream (live) or asked for every ten seconds. New rows of a live list wait behind a
+// bar: nothing moves under a pointer.
 import {
   Button,
   EmptyState,
   EmptyStateActions,
   EmptyStateFooter,
-  FormSelect,
-  FormSelectOption,
-  SearchInput,
   Toolbar,
   ToolbarContent,
   ToolbarGroup,
   ToolbarItem,
 } from '@patternfly/react-core';
-import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useState, type ReactNode } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { getPage, type Query } from '../api/client.ts';
-import { isFed } from '../api/live.ts';
-import { csvText, saveAs } from '../lib/csv.ts';
-import { usePrefs } from '../lib/prefs.ts';
+import { getPage, withQuery, type Query } from '../api/client.ts';
+import { isFed, useLive } from '../api/live.ts';
+import { Problem } from '../api/problem.ts';
+import { arrange, mergePage, readMemory, writeMemory, type Memory, type Since } from '../lib/lists.ts';
 import { withFilter, type Search } from '../lib/search.ts';
-import { toast } from './toast.tsx';
 import { Answer, useProblemText } from './states.tsx';
+import './table/table.css';
+import { BulkBar } from './table/BulkBar.tsx';
+import { ColumnChooser } from './table/Columns.tsx';
+import { exportRows } from './table/export.ts';
+import { Filters } from './table/Filters.tsx';
+import { Pager } from './table/Pager.tsx';
+import { Rows } from './table/Rows.tsx';
+import { listQuery, namesOf } from './table/search.ts';
+import type { TableProps } from './table/types.ts';
+import { Views } from './table/Views.tsx';
+import { toast } from './toast.tsx';
 
-export interface Column<T> {
-  name: keyof T & string;
-  label: string;
-  cell?: (row: T) => ReactNode;
-  narrow?: boolean;
-}
-export interface Filter {
-  name: string;
-  label: string;
-  options?: readonly { value: string; label: string }[];
-}
-interface Props<T> {
-  path: string;
-  label: string;
-  columns: Column<T>[];
-  filters?: Filter[];
-  rowKey: (row: T) => string;
-  rowActions?: (row: T) => ReactNode;
-  empty: ReactNode;
-  fixed?: Query;
-  /** How a page's successor is named where it is not page_token: by the number of its last row. */
-  after?: (row: T) => string;
-  everyMs?: number;
-  /** A list that the API gives whole. */
-  noPages?: boolean;
-  /** Of a page's second list: stands before its names in the address. */
-  prefix?: string;
-}
+export { useListSearch } from './table/search.ts';
+export type { Bulk, Column, Filter } from './table/types.ts';
 
-export function useListSearch(filters: readonly Filter[] = [], prefix = ''): Query {
-  const search = useSearch({ strict: false }) as Search;
-  const out: Query = { page_size: search[`${prefix}page_size`] ?? '20' };
-  for (const name of [...filters.map((f) => f.name), 'page_token', 'after']) out[name] = search[prefix + name];
-  return out;
-}
+const NONE: ReadonlySet<string> = new Set();
 
-function TextFilter({ filter, value, put }: { filter: Filter; value: string; put: (v: string) => void }) {
-  const { t } = useTranslation();
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  return (
-    <SearchInput
-      aria-label={filter.label}
-      placeholder={filter.label}
-      value={text}
-      onChange={(_e, v) => setText(v)}
-      onSearch={() => put(text)}
-      onClear={() => put('')}
-      searchInputId={`filter-${filter.name}`}
-      resetButtonLabel={t('act.clear')}
-      submitSearchButtonLabel={t('act.search')}
-    />
-  );
-}
-
-export function ServerTable<T extends object>({
-  path,
-  label,
-  columns,
-  filters = [],
-  rowKey,
-  rowActions,
-  empty,
-  fixed = {},
-  after,
-  everyMs = 10_000,
-  noPages = false,
-  prefix = '',
-}: Props<T>) {
+export function ServerTable<T extends object>(props: TableProps<T>) {
+  const {
+    path,
+    label,
+    columns,
+    filters = [],
+    rowKey,
+    rowActions,
+    bulk,
+    empty,
+    fixed = {},
+    after,
+    live = [],
+    csv,
+  } = props;
+  const { everyMs = 10_000, noPages = false, prefix = '', chips } = props;
   const { t } = useTranslation();
   const text = useProblemText();
-  const { density } = usePrefs();
   const navigate = useNavigate();
-  const search = useSearch({ strict: false }) as Search;
-  const paged = { ...fixed, ...useListSearch(filters, prefix) };
-  const query: Query = noPages ? {} : paged;
+  const search: Search = useSearch({ strict: false });
+  const query: Query = noPages ? {} : { ...fixed, ...listQuery(search, filters, prefix) };
+  const list = path + prefix;
+  const [memory, setMemory] = useState<Memory>(() => readMemory(list, localStorage));
   const [exporting, setExporting] = useState<number | null>(null);
-  const go = (next: Search): void => void navigate({ to: '.', search: next as never });
-  const put = (name: string, value: string): void => go(withFilter(search, prefix + name, value, prefix));
-  const list = useQuery({
+  const [chosen, setChosen] = useState(NONE);
+  useLive(live, [path]);
+
+  const go = (next: Search, replace = false): void =>
+    void navigate({ to: '.', search: next as never, replace, resetScroll: false });
+  const put = (changes: Search): void =>
+    go(Object.entries(changes).reduce((s, [name, v]) => withFilter(s, prefix + name, v, prefix), search));
+  const remember = (next: Memory): void => {
+    setMemory(next);
+    writeMemory(list, next, localStorage);
+  };
+
+  // The range of time stays from visit to visit; an address that says more wins.
+  const timed = filters.some((f) => f.kind === 'time');
+  useEffect(() => {
+    if (timed && memory.since && Object.keys(search).length === 0) go({ [`${prefix}since`]: memory.since }, true);
+  }, []);
+  const filter = (changes: Search): void => {
+    if (changes['since'] !== undefined) {
+      const { views, columns: kept } = memory;
+      const rest = { views, ...(kept ? { columns: kept } : {}) };
+      remember(changes['since'] === '' ? rest : { ...rest, since: changes['since'] as Since });
+    }
+    put(changes);
+  };
+
+  const key = JSON.stringify(query);
+  const answer = useQuery({
     queryKey: [path, query],
     queryFn: () => getPage<T>(path, query),
     refetchInterval: () => (isFed(path) ? false : everyMs),
     placeholderData: (old, q) => (q?.queryKey[0] === path ? old : undefined),
   });
-  const filtered = filters.some((f) => f.name !== 'sort' && search[prefix + f.name]);
   const first = search[`${prefix}page_token`] === undefined && search[`${prefix}after`] === undefined;
+  // A token is made for its filters: one that fits no more leads to the first page.
+  const stale = !first && answer.error instanceof Problem && answer.error.status === 400;
+  useEffect(() => {
+    if (stale) go(withFilter(search, `${prefix}page_size`, search[`${prefix}page_size`] ?? '', prefix), true);
+    // Its inputs are fewer than it reads: once for each failure
+  }, [stale]);
+
+  const [held, setHeld] = useState<{ key: string; rows: T[] } | null>(null);
+  const now = answer.data?.data;
+  const merged = useMemo(
+    () =>
+      now && live.length > 0 && first && held?.key === key
+        ? mergePage(held.rows, now, rowKey)
+        : { rows: now ?? [], fresh: 0 },
+    // Its inputs are fewer than it reads: rowKey and live are written anew at each drawing and mean the same
+    [now, first, held, key],
+  );
+  const settled = answer.isFetchedAfterMount && !answer.isPlaceholderData;
+  useEffect(() => {
+    if (now && settled && (held?.key !== key || (merged.fresh === 0 && held.rows !== merged.rows)))
+      setHeld((h) => (h?.key === key && h.rows === now ? h : { key, rows: now }));
+    // Its inputs are fewer than it reads: only what was read makes rows stand
+  }, [now, settled, key]);
+  useEffect(() => setChosen(NONE), [key]);
+
+  const nameOf = (row: T): string => props.rowName?.(row) ?? (row as { name?: string }).name ?? rowKey(row);
+  const cols = search[`${prefix}cols`]?.split(',');
+  const drawn = arrange(columns, cols ?? memory.columns);
+  const setColumns = (names: string[] | undefined): void => {
+    const { views, since } = memory;
+    remember({ views, ...(since ? { since } : {}), ...(names ? { columns: names } : {}) });
+    if (cols) put({ cols: '' });
+  };
+  const shared: Search = {
+    ...search,
+    ...(memory.columns && !cols ? { [`${prefix}cols`]: memory.columns.join(',') } : {}),
+  };
+  const filtered = namesOf(filters, prefix).some((n) => search[n]);
+  const clear = (): void =>
+    go(Object.fromEntries(Object.entries(search).filter(([n]) => !namesOf(filters, prefix).includes(n))));
 
   const exportAll = async (): Promise<void> => {
-    const rows: T[] = [];
-    let at: Query = noPages ? {} : { ...query, page_size: 200, page_token: undefined, after: undefined };
     try {
-      for (;;) {
-        setExporting(rows.length);
-        const page = await getPage<T>(path, at);
-        rows.push(...page.data);
-        const last = page.data.at(-1);
-        if (after ? last === undefined || page.data.length < 200 : page.next_page_token === undefined) break;
-        at = { ...at, ...(after ? { after: after(last!) } : { page_token: page.next_page_token }) };
-      }
-      const names = [...new Set(rows.flatMap((r) => Object.keys(r)))];
-      saveAs(`${path.split('/').filter(Boolean).at(-1)}.csv`, csvText(names, rows as Record<string, unknown>[]));
+      await exportRows({ path, query, noPages, after, soFar: setExporting });
     } catch (p) {
       toast(text(p), 'danger');
     } finally {
       setExporting(null);
     }
   };
+  const whole: Query = { ...query, page_size: undefined, page_token: undefined, after: undefined, sort: undefined };
+  const picked = merged.rows.filter((r) => chosen.has(rowKey(r)));
 
   return (
     <>
       <Toolbar className="list-tools">
         <ToolbarContent rowWrap={{ default: 'wrap' }}>
-          <ToolbarGroup variant="filter-group" rowWrap={{ default: 'wrap' }}>
-            {filters.map((f) => (
-              <ToolbarItem key={f.name}>
-                {f.options ? (
-                  <FormSelect
-                    aria-label={f.label}
-                    value={search[prefix + f.name] ?? ''}
-                    onChange={(_e, v) => put(f.name, v)}
-                  >
-                    <FormSelectOption
-                      value=""
-                      label={f.name === 'sort' ? t('list.defaultOrder') : t('list.any', { what: f.label })}
-                    />
-                    {f.options.map((o) => (
-                      <FormSelectOption key={o.value} value={o.value} label={o.label} />
-                    ))}
-                  </FormSelect>
-                ) : (
-                  <TextFilter filter={f} value={search[prefix + f.name] ?? ''} put={(v) => put(f.name, v)} />
-                )}
+          {filters.length > 0 && (
+            <ToolbarGroup variant="filter-group" rowWrap={{ default: 'wrap' }}>
+              <Filters filters={filters} search={search} prefix={prefix} put={filter} />
+            </ToolbarGroup>
+          )}
+          <ToolbarGroup align={{ default: 'alignEnd' }} className="list-acts">
+            {filters.length > 0 && (
+              <ToolbarItem>
+                <Views memory={memory} search={shared} go={go} put={remember} />
               </ToolbarItem>
-            ))}
+            )}
+            <ToolbarItem>
+              {csv ? (
+                <a
+                  className="pf-v6-c-button pf-m-secondary"
+                  href={withQuery(csv, whole)}
+                  download={csv.split('/').at(-1)}
+                >
+                  {t('list.csv')}
+                </a>
+              ) : (
+                <Button
+                  variant="secondary"
+                  onClick={() => void exportAll()}
+                  isDisabled={exporting !== null}
+                  isLoading={exporting !== null}
+                  spinnerAriaValueText={t('state.loading')}
+                >
+                  {exporting === null ? t('list.csv') : t('list.exporting', { count: exporting })}
+                </Button>
+              )}
+            </ToolbarItem>
+            <ToolbarItem>
+              <ColumnChooser all={columns} shown={drawn.map((c) => c.name)} put={setColumns} />
+            </ToolbarItem>
           </ToolbarGroup>
-          <ToolbarItem>
-            <Button
-              variant="secondary"
-              onClick={() => void exportAll()}
-              isDisabled={exporting !== null}
-              isLoading={exporting !== null}
-              spinnerAriaValueText={t('state.loading')}
-            >
-              {exporting === null ? t('list.csv') : t('list.exporting', { count: exporting })}
-            </Button>
-          </ToolbarItem>
         </ToolbarContent>
       </Toolbar>
-      <Answer of={list}>
+      {chips}
+      {bulk && picked.length > 0 && (
+        <BulkBar
+          acts={bulk}
+          rows={picked}
+          nameOf={nameOf}
+          clear={() => setChosen(NONE)}
+          done={() => {
+            setHeld(null);
+            void answer.refetch();
+          }}
+        />
+      )}
+      <div aria-live="polite">
+        {merged.fresh > 0 && (
+          <Button variant="secondary" className="new-bar" isBlock onClick={() => now && setHeld({ key, rows: now })}>
+            {t('list.fresh', { count: merged.fresh })}
+          </Button>
+        )}
+      </div>
+      <Answer of={answer}>
         {(page) =>
           page.data.length === 0 && first ? (
             filtered ? (
               <EmptyState titleText={t('list.noMatch')} headingLevel="h2" variant="sm">
                 <EmptyStateFooter>
                   <EmptyStateActions>
-                    <Button variant="link" onClick={() => go({})}>
+                    <Button variant="link" onClick={clear}>
                       {t('list.clear')}
                     </Button>
                   </EmptyStateActions>
@@ -196,66 +231,44 @@ export function ServerTable<T extends object>({
             )
           ) : (
             <>
-              <Table
-                aria-label={label}
-                variant={density === 'compact' ? 'compact' : (undefined as never)}
-                gridBreakPoint="grid-lg"
-              >
-                <Thead>
-                  <Tr>
-                    {columns.map((c) => (
-                      <Th key={c.name} modifier="wrap">
-                        {c.label}
-                      </Th>
-                    ))}
-                    {rowActions && <Th screenReaderText={t('list.acts')} />}
-                  </Tr>
-                </Thead>
-                <Tbody>
-                  {page.data.map((row) => (
-                    <Tr key={rowKey(row)}>
-                      {columns.map((c) => (
-                        <Td key={c.name} dataLabel={c.label} {...(c.narrow ? { modifier: 'fitContent' as const } : {})}>
-                          {c.cell ? c.cell(row) : <bdi>{String(row[c.name] ?? '')}</bdi>}
-                        </Td>
-                      ))}
-                      {rowActions && <Td isActionCell>{rowActions(row)}</Td>}
-                    </Tr>
-                  ))}
-                </Tbody>
-              </Table>
+              <Rows<T>
+                label={label}
+                columns={drawn}
+                rows={merged.rows}
+                rowKey={rowKey}
+                nameOf={nameOf}
+                rowActions={rowActions}
+                sort={search[`${prefix}sort`] ?? ''}
+                setSort={(sort) => put({ sort })}
+                {...(bulk && bulk.length > 0 ? { chosen } : {})}
+                choose={(keys, on) =>
+                  setChosen((was) => {
+                    const next = new Set(was);
+                    for (const k of keys)
+                      if (on) next.add(k);
+                      else next.delete(k);
+                    return next;
+                  })
+                }
+              />
               {!noPages && (
-                <nav className="pager" aria-label={t('list.pages', { what: label })}>
-                  <span>{t('list.shown', { count: page.data.length })}</span>
-                  <FormSelect
-                    aria-label={t('list.size')}
-                    value={search[`${prefix}page_size`] ?? '20'}
-                    onChange={(_e, v) => put('page_size', v === '20' ? '' : v)}
-                  >
-                    {['20', '50', '100', '200'].map((n) => (
-                      <FormSelectOption key={n} value={n} label={t('list.sizeOf', { n })} />
-                    ))}
-                  </FormSelect>
-                  <Button variant="secondary" isDisabled={first} onClick={() => put('after', '')}>
-                    {t('list.first')}
-                  </Button>
-                  <Button
-                    variant="secondary"
-                    isDisabled={
-                      after ? page.data.length < Number(query['page_size']) : page.next_page_token === undefined
-                    }
-                    onClick={() =>
-                      go({
-                        ...search,
-                        ...(after
-                          ? { [`${prefix}after`]: after(page.data.at(-1)!) }
-                          : { [`${prefix}page_token`]: page.next_page_token! }),
-                      })
-                    }
-                  >
-                    {t('list.next')}
-                  </Button>
-                </nav>
+                <Pager
+                  label={label}
+                  rows={merged.rows.length}
+                  size={search[`${prefix}page_size`] ?? '20'}
+                  first={first}
+                  last={after ? page.data.length < Number(query['page_size']) : page.next_page_token === undefined}
+                  toFirst={() => put({ after: '' })}
+                  toNext={() =>
+                    go({
+                      ...search,
+                      ...(after
+                        ? { [`${prefix}after`]: after(page.data.at(-1)!) }
+                        : { [`${prefix}page_token`]: page.next_page_token! }),
+                    })
+                  }
+                  setSize={(v) => put({ page_size: v })}
+                />
               )}
             </>
           )
