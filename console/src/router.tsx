@@ -48,6 +48,7 @@ const routes = [
   page('/tokens', () => import('./pages/Tokens.tsx'), 'Tokens'),
   page('/quotas', () => import('./pages/Quotas.tsx'), 'Quotas'),
   page('/device', () => import('./pages/Device.tsx'), 'Device'),
+  page('/prices', () => import('./pages/Quotas.tsx'), 'PriceBook'),
   page('/settings', () => import('./pages/Settings.tsx'), 'Settings'),
 ];
 export const router = createRouter({

@@ -118,6 +118,8 @@ export function change<T = unknown>(
     ...(body === undefined ? {} : { body: raw ? body : JSON.stringify(body) }),
   });
 }
+/** The header of a change to what was read at this version. */
+export const ifMatch = (version: number): Record<string, string> => ({ 'if-match': `"v${version}"` });
 export function withQuery(path: string, query: Query): string {
   const q = new URLSearchParams();
   for (const [k, v] of Object.entries(query)) if (v !== undefined && v !== '') q.set(k, String(v));

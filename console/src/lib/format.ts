@@ -16,6 +16,12 @@ export const number = (n: number | undefined, digits = 2): string =>
   n === undefined ? '' : new Intl.NumberFormat(locale(), { maximumFractionDigits: digits }).format(n);
 export const percent = (share: number): string =>
   new Intl.NumberFormat(locale(), { style: 'percent', maximumFractionDigits: 1 }).format(share);
+/** An amount in minor units (two decimals, as AED, USD and EUR have) of an ISO 4217 currency. */
+export function money(minor: number, currency: string): string {
+  return /^[A-Z]{3}$/.test(currency)
+    ? new Intl.NumberFormat(locale(), { style: 'currency', currency, maximumFractionDigits: 2 }).format(minor / 100)
+    : number(minor / 100);
+}
 export function bytes(n: number | undefined): string {
   if (n === undefined) return '';
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];

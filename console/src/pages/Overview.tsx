@@ -1,172 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overview.tsx - what runs, what failed, what is left of the quotas; for each role what it may see.
-import { Button, Card, CardBody, CardTitle, Progress } from '@patternfly/react-core';
+// Overview.tsx - what runs, what failed, what is left, what ends soon; for each role what it may see.
+import { Button, Card, CardBody, CardTitle } from '@patternfly/react-core';
 import { useTranslation } from 'react-i18next';
 import { Link } from '@tanstack/react-router';
-import type { Page as ListOf, Schemas } from '../api/client.ts';
-import { useGet } from '../api/hooks.ts';
-import { number } from '../lib/format.ts';
 import { useSession } from '../shell/session.tsx';
-import { Name, State, Time, To } from '../ui/bits.tsx';
+import { Name } from '../ui/bits.tsx';
 import { Page } from '../ui/page.tsx';
-import { Answer } from '../ui/states.tsx';
-
-const EVERY = 10_000;
-
-function Jobs({ state, title }: { state: string; title: string }) {
-  const { t } = useTranslation();
-  const jobs = useGet<ListOf<Schemas['job']>>('/v1/jobs', { state, page_size: 5 }, { everyMs: EVERY });
-  return (
-    <Card>
-      <CardTitle component="h2">{title}</CardTitle>
-      <CardBody>
-        <Answer of={jobs}>
-          {(page) =>
-            page.data.length === 0 ? (
-              <p className="lead">{t('overview.noJobs')}</p>
-            ) : (
-              <ul className="rows">
-                {page.data.map((j) => (
-                  <li key={j.job_id}>
-                    <To to={`/jobs/${j.job_id!}`}>
-                      <Name>{j.name}</Name>
-                    </To>
-                    <span>
-                      <State value={j.state} /> <Time at={j.submitted_at} ago />
-                    </span>
-                  </li>
-                ))}
-              </ul>
-            )
-          }
-        </Answer>
-        <Link to="/jobs" search={{ state } as never}>
-          {t('overview.all')}
-        </Link>
-      </CardBody>
-    </Card>
-  );
-}
-
-export function QuotaBars() {
-  const { t, i18n } = useTranslation();
-  const quotas = useGet<ListOf<Schemas['quota']>>('/v1/quotas', {}, { everyMs: EVERY });
-  return (
-    <Answer of={quotas}>
-      {(page) => (
-        <>
-          {page.data.map((q) => {
-            const key = `quota.${q.resource!}`;
-            const name = i18n.exists(key) ? t(key) : q.resource!;
-            return (
-              <Progress
-                key={q.resource}
-                className="meter"
-                title={name}
-                size="sm"
-                value={q.hard_limit > 0 ? Math.min(100, (100 * q.used) / q.hard_limit) : 0}
-                label={t('overview.of', { used: number(q.used), limit: number(q.hard_limit) })}
-                measureLocation="top"
-                aria-label={name}
-                {...(q.used >= q.hard_limit ? { variant: 'warning' as const } : {})}
-              />
-            );
-          })}
-        </>
-      )}
-    </Answer>
-  );
-}
-
-function Served() {
-  const { t } = useTranslation();
-  const list = useGet<ListOf<Schemas['deployment']>>('/v1/deployments', { page_size: 5 }, { everyMs: EVERY });
-  return (
-    <Card>
-      <CardTitle component="h2">{t('nav.deployments')}</CardTitle>
-      <CardBody>
-        <Answer of={list}>
-          {(page) =>
-            page.data.length === 0 ? (
-              <p className="lead">{t('deploy.empty')}</p>
-            ) : (
-              <ul className="rows">
-                {page.data.map((d) => (
-                  <li key={d.deployment_id}>
-                    <To to={`/deployments/${d.deployment_id!}`}>
-                      <Name>{d.name}</Name>
-                    </To>
-                    <State value={d.ready ? 'READY' : d.job_state} />
-                  </li>
-                ))}
-              </ul>
-            )
-          }
-        </Answer>
-      </CardBody>
-    </Card>
-  );
-}
-function Fleet() {
-  const { t } = useTranslation();
-  const list = useGet<ListOf<Schemas['node']>>('/v1/nodes', { page_size: 5 }, { everyMs: EVERY });
-  return (
-    <Card>
-      <CardTitle component="h2">{t('nav.workers')}</CardTitle>
-      <CardBody>
-        <Answer of={list}>
-          {(page) =>
-            page.data.length === 0 ? (
-              <p className="lead">{t('workers.empty')}</p>
-            ) : (
-              <ul className="rows">
-                {page.data.map((n) => (
-                  <li key={n.node_id}>
-                    <Name>{n.name}</Name>
-                    <State value={n.state} />
-                  </li>
-                ))}
-              </ul>
-            )
-          }
-        </Answer>
-        <Link to="/workers">{t('overview.all')}</Link>
-      </CardBody>
-    </Card>
-  );
-}
-function Waiting() {
-  const { t } = useTranslation();
-  const list = useGet<ListOf<Schemas['approval']>>(
-    '/v1/approvals',
-    { state: 'PENDING', page_size: 5 },
-    { everyMs: EVERY },
-  );
-  return (
-    <Card>
-      <CardTitle component="h2">{t('overview.approvals')}</CardTitle>
-      <CardBody>
-        <Answer of={list}>
-          {(page) =>
-            page.data.length === 0 ? (
-              <p className="lead">{t('approvals.none')}</p>
-            ) : (
-              <ul className="rows">
-                {page.data.map((a) => (
-                  <li key={a.approval_id}>
-                    <Name>{a.subject ?? a.kind}</Name>
-                    <Time at={a.created_at} ago />
-                  </li>
-                ))}
-              </ul>
-            )
-          }
-        </Answer>
-        <Link to="/approvals">{t('overview.all')}</Link>
-      </CardBody>
-    </Card>
-  );
-}
+import { Fleet, Jobs, Served, Waiting } from './overview/cards.tsx';
+import { Expiring } from './overview/Expiring.tsx';
+import { Spending } from './overview/Spending.tsx';
+import { Start } from './overview/Start.tsx';
+import { QuotaBars } from './quotas/Limits.tsx';
 
 export function Overview() {
   const { t } = useTranslation();
@@ -196,6 +40,7 @@ export function Overview() {
         ...(can('quota:read') ? ['falaj quota list'] : []),
       ]}
     >
+      {can('dataset:write') && can('job:submit') && <Start />}
       <div className="cards">
         {can('job:read') && (
           <>
@@ -212,9 +57,11 @@ export function Overview() {
             </CardBody>
           </Card>
         )}
+        {can('usage:read') && <Spending />}
         {can('deployment:read') && <Served />}
         {can('node:read') && <Fleet />}
         {can('approval:read') && <Waiting />}
+        {(can('token:own') || can('key:read')) && <Expiring />}
       </div>
     </Page>
   );

@@ -1,66 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quotas.tsx - what may be used, what is used, and what it cost.
-import { Card, CardBody, CardTitle, FormSelect, FormSelectOption } from '@patternfly/react-core';
-import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
+// Quotas.tsx - what may be used and by whom, what it may cost, what it did: limits, rules, budgets, usage, prices.
+import { Card, CardBody, CardTitle, Tab, Tabs, TabTitleText } from '@patternfly/react-core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Page as ListOf, Schemas } from '../api/client.ts';
-import { useGet } from '../api/hooks.ts';
-import { number } from '../lib/format.ts';
-import { withFilter, type Search } from '../lib/search.ts';
+import type { Search } from '../lib/search.ts';
 import { useSession } from '../shell/session.tsx';
-import { Code } from '../ui/bits.tsx';
 import { Page } from '../ui/page.tsx';
-import { Answer, Empty } from '../ui/states.tsx';
-import { QuotaBars } from './Overview.tsx';
+import { Budgets } from './quotas/Budgets.tsx';
+import { QuotaBars } from './quotas/Limits.tsx';
+import { Prices } from './quotas/Prices.tsx';
+import { Rules } from './quotas/Rules.tsx';
+import { Usage } from './quotas/Usage.tsx';
 
-type Sum = Schemas['usage_sum'];
-
-function Usage({ days }: { days: string }) {
-  const { t } = useTranslation();
-  const sums = useGet<ListOf<Sum>>('/v1/usage', { days, by: 'day,zone,pool' });
-  return (
-    <Answer of={sums}>
-      {(page) =>
-        page.data.length === 0 ? (
-          <Empty title={t('usage.empty')} body={t('usage.emptyBody')} cli="falaj usage --by day,zone,pool" />
-        ) : (
-          <Table aria-label={t('usage.title')} variant="compact" gridBreakPoint="grid-md">
-            <Thead>
-              <Tr>
-                <Th>{t('usage.day')}</Th>
-                <Th>{t('col.zone')}</Th>
-                <Th>{t('col.pool')}</Th>
-                <Th>{t('usage.runs')}</Th>
-                <Th>{t('usage.slotHours')}</Th>
-                <Th>{t('usage.gpuHours')}</Th>
-                <Th>{t('usage.energy')}</Th>
-              </Tr>
-            </Thead>
-            <Tbody>
-              {page.data.map((u) => (
-                <Tr key={`${u.day!} ${u.zone!} ${u.pool!}`}>
-                  <Td dataLabel={t('usage.day')}>
-                    <Code>{u.day}</Code>
-                  </Td>
-                  <Td dataLabel={t('col.zone')}>
-                    <Code>{u.zone}</Code>
-                  </Td>
-                  <Td dataLabel={t('col.pool')}>
-                    <Code>{u.pool}</Code>
-                  </Td>
-                  <Td dataLabel={t('usage.runs')}>{number(u.attempts)}</Td>
-                  <Td dataLabel={t('usage.slotHours')}>{number(u.slot_ms / 3.6e6, 3)}</Td>
-                  <Td dataLabel={t('usage.gpuHours')}>{number(u.gpu_ms / 3.6e6, 3)}</Td>
-                  <Td dataLabel={t('usage.energy')}>{number(u.energy_mj / 3.6e9, 4)}</Td>
-                </Tr>
-              ))}
-            </Tbody>
-          </Table>
-        )
-      }
-    </Answer>
-  );
+interface Part {
+  name: string;
+  perm: string;
+  api: string;
+  cli: string;
+  draw: () => ReactNode;
 }
 
 export function Quotas() {
@@ -68,40 +26,63 @@ export function Quotas() {
   const { can } = useSession();
   const search = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
-  const days = search['days'] ?? '30';
+  const limits = (): ReactNode => (
+    <Card>
+      <CardTitle component="h2">{t('usage.limits')}</CardTitle>
+      <CardBody>
+        <QuotaBars />
+        <p className="lead">{t('usage.limitsBody')}</p>
+      </CardBody>
+    </Card>
+  );
+  const parts: Part[] = [
+    { name: 'limits', perm: 'quota:read', api: 'GET /v1/quotas', cli: 'falaj quota list', draw: limits },
+    { name: 'rules', perm: 'quota:read', api: 'GET /v1/quota-rules', cli: 'falaj rule list', draw: () => <Rules /> },
+    { name: 'budgets', perm: 'usage:read', api: 'GET /v1/budgets', cli: 'falaj budget list', draw: () => <Budgets /> },
+    {
+      name: 'usage',
+      perm: 'usage:read',
+      api: 'GET /v1/usage?by=day,zone',
+      cli: 'falaj usage --by day,zone',
+      draw: () => <Usage />,
+    },
+    { name: 'prices', perm: 'usage:read', api: 'GET /v1/prices', cli: 'falaj price list', draw: () => <Prices /> },
+  ];
+  const seen = parts.filter((p) => can(p.perm) || (p.name === 'prices' && can('price:set')));
+  const open = seen.find((p) => p.name === search['tab']) ?? seen[0];
   return (
     <Page
       name={t('nav.quotas')}
       title={t('nav.quotas')}
-      api={['GET /v1/quotas', ...(can('usage:read') ? [`GET /v1/usage?days=${days}&by=day,zone,pool`] : [])]}
-      cli={['falaj quota list', ...(can('usage:read') ? [`falaj usage --days ${days}`] : [])]}
+      lead={t('usage.lead')}
+      api={open ? [open.api] : []}
+      cli={open ? [open.cli] : []}
     >
-      <Card>
-        <CardTitle component="h2">{t('usage.limits')}</CardTitle>
-        <CardBody>
-          <QuotaBars />
-        </CardBody>
-      </Card>
-      {can('usage:read') && (
-        <>
-          <h2 className="block">{t('usage.title')}</h2>
-          <div className="log-tools">
-            <FormSelect
-              aria-label={t('usage.span')}
-              value={days}
-              onChange={(_e, v) => void navigate({ to: '.', search: withFilter(search, 'days', v) as never })}
-            >
-              {['7', '30', '90'].map((n) => (
-                <FormSelectOption key={n} value={n} label={t('usage.days', { count: Number(n) })} />
-              ))}
-            </FormSelect>
-            <a href="/v1/usage.csv" download="usage.csv">
-              {t('usage.csv')}
-            </a>
-          </div>
-          <Usage days={days} />
-        </>
-      )}
+      <Tabs
+        activeKey={open?.name ?? ''}
+        onSelect={(_e, key) => void navigate({ to: '.', search: { tab: String(key) } as never })}
+        aria-label={t('nav.quotas')}
+        mountOnEnter
+        unmountOnExit
+        leftScrollAriaLabel={t('act.before')}
+        rightScrollAriaLabel={t('act.after')}
+      >
+        {seen.map((p) => (
+          <Tab key={p.name} eventKey={p.name} title={<TabTitleText>{t(`usage.tab_${p.name}`)}</TabTitleText>}>
+            <div className="block">{p.draw()}</div>
+          </Tab>
+        ))}
+      </Tabs>
+    </Page>
+  );
+}
+
+/** The price book by itself, for the operator, who has no quotas of his own. */
+export function PriceBook() {
+  const { t } = useTranslation();
+  return (
+    <Page name={t('nav.prices')} title={t('nav.prices')} api={['GET /v1/prices']} cli={['falaj price list']}>
+      <Prices />
     </Page>
   );
 }

@@ -179,7 +179,7 @@ static void every_table_of_projects_is_walled_in(void **state)
     snprintf(writes[2], sizeof *writes, "UPDATE dataset SET project_id = '%s' WHERE project_id = '%s'", ids[1], ids[0]);
     snprintf(writes[3], sizeof *writes, "UPDATE job SET project_id = NULL WHERE project_id = '%s'", ids[0]);
     for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
-        char text[1024];
+        char text[2304];
         snprintf(text, sizeof text, "BEGIN; SET LOCAL app.tenant = '%s'; SET LOCAL app.projects = '{%s}'; %s; ROLLBACK", t, ids[0], writes[i]);
         if (db_session_exec_script(s, text, &e) == ERR_OK)
             fail_msg("allowed: %s", writes[i]);

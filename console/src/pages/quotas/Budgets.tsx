@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Budgets.tsx - what may be spent in a month or in all, where it stands, and where it goes if it goes on like this.
+import { Progress } from '@patternfly/react-core';
+import { useTranslation } from 'react-i18next';
+import { change, ifMatch, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { useForget, useGet } from '../../api/hooks.ts';
+import { money, number, percent } from '../../lib/format.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Name, State } from '../../ui/bits.tsx';
+import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
+import { bodyOf, type Field, type Values } from '../../ui/form.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { ServerTable } from '../../ui/table.tsx';
+
+type Budget = Schemas['budget'];
+const PERCENTS = /^\s*\d{1,4}(\s*,\s*\d{1,4}){0,7}\s*$/;
+
+export function useBudgetAmount(): (b: Budget, n: number) => string {
+  const { t } = useTranslation();
+  return (b, n) =>
+    b.measure === 'money' ? money(n, b.currency ?? '') : t(`budgets.amount_${b.measure!}`, { n: number(n) });
+}
+
+export function BudgetMeter({ budget }: { budget: Budget }) {
+  const { t } = useTranslation();
+  const amount = useBudgetAmount();
+  const share = budget.amount > 0 ? budget.used / budget.amount : 0;
+  const label = t('overview.of', { used: amount(budget, budget.used), limit: amount(budget, budget.amount) });
+  const state = share >= 1 ? ('danger' as const) : budget.forecast > budget.amount ? ('warning' as const) : undefined;
+  return (
+    <Progress
+      size="sm"
+      aria-label={budget.name ?? ''}
+      value={Math.min(100, 100 * share)}
+      label={label}
+      valueText={label}
+      measureLocation="top"
+      {...(state ? { variant: state } : {})}
+    />
+  );
+}
+
+/** Budgets count money in minor units; people write dirhams. */
+function bodyWith(fields: readonly Field[], v: Values): Record<string, unknown> {
+  const body = bodyOf(fields, v);
+  if (body['measure'] === 'money' || v['measure'] === 'money')
+    body['amount'] = Math.round(Number(body['amount']) * 100);
+  else delete body['currency'];
+  if (typeof body['warn_percent'] === 'string') body['warn_percent'] = body['warn_percent'].split(',').map(Number);
+  return body;
+}
+
+export function Budgets() {
+  const { t } = useTranslation();
+  const { can } = useSession();
+  const forget = useForget();
+  const amount = useBudgetAmount();
+  const setter = can('budget:set');
+  const projects = useGet<ListOf<Schemas['project']>>(
+    '/v1/projects',
+    { page_size: 200 },
+    { enabled: setter && can('project:read') },
+  );
+  const thresholds: Field[] = [
+    { name: 'warn_percent', label: t('budgets.warn'), help: t('budgets.warnHelp'), pattern: PERCENTS },
+    {
+      name: 'stop_percent',
+      label: t('budgets.stop'),
+      help: t('budgets.stopHelp'),
+      kind: 'number',
+      min: 1,
+      max: 1000,
+      pattern: /^\d+$/,
+    },
+  ];
+  const size: Field = {
+    name: 'amount',
+    label: t('budgets.amount'),
+    kind: 'number',
+    required: true,
+    min: 0.01,
+    max: 1e7,
+  };
+  const fresh: Field[] = [
+    { name: 'name', label: t('col.name'), required: true, max: 128 },
+    {
+      name: 'measure',
+      label: t('budgets.measure'),
+      kind: 'select',
+      options: ['money', 'gpu_hours', 'kwh'].map((m) => ({ value: m, label: t(`budgets.${m}`) })),
+    },
+    { ...size, help: t('budgets.amountHelp') },
+    { name: 'currency', label: t('budgets.currency'), help: t('budgets.currencyHelp'), pattern: /^[A-Z]{3}$/ },
+    {
+      name: 'period',
+      label: t('budgets.period'),
+      kind: 'select',
+      options: ['month', 'total'].map((p) => ({ value: p, label: t(`budgets.${p}`) })),
+    },
+    {
+      name: 'project_id',
+      label: t('rules.project'),
+      kind: 'select',
+      options: [
+        { value: '', label: t('rules.tenant') },
+        ...(projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: p.name! })),
+      ],
+    },
+    ...thresholds,
+    { name: 'reserve', label: t('budgets.reserve'), kind: 'check' },
+  ];
+  const changed: Field[] = [size, ...thresholds];
+  return (
+    <>
+      {setter && (
+        <div className="acts">
+          <FormButton
+            label={t('budgets.new')}
+            title={t('budgets.new')}
+            fields={fresh}
+            initial={{ currency: 'AED', warn_percent: '80,100' }}
+            onSubmit={async (v) => {
+              await change('POST', '/v1/budgets', bodyWith(fresh, v));
+              await forget('/v1/budgets');
+            }}
+          />
+        </div>
+      )}
+      <ServerTable<Budget>
+        path="/v1/budgets"
+        label={t('budgets.title')}
+        rowKey={(b) => b.budget_id!}
+        columns={[
+          { name: 'name', label: t('col.name'), cell: (b) => <Name>{b.name}</Name> },
+          { name: 'state', label: t('col.state'), cell: (b) => <State value={b.state} /> },
+          { name: 'used', label: t('budgets.used'), cell: (b) => <BudgetMeter budget={b} /> },
+          { name: 'forecast', label: t('budgets.forecast'), cell: (b) => amount(b, b.forecast) },
+          { name: 'period', label: t('budgets.period'), cell: (b) => t(`budgets.${b.period!}`) },
+          {
+            name: 'stop_percent',
+            label: t('budgets.stop'),
+            cell: (b) => (b.stop_percent ? percent(b.stop_percent / 100) : t('budgets.warnsOnly')),
+          },
+        ]}
+        {...(setter
+          ? {
+              rowActions: (b: Budget) => (
+                <>
+                  <FormButton
+                    variant="link"
+                    label={t('budgets.edit')}
+                    title={t('budgets.editOf', { name: b.name })}
+                    submit={t('act.save')}
+                    fields={changed}
+                    initial={{
+                      amount: String(b.measure === 'money' ? b.amount / 100 : b.amount),
+                      warn_percent: Array.isArray(b.warn_percent) ? b.warn_percent.join(',') : '',
+                      stop_percent: b.stop_percent ? String(b.stop_percent) : '',
+                    }}
+                    onSubmit={async (v) => {
+                      const body = bodyWith(changed, { ...v, measure: b.measure ?? '' });
+                      // The API reads 0 as "only warns"; an emptied field means that.
+                      if (v['stop_percent'] === '') body['stop_percent'] = 0;
+                      await change('PATCH', `/v1/budgets/${b.budget_id!}`, body, ifMatch(b.version));
+                      await forget('/v1/budgets');
+                    }}
+                  />{' '}
+                  <TypedConfirm
+                    variant="link"
+                    label={t('budgets.remove')}
+                    title={t('budgets.remove')}
+                    name={b.name ?? ''}
+                    effect={t('budgets.removeEffect')}
+                    onConfirm={async () => {
+                      await change('DELETE', `/v1/budgets/${b.budget_id!}`, undefined, ifMatch(b.version));
+                      await forget('/v1/budgets');
+                    }}
+                  />
+                </>
+              ),
+            }
+          : {})}
+        empty={
+          <Empty
+            title={t('budgets.none')}
+            body={t('budgets.noneBody')}
+            cli="falaj budget create team money 500000 month --currency AED"
+          />
+        }
+      />
+    </>
+  );
+}
