@@ -45,6 +45,7 @@
 #include "scheduler/capacity.h"
 #include "scheduler/enrol.h"
 #include "scheduler/invariants.h"
+#include "scheduler/job_search.h"
 #include "scheduler/lease.h"
 #include "scheduler/node.h"
 #include "scheduler/node_state.h"
@@ -134,6 +135,7 @@ static const struct stmt *const *const app_lists[] = {
     bootstrap_stmts,
     idempotency_stmts,
     job_stmts,
+    job_search_stmts,
     submit_stmts,
     capacity_stmts,
     invariants_stmts,

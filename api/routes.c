@@ -25,6 +25,7 @@
     X(oidc_routes) \
     X(dataset_routes) \
     X(job_routes) \
+    X(job_list_routes) \
     X(job_stream_routes) \
     X(event_routes) \
     X(model_routes) \

@@ -60,6 +60,12 @@ static const struct noun idp_noun = { "provider", "idp_", "/v1/identity-provider
 static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 
 #define JOB_COLUMNS "job_id:ID name:NAME kind:KIND state:STATE reason:REASON +zone:ZONE +pool:POOL +slots:SLOTS +priority:PRIORITY submitted_at:SUBMITTED"
+#define JOB_FILTER_FLAGS \
+    { "project", 0, "PROJECT", "Only jobs of this project (its id)", NULL }, { "created-by", 0, "USER", "Only jobs that this user submitted (its id)", NULL }, \
+    { "zone", 0, "CODE", "Only jobs that are pinned to this zone", NULL }, { "pool", 0, "POOL", "Only jobs of this pool", NULL }, \
+    { "name", 0, "TEXT", "Only jobs whose name contains this (3 characters or more)", NULL }, \
+    { "since", 0, "TIME", "Only jobs submitted at this time or later", NULL }, { "until", 0, "TIME", "Only jobs submitted before this time", NULL }
+#define JOB_FILTERS "project_id=project created_by=created-by zone=zone pool=pool q=name submitted_after=since submitted_before=until"
 #define DATASET_COLUMNS "dataset_id:ID name:NAME latest_version:VERSION data_class:CLASS +label_column:LABEL +classes:CLASSES created_at:CREATED"
 #define MODEL_COLUMNS "model_id:ID name:NAME latest_version:VERSION +description:DESCRIPTION created_at:CREATED"
 #define DEPLOY_COLUMNS "deployment_id:ID name:NAME state:STATE ready:READY model_version:VERSION +job_id:JOB +endpoint:ENDPOINT created_at:CREATED"
@@ -147,8 +153,12 @@ const struct command command_table[] = {
             { "priority", 0, "N", "Higher goes first", NULL }, { "max-attempts", 0, "N", "Times to try", NULL },
             { "max-runtime", 0, "SECONDS", "Longest time an attempt may run", NULL }, { "wait", 0, NULL, "Wait for the end and follow the log", NULL }),
       cmd_job_submit, "Submit a job", "  falaj job submit first --dataset digits --epochs 30 --wait", 0, NULL, NULL, NULL, NULL, NULL, JOB_COLUMNS },
-    { "job", "list", "", 0, 0, FLAGS({ "state", 0, "STATE", "Only jobs in this state", NULL }, { "kind", 0, "KIND", "Only jobs of this kind", "noop|train|serve" }, LIMIT_FLAG),
-      run_rest, "List jobs", NULL, CMD_LIST, NULL, "GET", "/v1/jobs", "state=state kind=kind", NULL, JOB_COLUMNS },
+    { "job", "list", "", 0, 0, FLAGS({ "state", 0, "STATE", "Only jobs in this state", NULL }, { "kind", 0, "KIND", "Only jobs of this kind", "noop|train|serve" },
+            { "group", 0, "GROUP", "Only jobs that wait, run, ended well or failed", "waiting|running|done|failed" }, JOB_FILTER_FLAGS, LIMIT_FLAG),
+      run_rest, "List jobs", "  falaj job list --group failed --name llama --since 2026-01-31T00:00:00Z", CMD_LIST, NULL, "GET", "/v1/jobs",
+      "state=state group=group kind=kind " JOB_FILTERS, NULL, JOB_COLUMNS },
+    { "job", "counts", "", 0, 0, FLAGS({ "kind", 0, "KIND", "Only jobs of this kind", "noop|train|serve" }, JOB_FILTER_FLAGS),
+      run_rest, "Count jobs by state", NULL, 0, NULL, "GET", "/v1/jobs/counts", "kind=kind " JOB_FILTERS, NULL, "states:STATES groups:GROUPS cap:CAP" },
     { "job", "get", "JOB", 1, 1, NULL, run_rest, "Show one job", NULL, 0, &job_noun, "GET", "/v1/jobs/{0}", NULL, NULL, JOB_COLUMNS },
     { "job", "logs", "JOB", 1, 1, FLAGS({ "follow", 'f', NULL, "Go on until the job ends; Ctrl-C does not cancel the job", NULL }),
       cmd_job_logs, "Print what a job wrote", NULL, 0, &job_noun },

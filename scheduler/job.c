@@ -126,12 +126,6 @@ enum errc job_get_many(struct work *w, const struct uuid *tenants, const struct 
     return db_commit(tx, e);
 }
 
-enum errc job_list(struct work *w, struct uuid position, int state, int kind, struct uuid project_id, int64_t limit, struct slice *ret, struct err *e)
-{
-    return job_repo_list(w->tx, w->tenant_id, position, state >= 0 ? job_state_names[state] : NULL, kind >= 0 ? job_kind_names[kind] : NULL,
-                         project_id, limit, ret, e);
-}
-
 enum errc job_events(struct work *w, struct uuid job_id, int64_t after_version, int64_t limit, struct slice *ret, struct err *e)
 {
     return job_repo_events(w->tx, w->tenant_id, job_id, after_version, limit, ret, e);

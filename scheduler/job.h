@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job.h - a job: what a tenant wants done. Submit, read, list, cancel.
+/* job.h - a job: what a tenant wants done. Submit, read, cancel; lists: job_search.h.
  *
  * Invariants: one row per accepted submission; state changes only along job_state.def, each with one job_event and one audit event
  * in the same transaction; `fence` and `version` only grow; a pending job has a reason; quota "jobs" counts the live ones.
@@ -87,8 +87,6 @@ enum errc job_get(struct work *w, struct uuid job_id, struct job *ret, struct er
 /* jobs[i] of tenants[i]; found[i] tells. For the combined read. */
 enum errc job_get_many(struct work *w, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct job *ret, bool *found,
                        struct err *e) MUST_CHECK;
-/* Newest first, after `position` (nil: from the start); state and kind -1: any; project nil: any. */
-enum errc job_list(struct work *w, struct uuid position, int state, int kind, struct uuid project_id, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 enum errc job_events(struct work *w, struct uuid job_id, int64_t after_version, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 /* A pending job ends at once; one that a worker holds is asked to stop (cancel_requested) and the worker's report ends it.
  * CONFLICT when it has ended already. */

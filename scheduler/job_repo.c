@@ -4,11 +4,6 @@
 #include "scheduler/job_repo.h"
 #include "core/db/tx.h"
 
-#define JOB_COLUMNS                                                                                                        \
-    "tenant_id, job_id, name, kind, state, reason, message, spec, zone, pool, data_class, slots, gpus, priority, "         \
-    "max_attempts, max_runtime_s, requeue_count, fence, version, cancel_requested, result, created_by, submitted_at, "     \
-    "started_at, finished_at, project_id, queue"
-
 const char *const job_kind_names[] = { "noop", "train", "serve", NULL };
 
 SCHEMA_EXTERN(job, "A job and where it is in its life",
@@ -72,11 +67,6 @@ static const struct stmt job_read_many_stmt = { .name = "job_read_many", .params
 static const struct stmt job_get_stmt = { .name = "job_get", .params = "uu", .row = &job_schema, .card = CARD_ONE, .sql =
     "SELECT " JOB_COLUMNS " FROM job WHERE tenant_id = $1 AND job_id = $2" };
 
-static const struct stmt job_list_stmt = { .name = "job_list", .params = "uussui", .row = &job_schema, .card = CARD_MANY, .sql =
-    "SELECT " JOB_COLUMNS " FROM job\n"
-    " WHERE tenant_id = $1 AND ($2::uuid IS NULL OR job_id < $2) AND ($3::text IS NULL OR state = $3) AND ($4::text IS NULL OR kind = $4)\n"
-    "   AND ($5::uuid IS NULL OR project_id = $5) ORDER BY job_id DESC LIMIT $6" };
-
 static const struct stmt job_events_stmt = { .name = "job_events", .params = "uuii", .row = &job_event_schema, .card = CARD_MANY, .sql =
     "SELECT version, state, reason, message, fence, at FROM job_event\n"
     " WHERE tenant_id = $1 AND job_id = $2 AND version > $3 ORDER BY version LIMIT $4" };
@@ -93,7 +83,7 @@ static const struct stmt job_cancel_waiting = { .name = "job_cancel_waiting", .p
 static const struct stmt job_cancel_request = { .name = "job_cancel_request", .params = "uu", .row = &job_schema, .card = CARD_MAYBE, .sql =
     "UPDATE job SET cancel_requested = true WHERE tenant_id = $1 AND job_id = $2 AND finished_at IS NULL RETURNING " JOB_COLUMNS };
 
-const struct stmt *const job_stmts[] = { &job_submit_many_stmt, &job_read_many_stmt, &job_get_stmt, &job_list_stmt, &job_events_stmt,
+const struct stmt *const job_stmts[] = { &job_submit_many_stmt, &job_read_many_stmt, &job_get_stmt, &job_events_stmt,
                                          &job_cancel_waiting, &job_cancel_request, NULL };
 
 struct flat_input {
@@ -171,13 +161,6 @@ enum errc job_repo_get_many(struct db_tx *tx, const struct uuid *tenants, const 
             }
     }
     return ERR_OK;
-}
-
-enum errc job_repo_list(struct db_tx *tx, struct uuid tenant, struct uuid position, const char *state, const char *kind,
-                        struct uuid project_id, int64_t limit, struct slice *ret, struct err *e)
-{
-    return db_many(tx, &job_list_stmt, ARGS(A_UUID(tenant), A_UUID_OR_NULL(position), A_TEXT(state), A_TEXT(kind), A_UUID_OR_NULL(project_id),
-                   A_I64(limit)), ret, (size_t)limit, e);
 }
 
 enum errc job_repo_events(struct db_tx *tx, struct uuid tenant, struct uuid job_id, int64_t after, int64_t limit, struct slice *ret,

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_repo.h - the only place with SQL for reading jobs and for submissions; each function runs one statement. */
+/* job_repo.h - the only place with SQL for reading jobs (lists: job_search) and for submissions; each function runs one statement. */
 #pragma once
 #include "scheduler/job.h"
 
 struct db_tx;
 
+/* The columns of job_schema. */
+#define JOB_COLUMNS                                                                                                        \
+    "tenant_id, job_id, name, kind, state, reason, message, spec, zone, pool, data_class, slots, gpus, priority, "         \
+    "max_attempts, max_runtime_s, requeue_count, fence, version, cancel_requested, result, created_by, submitted_at, "     \
+    "started_at, finished_at, project_id, queue"
+
 enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **items, size_t n, struct err *e) MUST_CHECK;
 enum errc job_repo_get(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, struct err *e) MUST_CHECK;
 enum errc job_repo_get_many(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct job *ret, bool *found,
                             struct err *e) MUST_CHECK;
-enum errc job_repo_list(struct db_tx *tx, struct uuid tenant, struct uuid position, const char *state, const char *kind,
-                        struct uuid project_id, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 enum errc job_repo_events(struct db_tx *tx, struct uuid tenant, struct uuid job_id, int64_t after, int64_t limit, struct slice *ret,
                           struct err *e) MUST_CHECK;
 /* Ends a PENDING or HELD job as CANCELLED, with its event and its quota; found false: it is in no such state. */

@@ -3,14 +3,27 @@
 #include "scheduler/job_state.h"
 
 const char *const job_state_names[] = {
-#define STATE(name, terminal, doc) #name,
+#define STATE(name, terminal, group, doc) #name,
 #include "scheduler/job_state.def"
 #undef STATE
     NULL
 };
 
-static const struct { bool terminal; const char *doc; } states[] = {
-#define STATE(name, terminal, doc) { terminal, doc },
+const char *const job_group_names[] = {
+#define GROUP(name, wire, doc) wire,
+#include "scheduler/job_state.def"
+#undef GROUP
+    NULL
+};
+
+static const char *const group_docs[] = {
+#define GROUP(name, wire, doc) doc,
+#include "scheduler/job_state.def"
+#undef GROUP
+};
+
+static const struct { bool terminal; enum job_group group; const char *doc; } states[] = {
+#define STATE(name, terminal, group, doc) { terminal, JG_##group, doc },
 #include "scheduler/job_state.def"
 #undef STATE
 };
@@ -43,6 +56,11 @@ bool job_state_is_terminal(enum job_state s)
     return states[s].terminal;
 }
 
+enum job_group job_state_group(enum job_state s)
+{
+    return states[s].group;
+}
+
 int job_state_next(enum job_state s, enum job_event_kind event)
 {
     for (int i = 0; i < EDGES; i++)
@@ -62,9 +80,13 @@ size_t job_states_before(enum job_event_kind event, struct str out[JOB_STATE_COU
 
 void job_state_print_markdown(struct buf *out)
 {
-    buf_add_c(out, "# States of a job\n\nPrinted from scheduler/job_state.def.\n\n| state | terminal | meaning |\n|---|---|---|\n");
+    buf_add_c(out, "# States of a job\n\nPrinted from scheduler/job_state.def.\n\n| state | terminal | group | meaning |\n|---|---|---|---|\n");
     for (int i = 0; i < JOB_STATE_COUNT; i++)
-        buf_printf(out, "| %s | %s | %s |\n", job_state_names[i], states[i].terminal ? "yes" : "no", states[i].doc);
+        buf_printf(out, "| %s | %s | %s | %s |\n", job_state_names[i], states[i].terminal ? "yes" : "no", job_group_names[states[i].group],
+                   states[i].doc);
+    buf_add_c(out, "\n| group | meaning |\n|---|---|\n");
+    for (int i = 0; i < JG_COUNT; i++)
+        buf_printf(out, "| %s | %s |\n", job_group_names[i], group_docs[i]);
     buf_add_c(out, "\n```mermaid\nstateDiagram-v2\n  [*] --> PENDING\n");
     for (int i = 0; i < EDGES; i++)
         buf_printf(out, "  %s --> %s: %s\n", job_state_names[edges[i].from], job_state_names[edges[i].to], job_event_names[edges[i].event]);

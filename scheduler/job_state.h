@@ -7,10 +7,17 @@
 #include "core/base/str.h"
 
 enum job_state {
-#define STATE(name, terminal, doc) JOB_##name,
+#define STATE(name, terminal, group, doc) JOB_##name,
 #include "scheduler/job_state.def"
 #undef STATE
     JOB_STATE_COUNT
+};
+
+enum job_group {
+#define GROUP(name, wire, doc) JG_##name,
+#include "scheduler/job_state.def"
+#undef GROUP
+    JG_COUNT
 };
 
 enum job_event_kind {
@@ -26,10 +33,12 @@ enum job_reason {
 };
 
 extern const char *const job_state_names[];     /* "PENDING", …; NULL-ended */
+extern const char *const job_group_names[];     /* "waiting", … */
 extern const char *const job_event_names[];     /* "ADMIT", … */
 extern const char *const job_reason_names[];    /* "", "Priority", … */
 
 bool job_state_is_terminal(enum job_state s);
+enum job_group job_state_group(enum job_state s);
 /* The state that event leads to from s; -1: not legal. */
 int job_state_next(enum job_state s, enum job_event_kind event);
 /* Names of all states from which event leads somewhere; returns how many (at most JOB_STATE_COUNT). */

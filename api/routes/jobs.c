@@ -16,11 +16,6 @@ enum { STORE_TRIES = 4 };
 
 struct job_ref { struct uuid job_id; };
 SCHEMA_OF(job_ref, "Which job", FIELD_ID(job_ref, job_id, "job", F_PATH, .doc = "The job"));
-struct job_page { PAGE_IN; int state; bool has_state; int kind; bool has_kind; struct uuid project_id; };
-SCHEMA_OF(job_page, "Which jobs", PAGE_IN_FIELDS(job_page),
-    FIELD_ENUM_OPT(job_page, state, F_QUERY, job_state_names, .doc = "Only jobs in this state"),
-    FIELD_ENUM_OPT(job_page, kind, F_QUERY, job_kind_names, .doc = "Only jobs of this kind"),
-    FIELD_ID(job_page, project_id, "prj", F_QUERY, .doc = "Only jobs of this project"));
 struct job_batch_in { struct slice jobs; };
 SCHEMA_OF(job_batch_in, "Jobs to submit together",
     FIELD_LIST(job_batch_in, jobs, &job_create_schema, F_REQ, .min = 1, .max = 1000, .doc = "The jobs; each keeps its own verdict"));
@@ -218,18 +213,6 @@ static enum errc batch(struct work *w, const void *in, void *out, struct err *e)
     return batch_key(c, buf_str(&answer), e);
 }
 
-static enum errc list(struct work *w, const void *in, void *out, struct err *e)
-{
-    const struct job_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(job_list(w, after, page->has_state ? page->state : -1, page->has_kind ? page->kind : -1, page->project_id, page->page_size + 1,
-                 &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct job), offsetof(struct job, job_id));
-    return ERR_OK;
-}
-
 static enum errc cancel(struct work *w, const void *in, void *out, struct err *e)
 {
     struct job *j = out;
@@ -262,8 +245,6 @@ static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/jobs:batch", .op = "job_submit_batch", .perm = PERM_JOB_SUBMIT, .handler = batch, .in = &job_batch_in_schema,
       .status = 201, .out = &job_batch_out_schema, .flags = R_IDEMPOTENT | R_NO_TX, .rate = RL_WRITE, .audit = AUDIT_JOB_SUBMIT,
       .doc = "Submit up to 1,000 jobs; each keeps its own verdict" },
-    { .method = HTTP_GET, .path = "/v1/jobs", .op = "job_list", .perm = PERM_JOB_READ, .handler = list, .in = &job_page_schema, .status = 200,
-      .out = &job_schema, .flags = R_LIST, .sql_max = 1, .doc = "List jobs, newest first" },
     { .method = HTTP_GET, .path = "/v1/jobs/{job_id}", .op = "job_get", .perm = PERM_JOB_READ, .combine = read_combined, .in = &job_ref_schema,
       .status = 200, .out = &job_schema, .resource = "job", .doc = "Read one job" },
     { .method = HTTP_POST, .path = "/v1/jobs/{job_id}/cancel", .op = "job_cancel", .perm = PERM_JOB_CANCEL, .handler = cancel, .in = &job_ref_schema,

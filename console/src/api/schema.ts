@@ -1588,6 +1588,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/jobs/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many jobs there are of each state
+         * @description Needs the permission job:read.
+         */
+        get: operations["job_counts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jobs/{job_id}/events": {
         parameters: {
             query?: never;
@@ -5644,6 +5664,53 @@ export interface components {
             detail?: string;
             /** @description Where */
             pointer?: string;
+        };
+        /** @description How many jobs there are */
+        job_counts: {
+            /** @description Every state, in the order of a job's life */
+            states: components["schemas"]["job_count"][];
+            /** @description The same, summed by group */
+            groups: components["schemas"]["job_group_count"][];
+            /**
+             * Format: int64
+             * @description An ended state is counted up to so many; with a filter, among so many of the newest ended jobs
+             */
+            cap: number;
+        };
+        /** @description How many jobs are in a state */
+        job_count: {
+            /**
+             * @description The state
+             * @enum {string}
+             */
+            state: "PENDING" | "HELD" | "ADMITTED" | "STARTING" | "RUNNING" | "COMPLETING" | "SUSPENDED" | "PREEMPTING" | "COMPLETED" | "FAILED" | "CANCELLED" | "TIMEOUT" | "DEADLINE" | "OUT_OF_MEMORY" | "NODE_FAIL" | "PREEMPTED" | "REJECTED";
+            /**
+             * @description Its group
+             * @enum {string}
+             */
+            group: "waiting" | "running" | "done" | "failed";
+            /**
+             * Format: int64
+             * @description Jobs in it
+             */
+            jobs: number;
+            /** @description false: there are at least so many; states of live jobs are always exact */
+            is_exact: boolean;
+        };
+        /** @description How many jobs are in the states of a group */
+        job_group_count: {
+            /**
+             * @description The group
+             * @enum {string}
+             */
+            group: "waiting" | "running" | "done" | "failed";
+            /**
+             * Format: int64
+             * @description Jobs in it
+             */
+            jobs: number;
+            /** @description false: there are at least so many */
+            is_exact: boolean;
         };
         /** @description A transition of a job */
         job_event: {
@@ -15742,10 +15809,24 @@ export interface operations {
                 page_token?: string;
                 /** @description Only jobs in this state */
                 state?: "PENDING" | "HELD" | "ADMITTED" | "STARTING" | "RUNNING" | "COMPLETING" | "SUSPENDED" | "PREEMPTING" | "COMPLETED" | "FAILED" | "CANCELLED" | "TIMEOUT" | "DEADLINE" | "OUT_OF_MEMORY" | "NODE_FAIL" | "PREEMPTED" | "REJECTED";
+                /** @description Only jobs in the states of this group */
+                group?: "waiting" | "running" | "done" | "failed";
                 /** @description Only jobs of this kind */
                 kind?: "noop" | "train" | "serve";
                 /** @description Only jobs of this project */
                 project_id?: string;
+                /** @description Only jobs that this user submitted */
+                created_by?: string;
+                /** @description Only jobs that are pinned to this zone */
+                zone?: string;
+                /** @description Only jobs of this pool */
+                pool?: string;
+                /** @description Only jobs whose name contains this, in any case */
+                q?: string;
+                /** @description Only jobs submitted at this time or later */
+                submitted_after?: string;
+                /** @description Only jobs submitted before this time */
+                submitted_before?: string;
             };
             header?: never;
             path?: never;
@@ -16168,6 +16249,88 @@ export interface operations {
             };
             /** @description The state does not allow it, or the Idempotency-Key is in use */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Too many calls */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description A part that Falaj needs cannot be reached; Retry-After says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+        };
+    };
+    job_counts: {
+        parameters: {
+            query?: {
+                /** @description Only jobs of this kind */
+                kind?: "noop" | "train" | "serve";
+                /** @description Only jobs of this project */
+                project_id?: string;
+                /** @description Only jobs that this user submitted */
+                created_by?: string;
+                /** @description Only jobs that are pinned to this zone */
+                zone?: string;
+                /** @description Only jobs of this pool */
+                pool?: string;
+                /** @description Only jobs whose name contains this, in any case */
+                q?: string;
+                /** @description Only jobs submitted at this time or later */
+                submitted_after?: string;
+                /** @description Only jobs submitted before this time */
+                submitted_before?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many jobs there are of each state */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["job_counts"];
+                };
+            };
+            /** @description The request is not acceptable; `code` says why */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller is not known */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller may not do this */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
