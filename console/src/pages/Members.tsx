@@ -27,6 +27,7 @@ function Why() {
       <CardBody>
         <div className="split">
           <ApiForm
+            casual
             submit={t('members.ask')}
             fields={[
               {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // dialogs.tsx - a form in a dialog; and the dialog of acts that cannot be taken back, which wants the name typed.
 import { Alert, Button, ClipboardCopy, Modal, ModalBody, ModalHeader } from '@patternfly/react-core';
-import { useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { Lock } from './conflict.tsx';
 import { ApiForm, type Field, type Values } from './form.tsx';
+import { AskToLeave } from './unsaved.tsx';
 
 interface FormDialog {
   label: string;
@@ -11,12 +13,16 @@ interface FormDialog {
   fields: readonly Field[];
   initial?: Values;
   submit?: string;
-  onSubmit: (v: Values) => Promise<void>;
+  onSubmit: (v: Values, tag: string) => Promise<void>;
   variant?: 'primary' | 'secondary' | 'link';
   lead?: ReactNode;
+  lock?: Lock;
 }
 
-export function FormButton({ label, title, fields, initial, submit, onSubmit, variant = 'primary', lead }: FormDialog) {
+export function FormButton(props: FormDialog) {
+  const { label, title, fields, initial, submit, onSubmit, variant = 'primary', lead, lock } = props;
+  const dirty = useRef(false);
+  const [asking, setAsking] = useState(false);
   const [open, setOpen] = useState(false);
   return (
     <>
@@ -24,17 +30,33 @@ export function FormButton({ label, title, fields, initial, submit, onSubmit, va
         {label}
       </Button>
       {open && (
-        <Modal isOpen variant="small" onClose={() => setOpen(false)} aria-labelledby="dialog-title">
+        <Modal
+          isOpen
+          variant="small"
+          onClose={() => (dirty.current ? setAsking(true) : setOpen(false))}
+          aria-labelledby="dialog-title"
+        >
           <ModalHeader title={title} labelId="dialog-title" />
           <ModalBody>
+            {asking && (
+              <AskToLeave
+                stay={() => setAsking(false)}
+                leave={() => {
+                  setAsking(false);
+                  setOpen(false);
+                }}
+              />
+            )}
             {lead}
             <ApiForm
               fields={fields}
               {...(initial ? { initial } : {})}
               submit={submit ?? label}
+              {...(lock ? { lock } : {})}
+              onDirty={(is) => void (dirty.current = is)}
               onCancel={() => setOpen(false)}
-              onSubmit={async (v) => {
-                await onSubmit(v);
+              onSubmit={async (v, tag) => {
+                await onSubmit(v, tag);
                 setOpen(false);
               }}
             />
@@ -91,6 +113,7 @@ export function TypedConfirm({ label, title, name, effect, reason, onConfirm, va
               fields={fields}
               submit={label}
               danger
+              casual
               onCancel={() => setOpen(false)}
               onSubmit={async (v) => {
                 await onConfirm(String(v['reason'] ?? ''));

@@ -17,12 +17,17 @@ import {
   TextArea,
   TextInput,
 } from '@patternfly/react-core';
-import { useState, type ReactNode } from 'react';
+import { useRouter } from '@tanstack/react-router';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { Controller, useForm, type FieldErrors, type UseFormReturn } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
 import { z } from 'zod/mini';
+import { getJson } from '../api/client.ts';
 import { placeFaults, Problem, type FieldFault } from '../api/problem.ts';
+import { asText } from '../lib/diff.ts';
+import { Conflict, tagOf, type Lock } from './conflict.tsx';
 import { ServerWords, useProblemText } from './states.tsx';
+import { Unsaved } from './unsaved.tsx';
 
 export interface Field {
   name: string;
@@ -80,16 +85,38 @@ interface Props {
   initial?: Values;
   submit: string;
   danger?: boolean;
-  onSubmit: (values: Values) => Promise<void>;
+  /** tag: for If-Match, where the form has a lock. */
+  onSubmit: (values: Values, tag: string) => Promise<void>;
   onCancel?: () => void;
   extra?: (form: UseFormReturn<Values>) => ReactNode;
+  /** The object that is changed: who changed it meanwhile is not overwritten unseen. */
+  lock?: Lock;
+  /** A question, not a change: it may be left half filled. */
+  casual?: boolean;
+  onDirty?: (dirty: boolean) => void;
 }
 
-export function ApiForm({ fields, initial, submit, danger, onSubmit, onCancel, extra }: Props) {
+/** The values of a form from an object as the API gave it. */
+export const valuesOf = (fields: readonly Field[], from: Record<string, unknown>): Values =>
+  Object.fromEntries(
+    fields.map((f) => {
+      const v = from[f.name];
+      if (f.kind === 'check') return [f.name, v === true];
+      return [f.name, v === undefined || v === null ? '' : f.kind === 'json' ? JSON.stringify(v, null, 2) : asText(v)];
+    }),
+  );
+
+export function ApiForm(props: Props) {
+  const { fields, initial, submit, danger, onSubmit, onCancel, extra, lock, casual = false, onDirty } = props;
   const { t, i18n } = useTranslation();
   const text = useProblemText();
   const [problem, setProblem] = useState<unknown>(null);
   const [loose, setLoose] = useState<FieldFault[]>([]);
+  const [was, setWas] = useState(lock?.was);
+  const [conflict, setConflict] = useState<{ theirs: Lock['was']; values: Values } | null>(null);
+  const router = useRouter({ warn: false }) as unknown;
+  const sending = useRef(false);
+  const dirty = useRef(false);
   const form = useForm<Values>({
     defaultValues: Object.fromEntries(
       fields.map((f) => [
@@ -107,12 +134,29 @@ export function ApiForm({ fields, initial, submit, danger, onSubmit, onCancel, e
     },
   });
   const errors = form.formState.errors;
+  const isDirty = form.formState.isDirty;
+  dirty.current = isDirty && !casual && !sending.current;
+  useEffect(() => onDirty?.(isDirty && !casual), [isDirty, casual, onDirty]);
+  const send = async (values: Values, tag: string): Promise<void> => {
+    sending.current = true;
+    dirty.current = false;
+    try {
+      await onSubmit(values, tag);
+      form.reset(values, { keepValues: true });
+    } finally {
+      sending.current = false;
+    }
+  };
   const go = form.handleSubmit(async (values) => {
     setProblem(null);
     try {
-      await onSubmit(values);
+      await send(values, was ? tagOf(was) : '');
     } catch (p) {
       if (!(p instanceof Problem)) throw p;
+      if (p.status === 412 && lock) {
+        const theirs = await (lock.read ?? (() => getJson<Lock['was']>(lock.path)))().catch(() => null);
+        if (theirs) return setConflict({ theirs, values });
+      }
       setLoose(
         placeFaults(
           p,
@@ -122,6 +166,7 @@ export function ApiForm({ fields, initial, submit, danger, onSubmit, onCancel, e
       );
       setProblem(p);
     }
+    return undefined;
   });
   const words = (f: Field): ReactNode => {
     const e = errors[f.name];
@@ -225,6 +270,25 @@ export function ApiForm({ fields, initial, submit, danger, onSubmit, onCancel, e
         );
       })}
       {extra?.(form)}
+      {router !== null && router !== undefined && !casual && <Unsaved dirty={dirty} />}
+      {conflict && was && (
+        <Conflict
+          fields={fields}
+          was={was}
+          mine={bodyOf(fields, conflict.values)}
+          theirs={conflict.theirs}
+          close={() => setConflict(null)}
+          reload={() => {
+            form.reset(valuesOf(fields, conflict.theirs));
+            setWas(conflict.theirs);
+            setConflict(null);
+          }}
+          overwrite={async () => {
+            await send(conflict.values, tagOf(conflict.theirs));
+            setConflict(null);
+          }}
+        />
+      )}
       <ActionGroup>
         <Button
           type="submit"

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// conflict.tsx - somebody changed it meanwhile (412): what was, what is now, what was wanted; and the choice between the two.
+import { Alert, Button, Label, Modal, ModalBody, ModalFooter, ModalHeader } from '@patternfly/react-core';
+import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { differences } from '../lib/diff.ts';
+import { ServerWords, useProblemText } from './states.tsx';
+
+/** What a form was filled from. `version` makes its tag; `path` is where it is read again, unless `read` does that. */
+export interface Lock {
+  path: string;
+  was: { version: number } & Record<string, unknown>;
+  read?: () => Promise<{ version: number } & Record<string, unknown>>;
+}
+export const tagOf = (o: { version: number }): string => `"v${o.version}"`;
+
+interface Props {
+  fields: readonly { name: string; label: string }[];
+  was: Record<string, unknown>;
+  mine: Record<string, unknown>;
+  theirs: Record<string, unknown>;
+  reload: () => void;
+  overwrite: () => Promise<void>;
+  close: () => void;
+}
+
+export function Conflict({ fields, was, mine, theirs, reload, overwrite, close }: Props) {
+  const { t } = useTranslation();
+  const text = useProblemText();
+  const [sending, setSending] = useState(false);
+  const [problem, setProblem] = useState<unknown>(null);
+  const rows = differences(fields, was, mine, theirs);
+  const send = async (): Promise<void> => {
+    setSending(true);
+    setProblem(null);
+    try {
+      await overwrite();
+    } catch (p) {
+      setProblem(p);
+      setSending(false);
+    }
+  };
+  return (
+    <Modal isOpen variant="medium" onClose={close} aria-labelledby="conflict-title" className="conflict">
+      <ModalHeader
+        title={t('conflict.title')}
+        labelId="conflict-title"
+        titleIconVariant="warning"
+        description={t('conflict.body')}
+      />
+      <ModalBody>
+        {problem !== null && (
+          <Alert isInline variant="danger" title={text(problem)}>
+            <ServerWords problem={problem} />
+          </Alert>
+        )}
+        {rows.length === 0 ? (
+          <p>{t('conflict.none')}</p>
+        ) : (
+          <Table variant="compact" aria-label={t('conflict.title')} gridBreakPoint="grid-md">
+            <Thead>
+              <Tr>
+                <Th>{t('conflict.field')}</Th>
+                <Th>{t('conflict.was')}</Th>
+                <Th>{t('conflict.theirs')}</Th>
+                <Th>{t('conflict.mine')}</Th>
+                <Th screenReaderText={t('conflict.by')} />
+              </Tr>
+            </Thead>
+            <Tbody>
+              {rows.map((r) => (
+                <Tr key={r.name}>
+                  <Td dataLabel={t('conflict.field')}>{r.label}</Td>
+                  {(['was', 'theirs', 'mine'] as const).map((k) => (
+                    <Td key={k} dataLabel={t(`conflict.${k}`)}>
+                      <bdi className={k === 'was' || r[k] === r.was ? 'name' : 'name changed'}>
+                        {r[k] === '' ? t('conflict.nothing') : r[k]}
+                      </bdi>
+                    </Td>
+                  ))}
+                  <Td dataLabel={t('conflict.by')}>
+                    {r.by === 'both' && (
+                      <Label isCompact color="orange">
+                        {t('conflict.both')}
+                      </Label>
+                    )}
+                  </Td>
+                </Tr>
+              ))}
+            </Tbody>
+          </Table>
+        )}
+      </ModalBody>
+      <ModalFooter>
+        <Button onClick={reload}>{t('conflict.reload')}</Button>
+        <Button variant="secondary" isDanger isLoading={sending} isDisabled={sending} onClick={() => void send()}>
+          {t('conflict.overwrite')}
+        </Button>
+        <Button variant="link" onClick={close}>
+          {t('conflict.back')}
+        </Button>
+      </ModalFooter>
+    </Modal>
+  );
+}
