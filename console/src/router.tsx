@@ -28,7 +28,7 @@ const page = (path: string, load: () => Promise<Record<string, unknown>>, name: 
 const routes = [
   page('/', () => import('./pages/Overview.tsx'), 'Overview'),
   page('/jobs', () => import('./pages/Jobs.tsx'), 'Jobs'),
-  page('/jobs/new', () => import('./pages/Submit.tsx'), 'Submit'),
+  page('/jobs/new', () => import('./pages/submit/Submit.tsx'), 'Submit'),
   page('/jobs/$id', () => import('./pages/Job.tsx'), 'JobDetail'),
   page('/datasets', () => import('./pages/Datasets.tsx'), 'Datasets'),
   page('/datasets/$id', () => import('./pages/Datasets.tsx'), 'DatasetDetail'),

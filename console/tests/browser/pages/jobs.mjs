@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// jobs.mjs - the list of jobs, one job and its parts, a new one.
+// jobs.mjs - the list of jobs, one job and its parts.
 export default [
   { name: 'jobs', path: '/jobs', as: 'engineer' },
-  { name: 'submit', path: '/jobs/new', as: 'engineer' },
   { name: 'job', path: (ids) => `/jobs/${ids.job}`, as: 'engineer' },
   {
     name: 'job-metrics',

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// jobcall.ts - the same request as a command line, as curl and as a file: what stands there runs as it is.
+import { fieldsOf, kindOf, showField, valueAt, type Json } from './jobrequest.ts';
+
+export const quoted = (s: string): string => `'${s.replaceAll("'", "'\\''")}'`;
+const word = (s: string): string => (/^[\w.,:@/-]+$/.test(s) && !s.startsWith('-') ? s : quoted(s));
+/** A value that begins with a hyphen is not read as a flag when it is joined to its own. */
+const flag = (name: string, value: string): string =>
+  /^-[\d.]+$/.test(value) ? `--${name}=${value}` : `--${name} ${word(value)}`;
+
+/** Flags where every member has one; the whole spec where one of its members has none; a file on standard input for the rest. */
+export function cliOf(request: Json): string {
+  const kind = kindOf(request);
+  const name = showField(request['name']);
+  const set = fieldsOf(kind).filter((f) => {
+    const v = valueAt(request, f.path);
+    return v !== undefined && v !== null && v !== '';
+  });
+  const known = new Set([...set.map((f) => f.path), 'spec', 'spec.label_column', 'spec.classes']);
+  const names = [...Object.keys(request), ...Object.keys((request['spec'] ?? {}) as Json).map((k) => `spec.${k}`)];
+  const isForeign = names.some((n) => !known.has(n) && valueAt(request, n) !== '');
+  const needsFile = set.some((f) => !f.path.startsWith('spec.') && f.path !== 'name' && f.flag === undefined);
+  if (isForeign || needsFile || name.startsWith('-'))
+    return `falaj job submit --file - <<'JSON'\n${JSON.stringify(request)}\nJSON`;
+  const outer = set.filter((f) => !f.path.startsWith('spec.') && f.flag !== undefined && f.path !== 'kind');
+  const inner = set.filter((f) => f.path.startsWith('spec.'));
+  // A spec's defaults are the same on the command line and in the API, but an empty list of layers has no flag.
+  const isPlain =
+    kind === 'train' && inner.every((f) => f.flag !== undefined && showField(valueAt(request, f.path)) !== '');
+  const parts = [
+    `falaj job submit ${word(name === '' ? 'NAME' : name)}`,
+    ...(kind === 'train' ? [] : [`--kind ${kind}`]),
+    ...(isPlain
+      ? inner.map((f) => flag(f.flag!, showField(valueAt(request, f.path))))
+      : [`--spec ${quoted(JSON.stringify(request['spec'] ?? {}))}`]),
+    ...outer.map((f) => flag(f.flag!, showField(valueAt(request, f.path)))),
+  ];
+  return parts.join(' ');
+}
+/** key: of this request, so that the line run twice makes one job. */
+export function curlOf(request: Json, base: string, key: string): string {
+  return [
+    'curl -sS --fail-with-body',
+    '-H "Authorization: Bearer $FALAJ_TOKEN"',
+    `-H 'Idempotency-Key: ${key}'`,
+    "-H 'Content-Type: application/json'",
+    `-d ${quoted(JSON.stringify(request))}`,
+    `'${base}/v1/jobs'`,
+  ].join(' ');
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Form.tsx - the request as a form, in the groups of its table; the zones that are not offered stand below with the reason.
+import { ExpandableSection, FormSection } from '@patternfly/react-core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Page, Schemas } from '../../api/client.ts';
+import { useGet } from '../../api/hooks.ts';
+import { fieldsOf, kindOf, showField, valueAt, type Group, type JobField } from '../../lib/jobrequest.ts';
+import { number } from '../../lib/format.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Code } from '../../ui/bits.tsx';
+import type { Draft } from './draft.ts';
+import { Field, type Option } from './Field.tsx';
+import { usePlaces } from './places.ts';
+
+interface Props {
+  draft: Draft;
+  sets: Schemas['dataset'][];
+  eager: boolean;
+}
+
+export function RequestForm({ draft, sets, eager }: Props) {
+  const { t, i18n } = useTranslation();
+  const { can } = useSession();
+  const kind = kindOf(draft.request);
+  const setId = showField(valueAt(draft.request, 'spec.dataset_id'));
+  const set = sets.find((d) => d.dataset_id === setId);
+  const versions = useGet<Page<Schemas['dataset_version']>>(
+    `/v1/datasets/${encodeURIComponent(setId)}/versions`,
+    { page_size: 200 },
+    { enabled: set !== undefined && set.latest_version > 0 },
+  );
+  const projects = useGet<Page<Schemas['project']>>(
+    '/v1/projects',
+    { page_size: 200, state: 'ACTIVE' },
+    { enabled: can('project:read') },
+  );
+  const wanted = Number(valueAt(draft.request, 'spec.dataset_version') ?? 0);
+  const version = versions.data?.data.find((v) => (wanted > 0 ? v.version === wanted : true));
+  const dataClass = kind === 'train' && set ? set.data_class! : 'internal';
+  const places = usePlaces(dataClass, kind === 'train' ? version?.zone : undefined);
+  const refused = places.verdicts.filter((p) => !p.allowed);
+
+  const optionsOf = (f: JobField): Option[] | undefined => {
+    if (f.kind === 'dataset')
+      return [
+        { value: '', label: t('submit.pickData') },
+        ...sets.map((d) => ({
+          value: d.dataset_id!,
+          label:
+            d.latest_version > 0
+              ? t('submit.dataOption', { name: d.name, what: t(`class.${d.data_class!}`) })
+              : t('submit.dataEmpty', { name: d.name }),
+          isDisabled: d.latest_version === 0,
+        })),
+      ];
+    if (f.kind === 'version')
+      return [
+        { value: '', label: t('submit.latest') },
+        ...(versions.data?.data ?? []).map((v) => ({
+          value: String(v.version),
+          label: t('submit.versionOption', {
+            n: number(v.version),
+            count: v.row_count,
+            rows: number(v.row_count),
+            zone: v.zone,
+          }),
+        })),
+      ];
+    if (f.kind === 'zone')
+      return [
+        { value: '', label: kind === 'train' ? t('submit.anyZone') : t('submit.anyAllowed') },
+        ...places.verdicts
+          .filter((p) => p.allowed)
+          .map((p) => ({
+            value: p.zone,
+            label:
+              kind !== 'train' || version === undefined
+                ? p.zone
+                : p.zone === version.zone
+                  ? t('submit.zoneHere', { zone: p.zone })
+                  : t('submit.zoneCopy', { zone: p.zone }),
+          })),
+      ];
+    if (f.kind === 'project')
+      return [
+        { value: '', label: t('submit.noProject') },
+        ...(projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: p.display_name || p.name! })),
+      ];
+    return undefined;
+  };
+  const why = refused.length > 0 && (
+    <div className="zone-why">
+      <p>{t('submit.zonesNot')}</p>
+      <ul className="plain-list">
+        {refused.map((p) => (
+          <li key={p.zone}>
+            <Code>{p.zone}</Code> · {i18n.exists(`submit.r_${p.rule}`) ? t(`submit.r_${p.rule}`) : ''}{' '}
+            <bdi lang="en" dir="ltr" className="lead">
+              {p.text}
+            </bdi>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+  const group = (name: Group) => (
+    <div className="grid2">
+      {fieldsOf(kind)
+        .filter((f) => f.group === name)
+        .filter((f) => f.kind !== 'project' || (projects.data?.data.length ?? 0) > 0 || draft.shown(f) !== '')
+        .map((f) => {
+          const options = optionsOf(f);
+          return (
+            <Field
+              key={f.path}
+              field={f}
+              draft={draft}
+              eager={eager}
+              {...(options ? { options } : {})}
+              {...(f.kind === 'zone' ? { below: why } : {})}
+            />
+          );
+        })}
+    </div>
+  );
+  return (
+    <>
+      <FormSection title={t('submit.g_what')} titleElement="h2">
+        {group('what')}
+      </FormSection>
+      <FormSection title={t(kind === 'train' ? 'submit.g_training' : 'submit.g_drill')} titleElement="h2">
+        {group('training')}
+        {kind === 'train' && <More draft={draft}>{group('more')}</More>}
+      </FormSection>
+      <FormSection title={t('submit.g_where')} titleElement="h2">
+        {group('where')}
+      </FormSection>
+      <FormSection title={t('submit.g_limits')} titleElement="h2">
+        {group('limits')}
+      </FormSection>
+    </>
+  );
+}
+
+/** Folded while nothing in it is wrong: a fault must not hide. */
+function More({ draft, children }: { draft: Draft; children: React.ReactNode }) {
+  const { t } = useTranslation();
+  const [open, setOpen] = useState(false);
+  const paths = new Set(
+    fieldsOf('train')
+      .filter((f) => f.group === 'more')
+      .map((f) => f.path),
+  );
+  const isBad = draft.faults.some((f) => paths.has(f.path.slice(0, 2).join('.')));
+  return (
+    <ExpandableSection toggleText={t('submit.more')} isExpanded={open || isBad} onToggle={(_e, on) => setOpen(on)}>
+      {children}
+    </ExpandableSection>
+  );
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Submit.tsx - a job from a form and from YAML at once, begun from a template or from a former job (?from=job_…, ?dataset=dst_…).
+import {
+  ActionGroup,
+  Button,
+  Form,
+  FormGroup,
+  FormSelect,
+  FormSelectOption,
+  FormSelectOptionGroup,
+} from '@patternfly/react-core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { change, getJson, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { useForget, useGet } from '../../api/hooks.ts';
+import { placeFaults, Problem, type FieldFault } from '../../api/problem.ts';
+import { cliOf } from '../../lib/jobcall.ts';
+import { fieldsOf, JOB_FIELDS, kindOf, type Json } from '../../lib/jobrequest.ts';
+import type { Search } from '../../lib/search.ts';
+import { requestOf, TEMPLATES, withDataset } from '../../lib/templates.ts';
+import { useSession } from '../../shell/session.tsx';
+import { shortId, To } from '../../ui/bits.tsx';
+import { Note } from '../../ui/note.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Answer, Empty, ServerWords, useProblemText } from '../../ui/states.tsx';
+import { Calls } from './Calls.tsx';
+import { useDraft } from './draft.ts';
+import { fieldId } from './Field.tsx';
+import { RequestForm } from './Form.tsx';
+import { Yaml } from './Yaml.tsx';
+
+const FORMER = 20;
+
+function Begin({ sets, begin }: { sets: Schemas['dataset'][]; begin: (request: Json) => void }) {
+  const { t } = useTranslation();
+  const { me, can } = useSession();
+  const text = useProblemText();
+  const [picked, setPicked] = useState('');
+  const [problem, setProblem] = useState<unknown>(null);
+  const jobs = useGet<ListOf<Schemas['job']>>('/v1/jobs', { page_size: FORMER }, { enabled: can('job:read') });
+  const usual = sets.find((d) => d.latest_version > 0)?.dataset_id;
+  const take = async (value: string): Promise<void> => {
+    setPicked(value);
+    setProblem(null);
+    const template = TEMPLATES.find((x) => x.key === value);
+    if (template) return begin(withDataset(template.request, usual));
+    if (value === '') return undefined;
+    try {
+      begin(requestOf(await getJson<Schemas['job']>(`/v1/jobs/${encodeURIComponent(value)}`), me.home_zone!));
+    } catch (p) {
+      setProblem(p);
+    }
+    return undefined;
+  };
+  return (
+    <div className="submit-bar">
+      <FormGroup label={t('submit.begin')} fieldId="f-begin">
+        <FormSelect id="f-begin" value={picked} onChange={(_e, v) => void take(v)}>
+          <FormSelectOption value="" label={t('submit.beginHere')} />
+          <FormSelectOptionGroup label={t('submit.templates')}>
+            {TEMPLATES.map((x) => (
+              <FormSelectOption key={x.key} value={x.key} label={t(x.key)} />
+            ))}
+          </FormSelectOptionGroup>
+          <FormSelectOptionGroup label={t('submit.former')}>
+            {(jobs.data?.data ?? [])
+              .filter((j) => j.kind !== 'serve')
+              .map((j) => (
+                <FormSelectOption key={j.job_id} value={j.job_id} label={`${j.name!} · ${shortId(j.job_id)}`} />
+              ))}
+          </FormSelectOptionGroup>
+        </FormSelect>
+      </FormGroup>
+      {problem !== null && <Note variant="danger" title={text(problem)} />}
+    </div>
+  );
+}
+
+function Editor({ sets, first }: { sets: Schemas['dataset'][]; first: Json }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const forget = useForget();
+  const text = useProblemText();
+  const draft = useDraft(first);
+  const [eager, setEager] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<unknown>(null);
+  const [loose, setLoose] = useState<FieldFault[]>([]);
+
+  const focusFirst = (paths: string[]): void => {
+    const at = fieldsOf(kindOf(draft.request)).find((f) =>
+      paths.some((p) => p === f.path || p.startsWith(`${f.path}.`)),
+    );
+    document.getElementById(at ? fieldId(at) : 'yaml')?.focus();
+  };
+  const send = async (): Promise<void> => {
+    setEager(true);
+    setProblem(null);
+    setLoose([]);
+    if (draft.syntax.length > 0) return document.getElementById('yaml')?.focus();
+    const own = draft.faults.filter((f) => f.words === undefined);
+    if (own.length > 0) return focusFirst(own.map((f) => f.path.join('.')));
+    setBusy(true);
+    try {
+      const made = await change<Schemas['job']>('POST', '/v1/jobs', draft.request);
+      await forget('/v1/jobs');
+      await navigate({ to: `/jobs/${made.job_id!}` });
+    } catch (p) {
+      setProblem(p);
+      if (p instanceof Problem) {
+        const placed: FieldFault[] = [];
+        setLoose(
+          placeFaults(
+            p,
+            JOB_FIELDS.map((f) => f.path),
+            (path, fault) => placed.push({ ...fault, path }),
+          ),
+        );
+        draft.refuse(placed);
+        if (placed.length > 0) focusFirst(placed.map((f) => f.path));
+      }
+    } finally {
+      setBusy(false);
+    }
+    return undefined;
+  };
+  return (
+    <>
+      <Begin sets={sets} begin={draft.begin} />
+      <div className="submit">
+        <Form
+          noValidate
+          aria-label={t('submit.title')}
+          onSubmit={(e) => {
+            e.preventDefault();
+            void send();
+          }}
+        >
+          <RequestForm draft={draft} sets={sets} eager={eager} />
+          {problem !== null && (
+            <Note variant="danger" title={text(problem)}>
+              {(loose.length > 0 || !(problem instanceof Problem) || problem.fields.length === 0) && (
+                <ServerWords problem={problem} />
+              )}
+            </Note>
+          )}
+          <ActionGroup>
+            <Button type="submit" isLoading={busy} isDisabled={busy} spinnerAriaValueText={t('state.loading')}>
+              {t('submit.go')}
+            </Button>
+            <Button
+              variant="link"
+              component={(p: object) => (
+                <To {...p} to="/jobs">
+                  {t('act.cancel')}
+                </To>
+              )}
+            />
+          </ActionGroup>
+        </Form>
+        <div>
+          <Yaml draft={draft} />
+          <Calls request={draft.request} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+export function Submit() {
+  const { t } = useTranslation();
+  const { me } = useSession();
+  const search = useSearch({ strict: false }) as Search;
+  const from = search['from'];
+  const sets = useGet<ListOf<Schemas['dataset']>>('/v1/datasets', { page_size: 200 });
+  const old = useGet<Schemas['job']>(`/v1/jobs/${encodeURIComponent(from ?? '')}`, {}, { enabled: from !== undefined });
+  const start = (list: Schemas['dataset'][]): Json => {
+    const usual = list.find((d) => d.dataset_id === search['dataset']) ?? list.find((d) => d.latest_version > 0);
+    return withDataset(TEMPLATES[0]!.request, usual?.dataset_id);
+  };
+  return (
+    <Page
+      name={t('submit.title')}
+      title={t('submit.title')}
+      crumbs={[[t('nav.jobs'), '/jobs']]}
+      api={['POST /v1/jobs']}
+      cli={[
+        cliOf({ name: 'NAME', kind: 'train', spec: { dataset_id: 'DATASET' } }),
+        'falaj job submit --file request.json',
+      ]}
+    >
+      <Answer of={sets}>
+        {(page) =>
+          page.data.length === 0 && from === undefined ? (
+            <Empty
+              title={t('datasets.empty')}
+              body={t('submit.needData')}
+              action={<To to="/datasets">{t('nav.datasets')}</To>}
+              cli="falaj dataset create NAME --label label --classes 10"
+            />
+          ) : from === undefined ? (
+            <Editor sets={page.data} first={start(page.data)} />
+          ) : (
+            <Answer of={old}>
+              {(j) => <Editor key={j.job_id} sets={page.data} first={requestOf(j, me.home_zone!)} />}
+            </Answer>
+          )
+        }
+      </Answer>
+    </Page>
+  );
+}
