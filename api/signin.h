@@ -27,6 +27,8 @@ extern const struct schema session_out_schema;
 
 /* The rate of tries of the caller's address. */
 enum errc signin_address(struct work *w, struct err *e) MUST_CHECK;
+/* The same rate for what a login page asks beforehand, counted apart: looking takes no try away. */
+enum errc signin_look(struct work *w, struct err *e) MUST_CHECK;
 enum errc signin_begin(struct work *w, struct uuid tenant_id, struct err *e) MUST_CHECK;
 enum errc signin_commit(struct work *w, struct err *e) MUST_CHECK;
 /* Counts a try in a transaction of its own in tenant's scope; refused: RATE, with an audit event. */

@@ -76,7 +76,7 @@ static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 #define KEY_VERSION_COLUMNS "key_version:VERSION state:STATE origin:ORIGIN tier:TIER root_version:ROOT data_keys:DATA_KEYS +wraps:WRAPS created_at:CREATED destroy_after:DESTROY_AFTER"
 #define REWRAP_COLUMNS "rewrap_id:ID kind:KIND to_version:TO state:STATE done:DONE total:TOTAL failed:FAILED started_at:STARTED"
 #define KEY_APPROVAL_COLUMNS "approval_id:ID kind:KIND subject:SUBJECT state:STATE given:GIVEN needed:NEEDED expires_at:EXPIRES"
-#define NODE_COLUMNS "node_id:ID name:NAME zone:ZONE pool:POOL state:STATE slots:SLOTS +gpus:GPUS +backend:BACKEND +version:VERSION +reason:REASON +cert_ends_at:CERTIFICATE last_seen_at:SEEN"
+#define NODE_COLUMNS "node_id:ID name:NAME zone:ZONE pool:POOL state:STATE slots:SLOTS used_slots:USED running:RUNNING +gpus:GPUS +used_gpus:GPUS_USED +backend:BACKEND +version:VERSION +reason:REASON +cert_ends_at:CERTIFICATE last_seen_at:SEEN"
 #define RULE_COLUMNS "rule_id:ID place:PLACE project_id:PROJECT queue:QUEUE resource:RESOURCE flavor:FLAVOR zone:ZONE nominal:NOMINAL used:USED weight:WEIGHT"
 #define RULE_FLAGS \
     { "borrowing-limit", 0, "N", "Most it may take of what others do not use (no limit)", NULL }, \
@@ -240,7 +240,7 @@ const struct command command_table[] = {
     { "user", "create", "NAME", 1, 1, FLAGS({ "kind", 0, "KIND", "What it is", "person|service" }, { "roles", 0, "A,B", "Roles to begin with", NULL }), run_rest, "Create a user", NULL, 0, NULL,
       "POST", "/v1/users", NULL, "name=@0 kind=kind *roles=roles", "user_id:ID name:NAME kind:KIND" },
     { "user", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List users", NULL, CMD_LIST, NULL, "GET", "/v1/users", NULL, NULL,
-      "user_id:ID name:NAME kind:KIND state:STATE roles:ROLES" },
+      "user_id:ID name:NAME kind:KIND state:STATE roles:ROLES has_second_factor:FACTOR last_seen_at:SEEN" },
     { "role", "grant", "USER ROLE", 2, 2, NULL, run_rest, "Grant a role to a user", "USER is an id (usr_…).", 0, NULL, "POST", "/v1/role-bindings", NULL, "user_id=@0 role=@1",
       "binding_id:ID user_id:USER role:ROLE" },
     { "role", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List who has which role", NULL, CMD_LIST, NULL, "GET", "/v1/role-bindings", NULL, NULL,
@@ -356,6 +356,9 @@ const struct command command_table[] = {
             { "state", 0, "STATE", "Only in this state", "READY|DRAINING|QUARANTINED|LOST" }, { "sort", 0, "ORDER", "Newest first, or by name", "-created_at|name" }),
       run_rest, "List worker machines", NULL, CMD_LIST, NULL, "GET", "/v1/nodes", "zone=zone pool=pool state=state sort=sort", NULL, NODE_COLUMNS },
     { "node", "get", "NODE", 1, 1, NULL, run_rest, "Show one worker machine", NULL, 0, &node_noun, "GET", "/v1/nodes/{0}", NULL, NULL, NODE_COLUMNS },
+    { "node", "work", "NODE", 1, 1, FLAGS(LIMIT_FLAG), run_rest, "Show what a worker machine has to do now", "Ids, sizes and times: no name or data of a tenant.", CMD_LIST, &node_noun,
+      "GET", "/v1/nodes/{0}/work", NULL, NULL,
+      "attempt_id:ID job_id:JOB +tenant_id:TENANT kind:KIND state:STATE slots:SLOTS +gpus:GPUS +leased_at:LEASED started_at:STARTED" },
     { "node", "drain", "NODE", 1, 1, FLAGS(REASON_FLAG), run_rest, "No new leases; what runs may end", NULL, 0, &node_noun, "POST", "/v1/nodes/{0}/drain", NULL, "reason=reason",
       NODE_MOVED_COLUMNS },
     { "node", "undrain", "NODE", 1, 1, FLAGS(REASON_FLAG), run_rest, "Leases again for a drained machine", NULL, 0, &node_noun, "POST", "/v1/nodes/{0}/undrain", NULL, "reason=reason",

@@ -69,6 +69,11 @@ enum errc node_list(struct work *w, const struct node_filter *filter, struct str
     return node_repo_list(w->tx, filter, position, limit, ret, e);
 }
 
+enum errc node_work_list(struct work *w, struct uuid node_id, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
+{
+    return node_repo_work(w->tx, node_id, position, limit, ret, e);
+}
+
 enum errc node_set_flavor(struct work *w, struct uuid node_id, struct str flavor, struct node *ret, struct err *e)
 {
     bool done;

@@ -20,9 +20,11 @@ struct node {
     struct str flavor, backend, version;
     struct uuid boot_id;
     struct timestamp last_seen_at, created_at;
-    struct str reason;              /* these three: node_get and node_list */
+    struct str reason;              /* from here on: node_get and node_list */
     int64_t silent_ms;
     struct timestamp cert_ends_at;
+    bool has_used_slots, has_used_gpus, has_running;    /* in the platform's scope alone */
+    int64_t used_slots, used_gpus, running;
 };
 extern const struct schema node_schema;
 
@@ -46,6 +48,16 @@ struct node_filter {
 };
 enum errc node_list(struct work *w, const struct node_filter *filter, struct str position, int64_t limit, struct slice *ret,
                     struct err *e) MUST_CHECK;
+/* A live attempt as the platform's staff see it: whose and how big, no names and no data. */
+struct node_work {
+    struct uuid attempt_id, job_id, tenant_id;
+    struct str kind, zone, state;
+    int64_t slots, gpus;
+    struct timestamp leased_at, started_at;
+};
+extern const struct schema node_work_schema;
+/* In the platform's scope. position: the last attempt of the page before; nil: from the start. */
+enum errc node_work_list(struct work *w, struct uuid node_id, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 /* CONFLICT while something runs there. */
 enum errc node_set_flavor(struct work *w, struct uuid node_id, struct str flavor, struct node *ret, struct err *e) MUST_CHECK;
 /* Scheduler: READY and DRAINING machines not heard of for NODE_MISSED_MAX heartbeats become LOST. */

@@ -15,7 +15,18 @@ SCHEMA_EXTERN(node, "A worker machine",
     FIELD(node, last_seen_at, 0, .doc = "When it was last heard of"), FIELD(node, created_at, 0, .doc = "When it first registered"),
     FIELD(node, reason, 0, .doc = "Why it is drained or in quarantine"),
     FIELD(node, silent_ms, 0, .doc = "Time since it was last heard of"),
-    FIELD(node, cert_ends_at, 0, .doc = "When its newest certificate of the zone's authority ends"));
+    FIELD(node, cert_ends_at, 0, .doc = "When its newest certificate of the zone's authority ends"),
+    FIELD_OPT(node, used_slots, 0, .doc = "Slots of what is leased to it now; for the platform alone"),
+    FIELD_OPT(node, used_gpus, 0, .doc = "GPUs of what is leased to it now; for the platform alone"),
+    FIELD_OPT(node, running, 0, .doc = "How many attempts are leased to it now; for the platform alone"));
+
+SCHEMA_EXTERN(node_work, "What a machine has to do: whose and how much, without names or data",
+    FIELD_ID(node_work, attempt_id, "att", 0, .doc = "The attempt"), FIELD_ID(node_work, job_id, "job", 0, .doc = "Its job"),
+    FIELD_ID(node_work, tenant_id, "tnt", 0, .doc = "Whose job it is, by id alone"),
+    FIELD(node_work, kind, 0, .doc = "noop, train or serve"), FIELD(node_work, zone, 0, .doc = "The machine's zone"),
+    FIELD(node_work, slots, 0, .doc = "Slots it takes"), FIELD(node_work, gpus, 0, .doc = "GPUs it takes"),
+    FIELD(node_work, state, 0, .doc = "LEASED, STARTING or RUNNING"), FIELD(node_work, leased_at, 0, .doc = "When the machine got it"),
+    FIELD(node_work, started_at, 0, .doc = "When it began to run; absent until then"));
 
 SCHEMA_EXTERN(node_register, "A machine that comes up",
     FIELD(node_register, name, F_REQ, .min = 1, .max = 128, .doc = "Name, as in its certificate"),
@@ -38,7 +49,9 @@ SCHEMA_OF(boot_row, "The run of an agent", FIELD(boot_row, node_id, 0, .doc = "M
 /* A tenant sees no certificates. */
 #define SEEN_COLUMNS                                                                                                         \
     ", reason, (extract(epoch FROM clock_timestamp() - last_seen_at) * 1000)::bigint AS silent_ms,\n"                       \
-    "       (SELECT max(c.ends_at) FROM node_cert c WHERE c.identity = node.identity) AS cert_ends_at"
+    "       (SELECT max(c.ends_at) FROM node_cert c WHERE c.identity = node.identity) AS cert_ends_at,\n"         \
+    "       used_slots, used_gpus, running"
+#define NODE_LOADED "node LEFT JOIN LATERAL node_load(node.node_id) ON true"
 
 /* The state of a machine that is heard again: silence does not undo what people ordered. */
 #define HEARD(n) "CASE WHEN " n "state <> 'LOST' THEN " n "state WHEN " n "is_drained THEN 'DRAINING' ELSE 'READY' END"
@@ -67,15 +80,19 @@ static const struct stmt node_beat_stmt = { .name = "node_beat", .params = "uus"
     "SELECT " NODE_COLUMNS " FROM node WHERE node_id = $1 AND boot_id = $2 AND identity = $3" };
 
 static const struct stmt node_get_stmt = { .name = "node_get", .params = "u", .row = &node_schema, .card = CARD_ONE, .sql =
-    "SELECT " NODE_COLUMNS SEEN_COLUMNS " FROM node WHERE node_id = $1" };
+    "SELECT " NODE_COLUMNS SEEN_COLUMNS " FROM " NODE_LOADED " WHERE node_id = $1" };
 
-#define NODE_FILTER " WHERE ($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR zone = $2) AND ($3::text IS NULL OR pool = $3)\n"
+/* The page first, then what it costs to look at each machine of it. */
+#define NODE_PAGE(more) \
+    "SELECT " NODE_COLUMNS SEEN_COLUMNS " FROM (SELECT " NODE_COLUMNS ", reason FROM node\n" \
+    " WHERE ($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR zone = $2) AND ($3::text IS NULL OR pool = $3)\n" more ") " NODE_LOADED
 static const struct stmt node_list_stmt = { .name = "node_list", .params = "sssui", .row = &node_schema, .card = CARD_MANY, .sql =
-    "SELECT " NODE_COLUMNS SEEN_COLUMNS " FROM node\n" NODE_FILTER
-    "   AND ($4::uuid IS NULL OR node_id < $4) ORDER BY node_id DESC LIMIT $5" };
+    NODE_PAGE("   AND ($4::uuid IS NULL OR node_id < $4) ORDER BY node_id DESC LIMIT $5") " ORDER BY node_id DESC" };
 static const struct stmt node_list_named = { .name = "node_list_named", .params = "ssssi", .row = &node_schema, .card = CARD_MANY, .sql =
-    "SELECT " NODE_COLUMNS SEEN_COLUMNS " FROM node\n" NODE_FILTER
-    "   AND ($4::text IS NULL OR identity > $4) ORDER BY identity LIMIT $5" };
+    NODE_PAGE("   AND ($4::text IS NULL OR identity > $4) ORDER BY identity LIMIT $5") " ORDER BY identity" };
+
+static const struct stmt node_work_stmt = { .name = "node_work", .params = "uui", .row = &node_work_schema, .card = CARD_MANY, .sql =
+    "SELECT attempt_id, job_id, tenant_id, kind, zone, slots, gpus, state, leased_at, started_at FROM node_work($1, $2, $3)" };
 
 static const struct stmt node_mark_lost_stmt = { .name = "node_mark_lost", .params = "i", .card = CARD_NONE, .sql =
     "UPDATE node SET state = 'LOST'\n"
@@ -86,7 +103,7 @@ SCHEMA_OF(flavor_row, "Whether it was set", FIELD(flavor_row, done, 0, .doc = "S
 static const struct stmt node_flavor_stmt = { .name = "node_flavor_set", .params = "us", .row = &flavor_row_schema, .card = CARD_ONE, .sql =
     "SELECT node_flavor_set($1, $2) AS done" };
 
-const struct stmt *const node_stmts[] = { &node_get_stmt, &node_list_stmt, &node_list_named, &node_flavor_stmt, NULL };
+const struct stmt *const node_stmts[] = { &node_get_stmt, &node_list_stmt, &node_list_named, &node_work_stmt, &node_flavor_stmt, NULL };
 const struct stmt *const node_worker_stmts[] = { &node_upsert, &node_boot, &node_live, &node_beat_stmt, NULL };
 const struct stmt *const node_scheduler_stmts[] = { &node_mark_lost_stmt, NULL };
 
@@ -147,4 +164,9 @@ enum errc node_repo_list(struct db_tx *tx, const struct node_filter *filter, str
 enum errc node_repo_mark_lost(struct db_tx *tx, int64_t silence_ms, int64_t *ret_lost, struct err *e)
 {
     return db_exec(tx, &node_mark_lost_stmt, ARGS(A_I64(silence_ms)), ret_lost, e);
+}
+
+enum errc node_repo_work(struct db_tx *tx, struct uuid node_id, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
+{
+    return db_many(tx, &node_work_stmt, ARGS(A_UUID(node_id), A_UUID_OR_NULL(position), A_I64(limit)), ret, (size_t)limit, e);
 }

@@ -52,9 +52,12 @@ static const struct stmt provider_sealed = { .name = "provider_sealed", .params 
     "SELECT sealed, zone FROM identity_provider WHERE tenant_id = $1 AND provider_id = $2" };
 static const struct stmt provider_find_stmt = { .name = "provider_find", .params = "ss", .row = &provider_place_schema, .card = CARD_MAYBE, .sql =
     "SELECT tenant_id, tenant_state, provider_id FROM provider_find($1, $2)" };
+SCHEMA_OF(provider_name, "A provider by name", FIELD(provider_name, provider_id, 0, .doc = "The provider"), FIELD(provider_name, name, 0, .doc = "Its name"));
+static const struct stmt provider_names_stmt = { .name = "provider_names", .params = "s", .row = &provider_name_schema, .card = CARD_MANY, .sql =
+    "SELECT provider_id, name FROM provider_names($1)" };
 
 const struct stmt *const identity_provider_stmts[] = { &provider_insert, &provider_get_stmt, &provider_list_stmt, &provider_update, &provider_remove,
-                                                       &provider_sealed, &provider_find_stmt, NULL };
+                                                       &provider_sealed, &provider_find_stmt, &provider_names_stmt, NULL };
 
 static void place_of(struct work *w, struct str zone, struct uuid provider_id, struct blob_head *head, struct aad *aad)
 {
@@ -189,4 +192,9 @@ enum errc provider_find(struct work *w, struct str tenant, struct str provider, 
     TRY(db_maybe(w->tx, &provider_find_stmt, ARGS(A_STR(tenant), A_STR(provider)), ret, ret_found, e));
     *ret_found = *ret_found && str_eq_c(ret->tenant_state, "ACTIVE");
     return ERR_OK;
+}
+
+enum errc provider_names(struct work *w, struct str tenant, struct slice *ret, struct err *e)
+{
+    return db_many(w->tx, &provider_names_stmt, ARGS(A_STR(tenant)), ret, PROVIDERS_SHOWN, e);
 }

@@ -57,5 +57,9 @@ enum errc provider_secret(struct work *w, struct uuid provider_id, struct str *r
 /* The active provider of that name of the tenant of that name, which is active; in the platform's scope. found false: none. */
 struct provider_place { struct uuid tenant_id; struct str tenant_state; struct uuid provider_id; };
 enum errc provider_find(struct work *w, struct str tenant, struct str provider, struct provider_place *ret, bool *ret_found, struct err *e) MUST_CHECK;
+/* Those that people of an active tenant may choose from, by name; struct provider_name. None where there is no such tenant. In the platform's scope. */
+struct provider_name { struct uuid provider_id; struct str name; };
+enum { PROVIDERS_SHOWN = 100 };
+enum errc provider_names(struct work *w, struct str tenant, struct slice *ret, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const identity_provider_stmts[];

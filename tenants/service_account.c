@@ -13,7 +13,7 @@ static const struct stmt service_is_own = { .name = "service_is_own", .params = 
     "SELECT EXISTS (SELECT FROM app_user WHERE tenant_id = $1 AND user_id = $2 AND kind = 'service' AND owner_id = $3) AS is_own" };
 static const struct stmt service_list = { .name = "service_list", .params = "uuui", .row = &app_user_schema, .card = CARD_MANY, .sql =
     "SELECT u.user_id, u.name, u.kind, u.state, (SELECT coalesce(jsonb_agg(b.role ORDER BY b.role), '[]') FROM role_binding b\n"
-    "         WHERE b.tenant_id = u.tenant_id AND b.user_id = u.user_id) AS roles, u.version, u.created_at\n"
+    "         WHERE b.tenant_id = u.tenant_id AND b.user_id = u.user_id) AS roles, u.version, u.created_at,\n" USER_SEEN_COLUMNS "\n"
     "  FROM app_user u WHERE u.tenant_id = $1 AND u.kind = 'service' AND ($2::uuid IS NULL OR u.owner_id = $2)\n"
     "   AND ($3::uuid IS NULL OR u.user_id < $3) ORDER BY u.user_id DESC LIMIT $4" };
 

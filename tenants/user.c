@@ -7,13 +7,16 @@ SCHEMA_EXTERN(app_user, "A person or a service account",
     FIELD_ID(app_user, user_id, "usr", 0, .doc = "The user"), FIELD(app_user, name, 0, .doc = "Name"),
     FIELD(app_user, kind, 0, .doc = "person or service"), FIELD(app_user, state, 0, .doc = "ACTIVE, DISABLED or DEACTIVATED"),
     FIELD(app_user, roles, 0, .doc = "Roles held, wherever"), FIELD(app_user, version, 0, .doc = "Grows with every change"),
-    FIELD(app_user, created_at, 0, .doc = "When"));
+    FIELD(app_user, created_at, 0, .doc = "When"),
+    FIELD(app_user, last_seen_at, 0, .doc = "When a session or token of this user was last used, to within a minute; absent: never"),
+    FIELD(app_user, has_second_factor, 0, .doc = "An authenticator app is set up here; a provider's own second factor is not known"));
 
 const char *const list_sort_names[] = { "-created", "created", "name", "-name", NULL };
 
 #define USER_COLUMNS                                                                                                               \
     "u.user_id, u.name, u.kind, u.state, (SELECT coalesce(jsonb_agg(DISTINCT b.role ORDER BY b.role), '[]') FROM role_binding b "  \
-    "WHERE b.tenant_id = u.tenant_id AND b.user_id = u.user_id) AS roles, u.version, u.created_at"
+    "WHERE b.tenant_id = u.tenant_id AND b.user_id = u.user_id) AS roles, u.version, u.created_at,\n"                   \
+    USER_SEEN_COLUMNS
 
 static const struct stmt user_insert = { .name = "user_insert", .params = "uuss", .card = CARD_ONE, .sql =
     "INSERT INTO app_user (tenant_id, user_id, name, kind) VALUES ($1, $2, $3, $4)" };

@@ -17,9 +17,19 @@ struct app_user {
     struct str name, kind, state;
     struct json roles;
     int64_t version;
-    struct timestamp created_at;
+    struct timestamp created_at, last_seen_at;
+    bool has_second_factor;
 };
 extern const struct schema app_user_schema;
+
+/* What is known of a user u by its credentials: columns of app_user_schema. A user has few live sessions, so the newest 50 are enough to
+ * look at, and the work for a page of users stays bounded. */
+#define USER_SEEN_COLUMNS                                                                                                            \
+    "greatest((SELECT max(s.last_seen) FROM (SELECT i.last_seen FROM session i WHERE i.tenant_id = u.tenant_id AND i.user_id = u.user_id\n" \
+    "    ORDER BY i.session_id DESC LIMIT 50) s),\n"                                                                                   \
+    "  (SELECT max(k.last_used_at) FROM api_token k WHERE k.tenant_id = u.tenant_id AND k.user_id = u.user_id)) AS last_seen_at,\n"     \
+    "  EXISTS (SELECT FROM totp o WHERE o.tenant_id = u.tenant_id AND o.user_id = u.user_id AND o.confirmed_at IS NOT NULL)"              \
+    " AS has_second_factor"
 
 struct user_filter {
     struct str name;                /* begins with; STR_NULL: any */

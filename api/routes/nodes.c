@@ -19,6 +19,9 @@ SCHEMA_OF(node_page, "Which machines", PAGE_IN_FIELDS(node_page),
     FIELD(node_page, zone, F_QUERY, .max = 31, .check = check_slug, .doc = "Only of this zone"),
     FIELD(node_page, pool, F_QUERY, .max = 63, .check = check_slug, .doc = "Only of this pool"),
     FIELD_ENUM(node_page, sort, F_QUERY, node_sorts, .dflt = "-created_at", .doc = "Newest first, or by zone, pool and name"));
+struct node_work_page { PAGE_IN; struct uuid node_id; };
+SCHEMA_OF(node_work_page, "The work of which machine", PAGE_IN_FIELDS(node_work_page),
+    FIELD_ID(node_work_page, node_id, "nod", F_PATH, .doc = "The machine"));
 struct invariants_out { struct slice data; };
 SCHEMA_OF(invariants_out, "The promises of the job queue", FIELD_LIST(invariants_out, data, &invariant_schema, 0, .max = 64, .doc = "One each"));
 
@@ -42,6 +45,20 @@ static enum errc get(struct work *w, const void *in, void *out, struct err *e)
     struct node *n = out;
     TRY(node_get(w, ((const struct node_ref *)in)->node_id, n, e));
     return authz_require_zone(w, PERM_NODE_READ, n->zone, e);
+}
+
+static enum errc work_list(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct node_work_page *page = in;
+    struct page_out *ret = out;
+    struct node n;
+    struct uuid after;
+    TRY(page_position_id(page->page_token, &after, e));
+    TRY(node_get(w, page->node_id, &n, e));
+    TRY(authz_require_zone(w, PERM_NODE_MANAGE, n.zone, e));
+    TRY(node_work_list(w, page->node_id, after, page->page_size + 1, &ret->items, e));
+    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct node_work), offsetof(struct node_work, attempt_id));
+    return ERR_OK;
 }
 
 static enum errc act(struct work *w, const struct node_act_in *in, enum node_act act, struct node_moved *ret, struct err *e)
@@ -90,6 +107,9 @@ static const struct route rows[] = {
       .status = 200, .out = &node_schema, .flags = R_LIST, .sql_max = 1, .doc = "List machines" },
     { .method = HTTP_GET, .path = "/v1/nodes/{node_id}", .op = "node_get", .perm = PERM_NODE_READ, .handler = get, .in = &node_ref_schema,
       .status = 200, .out = &node_schema, .flags = R_ZONE_LATE, .resource = "node", .sql_max = 1, .doc = "Read one machine" },
+    { .method = HTTP_GET, .path = "/v1/nodes/{node_id}/work", .op = "node_work_list", .perm = PERM_NODE_MANAGE, .handler = work_list,
+      .in = &node_work_page_schema, .status = 200, .out = &node_work_schema, .flags = R_LIST | R_ZONE_LATE, .resource = "node", .sql_max = 2,
+      .doc = "What a machine has to do now, before it is drained: whose and how much, never names or data of a tenant" },
     ACT("drain", drain, 0, AUDIT_NODE_DRAIN, "No new leases for a machine; what runs may end. The answer counts what still runs"),
     ACT("undrain", undrain, 0, AUDIT_NODE_DRAIN, "Leases for a drained machine again"),
     ACT("quarantine", quarantine, R_STEP_UP, AUDIT_NODE_QUARANTINE, "Shut a machine out at once: its calls are refused, its leases end, its jobs go elsewhere"),

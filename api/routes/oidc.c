@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* oidc.c - routes of a browser's sign-in at an OpenID provider. Both answer with a redirect; what went wrong lands on /login?error=CODE,
+/* oidc.c - routes of a browser's sign-in at an OpenID provider. Start and callback answer with a redirect; what went wrong lands on /login?error=CODE,
  * where CODE says what a person can do about it and nothing else: the cause is in the log and in the audit event. */
 #include "api/signin.h"
 #include "core/base/log.h"
@@ -17,6 +17,30 @@ struct callback_in { struct str code, state, iss, error; };
 SCHEMA_OF(callback_in, "What the provider sends the browser back with", FIELD(callback_in, code, F_QUERY, .max = 2048, .doc = "The authorization code"),
     FIELD(callback_in, state, F_QUERY, .max = 255, .doc = "The state of the login"), FIELD(callback_in, iss, F_QUERY, .max = 512, .doc = "Who answers (RFC 9207)"),
     FIELD(callback_in, error, F_QUERY, .max = 255, .doc = "Why there is no code"));
+
+struct providers_in { struct str tenant; };
+SCHEMA_OF(providers_in, "Whose providers", FIELD(providers_in, tenant, F_QUERY | F_REQ, .min = 1, .max = 63, .doc = "Name of the tenant; platform: its staff"));
+struct provider_link { struct uuid provider_id; struct str name, start; };
+SCHEMA_OF(provider_link, "A way to sign in", FIELD_ID(provider_link, provider_id, "idp", 0, .doc = "The provider"),
+    FIELD(provider_link, name, 0, .doc = "Its name"), FIELD(provider_link, start, 0, .doc = "Where to send the browser; return_to may be added", .max = 512));
+
+static enum errc providers(struct work *w, const void *vin, void *out, struct err *e)
+{
+    const struct providers_in *in = vin;
+    struct page_out *ret = out;
+    struct slice rows = { 0 };
+    TRY(signin_look(w, e));
+    TRY(signin_begin(w, UUID_NIL, e));
+    TRY(provider_names(w, in->tenant, &rows, e));
+    TRY(signin_commit(w, e));
+    const struct provider_name *names = rows.items;
+    struct provider_link *items = ARENA_ARRAY(w->arena, struct provider_link, rows.n + 1);
+    for (size_t i = 0; i < rows.n; i++)
+        items[i] = (struct provider_link){ names[i].provider_id, names[i].name,
+                                           str_fmt(w->arena, "/v1/auth/oidc/start?tenant=%.*s&provider=%.*s", STR_ARG(in->tenant), STR_ARG(names[i].name)) };
+    ret->items = (struct slice){ items, rows.n };
+    return ERR_OK;
+}
 
 static enum errc go(struct work *w, struct str where)
 {
@@ -183,7 +207,11 @@ static enum errc callback(struct work *w, const void *vin, void *out, struct err
     return go(w, login.return_to);
 }
 
+/* Names of tenants and providers are slugs, so the address needs no escaping where there is anything to show. */
 static const struct route rows[] = {
+    { .method = HTTP_GET, .path = "/v1/auth/providers", .op = "auth_providers", .perm = PERM_PUBLIC, .handler = providers, .in = &providers_in_schema,
+      .status = 200, .out = &provider_link_schema, .flags = R_NO_TX | R_LIST, .rate = RL_WRITE, .resource = "provider",
+      .doc = "OpenID providers at which people of a tenant may sign in; none too where there is no such tenant" },
     { .method = HTTP_GET, .path = "/v1/auth/oidc/start", .op = "oidc_start", .perm = PERM_PUBLIC, .handler = start, .in = &start_in_schema, .status = 302,
       .flags = R_NO_TX | R_SECRET, .rate = RL_WRITE, .resource = "session", .doc = "Send a browser to sign in at a provider; sets a cookie for the login" },
     { .method = HTTP_GET, .path = "/v1/auth/oidc/callback", .op = "oidc_callback", .perm = PERM_PUBLIC, .handler = callback, .in = &callback_in_schema,

@@ -604,3 +604,25 @@ describe('a session that is over', () => {
     }
   });
 });
+
+test('a list of people tells who has a second factor, and when they were last seen', async () => {
+  const careful = await person(), careless = await person(), absent = must(await boss.post('/v1/users', { name: 'never here' }), 201);
+  await withTotp(careful);
+  await signIn(careless);
+  const program = must(await boss.post('/v1/users', { name: 'a program', kind: 'service', roles: ['viewer'] }), 201);
+  const token = must(await boss.post('/v1/api-tokens', { name: 'p', user_id: program.user_id }), 201).token;
+  must(await api(ready, token).get('/v1/me'), 200);
+  const one = async (id: string): Promise<any> => must(await boss.get(`/v1/users/${id}`), 200);
+  expect((await one(careful.user_id)).has_second_factor).toBe(true);
+  for (const id of [careless.user_id, absent.user_id, program.user_id]) expect((await one(id)).has_second_factor).toBe(false);
+  expect(await one(absent.user_id)).not.toHaveProperty('last_seen_at');
+  for (let tries = 0; tries < 200 && !(await one(program.user_id)).last_seen_at; tries++) await new Promise((done) => setTimeout(done, 500));
+  for (const id of [careful.user_id, careless.user_id, program.user_id])
+    expect(Math.abs(Date.parse((await one(id)).last_seen_at) - Date.now()), id).toBeLessThan(120_000);
+  const listed = must(await boss.get('/v1/users?page_size=200'), 200).data;
+  for (const id of [careful.user_id, absent.user_id]) {
+    const { last_seen_at: _a, ...got } = listed.find((u: any) => u.user_id === id), { last_seen_at: _b, ...want } = await one(id);
+    expect(got).toEqual(want);
+  }
+  expect(must(await boss.get('/v1/service-accounts'), 200).data.find((u: any) => u.user_id === program.user_id)).toHaveProperty('last_seen_at');
+}, 120_000);

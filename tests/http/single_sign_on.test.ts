@@ -309,6 +309,34 @@ describe('a provider that answers', () => {
   });
 });
 
+describe('a login page learns where its people may sign in', () => {
+  const names = async (name: string): Promise<any[]> => must(await nobody.get(`/v1/auth/providers?tenant=${encodeURIComponent(name)}`), 200).data;
+  test('by the name of the tenant, with the address to go to', async () => {
+    const off = must(await tenant.api.post('/v1/identity-providers', { name: 'unused', issuer: fake.url, client_id: 'console' }), 201);
+    must(await tenant.api('PATCH', `/v1/identity-providers/${off.provider_id}`, { body: { state: 'DISABLED' }, headers: { 'if-match': '*' } } as Options), 200);
+    const shown = await names(tenant.tenant.name);
+    expect(shown.map((p) => p.name)).toEqual([...shown.map((p) => p.name)].sort());
+    expect(shown.map((p) => p.name)).toEqual(expect.arrayContaining(['fake', 'real']));
+    expect(shown.map((p) => p.name)).not.toContain('unused');
+    const one = shown.find((p) => p.name === 'fake');
+    expect(Object.keys(one).sort()).toEqual(['name', 'provider_id', 'start']);
+    const gone = await nobody.get(one.start);
+    expect(gone.status).toBe(302);
+    expect(gone.headers.get('location')!.startsWith(`${fake.url}/auth?`)).toBe(true);
+    must(await tenant.api.delete(`/v1/identity-providers/${off.provider_id}`), 204);
+  });
+  test('and nothing of tenants that are not there, or have none', async () => {
+    const none = await nobody.get(`/v1/auth/providers?tenant=${(await makeTenant(ready)).tenant.name}`);
+    for (const name of ['no-such-tenant', "x' OR true --", 'platform']) {
+      const reply = await nobody.get(`/v1/auth/providers?tenant=${encodeURIComponent(name)}`);
+      expect(reply.status).toBe(200);
+      expect(reply.json).toEqual(none.json);
+      expect([...reply.headers.keys()].sort()).toEqual([...none.headers.keys()].sort());
+    }
+    expect((await nobody.get('/v1/auth/providers')).status).toBe(400);
+  });
+});
+
 describe('a sign-in cannot begin', () => {
   const go = (t: string, p: string): Promise<Reply> => nobody.get(`/v1/auth/oidc/start?tenant=${t}&provider=${p}`);
   test('at no such tenant or provider: one answer', async () => {

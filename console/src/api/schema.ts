@@ -1376,6 +1376,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/auth/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * OpenID providers at which people of a tenant may sign in; none too where there is no such tenant
+         * @description Open to anybody.
+         */
+        get: operations["auth_providers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/auth/oidc/start": {
         parameters: {
             query?: never;
@@ -2224,6 +2244,26 @@ export interface paths {
          * @description Needs the permission node:read.
          */
         get: operations["node_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/nodes/{node_id}/work": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a machine has to do now, before it is drained: whose and how much, never names or data of a tenant
+         * @description Needs the permission node:manage.
+         */
+        get: operations["node_work_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5091,6 +5131,13 @@ export interface components {
              * @description When
              */
             created_at?: string;
+            /**
+             * Format: date-time
+             * @description When a session or token of this user was last used, to within a minute; absent: never
+             */
+            last_seen_at?: string;
+            /** @description An authenticator app is set up here; a provider's own second factor is not known */
+            has_second_factor: boolean;
         };
         /** @description A session, and who is signed in */
         session_out: {
@@ -5479,6 +5526,15 @@ export interface components {
             redirect_uri?: string;
             /** @description What is wrong */
             problem?: string;
+        };
+        /** @description A way to sign in */
+        provider_link: {
+            /** @description The provider */
+            provider_id?: string;
+            /** @description Its name */
+            name?: string;
+            /** @description Where to send the browser; return_to may be added */
+            start?: string;
         };
         /** @description A data set */
         dataset: {
@@ -6175,6 +6231,56 @@ export interface components {
              * @description When its newest certificate of the zone's authority ends
              */
             cert_ends_at?: string;
+            /**
+             * Format: int64
+             * @description Slots of what is leased to it now; for the platform alone
+             */
+            used_slots?: number;
+            /**
+             * Format: int64
+             * @description GPUs of what is leased to it now; for the platform alone
+             */
+            used_gpus?: number;
+            /**
+             * Format: int64
+             * @description How many attempts are leased to it now; for the platform alone
+             */
+            running?: number;
+        };
+        /** @description What a machine has to do: whose and how much, without names or data */
+        node_work: {
+            /** @description The attempt */
+            attempt_id?: string;
+            /** @description Its job */
+            job_id?: string;
+            /** @description Whose job it is, by id alone */
+            tenant_id?: string;
+            /** @description noop, train or serve */
+            kind?: string;
+            /** @description The machine's zone */
+            zone?: string;
+            /**
+             * Format: int64
+             * @description Slots it takes
+             */
+            slots: number;
+            /**
+             * Format: int64
+             * @description GPUs it takes
+             */
+            gpus: number;
+            /** @description LEASED, STARTING or RUNNING */
+            state?: string;
+            /**
+             * Format: date-time
+             * @description When the machine got it
+             */
+            leased_at?: string;
+            /**
+             * Format: date-time
+             * @description When it began to run; absent until then
+             */
+            started_at?: string;
         };
         /** @description A machine after a change of its state, and the jobs it has */
         node_moved: {
@@ -15159,6 +15265,52 @@ export interface operations {
             };
         };
     };
+    auth_providers: {
+        parameters: {
+            query: {
+                /** @description Name of the tenant; platform: its staff */
+                tenant: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OpenID providers at which people of a tenant may sign in; none too where there is no such tenant */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The items */
+                        data: components["schemas"]["provider_link"][];
+                        /** @description Where the next page begins; absent on the last page */
+                        next_page_token?: string;
+                    };
+                };
+            };
+            /** @description The request is not acceptable; `code` says why */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description A part that Falaj needs cannot be reached; Retry-After says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+        };
+    };
     oidc_start: {
         parameters: {
             query: {
@@ -19358,6 +19510,93 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["node"];
+                };
+            };
+            /** @description The request is not acceptable; `code` says why */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller is not known */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description There is no such object, or it is another tenant's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Too many calls */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description A part that Falaj needs cannot be reached; Retry-After says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+        };
+    };
+    node_work_list: {
+        parameters: {
+            query?: {
+                /** @description Items on a page */
+                page_size?: number;
+                /** @description next_page_token of the page before; the other parameters must not change */
+                page_token?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The machine */
+                node_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a machine has to do now, before it is drained: whose and how much, never names or data of a tenant */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The items */
+                        data: components["schemas"]["node_work"][];
+                        /** @description Where the next page begins; absent on the last page */
+                        next_page_token?: string;
+                    };
                 };
             };
             /** @description The request is not acceptable; `code` says why */

@@ -293,6 +293,9 @@ static void tenants_do_not_see_the_platforms_tables(void **state)
     }
     assert_int_not_equal(in_scope(s, hex(a), "SELECT node_move(gen_random_uuid(), 'READY', '{LOST}', '')"), ERR_OK);
     assert_int_not_equal(in_scope(s, hex(a), "SELECT node_jobs(gen_random_uuid(), 1)"), ERR_OK);
+    assert_int_not_equal(in_scope(s, hex(a), "SELECT node_work(gen_random_uuid(), NULL, 1)"), ERR_OK);
+    assert_int_equal(in_scope(s, hex(UUID_NIL), "SELECT 1 / (count(*) > 0)::int FROM node_load(gen_random_uuid())"), ERR_OK);
+    assert_int_equal(in_scope(s, hex(a), "SELECT 1 / (count(*) = 0)::int FROM node_load(gen_random_uuid())"), ERR_OK);
     assert_int_not_equal(in_scope(s, hex(UUID_NIL), "UPDATE node SET state = 'READY'"), ERR_OK);
     db_session_free(s);
 }
