@@ -4,14 +4,15 @@
  * A stream keeps, per topic, the (id, mark) pairs of the last round, newest first; a round walks both lists side by side. What fell out of
  * the window stays remembered up to KEPT_MAX, so that an old job that is named by a wake-up for its log alone is not told again. */
 #include "api/events.h"
+#include "api/sse_thread.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
+#include "core/base/mono_cond.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
-enum { BUFFER_MAX = 256 << 10, ROUND_US = 1000000, PING_US = 15000000, ROUND_ARENA = 64 << 20, ROUND_SOFT = 32 << 20, SCRATCH = 4 << 20, KEPT_MAX = 512 };
+enum { BUFFER_MAX = 256 << 10, ROUND_US = 1000000, ROUND_ARENA = 64 << 20, ROUND_SOFT = 32 << 20, SCRATCH = 4 << 20, KEPT_MAX = 512 };
 
 struct mark { struct uuid id; uint64_t value; };
 
@@ -25,25 +26,16 @@ struct watch {
 };
 
 struct stream {
-    struct stream *next;
-    struct http_exchange *x;
-    struct principal *principal;
-    int64_t last_write_us, end_us, sent;
-    bool ended;
+    struct sse sse;
+    int64_t sent;
     size_t nwatches;
     struct watch watches[FEED_TOPICS_MAX];
 };
 
 struct events {
-    const struct app *app;
-    pthread_mutex_t lock;       /* guards list's head and links, count, woken, nwoken, stopping, is_over */
-    pthread_cond_t changed;
-    struct stream *list;
-    size_t count;
-    struct uuid woken[FEED_WOKEN_MAX];
+    struct sse_thread t;
+    struct uuid woken[FEED_WOKEN_MAX];      /* with nwoken: guarded by the thread's lock */
     size_t nwoken;
-    bool stopping, is_over;
-    pthread_t thread;
 };
 
 static void tell(struct stream *s, struct feed_topic t, const struct feed_row *row, struct arena *a, struct buf *b)
@@ -102,7 +94,7 @@ static void serve(struct stream *s, struct feed_round *round, struct arena *scra
     CLEANUP(buf_releasep) struct buf b = BUF(BUFFER_MAX);
     for (size_t i = 0; i < s->nwatches; i++) {
         struct watch *v = &s->watches[i];
-        struct feed_place at = { s->principal->tenant_id, v->projects, v->nprojects };
+        struct feed_place at = { s->sse.principal->tenant_id, v->projects, v->nprojects };
         struct slice rows;
         enum errc rc = feed_read(round, &at, v->topic, &rows, &e);
         if (rc == ERR_OK)
@@ -110,59 +102,37 @@ static void serve(struct stream *s, struct feed_round *round, struct arena *scra
         else if (rc != ERR_UNAVAILABLE && rc != ERR_DEADLINE)
             log_err(LOG_WARN, "events.read", &e);
     }
-    if (b.len == 0 && now_us - s->last_write_us >= PING_US)
-        buf_add_c(&b, ": ping\n\n");
-    if (b.overflow || (b.len && !http_stream_write(s->x, b.ptr, b.len)))
-        s->ended = true;
-    else if (b.len)
-        s->last_write_us = now_us;
-    if (now_us >= s->end_us || http_stream_gone(s->x))
-        s->ended = true;
+    sse_write(&s->sse, &b, now_us);
 }
 
-static void end_stream(struct stream *s)
+static void drop(struct sse *base)
 {
-    http_stream_end(s->x);
-    principal_unref(s->principal);
+    struct stream *s = (struct stream *)base;
     for (size_t i = 0; i < s->nwatches; i++) {
         free(s->watches[i].projects);
         free(s->watches[i].marks);
     }
-    free(s);
-}
-
-static void unlink_stream(struct events *k, struct stream *s)
-{
-    struct stream **at = &k->list;
-    while (*at != s)
-        at = &(*at)->next;
-    *at = s->next;
-    k->count--;
 }
 
 /* Streams that are added meanwhile go to the head of the list: the next round sees them. Called with the lock, gives it back for reading. */
 static void run_round(struct events *k, struct arena *arena, struct arena *scratch)
 {
-    struct feed_round round = { .app = k->app, .arena = arena, .nwoken = k->nwoken };
+    struct feed_round round = { .app = k->t.app, .arena = arena, .nwoken = k->nwoken };
     memcpy(round.woken, k->woken, k->nwoken * sizeof *k->woken);
     k->nwoken = 0;
-    for (struct stream *s = k->list, *next; s && !k->stopping; s = next) {
-        pthread_mutex_unlock(&k->lock);
-        serve(s, &round, scratch, clock_mono_us(&clock_system));
+    for (struct sse *s = k->t.list, *next; s && !k->t.stopping; s = next) {
+        pthread_mutex_unlock(&k->t.lock);
+        serve((struct stream *)s, &round, scratch, clock_mono_us(&clock_system));
         arena_reset(scratch);
         /* However many tenants watch, what was read for the first ones makes room for the rest. */
         if (arena_used(arena) > ROUND_SOFT) {
             arena_reset(arena);
             round.seen = NULL;
         }
-        pthread_mutex_lock(&k->lock);
+        pthread_mutex_lock(&k->t.lock);
         next = s->next;
-        if (!s->ended)
-            continue;
-        unlink_stream(k, s);
-        pthread_mutex_unlock(&k->lock);
-        end_stream(s);
-        pthread_mutex_lock(&k->lock);
+        if (s->ended)
+            sse_thread_end(&k->t, s);
     }
     arena_reset(arena);
 }
@@ -172,21 +142,14 @@ static void *events_main(void *arg)
     struct events *k = arg;
     pthread_setname_np(pthread_self(), "events");
     struct arena *arena = arena_new(ROUND_ARENA), *scratch = arena_new(SCRATCH);
-    pthread_mutex_lock(&k->lock);
-    while (!k->stopping) {
+    pthread_mutex_lock(&k->t.lock);
+    while (!k->t.stopping) {
         int64_t next = clock_mono_us(&clock_system) + ROUND_US;
         run_round(k, arena, scratch);
-        struct timespec t = { next / 1000000, next % 1000000 * 1000 };
-        while (!k->stopping && pthread_cond_timedwait(&k->changed, &k->lock, &t) == 0)
+        while (!k->t.stopping && mono_cond_wait(&k->t.changed, &k->t.lock, next))
             continue;
     }
-    while (k->list) {
-        struct stream *s = k->list;
-        unlink_stream(k, s);
-        end_stream(s);
-    }
-    k->is_over = true;
-    pthread_mutex_unlock(&k->lock);
+    sse_thread_finish(&k->t);
     arena_free(arena);
     arena_free(scratch);
     return NULL;
@@ -196,73 +159,52 @@ struct events *events_new(const struct app *app)
 {
     struct events *k = calloc(1, sizeof *k);
     ASSERT(k);
-    k->app = app;
-    pthread_mutex_init(&k->lock, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&k->changed, &attr);
-    pthread_condattr_destroy(&attr);
-    ASSERT(!pthread_create(&k->thread, NULL, events_main, k));
+    sse_thread_start(&k->t, app, events_main, k, drop);
     return k;
 }
 
 void events_stop(struct events *k)
 {
-    pthread_mutex_lock(&k->lock);
-    bool first = !k->stopping;
-    k->stopping = true;
-    pthread_cond_signal(&k->changed);
-    pthread_mutex_unlock(&k->lock);
-    if (first)
-        pthread_join(k->thread, NULL);
+    sse_thread_stop(&k->t);
 }
 
 void events_free(struct events *k)
 {
     if (!k)
         return;
-    events_stop(k);
-    pthread_cond_destroy(&k->changed);
-    pthread_mutex_destroy(&k->lock);
+    sse_thread_free(&k->t);
     free(k);
 }
 
 void events_wake(struct events *k, struct uuid job_id)
 {
-    pthread_mutex_lock(&k->lock);
-    bool is_new = k->count > 0 && k->nwoken < FEED_WOKEN_MAX;
+    pthread_mutex_lock(&k->t.lock);
+    bool is_new = k->t.count > 0 && k->nwoken < FEED_WOKEN_MAX;
     for (size_t i = 0; is_new && i < k->nwoken; i++)
         is_new = !uuid_eq(k->woken[i], job_id);
     if (is_new)
         k->woken[k->nwoken++] = job_id;
-    pthread_mutex_unlock(&k->lock);
+    pthread_mutex_unlock(&k->t.lock);
 }
 
 /* Room for one more; a place is booked by count, for the list has it only later. */
 static enum errc book(struct events *k, const struct principal *p, struct err *e)
 {
     size_t own = 0;
-    pthread_mutex_lock(&k->lock);
-    for (struct stream *s = k->list; s; s = s->next)
+    pthread_mutex_lock(&k->t.lock);
+    for (const struct sse *s = k->t.list; s; s = s->next)
         own += uuid_eq(s->principal->user_id, p->user_id) && uuid_eq(s->principal->tenant_id, p->tenant_id) && !http_stream_gone(s->x);
-    bool is_full = k->count >= EVENTS_MAX || k->stopping;
-    k->count += !is_full && own < EVENTS_PER_USER;
-    pthread_mutex_unlock(&k->lock);
-    if (is_full)
+    bool is_own_full = own >= EVENTS_PER_USER, is_room = !is_own_full && sse_thread_book(&k->t, EVENTS_MAX);
+    pthread_mutex_unlock(&k->t.lock);
+    if (!is_own_full && !is_room)
         return FAIL(e, UNAVAILABLE, "%d streams are open; ask from time to time instead", EVENTS_MAX);
-    return own < EVENTS_PER_USER ? ERR_OK : FAIL(e, RATE, "You have %d streams open already; one page needs one", EVENTS_PER_USER);
+    return is_room ? ERR_OK : FAIL(e, RATE, "You have %d streams open already; one page needs one", EVENTS_PER_USER);
 }
 
-static struct stream *stream_new(struct call *c, const struct event_watch *watches, size_t n)
+static struct stream *stream_new(const struct event_watch *watches, size_t n)
 {
     struct stream *s = calloc(1, sizeof *s);
     ASSERT(s && n <= FEED_TOPICS_MAX);
-    int64_t now = clock_mono_us(&clock_system), life_us = EVENTS_LIFE_S * INT64_C(1000000);
-    int64_t left_us = c->principal->expires_us - c->work.now_us;
-    s->x = c->exchange;
-    s->last_write_us = now;
-    s->end_us = now + (left_us < life_us ? left_us : life_us);
     for (; s->nwatches < n; s->nwatches++) {
         struct watch *v = &s->watches[s->nwatches];
         struct slice p = watches[s->nwatches].projects;
@@ -274,30 +216,13 @@ static struct stream *stream_new(struct call *c, const struct event_watch *watch
         ASSERT(v->projects);
         memcpy(v->projects, p.items, p.n * sizeof *v->projects);
     }
-    s->principal = TAKE(c->principal);
     return s;
 }
 
 enum errc events_add(struct events *k, struct call *c, const struct event_watch *watches, size_t n, struct err *e)
 {
     TRY(book(k, c->principal, e));
-    struct http_header h[] = { { STR("X-Request-Id"), c->work.request_id }, { STR("Cache-Control"), STR("no-store") },
-                               { STR("X-Accel-Buffering"), STR("no") } };
-    struct stream *s = stream_new(c, watches, n);
-    enum errc rc = http_stream_begin(c->exchange, 200, STR("text/event-stream"), h, 3, 2 * BUFFER_MAX);
-    if (rc == ERR_OK)
-        http_stream_write(s->x, "retry: 2000\n\n", 13);
-    pthread_mutex_lock(&k->lock);
-    s->ended = rc != ERR_OK;
-    bool is_late = k->is_over;              /* nobody serves it any more; its reader comes again, to another falaj-api */
-    if (is_late) {
-        k->count--;
-    } else {
-        s->next = k->list;
-        k->list = s;
-    }
-    pthread_mutex_unlock(&k->lock);
-    if (is_late)
-        end_stream(s);
+    int64_t life_us = EVENTS_LIFE_S * INT64_C(1000000), left_us = c->principal->expires_us - c->work.now_us;
+    sse_thread_add(&k->t, &stream_new(watches, n)->sse, c, left_us < life_us ? left_us : life_us, 2 * BUFFER_MAX);
     return ERR_OK;
 }

@@ -7,6 +7,7 @@
  * itself looks while Redis is known to be away. Else leases would run out before the machine they are for has asked for them. */
 #include "api/api_int.h"
 #include "core/base/assert.h"
+#include "core/base/mono_cond.h"
 #include "core/redis/client.h"
 
 #include <stdlib.h>
@@ -79,8 +80,7 @@ static void *timer_main(void *arg)
             continue;
         }
         int64_t most = now + (next ? k->look_alone_us : k->look_us), until = next && next < most ? next : most;      /* Redis may go away meanwhile */
-        struct timespec t = { until / 1000000, until % 1000000 * 1000 };
-        pthread_cond_timedwait(&k->changed, &k->lock, &t);
+        mono_cond_wait(&k->changed, &k->lock, until);
     }
     pthread_mutex_unlock(&k->lock);
     return NULL;
@@ -94,11 +94,7 @@ struct park *park_new(struct pipeline *p)
     k->look_us = LOOK_US;
     k->look_alone_us = LOOK_ALONE_US;
     pthread_mutex_init(&k->lock, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&k->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    mono_cond_init(&k->changed);
     ASSERT(!pthread_create(&k->timer, NULL, timer_main, k));
     return k;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scim_reply.c - errors as SCIM has them (RFC 7644, 3.12): status, scimType where there is one, detail. */
+/* scim_reply.c - what the routes of SCIM have in common: a change with its audit detail and ETag, and errors as SCIM has them (RFC 7644, 3.12):
+ * status, scimType where there is one, detail. */
 #include "api/api_int.h"
+#include "api/scim_call.h"
+#include "audit/event.h"
 #include "tenants/scim_schema.h"
 
 bool is_scim(const struct flight *f)
@@ -35,4 +38,16 @@ void scim_error_body(struct buf *b, const struct err *e, struct str detail)
     buf_add_c(b, ",\"detail\":");
     buf_add_json(b, detail);
     buf_add_char(b, '}');
+}
+
+enum errc scim_change(struct call *c, scim_change_fn fn, const char *op, struct uuid id, struct scim_select select, struct scim_answer *ret,
+                      struct err *e)
+{
+    *ret = (struct scim_answer){ 0 };
+    TRY(fn(&c->work, &(struct scim_write){ id, c->body, http_header_get(c->request, "If-Match"), select }, ret, e));
+    audit_event_detail(&c->audit, AUDIT_D_STR("op", str_c(op)));
+    if (ret->changed.ptr)
+        audit_event_detail(&c->audit, AUDIT_D_STR("changed", ret->changed));
+    c->etag = ret->etag;
+    return ERR_OK;
 }

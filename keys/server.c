@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
+#include "core/base/mono_cond.h"
 #include "keys/keyd_wire.h"
 
 enum { STACK_BYTES = 512 * 1024, LISTEN_QUEUE = 128, LEAVE_S = 5 };
@@ -73,11 +74,7 @@ enum errc keyd_new(const struct keyd_options *o, struct keyd **ret, struct err *
     snprintf(k->zone, sizeof k->zone, "%.*s", STR_ARG(o->provider_config.zone));
     pthread_rwlock_init(&k->provider_lock, NULL);
     pthread_mutex_init(&k->lock, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&k->freed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    mono_cond_init(&k->freed);
     for (int i = 0; i < KEYD_CONNECTIONS; i++)
         k->connection[i].fd = -1;
     k->cache = tkek_cache_new();

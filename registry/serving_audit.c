@@ -8,6 +8,7 @@
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
+#include "core/base/mono_cond.h"
 #include "core/db/tx.h"
 
 #include <stdlib.h>
@@ -151,11 +152,7 @@ struct inference_counts *inference_counts_new(const struct app *app)
     c->app = app;
     pthread_mutex_init(&c->lock, NULL);
     pthread_mutex_init(&c->flushing, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&c->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    mono_cond_init(&c->changed);
     ASSERT(!pthread_create(&c->thread, NULL, thread_main, c));
     return c;
 }

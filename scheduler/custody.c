@@ -8,6 +8,7 @@
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
+#include "core/base/mono_cond.h"
 #include "core/db/tx.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
@@ -245,9 +246,8 @@ static void *custody_main(void *arg)
     for (bool go_on = true; go_on;) {
         round_once(c);
         int64_t until = clock_mono_us(&clock_system) + STEP_MS * INT64_C(1000);
-        struct timespec t = { until / 1000000, until % 1000000 * 1000 };
         pthread_mutex_lock(&c->lock);
-        while (!c->is_stopping && pthread_cond_timedwait(&c->changed, &c->lock, &t) == 0)
+        while (!c->is_stopping && mono_cond_wait(&c->changed, &c->lock, until))
             ;
         go_on = !c->is_stopping;
         pthread_mutex_unlock(&c->lock);
@@ -258,17 +258,13 @@ static void *custody_main(void *arg)
 struct custody *custody_new(const struct app *app, struct db_pool *sequencer_pool, struct db_pool *retention_pool)
 {
     struct custody *c = calloc(1, sizeof *c);
-    pthread_condattr_t attr;
     ASSERT(c);
     c->app = app;
     c->pool = sequencer_pool;
     c->retention = retention_pool;
     c->arena = arena_new(ARENA_MAX);
     pthread_mutex_init(&c->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&c->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    mono_cond_init(&c->changed);
     ASSERT(!pthread_create(&c->thread, NULL, custody_main, c));
     return c;
 }

@@ -4,6 +4,7 @@
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
+#include "core/base/mono_cond.h"
 #include "core/db/tx.h"
 #include "registry/key_rewrap.h"
 #include "registry/key_shred.h"
@@ -77,9 +78,8 @@ bool key_keeper_round(const struct app *app, struct arena *a, bool with_shred, b
 static bool pause_until(struct key_keeper *k, int64_t wait_us)
 {
     int64_t until = clock_mono_us(&clock_system) + wait_us;
-    struct timespec t = { until / 1000000, until % 1000000 * 1000 };
     pthread_mutex_lock(&k->lock);
-    while (!k->is_stopping && wait_us && pthread_cond_timedwait(&k->changed, &k->lock, &t) == 0)
+    while (!k->is_stopping && wait_us && mono_cond_wait(&k->changed, &k->lock, until))
         ;
     bool go_on = !k->is_stopping;
     pthread_mutex_unlock(&k->lock);
@@ -99,17 +99,13 @@ static void *keeper_main(void *arg)
 struct key_keeper *key_keeper_new(const struct app *app, bool (*is_leading)(void *ctx), void *ctx)
 {
     struct key_keeper *k = calloc(1, sizeof *k);
-    pthread_condattr_t attr;
     ASSERT(k);
     k->app = app;
     k->is_leading = is_leading;
     k->ctx = ctx;
     k->arena = arena_new(ARENA_MAX);
     pthread_mutex_init(&k->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&k->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    mono_cond_init(&k->changed);
     ASSERT(!pthread_create(&k->thread, NULL, keeper_main, k));
     return k;
 }

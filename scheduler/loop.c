@@ -7,6 +7,7 @@
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
+#include "core/base/mono_cond.h"
 #include "core/db/tx.h"
 #include "core/redis/wake.h"
 #include "core/table/config.h"
@@ -207,16 +208,12 @@ static bool round_once(struct loop *l, bool *ret_more)
 struct loop *loop_new(const struct app *app, struct leader *leader)
 {
     struct loop *l = calloc(1, sizeof *l);
-    pthread_condattr_t attr;
     ASSERT(l);
     l->app = app;
     l->leader = leader;
     l->arena = arena_new(ARENA_MAX);
     pthread_mutex_init(&l->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&l->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    mono_cond_init(&l->changed);
     return l;
 }
 

@@ -7,6 +7,7 @@
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
+#include "core/base/mono_cond.h"
 #include "core/db/tx.h"
 #include "core/table/config.h"
 #include "keys/client.h"
@@ -120,9 +121,8 @@ static void *sequence_main(void *arg)
     pthread_setname_np(pthread_self(), "sequencer");
     for (bool go_on = true; go_on;) {
         int64_t until = clock_mono_us(&clock_system) + (more ? 0 : s->app->config->sequencer_interval_ms * 1000);
-        struct timespec t = { until / 1000000, until % 1000000 * 1000 };
         pthread_mutex_lock(&s->lock);
-        while (!s->is_stopping && !s->is_wanted && pthread_cond_timedwait(&s->changed, &s->lock, &t) == 0)
+        while (!s->is_stopping && !s->is_wanted && mono_cond_wait(&s->changed, &s->lock, until))
             ;
         go_on = !s->is_stopping;
         bool sign_now = s->is_wanted;
@@ -136,17 +136,13 @@ static void *sequence_main(void *arg)
 struct sequence *sequence_new(const struct app *app, struct db_pool *pool, struct str zone)
 {
     struct sequence *s = calloc(1, sizeof *s);
-    pthread_condattr_t attr;
     ASSERT(s);
     s->app = app;
     s->pool = pool;
     s->arena = arena_new(ARENA_MAX);
     s->sequencer = sequencer_new(zone, sign, s);
     pthread_mutex_init(&s->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    mono_cond_init(&s->changed);
     ASSERT(!pthread_create(&s->thread, NULL, sequence_main, s));
     return s;
 }

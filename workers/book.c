@@ -11,6 +11,7 @@
 #include <time.h>
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
+#include "core/base/mono_cond.h"
 
 enum { WAIT_MAX_MS = 200, MESSAGE_MAX = 900 };
 
@@ -22,11 +23,7 @@ struct book *book_new(const struct clock *clock, int64_t heartbeat_ms)
     b->heartbeat_us = heartbeat_ms * 1000;
     b->head.prev = b->head.next = &b->head;
     pthread_mutex_init(&b->lock, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&b->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    mono_cond_init(&b->changed);
     return b;
 }
 

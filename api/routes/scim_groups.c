@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scim_groups.c - routes of SCIM Groups (RFC 7644, 3). The caller is a tenant's identity provider; what it may do is in tenants/scim_group.h. */
 #include "api/pipeline.h"
+#include "api/scim_call.h"
 #include "tenants/scim_group.h"
 
 struct scim_group_page { struct str filter, attributes, excluded; int64_t start, count; };
@@ -43,17 +44,10 @@ static enum errc read_one(struct work *w, const void *in, void *out, struct err 
     return ERR_OK;
 }
 
-typedef enum errc (*change)(struct work *w, const struct scim_write *in, struct scim_answer *ret, struct err *e);
-
-static enum errc write_with(struct work *w, change fn, const char *op, struct uuid id, struct scim_select select, void *out, struct err *e)
+static enum errc write_with(struct work *w, scim_change_fn fn, const char *op, struct uuid id, struct scim_select select, void *out, struct err *e)
 {
-    struct call *c = call_of(w);
-    struct scim_answer a = { 0 };
-    TRY(fn(w, &(struct scim_write){ id, c->body, http_header_get(c->request, "If-Match"), select }, &a, e));
-    audit_event_detail(&c->audit, AUDIT_D_STR("op", str_c(op)));
-    if (a.changed.ptr)
-        audit_event_detail(&c->audit, AUDIT_D_STR("changed", a.changed));
-    c->etag = a.etag;
+    struct scim_answer a;
+    TRY(scim_change(call_of(w), fn, op, id, select, &a, e));
     *(struct scim_group_out *)out = (struct scim_group_out){ a.id, a.body };
     return ERR_OK;
 }

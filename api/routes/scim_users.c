@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scim_users.c - routes of SCIM Users (RFC 7644, 3). The caller is a tenant's identity provider; what it may do is in tenants/scim_user.h. */
 #include "api/pipeline.h"
+#include "api/scim_call.h"
 #include "core/db/tx.h"
 #include "tenants/authn.h"
 #include "tenants/scim_user.h"
@@ -58,23 +59,16 @@ static void forget_user(void *ctx)
     session_forget_user(pipeline_sessions(f->pipeline), f->tenant_id, f->user_id);
 }
 
-typedef enum errc (*change)(struct work *w, const struct scim_write *in, struct scim_answer *ret, struct err *e);
-
-static enum errc write_with(struct work *w, change fn, const char *op, struct uuid id, struct scim_select select, void *out, struct err *e)
+static enum errc write_with(struct work *w, scim_change_fn fn, const char *op, struct uuid id, struct scim_select select, void *out, struct err *e)
 {
-    struct call *c = call_of(w);
-    struct scim_answer a = { 0 };
-    TRY(fn(w, &(struct scim_write){ id, c->body, http_header_get(c->request, "If-Match"), select }, &a, e));
-    audit_event_detail(&c->audit, AUDIT_D_STR("op", str_c(op)));
-    if (a.changed.ptr)
-        audit_event_detail(&c->audit, AUDIT_D_STR("changed", a.changed));
+    struct scim_answer a;
+    TRY(scim_change(call_of(w), fn, op, id, select, &a, e));
     if (a.was_ended) {
         struct ended *f = ARENA_NEW(w->arena, struct ended);
         *f = (struct ended){ pipeline_of(w), w->tenant_id, id };
-        audit_event_detail(&c->audit, AUDIT_D_STR("access", STR("ended")));
+        audit_event_detail(&call_of(w)->audit, AUDIT_D_STR("access", STR("ended")));
         db_after_commit(w->tx, forget_user, f);
     }
-    c->etag = a.etag;
     *(struct scim_user_out *)out = (struct scim_user_out){ a.id, a.body };
     return ERR_OK;
 }

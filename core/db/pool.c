@@ -5,6 +5,7 @@
 #include "core/base/assert.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/base/mono_cond.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,11 +92,7 @@ struct db_pool *db_pool_new(const struct db_pool_opts *o)
     p->checkout_timeout_us = (o->checkout_timeout_ms ? o->checkout_timeout_ms : 2000) * 1000;
     collect(p, o->lists);
     pthread_mutex_init(&p->lock, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&p->freed, &attr);
-    pthread_condattr_destroy(&attr);
+    mono_cond_init(&p->freed);
     return p;
 }
 
@@ -126,9 +123,8 @@ void db_pool_freep(struct db_pool **p)
 
 static void wait_until(struct db_pool *p, int64_t mono_us)
 {
-    struct timespec t = { mono_us / 1000000, mono_us % 1000000 * 1000 };
     p->waiting++;
-    pthread_cond_timedwait(&p->freed, &p->lock, &t);
+    mono_cond_wait(&p->freed, &p->lock, mono_us);
     p->waiting--;
 }
 

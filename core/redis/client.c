@@ -5,6 +5,7 @@
 #include "core/base/assert.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/base/mono_cond.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -168,7 +169,7 @@ static void send_batch(struct redis_client *c, int n)
 static void wait_us(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t us)
 {
     int64_t until = clock_mono_us(&clock_system) + us;
-    pthread_cond_timedwait(cond, lock, &(struct timespec){ until / 1000000, until % 1000000 * 1000 });
+    mono_cond_wait(cond, lock, until);
 }
 
 /* Waits for commands and takes them; 0: none came in time. */
@@ -227,12 +228,8 @@ struct redis_client *redis_client_new(const struct redis_opts *o)
     ASSERT(c->sending && c->filling);
     redis_address_set(&c->address, o);
     pthread_mutex_init(&c->lock, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&c->wake, &attr);
-    pthread_cond_init(&c->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    mono_cond_init(&c->wake);
+    mono_cond_init(&c->changed);
     ASSERT(pthread_create(&c->thread, NULL, client_main, c) == 0);
     return c;
 }

@@ -4,6 +4,7 @@
  * key and a window of ten seconds; the sum that comes back, less what this process added, is what the other nodes took. */
 #include "core/redis/rate.h"
 #include "core/base/assert.h"
+#include "core/base/mono_cond.h"
 #include "core/redis/client.h"
 
 #include <math.h>
@@ -221,7 +222,7 @@ static void *rate_main(void *arg)
     int64_t next = clock_mono_us(&clock_system) + FLUSH_MS * 1000;
     pthread_mutex_lock(&l->lock);
     while (!l->is_stopping) {
-        pthread_cond_timedwait(&l->changed, &l->lock, &(struct timespec){ next / 1000000, next % 1000000 * 1000 });
+        mono_cond_wait(&l->changed, &l->lock, next);
         if (l->is_stopping || clock_mono_us(&clock_system) < next)
             continue;
         pthread_mutex_unlock(&l->lock);
@@ -247,11 +248,7 @@ struct rate_limiter *rate_limiter_new(const struct clock *clock, struct redis_cl
     for (int i = 0; i < LOCKS; i++)
         pthread_mutex_init(&l->locks[i], NULL);
     pthread_mutex_init(&l->lock, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&l->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    mono_cond_init(&l->changed);
     if (redis) {
         ASSERT(pthread_create(&l->thread, NULL, rate_main, l) == 0);
         l->has_thread = true;
