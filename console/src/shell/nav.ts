@@ -27,6 +27,7 @@ export const NAV: Group[] = [
     items: [
       { to: '/workers', key: 'nav.workers', perm: 'node:read', letter: 'w' },
       { to: '/zones', key: 'nav.zones', perm: 'zone:read', letter: 'z' },
+      { to: '/residency', key: 'nav.residency', perm: 'zone:read', letter: 'r' },
       { to: '/prices', key: 'nav.prices', perm: 'price:set', letter: 'b' },
       { to: '/keys', key: 'nav.keys', perm: 'key:rotate', letter: 'k' },
     ],

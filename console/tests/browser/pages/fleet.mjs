@@ -1,8 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // fleet.mjs - machines, join tokens and zones, as the operator of the platform sees them.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PASSWORD } from '../platform.mjs';
+
+/** Zones with the laws of the example file, one at a place that no table knows, and a tenant that may use four of them. */
 export async function seed(t) {
   t.ids.node = (await t.platform('GET', '/v1/nodes')).data[0].node_id;
   await t.platform('POST', '/v1/join-tokens', { zone: t.ids.zone, pool: 'default', node_name: 'gpu-7', uses: 1 });
+  const { zones } = JSON.parse(readFileSync(join(t.root, 'deploy/zones.example.json'), 'utf8'));
+  const there = (await t.platform('GET', '/v1/zones')).data.map((z) => z.code);
+  for (const z of [
+    ...zones,
+    { ...zones[0], code: 'ae-auh-1', name: 'Abu Dhabi 1' },
+    { ...zones[0], code: 'ae-xyz-1', name: 'Liwa' },
+  ])
+    if (!there.includes(z.code)) await t.platform('POST', '/v1/zones', z);
+  const made = await t.platform('POST', '/v1/tenants', {
+    name: 'oryx',
+    display_name: 'Oryx Health',
+    home_zone: t.ids.zone,
+    allowed_zones: [t.ids.zone, 'ae-auh-1', 'sa-ruh-1', 'de-fra-1'],
+  });
+  t.ids.oryx = made.tenant_id;
+  const invited = await t.call(made.admin_token, 'POST', '/v1/invitations', { name: 'Hind', roles: ['tenant-admin'] });
+  await t.call('', 'POST', '/v1/auth/invitations/accept', { token: invited.token, password: PASSWORD });
+  t.people.oryx = { tenant: 'oryx', name: 'Hind', password: PASSWORD };
+  await t.call(made.admin_token, 'POST', '/v1/transfer-policies', {
+    from_zone: t.ids.zone,
+    to_zone: 'de-fra-1',
+    data_class: 'personal',
+    purpose: 'training',
+    legal_basis: 'contract',
+    document_sha256: 'ab'.repeat(32),
+    assessment_ref: 'TRA-7',
+    valid_until: new Date(Date.now() + 90 * 86_400_000).toISOString(),
+  });
 }
 
 const button = (name) => async (page) => {
@@ -42,5 +75,37 @@ export default [
       await page.waitForSelector('.join-lines');
     },
   },
-  { name: 'zones', path: '/zones', as: 'operator' },
+  { name: 'zones', path: '/zones', as: 'operator', wait: '.zone-map' },
+  { name: 'zones-admin', path: '/zones', as: 'oryx', wait: '.zone-map' },
+  { name: 'zone-new', path: '/zones', as: 'operator', wait: '.zone-map', act: button(/^(New zone|نطاق جديد)$/) },
+  { name: 'zone', path: '/zones/sa-ruh-1', as: 'operator', wait: 'h3' },
+  {
+    name: 'zone-law',
+    path: '/zones/ae-auh-1',
+    as: 'operator',
+    wait: 'h3',
+    act: button(/^(Ask for a change of the law|طلب تغيير القانون)$/),
+  },
+  { name: 'residency-platform', path: '/residency', as: 'operator', wait: 'tbody tr' },
+  { name: 'residency', path: '/residency', as: 'oryx', wait: 'tbody tr' },
+  { name: 'residency-policies', path: '/residency?tab=policies', as: 'oryx', wait: 'tbody tr' },
+  {
+    name: 'residency-propose',
+    path: '/residency?tab=policies',
+    as: 'oryx',
+    wait: 'tbody tr',
+    act: button(/^(Propose a policy|اقتراح سياسة)$/),
+  },
+  { name: 'residency-transfers', path: '/residency?tab=transfers', as: 'admin' },
+  { name: 'residency-refused', path: '/residency?tab=refused', as: 'admin' },
+  {
+    name: 'residency-ask',
+    path: '/residency?tab=ask&class=health&to=de-fra-1',
+    as: 'oryx',
+    wait: '.flow-ask-page form',
+    act: async (page) => {
+      await page.locator('.flow-ask-page button[type=submit]').click();
+      await page.waitForSelector('.flow-words');
+    },
+  },
 ];
