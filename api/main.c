@@ -44,6 +44,7 @@
 #include "registry/serving.h"
 #include "scheduler/capacity.h"
 #include "scheduler/enrol.h"
+#include "scheduler/forecast.h"
 #include "scheduler/invariants.h"
 #include "scheduler/job_search.h"
 #include "scheduler/lease.h"
@@ -136,6 +137,7 @@ static const struct stmt *const *const app_lists[] = {
     idempotency_stmts,
     job_stmts,
     job_search_stmts,
+    forecast_stmts,
     submit_stmts,
     capacity_stmts,
     invariants_stmts,

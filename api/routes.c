@@ -26,6 +26,7 @@
     X(dataset_routes) \
     X(job_routes) \
     X(job_list_routes) \
+    X(job_forecast_routes) \
     X(job_stream_routes) \
     X(event_routes) \
     X(model_routes) \

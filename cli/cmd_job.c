@@ -119,10 +119,27 @@ static int wait_with_log(struct cli *c, const char *job)
     return follow_run(&f);
 }
 
+/* A refusal is an answer here: it is printed, and the exit status tells. */
+static int dry_run(struct cli *c)
+{
+    struct api_req q = { .method = "POST", .path = "/v1/jobs:check" };
+    struct api_reply r;
+    int rc = build_request(c, &q.body);
+    if (rc == CLI_OK)
+        rc = api_do(c, &q, &r);
+    if (rc != CLI_OK)
+        return rc;
+    output_object(c, r.json, r.body, "verdict:VERDICT detail:DETAIL ahead:AHEAD estimate:ESTIMATE +zones:ZONES +quotas:QUOTAS");
+    struct str verdict = jval_str(jval_get(r.json, "verdict")), detail = jval_str(jval_get(r.json, "detail"));
+    return str_eq_c(verdict, "ok") ? CLI_OK : cli_fail(c, CLI_JOB_FAILED, NULL, "it would be refused: %.*s", STR_ARG(detail));
+}
+
 int cmd_job_submit(struct cli *c)
 {
     struct api_req q = { .method = "POST", .path = "/v1/jobs" };
     struct api_reply r;
+    if (cli_has(c, "dry-run"))
+        return dry_run(c);
     int rc = build_request(c, &q.body);
     if (rc == CLI_OK)
         rc = api_do(c, &q, &r);

@@ -92,6 +92,23 @@ enum errc job_submit_in_tx(struct work *w, struct job_submission *item, struct e
     return job_verdict_err(item, e);
 }
 
+enum errc job_submit_try(struct work *w, struct job_submission *s, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    static const char no_sha[32];
+    char key[UUID_TEXT];
+    s->event_id = uuid_v7(w->now_us);
+    uuid_text(s->event_id, key);
+    s->kind_name = str_c(job_kind_names[s->job.kind]);
+    s->route = STR("job_check");
+    s->key = str_dup(w->arena, str_c(key));
+    s->sha = str_n(no_sha, sizeof no_sha);
+    s->event = STR("{}");
+    TRY(db_begin(w->app->pool, SCOPE_SYSTEM, 0, w->arena, &tx, e));
+    TRY(job_repo_submit_many(tx, &s, 1, e));
+    return job_verdict_err(s, e);
+}
+
 enum errc job_verdict_err(const struct job_submission *s, struct err *e)
 {
     switch (s->verdict) {

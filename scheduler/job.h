@@ -82,6 +82,8 @@ enum errc job_check(const struct job_create *in, const struct principal *p, stru
 enum errc job_submit_many(struct work *w, struct job_submission **items, size_t n, struct err *e) MUST_CHECK;
 /* The same for one job inside the caller's transaction, without idempotency record: for deployments. */
 enum errc job_submit_in_tx(struct work *w, struct job_submission *item, struct err *e) MUST_CHECK;
+/* What would become of it: submitted and taken back, which nobody sees. Fill it as for job_submit_many. */
+enum errc job_submit_try(struct work *w, struct job_submission *item, struct err *e) MUST_CHECK;
 
 enum errc job_get(struct work *w, struct uuid job_id, struct job *ret, struct err *e) MUST_CHECK;
 /* jobs[i] of tenants[i]; found[i] tells. For the combined read. */

@@ -1628,6 +1628,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/jobs:check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What would become of a job if it were submitted now; nothing is stored
+         * @description Needs the permission job:submit.
+         */
+        post: operations["job_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs/{job_id}/placement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Why a job waits, and where it could run
+         * @description Needs the permission job:read.
+         */
+        get: operations["job_placement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jobs/{job_id}/events": {
         parameters: {
             query?: never;
@@ -5767,6 +5807,117 @@ export interface components {
             jobs: number;
             /** @description false: there are at least so many */
             is_exact: boolean;
+        };
+        /** @description What would become of a job if it were submitted now */
+        job_check_out: {
+            /** @description ok, or the code of the error that a submission would be refused with */
+            verdict?: string;
+            /** @description What is wrong */
+            detail?: string;
+            /** @description Where it is wrong, as the problem would say it */
+            errors: components["schemas"]["check_error"][];
+            /** @description The tenant's zones, and the one that the job names */
+            zones: components["schemas"]["zone_outlook"][];
+            /** @description Quotas that the job takes from */
+            quotas: components["schemas"]["quota_outlook"][];
+            /** @description What it may cost; absent: nothing has a price */
+            estimate?: components["schemas"]["cost_outlook"];
+            /**
+             * Format: int64
+             * @description Waiting jobs of the tenant that would go first, at most 100,000
+             */
+            ahead: number;
+        };
+        /** @description What is wrong with a part of the request */
+        check_error: {
+            /** @description Where */
+            pointer?: string;
+            /** @description The error's code */
+            code?: string;
+            /** @description What is wrong */
+            detail?: string;
+        };
+        /** @description What a zone has for a job */
+        zone_outlook: {
+            /** @description Zone */
+            zone?: string;
+            /** @description The job may run there */
+            allowed: boolean;
+            /** @description Why not */
+            reason?: string;
+            /**
+             * Format: int64
+             * @description Ready machines of the job's pool there
+             */
+            ready_nodes: number;
+            /**
+             * Format: int64
+             * @description Most slots free on one of them
+             */
+            free_slots: number;
+            /**
+             * Format: int64
+             * @description Most GPUs free on one of them
+             */
+            free_gpus: number;
+            /** @description The job may run there and one machine has room for it now */
+            fits_now: boolean;
+        };
+        /** @description A quota with a job in it */
+        quota_outlook: {
+            /** @description What is limited */
+            resource?: string;
+            /**
+             * Format: int64
+             * @description In use now
+             */
+            used: number;
+            /**
+             * Format: int64
+             * @description Most that may be in use
+             */
+            limit: number;
+            /**
+             * Format: int64
+             * @description In use with this job; slots, gpus and running_jobs once it runs
+             */
+            after: number;
+            /** @description after is not more than limit */
+            within: boolean;
+        };
+        /** @description What a job may cost, on the dearest flavor of today */
+        cost_outlook: {
+            /** @description Currency */
+            currency?: string;
+            /**
+             * Format: int64
+             * @description Minor units an hour, rounded up
+             */
+            per_hour_minor: number;
+            /**
+             * Format: int64
+             * @description Minor units until max_runtime_seconds, one attempt, rounded up
+             */
+            max_minor: number;
+        };
+        /** @description Why a job waits */
+        job_placement: {
+            /**
+             * Format: int64
+             * @description Its place among the tenant's waiting jobs, by priority and age; 0: it does not wait for a turn
+             */
+            position: number;
+            /**
+             * Format: int64
+             * @description Waiting jobs of the tenant that go first, at most 100,000
+             */
+            ahead: number;
+            /** @description A reason of a pending job, or not_waiting */
+            code?: string;
+            /** @description The same as a sentence, with numbers */
+            detail?: string;
+            /** @description The tenant's zones, and the one that the job is pinned to */
+            zones: components["schemas"]["zone_outlook"][];
         };
         /** @description A transition of a job */
         job_event: {
@@ -16483,6 +16634,189 @@ export interface operations {
             };
             /** @description The caller may not do this */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Too many calls */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description A part that Falaj needs cannot be reached; Retry-After says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+        };
+    };
+    job_check: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The input */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["job_create"];
+            };
+        };
+        responses: {
+            /** @description What would become of a job if it were submitted now; nothing is stored */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["job_check_out"];
+                };
+            };
+            /** @description The request is not acceptable; `code` says why */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller is not known */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The state does not allow it, or the Idempotency-Key is in use */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Well formed, but it cannot be done */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Too many calls */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description A part that Falaj needs cannot be reached; Retry-After says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+        };
+    };
+    job_placement: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The job */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Why a job waits, and where it could run */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["job_placement"];
+                };
+            };
+            /** @description The request is not acceptable; `code` says why */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller is not known */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description There is no such object, or it is another tenant's */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
