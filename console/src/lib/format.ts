@@ -45,6 +45,16 @@ export function clock(at: string | undefined): string {
   const d = parse(at);
   return d ? new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: timeZone() }).format(d) : '';
 }
+/** For the axis of a chart: the time of day, with the day where `days` asks for it. */
+export function shortTime(ms: number, days = false): string {
+  return new Intl.DateTimeFormat(locale(), {
+    ...(days ? { month: 'short', day: 'numeric' } : {}),
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(days ? {} : { second: '2-digit' }),
+    timeZone: timeZone(),
+  }).format(ms);
+}
 export const utc = (at: string | undefined | null): string => parse(at)?.toISOString() ?? '';
 export function zoneLabel(): string {
   const part = new Intl.DateTimeFormat('en-GB', { timeZone: timeZone(), timeZoneName: 'longOffset' })

@@ -33,6 +33,9 @@ export const JOB_STATES = [
 ] as const;
 export const isOver = (state: string): boolean =>
   JOB_STATES.indexOf(state as Job['state']) >= JOB_STATES.indexOf('COMPLETED');
+/** Ended by itself and not well: its reader has come for the reason. */
+export const isBad = (state: string): boolean =>
+  isOver(state) && !['COMPLETED', 'CANCELLED', 'PREEMPTED'].includes(state);
 
 export function Jobs() {
   const { t } = useTranslation();

@@ -15,6 +15,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { dateTime, relative, utc } from '../lib/format.ts';
 import { usePrefs } from '../lib/prefs.ts';
+import { readSearch } from '../lib/search.ts';
 
 /** Text of people and programs: its own direction, no effect on what stands around it. */
 export const Name = ({ children }: { children: string | undefined }) => <bdi className="name">{children}</bdi>;
@@ -124,11 +125,15 @@ export function Pairs({ rows }: { rows: [term: string, value: ReactNode][] }) {
     </DescriptionList>
   );
 }
-export const To = ({ to, children }: { to: string; children: ReactNode }) => (
-  <Link to={to} className="to">
-    {children}
-  </Link>
-);
+/** to: a path of this site, with its query and its #part where it has them. */
+export function To({ to, children }: { to: string; children: ReactNode }) {
+  const at = new URL(to, location.origin);
+  return (
+    <Link to={at.pathname} search={readSearch(at.search) as never} hash={at.hash.slice(1)} className="to">
+      {children}
+    </Link>
+  );
+}
 export function Json({ value, label }: { value: unknown; label: string }) {
   return (
     <pre className="json" dir="ltr" translate="no" aria-label={label} role="region" tabIndex={0}>

@@ -1,61 +1,141 @@
 // SPDX-License-Identifier: Apache-2.0
-// chart.tsx - a line over steps, drawn by uPlot in the colours of the page; the same numbers as a table on demand. Always left to right.
+// chart.tsx - one measure as lines: drawn while it is in sight, read point by point with the arrow keys, as a table, as CSV and as PNG.
 import { Button, Card, CardBody, CardHeader, CardTitle } from '@patternfly/react-core';
-import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
-import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
+import type uPlot from 'uplot';
 import { csvText, saveAs } from '../lib/csv.ts';
-import { number } from '../lib/format.ts';
-import { isDark, usePrefs } from '../lib/prefs.ts';
+import { number, zoneLabel } from '../lib/format.ts';
+import { unitOf, type Line } from '../lib/series.ts';
+import { usePrefs } from '../lib/prefs.ts';
+import { ChartTable } from './charttable.tsx';
+import { columns, draw, HEIGHT, png, pointTo, position, value, type View } from './plot.ts';
+import { COLOURS, dashOf, useTheme } from './theme.ts';
+import './chart.css';
 
-export interface Point {
-  step: number;
-  value: number;
+function Swatch({ colour }: { colour: number }) {
+  return (
+    <svg width="24" height="10" aria-hidden="true">
+      <line
+        x1="0"
+        x2="24"
+        y1="5"
+        y2="5"
+        stroke={`var(--chart-${(colour % COLOURS) + 1})`}
+        strokeWidth="2.5"
+        strokeDasharray={dashOf(colour).join(' ')}
+      />
+    </svg>
+  );
 }
 
-export function Chart({ name, points }: { name: string; points: Point[] }) {
+/** Is it in sight, or nearly? Before, only its place is kept. */
+function useSeen(): [(e: HTMLDivElement | null) => void, boolean] {
+  const [seen, setSeen] = useState(false);
+  const [at, setAt] = useState<HTMLDivElement | null>(null);
+  useEffect(() => {
+    if (!at) return undefined;
+    const watch = new IntersectionObserver((all) => setSeen(all.at(-1)!.isIntersecting), { rootMargin: '120px' });
+    watch.observe(at);
+    return () => watch.disconnect();
+  }, [at]);
+  return [setAt, seen];
+}
+
+export function Chart({ name, lines, view }: { name: string; lines: Line[]; view: View }) {
   const { t } = useTranslation();
-  const prefs = usePrefs();
+  const theme = useTheme();
+  const { zone, digits } = usePrefs();
   const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const [place, seen] = useSeen();
   const [table, setTable] = useState(false);
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const [index, setIndex] = useState<number | null>(null);
+  const drawn = useMemo(() => (seen || table ? columns(lines, view) : null), [lines, view, seen, table]);
+  const unit = unitOf(name);
+  const axisLabel = view.x === 'time' ? t('chart.xTime', { zone: zoneLabel() }) : t(`chart.x_${view.x}`);
   useEffect(() => {
     const at = box.current;
-    if (!at || table) return undefined;
-    const style = getComputedStyle(document.documentElement);
-    const ink =
-      style.getPropertyValue('--pf-t--global--text--color--subtle').trim() || (isDark() ? '#c7c7c7' : '#4d4d4d');
-    const axis = {
-      stroke: ink,
-      grid: { stroke: isDark() ? '#ffffff22' : '#00000018' },
-      ticks: { stroke: ink },
-      values: (_u: uPlot, v: number[]) => v.map((x) => number(x, 4)),
-    };
-    const plot = new uPlot(
-      {
-        width: Math.max(200, at.clientWidth),
-        height: 230,
-        legend: { show: false },
-        scales: { x: { time: false } },
-        cursor: { y: false },
-        axes: [axis, { ...axis, size: 62 }],
-        series: [
-          {},
-          { label: name, stroke: isDark() ? '#6fcfe0' : '#0b5c6b', width: 2, points: { show: points.length < 60 } },
-        ],
+    if (!at || table || !seen || !drawn) return undefined;
+    let frame = 0;
+    const made = draw(at, drawn, {
+      lines,
+      view,
+      name,
+      hidden,
+      axisLabel,
+      onCursor: (i) => {
+        cancelAnimationFrame(frame);
+        frame = requestAnimationFrame(() => setIndex(i));
       },
-      [points.map((p) => p.step), points.map((p) => p.value)],
-      at,
-    );
-    const watch = new ResizeObserver(() => plot.setSize({ width: Math.max(200, at.clientWidth), height: 230 }));
+    });
+    plot.current = made;
+    const watch = new ResizeObserver(() => made.setSize({ width: Math.max(200, at.clientWidth), height: HEIGHT }));
     watch.observe(at);
     return () => {
+      cancelAnimationFrame(frame);
       watch.disconnect();
-      plot.destroy();
+      made.destroy();
+      plot.current = null;
     };
-  }, [points, table, name, prefs]);
-  const last = points.at(-1);
+  }, [drawn, table, seen, name, theme, zone, digits, hidden, axisLabel, lines, view]);
+
+  const step = view.smooth > 0 ? 2 : 1;
+  const data = drawn?.data;
+  const size = data?.[0].length ?? 0;
+  const at = index === null || index >= size ? null : index;
+  const readOf = (i: number): string => (at === null ? '' : value(data?.[1 + i * step]?.[at], unit));
+  const where = at === null ? '' : position(data![0][at]!, view.x);
+  const spoken =
+    at === null
+      ? ''
+      : t('chart.reading', {
+          where,
+          values: lines
+            .map((l, i) => [l, readOf(i)] as const)
+            .filter(([l, v]) => v !== '' && !hidden.has(l.key))
+            .map(([l, v]) => `${l.label}: ${v}`)
+            .join(', '),
+        });
+  const go = (e: KeyboardEvent): void => {
+    const u = plot.current;
+    if (!u || size === 0) return;
+    const page = Math.max(1, Math.round(size / 20));
+    const now = at ?? -1;
+    const moves: Record<string, number> = {
+      ArrowRight: now + 1,
+      ArrowLeft: at === null ? size - 1 : now - 1,
+      PageDown: now + page,
+      PageUp: now - page,
+      Home: 0,
+      End: size - 1,
+    };
+    const to = moves[e.key];
+    if (to !== undefined) pointTo(u, Math.min(size - 1, Math.max(0, to)));
+    else if (e.key === '+' || e.key === '-') {
+      const { min, max } = u.scales['x']!;
+      const half = (((max ?? 0) - (min ?? 0)) / 2) * (e.key === '+' ? 0.5 : 2);
+      const mid = at === null ? ((min ?? 0) + (max ?? 0)) / 2 : data![0][at]!;
+      u.setScale('x', { min: mid - half, max: mid + half });
+    } else if (e.key === '0') u.setScale('x', { min: data![0][0]!, max: data![0].at(-1)! });
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  };
+  const rows = (): Record<string, unknown>[] =>
+    lines.flatMap((l) =>
+      l.y.map((y, i) => ({
+        line: l.label,
+        step: l.step[i],
+        at: Number.isFinite(l.at[i]) ? new Date(l.at[i]!).toISOString() : '',
+        [name]: y,
+      })),
+    );
+  const save = (): void => {
+    if (plot.current) void png(plot.current, name).then((blob) => blob && saveAs(`${name}.png`, blob, 'image/png'));
+  };
+  const points = lines.reduce((n, l) => n + l.y.length, 0);
   return (
     <Card className="chart-card" isCompact>
       <CardHeader
@@ -63,50 +143,98 @@ export function Chart({ name, points }: { name: string; points: Point[] }) {
           actions: (
             <>
               <Button variant="link" size="sm" aria-pressed={table} onClick={() => setTable(!table)}>
-                {table ? t('chart.line') : t('chart.table')}
+                {t('chart.table')}
               </Button>
               <Button
                 variant="link"
                 size="sm"
-                onClick={() => saveAs(`${name}.csv`, csvText(['step', 'value'], points as never))}
+                aria-label={t('chart.csvOf', { name })}
+                onClick={() => saveAs(`${name}.csv`, csvText(['line', 'step', 'at', name], rows()))}
               >
                 {t('list.csv')}
+              </Button>
+              <Button
+                variant="link"
+                size="sm"
+                isDisabled={table}
+                aria-label={t('chart.pngOf', { name })}
+                onClick={save}
+              >
+                {t('chart.png')}
               </Button>
             </>
           ),
         }}
       >
         <CardTitle component="h3">
-          <bdi dir="ltr">{name}</bdi>
+          <bdi dir="ltr" translate="no">
+            {name}
+          </bdi>
+          {unit !== '' && (
+            <bdi dir="ltr" className="unit" translate="no">
+              {' '}
+              {`(${unit})`}
+            </bdi>
+          )}
         </CardTitle>
       </CardHeader>
       <CardBody>
         {table ? (
-          <div className="json">
-            <Table variant="compact" aria-label={name}>
-              <Thead>
-                <Tr>
-                  <Th>{t('chart.step')}</Th>
-                  <Th>{t('chart.value')}</Th>
-                </Tr>
-              </Thead>
-              <Tbody>
-                {points.slice(-500).map((p) => (
-                  <Tr key={p.step}>
-                    <Td>{number(p.step)}</Td>
-                    <Td>{number(p.value, 6)}</Td>
-                  </Tr>
-                ))}
-              </Tbody>
-            </Table>
-          </div>
+          <ChartTable name={name} lines={lines} unit={unit} />
         ) : (
           <div
-            ref={box}
+            ref={(e) => {
+              box.current = e;
+              place(e);
+            }}
             className="plot"
-            role="img"
-            aria-label={t('chart.label', { name, points: points.length, last: number(last?.value, 4) })}
+            tabIndex={0}
+            role="slider"
+            aria-orientation="horizontal"
+            aria-label={t('chart.label', { name, points: number(points), lines: number(lines.length) })}
+            aria-valuemin={0}
+            aria-valuemax={Math.max(0, size - 1)}
+            aria-valuenow={at ?? 0}
+            aria-valuetext={where === '' ? t('chart.noPoint') : where}
+            onKeyDown={go}
           />
+        )}
+        {!table && (
+          <>
+            <ul className="legend" aria-label={t('chart.legend', { name })}>
+              {lines.map((l, i) => (
+                <li key={l.key}>
+                  <button
+                    type="button"
+                    aria-pressed={!hidden.has(l.key)}
+                    title={t('chart.toggle')}
+                    onClick={() => {
+                      const next = new Set(hidden);
+                      if (!next.delete(l.key)) next.add(l.key);
+                      setHidden(next);
+                    }}
+                  >
+                    <Swatch colour={l.colour} />
+                    <bdi translate="no">{l.label}</bdi>
+                  </button>
+                  <strong>
+                    <bdi dir="ltr">{readOf(i)}</bdi>
+                  </strong>
+                </li>
+              ))}
+              {where !== '' && (
+                <li>
+                  <bdi dir="ltr">{where}</bdi>
+                </li>
+              )}
+            </ul>
+            <p className="pf-v6-screen-reader" aria-live="polite">
+              {document.activeElement === box.current ? spoken : ''}
+            </p>
+            {(drawn?.left ?? 0) > 0 && (
+              <p className="lead">{t('chart.notPositive', { count: drawn!.left, n: number(drawn!.left) })}</p>
+            )}
+          </>
         )}
       </CardBody>
     </Card>

@@ -1,110 +1,229 @@
 // SPDX-License-Identifier: Apache-2.0
-// log.tsx - a log of any length in a window of few rows: search, follow, jump to the first error, download.
-import { Button, SearchInput, Switch } from '@patternfly/react-core';
+// log.tsx - a log of any length in a window of few rows. The address has its filters, and #L… the line that is selected.
+import { Button, Switch } from '@patternfly/react-core';
+import { useLocation, useNavigate, useSearch } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Schemas } from '../api/client.ts';
+import type { JobLog, LogLine as Line } from '../api/joblog.ts';
+import { plain } from '../lib/ansi.ts';
 import { saveAs } from '../lib/csv.ts';
-import { clock, number } from '../lib/format.ts';
+import { number } from '../lib/format.ts';
+import { firstError } from '../lib/loglevel.ts';
+import type { Search } from '../lib/search.ts';
+import { LogLine } from './logline.tsx';
+import { lineLevel, placeOf, useMatches } from './logfind.ts';
+import { LogTools, type LogLook } from './logtools.tsx';
+import { toast } from './toast.tsx';
+import './log.css';
 
-type Line = Schemas['job_log_line'];
-const isBad = (l: Line): boolean =>
-  l.stream === 'stderr' || /\b(error|fatal|traceback|exception|failed)\b/i.test(l.text ?? '');
+const ROW = 20;
+const LOOK = 'falaj.log';
+const readLook = (): LogLook => {
+  try {
+    return { wrap: false, times: true, ...(JSON.parse(localStorage.getItem(LOOK) ?? '{}') as Partial<LogLook>) };
+  } catch {
+    return { wrap: false, times: true };
+  }
+};
 
-export function Log({ lines, name, live }: { lines: Line[]; name: string; live: boolean }) {
+export function Log({ log, name, live, failed }: { log: JobLog; name: string; live: boolean; failed: boolean }) {
   const { t } = useTranslation();
+  const { lines } = log;
   const box = useRef<HTMLDivElement>(null);
-  const [find, setFind] = useState('');
-  const [follow, setFollow] = useState(live);
-  const [found, setFound] = useState(-1);
+  const search = useSearch({ strict: false }) as Search;
+  const navigate = useNavigate();
+  const { hash, pathname } = useLocation();
+  const [look, setLookState] = useState(readLook);
+  const selected = /^L(\d+)$/.test(hash) ? Number(hash.slice(1)) : 0;
+  const [follow, setFollow] = useState(live && selected === 0);
+  const view = {
+    q: search['q'] ?? '',
+    level: search['level'] ?? '',
+    stream: search['stream'] ?? '',
+    fence: search['fence'] ?? '',
+    only: search['only'] === '1',
+  };
+  const setLook = (next: LogLook): void => {
+    setLookState(next);
+    try {
+      localStorage.setItem(LOOK, JSON.stringify(next));
+    } catch {
+      /* a browser without storage forgets at reload */
+    }
+  };
+  const put = (key: string, value: string): void => {
+    const next: Search = { ...search, tab: 'logs', [key]: value };
+    if (value === '') delete next[key];
+    void navigate({ to: '.', search: next as never, hash, replace: true, resetScroll: false });
+  };
+  const select = useCallback(
+    (id: number): void => {
+      setFollow(false);
+      void navigate({
+        to: '.',
+        search: (old: object) => ({ ...old, tab: 'logs' }) as never,
+        hash: `L${id}`,
+        replace: true,
+        resetScroll: false,
+        hashScrollIntoView: false,
+      });
+    },
+    [navigate],
+  );
+
+  const base = useMemo(() => {
+    if (view.level === '' && view.stream === '' && view.fence === '') return lines;
+    return lines.filter(
+      (l) =>
+        (view.stream === '' || l.stream === view.stream) &&
+        (view.fence === '' || l.fence === Number(view.fence)) &&
+        (view.level === '' || lineLevel(l) === 'error' || (view.level === 'warn' && lineLevel(l) === 'warn')),
+    );
+  }, [lines, view.level, view.stream, view.fence]);
+  const { regex, fault, hits } = useMatches(base, view.q);
+  const shown = useMemo(
+    () => (view.only && hits !== null && regex !== null ? hits.map((i) => base[i]!) : base),
+    [base, hits, regex, view.only],
+  );
+  const errors = useMemo(() => lines.filter((l) => lineLevel(l) === 'error'), [lines]);
+  const fences = useMemo(() => [...new Set(lines.map((l) => l.fence))].sort((a, b) => a - b), [lines]);
+
   const rows = useVirtualizer({
-    count: lines.length,
+    count: shown.length,
     getScrollElement: () => box.current,
-    estimateSize: () => 20,
+    estimateSize: () => ROW,
+    getItemKey: (i) => shown[i]?.log_id ?? i,
     overscan: 20,
     measureElement: (e) => e.getBoundingClientRect().height,
   });
-  const firstBad = useMemo(() => lines.findIndex(isBad), [lines]);
+  useLayoutEffect(() => rows.measure(), [look.wrap, rows]);
+
+  // A log that ended badly is read from its error, any other one from its end.
+  const opened = useRef(false);
   useEffect(() => {
-    if (follow && lines.length > 0) rows.scrollToIndex(lines.length - 1);
-  }, [follow, lines.length, rows]);
-  const jump = (i: number): void => {
-    setFollow(false);
-    setFound(i);
-    if (i >= 0) rows.scrollToIndex(i, { align: 'center' });
+    if (opened.current || lines.length === 0) return;
+    opened.current = true;
+    if (selected !== 0) return;
+    const bad = failed ? firstError(lines) : undefined;
+    if (bad) select(bad.log_id);
+    else rows.scrollToIndex(shown.length - 1, { align: 'end' });
+  }, [lines, failed, selected, select, rows, shown.length]);
+  const there = selected !== 0 && lines.length > 0;
+  useEffect(() => {
+    if (!there) return;
+    const i = placeOf(shown, selected);
+    if (shown[i]?.log_id === selected) rows.scrollToIndex(i, { align: 'center' });
+    // Only another line is scrolled to, not the same one again when the log grows.
+  }, [selected, there, look.wrap]);
+  useEffect(() => {
+    if (follow && shown.length > 0) rows.scrollToIndex(shown.length - 1, { align: 'end' });
+  }, [follow, shown.length, rows]);
+
+  /** From the selected line, or the one at the top of the window, to the next of these. */
+  const step = (of: readonly Line[], by: 1 | -1): void => {
+    if (of.length === 0) return;
+    const first = shown[rows.getVirtualItemForOffset(rows.scrollOffset ?? 0)?.index ?? 0]?.log_id ?? 0;
+    const from = selected !== 0 ? selected : first - (by > 0 ? 1 : 0);
+    const i = by > 0 ? placeOf(of, from + 1) : placeOf(of, from) - 1;
+    select(of[(i + of.length) % of.length]!.log_id);
   };
-  const seek = (): void => {
-    const word = find.toLowerCase();
-    if (word === '') return;
-    const ask = (from: number): number =>
-      lines.findIndex((l, i) => i >= from && (l.text ?? '').toLowerCase().includes(word));
-    const next = ask(found + 1);
-    jump(next >= 0 ? next : ask(0));
-  };
+  const hitLines = useMemo(() => (hits ?? []).map((i) => base[i]!), [hits, base]);
+  const hitAt = selected === 0 ? -1 : placeOf(hitLines, selected);
+  const stepLine = useRef(step);
+  stepLine.current = step;
+  const shownNow = useRef(shown);
+  shownNow.current = shown;
+  useEffect(() => {
+    const at = box.current;
+    if (!at) return undefined;
+    const keys = (e: KeyboardEvent): void => {
+      if (!e.shiftKey || (e.key !== 'ArrowDown' && e.key !== 'ArrowUp')) return;
+      e.preventDefault();
+      stepLine.current(shownNow.current, e.key === 'ArrowDown' ? 1 : -1);
+    };
+    const wheel = (e: WheelEvent): void => void (e.deltaY < 0 && setFollow(false));
+    at.addEventListener('keydown', keys);
+    at.addEventListener('wheel', wheel, { passive: true });
+    return () => {
+      at.removeEventListener('keydown', keys);
+      at.removeEventListener('wheel', wheel);
+    };
+  }, []);
+  const download = (): void =>
+    saveAs(
+      `${name}.log`,
+      lines.map((l) => `${l.at ?? ''} ${l.stream ?? ''} ${plain(l.text ?? '')}`).join('\n') + '\n',
+      'text/plain;charset=utf-8',
+    );
   return (
     <>
-      <div className="log-tools">
-        <SearchInput
-          aria-label={t('log.find')}
-          placeholder={t('log.find')}
-          value={find}
-          onChange={(_e, v) => setFind(v)}
-          onSearch={seek}
-          onClear={() => setFind('')}
-          resetButtonLabel={t('act.clear')}
-          submitSearchButtonLabel={t('act.search')}
-        />
-        <Button variant="secondary" isDisabled={firstBad < 0} onClick={() => jump(firstBad)}>
-          {t('log.firstError')}
-        </Button>
-        <Switch label={t('log.follow')} isChecked={follow} onChange={(_e, on) => setFollow(on)} />
-        <Button
-          variant="secondary"
-          onClick={() =>
-            saveAs(
-              `${name}.log`,
-              lines.map((l) => `${l.at ?? ''} ${l.text ?? ''}`).join('\n'),
-              'text/plain;charset=utf-8',
-            )
-          }
-        >
-          {t('act.download')}
-        </Button>
-        <span className="lead">{t('log.lines', { count: lines.length, n: number(lines.length) })}</span>
-      </div>
+      <LogTools
+        view={view}
+        put={put}
+        fault={fault}
+        hits={regex === null ? null : (hits?.length ?? null)}
+        hit={hitLines[hitAt]?.log_id === selected && selected !== 0 ? hitAt + 1 : 0}
+        onHit={(by) => step(hitLines, by)}
+        errors={errors.length}
+        onError={(by) => (by === 0 ? select(firstError(lines)!.log_id) : step(errors, by))}
+        fences={fences}
+        look={look}
+        setLook={setLook}
+      />
       {/* A scrolled region has to be reachable by keyboard. */}
       <div
-        className="log"
+        className={`log${look.wrap ? ' wrap' : ''}`}
         ref={box}
         tabIndex={0}
         role="log"
         aria-live="off"
-        aria-label={t('job.logs')}
+        aria-label={t('log.label')}
         dir="ltr"
         translate="no"
       >
         <div className="log-size" ref={(e) => void (e && (e.style.blockSize = `${rows.getTotalSize()}px`))}>
           {rows.getVirtualItems().map((v) => {
-            const l = lines[v.index]!;
+            const line = shown[v.index]!;
             return (
-              <div
-                key={l.log_id}
-                data-index={v.index}
-                className={`log-line${isBad(l) ? ' bad' : ''}${v.index === found ? ' found' : ''}`}
-                ref={(e) => {
-                  if (e) {
-                    e.style.transform = `translateY(${v.start}px)`;
-                    rows.measureElement(e);
-                  }
-                }}
-              >
-                <time>{clock(l.at)}</time>
-                <bdi>{l.text}</bdi>
-              </div>
+              <LogLine
+                key={line.log_id}
+                line={line}
+                index={v.index}
+                start={v.start}
+                times={look.times}
+                regex={regex}
+                selected={line.log_id === selected}
+                href={`${pathname}?tab=logs`}
+                onSelect={select}
+                measure={look.wrap ? rows.measureElement : null}
+              />
             );
           })}
         </div>
+      </div>
+      <div className="log-tools">
+        {live && <Switch label={t('log.follow')} isChecked={follow} onChange={(_e, on) => setFollow(on)} />}
+        <span className="lead" role="status">
+          {shown.length < lines.length
+            ? t('log.someLines', { count: shown.length, n: number(shown.length), total: number(lines.length) })
+            : t('log.lines', { count: lines.length, n: number(lines.length) })}
+          {errors.length > 0 && ` · ${t('log.errorCount', { count: errors.length, n: number(errors.length) })}`}
+        </span>
+        <Button variant="secondary" onClick={download}>
+          {t('act.download')}
+        </Button>
+        <Button
+          variant="secondary"
+          isDisabled={selected === 0}
+          onClick={() =>
+            void navigator.clipboard
+              .writeText(`${location.origin}${pathname}?tab=logs#L${selected}`)
+              .then(() => toast(t('act.copied'), 'success'))
+          }
+        >
+          {t('log.copyLink')}
+        </Button>
       </div>
     </>
   );

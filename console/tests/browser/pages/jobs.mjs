@@ -1,15 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 // jobs.mjs - the list of jobs, one job and its parts.
+import { sql, uuid } from '../db.mjs';
+import { until } from '../platform.mjs';
+
+/** A job whose data has one row, of which none is left to learn from: it fails, and its log says why. */
+export async function seed(t) {
+  const set = await t.tenant('POST', '/v1/datasets', { name: 'crooked', label_column: 'label', classes: 2 });
+  await t.tenant('POST', `/v1/datasets/${set.dataset_id}/versions`, 'a,label\n1,0\n', 'text/csv');
+  const bad = await t.tenant('POST', '/v1/jobs', {
+    name: 'crooked',
+    kind: 'train',
+    max_attempts: 1,
+    spec: { dataset_id: set.dataset_id, epochs: 2 },
+  });
+  await until('the failed job', async () =>
+    ['FAILED', 'COMPLETED'].includes((await t.tenant('GET', `/v1/jobs/${bad.job_id}`)).state),
+  );
+  t.ids.failed = bad.job_id;
+  // What a real crash writes, in the colours of a terminal and over two executions.
+  const said = [
+    ['stdout', 1, 'epoch 1: loss 1.92, error 0.31'],
+    ['stderr', 1, '\\x1b[33mUserWarning: the learning rate is high\\x1b[0m'],
+    ...Array.from({ length: 60 }, (_x, i) => ['stdout', 1, `step ${i}: loss ${(2 - i / 40).toFixed(3)}  بيانات`]),
+    ['stderr', 1, 'Traceback (most recent call last):'],
+    ['stderr', 1, '  File "train.py", line 88, in step'],
+    ['stderr', 1, `\\x1b[1;31mRuntimeError: CUDA out of memory. Tried to allocate ${'2.00 GiB '.repeat(30)}\\x1b[0m`],
+    ['system', 1, 'the attempt ended with exit code 1'],
+  ];
+  const job = `'${uuid(t.ids.tenant)}', '${uuid(bad.job_id)}'`;
+  const rows = said.map(([stream, fence, text]) => `(${job}, ${fence}, '${stream}', E'${text}')`);
+  sql(t, `INSERT INTO job_log (tenant_id, job_id, fence, stream, text) VALUES ${rows.join(',')}`);
+}
+const part = (name, extra = {}) => ({
+  name: `job-${name}`,
+  path: (ids) => `/jobs/${ids.job}?tab=${name}`,
+  as: 'engineer',
+  ...extra,
+});
+
 export default [
   { name: 'jobs', path: '/jobs', as: 'engineer' },
-  { name: 'job', path: (ids) => `/jobs/${ids.job}`, as: 'engineer' },
+  { name: 'job', path: (ids) => `/jobs/${ids.job}`, as: 'engineer', wait: '.timeline li' },
+  { name: 'job-failed', path: (ids) => `/jobs/${ids.failed}`, as: 'engineer', wait: '.log-line' },
+  part('logs', { wait: '.log-line' }),
+  part('metrics', { act: (page) => page.waitForSelector('.plot canvas') }),
   {
-    name: 'job-metrics',
+    name: 'job-metrics-smooth',
+    path: (ids) => `/jobs/${ids.job}?log=1&smooth=0.6&tab=metrics&x=relative`,
+    as: 'engineer',
+    act: async (page) => {
+      await page.waitForSelector('.plot canvas');
+      await page.locator('.plot').first().focus();
+      await page.keyboard.press('ArrowRight');
+      await page.keyboard.press('ArrowRight');
+    },
+  },
+  {
+    name: 'job-metrics-table',
     path: (ids) => `/jobs/${ids.job}?tab=metrics`,
     as: 'engineer',
-    act: (page) => page.waitForSelector('.plot canvas'),
+    act: async (page) => {
+      await page.locator('.chart-card button[aria-pressed=false]').first().click();
+      await page.waitForSelector('.chart-table');
+    },
   },
-  { name: 'job-events', path: (ids) => `/jobs/${ids.job}?tab=events`, as: 'engineer' },
-  { name: 'job-attempts', path: (ids) => `/jobs/${ids.job}?tab=attempts`, as: 'engineer' },
-  { name: 'job-config', path: (ids) => `/jobs/${ids.job}?tab=config`, as: 'engineer' },
+  part('system'),
+  part('events'),
+  part('attempts'),
+  { name: 'job-config', path: (ids) => `/jobs/${ids.job}?tab=config&vs=${ids.second}`, as: 'engineer', wait: 'mark' },
+  part('lineage', { wait: '.lineage' }),
+  part('audit', { as: 'admin' }),
 ];

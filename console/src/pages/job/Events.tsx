@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events.tsx - the states of a job and its executions as tables.
+import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
+import { useTranslation } from 'react-i18next';
+import type { Page, Schemas } from '../../api/client.ts';
+import { useGet } from '../../api/hooks.ts';
+import { duration, number } from '../../lib/format.ts';
+import { Code, Id, State, Time, To } from '../../ui/bits.tsx';
+import { Answer } from '../../ui/states.tsx';
+
+export function Events({ id }: { id: string }) {
+  const { t } = useTranslation();
+  const list = useGet<Page<Schemas['job_event']>>(`/v1/jobs/${id}/events`);
+  return (
+    <Answer of={list}>
+      {(page) => (
+        <Table variant="compact" aria-label={t('job.events')} gridBreakPoint="grid-md">
+          <Thead>
+            <Tr>
+              <Th>{t('col.at')}</Th>
+              <Th>{t('col.state')}</Th>
+              <Th>{t('job.lasted')}</Th>
+              <Th>{t('col.fence')}</Th>
+              <Th>{t('col.reason')}</Th>
+              <Th>{t('col.message')}</Th>
+            </Tr>
+          </Thead>
+          <Tbody>
+            {page.data.map((e, i) => (
+              <Tr key={e.version}>
+                <Td dataLabel={t('col.at')}>
+                  <Time at={e.at} />
+                </Td>
+                <Td dataLabel={t('col.state')}>
+                  <State value={e.state} />
+                </Td>
+                <Td dataLabel={t('job.lasted')}>{page.data[i + 1] ? duration(e.at, page.data[i + 1]!.at) : ''}</Td>
+                <Td dataLabel={t('col.fence')}>{e.fence > 0 ? number(e.fence) : ''}</Td>
+                <Td dataLabel={t('col.reason')}>
+                  <Code>{e.reason}</Code>
+                </Td>
+                <Td dataLabel={t('col.message')}>
+                  <Code>{e.message}</Code>
+                </Td>
+              </Tr>
+            ))}
+          </Tbody>
+        </Table>
+      )}
+    </Answer>
+  );
+}
+
+export function Attempts({ id }: { id: string }) {
+  const { t } = useTranslation();
+  const list = useGet<Page<Schemas['attempt_view']>>(`/v1/jobs/${id}/attempts`);
+  return (
+    <Answer of={list}>
+      {(page) =>
+        page.data.length === 0 ? (
+          <p className="lead">{t('job.noAttempts')}</p>
+        ) : (
+          <Table variant="compact" aria-label={t('job.attempts')} gridBreakPoint="grid-md">
+            <Thead>
+              <Tr>
+                <Th>{t('col.fence')}</Th>
+                <Th>{t('col.state')}</Th>
+                <Th>{t('col.started')}</Th>
+                <Th>{t('col.duration')}</Th>
+                <Th>{t('job.exitCode')}</Th>
+                <Th>{t('col.node')}</Th>
+                <Th>{t('col.message')}</Th>
+                <Th>{t('job.logs')}</Th>
+              </Tr>
+            </Thead>
+            <Tbody>
+              {page.data.map((a) => (
+                <Tr key={a.attempt_id}>
+                  <Td dataLabel={t('col.fence')}>{number(a.fence)}</Td>
+                  <Td dataLabel={t('col.state')}>
+                    <State value={a.state} />
+                  </Td>
+                  <Td dataLabel={t('col.started')}>
+                    <Time at={a.started_at ?? a.leased_at} />
+                  </Td>
+                  <Td dataLabel={t('col.duration')}>{duration(a.started_at, a.finished_at)}</Td>
+                  <Td dataLabel={t('job.exitCode')}>{number(a.exit_code)}</Td>
+                  <Td dataLabel={t('col.node')}>
+                    <Id value={a.node_id} />
+                  </Td>
+                  <Td dataLabel={t('col.message')}>
+                    <Code>{a.message}</Code>
+                  </Td>
+                  <Td dataLabel={t('job.logs')}>
+                    <To to={`/jobs/${id}?fence=${a.fence}&tab=logs`}>{t('job.itsLog')}</To>
+                  </Td>
+                </Tr>
+              ))}
+            </Tbody>
+          </Table>
+        )
+      }
+    </Answer>
+  );
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Overview.tsx - the facts of a job, and the numbers it reported at its end.
+import { useTranslation } from 'react-i18next';
+import type { Schemas } from '../../api/client.ts';
+import { duration, number } from '../../lib/format.ts';
+import { Code, Id, Pairs, State, Time } from '../../ui/bits.tsx';
+
+type Job = Schemas['job'];
+export const numbersOf = (of: unknown): [string, number][] =>
+  Object.entries((of ?? {}) as Record<string, unknown>).filter(
+    (e): e is [string, number] => typeof e[1] === 'number' && Number.isFinite(e[1]),
+  );
+
+export function Overview({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  const numbers = numbersOf(job.result);
+  return (
+    <>
+      <Pairs
+        rows={[
+          [t('col.state'), <State key="s" value={job.state} />],
+          [t('col.id'), <Id key="i" value={job.job_id} />],
+          [t('col.kind'), t(`kind.${job.kind}`)],
+          [t('col.submitted'), <Time key="t" at={job.submitted_at} />],
+          [t('col.started'), job.started_at && <Time key="a" at={job.started_at} />],
+          [t('col.duration'), duration(job.started_at, job.finished_at)],
+          [t('col.zone'), job.zone && <Code key="z">{job.zone}</Code>],
+          [t('col.pool'), <Code key="p">{job.pool}</Code>],
+          [t('job.queue'), job.queue && <Code key="q">{job.queue}</Code>],
+          [t('col.class'), job.data_class && <Code key="c">{job.data_class}</Code>],
+          [t('col.slots'), number(job.slots)],
+          [t('col.gpus'), number(job.gpus)],
+          [t('col.priority'), number(job.priority)],
+          [t('col.tries'), t('job.tries', { n: number(job.requeue_count), max: number(job.max_attempts) })],
+          [t('job.maxRuntime'), duration('1970-01-01', new Date((job.max_runtime_s ?? 0) * 1000).toISOString())],
+          [t('job.by'), <Id key="b" value={job.created_by} />],
+        ]}
+      />
+      {numbers.length > 0 && (
+        <>
+          <h2 className="block">{t('job.result')}</h2>
+          <Pairs rows={numbers.map(([k, v]) => [k, <Code key={k}>{number(v, 6)}</Code>])} />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timeline.tsx - the states that a job went through, in the reading direction, each with how long it lasted and why.
+import { useTranslation } from 'react-i18next';
+import type { Page, Schemas } from '../../api/client.ts';
+import { useGet } from '../../api/hooks.ts';
+import { duration } from '../../lib/format.ts';
+import { Code, State, Time, To } from '../../ui/bits.tsx';
+import { isOver } from '../Jobs.tsx';
+import './job.css';
+
+type Event = Schemas['job_event'];
+/** So many stand in the header at most: the first, then the newest. */
+const SHOWN = 8;
+
+export function Timeline({ job }: { job: Schemas['job'] }) {
+  const { t } = useTranslation();
+  const list = useGet<Page<Event>>(`/v1/jobs/${job.job_id!}/events`);
+  const all = list.data?.data ?? [];
+  if (all.length === 0) return null;
+  const left = Math.max(0, all.length - SHOWN);
+  const shown = left > 0 ? [all[0]!, ...all.slice(-(SHOWN - 1))] : all;
+  return (
+    <ol className="timeline" aria-label={t('job.timeline')}>
+      {shown.map((e, i) => {
+        const next = all[all.indexOf(e) + 1];
+        const now = next === undefined;
+        const over = now && isOver(e.state ?? '');
+        return [
+          i === 1 && left > 0 && (
+            <li key="left" className="left">
+              <To to={`/jobs/${job.job_id!}?tab=events`}>{t('job.moreStates', { count: left })}</To>
+            </li>
+          ),
+          <li key={e.version} {...(now ? { 'aria-current': 'step' as const } : {})}>
+            <State value={e.state} />
+            <span className="when">
+              <Time at={e.at} />
+              {!over && (
+                <>
+                  {' · '}
+                  {duration(e.at, next?.at)}
+                </>
+              )}
+            </span>
+            {e.reason && (
+              <span className="why">
+                <Code>{e.reason}</Code>
+              </span>
+            )}
+          </li>,
+        ];
+      })}
+    </ol>
+  );
+}

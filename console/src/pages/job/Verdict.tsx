@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verdict.tsx - why a job stands where it stands: its message, and of one that ended badly the line of its log that says why.
+import { Alert } from '@patternfly/react-core';
+import { useTranslation } from 'react-i18next';
+import type { Schemas } from '../../api/client.ts';
+import { useJobLog } from '../../api/uselog.ts';
+import { plain } from '../../lib/ansi.ts';
+import { firstError } from '../../lib/loglevel.ts';
+import { Code, State, To } from '../../ui/bits.tsx';
+import { isBad } from '../Jobs.tsx';
+
+type Job = Schemas['job'];
+
+function ErrorLine({ id }: { id: string }) {
+  const { t } = useTranslation();
+  const { log } = useJobLog(id, false);
+  const line = firstError(log.lines) ?? log.lines.at(-1);
+  if (!line) return null;
+  return (
+    <div className="job-line">
+      <To to={`/jobs/${id}?tab=logs#L${line.log_id}`}>{t('job.atLine', { n: `\u2066${line.log_id}\u2069` })}</To>{' '}
+      <bdi dir="ltr" translate="no">
+        {plain(line.text ?? '').slice(0, 400)}
+      </bdi>
+    </div>
+  );
+}
+
+export function Verdict({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  const bad = isBad(job.state);
+  if (!job.message && !bad) return null;
+  return (
+    <Alert
+      isInline
+      variant={bad ? 'danger' : 'info'}
+      variantLabel={t(`value.${job.state}`)}
+      title={
+        <>
+          <State value={job.state} /> <Code>{job.reason}</Code>
+        </>
+      }
+      className="block"
+    >
+      {job.message && (
+        <bdi lang="en" dir="ltr">
+          {job.message}
+        </bdi>
+      )}
+      {bad && <ErrorLine id={job.job_id!} />}
+    </Alert>
+  );
+}
