@@ -11,6 +11,7 @@ import { Expiring } from './overview/Expiring.tsx';
 import { Spending } from './overview/Spending.tsx';
 import { Start } from './overview/Start.tsx';
 import { QuotaBars } from './quotas/Limits.tsx';
+import './overview/overview.css';
 
 export function Overview() {
   const { t } = useTranslation();
@@ -41,7 +42,7 @@ export function Overview() {
       ]}
     >
       {can('dataset:write') && can('job:submit') && <Start />}
-      <div className="cards">
+      <div className="masonry">
         {can('job:read') && (
           <>
             <Jobs state="RUNNING" title={t('overview.running')} />
