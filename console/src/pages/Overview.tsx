@@ -3,6 +3,7 @@
 import { Button, Card, CardBody, CardTitle } from '@patternfly/react-core';
 import { useTranslation } from 'react-i18next';
 import { Link } from '@tanstack/react-router';
+import { useLive } from '../api/live.ts';
 import { useSession } from '../shell/session.tsx';
 import { Name } from '../ui/bits.tsx';
 import { Page } from '../ui/page.tsx';
@@ -13,9 +14,21 @@ import { Start } from './overview/Start.tsx';
 import { QuotaBars } from './quotas/Limits.tsx';
 import './overview/overview.css';
 
+const TOPICS = [
+  ['jobs', 'job:read'],
+  ['deployments', 'deployment:read'],
+  ['nodes', 'node:read'],
+  ['approvals', 'approval:read'],
+] as const;
+
 export function Overview() {
   const { t } = useTranslation();
   const { can, me } = useSession();
+  const topics = TOPICS.filter(([, perm]) => can(perm)).map(([topic]) => topic);
+  useLive(
+    topics,
+    topics.map((topic) => `/v1/${topic}`),
+  );
   return (
     <Page
       name={t('nav.overview')}
