@@ -43,6 +43,7 @@ export const NAV: Group[] = [
     key: 'nav.organisation',
     items: [
       { to: '/members', key: 'nav.members', perm: 'user:read', letter: 'u' },
+      { to: '/projects', key: 'nav.projects', perm: 'project:read', letter: 'r' },
       { to: '/tokens', key: 'nav.tokens', perm: 'token:own', letter: 't' },
       { to: '/quotas', key: 'nav.quotas', perm: 'quota:read', letter: 'q' },
       { to: '/settings', key: 'nav.settings', letter: 's' },

@@ -2,6 +2,7 @@
 // dialogs.tsx - a form in a dialog; and the dialog of acts that cannot be taken back, which wants the name typed.
 import { Alert, Button, ClipboardCopy, Modal, ModalBody, ModalHeader } from '@patternfly/react-core';
 import { useRef, useState, type ReactNode } from 'react';
+import type { UseFormReturn } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
 import type { Lock } from './conflict.tsx';
 import { ApiForm, type Field, type Values } from './form.tsx';
@@ -17,22 +18,33 @@ interface FormDialog {
   variant?: 'primary' | 'secondary' | 'link';
   lead?: ReactNode;
   lock?: Lock;
+  /** What no field of a list can be, below the fields. */
+  extra?: (form: UseFormReturn<Values>) => ReactNode;
+  size?: 'small' | 'medium' | 'large';
+  onOpen?: () => void;
 }
 
 export function FormButton(props: FormDialog) {
   const { label, title, fields, initial, submit, onSubmit, variant = 'primary', lead, lock } = props;
+  const { extra, size = 'small', onOpen } = props;
   const dirty = useRef(false);
   const [asking, setAsking] = useState(false);
   const [open, setOpen] = useState(false);
   return (
     <>
-      <Button variant={variant} onClick={() => setOpen(true)}>
+      <Button
+        variant={variant}
+        onClick={() => {
+          onOpen?.();
+          setOpen(true);
+        }}
+      >
         {label}
       </Button>
       {open && (
         <Modal
           isOpen
-          variant="small"
+          variant={size}
           onClose={() => (dirty.current ? setAsking(true) : setOpen(false))}
           aria-labelledby="dialog-title"
         >
@@ -51,6 +63,7 @@ export function FormButton(props: FormDialog) {
             <ApiForm
               fields={fields}
               {...(initial ? { initial } : {})}
+              {...(extra ? { extra } : {})}
               submit={submit ?? label}
               {...(lock ? { lock } : {})}
               onDirty={(is) => void (dirty.current = is)}

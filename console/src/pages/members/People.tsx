@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// People.tsx - who is here: people and programs, their state and their roles.
+import { useTranslation } from 'react-i18next';
+import { rolesAt } from '../../lib/roles.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Id, Name, State, Time, To } from '../../ui/bits.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { ServerTable, type Filter } from '../../ui/table.tsx';
+import { GrantButton, InviteButton } from './Invite.tsx';
+import { Roles, type User } from './parts.tsx';
+
+export function usePeopleFilters(): Filter[] {
+  const { t } = useTranslation();
+  const { me } = useSession();
+  return [
+    { name: 'name', label: t('col.name') },
+    {
+      name: 'kind',
+      label: t('col.kind'),
+      options: ['person', 'service'].map((k) => ({ value: k, label: t(`kind.${k}`) })),
+    },
+    {
+      name: 'state',
+      label: t('col.state'),
+      options: ['ACTIVE', 'DISABLED', 'DEACTIVATED'].map((s) => ({ value: s, label: t(`value.${s}`) })),
+    },
+    {
+      name: 'role',
+      label: t('members.role'),
+      options: rolesAt(me.tenant === 'platform').map((r) => ({ value: r, label: t(`role.${r}`) })),
+    },
+    {
+      name: 'sort',
+      label: t('list.order'),
+      options: [
+        { value: '-created', label: t('list.newest') },
+        { value: 'name', label: t('col.name') },
+      ],
+    },
+  ];
+}
+
+export function People() {
+  const { t } = useTranslation();
+  const { can } = useSession();
+  const filters = usePeopleFilters();
+  return (
+    <ServerTable<User>
+      path="/v1/users"
+      label={t('nav.members')}
+      filters={filters}
+      rowKey={(u) => u.user_id!}
+      columns={[
+        {
+          name: 'name',
+          label: t('col.name'),
+          cell: (u) => (
+            <To to={`/members/${u.user_id!}`}>
+              <Name>{u.name}</Name>
+            </To>
+          ),
+        },
+        { name: 'kind', label: t('col.kind'), cell: (u) => t(`kind.${u.kind!}`) },
+        { name: 'state', label: t('col.state'), cell: (u) => <State value={u.state} /> },
+        { name: 'roles', label: t('members.roles'), cell: (u) => <Roles of={u.roles} /> },
+        { name: 'created_at', label: t('col.created'), cell: (u) => <Time at={u.created_at} ago /> },
+        { name: 'user_id', label: t('col.id'), cell: (u) => <Id value={u.user_id} /> },
+      ]}
+      {...(can('role:grant')
+        ? { rowActions: (u: User) => (u.state !== 'ACTIVE' ? null : <GrantButton user={u} />) }
+        : {})}
+      empty={
+        <Empty
+          title={t('members.none')}
+          body={t('members.noneBody')}
+          action={can('user:manage') && <InviteButton />}
+          cli="falaj user list"
+        />
+      }
+    />
+  );
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Projects.tsx - the projects of the organisation: made, renamed, closed.
+import { useTranslation } from 'react-i18next';
+import { change, withQuery, type Schemas } from '../../api/client.ts';
+import { useForget } from '../../api/hooks.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Code, Id, Name, State, Time } from '../../ui/bits.tsx';
+import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
+import { SLUG, type Field } from '../../ui/form.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
+import { useNames } from './names.ts';
+import './members.css';
+
+type Project = Schemas['project'];
+
+export function Projects() {
+  const { t } = useTranslation();
+  const { can } = useSession();
+  const forget = useForget();
+  const names = useNames();
+  const filters: Filter[] = [
+    {
+      name: 'state',
+      label: t('col.state'),
+      options: ['ACTIVE', 'CLOSED'].map((s) => ({ value: s, label: t(`value.${s}`) })),
+    },
+    {
+      name: 'sort',
+      label: t('list.order'),
+      options: [
+        { value: '-created', label: t('list.newest') },
+        { value: 'name', label: t('col.name') },
+      ],
+    },
+  ];
+  const fields: Field[] = [
+    { name: 'name', label: t('projects.short'), required: true, pattern: SLUG, help: t('projects.shortHelp') },
+    { name: 'display_name', label: t('projects.name'), max: 128 },
+  ];
+  const body = (v: Record<string, unknown>): object => ({
+    name: v['name'],
+    ...(v['display_name'] ? { display_name: v['display_name'] } : {}),
+  });
+  const create = can('project:manage') && (
+    <FormButton
+      label={t('projects.create')}
+      title={t('projects.create')}
+      fields={fields}
+      onSubmit={async (v) => {
+        await change('POST', '/v1/projects', body(v));
+        await forget('/v1/projects');
+      }}
+    />
+  );
+  return (
+    <Page
+      name={t('nav.projects')}
+      title={t('nav.projects')}
+      actions={create}
+      api={[`GET ${withQuery('/v1/projects', useListSearch(filters))}`]}
+      cli={['falaj project list', 'falaj project create NAME']}
+    >
+      <ServerTable<Project>
+        path="/v1/projects"
+        label={t('nav.projects')}
+        filters={filters}
+        rowKey={(p) => p.project_id!}
+        columns={[
+          { name: 'name', label: t('projects.short'), cell: (p) => <Code>{p.name}</Code> },
+          { name: 'display_name', label: t('projects.name'), cell: (p) => <Name>{p.display_name}</Name> },
+          { name: 'state', label: t('col.state'), cell: (p) => <State value={p.state} /> },
+          {
+            name: 'created_by',
+            label: t('projects.by'),
+            cell: (p) => (p.created_by ? <bdi>{names.user(p.created_by)}</bdi> : null),
+          },
+          { name: 'created_at', label: t('col.created'), cell: (p) => <Time at={p.created_at} ago /> },
+          { name: 'project_id', label: t('col.id'), cell: (p) => <Id value={p.project_id} /> },
+        ]}
+        {...(can('project:manage')
+          ? {
+              rowActions: (p: Project) =>
+                p.state !== 'ACTIVE' ? null : (
+                  <span className="acts">
+                    <FormButton
+                      variant="link"
+                      label={t('members.rename')}
+                      title={t('members.rename')}
+                      fields={fields}
+                      initial={{ name: p.name ?? '', display_name: p.display_name ?? '' }}
+                      onSubmit={async (v) => {
+                        await change('PATCH', `/v1/projects/${p.project_id!}`, body(v), {
+                          'if-match': `"v${p.version}"`,
+                        });
+                        await forget('/v1/projects');
+                      }}
+                    />
+                    <TypedConfirm
+                      variant="link"
+                      label={t('projects.close')}
+                      title={t('projects.close')}
+                      name={p.name ?? ''}
+                      effect={t('projects.closeEffect')}
+                      onConfirm={async () => {
+                        await change('POST', `/v1/projects/${p.project_id!}/close`, undefined, {
+                          'if-match': `"v${p.version}"`,
+                        });
+                        await forget('/v1/projects');
+                      }}
+                    />
+                  </span>
+                ),
+            }
+          : {})}
+        empty={
+          <Empty
+            title={t('projects.none')}
+            body={t('projects.noneBody')}
+            action={create}
+            cli="falaj project create NAME"
+          />
+        }
+      />
+    </Page>
+  );
+}
