@@ -23,6 +23,11 @@ const watchers = new Set<(up: boolean) => void>();
 let up = true;
 
 export const setCsrf = (token: string): void => void (csrf = token);
+/** What a change carries that is not sent by this client. */
+export const changeHeaders = (): Record<string, string> => ({
+  'idempotency-key': crypto.randomUUID(),
+  ...(csrf ? { 'x-csrf-token': csrf } : {}),
+});
 export const setAsk = (f: Ask): void => void (ask = f);
 export const isUp = (): boolean => up;
 export function watchConnection(f: (up: boolean) => void): () => void {
@@ -98,12 +103,17 @@ export async function getPage<T>(path: string, query: Query): Promise<Page<T>> {
   return await getJson<Page<T>>(withQuery(path, query));
 }
 export async function getJson<T>(path: string, init: RequestInit = {}): Promise<T> {
-  const response = await send(new Request(new URL(path, location.origin), init));
-  const text = await response.text();
-  const json: unknown = text === '' ? undefined : safeJson(text);
-  if (!response.ok) throw new Problem(response.status, json, Number(response.headers.get('retry-after') ?? 0));
-  return json as T;
+  const text = await (await getResponse(path, init)).text();
+  return (text === '' ? undefined : safeJson(text)) as T;
 }
+/** An answer that went well, its body not read yet. */
+export async function getResponse(path: string, init: RequestInit = {}): Promise<Response> {
+  const response = await send(new Request(new URL(path, location.origin), init));
+  if (response.ok) return response;
+  throw problemOf(response.status, await response.text(), response.headers.get('retry-after'));
+}
+export const problemOf = (status: number, text: string, retryAfter: string | null): Problem =>
+  new Problem(status, text === '' ? undefined : safeJson(text), Number(retryAfter ?? 0));
 /** A change by its address; `body` is JSON unless it is a Blob. */
 export function change<T = unknown>(
   method: string,

@@ -14,6 +14,9 @@ const body = z.object({
   ),
 });
 
+/** Inference servers speak so (Open Inference Protocol). */
+const oip = z.object({ error: z.string() });
+
 export interface FieldFault {
   path: string;
   code: string;
@@ -29,9 +32,16 @@ export class Problem extends Error {
 
   constructor(status: number, json: unknown, retryAfter = 0) {
     const read = body.safeParse(json);
-    super(read.success ? (read.data.detail ?? read.data.title ?? '') : '');
+    const said = oip.safeParse(json);
+    super(read.success ? (read.data.detail ?? read.data.title ?? '') : said.success ? said.data.error : '');
     this.status = status;
-    this.code = read.success ? read.data.code : status === 0 ? 'offline' : 'internal';
+    this.code = read.success
+      ? read.data.code
+      : status === 0
+        ? 'offline'
+        : said.success && status < 500
+          ? 'unprocessable'
+          : 'internal';
     this.requestId = (read.success && read.data.request_id) || '';
     this.fields = (read.success ? (read.data.errors ?? []) : [])
       .map((f) => ({ path: pointerPath(f.pointer ?? ''), code: f.code ?? 'invalid_argument', detail: f.detail ?? '' }))

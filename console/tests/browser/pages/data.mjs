@@ -1,10 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 // data.mjs - data sets, models and what is served.
+import { inShell } from '../shell.mjs';
+
+const dialog = (page) => page.waitForSelector('[role=dialog]');
+
+/** A row of the data, the answer to it, and the same question from a terminal and a program: all must say the same class. */
+async function play(page, t) {
+  await page.waitForSelector('.drawing-grid');
+  await page.locator('.play-text .play-acts button').first().click();
+  await page.waitForFunction(() => /[1-9]/.test(document.querySelector('#play-input')?.value ?? ''));
+  await page.click('.play form button[type=submit]');
+  const best = await page.locator('.answer-big').innerText();
+  if (!page.where.endsWith('en-light')) return;
+  for (const [id, tab, program] of [
+    ['curl', 'curl', 'bash'],
+    ['cli', 'CLI', 'bash'],
+    ['python', 'Python', 'python3'],
+  ]) {
+    await page.getByRole('tab', { name: tab, exact: true }).click();
+    const out = await inShell(t, await page.locator(`#snippet-${id}`).innerText(), program);
+    if (!new RegExp(`(label.*data.*\\[\\s*${best}\\s*\\]|label.*${best})`, 's').test(out))
+      throw new Error(`${id} says ${out}, the page ${best}`);
+  }
+  // Keys draw: the value of the first cell follows, and so does the text.
+  await page.locator('.drawing-grid').focus();
+  await page.keyboard.press('Delete');
+  await page.keyboard.press(' ');
+  if (!(await page.inputValue('#play-input')).startsWith('16,')) throw new Error('the space bar does not draw');
+}
+
 export default [
   { name: 'datasets', path: '/datasets', as: 'engineer' },
   { name: 'dataset', path: (ids) => `/datasets/${ids.set}`, as: 'engineer' },
   { name: 'models', path: '/models', as: 'engineer' },
   { name: 'model', path: (ids) => `/models/${ids.model}`, as: 'engineer' },
   { name: 'deployments', path: '/deployments', as: 'engineer' },
-  { name: 'deployment', path: (ids) => `/deployments/${ids.served}`, as: 'engineer' },
+  {
+    name: 'deploy-dialog',
+    path: '/deployments',
+    as: 'engineer',
+    act: async (page) => {
+      await page.click('.page-head button');
+      await dialog(page);
+    },
+  },
+  { name: 'deployment', path: (ids) => `/deployments/${ids.served}`, as: 'engineer', act: play },
+  {
+    name: 'deployment-json',
+    path: (ids) => `/deployments/${ids.served}`,
+    as: 'engineer',
+    expected: [400],
+    act: async (page) => {
+      await page.getByRole('tab', { name: 'JSON', exact: true }).click();
+      await page.fill(
+        '#play-json',
+        '{"inputs": [{"name": "input", "datatype": "FP32", "shape": [1, 2], "data": [1, 2]}]}',
+      );
+      await page.click('.play form button[type=submit]');
+      await page.getByText('this model takes 64 features').waitFor();
+    },
+  },
 ];

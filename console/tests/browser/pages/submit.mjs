@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // submit.mjs - a job from form and YAML: begun afresh, from a former job, with faults on both sides, with zones that residency refuses.
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { inShell } from '../shell.mjs';
 
 const LAW = (classes) => ({
   legal_regimes: ['uae-pdpl'],
@@ -18,8 +17,6 @@ export async function seed(t) {
   const body = { code: 'ae-auh-1', name: 'Abu Dhabi 1', country: 'AE', law: LAW(['public']) };
   await t.platform('POST', '/v1/zones', body);
 }
-const shell = promisify(execFile);
-
 /** What the page says for a terminal is run there as it stands; the job must be the one that was written. */
 async function runs(page, t, name, check) {
   await page.fill('#f-name', name);
@@ -29,12 +26,7 @@ async function runs(page, t, name, check) {
   ]) {
     await page.getByRole('tab', { name: tab }).click();
     const line = await page.locator(`#call-${id}`).innerText();
-    const env = { ...process.env, PATH: `${t.bin}:${process.env.PATH}`, FALAJ_URL: t.base, FALAJ_TOKEN: t.tenantToken };
-    const { stdout } = await shell(
-      'bash',
-      ['-c', id === 'cli' ? line.replace('job submit', 'job submit -o json') : line],
-      { env },
-    );
+    const stdout = await inShell(t, id === 'cli' ? line.replace('job submit', 'job submit -o json') : line);
     const made = await t.tenant('GET', `/v1/jobs/${/job_[0-9a-f]{32}/.exec(stdout)[0]}`);
     if (made.name !== name || !check(made)) throw new Error(`${line}\nmade ${JSON.stringify(made)}`);
   }
