@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- 0016 - what a tenant may know of the machines and of the queue before and while a job waits. N-1: additive.
+-- 0017 - what a tenant may know of the machines and of the queue before and while a job waits. N-1: additive.
 SET LOCAL ROLE falaj_owner;
 GRANT CREATE ON SCHEMA public TO falaj_system;
 
