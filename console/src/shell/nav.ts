@@ -29,13 +29,15 @@ export const NAV: Group[] = [
       { to: '/zones', key: 'nav.zones', perm: 'zone:read', letter: 'z' },
       { to: '/residency', key: 'nav.residency', perm: 'zone:read', letter: 'r' },
       { to: '/prices', key: 'nav.prices', perm: 'price:set', letter: 'b' },
-      { to: '/keys', key: 'nav.keys', perm: 'key:rotate', letter: 'k' },
+      { to: '/keys', key: 'nav.keys', perm: 'key:read', letter: 'k' },
+      { to: '/root-keys', key: 'keyring.roots', perm: 'key:root', letter: 'r' },
     ],
   },
   {
     key: 'nav.govern',
     items: [
       { to: '/audit', key: 'nav.audit', perm: 'audit:read', letter: 'a' },
+      { to: '/evidence', key: 'nav.evidence', perm: 'evidence:read', letter: 'e' },
       { to: '/approvals', key: 'nav.approvals', perm: 'approval:read', letter: 'i' },
     ],
   },

@@ -1,7 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
-// govern.mjs - keys and audit.
+// govern.mjs - keys, the audit log in all its parts, evidence.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '../platform.mjs';
+
+/** A version more, an import that is refused, a hold, an export: so that each page has something to show. */
+export async function seed(t) {
+  await t.tenant('POST', `/v1/keys/${t.ids.zone}/rotate`, {});
+  await until('a signed head', () => t.tenant('GET', '/v1/audit/head').catch(() => undefined));
+  const events = await t.tenant('GET', '/v1/audit/events?action=dataset.&page_size=1');
+  t.ids.event = events.data[0].event_id;
+  await t.tenant('POST', '/v1/audit/exports', { format: 'jsonl' });
+}
+const corpus = (t) => join(t.root, 'tests/fuzz/corpus/fuzz_bundle');
+const judged = async (page) => page.waitForSelector('.verdict [class*="alert"]', { timeout: 30_000 });
+const submit = (form) => (page) => page.locator(`${form} button[type=submit]`).first().click();
+const dialog = (n) => async (page) => {
+  await page.locator('.page-head button').nth(n).click();
+  await page.waitForSelector('[role=dialog] form, [role=dialog] ol');
+};
+
 export default [
   { name: 'keys', path: '/keys', as: 'admin' },
-  { name: 'key', path: (ids) => `/keys/${ids.zone}`, as: 'admin' },
+  { name: 'key', path: (ids) => `/keys/${ids.zone}`, as: 'admin', act: (page) => page.waitForSelector('.ladder') },
+  { name: 'key-rotate', path: (ids) => `/keys/${ids.zone}`, as: 'admin', act: dialog(0) },
+  { name: 'key-min', path: (ids) => `/keys/${ids.zone}`, as: 'admin', act: dialog(1) },
+  { name: 'key-import', path: (ids) => `/keys/${ids.zone}`, as: 'admin', act: dialog(2) },
+  { name: 'key-shred', path: (ids) => `/keys/${ids.zone}`, as: 'admin', act: dialog(3) },
+  { name: 'root-keys', path: '/root-keys', as: 'operator' },
+  { name: 'root-key', path: (ids) => `/root-keys/${ids.zone}`, as: 'operator' },
+  { name: 'root-rotate', path: (ids) => `/root-keys/${ids.zone}`, as: 'operator', act: dialog(0) },
   { name: 'audit', path: '/audit', as: 'compliance', expected: [404] },
+  { name: 'audit-search', path: '/audit?action=dataset.&when=days30', as: 'compliance' },
+  { name: 'audit-none', path: '/audit?action=price.set', as: 'compliance', wait: '.pf-v6-c-empty-state' },
+  {
+    name: 'audit-event',
+    path: (ids) => `/audit?action=dataset.&event=${ids.event}`,
+    as: 'compliance',
+    act: async (page) => {
+      await page.waitForSelector('.beside.open h2');
+      await page.locator('.beside aside .pf-m-secondary').click();
+      await judged(page);
+    },
+  },
+  {
+    name: 'audit-verify',
+    path: '/audit/verify',
+    as: 'compliance',
+    act: async (page) => {
+      await submit('.audit-filters')(page);
+      await judged(page);
+    },
+  },
+  {
+    name: 'audit-verify-bad',
+    path: '/audit/verify',
+    as: 'compliance',
+    act: async (page, t) => {
+      const file = readdirSync(corpus(t)).sort().at(-1);
+      await page.setInputFiles('.drop input', join(corpus(t), file));
+      await judged(page);
+    },
+  },
+  { name: 'audit-exports', path: '/audit/exports', as: 'compliance' },
+  {
+    name: 'audit-export-new',
+    path: '/audit/exports?make=1&when=days30',
+    as: 'compliance',
+    act: (page) => page.waitForSelector('[role=dialog] form'),
+  },
+  { name: 'audit-heads', path: '/audit/heads', as: 'compliance', expected: [404] },
+  { name: 'audit-holds', path: '/audit/holds', as: 'compliance' },
+  { name: 'audit-hold-new', path: '/audit/holds', as: 'compliance', act: dialog(0) },
+  { name: 'audit-retention', path: '/audit/retention', as: 'compliance' },
+  { name: 'audit-retention-set', path: '/audit/retention', as: 'compliance', act: dialog(0) },
+  { name: 'audit-erasures', path: '/audit/erasures', as: 'compliance' },
+  { name: 'audit-summary', path: '/audit/summary?when=days30', as: 'compliance', act: judged },
+  { name: 'evidence', path: '/evidence', as: 'compliance' },
+  { name: 'transfers', path: '/evidence/transfers', as: 'compliance' },
 ];

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verify.tsx - the log, or a bundle that somebody brings, is verified by this browser: hashes, tree, head, signature.
+import {
+  Button,
+  Checkbox,
+  Form,
+  FormGroup,
+  FormHelperText,
+  HelperText,
+  HelperTextItem,
+  TextInput,
+} from '@patternfly/react-core';
+import { useSearch } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { getPage, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { useGet } from '../../api/hooks.ts';
+import { canCheckSignatures, unbase64, unhex, type Bytes } from '../../lib/audit-verify-hash.ts';
+import { useVerification } from '../../lib/audit-verify-run.ts';
+import type { Search } from '../../lib/search.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Note } from '../../ui/note.tsx';
+import { useProblemText } from '../../ui/states.tsx';
+import { Frame } from './frame.tsx';
+import { VerdictOf } from './Verdict.tsx';
+import { rangeOf, WhenFields, type When } from './when.tsx';
+import type { Item } from './words.ts';
+
+const MAX = Number.MAX_SAFE_INTEGER;
+/** The number of the first event from a moment on; 0 where there is none. */
+async function firstFrom(at: string): Promise<number> {
+  const page = await getPage<Item>('/v1/audit/events', { from: at, page_size: 1 });
+  return page.data[0]?.tseq ?? 0;
+}
+/** The stretch of numbers that a stretch of time covers; to 0: as far as is signed. null: nothing happened then. */
+export async function numbersOf(range: { from?: string; to?: string }): Promise<{ from: number; to: number } | null> {
+  const from = range.from ? await firstFrom(range.from) : 1;
+  const next = range.to ? await firstFrom(range.to) : 0;
+  return from === 0 || (next > 0 && next <= from) ? null : { from, to: next > 0 ? next - 1 : 0 };
+}
+/** A public key as 64 hex digits, as base64, or as PEM. */
+export function readKey(text: string): Bytes | null {
+  const bare = text.replace(/-----[A-Z ]+-----/g, '').replace(/\s/g, '');
+  if (/^[0-9a-fA-F]{64}$/.test(bare)) return unhex(bare.toLowerCase());
+  const raw = unbase64(bare);
+  return raw && (raw.length === 32 || raw.length === 44) ? raw.slice(-32) : null;
+}
+const addressOf = (from: number, to: number): string => `/v1/audit/export?from=${from}${to > 0 ? `&to=${to}` : ''}`;
+
+/** Of the keys that this server names: enough against damage, not against the server itself. */
+function useServerKeys(): Bytes[] {
+  const keys = useGet<ListOf<Schemas['key_item']>>('/v1/audit/keys');
+  return (keys.data?.data ?? []).map((k) => unbase64(k.public_key ?? '')).filter((k) => k !== null);
+}
+
+function Ability() {
+  const { t } = useTranslation();
+  const [can, setCan] = useState<'yes' | 'no' | 'none' | ''>('');
+  useEffect(() => {
+    if (!globalThis.crypto?.subtle) setCan('none');
+    else void canCheckSignatures().then((ok) => setCan(ok ? 'yes' : 'no'));
+  }, []);
+  return can === 'no' || can === 'none' ? <Note variant="warning" title={t(`verify.able_${can}`)} /> : null;
+}
+
+function KeyField({ id, value, put }: { id: string; value: string; put: (v: string) => void }) {
+  const { t } = useTranslation();
+  const isBad = value !== '' && readKey(value) === null;
+  return (
+    <FormGroup label={t('verify.key')} fieldId={id}>
+      <TextInput
+        id={id}
+        dir="ltr"
+        value={value}
+        validated={isBad ? 'error' : 'default'}
+        aria-describedby={`${id}-help`}
+        onChange={(_e, v) => put(v)}
+      />
+      <FormHelperText>
+        <HelperText id={`${id}-help`}>
+          <HelperTextItem variant={isBad ? 'error' : 'default'}>
+            {t(isBad ? 'verify.keyBad' : 'verify.keyHelp')}
+          </HelperTextItem>
+        </HelperText>
+      </FormHelperText>
+    </FormGroup>
+  );
+}
+
+function OwnLog() {
+  const { t } = useTranslation();
+  const text = useProblemText();
+  const s = useSearch({ strict: false }) as Search;
+  const [when, setWhen] = useState<When>({ when: s['when'] ?? '', from: s['from'] ?? '', to: s['to'] ?? '' });
+  const [numbers, setNumbers] = useState({ from: '', to: '' });
+  const [key, setKey] = useState('');
+  const [nothing, setNothing] = useState('');
+  const server = useServerKeys();
+  const { run, start, stop } = useVerification();
+  const go = async (): Promise<void> => {
+    setNothing('');
+    const given = readKey(key);
+    try {
+      const byTime = await numbersOf(rangeOf(when));
+      const from = Math.max(byTime?.from ?? 0, Number(numbers.from) || 1);
+      const to = Math.min(byTime?.to || MAX, Number(numbers.to) || MAX);
+      if (!byTime || to < from) return setNothing(t('verify.nothing'));
+      start({
+        url: addressOf(from, to === MAX ? 0 : to),
+        options: { pinned: given ? [given] : server, allowDropped: true },
+      });
+    } catch (p) {
+      setNothing(text(p));
+    }
+    return undefined;
+  };
+  return (
+    <section aria-labelledby="own-title">
+      <h2 className="block" id="own-title">
+        {t('verify.own')}
+      </h2>
+      <p className="lead">{t('verify.ownBody')}</p>
+      <Form
+        className="audit-filters"
+        onSubmit={(e) => {
+          e.preventDefault();
+          void go();
+        }}
+      >
+        <WhenFields id="v" value={when} onChange={setWhen} />
+        {(['from', 'to'] as const).map((n) => (
+          <FormGroup key={n} label={t(`verify.number_${n}`)} fieldId={`v-n-${n}`}>
+            <TextInput
+              id={`v-n-${n}`}
+              inputMode="numeric"
+              dir="ltr"
+              value={numbers[n]}
+              onChange={(_e, v) => setNumbers((o) => ({ ...o, [n]: v.replace(/\D/g, '') }))}
+            />
+          </FormGroup>
+        ))}
+        <KeyField id="v-key" value={key} put={setKey} />
+        <div>
+          <Button type="submit" isDisabled={run.state === 'running'}>
+            {t('verify.start')}
+          </Button>
+        </div>
+      </Form>
+      <div role="status">{nothing && <Note title={nothing} />}</div>
+      <VerdictOf run={run} own name="audit.jsonl" onStop={stop} />
+    </section>
+  );
+}
+
+function Brought() {
+  const { t } = useTranslation();
+  const input = useRef<HTMLInputElement>(null);
+  const [key, setKey] = useState('');
+  const [dropped, setDropped] = useState(false);
+  const [over, setOver] = useState(false);
+  const [name, setName] = useState('bundle.jsonl');
+  const { run, start, stop } = useVerification();
+  const take = (file: File | undefined): void => {
+    if (!file) return;
+    const given = readKey(key);
+    setName(file.name);
+    start({ file, options: { ...(given ? { pinned: [given] } : {}), allowDropped: dropped } });
+  };
+  return (
+    <section aria-labelledby="brought-title">
+      <h2 className="block" id="brought-title">
+        {t('verify.brought')}
+      </h2>
+      <p className="lead">{t('verify.broughtBody')}</p>
+      <Form className="audit-filters" onSubmit={(e) => e.preventDefault()}>
+        <KeyField id="b-key" value={key} put={setKey} />
+        <Checkbox
+          id="b-dropped"
+          label={t('verify.allowDropped')}
+          isChecked={dropped}
+          onChange={(_e, on) => setDropped(on)}
+        />
+      </Form>
+      {/* Dropping is the short way for the pointer; the button does the same. */}
+      <div
+        className={over ? 'drop over' : 'drop'}
+        role="group"
+        aria-label={t('verify.drop')}
+        onDragOver={(e) => {
+          e.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={(e) => {
+          e.preventDefault();
+          setOver(false);
+          take(e.dataTransfer.files[0]);
+        }}
+      >
+        <p>{t('verify.drop')}</p>
+        <input
+          ref={input}
+          type="file"
+          hidden
+          accept=".jsonl,application/jsonl"
+          onChange={(e) => {
+            take(e.target.files?.[0]);
+            e.target.value = '';
+          }}
+        />
+        <Button variant="secondary" onClick={() => input.current?.click()}>
+          {t('verify.choose')}
+        </Button>
+      </div>
+      <VerdictOf run={run} own={false} name={name} onStop={stop} />
+    </section>
+  );
+}
+
+export function Verify() {
+  const { t } = useTranslation();
+  const { can } = useSession();
+  return (
+    <Frame
+      part="audit.verify"
+      lead={t('verify.lead')}
+      api={['GET /v1/audit/export?from={tseq}&to={tseq}', 'GET /v1/audit/keys']}
+      cli={['falaj audit export audit.jsonl', 'falaj audit verify audit.jsonl', 'falaj-verify --key KEY audit.jsonl']}
+    >
+      <Ability />
+      {can('audit:export') && <OwnLog />}
+      <Brought />
+    </Frame>
+  );
+}
