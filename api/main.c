@@ -50,6 +50,7 @@
 #include "scheduler/lease.h"
 #include "scheduler/node.h"
 #include "scheduler/node_state.h"
+#include "scheduler/round.h"
 #include "scheduler/submit.h"
 #include "scheduler/watch.h"
 #include "tenants/api_token.h"
@@ -141,6 +142,7 @@ static const struct stmt *const *const app_lists[] = {
     submit_stmts,
     capacity_stmts,
     invariants_stmts,
+    system_facts_stmts,
     watch_stmts,
     feed_stmts,
     registry_stmts,

@@ -4,6 +4,7 @@
 
 #define ROUTE_TABLES(X) \
     X(system_routes) \
+    X(system_health_routes) \
     X(zone_routes) \
     X(tenant_routes) \
     X(tenant_life_routes) \

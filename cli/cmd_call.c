@@ -35,6 +35,27 @@ int cmd_api(struct cli *c)
     return rc;
 }
 
+int cmd_system_health(struct cli *c)
+{
+    struct api_reply r;
+    int rc = api_get(c, c->cmd->path, &r);
+    if (rc != CLI_OK)
+        return rc;
+    const struct jval *parts = jval_get(r.json, "components");
+    if (c->format == OUT_JSON) {
+        output_object(c, r.json, r.body, c->cmd->columns);
+    } else {
+        struct output o;
+        output_begin(&o, c, c->cmd->columns);
+        output_page(&o, parts);
+        output_end(&o);
+    }
+    for (size_t i = 0; i < jval_len(parts); i++)
+        if (str_eq_c(jval_str(jval_get(jval_at(parts, i), "state")), "down"))
+            rc = CLI_FAILED;
+    return rc;
+}
+
 int cmd_quota_list(struct cli *c)
 {
     const char *tenant = cli_flag(c, "tenant"), *path = "/v1/quotas";

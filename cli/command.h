@@ -148,6 +148,7 @@ int cmd_infer(struct cli *c);
 int cmd_deploy_create(struct cli *c);
 int cmd_quota_set(struct cli *c);
 int cmd_quota_list(struct cli *c);
+int cmd_system_health(struct cli *c);
 int cmd_audit_csv(struct cli *c);
 int cmd_audit_export(struct cli *c);
 int cmd_usage(struct cli *c);

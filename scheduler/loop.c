@@ -18,6 +18,7 @@
 #include "scheduler/placement.h"
 #include "scheduler/plan_apply.h"
 #include "scheduler/reaper.h"
+#include "scheduler/round.h"
 #include "scheduler/tenant_reaper.h"
 
 #include <pthread.h>
@@ -25,7 +26,7 @@
 #include <stdlib.h>
 
 enum { ARENA_MAX = 512 << 20, FULL_US = 1000000, REAP_US = 1000000, PURGE_US = 60000000, REAP_LIMIT = 2000, PURGE_LIMIT = 10000,
-       CONFLICT_PAUSE_US = 20000, BUDGET_LIMIT = 1000 };
+       CONFLICT_PAUSE_US = 20000, BUDGET_LIMIT = 1000, NOTE_US = 2000000 };
 
 struct loop {
     const struct app *app;
@@ -35,7 +36,7 @@ struct loop {
     pthread_cond_t changed;
     bool is_woken, is_stopping;
     _Atomic bool is_leading;
-    int64_t full_us, reap_us, purge_us, tenants_us;
+    int64_t full_us, reap_us, purge_us, tenants_us, note_us;
 };
 
 static struct work work_of(const struct app *app, struct arena *a)
@@ -144,6 +145,16 @@ static enum errc purge_once(const struct app *app, struct arena *a, struct err *
     return db_commit(tx, e);
 }
 
+static enum errc note_once(const struct app *app, struct arena *a, int64_t plan_us, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct work w = work_of(app, a);
+    TRY(db_begin(app->pool, SCOPE_SYSTEM, 0, a, &tx, e));
+    w.tx = tx;
+    TRY(round_note(&w, plan_us, e));
+    return db_commit(tx, e);
+}
+
 enum errc loop_end_tenants_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
 {
     CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
@@ -200,7 +211,11 @@ static bool round_once(struct loop *l, bool *ret_more)
     }
     if (is_due(&l->purge_us, now, PURGE_US))
         is_ok &= report(purge_once(l->app, l->arena, &e), &e, "scheduler.purge");
-    is_ok &= report(loop_plan_once(l->app, l->arena, is_due(&l->full_us, now, FULL_US), &admitted, ret_more, &e), &e, "scheduler.plan");
+    int64_t began = clock_mono_us(l->app->clock);
+    bool is_planned = report(loop_plan_once(l->app, l->arena, is_due(&l->full_us, now, FULL_US), &admitted, ret_more, &e), &e, "scheduler.plan");
+    if (is_planned && is_due(&l->note_us, now, NOTE_US))
+        is_ok &= report(note_once(l->app, l->arena, clock_mono_us(l->app->clock) - began, &e), &e, "scheduler.note");
+    is_ok &= is_planned;
     *ret_more |= more;
     return is_ok;
 }

@@ -34,6 +34,7 @@
 #include "scheduler/node.h"
 #include "scheduler/plan_apply.h"
 #include "scheduler/reaper.h"
+#include "scheduler/round.h"
 #include "scheduler/tenant_reaper.h"
 #include "scheduler/sequence.h"
 #include "scheduler/snapshot.h"
@@ -58,7 +59,7 @@ struct daemon {
 
 static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts, budget_watch_stmts, tenant_reaper_stmts, node_scheduler_stmts,
                                                              lease_end_stmts, key_rewrap_leader_stmts, key_shred_leader_stmts,
-                                                             audit_event_stmts, NULL };
+                                                             round_scheduler_stmts, audit_event_stmts, NULL };
 static const struct stmt *const *const sequencer_lists[] = { sequencer_stmts, sequencer_head_stmts, audit_event_stmts,
                                                              audit_shadow_stmts, audit_anchor_stmts, audit_reconcile_stmts, custody_stmts, NULL };
 static const struct stmt *const *const retention_lists[] = { audit_retention_drop_stmts, NULL };

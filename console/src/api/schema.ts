@@ -104,6 +104,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/system/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How each part of the platform is, asked now; the answer is 200 whatever is down
+         * @description Needs the permission system:inspect.
+         */
+        get: operations["system_health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/zones": {
         parameters: {
             query?: never;
@@ -4919,6 +4939,61 @@ export interface components {
             /** @description Compiler it was built with */
             compiler?: string;
         };
+        /** @description How the platform is */
+        health_out: {
+            /**
+             * @description The worst of its parts; only without PostgreSQL is all of it down
+             * @enum {string}
+             */
+            state: "ok" | "degraded" | "down";
+            /** @description Of the falaj-api that answered */
+            version?: string;
+            /**
+             * Format: int64
+             * @description Since that process began
+             */
+            uptime_s: number;
+            /**
+             * Format: date-time
+             * @description When
+             */
+            checked_at?: string;
+            /** @description Its parts, each asked now */
+            components: components["schemas"]["component"][];
+        };
+        /** @description A part of the platform */
+        component: {
+            /** @description postgresql, redis, keys, scheduler, audit, queue, workers or replication */
+            name?: string;
+            /** @description Of keys: whose */
+            zone?: string;
+            /**
+             * @description ok; degraded: works, but late or in part; down
+             * @enum {string}
+             */
+            state: "ok" | "degraded" | "down";
+            /** @description In words */
+            detail?: string;
+            /** @description Where it tells one */
+            version?: string;
+            /**
+             * Format: double
+             * @description How long one question took; absent: none was asked or none answered
+             */
+            latency_ms?: number;
+            /** @description The numbers that the words are about; queues are counted to 100001 at most */
+            facts: components["schemas"]["fact"][];
+        };
+        /** @description A number */
+        fact: {
+            /** @description Of what */
+            name?: string;
+            /**
+             * Format: int64
+             * @description How much
+             */
+            value: number;
+        };
         /** @description A residency zone */
         zone: {
             /** @description Short name, e.g. ae-dxb-1 */
@@ -7528,6 +7603,62 @@ export interface operations {
                 };
                 content: {
                     "application/json": string;
+                };
+            };
+            /** @description A part that Falaj needs cannot be reached; Retry-After says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+        };
+    };
+    system_health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How each part of the platform is, asked now; the answer is 200 whatever is down */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["health_out"];
+                };
+            };
+            /** @description The caller is not known */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Too many calls */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
                 };
             };
             /** @description A part that Falaj needs cannot be reached; Retry-After says when to try again */

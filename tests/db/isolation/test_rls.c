@@ -25,6 +25,7 @@ static const struct { const char *table, *reason; } open_tables[] = {
     { "oidc_login", "a login on its way has no tenant until it is answered; found by the digest of a random state only" },
     { "audit_cursor", "how far the sequencer is; one row, no tenant" },
     { "audit_task", "when the log's regular work was done; no tenant" },
+    { "scheduler_round", "when planning last went well; one row, no tenant, and falaj_app has no right to it" },
 };
 
 static const struct { const char *index, *reason; } wide_indexes[] = {
@@ -294,6 +295,9 @@ static void tenants_do_not_see_the_platforms_tables(void **state)
     assert_int_not_equal(in_scope(s, hex(a), "SELECT node_move(gen_random_uuid(), 'READY', '{LOST}', '')"), ERR_OK);
     assert_int_not_equal(in_scope(s, hex(a), "SELECT node_jobs(gen_random_uuid(), 1)"), ERR_OK);
     assert_int_not_equal(in_scope(s, hex(a), "SELECT node_work(gen_random_uuid(), NULL, 1)"), ERR_OK);
+    assert_int_not_equal(in_scope(s, hex(a), "SELECT FROM system_facts()"), ERR_OK);
+    assert_int_equal(in_scope(s, hex(UUID_NIL), "SELECT FROM system_facts()"), ERR_OK);
+    assert_int_not_equal(in_scope(s, hex(UUID_NIL), "SELECT FROM scheduler_round"), ERR_OK);
     assert_int_equal(in_scope(s, hex(UUID_NIL), "SELECT 1 / (count(*) > 0)::int FROM node_load(gen_random_uuid())"), ERR_OK);
     assert_int_equal(in_scope(s, hex(a), "SELECT 1 / (count(*) = 0)::int FROM node_load(gen_random_uuid())"), ERR_OK);
     assert_int_not_equal(in_scope(s, hex(UUID_NIL), "UPDATE node SET state = 'READY'"), ERR_OK);

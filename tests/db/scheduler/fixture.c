@@ -5,6 +5,7 @@
 #include "scheduler/capacity.h"
 #include "scheduler/invariants.h"
 #include "scheduler/plan_apply.h"
+#include "scheduler/round.h"
 #include "scheduler/submit.h"
 #include "scheduler/watch.h"
 #include "scheduler/tenant_reaper.h"
@@ -60,7 +61,7 @@ void fixture_open_wide(struct fixture *f, int connections)
                                                          price_stmts, budget_stmts, usage_stmts, audit_event_stmts,
                                                        NULL };
     static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, node_worker_stmts, audit_event_stmts, NULL };
-    static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts, budget_watch_stmts, tenant_reaper_stmts, node_scheduler_stmts,
+    static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts, budget_watch_stmts, tenant_reaper_stmts, node_scheduler_stmts, round_scheduler_stmts,
                                                              lease_end_stmts, NULL };
     static const struct stmt *const *const probe_lists[] = { probe_stmts, NULL };
     *f = (struct fixture){ .pg = pg_harness_new(), .config = config_new_default() };

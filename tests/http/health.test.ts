@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// health.test.ts - the platform at one look: every part asked, what stands still told, and an answer whatever is down.
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { api, binary, makePerson, makeTenant, must, waitNode, type Api, type Ready } from './harness.ts';
+
+const ready: Ready = inject('falaj');
+const admin: Api = api(ready, ready.admin_token);
+const pidOf = (name: string): number => JSON.parse(readFileSync(resolve(ready.data_dir, 'dev.json'), 'utf8')).pids[name];
+const stopped: number[] = [];
+afterAll(() => stopped.forEach((pid) => process.kill(pid, 'SIGCONT')));
+
+const health = async (): Promise<any> => must(await admin.get('/v1/system/health'), 200);
+const part = (h: any, name: string): any => h.components.find((c: any) => c.name === name);
+const fact = (h: any, name: string, of: string): number | undefined => part(h, name).facts.find((f: any) => f.name === of)?.value;
+async function until(what: string, ok: (h: any) => boolean, ms = 40_000): Promise<any> {
+  for (const end = Date.now() + ms; ; await sleep(250)) {
+    const h = await health();
+    if (ok(h)) return h;
+    if (Date.now() > end) throw new Error(`not within ${ms} ms: ${what}: ${JSON.stringify(h)}`);
+  }
+}
+
+beforeAll(async () => void (await waitNode(ready)), 60_000);
+
+test('all is well and measured', async () => {
+  const h = await until('all ok', (x) => x.state === 'ok');
+  expect(h.components.map((c: any) => c.name)).toEqual(['postgresql', 'redis', 'keys', 'scheduler', 'audit', 'queue', 'workers']);
+  expect(part(h, 'postgresql').version).toMatch(/^\d+\.\d+/);
+  for (const name of ['postgresql', 'redis', 'keys']) {
+    expect(part(h, name).latency_ms, name).toBeGreaterThan(0);
+    expect(part(h, name).latency_ms, name).toBeLessThan(2000);
+  }
+  for (const name of ['scheduler', 'audit', 'queue', 'workers']) expect(part(h, name), name).not.toHaveProperty('latency_ms');
+  expect(part(h, 'keys').zone).toBe(ready.zone);
+  expect(fact(h, 'scheduler', 'round_age_ms')).toBeLessThan(10_000);
+  expect(part(h, 'scheduler').version).toBe(h.version);
+  expect(fact(h, 'workers', 'ready')).toBe(1);
+  const first = h.uptime_s;
+  await sleep(2100);
+  expect((await health()).uptime_s).toBeGreaterThan(first);
+  expect(first).toBeLessThan(600);
+}, 60_000);
+
+test('the queue is counted', async () => {
+  const owner = (await makeTenant(ready)).api;
+  const before = fact(await health(), 'queue', 'waiting')!;
+  for (let i = 0; i < 3; i++) must(await owner.post('/v1/jobs', { name: `w${i}`, kind: 'noop', pool: 'no-such-pool' }), 201);
+  expect(fact(await health(), 'queue', 'waiting')).toBe(before + 3);
+});
+
+test('it is for the platform alone', async () => {
+  const { api: owner } = await makeTenant(ready);
+  expect((await owner.get('/v1/system/health')).status).toBe(403);
+  expect((await (await makePerson(ready, owner, 'compliance-officer')).api.get('/v1/system/health')).status).toBe(403);
+  expect((await api(ready, null).get('/v1/system/health')).status).toBe(401);
+  must(await (await makePerson(ready, admin, 'zone-operator')).api.get('/v1/system/health'), 200);
+});
+
+test('a Redis that stands still is down, and the route answers', async () => {
+  const pid = pidOf('redis');
+  process.kill(pid, 'SIGSTOP');
+  stopped.push(pid);
+  const from = Date.now(), h = await health();
+  expect(Date.now() - from).toBeLessThan(5000);
+  expect(part(h, 'redis')).toMatchObject({ state: 'down' });
+  expect(part(h, 'redis')).not.toHaveProperty('latency_ms');
+  expect(h.state).toBe('degraded');
+  expect(part(h, 'postgresql').state).toBe('ok');
+  const cli = await new Promise<{ code: number; out: string }>((done) => execFile(binary('falaj'), ['system', 'health'],
+    { env: { ...process.env, FALAJ_URL: ready.api_url, FALAJ_TOKEN: ready.admin_token } }, (e, out) => done({ code: e ? Number(e.code) : 0, out })));
+  expect(cli.code).toBe(1);
+  expect(cli.out).toMatch(/redis\s.*down/);
+  process.kill(pid, 'SIGCONT');
+  await until('Redis is back', (x) => part(x, 'redis').state === 'ok');
+}, 60_000);
+
+test('keys and a scheduler that stand still are told', async () => {
+  const keyd = pidOf(`keyd-${ready.zone}`) ?? pidOf('keyd'), scheduler = pidOf('scheduler');
+  for (const pid of [keyd, scheduler]) {
+    process.kill(pid, 'SIGSTOP');
+    stopped.push(pid);
+  }
+  const h = await until('the scheduler is late', (x) => part(x, 'scheduler').state === 'degraded');
+  expect(part(h, 'keys').state).toBe('down');
+  expect(fact(h, 'scheduler', 'round_age_ms')).toBeGreaterThanOrEqual(10_000);
+  for (const pid of [keyd, scheduler]) process.kill(pid, 'SIGCONT');
+  await until('all is back', (x) => x.state === 'ok');
+}, 120_000);
