@@ -179,6 +179,10 @@ static int look_around(struct run *r)
         run_send_certificate(r);
         next = next < now + CERT_LOOK_US ? next : now + CERT_LOOK_US;
     }
+    struct usage_sample sample;
+    if (usage_due(&r->usage, now, &sample))
+        held_metric(r->held, sample.step, str_c(sample.json));
+    next = next < r->usage.next_us ? next : r->usage.next_us;
     return next == INT64_MAX ? -1 : (int)((next - now) / 1000 < 3600000 ? (next - now) / 1000 + 1 : 3600000);
 }
 
@@ -188,6 +192,7 @@ static void watch(struct run *r, struct err *e)
     char *room = arena_alloc(r->arena, FRAME_MAX);
     if (r->g->max_runtime_s > 0)
         r->deadline_us = now_us() + r->g->max_runtime_s * 1000000;
+    usage_begin(&r->usage, r->pid, r->g->slots, r->env->config->worker_sample_ms, now_us());
     for (;;) {
         struct pollfd p[2] = { { .fd = r->socket, .events = POLLIN }, { .fd = held_wake_fd(r->held), .events = POLLIN } };
         int ms = look_around(r);
@@ -210,6 +215,9 @@ static void watch(struct run *r, struct err *e)
         secret_wipe(room, f.body.len);
     }
     run_reap(r);
+    struct usage_sample sample;
+    if (usage_end(&r->usage, now_us(), r->cpu_us, r->peak_bytes, &sample))
+        held_metric(r->held, sample.step, str_c(sample.json));
 }
 
 static enum errc deliver(struct run *r, struct err *e)

@@ -4,6 +4,7 @@
 #include "workers/executor.h"
 #include "workers/frame.h"
 #include "workers/sandbox.h"
+#include "workers/usage.h"
 #include <sys/stat.h>
 
 struct run {
@@ -20,7 +21,8 @@ struct run {
     int output, socket;
     pid_t pid;
     int status;
-    int64_t peak_bytes;
+    int64_t peak_bytes, cpu_us;         /* of the child, once it was reaped */
+    struct usage usage;
     struct stat cert;                   /* the machine's certificate that a serving child shows */
     /* how it went */
     const char *stop_event;             /* asked to stop: "cancel", "timeout", "return" */
@@ -40,4 +42,4 @@ MUST_CHECK enum errc run_spawn(struct run *r, struct err *e);
 MUST_CHECK enum errc run_send_grant(struct run *r, const struct release_key *keys, struct err *e);
 /* A serving child is told when the machine's certificate was renewed. What fails is tried again at the next call. */
 void run_send_certificate(struct run *r);
-void run_reap(struct run *r);           /* kills what is left, waits, fills status and peak_bytes */
+void run_reap(struct run *r);           /* kills what is left, waits, fills status, peak_bytes and cpu_us */

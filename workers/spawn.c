@@ -216,6 +216,7 @@ void run_reap(struct run *r)
     while (wait4(r->pid, &r->status, 0, &u) < 0 && errno == EINTR)
         ;
     r->peak_bytes = u.ru_maxrss * 1024;
+    r->cpu_us = (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * INT64_C(1000000) + u.ru_utime.tv_usec + u.ru_stime.tv_usec;
     cage_kill(r->cage, r->pid);
     r->pid = 0;
 }

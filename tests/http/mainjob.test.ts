@@ -81,6 +81,14 @@ describe('a training job', () => {
     const attempts = must(await t.api.get(`/v1/jobs/${done.job_id}/attempts`), 200).data;
     expect(attempts).toHaveLength(1);
     const metrics = must(await t.api.get(`/v1/jobs/${done.job_id}/metrics`), 200).data;
+    const taken = metrics.filter((m: any) => Object.keys(m.values).some((name) => name.startsWith('system.')));
+    expect(taken.length).toBeGreaterThanOrEqual(1);
+    for (const m of taken) {
+      expect(Object.keys(m.values).sort()).toEqual(['system.cpu_percent', 'system.memory_bytes']); // apart from what was learnt
+      expect(m.values['system.cpu_percent']).toBeGreaterThan(0);
+      expect(m.values['system.memory_bytes']).toBeGreaterThan(1 << 20);
+      expect(m.values['system.memory_bytes']).toBeLessThan(2 ** 34);
+    }
     expect(metrics.length).toBeGreaterThanOrEqual(8);
     const after = must(await t.api.get(`/v1/jobs/${done.job_id}/metrics?after=${metrics[2].metric_id}`), 200).data;
     expect(after.map((m: any) => m.metric_id)).toEqual(metrics.slice(3).map((m: any) => m.metric_id));
