@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- 0017 - how the platform is: what its own programs have left in the database about their work, in numbers.
+-- 0018 - how the platform is: what its own programs have left in the database about their work, in numbers.
 -- N-1: additive; a scheduler of the release before writes no round, which reads as one that was never heard of.
 SET LOCAL ROLE falaj_owner;
 
