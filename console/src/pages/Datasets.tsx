@@ -46,6 +46,7 @@ export function Datasets() {
   ];
   const create = can('dataset:write') && (
     <FormButton
+      opens="dataset"
       label={t('datasets.create')}
       title={t('datasets.create')}
       fields={fields}

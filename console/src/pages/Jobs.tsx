@@ -4,6 +4,7 @@ import { Button } from '@patternfly/react-core';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { withQuery, type Schemas } from '../api/client.ts';
+import { JOB_STATES } from '../lib/jobs.ts';
 import { duration } from '../lib/format.ts';
 import { useSession } from '../shell/session.tsx';
 import { Code, Name, State, Time, To } from '../ui/bits.tsx';
@@ -12,30 +13,7 @@ import { Empty } from '../ui/states.tsx';
 import { ServerTable, useListSearch, type Filter } from '../ui/table.tsx';
 
 type Job = Schemas['job'];
-export const JOB_STATES = [
-  'PENDING',
-  'HELD',
-  'ADMITTED',
-  'STARTING',
-  'RUNNING',
-  'COMPLETING',
-  'SUSPENDED',
-  'PREEMPTING',
-  'COMPLETED',
-  'FAILED',
-  'CANCELLED',
-  'TIMEOUT',
-  'DEADLINE',
-  'OUT_OF_MEMORY',
-  'NODE_FAIL',
-  'PREEMPTED',
-  'REJECTED',
-] as const;
-export const isOver = (state: string): boolean =>
-  JOB_STATES.indexOf(state as Job['state']) >= JOB_STATES.indexOf('COMPLETED');
-/** Ended by itself and not well: its reader has come for the reason. */
-export const isBad = (state: string): boolean =>
-  isOver(state) && !['COMPLETED', 'CANCELLED', 'PREEMPTED'].includes(state);
+export { JOB_STATES, isBad, isEnded as isOver } from '../lib/jobs.ts';
 
 export function Jobs() {
   const { t } = useTranslation();

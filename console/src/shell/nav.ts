@@ -54,3 +54,18 @@ export const NAV: Group[] = [
 ];
 export const itemsFor = (can: (p: string) => boolean): Item[] =>
   NAV.flatMap((g) => g.items).filter((i) => i.perm === undefined || can(i.perm));
+
+/** What can be made, and where: `new` in the address opens the form of that name. */
+export interface Create {
+  to: string;
+  key: string;
+  perm: string;
+  search?: Record<string, string>;
+}
+const CREATES: Create[] = [
+  { to: '/jobs/new', key: 'submit.title', perm: 'job:submit' },
+  { to: '/datasets', key: 'datasets.create', perm: 'dataset:write', search: { new: 'dataset' } },
+  { to: '/members', key: 'members.invite', perm: 'user:manage', search: { new: 'invitation' } },
+  { to: '/tokens', key: 'tokens.create', perm: 'token:own', search: { new: 'token' } },
+];
+export const createsFor = (can: (p: string) => boolean): Create[] => CREATES.filter((c) => can(c.perm));

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // conflict.tsx - somebody changed it meanwhile (412): what was, what is now, what was wanted; and the choice between the two.
-import { Alert, Button, Label, Modal, ModalBody, ModalFooter, ModalHeader } from '@patternfly/react-core';
+import { Button, Label, Modal, ModalBody, ModalFooter, ModalHeader } from '@patternfly/react-core';
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Alert } from './alert.tsx';
 import { differences } from '../lib/diff.ts';
 import { ServerWords, useProblemText } from './states.tsx';
 
-/** What a form was filled from. `version` makes its tag; `path` is where it is read again, unless `read` does that. */
+type Versioned = { version: number } & Record<string, unknown>;
+/**
+ * What a form was filled from. `version` makes its tag; `path` is where it is read again; `view` gives the values of the form's fields
+ * where they are not the object's own.
+ */
 export interface Lock {
   path: string;
-  was: { version: number } & Record<string, unknown>;
-  read?: () => Promise<{ version: number } & Record<string, unknown>>;
+  was: Versioned;
+  view?: (object: Versioned) => Record<string, unknown>;
 }
 export const tagOf = (o: { version: number }): string => `"v${o.version}"`;
 

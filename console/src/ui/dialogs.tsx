@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // dialogs.tsx - a form in a dialog; and the dialog of acts that cannot be taken back, which wants the name typed.
-import { Alert, Button, ClipboardCopy, Modal, ModalBody, ModalHeader } from '@patternfly/react-core';
-import { useRef, useState, type ReactNode } from 'react';
+import { Button, ClipboardCopy, Modal, ModalBody, ModalHeader } from '@patternfly/react-core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import type { UseFormReturn } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
+import { Alert } from './alert.tsx';
+import { withFilter, type Search } from '../lib/search.ts';
 import type { Lock } from './conflict.tsx';
 import { ApiForm, type Field, type Values } from './form.tsx';
 import { AskToLeave } from './unsaved.tsx';
@@ -22,14 +25,27 @@ interface FormDialog {
   extra?: (form: UseFormReturn<Values>) => ReactNode;
   size?: 'small' | 'medium' | 'large';
   onOpen?: () => void;
+  /** `new=…` in the address opens it: so menus and links lead to it. */
+  opens?: string;
 }
 
 export function FormButton(props: FormDialog) {
-  const { label, title, fields, initial, submit, onSubmit, variant = 'primary', lead, lock } = props;
+  const { label, title, fields, initial, submit, onSubmit, variant = 'primary', lead, lock, opens } = props;
   const { extra, size = 'small', onOpen } = props;
   const dirty = useRef(false);
+  const navigate = useNavigate();
+  const search: Search = useSearch({ strict: false });
   const [asking, setAsking] = useState(false);
-  const [open, setOpen] = useState(false);
+  const [here, setHere] = useState(false);
+  const named = opens !== undefined && search['new'] === opens;
+  const open = here || named;
+  useEffect(() => {
+    if (named) onOpen?.();
+  }, [named]);
+  const setOpen = (is: boolean): void => {
+    setHere(is);
+    if (!is && named) void navigate({ to: '.', search: withFilter(search, 'new', '') as never, replace: true });
+  };
   return (
     <>
       <Button

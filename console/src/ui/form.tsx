@@ -4,7 +4,6 @@
 // Nothing typed is lost: a refusal, a lost connection or a session that ended leaves the values where they are.
 import {
   ActionGroup,
-  Alert,
   Button,
   Checkbox,
   Form,
@@ -21,6 +20,7 @@ import { useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { Controller, useForm, type FieldErrors, type UseFormReturn } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
+import { Alert } from './alert.tsx';
 import { z } from 'zod/mini';
 import { getJson } from '../api/client.ts';
 import { placeFaults, Problem, type FieldFault } from '../api/problem.ts';
@@ -147,6 +147,7 @@ export function ApiForm(props: Props) {
       sending.current = false;
     }
   };
+  const formOf = (o: Lock['was']): Values => valuesOf(fields, lock?.view?.(o) ?? o);
   const go = form.handleSubmit(async (values) => {
     setProblem(null);
     try {
@@ -154,7 +155,7 @@ export function ApiForm(props: Props) {
     } catch (p) {
       if (!(p instanceof Problem)) throw p;
       if (p.status === 412 && lock) {
-        const theirs = await (lock.read ?? (() => getJson<Lock['was']>(lock.path)))().catch(() => null);
+        const theirs = await getJson<Lock['was']>(lock.path).catch(() => null);
         if (theirs) return setConflict({ theirs, values });
       }
       setLoose(
@@ -274,12 +275,12 @@ export function ApiForm(props: Props) {
       {conflict && was && (
         <Conflict
           fields={fields}
-          was={was}
-          mine={bodyOf(fields, conflict.values)}
-          theirs={conflict.theirs}
+          was={formOf(was)}
+          mine={conflict.values}
+          theirs={formOf(conflict.theirs)}
           close={() => setConflict(null)}
           reload={() => {
-            form.reset(valuesOf(fields, conflict.theirs));
+            form.reset(formOf(conflict.theirs));
             setWas(conflict.theirs);
             setConflict(null);
           }}

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // page.tsx - the frame of a page: its one heading, the way to it, its acts, and the calls that show the same by API and CLI.
-import { Breadcrumb, BreadcrumbItem, Content, Flex, FlexItem, PageSection } from '@patternfly/react-core';
+import { Breadcrumb, BreadcrumbItem, Button, Content, Flex, FlexItem, PageSection } from '@patternfly/react-core';
+import { LinkIcon } from '@patternfly/react-icons';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useSyncExternalStore, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { toast } from './toast.tsx';
 
 export interface Calls {
   api: string[];
@@ -68,11 +70,24 @@ export function Page({ title, name, crumbs, lead, actions, api, cli, children }:
             </Content>
             {lead && <div className="lead">{lead}</div>}
           </FlexItem>
-          {actions && (
-            <FlexItem>
-              <Flex gap={{ default: 'gapSm' }}>{actions}</Flex>
-            </FlexItem>
-          )}
+          <FlexItem>
+            <Flex gap={{ default: 'gapSm' }} alignItems={{ default: 'alignItemsCenter' }}>
+              <Button
+                variant="plain"
+                icon={<LinkIcon />}
+                aria-label={t('act.copyLink')}
+                title={t('act.copyLink')}
+                className="copy-link"
+                onClick={() =>
+                  void navigator.clipboard.writeText(location.href).then(
+                    () => toast(t('act.linkCopied')),
+                    () => toast(t('act.notCopied'), 'danger'),
+                  )
+                }
+              />
+              {actions}
+            </Flex>
+          </FlexItem>
         </Flex>
       </PageSection>
       <PageSection isFilled>{children}</PageSection>

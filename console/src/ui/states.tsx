@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // states.tsx - the four faces of whatever is asked of the API: on its way, empty, failed, not there.
 import {
-  Alert,
   Button,
   ClipboardCopy,
   EmptyState,
@@ -15,6 +14,7 @@ import { CubesIcon, ExclamationCircleIcon, SearchIcon } from '@patternfly/react-
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Alert } from './alert.tsx';
 import { Problem } from '../api/problem.ts';
 
 /** Nothing for 300 ms, then grey bars: what is fast does not flicker. */

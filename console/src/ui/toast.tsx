@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // toast.tsx - short words on what has just happened; read out by screen readers, gone after eight seconds.
-import { Alert, AlertActionCloseButton, AlertGroup } from '@patternfly/react-core';
+import { AlertActionCloseButton, AlertGroup } from '@patternfly/react-core';
 import { useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Alert } from './alert.tsx';
 
 interface Toast {
   id: number;

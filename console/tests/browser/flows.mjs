@@ -29,7 +29,7 @@ async function wayIn(t) {
 async function sessionOver(t, page) {
   page.where = 'session over';
   await page.goto(`${t.base}/datasets`);
-  await page.click('.page-head button');
+  await page.click('.page-head .pf-m-primary');
   await page.fill('#f-name', 'kept-over-login');
   await page.fill('#f-classes', '3');
   await page.context().clearCookies();

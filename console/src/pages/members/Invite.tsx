@@ -12,7 +12,7 @@ import type { Field } from '../../ui/form.tsx';
 import { bodyOfConditions, ConditionFields, NONE, type Conditions } from './conditions.tsx';
 import { RolePicker, type User } from './parts.tsx';
 
-export function InviteButton() {
+export function InviteButton({ opens }: { opens?: string }) {
   const { t } = useTranslation();
   const { me } = useSession();
   const forget = useForget();
@@ -32,6 +32,7 @@ export function InviteButton() {
   return (
     <>
       <FormButton
+        {...(opens ? { opens } : {})}
         label={t('members.invite')}
         title={t('members.invite')}
         size="medium"

@@ -45,7 +45,7 @@ export function Members() {
     <Page
       name={t('nav.members')}
       title={t('nav.members')}
-      actions={can('user:manage') && <InviteButton />}
+      actions={can('user:manage') && <InviteButton opens="invitation" />}
       api={[api]}
       cli={[cli]}
     >

@@ -50,6 +50,12 @@ function bodyWith(fields: readonly Field[], v: Values): Record<string, unknown> 
   return body;
 }
 
+const formOf = (b: Budget): Record<string, string> => ({
+  amount: String(b.measure === 'money' ? b.amount / 100 : b.amount),
+  warn_percent: Array.isArray(b.warn_percent) ? b.warn_percent.join(',') : '',
+  stop_percent: b.stop_percent ? String(b.stop_percent) : '',
+});
+
 export function Budgets() {
   const { t } = useTranslation();
   const { can } = useSession();
@@ -152,16 +158,17 @@ export function Budgets() {
                     title={t('budgets.editOf', { name: b.name })}
                     submit={t('act.save')}
                     fields={changed}
-                    initial={{
-                      amount: String(b.measure === 'money' ? b.amount / 100 : b.amount),
-                      warn_percent: Array.isArray(b.warn_percent) ? b.warn_percent.join(',') : '',
-                      stop_percent: b.stop_percent ? String(b.stop_percent) : '',
+                    initial={formOf(b)}
+                    lock={{
+                      path: `/v1/budgets/${b.budget_id!}`,
+                      was: { ...b },
+                      view: (o) => formOf(o as unknown as Budget),
                     }}
-                    onSubmit={async (v) => {
+                    onSubmit={async (v, tag) => {
                       const body = bodyWith(changed, { ...v, measure: b.measure ?? '' });
                       // The API reads 0 as "only warns"; an emptied field means that.
                       if (v['stop_percent'] === '') body['stop_percent'] = 0;
-                      await change('PATCH', `/v1/budgets/${b.budget_id!}`, body, ifMatch(b.version));
+                      await change('PATCH', `/v1/budgets/${b.budget_id!}`, body, { 'if-match': tag });
                       await forget('/v1/budgets');
                     }}
                   />{' '}

@@ -189,8 +189,9 @@ export function Rules() {
                       fields={numbers}
                       initial={numbersOf(r)}
                       lead={<Ceiling resource={r.resource!} />}
-                      onSubmit={async (v) => {
-                        await change('PUT', `/v1/quota-rules/${r.rule_id!}`, bodyOf(numbers, v), ifMatch(r.version));
+                      lock={{ path: `/v1/quota-rules/${r.rule_id!}`, was: { ...r } }}
+                      onSubmit={async (v, tag) => {
+                        await change('PUT', `/v1/quota-rules/${r.rule_id!}`, bodyOf(numbers, v), { 'if-match': tag });
                         await forget('/v1/quota-rules');
                       }}
                     />{' '}

@@ -133,9 +133,10 @@ interface Props {
   /** Of a service account: made at its own address, by who may make programs. */
   service?: boolean;
   permissions?: readonly string[];
+  opens?: string;
   variant?: 'primary' | 'secondary' | 'link';
 }
-export function CreateToken({ userId, owner, service = false, permissions, variant = 'primary' }: Props) {
+export function CreateToken({ userId, owner, service = false, permissions, variant = 'primary', opens }: Props) {
   const { t } = useTranslation();
   const { me } = useSession();
   const forget = useForget();
@@ -156,6 +157,7 @@ export function CreateToken({ userId, owner, service = false, permissions, varia
   return (
     <>
       <FormButton
+        {...(opens ? { opens } : {})}
         variant={variant}
         label={t('tokens.create')}
         title={owner ? t('tokens.createFor', { name: `\u2068${owner}\u2069` }) : t('tokens.create')}

@@ -29,7 +29,7 @@ export function Tokens() {
     <Page
       name={t('nav.tokens')}
       title={t('nav.tokens')}
-      actions={services ? <CreateService /> : <CreateToken />}
+      actions={services ? <CreateService /> : <CreateToken opens="token" />}
       api={[services ? 'GET /v1/service-accounts' : `GET ${withQuery('/v1/api-tokens', query)}`]}
       cli={services ? ['falaj user list --kind service'] : ['falaj token list', 'falaj token create NAME --days 30']}
     >

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // BulkBar.tsx - one act on many rows: asked once, done row by row, and told for each row that failed why it did.
-import { Alert, Button, Modal, ModalBody, ModalFooter, ModalHeader, Progress } from '@patternfly/react-core';
+import { Button, Modal, ModalBody, ModalFooter, ModalHeader, Progress } from '@patternfly/react-core';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Alert } from '../alert.tsx';
 import { Problem } from '../../api/problem.ts';
 import { Name } from '../bits.tsx';
 import { ServerWords, useProblemText } from '../states.tsx';

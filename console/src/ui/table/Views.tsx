@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views.tsx - named views of a list: filters, order and columns. Kept in this browser; the address shares them.
 import {
-  Alert,
   Button,
   Divider,
   Dropdown,
@@ -14,6 +13,7 @@ import {
 } from '@patternfly/react-core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Alert } from '../alert.tsx';
 import { dropView, keepView, NAME_MAX, VIEWS_MAX, type Memory } from '../../lib/lists.ts';
 import { writeSearch, type Search } from '../../lib/search.ts';
 import { Name } from '../bits.tsx';

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Palette.tsx - Ctrl+K: every page, what can be made, switches, and objects by name or id; by keyboard alone from the first letter on.
+//
+// Jobs, people, organisations and projects are searched by the server; of data sets, models, deployments and machines the API has no search,
+// so of these the newest LOOKED_AT are looked through here.
+import { Modal, ModalBody } from '@patternfly/react-core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
+import { useTranslation } from 'react-i18next';
+import { getPage, type Query } from '../api/client.ts';
+import { step } from '../lib/lists.ts';
+import { getPrefs, setPrefs } from '../lib/prefs.ts';
+import { fits, idPath } from '../lib/palette.ts';
+import { createsFor, itemsFor, NAV, type Item } from './nav.ts';
+import { useSession } from './session.tsx';
+
+const LOOKED_AT = 200;
+const SHOWN = 5;
+const WAIT_MS = 200;
+
+interface Entry {
+  id: string;
+  label: string;
+  group: string;
+  note?: string;
+  run: () => void;
+}
+type Row = Record<string, unknown>;
+interface Source {
+  perm: string;
+  path: string;
+  by?: string;
+  id: string;
+  to: (row: Row) => [to: string, search?: Record<string, string>];
+}
+const SOURCES: Source[] = [
+  {
+    perm: 'job:read',
+    path: '/v1/jobs',
+    by: 'q',
+    id: 'job_id',
+    to: (r) => [`/jobs/${String(r['job_id'])}`],
+  },
+  {
+    perm: 'dataset:read',
+    path: '/v1/datasets',
+    id: 'dataset_id',
+    to: (r) => [`/datasets/${String(r['dataset_id'])}`],
+  },
+  {
+    perm: 'model:read',
+    path: '/v1/models',
+    id: 'model_id',
+    to: (r) => [`/models/${String(r['model_id'])}`],
+  },
+  {
+    perm: 'deployment:read',
+    path: '/v1/deployments',
+    id: 'deployment_id',
+    to: (r) => [`/deployments/${String(r['deployment_id'])}`],
+  },
+  {
+    perm: 'node:read',
+    path: '/v1/nodes',
+    id: 'node_id',
+    to: (r) => [`/workers/${String(r['node_id'])}`],
+  },
+  {
+    perm: 'user:read',
+    path: '/v1/users',
+    by: 'name',
+    id: 'user_id',
+    to: (r) => ['/members', { name: String(r['name']) }],
+  },
+  {
+    perm: 'tenant:read',
+    path: '/v1/tenants',
+    by: 'name',
+    id: 'tenant_id',
+    to: (r) => ['/tenants', { name: String(r['name']) }],
+  },
+];
+
+/** The page that lists them: what has none is not found here. */
+const itemOf = (s: Source): Item | undefined =>
+  NAV.flatMap((g) => g.items).find((i) => i.to === `/${s.to({})[0].split('/')[1]!}`);
+
+function useFound(text: string): { source: Source; rows: Row[] }[] {
+  const { can } = useSession();
+  const sources = SOURCES.filter((s) => can(s.perm) && itemOf(s) !== undefined);
+  const found = useQuery({
+    queryKey: ['palette', text],
+    enabled: text.length >= 2,
+    placeholderData: keepPreviousData,
+    queryFn: () =>
+      Promise.all(
+        sources.map(async (source) => {
+          const query: Query = source.by ? { [source.by]: text, page_size: SHOWN } : { page_size: LOOKED_AT };
+          const page = await getPage<Row>(source.path, query).catch(() => ({ data: [] }));
+          const rows = source.by ? page.data : page.data.filter((r) => fits(text, String(r['name'] ?? '')));
+          return { source, rows: rows.slice(0, SHOWN) };
+        }),
+      ),
+  });
+  return text.length >= 2 ? (found.data ?? []) : [];
+}
+
+export default function Palette({ close, help, calls }: { close: () => void; help: () => void; calls: () => void }) {
+  const { t } = useTranslation();
+  const { can, leave } = useSession();
+  const navigate = useNavigate();
+  const [text, setText] = useState('');
+  const [asked, setAsked] = useState('');
+  const [at, setAt] = useState(0);
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(text.trim()), WAIT_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const found = useFound(asked);
+  const go =
+    (to: string, search: Record<string, string> = {}) =>
+    () =>
+      void navigate({ to, search: search as never });
+  const entry = (group: string, id: string, label: string, run: () => void, note?: string): Entry => ({
+    id: `p-${id}`,
+    group,
+    label,
+    run,
+    ...(note ? { note } : {}),
+  });
+
+  const direct = idPath(text.trim());
+  const fixed = [
+    ...itemsFor(can).map((i) =>
+      entry('palette.pages', i.to, t(i.key), go(i.to), i.letter ? `g ${i.letter}` : undefined),
+    ),
+    ...createsFor(can).map((i) => entry('palette.acts', i.key, t(i.key), go(i.to, i.search))),
+    entry('palette.acts', 'calls', t('shell.calls'), calls),
+    entry('palette.acts', 'help', t('keys.title'), help, '?'),
+    entry('palette.acts', 'dark', t('palette.theme'), () =>
+      setPrefs({ theme: getPrefs().theme === 'dark' ? 'light' : 'dark' }),
+    ),
+    entry('palette.acts', 'density', t('palette.density'), () =>
+      setPrefs({ density: getPrefs().density === 'compact' ? 'normal' : 'compact' }),
+    ),
+    entry('palette.acts', 'out', t('login.out'), () => void leave()),
+  ].filter((e) => fits(text.trim(), e.label));
+  const entries: Entry[] = [
+    ...(direct ? [entry('palette.direct', 'id', text.trim(), go(direct))] : []),
+    ...fixed,
+    ...found.flatMap(({ source, rows }) =>
+      rows.map((r) =>
+        entry(
+          itemOf(source)!.key,
+          String(r[source.id]),
+          String(r['name'] ?? r[source.id]),
+          go(...source.to(r)),
+          String(r['state'] ?? ''),
+        ),
+      ),
+    ),
+  ];
+  const now = Math.min(at, entries.length - 1);
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
+  }, [now, entries.length]);
+  const choose = (e: Entry | undefined): void => {
+    if (!e) return;
+    close();
+    e.run();
+  };
+  const onKey = (e: KeyboardEvent): void => {
+    if (e.key === 'ArrowDown' || e.key === 'ArrowUp') setAt(step(entries.length, now, e.key === 'ArrowDown' ? 1 : -1));
+    else if (e.key === 'Enter') choose(entries[now]);
+    else return;
+    e.preventDefault();
+  };
+  const state = (note: string): string => (/^[A-Z_]{4,}$/.test(note) ? t(`value.${note}`) : note);
+  return (
+    <Modal isOpen variant="small" position="top" onClose={close} aria-label={t('palette.title')} className="palette">
+      <ModalBody>
+        <input
+          // eslint-disable-next-line jsx-a11y/no-autofocus -- who opens a search wants to type
+          autoFocus
+          className="palette-input"
+          role="combobox"
+          aria-expanded="true"
+          aria-controls="palette-list"
+          aria-label={t('palette.title')}
+          {...(entries[now] ? { 'aria-activedescendant': entries[now].id } : {})}
+          placeholder={t('palette.hint')}
+          value={text}
+          onChange={(e) => {
+            setText(e.target.value);
+            setAt(0);
+          }}
+          onKeyDown={onKey}
+        />
+        <div id="palette-list" role="listbox" aria-label={t('palette.title')} className="palette-list" ref={list}>
+          {entries.map((e, i) => (
+            <div key={e.id}>
+              {e.group !== entries[i - 1]?.group && (
+                <div role="presentation" className="palette-group">
+                  {t(e.group)}
+                </div>
+              )}
+              {/* eslint-disable-next-line jsx-a11y/click-events-have-key-events -- the keys are the field's, as a combobox has them */}
+              <div
+                id={e.id}
+                role="option"
+                tabIndex={-1}
+                aria-selected={i === now}
+                className="palette-row"
+                onClick={() => choose(e)}
+                onMouseMove={() => setAt(i)}
+              >
+                <bdi>{e.label}</bdi>
+                {e.note && <small dir="auto">{state(e.note)}</small>}
+              </div>
+            </div>
+          ))}
+        </div>
+        <p role="status" className={entries.length === 0 ? 'palette-none' : 'pf-v6-u-screen-reader'}>
+          {entries.length === 0 ? t('palette.none') : t('palette.found', { count: entries.length })}
+        </p>
+      </ModalBody>
+    </Modal>
+  );
+}
