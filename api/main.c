@@ -51,6 +51,7 @@
 #include "scheduler/node.h"
 #include "scheduler/node_state.h"
 #include "scheduler/round.h"
+#include "scheduler/series.h"
 #include "scheduler/submit.h"
 #include "scheduler/watch.h"
 #include "tenants/api_token.h"
@@ -144,6 +145,7 @@ static const struct stmt *const *const app_lists[] = {
     invariants_stmts,
     system_facts_stmts,
     watch_stmts,
+    series_stmts,
     feed_stmts,
     registry_stmts,
     node_stmts,

@@ -27,6 +27,7 @@
     X(dataset_routes) \
     X(job_routes) \
     X(job_list_routes) \
+    X(job_download_routes) \
     X(job_forecast_routes) \
     X(job_stream_routes) \
     X(event_routes) \

@@ -153,10 +153,16 @@ int cmd_job_submit(struct cli *c)
 
 static int print_logs(struct cli *c, const char *job)
 {
-    int64_t after = 0;
+    int64_t after = 0, tail = 0;
+    int bad = cli_flag_i64(c, "tail", 1, 1000, &tail);
+    if (bad != CLI_OK)
+        return bad;
+    const char *part = cli_flag(c, "grep");
+    const char *more = arena_printf(c->arena, "%s%s%s", cli_has(c, "errors") ? "&errors=true" : "", part ? "&q=" : "", part ? api_escape(c->arena, part) : "");
     for (;;) {
         struct api_reply r;
-        int rc = api_get(c, arena_printf(c->arena, "/v1/jobs/%s/logs?after=%lld", job, (long long)after), &r);
+        const char *from = tail ? arena_printf(c->arena, "tail=%lld", (long long)tail) : arena_printf(c->arena, "page_size=1000&after=%lld", (long long)after);
+        int rc = api_get(c, arena_printf(c->arena, "/v1/jobs/%s/logs?%s%s", job, from, more), &r);
         const struct jval *data = jval_get(r.json, "data");
         if (rc != CLI_OK || jval_len(data) == 0)
             return rc;
@@ -167,7 +173,7 @@ static int print_logs(struct cli *c, const char *job)
                 follow_print_log(c, jval_at(data, i));
         }
         int64_t last = jval_i64(jval_get(jval_at(data, jval_len(data) - 1), "log_id"), after);
-        if (last <= after)
+        if (last <= after || tail)
             return CLI_OK;
         after = last;
     }

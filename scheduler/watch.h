@@ -38,6 +38,16 @@ struct attempt_view {
 };
 extern const struct schema attempt_view_schema;
 
+/* Which lines: log_id between after and before (0: no end), with this part in any case, the newest of them or the oldest. */
+struct job_log_ask {
+    int64_t after, before;
+    struct str part;
+    bool is_newest, errors_only;
+};
+/* A page of log has at most this much text and one line more. */
+enum { JOB_LOG_PAGE_BYTES = 2 << 20 };
+/* Oldest first, at most limit; fewer when the text is long. */
+enum errc job_log_page(struct work *w, struct uuid job_id, const struct job_log_ask *q, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 enum errc job_logs(struct work *w, struct uuid job_id, int64_t after, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 enum errc job_metrics(struct work *w, struct uuid job_id, int64_t after, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 enum errc job_attempts(struct work *w, struct uuid job_id, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;

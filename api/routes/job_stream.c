@@ -7,6 +7,7 @@
 #include "core/db/tx.h"
 #include "core/json/encode.h"
 #include "scheduler/job.h"
+#include "scheduler/series.h"
 #include "scheduler/watch.h"
 
 struct job_events_in { struct uuid job_id; int64_t after; };
@@ -16,6 +17,22 @@ struct job_rows_in { struct uuid job_id; int64_t after, page_size; };
 SCHEMA_OF(job_rows_in, "Which rows", FIELD_ID(job_rows_in, job_id, "job", F_PATH, .doc = "The job"),
     FIELD(job_rows_in, after, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "Only after this position; the last row's gives the next page"),
     FIELD(job_rows_in, page_size, F_QUERY, .min = 1, .max = 200, .dflt = "50", .doc = "Rows on a page"));
+struct job_logs_in { struct uuid job_id; int64_t after, before, tail, page_size; struct str q; bool errors; };
+SCHEMA_OF(job_logs_in, "Which lines", FIELD_ID(job_logs_in, job_id, "job", F_PATH, .doc = "The job"),
+    FIELD(job_logs_in, after, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "Only after this position; the last line's gives the next page"),
+    FIELD(job_logs_in, before, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "The newest lines before this position; the first line's gives the page before"),
+    FIELD(job_logs_in, tail, F_QUERY, .min = 0, .max = 1000, .dflt = "0", .doc = "So many of the newest lines, instead of page_size of the oldest"),
+    FIELD(job_logs_in, page_size, F_QUERY, .min = 1, .max = 1000, .dflt = "50", .doc = "Lines on a page; a page of long lines may have fewer"),
+    FIELD(job_logs_in, q, F_QUERY, .min = 1, .max = 256, .doc = "Only lines that contain this, in any case"),
+    FIELD(job_logs_in, errors, F_QUERY, .dflt = "false", .doc = "Only lines that look like errors"));
+struct job_series_in { struct uuid job_id; struct slice names; int64_t points; };
+SCHEMA_OF(job_series_in, "Which series", FIELD_ID(job_series_in, job_id, "job", F_PATH, .doc = "The job"),
+    FIELD_STRS(job_series_in, names, F_QUERY, .max = SERIES_NAMES, .doc = "Names, between commas; absent: those of the first and the newest 100 measurements"),
+    FIELD(job_series_in, points, F_QUERY, .min = 2, .max = SERIES_POINTS, .dflt = "5000",
+          .doc = "Most values of a series; names times points are at most 200,000"));
+struct job_series_out { struct slice series; };
+SCHEMA_OF(job_series_out, "Metrics of a job as columns",
+    FIELD_LIST(job_series_out, series, &job_series_schema, 0, .max = SERIES_NAMES, .doc = "One for each name"));
 struct job_attempts_in { struct uuid job_id; };
 SCHEMA_OF(job_attempts_in, "Which job", FIELD_ID(job_attempts_in, job_id, "job", F_PATH, .doc = "The job"));
 
@@ -74,10 +91,11 @@ static enum errc events(struct call *c, struct err *e)
 
 static enum errc logs(struct work *w, const void *in, void *out, struct err *e)
 {
-    const struct job_rows_in *q = in;
+    const struct job_logs_in *q = in;
     struct job job;
+    struct job_log_ask ask = { q->after, q->before, q->q, q->tail || q->before, q->errors };
     TRY(job_get(w, q->job_id, &job, e));
-    return job_logs(w, q->job_id, q->after, q->page_size, &((struct page_out *)out)->items, e);
+    return job_log_page(w, q->job_id, &ask, q->tail ? q->tail : q->page_size, &((struct page_out *)out)->items, e);
 }
 
 static enum errc metrics(struct work *w, const void *in, void *out, struct err *e)
@@ -86,6 +104,14 @@ static enum errc metrics(struct work *w, const void *in, void *out, struct err *
     struct job job;
     TRY(job_get(w, q->job_id, &job, e));
     return job_metrics(w, q->job_id, q->after, q->page_size, &((struct page_out *)out)->items, e);
+}
+
+static enum errc series(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct job_series_in *q = in;
+    struct job job;
+    TRY(job_get(w, q->job_id, &job, e));
+    return job_series_read(w, q->job_id, q->names, q->points, &((struct job_series_out *)out)->series, e);
 }
 
 static enum errc attempts(struct work *w, const void *in, void *out, struct err *e)
@@ -100,10 +126,13 @@ static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/events", .op = "job_events", .perm = PERM_JOB_READ, .raw = events, .in = &job_events_in_schema,
       .status = 200, .out = &job_event_schema, .flags = R_LIST, .resource = "job",
       .doc = "Transitions of a job; with Accept: text/event-stream live, with its logs and metrics" },
-    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/logs", .op = "job_logs", .perm = PERM_JOB_READ, .handler = logs, .in = &job_rows_in_schema,
+    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/logs", .op = "job_logs", .perm = PERM_JOB_READ, .handler = logs, .in = &job_logs_in_schema,
       .status = 200, .out = &job_log_line_schema, .flags = R_LIST, .resource = "job", .sql_max = 2, .doc = "Log of a job, oldest first" },
     { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/metrics", .op = "job_metrics", .perm = PERM_JOB_READ, .handler = metrics, .in = &job_rows_in_schema,
       .status = 200, .out = &job_metric_schema, .flags = R_LIST, .resource = "job", .sql_max = 2, .doc = "Metrics of a job, oldest first" },
+    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/series", .op = "job_series", .perm = PERM_JOB_READ, .handler = series, .in = &job_series_in_schema,
+      .status = 200, .out = &job_series_out_schema, .resource = "job", .sql_max = SERIES_NAMES + 2,
+      .doc = "Metrics of a job as columns to draw; long series thinned so that peaks stay" },
     { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/attempts", .op = "job_attempts", .perm = PERM_JOB_READ, .handler = attempts,
       .in = &job_attempts_in_schema, .status = 200, .out = &attempt_view_schema, .flags = R_LIST, .resource = "job", .sql_max = 2,
       .doc = "Executions of a job" },

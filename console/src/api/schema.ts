@@ -1648,6 +1648,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/jobs.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every job of a list as CSV for spreadsheets, newest first
+         * @description Needs the permission job:read.
+         */
+        get: operations["job_csv"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs/{job_id}/log.txt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The whole log of a job as text, as far as it has come
+         * @description Needs the permission job:read.
+         */
+        get: operations["job_log_text"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jobs:check": {
         parameters: {
             query?: never;
@@ -1740,6 +1780,26 @@ export interface paths {
          * @description Needs the permission job:read.
          */
         get: operations["job_metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs/{job_id}/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Metrics of a job as columns to draw; long series thinned so that peaks stay
+         * @description Needs the permission job:read.
+         */
+        get: operations["job_series"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6064,6 +6124,27 @@ export interface components {
             fence: number;
             /** @description Name and number of each */
             values?: unknown;
+        };
+        /** @description Metrics of a job as columns */
+        job_series_out: {
+            /** @description One for each name */
+            series: components["schemas"]["job_series"][];
+        };
+        /** @description What a job measured under a name, as columns */
+        job_series: {
+            /** @description Name */
+            name?: string;
+            /** @description Step of each value */
+            steps: number[];
+            /** @description When each arrived, in milliseconds since 1970 */
+            at_ms: number[];
+            /** @description The values, oldest first */
+            values: number[];
+            /**
+             * Format: int64
+             * @description How many there are; more than values: each bucket's least and greatest are shown
+             */
+            total: number;
         };
         /** @description One execution of a job */
         attempt_view: {
@@ -16792,6 +16873,169 @@ export interface operations {
             };
         };
     };
+    job_csv: {
+        parameters: {
+            query?: {
+                /** @description Only jobs in this state */
+                state?: "PENDING" | "HELD" | "ADMITTED" | "STARTING" | "RUNNING" | "COMPLETING" | "SUSPENDED" | "PREEMPTING" | "COMPLETED" | "FAILED" | "CANCELLED" | "TIMEOUT" | "DEADLINE" | "OUT_OF_MEMORY" | "NODE_FAIL" | "PREEMPTED" | "REJECTED";
+                /** @description Only jobs in the states of this group */
+                group?: "waiting" | "running" | "done" | "failed";
+                /** @description Only jobs of this kind */
+                kind?: "noop" | "train" | "serve";
+                /** @description Only jobs of this project */
+                project_id?: string;
+                /** @description Only jobs that this user submitted */
+                created_by?: string;
+                /** @description Only jobs that are pinned to this zone */
+                zone?: string;
+                /** @description Only jobs of this pool */
+                pool?: string;
+                /** @description Only jobs whose name contains this, in any case */
+                q?: string;
+                /** @description Only jobs submitted at this time or later */
+                submitted_after?: string;
+                /** @description Only jobs submitted before this time */
+                submitted_before?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every job of a list as CSV for spreadsheets, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description The request is not acceptable; `code` says why */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller is not known */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Too many calls */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description A part that Falaj needs cannot be reached; Retry-After says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+        };
+    };
+    job_log_text: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The job */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole log of a job as text, as far as it has come */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain; charset=utf-8": string;
+                };
+            };
+            /** @description The request is not acceptable; `code` says why */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller is not known */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description There is no such object, or it is another tenant's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Too many calls */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description A part that Falaj needs cannot be reached; Retry-After says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+        };
+    };
     job_check: {
         parameters: {
             query?: never;
@@ -17063,10 +17307,18 @@ export interface operations {
     job_logs: {
         parameters: {
             query?: {
-                /** @description Only after this position; the last row's gives the next page */
+                /** @description Only after this position; the last line's gives the next page */
                 after?: number;
-                /** @description Rows on a page */
+                /** @description The newest lines before this position; the first line's gives the page before */
+                before?: number;
+                /** @description So many of the newest lines, instead of page_size of the oldest */
+                tail?: number;
+                /** @description Lines on a page; a page of long lines may have fewer */
                 page_size?: number;
+                /** @description Only lines that contain this, in any case */
+                q?: string;
+                /** @description Only lines that look like errors */
+                errors?: boolean;
             };
             header?: never;
             path: {
@@ -17176,6 +17428,88 @@ export interface operations {
                         /** @description Where the next page begins; absent on the last page */
                         next_page_token?: string;
                     };
+                };
+            };
+            /** @description The request is not acceptable; `code` says why */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller is not known */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description There is no such object, or it is another tenant's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Too many calls */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description A part that Falaj needs cannot be reached; Retry-After says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+        };
+    };
+    job_series: {
+        parameters: {
+            query?: {
+                /** @description Names, between commas; absent: those of the first and the newest 100 measurements */
+                names?: string[];
+                /** @description Most values of a series; names times points are at most 200,000 */
+                points?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The job */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Metrics of a job as columns to draw; long series thinned so that peaks stay */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["job_series_out"];
                 };
             };
             /** @description The request is not acceptable; `code` says why */

@@ -6,6 +6,7 @@
 #include "scheduler/invariants.h"
 #include "scheduler/plan_apply.h"
 #include "scheduler/round.h"
+#include "scheduler/series.h"
 #include "scheduler/submit.h"
 #include "scheduler/watch.h"
 #include "scheduler/tenant_reaper.h"
@@ -57,7 +58,7 @@ void fixture_open(struct fixture *f)
 
 void fixture_open_wide(struct fixture *f, int connections)
 {
-    static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, node_stmts, invariants_stmts, watch_stmts, capacity_stmts, submit_stmts, project_stmts, quota_stmts, quota_rule_stmts,
+    static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, node_stmts, invariants_stmts, watch_stmts, series_stmts, capacity_stmts, submit_stmts, project_stmts, quota_stmts, quota_rule_stmts,
                                                          price_stmts, budget_stmts, usage_stmts, audit_event_stmts,
                                                        NULL };
     static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, node_worker_stmts, audit_event_stmts, NULL };

@@ -110,12 +110,48 @@ static void another_tenant_sees_nothing(void **state)
     done(&w);
 }
 
+static void a_page_of_the_log_from_either_end(void **state)
+{
+    (void)state;
+    struct slice rows;
+    fixture_exec(&f, "INSERT INTO job_log (tenant_id, job_id, fence, stream, text) SELECT tenant_id, job_id, 9, 'stdout', CASE i WHEN 30 THEN 'ValueError: no'"
+                     " WHEN 31 THEN 'mean error 0.25' WHEN 32 THEN '0 errors' WHEN 33 THEN 'OOM, 100%% full' WHEN 40 THEN repeat('x', 3000000) ELSE 'line ' || i END"
+                     " FROM job_log, generate_series(1, 60) i WHERE text = 'one' ORDER BY i");
+    struct work w = reader(f.tenant_a);
+    OK(job_log_page(&w, job, &(struct job_log_ask){ .is_newest = true }, 5, &rows, e));
+    const struct job_log_line *l = rows.items;
+    assert_int_equal(rows.n, 5);
+    assert_true(str_eq_c(l[0].text, "line 56") && str_eq_c(l[4].text, "line 60"));
+    OK(job_log_page(&w, job, &(struct job_log_ask){ .is_newest = true, .before = l[0].log_id }, 3, &rows, e));
+    l = rows.items;
+    assert_true(str_eq_c(l[0].text, "line 53") && str_eq_c(l[2].text, "line 55"));
+    OK(job_log_page(&w, job, &(struct job_log_ask){ .errors_only = true }, 100, &rows, e));
+    l = rows.items;
+    assert_int_equal(rows.n, 2);
+    assert_true(str_eq_c(l[0].text, "ValueError: no") && str_eq_c(l[1].text, "OOM, 100% full"));
+    OK(job_log_page(&w, job, &(struct job_log_ask){ .part = STR("00% F") }, 100, &rows, e));
+    assert_int_equal(rows.n, 1);
+    /* The long line ends the page, from whichever end it is met; the rest is behind it. */
+    OK(job_log_page(&w, job, &(struct job_log_ask){ 0 }, 1000, &rows, e));
+    assert_int_equal(rows.n, 43);
+    assert_int_equal(((struct job_log_line *)rows.items)[42].text.len, 3000000);
+    OK(job_log_page(&w, job, &(struct job_log_ask){ .is_newest = true }, 1000, &rows, e));
+    assert_int_equal(rows.n, 21);
+    done(&w);
+    w = reader(f.tenant_b);
+    w.tenant_id = f.tenant_a;
+    OK(job_log_page(&w, job, &(struct job_log_ask){ 0 }, 1000, &rows, e));
+    assert_int_equal(rows.n, 0);
+    done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(logs_after_a_position),
         cmocka_unit_test(metrics_and_attempts),
         cmocka_unit_test(another_tenant_sees_nothing),
+        cmocka_unit_test(a_page_of_the_log_from_either_end),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

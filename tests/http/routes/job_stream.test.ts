@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// job_stream.test.ts - the log and the metrics of a job that has run: from either end, by part, as a file, and as columns to draw.
+import { beforeAll, expect, inject, test } from 'vitest';
+import { digitsCsv, train, upload } from '../client.ts';
+import { makeTenant, must, problemOf, waitJob, type Api, type Ready } from '../harness.ts';
+
+const ready: Ready = inject('falaj');
+let tenant: Api;
+let job: string;
+
+beforeAll(async () => {
+  tenant = (await makeTenant(ready)).api;
+  job = (await train(tenant, (await upload(tenant, digitsCsv, 'digits')).dataset_id)).job_id;
+}, 90_000);
+
+const lines = async (query: string): Promise<any[]> => must(await tenant.get(`/v1/jobs/${job}/logs?${query}`), 200).data;
+
+test('the log from either end', async () => {
+  const all = await lines('page_size=1000');
+  expect(all.length).toBeGreaterThan(5);
+  expect(await lines('tail=3')).toEqual(all.slice(-3));
+  expect(await lines(`before=${all.at(-3).log_id}&page_size=2`)).toEqual(all.slice(-5, -3));
+  expect(await lines('page_size=2')).toEqual(all.slice(0, 2));
+  expect(await lines(`after=${all[1].log_id}&page_size=1`)).toEqual([all[2]]);
+  const part = all[2].text.slice(0, 6).toUpperCase();
+  expect(await lines(`page_size=1000&q=${encodeURIComponent(part)}`)).toEqual(all.filter((l: any) => l.text.toUpperCase().includes(part)));
+  for (const query of ['tail=1001', 'page_size=1001', 'before=-1', 'errors=perhaps']) expect((await tenant.get(`/v1/jobs/${job}/logs?${query}`)).status, query).toBe(400);
+});
+
+test('the lines that look like errors, of a job that failed', async () => {
+  const failed = must(await tenant.post('/v1/jobs', { name: 'f', kind: 'noop', spec: { fail: 'fatal: no such column' } }), 201).job_id;
+  await waitJob(tenant, failed);
+  const all = must(await tenant.get(`/v1/jobs/${failed}/logs?page_size=1000`), 200).data;
+  const errors = must(await tenant.get(`/v1/jobs/${failed}/logs?errors=true`), 200).data;
+  expect(errors).toEqual(all.filter((l: any) => /fatal/i.test(l.text)));
+  expect(await lines('errors=true&page_size=1')).toEqual([]);
+});
+
+test('the whole log as a file', async () => {
+  const file = await tenant.get(`/v1/jobs/${job}/log.txt`, { accept: 'text/plain' });
+  expect(file.status).toBe(200);
+  expect(file.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  expect(file.headers.get('content-disposition')).toBe(`attachment; filename="${job}.log"`);
+  const all = await lines('page_size=1000');
+  expect(file.text).toBe(all.map((l: any) => (l.text.endsWith('\n') ? l.text : `${l.text}\n`)).join(''));
+  const stranger = (await makeTenant(ready)).api;
+  expect(problemOf(await stranger.get(`/v1/jobs/${job}/log.txt`)).code).toBe('not_found');
+});
+
+test('metrics as columns', async () => {
+  const rows = must(await tenant.get(`/v1/jobs/${job}/metrics?page_size=200`), 200).data;
+  const { series } = must(await tenant.get(`/v1/jobs/${job}/series`), 200);
+  const names = new Set(rows.flatMap((r: any) => Object.keys(r.values)));
+  expect(new Set(series.map((s: any) => s.name))).toEqual(names);
+  for (const s of series) {
+    const own = rows.filter((r: any) => typeof r.values[s.name] === 'number');
+    expect(s.values).toEqual(own.map((r: any) => r.values[s.name]));
+    expect(s.steps).toEqual(own.map((r: any) => r.step));
+    expect(s.total).toBe(own.length);
+  }
+  const name = series[0].name;
+  const thin = must(await tenant.get(`/v1/jobs/${job}/series?names=${name}&points=2`), 200).series;
+  expect(thin).toHaveLength(1);
+  expect(thin[0].total).toBe(series[0].total);
+  expect(new Set(thin[0].values)).toEqual(new Set([Math.min(...series[0].values), Math.max(...series[0].values)]));
+  expect(must(await tenant.get(`/v1/jobs/${job}/series?names=nothing`), 200).series).toEqual([{ name: 'nothing', steps: [], at_ms: [], values: [], total: 0 }]);
+  expect(problemOf(await tenant.get(`/v1/jobs/${job}/series?names=a,b,c,d,e&points=50000`)).errors[0]?.pointer).toBe('/points');
+  const stranger = (await makeTenant(ready)).api;
+  expect((await stranger.get(`/v1/jobs/${job}/series`)).status).toBe(404);
+});
+
+test('jobs as CSV, with what a spreadsheet would run made text', async () => {
+  must(await tenant.post('/v1/jobs', { name: '=1+"2", مهمة', kind: 'noop', pool: 'no-machines' }), 201);
+  const file = await tenant.get('/v1/jobs.csv', { accept: 'text/csv' });
+  expect(file.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+  const rows = file.text.trimEnd().split('\r\n');
+  expect(rows[0]).toMatch(/^\uFEFFjob_id,name,kind,state,group,/);
+  expect(rows).toHaveLength(1 + must(await tenant.get('/v1/jobs'), 200).data.length);
+  expect(rows[1]).toContain(`,"'=1+""2"", مهمة",noop,PENDING,waiting,`);
+  expect((await tenant.get('/v1/jobs.csv?group=waiting', { accept: 'text/csv' })).text.trimEnd().split('\r\n')).toHaveLength(2);
+  expect((await tenant.get('/v1/jobs.csv?group=perhaps')).status).toBe(400);
+});
