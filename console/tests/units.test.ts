@@ -105,7 +105,7 @@ describe('the address', () => {
   test('is read and written without loss', () =>
     expect(writeSearch(readSearch('?state=RUNNING&page_token=a%2Bb'))).toBe('?page_token=a%2Bb&state=RUNNING'));
   test('takes no strange names and no endless values', () =>
-    expect(readSearch(`?__proto__=1&UPPER=1&ok=1&long=${'x'.repeat(600)}`)).toEqual({ ok: '1' }));
+    expect(readSearch(`?__proto__=1&UPPER=1&ok=1&long=${'x'.repeat(2049)}`)).toEqual({ ok: '1' }));
   test('begins the list anew when a filter changes', () =>
     expect(withFilter({ page_token: 't', after: '9', kind: 'train' }, 'state', 'FAILED')).toEqual({
       kind: 'train',

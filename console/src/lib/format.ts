@@ -45,6 +45,13 @@ export function clock(at: string | undefined): string {
   const d = parse(at);
   return d ? new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: timeZone() }).format(d) : '';
 }
+export const seconds = (n: number): string =>
+  new Intl.NumberFormat(locale(), {
+    style: 'unit',
+    unit: 'second',
+    unitDisplay: 'narrow',
+    maximumFractionDigits: n < 1 ? 2 : 1,
+  }).format(n);
 /** For the axis of a chart: the time of day, with the day where `days` asks for it. */
 export function shortTime(ms: number, days = false): string {
   return new Intl.DateTimeFormat(locale(), {

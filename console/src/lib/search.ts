@@ -2,9 +2,12 @@
 // search.ts - the address of a page as its state: flat text values, unknown ones kept out, defaults not written.
 export type Search = Record<string, string>;
 
+/** Of one value; the fifty runs of a comparison are its longest. */
+const VALUE_MAX = 2048;
 export function readSearch(text: string): Search {
   const out: Search = {};
-  for (const [k, v] of new URLSearchParams(text)) if (/^[a-z][a-z_]{0,31}$/.test(k) && v.length <= 512) out[k] = v;
+  for (const [k, v] of new URLSearchParams(text))
+    if (/^[a-z][a-z_]{0,31}$/.test(k) && v.length <= VALUE_MAX) out[k] = v;
   return out;
 }
 export function writeSearch(search: Record<string, unknown>): string {

@@ -17,6 +17,7 @@ export const NAV: Group[] = [
     items: [
       { to: '/', key: 'nav.overview', letter: 'o' },
       { to: '/jobs', key: 'nav.jobs', perm: 'job:read', letter: 'j' },
+      { to: '/experiments', key: 'nav.experiments', perm: 'job:read', letter: 'e' },
       { to: '/datasets', key: 'nav.datasets', perm: 'dataset:read', letter: 'd' },
       { to: '/models', key: 'nav.models', perm: 'model:read', letter: 'm' },
       { to: '/deployments', key: 'nav.deployments', perm: 'deployment:read', letter: 'p' },

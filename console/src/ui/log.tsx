@@ -104,6 +104,7 @@ export function Log({ log, name, live, failed }: { log: JobLog; name: string; li
   useEffect(() => {
     if (opened.current || lines.length === 0) return;
     opened.current = true;
+    if (failed || selected !== 0) box.current?.scrollIntoView({ block: 'nearest' });
     if (selected !== 0) return;
     const bad = failed ? firstError(lines) : undefined;
     if (bad) select(bad.log_id);

@@ -96,10 +96,10 @@ export function LogTools(p: Props) {
                   ? t('log.noHit')
                   : t('log.hitOf', { n: p.hit > 0 ? number(p.hit) : '–', total: number(p.hits) })}
             </span>
-            <Button variant="secondary" isDisabled={!p.hits} onClick={() => p.onHit(-1)}>
+            <Button variant="secondary" size="sm" isDisabled={!p.hits} onClick={() => p.onHit(-1)}>
               {t('log.hitBefore')}
             </Button>
-            <Button variant="secondary" isDisabled={!p.hits} onClick={() => p.onHit(1)}>
+            <Button variant="secondary" size="sm" isDisabled={!p.hits} onClick={() => p.onHit(1)}>
               {t('log.hitNext')}
             </Button>
             <Switch label={t('log.only')} isChecked={view.only} onChange={(_e, on) => put('only', on ? '1' : '')} />
@@ -132,13 +132,13 @@ export function LogTools(p: Props) {
           isChecked={p.look.times}
           onChange={(_e, on) => p.setLook({ ...p.look, times: on })}
         />
-        <Button variant="secondary" isDisabled={p.errors === 0} onClick={() => p.onError(0)}>
+        <Button variant="secondary" size="sm" isDisabled={p.errors === 0} onClick={() => p.onError(0)}>
           {t('log.firstError')}
         </Button>
-        <Button variant="secondary" isDisabled={p.errors === 0} onClick={() => p.onError(-1)}>
+        <Button variant="secondary" size="sm" isDisabled={p.errors === 0} onClick={() => p.onError(-1)}>
           {t('log.errorBefore')}
         </Button>
-        <Button variant="secondary" isDisabled={p.errors === 0} onClick={() => p.onError(1)}>
+        <Button variant="secondary" size="sm" isDisabled={p.errors === 0} onClick={() => p.onError(1)}>
           {t('log.errorNext')}
         </Button>
       </div>

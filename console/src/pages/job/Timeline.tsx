@@ -3,14 +3,21 @@
 import { useTranslation } from 'react-i18next';
 import type { Page, Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
-import { duration } from '../../lib/format.ts';
-import { Code, State, Time, To } from '../../ui/bits.tsx';
+import { duration, seconds } from '../../lib/format.ts';
+import { State, Time, To } from '../../ui/bits.tsx';
 import { isOver } from '../Jobs.tsx';
+import { Reason } from './Waiting.tsx';
 import './job.css';
 
 type Event = Schemas['job_event'];
 /** So many stand in the header at most: the first, then the newest. */
 const SHOWN = 8;
+
+/** Below ten seconds with its tenths: most states last no longer. */
+function lasted(from: string | undefined, to: string | undefined): string {
+  const ms = Date.parse(to ?? new Date().toISOString()) - Date.parse(from ?? '');
+  return ms < 10_000 ? seconds(Math.max(0, ms) / 1000) : duration(from, to);
+}
 
 export function Timeline({ job }: { job: Schemas['job'] }) {
   const { t } = useTranslation();
@@ -37,14 +44,14 @@ export function Timeline({ job }: { job: Schemas['job'] }) {
               <Time at={e.at} />
               {!over && (
                 <>
-                  {' · '}
-                  {duration(e.at, next?.at)}
+                  {' '}
+                  <strong className="lasted">{lasted(e.at, next?.at)}</strong>
                 </>
               )}
             </span>
             {e.reason && (
               <span className="why">
-                <Code>{e.reason}</Code>
+                <Reason code={e.reason} />
               </span>
             )}
           </li>,

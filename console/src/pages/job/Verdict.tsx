@@ -6,8 +6,9 @@ import type { Schemas } from '../../api/client.ts';
 import { useJobLog } from '../../api/uselog.ts';
 import { plain } from '../../lib/ansi.ts';
 import { firstError } from '../../lib/loglevel.ts';
-import { Code, State, To } from '../../ui/bits.tsx';
+import { State, To } from '../../ui/bits.tsx';
 import { isBad } from '../Jobs.tsx';
+import { Reason, Waiting } from './Waiting.tsx';
 
 type Job = Schemas['job'];
 
@@ -29,6 +30,7 @@ function ErrorLine({ id }: { id: string }) {
 export function Verdict({ job }: { job: Job }) {
   const { t } = useTranslation();
   const bad = isBad(job.state);
+  if (['PENDING', 'HELD'].includes(job.state)) return <Waiting job={job} />;
   if (!job.message && !bad) return null;
   return (
     <Alert
@@ -37,7 +39,7 @@ export function Verdict({ job }: { job: Job }) {
       variantLabel={t(`value.${job.state}`)}
       title={
         <>
-          <State value={job.state} /> <Code>{job.reason}</Code>
+          <State value={job.state} /> <Reason code={job.reason} />
         </>
       }
       className="block"

@@ -17,6 +17,10 @@ export async function seed(t) {
     ['FAILED', 'COMPLETED'].includes((await t.tenant('GET', `/v1/jobs/${bad.job_id}`)).state),
   );
   t.ids.failed = bad.job_id;
+  // The model that is served holds a slot for good, so who asks for all of them waits.
+  const slots = Math.max(...(await t.platform('GET', '/v1/nodes')).data.map((n) => n.slots));
+  const wide = { name: 'wants the whole machine', kind: 'noop', slots, spec: {} };
+  t.ids.waiting = (await t.tenant('POST', '/v1/jobs', wide)).job_id;
   // What a real crash writes, in the colours of a terminal and over two executions.
   const said = [
     ['stdout', 1, 'epoch 1: loss 1.92, error 0.31'],
@@ -38,10 +42,13 @@ const part = (name, extra = {}) => ({
   ...extra,
 });
 
+const compared = (tab) => (ids) => `/experiments/compare?runs=${ids.job.slice(4)},${ids.second.slice(4)}&tab=${tab}`;
+
 export default [
   { name: 'jobs', path: '/jobs', as: 'engineer' },
   { name: 'job', path: (ids) => `/jobs/${ids.job}`, as: 'engineer', wait: '.timeline li' },
   { name: 'job-failed', path: (ids) => `/jobs/${ids.failed}`, as: 'engineer', wait: '.log-line' },
+  { name: 'job-waiting', path: (ids) => `/jobs/${ids.waiting}`, as: 'engineer', wait: '.timeline li' },
   part('logs', { wait: '.log-line' }),
   part('metrics', { act: (page) => page.waitForSelector('.plot canvas') }),
   {
@@ -70,4 +77,10 @@ export default [
   { name: 'job-config', path: (ids) => `/jobs/${ids.job}?tab=config&vs=${ids.second}`, as: 'engineer', wait: 'mark' },
   part('lineage', { wait: '.lineage' }),
   part('audit', { as: 'admin' }),
+  { name: 'experiments', path: '/experiments', as: 'engineer', wait: 'td bdi' },
+  { name: 'experiments-group', path: '/experiments?group=seed&sort=m:holdout_loss', as: 'engineer', wait: '.group' },
+  { name: 'compare', path: compared('results'), as: 'engineer', wait: '.best' },
+  { name: 'compare-settings', path: compared('settings'), as: 'engineer', wait: 'mark' },
+  { name: 'compare-curves', path: compared('curves'), as: 'engineer', wait: '.plot canvas' },
+  { name: 'compare-pictures', path: compared('pictures'), as: 'engineer', wait: '.picture canvas' },
 ];

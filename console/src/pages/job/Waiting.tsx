@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting.tsx - why a job does not run yet, in the planner's words, and where it could run.
+import { Alert } from '@patternfly/react-core';
+import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
+import { useTranslation } from 'react-i18next';
+import type { Schemas } from '../../api/client.ts';
+import { useGet } from '../../api/hooks.ts';
+import { number } from '../../lib/format.ts';
+import { Code } from '../../ui/bits.tsx';
+
+type Placement = Schemas['job_placement'];
+const PACE_MS = 10_000;
+
+/** A reason of a job by its name; one that this console does not know yet is shown as it is. */
+export function Reason({ code }: { code: string | undefined }) {
+  const { t, i18n } = useTranslation();
+  if (!code) return null;
+  return i18n.exists(`reason.${code}`) ? <span>{t(`reason.${code}`)}</span> : <Code>{code}</Code>;
+}
+
+export function Waiting({ job }: { job: Schemas['job'] }) {
+  const { t } = useTranslation();
+  const { data: p } = useGet<Placement>(`/v1/jobs/${job.job_id!}/placement`, {}, { everyMs: PACE_MS });
+  if (!p) return null;
+  return (
+    <Alert
+      isInline
+      variant="info"
+      variantLabel={t('value.PENDING')}
+      title={<Reason code={p.code || job.reason} />}
+      className="block"
+    >
+      {p.position > 0 && (
+        <p>
+          {t('job.position', { n: number(p.position) })} {t('job.ahead', { count: p.ahead, n: number(p.ahead) })}
+        </p>
+      )}
+      {p.detail && (
+        <p>
+          <bdi lang="en" dir="ltr" translate="no">
+            {p.detail}
+          </bdi>
+        </p>
+      )}
+      {(p.zones?.length ?? 0) > 0 && (
+        <Table variant="compact" aria-label={t('job.places')} gridBreakPoint="grid-md" borders={false}>
+          <Thead>
+            <Tr>
+              <Th>{t('col.zone')}</Th>
+              <Th>{t('job.readyNodes')}</Th>
+              <Th>{t('job.freeSlots', { n: number(job.slots) })}</Th>
+              <Th>{t('job.freeGpus', { n: number(job.gpus) })}</Th>
+              <Th>{t('job.fits')}</Th>
+            </Tr>
+          </Thead>
+          <Tbody>
+            {p.zones!.map((z) => (
+              <Tr key={z.zone}>
+                <Td dataLabel={t('col.zone')}>
+                  <Code>{z.zone}</Code>
+                </Td>
+                <Td dataLabel={t('job.readyNodes')}>{number(z.ready_nodes)}</Td>
+                <Td dataLabel={t('job.freeSlots', { n: number(job.slots) })}>{number(z.free_slots)}</Td>
+                <Td dataLabel={t('job.freeGpus', { n: number(job.gpus) })}>{number(z.free_gpus)}</Td>
+                <Td dataLabel={t('job.fits')}>
+                  {z.allowed ? (
+                    t(z.fits_now ? 'job.fitsNow' : 'job.noRoom')
+                  ) : (
+                    <>
+                      {t('job.notAllowed')}{' '}
+                      <bdi lang="en" dir="ltr" translate="no">
+                        {z.reason}
+                      </bdi>
+                    </>
+                  )}
+                </Td>
+              </Tr>
+            ))}
+          </Tbody>
+        </Table>
+      )}
+    </Alert>
+  );
+}
