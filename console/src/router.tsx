@@ -66,7 +66,7 @@ const routes = [
   page('/quotas', () => import('./pages/Quotas.tsx'), 'Quotas'),
   page('/device', () => import('./pages/Device.tsx'), 'Device'),
   page('/prices', () => import('./pages/Quotas.tsx'), 'PriceBook'),
-  page('/settings', () => import('./pages/Settings.tsx'), 'Settings'),
+  page('/settings', () => import('./pages/settings/Settings.tsx'), 'Settings'),
 ];
 export const router = createRouter({
   routeTree: root.addChildren(routes),

@@ -89,6 +89,7 @@ export function Device() {
             <>
               <Content component="p">{t('device.enter')}</Content>
               <ApiForm
+                casual
                 submit={t('device.look')}
                 initial={{ user_code: search['user_code'] ?? '' }}
                 fields={[{ name: 'user_code', label: t('device.code'), required: true, max: 32, pattern: CODE }]}

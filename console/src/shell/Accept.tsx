@@ -7,6 +7,7 @@ import { change, setCsrf, type Schemas, type Session } from '../api/client.ts';
 import { Note } from '../ui/note.tsx';
 import { ApiForm, SLUG, type Field } from '../ui/form.tsx';
 import { Strength } from './login/NewPassword.tsx';
+import { Providers } from './login/Providers.tsx';
 import { invitation } from './invitation.ts';
 import { Door, Login } from './Login.tsx';
 
@@ -58,7 +59,14 @@ export default function Accept() {
           {t('accept.to')} <bdi className="name">{tenant}</bdi>
         </Content>
       )}
+      {token !== '' && (
+        <Providers
+          tenant={tenant}
+          before={async () => void (await change('POST', '/v1/auth/invitations/accept', { token }))}
+        />
+      )}
       <ApiForm
+        casual
         fields={fields}
         submit={t('accept.go')}
         extra={(form) => {

@@ -8,6 +8,7 @@ import { Problem } from '../api/problem.ts';
 import { Note } from '../ui/note.tsx';
 import { ApiForm, SLUG, type Values } from '../ui/form.tsx';
 import { Loading } from '../ui/states.tsx';
+import { Providers, Watch } from './login/Providers.tsx';
 import { Wait } from './login/Wait.tsx';
 import { LanguageButton } from './Prefs.tsx';
 
@@ -56,6 +57,7 @@ export function Login({ onDone, within = false, tenant, name = '' }: Props) {
   const [step, setStep] = useState<'password' | 'code' | 'enrol'>('password');
   const [until, setUntil] = useState(0);
   const over = useCallback(() => setUntil(0), []);
+  const [found, setFound] = useState('');
   const org = tenant ?? new URLSearchParams(location.search).get('tenant') ?? '';
   const go = (s: Session): void => {
     setCsrf(s.csrf_token ?? '');
@@ -77,8 +79,10 @@ export function Login({ onDone, within = false, tenant, name = '' }: Props) {
     step === 'password' ? (
       <ApiForm
         key="password"
+        casual
         submit={t('login.go')}
         initial={{ tenant: org, name }}
+        extra={(form) => <Watch value={String(form.watch('tenant') ?? '')} onRest={setFound} />}
         fields={[
           { name: 'tenant', label: t('login.tenant'), required: true, autoComplete: 'organization', pattern: SLUG },
           { name: 'name', label: t('login.name'), required: true, autoComplete: 'username' },
@@ -95,6 +99,7 @@ export function Login({ onDone, within = false, tenant, name = '' }: Props) {
     ) : step === 'code' ? (
       <ApiForm
         key="code"
+        casual
         submit={t('login.go')}
         fields={[
           {
@@ -117,6 +122,7 @@ export function Login({ onDone, within = false, tenant, name = '' }: Props) {
   const all = (
     <>
       {until > 0 && <Wait until={until} onOver={over} />}
+      {step === 'password' && !within && <Providers tenant={found} />}
       {form}
     </>
   );

@@ -90,7 +90,7 @@ async function pageOf(t, who, options = {}) {
   return page;
 }
 
-/** expected: codes of answers that the test provokes; a browser writes each to its console as an error. */
+/** expected: codes of answers that the test provokes; a browser writes each to its console as an error. also: other origins it may go to. */
 function watch(t, page) {
   page.expected = [404]; // a browser asks for the icon of a bare picture
   page.where = 'start';
@@ -102,7 +102,8 @@ function watch(t, page) {
   });
   page.on('pageerror', (e) => t.fault(page.where, `error: ${e.message}`));
   page.on('request', (r) => {
-    if (!r.url().startsWith(t.base) && !/^(data|blob):/.test(r.url())) t.fault(page.where, `request to ${r.url()}`);
+    if (![t.base, ...(page.also ?? [])].some((o) => r.url().startsWith(o)) && !/^(data|blob):/.test(r.url()))
+      t.fault(page.where, `request to ${r.url()}`);
   });
   void page.addInitScript(() =>
     document.addEventListener('securitypolicyviolation', (e) =>

@@ -59,8 +59,9 @@ export function Groups() {
                       options: roles.map((r) => ({ value: r, label: t(`role.${r}`) })),
                     },
                   ]}
-                  onSubmit={async (v) => {
-                    await change('PUT', `/v1/groups/${g.group_id!}/role`, v, { 'if-match': `"v${g.version}"` });
+                  lock={{ path: `/v1/groups/${g.group_id!}`, was: { ...g } }}
+                  onSubmit={async (v, tag) => {
+                    await change('PUT', `/v1/groups/${g.group_id!}/role`, v, { 'if-match': tag });
                     await done();
                   }}
                 />

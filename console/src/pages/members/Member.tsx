@@ -15,7 +15,7 @@ import { PageTabs, type Part } from '../../ui/tabs.tsx';
 import { TokenTable } from '../tokens/Table.tsx';
 import { Bindings } from './Bindings.tsx';
 import { GrantButton } from './Invite.tsx';
-import { Roles, type User } from './parts.tsx';
+import { Factor, Roles, type User } from './parts.tsx';
 
 type Live = Schemas['session'];
 
@@ -119,11 +119,15 @@ function Acts({ user }: { user: User }) {
           label={t('members.rename')}
           title={t('members.rename')}
           initial={{ name: user.name ?? '' }}
+          lock={{ path, was: { ...user } }}
           fields={[{ name: 'name', label: t('col.name'), required: true, max: 128 }]}
-          onSubmit={(v) => patch(v)}
+          onSubmit={async (v, tag) => {
+            await change('PATCH', path, v, { 'if-match': tag });
+            await done();
+          }}
         />
       )}
-      {can('session:manage') && user.kind === 'person' && !self && (
+      {can('session:manage') && user.kind === 'person' && user.has_second_factor && !self && (
         <TypedConfirm
           variant="secondary"
           label={t('members.dropFactor')}
@@ -206,6 +210,11 @@ export function Member() {
                 [t('col.kind'), t(`kind.${u.kind!}`)],
                 [t('col.state'), <State key="s" value={u.state} />],
                 [t('members.roles'), <Roles key="r" of={u.roles} />],
+                [
+                  t('settings.seen'),
+                  u.last_seen_at ? <Time key="l" at={u.last_seen_at} ago /> : t('members.neverSeen'),
+                ],
+                [t('settings.factor'), u.kind === 'person' ? <Factor key="f" user={u} /> : null],
                 [t('col.created'), <Time key="c" at={u.created_at} />],
                 [t('col.id'), <Id key="i" value={u.user_id} />],
               ]}

@@ -3,11 +3,11 @@
 import { useTranslation } from 'react-i18next';
 import { rolesAt } from '../../lib/roles.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Id, Name, State, Time, To } from '../../ui/bits.tsx';
+import { Name, State, Time, To } from '../../ui/bits.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable, type Filter } from '../../ui/table.tsx';
 import { GrantButton, InviteButton } from './Invite.tsx';
-import { Roles, type User } from './parts.tsx';
+import { Factor, Roles, type User } from './parts.tsx';
 
 export function usePeopleFilters(): Filter[] {
   const { t } = useTranslation();
@@ -63,8 +63,17 @@ export function People() {
         { name: 'kind', label: t('col.kind'), cell: (u) => t(`kind.${u.kind!}`) },
         { name: 'state', label: t('col.state'), cell: (u) => <State value={u.state} /> },
         { name: 'roles', label: t('members.roles'), cell: (u) => <Roles of={u.roles} /> },
+        {
+          name: 'last_seen_at',
+          label: t('settings.seen'),
+          cell: (u) => (u.last_seen_at ? <Time at={u.last_seen_at} ago /> : t('members.neverSeen')),
+        },
+        {
+          name: 'has_second_factor',
+          label: t('settings.factor'),
+          cell: (u) => (u.kind === 'person' ? <Factor user={u} /> : null),
+        },
         { name: 'created_at', label: t('col.created'), cell: (u) => <Time at={u.created_at} ago /> },
-        { name: 'user_id', label: t('col.id'), cell: (u) => <Id value={u.user_id} /> },
       ]}
       {...(can('role:grant')
         ? { rowActions: (u: User) => (u.state !== 'ACTIVE' ? null : <GrantButton user={u} />) }

@@ -90,10 +90,9 @@ export function Projects() {
                       title={t('members.rename')}
                       fields={fields}
                       initial={{ name: p.name ?? '', display_name: p.display_name ?? '' }}
-                      onSubmit={async (v) => {
-                        await change('PATCH', `/v1/projects/${p.project_id!}`, body(v), {
-                          'if-match': `"v${p.version}"`,
-                        });
+                      lock={{ path: `/v1/projects/${p.project_id!}`, was: { ...p } }}
+                      onSubmit={async (v, tag) => {
+                        await change('PATCH', `/v1/projects/${p.project_id!}`, body(v), { 'if-match': tag });
                         await forget('/v1/projects');
                       }}
                     />

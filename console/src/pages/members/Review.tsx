@@ -152,6 +152,10 @@ export function Review() {
               <div className="cards">
                 {list(t('members.canGrant'), grants)}
                 {list(t('members.disabledHold'), idle)}
+                {list(
+                  t('members.grantNoFactor'),
+                  grants.filter((u) => u.kind === 'person' && !u.has_second_factor),
+                )}
                 {list(t('members.holdNothing'), none)}
               </div>
               <h2 className="block">{t('members.byRole')}</h2>

@@ -37,6 +37,18 @@ export function Roles({ of }: { of: unknown }) {
   );
 }
 
+/** What is set up here; a provider's own second factor is not known. */
+export function Factor({ user }: { user: User }) {
+  const { t } = useTranslation();
+  return user.has_second_factor ? (
+    <Label isCompact color="green">
+      {t('members.factorYes')}
+    </Label>
+  ) : (
+    <span className="lead">{t('members.factorNo')}</span>
+  );
+}
+
 interface Picked {
   label: string;
   roles: readonly string[];

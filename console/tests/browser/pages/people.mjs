@@ -121,9 +121,30 @@ export default [
   },
   { name: 'tokens-service-create', path: '/tokens?tab=services', as: 'admin', act: dialog('.page-head button') },
   { name: 'settings', path: '/settings', as: 'admin' },
+  { name: 'settings-security', path: '/settings?tab=security', as: 'admin' },
+  { name: 'settings-sessions', path: '/settings?tab=sessions', as: 'admin' },
+  { name: 'settings-sso', path: '/settings?tab=sso', as: 'admin' },
+  {
+    name: 'settings-sso-test',
+    path: '/settings?tab=sso',
+    as: 'admin',
+    act: dialog('.acts button >> nth=0'),
+  },
+  { name: 'settings-sso-add', path: '/settings?tab=sso', as: 'admin', act: dialog('.page-head button') },
+  { name: 'settings-issuers', path: '/settings?tab=issuers', as: 'admin' },
+  { name: 'settings-issuers-add', path: '/settings?tab=issuers', as: 'admin', act: dialog('.page-head button') },
+  { name: 'settings-scim', path: '/settings?tab=scim', as: 'admin' },
+  { name: 'settings-glass', path: '/settings?tab=glass', as: 'operator' },
+  {
+    name: 'login-ways',
+    path: '/login?tenant=palm',
+    as: 'nobody',
+    wait: '.ways button',
+    expected: [401],
+  },
   {
     name: 'settings-enrol',
-    path: '/settings',
+    path: '/settings?tab=security',
     as: 'viewer',
     act: async (page) => {
       await page.click('#factor button');
