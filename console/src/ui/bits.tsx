@@ -115,7 +115,7 @@ export function Pairs({ rows }: { rows: [term: string, value: ReactNode][] }) {
   return (
     <DescriptionList isCompact columnModifier={{ default: '1Col', lg: '2Col' }} isHorizontal className="pairs">
       {rows
-        .filter(([, v]) => v !== undefined && v !== null && v !== '')
+        .filter(([, v]) => v !== undefined && v !== null && v !== false && v !== '')
         .map(([term, value]) => (
           <DescriptionListGroup key={term}>
             <DescriptionListTerm>{term}</DescriptionListTerm>

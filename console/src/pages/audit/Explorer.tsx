@@ -104,7 +104,7 @@ export function Audit() {
                   <Table aria-label={t('nav.audit')} variant="compact" gridBreakPoint="grid-lg">
                     <Thead>
                       <Tr>
-                        <Th>{t('audit.number')}</Th>
+                        <Th modifier="nowrap">{t('audit.number')}</Th>
                         <Th modifier="wrap">
                           {t('col.at')} <bdi dir="ltr">{zoneLabel()}</bdi>
                         </Th>

@@ -97,7 +97,8 @@ export function Summary() {
   const day = (at: string | undefined): string => (at ? `${dateTime(at)} (${hijri(at)})` : '');
   const action = (k: string): string => {
     if (!i18n.exists(sentenceKey(k))) return k;
-    return t(sentenceKey(k), { who: t('summary.somebody'), what: t('audit.something') });
+    const said = t(sentenceKey(k), { who: t('summary.somebody'), what: t('audit.something') });
+    return `${said} (\u2066${k}\u2069)`;
   };
   return (
     <Page

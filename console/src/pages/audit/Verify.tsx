@@ -121,7 +121,7 @@ function OwnLog() {
       </h2>
       <p className="lead">{t('verify.ownBody')}</p>
       <Form
-        className="audit-filters"
+        className="audit-filters tops"
         onSubmit={(e) => {
           e.preventDefault();
           void go();
@@ -140,7 +140,7 @@ function OwnLog() {
           </FormGroup>
         ))}
         <KeyField id="v-key" value={key} put={setKey} />
-        <div>
+        <div className="last">
           <Button type="submit" isDisabled={run.state === 'running'}>
             {t('verify.start')}
           </Button>
@@ -172,7 +172,7 @@ function Brought() {
         {t('verify.brought')}
       </h2>
       <p className="lead">{t('verify.broughtBody')}</p>
-      <Form className="audit-filters" onSubmit={(e) => e.preventDefault()}>
+      <Form className="audit-filters tops" onSubmit={(e) => e.preventDefault()}>
         <KeyField id="b-key" value={key} put={setKey} />
         <Checkbox
           id="b-dropped"

@@ -5,10 +5,10 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { withQuery, type Page as ListOf, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
-import { number } from '../../lib/format.ts';
+import { bytes, number } from '../../lib/format.ts';
 import { usePrefs } from '../../lib/prefs.ts';
 import type { Search } from '../../lib/search.ts';
-import { Code, Pairs, Time } from '../../ui/bits.tsx';
+import { Code, Pairs, State, Time } from '../../ui/bits.tsx';
 import { Note } from '../../ui/note.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer } from '../../ui/states.tsx';
@@ -32,12 +32,19 @@ const PARTS = [
   'approvals',
 ] as const;
 type Row = Record<string, unknown>;
+/** Columns whose values have words of their own, and where these stand. */
+const WORDED: Record<string, string> = { data_class: 'class', role: 'role' };
 
 function Cell({ name, value }: { name: string; value: unknown }) {
+  const { t, i18n } = useTranslation();
   if (value === null || value === undefined || value === '') return null;
-  if (typeof value === 'number') return <>{number(value)}</>;
-  if (typeof value === 'string' && /_at$|^at$|^when$/.test(name)) return <Time at={value} />;
-  return <Code>{typeof value === 'object' ? JSON.stringify(value) : String(value)}</Code>;
+  if (typeof value === 'number') return <>{name === 'bytes' ? bytes(value) : number(value)}</>;
+  if (typeof value !== 'string') return <Code>{JSON.stringify(value)}</Code>;
+  if (name === 'at' || name === 'since' || /_at$|^valid_/.test(name)) return <Time at={value} />;
+  if (name === 'state') return <State value={value} />;
+  const key = WORDED[name] && `${WORDED[name]}.${value}`;
+  if (key && i18n.exists(key)) return <>{t(key)}</>;
+  return <Code>{value}</Code>;
 }
 function Rows({ title, rows }: { title: string; rows: Row[] }) {
   const { t, i18n } = useTranslation();
