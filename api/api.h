@@ -8,6 +8,7 @@ struct console;
 struct events;
 struct job_streams;
 struct serving;
+struct infer_stats;
 struct mtls_trust;
 
 struct api {
@@ -23,5 +24,6 @@ struct api {
     struct console *console;            /* api/console.h: the built files of the web console; NULL: none */
     struct events *events;              /* api/events.h: open streams of browser tabs */
     struct serving *serving;            /* registry/serving.h: connections to serving workers */
+    struct infer_stats *infer_stats;    /* api/infer_stats.h: how deployments answered */
     _Atomic bool draining;
 };

@@ -9,6 +9,7 @@
  * Stop: SIGTERM makes /readyz say 503 at once, the listeners accept nobody new, what is open is finished for api.drain_ms, then the
  * process ends. A second SIGTERM ends it at once. */
 #include "api/api.h"
+#include "api/infer_stats.h"
 #include "api/bootstrap.h"
 #include "api/console.h"
 #include "api/events.h"
@@ -361,6 +362,7 @@ static int serve(struct app *app, struct api *api, const struct redis_opts *redi
     api->streams = job_streams_new(app);
     api->events = events_new(app);
     api->serving = serving_new(app);
+    api->infer_stats = infer_stats_new(clock_wall_us(app->clock));
     app->extra = api;
     if (open_console(api, cfg, e) != ERR_OK)
         return refuse("console", e);
@@ -400,6 +402,7 @@ static void undo(struct app *app, struct api *api)
     job_streams_free(api->streams);
     events_free(api->events);
     serving_free(api->serving);
+    infer_stats_free(api->infer_stats);
     rate_limiter_free(api->rate);
     authn_free(api->authn);
     session_authn_free(api->sessions);

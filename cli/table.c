@@ -201,6 +201,8 @@ const struct command command_table[] = {
             { "wait", 0, NULL, "Return when it answers requests", NULL }), cmd_deploy_create,
       "Serve a model under a name", "  falaj deploy create digits digits --wait", 0, NULL, "POST", "/v1/deployments", NULL, "name=@0 &model_id=@1 #model_version=version #slots=slots", DEPLOY_COLUMNS },
     { "deploy", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List deployments", NULL, CMD_LIST, NULL, "GET", "/v1/deployments", NULL, NULL, DEPLOY_COLUMNS },
+    { "deploy", "stats", "DEPLOYMENT", 1, 1, NULL, run_rest, "Show how a deployment answered lately", "As the falaj-api that answers has seen it since it began.", 0, &deploy_noun, "GET",
+      "/v1/deployments/{0}/stats", NULL, NULL, "deployment_id:ID since:SINCE windows:WINDOWS" },
     { "deploy", "get", "DEPLOYMENT", 1, 1, NULL, run_rest, "Show one deployment", NULL, 0, &deploy_noun, "GET", "/v1/deployments/{0}", NULL, NULL, DEPLOY_COLUMNS },
     { "deploy", "delete", "DEPLOYMENT", 1, 1, NULL, run_rest, "Take a deployment down", NULL, 0, &deploy_noun, "DELETE", "/v1/deployments/{0}", NULL, NULL, DEPLOY_COLUMNS },
     { NULL, "infer", "NAME [FILE]", 1, 2, FLAGS({ "row", 0, "N,N,…", "One row of numbers instead of a file", NULL }, { "input", 0, "NAME", "Name of the input (asked from the model)", NULL }),

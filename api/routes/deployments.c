@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* deployments.c - routes of deployments. A deployment and the job that serves it are made, and ended, in one transaction; the job runs in
  * the zone of the model's weights and is tried again for as long as the deployment lives. */
+#include "api/api.h"
+#include "api/infer_stats.h"
 #include "api/jobs_int.h"
 #include "api/route.h"
 #include "audit/event.h"
@@ -27,6 +29,19 @@ SCHEMA_OF(deployment_ref, "Which deployment", FIELD_ID(deployment_ref, deploymen
 struct deployment_page { PAGE_IN; struct uuid project_id; };
 SCHEMA_OF(deployment_page, "Which deployments", PAGE_IN_FIELDS(deployment_page),
     FIELD_ID(deployment_page, project_id, "prj", F_QUERY, .doc = "Only deployments of this project"));
+
+SCHEMA_OF(infer_window, "What was seen in a window of time",
+    FIELD(infer_window, minutes, 0, .doc = "The last so many minutes, the one that is not over included"),
+    FIELD(infer_window, requests, 0, .doc = "Calls"), FIELD(infer_window, errors, 0, .doc = "Calls that got no good answer"),
+    FIELD(infer_window, refused, 0, .doc = "Calls whose request was at fault, or that came while the model had too much to do"),
+    FIELD(infer_window, per_second, 0, .doc = "Calls in a second, over the window or since the process began"),
+    FIELD_OPT(infer_window, p50_ms, 0, .doc = "Half of the good answers took no longer, from the call's arrival to its answer; to within 10 %"),
+    FIELD_OPT(infer_window, p95_ms, 0, .doc = "The same of 95 %"), FIELD_OPT(infer_window, p99_ms, 0, .doc = "The same of 99 %"));
+struct deployment_stats { struct uuid deployment_id; struct timestamp since; struct slice windows; };
+SCHEMA_OF(deployment_stats, "How a deployment answered, as the falaj-api that answers here has seen it; other processes count for themselves",
+    FIELD_ID(deployment_stats, deployment_id, "dpl", 0, .doc = "The deployment"),
+    FIELD(deployment_stats, since, 0, .doc = "When that process began to count; nothing before it is known"),
+    FIELD_LIST(deployment_stats, windows, &infer_window_schema, 0, .max = 2, .doc = "The last 5 and the last 60 minutes"));
 
 static enum errc job_audit(struct work *w, struct job_submission *s, struct err *e)
 {
@@ -103,6 +118,20 @@ static enum errc read_one(struct work *w, const void *in, void *out, struct err 
     return deployment_get(w, ((const struct deployment_ref *)in)->deployment_id, out, e);
 }
 
+static enum errc stats(struct work *w, const void *in, void *out, struct err *e)
+{
+    static const int minutes[] = { 5, 60 };
+    struct infer_stats *s = ((struct api *)w->app->extra)->infer_stats;
+    struct uuid id = ((const struct deployment_ref *)in)->deployment_id;
+    struct infer_window *windows = ARENA_ARRAY(w->arena, struct infer_window, 2);
+    struct deployment d;
+    TRY(deployment_get(w, id, &d, e));
+    for (size_t i = 0; i < 2; i++)
+        infer_stats_read(s, id, clock_wall_us(w->app->clock), minutes[i], &windows[i]);
+    *(struct deployment_stats *)out = (struct deployment_stats){ id, { infer_stats_since(s) }, { windows, 2 } };
+    return ERR_OK;
+}
+
 static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct deployment_page *page = in;
@@ -136,6 +165,9 @@ static const struct route rows[] = {
       .in = &deployment_page_schema, .status = 200, .out = &deployment_schema, .flags = R_LIST, .sql_max = 1, .doc = "List deployments, newest first" },
     { .method = HTTP_GET, .path = "/v1/deployments/{deployment_id}", .op = "deployment_get", .perm = PERM_DEPLOY_READ, .handler = read_one,
       .in = &deployment_ref_schema, .status = 200, .out = &deployment_schema, .resource = "deployment", .sql_max = 1, .doc = "Read one deployment" },
+    { .method = HTTP_GET, .path = "/v1/deployments/{deployment_id}/stats", .op = "deployment_stats", .perm = PERM_DEPLOY_READ, .handler = stats,
+      .in = &deployment_ref_schema, .status = 200, .out = &deployment_stats_schema, .resource = "deployment", .flags = R_UNNOTICED, .sql_max = 1,
+      .doc = "Calls, errors and times of a deployment over the last 5 and 60 minutes, as this process of falaj-api has seen them" },
     { .method = HTTP_DELETE, .path = "/v1/deployments/{deployment_id}", .op = "deployment_delete", .perm = PERM_DEPLOY_WRITE, .handler = take_down,
       .in = &deployment_ref_schema, .status = 204, .rate = RL_WRITE, .resource = "deployment", .audited = true, .audit = AUDIT_DEPLOYMENT_DELETE,
       .sql_max = 6, .doc = "Take a deployment down; its job is cancelled" },

@@ -7,6 +7,7 @@
  * bounded by its machine (429) and by SERVING_BUSY_MAX.
  * Source: https://github.com/open-inference/open-inference-protocol (REST). */
 #include "api/api.h"
+#include "api/infer_stats.h"
 #include "api/route.h"
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
@@ -138,6 +139,13 @@ static void pass_on(struct call *c, const struct http_result *r)
     http_reply(c->exchange, &reply);
 }
 
+static enum infer_end end_of(enum errc rc, int status)
+{
+    if (rc != ERR_OK)
+        return err_row(rc)->http < 500 ? INFER_REFUSED : INFER_FAILED;
+    return status == 200 ? INFER_OK : INFER_REFUSED;
+}
+
 static enum errc infer(struct call *c, struct err *e)
 {
     struct work *w = &c->work;
@@ -151,6 +159,8 @@ static enum errc infer(struct call *c, struct err *e)
     metrics_observe(M_inference_request_seconds, (double)(clock_mono_us(w->app->clock) - c->started_mono_us) / 1e6);
     metrics_inc(M_inference_requests_total, rc != ERR_OK ? err_row(rc)->wire : r.status == 200 ? "ok" : "refused");
     if (!uuid_is_nil(t.deployment_id)) {
+        infer_stats_add(((struct api *)w->app->extra)->infer_stats, t.deployment_id, clock_wall_us(w->app->clock),
+                        clock_mono_us(w->app->clock) - c->started_mono_us, end_of(rc, r.status));
         struct serving_caller who = { w->tenant_id, c->principal->user_id, c->principal->token_id, t.deployment_id };
         serving_note(serving_of(w), &who, t.zone, rc == ERR_OK && r.status == 200);
     }

@@ -155,6 +155,27 @@ describe('a served model', () => {
     expect(must(await ask(tensor([row])), 200).outputs.length).toBeGreaterThan(0);
   });
 
+  test('tells how it answered lately', async () => {
+    const [d] = must(await t.api.get('/v1/deployments'), 200).data;
+    const read = async (): Promise<any> => must(await t.api.get(`/v1/deployments/${d.deployment_id}/stats`), 200);
+    const before = await read(), row = digitRows(1)[0]!.features;
+    for (let i = 0; i < 10; i++) must(await ask(tensor([row])), 200);
+    for (let i = 0; i < 3; i++) expect((await ask([])).status).toBeGreaterThanOrEqual(400);
+    const after = await read();
+    expect(after.windows.map((w: any) => w.minutes)).toEqual([5, 60]);
+    const hour = (s: any): any => s.windows[1];
+    expect(hour(after).requests - hour(before).requests).toBe(13);
+    expect(hour(after).refused - hour(before).refused).toBe(3);
+    expect(hour(after).errors).toBe(0);
+    expect(hour(after).p50_ms).toBeGreaterThan(0);
+    expect(hour(after).p95_ms).toBeGreaterThanOrEqual(hour(after).p50_ms);
+    expect(hour(after).p99_ms).toBeGreaterThanOrEqual(hour(after).p95_ms);
+    expect(hour(after).p99_ms).toBeLessThan(60_000);
+    expect(hour(after).per_second).toBeGreaterThan(0);
+    expect(Date.parse(after.since)).toBeLessThan(Date.now());
+    expect((await (await makeTenant(ready)).api.get(`/v1/deployments/${d.deployment_id}/stats`)).status).toBe(404);
+  });
+
   test('is gone when its deployment is deleted', async () => {
     const [d] = must(await t.api.get('/v1/deployments'), 200).data;
     expect([200, 204]).toContain((await t.api.delete(`/v1/deployments/${d.deployment_id}`)).status);

@@ -1980,6 +1980,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/deployments/{deployment_id}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Calls, errors and times of a deployment over the last 5 and 60 minutes, as this process of falaj-api has seen them
+         * @description Needs the permission deployment:read.
+         */
+        get: operations["deployment_stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2": {
         parameters: {
             query?: never;
@@ -6296,6 +6316,61 @@ export interface components {
              * @description When
              */
             created_at?: string;
+        };
+        /** @description How a deployment answered, as the falaj-api that answers here has seen it; other processes count for themselves */
+        deployment_stats: {
+            /** @description The deployment */
+            deployment_id?: string;
+            /**
+             * Format: date-time
+             * @description When that process began to count; nothing before it is known
+             */
+            since?: string;
+            /** @description The last 5 and the last 60 minutes */
+            windows: components["schemas"]["infer_window"][];
+        };
+        /** @description What was seen in a window of time */
+        infer_window: {
+            /**
+             * Format: int64
+             * @description The last so many minutes, the one that is not over included
+             */
+            minutes: number;
+            /**
+             * Format: int64
+             * @description Calls
+             */
+            requests: number;
+            /**
+             * Format: int64
+             * @description Calls that got no good answer
+             */
+            errors: number;
+            /**
+             * Format: int64
+             * @description Calls whose request was at fault, or that came while the model had too much to do
+             */
+            refused: number;
+            /**
+             * Format: double
+             * @description Calls in a second, over the window or since the process began
+             */
+            per_second: number;
+            /**
+             * Format: double
+             * @description Half of the good answers took no longer, from the call's arrival to its answer; to within 10 %
+             */
+            p50_ms?: number;
+            /**
+             * Format: double
+             * @description The same of 95 %
+             */
+            p95_ms?: number;
+            /**
+             * Format: double
+             * @description The same of 99 %
+             */
+            p99_ms?: number;
         };
         /** @description The server */
         oip_server: {
@@ -18467,6 +18542,83 @@ export interface operations {
             };
             /** @description The state does not allow it, or the Idempotency-Key is in use */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Too many calls */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description A part that Falaj needs cannot be reached; Retry-After says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+        };
+    };
+    deployment_stats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The deployment */
+                deployment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Calls, errors and times of a deployment over the last 5 and 60 minutes, as this process of falaj-api has seen them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["deployment_stats"];
+                };
+            };
+            /** @description The request is not acceptable; `code` says why */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller is not known */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description There is no such object, or it is another tenant's */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
