@@ -153,7 +153,7 @@ function RowActs({ provider: p }: { provider: Provider }) {
     await done();
   };
   return (
-    <span className="acts">
+    <span className="acts many">
       <Try provider={p} />
       <FormButton
         variant="link"
