@@ -11,7 +11,7 @@ import { unread } from '../lib/notices.ts';
 import { Toasts } from '../ui/toast.tsx';
 import { useKeys } from './keys.ts';
 import { Masthead, type Drawer } from './Masthead.tsx';
-import { NAV } from './nav.ts';
+import { groupsFor } from './nav.ts';
 import { useSession } from './session.tsx';
 import './shell.css';
 import { useNotices } from './useNotices.ts';
@@ -31,20 +31,17 @@ function Side({ open }: { open: boolean }) {
     <PageSidebar isSidebarOpen={open} {...(open ? {} : { inert: true })}>
       <PageSidebarBody>
         <Nav aria-label={t('shell.nav')}>
-          {NAV.map((g) => {
-            const items = g.items.filter((i) => i.perm === undefined || can(i.perm));
-            return items.length === 0 ? null : (
-              <NavGroup key={g.key} title={t(g.key)}>
-                {items.map((i) => (
-                  <NavItem key={i.to} isActive={current(i.to)} itemId={i.to}>
-                    <Link to={i.to} aria-current={current(i.to) ? 'page' : undefined}>
-                      {t(i.key)}
-                    </Link>
-                  </NavItem>
-                ))}
-              </NavGroup>
-            );
-          })}
+          {groupsFor(can).map((g) => (
+            <NavGroup key={g.key} title={t(g.key)}>
+              {g.items.map((i) => (
+                <NavItem key={i.to} isActive={current(i.to)} itemId={i.to}>
+                  <Link to={i.to} aria-current={current(i.to) ? 'page' : undefined}>
+                    {t(i.key)}
+                  </Link>
+                </NavItem>
+              ))}
+            </NavGroup>
+          ))}
         </Nav>
       </PageSidebarBody>
     </PageSidebar>

@@ -27,11 +27,13 @@ export const NAV: Group[] = [
     key: 'nav.platform',
     items: [
       { to: '/workers', key: 'nav.workers', perm: 'node:read', letter: 'w' },
+      { to: '/tenants', key: 'nav.tenants', perm: 'tenant:suspend', letter: 'n' },
       { to: '/zones', key: 'nav.zones', perm: 'zone:read', letter: 'z' },
-      { to: '/residency', key: 'nav.residency', perm: 'zone:read', letter: 'r' },
+      { to: '/residency', key: 'nav.residency', perm: 'zone:read', letter: 'y' },
       { to: '/prices', key: 'nav.prices', perm: 'price:set', letter: 'b' },
       { to: '/keys', key: 'nav.keys', perm: 'key:read', letter: 'k' },
-      { to: '/root-keys', key: 'keyring.roots', perm: 'key:root', letter: 'r' },
+      { to: '/root-keys', key: 'keyring.roots', perm: 'key:root', letter: 'x' },
+      { to: '/health', key: 'nav.health', perm: 'system:inspect', letter: 'h' },
     ],
   },
   {
@@ -53,8 +55,16 @@ export const NAV: Group[] = [
     ],
   },
 ];
-export const itemsFor = (can: (p: string) => boolean): Item[] =>
-  NAV.flatMap((g) => g.items).filter((i) => i.perm === undefined || can(i.perm));
+/** Who runs machines works for the platform: what is the platform's comes first. A tenant's keys are not theirs. */
+export function groupsFor(can: (p: string) => boolean): Group[] {
+  const staff = can('node:manage');
+  const own = NAV.map((g) => ({
+    ...g,
+    items: g.items.filter((i) => (i.perm === undefined || can(i.perm)) && !(staff && i.to === '/keys')),
+  })).filter((g) => g.items.length > 0);
+  return staff ? [...own].sort((a, b) => Number(b.key === 'nav.platform') - Number(a.key === 'nav.platform')) : own;
+}
+export const itemsFor = (can: (p: string) => boolean): Item[] => groupsFor(can).flatMap((g) => g.items);
 
 /** What can be made, and where: `new` in the address opens the form of that name. */
 export interface Create {

@@ -17,6 +17,8 @@ export interface Lock {
   path: string;
   was: Versioned;
   view?: (object: Versioned) => Record<string, unknown>;
+  /** How it is read again where it has no address of its own. */
+  read?: () => Promise<Versioned>;
 }
 export const tagOf = (o: { version: number }): string => `"v${o.version}"`;
 

@@ -155,7 +155,7 @@ export function ApiForm(props: Props) {
     } catch (p) {
       if (!(p instanceof Problem)) throw p;
       if (p.status === 412 && lock) {
-        const theirs = await getJson<Lock['was']>(lock.path).catch(() => null);
+        const theirs = await (lock.read?.() ?? getJson<Lock['was']>(lock.path)).catch(() => null);
         if (theirs) return setConflict({ theirs, values });
       }
       setLoose(

@@ -15,6 +15,7 @@ import { Answer } from '../../ui/states.tsx';
 import { NodeActs } from './acts.tsx';
 import { Certificate, ShareLine, Skew, usePlatformVersion } from './bits.tsx';
 import type { Node } from './data.ts';
+import { NodeWork } from './Work.tsx';
 import './fleet.css';
 
 export function NodeDetail() {
@@ -32,14 +33,14 @@ export function NodeDetail() {
       name={node?.name ?? id}
       title={node ? <Name>{node.name}</Name> : <Code>{id}</Code>}
       crumbs={[[t('nav.workers'), '/workers']]}
-      api={[`GET ${path}`]}
+      api={[`GET ${path}`, ...(can('node:manage') ? [`GET ${path}/work`] : [])]}
       cli={[
         `falaj node get ${id}`,
         ...(can('node:manage')
           ? [`falaj node drain ${id} --reason TEXT`, `falaj node undrain ${id} --reason TEXT`]
           : []),
       ]}
-      actions={node && can('node:manage') && <NodeActs node={node} />}
+      actions={node && can('node:manage') && <NodeActs node={node} preview={<NodeWork id={node.node_id!} brief />} />}
     >
       <Answer of={query}>
         {(n) => (
@@ -77,6 +78,12 @@ export function NodeDetail() {
               <ShareLine label={t('col.slots')} share={{ used: n.used_slots, of: n.slots }} cells />
               {n.gpus > 0 && <ShareLine label={t('col.gpus')} share={{ used: n.used_gpus, of: n.gpus }} cells />}
             </div>
+            {can('node:manage') && (
+              <>
+                <h2 className="block">{t('workers.work')}</h2>
+                <NodeWork id={n.node_id!} />
+              </>
+            )}
             {can('node:manage') && (
               <p className="block">
                 <FormButton

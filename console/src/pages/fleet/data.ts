@@ -3,8 +3,7 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { getPage, type Query, type Schemas } from '../../api/client.ts';
 
-/** used_*: what is leased of it; absent where the API does not say. */
-export type Node = Schemas['node'] & { used_slots?: number; used_gpus?: number; running?: number };
+export type Node = Schemas['node'];
 export interface Fleet {
   nodes: Node[];
   /** More machines fit the filters than are drawn: the table has them all. */

@@ -45,6 +45,7 @@ export function Ask() {
       <ApiForm
         fields={fields}
         submit={t('residency.askIt')}
+        casual
         initial={{
           data_class: search['class'] ?? 'personal',
           from: search['from'] ?? me.home_zone ?? '',

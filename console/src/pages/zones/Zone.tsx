@@ -198,7 +198,7 @@ export function ZoneDetail() {
                   <span key="k">
                     {view?.keys === 'ok' ? t('zones.keysOpen') : (view?.keys ?? t('zones.keysUnknown'))}{' '}
                     {(can('key:root') || can('key:read')) && !role('viewer') && (
-                      <To to={can('key:root') ? `/keys/root/${code}` : `/keys/${code}`}>{t('zones.keyVersions')}</To>
+                      <To to={can('key:root') ? `/root-keys/${code}` : `/keys/${code}`}>{t('zones.keyVersions')}</To>
                     )}
                   </span>,
                 ],

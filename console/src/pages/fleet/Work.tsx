@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work.tsx - what a machine is busy with: whose and how much, never names of a tenant's things.
+import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
+import { useTranslation } from 'react-i18next';
+import type { Page as ListOf, Schemas } from '../../api/client.ts';
+import { useGet } from '../../api/hooks.ts';
+import { number } from '../../lib/format.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Code, shortId, State, Time, To } from '../../ui/bits.tsx';
+import { Answer } from '../../ui/states.tsx';
+
+const SHOWN_MAX = 200;
+
+/** brief: in a dialog, where only what an act would touch matters. */
+export function NodeWork({ id, brief = false }: { id: string; brief?: boolean }) {
+  const { t } = useTranslation();
+  const { can } = useSession();
+  const work = useGet<ListOf<Schemas['node_work']>>(
+    `/v1/nodes/${encodeURIComponent(id)}/work`,
+    { page_size: SHOWN_MAX },
+    { everyMs: 10_000 },
+  );
+  const heads = [
+    t('workers.job'),
+    t('col.kind'),
+    t('workers.tenant'),
+    t('col.state'),
+    t('col.slots'),
+    ...(brief ? [] : [t('col.gpus')]),
+    t('workers.runsSince'),
+  ];
+  return (
+    <Answer of={work}>
+      {(page) =>
+        page.data.length === 0 ? (
+          <p className="effect">{t('workers.nothing')}</p>
+        ) : (
+          <>
+            <p className="effect">
+              {page.next_page_token
+                ? t('workers.worksMore', { count: SHOWN_MAX })
+                : t('workers.works', { count: page.data.length })}
+            </p>
+            <div className={brief ? 'work-box' : ''}>
+              <Table aria-label={t('workers.work')} variant="compact" gridBreakPoint={brief ? 'grid-md' : 'grid-lg'}>
+                <Thead>
+                  <Tr>
+                    {heads.map((h) => (
+                      <Th key={h}>{h}</Th>
+                    ))}
+                  </Tr>
+                </Thead>
+                <Tbody>
+                  {page.data.map((w) => {
+                    const cells = [
+                      <Code key="j">{shortId(w.job_id)}</Code>,
+                      w.kind ? t(`kind.${w.kind}`) : '',
+                      can('tenant:read') && !brief ? (
+                        <To key="t" to={`/tenants/${w.tenant_id!}`}>
+                          <Code>{shortId(w.tenant_id)}</Code>
+                        </To>
+                      ) : (
+                        <Code key="t">{shortId(w.tenant_id)}</Code>
+                      ),
+                      <State key="s" value={w.state} />,
+                      number(w.slots),
+                      ...(brief ? [] : [number(w.gpus)]),
+                      <Time key="a" at={w.started_at ?? w.leased_at} ago />,
+                    ];
+                    return (
+                      <Tr key={w.attempt_id}>
+                        {cells.map((c, i) => (
+                          <Td key={heads[i]} dataLabel={heads[i]!}>
+                            {c}
+                          </Td>
+                        ))}
+                      </Tr>
+                    );
+                  })}
+                </Tbody>
+              </Table>
+            </div>
+          </>
+        )
+      }
+    </Answer>
+  );
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tenants.tsx - the directory of tenants, and the dialog that makes one with its first administrator.
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { change, withQuery, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { useForget, useGet } from '../../api/hooks.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Code, Name, State, Time, To } from '../../ui/bits.tsx';
+import { FormButton, OnceSecret } from '../../ui/dialogs.tsx';
+import { SLUG } from '../../ui/form.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
+import { strings } from '../zones/data.ts';
+
+export type Tenant = Schemas['tenant'];
+type Made = Schemas['tenant_create_out'];
+export const TENANT_STATES = ['ACTIVE', 'SUSPENDED', 'DELETING', 'DELETED'];
+
+function NewTenant() {
+  const { t } = useTranslation();
+  const forget = useForget();
+  const [made, setMade] = useState<Made | null>(null);
+  const zones = useGet<ListOf<Schemas['zone']>>('/v1/zones', { page_size: 200 });
+  if (!zones.data) return null;
+  const codes = zones.data.data.map((z) => z.code!);
+  return (
+    <>
+      <FormButton
+        label={t('tenants.new')}
+        title={t('tenants.new')}
+        lead={<p className="effect">{t('tenants.newLead')}</p>}
+        fields={[
+          { name: 'name', label: t('tenants.short'), help: t('tenants.shortHelp'), required: true, pattern: SLUG },
+          { name: 'display_name', label: t('col.name'), max: 128 },
+          {
+            name: 'home_zone',
+            label: t('tenants.home'),
+            help: t('tenants.homeHelp'),
+            kind: 'select',
+            options: zones.data.data.map((z) => ({ value: z.code!, label: `${z.code!} · ${z.name!}` })),
+          },
+          ...codes.map((c) => ({
+            name: `zone_${c}`,
+            label: t('tenants.mayBeIn', { zone: c }),
+            kind: 'check' as const,
+          })),
+          { name: 'admin_name', label: t('tenants.adminName'), max: 128 },
+        ]}
+        onSubmit={async (v) => {
+          const home = String(v['home_zone']);
+          const more = codes.filter((c) => v[`zone_${c}`] === true || c === home);
+          const out = await change<Made>('POST', '/v1/tenants', {
+            name: v['name'],
+            home_zone: home,
+            ...(v['display_name'] ? { display_name: v['display_name'] } : {}),
+            ...(v['admin_name'] ? { admin_name: v['admin_name'] } : {}),
+            ...(more.length > 1 ? { allowed_zones: more } : {}),
+          });
+          setMade(out);
+          await forget('/v1/tenants');
+        }}
+      />
+      {made && (
+        <OnceSecret title={t('tenants.adminToken')} secrets={[made.admin_token!]} onClose={() => setMade(null)} />
+      )}
+    </>
+  );
+}
+
+export function Tenants() {
+  const { t } = useTranslation();
+  const { can } = useSession();
+  const filters: Filter[] = [
+    { name: 'name', label: t('tenants.begins') },
+    { name: 'state', label: t('col.state'), options: TENANT_STATES.map((s) => ({ value: s, label: t(`value.${s}`) })) },
+    {
+      name: 'sort',
+      label: t('list.order'),
+      options: [
+        { value: '-created', label: t('list.newest') },
+        { value: 'name', label: t('tenants.short') },
+      ],
+    },
+  ];
+  return (
+    <Page
+      name={t('nav.tenants')}
+      title={t('nav.tenants')}
+      lead={t('tenants.lead')}
+      api={[`GET ${withQuery('/v1/tenants', useListSearch(filters))}`]}
+      cli={['falaj tenant list', ...(can('tenant:create') ? ['falaj tenant create NAME --zone ZONE'] : [])]}
+      actions={can('tenant:create') && <NewTenant />}
+    >
+      <ServerTable<Tenant>
+        path="/v1/tenants"
+        label={t('nav.tenants')}
+        filters={filters}
+        rowKey={(x) => x.tenant_id!}
+        columns={[
+          {
+            name: 'name',
+            label: t('tenants.short'),
+            cell: (x) => (
+              <To to={`/tenants/${x.tenant_id!}`}>
+                <Code>{x.name}</Code>
+              </To>
+            ),
+          },
+          { name: 'display_name', label: t('col.name'), cell: (x) => <Name>{x.display_name}</Name> },
+          { name: 'state', label: t('col.state'), cell: (x) => <State value={x.state} /> },
+          { name: 'home_zone', label: t('tenants.home'), cell: (x) => <Code>{x.home_zone}</Code> },
+          {
+            name: 'allowed_zones',
+            label: t('tenants.allowed'),
+            cell: (x) => <Code>{strings(x.allowed_zones).join(', ')}</Code>,
+          },
+          { name: 'created_at', label: t('col.created'), cell: (x) => <Time at={x.created_at} ago /> },
+        ]}
+        empty={<Empty title={t('tenants.none')} body={t('tenants.lead')} cli="falaj tenant create NAME --zone ZONE" />}
+      />
+    </Page>
+  );
+}
