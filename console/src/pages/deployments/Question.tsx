@@ -103,15 +103,10 @@ export function Question({ tensor, text, isFirst, onChange, sample, isSampling }
               </Button>
             )}
             {side > 1 && (
-              <TextInput
-                aria-label={t('play.ink')}
-                title={t('play.ink')}
-                value={ink}
-                inputMode="decimal"
-                dir="ltr"
-                onChange={(_e, v) => setInk(v)}
-                className="play-ink"
-              />
+              <label className="play-ink" htmlFor={`${id}-ink`}>
+                {t('play.ink')}
+                <TextInput id={`${id}-ink`} value={ink} inputMode="decimal" dir="ltr" onChange={(_e, v) => setInk(v)} />
+              </label>
             )}
           </div>
         )}

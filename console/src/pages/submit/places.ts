@@ -13,21 +13,25 @@ export interface PlaceVerdict {
   rule: string;
   text: string;
 }
-export function usePlaces(dataClass: string, lies: string | undefined): { verdicts: PlaceVerdict[]; isReady: boolean } {
+export function usePlaces(
+  dataClass: string,
+  lies: string | undefined,
+  act: 'submit' | 'transfer' = 'submit',
+): { verdicts: PlaceVerdict[]; isReady: boolean } {
   const { can, me } = useSession();
   const zones = useGet<Page<Schemas['zone']>>('/v1/zones', { page_size: ZONES_MAX }, { enabled: can('zone:read') });
   const codes = [...new Set([...me.allowed_zones, ...(zones.data?.data ?? []).map((z) => z.code!)])];
   const answers = useQueries({
     queries: codes.map((zone) => ({
-      queryKey: ['/v1/residency/explain', { zone, dataClass, lies }],
+      queryKey: ['/v1/residency/explain', { zone, dataClass, lies, act }],
       enabled: can('zone:read'),
       staleTime: 60_000,
       queryFn: () =>
         change<Schemas['explain_out']>('POST', '/v1/residency/explain', {
           data_class: dataClass,
           zone,
-          act: 'submit',
-          purpose: 'training',
+          act,
+          ...(act === 'submit' ? { purpose: 'training' } : {}),
           ...(lies === undefined ? {} : { from: lies }),
         }),
     })),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // data.mjs - data sets, models and what is served.
+import { createHash } from 'node:crypto';
 import { inShell } from '../shell.mjs';
 
 const dialog = (page) => page.waitForSelector('[role=dialog]');
@@ -32,6 +33,55 @@ async function play(page, t) {
 export default [
   { name: 'datasets', path: '/datasets', as: 'engineer' },
   { name: 'dataset', path: (ids) => `/datasets/${ids.set}`, as: 'engineer' },
+  {
+    name: 'dataset-head',
+    path: (ids) => `/datasets/${ids.set}`,
+    as: 'engineer',
+    act: async (page) => {
+      await page.locator('[aria-labelledby=head-title] button').click();
+      await page.waitForSelector('.head-table td');
+    },
+  },
+  {
+    name: 'upload',
+    path: (ids) => `/datasets/${ids.set}`,
+    as: 'engineer',
+    expected: [422],
+    act: async (page, t) => {
+      await page.locator('.page-head button').last().click();
+      await dialog(page);
+      await page.setInputFiles('[role=dialog] input[type=file]', {
+        name: 'bad.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from('a,b\n1,2\n'),
+      });
+      await page.locator('[role=dialog] .digest').waitFor();
+      const said = await page.locator('[role=dialog] .digest').innerText();
+      const hash = createHash('sha256').update('a,b\n1,2\n').digest('hex');
+      if (said !== hash) t.fault(page.where, `says ${said}, is ${hash}`);
+      await page.locator('[role=dialog] button[type=submit]').click();
+      await page.locator('[role=dialog] .server-words').waitFor();
+    },
+  },
+  {
+    name: 'transfer',
+    path: (ids) => `/datasets/${ids.set}`,
+    as: 'admin',
+    act: async (page) => {
+      await page.locator('td button.pf-m-link').first().click();
+      await dialog(page);
+    },
+  },
+  { name: 'datasets-viewer', path: (ids) => `/datasets/${ids.set}`, as: 'viewer' },
+  {
+    name: 'model-weights',
+    path: (ids) => `/models/${ids.model}`,
+    as: 'engineer',
+    act: async (page) => {
+      await page.locator('td button.pf-m-link').first().click();
+      await dialog(page);
+    },
+  },
   { name: 'models', path: '/models', as: 'engineer' },
   { name: 'model', path: (ids) => `/models/${ids.model}`, as: 'engineer' },
   { name: 'deployments', path: '/deployments', as: 'engineer' },

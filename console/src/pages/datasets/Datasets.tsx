@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Datasets.tsx - the data sets there are, and a new one.
+import { useNavigate } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { change, withQuery, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { useForget, useGet } from '../../api/hooks.ts';
+import { number } from '../../lib/format.ts';
+import { useSession } from '../../shell/session.tsx';
+import { useNames } from '../members/names.ts';
+import { Code, Name, Time, To } from '../../ui/bits.tsx';
+import { FormButton } from '../../ui/dialogs.tsx';
+import { bodyOf, SLUG, type Field } from '../../ui/form.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
+
+type Dataset = Schemas['dataset'];
+const CLASSES = ['internal', 'public', 'personal', 'sensitive', 'health', 'banking', 'gov'];
+
+export function Datasets() {
+  const { t } = useTranslation();
+  const { can } = useSession();
+  const navigate = useNavigate();
+  const forget = useForget();
+  const names = useNames();
+  const projects = useGet<ListOf<Schemas['project']>>(
+    '/v1/projects',
+    { page_size: 200 },
+    { enabled: can('project:read') },
+  );
+  const among = (projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: p.display_name || p.name! }));
+  const filters: Filter[] =
+    among.length > 0 ? [{ name: 'project_id', label: t('submit.f_project_id'), options: among }] : [];
+  const fields: Field[] = [
+    { name: 'name', label: t('col.name'), required: true, pattern: SLUG, max: 63, help: t('field.slug') },
+    { name: 'description', label: t('col.description'), kind: 'area', max: 1024 },
+    {
+      name: 'data_class',
+      label: t('col.class'),
+      kind: 'select',
+      options: CLASSES.map((c) => ({ value: c, label: t(`class.${c}`) })),
+      help: t('datasets.classHelp'),
+    },
+    { name: 'label_column', label: t('col.label'), required: true, max: 128 },
+    {
+      name: 'classes',
+      label: t('col.classes'),
+      kind: 'number',
+      required: true,
+      min: 2,
+      max: 65536,
+      help: t('datasets.classesHelp'),
+    },
+    ...(among.length > 0
+      ? [
+          {
+            name: 'project_id',
+            label: t('submit.f_project_id'),
+            kind: 'select' as const,
+            options: [{ value: '', label: t('submit.noProject') }, ...among],
+          },
+        ]
+      : []),
+  ];
+  const create = can('dataset:write') && (
+    <FormButton
+      opens="dataset"
+      label={t('datasets.create')}
+      title={t('datasets.create')}
+      fields={fields}
+      initial={{ label_column: 'label' }}
+      onSubmit={async (v) => {
+        const made = await change<Dataset>('POST', '/v1/datasets', bodyOf(fields, v));
+        await forget('/v1/datasets');
+        await navigate({ to: `/datasets/${made.dataset_id!}` });
+      }}
+    />
+  );
+  return (
+    <Page
+      name={t('nav.datasets')}
+      title={t('nav.datasets')}
+      actions={create}
+      api={[`GET ${withQuery('/v1/datasets', useListSearch(filters))}`]}
+      cli={['falaj dataset list']}
+    >
+      <ServerTable<Dataset>
+        path="/v1/datasets"
+        label={t('nav.datasets')}
+        filters={filters}
+        rowKey={(d) => d.dataset_id!}
+        rowName={(d) => d.name!}
+        columns={[
+          {
+            name: 'name',
+            label: t('col.name'),
+            cell: (d) => (
+              <To to={`/datasets/${d.dataset_id!}`}>
+                <Name>{d.name}</Name>
+              </To>
+            ),
+          },
+          { name: 'data_class', label: t('col.class'), cell: (d) => t(`class.${d.data_class!}`) },
+          { name: 'classes', label: t('col.classes'), cell: (d) => number(d.classes) },
+          {
+            name: 'latest_version',
+            label: t('col.latest'),
+            cell: (d) => (d.latest_version > 0 ? number(d.latest_version) : t('datasets.noVersion')),
+          },
+          {
+            name: 'created_by',
+            label: t('datasets.by'),
+            cell: (d) => <Name>{names.user(d.created_by ?? '')}</Name>,
+          },
+          { name: 'created_at', label: t('col.created'), cell: (d) => <Time at={d.created_at} ago /> },
+          { name: 'description', label: t('col.description'), cell: (d) => <Name>{d.description}</Name>, extra: true },
+          { name: 'label_column', label: t('col.label'), cell: (d) => <Code>{d.label_column}</Code>, extra: true },
+          { name: 'dataset_id', label: t('col.id'), cell: (d) => <Code>{d.dataset_id}</Code>, extra: true },
+        ]}
+        empty={
+          <Empty
+            title={t('datasets.empty')}
+            body={t('datasets.emptyBody')}
+            action={create}
+            cli="falaj dataset create NAME --label label --classes 10"
+          />
+        }
+      />
+    </Page>
+  );
+}

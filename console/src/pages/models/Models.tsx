@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models.tsx - the registered models.
+import { useTranslation } from 'react-i18next';
+import { withQuery, type Schemas } from '../../api/client.ts';
+import { number } from '../../lib/format.ts';
+import { Code, Name, Time, To } from '../../ui/bits.tsx';
+import { useNames } from '../members/names.ts';
+import { Page } from '../../ui/page.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { ServerTable, useListSearch } from '../../ui/table.tsx';
+import { RegisterButton } from './Register.tsx';
+
+type Model = Schemas['model'];
+
+export function Models() {
+  const { t } = useTranslation();
+  const names = useNames();
+  return (
+    <Page
+      name={t('nav.models')}
+      title={t('nav.models')}
+      actions={<RegisterButton />}
+      api={[`GET ${withQuery('/v1/models', useListSearch())}`]}
+      cli={['falaj model list', 'falaj model register NAME JOB']}
+    >
+      <ServerTable<Model>
+        path="/v1/models"
+        label={t('nav.models')}
+        rowKey={(m) => m.model_id!}
+        rowName={(m) => m.name!}
+        columns={[
+          {
+            name: 'name',
+            label: t('col.name'),
+            cell: (m) => (
+              <To to={`/models/${m.model_id!}`}>
+                <Name>{m.name}</Name>
+              </To>
+            ),
+          },
+          { name: 'description', label: t('col.description'), cell: (m) => <Name>{m.description}</Name> },
+          { name: 'latest_version', label: t('col.latest'), cell: (m) => number(m.latest_version) },
+          {
+            name: 'created_by',
+            label: t('datasets.by'),
+            cell: (m) => <Name>{names.user(m.created_by ?? '')}</Name>,
+          },
+          { name: 'created_at', label: t('col.created'), cell: (m) => <Time at={m.created_at} ago /> },
+          { name: 'model_id', label: t('col.id'), cell: (m) => <Code>{m.model_id}</Code>, extra: true },
+        ]}
+        empty={
+          <Empty
+            title={t('models.empty')}
+            body={t('models.emptyBody')}
+            action={<RegisterButton />}
+            cli="falaj model register NAME JOB"
+          />
+        }
+      />
+    </Page>
+  );
+}
