@@ -177,7 +177,7 @@ export function RootKeys() {
       />
       <h2 className="block">{t('keyring.attestation')}</h2>
       <Attestation path={path} />
-      <h2 className="block">{t('keyring.moves')}</h2>
+      <h2 className="block">{t('keyring.rootMoves')}</h2>
       <Moves path={`${path}/rewraps`} />
     </Page>
   );

@@ -16,7 +16,7 @@ const corpus = (t) => join(t.root, 'tests/fuzz/corpus/fuzz_bundle');
 const judged = async (page) => page.waitForSelector('.verdict [class*="alert"]', { timeout: 30_000 });
 const submit = (form) => (page) => page.locator(`${form} button[type=submit]`).first().click();
 const dialog = (n) => async (page) => {
-  await page.locator('.page-head button').nth(n).click();
+  await page.locator('.page-head button:not(.copy-link)').nth(n).click();
   await page.waitForSelector('[role=dialog] form, [role=dialog] ol');
 };
 
