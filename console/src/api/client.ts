@@ -40,6 +40,8 @@ function tell(now: boolean): void {
   for (const f of watchers) f(now);
   if (!now) void heal();
 }
+/** The browser says itself that it is offline. */
+export const lost = (): void => tell(false);
 async function heal(): Promise<void> {
   while (!up) {
     await new Promise((done) => setTimeout(done, 3000));

@@ -10,7 +10,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
 import { mergeTopics, prefixesOf, suspects, type Want } from '../lib/topics.ts';
-import { isUp, watchConnection } from './client.ts';
+import { isUp, lost, watchConnection } from './client.ts';
 
 const MERGE_MS = 150;
 const WAKE_MS = 500;
@@ -144,8 +144,10 @@ function watchWindow(): void {
       if (source === null && carried.length > 0) connect();
     }
   });
-  addEventListener('offline', () => broken());
-  addEventListener('online', () => connect());
+  addEventListener('offline', () => {
+    lost();
+    broken();
+  });
   watchConnection((up) => (up && !open ? connect() : say()));
   polling ??= setInterval(() => {
     if (open || document.hidden || carried.length === 0) return;

@@ -1,48 +1,211 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs.tsx - the list of jobs.
+// Jobs.tsx - the list of jobs: counts by group, filters of the server, why each waits, acts on many.
 import { Button } from '@patternfly/react-core';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { withQuery, type Schemas } from '../api/client.ts';
-import { JOB_STATES } from '../lib/jobs.ts';
-import { duration } from '../lib/format.ts';
+import { change, withQuery, type Page as ListOf, type Query, type Schemas } from '../api/client.ts';
+import { useGet } from '../api/hooks.ts';
+import { commandLine } from '../lib/calls.ts';
+import { duration, number } from '../lib/format.ts';
+import { isEnded, isWaiting, JOB_GROUPS, JOB_STATES } from '../lib/jobs.ts';
+import { withFilter, type Search } from '../lib/search.ts';
 import { useSession } from '../shell/session.tsx';
 import { Code, Name, State, Time, To } from '../ui/bits.tsx';
 import { Page } from '../ui/page.tsx';
 import { Empty } from '../ui/states.tsx';
-import { ServerTable, useListSearch, type Filter } from '../ui/table.tsx';
+import { ServerTable, useListSearch, type Bulk, type Column, type Filter } from '../ui/table.tsx';
 
 type Job = Schemas['job'];
 export { JOB_STATES, isBad, isEnded as isOver } from '../lib/jobs.ts';
 
-export function Jobs() {
+/** Counts by group, with the same filters but for the state; each leads to its jobs. */
+function Groups({ query }: { query: Query }) {
   const { t } = useTranslation();
-  const { can } = useSession();
-  const filters: Filter[] = [
-    { name: 'state', label: t('col.state'), options: JOB_STATES.map((s) => ({ value: s, label: t(`value.${s}`) })) },
+  const search: Search = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const left = ['page_size', 'page_token', 'after', 'sort', 'state'];
+  const same: Query = Object.fromEntries(Object.entries(query).filter(([n]) => !left.includes(n)));
+  const counts = useGet<Schemas['job_counts']>('/v1/jobs/counts', same, { everyMs: 10_000 });
+  const chosen = search['group'] ?? '';
+  const go = (group: string): void =>
+    void navigate({
+      to: '.',
+      search: withFilter(withFilter(search, 'state', ''), 'group', chosen === group ? '' : group) as never,
+    });
+  const of = new Map(counts.data?.groups.map((g) => [g.group, g]));
+  return (
+    <div className="chips" role="group" aria-label={t('jobs.groups')}>
+      {JOB_GROUPS.map((g) => {
+        const n = of.get(g);
+        return (
+          <Button
+            key={g}
+            size="sm"
+            variant={chosen === g ? 'primary' : 'secondary'}
+            aria-pressed={chosen === g}
+            className={`chip-${g}`}
+            onClick={() => go(g)}
+          >
+            {t(`jobs.${g}`)}
+            {n && (
+              <span className="chip-count">
+                {n.is_exact ? number(n.jobs) : t('jobs.atLeast', { n: number(n.jobs) })}
+              </span>
+            )}
+          </Button>
+        );
+      })}
+    </div>
+  );
+}
+
+/** The short reason; where the console has no words for it, the server's own. */
+function Why({ job }: { job: Job }) {
+  const { t, i18n } = useTranslation();
+  if (!isWaiting(job.state) || !job.reason) return null;
+  const key = `reason.${job.reason}`;
+  return <span className="why">{i18n.exists(key) ? t(key) : <Code>{job.reason}</Code>}</span>;
+}
+
+/** The same work once more: what was asked for, without what became of it. */
+const again = (j: Job): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries({
+      name: j.name,
+      kind: j.kind,
+      spec: j.spec,
+      zone: j.zone,
+      pool: j.pool,
+      project_id: j.project_id,
+      queue: j.queue,
+      slots: j.slots,
+      gpus: j.gpus,
+      priority: j.priority,
+      max_attempts: j.max_attempts,
+      max_runtime_seconds: j.max_runtime_s,
+    }).filter(([, v]) => v !== undefined && v !== null && v !== ''),
+  );
+
+function useJobFilters(): Filter[] {
+  const { t } = useTranslation();
+  const { can, me } = useSession();
+  const projects = useGet<ListOf<Schemas['project']>>(
+    '/v1/projects',
+    { page_size: 200 },
+    { enabled: can('project:read') },
+  );
+  const named = (projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: p.name! }));
+  return [
+    { name: 'q', label: t('jobs.search') },
+    { name: 'time', kind: 'time', label: t('col.submitted'), from: 'submitted_after', to: 'submitted_before' },
+    { name: 'created_by', label: t('jobs.owner'), options: [{ value: me.user_id ?? '', label: t('jobs.mine') }] },
+    {
+      name: 'state',
+      label: t('col.state'),
+      more: true,
+      options: JOB_STATES.map((s) => ({ value: s, label: t(`value.${s}`) })),
+    },
     {
       name: 'kind',
       label: t('col.kind'),
+      more: true,
       options: ['train', 'serve', 'noop'].map((s) => ({ value: s, label: t(`kind.${s}`) })),
     },
+    {
+      name: 'zone',
+      label: t('col.zone'),
+      more: true,
+      options: (me.allowed_zones ?? []).map((z) => ({ value: z, label: z })),
+    },
+    { name: 'pool', label: t('col.pool'), more: true },
+    ...(named.length > 0 ? [{ name: 'project_id', label: t('jobs.project'), more: true, options: named }] : []),
   ];
-  const query = useListSearch(filters);
+}
+
+export function Jobs() {
+  const { t } = useTranslation();
+  const { can } = useSession();
+  const filters = useJobFilters();
+  const search: Search = useSearch({ strict: false });
+  const all: Query = useListSearch(filters);
+  const group = search['group'];
+  const query: Query = { ...all, ...(group ? { group } : {}) };
   const submit = can('job:submit') && (
     <Button component={(p: object) => <Link {...p} to="/jobs/new" />}>{t('submit.title')}</Button>
   );
-  const cli = [
-    'falaj job list',
-    query['state'] && `--state ${query['state']}`,
-    query['kind'] && `--kind ${query['kind']}`,
-  ]
-    .filter(Boolean)
-    .join(' ');
+  const columns: Column<Job>[] = [
+    {
+      name: 'name',
+      label: t('col.name'),
+      cell: (j) => (
+        <To to={`/jobs/${j.job_id!}`}>
+          <Name>{j.name}</Name>
+        </To>
+      ),
+    },
+    {
+      name: 'state',
+      label: t('col.state'),
+      cell: (j) => (
+        <>
+          <State value={j.state} /> <Why job={j} />
+        </>
+      ),
+    },
+    { name: 'kind', label: t('col.kind'), cell: (j) => t(`kind.${j.kind}`) },
+    { name: 'zone', label: t('col.zone'), cell: (j) => <Code>{j.zone}</Code> },
+    { name: 'submitted_at', label: t('col.submitted'), cell: (j) => <Time at={j.submitted_at} ago /> },
+    { name: 'started_at', label: t('col.duration'), cell: (j) => duration(j.started_at, j.finished_at) },
+    { name: 'queue', label: t('jobs.queue'), extra: true, cell: (j) => <Name>{j.queue}</Name> },
+    { name: 'pool', label: t('col.pool'), extra: true, cell: (j) => <Code>{j.pool}</Code> },
+    { name: 'priority', label: t('col.priority'), extra: true, cell: (j) => number(j.priority) },
+    { name: 'slots', label: t('col.slots'), extra: true, cell: (j) => number(j.slots) },
+    { name: 'gpus', label: t('col.gpus'), extra: true, cell: (j) => number(j.gpus) },
+    { name: 'message', label: t('col.message'), extra: true, cell: (j) => <Code>{j.message}</Code> },
+    { name: 'finished_at', label: t('jobs.finished'), extra: true, cell: (j) => <Time at={j.finished_at} ago /> },
+    { name: 'job_id', label: t('col.id'), extra: true, cell: (j) => <Code>{j.job_id}</Code> },
+  ];
+  const bulk: Bulk<Job>[] = [
+    ...(can('job:cancel')
+      ? [
+          {
+            label: t('job.cancel'),
+            danger: true,
+            confirm: t('job.cancelEffect'),
+            fits: (j: Job) => !isEnded(j.state) && !j.cancel_requested,
+            run: (j: Job) => change('POST', `/v1/jobs/${j.job_id!}/cancel`),
+          },
+        ]
+      : []),
+    ...(can('job:submit')
+      ? [
+          {
+            label: t('job.again'),
+            confirm: t('jobs.againEffect'),
+            fits: (j: Job) => j.kind !== 'serve',
+            run: (j: Job) => change('POST', '/v1/jobs', again(j)),
+          },
+        ]
+      : []),
+  ];
+  const cli = commandLine('falaj job list', {
+    state: query['state'],
+    kind: query['kind'],
+    group,
+    project: query['project_id'],
+    'created-by': query['created_by'],
+    zone: query['zone'],
+    pool: query['pool'],
+    name: query['q'],
+    since: query['submitted_after'],
+    until: query['submitted_before'],
+  });
   return (
     <Page
       name={t('nav.jobs')}
       title={t('nav.jobs')}
       actions={submit}
-      api={[`GET ${withQuery('/v1/jobs', query)}`]}
+      api={[`GET ${withQuery('/v1/jobs', query)}`, 'GET /v1/jobs/counts']}
       cli={[cli]}
     >
       <ServerTable<Job>
@@ -50,30 +213,22 @@ export function Jobs() {
         label={t('nav.jobs')}
         live={['jobs']}
         filters={filters}
+        fixed={group ? { group } : {}}
+        chips={<Groups query={all} />}
         rowKey={(j) => j.job_id!}
-        columns={[
-          {
-            name: 'name',
-            label: t('col.name'),
-            cell: (j) => (
-              <To to={`/jobs/${j.job_id!}`}>
-                <Name>{j.name}</Name>
-              </To>
-            ),
-          },
-          { name: 'state', label: t('col.state'), cell: (j) => <State value={j.state} /> },
-          { name: 'kind', label: t('col.kind'), cell: (j) => t(`kind.${j.kind}`) },
-          { name: 'zone', label: t('col.zone'), cell: (j) => <Code>{j.zone}</Code> },
-          { name: 'submitted_at', label: t('col.submitted'), cell: (j) => <Time at={j.submitted_at} ago /> },
-          { name: 'started_at', label: t('col.duration'), cell: (j) => duration(j.started_at, j.finished_at) },
-        ]}
+        columns={columns}
+        bulk={bulk}
         empty={
-          <Empty
-            title={t('jobs.empty')}
-            body={t('jobs.emptyBody')}
-            action={submit}
-            cli="falaj job submit first --dataset NAME"
-          />
+          group ? (
+            <Empty title={t('list.noMatch')} body={t('jobs.noneInGroup')} />
+          ) : (
+            <Empty
+              title={t('jobs.empty')}
+              body={t('jobs.emptyBody')}
+              action={submit}
+              cli="falaj job submit first --dataset NAME"
+            />
+          )
         }
       />
     </Page>

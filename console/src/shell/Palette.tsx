@@ -96,6 +96,7 @@ function useFound(text: string): { source: Source; rows: Row[] }[] {
     queryFn: () =>
       Promise.all(
         sources.map(async (source) => {
+          if (source.by === 'q' && text.length < 3) return { source, rows: [] }; // the API takes no less
           const query: Query = source.by ? { [source.by]: text, page_size: SHOWN } : { page_size: LOOKED_AT };
           const page = await getPage<Row>(source.path, query).catch(() => ({ data: [] }));
           const rows = source.by ? page.data : page.data.filter((r) => fits(text, String(r['name'] ?? '')));

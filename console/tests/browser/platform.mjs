@@ -95,7 +95,7 @@ function watch(t, page) {
   page.expected = [404]; // a browser asks for the icon of a bare picture
   page.where = 'start';
   page.on('console', (m) => {
-    if (m.type() !== 'error') return;
+    if (m.type() !== 'error' || (page.offline && m.text().includes('ERR_INTERNET_DISCONNECTED'))) return;
     const code = /status of (\d+)/.exec(m.text())?.[1];
     if (code && page.expected.includes(Number(code))) return;
     t.fault(page.where, `console: ${m.text()} ${m.location().url}`);

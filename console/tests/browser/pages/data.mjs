@@ -90,7 +90,7 @@ export default [
     path: '/deployments',
     as: 'engineer',
     act: async (page) => {
-      await page.click('.page-head button');
+      await page.click('.page-head .pf-m-primary');
       await dialog(page);
     },
   },
