@@ -157,7 +157,7 @@ export function Summary() {
           )}
         </Answer>
         <h2 className="block">{t('summary.verified')}</h2>
-        <VerdictOf run={run} own name="audit.jsonl" onStop={stop} />
+        <VerdictOf run={run} own byServer name="audit.jsonl" onStop={stop} />
       </div>
     </Page>
   );

@@ -11,8 +11,10 @@ import { Note } from '../../ui/note.tsx';
 import { Failure } from '../../ui/states.tsx';
 import { Line } from './pieces.tsx';
 
-/** name: of the file, for the command that checks it again on another machine. own: of the log that this page is about. */
-export function VerdictOf({ run, name, own, onStop }: { run: Run; name: string; own: boolean; onStop: () => void }) {
+/** name: of the file, for the command that checks it again on another machine. own: of the log that this page is about.
+ *  byServer: the key was not given by the reader but named by the server that is being verified. */
+export function VerdictOf(p: { run: Run; name: string; own: boolean; byServer: boolean; onStop: () => void }) {
+  const { run, name, own, byServer, onStop } = p;
   const { t } = useTranslation();
   const v = run.verdict;
   if (run.state === 'failed') return <Failure problem={run.problem} />;
@@ -50,7 +52,7 @@ export function VerdictOf({ run, name, own, onStop }: { run: Run; name: string; 
               : t('verify.bad', { what: t(`verify.is_${v.result}`) })
         }
       >
-        <p>{t(`verify.signature_${v.signature}`)}</p>
+        <p>{t(byServer && v.signature === 'pinned' ? 'verify.signature_named' : `verify.signature_${v.signature}`)}</p>
         {isGood && v.some && <p>{t('verify.selection')}</p>}
         {isGood && !v.digest && <p>{t('verify.noDigest')}</p>}
         {!isGood && v.line > 0 && <p>{t('verify.line', { line: number(v.line) })}</p>}

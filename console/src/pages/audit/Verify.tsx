@@ -95,11 +95,13 @@ function OwnLog() {
   const [numbers, setNumbers] = useState({ from: '', to: '' });
   const [key, setKey] = useState('');
   const [nothing, setNothing] = useState('');
+  const [byServer, setByServer] = useState(true);
   const server = useServerKeys();
   const { run, start, stop } = useVerification();
   const go = async (): Promise<void> => {
     setNothing('');
     const given = readKey(key);
+    setByServer(given === null);
     try {
       const byTime = await numbersOf(rangeOf(when));
       const from = Math.max(byTime?.from ?? 0, Number(numbers.from) || 1);
@@ -147,7 +149,7 @@ function OwnLog() {
         </div>
       </Form>
       <div role="status">{nothing && <Note title={nothing} />}</div>
-      <VerdictOf run={run} own name="audit.jsonl" onStop={stop} />
+      <VerdictOf run={run} own byServer={byServer} name="audit.jsonl" onStop={stop} />
     </section>
   );
 }
@@ -212,7 +214,7 @@ function Brought() {
           {t('verify.choose')}
         </Button>
       </div>
-      <VerdictOf run={run} own={false} name={name} onStop={stop} />
+      <VerdictOf run={run} own={false} byServer={false} name={name} onStop={stop} />
     </section>
   );
 }

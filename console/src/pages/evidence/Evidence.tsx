@@ -132,7 +132,7 @@ export function EvidenceReport() {
         <div className="acts">
           <Button type="submit">{t('audit.show')}</Button>
           <Link to="/evidence/transfers" className="pf-v6-c-button pf-m-link">
-            {t('evidence.transfers')}
+            {t('evidence.register')}
           </Link>
         </div>
       </Form>
