@@ -91,15 +91,15 @@ describe('a series', () => {
     expect(placed(line, 'time')[0]).toEqual([3, 5]);
   });
   test('is one line for each execution, without counters and what is no number', () => {
-    const rows = [
-      { step: 1, fence: 1, values: { loss: 1, epoch: 1, note: 'x' } },
-      { step: 1, fence: 2, values: { loss: 3 } },
-      { step: 2, fence: 2, values: { loss: null } },
+    const series = [
+      { name: 'loss', steps: [1, 2, 1, 2], at_ms: [0, 1, 2, 3], values: [1, 2, 3, null] },
+      { name: 'epoch', steps: [1], at_ms: [0], values: [1] },
+      { name: 'never', steps: [1], at_ms: [0], values: [null] },
     ];
-    const all = measures(rows, (n) => `run ${n}`);
+    const all = measures(series, (n) => `run ${n}`);
     expect(all.map((m) => m.name)).toEqual(['loss']);
     expect(all[0]!.lines.map((l) => [l.label, l.y])).toEqual([
-      ['run 1', [1]],
+      ['run 1', [1, 2]],
       ['run 2', [3, null]],
     ]);
   });

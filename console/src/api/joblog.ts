@@ -2,11 +2,14 @@
 // joblog.ts - the lines of a job's log that this page has: one unbroken stretch, made longer at either end.
 //
 // A log is opened at its end (or around a line that the address names) and read backwards as somebody scrolls up.
+import { firstError } from '../lib/loglevel.ts';
 import { getJson, type Page, type Schemas } from './client.ts';
 
 export type LogLine = Schemas['job_log_line'];
 export const LINES_MAX = 200_000; // held at once; what is older is in the downloaded file
-const PAGE = 200;
+const PAGE = 1000;
+const CATCH_UP = 5; // pages that one look at what is newer reads at most
+const ERRORS = 200; // the newest lines that look like errors, among which the first of the newest execution is sought
 
 export class JobLog {
   lines: LogLine[] = [];
@@ -18,6 +21,8 @@ export class JobLog {
   private running: Promise<void> = Promise.resolve();
   private stopped = false;
   version = 0;
+  error: LogLine | undefined;
+  opened = false;
 
   constructor(jobId: string) {
     this.path = `/v1/jobs/${jobId}/logs`;
@@ -43,28 +48,67 @@ export class JobLog {
     this.running = next.catch(() => undefined);
     return next;
   }
-  open(): Promise<void> {
+  /** The end of the log; or what stands around a line. */
+  open(around?: number): Promise<void> {
     return this.turn(async () => {
-      this.atStart = true;
-      await this.forward();
+      if (around === undefined) {
+        this.lines = await this.page(`tail=${PAGE}`);
+        this.atEnd = true;
+      } else {
+        const before = await this.page(`before=${around + 1}&page_size=${PAGE}`);
+        const after = await this.page(`after=${around}&page_size=${PAGE}`);
+        this.lines = [...before, ...after];
+        this.atEnd = after.length === 0;
+      }
+      this.atStart = this.lines.length === 0;
+      this.changed();
     });
   }
-  /** What was written since. */
+  /** What was written since. A page may be short because its lines are long: only an empty one is the end. */
   newer(): Promise<void> {
-    return this.turn(() => this.forward());
+    return this.turn(async () => {
+      const known = [...this.lines];
+      for (let i = 0; i < CATCH_UP && known.length < LINES_MAX; i++) {
+        const last = known.at(-1);
+        const more = await this.page(`page_size=${PAGE}${last ? `&after=${last.log_id}` : ''}`);
+        known.push(...more);
+        this.atEnd = more.length === 0;
+        if (this.atEnd) break;
+      }
+      if (known.length === this.lines.length) return;
+      this.lines = known;
+      this.changed();
+    });
   }
-  private async forward(): Promise<void> {
-    const known = [...this.lines];
-    for (this.stopped = false; !this.stopped && known.length < LINES_MAX;) {
-      const last = known.at(-1);
-      const more = await this.page(`page_size=${PAGE}${last ? `&after=${last.log_id}` : ''}`);
-      known.push(...more);
-      this.atEnd = more.length < PAGE;
-      if (this.atEnd) break;
+  older(): Promise<void> {
+    return this.turn(() => this.back(1));
+  }
+  /** Everything, up to LINES_MAX lines. */
+  whole(): Promise<void> {
+    return this.turn(() => this.back(LINES_MAX / PAGE));
+  }
+  private async back(pages: number): Promise<void> {
+    const parts: LogLine[][] = [];
+    let count = this.lines.length;
+    let first = this.lines[0]?.log_id;
+    this.stopped = false;
+    for (let i = 0; i < pages && first !== undefined && count < LINES_MAX && !this.stopped; i++) {
+      const more = await this.page(`before=${first}&page_size=${PAGE}`);
+      this.atStart = more.length === 0;
+      if (this.atStart) break;
+      parts.unshift(more);
+      count += more.length;
+      first = more[0]!.log_id;
     }
-    if (known.length === this.lines.length && this.version > 0) return;
-    this.lines = known;
+    if (parts.length > 0) this.lines = [...parts.flat(), ...this.lines];
     this.changed();
+  }
+  /** The line to begin reading at, which need not be among those that are held. */
+  async firstError(): Promise<LogLine | undefined> {
+    const bad = await this.page(`errors=true&tail=${ERRORS}`);
+    this.error = firstError(bad) ?? bad[0];
+    this.changed();
+    return this.error;
   }
 }
 

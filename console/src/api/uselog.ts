@@ -6,14 +6,21 @@ import { jobLog, type JobLog } from './joblog.ts';
 
 const PACE_MS = 2000; // the stream of a job tells of its states, not of its lines
 
-export function useJobLog(id: string, live: boolean): { log: JobLog; query: UseQueryResult<boolean> } {
+/** failed: it is opened at the line that says why, unless the address names another one. */
+export function useJobLog(id: string, live: boolean, failed: boolean): { log: JobLog; query: UseQueryResult<boolean> } {
   const log = jobLog(id);
   useSyncExternalStore(log.watch, log.read);
   const query = useQuery({
     queryKey: [`/v1/jobs/${id}/logs`, 'newer'],
     refetchInterval: live ? PACE_MS : false,
     queryFn: async () => {
-      await (log.version === 0 ? log.open() : log.newer());
+      if (log.opened) await (live ? log.newer() : Promise.resolve());
+      else {
+        const named = /^#L(\d+)$/.exec(location.hash)?.[1];
+        const error = failed ? await log.firstError() : undefined;
+        await log.open(named ? Number(named) : error?.log_id);
+        log.opened = true;
+      }
       return true;
     },
   });

@@ -28,10 +28,10 @@ export interface JobLike {
 const NOT_PARAMS = new Set(['dataset_id', 'label_column']);
 
 export function runOf(job: JobLike): Run {
-  const results = Object.entries((job.result ?? {}) as Record<string, unknown>).filter(
-    (e): e is [string, number] => typeof e[1] === 'number' && Number.isFinite(e[1]),
-  );
   const params = flatten(job.spec ?? {});
+  const results = Object.entries((job.result ?? {}) as Record<string, unknown>).filter(
+    (e): e is [string, number] => typeof e[1] === 'number' && Number.isFinite(e[1]) && !params.has(e[0]),
+  );
   const dataset = params.get('dataset_id') ?? '';
   for (const name of NOT_PARAMS) params.delete(name);
   return {

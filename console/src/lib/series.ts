@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // series.ts - what a job measured as lines over a step or a time: smoothing, gaps, units.
-export interface Row {
-  step: number;
-  fence: number;
-  at?: string;
-  values?: unknown;
+/** A measure as the API gives it. */
+export interface Columns {
+  name?: string;
+  steps: number[];
+  at_ms: number[];
+  values: (number | null)[];
 }
 /** One line of a chart. at: milliseconds; from: where its relative time begins. */
 export interface Line {
@@ -23,31 +24,25 @@ export interface Measure {
 export type Axis = 'step' | 'relative' | 'time';
 
 const COUNTERS = new Set(['epoch', 'step']);
-/** label: of an execution, by its number. A second execution is a line of its own: it went over the same steps again. */
-export function measures(rows: readonly Row[], label: (fence: number) => string): Measure[] {
-  const out = new Map<string, Map<number, Line>>();
-  const fences = [...new Set(rows.map((r) => r.fence))].sort((a, b) => a - b);
-  for (const r of rows)
-    for (const [name, v] of Object.entries((r.values ?? {}) as Record<string, unknown>)) {
-      if (COUNTERS.has(name) || (typeof v !== 'number' && v !== null)) continue;
-      const lines = out.get(name) ?? out.set(name, new Map()).get(name)!;
-      const made = (): Line => ({
-        key: String(r.fence),
-        label: fences.length > 1 ? label(r.fence) : name,
-        colour: fences.indexOf(r.fence),
-        step: [],
-        at: [],
-        y: [],
-      });
-      const line = lines.get(r.fence) ?? lines.set(r.fence, made()).get(r.fence)!;
-      line.step.push(r.step);
-      line.at.push(r.at ? Date.parse(r.at) : NaN);
+/** label: of an execution, by its number. Where the steps begin again, another execution began: it is a line of its own. */
+export function measures(columns: readonly Columns[], label: (execution: number) => string): Measure[] {
+  const out: Measure[] = [];
+  for (const c of columns) {
+    const name = c.name ?? '';
+    if (COUNTERS.has(name)) continue;
+    const lines: Line[] = [];
+    c.values.forEach((v, i) => {
+      if (i === 0 || c.steps[i]! < c.steps[i - 1]!)
+        lines.push({ key: String(lines.length + 1), label: name, colour: lines.length, step: [], at: [], y: [] });
+      const line = lines.at(-1)!;
+      line.step.push(c.steps[i]!);
+      line.at.push(c.at_ms[i] ?? NaN);
       line.y.push(v !== null && Number.isFinite(v) ? v : null);
-    }
-  return [...out]
-    .map(([name, lines]) => ({ name, lines: [...lines.values()] }))
-    .filter((m) => m.lines.some((l) => l.y.some((v) => v !== null)))
-    .sort((a, b) => a.name.localeCompare(b.name));
+    });
+    if (lines.length > 1) for (const l of lines) l.label = label(Number(l.key));
+    if (lines.some((l) => l.y.some((v) => v !== null))) out.push({ name, lines });
+  }
+  return out.sort((a, b) => a.name.localeCompare(b.name));
 }
 
 /** Exponential moving average without the pull of its start towards zero; a gap stays a gap and does not count. weight: 0 (none) to < 1. */

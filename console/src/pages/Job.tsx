@@ -30,8 +30,8 @@ type Part = (typeof TABS)[number];
 /** What each part reads, for the drawer of calls. */
 const SUB: Partial<Record<Part, string>> = {
   logs: '/logs',
-  metrics: '/metrics',
-  system: '/metrics',
+  metrics: '/series',
+  system: '/series',
   events: '/events',
   attempts: '/attempts',
 };

@@ -40,7 +40,7 @@ export const NAV: Group[] = [
     key: 'nav.govern',
     items: [
       { to: '/audit', key: 'nav.audit', perm: 'audit:read', letter: 'a' },
-      { to: '/evidence', key: 'nav.evidence', perm: 'evidence:read', letter: 'e' },
+      { to: '/evidence', key: 'nav.evidence', perm: 'evidence:read', letter: 'v' },
       { to: '/approvals', key: 'nav.approvals', perm: 'approval:read', letter: 'i' },
     ],
   },

@@ -5,11 +5,8 @@ import { useLocation, useNavigate, useSearch } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { JobLog, LogLine as Line } from '../api/joblog.ts';
-import { plain } from '../lib/ansi.ts';
-import { saveAs } from '../lib/csv.ts';
+import { LINES_MAX, type JobLog, type LogLine as Line } from '../api/joblog.ts';
 import { number } from '../lib/format.ts';
-import { firstError } from '../lib/loglevel.ts';
 import type { Search } from '../lib/search.ts';
 import { LogLine } from './logline.tsx';
 import { lineLevel, placeOf, useMatches } from './logfind.ts';
@@ -18,6 +15,7 @@ import { toast } from './toast.tsx';
 import './log.css';
 
 const ROW = 20;
+const NEAR = 30; // lines before the border of what is held, at which more is read
 const LOOK = 'falaj.log';
 const readLook = (): LogLook => {
   try {
@@ -36,6 +34,7 @@ export function Log({ log, name, live, failed }: { log: JobLog; name: string; li
   const { hash, pathname } = useLocation();
   const [look, setLookState] = useState(readLook);
   const selected = /^L(\d+)$/.test(hash) ? Number(hash.slice(1)) : 0;
+  const [whole, setWhole] = useState(false);
   const [follow, setFollow] = useState(live && selected === 0);
   const view = {
     q: search['q'] ?? '',
@@ -106,20 +105,44 @@ export function Log({ log, name, live, failed }: { log: JobLog; name: string; li
     opened.current = true;
     if (failed || selected !== 0) box.current?.scrollIntoView({ block: 'nearest' });
     if (selected !== 0) return;
-    const bad = failed ? firstError(lines) : undefined;
-    if (bad) select(bad.log_id);
+    if (failed && log.error) select(log.error.log_id);
     else rows.scrollToIndex(shown.length - 1, { align: 'end' });
-  }, [lines, failed, selected, select, rows, shown.length]);
+  }, [lines, log, failed, selected, select, rows, shown.length]);
   const there = selected !== 0 && lines.length > 0;
+  const held = there && lines[0]!.log_id <= selected && selected <= lines.at(-1)!.log_id;
   useEffect(() => {
-    if (!there) return;
+    if (there && !held) void log.open(selected);
+  }, [there, held, log, selected]);
+  useEffect(() => {
+    if (!held) return;
     const i = placeOf(shown, selected);
     if (shown[i]?.log_id === selected) rows.scrollToIndex(i, { align: 'center' });
     // Only another line is scrolled to, not the same one again when the log grows.
-  }, [selected, there, look.wrap]);
+  }, [selected, held, look.wrap]);
   useEffect(() => {
     if (follow && shown.length > 0) rows.scrollToIndex(shown.length - 1, { align: 'end' });
   }, [follow, shown.length, rows]);
+
+  // What is added in front moves what is read down; the reader stays where they were.
+  const first = shown[0]?.log_id ?? 0;
+  const before = useRef(first);
+  useLayoutEffect(() => {
+    const added = first < before.current ? placeOf(shown, before.current) : 0;
+    before.current = first;
+    const at = box.current;
+    if (!at || added === 0) return;
+    if (look.wrap) rows.scrollToIndex(added, { align: 'start' });
+    else at.scrollTop += added * ROW;
+  }, [first, shown, look.wrap, rows]);
+  const drawn = rows.getVirtualItems();
+  const nearTop = (drawn[0]?.index ?? NEAR) < NEAR && opened.current;
+  const nearEnd = (drawn.at(-1)?.index ?? 0) > shown.length - NEAR;
+  useEffect(() => {
+    if (nearTop && !log.atStart && lines.length < LINES_MAX) void log.older();
+  }, [nearTop, log, lines]);
+  useEffect(() => {
+    if (nearEnd && !log.atEnd && lines.length < LINES_MAX) void log.newer();
+  }, [nearEnd, log, lines]);
 
   /** From the selected line, or the one at the top of the window, to the next of these. */
   const step = (of: readonly Line[], by: 1 | -1): void => {
@@ -151,12 +174,11 @@ export function Log({ log, name, live, failed }: { log: JobLog; name: string; li
       at.removeEventListener('wheel', wheel);
     };
   }, []);
-  const download = (): void =>
-    saveAs(
-      `${name}.log`,
-      lines.map((l) => `${l.at ?? ''} ${l.stream ?? ''} ${plain(l.text ?? '')}`).join('\n') + '\n',
-      'text/plain;charset=utf-8',
-    );
+  const toFirst = async (): Promise<void> => {
+    const line = log.error ?? (await log.firstError());
+    if (line) select(line.log_id);
+  };
+  const partly = !log.atStart || !log.atEnd;
   return (
     <>
       <LogTools
@@ -167,7 +189,7 @@ export function Log({ log, name, live, failed }: { log: JobLog; name: string; li
         hit={hitLines[hitAt]?.log_id === selected && selected !== 0 ? hitAt + 1 : 0}
         onHit={(by) => step(hitLines, by)}
         errors={errors.length}
-        onError={(by) => (by === 0 ? select(firstError(lines)!.log_id) : step(errors, by))}
+        onError={(by) => (by === 0 ? void toFirst() : step(errors, by))}
         fences={fences}
         look={look}
         setLook={setLook}
@@ -184,7 +206,7 @@ export function Log({ log, name, live, failed }: { log: JobLog; name: string; li
         translate="no"
       >
         <div className="log-size" ref={(e) => void (e && (e.style.blockSize = `${rows.getTotalSize()}px`))}>
-          {rows.getVirtualItems().map((v) => {
+          {drawn.map((v) => {
             const line = shown[v.index]!;
             return (
               <LogLine
@@ -208,14 +230,39 @@ export function Log({ log, name, live, failed }: { log: JobLog; name: string; li
         <span className="lead" role="status">
           {shown.length < lines.length
             ? t('log.someLines', { count: shown.length, n: number(shown.length), total: number(lines.length) })
-            : t('log.lines', { count: lines.length, n: number(lines.length) })}
+            : t(partly ? 'log.loaded' : 'log.lines', { count: lines.length, n: number(lines.length) })}
           {errors.length > 0 && ` · ${t('log.errorCount', { count: errors.length, n: number(errors.length) })}`}
         </span>
-        <Button variant="secondary" onClick={download}>
+        {partly && (
+          <>
+            <Button
+              variant="secondary"
+              size="sm"
+              isDisabled={whole || lines.length >= LINES_MAX}
+              isLoading={whole}
+              spinnerAriaValueText={t('state.loading')}
+              onClick={() => {
+                setWhole(true);
+                void log.whole().finally(() => setWhole(false));
+              }}
+            >
+              {t('log.whole')}
+            </Button>
+            <Button variant="secondary" size="sm" onClick={() => void log.open().then(() => setFollow(live))}>
+              {t('log.toEnd')}
+            </Button>
+          </>
+        )}
+        <a
+          className="pf-v6-c-button pf-m-secondary pf-m-small"
+          href={`/v1/jobs/${name}/log.txt`}
+          download={`${name}.log`}
+        >
           {t('act.download')}
-        </Button>
+        </a>
         <Button
           variant="secondary"
+          size="sm"
           isDisabled={selected === 0}
           onClick={() =>
             void navigator.clipboard

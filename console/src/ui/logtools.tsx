@@ -132,7 +132,7 @@ export function LogTools(p: Props) {
           isChecked={p.look.times}
           onChange={(_e, on) => p.setLook({ ...p.look, times: on })}
         />
-        <Button variant="secondary" size="sm" isDisabled={p.errors === 0} onClick={() => p.onError(0)}>
+        <Button variant="secondary" size="sm" onClick={() => p.onError(0)}>
           {t('log.firstError')}
         </Button>
         <Button variant="secondary" size="sm" isDisabled={p.errors === 0} onClick={() => p.onError(-1)}>

@@ -3,28 +3,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { getJson, type Page, type Schemas } from '../../api/client.ts';
+import { readSeries } from '../../api/series.ts';
 import type { Run } from '../../lib/runs.ts';
-import { measures, type Line, type Measure } from '../../lib/series.ts';
+import { measures, type Columns, type Line, type Measure } from '../../lib/series.ts';
 import { ChartSet } from '../../ui/chartset.tsx';
 import { Answer } from '../../ui/states.tsx';
 
-type Metric = Schemas['job_metric'];
-const PAGE = 200;
+const POINTS = 2000; // of one line: fifty runs lie over one another
 const TOGETHER = 4; // runs read at the same time: a browser has about six connections for a host
 
-async function rowsOf(id: string, signal: AbortSignal): Promise<Metric[]> {
-  const all: Metric[] = [];
-  for (;;) {
-    const last = all.at(-1);
-    const after = last ? `&after=${last.metric_id}` : '';
-    const page = await getJson<Page<Metric>>(`/v1/jobs/${id}/metrics?page_size=${PAGE}${after}`, { signal });
-    all.push(...page.data);
-    if (page.data.length < PAGE) return all;
-  }
-}
 /** Of each run its newest execution: the older ones went over the same steps. */
-function merge(rows: readonly Metric[][], runs: readonly Run[], names: Map<string, string>): Measure[] {
+function merge(rows: readonly Columns[][], runs: readonly Run[], names: Map<string, string>): Measure[] {
   const out = new Map<string, Line[]>();
   rows.forEach((list, i) => {
     const run = runs[i]!;
@@ -44,10 +33,10 @@ export default function Curves({ runs, names }: { runs: Run[]; names: Map<string
     queryKey: ['/v1/jobs', 'curves', ids],
     staleTime: 30_000,
     queryFn: async ({ signal }) => {
-      const rows: Metric[][] = runs.map(() => []);
+      const rows: Columns[][] = runs.map(() => []);
       let next = 0;
       const worker = async (): Promise<void> => {
-        for (let i = next++; i < runs.length; i = next++) rows[i] = await rowsOf(runs[i]!.id, signal);
+        for (let i = next++; i < runs.length; i = next++) rows[i] = await readSeries(runs[i]!.id, signal, POINTS);
       };
       await Promise.all(Array.from({ length: TOGETHER }, worker));
       return rows;

@@ -95,11 +95,17 @@ export function RunTable(p: Props) {
           <Thead>
             <Tr>
               <Th screenReaderText={t('runs.choose')} />
-              <Th sort={sortOf('name', 0)}>{t('col.name')}</Th>
-              <Th sort={sortOf('state', 1)}>{t('col.state')}</Th>
-              <Th sort={sortOf('submitted', 2)}>{t('col.submitted')}</Th>
+              <Th modifier="nowrap" sort={sortOf('name', 0)}>
+                {t('col.name')}
+              </Th>
+              <Th modifier="nowrap" sort={sortOf('state', 1)}>
+                {t('col.state')}
+              </Th>
+              <Th modifier="nowrap" sort={sortOf('submitted', 2)}>
+                {t('col.submitted')}
+              </Th>
               {p.columns.map((c, i) => (
-                <Th key={c} sort={sortOf(c, i + fixed.length)}>
+                <Th key={c} modifier="nowrap" sort={sortOf(c, i + fixed.length)}>
                   <bdi dir="ltr" translate="no" className={isResult(c) ? 'result' : ''}>
                     {nameOf(c)}
                   </bdi>

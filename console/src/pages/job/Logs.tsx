@@ -11,7 +11,7 @@ const Log = lazy(() => import('../../ui/log.tsx').then((m) => ({ default: m.Log 
 
 export function Logs({ job }: { job: Schemas['job'] }) {
   const { t } = useTranslation();
-  const { log, query } = useJobLog(job.job_id!, !isOver(job.state));
+  const { log, query } = useJobLog(job.job_id!, !isOver(job.state), isBad(job.state));
   return (
     <Answer of={query}>
       {() =>

@@ -3,19 +3,18 @@
 import { lazy, Suspense, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../../api/client.ts';
-import { useGrowing } from '../../api/growing.ts';
+import { useSeries } from '../../api/series.ts';
 import { number } from '../../lib/format.ts';
 import { measures } from '../../lib/series.ts';
 import { Answer, Loading } from '../../ui/states.tsx';
 import { isOver } from '../Jobs.tsx';
 
 const ChartSet = lazy(() => import('../../ui/chartset.tsx').then((m) => ({ default: m.ChartSet })));
-type Metric = Schemas['job_metric'];
 const SYSTEM = 'system.';
 
 export function Metrics({ job, system }: { job: Schemas['job']; system: boolean }) {
   const { t } = useTranslation();
-  const rows = useGrowing<Metric>(`/v1/jobs/${job.job_id!}/metrics`, (m) => m.metric_id, !isOver(job.state));
+  const rows = useSeries(job.job_id!, !isOver(job.state));
   const all = useMemo(
     () =>
       measures(rows.data ?? [], (n) => t('job.execution', { n: number(n) })).filter(

@@ -5,7 +5,6 @@ import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../../api/client.ts';
 import { useJobLog } from '../../api/uselog.ts';
 import { plain } from '../../lib/ansi.ts';
-import { firstError } from '../../lib/loglevel.ts';
 import { State, To } from '../../ui/bits.tsx';
 import { isBad } from '../Jobs.tsx';
 import { Reason, Waiting } from './Waiting.tsx';
@@ -14,8 +13,8 @@ type Job = Schemas['job'];
 
 function ErrorLine({ id }: { id: string }) {
   const { t } = useTranslation();
-  const { log } = useJobLog(id, false);
-  const line = firstError(log.lines) ?? log.lines.at(-1);
+  const { log } = useJobLog(id, false, true);
+  const line = log.error ?? log.lines.at(-1);
   if (!line) return null;
   return (
     <div className="job-line">

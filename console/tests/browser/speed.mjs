@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// speed.mjs - what the console takes where there is much: a log of 100,000 lines, a chart of 50,000 points, a list of many jobs, a slow machine.
+//
+//   FALAJ_BIN=build/release/bin node tests/browser/speed.mjs     # JOBS=1000000 for the whole list; 50,000 without
+//
+// Every figure is printed with its bar. Times on shared machines are noise, so a time fails at three times its bar; counts fail at the bar.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { settled } from './checks.mjs';
+import { sql, uuid } from './db.mjs';
+import { run, setPrefs } from './platform.mjs';
+
+const LINES = 100_000;
+const POINTS = 50_000;
+const JOBS = Number(process.env.JOBS ?? 50_000);
+const SLACK = 3;
+const median = (all) => [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)];
+
+function time(t, name, ms, bar) {
+  console.log(`${ms <= bar ? 'within ' : 'OVER   '} ${name}: ${ms.toFixed(0)} ms, bar ${bar} ms`);
+  if (!(ms <= bar * SLACK)) t.fault('speed', `${name}: ${ms.toFixed(0)} ms, more than ${SLACK} times ${bar} ms`);
+}
+function count(t, name, n, bar) {
+  console.log(`${n <= bar ? 'within ' : 'OVER   '} ${name}: ${n}, bar ${bar}`);
+  if (!(n <= bar)) t.fault('speed', `${name}: ${n}, more than ${bar}`);
+}
+
+function fill(t) {
+  const key = `'${uuid(t.ids.tenant)}'::uuid, '${uuid(t.ids.second)}'::uuid`;
+  sql(
+    t,
+    `DELETE FROM job_log WHERE job_id = '${uuid(t.ids.second)}';
+     INSERT INTO job_log (tenant_id, job_id, fence, stream, text) SELECT ${key}, 1, 'stdout',
+       CASE WHEN i % 9973 = 0 THEN 'ERROR lost a shard ' || i ELSE 'step ' || i || ': loss ' || 2.0 / i END
+       FROM generate_series(1, ${LINES}) i;
+     DELETE FROM job_metric WHERE job_id = '${uuid(t.ids.second)}';
+     INSERT INTO job_metric (tenant_id, job_id, fence, step, values) SELECT ${key}, 1, i,
+       jsonb_build_object('loss', 2 + sin(i / 500.0) + random() / 5) FROM generate_series(1, ${POINTS}) i;`,
+  );
+}
+
+/** From the first line to the last, window by window: rows in the document, and tasks that held the page up. */
+async function longLog(t, page) {
+  page.where = 'log';
+  await page.goto(`${t.base}/jobs/${t.ids.second}?tab=logs`);
+  await page.waitForSelector('.log-line');
+  await page.locator('.log-tools button.pf-m-small', { hasText: 'whole' }).click();
+  await page.waitForFunction((n) => document.querySelector('.log-size').scrollHeight >= n * 20, LINES, {
+    timeout: 120_000,
+  });
+  const seen = await page.evaluate(async () => {
+    const box = document.querySelector('.log');
+    const frame = () => new Promise((done) => requestAnimationFrame(() => done()));
+    const long = [];
+    const watch = new PerformanceObserver((list) => long.push(...list.getEntries().map((e) => e.duration)));
+    let rows = 0;
+    let blank = 0;
+    box.scrollTop = 0;
+    for (let i = 0; i < 10; i++) await frame();
+    watch.observe({ type: 'longtask' });
+    const first = Number(box.querySelector('[data-index="0"]')?.dataset.id);
+    for (let i = 0; i <= 400; i++) {
+      box.scrollTop = (box.scrollHeight * i) / 400;
+      await frame();
+      await frame();
+      const n = box.querySelectorAll('.log-line').length;
+      rows = Math.max(rows, n);
+      if (n === 0) blank++;
+    }
+    for (let i = 0; i < 10; i++) await frame();
+    watch.disconnect();
+    const last = Number([...box.querySelectorAll('.log-line')].at(-1)?.dataset.id);
+    return { rows, blank, lines: last - first + 1, long: long.length, worst: Math.max(0, ...long) };
+  });
+  if (seen.lines !== LINES) t.fault('log', `from top to bottom are ${seen.lines} lines, not ${LINES}`);
+  count(t, 'rows of a log of 100,000 lines in the document', seen.rows, 199);
+  count(t, 'windows without a line', seen.blank, 0);
+  console.log(`        tasks above 50 ms while it scrolls: ${seen.long}, the longest ${seen.worst.toFixed(0)} ms`);
+  time(t, 'longest task while the log scrolls', seen.worst, 50);
+}
+
+async function bigChart(t, page) {
+  page.where = 'chart';
+  const all = [];
+  for (let i = 0; i < 5; i++) {
+    await page.goto(`${t.base}/jobs/${t.ids.second}?tab=metrics`);
+    await page.waitForFunction(() => performance.getEntriesByName('falaj-chart', 'measure').length > 0);
+    all.push(await page.evaluate(() => performance.getEntriesByName('falaj-chart', 'measure')[0].duration));
+  }
+  time(t, `a chart of ${POINTS} points drawn (median of ${all.length})`, median(all), 60);
+}
+
+async function slowMachine(t, page) {
+  page.where = 'slow machine';
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+  const paints = [];
+  for (let i = 0; i < 5; i++) {
+    await page.goto(`${t.base}/`);
+    await settled(page);
+    paints.push(
+      await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Infinity),
+    );
+  }
+  time(t, 'first contentful paint, 4 times slower', median(paints), 1000);
+  await page.evaluate(() => {
+    globalThis.waits = [];
+    const note = (list) => {
+      for (const e of list.getEntries()) if (e.interactionId > 0) globalThis.waits.push(e.duration);
+    };
+    new PerformanceObserver(note).observe({ type: 'event', durationThreshold: 16 });
+  });
+  const click = async (what) => {
+    await page.locator(what).first().click();
+    await page.waitForTimeout(900);
+  };
+  await click('nav a[href="/jobs"]');
+  await page.waitForSelector('td a');
+  await click('nav a[href="/datasets"]');
+  await click('nav a[href="/experiments"]');
+  await page.waitForSelector('td bdi');
+  await page.locator('.runs-tools select').first().selectOption('COMPLETED');
+  await page.waitForTimeout(900);
+  await click('td bdi a, td a');
+  await page.waitForSelector('[role=tab]');
+  for (const i of [1, 2, 4, 0]) await click(`[role=tab] >> nth=${i}`);
+  const waits = await page.evaluate(() => globalThis.waits);
+  console.log(`        interactions above 16 ms: ${waits.length}`);
+  time(t, 'interaction to next paint, 4 times slower (the longest)', Math.max(0, ...waits), 200);
+  await cdp.send('Emulation.setCPUThrottlingRate', { rate: 1 });
+}
+
+async function manyJobs(t, page) {
+  page.where = 'many jobs';
+  const script = `import sys, json; sys.path.insert(0, '${join(t.root, 'tests/bench')}'); import million_jobs as m; m.fill(json.loads(sys.stdin.read()), '${t.ids.tenant}', ${JOBS})`;
+  const done = spawnSync('python3', ['-c', script], { input: JSON.stringify(t.ready), encoding: 'utf8' });
+  if (done.status !== 0) throw new Error(`million_jobs.py: ${done.stderr}`);
+  const all = [];
+  let requests = 0;
+  page.on('request', (r) => void (new URL(r.url()).pathname === '/v1/jobs' && requests++));
+  for (let i = 0; i < 5; i++) {
+    requests = 0;
+    const began = performance.now();
+    await page.goto(`${t.base}/jobs`, { waitUntil: 'commit' });
+    await page.waitForSelector('tbody td a');
+    all.push(performance.now() - began);
+  }
+  time(t, `a list of ${JOBS} jobs opened (median of ${all.length})`, median(all), 1000);
+  count(t, 'requests for the list', requests, 1);
+}
+
+await run('speed', async (t) => {
+  fill(t);
+  const page = await t.open('engineer');
+  await page.goto(`${t.base}/falaj.svg`);
+  await setPrefs(page, { lang: 'en', theme: 'light' });
+  await longLog(t, page);
+  await bigChart(t, page);
+  await slowMachine(t, page);
+  await manyJobs(t, page);
+});
