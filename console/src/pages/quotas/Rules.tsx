@@ -25,10 +25,22 @@ const numbersOf = (r: Rule): Values => ({
   weight: String(r.weight),
 });
 
-/** What a rule of this resource can at most have: the parent's own part is judged by the API, this is the tenant's whole. */
-function useCeiling(): (resource: string) => number | undefined {
+/** What parts can at most be together, as the API judges it: the nearest rule above, of the project, then of the tenant, else the hard limit. */
+function useCeiling(): (resource: string, of?: Rule) => number | undefined {
   const quotas = useGet<ListOf<Schemas['quota']>>('/v1/quotas');
-  return (resource) => quotas.data?.data.find((q) => q.resource === resource)?.hard_limit;
+  const rules = useGet<ListOf<Rule>>('/v1/quota-rules', { page_size: 200 });
+  return (resource, of) => {
+    const cell = (r: Rule): string => `${r.flavor ?? ''} ${r.zone ?? ''}`;
+    const wanted = of ? cell(of) : ' ';
+    const isProject = (r: Rule): boolean =>
+      r.place === 'project' && of?.place === 'queue' && r.project_id === of.project_id;
+    const near = (r: Rule): number => (r.place === 'project' ? 2 : 0) + (cell(r) === wanted ? 1 : 0);
+    const above = (rules.data?.data ?? [])
+      .filter((r) => r.resource === resource && (isProject(r) || r.place === 'tenant'))
+      .filter((r) => cell(r) === wanted || cell(r) === ' ')
+      .sort((x, y) => near(y) - near(x));
+    return above[0]?.nominal ?? quotas.data?.data.find((q) => q.resource === resource)?.hard_limit;
+  };
 }
 
 function useNumbers(): Field[] {
@@ -50,9 +62,9 @@ function useNumbers(): Field[] {
   ];
 }
 
-function Ceiling({ resource }: { resource: string }) {
+function Ceiling({ resource, of }: { resource: string; of?: Rule }) {
   const { t } = useTranslation();
-  const most = useCeiling()(resource);
+  const most = useCeiling()(resource, of);
   return most === undefined ? null : <p className="lead effect">{t('rules.ceiling', { n: number(most) })}</p>;
 }
 
@@ -188,7 +200,7 @@ export function Rules() {
                       submit={t('act.save')}
                       fields={numbers}
                       initial={numbersOf(r)}
-                      lead={<Ceiling resource={r.resource!} />}
+                      lead={<Ceiling resource={r.resource!} of={r} />}
                       lock={{ path: `/v1/quota-rules/${r.rule_id!}`, was: { ...r } }}
                       onSubmit={async (v, tag) => {
                         await change('PUT', `/v1/quota-rules/${r.rule_id!}`, bodyOf(numbers, v), { 'if-match': tag });

@@ -20,7 +20,7 @@ const found = async (t, what, path, is) => {
 
 await task(
   'admin',
-  { pointer: 22, keys: 22 },
+  { pointer: 19, keys: 19 },
   async (s, t) => {
     const dialog = () => s.page.getByRole('dialog').last();
     const guest = s.own('guest');
