@@ -2,7 +2,47 @@
 // govern.mjs - keys, the audit log in all its parts, evidence.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { until } from '../platform.mjs';
+import { PASSWORD, until } from '../platform.mjs';
+
+/** Somebody signs in as a browser does; what comes back makes that person's changes. */
+async function as(t, name) {
+  const headers = { 'content-type': 'application/json', origin: new URL(t.base).origin };
+  const send = (path, body, more = {}) =>
+    fetch(`${t.base}${path}`, {
+      method: 'POST',
+      headers: { ...headers, 'idempotency-key': crypto.randomUUID(), ...more },
+      body: JSON.stringify(body),
+    });
+  const login = await send('/v1/auth/login', { tenant: 'palm', name, password: PASSWORD });
+  const cookie = login.headers
+    .getSetCookie()
+    .map((c) => c.split(';')[0])
+    .join('; ');
+  const session = await login.json();
+  return async (path, body) => {
+    const r = await send(path, body, { cookie, 'x-csrf-token': session.csrf_token });
+    if (!r.ok) throw new Error(`${name} POST ${path}: ${r.status} ${await r.text()}`);
+    return r.json();
+  };
+}
+/** A person who was here, changed something, and was erased: an address that nobody can read any more. */
+async function erased(t) {
+  const invited = await t.tenant('POST', '/v1/invitations', { name: 'Huda', roles: ['ml-engineer'] });
+  await t.call('', 'POST', '/v1/auth/invitations/accept', { token: invited.token, password: PASSWORD });
+  await (
+    await as(t, 'Huda')
+  )('/v1/datasets', { name: 'left-behind', label_column: 'label', classes: 2 });
+  const gone = (await t.tenant('GET', '/v1/users?page_size=200')).data.find((u) => u.name === 'Huda');
+  const events = () => t.tenant('GET', `/v1/audit/events?actor=${gone.user_id}&action=dataset.create`);
+  const found = await until('the act of the erased', async () => (await events()).data[0]);
+  const officer = await as(t, t.people.compliance.name);
+  await officer('/v1/audit/erasures', { user_id: gone.user_id });
+  const engineer = (await t.tenant('GET', '/v1/users?page_size=200')).data.find(
+    (u) => u.name === t.people.engineer.name,
+  );
+  await officer('/v1/audit/holds', { reason: 'case 2026/17', subject_id: engineer.user_id });
+  t.ids.erased = found.event_id;
+}
 
 /** A version more, an import that is refused, a hold, an export: so that each page has something to show. */
 export async function seed(t) {
@@ -11,6 +51,7 @@ export async function seed(t) {
   const events = await t.tenant('GET', '/v1/audit/events?action=dataset.&page_size=1');
   t.ids.event = events.data[0].event_id;
   await t.tenant('POST', '/v1/audit/exports', { format: 'jsonl' });
+  await erased(t);
 }
 const corpus = (t) => join(t.root, 'tests/fuzz/corpus/fuzz_bundle');
 const judged = async (page) => page.waitForSelector('.verdict [class*="alert"]', { timeout: 30_000 });
@@ -41,6 +82,21 @@ export default [
       await page.waitForSelector('.beside.open h2');
       await page.locator('.beside aside .pf-m-secondary').click();
       await judged(page);
+    },
+  },
+  {
+    name: 'audit-erased',
+    path: (ids) => `/audit?action=dataset.&event=${ids.erased}`,
+    as: 'compliance',
+    act: (page) => page.waitForSelector('.beside.open h2'),
+  },
+  {
+    name: 'audit-hold-lift',
+    path: '/audit/holds',
+    as: 'compliance',
+    act: async (page) => {
+      await page.locator('tbody button').last().click();
+      await page.waitForSelector('[role=dialog] form');
     },
   },
   {
