@@ -6,49 +6,48 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { getJson, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
-import { number } from '../../lib/format.ts';
-import { useSession } from '../../shell/session.tsx';
+import { duration, number } from '../../lib/format.ts';
 import { Code, Name, Pairs, Time } from '../../ui/bits.tsx';
 import { Note } from '../../ui/note.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer } from '../../ui/states.tsx';
-import { useReady } from '../zones/data.ts';
 
-type Part = Schemas['ready_part'];
-const COLOUR: Record<string, 'green' | 'red' | 'orange'> = {
-  ok: 'green',
-  down: 'red',
-  sealed: 'red',
-  degraded: 'orange',
-  draining: 'orange',
-};
+type Part = Schemas['component'];
+const COLOUR = { ok: 'green', degraded: 'orange', down: 'red' } as const;
 
 function PartCard({ part }: { part: Part }) {
   const { t, i18n } = useTranslation();
-  const [kind = '', zone] = (part.name ?? '').split(' ');
-  const [word = '', ...why] = (part.status ?? '').split(': ');
-  const isKnown = i18n.exists(`health.part_${kind}`);
+  const known = (key: string): boolean => i18n.exists(key);
   return (
     <Card isCompact component="section">
       <CardTitle component="h3">
-        {isKnown ? t(`health.part_${kind}`, { zone: `\u2068${zone ?? ''}\u2069` }) : <Code>{part.name}</Code>}{' '}
-        <Label isCompact color={COLOUR[word] ?? 'orange'}>
-          {COLOUR[word] ? t(`health.${word}`) : <Code>{part.status}</Code>}
+        {known(`health.part_${part.name!}`) ? (
+          t(`health.part_${part.name!}`, { zone: `\u2068${part.zone ?? ''}\u2069` })
+        ) : (
+          <Code>{part.name}</Code>
+        )}{' '}
+        <Label isCompact color={COLOUR[part.state]}>
+          {t(`health.${part.state}`)}
         </Label>
       </CardTitle>
       <CardBody>
-        {why.length > 0 && (
-          <p>
-            <bdi lang="en" dir="ltr" translate="no">
-              {why.join(': ')}
-            </bdi>
-          </p>
-        )}
-        {isKnown && (
-          <span className="lead">
-            {t('health.about')}: {t(`health.about_${kind}`)}
-          </span>
-        )}
+        <p>
+          <bdi lang="en" dir="ltr" translate="no">
+            {part.detail}
+          </bdi>
+        </p>
+        <p className="lead">
+          {part.latency_ms !== undefined && t('health.latency', { ms: number(part.latency_ms, 1) })}{' '}
+          {part.version && <Code>{part.version}</Code>}
+        </p>
+        <ul className="rows">
+          {part.facts.map((f) => (
+            <li key={f.name}>
+              <span>{known(`health.fact_${f.name!}`) ? t(`health.fact_${f.name!}`) : <Code>{f.name}</Code>}</span>
+              <span>{number(f.value)}</span>
+            </li>
+          ))}
+        </ul>
       </CardBody>
     </Card>
   );
@@ -131,44 +130,47 @@ function Promises() {
 
 export function Health() {
   const { t } = useTranslation();
-  const { can } = useSession();
-  const ready = useReady();
+  const health = useGet<Schemas['health_out']>('/v1/system/health', {}, { everyMs: 10_000 });
   const version = useGet<Schemas['version_out']>('/version');
   return (
     <Page
       name={t('nav.health')}
       title={t('nav.health')}
       lead={t('health.lead')}
-      api={['GET /readyz', 'GET /version', ...(can('system:inspect') ? ['GET /v1/system/invariants'] : [])]}
+      api={['GET /v1/system/health', 'GET /v1/system/invariants', 'GET /version']}
       cli={['falaj doctor']}
     >
-      <Answer of={ready}>
-        {(r) => (
+      <Answer of={health}>
+        {(h) => (
           <>
             <Note
-              variant={r.status === 'ready' ? 'success' : 'danger'}
-              title={r.status === 'ready' ? t('health.ready') : t('health.notReady')}
-            />
+              variant={h.state === 'ok' ? 'success' : h.state === 'degraded' ? 'warning' : 'danger'}
+              title={t(`health.all_${h.state}`)}
+            >
+              {t('health.asked')} <Time at={h.checked_at} ago />
+            </Note>
             <h2 className="block">{t('health.parts')}</h2>
             <div className="cards">
-              {(r.parts ?? []).map((p) => (
-                <PartCard key={p.name} part={p} />
+              {h.components.map((c) => (
+                <PartCard key={`${c.name!} ${c.zone ?? ''}`} part={c} />
               ))}
             </div>
+            <Promises />
+            <h2 className="block">{t('health.version')}</h2>
+            <Pairs
+              rows={[
+                [t('health.program'), version.data && <Code key="n">{version.data.name}</Code>],
+                [t('health.version'), <Code key="v">{h.version}</Code>],
+                [t('health.compiler'), version.data && <Code key="c">{version.data.compiler}</Code>],
+                [
+                  t('health.uptime'),
+                  <span key="u">
+                    {duration(new Date(Date.parse(h.checked_at!) - 1000 * h.uptime_s).toISOString(), h.checked_at)}
+                  </span>,
+                ],
+              ]}
+            />
           </>
-        )}
-      </Answer>
-      {can('system:inspect') && <Promises />}
-      <h2 className="block">{t('health.version')}</h2>
-      <Answer of={version}>
-        {(v) => (
-          <Pairs
-            rows={[
-              [t('health.program'), <Code key="n">{v.name}</Code>],
-              [t('health.version'), <Code key="v">{v.version}</Code>],
-              [t('health.compiler'), <Code key="c">{v.compiler}</Code>],
-            ]}
-          />
         )}
       </Answer>
     </Page>

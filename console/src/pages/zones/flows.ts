@@ -3,7 +3,7 @@
 //
 // It says how much of a basis is needed and whether a policy is in force. The verdict itself is the API's (POST /v1/residency/explain).
 import type { Schemas } from '../../api/client.ts';
-import { strings, type Law } from './data.ts';
+import type { Law } from './data.ts';
 
 type Rule = Schemas['zone_rule'];
 export type Policy = Schemas['transfer_policy'];
@@ -22,7 +22,7 @@ const inForce = (r: Rule, now: number): boolean =>
   Date.parse(r.valid_from) <= now && (!r.valid_to || Date.parse(r.valid_to) > now);
 
 export function flowOf(from: Law, to: Law, dataClass: string, policies: readonly Policy[], now = Date.now()): Cell {
-  if (!strings(to.data_classes).includes(dataClass)) return { flow: 'barred' };
+  if (!Array.isArray(to.data_classes) || !to.data_classes.includes(dataClass)) return { flow: 'barred' };
   if (from.zone === to.zone) return { flow: 'own' };
   const rules = (Array.isArray(from.rules) ? (from.rules as Rule[]) : []).filter(
     (r) => r.data_class === dataClass && inForce(r, now),
