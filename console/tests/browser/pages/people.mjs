@@ -85,13 +85,13 @@ export default [
       await page.waitForSelector('.chain');
     },
   },
-  { name: 'members-invite', path: '/members', as: 'admin', act: dialog('.page-head button') },
+  { name: 'members-invite', path: '/members', as: 'admin', act: dialog('.page-head button.pf-m-primary') },
   {
     name: 'members-grant',
     path: (ids) => `/members/${ids.omar}`,
     as: 'admin',
     act: async (page, t) => {
-      await dialog('.page-head button')(page, t);
+      await dialog('.page-head button.pf-m-secondary')(page, t);
       await page.click('[role=dialog] .pf-v6-c-expandable-section__toggle button');
     },
   },
@@ -102,10 +102,10 @@ export default [
     name: 'member-deactivate',
     path: (ids) => `/members/${ids.omar}`,
     as: 'admin',
-    act: dialog('.page-head .pf-m-danger.pf-m-primary, .page-head button.pf-m-danger:not(.pf-m-secondary)'),
+    act: dialog('.page-head button.pf-m-danger:not(.pf-m-secondary)'),
   },
   { name: 'projects', path: '/projects', as: 'admin' },
-  { name: 'projects-create', path: '/projects', as: 'admin', act: dialog('.page-head button') },
+  { name: 'projects-create', path: '/projects', as: 'admin', act: dialog('.page-head button.pf-m-primary') },
   { name: 'tokens', path: '/tokens', as: 'admin' },
   { name: 'tokens-all', path: '/tokens?tab=all', as: 'admin' },
   { name: 'tokens-services', path: '/tokens?tab=services', as: 'admin' },
@@ -114,12 +114,17 @@ export default [
     path: '/tokens',
     as: 'admin',
     act: async (page, t) => {
-      await dialog('.page-head button')(page, t);
+      await dialog('.page-head button.pf-m-primary')(page, t);
       await page.selectOption('#t-preset', 'jobs');
       await page.click('[role=dialog] .pf-v6-c-expandable-section__toggle button');
     },
   },
-  { name: 'tokens-service-create', path: '/tokens?tab=services', as: 'admin', act: dialog('.page-head button') },
+  {
+    name: 'tokens-service-create',
+    path: '/tokens?tab=services',
+    as: 'admin',
+    act: dialog('.page-head button.pf-m-primary'),
+  },
   { name: 'settings', path: '/settings', as: 'admin' },
   { name: 'settings-security', path: '/settings?tab=security', as: 'admin' },
   { name: 'settings-sessions', path: '/settings?tab=sessions', as: 'admin' },
@@ -130,9 +135,14 @@ export default [
     as: 'admin',
     act: dialog('.acts button >> nth=0'),
   },
-  { name: 'settings-sso-add', path: '/settings?tab=sso', as: 'admin', act: dialog('.page-head button') },
+  { name: 'settings-sso-add', path: '/settings?tab=sso', as: 'admin', act: dialog('.page-head button.pf-m-primary') },
   { name: 'settings-issuers', path: '/settings?tab=issuers', as: 'admin' },
-  { name: 'settings-issuers-add', path: '/settings?tab=issuers', as: 'admin', act: dialog('.page-head button') },
+  {
+    name: 'settings-issuers-add',
+    path: '/settings?tab=issuers',
+    as: 'admin',
+    act: dialog('.page-head button.pf-m-primary'),
+  },
   { name: 'settings-scim', path: '/settings?tab=scim', as: 'admin' },
   { name: 'settings-glass', path: '/settings?tab=glass', as: 'operator' },
   {
