@@ -88,7 +88,7 @@ export function TokenTable({ userId, owner, everybody = false }: Props) {
   const [secret, setSecret] = useState<string | null>(null);
   const columns: Column<Token>[] = [
     { name: 'name', label: t('tokens.purpose'), cell: (x) => <Name>{x.name}</Name> },
-    { name: 'hint', label: t('tokens.hint'), cell: (x) => <Code>{`…${x.hint ?? ''}`}</Code> },
+    { name: 'hint', label: t('tokens.hint'), cell: (x) => <Code>{x.hint}</Code> },
     { name: 'revoked_at', label: t('col.state'), cell: (x) => <State value={stateOf(x)} /> },
     {
       name: 'scopes',
