@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { ExpandableSection } from '@patternfly/react-core';
 import { change, withQuery, type Schemas } from '../api/client.ts';
 import { useForget } from '../api/hooks.ts';
+import { useLive } from '../api/live.ts';
 import { number } from '../lib/format.ts';
 import { useSession } from '../shell/session.tsx';
 import { Code, Json, Name, State, Time } from '../ui/bits.tsx';
@@ -15,10 +16,13 @@ import { ServerTable, useListSearch, type Filter } from '../ui/table.tsx';
 type Approval = Schemas['approval'];
 const STATES = ['PENDING', 'EXECUTED', 'REFUSED', 'WITHDRAWN', 'EXPIRED', 'FAILED'];
 
+const words = (a: Approval): string => `approvals.kind_${(a.kind ?? '').replaceAll('.', '_')}`;
+
 export function Approvals() {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const { me, can } = useSession();
   const forget = useForget();
+  useLive(['approvals'], ['/v1/approvals']);
   const approver = ['tenant', 'residency', 'key', 'hold'].some((k) => can(`approval:${k}`)) || can('key:root');
   const filters: Filter[] = [
     { name: 'state', label: t('col.state'), options: STATES.map((s) => ({ value: s, label: t(`value.${s}`) })) },
@@ -46,7 +50,7 @@ export function Approvals() {
             label: t('approvals.what'),
             cell: (a) => (
               <>
-                <Code>{a.kind}</Code> <Name>{a.subject}</Name>
+                {i18n.exists(words(a)) ? t(words(a)) : <Code>{a.kind}</Code>} <Name>{a.subject}</Name>
                 <ExpandableSection toggleText={t('approvals.exact')}>
                   <Json value={a.payload} label={t('approvals.exact')} />
                 </ExpandableSection>
@@ -58,7 +62,14 @@ export function Approvals() {
           {
             name: 'given',
             label: t('approvals.given'),
-            cell: (a) => t('overview.of', { used: number(a.given), limit: number(a.needed) }),
+            cell: (a) => (
+              <>
+                {t('overview.of', { used: number(a.given), limit: number(a.needed) })}
+                {a.state === 'PENDING' && (
+                  <div className="lead">{t('approvals.more', { count: a.needed - a.given })}</div>
+                )}
+              </>
+            ),
           },
           { name: 'created_at', label: t('col.created'), cell: (a) => <Time at={a.created_at} ago /> },
           { name: 'expires_at', label: t('tokens.expires'), cell: (a) => <Time at={a.expires_at} ago /> },
@@ -66,7 +77,7 @@ export function Approvals() {
         rowActions={(a) =>
           a.state !== 'PENDING' ? null : (
             <>
-              {approver && a.requested_by !== me.user_id && (
+              {approver && (
                 <TypedConfirm
                   variant="secondary"
                   reason
@@ -74,6 +85,7 @@ export function Approvals() {
                   title={t('approvals.approve')}
                   name={a.subject ?? a.kind ?? ''}
                   effect={t('approvals.effect')}
+                  {...(a.requested_by === me.user_id ? { why: t('approvals.own') } : {})}
                   onConfirm={(note) => decide(a, 'approve', note)}
                 />
               )}
