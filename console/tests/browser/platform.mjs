@@ -98,6 +98,8 @@ function watch(t, page) {
     if (m.type() !== 'error' || (page.offline && m.text().includes('ERR_INTERNET_DISCONNECTED'))) return;
     const code = /status of (\d+)/.exec(m.text())?.[1];
     if (code && page.expected.includes(Number(code))) return;
+    // Asked for by the browser itself for the bare picture, and answered at a moment of its own.
+    if (code === '404' && m.location().url === `${t.base}/favicon.ico`) return;
     t.fault(page.where, `console: ${m.text()} ${m.location().url}`);
   });
   page.on('pageerror', (e) => t.fault(page.where, `error: ${e.message}`));
