@@ -73,6 +73,8 @@ export function factsOf(item: Item): Facts {
   };
 }
 
+/** What an erasure leaves of a person's name. */
+const ERASED = /^erased-[0-9a-f]{32}$/;
 export interface Known {
   names: Map<string, string>;
   people: { id: string; name: string }[];
@@ -84,7 +86,9 @@ export function useKnown(): Known {
   const users = useGet<ListOf<Schemas['app_user']>>('/v1/users', { page_size: 200 }, { enabled: can('user:read') });
   const sets = useGet<ListOf<Schemas['dataset']>>('/v1/datasets', { page_size: 200 }, { enabled: can('dataset:read') });
   return useMemo(() => {
-    const people = (users.data?.data ?? []).map((u) => ({ id: u.user_id!, name: u.name ?? '' }));
+    const people = (users.data?.data ?? [])
+      .map((u) => ({ id: u.user_id!, name: u.name ?? '' }))
+      .filter((u) => !ERASED.test(u.name));
     const things = (sets.data?.data ?? []).map((d) => ({ id: d.dataset_id!, name: d.name ?? '' }));
     return { people, things, names: new Map([...people, ...things].map((x) => [x.id, x.name])) };
   }, [users.data, sets.data]);
@@ -97,7 +101,8 @@ export function useSentence(): (f: Facts, known: Known) => string {
   const { t, i18n } = useTranslation();
   return (f, { names }) => {
     if (f.isDropped && f.action === '') return t('audit.dropped');
-    const named = f.actorName || names.get(f.actorId);
+    const name = f.actorName || names.get(f.actorId);
+    const named = name && ERASED.test(name) ? t('audit.erasedPerson') : name;
     const kindOfActor = i18n.exists(`audit.by_${f.actorKind}`) ? t(`audit.by_${f.actorKind}`) : f.actorKind;
     const who = named
       ? apart(named)
