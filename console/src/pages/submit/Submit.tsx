@@ -25,6 +25,7 @@ import { Note } from '../../ui/note.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer, Empty, ServerWords, useProblemText } from '../../ui/states.tsx';
 import { Calls } from './Calls.tsx';
+import { Check } from './Check.tsx';
 import { useDraft } from './draft.ts';
 import { fieldId } from './Field.tsx';
 import { RequestForm } from './Form.tsx';
@@ -161,6 +162,7 @@ function Editor({ sets, first }: { sets: Schemas['dataset'][]; first: Json }) {
         </Form>
         <div>
           <Yaml draft={draft} />
+          <Check draft={draft} />
           <Calls request={draft.request} />
         </div>
       </div>
@@ -184,7 +186,7 @@ export function Submit() {
       name={t('submit.title')}
       title={t('submit.title')}
       crumbs={[[t('nav.jobs'), '/jobs']]}
-      api={['POST /v1/jobs']}
+      api={['POST /v1/jobs:check', 'POST /v1/jobs']}
       cli={[
         cliOf({ name: 'NAME', kind: 'train', spec: { dataset_id: 'DATASET' } }),
         'falaj job submit --file request.json',

@@ -54,6 +54,18 @@ export default [
     },
   },
   { name: 'submit', path: '/jobs/new', as: 'engineer', act: (page) => page.waitForSelector('.zone-why li') },
+  {
+    name: 'submit-check',
+    path: '/jobs/new',
+    as: 'engineer',
+    act: async (page) => {
+      await page.fill('#f-name', 'dry');
+      await page.locator('.check-part .pf-m-success').waitFor();
+      await page.fill('#f-slots', '4096');
+      await page.locator('.check-part .pf-m-danger').waitFor();
+      await page.locator('.check-part').scrollIntoViewIfNeeded();
+    },
+  },
   { name: 'submit-from', path: (ids) => `/jobs/new?from=${ids.second}`, as: 'engineer' },
   {
     name: 'submit-faults',

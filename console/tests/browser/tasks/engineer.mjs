@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import { task } from '../steps.mjs';
 
-await task('engineer', { pointer: 27, keys: 27 }, async (s, t) => {
+await task('engineer', { pointer: 28, keys: 28 }, async (s, t) => {
   const dialog = () => s.page.getByRole('dialog').last();
   const set = s.own('rows');
   await s.click('link', s.word('nav.datasets'));
@@ -27,9 +27,12 @@ await task('engineer', { pointer: 27, keys: 27 }, async (s, t) => {
   await s.click('button', s.word('submit.go'));
   await s.see('heading', job);
   await s.page.getByText(s.word('value.FAILED'), { exact: true }).first().waitFor({ timeout: 60_000 });
-  const line = /no longer a number/;
-  if (!(await s.page.getByText(line).first().isVisible())) await s.click('tab', s.word('job.logs'));
-  await s.see('text', line);
+  await s.click('tab', s.word('job.logs'));
+  await s.page
+    .getByRole('tabpanel')
+    .getByText(/no longer a number/)
+    .first()
+    .waitFor({ timeout: 15_000 });
 
   await s.click('link', s.word('job.again'));
   await s.fill(s.word('submit.f_learning_rate'), '0.01');

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Check.tsx - what would become of the request if it were submitted now: asked by itself once the writing rests, and on demand.
+import { Button } from '@patternfly/react-core';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { change, type Schemas } from '../../api/client.ts';
+import { number, percent } from '../../lib/format.ts';
+import { Code } from '../../ui/bits.tsx';
+import { Note } from '../../ui/note.tsx';
+import { Loading, ServerWords, useProblemText } from '../../ui/states.tsx';
+import type { Draft } from './draft.ts';
+
+const REST_MS = 700;
+type Outlook = Schemas['job_check_out'];
+
+function useRested(text: string): string {
+  const [rested, setRested] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(text), REST_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return rested;
+}
+
+export function Check({ draft }: { draft: Draft }) {
+  const { t } = useTranslation();
+  const words = useProblemText();
+  const isSound = draft.syntax.length === 0 && draft.faults.every((f) => f.words !== undefined);
+  const now = JSON.stringify(draft.request);
+  const rested = useRested(now);
+  const look = useQuery({
+    queryKey: ['/v1/jobs:check', rested],
+    queryFn: () => change<Outlook>('POST', '/v1/jobs:check', JSON.parse(rested)),
+    enabled: isSound && rested === now,
+    staleTime: 5000,
+    gcTime: 10_000,
+  });
+  return (
+    <section aria-labelledby="check-title" className="check-part">
+      <div className="yaml-head">
+        <h2 id="check-title">{t('submit.check')}</h2>
+        <Button
+          variant="secondary"
+          size="sm"
+          isDisabled={!isSound}
+          isLoading={look.isFetching}
+          spinnerAriaValueText={t('state.loading')}
+          onClick={() => void look.refetch()}
+        >
+          {t('submit.dryRun')}
+        </Button>
+      </div>
+      <div aria-live="polite">
+        {!isSound ? (
+          <p className="lead">{t('submit.checkWaits')}</p>
+        ) : look.data ? (
+          <Verdict of={look.data} />
+        ) : look.isError ? (
+          <Note variant="warning" title={words(look.error)}>
+            <ServerWords problem={look.error} />
+          </Note>
+        ) : (
+          <Loading />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Verdict({ of }: { of: Outlook }) {
+  const { t, i18n } = useTranslation();
+  const isGood = of.verdict === 'ok';
+  const money = (minor: number): string =>
+    t('submit.money', { amount: number(minor / 100), currency: of.estimate?.currency });
+  return (
+    <>
+      <Note
+        variant={isGood ? 'success' : 'danger'}
+        title={
+          isGood
+            ? t('submit.wouldGo')
+            : i18n.exists(`problem.${of.verdict ?? ''}`)
+              ? t(`problem.${of.verdict ?? ''}`)
+              : t('problem.unprocessable')
+        }
+      >
+        {!isGood && (
+          <p>
+            {of.errors[0]?.pointer && <Code>{of.errors[0].pointer}</Code>}{' '}
+            <bdi lang="en" dir="ltr">
+              {of.detail}
+            </bdi>
+          </p>
+        )}
+        <p>{t('submit.ahead', { count: of.ahead, n: number(of.ahead) })}</p>
+        {of.estimate && (
+          <p>
+            {t('submit.cost', {
+              hour: money(of.estimate.per_hour_minor),
+              most: money(of.estimate.max_minor),
+            })}
+          </p>
+        )}
+      </Note>
+      {of.quotas.length > 0 && (
+        <>
+          <h3 className="check-h">{t('submit.quotas')}</h3>
+          <ul className="plain-list quota-list">
+            {of.quotas.map((q) => (
+              <li key={q.resource}>
+                <span>
+                  <Code>{q.resource}</Code>{' '}
+                  {t('submit.quotaLine', { used: number(q.used), after: number(q.after), limit: number(q.limit) })}
+                </span>
+                <span
+                  className="quota-bar"
+                  role="img"
+                  aria-label={t('submit.quotaLabel', {
+                    before: percent(q.used / Math.max(1, q.limit)),
+                    after: percent(q.after / Math.max(1, q.limit)),
+                  })}
+                >
+                  <span className="quota-used" style={{ inlineSize: share(q.used, q.limit) }} />
+                  <span
+                    className={q.within ? 'quota-more' : 'quota-more is-over'}
+                    style={{ inlineSize: share(q.after - q.used, q.limit - q.used, q) }}
+                  />
+                </span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {of.zones.length > 0 && (
+        <>
+          <h3 className="check-h">{t('submit.places')}</h3>
+          <ul className="plain-list">
+            {of.zones.map((z) => (
+              <li key={z.zone}>
+                <Code>{z.zone}</Code> ·{' '}
+                {t(z.fits_now ? 'submit.fitsNow' : z.allowed ? 'submit.waits' : 'submit.mayNot')}{' '}
+                {z.allowed ? (
+                  <span className="lead">
+                    {t('submit.room', {
+                      nodes: number(z.ready_nodes),
+                      slots: number(z.free_slots),
+                      gpus: number(z.free_gpus),
+                    })}
+                  </span>
+                ) : (
+                  <bdi lang="en" dir="ltr" className="lead">
+                    {z.reason}
+                  </bdi>
+                )}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}
+/** The bar is the limit; what comes on top is cut at its end. */
+function share(part: number, room: number, of?: { limit: number }): string {
+  const most = Math.max(0, Math.min(part, Math.max(0, room)));
+  return `${(100 * most) / Math.max(1, of ? of.limit : room)}%`;
+}
