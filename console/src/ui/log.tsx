@@ -88,11 +88,13 @@ export function Log({ log, name, live, failed }: { log: JobLog; name: string; li
   const errors = useMemo(() => lines.filter((l) => lineLevel(l) === 'error'), [lines]);
   const fences = useMemo(() => [...new Set(lines.map((l) => l.fence))].sort((a, b) => a - b), [lines]);
 
+  // A new function each time would make it measure every line again at every scroll.
+  const keyOf = useCallback((i: number) => shown[i]?.log_id ?? i, [shown]);
   const rows = useVirtualizer({
     count: shown.length,
     getScrollElement: () => box.current,
     estimateSize: () => ROW,
-    getItemKey: (i) => shown[i]?.log_id ?? i,
+    getItemKey: keyOf,
     overscan: 20,
     measureElement: (e) => e.getBoundingClientRect().height,
   });

@@ -3,8 +3,10 @@
 //
 //   FALAJ_BIN=build/release/bin node tests/browser/speed.mjs     # JOBS=1000000 for the whole list; 50,000 without
 //
-// Every figure is printed with its bar. Times on shared machines are noise, so a time fails at three times its bar; counts fail at the bar.
+// Every figure is printed with its bar; counts fail at the bar. Times on shared machines are noise: a time fails at three times its bar, and on a
+// machine with more work than processors it is only printed.
 import { spawnSync } from 'node:child_process';
+import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { settled } from './checks.mjs';
 import { sql, uuid } from './db.mjs';
@@ -14,11 +16,14 @@ const LINES = 100_000;
 const POINTS = 50_000;
 const JOBS = Number(process.env.JOBS ?? 50_000);
 const SLACK = 3;
+/** Asked before the test makes work of its own. */
+const busy = loadavg()[0] > availableParallelism();
 const median = (all) => [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)];
 
 function time(t, name, ms, bar) {
   console.log(`${ms <= bar ? 'within ' : 'OVER   '} ${name}: ${ms.toFixed(0)} ms, bar ${bar} ms`);
-  if (!(ms <= bar * SLACK)) t.fault('speed', `${name}: ${ms.toFixed(0)} ms, more than ${SLACK} times ${bar} ms`);
+  if (!(ms <= bar * SLACK) && !busy)
+    t.fault('speed', `${name}: ${ms.toFixed(0)} ms, more than ${SLACK} times ${bar} ms`);
 }
 function count(t, name, n, bar) {
   console.log(`${n <= bar ? 'within ' : 'OVER   '} ${name}: ${n}, bar ${bar}`);
@@ -106,7 +111,8 @@ async function slowMachine(t, page) {
   await page.evaluate(() => {
     globalThis.waits = [];
     const note = (list) => {
-      for (const e of list.getEntries()) if (e.interactionId > 0) globalThis.waits.push(e.duration);
+      for (const e of list.getEntries())
+        if (e.interactionId > 0) globalThis.waits.push([e.duration, e.name, e.target?.textContent?.slice(0, 40)]);
     };
     new PerformanceObserver(note).observe({ type: 'event', durationThreshold: 16 });
   });
@@ -121,12 +127,13 @@ async function slowMachine(t, page) {
   await page.waitForSelector('td bdi');
   await page.locator('.runs-tools select').first().selectOption('COMPLETED');
   await page.waitForTimeout(900);
-  await click('td bdi a, td a');
+  await click(`a[href*="${t.ids.job}"]`);
   await page.waitForSelector('[role=tab]');
   for (const i of [1, 2, 4, 0]) await click(`[role=tab] >> nth=${i}`);
   const waits = await page.evaluate(() => globalThis.waits);
-  console.log(`        interactions above 16 ms: ${waits.length}`);
-  time(t, 'interaction to next paint, 4 times slower (the longest)', Math.max(0, ...waits), 200);
+  waits.sort((a, b) => b[0] - a[0]);
+  console.log(`        interactions above 16 ms: ${waits.length}; the longest: ${JSON.stringify(waits.slice(0, 3))}`);
+  time(t, 'interaction to next paint, 4 times slower (the longest)', waits[0]?.[0] ?? 0, 200);
   await cdp.send('Emulation.setCPUThrottlingRate', { rate: 1 });
 }
 
@@ -150,6 +157,7 @@ async function manyJobs(t, page) {
 }
 
 await run('speed', async (t) => {
+  if (busy) console.log(`the machine is busy (load ${loadavg()[0].toFixed(1)}): times are printed and not judged`);
   fill(t);
   const page = await t.open('engineer');
   await page.goto(`${t.base}/falaj.svg`);
