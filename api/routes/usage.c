@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* usage.c - routes of what was used and what it cost. The export streams page after page, each in a transaction of its own, to one reader
  * whose pace it keeps. */
+#include "api/download.h"
 #include "api/route.h"
 #include "audit/event.h"
 #include "core/base/cleanup.h"
-#include "core/base/log.h"
 #include "core/db/tx.h"
 #include "tenants/usage.h"
 
-#include <time.h>
-
-enum { LINES = 1000, CSV_PAGE = 1 << 20, STREAM_MAX = 4 << 20, WAITS = 3000 };
+enum { LINES = 1000, CSV_PAGE = 1 << 20, PAGE_ARENA = 16 << 20 };
 #define DAY_US INT64_C(86400000000)
 
 struct usage_in { int64_t days; struct timestamp from, to; struct str by; };
@@ -48,18 +46,6 @@ static enum errc note(struct call *c, struct err *e)
     return rc == ERR_OK ? db_commit(TAKE(tx), e) : rc;
 }
 
-static bool send_all(struct http_exchange *x, struct str s)
-{
-    for (int tries = 0; tries < WAITS; tries++) {
-        if (http_stream_write(x, s.ptr, s.len))
-            return true;
-        if (http_stream_gone(x))
-            return false;
-        nanosleep(&(struct timespec){ 0, 10000000 }, NULL);
-    }
-    return false;
-}
-
 static enum errc read_page(struct work *w, const struct usage_csv_in *in, struct timestamp after, struct uuid id, struct slice *ret, struct err *e)
 {
     CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
@@ -70,47 +56,41 @@ static enum errc read_page(struct work *w, const struct usage_csv_in *in, struct
     return rc == ERR_OK ? db_commit(TAKE(tx), e) : rc;
 }
 
-/* The pages after the first; a page that fails ends the stream before its last line, which the length of nothing shows: so it is logged. */
-static void send_rest(struct call *c, struct slice rows, struct err *e)
+static enum errc send_pages(struct download *d, struct slice rows, struct err *e)
 {
-    struct work w = c->work;
-    const struct usage_csv_in *in = c->in;
+    struct work w = d->call->work;
     CLEANUP(buf_releasep) struct buf b = BUF(CSV_PAGE);
-    w.arena = arena_new(16 << 20);
-    enum errc rc = ERR_OK;
+    CLEANUP(arena_freep) struct arena *a = arena_new(PAGE_ARENA);
+    w.arena = a;
     for (;;) {
         const struct usage_line *l = rows.items;
         buf_clear(&b);
         for (size_t i = 0; i < rows.n; i++)
             usage_line_csv(&l[i], &b);
-        if (!send_all(c->exchange, buf_str(&b)) || rows.n < LINES)
-            break;
+        if (b.overflow)
+            return FAIL(e, LIMIT, "A page is larger than %d bytes", CSV_PAGE);
+        if (!download_send(d, buf_str(&b)))
+            return FAIL(e, DEADLINE, "The reader has gone or is too slow");
+        if (rows.n < LINES)
+            return ERR_OK;
         struct timestamp at = l[rows.n - 1].at;
         struct uuid id = l[rows.n - 1].attempt_id;
-        arena_reset(w.arena);
+        arena_reset(a);
         rows = (struct slice){ 0 };
-        if ((rc = read_page(&w, in, at, id, &rows, e)) != ERR_OK)
-            break;
+        TRY(read_page(&w, d->call->in, at, id, &rows, e));
     }
-    if (rc != ERR_OK)
-        log_err(LOG_WARN, "usage.export_cut", e);
-    arena_free(w.arena);
 }
 
+/* The first page and the note in the log come before the answer, so that their failure is one. */
 static enum errc csv(struct call *c, struct err *e)
 {
     struct slice rows = { 0 };
+    struct download d;
     TRY(read_page(&c->work, c->in, (struct timestamp){ 0 }, UUID_NIL, &rows, e));
     TRY(note(c, e));
-    struct http_header h[] = { { STR("X-Request-Id"), c->work.request_id }, { STR("Cache-Control"), STR("no-store") },
-                               { STR("X-Content-Type-Options"), STR("nosniff") },
-                               { STR("Content-Disposition"), STR("attachment; filename=\"usage.csv\"") } };
-    TRY(http_stream_begin(c->exchange, 200, STR("text/csv; charset=utf-8"), h, sizeof h / sizeof *h, STREAM_MAX));
-    struct principal *p = TAKE(c->principal);
-    if (send_all(c->exchange, str_c(usage_csv_header)))
-        send_rest(c, rows, e);
-    http_stream_end(c->exchange);
-    principal_unref(p);
+    TRY(download_begin(&d, c, STR("text/csv; charset=utf-8"), STR("usage.csv"), e));
+    enum errc rc = download_send(&d, str_c(usage_csv_header)) ? send_pages(&d, rows, e) : FAIL(e, DEADLINE, "The reader has gone");
+    download_end(&d, rc, e);
     return ERR_OK;
 }
 
