@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* series.h - the metrics of a job as lines to draw: one list of steps, times and values for each name.
  *
- * A series of more than `points` is thinned where it lies: points / 2 buckets of equally many values each, and of each bucket its least
- * and its greatest value, so that no peak is lost. A value that is no number is left out. In the scope of one tenant; memory: w->arena.
+ * A series of more than `points` is thinned: points / 2 buckets of nearly equally many values each, and of each bucket its least and its
+ * greatest value, so that no peak is lost. All measurements are read, at most until the deadline of the work (DEADLINE). A value that is no number is left out. In the scope of one tenant; memory: w->arena.
  * The job itself is looked up first by the callers. */
 #pragma once
 #include "core/base/work.h"

@@ -213,25 +213,28 @@ static enum errc run(struct db_tx *tx, const struct stmt *st, const struct arg *
     return ERR_OK;
 }
 
+/* One row into the zeroed struct at `item`. */
+static enum errc decode_row(struct db_tx *tx, const struct stmt *st, int slot, const PGresult *res, size_t i, void *item, struct err *e)
+{
+    struct err why;
+    const struct row_map *map = tx->conn->maps[slot];
+    if (!map)
+        FAIL(&why, INTERNAL, "the database's schema is not the one this program was built for");
+    if (map && row_decode(map, res, (int)i, item, tx->arena, &why) == ERR_OK)
+        return ERR_OK;
+    err_note(&why, "statement %s", st->name);
+    return fail_tx(tx, &why, e);
+}
+
 /* All rows of the result into a new array in the arena. */
 static enum errc decode_rows(struct db_tx *tx, const struct stmt *st, int slot, const PGresult *res, void **ret, struct err *e)
 {
-    struct err why;
     size_t n = (size_t)PQntuples(res), size = st->row->size;
-    const struct row_map *map = tx->conn->maps[slot];
-    if (!map) {
-        FAIL(&why, INTERNAL, "the database's schema is not the one this program was built for");
-        err_note(&why, "statement %s", st->name);
-        return fail_tx(tx, &why, e);
-    }
     char *items = arena_try(tx->arena, n * size);
     if (!items)
         return FAIL(e, LIMIT, "the answer is larger than one call may use");
     for (size_t i = 0; i < n; i++)
-        if (row_decode(map, res, (int)i, items + i * size, tx->arena, &why) != ERR_OK) {
-            err_note(&why, "statement %s", st->name);
-            return fail_tx(tx, &why, e);
-        }
+        TRY(decode_row(tx, st, slot, res, i, items + i * size, e));
     *ret = items;
     return ERR_OK;
 }
@@ -287,6 +290,25 @@ enum errc db_many(struct db_tx *tx, const struct stmt *st, const struct arg *arg
     PQclear(res);
     if (rc == ERR_OK)
         memcpy(slice, &(struct slice){ items, n }, sizeof(struct slice));
+    return rc;
+}
+
+enum errc db_each(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs, size_t limit,
+                  void (*row)(void *ctx, const void *item), void *ctx, struct err *e)
+{
+    ASSERT(st->row && st->card == CARD_MANY);
+    PGresult *res;
+    int slot;
+    TRY(run(tx, st, args, nargs, &res, &slot, e));
+    size_t n = (size_t)PQntuples(res), size = st->row->size;
+    void *item = arena_alloc(tx->arena, size);
+    enum errc rc = n > limit ? FAIL(e, LIMIT, "more than %zu rows", limit) : ERR_OK;
+    for (size_t i = 0; i < n && rc == ERR_OK; i++) {
+        memset(item, 0, size);
+        if ((rc = decode_row(tx, st, slot, res, i, item, e)) == ERR_OK)
+            row(ctx, item);
+    }
+    PQclear(res);
     return rc;
 }
 

@@ -54,6 +54,10 @@ MUST_CHECK enum errc db_maybe(struct db_tx *tx, const struct stmt *st, const str
 /* slice: points to any struct that begins { T *items; size_t n; … }. More than limit rows is LIMIT: the SQL has its own LIMIT $n. */
 MUST_CHECK enum errc db_many(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs, void *slice, size_t limit,
                              struct err *e);
+/* For rows that are not kept: each is decoded in turn into one struct, which `row` is given and must not keep. A statement of numbers,
+ * ids and times alone, whose rows need no memory of their own. More than limit rows is LIMIT, before the first is given. */
+MUST_CHECK enum errc db_each(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs, size_t limit,
+                             void (*row)(void *ctx, const void *item), void *ctx, struct err *e);
 /* For statements without rows; ret_rows (may be NULL) is how many were affected. */
 MUST_CHECK enum errc db_exec(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs, int64_t *ret_rows,
                              struct err *e);

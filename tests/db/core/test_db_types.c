@@ -153,6 +153,11 @@ struct item {
     struct bytes raw;
 };
 
+static void add_big(void *sum, const void *item)
+{
+    *(int64_t *)sum += ((const struct thing *)item)->big;
+}
+
 static void test_arrays_from_structs(void **state)
 {
     (void)state;
@@ -192,6 +197,11 @@ static void test_arrays_from_structs(void **state)
     if (rc != ERR_OK)
         fail_msg("%s %s", e.msg, e.detail);
     assert_int_equal(rows.n, N);
+    int64_t sum = 0;
+    assert_int_equal(db_each(tx, &things_get, ARGS(A_UUIDS(ids, N)), N - 1, add_big, &sum, &e), ERR_LIMIT);
+    assert_int_equal(sum, 0);
+    assert_int_equal(db_each(tx, &things_get, ARGS(A_UUIDS(ids, N)), N, add_big, &sum, &e), ERR_OK);
+    assert_int_equal(sum, N * (N - 1) / 2);
     const struct thing *got = rows.items;
     for (int i = 0; i < N; i++) {
         assert_true(uuid_eq(got[i].id, items[i].id) && str_eq(got[i].name, items[i].name) && got[i].big == i && got[i].ratio == i / 2.0);

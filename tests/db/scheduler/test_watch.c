@@ -115,7 +115,7 @@ static void a_page_of_the_log_from_either_end(void **state)
     (void)state;
     struct slice rows;
     fixture_exec(&f, "INSERT INTO job_log (tenant_id, job_id, fence, stream, text) SELECT tenant_id, job_id, 9, 'stdout', CASE i WHEN 30 THEN 'ValueError: no'"
-                     " WHEN 31 THEN 'mean error 0.25' WHEN 32 THEN '0 errors' WHEN 33 THEN 'OOM, 100%% full' WHEN 40 THEN repeat('x', 3000000) ELSE 'line ' || i END"
+                     " WHEN 31 THEN 'mean error 0.25' WHEN 32 THEN '0 errors' WHEN 33 THEN 'OOM, 100%% full' WHEN 34 THEN 'Итог: حُفظ النموذج' WHEN 40 THEN repeat('x', 3000000) ELSE 'line ' || i END"
                      " FROM job_log, generate_series(1, 60) i WHERE text = 'one' ORDER BY i");
     struct work w = reader(f.tenant_a);
     OK(job_log_page(&w, job, &(struct job_log_ask){ .is_newest = true }, 5, &rows, e));
@@ -130,6 +130,13 @@ static void a_page_of_the_log_from_either_end(void **state)
     assert_int_equal(rows.n, 2);
     assert_true(str_eq_c(l[0].text, "ValueError: no") && str_eq_c(l[1].text, "OOM, 100% full"));
     OK(job_log_page(&w, job, &(struct job_log_ask){ .part = STR("00% F") }, 100, &rows, e));
+    assert_int_equal(rows.n, 1);
+    /* In any case, beyond ASCII, too; Arabic has none. */
+    OK(job_log_page(&w, job, &(struct job_log_ask){ .part = STR("LinE 5") }, 100, &rows, e));
+    assert_int_equal(rows.n, 11);
+    OK(job_log_page(&w, job, &(struct job_log_ask){ .part = STR("ИТОГ") }, 100, &rows, e));
+    assert_int_equal(rows.n, 1);
+    OK(job_log_page(&w, job, &(struct job_log_ask){ .part = STR("النموذج") }, 100, &rows, e));
     assert_int_equal(rows.n, 1);
     /* The long line ends the page, from whichever end it is met; the rest is behind it. */
     OK(job_log_page(&w, job, &(struct job_log_ask){ 0 }, 1000, &rows, e));
