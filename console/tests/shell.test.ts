@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // shell.test.ts - what lists, the stream and the lock work out: topics of one stream, kept columns and views, rows that stand, differences.
 import { describe, expect, test } from 'vitest';
+import { faceOf, Problem, waitOf } from '../src/api/problem.ts';
+import { curl, commandLine } from '../src/lib/calls.ts';
+import { fits, idPath } from '../src/lib/palette.ts';
 import { differences } from '../src/lib/diff.ts';
 import {
   arrange,
@@ -159,6 +162,22 @@ describe('a range that is relative', () => {
   test('of no known name is none', () => expect(sinceStart('9y', false, now)).toBeUndefined());
 });
 
+describe('a failure', () => {
+  test.each([
+    [0, 0, 'offline', 0],
+    [403, 0, 'forbidden', 0],
+    [429, 0, 'busy', 1],
+    [429, 12.2, 'busy', 13],
+    [503, 30, 'maintenance', 30],
+    [503, 99_999, 'maintenance', 600],
+    [503, 0, 'failed', 0],
+    [500, 5, 'failed', 0],
+  ] as const)('%i with Retry-After %d is %s and waits %i s', (status, after, face, wait) => {
+    const p = new Problem(status, undefined, after);
+    expect([faceOf(p), waitOf(p)]).toEqual([face, wait]);
+  });
+});
+
 describe('what was changed meanwhile', () => {
   const fields = ['name', 'amount', 'warn', 'note'].map((n) => ({ name: n, label: n }));
   test('is told by field, with who changed it', () => {
@@ -178,5 +197,32 @@ describe('what was changed meanwhile', () => {
   test('to the same by both is no quarrel, and objects are compared by what they hold', () => {
     expect(differences(fields, { name: 'a' }, { name: 'b' }, { name: 'b' })[0]!.by).toBe('same');
     expect(differences(fields, { note: { a: 1, b: 2 } }, {}, { note: { b: 2, a: 1 } })).toEqual([]);
+  });
+});
+
+describe('the line for a shell', () => {
+  test('quotes what a filter holds', () => {
+    expect(curl("GET /v1/jobs?q=it's", 'http://x')).toBe(
+      `curl -H "Authorization: Bearer $FALAJ_TOKEN" 'http://x/v1/jobs?q=it'\\''s'`,
+    );
+    expect(curl('POST /v1/jobs', 'http://x')).toContain('Idempotency-Key');
+    expect(commandLine('falaj job list', { state: 'FAILED', name: 'a b; rm', zone: '' })).toBe(
+      "falaj job list --state FAILED --name 'a b; rm'",
+    );
+  });
+});
+
+describe('the palette', () => {
+  test.each([
+    ['da se', 'Data sets', true],
+    ['sets', 'Data sets', true],
+    ['etc', 'Data sets', false],
+    ['ata', 'Data sets', true],
+    ['', 'Jobs', true],
+  ])('%j and %j: %s', (text, line, is) => expect(fits(text, line)).toBe(is));
+  test('knows which page shows an id', () => {
+    expect(idPath(`job_${'0'.repeat(32)}`)).toBe(`/jobs/job_${'0'.repeat(32)}`);
+    expect(idPath('job_1')).toBeUndefined();
+    expect(idPath(`xyz_${'0'.repeat(32)}`)).toBeUndefined();
   });
 });

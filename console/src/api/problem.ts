@@ -74,3 +74,17 @@ export function placeFaults(
     return owner === undefined;
   });
 }
+
+export type Face = 'forbidden' | 'busy' | 'maintenance' | 'offline' | 'failed';
+/** Which of the faces of a failure it has. 503 that says when to come back is a pause, not a fault. */
+export function faceOf(p: Problem): Face {
+  if (p.status === 0) return 'offline';
+  if (p.status === 403) return 'forbidden';
+  if (p.status === 429) return 'busy';
+  return p.status === 503 && p.retryAfter > 0 ? 'maintenance' : 'failed';
+}
+/** Seconds after which it is tried again by itself; at most ten minutes, 0: not by itself. */
+export function waitOf(p: Problem): number {
+  if (p.status === 429) return Math.min(600, Math.max(1, Math.ceil(p.retryAfter)));
+  return faceOf(p) === 'maintenance' ? Math.min(600, Math.ceil(p.retryAfter)) : 0;
+}

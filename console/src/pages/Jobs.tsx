@@ -212,6 +212,7 @@ export function Jobs() {
         path="/v1/jobs"
         label={t('nav.jobs')}
         live={['jobs']}
+        csv="/v1/jobs.csv"
         filters={filters}
         fixed={group ? { group } : {}}
         chips={<Groups query={all} />}

@@ -10,12 +10,21 @@ import {
   Skeleton,
   Stack,
 } from '@patternfly/react-core';
-import { CubesIcon, ExclamationCircleIcon, SearchIcon } from '@patternfly/react-icons';
+import {
+  CubesIcon,
+  DisconnectedIcon,
+  ExclamationCircleIcon,
+  HourglassHalfIcon,
+  LockIcon,
+  SearchIcon,
+  WrenchIcon,
+} from '@patternfly/react-icons';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Alert } from './alert.tsx';
-import { Problem } from '../api/problem.ts';
+import { watchConnection } from '../api/client.ts';
+import { faceOf, Problem, waitOf } from '../api/problem.ts';
 
 /** Nothing for 300 ms, then grey bars: what is fast does not flicker. */
 export function Loading() {
@@ -60,33 +69,79 @@ export function ServerWords({ problem }: { problem: unknown }) {
   );
 }
 
+const FACES = {
+  forbidden: [LockIcon, 'warning'],
+  busy: [HourglassHalfIcon, 'warning'],
+  maintenance: [WrenchIcon, 'info'],
+  offline: [DisconnectedIcon, 'warning'],
+  failed: [ExclamationCircleIcon, 'danger'],
+} as const;
+
+/** Seconds until it is asked again by itself; 0: not by itself. */
+function useAgain(problem: unknown, retry: (() => void) | undefined): number {
+  const wait = problem instanceof Problem ? waitOf(problem) : 0;
+  const [left, setLeft] = useState(wait);
+  useEffect(() => {
+    setLeft(wait);
+    if (wait === 0 || !retry) return undefined;
+    const end = Date.now() + wait * 1000;
+    const timer = setInterval(() => {
+      const now = Math.max(0, Math.ceil((end - Date.now()) / 1000));
+      setLeft(now);
+      if (now > 0) return;
+      clearInterval(timer);
+      retry();
+    }, 250);
+    return () => clearInterval(timer);
+    // Anew for each failure, not for each drawing
+  }, [problem]);
+  useEffect(
+    () =>
+      problem instanceof Problem && problem.status === 0 && retry ? watchConnection((up) => up && retry()) : undefined,
+    [problem],
+  );
+  return retry ? left : 0;
+}
+
+/** What cannot be drawn: what it is, what to do, the id under which the operators find it. What passes is tried again by itself. */
 export function Failure({ problem, retry }: { problem: unknown; retry?: () => void }) {
   const { t } = useTranslation();
   const text = useProblemText();
+  const left = useAgain(problem, retry);
   if (problem instanceof Problem && problem.status === 404) return <NotFound />;
+  const kind = problem instanceof Problem ? faceOf(problem) : 'failed';
+  const [icon, status] = FACES[kind];
   return (
-    <EmptyState titleText={text(problem)} headingLevel="h2" icon={ExclamationCircleIcon} status="danger" variant="sm">
+    <EmptyState
+      titleText={kind === 'maintenance' ? t('state.maintenance') : text(problem)}
+      headingLevel="h2"
+      icon={icon}
+      status={status}
+      variant="sm"
+      className={`failure ${kind}`}
+    >
       <EmptyStateBody>
+        <p>{t(`state.${kind}Do`)}</p>
         <ServerWords problem={problem} />
-        {problem instanceof Problem && problem.retryAfter > 0 && (
-          <p>{t('state.retryIn', { count: problem.retryAfter })}</p>
-        )}
+        {left > 0 && <p role="timer">{t('state.againIn', { count: left })}</p>}
         {problem instanceof Problem && problem.requestId !== '' && (
           <p>
             {t('state.requestId')}{' '}
-            <ClipboardCopy
-              isReadOnly
-              variant="inline-compact"
-              hoverTip={t('act.copy')}
-              clickTip={t('act.copied')}
-              aria-label={t('state.requestId')}
-            >
-              {problem.requestId}
-            </ClipboardCopy>
+            <bdi dir="ltr">
+              <ClipboardCopy
+                isReadOnly
+                variant="inline-compact"
+                hoverTip={t('act.copy')}
+                clickTip={t('act.copied')}
+                aria-label={t('state.requestId')}
+              >
+                {problem.requestId}
+              </ClipboardCopy>
+            </bdi>
           </p>
         )}
       </EmptyStateBody>
-      {retry && (
+      {retry && kind !== 'forbidden' && (
         <EmptyStateFooter>
           <EmptyStateActions>
             <Button variant="primary" onClick={retry}>

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { accessible, settled } from './checks.mjs';
 import { PASSWORD, run, setPrefs } from './platform.mjs';
+import { shellWays } from './ways/shell.mjs';
 
 async function wayIn(t) {
   const page = await t.open();
@@ -70,4 +71,5 @@ await run('flows', async (t) => {
   await setPrefs(page, { lang: 'en', theme: 'light' });
   await sessionOver(t, page);
   await keys(t, page);
+  await shellWays(t);
 });

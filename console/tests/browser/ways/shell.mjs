@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// shell.mjs - ways through lists, the stream, forms and the palette.
+import { join } from 'node:path';
+import { accessible, settled } from '../checks.mjs';
+import { until } from '../platform.mjs';
+
+const LONG = { hidden: [256, 256], epochs: 1000, seed: 3 };
+const train = (t, name, spec = {}) =>
+  t.tenant('POST', '/v1/jobs', {
+    name,
+    kind: 'train',
+    spec: { dataset_id: t.ids.set, hidden: [8], epochs: 1, ...spec },
+  });
+const rowOf = (page, name) => page.locator('tr[data-row]', { hasText: name });
+const must = (t, page, is, what) => is || t.fault(page.where, what);
+
+/** What is submitted elsewhere comes by the one stream of the tab; the rows stand until they are asked to move. */
+async function stream(t, page) {
+  page.where = 'stream';
+  let streams = 0,
+    open = 0;
+  page.on('request', (r) => {
+    if (new URL(r.url()).pathname !== '/v1/events') return;
+    streams++;
+    open++;
+  });
+  for (const end of ['requestfinished', 'requestfailed'])
+    page.on(end, (r) => void (new URL(r.url()).pathname === '/v1/events' && open--));
+  await page.goto(`${t.base}/jobs`);
+  await settled(page);
+  await page.waitForSelector('.connection.live');
+  await page.waitForTimeout(1500);
+  const first = await page.locator('tr[data-row]').first().innerText();
+  await train(t, 'by the stream');
+  await page.waitForSelector('.new-bar', { timeout: 5000 });
+  must(
+    t,
+    page,
+    (await page.locator('tr[data-row]').first().innerText()).split('\n')[0] === first.split('\n')[0],
+    'rows moved',
+  );
+  await page.screenshot({ path: join(t.shots, 'new-bar.png') });
+  await page.click('.new-bar');
+  await rowOf(page, 'by the stream').waitFor();
+  must(t, page, streams === 1, `${streams} streams for one page`);
+  await rowOf(page, 'by the stream').locator('a').first().click();
+  await page.waitForURL(/\/jobs\/job_/);
+  await page.waitForTimeout(1000);
+  must(t, page, open <= 1, `${open} streams open at once`);
+}
+
+async function lost(t, page) {
+  page.where = 'lost connection';
+  await page.goto(`${t.base}/jobs`);
+  await settled(page);
+  await page.waitForSelector('.connection.live');
+  page.offline = true;
+  await page.context().setOffline(true);
+  await page.waitForSelector('.connection.offline', { timeout: 5000 });
+  await page.screenshot({ path: join(t.shots, 'offline.png') });
+  await train(t, 'while away');
+  await page.context().setOffline(false);
+  await page.waitForSelector('.connection.live', { timeout: 15_000 });
+  await page.waitForSelector('.new-bar', { timeout: 10_000 });
+  page.offline = false;
+}
+
+async function bulk(t, page) {
+  page.where = 'bulk';
+  const made = [];
+  for (const name of ['long one', 'long two', 'long three']) made.push(await train(t, name, LONG));
+  await page.goto(`${t.base}/jobs?q=long`);
+  await rowOf(page, 'long three').waitFor();
+  await page.evaluate(() => document.activeElement?.blur());
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await page.waitForSelector('.bulk-bar');
+  must(t, page, (await page.locator('td.choose input:checked').count()) === 2, 'the keys did not choose two rows');
+  await page.locator('th.choose input').click();
+  await page.locator('.bulk-bar .pf-m-danger').click();
+  await page.locator('[role=dialog] .pf-m-danger').click();
+  await page.waitForSelector('.bulk-told');
+  await accessible(t, page, page.where);
+  await page.screenshot({ path: join(t.shots, 'bulk.png') });
+  await until('cancelled', async () => {
+    const states = await Promise.all(made.map(async (j) => (await t.tenant('GET', `/v1/jobs/${j.job_id}`)).state));
+    return states.every((s) => s === 'CANCELLED');
+  });
+}
+
+async function kept(t, page) {
+  page.where = 'kept view';
+  await page.goto(`${t.base}/jobs?created_by=`);
+  await settled(page);
+  await page.click('.chip-done');
+  await page.waitForURL(/group=done/);
+  await page.click('.columns-button');
+  await page.locator('#column-zone').uncheck();
+  await page.locator('#column-priority').check();
+  await page.keyboard.press('Escape');
+  await page.click('.views-button');
+  await page.locator('[role=menuitem]').first().click();
+  await page.fill('#f-name', 'done ones');
+  await page.press('#f-name', 'Enter');
+  await page.waitForSelector('[role=dialog]', { state: 'detached' });
+  await page.goto(`${t.base}/jobs`);
+  await settled(page);
+  const heads = await page.locator('thead th').allInnerTexts();
+  must(t, page, heads.includes('Priority') && !heads.includes('Zone'), `columns are ${heads}`);
+  await page.click('.views-button');
+  await page.locator('[role=menuitem]', { hasText: 'done ones' }).click();
+  await page.waitForURL(/group=done/);
+  must(t, page, page.url().includes('cols='), 'the shared address lacks the columns');
+}
+
+/** Another administrator changes the budget while the form stands open. */
+async function conflict(t, admin) {
+  admin.where = 'conflict';
+  const budget = await t.tenant('POST', '/v1/budgets', {
+    name: 'team',
+    measure: 'money',
+    currency: 'AED',
+    amount: 100_000,
+    period: 'month',
+    warn_percent: [80],
+  });
+  const path = `/v1/budgets/${budget.budget_id}`;
+  await admin.goto(`${t.base}/quotas?tab=budgets`);
+  await rowOf(admin, 'team').locator('button').first().click();
+  await admin.fill('#f-amount', '3000');
+  const changed = await fetch(new URL(path, t.base), {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${t.tenantToken}`, 'content-type': 'application/json', 'if-match': '*' },
+    body: JSON.stringify({ amount: 200_000 }),
+  });
+  if (!changed.ok) throw new Error(`the budget was not changed: ${changed.status}`);
+  admin.expected = [412];
+  await admin.locator('[role=dialog] button[type=submit]').click();
+  await admin.waitForSelector('.conflict');
+  const text = await admin.innerText('.conflict');
+  for (const n of ['1000', '2000', '3000']) must(t, admin, text.includes(n), `${n} is not told: ${text}`);
+  await accessible(t, admin, admin.where);
+  await admin.screenshot({ path: join(t.shots, 'conflict.png') });
+  must(t, admin, (await t.tenant('GET', path)).amount === 200_000, 'it was overwritten unseen');
+  await admin.locator('.conflict .pf-m-danger').click();
+  await until('overwritten', async () => (await t.tenant('GET', path)).amount === 300_000, 10_000);
+  admin.expected = [];
+}
+
+/** What belongs to another organisation and what is not there cannot be told apart. */
+async function others(t, admin) {
+  admin.where = 'of others';
+  const other = await t.platform('POST', '/v1/tenants', {
+    name: 'oasis',
+    display_name: 'Oasis',
+    home_zone: t.ids.zone,
+  });
+  const body = { name: 'theirs', label_column: 'y', classes: 2 };
+  const set = await t.call(other.admin_token, 'POST', '/v1/datasets', body);
+  admin.expected = [404];
+  const seen = async (id) => {
+    await admin.goto(`${t.base}/datasets/${id}`);
+    await admin.waitForSelector('.pf-v6-c-empty-state');
+    return (await admin.innerText('#main')).replaceAll(id, 'ID');
+  };
+  const a = await seen(set.dataset_id),
+    b = await seen(`dst_${'0'.repeat(set.dataset_id.length - 4)}`);
+  must(t, admin, a === b, `differs: ${a} | ${b}`);
+  admin.expected = [];
+}
+
+async function palette(t, page) {
+  page.where = 'palette';
+  await page.goto(`${t.base}/models`);
+  await settled(page);
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('digits wide');
+  await page.waitForSelector('.palette-row');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(new RegExp(`/jobs/${t.ids.second}`));
+  await settled(page);
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('settings');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/settings/);
+}
+
+async function unsaved(t, page) {
+  page.where = 'unsaved';
+  await page.goto(`${t.base}/datasets?new=dataset`);
+  await page.fill('#f-name', 'half');
+  await page.keyboard.press('Escape');
+  await page.waitForSelector('.unsaved');
+  await accessible(t, page, page.where);
+  await page.screenshot({ path: join(t.shots, 'unsaved.png') });
+  await page.locator('.unsaved .pf-m-primary').click();
+  must(t, page, (await page.inputValue('#f-name')) === 'half', 'what was typed is gone');
+  await page.goBack({ timeout: 3000 }).catch(() => undefined);
+  await page.waitForSelector('.unsaved');
+  await page.locator('.unsaved .pf-m-danger').click();
+  await page.waitForSelector('#f-name', { state: 'detached' });
+}
+
+export async function shellWays(t) {
+  const page = await t.open('engineer');
+  await page.evaluate(() => localStorage.setItem('falaj.prefs', '{"lang":"en","theme":"light"}'));
+  const only = process.env.WAYS?.split(',');
+  for (const way of [stream, lost, bulk, kept, palette, unsaved])
+    if (!only || only.includes(way.name)) await way(t, page);
+  await page.context().close();
+  const admin = await t.open('admin');
+  await admin.evaluate(() => localStorage.setItem('falaj.prefs', '{"lang":"en","theme":"light"}'));
+  for (const way of [conflict, others]) if (!only || only.includes(way.name)) await way(t, admin);
+}
