@@ -18,7 +18,8 @@ import { useNotices } from './useNotices.ts';
 
 const CallsDrawer = lazy(() => import('./Drawers.tsx').then((m) => ({ default: m.CallsDrawer })));
 const NoticesDrawer = lazy(() => import('./Drawers.tsx').then((m) => ({ default: m.NoticesDrawer })));
-const Palette = lazy(() => import('./Palette.tsx'));
+const readPalette = () => import('./Palette.tsx');
+const Palette = lazy(readPalette);
 const KeyHelp = lazy(() => import('./KeyHelp.tsx'));
 
 function Side({ open }: { open: boolean }) {
@@ -79,6 +80,11 @@ export function Shell() {
     addEventListener('keydown', on);
     return () => removeEventListener('keydown', on);
   }, [palette]);
+  // Read before it is asked for: who opens it types at once.
+  useEffect(() => {
+    const timer = setTimeout(() => void readPalette(), 1500);
+    return () => clearTimeout(timer);
+  }, []);
   const was = useRef(pathname);
   useEffect(() => {
     if (was.current === pathname) return;

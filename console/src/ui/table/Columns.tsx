@@ -20,6 +20,7 @@ export function ColumnChooser({ all, shown, put }: Props) {
       aria-label={t('list.columns')}
       closeBtnAriaLabel={t('act.close')}
       position="bottom-end"
+      appendTo={() => document.body}
       minWidth="18rem"
       bodyContent={
         <ul className="rows columns-list">

@@ -42,7 +42,7 @@ export function Views({ memory, search, go, put }: Props) {
         isOpen={open}
         onOpenChange={setOpen}
         onSelect={() => setOpen(false)}
-        popperProps={{ position: 'end' }}
+        popperProps={{ position: 'end', appendTo: () => document.body }}
         toggle={(ref) => (
           <MenuToggle ref={ref} onClick={() => setOpen(!open)} isExpanded={open} className="views-button">
             {t('views.title')}

@@ -100,6 +100,11 @@ async function kept(t, page) {
   await page.locator('#column-zone').uncheck();
   await page.locator('#column-priority').check();
   await page.keyboard.press('Escape');
+  await page.waitForSelector('.columns-list', { state: 'detached' });
+  const inPlace = await page.evaluate(
+    () => document.querySelector('#main').getBoundingClientRect().right > innerWidth - 100,
+  );
+  must(t, page, inPlace, 'the page was scrolled aside');
   await page.click('.views-button');
   await page.locator('[role=menuitem]').first().click();
   await page.fill('#f-name', 'done ones');
@@ -176,12 +181,14 @@ async function palette(t, page) {
   await page.goto(`${t.base}/models`);
   await settled(page);
   await page.keyboard.press('Control+k');
+  await page.waitForSelector('.palette-input:focus');
   await page.keyboard.type('digits wide');
   await page.waitForSelector('.palette-row');
   await page.keyboard.press('Enter');
   await page.waitForURL(new RegExp(`/jobs/${t.ids.second}`));
   await settled(page);
   await page.keyboard.press('Control+k');
+  await page.waitForSelector('.palette-input:focus');
   await page.keyboard.type('settings');
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/settings/);
@@ -189,7 +196,11 @@ async function palette(t, page) {
 
 async function unsaved(t, page) {
   page.where = 'unsaved';
-  await page.goto(`${t.base}/datasets?new=dataset`);
+  await page.goto(`${t.base}/models`);
+  await settled(page);
+  await page.click('nav a[href="/datasets"]');
+  await page.waitForURL(/\/datasets/);
+  await page.click('.page-head .pf-m-primary');
   await page.fill('#f-name', 'half');
   await page.keyboard.press('Escape');
   await page.waitForSelector('.unsaved');
