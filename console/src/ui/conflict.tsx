@@ -69,7 +69,7 @@ export function Conflict({ fields, was, mine, theirs, reload, overwrite, close }
             <Thead>
               <Tr>
                 <Th>{t('conflict.field')}</Th>
-                <Th>{t('conflict.was')}</Th>
+                <Th modifier="wrap">{t('conflict.was')}</Th>
                 <Th>{t('conflict.theirs')}</Th>
                 <Th>{t('conflict.mine')}</Th>
                 <Th screenReaderText={t('conflict.by')} />
