@@ -6,20 +6,38 @@ const locale = (): string => {
   const p = getPrefs();
   return p.lang === 'ar' ? `ar-AE-u-nu-${p.digits}` : 'en-GB';
 };
+// A formatter costs a hundred times what it formats with; pages draw thousands of numbers and times.
+const made = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>();
+function once<T extends Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>(
+  key: string,
+  make: () => T,
+): T {
+  const had = made.get(key);
+  if (had) return had as T;
+  const fresh = make();
+  made.set(key, fresh);
+  return fresh;
+}
+const numbers = (o: Intl.NumberFormatOptions): Intl.NumberFormat =>
+  once(`n ${locale()} ${JSON.stringify(o)}`, () => new Intl.NumberFormat(locale(), o));
+const times = (at: string, o: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
+  once(`t ${at} ${JSON.stringify(o)}`, () => new Intl.DateTimeFormat(at, o));
+const relatives = (): Intl.RelativeTimeFormat =>
+  once(`r ${locale()}`, () => new Intl.RelativeTimeFormat(locale(), { numeric: 'auto' }));
+
 export const timeZone = (): string =>
-  getPrefs().zone === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
+  getPrefs().zone === 'utc' ? 'UTC' : times('en-GB', {}).resolvedOptions().timeZone;
 const parse = (at: string | undefined | null): Date | null => {
   const d = at ? new Date(at) : null;
   return d && !Number.isNaN(d.getTime()) ? d : null;
 };
 export const number = (n: number | undefined, digits = 2): string =>
-  n === undefined ? '' : new Intl.NumberFormat(locale(), { maximumFractionDigits: digits }).format(n);
-export const percent = (share: number): string =>
-  new Intl.NumberFormat(locale(), { style: 'percent', maximumFractionDigits: 1 }).format(share);
+  n === undefined ? '' : numbers({ maximumFractionDigits: digits }).format(n);
+export const percent = (share: number): string => numbers({ style: 'percent', maximumFractionDigits: 1 }).format(share);
 /** An amount in minor units (two decimals, as AED, USD and EUR have) of an ISO 4217 currency. */
 export function money(minor: number, currency: string): string {
   return /^[A-Z]{3}$/.test(currency)
-    ? new Intl.NumberFormat(locale(), { style: 'currency', currency, maximumFractionDigits: 2 }).format(minor / 100)
+    ? numbers({ style: 'currency', currency, maximumFractionDigits: 2 }).format(minor / 100)
     : number(minor / 100);
 }
 export function bytes(n: number | undefined): string {
@@ -28,7 +46,7 @@ export function bytes(n: number | undefined): string {
   let i = 0,
     v = n;
   for (; v >= 1000 && i < units.length - 1; i++) v /= 1000;
-  return new Intl.NumberFormat(locale(), {
+  return numbers({
     style: 'unit',
     unit: units[i]!,
     unitDisplay: 'short',
@@ -37,16 +55,14 @@ export function bytes(n: number | undefined): string {
 }
 export function dateTime(at: string | undefined | null): string {
   const d = parse(at);
-  return d
-    ? new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'medium', timeZone: timeZone() }).format(d)
-    : '';
+  return d ? times(locale(), { dateStyle: 'medium', timeStyle: 'medium', timeZone: timeZone() }).format(d) : '';
 }
 export function clock(at: string | undefined): string {
   const d = parse(at);
-  return d ? new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: timeZone() }).format(d) : '';
+  return d ? times('en-GB', { timeStyle: 'medium', timeZone: timeZone() }).format(d) : '';
 }
 export const seconds = (n: number): string =>
-  new Intl.NumberFormat(locale(), {
+  numbers({
     style: 'unit',
     unit: 'second',
     unitDisplay: 'narrow',
@@ -54,7 +70,7 @@ export const seconds = (n: number): string =>
   }).format(n);
 /** For the axis of a chart: the time of day, with the day where `days` asks for it. */
 export function shortTime(ms: number, days = false): string {
-  return new Intl.DateTimeFormat(locale(), {
+  return times(locale(), {
     ...(days ? { month: 'short', day: 'numeric' } : {}),
     hour: '2-digit',
     minute: '2-digit',
@@ -64,7 +80,7 @@ export function shortTime(ms: number, days = false): string {
 }
 export const utc = (at: string | undefined | null): string => parse(at)?.toISOString() ?? '';
 export function zoneLabel(): string {
-  const part = new Intl.DateTimeFormat('en-GB', { timeZone: timeZone(), timeZoneName: 'longOffset' })
+  const part = times('en-GB', { timeZone: timeZone(), timeZoneName: 'longOffset' })
     .formatToParts(new Date())
     .find((p) => p.type === 'timeZoneName');
   const offset = (part?.value ?? 'GMT').replace('GMT', '') || '+00:00';
@@ -80,15 +96,14 @@ export function relative(at: string | undefined | null, now = Date.now()): strin
     ['minute', 60],
   ];
   const [unit, size] = steps.find(([, n]) => Math.abs(s) >= n) ?? ['second', 1];
-  return new Intl.RelativeTimeFormat(locale(), { numeric: 'auto' }).format(Math.round(s / size), unit);
+  return relatives().format(Math.round(s / size), unit);
 }
 export function duration(from: string | undefined, to: string | undefined): string {
   const a = parse(from),
     b = parse(to) ?? new Date();
   if (!a) return '';
   const s = Math.max(0, Math.round((b.getTime() - a.getTime()) / 1000));
-  const f = (v: number, unit: string): string =>
-    new Intl.NumberFormat(locale(), { style: 'unit', unit, unitDisplay: 'narrow' }).format(v);
+  const f = (v: number, unit: string): string => numbers({ style: 'unit', unit, unitDisplay: 'narrow' }).format(v);
   return s < 60
     ? f(s, 'second')
     : s < 3600

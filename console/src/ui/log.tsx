@@ -2,20 +2,17 @@
 // log.tsx - a log of any length in a window of few rows. The address has its filters, and #L… the line that is selected.
 import { Button, Switch } from '@patternfly/react-core';
 import { useLocation, useNavigate, useSearch } from '@tanstack/react-router';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { LINES_MAX, type JobLog, type LogLine as Line } from '../api/joblog.ts';
 import { number } from '../lib/format.ts';
 import type { Search } from '../lib/search.ts';
-import { LogLine } from './logline.tsx';
 import { lineLevel, placeOf, useMatches } from './logfind.ts';
 import { LogTools, type LogLook } from './logtools.tsx';
+import { LogWindow, type LogWindowHandle } from './logwindow.tsx';
 import { toast } from './toast.tsx';
 import './log.css';
 
-const ROW = 20;
-const NEAR = 30; // lines before the border of what is held, at which more is read
 const LOOK = 'falaj.log';
 const readLook = (): LogLook => {
   try {
@@ -28,7 +25,7 @@ const readLook = (): LogLook => {
 export function Log({ log, name, live, failed }: { log: JobLog; name: string; live: boolean; failed: boolean }) {
   const { t } = useTranslation();
   const { lines } = log;
-  const box = useRef<HTMLDivElement>(null);
+  const rows = useRef<LogWindowHandle>(null);
   const search = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
   const { hash, pathname } = useLocation();
@@ -88,28 +85,16 @@ export function Log({ log, name, live, failed }: { log: JobLog; name: string; li
   const errors = useMemo(() => lines.filter((l) => lineLevel(l) === 'error'), [lines]);
   const fences = useMemo(() => [...new Set(lines.map((l) => l.fence))].sort((a, b) => a - b), [lines]);
 
-  // A new function each time would make it measure every line again at every scroll.
-  const keyOf = useCallback((i: number) => shown[i]?.log_id ?? i, [shown]);
-  const rows = useVirtualizer({
-    count: shown.length,
-    getScrollElement: () => box.current,
-    estimateSize: () => ROW,
-    getItemKey: keyOf,
-    overscan: 20,
-    measureElement: (e) => e.getBoundingClientRect().height,
-  });
-  useLayoutEffect(() => rows.measure(), [look.wrap, rows]);
-
   // A log that ended badly is read from its error, any other one from its end.
-  const opened = useRef(false);
+  const [opened, setOpened] = useState(false);
   useEffect(() => {
-    if (opened.current || lines.length === 0) return;
-    opened.current = true;
-    if (failed || selected !== 0) box.current?.scrollIntoView({ block: 'nearest' });
+    if (opened || lines.length === 0) return;
+    setOpened(true);
+    if (failed || selected !== 0) rows.current?.box?.scrollIntoView({ block: 'nearest' });
     if (selected !== 0) return;
     if (failed && log.error) select(log.error.log_id);
-    else rows.scrollToIndex(shown.length - 1, { align: 'end' });
-  }, [lines, log, failed, selected, select, rows, shown.length]);
+    else rows.current?.scrollTo(shown.length - 1, 'end');
+  }, [opened, lines, log, failed, selected, select, shown.length]);
   const there = selected !== 0 && lines.length > 0;
   const held = there && lines[0]!.log_id <= selected && selected <= lines.at(-1)!.log_id;
   useEffect(() => {
@@ -118,38 +103,26 @@ export function Log({ log, name, live, failed }: { log: JobLog; name: string; li
   useEffect(() => {
     if (!held) return;
     const i = placeOf(shown, selected);
-    if (shown[i]?.log_id === selected) rows.scrollToIndex(i, { align: 'center' });
+    if (shown[i]?.log_id === selected) rows.current?.scrollTo(i, 'center');
     // Only another line is scrolled to, not the same one again when the log grows.
   }, [selected, held, look.wrap]);
   useEffect(() => {
-    if (follow && shown.length > 0) rows.scrollToIndex(shown.length - 1, { align: 'end' });
-  }, [follow, shown.length, rows]);
+    if (follow && shown.length > 0) rows.current?.scrollTo(shown.length - 1, 'end');
+  }, [follow, shown.length]);
 
-  // What is added in front moves what is read down; the reader stays where they were.
-  const first = shown[0]?.log_id ?? 0;
-  const before = useRef(first);
-  useLayoutEffect(() => {
-    const added = first < before.current ? placeOf(shown, before.current) : 0;
-    before.current = first;
-    const at = box.current;
-    if (!at || added === 0) return;
-    if (look.wrap) rows.scrollToIndex(added, { align: 'start' });
-    else at.scrollTop += added * ROW;
-  }, [first, shown, look.wrap, rows]);
-  const drawn = rows.getVirtualItems();
-  const nearTop = (drawn[0]?.index ?? NEAR) < NEAR && opened.current;
-  const nearEnd = (drawn.at(-1)?.index ?? 0) > shown.length - NEAR;
-  useEffect(() => {
-    if (nearTop && !log.atStart && lines.length < LINES_MAX) void log.older();
-  }, [nearTop, log, lines]);
-  useEffect(() => {
-    if (nearEnd && !log.atEnd && lines.length < LINES_MAX) void log.newer();
-  }, [nearEnd, log, lines]);
+  const onNear = useCallback(
+    (border: 'top' | 'end'): void => {
+      if (log.lines.length >= LINES_MAX) return;
+      if (border === 'top' && !log.atStart) void log.older();
+      if (border === 'end' && !log.atEnd) void log.newer();
+    },
+    [log],
+  );
 
   /** From the selected line, or the one at the top of the window, to the next of these. */
   const step = (of: readonly Line[], by: 1 | -1): void => {
     if (of.length === 0) return;
-    const first = shown[rows.getVirtualItemForOffset(rows.scrollOffset ?? 0)?.index ?? 0]?.log_id ?? 0;
+    const first = shown[rows.current?.top() ?? 0]?.log_id ?? 0;
     const from = selected !== 0 ? selected : first - (by > 0 ? 1 : 0);
     const i = by > 0 ? placeOf(of, from + 1) : placeOf(of, from) - 1;
     select(of[(i + of.length) % of.length]!.log_id);
@@ -161,7 +134,7 @@ export function Log({ log, name, live, failed }: { log: JobLog; name: string; li
   const shownNow = useRef(shown);
   shownNow.current = shown;
   useEffect(() => {
-    const at = box.current;
+    const at = rows.current?.box;
     if (!at) return undefined;
     const keys = (e: KeyboardEvent): void => {
       if (!e.shiftKey || (e.key !== 'ArrowDown' && e.key !== 'ArrowUp')) return;
@@ -196,37 +169,18 @@ export function Log({ log, name, live, failed }: { log: JobLog; name: string; li
         look={look}
         setLook={setLook}
       />
-      {/* A scrolled region has to be reachable by keyboard. */}
-      <div
-        className={`log${look.wrap ? ' wrap' : ''}`}
-        ref={box}
-        tabIndex={0}
-        role="log"
-        aria-live="off"
-        aria-label={t('log.label')}
-        dir="ltr"
-        translate="no"
-      >
-        <div className="log-size" ref={(e) => void (e && (e.style.blockSize = `${rows.getTotalSize()}px`))}>
-          {drawn.map((v) => {
-            const line = shown[v.index]!;
-            return (
-              <LogLine
-                key={line.log_id}
-                line={line}
-                index={v.index}
-                start={v.start}
-                times={look.times}
-                regex={regex}
-                selected={line.log_id === selected}
-                href={`${pathname}?tab=logs`}
-                onSelect={select}
-                measure={look.wrap ? rows.measureElement : null}
-              />
-            );
-          })}
-        </div>
-      </div>
+      <LogWindow
+        ref={rows}
+        shown={shown}
+        held={lines.length}
+        armed={opened}
+        look={look}
+        regex={regex}
+        selected={selected}
+        href={`${pathname}?tab=logs`}
+        onSelect={select}
+        onNear={onNear}
+      />
       <div className="log-tools">
         {live && <Switch label={t('log.follow')} isChecked={follow} onChange={(_e, on) => setFollow(on)} />}
         <span className="lead" role="status">
