@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Approvals.tsx - what waits for a second person, with exactly what it asks for.
 import { useTranslation } from 'react-i18next';
-import { ExpandableSection } from '@patternfly/react-core';
 import { change, withQuery, type Schemas } from '../api/client.ts';
 import { useForget } from '../api/hooks.ts';
 import { useLive } from '../api/live.ts';
 import { number } from '../lib/format.ts';
 import { useSession } from '../shell/session.tsx';
-import { Code, Json, Name, State, Time } from '../ui/bits.tsx';
+import { Code, Name, State, Time } from '../ui/bits.tsx';
 import { FormButton, TypedConfirm } from '../ui/dialogs.tsx';
 import { Page } from '../ui/page.tsx';
 import { Empty } from '../ui/states.tsx';
 import { ServerTable, useListSearch, type Filter } from '../ui/table.tsx';
+import { Asked } from './approvals/Asked.tsx';
+import { Person } from './audit/Person.tsx';
+import { useKnown } from './audit/words.ts';
 
 type Approval = Schemas['approval'];
 const STATES = ['PENDING', 'EXECUTED', 'REFUSED', 'WITHDRAWN', 'EXPIRED', 'FAILED'];
@@ -22,6 +24,7 @@ export function Approvals() {
   const { t, i18n } = useTranslation();
   const { me, can } = useSession();
   const forget = useForget();
+  const known = useKnown();
   useLive(['approvals'], ['/v1/approvals']);
   const approver = ['tenant', 'residency', 'key', 'hold'].some((k) => can(`approval:${k}`)) || can('key:root');
   const filters: Filter[] = [
@@ -51,11 +54,15 @@ export function Approvals() {
             cell: (a) => (
               <>
                 {i18n.exists(words(a)) ? t(words(a)) : <Code>{a.kind}</Code>} <Name>{a.subject}</Name>
-                <ExpandableSection toggleText={t('approvals.exact')}>
-                  <Json value={a.payload} label={t('approvals.exact')} />
-                </ExpandableSection>
+                <Asked of={a} />
               </>
             ),
+          },
+          {
+            name: 'requested_by',
+            label: t('approvals.by'),
+            cell: (a) =>
+              a.requested_by === me.user_id ? <Name>{me.name}</Name> : <Person id={a.requested_by} known={known} />,
           },
           { name: 'state', label: t('col.state'), cell: (a) => <State value={a.state} /> },
           { name: 'reason', label: t('col.reason'), cell: (a) => <Name>{a.reason}</Name> },

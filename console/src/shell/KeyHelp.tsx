@@ -8,7 +8,7 @@ import { useSession } from './session.tsx';
 
 export default function KeyHelp({ close }: { close: () => void }) {
   const { t } = useTranslation();
-  const { can } = useSession();
+  const { can, me } = useSession();
   const rows: [string, string][] = [
     ['Ctrl K', t('palette.open')],
     ['?', t('keys.help')],
@@ -19,7 +19,7 @@ export default function KeyHelp({ close }: { close: () => void }) {
     ['[ ]', t('keys.tabs')],
     ['Esc', t('keys.close')],
     ...(can('job:submit') ? [['c', t('submit.title')] as [string, string]] : []),
-    ...itemsFor(can)
+    ...itemsFor({ can, me })
       .filter((i) => i.letter !== undefined)
       .map((i): [string, string] => [`g ${i.letter!}`, t(i.key)]),
   ];

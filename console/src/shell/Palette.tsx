@@ -109,7 +109,7 @@ function useFound(text: string): { source: Source; rows: Row[] }[] {
 
 export default function Palette({ close, help, calls }: { close: () => void; help: () => void; calls: () => void }) {
   const { t } = useTranslation();
-  const { can, leave } = useSession();
+  const { can, me, leave } = useSession();
   const navigate = useNavigate();
   const [text, setText] = useState('');
   const [asked, setAsked] = useState('');
@@ -134,7 +134,7 @@ export default function Palette({ close, help, calls }: { close: () => void; hel
 
   const direct = idPath(text.trim());
   const fixed = [
-    ...itemsFor(can).map((i) =>
+    ...itemsFor({ can, me }).map((i) =>
       entry('palette.pages', i.to, t(i.key), go(i.to), i.letter ? `g ${i.letter}` : undefined),
     ),
     ...createsFor(can).map((i) => entry('palette.acts', i.key, t(i.key), go(i.to, i.search))),

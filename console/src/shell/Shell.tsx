@@ -24,7 +24,7 @@ const KeyHelp = lazy(() => import('./KeyHelp.tsx'));
 
 function Side({ open }: { open: boolean }) {
   const { t } = useTranslation();
-  const { can } = useSession();
+  const { can, me } = useSession();
   const { pathname } = useLocation();
   const current = (to: string): boolean =>
     to === '/' ? pathname === '/' : pathname === to || pathname.startsWith(`${to}/`);
@@ -32,7 +32,7 @@ function Side({ open }: { open: boolean }) {
     <PageSidebar isSidebarOpen={open} {...(open ? {} : { inert: true })}>
       <PageSidebarBody>
         <Nav aria-label={t('shell.nav')}>
-          {groupsFor(can).map((g) => (
+          {groupsFor({ can, me }).map((g) => (
             <NavGroup key={g.key} title={t(g.key)}>
               {g.items.map((i) => (
                 <NavItem key={i.to} isActive={current(i.to)} itemId={i.to}>

@@ -45,7 +45,7 @@ export function listKey(key: string, at: Element): boolean {
 }
 
 export function useKeys(help: () => void, search: () => void): void {
-  const { can } = useSession();
+  const { can, me } = useSession();
   const { keys } = usePrefs();
   const navigate = useNavigate();
   const before = useRef('');
@@ -53,7 +53,7 @@ export function useKeys(help: () => void, search: () => void): void {
     const on = (e: KeyboardEvent): void => {
       const at = e.target instanceof Element ? e.target : document.body;
       if (keys === 'off' || e.ctrlKey || e.metaKey || e.altKey || at.closest(TYPING)) return;
-      const item = before.current === 'g' ? itemsFor(can).find((i) => i.letter === e.key) : undefined;
+      const item = before.current === 'g' ? itemsFor({ can, me }).find((i) => i.letter === e.key) : undefined;
       before.current = e.key;
       if (item) {
         before.current = '';
@@ -69,5 +69,5 @@ export function useKeys(help: () => void, search: () => void): void {
     };
     addEventListener('keydown', on);
     return () => removeEventListener('keydown', on);
-  }, [can, help, search, keys, navigate]);
+  }, [can, me, help, search, keys, navigate]);
 }

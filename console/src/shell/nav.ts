@@ -5,6 +5,12 @@ export interface Item {
   key: string;
   perm?: string;
   letter?: string;
+  /** Of the platform's own people only: a role of the same name in a tenant does not reach it. */
+  platform?: boolean;
+}
+export interface Who {
+  can: (permission: string) => boolean;
+  me: { tenant_id: string | null };
 }
 export interface Group {
   key: string;
@@ -27,7 +33,7 @@ export const NAV: Group[] = [
     key: 'nav.platform',
     items: [
       { to: '/workers', key: 'nav.workers', perm: 'node:read', letter: 'w' },
-      { to: '/tenants', key: 'nav.tenants', perm: 'tenant:suspend', letter: 'n' },
+      { to: '/tenants', key: 'nav.tenants', perm: 'tenant:read', letter: 'n', platform: true },
       { to: '/zones', key: 'nav.zones', perm: 'zone:read', letter: 'z' },
       { to: '/residency', key: 'nav.residency', perm: 'zone:read', letter: 'y' },
       { to: '/prices', key: 'nav.prices', perm: 'price:set', letter: 'b' },
@@ -56,15 +62,14 @@ export const NAV: Group[] = [
   },
 ];
 /** Who runs machines works for the platform: what is the platform's comes first. A tenant's keys are not theirs. */
-export function groupsFor(can: (p: string) => boolean): Group[] {
+export function groupsFor({ can, me }: Who): Group[] {
   const staff = can('node:manage');
-  const own = NAV.map((g) => ({
-    ...g,
-    items: g.items.filter((i) => (i.perm === undefined || can(i.perm)) && !(staff && i.to === '/keys')),
-  })).filter((g) => g.items.length > 0);
+  const isFor = (i: Item): boolean =>
+    (i.perm === undefined || can(i.perm)) && !(i.platform && me.tenant_id) && !(staff && i.to === '/keys');
+  const own = NAV.map((g) => ({ ...g, items: g.items.filter(isFor) })).filter((g) => g.items.length > 0);
   return staff ? [...own].sort((a, b) => Number(b.key === 'nav.platform') - Number(a.key === 'nav.platform')) : own;
 }
-export const itemsFor = (can: (p: string) => boolean): Item[] => groupsFor(can).flatMap((g) => g.items);
+export const itemsFor = (who: Who): Item[] => groupsFor(who).flatMap((g) => g.items);
 
 /** What can be made, and where: `new` in the address opens the form of that name. */
 export interface Create {

@@ -48,7 +48,7 @@ function Ask() {
           await change('POST', '/v1/audit/erasures', { user_id: id });
           toast(t('erasures.done'));
           setId('');
-          await forget('/v1/audit');
+          await Promise.all([forget('/v1/audit'), forget('/v1/users')]);
         }}
       />
     </div>

@@ -79,6 +79,7 @@ export interface Known {
   names: Map<string, string>;
   people: { id: string; name: string }[];
   things: { id: string; name: string }[];
+  erased: Set<string>;
 }
 /** Names of people and data sets, where this person may see them: the log itself holds none. */
 export function useKnown(): Known {
@@ -86,11 +87,11 @@ export function useKnown(): Known {
   const users = useGet<ListOf<Schemas['app_user']>>('/v1/users', { page_size: 200 }, { enabled: can('user:read') });
   const sets = useGet<ListOf<Schemas['dataset']>>('/v1/datasets', { page_size: 200 }, { enabled: can('dataset:read') });
   return useMemo(() => {
-    const people = (users.data?.data ?? [])
-      .map((u) => ({ id: u.user_id!, name: u.name ?? '' }))
-      .filter((u) => !ERASED.test(u.name));
+    const all = (users.data?.data ?? []).map((u) => ({ id: u.user_id!, name: u.name ?? '' }));
+    const people = all.filter((u) => !ERASED.test(u.name));
+    const erased = new Set(all.filter((u) => ERASED.test(u.name)).map((u) => u.id));
     const things = (sets.data?.data ?? []).map((d) => ({ id: d.dataset_id!, name: d.name ?? '' }));
-    return { people, things, names: new Map([...people, ...things].map((x) => [x.id, x.name])) };
+    return { people, things, erased, names: new Map([...people, ...things].map((x) => [x.id, x.name])) };
   }, [users.data, sets.data]);
 }
 
@@ -99,10 +100,11 @@ const apart = (s: string): string => `\u2068${s}\u2069`;
 
 export function useSentence(): (f: Facts, known: Known) => string {
   const { t, i18n } = useTranslation();
-  return (f, { names }) => {
+  return (f, { names, erased }) => {
     if (f.isDropped && f.action === '') return t('audit.dropped');
     const name = f.actorName || names.get(f.actorId);
-    const named = name && ERASED.test(name) ? t('audit.erasedPerson') : name;
+    const isErased = erased.has(f.actorId) || (name !== undefined && ERASED.test(name));
+    const named = isErased ? t('audit.erasedPerson') : name;
     const kindOfActor = i18n.exists(`audit.by_${f.actorKind}`) ? t(`audit.by_${f.actorKind}`) : f.actorKind;
     const who = named
       ? apart(named)

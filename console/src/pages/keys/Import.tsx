@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
+import { useSession } from '../../shell/session.tsx';
 import { ApiForm, type Field } from '../../ui/form.tsx';
 import { Answer } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
@@ -15,6 +16,7 @@ const SEALED = /^[A-Za-z0-9+/]{80}$/;
 
 export function ImportKey({ zone, path }: { zone: string; path: string }) {
   const { t } = useTranslation();
+  const { me } = useSession();
   const forget = useForget();
   const [open, setOpen] = useState(false);
   const point = useGet<Schemas['key_import_point']>(`${path}/import-key`, {}, { enabled: open });
@@ -42,7 +44,13 @@ export function ImportKey({ zone, path }: { zone: string; path: string }) {
                     {t('keyring.import2')}
                     <Line label={t('keyring.import2')}>{`falaj key import-key ${zone}`}</Line>
                   </li>
-                  <li>{t('keyring.import3')}</li>
+                  <li>
+                    {t('keyring.import3')}
+                    <div className="tenant-bytes">
+                      {t('keyring.importTenant')}
+                      <Line label={t('keyring.importTenant')}>{(me.tenant_id ?? '').replace(/^tnt_/, '')}</Line>
+                    </div>
+                  </li>
                   <li>
                     {t('keyring.import4')}
                     <Line label={t('keyring.import4')}>{`falaj key import ${zone} POINT SEALED`}</Line>

@@ -53,7 +53,7 @@ function Acts({ v, path }: { v: Version; path: string }) {
           {t('keyring.enable')}
         </Button>
       )}
-      {can('key:destroy') && ['DECRYPT_ONLY', 'DISABLED', 'PRIMARY'].includes(v.state ?? '') && (
+      {can('key:destroy') && (v.state === 'DECRYPT_ONLY' || v.state === 'DISABLED') && (
         <TypedConfirm
           variant="link"
           reason

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asked.tsx - exactly what a request asks for; beside what there is now, where it replaces something.
+import { ExpandableSection } from '@patternfly/react-core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Schemas } from '../../api/client.ts';
+import { useGet } from '../../api/hooks.ts';
+import { changes, PARTS, replacedBy } from '../../lib/asked.ts';
+import { Json } from '../../ui/bits.tsx';
+import { DiffTable } from '../../ui/diff.tsx';
+import { Answer } from '../../ui/states.tsx';
+
+type Approval = Schemas['approval'];
+
+function Changes({ kind, path, asked }: { kind: string; path: string; asked: Record<string, unknown> }) {
+  const { t } = useTranslation();
+  const now = useGet<object>(path);
+  return (
+    <Answer of={now}>
+      {(state) => (
+        <DiffTable
+          label={t('approvals.changes')}
+          rows={changes(state, asked, PARTS[kind] ?? [])}
+          heads={[t('approvals.now'), t('approvals.asked')]}
+          keys={['now', 'asked']}
+        />
+      )}
+    </Answer>
+  );
+}
+
+/** Once it is carried out or refused there is no "now" to compare with. */
+export function Asked({ of: a }: { of: Approval }) {
+  const { t } = useTranslation();
+  const [open, setOpen] = useState(false);
+  const replaced = a.state === 'PENDING' ? replacedBy(a.kind, a.payload, a.subject_id) : null;
+  return (
+    <ExpandableSection toggleText={t('approvals.exact')} isExpanded={open} onToggle={(_e, is) => setOpen(is)}>
+      {open && replaced && <Changes kind={a.kind!} path={replaced.path} asked={replaced.asked} />}
+      <Json value={a.payload} label={t('approvals.exact')} />
+    </ExpandableSection>
+  );
+}

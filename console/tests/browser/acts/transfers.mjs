@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// transfers.mjs - a transfer policy is proposed by one person, approved by another who sees exactly what it asks, and revoked.
+import { acts } from '../hand.mjs';
+
+export async function transfers(t, admin, officer) {
+  const abroad = 'ae-adgm-1';
+  const law = { legal_regimes: ['adgm-dpr'], data_classes: ['public', 'internal', 'personal'], rules: [], clocks: [] };
+  await t.platform('POST', '/v1/zones', { code: abroad, name: 'Global Market', country: 'AE', law });
+  const policy = async () =>
+    (await t.tenant('GET', '/v1/transfer-policies')).data.find((p) => p.assessment_ref === 'TRA-2026-9');
+  const must = async (state) => {
+    const p = await policy();
+    if (p?.state !== state) throw new Error(`the policy is ${JSON.stringify(p)}, not ${state}`);
+  };
+  const asked = {
+    from_zone: t.ids.zone,
+    to_zone: abroad,
+    data_class: 'personal',
+    purpose: 'training',
+    legal_basis: 'contract',
+    document_sha256: 'ab'.repeat(32),
+    assessment_ref: 'TRA-2026-9',
+    recipients: 'Falaj Training, Falaj Serving',
+    days: '30',
+  };
+  await acts(t, admin, [
+    [
+      'propose a transfer policy',
+      async (h) => {
+        await h.go('/residency?tab=policies');
+        await h.press('residency.propose');
+        await h.send(asked);
+        await must('PROPOSED');
+        await h.row(abroad).getByText(h.word('value.PROPOSED')).waitFor();
+      },
+    ],
+  ]);
+  await acts(t, officer, [
+    [
+      'approve the policy',
+      async (h) => {
+        const { payload } = await h.approve(t.tenant, 'transfer.policy');
+        const { recipients, ...same } = asked;
+        for (const [k, v] of Object.entries(same))
+          if (k !== 'days' && payload[k] !== v) throw new Error(`${k} is asked as ${payload[k]}, was proposed as ${v}`);
+        if (payload.recipients.join(', ') !== recipients) throw new Error(`recipients: ${payload.recipients}`);
+        await must('ACTIVE');
+      },
+    ],
+  ]);
+  await acts(t, admin, [
+    [
+      'revoke the policy',
+      async (h) => {
+        await h.go('/residency?tab=policies');
+        await h.confirm('residency.revoke', `${t.ids.zone} ${abroad}`, undefined, h.row(abroad));
+        await must('REVOKED');
+        await h.row(abroad).getByText(h.word('value.REVOKED')).waitFor();
+      },
+    ],
+  ]);
+}
