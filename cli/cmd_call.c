@@ -35,6 +35,31 @@ int cmd_api(struct cli *c)
     return rc;
 }
 
+/* An object as JSON, or one list of it in every other form. */
+static void print_list_of(struct cli *c, const struct api_reply *r, const struct jval *items)
+{
+    if (c->format == OUT_JSON) {
+        output_object(c, r->json, r->body, c->cmd->columns);
+        return;
+    }
+    struct output o;
+    output_begin(&o, c, c->cmd->columns);
+    output_page(&o, items);
+    output_end(&o);
+}
+
+int cmd_job_counts(struct cli *c)
+{
+    struct api_reply r;
+    const char *path;
+    int rc = rest_path(c, &path);
+    if (rc == CLI_OK)
+        rc = api_get(c, path, &r);
+    if (rc == CLI_OK)
+        print_list_of(c, &r, jval_get(r.json, "states"));
+    return rc;
+}
+
 int cmd_system_health(struct cli *c)
 {
     struct api_reply r;
@@ -42,14 +67,7 @@ int cmd_system_health(struct cli *c)
     if (rc != CLI_OK)
         return rc;
     const struct jval *parts = jval_get(r.json, "components");
-    if (c->format == OUT_JSON) {
-        output_object(c, r.json, r.body, c->cmd->columns);
-    } else {
-        struct output o;
-        output_begin(&o, c, c->cmd->columns);
-        output_page(&o, parts);
-        output_end(&o);
-    }
+    print_list_of(c, &r, parts);
     for (size_t i = 0; i < jval_len(parts); i++)
         if (str_eq_c(jval_str(jval_get(jval_at(parts, i), "state")), "down"))
             rc = CLI_FAILED;

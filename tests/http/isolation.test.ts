@@ -285,6 +285,7 @@ function put(body: any, path: string[], value: string): any {
 
 /** What keeps the id it is given as a word, without asking whose it is: nothing is learned by that, and nothing is done. */
 const FREE: Record<string, string> = {
+  '/v1/jobs:check': 'a refusal is an answer there: see the test of a check below',
   '/v1/audit/hmac-test': 'answers how an id would be sealed in the own log', '/v1/audit/holds': 'a hold names whom it is about, who may be gone',
 };
 
@@ -307,6 +308,16 @@ describe('foreign keys in bodies', () => {
           expect(theirs.status, `${what}: ${theirs.text.slice(0, 200)}`).toBeGreaterThanOrEqual(400);
         });
       }
+  });
+  test("a check of a job in another tenant's project, or over its data", async () => {
+    const ask = (over: object) => two.api.post('/v1/jobs:check', { name: 'x', kind: 'noop', ...over });
+    for (const [id, body] of [[one.ids['project_id']!, (v: string) => ({ project_id: v })],
+      [one.ids['dataset_id']!, (v: string) => ({ kind: 'train', spec: { dataset_id: v } })]] as const) {
+      const theirs = await ask(body(id));
+      expect(must(theirs, 200).verdict, theirs.text).toBe('not_found');
+      expect(comparable(theirs)).toBe(comparable(await ask(body(absentOf('', id)))));
+      clean(theirs, one.canary, id);
+    }
   });
   test("a job and a batch over another tenant's data set", async () => {
     const job = { name: 'x', kind: 'train', spec: { dataset_id: one.ids['dataset_id'] } };

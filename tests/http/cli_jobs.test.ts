@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli_jobs.test.ts - the commands of jobs as they are typed: what they ask for, what they print, and how they end.
+import { execFile } from 'node:child_process';
+import { beforeAll, expect, inject, test } from 'vitest';
+import { digitsCsv, psql, train, upload } from './client.ts';
+import { binary, makeTenant, must, waitJob, type Api, type Ready } from './harness.ts';
+
+const ready: Ready = inject('falaj');
+let tenant: Api;
+let token: string;
+let trained: string, failed: string, waiting: string;
+
+function falaj(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const env = { ...process.env, FALAJ_URL: ready.api_url, FALAJ_TOKEN: token };
+  return new Promise((done) => execFile(binary('falaj'), args, { env }, (e, out, err) => done({ code: e ? Number(e.code) : 0, out, err })));
+}
+/** The names (ids) that a list shows. */
+async function ids(...args: string[]): Promise<string[]> {
+  const said = await falaj('job', 'list', '-o', 'name', ...args);
+  expect(said.code, said.err).toBe(0);
+  return said.out.split('\n').filter(Boolean).map((line) => line.replace(/^job\//, '')).sort();
+}
+
+beforeAll(async () => {
+  ({ api: tenant, token } = await makeTenant(ready));
+  trained = (await train(tenant, (await upload(tenant, digitsCsv, 'digits')).dataset_id)).job_id;
+  failed = must(await tenant.post('/v1/jobs', { name: 'gulf-fails', kind: 'noop', spec: { fail: 'fatal: no such column' } }), 201).job_id;
+  waiting = must(await tenant.post('/v1/jobs', { name: 'gulf-waits', kind: 'noop', pool: 'no-machines' }), 201).job_id;
+  await waitJob(tenant, failed);
+  psql(ready, `INSERT INTO job_log (tenant_id, job_id, fence, stream, text) SELECT tenant_id, job_id, 1, s.stream, s.text FROM job,
+    (VALUES ('stdout', 'reading'), ('stderr', 'KeyError: no such column')) s (stream, text) WHERE name = 'gulf-fails' AND job_id = '${failed.slice(4)}'`);
+}, 90_000);
+
+test('job list, by every filter', async () => {
+  const all = [trained, failed, waiting].sort(), me = must(await tenant.get('/v1/me'), 200).user_id;
+  expect(await ids()).toEqual(all);
+  expect(await ids('--group', 'failed')).toEqual([failed]);
+  expect(await ids('--group', 'waiting')).toEqual([waiting]);
+  expect(await ids('--state', 'COMPLETED')).toEqual([trained]);
+  expect(await ids('--kind', 'noop')).toEqual([failed, waiting].sort());
+  expect(await ids('--name', 'GULF')).toEqual([failed, waiting].sort());
+  expect(await ids('--pool', 'no-machines')).toEqual([waiting]);
+  expect(await ids('--created-by', me)).toEqual(all);
+  expect(await ids('--zone', 'ae-xyz-1')).toEqual([]);
+  const { submitted_at } = must(await tenant.get(`/v1/jobs/${failed}`), 200);
+  expect(await ids('--since', submitted_at)).toEqual([failed, waiting].sort());
+  expect(await ids('--until', submitted_at)).toEqual([trained]);
+  expect((await ids('--limit', '1')).length).toBe(1);
+  expect((await falaj('job', 'list', '--group', 'lost')).code).toBe(2);
+  expect((await falaj('job', 'list', '--name', 'gu')).code).toBe(2);
+});
+
+test('job counts', async () => {
+  const said = await falaj('job', 'counts', '--name', 'gulf', '-o', 'json');
+  expect(said.code, said.err).toBe(0);
+  const { states } = JSON.parse(said.out);
+  expect(states.filter((s: any) => s.jobs).map((s: any) => [s.state, s.jobs])).toEqual([['PENDING', 1], ['FAILED', 1]]);
+  const table = await falaj('job', 'counts');
+  expect(table.code, table.err).toBe(0);
+  expect(table.out).toMatch(/^COMPLETED +done +1 +(yes|true)$/m);
+});
+
+test('job submit --dry-run says what a submission would get, and stores nothing', async () => {
+  const good = await falaj('job', 'submit', 'asked', '--kind', 'noop', '--dry-run');
+  expect(good.code, good.err).toBe(0);
+  expect(good.out).toContain('ok');
+  const bad = await falaj('job', 'submit', 'asked', '--kind', 'noop', '--slots', '4096', '--dry-run');
+  expect(bad.code).toBe(11);
+  expect(bad.err).toContain('it would be refused');
+  expect(await ids('--name', 'asked')).toEqual([]);
+});
+
+test('job why', async () => {
+  const why = await falaj('job', 'why', waiting);
+  expect(why.code, why.err).toBe(0);
+  expect(why.out).toContain('no-machines');
+  expect((await falaj('job', 'why', `job_${'0'.repeat(32)}`)).code).toBe(5);
+});
+
+test('job logs from the end, of errors alone, and by a part', async () => {
+  const all = (await falaj('job', 'logs', trained)).out.split('\n').filter(Boolean);
+  expect(all.length).toBeGreaterThan(5);
+  expect((await falaj('job', 'logs', trained, '--tail', '3')).out.split('\n').filter(Boolean)).toEqual(all.slice(-3));
+  const part = all[3]!.slice(0, 8).toUpperCase();
+  expect((await falaj('job', 'logs', trained, '--grep', part)).out.split('\n').filter(Boolean)).toEqual(all.filter((l) => l.toUpperCase().includes(part)));
+  expect((await falaj('job', 'logs', trained, '--errors')).out).toBe('');
+  const errors = await falaj('job', 'logs', failed, '--errors');
+  expect(errors.code, errors.err).toBe(0);
+  expect(errors.out).toContain('KeyError: no such column');
+  expect(errors.out).not.toContain('reading');
+  expect((await falaj('job', 'logs', trained, '--tail', '1001')).code).toBe(2);
+});
