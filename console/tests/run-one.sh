@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run-one.sh CHECK - one check of the console, as CTest runs it: static, client, unit, budget, pages, flows, acts-govern, speed or task-PERSON. Skipped (77), with the reason, where its
+# run-one.sh CHECK - one check of the console, as CTest runs it: static, client, unit, budget, pages, flows, acts-govern, acts-people, speed or task-PERSON. Skipped (77), with the reason, where its
 # Node packages, its build or Chromium are not there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

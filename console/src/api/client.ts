@@ -21,6 +21,8 @@ let ask: Ask = () => Promise.resolve(false);
 let asking: Promise<boolean> | null = null;
 const watchers = new Set<(up: boolean) => void>();
 let up = true;
+/** Below /v1/auth a refusal speaks of what was typed, but for these: they are acts of who is signed in, and may want a fresh proof. */
+const ACTS = /^\/v1\/auth\/(mfa\/totp|break-glass(\/open)?)$/;
 
 export const setCsrf = (token: string): void => void (csrf = token);
 /** What a change carries that is not sent by this client. */
@@ -76,7 +78,7 @@ async function send(request: Request): Promise<Response> {
   }
   tell(true);
   const own = new URL(request.url).pathname;
-  if ((response.status === 401 || response.status === 403) && !own.startsWith('/v1/auth/')) {
+  if ((response.status === 401 || response.status === 403) && (!own.startsWith('/v1/auth/') || ACTS.test(own))) {
     const code = (
       (await response
         .clone()

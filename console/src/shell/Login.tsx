@@ -14,8 +14,13 @@ import { LanguageButton } from './Prefs.tsx';
 
 const Enrol = lazy(() => import('./login/Enrol.tsx').then((m) => ({ default: m.Enrol })));
 
+type Step = 'password' | 'code' | 'enrol';
+const stepOf = (s: Session): Step | null => (s.mfa_required ? 'code' : s.mfa_enrol_required ? 'enrol' : null);
+
 interface Props {
   onDone: (s: Session) => void;
+  /** A sign-in that waits for its code, or for a second factor to be set up: after a reload, or an accepted invitation. */
+  begun?: Session;
   within?: boolean;
   tenant?: string;
   name?: string;
@@ -52,17 +57,20 @@ function Refused() {
   );
 }
 
-export function Login({ onDone, within = false, tenant, name = '' }: Props) {
+export function Login({ onDone, begun, within = false, tenant, name = '' }: Props) {
   const { t } = useTranslation();
-  const [step, setStep] = useState<'password' | 'code' | 'enrol'>('password');
+  const [step, setStep] = useState<Step>((begun && stepOf(begun)) ?? 'password');
+  useEffect(() => {
+    if (begun) setCsrf(begun.csrf_token ?? '');
+  }, [begun]);
   const [until, setUntil] = useState(0);
   const over = useCallback(() => setUntil(0), []);
   const [found, setFound] = useState('');
   const org = tenant ?? new URLSearchParams(location.search).get('tenant') ?? '';
   const go = (s: Session): void => {
     setCsrf(s.csrf_token ?? '');
-    if (s.mfa_required) setStep('code');
-    else if (s.mfa_enrol_required) setStep('enrol');
+    const next = stepOf(s);
+    if (next) setStep(next);
     else onDone(s);
   };
   /** A refusal that names a time is shown as that time, not as a fault of what was typed. */

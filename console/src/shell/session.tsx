@@ -41,6 +41,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   const { t } = useTranslation();
   const client = useQueryClient();
   const [session, setSession] = useState<Session | null | undefined>(undefined);
+  const [begun, setBegun] = useState<Session | null>(null);
   const [me, setMe] = useState<Me | null>(null);
   const [question, setQuestion] = useState<'login' | 'proof' | null>(null);
   const answer = useRef<((ok: boolean) => void) | null>(null);
@@ -56,7 +57,11 @@ export function SessionGate({ children }: { children: ReactNode }) {
   useEffect(() => {
     if (invitation) return;
     getJson<Session>('/v1/auth/session')
-      .then((s) => (s.mfa_required || s.mfa_enrol_required ? setSession(null) : enter(s)))
+      .then((s) => {
+        if (!s.mfa_required && !s.mfa_enrol_required) return enter(s);
+        setBegun(s);
+        return setSession(null);
+      })
       .catch(() => setSession(null));
   }, [enter]);
   useEffect(() => {
@@ -77,6 +82,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   const leave = useCallback(async () => {
     await change('POST', '/v1/auth/logout').catch(() => undefined);
     setCsrf('');
+    setBegun(null);
     client.clear();
     setSession(null);
   }, [client]);
@@ -108,7 +114,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
       </Suspense>
     );
   if (session === undefined) return wait;
-  if (!value) return <Login onDone={(s) => void enter(s)} />;
+  if (!value) return <Login {...(begun ? { begun } : {})} onDone={(s) => void enter(s)} />;
   const proof: Field[] = [
     { name: 'code', label: t('login.code'), kind: 'code', help: t('login.codeOr'), autoComplete: 'one-time-code' },
     { name: 'password', label: t('login.password'), kind: 'password', autoComplete: 'current-password' },

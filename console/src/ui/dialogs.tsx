@@ -23,6 +23,7 @@ interface FormDialog {
   lock?: Lock;
   /** What no field of a list can be, below the fields. */
   extra?: (form: UseFormReturn<Values>) => ReactNode;
+  extraNames?: readonly string[];
   size?: 'small' | 'medium' | 'large';
   onOpen?: () => void;
   /** `new=…` in the address opens it: so menus and links lead to it. */
@@ -31,7 +32,7 @@ interface FormDialog {
 
 export function FormButton(props: FormDialog) {
   const { label, title, fields, initial, submit, onSubmit, variant = 'primary', lead, lock, opens } = props;
-  const { extra, size = 'small', onOpen } = props;
+  const { extra, extraNames, size = 'small', onOpen } = props;
   const dirty = useRef(false);
   const navigate = useNavigate();
   const search: Search = useSearch({ strict: false });
@@ -80,6 +81,7 @@ export function FormButton(props: FormDialog) {
               fields={fields}
               {...(initial ? { initial } : {})}
               {...(extra ? { extra } : {})}
+              {...(extraNames ? { extraNames } : {})}
               submit={submit ?? label}
               {...(lock ? { lock } : {})}
               onDirty={(is) => void (dirty.current = is)}

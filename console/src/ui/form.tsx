@@ -18,7 +18,7 @@ import {
 } from '@patternfly/react-core';
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
-import { Controller, useForm, type FieldErrors, type UseFormReturn } from 'react-hook-form';
+import { Controller, useForm, type FieldError, type FieldErrors, type UseFormReturn } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
 import { Alert } from './alert.tsx';
 import { z } from 'zod/mini';
@@ -80,6 +80,20 @@ export function bodyOf(fields: readonly Field[], values: Values): Record<string,
   return body;
 }
 
+/** What the API said of one member, at its field. */
+export function Refusal({ of: e }: { of: FieldError | undefined }) {
+  const { t, i18n } = useTranslation();
+  if (!e) return null;
+  return (
+    <>
+      {i18n.exists(`problem.${String(e.type)}`) ? t(`problem.${String(e.type)}`) : t('problem.invalid_argument')}{' '}
+      <bdi lang="en" dir="ltr">
+        {String(e.message)}
+      </bdi>
+    </>
+  );
+}
+
 interface Props {
   fields: readonly Field[];
   initial?: Values;
@@ -89,6 +103,8 @@ interface Props {
   onSubmit: (values: Values, tag: string) => Promise<void>;
   onCancel?: () => void;
   extra?: (form: UseFormReturn<Values>) => ReactNode;
+  /** Members of the body that `extra` draws: what the API says of them stands in the form's errors. */
+  extraNames?: readonly string[];
   /** The object that is changed: who changed it meanwhile is not overwritten unseen. */
   lock?: Lock;
   /** A question, not a change: it may be left half filled. */
@@ -108,7 +124,8 @@ export const valuesOf = (fields: readonly Field[], from: Record<string, unknown>
 
 export function ApiForm(props: Props) {
   const { fields, initial, submit, danger, onSubmit, onCancel, extra, lock, casual = false, onDirty } = props;
-  const { t, i18n } = useTranslation();
+  const { extraNames = [] } = props;
+  const { t } = useTranslation();
   const text = useProblemText();
   const [problem, setProblem] = useState<unknown>(null);
   const [loose, setLoose] = useState<FieldFault[]>([]);
@@ -159,10 +176,8 @@ export function ApiForm(props: Props) {
         if (theirs) return setConflict({ theirs, values });
       }
       setLoose(
-        placeFaults(
-          p,
-          fields.map((f) => f.name),
-          (name, fault) => form.setError(name, { type: fault.code, message: fault.detail }),
+        placeFaults(p, [...fields.map((f) => f.name), ...extraNames], (name, fault) =>
+          form.setError(name, { type: fault.code, message: fault.detail }),
         ),
       );
       setProblem(p);
@@ -173,14 +188,7 @@ export function ApiForm(props: Props) {
     const e = errors[f.name];
     if (!e) return null;
     if (e.type === 'check') return t(String(e.message), { min: f.min, max: f.max });
-    return (
-      <>
-        {i18n.exists(`problem.${String(e.type)}`) ? t(`problem.${String(e.type)}`) : t('problem.invalid_argument')}{' '}
-        <bdi lang="en" dir="ltr">
-          {String(e.message)}
-        </bdi>
-      </>
-    );
+    return <Refusal of={e} />;
   };
   return (
     <Form noValidate onSubmit={(e) => void go(e)} isWidthLimited>

@@ -48,9 +48,9 @@ async function call(base, token, method, path, body, type = 'application/json') 
   return json;
 }
 
-async function startPlatform() {
+async function startPlatform(more) {
   const off = ['TENANT_PER_MINUTE', 'PRINCIPAL_PER_MINUTE', 'ADDRESS_PER_MINUTE', 'ENROL_PER_MINUTE'];
-  const env = { ...process.env, FALAJ_BIN: bin, FALAJ_AUTH_ATTEMPTS_PER_MINUTE: '0' };
+  const env = { ...process.env, FALAJ_BIN: bin, FALAJ_AUTH_ATTEMPTS_PER_MINUTE: '0', ...more };
   for (const name of off) env[`FALAJ_RATE_${name}`] = '0';
   const args = ['dev', '--ephemeral', '--port', '0', '--json-ready', '--console', dist];
   const dev = spawn(join(bin, 'falaj'), args, { stdio: ['ignore', 'pipe', 'ignore'], env });
@@ -117,8 +117,8 @@ function watch(t, page) {
 export const setPrefs = (page, prefs) =>
   page.evaluate((p) => localStorage.setItem('falaj.prefs', JSON.stringify(p)), prefs);
 
-/** furnished: with the tenant, its people, data, jobs and models of seed.mjs. */
-export async function run(name, main, { furnished = true } = {}) {
+/** furnished: with the tenant, its people, data, jobs and models of seed.mjs. env: settings of the platform, FALAJ_*. */
+export async function run(name, main, { furnished = true, env = {} } = {}) {
   for (const b of ['falaj', 'falaj-api', 'falaj-worker'])
     if (!existsSync(join(bin, b))) skip(`${bin}/${b} is not built`);
   if (!existsSync(browserPath)) skip(`${browserPath} is not installed`);
@@ -133,7 +133,7 @@ export async function run(name, main, { furnished = true } = {}) {
   };
   let platform;
   try {
-    platform = await startPlatform();
+    platform = await startPlatform(env);
     t.ready = platform.ready;
     t.base = platform.ready.api_url;
     t.call = (token, ...rest) => call(t.base, token, ...rest);

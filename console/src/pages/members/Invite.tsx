@@ -111,7 +111,15 @@ export function GrantButton({ user, variant = 'link' }: { user: User; variant?: 
         setOpen(true);
         setConditions(NONE);
       }}
-      extra={() => <ConditionFields value={conditions} zones={me.allowed_zones} onChange={setConditions} />}
+      extraNames={['cidrs']}
+      extra={(form) => (
+        <ConditionFields
+          value={conditions}
+          zones={me.allowed_zones}
+          fault={form.formState.errors['cidrs']}
+          onChange={setConditions}
+        />
+      )}
       onSubmit={async (v) => {
         const [place, id] = String(v['place']).split(' ');
         await change('POST', '/v1/role-bindings', {

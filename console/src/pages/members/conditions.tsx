@@ -11,10 +11,12 @@ import {
   HelperTextItem,
   TextInput,
 } from '@patternfly/react-core';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
+import type { FieldError } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
 import { timeZone, zoneLabel } from '../../lib/format.ts';
 import { Code, Time } from '../../ui/bits.tsx';
+import { Refusal } from '../../ui/form.tsx';
 import { listOf, words, type Binding } from './parts.tsx';
 
 export interface Conditions {
@@ -38,14 +40,47 @@ export function bodyOfConditions(c: Conditions): Record<string, unknown> {
   };
 }
 
+interface Nets {
+  id: string;
+  value: string;
+  fault: FieldError | undefined;
+  onChange: (text: string) => void;
+}
+export function NetsField({ id, value, fault, onChange }: Nets) {
+  const { t } = useTranslation();
+  return (
+    <FormGroup label={t('tokens.cidrs')} fieldId={id}>
+      <TextInput
+        id={id}
+        dir="ltr"
+        value={value}
+        validated={fault ? 'error' : 'default'}
+        aria-invalid={fault !== undefined}
+        aria-describedby={`${id}-help`}
+        onChange={(_e, v) => onChange(v)}
+      />
+      <FormHelperText>
+        <HelperText id={`${id}-help`}>
+          <HelperTextItem variant={fault ? 'error' : 'default'}>
+            {fault ? <Refusal of={fault} /> : t('tokens.cidrsHelp')}
+          </HelperTextItem>
+        </HelperText>
+      </FormHelperText>
+    </FormGroup>
+  );
+}
+
 const AGES = ['600', '3600', '28800'];
 interface Props {
   value: Conditions;
   zones: readonly string[];
+  /** What the API said of the networks. */
+  fault: FieldError | undefined;
   onChange: (c: Conditions) => void;
 }
-export function ConditionFields({ value, zones, onChange }: Props) {
+export function ConditionFields({ value, zones, fault, onChange }: Props) {
   const { t } = useTranslation();
+  const [open, setOpen] = useState(false);
   const put = (change: Partial<Conditions>): void => onChange({ ...value, ...change });
   const clock = (name: 'from' | 'until'): ReactNode => (
     <FormGroup label={t(`members.${name}`)} fieldId={`c-${name}`}>
@@ -59,7 +94,12 @@ export function ConditionFields({ value, zones, onChange }: Props) {
     </FormGroup>
   );
   return (
-    <ExpandableSection toggleText={t('members.conditions')} isIndented>
+    <ExpandableSection
+      toggleText={t('members.conditions')}
+      isIndented
+      isExpanded={open || fault !== undefined}
+      onToggle={(_e, on) => setOpen(on)}
+    >
       <div className="fields">
         {clock('from')}
         {clock('until')}
@@ -74,14 +114,7 @@ export function ConditionFields({ value, zones, onChange }: Props) {
             ))}
           </FormSelect>
         </FormGroup>
-        <FormGroup label={t('tokens.cidrs')} fieldId="c-cidrs">
-          <TextInput id="c-cidrs" dir="ltr" value={value.cidrs} onChange={(_e, v) => put({ cidrs: v })} />
-          <FormHelperText>
-            <HelperText>
-              <HelperTextItem>{t('tokens.cidrsHelp')}</HelperTextItem>
-            </HelperText>
-          </FormHelperText>
-        </FormGroup>
+        <NetsField id="c-cidrs" value={value.cidrs} fault={fault} onChange={(v) => put({ cidrs: v })} />
         {zones.length > 0 && (
           <FormGroup role="group" label={t('members.inZones')} fieldId="c-zones">
             {zones.map((z) => (

@@ -66,6 +66,14 @@ function useFields(known?: Provider): Field[] {
     { name: 'create_users', label: t('settings.idpCreate'), kind: 'check' },
   ];
 }
+const formOf = (p: Provider): Values => ({
+  client_id: p.client_id ?? '',
+  client_secret: '',
+  group_roles: rolesOf(p)
+    .map((g) => `${g.group} = ${g.role}`)
+    .join('\n'),
+  create_users: p.create_users,
+});
 const bodyOf = (v: Values): Record<string, unknown> => ({
   ...(v['name'] ? { name: v['name'], issuer: v['issuer'] } : {}),
   client_id: v['client_id'],
@@ -145,9 +153,6 @@ function RowActs({ provider: p }: { provider: Provider }) {
   const fields = useFields(p);
   const path = `/v1/identity-providers/${p.provider_id!}`;
   const done = (): Promise<void> => forget('/v1/identity-providers');
-  const lines = rolesOf(p)
-    .map((g) => `${g.group} = ${g.role}`)
-    .join('\n');
   const put = async (state: string): Promise<void> => {
     await change('PATCH', path, { state }, { 'if-match': `"v${p.version}"` });
     await done();
@@ -161,8 +166,8 @@ function RowActs({ provider: p }: { provider: Provider }) {
         title={p.name ?? ''}
         size="medium"
         fields={fields}
-        initial={{ client_id: p.client_id ?? '', group_roles: lines, create_users: p.create_users }}
-        lock={{ path, was: { ...p } }}
+        initial={formOf(p)}
+        lock={{ path, was: { ...p }, view: (o) => formOf(o as unknown as Provider) }}
         onSubmit={async (v, tag) => {
           await change('PATCH', path, { ...bodyOf(v), keep_group_roles: false }, { 'if-match': tag });
           await done();

@@ -9,9 +9,9 @@ import {
   FormSelectOption,
   HelperText,
   HelperTextItem,
-  TextInput,
 } from '@patternfly/react-core';
 import { useState } from 'react';
+import type { FieldError } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
 import { change, type Schemas } from '../../api/client.ts';
 import { useForget } from '../../api/hooks.ts';
@@ -19,6 +19,7 @@ import { permissionKey } from '../../lib/roles.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code } from '../../ui/bits.tsx';
 import { FormButton, OnceSecret } from '../../ui/dialogs.tsx';
+import { NetsField } from '../members/conditions.tsx';
 import type { Field } from '../../ui/form.tsx';
 import '../members/members.css';
 import { words } from '../members/parts.tsx';
@@ -42,10 +43,12 @@ const NO_LIMITS: Limits = { scopes: [], preset: 'all', cidrs: '', zones: [] };
 function LimitFields({
   value,
   permissions,
+  fault,
   onChange,
 }: {
   value: Limits;
   permissions: readonly string[];
+  fault: FieldError | undefined;
   onChange: (l: Limits) => void;
 }) {
   const { t, i18n } = useTranslation();
@@ -99,14 +102,7 @@ function LimitFields({
           </div>
         </ExpandableSection>
       )}
-      <FormGroup label={t('tokens.cidrs')} fieldId="t-cidrs">
-        <TextInput id="t-cidrs" dir="ltr" value={value.cidrs} onChange={(_e, v) => onChange({ ...value, cidrs: v })} />
-        <FormHelperText>
-          <HelperText>
-            <HelperTextItem>{t('tokens.cidrsHelp')}</HelperTextItem>
-          </HelperText>
-        </FormHelperText>
-      </FormGroup>
+      <NetsField id="t-cidrs" value={value.cidrs} fault={fault} onChange={(v) => onChange({ ...value, cidrs: v })} />
       {me.allowed_zones.length > 1 && (
         <FormGroup role="group" label={t('tokens.zones')} fieldId="t-zones">
           {me.allowed_zones.map((z) => (
@@ -165,7 +161,15 @@ export function CreateToken({ userId, owner, service = false, permissions, varia
         fields={fields}
         initial={{ expires_in_days: '30' }}
         onOpen={() => setLimits(NO_LIMITS)}
-        extra={() => <LimitFields value={limits} permissions={permissions ?? me.permissions} onChange={setLimits} />}
+        extraNames={['cidrs']}
+        extra={(form) => (
+          <LimitFields
+            value={limits}
+            permissions={permissions ?? me.permissions}
+            fault={form.formState.errors['cidrs']}
+            onChange={setLimits}
+          />
+        )}
         onSubmit={async (v) => {
           const path = service ? `/v1/service-accounts/${userId!}/tokens` : '/v1/api-tokens';
           const made = await change<Schemas['token_create_out']>('POST', path, {

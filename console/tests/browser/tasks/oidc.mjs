@@ -3,7 +3,6 @@
 // stays nowhere, with an authenticator set up from what the picture holds, and a program let in by its code.
 //
 // The provider is the one of tests/http, on loopback in this process; without its Node packages the test is skipped.
-import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -11,6 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { settled } from '../checks.mjs';
 import { PASSWORD, root, run, setPrefs } from '../platform.mjs';
 import { word } from '../steps.mjs';
+import { totp } from '../totp.mjs';
 
 let Provider;
 try {
@@ -68,19 +68,6 @@ async function startProvider(t) {
     server.close();
   };
   return { url, stop, refuse: () => (isOpen = false) };
-}
-
-/** The code that an authenticator shows for this secret now, or `steps` half minutes later (RFC 6238). */
-function totp(secret, steps = 0) {
-  const bits = [...secret.replace(/=+$/, '')]
-    .map((c) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(c).toString(2).padStart(5, '0'))
-    .join('');
-  const key = Buffer.from(bits.match(/.{8}/g).map((b) => parseInt(b, 2)));
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + steps));
-  const mac = createHmac('sha1', key).update(counter).digest();
-  const at = mac[19] & 15;
-  return String((mac.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, '0');
 }
 
 /** Signed out at a deep link, through the button, and back at that link as the person the provider named. */
