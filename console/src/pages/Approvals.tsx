@@ -11,7 +11,7 @@ import { FormButton, TypedConfirm } from '../ui/dialogs.tsx';
 import { Page } from '../ui/page.tsx';
 import { Empty } from '../ui/states.tsx';
 import { ServerTable, useListSearch, type Filter } from '../ui/table.tsx';
-import { Asked } from './approvals/Asked.tsx';
+import { Asked, Exactly } from './approvals/Asked.tsx';
 import { Person } from './audit/Person.tsx';
 import { useKnown } from './audit/words.ts';
 
@@ -54,7 +54,8 @@ export function Approvals() {
             cell: (a) => (
               <>
                 {i18n.exists(words(a)) ? t(words(a)) : <Code>{a.kind}</Code>} <Name>{a.subject}</Name>
-                <Asked of={a} />
+                <br />
+                <Asked of={a} title={i18n.exists(words(a)) ? t(words(a)) : (a.kind ?? '')} />
               </>
             ),
           },
@@ -91,7 +92,12 @@ export function Approvals() {
                   label={t('approvals.approve')}
                   title={t('approvals.approve')}
                   name={a.subject ?? a.kind ?? ''}
-                  effect={t('approvals.effect')}
+                  effect={
+                    <>
+                      <p>{t('approvals.effect')}</p>
+                      <Exactly of={a} />
+                    </>
+                  }
                   {...(a.requested_by === me.user_id ? { why: t('approvals.own') } : {})}
                   onConfirm={(note) => decide(a, 'approve', note)}
                 />

@@ -188,6 +188,9 @@ export function Masthead({ side, setSide, drawer, setDrawer, news, search, keys 
   const { t } = useTranslation();
   const { me } = useSession();
   const prefs = usePrefs();
+  // Arabic says one and two without a digit; the name of the button holds what is seen on it all the same.
+  const said = t('notices.unread', { count: news });
+  const unread = said.includes(String(news)) ? said : `${said} (${news})`;
   return (
     <Head display={{ default: 'inline' }}>
       <MastheadMain>
@@ -242,7 +245,7 @@ export function Masthead({ side, setSide, drawer, setDrawer, news, search, keys 
           <NotificationBadge
             variant={news > 0 ? 'unread' : 'read'}
             count={news}
-            aria-label={news > 0 ? t('notices.unread', { count: news }) : t('notices.title')}
+            aria-label={news > 0 ? unread : t('notices.title')}
             isExpanded={drawer === 'notices'}
             onClick={() => setDrawer(drawer === 'notices' ? null : 'notices')}
             className="notices-button"

@@ -93,20 +93,26 @@ export class Hand {
     await this.send({ name, ...(reason ? { reason } : {}) });
   }
   /** Finds the one request that waits for this subject, compares what it shows with what the API will carry out, and approves it.
-   *  by: the name that must stand there as the requester's. changes: looks at the row before. */
+   *  by: the name that must stand there as the requester's. changes: looks at the dialog before. */
   async approve(call, kind, subject, { by, changes } = {}) {
     const waiting = (await call('GET', '/v1/approvals?state=PENDING&page_size=200')).data;
     const asked = waiting.find((a) => a.kind === kind && (subject === undefined || a.subject === subject));
     if (!asked) throw new Error(`no request ${kind} of ${subject} waits: ${JSON.stringify(waiting)}`);
     await this.go('/approvals?state=PENDING');
     const row = this.row(this.word(`approvals.kind_${kind.replaceAll('.', '_')}`), asked.subject);
-    await this.press('approvals.exact', row);
-    const shown = JSON.parse(await row.locator('pre.json').innerText());
-    if (JSON.stringify(shown) !== JSON.stringify(asked.payload))
-      throw new Error(`${kind} shows ${JSON.stringify(shown)} and asks ${JSON.stringify(asked.payload)}`);
     if (by) await row.getByText(by, { exact: true }).waitFor();
-    await changes?.(row);
-    await this.confirm('approvals.approve', asked.subject, 'seen and found right', row);
+    const same = async () => {
+      const shown = JSON.parse(await this.dialog.locator('pre.json').innerText());
+      if (JSON.stringify(shown) !== JSON.stringify(asked.payload))
+        throw new Error(`${kind} shows ${JSON.stringify(shown)} and asks ${JSON.stringify(asked.payload)}`);
+    };
+    await this.press('approvals.exact', row);
+    await same();
+    await changes?.(this.dialog);
+    await this.page.keyboard.press('Escape');
+    await this.press('approvals.approve', row);
+    await same();
+    await this.send({ name: asked.subject, reason: 'seen and found right' });
     return asked;
   }
 }

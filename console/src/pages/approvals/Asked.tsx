@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asked.tsx - exactly what a request asks for; beside what there is now, where it replaces something.
-import { ExpandableSection } from '@patternfly/react-core';
+import { Button, Modal, ModalBody, ModalHeader } from '@patternfly/react-core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { changes, PARTS, replacedBy } from '../../lib/asked.ts';
-import { Json } from '../../ui/bits.tsx';
+import { Json, Name } from '../../ui/bits.tsx';
 import { DiffTable } from '../../ui/diff.tsx';
 import { Answer } from '../../ui/states.tsx';
 
@@ -30,14 +30,33 @@ function Changes({ kind, path, asked }: { kind: string; path: string; asked: Rec
 }
 
 /** Once it is carried out or refused there is no "now" to compare with. */
-export function Asked({ of: a }: { of: Approval }) {
+export function Exactly({ of: a }: { of: Approval }) {
   const { t } = useTranslation();
-  const [open, setOpen] = useState(false);
   const replaced = a.state === 'PENDING' ? replacedBy(a.kind, a.payload, a.subject_id) : null;
   return (
-    <ExpandableSection toggleText={t('approvals.exact')} isExpanded={open} onToggle={(_e, is) => setOpen(is)}>
-      {open && replaced && <Changes kind={a.kind!} path={replaced.path} asked={replaced.asked} />}
+    <>
+      {replaced && <Changes kind={a.kind!} path={replaced.path} asked={replaced.asked} />}
       <Json value={a.payload} label={t('approvals.exact')} />
-    </ExpandableSection>
+    </>
+  );
+}
+
+export function Asked({ of: a, title }: { of: Approval; title: string }) {
+  const { t } = useTranslation();
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button variant="link" isInline onClick={() => setOpen(true)}>
+        {t('approvals.exact')}
+      </Button>
+      {open && (
+        <Modal isOpen variant="medium" onClose={() => setOpen(false)} aria-labelledby="asked-title">
+          <ModalHeader title={title} labelId="asked-title" description={<Name>{a.subject}</Name>} />
+          <ModalBody>
+            <Exactly of={a} />
+          </ModalBody>
+        </Modal>
+      )}
+    </>
   );
 }

@@ -69,8 +69,8 @@ export async function tenants(t, operator, officers) {
       'approve the allowed zones',
       async (h) => {
         await h.approve(own, 'tenant.zones', undefined, {
-          changes: async (row) => {
-            const table = row.getByRole('grid', { name: h.word('approvals.changes') });
+          changes: async (dialog) => {
+            const table = dialog.getByRole('grid', { name: h.word('approvals.changes') });
             await table.getByText('allowed_zones').waitFor();
             await table.getByText('classes.gov').waitFor();
           },

@@ -40,8 +40,8 @@ export async function zones(t, operator, watcher) {
       'approve the law',
       async (h) => {
         const asked = await h.approve(t.platform, 'zone.policy', `law of ${code}`, {
-          changes: async (row) => {
-            const table = row.getByRole('grid', { name: h.word('approvals.changes') });
+          changes: async (dialog) => {
+            const table = dialog.getByRole('grid', { name: h.word('approvals.changes') });
             await table.getByText('data_classes').waitFor();
             await table.getByText('rules.uae-pdpl personal.may_leave').waitFor();
             if ((await table.getByText('regulator').count()) > 0) throw new Error('what stays is shown as a change');

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tenants.mjs - tenants and the health of the platform, as its operator sees them.
+import { PASSWORD } from '../platform.mjs';
+
 export async function seed(t) {
   const reed = await t.platform('POST', '/v1/tenants', {
     name: 'reed',
@@ -13,6 +15,21 @@ export async function seed(t) {
     lending_limit: 2,
   });
   t.ids.reed = reed.tenant_id;
+  const law = await t.platform('GET', `/v1/zones/${t.ids.zone}/law`);
+  await t.platform('PUT', `/v1/zones/${t.ids.zone}/law`, {
+    law: {
+      legal_regimes: ['uae-pdpl'],
+      regulator: 'UAE Data Office',
+      data_classes: law.data_classes.filter((c) => c !== 'gov'),
+      rules: [],
+      clocks: [],
+      worker_cidrs: [],
+    },
+    reason: 'the decree names its regulator',
+  });
+  const invited = await t.platform('POST', '/v1/invitations', { name: 'Amal', roles: ['compliance-officer'] });
+  await t.call('', 'POST', '/v1/auth/invitations/accept', { token: invited.token, password: PASSWORD });
+  t.people.watcher = { tenant: t.people.operator.tenant, name: 'Amal', password: PASSWORD };
 }
 
 const button = (name) => async (page) => {
@@ -46,6 +63,21 @@ export default [
   tenant('tenant-rules', 'rules'),
   tenant('tenant-rule', 'rules', { act: button(/^(New rule|قاعدة جديدة)$/) }),
   { name: 'tenant-suspended', path: (ids) => `/tenants/${ids.reed}`, as: 'operator', wait: '.pairs' },
+  { name: 'tenants-watched', path: '/tenants', as: 'watcher', wait: 'tbody tr' },
+  tenant('tenant-watched', 'zones', { as: 'watcher' }),
+  {
+    name: 'approval-changes',
+    path: '/approvals',
+    as: 'watcher',
+    wait: 'tbody tr',
+    act: async (page) => {
+      await page
+        .getByRole('button', { name: /^(What exactly|التفاصيل الكاملة)$/ })
+        .first()
+        .click();
+      await page.waitForSelector('.diff-scroll');
+    },
+  },
   {
     name: 'health',
     path: '/health',
