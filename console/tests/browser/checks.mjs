@@ -17,13 +17,22 @@ export async function settled(page, wait = '#page-title') {
   await page.evaluate(() => document.fonts.ready);
 }
 
-/** Nothing is wider than the window; what scrolls inside a box of its own may be. */
+/** Nothing is wider than the window; what scrolls inside a box of its own may be. Names the innermost thing that sticks out. */
 export async function fits(t, page, where) {
-  const by = await page.evaluate(() => {
+  const found = await page.evaluate(() => {
     const over = (e) => (e ? e.scrollWidth - e.clientWidth : 0);
-    return Math.max(over(document.documentElement), over(document.querySelector('.pf-v6-c-page__main')));
+    const main = document.querySelector('.pf-v6-c-page__main');
+    const by = Math.max(over(document.documentElement), over(main));
+    if (by <= 0) return null;
+    const box = (main ?? document.documentElement).getBoundingClientRect();
+    const out = [...document.querySelectorAll('body *')].filter((e) => {
+      const r = e.getBoundingClientRect();
+      return r.width > 0 && (r.right > box.right + 0.5 || r.left < box.left - 0.5) && e.closest('.pf-v6-c-page__main');
+    });
+    const last = out.filter((e) => !out.some((o) => o !== e && e.contains(o)))[0];
+    return { by, what: last ? last.outerHTML.slice(0, 140) : '' };
   });
-  if (by > 0) t.fault(where, `${by} px wider than the window`);
+  if (found) t.fault(where, `${found.by} px wider than the window: ${found.what}`);
 }
 
 export async function accessible(t, page, where) {
