@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // acts-govern.mjs - what changes keys, holds, transfers, tenants, zones and machines is done in the browser by those who may, approved there
-// by others, and looked up in the API afterwards. ACTS=keys,audit runs only those.
+// by others, and looked up in the API afterwards. What a tenant's people do and what the platform's do goes on side by
+// side, the machines come last. ACTS=keys,audit runs only those.
 import { audit } from './acts/audit.mjs';
 import { keys } from './acts/keys.mjs';
 import { machines } from './acts/machines.mjs';
-import { tenants } from './acts/tenants.mjs';
-import { transfers } from './acts/transfers.mjs';
+import { SECOND, tenants } from './acts/tenants.mjs';
+import { ABROAD, transfers } from './acts/transfers.mjs';
 import { zones } from './acts/zones.mjs';
 import { acts, Hand, invite, walk } from './hand.mjs';
 import { run } from './platform.mjs';
@@ -29,15 +30,22 @@ await run('acts-govern', async (t) => {
     ['watcher2', t.platform, home, 'Badr', 'compliance-officer'],
   ];
   for (const [key, ...rest] of people) await invite(t, key, ...rest);
-  const hands = {};
-  for (const who of ['admin', 'compliance', 'second', 'third', 'operator', 'watcher', 'watcher2', 'keeper'])
-    hands[who] = await Hand.of(t, who);
+  await t.platform('POST', '/v1/zones', ABROAD);
+  await t.platform('POST', '/v1/zones', SECOND);
+  const all = ['admin', 'compliance', 'second', 'third', 'operator', 'watcher', 'watcher2', 'keeper'];
+  const hands = Object.fromEntries(await Promise.all(all.map(async (who) => [who, await Hand.of(t, who)])));
   const { admin, compliance, second, third, operator, watcher, watcher2, keeper } = hands;
-  if (wanted('keys')) await keys(t, admin, compliance);
-  if (wanted('transfers')) await transfers(t, admin, compliance);
-  if (wanted('audit')) await audit(t, compliance, [second, third]);
-  if (wanted('zones')) await zones(t, operator, watcher);
-  if (wanted('tenants')) await tenants(t, operator, [watcher, watcher2]);
-  if (wanted('menus')) for (const h of [keeper, watcher]) await acts(t, h, [['menu', () => walk(t, h, MENUS[h.who])]]);
+  const inTenant = async () => {
+    if (wanted('keys')) await keys(t, admin, compliance);
+    if (wanted('transfers')) await transfers(t, admin, compliance);
+    if (wanted('audit')) await audit(t, compliance, [second, third]);
+  };
+  const onPlatform = async () => {
+    if (wanted('zones')) await zones(t, operator, watcher);
+    if (wanted('tenants')) await tenants(t, operator, [watcher, watcher2]);
+    for (const h of wanted('menus') ? [keeper, watcher] : [])
+      await acts(t, h, [['menu', () => walk(t, h, MENUS[h.who])]]);
+  };
+  await Promise.all([inTenant(), onPlatform()]);
   if (wanted('machines')) await machines(t, operator);
 });

@@ -96,6 +96,8 @@ export async function keys(t, admin, officer) {
       async (h) => {
         await h.press('keyring.setMin');
         await h.send({ min_version: '2' });
+        const destroy = ofVersion(h, 3).getByRole('button', { name: h.word('keyring.destroy'), exact: true });
+        if ((await destroy.count()) > 0) throw new Error('the primary version is offered for destruction');
         if ((await key()).min_version !== 2) throw new Error(JSON.stringify(await key()));
       },
     ],

@@ -2,10 +2,11 @@
 // transfers.mjs - a transfer policy is proposed by one person, approved by another who sees exactly what it asks, and revoked.
 import { acts } from '../hand.mjs';
 
+const law = { legal_regimes: ['adgm-dpr'], data_classes: ['public', 'internal', 'personal'], rules: [], clocks: [] };
+export const ABROAD = { code: 'ae-adgm-1', name: 'Global Market', country: 'AE', law };
+
 export async function transfers(t, admin, officer) {
-  const abroad = 'ae-adgm-1';
-  const law = { legal_regimes: ['adgm-dpr'], data_classes: ['public', 'internal', 'personal'], rules: [], clocks: [] };
-  await t.platform('POST', '/v1/zones', { code: abroad, name: 'Global Market', country: 'AE', law });
+  const abroad = ABROAD.code;
   const policy = async () =>
     (await t.tenant('GET', '/v1/transfer-policies')).data.find((p) => p.assessment_ref === 'TRA-2026-9');
   const must = async (state) => {
