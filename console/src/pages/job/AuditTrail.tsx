@@ -23,7 +23,7 @@ export function AuditTrail({ id }: { id: string }) {
         columns={[
           { name: 'tseq', label: t('audit.number'), cell: (i) => number(i.tseq) },
           { name: 'at', label: t('col.at'), cell: (i) => <Time at={i.at} /> },
-          { name: 'action', label: t('audit.action'), cell: (i) => <Code>{i.action}</Code> },
+          { name: 'action', label: t('audit.action'), narrow: true, cell: (i) => <Code>{i.action}</Code> },
           {
             name: 'actor_name',
             label: t('audit.actor'),

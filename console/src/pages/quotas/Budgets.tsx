@@ -119,7 +119,7 @@ export function Budgets() {
   return (
     <>
       {setter && (
-        <div className="acts">
+        <div className="row-of-tools">
           <FormButton
             label={t('budgets.new')}
             title={t('budgets.new')}

@@ -35,7 +35,7 @@ export function Prices() {
   return (
     <>
       {can('price:set') && (
-        <div className="acts">
+        <div className="row-of-tools">
           <FormButton
             label={t('prices.add')}
             title={t('prices.add')}

@@ -148,7 +148,7 @@ export function Rules() {
   return (
     <>
       {setter && projects.data && (
-        <div className="acts">
+        <div className="row-of-tools">
           <NewRule projects={projects.data.data} />
         </div>
       )}

@@ -51,7 +51,7 @@ export function Usage() {
     );
   return (
     <>
-      <div className="acts">
+      <div className="row-of-tools">
         {pick(
           'days',
           t('usage.span'),
@@ -85,7 +85,7 @@ export function Usage() {
                 unit={t(`usage.u_${measure}`)}
                 {...drawn}
               />
-              <div className="acts">
+              <div className="row-of-tools">
                 <Button variant="secondary" onClick={() => exportCsv(page.data)}>
                   {t('usage.sumsCsv')}
                 </Button>
