@@ -43,6 +43,12 @@ const watch = (f: () => void): (() => void) => {
   watchers.add(f);
   return () => void watchers.delete(f);
 };
+// What is chosen in one tab holds in all.
+addEventListener('storage', (e) => {
+  if (e.key !== KEY) return;
+  prefs = start();
+  for (const f of watchers) f();
+});
 export const usePrefs = (): Prefs => useSyncExternalStore(watch, getPrefs);
 export const watchPrefs = watch;
 

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const COLOURS = ['color-contrast', 'link-in-text-block'];
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 /** The page is there: its title, no skeleton, its fonts. */
@@ -35,11 +36,12 @@ export async function fits(t, page, where) {
   if (found) t.fault(where, `${found.by} px wider than the window: ${found.what}`);
 }
 
-export async function accessible(t, page, where) {
+/** coloursOnly: of a page that was judged whole and has only been given other colours since. */
+export async function accessible(t, page, where, coloursOnly = false) {
   await page.evaluate(axe);
   const found = await page.evaluate(
-    (values) => globalThis.axe.run(document, { runOnly: { type: 'tag', values }, resultTypes: ['violations'] }),
-    TAGS,
+    (runOnly) => globalThis.axe.run(document, { runOnly, resultTypes: ['violations'] }),
+    coloursOnly ? { type: 'rule', values: COLOURS } : { type: 'tag', values: TAGS },
   );
   for (const v of found.violations) {
     const nodes = v.nodes.slice(0, 2).map((n) => `${n.target} ${n.html.slice(0, 160)}`);

@@ -6,9 +6,10 @@
 // For each page: no breach of WCAG 2.2 AA that axe finds, none of the content security policy, no error on the console, no missing key,
 // no request to another origin, nothing wider than the window at 1280 and at 390 pixels, and on Arabic pages no run of English words.
 // AREA=jobs,audit looks only at the pages of pages/jobs.mjs and pages/audit.mjs, PAGES=job,key only at these, LOOKS=ar-dark only so.
+// ALL_SHOTS=1 makes pictures of the narrow and the forced looks too.
 // With the light look in English goes the window at 200 %, with the dark one the compact tables and, after it, colours forced by the system.
 //
-// A row of pages/AREA.mjs: { name, path: text or (ids) => text, as: person, wait: selector, expected: [codes], act: async (page) }.
+// A row of pages/AREA.mjs: { name, path: text or (ids) => text, as: person, wait: selector, expected: [codes], act: async (page), fresh }.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { accessible, arabic, fits, settled } from './checks.mjs';
@@ -23,51 +24,91 @@ const areas = readdirSync(join(import.meta.dirname, 'pages'))
   .filter((f) => f.endsWith('.mjs'))
   .filter((f) => !list('AREA') || list('AREA').includes(f.slice(0, -4)));
 
+const WIDE = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 800 };
+const ALL_SHOTS = process.env.ALL_SHOTS === '1';
 const shot = (t, page, name, look) => page.screenshot({ path: join(t.shots, `${name}-${look}.png`) });
+
+/** As if the reader had chosen it in another tab: the page follows without being loaded again. */
+async function wear(page, look) {
+  const [lang, theme] = look.split('-');
+  const prefs = { lang, theme, density: look === 'en-dark' ? 'compact' : 'normal' };
+  await page.evaluate((p) => {
+    const value = JSON.stringify(p);
+    localStorage.setItem('falaj.prefs', value);
+    dispatchEvent(new StorageEvent('storage', { key: 'falaj.prefs', newValue: value }));
+  }, prefs);
+  await page.waitForFunction(
+    ([l, dark]) =>
+      document.documentElement.lang === l && document.documentElement.classList.contains('pf-v6-theme-dark') === dark,
+    [lang, theme === 'dark'],
+  );
+  await page.waitForTimeout(60);
+  await settled(page, 'body');
+}
+
+async function open(t, page, p) {
+  await page.setViewportSize(WIDE);
+  await page.goto(t.base + (typeof p.path === 'function' ? p.path(t.ids) : p.path), { waitUntil: 'load' });
+  await settled(page, p.wait);
+  if (p.act) await p.act(page, t);
+}
+
+async function judge(t, page, p, look) {
+  page.where = `${p.name} ${look}`;
+  // The page was not loaded again since the light look: nothing but its colours is new.
+  await accessible(t, page, page.where, look.endsWith('dark') && LOOKS.includes(`${look.split('-')[0]}-light`));
+  if (look.startsWith('ar')) await arabic(t, page, page.where);
+  await fits(t, page, page.where);
+  await shot(t, page, p.name, look);
+  if (look !== 'en-dark') return;
+  await page.emulateMedia({ forcedColors: 'active' });
+  await fits(t, page, `${page.where} forced`);
+  if (ALL_SHOTS) await shot(t, page, p.name, `${look}-forced`);
+  await page.emulateMedia({ forcedColors: 'none' });
+}
 
 async function narrow(t, page, p, look, size, name) {
   await page.setViewportSize(size);
   if (p.as !== 'nobody') await page.waitForSelector('.pf-v6-c-page__sidebar.pf-m-expanded', { state: 'detached' });
   await page.waitForTimeout(100);
-  await fits(t, page, `${page.where} ${name}`);
-  await shot(t, page, p.name, `${look}-${name}`);
+  await fits(t, page, `${p.name} ${look} ${name}`);
+  if (ALL_SHOTS) await shot(t, page, p.name, `${look}-${name}`);
 }
 
-async function visit(t, page, p, look) {
-  const [lang, theme] = look.split('-');
-  page.where = `${p.name} ${look}`;
+/** One page in all looks. fresh: what its act opens does not outlive a change of the window, so it is opened anew for each. */
+async function visit(t, page, p) {
+  page.where = `${p.name} ${LOOKS[0]}`;
   page.expected = p.expected ?? [];
-  const path = typeof p.path === 'function' ? p.path(t.ids) : p.path;
-  await page.setViewportSize({ width: 1280, height: 800 });
-  await page.goto(t.base + path, { waitUntil: 'load' });
-  await settled(page, p.wait);
-  if (p.act) await p.act(page, t);
-  await accessible(t, page, page.where);
-  if (lang === 'ar') await arabic(t, page, page.where);
-  await fits(t, page, page.where);
-  await shot(t, page, p.name, look);
-  if (look === 'en-light') await narrow(t, page, p, look, ZOOMED, 'zoom');
-  if (theme === 'light') await narrow(t, page, p, look, { width: 390, height: 800 }, '390');
-  if (look !== 'en-dark') return;
-  await page.emulateMedia({ forcedColors: 'active' });
-  await fits(t, page, `${page.where} forced`);
-  await shot(t, page, p.name, `${look}-forced`);
-  await page.emulateMedia({ forcedColors: 'none' });
+  await wear(page, LOOKS[0]);
+  await open(t, page, p);
+  for (const look of LOOKS) {
+    if (look !== LOOKS[0]) {
+      await wear(page, look);
+      if (p.fresh) await open(t, page, p);
+    }
+    await judge(t, page, p, look);
+  }
+  for (const look of ['ar-light', 'en-light'].filter((l) => LOOKS.includes(l))) {
+    await wear(page, look);
+    if (look === 'en-light') await narrow(t, page, p, look, ZOOMED, 'zoom');
+    await narrow(t, page, p, look, PHONE, '390');
+  }
 }
 
-/** All pages of each person in one look. */
-async function tour(t, rows, look) {
-  const [lang, theme] = look.split('-');
-  for (const who of new Set(rows.map((p) => p.as))) {
-    const page = await t.open(who === 'nobody' ? undefined : who);
-    await page.goto(`${t.base}/falaj.svg`);
-    await setPrefs(page, { lang, theme, density: look === 'en-dark' ? 'compact' : 'normal' });
-    for (const p of rows.filter((r) => r.as === who)) {
-      await visit(t, page, p, look).catch((e) => t.fault(page.where, e instanceof Error ? e.message : String(e)));
-      t.looked = (t.looked ?? 0) + 1;
-    }
-    await page.context().close();
+/** Pages of one person by one browser window, from the common queue. */
+async function tour(t, who, rows) {
+  const page = await t.open(who === 'nobody' ? undefined : who);
+  await page.goto(`${t.base}/falaj.svg`);
+  await setPrefs(page, { lang: 'en', theme: 'light' });
+  page.expected = [401, 403, 404];
+  await page.goto(`${t.base}/`);
+  await settled(page, 'body');
+  for (let p = rows.shift(); p; p = rows.shift()) {
+    await visit(t, page, p).catch((e) => t.fault(page.where, e instanceof Error ? e.message : String(e)));
+    t.looked = (t.looked ?? 0) + LOOKS.length;
   }
+  await page.context().close();
 }
 
 await run('pages', async (t) => {
@@ -77,12 +118,11 @@ await run('pages', async (t) => {
     if (area.seed) await area.seed(t);
     rows.push(...area.default.filter((p) => !list('PAGES') || list('PAGES').includes(p.name)));
   }
-  // Two at a time: while one page waits for its answers, the other one is judged.
-  const waiting = [...LOOKS];
-  const some = async () => {
-    for (let look = waiting.shift(); look; look = waiting.shift()) await tour(t, rows, look);
-  };
-  await Promise.all([some(), some()]);
+  for (const who of new Set(rows.map((p) => p.as))) {
+    const queue = rows.filter((p) => p.as === who);
+    // Two at a time: while one page waits for its answers, the other one is judged.
+    await Promise.all([tour(t, who, queue), ...(queue.length > 3 ? [tour(t, who, queue)] : [])]);
+  }
   console.log(`${t.looked ?? 0} pages looked at`);
   if (!t.looked) t.fault('pages', 'none was looked at');
 });

@@ -156,7 +156,7 @@ function UploadDialog({ of, path, close }: { of: Schemas['dataset']; path: strin
           {busy && (
             <Progress
               aria-label={t('datasets.sending')}
-              value={share * 100}
+              value={Math.round(share * 100)}
               label={percent(share)}
               title={share >= 1 ? t('datasets.checking') : t('datasets.sending')}
             />

@@ -47,7 +47,7 @@ export function Moves({ path }: { path: string }) {
                   size="sm"
                   measureLocation="top"
                   title={t('keyring.move', { version: number(r.to_version) })}
-                  value={r.total > 0 ? (100 * r.done) / r.total : 100}
+                  value={r.total > 0 ? Math.round((100 * r.done) / r.total) : 100}
                   label={t('overview.of', { used: number(r.done), limit: number(r.total) })}
                   {...(r.failed > 0 ? { variant: 'danger' as const } : {})}
                 />

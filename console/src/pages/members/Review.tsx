@@ -166,7 +166,7 @@ export function Review() {
                     <Progress
                       key={r}
                       title={t(`role.${r}`)}
-                      value={here.length === 0 ? 0 : (holders(r).length / here.length) * 100}
+                      value={here.length === 0 ? 0 : Math.round((holders(r).length / here.length) * 100)}
                       label={number(holders(r).length)}
                       valueText={number(holders(r).length)}
                     />

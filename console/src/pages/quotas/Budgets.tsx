@@ -31,7 +31,7 @@ export function BudgetMeter({ budget }: { budget: Budget }) {
     <Progress
       size="sm"
       aria-label={budget.name ?? ''}
-      value={Math.min(100, 100 * share)}
+      value={Math.min(100, Math.round(100 * share))}
       label={label}
       valueText={label}
       measureLocation="top"

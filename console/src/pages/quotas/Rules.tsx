@@ -124,7 +124,7 @@ function Use({ rule }: { rule: Rule }) {
     <Progress
       size="sm"
       aria-label={t('rules.used')}
-      value={Math.min(100, share)}
+      value={Math.min(100, Math.round(share))}
       label={label}
       valueText={label}
       measureLocation="outside"

@@ -52,7 +52,7 @@ export function Quotas({ id }: { id: string }) {
                     aria-label={t(`quota.${q.resource!}`)}
                     size="sm"
                     measureLocation="outside"
-                    value={q.hard_limit > 0 ? Math.min(100, (100 * q.used) / q.hard_limit) : 0}
+                    value={q.hard_limit > 0 ? Math.min(100, Math.round((100 * q.used) / q.hard_limit)) : 0}
                     label={amount(q, q.used)}
                   />
                 </Td>
