@@ -12,6 +12,7 @@ CREATE TABLE scheduler_round (
 ) WITH (fillfactor = 50);
 GRANT SELECT, INSERT, UPDATE ON scheduler_round TO falaj_scheduler;
 GRANT SELECT ON scheduler_round, audit_cursor TO falaj_system;
+SELECT audit_guard_tables();
 
 GRANT CREATE ON SCHEMA public TO falaj_system;
 
