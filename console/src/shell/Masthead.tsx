@@ -190,7 +190,7 @@ export function Masthead({ side, setSide, drawer, setDrawer, news, search, keys 
   const prefs = usePrefs();
   // Arabic says one and two without a digit; the name of the button holds what is seen on it all the same.
   const said = t('notices.unread', { count: news });
-  const unread = said.includes(String(news)) ? said : `${said} (${news})`;
+  const unread = said.includes(String(news)) ? said : `${news} ${said}`;
   return (
     <Head display={{ default: 'inline' }}>
       <MastheadMain>

@@ -38,7 +38,8 @@ export async function fits(t, page, where) {
 
 /** coloursOnly: of a page that was judged whole and has only been given other colours since. */
 export async function accessible(t, page, where, coloursOnly = false) {
-  await page.evaluate(axe);
+  // Half a megabyte of script: once for each document.
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
   const found = await page.evaluate(
     (runOnly) => globalThis.axe.run(document, { runOnly, resultTypes: ['violations'] }),
     coloursOnly ? { type: 'rule', values: COLOURS } : { type: 'tag', values: TAGS },
