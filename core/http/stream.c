@@ -95,6 +95,9 @@ enum errc http_stream_begin(struct http_exchange *x, int status, struct str cont
     x->stream = s;
     atomic_fetch_add(&x->refs, 1);
     struct MHD_Response *m = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, stream_read, x, NULL);
+    /* To HEAD the library would send the last chunk of a body that is none, and the next answer would begin after it (0.9.75). */
+    if (x->req.method == HTTP_HEAD)
+        MHD_set_response_options(m, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     bool is_gone = http_exchange_gone(x);
     exchange_answered(x, response_headers(m, content_type, headers, nheaders), status);
     return is_gone ? ERR_UNAVAILABLE : ERR_OK;

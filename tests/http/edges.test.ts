@@ -69,6 +69,12 @@ describe('HEAD', () => {
     const text = await rawExchange(ready, two);
     expect(text.match(/HTTP\/1\.1 200 /g)).toHaveLength(2);
   });
+
+  test.each(['/v1/usage.csv', '/v1/jobs.csv', '/v1/audit/events.csv'])('of %s, which has no length, ends with its headers', async (path) => {
+    const text = await rawExchange(ready, `HEAD ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${t.token}\r\n\r\n`);
+    expect(text).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\n$/);
+    expect(text.indexOf('\r\n\r\n')).toBe(text.length - 4);
+  });
 });
 
 describe('headers', () => {
