@@ -2,7 +2,7 @@
 // Job.tsx - one job: its states, why it stands where it stands, what may be done, and its parts. Its states come by the tab's stream.
 import { Button, Tab, Tabs, TabTitleText } from '@patternfly/react-core';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useDeferredValue, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, type Schemas } from '../api/client.ts';
 import { useForget, useGet } from '../api/hooks.ts';
@@ -12,7 +12,7 @@ import { useSession } from '../shell/session.tsx';
 import { Name } from '../ui/bits.tsx';
 import { TypedConfirm } from '../ui/dialogs.tsx';
 import { Page } from '../ui/page.tsx';
-import { Answer } from '../ui/states.tsx';
+import { Answer, Loading } from '../ui/states.tsx';
 import { AuditTrail } from './job/AuditTrail.tsx';
 import { Config } from './job/Config.tsx';
 import { Attempts, Events } from './job/Events.tsx';
@@ -79,6 +79,8 @@ export function JobDetail() {
   useLive(job && !isOver(job.state) ? [`job:${id}`] : [], [path]);
   const tabs = TABS.filter((x) => x !== 'audit' || can('audit:read'));
   const tab = tabs.find((x) => x === search['tab']) ?? (job && isBad(job.state) ? 'logs' : 'overview');
+  // The tab answers the click at once; what is under it follows.
+  const drawn = useDeferredValue(tab);
   const panes: Record<Part, (j: Job) => ReactNode> = {
     overview: (j) => <Overview job={j} />,
     logs: (j) => <Logs job={j} />,
@@ -123,7 +125,7 @@ export function JobDetail() {
             >
               {tabs.map((x) => (
                 <Tab key={x} eventKey={x} title={<TabTitleText>{t(`job.${x}`)}</TabTitleText>}>
-                  <div className="block">{panes[x](j)}</div>
+                  <div className="block">{x === drawn ? panes[x](j) : <Loading />}</div>
                 </Tab>
               ))}
             </Tabs>

@@ -2,7 +2,7 @@
 // tabs.tsx - the parts of a page under one heading each; the address says which one is shown, and its filters go with it.
 import { Tab, Tabs, TabTitleText } from '@patternfly/react-core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useDeferredValue, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Search } from '../lib/search.ts';
 
@@ -20,6 +20,8 @@ export function PageTabs({ parts, label }: { parts: readonly Part[]; label: stri
   const { t } = useTranslation();
   const navigate = useNavigate();
   const now = useTab(parts);
+  // The tab answers the click at once; what is under it follows.
+  const drawn = useDeferredValue(now);
   return (
     <Tabs
       activeKey={now}
@@ -32,7 +34,7 @@ export function PageTabs({ parts, label }: { parts: readonly Part[]; label: stri
     >
       {parts.map((p) => (
         <Tab key={p.id} eventKey={p.id} title={<TabTitleText>{p.title}</TabTitleText>}>
-          <div className="block">{p.id === now && p.body()}</div>
+          <div className="block">{p.id === now && p.id === drawn && p.body()}</div>
         </Tab>
       ))}
     </Tabs>
