@@ -283,3 +283,16 @@ const char *state_of(struct fixture *f, struct uuid job)
     arena_free(a);
     return found;
 }
+
+struct work fixture_reader(struct fixture *f, struct uuid tenant)
+{
+    struct work w = { .app = &f->api, .arena = arena_new(64 << 20), .tenant_id = tenant };
+    OK(db_begin(f->api.pool, SCOPE_TENANT(tenant), TX_READ_ONLY, w.arena, &w.tx, e));
+    return w;
+}
+
+void fixture_reader_done(struct work *w)
+{
+    db_rollback(w->tx);
+    arena_free(w->arena);
+}

@@ -38,6 +38,9 @@ void fixture_open(struct fixture *f);
 /* With room for so many transactions of the scheduler at once, and twice as many of the API. */
 void fixture_open_wide(struct fixture *f, int connections);
 void fixture_close(struct fixture *f);
+/* A read-only transaction of the tenant, as a route has it; end it by fixture_reader_done. */
+struct work fixture_reader(struct fixture *f, struct uuid tenant);
+void fixture_reader_done(struct work *w);
 void fixture_exec(struct fixture *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* One bigint of a query. */
 int64_t fixture_count(struct fixture *f, const char *fmt, ...) PRINTF_LIKE(2, 3);

@@ -25,22 +25,10 @@ static int teardown(void **state)
     return 0;
 }
 
-static struct work reader(struct uuid tenant)
-{
-    struct work w = { .app = &f.api, .arena = arena_new(64 << 20), .tenant_id = tenant };
-    OK(db_begin(f.api.pool, SCOPE_TENANT(tenant), TX_READ_ONLY, w.arena, &w.tx, e));
-    return w;
-}
-static void done(struct work *w)
-{
-    db_rollback(w->tx);
-    arena_free(w->arena);
-}
-
 static void a_thinned_series_keeps_its_peaks(void **state)
 {
     (void)state;
-    struct work w = reader(f.tenant_a);
+    struct work w = fixture_reader(&f, f.tenant_a);
     struct str names[] = { STR("loss") };
     struct slice all = { 0 };
     OK(job_series_read(&w, job, (struct slice){ names, 1 }, POINTS, &all, e));
@@ -56,13 +44,13 @@ static void a_thinned_series_keeps_its_peaks(void **state)
         greatest = v[i] > greatest ? v[i] : greatest;
     }
     assert_true(least == -1e6 && greatest == 1e6);
-    done(&w);
+    fixture_reader_done(&w);
 }
 
 static void a_short_series_is_whole_and_text_is_none(void **state)
 {
     (void)state;
-    struct work w = reader(f.tenant_a);
+    struct work w = fixture_reader(&f, f.tenant_a);
     struct slice all = { 0 };
     OK(job_series_read(&w, job, (struct slice){ 0 }, SERIES_POINTS, &all, e));
     const struct job_series *s = all.items;
@@ -76,19 +64,19 @@ static void a_short_series_is_whole_and_text_is_none(void **state)
     struct err over = { 0 };
     struct str five[] = { STR("a"), STR("b"), STR("c"), STR("d"), STR("e") };
     assert_int_equal(job_series_read(&w, job, (struct slice){ five, 5 }, SERIES_POINTS, &all, &over), ERR_INVALID);
-    done(&w);
+    fixture_reader_done(&w);
 }
 
 static void another_tenants_series_is_empty(void **state)
 {
     (void)state;
-    struct work w = reader(f.tenant_b);
+    struct work w = fixture_reader(&f, f.tenant_b);
     struct str names[] = { STR("loss") };
     struct slice all = { 0 };
     w.tenant_id = f.tenant_a;
     OK(job_series_read(&w, job, (struct slice){ names, 1 }, POINTS, &all, e));
     assert_int_equal(((const struct job_series *)all.items)->values.n, 0);
-    done(&w);
+    fixture_reader_done(&w);
 }
 
 int main(void)

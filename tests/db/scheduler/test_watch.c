@@ -38,22 +38,10 @@ static int teardown(void **state)
     return 0;
 }
 
-static struct work reader(struct uuid tenant)
-{
-    struct work w = { .app = &f.api, .arena = arena_new(16 << 20), .tenant_id = tenant };
-    OK(db_begin(f.api.pool, SCOPE_TENANT(tenant), TX_READ_ONLY, w.arena, &w.tx, e));
-    return w;
-}
-static void done(struct work *w)
-{
-    db_rollback(w->tx);
-    arena_free(w->arena);
-}
-
 static void logs_after_a_position(void **state)
 {
     (void)state;
-    struct work w = reader(f.tenant_a);
+    struct work w = fixture_reader(&f, f.tenant_a);
     struct slice rows;
     OK(job_logs(&w, job, 0, 10, &rows, e));
     assert_int_equal(rows.n, 3);
@@ -68,13 +56,13 @@ static void logs_after_a_position(void **state)
     assert_int_equal(rows.n, 0);
     OK(job_logs(&w, job, 0, 2, &rows, e));
     assert_int_equal(rows.n, 2);
-    done(&w);
+    fixture_reader_done(&w);
 }
 
 static void metrics_and_attempts(void **state)
 {
     (void)state;
-    struct work w = reader(f.tenant_a);
+    struct work w = fixture_reader(&f, f.tenant_a);
     struct slice rows;
     OK(job_metrics(&w, job, 0, 10, &rows, e));
     assert_int_equal(rows.n, 2);
@@ -90,13 +78,13 @@ static void metrics_and_attempts(void **state)
     assert_int_equal(v->exit_code, 3);
     assert_true(str_eq_c(v->message, "it broke"));
     assert_true(v->finished_at.us >= v->started_at.us && v->started_at.us >= v->leased_at.us);
-    done(&w);
+    fixture_reader_done(&w);
 }
 
 static void another_tenant_sees_nothing(void **state)
 {
     (void)state;
-    struct work w = reader(f.tenant_b);
+    struct work w = fixture_reader(&f, f.tenant_b);
     struct slice rows;
     OK(job_logs(&w, job, 0, 10, &rows, e));
     assert_int_equal(rows.n, 0);
@@ -107,7 +95,7 @@ static void another_tenant_sees_nothing(void **state)
     w.tenant_id = f.tenant_a;                       /* even when it claims to be the other one: the wall is in the database */
     OK(job_logs(&w, job, 0, 10, &rows, e));
     assert_int_equal(rows.n, 0);
-    done(&w);
+    fixture_reader_done(&w);
 }
 
 static void a_page_of_the_log_from_either_end(void **state)
@@ -117,7 +105,7 @@ static void a_page_of_the_log_from_either_end(void **state)
     fixture_exec(&f, "INSERT INTO job_log (tenant_id, job_id, fence, stream, text) SELECT tenant_id, job_id, 9, 'stdout', CASE i WHEN 30 THEN 'ValueError: no'"
                      " WHEN 31 THEN 'mean error 0.25' WHEN 32 THEN '0 errors' WHEN 33 THEN 'OOM, 100%% full' WHEN 34 THEN 'Итог: حُفظ النموذج' WHEN 40 THEN repeat('x', 3000000) ELSE 'line ' || i END"
                      " FROM job_log, generate_series(1, 60) i WHERE text = 'one' ORDER BY i");
-    struct work w = reader(f.tenant_a);
+    struct work w = fixture_reader(&f, f.tenant_a);
     OK(job_log_page(&w, job, &(struct job_log_ask){ .is_newest = true }, 5, &rows, e));
     const struct job_log_line *l = rows.items;
     assert_int_equal(rows.n, 5);
@@ -144,12 +132,12 @@ static void a_page_of_the_log_from_either_end(void **state)
     assert_int_equal(((struct job_log_line *)rows.items)[42].text.len, 3000000);
     OK(job_log_page(&w, job, &(struct job_log_ask){ .is_newest = true }, 1000, &rows, e));
     assert_int_equal(rows.n, 21);
-    done(&w);
-    w = reader(f.tenant_b);
+    fixture_reader_done(&w);
+    w = fixture_reader(&f, f.tenant_b);
     w.tenant_id = f.tenant_a;
     OK(job_log_page(&w, job, &(struct job_log_ask){ 0 }, 1000, &rows, e));
     assert_int_equal(rows.n, 0);
-    done(&w);
+    fixture_reader_done(&w);
 }
 
 int main(void)

@@ -6,7 +6,7 @@ import { change, type Page as ListOf, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Code, Id, Name, Pairs, State, Time } from '../../ui/bits.tsx';
+import { Id, Name, Pairs, State, Time } from '../../ui/bits.tsx';
 import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer, Empty } from '../../ui/states.tsx';
@@ -15,12 +15,14 @@ import { PageTabs, type Part } from '../../ui/tabs.tsx';
 import { TokenTable } from '../tokens/Table.tsx';
 import { Bindings } from './Bindings.tsx';
 import { GrantButton } from './Invite.tsx';
+import { useSessionColumns } from '../settings/sessions.tsx';
 import { Factor, Roles, type User } from './parts.tsx';
 
 type Live = Schemas['session'];
 
 function Sessions({ user }: { user: User }) {
   const { t } = useTranslation();
+  const columns = useSessionColumns();
   const forget = useForget();
   return (
     <ServerTable<Live>
@@ -28,17 +30,7 @@ function Sessions({ user }: { user: User }) {
       label={t('settings.sessions')}
       fixed={{ user_id: user.user_id }}
       rowKey={(s) => s.session_id!}
-      columns={[
-        { name: 'user_agent', label: t('settings.browser'), cell: (s) => <Code>{s.user_agent}</Code> },
-        { name: 'ip', label: t('settings.address'), cell: (s) => <Code>{s.ip}</Code> },
-        {
-          name: 'method',
-          label: t('settings.method'),
-          cell: (s) => t(`settings.method_${s.method!.replace('-', '_')}`),
-        },
-        { name: 'created_at', label: t('settings.since'), cell: (s) => <Time at={s.created_at} /> },
-        { name: 'last_seen', label: t('settings.seen'), cell: (s) => <Time at={s.last_seen} ago /> },
-      ]}
+      columns={columns}
       rowActions={(s) => (
         <TypedConfirm
           variant="link"

@@ -9,12 +9,13 @@ import { Enrol } from '../../shell/login/Enrol.tsx';
 import { Strength } from '../../shell/login/NewPassword.tsx';
 import { PrefsForm } from '../../shell/Prefs.tsx';
 import { useSession } from '../../shell/session.tsx';
-import { Code, Id, Name, Pairs, Time, To } from '../../ui/bits.tsx';
+import { Id, Name, Pairs, To } from '../../ui/bits.tsx';
 import { TypedConfirm } from '../../ui/dialogs.tsx';
 import { ApiForm } from '../../ui/form.tsx';
 import { ServerTable } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Roles, type User } from '../members/parts.tsx';
+import { useSessionColumns } from './sessions.tsx';
 
 export function Profile() {
   const { t } = useTranslation();
@@ -133,27 +134,14 @@ export function Security() {
 
 export function OwnSessions() {
   const { t } = useTranslation();
+  const columns = useSessionColumns();
   const forget = useForget();
   return (
     <ServerTable<Schemas['session']>
       path="/v1/sessions"
       label={t('settings.sessions')}
       rowKey={(s) => s.session_id!}
-      columns={[
-        { name: 'user_agent', label: t('settings.browser'), cell: (s) => <Code>{s.user_agent}</Code> },
-        { name: 'ip', label: t('settings.address'), cell: (s) => <Code>{s.ip}</Code> },
-        {
-          name: 'method',
-          label: t('settings.method'),
-          cell: (s) => t(`settings.method_${s.method!.replace('-', '_')}`),
-        },
-        { name: 'created_at', label: t('settings.since'), cell: (s) => <Time at={s.created_at} /> },
-        {
-          name: 'last_seen',
-          label: t('settings.seen'),
-          cell: (s) => (s.is_current ? t('settings.here') : <Time at={s.last_seen} ago />),
-        },
-      ]}
+      columns={columns}
       rowActions={(s) =>
         s.is_current ? null : (
           <TypedConfirm
