@@ -25,6 +25,20 @@ enum errc err_by_wire(const char *s)
     return ERR_COUNT;
 }
 
+/* Text that did not fit ends before the character that was cut: it goes into JSON, which is refused as a whole for half a character. */
+static void end_whole(char *text, size_t cap, int wanted)
+{
+    if (wanted < 0 || (size_t)wanted < cap)
+        return;
+    size_t n = strlen(text), last = n;
+    while (last > 0 && n - last < 4 && ((unsigned char)text[last - 1] & 0xC0) == 0x80)
+        last--;
+    unsigned char lead = last > 0 ? (unsigned char)text[last - 1] : 0;
+    size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+    if (length > 1 && n - (last - 1) < length)
+        text[last - 1] = '\0';
+}
+
 enum errc err_set(struct err *e, enum errc code, const char *file, int line, const char *fmt, ...)
 {
     if (!e)
@@ -35,7 +49,7 @@ enum errc err_set(struct err *e, enum errc code, const char *file, int line, con
     e->detail[0] = e->field[0] = '\0';
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(e->msg, sizeof e->msg, fmt, ap);
+    end_whole(e->msg, sizeof e->msg, vsnprintf(e->msg, sizeof e->msg, fmt, ap));
     va_end(ap);
     return code;
 }
@@ -48,7 +62,7 @@ __attribute__((format(printf, 3, 0))) static void append(char *dst, size_t cap, 
         n += 2;
     }
     if (n + 1 < cap)
-        vsnprintf(dst + n, cap - n, fmt, ap);
+        end_whole(dst + n, cap - n, vsnprintf(dst + n, cap - n, fmt, ap));
 }
 
 enum errc err_note(struct err *e, const char *fmt, ...)
@@ -68,7 +82,7 @@ enum errc err_field(struct err *e, const char *fmt, ...)
         return ERR_INTERNAL;
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(e->field, sizeof e->field, fmt, ap);
+    end_whole(e->field, sizeof e->field, vsnprintf(e->field, sizeof e->field, fmt, ap));
     va_end(ap);
     return e->code;
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "core/base/err.h"
+#include "core/base/str.h"
 
 static void rows(void **state)
 {
@@ -74,8 +75,32 @@ static void bounds(void **state)
     err_clear(NULL);
 }
 
+/* Every length of one, two, three and four byte characters before the end: what is kept is whole. */
+static void cut_between_characters(void **state)
+{
+    (void)state;
+    static const char *const letters[] = { "x", "\xD8\xB9", "\xE0\xA4\x85", "\xF0\x9F\x8C\x99" };
+    for (size_t l = 0; l < 4; l++)
+        for (int before = 0; before < 8; before++) {
+            struct err e = { 0 };
+            char text[600] = "";
+            memset(text, 'a', (size_t)before);
+            while (strlen(text) + 4 < sizeof text)
+                strcat(text, letters[l]);
+            (void)FAIL(&e, INVALID, "%s", text);
+            err_note(&e, "%s", text);
+            err_field(&e, "%s", text);
+            assert_true(str_is_utf8(str_c(e.msg)) && str_is_utf8(str_c(e.detail)) && str_is_utf8(str_c(e.field)));
+            assert_true(strlen(e.msg) + strlen(letters[l]) > sizeof e.msg - 1 && !strncmp(e.msg, text, strlen(e.msg)));
+        }
+    struct err e = { 0 };
+    (void)FAIL(&e, INVALID, "%s", "\xD8");            /* what fits is not touched */
+    assert_string_equal(e.msg, "\xD8");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(rows), cmocka_unit_test(way_up), cmocka_unit_test(bounds) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(rows), cmocka_unit_test(way_up), cmocka_unit_test(bounds),
+                                        cmocka_unit_test(cut_between_characters) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
