@@ -5,9 +5,9 @@ SET LOCAL ROLE falaj_owner;
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
 
 -- The state of a job that has ended. A column of its own, because an index on `state` would make every transition of a live job write to
--- every index (no HOT update); this one changes once. The indexes below hold ended jobs only, so a submission pays for one of them.
+-- every index (no HOT update); this one changes once. The indexes below hold none of the jobs that wait, so a submission pays for none of them.
 ALTER TABLE job ADD COLUMN ended text GENERATED ALWAYS AS (CASE WHEN finished_at IS NOT NULL THEN state END) STORED;
-CREATE INDEX job_live ON job (tenant_id, queued, job_id) WHERE ended IS NULL;
+CREATE INDEX job_live ON job (tenant_id, job_id) WHERE ended IS NULL AND NOT queued;
 CREATE INDEX job_ended ON job (tenant_id, ended, job_id) WHERE ended IS NOT NULL;
 CREATE INDEX job_ended_kind ON job (tenant_id, kind, job_id) WHERE ended IS NOT NULL;
 CREATE INDEX job_ended_creator ON job (tenant_id, created_by, job_id) WHERE ended IS NOT NULL;
@@ -46,6 +46,14 @@ CREATE FUNCTION job_newest_ended(below uuid) RETURNS text LANGUAGE sql IMMUTABLE
   SELECT 'SELECT job_id, name, kind, ended, zone, pool, created_by, project_id, submitted_at FROM job WHERE tenant_id = $1 AND ended IS NOT NULL'
       || CASE WHEN below IS NULL THEN '' ELSE ' AND job_id < $2' END || ' ORDER BY job_id DESC' $$;
 
+-- The newest waiting jobs of a tenant that pass the conditions. They are in the order of their queue, by priority and id, so the newest of each
+-- priority are taken, and of those the newest.
+CREATE FUNCTION job_newest_waiting(conditions text) RETURNS text LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, public, pg_temp AS $$
+  SELECT format('(WITH RECURSIVE p AS (SELECT max(priority) AS level FROM job WHERE tenant_id = $1 AND queued UNION ALL'
+                ' SELECT (SELECT max(priority) FROM job WHERE tenant_id = $1 AND queued AND priority < p.level) FROM p WHERE p.level IS NOT NULL)'
+                ' SELECT j.* FROM p CROSS JOIN LATERAL (SELECT * FROM job WHERE tenant_id = $1 AND queued AND priority = p.level%s'
+                ' ORDER BY job_id DESC LIMIT $15) j) job WHERE true', conditions) $$;
+
 -- Ids of the jobs that pass every filter, newest first. `below` and `floor` bound the ids. The sets of states are what job_state.def says:
 -- is_queued asks for PENDING, live for the other states of a live job, ended for the last states; NULL: any.
 -- A definer's, because row-level security keeps ILIKE from the index of names: so it says itself what security would, the tenant of the
@@ -69,7 +77,7 @@ BEGIN
     sources := ARRAY['job WHERE tenant_id = $1'];
   ELSE
     IF is_queued THEN
-      sources := sources || 'job WHERE tenant_id = $1 AND ended IS NULL AND queued'::text;
+      sources := sources || job_newest_waiting(conditions);
     END IF;
     IF live IS NULL OR cardinality(live) > 0 THEN
       sources := sources || ('job WHERE tenant_id = $1 AND ended IS NULL AND NOT queued' || CASE WHEN live IS NULL THEN '' ELSE ' AND state = ANY ($13)' END);
@@ -128,7 +136,7 @@ BEGIN
                    ' SELECT s, coalesce(c.n, 0), NOT %L AND (SELECT coalesce(sum(n), 0) FROM c) <= $14 FROM unnest($13) s LEFT JOIN c ON c.e = s',
                    source, conditions, matches > cap / 100 AND seen = cap);
   END IF;
-  RETURN QUERY EXECUTE format('SELECT ''PENDING'', count(*), true FROM job WHERE tenant_id = $1 AND ended IS NULL AND queued%1$s UNION ALL '
+  RETURN QUERY EXECUTE format('SELECT ''PENDING'', count(*), true FROM job WHERE tenant_id = $1 AND queued%1$s UNION ALL '
                               '(SELECT state, count(*), true FROM job WHERE tenant_id = $1 AND ended IS NULL AND NOT queued%1$s GROUP BY state)'
                               ' UNION ALL (%2$s)', conditions, ends)
     USING t, below, floor, kind, project, creator, zone, pool, job_pattern(q), after, before, visible, last_states, cap;

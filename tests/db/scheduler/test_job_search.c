@@ -15,13 +15,14 @@ static struct uuid project_make(struct uuid t, const char *name)
 
 /* Job i of 400, one a minute: what a filter must find is computed from i by the tests below. */
 static const char FILL[] =
-    "INSERT INTO job (tenant_id, job_id, name, kind, state, queued, spec, zone, pool, created_by, project_id, submitted_at, finished_at)"
+    "INSERT INTO job (tenant_id, job_id, name, kind, state, queued, spec, zone, pool, created_by, project_id, submitted_at, finished_at,"
+    " priority)"
     " SELECT '%s', (lpad(to_hex(1760000000000 + i * 60000), 12, '0') || '7000800000000000' || lpad(to_hex(i), 4, '0'))::uuid,"
     "  CASE WHEN i %% 10 = 0 THEN 'Tune_Llama ' || i WHEN i %% 10 = 1 THEN 'درب نموذج ' || i ELSE 'sweep%%' || i END,"
     "  CASE WHEN i %% 3 = 0 THEN 'noop' WHEN i %% 3 = 1 THEN 'train' ELSE 'serve' END, s, s = 'PENDING', '{}',"
     "  CASE WHEN i %% 4 = 0 THEN 'ae-dxb-1' WHEN i %% 4 = 1 THEN 'ae-auh-1' END, CASE WHEN i %% 5 = 0 THEN 'big' ELSE 'default' END,"
     "  CASE WHEN i %% 7 = 0 THEN '%s'::uuid ELSE '%s'::uuid END, CASE WHEN i %% 6 = 0 THEN '%s'::uuid WHEN i %% 6 = 1 THEN '%s'::uuid END,"
-    "  to_timestamp(1760000000 + i * 60), CASE WHEN n > 7 THEN to_timestamp(1760000000 + i * 60) END"
+    "  to_timestamp(1760000000 + i * 60), CASE WHEN n > 7 THEN to_timestamp(1760000000 + i * 60) END, i %% 11 * 200 - 1000"
     " FROM generate_series(0, 399) i, LATERAL (SELECT i %% 17 AS n, (ARRAY['PENDING','HELD','ADMITTED','STARTING','RUNNING','COMPLETING',"
     "'SUSPENDED','PREEMPTING','COMPLETED','FAILED','CANCELLED','TIMEOUT','DEADLINE','OUT_OF_MEMORY','NODE_FAIL','PREEMPTED','REJECTED'])[i %% 17 + 1] AS s) x";
 
