@@ -205,6 +205,49 @@ static void outputs_become_visible_with_success_only(void **state)
     fixture_check(&f);
 }
 
+/* Each of two outputs has room, both have not: one job fails, and what else the report says of others still counts. */
+static void outputs_of_one_report_share_the_room(void **state)
+{
+    (void)state;
+    struct uuid ids[3], objects[2] = { uuid_v7(7000000), uuid_v7(8000000) };
+    struct lease_grant g[3];
+    struct lease_output out[2];
+    struct lease_item items[3];
+    char t[UUID_TEXT], j[UUID_TEXT], o[UUID_TEXT];
+    uuid_text(f.tenant_a, t);
+    submit(&f, f.tenant_a, 3, 1, 3, ids);
+    plan(&f);
+    assert_int_equal(take(&f, &m, 3, g), 3);
+    for (int i = 0; i < 3; i++) {
+        items[i] = (struct lease_item){ .tenant_id = g[i].tenant_id, .attempt_id = g[i].attempt_id, .fence = g[i].fence, .event = LE_SUCCEED,
+                                        .message = STR("") };
+        if (i == 2)
+            break;
+        out[i] = (struct lease_output){ STR("model"), objects[i] };
+        items[i].outputs = (struct slice){ &out[i], 1 };
+        uuid_text(objects[i], o);
+        uuid_text(g[i].job_id, j);
+        fixture_exec(&f, "INSERT INTO object (tenant_id, object_id, zone, kind, state, stored_bytes, sha256, stored_sha256) VALUES"
+                         " ('%s', '%s', 'ae-dxb-1', 'model', 'WRITING', 1000, sha256('a'), sha256('b'));"
+                         "INSERT INTO job_object VALUES ('%s', '%s', 'output', 'model', '%s', 1)", t, o, t, j, o);
+    }
+    fixture_exec(&f, "UPDATE quota SET hard_limit = used + 1500 WHERE resource = 'stored_bytes'");
+    int64_t before = used("stored_bytes");
+    struct arena *a = arena_new(1 << 20);
+    struct work w = { .app = &f.api, .arena = a, .now_us = 1 };
+    struct slice rows;
+    OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, a, &w.tx, e));
+    OK(lease_report(&w, &m.node, items, 3, 30000, &rows, e));
+    OK(db_commit(w.tx, e));
+    arena_free(a);
+    assert_string_equal(state_of(&f, g[0].job_id), "COMPLETED");
+    assert_string_equal(state_of(&f, g[1].job_id), "FAILED");
+    assert_string_equal(state_of(&f, g[2].job_id), "COMPLETED");
+    assert_int_equal(used("stored_bytes"), before + 1000);
+    fixture_exec(&f, "UPDATE quota SET hard_limit = 1000000000 WHERE resource = 'stored_bytes'");
+    fixture_check(&f);
+}
+
 static void logs_and_metrics_are_kept(void **state)
 {
     (void)state;
@@ -240,6 +283,7 @@ int main(void)
         cmocka_unit_test(a_job_from_queued_to_done), cmocka_unit_test(a_finish_told_twice_counts_once),
         cmocka_unit_test(an_old_fence_writes_nothing), cmocka_unit_test(a_cancel_in_each_state), cmocka_unit_test(every_end_is_its_own_state),
         cmocka_unit_test(a_waiting_job_says_why), cmocka_unit_test(outputs_become_visible_with_success_only),
+        cmocka_unit_test(outputs_of_one_report_share_the_room),
         cmocka_unit_test(logs_and_metrics_are_kept) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
