@@ -110,9 +110,35 @@ static void test_heartbeat_and_fence(void **state)
     book_free(b);
 }
 
+/* However much the leases have to say, the API takes the report: one that it refuses would hold back all of them for ever. */
+static void test_a_report_fits_into_a_body(void **state)
+{
+    (void)state;
+    CLEANUP(buf_releasep) struct buf out = BUF((size_t)4 << 20);
+    struct config *cfg = config_new_default();
+    struct book *b = book_new(&hand, 10000);
+    char quotes[HELD_LINE_BYTES], values[HELD_LINE_BYTES];
+    memset(quotes, '"', sizeof quotes);
+    memset(values, '1', sizeof values);
+    for (int l = 0; l < 6; l++) {
+        struct grant g = kit_grant(l + 1, "train", "{}");
+        struct held *h = book_add(b, &g, false);
+        for (int i = 0; i < (l ? 60 : 4); i++) {
+            held_log(h, "stdout", str_n(quotes, sizeof quotes));
+            held_metric(h, i, str_n(values, sizeof values));
+        }
+        held_unref(h);
+    }
+    kit_report(b, &out);
+    assert_true(out.len > 500000 && out.len < (size_t)cfg->api_max_body);
+    book_free(b);
+    config_free(cfg);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_combines_and_keeps_order), cmocka_unit_test(test_logs_are_bounded_and_said_once),
-                                        cmocka_unit_test(test_heartbeat_and_fence) };
+                                        cmocka_unit_test(test_heartbeat_and_fence),
+                                        cmocka_unit_test(test_a_report_fits_into_a_body) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
