@@ -42,4 +42,6 @@ MUST_CHECK enum errc run_spawn(struct run *r, struct err *e);
 MUST_CHECK enum errc run_send_grant(struct run *r, const struct release_key *keys, struct err *e);
 /* A serving child is told when the machine's certificate was renewed. What fails is tried again at the next call. */
 void run_send_certificate(struct run *r);
-void run_reap(struct run *r);           /* kills what is left, waits, fills status, peak_bytes and cpu_us */
+/* Once the child's end of the socket is closed: waits for it, kills it when it does not end by itself within two seconds, and what is left of
+ * its group. Fills status, peak_bytes and cpu_us. */
+void run_reap(struct run *r);

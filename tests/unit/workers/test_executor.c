@@ -3,6 +3,7 @@
 #include "lease_kit.h"
 
 #include <pthread.h>
+#include "workers/frame.h"
 #include "workers/infer/model.h"
 
 #define SPEC(more) "{\"dataset_id\":\"dst_00000000000000000000000000000001\",\"dataset_version\":1,\"label_column\":\"label\"," more "}"
@@ -174,12 +175,99 @@ static void test_stale_is_killed_and_silent(void **state)
     stop_and_expect(true, NULL);
 }
 
-int main(void)
+/* --- children that do not keep to the rules: this program itself, run as the lease's child; the grant's name says which rule --- */
+
+static void say(enum frame_type type, const void *head, size_t n, const char *body)
 {
+    if (frame_send(FRAME_FD, type, str_n(head, n), str_c(body), NULL, 0, true, NULL) != ERR_OK)
+        _exit(1);
+}
+
+static struct str hear(char *room)
+{
+    struct frame f = { 0 };
+    if (frame_receive(FRAME_FD, room, &f, NULL) != ERR_OK)
+        _exit(1);
+    frame_close_fds(&f);
+    return f.body;
+}
+
+static int bad_child(void)
+{
+    static char grant[FRAME_MAX + 1], room[FRAME_MAX];
+    struct frame_result r = { 0 };
+    int64_t minus = -1, step = 1;
+    (void)hear(grant);
+    const char *name = strstr(grant + sizeof(uint32_t), "\"name\":\"") + strlen("\"name\":\"");
+    (void)hear(room);                                   /* the keys */
+    if (str_starts(str_c(name), "stays")) {
+        close(FRAME_FD);
+        sleep(60);
+    } else if (str_starts(str_c(name), "minus")) {
+        say(FRAME_METRIC, &minus, sizeof minus, "{}");
+    } else if (str_starts(str_c(name), "list")) {
+        say(FRAME_METRIC, &step, sizeof step, "[1]");
+    } else if (str_starts(str_c(name), "nowhere")) {
+        say(FRAME_READY, "\xff", 1, "");
+    } else {
+        say(FRAME_WANT, &r.plain_size, sizeof r.plain_size, "");
+        (void)hear(room);
+        for (int i = 0; i < 3 && str_starts(str_c(name), "none"); i++)
+            say(FRAME_RESULT, &r, sizeof r, "[]");
+        say(FRAME_RESULT, &r, sizeof r, "{\"a\": 1} \n ");
+    }
+    _exit(0);
+}
+
+static void with_bad_child(const char *name, const char *event, const char *text)
+{
+    struct fixture f;
+    setup(&f, "1g");
+    struct grant g = kit_grant(1, "train", "{}");
+    g.name = str_c(name);
+    kit_add_input(&g, &f.store, "dataset");
+    f.env.program = "/proc/self/exe";
+    int64_t began = clock_mono_us(&clock_system);
+    executor_run(&f.env, book_add(f.book, &g, true));
+    assert_true(clock_mono_us(&clock_system) - began < 10000000);
+    CLEANUP(buf_releasep) struct buf report = BUF((size_t)4 << 20);
+    CLEANUP(arena_freep) struct arena *a = arena_new(4 << 20);
+    const struct jval *doc;
+    kit_report(f.book, &report);
+    if (!strstr(report.ptr, event) || !strstr(report.ptr, text))
+        fprintf(stderr, "%s: %s\n", name, report.ptr);
+    assert_non_null(strstr(report.ptr, event));
+    assert_non_null(strstr(report.ptr, text));
+    assert_int_equal(jval_parse(a, buf_str(&report), 0, &doc, NULL), ERR_OK);
+    teardown(&f);
+}
+
+static void test_a_child_that_breaks_the_rules_harms_its_own_lease_only(void **state)
+{
+    (void)state;
+    with_bad_child("minus", "\"event\":\"fail\"", "of no step");
+    with_bad_child("list", "\"event\":\"fail\"", "no object");
+    with_bad_child("nowhere", "\"event\":\"fail\"", "no address");
+    with_bad_child("none", "\"event\":\"fail\"", "no object");
+    with_bad_child("tail", "\"event\":\"succeed\"", "\"result\":{\"a\":1,\"model_object_id\":");
+}
+
+static void test_a_child_that_closes_its_end_and_stays_is_killed(void **state)
+{
+    (void)state;
+    with_bad_child("stays", "\"event\":\"fail\"", "signal 9");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !strcmp(argv[1], "--run-lease"))
+        return bad_child();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_trains), cmocka_unit_test(test_bad_data_fails_with_its_reason),
         cmocka_unit_test(test_tampered_input_is_refused), cmocka_unit_test(test_time_is_up), cmocka_unit_test(test_too_large_a_model_is_refused),
         cmocka_unit_test(test_cancelled), cmocka_unit_test(test_stale_is_killed_and_silent),
+        cmocka_unit_test(test_a_child_that_breaks_the_rules_harms_its_own_lease_only),
+        cmocka_unit_test(test_a_child_that_closes_its_end_and_stays_is_killed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
