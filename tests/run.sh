@@ -7,7 +7,7 @@
 # -L LABEL      only tests with that label (tests/README.md lists them; fuzz60 runs only when asked for so)
 # -R REGEX      only tests whose name matches
 # --fast        unit tests and lint alone: no second compiler, no servers, no Node
-# -j N          build and run N at once (2)
+# -j N          build N at once, and run one test more than that (2): half of a test's time is waiting
 # --no-install  take the machine as it is instead of running deploy/install-deps.sh
 # --list        name the tests that would run, and stop
 #
@@ -105,5 +105,5 @@ if ((list)); then
     exec ctest --test-dir build/asan -N "${configuration[@]}" "${selection[@]}"
 fi
 say "running the tests; logs: build/asan/Testing/Temporary/LastTest.log, results: build/asan/junit.xml"
-exec ctest --test-dir build/asan -j "$jobs" --output-on-failure --no-tests=error --output-junit "$root/build/asan/junit.xml" \
+exec ctest --test-dir build/asan -j "$((jobs + 1))" --output-on-failure --no-tests=error --output-junit "$root/build/asan/junit.xml" \
     "${configuration[@]}" "${selection[@]}"
