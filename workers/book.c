@@ -6,6 +6,7 @@
 #include "workers/book_int.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -14,6 +15,11 @@
 #include "core/base/mono_cond.h"
 
 enum { WAIT_MAX_MS = 200, MESSAGE_MAX = 900 };
+
+static struct str message_cut(struct str message)
+{
+    return str_n(message.ptr, message.len < MESSAGE_MAX ? message.len : MESSAGE_MAX);
+}
 
 struct book *book_new(const struct clock *clock, int64_t heartbeat_ms)
 {
@@ -72,6 +78,37 @@ static void said_add(struct said_list *l, int64_t step, const char *stream, stru
     *l->tail = s;
     l->tail = &s->next;
     l->n++;
+}
+
+/* What a job writes goes to terminals and pages: one line, without control bytes, cut to HELD_LINE_BYTES. With the lock held. */
+static void log_add(struct held *h, const char *stream, struct str text)
+{
+    char clean[HELD_LINE_BYTES];
+    bool utf8 = str_is_utf8(text) && text.len <= sizeof clean;
+    size_t n = text.len < sizeof clean ? text.len : sizeof clean;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        clean[i] = (c < 0x20 && c != '\t') || c == 0x7f || (c >= 0x80 && !utf8) ? '?' : (char)c;
+    }
+    said_add(&h->logs, 0, stream, str_n(clean, n), h->book);
+}
+
+/* Why it ends badly is the log's last line, for who reads only the log. Words stand between the level and the cause, which may begin with
+ * a number: "error: 1 row" would look like a measurement. With the lock held. */
+static void log_failure(struct held *h, const char *event, struct str message)
+{
+    char line[MESSAGE_MAX + 100];
+    struct str cut = message_cut(message);
+    int n;
+    if (strcmp(event, "timeout") == 0)
+        n = snprintf(line, sizeof line, "error: out of time: the job may run %ld s", (long)h->grant->max_runtime_s);
+    else if (strcmp(event, "oom") == 0)
+        n = snprintf(line, sizeof line, "error: out of memory: %.*s", STR_ARG(cut));
+    else if (strcmp(event, "fail") == 0)
+        n = snprintf(line, sizeof line, "error: the job failed: %.*s", STR_ARG(cut));
+    else
+        return;
+    log_add(h, "stderr", str_n(line, (size_t)n));
 }
 
 void held_unref(struct held *h)
@@ -139,8 +176,9 @@ void book_add_done(struct book *b, const struct grant *g, bool ok, struct str me
     h->start_waits = h->finish_waits = h->has_finished = true;
     h->event = ok ? "succeed" : "fail";
     h->exit_code = ok ? 0 : 1;
-    h->message = message.len ? str_dup_heap(str_n(message.ptr, message.len < MESSAGE_MAX ? message.len : MESSAGE_MAX)) : NULL;
+    h->message = message.len ? str_dup_heap(message_cut(message)) : NULL;
     pthread_mutex_lock(&b->lock);
+    log_failure(h, h->event, message);
     enter(b, h);
     changed(b);
     pthread_mutex_unlock(&b->lock);
@@ -189,16 +227,9 @@ void held_start(struct held *h, struct str endpoint)
 
 void held_log(struct held *h, const char *stream, struct str text)
 {
-    char clean[HELD_LINE_BYTES];
-    bool utf8 = str_is_utf8(text) && text.len <= sizeof clean;
-    size_t n = text.len < sizeof clean ? text.len : sizeof clean;
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        clean[i] = (c < 0x20 && c != '\t') || c == 0x7f || (c >= 0x80 && !utf8) ? '?' : (char)c;
-    }
     pthread_mutex_lock(&h->book->lock);
     if (h->in_book && !h->has_finished) {
-        said_add(&h->logs, 0, stream, str_n(clean, n), h->book);
+        log_add(h, stream, text);
         changed(h->book);
     }
     pthread_mutex_unlock(&h->book->lock);
@@ -221,12 +252,13 @@ void held_finish(struct held *h, const char *event, int64_t exit_code, struct st
     struct book *b = h->book;
     pthread_mutex_lock(&b->lock);
     if (h->in_book && !h->has_finished) {
+        log_failure(h, event, message);
         end_running(b, h);
         h->finish_waits = true;
         h->event = event;
         h->exit_code = exit_code;
         if (message.len)
-            h->message = str_dup_heap(str_n(message.ptr, message.len < MESSAGE_MAX ? message.len : MESSAGE_MAX));
+            h->message = str_dup_heap(message_cut(message));
         h->result = result.len ? str_dup_heap(result) : NULL;
         h->outputs = outputs.len ? str_dup_heap(outputs) : NULL;
         b->counts.finished++;

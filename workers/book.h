@@ -34,7 +34,8 @@ void held_unref(struct held *h);
 void held_start(struct held *h, struct str endpoint);
 void held_log(struct held *h, const char *stream, struct str text);
 void held_metric(struct held *h, int64_t step, struct str values_json);
-/* event: "succeed", "fail", "cancel", "timeout", "oom", "return", "preempt". result, outputs: JSON text or STR_NULL. */
+/* "fail", "oom" and "timeout" also say why as an error line of the log, which arrives no later than they do.
+ * event: "succeed", "fail", "cancel", "timeout", "oom", "return", "preempt". result, outputs: JSON text or STR_NULL. */
 void held_finish(struct held *h, const char *event, int64_t exit_code, struct str message, struct str result, struct str outputs);
 const struct grant *held_grant(const struct held *h);
 int held_wake_fd(const struct held *h);         /* readable when one of the two below became true */

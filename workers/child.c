@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* child.c - from exec to the job's end: grant and keys in, sandbox, job, result out.
  *
- * Everything before child_enter_sandbox is our own code over data of the agent; the tenant's bytes are first read after it. Log lines
- * never wait for the agent: what does not fit is counted and said with the next line that does. Exit: 0 the job said its end,
+ * Everything before child_enter_sandbox is our own code over data of the agent; the tenant's bytes are first read after it. Exit: 0 the job said its end,
  * CHILD_STOPPED it was told to stop, 1 it could not say. */
 #include "workers/child.h"
 
@@ -38,7 +37,7 @@ void child_log(const struct child *c, const char *fmt, ...)
     (void)c;
     struct str text = str_n(line, n < 0 ? 0 : n < LINE_MAX_BYTES ? (size_t)n : LINE_MAX_BYTES - 1);
     if (frame_send(FRAME_FD, FRAME_LOG, STR_NULL, text, NULL, 0, false, NULL) != ERR_OK)
-        return;                         /* the agent is behind: a lost line must not hold the job */
+        return;                         /* the agent is behind */
 }
 
 void child_metric(const struct child *c, int64_t step, struct str values_json)
@@ -119,6 +118,7 @@ enum errc child_deliver(struct child *c, struct str plain, struct str result_jso
     TRY(rc);
     TRY(stream_sealer_feed(s, plain.ptr, plain.len, e));
     TRY(stream_sealer_finish(s, e));
+    child_log(c, "info: model sealed: %zu bytes", plain.len);
     return frame_send(FRAME_FD, FRAME_RESULT, str_n((const char *)&r, sizeof r), result_json, NULL, 0, true, e);
 }
 

@@ -44,6 +44,8 @@ MUST_CHECK enum errc job_serve_run(struct job_serve *s, struct err *e);
 void job_serve_free(struct job_serve *s);
 
 MUST_CHECK enum errc child_enter_sandbox(struct child *c, bool has_network, struct err *e);
+/* One line of the job's log, which says its level ("info: …", "warning: …"); the error that ends the job is written by the agent. A line
+ * that finds the agent behind is lost: it must not hold the job. */
 void child_log(const struct child *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void child_metric(const struct child *c, int64_t step, struct str values_json);
 /* The plaintext of an input, decrypted in memory, checked against its digest. */

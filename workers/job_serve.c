@@ -108,7 +108,7 @@ static void renew(struct job_serve *s, const struct frame *f)
 {
     struct err e = { 0 };
     if (f->type == FRAME_CERT && http_server_renew(s->server, f->body, &e) != ERR_OK)
-        child_log(s->child, "the renewed certificate cannot be used: %s", e.msg);
+        child_log(s->child, "warning: the renewed certificate cannot be used: %s", e.msg);
 }
 
 /* Until SIGTERM, or until the agent's end of descriptor 3 is closed. */
@@ -135,7 +135,7 @@ enum errc job_serve_run(struct job_serve *s, struct err *e)
     struct str bind = jval_str(jval_get(s->child->setup, "serve_bind"));
     char endpoint[300];
     int n = snprintf(endpoint, sizeof endpoint, strchr(bind.ptr, ':') ? "[%s]:%d" : "%s:%d", bind.ptr, http_server_port(s->server));
-    child_log(s->child, "serving %.*s version %ld: %zu inputs, %zu classes, %zu parameters, backend %s", STR_ARG(s->name),
+    child_log(s->child, "info: serving %.*s version %ld: %zu inputs, %zu classes, %zu parameters, backend %s", STR_ARG(s->name),
               (long)s->version, info->inputs, info->classes, info->parameters, s->child->backend->name);
     TRY(frame_send(FRAME_FD, FRAME_READY, STR_NULL, str_n(endpoint, (size_t)n), NULL, 0, true, e));
     wait_for_end(s);

@@ -66,7 +66,7 @@ static void on_epoch(void *ctx, const struct train_epoch *ep)
 
 static void on_log(void *ctx, const char *line)
 {
-    child_log(ctx, "%s", line);
+    child_log(ctx, "info: %s", line);
 }
 
 static bool should_stop(void *ctx)
@@ -104,6 +104,9 @@ static enum errc read_data(struct child *c, const struct train_job *job, const s
     const struct csv_schema schema = { .label = job->label_column, .classes = job->classes };
     enum errc rc = train_data_csv(c->arena, buf_str(&text), &schema, spec, ret, e);
     secret_wipe(text.ptr, text.len);
+    if (rc == ERR_OK)
+        child_log(c, "info: data opened: %zu rows, %zu columns, %ld classes, %zu bytes", ret->table.rows, ret->table.cols + 1,
+                  (long)ret->table.classes, text.len);
     return rc;
 }
 
@@ -115,7 +118,6 @@ enum errc job_train(struct child *c, struct err *e)
     TRY(json_decode(&train_job_schema, c->spec, c->arena, &job, e));
     TRY(spec_of_job(&job, &spec, e));
     TRY(read_data(c, &job, &spec, &data, e));
-    child_log(c, "data: %zu rows, %zu columns, %ld classes", data.table.rows, data.table.cols, (long)data.table.classes);
     int64_t steps = (int64_t)(data.train_count + (size_t)spec.batch_size - 1) / spec.batch_size;
     const struct train_task task = { .spec = &spec, .data = &data, .backend = c->backend, .clock = &clock_system,
                                      .dataset_digest = c->inputs[0].sha256, .checkpoint_dir = c->may_checkpoint ? "ckpt" : NULL,

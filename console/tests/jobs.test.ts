@@ -49,7 +49,9 @@ describe('a line of a log', () => {
     ['epoch 3: loss 0.2, error 0.12, 0 errors', ''],
     ['error_rate=0.02 val_error: 1e-3', ''],
     ['INFO retry after failure is set to 3', ''],
-    ['epoch 4: loss 0.3452, hold-out accuracy 0.9415', ''],
+    ['info: epoch 4: loss 0.3452, hold-out accuracy 0.9415', ''],
+    ['error: the job failed: 1 row(s) are too few', 'error'],
+    ['error: out of time: the job may run 60 s', 'error'],
     [undefined, ''],
   ])('%j says %j', (line, level) => expect(levelOf(line)).toBe(level));
   test('to begin at is the first error of the newest execution', () => {

@@ -24,6 +24,7 @@ struct plan {                           /* what each column of the file is */
 };
 
 enum { COL_LABEL = -1, COL_UNUSED = -2 };
+enum { QUOTED_MAX = 40 };              /* bytes of a cell in a message */
 
 bool csv_number(struct str s, double *ret)
 {
@@ -222,6 +223,15 @@ static enum errc match_schema(struct arena *a, const struct csv_schema *s, struc
 #define AT_FMT "row %zu, column %zu (%.*s): "
 #define AT_ARG(r, p) (r)->row, (r)->col, STR_ARG((p)->file_names[(r)->col - 1])
 
+/* As much of a cell as a message quotes: no letter is cut in two, which would make the message no text. */
+static int quoted(struct str f)
+{
+    size_t n = f.len < QUOTED_MAX ? f.len : QUOTED_MAX;
+    while (n < f.len && n && ((unsigned char)f.ptr[n] & 0xC0) == 0x80)
+        n--;
+    return (int)n;
+}
+
 static enum errc read_cell(const struct reader *r, const struct plan *p, const struct csv_schema *s, struct str f, struct csv_table *t,
                            size_t row, struct err *e)
 {
@@ -232,7 +242,7 @@ static enum errc read_cell(const struct reader *r, const struct plan *p, const s
     if (f.len == 0)
         return FAIL(e, BAD_DATA, AT_FMT "the field is empty", AT_ARG(r, p));
     if (!csv_number(f, &v))
-        return FAIL(e, BAD_DATA, AT_FMT "\"%.*s\" is not a finite number", AT_ARG(r, p), (int)(f.len < 40 ? f.len : 40), f.ptr);
+        return FAIL(e, BAD_DATA, AT_FMT "\"%.*s\" is not a finite number", AT_ARG(r, p), quoted(f), f.ptr);
     if (target == COL_LABEL) {
         double top = (double)(s->classes ? s->classes : CSV_CLASSES_MAX) - 1;
         if (v < 0 || v > top || v != floor(v))

@@ -27,8 +27,8 @@ beforeAll(async () => {
   failed = must(await tenant.post('/v1/jobs', { name: 'gulf-fails', kind: 'noop', spec: { fail: 'fatal: no such column' } }), 201).job_id;
   waiting = must(await tenant.post('/v1/jobs', { name: 'gulf-waits', kind: 'noop', pool: 'no-machines' }), 201).job_id;
   await waitJob(tenant, failed);
-  psql(ready, `INSERT INTO job_log (tenant_id, job_id, fence, stream, text) SELECT tenant_id, job_id, 1, s.stream, s.text FROM job,
-    (VALUES ('stdout', 'reading'), ('stderr', 'KeyError: no such column')) s (stream, text) WHERE name = 'gulf-fails' AND job_id = '${failed.slice(4)}'`);
+  psql(ready, `INSERT INTO job_log (tenant_id, job_id, fence, stream, text) SELECT tenant_id, job_id, 1, 'stdout', 'reading' FROM job
+    WHERE name = 'gulf-fails' AND job_id = '${failed.slice(4)}'`);
 }, 90_000);
 
 test('job list, by every filter', async () => {
@@ -86,7 +86,6 @@ test('job logs from the end, of errors alone, and by a part', async () => {
   expect((await falaj('job', 'logs', trained, '--errors')).out).toBe('');
   const errors = await falaj('job', 'logs', failed, '--errors');
   expect(errors.code, errors.err).toBe(0);
-  expect(errors.out).toContain('KeyError: no such column');
-  expect(errors.out).not.toContain('reading');
+  expect([...new Set(errors.out.trimEnd().split('\n'))]).toEqual(['error: the job failed: fatal: no such column']);
   expect((await falaj('job', 'logs', trained, '--tail', '1001')).code).toBe(2);
 });

@@ -157,10 +157,12 @@ static enum errc loop(struct engine *g, enum train_end *ret, struct err *e)
         bool is_last = is_over || g->at.epoch == job->spec->epochs;
         bool stop = !is_last && g->obs->should_stop && g->obs->should_stop(g->obs->ctx);
         bool is_due = job->checkpoint_every_steps > 0 && g->at.step % job->checkpoint_every_steps == 0 && !is_last;
-        if (job->checkpoint_dir && (stop || is_due))
+        if (job->checkpoint_dir && (stop || is_due)) {
             TRY(engine_save(g, e));
+            say(g, "checkpoint written at step %lld", (long long)g->at.step);
+        }
         if (stop) {
-            say(g, "stopped after step %lld%s", (long long)g->at.step, job->checkpoint_dir ? ", checkpoint written" : "");
+            say(g, "stopped after step %lld", (long long)g->at.step);
             *ret = TRAIN_PREEMPTED;
             return ERR_OK;
         }

@@ -11,11 +11,14 @@ export function useJobLog(id: string, live: boolean, failed: boolean): { log: Jo
   const log = jobLog(id);
   useSyncExternalStore(log.watch, log.read);
   const query = useQuery({
-    queryKey: [`/v1/jobs/${id}/logs`, 'newer'],
+    // Once more when it has ended: why it failed is its last line.
+    queryKey: [`/v1/jobs/${id}/logs`, 'newer', live],
     refetchInterval: live ? PACE_MS : false,
     queryFn: async () => {
-      if (log.opened) await (live ? log.newer() : Promise.resolve());
-      else {
+      if (log.opened) {
+        await log.newer();
+        if (failed && !log.error) await log.firstError();
+      } else {
         const named = /^#L(\d+)$/.exec(location.hash)?.[1];
         const error = failed ? await log.firstError() : undefined;
         await log.open(named ? Number(named) : error?.log_id);

@@ -151,7 +151,8 @@ export function Log({ log, name, live, failed }: { log: JobLog; name: string; li
   }, []);
   const toFirst = async (): Promise<void> => {
     const line = log.error ?? (await log.firstError());
-    if (line) select(line.log_id);
+    if (line && line.log_id === selected) rows.current?.scrollTo(placeOf(shown, selected), 'center');
+    else if (line) select(line.log_id);
   };
   const partly = !log.atStart || !log.atEnd;
   return (

@@ -103,7 +103,7 @@ static void a_page_of_the_log_from_either_end(void **state)
     (void)state;
     struct slice rows;
     fixture_exec(&f, "INSERT INTO job_log (tenant_id, job_id, fence, stream, text) SELECT tenant_id, job_id, 9, 'stdout', CASE i WHEN 30 THEN 'ValueError: no'"
-                     " WHEN 31 THEN 'mean error 0.25' WHEN 32 THEN '0 errors' WHEN 33 THEN 'OOM, 100%% full' WHEN 34 THEN 'Итог: حُفظ النموذج' WHEN 40 THEN repeat('x', 3000000) ELSE 'line ' || i END"
+                     " WHEN 31 THEN 'mean error 0.25' WHEN 32 THEN '0 errors' WHEN 33 THEN 'OOM, 100%% full' WHEN 34 THEN 'Итог: حُفظ النموذج' WHEN 35 THEN 'error: the job failed: 1 row' WHEN 36 THEN 'info: epoch 3: loss 0.2' WHEN 40 THEN repeat('x', 3000000) ELSE 'line ' || i END"
                      " FROM job_log, generate_series(1, 60) i WHERE text = 'one' ORDER BY i");
     struct work w = fixture_reader(&f, f.tenant_a);
     OK(job_log_page(&w, job, &(struct job_log_ask){ .is_newest = true }, 5, &rows, e));
@@ -115,8 +115,8 @@ static void a_page_of_the_log_from_either_end(void **state)
     assert_true(str_eq_c(l[0].text, "line 53") && str_eq_c(l[2].text, "line 55"));
     OK(job_log_page(&w, job, &(struct job_log_ask){ .errors_only = true }, 100, &rows, e));
     l = rows.items;
-    assert_int_equal(rows.n, 2);
-    assert_true(str_eq_c(l[0].text, "ValueError: no") && str_eq_c(l[1].text, "OOM, 100% full"));
+    assert_int_equal(rows.n, 3);
+    assert_true(str_eq_c(l[0].text, "ValueError: no") && str_eq_c(l[1].text, "OOM, 100% full") && str_eq_c(l[2].text, "error: the job failed: 1 row"));
     OK(job_log_page(&w, job, &(struct job_log_ask){ .part = STR("00% F") }, 100, &rows, e));
     assert_int_equal(rows.n, 1);
     /* In any case, beyond ASCII, too; Arabic has none. */

@@ -27,13 +27,25 @@ test('the log from either end', async () => {
   for (const query of ['tail=1001', 'page_size=1001', 'before=-1', 'errors=perhaps']) expect((await tenant.get(`/v1/jobs/${job}/logs?${query}`)).status, query).toBe(400);
 });
 
-test('the lines that look like errors, of a job that failed', async () => {
-  const failed = must(await tenant.post('/v1/jobs', { name: 'f', kind: 'noop', spec: { fail: 'fatal: no such column' } }), 201).job_id;
-  await waitJob(tenant, failed);
+test('a job that fails says why as the last line of its log, which is its first error', async () => {
+  const bad = await upload(tenant, 'a,label\n1,0\n', 'too-short', 2);
+  const failed = must(await tenant.post('/v1/jobs', { name: 'f', kind: 'train', max_attempts: 1, spec: { dataset_id: bad.dataset_id } }), 201).job_id;
+  await waitJob(tenant, failed, ['FAILED'], 60_000);
   psql(ready, `INSERT INTO job_log (tenant_id, job_id, fence, stream, text) SELECT tenant_id, job_id, 1, 'stdout', s FROM job,
     unnest(ARRAY['error 0.125', 'KeyError: no such column', 'done']) s WHERE job_id = '${failed.slice(4)}'`);
   const errors = must(await tenant.get(`/v1/jobs/${failed}/logs?errors=true`), 200).data;
-  expect(errors.map((l: any) => l.text)).toEqual(['KeyError: no such column']);
+  expect(errors.map((l: any) => [l.stream, l.fence, l.text])).toEqual([
+    ['stderr', 1, 'error: the job failed: 1 row(s) are too few to keep some for validation'], ['stdout', 1, 'KeyError: no such column']]);
+  const asked = must(await tenant.post('/v1/jobs', { name: 'g', kind: 'noop', max_attempts: 1, spec: { fail: 'as asked' } }), 201).job_id;
+  await waitJob(tenant, asked, ['FAILED'], 60_000);
+  expect(must(await tenant.get(`/v1/jobs/${asked}/logs?errors=true`), 200).data.map((l: any) => l.text)).toEqual(['error: the job failed: as asked']);
+});
+
+test('a job that ends well tells its stages and no error', async () => {
+  const texts = (await lines('page_size=1000')).map((l: any) => l.text);
+  expect(texts[0]).toMatch(/^info: data opened: 1797 rows, 65 columns, 10 classes, \d+ bytes$/);
+  expect(texts.filter((t: string) => /^info: epoch \d+: loss /.test(t))).toHaveLength(8);
+  expect(texts.at(-1)).toMatch(/^info: model sealed: \d+ bytes$/);
   expect(await lines('errors=true&page_size=1')).toEqual([]);
 });
 

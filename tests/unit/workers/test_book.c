@@ -40,6 +40,7 @@ static void test_combines_and_keeps_order(void **state)
     assert_int_equal(count(out.ptr, "\"event\":"), 4);
     assert_true(strstr(out.ptr, "\"event\":\"start\"") < strstr(out.ptr, "\"event\":\"succeed\""));
     assert_non_null(strstr(out.ptr, "\"message\":\"as asked\""));
+    assert_non_null(strstr(out.ptr, "\"text\":\"error: the job failed: as asked\""));
     book_unsettle(b);                                   /* the answer was lost: all of it again */
     CLEANUP(buf_releasep) struct buf again = BUF((size_t)4 << 20);
     kit_report(b, &again);
@@ -135,10 +136,45 @@ static void test_a_report_fits_into_a_body(void **state)
     config_free(cfg);
 }
 
+/* The cause is in the log before the end is told, whatever was dropped, and cannot forge a second line. */
+static void test_a_bad_end_is_the_last_line_of_the_log(void **state)
+{
+    (void)state;
+    static const struct { const char *event, *message, *line; } ends[] = {
+        { "fail", "1 row is\n too few", "{\"stream\":\"stderr\",\"text\":\"error: the job failed: 1 row is? too few\"}]" },
+        { "oom", "the job needed more", "{\"stream\":\"stderr\",\"text\":\"error: out of memory: the job needed more\"}]" },
+        { "timeout", "", "{\"stream\":\"stderr\",\"text\":\"error: out of time: the job may run 60 s\"}]" },
+        { "cancel", "", NULL }, { "return", "no thread", NULL }, { "succeed", "", NULL },
+    };
+    CLEANUP(buf_releasep) struct buf out = BUF((size_t)4 << 20);
+    struct book *b = book_new(&hand, 10000);
+    for (int i = 0; i < (int)(sizeof ends / sizeof *ends); i++) {
+        struct grant g = kit_grant(10 + i, "train", "{}");
+        g.max_runtime_s = 60;
+        struct held *h = book_add(b, &g, true);
+        for (int line = 0; line < HELD_LINES_MAX; line++)
+            held_log(h, "stdout", STR("info: epoch"));
+        held_finish(h, ends[i].event, 1, str_c(ends[i].message), STR_NULL, STR_NULL);
+        held_log(h, "stdout", STR("too late"));
+        kit_report(b, &out);
+        char event[40];
+        snprintf(event, sizeof event, "\"event\":\"%s\"", ends[i].event);
+        assert_int_equal(count(out.ptr, event), 1);
+        assert_int_equal(count(out.ptr, "error: "), ends[i].line ? 1 : 0);
+        assert_int_equal(count(out.ptr, "\"text\":"), HELD_LINES_MAX + (ends[i].line ? 1 : 0));   /* one in place of the oldest, and how many went */
+        if (ends[i].line)
+            assert_non_null(strstr(out.ptr, ends[i].line));
+        settle(b, (int[]){ 10 + i }, 1, -1, false);
+        held_unref(h);
+    }
+    book_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_combines_and_keeps_order), cmocka_unit_test(test_logs_are_bounded_and_said_once),
                                         cmocka_unit_test(test_heartbeat_and_fence),
-                                        cmocka_unit_test(test_a_report_fits_into_a_body) };
+                                        cmocka_unit_test(test_a_report_fits_into_a_body),
+                                        cmocka_unit_test(test_a_bad_end_is_the_last_line_of_the_log) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

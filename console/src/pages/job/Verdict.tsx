@@ -11,17 +11,20 @@ import { Reason, Waiting } from './Waiting.tsx';
 
 type Job = Schemas['job'];
 
-function ErrorLine({ id }: { id: string }) {
+function ErrorLine({ id, said }: { id: string; said: string | undefined }) {
   const { t } = useTranslation();
   const { log } = useJobLog(id, false, true);
   const line = log.error ?? log.lines.at(-1);
   if (!line) return null;
+  const text = plain(line.text ?? '');
   return (
     <div className="job-line">
       <To to={`/jobs/${id}?tab=logs#L${line.log_id}`}>{t('job.atLine', { n: `\u2066${line.log_id}\u2069` })}</To>{' '}
-      <bdi dir="ltr" translate="no">
-        {plain(line.text ?? '').slice(0, 400)}
-      </bdi>
+      {(!said || !text.endsWith(said)) && (
+        <bdi dir="ltr" translate="no">
+          {text.slice(0, 400)}
+        </bdi>
+      )}
     </div>
   );
 }
@@ -48,7 +51,7 @@ export function Verdict({ job }: { job: Job }) {
           {job.message}
         </bdi>
       )}
-      {bad && <ErrorLine id={job.job_id!} />}
+      {bad && <ErrorLine id={job.job_id!} said={job.message} />}
     </Alert>
   );
 }

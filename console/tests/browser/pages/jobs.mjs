@@ -2,6 +2,7 @@
 // jobs.mjs - the list of jobs, one job and its parts.
 import { sql, uuid } from '../db.mjs';
 import { until } from '../platform.mjs';
+import { word } from '../steps.mjs';
 
 /** A job whose data has one row, of which none is left to learn from: it fails, and its log says why. */
 export async function seed(t) {
@@ -47,7 +48,22 @@ const compared = (tab) => (ids) => `/experiments/compare?runs=${ids.job.slice(4)
 export default [
   { name: 'jobs', path: '/jobs', as: 'engineer' },
   { name: 'job', path: (ids) => `/jobs/${ids.job}`, as: 'engineer', wait: '.timeline li' },
-  { name: 'job-failed', path: (ids) => `/jobs/${ids.failed}`, as: 'engineer', wait: '.log-line' },
+  {
+    name: 'job-failed',
+    path: (ids) => `/jobs/${ids.failed}`,
+    as: 'engineer',
+    wait: '.log-line[aria-current]',
+    act: async (page) => {
+      const lang = await page.evaluate(() => document.documentElement.lang);
+      // The first error is selected already; who has scrolled away is taken back to it.
+      await page.locator('.log').evaluate((box) => box.scrollTo(0, box.scrollHeight));
+      await page.locator('.log-line[aria-current]').waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: word(lang, 'log.firstError') }).click();
+      await page
+        .locator('.log-line[aria-current]', { hasText: 'error: the job failed: 1 row(s) are too few' })
+        .waitFor();
+    },
+  },
   { name: 'job-waiting', path: (ids) => `/jobs/${ids.waiting}`, as: 'engineer', wait: '.timeline li' },
   part('logs', { wait: '.log-line' }),
   part('metrics', { act: (page) => page.waitForSelector('.plot canvas') }),

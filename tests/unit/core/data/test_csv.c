@@ -40,6 +40,7 @@ static void test_refused(void **st)
     refuse("a,b,label\n1,2,0,9\n", "row 2 has more columns than the 3");
     refuse("a,b,label\n1,2,0\n\n", "row 3 has 1 columns");
     refuse("a,b,label\n1,x,0\n", "row 2, column 2 (b): \"x\" is not a finite number");
+    refuse("a,b,label\n1,xاااااااااااااااااااااا,0\n", "row 2, column 2 (b): \"xااااااااااااااااااا\" is not a finite number");   /* no half of a letter */
     refuse("a,b,label\n1,,0\n", "row 2, column 2 (b): the field is empty");
     refuse("a,b,label\n1,nan,0\n", "row 2, column 2 (b)");
     refuse("a,b,label\n1,inf,0\n", "row 2, column 2 (b)");
