@@ -16,14 +16,19 @@ import { useTranslation } from 'react-i18next';
 import { dateTime, relative, utc } from '../lib/format.ts';
 import { usePrefs } from '../lib/prefs.ts';
 import { readSearch } from '../lib/search.ts';
+import './shapes.css';
 
 /** Text of people and programs: its own direction, no effect on what stands around it. */
 export const Name = ({ children }: { children: string | undefined }) => <bdi className="name">{children}</bdi>;
-export const Code = ({ children }: { children: string | number | undefined }) => (
-  <bdi dir="ltr" className="code" translate="no">
-    {children}
-  </bdi>
-);
+/** A short code is never broken, a long one wherever the line ends. */
+export const Code = ({ children }: { children: string | number | undefined }) => {
+  const { length } = String(children ?? '');
+  return (
+    <bdi dir="ltr" className={`code${length <= 24 ? ' short' : length > 36 ? ' long' : ''}`} translate="no">
+      {children}
+    </bdi>
+  );
+};
 
 export function Id({ value }: { value: string | undefined }) {
   const { t } = useTranslation();

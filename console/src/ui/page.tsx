@@ -63,14 +63,18 @@ export function Page({ title, name, crumbs, lead, actions, api, cli, children }:
             </BreadcrumbItem>
           </Breadcrumb>
         )}
-        <Flex justifyContent={{ default: 'justifyContentSpaceBetween' }} alignItems={{ default: 'alignItemsCenter' }}>
+        <Flex
+          justifyContent={{ default: 'justifyContentSpaceBetween' }}
+          alignItems={{ default: 'alignItemsCenter' }}
+          flexWrap={{ default: 'wrap', lg: 'nowrap' }}
+        >
           <FlexItem>
             <Content component="h1" id="page-title" tabIndex={-1}>
               {title}
             </Content>
             {lead && <div className="lead">{lead}</div>}
           </FlexItem>
-          <FlexItem>
+          <FlexItem className="page-acts">
             <Flex gap={{ default: 'gapSm' }} alignItems={{ default: 'alignItemsCenter' }}>
               <Button
                 variant="plain"

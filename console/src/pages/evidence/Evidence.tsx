@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evidence.tsx - the evidence report of a zone and a period: where data is, what crossed a border, who holds which key and role.
-import { Form, FormGroup, FormSelect, FormSelectOption } from '@patternfly/react-core';
+import { Form, FormGroup, FormSelect, FormSelectOption, Label } from '@patternfly/react-core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { withQuery, type Page as ListOf, type Schemas } from '../../api/client.ts';
@@ -8,7 +8,7 @@ import { useGet } from '../../api/hooks.ts';
 import { bytes, number } from '../../lib/format.ts';
 import { usePrefs } from '../../lib/prefs.ts';
 import type { Search } from '../../lib/search.ts';
-import { Code, Pairs, State, Time } from '../../ui/bits.tsx';
+import { Code, Name, Pairs, State, Time } from '../../ui/bits.tsx';
 import { Note } from '../../ui/note.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer } from '../../ui/states.tsx';
@@ -33,18 +33,40 @@ const PARTS = [
 ] as const;
 type Row = Record<string, unknown>;
 /** Columns whose values have words of their own, and where these stand. */
-const WORDED: Record<string, string> = { data_class: 'class', role: 'role' };
+const WORDED: Record<string, string> = {
+  data_class: 'class',
+  class: 'class',
+  classes: 'class',
+  role: 'role',
+  legal_basis: 'residency.basis',
+  basis: 'residency.basis',
+};
+/** Columns that people wrote in words of their own. */
+const WRITTEN = new Set(['name', 'regulator', 'provider', 'providers', 'reason', 'subject', 'user', 'requested_by']);
+/** Columns with several short names in one text. */
+const LISTED = new Set(['classes', 'regimes']);
 
 function Cell({ name, value }: { name: string; value: unknown }) {
   const { t, i18n } = useTranslation();
-  if (value === null || value === undefined || value === '') return null;
+  if (value === null || value === undefined || value === '') return <span className="lead">–</span>;
   if (typeof value === 'number') return <>{name === 'bytes' ? bytes(value) : number(value)}</>;
   if (typeof value !== 'string') return <Code>{JSON.stringify(value)}</Code>;
   if (name === 'at' || name === 'since' || /_at$|^valid_/.test(name)) return <Time at={value} />;
   if (name === 'state') return <State value={value} />;
-  const key = WORDED[name] && `${WORDED[name]}.${value}`;
-  if (key && i18n.exists(key)) return <>{t(key)}</>;
-  return <Code>{value}</Code>;
+  const words = WORDED[name];
+  const key = (v: string): string => `${words}${words?.includes('.') ? '_' : '.'}${v}`;
+  if (LISTED.has(name))
+    return (
+      <span className="listed">
+        {value.split(/[\s,]+/).map((v) => (
+          <Label key={v} isCompact variant="outline">
+            {words && i18n.exists(key(v)) ? t(key(v)) : <Code>{v}</Code>}
+          </Label>
+        ))}
+      </span>
+    );
+  if (words && i18n.exists(key(value))) return <>{t(key(value))}</>;
+  return WRITTEN.has(name) ? <Name>{value}</Name> : <Code>{value}</Code>;
 }
 function Rows({ title, rows }: { title: string; rows: Row[] }) {
   const { t, i18n } = useTranslation();
@@ -107,9 +129,14 @@ export function EvidenceReport() {
       api={[`GET ${withQuery('/v1/evidence', query)}`, `GET ${html}`]}
       cli={['falaj evidence']}
       actions={
-        <a className="pf-v6-c-button pf-m-primary" href={html} target="_blank" rel="noreferrer">
-          {t('evidence.sheet')}
-        </a>
+        <>
+          <Link to="/evidence/transfers" className="pf-v6-c-button pf-m-secondary">
+            {t('evidence.register')}
+          </Link>
+          <a className="pf-v6-c-button pf-m-primary" href={html} target="_blank" rel="noreferrer">
+            {t('evidence.sheet')}
+          </a>
+        </>
       }
     >
       <Form
@@ -124,16 +151,13 @@ export function EvidenceReport() {
           <FormSelect id="ev-zone" value={place} onChange={(_e, v) => setPlace(v)}>
             <FormSelectOption value="" label={t('evidence.allZones')} />
             {(zones.data?.data ?? []).map((z) => (
-              <FormSelectOption key={z.code} value={z.code} label={z.code ?? ''} lang="en" />
+              <FormSelectOption key={z.code} value={z.code} label={`${z.code} · ${z.name}`} lang="en" />
             ))}
           </FormSelect>
         </FormGroup>
         <WhenFields id="ev" value={draft} onChange={setDraft} />
         <div className="acts">
           <Button type="submit">{t('audit.show')}</Button>
-          <Link to="/evidence/transfers" className="pf-v6-c-button pf-m-link">
-            {t('evidence.register')}
-          </Link>
         </div>
       </Form>
       <Answer of={report}>

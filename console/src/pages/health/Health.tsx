@@ -15,7 +15,16 @@ import { Answer } from '../../ui/states.tsx';
 type Part = Schemas['component'];
 const COLOUR = { ok: 'green', degraded: 'orange', down: 'red' } as const;
 
-function PartCard({ part }: { part: Part }) {
+/** A figure in the unit that people read it in: an age as a moment, a yes or no in words. */
+function Fact({ name, value, at }: { name: string; value: number; at: string | undefined }) {
+  const { t } = useTranslation();
+  if (name.endsWith('_age_ms')) return <Time at={new Date(Date.parse(at ?? '') - value).toISOString()} ago />;
+  if (name.endsWith('_us')) return <>{t('health.ms', { ms: number(value / 1000, 1) })}</>;
+  if (name.startsWith('is_')) return <>{t(value > 0 ? 'keyring.yes' : 'keyring.no')}</>;
+  return <>{number(value)}</>;
+}
+
+function PartCard({ part, at }: { part: Part; at: string | undefined }) {
   const { t, i18n } = useTranslation();
   const known = (key: string): boolean => i18n.exists(key);
   return (
@@ -31,11 +40,13 @@ function PartCard({ part }: { part: Part }) {
         </Label>
       </CardTitle>
       <CardBody>
-        <p>
-          <bdi lang="en" dir="ltr" translate="no">
-            {part.detail}
-          </bdi>
-        </p>
+        {part.state !== 'ok' && (
+          <p>
+            <bdi lang="en" dir="ltr" translate="no">
+              {part.detail}
+            </bdi>
+          </p>
+        )}
         <p className="lead">
           {part.latency_ms !== undefined && t('health.latency', { ms: number(part.latency_ms, 1) })}{' '}
           {part.version && <Code>{part.version}</Code>}
@@ -44,7 +55,9 @@ function PartCard({ part }: { part: Part }) {
           {part.facts.map((f) => (
             <li key={f.name}>
               <span>{known(`health.fact_${f.name!}`) ? t(`health.fact_${f.name!}`) : <Code>{f.name}</Code>}</span>
-              <span>{number(f.value)}</span>
+              <span>
+                <Fact name={f.name ?? ''} value={f.value} at={at} />
+              </span>
             </li>
           ))}
         </ul>
@@ -152,7 +165,7 @@ export function Health() {
             <h2 className="block">{t('health.parts')}</h2>
             <div className="cards">
               {h.components.map((c) => (
-                <PartCard key={`${c.name!} ${c.zone ?? ''}`} part={c} />
+                <PartCard key={`${c.name!} ${c.zone ?? ''}`} part={c} at={h.checked_at} />
               ))}
             </div>
             <Promises />
