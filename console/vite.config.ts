@@ -2,13 +2,14 @@
 // vite.config.ts - the build, and a development server that hands calls of the API to a running `falaj dev` (FALAJ_URL).
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { wordPacks } from './wordpacks.ts';
 
 const target = process.env['FALAJ_URL'] ?? 'http://127.0.0.1:8080';
 // The API takes changes of a session from its own origin only; behind this proxy the page has the proxy's.
 const proxy = { target, changeOrigin: true, headers: { origin: new URL(target).origin } };
 
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), wordPacks()],
   server: {
     proxy: {
       '/v1': proxy,

@@ -6,8 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { placeFaults, pointerPath, Problem } from '../src/api/problem.ts';
 import { csvCell, csvText } from '../src/lib/csv.ts';
 import { readSearch, safeReturn, withFilter, writeSearch } from '../src/lib/search.ts';
-import ar from '../src/locales/ar.ts';
-import en from '../src/locales/en.ts';
+import { ar, en } from './catalogues.ts';
 
 const PLURAL = /_(zero|one|two|few|many|other)$/;
 const flat = (of: Record<string, Record<string, string>>): Map<string, string> =>

@@ -114,7 +114,7 @@ export function Approvals() {
             </>
           )
         }
-        empty={<Empty title={t('approvals.none')} body={t('approvals.lead')} cli="falaj approval list" />}
+        empty={<Empty title={t('overview.noApprovals')} body={t('approvals.lead')} cli="falaj approval list" />}
       />
     </Page>
   );

@@ -131,7 +131,7 @@ export function Jobs() {
   const group = search['group'];
   const query: Query = { ...all, ...(group ? { group } : {}) };
   const submit = can('job:submit') && (
-    <Button component={(p: object) => <Link {...p} to="/jobs/new" />}>{t('submit.title')}</Button>
+    <Button component={(p: object) => <Link {...p} to="/jobs/new" />}>{t('nav.newJob')}</Button>
   );
   const columns: Column<Job>[] = [
     {

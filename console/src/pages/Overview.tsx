@@ -40,7 +40,7 @@ export function Overview() {
       }
       actions={
         can('job:submit') && (
-          <Button component={(p: object) => <Link {...p} to="/jobs/new" />}>{t('submit.title')}</Button>
+          <Button component={(p: object) => <Link {...p} to="/jobs/new" />}>{t('nav.newJob')}</Button>
         )
       }
       api={[

@@ -18,7 +18,7 @@ export default function KeyHelp({ close }: { close: () => void }) {
     ['Enter', t('keys.enter')],
     ['[ ]', t('keys.tabs')],
     ['Esc', t('keys.close')],
-    ...(can('job:submit') ? [['c', t('submit.title')] as [string, string]] : []),
+    ...(can('job:submit') ? [['c', t('nav.newJob')] as [string, string]] : []),
     ...itemsFor({ can, me })
       .filter((i) => i.letter !== undefined)
       .map((i): [string, string] => [`g ${i.letter!}`, t(i.key)]),

@@ -146,7 +146,7 @@ export function Login({ onDone, begun, within = false, tenant, name = '' }: Prop
           isInline
           onClick={() => void change('POST', '/v1/auth/logout').then(() => setStep('password'))}
         >
-          {t('login.out')}
+          {t('shell.out')}
         </Button>
       )}
     </Door>

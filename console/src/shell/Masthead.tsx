@@ -178,7 +178,7 @@ function Account() {
       <Divider />
       <DropdownList>
         <DropdownItem onClick={() => void navigate({ to: '/settings' })}>{t('nav.settings')}</DropdownItem>
-        <DropdownItem onClick={() => void leave()}>{t('login.out')}</DropdownItem>
+        <DropdownItem onClick={() => void leave()}>{t('shell.out')}</DropdownItem>
       </DropdownList>
     </Menu>
   );

@@ -146,7 +146,7 @@ export default function Palette({ close, help, calls }: { close: () => void; hel
     entry('palette.acts', 'density', t('palette.density'), () =>
       setPrefs({ density: getPrefs().density === 'compact' ? 'normal' : 'compact' }),
     ),
-    entry('palette.acts', 'out', t('login.out'), () => void leave()),
+    entry('palette.acts', 'out', t('shell.out'), () => void leave()),
   ].filter((e) => fits(text.trim(), e.label));
   const entries: Entry[] = [
     ...(direct ? [entry('palette.direct', 'id', text.trim(), go(direct))] : []),

@@ -6,6 +6,7 @@ import { lazy, Suspense, useCallback, useEffect, useRef, useState, useSyncExtern
 import { useTranslation } from 'react-i18next';
 import { Alert } from '../ui/alert.tsx';
 import { isUp, watchConnection } from '../api/client.ts';
+import { withWords } from '../i18n.ts';
 import { usePrefs } from '../lib/prefs.ts';
 import { unread } from '../lib/notices.ts';
 import { Toasts } from '../ui/toast.tsx';
@@ -16,8 +17,9 @@ import { useSession } from './session.tsx';
 import './shell.css';
 import { useNotices } from './useNotices.ts';
 
-const CallsDrawer = lazy(() => import('./Drawers.tsx').then((m) => ({ default: m.CallsDrawer })));
-const NoticesDrawer = lazy(() => import('./Drawers.tsx').then((m) => ({ default: m.NoticesDrawer })));
+const readDrawers = withWords(['approvals'], () => import('./Drawers.tsx'));
+const CallsDrawer = lazy(() => readDrawers().then((m) => ({ default: m.CallsDrawer })));
+const NoticesDrawer = lazy(() => readDrawers().then((m) => ({ default: m.NoticesDrawer })));
 const readPalette = () => import('./Palette.tsx');
 const Palette = lazy(readPalette);
 const KeyHelp = lazy(() => import('./KeyHelp.tsx'));

@@ -38,7 +38,7 @@ export const NAV: Group[] = [
       { to: '/residency', key: 'nav.residency', perm: 'zone:read', letter: 'y' },
       { to: '/prices', key: 'nav.prices', perm: 'price:set', letter: 'b' },
       { to: '/keys', key: 'nav.keys', perm: 'key:read', letter: 'k' },
-      { to: '/root-keys', key: 'keyring.roots', perm: 'key:root', letter: 'x' },
+      { to: '/root-keys', key: 'nav.rootKeys', perm: 'key:root', letter: 'x' },
       { to: '/health', key: 'nav.health', perm: 'system:inspect', letter: 'h' },
     ],
   },
@@ -79,9 +79,9 @@ export interface Create {
   search?: Record<string, string>;
 }
 const CREATES: Create[] = [
-  { to: '/jobs/new', key: 'submit.title', perm: 'job:submit' },
-  { to: '/datasets', key: 'datasets.create', perm: 'dataset:write', search: { new: 'dataset' } },
-  { to: '/members', key: 'members.invite', perm: 'user:manage', search: { new: 'invitation' } },
-  { to: '/tokens', key: 'tokens.create', perm: 'token:own', search: { new: 'token' } },
+  { to: '/jobs/new', key: 'nav.newJob', perm: 'job:submit' },
+  { to: '/datasets', key: 'nav.newDataset', perm: 'dataset:write', search: { new: 'dataset' } },
+  { to: '/members', key: 'nav.invite', perm: 'user:manage', search: { new: 'invitation' } },
+  { to: '/tokens', key: 'nav.newToken', perm: 'token:own', search: { new: 'token' } },
 ];
 export const createsFor = (can: (p: string) => boolean): Create[] => CREATES.filter((c) => can(c.perm));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // session.tsx - who is signed in and what they may do. Roles shape what is drawn; the API decides what is done.
-import { Modal, ModalBody, ModalHeader, Spinner } from '@patternfly/react-core';
+import { Spinner } from '@patternfly/react-core';
 import { useQueryClient } from '@tanstack/react-query';
 import {
   createContext,
@@ -17,13 +17,15 @@ import {
 import { useTranslation } from 'react-i18next';
 import { change, getJson, setAsk, setCsrf, type Schemas, type Session } from '../api/client.ts';
 import { startLive } from '../api/live.ts';
+import { withWords } from '../i18n.ts';
 import { setListUser } from '../lib/lists.ts';
-import { ApiForm, type Field } from '../ui/form.tsx';
 import { invitation } from './invitation.ts';
-import { Login } from './Login.tsx';
 import { placeToReturn } from './login/place.ts';
 
-const Accept = lazy(() => import('./Accept.tsx'));
+const readAgain = withWords(['door'], () => import('./Again.tsx'));
+const Again = lazy(readAgain);
+const Login = lazy(withWords(['door'], () => import('./Login.tsx').then((m) => ({ default: m.Login }))));
+const Accept = lazy(withWords(['door'], () => import('./Accept.tsx')));
 
 export type Me = Schemas['me_out'];
 interface Value {
@@ -101,6 +103,12 @@ export function SessionGate({ children }: { children: ReactNode }) {
   );
 
   useEffect(() => (value ? startLive(client, value.can) : undefined), [client, value]);
+  // Read before it is asked for: a session ends at the worst moment.
+  useEffect(() => {
+    if (!value) return undefined;
+    const timer = setTimeout(() => void readAgain().catch(() => undefined), 3000);
+    return () => clearTimeout(timer);
+  }, [value]);
 
   const wait = (
     <main className="centre">
@@ -114,52 +122,19 @@ export function SessionGate({ children }: { children: ReactNode }) {
       </Suspense>
     );
   if (session === undefined) return wait;
-  if (!value) return <Login {...(begun ? { begun } : {})} onDone={(s) => void enter(s)} />;
-  const proof: Field[] = [
-    { name: 'code', label: t('login.code'), kind: 'code', help: t('login.codeOr'), autoComplete: 'one-time-code' },
-    { name: 'password', label: t('login.password'), kind: 'password', autoComplete: 'current-password' },
-  ];
+  if (!value)
+    return (
+      <Suspense fallback={wait}>
+        <Login {...(begun ? { begun } : {})} onDone={(s) => void enter(s)} />
+      </Suspense>
+    );
   return (
     <Context.Provider value={value}>
       {children}
       {question !== null && (
-        <Modal isOpen variant="small" onClose={() => settle(false)} aria-labelledby="again-title">
-          <ModalHeader
-            labelId="again-title"
-            title={question === 'login' ? t('login.over') : t('login.proof')}
-            description={question === 'login' ? t('login.overBody') : t('login.proofBody')}
-          />
-          <ModalBody>
-            {question === 'login' ? (
-              <Login
-                within
-                tenant={value.me.tenant ?? ''}
-                name={value.me.name ?? ''}
-                onDone={(s) => {
-                  // Somebody else is somebody else: nothing of the page before may stay.
-                  if (s.user_id !== value.me.user_id) return location.assign('/');
-                  setCsrf(s.csrf_token ?? '');
-                  return settle(true);
-                }}
-              />
-            ) : (
-              <ApiForm
-                fields={proof}
-                submit={t('login.prove')}
-                onCancel={() => settle(false)}
-                onSubmit={async (v) => {
-                  const s = await change<Session>(
-                    'POST',
-                    '/v1/auth/step-up',
-                    v['code'] ? { code: v['code'] } : { password: v['password'] },
-                  );
-                  setCsrf(s.csrf_token ?? '');
-                  settle(true);
-                }}
-              />
-            )}
-          </ModalBody>
-        </Modal>
+        <Suspense fallback={null}>
+          <Again question={question} me={value.me} settle={settle} />
+        </Suspense>
       )}
     </Context.Provider>
   );

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ACTIONS, sentenceKey } from '../../src/lib/audit-actions.ts';
 import { counter, CsvRows, ordered } from '../../src/lib/audit-summary.ts';
-import ar from '../../src/locales/ar.ts';
-import en from '../../src/locales/en.ts';
+import { ar, en } from '../catalogues.ts';
 
 test('the acts are those of audit/event_code.def', () => {
   const def = readFileSync(join(import.meta.dirname, '../../../audit/event_code.def'), 'utf8');

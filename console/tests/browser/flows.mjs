@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { accessible, settled } from './checks.mjs';
 import { PASSWORD, run, setPrefs } from './platform.mjs';
 import { shellWays } from './ways/shell.mjs';
+import { wordWays } from './ways/words.mjs';
 
 async function wayIn(t) {
   const page = await t.open();
@@ -72,4 +73,5 @@ await run('flows', async (t) => {
   await sessionOver(t, page);
   await keys(t, page);
   await shellWays(t);
+  await wordWays(t);
 });

@@ -65,8 +65,8 @@ export function Datasets() {
   const create = can('dataset:write') && (
     <FormButton
       opens="dataset"
-      label={t('datasets.create')}
-      title={t('datasets.create')}
+      label={t('nav.newDataset')}
+      title={t('nav.newDataset')}
       fields={fields}
       initial={{ label_column: 'label' }}
       onSubmit={async (v) => {

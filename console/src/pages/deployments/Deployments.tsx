@@ -118,7 +118,7 @@ export function Deployments() {
         ]}
         empty={
           <Empty
-            title={t('deploy.empty')}
+            title={t('overview.noDeployments')}
             body={t('deploy.emptyBody')}
             action={<To to="/models">{t('nav.models')}</To>}
             cli="falaj deploy create NAME MODEL --wait"

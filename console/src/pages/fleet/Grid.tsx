@@ -127,7 +127,7 @@ export function FleetGrid({ filters }: { filters: Filter[] }) {
                 </EmptyStateFooter>
               </EmptyState>
             ) : (
-              <Empty title={t('workers.empty')} body={t('workers.emptyBody')} cli="falaj node join-token" />
+              <Empty title={t('overview.noWorkers')} body={t('workers.emptyBody')} cli="falaj node join-token" />
             )
           ) : (
             <>

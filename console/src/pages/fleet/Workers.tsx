@@ -72,7 +72,7 @@ function NodeTable({ filters }: { filters: Filter[] }) {
           ),
         },
       ]}
-      empty={<Empty title={t('workers.empty')} body={t('workers.emptyBody')} cli="falaj node join-token" />}
+      empty={<Empty title={t('overview.noWorkers')} body={t('workers.emptyBody')} cli="falaj node join-token" />}
     />
   );
 }

@@ -24,8 +24,8 @@ export function RootZones() {
   const zones = useGet<ListOf<Schemas['zone']>>('/v1/zones', { page_size: 200 });
   return (
     <Page
-      name={t('keyring.roots')}
-      title={t('keyring.roots')}
+      name={t('nav.rootKeys')}
+      title={t('nav.rootKeys')}
       lead={t('keyring.rootsBody')}
       api={['GET /v1/zones']}
       cli={['falaj key roots']}
@@ -109,13 +109,13 @@ export function RootKeys() {
   };
   return (
     <Page
-      name={`${t('keyring.roots')} ${zone}`}
+      name={`${t('nav.rootKeys')} ${zone}`}
       title={
         <>
-          {t('keyring.roots')} <Code>{zone}</Code>
+          {t('nav.rootKeys')} <Code>{zone}</Code>
         </>
       }
-      crumbs={[[t('keyring.roots'), '/root-keys']]}
+      crumbs={[[t('nav.rootKeys'), '/root-keys']]}
       lead={t('keyring.rootsBody')}
       api={[`GET ${path}`, `GET ${path}/attestation`, `GET ${path}/rewraps`, `POST ${path}/rotate`]}
       cli={[`falaj key roots ${zone}`, `falaj key attest ${zone}`, `falaj key root-rotate ${zone} --reason …`]}
@@ -141,7 +141,7 @@ export function RootKeys() {
     >
       <ServerTable<Root>
         path={path}
-        label={t('keyring.roots')}
+        label={t('nav.rootKeys')}
         rowKey={(r) => String(r.version)}
         noPages
         columns={[

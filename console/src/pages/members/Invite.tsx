@@ -33,8 +33,8 @@ export function InviteButton({ opens }: { opens?: string }) {
     <>
       <FormButton
         {...(opens ? { opens } : {})}
-        label={t('members.invite')}
-        title={t('members.invite')}
+        label={t('nav.invite')}
+        title={t('nav.invite')}
         size="medium"
         fields={fields}
         onOpen={() => setRoles(offered.slice(0, 1))}

@@ -55,7 +55,7 @@ export function Served() {
         <Answer of={list}>
           {(page) =>
             page.data.length === 0 ? (
-              <p className="lead">{t('deploy.empty')}</p>
+              <p className="lead">{t('overview.noDeployments')}</p>
             ) : (
               <ul className="rows">
                 {page.data.map((d) => (
@@ -84,7 +84,7 @@ export function Fleet() {
         <Answer of={list}>
           {(page) =>
             page.data.length === 0 ? (
-              <p className="lead">{t('workers.empty')}</p>
+              <p className="lead">{t('overview.noWorkers')}</p>
             ) : (
               <ul className="rows">
                 {page.data.map((n) => (
@@ -116,7 +116,7 @@ export function Waiting() {
         <Answer of={list}>
           {(page) =>
             page.data.length === 0 ? (
-              <p className="lead">{t('approvals.none')}</p>
+              <p className="lead">{t('overview.noApprovals')}</p>
             ) : (
               <ul className="rows">
                 {page.data.map((a) => (

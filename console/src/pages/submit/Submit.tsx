@@ -132,7 +132,7 @@ function Editor({ sets, first }: { sets: Schemas['dataset'][]; first: Json }) {
       <div className="submit">
         <Form
           noValidate
-          aria-label={t('submit.title')}
+          aria-label={t('nav.newJob')}
           onSubmit={(e) => {
             e.preventDefault();
             void send();
@@ -183,8 +183,8 @@ export function Submit() {
   };
   return (
     <Page
-      name={t('submit.title')}
-      title={t('submit.title')}
+      name={t('nav.newJob')}
+      title={t('nav.newJob')}
       crumbs={[[t('nav.jobs'), '/jobs']]}
       api={['POST /v1/jobs:check', 'POST /v1/jobs']}
       cli={[

@@ -155,8 +155,8 @@ export function CreateToken({ userId, owner, service = false, permissions, varia
       <FormButton
         {...(opens ? { opens } : {})}
         variant={variant}
-        label={t('tokens.create')}
-        title={owner ? t('tokens.createFor', { name: `\u2068${owner}\u2069` }) : t('tokens.create')}
+        label={t('nav.newToken')}
+        title={owner ? t('tokens.createFor', { name: `\u2068${owner}\u2069` }) : t('nav.newToken')}
         size="medium"
         fields={fields}
         initial={{ expires_in_days: '30' }}

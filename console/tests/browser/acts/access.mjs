@@ -10,18 +10,18 @@ async function makeToken(h, name, { preset, days, nets } = {}) {
   if (days) await h.put('tokens.days', String(days));
   if (preset) await h.pick('tokens.scopes', W(`tokens.preset_${preset}`));
   if (nets) await h.put('tokens.cidrs', nets);
-  await h.send('tokens.create');
+  await h.send('nav.newToken');
   return await h.once('tokens.secret');
 }
 
 export async function tokens(t) {
   const h = await Hand.of(t, 'admin');
   await h.go('/tokens');
-  await h.opens('tokens.create');
+  await h.opens('nav.newToken');
   h.expect(400);
   await h.put('tokens.purpose', 'acts');
   await h.put('tokens.cidrs', '10.0.0.0/99');
-  await h.send('tokens.create');
+  await h.send('nav.newToken');
   if (!(await h.refused('tokens.cidrs')).includes('network')) h.fault('the field does not say what it should be');
   const secret = await makeToken(h, 'acts', { preset: 'read', days: 7, nets: '127.0.0.0/8' });
   h.expect();
@@ -36,7 +36,7 @@ export async function tokens(t) {
   ];
   h.same('the token reads and no more', await may(secret), [200, 403]);
 
-  await h.opens('tokens.create');
+  await h.opens('nav.newToken');
   const elsewhere = await makeToken(h, 'elsewhere', { nets: '10.0.0.0/8' });
   if ((await h.status(elsewhere, 'GET', '/v1/me')) < 401) h.fault('a token of another network works here');
 
@@ -61,7 +61,7 @@ export async function services(t) {
   await h.put('col.name', 'robot');
   await h.send('tokens.newService');
   await h.gone();
-  await h.opens('tokens.create', h.row('robot'));
+  await h.opens('nav.newToken', h.row('robot'));
   const secret = await makeToken(h, 'cron', { preset: 'jobs' });
   h.same('who it is', (await t.call(secret, 'GET', '/v1/me')).name, 'robot');
   h.same('what it may', await h.status(secret, 'GET', '/v1/jobs'), 200);

@@ -78,16 +78,16 @@ export async function prices(t) {
 export async function data(t) {
   const h = await Hand.of(t, 'admin');
   await h.go('/datasets');
-  await h.opens('datasets.create');
+  await h.opens('nav.newDataset');
   await h.put('col.name', 'acts-set');
   await h.put('col.classes', '2.5');
   h.expect(400, 422);
-  await h.send('datasets.create');
+  await h.send('nav.newDataset');
   await h.refused('col.classes');
   h.same('what was typed', await h.field(W('col.name'), { inside: h.dialog }).inputValue(), 'acts-set');
   h.expect();
   await h.put('col.classes', '3');
-  await h.send('datasets.create');
+  await h.send('nav.newDataset');
   await h.page.waitForURL(/\/datasets\/dst_/);
   const set = (await list(t, '/v1/datasets')).find((d) => d.name === 'acts-set');
   h.same('the data set', [set?.classes, set?.label_column, set?.latest_version], [3, 'label', 0]);

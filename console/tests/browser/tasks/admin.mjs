@@ -25,10 +25,10 @@ await task(
     const dialog = () => s.page.getByRole('dialog').last();
     const guest = s.own('guest');
     await s.click('link', s.word('nav.members'));
-    await s.click('button', s.word('members.invite'));
+    await s.click('button', s.word('nav.invite'));
     await s.fill(s.word('col.name'), guest, { inside: dialog() });
     await s.click('checkbox', s.word('role.ml-engineer'), { inside: dialog() });
-    await s.click('button', s.word('members.invite'), { inside: dialog() });
+    await s.click('button', s.word('nav.invite'), { inside: dialog() });
     const link = await s.page.getByRole('textbox', { name: s.word('members.invitation') }).inputValue();
     if (!/\/accept\?tenant=palm#token=flj_/.test(link)) t.fault(s.page.where, `no link to hand over: ${link}`);
     await s.click('button', s.word('confirm.kept'));

@@ -8,10 +8,10 @@ await task('engineer', { pointer: 27, keys: 27 }, async (s, t) => {
   const dialog = () => s.page.getByRole('dialog').last();
   const set = s.own('rows');
   await s.click('link', s.word('nav.datasets'));
-  await s.click('button', s.word('datasets.create'));
+  await s.click('button', s.word('nav.newDataset'));
   await s.fill(s.word('col.name'), set, { inside: dialog() });
   await s.fill(s.word('col.classes'), '10', { inside: dialog() });
-  await s.click('button', s.word('datasets.create'), { inside: dialog() });
+  await s.click('button', s.word('nav.newDataset'), { inside: dialog() });
   await s.see('heading', set);
   await s.click('button', s.word('datasets.upload'));
   await s.attach(s.word('datasets.browse'), join(t.root, 'datasets/digits/digits.csv'));

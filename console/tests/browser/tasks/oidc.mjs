@@ -117,7 +117,7 @@ async function throughProvider(t, lang) {
 
 async function signOut(page, lang) {
   await page.getByRole('button', { name: word(lang, 'shell.account') }).click();
-  await page.getByRole('menuitem', { name: word(lang, 'login.out') }).click();
+  await page.getByRole('menuitem', { name: word(lang, 'shell.out') }).click();
 }
 
 async function byInvitation(t, lang) {
