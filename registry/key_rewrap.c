@@ -14,7 +14,7 @@ SCHEMA_EXTERN(rewrap, "Wrapped keys on their way to a newer version",
     FIELD(rewrap, to_version, 0, .doc = "The version they go to"), FIELD(rewrap, state, 0, .doc = "RUNNING, DONE or SUPERSEDED by a newer one"),
     FIELD(rewrap, total, 0, .doc = "Keys found so far"), FIELD(rewrap, done, 0, .doc = "Keys moved"),
     FIELD(rewrap, failed, 0, .doc = "Keys that did not open and stayed as they were"), FIELD(rewrap, message, 0, .doc = "What stopped the last batch"),
-    FIELD(rewrap, started_at, 0, .doc = "When it began"), FIELD(rewrap, updated_at, 0, .doc = "When it last moved"),
+    FIELD(rewrap, started_at, 0, .doc = "When it began"), FIELD(rewrap, updated_at, 0, .doc = "When it was last worked on"),
     FIELD(rewrap, finished_at, 0, .doc = "When it ended"));
 
 #define REWRAP_COLUMNS "rewrap_id, zone, kind, to_version, state, total, done, failed, message, started_at, updated_at, finished_at"
@@ -83,6 +83,10 @@ static const struct stmt progress = { .name = "rewrap_progress", .params = "uuii
     "UPDATE key_rewrap SET done = done + $3, failed = failed + $4, total = greatest(total, done + $3 + failed + $4), after_id = $5, message = $6,\n"
     "       state = $7, updated_at = clock_timestamp(), finished_at = CASE WHEN $7 <> 'RUNNING' THEN clock_timestamp() END\n"
     " WHERE tenant_id = $1 AND rewrap_id = $2" };
+/* Behind the others, which may be of a zone whose falaj-keyd answers. */
+static const struct stmt put_behind = { .name = "rewrap_put_behind", .params = "uus", .card = CARD_NONE, .sql =
+    "UPDATE key_rewrap SET message = $3, updated_at = clock_timestamp() WHERE tenant_id = $1 AND rewrap_id = $2" };
+
 struct cursor_row { struct uuid after_id; };
 SCHEMA_OF(cursor_row, "Where a pass stands", FIELD(cursor_row, after_id, 0, .doc = "Last data key looked at"));
 static const struct stmt cursor_stmt = { .name = "rewrap_cursor", .params = "uu", .row = &cursor_row_schema, .card = CARD_ONE, .sql =
@@ -95,7 +99,7 @@ static const struct stmt left_stmt = { .name = "rewrap_left", .params = "i", .ro
     "   AND NOT EXISTS (SELECT FROM key_rewrap r WHERE r.tenant_id = k.tenant_id AND r.zone = k.zone AND r.kind = 'tenant'\n"
     "                      AND (r.state = 'RUNNING' OR r.failed > 0 AND r.to_version = k.version)) LIMIT $1" };
 const struct stmt *const key_rewrap_leader_stmts[] = { &next_stmt, &primary_stmt, &root_batch, &root_write, &dek_batch, &dek_write, &person_write, &dek_count, &auth_get, &auth_write,
-    &progress, &cursor_stmt, &left_stmt, &insert_tenant, NULL };
+    &progress, &put_behind, &cursor_stmt, &left_stmt, &insert_tenant, NULL };
 
 enum errc rewrap_start(struct work *w, struct str zone, const char *kind, int64_t to_version, struct err *e)
 {
@@ -248,6 +252,17 @@ static enum errc root_pass(struct work *w, const struct running *r, struct batch
     return b->is_over ? move_sign_in(w, r, b, e) : ERR_OK;
 }
 
+/* One zone that is sealed or down must not keep the keys of all others under what they were to leave. */
+static enum errc wait_behind(struct work *w, const struct running *r, bool *ret_any, struct err *e)
+{
+    struct str why = str_dup(w->arena, str_c(e->msg));
+    log_event(LOG_WARN, "rewrap.stopped", "tenant", LOG_ID("tnt", r->tenant_id), "zone", LOG_STR(r->zone), "why", LOG_STR(why), NULL);
+    TRY(db_back_to_mark(w->tx, e));
+    db_queue(w->tx, &put_behind, ARGS(A_UUID(r->tenant_id), A_UUID(r->rewrap_id), A_STR(why)), false);
+    *ret_any = false;           /* the caller rests before it asks again */
+    return ERR_OK;
+}
+
 enum errc rewrap_next(struct work *w, bool *ret_any, int64_t *ret_moved, struct err *e)
 {
     struct running r;
@@ -256,7 +271,11 @@ enum errc rewrap_next(struct work *w, bool *ret_any, int64_t *ret_moved, struct 
     TRY(db_maybe(w->tx, &next_stmt, NO_ARGS, &r, ret_any, e));
     if (!*ret_any)
         return ERR_OK;
-    TRY(str_eq_c(r.kind, "root") ? root_pass(w, &r, &b, e) : tenant_batch(w, &r, &b, e));
+    TRY(db_mark(w->tx, e));
+    enum errc rc = str_eq_c(r.kind, "root") ? root_pass(w, &r, &b, e) : tenant_batch(w, &r, &b, e);
+    if (rc != ERR_OK && !db_is_failed(w->tx))
+        return wait_behind(w, &r, ret_any, e);
+    TRY(rc);
     const char *state = b.is_superseded ? "SUPERSEDED" : b.is_over ? "DONE" : "RUNNING";
     db_queue(w->tx, &progress, ARGS(A_UUID(r.tenant_id), A_UUID(r.rewrap_id), A_I64(b.moved), A_I64(b.failed), A_UUID_OR_NULL(b.after), A_STR(STR("")),
              A_TEXT(state)), false);

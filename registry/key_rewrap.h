@@ -7,7 +7,8 @@
  * failed, logged, and stays as it is.
  * Calling order: rewrap_start in the rotating transaction; rewrap_next by the leader until it says there is none, each call a
  * transaction of the edge. falaj-keyd does the unwrapping and wrapping: no key is seen here.
- * Memory: w->arena. Errors: those of the transaction; UNAVAILABLE and SEALED stop a batch as a whole. */
+ * Memory: w->arena. Errors: those of the transaction. A falaj-keyd that is sealed or does not answer stops a
+ * batch as a whole; the rewrap keeps the reason as its message and waits behind those of other zones. */
 #pragma once
 #include "core/base/work.h"
 #include "core/table/schema.h"
@@ -31,7 +32,7 @@ extern const struct schema rewrap_schema;
 enum errc rewrap_start(struct work *w, struct str zone, const char *kind, int64_t to_version, struct err *e) MUST_CHECK;
 /* Newest first. */
 enum errc rewrap_list(struct work *w, struct str zone, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
-/* System scope: one batch of the rewrap that waited longest. ret_moved 0 and ret_any false: nothing to do. */
+/* System scope: one batch of the rewrap that waited longest. ret_any false: nothing to do, or its zone's falaj-keyd refused; rest a while. */
 enum errc rewrap_next(struct work *w, bool *ret_any, int64_t *ret_moved, struct err *e) MUST_CHECK;
 /* System scope: start one for every tenant and zone that has data keys under a version that is DECRYPT_ONLY and none running. */
 enum errc rewrap_find_left(struct work *w, int64_t *ret_started, struct err *e) MUST_CHECK;

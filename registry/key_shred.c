@@ -2,6 +2,7 @@
 /* key_shred.c - one version at a time: count what dies with it, destroy, certify, record. */
 #include "registry/key_shred.h"
 #include "audit/event.h"
+#include "core/base/log.h"
 #include "core/db/tx.h"
 #include "core/table/config.h"
 #include "keys/client.h"
@@ -28,14 +29,17 @@ static const struct stmt certificate_list = { .name = "erasure_certificate_list"
     " ORDER BY certificate_id DESC LIMIT $3" };
 const struct stmt *const key_shred_stmts[] = { &certificate_get, &certificate_list, NULL };
 
+enum { ZONES_MAX = 64 };
+
 struct due { struct uuid tenant_id; struct str zone, tier; int64_t version, root_version, objects; struct bytes blob_sha, wrapped; };
 SCHEMA_OF(due, "A key whose time has come", FIELD(due, tenant_id, 0, .doc = "Tenant"), FIELD(due, zone, 0, .doc = "Zone"), FIELD(due, tier, 0, .doc = "Tier"),
     FIELD(due, version, 0, .doc = "Version"), FIELD(due, root_version, 0, .doc = "Root version"), FIELD(due, objects, 0, .doc = "Objects below it"),
     FIELD(due, blob_sha, 0, .doc = "Digest of the wrapped key"), FIELD(due, wrapped, 0, .doc = "The wrapped key"));
-static const struct stmt due_stmt = { .name = "key_due", .params = "i", .row = &due_schema, .card = CARD_MANY, .sql =
+static const struct stmt due_stmt = { .name = "key_due", .params = "iS", .row = &due_schema, .card = CARD_MANY, .sql =
     "SELECT k.tenant_id, k.zone, k.tier, k.version, k.root_version, sha256(k.wrapped) AS blob_sha, k.wrapped,\n"
     "       (SELECT count(*) FROM dek d WHERE d.tenant_id = k.tenant_id AND d.zone = k.zone AND d.key_version = k.version) AS objects\n"
     "  FROM tenant_key k WHERE k.state = 'DESTROY_SCHEDULED' AND k.destroy_after <= now() AND NOT tenant_has_hold(k.tenant_id)\n"
+    "   AND k.zone <> ALL ($2)\n"
     " ORDER BY k.destroy_after LIMIT $1 FOR UPDATE SKIP LOCKED" };
 static const struct stmt destroy_stmt = { .name = "key_destroy", .params = "usiyt", .card = CARD_ONE, .sql =
     "UPDATE tenant_key SET state = 'DESTROYED', wrapped = NULL, blob_sha = $4, destroyed_at = $5\n"
@@ -102,14 +106,47 @@ static enum errc destroy_one(struct work *w, const struct due *d, struct err *e)
     return record(w, d, id, e);
 }
 
+/* All of one key's end, or nothing of it: ret_done false where its zone's falaj-keyd is sealed or does not answer. */
+static enum errc try_one(struct work *w, const struct due *d, bool *ret_done, struct err *e)
+{
+    TRY(db_mark(w->tx, e));
+    enum errc rc = destroy_one(w, d, e);
+    *ret_done = rc == ERR_OK;
+    if (rc == ERR_OK || db_is_failed(w->tx))
+        return rc;
+    log_event(LOG_ERROR, "key_shred.zone_waits", "zone", LOG_STR(d->zone), "why", LOG_S(e->msg), NULL);
+    return db_back_to_mark(w->tx, e);
+}
+
+static bool is_among(const struct str *zones, size_t n, struct str zone)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(zones[i], zone))
+            return true;
+    return false;
+}
+
 enum errc key_shred_due(struct work *w, int64_t limit, int64_t *ret_destroyed, struct err *e)
 {
     struct { struct due *items; size_t n; } due;
+    struct str waiting[ZONES_MAX];      /* zones in which nothing can be destroyed now: their keys must not hold up the others' */
+    size_t nwaiting = 0;
+    bool is_new = true;
     *ret_destroyed = 0;
-    TRY(db_many(w->tx, &due_stmt, ARGS(A_I64(limit)), &due, (size_t)limit, e));
-    for (size_t i = 0; i < due.n; i++) {
-        TRY(destroy_one(w, &due.items[i], e));
-        (*ret_destroyed)++;
+    while (is_new && nwaiting < ZONES_MAX && *ret_destroyed < limit) {
+        is_new = false;
+        TRY(db_many(w->tx, &due_stmt, ARGS(A_I64(limit - *ret_destroyed), A_STRS(waiting, nwaiting)), &due, (size_t)limit, e));
+        for (size_t i = 0; i < due.n; i++) {
+            bool is_done;
+            if (is_among(waiting, nwaiting, due.items[i].zone) || nwaiting == ZONES_MAX)
+                continue;
+            TRY(try_one(w, &due.items[i], &is_done, e));
+            if (is_done)
+                (*ret_destroyed)++;
+            else
+                waiting[nwaiting++] = due.items[i].zone;
+            is_new |= !is_done;
+        }
     }
     return ERR_OK;
 }

@@ -7,7 +7,8 @@
  * last backup, whichever comes first. The certificate says both and is signed by the zone's signing key.
  * Calling order: key_shred_due by the leader, in the system scope; the edge commits. The token's object is destroyed before the row:
  * a crash between leaves a row that the next call finishes.
- * Memory: w->arena. Errors: those of the transaction; UNAVAILABLE and SEALED (keyd). */
+ * A key whose zone's falaj-keyd is sealed or does not answer is logged and waits; those of other zones do not wait for it.
+ * Memory: w->arena. Errors: those of the transaction. */
 #pragma once
 #include "core/base/work.h"
 #include "core/table/schema.h"

@@ -7122,7 +7122,7 @@ export interface components {
             started_at?: string;
             /**
              * Format: date-time
-             * @description When it last moved
+             * @description When it was last worked on
              */
             updated_at?: string;
             /**

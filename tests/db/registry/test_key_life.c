@@ -410,6 +410,36 @@ static void nothing_fails_while_everything_rotates(void **state)
     assert_true(turns > 20);
 }
 
+/* A zone whose falaj-keyd does not answer, here one that none is configured for, keeps no other zone from its work. */
+static void a_zone_that_does_not_answer_holds_up_no_other(void **state)
+{
+    (void)state;
+    int64_t moved = 0, sum = 0;
+    put(0, "under the old version");
+    rewrap_all();
+    pg_harness_exec(pg, DB, "INSERT INTO tenant_key (tenant_id, zone, version, state, wrapped, blob_sha, root_version, provider)\n"
+                            "SELECT k.tenant_id, 'de-fra-1', 1, 'PRIMARY', k.wrapped, k.blob_sha, 1, k.provider FROM tenant_key k\n"
+                            "  JOIN tenant USING (tenant_id) WHERE name = 'aaa' AND k.state = 'PRIMARY'");
+    pg_harness_exec(pg, DB, "INSERT INTO key_rewrap (tenant_id, rewrap_id, zone, kind, to_version, updated_at) VALUES\n"
+                            "('00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'de-fra-1', 'root', 9, now() - interval '1 hour')");
+    rotate(0);
+    for (int i = 0; i < 4; i++, sum += moved)
+        (void)batch(true, &moved);
+    assert_true(sum > 0);
+    assert_int_equal(number("SELECT count(*) AS n FROM wrapped_data_key d JOIN tenant USING (tenant_id) JOIN tenant_key k USING (tenant_id)\n"
+                            " WHERE name = 'aaa' AND d.zone = 'ae-dxb-1' AND k.zone = d.zone AND k.state = 'PRIMARY' AND d.key_version < k.version"), 0);
+    assert_int_equal(number("SELECT count(*) AS n FROM key_rewrap WHERE zone = 'de-fra-1' AND state = 'RUNNING' AND done = 0\n"
+                            "   AND message = 'no key service is configured for zone de-fra-1'"), 1);
+    pg_harness_exec(pg, DB, "UPDATE tenant_key SET state = 'DESTROY_SCHEDULED', disabled_at = now(), destroy_after = now() - interval '1 hour'\n"
+                            " WHERE zone = 'de-fra-1'");
+    pg_harness_exec(pg, DB, "UPDATE tenant_key k SET state = 'DESTROY_SCHEDULED', disabled_at = now(), destroy_after = now() - interval '1 s'\n"
+                            "  FROM tenant t WHERE t.tenant_id = k.tenant_id AND name = 'aaa' AND zone = 'ae-dxb-1' AND k.version = 1");
+    assert_int_equal(shred_due(), 1);
+    assert_int_equal(shred_due(), 0);
+    assert_int_equal(number("SELECT count(*) AS n FROM tenant_key WHERE zone = 'de-fra-1' AND state = 'DESTROY_SCHEDULED'"), 1);
+    pg_harness_exec(pg, DB, "DELETE FROM key_rewrap WHERE zone = 'de-fra-1'; DELETE FROM tenant_key WHERE zone = 'de-fra-1'");
+}
+
 static void the_database_holds_the_edges(void **state)
 {
     (void)state;
@@ -427,6 +457,7 @@ int main(void)
         cmocka_unit_test(the_tenants_own_key_is_taken_only_as_it_was_sealed),
         cmocka_unit_test(a_destroyed_key_leaves_a_certificate_and_nothing_else),
         cmocka_unit_test(yesterdays_backup_dies_with_the_old_root),
+        cmocka_unit_test(a_zone_that_does_not_answer_holds_up_no_other),
         cmocka_unit_test(the_database_holds_the_edges),
         cmocka_unit_test(nothing_fails_while_everything_rotates),
     };
