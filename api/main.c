@@ -102,6 +102,8 @@
 #include <unistd.h>
 
 enum { SECURE_HEAP = 4 << 20, KEYD_TIMEOUT_MS = 3000, HOUSEKEEPING_S = 10, ORPHAN_EVERY_S = 3600, BLOB_AGE_S = 3600 };
+/* The largest task reads up to 100,000 tenants' own rates (tenants/api_rate.c). */
+static const size_t HOUSEKEEPING_ARENA = 16 << 20;
 
 extern const struct stmt *const idempotency_stmts[];
 
@@ -295,7 +297,7 @@ static void run_until_signal(struct app *app, struct api *api, sigset_t *set)
         int sig = sigtimedwait(set, NULL, &pause);
         if (sig > 0)
             return;
-        struct arena *a = arena_new(1 << 20);
+        struct arena *a = arena_new(HOUSEKEEPING_ARENA);
         struct err e;
         if (refusals_flush(authn_refusals(api->authn), app, a, &e) != ERR_OK)
             log_err(LOG_WARN, "authn.refusals", &e);
