@@ -16,16 +16,24 @@ static enum errc check_identity(struct work *w, const struct node_register *in, 
     return ERR_OK;
 }
 
+/* Agents make their boot_id by uuid_v7, whose order is that of time. */
+static bool is_later(struct uuid a, struct uuid b)
+{
+    return a.b[6] >> 4 == 7 && b.b[6] >> 4 == 7 && uuid_cmp(a, b) > 0;
+}
+
 static enum errc void_earlier_run(struct work *w, const struct node_register *in, struct str identity, struct err *e)
 {
-    struct uuid node_id, boot_id;
+    struct node_run run = { 0 };
     struct slice rows = { 0 };
     struct expiry_counts counts;
     bool found;
-    TRY(node_repo_boot(w->tx, identity, &node_id, &boot_id, &found, e));
-    if (!found || uuid_eq(boot_id, in->boot_id))
+    TRY(node_repo_boot(w->tx, identity, NODE_SILENCE_MS, &run, &found, e));
+    if (!found || uuid_eq(run.boot_id, in->boot_id))
         return ERR_OK;
-    TRY(node_repo_live(w->tx, node_id, VOIDED_MAX, &rows, e));
+    if (run.is_heard && is_later(run.boot_id, in->boot_id))
+        return FAIL(e, STALE, "A later run of this machine's agent is at work");
+    TRY(node_repo_live(w->tx, run.node_id, VOIDED_MAX, &rows, e));
     return lease_expire(w, rows.items, rows.n, &counts, e);
 }
 
@@ -86,5 +94,5 @@ enum errc node_set_flavor(struct work *w, struct uuid node_id, struct str flavor
 
 enum errc node_mark_lost(struct work *w, int64_t *ret_lost, struct err *e)
 {
-    return node_repo_mark_lost(w->tx, NODE_HEARTBEAT_MS * (int64_t)NODE_MISSED_MAX, ret_lost, e);
+    return node_repo_mark_lost(w->tx, NODE_SILENCE_MS, ret_lost, e);
 }

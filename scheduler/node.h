@@ -11,7 +11,7 @@
 
 struct stmt;
 
-enum { NODE_HEARTBEAT_MS = 10000, NODE_MISSED_MAX = 3 };
+enum { NODE_HEARTBEAT_MS = 10000, NODE_MISSED_MAX = 3, NODE_SILENCE_MS = NODE_HEARTBEAT_MS * NODE_MISSED_MAX };
 
 struct node {
     struct uuid node_id;
@@ -36,7 +36,8 @@ struct node_register {
 };
 extern const struct schema node_register_schema;
 
-/* identity: the verified URI SAN, spiffe://<zone>/worker/<pool>/<name>; the three must equal what is sent. */
+/* identity: the verified URI SAN, spiffe://<zone>/worker/<pool>/<name>; the three must equal what is sent. STALE: a later run of the agent is
+ * registered and heard of, so that two agents of one name do not take the machine from each other for ever. */
 enum errc node_register(struct work *w, const struct node_register *in, struct str identity, struct node *ret, struct err *e) MUST_CHECK;
 /* The machine lives: refreshes last_seen_at (at most once a second) and takes LOST back. STALE: not this identity or boot. */
 enum errc node_beat(struct work *w, struct uuid node_id, struct uuid boot_id, struct str identity, struct node *ret, struct err *e) MUST_CHECK;

@@ -40,8 +40,8 @@ SCHEMA_EXTERN(node_register, "A machine that comes up",
     FIELD(node_register, version, F_REQ, .max = 64, .doc = "Version of the agent"),
     FIELD(node_register, boot_id, F_REQ, .doc = "New for each run of the agent"));
 
-struct boot_row { struct uuid node_id, boot_id; };
-SCHEMA_OF(boot_row, "The run of an agent", FIELD(boot_row, node_id, 0, .doc = "Machine"), FIELD(boot_row, boot_id, 0, .doc = "Run"));
+SCHEMA_OF(node_run, "The run of an agent", FIELD(node_run, node_id, 0, .doc = "Machine"), FIELD(node_run, boot_id, 0, .doc = "Run"),
+    FIELD(node_run, is_heard, 0, .doc = "It was heard of lately"));
 
 #define NODE_COLUMNS \
     "node_id, zone, pool, name, identity, state, slots, cpus, memory_bytes, gpus, backend, flavor, version, boot_id, last_seen_at, created_at"
@@ -64,8 +64,9 @@ static const struct stmt node_upsert = { .name = "node_upsert", .params = "ussss
     "   last_seen_at = clock_timestamp(), state = " HEARD("node.") "\n"
     "RETURNING " NODE_COLUMNS };
 
-static const struct stmt node_boot = { .name = "node_boot", .params = "s", .row = &boot_row_schema, .card = CARD_MAYBE, .sql =
-    "SELECT node_id, boot_id FROM node WHERE identity = $1 FOR NO KEY UPDATE" };
+static const struct stmt node_boot = { .name = "node_boot", .params = "si", .row = &node_run_schema, .card = CARD_MAYBE, .sql =
+    "SELECT node_id, boot_id, last_seen_at > clock_timestamp() - $2 * interval '1 millisecond' AS is_heard FROM node WHERE identity = $1\n"
+    "   FOR NO KEY UPDATE" };
 
 static const struct stmt node_live = { .name = "node_live", .params = "ui", .row = &overdue_schema, .card = CARD_MANY, .sql =
     "SELECT " OVERDUE_COLUMNS("'boot'") "\n"
@@ -120,13 +121,9 @@ enum errc node_repo_live(struct db_tx *tx, struct uuid node_id, int64_t limit, s
     return db_many(tx, &node_live, ARGS(A_UUID(node_id), A_I64(limit)), ret, (size_t)limit, e);
 }
 
-enum errc node_repo_boot(struct db_tx *tx, struct str identity, struct uuid *ret_node, struct uuid *ret_boot, bool *found, struct err *e)
+enum errc node_repo_boot(struct db_tx *tx, struct str identity, int64_t silence_ms, struct node_run *ret, bool *found, struct err *e)
 {
-    struct boot_row row = { 0 };
-    TRY(db_maybe(tx, &node_boot, ARGS(A_STR(identity)), &row, found, e));
-    *ret_node = row.node_id;
-    *ret_boot = row.boot_id;
-    return ERR_OK;
+    return db_maybe(tx, &node_boot, ARGS(A_STR(identity), A_I64(silence_ms)), ret, found, e);
 }
 
 enum errc node_repo_beat(struct db_tx *tx, struct uuid node_id, struct uuid boot_id, struct str identity, struct node *ret, bool *found,

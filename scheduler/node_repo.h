@@ -8,7 +8,12 @@ enum errc node_repo_upsert(struct db_tx *tx, struct uuid new_id, const struct no
                            struct err *e) MUST_CHECK;
 /* Live attempts of this node, locked: those of a run of the agent that is over. */
 enum errc node_repo_live(struct db_tx *tx, struct uuid node_id, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
-enum errc node_repo_boot(struct db_tx *tx, struct str identity, struct uuid *ret_node, struct uuid *ret_boot, bool *found, struct err *e) MUST_CHECK;
+struct node_run {
+    struct uuid node_id, boot_id;
+    bool is_heard;                  /* within silence_ms */
+};
+/* The run that is registered for the machine, its row under lock. */
+enum errc node_repo_boot(struct db_tx *tx, struct str identity, int64_t silence_ms, struct node_run *ret, bool *found, struct err *e) MUST_CHECK;
 enum errc node_repo_beat(struct db_tx *tx, struct uuid node_id, struct uuid boot_id, struct str identity, struct node *ret, bool *found,
                          struct err *e) MUST_CHECK;
 enum errc node_repo_set_flavor(struct db_tx *tx, struct uuid node_id, struct str flavor, bool *done, struct err *e) MUST_CHECK;

@@ -35,6 +35,7 @@ struct agent {
     char name[160];
     struct hw hw;
     struct executor_env env;
+    pthread_mutex_t lock;               /* guards env.node; only the fetching thread writes it */
     _Atomic bool stopping, reporter_ends;
     _Atomic int runners;
     pthread_t fetcher, reporter;
@@ -43,6 +44,7 @@ struct agent {
 
 struct runner {
     struct agent *agent;
+    struct executor_env env;            /* with the node as it was when the lease came */
     struct held *held;
 };
 
@@ -72,7 +74,7 @@ static void *runner_main(void *p)
 {
     struct runner r = *(struct runner *)p;
     free(p);
-    executor_run(&r.agent->env, r.held);
+    executor_run(&r.env, r.held);
     r.agent->runners--;
     return NULL;
 }
@@ -81,7 +83,7 @@ static struct runner *runner_new(struct agent *a, struct held *h)
 {
     struct runner *r = malloc(sizeof *r);
     ASSERT(r);
-    *r = (struct runner){ a, h };
+    *r = (struct runner){ a, a->env, h };
     return r;
 }
 
@@ -127,6 +129,30 @@ static void take(struct agent *a, struct arena *arena, const struct grant *g)
     }
 }
 
+/* Until it is done, told to stop, or refused for good. */
+static enum errc enroll(struct agent *a, const _Atomic bool *stop, struct err *e)
+{
+    for (int failures = 0; !*stop; failures++) {
+        CLEANUP(arena_freep) struct arena *arena = arena_new(CALL_ARENA);
+        struct node_identity node;
+        enum errc rc = a->api.enroll(a->api.ctx, arena, &a->facts, &node, e);
+        if (rc == ERR_OK) {
+            pthread_mutex_lock(&a->lock);
+            a->env.node = node;
+            pthread_mutex_unlock(&a->lock);
+            log_event(LOG_INFO, "node.registered", "node_id", LOG_ID("nod", node.node_id), "slots", LOG_I(a->facts.slots), "backend",
+                      LOG_STR(a->facts.backend), NULL);
+            return ERR_OK;
+        }
+        if (rc == ERR_UNAUTHENTICATED || rc == ERR_FORBIDDEN || rc == ERR_INVALID || rc == ERR_MALFORMED || rc == ERR_UNKNOWN_FIELD)
+            return rc;
+        if (failures == 0)
+            log_err(LOG_INFO, "node.waits", e);
+        poll(NULL, 0, ZONE_RETRY_MS);
+    }
+    return FAIL(e, DEADLINE, "told to stop before the node was registered");
+}
+
 static void *fetcher_main(void *p)
 {
     struct agent *a = p;
@@ -152,6 +178,9 @@ static void *fetcher_main(void *p)
         }
         if (failures++ == 0)
             log_err(LOG_WARN, "lease.next_failed", &e);
+        /* This run of the agent is not known: the database came back from a backup, or from a standby that lagged behind. */
+        if (rc == ERR_STALE && enroll(a, &a->stopping, &e) == ERR_OK)
+            continue;
         pause_ms(a, failures < 5 ? 100 << failures : RETRY_MAX_MS);
     }
     return NULL;
@@ -185,7 +214,10 @@ static void *reporter_main(void *p)
     while (!a->reporter_ends) {
         int64_t next = timers_run(a->timers, a->stopping);
         buf_clear(&body);
-        if (book_collect(a->book, &a->env.node, &body)) {
+        pthread_mutex_lock(&a->lock);
+        struct node_identity node = a->env.node;
+        pthread_mutex_unlock(&a->lock);
+        if (book_collect(a->book, &node, &body)) {
             report_once(a, buf_str(&body), &failures);
             continue;
         }
@@ -241,6 +273,7 @@ enum errc agent_new(const struct config *cfg, const struct clock *clock, const s
     ASSERT(a);
     a->config = cfg;
     a->clock = clock;
+    pthread_mutex_init(&a->lock, NULL);
     facts_fill(a, be);
     a->env = (struct executor_env){ .config = cfg, .work_dir = dir, .stopping = &a->stopping };
     a->book = book_new(clock, cfg->worker_heartbeat_ms);
@@ -258,23 +291,6 @@ enum errc agent_new(const struct config *cfg, const struct clock *clock, const s
 struct book *agent_book(struct agent *a)
 {
     return a->book;
-}
-
-/* Until it is done, told to stop, or refused for good. */
-static enum errc enroll(struct agent *a, const _Atomic bool *stop, struct err *e)
-{
-    for (int failures = 0; !*stop; failures++) {
-        CLEANUP(arena_freep) struct arena *arena = arena_new(CALL_ARENA);
-        enum errc rc = a->api.enroll(a->api.ctx, arena, &a->facts, &a->env.node, e);
-        if (rc == ERR_OK)
-            return ERR_OK;
-        if (rc == ERR_UNAUTHENTICATED || rc == ERR_FORBIDDEN || rc == ERR_INVALID || rc == ERR_MALFORMED || rc == ERR_UNKNOWN_FIELD)
-            return rc;
-        if (failures == 0)
-            log_err(LOG_INFO, "node.waits", e);
-        poll(NULL, 0, ZONE_RETRY_MS);
-    }
-    return FAIL(e, DEADLINE, "told to stop before the node was registered");
 }
 
 static void join_fetcher(struct agent *a)
@@ -314,11 +330,9 @@ enum errc agent_run(struct agent *a, const _Atomic bool *stop, struct err *e)
 {
     if (enroll(a, stop, e) != ERR_OK)
         return *stop ? ERR_OK : e->code;
-    log_event(LOG_INFO, "node.registered", "node_id", LOG_ID("nod", a->env.node.node_id), "slots", LOG_I(a->facts.slots), "backend",
-              LOG_STR(a->facts.backend), NULL);
+    int64_t fence_ms = a->env.node.lease_ms * 2 / 3;
     ASSERT(pthread_create(&a->reporter, NULL, reporter_main, a) == 0);
     ASSERT(pthread_create(&a->fetcher, NULL, fetcher_main, a) == 0);
-    int64_t fence_ms = a->env.node.lease_ms * 2 / 3;
     while (!*stop) {
         size_t n = book_fence(a->book, fence_ms);
         if (n)
@@ -338,5 +352,6 @@ void agent_free(struct agent *a)
     book_free(a->book);
     client_free(a->poll_client);
     client_free(a->report_client);
+    pthread_mutex_destroy(&a->lock);
     free(a);
 }

@@ -10,7 +10,8 @@
 #include "core/table/config.h"
 #include "workers/book.h"
 
-/* What the agent needs of the API; tests put another in its place. Each function is used by one thread. */
+/* What the agent needs of the API; tests put another in its place. Each function is used by one thread. next gives STALE when this run of the
+ * agent is not registered: then it is registered again, with the same boot_id. */
 struct agent_api {
     void *ctx;
     enum errc (*enroll)(void *ctx, struct arena *a, const struct node_facts *f, struct node_identity *ret, struct err *e);

@@ -7,7 +7,7 @@
 
 struct fake {
     pthread_mutex_t lock;
-    int to_grant, next_id, finished, returned, reports, outstanding, enrolled;
+    int to_grant, next_id, finished, returned, reports, outstanding, enrolled, forgets_at;     /* forgets_at: after so many, until enrolled again */
     const char *spec;
 };
 
@@ -25,8 +25,10 @@ static enum errc enroll(void *ctx, struct arena *a, const struct node_facts *f, 
 static enum errc next(void *ctx, struct arena *a, const struct node_identity *n, int64_t room, int64_t wait_ms, struct grant **ret,
                       size_t *ret_n, struct err *e)
 {
-    (void)n, (void)wait_ms, (void)e;
+    (void)n, (void)wait_ms;
     struct fake *k = ctx;
+    if (k->forgets_at && k->finished >= k->forgets_at && k->enrolled < 3)
+        return FAIL(e, STALE, "This run of the agent is not registered; register again");
     pthread_mutex_lock(&k->lock);
     int64_t free_here = 64 - k->outstanding < room ? 64 - k->outstanding : room;
     int count = free_here < k->to_grant ? (int)free_here : k->to_grant;
@@ -120,6 +122,17 @@ static void test_ten_thousand(void **state)
     assert_true(stop_us < 3000000);
 }
 
+static void test_a_machine_that_was_forgotten_registers_again(void **state)
+{
+    (void)state;
+    struct fake k = { .to_grant = 200, .spec = "{}", .forgets_at = 20 };
+    double rate;
+    int64_t stop_us;
+    with_agent(&k, 200, &rate, &stop_us);
+    assert_int_equal(k.finished, 200);
+    assert_int_equal(k.enrolled, 3);
+}
+
 static void test_sleepers_end_and_are_returned(void **state)
 {
     (void)state;
@@ -135,6 +148,7 @@ static void test_sleepers_end_and_are_returned(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_ten_thousand), cmocka_unit_test(test_sleepers_end_and_are_returned) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_ten_thousand), cmocka_unit_test(test_a_machine_that_was_forgotten_registers_again),
+                                        cmocka_unit_test(test_sleepers_end_and_are_returned) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
