@@ -396,6 +396,8 @@ static int serve(struct app *app, struct api *api, const struct redis_opts *redi
 static void undo(struct app *app, struct api *api)
 {
     wake_listener_free(api->wakes);
+    http_server_refuse(api->people);
+    http_server_refuse(api->nodes);
     pipeline_free(api->pipeline);
     http_server_free(api->people);
     http_server_free(api->nodes);

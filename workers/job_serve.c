@@ -149,6 +149,7 @@ void job_serve_free(struct job_serve *s)
 {
     if (!s)
         return;
+    http_server_refuse(s->server);
     if (s->batcher)
         batcher_free(s->batcher);       /* answers what is queued */
     http_server_free(s->server);

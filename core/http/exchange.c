@@ -19,6 +19,7 @@
 #include "core/base/clock.h"
 
 enum { FREE_MAX = 256, BODY_KEEP = 64 * 1024, DISCARD_MAX = 4 << 20, PEER_KEEP_US = 60 * 1000 * 1000, BODY_RESERVE = 1 << 20 };
+static const char STOPPING[] = "This server is stopping";
 
 static const struct str METHODS[] = {
     [HTTP_GET] = { "GET", 3 }, [HTTP_HEAD] = { "HEAD", 4 }, [HTTP_POST] = { "POST", 4 }, [HTTP_PUT] = { "PUT", 3 },
@@ -312,7 +313,7 @@ static enum MHD_Result refuse(struct http_exchange *x, enum errc code, const cha
         x->conn->deadline_us = INT64_MAX;
     }
     atomic_store(&x->state, X_CALLING);
-    if (o->reject) {
+    if (o->reject && !x->loop->is_refusing) {
         o->reject(o->ctx, x, code, why);
     } else {
         struct http_response r = { .status = err_row(code)->http, .content_type = STR("text/plain; charset=utf-8"),
@@ -328,6 +329,8 @@ static enum MHD_Result first_call(struct http_exchange *x, const char *method, c
     struct http_server *s = x->loop->server;
     struct header_walk walk = { x, 0 };
     x->first_call_done = true;
+    if (x->loop->is_refusing)
+        return refuse(x, ERR_UNAVAILABLE, STOPPING);
     MHD_get_connection_values_n(x->mhd, MHD_HEADER_KIND, take_header, &walk);
     x->req.headers = x->headers;
     x->req.nheaders = walk.n < GUARD_HEADERS_MAX ? walk.n : GUARD_HEADERS_MAX;
@@ -383,6 +386,8 @@ static enum MHD_Result take_body(struct http_exchange *x, const char *data, size
 static enum MHD_Result hand_up(struct http_exchange *x)
 {
     struct http_server *s = x->loop->server;
+    if (x->loop->is_refusing)
+        return refuse(x, ERR_UNAVAILABLE, STOPPING);
     x->req.body = buf_str(&x->body);
     if (x->conn) {
         x->conn->phase = CONN_HANDLING;

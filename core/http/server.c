@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
@@ -187,6 +188,8 @@ static void *loop_main(void *arg)
             (void)got;
         }
         l->now_us = clock_mono_us(&clock_system);
+        if (atomic_load_explicit(&s->refusing, memory_order_relaxed))
+            atomic_store(&l->is_refusing, true);
         resume_ready(l);
         MHD_run(l->daemon);
         if (atomic_load_explicit(&s->draining, memory_order_relaxed))
@@ -457,6 +460,18 @@ void http_server_drain(struct http_server *s)
 {
     atomic_store(&s->draining, true);
     wake_all(s);
+}
+
+void http_server_refuse(struct http_server *s)
+{
+    const struct timespec step = { 0, 1000000 };
+    if (!s)
+        return;
+    atomic_store(&s->refusing, true);
+    wake_all(s);
+    for (int i = 0; i < s->nloops; i++)
+        while (s->loops[i].started && !atomic_load(&s->loops[i].is_refusing))
+            nanosleep(&step, NULL);
 }
 
 size_t http_server_open_exchanges(const struct http_server *s)

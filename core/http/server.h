@@ -86,6 +86,9 @@ MUST_CHECK enum errc http_server_renew(struct http_server *s, struct str cert_pe
 int http_server_port(const struct http_server *s);              /* 0 for a Unix socket */
 /* Stop accepting; serve what is open; replies say Connection: close and idle connections end. Returns at once. */
 void http_server_drain(struct http_server *s);
+/* From its return on no callback of the options is called: what still comes is answered 503 by the listener itself. So what answers requests
+ * can be taken down before the server, whose exchanges it may still hold. Waits for a turn of each loop: not from a callback. NULL: nothing. */
+void http_server_refuse(struct http_server *s);
 size_t http_server_open_exchanges(const struct http_server *s); /* requests handed up and not yet ended */
 size_t http_server_connections(const struct http_server *s);
 /* Ends all. Exchanges not answered by now die unanswered: nobody may touch them during or after this call. */

@@ -79,6 +79,7 @@ struct http_loop {
     struct http_credential *fresh;      /* to be taken up with the next connection */
     struct http_exchange *ready, **ready_tail;
     _Atomic size_t open, connections;
+    _Atomic bool is_refusing;           /* set by the loop between two turns of the daemon */
 };
 
 struct http_server {
@@ -88,7 +89,7 @@ struct http_server {
     char *unix_path, *cert, *key, *ca;
     struct http_loop *loops;
     int nloops;
-    _Atomic bool draining, stopping;
+    _Atomic bool draining, refusing, stopping;
 };
 
 /* exchange.c: the callbacks of the daemon */

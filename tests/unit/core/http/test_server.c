@@ -355,6 +355,32 @@ static int teardown(void **state)
     return 0;
 }
 
+/* What answers requests goes before the server: a connection that is kept alive or half way through a request must not reach it. */
+static void nobody_is_handed_up_after_the_refusal(void **state)
+{
+    (void)state;
+    struct http_server *s = net_serve((struct http_server_options){ .on_request = on_inline, .loops = 2 });
+    char reply[1024];
+    bool eof;
+    int kept = net_connect(http_server_port(s)), half = net_connect(http_server_port(s));
+    net_send_c(kept, GET);
+    net_read(kept, reply, sizeof reply, "fine", 2000, &eof);
+    net_send_c(half, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab");
+    usleep(100000);
+    int before = atomic_load(&handled);
+    http_server_refuse(s);
+    net_send_c(half, "cd");
+    net_read(half, reply, sizeof reply, "stopping", 2000, &eof);
+    assert_int_equal(net_status(reply), 503);
+    net_send_c(kept, GET);
+    net_read(kept, reply, sizeof reply, "stopping", 2000, &eof);
+    assert_int_equal(net_status(reply), 503);
+    assert_int_equal(atomic_load(&handled), before);
+    close(kept);
+    close(half);
+    http_server_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +395,7 @@ int main(void)
         cmocka_unit_test(a_peer_that_left_is_noticed),
         cmocka_unit_test(serves_a_unix_socket),
         cmocka_unit_test(refuses_bad_options),
+        cmocka_unit_test(nobody_is_handed_up_after_the_refusal),
         cmocka_unit_test(serves_ipv6),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
