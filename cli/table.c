@@ -67,6 +67,13 @@ static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
     { "name", 0, "TEXT", "Only jobs whose name contains this (3 characters or more)", NULL }, \
     { "since", 0, "TIME", "Only jobs submitted at this time or later", NULL }, { "until", 0, "TIME", "Only jobs submitted before this time", NULL }
 #define JOB_FILTERS "project_id=project created_by=created-by zone=zone pool=pool q=name submitted_after=since submitted_before=until"
+#define LIST_FLAGS(things) \
+    { "q", 0, "TEXT", "Only " things " whose name contains this (3 characters or more)", NULL }, \
+    { "sort", 0, "ORDER", "Newest first, or by name; - is downwards", "-created|created|name|-name" }, LIMIT_FLAG
+#define LIST_OF_PROJECT_FLAGS(things) \
+    { "project", 0, "PROJECT", "Only " things " of this project (its id)", NULL }, { "created-by", 0, "USER", "Only " things " that this user made (its id)", NULL }
+#define LIST_FILTERS "q=q sort=sort"
+#define LIST_OF_PROJECT_FILTERS "project_id=project created_by=created-by"
 #define DATASET_COLUMNS "dataset_id:ID name:NAME latest_version:VERSION data_class:CLASS +label_column:LABEL +classes:CLASSES created_at:CREATED"
 #define MODEL_COLUMNS "model_id:ID name:NAME latest_version:VERSION +description:DESCRIPTION created_at:CREATED"
 #define DEPLOY_COLUMNS "deployment_id:ID name:NAME state:STATE ready:READY model_version:VERSION +job_id:JOB +endpoint:ENDPOINT created_at:CREATED"
@@ -182,7 +189,10 @@ const struct command command_table[] = {
       "name=@0 description=description data_class=class label_column=label #classes=classes", DATASET_COLUMNS },
     { "dataset", "upload", "DATASET FILE", 2, 2, NULL, cmd_dataset_upload, "Upload a CSV file as the next version", NULL, 0, &dataset_noun, NULL, NULL, NULL, NULL,
       "dataset_id:ID version:VERSION row_count:ROWS column_count:COLUMNS size_bytes:BYTES sha256:SHA256" },
-    { "dataset", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List data sets", NULL, CMD_LIST, NULL, "GET", "/v1/datasets", NULL, NULL, DATASET_COLUMNS },
+    { "dataset", "list", "", 0, 0, FLAGS({ "class", 0, "CLASS", "Only data of this class", NULL },
+            { "zone", 0, "CODE", "Only data sets of which a version lies in this zone", NULL }, LIST_OF_PROJECT_FLAGS("data sets"), LIST_FLAGS("data sets")),
+      run_rest, "List data sets", "  falaj dataset list --q digits --class health --zone ae-dxb-1", CMD_LIST, NULL, "GET", "/v1/datasets",
+      "data_class=class zone=zone " LIST_OF_PROJECT_FILTERS " " LIST_FILTERS, NULL, DATASET_COLUMNS },
     { "dataset", "get", "DATASET", 1, 1, NULL, run_rest, "Show one data set", NULL, 0, &dataset_noun, "GET", "/v1/datasets/{0}", NULL, NULL, DATASET_COLUMNS },
     { "dataset", "versions", "DATASET", 1, 1, FLAGS(LIMIT_FLAG), run_rest, "List the versions of a data set", NULL, CMD_LIST, &dataset_noun, "GET",
       "/v1/datasets/{0}/versions", NULL, NULL, "version:VERSION row_count:ROWS column_count:COLUMNS size_bytes:BYTES zone:ZONE sha256:SHA256" },
@@ -191,7 +201,8 @@ const struct command command_table[] = {
 
     { "model", "register", "NAME JOB", 2, 2, FLAGS({ "description", 0, "TEXT", "What it is", NULL }), run_rest, "Register a job's model as the next version of NAME", NULL, 0,
       NULL, "POST", "/v1/models", NULL, "name=@0 &job_id=@1 description=description", MODEL_COLUMNS },
-    { "model", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List models", NULL, CMD_LIST, NULL, "GET", "/v1/models", NULL, NULL, MODEL_COLUMNS },
+    { "model", "list", "", 0, 0, FLAGS({ "zone", 0, "CODE", "Only models of which a version lies in this zone", NULL }, LIST_OF_PROJECT_FLAGS("models"), LIST_FLAGS("models")),
+      run_rest, "List models", NULL, CMD_LIST, NULL, "GET", "/v1/models", "zone=zone " LIST_OF_PROJECT_FILTERS " " LIST_FILTERS, NULL, MODEL_COLUMNS },
     { "model", "get", "MODEL", 1, 1, NULL, run_rest, "Show one model", NULL, 0, &model_noun, "GET", "/v1/models/{0}", NULL, NULL, MODEL_COLUMNS },
     { "model", "versions", "MODEL", 1, 1, FLAGS(LIMIT_FLAG), run_rest, "List the versions of a model", NULL, CMD_LIST, &model_noun, "GET", "/v1/models/{0}/versions", NULL, NULL,
       "version:VERSION job_id:JOB size_bytes:BYTES created_at:CREATED" },
@@ -201,7 +212,9 @@ const struct command command_table[] = {
     { "deploy", "create", "NAME MODEL", 2, 2, FLAGS({ "version", 'V', "N", "Version of the model (the newest)", NULL }, { "slots", 0, "N", "Slots wanted", NULL },
             { "wait", 0, NULL, "Return when it answers requests", NULL }), cmd_deploy_create,
       "Serve a model under a name", "  falaj deploy create digits digits --wait", 0, NULL, "POST", "/v1/deployments", NULL, "name=@0 &model_id=@1 #model_version=version #slots=slots", DEPLOY_COLUMNS },
-    { "deploy", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List deployments", NULL, CMD_LIST, NULL, "GET", "/v1/deployments", NULL, NULL, DEPLOY_COLUMNS },
+    { "deploy", "list", "", 0, 0, FLAGS({ "model", 0, "MODEL", "Only deployments of this model (its id)", NULL },
+            { "ready", 0, "ANSWER", "Only those that answer, or that do not", "true|false" }, LIST_OF_PROJECT_FLAGS("deployments"), LIST_FLAGS("deployments")),
+      run_rest, "List deployments", NULL, CMD_LIST, NULL, "GET", "/v1/deployments", "model_id=model ready=ready " LIST_OF_PROJECT_FILTERS " " LIST_FILTERS, NULL, DEPLOY_COLUMNS },
     { "deploy", "stats", "DEPLOYMENT", 1, 1, NULL, run_rest, "Show how a deployment answered lately", "As the falaj-api that answers has seen it since it began.", 0, &deploy_noun, "GET",
       "/v1/deployments/{0}/stats", NULL, NULL, "deployment_id:ID since:SINCE windows:WINDOWS" },
     { "deploy", "get", "DEPLOYMENT", 1, 1, NULL, run_rest, "Show one deployment", NULL, 0, &deploy_noun, "GET", "/v1/deployments/{0}", NULL, NULL, DEPLOY_COLUMNS },
@@ -215,7 +228,8 @@ const struct command command_table[] = {
             { "display-name", 0, "TEXT", "Name for people", NULL }, { "admin-name", 0, "NAME", "Name of its first user", NULL }),
       run_rest, "Create a tenant and its first administrator", "The answer holds the administrator's token, shown this once.", 0, NULL, "POST", "/v1/tenants", NULL,
       "name=@0 home_zone=zone *allowed_zones=allowed-zones display_name=display-name admin_name=admin-name", TENANT_COLUMNS },
-    { "tenant", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List tenants", NULL, CMD_LIST, NULL, "GET", "/v1/tenants", NULL, NULL, TENANT_COLUMNS },
+    { "tenant", "list", "", 0, 0, FLAGS({ "state", 0, "STATE", "Only in this state", "ACTIVE|SUSPENDED|DELETING" }, LIST_FLAGS("tenants")), run_rest, "List tenants", NULL,
+      CMD_LIST, NULL, "GET", "/v1/tenants", "state=state " LIST_FILTERS, NULL, TENANT_COLUMNS },
     { "tenant", "get", "TENANT", 1, 1, NULL, run_rest, "Show one tenant", NULL, 0, &tenant_noun, "GET", "/v1/tenants/{0}", NULL, NULL, TENANT_COLUMNS },
     { "tenant", "suspend", "TENANT", 1, 1, FLAGS({ "running", 0, "WHAT", "What becomes of its jobs (finish)", "finish|stop" }, { "reason", 0, "TEXT", "Why", NULL }), run_rest,
       "Suspend a tenant", "Its people are refused at once, nothing of it starts.", 0, &tenant_noun, "POST", "/v1/tenants/{0}/suspend", NULL, "running=running reason=reason", TENANT_COLUMNS },
@@ -226,7 +240,8 @@ const struct command command_table[] = {
     { "tenant", "undelete", "TENANT", 1, 1, NULL, run_rest, "Call the deletion of a tenant off", NULL, 0, &tenant_noun, "POST", "/v1/tenants/{0}/undelete", NULL, "", TENANT_COLUMNS },
     { "project", "create", "NAME", 1, 1, FLAGS({ "display-name", 0, "TEXT", "Name for people", NULL }), run_rest, "Create a project", NULL, 0, NULL, "POST", "/v1/projects", NULL,
       "name=@0 display_name=display-name", PROJECT_COLUMNS },
-    { "project", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List projects", NULL, CMD_LIST, NULL, "GET", "/v1/projects", NULL, NULL, PROJECT_COLUMNS },
+    { "project", "list", "", 0, 0, FLAGS({ "state", 0, "STATE", "Only in this state", "ACTIVE|CLOSED" }, LIST_FLAGS("projects")), run_rest, "List projects", NULL, CMD_LIST, NULL,
+      "GET", "/v1/projects", "state=state " LIST_FILTERS, NULL, PROJECT_COLUMNS },
     { "project", "get", "PROJECT", 1, 1, NULL, run_rest, "Show one project", NULL, 0, &project_noun, "GET", "/v1/projects/{0}", NULL, NULL, PROJECT_COLUMNS },
     { "project", "close", "PROJECT", 1, 1, NULL, run_rest, "Close a project: nothing new begins in it", NULL, 0, &project_noun, "POST", "/v1/projects/{0}/close", NULL, "",
       PROJECT_COLUMNS },
@@ -248,7 +263,9 @@ const struct command command_table[] = {
       "code:CODE name:NAME country:COUNTRY legal_regimes:REGIMES" },
     { "user", "create", "NAME", 1, 1, FLAGS({ "kind", 0, "KIND", "What it is", "person|service" }, { "roles", 0, "A,B", "Roles to begin with", NULL }), run_rest, "Create a user", NULL, 0, NULL,
       "POST", "/v1/users", NULL, "name=@0 kind=kind *roles=roles", "user_id:ID name:NAME kind:KIND" },
-    { "user", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List users", NULL, CMD_LIST, NULL, "GET", "/v1/users", NULL, NULL,
+    { "user", "list", "", 0, 0, FLAGS({ "kind", 0, "KIND", "Only people or only programs", "person|service" }, { "role", 0, "ROLE", "Only users that hold this role, wherever", NULL },
+            { "state", 0, "STATE", "Only in this state", "ACTIVE|DISABLED|DEACTIVATED" }, LIST_FLAGS("users")),
+      run_rest, "List users", NULL, CMD_LIST, NULL, "GET", "/v1/users", "kind=kind role=role state=state " LIST_FILTERS, NULL,
       "user_id:ID name:NAME kind:KIND state:STATE roles:ROLES has_second_factor:FACTOR last_seen_at:SEEN" },
     { "role", "grant", "USER ROLE", 2, 2, NULL, run_rest, "Grant a role to a user", "USER is an id (usr_…).", 0, NULL, "POST", "/v1/role-bindings", NULL, "user_id=@0 role=@1",
       "binding_id:ID user_id:USER role:ROLE" },
@@ -259,7 +276,10 @@ const struct command command_table[] = {
       FLAGS({ "user", 0, "USER", "Whose token (your own)", NULL }, { "days", 0, "N", "Days until it expires (30)", NULL }, { "scopes", 0, "A,B", "Only these permissions", NULL }),
       run_rest, "Create an API token", "The token is shown this once.", 0, NULL, "POST", "/v1/api-tokens", NULL, "name=@0 user_id=user #expires_in_days=days *scopes=scopes",
       "token_id:ID name:NAME token:TOKEN expires_at:EXPIRES" },
-    { "token", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List API tokens", NULL, CMD_LIST, NULL, "GET", "/v1/api-tokens", NULL, NULL,
+    { "token", "list", "", 0, 0, FLAGS({ "user", 0, "USER", "Only of this user (its id)", NULL }, { "state", 0, "STATE", "Only in this state", "active|expired|revoked" },
+            { "q", 0, "TEXT", "Only those whose name contains this (3 characters or more)", NULL },
+            { "sort", 0, "ORDER", "Newest first, or what ends soonest", "-created_at|expires_at" }, LIMIT_FLAG),
+      run_rest, "List API tokens", NULL, CMD_LIST, NULL, "GET", "/v1/api-tokens", "user_id=user state=state q=q sort=sort", NULL,
       "token_id:ID name:NAME user_id:USER hint:HINT expires_at:EXPIRES revoked_at:REVOKED" },
     { "token", "revoke", "TOKEN_ID", 1, 1, NULL, run_rest, "Revoke an API token", NULL, 0, NULL, "DELETE", "/v1/api-tokens/{0}", NULL, NULL, "token_id:ID" },
     { "zone", "show", "ZONE", 1, 1, NULL, run_rest, "Show a zone", NULL, 0, NULL, "GET", "/v1/zones/{0}", NULL, NULL, "code:ZONE name:NAME country:COUNTRY law_version:LAW" },
@@ -364,8 +384,9 @@ const struct command command_table[] = {
       "/v1/system/health", NULL, NULL, "name:PART zone:ZONE state:STATE latency_ms:MS version:VERSION detail:DETAIL" },
     { "node", "list", "", 0, 0,
       FLAGS(LIMIT_FLAG, { "zone", 0, "CODE", "Only of this zone", NULL }, { "pool", 0, "POOL", "Only of this pool", NULL },
+            { "q", 0, "TEXT", "Only machines whose name contains this (3 characters or more)", NULL },
             { "state", 0, "STATE", "Only in this state", "READY|DRAINING|QUARANTINED|LOST" }, { "sort", 0, "ORDER", "Newest first, or by name", "-created_at|name" }),
-      run_rest, "List worker machines", NULL, CMD_LIST, NULL, "GET", "/v1/nodes", "zone=zone pool=pool state=state sort=sort", NULL, NODE_COLUMNS },
+      run_rest, "List worker machines", NULL, CMD_LIST, NULL, "GET", "/v1/nodes", "zone=zone pool=pool state=state q=q sort=sort", NULL, NODE_COLUMNS },
     { "node", "get", "NODE", 1, 1, NULL, run_rest, "Show one worker machine", NULL, 0, &node_noun, "GET", "/v1/nodes/{0}", NULL, NULL, NODE_COLUMNS },
     { "node", "work", "NODE", 1, 1, FLAGS(LIMIT_FLAG), run_rest, "Show what a worker machine has to do now", "Ids, sizes and times: no name or data of a tenant.", CMD_LIST, &node_noun,
       "GET", "/v1/nodes/{0}/work", NULL, NULL,

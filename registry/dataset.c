@@ -6,6 +6,7 @@
 #include "core/db/tx.h"
 #include "registry/object.h"
 #include "registry/registry_int.h"
+#include "tenants/list_find.h"
 #include "tenants/principal.h"
 #include "tenants/project.h"
 #include "tenants/residency.h"
@@ -41,10 +42,9 @@ const struct stmt dataset_create_stmt = { .name = "dataset_create", .params = "u
     "                     project_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING " DATASET_COLUMNS };
 const struct stmt dataset_get_stmt = { .name = "dataset_get", .params = "uu", .row = &dataset_schema, .card = CARD_ONE, .sql =
     "SELECT " DATASET_COLUMNS " FROM dataset WHERE tenant_id = $1 AND dataset_id = $2" };
-const struct stmt dataset_list_stmt = { .name = "dataset_list", .params = "uuui", .row = &dataset_schema, .card = CARD_MANY, .sql =
-    "SELECT " DATASET_COLUMNS " FROM dataset\n"
-    " WHERE tenant_id = $1 AND ($2::uuid IS NULL OR dataset_id < $2) AND ($3::uuid IS NULL OR project_id = $3)\n"
-    " ORDER BY dataset_id DESC LIMIT $4" };
+const struct stmt dataset_list_stmt = { .name = "dataset_list", .params = LIST_FIND_PARAMS, .row = &dataset_schema, .card = CARD_MANY, .sql =
+    "SELECT " DATASET_COLUMNS " FROM " LIST_FIND("dataset")
+    "  JOIN dataset ON tenant_id = $1 AND dataset_id = found_id ORDER BY found_place" };
 const struct stmt dataset_next_stmt = { .name = "dataset_next", .params = "uu", .row = &dataset_schema, .card = CARD_ONE, .sql =
     "UPDATE dataset SET latest_version = latest_version + 1, version = version + 1\n"
     " WHERE tenant_id = $1 AND dataset_id = $2 RETURNING " DATASET_COLUMNS };
@@ -75,10 +75,14 @@ enum errc dataset_get(struct work *w, struct uuid dataset_id, struct dataset *re
     return db_one(w->tx, &dataset_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(dataset_id)), ret, e);
 }
 
-enum errc dataset_list(struct work *w, struct uuid project_id, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
+enum errc dataset_list(struct work *w, const struct dataset_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
 {
-    return db_many(w->tx, &dataset_list_stmt, ARGS(A_UUID(w->tenant_id), A_UUID_OR_NULL(position), A_UUID_OR_NULL(project_id), A_I64(limit)),
-                   ret, (size_t)limit, e);
+    struct list_find find = { .q = f->q, .sort = f->sort };
+    list_find_by(&find, "data_class", f->data_class);
+    list_find_by(&find, "zone", f->zone);
+    list_find_by_id(w, &find, "project_id", f->project_id);
+    list_find_by_id(w, &find, "created_by", f->created_by);
+    return list_find(w, &dataset_list_stmt, &find, position, limit, ret, e);
 }
 
 enum errc dataset_version_add(struct work *w, struct uuid dataset_id, struct str zone, struct str csv, struct dataset_version *ret, struct err *e)

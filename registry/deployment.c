@@ -3,6 +3,7 @@
 #include "registry/deployment.h"
 #include "core/db/tx.h"
 #include "registry/registry_int.h"
+#include "tenants/list_find.h"
 #include "tenants/principal.h"
 
 SCHEMA_EXTERN(deployment, "A model under a name that clients call",
@@ -33,10 +34,9 @@ const struct stmt deployment_insert_stmt = { .name = "deployment_insert", .param
     "SELECT $1, $2, $3, $4, $5, $6, $7, m.project_id FROM model m WHERE m.tenant_id = $1 AND m.model_id = $4" };
 const struct stmt deployment_get_stmt = { .name = "deployment_get", .params = "uu", .row = &deployment_schema, .card = CARD_ONE, .sql =
     DEPLOYMENT_SELECT " WHERE d.tenant_id = $1 AND d.deployment_id = $2 AND d.state = 'ACTIVE'" };
-const struct stmt deployment_list_stmt = { .name = "deployment_list", .params = "uuui", .row = &deployment_schema, .card = CARD_MANY, .sql =
-    DEPLOYMENT_SELECT
-    " WHERE d.tenant_id = $1 AND d.state = 'ACTIVE' AND ($2::uuid IS NULL OR d.deployment_id < $2)\n"
-    "   AND ($3::uuid IS NULL OR d.project_id = $3) ORDER BY d.deployment_id DESC LIMIT $4" };
+const struct stmt deployment_list_stmt = { .name = "deployment_list", .params = LIST_FIND_PARAMS, .row = &deployment_schema, .card = CARD_MANY, .sql =
+    DEPLOYMENT_SELECT "  JOIN " LIST_FIND("deployment") "    ON d.deployment_id = found_id\n"
+    " WHERE d.tenant_id = $1 AND d.state = 'ACTIVE' ORDER BY found_place" };
 const struct stmt deployment_delete_stmt = { .name = "deployment_delete", .params = "uu", .row = &deployment_job_schema, .card = CARD_ONE, .sql =
     "UPDATE deployment SET state = 'DELETED', version = version + 1\n"
     " WHERE tenant_id = $1 AND deployment_id = $2 AND state = 'ACTIVE' RETURNING job_id" };
@@ -61,10 +61,14 @@ enum errc deployment_get(struct work *w, struct uuid deployment_id, struct deplo
     return db_one(w->tx, &deployment_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(deployment_id)), ret, e);
 }
 
-enum errc deployment_list(struct work *w, struct uuid project_id, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
+enum errc deployment_list(struct work *w, const struct deployment_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
 {
-    return db_many(w->tx, &deployment_list_stmt, ARGS(A_UUID(w->tenant_id), A_UUID_OR_NULL(position), A_UUID_OR_NULL(project_id), A_I64(limit)),
-                   ret, (size_t)limit, e);
+    struct list_find find = { .q = f->q, .sort = f->sort };
+    list_find_by(&find, "ready", f->has_ready ? str_c(f->ready ? "true" : "false") : STR_NULL);
+    list_find_by_id(w, &find, "model_id", f->model_id);
+    list_find_by_id(w, &find, "project_id", f->project_id);
+    list_find_by_id(w, &find, "created_by", f->created_by);
+    return list_find(w, &deployment_list_stmt, &find, position, limit, ret, e);
 }
 
 enum errc deployment_delete(struct work *w, struct uuid deployment_id, struct uuid *ret_job, struct err *e)

@@ -33,8 +33,13 @@ struct deployment_row {
 };
 enum errc deployment_insert(struct work *w, const struct deployment_row *in, struct deployment *ret, struct err *e) MUST_CHECK;
 enum errc deployment_get(struct work *w, struct uuid deployment_id, struct deployment *ret, struct err *e) MUST_CHECK;
-/* project nil: any. */
-enum errc deployment_list(struct work *w, struct uuid project_id, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+/* What is zero does not filter. */
+struct deployment_filter {
+    struct uuid model_id, project_id, created_by;
+    bool has_ready, ready;
+    struct str q, sort;                     /* as in list_find.h */
+};
+enum errc deployment_list(struct work *w, const struct deployment_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 /* ret_job: for the caller to cancel. */
 enum errc deployment_delete(struct work *w, struct uuid deployment_id, struct uuid *ret_job, struct err *e) MUST_CHECK;
 

@@ -7,6 +7,7 @@
 #include "core/db/tx.h"
 #include "registry/object.h"
 #include "registry/registry_int.h"
+#include "tenants/list_find.h"
 #include "tenants/principal.h"
 
 enum { MODEL_BYTES_MAX = 1 << 30 };
@@ -63,9 +64,8 @@ const struct stmt model_version_insert_stmt = { .name = "model_version_insert", 
     "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)" };
 const struct stmt model_get_stmt = { .name = "model_get", .params = "uu", .row = &model_schema, .card = CARD_ONE, .sql =
     "SELECT " MODEL_COLUMNS " FROM model WHERE tenant_id = $1 AND model_id = $2" };
-const struct stmt model_list_stmt = { .name = "model_list", .params = "uuui", .row = &model_schema, .card = CARD_MANY, .sql =
-    "SELECT " MODEL_COLUMNS " FROM model WHERE tenant_id = $1 AND ($2::uuid IS NULL OR model_id < $2)\n"
-    "   AND ($3::uuid IS NULL OR project_id = $3) ORDER BY model_id DESC LIMIT $4" };
+const struct stmt model_list_stmt = { .name = "model_list", .params = LIST_FIND_PARAMS, .row = &model_schema, .card = CARD_MANY, .sql =
+    "SELECT " MODEL_COLUMNS " FROM " LIST_FIND("model") "  JOIN model ON tenant_id = $1 AND model_id = found_id ORDER BY found_place" };
 const struct stmt model_version_get_stmt = { .name = "model_version_get", .params = "uui", .row = &model_version_schema, .card = CARD_ONE, .sql =
     "SELECT " VERSION_COLUMNS
     " WHERE v.tenant_id = $1 AND v.model_id = $2 AND ($3 = 0 OR v.version = $3) ORDER BY v.version DESC LIMIT 1" };
@@ -121,10 +121,13 @@ enum errc model_get(struct work *w, struct uuid model_id, struct model *ret, str
     return db_one(w->tx, &model_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(model_id)), ret, e);
 }
 
-enum errc model_list(struct work *w, struct uuid project_id, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
+enum errc model_list(struct work *w, const struct model_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
 {
-    return db_many(w->tx, &model_list_stmt, ARGS(A_UUID(w->tenant_id), A_UUID_OR_NULL(position), A_UUID_OR_NULL(project_id), A_I64(limit)), ret,
-                   (size_t)limit, e);
+    struct list_find find = { .q = f->q, .sort = f->sort };
+    list_find_by(&find, "zone", f->zone);
+    list_find_by_id(w, &find, "project_id", f->project_id);
+    list_find_by_id(w, &find, "created_by", f->created_by);
+    return list_find(w, &model_list_stmt, &find, position, limit, ret, e);
 }
 
 enum errc model_version_get(struct work *w, struct uuid model_id, int64_t version, struct model_version *ret, struct err *e)

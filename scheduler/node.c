@@ -5,6 +5,7 @@
 #include "audit/event.h"
 #include "scheduler/lease_int.h"
 #include "scheduler/node_repo.h"
+#include "tenants/list_find.h"
 
 enum { VOIDED_MAX = 8192 };
 
@@ -72,9 +73,13 @@ enum errc node_get(struct work *w, struct uuid node_id, struct node *ret, struct
     return node_repo_get(w->tx, node_id, ret, e);
 }
 
-enum errc node_list(struct work *w, const struct node_filter *filter, struct str position, int64_t limit, struct slice *ret, struct err *e)
+enum errc node_list(struct work *w, const struct node_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
 {
-    return node_repo_list(w->tx, filter, position, limit, ret, e);
+    struct list_find find = { .q = f->q, .sort = f->by_name ? STR("name") : STR_NULL };
+    list_find_by(&find, "state", f->state);
+    list_find_by(&find, "zone", f->zone);
+    list_find_by(&find, "pool", f->pool);
+    return list_find(w, &node_list_stmt, &find, position, limit, ret, e);
 }
 
 enum errc node_work_list(struct work *w, struct uuid node_id, struct uuid position, int64_t limit, struct slice *ret, struct err *e)

@@ -42,13 +42,13 @@ enum errc node_register(struct work *w, const struct node_register *in, struct s
 /* The machine lives: refreshes last_seen_at (at most once a second) and takes LOST back. STALE: not this identity or boot. */
 enum errc node_beat(struct work *w, struct uuid node_id, struct uuid boot_id, struct str identity, struct node *ret, struct err *e) MUST_CHECK;
 enum errc node_get(struct work *w, struct uuid node_id, struct node *ret, struct err *e) MUST_CHECK;
-/* Members that are absent filter nothing. position: of the last item before, its id as hex or, by name, its identity. */
+/* Members that are absent filter nothing. */
 struct node_filter {
     struct str state, zone, pool;
+    struct str q;                   /* part of the name, as in list_find.h */
     bool by_name;                   /* zone, pool, name upwards; else newest first */
 };
-enum errc node_list(struct work *w, const struct node_filter *filter, struct str position, int64_t limit, struct slice *ret,
-                    struct err *e) MUST_CHECK;
+enum errc node_list(struct work *w, const struct node_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 /* A live attempt as the platform's staff see it: whose and how big, no names and no data. */
 struct node_work {
     struct uuid attempt_id, job_id, tenant_id;

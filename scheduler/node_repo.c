@@ -3,6 +3,7 @@
 #include "scheduler/node_repo.h"
 #include "core/db/tx.h"
 #include "scheduler/lease_int.h"
+#include "tenants/list_find.h"
 
 SCHEMA_EXTERN(node, "A worker machine",
     FIELD_ID(node, node_id, "nod", 0, .doc = "The machine"), FIELD(node, zone, 0, .doc = "Residency zone it stands in"),
@@ -84,13 +85,9 @@ static const struct stmt node_get_stmt = { .name = "node_get", .params = "u", .r
     "SELECT " NODE_COLUMNS SEEN_COLUMNS " FROM " NODE_LOADED " WHERE node_id = $1" };
 
 /* The page first, then what it costs to look at each machine of it. */
-#define NODE_PAGE(more) \
-    "SELECT " NODE_COLUMNS SEEN_COLUMNS " FROM (SELECT " NODE_COLUMNS ", reason FROM node\n" \
-    " WHERE ($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR zone = $2) AND ($3::text IS NULL OR pool = $3)\n" more ") " NODE_LOADED
-static const struct stmt node_list_stmt = { .name = "node_list", .params = "sssui", .row = &node_schema, .card = CARD_MANY, .sql =
-    NODE_PAGE("   AND ($4::uuid IS NULL OR node_id < $4) ORDER BY node_id DESC LIMIT $5") " ORDER BY node_id DESC" };
-static const struct stmt node_list_named = { .name = "node_list_named", .params = "ssssi", .row = &node_schema, .card = CARD_MANY, .sql =
-    NODE_PAGE("   AND ($4::text IS NULL OR identity > $4) ORDER BY identity LIMIT $5") " ORDER BY identity" };
+const struct stmt node_list_stmt = { .name = "node_list", .params = LIST_FIND_PARAMS, .row = &node_schema, .card = CARD_MANY, .sql =
+    "SELECT " NODE_COLUMNS SEEN_COLUMNS " FROM (SELECT " NODE_COLUMNS ", reason, found_place FROM " LIST_FIND("node")
+    "  JOIN node ON node_id = found_id) " NODE_LOADED " ORDER BY found_place" };
 
 static const struct stmt node_work_stmt = { .name = "node_work", .params = "uui", .row = &node_work_schema, .card = CARD_MANY, .sql =
     "SELECT attempt_id, job_id, tenant_id, kind, zone, slots, gpus, state, leased_at, started_at FROM node_work($1, $2, $3)" };
@@ -104,7 +101,7 @@ SCHEMA_OF(flavor_row, "Whether it was set", FIELD(flavor_row, done, 0, .doc = "S
 static const struct stmt node_flavor_stmt = { .name = "node_flavor_set", .params = "us", .row = &flavor_row_schema, .card = CARD_ONE, .sql =
     "SELECT node_flavor_set($1, $2) AS done" };
 
-const struct stmt *const node_stmts[] = { &node_get_stmt, &node_list_stmt, &node_list_named, &node_work_stmt, &node_flavor_stmt, NULL };
+const struct stmt *const node_stmts[] = { &node_get_stmt, &node_list_stmt, &node_work_stmt, &node_flavor_stmt, NULL };
 const struct stmt *const node_worker_stmts[] = { &node_upsert, &node_boot, &node_live, &node_beat_stmt, NULL };
 const struct stmt *const node_scheduler_stmts[] = { &node_mark_lost_stmt, NULL };
 
@@ -143,19 +140,6 @@ enum errc node_repo_set_flavor(struct db_tx *tx, struct uuid node_id, struct str
 enum errc node_repo_get(struct db_tx *tx, struct uuid node_id, struct node *ret, struct err *e)
 {
     return db_one(tx, &node_get_stmt, ARGS(A_UUID(node_id)), ret, e);
-}
-
-enum errc node_repo_list(struct db_tx *tx, const struct node_filter *filter, struct str position, int64_t limit, struct slice *ret,
-                         struct err *e)
-{
-    struct uuid after = UUID_NIL;
-    if (filter->by_name)
-        return db_many(tx, &node_list_named, ARGS(A_STR(filter->state), A_STR(filter->zone), A_STR(filter->pool), A_STR(position), A_I64(limit)),
-                       ret, (size_t)limit, e);
-    if (position.ptr && !uuid_parse(position, &after))
-        return FAIL_AT(e, INVALID, "/page_token", "That is not a page of this list");
-    return db_many(tx, &node_list_stmt, ARGS(A_STR(filter->state), A_STR(filter->zone), A_STR(filter->pool), A_UUID_OR_NULL(after), A_I64(limit)),
-                   ret, (size_t)limit, e);
 }
 
 enum errc node_repo_mark_lost(struct db_tx *tx, int64_t silence_ms, int64_t *ret_lost, struct err *e)

@@ -18,7 +18,6 @@ enum errc node_repo_beat(struct db_tx *tx, struct uuid node_id, struct uuid boot
                          struct err *e) MUST_CHECK;
 enum errc node_repo_set_flavor(struct db_tx *tx, struct uuid node_id, struct str flavor, bool *done, struct err *e) MUST_CHECK;
 enum errc node_repo_get(struct db_tx *tx, struct uuid node_id, struct node *ret, struct err *e) MUST_CHECK;
-enum errc node_repo_list(struct db_tx *tx, const struct node_filter *filter, struct str position, int64_t limit, struct slice *ret,
-                         struct err *e) MUST_CHECK;
 enum errc node_repo_mark_lost(struct db_tx *tx, int64_t silence_ms, int64_t *ret_lost, struct err *e) MUST_CHECK;
 enum errc node_repo_work(struct db_tx *tx, struct uuid node_id, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+extern const struct stmt node_list_stmt;             /* for list_find */

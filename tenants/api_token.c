@@ -4,6 +4,7 @@
 #include "core/db/tx.h"
 #include "tenants/authz.h"
 #include "tenants/cidr.h"
+#include "tenants/list_find.h"
 #include "tenants/principal_load.h"
 #include "tenants/service_account.h"
 #include "tenants/user.h"
@@ -29,17 +30,8 @@ static const struct stmt token_insert = { .name = "token_insert", .params = "uuu
     "INSERT INTO api_token (tenant_id, token_id, user_id, name, hash, hint, scopes, cidrs, zones, created_by, expires_at)\n"
     "VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text[]::cidr[], $9, $10, $11)\n"
     "RETURNING " TOKEN_COLUMNS };
-#define TOKEN_FILTER                                                                                                                 \
-    " WHERE tenant_id = $1 AND ($2::uuid IS NULL OR user_id = $2) AND ($3::text IS NULL OR starts_with(name, $3))\n"                 \
-    "   AND ($4::text IS NULL OR $4 = CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= clock_timestamp() THEN 'expired'\n" \
-    "        ELSE 'active' END)\n"
-static const struct stmt token_list = { .name = "token_list", .params = "uussui", .row = &api_token_schema, .card = CARD_MANY, .sql =
-    "SELECT " TOKEN_COLUMNS " FROM api_token\n" TOKEN_FILTER
-    "   AND ($5::uuid IS NULL OR token_id < $5) ORDER BY token_id DESC LIMIT $6" };
-static const struct stmt token_list_ends = { .name = "token_list_ends", .params = "uussui", .row = &api_token_schema, .card = CARD_MANY, .sql =
-    "SELECT " TOKEN_COLUMNS " FROM api_token\n" TOKEN_FILTER
-    "   AND ($5::uuid IS NULL OR (expires_at, token_id) > (SELECT p.expires_at, p.token_id FROM api_token p WHERE p.tenant_id = $1 AND p.token_id = $5))\n"
-    " ORDER BY expires_at, token_id LIMIT $6" };
+static const struct stmt token_list = { .name = "token_list", .params = LIST_FIND_PARAMS, .row = &api_token_schema, .card = CARD_MANY, .sql =
+    "SELECT " TOKEN_COLUMNS " FROM " LIST_FIND("api_token") "  JOIN api_token ON tenant_id = $1 AND token_id = found_id ORDER BY found_place" };
 static const struct stmt token_get = { .name = "token_get", .params = "uu", .row = &api_token_schema, .card = CARD_ONE, .sql =
     "SELECT " TOKEN_COLUMNS " FROM api_token WHERE tenant_id = $1 AND token_id = $2 FOR NO KEY UPDATE" };
 static const struct stmt token_revoke = { .name = "token_revoke", .params = "uu", .row = &api_token_schema, .card = CARD_ONE, .sql =
@@ -52,7 +44,7 @@ static const struct stmt token_succeed = { .name = "token_succeed", .params = "u
 static const struct stmt token_rights_hold = { .name = "token_rights_hold", .params = "u", .card = CARD_NONE, .sql =
     "SELECT FROM tenant WHERE tenant_id = $1 FOR SHARE" };
 
-const struct stmt *const api_token_stmts[] = { &token_rights_hold, &token_insert, &token_list, &token_list_ends, &token_get, &token_revoke, &token_succeed, NULL };
+const struct stmt *const api_token_stmts[] = { &token_rights_hold, &token_insert, &token_list, &token_get, &token_revoke, &token_succeed, NULL };
 
 /* Own, a managed user's, or a service account's of one's own making. *ret_kind: what the user is. */
 static enum errc check_whose(struct work *w, struct uuid user_id, bool *ret_service, struct err *e)
@@ -178,8 +170,11 @@ enum errc api_token_list(struct work *w, const struct api_token_filter *f, struc
     struct uuid whose = f->user_id;
     if (!authz_work(w, PERM_TOKEN_MANAGE).allowed && !service_account_is_own(w, whose))
         whose = w->principal->user_id;
-    return db_many(w->tx, f->by_expiry ? &token_list_ends : &token_list, ARGS(A_UUID(w->tenant_id), A_UUID_OR_NULL(whose), A_STR(f->name),
-        A_STR(f->state), A_UUID_OR_NULL(position), A_I64(limit)), ret, (size_t)limit, e);
+    struct list_find find = { .q = f->q, .sort = f->by_expiry ? STR("expires_at") : STR_NULL };
+    list_find_by(&find, "name", f->name);
+    list_find_by(&find, "state", f->state);
+    list_find_by_id(w, &find, "user_id", whose);
+    return list_find(w, &token_list, &find, position, limit, ret, e);
 }
 
 /* The token under lock, if the caller may touch it; else it does not exist. */

@@ -34,6 +34,7 @@ struct api_token_filter {
     struct uuid user_id;                    /* nil: all that the caller may see */
     struct str state;                       /* "active", "expired", "revoked"; STR_NULL: any */
     struct str name;                        /* begins with */
+    struct str q;                           /* part of the name, as in list_find.h */
     bool by_expiry;                         /* ends soonest first; else newest first */
 };
 extern const char *const api_token_states[];

@@ -2,6 +2,7 @@
 /* project.c - projects. */
 #include "tenants/project.h"
 #include "core/db/tx.h"
+#include "tenants/list_find.h"
 #include "tenants/principal.h"
 
 SCHEMA_EXTERN(project, "A part of a tenant",
@@ -16,14 +17,8 @@ static const struct stmt project_insert = { .name = "project_insert", .params = 
     "INSERT INTO project (tenant_id, project_id, name, display_name, created_by) VALUES ($1, $2, $3, $4, $5) RETURNING " PROJECT_COLUMNS };
 static const struct stmt project_read = { .name = "project_get", .params = "uu", .row = &project_schema, .card = CARD_ONE, .sql =
     "SELECT " PROJECT_COLUMNS " FROM project WHERE tenant_id = $1 AND project_id = $2" };
-static const struct stmt project_page = { .name = "project_list", .params = "uusssi", .row = &project_schema, .card = CARD_MANY, .sql =
-    "WITH last AS (SELECT name FROM project WHERE tenant_id = $1 AND project_id = $2)\n"
-    "SELECT " PROJECT_COLUMNS " FROM project p\n"
-    " WHERE p.tenant_id = $1 AND ($3::text IS NULL OR starts_with(p.name, $3)) AND ($4::text IS NULL OR p.state = $4)\n"
-    "   AND ($2::uuid IS NULL OR CASE $5 WHEN 'name' THEN p.name > (SELECT name FROM last) WHEN '-name' THEN p.name < (SELECT name FROM last)\n"
-    "        WHEN 'created' THEN p.project_id > $2 ELSE p.project_id < $2 END)\n"
-    " ORDER BY CASE WHEN $5 = 'name' THEN p.name END, CASE WHEN $5 = '-name' THEN p.name END DESC,\n"
-    "          CASE WHEN $5 = 'created' THEN p.project_id END, p.project_id DESC LIMIT $6" };
+static const struct stmt project_page = { .name = "project_list", .params = LIST_FIND_PARAMS, .row = &project_schema, .card = CARD_MANY, .sql =
+    "SELECT " PROJECT_COLUMNS " FROM " LIST_FIND("project") "  JOIN project ON tenant_id = $1 AND project_id = found_id ORDER BY found_place" };
 static const struct stmt project_change = { .name = "project_update", .params = "uusssi", .row = &project_schema, .card = CARD_MAYBE, .sql =
     "UPDATE project SET name = coalesce($3, name), display_name = coalesce($4, display_name), state = coalesce($5, state),\n"
     "       version = version + 1\n"
@@ -45,8 +40,10 @@ enum errc project_get(struct work *w, struct uuid project_id, struct project *re
 
 enum errc project_list(struct work *w, const struct project_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
 {
-    return db_many(w->tx, &project_page, ARGS(A_UUID(w->tenant_id), A_UUID_OR_NULL(position), A_STR(f->name), A_STR(f->state),
-                   A_STR(f->sort.ptr ? f->sort : STR("-created")), A_I64(limit)), ret, (size_t)limit, e);
+    struct list_find find = { .q = f->q, .sort = f->sort };
+    list_find_by(&find, "name", f->name);
+    list_find_by(&find, "state", f->state);
+    return list_find(w, &project_page, &find, position, limit, ret, e);
 }
 
 /* state STR_NULL: as it is. */

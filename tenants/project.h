@@ -24,7 +24,8 @@ struct project {
 extern const struct schema project_schema;
 
 struct project_filter {
-    struct str name, state, sort;   /* as in user_filter */
+    struct str name, state;         /* name: begins with; STR_NULL: any */
+    struct str q, sort;             /* as in list_find.h; q: also of the display name */
 };
 
 enum errc project_create(struct work *w, struct str name, struct str display_name, struct project *ret, struct err *e) MUST_CHECK;

@@ -5,6 +5,7 @@
 #include "core/db/tx.h"
 #include "keys/client.h"
 #include "tenants/authz.h"
+#include "tenants/list_find.h"
 #include "tenants/zone.h"
 
 #include <stdio.h>
@@ -25,14 +26,8 @@ static const struct stmt tenant_create_stmt = { .name = "tenant_create", .params
     "SELECT FROM tenant_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)" };
 static const struct stmt tenant_get_stmt = { .name = "tenant_get", .params = "u", .row = &tenant_schema, .card = CARD_ONE, .sql =
     "SELECT " TENANT_COLUMNS " FROM tenant WHERE tenant_id = $1" };
-static const struct stmt tenant_list_stmt = { .name = "tenant_list", .params = "usssi", .row = &tenant_schema, .card = CARD_MANY, .sql =
-    "WITH last AS (SELECT name FROM tenant WHERE tenant_id = $1)\n"
-    "SELECT " TENANT_COLUMNS " FROM tenant t\n"
-    " WHERE t.home_zone IS NOT NULL AND ($2::text IS NULL OR starts_with(t.name, $2)) AND ($3::text IS NULL OR t.state = $3)\n"
-    "   AND ($1::uuid IS NULL OR CASE $4 WHEN 'name' THEN t.name > (SELECT name FROM last) WHEN '-name' THEN t.name < (SELECT name FROM last)\n"
-    "        WHEN 'created' THEN t.tenant_id > $1 ELSE t.tenant_id < $1 END)\n"
-    " ORDER BY CASE WHEN $4 = 'name' THEN t.name END, CASE WHEN $4 = '-name' THEN t.name END DESC,\n"
-    "          CASE WHEN $4 = 'created' THEN t.tenant_id END, t.tenant_id DESC LIMIT $5" };
+static const struct stmt tenant_list_stmt = { .name = "tenant_list", .params = LIST_FIND_PARAMS, .row = &tenant_schema, .card = CARD_MANY, .sql =
+    "SELECT " TENANT_COLUMNS " FROM " LIST_FIND("tenant") "  JOIN tenant ON tenant_id = found_id ORDER BY found_place" };
 
 const struct stmt *const tenant_stmts[] = { &tenant_create_stmt, &tenant_get_stmt, &tenant_list_stmt, NULL };
 
@@ -104,6 +99,8 @@ enum errc tenant_get(struct work *w, struct uuid tenant_id, struct tenant *ret, 
 
 enum errc tenant_list(struct work *w, const struct tenant_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
 {
-    return db_many(w->tx, &tenant_list_stmt, ARGS(A_UUID_OR_NULL(position), A_STR(f->name), A_STR(f->state),
-                   A_STR(f->sort.ptr ? f->sort : STR("-created")), A_I64(limit)), ret, (size_t)limit, e);
+    struct list_find find = { .q = f->q, .sort = f->sort };
+    list_find_by(&find, "name", f->name);
+    list_find_by(&find, "state", f->state);
+    return list_find(w, &tenant_list_stmt, &find, position, limit, ret, e);
 }

@@ -36,7 +36,8 @@ struct tenant_created {
 enum errc tenant_create(struct work *w, const struct tenant_new *in, struct tenant_created *ret, struct err *e) MUST_CHECK;
 enum errc tenant_get(struct work *w, struct uuid tenant_id, struct tenant *ret, struct err *e) MUST_CHECK;
 struct tenant_filter {
-    struct str name, state, sort;       /* as in user_filter */
+    struct str name, state;             /* name: begins with; STR_NULL: any */
+    struct str q, sort;                 /* as in list_find.h; q: also of the display name */
 };
 enum errc tenant_list(struct work *w, const struct tenant_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* user.c - users. A page goes on behind a user, whatever the order: the statement looks up where that user stands. */
+/* user.c - users. */
 #include "tenants/user.h"
 #include "core/db/tx.h"
+#include "tenants/list_find.h"
 
 SCHEMA_EXTERN(app_user, "A person or a service account",
     FIELD_ID(app_user, user_id, "usr", 0, .doc = "The user"), FIELD(app_user, name, 0, .doc = "Name"),
@@ -10,8 +11,6 @@ SCHEMA_EXTERN(app_user, "A person or a service account",
     FIELD(app_user, created_at, 0, .doc = "When"),
     FIELD(app_user, last_seen_at, 0, .doc = "When a session or token of this user was last used, to within a minute; absent: never"),
     FIELD(app_user, has_second_factor, 0, .doc = "An authenticator app is set up here; a provider's own second factor is not known"));
-
-const char *const list_sort_names[] = { "-created", "created", "name", "-name", NULL };
 
 #define USER_COLUMNS                                                                                                               \
     "u.user_id, u.name, u.kind, u.state, (SELECT coalesce(jsonb_agg(DISTINCT b.role ORDER BY b.role), '[]') FROM role_binding b "  \
@@ -22,16 +21,9 @@ static const struct stmt user_insert = { .name = "user_insert", .params = "uuss"
     "INSERT INTO app_user (tenant_id, user_id, name, kind) VALUES ($1, $2, $3, $4)" };
 static const struct stmt user_get_stmt = { .name = "user_get", .params = "uu", .row = &app_user_schema, .card = CARD_ONE, .sql =
     "SELECT " USER_COLUMNS " FROM app_user u WHERE u.tenant_id = $1 AND u.user_id = $2" };
-static const struct stmt user_list_stmt = { .name = "user_list", .params = "uusssssi", .row = &app_user_schema, .card = CARD_MANY, .sql =
-    "WITH last AS (SELECT name, user_id FROM app_user WHERE tenant_id = $1 AND user_id = $2)\n"
-    "SELECT " USER_COLUMNS " FROM app_user u\n"
-    " WHERE u.tenant_id = $1 AND ($3::text IS NULL OR starts_with(u.name, $3)) AND ($4::text IS NULL OR u.state = $4)\n"
-    "   AND ($5::text IS NULL OR u.kind = $5)\n"
-    "   AND ($6::text IS NULL OR EXISTS (SELECT FROM role_binding b WHERE b.tenant_id = u.tenant_id AND b.user_id = u.user_id AND b.role = $6))\n"
-    "   AND ($2::uuid IS NULL OR CASE $7 WHEN 'name' THEN u.name > (SELECT name FROM last) WHEN '-name' THEN u.name < (SELECT name FROM last)\n"
-    "        WHEN 'created' THEN u.user_id > $2 ELSE u.user_id < $2 END)\n"
-    " ORDER BY CASE WHEN $7 = 'name' THEN u.name END, CASE WHEN $7 = '-name' THEN u.name END DESC, CASE WHEN $7 = 'created' THEN u.user_id END,\n"
-    "          u.user_id DESC LIMIT $8" };
+static const struct stmt user_list_stmt = { .name = "user_list", .params = LIST_FIND_PARAMS, .row = &app_user_schema, .card = CARD_MANY, .sql =
+    "SELECT " USER_COLUMNS " FROM " LIST_FIND("app_user")
+    "  JOIN app_user u ON u.tenant_id = $1 AND u.user_id = found_id ORDER BY found_place" };
 static const struct stmt user_update_stmt = { .name = "user_update", .params = "uussi", .row = &app_user_schema, .card = CARD_MAYBE, .sql =
     "UPDATE app_user u SET name = coalesce($3, u.name), state = coalesce($4, u.state), version = u.version + 1\n"
     " WHERE u.tenant_id = $1 AND u.user_id = $2 AND u.state <> 'DEACTIVATED' AND ($5 = -1 OR u.version = $5) RETURNING " USER_COLUMNS };
@@ -66,8 +58,12 @@ enum errc user_get(struct work *w, struct uuid user_id, struct app_user *ret, st
 
 enum errc user_list(struct work *w, const struct user_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
 {
-    return db_many(w->tx, &user_list_stmt, ARGS(A_UUID(w->tenant_id), A_UUID_OR_NULL(position), A_STR(f->name), A_STR(f->state), A_STR(f->kind),
-                   A_STR(f->role), A_STR(f->sort.ptr ? f->sort : STR("-created")), A_I64(limit)), ret, (size_t)limit, e);
+    struct list_find find = { .q = f->q, .sort = f->sort };
+    list_find_by(&find, "name", f->name);
+    list_find_by(&find, "state", f->state);
+    list_find_by(&find, "kind", f->kind);
+    list_find_by(&find, "role", f->role);
+    return list_find(w, &user_list_stmt, &find, position, limit, ret, e);
 }
 
 enum errc user_update(struct work *w, struct uuid user_id, struct str name, struct str state, int64_t version, struct app_user *ret,

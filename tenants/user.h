@@ -34,9 +34,8 @@ extern const struct schema app_user_schema;
 struct user_filter {
     struct str name;                /* begins with; STR_NULL: any */
     struct str state, kind, role;   /* STR_NULL: any */
-    struct str sort;                /* "-created" (default), "created", "name", "-name" */
+    struct str q, sort;             /* as in list_find.h */
 };
-extern const char *const list_sort_names[];     /* those four, NULL-ended */
 
 enum errc user_create(struct work *w, struct str name, struct str kind, struct slice roles, struct app_user *ret, struct err *e) MUST_CHECK;
 enum errc user_get(struct work *w, struct uuid user_id, struct app_user *ret, struct err *e) MUST_CHECK;

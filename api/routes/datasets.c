@@ -4,12 +4,19 @@
 #include "api/route.h"
 #include "core/db/tx.h"
 #include "registry/dataset.h"
+#include "tenants/list_find.h"
+#include "tenants/residency.h"
 
 struct dataset_ref { struct uuid dataset_id; };
 SCHEMA_OF(dataset_ref, "Which data set", FIELD_ID(dataset_ref, dataset_id, "dst", F_PATH, .doc = "The data set"));
-struct dataset_page { PAGE_IN; struct uuid project_id; };
+struct dataset_page { PAGE_IN; struct uuid project_id, created_by; struct str q, zone; int data_class, sort; bool has_data_class; };
 SCHEMA_OF(dataset_page, "Which data sets", PAGE_IN_FIELDS(dataset_page),
-    FIELD_ID(dataset_page, project_id, "prj", F_QUERY, .doc = "Only data sets of this project"));
+    FIELD_ID(dataset_page, project_id, "prj", F_QUERY, .doc = "Only data sets of this project"),
+    FIELD_ID(dataset_page, created_by, "usr", F_QUERY, .doc = "Only data sets that this user made"),
+    FIELD(dataset_page, q, F_QUERY, .min = LIST_Q_MIN, .max = LIST_Q_MAX, .check = check_name, .doc = "Only data sets whose name contains this, in any case"),
+    FIELD_ENUM_OPT(dataset_page, data_class, F_QUERY, data_class_names, .doc = "Only data of this class"),
+    FIELD(dataset_page, zone, F_QUERY, .max = 31, .check = check_slug, .doc = "Only data sets of which a version lies in this zone"),
+    FIELD_ENUM(dataset_page, sort, F_QUERY, list_sort_names, .dflt = "-created", .doc = "Order; - is descending"));
 struct dataset_upload { struct uuid dataset_id; struct str zone; };
 SCHEMA_OF(dataset_upload, "A version to upload", FIELD_ID(dataset_upload, dataset_id, "dst", F_PATH, .doc = "The data set"),
     FIELD(dataset_upload, zone, F_QUERY, .min = 1, .max = 31, .check = check_slug, .doc = "Where to keep it; absent: the home zone"));
@@ -36,7 +43,9 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
     struct page_out *ret = out;
     struct uuid after;
     TRY(page_position_id(page->page_token, &after, e));
-    TRY(dataset_list(w, page->project_id, after, page->page_size + 1, &ret->items, e));
+    const struct dataset_filter f = { page->project_id, page->created_by, page->has_data_class ? str_c(data_class_names[page->data_class]) : STR_NULL,
+                                      page->zone, page->q, str_c(list_sort_names[page->sort]) };
+    TRY(dataset_list(w, &f, after, page->page_size + 1, &ret->items, e));
     page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct dataset), offsetof(struct dataset, dataset_id));
     return ERR_OK;
 }
@@ -93,7 +102,7 @@ static const struct route rows[] = {
       .status = 201, .out = &dataset_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "dataset", .audited = true,
       .audit = AUDIT_DATASET_CREATE, .sql_max = 6, .doc = "Create a data set" },
     { .method = HTTP_GET, .path = "/v1/datasets", .op = "dataset_list", .perm = PERM_DATASET_READ, .handler = list, .in = &dataset_page_schema,
-      .status = 200, .out = &dataset_schema, .flags = R_LIST, .sql_max = 1, .doc = "List data sets, newest first" },
+      .status = 200, .out = &dataset_schema, .flags = R_LIST, .sql_max = 1, .doc = "List data sets" },
     { .method = HTTP_GET, .path = "/v1/datasets/{dataset_id}", .op = "dataset_get", .perm = PERM_DATASET_READ, .handler = read_one,
       .in = &dataset_ref_schema, .status = 200, .out = &dataset_schema, .resource = "dataset", .sql_max = 1, .doc = "Read one data set" },
     { .method = HTTP_POST, .path = "/v1/datasets/{dataset_id}/versions", .op = "dataset_version_upload", .perm = PERM_DATASET_WRITE,

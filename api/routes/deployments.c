@@ -13,6 +13,7 @@
 #include "registry/deployment.h"
 #include "registry/model.h"
 #include "registry/object.h"
+#include "tenants/list_find.h"
 #include "tenants/residency_facts.h"
 #include "tenants/project.h"
 
@@ -26,9 +27,14 @@ SCHEMA_OF(deployment_create, "A model to serve",
     FIELD(deployment_create, slots, 0, .min = 1, .max = 4096, .dflt = "1", .doc = "Slots on one machine"));
 struct deployment_ref { struct uuid deployment_id; };
 SCHEMA_OF(deployment_ref, "Which deployment", FIELD_ID(deployment_ref, deployment_id, "dpl", F_PATH, .doc = "The deployment"));
-struct deployment_page { PAGE_IN; struct uuid project_id; };
+struct deployment_page { PAGE_IN; struct uuid project_id, model_id, created_by; struct str q; int sort; bool has_ready, ready; };
 SCHEMA_OF(deployment_page, "Which deployments", PAGE_IN_FIELDS(deployment_page),
-    FIELD_ID(deployment_page, project_id, "prj", F_QUERY, .doc = "Only deployments of this project"));
+    FIELD_ID(deployment_page, project_id, "prj", F_QUERY, .doc = "Only deployments of this project"),
+    FIELD_ID(deployment_page, model_id, "mdl", F_QUERY, .doc = "Only deployments of this model"),
+    FIELD_ID(deployment_page, created_by, "usr", F_QUERY, .doc = "Only deployments that this user made"),
+    FIELD(deployment_page, q, F_QUERY, .min = LIST_Q_MIN, .max = LIST_Q_MAX, .check = check_name, .doc = "Only deployments whose name contains this, in any case"),
+    FIELD_OPT(deployment_page, ready, F_QUERY, .doc = "Only those that answer, or that do not"),
+    FIELD_ENUM(deployment_page, sort, F_QUERY, list_sort_names, .dflt = "-created", .doc = "Order; - is descending"));
 
 SCHEMA_OF(infer_window, "What was seen in a window of time",
     FIELD(infer_window, minutes, 0, .doc = "The last so many minutes, the one that is not over included"),
@@ -138,7 +144,9 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
     struct page_out *ret = out;
     struct uuid after;
     TRY(page_position_id(page->page_token, &after, e));
-    TRY(deployment_list(w, page->project_id, after, page->page_size + 1, &ret->items, e));
+    const struct deployment_filter f = { page->model_id, page->project_id, page->created_by, page->has_ready, page->ready, page->q,
+                                         str_c(list_sort_names[page->sort]) };
+    TRY(deployment_list(w, &f, after, page->page_size + 1, &ret->items, e));
     page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct deployment), offsetof(struct deployment, deployment_id));
     return ERR_OK;
 }
@@ -162,7 +170,7 @@ static const struct route rows[] = {
       .in = &deployment_create_schema, .status = 201, .out = &deployment_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "deployment",
       .audited = true, .audit = AUDIT_DEPLOYMENT_CREATE, .sql_max = 12, .doc = "Serve a model version under a name" },
     { .method = HTTP_GET, .path = "/v1/deployments", .op = "deployment_list", .perm = PERM_DEPLOY_READ, .handler = list,
-      .in = &deployment_page_schema, .status = 200, .out = &deployment_schema, .flags = R_LIST, .sql_max = 1, .doc = "List deployments, newest first" },
+      .in = &deployment_page_schema, .status = 200, .out = &deployment_schema, .flags = R_LIST, .sql_max = 1, .doc = "List deployments" },
     { .method = HTTP_GET, .path = "/v1/deployments/{deployment_id}", .op = "deployment_get", .perm = PERM_DEPLOY_READ, .handler = read_one,
       .in = &deployment_ref_schema, .status = 200, .out = &deployment_schema, .resource = "deployment", .sql_max = 1, .doc = "Read one deployment" },
     { .method = HTTP_GET, .path = "/v1/deployments/{deployment_id}/stats", .op = "deployment_stats", .perm = PERM_DEPLOY_READ, .handler = stats,

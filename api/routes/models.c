@@ -4,12 +4,17 @@
 #include "api/route.h"
 #include "core/db/tx.h"
 #include "registry/model.h"
+#include "tenants/list_find.h"
 
 struct model_ref { struct uuid model_id; };
 SCHEMA_OF(model_ref, "Which model", FIELD_ID(model_ref, model_id, "mdl", F_PATH, .doc = "The model"));
-struct model_page { PAGE_IN; struct uuid project_id; };
+struct model_page { PAGE_IN; struct uuid project_id, created_by; struct str q, zone; int sort; };
 SCHEMA_OF(model_page, "Which models", PAGE_IN_FIELDS(model_page),
-    FIELD_ID(model_page, project_id, "prj", F_QUERY, .doc = "Only models of this project"));
+    FIELD_ID(model_page, project_id, "prj", F_QUERY, .doc = "Only models of this project"),
+    FIELD_ID(model_page, created_by, "usr", F_QUERY, .doc = "Only models that this user made"),
+    FIELD(model_page, q, F_QUERY, .min = LIST_Q_MIN, .max = LIST_Q_MAX, .check = check_name, .doc = "Only models whose name contains this, in any case"),
+    FIELD(model_page, zone, F_QUERY, .max = 31, .check = check_slug, .doc = "Only models of which a version lies in this zone"),
+    FIELD_ENUM(model_page, sort, F_QUERY, list_sort_names, .dflt = "-created", .doc = "Order; - is descending"));
 struct model_versions { struct uuid model_id; PAGE_IN; };
 SCHEMA_OF(model_versions, "Which versions", FIELD_ID(model_versions, model_id, "mdl", F_PATH, .doc = "The model"), PAGE_IN_FIELDS(model_versions));
 struct model_content_ref { struct uuid model_id; int64_t version; };
@@ -35,7 +40,8 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
     struct page_out *ret = out;
     struct uuid after;
     TRY(page_position_id(page->page_token, &after, e));
-    TRY(model_list(w, page->project_id, after, page->page_size + 1, &ret->items, e));
+    const struct model_filter f = { page->project_id, page->created_by, page->zone, page->q, str_c(list_sort_names[page->sort]) };
+    TRY(model_list(w, &f, after, page->page_size + 1, &ret->items, e));
     page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct model), offsetof(struct model, model_id));
     return ERR_OK;
 }
@@ -81,7 +87,7 @@ static const struct route rows[] = {
       .status = 201, .out = &model_version_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "model", .audited = true,
       .audit = AUDIT_MODEL_REGISTER, .sql_max = 8, .doc = "Register a completed job's output \"model\" as the next version of a model" },
     { .method = HTTP_GET, .path = "/v1/models", .op = "model_list", .perm = PERM_MODEL_READ, .handler = list, .in = &model_page_schema,
-      .status = 200, .out = &model_schema, .flags = R_LIST, .sql_max = 1, .doc = "List models, newest first" },
+      .status = 200, .out = &model_schema, .flags = R_LIST, .sql_max = 1, .doc = "List models" },
     { .method = HTTP_GET, .path = "/v1/models/{model_id}", .op = "model_get", .perm = PERM_MODEL_READ, .handler = read_one, .in = &model_ref_schema,
       .status = 200, .out = &model_schema, .resource = "model", .sql_max = 1, .doc = "Read one model" },
     { .method = HTTP_GET, .path = "/v1/models/{model_id}/versions", .op = "model_version_list", .perm = PERM_MODEL_READ, .handler = versions,

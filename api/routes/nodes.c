@@ -4,6 +4,7 @@
 #include "scheduler/invariants.h"
 #include "scheduler/node_state.h"
 #include "tenants/authz.h"
+#include "tenants/list_find.h"
 
 static const char *const node_states[] = { "READY", "DRAINING", "QUARANTINED", "LOST", NULL };
 static const char *const node_sorts[] = { "-created_at", "name", NULL };
@@ -13,11 +14,12 @@ SCHEMA_OF(node_ref, "Which machine", FIELD_ID(node_ref, node_id, "nod", F_PATH, 
 struct node_act_in { struct uuid node_id; struct str reason; };
 SCHEMA_OF(node_act_in, "Which machine, and why", FIELD_ID(node_act_in, node_id, "nod", F_PATH, .doc = "The machine"),
     FIELD(node_act_in, reason, F_REQ, .min = 1, .max = 512, .check = check_name, .doc = "Why; shown with the machine"));
-struct node_page { PAGE_IN; bool has_state; int state; struct str zone, pool; int sort; };
+struct node_page { PAGE_IN; bool has_state; int state; struct str zone, pool, q; int sort; };
 SCHEMA_OF(node_page, "Which machines", PAGE_IN_FIELDS(node_page),
     FIELD_ENUM_OPT(node_page, state, F_QUERY, node_states, .doc = "Only in this state"),
     FIELD(node_page, zone, F_QUERY, .max = 31, .check = check_slug, .doc = "Only of this zone"),
     FIELD(node_page, pool, F_QUERY, .max = 63, .check = check_slug, .doc = "Only of this pool"),
+    FIELD(node_page, q, F_QUERY, .min = LIST_Q_MIN, .max = LIST_Q_MAX, .check = check_name, .doc = "Only machines whose name contains this, in any case"),
     FIELD_ENUM(node_page, sort, F_QUERY, node_sorts, .dflt = "-created_at", .doc = "Newest first, or by zone, pool and name"));
 struct node_work_page { PAGE_IN; struct uuid node_id; };
 SCHEMA_OF(node_work_page, "The work of which machine", PAGE_IN_FIELDS(node_work_page),
@@ -29,14 +31,11 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct node_page *page = in;
     struct page_out *ret = out;
-    const struct node_filter filter = { page->has_state ? str_c(node_states[page->state]) : STR_NULL, page->zone, page->pool, page->sort == 1 };
-    TRY(node_list(w, &filter, page->page_token, page->page_size + 1, &ret->items, e));
-    if (!filter.by_name) {
-        page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct node), offsetof(struct node, node_id));
-    } else if (ret->items.n > (size_t)page->page_size) {
-        ret->items.n--;
-        ret->next = ((struct node *)ret->items.items)[ret->items.n - 1].identity;
-    }
+    struct uuid after;
+    const struct node_filter filter = { page->has_state ? str_c(node_states[page->state]) : STR_NULL, page->zone, page->pool, page->q, page->sort == 1 };
+    TRY(page_position_id(page->page_token, &after, e));
+    TRY(node_list(w, &filter, after, page->page_size + 1, &ret->items, e));
+    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct node), offsetof(struct node, node_id));
     return ERR_OK;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* projects.c - routes of projects. */
 #include "api/route.h"
+#include "tenants/list_find.h"
 #include "tenants/project.h"
-#include "tenants/user.h"
 
 static const char *const project_states[] = { "ACTIVE", "CLOSED", NULL };
 
@@ -16,9 +16,10 @@ struct project_edit { struct uuid project_id; struct str name, display_name; };
 SCHEMA_OF(project_edit, "What to change of a project", FIELD_ID(project_edit, project_id, "prj", F_PATH, .doc = "The project"),
     FIELD(project_edit, name, 0, .min = 1, .max = 63, .check = check_slug, .doc = "New short name"),
     FIELD(project_edit, display_name, 0, .min = 1, .max = 128, .check = check_name, .doc = "New name for people"));
-struct project_page_in { PAGE_IN; struct str name; int state, sort; bool has_state; };
+struct project_page_in { PAGE_IN; struct str name, q; int state, sort; bool has_state; };
 SCHEMA_OF(project_page_in, "Which projects", PAGE_IN_FIELDS(project_page_in),
     FIELD(project_page_in, name, F_QUERY, .min = 1, .max = 63, .check = check_slug, .doc = "Only projects whose name begins so"),
+    FIELD(project_page_in, q, F_QUERY, .min = LIST_Q_MIN, .max = LIST_Q_MAX, .check = check_name, .doc = "Only projects whose name or display name contains this, in any case"),
     FIELD_ENUM_OPT(project_page_in, state, F_QUERY, project_states, .doc = "Only projects in this state"),
     FIELD_ENUM(project_page_in, sort, F_QUERY, list_sort_names, .dflt = "-created", .doc = "Order; - is descending"));
 
@@ -38,7 +39,8 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
     const struct project_page_in *page = in;
     struct page_out *ret = out;
     struct uuid after;
-    struct project_filter f = { page->name, page->has_state ? str_c(project_states[page->state]) : STR_NULL, str_c(list_sort_names[page->sort]) };
+    struct project_filter f = { page->name, page->has_state ? str_c(project_states[page->state]) : STR_NULL, page->q,
+                                str_c(list_sort_names[page->sort]) };
     TRY(page_position_id(page->page_token, &after, e));
     TRY(project_list(w, &f, after, page->page_size + 1, &ret->items, e));
     page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct project), offsetof(struct project, project_id));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tenants.c - routes of tenants and their hard limits. */
 #include "api/route.h"
+#include "tenants/list_find.h"
 #include "tenants/quota.h"
 #include "tenants/tenant.h"
-#include "tenants/user.h"
 #include "tenants/residency.h"
 #include "tenants/zone_law.h"
 
@@ -41,9 +41,10 @@ SCHEMA_OF(tenant_zones_in, "A change of a tenant's zones to ask for", FIELD_ID(t
     FIELD_LIST(tenant_zones_in, classes, &class_zones_schema, F_NOCOL, .max = 7, .doc = "Classes with a list of their own"),
     FIELD(tenant_zones_in, reason, F_REQ, .min = 1, .max = 1024, .check = check_name, .doc = "Why; approvers read it"));
 static const char *const tenant_states[] = { "ACTIVE", "SUSPENDED", "DELETING", "DELETED", NULL };
-struct tenant_page { PAGE_IN; struct str name; int state, sort; bool has_state; };
+struct tenant_page { PAGE_IN; struct str name, q; int state, sort; bool has_state; };
 SCHEMA_OF(tenant_page, "Which tenants", PAGE_IN_FIELDS(tenant_page),
     FIELD(tenant_page, name, F_QUERY, .min = 1, .max = 63, .check = check_slug, .doc = "Only tenants whose name begins so"),
+    FIELD(tenant_page, q, F_QUERY, .min = LIST_Q_MIN, .max = LIST_Q_MAX, .check = check_name, .doc = "Only tenants whose name or display name contains this, in any case"),
     FIELD_ENUM_OPT(tenant_page, state, F_QUERY, tenant_states, .doc = "Only tenants in this state"),
     FIELD_ENUM(tenant_page, sort, F_QUERY, list_sort_names, .dflt = "-created", .doc = "Order; - is descending"));
 struct quota_put { struct uuid tenant_id; int resource; int64_t hard_limit; };
@@ -75,7 +76,8 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
     struct page_out *ret = out;
     struct uuid after;
     TRY(page_position_id(page->page_token, &after, e));
-    struct tenant_filter f = { page->name, page->has_state ? str_c(tenant_states[page->state]) : STR_NULL, str_c(list_sort_names[page->sort]) };
+    struct tenant_filter f = { page->name, page->has_state ? str_c(tenant_states[page->state]) : STR_NULL, page->q,
+                               str_c(list_sort_names[page->sort]) };
     TRY(tenant_list(w, &f, after, page->page_size + 1, &ret->items, e));
     page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct tenant), offsetof(struct tenant, tenant_id));
     return ERR_OK;

@@ -6,6 +6,7 @@
 #include "tenants/api_token.h"
 #include "tenants/authn.h"
 #include "tenants/cidr.h"
+#include "tenants/list_find.h"
 #include "tenants/service_account.h"
 
 static const char *const token_sorts[] = { "-created_at", "expires_at", NULL };
@@ -30,10 +31,11 @@ SCHEMA_OF(token_rotate_in, "How to rotate", FIELD_ID(token_rotate_in, token_id, 
     FIELD(token_rotate_in, expires_in_days, 0, .min = 1, .max = 90, .dflt = "30", .doc = "Days until the new one ends"));
 struct token_ref { struct uuid token_id; };
 SCHEMA_OF(token_ref, "Which token", FIELD_ID(token_ref, token_id, "tok", F_PATH, .doc = "The token"));
-struct token_page { PAGE_IN; struct uuid user_id; bool has_state; int state; struct str name; int sort; };
+struct token_page { PAGE_IN; struct uuid user_id; bool has_state; int state; struct str name, q; int sort; };
 SCHEMA_OF(token_page, "Which tokens", PAGE_IN_FIELDS(token_page), FIELD_ID(token_page, user_id, "usr", F_QUERY, .doc = "Only of this user"),
     FIELD_ENUM_OPT(token_page, state, F_QUERY, api_token_states, .doc = "Only in this state"),
     FIELD(token_page, name, F_QUERY, .min = 1, .max = 128, .check = check_name, .doc = "Only those whose name begins so"),
+    FIELD(token_page, q, F_QUERY, .min = LIST_Q_MIN, .max = LIST_Q_MAX, .check = check_name, .doc = "Only those whose name contains this, in any case"),
     FIELD_ENUM(token_page, sort, F_QUERY, token_sorts, .dflt = "-created_at", .doc = "Newest first, or what ends soonest first"));
 struct token_create_out { struct uuid token_id, user_id; struct str name, token, hint; struct json scopes, cidrs, zones; struct timestamp expires_at; };
 SCHEMA_OF(token_create_out, "A new token; `token` is shown this once",
@@ -96,7 +98,7 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
     const struct token_page *page = in;
     struct page_out *ret = out;
     struct uuid after;
-    const struct api_token_filter f = { page->user_id, page->has_state ? str_c(api_token_states[page->state]) : STR_NULL, page->name, page->sort == 1 };
+    const struct api_token_filter f = { page->user_id, page->has_state ? str_c(api_token_states[page->state]) : STR_NULL, page->name, page->q, page->sort == 1 };
     TRY(page_position_id(page->page_token, &after, e));
     TRY(api_token_list(w, &f, after, page->page_size + 1, &ret->items, e));
     page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct api_token), offsetof(struct api_token, token_id));

@@ -3,6 +3,7 @@
 #include "api/pipeline.h"
 #include "core/db/tx.h"
 #include "tenants/authz.h"
+#include "tenants/list_find.h"
 #include "tenants/user.h"
 
 static const char *const user_kinds[] = { "person", "service", NULL };
@@ -18,12 +19,13 @@ static const char *const user_states[] = { "ACTIVE", "DISABLED", "DEACTIVATED", 
 static const char *const user_settable[] = { "ACTIVE", "DISABLED", NULL };
 struct user_page {
     PAGE_IN;
-    struct str name, role;
+    struct str name, role, q;
     int state, kind, sort;
     bool has_state, has_kind;
 };
 SCHEMA_OF(user_page, "Which users", PAGE_IN_FIELDS(user_page),
     FIELD(user_page, name, F_QUERY, .min = 1, .max = 128, .check = check_name, .doc = "Only users whose name begins so"),
+    FIELD(user_page, q, F_QUERY, .min = LIST_Q_MIN, .max = LIST_Q_MAX, .check = check_name, .doc = "Only users whose name contains this, in any case"),
     FIELD_ENUM_OPT(user_page, state, F_QUERY, user_states, .doc = "Only users in this state"),
     FIELD_ENUM_OPT(user_page, kind, F_QUERY, user_kinds, .doc = "Only people or only programs"),
     FIELD(user_page, role, F_QUERY, .min = 1, .max = 64, .check = check_slug, .doc = "Only users that hold this role, wherever"),
@@ -84,7 +86,7 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
     struct page_out *ret = out;
     struct uuid after;
     struct user_filter f = { page->name, page->has_state ? str_c(user_states[page->state]) : STR_NULL,
-                             page->has_kind ? str_c(user_kinds[page->kind]) : STR_NULL, page->role, str_c(list_sort_names[page->sort]) };
+                             page->has_kind ? str_c(user_kinds[page->kind]) : STR_NULL, page->role, page->q, str_c(list_sort_names[page->sort]) };
     TRY(page_position_id(page->page_token, &after, e));
     TRY(user_list(w, &f, after, page->page_size + 1, &ret->items, e));
     page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct app_user), offsetof(struct app_user, user_id));

@@ -1464,7 +1464,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List data sets, newest first
+         * List data sets
          * @description Needs the permission dataset:read.
          */
         get: operations["dataset_list"];
@@ -1856,7 +1856,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List models, newest first
+         * List models
          * @description Needs the permission model:read.
          */
         get: operations["model_list"];
@@ -1940,7 +1940,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List deployments, newest first
+         * List deployments
          * @description Needs the permission deployment:read.
          */
         get: operations["deployment_list"];
@@ -8296,6 +8296,8 @@ export interface operations {
                 page_token?: string;
                 /** @description Only tenants whose name begins so */
                 name?: string;
+                /** @description Only tenants whose name or display name contains this, in any case */
+                q?: string;
                 /** @description Only tenants in this state */
                 state?: "ACTIVE" | "SUSPENDED" | "DELETING" | "DELETED";
                 /** @description Order; - is descending */
@@ -9509,6 +9511,8 @@ export interface operations {
                 page_token?: string;
                 /** @description Only users whose name begins so */
                 name?: string;
+                /** @description Only users whose name contains this, in any case */
+                q?: string;
                 /** @description Only users in this state */
                 state?: "ACTIVE" | "DISABLED" | "DEACTIVATED";
                 /** @description Only people or only programs */
@@ -14029,6 +14033,8 @@ export interface operations {
                 page_token?: string;
                 /** @description Only projects whose name begins so */
                 name?: string;
+                /** @description Only projects whose name or display name contains this, in any case */
+                q?: string;
                 /** @description Only projects in this state */
                 state?: "ACTIVE" | "CLOSED";
                 /** @description Order; - is descending */
@@ -15846,6 +15852,16 @@ export interface operations {
                 page_token?: string;
                 /** @description Only data sets of this project */
                 project_id?: string;
+                /** @description Only data sets that this user made */
+                created_by?: string;
+                /** @description Only data sets whose name contains this, in any case */
+                q?: string;
+                /** @description Only data of this class */
+                data_class?: "public" | "internal" | "personal" | "sensitive" | "health" | "banking" | "gov";
+                /** @description Only data sets of which a version lies in this zone */
+                zone?: string;
+                /** @description Order; - is descending */
+                sort?: "-created" | "created" | "name" | "-name";
             };
             header?: never;
             path?: never;
@@ -15853,7 +15869,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description List data sets, newest first */
+            /** @description List data sets */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -17802,6 +17818,14 @@ export interface operations {
                 page_token?: string;
                 /** @description Only models of this project */
                 project_id?: string;
+                /** @description Only models that this user made */
+                created_by?: string;
+                /** @description Only models whose name contains this, in any case */
+                q?: string;
+                /** @description Only models of which a version lies in this zone */
+                zone?: string;
+                /** @description Order; - is descending */
+                sort?: "-created" | "created" | "name" | "-name";
             };
             header?: never;
             path?: never;
@@ -17809,7 +17833,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description List models, newest first */
+            /** @description List models */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -18231,6 +18255,16 @@ export interface operations {
                 page_token?: string;
                 /** @description Only deployments of this project */
                 project_id?: string;
+                /** @description Only deployments of this model */
+                model_id?: string;
+                /** @description Only deployments that this user made */
+                created_by?: string;
+                /** @description Only deployments whose name contains this, in any case */
+                q?: string;
+                /** @description Only those that answer, or that do not */
+                ready?: boolean;
+                /** @description Order; - is descending */
+                sort?: "-created" | "created" | "name" | "-name";
             };
             header?: never;
             path?: never;
@@ -18238,7 +18272,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description List deployments, newest first */
+            /** @description List deployments */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -19586,6 +19620,8 @@ export interface operations {
                 state?: "active" | "expired" | "revoked";
                 /** @description Only those whose name begins so */
                 name?: string;
+                /** @description Only those whose name contains this, in any case */
+                q?: string;
                 /** @description Newest first, or what ends soonest first */
                 sort?: "-created_at" | "expires_at";
             };
@@ -20372,6 +20408,8 @@ export interface operations {
                 zone?: string;
                 /** @description Only of this pool */
                 pool?: string;
+                /** @description Only machines whose name contains this, in any case */
+                q?: string;
                 /** @description Newest first, or by zone, pool and name */
                 sort?: "-created_at" | "name";
             };

@@ -54,7 +54,7 @@ static void test_dataset(void **state)
     w = begin(1);
     assert_int_equal(dataset_get(&w, d.dataset_id, &got, &e), ERR_NOT_FOUND);
     assert_int_equal(dataset_version_get(&w, d.dataset_id, 1, &v, &e), ERR_NOT_FOUND);
-    OK(dataset_list(&w, UUID_NIL, UUID_NIL, 10, &list, &e));
+    OK(dataset_list(&w, &(struct dataset_filter){ 0 }, UUID_NIL, 10, &list, &e));
     assert_int_equal(list.n, 0);
     end(&w);
 }

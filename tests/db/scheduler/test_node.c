@@ -53,7 +53,7 @@ static void operators_page_through_all(void **state)
     (void)state;
     struct work w = { .app = &f.api, .arena = arena_new(16 << 20), .tenant_id = UUID_NIL };
     struct machine m[5];
-    struct str position = STR_NULL;
+    struct uuid position = UUID_NIL;
     struct node_filter all = { .by_name = false };
     size_t seen = 0;
     char name[] = "p0";
@@ -68,8 +68,7 @@ static void operators_page_through_all(void **state)
         assert_true(rows.n <= 2);
         const struct node *n = rows.items;
         seen += rows.n;
-        char *hex = arena_alloc(w.arena, UUID_HEX + 1);
-        position = str_n(hex, hex_encode(n[rows.n - 1].node_id.b, 16, hex));
+        position = n[rows.n - 1].node_id;
     }
     assert_int_equal(seen, fixture_count(&f, "SELECT count(*) FROM node"));
     struct node one;
