@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overview.tsx - what runs, what failed, what is left, what ends soon; for each role what it may see.
-import { Button, Card, CardBody, CardTitle } from '@patternfly/react-core';
+// Overview.tsx - how things stand, what waits for the reader, what is new and what is left; for each role what it may see.
+import { Button } from '@patternfly/react-core';
 import { useTranslation } from 'react-i18next';
 import { Link } from '@tanstack/react-router';
 import { useLive } from '../api/live.ts';
 import { useSession } from '../shell/session.tsx';
 import { Name } from '../ui/bits.tsx';
 import { Page } from '../ui/page.tsx';
-import { Fleet, Jobs, Served, Waiting } from './overview/cards.tsx';
-import { Expiring } from './overview/Expiring.tsx';
+import { Attention } from './overview/Attention.tsx';
+import { Newest, Part, Served } from './overview/cards.tsx';
 import { Spending } from './overview/Spending.tsx';
 import { Start } from './overview/Start.tsx';
+import { Tiles } from './overview/Tiles.tsx';
 import { QuotaBars } from './quotas/Limits.tsx';
 import './overview/overview.css';
 
@@ -45,37 +46,27 @@ export function Overview() {
       }
       api={[
         'GET /v1/me',
-        ...(can('job:read') ? ['GET /v1/jobs?state=RUNNING&page_size=5'] : []),
+        ...(can('job:read') ? ['GET /v1/jobs/counts', 'GET /v1/jobs?group=failed'] : []),
         ...(can('quota:read') ? ['GET /v1/quotas'] : []),
       ]}
       cli={[
         'falaj whoami',
-        ...(can('job:read') ? ['falaj job list --state RUNNING'] : []),
+        ...(can('job:read') ? ['falaj job list --group failed'] : []),
         ...(can('quota:read') ? ['falaj quota list'] : []),
       ]}
     >
       {can('dataset:write') && can('job:submit') && <Start />}
+      <Tiles />
+      <Attention />
       <div className="masonry">
-        {can('job:read') && (
-          <>
-            <Jobs state="RUNNING" title={t('overview.running')} />
-            <Jobs state="PENDING" title={t('overview.waiting')} />
-            <Jobs state="FAILED" title={t('overview.failed')} />
-          </>
-        )}
-        {can('quota:read') && (
-          <Card>
-            <CardTitle component="h2">{t('nav.quotas')}</CardTitle>
-            <CardBody>
-              <QuotaBars />
-            </CardBody>
-          </Card>
-        )}
-        {can('usage:read') && <Spending />}
+        {can('job:read') && <Newest />}
         {can('deployment:read') && <Served />}
-        {can('node:read') && <Fleet />}
-        {can('approval:read') && <Waiting />}
-        {(can('token:own') || can('key:read')) && <Expiring />}
+        {can('usage:read') && <Spending />}
+        {can('quota:read') && (
+          <Part title={t('nav.quotas')} to="/quotas">
+            <QuotaBars />
+          </Part>
+        )}
       </div>
     </Page>
   );

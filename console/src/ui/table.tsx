@@ -168,16 +168,12 @@ export function ServerTable<T extends object>(props: TableProps<T>) {
             )}
             <ToolbarItem>
               {csv ? (
-                <a
-                  className="pf-v6-c-button pf-m-secondary"
-                  href={withQuery(csv, whole)}
-                  download={csv.split('/').at(-1)}
-                >
+                <a className="pf-v6-c-button pf-m-link" href={withQuery(csv, whole)} download={csv.split('/').at(-1)}>
                   {t('list.csv')}
                 </a>
               ) : (
                 <Button
-                  variant="secondary"
+                  variant="link"
                   onClick={() => void exportAll()}
                   isDisabled={exporting !== null}
                   isLoading={exporting !== null}

@@ -16,6 +16,13 @@ interface Props {
 
 export function Pager({ label, rows, size, first, last, toFirst, toNext, setSize }: Props) {
   const { t } = useTranslation();
+  // All of it is on the page: there is nowhere to go and nothing to choose.
+  if (first && last && size === '20')
+    return (
+      <p className="pager">
+        <span>{t('list.shown', { count: rows })}</span>
+      </p>
+    );
   return (
     <nav className="pager" aria-label={t('list.pages', { what: label })}>
       <span>{t('list.shown', { count: rows })}</span>
