@@ -43,7 +43,7 @@ struct pipeline {
     struct rate_rule tenant_rule, principal_rule, address_rule, enrol_rule, login_rule;     /* per_s 0: none */
     struct router router;
     struct arena *arena;
-    struct thread_pool *pool;
+    struct thread_pool *pool, *paced;       /* handlers; answers that wait for their readers (R_PACED) */
     struct combiner **combiners;            /* one per row of the router, NULL where it has none */
     uint8_t page_key[32];
     struct park *park;
@@ -62,6 +62,7 @@ struct flight {
     bool is_console;                        /* answered by a file of the web console */
     bool zone_later;                        /* authz waits for the zone that the request names */
     bool is_parked;
+    bool is_paced;                          /* handed to the threads of R_PACED */
     struct uuid wake_id;
     int64_t parked_mono_us;
     uint64_t wake_seq[WAKE_BUCKETS];        /* as they were before the handler ran */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* download.c - the reader is waited for on the pool's thread, which the pool bounds. */
+/* download.c - the reader is waited for on one of the threads that are kept for that (R_PACED). */
 #include "api/download.h"
+#include "api/api_int.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
 
@@ -20,15 +21,21 @@ enum errc download_begin(struct download *d, struct call *c, struct str content_
     return ERR_OK;
 }
 
-bool download_send(struct download *d, struct str s)
+bool download_wait(const struct call *c, size_t n)
 {
-    struct timespec pause = { 0, STEP_MS * 1000000 };
-    for (int waited = 0; http_stream_room(d->call->exchange) < s.len; waited += STEP_MS) {
-        if (http_stream_gone(d->call->exchange) || waited >= WAIT_MS)
+    const struct timespec pause = { 0, STEP_MS * 1000000 };
+    const struct pipeline *p = ((const struct flight *)c)->pipeline;
+    for (int waited = 0; !p->stopping && http_stream_room(c->exchange) < n; waited += STEP_MS) {
+        if (http_stream_gone(c->exchange) || waited >= WAIT_MS)
             return false;
         nanosleep(&pause, NULL);
     }
-    return http_stream_write(d->call->exchange, s.ptr, s.len);
+    return !p->stopping;
+}
+
+bool download_send(struct download *d, struct str s)
+{
+    return download_wait(d->call, s.len) && http_stream_write(d->call->exchange, s.ptr, s.len);
 }
 
 void download_end(struct download *d, enum errc rc, const struct err *e)

@@ -368,7 +368,7 @@ static int serve(struct app *app, struct api *api, const struct redis_opts *redi
     app->extra = api;
     if (open_console(api, cfg, e) != ERR_OK)
         return refuse("console", e);
-    struct pipeline_opts po = { .app = app, .authn = api->authn, .sessions = api->sessions, .rate = api->rate, .threads = (int)cfg->api_threads,
+    struct pipeline_opts po = { .app = app, .authn = api->authn, .sessions = api->sessions, .rate = api->rate, .threads = (int)cfg->api_threads, .paced_threads = (int)cfg->api_download_threads,
                                 .console = api->console, .gate = gate_pass };
     if (!(api->pipeline = pipeline_new(&po, e)))
         return refuse("routes", e);

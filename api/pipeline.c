@@ -23,7 +23,7 @@
 
 #include <stdlib.h>
 
-enum { POOL_QUEUE = 8192 };
+enum { POOL_QUEUE = 8192, PACED_QUEUE = 64 };
 
 typedef enum errc (*phase)(struct flight *f, struct err *e);
 
@@ -341,6 +341,15 @@ static enum errc run_back(struct flight *f, struct err *e)
     return rc;
 }
 
+/* Before the handler has done anything, so that a full queue is an answer like any other. */
+static enum errc run_paced(struct flight *f, struct err *e)
+{
+    f->is_paced = true;
+    if (thread_pool_submit(f->pipeline->paced, f))
+        return ERR_OK;
+    return FAIL(e, UNAVAILABLE, "As many downloads are under way and waiting as Falaj serves at once; try again");
+}
+
 void flight_run(struct flight *f)
 {
     struct err e = { 0 };
@@ -351,7 +360,7 @@ void flight_run(struct flight *f)
         return;
     }
     if (rc == ERR_OK && c->route->raw) {
-        rc = c->route->raw(c, &e);
+        rc = c->route->flags & R_PACED && !f->is_paced ? run_paced(f, &e) : c->route->raw(c, &e);
         if (rc == ERR_OK)
             return;
     } else if (rc == ERR_OK) {
@@ -489,6 +498,7 @@ struct pipeline *pipeline_new(const struct pipeline_opts *o, struct err *e)
     p->access_log = access_log_new(cfg->api_access_log);
     p->park = park_new(p);
     p->pool = thread_pool_new("handler", o->threads, POOL_QUEUE, pool_task, p);
+    p->paced = thread_pool_new("paced", o->paced_threads > 0 ? o->paced_threads : 1, PACED_QUEUE, pool_task, p);
     p->combiners = ARENA_ARRAY(p->arena, struct combiner *, p->router.n);
     for (size_t i = 0; i < p->router.n; i++)
         if (p->router.rows[i].row->combine)
@@ -503,18 +513,13 @@ void pipeline_free(struct pipeline *p)
     p->stopping = true;
     park_stop(p->park);
     thread_pool_free(p->pool);
+    thread_pool_free(p->paced);
     for (size_t i = 0; i < p->router.n; i++)
         combiner_free(p->combiners[i]);
     park_free(p->park);
     access_log_free(p->access_log);
     arena_free(p->arena);
     free(p);
-}
-
-void pipeline_resume(struct pipeline *p, struct call *c)
-{
-    (void)p;
-    flight_submit((struct flight *)c);
 }
 
 enum errc call_park(struct work *w, struct uuid wake_id, int64_t wait_ms)

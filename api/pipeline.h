@@ -25,13 +25,14 @@ struct pipeline_opts {
     struct authn *authn;
     struct session_authn *sessions;
     struct rate_limiter *rate;
-    int threads;
+    int threads, paced_threads;     /* handlers; answers at their readers' pace (R_PACED), 0: 1 */
     const struct console *console;  /* borrowed; NULL: no web console */
     gate_fn gate;           /* asked for every call at the worker listener, before anything else; NULL: nobody is */
 };
 
 struct pipeline *pipeline_new(const struct pipeline_opts *o, struct err *e);    /* NULL: the route tables are not sound */
-void pipeline_free(struct pipeline *p);         /* answers what is queued first */
+/* Answers what is queued first. Answers that go at their readers' pace are cut: a reader may take hours. */
+void pipeline_free(struct pipeline *p);
 
 /* on_request and reject of the two listeners. ctx: struct listener. */
 struct listener { struct pipeline *pipeline; bool is_node; };
@@ -39,8 +40,6 @@ void pipeline_request(void *listener, struct http_exchange *x);
 void pipeline_reject(void *listener, struct http_exchange *x, enum errc code, const char *why);
 size_t pipeline_body_limit(void *listener, enum http_method m, struct str path);
 
-/* Runs a parked call again (long polls). */
-void pipeline_resume(struct pipeline *p, struct call *c);
 /* A handler that found nothing yet returns call_park(w): the call waits, outside any thread, until wake_id is woken or wait_ms is
  * over, then the handler runs again with work.deadline_mono_us kept; past the deadline it must answer with what it has. */
 enum errc call_park(struct work *w, struct uuid wake_id, int64_t wait_ms);

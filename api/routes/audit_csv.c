@@ -81,7 +81,7 @@ static enum errc put_all(const struct work *of, struct audit_search *q, uint64_t
 
 static enum errc csv(struct call *c, struct err *e)
 {
-    struct audit_stream s = { .x = c->exchange, .status = 200, .request_id = c->work.request_id, .content_type = STR("text/csv; charset=utf-8"),
+    struct audit_stream s = { .call = c, .status = 200, .request_id = c->work.request_id, .content_type = STR("text/csv; charset=utf-8"),
                               .file = STR("attachment; filename=\"audit-events.csv\"") };
     struct audit_search q;
     uint64_t length;
@@ -96,7 +96,7 @@ static enum errc csv(struct call *c, struct err *e)
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_GET, .path = "/v1/audit/events.csv", .op = "audit_events_csv", .perm = PERM_AUDIT_EXPORT, .raw = csv, .in = &csv_in_schema, .status = 200,
+    { .method = HTTP_GET, .path = "/v1/audit/events.csv", .op = "audit_events_csv", .perm = PERM_AUDIT_EXPORT, .raw = csv, .flags = R_PACED, .in = &csv_in_schema, .status = 200,
       .content_type = "text/csv; charset=utf-8", .resource = "audit", .audit = AUDIT_AUDIT_EXPORT,
       .doc = "Every event that a search finds, oldest first, as CSV for spreadsheets: with names, without addresses. It proves nothing; an export does" },
 };

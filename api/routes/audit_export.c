@@ -69,7 +69,7 @@ static enum errc export(struct call *c, struct err *e)
 {
     const struct export_in *in = c->in;
     struct work *w = &c->work;
-    struct audit_stream s = { .x = c->exchange, .status = 200, .request_id = w->request_id, .content_type = STR("application/jsonl"),
+    struct audit_stream s = { .call = c, .status = 200, .request_id = w->request_id, .content_type = STR("application/jsonl"),
                               .file = STR("attachment; filename=\"audit.jsonl\"") };
     struct audit_key key = { 0 };
     struct audit_export_opts o = { .tenant_id = w->tenant_id, .from = (uint64_t)in->from, .to = (uint64_t)in->to, .sink = audit_stream_sink, .sink_ctx = &s };
@@ -204,7 +204,7 @@ static enum errc content(struct call *c, struct err *e)
     int64_t skip = 0, end = -1;
     TRY(load(w, id, &job, e));
     const struct audit_format *f = audit_format_find(job.format);
-    struct audit_stream s = { .x = c->exchange, .is_resumable = true, .status = 200, .request_id = w->request_id,
+    struct audit_stream s = { .call = c, .is_resumable = true, .status = 200, .request_id = w->request_id,
                               .content_type = f ? str_c(f->content_type) : STR("application/jsonl"),
                               .file = str_fmt(w->arena, "attachment; filename=\"audit-%.*s.%s\"", STR_ARG(id_text(w->arena, "exp", id)), f ? f->extension : "jsonl") };
     TRY(prepare_range(c, &job, &s, &skip, &end, e));
@@ -219,7 +219,7 @@ static enum errc content(struct call *c, struct err *e)
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_GET, .path = "/v1/audit/export", .op = "audit_export", .perm = PERM_AUDIT_EXPORT, .raw = export, .in = &export_in_schema,
+    { .method = HTTP_GET, .path = "/v1/audit/export", .op = "audit_export", .perm = PERM_AUDIT_EXPORT, .raw = export, .flags = R_PACED, .in = &export_in_schema,
       .status = 200, .content_type = "application/jsonl", .resource = "audit", .audit = AUDIT_AUDIT_EXPORT,
       .doc = "The log as a bundle that verifies offline" },
     { .method = HTTP_POST, .path = "/v1/audit/exports", .op = "audit_export_create", .perm = PERM_AUDIT_EXPORT, .handler = create, .in = &export_new_schema,
@@ -230,7 +230,7 @@ static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/audit/exports/{export_id}", .op = "audit_export_get", .perm = PERM_AUDIT_EXPORT, .handler = read_one,
       .in = &export_ref_schema, .status = 200, .out = &audit_export_job_schema, .resource = "export", .sql_max = 1, .doc = "One export" },
     { .method = HTTP_GET, .path = "/v1/audit/exports/{export_id}/content", .op = "audit_export_content", .perm = PERM_AUDIT_EXPORT, .raw = content,
-      .in = &export_ref_schema, .status = 200, .content_type = "application/octet-stream", .resource = "export", .audit = AUDIT_AUDIT_EXPORT,
+      .in = &export_ref_schema, .flags = R_PACED, .status = 200, .content_type = "application/octet-stream", .resource = "export", .audit = AUDIT_AUDIT_EXPORT,
       .doc = "The content of an export, the same at each download; Range: bytes=N- resumes" },
 };
 extern const struct route_table audit_export_routes;

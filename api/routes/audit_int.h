@@ -34,7 +34,7 @@ enum errc audit_zone_key(struct work *w, struct str zone, uint8_t public_key[AUD
 
 /* audit_stream.c: an answer that is written as the log is read. */
 struct audit_stream {
-    struct http_exchange *x;
+    struct call *call;
     bool begun, is_resumable;
     int status;
     struct str request_id, content_type, file, range;   /* range: Content-Range, or absent */

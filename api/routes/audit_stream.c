@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* audit_stream.c - giving parts of the log away, piece by piece: the answer, its event, its end. */
 #include "api/routes/audit_int.h"
+#include "api/download.h"
 #include "audit/event.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
 #include "core/db/tx.h"
 #include "tenants/principal.h"
 
-#include <time.h>
-
-enum { STREAM_BYTES = 4 << 20, PIECE_BYTES = 1 << 20, ROOM_STEP_MS = 5, ROOM_WAIT_MS = 30000 };
+enum { STREAM_BYTES = 4 << 20, PIECE_BYTES = 1 << 20 };
 
 /* The first bytes open the answer, so that what fails before them is still an error of its own. */
 static enum errc stream_begin(struct audit_stream *s, struct err *e)
@@ -21,21 +20,16 @@ static enum errc stream_begin(struct audit_stream *s, struct err *e)
     if (s->range.ptr)
         h[n++] = (struct http_header){ STR("Content-Range"), s->range };
     s->begun = true;
-    if (http_stream_begin(s->x, s->status, s->content_type, h, n, STREAM_BYTES) != ERR_OK)
+    if (http_stream_begin(s->call->exchange, s->status, s->content_type, h, n, STREAM_BYTES) != ERR_OK)
         return FAIL(e, UNAVAILABLE, "The reader of the export has gone");
     return ERR_OK;
 }
 
-/* Waits for a slow reader instead of dropping it: an export is one reader's own, and its thread is bounded by the pool. */
 static enum errc stream_piece(struct audit_stream *s, const void *p, size_t n, struct err *e)
 {
-    struct timespec pause = { 0, ROOM_STEP_MS * 1000000 };
-    for (int waited = 0; http_stream_room(s->x) < n; waited += ROOM_STEP_MS) {
-        if (http_stream_gone(s->x) || waited >= ROOM_WAIT_MS)
-            return FAIL(e, DEADLINE, "The reader of the export has gone or is too slow");
-        nanosleep(&pause, NULL);
-    }
-    return http_stream_write(s->x, p, n) ? ERR_OK : FAIL(e, DEADLINE, "The reader of the export has gone");
+    if (!download_wait(s->call, n))
+        return FAIL(e, DEADLINE, "The reader of the export has gone or is too slow, or this server stops");
+    return http_stream_write(s->call->exchange, p, n) ? ERR_OK : FAIL(e, DEADLINE, "The reader of the export has gone");
 }
 
 enum errc audit_stream_sink(void *ctx, const void *p, size_t n, struct err *e)
@@ -79,8 +73,8 @@ void audit_stream_finish(struct call *c, struct audit_stream *s, enum errc rc, c
     if (rc != ERR_OK)
         log_err(LOG_WARN, "audit.export_cut", e);
     if (rc == ERR_OK)
-        http_stream_end(s->x);
+        http_stream_end(s->call->exchange);
     else
-        http_stream_abort(s->x);
+        http_stream_abort(s->call->exchange);
     principal_unref(p);
 }

@@ -31,7 +31,7 @@ static const struct stmt *const thing_stmts[] = { &thing_insert, NULL };
 extern const struct stmt *const idempotency_stmts[];
 
 static _Atomic int runs, retries_left, batch_most, polls, value;
-static _Atomic bool slow, wake_while_looking;
+static _Atomic bool slow, wake_while_looking, readers_wake;
 static struct pipeline *pipeline;
 static struct uuid wake_id = { { 9, 9 } };
 
@@ -75,6 +75,16 @@ static enum errc nothing(struct work *w, const void *in, void *out, struct err *
     return ERR_OK;
 }
 
+/* As a download whose reader sleeps. */
+static enum errc paced(struct call *c, struct err *err)
+{
+    (void)c;
+    runs++;
+    for (int i = 0; i < 300 && !readers_wake; i++)
+        usleep(10000);
+    return FAIL(err, CONFLICT, "its reader woke up");
+}
+
 static void combine(struct work *w, struct call **calls, size_t n)
 {
     (void)w;
@@ -103,6 +113,7 @@ static const struct route rows[] = {
       .out = &thing_schema, .flags = R_IDEMPOTENT, .doc = "Together" },
     { .method = HTTP_GET, .path = "/v1/poll", .op = "poll", .perm = PERM_JOB_READ, .handler = poll, .in = &poll_in_schema, .status = 200,
       .out = &poll_out_schema, .doc = "Wait" },
+    { .method = HTTP_GET, .path = "/v1/paced", .op = "paced", .perm = PERM_JOB_READ, .raw = paced, .status = 200, .flags = R_PACED, .doc = "Slowly" },
     { .method = HTTP_GET, .path = "/v1/platform", .op = "platform", .perm = PERM_TENANT_CREATE, .handler = nothing, .status = 204, .doc = "Not for all" },
     { .method = HTTP_GET, .path = "/v1/open", .op = "open", .perm = PERM_PUBLIC, .handler = nothing, .status = 204, .flags = R_NO_TX, .doc = "For all" },
     { .method = HTTP_POST, .path = "/v1/node", .op = "node", .perm = PERM_NODE_SELF, .handler = nothing, .status = 204, .flags = R_NODE, .doc = "Machines" },
@@ -608,6 +619,33 @@ static void without_redis_a_process_grants_its_part(void **state)
     arena_free(a.arena);
 }
 
+static void *sleeping_reader(void *arg)
+{
+    (void)arg;
+    expect("GET", "/v1/paced", token, NULL, NULL, 409, "conflict");
+    return NULL;
+}
+
+/* More readers that sleep than there are handlers: everybody else is served all the same, and each reader has its turn. */
+static void slow_readers_hold_no_handler(void **state)
+{
+    (void)state;
+    enum { READERS = 12 };
+    pthread_t t[READERS];
+    for (int i = 0; i < READERS; i++)
+        assert_int_equal(pthread_create(&t[i], NULL, sleeping_reader, NULL), 0);
+    for (int i = 0; i < 200 && !runs; i++)
+        usleep(10000);
+    usleep(200000);
+    int64_t began = clock_mono_us(&clock_system);
+    expect("GET", "/v1/poll", token, NULL, NULL, 200, NULL);
+    assert_true(clock_mono_us(&clock_system) - began < 1000000);
+    readers_wake = true;
+    for (int i = 0; i < READERS; i++)
+        pthread_join(t[i], NULL);
+    assert_int_equal(runs, READERS);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup(f, fresh)
@@ -617,6 +655,7 @@ int main(void)
         T(two_calls_at_once_with_one_key), T(a_long_poll_waits_and_is_woken), T(a_long_poll_ends_by_itself), T(a_wake_up_between_the_look_and_the_wait), T(no_wake_up_is_lost), T(a_lost_hint_costs_one_look),
         T(combined_calls_keep_their_verdicts), T(machines_need_a_certificate), T(who_is_not_known_has_a_rate),
         T(without_redis_a_process_grants_its_part),
+        T(slow_readers_hold_no_handler),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
