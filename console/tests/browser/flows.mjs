@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { accessible, settled } from './checks.mjs';
 import { PASSWORD, run, setPrefs } from './platform.mjs';
 import { shellWays } from './ways/shell.mjs';
+import { signatureWays } from './ways/signatures.mjs';
 import { wordWays } from './ways/words.mjs';
 
 async function wayIn(t) {
@@ -74,4 +75,5 @@ await run('flows', async (t) => {
   await keys(t, page);
   await shellWays(t);
   await wordWays(t);
+  await signatureWays(t);
 });

@@ -11,10 +11,23 @@ import { Note } from '../../ui/note.tsx';
 import { Failure } from '../../ui/states.tsx';
 import { Line } from './pieces.tsx';
 
-/** name: of the file, for the command that checks it again on another machine. own: of the log that this page is about.
+/** For another machine, where the key that is named must not come from this server. */
+export function commandOf(name: string, key = 'ZONE-AUDIT.pem', dropped = false): string {
+  const file = /^[\w.-]+$/.test(name) && !name.startsWith('-') ? name : `'${name.replaceAll("'", "'\\''")}'`;
+  return `falaj-verify --key ${key}${dropped ? ' --allow-dropped' : ''} ${file}`;
+}
+
+/** pinned: the key that the reader gave, in hex. name: of the file, for the command that checks it again on another machine. own: of the log that this page is about.
  *  byServer: the key was not given by the reader but named by the server that is being verified. */
-export function VerdictOf(p: { run: Run; name: string; own: boolean; byServer: boolean; onStop: () => void }) {
-  const { run, name, own, byServer, onStop } = p;
+export function VerdictOf(p: {
+  run: Run;
+  name: string;
+  own: boolean;
+  byServer: boolean;
+  pinned?: string;
+  onStop: () => void;
+}) {
+  const { run, name, own, byServer, pinned, onStop } = p;
   const { t } = useTranslation();
   const v = run.verdict;
   if (run.state === 'failed') return <Failure problem={run.problem} />;
@@ -46,7 +59,7 @@ export function VerdictOf(p: { run: Run; name: string; own: boolean; byServer: b
         variant={!isGood ? 'danger' : v.signature === 'pinned' ? 'success' : 'warning'}
         title={
           isGood
-            ? t('verify.whole', { count: v.count })
+            ? t(v.signature === 'unchecked' ? 'verify.fits' : 'verify.whole', { count: v.count })
             : v.tseq > 0
               ? t('verify.badAt', { what: t(`verify.is_${v.result}`), tseq: number(v.tseq) })
               : t('verify.bad', { what: t(`verify.is_${v.result}`) })
@@ -85,7 +98,7 @@ export function VerdictOf(p: { run: Run; name: string; own: boolean; byServer: b
         </div>
       )}
       <p className="lead">{t('verify.again')}</p>
-      <Line label={t('verify.again')}>{`falaj-verify --key ZONE-AUDIT.pem ${name}`}</Line>
+      <Line label={t('verify.again')}>{commandOf(name, pinned || undefined, v.dropped > 0)}</Line>
     </div>
   );
 }

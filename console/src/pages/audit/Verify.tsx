@@ -15,14 +15,15 @@ import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { getPage, type Page as ListOf, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
-import { canCheckSignatures, unbase64, unhex, type Bytes } from '../../lib/audit-verify-hash.ts';
+import { canCheckSignatures, hex, unbase64, unhex, type Bytes } from '../../lib/audit-verify-hash.ts';
 import { useVerification } from '../../lib/audit-verify-run.ts';
 import type { Search } from '../../lib/search.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Note } from '../../ui/note.tsx';
 import { useProblemText } from '../../ui/states.tsx';
 import { Frame } from './frame.tsx';
-import { VerdictOf } from './Verdict.tsx';
+import { Line } from './pieces.tsx';
+import { commandOf, VerdictOf } from './Verdict.tsx';
 import { rangeOf, WhenFields, type When } from './when.tsx';
 import type { Item } from './words.ts';
 
@@ -53,14 +54,25 @@ function useServerKeys(): Bytes[] {
   return (keys.data?.data ?? []).map((k) => unbase64(k.public_key ?? '')).filter((k) => k !== null);
 }
 
-function Ability() {
-  const { t } = useTranslation();
-  const [can, setCan] = useState<'yes' | 'no' | 'none' | ''>('');
+type Ability = 'yes' | 'no' | 'none' | '';
+/** no: hashes, but no signatures of this kind. none: no cryptography at all, and so no verification. */
+function useAbility(): Ability {
+  const [can, setCan] = useState<Ability>('');
   useEffect(() => {
     if (!globalThis.crypto?.subtle) setCan('none');
     else void canCheckSignatures().then((ok) => setCan(ok ? 'yes' : 'no'));
   }, []);
-  return can === 'no' || can === 'none' ? <Note variant="warning" title={t(`verify.able_${can}`)} /> : null;
+  return can;
+}
+function Elsewhere({ can }: { can: 'no' | 'none' }) {
+  const { t } = useTranslation();
+  return (
+    <Note variant="warning" title={t(`verify.able_${can}`)} className="block">
+      <p>{t(`verify.able_${can}Body`)}</p>
+      <Line label={t('verify.again')}>{'falaj audit export audit.jsonl'}</Line>
+      <Line label={t('verify.again')}>{commandOf('audit.jsonl')}</Line>
+    </Note>
+  );
 }
 
 function KeyField({ id, value, put }: { id: string; value: string; put: (v: string) => void }) {
@@ -95,13 +107,13 @@ function OwnLog() {
   const [numbers, setNumbers] = useState({ from: '', to: '' });
   const [key, setKey] = useState('');
   const [nothing, setNothing] = useState('');
-  const [byServer, setByServer] = useState(true);
+  const [pinned, setPinned] = useState('');
   const server = useServerKeys();
   const { run, start, stop } = useVerification();
   const go = async (): Promise<void> => {
     setNothing('');
     const given = readKey(key);
-    setByServer(given === null);
+    setPinned(given ? hex(given) : '');
     try {
       const byTime = await numbersOf(rangeOf(when));
       const from = Math.max(byTime?.from ?? 0, Number(numbers.from) || 1);
@@ -149,7 +161,7 @@ function OwnLog() {
         </div>
       </Form>
       <div role="status">{nothing && <Note title={nothing} />}</div>
-      <VerdictOf run={run} own byServer={byServer} name="audit.jsonl" onStop={stop} />
+      <VerdictOf run={run} own byServer={pinned === ''} pinned={pinned} name="audit.jsonl" onStop={stop} />
     </section>
   );
 }
@@ -161,11 +173,13 @@ function Brought() {
   const [dropped, setDropped] = useState(false);
   const [over, setOver] = useState(false);
   const [name, setName] = useState('bundle.jsonl');
+  const [pinned, setPinned] = useState('');
   const { run, start, stop } = useVerification();
   const take = (file: File | undefined): void => {
     if (!file) return;
     const given = readKey(key);
     setName(file.name);
+    setPinned(given ? hex(given) : '');
     start({ file, options: { ...(given ? { pinned: [given] } : {}), allowDropped: dropped } });
   };
   return (
@@ -214,7 +228,7 @@ function Brought() {
           {t('verify.choose')}
         </Button>
       </div>
-      <VerdictOf run={run} own={false} byServer={false} name={name} onStop={stop} />
+      <VerdictOf run={run} own={false} byServer={false} pinned={pinned} name={name} onStop={stop} />
     </section>
   );
 }
@@ -222,6 +236,7 @@ function Brought() {
 export function Verify() {
   const { t } = useTranslation();
   const { can } = useSession();
+  const able = useAbility();
   return (
     <Frame
       part="audit.verify"
@@ -229,9 +244,9 @@ export function Verify() {
       api={['GET /v1/audit/export?from={tseq}&to={tseq}', 'GET /v1/audit/keys']}
       cli={['falaj audit export audit.jsonl', 'falaj audit verify audit.jsonl', 'falaj-verify --key KEY audit.jsonl']}
     >
-      <Ability />
-      {can('audit:export') && <OwnLog />}
-      <Brought />
+      {(able === 'no' || able === 'none') && <Elsewhere can={able} />}
+      {able !== 'none' && can('audit:export') && <OwnLog />}
+      {able !== 'none' && <Brought />}
     </Frame>
   );
 }
