@@ -103,5 +103,8 @@ zone.update
 `
   .trim()
   .split('\n');
+/** The name of an act, or of all acts that begin with what stands before the dot at the end. */
+export const didKey = (action: string): string =>
+  action.endsWith('.') ? `did.any_${action.slice(0, -1)}` : `did.${action.replaceAll('.', '_')}`;
 /** How an act stands among the keys of the catalogue of sentences. */
 export const sentenceKey = (action: string): string => `says.${action.replaceAll('.', '_')}`;

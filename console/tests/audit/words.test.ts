@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ACTIONS, sentenceKey } from '../../src/lib/audit-actions.ts';
+import { ACTIONS, didKey, sentenceKey } from '../../src/lib/audit-actions.ts';
 import { counter, CsvRows, ordered } from '../../src/lib/audit-summary.ts';
 import { ar, en } from '../catalogues.ts';
 
@@ -17,6 +17,12 @@ test.each(ACTIONS)('%s has a sentence in both languages', (a) => {
   const key = sentenceKey(a).slice('says.'.length);
   expect(en['says']?.[key]).toBeTruthy();
   expect(ar['says']?.[key]).toBeTruthy();
+});
+test.each(['en', 'ar'])('every act, and every beginning that acts share, has a name of its own in %s', (lang) => {
+  const did = (lang === 'ar' ? ar : en)['did']!;
+  const keys = [...ACTIONS, ...ACTIONS.map((a) => `${a.split('.')[0]}.`)].map((a) => didKey(a).slice('did.'.length));
+  expect(keys.filter((k) => !did[k])).toEqual([]);
+  expect(new Set(Object.values(did)).size).toBe(Object.keys(did).length);
 });
 test.each([1, 2, 7, 1000])('CSV in pieces of %d is read as it was written', (size) => {
   const text = '\uFEFFat,action,actor_name\r\n1,"a ""b"", c",\u0639\r\n2,"x\r\ny",\r\n';

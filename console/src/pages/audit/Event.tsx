@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { getJson, type Page as ListOf, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
+import { didKey } from '../../lib/audit-actions.ts';
 import { number } from '../../lib/format.ts';
 import { includes, leafOf, hex, signedBy, unbase64, unhex, canCheckSignatures } from '../../lib/audit-verify-hash.ts';
 import { Code, Id, Json, Pairs, State, Time } from '../../ui/bits.tsx';
@@ -134,7 +135,7 @@ function Changes({ details }: { details: Facts['details'] }) {
 }
 
 function Whole({ item, known, onClose }: { item: Item; known: Known; onClose: () => void }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const say = useSentence();
   const navigate = useNavigate();
   const top = useRef<HTMLHeadingElement>(null);
@@ -155,9 +156,18 @@ function Whole({ item, known, onClose }: { item: Item; known: Known; onClose: ()
           [t('col.at'), <Time key="a" at={f.at} />],
           [t('audit.outcome'), <State key="o" value={f.verdict} />],
           [t('audit.code'), f.outcome !== 'success' && <Code key="c">{f.outcome}</Code>],
-          [t('audit.action'), <Code key="ac">{f.action}</Code>],
-          [t('audit.actor'), <Id key="i" value={f.actorId} />],
-          [t('audit.roles'), f.roles.length > 0 && <Code key="r">{f.roles.join(', ')}</Code>],
+          [
+            t('audit.action'),
+            <span key="ac">
+              {i18n.exists(didKey(f.action)) && t(didKey(f.action))} <Code>{f.action}</Code>
+            </span>,
+          ],
+          [t('audit.actor'), f.actorId && <Id key="i" value={f.actorId} />],
+          [
+            t('audit.roles'),
+            f.roles.length > 0 &&
+              f.roles.map((r) => (i18n.exists(`role.${r}`) ? t(`role.${r}`) : r)).join(t('audit.and')),
+          ],
           [t('audit.resource'), f.id && <Id key="w" value={f.id} />],
           [t('audit.rule'), f.rule && <Code key="ru">{f.rule}</Code>],
           [t('audit.status'), f.status && <Code key="st">{f.status}</Code>],

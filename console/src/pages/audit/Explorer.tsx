@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explorer.tsx - the log in sentences. Unfiltered it begins at its newest end; a search reads as the log does, oldest first.
+// Explorer.tsx - the log in sentences, newest first. The API reads a search from its oldest end: one that finds more than it gives
+// at once is read so, page by page, and says it.
 import { Button } from '@patternfly/react-core';
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useQuery } from '@tanstack/react-query';
@@ -18,20 +19,23 @@ import { Frame } from './frame.tsx';
 import { factsOf, useKnown, useSentence, type Item } from './words.ts';
 
 const ROWS = 50;
+/** As many as the API gives at once: a search that finds fewer is known whole, and is turned round. */
+const WHOLE = 200;
 
 /** after: behind which number the page begins; the newest page asks for more rows, because the last minute has no signed head yet. */
 function useEvents(query: Record<string, string>, isEmpty: boolean, after: string | undefined) {
   const head = useGet<Schemas['head_out']>('/v1/audit/head', {}, { everyMs: 30_000 });
   const isNewest = isEmpty && after === undefined;
   const start = isNewest ? Math.max(0, (head.data?.size ?? 0) - ROWS) : Number(after ?? 0);
-  const asked = { ...query, after: start, page_size: isNewest ? 200 : ROWS };
+  const asked = { ...query, after: start, page_size: after === undefined ? WHOLE : ROWS };
   const list = useQuery({
     queryKey: ['/v1/audit/events', asked],
     queryFn: () => getPage<Item>('/v1/audit/events', asked),
     enabled: !isNewest || !head.isPending,
     placeholderData: (old) => old,
   });
-  return { list, start, isNewest, asked };
+  const isTurned = isEmpty || (after === undefined && (list.data?.data.length ?? 0) < WHOLE);
+  return { list, start, isNewest, isTurned, asked };
 }
 
 export function Audit() {
@@ -42,7 +46,7 @@ export function Audit() {
   const known = useKnown();
   const search = useSearch({ strict: false }) as Search;
   const { query, isEmpty } = useWant();
-  const { list, start, isNewest, asked } = useEvents(query, isEmpty, search['after']);
+  const { list, start, isNewest, isTurned, asked } = useEvents(query, isEmpty, search['after']);
   const event = search['event'];
   const go = (change: Record<string, string | undefined>): void => {
     const next = Object.entries({ ...search, ...change }).filter(([, v]) => v !== undefined && v !== '');
@@ -54,28 +58,29 @@ export function Audit() {
   };
   const same = new URLSearchParams(query).toString();
   const asWords = Object.fromEntries(['when', 'from', 'to'].filter((n) => search[n]).map((n) => [n, search[n]]));
+  const forExport = { ...Object.fromEntries(Object.entries(search).filter(([k]) => k !== 'event')), make: '1' };
   return (
     <Frame
       part="audit.events"
       lead={t('audit.lead')}
       api={[`GET ${withQuery('/v1/audit/events', asked)}`, 'GET /v1/audit/events/{event_id}']}
       cli={['falaj audit events', 'falaj audit export log.jsonl', 'falaj audit verify log.jsonl']}
-    >
-      <Filters known={known}>
-        <Link to="/audit/verify" search={asWords as never} className="pf-v6-c-button pf-m-secondary">
-          {t('audit.verifyThis')}
-        </Link>
-        {can('audit:export') && (
-          <>
-            <Link
-              to="/audit/exports"
-              search={
-                { ...Object.fromEntries(Object.entries(search).filter(([k]) => k !== 'event')), make: '1' } as never
-              }
-              className="pf-v6-c-button pf-m-secondary"
-            >
+      actions={
+        <>
+          {can('audit:export') && (
+            <Link to="/audit/exports" search={forExport as never} className="pf-v6-c-button pf-m-secondary">
               {t('audit.exportThis')}
             </Link>
+          )}
+          <Link to="/audit/verify" search={asWords as never} className="pf-v6-c-button pf-m-secondary">
+            {t('audit.verifyThis')}
+          </Link>
+        </>
+      }
+    >
+      <Filters known={known}>
+        {can('audit:export') && (
+          <>
             <a
               className="pf-v6-c-button pf-m-link"
               href={`/v1/audit/events.csv${same && `?${same}`}`}
@@ -97,10 +102,19 @@ export function Audit() {
                 <Empty
                   title={isEmpty ? t('audit.empty') : t('list.noMatch')}
                   body={isEmpty ? t('audit.lead') : t('audit.noneBody')}
-                  cli="falaj audit events"
+                  {...(isEmpty
+                    ? { cli: 'falaj audit events' }
+                    : {
+                        action: (
+                          <Button variant="link" onClick={() => void navigate({ to: '.', search: {} as never })}>
+                            {t('list.clear')}
+                          </Button>
+                        ),
+                      })}
                 />
               ) : (
                 <>
+                  {!isTurned && start === 0 && <p className="lead">{t('audit.many', { count: WHOLE })}</p>}
                   <Table aria-label={t('nav.audit')} variant="compact" gridBreakPoint="grid-lg">
                     <Thead>
                       <Tr>
@@ -113,7 +127,7 @@ export function Audit() {
                       </Tr>
                     </Thead>
                     <Tbody>
-                      {(isEmpty ? page.data.toReversed() : page.data).map((item) => {
+                      {(isTurned ? page.data.toReversed() : page.data).map((item) => {
                         const f = factsOf(item);
                         return (
                           <Tr key={item.tseq} className={item.event_id === event ? 'now' : ''}>
@@ -141,8 +155,8 @@ export function Audit() {
                   </Table>
                   <nav className="pager" aria-label={t('list.pages', { what: t('nav.audit') })}>
                     <span>
-                      {t('list.shown', { count: page.data.length })}{' '}
-                      {isEmpty ? t('list.newest') : t('audit.oldestFirst')}
+                      {t('list.shown', { count: page.data.length })} ·{' '}
+                      {isTurned ? t('list.newest') : t('audit.oldestFirst')}
                     </span>
                     {isEmpty ? (
                       <>
@@ -158,18 +172,20 @@ export function Audit() {
                         </Button>
                       </>
                     ) : (
-                      <>
-                        <Button variant="secondary" isDisabled={start === 0} onClick={() => go({ after: undefined })}>
-                          {t('list.first')}
-                        </Button>
-                        <Button
-                          variant="secondary"
-                          isDisabled={page.data.length < ROWS}
-                          onClick={() => go({ after: String(page.data.at(-1)!.tseq) })}
-                        >
-                          {t('list.next')}
-                        </Button>
-                      </>
+                      !isTurned && (
+                        <>
+                          <Button variant="secondary" isDisabled={start === 0} onClick={() => go({ after: undefined })}>
+                            {t('list.first')}
+                          </Button>
+                          <Button
+                            variant="secondary"
+                            isDisabled={page.data.length < asked.page_size}
+                            onClick={() => go({ after: String(page.data.at(-1)!.tseq) })}
+                          >
+                            {t('list.next')}
+                          </Button>
+                        </>
+                      )
                     )}
                   </nav>
                 </>

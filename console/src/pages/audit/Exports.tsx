@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exports.tsx - parts of the log to take along: the bundle that verifies, and renderings for other programs; each is an event itself.
 import {
+  ActionGroup,
   Button,
   Form,
   FormGroup,
@@ -9,7 +10,6 @@ import {
   Modal,
   ModalBody,
   ModalHeader,
-  TextInput,
 } from '@patternfly/react-core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -24,9 +24,12 @@ import { Empty, useProblemText } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
 import { Frame } from './frame.tsx';
 import { CloseButton, Line } from './pieces.tsx';
+import { codeOf, Suggest, useChoices, wordsOf, type ChoiceName } from './choices.tsx';
 import { rangeOf, WhenFields, type When } from './when.tsx';
+import { useKnown } from './words.ts';
 
 type Job = Schemas['audit_export_job'];
+const WORDED: ChoiceName[] = ['actor', 'action', 'resource'];
 const FORMATS = ['jsonl', 'csv', 'ocsf', 'cef', 'syslog', 'summary', 'summary-html'] as const;
 const EXTENSION: Record<string, string> = {
   csv: 'csv',
@@ -53,6 +56,9 @@ function Make({ onMade, onClose }: { onMade: (j: Job) => void; onClose: () => vo
     resource: s['resource'] ?? '',
     since_export: '',
   });
+  const choices = useChoices(useKnown());
+  // What came with the address is a code and drawn in words; what is typed stays as it is typed.
+  const [typed, setTyped] = useState<ReadonlySet<string>>(new Set());
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState('');
   const set = (name: string) => (_e: unknown, value: string) => setV((o) => ({ ...o, [name]: value }));
@@ -60,8 +66,9 @@ function Make({ onMade, onClose }: { onMade: (j: Job) => void; onClose: () => vo
     setBusy(true);
     setProblem('');
     try {
-      const words = Object.fromEntries(Object.entries(v).filter(([, x]) => x.trim() !== ''));
-      onMade(await change<Job>('POST', '/v1/audit/exports', { ...words, ...rangeOf(when) }));
+      const asked = { ...v, ...Object.fromEntries(WORDED.map((n) => [n, codeOf(choices[n], v[n])])) };
+      const given = Object.fromEntries(Object.entries(asked).filter(([, x]) => x !== ''));
+      onMade(await change<Job>('POST', '/v1/audit/exports', { ...given, ...rangeOf(when) }));
     } catch (p) {
       setProblem(text(p));
     } finally {
@@ -69,7 +76,7 @@ function Make({ onMade, onClose }: { onMade: (j: Job) => void; onClose: () => vo
     }
   };
   return (
-    <Modal isOpen variant="medium" onClose={onClose} aria-labelledby="make-title">
+    <Modal isOpen variant="small" onClose={onClose} aria-labelledby="make-title">
       <ModalHeader title={t('exports.make')} labelId="make-title" description={t('exports.makeBody')} />
       <ModalBody>
         <Form
@@ -87,10 +94,18 @@ function Make({ onMade, onClose }: { onMade: (j: Job) => void; onClose: () => vo
             </FormSelect>
           </FormGroup>
           <WhenFields id="x" value={when} onChange={setWhen} />
-          {(['actor', 'action', 'resource'] as const).map((n) => (
-            <FormGroup key={n} label={t(`audit.${n}`)} fieldId={`x-${n}`}>
-              <TextInput id={`x-${n}`} dir="ltr" value={v[n]} onChange={set(n)} />
-            </FormGroup>
+          {WORDED.map((n) => (
+            <Suggest
+              key={n}
+              id={`x-${n}`}
+              name={n}
+              value={typed.has(n) ? v[n] : wordsOf(choices[n], v[n])}
+              put={(x) => {
+                setTyped((o) => new Set(o).add(n));
+                set(n)(undefined, x);
+              }}
+              choices={choices}
+            />
           ))}
           <FormGroup label={t('exports.since')} fieldId="x-since">
             <FormSelect id="x-since" value={v.since_export} onChange={set('since_export')}>
@@ -106,14 +121,14 @@ function Make({ onMade, onClose }: { onMade: (j: Job) => void; onClose: () => vo
                 ))}
             </FormSelect>
           </FormGroup>
-          <div className="acts">
+          <ActionGroup>
             <Button type="submit" isLoading={busy} isDisabled={busy} spinnerAriaValueText={t('state.loading')}>
               {t('exports.go')}
             </Button>
             <Button variant="link" onClick={onClose}>
               {t('act.cancel')}
             </Button>
-          </div>
+          </ActionGroup>
         </Form>
       </ModalBody>
     </Modal>

@@ -9,7 +9,7 @@ import { useGet } from '../../api/hooks.ts';
 import { withQuery, type Page as ListOf, type Schemas } from '../../api/client.ts';
 import { Problem } from '../../api/problem.ts';
 import { counter, ordered, type Counts } from '../../lib/audit-summary.ts';
-import { sentenceKey } from '../../lib/audit-actions.ts';
+import { didKey } from '../../lib/audit-actions.ts';
 import { unbase64 } from '../../lib/audit-verify-hash.ts';
 import { useVerification } from '../../lib/audit-verify-run.ts';
 import { dateTime, number, zoneLabel } from '../../lib/format.ts';
@@ -50,7 +50,7 @@ function Table({ title, rows, name }: { title: string; rows: [string, number][];
       <table>
         <thead>
           <tr>
-            <th scope="col">{title}</th>
+            <th scope="col">{t('col.name')}</th>
             <th scope="col">{t('summary.count')}</th>
           </tr>
         </thead>
@@ -95,11 +95,7 @@ export function Summary() {
     });
   }, [keys.data, range, start]);
   const day = (at: string | undefined): string => (at ? `${dateTime(at)} (${hijri(at)})` : '');
-  const action = (k: string): string => {
-    if (!i18n.exists(sentenceKey(k))) return k;
-    const said = t(sentenceKey(k), { who: t('summary.somebody'), what: t('audit.something') });
-    return `${said} (\u2066${k}\u2069)`;
-  };
+  const action = (k: string): string => (i18n.exists(didKey(k)) ? `${t(didKey(k))} (\u2066${k}\u2069)` : k);
   return (
     <Page
       name={t('audit.summary')}
@@ -127,7 +123,7 @@ export function Summary() {
         <Answer of={counts}>
           {(c) => (
             <>
-              <p className="big">{t('summary.events', { count: c.events })}</p>
+              <p className="counted">{t('summary.events', { count: c.events })}</p>
               <Table title={t('audit.action')} rows={ordered(c.actions)} name={action} />
               <Table
                 title={t('audit.outcome')}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// choices.tsx - what a search of the log may ask for, by the words that people know: the address and the API keep ids and codes.
+import { FormGroup, TextInput } from '@patternfly/react-core';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ACTIONS, didKey } from '../../lib/audit-actions.ts';
+import type { Known } from './words.ts';
+
+interface Choice {
+  code: string;
+  words: string;
+}
+export interface Choices {
+  actor: Choice[];
+  action: Choice[];
+  resource: Choice[];
+}
+export type ChoiceName = keyof Choices;
+const KINDS = ['user', 'service', 'worker', 'system', 'anonymous'];
+/** Beginnings that several acts share, then the acts. */
+const CODES = [...new Set(ACTIONS.map((a) => `${a.split('.')[0]}.`)), ...ACTIONS];
+
+export function useChoices(known: Known): Choices {
+  const { t } = useTranslation();
+  return useMemo(
+    () => ({
+      actor: [
+        ...known.people.map((p) => ({ code: p.id, words: p.name || p.id })),
+        ...KINDS.map((k) => ({ code: k, words: t(`audit.by_${k}`) })),
+      ],
+      action: CODES.map((code) => ({ code, words: t(didKey(code)) })),
+      resource: known.things.map((x) => ({ code: x.id, words: x.name })),
+    }),
+    [known, t],
+  );
+}
+export const wordsOf = (list: Choice[], code: string): string => list.find((c) => c.code === code)?.words ?? code;
+/** What was typed may be the words, the code, or a code that is not suggested. */
+export const codeOf = (list: Choice[], typed: string): string =>
+  list.find((c) => c.words.toLowerCase() === typed.trim().toLowerCase())?.code ?? typed.trim();
+
+interface SuggestProps {
+  id: string;
+  name: ChoiceName;
+  value: string;
+  put: (v: string) => void;
+  choices: Choices;
+}
+export function Suggest({ id, name, value, put, choices }: SuggestProps) {
+  const { t } = useTranslation();
+  return (
+    <FormGroup label={t(`audit.${name}`)} fieldId={id}>
+      <TextInput
+        id={id}
+        value={value}
+        list={`${id}-list`}
+        autoComplete="off"
+        placeholder={t(`audit.any_${name}`)}
+        onChange={(_e, v) => put(v)}
+        {...(value === '' ? {} : { dir: 'auto' as const })}
+      />
+      <datalist id={`${id}-list`}>
+        {choices[name].map((c) => (
+          <option key={c.code} value={c.words} />
+        ))}
+      </datalist>
+    </FormGroup>
+  );
+}
