@@ -43,6 +43,7 @@
 #include "registry/registry.h"
 #include "registry/root_key.h"
 #include "registry/serving.h"
+#include "registry/upload.h"
 #include "scheduler/capacity.h"
 #include "scheduler/enrol.h"
 #include "scheduler/forecast.h"
@@ -265,6 +266,15 @@ static void sweep_orphans(struct app *app, struct arena *a)
         log_err(LOG_WARN, "orphan.sweep", &e);
 }
 
+/* Uploads that nobody went on with, and what was sent of them. */
+static void sweep_uploads(struct app *app, struct arena *a)
+{
+    struct err e;
+    int64_t ended = 0;
+    if (app->node_pool && upload_sweep(app, a, &ended, &e) != ERR_OK)
+        log_err(LOG_WARN, "upload.sweep", &e);
+}
+
 /* Serving machines are known by the same authorities as calling ones. */
 static void share_trust(struct api *api)
 {
@@ -308,6 +318,7 @@ static void run_until_signal(struct app *app, struct api *api, sigset_t *set)
         if (api_rates_refresh(app->api_rates, app->pool, a, &e) != ERR_OK)
             log_err(LOG_WARN, "rates.refresh", &e);
         blob_sweep(app->blobs, BLOB_AGE_S);
+        sweep_uploads(app, a);
         if (api->trust && trust_refresh(app, api->trust))
             share_trust(api);
         if (clock_mono_us(app->clock) >= sweep_us) {

@@ -25,6 +25,7 @@
     X(identity_provider_routes) \
     X(oidc_routes) \
     X(dataset_routes) \
+    X(upload_routes) \
     X(job_routes) \
     X(job_list_routes) \
     X(job_download_routes) \

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_TEXT = 4096, DIR_TEXT = 3900 };
+enum { PATH_TEXT = 4096, DIR_TEXT = 3900, SYNC_EVERY = 64 << 20 /* a large blob's commit must not wait for all of it at once */ };
 
 struct blob_store {
     char dir[DIR_TEXT];
@@ -30,7 +30,7 @@ struct blob_writer {
     struct uuid tenant, object;
     char tmp[PATH_TEXT];
     int fd;
-    uint64_t size;
+    uint64_t size, synced;
     struct sha256 hash;
 };
 
@@ -140,7 +140,10 @@ enum errc blob_write(struct blob_writer *w, const void *p, size_t n, struct err 
         at += k;
         n -= (size_t)k;
     }
-    return ERR_OK;
+    if (w->size - w->synced < SYNC_EVERY)
+        return ERR_OK;
+    w->synced = w->size;
+    return fdatasync(w->fd) < 0 ? io_error(e, "sync", w->tmp) : ERR_OK;
 }
 
 void blob_abort(struct blob_writer *w)

@@ -85,6 +85,17 @@ enum errc dataset_list(struct work *w, const struct dataset_filter *f, struct uu
     return list_find(w, &dataset_list_stmt, &find, position, limit, ret, e);
 }
 
+enum errc dataset_version_of(struct work *w, struct uuid dataset_id, struct uuid object_id, const struct csv_table *table,
+                             struct dataset_version *ret, struct err *e)
+{
+    struct dataset d;
+    TRY(db_one(w->tx, &dataset_next_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(dataset_id)), &d, e));
+    TRY(db_exec(w->tx, &dataset_version_insert_stmt, ARGS(
+        A_UUID(w->tenant_id), A_UUID(dataset_id), A_I64(d.latest_version), A_UUID(object_id), A_I64((int64_t)table->rows),
+        A_I64((int64_t)table->cols), A_UUID(w->principal->user_id)), NULL, e));
+    return dataset_version_get(w, dataset_id, d.latest_version, ret, e);
+}
+
 enum errc dataset_version_add(struct work *w, struct uuid dataset_id, struct str zone, struct str csv, struct dataset_version *ret, struct err *e)
 {
     struct dataset d;
@@ -95,11 +106,7 @@ enum errc dataset_version_add(struct work *w, struct uuid dataset_id, struct str
     TRY(csv_check(w->arena, csv, &schema, &table, e));
     struct object_new obj = { zone, "dataset", d.data_class };
     TRY(object_put(w, &obj, csv, &o, e));
-    TRY(db_one(w->tx, &dataset_next_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(dataset_id)), &d, e));
-    TRY(db_exec(w->tx, &dataset_version_insert_stmt, ARGS(
-        A_UUID(w->tenant_id), A_UUID(dataset_id), A_I64(d.latest_version), A_UUID(o.object_id), A_I64((int64_t)table.rows),
-        A_I64((int64_t)table.cols), A_UUID(w->principal->user_id)), NULL, e));
-    return dataset_version_get(w, dataset_id, d.latest_version, ret, e);
+    return dataset_version_of(w, dataset_id, o.object_id, &table, ret, e);
 }
 
 enum errc dataset_version_get(struct work *w, struct uuid dataset_id, int64_t version, struct dataset_version *ret, struct err *e)

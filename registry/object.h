@@ -30,13 +30,25 @@ extern const struct schema object_schema;
 
 struct object_new {
     struct str zone;            /* STR_NULL: the tenant's home zone */
-    const char *kind;           /* "dataset", "model", "checkpoint", "artifact" */
+    const char *kind;           /* "dataset", "model", "checkpoint", "artifact", "part" */
     struct str data_class;
     struct str from, purpose;   /* a copy of what lies in another zone: where, and what for; STR_NULL: an upload */
+    const uint8_t *sha256;      /* what the content must have, else BAD_DATA; NULL: any */
+    int64_t freed_objects, freed_bytes; /* of other objects that this transaction ends: booked off in the same step */
 };
 
 /* Seals, stores and books. Makes the tenant's key in that zone when there is none. */
 enum errc object_put(struct work *w, const struct object_new *in, struct str plain, struct object *ret, struct err *e) MUST_CHECK;
+/* The same of a content that comes piece by piece: feed calls object_add with each and returns what that returned. */
+struct object_sink;
+struct object_source {
+    enum errc (*feed)(void *ctx, struct object_sink *to, struct err *e);
+    void *ctx;
+};
+enum errc object_put_from(struct work *w, const struct object_new *in, const struct object_source *from, struct object *ret, struct err *e) MUST_CHECK;
+enum errc object_add(struct object_sink *to, const void *p, size_t n, struct err *e) MUST_CHECK;
+/* Would residency let it be put there now? object_put asks the same. */
+enum errc object_may_lie(struct work *w, const struct object_new *in, struct err *e) MUST_CHECK;
 enum errc object_get(struct work *w, struct uuid object_id, struct object *ret, struct err *e) MUST_CHECK;
 
 struct object_reader;

@@ -11,6 +11,8 @@ const struct stmt *const registry_stmts[] = {
     &model_source_stmt, &model_next_stmt, &model_version_insert_stmt, &model_get_stmt, &model_list_stmt, &model_version_get_stmt,
     &model_version_list_stmt,
     &transfer_insert_stmt, &transfer_get_stmt, &transfer_list_stmt,
+    &upload_turn_stmt, &upload_open_stmt, &upload_insert_stmt, &upload_get_stmt, &upload_lock_stmt, &upload_list_stmt, &upload_grow_stmt,
+    &upload_part_insert_stmt, &upload_part_at_stmt, &upload_parts_stmt, &upload_parts_end_stmt, &upload_complete_stmt, &upload_delete_stmt,
     &deployment_insert_stmt, &deployment_get_stmt, &deployment_list_stmt, &deployment_delete_stmt, &deployment_target_stmt,
     NULL
 };
@@ -18,5 +20,6 @@ const struct stmt *const registry_stmts[] = {
 const struct stmt *const registry_node_stmts[] = {
     &tenant_key_primary_stmt, &tenant_key_count_stmt, &worker_keys_stmt, &worker_input_stmt, &worker_output_find_stmt,
     &worker_output_insert_stmt, &worker_output_get_stmt, &worker_output_store_stmt, &orphan_known_stmt,
+    &upload_due_stmt,
     NULL
 };

@@ -18,6 +18,11 @@ struct object_keys {
 };
 
 struct work;
+struct csv_table;
+struct dataset_version;
+/* The stored and checked object as the next version of the data set. */
+enum errc dataset_version_of(struct work *w, struct uuid dataset_id, struct uuid object_id, const struct csv_table *table,
+                             struct dataset_version *ret, struct err *e) MUST_CHECK;
 enum errc key_blob_from(struct bytes wrapped, struct key_blob *ret, struct err *e) MUST_CHECK;
 /* Where the keys of a stored object stand; strings are borrowed from k. */
 enum errc object_release_item(struct uuid tenant, const struct object_keys *k, struct keyd_release_item *ret, struct err *e) MUST_CHECK;
@@ -33,3 +38,5 @@ extern const struct stmt deployment_insert_stmt, deployment_get_stmt, deployment
 extern const struct stmt transfer_insert_stmt, transfer_get_stmt, transfer_list_stmt;
 extern const struct stmt worker_keys_stmt, worker_input_stmt, worker_output_find_stmt, worker_output_insert_stmt, worker_output_get_stmt,
     worker_output_store_stmt, orphan_known_stmt;
+extern const struct stmt upload_turn_stmt, upload_open_stmt, upload_insert_stmt, upload_get_stmt, upload_lock_stmt, upload_list_stmt, upload_grow_stmt,
+    upload_part_insert_stmt, upload_part_at_stmt, upload_parts_stmt, upload_parts_end_stmt, upload_complete_stmt, upload_delete_stmt, upload_due_stmt;

@@ -300,33 +300,59 @@ static enum errc read_rows(struct reader *r, const struct plan *p, const struct 
             return FAIL(e, BAD_DATA, "row %zu has more columns than the %zu of the header", r->row, p->file_cols);
         t->rows++;
     }
-    return t->rows ? ERR_OK : FAIL(e, BAD_DATA, "the file has a header but no data row");
+    return ERR_OK;
 }
 
-static enum errc run(struct arena *a, struct str text, const struct csv_schema *s, bool keep, struct csv_table *ret, struct err *e)
+static enum errc check_schema(const struct csv_schema *s, struct err *e)
 {
     if (s->classes < 0 || s->classes > CSV_CLASSES_MAX)
         return FAIL_AT(e, INVALID, "/classes", "must be 0 to %d", CSV_CLASSES_MAX);
     if (s->label.len == 0)
         return FAIL_AT(e, INVALID, "/label", "the name of the label column is missing");
-    if (text.len > CSV_BYTES_MAX)
-        return FAIL(e, LIMIT, "more than %zu bytes", CSV_BYTES_MAX);
+    return ERR_OK;
+}
+
+/* The header, of the text's first record. */
+static enum errc begin(struct arena *a, struct str text, const struct csv_schema *s, struct reader *r, struct plan *p, struct csv_table *t,
+                       struct err *e)
+{
     if (text.len >= 3 && !memcmp(text.ptr, "\xEF\xBB\xBF", 3))
         text = str_n(text.ptr + 3, text.len - 3);
     if (text.len == 0)
         return FAIL(e, BAD_DATA, "the file is empty");
-    struct reader r = { .at = text.ptr, .end = text.ptr + text.len, .row_ended = true };
+    *r = (struct reader){ .at = text.ptr, .end = text.ptr + text.len, .row_ended = true };
+    TRY(read_header(a, r, p, e));
+    return match_schema(a, s, p, t, e);
+}
+
+static enum errc finish(const struct csv_schema *s, struct csv_table *t, struct csv_table *ret, struct err *e)
+{
+    if (!t->rows)
+        return FAIL(e, BAD_DATA, "the file has a header but no data row");
+    if (s->classes)
+        t->classes = s->classes;
+    *ret = *t;
+    return ERR_OK;
+}
+
+static enum errc too_long(struct err *e)
+{
+    return FAIL(e, LIMIT, "more than %zu bytes", CSV_BYTES_MAX);
+}
+
+static enum errc run(struct arena *a, struct str text, const struct csv_schema *s, bool keep, struct csv_table *ret, struct err *e)
+{
+    struct reader r;
     struct plan p = { 0 };
     struct csv_table t = { 0 };
-    TRY(read_header(a, &r, &p, e));
-    TRY(match_schema(a, s, &p, &t, e));
+    TRY(check_schema(s, e));
+    if (text.len > CSV_BYTES_MAX)
+        return too_long(e);
+    TRY(begin(a, text, s, &r, &p, &t, e));
     if (keep)
         TRY(allocate(a, &r, &t, e));
     TRY(read_rows(&r, &p, s, &t, e));
-    if (s->classes)
-        t.classes = s->classes;
-    *ret = t;
-    return ERR_OK;
+    return finish(s, &t, ret, e);
 }
 
 enum errc csv_check(struct arena *a, struct str text, const struct csv_schema *schema, struct csv_table *ret, struct err *e)
@@ -337,4 +363,92 @@ enum errc csv_check(struct arena *a, struct str text, const struct csv_schema *s
 enum errc csv_read(struct arena *a, struct str text, const struct csv_schema *schema, struct csv_table *ret, struct err *e)
 {
     return run(a, text, schema, true, ret, e);
+}
+
+/* What is whole is checked at once; the rest waits in `held` for its line end. Where a record ends is told by the parity of quotes, which is
+ * right for every file that passes; in another one the reader meets the fault in order all the same, for it sees every byte. */
+struct csv_checker {
+    struct arena *arena;
+    const struct csv_schema *schema;
+    struct reader r;
+    struct plan plan;
+    struct csv_table table;
+    struct buf held;
+    size_t scanned, whole;          /* of held: looked at; up to here, complete records */
+    uint64_t total;
+    bool has_head, is_quoted;
+};
+
+static void release_held(void *held)
+{
+    buf_release(held);
+}
+
+enum errc csv_checker_new(struct arena *a, const struct csv_schema *schema, struct csv_checker **ret, struct err *e)
+{
+    struct csv_checker *c = arena_try(a, sizeof *c);
+    if (!c)
+        return FAIL(e, LIMIT, "no memory to read the file");
+    TRY(check_schema(schema, e));
+    c->arena = a;
+    c->schema = schema;
+    c->held = BUF(2 * (size_t)CSV_RECORD_MAX);
+    arena_defer(a, release_held, &c->held);
+    *ret = c;
+    return ERR_OK;
+}
+
+/* The first n bytes of what is held. */
+static enum errc check_held(struct csv_checker *c, size_t n, struct err *e)
+{
+    if (!c->has_head)
+        TRY(begin(c->arena, str_n(c->held.ptr, n), c->schema, &c->r, &c->plan, &c->table, e));
+    else
+        c->r.at = c->held.ptr, c->r.end = c->held.ptr + n;
+    c->has_head = true;
+    TRY(read_rows(&c->r, &c->plan, c->schema, &c->table, e));
+    memmove(c->held.ptr, c->held.ptr + n, c->held.len - n);
+    c->held.len -= n;
+    c->scanned -= n;
+    c->whole = 0;
+    return ERR_OK;
+}
+
+static void scan(struct csv_checker *c)
+{
+    for (; c->scanned < c->held.len; c->scanned++) {
+        char b = c->held.ptr[c->scanned];
+        c->is_quoted ^= b == '"';
+        if (b == '\n' && !c->is_quoted)
+            c->whole = c->scanned + 1;
+    }
+}
+
+enum errc csv_checker_add(struct csv_checker *c, const char *p, size_t n, struct err *e)
+{
+    if (n > CSV_BYTES_MAX - c->total)
+        return too_long(e);
+    c->total += n;
+    while (n > 0) {
+        size_t k = n < CSV_RECORD_MAX / 4 ? n : CSV_RECORD_MAX / 4;
+        if (!buf_add(&c->held, p, k))
+            return FAIL(e, LIMIT, "no memory to read the file");
+        p += k;
+        n -= k;
+        scan(c);
+        if (c->whole)
+            TRY(check_held(c, c->whole, e));
+        if (c->held.len <= CSV_RECORD_MAX)
+            continue;
+        TRY(check_held(c, c->held.len, e));     /* a quote that was never closed is told as what it is */
+        return FAIL(e, LIMIT, "a row of more than %d bytes", CSV_RECORD_MAX);
+    }
+    return ERR_OK;
+}
+
+enum errc csv_checker_end(struct csv_checker *c, struct csv_table *ret, struct err *e)
+{
+    if (c->held.len || !c->has_head)
+        TRY(check_held(c, c->held.len, e));
+    return finish(c->schema, &c->table, ret, e);
 }

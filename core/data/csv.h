@@ -19,7 +19,8 @@ enum {
     CSV_COLUMNS_MAX = 16384,
     CSV_NAME_MAX = 128,         /* bytes of a column name */
     CSV_FIELD_MAX = 4096,       /* bytes of a quoted field */
-    CSV_CLASSES_MAX = 65536
+    CSV_CLASSES_MAX = 65536,
+    CSV_RECORD_MAX = 4 << 20    /* bytes of a row, where the text comes piece by piece */
 };
 #define CSV_ROWS_MAX ((size_t)50 * 1000 * 1000)
 #define CSV_BYTES_MAX ((size_t)4 << 30)
@@ -41,6 +42,12 @@ struct csv_table {
 
 /* Checks every cell; memory for the header only. */
 enum errc csv_check(struct arena *a, struct str text, const struct csv_schema *schema, struct csv_table *ret, struct err *e);
+/* The same of a text that comes piece by piece: new -> add* -> end. Verdict and words are those of csv_check, but for rows longer than
+ * CSV_RECORD_MAX. Memory: a row or two, in the arena with the checker. The schema must live as long. After an error it is over. */
+struct csv_checker;
+enum errc csv_checker_new(struct arena *a, const struct csv_schema *schema, struct csv_checker **ret, struct err *e);
+enum errc csv_checker_add(struct csv_checker *c, const char *p, size_t n, struct err *e);
+enum errc csv_checker_end(struct csv_checker *c, struct csv_table *ret, struct err *e);
 /* Checks and reads. */
 enum errc csv_read(struct arena *a, struct str text, const struct csv_schema *schema, struct csv_table *ret, struct err *e);
 /* A finite decimal number ("-1.5e3"), correctly rounded; false on anything else. Fast for short numbers. */

@@ -150,7 +150,8 @@ const absentOf = (name: string, value: string): string => {
 };
 
 function fill(op: Operation, from: Record<string, string>, absent: boolean): string {
-  return op.path.replace(/\{([a-z_]+)\}/g, (_, name: string) => {
+  const asked = op.parameters.filter((p) => p.in === 'query' && p.required).map((p) => `${p.name}=${String(sample(doc, p.schema ?? {}))}`);
+  return (asked.length ? `${op.path}?${asked.join('&')}` : op.path).replace(/\{([a-z_]+)\}/g, (_, name: string) => {
     const pattern = op.parameters.find((p) => p.in === 'path' && p.name === name)?.schema?.pattern ?? '';
     const prefix = /^\^?([a-z]{2,5})_\[0-9a-f\]/.exec(pattern)?.[1];
     const id = from[name] ?? (UNFILLED[name] && prefix ? `${prefix}_${'e'.repeat(32)}` : undefined);
@@ -181,10 +182,10 @@ async function each<T>(items: T[], act: (item: T) => Promise<void>): Promise<voi
 
 function optionsFor(op: Operation, headers: Record<string, string>, key?: string): Options {
   const schema = jsonBody(doc, op);
-  const csv = op.method === 'POST' && op.requestBody?.content['text/csv'];
+  const type = Object.keys(op.requestBody?.content ?? {}).find((t) => t === 'text/csv' || t === 'application/octet-stream');
   const base: Options = key === undefined ? { headers } : { headers, key };
   if (schema) return { ...base, body: sample(doc, schema) };
-  return csv ? { ...base, raw: 'label\n1\n', headers: { ...headers, 'content-type': 'text/csv' } } : base;
+  return type ? { ...base, raw: 'label\n1\n', headers: { ...headers, 'content-type': type } } : base;
 }
 
 /** Every way in besides the plain one; each must change nothing. */

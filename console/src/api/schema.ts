@@ -1544,6 +1544,94 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The own uploads that are open, newest first
+         * @description Needs the permission dataset:write.
+         */
+        get: operations["upload_list"];
+        put?: never;
+        /**
+         * Begin an upload in parts, of up to 1 GiB; it lives 24 h
+         * @description Needs the permission dataset:write.
+         */
+        post: operations["upload_begin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/uploads/{upload_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far an upload is: where its next part begins, or the version that it became
+         * @description Needs the permission dataset:write.
+         */
+        get: operations["upload_get"];
+        put?: never;
+        post?: never;
+        /**
+         * Give an open upload up, with all that was sent
+         * @description Needs the permission dataset:write.
+         */
+        delete: operations["upload_cancel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/uploads/{upload_id}/parts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * The next part of the content; the same part again is harmless, another offset than the next is a conflict
+         * @description Needs the permission dataset:write.
+         */
+        put: operations["upload_part"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/uploads/{upload_id}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make the content a version of the data set; a content that is refused ends the upload
+         * @description Needs the permission dataset:write.
+         */
+        post: operations["upload_complete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jobs": {
         parameters: {
             query?: never;
@@ -4342,6 +4430,23 @@ export interface components {
             /** @description Its project; absent: the tenant as a whole, or your only project */
             project_id?: string;
         };
+        /** @description An upload to begin */
+        upload_new: {
+            /** @description The data set that gets a version */
+            dataset_id: string;
+            /**
+             * Format: int64
+             * @description Bytes of the whole content
+             */
+            size_bytes: number;
+            /**
+             * @description Digest that the whole must have, hex
+             * @example e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+             */
+            sha256?: string;
+            /** @description Where to keep it; absent: the home zone */
+            zone?: string;
+        };
         /** @description A job to submit */
         job_create: {
             /** @description Name shown in lists */
@@ -5805,6 +5910,54 @@ export interface components {
              * @description When
              */
             created_at?: string;
+        };
+        /** @description An upload in parts */
+        upload: {
+            /** @description The upload */
+            upload_id?: string;
+            /** @description The data set that gets a version */
+            dataset_id?: string;
+            /** @description Where the parts lie and the version will */
+            zone?: string;
+            /** @description OPEN, or COMPLETED: it has become a version */
+            state?: string;
+            /**
+             * Format: int64
+             * @description Bytes of the whole content
+             */
+            size_bytes: number;
+            /** @description Digest that the whole must have, hex; absent: none was announced */
+            sha256?: string;
+            /**
+             * Format: int64
+             * @description Bytes received; the next part begins there
+             */
+            offset: number;
+            /**
+             * Format: int64
+             * @description Parts received
+             */
+            parts: number;
+            /**
+             * Format: int64
+             * @description Most bytes of one part
+             */
+            part_bytes_max: number;
+            /**
+             * Format: int64
+             * @description The version that it became; 0: none yet
+             */
+            version: number;
+            /**
+             * Format: date-time
+             * @description When it was begun
+             */
+            created_at?: string;
+            /**
+             * Format: date-time
+             * @description When it ends with all that was sent, unless completed
+             */
+            expires_at?: string;
         };
         /** @description A job and where it is in its life */
         job: {
@@ -16379,6 +16532,563 @@ export interface operations {
             };
             /** @description There is no such object, or it is another tenant's */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Too many calls */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description A part that Falaj needs cannot be reached; Retry-After says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+        };
+    };
+    upload_list: {
+        parameters: {
+            query?: {
+                /** @description Items on a page */
+                page_size?: number;
+                /** @description next_page_token of the page before; the other parameters must not change */
+                page_token?: string;
+                /** @description Only to this data set */
+                dataset_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The own uploads that are open, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The items */
+                        data: components["schemas"]["upload"][];
+                        /** @description Where the next page begins; absent on the last page */
+                        next_page_token?: string;
+                    };
+                };
+            };
+            /** @description The request is not acceptable; `code` says why */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller is not known */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Too many calls */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description A part that Falaj needs cannot be reached; Retry-After says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+        };
+    };
+    upload_begin: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Makes the call safe to repeat: same key, same effect once. Kept 24 h. */
+                "Idempotency-Key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The input */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["upload_new"];
+            };
+        };
+        responses: {
+            /** @description Begin an upload in parts, of up to 1 GiB; it lives 24 h */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["upload"];
+                };
+            };
+            /** @description The request is not acceptable; `code` says why */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller is not known */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The state does not allow it, or the Idempotency-Key is in use */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Well formed, but it cannot be done */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Too many calls */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description A part that Falaj needs cannot be reached; Retry-After says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+        };
+    };
+    upload_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The upload */
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How far an upload is: where its next part begins, or the version that it became */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["upload"];
+                };
+            };
+            /** @description The request is not acceptable; `code` says why */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller is not known */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description There is no such object, or it is another tenant's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Too many calls */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description A part that Falaj needs cannot be reached; Retry-After says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+        };
+    };
+    upload_cancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The upload */
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Give an open upload up, with all that was sent */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is not acceptable; `code` says why */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller is not known */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description There is no such object, or it is another tenant's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The state does not allow it, or the Idempotency-Key is in use */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Too many calls */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description A part that Falaj needs cannot be reached; Retry-After says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+        };
+    };
+    upload_part: {
+        parameters: {
+            query: {
+                /** @description Where the part's first byte stands in the content */
+                offset: number;
+            };
+            header?: never;
+            path: {
+                /** @description The upload */
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description The content */
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description The next part of the content; the same part again is harmless, another offset than the next is a conflict */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["upload"];
+                };
+            };
+            /** @description The request is not acceptable; `code` says why */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller is not known */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description There is no such object, or it is another tenant's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The state does not allow it, or the Idempotency-Key is in use */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Well formed, but it cannot be done */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description Too many calls */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description A part that Falaj needs cannot be reached; Retry-After says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+        };
+    };
+    upload_complete: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Makes the call safe to repeat: same key, same effect once. Kept 24 h. */
+                "Idempotency-Key": string;
+            };
+            path: {
+                /** @description The upload */
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Make the content a version of the data set; a content that is refused ends the upload */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["dataset_version"];
+                };
+            };
+            /** @description The request is not acceptable; `code` says why */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller is not known */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The caller may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description There is no such object, or it is another tenant's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["problem"];
+                };
+            };
+            /** @description The state does not allow it, or the Idempotency-Key is in use */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

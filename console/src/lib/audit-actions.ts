@@ -31,6 +31,8 @@ budget.threshold
 dataset.content.read
 dataset.create
 dataset.delete
+dataset.upload.begin
+dataset.upload.cancel
 dataset.version.upload
 deployment.create
 deployment.delete

@@ -15,6 +15,30 @@
 
 static const struct csv_schema schema = { .label = { "label", 5 }, .classes = 3 };
 
+/* However the text is cut, its verdict and words are the same. */
+static void check_pieces(const char *text, enum errc want, const struct csv_table *table, const struct err *why)
+{
+    static const size_t steps[] = { 1, 2, 3, 7, 64, 100000 };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        CLEANUP(arena_freep) struct arena *a = arena_new(16 << 20);
+        struct csv_checker *c;
+        struct csv_table t;
+        struct err e;
+        size_t len = strlen(text);
+        assert_int_equal(csv_checker_new(a, &schema, &c, &e), ERR_OK);
+        enum errc rc = ERR_OK;
+        for (size_t at = 0; at < len && rc == ERR_OK; at += steps[i])
+            rc = csv_checker_add(c, text + at, len - at < steps[i] ? len - at : steps[i], &e);
+        if (rc == ERR_OK)
+            rc = csv_checker_end(c, &t, &e);
+        assert_int_equal(rc, want);
+        if (rc != ERR_OK)
+            assert_string_equal(e.msg, why->msg);
+        else
+            assert_true(t.rows == table->rows && t.cols == table->cols && t.classes == table->classes);
+    }
+}
+
 static void refuse(const char *text, const char *part)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
@@ -22,6 +46,7 @@ static void refuse(const char *text, const char *part)
     struct err e = { 0 }, f = { 0 };
     enum errc rc = csv_check(a, str_c(text), &schema, &t, &e);
     assert_int_equal(csv_read(a, str_c(text), &schema, &u, &f), rc);
+    check_pieces(text, rc, &t, &e);
     if (rc != ERR_BAD_DATA || !strstr(e.msg, part))
         fail_msg("\"%s\": %d \"%s\", wanted \"%s\"", text, rc, e.msg, part);
     assert_string_equal(e.msg, f.msg);
@@ -65,6 +90,7 @@ static void test_accepted(void **st)
     struct err e;
     const char *text = "\xEF\xBB\xBF\"we \"\"x\"\"\",label,\"b\r\nc\"\r\n1.5,2,-2e-1\r\n\"3\",0,.5";
     assert_int_equal(csv_read(a, str_c(text), &schema, &t, &e), ERR_OK);
+    check_pieces(text, ERR_OK, &t, &e);
     assert_int_equal(t.rows, 2);
     assert_int_equal(t.cols, 2);
     assert_int_equal(t.classes, 3);
@@ -121,10 +147,41 @@ static void test_limits(void **st)
     assert_int_equal(csv_read(medium, buf_str(&tall), &schema, &t, &e), ERR_LIMIT);
 }
 
+static void test_long_rows(void **st)
+{
+    (void)st;
+    struct csv_checker *c;
+    struct csv_table t;
+    struct err e;
+    CLEANUP(arena_freep) struct arena *a = arena_new(16 << 20);
+    CLEANUP(buf_releasep) struct buf zeros = BUF(2 * (size_t)CSV_RECORD_MAX), rows = BUF(16 << 20);
+    buf_add_c(&zeros, "a,label\n0.");
+    while (zeros.len <= CSV_RECORD_MAX)
+        buf_add_c(&zeros, "0000000000000000");
+    assert_int_equal(csv_checker_new(a, &schema, &c, &e), ERR_OK);
+    assert_int_equal(csv_checker_add(c, zeros.ptr, zeros.len, &e), ERR_BAD_DATA);   /* a row that ends early is told before its length */
+    assert_int_equal(csv_checker_new(a, &schema, &c, &e), ERR_OK);
+    buf_add_c(&zeros, ",1");
+    while (zeros.len <= CSV_RECORD_MAX + 100)
+        buf_add_c(&zeros, ".0");
+    assert_true(csv_checker_add(c, zeros.ptr, zeros.len, &e) != ERR_OK);
+    /* More than is ever held at once, with a quoted line end here and there. */
+    buf_add_c(&rows, "a,\"b\nc\",label\n");
+    size_t n = 0;
+    for (; rows.len < 2 * (size_t)CSV_RECORD_MAX; n++)
+        buf_add_c(&rows, "1.5,\"-2e3\",2\r\n");
+    assert_int_equal(csv_checker_new(a, &schema, &c, &e), ERR_OK);
+    assert_int_equal(csv_checker_add(c, rows.ptr, rows.len, &e), ERR_OK);
+    assert_int_equal(csv_checker_end(c, &t, &e), ERR_OK);
+    assert_int_equal(t.rows, n);
+    assert_int_equal(t.cols, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refused), cmocka_unit_test(test_accepted), cmocka_unit_test(test_numbers), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_long_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
