@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_data.c - files to and from the platform: data set uploads and downloads, model downloads, exports of the audit log and of usage.
+/* cmd_data.c - files to and from the platform: downloads of data sets and models, exports of the audit log and of usage.
  *
  * A download is written to a temporary neighbour and renamed when it is whole, so a broken connection leaves no half file. */
 #include <errno.h>
@@ -9,8 +9,6 @@
 #include "cli/output.h"
 #include "cli/rest.h"
 #include "core/base/cleanup.h"
-
-enum { UPLOAD_MAX = 512 << 20 };
 
 struct sink {
     int fd;
@@ -109,25 +107,6 @@ int cmd_dataset_download(struct cli *c)
 int cmd_model_download(struct cli *c)
 {
     return version_download(c, "models", "application/octet-stream");
-}
-
-int cmd_dataset_upload(struct cli *c)
-{
-    struct err e = { 0 };
-    struct str csv;
-    const char *id;
-    int rc = api_resolve(c, c->cmd->noun, c->args[0], &id);
-    if (rc != CLI_OK)
-        return rc;
-    if (cli_read_file(c->arena, c->args[1], UPLOAD_MAX, &csv, &e) != ERR_OK)
-        return cli_fail_err(c, &e, NULL);
-    struct api_reply r;
-    struct api_req q = { .method = "POST", .path = arena_printf(c->arena, "/v1/datasets/%s/versions", api_escape(c->arena, id)), .body = csv,
-                         .content_type = "text/csv", .timeout_ms = 600000 };
-    rc = api_do(c, &q, &r);
-    if (rc == CLI_OK)
-        output_object(c, r.json, r.body, c->cmd->columns);
-    return rc;
 }
 
 /* Sums are a call like any other; the attempts themselves come as a file. */

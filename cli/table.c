@@ -187,7 +187,11 @@ const struct command command_table[] = {
             { "description", 0, "TEXT", "What it is", NULL }, { "class", 0, "CLASS", "Data class, for residency", NULL }),
       run_rest, "Create a data set", "  falaj dataset create digits --label label --classes 10", 0, NULL, "POST", "/v1/datasets", NULL,
       "name=@0 description=description data_class=class label_column=label #classes=classes", DATASET_COLUMNS },
-    { "dataset", "upload", "DATASET FILE", 2, 2, NULL, cmd_dataset_upload, "Upload a CSV file as the next version", NULL, 0, &dataset_noun, NULL, NULL, NULL, NULL,
+    { "dataset", "upload", "DATASET FILE", 2, 2,
+      FLAGS({ "resume", 0, "UPLOAD", "Go on with this upload (found by itself where the file is the same)", NULL }), cmd_dataset_upload,
+      "Upload a CSV file as the next version",
+      "A file above 4 MiB is sent in parts: after a cut connection the same command goes on where it was, for 24 h. - is standard input,\n"
+      "in one body.\n\n  falaj dataset upload digits digits.csv", 0, &dataset_noun, NULL, NULL, NULL, NULL,
       "dataset_id:ID version:VERSION row_count:ROWS column_count:COLUMNS size_bytes:BYTES sha256:SHA256" },
     { "dataset", "list", "", 0, 0, FLAGS({ "class", 0, "CLASS", "Only data of this class", NULL },
             { "zone", 0, "CODE", "Only data sets of which a version lies in this zone", NULL }, LIST_OF_PROJECT_FLAGS("data sets"), LIST_FLAGS("data sets")),
