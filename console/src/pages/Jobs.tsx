@@ -14,6 +14,7 @@ import { Code, Name, State, Time, To } from '../ui/bits.tsx';
 import { Page } from '../ui/page.tsx';
 import { Empty } from '../ui/states.tsx';
 import { ServerTable, useListSearch, type Bulk, type Column, type Filter } from '../ui/table.tsx';
+import { useNameFilter } from '../ui/table/usual.ts';
 
 type Job = Schemas['job'];
 export { JOB_STATES, isBad, isEnded as isOver } from '../lib/jobs.ts';
@@ -96,7 +97,7 @@ function useJobFilters(): Filter[] {
   );
   const named = (projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: p.name! }));
   return [
-    { name: 'q', label: t('jobs.search') },
+    useNameFilter(),
     { name: 'time', kind: 'time', label: t('col.submitted'), from: 'submitted_after', to: 'submitted_before' },
     { name: 'created_by', label: t('jobs.owner'), options: [{ value: me.user_id ?? '', label: t('jobs.mine') }] },
     {

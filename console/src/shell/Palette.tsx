@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Palette.tsx - Ctrl+K: every page, what can be made, switches, and objects by name or id; by keyboard alone from the first letter on.
 //
-// Jobs, people, organisations and projects are searched by the server; of data sets, models, deployments and machines the API has no search,
-// so of these the newest LOOKED_AT are looked through here.
+// Objects are searched by the server, by part of their name; it takes no less than Q_MIN characters.
 import { Modal, ModalBody } from '@patternfly/react-core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
-import { getPage, type Query } from '../api/client.ts';
+import { getPage } from '../api/client.ts';
 import { step } from '../lib/lists.ts';
 import { getPrefs, setPrefs } from '../lib/prefs.ts';
 import { fits, idPath } from '../lib/palette.ts';
+import { Q_MIN } from '../ui/table/usual.ts';
 import { createsFor, itemsFor, NAV, type Item } from './nav.ts';
 import { useSession } from './session.tsx';
 
-const LOOKED_AT = 200;
 const SHOWN = 5;
 const WAIT_MS = 200;
 
@@ -30,7 +29,6 @@ type Row = Record<string, unknown>;
 interface Source {
   perm: string;
   path: string;
-  by?: string;
   id: string;
   to: (row: Row) => [to: string, search?: Record<string, string>];
 }
@@ -38,7 +36,6 @@ const SOURCES: Source[] = [
   {
     perm: 'job:read',
     path: '/v1/jobs',
-    by: 'q',
     id: 'job_id',
     to: (r) => [`/jobs/${String(r['job_id'])}`],
   },
@@ -69,16 +66,14 @@ const SOURCES: Source[] = [
   {
     perm: 'user:read',
     path: '/v1/users',
-    by: 'name',
     id: 'user_id',
-    to: (r) => ['/members', { name: String(r['name']) }],
+    to: (r) => [`/members/${String(r['user_id'])}`],
   },
   {
     perm: 'tenant:read',
     path: '/v1/tenants',
-    by: 'name',
     id: 'tenant_id',
-    to: (r) => ['/tenants', { name: String(r['name']) }],
+    to: (r) => [`/tenants/${String(r['tenant_id'])}`],
   },
 ];
 
@@ -91,20 +86,17 @@ function useFound(text: string): { source: Source; rows: Row[] }[] {
   const sources = SOURCES.filter((s) => can(s.perm) && itemOf(s) !== undefined);
   const found = useQuery({
     queryKey: ['palette', text],
-    enabled: text.length >= 2,
+    enabled: [...text].length >= Q_MIN,
     placeholderData: keepPreviousData,
     queryFn: () =>
       Promise.all(
         sources.map(async (source) => {
-          if (source.by === 'q' && text.length < 3) return { source, rows: [] }; // the API takes no less
-          const query: Query = source.by ? { [source.by]: text, page_size: SHOWN } : { page_size: LOOKED_AT };
-          const page = await getPage<Row>(source.path, query).catch(() => ({ data: [] }));
-          const rows = source.by ? page.data : page.data.filter((r) => fits(text, String(r['name'] ?? '')));
-          return { source, rows: rows.slice(0, SHOWN) };
+          const page = await getPage<Row>(source.path, { q: text, page_size: SHOWN }).catch(() => ({ data: [] }));
+          return { source, rows: page.data };
         }),
       ),
   });
-  return text.length >= 2 ? (found.data ?? []) : [];
+  return [...text].length >= Q_MIN ? (found.data ?? []) : [];
 }
 
 export default function Palette({ close, help, calls }: { close: () => void; help: () => void; calls: () => void }) {

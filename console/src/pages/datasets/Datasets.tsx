@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { change, withQuery, type Page as ListOf, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
+import { commandLine } from '../../lib/calls.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
 import { useNames } from '../members/names.ts';
@@ -13,6 +14,7 @@ import { bodyOf, SLUG, type Field } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
+import { BY_NAME, BY_TIME, useNameFilter, useOwnFilters, useZoneFilter } from '../../ui/table/usual.ts';
 
 type Dataset = Schemas['dataset'];
 const CLASSES = ['internal', 'public', 'personal', 'sensitive', 'health', 'banking', 'gov'];
@@ -29,8 +31,17 @@ export function Datasets() {
     { enabled: can('project:read') },
   );
   const among = (projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: p.display_name || p.name! }));
-  const filters: Filter[] =
-    among.length > 0 ? [{ name: 'project_id', label: t('submit.f_project_id'), options: among }] : [];
+  const filters: Filter[] = [
+    useNameFilter(),
+    {
+      name: 'data_class',
+      label: t('col.class'),
+      options: CLASSES.map((c) => ({ value: c, label: t(`class.${c}`) })),
+    },
+    ...useOwnFilters(),
+    ...useZoneFilter(),
+  ];
+  const query = useListSearch(filters);
   const fields: Field[] = [
     { name: 'name', label: t('col.name'), required: true, pattern: SLUG, max: 63, help: t('field.slug') },
     { name: 'description', label: t('col.description'), kind: 'area', max: 1024 },
@@ -81,8 +92,17 @@ export function Datasets() {
       name={t('nav.datasets')}
       title={t('nav.datasets')}
       actions={create}
-      api={[`GET ${withQuery('/v1/datasets', useListSearch(filters))}`]}
-      cli={['falaj dataset list']}
+      api={[`GET ${withQuery('/v1/datasets', query)}`]}
+      cli={[
+        commandLine('falaj dataset list', {
+          q: query['q'],
+          class: query['data_class'],
+          zone: query['zone'],
+          project: query['project_id'],
+          'created-by': query['created_by'],
+          sort: query['sort'],
+        }),
+      ]}
     >
       <ServerTable<Dataset>
         path="/v1/datasets"
@@ -94,6 +114,7 @@ export function Datasets() {
           {
             name: 'name',
             label: t('col.name'),
+            sort: BY_NAME,
             cell: (d) => (
               <To to={`/datasets/${d.dataset_id!}`}>
                 <Name>{d.name}</Name>
@@ -112,7 +133,7 @@ export function Datasets() {
             label: t('datasets.by'),
             cell: (d) => <Name>{names.user(d.created_by ?? '')}</Name>,
           },
-          { name: 'created_at', label: t('col.created'), cell: (d) => <Time at={d.created_at} ago /> },
+          { name: 'created_at', label: t('col.created'), sort: BY_TIME, cell: (d) => <Time at={d.created_at} ago /> },
           { name: 'description', label: t('col.description'), cell: (d) => <Name>{d.description}</Name>, extra: true },
           { name: 'label_column', label: t('col.label'), cell: (d) => <Code>{d.label_column}</Code>, extra: true },
           { name: 'dataset_id', label: t('col.id'), cell: (d) => <Code>{d.dataset_id}</Code>, extra: true },

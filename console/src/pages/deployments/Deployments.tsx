@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { change, withQuery, type Page as ListOf, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
+import { commandLine } from '../../lib/calls.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Name, shortId, State, Time, To } from '../../ui/bits.tsx';
@@ -11,7 +12,8 @@ import { FormButton } from '../../ui/dialogs.tsx';
 import { bodyOf, SLUG, type Field } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { ServerTable, useListSearch } from '../../ui/table.tsx';
+import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
+import { BY_NAME, BY_TIME, useNameFilter, useOwnFilters } from '../../ui/table/usual.ts';
 
 type Deployment = Schemas['deployment'];
 
@@ -75,24 +77,48 @@ export function DeployButton({
 export function Deployments() {
   const { t } = useTranslation();
   const { can } = useSession();
+  const filters: Filter[] = [
+    useNameFilter(),
+    {
+      name: 'ready',
+      label: t('deploy.answers'),
+      options: [
+        { value: 'true', label: t('deploy.answersYes') },
+        { value: 'false', label: t('deploy.answersNo') },
+      ],
+    },
+    ...useOwnFilters(),
+  ];
+  const query = useListSearch(filters);
   return (
     <Page
       name={t('nav.deployments')}
       title={t('nav.deployments')}
       actions={<DeployButton />}
-      api={[`GET ${withQuery('/v1/deployments', useListSearch())}`]}
-      cli={['falaj deploy list', 'falaj deploy create NAME MODEL --wait']}
+      api={[`GET ${withQuery('/v1/deployments', query)}`]}
+      cli={[
+        commandLine('falaj deploy list', {
+          q: query['q'],
+          ready: query['ready'],
+          project: query['project_id'],
+          'created-by': query['created_by'],
+          sort: query['sort'],
+        }),
+        'falaj deploy create NAME MODEL --wait',
+      ]}
     >
       <ServerTable<Deployment>
         path="/v1/deployments"
         label={t('nav.deployments')}
         live={['deployments']}
+        filters={filters}
         rowKey={(d) => d.deployment_id!}
         rowName={(d) => d.name!}
         columns={[
           {
             name: 'name',
             label: t('col.name'),
+            sort: BY_NAME,
             cell: (d) => (
               <To to={`/deployments/${d.deployment_id!}`}>
                 <Name>{d.name}</Name>
@@ -113,7 +139,7 @@ export function Deployments() {
               ),
           },
           { name: 'model_version', label: t('col.version'), cell: (d) => number(d.model_version) },
-          { name: 'created_at', label: t('col.created'), cell: (d) => <Time at={d.created_at} ago /> },
+          { name: 'created_at', label: t('col.created'), sort: BY_TIME, cell: (d) => <Time at={d.created_at} ago /> },
           { name: 'deployment_id', label: t('col.id'), cell: (d) => <Code>{d.deployment_id}</Code>, extra: true },
         ]}
         empty={

@@ -12,6 +12,7 @@ import { Code, Name, State, Time, To } from '../../ui/bits.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
+import { useNameFilter } from '../../ui/table/usual.ts';
 import { Certificate, Skew, usePlatformVersion } from './bits.tsx';
 import { NODE_STATES, type Node } from './data.ts';
 import './fleet.css';
@@ -34,6 +35,7 @@ function NodeTable({ filters }: { filters: Filter[] }) {
       path="/v1/nodes"
       label={t('nav.workers')}
       filters={[
+        useNameFilter(),
         ...filters,
         {
           name: 'sort',
@@ -95,7 +97,7 @@ export function Workers() {
       name={t('nav.workers')}
       title={t('nav.workers')}
       lead={t('workers.lead')}
-      api={[`GET ${withQuery('/v1/nodes', useListSearch([...filters, { name: 'sort', label: '' }]))}`]}
+      api={[`GET ${withQuery('/v1/nodes', useListSearch([useNameFilter(), ...filters, { name: 'sort', label: '' }]))}`]}
       cli={['falaj node list', ...(can('node:manage') ? ['falaj node drain NODE', 'falaj node join-token'] : [])]}
       actions={
         can('node:manage') && (

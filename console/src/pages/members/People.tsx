@@ -6,6 +6,7 @@ import { useSession } from '../../shell/session.tsx';
 import { Name, State, Time, To } from '../../ui/bits.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable, type Filter } from '../../ui/table.tsx';
+import { useNameFilter } from '../../ui/table/usual.ts';
 import { GrantButton, InviteButton } from './Invite.tsx';
 import { Factor, Roles, type User } from './parts.tsx';
 
@@ -13,7 +14,7 @@ export function usePeopleFilters(): Filter[] {
   const { t } = useTranslation();
   const { me } = useSession();
   return [
-    { name: 'name', label: t('col.name') },
+    useNameFilter(),
     {
       name: 'kind',
       label: t('col.kind'),

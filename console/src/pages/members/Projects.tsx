@@ -10,6 +10,7 @@ import { SLUG, type Field } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
+import { useNameFilter } from '../../ui/table/usual.ts';
 import { useNames } from './names.ts';
 import './members.css';
 
@@ -21,6 +22,7 @@ export function Projects() {
   const forget = useForget();
   const names = useNames();
   const filters: Filter[] = [
+    useNameFilter(),
     {
       name: 'state',
       label: t('col.state'),

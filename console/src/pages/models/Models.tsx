@@ -2,12 +2,14 @@
 // Models.tsx - the registered models.
 import { useTranslation } from 'react-i18next';
 import { withQuery, type Schemas } from '../../api/client.ts';
+import { commandLine } from '../../lib/calls.ts';
 import { number } from '../../lib/format.ts';
 import { Code, Name, Time, To } from '../../ui/bits.tsx';
 import { useNames } from '../members/names.ts';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { ServerTable, useListSearch } from '../../ui/table.tsx';
+import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
+import { BY_NAME, BY_TIME, useNameFilter, useOwnFilters, useZoneFilter } from '../../ui/table/usual.ts';
 import { RegisterButton } from './Register.tsx';
 
 type Model = Schemas['model'];
@@ -15,23 +17,36 @@ type Model = Schemas['model'];
 export function Models() {
   const { t } = useTranslation();
   const names = useNames();
+  const filters: Filter[] = [useNameFilter(), ...useOwnFilters(), ...useZoneFilter()];
+  const query = useListSearch(filters);
   return (
     <Page
       name={t('nav.models')}
       title={t('nav.models')}
       actions={<RegisterButton />}
-      api={[`GET ${withQuery('/v1/models', useListSearch())}`]}
-      cli={['falaj model list', 'falaj model register NAME JOB']}
+      api={[`GET ${withQuery('/v1/models', query)}`]}
+      cli={[
+        commandLine('falaj model list', {
+          q: query['q'],
+          zone: query['zone'],
+          project: query['project_id'],
+          'created-by': query['created_by'],
+          sort: query['sort'],
+        }),
+        'falaj model register NAME JOB',
+      ]}
     >
       <ServerTable<Model>
         path="/v1/models"
         label={t('nav.models')}
+        filters={filters}
         rowKey={(m) => m.model_id!}
         rowName={(m) => m.name!}
         columns={[
           {
             name: 'name',
             label: t('col.name'),
+            sort: BY_NAME,
             cell: (m) => (
               <To to={`/models/${m.model_id!}`}>
                 <Name>{m.name}</Name>
@@ -45,7 +60,7 @@ export function Models() {
             label: t('datasets.by'),
             cell: (m) => <Name>{names.user(m.created_by ?? '')}</Name>,
           },
-          { name: 'created_at', label: t('col.created'), cell: (m) => <Time at={m.created_at} ago /> },
+          { name: 'created_at', label: t('col.created'), sort: BY_TIME, cell: (m) => <Time at={m.created_at} ago /> },
           { name: 'model_id', label: t('col.id'), cell: (m) => <Code>{m.model_id}</Code>, extra: true },
         ]}
         empty={

@@ -11,6 +11,7 @@ import { SLUG } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
+import { useNameFilter } from '../../ui/table/usual.ts';
 import { strings } from '../zones/data.ts';
 
 export type Tenant = Schemas['tenant'];
@@ -72,7 +73,7 @@ export function Tenants() {
   const { t } = useTranslation();
   const { can } = useSession();
   const filters: Filter[] = [
-    { name: 'name', label: t('tenants.begins') },
+    useNameFilter(),
     { name: 'state', label: t('col.state'), options: TENANT_STATES.map((s) => ({ value: s, label: t(`value.${s}`) })) },
     {
       name: 'sort',

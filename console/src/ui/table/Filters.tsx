@@ -20,19 +20,32 @@ function TextFilter({ filter, search, prefix, put }: One) {
   const { t } = useTranslation();
   const value = search[prefix + filter.name] ?? '';
   const [text, setText] = useState(value);
+  const [short, setShort] = useState(false);
   useEffect(() => setText(value), [value]);
+  const min = filter.min ?? 1;
+  const send = (): void => {
+    const wanted = text.trim();
+    setShort(wanted !== '' && [...wanted].length < min);
+    if (wanted === '' || [...wanted].length >= min) put({ [filter.name]: wanted });
+  };
   return (
-    <SearchInput
-      aria-label={filter.label}
-      placeholder={filter.label}
-      value={text}
-      onChange={(_e, v) => setText(v)}
-      onSearch={() => put({ [filter.name]: text })}
-      onClear={() => put({ [filter.name]: '' })}
-      searchInputId={`filter-${prefix}${filter.name}`}
-      resetButtonLabel={t('act.clear')}
-      submitSearchButtonLabel={t('act.search')}
-    />
+    <>
+      <SearchInput
+        aria-label={filter.label}
+        placeholder={filter.label}
+        value={text}
+        onChange={(_e, v) => {
+          setText(v);
+          setShort(false);
+        }}
+        onSearch={send}
+        onClear={() => put({ [filter.name]: '' })}
+        searchInputId={`filter-${prefix}${filter.name}`}
+        resetButtonLabel={t('act.clear')}
+        submitSearchButtonLabel={t('act.search')}
+      />
+      <small role="status">{short ? t('list.short', { count: min }) : ''}</small>
+    </>
   );
 }
 

@@ -21,6 +21,8 @@ export interface Filter {
   kind?: 'time';
   from?: string;
   to?: string;
+  /** Of a text: the API takes no shorter one. */
+  min?: number;
   /** Stands behind "More filters" until it is used. */
   more?: boolean;
 }

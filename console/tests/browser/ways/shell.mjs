@@ -194,6 +194,49 @@ async function palette(t, page) {
   await page.waitForURL(/\/settings/);
 }
 
+/** A list is narrowed by the server, the address holds it, and what finds nothing leads back. */
+async function narrowed(t, page) {
+  page.where = 'narrowed list';
+  const asked = [];
+  page.on('request', (r) => asked.push(new URL(r.url())));
+  await page.goto(`${t.base}/datasets`);
+  await settled(page);
+  const rows = () => page.locator('tr[data-row]').count();
+  const all = await rows();
+  await page.fill('#filter-q', 'no');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('small[role=status]:not(:empty)');
+  must(t, page, !asked.some((u) => u.searchParams.get('q') === 'no'), 'two characters were sent');
+  await page.fill('#filter-q', 'no-such-name');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/q=no-such-name/);
+  await page.waitForSelector('.pf-v6-c-empty-state');
+  await accessible(t, page, page.where);
+  await page.screenshot({ path: join(t.shots, 'narrowed.png') });
+  await page.locator('.pf-v6-c-empty-state button').click();
+  await page.waitForFunction((n) => document.querySelectorAll('tr[data-row]').length === n, all);
+  const name = await page.locator('tr[data-row] a').first().innerText();
+  await page.fill('#filter-q', name.slice(0, 4).toUpperCase());
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/[?&]q=/);
+  await page.waitForSelector('tr[data-row]');
+  const sent = asked.filter((u) => u.pathname === '/v1/datasets' && u.searchParams.get('q')).at(-1);
+  must(t, page, sent?.searchParams.get('q') === name.slice(0, 4).toUpperCase(), 'the server was not asked for the name');
+  await page.locator('th button').first().click();
+  await page.waitForURL(/sort=name/);
+  await page.waitForSelector('tr[data-row]');
+  must(t, page, (await rows()) > 0, 'no row by name');
+  // The palette asks for the same part of a name, of each kind of thing.
+  await page.keyboard.press('Control+k');
+  await page.waitForSelector('.palette-input:focus');
+  await page.keyboard.type(name);
+  await page.waitForFunction((n) => [...document.querySelectorAll('.palette-row bdi')].some((r) => r.textContent === n), name);
+  for (const kind of ['datasets', 'models', 'deployments'])
+    must(t, page, asked.some((u) => u.pathname === `/v1/${kind}` && u.searchParams.get('q') === name), `the palette did not ask for ${kind}`);
+  must(t, page, !asked.some((u) => u.searchParams.get('q') === name.slice(0, -1)), 'every letter was asked for');
+  await page.keyboard.press('Escape');
+}
+
 async function unsaved(t, page) {
   page.where = 'unsaved';
   await page.goto(`${t.base}/models`);
@@ -218,7 +261,7 @@ export async function shellWays(t) {
   const page = await t.open('engineer');
   await page.evaluate(() => localStorage.setItem('falaj.prefs', '{"lang":"en","theme":"light"}'));
   const only = process.env.WAYS?.split(',');
-  for (const way of [stream, lost, bulk, kept, palette, unsaved])
+  for (const way of [stream, lost, bulk, kept, palette, narrowed, unsaved])
     if (!only || only.includes(way.name)) await way(t, page);
   await page.context().close();
   const admin = await t.open('admin');
