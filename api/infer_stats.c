@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MINUTES = 60, CLASSES = 96, PER_OCTAVE = 4, MINUTE_US = 60000000 };
+enum { MINUTES = INFER_MINUTES, CLASSES = 96, PER_OCTAVE = 4, MINUTE_US = 60000000, SECOND_US = 1000000 };
 static const double LEAST_US = 64;
 
 struct minute {
@@ -136,4 +136,42 @@ void infer_stats_read(struct infer_stats *s, struct uuid deployment_id, int64_t 
     ret->p50_ms = percentile_ms(classes, total, 0.50);
     ret->p95_ms = percentile_ms(classes, total, 0.95);
     ret->p99_ms = percentile_ms(classes, total, 0.99);
+}
+
+static struct infer_minute minute_of(const struct minute *m, int64_t number, int64_t since_us, int64_t now_us)
+{
+    uint64_t classes[CLASSES], total = 0;
+    int64_t begin = number * MINUTE_US, end = begin + MINUTE_US;
+    int64_t from = begin > since_us ? begin : since_us, to = end < now_us ? end : now_us;
+    struct infer_minute ret = { .at = { begin } };
+    if (m->number != number)
+        return ret;
+    for (int c = 0; c < CLASSES; c++)
+        total += classes[c] = m->classes[c];
+    ret.requests = m->requests;
+    ret.errors = m->errors;
+    ret.refused = m->refused;
+    ret.per_second = m->requests * 1e6 / (double)(to - from > SECOND_US ? to - from : SECOND_US);
+    ret.has_p50_ms = ret.has_p95_ms = ret.has_p99_ms = total > 0;
+    if (total == 0)
+        return ret;
+    ret.p50_ms = percentile_ms(classes, total, 0.50);
+    ret.p95_ms = percentile_ms(classes, total, 0.95);
+    ret.p99_ms = percentile_ms(classes, total, 0.99);
+    return ret;
+}
+
+size_t infer_stats_minutes(struct infer_stats *s, struct uuid deployment_id, int64_t now_us, struct infer_minute ret[INFER_MINUTES])
+{
+    size_t n = 0;
+    int64_t last = now_us / MINUTE_US;
+    pthread_mutex_lock(&s->lock);
+    const struct entry *e = find(s, deployment_id);
+    for (int64_t number = last - MINUTES + 1; e && number <= last; number++) {
+        const struct minute *m = &e->minutes[number % MINUTES];
+        if (n || m->number == number)
+            ret[n++] = minute_of(m, number, s->since_us, now_us);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return n;
 }

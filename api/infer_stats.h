@@ -5,9 +5,10 @@
  * remembered; the one that was quiet for longest makes room. Any thread. */
 #pragma once
 #include <stdbool.h>
+#include "core/base/clock.h"
 #include "core/base/id.h"
 
-enum { INFER_STATS_MAX = 1024 };
+enum { INFER_STATS_MAX = 1024, INFER_MINUTES = 60 };
 
 struct infer_stats;
 
@@ -24,4 +25,14 @@ struct infer_window {
 };
 /* The last minutes (at most 60), the one that is not over included. */
 void infer_stats_read(struct infer_stats *s, struct uuid deployment_id, int64_t now_us, int minutes, struct infer_window *ret);
+
+struct infer_minute {
+    struct timestamp at;                            /* its begin */
+    int64_t requests, errors, refused;
+    double per_second;                              /* over what of it has passed, and was counted */
+    bool has_p50_ms, has_p95_ms, has_p99_ms;
+    double p50_ms, p95_ms, p99_ms;
+};
+/* Each of the last minutes from the first one with a call, oldest first, those without calls too. Returns how many. */
+size_t infer_stats_minutes(struct infer_stats *s, struct uuid deployment_id, int64_t now_us, struct infer_minute ret[INFER_MINUTES]);
 int64_t infer_stats_since(const struct infer_stats *s);

@@ -43,11 +43,19 @@ SCHEMA_OF(infer_window, "What was seen in a window of time",
     FIELD(infer_window, per_second, 0, .doc = "Calls in a second, over the window or since the process began"),
     FIELD_OPT(infer_window, p50_ms, 0, .doc = "Half of the good answers took no longer, from the call's arrival to its answer; to within 10 %"),
     FIELD_OPT(infer_window, p95_ms, 0, .doc = "The same of 95 %"), FIELD_OPT(infer_window, p99_ms, 0, .doc = "The same of 99 %"));
-struct deployment_stats { struct uuid deployment_id; struct timestamp since; struct slice windows; };
+SCHEMA_OF(infer_minute, "What was seen in one minute",
+    FIELD(infer_minute, at, 0, .doc = "Its begin"), FIELD(infer_minute, requests, 0, .doc = "Calls"),
+    FIELD(infer_minute, errors, 0, .doc = "Calls that got no good answer"), FIELD(infer_minute, refused, 0, .doc = "Calls that were refused"),
+    FIELD(infer_minute, per_second, 0, .doc = "Calls in a second, over what of it has passed"),
+    FIELD_OPT(infer_minute, p50_ms, 0, .doc = "Half of the good answers took no longer"),
+    FIELD_OPT(infer_minute, p95_ms, 0, .doc = "The same of 95 %"), FIELD_OPT(infer_minute, p99_ms, 0, .doc = "The same of 99 %"));
+struct deployment_stats { struct uuid deployment_id; struct timestamp since; struct slice windows, per_minute; };
 SCHEMA_OF(deployment_stats, "How a deployment answered, as the falaj-api that answers here has seen it; other processes count for themselves",
     FIELD_ID(deployment_stats, deployment_id, "dpl", 0, .doc = "The deployment"),
     FIELD(deployment_stats, since, 0, .doc = "When that process began to count; nothing before it is known"),
-    FIELD_LIST(deployment_stats, windows, &infer_window_schema, 0, .max = 2, .doc = "The last 5 and the last 60 minutes"));
+    FIELD_LIST(deployment_stats, windows, &infer_window_schema, 0, .max = 2, .doc = "The last 5 and the last 60 minutes"),
+    FIELD_LIST(deployment_stats, per_minute, &infer_minute_schema, 0, .max = INFER_MINUTES,
+               .doc = "Each of the last 60 minutes from the first one with a call, oldest first; the last one is not over"));
 
 static enum errc job_audit(struct work *w, struct job_submission *s, struct err *e)
 {
@@ -130,11 +138,14 @@ static enum errc stats(struct work *w, const void *in, void *out, struct err *e)
     struct infer_stats *s = ((struct api *)w->app->extra)->infer_stats;
     struct uuid id = ((const struct deployment_ref *)in)->deployment_id;
     struct infer_window *windows = ARENA_ARRAY(w->arena, struct infer_window, 2);
+    struct infer_minute *each = ARENA_ARRAY(w->arena, struct infer_minute, INFER_MINUTES);
     struct deployment d;
     TRY(deployment_get(w, id, &d, e));
+    int64_t now_us = clock_wall_us(w->app->clock);
     for (size_t i = 0; i < 2; i++)
-        infer_stats_read(s, id, clock_wall_us(w->app->clock), minutes[i], &windows[i]);
-    *(struct deployment_stats *)out = (struct deployment_stats){ id, { infer_stats_since(s) }, { windows, 2 } };
+        infer_stats_read(s, id, now_us, minutes[i], &windows[i]);
+    size_t n = infer_stats_minutes(s, id, now_us, each);
+    *(struct deployment_stats *)out = (struct deployment_stats){ id, { infer_stats_since(s) }, { windows, 2 }, { each, n } };
     return ERR_OK;
 }
 

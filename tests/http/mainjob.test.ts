@@ -173,6 +173,16 @@ describe('a served model', () => {
     expect(hour(after).p99_ms).toBeLessThan(60_000);
     expect(hour(after).per_second).toBeGreaterThan(0);
     expect(Date.parse(after.since)).toBeLessThan(Date.now());
+    // By the minute it is the same calls, without a minute left out; a minute with no good answer has no times.
+    const each: any[] = after.per_minute;
+    expect(each.reduce((n, m) => n + m.requests, 0)).toBe(hour(after).requests);
+    expect(each.reduce((n, m) => n + m.refused, 0)).toBe(hour(after).refused);
+    each.forEach((m, i) => {
+      expect(Date.parse(m.at)).toBe(Date.parse(each[0].at) + i * 60_000);
+      expect(m.p50_ms !== undefined).toBe(m.requests > m.errors + m.refused);
+    });
+    expect(each[0].requests).toBeGreaterThan(0);
+    expect(each.some((m) => m.per_second > 0)).toBe(true);
     expect((await (await makeTenant(ready)).api.get(`/v1/deployments/${d.deployment_id}/stats`)).status).toBe(404);
   });
 

@@ -6481,6 +6481,8 @@ export interface components {
             since?: string;
             /** @description The last 5 and the last 60 minutes */
             windows: components["schemas"]["infer_window"][];
+            /** @description Each of the last 60 minutes from the first one with a call, oldest first; the last one is not over */
+            per_minute: components["schemas"]["infer_minute"][];
         };
         /** @description What was seen in a window of time */
         infer_window: {
@@ -6512,6 +6514,49 @@ export interface components {
             /**
              * Format: double
              * @description Half of the good answers took no longer, from the call's arrival to its answer; to within 10 %
+             */
+            p50_ms?: number;
+            /**
+             * Format: double
+             * @description The same of 95 %
+             */
+            p95_ms?: number;
+            /**
+             * Format: double
+             * @description The same of 99 %
+             */
+            p99_ms?: number;
+        };
+        /** @description What was seen in one minute */
+        infer_minute: {
+            /**
+             * Format: date-time
+             * @description Its begin
+             */
+            at?: string;
+            /**
+             * Format: int64
+             * @description Calls
+             */
+            requests: number;
+            /**
+             * Format: int64
+             * @description Calls that got no good answer
+             */
+            errors: number;
+            /**
+             * Format: int64
+             * @description Calls that were refused
+             */
+            refused: number;
+            /**
+             * Format: double
+             * @description Calls in a second, over what of it has passed
+             */
+            per_second: number;
+            /**
+             * Format: double
+             * @description Half of the good answers took no longer
              */
             p50_ms?: number;
             /**

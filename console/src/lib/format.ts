@@ -61,6 +61,8 @@ export function clock(at: string | undefined): string {
   const d = parse(at);
   return d ? times('en-GB', { timeStyle: 'medium', timeZone: timeZone() }).format(d) : '';
 }
+export const millis = (n: number): string =>
+  numbers({ style: 'unit', unit: 'millisecond', unitDisplay: 'short', maximumFractionDigits: 1 }).format(n);
 export const seconds = (n: number): string =>
   numbers({
     style: 'unit',

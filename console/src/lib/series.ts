@@ -7,7 +7,7 @@ export interface Columns {
   at_ms: number[];
   values: (number | null)[];
 }
-/** One line of a chart. at: milliseconds; from: where its relative time begins. */
+/** One line of a chart. at: milliseconds. step: empty where time is all there is. */
 export interface Line {
   key: string;
   label: string;

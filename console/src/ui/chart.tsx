@@ -42,7 +42,8 @@ function useSeen(): [(e: HTMLDivElement | null) => void, boolean] {
   return [setAt, seen];
 }
 
-export function Chart({ name, lines, view }: { name: string; lines: Line[]; view: View }) {
+/** name: as the API has it, with its unit at the end. title: in the reader's language, where the name is ours and not the job's. */
+export function Chart({ name, title, lines, view }: { name: string; title?: string; lines: Line[]; view: View }) {
   const { t } = useTranslation();
   const theme = useTheme();
   const { zone, digits } = usePrefs();
@@ -54,6 +55,7 @@ export function Chart({ name, lines, view }: { name: string; lines: Line[]; view
   const [index, setIndex] = useState<number | null>(null);
   const drawn = useMemo(() => (seen || table ? columns(lines, view) : null), [lines, view, seen, table]);
   const unit = unitOf(name);
+  const shown = title ?? name;
   const axisLabel = view.x === 'time' ? t('chart.xTime', { zone: zoneLabel() }) : t(`chart.x_${view.x}`);
   useEffect(() => {
     const at = box.current;
@@ -127,13 +129,13 @@ export function Chart({ name, lines, view }: { name: string; lines: Line[]; view
     lines.flatMap((l) =>
       l.y.map((y, i) => ({
         line: l.label,
-        step: l.step[i],
+        step: l.step[i] ?? '',
         at: Number.isFinite(l.at[i]) ? new Date(l.at[i]!).toISOString() : '',
         [name]: y,
       })),
     );
   const save = (): void => {
-    if (plot.current) void png(plot.current, name).then((blob) => blob && saveAs(`${name}.png`, blob, 'image/png'));
+    if (plot.current) void png(plot.current, shown).then((blob) => blob && saveAs(`${name}.png`, blob, 'image/png'));
   };
   const points = lines.reduce((n, l) => n + l.y.length, 0);
   return (
@@ -148,7 +150,7 @@ export function Chart({ name, lines, view }: { name: string; lines: Line[]; view
               <Button
                 variant="link"
                 size="sm"
-                aria-label={t('chart.csvOf', { name })}
+                aria-label={t('chart.csvOf', { name: shown })}
                 onClick={() => saveAs(`${name}.csv`, csvText(['line', 'step', 'at', name], rows()))}
               >
                 {t('list.csv')}
@@ -157,7 +159,7 @@ export function Chart({ name, lines, view }: { name: string; lines: Line[]; view
                 variant="link"
                 size="sm"
                 isDisabled={table}
-                aria-label={t('chart.pngOf', { name })}
+                aria-label={t('chart.pngOf', { name: shown })}
                 onClick={save}
               >
                 {t('chart.png')}
@@ -167,20 +169,22 @@ export function Chart({ name, lines, view }: { name: string; lines: Line[]; view
         }}
       >
         <CardTitle component="h3">
-          <bdi dir="ltr" translate="no">
-            {name}
-          </bdi>
-          {unit !== '' && (
-            <bdi dir="ltr" className="unit" translate="no">
-              {' '}
-              {`(${unit})`}
+          {title ?? (
+            <bdi dir="ltr" translate="no">
+              {name}
             </bdi>
+          )}
+          {unit !== '' && (
+            <>
+              {' '}
+              <bdi dir="ltr" className="unit" translate="no">{`(${unit})`}</bdi>
+            </>
           )}
         </CardTitle>
       </CardHeader>
       <CardBody>
         {table ? (
-          <ChartTable name={name} lines={lines} unit={unit} />
+          <ChartTable name={shown} lines={lines} unit={unit} />
         ) : (
           <div
             ref={(e) => {
@@ -191,7 +195,7 @@ export function Chart({ name, lines, view }: { name: string; lines: Line[]; view
             tabIndex={0}
             role="slider"
             aria-orientation="horizontal"
-            aria-label={t('chart.label', { name, points: number(points), lines: number(lines.length) })}
+            aria-label={t('chart.label', { name: shown, points: number(points), lines: number(lines.length) })}
             aria-valuemin={0}
             aria-valuemax={Math.max(0, size - 1)}
             aria-valuenow={at ?? 0}
@@ -201,7 +205,7 @@ export function Chart({ name, lines, view }: { name: string; lines: Line[]; view
         )}
         {!table && (
           <>
-            <ul className="legend" aria-label={t('chart.legend', { name })}>
+            <ul className="legend" aria-label={t('chart.legend', { name: shown })}>
               {lines.map((l, i) => (
                 <li key={l.key}>
                   <button

@@ -16,6 +16,7 @@ export function ChartTable({ name, lines, unit }: { name: string; lines: readonl
       .slice(-Math.max(5, Math.floor(SHOWN / lines.length)))
       .reverse(),
   );
+  const steps = lines.some((l) => l.step.length > 0);
   const total = lines.reduce((n, l) => n + l.y.length, 0);
   return (
     <>
@@ -24,7 +25,7 @@ export function ChartTable({ name, lines, unit }: { name: string; lines: readonl
           <Thead>
             <Tr>
               {lines.length > 1 && <Th>{t('chart.line')}</Th>}
-              <Th>{t('chart.step')}</Th>
+              {steps && <Th>{t('chart.step')}</Th>}
               <Th>{t('col.at')}</Th>
               <Th>{t('chart.value')}</Th>
             </Tr>
@@ -37,7 +38,7 @@ export function ChartTable({ name, lines, unit }: { name: string; lines: readonl
                     <bdi translate="no">{l.label}</bdi>
                   </Td>
                 )}
-                <Td>{number(l.step[i])}</Td>
+                {steps && <Td>{number(l.step[i])}</Td>}
                 <Td>{Number.isFinite(l.at[i]) ? dateTime(new Date(l.at[i]!).toISOString()) : ''}</Td>
                 <Td>
                   <bdi dir="ltr">{y === null ? t('chart.none') : value(y, unit)}</bdi>

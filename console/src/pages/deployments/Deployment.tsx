@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deployment.tsx - one deployment: whether it answers, what it serves, and the playground that asks it.
+// Deployment.tsx - one deployment: whether it answers, what it serves, how it answered lately, and the playground that asks it.
 import { Title } from '@patternfly/react-core';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -13,6 +13,7 @@ import { TypedConfirm } from '../../ui/dialogs.tsx';
 import { Note } from '../../ui/note.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer } from '../../ui/states.tsx';
+import { Figures } from './Figures.tsx';
 import { Playground } from './Playground.tsx';
 
 type Deployment = Schemas['deployment'];
@@ -37,8 +38,12 @@ export function DeploymentDetail() {
       name={d?.name ?? t('nav.deployments')}
       title={<Name>{d?.name ?? id}</Name>}
       crumbs={[[t('nav.deployments'), '/deployments']]}
-      api={[`GET ${path}`, ...(d ? [`POST /v2/models/${d.name!}/infer`] : [])]}
-      cli={[`falaj deploy get ${d?.name ?? id}`, `falaj infer ${d?.name ?? id} --row 0,0,1`]}
+      api={[`GET ${path}`, `GET ${path}/stats`, ...(d ? [`POST /v2/models/${d.name!}/infer`] : [])]}
+      cli={[
+        `falaj deploy get ${d?.name ?? id}`,
+        `falaj deploy stats ${d?.name ?? id}`,
+        `falaj infer ${d?.name ?? id} --row 0,0,1`,
+      ]}
       actions={
         d &&
         can('deployment:write') && (
@@ -62,6 +67,7 @@ export function DeploymentDetail() {
             <Pairs
               rows={[
                 [t('col.state'), <State key="s" value={x.ready ? 'READY' : x.job_state} />],
+                [t('deploy.replicas'), t('deploy.replicasOf', { n: number(x.ready ? 1 : 0), total: number(1) })],
                 [t('col.id'), <Id key="i" value={x.deployment_id} />],
                 [
                   t('col.model'),
@@ -93,6 +99,7 @@ export function DeploymentDetail() {
                 [t('col.created'), <Time key="t" at={x.created_at} />],
               ]}
             />
+            <Figures of={x} />
             {can('deployment:infer') && (
               <>
                 <Title headingLevel="h2" size="lg" className="block">

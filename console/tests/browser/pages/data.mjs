@@ -1,7 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // data.mjs - data sets, models and what is served.
 import { createHash } from 'node:crypto';
+import { until } from '../platform.mjs';
 import { inShell } from '../shell.mjs';
+
+/** What is served is asked, well and badly; a second deployment of the same model is asked by nobody. */
+export async function seed(t) {
+  const quiet = await t.tenant('POST', '/v1/deployments', { name: 'quiet', model_id: t.ids.model });
+  const ask = (width) =>
+    t.tenant('POST', '/v2/models/digits/infer', {
+      inputs: [{ name: 'input', datatype: 'FP32', shape: [1, width], data: Array(width).fill(8) }],
+    });
+  for (let i = 0; i < 60; i++) await ask(64);
+  for (let i = 0; i < 3; i++)
+    if (await ask(2).catch(() => undefined)) throw new Error('a row of two features is answered');
+  await until('the quiet one', async () => (await t.tenant('GET', `/v1/deployments/${quiet.deployment_id}`)).ready);
+  t.ids.quiet = quiet.deployment_id;
+}
+
+/** What the page draws is what the API has counted, and the chart has a table with the same numbers. */
+async function figures(page, t) {
+  await page.waitForSelector('.plot canvas');
+  const { windows } = await t.tenant('GET', `/v1/deployments/${t.ids.served}/stats`);
+  const hour = windows[1];
+  const shown = await page.locator('[aria-labelledby=traffic] tbody tr').nth(1).locator('td').allInnerTexts();
+  if (hour.requests < 63 || hour.refused < 3 || Number(shown[0]) !== hour.requests || Number(shown[3]) < 3)
+    t.fault(page.where, `shows ${shown.join(' ')}, counted ${JSON.stringify(hour)}`);
+  const times = page.locator('.chart-card').nth(1);
+  await times.locator('button[aria-pressed=false]').first().click();
+  await times.locator('.chart-table td').first().waitFor();
+  if ((await page.locator('.plot').count()) !== 2) t.fault(page.where, 'not two charts and a table');
+}
 
 const dialog = (page) => page.waitForSelector('[role=dialog]');
 
@@ -95,6 +124,13 @@ export default [
     },
   },
   { name: 'deployment', path: (ids) => `/deployments/${ids.served}`, as: 'engineer', act: play },
+  { name: 'deployment-figures', path: (ids) => `/deployments/${ids.served}`, as: 'engineer', act: figures },
+  {
+    name: 'deployment-quiet',
+    path: (ids) => `/deployments/${ids.quiet}`,
+    as: 'viewer',
+    wait: '[aria-labelledby=traffic] .cli-line',
+  },
   {
     name: 'deployment-json',
     path: (ids) => `/deployments/${ids.served}`,
