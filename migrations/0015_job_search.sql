@@ -51,7 +51,7 @@ CREATE FUNCTION job_newest_ended(below uuid) RETURNS text LANGUAGE sql IMMUTABLE
 CREATE FUNCTION job_newest_waiting(conditions text) RETURNS text LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, public, pg_temp AS $$
   SELECT format('(WITH RECURSIVE p AS (SELECT max(priority) AS level FROM job WHERE tenant_id = $1 AND queued UNION ALL'
                 ' SELECT (SELECT max(priority) FROM job WHERE tenant_id = $1 AND queued AND priority < p.level) FROM p WHERE p.level IS NOT NULL)'
-                ' SELECT j.* FROM p CROSS JOIN LATERAL (SELECT * FROM job WHERE tenant_id = $1 AND queued AND priority = p.level%s'
+                ' SELECT j.* FROM p CROSS JOIN LATERAL (SELECT job.* FROM job WHERE tenant_id = $1 AND queued AND priority = p.level%s'
                 ' ORDER BY job_id DESC LIMIT $15) j) job WHERE true', conditions) $$;
 
 -- Ids of the jobs that pass every filter, newest first. `below` and `floor` bound the ids. The sets of states are what job_state.def says:
