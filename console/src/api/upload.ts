@@ -1,19 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// upload.ts - one file to the API with its progress, which fetch cannot tell. The API takes a version as one body: what is broken off
-// begins anew. The session is looked at before the first byte, so that a login in between costs no second upload.
-import { changeHeaders, getJson, problemOf } from './client.ts';
+// upload.ts - a file to the API with its progress, which fetch cannot tell. A small one goes as one body; a larger one in parts, each told
+// by its offset, so that a lost connection costs the part that was under way. Nothing is remembered here: the API knows the own open
+// uploads with their sizes and digests, so the same file goes on where it was after a reload too.
+import { api, changeHeaders, getJson, must, problemOf, type Schemas } from './client.ts';
+import { Problem } from './problem.ts';
 
-export async function upload<T>(
+export type Version = Schemas['dataset_version'];
+export type Started = Schemas['upload'];
+
+export const ONE_BODY_MAX = 4 * 1024 * 1024;
+export const SIZE_MAX = 1024 * 1024 * 1024; // as the API has it
+const PART_MIN = 256 * 1024;
+const PAUSES_S = [1, 2, 4, 8, 15];
+
+/** One body on its way. The session is looked at before it, so that a login in between costs no second sending. */
+function put<T>(
+  method: string,
   path: string,
-  file: File,
+  body: Blob,
   type: string,
   onProgress: (sent: number) => void,
   signal: AbortSignal,
 ): Promise<T> {
-  await getJson('/v1/me');
-  return await new Promise<T>((done, fail) => {
+  return new Promise<T>((done, fail) => {
     const call = new XMLHttpRequest();
-    call.open('POST', path);
+    const stop = (): void => call.abort();
+    call.open(method, path);
     for (const [k, v] of Object.entries(changeHeaders())) call.setRequestHeader(k, v);
     call.setRequestHeader('content-type', type);
     call.upload.onprogress = (e) => onProgress(e.loaded);
@@ -23,13 +35,138 @@ export async function upload<T>(
     };
     call.onerror = () => fail(problemOf(0, '', null));
     call.onabort = () => fail(new DOMException('', 'AbortError'));
-    signal.addEventListener('abort', () => call.abort());
-    call.send(file);
+    call.onloadend = () => signal.removeEventListener('abort', stop);
+    signal.throwIfAborted();
+    signal.addEventListener('abort', stop);
+    call.send(body);
   });
 }
 
-export const HASH_MAX = 512 * 1024 * 1024; // WebCrypto wants the whole file in memory
-export async function sha256(file: Blob): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await file.arrayBuffer()));
-  return [...digest].map((b) => b.toString(16).padStart(2, '0')).join('');
+export async function sendWhole(
+  dataset: string,
+  file: Blob,
+  onProgress: (sent: number) => void,
+  signal: AbortSignal,
+): Promise<Version> {
+  await getJson('/v1/me');
+  return put('POST', `/v1/datasets/${dataset}/versions`, file, 'text/csv', onProgress, signal);
+}
+
+/** This file's own upload to this data set, if one is open. */
+export async function findStarted(dataset: string, size: number, digest: string | null): Promise<Started | null> {
+  if (digest === null) return null;
+  const page = await must(api.GET('/v1/uploads', { params: { query: { dataset_id: dataset, page_size: 200 } } }));
+  return page.data.find((u) => u.size_bytes === size && u.sha256 === digest) ?? null;
+}
+export async function begin(dataset: string, size: number, digest: string | null): Promise<Started> {
+  const body = { dataset_id: dataset, size_bytes: size, ...(digest === null ? {} : { sha256: digest }) };
+  return await must(api.POST('/v1/uploads', { body, params: { header: { 'Idempotency-Key': crypto.randomUUID() } } }));
+}
+const read = (id: string): Promise<Started> => getJson<Started>(`/v1/uploads/${id}`);
+export async function giveUp(id: string): Promise<void> {
+  await getJson(`/v1/uploads/${id}`, { method: 'DELETE' });
+}
+
+/** What goes away by itself: no connection, a part of the platform that is down, too many calls. */
+const mayPass = (p: unknown): p is Problem =>
+  p instanceof Problem && (p.status === 0 || p.status >= 500 || p.status === 408 || p.status === 429);
+
+/** A pause that a connection which is back, or the person, ends early. */
+function wait(seconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((done, fail) => {
+    const over = (f: () => void) => (): void => {
+      clearTimeout(timer);
+      window.removeEventListener('online', back);
+      signal.removeEventListener('abort', gone);
+      f();
+    };
+    const back = over(done);
+    const gone = over(() => fail(new DOMException('', 'AbortError')));
+    const timer = setTimeout(back, seconds * 1000);
+    window.addEventListener('online', back);
+    signal.addEventListener('abort', gone);
+    if (signal.aborted) gone();
+  });
+}
+
+export interface Watch {
+  onProgress: (sent: number) => void;
+  /** The connection is lost, or is back. */
+  onLost: (lost: boolean) => void;
+  signal: AbortSignal;
+}
+
+/** From where the upload is to its end; it waits for a connection as long as nobody stops it. */
+export async function sendParts(started: Started, file: Blob, w: Watch): Promise<Version> {
+  let { offset } = started;
+  let size = started.part_bytes_max;
+  let failures = 0;
+  const again = async (p: unknown): Promise<void> => {
+    const moved = p instanceof Problem && p.code === 'conflict';
+    if (!mayPass(p) && !moved) throw p;
+    if (moved && failures >= PAUSES_S.length) throw p;
+    if (!moved) w.onLost(true);
+    w.onProgress(offset);
+    size = Math.max(PART_MIN, Math.floor(size / 2));
+    await wait(PAUSES_S[Math.min(failures++, PAUSES_S.length - 1)]!, w.signal);
+    try {
+      ({ offset } = await read(started.upload_id!));
+    } catch (q) {
+      if (!mayPass(q)) throw q;
+    }
+  };
+  await getJson('/v1/me').catch(again);
+  while (offset < started.size_bytes) {
+    const part = file.slice(offset, offset + size);
+    const path = `/v1/uploads/${started.upload_id}/parts?offset=${offset}`;
+    const from = offset;
+    try {
+      const now = await put<Started>(
+        'PUT',
+        path,
+        part,
+        'application/octet-stream',
+        (n) => w.onProgress(from + n),
+        w.signal,
+      );
+      ({ offset } = now);
+      failures = 0;
+      w.onLost(false);
+      w.onProgress(offset);
+    } catch (p) {
+      await again(p);
+    }
+  }
+  return await complete(started, w);
+}
+
+/** The answer may be lost on its way: the same key finds it again. */
+async function complete(started: Started, w: Watch): Promise<Version> {
+  const headers = { 'idempotency-key': crypto.randomUUID() };
+  for (let i = 0; ; i++) {
+    try {
+      const done = await getJson<Version>(`/v1/uploads/${started.upload_id}/complete`, {
+        method: 'POST',
+        headers,
+      });
+      w.onLost(false);
+      return done;
+    } catch (p) {
+      const busy = p instanceof Problem && p.code === 'request_in_progress';
+      if (!mayPass(p) && !busy) throw p;
+      if (!busy) w.onLost(true);
+      await wait(PAUSES_S[Math.min(i, PAUSES_S.length - 1)]!, w.signal);
+    }
+  }
+}
+
+/** WebCrypto wants the whole file in memory; where that is too much, the digest is not known here. */
+export async function sha256(file: Blob): Promise<string | null> {
+  if (file.size > SIZE_MAX) return null;
+  try {
+    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await file.arrayBuffer()));
+    return [...digest].map((b) => b.toString(16).padStart(2, '0')).join('');
+  } catch {
+    return null;
+  }
 }

@@ -4,6 +4,7 @@
 import { join } from 'node:path';
 import { members, projects, services, tokens } from './acts/access.mjs';
 import { CACHE_MS, directory, enrolment, glass, issuers, security, signOn } from './acts/identity.mjs';
+import { uploads } from './acts/uploads.mjs';
 import { data, deployments, jobs, prices, quotas } from './acts/work.mjs';
 import { run } from './platform.mjs';
 
@@ -21,6 +22,7 @@ const all = {
   quotas,
   prices,
   data,
+  uploads,
   deployments,
   jobs,
 };

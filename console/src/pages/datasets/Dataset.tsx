@@ -44,7 +44,7 @@ export function DatasetDetail() {
             {can('job:submit') && d.latest_version > 0 && (
               <To to={`/jobs/new?dataset=${d.dataset_id!}`}>{t('datasets.train')}</To>
             )}
-            {can('dataset:write') && <Upload of={d} path={path} />}
+            {can('dataset:write') && <Upload of={d} />}
           </>
         )
       }

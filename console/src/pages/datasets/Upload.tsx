@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Upload.tsx - a file as the next version: looked at before it is sent, with its progress, and its digest compared with what is kept.
+// Upload.tsx - a file as the next version: looked at before it is sent, with its progress, and its digest compared with what is kept. A large
+// file can be paused, goes on by itself when a lost connection is back, and from where it was when the same file is chosen again.
 import { Button, FileUpload, Form, FormGroup, Modal, ModalBody, ModalHeader, Progress } from '@patternfly/react-core';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../../api/client.ts';
 import { HEAD_BYTES } from '../../api/content.ts';
 import { useForget } from '../../api/hooks.ts';
-import { HASH_MAX, sha256, upload } from '../../api/upload.ts';
+import { ONE_BODY_MAX, sha256, SIZE_MAX, type Version } from '../../api/upload.ts';
 import { readHead, type Head } from '../../lib/csvread.ts';
 import { bytes, number, percent } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -15,77 +16,58 @@ import { Note } from '../../ui/note.tsx';
 import { ServerWords, useProblemText } from '../../ui/states.tsx';
 import './datasets.css';
 import { HEAD_ROWS, HeadTable } from './HeadTable.tsx';
+import { useSending } from './sending.ts';
 
-type Version = Schemas['dataset_version'];
 interface Picked {
   file: File;
   head: Head;
   digest: string | null;
+  hashed: boolean;
 }
 
-export function Upload({ of, path }: { of: Schemas['dataset']; path: string }) {
+export function Upload({ of }: { of: Schemas['dataset'] }) {
   const { t } = useTranslation();
   const [open, setOpen] = useState(false);
   return (
     <>
       <Button onClick={() => setOpen(true)}>{t('datasets.upload')}</Button>
-      {open && <UploadDialog of={of} path={path} close={() => setOpen(false)} />}
+      {open && <UploadDialog of={of} close={() => setOpen(false)} />}
     </>
   );
 }
 
-function UploadDialog({ of, path, close }: { of: Schemas['dataset']; path: string; close: () => void }) {
+function UploadDialog({ of, close }: { of: Schemas['dataset']; close: () => void }) {
   const { t } = useTranslation();
   const { me } = useSession();
   const words = useProblemText();
   const forget = useForget();
   const [picked, setPicked] = useState<Picked | null>(null);
-  const [sent, setSent] = useState<number | null>(null);
-  const [problem, setProblem] = useState<unknown>(null);
-  const [stopped, setStopped] = useState(false);
   const [made, setMade] = useState<Version | null>(null);
-  const stop = useRef<AbortController | null>(null);
-  const busy = sent !== null;
+  const { look, ...s } = useSending(of.dataset_id!);
+  const busy = s.phase === 'sending';
+  const inParts = picked !== null && picked.file.size > ONE_BODY_MAX;
+  const isTooLarge = picked !== null && picked.file.size > SIZE_MAX;
 
   const pick = async (file: File): Promise<void> => {
-    setProblem(null);
-    setStopped(false);
+    s.clear();
     const text = await file.slice(0, HEAD_BYTES).text();
     const head = readHead(text, file.size <= HEAD_BYTES, HEAD_ROWS);
-    setPicked({ file, head, digest: null });
-    if (file.size > HASH_MAX) return;
+    setPicked({ file, head, digest: null, hashed: false });
     const digest = await sha256(file);
-    setPicked((p) => (p?.file === file ? { ...p, digest } : p));
+    await look(file, digest);
+    setPicked((p) => (p?.file === file ? { ...p, digest, hashed: true } : p));
   };
   const send = async (): Promise<void> => {
-    stop.current = new AbortController();
-    setSent(0);
-    setProblem(null);
-    setStopped(false);
-    try {
-      const version = await upload<Version>(`${path}/versions`, picked!.file, 'text/csv', setSent, stop.current.signal);
-      await forget('/v1/datasets');
-      if (picked!.digest === version.sha256) close();
-      else setMade(version);
-    } catch (p) {
-      if (p instanceof DOMException && p.name === 'AbortError') setStopped(true);
-      else setProblem(p);
-    } finally {
-      setSent(null);
-    }
+    const version = await s.send(picked!.file, picked!.digest);
+    if (version === null) return;
+    await forget('/v1/datasets');
+    if (picked!.digest === version.sha256) close();
+    else setMade(version);
   };
   const isMissing = picked !== null && !picked.head.names.includes(of.label_column!);
-  const share = picked && sent !== null ? sent / Math.max(1, picked.file.size) : 0;
+  const share = picked ? s.sent / Math.max(1, picked.file.size) : 0;
   return (
-    <Modal
-      isOpen
-      variant="medium"
-      onClose={() => {
-        stop.current?.abort();
-        close();
-      }}
-      aria-labelledby="upload-title"
-    >
+    <Modal isOpen variant="medium" onClose={close} aria-labelledby="upload-title">
       <ModalHeader
         title={t('datasets.upload')}
         labelId="upload-title"
@@ -103,13 +85,29 @@ function UploadDialog({ of, path, close }: { of: Schemas['dataset']; path: strin
             void send();
           }}
         >
-          {problem !== null && (
-            <Note variant="danger" title={words(problem)}>
-              <ServerWords problem={problem} />
-              <p>{t('datasets.uploadAgain')}</p>
+          {s.problem !== null && (
+            <Note variant="danger" title={words(s.problem)}>
+              <ServerWords problem={s.problem} />
+              <p>{t(s.phase === 'paused' ? 'datasets.uploadKept' : 'datasets.uploadAgain')}</p>
             </Note>
           )}
-          {stopped && <Note title={t('datasets.stopped')}>{t('datasets.uploadAgain')}</Note>}
+          {s.stopped && <Note title={t('datasets.stopped')}>{t('datasets.uploadAgain')}</Note>}
+          {s.phase === 'paused' && s.problem === null && (
+            <Note title={t('datasets.paused')}>{t('datasets.uploadKept')}</Note>
+          )}
+          {s.phase === 'idle' && s.started && (
+            <Note title={t('datasets.begun', { share: percent(share) })}>{t('datasets.begunBody')}</Note>
+          )}
+          {s.lost && (
+            <Note variant="warning" title={t('datasets.lost')}>
+              {t('datasets.lostBody')}
+            </Note>
+          )}
+          {isTooLarge && (
+            <Note variant="danger" title={t('datasets.tooLarge', { most: bytes(SIZE_MAX) })}>
+              {t('datasets.tooLargeBody')}
+            </Note>
+          )}
           {made && (
             <Note variant={picked?.digest === null ? 'warning' : 'danger'} title={t('datasets.digestOther')}>
               <p>
@@ -126,11 +124,14 @@ function UploadDialog({ of, path, close }: { of: Schemas['dataset']; path: strin
               browseButtonText={t('datasets.browse')}
               clearButtonText={t('act.clear')}
               hideDefaultPreview
-              isDisabled={busy}
+              isDisabled={s.phase !== 'idle'}
               browseButtonAriaDescribedby="upload-title"
               dropzoneProps={{ accept: { 'text/csv': ['.csv'] } }}
               onFileInputChange={(_e, f) => void pick(f)}
-              onClearClick={() => setPicked(null)}
+              onClearClick={() => {
+                s.clear();
+                setPicked(null);
+              }}
             />
           </FormGroup>
           {picked && (
@@ -142,7 +143,7 @@ function UploadDialog({ of, path, close }: { of: Schemas['dataset']; path: strin
                     {picked.digest}
                   </bdi>
                 ) : (
-                  <span>{t(picked.file.size > HASH_MAX ? 'datasets.digestNot' : 'state.loading')}</span>
+                  <span>{t(picked.hashed ? 'datasets.digestNot' : 'state.loading')}</span>
                 )}
               </p>
               {isMissing && (
@@ -150,34 +151,43 @@ function UploadDialog({ of, path, close }: { of: Schemas['dataset']; path: strin
                   <Code>{of.label_column}</Code>
                 </Note>
               )}
-              <HeadTable head={picked.head} label={of.label_column!} name={t('datasets.head')} />
+              {s.phase === 'idle' && (
+                <HeadTable head={picked.head} label={of.label_column!} name={t('datasets.head')} />
+              )}
             </>
           )}
-          {busy && (
+          {s.phase !== 'idle' && (
             <Progress
               aria-label={t('datasets.sending')}
               value={Math.round(share * 100)}
               label={percent(share)}
-              title={share >= 1 ? t('datasets.checking') : t('datasets.sending')}
+              title={t(!busy ? 'datasets.paused' : share >= 1 ? 'datasets.checking' : 'datasets.sending')}
             />
           )}
           <div className="play-acts">
             <Button
               type="submit"
-              isDisabled={picked === null || busy || made !== null}
+              isDisabled={picked === null || (inParts && !picked.hashed) || isTooLarge || busy || made !== null}
               isLoading={busy}
               spinnerAriaValueText={t('state.loading')}
             >
-              {t('datasets.upload')}
+              {t(s.started && !busy ? 'datasets.goOn' : 'datasets.upload')}
             </Button>{' '}
-            {busy ? (
-              <Button variant="secondary" onClick={() => stop.current?.abort()}>
-                {t('datasets.stop')}
+            {busy && (
+              <Button variant="secondary" isDisabled={inParts && share >= 1} onClick={s.pause}>
+                {t(inParts ? 'datasets.pause' : 'datasets.stop')}
+              </Button>
+            )}{' '}
+            {s.started ? (
+              <Button variant="link" isDisabled={share >= 1 && busy} onClick={() => void s.cancel()}>
+                {t('datasets.giveUp')}
               </Button>
             ) : (
-              <Button variant="link" onClick={close}>
-                {t(made ? 'act.close' : 'act.cancel')}
-              </Button>
+              !busy && (
+                <Button variant="link" onClick={close}>
+                  {t(made ? 'act.close' : 'act.cancel')}
+                </Button>
+              )
             )}
           </div>
         </Form>

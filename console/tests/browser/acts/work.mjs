@@ -94,12 +94,12 @@ export async function data(t) {
   await stopped(t, h, set.dataset_id);
 }
 
-/** On a slow line, so that there is time to stop. */
+/** A small file is one body: on a slow line, so that there is time to stop. */
 async function stopped(t, h, id) {
   const dir = mkdtempSync(join(tmpdir(), 'falaj-acts-'));
   try {
     const file = join(dir, 'slow.csv');
-    writeFileSync(file, `x,label\n${'0.5,1\n'.repeat(700_000)}`);
+    writeFileSync(file, `x,label\n${'0.5,1\n'.repeat(600_000)}`);
     const line = await h.page.context().newCDPSession(h.page);
     const slow = (uploadThroughput) =>
       line.send('Network.emulateNetworkConditions', {

@@ -93,6 +93,25 @@ export default [
     },
   },
   {
+    name: 'upload-lost',
+    path: (ids) => `/datasets/${ids.set}`,
+    as: 'engineer',
+    act: async (page) => {
+      page.offline = true;
+      await page.route('**/parts?**', (r) => r.abort('internetdisconnected'));
+      await page.locator('.page-head button').last().click();
+      await dialog(page);
+      await page.setInputFiles('[role=dialog] input[type=file]', {
+        name: 'large.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from(`a,label\n${'0.5,1\n'.repeat(800_000)}`),
+      });
+      await page.locator('[role=dialog] .digest').waitFor();
+      await page.locator('[role=dialog] button[type=submit]').click();
+      await page.locator('[role=dialog] .pf-v6-c-alert.pf-m-warning').waitFor();
+    },
+  },
+  {
     name: 'transfer',
     path: (ids) => `/datasets/${ids.set}`,
     as: 'admin',
