@@ -18,7 +18,7 @@ static void *work(void *arg)
         snprintf(route, sizeof route, "/v1/r%d", i % 50);
         metrics_inc(M_http_requests_total, route, "GET", "200");
         metrics_observe(M_http_request_seconds, 0.003, route);
-        metrics_gauge_add(M_leases_live, i % 2 ? -1 : 1);
+        metrics_gauge_add(M_inference_pending_requests, i % 2 ? -1 : 1);
     }
     return NULL;
 }
@@ -39,7 +39,7 @@ static void threads(void **state)
         sum += metrics_value(M_http_request_seconds, route);
     }
     assert_true(sum == 80000);
-    assert_true(metrics_value(M_leases_live) == 0);
+    assert_true(metrics_value(M_inference_pending_requests) == 0);
 }
 
 static void series_are_bounded(void **state)
@@ -64,17 +64,17 @@ static void histogram(void **state)
 {
     (void)state;
     struct buf b = BUF(1 << 20);
-    metrics_observe(M_db_tx_seconds, 0.0005, "app");
-    metrics_observe(M_db_tx_seconds, 0.02, "app");
-    metrics_observe(M_db_tx_seconds, 1000, "app");
-    metrics_observe(M_db_tx_seconds, -1, "app");        /* a clock that went back is not counted */
+    metrics_observe(M_scheduler_tick_seconds, 0.0005, "app");
+    metrics_observe(M_scheduler_tick_seconds, 0.02, "app");
+    metrics_observe(M_scheduler_tick_seconds, 1000, "app");
+    metrics_observe(M_scheduler_tick_seconds, -1, "app");       /* a clock that went back is not counted */
     metrics_print(&b, "falaj-api");
-    assert_non_null(strstr(b.ptr, "# TYPE falaj_db_tx_seconds histogram\n"
-                                  "falaj_db_tx_seconds_bucket{pool=\"app\",le=\"0.0005\"} 1\n"
-                                  "falaj_db_tx_seconds_bucket{pool=\"app\",le=\"0.001\"} 1\n"));
-    assert_non_null(strstr(b.ptr, "{pool=\"app\",le=\"0.025\"} 2\n"));
-    assert_non_null(strstr(b.ptr, "{pool=\"app\",le=\"300\"} 2\nfalaj_db_tx_seconds_bucket{pool=\"app\",le=\"+Inf\"} 3\n"
-                                  "falaj_db_tx_seconds_sum{pool=\"app\"} 1000.0205\nfalaj_db_tx_seconds_count{pool=\"app\"} 3\n"));
+    assert_non_null(strstr(b.ptr, "# TYPE falaj_scheduler_tick_seconds histogram\n"
+                                  "falaj_scheduler_tick_seconds_bucket{phase=\"app\",le=\"0.0005\"} 1\n"
+                                  "falaj_scheduler_tick_seconds_bucket{phase=\"app\",le=\"0.001\"} 1\n"));
+    assert_non_null(strstr(b.ptr, "{phase=\"app\",le=\"0.025\"} 2\n"));
+    assert_non_null(strstr(b.ptr, "{phase=\"app\",le=\"300\"} 2\nfalaj_scheduler_tick_seconds_bucket{phase=\"app\",le=\"+Inf\"} 3\n"
+                                  "falaj_scheduler_tick_seconds_sum{phase=\"app\"} 1000.0205\nfalaj_scheduler_tick_seconds_count{phase=\"app\"} 3\n"));
     buf_release(&b);
 }
 
@@ -82,17 +82,17 @@ static void text_format(void **state)
 {
     (void)state;
     struct buf b = BUF(1 << 20);
-    metrics_set(M_gpu_power_watts, 71.5, "a\"b\\c\nd");
+    metrics_set(M_db_connections, 71.5, "a\"b\\c\nd", "busy");
     metrics_set(M_leader, 1);
-    metrics_add(M_gpu_energy_joules_total, 2.5, "0");
-    metrics_add(M_gpu_energy_joules_total, 2, "0");
+    metrics_add(M_audit_pii_withheld_total, 2.5, "0");
+    metrics_add(M_audit_pii_withheld_total, 2, "0");
     metrics_print(&b, "falaj-api");
     assert_non_null(strstr(b.ptr, "falaj_build_info{program=\"falaj-api\",version=\"" FALAJ_VERSION "\"} 1\n"));
-    assert_non_null(strstr(b.ptr, "falaj_gpu_power_watts{gpu=\"a\\\"b\\\\c\\nd\"} 71.5\n"));
-    assert_non_null(strstr(b.ptr, "falaj_gpu_energy_joules_total{gpu=\"0\"} 4.5\n"));
+    assert_non_null(strstr(b.ptr, "falaj_db_connections{pool=\"a\\\"b\\\\c\\nd\",state=\"busy\"} 71.5\n"));
+    assert_non_null(strstr(b.ptr, "falaj_audit_pii_withheld_total{field=\"0\"} 4.5\n"));
     assert_non_null(strstr(b.ptr, "# TYPE falaj_leader gauge\nfalaj_leader 1\n"));
     assert_non_null(strstr(b.ptr, "falaj_leases_granted_total 0\n"));       /* no labels: always there */
-    assert_null(strstr(b.ptr, "falaj_evicted_jobs_total"));                  /* labels, never touched */
+    assert_null(strstr(b.ptr, "falaj_residency_denials_total"));             /* labels, never touched */
     /* Every line is a comment or `name[{labels}] number`; each metric has one HELP. */
     for (char *line = strtok(b.ptr, "\n"); line; line = strtok(NULL, "\n")) {
         char *end, *space = strrchr(line, ' ');
