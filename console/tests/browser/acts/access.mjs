@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // access.mjs - tokens, service accounts, members, projects: what is sent in their dialogs, and what the API then says.
 import { readFileSync } from 'node:fs';
-import { Hand, PASSWORD, W } from './hand.mjs';
+import { Hand, W } from '../hand.mjs';
+import { PASSWORD } from '../platform.mjs';
 
 const DAY = 86_400_000;
 
@@ -47,8 +48,8 @@ export async function tokens(t) {
   const fresh = await h.once('tokens.secret');
   h.same('the old one works on', await may(secret), [200, 403]);
   h.same('the new one has its limits', await may(fresh), [200, 403]);
-  const old = h.row('acts').filter({ hasNot: h.page.getByRole('button', { name: W('tokens.rotate') }) });
-  await h.typed('tokens.revoke', 'acts', { inside: old });
+  const old = h.rows('acts').filter({ hasNot: h.page.getByRole('button', { name: W('tokens.rotate') }) });
+  await h.confirm('tokens.revoke', 'acts', { inside: old });
   await h.dead('the revoked token', secret);
   h.same('its successor', await may(fresh), [200, 403]);
   await h.page.context().close();
@@ -70,7 +71,7 @@ export async function services(t) {
     await h.status(secret, 'POST', '/v1/datasets', { name: 'x', label_column: 'y', classes: 2 }),
     403,
   );
-  await h.typed('tokens.endService', 'robot', { inside: h.row('robot') });
+  await h.confirm('tokens.endService', 'robot', { inside: h.row('robot') });
   await h.dead('the token of an ended account', secret);
   const users = (await t.tenant('GET', '/v1/users?name=robot')).data;
   h.same(
@@ -89,7 +90,7 @@ export async function members(t) {
   const { user_id: id } = await userOf(t, 'Saif');
   const path = `/members/${id}`;
   await h.go(path);
-  await h.typed('members.disable', 'Saif');
+  await h.confirm('members.disable', 'Saif');
   h.same('disabled', (await userOf(t, 'Saif')).state, 'DISABLED');
   await saif.out();
   h.same('a disabled login', await saif.login('palm', 'Saif', PASSWORD), 401);
@@ -100,7 +101,7 @@ export async function members(t) {
   h.same('an enabled login', await saif.login('palm', 'Saif', PASSWORD), 200);
 
   await h.go(`${path}?tab=sessions`);
-  await h.typed('settings.end', 'Saif', { inside: h.page.getByRole('row').nth(1) });
+  await h.confirm('settings.end', 'Saif', { inside: h.page.getByRole('row').nth(1) });
   await saif.out();
   await saif.page.context().close();
   await grants(t, h, id);
@@ -140,7 +141,7 @@ async function grants(t, h, id) {
     if (!lines.includes(line)) h.fault(`says ${lines.join(' | ')}, not ${line}`);
     if (says !== 'applies') await h.see('text', W('members.missingCondition'));
     await h.go(`/members/${id}`);
-    await h.typed('members.takeBack', 'Saif', { inside: h.page.getByRole('row', { name: W('role.ml-engineer') }) });
+    await h.confirm('members.takeBack', 'Saif', { inside: h.page.getByRole('row', { name: W('role.ml-engineer') }) });
     await h.page.getByRole('row', { name: W('role.ml-engineer') }).waitFor({ state: 'detached' });
     const left = (await t.tenant('GET', `/v1/role-bindings?user_id=${id}`)).data;
     h.same(
@@ -220,7 +221,7 @@ export async function projects(t) {
     h.same(choice, (await find()).display_name, choice === 'reload' ? 'Mine after all' : 'Mine to overwrite');
     h.expect();
   }
-  await h.typed('projects.close', 'acts', { inside: h.row('acts') });
+  await h.confirm('projects.close', 'acts', { inside: h.row('acts') });
   h.same('closed', (await find()).state, 'CLOSED');
   await h.page.context().close();
 }

@@ -19,7 +19,7 @@ export async function audit(t, officer, others) {
       async (h) => {
         await h.go('/audit/holds');
         await h.press('holds.place');
-        await h.send({
+        await h.submit({
           reason: 'order 2026/41 of the court',
           subject_id: engineer,
           from: '2026-01-01',
@@ -34,7 +34,7 @@ export async function audit(t, officer, others) {
       'ask to lift it',
       async (h) => {
         await h.press('holds.lift', h.row('order 2026/41'));
-        await h.send({ reason: 'the case is over' });
+        await h.submit({ reason: 'the case is over' });
         await h.go('/approvals?state=PENDING');
         const own = h.row(h.word('approvals.kind_audit_hold_lift'));
         await own.getByTitle(h.word('approvals.own')).waitFor();
@@ -59,7 +59,7 @@ export async function audit(t, officer, others) {
       async (h) => {
         await h.go('/audit/retention');
         await h.press('retention.change');
-        await h.send({ class: 'JOB', keep_days: '400' });
+        await h.submit({ class: 'JOB', keep_days: '400' });
         const term = (await h.get('/v1/audit/retention')).data.find((r) => r.class === 'JOB' && !r.zone);
         if (term?.keep_days !== 400) throw new Error(JSON.stringify(term));
         await h.row(h.word('retention.c_JOB'), '400').waitFor();

@@ -3,8 +3,9 @@
 import { createSign, generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import { sql, uuid } from '../db.mjs';
+import { Hand, W } from '../hand.mjs';
+import { PASSWORD } from '../platform.mjs';
 import { totp } from '../totp.mjs';
-import { Hand, PASSWORD, W } from './hand.mjs';
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const jwk = { ...pair.publicKey.export({ format: 'jwk' }), kid: 'acts-1', alg: 'RS256', use: 'sig' };
@@ -101,13 +102,13 @@ export async function signOn(t) {
   const saif = (await t.tenant('GET', '/v1/users?name=Saif')).data[0].user_id;
   h.same('linked', sql(t, "SELECT user_id FROM federated_user WHERE subject = 'saif-at-corp'"), uuid(saif));
 
-  await h.typed('settings.off', 'corp', { inside: h.row('corp') });
+  await h.confirm('settings.off', 'corp', { inside: h.row('corp') });
   h.same('off', (await find()).state, 'DISABLED');
   await h.opens('settings.on', h.row('corp'));
   await h.send('settings.on');
   await h.gone();
   h.same('on', (await find()).state, 'ACTIVE');
-  await h.typed('settings.idpRemove', 'corp', { inside: h.row('corp') });
+  await h.confirm('settings.idpRemove', 'corp', { inside: h.row('corp') });
   h.same('removed', await find(), undefined);
   idp.stop();
 }
@@ -137,9 +138,9 @@ export async function issuers(t) {
     jti: crypto.randomUUID(),
   });
   h.same('believed', (await t.call(token, 'GET', '/v1/me')).name, 'pipeline');
-  await h.typed('settings.off', 'ci', { inside: h.row('ci') });
+  await h.confirm('settings.off', 'ci', { inside: h.row('ci') });
   await h.dead('what a switched off issuer signs', token);
-  await h.typed('settings.idpRemove', 'ci', { inside: h.row('ci') });
+  await h.confirm('settings.idpRemove', 'ci', { inside: h.row('ci') });
   h.same(
     'removed',
     (await t.tenant('GET', '/v1/issuers')).data.filter((i) => i.name === 'ci'),
@@ -177,7 +178,7 @@ export async function directory(t) {
   await h.gone();
   await row.getByText(W('role.ml-engineer')).waitFor();
   h.same('its member holds it', (await huda()).roles, ['ml-engineer']);
-  await h.typed('members.takeBack', 'data-people', { inside: row });
+  await h.confirm('members.takeBack', 'data-people', { inside: row });
   h.same('taken back', (await huda()).roles, []);
 }
 
@@ -294,7 +295,7 @@ export async function glass(t) {
 
   await second.go('/approvals');
   const row = second.row(W('approvals.kind_break_glass_open'));
-  await second.typed('approvals.approve', asked.subject || asked.kind, {
+  await second.confirm('approvals.approve', asked.subject || asked.kind, {
     inside: row,
     reason: 'seen with my own eyes',
   });

@@ -37,7 +37,7 @@ export async function keys(t, admin, officer) {
       async (h) => {
         await h.go(path);
         await h.press('keyring.rotate');
-        await h.send();
+        await h.submit();
         await h.page.locator('.meter').first().waitFor();
         await h.sees(h.word('keyring.move', { version: 2 }));
         await moved(2);
@@ -48,7 +48,7 @@ export async function keys(t, admin, officer) {
     [
       'disable and enable a version',
       async (h) => {
-        await h.confirm('keyring.disable', `${zone} 1`, undefined, ofVersion(h, 1));
+        await h.confirm('keyring.disable', `${zone} 1`, { inside: ofVersion(h, 1) });
         await isIn(1, 'DISABLED');
         await h.press('keyring.enable', ofVersion(h, 1));
         await isIn(1, 'DECRYPT_ONLY');
@@ -64,7 +64,7 @@ export async function keys(t, admin, officer) {
           await lines.nth(0).inputValue(),
           await h.dialog.locator('.tenant-bytes input').inputValue(),
         ];
-        await h.send(seal(Buffer.from(point, 'base64'), zone, Buffer.from(tenant, 'hex')));
+        await h.submit(seal(Buffer.from(point, 'base64'), zone, Buffer.from(tenant, 'hex')));
         await isIn(3, 'PRIMARY');
         if ((await version(3)).origin !== 'imported') throw new Error(JSON.stringify(await version(3)));
         await moved(3);
@@ -74,7 +74,7 @@ export async function keys(t, admin, officer) {
       'ask for the destruction of a version',
       async (h) => {
         await h.go(path);
-        await h.confirm('keyring.destroy', `${zone} 1`, 'no longer needed', ofVersion(h, 1));
+        await h.confirm('keyring.destroy', `${zone} 1`, { inside: ofVersion(h, 1), reason: 'no longer needed' });
       },
     ],
   ]);
@@ -95,7 +95,7 @@ export async function keys(t, admin, officer) {
       'set the lowest version',
       async (h) => {
         await h.press('keyring.setMin');
-        await h.send({ min_version: '2' });
+        await h.submit({ min_version: '2' });
         const destroy = ofVersion(h, 3).getByRole('button', { name: h.word('keyring.destroy'), exact: true });
         if ((await destroy.count()) > 0) throw new Error('the primary version is offered for destruction');
         if ((await key()).min_version !== 2) throw new Error(JSON.stringify(await key()));

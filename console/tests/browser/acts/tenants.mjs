@@ -25,7 +25,7 @@ export async function tenants(t, operator, officers) {
       async (h) => {
         await h.go('/tenants');
         await h.press('tenants.new');
-        await h.send({ name: 'reed', display_name: 'Reed Logistics', home_zone: t.ids.zone, admin_name: 'Rashid' });
+        await h.submit({ name: 'reed', display_name: 'Reed Logistics', home_zone: t.ids.zone, admin_name: 'Rashid' });
         token = await h.dialog.locator('input').inputValue();
         await h.press('confirm.kept', h.dialog);
         const who = await t.call(token, 'GET', '/v1/me');
@@ -41,13 +41,13 @@ export async function tenants(t, operator, officers) {
         await h.go(`/tenants/${id}?tab=quotas`);
         const row = h.row(h.word('quota.slots'));
         await h.press('tenants.setLimit', row);
-        await h.send({ hard_limit: '7' });
+        await h.submit({ hard_limit: '7' });
         await row.getByText('7', { exact: true }).waitFor();
         const limit = (await t.platform('GET', `/v1/tenants/${id}/quotas`)).data.find((q) => q.resource === 'slots');
         if (limit.hard_limit !== 7) throw new Error(JSON.stringify(limit));
         await h.go(`/tenants/${id}?tab=rules`);
         await h.press('tenants.newRule');
-        await h.send({ resource: 'slots', nominal: '3', lending_limit: '1' });
+        await h.submit({ resource: 'slots', nominal: '3', lending_limit: '1' });
         const [rule] = (await t.platform('GET', `/v1/tenants/${id}/quota-rules`)).data;
         if (rule?.nominal !== 3 || rule.lending_limit !== 1 || rule.borrowing_limit !== null)
           throw new Error(JSON.stringify(rule));
@@ -58,7 +58,7 @@ export async function tenants(t, operator, officers) {
       async (h) => {
         await h.go(`/tenants/${id}?tab=zones`);
         await h.press('tenants.askZones');
-        await h.send({ [`zone_${second}`]: true, class_gov: t.ids.zone, reason: 'a second site' });
+        await h.submit({ [`zone_${second}`]: true, class_gov: t.ids.zone, reason: 'a second site' });
       },
     ],
   ]);
@@ -90,11 +90,11 @@ export async function tenants(t, operator, officers) {
       async (h) => {
         await h.go(`/tenants/${id}`);
         await h.press('tenants.suspend');
-        await h.send({ running: 'stop', reason: 'invoices' });
+        await h.submit({ running: 'stop', reason: 'invoices' });
         await must('SUSPENDED');
         if (await isIn()) throw new Error('its people come in while it is suspended');
         await h.press('tenants.resume');
-        await h.send();
+        await h.submit();
         await must('ACTIVE');
         if (!(await isIn())) throw new Error('its people do not come in again');
       },
@@ -102,7 +102,7 @@ export async function tenants(t, operator, officers) {
     [
       'ask for its deletion',
       async (h) => {
-        await h.confirm('tenants.delete', 'reed', 'the contract has ended');
+        await h.confirm('tenants.delete', 'reed', { reason: 'the contract has ended' });
         await must('ACTIVE');
       },
     ],
@@ -117,7 +117,7 @@ export async function tenants(t, operator, officers) {
         await h.go(`/tenants/${id}`);
         await h.sees(h.word('tenants.deleting'));
         await h.press('tenants.undelete');
-        await h.send();
+        await h.submit();
         await must('SUSPENDED');
       },
     ],

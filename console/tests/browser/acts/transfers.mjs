@@ -30,7 +30,7 @@ export async function transfers(t, admin, officer) {
       async (h) => {
         await h.go('/residency?tab=policies');
         await h.press('residency.propose');
-        await h.send(asked);
+        await h.submit(asked);
         await must('PROPOSED');
         await h.row(abroad).getByText(h.word('value.PROPOSED')).waitFor();
       },
@@ -54,7 +54,7 @@ export async function transfers(t, admin, officer) {
       'revoke the policy',
       async (h) => {
         await h.go('/residency?tab=policies');
-        await h.confirm('residency.revoke', `${t.ids.zone} ${abroad}`, undefined, h.row(abroad));
+        await h.confirm('residency.revoke', `${t.ids.zone} ${abroad}`, { inside: h.row(abroad) });
         await must('REVOKED');
         await h.row(abroad).getByText(h.word('value.REVOKED')).waitFor();
       },

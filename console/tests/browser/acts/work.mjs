@@ -3,7 +3,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Hand, until, W } from './hand.mjs';
+import { Hand, W } from '../hand.mjs';
+import { until } from '../platform.mjs';
 
 const list = async (t, path) => (await t.tenant('GET', `${path}?page_size=200`)).data;
 
@@ -41,7 +42,7 @@ export async function quotas(t) {
   h.expect();
   const now = await find();
   h.same('overwritten', [now.amount, now.stop_percent || 0, now.warn_percent], [30000, 0, [50, 90]]);
-  await h.typed('budgets.remove', 'acts', { inside: h.row('acts') });
+  await h.confirm('budgets.remove', 'acts', { inside: h.row('acts') });
   h.same('removed', await find(), undefined);
 
   await h.go('/quotas?tab=rules');
@@ -53,7 +54,7 @@ export async function quotas(t) {
   await h.gone();
   const rule = async () => (await list(t, '/v1/quota-rules')).find((r) => r.queue === 'acts-night');
   h.same('the rule', [(await rule())?.place, (await rule())?.nominal], ['queue', 1]);
-  await h.typed('rules.remove', 'acts-night', { inside: h.row('acts-night') });
+  await h.confirm('rules.remove', 'acts-night', { inside: h.row('acts-night') });
   h.same('the rule is gone', await rule(), undefined);
 }
 
@@ -145,7 +146,8 @@ export async function deployments(t) {
   await h.page.waitForURL(/\/deployments\/dpl_/);
   const find = async () => (await list(t, '/v1/deployments')).find((d) => d.name === 'acts-digits');
   h.same('its model', (await find())?.model_id, t.ids.model);
-  await h.typed('deploy.delete', 'acts-digits');
+  h.expect(404); // its page may ask for it once more
+  await h.confirm('deploy.delete', 'acts-digits');
   await h.page.waitForURL(/\/deployments$/);
   await until('it is gone', async () => (await find()) === undefined, 10_000);
   await h.row('acts-digits').waitFor({ state: 'detached' });

@@ -19,7 +19,7 @@ export async function zones(t, operator, watcher) {
       async (h) => {
         await h.go('/zones');
         await h.press('zones.new');
-        await h.send({ code, name: 'Sharjah 1', legal_regimes: 'uae-pdpl', regulator: 'UAE Data Office' });
+        await h.submit({ code, name: 'Sharjah 1', legal_regimes: 'uae-pdpl', regulator: 'UAE Data Office' });
         await h.page.waitForURL(`**/zones/${code}`);
         const made = await law();
         if (made.regulator !== 'UAE Data Office') throw new Error(JSON.stringify(made));
@@ -30,7 +30,7 @@ export async function zones(t, operator, watcher) {
       async (h) => {
         const before = await law();
         await h.press('zones.askLaw');
-        await h.send({ rules: JSON.stringify([rule]), class_gov: true, reason: 'the decree names a stricter rule' });
+        await h.submit({ rules: JSON.stringify([rule]), class_gov: true, reason: 'the decree names a stricter rule' });
         if (JSON.stringify(await law()) !== JSON.stringify(before)) throw new Error('it changed unasked');
       },
     ],
