@@ -47,4 +47,4 @@ test(`an export of ${events} events does not grow falaj-api`, async () => {
     expect(got.bytes).toBeGreaterThan(events * 150);
     expect(got.mb - before).toBeLessThan(mostMb);
   }
-}, full ? 600_000 : 120_000);
+}, full ? 600_000 : 400_000); // 25 s on an idle machine, most of it the making of the events
