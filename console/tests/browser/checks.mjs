@@ -9,18 +9,31 @@ const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 /** The page is there: its title, no skeleton, its fonts. */
 export async function settled(page, wait = '#page-title') {
-  await page.waitForSelector(wait, { timeout: 20_000 });
+  await page.waitForSelector(wait, { timeout: 30_000 });
   await page.waitForFunction(
     () => document.querySelector('[role=status].waiting,.pf-v6-c-skeleton') === null,
     undefined,
-    { timeout: 15_000 },
+    { timeout: 30_000 },
   );
   await page.evaluate(() => document.fonts.ready);
 }
 
-/** Nothing is wider than the window; what scrolls inside a box of its own may be. Names the innermost thing that sticks out. */
+/** What was changed is on the screen, and what follows from its size has been measured. */
+export const drawn = (page) =>
+  page.evaluate(async () => {
+    for (let i = 0; i < 3; i++) await new Promise((done) => requestAnimationFrame(() => done()));
+  });
+
+const PATIENCE_MS = 2000;
+/** Nothing is wider than the window, or soon no longer is (charts follow a new size in their own time); what scrolls inside a box of its own
+ *  may be. Names the innermost thing that sticks out. */
 export async function fits(t, page, where) {
-  const found = await page.evaluate(() => {
+  let found = await wider(page);
+  for (const end = Date.now() + PATIENCE_MS; found && Date.now() < end; found = await wider(page)) await drawn(page);
+  if (found) t.fault(where, `${found.by} px wider than the window: ${found.what}`);
+}
+async function wider(page) {
+  return page.evaluate(() => {
     const over = (e) => (e ? e.scrollWidth - e.clientWidth : 0);
     const main = document.querySelector('.pf-v6-c-page__main');
     const by = Math.max(over(document.documentElement), over(main));
@@ -33,7 +46,6 @@ export async function fits(t, page, where) {
     const last = out.filter((e) => !out.some((o) => o !== e && e.contains(o)))[0];
     return { by, what: last ? last.outerHTML.slice(0, 140) : '' };
   });
-  if (found) t.fault(where, `${found.by} px wider than the window: ${found.what}`);
 }
 
 /** coloursOnly: of a page that was judged whole and has only been given other colours since. */

@@ -42,10 +42,10 @@ async function sessionOver(t, page) {
   const login = page.locator('[role=dialog]').last();
   await login.locator('#f-password').fill(PASSWORD);
   await login.locator('#f-password').press('Enter');
-  await page.waitForURL(/\/datasets\/dst_/, { timeout: 15_000 });
+  await page.waitForURL(/\/datasets\/dst_/, { timeout: 30_000 });
   await page
     .waitForFunction(() => document.getElementById('page-title')?.textContent?.includes('kept-over-login'), undefined, {
-      timeout: 10_000,
+      timeout: 30_000,
     })
     .catch(() => t.fault(page.where, 'what was typed was not sent after the login'));
 }

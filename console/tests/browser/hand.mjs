@@ -13,7 +13,7 @@ import { settled } from './checks.mjs';
 import { PASSWORD, setPrefs, until } from './platform.mjs';
 import { Steps, word } from './steps.mjs';
 
-const PATIENCE = 10_000;
+const PATIENCE = 30_000;
 const SOON = 8_000; // what ends anywhere is refused within 5 s
 export const W = (key, values) => word('en', key, values);
 

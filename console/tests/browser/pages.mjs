@@ -12,11 +12,13 @@
 // A row of pages/AREA.mjs: { name, path: text or (ids) => text, as: person, wait: selector, expected: [codes], act: async (page), fresh }.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { accessible, arabic, fits, settled } from './checks.mjs';
+import { accessible, arabic, drawn, fits, settled } from './checks.mjs';
 import { run, setPrefs } from './platform.mjs';
+import { word } from './steps.mjs';
 
 const list = (name) => process.env[name]?.split(',');
-const LOOKS = list('LOOKS') ?? ['en-light', 'en-dark', 'ar-light', 'ar-dark'];
+// In this order each look is one change from the one before it, and the last is that of the first narrow window.
+const LOOKS = ['en-light', 'en-dark', 'ar-dark', 'ar-light'].filter((l) => (list('LOOKS') ?? [l]).includes(l));
 // A window of 1280 by 800 pixels at 200 % has this many of CSS.
 const ZOOMED = { width: 640, height: 400 };
 const areas = readdirSync(join(import.meta.dirname, 'pages'))
@@ -29,21 +31,30 @@ const PHONE = { width: 390, height: 800 };
 const ALL_SHOTS = process.env.ALL_SHOTS === '1';
 const shot = (t, page, name, look) => page.screenshot({ path: join(t.shots, `${name}-${look}.png`) });
 
-/** As if the reader had chosen it in another tab: the page follows without being loaded again. */
-async function wear(page, look) {
+const prefsOf = (look) => {
   const [lang, theme] = look.split('-');
-  const prefs = { lang, theme, density: look === 'en-dark' ? 'compact' : 'normal' };
-  await page.evaluate((p) => {
-    const value = JSON.stringify(p);
-    localStorage.setItem('falaj.prefs', value);
-    dispatchEvent(new StorageEvent('storage', { key: 'falaj.prefs', newValue: value }));
-  }, prefs);
+  return { lang, theme, density: look === 'en-dark' ? 'compact' : 'normal' };
+};
+
+/** As if the reader had chosen it in another tab: the page follows without being loaded again. Its words come after its direction, all at once:
+ *  those of the link over the shell, or where nobody is signed in of the title, say that they are there. */
+async function wear(page, look) {
+  if (page.look === look) return;
+  const { lang, theme } = prefsOf(look);
+  await setPrefs(page, prefsOf(look));
+  await page.evaluate(() => dispatchEvent(new StorageEvent('storage', { key: 'falaj.prefs' })));
   await page.waitForFunction(
-    ([l, dark]) =>
-      document.documentElement.lang === l && document.documentElement.classList.contains('pf-v6-theme-dark') === dark,
-    [lang, theme === 'dark'],
+    ([l, dark, skip, product]) => {
+      const html = document.documentElement;
+      const link = document.querySelector('.pf-v6-c-skip-to-content');
+      if (html.lang !== l || html.classList.contains('pf-v6-theme-dark') !== dark) return false;
+      return link ? link.textContent.trim() === skip : document.title.endsWith(` ${product}`);
+    },
+    [lang, theme === 'dark', word(lang, 'shell.skip'), word(lang, 'shell.product')],
+    { timeout: 30_000 },
   );
-  await page.waitForTimeout(60);
+  page.look = look;
+  await drawn(page);
   await settled(page, 'body');
 }
 
@@ -56,8 +67,9 @@ async function open(t, page, p) {
 
 async function judge(t, page, p, look) {
   page.where = `${p.name} ${look}`;
-  // The page was not loaded again since the light look: nothing but its colours is new.
-  await accessible(t, page, page.where, look.endsWith('dark') && LOOKS.includes(`${look.split('-')[0]}-light`));
+  // The page was not loaded again since the other look in this language: nothing but its colours is new.
+  const first = LOOKS.find((l) => l.startsWith(look.slice(0, 2)));
+  await accessible(t, page, page.where, look !== first);
   if (look.startsWith('ar')) await arabic(t, page, page.where);
   await fits(t, page, page.where);
   await shot(t, page, p.name, look);
@@ -71,7 +83,7 @@ async function judge(t, page, p, look) {
 async function narrow(t, page, p, look, size, name) {
   await page.setViewportSize(size);
   if (p.as !== 'nobody') await page.waitForSelector('.pf-v6-c-page__sidebar.pf-m-expanded', { state: 'detached' });
-  await page.waitForTimeout(100);
+  await drawn(page);
   await fits(t, page, `${p.name} ${look} ${name}`);
   if (ALL_SHOTS) await shot(t, page, p.name, `${look}-${name}`);
 }
@@ -80,7 +92,8 @@ async function narrow(t, page, p, look, size, name) {
 async function visit(t, page, p) {
   page.where = `${p.name} ${LOOKS[0]}`;
   page.expected = p.expected ?? [];
-  await wear(page, LOOKS[0]);
+  await setPrefs(page, prefsOf(LOOKS[0]));
+  page.look = LOOKS[0];
   await open(t, page, p);
   for (const look of LOOKS) {
     if (look !== LOOKS[0]) {

@@ -164,7 +164,7 @@ export async function jobs(t) {
   await h.page.waitForFunction(
     () => document.getElementById('f-spec-dataset_version')?.getAttribute('aria-invalid') === 'true',
     undefined,
-    { timeout: 10_000 },
+    { timeout: 30_000 },
   );
   if ((await list(t, '/v1/jobs')).some((j) => j.name === 'acts')) h.fault('it was submitted all the same');
   await h.page.screenshot({ path: join(t.shots, 'acts-job-refused.png') });

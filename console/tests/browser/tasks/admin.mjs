@@ -37,7 +37,7 @@ await task(
     await s.click('button', s.word('members.grant'), { inside: row(s, clerk) });
     await s.choose(s.word('members.role'), s.word('role.ml-engineer'), { inside: dialog() });
     await s.click('button', s.word('members.grant'), { inside: dialog() });
-    await row(s, clerk).getByText(s.word('role.ml-engineer')).waitFor({ timeout: 15_000 });
+    await row(s, clerk).getByText(s.word('role.ml-engineer')).waitFor({ timeout: 30_000 });
 
     const queue = s.own('night');
     await s.click('link', s.word('nav.quotas'));
@@ -54,7 +54,7 @@ await task(
     await s.click('button', s.word('tokens.revoke'), { inside: row(s, token) });
     await s.fill(s.word('confirm.type', { name: `\u2068${token}\u2069` }), token, { inside: dialog() });
     await s.click('button', s.word('tokens.revoke'), { inside: dialog() });
-    await row(s, token).getByText(s.word('value.revoked')).waitFor({ timeout: 15_000 });
+    await row(s, token).getByText(s.word('value.revoked')).waitFor({ timeout: 30_000 });
 
     await found(t, 'the invitation', '/v1/invitations?page_size=200', (i) => i.name === guest && i.state === 'OPEN');
     await found(t, 'the role', '/v1/users?page_size=200', (u) => u.name === clerk && u.roles.includes('ml-engineer'));

@@ -31,7 +31,7 @@ await task('engineer', { pointer: 27, keys: 27 }, async (s, t) => {
   await s.click('button', s.word('log.firstError'));
   await s.page
     .locator('.log-line[aria-current]', { hasText: /error: the job failed: the loss is no longer a number/ })
-    .waitFor({ timeout: 15_000 });
+    .waitFor({ timeout: 30_000 });
   await s.click('link', s.word('job.again'));
   await s.fill(s.word('submit.f_learning_rate'), '0.01');
   await s.click('button', s.word('submit.go'));

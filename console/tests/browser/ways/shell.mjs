@@ -32,7 +32,7 @@ async function stream(t, page) {
   await page.waitForTimeout(1500);
   const first = await page.locator('tr[data-row]').first().innerText();
   await train(t, 'by the stream');
-  await page.waitForSelector('.new-bar', { timeout: 5000 });
+  await page.waitForSelector('.new-bar', { timeout: 30_000 });
   must(
     t,
     page,
@@ -56,12 +56,12 @@ async function lost(t, page) {
   await page.waitForSelector('.connection.live');
   page.offline = true;
   await page.context().setOffline(true);
-  await page.waitForSelector('.connection.offline', { timeout: 5000 });
+  await page.waitForSelector('.connection.offline', { timeout: 30_000 });
   await page.screenshot({ path: join(t.shots, 'offline.png') });
   await train(t, 'while away');
   await page.context().setOffline(false);
-  await page.waitForSelector('.connection.live', { timeout: 15_000 });
-  await page.waitForSelector('.new-bar', { timeout: 10_000 });
+  await page.waitForSelector('.connection.live', { timeout: 30_000 });
+  await page.waitForSelector('.new-bar', { timeout: 30_000 });
   page.offline = false;
 }
 
