@@ -57,6 +57,15 @@ export function dateTime(at: string | undefined | null): string {
   const d = parse(at);
   return d ? times(locale(), { dateStyle: 'medium', timeStyle: 'medium', timeZone: timeZone() }).format(d) : '';
 }
+export function day(at: string | undefined): string {
+  const d = parse(at);
+  return d ? times(locale(), { dateStyle: 'medium', timeZone: timeZone() }).format(d) : '';
+}
+/** The time of day as the reader writes it, where the day is said beside it. */
+export function timeOfDay(at: string | undefined): string {
+  const d = parse(at);
+  return d ? times(locale(), { timeStyle: 'medium', timeZone: timeZone() }).format(d) : '';
+}
 export function clock(at: string | undefined): string {
   const d = parse(at);
   return d ? times('en-GB', { timeStyle: 'medium', timeZone: timeZone() }).format(d) : '';
@@ -100,17 +109,22 @@ export function relative(at: string | undefined | null, now = Date.now()): strin
   const [unit, size] = steps.find(([, n]) => Math.abs(s) >= n) ?? ['second', 1];
   return relatives().format(Math.round(s / size), unit);
 }
+/** Below ten seconds with its tenths: most states of a job last no longer. */
 export function duration(from: string | undefined, to: string | undefined): string {
   const a = parse(from),
     b = parse(to) ?? new Date();
   if (!a) return '';
-  const s = Math.max(0, Math.round((b.getTime() - a.getTime()) / 1000));
+  const ms = Math.max(0, b.getTime() - a.getTime());
+  if (ms < 10_000) return seconds(ms / 1000);
+  const s = Math.round(ms / 1000);
   const f = (v: number, unit: string): string => numbers({ style: 'unit', unit, unitDisplay: 'narrow' }).format(v);
+  const both = (v: number, unit: string, rest: number, less: string): string =>
+    rest === 0 ? f(v, unit) : `${f(v, unit)} ${f(rest, less)}`;
   return s < 60
     ? f(s, 'second')
     : s < 3600
-      ? `${f(Math.floor(s / 60), 'minute')} ${f(s % 60, 'second')}`
-      : `${f(Math.floor(s / 3600), 'hour')} ${f(Math.floor((s % 3600) / 60), 'minute')}`;
+      ? both(Math.floor(s / 60), 'minute', s % 60, 'second')
+      : both(Math.floor(s / 3600), 'hour', Math.floor((s % 3600) / 60), 'minute');
 }
 
 /** An instant as the text of a field for date and time, in the zone that the page shows; and back. */

@@ -62,21 +62,24 @@ export function cell(run: Run, column: string): string | number | undefined {
   const text = run.params.get(nameOf(column));
   return text !== undefined && text !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }
-/** Columns worth showing when nobody chose: parameters that differ, and results, those about quality first. */
+/** Columns worth showing when nobody chose: results, those about quality first, then the parameters that differ. */
 export function usual(runs: readonly Run[], most = 4): string[] {
   const all = columnsOf(runs);
   const differs = all.filter((c) => !isResult(c) && new Set(runs.map((r) => r.params.get(nameOf(c)))).size > 1);
   const weight = (c: string): number => (/accuracy|f1|auc/.test(c) ? 0 : /loss|error|perplexity/.test(c) ? 1 : 2);
   const results = all.filter(isResult).sort((a, b) => weight(a) - weight(b));
-  return [...differs.slice(0, most), ...results.slice(0, most)];
+  return [...results.slice(0, most), ...differs.slice(0, most)];
 }
 
-/** Is less better? By the name, as people name such things. */
+/** Is more, or less, better? By the name, as people name such things; of what is neither, none is best. */
+export const moreIsBetter = (name: string): boolean =>
+  /accuracy|precision|recall|f1|auc|score|bleu|rouge|reward|r2|_per_s/i.test(name);
 export const lessIsBetter = (name: string): boolean =>
-  /loss|error|perplexity|seconds|latency|_ms$|rmse|mae|mse|wer|cer/i.test(name);
+  /loss|error|perplexity|latency|_ms$|rmse|mae|mse|wer|cer/i.test(name);
 /** The runs with the best value of a result; several where they tie. */
 export function best(runs: readonly Run[], result: string): Set<string> {
   const less = lessIsBetter(result);
+  if (!less && !moreIsBetter(result)) return new Set();
   let top: number | undefined;
   for (const r of runs) {
     const v = r.results.get(result);

@@ -97,7 +97,7 @@ export function JobDetail() {
   if (tab === 'audit') cli.push(`falaj audit events --resource ${id}`);
   return (
     <Page
-      name={job?.name ?? t('nav.jobs')}
+      name={job?.name ?? id}
       title={<Name>{job?.name ?? id}</Name>}
       crumbs={[[t('nav.jobs'), '/jobs']]}
       actions={job && <Acts job={job} />}

@@ -13,7 +13,7 @@ import {
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { dateTime, relative, utc } from '../lib/format.ts';
+import { dateTime, relative, timeOfDay, utc } from '../lib/format.ts';
 import { usePrefs } from '../lib/prefs.ts';
 import { readSearch } from '../lib/search.ts';
 import './shapes.css';
@@ -51,7 +51,16 @@ export function Id({ value }: { value: string | undefined }) {
 export const shortId = (id: string | undefined): string =>
   id && id.length > 18 ? `${id.slice(0, 8)}…${id.slice(-6)}` : (id ?? '');
 
-export function Time({ at, ago = false }: { at: string | undefined; ago?: boolean }) {
+/** ago: how long since. clock: the time of day only, where the day is said beside it. */
+export function Time({
+  at,
+  ago = false,
+  clock: short = false,
+}: {
+  at: string | undefined;
+  ago?: boolean;
+  clock?: boolean;
+}) {
   usePrefs();
   if (!at) return null;
   return (
@@ -60,17 +69,18 @@ export function Time({ at, ago = false }: { at: string | undefined; ago?: boolea
         <span>
           <bdi dir="ltr">{utc(at)}</bdi>
           <br />
-          {ago ? dateTime(at) : relative(at)}
+          {ago || short ? dateTime(at) : relative(at)}
         </span>
       }
     >
-      <Timestamp date={new Date(at)}>{ago ? relative(at) : dateTime(at)}</Timestamp>
+      <Timestamp date={new Date(at)}>{ago ? relative(at) : short ? timeOfDay(at) : dateTime(at)}</Timestamp>
     </Tooltip>
   );
 }
 
 const COLOURS: Record<string, 'green' | 'blue' | 'red' | 'orange' | 'grey' | 'teal'> = {
   COMPLETED: 'green',
+  SUCCEEDED: 'green',
   READY: 'green',
   ACTIVE: 'green',
   active: 'green',

@@ -71,7 +71,7 @@ export function ChartSet({ measures, axis = 'step' }: { measures: Measure[]; axi
         <Switch label={t('chart.log')} isChecked={log} onChange={(_e, on) => put('log', on ? '1' : '')} />
       </div>
       {shown.length === 0 && <p className="lead">{t('list.noMatch')}</p>}
-      <div className="cards wide">
+      <div className="cards charts">
         {shown.map((m) => (
           <Chart key={m.name} name={m.name} lines={m.lines} view={view} />
         ))}

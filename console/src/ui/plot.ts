@@ -14,6 +14,10 @@ export interface View {
 }
 export const HEIGHT = 230;
 const SYNC = 'falaj';
+/** What stands to both sides of a lone point, in the unit of the axis. */
+const LONE: Record<Axis, number> = { step: 1, relative: 1, time: 30 };
+/** Steps are counted: none lies between two. */
+const WHOLE = Array.from({ length: 10 }, (_, i) => [1, 2, 5].map((n) => n * 10 ** i)).flat();
 
 export const value = (v: number | null | undefined, unit: string): string =>
   v === null || v === undefined ? '' : unit === 'B' ? bytes(v) : number(v, Math.abs(v) < 0.01 ? 6 : 4);
@@ -42,6 +46,9 @@ export function columns(lines: readonly Line[], view: View): Drawn {
     tables.length === 1 ? tables[0]! : tables.length === 0 ? ([[]] as uPlot.AlignedData) : uPlot.join(tables);
   return { data, left };
 }
+
+/** Words on the canvas, which runs from left to right, in the reader's own order. */
+const own = (text: string): string => (document.documentElement.dir === 'rtl' ? `\u2067${text}\u2069` : text);
 
 interface Options {
   lines: readonly Line[];
@@ -76,29 +83,44 @@ export function draw(at: HTMLElement, drawn: Drawn, o: Options): uPlot {
     else series.push({ ...look, label: l.label, width: 2 });
   }
   let first = true;
+  const around = LONE[o.view.x];
   return new uPlot(
     {
       width: Math.max(200, at.clientWidth),
       height: HEIGHT,
       tzDate: (s) => uPlot.tzDate(new Date(s * 1000), timeZone()),
       legend: { show: false },
-      scales: { x: { time: o.view.x === 'time' }, y: o.view.log ? { distr: 3 } : {} },
+      scales: {
+        x: {
+          time: o.view.x === 'time',
+          // One point has no extent of its own: an axis of years would be drawn around it.
+          range: (u, from, to) => {
+            if (from === null) return [0, 1];
+            const only = u.data[0].length === 1 ? u.data[0][0]! : from === to ? from : null;
+            return only === null ? [from, to] : [only - around, only + around];
+          },
+        },
+        y: o.view.log ? { distr: 3 } : {},
+      },
       cursor: { y: false, sync: { key: `${SYNC}-${o.view.x}` }, drag: { x: true, y: false } },
       axes: [
         {
           ...axis,
-          label: o.axisLabel,
+          label: own(o.axisLabel),
+          size: 30,
+          ...(o.view.x === 'step' ? { incrs: WHOLE } : {}),
           space: o.view.x === 'time' ? 90 : 50,
-          values: (_u, v) =>
+          values: (_u, v, _axis, _space, apart) =>
             v.map((x) =>
-              o.view.x === 'time' ? shortTime(x * 1000, (v.at(-1)! - v[0]!) / 86_400 > 0.8) : number(x, 3),
+              o.view.x === 'time'
+                ? own(shortTime(x * 1000, (v.at(-1)! - v[0]!) / 86_400 > 0.8))
+                : number(x, apart < 1 ? Math.ceil(-Math.log10(apart)) : 0),
             ),
         },
         {
           ...axis,
-          size: 68,
-          ...(unit === '' || unit === 'B' ? {} : { label: unit }),
-          values: (_u, v) => v.map((x) => (x === null ? '' : unit === 'B' ? bytes(x) : number(x, 6))),
+          size: (_u, values) => Math.max(44, 18 + 7 * Math.max(0, ...(values ?? []).map((v) => v?.length ?? 0))),
+          values: (_u, v) => v.map((x) => (x === null ? '' : unit === 'B' ? own(bytes(x)) : number(x, 6))),
         },
       ],
       series,

@@ -23,6 +23,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Alert } from './alert.tsx';
+import { To } from './bits.tsx';
 import { watchConnection } from '../api/client.ts';
 import { faceOf, Problem, waitOf } from '../api/problem.ts';
 
@@ -160,6 +161,11 @@ export function NotFound() {
   return (
     <EmptyState titleText={t('state.notFound')} headingLevel="h2" icon={SearchIcon} variant="sm">
       <EmptyStateBody>{t('state.notFoundBody')}</EmptyStateBody>
+      <EmptyStateFooter>
+        <EmptyStateActions>
+          <To to="/">{t('state.toOverview')}</To>
+        </EmptyStateActions>
+      </EmptyStateFooter>
     </EmptyState>
   );
 }

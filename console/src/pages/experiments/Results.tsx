@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results.tsx - the results of runs, the best of each marked in bold and by a word.
+import { Label } from '@patternfly/react-core';
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useTranslation } from 'react-i18next';
 import { number } from '../../lib/format.ts';
-import { best, columnsOf, isResult, lessIsBetter, nameOf, type Run } from '../../lib/runs.ts';
+import { best, columnsOf, isResult, lessIsBetter, moreIsBetter, nameOf, type Run } from '../../lib/runs.ts';
 import { Code, To } from '../../ui/bits.tsx';
 
 export function Results({ runs, names }: { runs: Run[]; names: Map<string, string> }) {
@@ -34,14 +35,21 @@ export function Results({ runs, names }: { runs: Run[]; names: Map<string, strin
                 <Th scope="row">
                   <Code>{name}</Code>
                 </Th>
-                <Td>{t(lessIsBetter(name) ? 'runs.less' : 'runs.greater')}</Td>
+                <Td>{lessIsBetter(name) ? t('runs.less') : moreIsBetter(name) ? t('runs.greater') : '\u2013'}</Td>
                 {runs.map((r) => {
                   const v = r.results.get(name);
                   const is = top.has(r.id) && top.size < runs.length;
                   return (
                     <Td key={r.id} className={is ? 'best' : ''}>
                       {v !== undefined && <Code>{number(v, 6)}</Code>}
-                      {is && <> · {t('runs.best')}</>}
+                      {is && (
+                        <>
+                          {' '}
+                          <Label isCompact color="green">
+                            {t('runs.best')}
+                          </Label>
+                        </>
+                      )}
                     </Td>
                   );
                 })}

@@ -3,7 +3,7 @@
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../../api/client.ts';
 import { number } from '../../lib/format.ts';
-import { Code, Name, State, Time, To } from '../../ui/bits.tsx';
+import { Code, Name, shortId, State, Time, To } from '../../ui/bits.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
 
@@ -27,10 +27,11 @@ export function AuditTrail({ id }: { id: string }) {
           {
             name: 'actor_name',
             label: t('audit.actor'),
-            cell: (i) => (i.actor_name ? <Name>{i.actor_name}</Name> : <Code>{i.actor_id ?? i.actor_kind}</Code>),
+            cell: (i) =>
+              i.actor_name ? <Name>{i.actor_name}</Name> : <Code>{shortId(i.actor_id) || i.actor_kind}</Code>,
           },
           { name: 'outcome', label: t('audit.outcome'), cell: (i) => <State value={i.outcome} /> },
-          { name: 'request_id', label: t('state.requestId'), cell: (i) => <Code>{i.request_id}</Code> },
+          { name: 'request_id', label: t('state.requestId'), extra: true, cell: (i) => <Code>{i.request_id}</Code> },
         ]}
         empty={
           <Empty title={t('audit.empty')} body={t('job.auditEmpty')} cli={`falaj audit events --resource ${id}`} />

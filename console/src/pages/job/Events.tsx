@@ -5,8 +5,17 @@ import { useTranslation } from 'react-i18next';
 import type { Page, Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { duration, number } from '../../lib/format.ts';
-import { Code, Id, State, Time, To } from '../../ui/bits.tsx';
+import { useSession } from '../../shell/session.tsx';
+import { Code, shortId, State, Time, To } from '../../ui/bits.tsx';
 import { Answer } from '../../ui/states.tsx';
+import { Reason } from './Waiting.tsx';
+
+/** What a program said of it, in English wherever it is read. */
+const Said = ({ children }: { children: string | undefined }) => (
+  <bdi lang="en" dir="ltr">
+    {children}
+  </bdi>
+);
 
 export function Events({ id }: { id: string }) {
   const { t } = useTranslation();
@@ -20,9 +29,9 @@ export function Events({ id }: { id: string }) {
               <Th>{t('col.at')}</Th>
               <Th>{t('col.state')}</Th>
               <Th>{t('job.lasted')}</Th>
-              <Th>{t('col.fence')}</Th>
+              <Th modifier="nowrap">{t('col.fence')}</Th>
               <Th>{t('col.reason')}</Th>
-              <Th>{t('col.message')}</Th>
+              {page.data.some((x) => x.message) && <Th>{t('col.message')}</Th>}
             </Tr>
           </Thead>
           <Tbody>
@@ -37,11 +46,13 @@ export function Events({ id }: { id: string }) {
                 <Td dataLabel={t('job.lasted')}>{page.data[i + 1] ? duration(e.at, page.data[i + 1]!.at) : ''}</Td>
                 <Td dataLabel={t('col.fence')}>{e.fence > 0 ? number(e.fence) : ''}</Td>
                 <Td dataLabel={t('col.reason')}>
-                  <Code>{e.reason}</Code>
+                  <Reason code={e.reason} />
                 </Td>
-                <Td dataLabel={t('col.message')}>
-                  <Code>{e.message}</Code>
-                </Td>
+                {page.data.some((x) => x.message) && (
+                  <Td dataLabel={t('col.message')}>
+                    <Said>{e.message}</Said>
+                  </Td>
+                )}
               </Tr>
             ))}
           </Tbody>
@@ -53,6 +64,7 @@ export function Events({ id }: { id: string }) {
 
 export function Attempts({ id }: { id: string }) {
   const { t } = useTranslation();
+  const { can } = useSession();
   const list = useGet<Page<Schemas['attempt_view']>>(`/v1/jobs/${id}/attempts`);
   return (
     <Answer of={list}>
@@ -63,14 +75,14 @@ export function Attempts({ id }: { id: string }) {
           <Table variant="compact" aria-label={t('job.attempts')} gridBreakPoint="grid-md">
             <Thead>
               <Tr>
-                <Th>{t('col.fence')}</Th>
+                <Th modifier="nowrap">{t('col.fence')}</Th>
                 <Th>{t('col.state')}</Th>
                 <Th>{t('col.started')}</Th>
-                <Th>{t('col.duration')}</Th>
-                <Th>{t('job.exitCode')}</Th>
+                <Th modifier="nowrap">{t('col.duration')}</Th>
+                <Th modifier="nowrap">{t('job.exitCode')}</Th>
                 <Th>{t('col.node')}</Th>
-                <Th>{t('col.message')}</Th>
-                <Th>{t('job.logs')}</Th>
+                {page.data.some((x) => x.message) && <Th>{t('col.message')}</Th>}
+                <Th modifier="nowrap">{t('job.logs')}</Th>
               </Tr>
             </Thead>
             <Tbody>
@@ -86,11 +98,19 @@ export function Attempts({ id }: { id: string }) {
                   <Td dataLabel={t('col.duration')}>{duration(a.started_at, a.finished_at)}</Td>
                   <Td dataLabel={t('job.exitCode')}>{number(a.exit_code)}</Td>
                   <Td dataLabel={t('col.node')}>
-                    <Id value={a.node_id} />
+                    {can('node:read') ? (
+                      <To to={`/workers/${a.node_id!}`}>
+                        <Code>{shortId(a.node_id)}</Code>
+                      </To>
+                    ) : (
+                      <Code>{shortId(a.node_id)}</Code>
+                    )}
                   </Td>
-                  <Td dataLabel={t('col.message')}>
-                    <Code>{a.message}</Code>
-                  </Td>
+                  {page.data.some((x) => x.message) && (
+                    <Td dataLabel={t('col.message')}>
+                      <Said>{a.message}</Said>
+                    </Td>
+                  )}
                   <Td dataLabel={t('job.logs')}>
                     <To to={`/jobs/${id}?fence=${a.fence}&tab=logs`}>{t('job.itsLog')}</To>
                   </Td>

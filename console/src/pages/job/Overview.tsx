@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../../api/client.ts';
 import { duration, number } from '../../lib/format.ts';
 import { Code, Id, Pairs, State, Time } from '../../ui/bits.tsx';
+import { useNames } from '../members/names.ts';
 
 type Job = Schemas['job'];
 export const numbersOf = (of: unknown): [string, number][] =>
@@ -14,6 +15,7 @@ export const numbersOf = (of: unknown): [string, number][] =>
 export function Overview({ job }: { job: Job }) {
   const { t } = useTranslation();
   const numbers = numbersOf(job.result);
+  const names = useNames();
   return (
     <>
       <Pairs
@@ -27,13 +29,13 @@ export function Overview({ job }: { job: Job }) {
           [t('col.zone'), job.zone && <Code key="z">{job.zone}</Code>],
           [t('col.pool'), <Code key="p">{job.pool}</Code>],
           [t('job.queue'), job.queue && <Code key="q">{job.queue}</Code>],
-          [t('col.class'), job.data_class && <Code key="c">{job.data_class}</Code>],
+          [t('col.class'), job.data_class && t(`class.${job.data_class}`)],
           [t('col.slots'), number(job.slots)],
           [t('col.gpus'), number(job.gpus)],
           [t('col.priority'), number(job.priority)],
           [t('col.tries'), t('job.tries', { n: number(job.requeue_count), max: number(job.max_attempts) })],
           [t('job.maxRuntime'), duration('1970-01-01', new Date((job.max_runtime_s ?? 0) * 1000).toISOString())],
-          [t('job.by'), <Id key="b" value={job.created_by} />],
+          [t('job.by'), job.created_by && <bdi key="b">{names.user(job.created_by)}</bdi>],
         ]}
       />
       {numbers.length > 0 && (

@@ -3,7 +3,7 @@
 import { useTranslation } from 'react-i18next';
 import type { Page, Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
-import { duration, seconds } from '../../lib/format.ts';
+import { day, duration } from '../../lib/format.ts';
 import { State, Time, To } from '../../ui/bits.tsx';
 import { isOver } from '../Jobs.tsx';
 import { Reason } from './Waiting.tsx';
@@ -12,12 +12,8 @@ import './job.css';
 type Event = Schemas['job_event'];
 /** So many stand in the header at most: the first, then the newest. */
 const SHOWN = 8;
-
-/** Below ten seconds with its tenths: most states last no longer. */
-function lasted(from: string | undefined, to: string | undefined): string {
-  const ms = Date.parse(to ?? new Date().toISOString()) - Date.parse(from ?? '');
-  return ms < 10_000 ? seconds(Math.max(0, ms) / 1000) : duration(from, to);
-}
+/** Why these wait stands in a box of its own. */
+const SAID_BELOW = new Set(['PENDING', 'HELD']);
 
 export function Timeline({ job }: { job: Schemas['job'] }) {
   const { t } = useTranslation();
@@ -39,17 +35,14 @@ export function Timeline({ job }: { job: Schemas['job'] }) {
             </li>
           ),
           <li key={e.version} {...(now ? { 'aria-current': 'step' as const } : {})}>
-            <State value={e.state} />
-            <span className="when">
-              <Time at={e.at} />
-              {!over && (
-                <>
-                  {' '}
-                  <strong className="lasted">{lasted(e.at, next?.at)}</strong>
-                </>
-              )}
+            <span className="what">
+              <State value={e.state} />
+              {!over && <strong className="lasted">{duration(e.at, next?.at)}</strong>}
             </span>
-            {e.reason && (
+            <span className="when">
+              <Time at={e.at} clock={i > 0 && day(shown[i - 1]!.at) === day(e.at)} />
+            </span>
+            {now && e.reason && !SAID_BELOW.has(e.state ?? '') && (
               <span className="why">
                 <Reason code={e.reason} />
               </span>

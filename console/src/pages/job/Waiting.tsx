@@ -32,7 +32,13 @@ export function Waiting({ job }: { job: Schemas['job'] }) {
     >
       {p.position > 0 && (
         <p>
-          {t('job.position', { n: number(p.position) })} {t('job.ahead', { count: p.ahead, n: number(p.ahead) })}
+          {p.ahead === 0 ? (
+            t('job.first')
+          ) : (
+            <>
+              {t('job.position', { n: number(p.position) })} {t('job.ahead', { count: p.ahead, n: number(p.ahead) })}
+            </>
+          )}
         </p>
       )}
       {p.detail && (
@@ -47,9 +53,9 @@ export function Waiting({ job }: { job: Schemas['job'] }) {
           <Thead>
             <Tr>
               <Th>{t('col.zone')}</Th>
-              <Th>{t('job.readyNodes')}</Th>
-              <Th>{t('job.freeSlots', { n: number(job.slots) })}</Th>
-              <Th>{t('job.freeGpus', { n: number(job.gpus) })}</Th>
+              <Th modifier="wrap">{t('job.readyNodes')}</Th>
+              <Th modifier="wrap">{t('job.freeSlots', { n: number(job.slots) })}</Th>
+              <Th modifier="wrap">{t('job.freeGpus', { n: number(job.gpus) })}</Th>
               <Th>{t('job.fits')}</Th>
             </Tr>
           </Thead>

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, type Schemas } from '../../api/client.ts';
-import { number, percent } from '../../lib/format.ts';
+import { money, number, percent } from '../../lib/format.ts';
 import { Code } from '../../ui/bits.tsx';
 import { Note } from '../../ui/note.tsx';
 import { Loading, ServerWords, useProblemText } from '../../ui/states.tsx';
@@ -71,8 +71,7 @@ export function Check({ draft }: { draft: Draft }) {
 function Verdict({ of }: { of: Outlook }) {
   const { t, i18n } = useTranslation();
   const isGood = of.verdict === 'ok';
-  const money = (minor: number): string =>
-    t('submit.money', { amount: number(minor / 100), currency: of.estimate?.currency });
+  const cost = (minor: number): string => money(minor, of.estimate?.currency ?? '');
   return (
     <>
       <Note
@@ -97,8 +96,8 @@ function Verdict({ of }: { of: Outlook }) {
         {of.estimate && (
           <p>
             {t('submit.cost', {
-              hour: money(of.estimate.per_hour_minor),
-              most: money(of.estimate.max_minor),
+              hour: cost(of.estimate.per_hour_minor),
+              most: cost(of.estimate.max_minor),
             })}
           </p>
         )}
@@ -110,7 +109,9 @@ function Verdict({ of }: { of: Outlook }) {
             {of.quotas.map((q) => (
               <li key={q.resource}>
                 <span>
-                  <Code>{q.resource}</Code>{' '}
+                  <strong>
+                    {i18n.exists(`quota.${q.resource!}`) ? t(`quota.${q.resource!}`) : <Code>{q.resource}</Code>}
+                  </strong>{' '}
                   {t('submit.quotaLine', { used: number(q.used), after: number(q.after), limit: number(q.limit) })}
                 </span>
                 <span

@@ -10,7 +10,7 @@ import {
   FormSelectOptionGroup,
 } from '@patternfly/react-core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, getJson, type Page as ListOf, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
@@ -84,6 +84,7 @@ function Editor({ sets, first }: { sets: Schemas['dataset'][]; first: Json }) {
   const forget = useForget();
   const text = useProblemText();
   const draft = useDraft(first);
+  const begun = useRef(draft.text);
   const [eager, setEager] = useState(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
@@ -161,7 +162,7 @@ function Editor({ sets, first }: { sets: Schemas['dataset'][]; first: Json }) {
           </ActionGroup>
         </Form>
         <div>
-          <Yaml draft={draft} />
+          <Yaml draft={draft} fresh={!eager && draft.text === begun.current} />
           <Check draft={draft} />
           <Calls request={draft.request} />
         </div>

@@ -10,13 +10,15 @@ import { Note } from '../../ui/note.tsx';
 import type { Draft } from './draft.ts';
 import './submit.css';
 
-const ROWS_MIN = 18;
+const ROWS_MIN = 10;
 
-export function Yaml({ draft }: { draft: Draft }) {
+/** fresh: nothing has been written yet, so what is missing is no fault. */
+export function Yaml({ draft, fresh }: { draft: Draft; fresh: boolean }) {
   const { t } = useTranslation();
   const box = useRef<HTMLTextAreaElement>(null);
   const pick = useRef<HTMLInputElement>(null);
-  const lines = Math.max(ROWS_MIN, draft.text.split('\n').length + 1);
+  const written = draft.text.trimEnd().split('\n').length;
+  const rows = Math.max(ROWS_MIN, draft.text.split('\n').length + 1);
   const isBroken = draft.syntax.length > 0;
   const go = (place: Place): void => {
     box.current?.focus();
@@ -66,7 +68,7 @@ export function Yaml({ draft }: { draft: Draft }) {
       </div>
       <div className="yaml-box" dir="ltr">
         <pre className="yaml-lines" aria-hidden="true">
-          {Array.from({ length: lines }, (_, i) => i + 1).join('\n')}
+          {Array.from({ length: written }, (_, i) => i + 1).join('\n')}
         </pre>
         <textarea
           ref={box}
@@ -80,7 +82,7 @@ export function Yaml({ draft }: { draft: Draft }) {
           autoCapitalize="off"
           autoComplete="off"
           translate="no"
-          rows={lines}
+          rows={rows}
           value={draft.text}
           onChange={(e) => draft.type(e.target.value)}
         />
@@ -101,7 +103,11 @@ export function Yaml({ draft }: { draft: Draft }) {
             <p>{t('submit.brokenBody')}</p>
           </Note>
         ) : draft.faults.length > 0 ? (
-          <Note variant="warning" title={t('submit.faults', { count: draft.faults.length })} className="yaml-faults">
+          <Note
+            variant={fresh ? 'info' : 'warning'}
+            title={fresh ? t('submit.toFill') : t('submit.faults', { count: draft.faults.length })}
+            className="yaml-faults"
+          >
             <ul>
               {draft.faults.map((f, i) => (
                 <li key={i}>
