@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { faceOf, Problem, waitOf } from '../src/api/problem.ts';
 import { curl, commandLine } from '../src/lib/calls.ts';
+import { calendarRange } from '../src/lib/calendar.ts';
 import { fits, idPath } from '../src/lib/palette.ts';
 import { differences } from '../src/lib/diff.ts';
 import {
@@ -14,6 +15,7 @@ import {
   NAME_MAX,
   readMemory,
   setListUser,
+  sinceEnd,
   sinceStart,
   step,
   VIEWS_MAX,
@@ -158,6 +160,26 @@ describe('a range that is relative', () => {
     expect(from).toBe('2026-11-22T07:00:00.000Z');
     expect(sinceStart('1h', true, now + 3_600_000)).toBe(from);
     expect(sinceStart('1h', false, now + 3_600_000)).toBe('2026-11-22T08:00:00.000Z');
+  });
+  test('of the calendar is a whole day or month of the zone that is shown', () => {
+    expect(calendarRange('last_month', now)).toEqual({
+      from: new Date(2026, 9, 1).toISOString(),
+      to: new Date(2026, 10, 1).toISOString(),
+    });
+    expect(calendarRange('month', now)).toEqual({ from: new Date(2026, 10, 1).toISOString() });
+    expect(calendarRange('yesterday', now)).toEqual({
+      from: new Date(2026, 10, 21).toISOString(),
+      to: new Date(2026, 10, 22).toISOString(),
+    });
+    expect(calendarRange('last_month', Date.parse('2026-01-15T12:00:00Z'))?.from).toBe(new Date(2025, 11, 1).toISOString());
+    expect([sinceStart('yesterday', true, now), sinceEnd('yesterday', now), sinceEnd('1h', now)]).toEqual([
+      new Date(2026, 10, 21).toISOString(),
+      new Date(2026, 10, 22).toISOString(),
+      undefined,
+    ]);
+    const store = new Store();
+    writeMemory('/v1/jobs', { views: [], since: 'last_month' }, store);
+    expect(readMemory('/v1/jobs', store).since).toBe('last_month');
   });
   test('of no known name is none', () => expect(sinceStart('9y', false, now)).toBeUndefined());
 });

@@ -2,12 +2,14 @@
 // lists.ts - what a person keeps of a list, in this browser: its columns, named views, the last range of time. Pure but for the storage given.
 //
 // One entry per user and list. What cannot be read is as if nothing had been kept. Limits: VIEWS_MAX views, names of at most 64 characters.
+import { CALENDAR, calendarRange, type Calendar } from './calendar.ts';
 import type { Search } from './search.ts';
 
 export const VIEWS_MAX = 20;
 export const NAME_MAX = 64;
 export const SINCE = { '1h': 3600, '24h': 86_400, '7d': 604_800, '30d': 2_592_000 } as const;
-export type Since = keyof typeof SINCE;
+export type Since = keyof typeof SINCE | Calendar;
+const isSince = (v: string): v is Since => v in SINCE || (CALENDAR as readonly string[]).includes(v);
 export interface View {
   name: string;
   search: Search;
@@ -40,7 +42,7 @@ export function readMemory(list: string, store: Store): Memory {
     return {
       views: Array.isArray(raw.views) ? raw.views.filter(isView).slice(0, VIEWS_MAX) : [],
       ...(texts(raw.columns) && raw.columns.length > 0 ? { columns: raw.columns } : {}),
-      ...(raw.since !== undefined && raw.since in SINCE ? { since: raw.since } : {}),
+      ...(raw.since !== undefined && isSince(raw.since) ? { since: raw.since } : {}),
     };
   } catch {
     return { views: [] };
@@ -111,10 +113,14 @@ export function step(count: number, at: number, by: 1 | -1): number {
 /** The start of a relative range. It stays the same while one pages on: page tokens belong to the filters they were made for. */
 const starts = new Map<string, { at: number; from: string }>();
 export function sinceStart(since: string, paging: boolean, now = Date.now()): string | undefined {
+  const calendar = calendarRange(since, now);
+  if (calendar) return calendar.from;
   if (!(since in SINCE)) return undefined;
   const known = starts.get(since);
   if (known && (paging || now - known.at < 600_000)) return known.from;
-  const from = new Date(Math.floor(now / 60_000) * 60_000 - SINCE[since as Since] * 1000).toISOString();
+  const from = new Date(Math.floor(now / 60_000) * 60_000 - SINCE[since as keyof typeof SINCE] * 1000).toISOString();
   starts.set(since, { at: now, from });
   return from;
 }
+/** Its end, where it has one: a day or a month that is over. */
+export const sinceEnd = (since: string, now = Date.now()): string | undefined => calendarRange(since, now)?.to;

@@ -2,9 +2,10 @@
 // when.tsx - a stretch of time as people say it ("last month") or from one moment to another, as part of the address.
 import { FormGroup, FormSelect, FormSelectOption, TextInput } from '@patternfly/react-core';
 import { useTranslation } from 'react-i18next';
+import { CALENDAR, calendarRange, moment } from '../../lib/calendar.ts';
 import { timeZone, zoneLabel } from '../../lib/format.ts';
 
-export const PRESETS = ['hour', 'day', 'week', 'days30', 'month', 'last_month', 'custom'] as const;
+export const PRESETS = ['hour', 'day', 'week', 'days30', ...CALENDAR, 'custom'] as const;
 export interface When {
   when: string;
   from: string;
@@ -12,25 +13,12 @@ export interface When {
 }
 const AGO: Record<string, number> = { hour: 3600, day: 86_400, week: 7 * 86_400, days30: 30 * 86_400 };
 
-/** Wall-clock parts in the reader's zone as a moment; an hour that does not exist or exists twice is taken by its first offset. */
-function moment(year: number, month: number, day: number, hour: number, minute: number): Date {
-  const guess = Date.UTC(year, month, day, hour, minute);
-  if (timeZone() === 'UTC') return new Date(guess);
-  return new Date(year, month, day, hour, minute);
-}
-const parts = (d: Date): [number, number] =>
-  timeZone() === 'UTC' ? [d.getUTCFullYear(), d.getUTCMonth()] : [d.getFullYear(), d.getMonth()];
-
 /** The moments that a choice means now, to the minute, so that the same choice asks the same for a while. */
 export function rangeOf({ when, from, to }: When, now = Date.now()): { from?: string; to?: string } {
   const iso = (d: Date): string => d.toISOString();
   const minute = Math.ceil(now / 60_000) * 60_000;
   if (when in AGO) return { from: iso(new Date(minute - AGO[when]! * 1000)) };
-  const [year, month] = parts(new Date(now));
-  if (when === 'month') return { from: iso(moment(year, month, 1, 0, 0)) };
-  if (when === 'last_month')
-    return { from: iso(moment(year, month - 1, 1, 0, 0)), to: iso(moment(year, month, 1, 0, 0)) };
-  return { ...(from ? { from } : {}), ...(to ? { to } : {}) };
+  return calendarRange(when, now) ?? { ...(from ? { from } : {}), ...(to ? { to } : {}) };
 }
 const pad = (n: number): string => String(n).padStart(2, '0');
 /** A moment as the field of date and time wants it, in the reader's zone. */

@@ -4,6 +4,7 @@ import { Button, FormSelect, FormSelectOption } from '@patternfly/react-core';
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { CALENDAR, calendarRange } from '../../lib/calendar.ts';
 import type { Page as ListOf, Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { csvText, saveAs } from '../../lib/csv.ts';
@@ -19,6 +20,9 @@ const KEYS = ['project_id', 'queue', 'flavor', 'zone', 'pool'] as const;
 type Key = (typeof KEYS)[number];
 const BY: Record<Key, string> = { project_id: 'project', queue: 'queue', flavor: 'flavor', zone: 'zone', pool: 'pool' };
 
+/** Sums are of UTC days: a span of another zone begins and ends within one. */
+const dayOf = (ms: number): number => Math.floor(ms / 86_400_000);
+
 export function Usage() {
   const { t } = useTranslation();
   const search = useSearch({ strict: false }) as Search;
@@ -26,7 +30,11 @@ export function Usage() {
   const days = search['days'] ?? '30';
   const key: Key = KEYS.find((k) => k === search['by']) ?? 'zone';
   const measure: Measure = MEASURES.find((m) => m === search['measure']) ?? 'slot_hours';
-  const sums = useGet<ListOf<Sum>>('/v1/usage', { days, by: `day,${BY[key]}` });
+  // A span of the calendar has a first and a last day; the number of days that the API counts goes back from now.
+  const span = calendarRange(days);
+  const end = span?.to ? new Date(Date.parse(span.to) - 1) : new Date();
+  const drawnDays = span ? dayOf(end.getTime()) - dayOf(Date.parse(span.from)) + 1 : Number(days);
+  const sums = useGet<ListOf<Sum>>('/v1/usage', { ...(span ?? { days }), by: `day,${BY[key]}` });
   const projects = useGet<ListOf<Schemas['project']>>(
     '/v1/projects',
     { page_size: 200 },
@@ -56,7 +64,10 @@ export function Usage() {
           'days',
           t('usage.span'),
           days,
-          ['7', '30', '90'].map((n) => [n, t('usage.days', { count: Number(n) })]),
+          [
+            ...['7', '30', '90'].map((n): [string, string] => [n, t('usage.days', { count: Number(n) })]),
+            ...CALENDAR.map((c): [string, string] => [c, t(`range.${c}`)]),
+          ],
         )}
         {pick(
           'by',
@@ -77,7 +88,7 @@ export function Usage() {
             return (
               <Empty title={t('usage.empty')} body={t('usage.emptyBody')} cli={`falaj usage --by day,${BY[key]}`} />
             );
-          const drawn = perDay(page.data, (u) => nameOf(u[key] ?? ''), measure, Number(days), new Date());
+          const drawn = perDay(page.data, (u) => nameOf(u[key] ?? ''), measure, drawnDays, end);
           return (
             <>
               <Bars

@@ -4,6 +4,7 @@ import { Button, FormSelect, FormSelectOption, SearchInput, TextInput, ToolbarIt
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { fromLocalInput, toLocalInput, zoneLabel } from '../../lib/format.ts';
+import { CALENDAR } from '../../lib/calendar.ts';
 import { SINCE } from '../../lib/lists.ts';
 import type { Search } from '../../lib/search.ts';
 import { timeNames } from './search.ts';
@@ -87,7 +88,7 @@ function TimeFilter({ filter, search, prefix, put }: One) {
         onChange={(_e, v) => choose(v)}
       >
         <FormSelectOption value="" label={t('range.all')} />
-        {Object.keys(SINCE).map((s) => (
+        {[...Object.keys(SINCE), ...CALENDAR].map((s) => (
           <FormSelectOption key={s} value={s} label={t(`range.${s}`)} />
         ))}
         <FormSelectOption value="own" label={t('range.own')} />
