@@ -6,8 +6,10 @@
 SET LOCAL ROLE falaj_owner;
 CREATE EXTENSION IF NOT EXISTS btree_gin;
 
--- One index for each filter, in the order of the list behind it; (tenant_id, name) is unique in each table and carries the order by name.
+-- One index for each filter, in the order of the list behind it, and in the order of names where few values are common; (tenant_id, name) is
+-- unique in each table and carries the order by name.
 CREATE INDEX dataset_class ON dataset (tenant_id, data_class, dataset_id);
+CREATE INDEX dataset_class_name ON dataset (tenant_id, data_class, name);
 CREATE INDEX dataset_project ON dataset (tenant_id, project_id, dataset_id);
 CREATE INDEX dataset_creator ON dataset (tenant_id, created_by, dataset_id);
 CREATE INDEX dataset_search ON dataset USING gin (tenant_id, name gin_trgm_ops);
@@ -26,6 +28,8 @@ CREATE INDEX dataset_version_object ON dataset_version (tenant_id, object_id);
 CREATE INDEX model_version_object ON model_version (tenant_id, object_id);
 CREATE INDEX app_user_state ON app_user (tenant_id, state, user_id);
 CREATE INDEX app_user_kind ON app_user (tenant_id, kind, user_id);
+CREATE INDEX app_user_state_name ON app_user (tenant_id, state, name);
+CREATE INDEX app_user_kind_name ON app_user (tenant_id, kind, name);
 CREATE INDEX app_user_search ON app_user USING gin (tenant_id, name gin_trgm_ops);
 CREATE INDEX role_binding_role ON role_binding (tenant_id, role, user_id);
 CREATE INDEX project_state ON project (tenant_id, state, project_id);
@@ -78,7 +82,9 @@ CREATE FUNCTION serving_jobs() RETURNS text LANGUAGE sql IMMUTABLE SET search_pa
 -- Ids of a page: the rows of a list that pass every filter (filters[i] has the value vals[i]), behind the row `last` in the order `sort`, at most
 -- `most`. A definer's, because row-level security keeps ILIKE from the index of names: so it says itself what security would, the tenant of
 -- the transaction and the projects it may see. Whoever calls it reads the rows by these ids under row-level security.
--- The plan is made for the values at hand: a rare value is read by the index of its filter, a common one in the order of the list.
+-- The plan is made for the values at hand: a rare value is read by the index of its filter, a common one in the order of the list. Of names the
+-- planner may know nothing under row-level security, so a part of one is looked for among the first 2,000 rows in the order at first: one that
+-- many names have fills the page there, and only a rare one is worth the index of names.
 CREATE FUNCTION list_find(list text, t uuid, last uuid, sort text, q text, filters text[], vals text[], most bigint) RETURNS SETOF uuid
 LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
@@ -91,6 +97,8 @@ DECLARE
   conditions text := '';
   condition text;
   way text := CASE WHEN starts_with(sort, '-') THEN 'DESC' ELSE 'ASC' END;
+  behind text := '';
+  found uuid[];
   beyond text := CASE WHEN starts_with(sort, '-') THEN '<' ELSE '>' END;
 BEGIN
   IF t IS DISTINCT FROM own THEN
@@ -124,12 +132,23 @@ BEGIN
   IF ltrim(sort, '-') = 'created' THEN
     place := NULL;
   END IF;
-  RETURN QUERY EXECUTE format('SELECT x.%1$I FROM %2$I x WHERE %3$s%4$s%5$s ORDER BY %6$sx.%1$I %7$s LIMIT $4', id, list, source, conditions,
-      CASE WHEN last IS NULL THEN ''
-           WHEN place IS NULL THEN format(' AND x.%I %s $2', id, beyond)
-           ELSE format(' AND (x.%1$I, x.%2$I) %3$s (SELECT l.%1$I, l.%2$I FROM %4$I l WHERE l.%2$I = $2%5$s)', place, id, beyond, list,
-                       CASE WHEN list IN ('tenant', 'node') THEN '' ELSE ' AND l.tenant_id = $1' END) END,
-      CASE WHEN place IS NULL THEN '' ELSE format('x.%I %s, ', place, way) END, way)
+  IF last IS NOT NULL AND place IS NULL THEN
+    behind := format(' AND x.%I %s $2', id, beyond);
+  ELSIF last IS NOT NULL THEN
+    behind := format(' AND (x.%1$I, x.%2$I) %3$s (SELECT l.%1$I, l.%2$I FROM %4$I l WHERE l.%2$I = $2%5$s)', place, id, beyond, list,
+                     CASE WHEN list IN ('tenant', 'node') THEN '' ELSE ' AND l.tenant_id = $1' END);
+  END IF;
+  way := CASE WHEN place IS NULL THEN '' ELSE format('x.%I %s, ', place, way) END || format('x.%I %s', id, way);
+  IF q IS NOT NULL THEN
+    EXECUTE format('SELECT array_agg(y.id) FROM (SELECT x.%1$I AS id FROM (SELECT x.* FROM %2$I x WHERE %3$s%4$s ORDER BY %5$s LIMIT 2000) x'
+                   ' WHERE true%6$s ORDER BY %5$s LIMIT $4) y', id, list, source, behind, way, conditions)
+      INTO found USING t, last, job_pattern(q), most, visible;
+    IF cardinality(found) >= most THEN
+      RETURN QUERY SELECT unnest(found);
+      RETURN;
+    END IF;
+  END IF;
+  RETURN QUERY EXECUTE format('SELECT x.%I FROM %I x WHERE %s%s%s ORDER BY %s LIMIT $4', id, list, source, conditions, behind, way)
     USING t, last, job_pattern(q), most, visible;
 END $$;
 
