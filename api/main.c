@@ -11,6 +11,7 @@
 #include "api/api.h"
 #include "api/infer_stats.h"
 #include "api/bootstrap.h"
+#include "api/changed_by.h"
 #include "api/console.h"
 #include "api/events.h"
 #include "api/openapi.h"
@@ -140,6 +141,7 @@ static const struct stmt *const *const app_lists[] = {
     service_account_stmts,
     quota_stmts, quota_rule_stmts, price_stmts, budget_stmts, usage_stmts, api_rate_stmts,
     bootstrap_stmts,
+    changed_by_stmts,
     idempotency_stmts,
     job_stmts,
     job_search_stmts,

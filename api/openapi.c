@@ -16,6 +16,11 @@ static const char *const problem_schema =
     "\"title\":{\"type\":\"string\",\"description\":\"The kind of error\"},\"status\":{\"type\":\"integer\",\"description\":\"HTTP status\"},"
     "\"detail\":{\"type\":\"string\",\"description\":\"This case\"},\"instance\":{\"type\":\"string\",\"description\":\"The path\"},"
     "\"code\":{\"type\":\"string\",\"description\":\"Stable code\"},\"request_id\":{\"type\":\"string\",\"description\":\"Quote it when you ask for help\"},"
+    "\"changed_at\":{\"type\":\"string\",\"format\":\"date-time\",\"description\":\"precondition_failed: when the object was changed last\"},"
+    "\"changed_by\":{\"type\":\"object\",\"description\":\"And by whom, as far as the caller may know\",\"required\":[\"kind\"],\"properties\":{"
+    "\"kind\":{\"type\":\"string\",\"enum\":[\"user\",\"platform\",\"system\"],\"description\":\"One of the tenant, one of the platform's staff, or a program\"},"
+    "\"user_id\":{\"type\":\"string\",\"description\":\"The user, where it is one of the caller's tenant\"},"
+    "\"name\":{\"type\":\"string\",\"description\":\"Its name, for who may read users\"}}},"
     "\"errors\":{\"type\":\"array\",\"description\":\"What is wrong where\",\"items\":{\"type\":\"object\",\"properties\":{"
     "\"pointer\":{\"type\":\"string\",\"description\":\"RFC 6901 pointer\"},\"code\":{\"type\":\"string\",\"description\":\"Stable code\"},"
     "\"detail\":{\"type\":\"string\",\"description\":\"What is wrong\"}}}}}}";

@@ -2,6 +2,7 @@
 /* reply.c - answers: success by the row's schema, errors as application/problem+json (RFC 9457), and the headers both carry. */
 #include "api/access_log.h"
 #include "api/api_int.h"
+#include "api/changed_by.h"
 #include "api/console.h"
 #include "api/etag.h"
 #include "registry/evidence.h"
@@ -144,6 +145,13 @@ void flight_fail(struct flight *f, const struct err *e)
         scim_error_body(&body, e, error_detail(e));
     else
         problem_body(&body, e, c->work.request_id, c->request->path, oip);
+    const struct field *id = e->code == ERR_PRECONDITION && c->if_match != -1 && f->match->ncaptures ? f->match->captures[f->match->ncaptures - 1] : NULL;
+    /* In a tenant's place events are about the tenant, not about what was to be changed in it. */
+    if (id && id->type == FT_UUID && !scim && !oip && c->principal && !(f->match->row->flags & R_TENANT_PATH)) {
+        body.len--;                     /* its last brace */
+        changed_by_tell(c, id_text(c->work.arena, id->prefix, *(struct uuid *)field_at(id, c->in)), &body);
+        buf_add_char(&body, '}');
+    }
     account(f, row->http, e);
     principal_unref(TAKE(c->principal));
     buf_release(&f->answer);

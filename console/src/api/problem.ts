@@ -7,6 +7,8 @@ const body = z.object({
   title: z.optional(z.string()),
   detail: z.optional(z.string()),
   request_id: z.optional(z.string()),
+  changed_at: z.optional(z.string()),
+  changed_by: z.optional(z.object({ kind: z.string(), user_id: z.optional(z.string()), name: z.optional(z.string()) })),
   errors: z.optional(
     z.array(
       z.object({ pointer: z.optional(z.string()), code: z.optional(z.string()), detail: z.optional(z.string()) }),
@@ -17,6 +19,13 @@ const body = z.object({
 /** Inference servers speak so (Open Inference Protocol). */
 const oip = z.object({ error: z.string() });
 
+export interface Changed {
+  at: string;
+  /** user, platform or system. */
+  kind: string;
+  id: string;
+  name: string;
+}
 export interface FieldFault {
   path: string;
   code: string;
@@ -29,6 +38,8 @@ export class Problem extends Error {
   readonly requestId: string;
   readonly fields: FieldFault[];
   readonly retryAfter: number;
+  /** Of a change that came too late: who was faster and when, as far as the reader may know. */
+  readonly changed: Changed | null;
 
   constructor(status: number, json: unknown, retryAfter = 0) {
     const read = body.safeParse(json);
@@ -47,6 +58,8 @@ export class Problem extends Error {
       .map((f) => ({ path: pointerPath(f.pointer ?? ''), code: f.code ?? 'invalid_argument', detail: f.detail ?? '' }))
       .filter((f) => f.path !== '');
     this.retryAfter = retryAfter;
+    const { changed_at: at, changed_by: by } = read.success ? read.data : {};
+    this.changed = at && by ? { at, kind: by.kind, id: by.user_id ?? '', name: by.name ?? '' } : null;
   }
 }
 

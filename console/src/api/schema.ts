@@ -3936,6 +3936,23 @@ export interface components {
             code: string;
             /** @description Quote it when you ask for help */
             request_id: string;
+            /**
+             * Format: date-time
+             * @description precondition_failed: when the object was changed last
+             */
+            changed_at?: string;
+            /** @description And by whom, as far as the caller may know */
+            changed_by?: {
+                /**
+                 * @description One of the tenant, one of the platform's staff, or a program
+                 * @enum {string}
+                 */
+                kind: "user" | "platform" | "system";
+                /** @description The user, where it is one of the caller's tenant */
+                user_id?: string;
+                /** @description Its name, for who may read users */
+                name?: string;
+            };
             /** @description What is wrong where */
             errors?: {
                 /** @description RFC 6901 pointer */

@@ -3,8 +3,11 @@
 import { Button, Label, Modal, ModalBody, ModalFooter, ModalHeader } from '@patternfly/react-core';
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { Trans, useTranslation } from 'react-i18next';
+import type { Changed } from '../api/problem.ts';
+import { useSession } from '../shell/session.tsx';
 import { Alert } from './alert.tsx';
+import { Code, Name, shortId, Time } from './bits.tsx';
 import { differences } from '../lib/diff.ts';
 import { ServerWords, useProblemText } from './states.tsx';
 
@@ -27,12 +30,21 @@ interface Props {
   was: Record<string, unknown>;
   mine: Record<string, unknown>;
   theirs: Record<string, unknown>;
+  changed: Changed | null;
   reload: () => void;
   overwrite: () => Promise<void>;
   close: () => void;
 }
 
-export function Conflict({ fields, was, mine, theirs, reload, overwrite, close }: Props) {
+function Who({ changed }: { changed: Changed }) {
+  const { t } = useTranslation();
+  const { me } = useSession();
+  if (changed.kind === 'user' && changed.id === me.user_id) return <>{t('conflict.you')}</>;
+  if (changed.name !== '') return <Name>{changed.name}</Name>;
+  return changed.id !== '' ? <Code>{shortId(changed.id)}</Code> : <>{t(`conflict.kind_${changed.kind}`)}</>;
+}
+
+export function Conflict({ fields, was, mine, theirs, changed, reload, overwrite, close }: Props) {
   const { t } = useTranslation();
   const text = useProblemText();
   const [sending, setSending] = useState(false);
@@ -57,6 +69,11 @@ export function Conflict({ fields, was, mine, theirs, reload, overwrite, close }
         description={t('conflict.body')}
       />
       <ModalBody>
+        {changed && (
+          <p className="changed-by">
+            <Trans i18nKey="conflict.changed" components={{ who: <Who changed={changed} />, at: <Time at={changed.at} /> }} />
+          </p>
+        )}
         {problem !== null && (
           <Alert isInline variant="danger" title={text(problem)}>
             <ServerWords problem={problem} />

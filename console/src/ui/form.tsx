@@ -23,7 +23,7 @@ import { useTranslation } from 'react-i18next';
 import { Alert } from './alert.tsx';
 import { z } from 'zod/mini';
 import { getJson } from '../api/client.ts';
-import { placeFaults, Problem, type FieldFault } from '../api/problem.ts';
+import { placeFaults, Problem, type Changed, type FieldFault } from '../api/problem.ts';
 import { asText } from '../lib/diff.ts';
 import { Conflict, tagOf, type Lock } from './conflict.tsx';
 import { ServerWords, useProblemText } from './states.tsx';
@@ -130,7 +130,7 @@ export function ApiForm(props: Props) {
   const [problem, setProblem] = useState<unknown>(null);
   const [loose, setLoose] = useState<FieldFault[]>([]);
   const [was, setWas] = useState(lock?.was);
-  const [conflict, setConflict] = useState<{ theirs: Lock['was']; values: Values } | null>(null);
+  const [conflict, setConflict] = useState<{ theirs: Lock['was']; values: Values; changed: Changed | null } | null>(null);
   const router = useRouter({ warn: false }) as unknown;
   const sending = useRef(false);
   const dirty = useRef(false);
@@ -173,7 +173,7 @@ export function ApiForm(props: Props) {
       if (!(p instanceof Problem)) throw p;
       if (p.status === 412 && lock) {
         const theirs = await (lock.read?.() ?? getJson<Lock['was']>(lock.path)).catch(() => null);
-        if (theirs) return setConflict({ theirs, values });
+        if (theirs) return setConflict({ theirs, values, changed: p.changed });
       }
       setLoose(
         placeFaults(p, [...fields.map((f) => f.name), ...extraNames], (name, fault) =>
@@ -285,6 +285,7 @@ export function ApiForm(props: Props) {
           fields={fields}
           was={formOf(was)}
           mine={conflict.values}
+          changed={conflict.changed}
           theirs={formOf(conflict.theirs)}
           close={() => setConflict(null)}
           reload={() => {
