@@ -5,11 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { settled } from '../checks.mjs';
+import { Hand, W } from '../hand.mjs';
 import { until } from '../platform.mjs';
-import { word } from '../steps.mjs';
-import { Hand } from './hand.mjs';
 
-const W = (key, values) => word('en', key, values);
 const PART = 4 * 1024 * 1024;
 
 /** The file in the dialog of the page, looked at and hashed. */
