@@ -19,7 +19,15 @@ import { readSearch } from '../lib/search.ts';
 import './shapes.css';
 
 /** Text of people and programs: its own direction, no effect on what stands around it. */
-export const Name = ({ children }: { children: string | undefined }) => <bdi className="name">{children}</bdi>;
+export const Name = ({ children }: { children: string | undefined }) => {
+  const { t } = useTranslation();
+  const erased = /^erased-[0-9a-f]{26}([0-9a-f]{6})$/.exec(children ?? '');
+  return (
+    <bdi className="name" {...(erased ? { title: children } : {})}>
+      {erased ? t('state.erasedPerson', { id: `\u2068${erased[1]}\u2069` }) : children}
+    </bdi>
+  );
+};
 /** A short code is never broken, a long one wherever the line ends. */
 export const Code = ({ children }: { children: string | number | undefined }) => {
   const { length } = String(children ?? '');
@@ -84,6 +92,8 @@ const COLOURS: Record<string, 'green' | 'blue' | 'red' | 'orange' | 'grey' | 'te
   READY: 'green',
   ACTIVE: 'green',
   active: 'green',
+  ACCEPTED: 'green',
+  OPEN: 'teal',
   EXECUTED: 'green',
   DONE: 'green',
   PRIMARY: 'green',

@@ -35,14 +35,19 @@ export interface Field {
   kind?: 'text' | 'number' | 'select' | 'area' | 'password' | 'check' | 'json' | 'code';
   options?: readonly { value: string; label: string }[];
   required?: boolean;
+  /** What several boxes that stand together are about; they follow each other in the list of fields. */
+  group?: string;
   help?: string;
   min?: number;
   max?: number;
   pattern?: RegExp;
   autoComplete?: string;
+  /** An address or a code: written from left to right on every page. */
+  ltr?: boolean;
 }
 export type Values = Record<string, string | boolean>;
 
+const idOf = (f: Field): string => `f-${f.name.replaceAll('.', '-')}`;
 export const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 function schemaOf(f: Field) {
@@ -199,8 +204,35 @@ export function ApiForm(props: Props) {
           )}
         </Alert>
       )}
-      {fields.map((f) => {
-        const id = `f-${f.name.replaceAll('.', '-')}`;
+      {fields.map((f, at) => {
+        if (f.group !== undefined) {
+          if (fields[at - 1]?.group === f.group) return null;
+          return (
+            <FormGroup key={f.name} role="group" label={f.group} fieldId={idOf(f)}>
+              {fields
+                .filter((x) => x.group === f.group)
+                .map((x) => (
+                  <Controller
+                    key={x.name}
+                    control={form.control}
+                    name={x.name}
+                    render={({ field }) => (
+                      <Checkbox
+                        id={idOf(x)}
+                        name={x.name}
+                        ref={field.ref}
+                        label={<bdi className="name">{x.label}</bdi>}
+                        isChecked={field.value === true}
+                        onBlur={field.onBlur}
+                        onChange={(_e, on) => field.onChange(on)}
+                      />
+                    )}
+                  />
+                ))}
+            </FormGroup>
+          );
+        }
+        const id = idOf(f);
         const bad = errors[f.name] !== undefined;
         return (
           <FormGroup
@@ -260,7 +292,7 @@ export function ApiForm(props: Props) {
                     type={f.kind === 'password' ? 'password' : 'text'}
                     autoComplete={f.autoComplete ?? 'off'}
                     {...(f.kind === 'number' || f.kind === 'code' ? { inputMode: 'numeric' as const } : {})}
-                    {...(f.pattern || f.kind === 'code' ? { dir: 'ltr' as const } : {})}
+                    {...(f.pattern || f.ltr || f.kind === 'code' ? { dir: 'ltr' as const } : {})}
                     onChange={(_e, v) => field.onChange(v)}
                   />
                 );

@@ -73,8 +73,16 @@ export function Holds() {
             label: t('holds.whose'),
             cell: (h) => (h.subject_id ? <Person id={h.subject_id} known={known} /> : t('holds.everybody')),
           },
-          { name: 'from_at', label: t('holds.from'), cell: (h) => <Time at={h.from_at} /> },
-          { name: 'until_at', label: t('holds.to'), cell: (h) => <Time at={h.until_at} /> },
+          {
+            name: 'from_at',
+            label: t('holds.from'),
+            cell: (h) => (h.from_at ? <Time at={h.from_at} /> : t('summary.begin')),
+          },
+          {
+            name: 'until_at',
+            label: t('holds.to'),
+            cell: (h) => (h.until_at ? <Time at={h.until_at} /> : t('holds.noEnd')),
+          },
           { name: 'state', label: t('col.state'), cell: (h) => <State value={h.state} /> },
           { name: 'placed_by', label: t('holds.by'), cell: (h) => <Person id={h.placed_by} known={known} /> },
           { name: 'created_at', label: t('col.created'), cell: (h) => <Time at={h.created_at} ago /> },
@@ -84,7 +92,7 @@ export function Holds() {
             <FormButton
               variant="link"
               label={t('holds.lift')}
-              title={t('holds.lift')}
+              title={t('holds.liftOf', { reason: `\u2068${h.reason ?? ''}\u2069` })}
               fields={lift}
               lead={
                 <p className="effect">

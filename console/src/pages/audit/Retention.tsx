@@ -55,7 +55,7 @@ export function Retention() {
         may && (
           <FormButton
             label={t('retention.change')}
-            title={t('retention.change')}
+            title={t('retention.changeTitle')}
             fields={fields()}
             lead={lead}
             onSubmit={set}
@@ -85,7 +85,11 @@ export function Retention() {
             label: t('retention.by'),
             cell: (r) => (r.set_by ? <Person id={r.set_by} known={known} /> : t('retention.shipped')),
           },
-          { name: 'set_at', label: t('col.at'), cell: (r) => <Time at={r.set_at} ago /> },
+          {
+            name: 'set_at',
+            label: t('col.at'),
+            cell: (r) => (r.set_at ? <Time at={r.set_at} ago /> : t('state.dash')),
+          },
         ]}
         rowActions={(r) =>
           may && !r.zone ? (

@@ -25,9 +25,7 @@ export function NodeWork({ id, brief = false }: { id: string; brief?: boolean })
     t('col.kind'),
     t('workers.tenant'),
     t('col.state'),
-    t('col.slots'),
-    ...(brief ? [] : [t('col.gpus')]),
-    t('workers.runsSince'),
+    ...(brief ? [] : [t('col.slots'), t('col.gpus'), t('workers.runsSince')]),
   ];
   return (
     <Answer of={work}>
@@ -46,7 +44,9 @@ export function NodeWork({ id, brief = false }: { id: string; brief?: boolean })
                 <Thead>
                   <Tr>
                     {heads.map((h) => (
-                      <Th key={h}>{h}</Th>
+                      <Th key={h} modifier="wrap">
+                        {h}
+                      </Th>
                     ))}
                   </Tr>
                 </Thead>
@@ -63,9 +63,9 @@ export function NodeWork({ id, brief = false }: { id: string; brief?: boolean })
                         <Code key="t">{shortId(w.tenant_id)}</Code>
                       ),
                       <State key="s" value={w.state} />,
-                      number(w.slots),
-                      ...(brief ? [] : [number(w.gpus)]),
-                      <Time key="a" at={w.started_at ?? w.leased_at} ago />,
+                      ...(brief
+                        ? []
+                        : [number(w.slots), number(w.gpus), <Time key="a" at={w.started_at ?? w.leased_at} ago />]),
                     ];
                     return (
                       <Tr key={w.attempt_id}>

@@ -16,7 +16,7 @@ import { toast } from '../../ui/toast.tsx';
 import { Hierarchy } from './Hierarchy.tsx';
 import { Impact } from './Impact.tsx';
 import { ImportKey } from './Import.tsx';
-import { Advice, Moves, Word } from './pieces.tsx';
+import { Advice, Moves } from './pieces.tsx';
 import { Versions } from './Versions.tsx';
 
 type Summary = Schemas['key_summary'];
@@ -69,6 +69,7 @@ function Acts({ k, path }: { k: Summary; path: string }) {
       )}
       {can('key:destroy') && (
         <TypedConfirm
+          variant="secondary"
           reason
           label={t('keyring.shred')}
           title={t('keyring.shred')}
@@ -99,8 +100,12 @@ export function KeyDetail() {
   const versions = useGet<ListOf<Schemas['key_version']>>(`${path}/versions`, { page_size: 1 });
   return (
     <Page
-      name={zone}
-      title={<Code>{zone}</Code>}
+      name={`${t('keyring.keyOf')} ${zone}`}
+      title={
+        <>
+          {t('keyring.keyOf')} <Code>{zone}</Code>
+        </>
+      }
       crumbs={[[t('nav.keys'), '/keys']]}
       api={[`GET ${path}`, `GET ${path}/versions`, `GET ${path}/rewraps`, `POST ${path}/rotate`]}
       cli={[`falaj key versions ${zone}`, `falaj key rewraps ${zone}`, `falaj key rotate ${zone}`]}
@@ -118,14 +123,11 @@ export function KeyDetail() {
             <Hierarchy of={k} root={versions.data?.data[0]?.root_version} />
             <Pairs
               rows={[
-                [t('keyring.tier'), <Word key="t" of="tier" value={k.tier} />],
-                [t('keyring.provider'), <Word key="p" of="provider" value={k.provider} />],
-                [t('keyring.primary'), number(k.primary_version)],
+                [t('keyring.advice'), <Advice key="a" value={k.advice} />],
+                [t('keyring.before'), k.rotate_before && <Time key="b" at={k.rotate_before} />],
+                [t('keyring.rotated'), <Time key="r" at={k.rotated_at} />],
                 [t('keyring.min'), number(k.min_version)],
                 [t('keyring.wraps'), number(k.wraps)],
-                [t('keyring.rotated'), <Time key="r" at={k.rotated_at} />],
-                [t('keyring.before'), k.rotate_before && <Time key="b" at={k.rotate_before} />],
-                [t('keyring.advice'), <Advice key="a" value={k.advice} />],
               ]}
             />
             <h2 className="block">{t('datasets.versions')}</h2>

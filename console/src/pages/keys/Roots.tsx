@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Roots.tsx - a zone's root keys for its custodians: versions, what the key store says of itself, rotation and its end.
 import { Label } from '@patternfly/react-core';
+import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { Link, useParams } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { change, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { change, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
-import { Code, Pairs, State, Time, To } from '../../ui/bits.tsx';
+import { Code, Name, Pairs, State, Time, To } from '../../ui/bits.tsx';
 import { TypedConfirm } from '../../ui/dialogs.tsx';
 import { Note } from '../../ui/note.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer, Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { useZoneViews } from '../zones/data.ts';
 import { Moves, Word } from './pieces.tsx';
 
 type Root = Schemas['root_key'];
@@ -21,26 +23,55 @@ type Attest = Schemas['attest_out'];
 /** For who runs the zones: which of them have root keys to be looked after. */
 export function RootZones() {
   const { t } = useTranslation();
-  const zones = useGet<ListOf<Schemas['zone']>>('/v1/zones', { page_size: 200 });
+  const { zones, views } = useZoneViews();
   return (
     <Page
       name={t('nav.rootKeys')}
       title={t('nav.rootKeys')}
       lead={t('keyring.rootsBody')}
-      api={['GET /v1/zones']}
+      api={['GET /v1/zones', 'GET /readyz']}
       cli={['falaj key roots']}
     >
       <Answer of={zones}>
-        {(page) => (
-          <ul className="rows">
-            {page.data.map((z) => (
-              <li key={z.code}>
-                <To to={`/root-keys/${z.code}`}>
-                  <bdi>{z.name}</bdi> <Code>{z.code}</Code>
-                </To>
-              </li>
-            ))}
-          </ul>
+        {() => (
+          <Table aria-label={t('nav.rootKeys')} variant="compact" gridBreakPoint="grid-md">
+            <Thead>
+              <Tr>
+                <Th>{t('col.zone')}</Th>
+                <Th>{t('col.name')}</Th>
+                <Th>{t('keyring.store')}</Th>
+                <Th>{t('zones.country')}</Th>
+              </Tr>
+            </Thead>
+            <Tbody>
+              {views.map(({ zone: z, keys }) => (
+                <Tr key={z.code}>
+                  <Td dataLabel={t('col.zone')}>
+                    <To to={`/root-keys/${z.code}`}>
+                      <Code>{z.code}</Code>
+                    </To>
+                  </Td>
+                  <Td dataLabel={t('col.name')}>
+                    <Name>{z.name}</Name>
+                  </Td>
+                  <Td dataLabel={t('keyring.store')}>
+                    <Label isCompact color={keys === 'ok' ? 'green' : keys === undefined ? 'grey' : 'orange'}>
+                      {keys === 'ok' ? (
+                        t('zones.keysOpen')
+                      ) : keys === undefined ? (
+                        t('zones.keysUnknown')
+                      ) : (
+                        <Code>{keys}</Code>
+                      )}
+                    </Label>
+                  </Td>
+                  <Td dataLabel={t('zones.country')}>
+                    <Code>{z.country}</Code>
+                  </Td>
+                </Tr>
+              ))}
+            </Tbody>
+          </Table>
         )}
       </Answer>
     </Page>
@@ -109,10 +140,10 @@ export function RootKeys() {
   };
   return (
     <Page
-      name={`${t('nav.rootKeys')} ${zone}`}
+      name={`${t('keyring.rootOf')} ${zone}`}
       title={
         <>
-          {t('nav.rootKeys')} <Code>{zone}</Code>
+          {t('keyring.rootOf')} <Code>{zone}</Code>
         </>
       }
       crumbs={[[t('nav.rootKeys'), '/root-keys']]}

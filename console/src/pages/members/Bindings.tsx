@@ -5,7 +5,7 @@ import { change } from '../../api/client.ts';
 import { useForget } from '../../api/hooks.ts';
 import { rolesAt } from '../../lib/roles.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Code, Time, To } from '../../ui/bits.tsx';
+import { Code, Name, Time, To } from '../../ui/bits.tsx';
 import { TypedConfirm } from '../../ui/dialogs.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable, type Column, type Filter } from '../../ui/table.tsx';
@@ -61,7 +61,7 @@ export function Bindings({ userId }: { userId?: string }) {
       cell: (b) =>
         b.created_by ? (
           <To to={`/members/${b.created_by}`}>
-            <bdi>{names.user(b.created_by)}</bdi>
+            <Name>{names.user(b.created_by)}</Name>
           </To>
         ) : null,
     },
@@ -73,7 +73,7 @@ export function Bindings({ userId }: { userId?: string }) {
       label: t('members.userId'),
       cell: (b) => (
         <To to={`/members/${b.user_id!}`}>
-          <bdi>{names.user(b.user_id!)}</bdi>
+          <Name>{names.user(b.user_id!)}</Name>
         </To>
       ),
     });

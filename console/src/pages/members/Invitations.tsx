@@ -35,15 +35,23 @@ export function Invitations() {
               <Name>{i.name}</Name>
             ),
         },
-        { name: 'email_hint', label: t('members.mail'), cell: (i) => <Code>{i.email_hint}</Code> },
+        {
+          name: 'email_hint',
+          label: t('members.mail'),
+          cell: (i) => (i.email_hint ? <Code>{i.email_hint}</Code> : t('state.dash')),
+        },
         { name: 'roles', label: t('members.roles'), cell: (i) => <Roles of={i.roles} /> },
         { name: 'state', label: t('col.state'), cell: (i) => <State value={i.state} /> },
         {
           name: 'created_by',
           label: t('members.by'),
-          cell: (i) => (i.created_by ? <bdi>{names.user(i.created_by)}</bdi> : null),
+          cell: (i) => (i.created_by ? <Name>{names.user(i.created_by)}</Name> : null),
         },
-        { name: 'expires_at', label: t('members.goodUntil'), cell: (i) => <Time at={i.expires_at} ago /> },
+        {
+          name: 'expires_at',
+          label: t('members.goodUntil'),
+          cell: (i) => (i.state === 'OPEN' ? <Time at={i.expires_at} ago /> : t('state.dash')),
+        },
       ]}
       rowActions={(i) =>
         i.state !== 'OPEN' ? null : (

@@ -155,6 +155,7 @@ function Acts({ user }: { user: User }) {
         ))}
       {can('user:manage') && (
         <TypedConfirm
+          variant="secondary"
           label={t('members.deactivate')}
           title={t('members.deactivate')}
           name={user.name ?? ''}

@@ -55,7 +55,14 @@ function Chain({ of: a, who, act }: { of: Answer; who: string; act: string }) {
           {a.bindings.map((b) => (
             <li key={b.binding_id}>
               <strong>{i18n.exists(`role.${b.role!}`) ? t(`role.${b.role!}`) : b.role}</strong>,{' '}
-              {t(`place.${b.place!}`)} {b.zone && <Code>{b.zone}</Code>}: {t(`members.verdict_${b.verdict!}`)}
+              {t(`place.${b.place!}`)}
+              {b.zone && (
+                <>
+                  {' '}
+                  <Code>{b.zone}</Code>
+                </>
+              )}
+              : {t(`members.verdict_${b.verdict!}`)}
             </li>
           ))}
         </ol>

@@ -25,7 +25,13 @@ export function AddIssuer() {
   const fields: Field[] = [
     { name: 'name', label: t('col.name'), required: true, pattern: SLUG },
     { name: 'issuer', label: t('settings.idpIssuer'), required: true, pattern: /^https?:\/\/\S+$/ },
-    { name: 'audience', label: t('settings.issAudience'), required: true, help: t('settings.issAudienceHelp') },
+    {
+      name: 'audience',
+      label: t('settings.issAudience'),
+      required: true,
+      ltr: true,
+      help: t('settings.issAudienceHelp'),
+    },
     {
       name: 'algorithm',
       label: t('settings.issAlg'),
@@ -33,7 +39,7 @@ export function AddIssuer() {
       options: ['RS256', 'ES256'].map((a) => ({ value: a, label: a })),
     },
     { name: 'jwks_uri', label: t('settings.issJwks'), required: true, pattern: /^https?:\/\/\S+$/ },
-    { name: 'subject', label: t('settings.issSubject'), required: true, max: 255 },
+    { name: 'subject', label: t('settings.issSubject'), required: true, ltr: true, max: 255 },
     {
       name: 'user_id',
       label: t('settings.issAccount'),

@@ -48,7 +48,14 @@ function useFields(known?: Provider): Field[] {
       ];
   return [
     ...first,
-    { name: 'client_id', label: t('settings.idpClient'), required: true, max: 255, help: t('settings.idpClientHelp') },
+    {
+      name: 'client_id',
+      label: t('settings.idpClient'),
+      required: true,
+      ltr: true,
+      max: 255,
+      help: t('settings.idpClientHelp'),
+    },
     {
       name: 'client_secret',
       label: t('settings.idpSecret'),
@@ -102,7 +109,10 @@ function Try({ provider }: { provider: Provider }) {
       </Button>
       {out && (
         <Modal isOpen variant="medium" onClose={() => setOut(null)} aria-labelledby="test-title">
-          <ModalHeader title={provider.name ?? ''} labelId="test-title" />
+          <ModalHeader
+            title={t('settings.idpTestOf', { name: `\u2068${provider.name ?? ''}\u2069` })}
+            labelId="test-title"
+          />
           <ModalBody>
             <Note
               variant={out.ok ? 'success' : 'danger'}

@@ -34,10 +34,16 @@ function Zones({ id }: { id: string }) {
   const all = useGet<ListOf<Schemas['zone']>>('/v1/zones', { page_size: 200 });
   const own = (v: View): ClassZones[] => (Array.isArray(v.classes) ? (v.classes as ClassZones[]) : []);
   const codes = all.data?.data.map((z) => z.code!) ?? [];
+  const nameOf = (code: string): string => all.data?.data.find((z) => z.code === code)?.name ?? '';
   const fields = (v: View): Field[] => [
     ...codes
       .filter((c) => c !== v.home_zone)
-      .map((c): Field => ({ name: `zone_${c}`, label: t('tenants.mayBeIn', { zone: c }), kind: 'check' })),
+      .map((c): Field => ({
+        name: `zone_${c}`,
+        label: `${c} · ${nameOf(c)}`,
+        kind: 'check',
+        group: t('tenants.more'),
+      })),
     ...CLASSES.map((c): Field => ({
       name: `class_${c}`,
       label: t('tenants.onlyIn', { what: t(`class.${c}`) }),
@@ -125,7 +131,7 @@ export function TenantDetail() {
               [t('col.state'), <State key="s" value={x.state} />],
               [t('col.reason'), x.state_reason ? <Name key="r">{x.state_reason}</Name> : undefined],
               [t('tenants.deleteAfter'), x.delete_after && <Time key="d" at={x.delete_after} />],
-              [t('col.name'), <Name key="n">{x.display_name}</Name>],
+              [t('tenants.short'), <Code key="n">{x.name}</Code>],
               [t('tenants.home'), <Code key="h">{x.home_zone}</Code>],
               [t('tenants.allowed'), <Code key="z">{strings(x.allowed_zones).join(', ')}</Code>],
               [t('col.created'), <Time key="c" at={x.created_at} />],
@@ -144,8 +150,8 @@ export function TenantDetail() {
   const now = tabs.find(([k]) => k === search['tab'])?.[0] ?? 'facts';
   return (
     <Page
-      name={tenant?.name ?? id}
-      title={<Code>{tenant?.name ?? id}</Code>}
+      name={tenant?.display_name || tenant?.name || id}
+      title={<Name>{tenant?.display_name || tenant?.name || id}</Name>}
       crumbs={[[t('nav.tenants'), '/tenants']]}
       api={[`GET ${path}${now === 'facts' ? '' : `/${now === 'rules' ? 'quota-rules' : now}`}`]}
       cli={[`falaj tenant get ${id}`, ...(now === 'quotas' ? [`falaj quota list --tenant ${id}`] : [])]}

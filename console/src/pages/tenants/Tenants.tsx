@@ -41,10 +41,11 @@ function NewTenant() {
             kind: 'select',
             options: zones.data.data.map((z) => ({ value: z.code!, label: `${z.code!} · ${z.name!}` })),
           },
-          ...codes.map((c) => ({
-            name: `zone_${c}`,
-            label: t('tenants.mayBeIn', { zone: c }),
+          ...zones.data.data.map((z) => ({
+            name: `zone_${z.code!}`,
+            label: `${z.code!} · ${z.name!}`,
             kind: 'check' as const,
+            group: t('tenants.more'),
           })),
           { name: 'admin_name', label: t('tenants.adminName'), max: 128 },
         ]}

@@ -84,7 +84,14 @@ function LimitFields({
         <ExpandableSection toggleText={t('tokens.pick')} isIndented>
           <div className="scopes">
             {kinds.map((k) => (
-              <FormGroup key={k} role="group" label={<Code>{k}</Code>} fieldId={`t-${k}`}>
+              <FormGroup
+                key={k}
+                role="group"
+                label={
+                  i18n.exists(`thing.${k}`) ? <span className="capital">{t(`thing.${k}`)}</span> : <Code>{k}</Code>
+                }
+                fieldId={`t-${k}`}
+              >
                 {permissions
                   .filter((p) => p.startsWith(`${k}:`))
                   .map((p) => (

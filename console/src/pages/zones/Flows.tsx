@@ -51,6 +51,7 @@ export function FlowTable() {
   const zones = useZones();
   const codes = (zones.data ?? []).map((z) => z.code!).slice(0, ZONES_MAX);
   const laws = useLaws(codes);
+  const nameOf = (code: string | undefined): string => zones.data?.find((z) => z.code === code)?.name ?? '';
   const tenant = Boolean(me.tenant_id);
   const policies = useGet<ListOf<Policy>>(
     '/v1/transfer-policies',
@@ -82,7 +83,7 @@ export function FlowTable() {
                 <Tr>
                   <Th>{t('residency.fromTo')}</Th>
                   {all.map((to) => (
-                    <Th key={to.zone} modifier="nowrap">
+                    <Th key={to.zone} modifier="nowrap" title={nameOf(to.zone)}>
                       <Code>{to.zone}</Code>
                     </Th>
                   ))}
@@ -93,6 +94,9 @@ export function FlowTable() {
                   <Tr key={from.zone}>
                     <Th scope="row" modifier="nowrap">
                       <Code>{from.zone}</Code>
+                      <div className="subtle flow-name">
+                        <bdi>{nameOf(from.zone)}</bdi>
+                      </div>
                     </Th>
                     {all.map((to) => (
                       <Td key={to.zone}>

@@ -60,7 +60,7 @@ export function ZoneMap({ views }: { views: ZoneView[] }) {
   return (
     <div className="zone-map">
       <div className="zone-plan">
-        <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="group" aria-label={t('zones.map')} direction="ltr">
+        <svg viewBox={`0 -12 ${WIDTH} ${HEIGHT + 24}`} role="group" aria-label={t('zones.map')} direction="ltr">
           {EMIRATES.map((e) => (
             <Outline key={e.key} emirate={e} />
           ))}
@@ -69,6 +69,11 @@ export function ZoneMap({ views }: { views: ZoneView[] }) {
             const n = seen.get(city.join()) ?? 0;
             seen.set(city.join(), n + 1);
             const y = y0 + n * 26;
+            // A code beside its dot would lie under the next dot to its right: there it stands below.
+            const crowded = placed.some((o) => {
+              const [ox, oy] = at(o.city);
+              return ox > x && ox - x < 96 && Math.abs(oy - y) < 18;
+            });
             return (
               <Link
                 key={v.zone.code}
@@ -78,7 +83,12 @@ export function ZoneMap({ views }: { views: ZoneView[] }) {
               >
                 <circle className="zone-hit" cx={x} cy={y} r={14} />
                 <Mark health={v.health} x={x} y={y} />
-                <text className="zone-code" x={x + 12} y={y + 4} textAnchor="start">
+                <text
+                  className="zone-code"
+                  x={crowded ? x : x + 12}
+                  y={crowded ? y + 22 : y + 4}
+                  textAnchor={crowded ? 'middle' : 'start'}
+                >
                   {v.zone.code}
                 </text>
               </Link>

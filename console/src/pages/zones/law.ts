@@ -17,8 +17,9 @@ export function lawFields(t: TFunction): Field[] {
     { name: 'provider', label: t('zones.provider'), max: 128 },
     ...CLASSES.map((c): Field => ({
       name: `class_${c}`,
-      label: t('zones.takes', { what: t(`class.${c}`) }),
+      label: t(`class.${c}`),
       kind: 'check',
+      group: t('zones.classes'),
     })),
     { name: 'worker_cidrs', label: t('zones.cidrs'), help: t('join.cidrsHelp'), pattern: /^[0-9a-fA-F.:/, ]+$/ },
     { name: 'rules', label: t('zones.rules'), help: t('zones.rulesHelp'), kind: 'json' },

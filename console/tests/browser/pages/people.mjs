@@ -102,7 +102,7 @@ export default [
     name: 'member-deactivate',
     path: (ids) => `/members/${ids.omar}`,
     as: 'admin',
-    act: dialog('.page-head button.pf-m-danger:not(.pf-m-secondary)'),
+    act: dialog('.page-head button.pf-m-danger >> nth=-1'),
   },
   { name: 'projects', path: '/projects', as: 'admin' },
   { name: 'projects-create', path: '/projects', as: 'admin', act: dialog('.page-head button.pf-m-primary') },
