@@ -2,6 +2,7 @@
 /* test_upload.c - parts become the version that one body would have made; what is cut, repeated, wrong, cancelled or left alone leaves
  * nothing behind; nobody else sees any of it. */
 #include "tests/db/registry/fixture.h"
+#include <pthread.h>
 #include "core/crypto/stream.h"
 #include "registry/orphan.h"
 #include "registry/upload.h"
@@ -157,19 +158,45 @@ static void test_order(void **state)
     assert_int_equal(cancel(0, &u), ERR_NOT_FOUND);
 }
 
-/* Two parts for the same place at once: one is taken, the other leaves nothing. */
+struct late_part {
+    struct uuid upload_id;
+    enum errc rc;
+};
+
+static void *send_late(void *arg)
+{
+    struct late_part *l = arg;
+    struct arena *own = arena_new(16 << 20);
+    struct err why;
+    struct upload now;
+    struct work w = { .app = &app, .arena = own, .principal = people[0], .tenant_id = people[0]->tenant_id, .now_us = clock_wall_us(&clock_system) };
+    l->rc = db_begin(app.pool, SCOPE_TENANT(w.tenant_id), 0, own, &w.tx, &why);
+    if (l->rc == ERR_OK)
+        l->rc = upload_part(&w, l->upload_id, 0, STR("a,b,c"), &now, &why);
+    db_rollback(w.tx);
+    arena_free(own);
+    return NULL;
+}
+
+/* Two parts for the same place at once: the first is not committed yet when the second finds the place free. One is taken, the other
+ * leaves nothing. */
 static void test_race(void **state)
 {
     (void)state;
     struct upload u = start(0, 20, NULL), now;
-    struct upload late;
+    struct late_part late = { u.upload_id, ERR_OK };
     int files = blobs();
     int64_t objects = used(0, "objects");
-    struct work slow = begin(0);
-    OK(upload_get(&slow, u.upload_id, &late, &e));
-    OK(send(0, &u, 0, CSV, 10, &now));
-    assert_int_equal(upload_part(&slow, u.upload_id, 0, STR("a,b,c"), &late, &e), ERR_CONFLICT);
-    db_rollback(slow.tx);
+    pthread_t thread;
+    struct work first = begin(0);
+    OK(upload_part(&first, u.upload_id, 0, str_n(CSV, 10), &now, &e));
+    assert_int_equal(pthread_create(&thread, NULL, send_late, &late), 0);
+    for (int i = 0; i < 1000 && blobs() < files + 2; i++)
+        usleep(10000);
+    assert_int_equal(blobs(), files + 2);
+    end(&first);
+    pthread_join(thread, NULL);
+    assert_int_equal(late.rc, ERR_CONFLICT);
     assert_int_equal(blobs(), files + 1);
     assert_int_equal(used(0, "objects"), objects + 1);
     OK(cancel(0, &u));
