@@ -225,7 +225,12 @@ async function narrowed(t, page) {
   await page.waitForURL(/[?&]q=/);
   await page.waitForSelector('tr[data-row]');
   const sent = asked.filter((u) => u.pathname === '/v1/datasets' && u.searchParams.get('q')).at(-1);
-  must(t, page, sent?.searchParams.get('q') === name.slice(0, 4).toUpperCase(), 'the server was not asked for the name');
+  must(
+    t,
+    page,
+    sent?.searchParams.get('q') === name.slice(0, 4).toUpperCase(),
+    'the server was not asked for the name',
+  );
   await page.locator('th button').first().click();
   await page.waitForURL(/sort=name/);
   await page.waitForSelector('tr[data-row]');
@@ -234,9 +239,17 @@ async function narrowed(t, page) {
   await page.keyboard.press('Control+k');
   await page.waitForSelector('.palette-input:focus');
   await page.keyboard.type(name);
-  await page.waitForFunction((n) => [...document.querySelectorAll('.palette-row bdi')].some((r) => r.textContent === n), name);
+  await page.waitForFunction(
+    (n) => [...document.querySelectorAll('.palette-row bdi')].some((r) => r.textContent === n),
+    name,
+  );
   for (const kind of ['datasets', 'models', 'deployments'])
-    must(t, page, asked.some((u) => u.pathname === `/v1/${kind}` && u.searchParams.get('q') === name), `the palette did not ask for ${kind}`);
+    must(
+      t,
+      page,
+      asked.some((u) => u.pathname === `/v1/${kind}` && u.searchParams.get('q') === name),
+      `the palette did not ask for ${kind}`,
+    );
   must(t, page, !asked.some((u) => u.searchParams.get('q') === name.slice(0, -1)), 'every letter was asked for');
   await page.keyboard.press('Escape');
 }
