@@ -53,7 +53,10 @@ export const usePrefs = (): Prefs => useSyncExternalStore(watch, getPrefs);
 export const watchPrefs = watch;
 
 const dark = window.matchMedia('(prefers-color-scheme: dark)');
-export const isDark = (): boolean => prefs.theme === 'dark' || (prefs.theme === 'system' && dark.matches);
+/** Paper is white whatever the screen is. */
+export const paper = window.matchMedia('print');
+export const isDark = (): boolean =>
+  !paper.matches && (prefs.theme === 'dark' || (prefs.theme === 'system' && dark.matches));
 /** Writes the choices to <html>, where the styles read them. */
 export function applyPrefs(): void {
   const html = document.documentElement;
@@ -63,6 +66,7 @@ export function applyPrefs(): void {
   html.classList.toggle('compact', prefs.density === 'compact');
 }
 watchers.add(applyPrefs);
-dark.addEventListener('change', () => {
-  for (const f of watchers) f();
-});
+for (const media of [dark, paper])
+  media.addEventListener('change', () => {
+    for (const f of watchers) f();
+  });

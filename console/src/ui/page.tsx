@@ -5,6 +5,7 @@ import { LinkIcon } from '@patternfly/react-icons';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useSyncExternalStore, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { PrintHead } from './printhead.tsx';
 import { toast } from './toast.tsx';
 
 export interface Calls {
@@ -45,6 +46,7 @@ export function Page({ title, name, crumbs, lead, actions, api, cli, children }:
   useEffect(() => void (document.title = `${name} · ${t('shell.product')}`), [name, t]);
   return (
     <>
+      <PrintHead />
       <PageSection className="page-head">
         {crumbs && (
           <Breadcrumb aria-label={t('shell.crumbs')} ouiaSafe={false}>

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { accessible, settled } from './checks.mjs';
 import { PASSWORD, run, setPrefs } from './platform.mjs';
+import { paperWays } from './ways/paper.mjs';
 import { shellWays } from './ways/shell.mjs';
 import { signatureWays } from './ways/signatures.mjs';
 import { wordWays } from './ways/words.mjs';
@@ -76,4 +77,5 @@ await run('flows', async (t) => {
   await shellWays(t);
   await wordWays(t);
   await signatureWays(t);
+  await paperWays(t);
 });
