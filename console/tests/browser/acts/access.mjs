@@ -136,7 +136,7 @@ async function grants(t, h, id) {
     h.same('until', local(Date.parse(made?.valid_until)), local(from + 3 * DAY));
     await why();
     await h.see('text', W(says === 'applies' ? 'members.yesWho' : 'members.noWho', { name: '\u2068Saif\u2069' }));
-    const line = `${W('role.ml-engineer')}, ${W('place.tenant')} : ${W(`members.verdict_${says}`)}`;
+    const line = `${W('role.ml-engineer')}, ${W('place.tenant')}: ${W(`members.verdict_${says}`)}`;
     const lines = (await h.page.locator('.chain li').allTextContents()).map((l) => l.replace(/\s+/g, ' '));
     if (!lines.includes(line)) h.fault(`says ${lines.join(' | ')}, not ${line}`);
     if (says !== 'applies') await h.see('text', W('members.missingCondition'));
