@@ -40,7 +40,6 @@ struct pipeline {
     struct session_authn *sessions;
     struct rate_limiter *rate;
     gate_fn gate;
-    struct rate_rule tenant_rule, principal_rule, address_rule, enrol_rule, login_rule;     /* per_s 0: none */
     struct router router;
     struct arena *arena;
     struct thread_pool *pool, *paced;       /* handlers; answers that wait for their readers (R_PACED) */

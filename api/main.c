@@ -300,14 +300,16 @@ static void sweep_signin(struct app *app, struct arena *a)
         log_err(LOG_WARN, "signin.sweep", &e);
 }
 
-/* Waits for SIGTERM or SIGINT; every HOUSEKEEPING_S seconds does the small regular work, every ORPHAN_EVERY_S the larger. */
-static void run_until_signal(struct app *app, struct api *api, sigset_t *set)
+/* Waits for SIGTERM or SIGINT; SIGHUP reads the settings again; every HOUSEKEEPING_S seconds does the small regular work, every ORPHAN_EVERY_S the larger. */
+static void run_until_signal(struct app *app, struct api *api, struct config *cfg, sigset_t *set)
 {
     struct timespec pause = { HOUSEKEEPING_S, 0 };
     int64_t sweep_us = clock_mono_us(app->clock) + ORPHAN_EVERY_S * INT64_C(1000000);
     for (;;) {
         int sig = sigtimedwait(set, NULL, &pause);
-        if (sig > 0)
+        if (sig == SIGHUP)
+            config_hangup(cfg);
+        else if (sig > 0)
             return;
         struct arena *a = arena_new(HOUSEKEEPING_ARENA);
         struct err e;
@@ -361,7 +363,7 @@ static enum errc open_console(struct api *api, const struct config *cfg, struct 
     return ERR_OK;
 }
 
-static int serve(struct app *app, struct api *api, const struct redis_opts *redis, struct err *e)
+static int serve(struct app *app, struct api *api, struct config *settings, const struct redis_opts *redis, struct err *e)
 {
     app->pii = audit_pii_new();
     const struct config *cfg = app->config;
@@ -369,6 +371,7 @@ static int serve(struct app *app, struct api *api, const struct redis_opts *redi
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
     api->rate = rate_limiter_new(app->clock, app->redis, 0);
@@ -399,7 +402,7 @@ static int serve(struct app *app, struct api *api, const struct redis_opts *redi
         api->wakes = wake_listener_new(redis, channels, 3, on_wake, api);
     log_event(LOG_INFO, "api.ready", "bind", LOG_S(cfg->api_bind), "port", LOG_I(http_server_port(api->people)), "worker_port",
               LOG_I(api->nodes ? http_server_port(api->nodes) : 0), NULL);
-    run_until_signal(app, api, &set);
+    run_until_signal(app, api, settings, &set);
     signal(SIGTERM, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     drain(api, cfg);
@@ -490,7 +493,7 @@ int main(int argc, char **argv)
         app.residency = residency_cache_new();
         api.authn = authn_new(app.pool, app.clock, cfg->api_token_cache_ms);
         api.sessions = session_authn_new(app.pool, app.clock, cfg);
-        rc = serve(&app, &api, &redis, &e);
+        rc = serve(&app, &api, cfg, &redis, &e);
     }
     undo(&app, &api);
     config_free(cfg);

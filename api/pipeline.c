@@ -94,32 +94,33 @@ static struct rate_rule rule_of(int64_t per_minute)
     return (struct rate_rule){ (double)per_minute / 60.0, per_minute > 0 ? per_minute : 1 };
 }
 
-static struct rate_rule tenant_rule(const struct pipeline *p, struct uuid tenant)
+static struct rate_rule tenant_rule(const struct app *app, struct uuid tenant)
 {
-    int64_t own = api_rates_of(p->app->api_rates, tenant);
-    return own ? rule_of(own) : p->tenant_rule;
+    int64_t own = api_rates_of(app->api_rates, tenant);
+    return rule_of(own ? own : app->config->rate_tenant_per_minute);
 }
 
 static enum errc phase_rate(struct flight *f, struct err *e)
 {
     struct call *c = &f->call;
-    const struct pipeline *p = f->pipeline;
+    const struct app *app = f->pipeline->app;
+    const struct config *cfg = app->config;
     char key[24] = "t:";
     if (c->route->rate == RL_NONE || c->route->flags & R_NODE)
         return ERR_OK;
     bool ok;
     if (c->route->rate == RL_LOGIN) {
-        ok = take_rate(f, "login", str_fmt(c->work.arena, "l:%.*s", STR_ARG(c->work.source_ip)), p->login_rule);
+        ok = take_rate(f, "login", str_fmt(c->work.arena, "l:%.*s", STR_ARG(c->work.source_ip)), rule_of(cfg->rate_login_per_minute));
     } else if (c->route->rate == RL_ENROL) {
-        ok = take_rate(f, "enrol", str_fmt(c->work.arena, "e:%.*s", STR_ARG(c->work.source_ip)), p->enrol_rule);
+        ok = take_rate(f, "enrol", str_fmt(c->work.arena, "e:%.*s", STR_ARG(c->work.source_ip)), rule_of(cfg->rate_enrol_per_minute));
     } else if (!c->principal) {
-        ok = take_rate(f, "address", str_fmt(c->work.arena, "a:%.*s", STR_ARG(c->work.source_ip)), p->address_rule);
+        ok = take_rate(f, "address", str_fmt(c->work.arena, "a:%.*s", STR_ARG(c->work.source_ip)), rule_of(cfg->rate_address_per_minute));
     } else {
         memcpy(key + 2, c->principal->tenant_id.b, 16);
-        ok = uuid_is_nil(c->principal->tenant_id) || take_rate(f, "tenant", str_n(key, 18), tenant_rule(p, c->principal->tenant_id));
+        ok = uuid_is_nil(c->principal->tenant_id) || take_rate(f, "tenant", str_n(key, 18), tenant_rule(app, c->principal->tenant_id));
         key[0] = 'p';
         memcpy(key + 2, c->principal->user_id.b, 16);
-        ok = ok && take_rate(f, "principal", str_n(key, 18), p->principal_rule);
+        ok = ok && take_rate(f, "principal", str_n(key, 18), rule_of(cfg->rate_principal_per_minute));
     }
     return ok ? ERR_OK : FAIL(e, RATE, "Too many calls; wait %ld s", (long)f->rates[f->nrates - 1].result.reset_s);
 }
@@ -483,11 +484,6 @@ struct pipeline *pipeline_new(const struct pipeline_opts *o, struct err *e)
     p->sessions = o->sessions;
     p->rate = o->rate;
     p->console = o->console;
-    p->tenant_rule = rule_of(cfg->rate_tenant_per_minute);
-    p->principal_rule = rule_of(cfg->rate_principal_per_minute);
-    p->address_rule = rule_of(cfg->rate_address_per_minute);
-    p->enrol_rule = rule_of(cfg->rate_enrol_per_minute);
-    p->login_rule = rule_of(cfg->rate_login_per_minute);
     p->arena = arena_new(4 << 20);
     if (router_init(&p->router, p->arena, e) != ERR_OK) {
         arena_free(p->arena);

@@ -105,7 +105,8 @@ static void *wait_for_signal(void *arg)
     struct daemon *d = arg;
     int number = 0;
     pthread_setname_np(pthread_self(), "signals");
-    sigwait(&d->set, &number);
+    while (sigwait(&d->set, &number) == 0 && number == SIGHUP)
+        config_hangup(d->config);
     log_event(LOG_INFO, "scheduler.stopping", "signal", LOG_I(number), NULL);
     loop_stop(d->loop);
     return NULL;
@@ -228,6 +229,7 @@ int main(int argc, char **argv)
     sigemptyset(&d.set);
     sigaddset(&d.set, SIGTERM);
     sigaddset(&d.set, SIGINT);
+    sigaddset(&d.set, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &d.set, NULL);       /* before any thread, so that only wait_for_signal takes them */
     signal(SIGPIPE, SIG_IGN);
     enum errc rc = run(&d, &e);

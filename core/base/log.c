@@ -32,6 +32,11 @@ void log_setup(const char *program, enum log_level level, enum log_format format
     logger.fd = fd;
 }
 
+void log_level_set(enum log_level level)
+{
+    logger.level = (int)level;
+}
+
 bool log_enabled(enum log_level level)
 {
     return (int)level >= logger.level;

@@ -4,7 +4,7 @@
  *     log_event(LOG_INFO, "lease.granted", "lease_id", LOG_ID("lse", id), "node", LOG_S(node), "took_us", LOG_I(n), NULL);
  *
  * The event name is a constant; values are typed by the LOG_* makers. Never pass a secret, a body or another tenant's data.
- * Thread-safe: one write(2) per line. The level and format are process-wide (set once in main); a thread's context fields
+ * Thread-safe: one write(2) per line. The level and format are process-wide (set in main; the level may change); a thread's context fields
  * (request id, tenant) are set by log_context and stand on every line of that thread until cleared. */
 #pragma once
 #include <stdint.h>
@@ -30,6 +30,7 @@ struct log_value {
 #define LOG_ID(prefix, uuid_) ((struct log_value){ LV_ID, .s = str_c(prefix), .u = (uuid_) })
 
 void log_setup(const char *program, enum log_level level, enum log_format format, int fd);
+void log_level_set(enum log_level level);
 bool log_enabled(enum log_level level);
 /* Pairs of (const char *name, struct log_value), ended by NULL. */
 void log_event(enum log_level level, const char *event, ...) __attribute__((sentinel));

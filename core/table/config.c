@@ -5,6 +5,7 @@
  * whole new struct first and then copies the reloadable words: a bad file changes nothing. */
 #include "core/table/config_int.h"
 #include "core/base/assert.h"
+#include "core/base/log.h"
 #include "core/base/str.h"
 
 #include <ctype.h>
@@ -309,6 +310,17 @@ enum errc config_reload(struct config *c, struct err *e)
             __atomic_store_n((int64_t *)to, *(int64_t *)from, __ATOMIC_RELAXED);
     }
     return ERR_OK;
+}
+
+void config_hangup(struct config *c)
+{
+    struct err e;
+    if (config_reload(c, &e) != ERR_OK) {
+        log_err(LOG_ERROR, "config.refused", &e);
+        return;
+    }
+    log_level_set((enum log_level)c->log_level);
+    log_event(LOG_INFO, "config.reloaded", "file", LOG_S(c->file ? c->file : ""), NULL);
 }
 
 void config_free(struct config *c)

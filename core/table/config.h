@@ -43,6 +43,8 @@ struct config *config_new_default(void);
 enum errc config_set(struct config *c, const char *key, const char *value, struct err *e) MUST_CHECK;
 /* Reads file and environment again; changes only CFG_RELOAD rows, and only if all of the file is good. */
 enum errc config_reload(struct config *c, struct err *e) MUST_CHECK;
+/* What a daemon does on SIGHUP: config_reload, the new level of the log, and a line that says how it went. */
+void config_hangup(struct config *c);
 void config_free(struct config *c);
 void config_freep(struct config **c);
 /* Every setting with type, default, range and doc. */

@@ -32,7 +32,7 @@ void config_help(FILE *out)
             fprintf(out, ": ");
             print_range(r, out);
         }
-        fprintf(out, "; default \"%s\"%s\n", r->dflt, r->flags & CFG_RELOAD ? "; may change on SIGHUP" : "");
+        fprintf(out, "; default \"%s\"%s\n", r->dflt, r->flags & CFG_RELOAD ? "; read again on SIGHUP" : "");
     }
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // health.test.ts - the platform at one look: every part asked, what stands still told, and an answer whatever is down.
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { digitsCsv, upload } from './client.ts';
 import { api, binary, makePerson, makeTenant, must, waitNode, type Api, type Ready } from './harness.ts';
 
 const ready: Ready = inject('falaj');
@@ -90,3 +91,30 @@ test('keys and a scheduler that stand still are told', async () => {
   for (const pid of [keyd, scheduler]) process.kill(pid, 'SIGCONT');
   await until('all is back', (x) => x.state === 'ok');
 }, 120_000);
+
+test('on SIGHUP the settings that may change are read again, all of them or none', async () => {
+  const owner = (await makeTenant(ready)).api;
+  await upload(owner, digitsCsv, 'under a key');
+  const days = async (): Promise<number> => {
+    const key = must(await owner.get('/v1/keys'), 200).data[0];
+    return Math.round((Date.parse(key.rotate_before) - Date.parse(key.rotated_at)) / 86_400_000);
+  };
+  const file = resolve(ready.data_dir, 'etc/api.conf'), text = readFileSync(file, 'utf8');
+  const read = (...lines: string[]): void => {
+    writeFileSync(file, [text, ...lines, ''].join('\n'));
+    process.kill(pidOf('api'), 'SIGHUP');
+  };
+  const becomes = async (wanted: number): Promise<void> => {
+    for (const end = Date.now() + 30_000; (await days()) !== wanted; await sleep(50))
+      if (Date.now() > end) throw new Error(`${await days()} days, not ${wanted}, after 30 s`);
+  };
+  await becomes(365);
+  read('keys.rotate_days = 90');
+  await becomes(90);
+  const log = resolve(ready.data_dir, 'log/api.log');
+  read('keys.rotate_days = 30', 'keys.destroy_days = soon');
+  for (const end = Date.now() + 30_000; !readFileSync(log, 'utf8').includes('config.refused'); await sleep(50)) expect(Date.now()).toBeLessThan(end);
+  expect(await days()).toBe(90);
+  read();
+  await becomes(365);
+}, 180_000);
