@@ -156,32 +156,38 @@ describe('the row that the keys stand on', () => {
 describe('a range that is relative', () => {
   const now = Date.parse('2026-11-22T08:00:30Z');
   test('begins at a whole minute and stays while one pages on', () => {
-    const from = sinceStart('1h', false, now);
+    const from = sinceStart('1h', false, false, now);
     expect(from).toBe('2026-11-22T07:00:00.000Z');
-    expect(sinceStart('1h', true, now + 3_600_000)).toBe(from);
-    expect(sinceStart('1h', false, now + 3_600_000)).toBe('2026-11-22T08:00:00.000Z');
+    expect(sinceStart('1h', true, false, now + 3_600_000)).toBe(from);
+    expect(sinceStart('1h', false, false, now + 3_600_000)).toBe('2026-11-22T08:00:00.000Z');
   });
   test('of the calendar is a whole day or month of the zone that is shown', () => {
-    expect(calendarRange('last_month', now)).toEqual({
+    expect(calendarRange('last_month', false, now)).toEqual({
       from: new Date(2026, 9, 1).toISOString(),
       to: new Date(2026, 10, 1).toISOString(),
     });
-    expect(calendarRange('month', now)).toEqual({ from: new Date(2026, 10, 1).toISOString() });
-    expect(calendarRange('yesterday', now)).toEqual({
+    expect(calendarRange('last_month', true, now)).toEqual({
+      from: '2026-10-01T00:00:00.000Z',
+      to: '2026-11-01T00:00:00.000Z',
+    });
+    expect(calendarRange('month', false, now)).toEqual({ from: new Date(2026, 10, 1).toISOString() });
+    expect(calendarRange('yesterday', false, now)).toEqual({
       from: new Date(2026, 10, 21).toISOString(),
       to: new Date(2026, 10, 22).toISOString(),
     });
-    expect(calendarRange('last_month', Date.parse('2026-01-15T12:00:00Z'))?.from).toBe(new Date(2025, 11, 1).toISOString());
-    expect([sinceStart('yesterday', true, now), sinceEnd('yesterday', now), sinceEnd('1h', now)]).toEqual([
-      new Date(2026, 10, 21).toISOString(),
-      new Date(2026, 10, 22).toISOString(),
-      undefined,
-    ]);
+    expect(calendarRange('last_month', false, Date.parse('2026-01-15T12:00:00Z'))?.from).toBe(
+      new Date(2025, 11, 1).toISOString(),
+    );
+    expect([
+      sinceStart('yesterday', true, false, now),
+      sinceEnd('yesterday', false, now),
+      sinceEnd('1h', false, now),
+    ]).toEqual([new Date(2026, 10, 21).toISOString(), new Date(2026, 10, 22).toISOString(), undefined]);
     const store = new Store();
     writeMemory('/v1/jobs', { views: [], since: 'last_month' }, store);
     expect(readMemory('/v1/jobs', store).since).toBe('last_month');
   });
-  test('of no known name is none', () => expect(sinceStart('9y', false, now)).toBeUndefined());
+  test('of no known name is none', () => expect(sinceStart('9y', false, false, now)).toBeUndefined());
 });
 
 describe('a failure', () => {

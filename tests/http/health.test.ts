@@ -94,7 +94,7 @@ test('keys and a scheduler that stand still are told', async () => {
 
 test('on SIGHUP the settings that may change are read again, all of them or none', async () => {
   const owner = (await makeTenant(ready)).api;
-  await upload(owner, digitsCsv, 'under a key');
+  await upload(owner, digitsCsv, 'under-a-key');
   const days = async (): Promise<number> => {
     const key = must(await owner.get('/v1/keys'), 200).data[0];
     return Math.round((Date.parse(key.rotate_before) - Date.parse(key.rotated_at)) / 86_400_000);

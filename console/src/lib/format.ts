@@ -25,6 +25,7 @@ const times = (at: string, o: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =
 const relatives = (): Intl.RelativeTimeFormat =>
   once(`r ${locale()}`, () => new Intl.RelativeTimeFormat(locale(), { numeric: 'auto' }));
 
+export const showsUtc = (): boolean => getPrefs().zone === 'utc';
 export const timeZone = (): string =>
   getPrefs().zone === 'utc' ? 'UTC' : times('en-GB', {}).resolvedOptions().timeZone;
 const parse = (at: string | undefined | null): Date | null => {

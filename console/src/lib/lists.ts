@@ -112,8 +112,8 @@ export function step(count: number, at: number, by: 1 | -1): number {
 
 /** The start of a relative range. It stays the same while one pages on: page tokens belong to the filters they were made for. */
 const starts = new Map<string, { at: number; from: string }>();
-export function sinceStart(since: string, paging: boolean, now = Date.now()): string | undefined {
-  const calendar = calendarRange(since, now);
+export function sinceStart(since: string, paging: boolean, utc: boolean, now = Date.now()): string | undefined {
+  const calendar = calendarRange(since, utc, now);
   if (calendar) return calendar.from;
   if (!(since in SINCE)) return undefined;
   const known = starts.get(since);
@@ -123,4 +123,5 @@ export function sinceStart(since: string, paging: boolean, now = Date.now()): st
   return from;
 }
 /** Its end, where it has one: a day or a month that is over. */
-export const sinceEnd = (since: string, now = Date.now()): string | undefined => calendarRange(since, now)?.to;
+export const sinceEnd = (since: string, utc: boolean, now = Date.now()): string | undefined =>
+  calendarRange(since, utc, now)?.to;

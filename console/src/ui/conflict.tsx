@@ -71,7 +71,10 @@ export function Conflict({ fields, was, mine, theirs, changed, reload, overwrite
       <ModalBody>
         {changed && (
           <p className="changed-by">
-            <Trans i18nKey="conflict.changed" components={{ who: <Who changed={changed} />, at: <Time at={changed.at} /> }} />
+            <Trans
+              i18nKey="conflict.changed"
+              components={{ who: <Who changed={changed} />, at: <Time at={changed.at} /> }}
+            />
           </p>
         )}
         {problem !== null && (

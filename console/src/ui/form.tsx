@@ -135,7 +135,9 @@ export function ApiForm(props: Props) {
   const [problem, setProblem] = useState<unknown>(null);
   const [loose, setLoose] = useState<FieldFault[]>([]);
   const [was, setWas] = useState(lock?.was);
-  const [conflict, setConflict] = useState<{ theirs: Lock['was']; values: Values; changed: Changed | null } | null>(null);
+  const [conflict, setConflict] = useState<{ theirs: Lock['was']; values: Values; changed: Changed | null } | null>(
+    null,
+  );
   const router = useRouter({ warn: false }) as unknown;
   const sending = useRef(false);
   const dirty = useRef(false);

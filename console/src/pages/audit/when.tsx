@@ -3,7 +3,7 @@
 import { FormGroup, FormSelect, FormSelectOption, TextInput } from '@patternfly/react-core';
 import { useTranslation } from 'react-i18next';
 import { CALENDAR, calendarRange, moment } from '../../lib/calendar.ts';
-import { timeZone, zoneLabel } from '../../lib/format.ts';
+import { showsUtc, zoneLabel } from '../../lib/format.ts';
 
 export const PRESETS = ['hour', 'day', 'week', 'days30', ...CALENDAR, 'custom'] as const;
 export interface When {
@@ -18,14 +18,14 @@ export function rangeOf({ when, from, to }: When, now = Date.now()): { from?: st
   const iso = (d: Date): string => d.toISOString();
   const minute = Math.ceil(now / 60_000) * 60_000;
   if (when in AGO) return { from: iso(new Date(minute - AGO[when]! * 1000)) };
-  return calendarRange(when, now) ?? { ...(from ? { from } : {}), ...(to ? { to } : {}) };
+  return calendarRange(when, showsUtc(), now) ?? { ...(from ? { from } : {}), ...(to ? { to } : {}) };
 }
 const pad = (n: number): string => String(n).padStart(2, '0');
 /** A moment as the field of date and time wants it, in the reader's zone. */
 export function fieldOf(at: string): string {
   const d = new Date(at);
   if (at === '' || Number.isNaN(d.getTime())) return '';
-  const u = timeZone() === 'UTC';
+  const u = showsUtc();
   const [y, mo, da, h, mi] = u
     ? [d.getUTCFullYear(), d.getUTCMonth(), d.getUTCDate(), d.getUTCHours(), d.getUTCMinutes()]
     : [d.getFullYear(), d.getMonth(), d.getDate(), d.getHours(), d.getMinutes()];
@@ -33,7 +33,7 @@ export function fieldOf(at: string): string {
 }
 export function momentOf(field: string): string {
   const m = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)/.exec(field);
-  return m ? moment(+m[1]!, +m[2]! - 1, +m[3]!, +m[4]!, +m[5]!).toISOString() : '';
+  return m ? moment(showsUtc(), +m[1]!, +m[2]! - 1, +m[3]!, +m[4]!, +m[5]!).toISOString() : '';
 }
 
 export function WhenFields({ id, value, onChange }: { id: string; value: When; onChange: (w: When) => void }) {

@@ -7,6 +7,7 @@ import type { ReactNode } from 'react';
 import type { Page as ListOf, Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { isWaiting } from '../../lib/jobs.ts';
+import { showsUtc } from '../../lib/format.ts';
 import { sinceStart } from '../../lib/lists.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Name, State, Time, To } from '../../ui/bits.tsx';
@@ -31,7 +32,7 @@ function useJobItems(): { items: Item[]; first: ReturnType<typeof useGet<ListOf<
   const { can } = useSession();
   const enabled = can('job:read');
   const read = { everyMs: EVERY, enabled };
-  const week = sinceStart('7d', false);
+  const week = sinceStart('7d', false, showsUtc());
   const failed = useGet<ListOf<Schemas['job']>>(
     '/v1/jobs',
     { group: 'failed', submitted_after: week, page_size: MOST },

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Page as ListOf, Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
-import { money, number } from '../../lib/format.ts';
+import { money, number, showsUtc } from '../../lib/format.ts';
 import { sinceStart } from '../../lib/lists.ts';
 import { useSession } from '../../shell/session.tsx';
 
@@ -38,7 +38,11 @@ function Tile({
 function JobTiles() {
   const { t } = useTranslation();
   const now = useGet<Counts>('/v1/jobs/counts', {}, { everyMs: EVERY });
-  const week = useGet<Counts>('/v1/jobs/counts', { submitted_after: sinceStart('7d', false) }, { everyMs: EVERY });
+  const week = useGet<Counts>(
+    '/v1/jobs/counts',
+    { submitted_after: sinceStart('7d', false, showsUtc()) },
+    { everyMs: EVERY },
+  );
   const of = (counts: Counts | undefined, group: string): { text: ReactNode; jobs: number } => {
     const n = counts?.groups.find((g) => g.group === group);
     if (!n) return { text: undefined, jobs: 0 };

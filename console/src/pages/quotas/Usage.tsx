@@ -8,7 +8,7 @@ import { CALENDAR, calendarRange } from '../../lib/calendar.ts';
 import type { Page as ListOf, Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { csvText, saveAs } from '../../lib/csv.ts';
-import { money, number } from '../../lib/format.ts';
+import { money, number, showsUtc } from '../../lib/format.ts';
 import { withFilter, type Search } from '../../lib/search.ts';
 import { Bars } from '../../ui/bars.tsx';
 import { Code, Name } from '../../ui/bits.tsx';
@@ -31,7 +31,7 @@ export function Usage() {
   const key: Key = KEYS.find((k) => k === search['by']) ?? 'zone';
   const measure: Measure = MEASURES.find((m) => m === search['measure']) ?? 'slot_hours';
   // A span of the calendar has a first and a last day; the number of days that the API counts goes back from now.
-  const span = calendarRange(days);
+  const span = calendarRange(days, showsUtc());
   const end = span?.to ? new Date(Date.parse(span.to) - 1) : new Date();
   const drawnDays = span ? dayOf(end.getTime()) - dayOf(Date.parse(span.from)) + 1 : Number(days);
   const sums = useGet<ListOf<Sum>>('/v1/usage', { ...(span ?? { days }), by: `day,${BY[key]}` });
@@ -60,15 +60,10 @@ export function Usage() {
   return (
     <>
       <div className="row-of-tools">
-        {pick(
-          'days',
-          t('usage.span'),
-          days,
-          [
-            ...['7', '30', '90'].map((n): [string, string] => [n, t('usage.days', { count: Number(n) })]),
-            ...CALENDAR.map((c): [string, string] => [c, t(`range.${c}`)]),
-          ],
-        )}
+        {pick('days', t('usage.span'), days, [
+          ...['7', '30', '90'].map((n): [string, string] => [n, t('usage.days', { count: Number(n) })]),
+          ...CALENDAR.map((c): [string, string] => [c, t(`range.${c}`)]),
+        ])}
         {pick(
           'by',
           t('usage.by'),

@@ -2,6 +2,7 @@
 // search.ts - the address of a list as the query of its call.
 import { useSearch } from '@tanstack/react-router';
 import type { Query } from '../../api/client.ts';
+import { showsUtc } from '../../lib/format.ts';
 import { sinceEnd, sinceStart } from '../../lib/lists.ts';
 import type { Search } from '../../lib/search.ts';
 import type { Filter } from './types.ts';
@@ -18,8 +19,10 @@ export function listQuery(search: Search, filters: readonly Filter[], prefix: st
     }
     const { from, to } = timeNames(f);
     const since = get('since');
-    out[from] = since ? sinceStart(since, get('page_token') !== undefined || get('after') !== undefined) : get(from);
-    out[to] = since ? sinceEnd(since) : get(to);
+    out[from] = since
+      ? sinceStart(since, get('page_token') !== undefined || get('after') !== undefined, showsUtc())
+      : get(from);
+    out[to] = since ? sinceEnd(since, showsUtc()) : get(to);
   }
   for (const name of ['sort', 'page_token', 'after']) out[name] = get(name);
   return out;

@@ -148,7 +148,12 @@ async function conflict(t, admin) {
   for (const n of ['1000', '2000', '3000']) must(t, admin, text.includes(n), `${n} is not told: ${text}`);
   const by = await admin.innerText('.conflict .changed-by');
   const who = (await t.tenant('GET', '/v1/me')).name;
-  must(t, admin, by.startsWith('Changed by ') && (by.includes(who) || by.includes('yourself')), `who changed it is not told: ${by}`);
+  must(
+    t,
+    admin,
+    by.startsWith('Changed by ') && (by.includes(who) || by.includes('yourself')),
+    `who changed it is not told: ${by}`,
+  );
   must(t, admin, /\d{4}/.test(by) && /\d\d:\d\d/.test(by), `when it was changed is not told: ${by}`);
   await accessible(t, admin, admin.where);
   await admin.screenshot({ path: join(t.shots, 'conflict.png') });
