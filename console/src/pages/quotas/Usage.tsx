@@ -104,9 +104,9 @@ export function Usage() {
                   <Tr>
                     <Th>{t('usage.day')}</Th>
                     <Th>{t(`usage.by_${BY[key]}`)}</Th>
-                    <Th>{t('usage.runs')}</Th>
+                    <Th modifier="wrap">{t('usage.runs')}</Th>
                     {(['slot_hours', 'gpu_hours', 'energy'] as const).map((m) => (
-                      <Th key={m}>{t(`usage.m_${m}`)}</Th>
+                      <Th key={m} modifier="wrap">{t(`usage.m_${m}`)}</Th>
                     ))}
                     <Th>{t('usage.m_cost')}</Th>
                   </Tr>
