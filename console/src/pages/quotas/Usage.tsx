@@ -106,7 +106,9 @@ export function Usage() {
                     <Th>{t(`usage.by_${BY[key]}`)}</Th>
                     <Th modifier="wrap">{t('usage.runs')}</Th>
                     {(['slot_hours', 'gpu_hours', 'energy'] as const).map((m) => (
-                      <Th key={m} modifier="wrap">{t(`usage.m_${m}`)}</Th>
+                      <Th key={m} modifier="wrap">
+                        {t(`usage.m_${m}`)}
+                      </Th>
                     ))}
                     <Th>{t('usage.m_cost')}</Th>
                   </Tr>

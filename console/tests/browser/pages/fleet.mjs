@@ -84,7 +84,7 @@ export default [
     path: '/zones/ae-auh-1',
     as: 'operator',
     wait: 'h3',
-    act: button(/^(Ask for a change of the law|طلب تغيير القانون)$/),
+    act: button(/^(Request a change of the law|طلب تغيير القانون)$/),
   },
   { name: 'residency-platform', path: '/residency', as: 'operator', wait: 'tbody tr' },
   { name: 'residency', path: '/residency', as: 'oryx', wait: 'tbody tr' },

@@ -46,7 +46,7 @@ const dialog = (button) => async (page) => {
 export default [
   { name: 'quotas', path: '/quotas', as: 'admin' },
   { name: 'quotas-rules', path: '/quotas?tab=rules', as: 'admin' },
-  { name: 'quotas-rule-edit', path: '/quotas?tab=rules', as: 'admin', act: dialog(/^(Change|تغيير)$/) },
+  { name: 'quotas-rule-edit', path: '/quotas?tab=rules', as: 'admin', act: dialog(/^(Edit|تعديل)$/) },
   { name: 'quotas-budgets', path: '/quotas?tab=budgets', as: 'admin' },
   { name: 'quotas-budget-new', path: '/quotas?tab=budgets', as: 'admin', act: dialog(/^(New budget|ميزانية جديدة)$/) },
   { name: 'quotas-usage', path: '/quotas?tab=usage', as: 'admin' },

@@ -55,9 +55,9 @@ export default [
   },
   tenant('tenant', 'facts'),
   tenant('tenant-suspend', 'facts', { act: button(/^(Suspend|إيقاف)$/) }),
-  tenant('tenant-delete', 'facts', { act: button(/^(Ask for deletion|طلب الحذف)$/) }),
+  tenant('tenant-delete', 'facts', { act: button(/^(Request deletion|طلب الحذف)$/) }),
   tenant('tenant-zones', 'zones'),
-  tenant('tenant-zones-ask', 'zones', { act: button(/^(Ask for a change|طلب تغيير)$/) }),
+  tenant('tenant-zones-ask', 'zones', { act: button(/^(Request a change|طلب تغيير)$/) }),
   tenant('tenant-quotas', 'quotas'),
   tenant('tenant-limit', 'quotas', { act: button(/^(Set the limit|تحديد الحد)$/) }),
   tenant('tenant-rules', 'rules'),
@@ -72,7 +72,7 @@ export default [
     wait: 'tbody tr',
     act: async (page) => {
       await page
-        .getByRole('button', { name: /^(What exactly|التفاصيل الكاملة)$/ })
+        .getByRole('button', { name: /^(Full request|الطلب كاملًا)$/ })
         .first()
         .click();
       await page.waitForSelector('.diff-scroll');
@@ -84,7 +84,7 @@ export default [
     as: 'operator',
     wait: '.cards',
     act: async (page) => {
-      await page.getByRole('button', { name: /^(Check now|تحقق الآن)$/ }).click();
+      await page.getByRole('button', { name: /^(Check now|التحقق الآن)$/ }).click();
       await page.waitForSelector('tbody tr');
     },
   },
