@@ -236,6 +236,11 @@ describe('a repeated call', () => {
       let n = 0;
       return { path: `/v1/datasets/${set.dataset_id}/versions`, raw: () => `a,label\n${++n},0\n2,1\n` };
     },
+    '/v1/uploads': async () => {
+      const set = must(await t.api.post('/v1/datasets', { name: word(), label_column: 'label', classes: 2 }), 201);
+      let n = 0;
+      return { body: () => ({ dataset_id: set.dataset_id, size_bytes: ++n }) };
+    },
     '/v1/jobs': async () => ({ body: () => ({ name: word(), kind: 'noop' }) }),
     '/v1/jobs:batch': async () => ({ body: () => ({ jobs: [{ name: word(), kind: 'noop' }, { name: word(), kind: 'noop' }] }) }),
     '/v1/models': async () => ({ body: () => ({ name: word(), job_id: done.job_id }) }),

@@ -76,6 +76,9 @@ static void fill(struct uuid t)
         " ('%s', '%s', 1, '%s', 1, 1, '%s');"
         "INSERT INTO model (tenant_id, model_id, name, created_by) VALUES ('%s', '%s', 'm', '%s')",
         id, id, hex(u), id, id, id, hex(u), id, id, hex(u));
+    sql("INSERT INTO upload (tenant_id, upload_id, dataset_id, zone, size_bytes, created_by, expires_at) VALUES"
+        " ('%s', '%s', '%s', 'ae-dxb-1', 1, '%s', now());"
+        "INSERT INTO upload_part (tenant_id, upload_id, start, object_id) VALUES ('%s', '%s', 0, '%s')", id, id, id, hex(u), id, id, id);
     sql("INSERT INTO job (tenant_id, job_id, name, kind, spec, created_by) VALUES ('%s', '%s', 'j', 'noop', '{}', '%s');"
         "INSERT INTO job_event (tenant_id, job_id, version, state) VALUES ('%s', '%s', 1, 'PENDING');"
         "INSERT INTO job_object (tenant_id, job_id, direction, name, object_id) VALUES ('%s', '%s', 'input', 'i', '%s');"

@@ -19,8 +19,9 @@ static int teardown(void **state)
 
 static enum errc enrol(const char *zone, const char *pool, const char *identity, struct node *ret)
 {
+    static int64_t second;           /* each run of an agent is later than the one before */
     struct node_register in = { .name = STR("w9"), .zone = str_c(zone), .pool = str_c(pool), .slots = 2, .cpus = 1, .memory_bytes = 1 << 20,
-                                .backend = STR("ref"), .version = STR("0"), .boot_id = uuid_v7(1) };
+                                .backend = STR("ref"), .version = STR("0"), .boot_id = uuid_v7(++second * 1000000) };
     struct work w = { .app = &f.api, .arena = arena_new(16 << 20), .now_us = clock_wall_us(&clock_system) };
     struct err e = { 0 };
     enum errc rc = db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, w.arena, &w.tx, &e);

@@ -131,6 +131,8 @@ static void every_table_of_projects_is_walled_in(void **state)
         sql("INSERT INTO object (tenant_id, object_id, zone, kind, state) VALUES ('%1$s', '%2$s', 'ae-dxb-1', 'model', 'WRITING');"
             "INSERT INTO dataset (tenant_id, dataset_id, name, label_column, classes, created_by, project_id) VALUES ('%1$s', '%2$s', 'd%4$d', 'y', 2, '%3$s', %5$s);"
             "INSERT INTO dataset_version (tenant_id, dataset_id, version, object_id, row_count, column_count, created_by) VALUES ('%1$s', '%2$s', 1, '%2$s', 1, 1, '%3$s');"
+            "INSERT INTO upload (tenant_id, upload_id, dataset_id, zone, size_bytes, created_by, expires_at) VALUES ('%1$s', '%2$s', '%2$s', 'ae-dxb-1', 1, '%3$s', now());"
+            "INSERT INTO upload_part (tenant_id, upload_id, start, object_id) VALUES ('%1$s', '%2$s', 0, '%2$s');"
             "INSERT INTO model (tenant_id, model_id, name, created_by, project_id) VALUES ('%1$s', '%2$s', 'm%4$d', '%3$s', %5$s);"
             "INSERT INTO model_version (tenant_id, model_id, version, object_id, family, inputs, outputs, created_by) VALUES ('%1$s', '%2$s', 1, '%2$s', 'mlp', 1, 1, '%3$s');"
             "INSERT INTO job (tenant_id, job_id, name, kind, spec, created_by, project_id) VALUES ('%1$s', '%2$s', 'j', 'noop', '{}', '%3$s', %5$s);",
@@ -153,7 +155,7 @@ static void every_table_of_projects_is_walled_in(void **state)
             " VALUES ('%1$s', '%2$s', 1, 'tenant', %5$s, 'q', 'z', 'p', 'cpu', 1, 0, 0, 0)", t, x, u, i, p);
     }
     struct db_text_rows tables = rows_of("SELECT relname FROM pg_class c JOIN pg_policy p ON p.polrelid = c.oid AND p.polname = 'in_projects' ORDER BY 1");
-    assert_int_equal(tables.nrows, 17);
+    assert_int_equal(tables.nrows, 19);
     struct db_session *s = NULL;
     OK(db_session_new(pg_harness_conninfo(pg, "falaj_app", DB), "test", 30000, &s, &e));
     for (size_t i = 0; i < tables.nrows; i++) {
