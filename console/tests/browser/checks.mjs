@@ -32,17 +32,36 @@ export async function fits(t, page, where) {
   for (const end = Date.now() + PATIENCE_MS; found && Date.now() < end; found = await wider(page)) await drawn(page);
   if (found) t.fault(where, `${found.by} px wider than the window: ${found.what}`);
 }
+// The boxes around a page clip, so nothing scrolls that could be measured: what stands beyond the window is looked for itself. What lies in
+// a box that scrolls by itself, or that is drawn for a screen reader alone, may.
 async function wider(page) {
   return page.evaluate(() => {
-    const over = (e) => (e ? e.scrollWidth - e.clientWidth : 0);
-    const main = document.querySelector('.pf-v6-c-page__main');
-    const by = Math.max(over(document.documentElement), over(main));
-    if (by <= 0) return null;
-    const box = (main ?? document.documentElement).getBoundingClientRect();
-    const out = [...document.querySelectorAll('body *')].filter((e) => {
+    const root = document.documentElement;
+    const main = document.querySelector('.pf-v6-c-page__main') ?? document.body;
+    const held = (e) => {
+      for (let p = e.parentElement; p && p !== main; p = p.parentElement) {
+        const s = getComputedStyle(p);
+        if (['auto', 'scroll', 'hidden'].includes(s.overflowX) || s.clipPath !== 'none' || s.clip !== 'auto')
+          return true;
+      }
+      return false;
+    };
+    const box = main.getBoundingClientRect();
+    const [left, right] = [Math.max(0, box.left), Math.min(root.clientWidth, box.right)];
+    const out = [main, ...main.querySelectorAll('*')].filter((e) => {
       const r = e.getBoundingClientRect();
-      return r.width > 0 && (r.right > box.right + 0.5 || r.left < box.left - 0.5) && e.closest('.pf-v6-c-page__main');
+      if (r.width <= 1 || (r.right <= right + 0.5 && r.left >= left - 0.5)) return false;
+      const s = getComputedStyle(e);
+      return s.visibility !== 'hidden' && s.clip === 'auto' && s.clipPath === 'none' && !held(e);
     });
+    const by = Math.max(
+      root.scrollWidth - root.clientWidth,
+      ...out.map((e) => {
+        const r = e.getBoundingClientRect();
+        return Math.ceil(Math.max(r.right - right, left - r.left));
+      }),
+    );
+    if (by <= 0) return null;
     const last = out.filter((e) => !out.some((o) => o !== e && e.contains(o)))[0];
     return { by, what: last ? last.outerHTML.slice(0, 140) : '' };
   });

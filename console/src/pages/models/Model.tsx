@@ -85,13 +85,15 @@ export function ModelDetail() {
                   name: 'metrics',
                   label: t('job.metrics'),
                   cell: (v) => (
-                    <span>
+                    <>
                       {metricsOf(v)
                         .slice(0, 3)
                         .map(([k, n]) => (
-                          <Code key={k}>{`${k} ${number(n, 4)} `}</Code>
+                          <div key={k}>
+                            <Code>{`${k} ${number(n, 4)}`}</Code>
+                          </div>
                         ))}
-                    </span>
+                    </>
                   ),
                 },
                 { name: 'size_bytes', label: t('col.size'), cell: (v) => bytes(v.size_bytes) },
