@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // outage.test.ts - PostgreSQL, Redis and the key daemon die under load and come back. Meanwhile every call is answered in time, with what
 // was asked or with a 503 that says when to try again; afterwards all is as before, by itself, and what was acknowledged is there.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
@@ -30,6 +30,13 @@ function signal(name: string, which: NodeJS.Signals): void {
       // It has ended already and is not back yet.
     }
   }
+}
+/** A process that was told to stop goes on until its threads have seen it: one of them could still answer. */
+async function halted(name: string): Promise<void> {
+  const threads = `/proc/${pidOf(name)}/task`;
+  const goes = (): boolean => readdirSync(threads).some((t) => !/^State:\s+T/m.test(readFileSync(`${threads}/${t}/status`, 'utf8')));
+  for (let tries = 0; tries < 200 && goes(); tries++) await sleep(25);
+  expect(goes()).toBe(false);
 }
 
 /** Down for about `ms`: each time falaj dev has started it again, it goes once more. */
@@ -140,6 +147,7 @@ describe('The key daemon', () => {
 
   test('hangs: an upload gives up in time and says so', async () => {
     signal('keyd', 'SIGSTOP');
+    await halted('keyd');
     try {
       const from = Date.now();
       const reply = await send(idempotencyKey());
