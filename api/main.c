@@ -363,10 +363,18 @@ static enum errc open_console(struct api *api, const struct config *cfg, struct 
     return ERR_OK;
 }
 
-static int serve(struct app *app, struct api *api, struct config *settings, sigset_t *set, const struct redis_opts *redis, struct err *e)
+static int serve(struct app *app, struct api *api, struct config *settings, const struct redis_opts *redis, struct err *e)
 {
     app->pii = audit_pii_new();
     const struct config *cfg = app->config;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);         /* before any thread: one that does not block them would end the process at once */
+    signal(SIGPIPE, SIG_IGN);
+    app->redis = *cfg->redis_socket ? redis_client_new(redis) : NULL;
     api->rate = rate_limiter_new(app->clock, app->redis, 0);
     rate_limiter_share(api->rate, cfg->rate_processes);
     app->api_rates = api_rates_new();
@@ -395,9 +403,9 @@ static int serve(struct app *app, struct api *api, struct config *settings, sigs
         api->wakes = wake_listener_new(redis, channels, 3, on_wake, api);
     log_event(LOG_INFO, "api.ready", "bind", LOG_S(cfg->api_bind), "port", LOG_I(http_server_port(api->people)), "worker_port",
               LOG_I(api->nodes ? http_server_port(api->nodes) : 0), NULL);
-    run_until_signal(app, api, settings, set);
+    run_until_signal(app, api, settings, &set);
     signal(SIGTERM, SIG_DFL);
-    pthread_sigmask(SIG_UNBLOCK, set, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     drain(api, cfg);
     return 0;
 }
@@ -479,21 +487,13 @@ int main(int argc, char **argv)
             printf("%s\n%s%s%s", token, *password ? "platform operator " : "", password, *password ? "\n" : "");
         arena_free(a);
     } else if (!verb) {
-        sigset_t set;
-        sigemptyset(&set);
-        sigaddset(&set, SIGTERM);
-        sigaddset(&set, SIGINT);
-        sigaddset(&set, SIGHUP);
-        pthread_sigmask(SIG_BLOCK, &set, NULL);         /* before any thread: one that does not block them would end the process at once */
-        signal(SIGPIPE, SIG_IGN);
         if (blob_store_open_local(cfg->blob_dir, &app.blobs, &e) != ERR_OK)
             return refuse("blob store", &e);
-        app.redis = *cfg->redis_socket ? redis_client_new(&redis) : NULL;
         app.capacity = capacity_cache_new();
         app.residency = residency_cache_new();
         api.authn = authn_new(app.pool, app.clock, cfg->api_token_cache_ms);
         api.sessions = session_authn_new(app.pool, app.clock, cfg);
-        rc = serve(&app, &api, cfg, &set, &redis, &e);
+        rc = serve(&app, &api, cfg, &redis, &e);
     }
     undo(&app, &api);
     config_free(cfg);
