@@ -7,7 +7,7 @@
 #include "core/db/pool.h"
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
-#include "tenants/authz.h"
+#include "tenants/access/authz.h"
 
 /* The proof that a session gave counts as fresh for so long. */
 #define STEP_UP_US (10 * INT64_C(60000000))

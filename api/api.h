@@ -23,7 +23,7 @@ struct api {
     struct job_streams *streams;        /* api/stream.h: open SSE streams of jobs */
     struct console *console;            /* api/console.h: the built files of the web console; NULL: none */
     struct events *events;              /* api/events.h: open streams of browser tabs */
-    struct serving *serving;            /* registry/serving.h: connections to serving workers */
+    struct serving *serving;            /* serving/serving.h: connections to serving workers */
     struct infer_stats *infer_stats;    /* api/infer_stats.h: how deployments answered */
     _Atomic bool draining;
 };

@@ -2,10 +2,10 @@
 /* approval_kinds.c - the list. A kind is a constant beside its executor; its row here is what makes a request of it decidable. */
 #include "api/approval_kinds.h"
 #include "api/keys_int.h"
-#include "tenants/break_glass.h"
-#include "tenants/tenant_life.h"
-#include "tenants/transfer_policy.h"
-#include "tenants/zone_law.h"
+#include "tenants/identity/break_glass.h"
+#include "tenants/home/tenant_life.h"
+#include "tenants/home/transfer_policy.h"
+#include "tenants/home/zone_law.h"
 
 extern const struct approval_kind approval_hold_lift;
 

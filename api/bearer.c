@@ -5,7 +5,7 @@
 #include "core/base/log.h"
 #include "core/db/pool.h"
 #include "core/db/tx.h"
-#include "tenants/jwt_authn.h"
+#include "tenants/identity/jwt_authn.h"
 
 static enum errc note(struct work *w, const struct jwt_outcome *o, enum errc rc, struct err *e)
 {

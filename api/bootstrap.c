@@ -5,10 +5,10 @@
 #include "core/base/cleanup.h"
 #include "core/db/pool.h"
 #include "core/db/tx.h"
-#include "tenants/authz.h"
-#include "tenants/local_auth.h"
-#include "tenants/password.h"
-#include "tenants/user.h"
+#include "tenants/access/authz.h"
+#include "tenants/identity/local_auth.h"
+#include "tenants/identity/password.h"
+#include "tenants/identity/user.h"
 
 struct operator_row { struct uuid user_id; };
 SCHEMA_OF(operator_row, "The operator", FIELD(operator_row, user_id, 0, .doc = "The user"));

@@ -9,8 +9,8 @@
 #include "core/http/cookie.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
-#include "tenants/session.h"
-#include "tenants/session_authn.h"
+#include "tenants/identity/session.h"
+#include "tenants/identity/session_authn.h"
 
 #include <strings.h>
 

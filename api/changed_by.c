@@ -9,7 +9,7 @@
 #include "api/api_int.h"
 #include "core/base/log.h"
 #include "core/db/tx.h"
-#include "tenants/authz.h"
+#include "tenants/access/authz.h"
 
 /* Newer events than the sequencer needs at its worst; and how many of them are looked through. */
 #define UNNUMBERED_US INT64_C(60000000)

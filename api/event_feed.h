@@ -9,7 +9,7 @@
  * Errors: feed_topics_parse: INVALID at /topics, NOT_FOUND (an id that is none). feed_read: as db_begin and db_many. */
 #pragma once
 #include "core/base/work.h"
-#include "tenants/principal.h"
+#include "tenants/access/principal.h"
 
 struct stmt;
 

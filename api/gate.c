@@ -7,7 +7,7 @@
 #include "core/base/log.h"
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
-#include "scheduler/enrol.h"
+#include "scheduler/engine/enrol.h"
 
 static enum errc write_refusal(struct call *c, struct uuid node_id, struct err *e)
 {

@@ -2,7 +2,7 @@
 /* jobs_int.h - what the route files of jobs share. */
 #pragma once
 #include "core/base/work.h"
-#include "scheduler/job_search.h"
+#include "scheduler/jobs/job_search.h"
 
 /* The query parameters of a `struct job_filter filter` in the input T, but its state and group. */
 #define JOB_FILTER_FIELDS(T)                                                                                                        \

@@ -3,8 +3,8 @@
 #include "api/keys_int.h"
 #include "core/json/decode.h"
 #include "core/table/config.h"
-#include "registry/key_life.h"
-#include "registry/root_key.h"
+#include "registry/vault/key_life.h"
+#include "registry/vault/root_key.h"
 
 enum { REQUEST_HOURS = 7 * 24, ROOT_HOURS = 24 };
 

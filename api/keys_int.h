@@ -2,7 +2,7 @@
 /* keys_int.h - what the routes of keys and the table of approvals share: how a destruction or a root rotation is asked for. */
 #pragma once
 #include "api/route.h"
-#include "tenants/approval.h"
+#include "tenants/access/approval.h"
 
 extern const struct approval_kind key_destroy_kind, root_rotate_kind, root_destroy_kind;
 

@@ -4,7 +4,7 @@
 #include "api/route.h"
 #include "core/base/assert.h"
 #include "core/json/jsonschema.h"
-#include "tenants/authz.h"
+#include "tenants/access/authz.h"
 
 #include <ctype.h>
 

@@ -15,11 +15,11 @@
 #include "core/json/decode.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
-#include "tenants/api_rate.h"
-#include "tenants/authn.h"
-#include "tenants/session_authn.h"
-#include "tenants/authz.h"
-#include "tenants/jwt_authn.h"
+#include "tenants/accounts/api_rate.h"
+#include "tenants/identity/authn.h"
+#include "tenants/identity/session_authn.h"
+#include "tenants/access/authz.h"
+#include "tenants/identity/jwt_authn.h"
 
 #include <stdlib.h>
 

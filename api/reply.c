@@ -5,7 +5,7 @@
 #include "api/changed_by.h"
 #include "api/console.h"
 #include "api/etag.h"
-#include "registry/evidence.h"
+#include "registry/evidence/evidence.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
 #include "core/json/encode.h"

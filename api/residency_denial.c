@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* residency_denial.c - one place for all refusals of the judge (tenants/residency.h), whichever route asked it.
+/* residency_denial.c - one place for all refusals of the judge (tenants/home/residency.h), whichever route asked it.
  *
  * The transaction in which it was asked is gone when this runs, so the event has one of its own. The words come from the error's detail
  * ("rule=law act=key class=health zone=de-fra-1"), which residency_refusal wrote; nothing of the caller's stands there. */

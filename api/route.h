@@ -25,7 +25,7 @@
 #include "core/base/work.h"
 #include "core/http/server.h"
 #include "core/table/schema.h"
-#include "tenants/principal.h"
+#include "tenants/access/principal.h"
 
 struct call;
 

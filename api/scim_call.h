@@ -3,7 +3,7 @@
  * Errors: those of fn. Memory of *ret: the call's arena. */
 #pragma once
 #include "api/route.h"
-#include "tenants/scim.h"
+#include "tenants/identity/scim.h"
 
 typedef enum errc (*scim_change_fn)(struct work *w, const struct scim_write *in, struct scim_answer *ret, struct err *e);
 

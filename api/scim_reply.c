@@ -4,7 +4,7 @@
 #include "api/api_int.h"
 #include "api/scim_call.h"
 #include "audit/event.h"
-#include "tenants/scim_schema.h"
+#include "tenants/identity/scim_schema.h"
 
 bool is_scim(const struct flight *f)
 {

@@ -9,12 +9,12 @@
 #include "core/db/tx.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
-#include "tenants/authz.h"
-#include "tenants/local_auth.h"
-#include "tenants/login_guard.h"
-#include "tenants/password.h"
-#include "tenants/principal_load.h"
-#include "tenants/session_authn.h"
+#include "tenants/access/authz.h"
+#include "tenants/identity/local_auth.h"
+#include "tenants/identity/login_guard.h"
+#include "tenants/identity/password.h"
+#include "tenants/access/principal_load.h"
+#include "tenants/identity/session_authn.h"
 
 SCHEMA_EXTERN(session_out, "A session, and who is signed in",
     FIELD_ID(session_out, session_id, "ses", 0, .doc = "The session"), FIELD_ID(session_out, user_id, "usr", 0, .doc = "Who"),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* signin.h - the course of a sign-in: several short transactions with the slow judging of a secret between them, never inside one.
  *
- * For handlers with R_NO_TX. Every try is counted and committed before it is judged (tenants/login_guard.h), every outcome is an audit
+ * For handlers with R_NO_TX. Every try is counted and committed before it is judged (tenants/identity/login_guard.h), every outcome is an audit
  * event and a metric. What is wrong with a login is never told: unknown tenant, unknown name and wrong password have one answer and
  * cost the same work.
  * Calling order: signin_address -> signin_begin … signin_commit (a transaction in w->tx, scoped to a tenant) -> … -> signin_open |
@@ -9,7 +9,7 @@
 #pragma once
 #include "api/route.h"
 #include "core/crypto/argon.h"
-#include "tenants/session.h"
+#include "tenants/identity/session.h"
 
 struct session_out {
     struct uuid session_id, user_id;

@@ -9,7 +9,7 @@
  * when the thread is over is ended at once, and its reader comes again, to another falaj-api. */
 #pragma once
 #include "api/route.h"
-#include "tenants/principal.h"
+#include "tenants/access/principal.h"
 
 #include <pthread.h>
 

@@ -12,8 +12,8 @@
 #include "core/db/pool.h"
 #include "core/db/tx.h"
 #include "core/json/encode.h"
-#include "scheduler/job.h"
-#include "scheduler/watch.h"
+#include "scheduler/jobs/job.h"
+#include "scheduler/jobs/watch.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
  * Limits: STREAMS_MAX open streams in all, then UNAVAILABLE. */
 #pragma once
 #include "api/route.h"
-#include "tenants/principal.h"
+#include "tenants/access/principal.h"
 
 enum { STREAMS_MAX = 1000 };
 

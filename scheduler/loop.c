@@ -12,14 +12,14 @@
 #include "core/redis/wake.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
-#include "scheduler/budget_watch.h"
-#include "scheduler/job.h"
+#include "scheduler/duty/budget_watch.h"
+#include "scheduler/jobs/job.h"
 #include "scheduler/leader.h"
-#include "scheduler/placement.h"
+#include "scheduler/plan/placement.h"
 #include "scheduler/plan_apply.h"
-#include "scheduler/reaper.h"
+#include "scheduler/duty/reaper.h"
 #include "scheduler/round.h"
-#include "scheduler/tenant_reaper.h"
+#include "scheduler/duty/tenant_reaper.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -10,8 +10,8 @@
 #include "core/base/log.h"
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
-#include "scheduler/booking.h"
-#include "scheduler/lease_int.h"
+#include "scheduler/jobs/booking.h"
+#include "scheduler/engine/lease_int.h"
 
 static const struct stmt plan_turn = { .name = "plan_turn", .params = "", .card = CARD_NONE, .sql =
     "SELECT pg_advisory_xact_lock(4630123712)" };

@@ -2,7 +2,8 @@
 # falaj_workers_agent: the agent around the compute engine; falaj-worker: agent, and child of a lease, in one program.
 set(agent_dir ${CMAKE_CURRENT_LIST_DIR})
 set(agent_sources "")
-foreach(f agent book book_report cage child client enrol executor frame grant job_infer job_serve job_train sandbox spawn timers usage)
+foreach(f agent/agent agent/book agent/book_report agent/client agent/enrol agent/timers agent/usage lease/cage lease/child lease/executor lease/frame
+          lease/grant lease/job_infer lease/job_serve lease/job_train lease/sandbox lease/spawn)
   list(APPEND agent_sources ${agent_dir}/${f}.c)
 endforeach()
 falaj_library(falaj_workers_agent workers SOURCES ${agent_sources}

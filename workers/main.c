@@ -11,9 +11,9 @@
 #include <unistd.h>
 #include "core/base/log.h"
 #include "core/crypto/secmem.h"
-#include "workers/agent.h"
-#include "workers/child.h"
-#include "workers/enrol.h"
+#include "workers/agent/agent.h"
+#include "workers/lease/child.h"
+#include "workers/agent/enrol.h"
 
 static _Atomic bool stop;
 

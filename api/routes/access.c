@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* access.c - the question why somebody may or may not do something. Asking is written down: it tells who could be asked for what. */
 #include "api/route.h"
-#include "tenants/cidr.h"
-#include "tenants/explain.h"
+#include "tenants/access/cidr.h"
+#include "tenants/access/explain.h"
 
 struct access_explain_in {
     struct uuid user_id;

@@ -9,8 +9,8 @@
 #include "core/crypto/hash.h"
 #include "core/redis/wake.h"
 #include "keys/client.h"
-#include "scheduler/job.h"
-#include "tenants/principal.h"
+#include "scheduler/jobs/job.h"
+#include "tenants/access/principal.h"
 
 const char *const audit_verdict_names[] = { "success", "denied", "failed", NULL };
 

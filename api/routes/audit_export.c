@@ -8,8 +8,8 @@
 #include "core/db/tx.h"
 #include "core/redis/wake.h"
 #include "keys/client.h"
-#include "scheduler/job.h"
-#include "tenants/principal.h"
+#include "scheduler/jobs/job.h"
+#include "tenants/access/principal.h"
 
 #include <time.h>
 

@@ -8,7 +8,7 @@
 #include "audit/pii.h"
 #include "audit/retention.h"
 #include "core/db/tx.h"
-#include "tenants/principal.h"
+#include "tenants/access/principal.h"
 
 static const char *const hold_states[] = { "ACTIVE", "LIFTED", NULL };
 

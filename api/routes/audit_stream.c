@@ -6,7 +6,7 @@
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
 #include "core/db/tx.h"
-#include "tenants/principal.h"
+#include "tenants/access/principal.h"
 
 enum { STREAM_BYTES = 4 << 20, PIECE_BYTES = 1 << 20 };
 

@@ -4,10 +4,10 @@
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
-#include "tenants/local_auth.h"
-#include "tenants/login_guard.h"
-#include "tenants/password.h"
-#include "tenants/totp.h"
+#include "tenants/identity/local_auth.h"
+#include "tenants/identity/login_guard.h"
+#include "tenants/identity/password.h"
+#include "tenants/identity/totp.h"
 
 #define PASSWORD_FIELD(T, m, fl, ...) FIELD(T, m, (fl) | F_SECRET, .min = 1, .max = PASSWORD_MAX, __VA_ARGS__)
 

@@ -2,7 +2,7 @@
 /* bindings.c - routes of role bindings. */
 #include "api/pipeline.h"
 #include "core/db/tx.h"
-#include "tenants/binding.h"
+#include "tenants/access/binding.h"
 
 struct binding_create_in {
     struct uuid user_id;

@@ -2,7 +2,7 @@
 /* break_glass.c - routes of the account behind glass: ask for it, and open it once a second custodian has approved. */
 #include "api/signin.h"
 #include "core/db/tx.h"
-#include "tenants/break_glass.h"
+#include "tenants/identity/break_glass.h"
 
 struct glass_in { struct str zone, reason; };
 SCHEMA_OF(glass_in, "A glass to open", FIELD(glass_in, zone, F_REQ, .min = 2, .max = 31, .check = check_slug, .doc = "Whose account"),

@@ -2,8 +2,8 @@
 /* budgets.c - routes of budgets. */
 #include "api/route.h"
 #include "audit/event.h"
-#include "tenants/budget.h"
-#include "tenants/price.h"
+#include "tenants/accounts/budget.h"
+#include "tenants/accounts/price.h"
 
 SCHEMA_OF(budget_new, "A budget to make",
     FIELD_ID(budget_new, project_id, "prj", 0, .doc = "Its project; absent: the whole tenant"),

@@ -5,8 +5,8 @@
 #include "audit/event.h"
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
-#include "registry/object.h"
-#include "tenants/residency_facts.h"
+#include "registry/vault/object.h"
+#include "tenants/home/residency_facts.h"
 
 static ssize_t produce(void *p, void *buf, size_t n)
 {

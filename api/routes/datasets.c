@@ -3,9 +3,9 @@
 #include "api/content_int.h"
 #include "api/route.h"
 #include "core/db/tx.h"
-#include "registry/dataset.h"
-#include "tenants/list_find.h"
-#include "tenants/residency.h"
+#include "registry/catalog/dataset.h"
+#include "core/db/list_find.h"
+#include "tenants/home/residency.h"
 
 struct dataset_ref { struct uuid dataset_id; };
 SCHEMA_OF(dataset_ref, "Which data set", FIELD_ID(dataset_ref, dataset_id, "dst", F_PATH, .doc = "The data set"));

@@ -10,12 +10,12 @@
 #include "core/db/tx.h"
 #include "core/json/encode.h"
 #include "core/wire/job_spec.h"
-#include "registry/deployment.h"
-#include "registry/model.h"
-#include "registry/object.h"
-#include "tenants/list_find.h"
-#include "tenants/residency_facts.h"
-#include "tenants/project.h"
+#include "serving/deployment.h"
+#include "registry/catalog/model.h"
+#include "registry/vault/object.h"
+#include "core/db/list_find.h"
+#include "tenants/home/residency_facts.h"
+#include "tenants/home/project.h"
 
 enum { SERVE_ATTEMPTS = 100, SERVE_RUNTIME_S = 31536000, SPEC_MAX = 4096 };
 

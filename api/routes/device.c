@@ -4,9 +4,9 @@
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
 #include "core/table/config.h"
-#include "tenants/api_token.h"
-#include "tenants/device.h"
-#include "tenants/login_guard.h"
+#include "tenants/identity/api_token.h"
+#include "tenants/identity/device.h"
+#include "tenants/identity/login_guard.h"
 
 enum { TOKEN_DAYS = 30 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* enrol.c - how machines come in: join tokens for people, certificates for machines. */
 #include "api/pipeline.h"
-#include "scheduler/enrol.h"
-#include "tenants/authn.h"
-#include "tenants/authz.h"
-#include "tenants/cidr.h"
-#include "tenants/refusals.h"
+#include "scheduler/engine/enrol.h"
+#include "tenants/identity/authn.h"
+#include "tenants/access/authz.h"
+#include "tenants/access/cidr.h"
+#include "tenants/identity/refusals.h"
 
 struct join_create_in { struct str zone, pool, node_name; struct slice cidrs; int64_t uses, expires_in_minutes; };
 SCHEMA_OF(join_create_in, "A join token to make",

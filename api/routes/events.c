@@ -5,8 +5,8 @@
 #include "api/events.h"
 #include "core/db/pool.h"
 #include "core/db/tx.h"
-#include "scheduler/job.h"
-#include "tenants/authz.h"
+#include "scheduler/jobs/job.h"
+#include "tenants/access/authz.h"
 
 struct events_in { struct str topics; };
 SCHEMA_OF(events_in, "What to watch", FIELD(events_in, topics, F_QUERY | F_REQ, .min = 1, .max = 1024,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* groups.c - routes of groups: who is in one the tenant's identity provider says (scim_groups.c), which role that gives is said here. */
 #include "api/pipeline.h"
-#include "tenants/user_group.h"
+#include "tenants/identity/user_group.h"
 
 struct group_ref { struct uuid group_id; };
 SCHEMA_OF(group_ref, "Which group", FIELD_ID(group_ref, group_id, "grp", F_PATH, .doc = "The group"));

@@ -4,9 +4,9 @@
 #include "api/api_int.h"
 #include "audit/event.h"
 #include "core/db/tx.h"
-#include "tenants/identity_provider.h"
-#include "tenants/oidc.h"
-#include "tenants/outside.h"
+#include "tenants/identity/identity_provider.h"
+#include "tenants/identity/oidc.h"
+#include "tenants/identity/outside.h"
 
 static const char *const state_names[] = { "ACTIVE", "DISABLED", NULL };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inference.c - the Open Inference Protocol (v2, REST): deployments answer under /v2/models/{name}.
  *
- * The hot path is: token in memory -> target in memory (registry/serving.h, at most a second old) -> one request on a kept connection ->
+ * The hot path is: token in memory -> target in memory (serving/serving.h, at most a second old) -> one request on a kept connection ->
  * the worker's bytes handed on. No SQL, no JSON parsing here: the worker checks the request. When a worker cannot be reached, its target is
  * looked up once more, because the job may have moved. Where the model stands is judged at each call, from facts in memory. Inference is not rate-limited by calls per minute: what a deployment can take is
  * bounded by its machine (429) and by SERVING_BUSY_MAX.
@@ -12,8 +12,8 @@
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
-#include "registry/serving.h"
-#include "tenants/residency_facts.h"
+#include "serving/serving.h"
+#include "tenants/home/residency_facts.h"
 
 struct infer_ref { struct str name; };
 SCHEMA_OF(infer_ref, "Which deployment", FIELD(infer_ref, name, F_PATH, .min = 1, .max = 63, .check = check_slug, .doc = "Name of the deployment"));

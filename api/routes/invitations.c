@@ -3,8 +3,8 @@
 #include "api/pipeline.h"
 #include "api/signin.h"
 #include "core/db/tx.h"
-#include "tenants/invitation.h"
-#include "tenants/password.h"
+#include "tenants/identity/invitation.h"
+#include "tenants/identity/password.h"
 
 struct invite_in { struct str name, email_hint; struct slice roles; int64_t hours; };
 SCHEMA_OF(invite_in, "An invitation to make",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* issuers.c - routes of outside issuers of tokens for programs. */
 #include "api/route.h"
-#include "tenants/issuer.h"
-#include "tenants/outside.h"
+#include "tenants/identity/issuer.h"
+#include "tenants/identity/outside.h"
 
 static const char *const alg_names[] = { "RS256", "ES256", NULL };
 static const char *const state_names[] = { "ACTIVE", "DISABLED", NULL };

@@ -5,8 +5,8 @@
 #include "api/route.h"
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
-#include "scheduler/watch.h"
-#include "tenants/usage.h"
+#include "scheduler/jobs/watch.h"
+#include "tenants/accounts/usage.h"
 
 enum { LINES = 1000, JOBS = 500, PAGE_ARENA = 64 << 20, PAGE_BYTES = 8 << 20 };
 

@@ -2,7 +2,7 @@
 /* job_forecast.c - routes that say beforehand whether a job would be accepted, and why one waits. Nothing is stored. */
 #include "api/jobs_int.h"
 #include "api/route.h"
-#include "scheduler/forecast.h"
+#include "scheduler/jobs/forecast.h"
 
 struct check_error { struct str pointer, code, detail; };
 SCHEMA_OF(check_error, "What is wrong with a part of the request", FIELD(check_error, pointer, 0, .doc = "Where"),

@@ -6,9 +6,9 @@
 #include "core/db/pool.h"
 #include "core/db/tx.h"
 #include "core/json/encode.h"
-#include "scheduler/job.h"
-#include "scheduler/series.h"
-#include "scheduler/watch.h"
+#include "scheduler/jobs/job.h"
+#include "scheduler/jobs/series.h"
+#include "scheduler/jobs/watch.h"
 
 struct job_events_in { struct uuid job_id; int64_t after; };
 SCHEMA_OF(job_events_in, "Which events", FIELD_ID(job_events_in, job_id, "job", F_PATH, .doc = "The job"),

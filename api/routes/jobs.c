@@ -8,9 +8,9 @@
 #include "core/db/tx.h"
 #include "core/json/encode.h"
 #include "core/redis/wake.h"
-#include "scheduler/job.h"
-#include "scheduler/submit.h"
-#include "tenants/project.h"
+#include "scheduler/jobs/job.h"
+#include "scheduler/jobs/submit.h"
+#include "tenants/home/project.h"
 
 enum { STORE_TRIES = 4 };
 

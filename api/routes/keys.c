@@ -3,9 +3,9 @@
 #include "api/keys_int.h"
 #include "core/crypto/key_import.h"
 #include "keys/client.h"
-#include "registry/key_life.h"
-#include "registry/key_rewrap.h"
-#include "registry/key_shred.h"
+#include "registry/vault/key_life.h"
+#include "registry/vault/key_rewrap.h"
+#include "registry/vault/key_shred.h"
 
 static const char *const tiers[] = { "wrapped", "sovereign", NULL };
 

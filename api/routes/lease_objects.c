@@ -8,8 +8,8 @@
 #include "audit/event.h"
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
-#include "registry/worker_object.h"
-#include "scheduler/lease.h"
+#include "registry/vault/worker_object.h"
+#include "scheduler/engine/lease.h"
 
 enum { OUTPUT_NAME_MAX = 63 };
 static const char *const output_kinds[] = { "model", "checkpoint", "artifact", NULL };

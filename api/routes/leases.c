@@ -2,8 +2,8 @@
 /* leases.c - what workers call: come up, take leases (long poll), report. Who calls is what its certificate says. */
 #include "api/pipeline.h"
 #include "core/table/config.h"
-#include "scheduler/lease.h"
-#include "scheduler/node.h"
+#include "scheduler/engine/lease.h"
+#include "scheduler/engine/node.h"
 
 enum { WAIT_MAX_MS = 10000 };       /* a machine that only waits is heard of at least so often */
 

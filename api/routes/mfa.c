@@ -3,10 +3,10 @@
 #include "api/signin.h"
 #include "api/pipeline.h"
 #include "core/db/tx.h"
-#include "tenants/authz.h"
-#include "tenants/login_guard.h"
-#include "tenants/totp.h"
-#include "tenants/user.h"
+#include "tenants/access/authz.h"
+#include "tenants/identity/login_guard.h"
+#include "tenants/identity/totp.h"
+#include "tenants/identity/user.h"
 
 struct totp_begin_out { struct uuid user_id; struct str secret, otpauth_uri; };
 SCHEMA_OF(totp_begin_out, "A second factor to confirm; the secret is shown this once",

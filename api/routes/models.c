@@ -3,8 +3,8 @@
 #include "api/content_int.h"
 #include "api/route.h"
 #include "core/db/tx.h"
-#include "registry/model.h"
-#include "tenants/list_find.h"
+#include "registry/catalog/model.h"
+#include "core/db/list_find.h"
 
 struct model_ref { struct uuid model_id; };
 SCHEMA_OF(model_ref, "Which model", FIELD_ID(model_ref, model_id, "mdl", F_PATH, .doc = "The model"));

@@ -2,9 +2,9 @@
 /* nodes.c - machines and the queue's promises, for people. */
 #include "api/pipeline.h"
 #include "scheduler/invariants.h"
-#include "scheduler/node_state.h"
-#include "tenants/authz.h"
-#include "tenants/list_find.h"
+#include "scheduler/engine/node_state.h"
+#include "tenants/access/authz.h"
+#include "core/db/list_find.h"
 
 static const char *const node_states[] = { "READY", "DRAINING", "QUARANTINED", "LOST", NULL };
 static const char *const node_sorts[] = { "-created_at", "name", NULL };

@@ -6,8 +6,8 @@
 #include "core/db/tx.h"
 #include "core/http/cookie.h"
 #include "core/table/metrics.h"
-#include "tenants/oidc.h"
-#include "tenants/totp.h"
+#include "tenants/identity/oidc.h"
+#include "tenants/identity/totp.h"
 
 struct start_in { struct str tenant, provider, return_to; };
 SCHEMA_OF(start_in, "Where to sign in", FIELD(start_in, tenant, F_QUERY | F_REQ, .min = 1, .max = 63, .doc = "Name of the tenant; platform: its staff"),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* projects.c - routes of projects. */
 #include "api/route.h"
-#include "tenants/list_find.h"
-#include "tenants/project.h"
+#include "core/db/list_find.h"
+#include "tenants/home/project.h"
 
 static const char *const project_states[] = { "ACTIVE", "CLOSED", NULL };
 

@@ -2,11 +2,11 @@
 /* quotas.c - routes of quota rules and of the price book, and of the flavor that both speak of. */
 #include "api/route.h"
 #include "audit/event.h"
-#include "scheduler/node.h"
-#include "tenants/authz.h"
-#include "tenants/price.h"
-#include "tenants/quota_rule.h"
-#include "tenants/tenant.h"
+#include "scheduler/engine/node.h"
+#include "tenants/access/authz.h"
+#include "tenants/accounts/price.h"
+#include "tenants/accounts/quota_rule.h"
+#include "tenants/home/tenant.h"
 
 enum { MOST = 1000000000 };
 static const char *const own_places[] = { "project", "queue", NULL };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* residency.c - routes of transfer policies, the register of transfers, the judge's explanations and the evidence report. */
 #include "api/route.h"
-#include "registry/evidence.h"
-#include "registry/transfer.h"
-#include "tenants/residency_facts.h"
-#include "tenants/transfer_policy.h"
+#include "registry/evidence/evidence.h"
+#include "registry/catalog/transfer.h"
+#include "tenants/home/residency_facts.h"
+#include "tenants/home/transfer_policy.h"
 
 enum { CSV_MAX = 16 << 20, CSV_ROWS = 50000, HTML_MAX = 16 << 20 };
 

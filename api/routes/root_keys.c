@@ -2,8 +2,8 @@
 /* root_keys.c - routes of a zone's root key for its custodians: versions, provider, rotation and destruction by two persons. */
 #include "api/keys_int.h"
 #include "keys/client.h"
-#include "registry/key_rewrap.h"
-#include "registry/root_key.h"
+#include "registry/vault/key_rewrap.h"
+#include "registry/vault/root_key.h"
 
 #define CODE_FIELD(T) FIELD(T, code, F_PATH, .min = 2, .max = 31, .check = check_slug, .doc = "The zone")
 

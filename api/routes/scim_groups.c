@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scim_groups.c - routes of SCIM Groups (RFC 7644, 3). The caller is a tenant's identity provider; what it may do is in tenants/scim_group.h. */
+/* scim_groups.c - routes of SCIM Groups (RFC 7644, 3). The caller is a tenant's identity provider; what it may do is in tenants/identity/scim_group.h. */
 #include "api/pipeline.h"
 #include "api/scim_call.h"
-#include "tenants/scim_group.h"
+#include "tenants/identity/scim_group.h"
 
 struct scim_group_page { struct str filter, attributes, excluded; int64_t start, count; };
 SCHEMA_OF(scim_group_page, "Which groups",

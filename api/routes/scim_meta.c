@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scim_meta.c - what SCIM here can do: ServiceProviderConfig, ResourceTypes, Schemas (RFC 7644, 4). */
 #include "api/pipeline.h"
-#include "tenants/scim_schema.h"
+#include "tenants/identity/scim_schema.h"
 
 enum { DOCUMENT_MAX = 64 << 10 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scim_users.c - routes of SCIM Users (RFC 7644, 3). The caller is a tenant's identity provider; what it may do is in tenants/scim_user.h. */
+/* scim_users.c - routes of SCIM Users (RFC 7644, 3). The caller is a tenant's identity provider; what it may do is in tenants/identity/scim_user.h. */
 #include "api/pipeline.h"
 #include "api/scim_call.h"
 #include "core/db/tx.h"
-#include "tenants/authn.h"
-#include "tenants/scim_user.h"
-#include "tenants/session_authn.h"
+#include "tenants/identity/authn.h"
+#include "tenants/identity/scim_user.h"
+#include "tenants/identity/session_authn.h"
 
 struct scim_user_page { struct str filter, attributes, excluded; int64_t start, count; };
 SCHEMA_OF(scim_user_page, "Which users",

@@ -2,9 +2,9 @@
 /* sessions.c - routes of sessions: see them, end them. Those of others need session:manage, and are not there for who has it not. */
 #include "api/pipeline.h"
 #include "core/db/tx.h"
-#include "tenants/authz.h"
-#include "tenants/session.h"
-#include "tenants/session_authn.h"
+#include "tenants/access/authz.h"
+#include "tenants/identity/session.h"
+#include "tenants/identity/session_authn.h"
 
 struct session_page { PAGE_IN; struct uuid user_id; };
 SCHEMA_OF(session_page, "Whose sessions", PAGE_IN_FIELDS(session_page), FIELD_ID(session_page, user_id, "usr", F_QUERY, .doc = "Absent: the own"));

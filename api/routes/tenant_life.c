@@ -3,7 +3,7 @@
 #include "api/pipeline.h"
 #include "api/route.h"
 #include "core/db/tx.h"
-#include "tenants/tenant_life.h"
+#include "tenants/home/tenant_life.h"
 
 static const char *const running_names[] = { "finish", "stop", NULL };
 enum { RUNNING_STOP = 1 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tenants.c - routes of tenants and their hard limits. */
 #include "api/route.h"
-#include "tenants/list_find.h"
-#include "tenants/quota.h"
-#include "tenants/tenant.h"
-#include "tenants/residency.h"
-#include "tenants/zone_law.h"
+#include "core/db/list_find.h"
+#include "tenants/accounts/quota.h"
+#include "tenants/home/tenant.h"
+#include "tenants/home/residency.h"
+#include "tenants/home/zone_law.h"
 
 struct tenant_create_in {
     struct str name, display_name, home_zone, admin_name;

@@ -3,11 +3,11 @@
 #include "api/pipeline.h"
 #include "core/db/tx.h"
 #include "core/redis/wake.h"
-#include "tenants/api_token.h"
-#include "tenants/authn.h"
-#include "tenants/cidr.h"
-#include "tenants/list_find.h"
-#include "tenants/service_account.h"
+#include "tenants/identity/api_token.h"
+#include "tenants/identity/authn.h"
+#include "tenants/access/cidr.h"
+#include "core/db/list_find.h"
+#include "tenants/identity/service_account.h"
 
 static const char *const token_sorts[] = { "-created_at", "expires_at", NULL };
 

@@ -5,8 +5,8 @@
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
 #include "core/db/tx.h"
-#include "registry/upload.h"
-#include "tenants/authz.h"
+#include "registry/catalog/upload.h"
+#include "tenants/access/authz.h"
 
 struct upload_ref { struct uuid upload_id; };
 SCHEMA_OF(upload_ref, "Which upload", FIELD_ID(upload_ref, upload_id, "upl", F_PATH, .doc = "The upload"));

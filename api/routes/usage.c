@@ -6,7 +6,7 @@
 #include "audit/event.h"
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
-#include "tenants/usage.h"
+#include "tenants/accounts/usage.h"
 
 enum { LINES = 1000, CSV_PAGE = 1 << 20, PAGE_ARENA = 16 << 20 };
 #define DAY_US INT64_C(86400000000)

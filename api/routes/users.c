@@ -2,9 +2,9 @@
 /* users.c - routes of users, and of the caller itself. */
 #include "api/pipeline.h"
 #include "core/db/tx.h"
-#include "tenants/authz.h"
-#include "tenants/list_find.h"
-#include "tenants/user.h"
+#include "tenants/access/authz.h"
+#include "core/db/list_find.h"
+#include "tenants/identity/user.h"
 
 static const char *const user_kinds[] = { "person", "service", NULL };
 

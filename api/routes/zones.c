@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zones.c - routes of residency zones. */
 #include "api/route.h"
-#include "tenants/residency.h"
-#include "tenants/zone.h"
-#include "tenants/zone_law.h"
+#include "tenants/home/residency.h"
+#include "tenants/home/zone.h"
+#include "tenants/home/zone_law.h"
 
 struct zone_create_in {
     struct str code, name, country;

@@ -35,12 +35,12 @@ struct app {
     struct redis_client *redis;
     struct keyd_client *keyd;
     struct blob_store *blobs;
-    struct capacity_cache *capacity; /* api only: largest machines, scheduler/capacity.h */
+    struct capacity_cache *capacity; /* api only: largest machines, scheduler/mirror/capacity.h */
     struct api_rates *api_rates;        /* falaj-api only */
-    struct residency_cache *residency; /* api only: where tenants' data may be, tenants/residency_facts.h */
-    struct local_auth *auth;        /* api only: sign-in secrets and password hashing, tenants/local_auth.h */
+    struct residency_cache *residency; /* api only: where tenants' data may be, tenants/home/residency_facts.h */
+    struct local_auth *auth;        /* api only: sign-in secrets and password hashing, tenants/identity/local_auth.h */
     struct audit_pii *pii;          /* api only: keys of personal fields, audit/pii.h */
-    struct federation *federation;  /* api only: what was fetched from outside issuers and providers, tenants/outside.h */
+    struct federation *federation;  /* api only: what was fetched from outside issuers and providers, tenants/identity/outside.h */
     void *extra;                    /* the daemon's own state (api: struct api) */
 };
 

@@ -4,9 +4,9 @@
  * PostgreSQL of its own, from which the memory is filled once. Built on demand: ninja bench_authz. */
 #include "tests/db/tenants/fixture.h"
 #include "core/base/clock.h"
-#include "tenants/authn.h"
-#include "tenants/explain.h"
-#include "tenants/principal_load.h"
+#include "tenants/identity/authn.h"
+#include "tenants/access/explain.h"
+#include "tenants/access/principal_load.h"
 
 #include <string.h>
 #include <time.h>

@@ -4,7 +4,7 @@
  * Median time of one call per backend and batch, from rows in memory to probabilities and labels, and the time to load. */
 #include "core/base/cleanup.h"
 #include "core/data/safetensors.h"
-#include "workers/infer/model.h"
+#include "workers/compute/infer/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>

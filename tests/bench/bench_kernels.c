@@ -3,7 +3,7 @@
  *
  * Prints GFLOP/s of the products of training (64 rows: forward, both backward forms) and of serving (batch 1 and 32, packed), and
  * the time of AdamW and softmax. Median of many runs. Numbers, never pass or fail. */
-#include "workers/kernels/backend.h"
+#include "workers/compute/kernels/backend.h"
 
 #include <stdio.h>
 #include <stdlib.h>

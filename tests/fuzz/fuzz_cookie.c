@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include "core/base/assert.h"
 #include "core/http/cookie.h"
-#include "tenants/device.h"
-#include "tenants/session.h"
+#include "tenants/identity/device.h"
+#include "tenants/identity/session.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

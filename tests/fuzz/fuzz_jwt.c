@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include "core/base/assert.h"
 #include "core/crypto/jwt.h"
-#include "tenants/jwks.h"
-#include "tenants/jwt_authn.h"
+#include "tenants/identity/jwks.h"
+#include "tenants/identity/jwt_authn.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

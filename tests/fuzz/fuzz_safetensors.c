@@ -3,7 +3,7 @@
 /* USES: core_base core_data workers_compute */
 #include <stdlib.h>
 
-#include "workers/infer/model.h"
+#include "workers/compute/infer/model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
  * reads back the same. */
 #include <stdint.h>
 #include "core/base/assert.h"
-#include "tenants/scim_patch.h"
+#include "tenants/identity/scim_patch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -19,7 +19,7 @@ my @doors = (                                    # header, the one folder that m
     [qr{^(?:seccomp\.h|nvml\.h)$},               'workers/'],
     [qr{^linux/(?:seccomp|filter|audit)\.h$},    'workers/'],
     [qr{^(?:cpuid|immintrin|x86intrin|arm_neon)\.h$}, 'workers/'],
-    [qr{^(?:cuda.*|cublas.*|cudnn.*|curand.*|nccl.*|mma\.h)$}, 'workers/kernels/cuda/'],
+    [qr{^(?:cuda.*|cublas.*|cudnn.*|curand.*|nccl.*|mma\.h)$}, 'workers/compute/kernels/cuda/'],
 );
 my %libc = map { $_ => 1 } qw(
     assert.h byteswap.h complex.h ctype.h dirent.h dlfcn.h elf.h endian.h err.h errno.h execinfo.h fcntl.h features.h fenv.h

@@ -16,14 +16,15 @@ my %may = (
     tenants    => "core keys audit tenants",
     registry   => "core keys audit tenants registry",
     scheduler  => "core keys audit tenants registry scheduler",
-    api        => "core keys audit tenants registry scheduler api",
+    serving    => "core keys audit tenants registry scheduler serving",
+    api        => "core keys audit tenants registry scheduler serving api",
     workers    => "core workers",
     cli        => "core cli audit/pure",
     migrations => "core migrations",
 );
 my %rank = (base => 0, table => 1, json => 2, db => 2, redis => 2, crypto => 2, data => 2, http => 3, wire => 4);
 my $audit_pure = qr{^audit/(?:record|record_read|event_code|filter|format|format_[a-z]+|head|lines|scan|merkle|chain|bundle|verify|verify_head)(?:_int)?\.(?:[ch]|def)$};
-my $sched_pure = qr{^scheduler/(?:order|fairshare|placement|preempt|backfill)\.[ch]$};
+my $sched_pure = qr{^scheduler/plan/};
 
 for my $file (@ARGV) {
     open my $in, '<', $file or die "$file: $!";
@@ -51,8 +52,8 @@ for my $file (@ARGV) {
                 $say->("core/$from_room may not include \"$to\" (order: base < table < doors < http < wire)");
             }
         }
-        if ($file =~ $sched_pure && $to !~ m{^core/base/} && $to ne 'scheduler/snapshot.h' && $to !~ $sched_pure) {
-            $say->("a pure file of the scheduler includes core/base and scheduler/snapshot.h only, not \"$to\"");
+        if ($file =~ $sched_pure && $to !~ m{^core/base/} && $to ne 'scheduler/mirror/snapshot.h' && $to !~ $sched_pure) {
+            $say->("a pure file of the scheduler includes core/base and scheduler/mirror/snapshot.h only, not \"$to\"");
         }
         if ($file =~ $audit_pure && $to !~ m{^core/(?:base|table|json|crypto|data)/} && $to !~ $audit_pure) {
             $say->("the pure part of audit includes no database, network or service header: \"$to\"");

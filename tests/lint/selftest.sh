@@ -43,20 +43,20 @@ put core/base/a.h "$spdx" '#pragma once' '#include <stddef.h>' 'size_t a_len(con
 put core/base/a.c "$spdx" '#include "core/base/a.h"' '#include <stdlib.h>' '/* strcpy(a, b) in a comment */' \
     'size_t a_len(const char *p)' '{' '    char *q = malloc(4);' '    free(q);' '    return p ? 1 : sizeof("sprintf(x)");' '}'
 put core/db/tx.h "$spdx" '#pragma once' 'int db_begin(void);'
-put tenants/authn.h "$spdx" '#pragma once' 'struct thing;' 'struct thing *thing_new(void);'
-put tenants/authn.c "$spdx" '#include "tenants/authn.h"' '#include "core/base/a.h"' '#include <stdlib.h>' \
+put tenants/identity/authn.h "$spdx" '#pragma once' 'struct thing;' 'struct thing *thing_new(void);'
+put tenants/identity/authn.c "$spdx" '#include "tenants/identity/authn.h"' '#include "core/base/a.h"' '#include <stdlib.h>' \
     'struct thing *thing_new(void)' '{' '    return calloc(1, 8);' '}' \
     'static const char *const sql = "UPDATE thing\n"' '    "SET name = $1\n"' '    "WHERE thing_id = $2"; /* SELECT * */' \
     'static const char *const scope = "SET LOCAL app.tenant = $1";'
-put scheduler/snapshot.h "$spdx" '#pragma once'
-put scheduler/order.c "$spdx" '#include "scheduler/snapshot.h"' '#include "core/base/a.h"'
+put scheduler/mirror/snapshot.h "$spdx" '#pragma once'
+put scheduler/plan/order.c "$spdx" '#include "scheduler/mirror/snapshot.h"' '#include "core/base/a.h"'
 put core/json/decode.c "$spdx" '#include <jansson.h>'
-for t in core/base/test_a tenants/test_authn scheduler/test_order core/json/test_decode; do put "tests/unit/$t.c" "$spdx"; done
+for t in core/base/test_a tenants/identity/test_authn scheduler/plan/test_order core/json/test_decode; do put "tests/unit/$t.c" "$spdx"; done
 : >"$LINT_ALLOW"
 for lint in layers doors headers banned sizes mirror spdx words; do expect_clean "$lint"; done
 
 # One breach of each rule.
-put tenants/bad.c "$spdx" '#include "scheduler/snapshot.h"' '#include "../core/base/a.h"' '#include <jansson.h>' '#include <zlib.h>' \
+put tenants/bad.c "$spdx" '#include "scheduler/mirror/snapshot.h"' '#include "../core/base/a.h"' '#include <jansson.h>' '#include <zlib.h>' \
     'int bad(char *p);' 'int bad(char *p)' '{' '    strcpy(p, "x");' '    p = malloc(3);' '    exit(atoi(p));' '    db_begin();' '}' \
     'const char *s = "SELECT *"' '    " FROM thing";' 'const char *u = "SET app.tenant = 1";'
 expect layers tenants/bad.c:2 'tenants may not include scheduler'
@@ -73,7 +73,7 @@ expect banned tenants/bad.c:16 'SET LOCAL'
 expect mirror tenants/bad.c:1 'test_bad.c'
 printf 'untested tenants/bad.c\n' >"$LINT_ALLOW"
 expect mirror allow:1 'needs a reason'
-printf 'untested tenants/authn.c it has a test\n' >"$LINT_ALLOW"
+printf 'untested tenants/identity/authn.c it has a test\n' >"$LINT_ALLOW"
 expect mirror allow:1 'nothing needs this exception'
 printf 'db_begin tenants/bad.c excused\n' >"$LINT_ALLOW"
 expect banned tenants/bad.c:9 'strcpy()'
@@ -84,8 +84,8 @@ fi
 : >"$LINT_ALLOW"
 put core/base/up.c "$spdx" '#include "core/db/tx.h"'
 expect layers core/base/up.c:2 'core/base may not include'
-put scheduler/order.c "$spdx" '#include "core/db/tx.h"'
-expect layers scheduler/order.c:2 'a pure file of the scheduler'
+put scheduler/plan/order.c "$spdx" '#include "core/db/tx.h"'
+expect layers scheduler/plan/order.c:2 'a pure file of the scheduler'
 put audit/merkle.c "$spdx" '#include "core/db/tx.h"'
 expect layers audit/merkle.c:2 'the pure part of audit'
 put cli/x.c "$spdx" '#include "audit/sequencer.h"'

@@ -3,7 +3,7 @@
 #include "tests/db/tenants/fixture.h"
 #include "api/bootstrap.h"
 #include "audit/event.h"
-#include "tenants/authn.h"
+#include "tenants/identity/authn.h"
 
 static int setup(void **state)
 {

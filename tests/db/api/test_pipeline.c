@@ -9,8 +9,8 @@
 #include "core/redis/client.h"
 #include "core/redis/rate.h"
 #include "core/table/config.h"
-#include "tenants/api_rate.h"
-#include "tenants/authn.h"
+#include "tenants/accounts/api_rate.h"
+#include "tenants/identity/authn.h"
 #include <pthread.h>
 #include <unistd.h>
 

@@ -3,8 +3,8 @@
 #include "tests/db/tenants/fixture.h"
 #include "api/stream.h"
 #include "core/http/client.h"
-#include "scheduler/job.h"
-#include "scheduler/watch.h"
+#include "scheduler/jobs/job.h"
+#include "scheduler/jobs/watch.h"
 #include <unistd.h>
 
 enum { LINES = 600, WIDTH = 8000 };

@@ -7,11 +7,11 @@
 #include "core/crypto/secmem.h"
 #include "keys/client.h"
 #include "registry/registry.h"
-#include "registry/worker_object.h"
-#include "scheduler/placement.h"
+#include "registry/vault/worker_object.h"
+#include "scheduler/plan/placement.h"
 #include "scheduler/plan_apply.h"
-#include "scheduler/snapshot.h"
-#include "tenants/residency_facts.h"
+#include "scheduler/mirror/snapshot.h"
+#include "tenants/home/residency_facts.h"
 #include "audit/event.h"
 
 #include <signal.h>

@@ -11,11 +11,11 @@
 #include "core/db/pool.h"
 #include "core/db/tx.h"
 #include "core/table/config.h"
-#include "scheduler/job.h"
-#include "scheduler/lease.h"
+#include "scheduler/jobs/job.h"
+#include "scheduler/engine/lease.h"
 #include "scheduler/loop.h"
-#include "scheduler/node.h"
-#include "scheduler/reaper.h"
+#include "scheduler/engine/node.h"
+#include "scheduler/duty/reaper.h"
 #include "tests/db/harness.h"
 
 struct fixture {

@@ -14,7 +14,7 @@
 #include "core/db/pool.h"
 #include "core/db/session.h"
 #include "core/db/tx.h"
-#include "tenants/authz.h"
+#include "tenants/access/authz.h"
 #include "tests/db/harness.h"
 
 static const char DB[] = "falaj";

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dataset.c - data sets and their versions. A version's number is taken last, by the UPDATE that locks the data set's row: what is
+ * checked, sealed and stored before it holds no lock that another upload waits for. */
+#include "registry/catalog/dataset.h"
+#include "core/data/csv.h"
+#include "core/db/tx.h"
+#include "registry/vault/object.h"
+#include "registry/registry_int.h"
+#include "core/db/list_find.h"
+#include "tenants/access/principal.h"
+#include "tenants/home/project.h"
+#include "tenants/home/residency.h"
+
+SCHEMA_EXTERN(dataset, "A data set",
+    FIELD_ID(dataset, dataset_id, "dst", 0, .doc = "The data set"), FIELD(dataset, name, 0, .doc = "Name, unique in the tenant"),
+    FIELD(dataset, description, 0, .doc = "What it is"), FIELD(dataset, data_class, 0, .doc = "Class of the data"),
+    FIELD(dataset, label_column, 0, .doc = "Column that holds the label"), FIELD(dataset, classes, 0, .doc = "Labels are 0 to classes-1"),
+    FIELD(dataset, latest_version, 0, .doc = "Newest version; 0: none yet"), FIELD(dataset, version, 0, .doc = "Grows with every change"),
+    FIELD_ID(dataset, project_id, "prj", 0, .doc = "Its project; absent: the tenant as a whole"),
+    FIELD_ID(dataset, created_by, "usr", 0, .doc = "Who made it"), FIELD(dataset, created_at, 0, .doc = "When"));
+SCHEMA_EXTERN(dataset_new, "A data set to create",
+    FIELD(dataset_new, name, F_REQ, .min = 1, .max = 63, .check = check_slug, .doc = "Name, unique in the tenant"),
+    FIELD(dataset_new, description, 0, .max = 1024, .dflt = "", .doc = "What it is"),
+    FIELD_ENUM(dataset_new, data_class, 0, data_class_names, .dflt = "internal", .doc = "Class of the data"),
+    FIELD(dataset_new, label_column, F_REQ, .min = 1, .max = 128, .check = check_name, .doc = "Column that holds the label"),
+    FIELD(dataset_new, classes, F_REQ, .min = 2, .max = CSV_CLASSES_MAX, .doc = "Labels are 0 to classes-1"),
+    FIELD_ID(dataset_new, project_id, "prj", 0, .doc = "Its project; absent: the tenant as a whole, or your only project"));
+SCHEMA_EXTERN(dataset_version, "A version of a data set",
+    FIELD_ID(dataset_version, dataset_id, "dst", 0, .doc = "The data set"), FIELD(dataset_version, version, 0, .doc = "Its number, from 1"),
+    FIELD_ID(dataset_version, object_id, "obj", 0, .doc = "The object that holds it"), FIELD(dataset_version, sha256, 0, .doc = "Digest of the content, hex"),
+    FIELD(dataset_version, row_count, 0, .doc = "Rows, header not counted"), FIELD(dataset_version, column_count, 0, .doc = "Feature columns"),
+    FIELD(dataset_version, size_bytes, 0, .doc = "Bytes"), FIELD(dataset_version, zone, 0, .doc = "Where it lies"),
+    FIELD_ID(dataset_version, created_by, "usr", 0, .doc = "Who uploaded it"), FIELD(dataset_version, created_at, 0, .doc = "When"));
+
+#define DATASET_COLUMNS "dataset_id, name, description, data_class, label_column, classes, latest_version, version, project_id, created_by,\n" \
+    "       created_at"
+#define VERSION_COLUMNS "v.dataset_id, v.version, v.object_id, encode(o.sha256, 'hex') AS sha256, v.row_count, v.column_count, o.size_bytes, o.zone,\n" \
+    "       v.created_by, v.created_at\n"
+
+const struct stmt dataset_create_stmt = { .name = "dataset_create", .params = "uusssisuu", .row = &dataset_schema, .card = CARD_ONE, .sql =
+    "INSERT INTO dataset (tenant_id, dataset_id, name, description, label_column, classes, data_class, created_by,\n"
+    "                     project_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING " DATASET_COLUMNS };
+const struct stmt dataset_get_stmt = { .name = "dataset_get", .params = "uu", .row = &dataset_schema, .card = CARD_ONE, .sql =
+    "SELECT " DATASET_COLUMNS " FROM dataset WHERE tenant_id = $1 AND dataset_id = $2" };
+const struct stmt dataset_list_stmt = { .name = "dataset_list", .params = LIST_FIND_PARAMS, .row = &dataset_schema, .card = CARD_MANY, .sql =
+    "SELECT " DATASET_COLUMNS " FROM " LIST_FIND("dataset")
+    "  JOIN dataset ON tenant_id = $1 AND dataset_id = found_id ORDER BY found_place" };
+const struct stmt dataset_next_stmt = { .name = "dataset_next", .params = "uu", .row = &dataset_schema, .card = CARD_ONE, .sql =
+    "UPDATE dataset SET latest_version = latest_version + 1, version = version + 1\n"
+    " WHERE tenant_id = $1 AND dataset_id = $2 RETURNING " DATASET_COLUMNS };
+const struct stmt dataset_version_insert_stmt = { .name = "dataset_version_insert", .params = "uuiuiiu", .card = CARD_NONE, .sql =
+    "INSERT INTO dataset_version (tenant_id, dataset_id, version, object_id, row_count, column_count, created_by)\n"
+    "VALUES ($1, $2, $3, $4, $5, $6, $7)" };
+const struct stmt dataset_version_get_stmt = { .name = "dataset_version_get", .params = "uui", .row = &dataset_version_schema, .card = CARD_ONE, .sql =
+    "SELECT " VERSION_COLUMNS
+    "  FROM dataset_version v JOIN object o ON o.tenant_id = v.tenant_id AND o.object_id = v.object_id\n"
+    " WHERE v.tenant_id = $1 AND v.dataset_id = $2 AND ($3 = 0 OR v.version = $3) ORDER BY v.version DESC LIMIT 1" };
+const struct stmt dataset_version_list_stmt = { .name = "dataset_version_list", .params = "uuii", .row = &dataset_version_schema, .card = CARD_MANY, .sql =
+    "SELECT " VERSION_COLUMNS
+    "  FROM dataset_version v JOIN object o ON o.tenant_id = v.tenant_id AND o.object_id = v.object_id\n"
+    " WHERE v.tenant_id = $1 AND v.dataset_id = $2 AND ($3 = 0 OR v.version < $3) ORDER BY v.version DESC LIMIT $4" };
+
+enum errc dataset_create(struct work *w, const struct dataset_new *in, struct dataset *ret, struct err *e)
+{
+    struct uuid project;
+    TRY(project_for_new(w, w->tx, in->project_id, &project, e));
+    enum errc rc = db_one(w->tx, &dataset_create_stmt, ARGS(
+        A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_STR(in->name), A_STR(in->description), A_STR(in->label_column), A_I64(in->classes),
+        A_TEXT(data_class_names[in->data_class]), A_UUID(w->principal->user_id), A_UUID_OR_NULL(project)), ret, e);
+    return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/name", "Data set %.*s exists", STR_ARG(in->name)) : rc;
+}
+
+enum errc dataset_get(struct work *w, struct uuid dataset_id, struct dataset *ret, struct err *e)
+{
+    return db_one(w->tx, &dataset_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(dataset_id)), ret, e);
+}
+
+enum errc dataset_list(struct work *w, const struct dataset_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
+{
+    struct list_find find = { .q = f->q, .sort = f->sort };
+    list_find_by(&find, "data_class", f->data_class);
+    list_find_by(&find, "zone", f->zone);
+    list_find_by_id(w, &find, "project_id", f->project_id);
+    list_find_by_id(w, &find, "created_by", f->created_by);
+    return list_find(w, &dataset_list_stmt, &find, position, limit, ret, e);
+}
+
+enum errc dataset_version_of(struct work *w, struct uuid dataset_id, struct uuid object_id, const struct csv_table *table,
+                             struct dataset_version *ret, struct err *e)
+{
+    struct dataset d;
+    TRY(db_one(w->tx, &dataset_next_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(dataset_id)), &d, e));
+    TRY(db_exec(w->tx, &dataset_version_insert_stmt, ARGS(
+        A_UUID(w->tenant_id), A_UUID(dataset_id), A_I64(d.latest_version), A_UUID(object_id), A_I64((int64_t)table->rows),
+        A_I64((int64_t)table->cols), A_UUID(w->principal->user_id)), NULL, e));
+    return dataset_version_get(w, dataset_id, d.latest_version, ret, e);
+}
+
+enum errc dataset_version_add(struct work *w, struct uuid dataset_id, struct str zone, struct str csv, struct dataset_version *ret, struct err *e)
+{
+    struct dataset d;
+    struct csv_table table;
+    struct object o;
+    TRY(dataset_get(w, dataset_id, &d, e));
+    struct csv_schema schema = { .label = d.label_column, .classes = d.classes };
+    TRY(csv_check(w->arena, csv, &schema, &table, e));
+    struct object_new obj = { zone, "dataset", d.data_class };
+    TRY(object_put(w, &obj, csv, &o, e));
+    return dataset_version_of(w, dataset_id, o.object_id, &table, ret, e);
+}
+
+enum errc dataset_version_get(struct work *w, struct uuid dataset_id, int64_t version, struct dataset_version *ret, struct err *e)
+{
+    return db_one(w->tx, &dataset_version_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(dataset_id), A_I64(version)), ret, e);
+}
+
+enum errc dataset_version_list(struct work *w, struct uuid dataset_id, int64_t before, int64_t limit, struct slice *ret, struct err *e)
+{
+    struct dataset d;
+    TRY(dataset_get(w, dataset_id, &d, e));
+    return db_many(w->tx, &dataset_version_list_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(dataset_id), A_I64(before), A_I64(limit)), ret,
+                   (size_t)limit, e);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* model.c - models and their versions. model_next is an upsert: it makes the model or counts it up, and either way it holds the row, so
+ * two registrations under one name get different numbers. */
+#include "registry/catalog/model.h"
+#include "core/base/cleanup.h"
+#include "core/data/model_mlp.h"
+#include "core/db/tx.h"
+#include "registry/vault/object.h"
+#include "registry/registry_int.h"
+#include "core/db/list_find.h"
+#include "tenants/access/principal.h"
+
+enum { MODEL_BYTES_MAX = 1 << 30 };
+
+SCHEMA_EXTERN(model, "A model",
+    FIELD_ID(model, model_id, "mdl", 0, .doc = "The model"), FIELD(model, name, 0, .doc = "Name, unique in the tenant"),
+    FIELD(model, description, 0, .doc = "What it is"), FIELD(model, latest_version, 0, .doc = "Newest version"),
+    FIELD(model, version, 0, .doc = "Grows with every change"), FIELD_ID(model, project_id, "prj", 0, .doc = "Its project, that of its jobs; absent: the tenant as a whole"),
+    FIELD_ID(model, created_by, "usr", 0, .doc = "Who made it"),
+    FIELD(model, created_at, 0, .doc = "When"));
+SCHEMA_EXTERN(model_new, "A model version to register",
+    FIELD(model_new, name, F_REQ, .min = 1, .max = 63, .check = check_slug, .doc = "The model; made when there is none of that name"),
+    FIELD(model_new, description, 0, .max = 1024, .doc = "What the model is"),
+    FIELD_ID(model_new, job_id, "job", F_REQ, .doc = "Completed job whose output \"model\" it is"));
+SCHEMA_EXTERN(model_version, "A version of a model",
+    FIELD_ID(model_version, model_id, "mdl", 0, .doc = "The model"), FIELD(model_version, name, 0, .doc = "The model's name"),
+    FIELD(model_version, version, 0, .doc = "Its number, from 1"), FIELD_ID(model_version, object_id, "obj", 0, .doc = "The object that holds the weights"),
+    FIELD_ID(model_version, job_id, "job", 0, .doc = "The job that made it"), FIELD(model_version, fence, 0, .doc = "Of the attempt that made it"),
+    FIELD(model_version, family, 0, .doc = "Kind of model"), FIELD(model_version, inputs, 0, .doc = "Features it takes"),
+    FIELD(model_version, outputs, 0, .doc = "Classes it tells apart"), FIELD(model_version, metrics, 0, .doc = "Numbers of the job's result"),
+    FIELD(model_version, zone, 0, .doc = "Where it lies"), FIELD(model_version, sha256, 0, .doc = "Digest of the file, hex"),
+    FIELD(model_version, size_bytes, 0, .doc = "Bytes of the file"), FIELD_ID(model_version, created_by, "usr", 0, .doc = "Who registered it"),
+    FIELD(model_version, created_at, 0, .doc = "When"));
+
+#define MODEL_COLUMNS "model_id, name, description, latest_version, version, project_id, created_by, created_at"
+#define VERSION_COLUMNS \
+    "v.model_id, m.name, v.version, v.object_id, v.job_id, v.fence, v.family, v.inputs, v.outputs, v.metrics, o.zone,\n" \
+    "       encode(o.sha256, 'hex') AS sha256, o.size_bytes, v.created_by, v.created_at\n" \
+    "  FROM model_version v JOIN model m ON m.tenant_id = v.tenant_id AND m.model_id = v.model_id\n" \
+    "  JOIN object o ON o.tenant_id = v.tenant_id AND o.object_id = v.object_id\n"
+
+struct model_source { struct str state; int64_t fence; struct json metrics; struct uuid object_id, project_id; };
+SCHEMA_OF(model_source, "The job a model comes from", FIELD(model_source, state, 0, .doc = "State of the job"),
+    FIELD(model_source, fence, 0, .doc = "Of its last attempt"), FIELD(model_source, metrics, 0, .doc = "Numbers of its result"),
+    FIELD_ID(model_source, object_id, "obj", 0, .doc = "Its output"),
+    FIELD_ID(model_source, project_id, "prj", 0, .doc = "Its project"));
+
+const struct stmt model_source_stmt = { .name = "model_source", .params = "uu", .row = &model_source_schema, .card = CARD_ONE, .sql =
+    "SELECT j.state, j.fence, j.project_id, o.object_id,\n"
+    "       coalesce((SELECT jsonb_object_agg(r.key, r.value) FROM jsonb_each(CASE WHEN jsonb_typeof(j.result) = 'object' THEN j.result END) r\n"
+    "                  WHERE jsonb_typeof(r.value) = 'number'), '{}') AS metrics\n"
+    "  FROM job j LEFT JOIN job_object x ON x.tenant_id = j.tenant_id AND x.job_id = j.job_id AND x.direction = 'output' AND x.name = 'model'\n"
+    "       AND x.fence = j.fence\n"
+    "  LEFT JOIN object o ON o.tenant_id = x.tenant_id AND o.object_id = x.object_id AND o.state = 'COMMITTED'\n"
+    " WHERE j.tenant_id = $1 AND j.job_id = $2" };
+const struct stmt model_next_stmt = { .name = "model_next", .params = "uussuu", .row = &model_schema, .card = CARD_MAYBE, .sql =
+    "INSERT INTO model (tenant_id, model_id, name, description, latest_version, created_by, project_id)\n"
+    "VALUES ($1, $2, $3, coalesce($4, ''), 1, $5, $6)\n"
+    "ON CONFLICT (tenant_id, name) DO UPDATE SET latest_version = model.latest_version + 1, version = model.version + 1,\n"
+    "       description = coalesce($4, model.description) WHERE model.project_id IS NOT DISTINCT FROM $6\n"
+    "RETURNING " MODEL_COLUMNS };
+const struct stmt model_version_insert_stmt = { .name = "model_version_insert", .params = "uuiuuisiiju", .card = CARD_NONE, .sql =
+    "INSERT INTO model_version (tenant_id, model_id, version, object_id, job_id, fence, family, inputs, outputs, metrics, created_by)\n"
+    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)" };
+const struct stmt model_get_stmt = { .name = "model_get", .params = "uu", .row = &model_schema, .card = CARD_ONE, .sql =
+    "SELECT " MODEL_COLUMNS " FROM model WHERE tenant_id = $1 AND model_id = $2" };
+const struct stmt model_list_stmt = { .name = "model_list", .params = LIST_FIND_PARAMS, .row = &model_schema, .card = CARD_MANY, .sql =
+    "SELECT " MODEL_COLUMNS " FROM " LIST_FIND("model") "  JOIN model ON tenant_id = $1 AND model_id = found_id ORDER BY found_place" };
+const struct stmt model_version_get_stmt = { .name = "model_version_get", .params = "uui", .row = &model_version_schema, .card = CARD_ONE, .sql =
+    "SELECT " VERSION_COLUMNS
+    " WHERE v.tenant_id = $1 AND v.model_id = $2 AND ($3 = 0 OR v.version = $3) ORDER BY v.version DESC LIMIT 1" };
+const struct stmt model_version_list_stmt = { .name = "model_version_list", .params = "uuii", .row = &model_version_schema, .card = CARD_MANY, .sql =
+    "SELECT " VERSION_COLUMNS
+    " WHERE v.tenant_id = $1 AND v.model_id = $2 AND ($3 = 0 OR v.version < $3) ORDER BY v.version DESC LIMIT $4" };
+
+struct checked { int64_t inputs, outputs; struct str family; };
+
+/* Reads the weights once to know that they are whole and can be served. */
+static enum errc check_weights(struct work *w, struct uuid object_id, struct checked *ret, struct err *e)
+{
+    CLEANUP(object_reader_freep) struct object_reader *r = NULL;
+    CLEANUP(buf_releasep) struct buf b = BUF(MODEL_BYTES_MAX);
+    struct st_file file;
+    struct model_mlp mlp;
+    TRY(object_open(w, object_id, "model", &r, e));
+    TRY(object_read_all(r, &b, e));
+    TRY(st_parse(w->arena, b.ptr, b.len, &file, e));
+    TRY(model_mlp_check(&file, &mlp, e));
+    *ret = (struct checked){ (int64_t)mlp.width[0], (int64_t)mlp.width[mlp.layers], str_dup(w->arena, st_meta(&file, "family")) };
+    return ERR_OK;
+}
+
+enum errc model_register(struct work *w, const struct model_new *in, struct model_version *ret, struct err *e)
+{
+    struct model_source src;
+    struct checked c;
+    struct model m;
+    bool found;
+    enum errc rc = db_one(w->tx, &model_source_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(in->job_id)), &src, e);
+    if (rc == ERR_NOT_FOUND)
+        return FAIL_AT(e, NOT_FOUND, "/job_id", "There is no such job");
+    if (rc != ERR_OK)
+        return rc;
+    if (!str_eq_c(src.state, "COMPLETED"))
+        return FAIL_AT(e, CONFLICT, "/job_id", "The job has not completed (%.*s)", STR_ARG(src.state));
+    if (uuid_is_nil(src.object_id))
+        return FAIL_AT(e, CONFLICT, "/job_id", "The job has no output \"model\"");
+    TRY(check_weights(w, src.object_id, &c, e));
+    TRY(db_maybe(w->tx, &model_next_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_STR(in->name), A_STR(in->description),
+        A_UUID(w->principal->user_id), A_UUID_OR_NULL(src.project_id)), &m, &found, e));
+    if (!found)
+        return FAIL_AT(e, EXISTS, "/name", "A model of that name belongs to another project than the job");
+    TRY(db_exec(w->tx, &model_version_insert_stmt, ARGS(
+        A_UUID(w->tenant_id), A_UUID(m.model_id), A_I64(m.latest_version), A_UUID(src.object_id), A_UUID(in->job_id), A_I64(src.fence),
+        A_STR(c.family), A_I64(c.inputs), A_I64(c.outputs), A_JSON(src.metrics.text), A_UUID(w->principal->user_id)), NULL, e));
+    return model_version_get(w, m.model_id, m.latest_version, ret, e);
+}
+
+enum errc model_get(struct work *w, struct uuid model_id, struct model *ret, struct err *e)
+{
+    return db_one(w->tx, &model_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(model_id)), ret, e);
+}
+
+enum errc model_list(struct work *w, const struct model_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
+{
+    struct list_find find = { .q = f->q, .sort = f->sort };
+    list_find_by(&find, "zone", f->zone);
+    list_find_by_id(w, &find, "project_id", f->project_id);
+    list_find_by_id(w, &find, "created_by", f->created_by);
+    return list_find(w, &model_list_stmt, &find, position, limit, ret, e);
+}
+
+enum errc model_version_get(struct work *w, struct uuid model_id, int64_t version, struct model_version *ret, struct err *e)
+{
+    return db_one(w->tx, &model_version_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(model_id), A_I64(version)), ret, e);
+}
+
+enum errc model_version_list(struct work *w, struct uuid model_id, int64_t before, int64_t limit, struct slice *ret, struct err *e)
+{
+    struct model m;
+    TRY(model_get(w, model_id, &m, e));
+    return db_many(w->tx, &model_version_list_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(model_id), A_I64(before), A_I64(limit)), ret, (size_t)limit, e);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* worker_object.c - objects as a leased worker sees them: ciphertext and sealed keys, and only what its job declares. */
+#include "registry/vault/worker_object.h"
+#include "core/base/fault.h"
+#include "core/crypto/hash.h"
+#include "core/crypto/stream.h"
+#include "core/db/tx.h"
+#include "keys/client.h"
+#include "registry/registry_int.h"
+#include "registry/vault/tenant_key.h"
+#include "tenants/home/residency_facts.h"
+
+struct worker_file { struct str zone, kind, state, data_class; int64_t stored_bytes; struct bytes stored_sha256; };
+SCHEMA_OF(worker_file, "A stored object as a worker may know it", FIELD(worker_file, zone, 0, .doc = "Zone"), FIELD(worker_file, kind, 0, .doc = "Kind"),
+    FIELD(worker_file, data_class, 0, .doc = "Class"),
+    FIELD(worker_file, state, 0, .doc = "State"), FIELD(worker_file, stored_bytes, 0, .doc = "Stored size"),
+    FIELD(worker_file, stored_sha256, 0, .doc = "Stored digest; absent until uploaded"));
+
+const struct stmt worker_input_stmt = { .name = "worker_input", .params = "uuu", .row = &worker_file_schema, .card = CARD_ONE, .sql =
+    "SELECT o.zone, o.kind, o.state, o.data_class, o.stored_bytes, o.stored_sha256 FROM object o\n"
+    " WHERE o.tenant_id = $1 AND o.object_id = $3 AND o.state = 'COMMITTED'\n"
+    "   AND EXISTS (SELECT FROM job_object j WHERE j.tenant_id = $1 AND j.job_id = $2 AND j.direction = 'input' AND j.object_id = $3)" };
+/* The object takes the class of the job's data. */
+const struct stmt worker_output_insert_stmt = { .name = "worker_output_insert", .params = "uuissuuiy", .card = CARD_NONE, .sql =
+    "WITH o AS (\n"
+    "  INSERT INTO object (tenant_id, object_id, zone, kind, data_class, state)\n"
+    "  SELECT $1, $6, (SELECT n.zone FROM attempt a JOIN node n ON n.node_id = a.node_id\n"
+    "                   WHERE a.tenant_id = $1 AND a.job_id = $2 AND a.fence = $3), $5, j.data_class, 'WRITING'\n"
+    "    FROM job j WHERE j.tenant_id = $1 AND j.job_id = $2 RETURNING zone),\n"
+    "d AS (INSERT INTO dek (tenant_id, dek_id, object_id, zone, key_version, wrapped) SELECT $1, $7, $6, zone, $8, $9 FROM o)\n"
+    "INSERT INTO job_object (tenant_id, job_id, direction, name, object_id, fence) SELECT $1, $2, 'output', $4, $6, $3 FROM o" };
+const struct stmt worker_output_get_stmt = { .name = "worker_output_get", .params = "uuiu", .row = &worker_file_schema, .card = CARD_ONE, .sql =
+    "SELECT o.zone, o.kind, o.state, o.data_class, o.stored_bytes, o.stored_sha256\n"
+    "  FROM job_object j JOIN object o ON o.tenant_id = j.tenant_id AND o.object_id = j.object_id\n"
+    " WHERE j.tenant_id = $1 AND j.job_id = $2 AND j.direction = 'output' AND j.fence = $3 AND j.object_id = $4" };
+const struct stmt worker_output_store_stmt = { .name = "worker_output_store", .params = "uuiyiy", .card = CARD_ONE, .sql =
+    "UPDATE object SET size_bytes = $3, sha256 = $4, stored_bytes = $5, stored_sha256 = $6\n"
+    " WHERE tenant_id = $1 AND object_id = $2 AND state = 'WRITING'" };
+
+static enum errc release(struct work *w, const struct worker_lease *l, const struct keyd_release_item *items, size_t n, struct str public_key,
+                         struct worker_release *ret, struct err *e)
+{
+    struct release_terms terms = { l->zone, l->node_id, l->job_id, (uint64_t)l->fence, l->not_after_us, { 0 } };
+    uint8_t *message = arena_alloc(w->arena, RELEASE_MESSAGE_MAX);
+    struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, n);
+    size_t len;
+    if (public_key.len != X25519_BYTES)
+        return FAIL_AT(e, INVALID, "/public_key", "must be an X25519 public key of %d bytes", X25519_BYTES);
+    memcpy(terms.worker_key, public_key.ptr, X25519_BYTES);
+    TRY(keyd_release(w->app->keyd, &terms, items, n, message, &len, e));
+    for (size_t i = 0; i < n; i++)
+        ids[i] = items[i].dek.dek_id;
+    *ret = (struct worker_release){ { str_n((const char *)message, len) }, l->not_after_us, l->zone, { ids, n } };
+    return ERR_OK;
+}
+
+static enum errc same_zone(const struct worker_lease *l, struct str zone, struct err *e)
+{
+    return str_eq(l->zone, zone) ? ERR_OK : FAIL(e, RESIDENCY, "The object lies in zone %.*s; this machine stands in %.*s", STR_ARG(zone), STR_ARG(l->zone));
+}
+
+/* The last of three independent judgements (plan, lease, key): by the law of this moment. */
+static enum errc judge(struct work *w, const struct worker_lease *l, const struct residency_facts *f, struct str data_class, struct err *e)
+{
+    struct residency_question q = { .data_class = data_class_of(data_class), .zone = l->zone, .purpose = residency_purpose(l->kind),
+                                    .worker_ip = w->source_ip, .now_us = w->now_us };
+    struct residency_verdict v = residency_allows(f, &q);
+    return v.allowed || FAULT("residency_key") ? ERR_OK : residency_refusal(RACT_KEY, &q, &v, NULL, e);
+}
+
+enum errc worker_keys(struct work *w, const struct worker_lease *l, const struct uuid *objects, size_t n, struct str public_key,
+                      struct worker_release *ret, struct err *e)
+{
+    struct { struct object_keys *items; size_t n; } rows;
+    if (n < 1 || n > RELEASE_KEYS_MAX)
+        return FAIL_AT(e, INVALID, "/objects", "must be 1 to %d objects", RELEASE_KEYS_MAX);
+    TRY(db_many(w->tx, &worker_keys_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(l->job_id), A_UUIDS(objects, n)), &rows, RELEASE_KEYS_MAX, e));
+    if (rows.n != n)
+        return FAIL_AT(e, NOT_FOUND, "/objects", "An object is not an input of this job");
+    const struct residency_facts *facts;
+    TRY(residency_facts_read(w, &facts, e));
+    struct keyd_release_item *items = ARENA_ARRAY(w->arena, struct keyd_release_item, n);
+    for (size_t i = 0; i < n; i++) {
+        TRY(same_zone(l, rows.items[i].object.zone, e));
+        TRY(judge(w, l, facts, rows.items[i].object.data_class, e));
+        TRY(object_release_item(w->tenant_id, &rows.items[i], &items[i], e));
+    }
+    return release(w, l, items, n, public_key, ret, e);
+}
+
+enum errc worker_input_open(struct work *w, const struct worker_lease *l, struct uuid object_id, struct blob_reader **ret, int64_t *ret_size,
+                            struct err *e)
+{
+    struct worker_file f;
+    struct blob_reader *r;
+    uint64_t size;
+    TRY(db_one(w->tx, &worker_input_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(l->job_id), A_UUID(object_id)), &f, e));
+    const struct residency_facts *facts;
+    TRY(same_zone(l, f.zone, e));
+    TRY(residency_facts_read(w, &facts, e));
+    TRY(judge(w, l, facts, f.data_class, e));
+    enum errc rc = blob_reader_open(w->app->blobs, w->tenant_id, object_id, &r, &size, e);
+    if (rc != ERR_OK)
+        return rc == ERR_NOT_FOUND ? FAIL(e, DAMAGED, "The object is missing from the store") : rc;
+    if (size != (uint64_t)f.stored_bytes) {
+        blob_reader_close(r);
+        return FAIL(e, DAMAGED, "The object is damaged: %lu bytes are stored, %ld were written", (unsigned long)size, (long)f.stored_bytes);
+    }
+    *ret = r;
+    *ret_size = f.stored_bytes;
+    return ERR_OK;
+}
+
+/* The key of an output is made in this transaction, or found from the same call before. */
+static enum errc output_key(struct work *w, const struct worker_lease *l, struct str name, const char *kind, struct keyd_release_item *item,
+                            struct err *e)
+{
+    struct object_keys k;
+    struct tenant_key tk;
+    bool found;
+    TRY(db_maybe(w->tx, &worker_output_find_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(l->job_id), A_I64(l->fence), A_STR(name)), &k, &found, e));
+    if (found && (!str_eq_c(k.object.kind, kind) || !str_eq_c(k.object.state, "WRITING") || k.object.stored_sha256.data.len))
+        return FAIL(e, CONFLICT, "Output %.*s has been written already", STR_ARG(name));
+    if (found)
+        return object_release_item(w->tenant_id, &k, item, e);
+    TRY(tenant_key_primary(w, l->zone, false, &tk, e));
+    item->tkek = tk.ref;
+    item->tkek_blob = tk.blob;
+    item->dek = (struct dek_ref){ l->zone, w->tenant_id, str_c(kind), uuid_v7(w->now_us), 1, uuid_v7(w->now_us) };
+    TRY(keyd_dek_new(w->app->keyd, &item->tkek, &item->tkek_blob, &item->dek, &item->wrapped, NULL, e));
+    TRY(db_exec(w->tx, &worker_output_insert_stmt, ARGS(
+        A_UUID(w->tenant_id), A_UUID(l->job_id), A_I64(l->fence), A_STR(name), A_TEXT(kind), A_UUID(item->dek.object_id),
+        A_UUID(item->dek.dek_id), A_I64(tk.ref.version), A_BYTES(item->wrapped.b, item->wrapped.n)), NULL, e));
+    tenant_key_count(w, &tk);
+    return ERR_OK;
+}
+
+enum errc worker_output_new(struct work *w, const struct worker_lease *l, struct str name, const char *kind, struct str public_key,
+                            struct uuid *ret_object, int64_t *ret_version, struct worker_release *ret, struct err *e)
+{
+    struct keyd_release_item *item = ARENA_NEW(w->arena, struct keyd_release_item);
+    const struct residency_facts *facts;
+    TRY(residency_facts_read(w, &facts, e));
+    TRY(judge(w, l, facts, l->data_class, e));
+    TRY(output_key(w, l, name, kind, item, e));
+    TRY(release(w, l, item, 1, public_key, ret, e));
+    *ret_object = item->dek.object_id;
+    *ret_version = item->dek.object_version;
+    return ERR_OK;
+}
+
+static enum errc write_blob(struct work *w, struct uuid object_id, struct str sealed, struct err *e)
+{
+    struct blob_writer *b;
+    uint64_t size;
+    TRY(blob_writer_new(w->app->blobs, w->tenant_id, object_id, &b, e));
+    if (blob_write(b, sealed.ptr, sealed.len, e) != ERR_OK) {
+        blob_abort(b);
+        return e->code;
+    }
+    return blob_commit(b, &size, NULL, e);
+}
+
+/* Is what lies there already the same? Then an earlier try of this call got as far as the blob. */
+static bool blob_is(struct work *w, struct uuid object_id, const uint8_t want[SHA256_BYTES])
+{
+    struct blob_reader *r;
+    struct sha256 h;
+    struct err ignored;
+    uint8_t sha[SHA256_BYTES];
+    uint64_t size;
+    char *part;
+    if (blob_reader_open(w->app->blobs, w->tenant_id, object_id, &r, &size, &ignored) != ERR_OK)
+        return false;
+    part = arena_alloc(w->arena, 65536);
+    sha256_init(&h);
+    for (ssize_t k; (k = blob_read(r, part, 65536)) > 0;)
+        sha256_add(&h, part, (size_t)k);
+    sha256_final(&h, sha);
+    blob_reader_close(r);
+    return mem_eq_ct(sha, want, SHA256_BYTES);
+}
+
+enum errc worker_output_store(struct work *w, const struct worker_lease *l, struct uuid object_id, int64_t size_bytes, struct str sha,
+                              struct str sealed, struct err *e)
+{
+    struct worker_file f;
+    uint8_t stored[SHA256_BYTES];
+    TRY(db_one(w->tx, &worker_output_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(l->job_id), A_I64(l->fence), A_UUID(object_id)), &f, e));
+    if (size_bytes < 0 || sealed.len != stream_sealed_size((uint64_t)size_bytes) || sha.len != SHA256_BYTES)
+        return FAIL(e, BAD_DATA, "%zu bytes are not a sealed object of %ld", sealed.len, (long)size_bytes);
+    sha256(sealed.ptr, sealed.len, stored);
+    if (f.stored_sha256.data.len) {
+        bool same = f.stored_sha256.data.len == SHA256_BYTES && mem_eq_ct(f.stored_sha256.data.ptr, stored, SHA256_BYTES);
+        return same ? ERR_OK : FAIL(e, CONFLICT, "The output has been written already");
+    }
+    enum errc rc = write_blob(w, object_id, sealed, e);
+    if (rc == ERR_EXISTS && !blob_is(w, object_id, stored)) {
+        TRY(blob_delete(w->app->blobs, w->tenant_id, object_id, e));    /* no row speaks of it: left by a call that did not commit */
+        rc = write_blob(w, object_id, sealed, e);
+    }
+    if (rc != ERR_OK && rc != ERR_EXISTS)
+        return rc;
+    return db_exec(w->tx, &worker_output_store_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(object_id), A_I64(size_bytes), A_BYTES(sha.ptr, sha.len),
+        A_I64((int64_t)sealed.len), A_BYTES(stored, SHA256_BYTES)), NULL, e);
+}

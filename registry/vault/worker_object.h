@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* worker_object.h - what a leased worker does with objects: read declared inputs, get their keys, write outputs. System scope.
+ *
+ * The caller (api/routes/lease_objects.c) has checked the lease (live, fence, machine) and set w->tenant_id to its tenant; every statement
+ * here names tenant and job. Before any key is asked for and any byte is given, the judge of residency is asked again, with facts read in
+ * this transaction: a lease that should not have been granted gets nothing. An object that is not a declared input of that job is NOT_FOUND; one in another zone than the machine is
+ * RESIDENCY. Keys never pass in the clear: falaj-keyd seals them to the worker's key for this lease (core/wire/release_wire.h).
+ * An output is WRITING from the start; the lease's succeed report commits it and books its quota (scheduler/engine/lease.h).
+ * Memory: w->arena. Errors: NOT_FOUND, RESIDENCY, UNAVAILABLE, SEALED, CONFLICT (an output given twice), BAD_DATA (an upload's size). */
+#pragma once
+#include "core/base/work.h"
+#include "core/table/schema.h"
+#include "core/wire/release_wire.h"
+#include "registry/vault/blob_store.h"
+
+struct worker_lease {
+    struct uuid job_id, node_id;
+    int64_t fence, not_after_us;
+    struct str zone;                    /* of the machine */
+    struct str data_class, kind;        /* of the job */
+};
+
+struct worker_release {
+    struct bytes message;
+    int64_t not_after_us;
+    struct str zone;
+    struct slice key_ids;               /* struct uuid, in the order of the objects */
+};
+
+/* Seal the keys of these objects (1..64) to public_key. The caller commits its audit event before it sends the message on. */
+enum errc worker_keys(struct work *w, const struct worker_lease *l, const struct uuid *objects, size_t n, struct str public_key,
+                      struct worker_release *ret, struct err *e) MUST_CHECK;
+/* Open the ciphertext of an input; its stored size is checked. */
+enum errc worker_input_open(struct work *w, const struct worker_lease *l, struct uuid object_id, struct blob_reader **ret, int64_t *ret_size,
+                            struct err *e) MUST_CHECK;
+/* A new output object and its key; asked again under the same name before anything was uploaded, it is the same object. */
+enum errc worker_output_new(struct work *w, const struct worker_lease *l, struct str name, const char *kind, struct str public_key,
+                            struct uuid *ret_object, int64_t *ret_version, struct worker_release *ret, struct err *e) MUST_CHECK;
+/* The ciphertext of an output. sha256: of the plaintext, 32 bytes, as the worker says. The same upload again is fine. */
+enum errc worker_output_store(struct work *w, const struct worker_lease *l, struct uuid object_id, int64_t size_bytes, struct str sha256,
+                              struct str sealed, struct err *e) MUST_CHECK;

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* budget_watch.c - entries are counted once by the number of their transaction: all of those below the snapshot's xmin are visible and no
+ * other will ever come, so a sum up to there is final (the rule by which the audit log is sequenced). What lies above is added by whoever
+ * reads (budget_now in migrations/0010). A month's first pass begins its sum anew. */
+#include "scheduler/duty/budget_watch.h"
+#include "audit/event.h"
+#include "core/db/tx.h"
+#include "core/table/schema.h"
+#include "scheduler/jobs/job_state.h"
+
+enum { BUDGETS_MAX = 10000 };
+
+struct threshold {
+    struct uuid tenant_id, budget_id;
+    struct str state, new_state, measure;
+    int64_t warned, passed, percent;
+};
+SCHEMA_OF(threshold, "A budget whose standing has changed", FIELD(threshold, tenant_id, 0, .doc = "Tenant"),
+    FIELD(threshold, budget_id, 0, .doc = "Budget"), FIELD(threshold, state, 0, .doc = "Was"), FIELD(threshold, new_state, 0, .doc = "Is"),
+    FIELD(threshold, measure, 0, .doc = "Of what"), FIELD(threshold, warned, 0, .doc = "Told of"), FIELD(threshold, passed, 0, .doc = "To tell of"),
+    FIELD(threshold, percent, 0, .doc = "Used, in percent"));
+struct mover { struct uuid tenant_id, job_id; int64_t version; };
+SCHEMA_OF(mover, "A job to hold or to let go", FIELD(mover, tenant_id, 0, .doc = "Tenant"), FIELD(mover, job_id, 0, .doc = "Job"),
+    FIELD(mover, version, 0, .doc = "Its version"));
+
+static const struct stmt watch_count = { .name = "budget_count", .params = "", .card = CARD_NONE, .sql =
+    "UPDATE budget SET settled = CASE WHEN c.starts = budget.period_start THEN budget.settled ELSE 0 END + c.amount, counted_xid = c.xmin,\n"
+    "       counted_at = now(), period_start = c.starts, warned = CASE WHEN c.starts = budget.period_start THEN budget.warned ELSE 0 END\n"
+    "  FROM (\n"
+    "    SELECT b.tenant_id, b.budget_id, p.starts, x.xmin, (\n"
+    "        SELECT coalesce(sum(budget_pick(b.measure, b.currency, l.currency, l.money_micro, l.gpu_ms, l.energy_mj)), 0) FROM ledger_entry l\n"
+    "         WHERE l.tenant_id = b.tenant_id AND l.line = 1 AND l.xid < x.xmin AND (b.project_id IS NULL OR l.project_id = b.project_id)\n"
+    "           AND l.at >= CASE WHEN p.starts = b.period_start THEN greatest(p.starts, b.counted_at - interval '1 hour') ELSE p.starts END\n"
+    "           AND (p.starts <> b.period_start OR l.xid >= b.counted_xid)) AS amount\n"
+    "      FROM budget b CROSS JOIN (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS xmin) x\n"
+    "      CROSS JOIN LATERAL (SELECT CASE WHEN b.period = 'month' THEN greatest(b.period_start, date_trunc('month', now(), 'UTC'))\n"
+    "                                      ELSE b.period_start END AS starts) p) c\n"
+    " WHERE budget.tenant_id = c.tenant_id AND budget.budget_id = c.budget_id AND (c.amount > 0 OR c.starts <> budget.period_start)" };
+static const struct stmt watch_judge = { .name = "budget_judge", .params = "i", .row = &threshold_schema, .card = CARD_MANY, .sql =
+    "SELECT b.tenant_id, b.budget_id, b.state, x.new_state, b.measure, b.warned, x.passed, x.percent\n"
+    "  FROM budget_now(NULL) n JOIN budget b ON b.tenant_id = n.tenant_id AND b.budget_id = n.budget_id\n"
+    "  CROSS JOIN LATERAL (\n"
+    "    SELECT CASE WHEN n.settled + n.running >= n.stop_at THEN 'STOPPED' ELSE 'OPEN' END AS new_state,\n"
+    "           trunc((n.settled + n.running) * 100 / n.whole)::bigint AS percent,\n"
+    "           coalesce((SELECT max(t) FROM unnest(b.warn_percent) t WHERE (n.settled + n.running) * 100 >= n.whole * t), 0) AS passed) x\n"
+    " WHERE x.new_state <> b.state OR x.passed > b.warned ORDER BY b.tenant_id, b.budget_id LIMIT $1" };
+static const struct stmt watch_mark = { .name = "budget_mark", .params = "UUSI", .card = CARD_NONE, .sql =
+    "UPDATE budget SET state = i.state, warned = greatest(warned, i.passed) FROM unnest($1, $2, $3, $4) AS i(tenant_id, budget_id, state, passed)\n"
+    " WHERE budget.tenant_id = i.tenant_id AND budget.budget_id = i.budget_id" };
+static const struct stmt watch_to_hold = { .name = "budget_to_hold", .params = "i", .row = &mover_schema, .card = CARD_MANY, .sql =
+    "SELECT j.tenant_id, j.job_id, j.version FROM job j\n"
+    " WHERE j.queued AND NOT j.cancel_requested AND j.tenant_id IN (SELECT b.tenant_id FROM budget b WHERE b.state = 'STOPPED')\n"
+    "   AND EXISTS (SELECT FROM budget b WHERE b.tenant_id = j.tenant_id AND b.state = 'STOPPED'\n"
+    "                AND (b.project_id IS NULL OR b.project_id = j.project_id))\n"
+    " ORDER BY j.tenant_id, j.job_id LIMIT $1 FOR NO KEY UPDATE OF j SKIP LOCKED" };
+static const struct stmt watch_to_release = { .name = "budget_to_release", .params = "i", .row = &mover_schema, .card = CARD_MANY, .sql =
+    "SELECT j.tenant_id, j.job_id, j.version FROM job j\n"
+    " WHERE j.state = 'HELD' AND j.reason = 'BudgetExhausted'\n"
+    "   AND NOT EXISTS (SELECT FROM budget b WHERE b.tenant_id = j.tenant_id AND b.state = 'STOPPED'\n"
+    "                    AND (b.project_id IS NULL OR b.project_id = j.project_id))\n"
+    " ORDER BY j.tenant_id, j.job_id LIMIT $1 FOR NO KEY UPDATE OF j SKIP LOCKED" };
+static const struct stmt watch_move = { .name = "budget_move", .params = "UUIUYsss", .card = CARD_NONE, .sql =
+    "WITH i AS MATERIALIZED (SELECT * FROM unnest($1, $2, $3, $4, $5) AS u(tenant_id, job_id, version, event_id, event)),\n"
+    "j AS (\n"
+    "  UPDATE job SET state = $6, queued = $6 = 'PENDING', reason = $7, message = $8, version = job.version + 1 FROM i\n"
+    "   WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.version = i.version\n"
+    "  RETURNING job.tenant_id, job.job_id, job.version, job.state, job.reason, job.message, job.fence, i.event_id, i.event),\n"
+    "e AS (INSERT INTO job_event (tenant_id, job_id, version, state, reason, message, fence)\n"
+    "      SELECT tenant_id, job_id, version, state, reason, message, fence FROM j)\n"
+    "INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j" };
+
+const struct stmt *const budget_watch_stmts[] = { &watch_count, &watch_judge, &watch_mark, &watch_to_hold, &watch_to_release, &watch_move, NULL };
+
+static struct audit_event event_of(struct work *w, enum audit_code code, struct uuid tenant, const char *prefix, struct uuid id)
+{
+    struct audit_event ev = audit_event_of(w, code);
+    ev.tenant_id = tenant;
+    ev.actor = AUDIT_SYSTEM;
+    ev.resource_kind = str_c(code == AUDIT_BUDGET_STOP ? "budget" : "job");
+    ev.resource_prefix = prefix;
+    ev.resource_id = id;
+    return ev;
+}
+
+static enum errc tell(struct work *w, struct budget_watch_result *ret, struct err *e)
+{
+    struct slice rows = { 0 };
+    TRY(db_many(w->tx, &watch_judge, ARGS(A_I64(BUDGETS_MAX)), &rows, BUDGETS_MAX, e));
+    const struct threshold *t = rows.items;
+    for (size_t i = 0; i < rows.n; i++) {
+        struct audit_event ev = event_of(w, AUDIT_BUDGET_STOP, t[i].tenant_id, "bdg", t[i].budget_id);
+        audit_event_detail(&ev, AUDIT_D_STR("state", t[i].new_state));
+        audit_event_detail(&ev, AUDIT_D_STR("measure", t[i].measure));
+        audit_event_detail(&ev, AUDIT_D_INT("percent", t[i].percent));
+        audit_event_detail(&ev, AUDIT_D_INT("threshold", t[i].passed));
+        TRY(audit_append(w, &ev, e));
+    }
+    if (rows.n)
+        db_queue(w->tx, &watch_mark, ARGS(A_UUIDS_OF(t, rows.n, tenant_id), A_UUIDS_OF(t, rows.n, budget_id), A_STRS_OF(t, rows.n, new_state),
+                                          A_I64S_OF(t, rows.n, passed)), false);
+    ret->told = (int64_t)rows.n;
+    return ERR_OK;
+}
+
+static enum errc move(struct work *w, const struct stmt *which, bool is_hold, int64_t limit, int64_t *ret_n, struct err *e)
+{
+    struct slice list = { 0 };
+    struct audit_rows rows;
+    TRY(db_many(w->tx, which, ARGS(A_I64(limit)), &list, (size_t)limit, e));
+    const struct mover *m = list.items;
+    size_t n = list.n;
+    *ret_n = (int64_t)n;
+    if (!n)
+        return ERR_OK;
+    struct audit_event *evs = ARENA_ARRAY(w->arena, struct audit_event, n);
+    for (size_t i = 0; i < n; i++) {
+        evs[i] = event_of(w, AUDIT_JOB_HOLD, m[i].tenant_id, "job", m[i].job_id);
+        audit_event_detail(&evs[i], AUDIT_D_STR("act", is_hold ? STR("hold") : STR("release")));
+        audit_event_detail(&evs[i], AUDIT_D_STR("why", STR("budget")));
+    }
+    TRY(audit_encode_many(w->arena, evs, n, &rows, e));
+    db_queue(w->tx, &watch_move, ARGS(A_UUIDS_OF(m, n, tenant_id), A_UUIDS_OF(m, n, job_id), A_I64S_OF(m, n, version), A_UUIDS(rows.event_ids, n),
+             A_BYTESS(rows.bodies, n), A_TEXT(job_state_names[is_hold ? JOB_HELD : JOB_PENDING]),
+             A_TEXT(job_reason_names[is_hold ? JR_BUDGET_EXHAUSTED : JR_RESOURCES]),
+             A_TEXT(is_hold ? "Its budget has reached the threshold that stops" : "")), false);
+    return ERR_OK;
+}
+
+enum errc budget_watch_pass(struct work *w, int64_t limit, struct budget_watch_result *ret, struct err *e)
+{
+    *ret = (struct budget_watch_result){ 0 };
+    db_queue(w->tx, &watch_count, NO_ARGS, false);
+    TRY(tell(w, ret, e));
+    TRY(move(w, &watch_to_hold, true, limit, &ret->held, e));
+    return move(w, &watch_to_release, false, limit, &ret->released, e);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* custody.c - an edge: the regular work of the audit log, each task in transactions of its own. */
+#include "scheduler/duty/custody.h"
+#include "audit/anchor.h"
+#include "audit/event.h"
+#include "audit/reconcile.h"
+#include "audit/retention.h"
+#include "core/base/assert.h"
+#include "core/base/cleanup.h"
+#include "core/base/log.h"
+#include "core/base/mono_cond.h"
+#include "core/db/tx.h"
+#include "core/table/config.h"
+#include "core/table/metrics.h"
+#include "core/table/schema.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { ARENA_MAX = 256 << 20, DROP_BATCH = 10000, STEP_MS = 2000, WEBHOOK_TRIES = 5, LINE_BYTES = 1024 };
+static const int64_t DAY_MS = 86400000, SETTLE_US = 300000000;
+
+struct custody {
+    const struct app *app;
+    struct db_pool *pool, *retention;
+    struct arena *arena;
+    pthread_t thread;
+    pthread_mutex_t lock;               /* guards is_stopping */
+    pthread_cond_t changed;
+    bool is_stopping;
+};
+
+struct task_row { struct str state; };
+SCHEMA_OF(task_row, "A task that is due", FIELD(task_row, state, 0, .doc = "Where it ended"));
+static const struct stmt claim = { .name = "audit_task_claim", .params = "si", .row = &task_row_schema, .card = CARD_MAYBE, .sql =
+  "UPDATE audit_task SET done_at = clock_timestamp() WHERE name = $1 AND done_at <= clock_timestamp() - $2 * interval '1 millisecond'\n"
+  "RETURNING state" };
+static const struct stmt task_state = { .name = "audit_task_state", .params = "s", .row = &task_row_schema, .card = CARD_ONE, .sql =
+  "SELECT state FROM audit_task WHERE name = $1 FOR UPDATE" };
+static const struct stmt task_keep = { .name = "audit_task_keep", .params = "ss", .card = CARD_NONE, .sql =
+  "UPDATE audit_task SET state = $2 WHERE name = $1" };
+struct lag_row { int64_t waiting; double delay_s, head_age_s; };
+SCHEMA_OF(lag_row, "Whether the log keeps up", FIELD(lag_row, waiting, 0, .doc = "Events without a number"),
+    FIELD(lag_row, delay_s, 0, .doc = "Age of the oldest"), FIELD(lag_row, head_age_s, 0, .doc = "Age of the newest head of the zone"));
+static const struct stmt lag = { .name = "audit_lag", .row = &lag_row_schema, .card = CARD_ONE, .sql =
+  "SELECT w.n AS waiting, w.s AS delay_s, coalesce((SELECT extract(epoch FROM clock_timestamp()) - h.ts_us / 1000000.0 FROM audit_head h\n"
+  "         WHERE h.tenant_id = 'ffffffff-ffff-ffff-ffff-ffffffffffff' ORDER BY h.size DESC LIMIT 1), 0)::float8 AS head_age_s\n"
+  "  FROM (SELECT count(*) AS n, coalesce(extract(epoch FROM clock_timestamp() - min(p.at)), 0)::float8 AS s\n"
+  "          FROM (SELECT e.at FROM audit_event e, audit_cursor c WHERE c.id = 1 AND (e.xid, e.ord) > (c.xid, c.ord)\n"
+  "                 ORDER BY e.xid, e.ord LIMIT 10000) p) w" };
+
+const struct stmt *const custody_stmts[] = { &claim, &task_state, &task_keep, &lag, NULL };
+
+static struct work work_of(const struct app *app, struct arena *a, struct db_tx *tx)
+{
+    return (struct work){ .app = app, .arena = a, .tx = tx, .now_us = clock_wall_us(app->clock) };
+}
+
+/* True for the one that may do the task now. */
+static bool is_due(struct custody *c, const char *name, int64_t every_ms)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct task_row row;
+    struct err e = { 0 };
+    bool due = false;
+    enum errc rc = db_begin(c->pool, SCOPE_SYSTEM, 0, c->arena, &tx, &e);
+    if (rc == ERR_OK)
+        rc = db_maybe(tx, &claim, ARGS(A_TEXT(name), A_I64(every_ms)), &row, &due, &e);
+    if (rc == ERR_OK)
+        rc = db_commit(tx, &e);
+    if (rc != ERR_OK)
+        log_err(LOG_WARN, "custody.claim", &e);
+    return rc == ERR_OK && due;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------- anchors */
+struct target {
+    const char *kind;
+    struct str name;
+};
+
+static enum errc is_wanted(const struct app *app, struct db_pool *pool, struct arena *a, const struct target *t, struct anchor_head *h, bool *ret,
+                           struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    bool found, has = false;
+    TRY(db_begin(pool, SCOPE_SYSTEM, TX_READ_ONLY, a, &tx, e));
+    struct work w = work_of(app, a, tx);
+    TRY(audit_anchor_newest(&w, h, &found, e));
+    if (found)
+        TRY(audit_anchor_has(&w, t->kind, t->name, h->size, &has, e));
+    *ret = found && !has;
+    return db_commit(tx, e);
+}
+
+static enum errc put(const struct app *app, struct arena *a, const struct target *t, const struct anchor_head *h, struct anchor_proof *proof, struct err *e)
+{
+    const struct config *c = app->config;
+    if (*t->kind == 'f')
+        return audit_anchor_file(h, c->audit_anchor_dir, proof, e);
+    if (*t->kind == 'z')
+        return audit_anchor_zone(h, app->keyd, t->name, proof, e);
+    return audit_anchor_webhook(a, h, c->audit_anchor_webhook, c->audit_anchor_secret, WEBHOOK_TRIES, clock_wall_us(app->clock), e);
+}
+
+static enum errc anchor_one(const struct app *app, struct db_pool *pool, struct arena *a, const struct target *t, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct anchor_head h;
+    struct anchor_proof proof = { 0 };
+    struct err why = { 0 };
+    bool wanted;
+    if (!t->name.len)
+        return ERR_OK;
+    TRY(is_wanted(app, pool, a, t, &h, &wanted, e));
+    if (!wanted)
+        return ERR_OK;
+    enum errc rc = put(app, a, t, &h, &proof, &why);
+    if (rc != ERR_OK)
+        log_err(LOG_ERROR, "custody.anchor", &why);
+    TRY(db_begin(pool, SCOPE_SYSTEM, 0, a, &tx, e));
+    struct work w = work_of(app, a, tx);
+    TRY(audit_anchor_note(&w, &h, t->kind, t->name, &proof, rc, e));
+    return db_commit(tx, e);
+}
+
+enum errc custody_anchor(const struct app *app, struct db_pool *pool, struct arena *a, struct err *e)
+{
+    const struct config *c = app->config;
+    const struct target targets[] = { { "file", str_c(c->audit_anchor_dir) }, { "zone", str_c(c->audit_anchor_zone) },
+                                      { "webhook", str_c(c->audit_anchor_webhook) } };
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        TRY(anchor_one(app, pool, a, &targets[i], e));
+    return ERR_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- retention */
+enum errc custody_retention(const struct app *app, struct db_pool *retention_pool, struct arena *a, int64_t *ret_dropped, struct err *e)
+{
+    int64_t round;
+    *ret_dropped = 0;
+    do {
+        CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+        struct audit_dropped *logs;
+        size_t n;
+        round = 0;
+        TRY(db_begin(retention_pool, SCOPE_SYSTEM, 0, a, &tx, e));
+        struct work w = work_of(app, a, tx);
+        TRY(audit_retention_drop(&w, DROP_BATCH, &logs, &n, e));
+        TRY(db_commit(tx, e));
+        for (size_t i = 0; i < n; i++)
+            round += logs[i].dropped;
+        *ret_dropped += round;
+    } while (round >= DROP_BATCH);
+    if (*ret_dropped)
+        log_event(LOG_INFO, "custody.retention", "dropped", LOG_I(*ret_dropped), NULL);
+    return ERR_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- reconcile */
+static enum errc compare_lines(struct work *w, FILE *f, struct reconcile *r, long *ret_at, struct err *e)
+{
+    char line[LINE_BYTES];
+    int64_t until_us = w->now_us - SETTLE_US;
+    while (fgets(line, sizeof line, f)) {
+        struct str s = str_c(line);
+        if (!s.len || s.ptr[s.len - 1] != '\n')
+            break;                      /* still being written */
+        s.len--;
+        if (!reconcile_takes(s, until_us))
+            break;
+        TRY(reconcile_line(w, r, s, e));
+        *ret_at = ftell(f);
+    }
+    return reconcile_end(w, r, e);
+}
+
+enum errc custody_reconcile(const struct app *app, struct db_pool *pool, struct arena *a, const char *path, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct reconcile *r = ARENA_NEW(a, struct reconcile);
+    struct task_row row;
+    struct stat st;
+    int64_t at = 0;
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return FAIL(e, IO, "the access log cannot be opened");
+    enum errc rc = db_begin(pool, SCOPE_SYSTEM, 0, a, &tx, e);
+    struct work w = work_of(app, a, tx);
+    if (rc == ERR_OK)
+        rc = db_one(tx, &task_state, ARGS(A_TEXT("reconcile")), &row, e);
+    if (rc == ERR_OK && (!str_to_i64(row.state, 0, INT64_MAX, &at) || fstat(fileno(f), &st) != 0 || at > st.st_size))
+        at = 0;
+    long end = (long)at;
+    if (rc == ERR_OK && fseek(f, end, SEEK_SET) != 0)
+        rc = FAIL(e, IO, "the access log cannot be read");
+    reconcile_init(r);
+    if (rc == ERR_OK)
+        rc = compare_lines(&w, f, r, &end, e);
+    fclose(f);
+    if (rc != ERR_OK)
+        return rc;
+    TRY(audit_reconcile_note(&w, r, e));
+    TRY(db_exec(tx, &task_keep, ARGS(A_TEXT("reconcile"), A_STR(str_fmt(a, "%ld", end))), NULL, e));
+    if (r->missing)
+        log_event(LOG_ERROR, "custody.reconcile", "missing", LOG_I(r->missing), "first", LOG_S(r->first[0]), NULL);
+    return db_commit(tx, e);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------- thread */
+static enum errc measure(struct custody *c, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct lag_row row;
+    TRY(db_begin(c->pool, SCOPE_SYSTEM, TX_READ_ONLY, c->arena, &tx, e));
+    TRY(db_one(tx, &lag, NO_ARGS, &row, e));
+    metrics_set(M_audit_lag_events, (double)row.waiting);
+    metrics_set(M_audit_merge_delay_seconds, row.delay_s);
+    metrics_set(M_audit_checkpoint_age_seconds, row.head_age_s);
+    return db_commit(tx, e);
+}
+
+static void round_once(struct custody *c)
+{
+    const struct config *cfg = c->app->config;
+    struct err e = { 0 };
+    int64_t dropped;
+    arena_reset(c->arena);
+    if (measure(c, &e) != ERR_OK)
+        log_err(LOG_WARN, "custody.measure", &e);
+    if (is_due(c, "anchor", cfg->audit_anchor_ms) && custody_anchor(c->app, c->pool, c->arena, &e) != ERR_OK)
+        log_err(LOG_ERROR, "custody.anchor", &e);
+    if (c->retention && is_due(c, "retention", DAY_MS) && custody_retention(c->app, c->retention, c->arena, &dropped, &e) != ERR_OK)
+        log_err(LOG_ERROR, "custody.retention", &e);
+    if (*cfg->audit_access_log && is_due(c, "reconcile", DAY_MS) &&
+        custody_reconcile(c->app, c->pool, c->arena, cfg->audit_access_log, &e) != ERR_OK)
+        log_err(LOG_ERROR, "custody.reconcile", &e);
+}
+
+static void *custody_main(void *arg)
+{
+    struct custody *c = arg;
+    pthread_setname_np(pthread_self(), "custody");
+    for (bool go_on = true; go_on;) {
+        round_once(c);
+        int64_t until = clock_mono_us(&clock_system) + STEP_MS * INT64_C(1000);
+        pthread_mutex_lock(&c->lock);
+        while (!c->is_stopping && mono_cond_wait(&c->changed, &c->lock, until))
+            ;
+        go_on = !c->is_stopping;
+        pthread_mutex_unlock(&c->lock);
+    }
+    return NULL;
+}
+
+struct custody *custody_new(const struct app *app, struct db_pool *sequencer_pool, struct db_pool *retention_pool)
+{
+    struct custody *c = calloc(1, sizeof *c);
+    ASSERT(c);
+    c->app = app;
+    c->pool = sequencer_pool;
+    c->retention = retention_pool;
+    c->arena = arena_new(ARENA_MAX);
+    pthread_mutex_init(&c->lock, NULL);
+    mono_cond_init(&c->changed);
+    ASSERT(!pthread_create(&c->thread, NULL, custody_main, c));
+    return c;
+}
+
+void custody_free(struct custody *c)
+{
+    if (!c)
+        return;
+    pthread_mutex_lock(&c->lock);
+    c->is_stopping = true;
+    pthread_cond_signal(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+    pthread_join(c->thread, NULL);
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
+    arena_free(c->arena);
+    free(c);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reaper.c - one pass: silent machines are LOST, then what must end is locked, judged and ended as one batch. Rows that a report
+ * holds at this moment are skipped: the report decides. Runs may go five minutes over their time before the reaper does what
+ * their worker should have done. */
+#include "scheduler/duty/reaper.h"
+#include "core/db/tx.h"
+#include "scheduler/engine/lease_int.h"
+#include "scheduler/engine/node.h"
+
+static const struct stmt reaper_overdue = { .name = "reaper_overdue", .params = "i", .row = &overdue_schema, .card = CARD_MANY, .sql =
+    "SELECT " OVERDUE_COLUMNS("CASE WHEN a.state = 'LEASED' AND j.cancel_requested THEN 'cancel' WHEN n.state = 'LOST' THEN 'node'\n"
+    "       WHEN n.state = 'QUARANTINED' THEN 'quarantine'\n"
+    "       WHEN a.lease_until < clock_timestamp() THEN 'lease' ELSE 'runtime' END") "\n"
+    "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id JOIN node n ON n.node_id = a.node_id\n"
+    " WHERE a.live AND (a.lease_until < clock_timestamp() OR n.state IN ('LOST', 'QUARANTINED') OR (a.state = 'LEASED' AND j.cancel_requested)\n"
+    "    OR (j.kind <> 'serve' AND a.started_at + (j.max_runtime_s + 300) * interval '1 second' < clock_timestamp()))\n"
+    " ORDER BY a.node_id, a.attempt_id LIMIT $1 FOR NO KEY UPDATE OF j, a SKIP LOCKED" };      /* the order of attempt_live */
+
+static const struct stmt reaper_purge_stmt = { .name = "reaper_purge", .params = "i", .card = CARD_NONE, .sql =
+    "DELETE FROM idempotency d USING (\n"
+    "  SELECT tenant_id, principal_id, route, key FROM idempotency WHERE created_at < clock_timestamp() - interval '24 hours' LIMIT $1) o\n"
+    " WHERE d.tenant_id = o.tenant_id AND d.principal_id = o.principal_id AND d.route = o.route AND d.key = o.key" };
+
+const struct stmt *const reaper_stmts[] = { &reaper_overdue, &reaper_purge_stmt, NULL };
+
+enum errc reaper_pass(struct work *w, int64_t limit, struct reaper_result *ret, struct err *e)
+{
+    struct slice rows = { 0 };
+    struct expiry_counts counts;
+    int64_t lost = 0;
+    TRY(node_mark_lost(w, &lost, e));
+    TRY(db_many(w->tx, &reaper_overdue, ARGS(A_I64(limit)), &rows, (size_t)limit, e));
+    const struct overdue *o = rows.items;
+    TRY(lease_expire(w, o, rows.n, &counts, e));
+    *ret = (struct reaper_result){ .lost_nodes = lost, .expired = counts.expired, .requeued = counts.requeued, .failed = counts.failed,
+                                   .cancelled = counts.cancelled, .jobs = ARENA_ARRAY(w->arena, struct uuid, rows.n + 1), .njobs = rows.n };
+    for (size_t i = 0; i < rows.n; i++)
+        ret->jobs[i] = o[i].job_id;
+    return ERR_OK;
+}
+
+enum errc reaper_purge(struct work *w, int64_t limit, int64_t *ret_purged, struct err *e)
+{
+    return db_exec(w->tx, &reaper_purge_stmt, ARGS(A_I64(limit)), ret_purged, e);
+}

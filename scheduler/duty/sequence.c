@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sequence.c - an edge: one transaction per pass over new events, one per round of signatures; errors are logged and tried again. */
+#include "scheduler/duty/sequence.h"
+#include "audit/event.h"
+#include "audit/sequencer.h"
+#include "audit/shadow.h"
+#include "core/base/assert.h"
+#include "core/base/cleanup.h"
+#include "core/base/log.h"
+#include "core/base/mono_cond.h"
+#include "core/db/tx.h"
+#include "core/table/config.h"
+#include "keys/client.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { ARENA_MAX = 512 << 20, EVENTS_MAX = 20000, HEADS_MAX = 1000, SIGN_US = 60000000, HEARTBEAT_US = 300000000,
+       SHADOW_MAX = 1000 };
+
+struct sequence {
+    const struct app *app;
+    struct db_pool *pool;
+    struct sequencer *sequencer;
+    struct arena *arena;
+    pthread_t thread;
+    pthread_mutex_t lock;               /* guards is_stopping, is_wanted */
+    pthread_cond_t changed;
+    bool is_stopping, is_wanted;
+    int64_t sign_us, heartbeat_us;
+};
+
+static enum errc sign(void *ctx, struct str zone, const void *p, size_t n, uint8_t sig[AUDIT_SIG], char key_id[AUDIT_KEY_ID], struct err *e)
+{
+    struct sequence *s = ctx;
+    uint8_t id[KEY_ID_BYTES], public_key[ED25519_PUBLIC];
+    if (p)
+        TRY(keyd_sign(s->app->keyd, zone, p, n, sig, id, e));
+    else
+        TRY(keyd_public_key(s->app->keyd, zone, public_key, id, e));
+    _Static_assert(2 * KEY_ID_BYTES + 1 <= AUDIT_KEY_ID, "a key id in hexadecimal fits");
+    hex_encode(id, sizeof id, key_id);
+    return ERR_OK;
+}
+
+static enum errc pass(struct sequence *s, size_t *ret_done, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct work w = { .app = s->app, .arena = s->arena, .now_us = clock_wall_us(s->app->clock) };
+    TRY(db_begin(s->pool, SCOPE_SYSTEM, 0, s->arena, &tx, e));
+    w.tx = tx;
+    TRY(sequencer_tick(&w, s->sequencer, EVENTS_MAX, ret_done, e));
+    return db_commit(tx, e);
+}
+
+static enum errc sign_heads(struct sequence *s, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct work w = { .app = s->app, .arena = s->arena, .now_us = clock_wall_us(s->app->clock) };
+    size_t n = 0;
+    TRY(db_begin(s->pool, SCOPE_SYSTEM, 0, s->arena, &tx, e));
+    w.tx = tx;
+    TRY(sequencer_sign_heads(&w, s->sequencer, HEADS_MAX, &n, e));
+    return db_commit(tx, e);
+}
+
+static enum errc heartbeat(struct sequence *s, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct work w = { .app = s->app, .arena = s->arena, .now_us = clock_wall_us(s->app->clock) };
+    TRY(db_begin(s->pool, SCOPE_SYSTEM, 0, s->arena, &tx, e));
+    w.tx = tx;
+    struct audit_event ev = audit_event_of(&w, AUDIT_HEARTBEAT);
+    TRY(audit_append(&w, &ev, e));
+    return db_commit(tx, e);
+}
+
+/* What was changed past Falaj's programs becomes events first, so that this very pass numbers what the last one saw. */
+static enum errc shadow(struct sequence *s, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct work w = { .app = s->app, .arena = s->arena, .now_us = clock_wall_us(s->app->clock) };
+    size_t n = 0;
+    TRY(db_begin(s->pool, SCOPE_SYSTEM, 0, s->arena, &tx, e));
+    w.tx = tx;
+    TRY(audit_shadow_pass(&w, SHADOW_MAX, &n, e));
+    if (n)
+        log_event(LOG_WARN, "sequencer.shadow", "statements", LOG_I(n), NULL);
+    return db_commit(tx, e);
+}
+
+static bool round_once(struct sequence *s, bool sign_now, bool is_last)
+{
+    struct err e = { 0 };
+    size_t done = 0;
+    int64_t now = clock_mono_us(s->app->clock);
+    arena_reset(s->arena);
+    if (now >= s->heartbeat_us && !is_last) {
+        s->heartbeat_us = now + HEARTBEAT_US;
+        if (heartbeat(s, &e) != ERR_OK)
+            log_err(LOG_WARN, "sequencer.heartbeat", &e);
+    }
+    if (shadow(s, &e) != ERR_OK)
+        log_err(LOG_ERROR, "sequencer.shadow", &e);
+    if (pass(s, &done, &e) != ERR_OK)
+        log_err(LOG_ERROR, "sequencer.pass", &e);
+    if (s->app->keyd && (now >= s->sign_us || sign_now || is_last)) {
+        s->sign_us = now + SIGN_US;
+        if (sign_heads(s, &e) != ERR_OK) {
+            log_err(LOG_WARN, "sequencer.sign", &e);
+            s->sign_us = now + SIGN_US / 30;
+        }
+    }
+    return done == EVENTS_MAX;
+}
+
+static void *sequence_main(void *arg)
+{
+    struct sequence *s = arg;
+    bool more = false;
+    pthread_setname_np(pthread_self(), "sequencer");
+    for (bool go_on = true; go_on;) {
+        int64_t until = clock_mono_us(&clock_system) + (more ? 0 : s->app->config->sequencer_interval_ms * 1000);
+        pthread_mutex_lock(&s->lock);
+        while (!s->is_stopping && !s->is_wanted && mono_cond_wait(&s->changed, &s->lock, until))
+            ;
+        go_on = !s->is_stopping;
+        bool sign_now = s->is_wanted;
+        s->is_wanted = false;
+        pthread_mutex_unlock(&s->lock);
+        more = round_once(s, sign_now, !go_on);
+    }
+    return NULL;
+}
+
+struct sequence *sequence_new(const struct app *app, struct db_pool *pool, struct str zone)
+{
+    struct sequence *s = calloc(1, sizeof *s);
+    ASSERT(s);
+    s->app = app;
+    s->pool = pool;
+    s->arena = arena_new(ARENA_MAX);
+    s->sequencer = sequencer_new(zone, sign, s);
+    pthread_mutex_init(&s->lock, NULL);
+    mono_cond_init(&s->changed);
+    ASSERT(!pthread_create(&s->thread, NULL, sequence_main, s));
+    return s;
+}
+
+void sequence_wake(struct sequence *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->is_wanted = true;
+    pthread_cond_signal(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void sequence_free(struct sequence *s)
+{
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->is_stopping = true;
+    pthread_cond_signal(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->thread, NULL);
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->lock);
+    sequencer_free(s->sequencer);
+    arena_free(s->arena);
+    free(s);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tenant_reaper.c - one statement ends a batch of jobs with their events; one call wipes a batch of rows. */
+#include "scheduler/duty/tenant_reaper.h"
+#include "audit/event.h"
+#include "core/db/tx.h"
+#include "core/table/schema.h"
+
+enum { DUE_MOST = 4 };
+
+struct stopped_job { struct uuid tenant_id, job_id; };
+SCHEMA_OF(stopped_job, "A job that ended with its tenant", FIELD(stopped_job, tenant_id, 0, .doc = "Tenant"),
+    FIELD(stopped_job, job_id, 0, .doc = "Job"));
+static const struct stmt reaper_stop_jobs = { .name = "reaper_stop_jobs", .params = "i", .row = &stopped_job_schema, .card = CARD_MANY, .sql =
+    "WITH due AS MATERIALIZED (\n"
+    "  SELECT j.tenant_id, j.job_id FROM tenant t CROSS JOIN LATERAL (\n"
+    "    SELECT job.tenant_id, job.job_id FROM job WHERE job.tenant_id = t.tenant_id AND queued AND cancel_requested\n"
+    "     LIMIT $1 FOR UPDATE SKIP LOCKED) j\n"
+    "   WHERE t.state IN ('SUSPENDED', 'DELETING') LIMIT $1),\n"
+    "j AS (UPDATE job SET state = 'CANCELLED', queued = false, reason = '', message = 'Its tenant was stopped', version = version + 1,\n"
+    "             finished_at = clock_timestamp()\n"
+    "        FROM due WHERE job.tenant_id = due.tenant_id AND job.job_id = due.job_id AND job.state = 'PENDING' RETURNING job.*),\n"
+    "e AS (INSERT INTO job_event (tenant_id, job_id, version, state, message, fence)\n"
+    "      SELECT tenant_id, job_id, version, state, message, fence FROM j)\n"
+    "SELECT tenant_id, job_id FROM j ORDER BY tenant_id, job_id" };
+static const struct stmt reaper_stop_audit = { .name = "reaper_stop_audit", .params = "UUY", .card = CARD_NONE, .sql =
+    "INSERT INTO audit_event (tenant_id, event_id, body) SELECT i.t, i.e, i.b FROM unnest($1, $2, $3) AS i(t, e, b)" };
+static const struct stmt reaper_stop_quota = { .name = "reaper_stop_quota", .params = "U", .card = CARD_NONE, .sql =
+    "UPDATE quota SET used = used - n.k FROM (SELECT t, count(*) AS k FROM unnest($1) AS i(t) GROUP BY t) n\n"
+    " WHERE quota.tenant_id = n.t AND quota.resource = 'jobs'" };
+struct due_tenant { struct uuid tenant_id; };
+SCHEMA_OF(due_tenant, "A tenant to remove", FIELD(due_tenant, tenant_id, 0, .doc = "Tenant"));
+static const struct stmt reaper_due = { .name = "reaper_due_tenants", .params = "i", .row = &due_tenant_schema, .card = CARD_MANY, .sql =
+    "SELECT tenant_id FROM tenants_due($1)" };
+struct removed_rows { int64_t n; };
+SCHEMA_OF(removed_rows, "How much was removed", FIELD(removed_rows, n, 0, .doc = "Rows"));
+static const struct stmt reaper_wipe = { .name = "reaper_wipe", .params = "ui", .row = &removed_rows_schema, .card = CARD_ONE, .sql =
+    "SELECT tenant_wipe($1, $2) AS n" };
+static const struct stmt reaper_wiped = { .name = "reaper_wiped", .params = "uUY", .row = &removed_rows_schema, .card = CARD_ONE, .sql =
+    "SELECT tenant_wiped($1, $2, $3)::int::bigint AS n" };
+
+const struct stmt *const tenant_reaper_stmts[] = { &reaper_stop_jobs, &reaper_stop_audit, &reaper_stop_quota, &reaper_due, &reaper_wipe,
+                                                   &reaper_wiped, NULL };
+
+static enum errc stop_jobs(struct work *w, int64_t limit, int64_t *ret_n, struct err *e)
+{
+    struct slice jobs = { 0 };
+    struct audit_rows rows;
+    TRY(db_many(w->tx, &reaper_stop_jobs, ARGS(A_I64(limit)), &jobs, (size_t)limit, e));
+    *ret_n = (int64_t)jobs.n;
+    if (!jobs.n)
+        return ERR_OK;
+    const struct stopped_job *j = jobs.items;
+    struct audit_event *evs = ARENA_ARRAY(w->arena, struct audit_event, jobs.n);
+    for (size_t i = 0; i < jobs.n; i++) {
+        evs[i] = audit_event_of(w, AUDIT_JOB_CANCEL);
+        evs[i].tenant_id = j[i].tenant_id;
+        evs[i].resource_kind = STR("job");
+        evs[i].resource_prefix = "job";
+        evs[i].resource_id = j[i].job_id;
+        evs[i].rule = STR("tenant:stopped");
+    }
+    TRY(audit_encode_many(w->arena, evs, jobs.n, &rows, e));
+    db_queue(w->tx, &reaper_stop_audit, ARGS(A_UUIDS(rows.tenant_ids, rows.count), A_UUIDS(rows.event_ids, rows.count),
+             A_BYTESS(rows.bodies, rows.count)), false);
+    return db_exec(w->tx, &reaper_stop_quota, ARGS(A_UUIDS_OF(j, jobs.n, tenant_id)), NULL, e);
+}
+
+static struct audit_event end_event(struct work *w, struct uuid tenant, struct uuid log)
+{
+    struct audit_event ev = audit_event_of(w, AUDIT_TENANT_DELETE);
+    ev.tenant_id = log;
+    ev.resource_kind = STR("tenant");
+    ev.resource_prefix = "tnt";
+    ev.resource_id = tenant;
+    ev.rule = STR("approved");
+    audit_event_detail(&ev, AUDIT_D_STR("step", STR("done")));
+    return ev;
+}
+
+static enum errc remove_one(struct work *w, struct uuid tenant, int64_t limit, struct tenant_reaped *ret, struct err *e)
+{
+    struct removed_rows r;
+    struct audit_rows rows;
+    TRY(db_one(w->tx, &reaper_wipe, ARGS(A_UUID(tenant), A_I64(limit)), &r, e));
+    ret->removed += r.n;
+    if (r.n)
+        return ERR_OK;
+    struct audit_event evs[2] = { end_event(w, tenant, tenant), end_event(w, tenant, UUID_NIL) };
+    TRY(audit_encode_many(w->arena, evs, 2, &rows, e));
+    TRY(db_one(w->tx, &reaper_wiped, ARGS(A_UUID(tenant), A_UUIDS(rows.event_ids, 2), A_BYTESS(rows.bodies, 2)), &r, e));
+    ret->ended += r.n;
+    return ERR_OK;
+}
+
+enum errc tenant_reaper_pass(struct work *w, int64_t limit, struct tenant_reaped *ret, struct err *e)
+{
+    struct slice due = { 0 };
+    *ret = (struct tenant_reaped){ 0 };
+    TRY(stop_jobs(w, limit, &ret->cancelled, e));
+    TRY(db_many(w->tx, &reaper_due, ARGS(A_I64(DUE_MOST)), &due, DUE_MOST, e));
+    for (size_t i = 0; i < due.n; i++)
+        TRY(remove_one(w, ((struct due_tenant *)due.items)[i].tenant_id, limit, ret, e));
+    return ERR_OK;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* enrol.c - certificates of machines. falaj-keyd is asked inside the transaction: what it signed and cannot be written down is never
+ * handed out, and is worth nothing where the register is asked. */
+#include "scheduler/engine/enrol.h"
+#include "core/crypto/x509.h"
+#include "core/db/pool.h"
+#include "core/db/tx.h"
+#include "core/table/config.h"
+#include "keys/client.h"
+
+struct taken { struct str state; bool is_live; };
+SCHEMA_OF(taken, "Who has a name", FIELD(taken, state, 0, .doc = "State of the machine; empty: none"),
+    FIELD(taken, is_live, 0, .doc = "A certificate for it holds"));
+struct gate { struct uuid node_id; struct str state; bool is_known, is_current; };
+SCHEMA_OF(gate, "What the register says of a caller", FIELD(gate, node_id, 0, .doc = "Machine"), FIELD(gate, state, 0, .doc = "Its state"),
+    FIELD(gate, is_known, 0, .doc = "Its certificate stands in the register"), FIELD(gate, is_current, 0, .doc = "And has not ended"));
+
+static const struct stmt enrol_lock = { .name = "enrol_lock", .params = "s", .card = CARD_NONE, .sql =
+    "SELECT FROM pg_advisory_xact_lock(hashtextextended($1, 0))" };
+static const struct stmt enrol_taken = { .name = "enrol_taken", .params = "s", .row = &taken_schema, .card = CARD_ONE, .sql =
+    "SELECT coalesce((SELECT n.state FROM node n WHERE n.identity = $1), '') AS state,\n"
+    "       EXISTS (SELECT FROM node_cert c WHERE c.identity = $1 AND c.ends_at > clock_timestamp()) AS is_live" };
+static const struct stmt enrol_end = { .name = "enrol_end", .params = "si", .card = CARD_NONE, .sql =
+    "UPDATE node_cert SET ends_at = least(ends_at, clock_timestamp() + $2 * interval '1 second')\n"
+    " WHERE identity = $1 AND ends_at > clock_timestamp()" };
+static const struct stmt enrol_prune = { .name = "enrol_prune", .params = "s", .card = CARD_NONE, .sql =
+    "DELETE FROM node_cert WHERE identity = $1 AND not_after < clock_timestamp() - interval '7 days'" };
+static const struct stmt enrol_insert = { .name = "enrol_insert", .params = "yssut", .card = CARD_NONE, .sql =
+    "INSERT INTO node_cert (fingerprint, identity, source, join_token_id, not_after, ends_at) VALUES ($1, $2, $3, $4, $5, $5)" };
+static const struct stmt enrol_gate = { .name = "enrol_gate", .params = "sy", .row = &gate_schema, .card = CARD_ONE, .sql =
+    "SELECT n.node_id, coalesce(n.state, '') AS state, c.identity IS NOT NULL AS is_known,\n"
+    "       coalesce(c.ends_at > clock_timestamp(), false) AS is_current\n"
+    "  FROM (SELECT $1::text AS identity, $2::bytea AS fingerprint) i LEFT JOIN node n ON n.identity = i.identity\n"
+    "  LEFT JOIN node_cert c ON c.fingerprint = i.fingerprint AND c.identity = i.identity" };
+
+const struct stmt *const enrol_stmts[] = { &enrol_lock, &enrol_taken, &enrol_end, &enrol_insert, NULL };
+const struct stmt *const enrol_node_stmts[] = { &enrol_end, &enrol_prune, &enrol_insert, &enrol_gate, &enrol_taken, NULL };
+
+bool check_node_name(struct str s, const char **why)
+{
+    *why = "have 1 to 63 of a-z, 0-9, '-', '_' and '.', first a letter or digit";
+    bool ok = s.len >= 1 && s.len <= 63;
+    for (size_t i = 0; ok && i < s.len; i++) {
+        char c = s.ptr[i];
+        bool is_alnum = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+        ok = is_alnum || (i > 0 && (c == '-' || c == '_' || c == '.'));
+    }
+    return ok;
+}
+
+/* The address that a serving port's certificate is good for: where the call came from. Unix sockets have none. */
+static struct str address_of(const struct work *w)
+{
+    struct str ip = w->source_ip;
+    if (str_starts(ip, "::ffff:") && memchr(ip.ptr, '.', ip.len))
+        return str_n(ip.ptr + 7, ip.len - 7);
+    return ip.ptr && memchr(ip.ptr, '%', ip.len) ? STR("") : ip;
+}
+
+static enum errc sign(struct work *w, struct str zone, struct str pool, struct str name, struct str csr_pem, struct node_credential *ret,
+                      struct err *e)
+{
+    const struct keyd_ca_request r = { pool, name, address_of(w), csr_pem, (uint32_t)(w->app->config->node_cert_ms / 1000) };
+    struct x509_facts f;
+    TRY(keyd_ca_sign(w->app->keyd, w->arena, zone, &r, &ret->certificate_pem, e));
+    TRY(keyd_ca_certificate(w->app->keyd, w->arena, zone, &ret->chain_pem, e));
+    TRY(x509_read(w->arena, ret->certificate_pem, &f, e));
+    if (f.uri_count != 1 || !str_eq(f.uri, ret->identity))
+        return FAIL(e, INTERNAL, "falaj-keyd signed another name than it was asked for");
+    char *hex = arena_alloc(w->arena, 2 * sizeof f.fingerprint + 1);
+    ret->fingerprint = str_n(hex, hex_encode(f.fingerprint, sizeof f.fingerprint, hex));
+    ret->not_after = (struct timestamp){ f.not_after_us };
+    return ERR_OK;
+}
+
+static void record(struct work *w, const struct node_credential *c, const char *source, int64_t overlap_s)
+{
+    uint8_t raw[32];
+    bool ok = hex_decode(c->fingerprint, raw, sizeof raw);
+    (void)ok;                           /* written by sign */
+    db_queue(w->tx, &enrol_end, ARGS(A_STR(c->identity), A_I64(overlap_s)), false);
+    db_queue(w->tx, &enrol_insert, ARGS(A_BYTES(raw, sizeof raw), A_STR(c->identity), A_TEXT(source), A_UUID_OR_NULL(c->join_token_id),
+                                        A_TIME(c->not_after)), false);
+}
+
+static enum errc check_name_free(struct work *w, struct str identity, const struct join_token *t, struct err *e)
+{
+    struct taken taken;
+    db_queue(w->tx, &enrol_lock, ARGS(A_STR(identity)), false);
+    TRY(db_one(w->tx, &enrol_taken, ARGS(A_STR(identity)), &taken, e));
+    if (str_eq_c(taken.state, "QUARANTINED"))
+        return FAIL(e, FORBIDDEN, "This machine is in quarantine");
+    if ((taken.state.len || taken.is_live) && !t->node_name.ptr)
+        return FAIL_AT(e, EXISTS, "/name", "The name is another machine's; a join token made for this name would take it over");
+    return ERR_OK;
+}
+
+enum errc node_enrol(struct work *w, const struct node_enrol_request *r, struct node_credential *ret, struct err *e)
+{
+    struct join_token t;
+    TRY(join_token_take(w, r->token, r->name, &t, e));
+    if ((r->zone.ptr && !str_eq(r->zone, t.zone)) || (r->pool.ptr && !str_eq(r->pool, t.pool)))
+        return FAIL(e, UNAUTHENTICATED, "The join token is not known here, for this machine, or any more");
+    *ret = (struct node_credential){ .join_token_id = t.join_token_id };
+    ret->identity = str_fmt(w->arena, "spiffe://%.*s/worker/%.*s/%.*s", STR_ARG(t.zone), STR_ARG(t.pool), STR_ARG(r->name));
+    TRY(check_name_free(w, ret->identity, &t, e));
+    TRY(sign(w, t.zone, t.pool, r->name, r->csr_pem, ret, e));
+    record(w, ret, "join", 0);
+    return ERR_OK;
+}
+
+/* spiffe://<zone>/worker/<pool>/<name> */
+static bool identity_parts(struct str identity, struct str *zone, struct str *pool, struct str *name)
+{
+    struct str rest, kind;
+    if (!str_starts(identity, "spiffe://"))
+        return false;
+    rest = str_n(identity.ptr + 9, identity.len - 9);
+    return str_cut(rest, '/', zone, &rest) && str_cut(rest, '/', &kind, &rest) && str_eq_c(kind, "worker") && str_cut(rest, '/', pool, name)
+           && name->len && !memchr(name->ptr, '/', name->len);
+}
+
+enum errc node_renew(struct work *w, struct str identity, struct str csr_pem, struct node_credential *ret, struct err *e)
+{
+    struct str zone, pool, name;
+    int64_t life_s = w->app->config->node_cert_ms / 1000;
+    if (!identity_parts(identity, &zone, &pool, &name))
+        return FAIL(e, FORBIDDEN, "Only the certificate of a machine is renewed");
+    *ret = (struct node_credential){ .identity = str_dup(w->arena, identity) };
+    TRY(sign(w, zone, pool, name, csr_pem, ret, e));
+    db_queue(w->tx, &enrol_prune, ARGS(A_STR(identity)), false);
+    record(w, ret, "renew", life_s / 4 < ENROL_OVERLAP_S ? life_s / 4 : ENROL_OVERLAP_S);
+    return ERR_OK;
+}
+
+static enum errc judge(const struct gate *g, bool is_registered, struct err *e)
+{
+    if (str_eq_c(g->state, "QUARANTINED"))
+        return FAIL(e, FORBIDDEN, "This machine is in quarantine");
+    if (g->is_known && !g->is_current)
+        return FAIL(e, FORBIDDEN, "This certificate has ended: another one has taken its place");
+    if (!g->is_known && is_registered)
+        return FAIL(e, FORBIDDEN, "This certificate is not in the register");
+    return ERR_OK;
+}
+
+enum errc node_gate(struct db_tx *tx, struct str identity, struct str fingerprint, bool is_registered, struct uuid *ret_node, struct err *e)
+{
+    struct gate g = { 0 };
+    uint8_t raw[32] = { 0 };
+    if (!hex_decode(fingerprint, raw, sizeof raw))
+        return FAIL(e, UNAUTHENTICATED, "Workers need a client certificate of their zone");
+    TRY(db_one(tx, &enrol_gate, ARGS(A_STR(identity), A_BYTES(raw, sizeof raw)), &g, e));
+    *ret_node = g.node_id;
+    return judge(&g, is_registered, e);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* enrol.h - how a machine gets its certificate, gets the next one, and is looked up at each of its calls.
+ *
+ *     join token --node_enrol--> certificate --node_renew, at half its life--> certificate …      node_gate at every call
+ *
+ * Invariants: every certificate that falaj-keyd signed for us stands in node_cert in the transaction that hands it out; a machine has
+ * one name, and only a token made for that name takes it from another machine, whose certificate ends at that moment; a renewed
+ * certificate ends ENROL_OVERLAP_S after its successor was made; a machine in quarantine gets neither.
+ * Calling order: node_enrol in the platform's scope (falaj_app); node_renew and node_gate in the system scope (falaj_worker_api).
+ * Memory: w->arena. Errors: UNAUTHENTICATED, EXISTS (the name is taken), FORBIDDEN (quarantine; a certificate that ended or is not
+ * known), INVALID (the request), UNAVAILABLE and SEALED (falaj-keyd of the zone). */
+#pragma once
+#include "core/base/work.h"
+#include "scheduler/engine/join_token.h"
+
+struct db_tx;
+struct stmt;
+
+enum { ENROL_OVERLAP_S = 600, ENROL_CSR_MAX = 8192 };
+
+struct node_credential {
+    struct uuid join_token_id;              /* node_enrol */
+    struct str identity, certificate_pem, chain_pem, fingerprint;
+    struct timestamp not_after;
+};
+struct node_enrol_request {
+    struct str token, csr_pem, name;
+    struct str zone, pool;                  /* what the machine believes; STR_NULL: nothing */
+};
+
+enum errc node_enrol(struct work *w, const struct node_enrol_request *r, struct node_credential *ret, struct err *e) MUST_CHECK;
+/* identity: of the certificate of this call. */
+enum errc node_renew(struct work *w, struct str identity, struct str csr_pem, struct node_credential *ret, struct err *e) MUST_CHECK;
+
+/* Before anything else a machine may do. is_registered: its authority's certificates all
+ * stand in node_cert (core/http/mtls.h). *ret_node: nil before it has registered. */
+enum errc node_gate(struct db_tx *tx, struct str identity, struct str fingerprint, bool is_registered, struct uuid *ret_node,
+                    struct err *e) MUST_CHECK;
+/* Of a name in a certificate: 1 to 63 of a-z, 0-9, '-', '_', '.', first a letter or digit. For .check. */
+bool check_node_name(struct str s, const char **why);
+
+extern const struct stmt *const enrol_stmts[];              /* people's listener */
+extern const struct stmt *const enrol_node_stmts[];         /* worker listener */

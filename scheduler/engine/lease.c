@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lease.c - taking and checking leases, and what all moves of attempts share. */
+#include "scheduler/engine/lease.h"
+#include "core/db/tx.h"
+#include "core/redis/wake.h"
+#include "core/table/metrics.h"
+#include "scheduler/jobs/job.h"
+#include "scheduler/engine/lease_int.h"
+#include "scheduler/engine/node.h"
+
+struct audit_event lease_step_event(const struct work *w, enum audit_code code, const struct attempt_step *s)
+{
+    struct audit_event ev = audit_event_of(w, code);
+    ev.tenant_id = s->tenant_id;
+    ev.resource_kind = STR("job");
+    ev.resource_prefix = "job";
+    ev.resource_id = s->job_id;
+    audit_event_detail(&ev, AUDIT_D_INT("fence", s->fence));
+    if (s->job_state.ptr)
+        audit_event_detail(&ev, AUDIT_D_STR("state", s->job_state));
+    return ev;
+}
+
+enum errc lease_steps_encode(struct work *w, struct attempt_step *steps, const struct audit_event *evs, size_t n, struct err *e)
+{
+    struct audit_rows rows;
+    if (!n)
+        return ERR_OK;
+    TRY(audit_encode_many(w->arena, evs, n, &rows, e));
+    for (size_t i = 0; i < n; i++) {
+        steps[i].event_id = rows.event_ids[i];
+        steps[i].event = rows.bodies[i];
+    }
+    return ERR_OK;
+}
+
+void lease_wake(const struct lease_wakes *k)
+{
+    char channel[sizeof WAKE_JOB_PREFIX + UUID_HEX] = WAKE_JOB_PREFIX;
+    if (k->scheduler)
+        wake_publish(k->redis, STR(WAKE_SCHEDULER), STR("1"));
+    for (size_t i = 0; i < k->njobs; i++) {
+        hex_encode(k->jobs[i].b, 16, channel + sizeof WAKE_JOB_PREFIX - 1);
+        wake_publish(k->redis, str_c(channel), STR("1"));
+    }
+}
+
+static void wake_now(void *ctx)
+{
+    lease_wake(ctx);
+}
+
+void lease_wake_after_commit(struct work *w, const struct lease_wakes *k)
+{
+    struct lease_wakes *kept = ARENA_NEW(w->arena, struct lease_wakes);
+    *kept = *k;
+    kept->redis = w->app->redis;
+    db_after_commit(w->tx, wake_now, kept);
+}
+
+/* How many of the leases, in their order, fit into the slots that the worker says are free. */
+static size_t fitting(const struct lease_grant *g, size_t n, int64_t free_slots)
+{
+    size_t k = 0;
+    for (; k < n && g[k].slots <= free_slots; k++)
+        free_slots -= g[k].slots;
+    return k;
+}
+
+static enum errc take_audit(struct work *w, const struct node *node, const struct lease_grant *g, size_t n, struct attempt_step *steps,
+                            struct err *e)
+{
+    struct audit_event *evs = ARENA_ARRAY(w->arena, struct audit_event, n);
+    for (size_t i = 0; i < n; i++) {
+        steps[i] = (struct attempt_step){ .tenant_id = g[i].tenant_id, .attempt_id = g[i].attempt_id, .job_id = g[i].job_id,
+                                          .node_id = node->node_id, .fence = g[i].fence, .job_state = STR("STARTING") };
+        evs[i] = lease_step_event(w, AUDIT_JOB_LEASE, &steps[i]);
+        evs[i].actor = AUDIT_WORKER;
+        evs[i].actor_id = node->node_id;
+        evs[i].zone = node->zone;
+    }
+    return lease_steps_encode(w, steps, evs, n, e);
+}
+
+/* Inputs come for all leases at once and are dealt out by job. */
+static enum errc take_inputs(struct work *w, struct lease_grant *g, size_t n, struct err *e)
+{
+    struct uuid *tenants = ARENA_ARRAY(w->arena, struct uuid, n), *jobs = ARENA_ARRAY(w->arena, struct uuid, n);
+    struct slice rows = { 0 };
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!str_eq_c(g[i].kind, job_kind_names[JOB_NOOP])) {
+            tenants[k] = g[i].tenant_id;
+            jobs[k++] = g[i].job_id;
+        }
+    if (!k)
+        return ERR_OK;
+    TRY(lease_repo_inputs(w->tx, tenants, jobs, k, &rows, e));
+    const struct lease_input *all = rows.items;
+    for (size_t i = 0; i < n; i++) {
+        struct lease_input *mine = ARENA_ARRAY(w->arena, struct lease_input, rows.n + 1);
+        size_t m = 0;
+        for (size_t r = 0; r < rows.n; r++)
+            if (uuid_eq(all[r].job_id, g[i].job_id) && uuid_eq(all[r].tenant_id, g[i].tenant_id))
+                mine[m++] = all[r];
+        g[i].inputs = (struct slice){ mine, m };
+    }
+    return ERR_OK;
+}
+
+enum errc lease_take(struct work *w, const struct node *node, int64_t free_slots, int64_t max, int64_t lease_ms, struct slice *ret,
+                     struct err *e)
+{
+    struct slice rows = { 0 };
+    *ret = rows;
+    if (free_slots <= 0 || max <= 0)
+        return ERR_OK;
+    TRY(lease_repo_takeable(w->tx, node->node_id, max, &rows, e));
+    struct lease_grant *g = rows.items;
+    size_t n = fitting(g, rows.n, free_slots);
+    if (!n)
+        return ERR_OK;
+    struct attempt_step *steps = ARENA_ARRAY(w->arena, struct attempt_step, n);
+    TRY(take_audit(w, node, g, n, steps, e));
+    lease_repo_take(w->tx, steps, n, lease_ms);
+    TRY(take_inputs(w, g, n, e));
+    for (size_t i = 0; i < n; i++)
+        g[i].lease_ms = lease_ms;
+    *ret = (struct slice){ g, n };
+    return ERR_OK;
+}
+
+enum errc lease_check(struct work *w, struct uuid tenant_id, struct uuid attempt_id, int64_t fence, struct str identity,
+                      struct lease *ret, struct err *e)
+{
+    bool found = false;
+    TRY(lease_repo_check(w->tx, tenant_id, attempt_id, fence, identity, ret, &found, e));
+    return found ? ERR_OK : FAIL(e, STALE, "This lease is not held by this machine, or no longer");
+}

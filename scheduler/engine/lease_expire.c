@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lease_expire.c - ending attempts without their worker's word: what becomes of the attempt and of its job.
+ *
+ * The pause before the next try is 2^n seconds, n being how often the job came back, at most 10 minutes, plus or minus 20 %; the
+ * spread comes from the random tail of the attempt's id, so that the same expiry always gives the same pause. */
+#include "core/table/metrics.h"
+#include "scheduler/jobs/job.h"
+#include "scheduler/engine/lease_int.h"
+
+enum { PAUSE_MAX_MS = 600000, PAUSE_DOUBLINGS_MAX = 10 };
+
+SCHEMA_EXTERN(overdue, "An attempt that must end without its worker's word",
+    FIELD(overdue, tenant_id, 0, .doc = "Tenant"), FIELD(overdue, attempt_id, 0, .doc = "Attempt"), FIELD(overdue, job_id, 0, .doc = "Job"),
+    FIELD(overdue, node_id, 0, .doc = "Machine"), FIELD(overdue, fence, 0, .doc = "Number of the attempt"),
+    FIELD(overdue, zone, 0, .doc = "Zone of the machine"), FIELD(overdue, job_state, 0, .doc = "State of the job"),
+    FIELD(overdue, kind, 0, .doc = "Kind of the job"), FIELD(overdue, why, 0, .doc = "Why it must end"),
+    FIELD(overdue, max_attempts, 0, .doc = "Attempts allowed"), FIELD(overdue, requeue_count, 0, .doc = "Times it came back"),
+    FIELD(overdue, slots, 0, .doc = "Slots booked"), FIELD(overdue, gpus, 0, .doc = "GPUs booked"),
+    FIELD(overdue, cancel_requested, 0, .doc = "Somebody asked it to stop"));
+
+static int64_t pause_ms(const struct overdue *o)
+{
+    int64_t doublings = o->requeue_count < PAUSE_DOUBLINGS_MAX ? o->requeue_count : PAUSE_DOUBLINGS_MAX;
+    int64_t ms = INT64_C(1000) << doublings;
+    int64_t spread = (o->attempt_id.b[14] << 8 | o->attempt_id.b[15]) % 401 - 200;      /* thousandths */
+    ms += ms * spread / 1000;
+    return ms < PAUSE_MAX_MS ? ms : PAUSE_MAX_MS;
+}
+
+static const char *words(struct str why)
+{
+    return str_eq_c(why, "node") ? "Its machine was not heard of any more" : str_eq_c(why, "boot") ? "The agent of its machine started anew"
+         : str_eq_c(why, "quarantine") ? "Its machine was put in quarantine" : str_eq_c(why, "cancel") ? "Cancelled before its machine took it" : str_eq_c(why, "runtime") ? "It ran far beyond its time"
+         : "Its lease ran out without a heartbeat";
+}
+
+static struct attempt_step step_of(const struct overdue *o)
+{
+    struct attempt_step s = { .tenant_id = o->tenant_id, .attempt_id = o->attempt_id, .job_id = o->job_id, .node_id = o->node_id,
+                              .fence = o->fence, .slots = o->slots, .gpus = o->gpus, .message = str_c(words(o->why)), .reason = STR("") };
+    bool is_out = o->fence >= o->max_attempts && !str_eq_c(o->kind, job_kind_names[JOB_SERVE]);
+    s.attempt_state = STR("LEASE_EXPIRED");
+    if (str_eq_c(o->why, "cancel")) {
+        s.attempt_state = STR("CANCELLED");
+        s.job_state = STR("CANCELLED");
+    } else if (o->cancel_requested) {
+        s.job_state = STR("CANCELLED");
+    } else if (str_eq_c(o->why, "runtime") && str_eq_c(o->job_state, "RUNNING")) {
+        s.attempt_state = STR("FENCED");
+        s.job_state = STR("TIMEOUT");
+    } else if (is_out) {
+        s.job_state = STR("NODE_FAIL");
+    } else {
+        s.job_state = STR("PENDING");
+        s.reason = str_c(job_reason_names[JR_BACKOFF]);
+        s.is_requeue = true;
+        s.delay_ms = pause_ms(o);
+    }
+    return s;
+}
+
+enum errc lease_expire(struct work *w, const struct overdue *rows, size_t n, struct expiry_counts *ret, struct err *e)
+{
+    struct attempt_step *steps = ARENA_ARRAY(w->arena, struct attempt_step, n + 1);
+    struct audit_event *evs = ARENA_ARRAY(w->arena, struct audit_event, n + 1);
+    struct lease_wakes k = { .jobs = ARENA_ARRAY(w->arena, struct uuid, n + 1), .njobs = n, .scheduler = n > 0 };
+    *ret = (struct expiry_counts){ 0 };
+    for (size_t i = 0; i < n; i++) {
+        steps[i] = step_of(&rows[i]);
+        bool is_cancel = str_eq_c(rows[i].why, "cancel");
+        evs[i] = lease_step_event(w, is_cancel ? AUDIT_JOB_FINISH : AUDIT_JOB_EXPIRE, &steps[i]);
+        evs[i].zone = rows[i].zone;
+        audit_event_detail(&evs[i], AUDIT_D_STR("why", rows[i].why));
+        k.jobs[i] = rows[i].job_id;
+        ret->expired += !is_cancel;
+        ret->requeued += steps[i].is_requeue;
+        ret->cancelled += str_eq_c(steps[i].job_state, "CANCELLED");
+        ret->failed += str_eq_c(steps[i].job_state, "NODE_FAIL") || str_eq_c(steps[i].job_state, "TIMEOUT");
+    }
+    TRY(lease_steps_encode(w, steps, evs, n, e));
+    lease_repo_end(w->tx, steps, n);
+    lease_repo_give_back(w->tx, steps, n);
+    if (n)
+        lease_wake_after_commit(w, &k);
+    metrics_add(M_leases_expired_total, (double)ret->expired);
+    return ERR_OK;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lease_repo.c - SQL of leases, all of it for whole batches. Rows are locked by lease_repo_hold or lease_repo_takeable first, in one
+ * order; what follows is queued and travels with COMMIT, so a report costs two round trips whatever its size. */
+#include "scheduler/engine/lease_repo.h"
+#include "core/db/tx.h"
+
+const char *const lease_event_names[] = { "renew", "start", "succeed", "fail", "cancel", "timeout", "oom", "return", "preempt", NULL };
+
+SCHEMA_EXTERN(lease_input, "An object that the job may read",
+    FIELD(lease_input, tenant_id, F_NOOUT, .doc = "Tenant"), FIELD(lease_input, job_id, F_NOOUT, .doc = "Job"),
+    FIELD(lease_input, name, 0, .doc = "Name in the job"), FIELD_ID(lease_input, object_id, "obj", 0, .doc = "The object"),
+    FIELD(lease_input, kind, 0, .doc = "Kind of object"), FIELD(lease_input, version, 0, .doc = "Version of the object"),
+    FIELD(lease_input, size_bytes, 0, .doc = "Size of the plaintext"), FIELD(lease_input, sha256, 0, .doc = "SHA-256 of the plaintext, hex"));
+SCHEMA_EXTERN(lease_grant, "A lease",
+    FIELD_ID(lease_grant, tenant_id, "tnt", 0, .doc = "Tenant"), FIELD_ID(lease_grant, attempt_id, "att", 0, .doc = "The attempt"),
+    FIELD_ID(lease_grant, job_id, "job", 0, .doc = "The job"), FIELD(lease_grant, fence, 0, .doc = "Number of the attempt; every message bears it"),
+    FIELD(lease_grant, kind, 0, .doc = "What to do"), FIELD(lease_grant, name, 0, .doc = "Name of the job"),
+    FIELD(lease_grant, zone, 0, .doc = "Zone it runs in"), FIELD(lease_grant, spec, 0, .doc = "What was asked, by kind"),
+    FIELD(lease_grant, slots, 0, .doc = "Slots booked"), FIELD(lease_grant, gpus, 0, .doc = "GPUs booked"),
+    FIELD(lease_grant, lease_ms, F_NOCOL, .doc = "Life of the lease without a heartbeat"),
+    FIELD(lease_grant, max_runtime_s, 0, .doc = "Seconds it may run"),
+    FIELD_LIST(lease_grant, inputs, &lease_input_schema, F_NOCOL, .doc = "Objects it may read"));
+SCHEMA_EXTERN(lease_log, "A line of a log",
+    FIELD(lease_log, stream, F_REQ, .max = 16, .doc = "stdout, stderr or system"), FIELD(lease_log, text, F_REQ, .max = 8192, .doc = "The line"));
+SCHEMA_EXTERN(lease_metric, "Measured values",
+    FIELD(lease_metric, step, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Step of the training"),
+    FIELD(lease_metric, values, F_REQ, .max = 4096, .doc = "Names and numbers"));
+SCHEMA_EXTERN(lease_output, "An object that the attempt wrote",
+    FIELD(lease_output, name, F_REQ, .min = 1, .max = 64, .doc = "Name in the job"),
+    FIELD_ID(lease_output, object_id, "obj", F_REQ, .doc = "The object"));
+SCHEMA_EXTERN(lease_item, "What happened to one attempt",
+    FIELD_ID(lease_item, tenant_id, "tnt", F_REQ, .doc = "Tenant"), FIELD_ID(lease_item, attempt_id, "att", F_REQ, .doc = "The attempt"),
+    FIELD(lease_item, fence, F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its number"),
+    FIELD_ENUM(lease_item, event, F_REQ, lease_event_names, .doc = "What happened"),
+    FIELD_OPT(lease_item, exit_code, 0, .min = -255, .max = 255, .doc = "Exit code of the program"),
+    FIELD(lease_item, message, 0, .max = 1024, .dflt = "", .doc = "In words"),
+    FIELD(lease_item, endpoint, 0, .max = 255, .doc = "host:port of a serving attempt"),
+    FIELD(lease_item, result, 0, .max = 262144, .doc = "What the job gives back"),
+    FIELD_LIST(lease_item, outputs, &lease_output_schema, 0, .max = 64, .doc = "Objects that a success commits"),
+    FIELD_LIST(lease_item, logs, &lease_log_schema, 0, .max = 1000, .doc = "New lines"),
+    FIELD_LIST(lease_item, metrics, &lease_metric_schema, 0, .max = 1000, .doc = "New values"));
+SCHEMA_EXTERN(lease_verdict, "What came of one item",
+    FIELD_ID(lease_verdict, attempt_id, "att", 0, .doc = "The attempt"),
+    FIELD(lease_verdict, verdict, 0, .doc = "ok, or stale: the lease is not held, nothing was written, stop"),
+    FIELD(lease_verdict, cancel, 0, .doc = "Somebody asked the job to stop"), FIELD(lease_verdict, lease_ms, 0, .doc = "The lease lives so long from now"));
+SCHEMA_EXTERN(lease, "A lease that is held",
+    FIELD(lease, tenant_id, 0, .doc = "Tenant"), FIELD(lease, attempt_id, 0, .doc = "Attempt"), FIELD(lease, job_id, 0, .doc = "Job"),
+    FIELD(lease, node_id, 0, .doc = "Machine"), FIELD(lease, fence, 0, .doc = "Number of the attempt"),
+    FIELD(lease, job_state, 0, .doc = "State of the job"), FIELD(lease, kind, 0, .doc = "Kind of the job"),
+    FIELD(lease, zone, 0, .doc = "Zone of the machine"), FIELD(lease, data_class, 0, .doc = "Class of its data"),
+    FIELD(lease, lease_until, 0, .doc = "End of the lease"));
+SCHEMA_OF(held, "An attempt under lock",
+    FIELD(held, tenant_id, 0, .doc = "x"), FIELD(held, attempt_id, 0, .doc = "x"), FIELD(held, job_id, 0, .doc = "x"),
+    FIELD(held, fence, 0, .doc = "x"), FIELD(held, slots, 0, .doc = "x"), FIELD(held, gpus, 0, .doc = "x"), FIELD(held, state, 0, .doc = "x"),
+    FIELD(held, live, 0, .doc = "x"), FIELD(held, job_state, 0, .doc = "x"), FIELD(held, kind, 0, .doc = "x"),
+    FIELD(held, job_fence, 0, .doc = "x"), FIELD(held, max_attempts, 0, .doc = "x"), FIELD(held, requeue_count, 0, .doc = "x"),
+    FIELD(held, cancel_requested, 0, .doc = "x"));
+SCHEMA_OF(output_row, "A complete output",
+    FIELD(output_row, tenant_id, 0, .doc = "x"), FIELD(output_row, object_id, 0, .doc = "x"), FIELD(output_row, ord, 0, .doc = "x"),
+    FIELD(output_row, stored_bytes, 0, .doc = "x"), FIELD(output_row, room_bytes, 0, .doc = "x"), FIELD(output_row, room_objects, 0, .doc = "x"));
+
+static const struct stmt lease_takeable = { .name = "lease_takeable", .params = "ui", .row = &lease_grant_schema, .card = CARD_MANY, .sql =
+    "SELECT a.tenant_id, a.attempt_id, a.job_id, a.fence, j.kind, j.name, n.zone, j.spec, a.slots, a.gpus, j.max_runtime_s\n"
+    "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id JOIN node n ON n.node_id = a.node_id\n"
+    " WHERE a.node_id = $1 AND a.live AND a.state = 'LEASED' AND j.state = 'ADMITTED' AND NOT j.cancel_requested\n"
+    " ORDER BY a.attempt_id LIMIT $2 FOR NO KEY UPDATE OF a, j SKIP LOCKED" };
+
+static const struct stmt lease_take_many = { .name = "lease_take_many", .params = "UUIUYi", .card = CARD_NONE, .sql =
+    "WITH i AS MATERIALIZED (SELECT * FROM unnest($1, $2, $3, $4, $5) AS u(tenant_id, attempt_id, fence, event_id, event)),\n"
+    "a AS (\n"
+    "  UPDATE attempt SET state = 'STARTING', lease_until = clock_timestamp() + $6 * interval '1 millisecond' FROM i\n"
+    "   WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.fence = i.fence AND attempt.state = 'LEASED'\n"
+    "  RETURNING attempt.tenant_id, attempt.job_id, attempt.fence, i.event_id, i.event),\n"
+    "j AS (\n"
+    "  UPDATE job SET state = 'STARTING', version = job.version + 1 FROM a\n"
+    "   WHERE job.tenant_id = a.tenant_id AND job.job_id = a.job_id AND job.fence = a.fence\n"
+    "  RETURNING job.tenant_id, job.job_id, job.version, job.fence, a.event_id, a.event),\n"
+    "e AS (INSERT INTO job_event (tenant_id, job_id, version, state, fence) SELECT tenant_id, job_id, version, 'STARTING', fence FROM j)\n"
+    "INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j" };
+
+static const struct stmt lease_inputs = { .name = "lease_inputs", .params = "UUi", .row = &lease_input_schema, .card = CARD_MANY, .sql =
+    "SELECT i.tenant_id, i.job_id, o.name, o.object_id, b.kind, b.version, b.size_bytes, encode(b.sha256, 'hex') AS sha256\n"
+    "  FROM unnest($1, $2) AS i(tenant_id, job_id)\n"
+    "  JOIN job_object o ON o.tenant_id = i.tenant_id AND o.job_id = i.job_id AND o.direction = 'input'\n"
+    "  JOIN object b ON b.tenant_id = o.tenant_id AND b.object_id = o.object_id\n"
+    " WHERE b.state = 'COMMITTED' ORDER BY o.name LIMIT $3" };
+
+static const struct stmt lease_hold = { .name = "lease_hold", .params = "uUU", .row = &held_schema, .card = CARD_MANY, .sql =
+    "SELECT a.tenant_id, a.attempt_id, a.job_id, a.fence, a.slots, a.gpus, a.state, a.live, j.state AS job_state, j.kind,\n"
+    "       j.fence AS job_fence, j.max_attempts, j.requeue_count, j.cancel_requested\n"
+    "  FROM unnest($2, $3) AS i(tenant_id, attempt_id)\n"
+    "  JOIN attempt a ON a.tenant_id = i.tenant_id AND a.attempt_id = i.attempt_id AND a.node_id = $1\n"
+    "  JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"
+    " ORDER BY j.tenant_id, j.job_id FOR NO KEY UPDATE OF j, a" };
+
+static const struct stmt lease_renew_many = { .name = "lease_renew_many", .params = "uUUi", .card = CARD_NONE, .sql =
+    "UPDATE attempt SET lease_until = clock_timestamp() + $4 * interval '1 millisecond'\n"
+    "  FROM unnest($2, $3) AS i(tenant_id, attempt_id)\n"
+    " WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.node_id = $1 AND attempt.live" };
+
+static const struct stmt lease_start_many = { .name = "lease_start_many", .params = "UUUISBUYi", .card = CARD_NONE, .sql =
+    "WITH i AS MATERIALIZED (SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8)\n"
+    "      AS u(tenant_id, attempt_id, job_id, fence, endpoint, ends_too, event_id, event)),\n"
+    "a AS (\n"
+    "  UPDATE attempt SET state = 'RUNNING', started_at = clock_timestamp(), endpoint = i.endpoint,\n"
+    "         lease_until = clock_timestamp() + $9 * interval '1 millisecond' FROM i\n"
+    "   WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.fence = i.fence AND attempt.live\n"
+    "     AND NOT i.ends_too),\n"
+    "j AS (\n"
+    "  UPDATE job SET state = 'RUNNING', version = job.version + 1, started_at = clock_timestamp() FROM i\n"
+    "   WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.fence = i.fence AND job.state = 'STARTING'\n"
+    "  RETURNING job.tenant_id, job.job_id, job.version, job.fence, i.event_id, i.event),\n"
+    "e AS (INSERT INTO job_event (tenant_id, job_id, version, state, fence) SELECT tenant_id, job_id, version, 'RUNNING', fence FROM j)\n"
+    "INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j" };
+
+static const struct stmt lease_outputs = { .name = "lease_outputs", .params = "UUIU", .row = &output_row_schema, .card = CARD_MANY, .sql =
+    "SELECT i.tenant_id, i.object_id, i.ord, b.stored_bytes, coalesce(qb.hard_limit - qb.used, 0) AS room_bytes,\n"
+    "       coalesce(qo.hard_limit - qo.used, 0) AS room_objects\n"
+    "  FROM unnest($1, $2, $3, $4) WITH ORDINALITY AS i(tenant_id, job_id, fence, object_id, ord)\n"
+    "  JOIN job_object o ON o.tenant_id = i.tenant_id AND o.job_id = i.job_id AND o.direction = 'output' AND o.fence = i.fence\n"
+    "       AND o.object_id = i.object_id\n"
+    "  JOIN object b ON b.tenant_id = i.tenant_id AND b.object_id = i.object_id AND b.state = 'WRITING'\n"
+    "       AND b.sha256 IS NOT NULL AND b.stored_sha256 IS NOT NULL\n"
+    "  LEFT JOIN quota qb ON qb.tenant_id = i.tenant_id AND qb.resource = 'stored_bytes'\n"
+    "  LEFT JOIN quota qo ON qo.tenant_id = i.tenant_id AND qo.resource = 'objects'" };
+
+static const struct stmt lease_commit_outputs = { .name = "lease_commit_outputs", .params = "UU", .card = CARD_NONE, .sql =
+    "WITH b AS (\n"
+    "  UPDATE object SET state = 'COMMITTED' FROM unnest($1, $2) AS i(tenant_id, object_id)\n"
+    "   WHERE object.tenant_id = i.tenant_id AND object.object_id = i.object_id AND object.state = 'WRITING'\n"
+    "  RETURNING object.tenant_id, object.stored_bytes),\n"
+    "d AS MATERIALIZED (SELECT tenant_id, 'stored_bytes' AS resource, sum(stored_bytes)::bigint AS n FROM b GROUP BY tenant_id\n"
+    "      UNION ALL SELECT tenant_id, 'objects', count(*) FROM b GROUP BY tenant_id)\n"
+    "UPDATE quota SET used = used + d.n FROM d WHERE quota.tenant_id = d.tenant_id AND quota.resource = d.resource" };
+
+static const struct stmt lease_log_many = { .name = "lease_log_many", .params = "UUISS", .card = CARD_NONE, .sql =
+    "INSERT INTO job_log (tenant_id, job_id, fence, stream, text) SELECT * FROM unnest($1, $2, $3, $4, $5)" };
+static const struct stmt lease_metric_many = { .name = "lease_metric_many", .params = "UUIIS", .card = CARD_NONE, .sql =
+    "INSERT INTO job_metric (tenant_id, job_id, fence, step, values)\n"
+    "SELECT i.tenant_id, i.job_id, i.fence, i.step, i.v::jsonb FROM unnest($1, $2, $3, $4, $5) AS i(tenant_id, job_id, fence, step, v)" };
+
+static const struct stmt lease_check_stmt = { .name = "lease_check", .params = "uuis", .row = &lease_schema, .card = CARD_MAYBE, .sql =
+    "SELECT a.tenant_id, a.attempt_id, a.job_id, a.node_id, a.fence, j.state AS job_state, j.kind, n.zone, j.data_class, a.lease_until\n"
+    "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id AND j.fence = a.fence\n"
+    "  JOIN node n ON n.node_id = a.node_id\n"
+    " WHERE a.tenant_id = $1 AND a.attempt_id = $2 AND a.fence = $3 AND n.identity = $4 AND a.live AND a.state <> 'LEASED'\n"
+    "   AND a.lease_until > clock_timestamp() AND n.state IN ('READY', 'DRAINING')" };
+
+const struct stmt *const lease_stmts[] = { &lease_takeable, &lease_take_many, &lease_inputs, &lease_hold, &lease_renew_many, &lease_start_many,
+                                           &lease_outputs, &lease_commit_outputs, &lease_log_many, &lease_metric_many, &lease_check_stmt, NULL };
+
+enum { INPUTS_MAX = 8192 };
+
+enum errc lease_repo_takeable(struct db_tx *tx, struct uuid node_id, int64_t max, struct slice *ret, struct err *e)
+{
+    return db_many(tx, &lease_takeable, ARGS(A_UUID(node_id), A_I64(max)), ret, (size_t)max, e);
+}
+
+void lease_repo_take(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms)
+{
+    db_queue(tx, &lease_take_many, ARGS(A_UUIDS_OF(s, n, tenant_id), A_UUIDS_OF(s, n, attempt_id), A_I64S_OF(s, n, fence),
+                                        A_UUIDS_OF(s, n, event_id), A_BYTESS_OF(s, n, event), A_I64(lease_ms)), false);
+}
+
+enum errc lease_repo_inputs(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct slice *ret, struct err *e)
+{
+    return db_many(tx, &lease_inputs, ARGS(A_UUIDS(tenants, n), A_UUIDS(jobs, n), A_I64(INPUTS_MAX)), ret, INPUTS_MAX, e);
+}
+
+enum errc lease_repo_hold(struct db_tx *tx, struct uuid node_id, const struct uuid *tenants, const struct uuid *attempts, size_t n,
+                          struct slice *ret, struct err *e)
+{
+    return db_many(tx, &lease_hold, ARGS(A_UUID(node_id), A_UUIDS(tenants, n), A_UUIDS(attempts, n)), ret, n, e);
+}
+
+void lease_repo_renew(struct db_tx *tx, struct uuid node_id, const struct uuid *tenants, const struct uuid *attempts, size_t n, int64_t lease_ms)
+{
+    if (n)
+        db_queue(tx, &lease_renew_many, ARGS(A_UUID(node_id), A_UUIDS(tenants, n), A_UUIDS(attempts, n), A_I64(lease_ms)), false);
+}
+
+void lease_repo_start(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms)
+{
+    if (n)
+        db_queue(tx, &lease_start_many, ARGS(A_UUIDS_OF(s, n, tenant_id), A_UUIDS_OF(s, n, attempt_id), A_UUIDS_OF(s, n, job_id),
+                                             A_I64S_OF(s, n, fence), A_STRS_OF(s, n, endpoint), A_BOOLS_OF(s, n, ends_too),
+                                             A_UUIDS_OF(s, n, event_id), A_BYTESS_OF(s, n, event), A_I64(lease_ms)), false);
+}
+
+enum errc lease_repo_outputs(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, const int64_t *fences,
+                             const struct uuid *objects, size_t n, struct slice *ret, struct err *e)
+{
+    quota_repo_turn(tx, A_UUIDS(tenants, n));       /* the room that is read here is still there when it is booked */
+    return db_many(tx, &lease_outputs, ARGS(A_UUIDS(tenants, n), A_UUIDS(jobs, n), A_I64S(fences, n), A_UUIDS(objects, n)), ret, n, e);
+}
+
+void lease_repo_commit_outputs(struct db_tx *tx, const struct uuid *tenants, const struct uuid *objects, size_t n)
+{
+    if (n)
+        db_queue(tx, &lease_commit_outputs, ARGS(A_UUIDS(tenants, n), A_UUIDS(objects, n)), false);
+}
+
+void lease_repo_logs(struct db_tx *tx, const struct log_line *l, size_t n)
+{
+    if (n)
+        db_queue(tx, &lease_log_many, ARGS(A_UUIDS_OF(l, n, tenant_id), A_UUIDS_OF(l, n, job_id), A_I64S_OF(l, n, fence),
+                                           A_STRS_OF(l, n, stream), A_STRS_OF(l, n, text)), false);
+}
+
+void lease_repo_metrics(struct db_tx *tx, const struct metric_line *m, size_t n)
+{
+    if (n)
+        db_queue(tx, &lease_metric_many, ARGS(A_UUIDS_OF(m, n, tenant_id), A_UUIDS_OF(m, n, job_id), A_I64S_OF(m, n, fence),
+                                              A_I64S_OF(m, n, step), A_STRS_OF(m, n, values)), false);
+}
+
+enum errc lease_repo_check(struct db_tx *tx, struct uuid tenant, struct uuid attempt, int64_t fence, struct str identity, struct lease *ret,
+                           bool *found, struct err *e)
+{
+    return db_maybe(tx, &lease_check_stmt, ARGS(A_UUID(tenant), A_UUID(attempt), A_I64(fence), A_STR(identity)), ret, found, e);
+}

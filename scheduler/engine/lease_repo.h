@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lease_repo.h - the only place with SQL that moves attempts: each function runs one statement for a whole batch. */
+#pragma once
+#include "core/db/arg.h"
+#include "scheduler/engine/lease.h"
+
+struct db_tx;
+
+/* An attempt under lock, with what a report needs to know of its job. */
+struct held {
+    struct uuid tenant_id, attempt_id, job_id;
+    int64_t fence, slots, gpus;
+    struct str state;
+    bool live;
+    struct str job_state, kind;
+    int64_t job_fence, max_attempts, requeue_count;
+    bool cancel_requested;
+};
+
+/* One step of an attempt that begins or ends; event is the canonical audit event. */
+struct attempt_step {
+    struct uuid tenant_id, attempt_id, job_id, node_id;
+    int64_t fence, slots, gpus;
+    struct str attempt_state, job_state, reason, message;
+    struct str endpoint;                /* of a start */
+    bool ends_too;                      /* of a start: the same batch ends it, so the end writes the attempt */
+    bool started_now;                   /* of an end: the same batch started it */
+    bool is_requeue;
+    int64_t delay_ms;                   /* of a requeue */
+    bool has_exit_code;
+    int64_t exit_code;
+    struct str result;
+    struct uuid event_id;
+    struct str event;
+};
+
+struct output_row {
+    struct uuid tenant_id, object_id;
+    int64_t ord, stored_bytes, room_bytes, room_objects;
+};
+
+enum errc lease_repo_takeable(struct db_tx *tx, struct uuid node_id, int64_t max, struct slice *ret, struct err *e) MUST_CHECK;
+void lease_repo_take(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms);
+enum errc lease_repo_inputs(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct slice *ret, struct err *e) MUST_CHECK;
+/* Locks; rows in any order, none for what this node does not hold. */
+enum errc lease_repo_hold(struct db_tx *tx, struct uuid node_id, const struct uuid *tenants, const struct uuid *attempts, size_t n,
+                          struct slice *ret, struct err *e) MUST_CHECK;
+/* Queued: they travel with the next statement or COMMIT. */
+void lease_repo_renew(struct db_tx *tx, struct uuid node_id, const struct uuid *tenants, const struct uuid *attempts, size_t n, int64_t lease_ms);
+void lease_repo_start(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms);
+/* Locks the quota rows of stored data of these tenants (an 'U' argument) before their room is read and booked. Queued. */
+void quota_repo_turn(struct db_tx *tx, struct arg tenants);
+void lease_repo_end(struct db_tx *tx, const struct attempt_step *s, size_t n);
+/* What the ended attempts and jobs had booked; queue it after everything else. */
+void lease_repo_give_back(struct db_tx *tx, const struct attempt_step *s, size_t n);
+/* Which of these objects are complete outputs of exactly that attempt (ord: index from 1), and how much room their tenant has. */
+enum errc lease_repo_outputs(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, const int64_t *fences,
+                             const struct uuid *objects, size_t n, struct slice *ret, struct err *e) MUST_CHECK;
+void lease_repo_commit_outputs(struct db_tx *tx, const struct uuid *tenants, const struct uuid *objects, size_t n);
+
+struct log_line { struct uuid tenant_id, job_id; int64_t fence; struct str stream, text; };
+struct metric_line { struct uuid tenant_id, job_id; int64_t fence, step; struct str values; };
+void lease_repo_logs(struct db_tx *tx, const struct log_line *l, size_t n);
+void lease_repo_metrics(struct db_tx *tx, const struct metric_line *m, size_t n);
+enum errc lease_repo_check(struct db_tx *tx, struct uuid tenant, struct uuid attempt, int64_t fence, struct str identity, struct lease *ret,
+                           bool *found, struct err *e) MUST_CHECK;

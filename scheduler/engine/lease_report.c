@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lease_report.c - what workers say of their attempts, as one batch.
+ *
+ * First all attempts named are locked and read; then each item is judged in order against that picture, here and without the
+ * database; then what was decided is written by one statement per kind of step. So the cost is per batch, and an item that comes
+ * after another one for the same attempt sees its effect. A step that a worker left out (a success that was never started) is
+ * added, so that every job passes through the legal edges. */
+#include "core/base/assert.h"
+#include "core/db/tx.h"
+#include "core/table/metrics.h"
+#include "scheduler/jobs/job.h"
+#include "scheduler/engine/lease_int.h"
+#include "scheduler/engine/node.h"
+
+enum { RETURN_PAUSE_MS = 1000 };
+
+static const struct outcome {
+    const char *attempt_state;
+    enum job_event_kind job_event;
+    const char *message;
+} outcomes[LE_COUNT] = {
+    [LE_SUCCEED] = { "SUCCEEDED", JE_SUCCEED, "" },
+    [LE_FAIL] = { "FAILED", JE_FAIL, "The program failed" },
+    [LE_CANCEL] = { "CANCELLED", JE_CANCEL, "Cancelled while it ran" },
+    [LE_TIMEOUT] = { "FAILED", JE_TIMEOUT, "It ran longer than max_runtime_seconds" },
+    [LE_OOM] = { "FAILED", JE_OOM, "It needed more memory than its share" },
+    [LE_RETURN] = { "LEASE_RETURNED", JE_RETURN, "The machine gave it back" },
+    [LE_PREEMPT] = { "PREEMPTED", JE_PREEMPT, "It made room for another job" },
+};
+
+/* One attempt of the batch as it is after the items judged so far. */
+struct track {
+    const struct held *h;           /* NULL: this node holds no such attempt */
+    struct uuid tenant_id, attempt_id;
+    struct str state;
+    bool live, is_started_here, is_renewed;
+    int job_state;
+    int start;                      /* index of its step in starts; -1: none */
+};
+
+struct report {
+    struct work *w;
+    const struct node *node;
+    int64_t lease_ms;
+    struct track *tracks;
+    size_t ntracks;
+    uint32_t *table;                /* open addressing: index + 1 of a track */
+    size_t mask;
+    struct attempt_step *starts, *ends;
+    struct audit_event *start_events, *end_events;
+    size_t nstarts, nends;
+    bool *is_spoiled;               /* by item: a success whose outputs are not there */
+    struct str *spoiled_why;
+};
+
+static struct track *track_of(struct report *r, struct uuid tenant, struct uuid attempt, bool is_new_ok)
+{
+    uint32_t seed;
+    memcpy(&seed, attempt.b + 12, sizeof seed);
+    for (size_t at = seed & r->mask;; at = (at + 1) & r->mask) {
+        if (!r->table[at]) {
+            if (!is_new_ok)
+                return NULL;
+            r->tracks[r->ntracks] = (struct track){ .tenant_id = tenant, .attempt_id = attempt, .start = -1 };
+            r->table[at] = (uint32_t)++r->ntracks;
+            return &r->tracks[r->ntracks - 1];
+        }
+        struct track *t = &r->tracks[r->table[at] - 1];
+        if (uuid_eq(t->attempt_id, attempt) && uuid_eq(t->tenant_id, tenant))
+            return t;
+    }
+}
+
+static enum errc hold_all(struct report *r, const struct lease_item *items, size_t n, struct err *e)
+{
+    struct arena *a = r->w->arena;
+    struct slice rows = { 0 };
+    for (r->mask = 15; r->mask < 2 * n; r->mask = r->mask * 2 + 1)
+        ;
+    r->table = ARENA_ARRAY(a, uint32_t, r->mask + 1);
+    r->tracks = ARENA_ARRAY(a, struct track, n);
+    for (size_t i = 0; i < n; i++)
+        (void)track_of(r, items[i].tenant_id, items[i].attempt_id, true);
+    struct uuid *tenants = ARENA_ARRAY(a, struct uuid, r->ntracks), *attempts = ARENA_ARRAY(a, struct uuid, r->ntracks);
+    for (size_t i = 0; i < r->ntracks; i++) {
+        tenants[i] = r->tracks[i].tenant_id;
+        attempts[i] = r->tracks[i].attempt_id;
+    }
+    TRY(lease_repo_hold(r->w->tx, r->node->node_id, tenants, attempts, r->ntracks, &rows, e));
+    for (size_t i = 0; i < rows.n; i++) {
+        const struct held *h = (const struct held *)rows.items + i;
+        struct track *t = track_of(r, h->tenant_id, h->attempt_id, false);
+        ASSERT(t);
+        t->h = h;
+        t->state = h->state;
+        t->live = h->live;
+        t->job_state = name_index(job_state_names, h->job_state);
+    }
+    return ERR_OK;
+}
+
+static void event_of(struct report *r, struct audit_event *ev, enum audit_code code, const struct attempt_step *s)
+{
+    *ev = lease_step_event(r->w, code, s);
+    ev->actor = AUDIT_WORKER;
+    ev->actor_id = r->node->node_id;
+    ev->zone = r->node->zone;
+}
+
+static struct attempt_step step_of(const struct report *r, const struct track *t)
+{
+    return (struct attempt_step){ .tenant_id = t->tenant_id, .attempt_id = t->attempt_id, .job_id = t->h->job_id,
+                                  .node_id = r->node->node_id, .fence = t->h->fence, .slots = t->h->slots, .gpus = t->h->gpus };
+}
+
+static void start(struct report *r, struct track *t, struct str endpoint)
+{
+    struct attempt_step *s = &r->starts[r->nstarts];
+    *s = step_of(r, t);
+    s->endpoint = endpoint;
+    s->job_state = STR("RUNNING");
+    event_of(r, &r->start_events[r->nstarts], AUDIT_JOB_START, s);
+    t->start = (int)r->nstarts++;
+    t->is_started_here = true;
+    t->state = STR("RUNNING");
+    t->job_state = JOB_RUNNING;
+}
+
+static bool end(struct report *r, struct track *t, const struct lease_item *it, int event, struct str message)
+{
+    const struct outcome *o = &outcomes[event];
+    bool is_back = event == LE_RETURN || event == LE_PREEMPT;
+    enum job_event_kind je = is_back && t->h->cancel_requested ? JE_CANCEL : o->job_event;
+    int next = job_state_next((enum job_state)t->job_state, je);
+    if (next < 0 && t->job_state == JOB_STARTING) {
+        start(r, t, STR_NULL);
+        next = job_state_next(JOB_RUNNING, je);
+    }
+    if (next < 0)
+        return false;
+    struct attempt_step *s = &r->ends[r->nends];
+    *s = step_of(r, t);
+    s->attempt_state = str_c(o->attempt_state);
+    s->job_state = str_c(job_state_names[next]);
+    s->reason = str_c(job_reason_names[next != JOB_PENDING ? JR_NONE : event == LE_RETURN ? JR_BACKOFF : JR_RESOURCES]);
+    s->message = message.len ? message : str_c(o->message);
+    s->is_requeue = next == JOB_PENDING;
+    s->delay_ms = next == JOB_PENDING && event == LE_RETURN ? RETURN_PAUSE_MS : 0;
+    s->has_exit_code = it->has_exit_code;
+    s->exit_code = it->exit_code;
+    s->result = it->result.text;
+    s->started_now = t->is_started_here;
+    if (t->start >= 0)
+        r->starts[t->start].ends_too = true;
+    event_of(r, &r->end_events[r->nends], next == JOB_PENDING ? AUDIT_JOB_REQUEUE : AUDIT_JOB_FINISH, s);
+    if (it->has_exit_code)
+        audit_event_detail(&r->end_events[r->nends], AUDIT_D_INT("exit_code", it->exit_code));
+    r->nends++;
+    t->live = false;
+    t->state = s->attempt_state;
+    t->job_state = next;
+    return true;
+}
+
+/* An end that was reported before, in the same words, is no news; anything else about an ended attempt is stale. */
+static bool is_repeat(const struct track *t, int event)
+{
+    if (event <= LE_START || !str_eq_c(t->state, outcomes[event].attempt_state))
+        return false;
+    if (event == LE_RETURN || event == LE_PREEMPT)
+        return true;
+    return t->h->job_fence == t->h->fence && t->job_state == job_state_next(JOB_RUNNING, outcomes[event].job_event);
+}
+
+/* True: ok. *ret_new: it is news, so its logs and metrics are taken too. */
+static bool judge(struct report *r, struct track *t, const struct lease_item *it, size_t i, bool *ret_new)
+{
+    *ret_new = false;
+    if (!t->h || t->h->fence != it->fence)
+        return false;
+    if (!t->live)
+        return is_repeat(t, it->event);
+    if (t->h->job_fence != it->fence || str_eq_c(t->state, "LEASED"))
+        return false;
+    *ret_new = true;
+    t->is_renewed = true;
+    if (it->event == LE_START && str_eq_c(t->state, "STARTING"))
+        start(r, t, it->endpoint);
+    if (it->event <= LE_START)
+        return true;
+    if (r->is_spoiled[i])
+        return end(r, t, it, LE_FAIL, r->spoiled_why[i]);
+    return end(r, t, it, it->event, it->message);
+}
+
+/* What a tenant may still store; each success of the report takes its part of it. */
+struct room {
+    struct uuid tenant_id;
+    int64_t bytes, objects;
+};
+
+static struct room *room_of(struct room *rooms, size_t n, struct uuid tenant)
+{
+    for (size_t i = 0; i < n; i++)
+        if (uuid_eq(rooms[i].tenant_id, tenant))
+            return &rooms[i];
+    return NULL;
+}
+
+static void spoil(struct report *r, size_t i, struct str why)
+{
+    r->is_spoiled[i] = true;
+    r->spoiled_why[i] = why;
+}
+
+/* Whole outputs only, and as long as there is room for them: jobs that end together must not together pass the quota, or the report could
+ * never be written. rows: outputs that are there; owner: the item of each output asked for. */
+static void judge_outputs(struct report *r, const struct lease_item *items, size_t n, const size_t *owner, struct slice rows)
+{
+    struct arena *a = r->w->arena;
+    const struct output_row *o = rows.items;
+    struct room *rooms = ARENA_ARRAY(a, struct room, rows.n + 1);
+    int64_t *bytes = ARENA_ARRAY(a, int64_t, n);
+    size_t *good = ARENA_ARRAY(a, size_t, n), nrooms = 0;
+    for (size_t j = 0; j < rows.n; j++) {
+        size_t i = owner[o[j].ord - 1];
+        good[i]++;
+        bytes[i] += o[j].stored_bytes;
+        if (!room_of(rooms, nrooms, o[j].tenant_id))
+            rooms[nrooms++] = (struct room){ o[j].tenant_id, o[j].room_bytes, o[j].room_objects };
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct room *room = good[i] ? room_of(rooms, nrooms, items[i].tenant_id) : NULL;
+        if (items[i].event != LE_SUCCEED)
+            continue;
+        if (good[i] != items[i].outputs.n) {
+            spoil(r, i, STR("An output that it names was not uploaded whole by this attempt"));
+        } else if (room && (room->bytes < bytes[i] || room->objects < (int64_t)good[i])) {
+            spoil(r, i, STR("The tenant's quota of stored data has no room for the outputs"));
+        } else if (room) {
+            room->bytes -= bytes[i];
+            room->objects -= (int64_t)good[i];
+        }
+    }
+}
+
+/* Outputs of successes: each must have been uploaded whole by this attempt, and fit into the tenant's quota. */
+static enum errc check_outputs(struct report *r, const struct lease_item *items, size_t n, struct err *e)
+{
+    struct arena *a = r->w->arena;
+    size_t total = 0, k = 0;
+    struct slice rows = { 0 };
+    for (size_t i = 0; i < n; i++)
+        total += items[i].event == LE_SUCCEED ? items[i].outputs.n : 0;
+    r->is_spoiled = ARENA_ARRAY(a, bool, n);
+    r->spoiled_why = ARENA_ARRAY(a, struct str, n);
+    if (!total)
+        return ERR_OK;
+    struct uuid *tenants = ARENA_ARRAY(a, struct uuid, total), *jobs = ARENA_ARRAY(a, struct uuid, total);
+    struct uuid *objects = ARENA_ARRAY(a, struct uuid, total);
+    int64_t *fences = ARENA_ARRAY(a, int64_t, total);
+    size_t *owner = ARENA_ARRAY(a, size_t, total);
+    for (size_t i = 0; i < n; i++) {
+        const struct track *t = track_of(r, items[i].tenant_id, items[i].attempt_id, false);
+        for (size_t j = 0; items[i].event == LE_SUCCEED && t->h && t->live && j < items[i].outputs.n; j++, k++) {
+            tenants[k] = t->tenant_id;
+            jobs[k] = t->h->job_id;
+            fences[k] = items[i].fence;
+            objects[k] = ((const struct lease_output *)items[i].outputs.items)[j].object_id;
+            owner[k] = i;
+        }
+    }
+    if (k)
+        TRY(lease_repo_outputs(r->w->tx, tenants, jobs, fences, objects, k, &rows, e));
+    judge_outputs(r, items, n, owner, rows);
+    return ERR_OK;
+}
+
+static void write_outputs(struct report *r, const struct lease_item *items, const bool *is_taken, size_t n)
+{
+    size_t total = 0, k = 0;
+    for (size_t i = 0; i < n; i++)
+        total += items[i].outputs.n;
+    struct uuid *tenants = ARENA_ARRAY(r->w->arena, struct uuid, total + 1), *objects = ARENA_ARRAY(r->w->arena, struct uuid, total + 1);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; is_taken[i] && items[i].event == LE_SUCCEED && !r->is_spoiled[i] && j < items[i].outputs.n; j++) {
+            tenants[k] = items[i].tenant_id;
+            objects[k++] = ((const struct lease_output *)items[i].outputs.items)[j].object_id;
+        }
+    lease_repo_commit_outputs(r->w->tx, tenants, objects, k);
+}
+
+static struct str stream_of(struct str s)
+{
+    return str_eq_c(s, "stderr") || str_eq_c(s, "system") ? s : STR("stdout");
+}
+
+static void write_lines(struct report *r, const struct lease_item *items, const bool *is_taken, size_t n)
+{
+    size_t nl = 0, nm = 0;
+    for (size_t i = 0; i < n; i++) {
+        nl += is_taken[i] ? items[i].logs.n : 0;
+        nm += is_taken[i] ? items[i].metrics.n : 0;
+    }
+    struct log_line *logs = ARENA_ARRAY(r->w->arena, struct log_line, nl + 1);
+    struct metric_line *metrics = ARENA_ARRAY(r->w->arena, struct metric_line, nm + 1);
+    nl = nm = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_taken[i])
+            continue;
+        const struct track *t = track_of(r, items[i].tenant_id, items[i].attempt_id, false);
+        const struct lease_log *l = items[i].logs.items;
+        const struct lease_metric *m = items[i].metrics.items;
+        for (size_t j = 0; j < items[i].logs.n; j++)
+            logs[nl++] = (struct log_line){ t->tenant_id, t->h->job_id, t->h->fence, stream_of(l[j].stream), l[j].text };
+        for (size_t j = 0; j < items[i].metrics.n; j++)
+            metrics[nm++] = (struct metric_line){ t->tenant_id, t->h->job_id, t->h->fence, m[j].step, m[j].values.text };
+    }
+    lease_repo_logs(r->w->tx, logs, nl);
+    lease_repo_metrics(r->w->tx, metrics, nm);
+}
+
+static void write_renewals(struct report *r)
+{
+    struct uuid *tenants = ARENA_ARRAY(r->w->arena, struct uuid, r->ntracks), *attempts = ARENA_ARRAY(r->w->arena, struct uuid, r->ntracks);
+    size_t k = 0;
+    for (size_t i = 0; i < r->ntracks; i++) {
+        const struct track *t = &r->tracks[i];
+        if (t->is_renewed && t->live && !t->is_started_here) {
+            tenants[k] = t->tenant_id;
+            attempts[k++] = t->attempt_id;
+        }
+    }
+    lease_repo_renew(r->w->tx, r->node->node_id, tenants, attempts, k, r->lease_ms);
+}
+
+static void write_wakes(struct report *r, const struct lease_item *items, const bool *is_taken, size_t n)
+{
+    struct lease_wakes k = { .jobs = ARENA_ARRAY(r->w->arena, struct uuid, n + 1), .scheduler = r->nends > 0 };
+    for (size_t i = 0; i < r->ntracks; i++) {
+        struct track *t = &r->tracks[i];
+        bool is_news = t->h && (t->is_started_here || (t->is_renewed && !t->live));
+        for (size_t j = 0; !is_news && t->h && n <= 64 && j < n; j++)
+            is_news = is_taken[j] && (items[j].logs.n || items[j].metrics.n) && uuid_eq(items[j].attempt_id, t->attempt_id);
+        if (is_news)
+            k.jobs[k.njobs++] = t->h->job_id;
+    }
+    lease_wake_after_commit(r->w, &k);
+}
+
+enum errc lease_report(struct work *w, const struct node *node, const struct lease_item *items, size_t n, int64_t lease_ms,
+                       struct slice *ret, struct err *e)
+{
+    struct arena *a = w->arena;
+    struct report r = { .w = w, .node = node, .lease_ms = lease_ms };
+    struct lease_verdict *out = ARENA_ARRAY(a, struct lease_verdict, n + 1);
+    *ret = (struct slice){ out, n };
+    if (!n)
+        return ERR_OK;
+    TRY(hold_all(&r, items, n, e));
+    TRY(check_outputs(&r, items, n, e));
+    r.starts = ARENA_ARRAY(a, struct attempt_step, r.ntracks);
+    r.ends = ARENA_ARRAY(a, struct attempt_step, r.ntracks);
+    r.start_events = ARENA_ARRAY(a, struct audit_event, r.ntracks);
+    r.end_events = ARENA_ARRAY(a, struct audit_event, r.ntracks);
+    bool *is_taken = ARENA_ARRAY(a, bool, n);
+    for (size_t i = 0; i < n; i++) {
+        struct track *t = track_of(&r, items[i].tenant_id, items[i].attempt_id, false);
+        bool ok = judge(&r, t, &items[i], i, &is_taken[i]);
+        out[i] = (struct lease_verdict){ .attempt_id = items[i].attempt_id, .verdict = ok ? STR("ok") : STR("stale"),
+                                         .cancel = ok && t->live && t->h->cancel_requested, .lease_ms = ok && t->live ? lease_ms : 0 };
+        is_taken[i] &= ok;
+        metrics_inc(M_lease_renewals_total, ok ? "ok" : "stale");
+    }
+    TRY(lease_steps_encode(w, r.starts, r.start_events, r.nstarts, e));
+    TRY(lease_steps_encode(w, r.ends, r.end_events, r.nends, e));
+    write_renewals(&r);
+    lease_repo_start(w->tx, r.starts, r.nstarts, lease_ms);
+    lease_repo_end(w->tx, r.ends, r.nends);
+    write_outputs(&r, items, is_taken, n);
+    write_lines(&r, items, is_taken, n);
+    lease_repo_give_back(w->tx, r.ends, r.nends);
+    write_wakes(&r, items, is_taken, n);
+    for (size_t i = 0; i < r.nends; i++)
+        if (!r.ends[i].is_requeue)
+            metrics_inc(M_finished_jobs_total, job_state_names[name_index(job_state_names, r.ends[i].job_state)]);
+    return ERR_OK;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* node.c - machines coming up and being heard of. What a machine says of itself is believed only where its certificate says the
+ * same; an attempt of an earlier run of its agent ends in the transaction that registers the new run. */
+#include "scheduler/engine/node.h"
+#include "audit/event.h"
+#include "scheduler/engine/lease_int.h"
+#include "scheduler/engine/node_repo.h"
+#include "core/db/list_find.h"
+
+enum { VOIDED_MAX = 8192 };
+
+static enum errc check_identity(struct work *w, const struct node_register *in, struct str identity, struct err *e)
+{
+    struct str want = str_fmt(w->arena, "spiffe://%.*s/worker/%.*s/%.*s", STR_ARG(in->zone), STR_ARG(in->pool), STR_ARG(in->name));
+    if (!str_eq(want, identity))
+        return FAIL(e, FORBIDDEN, "Zone, pool and name must be those of the certificate");
+    return ERR_OK;
+}
+
+/* Agents make their boot_id by uuid_v7, whose order is that of time. */
+static bool is_later(struct uuid a, struct uuid b)
+{
+    return a.b[6] >> 4 == 7 && b.b[6] >> 4 == 7 && uuid_cmp(a, b) > 0;
+}
+
+static enum errc void_earlier_run(struct work *w, const struct node_register *in, struct str identity, struct err *e)
+{
+    struct node_run run = { 0 };
+    struct slice rows = { 0 };
+    struct expiry_counts counts;
+    bool found;
+    TRY(node_repo_boot(w->tx, identity, NODE_SILENCE_MS, &run, &found, e));
+    if (!found || uuid_eq(run.boot_id, in->boot_id))
+        return ERR_OK;
+    if (run.is_heard && is_later(run.boot_id, in->boot_id))
+        return FAIL(e, STALE, "A later run of this machine's agent is at work");
+    TRY(node_repo_live(w->tx, run.node_id, VOIDED_MAX, &rows, e));
+    return lease_expire(w, rows.items, rows.n, &counts, e);
+}
+
+enum errc node_register(struct work *w, const struct node_register *in, struct str identity, struct node *ret, struct err *e)
+{
+    TRY(check_identity(w, in, identity, e));
+    TRY(void_earlier_run(w, in, identity, e));
+    enum errc rc = node_repo_upsert(w->tx, uuid_v7(w->now_us), in, identity, ret, e);
+    if (rc == ERR_NOT_FOUND)
+        return FAIL_AT(e, NOT_FOUND, "/zone", "Zone %.*s does not exist yet", STR_ARG(in->zone));
+    if (rc != ERR_OK)
+        return rc;
+    struct audit_event ev = audit_event_of(w, AUDIT_NODE_REGISTER);
+    ev.tenant_id = UUID_NIL;
+    ev.actor = AUDIT_WORKER;
+    ev.actor_id = ret->node_id;
+    ev.zone = ret->zone;
+    ev.resource_kind = STR("node");
+    ev.resource_prefix = "nod";
+    ev.resource_id = ret->node_id;
+    audit_event_detail(&ev, AUDIT_D_INT("slots", ret->slots));
+    audit_event_detail(&ev, AUDIT_D_INT("gpus", ret->gpus));
+    lease_wake_after_commit(w, &(struct lease_wakes){ .scheduler = true });
+    return audit_append(w, &ev, e);
+}
+
+enum errc node_beat(struct work *w, struct uuid node_id, struct uuid boot_id, struct str identity, struct node *ret, struct err *e)
+{
+    bool found;
+    TRY(node_repo_beat(w->tx, node_id, boot_id, identity, ret, &found, e));
+    return found ? ERR_OK : FAIL(e, STALE, "This run of the agent is not registered; register again");
+}
+
+enum errc node_get(struct work *w, struct uuid node_id, struct node *ret, struct err *e)
+{
+    return node_repo_get(w->tx, node_id, ret, e);
+}
+
+enum errc node_list(struct work *w, const struct node_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
+{
+    struct list_find find = { .q = f->q, .sort = f->by_name ? STR("name") : STR_NULL };
+    list_find_by(&find, "state", f->state);
+    list_find_by(&find, "zone", f->zone);
+    list_find_by(&find, "pool", f->pool);
+    return list_find(w, &node_list_stmt, &find, position, limit, ret, e);
+}
+
+enum errc node_work_list(struct work *w, struct uuid node_id, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
+{
+    return node_repo_work(w->tx, node_id, position, limit, ret, e);
+}
+
+enum errc node_set_flavor(struct work *w, struct uuid node_id, struct str flavor, struct node *ret, struct err *e)
+{
+    bool done;
+    TRY(node_repo_get(w->tx, node_id, ret, e));
+    TRY(node_repo_set_flavor(w->tx, node_id, flavor, &done, e));
+    if (!done)
+        return FAIL(e, CONFLICT, "Something runs on the machine; drain it first");
+    return node_repo_get(w->tx, node_id, ret, e);
+}
+
+enum errc node_mark_lost(struct work *w, int64_t *ret_lost, struct err *e)
+{
+    return node_repo_mark_lost(w->tx, NODE_SILENCE_MS, ret_lost, e);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* node_repo.c - SQL of machines. The table has no tenant: a machine serves many, and says nothing about them. */
+#include "scheduler/engine/node_repo.h"
+#include "core/db/tx.h"
+#include "scheduler/engine/lease_int.h"
+#include "core/db/list_find.h"
+
+SCHEMA_EXTERN(node, "A worker machine",
+    FIELD_ID(node, node_id, "nod", 0, .doc = "The machine"), FIELD(node, zone, 0, .doc = "Residency zone it stands in"),
+    FIELD(node, pool, 0, .doc = "Pool it belongs to"), FIELD(node, name, 0, .doc = "Its name"),
+    FIELD(node, identity, 0, .doc = "URI of its certificate"), FIELD(node, state, 0, .doc = "READY, DRAINING, QUARANTINED or LOST"),
+    FIELD(node, slots, 0, .doc = "Leases of one slot it runs at once"), FIELD(node, cpus, 0, .doc = "Processors"),
+    FIELD(node, memory_bytes, 0, .doc = "Memory"), FIELD(node, gpus, 0, .doc = "GPUs"), FIELD(node, flavor, 0, .doc = "What kind of machine it is, for quotas and prices"),
+    FIELD(node, backend, 0, .doc = "Compute backend in use"),
+    FIELD(node, version, 0, .doc = "Version of its agent"), FIELD(node, boot_id, F_NOOUT, .doc = "This run of its agent"),
+    FIELD(node, last_seen_at, 0, .doc = "When it was last heard of"), FIELD(node, created_at, 0, .doc = "When it first registered"),
+    FIELD(node, reason, 0, .doc = "Why it is drained or in quarantine"),
+    FIELD(node, silent_ms, 0, .doc = "Time since it was last heard of"),
+    FIELD(node, cert_ends_at, 0, .doc = "When its newest certificate of the zone's authority ends"),
+    FIELD_OPT(node, used_slots, 0, .doc = "Slots of what is leased to it now; for the platform alone"),
+    FIELD_OPT(node, used_gpus, 0, .doc = "GPUs of what is leased to it now; for the platform alone"),
+    FIELD_OPT(node, running, 0, .doc = "How many attempts are leased to it now; for the platform alone"));
+
+SCHEMA_EXTERN(node_work, "What a machine has to do: whose and how much, without names or data",
+    FIELD_ID(node_work, attempt_id, "att", 0, .doc = "The attempt"), FIELD_ID(node_work, job_id, "job", 0, .doc = "Its job"),
+    FIELD_ID(node_work, tenant_id, "tnt", 0, .doc = "Whose job it is, by id alone"),
+    FIELD(node_work, kind, 0, .doc = "noop, train or serve"), FIELD(node_work, zone, 0, .doc = "The machine's zone"),
+    FIELD(node_work, slots, 0, .doc = "Slots it takes"), FIELD(node_work, gpus, 0, .doc = "GPUs it takes"),
+    FIELD(node_work, state, 0, .doc = "LEASED, STARTING or RUNNING"), FIELD(node_work, leased_at, 0, .doc = "When the machine got it"),
+    FIELD(node_work, started_at, 0, .doc = "When it began to run; absent until then"));
+
+SCHEMA_EXTERN(node_register, "A machine that comes up",
+    FIELD(node_register, name, F_REQ, .min = 1, .max = 128, .doc = "Name, as in its certificate"),
+    FIELD(node_register, zone, F_REQ, .max = 31, .check = check_slug, .doc = "Zone, as in its certificate"),
+    FIELD(node_register, pool, F_REQ, .max = 63, .check = check_slug, .doc = "Pool, as in its certificate"),
+    FIELD(node_register, slots, F_REQ, .min = 0, .max = 4096, .doc = "Leases of one slot it runs at once"),
+    FIELD(node_register, cpus, F_REQ, .min = 1, .max = 65536, .doc = "Processors"),
+    FIELD(node_register, memory_bytes, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Memory"),
+    FIELD(node_register, gpus, 0, .min = 0, .max = 64, .dflt = "0", .doc = "GPUs"),
+    FIELD(node_register, backend, 0, .max = 32, .dflt = "", .doc = "Compute backend in use"),
+    FIELD(node_register, version, F_REQ, .max = 64, .doc = "Version of the agent"),
+    FIELD(node_register, boot_id, F_REQ, .doc = "New for each run of the agent"));
+
+SCHEMA_OF(node_run, "The run of an agent", FIELD(node_run, node_id, 0, .doc = "Machine"), FIELD(node_run, boot_id, 0, .doc = "Run"),
+    FIELD(node_run, is_heard, 0, .doc = "It was heard of lately"));
+
+#define NODE_COLUMNS \
+    "node_id, zone, pool, name, identity, state, slots, cpus, memory_bytes, gpus, backend, flavor, version, boot_id, last_seen_at, created_at"
+
+/* A tenant sees no certificates. */
+#define SEEN_COLUMNS                                                                                                         \
+    ", reason, (extract(epoch FROM clock_timestamp() - last_seen_at) * 1000)::bigint AS silent_ms,\n"                       \
+    "       (SELECT max(c.ends_at) FROM node_cert c WHERE c.identity = node.identity) AS cert_ends_at,\n"         \
+    "       used_slots, used_gpus, running"
+#define NODE_LOADED "node LEFT JOIN LATERAL node_load(node.node_id) ON true"
+
+/* The state of a machine that is heard again: silence does not undo what people ordered. */
+#define HEARD(n) "CASE WHEN " n "state <> 'LOST' THEN " n "state WHEN " n "is_drained THEN 'DRAINING' ELSE 'READY' END"
+
+static const struct stmt node_upsert = { .name = "node_upsert", .params = "ussssiiiissu", .row = &node_schema, .card = CARD_ONE, .sql =
+    "INSERT INTO node (node_id, zone, pool, name, identity, slots, cpus, memory_bytes, gpus, backend, version, boot_id, flavor)\n"
+    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, CASE WHEN $9 > 0 THEN 'gpu' ELSE 'cpu' END)\n"
+    "ON CONFLICT (identity) DO UPDATE SET slots = EXCLUDED.slots, cpus = EXCLUDED.cpus, memory_bytes = EXCLUDED.memory_bytes,\n"
+    "   gpus = EXCLUDED.gpus, backend = EXCLUDED.backend, version = EXCLUDED.version, boot_id = EXCLUDED.boot_id,\n"
+    "   last_seen_at = clock_timestamp(), state = " HEARD("node.") "\n"
+    "RETURNING " NODE_COLUMNS };
+
+static const struct stmt node_boot = { .name = "node_boot", .params = "si", .row = &node_run_schema, .card = CARD_MAYBE, .sql =
+    "SELECT node_id, boot_id, last_seen_at > clock_timestamp() - $2 * interval '1 millisecond' AS is_heard FROM node WHERE identity = $1\n"
+    "   FOR NO KEY UPDATE" };
+
+static const struct stmt node_live = { .name = "node_live", .params = "ui", .row = &overdue_schema, .card = CARD_MANY, .sql =
+    "SELECT " OVERDUE_COLUMNS("'boot'") "\n"
+    "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id JOIN node n ON n.node_id = a.node_id\n"
+    " WHERE a.node_id = $1 AND a.live ORDER BY j.tenant_id, j.job_id LIMIT $2 FOR NO KEY UPDATE OF j, a" };
+
+static const struct stmt node_beat_stmt = { .name = "node_beat", .params = "uus", .row = &node_schema, .card = CARD_MAYBE, .sql =
+    "WITH u AS (\n"
+    "  UPDATE node SET last_seen_at = clock_timestamp(), state = " HEARD("") "\n"
+    "   WHERE node_id = $1 AND boot_id = $2 AND identity = $3\n"
+    "     AND (last_seen_at < clock_timestamp() - interval '1 second' OR state = 'LOST'))\n"
+    "SELECT " NODE_COLUMNS " FROM node WHERE node_id = $1 AND boot_id = $2 AND identity = $3" };
+
+static const struct stmt node_get_stmt = { .name = "node_get", .params = "u", .row = &node_schema, .card = CARD_ONE, .sql =
+    "SELECT " NODE_COLUMNS SEEN_COLUMNS " FROM " NODE_LOADED " WHERE node_id = $1" };
+
+/* The page first, then what it costs to look at each machine of it. */
+const struct stmt node_list_stmt = { .name = "node_list", .params = LIST_FIND_PARAMS, .row = &node_schema, .card = CARD_MANY, .sql =
+    "SELECT " NODE_COLUMNS SEEN_COLUMNS " FROM (SELECT " NODE_COLUMNS ", reason, found_place FROM " LIST_FIND("node")
+    "  JOIN node ON node_id = found_id) " NODE_LOADED " ORDER BY found_place" };
+
+static const struct stmt node_work_stmt = { .name = "node_work", .params = "uui", .row = &node_work_schema, .card = CARD_MANY, .sql =
+    "SELECT attempt_id, job_id, tenant_id, kind, zone, slots, gpus, state, leased_at, started_at FROM node_work($1, $2, $3)" };
+
+static const struct stmt node_mark_lost_stmt = { .name = "node_mark_lost", .params = "i", .card = CARD_NONE, .sql =
+    "UPDATE node SET state = 'LOST'\n"
+    " WHERE state IN ('READY', 'DRAINING') AND last_seen_at < clock_timestamp() - $1 * interval '1 millisecond'" };
+
+struct flavor_row { bool done; };
+SCHEMA_OF(flavor_row, "Whether it was set", FIELD(flavor_row, done, 0, .doc = "Set"));
+static const struct stmt node_flavor_stmt = { .name = "node_flavor_set", .params = "us", .row = &flavor_row_schema, .card = CARD_ONE, .sql =
+    "SELECT node_flavor_set($1, $2) AS done" };
+
+const struct stmt *const node_stmts[] = { &node_get_stmt, &node_list_stmt, &node_work_stmt, &node_flavor_stmt, NULL };
+const struct stmt *const node_worker_stmts[] = { &node_upsert, &node_boot, &node_live, &node_beat_stmt, NULL };
+const struct stmt *const node_scheduler_stmts[] = { &node_mark_lost_stmt, NULL };
+
+enum errc node_repo_upsert(struct db_tx *tx, struct uuid new_id, const struct node_register *in, struct str identity, struct node *ret,
+                           struct err *e)
+{
+    return db_one(tx, &node_upsert, ARGS(A_UUID(new_id), A_STR(in->zone), A_STR(in->pool), A_STR(in->name), A_STR(identity), A_I64(in->slots),
+                                         A_I64(in->cpus), A_I64(in->memory_bytes), A_I64(in->gpus), A_STR(in->backend), A_STR(in->version),
+                                         A_UUID(in->boot_id)), ret, e);
+}
+
+enum errc node_repo_live(struct db_tx *tx, struct uuid node_id, int64_t limit, struct slice *ret, struct err *e)
+{
+    return db_many(tx, &node_live, ARGS(A_UUID(node_id), A_I64(limit)), ret, (size_t)limit, e);
+}
+
+enum errc node_repo_boot(struct db_tx *tx, struct str identity, int64_t silence_ms, struct node_run *ret, bool *found, struct err *e)
+{
+    return db_maybe(tx, &node_boot, ARGS(A_STR(identity), A_I64(silence_ms)), ret, found, e);
+}
+
+enum errc node_repo_beat(struct db_tx *tx, struct uuid node_id, struct uuid boot_id, struct str identity, struct node *ret, bool *found,
+                         struct err *e)
+{
+    return db_maybe(tx, &node_beat_stmt, ARGS(A_UUID(node_id), A_UUID(boot_id), A_STR(identity)), ret, found, e);
+}
+
+enum errc node_repo_set_flavor(struct db_tx *tx, struct uuid node_id, struct str flavor, bool *done, struct err *e)
+{
+    struct flavor_row r;
+    TRY(db_one(tx, &node_flavor_stmt, ARGS(A_UUID(node_id), A_STR(flavor)), &r, e));
+    *done = r.done;
+    return ERR_OK;
+}
+
+enum errc node_repo_get(struct db_tx *tx, struct uuid node_id, struct node *ret, struct err *e)
+{
+    return db_one(tx, &node_get_stmt, ARGS(A_UUID(node_id)), ret, e);
+}
+
+enum errc node_repo_mark_lost(struct db_tx *tx, int64_t silence_ms, int64_t *ret_lost, struct err *e)
+{
+    return db_exec(tx, &node_mark_lost_stmt, ARGS(A_I64(silence_ms)), ret_lost, e);
+}
+
+enum errc node_repo_work(struct db_tx *tx, struct uuid node_id, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
+{
+    return db_many(tx, &node_work_stmt, ARGS(A_UUID(node_id), A_UUID_OR_NULL(position), A_I64(limit)), ret, (size_t)limit, e);
+}

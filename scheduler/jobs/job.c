@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job.c - the rules of jobs. Submissions of many callers become one statement and one commit; what a replayed call gets is read
+ * back, so it is the job as it is now with the id it was first given. */
+#include "scheduler/jobs/job.h"
+#include "core/base/cleanup.h"
+#include "core/db/tx.h"
+#include "core/json/decode.h"
+#include "core/wire/job_spec.h"
+#include "scheduler/jobs/job_repo.h"
+#include "tenants/access/principal.h"
+#include "tenants/accounts/quota.h"
+
+SCHEMA_EXTERN(job_create, "A job to submit",
+    FIELD(job_create, name, F_REQ, .min = 1, .max = 128, .check = check_name, .doc = "Name shown in lists"),
+    FIELD_ENUM(job_create, kind, F_REQ, job_kind_names, .doc = "What it does; serve is made by deployments only"),
+    FIELD(job_create, spec, 0, .max = 65536, .dflt = "{}", .doc = "What to do, by kind"),
+    FIELD(job_create, zone, 0, .max = 31, .check = check_slug, .doc = "Run in this zone only"),
+    FIELD(job_create, pool, 0, .max = 63, .check = check_slug, .dflt = "default", .doc = "Pool of machines"),
+    FIELD_ID(job_create, project_id, "prj", 0, .doc = "Project it belongs to; absent: the tenant as a whole, or your only project"),
+    FIELD(job_create, queue, 0, .min = 1, .max = 63, .check = check_slug, .dflt = "default", .doc = "Queue whose quota it uses"),
+    FIELD(job_create, slots, 0, .min = 1, .max = 4096, .dflt = "1", .doc = "Slots on one machine"),
+    FIELD(job_create, gpus, 0, .min = 0, .max = 64, .dflt = "0", .doc = "GPUs on one machine"),
+    FIELD(job_create, priority, 0, .min = -1000, .max = 1000, .dflt = "0", .doc = "Higher goes first within the tenant"),
+    FIELD(job_create, max_attempts, 0, .min = 1, .max = 100, .dflt = "3", .doc = "Times it may be tried when machines fail"),
+    FIELD(job_create, max_runtime_seconds, 0, .min = 1, .max = 2592000, .dflt = "86400", .doc = "Seconds one attempt may run"));
+
+static enum errc check_spec(const struct job_create *in, struct arena *a, struct err *e)
+{
+    const struct schema *schema = in->kind == JOB_TRAIN ? &train_job_schema : &noop_job_schema;
+    void *spec = arena_alloc(a, schema->size);
+    if (json_decode(schema, in->spec.text, a, spec, e) != ERR_OK) {
+        char below[sizeof e->field];
+        memcpy(below, e->field, sizeof below);
+        return err_field(e, "/spec%.80s", below);
+    }
+    return in->kind == JOB_TRAIN ? train_job_check(spec, e) : ERR_OK;
+}
+
+enum errc job_check(const struct job_create *in, const struct principal *p, struct arena *a, int64_t now_us, struct job *ret, struct err *e)
+{
+    if (in->kind == JOB_SERVE)
+        return FAIL_AT(e, INVALID, "/kind", "Serving jobs are made by POST /v1/deployments");
+    if (principal_is_platform(p))
+        return FAIL(e, FORBIDDEN, "The platform itself runs no jobs");
+    TRY(check_spec(in, a, e));
+    *ret = (struct job){
+        .tenant_id = p->tenant_id, .job_id = uuid_v7(now_us), .name = in->name, .kind = in->kind, .state = JOB_PENDING,
+        .reason = str_c(job_reason_names[JR_RESOURCES]), .message = STR(""), .spec = in->spec, .zone = in->zone, .pool = in->pool,
+        .queue = in->queue,
+        .data_class = STR("internal"), .slots = in->slots, .gpus = in->gpus, .priority = in->priority, .max_attempts = in->max_attempts,
+        .max_runtime_s = in->max_runtime_seconds, .version = 1, .created_by = p->user_id, .submitted_at = { now_us },
+    };
+    return ERR_OK;
+}
+
+static enum errc read_replays(struct work *w, struct job_submission **items, size_t n, struct err *e)
+{
+    size_t k = 0;
+    struct arena *a = w->arena;
+    struct uuid *tenants = ARENA_ARRAY(a, struct uuid, n), *jobs = ARENA_ARRAY(a, struct uuid, n);
+    struct job_submission **which = ARENA_ARRAY(a, struct job_submission *, n);
+    for (size_t i = 0; i < n; i++)
+        if (items[i]->verdict == JOB_REPLAY) {
+            which[k] = items[i];
+            tenants[k] = items[i]->job.tenant_id;
+            jobs[k++] = items[i]->job.job_id;
+        }
+    if (!k)
+        return ERR_OK;
+    struct job *found = ARENA_ARRAY(a, struct job, k);
+    bool *is = ARENA_ARRAY(a, bool, k);
+    TRY(job_get_many(w, tenants, jobs, k, found, is, e));
+    for (size_t i = 0; i < k; i++)
+        if (is[i])
+            which[i]->job = found[i];
+    return ERR_OK;
+}
+
+enum errc job_submit_many(struct work *w, struct job_submission **items, size_t n, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    /* The definer function sees the tenants that the items name; the transaction itself is scoped to nobody. */
+    TRY(db_begin(w->app->pool, SCOPE_SYSTEM, TX_SINGLE, w->arena, &tx, e));
+    TRY(job_repo_submit_many(tx, items, n, e));
+    TRY(db_commit(tx, e));
+    return read_replays(w, items, n, e);
+}
+
+enum errc job_submit_in_tx(struct work *w, struct job_submission *item, struct err *e)
+{
+    TRY(job_repo_submit_many(w->tx, &item, 1, e));
+    return job_verdict_err(item, e);
+}
+
+enum errc job_submit_try(struct work *w, struct job_submission *s, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    static const char no_sha[32];
+    char key[UUID_TEXT];
+    s->event_id = uuid_v7(w->now_us);
+    uuid_text(s->event_id, key);
+    s->kind_name = str_c(job_kind_names[s->job.kind]);
+    s->route = STR("job_check");
+    s->key = str_dup(w->arena, str_c(key));
+    s->sha = str_n(no_sha, sizeof no_sha);
+    s->event = STR("{}");
+    TRY(db_begin(w->app->pool, SCOPE_SYSTEM, 0, w->arena, &tx, e));
+    TRY(job_repo_submit_many(tx, &s, 1, e));
+    return job_verdict_err(s, e);
+}
+
+enum errc job_verdict_err(const struct job_submission *s, struct err *e)
+{
+    switch (s->verdict) {
+    case JOB_STORED:
+    case JOB_REPLAY:
+        return ERR_OK;
+    case JOB_KEY_REUSED:
+        return FAIL(e, IDEMPOTENCY_REUSE, "This Idempotency-Key was used for a different request");
+    case JOB_KEY_BUSY:
+        return FAIL(e, IN_PROGRESS, "The first call with this Idempotency-Key is still running");
+    case JOB_NO_QUOTA:
+        break;
+    case JOB_NO_PENDING:
+        return FAIL(e, QUOTA, "%.*s", STR_ARG(s->message));
+    case JOB_NO_BUDGET:
+        return FAIL(e, BUDGET, "%.*s", STR_ARG(s->message));
+    }
+    return FAIL(e, QUOTA, "The quota of jobs does not allow this: 1 asked, room for %ld", (long)(s->room > 0 ? s->room : 0));
+}
+
+enum errc job_get(struct work *w, struct uuid job_id, struct job *ret, struct err *e)
+{
+    return job_repo_get(w->tx, w->tenant_id, job_id, ret, e);
+}
+
+enum errc job_get_many(struct work *w, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct job *ret, bool *found,
+                       struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    TRY(db_begin(w->app->pool, SCOPE_SYSTEM, TX_READ_ONLY | TX_SINGLE, w->arena, &tx, e));
+    TRY(job_repo_get_many(tx, tenants, jobs, n, ret, found, e));
+    return db_commit(tx, e);
+}
+
+enum errc job_events(struct work *w, struct uuid job_id, int64_t after_version, int64_t limit, struct slice *ret, struct err *e)
+{
+    return job_repo_events(w->tx, w->tenant_id, job_id, after_version, limit, ret, e);
+}
+
+/* Ends a job that no worker has. */
+static enum errc cancel_waiting(struct work *w, struct uuid job_id, struct job *ret, bool *found, struct err *e)
+{
+    TRY(job_repo_cancel_waiting(w->tx, w->tenant_id, job_id, ret, found, e));
+    if (*found)
+        quota_release(w, "jobs", 1);    /* a statement of its own, not joined: see lease_end_repo.c */
+    return ERR_OK;
+}
+
+enum errc job_cancel(struct work *w, struct uuid job_id, struct job *ret, struct err *e)
+{
+    bool found;
+    TRY(cancel_waiting(w, job_id, ret, &found, e));
+    if (found)
+        return ERR_OK;
+    TRY(job_repo_cancel_request(w->tx, w->tenant_id, job_id, ret, &found, e));
+    if (found && ret->state != JOB_PENDING && ret->state != JOB_HELD)
+        return ERR_OK;
+    /* Between the two it came back to the queue, where nobody would hear the request; now this transaction has its row. */
+    if (found)
+        return cancel_waiting(w, job_id, ret, &found, e);
+    TRY(job_get(w, job_id, ret, e));
+    return FAIL(e, CONFLICT, "The job has ended already (%s)", job_state_names[ret->state]);
+}

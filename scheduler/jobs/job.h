@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job.h - a job: what a tenant wants done. Submit, read, cancel; lists: job_search.h.
+ *
+ * Invariants: one row per accepted submission; state changes only along job_state.def, each with one job_event and one audit event
+ * in the same transaction; `fence` and `version` only grow; a pending job has a reason; quota "jobs" counts the live ones.
+ * Who writes job.state: job_submit_many (PENDING), job_repo (cancel of a job no worker holds), plan_apply and lease (the rest).
+ * Memory: results live in the arena of the work. Errors: NOT_FOUND (also another tenant's), CONFLICT, QUOTA, RESIDENCY, UNPLACEABLE. */
+#pragma once
+#include "core/base/work.h"
+#include "core/table/schema.h"
+#include "scheduler/jobs/job_state.h"
+
+struct stmt;
+
+enum job_kind { JOB_NOOP, JOB_TRAIN, JOB_SERVE };
+extern const char *const job_kind_names[];
+
+struct job {
+    struct uuid tenant_id;
+    struct uuid job_id;
+    struct str name;
+    int kind;                       /* enum job_kind */
+    int state;                      /* enum job_state */
+    struct str reason, message;
+    struct json spec;
+    struct str zone, pool, data_class, queue;
+    struct uuid project_id;         /* nil: of the tenant as a whole */
+    int64_t slots, gpus, priority, max_attempts, max_runtime_s;
+    int64_t requeue_count, fence, version;
+    bool cancel_requested;
+    struct json result;
+    struct uuid created_by;
+    struct timestamp submitted_at, started_at, finished_at;
+};
+extern const struct schema job_schema;
+
+/* What a caller sends. */
+struct job_create {
+    struct str name;
+    int kind;
+    struct json spec;
+    struct str zone, pool, queue;
+    struct uuid project_id;         /* nil: of the tenant as a whole, or the caller's one project */
+    int64_t slots, gpus, priority, max_attempts, max_runtime_seconds;
+};
+extern const struct schema job_create_schema;
+
+struct job_event {
+    int64_t version;
+    struct str state, reason, message;
+    int64_t fence;
+    struct timestamp at;
+};
+extern const struct schema job_event_schema;
+
+/* One submission on its way into job_submit_many. Fill all but the verdict. */
+struct job_submission {
+    struct job job;                 /* state PENDING, version 1, ids and times set */
+    struct str kind_name;
+    struct str route, key;          /* of the idempotency record */
+    struct str sha;                 /* 32 bytes */
+    struct uuid event_id;           /* of the audit event */
+    struct str event;               /* its canonical bytes */
+    struct slice inputs;            /* struct job_input: objects the job may read */
+    enum job_verdict { JOB_STORED, JOB_REPLAY, JOB_KEY_REUSED, JOB_KEY_BUSY, JOB_NO_QUOTA, JOB_NO_PENDING, JOB_NO_BUDGET } verdict;
+    int64_t room;                   /* JOB_NO_QUOTA: how many more would have fitted */
+    struct str message;             /* JOB_NO_PENDING, JOB_NO_BUDGET: the numbers, in words */
+};
+struct job_input {
+    struct str name;
+    struct uuid object_id;
+};
+
+/* Pure: the checks of a submission that need no facts: spec by kind. Fills job (ids, defaults, time).
+ * Errors carry JSON pointers. kind serve is refused: deployments make those. */
+struct principal;
+enum errc job_check(const struct job_create *in, const struct principal *p, struct arena *a, int64_t now_us, struct job *ret,
+                    struct err *e) MUST_CHECK;
+
+/* One transaction, one statement for all (SQL function job_submit_many), then one commit. After it each item has its verdict.
+ * Inputs (job_object rows) are written in the same transaction. An error means that nothing was stored. */
+enum errc job_submit_many(struct work *w, struct job_submission **items, size_t n, struct err *e) MUST_CHECK;
+/* The same for one job inside the caller's transaction, without idempotency record: for deployments. */
+enum errc job_submit_in_tx(struct work *w, struct job_submission *item, struct err *e) MUST_CHECK;
+/* What would become of it: submitted and taken back, which nobody sees. Fill it as for job_submit_many. */
+enum errc job_submit_try(struct work *w, struct job_submission *item, struct err *e) MUST_CHECK;
+
+enum errc job_get(struct work *w, struct uuid job_id, struct job *ret, struct err *e) MUST_CHECK;
+/* jobs[i] of tenants[i]; found[i] tells. For the combined read. */
+enum errc job_get_many(struct work *w, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct job *ret, bool *found,
+                       struct err *e) MUST_CHECK;
+enum errc job_events(struct work *w, struct uuid job_id, int64_t after_version, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+/* A pending job ends at once; one that a worker holds is asked to stop (cancel_requested) and the worker's report ends it.
+ * CONFLICT when it has ended already. */
+enum errc job_cancel(struct work *w, struct uuid job_id, struct job *ret, struct err *e) MUST_CHECK;
+
+/* The refusal that a verdict is; ERR_OK: stored or replayed. */
+enum errc job_verdict_err(const struct job_submission *s, struct err *e) MUST_CHECK;
+
+extern const struct stmt *const job_stmts[];
+
+/* Wake-up channels (hints). */
+#define WAKE_SCHEDULER "wake:scheduler"
+#define WAKE_AUDIT "wake:audit"             /* somebody waits for a signed head */
+#define WAKE_NODE_PREFIX "wake:node:"
+#define WAKE_JOB_PREFIX "wake:job:"

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_repo.c - SQL of jobs. job_submit_many and job_rows are definer functions (migrations/0010) because one transaction
+ * serves many tenants there; everything else runs in the scope of one tenant. */
+#include "scheduler/jobs/job_repo.h"
+#include "core/db/tx.h"
+
+const char *const job_kind_names[] = { "noop", "train", "serve", NULL };
+
+SCHEMA_EXTERN(job, "A job and where it is in its life",
+    FIELD(job, tenant_id, F_NOOUT, .doc = "Tenant"),
+    FIELD_ID(job, job_id, "job", 0, .doc = "The job"),
+    FIELD(job, name, 0, .doc = "Name shown in lists"),
+    FIELD_ENUM(job, kind, 0, job_kind_names, .doc = "What it does"),
+    FIELD_ENUM(job, state, 0, job_state_names, .doc = "Where it is in its life"),
+    FIELD(job, reason, 0, .doc = "Why it waits"),
+    FIELD(job, message, 0, .doc = "What happened last, in words"),
+    FIELD(job, spec, 0, .doc = "What was asked, by kind"),
+    FIELD(job, zone, 0, .doc = "Zone it is pinned to; absent: any zone that the tenant may use"),
+    FIELD(job, pool, 0, .doc = "Pool of machines"),
+    FIELD(job, data_class, 0, .doc = "Class of the data it reads"),
+    FIELD(job, slots, 0, .doc = "Slots on one machine"),
+    FIELD(job, gpus, 0, .doc = "GPUs on one machine"),
+    FIELD(job, priority, 0, .doc = "Higher goes first within the tenant"),
+    FIELD(job, max_attempts, 0, .doc = "Times it may be tried"),
+    FIELD_AS(job, max_runtime_s, "max_runtime_s", 0, .doc = "Seconds one attempt may run"),
+    FIELD(job, requeue_count, 0, .doc = "Times it went back to the queue"),
+    FIELD(job, fence, 0, .doc = "Number of the newest attempt"),
+    FIELD(job, version, 0, .doc = "Grows with every transition"),
+    FIELD(job, cancel_requested, 0, .doc = "Somebody asked it to stop"),
+    FIELD(job, result, 0, .doc = "What it reported at its end"),
+    FIELD_ID(job, created_by, "usr", 0, .doc = "Who submitted it"),
+    FIELD(job, submitted_at, 0, .doc = "When it was submitted"),
+    FIELD_ID(job, project_id, "prj", 0, .doc = "Project it belongs to; absent: the tenant as a whole"),
+    FIELD(job, queue, 0, .doc = "Queue whose quota it uses"),
+    FIELD(job, started_at, 0, .doc = "When its newest attempt began to run"),
+    FIELD(job, finished_at, 0, .doc = "When it ended"));
+
+SCHEMA_EXTERN(job_event, "A transition of a job",
+    FIELD(job_event, version, 0, .doc = "The job's version after it"),
+    FIELD(job_event, state, 0, .doc = "State after it"), FIELD(job_event, reason, 0, .doc = "Why it waits"),
+    FIELD(job_event, message, 0, .doc = "What happened"), FIELD(job_event, fence, 0, .doc = "Attempt, 0: none yet"),
+    FIELD(job_event, at, 0, .doc = "When"));
+
+struct submit_row {
+    int64_t ord;
+    struct str verdict;
+    struct uuid job_id;
+    int64_t room;
+    struct timestamp submitted_at;
+    struct str message;
+};
+SCHEMA_OF(submit_row, "Verdict of a submission", FIELD(submit_row, ord, 0, .doc = "Which"), FIELD(submit_row, verdict, 0, .doc = "Verdict"),
+          FIELD(submit_row, job_id, 0, .doc = "The job, or the first one of a replay"), FIELD(submit_row, room, 0, .doc = "Room in the quota"),
+          FIELD(submit_row, submitted_at, 0, .doc = "When, by the clock of the database"),
+          FIELD(submit_row, message, 0, .doc = "Why not, with numbers"));
+
+
+static const struct stmt job_submit_many_stmt = { .name = "job_submit_many", .params = "UUSSSSSSIIIIIUSSYUYISUUS", .row = &submit_row_schema,
+    .card = CARD_MANY, .sql =
+    "SELECT ord, verdict, job_id, room, submitted_at, message\n"
+    "  FROM job_submit_many($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,\n"
+    "                       $23, $24)" };
+
+static const struct stmt job_read_many_stmt = { .name = "job_read_many", .params = "UU", .row = &job_schema, .card = CARD_MANY, .sql =
+    "SELECT " JOB_COLUMNS " FROM job_rows($1, $2)" };
+
+static const struct stmt job_get_stmt = { .name = "job_get", .params = "uu", .row = &job_schema, .card = CARD_ONE, .sql =
+    "SELECT " JOB_COLUMNS " FROM job WHERE tenant_id = $1 AND job_id = $2" };
+
+static const struct stmt job_events_stmt = { .name = "job_events", .params = "uuii", .row = &job_event_schema, .card = CARD_MANY, .sql =
+    "SELECT version, state, reason, message, fence, at FROM job_event\n"
+    " WHERE tenant_id = $1 AND job_id = $2 AND version > $3 ORDER BY version LIMIT $4" };
+
+static const struct stmt job_cancel_waiting = { .name = "job_cancel_waiting", .params = "uu", .row = &job_schema, .card = CARD_MAYBE, .sql =
+    "WITH j AS (\n"
+    "  UPDATE job SET state = 'CANCELLED', queued = false, reason = '', message = 'Cancelled before it started', version = version + 1,\n"
+    "         cancel_requested = true, finished_at = clock_timestamp()\n"
+    "   WHERE tenant_id = $1 AND job_id = $2 AND state IN ('PENDING', 'HELD') RETURNING job.*),\n"
+    "e AS (INSERT INTO job_event (tenant_id, job_id, version, state, message, fence)\n"
+    "      SELECT tenant_id, job_id, version, state, message, fence FROM j)\n"
+    "SELECT " JOB_COLUMNS " FROM j" };
+
+static const struct stmt job_cancel_request = { .name = "job_cancel_request", .params = "uu", .row = &job_schema, .card = CARD_MAYBE, .sql =
+    "UPDATE job SET cancel_requested = true WHERE tenant_id = $1 AND job_id = $2 AND finished_at IS NULL RETURNING " JOB_COLUMNS };
+
+const struct stmt *const job_stmts[] = { &job_submit_many_stmt, &job_read_many_stmt, &job_get_stmt, &job_events_stmt,
+                                         &job_cancel_waiting, &job_cancel_request, NULL };
+
+struct flat_input {
+    int64_t ord;
+    struct str name;
+    struct uuid object_id;
+};
+
+static size_t flatten_inputs(struct db_tx *tx, struct job_submission **items, size_t n, struct flat_input **ret)
+{
+    size_t total = 0, k = 0;
+    for (size_t i = 0; i < n; i++)
+        total += items[i]->inputs.n;
+    *ret = ARENA_ARRAY(db_arena(tx), struct flat_input, total + 1);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < items[i]->inputs.n; j++) {
+            const struct job_input *in = (const struct job_input *)items[i]->inputs.items + j;
+            (*ret)[k++] = (struct flat_input){ (int64_t)i + 1, in->name, in->object_id };
+        }
+    return total;
+}
+
+static enum job_verdict verdict_of(struct str s)
+{
+    return str_eq_c(s, "ok") ? JOB_STORED : str_eq_c(s, "replay") ? JOB_REPLAY : str_eq_c(s, "reused") ? JOB_KEY_REUSED
+         : str_eq_c(s, "busy") ? JOB_KEY_BUSY : str_eq_c(s, "pending") ? JOB_NO_PENDING : str_eq_c(s, "budget") ? JOB_NO_BUDGET
+         : JOB_NO_QUOTA;
+}
+
+enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **it, size_t n, struct err *e)
+{
+    struct flat_input *in;
+    struct slice rows = { 0 };
+    size_t nin = flatten_inputs(tx, it, n, &in);
+    TRY(db_many(tx, &job_submit_many_stmt, ARGS(
+        A_UUIDS_VIA(it, n, job.tenant_id), A_UUIDS_VIA(it, n, job.job_id), A_STRS_VIA(it, n, job.name), A_STRS_VIA(it, n, kind_name),
+        A_STRS_VIA(it, n, job.spec.text), A_STRS_VIA(it, n, job.zone), A_STRS_VIA(it, n, job.pool), A_STRS_VIA(it, n, job.data_class),
+        A_I64S_VIA(it, n, job.slots), A_I64S_VIA(it, n, job.gpus), A_I64S_VIA(it, n, job.priority), A_I64S_VIA(it, n, job.max_attempts),
+        A_I64S_VIA(it, n, job.max_runtime_s), A_UUIDS_VIA(it, n, job.created_by), A_STRS_VIA(it, n, route), A_STRS_VIA(it, n, key),
+        A_BYTESS_VIA(it, n, sha), A_UUIDS_VIA(it, n, event_id), A_BYTESS_VIA(it, n, event),
+        A_I64S_OF(in, nin, ord), A_STRS_OF(in, nin, name), A_UUIDS_OF(in, nin, object_id),
+        A_UUIDS_OR_NULL_VIA(it, n, job.project_id), A_STRS_VIA(it, n, job.queue)), &rows, n, e));
+    const struct submit_row *r = rows.items;
+    if (rows.n != n)
+        return FAIL(e, INTERNAL, "job_submit_many answered %zu of %zu", rows.n, n);
+    for (size_t i = 0; i < n; i++) {
+        struct job_submission *s = it[r[i].ord - 1];
+        s->verdict = verdict_of(r[i].verdict);
+        s->room = r[i].room;
+        s->message = r[i].message;
+        s->job.submitted_at = r[i].submitted_at;        /* so that the first answer says what every later one says */
+        if (s->verdict == JOB_REPLAY)
+            s->job.job_id = r[i].job_id;
+    }
+    return ERR_OK;
+}
+
+enum errc job_repo_get(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, struct err *e)
+{
+    return db_one(tx, &job_get_stmt, ARGS(A_UUID(tenant), A_UUID(job_id)), ret, e);
+}
+
+enum errc job_repo_get_many(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct job *ret, bool *found,
+                            struct err *e)
+{
+    struct slice rows = { 0 };
+    TRY(db_many(tx, &job_read_many_stmt, ARGS(A_UUIDS(tenants, n), A_UUIDS(jobs, n)), &rows, n, e));
+    const struct job *r = rows.items;
+    for (size_t i = 0; i < n; i++) {
+        found[i] = false;
+        for (size_t k = 0; k < rows.n && !found[i]; k++)
+            if (uuid_eq(r[k].job_id, jobs[i]) && uuid_eq(r[k].tenant_id, tenants[i])) {
+                ret[i] = r[k];
+                found[i] = true;
+            }
+    }
+    return ERR_OK;
+}
+
+enum errc job_repo_events(struct db_tx *tx, struct uuid tenant, struct uuid job_id, int64_t after, int64_t limit, struct slice *ret,
+                          struct err *e)
+{
+    return db_many(tx, &job_events_stmt, ARGS(A_UUID(tenant), A_UUID(job_id), A_I64(after), A_I64(limit)), ret, (size_t)limit, e);
+}
+
+enum errc job_repo_cancel_waiting(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, bool *found, struct err *e)
+{
+    return db_maybe(tx, &job_cancel_waiting, ARGS(A_UUID(tenant), A_UUID(job_id)), ret, found, e);
+}
+
+enum errc job_repo_cancel_request(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, bool *found, struct err *e)
+{
+    return db_maybe(tx, &job_cancel_request, ARGS(A_UUID(tenant), A_UUID(job_id)), ret, found, e);
+}

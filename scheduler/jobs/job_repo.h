@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_repo.h - the only place with SQL for reading jobs (lists: job_search) and for submissions; each function runs one statement. */
+#pragma once
+#include "scheduler/jobs/job.h"
+
+struct db_tx;
+
+/* The columns of job_schema. */
+#define JOB_COLUMNS                                                                                                        \
+    "tenant_id, job_id, name, kind, state, reason, message, spec, zone, pool, data_class, slots, gpus, priority, "         \
+    "max_attempts, max_runtime_s, requeue_count, fence, version, cancel_requested, result, created_by, submitted_at, "     \
+    "started_at, finished_at, project_id, queue"
+
+enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **items, size_t n, struct err *e) MUST_CHECK;
+enum errc job_repo_get(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, struct err *e) MUST_CHECK;
+enum errc job_repo_get_many(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct job *ret, bool *found,
+                            struct err *e) MUST_CHECK;
+enum errc job_repo_events(struct db_tx *tx, struct uuid tenant, struct uuid job_id, int64_t after, int64_t limit, struct slice *ret,
+                          struct err *e) MUST_CHECK;
+/* Ends a PENDING or HELD job as CANCELLED, with its event and its quota; found false: it is in no such state. */
+enum errc job_repo_cancel_waiting(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, bool *found, struct err *e) MUST_CHECK;
+/* Sets cancel_requested on a live job; found false: it has ended or does not exist. */
+enum errc job_repo_cancel_request(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, bool *found, struct err *e) MUST_CHECK;

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* submit.h - what a submission needs from the database before it is stored: its inputs, and a machine that could ever run it.
+ *
+ * A noop job needs neither a read nor a wait: capacity and residency are looked up in memories that are refreshed every few seconds. A train job
+ * reads its data set version (one transaction in the tenant's scope) and fixes `dataset_version` 0 to the latest.
+ * Errors: NOT_FOUND (data set), RESIDENCY, UNPLACEABLE with the numbers, those of job_check. */
+#pragma once
+#include "scheduler/jobs/job.h"
+
+struct principal;
+
+/* Fills s->job and s->inputs. */
+enum errc submit_prepare(struct work *w, const struct job_create *in, const struct principal *p, struct job_submission *s, struct err *e) MUST_CHECK;
+
+extern const struct stmt *const submit_stmts[];

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* capacity.c - the memory is one array under a lock; a refresh reads into the arena of whoever asked and copies under the lock. */
+#include "scheduler/mirror/capacity.h"
+#include "core/base/assert.h"
+#include "core/base/cleanup.h"
+#include "core/db/tx.h"
+#include "core/table/schema.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FRESH_US = 2000000, ROWS_MAX = 512, WORD_MAX = 64 };
+
+struct largest {
+    struct str zone, pool;
+    int64_t slots, gpus;
+};
+SCHEMA_OF(largest, "The machines of one shape", FIELD(largest, zone, 0, .doc = "Zone"), FIELD(largest, pool, 0, .doc = "Pool"),
+    FIELD(largest, slots, 0, .doc = "Slots of one machine"), FIELD(largest, gpus, 0, .doc = "GPUs of one machine"));
+
+static const struct stmt capacity_read = { .name = "capacity_read", .params = "i", .row = &largest_schema, .card = CARD_MANY, .sql =
+    "SELECT zone, pool, slots, gpus FROM node WHERE state <> 'QUARANTINED' GROUP BY zone, pool, slots, gpus LIMIT $1" };
+const struct stmt *const capacity_stmts[] = { &capacity_read, NULL };
+
+struct row {
+    char zone[WORD_MAX], pool[WORD_MAX];
+    int64_t slots, gpus;
+};
+
+struct capacity_cache {
+    pthread_mutex_t lock;       /* guards all below */
+    bool is_refreshing;
+    int64_t until_us;
+    size_t n;
+    struct row rows[ROWS_MAX];
+};
+
+struct capacity_cache *capacity_cache_new(void)
+{
+    struct capacity_cache *c = calloc(1, sizeof *c);
+    ASSERT(c);
+    pthread_mutex_init(&c->lock, NULL);
+    return c;
+}
+
+void capacity_cache_free(struct capacity_cache *c)
+{
+    if (!c)
+        return;
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}
+
+static enum errc read_rows(struct work *w, struct slice *ret, struct err *e)
+{
+    if (w->tx)
+        return db_many(w->tx, &capacity_read, ARGS(A_I64(ROWS_MAX)), ret, ROWS_MAX, e);
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    TRY(db_begin(w->app->pool, SCOPE_TENANT(w->tenant_id), TX_READ_ONLY, w->arena, &tx, e));
+    TRY(db_many(tx, &capacity_read, ARGS(A_I64(ROWS_MAX)), ret, ROWS_MAX, e));
+    return db_commit(tx, e);
+}
+
+static enum errc refresh(struct work *w, struct capacity_cache *c, struct err *e)
+{
+    struct slice rows = { 0 };
+    enum errc rc = read_rows(w, &rows, e);
+    pthread_mutex_lock(&c->lock);
+    c->is_refreshing = false;
+    if (rc == ERR_OK) {
+        const struct largest *l = rows.items;
+        for (c->n = 0; c->n < rows.n; c->n++) {
+            struct row *r = &c->rows[c->n];
+            *r = (struct row){ .slots = l[c->n].slots, .gpus = l[c->n].gpus };
+            snprintf(r->zone, sizeof r->zone, "%.*s", STR_ARG(l[c->n].zone));
+            snprintf(r->pool, sizeof r->pool, "%.*s", STR_ARG(l[c->n].pool));
+        }
+        c->until_us = clock_mono_us(w->app->clock) + FRESH_US;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return rc;
+}
+
+static bool has_zone(const struct str *zones, size_t n, const char *zone)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq_c(zones[i], zone))
+            return true;
+    return false;
+}
+
+enum errc capacity_ask(struct work *w, const struct str *zones, size_t nzones, struct str pool, int64_t slots, int64_t gpus,
+                       struct capacity_answer *ret, struct err *e)
+{
+    struct capacity_cache *c = w->app->capacity;
+    *ret = (struct capacity_answer){ 0 };
+    if (!c)
+        return ERR_OK;
+    pthread_mutex_lock(&c->lock);
+    bool is_mine = !c->is_refreshing && clock_mono_us(w->app->clock) >= c->until_us;
+    c->is_refreshing |= is_mine;
+    pthread_mutex_unlock(&c->lock);
+    if (is_mine)
+        TRY(refresh(w, c, e));
+    pthread_mutex_lock(&c->lock);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct row *r = &c->rows[i];
+        if (!str_eq_c(pool, r->pool) || !has_zone(zones, nzones, r->zone))
+            continue;
+        ret->known = true;
+        ret->fits |= r->slots >= slots && r->gpus >= gpus;
+        ret->most_slots = r->slots > ret->most_slots ? r->slots : ret->most_slots;
+        ret->most_gpus = r->gpus > ret->most_gpus ? r->gpus : ret->most_gpus;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return ERR_OK;
+}

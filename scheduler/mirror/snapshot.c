@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* snapshot.c - three reads: machines with their room, the front of each tenant's queue, and those tenants.
+ *
+ * Each tenant's first jobs are read in turn, twice its equal part of the room, so one tenant's flood hides nobody and none is read in
+ * vain; what is left of the room after that is found by the next round. Jobs that no machine could take at the last look
+ * (ZoneUnavailable, NoMatchingFlavor) are read in a list of their own, so they hide nothing behind them either. */
+#include "scheduler/mirror/snapshot.h"
+#include "core/base/fault.h"
+#include "core/db/tx.h"
+#include "tenants/home/residency_facts.h"
+
+#include <stdlib.h>
+
+enum { NODES_MAX = 20000, RULES_MAX = 100000 };
+
+SCHEMA_OF(snap_node, "A machine with its room", FIELD(snap_node, node_id, 0, .doc = "Machine"), FIELD(snap_node, zone, 0, .doc = "Zone"),
+    FIELD(snap_node, pool, 0, .doc = "Pool"), FIELD(snap_node, flavor, 0, .doc = "Flavor"), FIELD(snap_node, slots, 0, .doc = "Slots"), FIELD(snap_node, gpus, 0, .doc = "GPUs"),
+    FIELD(snap_node, free_slots, 0, .doc = "Slots not booked"), FIELD(snap_node, free_gpus, 0, .doc = "GPUs not booked"));
+SCHEMA_OF(snap_tenant, "A tenant with its quotas", FIELD(snap_tenant, tenant_id, 0, .doc = "Tenant"),
+    FIELD(snap_tenant, zones, 0, .doc = "Zones it may use"), FIELD(snap_tenant, residency, 0, .doc = "Facts for the judge"), FIELD(snap_tenant, slots_used, 0, .doc = "Booked"),
+    FIELD(snap_tenant, slots_limit, 0, .doc = "Limit"), FIELD(snap_tenant, gpus_used, 0, .doc = "Booked"),
+    FIELD(snap_tenant, gpus_limit, 0, .doc = "Limit"), FIELD(snap_tenant, guarded, 0, .doc = "It has rules"));
+SCHEMA_OF(snap_job, "A waiting job", FIELD(snap_job, tenant_id, 0, .doc = "Tenant"), FIELD(snap_job, job_id, 0, .doc = "Job"),
+    FIELD(snap_job, reason, 0, .doc = "Why it waits"), FIELD(snap_job, message, 0, .doc = "In words"), FIELD(snap_job, zone, 0, .doc = "Pinned zone"),
+    FIELD(snap_job, pool, 0, .doc = "Pool"), FIELD(snap_job, kind, 0, .doc = "Kind"), FIELD(snap_job, data_class, 0, .doc = "Class of its data"), FIELD(snap_job, queue, 0, .doc = "Queue"), FIELD(snap_job, project_id, 0, .doc = "Project"), FIELD(snap_job, slots, 0, .doc = "Slots asked"), FIELD(snap_job, gpus, 0, .doc = "GPUs asked"),
+    FIELD(snap_job, priority, 0, .doc = "Priority"), FIELD(snap_job, fence, 0, .doc = "Newest attempt"),
+    FIELD(snap_job, version, 0, .doc = "Version"), FIELD(snap_job, submitted_at, 0, .doc = "When"),
+    FIELD(snap_job, tenant, F_NOCOL, .doc = "Index"), FIELD(snap_job, has_lane, F_NOCOL, .doc = "Has a lane"));
+SCHEMA_OF(rule, "A quota rule and its use", FIELD(rule, tenant_id, 0, .doc = "Tenant"), FIELD(rule, project_id, 0, .doc = "Project"),
+    FIELD_ENUM(rule, place, 0, rule_place_names, .doc = "Whose"), FIELD_ENUM(rule, resource, 0, rule_resource_names, .doc = "Of what"),
+    FIELD(rule, queue, 0, .doc = "Queue"), FIELD(rule, flavor, 0, .doc = "Flavor"), FIELD(rule, zone, 0, .doc = "Zone"),
+    FIELD(rule, nominal, 0, .doc = "Its own"), FIELD(rule, borrowing_limit, 0, .doc = "Most from others"),
+    FIELD(rule, lending_limit, 0, .doc = "Most to others"), FIELD(rule, weight, 0, .doc = "Weight"), FIELD(rule, used, 0, .doc = "Used"));
+
+static const struct stmt snapshot_nodes = { .name = "snapshot_nodes", .params = "i", .row = &snap_node_schema, .card = CARD_MANY, .sql =
+    "SELECT n.node_id, n.zone, n.pool, n.flavor, n.slots, n.gpus, n.slots - coalesce(a.slots, 0)::bigint AS free_slots,\n"
+    "       n.gpus - coalesce(a.gpus, 0)::bigint AS free_gpus\n"
+    "  FROM node n LEFT JOIN (SELECT node_id, sum(slots) AS slots, sum(gpus) AS gpus FROM attempt WHERE live GROUP BY node_id) a\n"
+    "    ON a.node_id = n.node_id\n"
+    " WHERE n.state = 'READY' ORDER BY n.node_id LIMIT $1" };
+
+#define WAITING_COLUMNS \
+    "tenant_id, job_id, reason, message, zone, pool, kind, data_class, queue, project_id, slots, gpus, priority, fence, version, submitted_at"
+#define WAITING                                                                                                            \
+    "SELECT " WAITING_COLUMNS " FROM job WHERE job.tenant_id = t.tenant_id AND queued AND NOT cancel_requested\n"           \
+    "       AND (not_before IS NULL OR not_before <= clock_timestamp())"
+
+static const struct stmt snapshot_jobs = { .name = "snapshot_jobs", .params = "ii", .row = &snap_job_schema, .card = CARD_MANY, .sql =
+    "WITH t AS MATERIALIZED (\n"
+    "  SELECT tenant_id FROM tenant WHERE state = 'ACTIVE' AND EXISTS (SELECT FROM job WHERE job.tenant_id = tenant.tenant_id AND queued))\n"
+    "SELECT " WAITING_COLUMNS " FROM (\n"
+    "  SELECT j.*, row_number() OVER (PARTITION BY j.tenant_id ORDER BY j.priority DESC, j.job_id) AS turn\n"
+    "    FROM t CROSS JOIN LATERAL (\n"
+    "      (" WAITING " AND reason NOT IN ('ZoneUnavailable', 'NoMatchingFlavor') ORDER BY priority DESC, job_id\n"
+    "       LIMIT greatest(4, 2 * $1 / greatest(1, (SELECT count(*) FROM t))))\n"
+    "      UNION ALL\n"
+    "      (" WAITING " AND reason IN ('ZoneUnavailable', 'NoMatchingFlavor') ORDER BY priority DESC, job_id LIMIT $2)) j) w\n"
+    " ORDER BY turn, submitted_at LIMIT $1 + $2" };
+
+static const struct stmt snapshot_tenants = { .name = "snapshot_tenants", .params = "U", .row = &snap_tenant_schema, .card = CARD_MANY, .sql =
+    "SELECT t.tenant_id, array_to_string(t.allowed_zones, ',') AS zones, " RESIDENCY_TENANT_JSON " AS residency, coalesce(s.used, 0) AS slots_used, coalesce(s.hard_limit, 0) AS slots_limit,\n"
+    "       coalesce(g.used, 0) AS gpus_used, coalesce(g.hard_limit, 0) AS gpus_limit, coalesce(s.guarded, false) AS guarded\n"
+    "  FROM tenant t LEFT JOIN quota s ON s.tenant_id = t.tenant_id AND s.resource = 'slots'\n"
+    "       LEFT JOIN quota g ON g.tenant_id = t.tenant_id AND g.resource = 'gpus'\n"
+    " WHERE t.tenant_id = ANY ($1) ORDER BY t.tenant_id" };
+
+/* A limit of running jobs is one more rule, of whole jobs. Cohorts of tenants reach beyond the tenants asked for. */
+static const struct stmt snapshot_rules_stmt = { .name = "snapshot_rules", .params = "Ui", .row = &rule_schema, .card = CARD_MANY, .sql =
+    "WITH r AS MATERIALIZED (\n"
+    "  SELECT tenant_id, project_id, place, resource, queue, flavor, zone, nominal, coalesce(borrowing_limit, -1) AS borrowing_limit,\n"
+    "         coalesce(lending_limit, -1) AS lending_limit, weight FROM quota_rule q\n"
+    "   WHERE tenant_id = ANY ($1) OR (place = 'tenant' AND EXISTS (\n"
+    "     SELECT FROM quota_rule o WHERE o.tenant_id = ANY ($1) AND o.place = 'tenant' AND o.resource = q.resource AND o.flavor = q.flavor\n"
+    "        AND o.zone = q.zone))\n"
+    "  UNION ALL\n"
+    "  SELECT tenant_id, NULL, 'tenant', 'jobs', '', '', '', hard_limit, 0, 0, 1000 FROM quota\n"
+    "   WHERE tenant_id = ANY ($1) AND resource = 'running_jobs'),\n"
+    "u AS MATERIALIZED (\n"
+    "  SELECT a.tenant_id, j.project_id, j.queue, n.flavor, n.zone, sum(a.slots) AS slots, sum(a.gpus) AS gpus, count(*) AS jobs\n"
+    "    FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id JOIN node n ON n.node_id = a.node_id\n"
+    "   WHERE a.live AND a.tenant_id IN (SELECT r.tenant_id FROM r) GROUP BY 1, 2, 3, 4, 5)\n"
+    "SELECT r.tenant_id, r.project_id, r.place, r.resource, r.queue, r.flavor, r.zone, r.nominal, r.borrowing_limit, r.lending_limit, r.weight,\n"
+    "       coalesce(x.used, 0) AS used\n"
+    "  FROM r CROSS JOIN LATERAL (\n"
+    "    SELECT sum(CASE r.resource WHEN 'slots' THEN u.slots WHEN 'gpus' THEN u.gpus ELSE u.jobs END)::bigint AS used FROM u\n"
+    "     WHERE u.tenant_id = r.tenant_id AND (r.flavor = '' OR r.flavor = u.flavor) AND (r.zone = '' OR r.zone = u.zone)\n"
+    "       AND (r.place = 'tenant' OR (r.project_id IS NOT DISTINCT FROM u.project_id AND (r.place = 'project' OR r.queue = u.queue)))) x\n"
+    " ORDER BY r.tenant_id LIMIT $2" };
+
+const struct stmt *const snapshot_stmts[] = { &snapshot_nodes, &snapshot_jobs, &snapshot_tenants, &snapshot_rules_stmt, NULL };
+
+enum errc snapshot_rules(struct work *w, const struct uuid *tenants, size_t n, struct rulebook *ret, struct err *e)
+{
+    *ret = (struct rulebook){ 0 };
+    TRY(db_many(w->tx, &snapshot_rules_stmt, ARGS(A_UUIDS(tenants, n), A_I64(RULES_MAX)), &ret->rules, RULES_MAX, e));
+    rulebook_link(ret, w->arena);
+    return ERR_OK;
+}
+
+/* Most plans know no tenant with rules, and then none is looked for. */
+static enum errc read_rules(struct work *w, struct snapshot *s, struct err *e)
+{
+    struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, s->tenants.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < s->tenants.n; i++)
+        if (s->tenants.items[i].guarded)
+            ids[n++] = s->tenants.items[i].tenant_id;
+    if (!n)
+        return ERR_OK;
+    TRY(snapshot_rules(w, ids, n, &s->book, e));
+    for (size_t i = 0; i < s->tenants.n; i++) {
+        struct snap_tenant *t = &s->tenants.items[i];
+        if (t->guarded) {
+            t->slots_weight = rulebook_weight(&s->book, t->tenant_id, RULE_SLOTS);
+            t->gpus_weight = rulebook_weight(&s->book, t->tenant_id, RULE_GPUS);
+        }
+    }
+    return ERR_OK;
+}
+
+static int64_t tenant_index(const struct snapshot *s, struct uuid id)
+{
+    size_t low = 0, high = s->tenants.n;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        int c = uuid_cmp(s->tenants.items[mid].tenant_id, id);
+        if (!c)
+            return (int64_t)mid;
+        if (c < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return -1;
+}
+
+void snapshot_link(struct snapshot *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->jobs.n; i++) {
+        struct snap_job j = s->jobs.items[i];
+        j.tenant = tenant_index(s, j.tenant_id);
+        if (j.tenant >= 0)
+            s->jobs.items[kept++] = j;
+    }
+    s->jobs.n = kept;
+}
+
+static void split_zones(struct snap_tenant *t, struct arena *a)
+{
+    size_t n = 1, k = 0;
+    struct str rest = t->zones, zone;
+    for (size_t i = 0; i < rest.len; i++)
+        n += rest.ptr[i] == ',';
+    struct str *zones = ARENA_ARRAY(a, struct str, n);
+    while (rest.len) {
+        bool more = str_cut(rest, ',', &zone, &rest);
+        zones[k++] = zone;
+        if (!more)
+            break;
+    }
+    t->allowed_zones = (struct slice){ zones, k };
+}
+
+/* One answer of the judge, for all jobs of a tenant that are alike in class and purpose. */
+struct judged {
+    struct str data_class, kind;
+    struct slice zones;
+    struct str denied;
+    struct judged *next;
+};
+
+static struct judged *judge_all(const struct residency_facts *f, const struct snap_job *j, int64_t now_us, struct arena *a)
+{
+    struct judged *r = ARENA_NEW(a, struct judged);
+    struct str *ok = ARENA_ARRAY(a, struct str, f->zones.n);
+    const struct residency_zone *z = f->zones.items;
+    struct residency_question q = { .data_class = data_class_of(j->data_class), .purpose = residency_purpose(j->kind), .now_us = now_us };
+    *r = (struct judged){ j->data_class, j->kind, { ok, 0 }, STR_NULL, NULL };
+    for (size_t i = 0; i < f->zones.n; i++) {
+        q.zone = z[i].code;
+        struct residency_verdict v = residency_allows(f, &q);
+        if (v.allowed || FAULT("residency_plan"))
+            ok[r->zones.n++] = z[i].code;
+        else if (!r->denied.ptr || str_eq(z[i].code, f->home))
+            r->denied = str_dup(a, str_c(v.text));
+    }
+    if (r->zones.n)
+        r->denied = STR_NULL;
+    return r;
+}
+
+/* A job that names its zone is told what is wrong with that one. */
+static struct str why_not(const struct residency_facts *f, const struct snap_job *j, int64_t now_us, struct arena *a)
+{
+    struct residency_question q = { .data_class = data_class_of(j->data_class), .zone = j->zone, .purpose = residency_purpose(j->kind), .now_us = now_us };
+    struct residency_verdict v = residency_allows(f, &q);
+    return v.allowed || FAULT("residency_plan") ? STR_NULL : str_dup(a, str_c(v.text));
+}
+
+enum errc snapshot_judge(struct snapshot *s, struct slice zones, int64_t now_us, struct arena *a, struct err *e)
+{
+    struct judged **known = ARENA_ARRAY(a, struct judged *, s->tenants.n + 1);
+    struct residency_facts *facts = ARENA_ARRAY(a, struct residency_facts, s->tenants.n + 1);
+    for (size_t i = 0; i < s->jobs.n; i++) {
+        struct snap_job *j = &s->jobs.items[i];
+        struct judged *r = known[j->tenant];
+        if (!r)
+            TRY(residency_facts_make(a, zones, s->tenants.items[j->tenant].residency.text, &facts[j->tenant], e));
+        while (r && !(str_eq(r->data_class, j->data_class) && str_eq(r->kind, j->kind)))
+            r = r->next;
+        if (!r) {
+            r = judge_all(&facts[j->tenant], j, now_us, a);
+            r->next = known[j->tenant];
+            known[j->tenant] = r;
+        }
+        j->zones = r->zones;
+        j->denied = j->zone.ptr ? why_not(&facts[j->tenant], j, now_us, a) : r->denied;
+    }
+    return ERR_OK;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    return uuid_cmp(*(const struct uuid *)a, *(const struct uuid *)b);
+}
+
+static size_t tenants_of(const struct snapshot *s, struct uuid *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->jobs.n; i++)
+        out[i] = s->jobs.items[i].tenant_id;
+    qsort(out, s->jobs.n, sizeof *out, by_id);
+    for (size_t i = 0; i < s->jobs.n; i++)
+        if (!i || !uuid_eq(out[i], out[n - 1]))
+            out[n++] = out[i];
+    return n;
+}
+
+enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snapshot *ret, struct err *e)
+{
+    struct snapshot s = { 0 };
+    int64_t room = 0;
+    TRY(db_many(w->tx, &snapshot_nodes, ARGS(A_I64(NODES_MAX)), &s.nodes, NODES_MAX, e));
+    for (size_t i = 0; i < s.nodes.n; i++)
+        room += s.nodes.items[i].free_slots > 0 ? s.nodes.items[i].free_slots : 0;
+    if (!is_full && room < limit)
+        limit = room;
+    if (limit > 0) {
+        int64_t stuck = is_full ? limit : 0;
+        TRY(db_many(w->tx, &snapshot_jobs, ARGS(A_I64(limit), A_I64(stuck)), &s.jobs, (size_t)(limit + stuck), e));
+    }
+    s.is_cut = s.jobs.n && (int64_t)s.jobs.n >= limit;
+    if (s.jobs.n) {
+        struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, s.jobs.n);
+        size_t n = tenants_of(&s, ids);
+        TRY(db_many(w->tx, &snapshot_tenants, ARGS(A_UUIDS(ids, n)), &s.tenants, n, e));
+        for (size_t i = 0; i < s.tenants.n; i++)
+            split_zones(&s.tenants.items[i], w->arena);
+        TRY(read_rules(w, &s, e));
+    }
+    s.is_cut |= s.tenants.n > 1;
+    snapshot_link(&s);
+    if (s.jobs.n) {
+        struct slice law;
+        TRY(residency_law_read(w, &law, e));
+        TRY(snapshot_judge(&s, law, w->now_us, w->arena, e));
+    }
+    *ret = s;
+    return ERR_OK;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* deployment.c - names under which models answer. */
+#include "serving/deployment.h"
+#include "core/db/tx.h"
+#include "core/db/list_find.h"
+#include "tenants/access/principal.h"
+
+SCHEMA_EXTERN(deployment, "A model under a name that clients call",
+    FIELD_ID(deployment, deployment_id, "dpl", 0, .doc = "The deployment"), FIELD(deployment, name, 0, .doc = "What clients call: /v2/models/{name}"),
+    FIELD_ID(deployment, model_id, "mdl", 0, .doc = "The model"), FIELD(deployment, model_version, 0, .doc = "Its version"),
+    FIELD_ID(deployment, job_id, "job", 0, .doc = "The job that serves it"), FIELD(deployment, state, 0, .doc = "ACTIVE or DELETED"),
+    FIELD(deployment, job_state, 0, .doc = "State of that job"), FIELD(deployment, ready, 0, .doc = "It answers"),
+    FIELD(deployment, version, 0, .doc = "Grows with every change"),
+    FIELD_ID(deployment, project_id, "prj", 0, .doc = "Its project, that of the model; absent: the tenant as a whole"), FIELD_ID(deployment, created_by, "usr", 0, .doc = "Who made it"),
+    FIELD(deployment, created_at, 0, .doc = "When"));
+struct deployment_job { struct uuid job_id; };
+SCHEMA_OF(deployment_job, "The job of a deployment", FIELD_ID(deployment_job, job_id, "job", 0, .doc = "The job"));
+SCHEMA_OF(deployment_target, "Where a deployment listens", FIELD_ID(deployment_target, deployment_id, "dpl", 0, .doc = "The deployment"),
+    FIELD(deployment_target, endpoint, 0, .doc = "host:port"), FIELD(deployment_target, zone, 0, .doc = "Of the machine"),
+    FIELD(deployment_target, data_class, 0, .doc = "Of its data"),
+    FIELD(deployment_target, model_version, 0, .doc = "What it serves"));
+
+#define LIVE_JOIN \
+    "  LEFT JOIN attempt a ON a.tenant_id = j.tenant_id AND a.job_id = j.job_id AND a.fence = j.fence AND a.live AND a.state = 'RUNNING'\n" \
+    "       AND a.endpoint IS NOT NULL AND j.state = 'RUNNING'\n"
+#define DEPLOYMENT_SELECT \
+    "SELECT d.deployment_id, d.name, d.model_id, d.model_version, d.job_id, d.state, j.state AS job_state, a.attempt_id IS NOT NULL AS ready,\n" \
+    "       d.version, d.project_id, d.created_by, d.created_at\n" \
+    "  FROM deployment d JOIN job j ON j.tenant_id = d.tenant_id AND j.job_id = d.job_id\n" LIVE_JOIN
+
+static const struct stmt deployment_insert_stmt = { .name = "deployment_insert", .params = "uusuiuu", .card = CARD_NONE, .sql =
+    "INSERT INTO deployment (tenant_id, deployment_id, name, model_id, model_version, job_id, created_by, project_id)\n"
+    "SELECT $1, $2, $3, $4, $5, $6, $7, m.project_id FROM model m WHERE m.tenant_id = $1 AND m.model_id = $4" };
+static const struct stmt deployment_get_stmt = { .name = "deployment_get", .params = "uu", .row = &deployment_schema, .card = CARD_ONE, .sql =
+    DEPLOYMENT_SELECT " WHERE d.tenant_id = $1 AND d.deployment_id = $2 AND d.state = 'ACTIVE'" };
+static const struct stmt deployment_list_stmt = { .name = "deployment_list", .params = LIST_FIND_PARAMS, .row = &deployment_schema, .card = CARD_MANY, .sql =
+    DEPLOYMENT_SELECT "  JOIN " LIST_FIND("deployment") "    ON d.deployment_id = found_id\n"
+    " WHERE d.tenant_id = $1 AND d.state = 'ACTIVE' ORDER BY found_place" };
+static const struct stmt deployment_delete_stmt = { .name = "deployment_delete", .params = "uu", .row = &deployment_job_schema, .card = CARD_ONE, .sql =
+    "UPDATE deployment SET state = 'DELETED', version = version + 1\n"
+    " WHERE tenant_id = $1 AND deployment_id = $2 AND state = 'ACTIVE' RETURNING job_id" };
+static const struct stmt deployment_target_stmt = { .name = "deployment_target", .params = "us", .row = &deployment_target_schema, .card = CARD_ONE, .sql =
+    "SELECT d.deployment_id, d.model_version, a.endpoint, n.zone, j.data_class\n"
+    "  FROM deployment d JOIN job j ON j.tenant_id = d.tenant_id AND j.job_id = d.job_id\n" LIVE_JOIN
+    "  LEFT JOIN node n ON n.node_id = a.node_id\n"
+    " WHERE d.tenant_id = $1 AND d.name = $2 AND d.state = 'ACTIVE'" };
+
+const struct stmt *const deployment_stmts[] = {
+    &deployment_insert_stmt, &deployment_get_stmt, &deployment_list_stmt, &deployment_delete_stmt, &deployment_target_stmt, NULL
+};
+
+enum errc deployment_insert(struct work *w, const struct deployment_row *in, struct deployment *ret, struct err *e)
+{
+    enum errc rc = db_exec(w->tx, &deployment_insert_stmt, ARGS(
+        A_UUID(w->tenant_id), A_UUID(in->deployment_id), A_STR(in->name), A_UUID(in->model_id), A_I64(in->model_version), A_UUID(in->job_id),
+        A_UUID(w->principal->user_id)), NULL, e);
+    if (rc == ERR_EXISTS)
+        return FAIL_AT(e, EXISTS, "/name", "Deployment %.*s exists", STR_ARG(in->name));
+    return rc == ERR_OK ? deployment_get(w, in->deployment_id, ret, e) : rc;
+}
+
+enum errc deployment_get(struct work *w, struct uuid deployment_id, struct deployment *ret, struct err *e)
+{
+    return db_one(w->tx, &deployment_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(deployment_id)), ret, e);
+}
+
+enum errc deployment_list(struct work *w, const struct deployment_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
+{
+    struct list_find find = { .q = f->q, .sort = f->sort };
+    list_find_by(&find, "ready", f->has_ready ? str_c(f->ready ? "true" : "false") : STR_NULL);
+    list_find_by_id(w, &find, "model_id", f->model_id);
+    list_find_by_id(w, &find, "project_id", f->project_id);
+    list_find_by_id(w, &find, "created_by", f->created_by);
+    return list_find(w, &deployment_list_stmt, &find, position, limit, ret, e);
+}
+
+enum errc deployment_delete(struct work *w, struct uuid deployment_id, struct uuid *ret_job, struct err *e)
+{
+    struct deployment_job row;
+    TRY(db_one(w->tx, &deployment_delete_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(deployment_id)), &row, e));
+    *ret_job = row.job_id;
+    return ERR_OK;
+}
+
+enum errc deployment_target(struct work *w, struct str name, struct deployment_target *ret, struct err *e)
+{
+    return db_one(w->tx, &deployment_target_stmt, ARGS(A_UUID(w->tenant_id), A_STR(name)), ret, e);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* deployment.h - a model version under a name that clients call; behind it runs a job of kind serve.
+ *
+ * Invariants: a name is taken by one ACTIVE deployment of a tenant; each has its job, which the caller makes in the same transaction
+ * before the row (api/routes/deployments.c: this folder does not know jobs) and cancels when it is deleted. ready: the job runs and its
+ * live attempt has said where it listens. The endpoint is for falaj-api alone.
+ * Memory: w->arena. Errors: NOT_FOUND (also another tenant's, also deleted), EXISTS (name). */
+#pragma once
+#include "core/base/work.h"
+#include "core/table/schema.h"
+
+struct deployment {
+    struct uuid deployment_id;
+    struct str name;
+    struct uuid model_id;
+    int64_t model_version;
+    struct uuid job_id;
+    struct str state, job_state;
+    bool ready;
+    int64_t version;
+    struct uuid project_id;         /* that of the model; nil: the tenant as a whole */
+    struct uuid created_by;
+    struct timestamp created_at;
+};
+extern const struct schema deployment_schema;
+
+struct deployment_row {
+    struct uuid deployment_id;
+    struct str name;
+    struct uuid model_id;
+    int64_t model_version;
+    struct uuid job_id;
+};
+enum errc deployment_insert(struct work *w, const struct deployment_row *in, struct deployment *ret, struct err *e) MUST_CHECK;
+enum errc deployment_get(struct work *w, struct uuid deployment_id, struct deployment *ret, struct err *e) MUST_CHECK;
+/* What is zero does not filter. */
+struct deployment_filter {
+    struct uuid model_id, project_id, created_by;
+    bool has_ready, ready;
+    struct str q, sort;                     /* as in list_find.h */
+};
+enum errc deployment_list(struct work *w, const struct deployment_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+/* ret_job: for the caller to cancel. */
+enum errc deployment_delete(struct work *w, struct uuid deployment_id, struct uuid *ret_job, struct err *e) MUST_CHECK;
+
+/* Where an ACTIVE deployment of that name listens; endpoint STR_NULL: not ready. */
+struct deployment_target {
+    struct uuid deployment_id;
+    struct str endpoint, zone, data_class;  /* zone: of the machine; class: of the model's data */
+    int64_t model_version;
+};
+enum errc deployment_target(struct work *w, struct str name, struct deployment_target *ret, struct err *e) MUST_CHECK;
+
+/* Run as falaj_app, in one tenant's scope. */
+extern const struct stmt *const deployment_stmts[];

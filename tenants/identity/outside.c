@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* outside.c - a fixed number of places in memory, found by hash: what collides is fetched again, and nothing grows. */
+#include "tenants/identity/outside.h"
+#include "core/base/assert.h"
+#include "core/base/cleanup.h"
+#include "core/http/client.h"
+#include "core/table/config.h"
+#include "tenants/access/cidr.h"
+#include "tenants/identity/jwks.h"
+#include "tenants/access/principal.h"
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { DOCUMENTS = 256, PRINCIPALS = 1024, NETWORKS_MAX = 16, FETCHES_MAX = 2, CONNECT_MS = 3000, CALL_MS = 5000 };
+enum { AGAIN_AFTER_FAILURE_US = 10000000, AGAIN_FOR_KEY_US = 60000000 };
+
+struct document {
+    struct uuid owner;
+    char *url, *text;               /* heap; text NULL: never fetched with success */
+    int64_t fetched_us, tried_us;   /* 0: never */
+    bool is_fetching;
+};
+
+struct remembered {
+    uint8_t hash[32];
+    struct principal *principal;
+    int64_t until_us;
+};
+
+struct federation {
+    pthread_mutex_t lock;           /* guards all below but the networks */
+    pthread_cond_t fetched;
+    struct document documents[DOCUMENTS];
+    struct remembered principals[PRINCIPALS];
+    int fetching;
+    struct cidr networks[NETWORKS_MAX];
+    size_t n_networks;
+    bool is_open;                   /* dev: any address */
+};
+
+struct federation *federation_new(const struct config *cfg)
+{
+    struct federation *f = calloc(1, sizeof *f);
+    ASSERT(f);
+    pthread_mutex_init(&f->lock, NULL);
+    pthread_cond_init(&f->fetched, NULL);
+    f->is_open = cfg->run_profile == PROFILE_DEV;
+    struct str list = str_c(cfg->auth_provider_networks), one;
+    for (bool more = list.len > 0; more && f->n_networks < NETWORKS_MAX;) {
+        more = str_cut(list, ',', &one, &list);
+        f->n_networks += cidr_parse(str_trim(one), &f->networks[f->n_networks]);
+    }
+    return f;
+}
+
+void federation_free(struct federation *f)
+{
+    if (!f)
+        return;
+    for (size_t i = 0; i < DOCUMENTS; i++) {
+        free(f->documents[i].url);
+        free(f->documents[i].text);
+    }
+    for (size_t i = 0; i < PRINCIPALS; i++)
+        principal_unref(f->principals[i].principal);
+    pthread_cond_destroy(&f->fetched);
+    pthread_mutex_destroy(&f->lock);
+    free(f);
+}
+
+/* --- where --- */
+
+static bool is_loopback_name(struct str host)
+{
+    return str_eq_c(host, "127.0.0.1") || str_eq_c(host, "localhost") || str_eq_c(host, "[::1]");
+}
+
+enum errc outside_url_check(const struct config *cfg, struct str url, const char *field, struct err *e)
+{
+    bool is_https = str_starts(url, "https://"), is_http = str_starts(url, "http://");
+    if (url.len > OUTSIDE_URL_MAX || (!is_https && !is_http))
+        return FAIL_AT(e, INVALID, field, "must be a URL that begins with https:// and has at most %d characters", OUTSIDE_URL_MAX);
+    for (size_t i = 0; i < url.len; i++)
+        if (url.ptr[i] <= ' ' || url.ptr[i] > '~' || strchr("\\\"<>^`{|}@#", url.ptr[i]))
+            return FAIL_AT(e, INVALID, field, "must be a URL without user, fragment, blanks and quotes");
+    size_t from = is_https ? 8 : 7, end = from;
+    while (end < url.len && url.ptr[end] != '/' && url.ptr[end] != '?')
+        end++;
+    struct str host = str_n(url.ptr + from, end - from);
+    for (size_t i = host.len; i-- > 0 && host.ptr[i] != ']';)
+        if (host.ptr[i] == ':')
+            host.len = i;
+    if (!host.len)
+        return FAIL_AT(e, INVALID, field, "must be a URL with a host");
+    if (is_http && (cfg->run_profile != PROFILE_DEV || !is_loopback_name(host)))
+        return FAIL_AT(e, INVALID, field, "must begin with https://; plain HTTP is for loopback in the dev profile");
+    return ERR_OK;
+}
+
+bool outside_is_public(const struct sockaddr *to)
+{
+    /* IANA's special-purpose registries (RFC 6890 and its updates), multicast and what is reserved. */
+    static const char *const special[] = {
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
+        "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+        "::/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/8", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fc00::/7",
+        "fe80::/10", "fec0::/10", "ff00::/8" };
+    char text[INET6_ADDRSTRLEN] = "";
+    if (to->sa_family == AF_INET)
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)to)->sin_addr, text, sizeof text);
+    else if (to->sa_family == AF_INET6)
+        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)to)->sin6_addr, text, sizeof text);
+    if (!text[0])
+        return false;
+    bool is_v4_in_v6 = to->sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&((const struct sockaddr_in6 *)(const void *)to)->sin6_addr);
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        struct cidr net;
+        if (is_v4_in_v6 || (cidr_parse(str_c(special[i]), &net) && cidr_has(&net, str_c(text))))
+            return false;
+    }
+    return true;
+}
+
+static bool may_connect(void *ctx, const struct sockaddr *to)
+{
+    const struct federation *f = ctx;
+    char text[INET6_ADDRSTRLEN] = "";
+    if (f->is_open || outside_is_public(to))
+        return true;
+    if (to->sa_family == AF_INET)
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)to)->sin_addr, text, sizeof text);
+    else if (to->sa_family == AF_INET6)
+        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)to)->sin6_addr, text, sizeof text);
+    for (size_t i = 0; i < f->n_networks; i++)
+        if (cidr_has(&f->networks[i], str_c(text)))
+            return true;
+    return false;
+}
+
+/* --- how --- */
+
+static bool enter(struct federation *f)
+{
+    pthread_mutex_lock(&f->lock);
+    bool ok = f->fetching < FETCHES_MAX;
+    f->fetching += ok;
+    pthread_mutex_unlock(&f->lock);
+    return ok;
+}
+
+static void leave(struct federation *f)
+{
+    pthread_mutex_lock(&f->lock);
+    f->fetching--;
+    pthread_mutex_unlock(&f->lock);
+}
+
+static bool is_json(struct str type)
+{
+    struct str head, rest;
+    str_cut(type, ';', &head, &rest);
+    head = str_trim(head);
+    return str_eq_c(head, "application/json") || str_eq_c(head, "application/jwk-set+json");
+}
+
+static enum errc exchange(const struct app *app, struct arena *a, const struct outside_call *call, int *ret_status, struct str *ret_body, struct err *e)
+{
+    const char *ca = app->config->auth_provider_ca;
+    struct str url = call->url;
+    size_t cut = str_starts(url, "https://") ? 8 : 7;
+    while (cut < url.len && url.ptr[cut] != '/' && url.ptr[cut] != '?')
+        cut++;
+    struct http_client_options o = { .base_url = str_z(a, str_n(url.ptr, cut)), .ca_file = *ca ? ca : NULL, .connect_timeout_ms = CONNECT_MS,
+                                     .timeout_ms = CALL_MS, .may_connect = may_connect, .may_connect_ctx = app->federation };
+    const char *headers[3] = { "Accept: application/json", NULL, NULL };
+    if (call->authorization.ptr)
+        headers[1] = str_z(a, str_fmt(a, "Authorization: %.*s", STR_ARG(call->authorization)));
+    struct http_call c = { .method = call->form.ptr ? "POST" : "GET", .headers = headers, .body = call->form, .response_max = OUTSIDE_BODY_MAX,
+                           .content_type = "application/x-www-form-urlencoded" };
+    c.path = str_z(a, cut < url.len ? str_fmt(a, "%s%.*s", url.ptr[cut] == '/' ? "" : "/", STR_ARG(str_n(url.ptr + cut, url.len - cut))) : STR("/"));
+    CLEANUP(http_client_freep) struct http_client *client = http_client_new(&o, e);
+    struct http_result r;
+    if (!client)
+        return e->code;
+    TRY(http_client_call(client, a, &c, &r, e));
+    if (!is_json(r.content_type))
+        return FAIL(e, UPSTREAM, "The other side answered with status %d and no JSON", r.status);
+    *ret_status = r.status;
+    *ret_body = r.body;
+    return ERR_OK;
+}
+
+enum errc outside_fetch(const struct app *app, struct arena *a, const struct outside_call *call, int *ret_status, struct str *ret_body, struct err *e)
+{
+    ASSERT(app->federation);
+    TRY(outside_url_check(app->config, call->url, "/url", e));
+    if (!enter(app->federation))
+        return FAIL(e, UNAVAILABLE, "Too much is being fetched from identity providers at this moment; try again");
+    enum errc rc = exchange(app, a, call, ret_status, ret_body, e);
+    leave(app->federation);
+    return rc;
+}
+
+/* --- how often --- */
+
+static struct document *place_of(struct federation *f, struct uuid owner, struct str url)
+{
+    struct document *d = &f->documents[(str_hash(url) ^ str_hash(str_n((const char *)owner.b, 16))) % DOCUMENTS];
+    if (d->is_fetching || (d->url && uuid_eq(d->owner, owner) && str_eq_c(url, d->url)))
+        return d;
+    free(d->url);
+    free(d->text);
+    *d = (struct document){ .owner = owner, .url = str_dup_heap(url) };
+    return d;
+}
+
+/* Under the lock. True: *ret is the answer; false: fetch, the place is marked. */
+static bool from_memory(struct document *d, struct arena *a, bool fresh, int64_t keep_us, int64_t now_us, struct str *ret)
+{
+    bool is_young = d->text && now_us - d->fetched_us < keep_us;
+    bool was_tried = d->tried_us && now_us - d->tried_us < AGAIN_AFTER_FAILURE_US;
+    bool was_asked = d->tried_us && now_us - d->tried_us < AGAIN_FOR_KEY_US;
+    *ret = STR_NULL;
+    if (d->text && ((is_young && !fresh) || (fresh && was_asked) || was_tried))
+        *ret = str_dup(a, str_c(d->text));
+    else if (!was_tried) {
+        d->is_fetching = true;
+        d->tried_us = now_us;
+        return false;
+    }
+    return true;
+}
+
+static void keep(struct federation *f, struct document *d, struct str text, int64_t now_us)
+{
+    pthread_mutex_lock(&f->lock);
+    if (text.ptr) {
+        free(d->text);
+        d->text = str_dup_heap(text);
+        d->fetched_us = now_us;
+    }
+    d->is_fetching = false;
+    pthread_cond_broadcast(&f->fetched);
+    pthread_mutex_unlock(&f->lock);
+}
+
+enum errc outside_document(const struct app *app, struct arena *a, struct uuid owner, struct str url, bool fresh, struct str *ret, struct err *e)
+{
+    struct federation *f = app->federation;
+    int status = 0;
+    struct str body;
+    pthread_mutex_lock(&f->lock);
+    struct document *d = place_of(f, owner, url);
+    while (d->is_fetching) {
+        pthread_cond_wait(&f->fetched, &f->lock);
+        d = place_of(f, owner, url);
+    }
+    bool is_known = from_memory(d, a, fresh, app->config->auth_provider_cache_ms * 1000, clock_mono_us(app->clock), ret);
+    pthread_mutex_unlock(&f->lock);
+    if (is_known)
+        return ret->ptr ? ERR_OK : FAIL(e, UNAVAILABLE, "The provider did not answer well a moment ago; try again in a while");
+    struct outside_call call = { .url = url };
+    enum errc rc = outside_fetch(app, a, &call, &status, &body, e);
+    if (rc == ERR_OK && status != 200)
+        rc = FAIL(e, UPSTREAM, "The provider answered with status %d", status);
+    keep(f, d, rc == ERR_OK ? body : STR_NULL, clock_mono_us(app->clock));
+    *ret = rc == ERR_OK ? body : STR_NULL;
+    return rc;
+}
+
+static bool has_kid(const struct jws_key *keys, size_t n, struct str kid)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(keys[i].kid, kid))
+            return true;
+    return !kid.ptr;
+}
+
+enum errc outside_keys(const struct app *app, struct arena *a, struct uuid owner, struct str url, unsigned algs, struct str kid,
+                       struct jws_key **ret, size_t *ret_n, struct err *e)
+{
+    struct str text;
+    *ret = ARENA_ARRAY(a, struct jws_key, JWKS_KEYS_MAX);
+    TRY(outside_document(app, a, owner, url, false, &text, e));
+    if (jwks_read(a, text, algs, *ret, ret_n, e) == ERR_OK && has_kid(*ret, *ret_n, kid))
+        return ERR_OK;
+    TRY(outside_document(app, a, owner, url, true, &text, e));
+    return jwks_read(a, text, algs, *ret, ret_n, e);
+}
+
+void outside_forget(const struct app *app, struct uuid owner)
+{
+    struct federation *f = app->federation;
+    pthread_mutex_lock(&f->lock);
+    for (size_t i = 0; i < DOCUMENTS; i++)
+        if (!f->documents[i].is_fetching && uuid_eq(f->documents[i].owner, owner)) {
+            free(TAKE(f->documents[i].text));
+            f->documents[i].tried_us = 0;
+        }
+    pthread_mutex_unlock(&f->lock);
+}
+
+/* --- principals --- */
+
+struct principal *federation_recall(struct federation *f, const uint8_t hash[32], int64_t now_mono_us)
+{
+    struct principal *p = NULL;
+    pthread_mutex_lock(&f->lock);
+    struct remembered *r = &f->principals[(hash[0] << 8 | hash[1]) % PRINCIPALS];
+    if (r->principal && !memcmp(r->hash, hash, 32)) {
+        if (now_mono_us < r->until_us)
+            p = principal_ref(r->principal);
+        else
+            principal_unref(TAKE(r->principal));
+    }
+    pthread_mutex_unlock(&f->lock);
+    return p;
+}
+
+void federation_remember(struct federation *f, const uint8_t hash[32], struct principal *p, int64_t until_mono_us)
+{
+    pthread_mutex_lock(&f->lock);
+    struct remembered *r = &f->principals[(hash[0] << 8 | hash[1]) % PRINCIPALS];
+    struct principal *old = r->principal;
+    memcpy(r->hash, hash, 32);
+    r->principal = principal_ref(p);
+    r->until_us = until_mono_us;
+    pthread_mutex_unlock(&f->lock);
+    principal_unref(old);
+}

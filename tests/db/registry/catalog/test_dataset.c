@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_dataset.c - data sets, models and deployments: versions are dense, faults are told, other tenants see nothing. */
+#include "tests/db/registry/fixture.h"
+#include "core/data/safetensors.h"
+#include "registry/catalog/dataset.h"
+#include "serving/deployment.h"
+#include "registry/catalog/model.h"
+
+static const struct dataset_new DIGITS = { { "digits", 6 }, { "", 0 }, 1, { "label", 5 }, 2 };
+
+static struct dataset make_dataset(int tenant)
+{
+    struct work w = begin(tenant);
+    struct dataset d;
+    OK(dataset_create(&w, &DIGITS, &d, &e));
+    end(&w);
+    return d;
+}
+
+static void test_dataset(void **state)
+{
+    (void)state;
+    struct dataset d = make_dataset(0), got;
+    struct dataset_version v;
+    struct slice list;
+    struct work w = begin(0);
+    assert_int_equal(dataset_create(&w, &DIGITS, &got, &e), ERR_EXISTS);
+    db_rollback(w.tx);
+    for (int i = 1; i <= 3; i++) {
+        w = begin(0);
+        OK(dataset_version_add(&w, d.dataset_id, STR_NULL, STR("a,b,label\n1,2,0\n3,4,1\n"), &v, &e));
+        end(&w);
+        assert_int_equal(v.version, i);
+        assert_int_equal(v.row_count, 2);
+        assert_int_equal(v.column_count, 2);
+        assert_int_equal(v.sha256.len, 64);
+    }
+    w = begin(0);
+    int64_t objects = used(0, "objects");
+    assert_int_equal(dataset_version_add(&w, d.dataset_id, STR_NULL, STR("a,b,label\n1,2,0\n3,x,1\n"), &v, &e), ERR_BAD_DATA);
+    assert_non_null(strstr(e.msg, "row 3"));
+    db_rollback(w.tx);
+    assert_int_equal(used(0, "objects"), objects);
+    w = begin(0);
+    OK(dataset_version_list(&w, d.dataset_id, 0, 10, &list, &e));
+    assert_int_equal(list.n, 3);
+    OK(dataset_version_list(&w, d.dataset_id, 3, 10, &list, &e));
+    assert_int_equal(list.n, 2);
+    OK(dataset_version_get(&w, d.dataset_id, 0, &v, &e));
+    assert_int_equal(v.version, 3);
+    OK(dataset_get(&w, d.dataset_id, &got, &e));
+    assert_int_equal(got.latest_version, 3);
+    end(&w);
+    w = begin(1);
+    assert_int_equal(dataset_get(&w, d.dataset_id, &got, &e), ERR_NOT_FOUND);
+    assert_int_equal(dataset_version_get(&w, d.dataset_id, 1, &v, &e), ERR_NOT_FOUND);
+    OK(dataset_list(&w, &(struct dataset_filter){ 0 }, UUID_NIL, 10, &list, &e));
+    assert_int_equal(list.n, 0);
+    end(&w);
+}
+
+static struct buf weights(int inputs, int outputs)
+{
+    struct buf out = BUF(1 << 20);
+    float *zero = arena_alloc(arena, 4096);
+    struct st_tensor t[] = {
+        { STR("mlp.0.weight"), ST_F32, 2, { (uint64_t)outputs, (uint64_t)inputs }, (unsigned char *)zero, (size_t)(4 * inputs * outputs) },
+        { STR("mlp.0.bias"), ST_F32, 1, { (uint64_t)outputs }, (unsigned char *)zero, (size_t)(4 * outputs) },
+    };
+    struct st_pair meta[] = { { STR("family"), STR("mlp") }, { STR("activation"), STR("relu") } };
+    OK(st_write(&out, t, 2, meta, 2, &e));
+    return out;
+}
+
+/* A job that has completed with an output "model" of these bytes. */
+static struct uuid completed_job(int tenant, struct str bytes, const char *state)
+{
+    static const struct object_new MODEL = { .kind = "model", .data_class = { "internal", 8 } };
+    struct work w = begin(tenant);
+    struct object o;
+    OK(object_put(&w, &MODEL, bytes, &o, &e));
+    end(&w);
+    char sql[2048], t[UUID_TEXT], j[UUID_TEXT], u[UUID_TEXT], ob[UUID_TEXT];
+    struct uuid job = uuid_v7(clock_wall_us(&clock_system));
+    uuid_text(w.tenant_id, t);
+    uuid_text(job, j);
+    uuid_text(people[tenant]->user_id, u);
+    uuid_text(o.object_id, ob);
+    bool done = !strcmp(state, "COMPLETED");
+    snprintf(sql, sizeof sql,
+             "INSERT INTO job (tenant_id, job_id, name, kind, state, spec, created_by, queued, fence, finished_at, result) VALUES"
+             " ('%s', '%s', 'j', 'train', '%s', '{}', '%s', false, 2, %s, '{\"holdout_accuracy\": 0.97, \"holdout_rows\": [1,2], \"note\": \"x\"}');"
+             "INSERT INTO job_object (tenant_id, job_id, direction, name, object_id, fence) VALUES ('%s', '%s', 'output', 'model', '%s', 2)",
+             t, j, state, u, done ? "now()" : "NULL", t, j, ob);
+    pg_harness_exec(pg, DB, sql);
+    return job;
+}
+
+static void test_model(void **state)
+{
+    (void)state;
+    CLEANUP(buf_releasep) struct buf good = weights(3, 2);
+    struct uuid job = completed_job(0, buf_str(&good), "COMPLETED");
+    struct model_version v;
+    struct model m;
+    for (int i = 1; i <= 2; i++) {
+        struct work w = begin(0);
+        struct model_new in = { STR("classifier"), i == 1 ? STR("first") : STR_NULL, job };
+        OK(model_register(&w, &in, &v, &e));
+        end(&w);
+        assert_int_equal(v.version, i);
+    }
+    assert_int_equal(v.inputs, 3);
+    assert_int_equal(v.outputs, 2);
+    assert_true(str_eq_c(v.family, "mlp"));
+    assert_true(str_eq_c(v.metrics.text, "{\"holdout_accuracy\": 0.97}"));
+    struct work w = begin(0);
+    OK(model_get(&w, v.model_id, &m, &e));
+    assert_int_equal(m.latest_version, 2);
+    assert_true(str_eq_c(m.description, "first"));
+    end(&w);
+    w = begin(1);
+    assert_int_equal(model_get(&w, v.model_id, &m, &e), ERR_NOT_FOUND);
+    struct model_new theirs = { STR("stolen"), STR_NULL, job };
+    assert_int_equal(model_register(&w, &theirs, &v, &e), ERR_NOT_FOUND);
+    end(&w);
+    w = begin(0);
+    struct model_new running = { STR("early"), STR_NULL, completed_job(0, buf_str(&good), "RUNNING") };
+    assert_int_equal(model_register(&w, &running, &v, &e), ERR_CONFLICT);
+    struct model_new bad = { STR("bad"), STR_NULL, completed_job(0, STR("no safetensors"), "COMPLETED") };
+    assert_int_equal(model_register(&w, &bad, &v, &e), ERR_BAD_DATA);
+    db_rollback(w.tx);
+}
+
+static void test_deployment(void **state)
+{
+    (void)state;
+    CLEANUP(buf_releasep) struct buf good = weights(3, 2);
+    struct uuid job = completed_job(0, buf_str(&good), "COMPLETED"), ended;
+    struct model_version v;
+    struct deployment d, again;
+    struct deployment_target t;
+    struct work w = begin(0);
+    struct model_new in = { STR("served"), STR_NULL, job };
+    OK(model_register(&w, &in, &v, &e));
+    struct deployment_row row = { uuid_v7(w.now_us), STR("live"), v.model_id, 1, job };
+    OK(deployment_insert(&w, &row, &d, &e));
+    end(&w);
+    assert_false(d.ready);
+    w = begin(0);
+    OK(deployment_target(&w, STR("live"), &t, &e));
+    assert_null(t.endpoint.ptr);
+    row.deployment_id = uuid_v7(w.now_us);
+    assert_int_equal(deployment_insert(&w, &row, &again, &e), ERR_EXISTS);
+    db_rollback(w.tx);
+    w = begin(1);
+    assert_int_equal(deployment_get(&w, d.deployment_id, &again, &e), ERR_NOT_FOUND);
+    assert_int_equal(deployment_target(&w, STR("live"), &t, &e), ERR_NOT_FOUND);
+    end(&w);
+    w = begin(0);
+    OK(deployment_delete(&w, d.deployment_id, &ended, &e));
+    assert_true(uuid_eq(ended, job));
+    assert_int_equal(deployment_get(&w, d.deployment_id, &again, &e), ERR_NOT_FOUND);
+    OK(deployment_insert(&w, &row, &again, &e));        /* the name is free again */
+    end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_dataset), cmocka_unit_test(test_model), cmocka_unit_test(test_deployment) };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

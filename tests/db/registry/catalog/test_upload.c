@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_upload.c - parts become the version that one body would have made; what is cut, repeated, wrong, cancelled or left alone leaves
+ * nothing behind; nobody else sees any of it. */
+#include "tests/db/registry/fixture.h"
+#include <pthread.h>
+#include "core/crypto/stream.h"
+#include "registry/vault/orphan.h"
+#include "registry/catalog/upload.h"
+
+static const struct dataset_new DIGITS = { { "digits", 6 }, { "", 0 }, 1, { "label", 5 }, 2 };
+static const char CSV[] = "a,b,label\n1,2,0\n3,4,1\n5,6,0\n7,8,1\n";
+static struct dataset sets[2];
+
+static struct dataset make_dataset(int tenant)
+{
+    struct work w = begin(tenant);
+    struct dataset d;
+    OK(dataset_create(&w, &DIGITS, &d, &e));
+    end(&w);
+    return d;
+}
+
+static int setup_sets(void **state)
+{
+    int rc = setup(state);
+    sets[0] = make_dataset(0);
+    sets[1] = make_dataset(1);
+    return rc;
+}
+
+static struct upload start(int tenant, int64_t size, const char *sha)
+{
+    struct work w = begin(tenant);
+    struct upload u;
+    struct upload_new in = { sets[tenant].dataset_id, size, sha ? str_c(sha) : STR_NULL, STR_NULL };
+    OK(upload_begin(&w, &in, &u, &e));
+    end(&w);
+    assert_int_equal(u.offset, 0);
+    return u;
+}
+
+static enum errc send(int tenant, const struct upload *u, int64_t offset, const char *p, size_t n, struct upload *ret)
+{
+    struct work w = begin(tenant);
+    enum errc rc = upload_part(&w, u->upload_id, offset, str_n(p, n), ret, &e);
+    if (rc == ERR_OK)
+        end(&w);
+    db_rollback(w.tx);
+    return rc;
+}
+
+static enum errc complete(int tenant, const struct upload *u, struct dataset_version *ret)
+{
+    struct work w = begin(tenant);
+    enum errc rc = upload_complete(&w, u->upload_id, ret, &e);
+    if (rc == ERR_OK)
+        end(&w);
+    db_rollback(w.tx);
+    return rc;
+}
+
+static enum errc cancel(int tenant, const struct upload *u)
+{
+    struct work w = begin(tenant);
+    enum errc rc = upload_cancel(&w, u->upload_id, NULL, &e);
+    if (rc == ERR_OK)
+        end(&w);
+    db_rollback(w.tx);
+    return rc;
+}
+
+/* Blobs that are there: what orphan_sweep may not remove, counted by `find`. */
+static int blobs(void)
+{
+    char cmd[160];
+    int n = -1;
+    snprintf(cmd, sizeof cmd, "find %s/blobs -type f | wc -l", dir);
+    FILE *f = popen(cmd, "r");
+    assert_int_equal(fscanf(f, "%d", &n), 1);
+    pclose(f);
+    return n;
+}
+
+static void sql_count(const char *what, int want)
+{
+    char sql[2048];
+    snprintf(sql, sizeof sql, "DO $$ BEGIN IF (SELECT count(*) FROM %s) <> %d THEN RAISE EXCEPTION 'there are %%', (SELECT count(*) FROM %s); END IF; END $$",
+             what, want, what);
+    pg_harness_exec(pg, DB, sql);
+}
+
+static void test_parts_make_the_version(void **state)
+{
+    (void)state;
+    struct dataset_version one, many;
+    struct work w = begin(0);
+    OK(dataset_version_add(&w, sets[0].dataset_id, STR_NULL, str_c(CSV), &one, &e));
+    end(&w);
+    int64_t bytes = used(0, "stored_bytes"), objects = used(0, "objects");
+    int files = blobs();
+    size_t len = sizeof CSV - 1;
+    for (size_t step = 1; step <= len; step = step * 3 + 1) {
+        struct upload u = start(0, (int64_t)len, NULL), now;
+        for (size_t at = 0; at < len; at += step) {
+            size_t n = len - at < step ? len - at : step;
+            OK(send(0, &u, (int64_t)at, CSV + at, n, &now));
+            assert_int_equal(now.offset, at + n);
+        }
+        OK(complete(0, &u, &many));
+        assert_true(str_eq(one.sha256, many.sha256));
+        assert_int_equal(many.row_count, one.row_count);
+        assert_int_equal(many.column_count, one.column_count);
+        objects++;
+        bytes += (int64_t)stream_sealed_size(len);
+        files++;
+        assert_int_equal(used(0, "objects"), objects);          /* one object more each time: the parts are booked off */
+        assert_int_equal(used(0, "stored_bytes"), bytes);
+        assert_int_equal(blobs(), files);
+        struct work w2 = begin(0);
+        OK(upload_get(&w2, u.upload_id, &now, &e));             /* an answer that was lost can be asked for */
+        assert_int_equal(now.version, many.version);
+        end(&w2);
+        assert_int_equal(complete(0, &u, &many), ERR_CONFLICT);
+        assert_int_equal(send(0, &u, 0, CSV, 1, &now), ERR_CONFLICT);
+        assert_int_equal(cancel(0, &u), ERR_CONFLICT);
+    }
+    sql_count("upload_part", 0);
+    sql_count("dek d JOIN object o USING (tenant_id, object_id) WHERE o.kind = 'part' AND (o.state <> 'DELETED' OR d.wrapped IS NOT NULL)", 0);
+}
+
+static void test_order(void **state)
+{
+    (void)state;
+    struct upload u = start(0, 20, NULL), now;
+    struct dataset_version v;
+    int64_t objects = used(0, "objects");
+    int files = blobs();
+    OK(send(0, &u, 0, CSV, 8, &now));
+    assert_int_equal(send(0, &u, 9, CSV + 9, 4, &now), ERR_CONFLICT);
+    assert_non_null(strstr(e.msg, "byte 8"));
+    OK(send(0, &u, 0, CSV, 8, &now));                           /* the same again */
+    assert_int_equal(now.offset, 8);
+    assert_int_equal(send(0, &u, 0, "xxxxxxxx", 8, &now), ERR_CONFLICT);
+    assert_int_equal(send(0, &u, 0, CSV, 7, &now), ERR_CONFLICT);
+    assert_int_equal(send(0, &u, 8, CSV, 13, &now), ERR_CONFLICT);  /* more than was announced */
+    assert_int_equal(send(0, &u, 8, CSV, 0, &now), ERR_INVALID);
+    assert_int_equal(complete(0, &u, &v), ERR_CONFLICT);
+    assert_int_equal(used(0, "objects"), objects + 1);
+    assert_int_equal(blobs(), files + 1);
+    char *large = calloc(1, UPLOAD_PART_MAX + 1);
+    struct upload big = start(0, UPLOAD_PART_MAX + 1, NULL);
+    assert_int_equal(send(0, &big, 0, large, UPLOAD_PART_MAX + 1, &now), ERR_TOO_LARGE);
+    free(large);
+    OK(cancel(0, &big));
+    OK(cancel(0, &u));
+    assert_int_equal(used(0, "objects"), objects);
+    assert_int_equal(blobs(), files);
+    assert_int_equal(cancel(0, &u), ERR_NOT_FOUND);
+}
+
+struct late_part {
+    struct uuid upload_id;
+    enum errc rc;
+};
+
+static void *send_late(void *arg)
+{
+    struct late_part *l = arg;
+    struct arena *own = arena_new(16 << 20);
+    struct err why;
+    struct upload now;
+    struct work w = { .app = &app, .arena = own, .principal = people[0], .tenant_id = people[0]->tenant_id, .now_us = clock_wall_us(&clock_system) };
+    l->rc = db_begin(app.pool, SCOPE_TENANT(w.tenant_id), 0, own, &w.tx, &why);
+    if (l->rc == ERR_OK)
+        l->rc = upload_part(&w, l->upload_id, 0, STR("a,b,c"), &now, &why);
+    db_rollback(w.tx);
+    arena_free(own);
+    return NULL;
+}
+
+/* Two parts for the same place at once: the first is not committed yet when the second finds the place free. One is taken, the other
+ * leaves nothing. */
+static void test_race(void **state)
+{
+    (void)state;
+    struct upload u = start(0, 20, NULL), now;
+    struct late_part late = { u.upload_id, ERR_OK };
+    int files = blobs();
+    int64_t objects = used(0, "objects");
+    pthread_t thread;
+    struct work first = begin(0);
+    OK(upload_part(&first, u.upload_id, 0, str_n(CSV, 10), &now, &e));
+    assert_int_equal(pthread_create(&thread, NULL, send_late, &late), 0);
+    for (int i = 0; i < 1000 && blobs() < files + 2; i++)
+        usleep(10000);
+    assert_int_equal(blobs(), files + 2);
+    end(&first);
+    pthread_join(thread, NULL);
+    assert_int_equal(late.rc, ERR_CONFLICT);
+    assert_int_equal(blobs(), files + 1);
+    assert_int_equal(used(0, "objects"), objects + 1);
+    OK(cancel(0, &u));
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    static const char BAD[] = "a,b,label\n1,2,0\n3,x,1\n";
+    struct upload now;
+    struct dataset_version v;
+    int files = blobs();
+    struct upload u = start(0, sizeof BAD - 1, NULL);
+    OK(send(0, &u, 0, BAD, sizeof BAD - 1, &now));
+    assert_int_equal(complete(0, &u, &v), ERR_BAD_DATA);
+    assert_non_null(strstr(e.msg, "row 3"));
+    assert_int_equal(blobs(), files + 1);                       /* the part alone: the version's blob went at once */
+    OK(cancel(0, &u));
+    struct upload other = start(0, sizeof CSV - 1, "0000000000000000000000000000000000000000000000000000000000000000");
+    OK(send(0, &other, 0, CSV, sizeof CSV - 1, &now));
+    assert_int_equal(complete(0, &other, &v), ERR_BAD_DATA);
+    assert_non_null(strstr(e.msg, "SHA-256"));
+    OK(cancel(0, &other));
+    assert_int_equal(blobs(), files);
+    struct work w = begin(0);
+    struct upload_new elsewhere = { sets[0].dataset_id, 10, STR_NULL, STR("de-fra-1") };
+    assert_int_equal(upload_begin(&w, &elsewhere, &u, &e), ERR_RESIDENCY);
+    db_rollback(w.tx);
+}
+
+static void test_other_tenant(void **state)
+{
+    (void)state;
+    struct upload u = start(0, 20, NULL), now;
+    struct dataset_version v;
+    struct slice list;
+    OK(send(0, &u, 0, CSV, 10, &now));
+    assert_int_equal(send(1, &u, 10, CSV, 10, &now), ERR_NOT_FOUND);
+    assert_int_equal(complete(1, &u, &v), ERR_NOT_FOUND);
+    assert_int_equal(cancel(1, &u), ERR_NOT_FOUND);
+    struct work w = begin(1);
+    struct upload_new theirs = { sets[0].dataset_id, 10, STR_NULL, STR_NULL };
+    assert_int_equal(upload_get(&w, u.upload_id, &now, &e), ERR_NOT_FOUND);
+    assert_int_equal(upload_begin(&w, &theirs, &now, &e), ERR_NOT_FOUND);
+    OK(upload_list(&w, UUID_NIL, UUID_NIL, 10, &list, &e));
+    assert_int_equal(list.n, 0);
+    end(&w);
+    struct uuid own = people[0]->user_id;
+    people[0]->user_id = uuid_v7(77);                           /* a colleague */
+    w = begin(0);
+    assert_int_equal(upload_get(&w, u.upload_id, &now, &e), ERR_NOT_FOUND);
+    db_rollback(w.tx);
+    people[0]->user_id = own;
+    w = begin(0);
+    OK(upload_list(&w, sets[0].dataset_id, UUID_NIL, 10, &list, &e));
+    assert_int_equal(list.n, 1);
+    assert_int_equal(((struct upload *)list.items)->offset, 10);
+    end(&w);
+    OK(cancel(0, &u));
+}
+
+static void test_bounds(void **state)
+{
+    (void)state;
+    struct upload u[UPLOADS_OF_USER], one;
+    struct work w = begin(1);
+    struct upload_new large = { sets[1].dataset_id, 9000000, STR_NULL, STR_NULL }, small = { sets[1].dataset_id, 10, STR_NULL, STR_NULL };
+    assert_int_equal(upload_begin(&w, &large, &one, &e), ERR_QUOTA);
+    db_rollback(w.tx);
+    for (int i = 0; i < UPLOADS_OF_USER; i++)
+        u[i] = start(1, 10, NULL);
+    w = begin(1);
+    assert_int_equal(upload_begin(&w, &small, &one, &e), ERR_LIMIT);
+    db_rollback(w.tx);
+    OK(cancel(1, &u[0]));
+    u[0] = start(1, 10, NULL);
+    for (int i = 0; i < UPLOADS_OF_USER; i++)
+        OK(cancel(1, &u[i]));
+    /* What is announced fits, what is stored meanwhile does not. */
+    char *plain = calloc(1, 4000000);
+    memset(plain, '1', 4000000);
+    struct upload a = start(1, 7000000, NULL), b = start(1, 7000000, NULL);
+    OK(send(1, &a, 0, plain, 4000000, &one));
+    OK(send(1, &b, 0, plain, 3500000, &one));
+    assert_int_equal(send(1, &a, 4000000, plain, 3000000, &one), ERR_QUOTA);
+    free(plain);
+    OK(cancel(1, &a));
+    OK(cancel(1, &b));
+    assert_int_equal(used(1, "stored_bytes"), 0);
+    assert_int_equal(used(1, "objects"), 0);
+}
+
+static void test_expiry(void **state)
+{
+    (void)state;
+    struct upload u = start(0, 20, NULL), kept = start(0, 20, NULL), now;
+    struct dataset_version v;
+    int files = blobs();
+    int64_t objects = used(0, "objects"), ended = 0, removed = 0;
+    char sql[256], id[UUID_TEXT];
+    OK(send(0, &u, 0, CSV, 10, &now));
+    uuid_text(u.upload_id, id);
+    snprintf(sql, sizeof sql, "UPDATE upload SET expires_at = now() - interval '1 second' WHERE upload_id = '%s' OR state = 'COMPLETED'", id);
+    pg_harness_exec(pg, DB, sql);
+    assert_int_equal(send(0, &u, 10, CSV + 10, 10, &now), ERR_NOT_FOUND);
+    assert_int_equal(complete(0, &u, &v), ERR_NOT_FOUND);
+    OK(upload_sweep(&app, arena, &ended, &e));
+    assert_true(ended > 1);                                     /* this one, and the records of completed ones */
+    sql_count("upload", 1);
+    assert_int_equal(used(0, "objects"), objects);
+    assert_int_equal(blobs(), files);
+    OK(cancel(0, &kept));
+    OK(orphan_sweep(&app, arena, -5, &removed, &e));
+    assert_int_equal(removed, 0);
+}
+
+/* The process dies between the commit that ends the parts and the removal of their blobs. */
+static void test_torn_end(void **state)
+{
+    (void)state;
+    struct upload u = start(0, 20, NULL), now;
+    int files = blobs();
+    int64_t removed = 0;
+    char sql[512], id[UUID_TEXT];
+    OK(send(0, &u, 0, CSV, 10, &now));
+    uuid_text(u.upload_id, id);
+    snprintf(sql, sizeof sql, "WITH p AS (DELETE FROM upload_part WHERE upload_id = '%s' RETURNING object_id)"
+             " UPDATE object SET state = 'DELETED' FROM p WHERE object.object_id = p.object_id", id);
+    pg_harness_exec(pg, DB, sql);
+    OK(orphan_sweep(&app, arena, -5, &removed, &e));
+    assert_int_equal(removed, 1);
+    assert_int_equal(blobs(), files);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts_make_the_version), cmocka_unit_test(test_order), cmocka_unit_test(test_race), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_other_tenant), cmocka_unit_test(test_bounds), cmocka_unit_test(test_expiry), cmocka_unit_test(test_torn_end),
+    };
+    return cmocka_run_group_tests(tests, setup_sets, teardown);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_worker_object.c - a worker opens its input with the released key, writes an output that reads back, and gets nothing else. */
+#include "tests/db/registry/fixture.h"
+#include "core/crypto/hpke.h"
+#include "core/crypto/stream.h"
+#include "registry/vault/worker_object.h"
+
+static struct uuid job, node;
+static struct object input;
+static struct worker_lease lease;
+static uint8_t public_key[X25519_BYTES];
+static struct secret32 *secret;
+
+static struct work node_work(void)
+{
+    struct work w = { .app = &app, .arena = arena, .tenant_id = people[0]->tenant_id, .now_us = clock_wall_us(&clock_system) };
+    OK(db_begin(app.node_pool, SCOPE_SYSTEM, 0, arena, &w.tx, &e));
+    return w;
+}
+
+static int make(void **state)
+{
+    static const struct object_new DATASET = { .kind = "dataset", .data_class = { "health", 6 } };
+    int rc = setup(state);
+    char sql[4096], t[UUID_TEXT], j[UUID_TEXT], u[UUID_TEXT], o[UUID_TEXT], n[UUID_TEXT], a[UUID_TEXT];
+    struct work w = begin(0);
+    OK(object_put(&w, &DATASET, STR("1,2,3"), &input, &e));
+    end(&w);
+    job = uuid_v7(w.now_us);
+    node = uuid_v7(w.now_us);
+    uuid_text(w.tenant_id, t);
+    uuid_text(job, j);
+    uuid_text(node, n);
+    uuid_text(uuid_v7(w.now_us), a);
+    uuid_text(people[0]->user_id, u);
+    uuid_text(input.object_id, o);
+    snprintf(sql, sizeof sql,
+             "INSERT INTO node (node_id, zone, pool, name, identity, slots, cpus, memory_bytes, version, boot_id) VALUES"
+             " ('%s', 'ae-dxb-1', 'default', 'n1', 'spiffe://ae-dxb-1/worker/default/n1', 4, 4, 1, '1', '%s');"
+             "INSERT INTO job (tenant_id, job_id, name, kind, state, spec, created_by, queued, fence, data_class) VALUES"
+             " ('%s', '%s', 'j', 'train', 'RUNNING', '{}', '%s', false, 1, 'health');"
+             "INSERT INTO attempt (tenant_id, attempt_id, job_id, fence, node_id, state, slots, gpus, lease_until) VALUES"
+             " ('%s', '%s', '%s', 1, '%s', 'RUNNING', 1, 0, now() + interval '1 minute');"
+             "INSERT INTO job_object (tenant_id, job_id, direction, name, object_id) VALUES ('%s', '%s', 'input', 'dataset', '%s')",
+             n, n, t, j, u, t, a, j, n, t, j, o);
+    pg_harness_exec(pg, DB, sql);
+    lease = (struct worker_lease){ job, node, 1, w.now_us + 60000000, STR("ae-dxb-1"), STR("health"), STR("train") };
+    secret = secret32_new();
+    assert_non_null(secret);
+    OK(x25519_keygen(secret, public_key, &e));
+    return rc;
+}
+
+static int undo(void **state)
+{
+    secret32_free(secret);
+    return teardown(state);
+}
+
+static struct str pub(void)
+{
+    return str_n((const char *)public_key, X25519_BYTES);
+}
+
+static void open_release(const struct worker_release *r, struct release_key *ret)
+{
+    struct release_terms terms = { lease.zone, node, job, 1, r->not_after_us, { 0 } };
+    memcpy(terms.worker_key, public_key, X25519_BYTES);
+    OK(release_open(secret, &terms, r->key_ids.items, r->key_ids.n, r->message.data.ptr, r->message.data.len, ret, &e));
+}
+
+static enum errc into_buf(void *ctx, const void *p, size_t n, struct err *err)
+{
+    return buf_add(ctx, p, n) ? ERR_OK : FAIL(err, LIMIT, "full");
+}
+
+static void test_input(void **state)
+{
+    (void)state;
+    struct work w = node_work();
+    struct worker_release r;
+    struct release_key key;
+    struct blob_reader *blob;
+    int64_t size;
+    char sealed[256];
+    OK(worker_keys(&w, &lease, &input.object_id, 1, pub(), &r, &e));
+    OK(worker_input_open(&w, &lease, input.object_id, &blob, &size, &e));
+    end(&w);
+    open_release(&r, &key);
+    assert_int_equal(blob_read(blob, sealed, sizeof sealed), size);
+    blob_reader_close(blob);
+    CLEANUP(buf_releasep) struct buf b = BUF(4096);
+    CLEANUP(stream_opener_freep) struct stream_opener *s = NULL;
+    struct stream_ref ref = { people[0]->tenant_id, STR("dataset"), input.object_id, 1, key.dek_id };
+    OK(stream_opener_new(&key.key, &ref, into_buf, &b, &s, &e));
+    OK(stream_opener_feed(s, sealed, (size_t)size, &e));
+    OK(stream_opener_finish(s, &e));
+    assert_true(str_eq_c(buf_str(&b), "1,2,3"));
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    static const struct object_new OTHER = { .kind = "dataset", .data_class = { "internal", 8 } };
+    struct work w = begin(0);
+    struct object o;
+    struct worker_release r;
+    struct blob_reader *blob;
+    int64_t size;
+    OK(object_put(&w, &OTHER, STR("not an input"), &o, &e));
+    end(&w);
+    w = node_work();
+    assert_int_equal(worker_keys(&w, &lease, &o.object_id, 1, pub(), &r, &e), ERR_NOT_FOUND);
+    assert_int_equal(worker_input_open(&w, &lease, o.object_id, &blob, &size, &e), ERR_NOT_FOUND);
+    struct worker_lease elsewhere = lease;
+    elsewhere.zone = STR("de-fra-1");
+    assert_int_equal(worker_keys(&w, &elsewhere, &input.object_id, 1, pub(), &r, &e), ERR_RESIDENCY);
+    assert_int_equal(worker_input_open(&w, &elsewhere, input.object_id, &blob, &size, &e), ERR_RESIDENCY);
+    assert_int_equal(worker_keys(&w, &lease, &input.object_id, 1, STR("short"), &r, &e), ERR_INVALID);
+    w.tenant_id = people[1]->tenant_id;
+    assert_int_equal(worker_keys(&w, &lease, &input.object_id, 1, pub(), &r, &e), ERR_NOT_FOUND);
+    db_rollback(w.tx);
+}
+
+static struct str seal(const struct release_key *key, struct uuid object, const char *plain)
+{
+    struct buf b = BUF(4096);
+    CLEANUP(stream_sealer_freep) struct stream_sealer *s = NULL;
+    struct stream_ref ref = { people[0]->tenant_id, STR("model"), object, 1, key->dek_id };
+    OK(stream_sealer_new(&key->key, &ref, into_buf, &b, &s, &e));
+    OK(stream_sealer_feed(s, plain, strlen(plain), &e));
+    OK(stream_sealer_finish(s, &e));
+    struct str ret = str_dup(arena, buf_str(&b));
+    buf_release(&b);
+    return ret;
+}
+
+static void test_output(void **state)
+{
+    (void)state;
+    struct worker_release r;
+    struct release_key key;
+    struct uuid object, same;
+    int64_t version;
+    uint8_t sha[32];
+    struct work w = node_work();
+    OK(worker_output_new(&w, &lease, STR("model"), "model", pub(), &object, &version, &r, &e));
+    end(&w);
+    w = node_work();        /* the answer was lost: asked again */
+    OK(worker_output_new(&w, &lease, STR("model"), "model", pub(), &same, &version, &r, &e));
+    end(&w);
+    assert_true(uuid_eq(object, same));
+    open_release(&r, &key);
+    struct str sealed = seal(&key, object, "weights");
+    sha256("weights", 7, sha);
+    struct str digest = str_n((char *)sha, 32);
+    w = node_work();
+    assert_int_equal(worker_output_store(&w, &lease, object, 8, digest, sealed, &e), ERR_BAD_DATA);
+    struct worker_lease old = lease;
+    old.fence = 2;
+    assert_int_equal(worker_output_store(&w, &old, object, 7, digest, sealed, &e), ERR_NOT_FOUND);
+    OK(worker_output_store(&w, &lease, object, 7, digest, sealed, &e));
+    db_rollback(w.tx);      /* died between blob and rows */
+    for (int i = 0; i < 2; i++) {
+        w = node_work();
+        OK(worker_output_store(&w, &lease, object, 7, digest, sealed, &e));
+        end(&w);
+    }
+    w = node_work();
+    assert_int_equal(worker_output_store(&w, &lease, object, 7, digest, seal(&key, object, "WEIGHTS"), &e), ERR_CONFLICT);
+    assert_int_equal(worker_output_new(&w, &lease, STR("model"), "model", pub(), &same, &version, &r, &e), ERR_CONFLICT);
+    db_rollback(w.tx);
+    w = begin(0);
+    CLEANUP(object_reader_freep) struct object_reader *reader = NULL;
+    assert_int_equal(object_open(&w, object, "model", &reader, &e), ERR_NOT_FOUND);     /* not before the lease succeeds */
+    end(&w);
+    pg_harness_exec(pg, DB, "UPDATE object SET state = 'COMMITTED' WHERE state = 'WRITING'");
+    w = begin(0);
+    OK(object_open(&w, object, "model", &reader, &e));
+    assert_true(str_eq_c(object_reader_object(reader)->data_class, "health"));
+    CLEANUP(buf_releasep) struct buf b = BUF(4096);
+    OK(object_read_all(reader, &b, &e));
+    assert_true(str_eq_c(buf_str(&b), "weights"));
+    end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_input), cmocka_unit_test(test_refusals), cmocka_unit_test(test_output) };
+    return cmocka_run_group_tests(tests, make, undo);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_budget_watch.c - from the price book to the ledger to the budget: what attempts are charged, thresholds, jobs held and let go, and
+ * quota rules as the database and the planner see them. */
+#include "tests/db/scheduler/fixture.h"
+#include "scheduler/duty/budget_watch.h"
+#include "tenants/accounts/budget.h"
+#include "tenants/accounts/price.h"
+#include "tenants/access/principal.h"
+#include "tenants/accounts/quota_rule.h"
+#include "tenants/accounts/usage.h"
+
+#include <string.h>
+
+static struct fixture f;
+static struct machine m;
+static struct principal who;
+
+static int setup(void **state)
+{
+    (void)state;
+    fixture_open(&f);
+    machine_up(&f, &m, "ae-dxb-1", "w", 64, 0);
+    who.user_id = uuid_v7(1);
+    who.tenant_id = f.tenant_a;
+    return 0;
+}
+static int teardown(void **state)
+{
+    (void)state;
+    fixture_check(&f);
+    fixture_close(&f);
+    return 0;
+}
+
+static struct work unit(struct uuid tenant)
+{
+    struct work w = { .app = &f.api, .arena = arena_new(64 << 20), .tenant_id = tenant, .now_us = clock_wall_us(&clock_system), .principal = &who };
+    OK(db_begin(f.api.pool, SCOPE_TENANT(tenant), 0, w.arena, &w.tx, e));
+    return w;
+}
+static void done(struct work *w)
+{
+    OK(db_commit(w->tx, e));
+    arena_free(w->arena);
+}
+
+static struct budget_watch_result look(void)
+{
+    struct arena *a = arena_new(64 << 20);
+    struct budget_watch_result r;
+    struct work w = { .app = &f.scheduler, .arena = a, .now_us = clock_wall_us(&clock_system) };
+    OK(db_begin(f.scheduler.pool, SCOPE_SYSTEM, 0, a, &w.tx, e));
+    OK(budget_watch_pass(&w, 100, &r, e));
+    OK(db_commit(w.tx, e));
+    arena_free(a);
+    return r;
+}
+
+static void work_off(size_t n)
+{
+    struct lease_grant g[64];
+    plan(&f);
+    assert_int_equal(take(&f, &m, 64, g), n);
+    assert_int_equal(run_through(&f, &m, g, n), 2 * n);
+}
+
+static void an_attempt_is_charged_by_the_price_of_its_lease(void **state)
+{
+    (void)state;
+    struct slice rows = { 0 };
+    fixture_exec(&f, "INSERT INTO price (price_id, flavor, valid_from, currency, slot_hour, gpu_hour, kwh, slot_watts, gpu_watts, created_by) VALUES"
+                     " (gen_random_uuid(), 'cpu', now() - interval '2 days', 'AED', 7200, 0, 0, 0, 0, gen_random_uuid()),"
+                     " (gen_random_uuid(), 'cpu', now() - interval '1 day', 'AED', 3600, 0, 1000, 360, 0, gen_random_uuid()),"
+                     " (gen_random_uuid(), 'cpu', now() + interval '1 day', 'AED', 999999, 0, 0, 0, 0, gen_random_uuid())");
+    submit(&f, f.tenant_a, 1, 2, 3, NULL);
+    plan(&f);
+    fixture_exec(&f, "UPDATE attempt SET leased_at = leased_at - interval '1 hour' WHERE live");
+    /* Open: two slots for an hour are 7200 minor units, 2 x 360 W x 1 h = 0.72 kWh, that is 720 more. */
+    assert_in_range(fixture_count(&f, "SELECT round(money_micro / 1000000.0) FROM usage_open"), 7920, 8000);
+    assert_in_range(fixture_count(&f, "SELECT round(energy_mj / 3600000.0) FROM usage_open"), 720, 730);
+    fixture_check(&f);
+    struct lease_grant g[1];
+    assert_int_equal(take(&f, &m, 1, g), 1);
+    assert_int_equal(run_through(&f, &m, g, 1), 2);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM ledger_entry"), 2);
+    assert_int_equal(fixture_count(&f, "SELECT sum(money_micro) FROM ledger_entry"), 0);
+    assert_in_range(fixture_count(&f, "SELECT round(max(money_micro) / 1000000.0) FROM ledger_entry"), 7920, 8100);
+    struct work w = unit(f.tenant_a);
+    OK(usage_sums(&w, 0, 0, USAGE_DAY | USAGE_FLAVOR, &rows, e));
+    assert_int_equal(rows.n, 1);
+    const struct usage_sum *s = rows.items;
+    assert_true(str_eq_c(s->flavor, "cpu") && str_eq_c(s->currency, "AED") && !s->zone.ptr && s->amount_minor > 7919 && s->attempts == 1);
+    OK(usage_lines(&w, 0, 0, (struct timestamp){ 0 }, UUID_NIL, 10, &rows, e));
+    assert_int_equal(rows.n, 1);
+    struct buf b = BUF(4096);
+    usage_line_csv(rows.items, &b);
+    csv_cell(&b, STR("=1+\"2\""));
+    assert_non_null(strstr(b.ptr, ",default,cpu,ae-dxb-1,default,7"));
+    assert_non_null(strstr(b.ptr, "\"'=1+\"\"2\"\"\""));
+    buf_release(&b);
+    done(&w);
+}
+
+static void a_budget_tells_stops_holds_and_lets_go(void **state)
+{
+    (void)state;
+    struct budget b;
+    struct budget_new in = { .name = STR("month"), .measure = 0, .amount = 10000, .currency = STR("AED"), .has_stop_percent = true, .stop_percent = 100 };
+    struct work w = unit(f.tenant_a);
+    OK(budget_create(&w, &in, &b, e));
+    done(&w);
+    assert_true(b.used > 7919 && b.forecast >= b.used);         /* what this month has seen already counts */
+    struct budget_watch_result r = look();
+    assert_int_equal(r.told, 0);
+    struct uuid ids[3];
+    assert_int_equal(submit(&f, f.tenant_a, 3, 1, 3, ids), 3);
+    fixture_exec(&f, "INSERT INTO attempt (tenant_id, attempt_id, job_id, fence, node_id, slots, gpus, lease_until) SELECT tenant_id, gen_random_uuid(),"
+                     " job_id, 99, (SELECT node_id FROM node), 1, 0, now() FROM job WHERE queued LIMIT 1");
+    fixture_exec(&f, "UPDATE attempt SET leased_at = now() - interval '40 minutes' WHERE live");        /* runs up 2640 */
+    r = look();
+    assert_int_equal(r.told, 1);
+    assert_int_equal(r.held, 3);
+    assert_string_equal(state_of(&f, ids[1]), "HELD");
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE reason = 'BudgetExhausted'"), 3);
+    assert_int_equal(submit(&f, f.tenant_a, 1, 1, 3, NULL), 0);  /* refused */
+    assert_int_equal(submit(&f, f.tenant_b, 1, 1, 3, NULL), 1);  /* somebody else's */
+    assert_int_equal(look().told, 0);                             /* once */
+    fixture_exec(&f, "DELETE FROM attempt WHERE fence = 99");
+    w = unit(f.tenant_a);
+    OK(budget_set(&w, b.budget_id, &(struct budget_change){ .amount = 100000 }, b.version, &b, e));
+    done(&w);
+    r = look();
+    assert_int_equal(r.released, 3);
+    assert_string_equal(state_of(&f, ids[1]), "PENDING");
+    work_off(4);
+    fixture_check(&f);
+}
+
+static void counting_twice_changes_nothing(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        look();
+        assert_int_equal(fixture_count(&f, "SELECT round(n.settled - (SELECT sum(money_micro) FROM ledger_entry l WHERE line = 1 AND l.tenant_id ="
+                                           " n.tenant_id)) FROM budget_now(NULL) n"), 0);
+        submit(&f, f.tenant_a, 2, 1, 3, NULL);
+        work_off(2);
+    }
+    fixture_exec(&f, "DELETE FROM budget");
+}
+
+static enum errc rule(struct work *w, const char *place, const char *queue, int64_t nominal, int64_t borrowing, struct quota_rule *ret, struct err *e)
+{
+    struct quota_rule in = { .place = str_c(place), .queue = str_c(queue), .resource = STR("slots"), .flavor = STR(""), .zone = STR(""), .nominal = nominal,
+                             .has_borrowing_limit = borrowing >= 0, .borrowing_limit = borrowing, .weight = 1000 };
+    return quota_rule_create(w, &in, ret, e);
+}
+
+static void rules_bind_and_borrow(void **state)
+{
+    (void)state;
+    struct quota_rule t, q, n;
+    struct err err = { 0 };
+    struct work w = unit(f.tenant_a);
+    OK(rule(&w, "tenant", "", 8, 0, &t, e));
+    OK(rule(&w, "queue", "default", 3, 2, &q, e));
+    OK(rule(&w, "queue", "night", 5, 0, &n, e));
+    done(&w);
+    w = unit(f.tenant_a);
+    assert_int_equal(rule(&w, "queue", "third", 1, 0, &n, &err), ERR_CONFLICT);         /* 3 + 5 + 1 of 8 */
+    assert_non_null(strstr(err.msg, "9"));
+    db_rollback(w.tx);
+    arena_free(w.arena);
+    submit(&f, f.tenant_a, 10, 1, 3, NULL);
+    assert_int_equal(plan(&f), 5);                              /* its 3 and the 2 that it may borrow */
+    assert_int_equal(plan(&f), 0);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE reason = 'QuotaExceeded' AND message LIKE 'needs 1 slots, the queue default uses 5 of its 3%%'"), 5);
+    w = unit(f.tenant_a);
+    assert_int_equal(quota_rule_set(&w, q.rule_id, false, &(struct quota_rule){ .nominal = 2, .has_borrowing_limit = true, .borrowing_limit = 2, .weight = 1 },
+                                    -1, &q, &err), ERR_CONFLICT);
+    assert_non_null(strstr(err.msg, "5 are in use, so the most cannot be 4"));
+    db_rollback(w.tx);
+    arena_free(w.arena);
+    struct lease_grant g[8];
+    assert_int_equal(take(&f, &m, 8, g), 5);
+    run_through(&f, &m, g, 5);
+    work_off(5);
+    fixture_check(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_attempt_is_charged_by_the_price_of_its_lease), cmocka_unit_test(a_budget_tells_stops_holds_and_lets_go),
+        cmocka_unit_test(counting_twice_changes_nothing), cmocka_unit_test(rules_bind_and_borrow),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_capacity.c - the memory of the largest machines: per zone and pool, two seconds old at most, without which all is accepted. */
+#include "tests/db/scheduler/fixture.h"
+#include "scheduler/mirror/capacity.h"
+
+static struct fixture f;
+static struct machine small, large, away;
+static int64_t now_us = 5000000;
+
+static int64_t now(void *ctx)
+{
+    (void)ctx;
+    return now_us;
+}
+static const struct clock turned = { .wall_us = now, .mono_us = now };
+
+static int setup(void **state)
+{
+    (void)state;
+    fixture_open(&f);
+    machine_up(&f, &small, "ae-dxb-1", "small", 4, 2);
+    machine_up(&f, &large, "ae-dxb-1", "large", 16, 0);
+    machine_up(&f, &away, "ae-auh-1", "away", 64, 8);
+    return 0;
+}
+static int teardown(void **state)
+{
+    (void)state;
+    fixture_close(&f);
+    return 0;
+}
+
+static struct capacity_answer ask(struct capacity_cache *c, const char *zone, const char *pool, int64_t slots, int64_t gpus)
+{
+    struct app app = f.api;
+    struct work w = { .app = &app, .arena = arena_new(16 << 20), .tenant_id = f.tenant_a };
+    struct capacity_answer a;
+    struct str zones[] = { STR("nowhere"), str_c(zone) };
+    app.clock = &turned;
+    app.capacity = c;
+    OK(capacity_ask(&w, zones, 2, str_c(pool), slots, gpus, &a, e));
+    arena_free(w.arena);
+    return a;
+}
+
+static void the_machines_of_a_zone(void **state)
+{
+    (void)state;
+    struct capacity_cache *c = capacity_cache_new();
+    struct capacity_answer a = ask(c, "ae-dxb-1", "default", 16, 0);
+    assert_true(a.known && a.fits);
+    assert_int_equal(a.most_slots, 16);
+    assert_int_equal(a.most_gpus, 2);
+    assert_false(ask(c, "ae-dxb-1", "default", 17, 0).fits);
+    assert_true(ask(c, "ae-dxb-1", "default", 4, 2).fits);
+    assert_false(ask(c, "ae-dxb-1", "default", 5, 2).fits);     /* the slots of one with the GPUs of another are no machine */
+    assert_true(ask(c, "ae-auh-1", "default", 64, 8).fits);
+    assert_false(ask(c, "ae-auh-1", "other", 1, 0).known);
+    capacity_cache_free(c);
+}
+
+static void it_is_two_seconds_old_at_most(void **state)
+{
+    (void)state;
+    struct capacity_cache *c = capacity_cache_new();
+    assert_int_equal(ask(c, "ae-dxb-1", "default", 1, 0).most_slots, 16);
+    fixture_exec(&f, "UPDATE node SET state = 'QUARANTINED' WHERE name = 'large'");
+    now_us += 1900000;
+    assert_int_equal(ask(c, "ae-dxb-1", "default", 1, 0).most_slots, 16);
+    now_us += 200000;
+    assert_int_equal(ask(c, "ae-dxb-1", "default", 1, 0).most_slots, 4);
+    fixture_exec(&f, "UPDATE node SET state = 'READY' WHERE name = 'large'");
+    capacity_cache_free(c);
+}
+
+static void without_it_nothing_is_known(void **state)
+{
+    (void)state;
+    struct capacity_answer a = ask(NULL, "ae-dxb-1", "default", 1000, 1000);
+    assert_false(a.known || a.fits);
+    capacity_cache_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_machines_of_a_zone),
+        cmocka_unit_test(it_is_two_seconds_old_at_most),
+        cmocka_unit_test(without_it_nothing_is_known),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_placement.c - properties over random snapshots (nothing overbooked, zones kept, same in same out), fairness, words of
+ * refusals, and a simulated run of 10,000 ticks in which a small tenant beside a flood is never starved. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "scheduler/plan/placement.h"
+
+enum { NODES = 8, TENANTS = 5, JOBS = 120, TICKS = 10000 };
+
+static uint64_t seed;
+static uint64_t next_random(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed;
+}
+static int64_t pick(int64_t n)
+{
+    return (int64_t)(next_random() % (uint64_t)n);
+}
+
+static struct str zone_names[3] = { { "z-a", 3 }, { "z-b", 3 }, { "z-c", 3 } };
+static struct str pools[2] = { { "default", 7 }, { "gpu", 3 } };
+
+static struct snapshot random_snapshot(struct arena *a, uint64_t s)
+{
+    struct snapshot r = { .nodes = { ARENA_ARRAY(a, struct snap_node, NODES), NODES }, .tenants = { ARENA_ARRAY(a, struct snap_tenant, TENANTS), TENANTS },
+                          .jobs = { ARENA_ARRAY(a, struct snap_job, JOBS), JOBS } };
+    seed = s * 2654435761u + 1;
+    for (int i = 0; i < NODES; i++) {
+        struct snap_node *n = &r.nodes.items[i];
+        *n = (struct snap_node){ .zone = zone_names[pick(3)], .pool = pools[pick(2)], .slots = 1 + pick(16), .gpus = pick(5) };
+        n->free_slots = pick(n->slots + 1);
+        n->free_gpus = pick(n->gpus + 1);
+        n->node_id.b[0] = (uint8_t)i;
+    }
+    for (int i = 0; i < TENANTS; i++) {
+        struct snap_tenant *t = &r.tenants.items[i];
+        *t = (struct snap_tenant){ .allowed_zones = { zone_names, (size_t)pick(4) }, .slots_limit = pick(40), .gpus_limit = pick(6) };
+        t->slots_used = pick(t->slots_limit + 1);
+        t->gpus_used = pick(t->gpus_limit + 1);
+        t->tenant_id.b[0] = (uint8_t)i;
+    }
+    for (int i = 0; i < JOBS; i++) {
+        struct snap_job *j = &r.jobs.items[i];
+        *j = (struct snap_job){ .zone = pick(3) ? STR_NULL : zone_names[pick(3)], .pool = pools[pick(2)], .slots = 1 + pick(6), .gpus = pick(3) ? 0 : pick(3),
+                                .priority = pick(3), .submitted_at = { pick(50) }, .tenant = pick(TENANTS) };
+        j->job_id.b[0] = (uint8_t)i;
+        j->zones = r.tenants.items[j->tenant].allowed_zones;      /* what the judge says of one class */
+    }
+    return r;
+}
+
+static void nothing_is_overbooked_and_zones_hold(void **state)
+{
+    (void)state;
+    for (uint64_t s = 1; s <= 2000; s++) {
+        struct arena *a = arena_new(8 << 20);
+        struct snapshot x = random_snapshot(a, s), before = random_snapshot(a, s);
+        struct plan p;
+        int64_t slots[NODES] = { 0 }, gpus[NODES] = { 0 }, tslots[TENANTS] = { 0 }, tgpus[TENANTS] = { 0 };
+        bool seen[JOBS] = { false };
+        placement_plan(&x, a, &p);
+        assert_int_equal(p.places.n + p.waits.n, JOBS);
+        for (size_t i = 0; i < p.places.n; i++) {
+            const struct snap_job *j = &x.jobs.items[p.places.items[i].job];
+            size_t n = p.places.items[i].node;
+            const struct snap_tenant *t = &before.tenants.items[j->tenant];
+            bool allowed = false;
+            for (size_t z = 0; z < t->allowed_zones.n; z++)
+                allowed |= str_eq(((const struct str *)t->allowed_zones.items)[z], x.nodes.items[n].zone);
+            assert_true(allowed);
+            assert_true(!j->zone.ptr || str_eq(j->zone, x.nodes.items[n].zone));
+            assert_true(str_eq(j->pool, x.nodes.items[n].pool));
+            assert_false(seen[p.places.items[i].job]);
+            seen[p.places.items[i].job] = true;
+            slots[n] += j->slots;
+            gpus[n] += j->gpus;
+            tslots[j->tenant] += j->slots;
+            tgpus[j->tenant] += j->gpus;
+        }
+        for (int i = 0; i < NODES; i++)
+            assert_true(slots[i] <= before.nodes.items[i].free_slots && gpus[i] <= before.nodes.items[i].free_gpus);
+        for (int i = 0; i < TENANTS; i++) {
+            assert_true(before.tenants.items[i].slots_used + tslots[i] <= before.tenants.items[i].slots_limit);
+            assert_true(!tgpus[i] || before.tenants.items[i].gpus_used + tgpus[i] <= before.tenants.items[i].gpus_limit);
+        }
+        for (size_t i = 0; i < p.waits.n; i++)
+            assert_true(!seen[p.waits.items[i].job] && p.waits.items[i].reason.len && p.waits.items[i].message.len);
+        arena_free(a);
+    }
+}
+
+static void the_same_snapshot_gives_the_same_plan(void **state)
+{
+    (void)state;
+    for (uint64_t s = 1; s <= 200; s++) {
+        struct arena *a = arena_new(8 << 20);
+        struct snapshot x = random_snapshot(a, s), y = random_snapshot(a, s);
+        struct plan p, q;
+        for (int i = 0; i < JOBS / 2; i++) {            /* read in another order */
+            struct snap_job j = y.jobs.items[i];
+            y.jobs.items[i] = y.jobs.items[JOBS - 1 - i];
+            y.jobs.items[JOBS - 1 - i] = j;
+        }
+        placement_plan(&x, a, &p);
+        placement_plan(&y, a, &q);
+        assert_int_equal(p.places.n, q.places.n);
+        for (size_t i = 0; i < p.places.n; i++) {
+            assert_true(uuid_eq(x.jobs.items[p.places.items[i].job].job_id, y.jobs.items[q.places.items[i].job].job_id));
+            assert_int_equal(p.places.items[i].node, q.places.items[i].node);
+        }
+        arena_free(a);
+    }
+}
+
+static void what_the_judge_refused_is_placed_nowhere_and_told(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(1 << 20);
+    struct snap_node node = { .zone = zone_names[0], .pool = pools[0], .slots = 10, .free_slots = 10 };
+    struct snap_tenant t = { .allowed_zones = { zone_names, 3 }, .slots_limit = 12 };
+    struct snap_job jobs[2] = { { .pool = pools[0], .slots = 1, .zones = { zone_names, 0 }, .denied = STR("By uae-health-ict health data leaves no zone"), .submitted_at = { 1 } },
+                                { .pool = pools[0], .slots = 1, .zones = { zone_names + 1, 2 }, .submitted_at = { 2 } } };
+    struct snapshot s = { .nodes = { &node, 1 }, .tenants = { &t, 1 }, .jobs = { jobs, 2 } };
+    struct plan p;
+    placement_plan(&s, a, &p);
+    assert_int_equal(p.places.n, 0);
+    assert_int_equal(p.waits.n, 2);
+    assert_true(p.waits.items[0].is_denied && str_eq(p.waits.items[0].message, jobs[0].denied));
+    assert_false(p.waits.items[1].is_denied);
+    arena_free(a);
+}
+
+static void reasons_carry_numbers(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(1 << 20);
+    struct snap_node node = { .zone = zone_names[0], .pool = pools[0], .slots = 10, .free_slots = 5 };
+    struct snap_tenant t = { .allowed_zones = { zone_names, 2 }, .slots_used = 1, .slots_limit = 12 };
+    struct snap_job jobs[4] = {
+        { .pool = pools[0], .slots = 8, .submitted_at = { 1 } }, { .pool = pools[0], .slots = 12, .submitted_at = { 2 } },
+        { .pool = pools[0], .slots = 1, .zone = zone_names[1], .submitted_at = { 3 } }, { .pool = pools[1], .slots = 1, .submitted_at = { 4 } } };
+    static const char *const want[4] = { "needs 8 slots, the freest machine has 5 free", "needs 12 slots, 1 of the tenant's 12 are in use",
+                                         "zone z-b has no ready machine", "pool gpu has no ready machine there" };
+    for (int i = 0; i < 4; i++)
+        jobs[i].zones = t.allowed_zones;
+    struct snapshot s = { .nodes = { &node, 1 }, .tenants = { &t, 1 }, .jobs = { jobs, 4 } };
+    struct plan p;
+    placement_plan(&s, a, &p);
+    assert_int_equal(p.waits.n, 4);
+    for (int i = 0; i < 4; i++)
+        assert_true(str_eq_c(p.waits.items[i].message, want[i]));
+    arena_free(a);
+}
+
+/* One tenant floods, the other sends one job now and then; a job runs three ticks. */
+static void nobody_starves(void **state)
+{
+    (void)state;
+    int64_t free_at[TICKS + 4] = { 0 }, freed[2][TICKS + 4] = { { 0 } };
+    int64_t used[2] = { 0 }, free_slots = 8, waiting_since = -1, longest = 0, done = 0;
+    seed = 42;
+    for (int64_t tick = 0; tick < TICKS; tick++) {
+        struct arena *a = arena_new(1 << 20);
+        free_slots += free_at[tick];
+        used[0] -= freed[0][tick];
+        used[1] -= freed[1][tick];
+        if (waiting_since < 0 && !pick(4))
+            waiting_since = tick;
+        struct snap_node node = { .zone = zone_names[0], .pool = pools[0], .slots = 8, .free_slots = free_slots };
+        struct snap_tenant t[2] = { { .allowed_zones = { zone_names, 1 }, .slots_used = used[0], .slots_limit = 64 },
+                                    { .allowed_zones = { zone_names, 1 }, .slots_used = used[1], .slots_limit = 64 } };
+        t[1].tenant_id.b[0] = 1;
+        struct snap_job jobs[21];
+        for (int i = 0; i < 20; i++)
+            jobs[i] = (struct snap_job){ .zones = { zone_names, 1 }, .pool = pools[0], .slots = 1, .priority = 1000, .submitted_at = { 0 } };
+        jobs[20] = (struct snap_job){ .zones = { zone_names, 1 }, .pool = pools[0], .slots = 1, .tenant = 1, .submitted_at = { tick } };
+        struct snapshot s = { .nodes = { &node, 1 }, .tenants = { t, 2 }, .jobs = { jobs, waiting_since < 0 ? 20 : 21 } };
+        struct plan p;
+        placement_plan(&s, a, &p);
+        for (size_t i = 0; i < p.places.n; i++) {
+            int64_t who = s.jobs.items[p.places.items[i].job].tenant;
+            free_slots--;
+            used[who]++;
+            free_at[tick + 3]++;
+            freed[who][tick + 3]++;
+            if (who == 1) {
+                longest = tick - waiting_since > longest ? tick - waiting_since : longest;
+                waiting_since = -1;
+                done++;
+            }
+        }
+        assert_true(free_slots >= 0);
+        arena_free(a);
+    }
+    assert_true(done > 1000);
+    assert_true(longest <= 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(nothing_is_overbooked_and_zones_hold), cmocka_unit_test(the_same_snapshot_gives_the_same_plan),
+                                        cmocka_unit_test(what_the_judge_refused_is_placed_nowhere_and_told), cmocka_unit_test(reasons_carry_numbers), cmocka_unit_test(nobody_starves) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_agent.c - the whole agent against an API in memory: ten thousand noop jobs, sleepers, and a clean stop. */
+#include "lease_kit.h"
+
+#include <pthread.h>
+#include "workers/agent/agent.h"
+
+struct fake {
+    pthread_mutex_t lock;
+    int to_grant, next_id, finished, returned, reports, outstanding, enrolled, forgets_at;     /* forgets_at: after so many, until enrolled again */
+    const char *spec;
+};
+
+static enum errc enroll(void *ctx, struct arena *a, const struct node_facts *f, struct node_identity *ret, struct err *e)
+{
+    (void)a;
+    struct fake *k = ctx;
+    if (k->enrolled++ < 1)
+        return FAIL(e, NOT_FOUND, "no such zone yet");
+    assert_true(f->slots == 64);
+    *ret = (struct node_identity){ kit_id(9), f->boot_id, 10000, 30000 };
+    return ERR_OK;
+}
+
+static enum errc next(void *ctx, struct arena *a, const struct node_identity *n, int64_t room, int64_t wait_ms, struct grant **ret,
+                      size_t *ret_n, struct err *e)
+{
+    (void)n, (void)wait_ms;
+    struct fake *k = ctx;
+    if (k->forgets_at && k->finished >= k->forgets_at && k->enrolled < 3)
+        return FAIL(e, STALE, "This run of the agent is not registered; register again");
+    pthread_mutex_lock(&k->lock);
+    int64_t free_here = 64 - k->outstanding < room ? 64 - k->outstanding : room;
+    int count = free_here < k->to_grant ? (int)free_here : k->to_grant;
+    *ret = ARENA_ARRAY(a, struct grant, count + 1);
+    for (int i = 0; i < count; i++) {
+        (*ret)[i] = kit_grant(1, "noop", k->spec);
+        int id = k->next_id++;
+        memcpy((*ret)[i].attempt_id.b, &id, sizeof id);
+    }
+    k->to_grant -= count;
+    k->outstanding += count;
+    *ret_n = (size_t)count;
+    pthread_mutex_unlock(&k->lock);
+    usleep(2000);
+    return ERR_OK;
+}
+
+static enum errc report(void *ctx, struct arena *a, struct str body, struct report_verdict **ret, size_t *ret_n, struct err *e)
+{
+    struct fake *k = ctx;
+    const struct jval *doc;
+    TRY(jval_parse(a, body, 0, &doc, e));
+    const struct jval *items = jval_get(doc, "items");
+    *ret_n = jval_len(items);
+    *ret = ARENA_ARRAY(a, struct report_verdict, *ret_n + 1);
+    pthread_mutex_lock(&k->lock);
+    k->reports++;
+    for (size_t i = 0; i < *ret_n; i++) {
+        const struct jval *v = jval_at(items, i);
+        assert_true(id_parse("att", jval_str(jval_get(v, "attempt_id")), &(*ret)[i].attempt_id));
+        struct str event = jval_str(jval_get(v, "event"));
+        k->finished += str_eq_c(event, "succeed");
+        k->returned += str_eq_c(event, "return");
+        k->outstanding -= str_eq_c(event, "succeed") || str_eq_c(event, "return");
+    }
+    pthread_mutex_unlock(&k->lock);
+    usleep(3000);                       /* a transaction */
+    return ERR_OK;
+}
+
+struct running {
+    struct agent *agent;
+    _Atomic bool stop;
+};
+
+static void *run_agent(void *p)
+{
+    struct running *r = p;
+    struct err e = { 0 };
+    assert_int_equal(agent_run(r->agent, &r->stop, &e), ERR_OK);
+    return NULL;
+}
+
+static void with_agent(struct fake *k, int wanted, double *ret_rate, int64_t *ret_stop_us)
+{
+    struct err e = { 0 };
+    struct config *cfg = config_new_default();
+    struct running r = { 0 };
+    const struct agent_api api = { k, enroll, next, report };
+    pthread_t t;
+    pthread_mutex_init(&k->lock, NULL);
+    assert_int_equal(config_set(cfg, "worker.slots", "64", &e), ERR_OK);
+    assert_int_equal(config_set(cfg, "worker.grace_ms", "1000", &e), ERR_OK);
+    assert_int_equal(config_set(cfg, "worker.work_dir", "/tmp", &e), ERR_OK);
+    assert_int_equal(agent_new(cfg, &clock_system, &api, &r.agent, &e), ERR_OK);
+    int64_t began = clock_mono_us(&clock_system);
+    pthread_create(&t, NULL, run_agent, &r);
+    while (k->finished < wanted && clock_mono_us(&clock_system) - began < 20000000)
+        usleep(1000);
+    *ret_rate = wanted / ((double)(clock_mono_us(&clock_system) - began) / 1e6);
+    if (!wanted)
+        usleep(700000);
+    began = clock_mono_us(&clock_system);
+    r.stop = true;
+    pthread_join(t, NULL);
+    *ret_stop_us = clock_mono_us(&clock_system) - began;
+    agent_free(r.agent);
+    config_free(cfg);
+}
+
+static void test_ten_thousand(void **state)
+{
+    (void)state;
+    struct fake k = { .to_grant = 10000, .spec = "{}" };
+    double rate;
+    int64_t stop_us;
+    with_agent(&k, 10000, &rate, &stop_us);
+    print_message("%.0f noop jobs per second in %d reports\n", rate, k.reports);
+    assert_int_equal(k.finished, 10000);
+    assert_int_equal(k.outstanding, 0);
+    assert_true(stop_us < 3000000);
+}
+
+static void test_a_machine_that_was_forgotten_registers_again(void **state)
+{
+    (void)state;
+    struct fake k = { .to_grant = 200, .spec = "{}", .forgets_at = 20 };
+    double rate;
+    int64_t stop_us;
+    with_agent(&k, 200, &rate, &stop_us);
+    assert_int_equal(k.finished, 200);
+    assert_int_equal(k.enrolled, 3);
+}
+
+static void test_sleepers_end_and_are_returned(void **state)
+{
+    (void)state;
+    struct fake k = { .to_grant = 10, .spec = "{\"sleep_ms\":50}" }, late = { .to_grant = 10, .spec = "{\"sleep_ms\":60000}" };
+    double rate;
+    int64_t stop_us;
+    with_agent(&k, 10, &rate, &stop_us);
+    assert_int_equal(k.finished, 10);
+    with_agent(&late, 0, &rate, &stop_us);
+    assert_int_equal(late.returned, 10);
+    assert_true(stop_us < 3000000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_ten_thousand), cmocka_unit_test(test_a_machine_that_was_forgotten_registers_again),
+                                        cmocka_unit_test(test_sleepers_end_and_are_returned) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_batch.c - a trained model served: the accuracy of the run, bits independent of batching, the batcher under eight threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/cleanup.h"
+#include "workers/compute/infer/batch.h"
+#include "workers/compute/train/engine.h"
+
+enum { THREADS = 8, PER_THREAD = 400, CLASSES = 10, INPUTS = 64 };
+
+static struct arena *arena;
+static struct train_data data;
+static struct train_result trained;
+static const struct backend *be;
+
+static int setup(void **st)
+{
+    (void)st;
+    struct err e;
+    struct hw hw;
+    FILE *f = fopen("datasets/digits/digits.csv", "re");
+    if (!f)
+        return -1;
+    arena = arena_new(256 << 20);
+    char *p = arena_alloc(arena, 1 << 20);
+    struct str text = str_n(p, fread(p, 1, 1 << 20, f));
+    fclose(f);
+    hw_read(&hw);
+    static struct train_spec spec;
+    spec = train_spec_defaults();
+    spec.epochs = 8;
+    spec.lr = 3e-3;
+    const struct csv_schema schema = { .label = STR("label"), .classes = CLASSES };
+    const struct train_task job = { .spec = &spec, .data = &data, .clock = &clock_system, .backend = be, .dataset_digest = STR("d") };
+    struct train_task j = job;
+    if (backend_choose("auto", &hw, NULL, NULL, &be, &e) || train_data_csv(arena, text, &schema, &spec, &data, &e))
+        return -1;
+    j.backend = be;
+    return train_run(arena, &j, NULL, &trained, &e) == ERR_OK ? 0 : -1;
+}
+
+static int teardown(void **st)
+{
+    (void)st;
+    train_result_release(&trained);
+    arena_free(arena);
+    return 0;
+}
+
+static struct infer_model *load(const struct backend *b)
+{
+    struct infer_model *m;
+    struct err e = { 0 };
+    if (infer_model_load(b, trained.model.ptr, trained.model.len, &m, &e) != ERR_OK)
+        fail_msg("%s", e.msg);
+    return m;
+}
+
+/* The served accuracy on the hold-out rows is exactly the one training reported. */
+static void test_accuracy(void **st)
+{
+    (void)st;
+    struct err e;
+    struct infer_model *m = load(be);
+    struct infer_session *s;
+    size_t right = 0;
+    assert_int_equal(infer_session_new(m, &s, &e), ERR_OK);
+    assert_int_equal(infer_model_info(m)->inputs, INPUTS);
+    assert_int_equal(infer_model_info(m)->classes, CLASSES);
+    assert_non_null(strstr(infer_model_info(m)->features_json, "\"p7_7\""));
+    for (size_t i = 0; i < trained.holdout_count; i++) {
+        uint32_t row = trained.holdout_indices[i];
+        float p[CLASSES], sum = 0;
+        int32_t label;
+        assert_int_equal(infer_run(s, data.table.x + (size_t)row * INPUTS, 1, NULL, p, &label, &e), ERR_OK);
+        right += label == data.table.labels[row];
+        for (int c = 0; c < CLASSES; c++)
+            sum += p[c];
+        assert_true(fabsf(sum - 1) < 1e-5f);
+    }
+    assert_true((double)right / (double)trained.holdout_count == trained.holdout_accuracy);
+    assert_true(trained.holdout_accuracy > 0.95);
+    infer_session_free(s);
+    infer_model_free(m);
+}
+
+static void test_batch_bits_and_backends(void **st)
+{
+    (void)st;
+    struct err e;
+    struct infer_model *m = load(be), *ref = load(&backend_ref);
+    struct infer_session *s, *sr;
+    enum { N = 150 };
+    float *all = malloc(N * CLASSES * sizeof *all), *want = malloc(N * CLASSES * sizeof *want), one[CLASSES];
+    assert_int_equal(infer_session_new(m, &s, &e), ERR_OK);
+    assert_int_equal(infer_session_new(ref, &sr, &e), ERR_OK);
+    assert_int_equal(infer_run(s, data.table.x, N, all, NULL, NULL, &e), ERR_OK);
+    assert_int_equal(infer_run(sr, data.table.x, N, want, NULL, NULL, &e), ERR_OK);
+    for (size_t i = 0; i < N; i++) {
+        assert_int_equal(infer_run(s, data.table.x + i * INPUTS, 1, one, NULL, NULL, &e), ERR_OK);
+        assert_memory_equal(one, all + i * CLASSES, sizeof one);
+        for (int c = 0; c < CLASSES; c++)
+            assert_true(fabsf(one[c] - want[i * CLASSES + (size_t)c]) < 1e-4f);
+    }
+    free(all);
+    free(want);
+    infer_session_free(s);
+    infer_session_free(sr);
+    infer_model_free(m);
+    infer_model_free(ref);
+}
+
+static void test_hostile(void **st)
+{
+    (void)st;
+    struct err e;
+    struct infer_model *m;
+    assert_int_equal(infer_model_load(be, "nonsense model", 14, &m, &e), ERR_BAD_DATA);
+    for (size_t n = 0; n < trained.model.len; n += 997)
+        assert_int_equal(infer_model_load(be, trained.model.ptr, n, &m, &e), ERR_BAD_DATA);
+}
+
+struct caller {
+    struct batcher *b;
+    const float *want;
+    atomic_int *done, *wrong;
+    unsigned seed;
+};
+
+struct async {
+    struct infer_request r;
+    float p[3 * CLASSES];
+    const float *want;
+    atomic_int *done, *wrong;
+};
+
+static void on_done(struct infer_request *r, enum errc rc)
+{
+    struct async *a = r->ctx;
+    if (rc != ERR_OK || memcmp(a->p, a->want, r->rows * CLASSES * sizeof(float)))
+        atomic_fetch_add(a->wrong, 1);
+    atomic_fetch_add(a->done, 1);
+    free(a);
+}
+
+static void *call_many(void *arg)
+{
+    struct caller *c = arg;
+    struct err e;
+    for (int i = 0; i < PER_THREAD; i++) {
+        c->seed = c->seed * 1664525 + 1013904223;
+        size_t row = (c->seed >> 8) % 1000, rows = 1 + (c->seed >> 5) % 3;
+        struct async *a = calloc(1, sizeof *a);
+        *a = (struct async){ .want = c->want + row * CLASSES, .done = c->done, .wrong = c->wrong };
+        a->r = (struct infer_request){ .x = data.table.x + row * INPUTS, .rows = rows, .probabilities = a->p, .done = on_done, .ctx = a };
+        if (i % 2) {
+            while (batcher_submit(c->b, &a->r, &e) == ERR_RATE)
+                ;
+        } else {
+            enum errc rc;
+            while ((rc = batcher_infer(c->b, &a->r, &e)) == ERR_RATE)
+                ;
+            a->r.ctx = a;
+            on_done(&a->r, rc);
+        }
+    }
+    return NULL;
+}
+
+static void test_batcher(void **st)
+{
+    (void)st;
+    struct err e;
+    struct infer_model *m = load(be);
+    struct infer_session *s;
+    struct batcher *b;
+    float *want = malloc(1010 * CLASSES * sizeof *want);
+    atomic_int done = 0, wrong = 0;
+    pthread_t t[THREADS];
+    struct caller c[THREADS];
+    assert_int_equal(infer_session_new(m, &s, &e), ERR_OK);
+    assert_int_equal(infer_run(s, data.table.x, 1010, NULL, want, NULL, &e), ERR_OK);
+    assert_int_equal(batcher_new(m, 2, 200, &b, &e), ERR_OK);
+    for (unsigned i = 0; i < THREADS; i++) {
+        c[i] = (struct caller){ b, want, &done, &wrong, i * 77 + 1 };
+        assert_int_equal(pthread_create(&t[i], NULL, call_many, &c[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(t[i], NULL);
+    struct batcher_stats stats;
+    batcher_get_stats(b, &stats);
+    batcher_free(b);
+    assert_int_equal(done, THREADS * PER_THREAD);
+    assert_int_equal(wrong, 0);
+    assert_int_equal(stats.requests, THREADS * PER_THREAD);
+    assert_true(stats.batched_rows_max <= INFER_ROWS);
+    print_message("%llu requests in %llu batches, largest %llu rows\n", (unsigned long long)stats.requests,
+                  (unsigned long long)stats.batches, (unsigned long long)stats.batched_rows_max);
+    free(want);
+    infer_session_free(s);
+    infer_model_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_accuracy), cmocka_unit_test(test_batch_bits_and_backends), cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_batcher),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_registry.c - every backend × shape table against the fp64 reference; bits equal across variants and across batches. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workers/compute/kernels/backend.h"
+
+static uint64_t state = 7;
+
+static float rnd(void)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (float)((double)(int64_t)(state >> 11) / (double)(1ll << 52) - 1);
+}
+
+static float *random_f32(size_t n)
+{
+    float *p = aligned_alloc(64, (n * 4 + 127) / 64 * 64);
+    for (size_t i = 0; i < n; i++)
+        p[i] = rnd();
+    return p;
+}
+
+static double *widen(const float *p, size_t n)
+{
+    double *d = malloc(n * sizeof *d + 8);
+    for (size_t i = 0; i < n; i++)
+        d[i] = (double)p[i];
+    return d;
+}
+
+static double rel(const float *got, const double *want, size_t n)
+{
+    double diff = 0, norm = 0;
+    for (size_t i = 0; i < n; i++) {
+        double d = (double)got[i] - want[i];
+        diff += d * d;
+        norm += want[i] * want[i];
+    }
+    return sqrt(diff) / (sqrt(norm) + 1e-300);
+}
+
+static const struct { size_t m, n, k; } shapes[] = {
+    { 1, 1, 1 },   { 1, 10, 64 },  { 1, 512, 784 }, { 1, 31, 5 },   { 1, 97, 191 }, { 2, 33, 193 },  { 3, 1, 17 },   { 5, 10, 128 },
+    { 6, 16, 16 }, { 7, 15, 192 }, { 8, 32, 384 },  { 9, 65, 385 }, { 32, 256, 512 }, { 64, 10, 256 }, { 64, 128, 64 }, { 97, 101, 103 },
+    { 128, 64, 64 }, { 200, 300, 1000 }, { 13, 257, 1 },
+};
+
+enum { BACKENDS_MAX = 8 };
+struct opened { const struct backend *be; struct backend_ctx *c; };
+
+/* The reference in fp64 is the slow part under the sanitizers: it is asked once, and every backend is compared with it. */
+static void check_shape(const struct opened *all, size_t n_all, struct backend_ctx *ref, size_t m, size_t n, size_t k, unsigned flags)
+{
+    size_t pad = 3;     /* strides wider than the rows */
+    bool ta = flags & MM_TRANS_A, tb = flags & MM_TRANS_B;
+    size_t ar = ta ? k : m, ac = ta ? m : k, br = tb ? n : k, bc = tb ? k : n, out_n = m * (n + pad);
+    float *a = random_f32(ar * (ac + pad)), *b = random_f32(br * (bc + pad)), *bias = random_f32(n), *before = random_f32(out_n), *out = random_f32(out_n);
+    double *a64 = widen(a, ar * (ac + pad)), *b64 = widen(b, br * (bc + pad)), *bias64 = widen(bias, n), *out64 = widen(before, out_n);
+    struct mat A = { MAT_F32, ar, ac, ac + pad, NULL, 0, a }, B = { MAT_F32, br, bc, bc + pad, NULL, 0, b };
+    struct mat O = { MAT_F32, m, n, n + pad, NULL, 0, out }, S = mat_host(bias, MAT_F32, 1, n);
+    struct mat A64 = A, B64 = B, O64 = O, S64 = S;
+    A64.type = B64.type = O64.type = S64.type = MAT_F64;
+    A64.ptr = a64, B64.ptr = b64, O64.ptr = out64, S64.ptr = bias64;
+    backend_ref.matmul(ref, flags, &A64, &B64, &S64, &O64);
+    for (const struct opened *it = all; it < all + n_all; it++) {
+        memcpy(out, before, out_n * sizeof *out);
+        it->be->matmul(it->c, flags, &A, &B, &S, &O);
+        double r = rel(out, out64, out_n);          /* the padding must be untouched, too */
+        if (r > 2e-6 * sqrt((double)k) && r > 1e-6)
+            fail_msg("%s %zux%zux%zu flags %u: %g", it->be->name, m, n, k, flags, r);
+    }
+    free(a), free(b), free(bias), free(before), free(out), free(a64), free(b64), free(bias64), free(out64);
+}
+
+static void each_backend(void (*fn)(const struct backend *, struct backend_ctx *, struct backend_ctx *))
+{
+    struct hw hw;
+    struct err e;
+    struct backend_ctx *ref, *c;
+    hw_read(&hw);
+    assert_int_equal(backend_ref.open(&backend_ref, &ref, &e), ERR_OK);
+    for (const struct backend *const *b = backend_list(); *b; b++) {
+        if (!(*b)->probe(&hw))
+            continue;
+        assert_int_equal((*b)->open(*b, &c, &e), ERR_OK);
+        fn(*b, c, ref);
+        (*b)->close(c);
+    }
+    backend_ref.close(ref);
+}
+
+static void test_matmul(void **st)
+{
+    (void)st;
+    struct hw hw;
+    struct err e;
+    struct backend_ctx *ref;
+    struct opened all[BACKENDS_MAX];
+    size_t n_all = 0;
+    hw_read(&hw);
+    assert_int_equal(backend_ref.open(&backend_ref, &ref, &e), ERR_OK);
+    for (const struct backend *const *b = backend_list(); *b; b++)
+        if ((*b)->probe(&hw)) {
+            assert_true(n_all < BACKENDS_MAX);
+            all[n_all].be = *b;
+            assert_int_equal((*b)->open(*b, &all[n_all++].c, &e), ERR_OK);
+        }
+    assert_true(n_all > 0);
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (unsigned flags = 0; flags < 32; flags += flags < 8 ? 1 : 5)
+            check_shape(all, n_all, ref, shapes[s].m, shapes[s].n, shapes[s].k, flags);
+    for (size_t i = 0; i < n_all; i++)
+        all[i].be->close(all[i].c);
+    backend_ref.close(ref);
+}
+
+/* A row has the same bits alone and in any batch, packed or not. */
+static void batch_one(const struct backend *be, struct backend_ctx *c, struct backend_ctx *ref)
+{
+    (void)ref;
+    enum { M = 37, N = 130, K = 401 };
+    float *x = random_f32(M * K), *w = random_f32(N * K), *bias = random_f32(N), *y = random_f32(M * N), *z = random_f32(N);
+    struct packed p = { .buf = be->alloc(c, be->pack_bytes(N, K)), .n = N, .k = K };
+    struct mat X = mat_host(x, MAT_F32, M, K), W = mat_host(w, MAT_F32, N, K), S = mat_host(bias, MAT_F32, 1, N);
+    struct mat Y = mat_host(y, MAT_F32, M, N), Z = mat_host(z, MAT_F32, 1, N);
+    be->pack(c, &W, &p);
+    be->matmul(c, MM_TRANS_B | MM_BIAS | MM_RELU, &X, &W, &S, &Y);
+    for (size_t i = 0; i < M; i++) {
+        struct mat xi = mat_host(x + i * K, MAT_F32, 1, K);
+        be->matmul_packed(c, MM_BIAS | MM_RELU, &xi, &p, &S, &Z);
+        assert_memory_equal(z, y + i * N, N * sizeof *z);
+    }
+    be->free(c, p.buf);
+    free(x), free(w), free(bias), free(y), free(z);
+}
+
+static void test_batch_invariant(void **st)
+{
+    (void)st;
+    each_backend(batch_one);
+}
+
+static void test_vector_variants_agree(void **st)
+{
+    (void)st;
+#if defined(__x86_64__)
+    struct hw hw;
+    struct err e;
+    hw_read(&hw);
+    if (!backend_avx2.probe(&hw) || !backend_avx512.probe(&hw))
+        skip();
+    struct backend_ctx *c2, *c5;
+    assert_int_equal(backend_avx2.open(&backend_avx2, &c2, &e), ERR_OK);
+    assert_int_equal(backend_avx512.open(&backend_avx512, &c5, &e), ERR_OK);
+    enum { M = 61, N = 77, K = 500 };
+    float *a = random_f32(M * K), *b = random_f32(N * K), *o = random_f32(M * N), *p = random_f32(M * N);
+    struct mat A = mat_host(a, MAT_F32, M, K), B = mat_host(b, MAT_F32, N, K), O = mat_host(o, MAT_F32, M, N);
+    struct mat P = mat_host(p, MAT_F32, M, N);
+    backend_avx2.matmul(c2, MM_TRANS_B, &A, &B, NULL, &O);
+    backend_avx512.matmul(c5, MM_TRANS_B, &A, &B, NULL, &P);
+    assert_memory_equal(o, p, M * N * sizeof *o);
+    struct mat s = mat_host(a, MAT_F32, 1, N), t = mat_host(b, MAT_F32, 1, N);
+    backend_avx2.colsum(c2, &O, &s, false);
+    backend_avx512.colsum(c5, &P, &t, false);
+    assert_memory_equal(a, b, N * sizeof *a);
+    free(a), free(b), free(o), free(p);
+    backend_avx2.close(c2);
+    backend_avx512.close(c5);
+#endif
+}
+
+/* A NaN anywhere in a row must reach the loss, or a run that has diverged goes on; an infinite gap must not. */
+static void nan_one(const struct backend *be, struct backend_ctx *c, struct backend_ctx *ref)
+{
+    (void)ref;
+    float x[3] = { 0, NAN, 1 }, far[3] = { 1e30f, -1e30f, 0 }, y[3];
+    int32_t label = 0;
+    double loss = 0;
+    struct mat X = mat_host(x, MAT_F32, 1, 3), F = mat_host(far, MAT_F32, 1, 3), Y = mat_host(y, MAT_F32, 1, 3);
+    struct mat L = mat_host(&label, MAT_I32, 1, 1);
+    be->softmax_xent(c, &X, &L, &Y, 1, &loss);
+    assert_true(isnan(loss));
+    be->softmax_xent(c, &F, &L, &Y, 1, &loss);
+    assert_true(loss == 0);
+    be->softmax(c, &F, &Y);
+    assert_true(y[0] == 1 && y[1] == 0 && y[2] == 0);
+}
+
+static void test_nan_and_far(void **st)
+{
+    (void)st;
+    each_backend(nan_one);
+}
+
+static void selftest_one(const struct backend *be, struct backend_ctx *c, struct backend_ctx *ref)
+{
+    (void)c, (void)ref;
+    struct err e = { 0 };
+    if (backend_selftest(be, &e) != ERR_OK)
+        fail_msg("%s", e.msg);
+}
+
+static struct backend broken;
+static void wrong_colsum(struct backend_ctx *c, const struct mat *x, const struct mat *out, bool accumulate)
+{
+    backend_ref.colsum(c, x, out, accumulate);
+    ((float *)out->ptr)[0] += 0.01f;
+}
+
+static void test_selftest(void **st)
+{
+    (void)st;
+    struct err e;
+    each_backend(selftest_one);
+    broken = backend_ref;
+    broken.colsum = wrong_colsum;
+    assert_int_equal(backend_selftest(&broken, &e), ERR_INTERNAL);
+    assert_non_null(strstr(e.msg, "colsum"));
+}
+
+static void test_choice(void **st)
+{
+    (void)st;
+    struct hw hw, bare = { .cores = 1 };
+    struct err e;
+    const struct backend *be;
+    hw_read(&hw);
+    assert_true(hw.cores >= 1 && hw.memory_bytes > 0);
+    assert_int_equal(backend_choose("auto", &bare, NULL, NULL, &be, &e), ERR_OK);
+    assert_string_equal(be->name, "ref");
+    assert_int_equal(backend_choose("ref", &hw, NULL, NULL, &be, &e), ERR_OK);
+    assert_string_equal(be->name, "ref");
+    assert_int_equal(backend_choose("avx512", &bare, NULL, NULL, &be, &e), ERR_UNAVAILABLE);
+    assert_int_equal(backend_choose("fpga", &hw, NULL, NULL, &be, &e), ERR_INVALID);
+    assert_int_equal(backend_choose(NULL, &hw, NULL, NULL, &be, &e), ERR_OK);
+    for (const struct backend *const *b = backend_list(); *b; b++)
+        if ((*b)->probe(&hw))
+            assert_true((*b)->rank <= be->rank);
+    assert_true(hw_parse_cpu_max("max 100000") == 0 && hw_parse_cpu_max("150000 100000\n") == 1.5);
+    assert_true(hw_cores(8, 1.5) == 2 && hw_cores(8, 0) == 8 && hw_cores(2, 16) == 2 && hw_cores(0, 0.1) == 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_selftest),
+        cmocka_unit_test(test_matmul),            cmocka_unit_test(test_batch_invariant),
+        cmocka_unit_test(test_vector_variants_agree), cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_nan_and_far),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_data_csv.c - every row on one side, classes keep their share, mean and scale from training rows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/cleanup.h"
+#include "workers/compute/train/data_csv.h"
+
+static void test_split_and_scale(void **st)
+{
+    (void)st;
+    struct err e;
+    struct train_data d, again;
+    struct train_spec s = train_spec_defaults();
+    const struct csv_schema schema = { .label = STR("y"), .classes = 3 };
+    CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+    CLEANUP(buf_releasep) struct buf text = BUF(1 << 16);
+    buf_add_c(&text, "v,k,y\n");
+    for (int i = 0; i < 100; i++)
+        buf_printf(&text, "%d,7,%d\n", i, i < 60 ? 0 : i < 99 ? 1 : 2);
+    assert_int_equal(train_data_csv(a, buf_str(&text), &schema, &s, &d, &e), ERR_OK);
+    int held[3] = { 0 };
+    unsigned char seen[100] = { 0 };
+    for (size_t i = 0; i < d.holdout_count; i++) {
+        held[d.table.labels[d.holdout[i]]]++;
+        seen[d.holdout[i]]++;
+    }
+    for (size_t i = 0; i < d.train_count; i++)
+        seen[d.train[i]]++;
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(seen[i], 1);
+    assert_true(held[0] == 12 && held[1] == 8 && held[2] == 0);     /* a class of one row stays in training */
+    double sum = 0, square = 0;
+    for (size_t i = 0; i < d.train_count; i++) {
+        float row[2];
+        train_data_row(&d, d.train[i], row);
+        sum += (double)row[0];
+        square += (double)row[0] * (double)row[0];
+        assert_true(row[1] == 0);
+    }
+    assert_true(fabs(sum) < 1e-3 && fabs(square / (double)d.train_count - 1) < 1e-5);
+    assert_true(d.scale[1] == 1);
+    s.seed = 5;
+    assert_int_equal(train_data_csv(a, buf_str(&text), &schema, &s, &again, &e), ERR_OK);
+    assert_memory_not_equal(d.holdout, again.holdout, d.holdout_count * sizeof *d.holdout);
+    s.holdout = 0;
+    assert_int_equal(train_data_csv(a, buf_str(&text), &schema, &s, &again, &e), ERR_OK);
+    assert_int_equal(again.train_count, 100);
+    s.holdout = 0.5;
+    assert_int_equal(train_data_csv(a, STR("v,y\n1,1\n"), &schema, &s, &again, &e), ERR_BAD_DATA);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_split_and_scale),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

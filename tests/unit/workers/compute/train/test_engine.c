@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_engine.c - the digits, bit-equal repeats, and stop + resume equal to an undisturbed run. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/cleanup.h"
+#include "workers/compute/train/engine.h"
+
+static struct str digits;
+static const struct csv_schema schema = { .label = { "label", 5 }, .classes = 10 };
+
+static const struct backend *best_backend(void)
+{
+    struct hw hw;
+    struct err e;
+    const struct backend *be;
+    hw_read(&hw);
+    assert_int_equal(backend_choose("auto", &hw, NULL, NULL, &be, &e), ERR_OK);
+    return be;
+}
+
+static int load_digits(void **st)
+{
+    (void)st;
+    FILE *f = fopen("datasets/digits/digits.csv", "re");
+    if (!f)
+        return -1;
+    char *p = malloc(1 << 20);
+    digits = str_n(p, fread(p, 1, 1 << 20, f));
+    fclose(f);
+    return 0;
+}
+
+static int drop_digits(void **st)
+{
+    (void)st;
+    free((void *)(uintptr_t)digits.ptr);
+    return 0;
+}
+
+static void test_overfit_and_first_loss(void **st)
+{
+    (void)st;
+    struct err e;
+    const struct backend *be = best_backend();
+    struct backend_ctx *c;
+    struct mlp *m;
+    const size_t width[] = { 64, 64, 10 };
+    CLEANUP(arena_freep) struct arena *a = arena_new(64 << 20);
+    struct train_spec s = train_spec_defaults();
+    struct train_data d;
+    assert_int_equal(train_data_csv(a, digits, &schema, &s, &d, &e), ERR_OK);
+    assert_int_equal(be->open(be, &c, &e), ERR_OK);
+    assert_int_equal(mlp_new(be, c, MAT_F32, width, 2, 64, 1 << 26, &m, &e), ERR_OK);
+    mlp_init(m, 1);
+    float x[64 * 64];
+    int32_t labels[64];
+    for (uint32_t i = 0; i < 64; i++) {
+        train_data_row(&d, i, x + i * 64);
+        labels[i] = d.table.labels[i];
+    }
+    struct buffer *v1 = be->alloc(c, (m->weight_count + m->bias_count) * 4);
+    double loss = 0;
+    for (int step = 0; step < 300; step++) {
+        size_t n = m->weight_count + m->bias_count;
+        struct mat w = mat_at(m->params, 0, MAT_F32, 1, n), g = mat_at(m->grads, 0, MAT_F32, 1, n), v = mat_at(v1, 0, MAT_F32, 1, n);
+        const struct sgd_step sgd = { 0.1, 0.9, 0 };
+        mlp_put_batch(m, x, labels, 64);
+        mlp_forward(m, 64);
+        mlp_loss(m, 64, true, &loss);
+        if (step == 0)
+            assert_true(fabs(loss / 64 - log(10)) < 0.1);
+        mlp_backward(m, 64);
+        be->sgd(c, &sgd, &w, &g, &v);
+    }
+    assert_true(loss / 64 < 0.01);
+    be->free(c, v1);
+    mlp_free(m);
+    be->close(c);
+}
+
+struct stopper {
+    int64_t at, seen, epochs;
+    double last_loss;
+};
+
+static void on_step(void *ctx, const struct train_step *s)
+{
+    struct stopper *p = ctx;
+    p->seen = s->step;
+    p->last_loss = s->loss;
+}
+
+static void on_epoch(void *ctx, const struct train_epoch *ep)
+{
+    struct stopper *p = ctx;
+    p->epochs++;
+    assert_true(ep->epoch > 0 && ep->train_loss >= 0 && ep->samples_per_s >= 0);
+}
+
+static bool should_stop(void *ctx)
+{
+    struct stopper *p = ctx;
+    return p->at && p->seen == p->at;
+}
+
+static void run_once(const struct train_spec *s, const struct backend *be, const char *dir, int64_t stop_at, struct train_result *r,
+                     struct err *e, enum errc want)
+{
+    CLEANUP(arena_freep) struct arena *a = arena_new(256 << 20);
+    struct train_data d;
+    struct stopper p = { .at = stop_at };
+    const struct train_observer o = { &p, on_step, on_epoch, NULL, should_stop };
+    assert_int_equal(train_data_csv(a, digits, &schema, s, &d, e), ERR_OK);
+    struct train_task job = { .spec = s, .data = &d, .backend = be, .clock = &clock_system, .dataset_digest = STR("sha256:test"),
+                             .checkpoint_dir = dir, .checkpoint_every_steps = dir ? 17 : 0 };
+    enum errc rc = train_run(a, &job, &o, r, e);
+    if (rc != want)
+        fail_msg("%d: %s (%s)", rc, e->msg, e->detail);
+}
+
+static void test_digits(void **st)
+{
+    (void)st;
+    struct err e;
+    struct train_spec s = train_spec_defaults();
+    struct train_result r, again, other;
+    s.lr = 3e-3;
+    run_once(&s, best_backend(), NULL, 0, &r, &e, ERR_OK);
+    print_message("digits: %lld epochs, hold-out accuracy %.4f, loss %.4f, %zu parameters\n", (long long)r.epochs, r.holdout_accuracy,
+                  r.holdout_loss, r.parameters);
+    assert_true(r.holdout_accuracy >= 0.97);
+    assert_true(r.holdout_count > 350 && r.holdout_count < 370);
+    run_once(&s, best_backend(), NULL, 0, &again, &e, ERR_OK);
+    assert_int_equal(r.model.len, again.model.len);
+    assert_memory_equal(r.model.ptr, again.model.ptr, r.model.len);
+    s.seed = 2;
+    run_once(&s, best_backend(), NULL, 0, &other, &e, ERR_OK);
+    assert_memory_not_equal(r.model.ptr, other.model.ptr, r.model.len);
+    train_result_release(&r);
+    train_result_release(&again);
+    train_result_release(&other);
+}
+
+static void stop_and_resume(enum train_optimizer opt, int64_t patience)
+{
+    struct err e;
+    char dir[] = "/tmp/falaj-ckpt-XXXXXX", cmd[64];
+    struct train_spec s = train_spec_defaults();
+    struct train_result whole, part;
+    s.epochs = 4;
+    s.optimizer = opt;
+    s.lr = opt == OPTIMIZER_SGD ? 0.02 : 2e-3;
+    s.early_stop_patience = patience;
+    s.warmup_steps = 10;
+    assert_non_null(mkdtemp(dir));
+    run_once(&s, best_backend(), NULL, 0, &whole, &e, ERR_OK);
+    static const int64_t stops[] = { 1, 23, 45, 46, 91, 120 };      /* 45 steps are an epoch */
+    int64_t before = -1;
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
+        run_once(&s, best_backend(), dir, stops[i], &part, &e, ERR_OK);
+        assert_int_equal(part.end, TRAIN_PREEMPTED);
+        assert_int_equal(part.steps, stops[i]);
+        assert_int_equal(part.resumed_at_step, before);
+        assert_int_equal(part.model.len, 0);
+        before = stops[i];
+        train_result_release(&part);
+    }
+    run_once(&s, best_backend(), dir, 0, &part, &e, ERR_OK);
+    assert_int_equal(part.end, whole.end);
+    assert_int_equal(part.steps, whole.steps);
+    assert_memory_equal(&part.holdout_accuracy, &whole.holdout_accuracy, sizeof(double));
+    assert_memory_equal(&part.train_loss, &whole.train_loss, sizeof(double));
+    assert_int_equal(part.model.len, whole.model.len);
+    assert_memory_equal(part.model.ptr, whole.model.ptr, whole.model.len);
+    train_result_release(&part);
+    s.lr *= 2;      /* another run must not take this checkpoint */
+    run_once(&s, best_backend(), dir, 0, &part, &e, ERR_CONFLICT);
+    train_result_release(&whole);
+    snprintf(cmd, sizeof cmd, "rm -rf %s", dir);
+    assert_int_equal(system(cmd), 0);
+}
+
+static void test_resume_adamw(void **st)
+{
+    (void)st;
+    stop_and_resume(OPTIMIZER_ADAMW, 0);
+}
+
+static void test_resume_sgd_with_patience(void **st)
+{
+    (void)st;
+    stop_and_resume(OPTIMIZER_SGD, 3);
+}
+
+/* A checkpoint with one flipped byte is passed over for the one before it; rubbish of a killed writer is no checkpoint. */
+static void test_damaged_checkpoint(void **st)
+{
+    (void)st;
+    struct err e;
+    char dir[] = "/tmp/falaj-ckpt-XXXXXX", path[128], cmd[160];
+    struct train_spec s = train_spec_defaults();
+    struct train_result r;
+    s.epochs = 2;
+    assert_non_null(mkdtemp(dir));
+    run_once(&s, best_backend(), dir, 20, &r, &e, ERR_OK);
+    train_result_release(&r);
+    snprintf(path, sizeof path, "%s/ckpt-%012d/optim.safetensors", dir, 20);
+    FILE *f = fopen(path, "r+e");
+    assert_non_null(f);
+    fseek(f, 5000, SEEK_SET);
+    int byte = fgetc(f);
+    fseek(f, 5000, SEEK_SET);
+    fputc(byte ^ 1, f);
+    fclose(f);
+    snprintf(path, sizeof path, "%s/ckpt-%012d.tmp", dir, 60);
+    assert_int_equal(mkdir(path, 0700), 0);
+    run_once(&s, best_backend(), dir, 30, &r, &e, ERR_OK);
+    assert_int_equal(r.resumed_at_step, 17);
+    train_result_release(&r);
+    snprintf(cmd, sizeof cmd, "rm -rf %s", dir);
+    assert_int_equal(system(cmd), 0);
+}
+
+static void test_early_stop(void **st)
+{
+    (void)st;
+    struct err e;
+    struct train_spec s = train_spec_defaults();
+    struct train_result r;
+    s.epochs = 500;
+    s.lr = 1e-2;
+    s.schedule = SCHEDULE_CONST;
+    s.early_stop_patience = 3;
+    run_once(&s, best_backend(), NULL, 0, &r, &e, ERR_OK);
+    assert_int_equal(r.end, TRAIN_EARLY_STOPPED);
+    assert_true(r.epochs < 500 && r.holdout_accuracy > 0.95);
+    train_result_release(&r);
+    s.lr = 10;
+    s.optimizer = OPTIMIZER_SGD;
+    s.epochs = 20;
+    run_once(&s, best_backend(), NULL, 0, &r, &e, ERR_UNPROCESSABLE);
+    assert_non_null(strstr(e.msg, "smaller lr"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_overfit_and_first_loss), cmocka_unit_test(test_digits),
+        cmocka_unit_test(test_resume_adamw),   cmocka_unit_test(test_resume_sgd_with_patience),
+        cmocka_unit_test(test_damaged_checkpoint), cmocka_unit_test(test_early_stop),
+    };
+    return cmocka_run_group_tests(tests, load_digits, drop_digits);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lease_kit.h - what the agent's tests share: sealed objects, a stand-in for the API's files, and reports read back. */
+#pragma once
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "core/base/cleanup.h"
+#include "core/crypto/hash.h"
+#include "core/crypto/rand.h"
+#include "core/crypto/stream.h"
+#include "workers/lease/executor.h"
+
+static inline struct uuid kit_id(int n)
+{
+    struct uuid u = { { 1, 2, 3 } };
+    u.b[15] = (uint8_t)n;
+    return u;
+}
+
+static inline void kit_text(int n, const char *prefix, char out[64])
+{
+    struct buf b = BUF(64);
+    buf_add_id(&b, prefix, kit_id(n));
+    snprintf(out, 64, "%s", b.ptr);
+    buf_release(&b);
+}
+
+static inline struct grant kit_grant(int n, const char *kind, const char *spec)
+{
+    return (struct grant){ .tenant_id = kit_id(200), .attempt_id = kit_id(n), .job_id = kit_id(n + 100), .fence = 1, .kind = str_c(kind),
+                           .name = STR("test"), .zone = STR("ae-dxb-1"), .spec = str_c(spec), .slots = 1, .lease_ms = 30000 };
+}
+
+/* The objects' side of the API: one sealed input, one output. */
+struct kit_store {
+    struct secret32 in_key, out_key;
+    struct uuid tenant;
+    struct buf sealed, uploaded;
+    char in_sha[65], out_sha[65];
+    int64_t plain_size, out_size;
+};
+
+static inline enum errc kit_to_buf(void *ctx, const void *p, size_t n, struct err *e)
+{
+    (void)e;
+    assert_true(buf_add(ctx, p, n));
+    return ERR_OK;
+}
+
+static inline void kit_put(struct kit_store *s, const char *kind, const void *p, size_t n)
+{
+    struct err e = { 0 };
+    struct stream_sealer *sealer = NULL;
+    const struct stream_ref ref = { kit_id(200), str_c(kind), kit_id(50), 1, kit_id(51) };
+    uint8_t digest[32];
+    for (int i = 0; i < 32; i++) {
+        s->in_key.b[i] = (uint8_t)(i * 7 + 1);
+        s->out_key.b[i] = (uint8_t)(i * 5 + 2);
+    }
+    s->sealed = BUF((size_t)64 << 20);
+    s->uploaded = BUF((size_t)64 << 20);
+    assert_int_equal(stream_sealer_new(&s->in_key, &ref, kit_to_buf, &s->sealed, &sealer, &e), ERR_OK);
+    assert_int_equal(stream_sealer_feed(sealer, p, n, &e), ERR_OK);
+    assert_int_equal(stream_sealer_finish(sealer, &e), ERR_OK);
+    stream_sealer_free(sealer);
+    sha256(p, n, digest);
+    hex_encode(digest, 32, s->in_sha);
+    s->plain_size = (int64_t)n;
+}
+
+static inline void kit_add_input(struct grant *g, const struct kit_store *s, const char *kind)
+{
+    g->inputs[0] = (struct grant_input){ .name = str_c(kind), .kind = str_c(kind), .sha256 = str_c(s->in_sha), .object_id = kit_id(50),
+                                         .version = 1, .size_bytes = s->plain_size };
+    g->n_inputs = 1;
+}
+
+static inline enum errc kit_keys(void *ctx, struct arena *a, const struct grant *g, struct release_key *keys, struct err *e)
+{
+    (void)a, (void)g, (void)e;
+    keys[0] = (struct release_key){ kit_id(51), ((struct kit_store *)ctx)->in_key };
+    return ERR_OK;
+}
+
+static inline enum errc kit_download(void *ctx, struct arena *a, const struct grant *g, struct uuid id, int fd, struct err *e)
+{
+    (void)a, (void)g, (void)e;
+    struct kit_store *s = ctx;
+    assert_true(uuid_eq(id, kit_id(50)));
+    assert_int_equal(write(fd, s->sealed.ptr, s->sealed.len), s->sealed.len);
+    return ERR_OK;
+}
+
+static inline enum errc kit_output(void *ctx, struct arena *a, const struct grant *g, const char *name, const char *kind,
+                                   struct output_place *ret, struct err *e)
+{
+    (void)a, (void)g, (void)e;
+    assert_string_equal(name, "model");
+    assert_string_equal(kind, "model");
+    *ret = (struct output_place){ kit_id(60), kit_id(61), 1, ((struct kit_store *)ctx)->out_key };
+    return ERR_OK;
+}
+
+static inline enum errc kit_upload(void *ctx, struct arena *a, const struct grant *g, struct uuid id, int64_t size, struct str sha, int fd,
+                                   struct err *e)
+{
+    (void)a, (void)g, (void)e;
+    struct kit_store *s = ctx;
+    char room[65536];
+    assert_true(uuid_eq(id, kit_id(60)));
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    for (ssize_t n; (n = read(fd, room, sizeof room)) > 0;)
+        buf_add(&s->uploaded, room, (size_t)n);
+    s->out_size = size;
+    snprintf(s->out_sha, sizeof s->out_sha, "%.*s", STR_ARG(sha));
+    return ERR_OK;
+}
+
+static inline struct executor_io kit_io(struct kit_store *s)
+{
+    return (struct executor_io){ s, kit_keys, kit_download, kit_output, kit_upload };
+}
+
+static inline void kit_open_output(struct kit_store *s, struct buf *ret)
+{
+    struct err e = { 0 };
+    struct stream_opener *o = NULL;
+    const struct stream_ref ref = { kit_id(200), STR("model"), kit_id(60), 1, kit_id(61) };
+    *ret = BUF((size_t)64 << 20);
+    assert_int_equal(stream_opener_new(&s->out_key, &ref, kit_to_buf, ret, &o, &e), ERR_OK);
+    assert_int_equal(stream_opener_feed(o, s->uploaded.ptr, s->uploaded.len, &e), ERR_OK);
+    assert_int_equal(stream_opener_finish(o, &e), ERR_OK);
+    stream_opener_free(o);
+}
+
+static inline void kit_read_file(const char *path, struct buf *ret)
+{
+    char room[65536];
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    *ret = BUF((size_t)64 << 20);
+    for (size_t n; (n = fread(room, 1, sizeof room, f)) > 0;)
+        buf_add(ret, room, n);
+    fclose(f);
+}
+
+static inline const char *kit_program(char out[512])
+{
+    const char *bin = getenv("FALAJ_BIN");
+    snprintf(out, 512, "%s/falaj-worker", bin ? bin : "build/dev/bin");
+    return out;
+}
+
+/* The next report as text; "" when there is nothing to say. */
+static inline void kit_report(struct book *b, struct buf *out)
+{
+    const struct node_identity n = { .node_id = kit_id(9), .boot_id = kit_id(8), .heartbeat_ms = 10000, .lease_ms = 30000 };
+    buf_clear(out);
+    if (!book_collect(b, &n, out))
+        buf_clear(out);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_executor.c - a real child trains digits from a sealed file; others fail, are cancelled, stale, too large, out of time. */
+#include "lease_kit.h"
+
+#include <pthread.h>
+#include "workers/lease/frame.h"
+#include "workers/compute/infer/model.h"
+
+#define SPEC(more) "{\"dataset_id\":\"dst_00000000000000000000000000000001\",\"dataset_version\":1,\"label_column\":\"label\"," more "}"
+
+struct fixture {
+    struct kit_store store;
+    struct executor_io io;
+    struct executor_env env;
+    struct config *config;
+    struct book *book;
+    _Atomic bool stopping;
+    char dir[64], program[512];
+};
+
+static void setup(struct fixture *f, const char *memory)
+{
+    struct buf csv;
+    struct err e = { 0 };
+    memset(f, 0, sizeof *f);
+    kit_read_file("datasets/digits/digits.csv", &csv);
+    kit_put(&f->store, "dataset", csv.ptr, csv.len);
+    buf_release(&csv);
+    f->io = kit_io(&f->store);
+    f->config = config_new_default();
+    assert_int_equal(config_set(f->config, "worker.slot_memory", memory, &e), ERR_OK);
+    assert_int_equal(config_set(f->config, "worker.grace_ms", "3000", &e), ERR_OK);
+    f->book = book_new(&clock_system, 10000);
+    snprintf(f->dir, sizeof f->dir, "/tmp/falaj-test-XXXXXX");
+    assert_non_null(mkdtemp(f->dir));
+    f->env = (struct executor_env){ .config = f->config, .work_dir = f->dir, .program = kit_program(f->program), .stopping = &f->stopping, .io = &f->io };
+}
+
+static void teardown(struct fixture *f)
+{
+    book_free(f->book);
+    config_free(f->config);
+    buf_release(&f->store.sealed);
+    buf_release(&f->store.uploaded);
+    assert_int_equal(rmdir(f->dir), 0);         /* nothing is left behind */
+}
+
+static struct held *add(struct fixture *f, const char *spec, int64_t max_runtime_s)
+{
+    struct grant g = kit_grant(1, "train", spec);
+    g.max_runtime_s = max_runtime_s;
+    kit_add_input(&g, &f->store, "dataset");
+    return book_add(f->book, &g, true);
+}
+
+static void *run_thread(void *p)
+{
+    void **both = p;
+    executor_run(both[0], both[1]);
+    return NULL;
+}
+
+static void test_trains(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, "1g");
+    executor_run(&f.env, add(&f, SPEC("\"epochs\":8,\"seed\":1"), 0));
+    CLEANUP(buf_releasep) struct buf report = BUF((size_t)4 << 20);
+    kit_report(f.book, &report);
+    assert_non_null(strstr(report.ptr, "\"event\":\"start\""));
+    if (!strstr(report.ptr, "\"event\":\"succeed\""))
+        fprintf(stderr, "%s\n", report.ptr);
+    assert_non_null(strstr(report.ptr, "\"event\":\"succeed\""));
+    assert_non_null(strstr(report.ptr, "\"holdout_rows\":["));
+    assert_non_null(strstr(report.ptr, "\"samples_per_s\":"));
+    static const char *const stages[] = { "info: data opened: 1797 rows, 65 columns, 10 classes, ", "info: epoch 1: loss ", "info: epoch 8: loss ",
+                                          "info: model sealed: " };
+    const char *at = report.ptr;
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
+        at = strstr(at, stages[i]);
+        assert_non_null(at);
+    }
+    assert_null(strstr(report.ptr, "error"));
+    const char *accuracy = strstr(report.ptr, "\"result\":{\"holdout_accuracy\":");
+    assert_non_null(accuracy);
+    assert_true(strtod(accuracy + strlen("\"result\":{\"holdout_accuracy\":"), NULL) > 0.9);
+    CLEANUP(buf_releasep) struct buf model = BUF(0);
+    kit_open_output(&f.store, &model);
+    assert_int_equal(model.len, f.store.out_size);
+    uint8_t digest[32];
+    char hex[65];
+    sha256(model.ptr, model.len, digest);
+    hex_encode(digest, 32, hex);
+    assert_string_equal(hex, f.store.out_sha);
+    teardown(&f);
+}
+
+static void run_and_expect(struct fixture *f, struct held *h, const char *event, const char *text)
+{
+    executor_run(&f->env, h);
+    CLEANUP(buf_releasep) struct buf report = BUF((size_t)4 << 20);
+    kit_report(f->book, &report);
+    if (!strstr(report.ptr, event) || !strstr(report.ptr, text))
+        fprintf(stderr, "%s\n", report.ptr);
+    assert_non_null(strstr(report.ptr, event));
+    assert_non_null(strstr(report.ptr, text));
+}
+
+static void test_bad_data_fails_with_its_reason(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, "1g");
+    run_and_expect(&f, add(&f, "{\"dataset_id\":\"dst_00000000000000000000000000000001\",\"label_column\":\"nosuch\"}", 0), "\"event\":\"fail\"",
+                   "{\"stream\":\"stderr\",\"text\":\"error: the job failed: row 1: there is no label column \\\"nosuch\\\"\"}]");
+    teardown(&f);
+}
+
+static void test_tampered_input_is_refused(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, "1g");
+    f.store.sealed.ptr[f.store.sealed.len / 2] ^= 1;
+    run_and_expect(&f, add(&f, SPEC("\"epochs\":1"), 0), "\"event\":\"fail\"", "\"message\":");
+    assert_int_equal(f.store.uploaded.len, 0);
+    teardown(&f);
+}
+
+static void test_time_is_up(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, "1g");
+    run_and_expect(&f, add(&f, SPEC("\"epochs\":10000,\"hidden\":[512,512]"), 1), "\"event\":\"timeout\"",
+                   "\"text\":\"error: out of time: the job may run 1 s\"");
+    teardown(&f);
+}
+
+static void test_too_large_a_model_is_refused(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, "64m");
+    run_and_expect(&f, add(&f, SPEC("\"epochs\":3,\"hidden\":[2500,2500]"), 0), "\"event\":\"fail\"", "does not fit");
+    teardown(&f);
+}
+
+static void stop_and_expect(bool stale, const char *event)
+{
+    struct fixture f;
+    setup(&f, "1g");
+    struct held *h = add(&f, SPEC("\"epochs\":10000,\"hidden\":[512,512]"), 0);
+    pthread_t t;
+    void *both[2] = { &f.env, h };
+    pthread_create(&t, NULL, run_thread, both);
+    usleep(700000);
+    int64_t began = clock_mono_us(&clock_system);
+    if (stale)
+        book_fence_all(f.book);
+    else
+        book_cancel_all(f.book);
+    pthread_join(t, NULL);
+    assert_true(clock_mono_us(&clock_system) - began < 2500000);
+    CLEANUP(buf_releasep) struct buf report = BUF((size_t)4 << 20);
+    kit_report(f.book, &report);
+    if (event)
+        assert_non_null(strstr(report.ptr, event));
+    else
+        assert_int_equal(report.len, 0);
+    teardown(&f);
+}
+
+static void test_cancelled(void **state)
+{
+    (void)state;
+    stop_and_expect(false, "\"event\":\"cancel\"");
+}
+
+static void test_stale_is_killed_and_silent(void **state)
+{
+    (void)state;
+    stop_and_expect(true, NULL);
+}
+
+/* --- children that do not keep to the rules: this program itself, run as the lease's child; the grant's name says which rule --- */
+
+static void say(enum frame_type type, const void *head, size_t n, const char *body)
+{
+    if (frame_send(FRAME_FD, type, str_n(head, n), str_c(body), NULL, 0, true, NULL) != ERR_OK)
+        _exit(1);
+}
+
+static struct str hear(char *room)
+{
+    struct frame f = { 0 };
+    if (frame_receive(FRAME_FD, room, &f, NULL) != ERR_OK)
+        _exit(1);
+    frame_close_fds(&f);
+    return f.body;
+}
+
+static int bad_child(void)
+{
+    static char grant[FRAME_MAX + 1], room[FRAME_MAX];
+    struct frame_result r = { 0 };
+    int64_t minus = -1, step = 1;
+    (void)hear(grant);
+    const char *name = strstr(grant + sizeof(uint32_t), "\"name\":\"") + strlen("\"name\":\"");
+    (void)hear(room);                                   /* the keys */
+    if (str_starts(str_c(name), "stays")) {
+        close(FRAME_FD);
+        sleep(60);
+    } else if (str_starts(str_c(name), "minus")) {
+        say(FRAME_METRIC, &minus, sizeof minus, "{}");
+    } else if (str_starts(str_c(name), "list")) {
+        say(FRAME_METRIC, &step, sizeof step, "[1]");
+    } else if (str_starts(str_c(name), "nowhere")) {
+        say(FRAME_READY, "\xff", 1, "");
+    } else {
+        say(FRAME_WANT, &r.plain_size, sizeof r.plain_size, "");
+        (void)hear(room);
+        for (int i = 0; i < 3 && str_starts(str_c(name), "none"); i++)
+            say(FRAME_RESULT, &r, sizeof r, "[]");
+        say(FRAME_RESULT, &r, sizeof r, "{\"a\": 1} \n ");
+    }
+    _exit(0);
+}
+
+static void with_bad_child(const char *name, const char *event, const char *text)
+{
+    struct fixture f;
+    setup(&f, "1g");
+    struct grant g = kit_grant(1, "train", "{}");
+    g.name = str_c(name);
+    kit_add_input(&g, &f.store, "dataset");
+    f.env.program = "/proc/self/exe";
+    int64_t began = clock_mono_us(&clock_system);
+    executor_run(&f.env, book_add(f.book, &g, true));
+    assert_true(clock_mono_us(&clock_system) - began < 10000000);
+    CLEANUP(buf_releasep) struct buf report = BUF((size_t)4 << 20);
+    CLEANUP(arena_freep) struct arena *a = arena_new(4 << 20);
+    const struct jval *doc;
+    kit_report(f.book, &report);
+    if (!strstr(report.ptr, event) || !strstr(report.ptr, text))
+        fprintf(stderr, "%s: %s\n", name, report.ptr);
+    assert_non_null(strstr(report.ptr, event));
+    assert_non_null(strstr(report.ptr, text));
+    assert_int_equal(jval_parse(a, buf_str(&report), 0, &doc, NULL), ERR_OK);
+    teardown(&f);
+}
+
+static void test_a_child_that_breaks_the_rules_harms_its_own_lease_only(void **state)
+{
+    (void)state;
+    with_bad_child("minus", "\"event\":\"fail\"", "of no step");
+    with_bad_child("list", "\"event\":\"fail\"", "no object");
+    with_bad_child("nowhere", "\"event\":\"fail\"", "no address");
+    with_bad_child("none", "\"event\":\"fail\"", "no object");
+    with_bad_child("tail", "\"event\":\"succeed\"", "\"result\":{\"a\":1,\"model_object_id\":");
+}
+
+static void test_a_child_that_closes_its_end_and_stays_is_killed(void **state)
+{
+    (void)state;
+    with_bad_child("stays", "\"event\":\"fail\"", "signal 9");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !strcmp(argv[1], "--run-lease"))
+        return bad_child();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_trains), cmocka_unit_test(test_bad_data_fails_with_its_reason),
+        cmocka_unit_test(test_tampered_input_is_refused), cmocka_unit_test(test_time_is_up), cmocka_unit_test(test_too_large_a_model_is_refused),
+        cmocka_unit_test(test_cancelled), cmocka_unit_test(test_stale_is_killed_and_silent),
+        cmocka_unit_test(test_a_child_that_breaks_the_rules_harms_its_own_lease_only),
+        cmocka_unit_test(test_a_child_that_closes_its_end_and_stays_is_killed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

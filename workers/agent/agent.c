@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* agent.c - the threads of a worker around one book of leases.
+ *
+ * A report is whatever came in during the last one: no timer but the heartbeat, so an idle line answers at once and a busy one
+ * combines. noop leases are booked as started and finished in one step by the fetching thread; their slot is free again before the
+ * report has left, and the API's own books limit how many it grants.
+ * At the end the fetching thread may still hang in its long poll; it is left behind (agent_free then frees nothing it needs). */
+#include "workers/agent/agent.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "core/base/assert.h"
+#include "core/base/cleanup.h"
+#include "core/base/log.h"
+#include "workers/lease/executor.h"
+#include "workers/compute/kernels/backend.h"
+#include "workers/agent/timers.h"
+
+enum { ZONE_RETRY_MS = 200, WAIT_MS = 20000, WATCH_MS = 50, RETRY_MAX_MS = 1000, EMPTY_PAUSE_MS = 32, JOIN_MS = 100, STOP_EXTRA_MS = 1000 };
+static const size_t CALL_ARENA = (size_t)256 << 20, REPORT_MAX = (size_t)2 << 20;
+
+struct agent {
+    const struct config *config;
+    const struct clock *clock;
+    struct agent_api api;
+    struct client *poll_client, *report_client;     /* NULL with another api */
+    struct book *book;
+    struct timers *timers;
+    struct node_facts facts;
+    char name[160];
+    struct hw hw;
+    struct executor_env env;
+    pthread_mutex_t lock;               /* guards env.node; only the fetching thread writes it */
+    _Atomic bool stopping, reporter_ends;
+    _Atomic int runners;
+    pthread_t fetcher, reporter;
+    bool fetcher_left;
+};
+
+struct runner {
+    struct agent *agent;
+    struct executor_env env;            /* with the node as it was when the lease came */
+    struct held *held;
+};
+
+static enum errc api_enroll(void *ctx, struct arena *a, const struct node_facts *f, struct node_identity *ret, struct err *e)
+{
+    return client_register(((struct agent *)ctx)->poll_client, a, f, ret, e);
+}
+
+static enum errc api_next(void *ctx, struct arena *a, const struct node_identity *n, int64_t free_slots, int64_t wait_ms,
+                          struct grant **ret, size_t *ret_n, struct err *e)
+{
+    return client_next(((struct agent *)ctx)->poll_client, a, n, free_slots, wait_ms, ret, ret_n, e);
+}
+
+static enum errc api_report(void *ctx, struct arena *a, struct str body, struct report_verdict **ret, size_t *ret_n, struct err *e)
+{
+    return client_report(((struct agent *)ctx)->report_client, a, body, ret, ret_n, e);
+}
+
+static void pause_ms(const struct agent *a, int ms)
+{
+    for (; ms > 0 && !a->stopping; ms -= WATCH_MS)
+        poll(NULL, 0, ms < WATCH_MS ? ms : WATCH_MS);
+}
+
+static void *runner_main(void *p)
+{
+    struct runner r = *(struct runner *)p;
+    free(p);
+    executor_run(&r.env, r.held);
+    r.agent->runners--;
+    return NULL;
+}
+
+static struct runner *runner_new(struct agent *a, struct held *h)
+{
+    struct runner *r = malloc(sizeof *r);
+    ASSERT(r);
+    *r = (struct runner){ a, a->env, h };
+    return r;
+}
+
+static void run_on_thread(struct agent *a, const struct grant *g)
+{
+    struct runner *r = runner_new(a, book_add(a->book, g, true));
+    a->runners++;
+    pthread_t t;
+    if (pthread_create(&t, NULL, runner_main, r) == 0) {
+        pthread_detach(t);
+        return;
+    }
+    a->runners--;
+    held_finish(r->held, "return", 1, STR("the worker has no thread left"), STR_NULL, STR_NULL);
+    held_unref(r->held);
+    free(r);
+}
+
+static void take_noop(struct agent *a, struct arena *arena, const struct grant *g)
+{
+    const struct jval *spec = NULL;
+    if (g->spec.len > 2 && jval_parse(arena, g->spec, 0, &spec, NULL) != ERR_OK)
+        return book_add_done(a->book, g, false, STR("the spec is not JSON"));
+    int64_t sleep_ms = jval_i64(jval_get(spec, "sleep_ms"), 0);
+    struct str fail = jval_str(jval_get(spec, "fail"));
+    if (sleep_ms <= 0)
+        return book_add_done(a->book, g, fail.len == 0, fail);
+    struct held *h = book_add(a->book, g, false);
+    held_start(h, STR_NULL);
+    timers_add(a->timers, h, sleep_ms, fail.len == 0, fail);
+}
+
+static void take(struct agent *a, struct arena *arena, const struct grant *g)
+{
+    if (a->stopping) {
+        struct held *h = book_add(a->book, g, false);
+        held_finish(h, "return", 0, STR_NULL, STR_NULL, STR_NULL);
+        held_unref(h);
+    } else if (str_eq_c(g->kind, "noop")) {
+        take_noop(a, arena, g);
+    } else {
+        run_on_thread(a, g);
+    }
+}
+
+/* Until it is done, told to stop, or refused for good. */
+static enum errc enroll(struct agent *a, const _Atomic bool *stop, struct err *e)
+{
+    for (int failures = 0; !*stop; failures++) {
+        CLEANUP(arena_freep) struct arena *arena = arena_new(CALL_ARENA);
+        struct node_identity node;
+        enum errc rc = a->api.enroll(a->api.ctx, arena, &a->facts, &node, e);
+        if (rc == ERR_OK) {
+            pthread_mutex_lock(&a->lock);
+            a->env.node = node;
+            pthread_mutex_unlock(&a->lock);
+            log_event(LOG_INFO, "node.registered", "node_id", LOG_ID("nod", node.node_id), "slots", LOG_I(a->facts.slots), "backend",
+                      LOG_STR(a->facts.backend), NULL);
+            return ERR_OK;
+        }
+        if (rc == ERR_UNAUTHENTICATED || rc == ERR_FORBIDDEN || rc == ERR_INVALID || rc == ERR_MALFORMED || rc == ERR_UNKNOWN_FIELD)
+            return rc;
+        if (failures == 0)
+            log_err(LOG_INFO, "node.waits", e);
+        poll(NULL, 0, ZONE_RETRY_MS);
+    }
+    return FAIL(e, DEADLINE, "told to stop before the node was registered");
+}
+
+static void *fetcher_main(void *p)
+{
+    struct agent *a = p;
+    int failures = 0, empty_ms = 1;
+    while (!a->stopping) {
+        size_t room;
+        if (!book_wait_room(a->book, (size_t)a->facts.slots, &room))
+            continue;
+        CLEANUP(arena_freep) struct arena *arena = arena_new(CALL_ARENA);
+        struct err e = { 0 };
+        struct grant *grants;
+        size_t n = 0;
+        int64_t began = clock_mono_us(&clock_system);
+        enum errc rc = a->api.next(a->api.ctx, arena, &a->env.node, (int64_t)room, WAIT_MS, &grants, &n, &e);
+        if (rc == ERR_OK) {
+            failures = 0;
+            for (size_t i = 0; i < n; i++)
+                take(a, arena, &grants[i]);
+            if (n == 0 && clock_mono_us(&clock_system) - began < EMPTY_PAUSE_MS * 1000)
+                pause_ms(a, empty_ms);  /* it did not wait, as it was asked to: do not storm it */
+            empty_ms = n ? 1 : empty_ms < EMPTY_PAUSE_MS ? empty_ms * 2 : empty_ms;
+            continue;
+        }
+        if (failures++ == 0)
+            log_err(LOG_WARN, "lease.next_failed", &e);
+        /* This run of the agent is not known: the database came back from a backup, or from a standby that lagged behind. */
+        if (rc == ERR_STALE && enroll(a, &a->stopping, &e) == ERR_OK)
+            continue;
+        pause_ms(a, failures < 5 ? 100 << failures : RETRY_MAX_MS);
+    }
+    return NULL;
+}
+
+static void report_once(struct agent *a, struct str body, int *failures)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new(CALL_ARENA);
+    struct err e = { 0 };
+    struct report_verdict *v;
+    size_t n;
+    int64_t sent = clock_mono_us(a->clock);
+    if (a->api.report(a->api.ctx, arena, body, &v, &n, &e) == ERR_OK) {
+        book_settle(a->book, v, n, sent);
+        *failures = 0;
+        return;
+    }
+    book_unsettle(a->book);
+    if ((*failures)++ == 0)
+        log_err(LOG_WARN, "lease.report_failed", &e);
+    int ms = *failures < 5 ? 50 << *failures : RETRY_MAX_MS;
+    for (; ms > 0 && !a->reporter_ends; ms -= WATCH_MS)
+        poll(NULL, 0, WATCH_MS);
+}
+
+static void *reporter_main(void *p)
+{
+    struct agent *a = p;
+    CLEANUP(buf_releasep) struct buf body = BUF(REPORT_MAX);
+    int failures = 0;
+    while (!a->reporter_ends) {
+        int64_t next = timers_run(a->timers, a->stopping);
+        buf_clear(&body);
+        pthread_mutex_lock(&a->lock);
+        struct node_identity node = a->env.node;
+        pthread_mutex_unlock(&a->lock);
+        if (book_collect(a->book, &node, &body)) {
+            report_once(a, buf_str(&body), &failures);
+            continue;
+        }
+        int64_t beat = clock_mono_us(a->clock) + a->config->worker_heartbeat_ms * 1000;
+        book_wait(a->book, next < beat ? next : beat);
+    }
+    return NULL;
+}
+
+static void facts_fill(struct agent *a, const struct backend *be)
+{
+    const struct config *cfg = a->config;
+    hw_read(&a->hw);
+    if (cfg->worker_name[0])
+        snprintf(a->name, sizeof a->name, "%s", cfg->worker_name);
+    else if (gethostname(a->name, sizeof a->name - 1) != 0)
+        snprintf(a->name, sizeof a->name, "worker");
+    a->facts = (struct node_facts){ .name = str_c(a->name), .zone = str_c(cfg->worker_zone), .pool = str_c(cfg->worker_pool),
+                                    .backend = str_c(be->name), .slots = cfg->worker_slots ? cfg->worker_slots : a->hw.cores,
+                                    .cpus = a->hw.cores, .memory_bytes = (int64_t)a->hw.memory_limit_bytes,
+                                    .boot_id = uuid_v7(clock_wall_us(&clock_system)) };
+}
+
+static void on_skip(void *ctx, const char *name, const char *why)
+{
+    (void)ctx;
+    log_event(LOG_INFO, "backend.skipped", "backend", LOG_S(name), "why", LOG_S(why), NULL);
+}
+
+static enum errc clients_make(struct agent *a, struct err *e)
+{
+    a->api = (struct agent_api){ a, api_enroll, api_next, api_report };
+    a->poll_client = client_new(a->config, e);
+    if (!a->poll_client)
+        return e->code;
+    a->report_client = client_new(a->config, e);
+    return a->report_client ? ERR_OK : e->code;
+}
+
+enum errc agent_new(const struct config *cfg, const struct clock *clock, const struct agent_api *api, struct agent **ret, struct err *e)
+{
+    const struct backend *be;
+    struct hw hw;
+    hw_read(&hw);
+    TRY(backend_choose(cfg->worker_backend, &hw, on_skip, NULL, &be, e));
+    const char *dir = cfg->worker_work_dir[0] ? cfg->worker_work_dir : "/var/lib/falaj/worker";
+    struct stat st;
+    if (mkdir(dir, 0700) != 0 && (stat(dir, &st) != 0 || !S_ISDIR(st.st_mode))) {
+        FAIL(e, IO, "the work directory %s cannot be made", dir);
+        return e->code;
+    }
+    struct agent *a = calloc(1, sizeof *a);
+    ASSERT(a);
+    a->config = cfg;
+    a->clock = clock;
+    pthread_mutex_init(&a->lock, NULL);
+    facts_fill(a, be);
+    a->env = (struct executor_env){ .config = cfg, .work_dir = dir, .stopping = &a->stopping };
+    a->book = book_new(clock, cfg->worker_heartbeat_ms);
+    a->timers = timers_new(clock);
+    if (api)
+        a->api = *api;
+    else if (clients_make(a, e) != ERR_OK) {
+        agent_free(a);
+        return e->code;
+    }
+    *ret = a;
+    return ERR_OK;
+}
+
+struct book *agent_book(struct agent *a)
+{
+    return a->book;
+}
+
+static void join_fetcher(struct agent *a)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    int64_t ns = t.tv_nsec + (int64_t)JOIN_MS * 1000000;
+    t.tv_sec += ns / 1000000000;
+    t.tv_nsec = ns % 1000000000;
+    a->fetcher_left = pthread_timedjoin_np(a->fetcher, NULL, &t) != 0;
+    if (a->fetcher_left)
+        pthread_detach(a->fetcher);
+}
+
+static void stop_in_order(struct agent *a)
+{
+    struct book_counts c;
+    a->stopping = true;
+    book_cancel_all(a->book);
+    book_wake(a->book);
+    for (int64_t ms = a->config->worker_grace_ms + STOP_EXTRA_MS; ms > 0; ms -= WATCH_MS) {
+        book_get_counts(a->book, &c);
+        if (!a->runners && !c.live)
+            break;
+        poll(NULL, 0, WATCH_MS);
+    }
+    book_fence_all(a->book);            /* what is left is killed and forgotten; its lease runs out */
+    for (int ms = STOP_EXTRA_MS; ms > 0 && a->runners; ms -= WATCH_MS)
+        poll(NULL, 0, WATCH_MS);
+    a->reporter_ends = true;
+    book_wake(a->book);
+    pthread_join(a->reporter, NULL);
+    join_fetcher(a);
+}
+
+enum errc agent_run(struct agent *a, const _Atomic bool *stop, struct err *e)
+{
+    if (enroll(a, stop, e) != ERR_OK)
+        return *stop ? ERR_OK : e->code;
+    int64_t fence_ms = a->env.node.lease_ms * 2 / 3;
+    ASSERT(pthread_create(&a->reporter, NULL, reporter_main, a) == 0);
+    ASSERT(pthread_create(&a->fetcher, NULL, fetcher_main, a) == 0);
+    while (!*stop) {
+        size_t n = book_fence(a->book, fence_ms);
+        if (n)
+            log_event(LOG_ERROR, "node.fenced", "leases", LOG_I(n), "silence_ms", LOG_I(fence_ms), NULL);
+        poll(NULL, 0, WATCH_MS);
+    }
+    log_event(LOG_INFO, "node.stops", "running", LOG_I(a->runners), NULL);
+    stop_in_order(a);
+    return ERR_OK;
+}
+
+void agent_free(struct agent *a)
+{
+    if (!a || a->fetcher_left || a->runners)
+        return;
+    timers_free(a->timers);
+    book_free(a->book);
+    client_free(a->poll_client);
+    client_free(a->report_client);
+    pthread_mutex_destroy(&a->lock);
+    free(a);
+}

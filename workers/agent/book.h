@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* book.h - the leases this worker holds, and what it still has to say about each.
+ *
+ * Runners write (start, log, metric, finish), one reporter collects what waits into one report and settles it by the verdicts.
+ * Invariants: one report is under way at a time; what is said about one attempt arrives in the order it was written; a finish is
+ * repeated until its verdict is ok or stale; a lease that nobody confirmed for fence_ms is given up (self-fence). Logs and metrics
+ * are bounded: the oldest go first, and a line says how many; a runner never waits for the network.
+ * A lease leaves the book by verdict, by fence or by book_fence_all. Whoever holds a reference may look at it afterwards.
+ * Calling order: book_new -> book_add -> (held_start, held_log …)* -> held_finish -> held_unref; book_collect -> book_settle |
+ * book_unsettle. All functions are thread-safe. */
+#pragma once
+#include <stdatomic.h>
+#include "core/base/clock.h"
+#include "workers/agent/client.h"
+
+enum { HELD_LINES_MAX = 512, HELD_LINE_BYTES = 4000, HELD_METRICS_MAX = 512, REPORT_LEASES_MAX = 400 };
+
+struct book;
+struct held;
+
+struct book_counts {
+    size_t live, running;           /* in the book; not yet finished here */
+    uint64_t added, finished, stale, fenced, lines_dropped;
+};
+
+struct book *book_new(const struct clock *clock, int64_t heartbeat_ms);
+void book_free(struct book *b);
+/* wake: make an eventfd that stop requests write to. The caller owns one reference. confirmed from now on. */
+struct held *book_add(struct book *b, const struct grant *g, bool wake);
+/* start and finish in one step, without a reference: for work that is done at once. ok false: fail with message. */
+void book_add_done(struct book *b, const struct grant *g, bool ok, struct str message);
+void held_unref(struct held *h);
+
+void held_start(struct held *h, struct str endpoint);
+void held_log(struct held *h, const char *stream, struct str text);
+void held_metric(struct held *h, int64_t step, struct str values_json);
+/* "fail", "oom" and "timeout" also say why as an error line of the log, which arrives no later than they do.
+ * event: "succeed", "fail", "cancel", "timeout", "oom", "return", "preempt". result, outputs: JSON text or STR_NULL. */
+void held_finish(struct held *h, const char *event, int64_t exit_code, struct str message, struct str result, struct str outputs);
+const struct grant *held_grant(const struct held *h);
+int held_wake_fd(const struct held *h);         /* readable when one of the two below became true */
+bool held_is_stale(const struct held *h);       /* stop at once, say nothing */
+bool held_is_cancelled(const struct held *h);   /* stop in good order, then finish */
+void held_cancel(struct held *h);
+
+/* Append the next report's body to out; false: nothing to say. Renewals are included when due. */
+bool book_collect(struct book *b, const struct node_identity *n, struct buf *out);
+/* The verdicts of the report collected last; sent_us: clock_mono_us when it was sent. */
+void book_settle(struct book *b, const struct report_verdict *v, size_t n, int64_t sent_us);
+/* It did not arrive, or nobody knows: all of it stays to be said. */
+void book_unsettle(struct book *b);
+/* Wait until there is something to say, at most until the next heartbeat, or until until_us. */
+void book_wait(struct book *b, int64_t until_us);
+/* Give up leases not confirmed for fence_ms. Returns how many. */
+size_t book_fence(struct book *b, int64_t fence_ms);
+void book_fence_all(struct book *b);
+void book_cancel_all(struct book *b);           /* ask every runner to stop */
+void book_wake(struct book *b);
+/* Are slots free? If not, wait for one, 200 ms at most. */
+bool book_wait_room(struct book *b, size_t slots, size_t *ret_free);
+void book_get_counts(struct book *b, struct book_counts *ret);

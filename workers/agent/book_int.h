@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* book_int.h - one held lease and the book, shared by book.c (who holds what) and book_report.c (what is said about it). */
+#pragma once
+#include <pthread.h>
+#include "workers/agent/book.h"
+
+struct said {                       /* a log line or a metric that waits */
+    struct said *next;
+    uint64_t seq;
+    int64_t step;
+    const char *stream;
+    size_t len;
+    char text[];
+};
+
+struct said_list {
+    struct said *head, **tail;
+    size_t n, max;
+    uint64_t last_seq, dropped;
+    uint64_t flying_seq, flying_dropped;    /* in the report under way: lines up to this one, and drops it tells of or outlives */
+};
+
+struct held {
+    _Atomic int refs;
+    struct book *book;
+    struct grant *grant;
+    int wake_fd;
+    _Atomic bool is_stale, is_cancelled;
+    /* under the book's lock */
+    struct held *prev, *next;
+    bool in_book, has_finished;
+    bool start_waits, finish_waits;
+    char *endpoint, *message, *result, *outputs;
+    const char *event;
+    int64_t exit_code;
+    struct said_list logs, metrics;
+    int64_t confirmed_us, said_us;
+    /* what of it is in the report under way */
+    int items_in_flight;
+    bool start_in_flight, finish_in_flight;
+};
+
+struct book {
+    const struct clock *clock;
+    int64_t heartbeat_us;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool is_dirty;
+    struct held head;               /* of the ring */
+    int64_t running_slots;
+    struct book_counts counts;
+    struct held *flight[REPORT_LEASES_MAX];
+    size_t n_flight;
+};
+
+/* All with the lock held. */
+void book_remove(struct book *b, struct held *h);
+void book_tell(struct held *h, bool stale);             /* sets the flag and wakes the runner */
+void said_drop_until(struct said_list *l, uint64_t seq);

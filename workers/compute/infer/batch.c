@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* batch.c - one lock, a list of requests, a stack of free sessions.
+ *
+ * A thread needs a session and a request; threads and inline callers share the sessions, so never more than `threads` compute at
+ * once and a burst of inline callers cannot crowd the cores. The lock is held for list work only. */
+#include "workers/compute/infer/batch.h"
+#include "core/base/assert.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct batcher {
+    const struct infer_model *model;
+    pthread_mutex_t lock;               /* guards all below */
+    pthread_cond_t wake;                /* a request and a session may be there */
+    struct infer_request *head, **tail;
+    size_t queue_max_rows;
+    struct batcher_stats stats;
+    bool is_stopping;
+    int thread_count, free_count;
+    struct infer_session **free_sessions;
+    pthread_t *threads;
+};
+
+struct waiter {                         /* of batcher_infer */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool is_done;
+    enum errc rc;
+};
+
+/* Cut from the queue what fits one batch, whole requests only; one that is longer than a batch goes alone. Lock held. */
+static struct infer_request *take_batch(struct batcher *b)
+{
+    struct infer_request *first = b->head, **end = &b->head;
+    size_t rows = 0;
+    while (*end && (rows == 0 || rows + (*end)->rows <= INFER_ROWS)) {
+        rows += (*end)->rows;
+        end = &(*end)->next;
+    }
+    b->head = *end;
+    *end = NULL;
+    if (!b->head)
+        b->tail = &b->head;
+    b->stats.rows_waiting -= rows;
+    b->stats.batches++;
+    if (rows > b->stats.batched_rows_max)
+        b->stats.batched_rows_max = rows;
+    return first;
+}
+
+static enum errc run_batch(struct infer_session *s, const struct infer_request *first, struct err *e)
+{
+    if (!first->next)
+        return infer_run(s, first->x, first->rows, first->logits, first->probabilities, first->labels, e);
+    size_t rows = 0;
+    for (const struct infer_request *r = first; r; rows += r->rows, r = r->next)
+        infer_put(s, rows, r->x, r->rows);
+    TRY(infer_compute(s, rows, e));
+    rows = 0;
+    for (const struct infer_request *r = first; r; rows += r->rows, r = r->next)
+        infer_take(s, rows, r->rows, r->logits, r->probabilities, r->labels);
+    return ERR_OK;
+}
+
+static void give_session(struct batcher *b, struct infer_session *s)
+{
+    pthread_mutex_lock(&b->lock);
+    b->free_sessions[b->free_count++] = s;
+    if (b->head || b->is_stopping)
+        pthread_cond_signal(&b->wake);
+    pthread_mutex_unlock(&b->lock);
+}
+
+static void *thread_main(void *arg)
+{
+    struct batcher *b = arg;
+    struct err e;
+    pthread_setname_np(pthread_self(), "falaj-infer");
+    for (;;) {
+        pthread_mutex_lock(&b->lock);
+        while (!(b->head && b->free_count > 0) && !(b->is_stopping && !b->head))
+            pthread_cond_wait(&b->wake, &b->lock);
+        if (!b->head) {
+            pthread_cond_signal(&b->wake);      /* the next thread shall see the end, too */
+            pthread_mutex_unlock(&b->lock);
+            return NULL;
+        }
+        struct infer_session *s = b->free_sessions[--b->free_count];
+        struct infer_request *r = take_batch(b);
+        if (b->head && b->free_count > 0)
+            pthread_cond_signal(&b->wake);
+        pthread_mutex_unlock(&b->lock);
+        enum errc rc = run_batch(s, r, &e);
+        give_session(b, s);
+        while (r) {
+            struct infer_request *next = r->next;       /* done may free r */
+            r->done(r, rc);
+            r = next;
+        }
+    }
+}
+
+enum errc batcher_new(const struct infer_model *m, int threads, size_t queue_max_rows, struct batcher **ret, struct err *e)
+{
+    ASSERT(threads >= 1 && queue_max_rows >= 1);
+    struct batcher *b = calloc(1, sizeof *b);
+    ASSERT(b);
+    b->model = m;
+    b->queue_max_rows = queue_max_rows;
+    b->tail = &b->head;
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->wake, NULL);
+    b->free_sessions = calloc((size_t)threads, sizeof *b->free_sessions);
+    b->threads = calloc((size_t)threads, sizeof *b->threads);
+    ASSERT(b->free_sessions && b->threads);
+    enum errc rc = ERR_OK;
+    for (; b->free_count < threads && rc == ERR_OK; b->free_count += rc == ERR_OK)
+        rc = infer_session_new(m, &b->free_sessions[b->free_count], e);
+    /* Sessions first: no thread runs before all are there, so the count is stable here. */
+    for (; b->thread_count < threads && rc == ERR_OK; b->thread_count += rc == ERR_OK)
+        if (pthread_create(&b->threads[b->thread_count], NULL, thread_main, b))
+            rc = FAIL(e, LIMIT, "a serving thread cannot be started");
+    if (rc != ERR_OK) {
+        batcher_free(b);
+        return rc;
+    }
+    *ret = b;
+    return ERR_OK;
+}
+
+void batcher_free(struct batcher *b)
+{
+    if (!b)
+        return;
+    pthread_mutex_lock(&b->lock);
+    b->is_stopping = true;
+    pthread_cond_broadcast(&b->wake);
+    pthread_mutex_unlock(&b->lock);
+    for (int i = 0; i < b->thread_count; i++)
+        pthread_join(b->threads[i], NULL);
+    for (int i = 0; i < b->free_count; i++)
+        infer_session_free(b->free_sessions[i]);
+    pthread_cond_destroy(&b->wake);
+    pthread_mutex_destroy(&b->lock);
+    free(b->free_sessions);
+    free(b->threads);
+    free(b);
+}
+
+/* Lock held. A single request longer than the queue is let in when nothing waits. */
+static enum errc enqueue(struct batcher *b, struct infer_request *r, struct err *e)
+{
+    if (b->stats.rows_waiting && (r->rows > b->queue_max_rows || b->stats.rows_waiting > b->queue_max_rows - r->rows))
+        return FAIL(e, RATE, "the model has %zu rows waiting already", b->stats.rows_waiting);
+    b->stats.requests++;
+    b->stats.rows += r->rows;
+    b->stats.rows_waiting += r->rows;
+    r->next = NULL;
+    *b->tail = r;
+    b->tail = &r->next;
+    if (b->free_count > 0)
+        pthread_cond_signal(&b->wake);
+    return ERR_OK;
+}
+
+enum errc batcher_submit(struct batcher *b, struct infer_request *r, struct err *e)
+{
+    ASSERT(r->rows >= 1 && r->done);
+    pthread_mutex_lock(&b->lock);
+    enum errc rc = enqueue(b, r, e);
+    pthread_mutex_unlock(&b->lock);
+    return rc;
+}
+
+static void wake_waiter(struct infer_request *r, enum errc rc)
+{
+    struct waiter *w = r->ctx;
+    pthread_mutex_lock(&w->lock);
+    w->rc = rc;
+    w->is_done = true;
+    pthread_cond_signal(&w->wake);
+    pthread_mutex_unlock(&w->lock);
+}
+
+enum errc batcher_infer(struct batcher *b, struct infer_request *r, struct err *e)
+{
+    ASSERT(r->rows >= 1);
+    pthread_mutex_lock(&b->lock);
+    if (!b->head && b->free_count > 0) {
+        struct infer_session *s = b->free_sessions[--b->free_count];
+        b->stats.requests++;
+        b->stats.rows += r->rows;
+        b->stats.batches++;
+        pthread_mutex_unlock(&b->lock);
+        r->next = NULL;
+        enum errc rc = run_batch(s, r, e);
+        give_session(b, s);
+        return rc;
+    }
+    struct waiter w = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, ERR_OK };
+    r->ctx = &w;
+    r->done = wake_waiter;
+    enum errc rc = enqueue(b, r, e);
+    pthread_mutex_unlock(&b->lock);
+    if (rc == ERR_OK) {
+        pthread_mutex_lock(&w.lock);
+        while (!w.is_done)
+            pthread_cond_wait(&w.wake, &w.lock);
+        pthread_mutex_unlock(&w.lock);
+        if (w.rc != ERR_OK)
+            rc = FAIL(e, INTERNAL, "the model could not be run (%s)", err_row(w.rc)->wire);
+    }
+    pthread_cond_destroy(&w.wake);
+    pthread_mutex_destroy(&w.lock);
+    return rc;
+}
+
+void batcher_get_stats(struct batcher *b, struct batcher_stats *ret)
+{
+    pthread_mutex_lock(&b->lock);
+    *ret = b->stats;
+    pthread_mutex_unlock(&b->lock);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gemm_int.h - the matrix product of the vector variants, around a micro-kernel that the including file gives.
+ *
+ * Included once per variant, after these are defined: MR (rows of a tile), NR (columns of a panel), and
+ *   micro(rows, depth, a, a_row, a_step, panel, c, c_row, has_c)   one tile: c[rows][NR] (+)= a[rows][depth] · panel[depth][NR]
+ *   row_times_panels(depth, x, panel, panel_step, panels, y)       one row by 1 … 4 panels: the batch-1 case, one stream per panel
+ *   transpose8(src, src_row, dst, dst_row)                         8 × 8 numbers
+ *
+ * Layout: B is cut into panels of NR columns, each [k][NR] contiguous over all k and padded with zeros, so the kernel's loads are
+ * whole vectors in order. A is read in place by broadcasts: its strides are arguments, so a transposed A costs nothing.
+ * Loops: a chunk of panels that stays in L2 -> KC steps of k (a panel's slice stays in L1) -> panels -> tiles of MR rows.
+ * Maths: the tile is loaded back between the KC steps, which is exact, so each element is one fused chain over ascending k,
+ * started from 0 or, with MM_ACCUMULATE, from the old value: blocking, batch and register width do not show in the bits. */
+#include "core/base/assert.h"
+#include "workers/compute/kernels/cpu_int.h"
+
+#include <string.h>
+
+enum { KC = 192, MC = 96, CHUNK_BYTES = 1 << 20 };
+
+struct gemm {
+    unsigned flags;
+    size_t m, n, k;
+    const float *a;
+    size_t a_row, a_step;
+    const float *panels;        /* of columns 0 … n-1 */
+    const float *bias;          /* of column 0, or NULL */
+    float *c;
+    size_t c_row;
+};
+
+static size_t panels_of(size_t n)
+{
+    return (n + NR - 1) / NR;
+}
+
+/* Columns from … from+NR of B into one panel [k][NR]. */
+static void pack_panel(const struct mat *b, bool is_transposed, size_t from, size_t k, float *dst)
+{
+    size_t n = is_transposed ? b->rows : b->cols;
+    size_t width = n - from < NR ? n - from : NR;
+    const float *src = b->ptr;
+    if (width < NR)
+        memset(dst, 0, k * NR * sizeof *dst);
+    if (!is_transposed) {
+        for (size_t p = 0; p < k; p++)
+            memcpy(dst + p * NR, src + p * b->stride + from, width * sizeof *dst);
+        return;
+    }
+    src += from * b->stride;
+    size_t j = 0;
+    for (; j + 8 <= width; j += 8) {
+        size_t p = 0;
+        for (; p + 8 <= k; p += 8)
+            transpose8(src + j * b->stride + p, b->stride, dst + p * NR + j, NR);
+        for (; p < k; p++)
+            for (size_t l = 0; l < 8; l++)
+                dst[p * NR + j + l] = src[(j + l) * b->stride + p];
+    }
+    for (; j < width; j++)
+        for (size_t p = 0; p < k; p++)
+            dst[p * NR + j] = src[j * b->stride + p];
+}
+
+/* Bias and ReLU on a finished tile, while it is in L1. */
+static inline void finish_tile(const struct gemm *g, float *c, size_t rows, size_t col, size_t width)
+{
+    if (g->flags & MM_BIAS)
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < width; j++)
+                c[i * g->c_row + j] += g->bias[col + j];
+    if (g->flags & MM_RELU)
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < width; j++)
+                c[i * g->c_row + j] = c[i * g->c_row + j] > 0 ? c[i * g->c_row + j] : 0;
+}
+
+static inline void micro_rows(size_t rows, size_t depth, const float *a, size_t a_row, size_t a_step, const float *panel, float *c,
+                              size_t c_row, bool has_c)
+{
+    switch (rows) {     /* a constant per case, so each becomes its own unrolled loop */
+    case 1: micro(1, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
+    case 2: micro(2, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
+    case 3: micro(3, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
+    case 4: micro(4, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
+    case 5: micro(5, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
+#if MR > 6
+    case 6: micro(6, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
+    case 7: micro(7, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
+#endif
+    default: micro(MR, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
+    }
+}
+
+/* Rows i0 … i1 by one panel over one step of k. A panel that is not full goes through a tile on the stack. */
+static void panel_step(const struct gemm *g, size_t i0, size_t i1, size_t col, size_t k0, size_t depth)
+{
+    const float *panel = g->panels + col / NR * (g->k * NR) + k0 * NR;
+    size_t width = g->n - col < NR ? g->n - col : NR;
+    bool has_c = k0 > 0 || (g->flags & MM_ACCUMULATE), is_last = k0 + depth == g->k;
+    _Alignas(64) float tile[MR * NR];
+    for (size_t i = i0; i < i1; i += MR) {
+        size_t rows = i1 - i < MR ? i1 - i : MR;
+        const float *a = g->a + i * g->a_row + k0 * g->a_step;
+        float *c = g->c + i * g->c_row + col;
+        if (width == NR) {
+            micro_rows(rows, depth, a, g->a_row, g->a_step, panel, c, g->c_row, has_c);
+        } else {
+            memset(tile, 0, sizeof tile);
+            for (size_t r = 0; has_c && r < rows; r++)
+                memcpy(tile + r * NR, c + r * g->c_row, width * sizeof *tile);
+            micro_rows(rows, depth, a, g->a_row, g->a_step, panel, tile, NR, has_c);
+            for (size_t r = 0; r < rows; r++)
+                memcpy(c + r * g->c_row, tile + r * NR, width * sizeof *tile);
+        }
+        if (is_last)
+            finish_tile(g, c, rows, col, width);
+    }
+}
+
+/* One row: weights are read once, so the walk over them is all there is; four panels at a time are four streams. */
+static void one_row(const struct gemm *g)
+{
+    _Alignas(64) float y[4 * NR];
+    for (size_t col = 0; col < g->n; col += 4 * NR) {
+        size_t left = panels_of(g->n - col), panels = left < 4 ? left : 4;
+        size_t width = g->n - col < panels * NR ? g->n - col : panels * NR;
+        row_times_panels(g->k, g->a, g->panels + col / NR * (g->k * NR), g->k * NR, panels, y);
+        memcpy(g->c + col, y, width * sizeof *y);
+        finish_tile(g, g->c + col, 1, col, width);
+    }
+}
+
+static void run_gemm(const struct gemm *g)
+{
+    if (g->m == 1 && g->a_step == 1 && !(g->flags & MM_ACCUMULATE)) {
+        one_row(g);
+        return;
+    }
+    for (size_t i0 = 0; i0 < g->m; i0 += MC) {
+        size_t i1 = g->m - i0 < MC ? g->m : i0 + MC;
+        for (size_t k0 = 0; k0 < g->k; k0 += KC) {
+            size_t depth = g->k - k0 < KC ? g->k - k0 : KC;
+            for (size_t col = 0; col < g->n; col += NR)
+                panel_step(g, i0, i1, col, k0, depth);
+        }
+    }
+}
+
+/* A product without depth: what is left is the epilogue. */
+static void empty_product(struct gemm *g)
+{
+    for (size_t i = 0; i < g->m; i++) {
+        if (!(g->flags & MM_ACCUMULATE))
+            memset(g->c + i * g->c_row, 0, g->n * sizeof *g->c);
+        finish_tile(g, g->c + i * g->c_row, 1, 0, g->n);
+    }
+}
+
+static void matmul(struct backend_ctx *ctx, unsigned flags, const struct mat *a, const struct mat *b, const struct mat *bias,
+                   const struct mat *out)
+{
+    bool ta = flags & MM_TRANS_A, tb = flags & MM_TRANS_B;
+    size_t k = ta ? a->rows : a->cols;
+    ASSERT(out->type == MAT_F32 && a->type == MAT_F32 && b->type == MAT_F32);
+    ASSERT((ta ? a->cols : a->rows) == out->rows && (tb ? b->rows : b->cols) == out->cols && (tb ? b->cols : b->rows) == k);
+    struct gemm g = { .flags = flags, .m = out->rows, .n = out->cols, .k = k, .a = a->ptr, .a_row = ta ? 1 : a->stride,
+                      .a_step = ta ? a->stride : 1, .bias = flags & MM_BIAS ? bias->ptr : NULL, .c = out->ptr, .c_row = out->stride };
+    if (k == 0) {
+        empty_product(&g);
+        return;
+    }
+    size_t chunk = CHUNK_BYTES / (k * NR * sizeof(float));
+    chunk = chunk ? chunk : 1;
+    size_t all = panels_of(g.n);
+    chunk = chunk < all ? chunk : all;
+    float *panels = cpu_scratch(ctx, chunk * k * NR * sizeof *panels);
+    g.panels = panels;
+    for (size_t first = 0; first < all; first += chunk) {
+        size_t count = all - first < chunk ? all - first : chunk, col = first * NR;
+        for (size_t p = 0; p < count; p++)
+            pack_panel(b, tb, col + p * NR, k, panels + p * k * NR);
+        struct gemm part = g;
+        part.n = g.n - col < count * NR ? g.n - col : count * NR;
+        part.c = g.c + col;
+        part.bias = g.bias ? g.bias + col : NULL;
+        run_gemm(&part);
+    }
+}
+
+static size_t pack_bytes(size_t n, size_t k)
+{
+    return panels_of(n) * NR * k * sizeof(float);
+}
+
+static void pack(struct backend_ctx *ctx, const struct mat *w, struct packed *ret)
+{
+    (void)ctx;
+    ASSERT(w->type == MAT_F32 && w->rows == ret->n && w->cols == ret->k && ret->buf->size_bytes >= pack_bytes(ret->n, ret->k));
+    for (size_t p = 0; p < panels_of(ret->n); p++)
+        pack_panel(w, true, p * NR, ret->k, (float *)ret->buf->ptr + p * ret->k * NR);
+}
+
+static void matmul_packed(struct backend_ctx *ctx, unsigned flags, const struct mat *x, const struct packed *w, const struct mat *bias,
+                          const struct mat *out)
+{
+    (void)ctx;
+    ASSERT(x->cols == w->k && out->cols == w->n && out->rows == x->rows && w->k > 0 && x->type == MAT_F32);
+    struct gemm g = { .flags = flags & (MM_BIAS | MM_RELU), .m = x->rows, .n = w->n, .k = w->k, .a = x->ptr, .a_row = x->stride,
+                      .a_step = 1, .panels = w->buf->ptr, .bias = flags & MM_BIAS ? bias->ptr : NULL, .c = out->ptr,
+                      .c_row = out->stride };
+    run_gemm(&g);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* registry.c - the list of kernel variants and the choice among them: compiled in, probe passes, self-test passes, highest rank.
+ *
+ * A variant that fails its self-test is passed over and reported, never used silently; "ref" is last and always runs. */
+#include "workers/compute/kernels/backend.h"
+
+#include <string.h>
+
+static const struct backend *const all[] = {
+#if defined(__x86_64__)
+    &backend_avx512,
+    &backend_avx2,
+#endif
+    &backend_ref,
+    NULL,
+};
+
+const struct backend *const *backend_list(void)
+{
+    return all;
+}
+
+static enum errc choose_forced(const char *setting, const struct hw *hw, const struct backend **ret, struct err *e)
+{
+    for (size_t i = 0; all[i]; i++) {
+        if (strcmp(all[i]->name, setting))
+            continue;
+        if (!all[i]->probe(hw))
+            return FAIL(e, UNAVAILABLE, "worker.backend is \"%s\", which this machine cannot run", setting);
+        TRY(backend_selftest(all[i], e));
+        *ret = all[i];
+        return ERR_OK;
+    }
+    return FAIL_AT(e, INVALID, "/worker/backend", "there is no backend \"%s\" in this build; auto, avx512, avx2 and ref are known",
+                   setting);
+}
+
+enum errc backend_choose(const char *setting, const struct hw *hw, void (*on_skip)(void *ctx, const char *name, const char *why),
+                         void *ctx, const struct backend **ret, struct err *e)
+{
+    if (setting && *setting && strcmp(setting, "auto"))
+        return choose_forced(setting, hw, ret, e);
+    const struct backend *best = NULL;
+    for (size_t i = 0; all[i]; i++) {
+        struct err test;
+        if (best && all[i]->rank <= best->rank)
+            continue;
+        if (!all[i]->probe(hw)) {
+            if (on_skip)
+                on_skip(ctx, all[i]->name, "the processor or the operating system lacks it");
+        } else if (backend_selftest(all[i], &test) != ERR_OK) {
+            if (on_skip)
+                on_skip(ctx, all[i]->name, test.msg);
+        } else {
+            best = all[i];
+        }
+    }
+    if (!best)
+        return FAIL(e, INTERNAL, "no compute backend passes its self-test");
+    *ret = best;
+    return ERR_OK;
+}

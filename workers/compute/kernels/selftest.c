@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* selftest.c - a variant against the fp64 reference before it is trusted: every operation, awkward shapes, under a millisecond.
+ *
+ * Inputs are pseudo-random (never zeros), outputs are poisoned with NaN first, the measure is |got - want| / |want| by the 2-norm.
+ * It catches a wrong instruction, a miscompiled loop, a machine that lies about a feature; the full table is a unit test. */
+#include "workers/compute/kernels/backend.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX = 40 * 80 };
+
+struct bench {
+    const struct backend *be;
+    struct backend_ctx *ctx, *ref;
+    uint64_t random;
+    float f[5][MAX];
+    double d[5][MAX];
+    double tolerance;
+};
+
+static double next_random(struct bench *t)
+{
+    t->random = t->random * 6364136223846793005u + 1442695040888963407u;
+    return (double)(int64_t)(t->random >> 11) / (double)(1ll << 52) - 1;
+}
+
+static void fill(struct bench *t, int slot, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        t->f[slot][i] = (float)next_random(t);
+        t->d[slot][i] = (double)t->f[slot][i];
+    }
+}
+
+static void poison(struct bench *t, int slot, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        t->f[slot][i] = NAN;
+        t->d[slot][i] = (double)NAN;
+    }
+}
+
+static enum errc compare(const struct bench *t, int slot, size_t n, const char *op, struct err *e)
+{
+    double diff = 0, norm = 0;
+    for (size_t i = 0; i < n; i++) {
+        double d = (double)t->f[slot][i] - t->d[slot][i];
+        diff += d * d;
+        norm += t->d[slot][i] * t->d[slot][i];
+    }
+    if (sqrt(diff) <= t->tolerance * sqrt(norm) + 1e-30)        /* NaN fails, too */
+        return ERR_OK;
+    return FAIL(e, INTERNAL, "backend %s: %s differs from the reference by %.3g of its norm", t->be->name, op, sqrt(diff / norm));
+}
+
+static struct mat f32(struct bench *t, int slot, size_t rows, size_t cols)
+{
+    return mat_host(t->f[slot], MAT_F32, rows, cols);
+}
+
+static struct mat f64(struct bench *t, int slot, size_t rows, size_t cols)
+{
+    return mat_host(t->d[slot], MAT_F64, rows, cols);
+}
+
+static enum errc test_matmul(struct bench *t, size_t m, size_t n, size_t k, unsigned flags, struct err *e)
+{
+    bool ta = flags & MM_TRANS_A, tb = flags & MM_TRANS_B;
+    fill(t, 0, m * k);
+    fill(t, 1, n * k);
+    fill(t, 2, n);
+    if (flags & MM_ACCUMULATE)
+        fill(t, 3, m * n);
+    else
+        poison(t, 3, m * n);
+    struct mat a = f32(t, 0, ta ? k : m, ta ? m : k), b = f32(t, 1, tb ? n : k, tb ? k : n), bias = f32(t, 2, 1, n);
+    struct mat a64 = f64(t, 0, ta ? k : m, ta ? m : k), b64 = f64(t, 1, tb ? n : k, tb ? k : n), bias64 = f64(t, 2, 1, n);
+    struct mat out = f32(t, 3, m, n), out64 = f64(t, 3, m, n);
+    t->be->matmul(t->ctx, flags, &a, &b, &bias, &out);
+    backend_ref.matmul(t->ref, flags, &a64, &b64, &bias64, &out64);
+    TRY(compare(t, 3, m * n, "matmul", e));
+    if (!tb || ta || (flags & MM_ACCUMULATE))
+        return ERR_OK;
+    struct packed w = { .buf = t->be->alloc(t->ctx, t->be->pack_bytes(n, k)), .n = n, .k = k };
+    if (!w.buf)
+        return FAIL(e, LIMIT, "no memory for the self-test");
+    for (size_t i = 0; i < m * n; i++)
+        t->f[3][i] = NAN;
+    t->be->pack(t->ctx, &b, &w);
+    t->be->matmul_packed(t->ctx, flags, &a, &w, &bias, &out);
+    t->be->free(t->ctx, w.buf);
+    return compare(t, 3, m * n, "matmul_packed", e);
+}
+
+static enum errc test_losses(struct bench *t, size_t rows, size_t cols, struct err *e)
+{
+    int32_t label[40], got[40], want[40];
+    double loss, loss64;
+    fill(t, 0, rows * cols);
+    fill(t, 1, rows * cols);
+    for (size_t i = 0; i < rows; i++)
+        label[i] = (int32_t)((i * 7 + 3) % cols);
+    struct mat x = f32(t, 0, rows, cols), x64 = f64(t, 0, rows, cols), y = f32(t, 2, rows, cols), y64 = f64(t, 2, rows, cols);
+    struct mat o = f32(t, 1, rows, cols), o64 = f64(t, 1, rows, cols), lab = mat_host(label, MAT_I32, rows, 1);
+    poison(t, 2, rows * cols);
+    t->be->softmax_xent(t->ctx, &x, &lab, &y, 0.25, &loss);
+    backend_ref.softmax_xent(t->ref, &x64, &lab, &y64, 0.25, &loss64);
+    TRY(compare(t, 2, rows * cols, "softmax_xent", e));
+    if (!(fabs(loss - loss64) <= 1e-5 * fabs(loss64) + 1e-6 * (double)rows))
+        return FAIL(e, INTERNAL, "backend %s: softmax_xent gives the loss %g, the reference %g", t->be->name, loss, loss64);
+    poison(t, 2, rows * cols);
+    t->be->softmax(t->ctx, &x, &y);
+    backend_ref.softmax(t->ref, &x64, &y64);
+    TRY(compare(t, 2, rows * cols, "softmax", e));
+    t->be->mse(t->ctx, &x, &o, &y, 0.5, &loss);
+    backend_ref.mse(t->ref, &x64, &o64, &y64, 0.5, &loss64);
+    TRY(compare(t, 2, rows * cols, "mse", e));
+    struct mat am = mat_host(got, MAT_I32, rows, 1), am64 = mat_host(want, MAT_I32, rows, 1);
+    t->be->argmax(t->ctx, &x, &am);
+    backend_ref.argmax(t->ref, &x64, &am64);
+    if (memcmp(got, want, rows * sizeof *got))
+        return FAIL(e, INTERNAL, "backend %s: argmax differs from the reference", t->be->name);
+    double s, s64;
+    t->be->sumsq(t->ctx, &x, &s);
+    backend_ref.sumsq(t->ref, &x64, &s64);
+    return fabs(s - s64) <= 1e-9 * s64 ? ERR_OK : FAIL(e, INTERNAL, "backend %s: sumsq differs from the reference", t->be->name);
+}
+
+static enum errc test_updates(struct bench *t, size_t rows, size_t cols, struct err *e)
+{
+    size_t n = rows * cols;
+    const struct adamw_step adam = { 1e-2, 0.9, 0.999, 1e-8, 0.1, 0.19, 0.002 };
+    const struct sgd_step sgd = { 1e-2, 0.9, 0.01 };
+    struct mat m[4], m64[4];
+    for (int s = 0; s < 4; s++) {
+        fill(t, s, n);
+        m[s] = f32(t, s, rows, cols);
+        m64[s] = f64(t, s, rows, cols);
+    }
+    for (size_t i = 0; i < n; i++)
+        t->d[3][i] = (double)(t->f[3][i] = fabsf(t->f[3][i]) + 0.01f);
+    t->be->adamw(t->ctx, &adam, &m[0], &m[1], &m[2], &m[3]);
+    backend_ref.adamw(t->ref, &adam, &m64[0], &m64[1], &m64[2], &m64[3]);
+    for (int s = 0; s < 4; s++)
+        TRY(compare(t, s, n, "adamw", e));
+    t->be->sgd(t->ctx, &sgd, &m[0], &m[1], &m[2]);
+    backend_ref.sgd(t->ref, &sgd, &m64[0], &m64[1], &m64[2]);
+    TRY(compare(t, 0, n, "sgd", e));
+    t->be->relu_bwd(t->ctx, &m[1], &m[0]);
+    backend_ref.relu_bwd(t->ref, &m64[1], &m64[0]);
+    TRY(compare(t, 0, n, "relu_bwd", e));
+    poison(t, 4, cols);
+    struct mat sum = f32(t, 4, 1, cols), sum64 = f64(t, 4, 1, cols);
+    t->be->colsum(t->ctx, &m[0], &sum, false);
+    backend_ref.colsum(t->ref, &m64[0], &sum64, false);
+    return compare(t, 4, cols, "colsum", e);
+}
+
+static enum errc run_all(struct bench *t, struct err *e)
+{
+    static const struct { size_t m, n, k; } shape[] = { { 1, 1, 1 }, { 1, 33, 7 }, { 7, 17, 40 }, { 8, 32, 16 }, { 13, 70, 33 } };
+    static const unsigned flags[] = { 0, MM_TRANS_B | MM_BIAS | MM_RELU, MM_TRANS_A | MM_ACCUMULATE, MM_TRANS_B };
+    for (size_t s = 0; s < sizeof shape / sizeof *shape; s++)
+        for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
+            TRY(test_matmul(t, shape[s].m, shape[s].n, shape[s].k, flags[f], e));
+    TRY(test_losses(t, 5, 10, e));
+    TRY(test_losses(t, 3, 37, e));
+    TRY(test_updates(t, 3, 37, e));
+    return test_updates(t, 1, 1, e);
+}
+
+enum errc backend_selftest(const struct backend *be, struct err *e)
+{
+    static const size_t bytes = sizeof(struct bench);
+    struct backend_ctx *ref = NULL, *ctx = NULL;
+    TRY(backend_ref.open(&backend_ref, &ref, e));
+    enum errc rc = be->open(be, &ctx, e);
+    struct buffer *b = rc == ERR_OK ? backend_ref.alloc(ref, bytes) : NULL;
+    if (rc == ERR_OK && !b)
+        rc = FAIL(e, LIMIT, "no memory for the self-test of backend %s", be->name);
+    if (b) {
+        struct bench *t = b->ptr;
+        t->be = be;
+        t->ctx = ctx;
+        t->ref = ref;
+        t->random = 42;
+        t->tolerance = 1e-5;
+        rc = run_all(t, e);
+    }
+    backend_ref.free(ref, b);
+    if (ctx)
+        be->close(ctx);
+    backend_ref.close(ref);
+    return rc;
+}

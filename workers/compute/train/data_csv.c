@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* data_csv.c - split and standardisation over a table from core/data/csv. */
+#include "workers/compute/train/data_csv.h"
+#include "workers/compute/train/shuffle.h"
+
+#include <math.h>
+
+enum { SPLIT_EPOCH = -1 };      /* an epoch number no run reaches */
+
+/* Mark the hold-out rows among the `n` rows listed in `rows`. */
+static void mark_holdout(const struct train_spec *s, const uint32_t *rows, size_t n, uint64_t salt, unsigned char *is_holdout)
+{
+    size_t take = (size_t)floor((double)n * s->holdout + 0.5);
+    if (s->holdout > 0 && n > 1) {
+        take = take < 1 ? 1 : take;
+        take = take > n - 1 ? n - 1 : take;
+    } else {
+        take = 0;
+    }
+    for (size_t i = 0; i < take; i++)
+        is_holdout[rows[shuffle_at((uint64_t)s->seed + salt, (uint64_t)SPLIT_EPOCH, n, i)]] = 1;
+}
+
+/* Rows grouped by class (a counting sort), so that each class is split by itself. */
+static bool mark_by_class(struct arena *a, const struct train_spec *s, const struct csv_table *t, unsigned char *is_holdout)
+{
+    size_t classes = s->stratified ? (size_t)t->classes : 1;
+    uint32_t *rows = arena_try(a, t->rows * sizeof *rows);
+    size_t *start = arena_try(a, (classes + 2) * sizeof *start);
+    if (!rows || !start)
+        return false;
+    for (size_t i = 0; i < t->rows; i++)
+        start[(s->stratified ? (size_t)t->labels[i] : 0) + 2]++;
+    for (size_t c = 2; c < classes + 2; c++)
+        start[c] += start[c - 1];
+    for (size_t i = 0; i < t->rows; i++)
+        rows[start[(s->stratified ? (size_t)t->labels[i] : 0) + 1]++] = (uint32_t)i;
+    for (size_t c = 0; c < classes; c++)
+        mark_holdout(s, rows + start[c], start[c + 1] - start[c], c, is_holdout);
+    return true;
+}
+
+static enum errc split(struct arena *a, const struct train_spec *s, struct train_data *d, struct err *e)
+{
+    const struct csv_table *t = &d->table;
+    unsigned char *is_holdout = arena_try(a, t->rows);
+    uint32_t *train = arena_try(a, (t->rows + 1) * sizeof *train), *holdout = arena_try(a, (t->rows + 1) * sizeof *holdout);
+    if (!is_holdout || !train || !holdout || !mark_by_class(a, s, t, is_holdout))
+        return FAIL(e, LIMIT, "the split of %zu rows does not fit in the memory of this job", t->rows);
+    for (size_t i = 0; i < t->rows; i++) {
+        if (is_holdout[i])
+            holdout[d->holdout_count++] = (uint32_t)i;
+        else
+            train[d->train_count++] = (uint32_t)i;
+    }
+    d->train = train;
+    d->holdout = holdout;
+    if (s->holdout > 0 && d->holdout_count == 0)
+        return FAIL(e, BAD_DATA, "%zu row(s) are too few to keep some for validation", t->rows);
+    return d->train_count ? ERR_OK : FAIL(e, BAD_DATA, "the split leaves no row to train on");
+}
+
+static enum errc standardise(struct arena *a, struct train_data *d, struct err *e)
+{
+    size_t cols = d->table.cols;
+    d->mean = arena_try(a, cols * sizeof *d->mean);
+    d->scale = arena_try(a, cols * sizeof *d->scale);
+    double *sum = arena_try(a, cols * sizeof *sum), *square = arena_try(a, cols * sizeof *square);
+    if (!d->mean || !d->scale || !sum || !square)
+        return FAIL(e, LIMIT, "%zu columns do not fit in the memory of this job", cols);
+    for (size_t i = 0; i < d->train_count; i++)
+        for (size_t j = 0; j < cols; j++)
+            sum[j] += (double)d->table.x[d->train[i] * cols + j];
+    for (size_t i = 0; i < d->train_count; i++)
+        for (size_t j = 0; j < cols; j++) {
+            double off = (double)d->table.x[d->train[i] * cols + j] - sum[j] / (double)d->train_count;
+            square[j] += off * off;
+        }
+    for (size_t j = 0; j < cols; j++) {
+        double deviation = sqrt(square[j] / (double)d->train_count);
+        d->mean[j] = (float)(sum[j] / (double)d->train_count);
+        d->scale[j] = (float)deviation > 1e-30f && isfinite((float)deviation) ? (float)deviation : 1.0f;
+    }
+    return ERR_OK;
+}
+
+enum errc train_data_csv(struct arena *a, struct str text, const struct csv_schema *schema, const struct train_spec *spec,
+                         struct train_data *ret, struct err *e)
+{
+    struct train_data d = { 0 };
+    TRY(csv_read(a, text, schema, &d.table, e));
+    if (d.table.classes < 2)
+        return FAIL(e, BAD_DATA, "the label column has only the class 0; two classes are needed");
+    TRY(split(a, spec, &d, e));
+    TRY(standardise(a, &d, e));
+    *ret = d;
+    return ERR_OK;
+}
+
+void train_data_row(const struct train_data *d, uint32_t r, float *out)
+{
+    const float *x = d->table.x + (size_t)r * d->table.cols;
+    for (size_t j = 0; j < d->table.cols; j++)
+        out[j] = (x[j] - d->mean[j]) / d->scale[j];
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine.h - one training run: data in, model file out, with progress, checkpoints and a clean stop.
+ *
+ * The same spec, data and backend give the same bytes of model, whether the run went through or was stopped and resumed at any
+ * step: the order of rows, the initial weights and the learning rate are functions of (seed, epoch, step), the rest is in the
+ * checkpoint. A checkpoint of another spec, data set or backend is refused (CONFLICT).
+ * With early_stop_patience the model is the best one by hold-out accuracy (then loss), otherwise the last one.
+ * Calling order: train_data_csv -> train_run -> use result.model -> train_result_release. Runs on the caller's thread; callbacks, too.
+ * Errors: INVALID (spec), LIMIT (memory), UNPROCESSABLE (the loss became NaN), IO (checkpoint), CONFLICT. */
+#pragma once
+#include "core/base/clock.h"
+#include "workers/compute/train/data_csv.h"
+#include "workers/compute/train/model_file.h"
+
+enum train_end { TRAIN_DONE, TRAIN_EARLY_STOPPED, TRAIN_PREEMPTED };
+
+struct train_step {
+    int64_t step, total_steps, epoch;       /* step counts finished steps: 1 after the first */
+    double loss, lr;                        /* mean over the batch */
+};
+
+struct train_epoch {
+    int64_t epoch;                          /* from 1 */
+    double train_loss, holdout_loss, holdout_accuracy;      /* the last two NaN without hold-out */
+    double samples_per_s;
+};
+
+struct train_observer {                     /* any member may be NULL */
+    void *ctx;
+    void (*on_step)(void *ctx, const struct train_step *s);
+    void (*on_epoch)(void *ctx, const struct train_epoch *ep);
+    void (*on_log)(void *ctx, const char *line);
+    bool (*should_stop)(void *ctx);         /* asked after every step; true: checkpoint and end as PREEMPTED */
+};
+
+struct train_task {
+    const struct train_spec *spec;
+    const struct train_data *data;
+    const struct backend *backend;
+    const struct clock *clock;
+    struct str dataset_digest;              /* goes into the model file and guards the resume */
+    const char *checkpoint_dir;             /* NULL: none; a preempted run then loses its work */
+    int64_t checkpoint_every_steps;         /* 0: only when stopped */
+    size_t memory_max_bytes;                /* model, gradients, optimiser, activations; 0: 1 GiB */
+};
+
+struct train_result {
+    enum train_end end;
+    int64_t epochs, steps, resumed_at_step; /* resumed_at_step -1: from the start */
+    double train_loss, holdout_loss, holdout_accuracy;      /* of the model in `model`; NaN without hold-out */
+    size_t parameters, holdout_count;
+    const uint32_t *holdout_indices;        /* borrowed from the data: row numbers from 0, ascending */
+    struct buf model;                       /* the safetensors file; empty if PREEMPTED */
+};
+
+enum errc train_run(struct arena *a, const struct train_task *job, const struct train_observer *obs, struct train_result *ret,
+                    struct err *e);
+void train_result_release(struct train_result *r);

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine_state.c - a run to and from a checkpoint: model.safetensors (master weights), optim.safetensors (m, v, best), state.json.
+ *
+ * Doubles travel as the hexadecimal of their bits, so that nothing is lost. `run` is a hash over everything that decides the
+ * outcome; a checkpoint with another one belongs to another run. */
+#include "workers/compute/train/engine_int.h"
+#include "workers/compute/train/ckpt.h"
+#include "core/base/cleanup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const names[] = { "model.safetensors", "optim.safetensors" };
+
+static struct str run_hash(struct engine *g)
+{
+    const struct train_spec *s = g->job->spec;
+    CLEANUP(buf_releasep) struct buf b = BUF(8192);
+    buf_printf(&b, "1 %d %lld", (int)s->family, (long long)s->hidden_count);
+    for (int64_t i = 0; i < s->hidden_count; i++)
+        buf_printf(&b, " %lld", (long long)s->hidden[i]);
+    buf_printf(&b, " %d %lld %lld %d %a %a %a %d %lld %lld %a %d %lld %d", (int)s->activation, (long long)s->epochs,
+               (long long)s->batch_size, (int)s->optimizer, s->lr, s->momentum, s->weight_decay, (int)s->schedule,
+               (long long)s->warmup_steps, (long long)s->seed, s->holdout, (int)s->stratified, (long long)s->early_stop_patience,
+               (int)s->precision);
+    buf_printf(&b, " %zu %zu %lld %s %s ", g->job->data->table.rows, g->job->data->table.cols, (long long)g->job->data->table.classes,
+               g->job->backend->name, FALAJ_VERSION);
+    buf_add_str(&b, g->job->dataset_digest);
+    return str_fmt(g->arena, "%016llx", (unsigned long long)str_hash(buf_str(&b)));
+}
+
+static struct str bits_text(struct engine *g, double v)
+{
+    uint64_t u;
+    memcpy(&u, &v, sizeof u);
+    return str_fmt(g->arena, "%016llx", (unsigned long long)u);
+}
+
+static bool bits_parse(struct str s, double *ret)
+{
+    unsigned char b[8];
+    uint64_t u = 0;
+    if (!hex_decode(s, b, 8))
+        return false;
+    for (int i = 0; i < 8; i++)
+        u = u << 8 | b[i];
+    memcpy(ret, &u, sizeof u);
+    return true;
+}
+
+static struct str int_text(struct engine *g, int64_t v)
+{
+    return str_fmt(g->arena, "%lld", (long long)v);
+}
+
+static size_t state_pairs(struct engine *g, struct st_pair out[CKPT_STATE_MAX])
+{
+    const struct cursor *c = &g->at;
+    struct st_pair p[] = {
+        { STR("run"), run_hash(g) },
+        { STR("step"), int_text(g, c->step) },
+        { STR("epoch"), int_text(g, c->epoch) },
+        { STR("taken"), int_text(g, c->taken) },
+        { STR("loss_sum"), bits_text(g, c->loss_sum) },
+        { STR("bad_epochs"), int_text(g, c->bad_epochs) },
+        { STR("last_epoch"), int_text(g, c->last.epoch) },
+        { STR("last_train_loss"), bits_text(g, c->last.train_loss) },
+        { STR("last_holdout_loss"), bits_text(g, c->last.holdout_loss) },
+        { STR("last_holdout_accuracy"), bits_text(g, c->last.holdout_accuracy) },
+        { STR("best_epoch"), int_text(g, c->best.epoch) },
+        { STR("best_train_loss"), bits_text(g, c->best.train_loss) },
+        { STR("best_holdout_loss"), bits_text(g, c->best.holdout_loss) },
+        { STR("best_holdout_accuracy"), bits_text(g, c->best.holdout_accuracy) },
+    };
+    memcpy(out, p, sizeof p);
+    return sizeof p / sizeof *p;
+}
+
+static bool parse_state(const struct ckpt *k, struct cursor *c)
+{
+#define GET(key) st_pair_get(k->state, k->state_count, key)
+#define INT(key, ret) str_to_i64(GET(key), 0, INT64_MAX, (ret))
+    return INT("step", &c->step) && INT("epoch", &c->epoch) && INT("taken", &c->taken) && bits_parse(GET("loss_sum"), &c->loss_sum)
+           && INT("bad_epochs", &c->bad_epochs) && INT("last_epoch", &c->last.epoch)
+           && bits_parse(GET("last_train_loss"), &c->last.train_loss) && bits_parse(GET("last_holdout_loss"), &c->last.holdout_loss)
+           && bits_parse(GET("last_holdout_accuracy"), &c->last.holdout_accuracy) && INT("best_epoch", &c->best.epoch)
+           && bits_parse(GET("best_train_loss"), &c->best.train_loss) && bits_parse(GET("best_holdout_loss"), &c->best.holdout_loss)
+           && bits_parse(GET("best_holdout_accuracy"), &c->best.holdout_accuracy);
+#undef INT
+#undef GET
+}
+
+static struct st_tensor flat(const char *name, const void *data, size_t n)
+{
+    return (struct st_tensor){ .name = str_c(name), .dtype = ST_F32, .rank = 1, .shape = { n }, .data = data, .size_bytes = 4 * n };
+}
+
+size_t engine_params(const struct engine *g)
+{
+    return g->mlp->weight_count + g->mlp->bias_count;
+}
+
+/* m, v and best as one file. On a backend whose memory the host cannot see this is where they come down. */
+static enum errc optimiser_file(struct engine *g, float *host, struct buf *out, struct err *e)
+{
+    size_t n = engine_params(g), count = 0;
+    struct st_tensor t[3];
+    g->job->backend->get(g->ctx, g->m, 0, host, 4 * n);
+    g->job->backend->get(g->ctx, g->v, 0, host + n, 4 * n);
+    TRY(g->job->backend->sync(g->ctx, e));
+    t[count++] = flat("optim.m", host, n);
+    t[count++] = flat("optim.v", host + n, n);
+    if (g->best)
+        t[count++] = flat("best", g->best, n);
+    return st_write(out, t, count, NULL, 0, e);
+}
+
+static enum errc save(struct engine *g, struct err *e)
+{
+    size_t n = engine_params(g);
+    CLEANUP(buf_releasep) struct buf model = BUF(MODEL_BYTES_MAX), optim = BUF(4 * MODEL_BYTES_MAX), host = BUF(4 * MODEL_BYTES_MAX);
+    if (!buf_reserve(&host, 8 * n))
+        return FAIL(e, LIMIT, "the checkpoint does not fit in memory");
+    float *scratch = (float *)(void *)host.ptr;
+    struct model_about about = { g->at.last.holdout_accuracy, g->job->spec->seed, g->job->dataset_digest };
+    g->job->backend->get(g->ctx, g->mlp->params, 0, scratch, 4 * n);
+    TRY(g->job->backend->sync(g->ctx, e));
+    TRY(model_file_write(g->arena, g->mlp, scratch, g->job->data, &about, &model, e));
+    TRY(optimiser_file(g, scratch, &optim, e));
+    struct st_pair state[CKPT_STATE_MAX];
+    size_t count = state_pairs(g, state);
+    const struct ckpt_file files[] = { { names[0], buf_str(&model) }, { names[1], buf_str(&optim) } };
+    return ckpt_save(g->job->checkpoint_dir, g->at.step, files, 2, state, count, e);
+}
+
+enum errc engine_save(struct engine *g, struct err *e)
+{
+    CLEANUP(arena_freep) struct arena *a = arena_new((size_t)64 << 20);      /* a long run saves often: its texts die here */
+    struct engine view = *g;
+    view.arena = a;
+    return save(&view, e);
+}
+
+static enum errc restore_params(struct engine *g, const struct st_file *f, struct err *e)
+{
+    const struct mlp *m = g->mlp;
+    for (size_t i = 0; i < m->layers; i++) {
+        const float *p;
+        char name[40];
+        snprintf(name, sizeof name, "mlp.%zu.weight", i);
+        TRY(st_f32(f, name, m->width[i + 1], m->width[i], &p, e));
+        m->be->put(m->ctx, m->params, m->w[i].offset_bytes, p, m->width[i] * m->width[i + 1] * sizeof *p);
+        snprintf(name, sizeof name, "mlp.%zu.bias", i);
+        TRY(st_f32(f, name, m->width[i + 1], 0, &p, e));
+        m->be->put(m->ctx, m->params, m->b[i].offset_bytes, p, m->width[i + 1] * sizeof *p);
+    }
+    return ERR_OK;
+}
+
+enum errc engine_restore(struct engine *g, bool *ret_found, struct err *e)
+{
+    struct ckpt k;
+    struct st_file f;
+    struct cursor c = { 0 };
+    const float *p;
+    size_t n = engine_params(g);
+    TRY(ckpt_load(g->arena, g->job->checkpoint_dir, names, 2, &k, e));
+    *ret_found = k.step >= 0;
+    if (k.step < 0)
+        return ERR_OK;
+    if (!str_eq(st_pair_get(k.state, k.state_count, "run"), run_hash(g)))
+        return FAIL(e, CONFLICT, "the checkpoint at step %lld belongs to another specification, data set, backend or version",
+                    (long long)k.step);
+    if (!parse_state(&k, &c) || c.step != k.step)
+        return FAIL(e, DAMAGED, "the checkpoint's state cannot be read");
+    TRY(st_parse(g->arena, k.files[0].ptr, k.files[0].len, &f, e));
+    TRY(restore_params(g, &f, e));
+    TRY(st_parse(g->arena, k.files[1].ptr, k.files[1].len, &f, e));
+    TRY(st_f32(&f, "optim.m", n, 0, &p, e));
+    g->job->backend->put(g->ctx, g->m, 0, p, 4 * n);
+    TRY(st_f32(&f, "optim.v", n, 0, &p, e));
+    g->job->backend->put(g->ctx, g->v, 0, p, 4 * n);
+    if (c.best.epoch > 0 && g->best) {
+        TRY(st_f32(&f, "best", n, 0, &p, e));
+        memcpy(g->best, p, 4 * n);
+    }
+    g->at = c;
+    return ERR_OK;
+}

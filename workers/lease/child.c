@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* child.c - from exec to the job's end: grant and keys in, sandbox, job, result out.
+ *
+ * Everything before child_enter_sandbox is our own code over data of the agent; the tenant's bytes are first read after it. Exit: 0 the job said its end,
+ * CHILD_STOPPED it was told to stop, 1 it could not say. */
+#include "workers/lease/child.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "core/base/assert.h"
+#include "core/base/cleanup.h"
+#include "core/crypto/hash.h"
+#include "core/crypto/stream.h"
+#include "workers/lease/child_int.h"
+#include "workers/lease/sandbox.h"
+
+enum { LINE_MAX_BYTES = 2000, READ_BYTES = 1 << 18, CHILD_FILES = 256, SERVE_FILES = 4096 };
+
+static _Atomic bool stop_asked;
+
+static void on_term(int signal_number)
+{
+    (void)signal_number;
+    stop_asked = true;
+}
+
+void child_log(const struct child *c, const char *fmt, ...)
+{
+    char line[LINE_MAX_BYTES];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    (void)c;
+    struct str text = str_n(line, n < 0 ? 0 : n < LINE_MAX_BYTES ? (size_t)n : LINE_MAX_BYTES - 1);
+    if (frame_send(FRAME_FD, FRAME_LOG, STR_NULL, text, NULL, 0, false, NULL) != ERR_OK)
+        return;                         /* the agent is behind */
+}
+
+void child_metric(const struct child *c, int64_t step, struct str values_json)
+{
+    (void)c;
+    if (frame_send(FRAME_FD, FRAME_METRIC, str_n((const char *)&step, sizeof step), values_json, NULL, 0, false, NULL) != ERR_OK)
+        return;
+}
+
+static enum errc into_buf(void *ctx, const void *p, size_t n, struct err *e)
+{
+    if (!buf_add(ctx, p, n))
+        return FAIL(e, DAMAGED, "the input is longer than it should be");
+    return ERR_OK;
+}
+
+static enum errc feed_file(struct stream_opener *o, int fd, struct err *e)
+{
+    CLEANUP(buf_releasep) struct buf room = BUF(READ_BYTES);
+    buf_reserve(&room, READ_BYTES);
+    for (;;) {
+        ssize_t n = read(fd, room.ptr, READ_BYTES);
+        if (n < 0)
+            return FAIL(e, IO, "the input cannot be read");
+        if (n == 0)
+            return stream_opener_finish(o, e);
+        TRY(stream_opener_feed(o, room.ptr, (size_t)n, e));
+    }
+}
+
+enum errc child_open_input(struct child *c, size_t i, struct buf *ret, struct err *e)
+{
+    struct child_input *in = &c->inputs[i];
+    const struct stream_ref ref = { c->tenant_id, in->kind, in->object_id, (uint32_t)in->version, in->key.dek_id };
+    *ret = BUF((size_t)in->size_bytes + 1);
+    CLEANUP(stream_opener_freep) struct stream_opener *o = NULL;
+    TRY(stream_opener_new(&in->key.key, &ref, into_buf, ret, &o, e));
+    secret_wipe(&in->key, sizeof in->key);
+    TRY(feed_file(o, in->fd, e));
+    fd_closep(&in->fd);
+    uint8_t digest[SHA256_BYTES], expected[SHA256_BYTES];
+    sha256(buf_str(ret).ptr, ret->len, digest);
+    if (in->sha256.len && (!hex_decode(in->sha256, expected, sizeof expected) || memcmp(digest, expected, sizeof digest) != 0))
+        return FAIL(e, DAMAGED, "input %.*s is not what was stored", STR_ARG(in->name));
+    return ERR_OK;
+}
+
+static enum errc into_file(void *ctx, const void *p, size_t n, struct err *e)
+{
+    for (const char *at = p; n;) {
+        ssize_t w = write(*(int *)ctx, at, n);
+        if (w <= 0)
+            return FAIL(e, IO, "the output cannot be written");
+        at += w;
+        n -= (size_t)w;
+    }
+    return ERR_OK;
+}
+
+enum errc child_deliver(struct child *c, struct str plain, struct str result_json, struct err *e)
+{
+    struct frame_result r = { .plain_size = (int64_t)plain.len };
+    sha256(plain.ptr, plain.len, r.sha256);
+    TRY(frame_send(FRAME_FD, FRAME_WANT, STR_NULL, str_n((const char *)&r.plain_size, sizeof r.plain_size), NULL, 0, true, e));
+    char *room = arena_alloc(c->arena, FRAME_MAX);
+    struct frame f = { 0 };
+    TRY(frame_receive(FRAME_FD, room, &f, e));
+    frame_close_fds(&f);
+    struct frame_output out;
+    if (f.type != FRAME_OUTPUT || f.body.len != sizeof out)
+        return FAIL(e, UNAVAILABLE, "the agent got no place for the output");
+    memcpy(&out, f.body.ptr, sizeof out);
+    secret_wipe(room, FRAME_MAX);
+    const struct stream_ref ref = { out.tenant_id, STR("model"), out.object_id, out.version, out.dek_id };
+    CLEANUP(stream_sealer_freep) struct stream_sealer *s = NULL;
+    enum errc rc = stream_sealer_new(&out.key, &ref, into_file, &c->output_fd, &s, e);
+    secret_wipe(&out, sizeof out);
+    TRY(rc);
+    TRY(stream_sealer_feed(s, plain.ptr, plain.len, e));
+    TRY(stream_sealer_finish(s, e));
+    child_log(c, "info: model sealed: %zu bytes", plain.len);
+    return frame_send(FRAME_FD, FRAME_RESULT, str_n((const char *)&r, sizeof r), result_json, NULL, 0, true, e);
+}
+
+static enum errc read_inputs(struct child *c, const struct jval *list, const struct frame *f, struct err *e)
+{
+    c->n_inputs = jval_len(list);
+    if (c->n_inputs > CHILD_INPUTS_MAX || f->nfds != c->n_inputs + 1)
+        return FAIL(e, INVALID, "the grant's descriptors do not fit its inputs");
+    c->output_fd = f->fds[0];
+    for (size_t i = 0; i < c->n_inputs; i++) {
+        const struct jval *v = jval_at(list, i);
+        struct child_input *in = &c->inputs[i];
+        *in = (struct child_input){ .name = jval_str(jval_get(v, "name")), .kind = jval_str(jval_get(v, "kind")),
+                                    .sha256 = jval_str(jval_get(v, "sha256")), .version = jval_i64(jval_get(v, "version"), 0),
+                                    .size_bytes = jval_i64(jval_get(v, "size_bytes"), 0), .fd = f->fds[i + 1] };
+        if (!id_parse("obj", jval_str(jval_get(v, "object_id")), &in->object_id))
+            return FAIL(e, INVALID, "an input of the grant has no id");
+    }
+    return ERR_OK;
+}
+
+static enum errc read_grant(struct child *c, struct err *e)
+{
+    char *room = arena_alloc(c->arena, FRAME_MAX);
+    struct frame f = { 0 };
+    TRY(frame_receive(FRAME_FD, room, &f, e));
+    if (f.type != FRAME_GRANT)
+        return FAIL(e, INVALID, "the first message is not a grant");
+    TRY(jval_parse(c->arena, f.body, 0, &c->setup, e));
+    const struct jval *g = c->setup;
+    if (!id_parse("tnt", jval_str(jval_get(g, "tenant_id")), &c->tenant_id) || !id_parse("job", jval_str(jval_get(g, "job_id")), &c->job_id))
+        return FAIL(e, INVALID, "the grant has no ids");
+    TRY(jval_need_str(g, "kind", &c->kind, e));
+    TRY(jval_need_str(g, "zone", &c->zone, e));
+    TRY(jval_need_str(g, "spec", &c->spec, e));
+    c->name = jval_str(jval_get(g, "name"));
+    c->memory_bytes = jval_i64(jval_get(g, "memory_bytes"), (int64_t)1 << 30);
+    c->may_checkpoint = jval_bool(jval_get(g, "checkpoint"), false);
+    TRY(read_inputs(c, jval_get(g, "inputs"), &f, e));
+    TRY(frame_receive(FRAME_FD, room, &f, e));
+    if (f.type != FRAME_KEYS || f.body.len != c->n_inputs * sizeof(struct release_key))
+        return FAIL(e, INVALID, "the keys do not fit the inputs");
+    for (size_t i = 0; i < c->n_inputs; i++)
+        memcpy(&c->inputs[i].key, f.body.ptr + i * sizeof(struct release_key), sizeof(struct release_key));
+    secret_wipe(room, FRAME_MAX);
+    return ERR_OK;
+}
+
+enum errc child_enter_sandbox(struct child *c, bool has_network, struct err *e)
+{
+    const struct jval *g = c->setup;
+    const struct sandbox s = { .memory_bytes = jval_i64(jval_get(g, "data_limit"), 0), .files = has_network ? SERVE_FILES : CHILD_FILES,
+                               .has_network = has_network, .to_nobody = jval_bool(jval_get(g, "to_nobody"), false),
+                               .parent = (int)jval_i64(jval_get(g, "parent"), 0) };
+    return sandbox_enter(&s, e);
+}
+
+static enum errc run_serve(struct child *c, struct err *e)
+{
+    struct job_serve *s = NULL;
+    TRY(job_serve_new(c, &s, e));
+    enum errc rc = child_enter_sandbox(c, true, e);
+    if (rc == ERR_OK)
+        rc = job_serve_run(s, e);
+    job_serve_free(s);
+    return rc;
+}
+
+static enum errc run(struct child *c, struct err *e)
+{
+    TRY(read_grant(c, e));
+    struct str dir;
+    TRY(jval_need_str(c->setup, "work_dir", &dir, e));
+    if (chdir(dir.ptr) != 0)
+        return FAIL(e, IO, "the work directory is gone");
+    struct str backend = jval_str(jval_get(c->setup, "backend"));
+    hw_read(&c->hw);
+    TRY(backend_choose(backend.ptr, &c->hw, NULL, NULL, &c->backend, e));
+    if (str_eq_c(c->kind, "serve"))
+        return run_serve(c, e);
+    TRY(child_enter_sandbox(c, false, e));
+    if (str_eq_c(c->kind, "train"))
+        return job_train(c, e);
+    return FAIL(e, INVALID, "this worker does not know jobs of kind %.*s", STR_ARG(c->kind));
+}
+
+int child_main(void)
+{
+    struct sigaction sa = { .sa_handler = on_term };
+    sigaction(SIGTERM, &sa, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    struct child c = { .arena = arena_new((size_t)1 << 44), .output_fd = -1, .stop = &stop_asked };
+    struct err e = { 0 };
+    enum errc rc = run(&c, &e);
+    for (size_t i = 0; i < c.n_inputs; i++)
+        secret_wipe(&c.inputs[i].key, sizeof c.inputs[i].key);
+    if (rc == ERR_OK)
+        return CHILD_DONE;
+    if (rc == ERR_RETRY)
+        return CHILD_STOPPED;
+    char text[LINE_MAX_BYTES];
+    int n = snprintf(text, sizeof text, "%s%s%s", e.msg, e.field[0] ? " at " : "", e.field);
+    return frame_send(FRAME_FD, FRAME_FAILED, STR_NULL, str_n(text, (size_t)n), NULL, 0, true, NULL) == ERR_OK ? CHILD_DONE : CHILD_LOST;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* child.h - the process that runs one lease: what it gets, what it says, and the jobs it knows.
+ *
+ * Calling order: child_main (from main, for `falaj-worker --run-lease`) receives the grant and the keys over descriptor 3, enters the
+ * sandbox and runs job_train or job_serve. Exit status 0: the job has said how it ended. Not offered: more than one lease. */
+#pragma once
+#include <stdatomic.h>
+#include "workers/lease/frame.h"
+#include "workers/compute/kernels/backend.h"
+#include "core/json/jsonvalue.h"
+#include "core/wire/release_wire.h"
+
+enum { CHILD_INPUTS_MAX = 16 };
+
+struct child_input {
+    struct str name, kind, sha256;
+    struct uuid object_id;
+    int64_t version, size_bytes;
+    int fd;                             /* its ciphertext */
+    struct release_key key;
+};
+
+struct child {
+    struct arena *arena;
+    const struct backend *backend;
+    struct hw hw;
+    struct uuid tenant_id, job_id;
+    struct str kind, name, zone, spec;
+    const struct jval *setup;           /* the whole grant, settings of the agent included */
+    struct child_input inputs[CHILD_INPUTS_MAX];
+    size_t n_inputs;
+    int output_fd;                      /* where the sealed output goes */
+    bool may_checkpoint;                /* the directory "ckpt" is there */
+    int64_t memory_bytes;
+    const _Atomic bool *stop;           /* SIGTERM came */
+};
+
+int child_main(void);
+MUST_CHECK enum errc job_train(struct child *c, struct err *e);
+/* In two steps: the listener opens its key files before the sandbox closes. */
+struct job_serve;
+MUST_CHECK enum errc job_serve_new(struct child *c, struct job_serve **ret, struct err *e);
+MUST_CHECK enum errc job_serve_run(struct job_serve *s, struct err *e);
+void job_serve_free(struct job_serve *s);
+
+MUST_CHECK enum errc child_enter_sandbox(struct child *c, bool has_network, struct err *e);
+/* One line of the job's log, which says its level ("info: …", "warning: …"); the error that ends the job is written by the agent. A line
+ * that finds the agent behind is lost: it must not hold the job. */
+void child_log(const struct child *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void child_metric(const struct child *c, int64_t step, struct str values_json);
+/* The plaintext of an input, decrypted in memory, checked against its digest. */
+MUST_CHECK enum errc child_open_input(struct child *c, size_t i, struct buf *ret, struct err *e);
+/* Ask for a place, seal the bytes into output_fd, and say the result. */
+MUST_CHECK enum errc child_deliver(struct child *c, struct str plain, struct str result_json, struct err *e);

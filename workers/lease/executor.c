@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* executor.c - the course of a lease on the agent's side: prepare, run, watch, deliver, conclude.
+ *
+ * The watch loop waits for three things: a message of the child, a word of the book (stale, cancel), and a time (the job's limit, the
+ * end of the grace). Calls to the API are repeated while the lease is good; the reporter renews it meanwhile on its own thread. */
+#include "workers/lease/executor_int.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include "core/base/cleanup.h"
+#include "core/base/log.h"
+#include "workers/lease/child_int.h"
+
+enum { TRIES_MAX = 20, CERT_LOOK_US = 1000000, METRIC_DEPTH = 4, RESULT_DEPTH = 8, ENDPOINT_MAX = 255 };
+static const size_t ARENA_MAX = (size_t)256 << 20, METRIC_ARENA = (size_t)16 << 20;
+
+static int64_t now_us(void)
+{
+    return clock_mono_us(&clock_system);
+}
+
+/* Wait before the next try; false: the lease is no longer worth it, or the error is final. */
+static bool try_again(struct run *r, enum errc rc, int n)
+{
+    int ms = n < TRIES_MAX ? client_retry_ms(rc, n) : -1;
+    if (ms < 0 || held_is_stale(r->held) || held_is_cancelled(r->held))
+        return false;
+    poll(NULL, 0, ms + 1);
+    return !held_is_stale(r->held) && !held_is_cancelled(r->held);
+}
+
+static enum errc fetch_keys(struct run *r, struct release_key *keys, struct err *e)
+{
+    const struct executor_io *io = r->env->io;
+    for (int n = 0;; n++) {
+        enum errc rc = io ? io->keys(io->ctx, r->arena, r->g, keys, e) : client_keys(r->client, r->arena, r->env->node.node_id, r->g, keys, e);
+        if (rc == ERR_OK || !try_again(r, rc, n))
+            return rc;
+    }
+}
+
+static enum errc fetch_input(struct run *r, size_t i, struct err *e)
+{
+    const struct executor_io *io = r->env->io;
+    TRY(run_file(r, &r->inputs[i], e));
+    for (int n = 0;; n++) {
+        struct uuid id = r->g->inputs[i].object_id;
+        enum errc rc = io ? io->download(io->ctx, r->arena, r->g, id, r->inputs[i], e) : client_download(r->client, r->arena, r->g, id, r->inputs[i], e);
+        if (rc == ERR_OK && lseek(r->inputs[i], 0, SEEK_SET) != 0)
+            return FAIL(e, IO, "an input cannot be read");
+        if (rc == ERR_OK || !try_again(r, rc, n))
+            return rc;
+    }
+}
+
+static enum errc prepare(struct run *r, struct err *e)
+{
+    struct release_key keys[INPUTS_MAX];
+    if (!r->env->io) {
+        r->client = client_new(r->env->config, e);
+        if (!r->client)
+            return e->code;
+    }
+    TRY(run_dir_make(r, e));
+    TRY(run_file(r, &r->output, e));
+    for (size_t i = 0; i < r->g->n_inputs; i++)
+        TRY(fetch_input(r, i, e));
+    enum errc rc = fetch_keys(r, keys, e);
+    if (rc == ERR_OK)
+        rc = run_spawn(r, e);
+    if (rc == ERR_OK)
+        rc = run_send_grant(r, keys, e);
+    secret_wipe(keys, sizeof keys);
+    return rc;
+}
+
+static enum errc give_output(struct run *r, struct err *e)
+{
+    const struct executor_io *io = r->env->io;
+    struct output_place p = { 0 };
+    for (int n = 0;; n++) {
+        enum errc rc = io ? io->output(io->ctx, r->arena, r->g, "model", "model", &p, e)
+                          : client_output(r->client, r->arena, r->env->node.node_id, r->g, "model", "model", &p, e);
+        if (rc == ERR_OK)
+            break;
+        if (!try_again(r, rc, n))
+            return rc;
+    }
+    struct frame_output out = { r->g->tenant_id, p.object_id, p.dek_id, (uint32_t)p.version, p.key };
+    r->object_id = p.object_id;
+    r->has_output = true;
+    enum errc rc = frame_send(r->socket, FRAME_OUTPUT, STR_NULL, str_n((const char *)&out, sizeof out), NULL, 0, true, e);
+    secret_wipe(&out, sizeof out);
+    secret_wipe(&p, sizeof p);
+    return rc;
+}
+
+/* Children run tenants' data. What they say goes into the report that all leases of this machine share, and one word that the API refuses
+ * would hold them all back: so it is checked, JSON is written anew, and none of it costs lasting memory. */
+static enum errc object_anew(struct arena *scratch, struct str text, int depth, struct buf *ret, struct err *e)
+{
+    const struct jval *v;
+    TRY(jval_parse(scratch, text, depth, &v, e));
+    if (jval_type(v) != JT_OBJECT || !jval_encode(v, false, ret))
+        return FAIL(e, DAMAGED, "the child gave figures that are no object, or too many");
+    return ERR_OK;
+}
+
+static enum errc on_metric(struct run *r, struct str body, struct err *e)
+{
+    int64_t step;
+    if (body.len <= sizeof step)
+        return FAIL(e, DAMAGED, "a metric was cut");
+    memcpy(&step, body.ptr, sizeof step);
+    if (step < 0)
+        return FAIL(e, DAMAGED, "a metric is of no step");
+    CLEANUP(arena_freep) struct arena *scratch = arena_new(METRIC_ARENA);
+    CLEANUP(buf_releasep) struct buf json = BUF(HELD_LINE_BYTES);
+    TRY(object_anew(scratch, str_n(body.ptr + sizeof step, body.len - sizeof step), METRIC_DEPTH, &json, e));
+    held_metric(r->held, step, buf_str(&json));
+    return ERR_OK;
+}
+
+static enum errc on_ready(struct run *r, struct str endpoint, struct err *e)
+{
+    if (r->is_ready || endpoint.len > ENDPOINT_MAX || !str_is_utf8(endpoint) || memchr(endpoint.ptr, 0, endpoint.len))
+        return FAIL(e, DAMAGED, "the child was ready twice, or at no address");
+    r->is_ready = true;
+    held_start(r->held, endpoint);
+    return ERR_OK;
+}
+
+static enum errc on_result(struct run *r, struct str body, struct err *e)
+{
+    if (body.len <= sizeof r->result || !r->has_output || r->has_result)
+        return FAIL(e, DAMAGED, "a result was cut");
+    memcpy(&r->result, body.ptr, sizeof r->result);
+    CLEANUP(arena_freep) struct arena *scratch = arena_new(METRIC_ARENA);
+    CLEANUP(buf_releasep) struct buf json = BUF(FRAME_MAX);
+    TRY(object_anew(scratch, str_n(body.ptr + sizeof r->result, body.len - sizeof r->result), RESULT_DEPTH, &json, e));
+    r->result_json = str_dup(r->arena, buf_str(&json));
+    r->has_result = true;
+    return ERR_OK;
+}
+
+/* One message of the child. */
+static enum errc on_frame(struct run *r, const struct frame *f, struct err *e)
+{
+    switch (f->type) {
+    case FRAME_LOG:
+        held_log(r->held, "stdout", f->body);
+        return ERR_OK;
+    case FRAME_METRIC:
+        return on_metric(r, f->body, e);
+    case FRAME_READY:
+        return on_ready(r, f->body, e);
+    case FRAME_WANT:
+        return r->has_output ? FAIL(e, DAMAGED, "the child wants a second output") : give_output(r, e);
+    case FRAME_RESULT:
+        return on_result(r, f->body, e);
+    case FRAME_FAILED:
+        return FAIL(&r->failed, UNPROCESSABLE, "%.*s", STR_ARG(f->body)), ERR_OK;
+    default:
+        return FAIL(e, DAMAGED, "the child sent what a child does not send");
+    }
+}
+
+static void ask_to_stop(struct run *r, const char *event)
+{
+    if (r->stop_event || held_is_stale(r->held))
+        return;
+    r->stop_event = event;
+    r->kill_at_us = now_us() + r->env->config->worker_grace_ms * 1000;
+    if (r->pid > 0)
+        kill(r->pid, SIGTERM);
+}
+
+/* Time and the book's word. Returns the milliseconds to wait for messages, -1 for ever; kills what must be killed. */
+static int look_around(struct run *r)
+{
+    int64_t now = now_us(), next = INT64_MAX;
+    if (held_is_stale(r->held)) {
+        cage_kill(r->cage, r->pid);
+        return -1;
+    }
+    if (held_is_cancelled(r->held))
+        ask_to_stop(r, *r->env->stopping ? "return" : "cancel");
+    if (!r->stop_event && r->deadline_us && now >= r->deadline_us)
+        ask_to_stop(r, "timeout");
+    if (r->stop_event && now >= r->kill_at_us) {
+        cage_kill(r->cage, r->pid);
+        return -1;
+    }
+    next = r->stop_event ? r->kill_at_us : r->deadline_us ? r->deadline_us : next;
+    if (str_eq_c(r->g->kind, "serve")) {
+        run_send_certificate(r);
+        next = next < now + CERT_LOOK_US ? next : now + CERT_LOOK_US;
+    }
+    struct usage_sample sample;
+    if (usage_due(&r->usage, now, &sample))
+        held_metric(r->held, sample.step, str_c(sample.json));
+    next = next < r->usage.next_us ? next : r->usage.next_us;
+    return next == INT64_MAX ? -1 : (int)((next - now) / 1000 < 3600000 ? (next - now) / 1000 + 1 : 3600000);
+}
+
+/* Until the child's end of the socket is closed. */
+static void watch(struct run *r, struct err *e)
+{
+    char *room = arena_alloc(r->arena, FRAME_MAX);
+    if (r->g->max_runtime_s > 0)
+        r->deadline_us = now_us() + r->g->max_runtime_s * 1000000;
+    usage_begin(&r->usage, r->pid, r->g->slots, r->env->config->worker_sample_ms, now_us());
+    for (;;) {
+        struct pollfd p[2] = { { .fd = r->socket, .events = POLLIN }, { .fd = held_wake_fd(r->held), .events = POLLIN } };
+        int ms = look_around(r);
+        if (poll(p, 2, ms) < 0 && errno != EINTR)
+            break;
+        uint64_t drain;
+        if ((p[1].revents & POLLIN) && read(p[1].fd, &drain, sizeof drain) < 0)
+            continue;
+        if (!(p[0].revents & (POLLIN | POLLHUP | POLLERR)))
+            continue;
+        struct frame f = { 0 };
+        if (frame_receive(r->socket, room, &f, NULL) != ERR_OK)
+            break;
+        frame_close_fds(&f);
+        if (on_frame(r, &f, e) != ERR_OK) {
+            if (e->code != ERR_OK && r->failed.code == ERR_OK)
+                r->failed = *e;
+            cage_kill(r->cage, r->pid);
+        }
+        secret_wipe(room, f.body.len);
+    }
+    run_reap(r);
+    struct usage_sample sample;
+    if (usage_end(&r->usage, now_us(), r->cpu_us, r->peak_bytes, &sample))
+        held_metric(r->held, sample.step, str_c(sample.json));
+}
+
+static enum errc deliver(struct run *r, struct err *e)
+{
+    const struct executor_io *io = r->env->io;
+    char hex[65];
+    hex_encode(r->result.sha256, 32, hex);
+    for (int n = 0;; n++) {
+        enum errc rc = io ? io->upload(io->ctx, r->arena, r->g, r->object_id, r->result.plain_size, str_c(hex), r->output, e)
+                          : client_upload(r->client, r->arena, r->g, r->object_id, r->result.plain_size, str_c(hex), r->output, e);
+        if (rc == ERR_OK || !try_again(r, rc, n))
+            return rc;
+    }
+}
+
+static void say_success(struct run *r)
+{
+    struct str id = id_text(r->arena, "obj", r->object_id);
+    struct str body = str_n(r->result_json.ptr, r->result_json.len - 1);       /* without its '}' */
+    struct str result = str_fmt(r->arena, "%.*s%s\"model_object_id\":\"%.*s\"}", STR_ARG(body), body.len > 1 ? "," : "", STR_ARG(id));
+    struct str outputs = str_fmt(r->arena, "[{\"name\":\"model\",\"object_id\":\"%.*s\"}]", STR_ARG(id));
+    held_finish(r->held, "succeed", 0, STR_NULL, result, outputs);
+}
+
+static void say_end(struct run *r)
+{
+    char text[200] = "";
+    int code = WIFEXITED(r->status) ? WEXITSTATUS(r->status) : 128 + WTERMSIG(r->status);
+    if (r->cage && cage_is_oom(r->cage, r->status, r->peak_bytes)) {
+        snprintf(text, sizeof text, "the job needed more than its %ld MiB of memory", (long)(r->memory_bytes >> 20));
+        held_finish(r->held, "oom", code, str_c(text), STR_NULL, STR_NULL);
+    } else if (r->stop_event) {
+        held_finish(r->held, r->stop_event, code, STR_NULL, STR_NULL, STR_NULL);
+    } else if (r->failed.code != ERR_OK) {
+        held_finish(r->held, "fail", code ? code : 1, str_c(r->failed.msg), STR_NULL, STR_NULL);
+    } else {
+        if (WIFSIGNALED(r->status))
+            snprintf(text, sizeof text, "the job was ended by signal %d (%s)", WTERMSIG(r->status), strsignal(WTERMSIG(r->status)));
+        else
+            snprintf(text, sizeof text, "the job ended with status %d without a result", code);
+        held_finish(r->held, "fail", code ? code : 1, str_c(text), STR_NULL, STR_NULL);
+    }
+}
+
+/* Every way out of a good lease says one end. */
+static void conclude(struct run *r, enum errc rc, struct err *e)
+{
+    if (held_is_stale(r->held))
+        return;
+    if (r->has_result && rc == ERR_OK && deliver(r, e) == ERR_OK)
+        return say_success(r);
+    if (!r->stop_event && held_is_cancelled(r->held))
+        r->stop_event = *r->env->stopping ? "return" : "cancel";
+    if (r->failed.code == ERR_OK && e->code != ERR_OK)
+        r->failed = *e;
+    if (r->failed.code != ERR_OK)
+        log_err(LOG_WARN, "lease.failed", &r->failed);
+    say_end(r);
+}
+
+void executor_run(const struct executor_env *env, struct held *h)
+{
+    struct run r = { .env = env, .held = h, .g = held_grant(h), .arena = arena_new(ARENA_MAX), .output = -1, .socket = -1 };
+    for (size_t i = 0; i < INPUTS_MAX; i++)
+        r.inputs[i] = -1;
+    struct err e = { 0 };
+    enum errc rc = prepare(&r, &e);
+    if (rc == ERR_OK) {
+        if (!str_eq_c(r.g->kind, "serve"))
+            held_start(h, STR_NULL);
+        watch(&r, &e);
+        rc = r.failed.code;
+    } else if (r.pid > 0) {
+        cage_kill(r.cage, r.pid);
+        run_reap(&r);
+    }
+    conclude(&r, rc, &e);
+    for (size_t i = 0; i < INPUTS_MAX; i++)
+        fd_closep(&r.inputs[i]);
+    fd_closep(&r.output);
+    fd_closep(&r.socket);
+    cage_free(r.cage);
+    if (!r.keeps_checkpoint || (r.has_result && !r.stop_event))
+        run_dir_remove(&r);
+    client_free(r.client);
+    arena_free(r.arena);
+    held_unref(h);
+}

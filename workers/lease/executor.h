@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* executor.h - runs one train or serve lease from grant to finish, on a thread of its own, in a child process.
+ *
+ * The agent's side does all that touches the network and the control plane: data keys, download of ciphertext, upload of
+ * ciphertext. The child (child.h) holds keys only in memory, decrypts, works, and seals what it made.
+ * A stale lease kills the child at once and says nothing; a cancelled one gets SIGTERM and, after grace_ms, SIGKILL.
+ * Memory: the run owns its arena. Every way out finishes the lease in the book exactly once, unless it is stale. */
+#pragma once
+#include "core/table/config.h"
+#include "workers/agent/book.h"
+
+struct executor_env {
+    const struct config *config;
+    struct node_identity node;
+    const char *work_dir;           /* exists, ours */
+    const char *program;            /* NULL: /proc/self/exe; tests: a path to falaj-worker */
+    const _Atomic bool *stopping;   /* the agent ends: leases go back to the queue */
+    /* Tests put files in the place of the API; NULL: a client by config. */
+    const struct executor_io *io;
+};
+
+struct executor_io {
+    void *ctx;
+    enum errc (*keys)(void *ctx, struct arena *a, const struct grant *g, struct release_key *keys, struct err *e);
+    enum errc (*download)(void *ctx, struct arena *a, const struct grant *g, struct uuid object_id, int fd, struct err *e);
+    enum errc (*output)(void *ctx, struct arena *a, const struct grant *g, const char *name, const char *kind,
+                        struct output_place *ret, struct err *e);
+    enum errc (*upload)(void *ctx, struct arena *a, const struct grant *g, struct uuid object_id, int64_t plain_size,
+                        struct str sha256, int fd, struct err *e);
+};
+
+/* Blocks until the lease has ended; takes the reference. */
+void executor_run(const struct executor_env *env, struct held *h);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* executor_int.h - one run, shared by executor.c (the course of a lease) and spawn.c (directory, files, child process). */
+#pragma once
+#include "workers/lease/executor.h"
+#include "workers/lease/frame.h"
+#include "workers/lease/sandbox.h"
+#include "workers/agent/usage.h"
+#include <sys/stat.h>
+
+struct run {
+    const struct executor_env *env;
+    struct held *held;
+    const struct grant *g;
+    struct arena *arena;
+    struct client *client;
+    char dir[400];
+    bool keeps_checkpoint;
+    struct cage *cage;
+    int64_t memory_bytes;
+    int inputs[INPUTS_MAX];
+    int output, socket;
+    pid_t pid;
+    int status;
+    int64_t peak_bytes, cpu_us;         /* of the child, once it was reaped */
+    struct usage usage;
+    struct stat cert;                   /* the machine's certificate that a serving child shows */
+    /* how it went */
+    const char *stop_event;             /* asked to stop: "cancel", "timeout", "return" */
+    int64_t kill_at_us, deadline_us;
+    bool is_ready, has_output, has_result;
+    struct uuid object_id;
+    struct frame_result result;
+    struct str result_json;
+    struct err failed;                  /* code OK: none */
+};
+
+MUST_CHECK enum errc run_dir_make(struct run *r, struct err *e);
+void run_dir_remove(struct run *r);
+MUST_CHECK enum errc run_file(const struct run *r, int *ret, struct err *e);   /* without a name; gone when closed */
+/* Start the child; r->socket, r->pid. */
+MUST_CHECK enum errc run_spawn(struct run *r, struct err *e);
+MUST_CHECK enum errc run_send_grant(struct run *r, const struct release_key *keys, struct err *e);
+/* A serving child is told when the machine's certificate was renewed. What fails is tried again at the next call. */
+void run_send_certificate(struct run *r);
+/* Once the child's end of the socket is closed: waits for it, kills it when it does not end by itself within two seconds, and what is left of
+ * its group. Fills status, peak_bytes and cpu_us. */
+void run_reap(struct run *r);

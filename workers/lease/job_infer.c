@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_infer.c - one request of the Open Inference Protocol, version 2, JSON form, in the serving child.
+ *
+ * One input "input" of FP32, FP64 or INT64 with shape [rows, features], data flat or nested; outputs "probabilities" FP32
+ * [rows, classes] and "label" INT64 [rows], or those of them that "outputs" names. All memory of a request is its exchange's arena.
+ * Source: KServe, Open Inference Protocol, "required" REST API. */
+#include "workers/lease/job_serve_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include "core/base/cleanup.h"
+
+enum { ROWS_MAX = 16384, PROBABILITIES = 1, LABEL = 2 };
+static const size_t REPLY_MAX = (size_t)256 << 20;
+
+struct inference {
+    struct infer_request request;
+    struct job_serve *serve;
+    struct http_exchange *x;
+    struct str id;
+    unsigned outputs;
+};
+
+static enum errc read_outputs(const struct jval *list, unsigned *ret, struct err *e)
+{
+    unsigned wanted = 0;
+    for (struct jval_iter it = jval_iter(list); jval_next(&it);) {
+        struct str name = jval_str(jval_get(it.value, "name"));
+        if (str_eq_c(name, "probabilities"))
+            wanted |= PROBABILITIES;
+        else if (str_eq_c(name, "label"))
+            wanted |= LABEL;
+        else
+            return FAIL(e, INVALID, "outputs: there are \"probabilities\" and \"label\", not \"%.*s\"", STR_ARG(name));
+    }
+    *ret = wanted ? wanted : PROBABILITIES | LABEL;
+    return ERR_OK;
+}
+
+static enum errc read_input(const struct jval *in, struct arena *a, size_t features, struct infer_request *r, struct err *e)
+{
+    struct str type = jval_str(jval_get(in, "datatype")), name = jval_str(jval_get(in, "name"));
+    const struct jval *shape = jval_get(in, "shape"), *data = jval_get(in, "data");
+    if (!str_eq_c(name, "input"))
+        return FAIL(e, INVALID, "inputs[0]: the name is \"input\", not \"%.*s\"", STR_ARG(name));
+    if (!str_eq_c(type, "FP32") && !str_eq_c(type, "FP64") && !str_eq_c(type, "INT64"))
+        return FAIL(e, INVALID, "inputs[0].datatype: FP32, FP64 or INT64, not \"%.*s\"", STR_ARG(type));
+    int64_t rows = jval_i64(jval_at(shape, 0), -1), cols = jval_i64(jval_at(shape, 1), -1);
+    if (jval_type(shape) != JT_ARRAY || jval_len(shape) != 2)
+        return FAIL(e, INVALID, "inputs[0].shape: [rows, %zu]", features);
+    if (cols != (int64_t)features)
+        return FAIL(e, INVALID, "inputs[0].shape: this model takes %zu features, not %ld", features, (long)cols);
+    if (rows < 1 || rows > ROWS_MAX)
+        return FAIL(e, INVALID, "inputs[0].shape: 1 to %d rows, not %ld", ROWS_MAX, (long)rows);
+    size_t n = (size_t)rows * features;
+    float *x = arena_try(a, n * sizeof *x);
+    if (!x)
+        return FAIL(e, TOO_LARGE, "inputs[0]: too many numbers");
+    if (jval_to_f32(data, x, n, e) != ERR_OK)
+        return FAIL(e, INVALID, "inputs[0].data: shape says %zu numbers, data has %zu or something that is no number", n,
+                    jval_count_numbers(data));
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return FAIL(e, INVALID, "inputs[0].data: number %zu does not fit FP32", i);
+    r->x = x;
+    r->rows = (size_t)rows;
+    return ERR_OK;
+}
+
+static void add_probabilities(struct buf *b, const struct infer_request *r, size_t classes)
+{
+    buf_printf(b, "{\"name\":\"probabilities\",\"datatype\":\"FP32\",\"shape\":[%zu,%zu],\"data\":[", r->rows, classes);
+    for (size_t i = 0; i < r->rows * classes; i++) {
+        char text[32];
+        int n = snprintf(text, sizeof text, i ? ",%.9g" : "%.9g", (double)r->probabilities[i]);
+        buf_add(b, text, (size_t)n);
+    }
+    buf_add_c(b, "]}");
+}
+
+static void add_labels(struct buf *b, const struct infer_request *r)
+{
+    buf_printf(b, "{\"name\":\"label\",\"datatype\":\"INT64\",\"shape\":[%zu],\"data\":[", r->rows);
+    for (size_t i = 0; i < r->rows; i++) {
+        if (i)
+            buf_add_char(b, ',');
+        buf_add_i64(b, r->labels[i]);
+    }
+    buf_add_c(b, "]}");
+}
+
+static void on_done(struct infer_request *r, enum errc rc)
+{
+    struct inference *i = r->ctx;
+    if (rc != ERR_OK)
+        return serve_fail(i->x, err_row(rc)->http, err_row(rc)->title);
+    struct buf b = BUF(REPLY_MAX);
+    buf_add_c(&b, "{\"model_name\":");
+    buf_add_json(&b, i->serve->name);
+    buf_printf(&b, ",\"model_version\":\"%ld\"", (long)i->serve->version);
+    if (i->id.ptr) {
+        buf_add_c(&b, ",\"id\":");
+        buf_add_json(&b, i->id);
+    }
+    buf_add_c(&b, ",\"outputs\":[");
+    if (i->outputs & PROBABILITIES)
+        add_probabilities(&b, r, infer_model_info(i->serve->model)->classes);
+    if (i->outputs == (PROBABILITIES | LABEL))
+        buf_add_char(&b, ',');
+    if (i->outputs & LABEL)
+        add_labels(&b, r);
+    buf_add_c(&b, "]}");
+    if (b.overflow) {
+        buf_release(&b);
+        return serve_fail(i->x, 413, "the answer is too large");
+    }
+    http_reply_buf(i->x, 200, STR("application/json"), NULL, 0, &b);
+}
+
+static enum errc read_request(struct inference *i, struct arena *a, struct str body, struct err *e)
+{
+    const struct jval *doc;
+    TRY(jval_parse(a, body, 0, &doc, e));
+    const struct jval *inputs = jval_get(doc, "inputs");
+    i->id = jval_str(jval_get(doc, "id"));
+    if (jval_len(inputs) != 1)
+        return FAIL(e, INVALID, "inputs: one input, \"input\"");
+    const struct infer_info *info = infer_model_info(i->serve->model);
+    TRY(read_outputs(jval_get(doc, "outputs"), &i->outputs, e));
+    TRY(read_input(jval_at(inputs, 0), a, info->inputs, &i->request, e));
+    size_t rows = i->request.rows;
+    i->request.probabilities = arena_try(a, rows * info->classes * sizeof(float));
+    i->request.labels = arena_try(a, rows * sizeof(int32_t));
+    if (!i->request.probabilities || !i->request.labels)
+        return FAIL(e, TOO_LARGE, "too many rows");
+    return ERR_OK;
+}
+
+void serve_infer(struct job_serve *s, struct http_exchange *x)
+{
+    const struct http_request *r = http_exchange_request(x);
+    struct inference *i = ARENA_NEW(r->arena, struct inference);
+    struct err e = { 0 };
+    i->serve = s;
+    i->x = x;
+    enum errc rc = read_request(i, r->arena, r->body, &e);
+    if (rc != ERR_OK)
+        return serve_fail(x, err_row(rc)->http, e.msg);
+    i->request.ctx = i;
+    i->request.done = on_done;
+    rc = batcher_submit(s->batcher, &i->request, &e);
+    if (rc != ERR_OK)
+        serve_fail(x, rc == ERR_RATE ? 503 : err_row(rc)->http, e.msg);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_serve.c - a serve job in the child: the model in memory behind a TLS listener that only the zone's API may call.
+ *
+ * The listener stands before the sandbox closes, because it opens the key files by name; until the model is loaded it answers 503.
+ * A renewed certificate comes from the agent, for the sandbox opens no file; new connections see it.
+ * A request is read on the loop thread, computed by the batcher, answered from there. SIGTERM: what is open is served, then the end. */
+#include "workers/lease/job_serve_int.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "core/base/assert.h"
+#include "core/base/cleanup.h"
+#include "core/json/decode.h"
+#include "core/wire/job_spec.h"
+
+enum { QUEUE_ROWS = 65536, DRAIN_MS = 2000, POLL_MS = 50 };
+static const size_t BODY_MAX = (size_t)32 << 20, REQUEST_ARENA = (size_t)256 << 20;
+
+void serve_fail(struct http_exchange *x, int status, const char *why)
+{
+    struct buf b = BUF(4096);
+    buf_add_c(&b, "{\"error\":");
+    buf_add_json(&b, str_is_utf8(str_c(why)) ? str_c(why) : STR("the request is not acceptable"));
+    buf_add_c(&b, "}");
+    http_reply_buf(x, status, STR("application/json"), NULL, 0, &b);
+}
+
+static void serve_metadata(struct job_serve *s, struct http_exchange *x)
+{
+    const struct infer_info *info = infer_model_info(s->model);
+    struct buf b = BUF(64 * 1024);
+    buf_add_c(&b, "{\"name\":");
+    buf_add_json(&b, s->name);
+    buf_printf(&b, ",\"versions\":[\"%ld\"],\"platform\":\"falaj_mlp\",\"inputs\":[{\"name\":\"input\",\"datatype\":\"FP32\",\"shape\":[-1,%zu]}],"
+               "\"outputs\":[{\"name\":\"probabilities\",\"datatype\":\"FP32\",\"shape\":[-1,%zu]},"
+               "{\"name\":\"label\",\"datatype\":\"INT64\",\"shape\":[-1]}]}", (long)s->version, info->inputs, info->classes);
+    http_reply_buf(x, 200, STR("application/json"), NULL, 0, &b);
+}
+
+static void on_request(void *ctx, struct http_exchange *x)
+{
+    struct job_serve *s = ctx;
+    const struct http_request *r = http_exchange_request(x);
+    if (!str_eq_c(r->peer_identity, s->identity))
+        return serve_fail(x, 403, "only the zone's API may call");
+    if (!s->is_ready)
+        return serve_fail(x, 503, "the model is being loaded");
+    if (r->method == HTTP_POST && str_eq_c(r->path, "/infer"))
+        return serve_infer(s, x);
+    if (r->method == HTTP_GET && str_eq_c(r->path, "/metadata"))
+        return serve_metadata(s, x);
+    if (r->method == HTTP_GET && str_eq_c(r->path, "/ready"))
+        return http_reply(x, &(struct http_response){ .status = 200, .content_type = STR("application/json"), .body = STR("{\"ready\":true}") });
+    serve_fail(x, 404, "there is no such path");
+}
+
+static void on_reject(void *ctx, struct http_exchange *x, enum errc code, const char *why)
+{
+    (void)ctx;
+    serve_fail(x, err_row(code)->http, why);
+}
+
+enum errc job_serve_new(struct child *c, struct job_serve **ret, struct err *e)
+{
+    struct serve_job job = { 0 };
+    struct str bind, cert, key, ca;
+    TRY(json_decode(&serve_job_schema, c->spec, c->arena, &job, e));
+    TRY(jval_need_str(c->setup, "serve_bind", &bind, e));
+    TRY(jval_need_str(c->setup, "cert", &cert, e));
+    TRY(jval_need_str(c->setup, "key", &key, e));
+    TRY(jval_need_str(c->setup, "ca", &ca, e));
+    struct job_serve *s = calloc(1, sizeof *s);
+    ASSERT(s);
+    s->child = c;
+    s->name = job.name;
+    s->version = job.model_version;
+    snprintf(s->identity, sizeof s->identity, "spiffe://%.*s/api", STR_ARG(c->zone));
+    const struct http_server_options o = { .bind_addr = bind.ptr, .port = 0, .loops = 1, .max_connections = 512,
+                                           .body_max_default = BODY_MAX, .arena_max = REQUEST_ARENA, .on_request = on_request,
+                                           .reject = on_reject, .ctx = s, .tls_cert_file = cert.ptr, .tls_key_file = key.ptr,
+                                           .tls_client_ca_file = ca.ptr, .require_client_cert = true };
+    s->server = http_server_new(&o, e);
+    if (!s->server) {
+        free(s);
+        return e->code;
+    }
+    *ret = s;
+    return ERR_OK;
+}
+
+static enum errc load(struct job_serve *s, struct err *e)
+{
+    struct child *c = s->child;
+    if (c->n_inputs < 1)
+        return FAIL(e, INVALID, "a serve job needs its model as input");
+    CLEANUP(buf_releasep) struct buf bytes = BUF(0);
+    TRY(child_open_input(c, 0, &bytes, e));
+    enum errc rc = infer_model_load(c->backend, bytes.ptr, bytes.len, &s->model, e);
+    secret_wipe(bytes.ptr, bytes.len);
+    TRY(rc);
+    return batcher_new(s->model, c->hw.cores, QUEUE_ROWS, &s->batcher, e);
+}
+
+/* The machine's certificate lives a day, a model is served for longer. The key stays the same (workers/agent/enrol.h). */
+static void renew(struct job_serve *s, const struct frame *f)
+{
+    struct err e = { 0 };
+    if (f->type == FRAME_CERT && http_server_renew(s->server, f->body, &e) != ERR_OK)
+        child_log(s->child, "warning: the renewed certificate cannot be used: %s", e.msg);
+}
+
+/* Until SIGTERM, or until the agent's end of descriptor 3 is closed. */
+static void wait_for_end(struct job_serve *s)
+{
+    struct pollfd p = { .fd = FRAME_FD, .events = POLLIN };
+    char *room = arena_alloc(s->child->arena, FRAME_MAX);
+    while (!*s->child->stop) {
+        struct frame f = { 0 };
+        if (poll(&p, 1, POLL_MS) <= 0)
+            continue;
+        if (frame_receive(FRAME_FD, room, &f, NULL) != ERR_OK)
+            return;
+        frame_close_fds(&f);
+        renew(s, &f);
+    }
+}
+
+enum errc job_serve_run(struct job_serve *s, struct err *e)
+{
+    TRY(load(s, e));
+    const struct infer_info *info = infer_model_info(s->model);
+    s->is_ready = true;
+    struct str bind = jval_str(jval_get(s->child->setup, "serve_bind"));
+    char endpoint[300];
+    int n = snprintf(endpoint, sizeof endpoint, strchr(bind.ptr, ':') ? "[%s]:%d" : "%s:%d", bind.ptr, http_server_port(s->server));
+    child_log(s->child, "info: serving %.*s version %ld: %zu inputs, %zu classes, %zu parameters, backend %s", STR_ARG(s->name),
+              (long)s->version, info->inputs, info->classes, info->parameters, s->child->backend->name);
+    TRY(frame_send(FRAME_FD, FRAME_READY, STR_NULL, str_n(endpoint, (size_t)n), NULL, 0, true, e));
+    wait_for_end(s);
+    http_server_drain(s->server);
+    for (int ms = 0; ms < DRAIN_MS && http_server_open_exchanges(s->server); ms += POLL_MS)
+        poll(NULL, 0, POLL_MS);
+    return FAIL(e, RETRY, "told to stop");
+}
+
+void job_serve_free(struct job_serve *s)
+{
+    if (!s)
+        return;
+    http_server_refuse(s->server);
+    if (s->batcher)
+        batcher_free(s->batcher);       /* answers what is queued */
+    http_server_free(s->server);
+    if (s->model)
+        infer_model_free(s->model);
+    free(s);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_serve_int.h - the parts of a serving child: job_serve.c (listener and life), job_infer.c (one inference request). */
+#pragma once
+#include "core/http/server.h"
+#include "workers/lease/child.h"
+#include "workers/compute/infer/batch.h"
+
+struct job_serve {
+    struct child *child;
+    struct http_server *server;
+    struct infer_model *model;
+    struct batcher *batcher;
+    char identity[300];                 /* the only caller */
+    struct str name;
+    int64_t version;
+    _Atomic bool is_ready;
+};
+
+void serve_fail(struct http_exchange *x, int status, const char *why);     /* {"error": why} */
+/* POST /infer on the loop thread; answers now, or from a batcher thread. */
+void serve_infer(struct job_serve *s, struct http_exchange *x);

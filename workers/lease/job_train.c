@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_train.c - a train job in the child: spec and data set in, model and figures out.
+ *
+ * The data set is decrypted in memory and wiped of its text as soon as the table is read. A stop (SIGTERM) ends the run after the
+ * present step, with a checkpoint when the job may keep one, and is reported as RETRY. */
+#include "workers/lease/child.h"
+
+#include <math.h>
+#include "core/base/cleanup.h"
+#include "core/json/decode.h"
+#include "core/json/encode.h"
+#include "core/wire/job_spec.h"
+#include "workers/compute/train/engine.h"
+
+enum { HOLDOUT_ROWS_MAX = 2000 };
+static const size_t RESULT_MAX = 60 * 1024;
+static const int64_t default_hidden[] = { 64, 32 };
+
+/* The job's words in the engine's; the lists of names are the same in both, in the same order. */
+static enum errc spec_of_job(const struct train_job *j, struct train_spec *ret, struct err *e)
+{
+    struct train_spec s = train_spec_defaults();
+    const int64_t *widths = j->hidden.n ? j->hidden.items : default_hidden;
+    s.hidden_count = j->hidden.n ? (int64_t)j->hidden.n : (int64_t)(sizeof default_hidden / sizeof default_hidden[0]);
+    if (s.hidden_count > TRAIN_HIDDEN_MAX)
+        return FAIL_AT(e, INVALID, "/spec/hidden", "at most %d hidden layers", TRAIN_HIDDEN_MAX);
+    for (int64_t i = 0; i < s.hidden_count; i++)
+        s.hidden[i] = widths[i];
+    s.family = FAMILY_MLP;
+    s.epochs = j->epochs;
+    s.batch_size = j->batch_size;
+    s.optimizer = j->optimizer == TRAIN_SGD ? OPTIMIZER_SGD : OPTIMIZER_ADAMW;
+    s.lr = j->learning_rate;
+    s.weight_decay = j->weight_decay;
+    s.schedule = j->schedule == TRAIN_CONST ? SCHEDULE_CONST : j->schedule == TRAIN_LINEAR ? SCHEDULE_LINEAR : SCHEDULE_COSINE;
+    s.warmup_steps = j->warmup_steps;
+    s.seed = j->seed;
+    s.holdout = j->holdout;
+    s.early_stop_patience = j->early_stop_patience;
+    TRY(train_spec_check(&s, e));
+    *ret = s;
+    return ERR_OK;
+}
+
+static void add_number(struct buf *b, const char *name, double v)
+{
+    if (!isfinite(v))
+        return;
+    buf_printf(b, "%s\"%s\":", b->len > 1 ? "," : "", name);
+    json_add_f64(b, v);
+}
+
+static void on_epoch(void *ctx, const struct train_epoch *ep)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(4096);
+    buf_add_c(&b, "{");
+    add_number(&b, "epoch", (double)ep->epoch);
+    add_number(&b, "loss", ep->train_loss);
+    add_number(&b, "train_loss", ep->train_loss);
+    add_number(&b, "holdout_loss", ep->holdout_loss);
+    add_number(&b, "holdout_accuracy", ep->holdout_accuracy);
+    add_number(&b, "samples_per_s", ep->samples_per_s);
+    buf_add_c(&b, "}");
+    child_metric(ctx, ep->epoch, buf_str(&b));
+}
+
+static void on_log(void *ctx, const char *line)
+{
+    child_log(ctx, "info: %s", line);
+}
+
+static bool should_stop(void *ctx)
+{
+    return *((const struct child *)ctx)->stop;
+}
+
+static void result_write(const struct child *c, const struct train_result *r, double seconds, struct buf *b)
+{
+    buf_add_c(b, "{");
+    add_number(b, "holdout_accuracy", r->holdout_accuracy);
+    add_number(b, "holdout_loss", r->holdout_loss);
+    add_number(b, "train_loss", r->train_loss);
+    add_number(b, "epochs", (double)r->epochs);
+    add_number(b, "seconds", seconds);
+    add_number(b, "parameters", (double)r->parameters);
+    add_number(b, "holdout_count", (double)r->holdout_count);
+    buf_printf(b, ",\"early_stopped\":%s,\"backend\":\"%s\"", r->end == TRAIN_EARLY_STOPPED ? "true" : "false", c->backend->name);
+    if (r->holdout_count <= HOLDOUT_ROWS_MAX) {
+        buf_add_c(b, ",\"holdout_rows\":[");
+        for (size_t i = 0; i < r->holdout_count; i++)
+            buf_printf(b, "%s%u", i ? "," : "", r->holdout_indices[i]);
+        buf_add_c(b, "]");
+    }
+    buf_add_c(b, "}");
+}
+
+static enum errc read_data(struct child *c, const struct train_job *job, const struct train_spec *spec, struct train_data *ret,
+                           struct err *e)
+{
+    if (c->n_inputs < 1)
+        return FAIL(e, INVALID, "a train job needs its data set as input");
+    CLEANUP(buf_releasep) struct buf text = BUF(0);
+    TRY(child_open_input(c, 0, &text, e));
+    const struct csv_schema schema = { .label = job->label_column, .classes = job->classes };
+    enum errc rc = train_data_csv(c->arena, buf_str(&text), &schema, spec, ret, e);
+    secret_wipe(text.ptr, text.len);
+    if (rc == ERR_OK)
+        child_log(c, "info: data opened: %zu rows, %zu columns, %ld classes, %zu bytes", ret->table.rows, ret->table.cols + 1,
+                  (long)ret->table.classes, text.len);
+    return rc;
+}
+
+enum errc job_train(struct child *c, struct err *e)
+{
+    struct train_job job = { 0 };
+    struct train_spec spec;
+    struct train_data data = { 0 };
+    TRY(json_decode(&train_job_schema, c->spec, c->arena, &job, e));
+    TRY(spec_of_job(&job, &spec, e));
+    TRY(read_data(c, &job, &spec, &data, e));
+    int64_t steps = (int64_t)(data.train_count + (size_t)spec.batch_size - 1) / spec.batch_size;
+    const struct train_task task = { .spec = &spec, .data = &data, .backend = c->backend, .clock = &clock_system,
+                                     .dataset_digest = c->inputs[0].sha256, .checkpoint_dir = c->may_checkpoint ? "ckpt" : NULL,
+                                     .checkpoint_every_steps = job.checkpoint_every * steps,
+                                     .memory_max_bytes = (size_t)c->memory_bytes / 4 * 3 };
+    const struct train_observer obs = { .ctx = c, .on_epoch = on_epoch, .on_log = on_log, .should_stop = should_stop };
+    struct train_result r = { 0 };
+    int64_t began = clock_mono_us(&clock_system);
+    TRY(train_run(c->arena, &task, &obs, &r, e));
+    CLEANUP(buf_releasep) struct buf json = BUF(RESULT_MAX);
+    enum errc rc = ERR_RETRY;
+    if (r.end == TRAIN_PREEMPTED) {
+        FAIL(e, RETRY, "told to stop after step %ld", (long)r.steps);
+    } else {
+        result_write(c, &r, (double)(clock_mono_us(&clock_system) - began) / 1e6, &json);
+        rc = child_deliver(c, buf_str(&r.model), buf_str(&json), e);
+    }
+    train_result_release(&r);
+    return rc;
+}

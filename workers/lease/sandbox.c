@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sandbox.c - the child's half: resource limits, Landlock, the account nobody, and a filter of system calls.
+ *
+ * Order matters: the account first (it reads the account list; the C library changes it in all threads), then Landlock (which needs
+ * no rights after no-new-privileges), the filter last, with TSYNC so that threads made before have it too. Landlock holds the calling thread and what it
+ * makes; a thread older than that has the account and the filter, which is why jobs open their listeners and nothing else before.
+ * The filter denies: a new program or process (clone3 is ENOSYS, so that threads come by clone, whose flags it can see), tracing,
+ * mounts, namespaces, modules, other processes' memory, io_uring, keys, clocks; for jobs without network every socket but AF_UNIX.
+ * A denied call fails with EPERM: libraries cope with that, and a crash would say less. */
+#include "workers/lease/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <pwd.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "core/base/assert.h"
+#include "core/base/cleanup.h"
+
+#if defined(__x86_64__)
+#define OUR_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define OUR_ARCH AUDIT_ARCH_AARCH64
+#else
+#error "name this machine's audit architecture"
+#endif
+
+static const int denied[] = {
+    SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, SYS_pidfd_getfd, SYS_perf_event_open,
+    SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_move_mount, SYS_open_tree, SYS_fsopen, SYS_fsmount, SYS_fspick,
+    SYS_fsconfig, SYS_mount_setattr, SYS_open_by_handle_at, SYS_name_to_handle_at, SYS_setns, SYS_unshare, SYS_bpf, SYS_kexec_load,
+    SYS_kexec_file_load, SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_reboot, SYS_swapon, SYS_swapoff, SYS_acct,
+    SYS_quotactl, SYS_settimeofday, SYS_clock_settime, SYS_clock_adjtime, SYS_adjtimex, SYS_sethostname, SYS_setdomainname, SYS_syslog,
+    SYS_add_key, SYS_request_key, SYS_keyctl, SYS_userfaultfd, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register,
+    SYS_fanotify_init, SYS_personality, SYS_migrate_pages, SYS_move_pages, SYS_vhangup, SYS_lookup_dcookie, SYS_nfsservctl,
+#if defined(__x86_64__)
+    SYS_fork, SYS_vfork, SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_uselib, SYS_ustat, SYS_sysfs, SYS_mknod,
+#endif
+    SYS_mknodat,
+};
+enum { DENIED = sizeof denied / sizeof denied[0], PROGRAM_MAX = 2 * DENIED + 32 };
+
+struct program {
+    struct sock_filter code[PROGRAM_MAX];
+    unsigned short n;
+};
+
+static void emit(struct program *p, struct sock_filter f)
+{
+    ASSERT(p->n < PROGRAM_MAX);
+    p->code[p->n++] = f;
+}
+
+#define LOAD(member) (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member))
+#define RETURN(value) (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, (value))
+/* Jump over the next `over` instructions unless equal. */
+#define UNLESS_EQUAL(value, over) (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, (over))
+
+static void program_write(struct program *p, bool has_network)
+{
+    const unsigned deny = SECCOMP_RET_ERRNO | EPERM;
+    emit(p, LOAD(arch));
+    emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0));
+    emit(p, RETURN(SECCOMP_RET_KILL_PROCESS));
+    emit(p, LOAD(nr));
+#if defined(__x86_64__)
+    emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1));     /* the x32 calls */
+    emit(p, RETURN(deny));
+#endif
+    for (size_t i = 0; i < DENIED; i++) {
+        emit(p, UNLESS_EQUAL((unsigned)denied[i], 1));
+        emit(p, RETURN(deny));
+    }
+    emit(p, UNLESS_EQUAL(SYS_clone3, 1));
+    emit(p, RETURN(SECCOMP_RET_ERRNO | ENOSYS));
+    emit(p, UNLESS_EQUAL(SYS_clone, 4));
+    emit(p, LOAD(args[0]));                                                                 /* the low half, little endian */
+    emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0));
+    emit(p, RETURN(deny));
+    emit(p, RETURN(SECCOMP_RET_ALLOW));
+    if (!has_network) {
+        emit(p, UNLESS_EQUAL(SYS_socket, 4));
+        emit(p, LOAD(args[0]));
+        emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0));
+        emit(p, RETURN(deny));
+        emit(p, RETURN(SECCOMP_RET_ALLOW));
+    }
+    emit(p, RETURN(SECCOMP_RET_ALLOW));
+}
+
+static enum errc filter_enter(bool has_network, struct err *e)
+{
+    struct program p = { .n = 0 };
+    program_write(&p, has_network);
+    struct sock_fprog f = { p.n, p.code };
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &f) != 0) {
+        FAIL(e, IO, "the filter of system calls was refused");
+        return err_errno(e, errno);
+    }
+    return ERR_OK;
+}
+
+/* Read below /usr, /lib, /lib64 and the time zone, all below the working directory. A kernel without Landlock: nothing. */
+static void landlock_enter(void)
+{
+    const uint64_t reads = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR, all = (1u << 13) - 1;
+    struct landlock_ruleset_attr attr = { .handled_access_fs = all };
+    CLEANUP(fd_closep) int set = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+    if (set < 0)
+        return;
+    static const char *const readable[] = { "/usr", "/lib", "/lib64", "/etc/localtime", "/sys/devices/system/cpu", "/dev/urandom", NULL };
+    for (int i = 0; readable[i]; i++) {
+        CLEANUP(fd_closep) int fd = open(readable[i], O_PATH | O_CLOEXEC);
+        struct landlock_path_beneath_attr rule = { .allowed_access = i < 3 || i == 4 ? reads : LANDLOCK_ACCESS_FS_READ_FILE, .parent_fd = fd };
+        if (fd >= 0)
+            syscall(SYS_landlock_add_rule, set, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+    }
+    CLEANUP(fd_closep) int here = open(".", O_PATH | O_CLOEXEC);
+    struct landlock_path_beneath_attr rule = { .allowed_access = all & ~(uint64_t)LANDLOCK_ACCESS_FS_EXECUTE, .parent_fd = here };
+    syscall(SYS_landlock_add_rule, set, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+    syscall(SYS_landlock_restrict_self, set, 0);
+}
+
+bool sandbox_nobody(uid_t *ret_uid, gid_t *ret_gid)
+{
+    struct passwd p, *found = NULL;
+    char room[4096];
+    if (geteuid() != 0 || getpwnam_r("nobody", &p, room, sizeof room, &found) != 0 || !found)
+        return false;
+    *ret_uid = p.pw_uid;
+    *ret_gid = p.pw_gid;
+    return true;
+}
+
+static enum errc account_change(struct err *e)
+{
+    uid_t uid;
+    gid_t gid;
+    if (!sandbox_nobody(&uid, &gid))
+        return ERR_OK;
+    if (setgroups(0, NULL) != 0 || setresgid(gid, gid, gid) != 0 || setresuid(uid, uid, uid) != 0) {
+        FAIL(e, IO, "the account nobody was refused");
+        return err_errno(e, errno);
+    }
+    return ERR_OK;
+}
+
+static bool limit(int what, int64_t value)
+{
+    struct rlimit r;
+    if (getrlimit((__rlimit_resource_t)what, &r) != 0)
+        return false;
+    rlim_t v = (rlim_t)value < r.rlim_max ? (rlim_t)value : r.rlim_max;
+    r = (struct rlimit){ v, v };
+    return setrlimit((__rlimit_resource_t)what, &r) == 0;
+}
+
+/* A sanitizer's shadow memory counts as data, and is larger than any limit: instrumented builds go without this one. */
+static bool limit_data(int64_t bytes)
+{
+#ifdef __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HAS_SHADOW 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(HAS_SHADOW)
+    (void)bytes;
+    return true;
+#else
+    return bytes <= 0 || limit(RLIMIT_DATA, bytes);
+#endif
+}
+
+enum errc sandbox_enter(const struct sandbox *s, struct err *e)
+{
+    uid_t uid;
+    gid_t gid;
+    sandbox_nobody(&uid, &gid);         /* reads the account list while it still can */
+    if (!limit(RLIMIT_CORE, 0) || !limit(RLIMIT_NOFILE, s->files) || !limit_data(s->memory_bytes))
+        return FAIL(e, IO, "the resource limits were refused");
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return FAIL(e, IO, "no-new-privileges was refused");
+    if (s->to_nobody)
+        TRY(account_change(e));
+    landlock_enter();
+    if (s->parent) {                    /* changing the account has cleared it */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != s->parent)
+            return FAIL(e, IO, "the agent is gone");
+    }
+    prctl(PR_SET_DUMPABLE, 0);
+    return filter_enter(s->has_network, e);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* spawn.c - the child process of a lease: its directory, its files, fork and exec, the first messages, its end.
+ *
+ * Between fork and exec only calls that are safe in a copy of a threaded process. The child dies with the thread that made it
+ * (PR_SET_PDEATHSIG), so with the agent. It inherits descriptor 3, standard error and nothing else; its environment is empty. */
+#include "workers/lease/executor_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include "core/base/cleanup.h"
+#include "core/base/clock.h"
+
+enum { PIDS_MAX = 128, CERT_BYTES = 64 * 1024, GRANT_BYTES = 140 * 1024,
+       REAP_US = 2000000, REAP_STEP_MS = 2 };
+
+static enum errc make_dir(const char *path, struct err *e)
+{
+    uid_t uid;
+    gid_t gid;
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+        FAIL(e, IO, "the work directory cannot be made");
+        return err_errno(e, errno);
+    }
+    if (sandbox_nobody(&uid, &gid) && chown(path, uid, gid) != 0)
+        return FAIL(e, IO, "the work directory cannot be given away");
+    return ERR_OK;
+}
+
+enum errc run_dir_make(struct run *r, struct err *e)
+{
+    char hex[UUID_HEX], sub[sizeof r->dir + 8];
+    const struct jval *spec = NULL;
+    if (str_eq_c(r->g->kind, "train") && jval_parse(r->arena, r->g->spec, 0, &spec, NULL) == ERR_OK)
+        r->keeps_checkpoint = jval_i64(jval_get(spec, "checkpoint_every"), 0) > 0;
+    hex_encode((r->keeps_checkpoint ? r->g->job_id : r->g->attempt_id).b, 16, hex);
+    int n = snprintf(r->dir, sizeof r->dir, "%s/%s-%s", r->env->work_dir, r->keeps_checkpoint ? "job" : "lease", hex);
+    if (n >= (int)sizeof r->dir)
+        return FAIL(e, INVALID, "worker.work_dir is too long");
+    TRY(make_dir(r->dir, e));
+    if (!r->keeps_checkpoint)
+        return ERR_OK;
+    snprintf(sub, sizeof sub, "%s/ckpt", r->dir);
+    return make_dir(sub, e);
+}
+
+static int remove_one(const char *path, const struct stat *st, int what, struct FTW *at)
+{
+    (void)st, (void)what, (void)at;
+    remove(path);
+    return 0;
+}
+
+void run_dir_remove(struct run *r)
+{
+    if (r->dir[0])
+        nftw(r->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+enum errc run_file(const struct run *r, int *ret, struct err *e)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/object-XXXXXX", r->env->work_dir);
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd < 0) {
+        FAIL(e, IO, "the work directory cannot be written");
+        return err_errno(e, errno);
+    }
+    unlink(path);
+    *ret = fd;
+    return ERR_OK;
+}
+
+/* In the child of fork. Does not return. */
+static _Noreturn void become(const struct run *r, const char *program, int sock, pid_t agent)
+{
+    static char name[] = "falaj-worker", flag[] = "--run-lease";
+    char *argv[] = { name, flag, NULL }, *envp[] = { NULL };
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != agent || !cage_join(r->cage))
+        _exit(126);
+    int null = open("/dev/null", O_RDWR);
+    dup2(null, 0);
+    dup2(null, 1);
+    if (sock == FRAME_FD)
+        fcntl(sock, F_SETFD, 0);
+    else
+        dup2(sock, FRAME_FD);
+    syscall(SYS_close_range, FRAME_FD + 1, ~0U, 0);
+    signal(SIGTERM, SIG_DFL);
+    execve(program, argv, envp);
+    _exit(127);
+}
+
+enum errc run_spawn(struct run *r, struct err *e)
+{
+    char name[80], hex[UUID_HEX];
+    hex_encode(r->g->attempt_id.b, 16, hex);
+    snprintf(name, sizeof name, "%d-%s", (int)getpid(), hex);
+    r->memory_bytes = r->env->config->worker_slot_memory * (r->g->slots > 0 ? r->g->slots : 1);
+    const struct cage_limits limits = { r->memory_bytes, PIDS_MAX, r->g->slots > 0 ? r->g->slots : 1 };
+    TRY(cage_new(name, &limits, &r->cage, e));
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+        return FAIL(e, IO, "no socket for the child");
+    int room = FRAME_MAX * 2;
+    for (int i = 0; i < 2; i++)
+        setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    pid_t agent = getpid(), pid = fork();
+    if (pid == 0)
+        become(r, r->env->program ? r->env->program : "/proc/self/exe", pair[1], agent);
+    close(pair[1]);
+    r->socket = pair[0];
+    r->pid = pid;
+    if (pid < 0) {
+        FAIL(e, IO, "no process for the lease");
+        return err_errno(e, errno);
+    }
+    return ERR_OK;
+}
+
+static void add_text(struct buf *b, const char *name, struct str s)
+{
+    buf_printf(b, ",\"%s\":", name);
+    buf_add_json(b, s);
+}
+
+static void add_path(struct buf *b, const char *name, const char *path)
+{
+    char *real = path[0] ? realpath(path, NULL) : NULL;
+    add_text(b, name, str_c(real ? real : path));
+    free(real);
+}
+
+static void add_id(struct buf *b, const char *name, const char *prefix, struct uuid u)
+{
+    buf_printf(b, "%s\"%s\":\"", b->ptr[b->len - 1] == '{' ? "" : ",", name);
+    buf_add_id(b, prefix, u);
+    buf_add_c(b, "\"");
+}
+
+static void grant_write(const struct run *r, struct buf *b)
+{
+    const struct grant *g = r->g;
+    const struct config *cfg = r->env->config;
+    buf_add_c(b, "{");
+    add_id(b, "tenant_id", "tnt", g->tenant_id);
+    add_id(b, "job_id", "job", g->job_id);
+    add_text(b, "kind", g->kind);
+    add_text(b, "name", g->name.ptr ? g->name : STR(""));
+    add_text(b, "zone", g->zone.len ? g->zone : str_c(cfg->worker_zone));
+    add_text(b, "spec", g->spec);
+    add_path(b, "work_dir", r->dir);
+    add_text(b, "backend", str_c(cfg->worker_backend));
+    add_text(b, "serve_bind", str_c(cfg->worker_serve_bind));
+    add_path(b, "cert", cfg->worker_cert);
+    add_path(b, "key", cfg->worker_key);
+    add_path(b, "ca", cfg->worker_ca);
+    buf_printf(b, ",\"memory_bytes\":%ld,\"data_limit\":%ld,\"checkpoint\":%s,\"to_nobody\":true,\"parent\":%d,\"inputs\":[",
+               (long)r->memory_bytes, cage_kind(r->cage) == CAGE_RLIMITS ? (long)r->memory_bytes : 0L,
+               r->keeps_checkpoint ? "true" : "false", (int)getpid());
+    for (size_t i = 0; i < g->n_inputs; i++) {
+        buf_add_c(b, i ? ",{" : "{");
+        add_id(b, "object_id", "obj", g->inputs[i].object_id);
+        add_text(b, "name", g->inputs[i].name);
+        add_text(b, "kind", g->inputs[i].kind);
+        add_text(b, "sha256", g->inputs[i].sha256.ptr ? g->inputs[i].sha256 : STR(""));
+        buf_printf(b, ",\"version\":%ld,\"size_bytes\":%ld}", (long)g->inputs[i].version, (long)g->inputs[i].size_bytes);
+    }
+    buf_add_c(b, "]}");
+}
+
+enum errc run_send_grant(struct run *r, const struct release_key *keys, struct err *e)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(GRANT_BYTES);
+    grant_write(r, &b);
+    if (b.overflow)
+        return FAIL(e, LIMIT, "the job's spec is too long");
+    int fds[FRAME_FDS_MAX];
+    fds[0] = r->output;
+    for (size_t i = 0; i < r->g->n_inputs; i++)
+        fds[i + 1] = r->inputs[i];
+    if (stat(r->env->config->worker_cert, &r->cert) != 0)
+        r->cert = (struct stat){ 0 };   /* before the child reads the file: a later one is sent */
+    TRY(frame_send(r->socket, FRAME_GRANT, STR_NULL, buf_str(&b), fds, r->g->n_inputs + 1, true, e));
+    return frame_send(r->socket, FRAME_KEYS, STR_NULL, str_n((const char *)keys, r->g->n_inputs * sizeof *keys), NULL, 0, true, e);
+}
+
+void run_send_certificate(struct run *r)
+{
+    struct stat now;
+    char pem[CERT_BYTES];
+    const char *path = r->env->config->worker_cert;
+    if (!r->is_ready || stat(path, &now) != 0 || (now.st_ino == r->cert.st_ino && now.st_mtim.tv_sec == r->cert.st_mtim.tv_sec &&
+                                                  now.st_mtim.tv_nsec == r->cert.st_mtim.tv_nsec))
+        return;
+    CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, pem, sizeof pem) : -1;
+    if (n > 0 && n < CERT_BYTES && frame_send(r->socket, FRAME_CERT, STR_NULL, str_n(pem, (size_t)n), NULL, 0, false, NULL) == ERR_OK)
+        r->cert = now;
+}
+
+void run_reap(struct run *r)
+{
+    if (r->pid <= 0)
+        return;
+    struct rusage u;
+    int64_t until_us = clock_mono_us(&clock_system) + REAP_US;
+    for (pid_t got = 0; (got = wait4(r->pid, &r->status, until_us ? WNOHANG : 0, &u)) == 0 || (got < 0 && errno == EINTR);) {
+        if (got == 0)
+            poll(NULL, 0, REAP_STEP_MS);
+        if (until_us && clock_mono_us(&clock_system) >= until_us) {
+            cage_kill(r->cage, r->pid);     /* it closed its end and lives on: nobody else would ever end its lease */
+            until_us = 0;
+        }
+    }
+    r->peak_bytes = u.ru_maxrss * 1024;
+    r->cpu_us = (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * INT64_C(1000000) + u.ru_utime.tv_usec + u.ru_stime.tv_usec;
+    cage_kill(r->cage, r->pid);
+    r->pid = 0;
+}
