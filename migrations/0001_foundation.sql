@@ -413,7 +413,7 @@ CREATE TABLE audit_cursor (
 INSERT INTO audit_cursor VALUES (1, '0', 0);
 
 -- ------------------------------------------------------------------------------------------- the state machine's edges (J2)
--- The same edges as scheduler/jobs/job_state.def; tests/db compares the two. 0002 fills it and makes the trigger that enforces it.
+-- The same edges as scheduler/job_state.def; tests/db compares the two. 0002 fills it and makes the trigger that enforces it.
 CREATE TABLE job_edge (
   from_state    text NOT NULL,
   event         text NOT NULL,

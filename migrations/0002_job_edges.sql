@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- 0002 - the legal transitions of a job, as scheduler/jobs/job_state.def has them. N-1: additive.
+-- 0002 - the legal transitions of a job, as scheduler/job_state.def has them. N-1: additive.
 SET LOCAL ROLE falaj_owner;
 INSERT INTO job_edge (from_state, event, to_state) VALUES
   ('PENDING',    'ADMIT',    'ADMITTED'),

@@ -271,7 +271,7 @@ GRANT EXECUTE ON FUNCTION tenants_due(bigint), tenant_wipe(uuid, bigint), tenant
 
 -- ------------------------------------------------------------------------------------------------------------ who is calling
 
--- What authentication needs to know of a user, whichever way it has proved itself: see tenants/access/principal_load.h. One row or none; the
+-- What authentication needs to know of a user, whichever way it has proved itself: see tenants/principal_load.h. One row or none; the
 -- caller judges states and conditions. At most 256 bindings count.
 CREATE FUNCTION authn_principal(t uuid, u uuid)
 RETURNS TABLE (tenant_id uuid, user_id uuid, tenant_name text, tenant_state text, home_zone text, user_name text, user_kind text,

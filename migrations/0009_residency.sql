@@ -187,7 +187,7 @@ CREATE TRIGGER tenant_zones_changed AFTER UPDATE OF home_zone, allowed_zones ON 
 CREATE TRIGGER zone_first_law AFTER INSERT ON zone REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION zone_first_law();
 
 -- ------------------------------------------------------------------------------------------------------- the database's judge
--- May a tenant's data of a class be in a zone now? The same question as tenants/home/residency.c asks, answered apart from it, from the
+-- May a tenant's data of a class be in a zone now? The same question as tenants/residency.c asks, answered apart from it, from the
 -- rows as they are at this moment: the last word on a lease. Unknown tenant, zone or class: no.
 --   need 0: home or allowed, and no law of the home zone objects; 1: a policy in force; 2: a policy that names its exception.
 CREATE FUNCTION residency_zone_ok(t uuid, class text, target text, purpose_ text DEFAULT NULL) RETURNS boolean

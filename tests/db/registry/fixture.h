@@ -26,6 +26,7 @@
 #include "registry/vault/object.h"
 #include "registry/registry.h"
 #include "registry/vault/root_key.h"
+#include "serving/deployment.h"
 #include "tenants/access/principal.h"
 #include "tenants/home/project.h"
 #include "tenants/accounts/quota.h"
@@ -91,7 +92,7 @@ static inline void add_tenant(int i, const char *name)
 static inline int setup(void **state)
 {
     (void)state;
-    static const struct stmt *const *const app_lists[] = { residency_stmts, registry_stmts, project_stmts, quota_stmts, audit_event_stmts, key_life_stmts, key_rewrap_stmts,
+    static const struct stmt *const *const app_lists[] = { residency_stmts, registry_stmts, deployment_stmts, project_stmts, quota_stmts, audit_event_stmts, key_life_stmts, key_rewrap_stmts,
                                                            key_shred_stmts, root_key_stmts, NULL };
     static const struct stmt *const *const node_lists[] = { residency_stmts, registry_node_stmts, audit_event_stmts, NULL };
     OK(secmem_init(1 << 20, false, &e));
