@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """api.py - how fast falaj-api takes and shows jobs, beside pgbench doing the same work on the same cluster in the same run.
 
-Prints one JSON line a figure: {"figure", "value", "unit", …}. Not a test: no figure fails. Needs wrk and pgbench.
-usage: tests/bench/api.py [--seconds N] [--reps N] [--only submit|read|e2e|latency|idle]"""
+Prints one JSON line a figure: {"figure", "value", "unit", …}. Not a test: no figure fails. Needs wrk and pgbench; `peer` needs node too.
+usage: tests/bench/api.py [--seconds N] [--reps N] [--only submit|batch|read|e2e|latency|peer|idle]"""
 import argparse, datetime, json, os, re, signal, statistics, subprocess, sys, tempfile, threading, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from platform_falaj import BIN, SRC, Api, Platform, log
+from peer_bullmq import Bull
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+SLOTS = 64
 PGBENCH = "/usr/lib/postgresql/15/bin/pgbench"
 # A job as people send it; the pool has no machine, so that the jobs stay where the submission put them.
 BODY = json.dumps({"name": "finetune-llama-8b-ar", "kind": "noop", "pool": "no-machines", "slots": 4, "gpus": 4, "priority": 50,
@@ -55,16 +57,25 @@ def pause(p, names, sig):
             os.kill(pids[n], sig)
 
 
+def with_checkpoint(p, seconds, f):
+    """f() with a whole checkpoint begun a third into it: what comes after it writes full pages, as in the life of a server."""
+    t = threading.Timer(seconds / 3, lambda: p.sql("CHECKPOINT", "postgres"))
+    t.start()
+    r = f()
+    t.join()
+    return r
+
+
 def bench_submit(p, tokens, a):
-    """Scheduler (with the audit sequencer) and worker stand still: pgbench has neither."""
+    """Scheduler (with the audit sequencer) and worker stand still: pgbench has neither. A checkpoint falls into every run of both."""
     pause(p, ("scheduler", "worker"), signal.SIGSTOP)
     spec = BODY
     h = "ab" * 32
     one, peer_many, many = [], [], []
     p99 = []
     for _ in range(a.reps):
-        peer_many.append(pgbench(p, "submit.sql", a.seconds, t_lo=1, t_hi=100, spec=spec, hash=h))
-        r = wrk(p, tokens, a.seconds, body=BODY)
+        peer_many.append(with_checkpoint(p, a.seconds, lambda: pgbench(p, "submit.sql", a.seconds, t_lo=1, t_hi=100, spec=spec, hash=h)))
+        r = with_checkpoint(p, a.seconds, lambda: wrk(p, tokens, a.seconds, body=BODY))
         if r["bad"] or r["socket_errors"]:
             log("submit: failures", r)
         many.append(r["rate"])
@@ -107,43 +118,122 @@ def bench_read(p, tokens, a):
     figure("read.pgbench.select", peer, "tx/s")
 
 
-def bench_e2e(p, tokens, a):
-    """Submit -> done of no-op jobs: single submits at 64 connections until 20,000 are in, then wait for the last one."""
-    body = json.dumps({"name": "noop", "kind": "noop"})
-    before = int(p.sql("SELECT count(*) FROM job WHERE state = 'COMPLETED'")[0][0])
+def live_jobs(p):
+    """Whether any job waits or runs: two looks at partial indexes, so that asking costs the run nothing."""
+    return p.sql("SET enable_seqscan = off; SELECT EXISTS (SELECT FROM job WHERE queued) OR EXISTS (SELECT FROM job WHERE ended IS NULL AND NOT queued)")[-1] == ["t"]
+
+
+def one_e2e(p, tokens, seconds):
+    """Submit -> done of no-op jobs: single submits at 64 connections, then wait for the last one. From the first submission to the last end."""
+    name = f"e2e-{time.monotonic_ns()}"
+    before = stage_marks(p)
     t0 = time.time()
-    r = wrk(p, tokens, a.seconds, body=body)
-    n = r["requests"]
-    while int(p.sql("SELECT count(*) FROM job WHERE state = 'COMPLETED'")[0][0]) - before < n * 0.999 and time.time() - t0 < 120:
+    r = wrk(p, tokens, seconds, body=json.dumps({"name": name, "kind": "noop"}))
+    while live_jobs(p) and time.time() - t0 < 120:
         time.sleep(0.1)
-    row = p.sql("SELECT count(*), extract(epoch FROM max(finished_at) - min(submitted_at)) FROM job WHERE kind = 'noop' AND name = 'noop' AND state = 'COMPLETED'")[0]
-    figure("e2e.single_submits", int(row[0]) / float(row[1]), "jobs/s", jobs=int(row[0]), submit_rate=r["rate"])
+    n, took = p.sql(f"SELECT count(*), extract(epoch FROM max(finished_at) - min(submitted_at)) FROM job WHERE name = '{name}' AND state = 'COMPLETED'")[0]
+    return {"rate": int(n) / float(took), "jobs": int(n), "submit_rate": r["rate"], "bad": r["bad"], "per_job": per_job(before, stage_marks(p), int(n)),
+            "waits_ms": stage_waits(p, name)}
 
 
-def bench_latency(p, tokens, a, rate=50):
-    """At 50 jobs/s: from before the POST to the recorded end of the job."""
+def process_cpu(pid):
+    try:
+        f = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
+        return (int(f[11]) + int(f[12])) / os.sysconf("SC_CLK_TCK")
+    except OSError:
+        return 0.0
+
+
+def stage_marks(p):
+    """Processor time of every process by what it works for, WAL and commits, up to now."""
+    cpu = {name: process_cpu(pid) for name, pid in p.pids().items() if name != "postgres"}
+    for pid, who in p.sql("SELECT pid, coalesce(usename::text, backend_type) FROM pg_stat_activity"):
+        name = "pg:" + who.replace("falaj_", "")
+        cpu[name] = cpu.get(name, 0.0) + process_cpu(int(pid))
+    wal, syncs, commits = p.sql("SELECT w.wal_bytes, w.wal_sync, d.xact_commit FROM pg_stat_wal w, pg_stat_database d WHERE d.datname = 'falaj'")[0]
+    return {"cpu": cpu, "wal_bytes": float(wal), "syncs": float(syncs), "commits": float(commits)}
+
+
+def per_job(a, b, n):
+    n = max(1, n)
+    out = {k: round((b[k] - a[k]) / n, 4 if k != "wal_bytes" else 0) for k in ("wal_bytes", "syncs", "commits")}
+    out["cpu_us"] = {k: round((v - a["cpu"].get(k, 0.0)) * 1e6 / n) for k, v in sorted(b["cpu"].items()) if v - a["cpu"].get(k, 0.0) > 0.02}
+    out["cpu_us"]["all"] = sum(out["cpu_us"].values())
+    return out
+
+
+def stage_waits(p, name):
+    """Medians of a job's ways from step to step, by the events of the run."""
+    row = p.sql(f"""WITH e AS (SELECT j.job_id, min(e.at) FILTER (WHERE e.state = 'PENDING') AS s, min(e.at) FILTER (WHERE e.state = 'ADMITTED') AS a,
+        min(e.at) FILTER (WHERE e.state = 'STARTING') AS t, max(e.at) FILTER (WHERE e.state = 'COMPLETED') AS d
+        FROM job j JOIN job_event e ON e.tenant_id = j.tenant_id AND e.job_id = j.job_id WHERE j.name = '{name}' GROUP BY 1)
+        SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM a - s)), percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM t - a)),
+               percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM d - t)) FROM e""")[0]
+    return {k: round(float(v or 0) * 1000, 1) for k, v in zip(("submit_to_admit", "admit_to_take", "take_to_end"), row)}
+
+
+def bench_e2e(p, tokens, a):
+    r = one_e2e(p, tokens, a.seconds)
+    figure("e2e.single_submits", r.pop("rate"), "jobs/s", **r)
+
+
+def one_latency(p, tokens, seconds, rate=50):
+    """At 50 jobs/s: from before the POST, on a connection that is open already, to the recorded end of the job; ms, sorted."""
+    name = f"lat-{time.monotonic_ns()}"
     jobs, lock = [], threading.Lock()
+    apis = [Api(p.url, t) for t in tokens]
+    for x in apis:
+        x.must("GET", "/v1/me")
 
-    def one(token):
+    def one(api):
         t = time.time()
-        j = Api(p.url, token).must("POST", "/v1/jobs", {"name": "lat", "kind": "noop"})
+        j = api.must("POST", "/v1/jobs", {"name": name, "kind": "noop"})
         with lock:
-            jobs.append((t, token, j["job_id"]))
+            jobs.append((t, j["job_id"]))
     t0 = time.time()
     threads = []
-    for i in range(rate * a.seconds):
+    for i in range(rate * seconds):
         wait = t0 + i / rate - time.time()
         if wait > 0:
             time.sleep(wait)
-        th = threading.Thread(target=one, args=(tokens[i % len(tokens)],))
+        th = threading.Thread(target=one, args=(apis[i % len(apis)],))
         th.start()
         threads.append(th)
     for th in threads:
         th.join()
     time.sleep(0.5)
-    ends = {r[0].replace("-", ""): float(r[1]) for r in p.sql("SELECT job_id, extract(epoch FROM finished_at) FROM job WHERE name = 'lat' AND finished_at IS NOT NULL")}
-    ms = sorted((ends[j[4:]] - t) * 1000 for t, _, j in jobs if j[4:] in ends)
-    figure("latency.50_per_s", ms[len(ms) // 2], "ms (p50 submit->done)", p99=round(ms[int(len(ms) * 0.99)], 3), done=len(ms), of=len(jobs))
+    ends = {r[0].replace("-", ""): float(r[1]) for r in p.sql(f"SELECT job_id, extract(epoch FROM finished_at) FROM job WHERE name = '{name}' AND finished_at IS NOT NULL")}
+    return sorted((ends[j[4:]] - t) * 1000 for t, j in jobs if j[4:] in ends), len(jobs)
+
+
+def bench_latency(p, tokens, a):
+    ms, of = one_latency(p, tokens, a.seconds)
+    figure("latency.50_per_s", ms[len(ms) // 2], "ms (p50 submit->done)", p99=round(ms[int(len(ms) * 0.99)], 3), done=len(ms), of=of)
+
+
+def bench_peer(p, tokens, a):
+    """BullMQ and Falaj in turns: the same number of connections, of jobs at once, of seconds. What counts is the ratio."""
+    bull = Bull()
+    theirs, ours, lat, bull_lat = [], [], [], []
+    try:
+        for _ in range(a.reps):
+            theirs.append(bull.rate(a.seconds, 64, SLOTS)["rate"])
+            r = one_e2e(p, tokens, a.seconds)
+            ours.append(r["rate"])
+            log("peer:", round(ours[-1]), "of", round(theirs[-1]), json.dumps(r))
+        for _ in range(a.reps):
+            bull_lat.append(bull.latency(50, a.seconds, SLOTS))
+            lat.append(one_latency(p, tokens, a.seconds)[0])
+    finally:
+        bull.close()
+    ratios = [x / y for x, y in zip(ours, theirs)]
+    figure("peer.bullmq_always.rate", statistics.median(theirs), "jobs/s", runs=[round(x) for x in theirs])
+    figure("peer.falaj.rate", statistics.median(ours), "jobs/s", runs=[round(x) for x in ours])
+    figure("peer.ratio", statistics.median(ratios), "Falaj / BullMQ", least=round(min(ratios), 3), most=round(max(ratios), 3))
+    p50, bull_p50 = [x[len(x) // 2] for x in lat], [x["p50"] for x in bull_lat]
+    figure("peer.bullmq_always.p50_at_50_per_s", statistics.median(bull_p50), "ms", p99=[round(x["p99"], 1) for x in bull_lat])
+    figure("peer.falaj.p50_at_50_per_s", statistics.median(p50), "ms", p99=[round(x[int(len(x) * 0.99)], 1) for x in lat])
+    figure("peer.p50_ratio", statistics.median(x / y for x, y in zip(p50, bull_p50)), "Falaj / BullMQ")
 
 
 def bench_idle(p, a):
@@ -174,7 +264,7 @@ def main():
     ap.add_argument("--tenants", type=int, default=64)
     ap.add_argument("--only", default="")
     a = ap.parse_args()
-    p = Platform(args=("--slots", "64"))
+    p = Platform(args=("--slots", str(SLOTS)))
     want = lambda name: not a.only or name in a.only.split(",")
     p.zone()
     p.wait_node()
@@ -187,6 +277,8 @@ def main():
         bench_latency(p, tokens, a)
     if want("e2e"):
         bench_e2e(p, tokens, a)
+    if want("peer"):
+        bench_peer(p, tokens, a)
     if want("submit"):
         bench_submit(p, tokens, a)
     if want("batch"):
