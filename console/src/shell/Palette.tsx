@@ -81,12 +81,14 @@ const SOURCES: Source[] = [
 const itemOf = (s: Source): Item | undefined =>
   NAV.flatMap((g) => g.items).find((i) => i.to === `/${s.to({})[0].split('/')[1]!}`);
 
-function useFound(text: string): { source: Source; rows: Row[] }[] {
+/** isFresh: the rows are the answer to this very text; until then those of the text before stand, for the list not to flicker. */
+function useFound(text: string): { found: { source: Source; rows: Row[] }[]; isFresh: boolean } {
   const { can } = useSession();
   const sources = SOURCES.filter((s) => can(s.perm) && itemOf(s) !== undefined);
-  const found = useQuery({
+  const isAsked = [...text].length >= Q_MIN;
+  const answer = useQuery({
     queryKey: ['palette', text],
-    enabled: [...text].length >= Q_MIN,
+    enabled: isAsked,
     placeholderData: keepPreviousData,
     queryFn: () =>
       Promise.all(
@@ -96,7 +98,8 @@ function useFound(text: string): { source: Source; rows: Row[] }[] {
         }),
       ),
   });
-  return [...text].length >= Q_MIN ? (found.data ?? []) : [];
+  if (!isAsked) return { found: [], isFresh: true };
+  return { found: answer.data ?? [], isFresh: answer.data !== undefined && !answer.isPlaceholderData };
 }
 
 export default function Palette({ close, help, calls }: { close: () => void; help: () => void; calls: () => void }) {
@@ -105,13 +108,14 @@ export default function Palette({ close, help, calls }: { close: () => void; hel
   const navigate = useNavigate();
   const [text, setText] = useState('');
   const [asked, setAsked] = useState('');
-  const [at, setAt] = useState(0);
+  const [picked, setPicked] = useState<string>();
+  const [isWanted, setWanted] = useState(false);
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const timer = setTimeout(() => setAsked(text.trim()), WAIT_MS);
     return () => clearTimeout(timer);
   }, [text]);
-  const found = useFound(asked);
+  const { found, isFresh } = useFound(asked);
   const go =
     (to: string, search: Record<string, string> = {}) =>
     () =>
@@ -140,22 +144,30 @@ export default function Palette({ close, help, calls }: { close: () => void; hel
     ),
     entry('palette.acts', 'out', t('shell.out'), () => void leave()),
   ].filter((e) => fits(text.trim(), e.label));
+  const rows = found.flatMap((f) =>
+    f.rows.map((r) =>
+      entry(
+        itemOf(f.source)!.key,
+        String(r[f.source.id]),
+        String(r['name'] ?? r[f.source.id]),
+        go(...f.source.to(r)),
+        String(r['state'] ?? ''),
+      ),
+    ),
+  );
   const entries: Entry[] = [
     ...(direct ? [entry('palette.direct', 'id', text.trim(), go(direct))] : []),
     ...fixed,
-    ...found.flatMap(({ source, rows }) =>
-      rows.map((r) =>
-        entry(
-          itemOf(source)!.key,
-          String(r[source.id]),
-          String(r['name'] ?? r[source.id]),
-          go(...source.to(r)),
-          String(r['state'] ?? ''),
-        ),
-      ),
-    ),
+    ...rows,
   ];
-  const now = Math.min(at, entries.length - 1);
+  // By its id: an answer that comes later may move the row that was picked. Without one it is the first.
+  const now =
+    entries.length === 0
+      ? -1
+      : Math.max(
+          0,
+          entries.findIndex((e) => e.id === picked),
+        );
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
   }, [now, entries.length]);
@@ -164,10 +176,23 @@ export default function Palette({ close, help, calls }: { close: () => void; hel
     close();
     e.run();
   };
+  // A page or an act fits the text as it stands, and so does a row that was picked by hand. A first row found for the text before does not:
+  // Enter then waits for the answer to this text.
+  const isPicked = now >= 0 && entries[now]!.id === picked;
+  const isFixed = now >= 0 && now < entries.length - rows.length;
+  const isSure = isPicked || isFixed || (isFresh && asked === text.trim());
+  useEffect(() => {
+    if (!isWanted || !isSure) return;
+    setWanted(false);
+    choose(entries[now]);
+  });
   const onKey = (e: KeyboardEvent): void => {
-    if (e.key === 'ArrowDown' || e.key === 'ArrowUp') setAt(step(entries.length, now, e.key === 'ArrowDown' ? 1 : -1));
-    else if (e.key === 'Enter') choose(entries[now]);
-    else return;
+    if (e.key === 'ArrowDown' || e.key === 'ArrowUp')
+      setPicked(entries[step(entries.length, now, e.key === 'ArrowDown' ? 1 : -1)]?.id);
+    else if (e.key === 'Enter') {
+      setAsked(text.trim());
+      setWanted(true);
+    } else return;
     e.preventDefault();
   };
   const state = (note: string): string => (/^[A-Z_]{4,}$/.test(note) ? t(`value.${note}`) : note);
@@ -187,7 +212,8 @@ export default function Palette({ close, help, calls }: { close: () => void; hel
           value={text}
           onChange={(e) => {
             setText(e.target.value);
-            setAt(0);
+            setPicked(undefined);
+            setWanted(false);
           }}
           onKeyDown={onKey}
         />
@@ -207,7 +233,7 @@ export default function Palette({ close, help, calls }: { close: () => void; hel
                 aria-selected={i === now}
                 className="palette-row"
                 onClick={() => choose(e)}
-                onMouseMove={() => setAt(i)}
+                onMouseMove={() => setPicked(e.id)}
               >
                 <bdi>{e.label}</bdi>
                 {e.note && <small dir="auto">{state(e.note)}</small>}

@@ -201,6 +201,46 @@ async function palette(t, page) {
   await page.keyboard.type('settings');
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/settings/);
+  await early(t, page);
+}
+
+/** Enter before the answer to what was typed: no row of the text before is opened, and Enter is not forgotten either. */
+async function early(t, page) {
+  const [hostile] = (await t.tenant('GET', '/v1/jobs?q=onerror')).data;
+  for (const [before, typed, wanted] of [
+    ['digits wide', 'onerror', hostile.job_id],
+    ['', 'digits wid', t.ids.second],
+  ]) {
+    await page.goto(`${t.base}/settings`);
+    await settled(page);
+    let release;
+    const held = new Promise((done) => (release = done));
+    const isLate = (url) => url.pathname === '/v1/jobs' && url.searchParams.get('q') === typed;
+    await page.route(isLate, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.keyboard.press('Control+k');
+    await page.waitForSelector('.palette-input:focus');
+    await page.fill('.palette-input', before);
+    if (before)
+      await page.waitForFunction(
+        (name) => document.querySelector('.palette-row[aria-selected=true] bdi')?.textContent === name,
+        before,
+      );
+    const asked = page.waitForRequest((r) => isLate(new URL(r.url())));
+    await page.fill('.palette-input', typed);
+    await page.keyboard.press('Enter');
+    // Either it asks and waits, or it has gone to the wrong place by now.
+    await Promise.race([asked, page.waitForURL(/\/jobs\/job_/)]);
+    must(t, page, page.url().endsWith('/settings'), `Enter opened ${page.url()} before the answer to "${typed}"`);
+    release();
+    await page
+      .waitForURL(new RegExp(`/jobs/${wanted}`))
+      .catch(() => t.fault(page.where, `Enter after "${typed}" was forgotten`));
+    await page.unroute(isLate);
+  }
+  await settled(page);
 }
 
 /** A list is narrowed by the server, the address holds it, and what finds nothing leads back. */
