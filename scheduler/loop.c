@@ -15,6 +15,7 @@
 #include "scheduler/duty/budget_watch.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/leader.h"
+#include "scheduler/mirror/snapshot.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/plan_apply.h"
 #include "scheduler/duty/reaper.h"

@@ -11,6 +11,7 @@
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
 #include "scheduler/jobs/booking.h"
+#include "scheduler/mirror/snapshot.h"
 #include "scheduler/engine/lease_int.h"
 
 static const struct stmt plan_turn = { .name = "plan_turn", .params = "", .card = CARD_NONE, .sql =

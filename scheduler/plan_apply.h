@@ -5,7 +5,8 @@
  * and audit event. A line whose job changed, whose machine filled up or whose quota ran out is left out and planned again.
  * Planners take turns (an advisory lock for the transaction), so two of them admit each job once. */
 #pragma once
-#include "scheduler/mirror/snapshot.h"
+#include "core/base/work.h"
+#include "scheduler/plan/snapshot.h"
 
 struct plan_result {
     int64_t admitted, refused, reasons_changed;

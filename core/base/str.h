@@ -21,6 +21,9 @@ struct slice {
     void *items;
     size_t n;
 };
+/* Types of their own, so that a schema can tell them from text. */
+struct json { struct str text; };           /* JSON text, checked, passed on unchanged */
+struct bytes { struct str data; };          /* base64 in JSON, bytea in SQL */
 
 #define STR(lit) ((struct str){ "" lit, sizeof(lit) - 1 })
 #define STR_NULL ((struct str){ NULL, 0 })

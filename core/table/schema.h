@@ -32,8 +32,6 @@
 
 enum ftype { FT_BOOL, FT_I32, FT_I64, FT_F64, FT_STR, FT_UUID, FT_TIME, FT_ENUM, FT_JSON, FT_BYTES, FT_SUB, FT_LIST };
 
-struct json { struct str text; };           /* JSON text, checked, passed on unchanged */
-struct bytes { struct str data; };          /* base64 in JSON, bytea in SQL */
 /* A list is a struct slice (core/base/str.h): items are structs of the sub schema, or struct str, struct uuid, double, int64_t, int
  * (enum), by .item */
 

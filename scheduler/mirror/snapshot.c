@@ -7,6 +7,7 @@
 #include "scheduler/mirror/snapshot.h"
 #include "core/base/fault.h"
 #include "core/db/tx.h"
+#include "core/table/schema.h"
 #include "tenants/home/residency_facts.h"
 
 #include <stdlib.h>
@@ -116,34 +117,6 @@ static enum errc read_rules(struct work *w, struct snapshot *s, struct err *e)
         }
     }
     return ERR_OK;
-}
-
-static int64_t tenant_index(const struct snapshot *s, struct uuid id)
-{
-    size_t low = 0, high = s->tenants.n;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        int c = uuid_cmp(s->tenants.items[mid].tenant_id, id);
-        if (!c)
-            return (int64_t)mid;
-        if (c < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return -1;
-}
-
-void snapshot_link(struct snapshot *s)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < s->jobs.n; i++) {
-        struct snap_job j = s->jobs.items[i];
-        j.tenant = tenant_index(s, j.tenant_id);
-        if (j.tenant >= 0)
-            s->jobs.items[kept++] = j;
-    }
-    s->jobs.n = kept;
 }
 
 static void split_zones(struct snap_tenant *t, struct arena *a)

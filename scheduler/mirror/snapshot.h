@@ -1,75 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* snapshot.h - what a plan is made of: waiting jobs, machines with room, tenants with their quotas; and the plan itself.
+/* snapshot.h - fills a snapshot (scheduler/plan/snapshot.h) from the database.
  *
- * Plain data in one arena. order, fairshare and placement include this and core/base only, and are pure: the same snapshot gives the
- * same plan. Where a job's data may be has been judged before (snapshot_judge): a plan uses no other zone. A job's `tenant` is an index into tenants. Jobs of one tenant stand in the order of order.c after order_jobs. */
+ * Memory: w->arena. Errors: those of the database alone. */
 #pragma once
 #include "core/base/work.h"
-#include "core/table/schema.h"
-#include "scheduler/plan/rulebook.h"
+#include "scheduler/plan/snapshot.h"
 
 struct stmt;
-
-struct snap_node {
-    struct uuid node_id;
-    struct str zone, pool, flavor;
-    int64_t slots, gpus;                /* what it has */
-    int64_t free_slots, free_gpus;
-};
-
-struct snap_tenant {
-    struct uuid tenant_id;
-    struct str zones;                   /* as read: codes between commas */
-    struct slice allowed_zones;         /* struct str; filled by snapshot_read */
-    struct json residency;              /* as read: what the judge needs to know of it */
-    int64_t slots_used, slots_limit, gpus_used, gpus_limit;
-    bool guarded;                       /* it has rules: look into the rule book */
-    int64_t slots_weight, gpus_weight;  /* thousandths; of guarded tenants */
-};
-
-struct snap_job {
-    struct uuid tenant_id, job_id;
-    struct str reason, message;         /* as they stand in the database */
-    struct str zone, pool;              /* zone absent: any allowed */
-    struct str queue;
-    struct uuid project_id;
-    struct str kind, data_class;
-    struct slice zones;                 /* struct str: where the judge of residency lets it run; filled by snapshot_judge */
-    struct str denied;                  /* why not in the zone it asks for, or in none; absent: it is let in somewhere */
-    int64_t slots, gpus, priority, fence, version;
-    struct timestamp submitted_at;
-    int64_t tenant;                     /* index, filled by snapshot_link */
-    bool has_lane;                      /* of a guarded tenant: ordered by project and queue first; filled by order_jobs */
-};
-
-struct snapshot {
-    struct { struct snap_node *items; size_t n; } nodes;
-    struct { struct snap_tenant *items; size_t n; } tenants;
-    struct { struct snap_job *items; size_t n; } jobs;
-    struct rulebook book;               /* of guarded tenants */
-    bool is_cut;                        /* more jobs wait than were read */
-};
-
-struct placement {
-    size_t job, node;                   /* indexes */
-};
-struct waiting {
-    size_t job;
-    struct str reason, message;
-    bool is_denied;                     /* by the judge of residency */
-};
-struct plan {
-    struct { struct placement *items; size_t n; } places;
-    struct { struct waiting *items; size_t n; } waits;
-};
 
 /* Reads at most `limit` jobs, each tenant's first ones in turn. Not full: no more jobs than there are free slots, and none of those
  * that no machine could take at the last look; enough to place, not to explain. */
 enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snapshot *ret, struct err *e) MUST_CHECK;
 /* The rules of these tenants, of their cohorts and what live attempts use of them, linked. In one statement, so that the numbers fit. */
 enum errc snapshot_rules(struct work *w, const struct uuid *tenants, size_t n, struct rulebook *ret, struct err *e) MUST_CHECK;
-/* Fills job.tenant by id; jobs of a tenant that is not there are dropped. */
-void snapshot_link(struct snapshot *s);
 
 /* Asks the judge for every job: each tenant, class and purpose once. zones: struct residency_zone, the law as it is now. */
 enum errc snapshot_judge(struct snapshot *s, struct slice zones, int64_t now_us, struct arena *a, struct err *e) MUST_CHECK;

@@ -4,7 +4,7 @@
  * share = max over slots and gpus of 1 000 000 * used / limit * 1000 / weight (128-bit products), as DRF and Kueue's ratio have it; the
  * weight is that of the tenant's rules (rulebook.h), 1000 without. A limit or weight of 0 with use is the largest share. Ties: the oldest first job, then the tenant's id. */
 #pragma once
-#include "scheduler/mirror/snapshot.h"
+#include "scheduler/plan/snapshot.h"
 
 int64_t fairshare_of(const struct snap_tenant *t);
 /* Less than 0: a goes before b. Jobs: the first waiting one of each. */

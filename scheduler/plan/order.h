@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* order.h - which job of a tenant goes first: priority (higher first), time of submission, id. Pure and total, so replay is exact. */
 #pragma once
-#include "scheduler/mirror/snapshot.h"
+#include "scheduler/plan/snapshot.h"
 
 int order_compare(const struct snap_job *a, const struct snap_job *b);
 /* Same project and queue: their jobs stand in one line. */

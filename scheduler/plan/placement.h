@@ -5,7 +5,7 @@
  * that is left with the least room (best fit). What does not fit stays, with the reason and the numbers, and does not block others.
  * Invariants: no machine and no quota is ever overbooked; a job runs only in zones its tenant may use and, if pinned, only there. */
 #pragma once
-#include "scheduler/mirror/snapshot.h"
+#include "scheduler/plan/snapshot.h"
 
 /* The snapshot is used up: free room and used quota are counted down while planning. */
 void placement_plan(struct snapshot *s, struct arena *a, struct plan *ret);

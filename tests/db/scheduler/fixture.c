@@ -5,6 +5,7 @@
 #include "scheduler/mirror/capacity.h"
 #include "scheduler/invariants.h"
 #include "scheduler/plan_apply.h"
+#include "scheduler/mirror/snapshot.h"
 #include "scheduler/round.h"
 #include "scheduler/jobs/series.h"
 #include "scheduler/jobs/submit.h"

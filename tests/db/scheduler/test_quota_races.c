@@ -5,6 +5,7 @@
  *
  * One argument names the limit, so that each is a test of its own (tests/db/scheduler/CMakeLists.txt); none: all. Each 10 to 45 s on two cores that others use too, and slots most. */
 #include "tests/db/scheduler/fixture.h"
+#include "scheduler/mirror/snapshot.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/plan_apply.h"
 

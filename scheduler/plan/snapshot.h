@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* snapshot.h - what a plan is made of: waiting jobs, machines with room, tenants with their quotas; and the plan itself.
+ *
+ * Plain data in one arena, whoever filled it: scheduler/mirror/snapshot.h from the database, a test or a simulator from its own tables. This
+ * room includes core/base only and is pure: the same snapshot gives the same plan. Where a job's data may be has been judged before: a plan
+ * uses no other zone. A job's `tenant` is an index into tenants. Jobs of one tenant stand in the order of order.c after order_jobs. */
+#pragma once
+#include "core/base/clock.h"
+#include "scheduler/plan/rulebook.h"
+
+struct snap_node {
+    struct uuid node_id;
+    struct str zone, pool, flavor;
+    int64_t slots, gpus;                /* what it has */
+    int64_t free_slots, free_gpus;
+};
+
+struct snap_tenant {
+    struct uuid tenant_id;
+    struct str zones;                   /* as read: codes between commas */
+    struct slice allowed_zones;         /* struct str; filled by snapshot_read */
+    struct json residency;              /* as read: what the judge needs to know of it */
+    int64_t slots_used, slots_limit, gpus_used, gpus_limit;
+    bool guarded;                       /* it has rules: look into the rule book */
+    int64_t slots_weight, gpus_weight;  /* thousandths; of guarded tenants */
+};
+
+struct snap_job {
+    struct uuid tenant_id, job_id;
+    struct str reason, message;         /* as they stand in the database */
+    struct str zone, pool;              /* zone absent: any allowed */
+    struct str queue;
+    struct uuid project_id;
+    struct str kind, data_class;
+    struct slice zones;                 /* struct str: where the judge of residency lets it run; filled by snapshot_judge */
+    struct str denied;                  /* why not in the zone it asks for, or in none; absent: it is let in somewhere */
+    int64_t slots, gpus, priority, fence, version;
+    struct timestamp submitted_at;
+    int64_t tenant;                     /* index, filled by snapshot_link */
+    bool has_lane;                      /* of a guarded tenant: ordered by project and queue first; filled by order_jobs */
+};
+
+struct snapshot {
+    struct { struct snap_node *items; size_t n; } nodes;
+    struct { struct snap_tenant *items; size_t n; } tenants;
+    struct { struct snap_job *items; size_t n; } jobs;
+    struct rulebook book;               /* of guarded tenants */
+    bool is_cut;                        /* more jobs wait than were read */
+};
+
+struct placement {
+    size_t job, node;                   /* indexes */
+};
+struct waiting {
+    size_t job;
+    struct str reason, message;
+    bool is_denied;                     /* by the judge of residency */
+};
+struct plan {
+    struct { struct placement *items; size_t n; } places;
+    struct { struct waiting *items; size_t n; } waits;
+};
+
+/* Fills job.tenant by id; jobs of a tenant that is not there are dropped. */
+void snapshot_link(struct snapshot *s);
