@@ -14,15 +14,18 @@
 #include <stdlib.h>
 
 struct at {
-    const struct at *up;
+    struct at *up;
     const char *name;           /* NULL: an item of a list */
     size_t index;
+    struct str raw;             /* the caller's text of this value, once somebody asked; ptr NULL: nobody did */
+    struct rawjson_cursor items;    /* of a list: where the last item that was asked for begins */
 };
 
 struct decoder {
     struct str text;
     struct arena *arena;
     struct err *err;
+    bool is_reply;              /* members that the schema does not know are passed over */
 };
 
 /* Writes the pointer of `at` before `end` and returns its start; cuts at the front when the room ends. RFC 6901 escapes. */
@@ -67,16 +70,20 @@ static enum errc fail_type(struct decoder *d, const struct at *at, const char *e
     return FAIL_HERE(INVALID, "must be %s, is %s", expected, parse_type_name(got));
 }
 
-/* The caller's text of the value at `at`; false: only the tree can tell. */
-static bool raw_at(const struct decoder *d, const struct at *at, struct str *ret)
+/* The caller's text of the value at `at`; false: only the tree can tell. Lists are decoded in order, so each keeps its place: a body of a
+ * thousand items is read once, not a thousand times. */
+static bool raw_at(const struct decoder *d, struct at *at, struct str *ret)
 {
     struct str outer;
-    if (!at->up) {
-        *ret = d->text;
-        return true;
+    if (!at->raw.ptr) {
+        if (!at->up)
+            at->raw = d->text;
+        else if (!raw_at(d, at->up, &outer) || !(at->name ? rawjson_member(outer, str_c(at->name), &at->raw)
+                                                          : rawjson_item(outer, &at->up->items, at->index, &at->raw)))
+            return false;
     }
-    return raw_at(d, at->up, &outer) &&
-           (at->name ? rawjson_member(outer, str_c(at->name), ret) : rawjson_item(outer, at->index, ret));
+    *ret = at->raw;
+    return true;
 }
 
 static enum errc copy_text(struct decoder *d, const struct at *at, struct str s, struct str *dst)
@@ -154,7 +161,7 @@ static enum errc dec_bytes(struct decoder *d, const struct field *f, const json_
     return ERR_OK;
 }
 
-static enum errc dec_json(struct decoder *d, const struct field *f, const json_t *j, struct json *dst, const struct at *at)
+static enum errc dec_json(struct decoder *d, const struct field *f, const json_t *j, struct json *dst, struct at *at)
 {
     struct str raw;
     char *dumped = NULL;
@@ -173,11 +180,11 @@ static enum errc dec_json(struct decoder *d, const struct field *f, const json_t
     return rc;
 }
 
-static enum errc dec_object(struct decoder *d, const struct schema *s, json_t *j, void *base, const struct at *at);
+static enum errc dec_object(struct decoder *d, const struct schema *s, json_t *j, void *base, struct at *at);
 
-static enum errc dec_value(struct decoder *d, const struct field *f, enum ftype type, json_t *j, void *dst, const struct at *at);
+static enum errc dec_value(struct decoder *d, const struct field *f, enum ftype type, json_t *j, void *dst, struct at *at);
 
-static enum errc dec_list(struct decoder *d, const struct field *f, json_t *j, struct slice *dst, const struct at *at)
+static enum errc dec_list(struct decoder *d, const struct field *f, json_t *j, struct slice *dst, struct at *at)
 {
     if (!json_is_array(j))
         return fail_type(d, at, "an array", j);
@@ -190,14 +197,14 @@ static enum errc dec_list(struct decoder *d, const struct field *f, json_t *j, s
     if (!items)
         return FAIL_HERE(LIMIT, "is too large");
     for (size_t i = 0; i < n; i++) {
-        struct at here = { at, NULL, i };
+        struct at here = { .up = at, .index = i };
         TRY(dec_value(d, f, f->item, json_array_get(j, i), items + i * size, &here));
     }
     *dst = (struct slice){ items, n };
     return ERR_OK;
 }
 
-static enum errc dec_value(struct decoder *d, const struct field *f, enum ftype type, json_t *j, void *dst, const struct at *at)
+static enum errc dec_value(struct decoder *d, const struct field *f, enum ftype type, json_t *j, void *dst, struct at *at)
 {
     int64_t i = 0;
     switch (type) {
@@ -230,13 +237,13 @@ static bool is_body_field(const struct field *f)
 }
 
 /* Required fields and defaults, for what the object did not have. */
-static enum errc dec_absent(struct decoder *d, const struct schema *s, const uint64_t *seen, void *base, const struct at *up)
+static enum errc dec_absent(struct decoder *d, const struct schema *s, const uint64_t *seen, void *base, struct at *up)
 {
     for (size_t i = 0; i < s->nfields; i++) {
         const struct field *f = &s->fields[i];
         if (!is_body_field(f) || (seen[i / 64] >> (i % 64) & 1))
             continue;
-        struct at here = { up, f->name, 0 }, *at = &here;
+        struct at here = { .up = up, .name = f->name }, *at = &here;
         if (f->flags & F_REQ)
             return FAIL_HERE(MISSING_FIELD, "the member %s is required", f->name);
         enum errc rc = f->dflt ? field_from_text(f, str_c(f->dflt), base, d->arena, d->err) : ERR_OK;
@@ -246,7 +253,7 @@ static enum errc dec_absent(struct decoder *d, const struct schema *s, const uin
     return ERR_OK;
 }
 
-static enum errc dec_object(struct decoder *d, const struct schema *s, json_t *j, void *base, const struct at *at)
+static enum errc dec_object(struct decoder *d, const struct schema *s, json_t *j, void *base, struct at *at)
 {
     if (!json_is_object(j))
         return fail_type(d, at, "an object", j);
@@ -255,8 +262,10 @@ static enum errc dec_object(struct decoder *d, const struct schema *s, json_t *j
         const char *name = json_object_iter_key(it);
         json_t *value = json_object_iter_value(it);
         const struct field *f = schema_find(s, str_c(name));
-        struct at here = { at, name, 0 };
+        struct at here = { .up = at, .name = name };
         if (!f || !is_body_field(f)) {
+            if (d->is_reply)
+                continue;
             FAIL(d->err, UNKNOWN_FIELD, "there is no member \"%.64s\" here", name);
             return fail_at(d, &here, ERR_UNKNOWN_FIELD);
         }
@@ -270,15 +279,15 @@ static enum errc dec_object(struct decoder *d, const struct schema *s, json_t *j
     return dec_absent(d, s, seen, base, at);
 }
 
-enum errc json_decode(const struct schema *s, struct str text, struct arena *a, void *ret, struct err *e)
+static enum errc decode(const struct schema *s, struct str text, bool is_reply, struct arena *a, void *ret, struct err *e)
 {
     struct err own;
-    struct decoder d = { text, a, e ? e : &own };
+    struct decoder d = { text, a, e ? e : &own, is_reply };
     json_t *root;
     if (text.len == 0)
         d.text = STR("{}");
     TRY(parse_text(d.text, JSON_DEPTH_MAX, true, &root, d.err));
-    struct at top = { NULL, NULL, 0 };
+    struct at top = { 0 };
     enum errc rc;
     void *copy = arena_try(a, s->size);
     if (!copy) {
@@ -291,4 +300,14 @@ enum errc json_decode(const struct schema *s, struct str text, struct arena *a, 
     }
     json_decref(root);
     return rc;
+}
+
+enum errc json_decode(const struct schema *s, struct str text, struct arena *a, void *ret, struct err *e)
+{
+    return decode(s, text, false, a, ret, e);
+}
+
+enum errc json_decode_reply(const struct schema *s, struct str text, struct arena *a, void *ret, struct err *e)
+{
+    return decode(s, text, true, a, ret, e);
 }

@@ -14,3 +14,6 @@
 enum { JSON_DEPTH_MAX = 32 };
 
 enum errc json_decode(const struct schema *s, struct str text, struct arena *a, void *ret, struct err *e) MUST_CHECK;
+/* What another program of ours answered, by the schema it was printed with: members that this build does not know are passed over, because
+ * the answering side is upgraded first. All else is as strict as above; F_REQ marks what an answer must have. */
+enum errc json_decode_reply(const struct schema *s, struct str text, struct arena *a, void *ret, struct err *e) MUST_CHECK;

@@ -98,20 +98,22 @@ bool rawjson_member(struct str object, struct str name, struct str *ret)
     return false;
 }
 
-bool rawjson_item(struct str array, size_t n, struct str *ret)
+bool rawjson_item(struct str array, struct rawjson_cursor *c, size_t n, struct str *ret)
 {
-    size_t i = skip_space(array, 0);
-    if (i >= array.len || array.ptr[i] != '[')
-        return false;
-    i = skip_space(array, i + 1);
-    for (size_t k = 0; i < array.len && array.ptr[i] != ']'; k++) {
-        size_t end = skip_value(array, i);
-        if (k == n) {
-            *ret = str_n(array.ptr + i, end - i);
+    if (!c->offset || n < c->index) {
+        size_t i = skip_space(array, 0);
+        if (i >= array.len || array.ptr[i] != '[')
+            return false;
+        *c = (struct rawjson_cursor){ 0, skip_space(array, i + 1) };
+    }
+    while (c->offset < array.len && array.ptr[c->offset] != ']') {
+        size_t end = skip_value(array, c->offset);
+        if (c->index == n) {
+            *ret = str_n(array.ptr + c->offset, end - c->offset);
             return true;
         }
-        i = skip_space(array, end);
-        i = skip_space(array, i + 1);
+        c->offset = skip_space(array, skip_space(array, end) + 1);
+        c->index++;
     }
     return false;
 }

@@ -8,6 +8,10 @@
 
 /* Deepest nesting of brackets, those inside strings not counted; stops counting at limit + 1. */
 int rawjson_depth(struct str text, int limit);
-/* Text of a member or item. False: not there, or a name with escapes was met (compare such names by the tree). */
+/* Text of a member. False: not there, or a name with escapes was met (compare such names by the tree). */
 bool rawjson_member(struct str object, struct str name, struct str *ret);
-bool rawjson_item(struct str array, size_t i, struct str *ret);
+/* Where the last item that was asked for begins; begin with { 0 }. Asked for in order, all items of an array cost one pass over it. */
+struct rawjson_cursor {
+    size_t index, offset;               /* offset 0: before the first */
+};
+bool rawjson_item(struct str array, struct rawjson_cursor *c, size_t i, struct str *ret);

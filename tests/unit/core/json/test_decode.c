@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "core/base/cleanup.h"
 #include "core/json/decode.h"
 #include "core/json/encode.h"
 #include "sample.h"
@@ -229,12 +230,50 @@ static void mutations(void **state)
     assert_in_range(accepted, 100, 19000);
 }
 
+/* A body of many items, each with free JSON in it: every item gets its own text, odd names and white space included. */
+struct note { struct json body; int64_t n; };
+struct notes { struct slice notes; };
+SCHEMA_OF(note, "A note", FIELD(note, body, F_REQ, .doc = "Body"), FIELD(note, n, 0, .doc = "N"));
+SCHEMA_OF(notes, "Notes", FIELD_LIST(notes, notes, &note_schema, 0, .max = 100000, .doc = "Notes"));
+
+static void free_json_of_many_items(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    CLEANUP(buf_releasep) struct buf b = BUF(1 << 21);
+    CLEANUP(arena_freep) struct arena *a = arena_new(8 << 20);
+    buf_add_c(&b, "{\"notes\": [");
+    for (int i = 0; i < N; i++)
+        buf_printf(&b, "%s{\"body\":%s%d%s,\"n\":%d}", i ? " , " : "", i % 2 ? "[\"],\"," : "{\"n\" : ", i, i % 2 ? "]" : "}", i);
+    buf_add_c(&b, "]}");
+    struct notes got_notes = { 0 };
+    assert_int_equal(json_decode(&notes_schema, buf_str(&b), a, &got_notes, &err), ERR_OK);
+    assert_int_equal(got_notes.notes.n, N);
+    for (int i = 0; i < N; i++) {
+        const struct note *k = (const struct note *)got_notes.notes.items + i;
+        char want[40];
+        snprintf(want, sizeof want, i % 2 ? "[\"],\",%d]" : "{\"n\" : %d}", i);
+        assert_true(str_eq_c(k->body.text, want) && k->n == i);
+    }
+}
+
+static void a_reply_may_say_more_than_is_known(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"name\":\"a\",\"born_later\":{\"x\":[1]},\"inputs\":[{\"name\":\"i\",\"also_new\":true}]}";
+    refused(text, ERR_UNKNOWN_FIELD, "/born_later", "born_later");
+    assert_int_equal(json_decode_reply(&sample_schema, str_c(text), arena, &got, &err), ERR_OK);
+    assert_true(str_eq_c(got.name, "a") && got.inputs.n == 1);
+    assert_int_equal(json_decode_reply(&sample_schema, STR("{\"born_later\":1}"), arena, &got, &err), ERR_MISSING_FIELD);
+    assert_int_equal(json_decode_reply(&sample_schema, STR("{\"name\":1}"), arena, &got, &err), ERR_INVALID);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
         T(every_type), T(absent_and_null), T(wrong_shape), T(limits), T(malformed), T(depth), T(raw_json_with_escaped_names),
-        T(arena_limit), T(mutations),
+        T(arena_limit), T(mutations), T(free_json_of_many_items), T(a_reply_may_say_more_than_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,13 +37,15 @@ static void items(void **state)
     struct str got;
     struct str text = STR(" [ 1 ,\"a,]\", {\"b\":[2]},[ ] ]");
     static const char *const expect[] = { "1", "\"a,]\"", "{\"b\":[2]}", "[ ]" };
-    for (size_t i = 0; i < 4; i++) {
-        assert_true(rawjson_item(text, i, &got));
-        assert_true(str_eq_c(got, expect[i]));
+    static const size_t order[] = { 0, 1, 2, 3, 3, 0, 2, 1 };   /* a cursor goes back, too */
+    struct rawjson_cursor c = { 0 }, empty = { 0 }, none = { 0 };
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        assert_true(rawjson_item(text, &c, order[i], &got));
+        assert_true(str_eq_c(got, expect[order[i]]));
     }
-    assert_false(rawjson_item(text, 4, &got));
-    assert_false(rawjson_item(STR("[]"), 0, &got));
-    assert_false(rawjson_item(STR("{}"), 0, &got));
+    assert_false(rawjson_item(text, &c, 4, &got));
+    assert_false(rawjson_item(STR("[]"), &empty, 0, &got));
+    assert_false(rawjson_item(STR("{}"), &none, 0, &got));
 }
 
 static void depth(void **state)
@@ -69,7 +71,8 @@ static void junk(void **state)
         struct str got, s = str_n(text, n);
         if (rawjson_member(s, STR("a"), &got))
             assert_true(got.ptr >= text && got.ptr + got.len <= text + n);
-        if (rawjson_item(s, 1, &got))
+        struct rawjson_cursor c = { 0 };
+        if (rawjson_item(s, &c, 1, &got))
             assert_true(got.ptr >= text && got.ptr + got.len <= text + n);
         free(text);
     }
