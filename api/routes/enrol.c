@@ -11,7 +11,7 @@ struct join_create_in { struct str zone, pool, node_name; struct slice cidrs; in
 SCHEMA_OF(join_create_in, "A join token to make",
     FIELD(join_create_in, zone, F_REQ, .min = 2, .max = 31, .check = check_slug, .doc = "Zone of the machines"),
     FIELD(join_create_in, pool, 0, .max = 63, .check = check_slug, .dflt = "default", .doc = "Pool of the machines"),
-    FIELD(join_create_in, node_name, 0, .min = 1, .max = 63, .check = check_node_name, .pattern_doc = "^[a-z0-9][a-z0-9._-]{0,62}$",
+    FIELD(join_create_in, node_name, 0, .min = 1, .max = 63, .check = check_node_name, .pattern_doc = NODE_NAME_PATTERN,
         .doc = "For this machine only; it may take its name over from an earlier one"),
     FIELD_STRS(join_create_in, cidrs, 0, .max = 16, .check = check_cidr, .example = "10.0.0.0/8", .doc = "Networks it may be used from; none: any"),
     FIELD(join_create_in, uses, 0, .min = 1, .max = 1000, .dflt = "1", .doc = "How many machines it enrols"),
@@ -28,23 +28,6 @@ SCHEMA_OF(join_create_out, "A new join token; `token` is shown this once",
     FIELD(join_create_out, pool, 0, .doc = "Pool"), FIELD(join_create_out, node_name, 0, .doc = "The one machine it is for"),
     FIELD(join_create_out, token, 0, .doc = "The secret: shown this once"), FIELD(join_create_out, hint, 0, .doc = "Its last characters"),
     FIELD(join_create_out, uses, 0, .doc = "Machines it enrols"), FIELD(join_create_out, expires_at, 0, .doc = "When it ends"));
-
-struct enrol_in { struct str token, csr_pem, name, zone, pool; };
-SCHEMA_OF(enrol_in, "A machine that wants in",
-    FIELD(enrol_in, token, F_REQ, .min = 1, .max = 128, .doc = "The join token"),
-    FIELD(enrol_in, csr_pem, F_REQ, .min = 1, .max = ENROL_CSR_MAX, .doc = "Certificate request (PKCS#10, PEM) of a P-256 key; only the key is taken from it"),
-    FIELD(enrol_in, name, F_REQ, .min = 1, .max = 63, .check = check_node_name, .pattern_doc = "^[a-z0-9][a-z0-9._-]{0,62}$", .doc = "Name of the machine"),
-    FIELD(enrol_in, zone, 0, .max = 31, .check = check_slug, .doc = "The zone it believes to stand in; must be the token's"),
-    FIELD(enrol_in, pool, 0, .max = 63, .check = check_slug, .doc = "The pool it believes to belong to; must be the token's"));
-struct renew_in { struct str csr_pem; };
-SCHEMA_OF(renew_in, "A machine's next certificate",
-    FIELD(renew_in, csr_pem, F_REQ, .min = 1, .max = ENROL_CSR_MAX, .doc = "Certificate request (PKCS#10, PEM) of a P-256 key; only the key is taken from it"));
-struct enrol_out { struct uuid join_token_id; struct str identity, certificate_pem, chain_pem; struct timestamp not_after; };
-SCHEMA_OF(enrol_out, "A machine's certificate",
-    FIELD_ID(enrol_out, join_token_id, "jtk", 0, .doc = "The join token used"),
-    FIELD(enrol_out, identity, 0, .doc = "Its name in the certificate: spiffe://ZONE/worker/POOL/NAME"),
-    FIELD(enrol_out, certificate_pem, 0, .doc = "The certificate"), FIELD(enrol_out, chain_pem, 0, .doc = "The zone's authority"),
-    FIELD(enrol_out, not_after, 0, .doc = "When it ends; renew at half of its life"));
 
 static enum errc create(struct work *w, const void *in, void *out, struct err *e)
 {

@@ -11,45 +11,6 @@
 #include "registry/vault/worker_object.h"
 #include "scheduler/engine/lease.h"
 
-enum { OUTPUT_NAME_MAX = 63 };
-static const char *const output_kinds[] = { "model", "checkpoint", "artifact", NULL };
-
-struct lease_keys_in { struct uuid attempt_id, tenant_id; int64_t fence; struct bytes public_key; struct slice objects; };
-SCHEMA_OF(lease_keys_in, "Keys that a lease needs",
-    FIELD_ID(lease_keys_in, attempt_id, "att", F_PATH, .doc = "The attempt"), FIELD_ID(lease_keys_in, tenant_id, "tnt", F_REQ, .doc = "Its tenant"),
-    FIELD(lease_keys_in, fence, F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"),
-    FIELD(lease_keys_in, public_key, F_REQ, .min = X25519_BYTES, .max = X25519_BYTES, .doc = "X25519 public key made for this lease"),
-    FIELD_IDS(lease_keys_in, objects, "obj", F_REQ, .min = 1, .max = RELEASE_KEYS_MAX, .doc = "Inputs of the job"));
-struct lease_keys_out { struct bytes message; int64_t not_after_us; struct str zone; struct slice key_ids; };
-SCHEMA_OF(lease_keys_out, "Data keys, sealed to the worker",
-    FIELD(lease_keys_out, message, 0, .doc = "HPKE message"), FIELD(lease_keys_out, not_after_us, 0, .doc = "Not to be opened later, microseconds since 1970"),
-    FIELD(lease_keys_out, zone, 0, .doc = "Zone of the keys"), FIELD_IDS(lease_keys_out, key_ids, "dek", 0, .doc = "In the order of the objects"));
-struct lease_object_ref { struct uuid attempt_id, object_id, tenant_id; int64_t fence; };
-SCHEMA_OF(lease_object_ref, "Which object of a lease",
-    FIELD_ID(lease_object_ref, attempt_id, "att", F_PATH, .doc = "The attempt"), FIELD_ID(lease_object_ref, object_id, "obj", F_PATH, .doc = "The object"),
-    FIELD_ID(lease_object_ref, tenant_id, "tnt", F_QUERY | F_REQ, .doc = "The attempt's tenant"),
-    FIELD(lease_object_ref, fence, F_QUERY | F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"));
-struct lease_output_in { struct uuid attempt_id, tenant_id; int64_t fence; struct str name; int kind; struct bytes public_key; };
-SCHEMA_OF(lease_output_in, "An output to write",
-    FIELD_ID(lease_output_in, attempt_id, "att", F_PATH, .doc = "The attempt"), FIELD_ID(lease_output_in, tenant_id, "tnt", F_REQ, .doc = "Its tenant"),
-    FIELD(lease_output_in, fence, F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"),
-    FIELD(lease_output_in, name, F_REQ, .min = 1, .max = OUTPUT_NAME_MAX, .check = check_slug, .doc = "Name in the job"),
-    FIELD_ENUM(lease_output_in, kind, F_REQ, output_kinds, .doc = "Kind of object"),
-    FIELD(lease_output_in, public_key, F_REQ, .min = X25519_BYTES, .max = X25519_BYTES, .doc = "X25519 public key made for this lease"));
-struct lease_output_out { struct uuid object_id; int64_t version; struct bytes message; int64_t not_after_us; struct str zone; struct slice key_ids; };
-SCHEMA_OF(lease_output_out, "Where to write, and with which key",
-    FIELD_ID(lease_output_out, object_id, "obj", 0, .doc = "The new object"), FIELD(lease_output_out, version, 0, .doc = "Its version"),
-    FIELD(lease_output_out, message, 0, .doc = "HPKE message with its key"),
-    FIELD(lease_output_out, not_after_us, 0, .doc = "Not to be opened later, microseconds since 1970"), FIELD(lease_output_out, zone, 0, .doc = "Zone of the key"),
-    FIELD_IDS(lease_output_out, key_ids, "dek", 0, .doc = "The one key's id"));
-struct lease_upload_in { struct uuid attempt_id, object_id, tenant_id; int64_t fence, size; struct str sha256; };
-SCHEMA_OF(lease_upload_in, "The sealed bytes of an output",
-    FIELD_ID(lease_upload_in, attempt_id, "att", F_PATH, .doc = "The attempt"), FIELD_ID(lease_upload_in, object_id, "obj", F_PATH, .doc = "The output"),
-    FIELD_ID(lease_upload_in, tenant_id, "tnt", F_QUERY | F_REQ, .doc = "The attempt's tenant"),
-    FIELD(lease_upload_in, fence, F_QUERY | F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"),
-    FIELD(lease_upload_in, size, F_QUERY | F_REQ, .min = 0, .max = INT64_MAX, .doc = "Bytes of the content"),
-    FIELD(lease_upload_in, sha256, F_QUERY | F_REQ, .min = 64, .max = 64, .doc = "SHA-256 of the content, hex"));
-
 /* Proves the lease and turns the call to its tenant. */
 static enum errc hold(struct work *w, struct uuid tenant_id, struct uuid attempt_id, int64_t fence, struct worker_lease *ret, struct err *e)
 {
@@ -100,7 +61,7 @@ static enum errc output_new(struct work *w, const void *in_, void *out, struct e
     struct worker_lease l;
     struct worker_release r;
     TRY(hold(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
-    TRY(worker_output_new(w, &l, in->name, output_kinds[in->kind], in->public_key.data, &ret->object_id, &ret->version, &r, e));
+    TRY(worker_output_new(w, &l, in->name, lease_output_kinds[in->kind], in->public_key.data, &ret->object_id, &ret->version, &r, e));
     TRY(note_release(w, in->attempt_id, &l, 1, "output", e));
     ret->message = r.message;
     ret->not_after_us = r.not_after_us;

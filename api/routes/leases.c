@@ -7,24 +7,6 @@
 
 enum { WAIT_MAX_MS = 10000 };       /* a machine that only waits is heard of at least so often */
 
-struct node_registered { struct uuid node_id; int64_t heartbeat_ms, lease_ms; };
-SCHEMA_OF(node_registered, "The machine's id and the times that bind it", FIELD_ID(node_registered, node_id, "nod", 0, .doc = "The machine"),
-    FIELD(node_registered, heartbeat_ms, 0, .doc = "Report at least so often"), FIELD(node_registered, lease_ms, 0, .doc = "Life of a lease without report"));
-struct lease_next_in { struct uuid node_id, boot_id; int64_t free_slots, max, wait_ms; };
-SCHEMA_OF(lease_next_in, "What a machine has room for", FIELD_ID(lease_next_in, node_id, "nod", F_REQ, .doc = "The machine"),
-    FIELD(lease_next_in, boot_id, F_REQ, .doc = "This run of its agent"),
-    FIELD(lease_next_in, free_slots, F_REQ, .min = 0, .max = 4096, .doc = "Slots free now"),
-    FIELD(lease_next_in, max, 0, .min = 1, .max = 1000, .dflt = "64", .doc = "Most leases to give at once"),
-    FIELD(lease_next_in, wait_ms, 0, .min = 0, .max = 60000, .dflt = "0", .doc = "Wait so long for a lease; more than 10 seconds count as 10"));
-struct lease_next_out { struct slice leases; };
-SCHEMA_OF(lease_next_out, "New leases", FIELD_LIST(lease_next_out, leases, &lease_grant_schema, 0, .max = 1000, .doc = "Possibly none"));
-struct lease_report_in { struct uuid node_id, boot_id; struct slice items; };
-SCHEMA_OF(lease_report_in, "What happened to attempts", FIELD_ID(lease_report_in, node_id, "nod", F_REQ, .doc = "The machine"),
-    FIELD(lease_report_in, boot_id, F_REQ, .doc = "This run of its agent"),
-    FIELD_LIST(lease_report_in, items, &lease_item_schema, F_REQ, .max = 2000, .doc = "In the order in which it happened"));
-struct lease_report_out { struct slice items; };
-SCHEMA_OF(lease_report_out, "Verdicts in the order of the items", FIELD_LIST(lease_report_out, items, &lease_verdict_schema, 0, .max = 2000, .doc = "One per item"));
-
 static enum errc register_node(struct work *w, const void *in, void *out, struct err *e)
 {
     struct node n;

@@ -5,6 +5,7 @@
  * application/x-www-form-urlencoded parser of the WHATWG URL standard, except that it refuses what that one lets pass (bad
  * escapes, bytes that are not UTF-8, NUL, repeats). */
 #include "core/table/schema.h"
+#include "core/base/assert.h"
 
 #include <inttypes.h>
 
@@ -209,4 +210,45 @@ enum errc schema_from_query(const struct schema *s, struct str query, void *base
             TRY(field_from_text(f, str_c(f->dflt), base, a, e));
     }
     return ERR_OK;
+}
+
+/* Everything but the unreserved characters of RFC 3986, 2.3. */
+static void add_escaped(struct buf *out, struct str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+        bool is_alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (is_alnum || (c && strchr("-._~", c)))
+            buf_add_char(out, (char)c);
+        else
+            buf_printf(out, "%%%02X", c);
+    }
+}
+
+static void add_query_value(const struct field *f, const void *p, struct buf *out)
+{
+    switch (f->type) {
+    case FT_STR: add_escaped(out, *(const struct str *)p); break;
+    case FT_UUID: buf_add_id(out, f->prefix, *(const struct uuid *)p); break;
+    case FT_I64: buf_add_i64(out, *(const int64_t *)p); break;
+    case FT_I32: buf_add_i64(out, *(const int32_t *)p); break;
+    case FT_BOOL: buf_add_c(out, *(const bool *)p ? "true" : "false"); break;
+    case FT_ENUM: add_escaped(out, str_c(f->names[*(const int *)p])); break;
+    default: ASSERT(f->type == FT_STR);
+    }
+}
+
+void schema_to_query(const struct schema *s, const void *base, struct buf *out)
+{
+    char sep = '?';
+    for (size_t i = 0; i < s->nfields; i++) {
+        const struct field *f = &s->fields[i];
+        if (!(f->flags & F_QUERY) || field_is_absent(f, base))
+            continue;
+        buf_add_char(out, sep);
+        buf_add_c(out, f->name);
+        buf_add_char(out, '=');
+        add_query_value(f, field_at(f, base), out);
+        sep = '&';
+    }
 }

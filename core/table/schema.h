@@ -149,6 +149,8 @@ enum errc field_from_text(const struct field *f, struct str text, void *base, st
 /* The F_QUERY fields from "a=1&b=x%20y" (percent-decoded, + is a space). Unknown parameters and repeats are refused, defaults
  * are filled in. Errors: INVALID, UNKNOWN_FIELD, MISSING_FIELD with field "/name". */
 enum errc schema_from_query(const struct schema *s, struct str query, void *base, struct arena *a, struct err *e) MUST_CHECK;
+/* The other direction: "?a=1&b=x%20y" of the F_QUERY fields that are not absent, for callers. Texts, ids, integers, bools and enums. */
+void schema_to_query(const struct schema *s, const void *base, struct buf *out);
 /* obj and all its fields point to, in one allocation that outlives its arena: free() it. */
 void *schema_copy_new(const struct schema *s, const void *obj);
 /* Index of a name in a NULL-ended list, or -1. */

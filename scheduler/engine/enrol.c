@@ -36,18 +36,6 @@ static const struct stmt enrol_gate = { .name = "enrol_gate", .params = "sy", .r
 const struct stmt *const enrol_stmts[] = { &enrol_lock, &enrol_taken, &enrol_end, &enrol_insert, NULL };
 const struct stmt *const enrol_node_stmts[] = { &enrol_end, &enrol_prune, &enrol_insert, &enrol_gate, &enrol_taken, NULL };
 
-bool check_node_name(struct str s, const char **why)
-{
-    *why = "have 1 to 63 of a-z, 0-9, '-', '_' and '.', first a letter or digit";
-    bool ok = s.len >= 1 && s.len <= 63;
-    for (size_t i = 0; ok && i < s.len; i++) {
-        char c = s.ptr[i];
-        bool is_alnum = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-        ok = is_alnum || (i > 0 && (c == '-' || c == '_' || c == '.'));
-    }
-    return ok;
-}
-
 /* The address that a serving port's certificate is good for: where the call came from. Unix sockets have none. */
 static struct str address_of(const struct work *w)
 {

@@ -11,12 +11,13 @@
  * known), INVALID (the request), UNAVAILABLE and SEALED (falaj-keyd of the zone). */
 #pragma once
 #include "core/base/work.h"
+#include "core/wire/enrol_wire.h"
 #include "scheduler/engine/join_token.h"
 
 struct db_tx;
 struct stmt;
 
-enum { ENROL_OVERLAP_S = 600, ENROL_CSR_MAX = 8192 };
+enum { ENROL_OVERLAP_S = 600 };
 
 struct node_credential {
     struct uuid join_token_id;              /* node_enrol */
@@ -36,8 +37,6 @@ enum errc node_renew(struct work *w, struct str identity, struct str csr_pem, st
  * stand in node_cert (core/http/mtls.h). *ret_node: nil before it has registered. */
 enum errc node_gate(struct db_tx *tx, struct str identity, struct str fingerprint, bool is_registered, struct uuid *ret_node,
                     struct err *e) MUST_CHECK;
-/* Of a name in a certificate: 1 to 63 of a-z, 0-9, '-', '_', '.', first a letter or digit. For .check. */
-bool check_node_name(struct str s, const char **why);
 
 extern const struct stmt *const enrol_stmts[];              /* people's listener */
 extern const struct stmt *const enrol_node_stmts[];         /* worker listener */

@@ -11,59 +11,11 @@
 #pragma once
 #include "core/base/work.h"
 #include "core/table/schema.h"
+#include "core/wire/lease_wire.h"
 #include "scheduler/jobs/job_state.h"
 
 struct stmt;
 struct node;
-
-struct lease_input {
-    struct uuid tenant_id, job_id;
-    struct str name;
-    struct uuid object_id;
-    struct str kind;
-    int64_t version, size_bytes;
-    struct str sha256;                  /* of the plaintext, hex */
-};
-extern const struct schema lease_input_schema;
-
-/* What a worker needs to run an attempt. */
-struct lease_grant {
-    struct uuid tenant_id, attempt_id, job_id;
-    int64_t fence;
-    struct str kind, name, zone;
-    struct json spec;
-    int64_t slots, gpus, lease_ms, max_runtime_s;
-    struct slice inputs;                /* struct lease_input */
-};
-extern const struct schema lease_grant_schema;
-
-enum lease_event { LE_RENEW, LE_START, LE_SUCCEED, LE_FAIL, LE_CANCEL, LE_TIMEOUT, LE_OOM, LE_RETURN, LE_PREEMPT, LE_COUNT };
-extern const char *const lease_event_names[];
-
-struct lease_log { struct str stream, text; };
-struct lease_metric { int64_t step; struct json values; };
-struct lease_output { struct str name; struct uuid object_id; };
-extern const struct schema lease_log_schema, lease_metric_schema, lease_output_schema;
-
-struct lease_item {
-    struct uuid tenant_id, attempt_id;
-    int64_t fence;
-    int event;                          /* enum lease_event */
-    bool has_exit_code;
-    int64_t exit_code;
-    struct str message, endpoint;
-    struct json result;
-    struct slice outputs, logs, metrics;
-};
-extern const struct schema lease_item_schema;
-
-struct lease_verdict {
-    struct uuid attempt_id;
-    struct str verdict;                 /* "ok" or "stale" */
-    bool cancel;
-    int64_t lease_ms;
-};
-extern const struct schema lease_verdict_schema;
 
 /* Up to max attempts that wait for this node and fit into free_slots: ADMITTED -> STARTING. */
 enum errc lease_take(struct work *w, const struct node *node, int64_t free_slots, int64_t max, int64_t lease_ms, struct slice *ret,

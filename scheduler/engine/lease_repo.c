@@ -4,45 +4,6 @@
 #include "scheduler/engine/lease_repo.h"
 #include "core/db/tx.h"
 
-const char *const lease_event_names[] = { "renew", "start", "succeed", "fail", "cancel", "timeout", "oom", "return", "preempt", NULL };
-
-SCHEMA_EXTERN(lease_input, "An object that the job may read",
-    FIELD(lease_input, tenant_id, F_NOOUT, .doc = "Tenant"), FIELD(lease_input, job_id, F_NOOUT, .doc = "Job"),
-    FIELD(lease_input, name, 0, .doc = "Name in the job"), FIELD_ID(lease_input, object_id, "obj", 0, .doc = "The object"),
-    FIELD(lease_input, kind, 0, .doc = "Kind of object"), FIELD(lease_input, version, 0, .doc = "Version of the object"),
-    FIELD(lease_input, size_bytes, 0, .doc = "Size of the plaintext"), FIELD(lease_input, sha256, 0, .doc = "SHA-256 of the plaintext, hex"));
-SCHEMA_EXTERN(lease_grant, "A lease",
-    FIELD_ID(lease_grant, tenant_id, "tnt", 0, .doc = "Tenant"), FIELD_ID(lease_grant, attempt_id, "att", 0, .doc = "The attempt"),
-    FIELD_ID(lease_grant, job_id, "job", 0, .doc = "The job"), FIELD(lease_grant, fence, 0, .doc = "Number of the attempt; every message bears it"),
-    FIELD(lease_grant, kind, 0, .doc = "What to do"), FIELD(lease_grant, name, 0, .doc = "Name of the job"),
-    FIELD(lease_grant, zone, 0, .doc = "Zone it runs in"), FIELD(lease_grant, spec, 0, .doc = "What was asked, by kind"),
-    FIELD(lease_grant, slots, 0, .doc = "Slots booked"), FIELD(lease_grant, gpus, 0, .doc = "GPUs booked"),
-    FIELD(lease_grant, lease_ms, F_NOCOL, .doc = "Life of the lease without a heartbeat"),
-    FIELD(lease_grant, max_runtime_s, 0, .doc = "Seconds it may run"),
-    FIELD_LIST(lease_grant, inputs, &lease_input_schema, F_NOCOL, .doc = "Objects it may read"));
-SCHEMA_EXTERN(lease_log, "A line of a log",
-    FIELD(lease_log, stream, F_REQ, .max = 16, .doc = "stdout, stderr or system"), FIELD(lease_log, text, F_REQ, .max = 8192, .doc = "The line"));
-SCHEMA_EXTERN(lease_metric, "Measured values",
-    FIELD(lease_metric, step, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Step of the training"),
-    FIELD(lease_metric, values, F_REQ, .max = 4096, .doc = "Names and numbers"));
-SCHEMA_EXTERN(lease_output, "An object that the attempt wrote",
-    FIELD(lease_output, name, F_REQ, .min = 1, .max = 64, .doc = "Name in the job"),
-    FIELD_ID(lease_output, object_id, "obj", F_REQ, .doc = "The object"));
-SCHEMA_EXTERN(lease_item, "What happened to one attempt",
-    FIELD_ID(lease_item, tenant_id, "tnt", F_REQ, .doc = "Tenant"), FIELD_ID(lease_item, attempt_id, "att", F_REQ, .doc = "The attempt"),
-    FIELD(lease_item, fence, F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its number"),
-    FIELD_ENUM(lease_item, event, F_REQ, lease_event_names, .doc = "What happened"),
-    FIELD_OPT(lease_item, exit_code, 0, .min = -255, .max = 255, .doc = "Exit code of the program"),
-    FIELD(lease_item, message, 0, .max = 1024, .dflt = "", .doc = "In words"),
-    FIELD(lease_item, endpoint, 0, .max = 255, .doc = "host:port of a serving attempt"),
-    FIELD(lease_item, result, 0, .max = 262144, .doc = "What the job gives back"),
-    FIELD_LIST(lease_item, outputs, &lease_output_schema, 0, .max = 64, .doc = "Objects that a success commits"),
-    FIELD_LIST(lease_item, logs, &lease_log_schema, 0, .max = 1000, .doc = "New lines"),
-    FIELD_LIST(lease_item, metrics, &lease_metric_schema, 0, .max = 1000, .doc = "New values"));
-SCHEMA_EXTERN(lease_verdict, "What came of one item",
-    FIELD_ID(lease_verdict, attempt_id, "att", 0, .doc = "The attempt"),
-    FIELD(lease_verdict, verdict, 0, .doc = "ok, or stale: the lease is not held, nothing was written, stop"),
-    FIELD(lease_verdict, cancel, 0, .doc = "Somebody asked the job to stop"), FIELD(lease_verdict, lease_ms, 0, .doc = "The lease lives so long from now"));
 SCHEMA_EXTERN(lease, "A lease that is held",
     FIELD(lease, tenant_id, 0, .doc = "Tenant"), FIELD(lease, attempt_id, 0, .doc = "Attempt"), FIELD(lease, job_id, 0, .doc = "Job"),
     FIELD(lease, node_id, 0, .doc = "Machine"), FIELD(lease, fence, 0, .doc = "Number of the attempt"),

@@ -8,6 +8,7 @@
 #pragma once
 #include "core/base/work.h"
 #include "core/table/schema.h"
+#include "core/wire/lease_wire.h"
 
 struct stmt;
 
@@ -27,14 +28,6 @@ struct node {
     int64_t used_slots, used_gpus, running;
 };
 extern const struct schema node_schema;
-
-struct node_register {
-    struct str name, zone, pool;
-    int64_t slots, cpus, memory_bytes, gpus;
-    struct str backend, version;
-    struct uuid boot_id;
-};
-extern const struct schema node_register_schema;
 
 /* identity: the verified URI SAN, spiffe://<zone>/worker/<pool>/<name>; the three must equal what is sent. STALE: a later run of the agent is
  * registered and heard of, so that two agents of one name do not take the machine from each other for ever. */

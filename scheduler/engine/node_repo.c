@@ -29,18 +29,6 @@ SCHEMA_EXTERN(node_work, "What a machine has to do: whose and how much, without 
     FIELD(node_work, state, 0, .doc = "LEASED, STARTING or RUNNING"), FIELD(node_work, leased_at, 0, .doc = "When the machine got it"),
     FIELD(node_work, started_at, 0, .doc = "When it began to run; absent until then"));
 
-SCHEMA_EXTERN(node_register, "A machine that comes up",
-    FIELD(node_register, name, F_REQ, .min = 1, .max = 128, .doc = "Name, as in its certificate"),
-    FIELD(node_register, zone, F_REQ, .max = 31, .check = check_slug, .doc = "Zone, as in its certificate"),
-    FIELD(node_register, pool, F_REQ, .max = 63, .check = check_slug, .doc = "Pool, as in its certificate"),
-    FIELD(node_register, slots, F_REQ, .min = 0, .max = 4096, .doc = "Leases of one slot it runs at once"),
-    FIELD(node_register, cpus, F_REQ, .min = 1, .max = 65536, .doc = "Processors"),
-    FIELD(node_register, memory_bytes, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Memory"),
-    FIELD(node_register, gpus, 0, .min = 0, .max = 64, .dflt = "0", .doc = "GPUs"),
-    FIELD(node_register, backend, 0, .max = 32, .dflt = "", .doc = "Compute backend in use"),
-    FIELD(node_register, version, F_REQ, .max = 64, .doc = "Version of the agent"),
-    FIELD(node_register, boot_id, F_REQ, .doc = "New for each run of the agent"));
-
 SCHEMA_OF(node_run, "The run of an agent", FIELD(node_run, node_id, 0, .doc = "Machine"), FIELD(node_run, boot_id, 0, .doc = "Run"),
     FIELD(node_run, is_heard, 0, .doc = "It was heard of lately"));
 

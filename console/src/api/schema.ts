@@ -6692,7 +6692,7 @@ export interface components {
             /** @description Its name in the certificate: spiffe://ZONE/worker/POOL/NAME */
             identity?: string;
             /** @description The certificate */
-            certificate_pem?: string;
+            certificate_pem: string;
             /** @description The zone's authority */
             chain_pem?: string;
             /**

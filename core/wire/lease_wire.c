@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lease_wire.c - the schemas of what workers and falaj-api say to each other. */
+#include "core/wire/lease_wire.h"
+#include "core/wire/release_wire.h"
+
+const char *const lease_event_names[] = { "renew", "start", "succeed", "fail", "cancel", "timeout", "oom", "return", "preempt",
+                                          NULL };
+const char *const lease_output_kinds[] = { "model", "checkpoint", "artifact", NULL };
+
+SCHEMA_EXTERN(node_register, "A machine that comes up",
+    FIELD(node_register, name, F_REQ, .min = 1, .max = 128, .doc = "Name, as in its certificate"),
+    FIELD(node_register, zone, F_REQ, .max = 31, .check = check_slug, .doc = "Zone, as in its certificate"),
+    FIELD(node_register, pool, F_REQ, .max = 63, .check = check_slug, .doc = "Pool, as in its certificate"),
+    FIELD(node_register, slots, F_REQ, .min = 0, .max = 4096, .doc = "Leases of one slot it runs at once"),
+    FIELD(node_register, cpus, F_REQ, .min = 1, .max = 65536, .doc = "Processors"),
+    FIELD(node_register, memory_bytes, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Memory"),
+    FIELD(node_register, gpus, 0, .min = 0, .max = 64, .dflt = "0", .doc = "GPUs"),
+    FIELD(node_register, backend, 0, .max = 32, .dflt = "", .doc = "Compute backend in use"),
+    FIELD(node_register, version, F_REQ, .max = 64, .doc = "Version of the agent"),
+    FIELD(node_register, boot_id, F_REQ, .doc = "New for each run of the agent"));
+SCHEMA_EXTERN(node_registered, "The machine's id and the times that bind it",
+    FIELD_ID(node_registered, node_id, "nod", F_REQ, .doc = "The machine"),
+    FIELD(node_registered, heartbeat_ms, F_REQ, .min = 1, .max = 3600000, .doc = "Report at least so often"),
+    FIELD(node_registered, lease_ms, F_REQ, .min = 1, .max = 3600000, .doc = "Life of a lease without report"));
+
+SCHEMA_EXTERN(lease_next_in, "What a machine has room for",
+    FIELD_ID(lease_next_in, node_id, "nod", F_REQ, .doc = "The machine"),
+    FIELD(lease_next_in, boot_id, F_REQ, .doc = "This run of its agent"),
+    FIELD(lease_next_in, free_slots, F_REQ, .min = 0, .max = 4096, .doc = "Slots free now"),
+    FIELD(lease_next_in, max, 0, .min = 1, .max = 1000, .dflt = "64", .doc = "Most leases to give at once"),
+    FIELD(lease_next_in, wait_ms, 0, .min = 0, .max = 60000, .dflt = "0",
+          .doc = "Wait so long for a lease; more than 10 seconds count as 10"));
+SCHEMA_EXTERN(lease_input, "An object that the job may read",
+    FIELD(lease_input, tenant_id, F_NOOUT | F_NOIN, .doc = "Tenant"), FIELD(lease_input, job_id, F_NOOUT | F_NOIN, .doc = "Job"),
+    FIELD(lease_input, name, F_REQ, .doc = "Name in the job"),
+    FIELD_ID(lease_input, object_id, "obj", F_REQ, .doc = "The object"),
+    FIELD(lease_input, kind, F_REQ, .doc = "Kind of object"),
+    FIELD(lease_input, version, F_REQ, .min = 0, .max = UINT32_MAX, .doc = "Version of the object"),
+    FIELD(lease_input, size_bytes, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Size of the plaintext"),
+    FIELD(lease_input, sha256, 0, .doc = "SHA-256 of the plaintext, hex"));
+SCHEMA_EXTERN(lease_grant, "A lease",
+    FIELD_ID(lease_grant, tenant_id, "tnt", F_REQ, .doc = "Tenant"),
+    FIELD_ID(lease_grant, attempt_id, "att", F_REQ, .doc = "The attempt"),
+    FIELD_ID(lease_grant, job_id, "job", F_REQ, .doc = "The job"),
+    FIELD(lease_grant, fence, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Number of the attempt; every message bears it"),
+    FIELD(lease_grant, kind, F_REQ, .doc = "What to do"), FIELD(lease_grant, name, 0, .doc = "Name of the job"),
+    FIELD(lease_grant, zone, 0, .doc = "Zone it runs in"),
+    FIELD(lease_grant, spec, 0, .dflt = "{}", .doc = "What was asked, by kind"),
+    FIELD(lease_grant, slots, 0, .min = 0, .max = INT64_MAX, .dflt = "1", .doc = "Slots booked"),
+    FIELD(lease_grant, gpus, 0, .doc = "GPUs booked"),
+    FIELD(lease_grant, lease_ms, F_NOCOL, .dflt = "30000", .doc = "Life of the lease without a heartbeat"),
+    FIELD(lease_grant, max_runtime_s, 0, .doc = "Seconds it may run"),
+    FIELD_LIST(lease_grant, inputs, &lease_input_schema, F_NOCOL, .doc = "Objects it may read"));
+SCHEMA_EXTERN(lease_next_out, "New leases",
+    FIELD_LIST(lease_next_out, leases, &lease_grant_schema, F_REQ, .max = 1000, .doc = "Possibly none"));
+
+SCHEMA_EXTERN(lease_log, "A line of a log",
+    FIELD(lease_log, stream, F_REQ, .max = 16, .doc = "stdout, stderr or system"),
+    FIELD(lease_log, text, F_REQ, .max = LEASE_TEXT_MAX, .doc = "The line"));
+SCHEMA_EXTERN(lease_metric, "Measured values",
+    FIELD(lease_metric, step, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Step of the training"),
+    FIELD(lease_metric, values, F_REQ, .max = LEASE_VALUES_MAX, .doc = "Names and numbers"));
+SCHEMA_EXTERN(lease_output, "An object that the attempt wrote",
+    FIELD(lease_output, name, F_REQ, .min = 1, .max = 64, .doc = "Name in the job"),
+    FIELD_ID(lease_output, object_id, "obj", F_REQ, .doc = "The object"));
+SCHEMA_EXTERN(lease_item, "What happened to one attempt",
+    FIELD_ID(lease_item, tenant_id, "tnt", F_REQ, .doc = "Tenant"),
+    FIELD_ID(lease_item, attempt_id, "att", F_REQ, .doc = "The attempt"),
+    FIELD(lease_item, fence, F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its number"),
+    FIELD_ENUM(lease_item, event, F_REQ, lease_event_names, .doc = "What happened"),
+    FIELD_OPT(lease_item, exit_code, 0, .min = -255, .max = 255, .doc = "Exit code of the program"),
+    FIELD(lease_item, message, 0, .max = LEASE_MESSAGE_MAX, .dflt = "", .doc = "In words"),
+    FIELD(lease_item, endpoint, 0, .max = 255, .doc = "host:port of a serving attempt"),
+    FIELD(lease_item, result, 0, .max = LEASE_RESULT_MAX, .doc = "What the job gives back"),
+    FIELD_LIST(lease_item, outputs, &lease_output_schema, 0, .max = LEASE_OUTPUTS_MAX, .doc = "Objects that a success commits"),
+    FIELD_LIST(lease_item, logs, &lease_log_schema, 0, .max = LEASE_LINES_MAX, .doc = "New lines"),
+    FIELD_LIST(lease_item, metrics, &lease_metric_schema, 0, .max = LEASE_LINES_MAX, .doc = "New values"));
+SCHEMA_EXTERN(lease_report_in, "What happened to attempts",
+    FIELD_ID(lease_report_in, node_id, "nod", F_REQ, .doc = "The machine"),
+    FIELD(lease_report_in, boot_id, F_REQ, .doc = "This run of its agent"),
+    FIELD_LIST(lease_report_in, items, &lease_item_schema, F_REQ, .max = LEASE_ITEMS_MAX,
+               .doc = "In the order in which it happened"));
+SCHEMA_EXTERN(lease_verdict, "What came of one item",
+    FIELD_ID(lease_verdict, attempt_id, "att", F_REQ, .doc = "The attempt"),
+    FIELD(lease_verdict, verdict, F_REQ, .doc = "ok, or stale: the lease is not held, nothing was written, stop"),
+    FIELD(lease_verdict, cancel, 0, .doc = "Somebody asked the job to stop"),
+    FIELD(lease_verdict, lease_ms, 0, .doc = "The lease lives so long from now"));
+SCHEMA_EXTERN(lease_report_out, "Verdicts in the order of the items",
+    FIELD_LIST(lease_report_out, items, &lease_verdict_schema, F_REQ, .max = LEASE_ITEMS_MAX, .doc = "One per item"));
+
+#define PUBLIC_KEY(T) \
+    FIELD(T, public_key, F_REQ, .min = X25519_BYTES, .max = X25519_BYTES, .doc = "X25519 public key made for this lease")
+#define KEY_MESSAGE(T, what)                                                                                                \
+    FIELD(T, message, F_REQ, .doc = what),                                                                                 \
+        FIELD(T, not_after_us, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Not to be opened later, microseconds since 1970"), \
+        FIELD(T, zone, F_REQ, .doc = "Zone of the keys"),                                                                  \
+        FIELD_IDS(T, key_ids, "dek", F_REQ, .max = RELEASE_KEYS_MAX, .doc = "Of the keys, in the order of the objects")
+SCHEMA_EXTERN(lease_keys_in, "Keys that a lease needs",
+    FIELD_ID(lease_keys_in, attempt_id, "att", F_PATH, .doc = "The attempt"),
+    FIELD_ID(lease_keys_in, tenant_id, "tnt", F_REQ, .doc = "Its tenant"),
+    FIELD(lease_keys_in, fence, F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"), PUBLIC_KEY(lease_keys_in),
+    FIELD_IDS(lease_keys_in, objects, "obj", F_REQ, .min = 1, .max = RELEASE_KEYS_MAX, .doc = "Inputs of the job"));
+SCHEMA_EXTERN(lease_keys_out, "Data keys, sealed to the worker", KEY_MESSAGE(lease_keys_out, "HPKE message"));
+SCHEMA_EXTERN(lease_output_in, "An output to write",
+    FIELD_ID(lease_output_in, attempt_id, "att", F_PATH, .doc = "The attempt"),
+    FIELD_ID(lease_output_in, tenant_id, "tnt", F_REQ, .doc = "Its tenant"),
+    FIELD(lease_output_in, fence, F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"),
+    FIELD(lease_output_in, name, F_REQ, .min = 1, .max = LEASE_OUTPUT_NAME_MAX, .check = check_slug, .doc = "Name in the job"),
+    FIELD_ENUM(lease_output_in, kind, F_REQ, lease_output_kinds, .doc = "Kind of object"), PUBLIC_KEY(lease_output_in));
+SCHEMA_EXTERN(lease_output_out, "Where to write, and with which key",
+    FIELD_ID(lease_output_out, object_id, "obj", F_REQ, .doc = "The new object"),
+    FIELD(lease_output_out, version, F_REQ, .min = 0, .max = UINT32_MAX, .doc = "Its version"),
+    KEY_MESSAGE(lease_output_out, "HPKE message with its key"));
+
+SCHEMA_EXTERN(lease_object_ref, "Which object of a lease",
+    FIELD_ID(lease_object_ref, attempt_id, "att", F_PATH, .doc = "The attempt"),
+    FIELD_ID(lease_object_ref, object_id, "obj", F_PATH, .doc = "The object"),
+    FIELD_ID(lease_object_ref, tenant_id, "tnt", F_QUERY | F_REQ, .doc = "The attempt's tenant"),
+    FIELD(lease_object_ref, fence, F_QUERY | F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"));
+SCHEMA_EXTERN(lease_upload_in, "The sealed bytes of an output",
+    FIELD_ID(lease_upload_in, attempt_id, "att", F_PATH, .doc = "The attempt"),
+    FIELD_ID(lease_upload_in, object_id, "obj", F_PATH, .doc = "The output"),
+    FIELD_ID(lease_upload_in, tenant_id, "tnt", F_QUERY | F_REQ, .doc = "The attempt's tenant"),
+    FIELD(lease_upload_in, fence, F_QUERY | F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"),
+    FIELD(lease_upload_in, size, F_QUERY | F_REQ, .min = 0, .max = INT64_MAX, .doc = "Bytes of the content"),
+    FIELD(lease_upload_in, sha256, F_QUERY | F_REQ, .min = 64, .max = 64, .doc = "SHA-256 of the content, hex"));

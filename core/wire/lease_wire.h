@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lease_wire.h - what a worker and falaj-api say to each other about a lease, as structs and their schemas.
+ *
+ *     register -> (next -> keys -> [outputs, upload] -> report*)*
+ *
+ * Both ends read and write by these schemas (core/json) and by nothing else: a member is one field here. The API refuses what it
+ * does not know in a request; a worker passes over what it does not know in an answer (json_decode_reply), so the API is upgraded
+ * first. F_REQ in an answer marks what a worker cannot do without.
+ * grant and input are also rows of the scheduler's statements, which is what F_NOCOL and F_NOOUT are for.
+ * Not here: the bytes of objects, and the messages that carry keys (release_wire.h). */
+#pragma once
+#include "core/table/schema.h"
+
+enum { LEASE_ITEMS_MAX = 2000, LEASE_LINES_MAX = 1000, LEASE_OUTPUTS_MAX = 64, LEASE_MESSAGE_MAX = 1024,
+       LEASE_RESULT_MAX = 262144, LEASE_TEXT_MAX = 8192, LEASE_VALUES_MAX = 4096, LEASE_OUTPUT_NAME_MAX = 63 };
+
+/* POST /v1/nodes/register */
+struct node_register {
+    struct str name, zone, pool;
+    int64_t slots, cpus, memory_bytes, gpus;
+    struct str backend, version;
+    struct uuid boot_id;
+};
+struct node_registered {
+    struct uuid node_id;
+    int64_t heartbeat_ms, lease_ms;
+};
+extern const struct schema node_register_schema, node_registered_schema;
+
+/* POST /v1/leases/next */
+struct lease_next_in {
+    struct uuid node_id, boot_id;
+    int64_t free_slots, max, wait_ms;
+};
+struct lease_input {
+    struct uuid tenant_id, job_id;      /* of the row; not on the wire */
+    struct str name;
+    struct uuid object_id;
+    struct str kind;
+    int64_t version, size_bytes;
+    struct str sha256;                  /* of the plaintext, hex */
+};
+/* What a worker needs to run an attempt. */
+struct lease_grant {
+    struct uuid tenant_id, attempt_id, job_id;
+    int64_t fence;
+    struct str kind, name, zone;
+    struct json spec;
+    int64_t slots, gpus, lease_ms, max_runtime_s;
+    struct slice inputs;                /* struct lease_input */
+};
+struct lease_next_out { struct slice leases; };     /* struct lease_grant */
+extern const struct schema lease_next_in_schema, lease_input_schema, lease_grant_schema, lease_next_out_schema;
+
+/* POST /v1/leases/report */
+enum lease_event { LE_RENEW, LE_START, LE_SUCCEED, LE_FAIL, LE_CANCEL, LE_TIMEOUT, LE_OOM, LE_RETURN, LE_PREEMPT, LE_COUNT };
+extern const char *const lease_event_names[];
+struct lease_log { struct str stream, text; };
+struct lease_metric { int64_t step; struct json values; };
+struct lease_output { struct str name; struct uuid object_id; };
+struct lease_item {
+    struct uuid tenant_id, attempt_id;
+    int64_t fence;
+    int event;                          /* enum lease_event */
+    bool has_exit_code;
+    int64_t exit_code;
+    struct str message, endpoint;
+    struct json result;
+    struct slice outputs, logs, metrics;
+};
+struct lease_report_in {
+    struct uuid node_id, boot_id;
+    struct slice items;                 /* struct lease_item, in the order in which it happened */
+};
+struct lease_verdict {
+    struct uuid attempt_id;
+    struct str verdict;                 /* "ok" or "stale" */
+    bool cancel;
+    int64_t lease_ms;
+};
+struct lease_report_out { struct slice items; };    /* struct lease_verdict, one per item */
+extern const struct schema lease_log_schema, lease_metric_schema, lease_output_schema, lease_item_schema, lease_report_in_schema,
+                           lease_verdict_schema, lease_report_out_schema;
+
+/* POST /v1/leases/{attempt_id}/keys: the keys of inputs, sealed to the worker's public key (release_wire.h) */
+struct lease_keys_in {
+    struct uuid attempt_id, tenant_id;
+    int64_t fence;
+    struct bytes public_key;
+    struct slice objects;               /* struct uuid */
+};
+struct lease_keys_out {
+    struct bytes message;
+    int64_t not_after_us;
+    struct str zone;
+    struct slice key_ids;               /* struct uuid, in the order of the objects */
+};
+extern const struct schema lease_keys_in_schema, lease_keys_out_schema;
+
+/* POST /v1/leases/{attempt_id}/outputs: where an output goes, and its key */
+enum lease_output_kind { LO_MODEL, LO_CHECKPOINT, LO_ARTIFACT };
+extern const char *const lease_output_kinds[];
+struct lease_output_in {
+    struct uuid attempt_id, tenant_id;
+    int64_t fence;
+    struct str name;
+    int kind;                           /* enum lease_output_kind */
+    struct bytes public_key;
+};
+struct lease_output_out {
+    struct uuid object_id;
+    int64_t version;
+    struct bytes message;
+    int64_t not_after_us;
+    struct str zone;
+    struct slice key_ids;               /* the one key's id */
+};
+extern const struct schema lease_output_in_schema, lease_output_out_schema;
+
+/* GET /v1/leases/{attempt_id}/objects/{object_id}, PUT …/outputs/{object_id}: sealed bytes; path and query name the lease */
+struct lease_object_ref {
+    struct uuid attempt_id, object_id, tenant_id;
+    int64_t fence;
+};
+struct lease_upload_in {
+    struct uuid attempt_id, object_id, tenant_id;
+    int64_t fence, size;
+    struct str sha256;
+};
+extern const struct schema lease_object_ref_schema, lease_upload_in_schema;
