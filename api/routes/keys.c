@@ -111,7 +111,7 @@ static enum errc import_point(struct work *w, const void *in, void *out, struct 
     const struct key_zone_ref *r = in;
     uint8_t *point = arena_alloc(w->arena, P256_POINT);
     if (!keyd_client_has_zone(w->app->keyd, r->zone))
-        return FAIL(e, NOT_FOUND, "There is no such zone");
+        return FAIL(e, NOT_FOUND, "The zone does not exist");
     TRY(keyd_import_public(w->app->keyd, r->zone, point, e));
     *(struct key_import_point *)out = (struct key_import_point){ r->zone, { str_n((const char *)point, P256_POINT) } };
     return ERR_OK;

@@ -49,7 +49,7 @@ static enum errc confirm(struct work *w, const void *in, void *out, struct err *
     TRY(signin_begin(w, tenant, e));
     enum errc rc = totp_confirm(w, user, ((const struct totp_confirm_in *)in)->code, codes, e);
     if (rc == ERR_UNAUTHENTICATED)
-        return FAIL_AT(e, MFA_REQUIRED, "/code", "The code is wrong; is the clock of the telephone right?");
+        return FAIL_AT(e, MFA_REQUIRED, "/code", "The code is wrong; check that the clock of your phone is right");
     TRY(rc);
     guard_clear(w, "totp", tenant_key, user_key);
     TRY(signin_prove(w, STAGE_FULL, true, &s, e));

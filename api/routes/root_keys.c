@@ -82,7 +82,7 @@ static enum errc attest(struct work *w, const void *in, void *out, struct err *e
     struct attest *t = ARENA_NEW(w->arena, struct attest);
     char *key_id = arena_alloc(w->arena, 2 * KEY_ID_BYTES + 1);
     if (!keyd_client_has_zone(w->app->keyd, zone))
-        return FAIL(e, NOT_FOUND, "There is no such zone");
+        return FAIL(e, NOT_FOUND, "The zone does not exist");
     TRY(keyd_attest(w->app->keyd, zone, t, e));
     hex_encode(t->signing_key_id, KEY_ID_BYTES, key_id);
     *(struct attest_out *)out = (struct attest_out){

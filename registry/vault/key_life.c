@@ -107,7 +107,7 @@ static enum errc lock_newest(struct work *w, struct str zone, int64_t *ret, stru
     struct newest n = { 0 };
     bool found;
     if (!keyd_client_has_zone(w->app->keyd, zone))
-        return FAIL(e, NOT_FOUND, "There is no such zone");
+        return FAIL(e, NOT_FOUND, "The zone does not exist");
     TRY(db_maybe(w->tx, &key_lock, ARGS(A_UUID(w->tenant_id), A_STR(zone)), &n, &found, e));
     *ret = found ? n.version : 0;
     return ERR_OK;

@@ -31,7 +31,7 @@ const struct stmt *const root_key_stmts[] = { &lock_stmt, &list_stmt, &note_stmt
 static enum errc follow(struct work *w, struct str zone, struct keyd_health *h, struct err *e)
 {
     if (!keyd_client_has_zone(w->app->keyd, zone))
-        return FAIL(e, NOT_FOUND, "There is no such zone");
+        return FAIL(e, NOT_FOUND, "The zone does not exist");
     TRY(keyd_health(w->app->keyd, zone, h, e));
     if (h->is_sealed)
         return FAIL(e, SEALED, "The keys of zone %.*s are sealed: %s", STR_ARG(zone), h->reason);

@@ -93,7 +93,7 @@ enum errc approval_request(struct work *w, const struct approval_kind *kind, str
                           A_STR(subject), A_STR(reason.ptr ? reason : STR("")), A_JSON(payload_json), A_UUID(w->principal->user_id),
                           A_I64(kind->needed), A_I64(kind->hours)), ret, e);
     if (rc == ERR_EXISTS)
-        return FAIL(e, CONFLICT, "A request for the same is waiting for approval already");
+        return FAIL(e, CONFLICT, "The same request is already waiting for approval");
     if (rc != ERR_OK)
         return rc;
     return record_request(w, ret, e);
@@ -104,12 +104,12 @@ static enum errc check_approver(const struct work *w, const struct approval_kind
 {
     const struct principal *p = w->principal;
     if (uuid_eq(a->requested_by, p->user_id))
-        return FAIL(e, SEPARATION, "Who asked for it does not approve it");
+        return FAIL(e, SEPARATION, "You made this request, so another person must decide about it");
     struct decision d = authz_work(w, kind->approve);
     if (!d.allowed)
         return authz_refuse(&d, kind->approve, e);
     if (!uuid_is_nil(w->tenant_id) && p->roles & UINT32_C(1) << ROLE_TENANT_ADMIN)
-        return FAIL(e, SEPARATION, "Nobody approves for a tenant that they administer");
+        return FAIL(e, SEPARATION, "You administer this tenant, so you cannot approve for it");
     return ERR_OK;
 }
 
@@ -143,9 +143,9 @@ enum errc approval_decide(struct work *w, const struct approval_kind *const kind
     TRY(approval_get(w, approval_id, &a, e));
     const struct approval_kind *kind = approval_kind_find(kinds, a.kind);
     if (!kind || !whole.is_whole)
-        return FAIL(e, INTERNAL, "The request is not one that this program has stored");
+        return FAIL(e, INTERNAL, "The stored request was not written by this version of Falaj");
     if (!str_eq_c(a.state, "PENDING"))
-        return FAIL(e, CONFLICT, "The request is %.*s already", STR_ARG(a.state));
+        return FAIL(e, CONFLICT, "The request is already %.*s", STR_ARG(a.state));
     if (!approve && uuid_eq(a.requested_by, w->principal->user_id)) {
         TRY(end(w, &a, "WITHDRAWN", STR(""), e));
         return approval_get(w, approval_id, ret, e);
@@ -154,7 +154,7 @@ enum errc approval_decide(struct work *w, const struct approval_kind *const kind
     TRY(db_exec(w->tx, &decision_insert, ARGS(A_UUID(w->tenant_id), A_UUID(approval_id), A_UUID(w->principal->user_id), A_BOOL(approve),
                 A_STR(note.ptr ? note : STR(""))), &written, e));
     if (!written)
-        return FAIL(e, SEPARATION, "Nobody decides twice about the same request");
+        return FAIL(e, SEPARATION, "You have already decided about this request");
     if (!approve)
         TRY(end(w, &a, "REFUSED", STR(""), e));
     else if (a.given + 1 >= a.needed)

@@ -75,11 +75,12 @@ static enum errc find_place(const struct work *w, const struct binding_new *in, 
     enum binding_place wide = at_platform ? BOUND_PLATFORM : BOUND_TENANT;
     b->place = in->has_place ? (enum binding_place)in->place : in->zone.ptr ? BOUND_ZONE : !uuid_is_nil(in->project_id) ? BOUND_PROJECT : wide;
     if ((b->place == BOUND_ZONE) != (in->zone.ptr != NULL))
-        return FAIL_AT(e, INVALID, "/zone", "A zone belongs to a role held in a zone, and to no other");
+        return FAIL_AT(e, INVALID, "/zone", "Name a zone exactly when the role is held in a zone");
     if ((b->place == BOUND_PROJECT) != !uuid_is_nil(in->project_id))
-        return FAIL_AT(e, INVALID, "/project_id", "A project belongs to a role held in a project, and to no other");
+        return FAIL_AT(e, INVALID, "/project_id", "Name a project exactly when the role is held in a project");
     if (!role_fits_place(b->role, b->place, at_platform))
-        return FAIL_AT(e, UNPROCESSABLE, "/role", "The role %s is not bound at a %s here", role_row(b->role)->wire, binding_place_names[b->place]);
+        return FAIL_AT(e, UNPROCESSABLE, "/role", "The role %s cannot be bound at a %s here", role_row(b->role)->wire,
+            binding_place_names[b->place]);
     b->zone = in->zone;
     b->project_id = in->project_id;
     return ERR_OK;
@@ -92,11 +93,11 @@ static enum errc find_conditions(struct work *w, const struct binding_new *in, s
     b->mfa_age_s = in->mfa_age_seconds;
     b->in_zones = in->in_zones;
     if (b->valid_until_us && (b->valid_until_us <= w->now_us || b->valid_until_us <= b->valid_from_us))
-        return FAIL_AT(e, INVALID, "/valid_until", "It must lie in the future, and behind valid_from");
+        return FAIL_AT(e, INVALID, "/valid_until", "must be in the future and after valid_from");
     struct cidr *nets = in->cidrs.n ? ARENA_ARRAY(w->arena, struct cidr, in->cidrs.n) : NULL;
     for (size_t i = 0; i < in->cidrs.n; i++)
         if (!cidr_parse(((struct str *)in->cidrs.items)[i], &nets[i])) {
-            FAIL(e, INVALID, "must be a network such as 192.0.2.0/24, with no bits behind its prefix");
+            FAIL(e, INVALID, "must be a network such as 192.0.2.0/24, with no bits set after its prefix");
             return err_field(e, "/cidrs/%zu", i);
         }
     b->cidrs = (struct slice){ nets, in->cidrs.n };
@@ -118,7 +119,8 @@ static enum errc check_grant(struct work *w, const struct binding_new *in, struc
     if (in->is_own_program && authz_work(w, PERM_TOKEN_SERVICE).allowed && !(role_permissions(b->role) & ~w->principal->always))
         return ERR_OK;
     if (!authz_may_grant(w->principal, b, &ctx, &missing))
-        return FAIL(e, FORBIDDEN, "Nobody grants what they do not hold: the role %s there needs %s", role_row(b->role)->wire,
+        return FAIL(e, FORBIDDEN, "You cannot grant the role %s there: it needs the permission %s, which you do not hold",
+            role_row(b->role)->wire,
                     perm_row(missing)->wire);
     return ERR_OK;
 }
@@ -134,9 +136,9 @@ static enum errc check_target(struct work *w, const struct binding_new *in, cons
         zones[n++] = in->zone;
     TRY(db_one(w->tx, &binding_target, ARGS(A_UUID(w->tenant_id), A_UUID(in->user_id), A_UUID_OR_NULL(in->project_id), A_STRS(zones, n)), &t, e));
     if (!t.has_project)
-        return FAIL_AT(e, NOT_FOUND, "/project_id", "There is no such project, or it is closed");
+        return FAIL_AT(e, NOT_FOUND, "/project_id", "The project does not exist or is closed");
     if (!t.has_zone)
-        return FAIL_AT(e, UNPROCESSABLE, in->zone.ptr ? "/zone" : "/in_zones", "There is no such zone");
+        return FAIL_AT(e, UNPROCESSABLE, in->zone.ptr ? "/zone" : "/in_zones", "The zone does not exist");
     if (!str_eq_c(t.user_state, "ACTIVE"))
         return FAIL_AT(e, CONFLICT, "/user_id", "The user is not active");
     if (t.held >= BINDINGS_MAX)
@@ -147,7 +149,8 @@ static enum errc check_target(struct work *w, const struct binding_new *in, cons
         int h = role_by_wire(((struct str *)held.items)[i]);
         roles |= h >= 0 ? UINT32_C(1) << h : 0;
     }
-    return roles_are_separate(roles) ? ERR_OK : FAIL_AT(e, CONFLICT, "/role", "compliance-officer excludes every other role");
+    return roles_are_separate(roles) ? ERR_OK : FAIL_AT(e, CONFLICT, "/role",
+        "The role compliance-officer cannot be combined with any other role");
 }
 
 enum errc binding_grant(struct work *w, const struct binding_new *in, struct role_binding *ret, struct err *e)
@@ -161,7 +164,7 @@ enum errc binding_grant(struct work *w, const struct binding_new *in, struct rol
         A_I64(in->mfa_age_seconds), A_STRS(in->cidrs.items, in->cidrs.n), A_STRS(in->in_zones.items, in->in_zones.n),
         A_TEXT(binding_place_names[b.place]), A_STR(in->source.ptr ? in->source : STR("direct"))), ret, e);
     if (rc == ERR_EXISTS)
-        return FAIL(e, EXISTS, "The user holds that role there already");
+        return FAIL(e, EXISTS, "The user already holds that role there");
     TRY(rc);
     struct authz_context ctx = { .now_us = w->now_us, .source_ip = w->source_ip };
     enum permission missing;

@@ -91,7 +91,7 @@ enum errc bindings_read(struct json text, struct arena *a, struct slice *ret, st
     struct str whole = str_fmt(a, "{\"bindings\":%.*s}", STR_ARG(text.text));
     struct err why;
     if (json_decode(&binding_list_schema, whole, a, &list, &why) != ERR_OK) {
-        FAIL(e, INTERNAL, "The roles of this user cannot be read");
+        FAIL(e, INTERNAL, "The stored roles of this user cannot be read");
         return err_note(e, "%s: %s", why.field, why.msg);
     }
     struct binding *items = ARENA_ARRAY(a, struct binding, list.bindings.n + 1);

@@ -56,7 +56,7 @@ static enum errc check_warn(struct slice list, struct err *e)
     const int64_t *p = list.items;
     for (size_t i = 0; i < list.n; i++)
         if (p[i] < 1 || p[i] > 1000 || (i && p[i] <= p[i - 1]))
-            return FAIL_AT(e, INVALID, "/warn_percent", "Thresholds are 1 to 1000 and grow");
+            return FAIL_AT(e, INVALID, "/warn_percent", "Thresholds must be 1 to 1000 percent, in ascending order");
     return ERR_OK;
 }
 
@@ -66,7 +66,8 @@ enum errc budget_create(struct work *w, const struct budget_new *in, struct budg
     struct uuid id = uuid_v7(w->now_us);
     const bool is_money = in->measure == 0;
     if (is_money != (in->currency.len > 0))
-        return FAIL_AT(e, INVALID, "/currency", is_money ? "A budget of money needs a currency" : "Only a budget of money has a currency");
+        return FAIL_AT(e, INVALID, "/currency",
+            is_money ? "A budget in money needs a currency" : "Only a budget in money has a currency");
     TRY(check_warn(in->warn_percent, e));
     const int64_t *warn = in->warn_percent.n ? in->warn_percent.items : usual;
     size_t n = in->warn_percent.n ? in->warn_percent.n : 2;

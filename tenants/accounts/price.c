@@ -39,7 +39,7 @@ bool check_flavor(struct str s, const char **why)
 enum errc price_add(struct work *w, const struct price *in, struct price *ret, struct err *e)
 {
     if (in->valid_from.us && in->valid_from.us < w->now_us)
-        return FAIL_AT(e, INVALID, "/valid_from", "A price holds from a moment to come: what has been charged stays as it was");
+        return FAIL_AT(e, INVALID, "/valid_from", "valid_from must be in the future: what was already charged does not change");
     return db_one(w->tx, &price_insert, ARGS(A_UUID(uuid_v7(w->now_us)), A_STR(in->flavor), A_TIME(in->valid_from), A_STR(in->currency),
                   A_I64(in->slot_hour), A_I64(in->gpu_hour), A_I64(in->kwh), A_I64(in->slot_watts), A_I64(in->gpu_watts),
                   A_UUID(w->principal->user_id)), ret, e);

@@ -88,5 +88,6 @@ enum errc quota_set(struct work *w, struct str resource, int64_t hard_limit, int
         TRY(db_one(w->tx, &quota_count_stmt, ARGS(A_UUID(w->tenant_id), A_STR(resource)), &q, e));
     if (expected_version >= 0 && found && q.version != expected_version)
         return FAIL(e, PRECONDITION, "The quota has changed since it was read (version %ld)", (long)q.version);
-    return FAIL_AT(e, CONFLICT, "/hard_limit", "%ld are in use, so the limit cannot be %ld", (long)q.used, (long)hard_limit);
+    return FAIL_AT(e, CONFLICT, "/hard_limit", "%ld are in use, so the limit cannot be lowered to %ld", (long)q.used,
+        (long)hard_limit);
 }

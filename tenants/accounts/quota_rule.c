@@ -88,13 +88,15 @@ static enum errc judge(struct work *w, const struct quota_rule *r, struct err *e
     TRY(db_one(w->tx, &rule_judge, ARGS(A_UUID(w->tenant_id), A_UUID(r->rule_id), A_STR(r->place), A_UUID_OR_NULL(r->project_id), A_STR(r->resource),
                                         A_STR(r->flavor), A_STR(r->zone), A_UUID_OR_NULL(r->project_id)), &j, e));
     if (j.divided > j.ceiling)
-        return FAIL_AT(e, CONFLICT, "/nominal", "Together they would have %ld, and what they divide is %ld", (long)j.divided, (long)j.ceiling);
+        return FAIL_AT(e, CONFLICT, "/nominal", "The rules together would have %ld, more than the %ld that they divide",
+            (long)j.divided, (long)j.ceiling);
     if (r->nominal < j.children)
-        return FAIL_AT(e, CONFLICT, "/nominal", "%ld are divided below it, so it cannot have %ld", (long)j.children, (long)r->nominal);
+        return FAIL_AT(e, CONFLICT, "/nominal", "Rules below this one already divide %ld, so it cannot be lowered to %ld",
+            (long)j.children, (long)r->nominal);
     if (j.used > j.most)
-        return FAIL_AT(e, CONFLICT, "/nominal", "%ld are in use, so the most cannot be %ld", (long)j.used, (long)j.most);
+        return FAIL_AT(e, CONFLICT, "/nominal", "%ld are in use, so the maximum cannot be %ld", (long)j.used, (long)j.most);
     if (j.lent > j.lendable)
-        return FAIL_AT(e, CONFLICT, "/lending_limit", "%ld are shared out now, so what is lent together cannot be %ld", (long)j.lent,
+        return FAIL_AT(e, CONFLICT, "/lending_limit", "%ld are lent now, so the lending limit cannot be %ld", (long)j.lent,
                        (long)j.lendable);
     return ERR_OK;
 }
@@ -109,7 +111,8 @@ enum errc quota_rule_create(struct work *w, const struct quota_rule *in, struct 
     struct quota_rule r = *in;
     r.rule_id = uuid_v7(w->now_us);
     if (r.has_lending_limit && r.lending_limit > r.nominal)
-        return FAIL_AT(e, INVALID, "/lending_limit", "It cannot lend %ld of %ld", (long)r.lending_limit, (long)r.nominal);
+        return FAIL_AT(e, INVALID, "/lending_limit", "lending_limit %ld is more than the nominal quota %ld",
+            (long)r.lending_limit, (long)r.nominal);
     db_queue(w->tx, &rule_lock, NO_ARGS, false);
     TRY(db_exec(w->tx, &rule_insert, ARGS(A_UUID(w->tenant_id), A_UUID(r.rule_id), A_STR(r.place), A_UUID_OR_NULL(r.project_id), A_STR(r.queue),
                 A_STR(r.resource), A_STR(r.flavor), A_STR(r.zone), A_I64(r.nominal), maybe(r.has_borrowing_limit, r.borrowing_limit),
@@ -123,7 +126,8 @@ static enum errc not_changed(struct work *w, struct uuid rule_id, bool is_platfo
 {
     TRY(quota_rule_get(w, rule_id, found, e));
     if (str_eq_c(found->place, "tenant") != is_platform)
-        return FAIL(e, FORBIDDEN, is_platform ? "The tenant divides what it has by itself" : "What the tenant has is set by the platform");
+        return FAIL(e, FORBIDDEN,
+            is_platform ? "Only the tenant itself divides its quota among projects and queues" : "Only the platform sets the quota of a whole tenant");
     if (expected >= 0 && found->version != expected)
         return FAIL(e, PRECONDITION, "The rule has changed since it was read (version %ld)", (long)found->version);
     return ERR_OK;
@@ -134,7 +138,8 @@ enum errc quota_rule_set(struct work *w, struct uuid rule_id, bool is_platform, 
 {
     int64_t rows = 0;
     if (n->has_lending_limit && n->lending_limit > n->nominal)
-        return FAIL_AT(e, INVALID, "/lending_limit", "It cannot lend %ld of %ld", (long)n->lending_limit, (long)n->nominal);
+        return FAIL_AT(e, INVALID, "/lending_limit", "lending_limit %ld is more than the nominal quota %ld",
+            (long)n->lending_limit, (long)n->nominal);
     db_queue(w->tx, &rule_lock, NO_ARGS, false);
     TRY(db_exec(w->tx, &rule_update, ARGS(A_UUID(w->tenant_id), A_UUID(rule_id), A_BOOL(is_platform), A_I64(n->nominal),
                 maybe(n->has_borrowing_limit, n->borrowing_limit), maybe(n->has_lending_limit, n->lending_limit), A_I64(n->weight),

@@ -45,7 +45,7 @@ enum errc usage_by_parse(struct str by, unsigned *ret, struct err *e)
         more = str_cut(by, ',', &one, &by);
         int k = name_index(names, one);
         if (k < 0)
-            return FAIL_AT(e, INVALID, "/by", "Sums are by day, project, queue, flavor, zone and pool");
+            return FAIL_AT(e, INVALID, "/by", "Expected some of: day, project, queue, flavor, zone, pool");
         *ret |= 1u << k;
     }
     return ERR_OK;
@@ -56,9 +56,9 @@ static enum errc span(const struct work *w, int64_t *from_us, int64_t *to_us, st
     *to_us = *to_us ? *to_us : w->now_us + DAY_US;
     *from_us = *from_us ? *from_us : *to_us - DAYS_USUAL * DAY_US;
     if (*from_us >= *to_us)
-        return FAIL_AT(e, INVALID, "/from", "The span ends before it begins");
+        return FAIL_AT(e, INVALID, "/from", "The end of the period is before its begin");
     if (*to_us - *from_us > DAYS_MAX * DAY_US)
-        return FAIL_AT(e, INVALID, "/from", "A span has at most %d days", DAYS_MAX);
+        return FAIL_AT(e, INVALID, "/from", "A period has at most %d days", DAYS_MAX);
     return ERR_OK;
 }
 

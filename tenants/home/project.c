@@ -30,7 +30,7 @@ enum errc project_create(struct work *w, struct str name, struct str display_nam
 {
     enum errc rc = db_one(w->tx, &project_insert, ARGS(A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_STR(name),
                           A_STR(display_name.ptr ? display_name : name), A_UUID(w->principal->user_id)), ret, e);
-    return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/name", "Project %.*s exists", STR_ARG(name)) : rc;
+    return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/name", "Project %.*s already exists", STR_ARG(name)) : rc;
 }
 
 enum errc project_get(struct work *w, struct uuid project_id, struct project *ret, struct err *e)
@@ -55,7 +55,7 @@ static enum errc change(struct work *w, struct uuid id, struct str name, struct 
     enum errc rc = db_maybe(w->tx, &project_change, ARGS(A_UUID(w->tenant_id), A_UUID(id), A_STR(name), A_STR(shown), A_STR(state),
                             A_I64(version)), ret, &found, e);
     if (rc == ERR_EXISTS)
-        return FAIL_AT(e, EXISTS, "/name", "Project %.*s exists", STR_ARG(name));
+        return FAIL_AT(e, EXISTS, "/name", "Project %.*s already exists", STR_ARG(name));
     if (rc != ERR_OK || found)
         return rc;
     TRY(project_get(w, id, &was, e));
@@ -80,13 +80,13 @@ enum errc project_for_new(struct work *w, struct db_tx *tx, struct uuid given, s
 {
     struct project p;
     if (uuid_is_nil(given) && w->projects.n > 1)
-        return FAIL_AT(e, MISSING_FIELD, "/project_id", "You act in several projects: say in which one");
+        return FAIL_AT(e, MISSING_FIELD, "/project_id", "You work in several projects: name one in project_id");
     *ret = uuid_is_nil(given) && w->projects.n == 1 ? *(struct uuid *)w->projects.items : given;
     if (uuid_is_nil(*ret))
         return ERR_OK;
     enum errc rc = db_one(tx, &project_read, ARGS(A_UUID(w->tenant_id), A_UUID(*ret)), &p, e);
     if (rc == ERR_NOT_FOUND)
-        return FAIL_AT(e, NOT_FOUND, "/project_id", "There is no such project");
+        return FAIL_AT(e, NOT_FOUND, "/project_id", "The project does not exist");
     if (rc != ERR_OK)
         return rc;
     return str_eq_c(p.state, "ACTIVE") ? ERR_OK : FAIL_AT(e, CONFLICT, "/project_id", "The project is closed");

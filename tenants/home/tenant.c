@@ -86,7 +86,7 @@ enum errc tenant_create(struct work *w, const struct tenant_new *in, struct tena
         A_TIME_US(w->now_us + FIRST_TOKEN_DAYS * INT64_C(86400000000)), A_BYTES(blob.b, blob.n), A_I64(tkek_root_version(&blob)),
         A_TEXT(health.provider), A_UUID(rows.event_ids[0]), A_BYTES(rows.bodies[0].ptr, rows.bodies[0].len)), NULL, e);
     if (rc == ERR_EXISTS)
-        return FAIL_AT(e, EXISTS, "/name", "Tenant %.*s exists", STR_ARG(in->name));
+        return FAIL_AT(e, EXISTS, "/name", "Tenant %.*s already exists", STR_ARG(in->name));
     if (rc != ERR_OK)
         return rc;
     return tenant_get(w, tenant, &ret->tenant, e);

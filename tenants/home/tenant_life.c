@@ -77,7 +77,7 @@ static enum errc carry_out(struct work *w, const struct approval *a, struct err 
     TRY(audit_encode_many(w->arena, &ev, 1, &rows, e));
     TRY(db_one(w->tx, &life_delete, ARGS(A_UUID(a->subject_id), A_TIME_US(w->now_us + w->app->config->api_tenant_grace_ms * 1000),
         A_STR(a->reason), A_UUID(rows.event_ids[0]), A_BYTES(rows.bodies[0].ptr, rows.bodies[0].len)), &s, e));
-    return s.done ? ERR_OK : FAIL(e, CONFLICT, "The tenant is deleted already or under a legal hold");
+    return s.done ? ERR_OK : FAIL(e, CONFLICT, "The tenant is already deleted, or a legal hold keeps it");
 }
 
 const struct approval_kind tenant_delete_kind = {

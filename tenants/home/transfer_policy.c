@@ -69,13 +69,14 @@ static enum errc check(struct work *w, const struct transfer_policy_new *in, str
     static const int64_t DAY_US = INT64_C(86400000000);
     struct zone z;
     if (str_eq(in->from_zone, in->to_zone))
-        return FAIL_AT(e, UNPROCESSABLE, "/to_zone", "Nothing crosses from a zone to itself");
+        return FAIL_AT(e, UNPROCESSABLE, "/to_zone", "Source and target zone are the same; a transfer needs two zones");
     if (zone_get(w, in->from_zone, &z, e) != ERR_OK)
-        return e->code == ERR_NOT_FOUND ? FAIL_AT(e, UNPROCESSABLE, "/from_zone", "There is no such zone") : e->code;
+        return e->code == ERR_NOT_FOUND ? FAIL_AT(e, UNPROCESSABLE, "/from_zone", "The zone does not exist") : e->code;
     if (zone_get(w, in->to_zone, &z, e) != ERR_OK)
-        return e->code == ERR_NOT_FOUND ? FAIL_AT(e, UNPROCESSABLE, "/to_zone", "There is no such zone") : e->code;
+        return e->code == ERR_NOT_FOUND ? FAIL_AT(e, UNPROCESSABLE, "/to_zone", "The zone does not exist") : e->code;
     if (in->data_class >= DC_HEALTH && !in->exception_ref.len)
-        return FAIL_AT(e, UNPROCESSABLE, "/exception_ref", "%s data leaves only under an exception that the law makes; name it", data_class_names[in->data_class]);
+        return FAIL_AT(e, UNPROCESSABLE, "/exception_ref",
+            "%s data may leave only under an exception of the law; name it in exception_ref", data_class_names[in->data_class]);
     if (in->valid_until.us <= w->now_us || in->valid_until.us > w->now_us + 366 * DAY_US)
         return FAIL_AT(e, UNPROCESSABLE, "/valid_until", "must lie within 366 days from now");
     return ERR_OK;
@@ -101,7 +102,7 @@ enum errc transfer_policy_propose(struct work *w, const struct transfer_policy_n
     TRY(check(w, in, e));
     json_encode(&transfer_policy_new_schema, in, &payload);
     if (payload.overflow)
-        return FAIL(e, LIMIT, "The policy is too long");
+        return FAIL(e, LIMIT, "The policy is too long to be stored");
     const struct approval_kind *kind = in->data_class >= DC_SENSITIVE ? &transfer_policy_strict_kind : &transfer_policy_kind;
     struct str subject = str_fmt(w->arena, "%s data from %.*s to %.*s for %.*s", data_class_names[in->data_class], STR_ARG(in->from_zone),
                                  STR_ARG(in->to_zone), STR_ARG(in->purpose));
@@ -132,7 +133,7 @@ enum errc transfer_policy_revoke(struct work *w, struct uuid policy_id, struct t
     if (found)
         return ERR_OK;
     TRY(transfer_policy_get(w, policy_id, ret, e));
-    return FAIL(e, CONFLICT, "The policy is revoked already");
+    return FAIL(e, CONFLICT, "The policy is already revoked");
 }
 
 static enum errc activate(struct work *w, const struct approval *a, struct err *e)
@@ -141,7 +142,7 @@ static enum errc activate(struct work *w, const struct approval *a, struct err *
     bool found;
     TRY(db_maybe(w->tx, &policy_activate, ARGS(A_UUID(w->tenant_id), A_UUID(a->subject_id)), &p, &found, e));
     if (!found)
-        return FAIL(e, CONFLICT, "The policy was revoked or ran out before it was approved");
+        return FAIL(e, CONFLICT, "The policy was revoked or expired before it was approved");
     db_after_commit(w->tx, forget, w->app->residency);
     struct audit_event ev = audit_event_of(w, AUDIT_TRANSFER_POLICY);
     ev.zone = p.from_zone;

@@ -26,7 +26,7 @@ enum errc zone_create(struct work *w, struct str code, struct str name, struct s
                       struct err *e)
 {
     enum errc rc = db_one(w->tx, &zone_insert, ARGS(A_STR(code), A_STR(name), A_STR(country), A_STRS(regimes.items, regimes.n)), ret, e);
-    return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/code", "Zone %.*s exists", STR_ARG(code)) : rc;
+    return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/code", "Zone %.*s already exists", STR_ARG(code)) : rc;
 }
 
 enum errc zone_get(struct work *w, struct str code, struct zone *ret, struct err *e)

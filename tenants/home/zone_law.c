@@ -107,7 +107,7 @@ static struct str text_of(struct work *w, const struct schema *s, const void *ob
     json_encode(s, obj, &b);
     if (!b.overflow)
         return str_dup(w->arena, buf_str(&b));
-    FAIL(e, LIMIT, "The law is longer than what is kept");
+    FAIL(e, LIMIT, "The law is too long to be stored");
     return STR_NULL;
 }
 
@@ -121,7 +121,7 @@ enum errc zone_law_check(const struct zone_law *law, struct err *e)
             return FAIL(e, UNPROCESSABLE, "Rule %zu ends before it begins", i + 1);
         for (size_t n = 0; n < r[i].countries.n; n++)
             if (k[n].len != 2 || k[n].ptr[0] < 'A' || k[n].ptr[0] > 'Z' || k[n].ptr[1] < 'A' || k[n].ptr[1] > 'Z')
-                return FAIL(e, UNPROCESSABLE, "Rule %zu: %.*s is no ISO 3166 country", i + 1, STR_ARG(k[n]));
+                return FAIL(e, UNPROCESSABLE, "Rule %zu: %.*s is not an ISO 3166 country code", i + 1, STR_ARG(k[n]));
     }
     for (size_t i = 0; i < law->clocks.n; i++)
         if (c[i].valid_to.us && c[i].valid_to.us <= c[i].valid_from.us)
@@ -129,7 +129,8 @@ enum errc zone_law_check(const struct zone_law *law, struct err *e)
     struct cidr net;
     for (size_t i = 0; i < law->worker_cidrs.n; i++)
         if (!cidr_parse(((struct str *)law->worker_cidrs.items)[i], &net))
-            return FAIL_AT(e, UNPROCESSABLE, "/worker_cidrs", "A network is not written as PostgreSQL's cidr");
+            return FAIL_AT(e, UNPROCESSABLE, "/worker_cidrs",
+                "A network must be an address and a prefix without further bits, such as 192.0.2.0/24");
     return ERR_OK;
 }
 
@@ -217,7 +218,8 @@ enum errc tenant_zones_request(struct work *w, const struct tenant_zones *in, st
     for (size_t i = 0; i < in->allowed_zones.n; i++)
         has_home |= str_eq(((struct str *)in->allowed_zones.items)[i], now.home_zone);
     if (!has_home)
-        return FAIL_AT(e, UNPROCESSABLE, "/allowed_zones", "The home zone %.*s must be one of them", STR_ARG(now.home_zone));
+        return FAIL_AT(e, UNPROCESSABLE, "/allowed_zones", "The home zone %.*s must be one of the allowed zones",
+            STR_ARG(now.home_zone));
     for (size_t i = 0; i < in->classes.n; i++)
         TRY(zones_exist(w, ((struct class_zones *)in->classes.items)[i].zones, e));
     struct str text = text_of(w, &tenant_zones_schema, in, e);

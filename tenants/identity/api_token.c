@@ -54,7 +54,7 @@ static enum errc check_whose(struct work *w, struct uuid user_id, bool *ret_serv
     bool manages = authz_work(w, PERM_TOKEN_MANAGE).allowed;
     bool owns = !own && !manages && service_account_is_own(w, user_id);
     if (!own && !manages && !owns)
-        return FAIL(e, FORBIDDEN, "Tokens of others need the permission %s", perm_row(PERM_TOKEN_MANAGE)->wire);
+        return FAIL(e, FORBIDDEN, "Tokens of other users need the permission %s", perm_row(PERM_TOKEN_MANAGE)->wire);
     TRY(user_get(w, user_id, &user, e));
     *ret_service = str_eq_c(user.kind, "service");
     return ERR_OK;
@@ -75,7 +75,9 @@ static enum errc check_powers(struct work *w, struct uuid user_id, struct err *e
     for (size_t i = 0; i < bindings.n; i++) {
         enum permission missing;
         if (!authz_may_act_as(w->principal, &((const struct binding *)bindings.items)[i], &ctx, &missing))
-            return FAIL(e, FORBIDDEN, "Nobody makes tokens of those who may more: this user holds the permission %s", perm_row(missing)->wire);
+            return FAIL(e, FORBIDDEN,
+                "You cannot create a token for this user: the user holds the permission %s, which you do not",
+                perm_row(missing)->wire);
     }
     return ERR_OK;
 }
@@ -88,11 +90,11 @@ static enum errc check_scopes(const struct work *w, struct slice scopes, struct 
     for (size_t i = 0; i < scopes.n; i++) {
         enum permission perm = perm_by_wire(((struct str *)scopes.items)[i]);
         if (perm == PERM_NONE) {
-            FAIL(e, INVALID, "There is no permission of that name");
+            FAIL(e, INVALID, "There is no permission with that name");
             return err_field(e, "/scopes/%zu", i);
         }
         if (is_limited && !(p->scopes & PERM_BIT(perm))) {
-            FAIL(e, FORBIDDEN, "This token is limited and makes no token with the permission %s", perm_row(perm)->wire);
+            FAIL(e, FORBIDDEN, "This token is limited: it cannot create a token with the permission %s", perm_row(perm)->wire);
             return err_field(e, "/scopes/%zu", i);
         }
     }
@@ -119,7 +121,8 @@ static enum errc check_cidrs(const struct work *w, struct slice cidrs, struct er
             fits = lies_in(&net, &((const struct cidr *)own->items)[k]);
         if (ok && fits)
             continue;
-        (void)(ok ? FAIL(e, FORBIDDEN, "This token is limited to other networks") : FAIL(e, INVALID, "That is not a network"));
+        (void)(ok ? FAIL(e, FORBIDDEN, "This token is limited to other networks") : FAIL(e, INVALID,
+            "Not a network: expected an address and a prefix, such as 192.0.2.0/24"));
         return err_field(e, "/cidrs/%zu", i);
     }
     if (own->n && !cidrs.n)
@@ -131,7 +134,7 @@ static enum errc check_zones(const struct work *w, struct slice zones, struct er
 {
     for (size_t i = 0; i < zones.n; i++)
         if (!principal_is_platform(w->principal) && !principal_zone_allowed(w->principal, ((struct str *)zones.items)[i])) {
-            FAIL(e, INVALID, "That is not a zone of this tenant and token");
+            FAIL(e, INVALID, "Not a zone that this tenant and this token may use");
             return err_field(e, "/zones/%zu", i);
         }
     if (w->principal->token_zones.n && !zones.n)
@@ -201,7 +204,7 @@ enum errc api_token_rotate(struct work *w, struct uuid token_id, int64_t overlap
     db_queue(w->tx, &token_rights_hold, ARGS(A_UUID(w->tenant_id)), false);     /* before the token's row, as grants do */
     TRY(hold(w, token_id, &was, &is_service, e));
     if (was.revoked_at.us || was.expires_at.us <= w->now_us || !uuid_is_nil(was.successor_id))
-        return FAIL(e, CONFLICT, "The token has ended or was rotated already");
+        return FAIL(e, CONFLICT, "The token has ended or was already rotated");
     const struct api_token_new n = { was.user_id, was.name, days, string_array(w->arena, was.scopes.text), string_array(w->arena, was.cidrs.text),
                                      string_array(w->arena, was.zones.text) };
     TRY(insert(w, &n, is_service, ret, text, e));

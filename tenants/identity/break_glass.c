@@ -49,7 +49,7 @@ enum errc break_glass_request(struct work *w, struct str zone, struct str reason
 {
     struct zone z;
     if (!uuid_is_nil(w->tenant_id))
-        return FAIL(e, FORBIDDEN, "Only custodians of the platform open the account behind glass");
+        return FAIL(e, FORBIDDEN, "Only custodians of the platform can open a break-glass account");
     if (zone_get(w, zone, &z, e) != ERR_OK)
         return e->code == ERR_NOT_FOUND ? FAIL_AT(e, UNPROCESSABLE, "/zone", "There is no zone %.*s", STR_ARG(zone)) : e->code;
     return approval_request(w, &break_glass_kind, UUID_NIL, zone, str_fmt(w->arena, "{\"zone\":\"%.*s\",\"minutes\":%d}", STR_ARG(zone), BREAK_GLASS_MINUTES),
@@ -62,7 +62,8 @@ enum errc break_glass_open(struct work *w, struct uuid approval_id, struct uuid 
     bool found;
     TRY(db_maybe(w->tx, &glass_open, ARGS(A_UUID(UUID_NIL), A_UUID(approval_id), A_UUID(w->principal->user_id), A_TIME_US(w->now_us)), &g, &found, e));
     if (!found)
-        return FAIL(e, NOT_FOUND, "There is no such request that was approved for you and not opened yet");
+        return FAIL(e, NOT_FOUND,
+            "No approved request of yours is waiting to be opened: it is unknown, not approved yet, or already used");
     *ret_user = g.user_id;
     *ret_left_ms = (g.until.us - w->now_us) / 1000;
     return ERR_OK;

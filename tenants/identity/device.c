@@ -87,7 +87,7 @@ enum errc device_start(struct work *w, struct str client, char *device_code, cha
 
 static enum errc no_such_code(struct err *e)
 {
-    return FAIL(e, NOT_FOUND, "No device waits with that code; it may have expired");
+    return FAIL(e, NOT_FOUND, "No device is waiting with that code: check the code, or start again on the device, codes expire");
 }
 
 enum errc device_look(struct work *w, struct str user_code, struct device *ret, struct err *e)

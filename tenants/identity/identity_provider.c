@@ -115,8 +115,10 @@ static enum errc roles_text(struct work *w, struct slice list, struct str *ret, 
         int r = role_by_wire(g[i].role);
         enum permission missing;
         struct binding wanted = { .role = (enum role)r, .place = at_platform ? BOUND_PLATFORM : BOUND_TENANT };
-        enum errc rc = r < 0 || !role_fits((enum role)r, at_platform) ? FAIL_AT(e, UNPROCESSABLE, "/group_roles", "There is no role %.*s to give here", STR_ARG(g[i].role))
-            : !authz_may_grant(w->principal, &wanted, &ctx, &missing) ? FAIL(e, FORBIDDEN, "Nobody grants what they do not hold: the role %s has %s",
+        enum errc rc = r < 0 || !role_fits((enum role)r, at_platform) ? FAIL_AT(e, UNPROCESSABLE, "/group_roles",
+            "The role %.*s cannot be granted here", STR_ARG(g[i].role))
+            : !authz_may_grant(w->principal, &wanted, &ctx, &missing) ? FAIL(e, FORBIDDEN,
+                "You cannot grant the role %s: it includes the permission %s, which you do not hold",
                                                                             role_row((enum role)r)->wire, perm_row(missing)->wire) : ERR_OK;
         if (rc != ERR_OK) {
             buf_release(&b);
@@ -153,7 +155,7 @@ enum errc provider_create(struct work *w, const struct provider_new *in, struct 
                           A_STR(in->name_claim), A_STRS(in->scopes.items, in->scopes.n), A_STR(in->groups_claim), A_TEXT("ACTIVE"), A_JSON(roles),
                           A_STRS(in->mfa_values.items, in->mfa_values.n), A_BOOL(in->create_users), A_UUID(w->principal->user_id),
                           A_BYTES(sealed.ptr, sealed.len), A_STR(zone)), ret, e);
-    return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/name", "A provider with that name exists") : rc;
+    return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/name", "A provider with that name already exists") : rc;
 }
 
 enum errc provider_get(struct work *w, struct uuid provider_id, struct identity_provider *ret, struct err *e)

@@ -39,7 +39,7 @@ const struct stmt *const invitation_stmts[] = { &invitation_insert, &invitation_
 
 static enum errc not_good(struct err *e)
 {
-    return FAIL(e, NOT_FOUND, "The invitation is not known, was used or withdrawn, or has expired; ask for a new one");
+    return FAIL(e, NOT_FOUND, "The invitation is unknown, used, withdrawn or expired; ask for a new one");
 }
 
 /* Judged now and again at the acceptance, by what the inviter holds at that moment. */
@@ -51,11 +51,13 @@ static enum errc role_may_be_given(struct work *w, struct str role, struct err *
     if (r < 0)
         return FAIL_AT(e, INVALID, "/roles", "There is no role %.*s", STR_ARG(role));
     if (!role_fits((enum role)r, at_platform))
-        return FAIL_AT(e, UNPROCESSABLE, "/roles", "The role %s is not bound %s", role_row((enum role)r)->wire, at_platform ? "at the platform" : "in a tenant");
+        return FAIL_AT(e, UNPROCESSABLE, "/roles", "The role %s cannot be bound %s", role_row((enum role)r)->wire,
+            at_platform ? "at the platform" : "in a tenant");
     struct binding wanted = { .role = (enum role)r, .place = at_platform ? BOUND_PLATFORM : BOUND_TENANT };
     struct authz_context ctx = { .now_us = w->now_us, .source_ip = w->source_ip };
     if (!authz_may_grant(w->principal, &wanted, &ctx, &missing))
-        return FAIL(e, FORBIDDEN, "Nobody grants what they do not hold: the role %s has %s", role_row((enum role)r)->wire, perm_row(missing)->wire);
+        return FAIL(e, FORBIDDEN, "You cannot grant the role %s: it includes the permission %s, which you do not hold",
+            role_row((enum role)r)->wire, perm_row(missing)->wire);
     return ERR_OK;
 }
 
@@ -119,7 +121,8 @@ enum errc invitation_accept(struct work *w, struct str token, struct principal *
     struct slice roles = string_array(w->arena, i.roles.text);
     for (size_t r = 0; r < roles.n; r++)
         if (role_may_be_given(w, ((struct str *)roles.items)[r], e) != ERR_OK)
-            return FAIL(e, FORBIDDEN, "Who invited you may no longer give the role %.*s; ask for a new invitation", STR_ARG(((struct str *)roles.items)[r]));
+            return FAIL(e, FORBIDDEN, "The person who invited you may no longer grant the role %.*s; ask for a new invitation",
+                STR_ARG(((struct str *)roles.items)[r]));
     TRY(user_create(w, i.name, STR("person"), roles, ret_user, e));
     TRY(db_exec(w->tx, &invitation_of, ARGS(A_UUID(w->tenant_id), A_UUID(i.invitation_id), A_UUID(ret_user->user_id)), NULL, e));
     *ret = i;

@@ -87,7 +87,8 @@ static enum errc check_names(struct work *w, const struct issuer_new *in, struct
             return FAIL_AT(e, INVALID, "/audience", "must be printable ASCII without blanks");
     if (str_starts(in->audience, "falaj:tnt_") && !(str_starts(in->audience, own.ptr)
         && (in->audience.len == own.len || in->audience.ptr[own.len] == ':')))
-        return FAIL_AT(e, UNPROCESSABLE, "/audience", "An audience of that form names another tenant");
+        return FAIL_AT(e, UNPROCESSABLE, "/audience",
+            "An audience that begins with falaj: is reserved for the tenant it names, and it names another one");
     return ERR_OK;
 }
 
@@ -97,14 +98,15 @@ static enum errc add_subjects(struct work *w, struct uuid issuer_id, struct slic
     const struct issuer_subject *list = subjects.items;
     struct service_count found;
     if (!authz_work(w, PERM_TOKEN_MANAGE).allowed)
-        return FAIL(e, FORBIDDEN, "To let programs in as others needs the permission %s", perm_row(PERM_TOKEN_MANAGE)->wire);
+        return FAIL(e, FORBIDDEN, "Mapping subjects to service accounts of others needs the permission %s",
+            perm_row(PERM_TOKEN_MANAGE)->wire);
     for (size_t i = 0; i < subjects.n; i++)
         for (size_t k = 0; k < i; k++)
             if (str_eq(list[i].subject, list[k].subject))
-                return FAIL_AT(e, INVALID, "/subjects", "A subject is given twice");
+                return FAIL_AT(e, INVALID, "/subjects", "A subject is listed twice");
     TRY(db_one(w->tx, &issuer_services, ARGS(A_UUID(w->tenant_id), A_UUIDS_OF(list, subjects.n, user_id)), &found, e));
     if ((size_t)found.n != subjects.n)
-        return FAIL_AT(e, UNPROCESSABLE, "/subjects", "Subjects are mapped to service accounts of this tenant only");
+        return FAIL_AT(e, UNPROCESSABLE, "/subjects", "A subject can be mapped only to a service account of this tenant");
     return db_exec(w->tx, &issuer_subjects_insert, ARGS(A_UUID(w->tenant_id), A_UUID(issuer_id), A_STRS_OF(list, subjects.n, subject),
                    A_UUIDS_OF(list, subjects.n, user_id)), NULL, e);
 }
@@ -118,7 +120,8 @@ enum errc issuer_create(struct work *w, const struct issuer_new *in, struct issu
                            A_STRS(in->algorithms.items, in->algorithms.n), A_STR(in->jwks_uri), A_JSON(in->jwks.text), A_BOOL(in->single_use),
                            A_UUID(w->principal->user_id)), NULL, e);
     if (rc == ERR_EXISTS)
-        return FAIL(e, EXISTS, "That name, or that issuer with that audience, is taken; an audience that begins with falaj:%.*s is yours alone",
+        return FAIL(e, EXISTS,
+            "That name, or that issuer with that audience, is already taken; an audience that begins with falaj:%.*s is reserved for you",
                     STR_ARG(id_text(w->arena, "tnt", w->tenant_id)));
     if (rc != ERR_OK)
         return rc;

@@ -51,20 +51,21 @@ enum errc jwks_read(struct arena *a, struct str text, unsigned algs, struct jws_
     struct err why;
     *ret_n = 0;
     if (text.len > JWKS_TEXT_MAX || jval_parse(a, text, DEPTH_MAX, &doc, &why) != ERR_OK)
-        return FAIL(e, UNPROCESSABLE, "The keys of the issuer are not a JSON object of at most %d KiB", JWKS_TEXT_MAX >> 10);
+        return FAIL(e, UNPROCESSABLE, "The issuer's key set must be a JSON object of at most %d KiB", JWKS_TEXT_MAX >> 10);
     const struct jval *keys = jval_get(doc, "keys");
     if (jval_type(keys) != JT_ARRAY || jval_len(keys) > JWKS_KEYS_MAX)
-        return FAIL(e, UNPROCESSABLE, "The keys of the issuer are not a list \"keys\" of at most %d", JWKS_KEYS_MAX);
+        return FAIL(e, UNPROCESSABLE, "The issuer's key set needs a member \"keys\", a list of at most %d keys", JWKS_KEYS_MAX);
     for (size_t i = 0; i < jval_len(keys); i++) {
         const struct jval *key = jval_at(keys, i);
         if (gives_itself_away(key))
-            return FAIL(e, UNPROCESSABLE, "The keys of the issuer hold a private or symmetric key");
+            return FAIL(e, UNPROCESSABLE, "The issuer's key set contains a private or symmetric key: publish public keys only");
         if (!read_key(a, key, algs, &ret[*ret_n]))
             continue;
         for (size_t k = 0; k < *ret_n; k++)
             if (str_eq(ret[k].kid, ret[*ret_n].kid))
-                return FAIL(e, UNPROCESSABLE, "Two keys of the issuer have one kid");
+                return FAIL(e, UNPROCESSABLE, "Two keys in the issuer's key set have the same kid");
         ++*ret_n;
     }
-    return *ret_n ? ERR_OK : FAIL(e, UNPROCESSABLE, "The issuer has no key that is usable: RSA of 2048 bits or more, or EC P-256, each with a kid");
+    return *ret_n ? ERR_OK : FAIL(e, UNPROCESSABLE,
+        "The issuer has no usable key: expected RSA with at least 2048 bits, or EC P-256, each with a kid");
 }

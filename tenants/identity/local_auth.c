@@ -135,7 +135,7 @@ static enum errc make(struct work *w, struct str zone, struct err *e)
 static enum errc blob_of(struct bytes b, struct key_blob *ret, struct err *e)
 {
     if (!b.data.len || b.data.len > KEY_BLOB_MAX)
-        return FAIL(e, DAMAGED, "A wrapped sign-in secret has no good size");
+        return FAIL(e, DAMAGED, "The stored sign-in secret has a wrong size");
     memcpy(ret->b, b.data.ptr, b.data.len);
     ret->n = (uint16_t)b.data.len;
     return ERR_OK;
@@ -153,7 +153,7 @@ static enum errc load(struct work *w, struct str zone, struct secret32 *ret, str
         TRY(make(w, zone, e));
         TRY(db_maybe(w->tx, &auth_key_get, ARGS(A_STR(zone)), &row, &found, e));
         if (!found)
-            return FAIL(e, RETRY, "The sign-in secret was being made; try again");
+            return FAIL(e, RETRY, "The sign-in secret is being created; try again");
     }
     struct tkek_ref tkek = { zone, UUID_NIL, STR(KEY_PURPOSE_SECRET), 1 };
     struct dek_ref dek = dek_of(zone, row.dek_id);
@@ -177,10 +177,10 @@ enum errc local_auth_key(struct work *w, struct str zone, const char *label, str
     size_t n = strlen(label);
     ASSERT(n < sizeof place - 17);
     if (!a || !a->zone[0])
-        return FAIL(e, UNAVAILABLE, "No key daemon is configured here: people cannot sign in");
+        return FAIL(e, UNAVAILABLE, "No falaj-keyd is configured here (keys.sockets), so people cannot sign in");
     CLEANUP(secret32_freep) struct secret32 *secret = secret32_new();
     if (!secret)
-        return FAIL(e, UNAVAILABLE, "The memory for keys is used up; try again");
+        return FAIL(e, UNAVAILABLE, "The locked memory for keys is full; try again");
     if (!remembered(a, zone, now_us, secret)) {
         TRY(load(w, zone, secret, e));
         remember(a, zone, now_us, secret);
@@ -202,7 +202,7 @@ static enum errc enter(struct local_auth *a, struct err *e)
     enum errc rc = ERR_OK;
     pthread_mutex_lock(&a->lock);
     if (a->running >= a->running_max && a->waiting >= a->waiting_max) {
-        rc = FAIL(e, RATE, "Too many people sign in at this moment; wait 1 s");
+        rc = FAIL(e, RATE, "Too many sign-ins are under way; try again in 1 s");
     } else {
         a->waiting++;
         while (a->running >= a->running_max)

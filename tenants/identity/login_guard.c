@@ -46,7 +46,7 @@ enum errc guard_try(struct work *w, const char *kind, struct str a, struct str b
     TRY(db_one(w->tx, &guard_count, ARGS(A_BYTES(key, sizeof key), A_I64(cfg->auth_lock_after), A_F64((double)cfg->auth_lock_first_ms),
                A_F64((double)cfg->auth_lock_max_ms)), &row, e));
     *ret_wait_s = row.wait_s;
-    return row.refused ? FAIL(e, RATE, "Too many failed tries; wait %ld s", (long)row.wait_s) : ERR_OK;
+    return row.refused ? FAIL(e, RATE, "Too many failed attempts; try again in %ld s", (long)row.wait_s) : ERR_OK;
 }
 
 void guard_clear(struct work *w, const char *kind, struct str a, struct str b)

@@ -16,7 +16,7 @@ enum { DEPTH_MAX = 16, CODE_MAX = 2048, NAME_MAX_CHARS = 128, URL_BUF = 16384 };
 
 static enum errc odd(struct err *e, const char *what)
 {
-    FAIL(e, UPSTREAM, "The provider does not describe itself as it should: %s", what);
+    FAIL(e, UPSTREAM, "The provider's discovery document is not valid: %s", what);
     return e->code;
 }
 

@@ -42,7 +42,7 @@ const struct stmt *const oidc_stmts[] = { &oidc_login_insert, &oidc_login_take, 
 
 enum errc oidc_refuse(struct err *e, const char *why)
 {
-    FAIL(e, UNAUTHENTICATED, "The sign-in at the provider is not accepted");
+    FAIL(e, UNAUTHENTICATED, "The sign-in at the provider was not accepted");
     return err_note(e, "%s", why);
 }
 
@@ -196,8 +196,8 @@ enum errc oidc_link(struct work *w, const struct oidc_link *link, struct err *e)
     TRY(provider_get(w, link->provider_id, &p, e));
     TRY(user_get(w, link->user_id, &u, e));
     if (!str_eq_c(u.kind, "person"))
-        return FAIL_AT(e, UNPROCESSABLE, "/user_id", "People sign in at providers, service accounts do not");
+        return FAIL_AT(e, UNPROCESSABLE, "/user_id", "A service account cannot be linked to an identity provider; link a person");
     enum errc rc = db_exec(w->tx, &oidc_link_insert, ARGS(A_UUID(w->tenant_id), A_UUID(link->provider_id), A_STR(link->subject),
                            A_UUID(link->user_id)), NULL, e);
-    return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/subject", "That subject of the provider is a user already") : rc;
+    return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/subject", "That subject of the provider is already linked to a user") : rc;
 }

@@ -84,7 +84,7 @@ enum errc outside_url_check(const struct config *cfg, struct str url, const char
         return FAIL_AT(e, INVALID, field, "must be a URL that begins with https:// and has at most %d characters", OUTSIDE_URL_MAX);
     for (size_t i = 0; i < url.len; i++)
         if (url.ptr[i] <= ' ' || url.ptr[i] > '~' || strchr("\\\"<>^`{|}@#", url.ptr[i]))
-            return FAIL_AT(e, INVALID, field, "must be a URL without user, fragment, blanks and quotes");
+            return FAIL_AT(e, INVALID, field, "must be a URL without user name, fragment, blanks or quotes");
     size_t from = is_https ? 8 : 7, end = from;
     while (end < url.len && url.ptr[end] != '/' && url.ptr[end] != '?')
         end++;
@@ -186,7 +186,7 @@ static enum errc exchange(const struct app *app, struct arena *a, const struct o
         return e->code;
     TRY(http_client_call(client, a, &c, &r, e));
     if (!is_json(r.content_type))
-        return FAIL(e, UPSTREAM, "The other side answered with status %d and no JSON", r.status);
+        return FAIL(e, UPSTREAM, "The provider answered with status %d and without JSON", r.status);
     *ret_status = r.status;
     *ret_body = r.body;
     return ERR_OK;
@@ -197,7 +197,7 @@ enum errc outside_fetch(const struct app *app, struct arena *a, const struct out
     ASSERT(app->federation);
     TRY(outside_url_check(app->config, call->url, "/url", e));
     if (!enter(app->federation))
-        return FAIL(e, UNAVAILABLE, "Too much is being fetched from identity providers at this moment; try again");
+        return FAIL(e, UNAVAILABLE, "Too many requests to identity providers are under way; try again in a moment");
     enum errc rc = exchange(app, a, call, ret_status, ret_body, e);
     leave(app->federation);
     return rc;
@@ -260,7 +260,8 @@ enum errc outside_document(const struct app *app, struct arena *a, struct uuid o
     bool is_known = from_memory(d, a, fresh, app->config->auth_provider_cache_ms * 1000, clock_mono_us(app->clock), ret);
     pthread_mutex_unlock(&f->lock);
     if (is_known)
-        return ret->ptr ? ERR_OK : FAIL(e, UNAVAILABLE, "The provider did not answer well a moment ago; try again in a while");
+        return ret->ptr ? ERR_OK : FAIL(e, UNAVAILABLE,
+            "The provider failed a moment ago and is not asked again yet; try again in a minute");
     struct outside_call call = { .url = url };
     enum errc rc = outside_fetch(app, a, &call, &status, &body, e);
     if (rc == ERR_OK && status != 200)

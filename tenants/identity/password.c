@@ -81,7 +81,7 @@ enum errc password_is_acceptable(struct str password, struct str name, const cha
     bool is_common = is_one || same_word(password, name);
     for (size_t i = 0; i < sizeof common / sizeof *common && !is_common; i++)
         is_common = same_word(password, str_c(common[i]));
-    return is_common ? FAIL_AT(e, INVALID, field, "That password is among the first that anybody would try; choose another one") : ERR_OK;
+    return is_common ? FAIL_AT(e, INVALID, field, "That password is among the most common ones; choose another") : ERR_OK;
 }
 
 enum errc password_put(struct work *w, struct uuid user_id, struct str phc, struct str zone, struct err *e)

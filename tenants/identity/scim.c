@@ -73,7 +73,7 @@ struct str scim_changed(struct work *w, const struct scim_resource *r, const str
 static enum errc finish(struct work *w, struct buf *b, struct scim_answer *ret, struct err *e)
 {
     if (b->overflow)
-        return FAIL(e, SCIM_TOO_MANY, "The answer is too large; ask for fewer, or leave attributes out");
+        return FAIL(e, SCIM_TOO_MANY, "The answer is too large; ask for a smaller page or fewer attributes");
     ret->body.text = str_dup(w->arena, buf_str(b));
     return ERR_OK;
 }

@@ -336,15 +336,15 @@ enum errc scim_path_parse(struct arena *a, const struct scim_resource *r, struct
         return FAIL(e, SCIM_PATH, "The path has a [ without ]");
     struct str head = open >= 0 ? str_n(text.ptr, (size_t)open) : text, tail = open >= 0 ? str_n(text.ptr + close + 1, text.len - (size_t)close - 1) : STR("");
     if (!scim_path_find(r, head, &ret->attr, &ret->sub))
-        return FAIL(e, SCIM_PATH, "There is no such attribute");
+        return FAIL(e, SCIM_PATH, "Unknown attribute");
     if (open < 0)
         return ERR_OK;
     if (!ret->attr->multi || ret->sub)
-        return FAIL(e, SCIM_PATH, "%s is no list to choose from", ret->attr->name);
+        return FAIL(e, SCIM_PATH, "%s is not a list, so it cannot be filtered", ret->attr->name);
     if (tail.len) {
         ret->sub = tail.ptr[0] == '.' ? scim_attr_find(ret->attr->subs, str_n(tail.ptr + 1, tail.len - 1)) : NULL;
         if (!ret->sub)
-            return FAIL(e, SCIM_PATH, "There is no such sub-attribute of %s", ret->attr->name);
+            return FAIL(e, SCIM_PATH, "Unknown sub-attribute of %s", ret->attr->name);
     }
     return sfilter_parse(a, ret->attr->subs, STR_NULL, str_n(text.ptr + open + 1, (size_t)(close - open - 1)), &ret->items, e);
 }

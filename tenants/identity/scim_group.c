@@ -117,7 +117,8 @@ static enum errc sift(struct work *w, const struct scim_query *q, struct sval **
     TRY(sfilter_parse(w->arena, scim_group_resource.attrs, str_c(scim_group_resource.urn), q->filter, &f, e));
     TRY(find(w, f, 0, SCIM_SCAN_MAX + 1, &rows, e));
     if (rows.n > SCIM_SCAN_MAX)
-        return FAIL(e, SCIM_TOO_MANY, "There are too many groups to look through; compare displayName, externalId or id by eq");
+        return FAIL(e, SCIM_TOO_MANY,
+            "Too many groups to search with this filter; filter by displayName, externalId or id with eq");
     struct sval **all = ARENA_ARRAY(w->arena, struct sval *, rows.n + 1);
     bool with_members = sfilter_mentions(f, "members") || sval_shows(&scim_group_resource, &q->select, "members");
     TRY(trees(w, rows.items, rows.n, with_members, all, e));
@@ -172,7 +173,7 @@ static enum errc members_of(struct work *w, const struct sval *t, struct slice *
     for (const struct sval *m = list ? list->first : NULL; m; m = m->next) {
         struct str type = sval_text(m, "type");
         if (type.len && !scim_name_eq(type, STR("User")))
-            return FAIL_AT(e, INVALID, "members", "A member is a User; groups in groups are not kept");
+            return FAIL_AT(e, INVALID, "members", "Members must be users; groups inside groups are not supported");
         if (!id_parse("usr", sval_text(m, "value"), &ids[n++]))
             return FAIL_AT(e, INVALID, "members", "A member is not a user of this tenant");
     }
@@ -224,7 +225,8 @@ static enum errc put(struct work *w, const struct stmt *st, struct uuid id, cons
     struct str external = sval_text(t, "externalId");
     enum errc rc = db_exec(w->tx, st, ARGS(A_UUID(w->tenant_id), A_UUID(id), A_STR(sval_text(t, "displayName")),
                            A_STR(external.len ? external : STR_NULL)), NULL, e);
-    return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "displayName", "A group with that displayName or externalId exists") : rc;
+    return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "displayName",
+        "A group with that displayName or externalId already exists") : rc;
 }
 
 enum errc scim_group_create(struct work *w, const struct scim_write *in, struct scim_answer *ret, struct err *e)

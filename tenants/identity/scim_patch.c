@@ -293,7 +293,7 @@ enum errc scim_patch(struct arena *a, const struct scim_resource *r, const struc
         if (scim_name_eq(str_c(it.name), STR("Operations")))
             ops = it.value;
     if (jval_type(ops) != JT_ARRAY || !jval_len(ops))
-        return FAIL_AT(e, MALFORMED, "/Operations", "Operations must be a list that is not empty");
+        return FAIL_AT(e, MALFORMED, "/Operations", "Operations must be a non-empty list");
     if (jval_len(ops) > SCIM_OPS_MAX)
         return FAIL_AT(e, LIMIT, "/Operations", "A PATCH has at most %d operations", SCIM_OPS_MAX);
     for (size_t i = 0; i < jval_len(ops); i++)

@@ -99,7 +99,7 @@ static enum errc find(struct work *w, const struct sfilter *f, struct slice *ret
     TRY(db_many(w->tx, &person_find, ARGS(A_UUID(w->tenant_id), A_STR(name), A_STR(external), A_UUID_OR_NULL(id),
                 A_BOOL(sfilter_mentions(f, "groups")), A_I64(SCIM_SCAN_MAX), A_I64(SCIM_SCAN_BYTES)), ret, SCIM_SCAN_MAX, e));
     return !ret->n || ((struct person *)ret->items)->candidates == (int64_t)ret->n ? ERR_OK
-         : FAIL(e, SCIM_TOO_MANY, "There are too many users to look through; compare userName, externalId or id by eq");
+         : FAIL(e, SCIM_TOO_MANY, "Too many users to search with this filter; filter by userName, externalId or id with eq");
 }
 
 /* Trees live in an arena of their own while they are judged: there may be many, and a page keeps few. */
@@ -156,7 +156,7 @@ static enum errc check_name_free(struct work *w, struct str name, struct uuid id
 {
     struct how_many taken;
     TRY(db_one(w->tx, &person_taken, ARGS(A_UUID(w->tenant_id), A_STR(name), A_UUID(id)), &taken, e));
-    return taken.n ? FAIL_AT(e, EXISTS, "userName", "A user with that userName exists") : ERR_OK;
+    return taken.n ? FAIL_AT(e, EXISTS, "userName", "A user with that userName already exists") : ERR_OK;
 }
 
 static enum errc put(struct work *w, struct uuid id, const struct sval *t, int64_t off_version, struct err *e)
@@ -170,7 +170,7 @@ static enum errc put(struct work *w, struct uuid id, const struct sval *t, int64
     struct str external = sval_text(t, "externalId");
     enum errc rc = db_exec(w->tx, &person_put, ARGS(A_UUID(w->tenant_id), A_UUID(id), A_STR(external.len ? external : STR_NULL),
                            A_JSON(buf_str(&b)), A_I64(off_version)), NULL, e);
-    return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "externalId", "A user with that externalId exists") : rc;
+    return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "externalId", "A user with that externalId already exists") : rc;
 }
 
 enum errc scim_user_create(struct work *w, const struct scim_write *in, struct scim_answer *ret, struct err *e)
@@ -200,7 +200,7 @@ static enum errc settle(struct work *w, const struct person *p, struct str name,
     bool renamed = !str_eq(name, p->name);
     struct app_user u = { .version = p->version };
     if (active && !is_active && !is_off)
-        return FAIL_AT(e, CONFLICT, "active", "An administrator disabled the user; provisioning does not bring it back");
+        return FAIL_AT(e, CONFLICT, "active", "An administrator disabled this user; provisioning cannot enable it again");
     if (renamed)
         TRY(check_name_free(w, name, p->user_id, e));
     if (renamed || active != is_active)

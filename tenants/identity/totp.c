@@ -53,7 +53,7 @@ static enum errc open_secret(struct work *w, struct uuid user_id, const struct t
     TRY(local_auth_key(w, row->zone, "falaj-totp-v1", w->tenant_id, &key, e));
     place_of(w, row->zone, user_id, &head, &aad);
     TRY(blob_open(&key, &head, &aad, row->sealed.data.ptr, row->sealed.data.len, ret, TOTP_SECRET, &n, e));
-    return n == TOTP_SECRET ? ERR_OK : FAIL(e, DAMAGED, "A second factor has no good size");
+    return n == TOTP_SECRET ? ERR_OK : FAIL(e, DAMAGED, "The stored second factor has a wrong size");
 }
 
 enum errc totp_begin(struct work *w, struct uuid user_id, struct str user_name, struct str tenant_name, struct str *ret_secret, struct str *ret_uri,
@@ -75,7 +75,7 @@ enum errc totp_begin(struct work *w, struct uuid user_id, struct str user_name, 
     secret_wipe(secret, sizeof secret);
     TRY(db_exec(w->tx, &totp_put, ARGS(A_UUID(w->tenant_id), A_UUID(user_id), A_BYTES(sealed, n), A_STR(zone)), &made, e));
     if (!made)
-        return FAIL(e, CONFLICT, "A second factor is set up already; remove it first");
+        return FAIL(e, CONFLICT, "A second factor is already set up; remove it first");
     struct buf label = BUF(2048);
     for (int part = 0; part < 2; part++) {
         struct str s = part ? user_name : tenant_name;
@@ -149,10 +149,10 @@ enum errc totp_confirm(struct work *w, struct uuid user_id, struct str code, str
     bool found, is_right;
     TRY(db_maybe(w->tx, &totp_get, ARGS(A_UUID(w->tenant_id), A_UUID(user_id)), &row, &found, e));
     if (!found || row.confirmed_at.us)
-        return FAIL(e, CONFLICT, "There is no second factor that waits for its first code");
+        return FAIL(e, CONFLICT, "No second factor is waiting for its first code; start its setup first");
     TRY(take(w, user_id, &row, code, &is_right, e));
     if (!is_right)
-        return FAIL_AT(e, UNAUTHENTICATED, "/code", "The code is wrong; is the clock of the telephone right?");
+        return FAIL_AT(e, UNAUTHENTICATED, "/code", "The code is wrong; check that the clock of your phone is right");
     return make_recovery(w, user_id, ret_codes, e);
 }
 

@@ -43,7 +43,7 @@ enum errc user_create(struct work *w, struct str name, struct str kind, struct s
     struct role_binding b;
     enum errc rc = db_exec(w->tx, &user_insert, ARGS(A_UUID(w->tenant_id), A_UUID(id), A_STR(name), A_STR(kind)), NULL, e);
     if (rc == ERR_EXISTS)
-        return FAIL_AT(e, EXISTS, "/name", "A user with that name exists");
+        return FAIL_AT(e, EXISTS, "/name", "A user with that name already exists");
     if (rc != ERR_OK)
         return rc;
     for (size_t i = 0; i < roles.n; i++)
@@ -74,11 +74,11 @@ enum errc user_update(struct work *w, struct uuid user_id, struct str name, stru
     binding_lock(w);
     TRY(user_get(w, user_id, &was, e));
     if (str_eq_c(was.state, "DEACTIVATED"))
-        return FAIL(e, CONFLICT, "The user is deactivated for good");
+        return FAIL(e, CONFLICT, "The user was deactivated permanently and cannot be changed");
     enum errc rc = db_maybe(w->tx, &user_update_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(user_id), A_STR(name), A_STR(state), A_I64(version)), ret,
                             &found, e);
     if (rc == ERR_EXISTS)
-        return FAIL_AT(e, EXISTS, "/name", "A user with that name exists");
+        return FAIL_AT(e, EXISTS, "/name", "A user with that name already exists");
     if (rc != ERR_OK)
         return rc;
     if (!found)

@@ -73,7 +73,7 @@ enum errc group_bindings_follow(struct work *w, struct slice users, struct err *
     TRY(db_maybe(w->tx, &follow_breach, ARGS(A_UUID(w->tenant_id), A_UUIDS(users.items, users.n),
                  A_TEXT(role_row(ROLE_COMPLIANCE_OFFICER)->wire), A_I64(BINDINGS_MAX)), &b, &found, e));
     if (found && b.is_mixed)
-        return FAIL(e, CONFLICT, "compliance-officer excludes every other role, and %s would hold it with another",
+        return FAIL(e, CONFLICT, "The role compliance-officer cannot be combined with another role, and %s would hold both",
                     str_z(w->arena, id_text(w->arena, "usr", b.user_id)));
     if (found)
         return FAIL(e, CONFLICT, "A user holds at most %d role bindings", BINDINGS_MAX);
@@ -88,10 +88,12 @@ static enum errc check_role(struct work *w, struct str wire, struct err *e)
         return FAIL_AT(e, INVALID, "/role", "There is no role %.*s", STR_ARG(wire));
     struct binding wanted = { .role = (enum role)r, .place = BOUND_TENANT };
     if (!role_fits_place(wanted.role, BOUND_TENANT, uuid_is_nil(w->tenant_id)) || r == ROLE_PROVISIONER || r == ROLE_SERVICE_ACCOUNT)
-        return FAIL_AT(e, UNPROCESSABLE, "/role", "The role %s is not one of people in a tenant", role_row(wanted.role)->wire);
+        return FAIL_AT(e, UNPROCESSABLE, "/role", "The role %s cannot be given to people of a tenant",
+            role_row(wanted.role)->wire);
     struct authz_context ctx = { .now_us = w->now_us, .source_ip = w->source_ip };
     if (!authz_may_grant(w->principal, &wanted, &ctx, &missing))
-        return FAIL(e, FORBIDDEN, "Nobody grants what they do not hold: the role %s needs %s", role_row(wanted.role)->wire, perm_row(missing)->wire);
+        return FAIL(e, FORBIDDEN, "You cannot grant the role %s: it needs the permission %s, which you do not hold",
+            role_row(wanted.role)->wire, perm_row(missing)->wire);
     return ERR_OK;
 }
 
