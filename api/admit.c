@@ -19,9 +19,7 @@ static void audit_denial(struct flight *f, const struct decision *d)
     struct db_pool *pool = c->route->flags & R_NODE ? c->work.app->node_pool : c->work.app->pool;
     struct db_scope scope = c->route->flags & R_NODE ? SCOPE_SYSTEM : SCOPE_TENANT(c->work.tenant_id);
     struct err e;
-    struct audit_event ev = audit_event_of(&c->work, AUDIT_DENIAL);
-    flight_audit_event(f, &ev);
-    ev.code = AUDIT_DENIAL;
+    struct audit_event ev = flight_audit_event(f, AUDIT_DENIAL);
     ev.denied = true;
     ev.rule = str_c(d->rule);
     ev.error = ERR_FORBIDDEN;

@@ -79,8 +79,8 @@ void flight_submit(struct flight *f);
 /* personal.c: the caller's key for personal fields; true: at hand, so that nothing has to wait for it */
 enum errc phase_person(struct flight *f, struct err *e) MUST_CHECK;
 bool flight_has_person(const struct flight *f);
-/* Prepares the audit event of the row: actor, resource, status. */
-void flight_audit_event(struct flight *f, struct audit_event *ev);
+/* An event of this call: actor, resource, status, the handler's details. */
+struct audit_event flight_audit_event(struct flight *f, enum audit_code code);
 
 /* admit.c: phases. authz opens the row by permission and limits the transaction to the projects that give it; zone judges again what
  * only a role of some zones opened, once the request has named its zone. Both write a denial into the audit log. */

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bearer.c - a refusal is written down only once the token's signature held: until then anybody could fill a tenant's log. */
 #include "api/api_int.h"
-#include "audit/event.h"
 #include "core/base/log.h"
 #include "core/db/pool.h"
 #include "core/db/tx.h"
+#include "tenants/access/actor.h"
 #include "tenants/identity/jwt_authn.h"
 
 static enum errc note(struct work *w, const struct jwt_outcome *o, enum errc rc, struct err *e)
 {
     w->tenant_id = o->tenant_id;
     TRY(db_begin(w->app->pool, SCOPE_TENANT(o->tenant_id), 0, w->arena, &w->tx, e));
-    struct audit_event ev = audit_event_of(w, AUDIT_AUTHN_REFUSED);
-    ev.actor = AUDIT_ANONYMOUS;
+    struct audit_event ev = audit_event_by(w, NULL, AUDIT_AUTHN_REFUSED);
     ev.resource_kind = STR("issuer");
     ev.resource_prefix = "iss";
     ev.resource_id = o->issuer_id;

@@ -3,18 +3,17 @@
  * A key asked for by a machine that may not have it is written down; other refused calls are only counted, for a machine in
  * quarantine asks every second. */
 #include "api/pipeline.h"
-#include "audit/event.h"
 #include "core/base/log.h"
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
 #include "scheduler/engine/enrol.h"
+#include "tenants/access/actor.h"
 
 static enum errc write_refusal(struct call *c, struct uuid node_id, struct err *e)
 {
     struct audit_event ev = audit_event_of(&c->work, c->route->audit);
+    audit_event_by_node(&ev, node_id, STR_NULL);
     ev.tenant_id = UUID_NIL;
-    ev.actor = AUDIT_WORKER;
-    ev.actor_id = node_id;
     ev.resource_kind = STR("node");
     ev.resource_prefix = "nod";
     ev.resource_id = node_id;

@@ -3,7 +3,6 @@
  * `front`, and nothing a handler did is kept that did not pass run_in_tx to its end. */
 #include "api/access_log.h"
 #include "api/api_int.h"
-#include "audit/event.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/fault.h"
@@ -15,6 +14,7 @@
 #include "core/json/decode.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
+#include "tenants/access/actor.h"
 #include "tenants/accounts/api_rate.h"
 #include "tenants/identity/authn.h"
 #include "tenants/identity/session_authn.h"
@@ -229,46 +229,28 @@ static enum errc run_front(struct flight *f, struct err *e)
     return ERR_OK;
 }
 
-void flight_audit_event(struct flight *f, struct audit_event *ev)
+struct audit_event flight_audit_event(struct flight *f, enum audit_code code)
 {
     struct call *c = &f->call;
-    const struct principal *p = c->principal;
-    ev->rule = c->audit.rule;
-    ev->http_status = c->status ? c->status : c->route->status;
+    struct audit_event ev = audit_event_by(&c->work, c->principal, code);
+    ev.rule = c->audit.rule;
+    ev.http_status = c->status ? c->status : c->route->status;
     for (int i = 0; i < c->audit.detail_count; i++)
-        audit_event_detail(ev, c->audit.details[i]);
-    if (p) {
-        ev->actor = p->is_worker ? AUDIT_WORKER : AUDIT_USER;
-        ev->actor_id = p->user_id;
-        if (p->method == AUTH_JWT)
-            audit_event_detail(ev, AUDIT_D_STR("issuer", id_text(c->work.arena, "iss", p->token_id)));
-        else
-            ev->token_id = p->token_id;
-        ev->zone = p->home_zone;
-        if (p->is_break_glass)
-            audit_event_detail(ev, AUDIT_D_INT("break_glass", 1));
-        if (p->method == AUTH_SESSION)
-            audit_event_detail(ev, AUDIT_D_STR("session", id_text(c->work.arena, "ses", p->session_id)));
-        for (int r = 0; r < ROLE_COUNT && ev->role_count < AUDIT_ROLES_MAX; r++)
-            if (p->roles & UINT32_C(1) << r)
-                ev->roles[ev->role_count++] = str_c(role_row((enum role)r)->wire);
-    } else {
-        ev->actor = AUDIT_ANONYMOUS;
-    }
-    ev->resource_kind = str_c(c->route->resource ? c->route->resource : "");
+        audit_event_detail(&ev, c->audit.details[i]);
+    ev.resource_kind = str_c(c->route->resource ? c->route->resource : "");
     const struct field *id = f->match->id;
     const void *from = f->match->id_is_in ? c->in : c->out;
     if (id && from) {
-        ev->resource_id = *(struct uuid *)field_at(id, from);
-        ev->resource_prefix = id->prefix;
+        ev.resource_id = *(struct uuid *)field_at(id, from);
+        ev.resource_prefix = id->prefix;
     }
+    return ev;
 }
 
 static enum errc write_audit(struct flight *f, struct err *e)
 {
     struct call *c = &f->call;
-    struct audit_event ev = audit_event_of(&c->work, c->route->audit);
-    flight_audit_event(f, &ev);
+    struct audit_event ev = flight_audit_event(f, c->route->audit);
     if (FAULT("audit_lost"))
         return FAIL(e, INTERNAL, "The act could not be audited, so it was not done");
     TRY(audit_append(&c->work, &ev, e));

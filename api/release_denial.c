@@ -3,18 +3,17 @@
  * none of its job. Stands in the platform's log, because the tenant of such a call is only claimed. (Quarantine: gate.c. Another zone:
  * residency_denial.c.) The transaction of the call is gone when this runs, so the event has one of its own. */
 #include "api/api_int.h"
-#include "audit/event.h"
 #include "core/base/log.h"
 #include "core/db/tx.h"
+#include "tenants/access/actor.h"
 
 static struct audit_event event_of(struct call *c, const struct err *e)
 {
     struct audit_event ev = audit_event_of(&c->work, AUDIT_KEY_RELEASE);
     const struct field *attempt = c->route->in ? schema_find(c->route->in, STR("attempt_id")) : NULL;
     const struct field *fence = c->route->in ? schema_find(c->route->in, STR("fence")) : NULL;
+    audit_event_by_node(&ev, c->principal ? c->principal->user_id : UUID_NIL, STR_NULL);
     ev.tenant_id = UUID_NIL;
-    ev.actor = AUDIT_WORKER;
-    ev.actor_id = c->principal ? c->principal->user_id : UUID_NIL;
     ev.denied = true;
     ev.rule = STR("lease");
     ev.error = e->code;

@@ -4,10 +4,10 @@
  * The transaction in which it was asked is gone when this runs, so the event has one of its own. The words come from the error's detail
  * ("rule=law act=key class=health zone=de-fra-1"), which residency_refusal wrote; nothing of the caller's stands there. */
 #include "api/api_int.h"
-#include "audit/event.h"
 #include "core/base/log.h"
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
+#include "tenants/access/actor.h"
 
 /* The word behind "name=" in the detail; absent when it is not there. */
 static struct str word_of(struct arena *a, const char *detail, const char *name)
@@ -24,7 +24,7 @@ static struct str word_of(struct arena *a, const char *detail, const char *name)
 
 static struct audit_event event_of(struct call *c, const struct err *e, struct str rule)
 {
-    struct audit_event ev = audit_event_of(&c->work, AUDIT_RESIDENCY_DENY);
+    struct audit_event ev = audit_event_by(&c->work, c->principal, AUDIT_RESIDENCY_DENY);
     struct arena *a = c->work.arena;
     ev.denied = true;
     ev.error = ERR_RESIDENCY;
@@ -33,11 +33,6 @@ static struct audit_event event_of(struct call *c, const struct err *e, struct s
     ev.zone = word_of(a, e->detail, "zone");
     ev.resource_kind = str_c(c->route->resource ? c->route->resource : "zone");
     ev.resource_name = ev.zone;
-    if (c->principal) {
-        ev.actor = c->principal->is_worker ? AUDIT_WORKER : AUDIT_USER;
-        ev.actor_id = c->principal->user_id;
-        ev.token_id = c->principal->token_id;
-    }
     audit_event_detail(&ev, AUDIT_D_STR("route", str_c(c->route->op)));
     audit_event_detail(&ev, AUDIT_D_STR("act", word_of(a, e->detail, "act")));
     audit_event_detail(&ev, AUDIT_D_STR("class", word_of(a, e->detail, "class")));

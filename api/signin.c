@@ -2,13 +2,13 @@
 /* signin.c - the parts that login, code, step-up, invitation and device share. */
 #include "api/signin.h"
 #include "api/api_int.h"
-#include "audit/event.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
 #include "core/db/pool.h"
 #include "core/db/tx.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
+#include "tenants/access/actor.h"
 #include "tenants/access/authz.h"
 #include "tenants/identity/local_auth.h"
 #include "tenants/identity/login_guard.h"
@@ -66,12 +66,8 @@ enum errc signin_commit(struct work *w, struct err *e)
 
 enum errc signin_audit(struct work *w, enum audit_code code, enum errc outcome, struct uuid user_id, const char *why, struct err *e)
 {
-    struct audit_event ev = audit_event_of(w, code);
     const struct principal *p = w->principal;
-    if (p)
-        flight_audit_event(flight_of(w), &ev);
-    else
-        ev.actor = AUDIT_ANONYMOUS;
+    struct audit_event ev = p ? flight_audit_event(flight_of(w), code) : audit_event_by(w, NULL, code);
     ev.resource_kind = STR("user");
     ev.resource_prefix = "usr";
     ev.resource_id = p ? p->user_id : user_id;

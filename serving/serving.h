@@ -13,6 +13,7 @@
 #include "core/base/work.h"
 #include "core/http/client.h"
 #include "serving/deployment.h"
+#include "tenants/access/actor.h"
 
 enum { SERVING_IDLE_MAX = 16, SERVING_BUSY_MAX = 256, SERVING_TARGET_MS = 1000, SERVING_TIMEOUT_MS = 30000 };
 
@@ -30,7 +31,8 @@ void serving_target_forget(struct serving *s, struct uuid tenant, struct str nam
 enum errc serving_call(struct serving *s, struct str endpoint, const char *method, const char *path, struct str body, struct arena *a,
                        struct http_result *ret, struct err *e) MUST_CHECK;
 
-struct serving_caller { struct uuid tenant_id, user_id, token_id, deployment_id; };
+/* Compared as bytes: no padding. */
+struct serving_caller { struct uuid tenant_id, deployment_id; struct actor by; };
 void serving_note(struct serving *s, const struct serving_caller *who, struct str zone, bool ok);
 /* Writes all counts now; what could not be written is kept for the next time. */
 void serving_flush(struct serving *s);

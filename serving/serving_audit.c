@@ -4,12 +4,12 @@
  * Adding is a probe in an open-addressed table under a lock. A flush takes the whole table away, writes one event per line in the scope of
  * its tenant, and puts back what the database did not take. A table that is nearly full is flushed by whoever fills it. */
 #include "serving/serving_int.h"
-#include "audit/event.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
 #include "core/base/mono_cond.h"
 #include "core/db/tx.h"
+#include "tenants/access/actor.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -63,10 +63,8 @@ static enum errc write_line(struct inference_counts *c, const struct count_line 
     struct arena *a = arena_new(1 << 20);
     struct work w = { .app = c->app, .arena = a, .tenant_id = l->who.tenant_id, .now_us = clock_wall_us(c->app->clock) };
     struct audit_event ev = audit_event_of(&w, AUDIT_INFERENCE);
+    audit_event_set_actor(&ev, a, &l->who.by);
     ev.zone = str_c(l->zone);
-    ev.actor = AUDIT_USER;
-    ev.actor_id = l->who.user_id;
-    ev.token_id = l->who.token_id;
     ev.resource_kind = STR("deployment");
     ev.resource_prefix = "dpl";
     ev.resource_id = l->who.deployment_id;

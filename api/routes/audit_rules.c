@@ -3,11 +3,11 @@
 #include "api/approval_kinds.h"
 #include "api/route.h"
 #include "audit/erasure.h"
-#include "audit/event.h"
 #include "audit/hold.h"
 #include "audit/pii.h"
 #include "audit/retention.h"
 #include "core/db/tx.h"
+#include "tenants/access/actor.h"
 #include "tenants/access/principal.h"
 
 static const char *const hold_states[] = { "ACTIVE", "LIFTED", NULL };
@@ -68,11 +68,8 @@ static enum errc hold_list(struct work *w, const void *in, void *out, struct err
 /* The approval's executor: the hold is lifted and the log says so in the transaction of the last approval. */
 static enum errc lift(struct work *w, const struct approval *a, struct err *e)
 {
-    struct audit_event ev = audit_event_of(w, AUDIT_HOLD_SET);
+    struct audit_event ev = audit_event_by(w, w->principal, AUDIT_HOLD_SET);
     TRY(audit_hold_lift(w, a->subject_id, e));
-    ev.actor = AUDIT_USER;
-    ev.actor_id = w->principal->user_id;
-    ev.zone = w->principal->home_zone;
     ev.resource_kind = STR("hold");
     ev.resource_prefix = "hld";
     ev.resource_id = a->subject_id;

@@ -2,10 +2,10 @@
 /* audit_stream.c - giving parts of the log away, piece by piece: the answer, its event, its end. */
 #include "api/routes/audit_int.h"
 #include "api/download.h"
-#include "audit/event.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
 #include "core/db/tx.h"
+#include "tenants/access/actor.h"
 #include "tenants/access/principal.h"
 
 enum { STREAM_BYTES = 4 << 20, PIECE_BYTES = 1 << 20 };
@@ -45,11 +45,7 @@ enum errc audit_stream_sink(void *ctx, const void *p, size_t n, struct err *e)
 enum errc audit_stream_note(struct call *c, struct uuid export_id, struct err *e)
 {
     struct work *w = &c->work;
-    struct audit_event ev = audit_event_of(w, AUDIT_AUDIT_EXPORT);
-    ev.actor = AUDIT_USER;
-    ev.actor_id = c->principal->user_id;
-    ev.token_id = c->principal->token_id;
-    ev.zone = c->principal->home_zone;
+    struct audit_event ev = audit_event_by(w, c->principal, AUDIT_AUDIT_EXPORT);
     ev.resource_kind = STR("audit");
     if (!uuid_is_nil(export_id)) {
         ev.resource_kind = STR("export");

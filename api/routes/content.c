@@ -2,10 +2,10 @@
 /* content.c - the content of stored objects. Up to OBJECT_WHOLE_MAX nothing is sent before all is verified; a larger object is verified
  * chunk by chunk while it flows, and a damaged chunk cuts the connection before the stated length is reached. */
 #include "api/content_int.h"
-#include "audit/event.h"
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
 #include "registry/vault/object.h"
+#include "tenants/access/actor.h"
 #include "tenants/home/residency_facts.h"
 
 static ssize_t produce(void *p, void *buf, size_t n)
@@ -20,10 +20,7 @@ static void produced(void *p)
 
 static enum errc note_read(struct call *c, const struct content *t, const struct object *o, struct err *e)
 {
-    struct audit_event ev = audit_event_of(&c->work, t->audit);
-    ev.actor = AUDIT_USER;
-    ev.actor_id = c->principal->user_id;
-    ev.token_id = c->principal->token_id;
+    struct audit_event ev = audit_event_by(&c->work, c->principal, t->audit);
     ev.zone = o->zone;
     ev.resource_kind = str_c(t->resource);
     ev.resource_prefix = t->prefix;

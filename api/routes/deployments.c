@@ -5,7 +5,6 @@
 #include "api/infer_stats.h"
 #include "api/jobs_int.h"
 #include "api/route.h"
-#include "audit/event.h"
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
 #include "core/json/encode.h"
@@ -14,6 +13,7 @@
 #include "registry/catalog/model.h"
 #include "registry/vault/object.h"
 #include "core/db/list_find.h"
+#include "tenants/access/actor.h"
 #include "tenants/home/residency_facts.h"
 #include "tenants/home/project.h"
 
@@ -59,11 +59,8 @@ SCHEMA_OF(deployment_stats, "How a deployment answered, as the falaj-api that an
 
 static enum errc job_audit(struct work *w, struct job_submission *s, struct err *e)
 {
-    struct audit_event ev = audit_event_of(w, AUDIT_JOB_SUBMIT);
+    struct audit_event ev = audit_event_by(w, w->principal, AUDIT_JOB_SUBMIT);
     struct audit_rows rows;
-    ev.actor = AUDIT_USER;
-    ev.actor_id = w->principal->user_id;
-    ev.token_id = w->principal->token_id;
     ev.zone = s->job.zone;
     ev.resource_kind = STR("job");
     ev.resource_prefix = "job";

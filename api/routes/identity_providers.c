@@ -126,9 +126,8 @@ static enum errc try_out(struct work *w, const void *in, void *out, struct err *
     ret->ok = look(w, &p, ret, &why) == ERR_OK;
     if (!ret->ok)
         ret->problem = str_dup(w->arena, str_c(why.msg));
-    struct audit_event ev = audit_event_of(w, AUDIT_IDENTITY_SET);
+    struct audit_event ev = flight_audit_event(flight_of(w), AUDIT_IDENTITY_SET);
     TRY(signin_begin(w, w->tenant_id, e));
-    flight_audit_event(flight_of(w), &ev);
     audit_event_detail(&ev, AUDIT_D_STR("test", ret->ok ? STR("good") : STR("bad")));
     TRY(audit_append(w, &ev, e));
     return signin_commit(w, e);

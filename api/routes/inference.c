@@ -161,7 +161,7 @@ static enum errc infer(struct call *c, struct err *e)
     if (!uuid_is_nil(t.deployment_id)) {
         infer_stats_add(((struct api *)w->app->extra)->infer_stats, t.deployment_id, clock_wall_us(w->app->clock),
                         clock_mono_us(w->app->clock) - c->started_mono_us, end_of(rc, r.status));
-        struct serving_caller who = { w->tenant_id, c->principal->user_id, c->principal->token_id, t.deployment_id };
+        struct serving_caller who = { w->tenant_id, t.deployment_id, actor_of(c->principal) };
         serving_note(serving_of(w), &who, t.zone, rc == ERR_OK && r.status == 200);
     }
     if (rc == ERR_OK)

@@ -2,7 +2,6 @@
 /* jobs.c - routes of jobs. Submissions and reads are combined: what waits goes to PostgreSQL as one statement. */
 #include "api/api_int.h"
 #include "api/jobs_int.h"
-#include "audit/event.h"
 #include "core/base/cleanup.h"
 #include "core/db/pool.h"
 #include "core/db/tx.h"
@@ -10,6 +9,7 @@
 #include "core/redis/wake.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/jobs/submit.h"
+#include "tenants/access/actor.h"
 #include "tenants/home/project.h"
 
 enum { STORE_TRIES = 4 };
@@ -29,13 +29,9 @@ SCHEMA_OF(job_batch_out, "Verdicts in the order of the request",
 
 static struct audit_event submit_event(struct call *c, const struct job *job)
 {
-    struct audit_event ev = audit_event_of(&c->work, AUDIT_JOB_SUBMIT);
-    const struct principal *p = c->principal;
-    ev.actor = AUDIT_USER;
-    ev.actor_id = p->user_id;
-    ev.token_id = p->token_id;
-    ev.zone = p->home_zone;
-    ev.tenant_id = p->tenant_id;
+    struct audit_event ev = audit_event_by(&c->work, c->principal, AUDIT_JOB_SUBMIT);
+    ev.zone = job->zone;
+    ev.tenant_id = c->principal->tenant_id;
     ev.resource_kind = STR("job");
     ev.resource_prefix = "job";
     ev.resource_id = job->job_id;

@@ -5,11 +5,11 @@
  * else happens, and sets the tenant that all further statements name. A key leaves only after its audit event has committed: the event and
  * the answer belong to one transaction, and the pipeline commits before it sends. */
 #include "api/route.h"
-#include "audit/event.h"
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
 #include "registry/vault/worker_object.h"
 #include "scheduler/engine/lease.h"
+#include "tenants/access/actor.h"
 
 /* Proves the lease and turns the call to its tenant. */
 static enum errc hold(struct work *w, struct uuid tenant_id, struct uuid attempt_id, int64_t fence, struct worker_lease *ret, struct err *e)
@@ -24,10 +24,8 @@ static enum errc hold(struct work *w, struct uuid tenant_id, struct uuid attempt
 static enum errc note_release(struct work *w, struct uuid attempt_id, const struct worker_lease *l, int64_t keys, const char *what, struct err *e)
 {
     struct audit_event ev = audit_event_of(w, AUDIT_KEY_RELEASE);
+    audit_event_by_node(&ev, l->node_id, l->zone);
     ev.tenant_id = w->tenant_id;
-    ev.actor = AUDIT_WORKER;
-    ev.actor_id = l->node_id;
-    ev.zone = l->zone;
     ev.resource_kind = STR("attempt");
     ev.resource_prefix = "att";
     ev.resource_id = attempt_id;

@@ -3,9 +3,9 @@
  * whose pace it keeps. */
 #include "api/download.h"
 #include "api/route.h"
-#include "audit/event.h"
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
+#include "tenants/access/actor.h"
 #include "tenants/accounts/usage.h"
 
 enum { LINES = 1000, CSV_PAGE = 1 << 20, PAGE_ARENA = 16 << 20 };
@@ -32,11 +32,7 @@ static enum errc note(struct call *c, struct err *e)
 {
     struct work *w = &c->work;
     CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    struct audit_event ev = audit_event_of(w, AUDIT_USAGE_EXPORT);
-    ev.actor = AUDIT_USER;
-    ev.actor_id = c->principal->user_id;
-    ev.token_id = c->principal->token_id;
-    ev.zone = c->principal->home_zone;
+    struct audit_event ev = audit_event_by(w, c->principal, AUDIT_USAGE_EXPORT);
     ev.resource_kind = STR("usage");
     ev.http_status = 200;
     TRY(db_begin(w->app->pool, SCOPE_TENANT(w->tenant_id), 0, w->arena, &tx, e));

@@ -75,7 +75,6 @@ static struct audit_event event_of(struct work *w, enum audit_code code, struct 
 {
     struct audit_event ev = audit_event_of(w, code);
     ev.tenant_id = tenant;
-    ev.actor = AUDIT_SYSTEM;
     ev.resource_kind = str_c(code == AUDIT_BUDGET_STOP ? "budget" : "job");
     ev.resource_prefix = prefix;
     ev.resource_id = id;

@@ -7,6 +7,7 @@
 #include "scheduler/jobs/job.h"
 #include "scheduler/engine/lease_int.h"
 #include "scheduler/engine/node.h"
+#include "tenants/access/actor.h"
 
 struct audit_event lease_step_event(const struct work *w, enum audit_code code, const struct attempt_step *s)
 {
@@ -75,9 +76,7 @@ static enum errc take_audit(struct work *w, const struct node *node, const struc
         steps[i] = (struct attempt_step){ .tenant_id = g[i].tenant_id, .attempt_id = g[i].attempt_id, .job_id = g[i].job_id,
                                           .node_id = node->node_id, .fence = g[i].fence, .job_state = STR("STARTING") };
         evs[i] = lease_step_event(w, AUDIT_JOB_LEASE, &steps[i]);
-        evs[i].actor = AUDIT_WORKER;
-        evs[i].actor_id = node->node_id;
-        evs[i].zone = node->zone;
+        audit_event_by_node(&evs[i], node->node_id, node->zone);
     }
     return lease_steps_encode(w, steps, evs, n, e);
 }

@@ -11,6 +11,7 @@
 #include "scheduler/jobs/job.h"
 #include "scheduler/engine/lease_int.h"
 #include "scheduler/engine/node.h"
+#include "tenants/access/actor.h"
 
 enum { RETURN_PAUSE_MS = 1000 };
 
@@ -102,9 +103,7 @@ static enum errc hold_all(struct report *r, const struct lease_item *items, size
 static void event_of(struct report *r, struct audit_event *ev, enum audit_code code, const struct attempt_step *s)
 {
     *ev = lease_step_event(r->w, code, s);
-    ev->actor = AUDIT_WORKER;
-    ev->actor_id = r->node->node_id;
-    ev->zone = r->node->zone;
+    audit_event_by_node(ev, r->node->node_id, r->node->zone);
 }
 
 static struct attempt_step step_of(const struct report *r, const struct track *t)

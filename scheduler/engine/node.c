@@ -2,10 +2,10 @@
 /* node.c - machines coming up and being heard of. What a machine says of itself is believed only where its certificate says the
  * same; an attempt of an earlier run of its agent ends in the transaction that registers the new run. */
 #include "scheduler/engine/node.h"
-#include "audit/event.h"
 #include "scheduler/engine/lease_int.h"
 #include "scheduler/engine/node_repo.h"
 #include "core/db/list_find.h"
+#include "tenants/access/actor.h"
 
 enum { VOIDED_MAX = 8192 };
 
@@ -48,10 +48,8 @@ enum errc node_register(struct work *w, const struct node_register *in, struct s
     if (rc != ERR_OK)
         return rc;
     struct audit_event ev = audit_event_of(w, AUDIT_NODE_REGISTER);
+    audit_event_by_node(&ev, ret->node_id, ret->zone);
     ev.tenant_id = UUID_NIL;
-    ev.actor = AUDIT_WORKER;
-    ev.actor_id = ret->node_id;
-    ev.zone = ret->zone;
     ev.resource_kind = STR("node");
     ev.resource_prefix = "nod";
     ev.resource_id = ret->node_id;

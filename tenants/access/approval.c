@@ -2,8 +2,8 @@
 /* approval.c - one row is locked from the first look at it to the end of the transaction, so two approvers at once come one after the
  * other, and the second sees what the first has done. */
 #include "tenants/access/approval.h"
-#include "audit/event.h"
 #include "core/db/tx.h"
+#include "tenants/access/actor.h"
 #include "tenants/access/authz.h"
 
 SCHEMA_EXTERN(approval, "A request that needs more than one person",
@@ -72,11 +72,7 @@ void approval_details(const struct approval *a, struct audit_event *ev)
 
 static enum errc record_request(struct work *w, const struct approval *a, struct err *e)
 {
-    struct audit_event ev = audit_event_of(w, AUDIT_APPROVAL_REQUEST);
-    ev.actor = AUDIT_USER;
-    ev.actor_id = w->principal->user_id;
-    ev.token_id = w->principal->token_id;
-    ev.zone = w->principal->home_zone;
+    struct audit_event ev = audit_event_by(w, w->principal, AUDIT_APPROVAL_REQUEST);
     ev.resource_kind = STR("approval");
     ev.resource_prefix = "apr";
     ev.resource_id = a->approval_id;

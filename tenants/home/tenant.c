@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tenant.c - creating a tenant crosses its own boundary once, in the definer function tenant_create (migrations/0003). */
 #include "tenants/home/tenant.h"
-#include "audit/event.h"
 #include "core/db/tx.h"
 #include "keys/client.h"
+#include "tenants/access/actor.h"
 #include "tenants/access/authz.h"
 #include "core/db/list_find.h"
 #include "tenants/home/zone.h"
@@ -66,12 +66,9 @@ enum errc tenant_create(struct work *w, const struct tenant_new *in, struct tena
     struct str token = str_c(ret->admin_token);
     token_hash(token, hash);
 
-    struct audit_event ev = audit_event_of(w, AUDIT_TENANT_CREATE);
+    struct audit_event ev = audit_event_by(w, w->principal, AUDIT_TENANT_CREATE);
     ev.tenant_id = tenant;
     ev.zone = in->home_zone;
-    ev.actor = AUDIT_USER;
-    ev.actor_id = w->principal->user_id;
-    ev.token_id = w->principal->token_id;
     ev.resource_kind = STR("tenant");
     ev.resource_prefix = "tnt";
     ev.resource_id = tenant;

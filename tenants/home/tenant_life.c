@@ -2,9 +2,9 @@
 /* tenant_life.c - the states of a tenant. The approved deletion runs in the platform's scope and crosses into the tenant by the definer
  * function tenant_delete_schedule (migrations/0005). */
 #include "tenants/home/tenant_life.h"
-#include "audit/event.h"
 #include "core/db/tx.h"
 #include "core/table/config.h"
+#include "tenants/access/actor.h"
 #include "tenants/access/principal.h"
 
 enum { APPROVALS = 2, REQUEST_HOURS = 7 * 24 };
@@ -63,10 +63,8 @@ static enum errc carry_out(struct work *w, const struct approval *a, struct err 
 {
     struct scheduled s;
     struct audit_rows rows;
-    struct audit_event ev = audit_event_of(w, AUDIT_TENANT_DELETE);
+    struct audit_event ev = audit_event_by(w, w->principal, AUDIT_TENANT_DELETE);
     ev.tenant_id = a->subject_id;
-    ev.actor = AUDIT_USER;
-    ev.actor_id = w->principal->user_id;
     ev.resource_kind = STR("tenant");
     ev.resource_prefix = "tnt";
     ev.resource_id = a->subject_id;

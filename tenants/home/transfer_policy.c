@@ -2,10 +2,10 @@
 /* transfer_policy.c - a policy is stored when it is proposed and made ACTIVE by the last approval; what approvers read (the approval's
  * payload) is the row itself, which no statement changes. */
 #include "tenants/home/transfer_policy.h"
-#include "audit/event.h"
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
 #include "core/json/encode.h"
+#include "tenants/access/actor.h"
 #include "tenants/access/principal.h"
 #include "tenants/home/residency_facts.h"
 #include "tenants/home/zone.h"
@@ -144,10 +144,8 @@ static enum errc activate(struct work *w, const struct approval *a, struct err *
     if (!found)
         return FAIL(e, CONFLICT, "The policy was revoked or expired before it was approved");
     db_after_commit(w->tx, forget, w->app->residency);
-    struct audit_event ev = audit_event_of(w, AUDIT_TRANSFER_POLICY);
+    struct audit_event ev = audit_event_by(w, w->principal, AUDIT_TRANSFER_POLICY);
     ev.zone = p.from_zone;
-    ev.actor = w->principal ? AUDIT_USER : AUDIT_SYSTEM;
-    ev.actor_id = w->principal ? w->principal->user_id : UUID_NIL;
     ev.resource_kind = STR("policy");
     ev.resource_prefix = "trp";
     ev.resource_id = p.policy_id;

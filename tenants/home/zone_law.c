@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zone_law.c - a law travels as one JSON document: what was asked for is what is stored, approved and taken apart into rows. */
 #include "tenants/home/zone_law.h"
-#include "audit/event.h"
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
 #include "core/json/decode.h"
 #include "core/json/encode.h"
+#include "tenants/access/actor.h"
 #include "tenants/access/cidr.h"
 #include "tenants/access/principal.h"
 #include "tenants/home/residency_facts.h"
@@ -176,10 +176,8 @@ enum errc zone_law_request(struct work *w, struct str zone, const struct zone_la
 
 static enum errc note(struct work *w, enum audit_code code, struct str zone, const struct approval *a, struct err *e)
 {
-    struct audit_event ev = audit_event_of(w, code);
+    struct audit_event ev = audit_event_by(w, w->principal, code);
     ev.zone = zone;
-    ev.actor = w->principal ? AUDIT_USER : AUDIT_SYSTEM;
-    ev.actor_id = w->principal ? w->principal->user_id : UUID_NIL;
     ev.resource_kind = STR("zone");
     ev.resource_name = zone;
     audit_event_detail(&ev, AUDIT_D_STR("approval", id_text(w->arena, "apr", a->approval_id)));

@@ -4,10 +4,10 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include "audit/event.h"
 #include "core/base/assert.h"
 #include "core/db/pool.h"
 #include "core/db/tx.h"
+#include "tenants/access/actor.h"
 
 enum { ADDRESS_MAX = 64 };
 
@@ -76,8 +76,7 @@ void refusals_note(struct refusals *r, const struct refusal *what)
 static enum errc write_one(const struct line *l, const struct app *app, struct arena *a, struct err *e)
 {
     struct work w = { .app = app, .arena = a, .tenant_id = l->tenant_id, .now_us = clock_wall_us(app->clock), .source_ip = str_dup(a, str_c(l->address)) };
-    struct audit_event ev = audit_event_of(&w, l->is_enrolment ? AUDIT_NODE_ENROL : AUDIT_AUTHN_REFUSED);
-    ev.actor = AUDIT_ANONYMOUS;
+    struct audit_event ev = audit_event_by(&w, NULL, l->is_enrolment ? AUDIT_NODE_ENROL : AUDIT_AUTHN_REFUSED);
     ev.token_id = l->token_id;
     ev.resource_kind = l->is_enrolment ? STR("join_token") : STR("token");
     ev.resource_prefix = l->is_enrolment ? "jtk" : "tok";

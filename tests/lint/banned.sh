@@ -47,7 +47,21 @@ sub check_c {
             report("$file:$n", $file, $key, "$call(): $why");
         }
     }
+    check_actor($file, $text) unless $file =~ m{^tenants/access/actor\.c$};
     check_strings($file, strip_c($text));
+}
+
+# What is read from the log may be copied on; who did an act is said in one place.
+sub check_actor {
+    my ($file, $text) = @_;
+    my $n = 0;
+    for my $line (split /\n/, strip_c($text, blank => 1)) {
+        $n++;
+        while ($line =~ /(?:\.|->)actor(?:_id)?\s*=(?!=)\s*([^,;}]*)/g) {
+            next if $1 =~ /->actor(?:_id)?\s*$|^audit_actor_id\(/;
+            report("$file:$n", $file, 'actor', 'who did an audited act is filled in by audit_event_by and its like (tenants/access/actor.h) only');
+        }
+    }
 }
 
 # Adjacent string literals are one text to the compiler, and so they are here.

@@ -47,18 +47,20 @@ put tenants/identity/authn.h "$spdx" '#pragma once' 'struct thing;' 'struct thin
 put tenants/identity/authn.c "$spdx" '#include "tenants/identity/authn.h"' '#include "core/base/a.h"' '#include <stdlib.h>' \
     'struct thing *thing_new(void)' '{' '    return calloc(1, 8);' '}' \
     'static const char *const sql = "UPDATE thing\n"' '    "SET name = $1\n"' '    "WHERE thing_id = $2"; /* SELECT * */' \
-    'static const char *const scope = "SET LOCAL app.tenant = $1";'
+    'static const char *const scope = "SET LOCAL app.tenant = $1";' 'void copy(void) { row.actor_id = v->actor_id; }'
+put tenants/access/actor.c "$spdx" 'void by(void) { ev->actor_id = p->user_id; }'
 put scheduler/plan/snapshot.h "$spdx" '#pragma once'
 put scheduler/plan/order.c "$spdx" '#include "scheduler/plan/snapshot.h"' '#include "core/base/a.h"'
 put core/json/decode.c "$spdx" '#include <jansson.h>'
-for t in core/base/test_a tenants/identity/test_authn scheduler/plan/test_order core/json/test_decode; do put "tests/unit/$t.c" "$spdx"; done
+for t in core/base/test_a tenants/identity/test_authn tenants/access/test_actor scheduler/plan/test_order core/json/test_decode; do put "tests/unit/$t.c" "$spdx"; done
 : >"$LINT_ALLOW"
 for lint in layers doors headers banned sizes mirror spdx words; do expect_clean "$lint"; done
 
 # One breach of each rule.
 put tenants/bad.c "$spdx" '#include "scheduler/plan/snapshot.h"' '#include "../core/base/a.h"' '#include <jansson.h>' '#include <zlib.h>' \
     'int bad(char *p);' 'int bad(char *p)' '{' '    strcpy(p, "x");' '    p = malloc(3);' '    exit(atoi(p));' '    db_begin();' '}' \
-    'const char *s = "SELECT *"' '    " FROM thing";' 'const char *u = "SET app.tenant = 1";'
+    'const char *s = "SELECT *"' '    " FROM thing";' 'const char *u = "SET app.tenant = 1";' \
+    'void by(void) { ev.actor_id = p->user_id; }' 'struct audit_event ev = { .actor = AUDIT_USER };'
 expect layers tenants/bad.c:2 'tenants may not include scheduler'
 expect layers tenants/bad.c:3 'from the root'
 expect doors tenants/bad.c:4 'core/json/ only'
@@ -70,6 +72,8 @@ expect banned tenants/bad.c:11 'atoi()'
 expect banned tenants/bad.c:12 'db_begin()'
 expect banned tenants/bad.c:14 'name the columns'
 expect banned tenants/bad.c:16 'SET LOCAL'
+expect banned tenants/bad.c:17 'audit_event_by'
+expect banned tenants/bad.c:18 'audit_event_by'
 expect mirror tenants/bad.c:1 'test_bad.c'
 printf 'untested tenants/bad.c\n' >"$LINT_ALLOW"
 expect mirror allow:1 'needs a reason'

@@ -35,7 +35,7 @@ static void test_counts(void **state)
 {
     (void)state;
     struct serving *s = serving_new(&app);
-    struct serving_caller a = { people[0]->tenant_id, people[0]->user_id, UUID_NIL, { { 7 } } }, b = a;
+    struct serving_caller a = { people[0]->tenant_id, { { 7 } }, actor_of(people[0]) }, b = a;
     b.tenant_id = people[1]->tenant_id;
     for (int i = 0; i < 5; i++)
         serving_note(s, &a, STR("ae-dxb-1"), i != 0);
