@@ -3,7 +3,7 @@
  *
  * A hold is placed by one person and lifted by an approval (kind "audit.hold.lift") of others. It covers a tenant, or what one person
  * did, or a stretch of time, or any of these together. Holds of the platform name the tenant they are about.
- * The database asks the same question: tenant_has_hold, subject_has_hold and audit_retention_drop (migrations/0012).
+ * The database asks the same question: tenant_has_hold, subject_has_hold and audit_retention_drop (migrations/functions/).
  * Acts in w->tx, in the scope of w->tenant_id. Errors: NOT_FOUND, CONFLICT (lifted already), UNPROCESSABLE (an empty time). */
 #pragma once
 #include "core/base/work.h"

@@ -47,7 +47,7 @@ int main(int argc, char **argv)
         return usage();
     struct err e = { 0 };
     int applied = 0;
-    if (migrate_run(url, migrations_embedded, migrations_embedded_count, mode, say, NULL, &applied, &e) == ERR_OK)
+    if (migrate_run(url, &schema_embedded, mode, say, NULL, &applied, &e) == ERR_OK)
         return 0;
     fprintf(stderr, "falaj-migrate: %s\n", e.msg);
     if (*e.detail)

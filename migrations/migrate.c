@@ -2,11 +2,9 @@
 /* migrate.c - compare what the database has with what this program has, then apply what is missing, one transaction each. The lock is
  * taken first and held by the session, so what is read stays true until the end. */
 #include "migrations/migrate.h"
-#include "core/base/arena.h"
-#include "core/base/cleanup.h"
 #include "core/base/clock.h"
 #include "core/base/str.h"
-#include "core/db/session.h"
+#include "migrations/migrate_int.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,28 +14,21 @@
 #define LOCK_KEY 0x46616c616a4d6967LL      /* "FalajMig" */
 enum { ARENA_MAX = 8 << 20, LOCK_TRIES = 600, LOCK_PAUSE_US = 100000 };
 
-struct run {
-    struct db_session *session;
-    struct arena *arena;
-    const struct migration *list;
-    size_t n;
-    void (*say)(void *ctx, const char *line);
-    void *ctx;
-    size_t napplied;            /* the first napplied of the list are in the database */
-    const struct db_text_rows *rows;
-};
-
-static const char create_table[] =
+static const char create_tables[] =
     "CREATE TABLE IF NOT EXISTS public.schema_migration (\n"
     "  version     int         PRIMARY KEY CHECK (version > 0),\n"
     "  name        text        NOT NULL,\n"
     "  checksum    text        NOT NULL CHECK (length(checksum) = 64),\n"
     "  applied_at  timestamptz NOT NULL DEFAULT clock_timestamp(),\n"
     "  duration_ms bigint      NOT NULL\n"
+    ");\n"
+    "CREATE TABLE IF NOT EXISTS public.schema_function (\n"
+    "  name        text        PRIMARY KEY,\n"
+    "  checksum    text        NOT NULL CHECK (length(checksum) = 64),\n"
+    "  applied_at  timestamptz NOT NULL DEFAULT clock_timestamp()\n"
     ")";
 
-static void tell(struct run *r, const char *fmt, ...) PRINTF_LIKE(2, 3);
-static void tell(struct run *r, const char *fmt, ...)
+void run_tell(struct run *r, const char *fmt, ...)
 {
     char line[400];
     va_list ap;
@@ -49,9 +40,9 @@ static void tell(struct run *r, const char *fmt, ...)
 
 static enum errc check_list(const struct run *r, struct err *e)
 {
-    for (size_t i = 0; i < r->n; i++)
-        if (r->list[i].version <= (i ? r->list[i - 1].version : 0))
-            return FAIL(e, CONFLICT, "migration %s has no number of its own: numbers only grow", r->list[i].name);
+    for (size_t i = 0; i < r->schema->nmigrations; i++)
+        if (r->schema->migrations[i].version <= (i ? r->schema->migrations[i - 1].version : 0))
+            return FAIL(e, CONFLICT, "migration %s has no number of its own: numbers only grow", r->schema->migrations[i].name);
     return ERR_OK;
 }
 
@@ -63,7 +54,7 @@ static enum errc lock(struct run *r, struct err *e)
         if (is_held)
             return ERR_OK;
         if (i == 0)
-            tell(r, "waiting for another migration to end");
+            run_tell(r, "waiting for another migration to end");
         usleep(LOCK_PAUSE_US);
     }
     return FAIL(e, CONFLICT, "another migration has been running for a minute");
@@ -85,27 +76,39 @@ static enum errc read_applied(struct run *r, struct db_text_rows *rows, struct e
 
 static enum errc compare(struct run *r, struct err *e)
 {
-    if (r->napplied > r->n)
+    if (r->napplied > r->schema->nmigrations)
         return FAIL(e, CONFLICT, "the database has %zu migrations but this program knows %zu: it is too old for this database",
-                    r->napplied, r->n);
+                    r->napplied, r->schema->nmigrations);
     for (size_t i = 0; i < r->napplied; i++) {
         const struct str *row = &r->rows->cells[i * r->rows->ncols];
         int64_t version = 0;
-        if (!str_to_i64(row[0], 1, INT32_MAX, &version) || version != r->list[i].version)
-            return FAIL(e, CONFLICT, "the database lacks migration %d but has %.*s", r->list[i].version, STR_ARG(row[0]));
-        if (!str_eq_c(row[2], r->list[i].sha256))
-            return FAIL(e, CONFLICT, "migration %s was changed after it was applied: applied %.*s, now %s", r->list[i].name,
-                        STR_ARG(row[2]), r->list[i].sha256);
+        if (!str_to_i64(row[0], 1, INT32_MAX, &version) || version != r->schema->migrations[i].version)
+            return FAIL(e, CONFLICT, "the database lacks migration %d but has %.*s", r->schema->migrations[i].version, STR_ARG(row[0]));
+        if (!str_eq_c(row[2], r->schema->migrations[i].sha256))
+            return FAIL(e, CONFLICT, "migration %s was changed after it was applied: applied %.*s, now %s", r->schema->migrations[i].name,
+                        STR_ARG(row[2]), r->schema->migrations[i].sha256);
     }
     return ERR_OK;
 }
 
-/* The script and its row, together or not at all. */
+/* The functions as they are in this program, checked against the tables; what migration says is new in them is in this transaction too. */
+static enum errc apply_functions(struct run *r, struct err *e)
+{
+    size_t n = functions_pending(r, r->schema->functions, r->schema->nfunctions);
+    TRY(functions_apply(r, r->schema->functions, r->schema->nfunctions, e));
+    TRY(functions_check(r, e));
+    if (n)
+        run_tell(r, "applied %zu of %zu functions", n, r->schema->nfunctions);
+    return ERR_OK;
+}
+
+/* The script and its row, together or not at all; with the last one, the functions. */
 static enum errc apply_in_transaction(struct run *r, const struct migration *m, int64_t *ret_ms, struct err *e)
 {
     int64_t start = clock_mono_us(&clock_system);
     TRY(db_session_exec_script(r->session, "BEGIN", e));
-    TRY(db_session_exec_script(r->session, m->sql, e));
+    if (db_session_exec_script(r->session, m->sql, e) != ERR_OK)
+        return err_note(e, "in migration %s", m->name);
     /* A savepoint is refused outside a transaction. The script may have taken on a role; the record is written by the login. */
     if (db_session_exec_script(r->session, "SAVEPOINT still_inside; SET LOCAL ROLE NONE", e) != ERR_OK)
         return FAIL(e, CONFLICT, "a migration must not end its transaction by itself");
@@ -117,64 +120,100 @@ static enum errc apply_in_transaction(struct run *r, const struct migration *m, 
     struct db_text_rows none;
     TRY(db_session_query(r->session, "INSERT INTO public.schema_migration (version, name, checksum, duration_ms) VALUES ($1, $2, $3, $4)",
                          params, 4, r->arena, &none, e));
+    if (m == &r->schema->migrations[r->schema->nmigrations - 1])
+        TRY(apply_functions(r, e));
     return db_session_exec_script(r->session, "COMMIT", e);
+}
+
+static enum errc undo(struct run *r, enum errc rc)
+{
+    struct err ignored;
+    (void)!db_session_exec_script(r->session, "ROLLBACK", &ignored);
+    return rc;
 }
 
 static enum errc apply(struct run *r, const struct migration *m, struct err *e)
 {
     int64_t ms = 0;
     enum errc rc = apply_in_transaction(r, m, &ms, e);
-    if (rc != ERR_OK) {
-        struct err ignored;
-        (void)!db_session_exec_script(r->session, "ROLLBACK", &ignored);
-        return err_note(e, "in migration %s", m->name);
-    }
-    tell(r, "applied %s in %lld ms", m->name, (long long)ms);
+    if (rc != ERR_OK)
+        return undo(r, rc);
+    run_tell(r, "applied %s in %lld ms", m->name, (long long)ms);
     return ERR_OK;
 }
 
-static void show_status(struct run *r)
+static enum errc functions_alone(struct run *r, struct err *e)
 {
-    for (size_t i = 0; i < r->n; i++) {
-        if (i >= r->napplied) {
-            tell(r, "%s  pending", r->list[i].name);
-            continue;
-        }
-        const struct str *row = &r->rows->cells[i * r->rows->ncols];
-        tell(r, "%s  applied %.*s in %.*s ms", r->list[i].name, STR_ARG(row[3]), STR_ARG(row[4]));
+    TRY(db_session_exec_script(r->session, "BEGIN", e));
+    TRY(apply_functions(r, e));
+    return db_session_exec_script(r->session, "COMMIT", e);
+}
+
+static enum errc helpers_alone(struct run *r, struct err *e)
+{
+    TRY(db_session_exec_script(r->session, "BEGIN", e));
+    TRY(functions_apply(r, r->schema->helpers, r->schema->nhelpers, e));
+    return db_session_exec_script(r->session, "COMMIT", e);
+}
+
+static enum errc apply_all(struct run *r, size_t nhelpers, size_t nfunctions, struct err *e)
+{
+    const struct schema *s = r->schema;
+    enum errc rc;
+    TRY(db_session_exec_script(r->session, create_tables, e));
+    if (nhelpers && (rc = helpers_alone(r, e)) != ERR_OK)
+        return undo(r, rc);
+    for (size_t i = r->napplied; i < s->nmigrations; i++)
+        TRY(apply(r, &s->migrations[i], e));
+    if (r->napplied == s->nmigrations && nfunctions && (rc = functions_alone(r, e)) != ERR_OK)
+        return undo(r, rc);
+    return ERR_OK;
+}
+
+static void show(struct run *r, enum migrate_mode mode)
+{
+    const struct schema *s = r->schema;
+    bool is_dry = mode == MIGRATE_DRY_RUN;
+    functions_show(r, s->helpers, s->nhelpers, is_dry);
+    for (size_t i = is_dry ? r->napplied : 0; i < s->nmigrations; i++) {
+        const struct str *row = i < r->napplied ? &r->rows->cells[i * r->rows->ncols] : NULL;
+        if (is_dry)
+            run_tell(r, "would apply %s (%s)", s->migrations[i].name, s->migrations[i].sha256);
+        else if (!row)
+            run_tell(r, "%s  pending", s->migrations[i].name);
+        else
+            run_tell(r, "%s  applied %.*s in %.*s ms", s->migrations[i].name, STR_ARG(row[3]), STR_ARG(row[4]));
     }
+    functions_show(r, s->functions, s->nfunctions, is_dry);
 }
 
 static enum errc run_locked(struct run *r, enum migrate_mode mode, int *ret_applied, struct err *e)
 {
+    const struct schema *s = r->schema;
     struct db_text_rows rows;
     TRY(lock(r, e));
     TRY(read_applied(r, &rows, e));
+    TRY(functions_read(r, e));
     TRY(compare(r, e));
-    if (mode == MIGRATE_STATUS) {
-        show_status(r);
-        return ERR_OK;
-    }
-    if (r->napplied == r->n)
-        tell(r, "nothing to do: the schema is at %d", r->n ? r->list[r->n - 1].version : 0);
-    if (mode == MIGRATE_APPLY && r->napplied < r->n)
-        TRY(db_session_exec_script(r->session, create_table, e));
-    for (size_t i = r->napplied; i < r->n; i++) {
-        if (mode == MIGRATE_DRY_RUN)
-            tell(r, "would apply %s (%s)", r->list[i].name, r->list[i].sha256);
-        else
-            TRY(apply(r, &r->list[i], e));
-        ++*ret_applied;
-    }
+    size_t nhelpers = functions_pending(r, s->helpers, s->nhelpers), nfunctions = functions_pending(r, s->functions, s->nfunctions);
+    size_t n = nhelpers + nfunctions + s->nmigrations - r->napplied;
+    if (mode != MIGRATE_STATUS && !n)
+        run_tell(r, "nothing to do: the schema is at %d", s->nmigrations ? s->migrations[s->nmigrations - 1].version : 0);
+    if (mode != MIGRATE_APPLY)
+        show(r, mode);
+    else if (n)
+        TRY(apply_all(r, nhelpers, nfunctions, e));
+    if (mode != MIGRATE_STATUS)
+        *ret_applied = (int)n;
     return ERR_OK;
 }
 
-enum errc migrate_run(const char *conninfo, const struct migration *list, size_t n, enum migrate_mode mode,
-                      void (*say)(void *ctx, const char *line), void *ctx, int *ret_applied, struct err *e)
+enum errc migrate_run(const char *conninfo, const struct schema *schema, enum migrate_mode mode, void (*say)(void *ctx, const char *line),
+                      void *ctx, int *ret_applied, struct err *e)
 {
     CLEANUP(db_session_freep) struct db_session *session = NULL;
     CLEANUP(arena_freep) struct arena *arena = arena_new(ARENA_MAX);
-    struct run r = { .arena = arena, .list = list, .n = n, .say = say, .ctx = ctx };
+    struct run r = { .arena = arena, .schema = schema, .say = say, .ctx = ctx };
     *ret_applied = 0;
     TRY(check_list(&r, e));
     TRY(db_session_new(conninfo, "falaj-migrate", 30000, &session, e));

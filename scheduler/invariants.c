@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invariants.c - the promises as migrations/0004 and 0010 count them. */
+/* invariants.c - the promises as invariants_check and invariants_quota count them. */
 #include "scheduler/invariants.h"
 #include "core/db/tx.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* list_find.c - the filters as two arrays for list_find (migrations/0021), which chooses the index and finds the ids. The rows themselves
- * are read by the list's own statement, under row-level security. */
+/* list_find.c - the filters as two arrays for list_find (migrations/functions/), which chooses the index and finds the ids. The rows
+ * themselves are read by the list's own statement, under row-level security. */
 #include "core/db/list_find.h"
 #include "core/base/assert.h"
 #include "core/db/tx.h"

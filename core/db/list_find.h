@@ -5,7 +5,7 @@
  *     struct list_find f = { .q = STR("llama"), .sort = STR("name") };
  *     list_find_by(&f, "data_class", STR("health"));
  *     list_find(w, &dataset_list_stmt, &f, position, limit, &rows, e);
- * The filters and orders of each list are those of list_condition and list_find in migrations/0021; asking for another is a bug.
+ * The filters and orders of each list are those of list_condition and list_find in migrations/functions/; asking for another is a bug.
  * Memory: results live in the arena of the work. Errors: those of the database alone. */
 #pragma once
 #include "core/base/work.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* budget_watch.c - entries are counted once by the number of their transaction: all of those below the snapshot's xmin are visible and no
  * other will ever come, so a sum up to there is final (the rule by which the audit log is sequenced). What lies above is added by whoever
- * reads (budget_now in migrations/0010). A month's first pass begins its sum anew. */
+ * reads (budget_now). A month's first pass begins its sum anew. */
 #include "scheduler/duty/budget_watch.h"
 #include "audit/event.h"
 #include "core/db/tx.h"

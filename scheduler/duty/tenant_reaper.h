@@ -3,7 +3,7 @@
  *
  * Of a tenant that is suspended or being deleted, jobs that wait and were asked to stop end here (a job that a worker holds ends by its
  * worker's report). A tenant whose days of grace are over, in which nothing runs and which no legal hold keeps, is wiped by
- * tenant_wipe (migrations/0005), a few thousand rows a pass; its keys go to the keeper of keys; at last its name goes. What stays is
+ * tenant_wipe, a few thousand rows a pass; its keys go to the keeper of keys; at last its name goes. What stays is
  * named in the table tenant_kept. Blobs without rows are removed by the orphan sweep of falaj-api.
  * Each pass is one transaction and can be repeated. Errors: those of the transaction. */
 #pragma once

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_repo.c - SQL of jobs. job_submit_many and job_rows are definer functions (migrations/0010) because one transaction
+/* job_repo.c - SQL of jobs. job_submit_many and job_rows are definer functions (migrations/functions/) because one transaction
  * serves many tenants there; everything else runs in the scope of one tenant. */
 #include "scheduler/jobs/job_repo.h"
 #include "core/db/tx.h"

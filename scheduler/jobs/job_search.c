@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_search.c - the filters as parameters of job_find and job_counts (migrations/0015), which choose the indexes. The rows themselves are
- * read here, under row-level security. */
+/* job_search.c - the filters as parameters of job_find and job_counts (migrations/functions/), which choose the indexes. The rows
+ * themselves are read here, under row-level security. */
 #include "scheduler/jobs/job_search.h"
 #include "core/db/tx.h"
 #include "scheduler/jobs/job_repo.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* budget.c - budgets as their owners see them. The sums come from the function budget_now (migrations/0010), which is also what refuses
+/* budget.c - budgets as their owners see them. The sums come from the function budget_now, which is also what refuses
  * submissions, so what is shown is what binds. The forecast is linear: what was used so far, spread over the whole period. */
 #include "tenants/accounts/budget.h"
 #include "core/db/tx.h"

@@ -2,7 +2,7 @@
 /* residency.h - the one judge of place: may this data be in that zone? Pure: facts in, a verdict out; no I/O, no clock.
  *
  * Every point that moves data or gives out its keys asks this function (submit, placement, key release, upload, download, serving,
- * transfer); the lease is judged once more by the database from its own rows (residency_zone_ok, migrations/0009), so that one wrong
+ * transfer); the lease is judged once more by the database from its own rows (residency_zone_ok), so that one wrong
  * answer leaks nothing. The law is data (struct residency_rule, rows of zone_rule): no statute stands in this code.
  *
  * The verdict needs

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tenant.c - creating a tenant crosses its own boundary once, in the definer function tenant_create (migrations/0003). */
+/* tenant.c - creating a tenant crosses its own boundary once, in the definer function tenant_create. */
 #include "tenants/home/tenant.h"
 #include "core/db/tx.h"
 #include "keys/client.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tenant_life.c - the states of a tenant. The approved deletion runs in the platform's scope and crosses into the tenant by the definer
- * function tenant_delete_schedule (migrations/0005). */
+ * function tenant_delete_schedule. */
 #include "tenants/home/tenant_life.h"
 #include "core/db/tx.h"
 #include "core/table/config.h"

@@ -7,10 +7,10 @@
 #include "core/base/err.h"
 #include "core/base/str.h"
 #include "core/db/session.h"
+#include "migrations/migrate.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <ftw.h>
 #include <grp.h>
 #include <pwd.h>
@@ -306,10 +306,15 @@ void pg_harness_exec_file(struct pg_harness *h, const char *dbname, const char *
     pg_harness_exec(h, dbname, sql.ptr ? sql.ptr : "");
 }
 
+static void say_nothing(void *ctx, const char *line)
+{
+    (void)ctx;
+    (void)line;
+}
+
 void pg_harness_migrate(struct pg_harness *h, const char *dbname)
 {
     char sql[160];
-    glob_t g;
     pg_harness_exec_file(h, NULL, "migrations/roles.sql");
     if (dbname) {
         snprintf(sql, sizeof sql, "CREATE DATABASE %s OWNER falaj_owner", dbname);
@@ -317,11 +322,12 @@ void pg_harness_migrate(struct pg_harness *h, const char *dbname)
     } else {
         pg_harness_exec(h, NULL, "GRANT CREATE ON DATABASE postgres TO falaj_owner; ALTER SCHEMA public OWNER TO falaj_owner");
     }
-    if (glob("migrations/[0-9][0-9][0-9][0-9]_*.sql", 0, NULL, &g))
-        die("migrations");
-    for (size_t i = 0; i < g.gl_pathc; i++)
-        pg_harness_exec_file(h, dbname, g.gl_pathv[i]);
-    globfree(&g);
+    struct err e = { 0 };
+    int applied;
+    if (migrate_run(pg_harness_conninfo(h, "falaj_migrate", dbname), &schema_embedded, MIGRATE_APPLY, say_nothing, NULL, &applied, &e) != ERR_OK) {
+        fprintf(stderr, "test harness: %s (%s)\n", e.msg, e.detail);
+        abort();
+    }
 }
 
 static bool redis_answers(const char *path)

@@ -110,6 +110,16 @@ expect words docs/x.md:2 'path of a machine'
 expect words docs/x.md:3 'unfinished work'
 put migrations/0001_x.sql '-- SPDX-License-Identifier: Apache-2.0' 'UPDATE t' 'SET a = 1;' 'SET search_path = x;'
 expect banned migrations/0001_x.sql:4 'SET LOCAL'
+put migrations/0021_y.sql '-- SPDX-License-Identifier: Apache-2.0' 'CREATE FUNCTION free() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$;'
+put migrations/functions/f.sql '-- SPDX-License-Identifier: Apache-2.0' 'CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$;'
+expect_clean functions
+put migrations/0022_z.sql '-- SPDX-License-Identifier: Apache-2.0' 'CREATE TABLE z (x int);' 'create or replace  function z() RETURNS int'
+put migrations/functions/g.sql '-- SPDX-License-Identifier: Apache-2.0' 'CREATE FUNCTION g() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$;'
+put migrations/functions/h.sql '-- SPDX-License-Identifier: Apache-2.0' 'CREATE OR REPLACE FUNCTION h()' 'CREATE OR REPLACE FUNCTION f()'
+expect functions migrations/0022_z.sql:3 'not in numbered migrations'
+expect functions migrations/functions/g.sql:1 'named for'
+expect functions migrations/functions/g.sql:2 'without OR REPLACE'
+expect functions migrations/functions/h.sql:3 'stands in migrations/functions/f.sql'
 put build/dev/bin/falaj-api '#!/bin/sh' 'echo new'
 chmod +x "$tree/build/dev/bin/falaj-api"
 put docs/gen/openapi.json old

@@ -121,7 +121,7 @@ static void the_database_has_the_same_edges(void **state)
 {
     (void)state;
     static char text[65536], squeezed[65536];
-    FILE *f = fopen("migrations/0002_job_edges.sql", "r");
+    FILE *f = fopen("migrations/functions/job_edge.sql", "r");
     assert_non_null(f);
     size_t n = fread(text, 1, sizeof text - 1, f), k = 0;
     fclose(f);
@@ -139,7 +139,7 @@ static void the_database_has_the_same_edges(void **state)
         char row[128];
         snprintf(row, sizeof row, "('%s','%s','%s')", job_state_names[edges[i].from], job_event_names[edges[i].event], job_state_names[edges[i].to]);
         if (!strstr(insert, row))
-            fail_msg("migrations/0002 lacks %s", row);
+            fail_msg("migrations/functions/job_edge.sql lacks %s", row);
     }
 }
 

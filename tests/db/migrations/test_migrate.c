@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Migrations apply once, in order and whole; what was changed, skipped or half done is refused. */
+/* Migrations apply once, in order and whole; what was changed, skipped or half done is refused. Helpers come before them, functions
+ * behind the last one and again when their text changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +57,8 @@ static int fresh(void **state)
 static enum errc migrate(const struct migration *list, size_t n, enum migrate_mode mode, int *applied)
 {
     e = (struct err){ 0 };
-    return migrate_run(pg_harness_conninfo(pg, NULL, "m"), list, n, mode, say, NULL, applied, &e);
+    const struct schema schema = { .migrations = list, .nmigrations = n };
+    return migrate_run(pg_harness_conninfo(pg, NULL, "m"), &schema, mode, say, NULL, applied, &e);
 }
 
 static void test_apply_once_in_order(void **state)
@@ -106,10 +108,62 @@ static void test_failure_leaves_nothing(void **state)
     const struct migration ends[] = { bad[0], { 2, "0002_b.sql", "CREATE TABLE c (x int); COMMIT", SUM_B } };
     int n;
     assert_int_not_equal(migrate(bad, 2, MIGRATE_APPLY, &n), ERR_OK);
-    assert_int_equal(n, 1);
     assert_non_null(strstr(e.detail, "0002_b.sql"));
     pg_harness_exec(pg, "m", "DO $$ BEGIN ASSERT to_regclass('b') IS NULL AND (SELECT count(*) FROM schema_migration) = 1; END $$");
     assert_int_equal(migrate(ends, 2, MIGRATE_APPLY, &n), ERR_CONFLICT);
+    assert_non_null(strstr(e.msg, "must not end its transaction"));
+}
+
+#define F(name, sum, body) { 0, "functions/" name ".sql", "CREATE OR REPLACE FUNCTION " name body, sum }
+
+static enum errc bring_up(const struct schema *schema, int *applied)
+{
+    e = (struct err){ 0 };
+    *said = 0;
+    return migrate_run(pg_harness_conninfo(pg, NULL, "m"), schema, MIGRATE_APPLY, say, NULL, applied, &e);
+}
+
+/* The helper is there before the first migration; `a` calls `b`, which is applied after it. */
+static void functions_follow_their_text(void **state)
+{
+    (void)state;
+    const struct migration list[] = { { 1, "0001_a.sql", "CREATE TABLE t (x int); SELECT wall('t')", SUM_A } };
+    const struct migration helper[] = { { 0, "helpers/wall.sql", "CREATE OR REPLACE FUNCTION wall(t regclass) RETURNS void LANGUAGE sql AS 'SELECT'", SUM_A } };
+    struct migration files[] = { F("a", SUM_A, "() RETURNS int LANGUAGE sql AS 'SELECT b() FROM t'"), F("b", SUM_A, "() RETURNS int LANGUAGE sql AS 'SELECT 1'") };
+    const struct schema s = { list, 1, helper, 1, files, 2, "weak" };
+    int n;
+    pg_harness_exec(pg, "m", "GRANT CREATE ON SCHEMA public TO weak");
+    assert_int_equal(bring_up(&s, &n), ERR_OK);
+    assert_int_equal(n, 4);
+    assert_int_equal(bring_up(&s, &n), ERR_OK);
+    assert_int_equal(n, 0);
+    assert_non_null(strstr(said, "nothing to do"));
+    files[1] = (struct migration)F("b", SUM_B, "() RETURNS int LANGUAGE sql AS 'SELECT 2'");
+    assert_int_equal(bring_up(&s, &n), ERR_OK);
+    assert_int_equal(n, 1);
+    pg_harness_exec(pg, "m", "INSERT INTO t VALUES (1); DO $$ BEGIN ASSERT a() = 2; END $$");
+    pg_harness_exec(pg, "m", "DO $$ BEGIN ASSERT (SELECT count(*) FROM schema_function WHERE checksum = repeat('b', 64)) = 1;\n"
+                    "ASSERT (SELECT bool_and(pg_get_userbyid(proowner) = 'weak') FROM pg_proc WHERE proname IN ('a', 'b', 'wall')); END $$");
+}
+
+/* A migration and the functions that go with it are one transaction, and functions nobody touched are checked with it too. */
+static void a_function_that_does_not_fit_takes_its_migration_back(void **state)
+{
+    (void)state;
+    const struct migration list[] = { { 1, "0001_a.sql", "CREATE TABLE t (x int, y int)", SUM_A }, { 2, "0002_b.sql", "ALTER TABLE t DROP x", SUM_B } };
+    struct migration files[] = { F("a", SUM_A, "() RETURNS int LANGUAGE sql AS 'SELECT x FROM t'") };
+    const struct schema before = { .migrations = list, .nmigrations = 1, .functions = files, .nfunctions = 1 };
+    const struct schema after = { .migrations = list, .nmigrations = 2, .functions = files, .nfunctions = 1 };
+    int n;
+    assert_int_equal(bring_up(&before, &n), ERR_OK);
+    assert_int_not_equal(bring_up(&after, &n), ERR_OK);
+    assert_non_null(strstr(e.detail, "function a() does not fit the schema"));
+    pg_harness_exec(pg, "m", "DO $$ BEGIN ASSERT (SELECT count(x) FROM t) = 0 AND (SELECT count(*) FROM schema_migration) = 1; END $$");
+    files[0] = (struct migration)F("a", SUM_B, "() RETURNS int LANGUAGE sql AS 'SELECT y FROM t'");
+    assert_int_equal(bring_up(&after, &n), ERR_OK);
+    assert_int_equal(n, 2);
+    files[0] = (struct migration)F("a", SUM_A, "() RETURNS int LANGUAGE sql AS 'SELECT 1'; COMMIT");
+    assert_int_equal(bring_up(&after, &n), ERR_CONFLICT);
     assert_non_null(strstr(e.msg, "must not end its transaction"));
 }
 
@@ -118,7 +172,8 @@ static void *run_one(void *arg)
     static const struct migration list[] = { { 1, "0001_a.sql", "SELECT pg_sleep(0.2); CREATE TABLE a (x int)", SUM_A } };
     struct err why;
     int *ret = arg;
-    if (migrate_run(pg_harness_conninfo(pg, NULL, "m"), list, 1, MIGRATE_APPLY, say, NULL, ret, &why) != ERR_OK)
+    static const struct schema schema = { .migrations = list, .nmigrations = 1 };
+    if (migrate_run(pg_harness_conninfo(pg, NULL, "m"), &schema, MIGRATE_APPLY, say, NULL, ret, &why) != ERR_OK)
         *ret = -1;
     return NULL;
 }
@@ -140,6 +195,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_apply_once_in_order, fresh), cmocka_unit_test_setup(test_changed_and_late_ones_are_refused, fresh),
         cmocka_unit_test_setup(test_failure_leaves_nothing, fresh), cmocka_unit_test_setup(test_two_at_once_do_it_once, fresh),
+        cmocka_unit_test_setup(functions_follow_their_text, fresh),
+        cmocka_unit_test_setup(a_function_that_does_not_fit_takes_its_migration_back, fresh),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,0 +1,44 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Drops at most `most` bodies that are past their time, and what was taken out of them; number, leaf and chain stay, so every proof
+-- stays. Only what a signed head covers is dropped, and nothing that is held. One row for each log that lost something.
+CREATE OR REPLACE FUNCTION audit_retention_drop(most bigint)
+RETURNS TABLE (tenant_id uuid, dropped bigint, until_tseq bigint)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+#variable_conflict use_column
+DECLARE r record;
+BEGIN
+  FOR r IN
+  WITH least AS MATERIALIZED (SELECT min(r.keep_days) AS days FROM audit_retention r),
+  classes AS MATERIALIZED (
+    SELECT n.tenant_id, c.class, audit_keep_days(n.tenant_id, c.class) AS days
+      FROM (SELECT DISTINCT s.tenant_id FROM audit_log_state s) n
+      CROSS JOIN (SELECT DISTINCT r.class FROM audit_retention r UNION SELECT '*') c),
+  old AS MATERIALIZED (
+    SELECT s.tenant_id, s.tseq, s.event_id
+      FROM audit_seq s
+      JOIN (SELECT h.tenant_id, max(h.size) AS size FROM audit_head h GROUP BY 1) h ON h.tenant_id = s.tenant_id AND s.tseq <= h.size
+      CROSS JOIN LATERAL (SELECT c.days FROM classes c WHERE c.tenant_id = s.tenant_id AND c.class IN (substr(s.code, 5, 3), '*')
+                           ORDER BY c.class = '*' LIMIT 1) k
+     WHERE s.dropped_at IS NULL AND s.at < now() - make_interval(days => (SELECT l.days::int FROM least l))
+       AND s.at < now() - make_interval(days => k.days::int)
+       AND NOT EXISTS (SELECT FROM audit_hold h
+                        WHERE h.state = 'ACTIVE' AND coalesce(h.about_tenant, h.tenant_id) = s.tenant_id
+                          AND (h.subject_id IS NULL OR h.subject_id = s.actor_id OR s.resource_id = 'usr_' || replace(h.subject_id::text, '-', ''))
+                          AND (h.from_at IS NULL OR s.at >= h.from_at) AND (h.until_at IS NULL OR s.at < h.until_at))
+     LIMIT most),
+  gone AS (DELETE FROM audit_event e USING old o WHERE e.tenant_id = o.tenant_id AND e.event_id = o.event_id),
+  kept AS (
+    UPDATE audit_seq s SET dropped_at = now(), actor_id = NULL, resource_id = NULL, request_id = NULL, source = NULL
+      FROM old o WHERE s.tenant_id = o.tenant_id AND s.tseq = o.tseq
+    RETURNING s.tenant_id, s.tseq)
+  SELECT k.tenant_id AS of_tenant, count(*) AS n, min(k.tseq) AS low, max(k.tseq) AS high FROM kept k GROUP BY 1
+  LOOP
+    PERFORM audit_system_event(r.of_tenant, (SELECT n.home_zone FROM tenant n WHERE n.tenant_id = r.of_tenant), 'FLJ-AUD-006S', 'audit.retention',
+                               format('"dropped":%s,"from_tseq":%s,"until_tseq":%s', r.n, r.low, r.high));
+    tenant_id := r.of_tenant;
+    dropped := r.n;
+    until_tseq := r.high;
+    RETURN NEXT;
+  END LOOP;
+END $$;
+SELECT falaj_system_function('audit_retention_drop', 'falaj_retention');

@@ -1,0 +1,31 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Where budgets stand now: settled by ended attempts, running in live ones, and, of a reserving budget, the most that live jobs may still
+-- take for one attempt each. Exact in one snapshot: entries that the leader has not summed up yet are added by the number of their
+-- transaction. tid NULL: of all tenants. Runs with its caller's rights.
+CREATE OR REPLACE FUNCTION budget_now(tid uuid)
+RETURNS TABLE (tenant_id uuid, budget_id uuid, project_id uuid, settled numeric, running numeric, reserved numeric, whole numeric, stop_at numeric,
+               used numeric, starts timestamptz)
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, public, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT b.tenant_id, b.budget_id, b.project_id, s.amount, r.amount, v.amount, b.amount * budget_unit(b.measure),
+         b.amount * budget_unit(b.measure) * b.stop_percent / 100, s.amount + greatest(r.amount, v.amount), c.starts
+    FROM budget b
+    CROSS JOIN LATERAL (SELECT CASE WHEN b.period = 'month' THEN greatest(b.period_start, date_trunc('month', now(), 'UTC')) ELSE b.period_start END
+                          AS starts) c
+    CROSS JOIN LATERAL (
+      SELECT CASE WHEN c.starts = b.period_start THEN b.settled ELSE 0 END
+             + coalesce(sum(budget_pick(b.measure, b.currency, l.currency, l.money_micro, l.gpu_ms, l.energy_mj)), 0) AS amount
+        FROM ledger_entry l
+       WHERE l.tenant_id = b.tenant_id AND l.line = 1 AND (b.project_id IS NULL OR l.project_id = b.project_id)
+         AND l.at >= CASE WHEN c.starts = b.period_start THEN greatest(c.starts, b.counted_at - interval '1 hour') ELSE c.starts END
+         AND (c.starts <> b.period_start OR l.xid >= b.counted_xid)) s
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(budget_pick(b.measure, b.currency, o.currency, o.money_micro, o.gpu_ms, o.energy_mj)), 0) AS amount
+        FROM usage_open o WHERE o.tenant_id = b.tenant_id AND (b.project_id IS NULL OR o.project_id = b.project_id)) r
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(budget_most(b.measure, b.currency, j.slots, j.gpus, j.max_runtime_s)), 0) AS amount
+        FROM job j WHERE b.reserve AND j.tenant_id = b.tenant_id AND j.finished_at IS NULL AND (b.project_id IS NULL OR j.project_id = b.project_id)) v
+   WHERE tid IS NULL OR b.tenant_id = tid;
+END $$;

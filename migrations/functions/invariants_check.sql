@@ -1,0 +1,61 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- J1 to J7: each row is a promise and how often it is broken. Looks across tenants, so it gives back counts and nothing else.
+-- J6 compares transactions: a transition's row was written by the transaction that wrote its audit event.
+CREATE OR REPLACE FUNCTION invariants_check()
+RETURNS TABLE (name text, doc text, violations bigint)
+LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT 'J1', 'Every accepted submission has exactly one job',
+         (SELECT count(*) FROM idempotency i
+           WHERE i.route IN ('job_submit', 'job_submit_batch') AND i.status = 201 AND i.resource_id IS NOT NULL
+             AND NOT EXISTS (SELECT FROM job j WHERE j.tenant_id = i.tenant_id AND j.job_id = i.resource_id))
+  UNION ALL
+  SELECT 'J2', 'A job moves along legal edges only',
+         (SELECT count(*) FROM job_event n
+            JOIN job_event p ON p.tenant_id = n.tenant_id AND p.job_id = n.job_id AND p.version = n.version - 1
+           WHERE p.state <> n.state
+             AND NOT EXISTS (SELECT FROM job_edge d WHERE d.from_state = p.state AND d.to_state = n.state))
+  UNION ALL
+  SELECT 'J3', 'Fences grow by one and never repeat; at most one attempt of a job is live, and it is the newest',
+         (SELECT count(*) FROM (
+            SELECT FROM job j LEFT JOIN attempt a ON a.tenant_id = j.tenant_id AND a.job_id = j.job_id
+             GROUP BY j.tenant_id, j.job_id, j.fence
+            HAVING count(a.fence) <> j.fence OR coalesce(max(a.fence), 0) <> j.fence OR count(*) FILTER (WHERE a.live) > 1
+                OR count(*) FILTER (WHERE a.live AND a.fence <> j.fence) > 0) x)
+  UNION ALL
+  SELECT 'J4', 'A job has at most one result, made by its newest attempt alone',
+         (SELECT count(*) FROM (
+            SELECT FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id
+             WHERE a.state = 'SUCCEEDED' GROUP BY j.tenant_id, j.job_id, j.fence, j.state
+            HAVING count(*) > 1 OR max(a.fence) <> j.fence OR j.state <> 'COMPLETED') x)
+       + (SELECT count(*) FROM job_object o JOIN object b ON b.tenant_id = o.tenant_id AND b.object_id = o.object_id
+           JOIN job j ON j.tenant_id = o.tenant_id AND j.job_id = o.job_id
+           WHERE o.direction = 'output' AND b.state = 'COMMITTED' AND (o.fence <> j.fence OR j.state <> 'COMPLETED'))
+  UNION ALL
+  SELECT 'J5', 'Quotas hold what live jobs and attempts explain, and no more',
+         (SELECT count(*) FROM quota q
+            LEFT JOIN (SELECT j.tenant_id, count(*) AS n FROM job j WHERE j.finished_at IS NULL GROUP BY 1) l ON l.tenant_id = q.tenant_id
+            LEFT JOIN (SELECT a.tenant_id, sum(a.slots) AS slots, sum(a.gpus) AS gpus FROM attempt a WHERE a.live GROUP BY 1) r
+              ON r.tenant_id = q.tenant_id
+           WHERE (q.resource = 'jobs' AND q.used <> coalesce(l.n, 0)) OR (q.resource = 'slots' AND q.used <> coalesce(r.slots, 0))
+              OR (q.resource = 'gpus' AND q.used <> coalesce(r.gpus, 0)))
+  UNION ALL
+  SELECT 'J6', 'Every transition has an audit event of the same transaction',
+         (SELECT count(*) FROM (SELECT e.tenant_id, e.xmin::text::bigint AS xid, count(*) AS n FROM job_event e GROUP BY 1, 2) t
+            LEFT JOIN (SELECT a.tenant_id, a.xid::text::bigint % 4294967296 AS xid, count(*) AS n FROM audit_event a GROUP BY 1, 2) u
+              ON u.tenant_id = t.tenant_id AND u.xid = t.xid
+           WHERE coalesce(u.n, 0) < t.n)
+  UNION ALL
+  SELECT 'J7', 'An attempt runs only in a zone that its tenant may use and its job allows',
+         (SELECT count(*) FROM attempt a JOIN node n ON n.node_id = a.node_id JOIN tenant t ON t.tenant_id = a.tenant_id
+            JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id
+           WHERE a.live AND (n.zone <> ALL (t.allowed_zones) OR (j.zone IS NOT NULL AND j.zone <> n.zone) OR j.pool <> n.pool))
+  UNION ALL
+  SELECT 'J8', 'A job is held by a live attempt exactly while its state says so',
+         (SELECT count(*) FROM job j
+           WHERE (j.state IN ('ADMITTED', 'STARTING', 'RUNNING', 'COMPLETING', 'PREEMPTING'))
+              <> EXISTS (SELECT FROM attempt a WHERE a.tenant_id = j.tenant_id AND a.job_id = j.job_id AND a.live));
+END $$;
+SELECT falaj_system_function('invariants_check', 'falaj_app');

@@ -1,0 +1,47 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The legal transitions of a job, as scheduler/jobs/job_state.def has them (a unit test compares the two), and their guard.
+DELETE FROM job_edge;
+INSERT INTO job_edge (from_state, event, to_state) VALUES
+  ('PENDING',    'ADMIT',    'ADMITTED'),
+  ('PENDING',    'HOLD',     'HELD'),
+  ('PENDING',    'REJECT',   'REJECTED'),
+  ('PENDING',    'CANCEL',   'CANCELLED'),
+  ('PENDING',    'DEADLINE', 'DEADLINE'),
+  ('HELD',       'UNHOLD',   'PENDING'),
+  ('HELD',       'CANCEL',   'CANCELLED'),
+  ('ADMITTED',   'TAKE',     'STARTING'),
+  ('ADMITTED',   'CANCEL',   'CANCELLED'),
+  ('ADMITTED',   'RETURN',   'PENDING'),
+  ('ADMITTED',   'EXPIRE',   'PENDING'),
+  ('ADMITTED',   'LOSE',     'NODE_FAIL'),
+  ('STARTING',   'START',    'RUNNING'),
+  ('STARTING',   'CANCEL',   'CANCELLED'),
+  ('STARTING',   'FAIL',     'FAILED'),
+  ('STARTING',   'RETURN',   'PENDING'),
+  ('STARTING',   'EXPIRE',   'PENDING'),
+  ('STARTING',   'LOSE',     'NODE_FAIL'),
+  ('RUNNING',    'SUCCEED',  'COMPLETED'),
+  ('RUNNING',    'FAIL',     'FAILED'),
+  ('RUNNING',    'TIMEOUT',  'TIMEOUT'),
+  ('RUNNING',    'OOM',      'OUT_OF_MEMORY'),
+  ('RUNNING',    'CANCEL',   'CANCELLED'),
+  ('RUNNING',    'PREEMPT',  'PENDING'),
+  ('RUNNING',    'RETURN',   'PENDING'),
+  ('RUNNING',    'EXPIRE',   'PENDING'),
+  ('RUNNING',    'LOSE',     'NODE_FAIL');
+
+-- The trigger's condition holds the edges as a constant, so a legal transition costs one comparison and no call.
+CREATE OR REPLACE FUNCTION job_edge_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.version <= OLD.version OR NEW.fence < OLD.fence THEN
+    RAISE EXCEPTION 'job version and fence only grow' USING ERRCODE = 'FJ409';
+  END IF;
+  RAISE EXCEPTION 'job state % does not lead to %', OLD.state, NEW.state USING ERRCODE = 'FJ409';
+END $$;
+DO $$
+BEGIN
+  EXECUTE format('CREATE OR REPLACE TRIGGER job_edge BEFORE UPDATE OF state ON job FOR EACH ROW WHEN (OLD.state IS DISTINCT FROM NEW.state AND '
+                 '(NEW.version <= OLD.version OR NEW.fence < OLD.fence OR (OLD.state || ''>'' || NEW.state) <> ALL (%L::text[]))) '
+                 'EXECUTE FUNCTION job_edge_refuse()',
+                 (SELECT array_agg(DISTINCT from_state || '>' || to_state) FROM job_edge));
+END $$;

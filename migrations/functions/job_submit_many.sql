@@ -1,0 +1,73 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Submissions of many tenants, combined into one transaction; each item keeps its own verdict:
+--   'ok' stored; 'replay' the key's first answer stands (job_id is that job's); 'reused' the key belongs to another request;
+--   'busy' the key is being used by a call in flight; 'quota' no room (room is how much there was); 'pending' and 'budget' a limit
+--   refuses (message says the numbers).
+-- Within a tenant items are admitted in their order until the quota is full. Items of one call have distinct keys.
+CREATE OR REPLACE FUNCTION job_submit_many(
+  tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[],
+  slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[],
+  routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[],
+  input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[])
+RETURNS TABLE (ord bigint, verdict text, job_id uuid, room bigint, submitted_at timestamptz, message text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+  is_guarded boolean;
+  no_ords bigint[] := '{}';
+  no_verdicts text[] := '{}';
+  no_messages text[] := '{}';
+BEGIN
+  -- A statement of its own, so that the next one's snapshot is newer than any change made to these rows while we waited for them.
+  SELECT bool_or(x.guarded) INTO is_guarded FROM (
+    SELECT guarded FROM quota WHERE quota.tenant_id = ANY (tenants) AND resource = 'jobs' ORDER BY quota.tenant_id FOR NO KEY UPDATE) x;
+  IF is_guarded THEN
+    SELECT coalesce(array_agg(g.ord), '{}'), coalesce(array_agg(g.verdict), '{}'), coalesce(array_agg(g.message), '{}')
+      INTO no_ords, no_verdicts, no_messages FROM submit_guard(tenants, projects, slotss, gpuss, runtimes, users, routes, keys) g;
+  END IF;
+  RETURN QUERY
+  WITH i AS MATERIALIZED (
+    SELECT * FROM unnest(tenants, jobs, names, kinds, specs, zones, pools, classes, slotss, gpuss, priorities, attempts, runtimes, users,
+                         routes, keys, shas, event_ids, events, projects, queues) WITH ORDINALITY
+      AS u(tenant_id, job_id, name, kind, spec, zone, pool, data_class, slots, gpus, priority, max_attempts, max_runtime_s, user_id,
+           route, key, sha, event_id, event, project_id, queue, ord)),
+  seen AS MATERIALIZED (
+    SELECT i.ord, d.request_sha = i.sha AS same, d.resource_id, d.status
+      FROM i CROSS JOIN LATERAL (      -- one index look-up per item, whatever the planner believes of the table's size
+        SELECT request_sha, resource_id, status FROM idempotency
+         WHERE tenant_id = i.tenant_id AND principal_id = i.user_id AND route = i.route AND key = i.key LIMIT 1) d),
+  no AS MATERIALIZED (SELECT * FROM unnest(no_ords, no_verdicts, no_messages) AS u(ord, verdict, message)),
+  q AS MATERIALIZED (
+    SELECT quota.tenant_id, hard_limit - used AS room FROM quota
+     WHERE quota.tenant_id = ANY (tenants) AND resource = 'jobs'),
+  fresh AS MATERIALIZED (
+    SELECT i.*, row_number() OVER (PARTITION BY i.tenant_id ORDER BY i.ord) AS nth
+      FROM i WHERE i.ord NOT IN (SELECT seen.ord FROM seen) AND i.ord <> ALL (no_ords)),
+  new AS MATERIALIZED (SELECT f.* FROM fresh f JOIN q ON q.tenant_id = f.tenant_id WHERE f.nth <= q.room),
+  -- Whoever else submits for this tenant waits for the quota row above, so no key can have appeared since `seen`.
+  idem AS (
+    INSERT INTO idempotency (tenant_id, principal_id, route, key, request_sha, status, resource_id)
+    SELECT tenant_id, user_id, route, key, sha, 201, job_id FROM new),
+  j AS (
+    INSERT INTO job (tenant_id, job_id, name, kind, spec, zone, pool, data_class, slots, gpus, priority, max_attempts, max_runtime_s,
+                     created_by, reason, project_id, queue)
+    SELECT tenant_id, job_id, name, kind, spec::jsonb, zone, pool, data_class, slots, gpus, priority, max_attempts, max_runtime_s, user_id,
+           'Resources', project_id, queue FROM new),
+  e AS (INSERT INTO job_event (tenant_id, job_id, version, state, reason) SELECT tenant_id, job_id, 1, 'PENDING', 'Resources' FROM new),
+  a AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM new),
+  o AS (
+    INSERT INTO job_object (tenant_id, job_id, direction, name, object_id)
+    SELECT n.tenant_id, n.job_id, 'input', x.name, x.object_id
+      FROM unnest(input_ords, input_names, input_objects) AS x(ord, name, object_id) JOIN new n ON n.ord = x.ord),
+  b AS (UPDATE quota SET used = used + n.k
+          FROM (SELECT tenant_id, count(*) AS k FROM new GROUP BY tenant_id) n
+         WHERE quota.tenant_id = n.tenant_id AND quota.resource = 'jobs')
+  SELECT i.ord,
+         CASE WHEN new.ord IS NOT NULL THEN 'ok'
+              WHEN seen.ord IS NOT NULL THEN CASE WHEN NOT seen.same THEN 'reused' WHEN seen.status = 0 THEN 'busy' ELSE 'replay' END
+              ELSE coalesce(no.verdict, 'quota') END,
+         coalesce(seen.resource_id, i.job_id), coalesce(q.room, 0), now(), coalesce(no.message, '')
+    FROM i LEFT JOIN new ON new.ord = i.ord LEFT JOIN seen ON seen.ord = i.ord LEFT JOIN no ON no.ord = i.ord
+           LEFT JOIN q ON q.tenant_id = i.tenant_id;
+END $$;
+SELECT falaj_system_function('job_submit_many', 'falaj_app');
