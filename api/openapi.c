@@ -124,42 +124,88 @@ static void success(struct buf *b, const struct route *r)
     buf_add_char(b, '}');
 }
 
-static void failure(struct buf *b, const struct route *r, int status, const char *doc)
+/* How a call can fail. Each stands once for each dialect of errors, as a component (problem_404), and operations refer to it. */
+enum dialect { PROBLEM, OIP, SCIM, DIALECTS };
+static const struct {
+    const char *name, *schema, *content_type;
+} dialects[DIALECTS] = {
+    [PROBLEM] = { "problem", "problem", "application/problem+json" },
+    [OIP] = { "oip", "oip_error", "application/json" },
+    [SCIM] = { "scim", "scim_error", "application/scim+json" },
+};
+static const struct failure {
+    int status;
+    const char *doc;
+} failures[] = {
+    { 400, "The request is not acceptable; `code` says why" },
+    { 401, "The caller is not known" },
+    { 403, "The caller may not do this" },
+    { 404, "There is no such object, or it is another tenant's" },
+    { 409, "The state does not allow it, or the Idempotency-Key is in use" },
+    { 412, "The object has changed since it was read" },
+    { 413, "The body is too large" },
+    { 415, "Wrong content type" },
+    { 422, "Well formed, but it cannot be done" },
+    { 428, "If-Match is missing" },
+    { 429, "Too many calls" },
+    { 503, "A part that Falaj needs cannot be reached; Retry-After says when to try again" },
+};
+enum { FAILURES = sizeof failures / sizeof failures[0] };
+
+static enum dialect dialect_of(const struct route *r)
 {
-    bool oip = r->flags & R_OIP, scim = r->flags & R_SCIM;
-    buf_printf(b, ",\"%d\":{\"description\":\"%s\",\"content\":{\"%s\":{\"schema\":{\"$ref\":\"#/components/schemas/%s\"}}}}", status, doc,
-               scim ? "application/scim+json" : oip ? "application/json" : "application/problem+json",
-               scim ? "scim_error" : oip ? "oip_error" : "problem");
+    return r->flags & R_SCIM ? SCIM : r->flags & R_OIP ? OIP : PROBLEM;
+}
+
+static bool can_fail(const struct route *r, int status)
+{
+    bool is_public = r->perm == PERM_PUBLIC, takes_body = has_body(r) || takes_scim(r) || r->flags & R_UPLOAD;
+    switch (status) {
+    case 400: return r->in || has_body(r);
+    case 401:
+    case 403:
+    case 429: return !is_public;
+    case 404: return strchr(r->path, '{') != NULL;
+    case 409: return r->method != HTTP_GET && !is_public;
+    case 412:
+    case 428: return (r->flags & R_IF_MATCH) != 0;
+    case 413:
+    case 415:
+    case 422: return takes_body;
+    default: return true;
+    }
 }
 
 static void responses(struct buf *b, const struct route *r)
 {
-    bool is_public = r->perm == PERM_PUBLIC, has_path = strchr(r->path, '{') != NULL;
     buf_add_c(b, "\"responses\":{");
     success(b, r);
-    if (r->in || has_body(r))
-        failure(b, r, 400, "The request is not acceptable; `code` says why");
-    if (!is_public) {
-        failure(b, r, 401, "The caller is not known");
-        failure(b, r, 403, "The caller may not do this");
-    }
-    if (has_path)
-        failure(b, r, 404, "There is no such object, or it is another tenant's");
-    if (r->method != HTTP_GET && !is_public)
-        failure(b, r, 409, "The state does not allow it, or the Idempotency-Key is in use");
-    if (r->flags & R_IF_MATCH) {
-        failure(b, r, 412, "The object has changed since it was read");
-        failure(b, r, 428, "If-Match is missing");
-    }
-    if (has_body(r) || takes_scim(r) || r->flags & R_UPLOAD) {
-        failure(b, r, 413, "The body is too large");
-        failure(b, r, 415, "Wrong content type");
-        failure(b, r, 422, "Well formed, but it cannot be done");
-    }
-    if (!is_public)
-        failure(b, r, 429, "Too many calls");
-    failure(b, r, 503, "A part that Falaj needs cannot be reached; Retry-After says when to try again");
+    for (size_t i = 0; i < FAILURES; i++)
+        if (can_fail(r, failures[i].status))
+            buf_printf(b, ",\"%d\":{\"$ref\":\"#/components/responses/%s_%d\"}", failures[i].status, dialects[dialect_of(r)].name,
+                       failures[i].status);
     buf_add_c(b, "}");
+}
+
+static bool is_used(enum dialect d, int status, const struct route **rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (dialect_of(rows[i]) == d && can_fail(rows[i], status))
+            return true;
+    return false;
+}
+
+static void response_components(struct buf *b, const struct route **rows, size_t n)
+{
+    bool first = true;
+    for (enum dialect d = PROBLEM; d < DIALECTS; d++)
+        for (size_t i = 0; i < FAILURES; i++) {
+            if (!is_used(d, failures[i].status, rows, n))
+                continue;
+            buf_printf(b, "%s\"%s_%d\":{\"description\":\"%s\",\"content\":{\"%s\":{\"schema\":{\"$ref\":\"#/components/schemas/%s\"}}}}",
+                       first ? "" : ",", dialects[d].name, failures[i].status, failures[i].doc, dialects[d].content_type, dialects[d].schema);
+            first = false;
+        }
 }
 
 static void operation(struct buf *b, const struct route *r)
@@ -284,7 +330,9 @@ void openapi_print(struct buf *b)
     paths(b, rows, n);
     buf_add_c(b, "},\"components\":{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\",\"description\":\"An access token, flj_…\"},"
                   "\"session\":{\"type\":\"apiKey\",\"in\":\"cookie\",\"name\":\"__Host-falaj\",\"description\":\"A person's session; changes need X-CSRF-Token and our origin as well\"}},"
-                 "\"schemas\":{");
+                 "\"responses\":{");
+    response_components(b, rows, n);
+    buf_add_c(b, "},\"schemas\":{");
     components(b, rows, n);
     buf_add_c(b, "}}}\n");
 }

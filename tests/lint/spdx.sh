@@ -5,7 +5,7 @@
 source "$(dirname "$0")/lib.sh"
 
 mapfile -t list < <(files '*.c' '*.h' '*.cu' '*.cuh' '*.def' '*.cmake' '*CMakeLists.txt' '*.sh' '*.pl' '*.sql' '*.ts' '*.tsx' \
-    '*.mjs' '.ci/run' '*Dockerfile' | grep -vE '^(migrations/schema\.sql|tests/http/generated/|console/src/api/(schema|generated))')
+    '*.mjs' '.ci/run' '*Dockerfile' | grep -vE '^(migrations/schema\.sql|tests/http/generated/|console/src/api/gen/)')
 [[ ${#list[@]} -gt 0 ]] || finish
 awk 'FNR == 1 { seen = 0; shebang = /^#!/ }
      FNR == 1 && !shebang || FNR == 2 && shebang { if ($0 !~ /SPDX-License-Identifier: Apache-2\.0/)

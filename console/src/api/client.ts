@@ -6,7 +6,7 @@
 // there. get, post … throw a Problem and give the body otherwise.
 import createClient from 'openapi-fetch';
 import { Problem } from './problem.ts';
-import type { components, paths } from './schema.ts';
+import type { components, paths } from './gen/schema.ts';
 
 export type Schemas = components['schemas'];
 export type Session = Schemas['session_out'];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // roles.ts - which roles somebody can be offered to give: those that the API would not refuse. It decides; this only does not tempt.
-import { ROLES } from '../api/roles.ts';
+import { ROLES } from '../api/gen/roles.ts';
 
 /** What everybody may do for themselves is no power to give away. */
 const OWN = 'token:own';

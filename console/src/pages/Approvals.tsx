@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Approvals.tsx - what waits for a second person, with exactly what it asks for.
 import { useTranslation } from 'react-i18next';
+import { APPROVAL_LIST_STATE } from '../api/gen/enums.ts';
 import { change, withQuery, type Schemas } from '../api/client.ts';
 import { useForget } from '../api/hooks.ts';
 import { useLive } from '../api/live.ts';
@@ -16,7 +17,7 @@ import { Person } from './audit/Person.tsx';
 import { useKnown } from './audit/words.ts';
 
 type Approval = Schemas['approval'];
-const STATES = ['PENDING', 'EXECUTED', 'REFUSED', 'WITHDRAWN', 'EXPIRED', 'FAILED'];
+const STATES = APPROVAL_LIST_STATE;
 
 const words = (a: Approval): string => `approvals.kind_${(a.kind ?? '').replaceAll('.', '_')}`;
 

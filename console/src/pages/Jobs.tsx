@@ -3,6 +3,7 @@
 import { Button } from '@patternfly/react-core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { JOB_LIST_KIND } from '../api/gen/enums.ts';
 import { change, withQuery, type Page as ListOf, type Query, type Schemas } from '../api/client.ts';
 import { useGet } from '../api/hooks.ts';
 import { commandLine } from '../lib/calls.ts';
@@ -110,7 +111,7 @@ function useJobFilters(): Filter[] {
       name: 'kind',
       label: t('col.kind'),
       more: true,
-      options: ['train', 'serve', 'noop'].map((s) => ({ value: s, label: t(`kind.${s}`) })),
+      options: JOB_LIST_KIND.map((s) => ({ value: s, label: t(`kind.${s}`) })),
     },
     {
       name: 'zone',

@@ -14,6 +14,7 @@ import {
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { EXPORT_NEW_FORMAT } from '../../api/gen/enums.ts';
 import { change, type Page as ListOf, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { bytes, number } from '../../lib/format.ts';
@@ -30,7 +31,7 @@ import { useKnown } from './words.ts';
 
 type Job = Schemas['audit_export_job'];
 const WORDED: ChoiceName[] = ['actor', 'action', 'resource'];
-const FORMATS = ['jsonl', 'csv', 'ocsf', 'cef', 'syslog', 'summary', 'summary-html'] as const;
+const FORMATS = EXPORT_NEW_FORMAT;
 const EXTENSION: Record<string, string> = {
   csv: 'csv',
   cef: 'cef',

@@ -4,6 +4,7 @@ import { ActionGroup, Button, Form, FormGroup, FormSelect, FormSelectOption, Tex
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { AUDIT_EVENTS_OUTCOME } from '../../api/gen/enums.ts';
 import type { Search } from '../../lib/search.ts';
 import { codeOf, Suggest, useChoices, wordsOf, type ChoiceName } from './choices.tsx';
 import { rangeOf, WhenFields, type When } from './when.tsx';
@@ -67,7 +68,7 @@ export function Filters({ known, children }: { known: Known; children?: ReactNod
       <FormGroup label={t('audit.outcome')} fieldId="a-outcome">
         <FormSelect id="a-outcome" value={draft.outcome} onChange={(_e, v) => set('outcome')(v)}>
           <FormSelectOption value="" label={t('audit.anyOutcome')} />
-          {['success', 'denied', 'failed'].map((o) => (
+          {AUDIT_EVENTS_OUTCOME.map((o) => (
             <FormSelectOption key={o} value={o} label={t(`value.${o}`)} />
           ))}
         </FormSelect>

@@ -2,6 +2,7 @@
 // Holds.tsx - legal holds: what may not be dropped, erased or destroyed, and the asking for an end of it.
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { AUDIT_HOLD_LIST_STATE } from '../../api/gen/enums.ts';
 import { change, type Schemas } from '../../api/client.ts';
 import { useForget } from '../../api/hooks.ts';
 import { State, Time } from '../../ui/bits.tsx';
@@ -63,7 +64,7 @@ export function Holds() {
           {
             name: 'state',
             label: t('col.state'),
-            options: ['ACTIVE', 'LIFTED'].map((s) => ({ value: s, label: t(`value.${s}`) })),
+            options: AUDIT_HOLD_LIST_STATE.map((s) => ({ value: s, label: t(`value.${s}`) })),
           },
         ]}
         columns={[

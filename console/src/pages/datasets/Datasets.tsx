@@ -2,6 +2,7 @@
 // Datasets.tsx - the data sets there are, and a new one.
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { DATASET_NEW_DATA_CLASS } from '../../api/gen/enums.ts';
 import { change, withQuery, type Page as ListOf, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { commandLine } from '../../lib/calls.ts';
@@ -17,7 +18,7 @@ import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
 import { BY_NAME, BY_TIME, useNameFilter, useOwnFilters, useZoneFilter } from '../../ui/table/usual.ts';
 
 type Dataset = Schemas['dataset'];
-const CLASSES = ['internal', 'public', 'personal', 'sensitive', 'health', 'banking', 'gov'];
+const CLASSES = DATASET_NEW_DATA_CLASS;
 
 export function Datasets() {
   const { t } = useTranslation();
@@ -79,7 +80,7 @@ export function Datasets() {
       label={t('nav.newDataset')}
       title={t('nav.newDataset')}
       fields={fields}
-      initial={{ label_column: 'label' }}
+      initial={{ label_column: 'label', data_class: 'internal' }}
       onSubmit={async (v) => {
         const made = await change<Dataset>('POST', '/v1/datasets', bodyOf(fields, v));
         await forget('/v1/datasets');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // data.ts - the machines of the fleet as the grid shows them: all of them, in groups of zone and pool.
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { NODE_LIST_STATE } from '../../api/gen/enums.ts';
 import { getPage, type Query, type Schemas } from '../../api/client.ts';
 
 export type Node = Schemas['node'];
@@ -9,7 +10,7 @@ export interface Fleet {
   /** More machines fit the filters than are drawn: the table has them all. */
   cut: boolean;
 }
-export const NODE_STATES = ['READY', 'DRAINING', 'QUARANTINED', 'LOST'];
+export const NODE_STATES = NODE_LIST_STATE;
 const PAGES_MAX = 5;
 /** A worker renews at half of its certificate's life, which is a day: less than this is late. */
 const CERT_LATE_MS = 6 * 3_600_000;

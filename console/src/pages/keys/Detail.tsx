@@ -3,6 +3,7 @@
 import { useParams } from '@tanstack/react-router';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { KEY_ROTATE_IN_TIER } from '../../api/gen/enums.ts';
 import { change, type Page as ListOf, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
@@ -26,7 +27,7 @@ function Acts({ k, path }: { k: Summary; path: string }) {
   const { can } = useSession();
   const forget = useForget();
   const zone = k.zone ?? '';
-  const tiers = ['wrapped', 'sovereign'].map((x) => ({ value: x, label: t(`keyring.tier_${x}`) }));
+  const tiers = KEY_ROTATE_IN_TIER.map((x) => ({ value: x, label: t(`keyring.tier_${x}`) }));
   return (
     <>
       {can('key:rotate') && (

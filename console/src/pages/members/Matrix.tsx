@@ -13,7 +13,7 @@ import { CheckIcon } from '@patternfly/react-icons';
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { PERMISSIONS, ROLES } from '../../api/roles.ts';
+import { PERMISSIONS, ROLES } from '../../api/gen/roles.ts';
 import { csvText, saveAs } from '../../lib/csv.ts';
 import { permissionKey, rolesAt } from '../../lib/roles.ts';
 import { useSession } from '../../shell/session.tsx';

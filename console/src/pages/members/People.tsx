@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // People.tsx - who is here: people and programs, their state and their roles.
 import { useTranslation } from 'react-i18next';
+import { USER_LIST_KIND, USER_LIST_STATE } from '../../api/gen/enums.ts';
 import { rolesAt } from '../../lib/roles.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Name, State, Time, To } from '../../ui/bits.tsx';
@@ -18,12 +19,12 @@ export function usePeopleFilters(): Filter[] {
     {
       name: 'kind',
       label: t('col.kind'),
-      options: ['person', 'service'].map((k) => ({ value: k, label: t(`kind.${k}`) })),
+      options: USER_LIST_KIND.map((k) => ({ value: k, label: t(`kind.${k}`) })),
     },
     {
       name: 'state',
       label: t('col.state'),
-      options: ['ACTIVE', 'DISABLED', 'DEACTIVATED'].map((s) => ({ value: s, label: t(`value.${s}`) })),
+      options: USER_LIST_STATE.map((s) => ({ value: s, label: t(`value.${s}`) })),
     },
     {
       name: 'role',

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Projects.tsx - the projects of the organisation: made, renamed, closed.
 import { useTranslation } from 'react-i18next';
+import { PROJECT_LIST_STATE } from '../../api/gen/enums.ts';
 import { change, withQuery, type Schemas } from '../../api/client.ts';
 import { useForget } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -26,7 +27,7 @@ export function Projects() {
     {
       name: 'state',
       label: t('col.state'),
-      options: ['ACTIVE', 'CLOSED'].map((s) => ({ value: s, label: t(`value.${s}`) })),
+      options: PROJECT_LIST_STATE.map((s) => ({ value: s, label: t(`value.${s}`) })),
     },
     {
       name: 'sort',

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { getPage, type Page as ListOf, type Query, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
-import { ROLES } from '../../api/roles.ts';
+import { ROLES } from '../../api/gen/roles.ts';
 import { csvText, saveAs } from '../../lib/csv.ts';
 import { number } from '../../lib/format.ts';
 import { rolesAt } from '../../lib/roles.ts';

@@ -19,7 +19,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, type Page as ListOf, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
-import { PERMISSIONS, ROLES } from '../../api/roles.ts';
+import { PERMISSIONS, ROLES } from '../../api/gen/roles.ts';
 import { permissionKey, rolesAt } from '../../lib/roles.ts';
 import type { Search } from '../../lib/search.ts';
 import { useSession } from '../../shell/session.tsx';

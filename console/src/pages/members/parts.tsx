@@ -14,7 +14,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue } from 'react';
 import { useTranslation } from 'react-i18next';
 import { getPage, type Schemas } from '../../api/client.ts';
-import { ROLES } from '../../api/roles.ts';
+import { ROLES } from '../../api/gen/roles.ts';
 
 export type User = Schemas['app_user'];
 export type Binding = Schemas['role_binding'];

@@ -2,6 +2,7 @@
 // Budgets.tsx - what may be spent in a month or in all, where it stands, and where it goes if it goes on like this.
 import { Progress } from '@patternfly/react-core';
 import { useTranslation } from 'react-i18next';
+import { BUDGET_NEW_MEASURE, BUDGET_NEW_PERIOD } from '../../api/gen/enums.ts';
 import { change, ifMatch, type Page as ListOf, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { money, number, percent } from '../../lib/format.ts';
@@ -93,7 +94,7 @@ export function Budgets() {
       name: 'measure',
       label: t('budgets.measure'),
       kind: 'select',
-      options: ['money', 'gpu_hours', 'kwh'].map((m) => ({ value: m, label: t(`budgets.${m}`) })),
+      options: BUDGET_NEW_MEASURE.map((m) => ({ value: m, label: t(`budgets.${m}`) })),
     },
     { ...size, help: t('budgets.amountHelp') },
     { name: 'currency', label: t('budgets.currency'), help: t('budgets.currencyHelp'), pattern: /^[A-Z]{3}$/ },
@@ -101,7 +102,7 @@ export function Budgets() {
       name: 'period',
       label: t('budgets.period'),
       kind: 'select',
-      options: ['month', 'total'].map((p) => ({ value: p, label: t(`budgets.${p}`) })),
+      options: BUDGET_NEW_PERIOD.map((p) => ({ value: p, label: t(`budgets.${p}`) })),
     },
     {
       name: 'project_id',

@@ -2,6 +2,7 @@
 // Rules.tsx - how the tenant divides its quota among projects and queues: each rule's own part, what it may borrow, what it lends.
 import { Progress } from '@patternfly/react-core';
 import { useTranslation } from 'react-i18next';
+import { RULE_NEW_IN_PLACE, RULE_NEW_IN_RESOURCE } from '../../api/gen/enums.ts';
 import { change, ifMatch, type Page as ListOf, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
@@ -15,7 +16,7 @@ import { ServerTable } from '../../ui/table.tsx';
 type Rule = Schemas['quota_rule'];
 type Project = Schemas['project'];
 const MOST = 1_000_000_000;
-const PLACES = ['project', 'queue'] as const;
+const PLACES = RULE_NEW_IN_PLACE;
 
 const text = (n: number | null | undefined): string => (n === null || n === undefined ? '' : String(n));
 const numbersOf = (r: Rule): Values => ({
@@ -92,7 +93,7 @@ function NewRule({ projects }: { projects: Project[] }) {
       name: 'resource',
       label: t('rules.resource'),
       kind: 'select',
-      options: ['slots', 'gpus'].map((r) => ({ value: r, label: t(`quota.${r}`) })),
+      options: RULE_NEW_IN_RESOURCE.map((r) => ({ value: r, label: t(`quota.${r}`) })),
     },
     ...useNumbers(),
   ];

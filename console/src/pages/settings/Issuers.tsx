@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Issuers.tsx - outside issuers whose tokens are believed, for programs only.
 import { useTranslation } from 'react-i18next';
+import { ISSUER_IN_ALGORITHMS } from '../../api/gen/enums.ts';
 import { change, type Page as ListOf, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -36,7 +37,7 @@ export function AddIssuer() {
       name: 'algorithm',
       label: t('settings.issAlg'),
       kind: 'select',
-      options: ['RS256', 'ES256'].map((a) => ({ value: a, label: a })),
+      options: ISSUER_IN_ALGORITHMS.map((a) => ({ value: a, label: a })),
     },
     { name: 'jwks_uri', label: t('settings.issJwks'), required: true, pattern: /^https?:\/\/\S+$/ },
     { name: 'subject', label: t('settings.issSubject'), required: true, ltr: true, max: 255 },

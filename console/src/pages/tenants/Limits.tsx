@@ -3,6 +3,7 @@
 import { Progress } from '@patternfly/react-core';
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useTranslation } from 'react-i18next';
+import { RULE_TENANT_IN_RESOURCE } from '../../api/gen/enums.ts';
 import { change, getPage, type Page as ListOf, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { Problem } from '../../api/problem.ts';
@@ -139,7 +140,7 @@ export function Rules({ id }: { id: string }) {
                 name: 'resource',
                 label: t('tenants.resource'),
                 kind: 'select',
-                options: ['slots', 'gpus'].map((r) => ({ value: r, label: t(`quota.${r}`) })),
+                options: RULE_TENANT_IN_RESOURCE.map((r) => ({ value: r, label: t(`quota.${r}`) })),
               },
               { name: 'flavor', label: t('workers.flavor'), help: t('tenants.allTogether'), max: 63 },
               { name: 'zone', label: t('col.zone'), help: t('tenants.allTogether'), max: 31 },

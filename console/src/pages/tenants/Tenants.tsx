@@ -2,6 +2,7 @@
 // Tenants.tsx - the directory of tenants, and the dialog that makes one with its first administrator.
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { TENANT_LIST_STATE } from '../../api/gen/enums.ts';
 import { change, withQuery, type Page as ListOf, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -16,7 +17,7 @@ import { strings } from '../zones/data.ts';
 
 export type Tenant = Schemas['tenant'];
 type Made = Schemas['tenant_create_out'];
-export const TENANT_STATES = ['ACTIVE', 'SUSPENDED', 'DELETING', 'DELETED'];
+export const TENANT_STATES = TENANT_LIST_STATE;
 
 function NewTenant() {
   const { t } = useTranslation();

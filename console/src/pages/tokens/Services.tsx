@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change } from '../../api/client.ts';
 import { useForget } from '../../api/hooks.ts';
-import { ROLES } from '../../api/roles.ts';
+import { ROLES } from '../../api/gen/roles.ts';
 import { grantable, modestFirst } from '../../lib/roles.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Id, Name, State, Time, To } from '../../ui/bits.tsx';

@@ -2,6 +2,7 @@
 // Table.tsx - access tokens as a table: the own ones, or those of somebody else; rotating and revoking.
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { TOKEN_LIST_STATE } from '../../api/gen/enums.ts';
 import { change, type Schemas } from '../../api/client.ts';
 import { useForget } from '../../api/hooks.ts';
 import { Code, Name, State, Time, To } from '../../ui/bits.tsx';
@@ -25,7 +26,7 @@ export function useTokenFilters(): Filter[] {
     {
       name: 'state',
       label: t('col.state'),
-      options: ['active', 'expired', 'revoked'].map((s) => ({ value: s, label: t(`value.${s}`) })),
+      options: TOKEN_LIST_STATE.map((s) => ({ value: s, label: t(`value.${s}`) })),
     },
     {
       name: 'sort',

@@ -3,6 +3,7 @@
 import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { RESIDENCY_EXPLAIN_IN_ACT } from '../../api/gen/enums.ts';
 import { change, type Schemas } from '../../api/client.ts';
 import type { Search } from '../../lib/search.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -12,7 +13,7 @@ import { Note } from '../../ui/note.tsx';
 import { CLASSES, useZones } from './data.ts';
 
 type Verdict = Schemas['explain_out'];
-const ACTS = ['transfer', 'submit', 'place', 'key', 'upload', 'download', 'serve'];
+const ACTS = RESIDENCY_EXPLAIN_IN_ACT;
 
 export function Ask() {
   const { t, i18n } = useTranslation();

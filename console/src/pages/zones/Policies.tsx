@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Policies.tsx - transfer policies: which there are, a new one, and the end of one.
 import { useTranslation } from 'react-i18next';
+import { TRANSFER_POLICY_LIST_STATE, TRANSFER_POLICY_NEW_LEGAL_BASIS } from '../../api/gen/enums.ts';
 import { change, type Page as ListOf, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -13,16 +14,7 @@ import { toast } from '../../ui/toast.tsx';
 import { CLASSES } from './data.ts';
 import type { Policy } from './flows.ts';
 
-const BASES = [
-  'adequacy',
-  'scc',
-  'bcr',
-  'explicit-consent',
-  'contract',
-  'legal-claim',
-  'public-interest',
-  'regulator-approval',
-];
+const BASES = TRANSFER_POLICY_NEW_LEGAL_BASIS;
 const DAY = 86_400_000;
 
 /** Every zone may be named, also one where the tenant's data may not be yet: that is what a policy is for. */
@@ -103,7 +95,7 @@ export function Policies() {
         {
           name: 'state',
           label: t('col.state'),
-          options: ['PROPOSED', 'ACTIVE', 'REVOKED'].map((s) => ({ value: s, label: t(`value.${s}`) })),
+          options: TRANSFER_POLICY_LIST_STATE.map((s) => ({ value: s, label: t(`value.${s}`) })),
         },
       ]}
       rowKey={(p) => p.policy_id!}

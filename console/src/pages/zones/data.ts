@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // data.ts - zones with what is known of them: their machines, the state of their keys, and where they are drawn.
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { ZONE_LAW_DATA_CLASSES } from '../../api/gen/enums.ts';
 import { getJson, getPage, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -8,7 +9,7 @@ import { shareOf, useFleet, type Node, type Share } from '../fleet/data.ts';
 
 export type Zone = Schemas['zone'];
 export type Law = Schemas['zone_law_view'];
-export const CLASSES = ['public', 'internal', 'personal', 'sensitive', 'health', 'banking', 'gov'] as const;
+export const CLASSES = ZONE_LAW_DATA_CLASSES;
 export const strings = (v: unknown): string[] => (Array.isArray(v) ? v.map(String) : []);
 
 /** sound: machines take work and the keys open. idle: there is no machine. hurt: machines that take no work, or keys that do not open. */
