@@ -416,6 +416,7 @@ static void undo(struct app *app, struct api *api)
     wake_listener_free(api->wakes);
     http_server_refuse(api->people);
     http_server_refuse(api->nodes);
+    serving_stop(api->serving);
     pipeline_free(api->pipeline);
     http_server_free(api->people);
     http_server_free(api->nodes);

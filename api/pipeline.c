@@ -372,6 +372,14 @@ void flight_submit(struct flight *f)
     flight_fail(f, &e);
 }
 
+/* An answer from outside must not be lost because others wait: with a full queue the call goes on where it is. */
+void call_again(struct call *c)
+{
+    struct flight *f = flight_of(&c->work);
+    if (!thread_pool_submit(f->pipeline->pool, f))
+        flight_run(f);
+}
+
 static struct str request_id_of(struct call *c)
 {
     struct str given = http_header_get(c->request, "X-Request-Id");

@@ -43,6 +43,9 @@ size_t pipeline_body_limit(void *listener, enum http_method m, struct str path);
 /* A handler that found nothing yet returns call_park(w): the call waits, outside any thread, until wake_id is woken or wait_ms is
  * over, then the handler runs again with work.deadline_mono_us kept; past the deadline it must answer with what it has. */
 enum errc call_park(struct work *w, struct uuid wake_id, int64_t wait_ms);
+/* A raw handler that waits for something outside any thread returns OK with its exchange unanswered. call_again, from any thread and once
+ * for each such wait, has it run again on a handler thread; what it knows it keeps in c->own. Nobody touches the call in between. */
+void call_again(struct call *c);
 void pipeline_wake(struct pipeline *p, struct uuid wake_id);    /* nil: all */
 struct pipeline *pipeline_of(struct work *w);
 struct authn *pipeline_authn(struct pipeline *p);

@@ -33,7 +33,8 @@ typedef enum errc (*route_handler)(struct work *w, const void *in, void *out, st
 /* Takes n calls of one route in one transaction of its own and leaves a verdict in each: call->out filled, or call->err. */
 typedef void (*route_combine)(struct work *w, struct call **calls, size_t n);
 /* Answers by itself (streams, downloads, proxied calls). Runs without transaction after authn, rate, authz and decode, on a pool
- * thread. Either it returns an error, and the pipeline answers with a problem, or it has taken over the exchange and returns OK. */
+ * thread. Either it returns an error, and the pipeline answers with a problem, or it has taken over the exchange and returns OK. It may
+ * do so to wait without a thread (call_again in api/pipeline.h). */
 typedef enum errc (*route_raw)(struct call *c, struct err *e);
 
 enum route_flag {
@@ -126,6 +127,7 @@ struct call {
     int status;                     /* 0: the route's */
     struct err err;                 /* a combiner's verdict */
     struct call *next;              /* queue link */
+    void *own;                      /* a raw handler's, between its runs (call_again) */
     int64_t started_mono_us;
     struct audit_event audit;       /* prepared by the pipeline; a handler may add details through call_of(w) */
 };

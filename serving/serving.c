@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* serving.c - connections to serving workers, and where they are. One lock guards the tables; no call runs under it.
+/* serving.c - calls to serving workers, and where they are. One lock guards the tables; no call runs under it.
  *
  * The table of targets is direct-mapped: a newer name takes the place of one that falls on the same line, which then costs one lookup. An
- * endpoint's line is given away when its deployment has not been called for longest and nobody is calling it. */
+ * endpoint's line is given away when its deployment has not been called for longest and nobody is calling it. Tenants stand in a list as
+ * long as they have calls under way, which are few. */
 #include "serving/serving_int.h"
 #include "core/base/assert.h"
 #include "core/table/config.h"
+#include "core/table/metrics.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TARGETS = 1024, ENDPOINTS = 256, NAME_TEXT = 64, ENDPOINT_TEXT = 300 };
+enum { TARGETS = 1024, ENDPOINTS = 256, NAME_TEXT = 64, ENDPOINT_TEXT = 300, CONNECT_MS = 2000 };
+static const size_t REPLY_BYTES_MAX = (size_t)256 << 20;
 
 struct target_line {
     struct uuid tenant;
@@ -21,18 +24,36 @@ struct target_line {
 
 struct endpoint_line {
     char name[ENDPOINT_TEXT];                   /* "": empty */
-    int busy, idle_count;
-    struct http_client *idle[SERVING_IDLE_MAX];
+    int busy;
+    int64_t trust;                              /* of the authorities that target knows */
+    struct http_target *target;
     int64_t used_us;
+};
+
+struct tenant_line {
+    struct uuid tenant;
+    int busy;
 };
 
 struct serving {
     const struct app *app;
-    pthread_mutex_t lock;                       /* guards the two tables and ca_pem */
+    pthread_mutex_t lock;                       /* guards the tables, ca_pem and trust */
     char *ca_pem;                               /* NULL: no authority yet, no machine is believed */
+    int64_t trust;                              /* grows with each change of ca_pem */
     struct target_line targets[TARGETS];
     struct endpoint_line endpoints[ENDPOINTS];
+    struct tenant_line tenants[SERVING_CALLS_MAX];
+    int tenant_count;
+    int connect_ms;                             /* set before the first call */
+    struct http_mux *mux;
     struct inference_counts *counts;
+};
+
+/* One call while it is under way; in the caller's arena. */
+struct serving_call {
+    struct serving *serving;
+    struct endpoint_line *line;
+    struct serving_question q;
 };
 
 struct serving *serving_new(const struct app *app)
@@ -41,18 +62,32 @@ struct serving *serving_new(const struct app *app)
     ASSERT(s);
     s->app = app;
     pthread_mutex_init(&s->lock, NULL);
+    s->connect_ms = CONNECT_MS;
+    s->mux = http_mux_new(&(struct http_mux_options){ .name = "models", .calls_max = SERVING_CALLS_MAX, .bytes_max = REPLY_BYTES_MAX,
+                                                      .idle_max = SERVING_IDLE_MAX });
     s->counts = inference_counts_new(app);
     return s;
+}
+
+void serving_stop(struct serving *s)
+{
+    if (s)
+        http_mux_stop(s->mux);
+}
+
+void serving_set_connect(struct serving *s, int ms)
+{
+    s->connect_ms = ms;
 }
 
 void serving_free(struct serving *s)
 {
     if (!s)
         return;
+    http_mux_free(s->mux);
     inference_counts_free(s->counts);
     for (int i = 0; i < ENDPOINTS; i++)
-        for (int k = 0; k < s->endpoints[i].idle_count; k++)
-            http_client_free(s->endpoints[i].idle[k]);
+        http_target_unref(s->endpoints[i].target);
     pthread_mutex_destroy(&s->lock);
     free(s->ca_pem);
     free(s);
@@ -64,6 +99,7 @@ void serving_trust(struct serving *s, struct str ca_pem)
     pthread_mutex_lock(&s->lock);
     free(s->ca_pem);
     s->ca_pem = fresh;
+    s->trust++;
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -150,72 +186,109 @@ static struct endpoint_line *endpoint_of(struct serving *s, struct str name)
     }
     if (!best)
         return NULL;
-    for (int k = 0; k < best->idle_count; k++)
-        http_client_free(best->idle[k]);
+    http_target_unref(best->target);
     *best = (struct endpoint_line){ .busy = 0 };
     put_text(best->name, name);
     return best;
 }
 
-static struct http_client *connect_to(struct serving *s, struct str endpoint, struct err *e)
+/* The tenant's line; NULL: it has none yet, and there is room for one at the end. The lock is held. */
+static struct tenant_line *tenant_of(struct serving *s, struct uuid tenant)
 {
-    const struct config *cfg = s->app->config;
-    char url[ENDPOINT_TEXT + 16];
-    snprintf(url, sizeof url, "https://%.*s", STR_ARG(endpoint));
-    pthread_mutex_lock(&s->lock);
-    char *ca_pem = s->ca_pem ? str_dup_heap(str_c(s->ca_pem)) : NULL;
-    pthread_mutex_unlock(&s->lock);
-    struct http_client_options o = {
-        .base_url = url, .connect_timeout_ms = 2000, .timeout_ms = SERVING_TIMEOUT_MS, .ca_pem = ca_pem ? str_c(ca_pem) : STR("-"),
-        .cert_file = *cfg->api_client_cert ? cfg->api_client_cert : NULL, .key_file = *cfg->api_client_key ? cfg->api_client_key : NULL,
-    };
-    struct http_client *c = http_client_new(&o, e);
-    free(ca_pem);
-    return c;
+    for (int i = 0; i < s->tenant_count; i++)
+        if (uuid_eq(s->tenants[i].tenant, tenant))
+            return &s->tenants[i];
+    return NULL;
 }
 
-/* A handle of that endpoint, new or idle; the line stays counted as busy until give_back. */
-static enum errc take(struct serving *s, struct str endpoint, struct endpoint_line **ret_line, struct http_client **ret, struct err *e)
+/* Made anew when the authorities have changed; calls under way keep what they began with. The lock is held. */
+static enum errc target_of(struct serving *s, struct endpoint_line *l, struct err *e)
 {
-    if (!fits(endpoint, ENDPOINT_TEXT))
-        return FAIL(e, UPSTREAM, "The serving machine gave no usable address");
-    pthread_mutex_lock(&s->lock);
-    struct endpoint_line *l = endpoint_of(s, endpoint);
-    bool full = !l || l->busy >= SERVING_BUSY_MAX;
-    if (!full) {
-        l->busy++;
-        l->used_us = clock_mono_us(s->app->clock);
-        *ret = l->idle_count ? l->idle[--l->idle_count] : NULL;
-    }
-    pthread_mutex_unlock(&s->lock);
-    if (full)
-        return FAIL(e, RATE, "The deployment has more calls running than it takes; try again");
-    *ret_line = l;
-    if (!*ret)
-        *ret = connect_to(s, endpoint, e);
+    const struct config *cfg = s->app->config;
+    if (l->target && l->trust == s->trust)
+        return ERR_OK;
+    char url[ENDPOINT_TEXT + 16];
+    snprintf(url, sizeof url, "https://%s", l->name);
+    struct http_client_options o = {
+        .base_url = url, .connect_timeout_ms = s->connect_ms, .timeout_ms = SERVING_TIMEOUT_MS, .ca_pem = s->ca_pem ? str_c(s->ca_pem) : STR("-"),
+        .cert_file = *cfg->api_client_cert ? cfg->api_client_cert : NULL, .key_file = *cfg->api_client_key ? cfg->api_client_key : NULL,
+    };
+    struct http_target *fresh = http_target_new(&o, e);
+    if (!fresh)
+        return e->code;
+    http_target_unref(l->target);
+    l->target = fresh;
+    l->trust = s->trust;
     return ERR_OK;
 }
 
-static void give_back(struct serving *s, struct endpoint_line *l, struct http_client *c, bool keep)
+/* Books the call; the lock is held. */
+static enum errc book(struct serving *s, struct serving_call *c, struct http_target **ret, struct err *e)
 {
-    pthread_mutex_lock(&s->lock);
-    l->busy--;
-    if (keep && c && l->idle_count < SERVING_IDLE_MAX) {
-        l->idle[l->idle_count++] = c;
-        c = NULL;
+    struct endpoint_line *l = endpoint_of(s, c->q.endpoint);
+    struct tenant_line *t = tenant_of(s, c->q.tenant_id);
+    if (l && l->busy >= SERVING_BUSY_MAX)
+        return FAIL(e, RATE, "The deployment has %d calls under way, which is as many as there may be; try again", l->busy);
+    if (t && t->busy >= SERVING_TENANT_MAX)
+        return FAIL(e, RATE, "The tenant has %d calls of models under way, which is as many as there may be; try again", t->busy);
+    if (!l || (!t && s->tenant_count == SERVING_CALLS_MAX))
+        return FAIL(e, UNAVAILABLE, "As many models are being called as Falaj calls at once; try again");
+    TRY(target_of(s, l, e));
+    if (!t) {
+        t = &s->tenants[s->tenant_count++];
+        *t = (struct tenant_line){ .tenant = c->q.tenant_id };
     }
-    pthread_mutex_unlock(&s->lock);
-    http_client_free(c);
+    t->busy++;
+    l->busy++;
+    l->used_us = clock_mono_us(s->app->clock);
+    c->line = l;
+    *ret = http_target_ref(l->target);
+    metrics_gauge_add(M_inference_pending_requests, 1);
+    return ERR_OK;
 }
 
-enum errc serving_call(struct serving *s, struct str endpoint, const char *method, const char *path, struct str body, struct arena *a,
-                       struct http_result *ret, struct err *e)
+static void give_back(struct serving_call *c)
 {
-    struct endpoint_line *l;
-    struct http_client *c = NULL;
-    struct http_call call = { .method = method, .path = path, .body = body };
-    TRY(take(s, endpoint, &l, &c, e));
-    enum errc rc = c ? http_client_call(c, a, &call, ret, e) : e->code;
-    give_back(s, l, c, rc == ERR_OK);
+    struct serving *s = c->serving;
+    pthread_mutex_lock(&s->lock);
+    struct tenant_line *t = tenant_of(s, c->q.tenant_id);
+    if (--t->busy == 0)
+        *t = s->tenants[--s->tenant_count];
+    c->line->busy--;
+    pthread_mutex_unlock(&s->lock);
+    metrics_gauge_add(M_inference_pending_requests, -1);
+}
+
+static void on_done(void *ctx, enum errc rc, const struct http_result *r, const struct err *e)
+{
+    struct serving_call *c = ctx;
+    give_back(c);
+    c->q.done(c->q.ctx, rc, r, e);
+}
+
+static bool is_unwanted(void *ctx)
+{
+    const struct serving_call *c = ctx;
+    return c->q.is_unwanted && c->q.is_unwanted(c->q.ctx);
+}
+
+enum errc serving_ask(struct serving *s, const struct serving_question *q, struct err *e)
+{
+    if (!fits(q->endpoint, ENDPOINT_TEXT))
+        return FAIL(e, UPSTREAM, "The serving machine gave no usable address");
+    struct serving_call *c = ARENA_NEW(q->arena, struct serving_call);
+    struct http_target *to = NULL;
+    c->serving = s;
+    c->q = *q;
+    pthread_mutex_lock(&s->lock);
+    enum errc rc = book(s, c, &to, e);
+    pthread_mutex_unlock(&s->lock);
+    TRY(rc);
+    const struct http_mux_call call = { .to = to, .call = { .method = q->method, .path = q->path, .body = q->body }, .arena = q->arena,
+                                        .is_unwanted = is_unwanted, .done = on_done, .ctx = c };
+    rc = http_mux_start(s->mux, &call, e);
+    http_target_unref(to);
+    if (rc != ERR_OK)
+        give_back(c);
     return rc;
 }

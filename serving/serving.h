@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* serving.h - the way from falaj-api to the workers that serve models: kept connections, where deployments listen, and who asked how often.
  *
- * Connections use the API's own certificate; the worker's must come from the zones' authorities (serving_trust) and name the address that
- * was called. Idle handles are kept per endpoint, at most SERVING_IDLE_MAX, and at most SERVING_BUSY_MAX calls run at one endpoint:
- * more are RATE, so that one slow deployment does not take every handler thread's patience.
+ * Calls are under way on the thread of core/http/mux.h and hold no thread of the caller's: serving_ask returns at once and `done` is told the
+ * outcome. Connections use the API's own certificate; the worker's must come from the zones' authorities (serving_trust) and name the address
+ * that was called. At most SERVING_CALLS_MAX calls are under way in all, SERVING_TENANT_MAX of one tenant and SERVING_BUSY_MAX at one endpoint:
+ * more are refused at once, so a deployment that stalls takes neither memory without end nor the room of others.
  * Targets are remembered for SERVING_TARGET_MS (never that a name is absent), so the hot path runs no SQL; a failed call forgets them.
  * serving_note counts requests per deployment and principal; every 60 s, and when serving is freed, each count becomes one INFERENCE
  * audit event in the tenant's log. A process that is killed loses the counts of its last minute, and nothing else.
- * Calling order: serving_new -> (serving_target_find | serving_target_keep, serving_call, serving_note)* from any thread -> serving_free.
- * Memory: results in the arena given. Errors of serving_call: UNAVAILABLE, DEADLINE, UPSTREAM, RATE, LIMIT. */
+ * Calling order: serving_new -> (serving_target_find | serving_target_keep, serving_ask, serving_note)* from any thread -> serving_stop, after
+ * which every done() has been called -> serving_free.
+ * Memory: what a question points to stays until done(); results are in its arena, which nobody else may use meanwhile.
+ * Errors of serving_ask: RATE (deployment or tenant has too many calls under way), UNAVAILABLE (too many in all, or stopping), UPSTREAM (no
+ * address). done() gets UNAVAILABLE, DEADLINE, UPSTREAM, LIMIT. */
 #pragma once
 #include "core/base/work.h"
-#include "core/http/client.h"
+#include "core/http/mux.h"
 #include "serving/deployment.h"
 #include "tenants/access/actor.h"
 
-enum { SERVING_IDLE_MAX = 16, SERVING_BUSY_MAX = 256, SERVING_TARGET_MS = 1000, SERVING_TIMEOUT_MS = 30000 };
+enum { SERVING_IDLE_MAX = 512, SERVING_CALLS_MAX = 1024, SERVING_TENANT_MAX = 512, SERVING_BUSY_MAX = 256, SERVING_TARGET_MS = 1000, SERVING_TIMEOUT_MS = 30000 };
 
 struct serving;
 struct serving *serving_new(const struct app *app);
@@ -27,9 +31,22 @@ bool serving_target_find(struct serving *s, struct uuid tenant, struct str name,
 void serving_target_keep(struct serving *s, struct uuid tenant, struct str name, const struct deployment_target *t);
 void serving_target_forget(struct serving *s, struct uuid tenant, struct str name);
 
-/* body STR_NULL: none. A status of 400 and above is a result. */
-enum errc serving_call(struct serving *s, struct str endpoint, const char *method, const char *path, struct str body, struct arena *a,
-                       struct http_result *ret, struct err *e) MUST_CHECK;
+struct serving_question {
+    struct uuid tenant_id;              /* whose call it is */
+    struct str endpoint;
+    const char *method, *path;
+    struct str body;                    /* STR_NULL: none */
+    struct arena *arena;
+    bool (*is_unwanted)(void *ctx);     /* asked a few times a second, on another thread: true ends the call. NULL: it is always wanted */
+    /* On a thread that must not block. A status of 400 and above is a result. */
+    void (*done)(void *ctx, enum errc rc, const struct http_result *r, const struct err *e);
+    void *ctx;
+};
+enum errc serving_ask(struct serving *s, const struct serving_question *q, struct err *e) MUST_CHECK;
+/* Ends all calls as UNAVAILABLE and takes no more. Twice is fine. NULL is fine. */
+void serving_stop(struct serving *s);
+/* For tests: how long a machine may take to accept a connection. From the next endpoint on. */
+void serving_set_connect(struct serving *s, int ms);
 
 /* Compared as bytes: no padding. */
 struct serving_caller { struct uuid tenant_id, deployment_id; struct actor by; };

@@ -2,9 +2,11 @@
 /* inference.c - the Open Inference Protocol (v2, REST): deployments answer under /v2/models/{name}.
  *
  * The hot path is: token in memory -> target in memory (serving/serving.h, at most a second old) -> one request on a kept connection ->
- * the worker's bytes handed on. No SQL, no JSON parsing here: the worker checks the request. When a worker cannot be reached, its target is
- * looked up once more, because the job may have moved. Where the model stands is judged at each call, from facts in memory. Inference is not rate-limited by calls per minute: what a deployment can take is
- * bounded by its machine (429) and by SERVING_BUSY_MAX.
+ * the worker's bytes handed on. No SQL, no JSON parsing here: the worker checks the request. A call under way holds no thread: its handler
+ * ends when it has asked (serving_ask) and runs again with the answer (call_again), so a model that stalls costs no other route anything.
+ * When a worker cannot be reached, its target is looked up once more, because the job may have moved. Where the model stands is judged at
+ * each call, from facts in memory. Inference is not rate-limited by calls per minute: what a deployment can take is bounded by its machine
+ * (429) and by the limits of serving/serving.h.
  * Source: https://github.com/open-inference/open-inference-protocol (REST). */
 #include "api/api.h"
 #include "api/infer_stats.h"
@@ -93,26 +95,78 @@ static enum errc find_target(struct call *c, bool fresh, struct deployment_targe
     return residency_check(w, RACT_SERVE, &q, false, NULL, e);
 }
 
-/* One call to the worker; once more where the deployment is now, when it cannot be reached where it was. */
-static enum errc ask(struct call *c, const char *method, const char *path, struct str body, struct deployment_target *t, struct http_result *r,
-                     struct err *e)
+/* A call of this route while the model is asked. Lives in the request's arena. */
+struct question {
+    struct deployment_target t;
+    const char *method, *path;
+    struct str body;
+    int tries;
+    enum errc rc;                       /* of the last try, with result or err */
+    struct http_result result;
+    struct err err;
+};
+
+static bool is_unwanted(void *ctx)
+{
+    return http_exchange_gone(((const struct call *)ctx)->exchange);
+}
+
+static void answered(void *ctx, enum errc rc, const struct http_result *r, const struct err *e)
+{
+    struct call *c = ctx;
+    struct question *q = c->own;
+    q->rc = rc;
+    if (rc == ERR_OK)
+        q->result = *r;
+    else
+        q->err = *e;
+    call_again(c);
+}
+
+/* From ERR_OK on the call is another thread's: it may be answered already, and q and c gone. */
+static enum errc send_question(struct call *c, struct question *q, struct err *e)
+{
+    q->tries++;
+    const struct serving_question sq = { .tenant_id = c->work.tenant_id, .endpoint = q->t.endpoint, .method = q->method, .path = q->path,
+                                         .body = q->body, .arena = c->work.arena, .is_unwanted = is_unwanted, .done = answered, .ctx = c };
+    return serving_ask(serving_of(&c->work), &sq, e);
+}
+
+/* The model was not reached where it was: where it is now. */
+static enum errc find_again(struct call *c, struct question *q, struct err *e)
 {
     struct work *w = &c->work;
-    struct serving *s = serving_of(w);
     const struct infer_ref *ref = c->in;
-    TRY(find_target(c, false, t, e));
-    enum errc rc = serving_call(s, t->endpoint, method, path, body, w->arena, r, e);
-    if (rc == ERR_UNAVAILABLE) {
-        serving_target_forget(s, w->tenant_id, ref->name);
-        struct str before = t->endpoint;
-        TRY(find_target(c, true, t, e));
-        if (str_eq(before, t->endpoint))
-            serving_target_forget(s, w->tenant_id, ref->name);
-        rc = serving_call(s, t->endpoint, method, path, body, w->arena, r, e);
+    struct str before = q->t.endpoint;
+    serving_target_forget(serving_of(w), w->tenant_id, ref->name);
+    TRY(find_target(c, true, &q->t, e));
+    if (str_eq(before, q->t.endpoint))
+        serving_target_forget(serving_of(w), w->tenant_id, ref->name);
+    return ERR_OK;
+}
+
+/* The first run asks, the last one has the answer in c->own; *ret_waits: neither yet, and nothing of the call may be touched any more. */
+static enum errc ask(struct call *c, const char *method, const char *path, struct str body, bool *ret_waits, struct err *e)
+{
+    struct question *q = c->own;
+    *ret_waits = false;
+    if (!q) {
+        q = c->own = ARENA_NEW(c->work.arena, struct question);
+        *q = (struct question){ .method = method, .path = path, .body = body };
+        TRY(find_target(c, false, &q->t, e));
+    } else if (q->rc == ERR_UNAVAILABLE && q->tries == 1 && !http_exchange_gone(c->exchange)) {
+        TRY(find_again(c, q, e));
+    } else if (q->rc == ERR_UNAVAILABLE) {
+        FAIL(e, UNAVAILABLE, "The model cannot be reached now");
+        return err_note(e, "%s", q->err.msg);
+    } else {
+        if (q->rc != ERR_OK)
+            *e = q->err;
+        return q->rc;
     }
-    if (rc == ERR_UNAVAILABLE)
-        return FAIL(e, UNAVAILABLE, "The model cannot be reached now");
-    return rc;
+    TRY(send_question(c, q, e));
+    *ret_waits = true;
+    return ERR_OK;
 }
 
 /* What a client may see as the worker said it: success, and faults of its own request. */
@@ -139,55 +193,68 @@ static void pass_on(struct call *c, const struct http_result *r)
     http_reply(c->exchange, &reply);
 }
 
-static enum infer_end end_of(enum errc rc, int status)
+static enum infer_end end_of(enum errc rc, int status, bool is_gone)
 {
     if (rc != ERR_OK)
-        return err_row(rc)->http < 500 ? INFER_REFUSED : INFER_FAILED;
+        return is_gone || err_row(rc)->http < 500 ? INFER_REFUSED : INFER_FAILED;
     return status == 200 ? INFER_OK : INFER_REFUSED;
+}
+
+/* What is counted of a call that is over. */
+static void account(struct call *c, const struct question *q, enum errc rc)
+{
+    struct work *w = &c->work;
+    int64_t took_us = clock_mono_us(w->app->clock) - c->started_mono_us;
+    bool is_gone = http_exchange_gone(c->exchange);
+    int status = rc == ERR_OK ? q->result.status : 0;
+    metrics_observe(M_inference_request_seconds, (double)took_us / 1e6);
+    metrics_inc(M_inference_requests_total, rc == ERR_OK ? status == 200 ? "ok" : "refused" : is_gone ? "gone" : err_row(rc)->wire);
+    if (uuid_is_nil(q->t.deployment_id))
+        return;
+    infer_stats_add(((struct api *)w->app->extra)->infer_stats, q->t.deployment_id, clock_wall_us(w->app->clock), took_us,
+                    end_of(rc, status, is_gone));
+    struct serving_caller who = { w->tenant_id, q->t.deployment_id, actor_of(c->principal) };
+    serving_note(serving_of(w), &who, q->t.zone, rc == ERR_OK && status == 200);
 }
 
 static enum errc infer(struct call *c, struct err *e)
 {
-    struct work *w = &c->work;
-    struct deployment_target t = { 0 };
-    struct http_result r = { 0 };
-    metrics_gauge_add(M_inference_pending_requests, 1);
-    enum errc rc = ask(c, "POST", "/infer", c->body, &t, &r, e);
+    bool waits;
+    enum errc rc = ask(c, "POST", "/infer", c->body, &waits, e);
+    if (waits)
+        return ERR_OK;
+    const struct question *q = c->own;
     if (rc == ERR_OK)
-        rc = judge(&r, e);
-    metrics_gauge_add(M_inference_pending_requests, -1);
-    metrics_observe(M_inference_request_seconds, (double)(clock_mono_us(w->app->clock) - c->started_mono_us) / 1e6);
-    metrics_inc(M_inference_requests_total, rc != ERR_OK ? err_row(rc)->wire : r.status == 200 ? "ok" : "refused");
-    if (!uuid_is_nil(t.deployment_id)) {
-        infer_stats_add(((struct api *)w->app->extra)->infer_stats, t.deployment_id, clock_wall_us(w->app->clock),
-                        clock_mono_us(w->app->clock) - c->started_mono_us, end_of(rc, r.status));
-        struct serving_caller who = { w->tenant_id, t.deployment_id, actor_of(c->principal) };
-        serving_note(serving_of(w), &who, t.zone, rc == ERR_OK && r.status == 200);
-    }
+        rc = judge(&q->result, e);
+    account(c, q, rc);
     if (rc == ERR_OK)
-        pass_on(c, &r);
+        pass_on(c, &q->result);
     return rc;
 }
 
 static enum errc metadata(struct call *c, struct err *e)
 {
-    struct deployment_target t;
-    struct http_result r;
-    TRY(ask(c, "GET", "/metadata", STR_NULL, &t, &r, e));
-    TRY(judge(&r, e));
-    pass_on(c, &r);
+    bool waits;
+    TRY(ask(c, "GET", "/metadata", STR_NULL, &waits, e));
+    if (waits)
+        return ERR_OK;
+    const struct question *q = c->own;
+    TRY(judge(&q->result, e));
+    pass_on(c, &q->result);
     return ERR_OK;
 }
 
-static enum errc model_ready(struct work *w, const void *in, void *out, struct err *e)
+static enum errc model_ready(struct call *c, struct err *e)
 {
-    struct deployment_target t;
-    struct http_result r;
-    struct oip_model_ready *ret = out;
-    TRY(ask(call_of(w), "GET", "/ready", STR_NULL, &t, &r, e));
-    if (r.status != 200)
+    bool waits;
+    TRY(ask(c, "GET", "/ready", STR_NULL, &waits, e));
+    if (waits)
+        return ERR_OK;
+    if (((const struct question *)c->own)->result.status != 200)
         return FAIL(e, UNAVAILABLE, "The model is not ready");
-    *ret = (struct oip_model_ready){ ((const struct infer_ref *)in)->name, true };
+    struct str name = ((const struct infer_ref *)c->in)->name;
+    struct http_result r = { .status = 200, .body = str_fmt(c->work.arena, "{\"name\":\"%.*s\",\"ready\":true}", STR_ARG(name)) };
+    pass_on(c, &r);
     return ERR_OK;
 }
 
@@ -203,8 +270,8 @@ static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v2/models/{name}/versions/{version}", .op = "oip_model_version", .perm = PERM_INFER, .raw = metadata,
       .in = &infer_version_ref_schema, .status = 200, .content_type = "application/json", .flags = R_OIP,
       .doc = "Inputs and outputs of a served model, if it is that version" },
-    { .method = HTTP_GET, .path = "/v2/models/{name}/ready", .op = "oip_model_ready", .perm = PERM_INFER, .handler = model_ready,
-      .in = &infer_ref_schema, .status = 200, .out = &oip_model_ready_schema, .flags = R_NO_TX | R_OIP, .doc = "A served model answers" },
+    { .method = HTTP_GET, .path = "/v2/models/{name}/ready", .op = "oip_model_ready", .perm = PERM_INFER, .raw = model_ready,
+      .in = &infer_ref_schema, .status = 200, .out = &oip_model_ready_schema, .flags = R_OIP, .doc = "A served model answers" },
     { .method = HTTP_POST, .path = "/v2/models/{name}/infer", .op = "oip_infer", .perm = PERM_INFER, .raw = infer, .in = &infer_ref_schema,
       .status = 200, .content_type = "application/json", .flags = R_UPLOAD | R_OIP, .rate = RL_NONE, .audit = AUDIT_INFERENCE,
       .doc = "Inference. Audited as one summary per deployment, principal and minute" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* client.h - blocking HTTP calls over kept-alive connections; the only door to libcurl.
+/* client.h - blocking HTTP calls over kept-alive connections; with mux.h, which has many under way on one thread, the only door to libcurl.
  *
  * One handle, one thread at a time. http and https only, no redirects, no proxies from the environment, no signals.
  * Calling order: http_client_new -> http_client_call* -> http_client_free.

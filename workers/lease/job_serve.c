@@ -142,6 +142,10 @@ enum errc job_serve_run(struct job_serve *s, struct err *e)
     http_server_drain(s->server);
     for (int ms = 0; ms < DRAIN_MS && http_server_open_exchanges(s->server); ms += POLL_MS)
         poll(NULL, 0, POLL_MS);
+    struct batcher_stats stats;
+    batcher_get_stats(s->batcher, &stats);
+    child_log(s->child, "info: answered %lu requests of %lu rows in %lu batches, of at most %lu requests", (unsigned long)stats.requests,
+              (unsigned long)stats.rows, (unsigned long)stats.batches, (unsigned long)stats.batched_requests_max);
     return FAIL(e, RETRY, "told to stop");
 }
 

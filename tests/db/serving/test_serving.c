@@ -3,6 +3,9 @@
 #include "tests/db/registry/fixture.h"
 #include "serving/serving.h"
 
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
 static void expect(const char *what, int want)
 {
     char sql[2048];
@@ -57,18 +60,97 @@ static void test_counts(void **state)
     expect("audit_event WHERE convert_from(body, 'UTF8') LIKE '%FLJ-INF-001%'", 2);
 }
 
+struct asked {
+    struct arena *arena;
+    _Atomic int told;
+    enum errc rc;
+};
+
+static void on_done(void *ctx, enum errc rc, const struct http_result *r, const struct err *why)
+{
+    struct asked *a = ctx;
+    (void)r, (void)why;
+    a->rc = rc;
+    a->told++;
+}
+
+static enum errc ask(struct serving *s, struct asked *a, struct uuid tenant, const char *endpoint)
+{
+    if (!a->arena)
+        a->arena = arena_new(1 << 20);
+    const struct serving_question q = { .tenant_id = tenant, .endpoint = str_c(endpoint), .method = "GET", .path = "/ready", .arena = a->arena,
+                                        .done = on_done, .ctx = a };
+    return serving_ask(s, &q, &e);
+}
+
 static void test_unreachable(void **state)
 {
     (void)state;
     struct serving *s = serving_new(&app);
-    struct http_result r;
-    assert_int_equal(serving_call(s, STR("127.0.0.1:1"), "GET", "/ready", STR_NULL, arena, &r, &e), ERR_UNAVAILABLE);
-    assert_int_equal(serving_call(s, STR(""), "GET", "/ready", STR_NULL, arena, &r, &e), ERR_UPSTREAM);
+    struct asked a = { 0 }, none = { 0 };
+    OK(ask(s, &a, people[0]->tenant_id, "127.0.0.1:1"));
+    for (int i = 0; i < 2000 && !a.told; i++)
+        usleep(10000);
+    assert_int_equal(a.told, 1);
+    assert_int_equal(a.rc, ERR_UNAVAILABLE);
+    assert_int_equal(ask(s, &none, people[0]->tenant_id, ""), ERR_UPSTREAM);
     serving_free(s);
+    arena_free(a.arena);
+    arena_free(none.arena);
+}
+
+/* Machines that never take a connection. */
+static int deaf_machine(char endpoint[32])
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t len = sizeof at;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+    snprintf(endpoint, 32, "127.0.0.1:%d", ntohs(at.sin_port));
+    return fd;
+}
+
+/* A stalled deployment has its limit, a tenant has one over all of its own, and neither is anybody else's. */
+static void test_limits(void **state)
+{
+    (void)state;
+    enum { MACHINES = 3 };
+    struct serving *s = serving_new(&app);
+    struct uuid amal = people[0]->tenant_id, bana = people[1]->tenant_id;
+    struct asked *a = calloc(SERVING_CALLS_MAX, sizeof *a);
+    char machine[MACHINES][32];
+    int fds[MACHINES], n = 0;
+    serving_set_connect(s, SERVING_TIMEOUT_MS);
+    for (int i = 0; i < MACHINES; i++)
+        fds[i] = deaf_machine(machine[i]);
+    for (; n < SERVING_BUSY_MAX; n++)
+        OK(ask(s, &a[n], amal, machine[0]));
+    assert_int_equal(ask(s, &a[n], amal, machine[0]), ERR_RATE);
+    assert_int_equal(ask(s, &a[n], bana, machine[0]), ERR_RATE);
+    for (; n < SERVING_TENANT_MAX; n++)
+        OK(ask(s, &a[n], amal, machine[1]));
+    assert_int_equal(ask(s, &a[n], amal, machine[2]), ERR_RATE);
+    OK(ask(s, &a[n], bana, machine[2]));                    /* the other tenant has its own */
+    n++;
+    serving_stop(s);
+    for (int i = 0; i < n; i++) {
+        assert_int_equal(a[i].told, 1);
+        assert_int_equal(a[i].rc == ERR_UNAVAILABLE || a[i].rc == ERR_DEADLINE, 1);
+    }
+    assert_int_equal(ask(s, &a[n], bana, machine[2]), ERR_UNAVAILABLE);
+    for (int i = 0; i < SERVING_CALLS_MAX; i++)
+        arena_free(a[i].arena);
+    serving_free(s);
+    free(a);
+    for (int i = 0; i < MACHINES; i++)
+        close(fds[i]);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_targets), cmocka_unit_test(test_counts), cmocka_unit_test(test_unreachable) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_targets), cmocka_unit_test(test_counts), cmocka_unit_test(test_unreachable),
+                                        cmocka_unit_test(test_limits) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -33,10 +33,10 @@ struct waiter {                         /* of batcher_infer */
 static struct infer_request *take_batch(struct batcher *b)
 {
     struct infer_request *first = b->head, **end = &b->head;
-    size_t rows = 0;
-    while (*end && (rows == 0 || rows + (*end)->rows <= INFER_ROWS)) {
+    size_t rows = 0, requests = 0;
+    for (; *end && (rows == 0 || rows + (*end)->rows <= INFER_ROWS); end = &(*end)->next) {
         rows += (*end)->rows;
-        end = &(*end)->next;
+        requests++;
     }
     b->head = *end;
     *end = NULL;
@@ -46,6 +46,8 @@ static struct infer_request *take_batch(struct batcher *b)
     b->stats.batches++;
     if (rows > b->stats.batched_rows_max)
         b->stats.batched_rows_max = rows;
+    if (requests > b->stats.batched_requests_max)
+        b->stats.batched_requests_max = requests;
     return first;
 }
 

@@ -22,7 +22,7 @@ struct infer_request {
 };
 
 struct batcher_stats {
-    uint64_t requests, rows, batches, batched_rows_max;
+    uint64_t requests, rows, batches, batched_rows_max, batched_requests_max;
     size_t rows_waiting;
 };
 

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// serving.test.ts - a model that stalls costs no other route anything, and calls that come together are computed together. The serving child is
+// stopped by a signal in the middle of its calls; more of them than the API has handlers wait for it.
+import { readFileSync, readdirSync } from 'node:fs';
+import { request } from 'node:http';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, expect, inject, test } from 'vitest';
+import { digitRows, digitsCsv, psql, train, until, upload } from './client.ts';
+import { api, makeTenant, must, waitJob, type Api, type Ready } from './harness.ts';
+
+const ready: Ready = inject('falaj');
+const admin: Api = api(ready, ready.admin_token);
+const CALLS = 12; // three times api.threads, and the harness has sockets left for other calls
+const path = '/v2/models/wide';
+let t: { token: string; api: Api };
+let deployment: any;
+let body: { inputs: unknown[] };
+
+beforeAll(async () => {
+  t = await makeTenant(ready);
+  const { dataset_id } = await upload(t.api, digitsCsv.split('\n').slice(0, 129).join('\n'), 'digits');
+  // So wide that a row takes longer to compute than a request to read: what comes together waits together.
+  const job = await train(t.api, dataset_id, { hidden: [1536, 1536], epochs: 1 });
+  const model = must(await t.api.post('/v1/models', { name: 'wide', job_id: job.job_id }), 201);
+  deployment = must(await t.api.post('/v1/deployments', { name: 'wide', model_id: model.model_id }), 201);
+  await until(() => t.api.get(`${path}/ready`), 200, 60_000);
+  const name = must(await t.api.get(path), 200).inputs[0].name;
+  body = { inputs: [{ name, shape: [1, 64], datatype: 'FP32', data: digitRows(1)[0]!.features }] };
+}, 240_000);
+
+/** As many calls can be under way without a handshake, for which a machine has two seconds only. */
+async function connected(): Promise<void> {
+  const port = Number(psql(ready, 'SELECT endpoint FROM attempt WHERE live AND endpoint IS NOT NULL').split(':').at(-1));
+  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')} `, ESTABLISHED = '01';
+  const count = () => readFileSync('/proc/net/tcp', 'utf8').split('\n').filter((l) => l.trim().split(/\s+/)[3] === ESTABLISHED && l.slice(0, 22).includes(local)).length;
+  for (let tries = 0; tries < 50 && count() < CALLS; tries++) for (const reply of await Promise.all(Array.from({ length: CALLS }, infer))) must(reply, 200);
+  expect(count()).toBeGreaterThanOrEqual(CALLS);
+}
+
+const infer = () => t.api('POST', `${path}/infer`, { body });
+
+/** The children of the worker: here it serves one model and runs nothing else. */
+function children(): number[] {
+  const worker: number = JSON.parse(readFileSync(resolve(ready.data_dir, 'dev.json'), 'utf8')).pids.worker;
+  return readdirSync(`/proc/${worker}/task`).flatMap((task) =>
+    readFileSync(`/proc/${worker}/task/${task}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number));
+}
+
+async function stalled(what: () => Promise<void>): Promise<void> {
+  const pids = children();
+  expect(pids).toHaveLength(1);
+  process.kill(pids[0]!, 'SIGSTOP');
+  try {
+    for (let tries = 0; tries < 400 && !/^State:\s+T/m.test(readFileSync(`/proc/${pids[0]}/status`, 'utf8')); tries++) await sleep(25);
+    await what();
+  } finally {
+    process.kill(pids[0]!, 'SIGCONT');
+  }
+}
+
+const pending = async (): Promise<number> => {
+  const reply = await admin.get('/metrics');
+  expect(reply.status, reply.text).toBe(200);
+  return Number(/^falaj_inference_pending_requests (\d+)/m.exec(reply.text)?.[1] ?? NaN);
+};
+
+async function untilPending(n: number): Promise<void> {
+  for (const end = Date.now() + 20_000; ; await sleep(50)) {
+    const now = await pending();
+    if (now === n) return;
+    if (Date.now() > end) throw new Error(`${now} calls of models are under way, not ${n}`);
+  }
+}
+
+test('a stalled model holds up no other route, and its calls are answered when it goes on', async () => {
+  await connected();
+  let calls: Promise<any>[] = [];
+  await stalled(async () => {
+    calls = [...Array.from({ length: CALLS - 2 }, infer), t.api.get(path), t.api.get(`${path}/ready`)];
+    await untilPending(CALLS);
+    for (let i = 0; i < 10; i++)
+      for (const route of [`/v1/jobs/${deployment.job_id}`, '/v1/models', '/v1/me']) must(await t.api.get(route), 200);
+    expect(await pending(), 'and all of them still wait').toBe(CALLS);
+  });
+  for (const reply of await Promise.all(calls)) must(reply, 200);
+}, 120_000);
+
+test('who leaves takes the call of the model along', async () => {
+  await connected();
+  await stalled(async () => {
+    const { hostname, port } = new URL(ready.api_url);
+    const leaving = Array.from({ length: 5 }, () => {
+      const call = request({ hostname, port, method: 'POST', path: `${path}/infer`, agent: false,
+        headers: { authorization: `Bearer ${t.token}`, 'content-type': 'application/json' } });
+      call.on('error', () => undefined).end(JSON.stringify(body));
+      return call;
+    });
+    await untilPending(5);
+    for (const call of leaving) call.destroy();
+    await untilPending(0);
+  });
+  must(await infer(), 200);
+}, 90_000);
+
+test('calls that come together are computed together, more than the API has handlers', async () => {
+  await connected();
+  let calls: Promise<any>[] = [];
+  await stalled(async () => {
+    calls = Array.from({ length: CALLS }, infer);
+    await untilPending(CALLS);
+  });
+  for (const reply of await Promise.all(calls)) must(reply, 200);
+  must(await t.api.delete(`/v1/deployments/${deployment.deployment_id}`), 204);
+  await waitJob(t.api, deployment.job_id, ['CANCELLED', 'COMPLETED', 'FAILED'], 60_000);
+  const lines: string[] = must(await t.api.get(`/v1/jobs/${deployment.job_id}/logs?page_size=200`), 200).data.map((l: any) => l.text ?? l.line ?? JSON.stringify(l));
+  const told = lines.map((l) => /answered (\d+) requests .* of at most (\d+) requests/.exec(l)).find((m) => m !== null);
+  expect(told, lines.join('\n')).toBeTruthy();
+  expect(Number(told![2])).toBeGreaterThan(4);
+}, 90_000);
