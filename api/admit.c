@@ -25,14 +25,8 @@ static void audit_denial(struct flight *f, const struct decision *d)
     ev.error = ERR_FORBIDDEN;
     ev.http_status = 403;
     audit_event_detail(&ev, AUDIT_D_STR("route", str_c(c->route->op)));
-    if (db_begin(pool, scope, 0, c->work.arena, &c->work.tx, &e) == ERR_OK) {
-        if (audit_append(&c->work, &ev, &e) == ERR_OK && db_commit(c->work.tx, &e) == ERR_OK) {
-            c->work.tx = NULL;
-            return;
-        }
-        db_rollback(TAKE(c->work.tx));
-    }
-    log_err(LOG_ERROR, "audit.denial_not_written", &e);
+    if (audit_append_apart(&c->work, pool, scope, &ev, &e) != ERR_OK)
+        log_err(LOG_ERROR, "audit.denial_not_written", &e);
 }
 
 static struct authz_context context_of(const struct call *c)

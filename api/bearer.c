@@ -2,15 +2,12 @@
 /* bearer.c - a refusal is written down only once the token's signature held: until then anybody could fill a tenant's log. */
 #include "api/api_int.h"
 #include "core/base/log.h"
-#include "core/db/pool.h"
-#include "core/db/tx.h"
 #include "tenants/access/actor.h"
 #include "tenants/identity/jwt_authn.h"
 
 static enum errc note(struct work *w, const struct jwt_outcome *o, enum errc rc, struct err *e)
 {
     w->tenant_id = o->tenant_id;
-    TRY(db_begin(w->app->pool, SCOPE_TENANT(o->tenant_id), 0, w->arena, &w->tx, e));
     struct audit_event ev = audit_event_by(w, NULL, AUDIT_AUTHN_REFUSED);
     ev.resource_kind = STR("issuer");
     ev.resource_prefix = "iss";
@@ -18,12 +15,7 @@ static enum errc note(struct work *w, const struct jwt_outcome *o, enum errc rc,
     ev.error = rc;
     ev.http_status = err_row(rc)->http;
     audit_event_detail(&ev, AUDIT_D_STR("why", o->is_replay ? STR("replay") : STR("subject")));
-    rc = audit_append(w, &ev, e);
-    if (rc != ERR_OK) {
-        db_rollback(w->tx);
-        return rc;
-    }
-    return db_commit(w->tx, e);
+    return audit_append_apart(w, w->app->pool, SCOPE_TENANT(o->tenant_id), &ev, e);
 }
 
 enum errc bearer_jwt(struct call *c, struct str token, struct err *e)
@@ -34,7 +26,6 @@ enum errc bearer_jwt(struct call *c, struct str token, struct err *e)
     if ((rc == ERR_UNAUTHENTICATED || rc == ERR_TENANT_SUSPENDED) && !uuid_is_nil(o.issuer_id)) {
         if (note(&c->work, &o, rc, &ours) != ERR_OK)
             log_err(LOG_ERROR, "bearer.not_audited", &ours);
-        c->work.tx = NULL;
         c->work.tenant_id = UUID_NIL;
     }
     return rc;

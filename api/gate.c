@@ -23,14 +23,7 @@ static enum errc write_refusal(struct call *c, struct uuid node_id, struct err *
     ev.http_status = 403;
     audit_event_detail(&ev, AUDIT_D_STR("route", str_c(c->route->op)));
     audit_event_detail(&ev, AUDIT_D_STR("identity", c->request->peer_identity));
-    TRY(db_begin(c->work.app->node_pool, SCOPE_SYSTEM, 0, c->work.arena, &c->work.tx, e));
-    enum errc rc = audit_append(&c->work, &ev, e);
-    if (rc == ERR_OK)
-        rc = db_commit(c->work.tx, e);
-    else
-        db_rollback(c->work.tx);
-    c->work.tx = NULL;
-    return rc;
+    return audit_append_apart(&c->work, c->work.app->node_pool, SCOPE_SYSTEM, &ev, e);
 }
 
 enum errc gate_pass(struct call *c, struct uuid *ret_node, struct err *e)

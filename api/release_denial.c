@@ -37,14 +37,6 @@ void release_denial_note(struct call *c, const struct err *e)
         return;
     struct audit_event ev = event_of(c, e);
     w->tx = NULL;
-    enum errc rc = db_begin(w->app->node_pool, SCOPE_SYSTEM, 0, w->arena, &w->tx, &why);
-    if (rc == ERR_OK) {
-        rc = audit_append(w, &ev, &why);
-        if (rc == ERR_OK)
-            rc = db_commit(w->tx, &why);
-        db_rollback(w->tx);
-    }
-    w->tx = NULL;
-    if (rc != ERR_OK)
+    if (audit_append_apart(w, w->app->node_pool, SCOPE_SYSTEM, &ev, &why) != ERR_OK)
         log_err(LOG_ERROR, "audit.release_denial_not_written", &why);
 }

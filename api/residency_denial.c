@@ -49,16 +49,6 @@ void residency_denial_note(struct call *c, const struct err *e)
     metrics_inc(M_residency_denials_total, rule.ptr ? rule.ptr : "zone");
     struct audit_event ev = event_of(c, e, rule.ptr ? rule : STR("zone"));
     bool is_node = c->route->flags & R_NODE;
-    struct db_tx *kept = w->tx;
-    w->tx = NULL;
-    enum errc rc = db_begin(is_node ? w->app->node_pool : w->app->pool, is_node ? SCOPE_SYSTEM : SCOPE_TENANT(w->tenant_id), 0, w->arena, &w->tx, &why);
-    if (rc == ERR_OK) {
-        rc = audit_append(w, &ev, &why);
-        if (rc == ERR_OK)
-            rc = db_commit(w->tx, &why);
-        db_rollback(w->tx);
-    }
-    w->tx = kept;
-    if (rc != ERR_OK)
+    if (audit_append_apart(w, is_node ? w->app->node_pool : w->app->pool, is_node ? SCOPE_SYSTEM : SCOPE_TENANT(w->tenant_id), &ev, &why) != ERR_OK)
         log_err(LOG_ERROR, "audit.residency_denial_not_written", &why);
 }

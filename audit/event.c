@@ -5,7 +5,7 @@
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/work.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 
 static const struct stmt audit_event_insert = { .name = "audit_event_insert", .params = "uuy", .card = CARD_NONE, .sql =
   "INSERT INTO audit_event (tenant_id, event_id, body) VALUES ($1, $2, $3)" };
@@ -38,6 +38,11 @@ enum errc audit_append(struct work *w, const struct audit_event *ev, struct err 
         return FAIL(e, INTERNAL, "an audit event does not fit its bounds");
     db_queue(w->tx, &audit_event_insert, ARGS(A_UUID(ev->tenant_id), A_UUID(ev->event_id), A_BYTES(b.ptr, b.len)), false);
     return ERR_OK;
+}
+
+enum errc audit_append_apart(struct work *w, struct db_pool *pool, struct db_scope scope, const struct audit_event *ev, struct err *e)
+{
+    return RUN_TX(w, pool, scope, 0, audit_append(w, ev, e), e);
 }
 
 enum errc audit_encode_many(struct arena *a, const struct audit_event *evs, size_t n, struct audit_rows *ret, struct err *e)

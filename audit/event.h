@@ -8,15 +8,14 @@
  * Memory: the bytes live in w->arena. Errors: those of the transaction. */
 #pragma once
 #include "audit/record.h"
-
-struct work;
-struct db_tx;
-struct stmt;
+#include "core/db/tx.h"
 
 /* An event with a new id, and time, tenant, request and source of w; the rest zero (success, allowed, actor system). */
 struct audit_event audit_event_of(const struct work *w, enum audit_code code);
 /* Queue the INSERT of ev in w->tx. */
 MUST_CHECK enum errc audit_append(struct work *w, const struct audit_event *ev, struct err *e);
+/* Commit ev by itself: what was refused must be written down though its own transaction is gone. w->tx may be open and stays as it is. */
+MUST_CHECK enum errc audit_append_apart(struct work *w, struct db_pool *pool, struct db_scope scope, const struct audit_event *ev, struct err *e);
 
 /* For a combiner that inserts many rows in a statement of its own:
  *   INSERT INTO audit_event (tenant_id, event_id, body) SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bytea[]) */

@@ -5,10 +5,9 @@
  * second a full one also tells jobs why they wait. The reaper runs each second, the purge each minute. */
 #include "scheduler/loop.h"
 #include "core/base/assert.h"
-#include "core/base/cleanup.h"
 #include "core/base/log.h"
 #include "core/base/mono_cond.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/redis/wake.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
@@ -55,45 +54,28 @@ static void wake_nodes(const struct app *app, const struct plan_result *r)
     }
 }
 
-static enum errc read_snapshot(const struct app *app, struct arena *a, bool is_full, struct snapshot *ret, struct err *e)
-{
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    struct work w = work_of(app, a);
-    TRY(db_begin(app->pool, SCOPE_SYSTEM, TX_READ_ONLY, a, &tx, e));
-    w.tx = tx;
-    TRY(snapshot_read(&w, app->config->scheduler_batch, is_full, ret, e));
-    return db_commit(tx, e);
-}
-
-static enum errc write_plan(const struct app *app, struct arena *a, const struct snapshot *s, const struct plan *p, struct plan_result *ret,
-                            struct err *e)
-{
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    struct work w = work_of(app, a);
-    TRY(db_begin(app->pool, SCOPE_SYSTEM, 0, a, &tx, e));
-    w.tx = tx;
-    TRY(plan_apply(&w, s, p, app->config->scheduler_lease_ms, ret, e));
-    enum errc rc = db_commit(tx, e);
-    return rc == ERR_INVALID ? FAIL(e, RETRY, "A quota was lowered under the plan") : rc;
-}
-
 enum errc loop_plan_once(const struct app *app, struct arena *a, bool is_full, int64_t *ret_admitted, bool *ret_more, struct err *e)
 {
     struct snapshot s;
     struct plan p;
     struct plan_result r = { 0 };
+    struct work w = work_of(app, a);
     int64_t began = clock_mono_us(app->clock);
     *ret_admitted = 0;
     *ret_more = false;
-    TRY(read_snapshot(app, a, is_full, &s, e));
+    TRY(RUN_SYSTEM(&w, app->pool, TX_READ_ONLY, snapshot_read(&w, app->config->scheduler_batch, is_full, &s, e), e));
     if (!s.jobs.n)
         return ERR_OK;
     bool is_cut = s.is_cut;
     placement_plan(&s, a, &p);
     if (!is_full)
         p.waits.n = 0;
-    if (p.places.n || p.waits.n)
-        TRY(write_plan(app, a, &s, &p, &r, e));
+    if (p.places.n || p.waits.n) {
+        w.now_us = clock_wall_us(app->clock);
+        enum errc rc = RUN_SYSTEM(&w, app->pool, 0, plan_apply(&w, &s, &p, app->config->scheduler_lease_ms, &r, e), e);
+        if (rc != ERR_OK)
+            return rc == ERR_INVALID ? FAIL(e, RETRY, "A quota was lowered under the plan") : rc;
+    }
     wake_nodes(app, &r);
     metrics_add(M_leases_granted_total, (double)r.admitted);
     metrics_observe(M_scheduler_tick_seconds, (double)(clock_mono_us(app->clock) - began) / 1e6, "plan");
@@ -104,14 +86,10 @@ enum errc loop_plan_once(const struct app *app, struct arena *a, bool is_full, i
 
 enum errc loop_reap_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    struct work w = work_of(app, a);
     struct reaper_result r;
+    struct work w = work_of(app, a);
     *ret_more = false;
-    TRY(db_begin(app->pool, SCOPE_SYSTEM, 0, a, &tx, e));
-    w.tx = tx;
-    TRY(reaper_pass(&w, REAP_LIMIT, &r, e));
-    TRY(db_commit(tx, e));
+    TRY(RUN_SYSTEM(&w, app->pool, 0, reaper_pass(&w, REAP_LIMIT, &r, e), e));
     if (r.lost_nodes || r.njobs)
         log_event(LOG_INFO, "reaper.pass", "lost_nodes", LOG_I(r.lost_nodes), "expired", LOG_I(r.expired), "requeued", LOG_I(r.requeued),
                   "failed", LOG_I(r.failed), "cancelled", LOG_I(r.cancelled), NULL);
@@ -121,14 +99,10 @@ enum errc loop_reap_once(const struct app *app, struct arena *a, bool *ret_more,
 
 enum errc loop_budget_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    struct work w = work_of(app, a);
     struct budget_watch_result r;
+    struct work w = work_of(app, a);
     *ret_more = false;
-    TRY(db_begin(app->pool, SCOPE_SYSTEM, 0, a, &tx, e));
-    w.tx = tx;
-    TRY(budget_watch_pass(&w, BUDGET_LIMIT, &r, e));
-    TRY(db_commit(tx, e));
+    TRY(RUN_SYSTEM(&w, app->pool, 0, budget_watch_pass(&w, BUDGET_LIMIT, &r, e), e));
     if (r.told || r.held || r.released)
         log_event(LOG_INFO, "budget.pass", "told", LOG_I(r.told), "held", LOG_I(r.held), "released", LOG_I(r.released), NULL);
     *ret_more = r.held >= BUDGET_LIMIT || r.released > 0;
@@ -137,35 +111,23 @@ enum errc loop_budget_once(const struct app *app, struct arena *a, bool *ret_mor
 
 static enum errc purge_once(const struct app *app, struct arena *a, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
     struct work w = work_of(app, a);
     int64_t purged;
-    TRY(db_begin(app->pool, SCOPE_SYSTEM, 0, a, &tx, e));
-    w.tx = tx;
-    TRY(reaper_purge(&w, PURGE_LIMIT, &purged, e));
-    return db_commit(tx, e);
+    return RUN_SYSTEM(&w, app->pool, 0, reaper_purge(&w, PURGE_LIMIT, &purged, e), e);
 }
 
 static enum errc note_once(const struct app *app, struct arena *a, int64_t plan_us, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
     struct work w = work_of(app, a);
-    TRY(db_begin(app->pool, SCOPE_SYSTEM, 0, a, &tx, e));
-    w.tx = tx;
-    TRY(round_note(&w, plan_us, e));
-    return db_commit(tx, e);
+    return RUN_SYSTEM(&w, app->pool, 0, round_note(&w, plan_us, e), e);
 }
 
 enum errc loop_end_tenants_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    struct work w = work_of(app, a);
     struct tenant_reaped r;
+    struct work w = work_of(app, a);
     *ret_more = false;
-    TRY(db_begin(app->pool, SCOPE_SYSTEM, 0, a, &tx, e));
-    w.tx = tx;
-    TRY(tenant_reaper_pass(&w, REAP_LIMIT, &r, e));
-    TRY(db_commit(tx, e));
+    TRY(RUN_SYSTEM(&w, app->pool, 0, tenant_reaper_pass(&w, REAP_LIMIT, &r, e), e));
     if (r.cancelled || r.removed || r.ended)
         log_event(LOG_INFO, "tenants.ended", "cancelled_jobs", LOG_I(r.cancelled), "removed_rows", LOG_I(r.removed), "ended", LOG_I(r.ended),
                   NULL);

@@ -70,12 +70,7 @@ static enum errc write_line(struct inference_counts *c, const struct count_line 
     ev.resource_id = l->who.deployment_id;
     audit_event_detail(&ev, AUDIT_D_INT("requests_ok", l->ok));
     audit_event_detail(&ev, AUDIT_D_INT("requests_failed", l->failed));
-    enum errc rc = db_begin(c->app->pool, SCOPE_TENANT(l->who.tenant_id), 0, a, &w.tx, e);
-    if (rc == ERR_OK)
-        rc = audit_append(&w, &ev, e);
-    if (rc == ERR_OK)
-        rc = db_commit(w.tx, e);
-    db_rollback(w.tx);
+    enum errc rc = audit_append_apart(&w, c->app->pool, SCOPE_TENANT(l->who.tenant_id), &ev, e);
     arena_free(a);
     return rc;
 }

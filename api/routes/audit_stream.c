@@ -4,7 +4,6 @@
 #include "api/download.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
-#include "core/db/tx.h"
 #include "tenants/access/actor.h"
 #include "tenants/access/principal.h"
 
@@ -53,13 +52,7 @@ enum errc audit_stream_note(struct call *c, struct uuid export_id, struct err *e
         ev.resource_id = export_id;
     }
     ev.http_status = 200;
-    TRY(db_begin(w->app->pool, scope_of(w), 0, w->arena, &w->tx, e));
-    enum errc rc = audit_append(w, &ev, e);
-    if (rc == ERR_OK)
-        rc = db_commit(w->tx, e);
-    db_rollback(w->tx);
-    w->tx = NULL;
-    return rc;
+    return audit_append_apart(w, w->app->pool, scope_of(w), &ev, e);
 }
 
 /* What is not whole is cut, so that no reader takes it for the end. */

@@ -31,15 +31,10 @@ static enum errc usage(struct work *w, const void *in_, void *out, struct err *e
 static enum errc note(struct call *c, struct err *e)
 {
     struct work *w = &c->work;
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
     struct audit_event ev = audit_event_by(w, c->principal, AUDIT_USAGE_EXPORT);
     ev.resource_kind = STR("usage");
     ev.http_status = 200;
-    TRY(db_begin(w->app->pool, SCOPE_TENANT(w->tenant_id), 0, w->arena, &tx, e));
-    w->tx = tx;
-    enum errc rc = audit_append(w, &ev, e);
-    w->tx = NULL;
-    return rc == ERR_OK ? db_commit(TAKE(tx), e) : rc;
+    return audit_append_apart(w, w->app->pool, SCOPE_TENANT(w->tenant_id), &ev, e);
 }
 
 static enum errc read_page(struct work *w, const struct usage_csv_in *in, struct timestamp after, struct uuid id, struct slice *ret, struct err *e)

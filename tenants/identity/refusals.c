@@ -86,13 +86,7 @@ static enum errc write_one(const struct line *l, const struct app *app, struct a
     ev.http_status = 401;
     audit_event_detail(&ev, AUDIT_D_STR("reason", str_c(l->reason)));
     audit_event_detail(&ev, AUDIT_D_INT("tries", l->count));
-    TRY(db_begin(app->pool, SCOPE_TENANT(l->tenant_id), 0, a, &w.tx, e));
-    enum errc rc = audit_append(&w, &ev, e);
-    if (rc != ERR_OK) {
-        db_rollback(w.tx);
-        return rc;
-    }
-    return db_commit(w.tx, e);
+    return audit_append_apart(&w, app->pool, SCOPE_TENANT(l->tenant_id), &ev, e);
 }
 
 enum errc refusals_flush(struct refusals *r, const struct app *app, struct arena *a, struct err *e)

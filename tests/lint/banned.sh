@@ -23,7 +23,7 @@ my %calls = (                                    # call => [key, why]
     exit => ['exit', 'only a main function ends the process'],
     (map { $_ => ['malloc', 'memory comes from the arena; a handle is made in its _new, _init, _open, _alloc or _begin function'] }
         qw(malloc calloc realloc strdup strndup asprintf vasprintf)),
-    db_begin => ['db_begin', 'transactions begin at the edges: api/pipeline, scheduler/loop, tenants/authn, migrations'],
+    db_begin => ['db_begin', 'a transaction outside the pipeline is RUN_READ, RUN_WRITE or RUN_TX (core/db/run_tx.h)'],
 );
 my $calls = join '|', map quotemeta, sort keys %calls;
 
