@@ -49,6 +49,7 @@
 #include "scheduler/engine/enrol.h"
 #include "scheduler/jobs/forecast.h"
 #include "scheduler/invariants.h"
+#include "scheduler/jobs/job_apply.h"
 #include "scheduler/jobs/job_search.h"
 #include "scheduler/engine/lease.h"
 #include "scheduler/engine/node.h"
@@ -144,6 +145,7 @@ static const struct stmt *const *const app_lists[] = {
     changed_by_stmts,
     idempotency_stmts,
     job_stmts,
+    job_apply_stmts,
     job_search_stmts,
     forecast_stmts,
     submit_stmts,
@@ -175,7 +177,7 @@ static const struct stmt *const *const app_lists[] = {
     root_key_stmts,
     NULL
 };
-static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, node_worker_stmts, enrol_node_stmts, registry_node_stmts, audit_event_stmts, NULL };
+static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts, enrol_node_stmts, registry_node_stmts, audit_event_stmts, NULL };
 
 static int print_document(const char *what)
 {

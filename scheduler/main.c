@@ -26,6 +26,7 @@
 #include "registry/vault/key_rewrap.h"
 #include "registry/vault/key_shred.h"
 #include "scheduler/jobs/job.h"
+#include "scheduler/jobs/job_apply.h"
 #include "scheduler/duty/key_keeper.h"
 #include "scheduler/duty/budget_watch.h"
 #include "scheduler/leader.h"
@@ -58,7 +59,7 @@ struct daemon {
 };
 
 static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts, budget_watch_stmts, tenant_reaper_stmts, node_scheduler_stmts,
-                                                             lease_end_stmts, key_rewrap_leader_stmts, key_shred_leader_stmts,
+                                                             lease_end_stmts, job_apply_stmts, key_rewrap_leader_stmts, key_shred_leader_stmts,
                                                              round_scheduler_stmts, audit_event_stmts, NULL };
 static const struct stmt *const *const sequencer_lists[] = { sequencer_stmts, sequencer_head_stmts, audit_event_stmts,
                                                              audit_shadow_stmts, audit_anchor_stmts, audit_reconcile_stmts, custody_stmts, NULL };

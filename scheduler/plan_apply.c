@@ -1,79 +1,78 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_apply.c - the statement that admits. The advisory lock is a statement before it, so that its own snapshot is taken after an
- * earlier planner's commit and sees the attempts that one made; job rows are locked, and skipped when somebody else has them, by the
- * statement itself. Quotas are booked last (booking.h): the plan was made within them, only a plan raises them, and should a limit have
- * been lowered meanwhile the table's CHECK ends the transaction and the next round plans anew.
+/* plan_apply.c - what a plan becomes. The advisory lock is a statement before all else, so that what is read after it sees the attempts of
+ * an earlier planner's commit. Each line is checked again against the room of its machine and the rules; job_apply moves the jobs that
+ * still wait as the plan saw them; those get an attempt. Quotas are booked last (booking.h): the plan was made within them, only a plan
+ * raises them, and should a limit have been lowered meanwhile the table's CHECK ends the transaction and the next round plans anew.
  *
- * Where the data may be is judged again here by the database itself (residency_zone_ok, once for each tenant, class, kind and zone of the
- * plan): a line that it refuses is not admitted, comes back as denied and stands in the tenant's log. */
+ * Where the data may be is judged again here by the database itself (residency_zone_ok), once for each class, kind, zone and policy of the
+ * plan: a line that it refuses is not admitted and stands in the tenant's log. Tenants whose facts are the same to the letter share a
+ * judgement; the trigger attempt_residency, which knows nothing of this, judges what is written. */
 #include "scheduler/plan_apply.h"
 #include "core/base/log.h"
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
 #include "scheduler/jobs/booking.h"
+#include "scheduler/jobs/job_apply.h"
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/engine/lease_int.h"
+
+#include <stdlib.h>
 
 static const struct stmt plan_turn = { .name = "plan_turn", .params = "", .card = CARD_NONE, .sql =
     "SELECT pg_advisory_xact_lock(4630123712)" };
 
-struct admitted_row { int64_t ord; struct uuid node_id; bool denied; };
-SCHEMA_OF(admitted_row, "An admitted or denied job", FIELD(admitted_row, ord, 0, .doc = "Which line, from 1"),
-    FIELD(admitted_row, node_id, 0, .doc = "Machine"), FIELD(admitted_row, denied, 0, .doc = "Its data may not be there"));
+struct check_row { bool is_node; int64_t ord, slots, gpus; bool ok; };
+SCHEMA_OF(check_row, "A machine's room, or a judgement", FIELD(check_row, is_node, 0, .doc = "Which of them"),
+    FIELD(check_row, ord, 0, .doc = "Which, from 1"), FIELD(check_row, slots, 0, .doc = "Free slots"), FIELD(check_row, gpus, 0, .doc = "Free GPUs"),
+    FIELD(check_row, ok, 0, .doc = "The data may be there"));
+static const struct stmt plan_check = { .name = "plan_check", .params = "UUSSS", .row = &check_row_schema, .card = CARD_MANY, .sql =
+    "SELECT true AS is_node, i.ord, n.slots - coalesce(a.slots, 0)::bigint AS slots, n.gpus - coalesce(a.gpus, 0)::bigint AS gpus, true AS ok\n"
+    "  FROM unnest($1) WITH ORDINALITY AS i(node_id, ord)\n"
+    "  CROSS JOIN LATERAL (SELECT slots, gpus FROM node WHERE node.node_id = i.node_id AND state = 'READY' LIMIT 1) n\n"
+    "  CROSS JOIN LATERAL (SELECT sum(slots) AS slots, sum(gpus) AS gpus FROM attempt WHERE attempt.node_id = i.node_id AND live) a\n"
+    "UNION ALL\n"
+    "SELECT false, c.ord, 0, 0, residency_zone_ok(c.tenant_id, c.data_class, c.zone, job_purpose(c.kind))\n"
+    "  FROM unnest($2, $3, $4, $5) WITH ORDINALITY AS c(tenant_id, data_class, kind, zone, ord)" };
 
-static const struct stmt plan_admit = { .name = "plan_admit", .params = "UUUUIIIIUYi", .row = &admitted_row_schema, .card = CARD_MANY, .sql =
-    "WITH i AS MATERIALIZED (\n"
-    "  SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) WITH ORDINALITY\n"
-    "    AS u(tenant_id, job_id, attempt_id, node_id, version, fence, slots, gpus, event_id, event, ord)),\n"
-    "k AS MATERIALIZED (\n"
-    "  SELECT job.tenant_id, job.job_id, job.data_class, job.kind FROM job JOIN i ON i.tenant_id = job.tenant_id AND i.job_id = job.job_id\n"
-    "   WHERE job.state = 'PENDING' AND job.queued AND job.version = i.version AND job.fence = i.fence - 1 AND NOT job.cancel_requested\n"
-    "   ORDER BY job.tenant_id, job.job_id FOR NO KEY UPDATE OF job SKIP LOCKED),\n"
-    "c AS MATERIALIZED (\n"
-    "  SELECT n.node_id, n.zone, n.slots - coalesce(sum(a.slots), 0) AS slots, n.gpus - coalesce(sum(a.gpus), 0) AS gpus\n"
-    "    FROM node n LEFT JOIN attempt a ON a.node_id = n.node_id AND a.live\n"
-    "   WHERE n.node_id = ANY ($4) AND n.state = 'READY' GROUP BY n.node_id, n.zone, n.slots, n.gpus),\n"
-    "g AS MATERIALIZED (\n"
-    "  SELECT i.*, k.data_class, k.kind, c.zone FROM i JOIN k ON k.tenant_id = i.tenant_id AND k.job_id = i.job_id JOIN c ON c.node_id = i.node_id),\n"
-    "r AS MATERIALIZED (\n"
-    "  SELECT tenant_id, data_class, kind, zone, residency_zone_ok(tenant_id, data_class, zone, job_purpose(kind)) AS ok\n"
-    "    FROM (SELECT DISTINCT tenant_id, data_class, kind, zone FROM g) d),\n"
-    "f AS MATERIALIZED (\n"
-    "  SELECT g.*,\n"
-    "         sum(g.slots) OVER n AS node_slots, sum(g.gpus) OVER n AS node_gpus\n"
-    "    FROM g JOIN r ON r.tenant_id = g.tenant_id AND r.data_class = g.data_class AND r.kind = g.kind AND r.zone = g.zone AND r.ok\n"
-    "  WINDOW n AS (PARTITION BY g.node_id ORDER BY g.ord)),\n"
-    "o AS MATERIALIZED (\n"
-    "  SELECT f.* FROM f JOIN c ON c.node_id = f.node_id AND f.node_slots <= c.slots AND f.node_gpus <= c.gpus),\n"
-    "j AS (\n"
-    "  UPDATE job SET state = 'ADMITTED', queued = false, reason = '', message = '', version = job.version + 1, fence = o.fence, not_before = NULL\n"
-    "    FROM o WHERE job.tenant_id = o.tenant_id AND job.job_id = o.job_id AND job.queued\n"
-    "  RETURNING job.tenant_id, job.job_id, job.version, job.fence, o.attempt_id, o.node_id, o.slots, o.gpus, o.event_id, o.event, o.ord),\n"
-    "a AS (INSERT INTO attempt (tenant_id, attempt_id, job_id, fence, node_id, slots, gpus, lease_until)\n"
-    "      SELECT tenant_id, attempt_id, job_id, fence, node_id, slots, gpus, clock_timestamp() + $11 * interval '1 millisecond' FROM j),\n"
-    "e AS (INSERT INTO job_event (tenant_id, job_id, version, state, fence) SELECT tenant_id, job_id, version, 'ADMITTED', fence FROM j),\n"
-    "v AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j)\n"
-    "SELECT ord, node_id, false AS denied FROM j UNION ALL\n"
-    "SELECT g.ord, g.node_id, true FROM g JOIN r ON r.tenant_id = g.tenant_id AND r.data_class = g.data_class AND r.kind = g.kind\n"
-    "       AND r.zone = g.zone AND NOT r.ok ORDER BY denied, node_id" };
+static const struct stmt plan_attempts = { .name = "plan_attempts", .params = "UUUUIIIi", .card = CARD_NONE, .sql =
+    "INSERT INTO attempt (tenant_id, attempt_id, job_id, node_id, fence, slots, gpus, lease_until)\n"
+    "SELECT i.tenant_id, i.attempt_id, i.job_id, i.node_id, i.fence, i.slots, i.gpus, clock_timestamp() + $8 * interval '1 millisecond'\n"
+    "  FROM unnest($1, $2, $3, $4, $5, $6, $7) AS i(tenant_id, attempt_id, job_id, node_id, fence, slots, gpus)" };
 
 static const struct stmt plan_reasons = { .name = "plan_reasons", .params = "UUISS", .card = CARD_NONE, .sql =
     "UPDATE job SET reason = i.reason, message = i.message\n"
     "  FROM unnest($1, $2, $3, $4, $5) AS i(tenant_id, job_id, version, reason, message)\n"
     " WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.version = i.version AND job.queued" };
 
-const struct stmt *const plan_apply_stmts[] = { &plan_turn, &plan_admit, &plan_reasons, NULL };
+const struct stmt *const plan_apply_stmts[] = { &plan_turn, &plan_check, &plan_attempts, &plan_reasons, NULL };
 
+/* A line of the plan on its way into the database. */
 struct line {
     struct attempt_step step;
-    int64_t version, slots, gpus;
-    size_t place;                       /* which of the plan */
+    const struct snap_job *job;
+    size_t node;                        /* of the snapshot */
+    int64_t version;
+};
+
+/* One question to the database's judge, for all lines that are alike in it. */
+struct question {
+    struct str policy, data_class, kind, zone;
+    struct uuid tenant_id;              /* one of those with that policy */
+    bool ok;
+};
+
+struct check {
+    struct question *questions;
+    size_t nquestions;
+    struct uuid *nodes;
+    size_t *node_of;                    /* of the snapshot: index into nodes, from 1 */
+    int64_t *slots, *gpus;              /* free, by index into nodes; machines that are not ready have none */
+    size_t nnodes;
 };
 
 /* Rules bind here as in the plan: their use is read again under the planners' lock, through which all that raises it and all that changes
  * a rule must go, and the same arithmetic drops the lines that no longer fit. Plans without a tenant that has rules ask nothing. */
-static enum errc keep_rules(struct work *w, const struct snapshot *s, const struct plan *p, struct line *lines, struct audit_event *evs,
-                            size_t *n, struct err *e)
+static enum errc keep_rules(struct work *w, const struct snapshot *s, struct line *lines, size_t *n, struct err *e)
 {
     struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, s->tenants.n + 1);
     struct rulebook book;
@@ -85,13 +84,12 @@ static enum errc keep_rules(struct work *w, const struct snapshot *s, const stru
         return ERR_OK;
     TRY(snapshot_rules(w, ids, tenants, &book, e));
     for (size_t i = 0; i < *n; i++) {
-        const struct snap_job *j = &s->jobs.items[p->places.items[i].job];
-        const struct snap_node *node = &s->nodes.items[p->places.items[i].node];
+        const struct snap_job *j = lines[i].job;
+        const struct snap_node *node = &s->nodes.items[lines[i].node];
         struct rule_ask ask = { j->tenant_id, j->project_id, j->queue, node->flavor, node->zone, j->slots, j->gpus };
         if (rulebook_refuses(&book, &ask))
             continue;
         rulebook_take(&book, &ask);
-        evs[kept] = evs[i];
         lines[kept++] = lines[i];
     }
     *n = kept;
@@ -116,53 +114,130 @@ static enum errc note_denied(struct work *w, const struct snap_job *j, struct st
     return audit_append(w, &ev, e);
 }
 
-/* The denied lines stand behind the admitted ones; they are noted and cut off. */
-static enum errc cut_denied(struct work *w, const struct snapshot *s, const struct plan *p, const struct line *lines, struct slice *rows, struct err *e)
+static struct question *question_of(struct check *c, const struct snapshot *s, const struct line *l)
 {
-    const struct admitted_row *r = rows->items;
-    size_t kept = 0;
-    while (kept < rows->n && !r[kept].denied)
-        kept++;
-    for (size_t i = kept; i < rows->n; i++) {
-        const struct placement *line = &p->places.items[lines[r[i].ord - 1].place];
-        TRY(note_denied(w, &s->jobs.items[line->job], s->nodes.items[line->node].zone, "lease", "lease", e));
-        log_event(LOG_ERROR, "residency.lease_denied", "job", LOG_ID("job", s->jobs.items[line->job].job_id), NULL);
+    const struct snap_job *j = l->job;
+    struct str policy = s->tenants.items[j->tenant].residency.text, zone = s->nodes.items[l->node].zone;
+    for (size_t i = 0; i < c->nquestions; i++) {
+        struct question *q = &c->questions[i];
+        if (str_eq(q->data_class, j->data_class) && str_eq(q->kind, j->kind) && str_eq(q->zone, zone) && str_eq(q->policy, policy))
+            return q;
     }
-    rows->n = kept;
+    c->questions[c->nquestions] = (struct question){ policy, j->data_class, j->kind, zone, j->tenant_id, false };
+    return &c->questions[c->nquestions++];
+}
+
+/* Reads, under the planners' lock, what room the machines of the lines have, and lets the database judge. */
+static enum errc ask_database(struct work *w, const struct snapshot *s, const struct line *lines, size_t n, struct check *c, struct err *e)
+{
+    struct slice rows = { 0 };
+    *c = (struct check){ .questions = ARENA_ARRAY(w->arena, struct question, n), .nodes = ARENA_ARRAY(w->arena, struct uuid, n),
+                         .node_of = ARENA_ARRAY(w->arena, size_t, s->nodes.n), .slots = ARENA_ARRAY(w->arena, int64_t, n),
+                         .gpus = ARENA_ARRAY(w->arena, int64_t, n) };
+    for (size_t i = 0; i < n; i++) {
+        (void)question_of(c, s, &lines[i]);
+        if (!c->node_of[lines[i].node]) {
+            c->nodes[c->nnodes++] = s->nodes.items[lines[i].node].node_id;
+            c->node_of[lines[i].node] = c->nnodes;
+        }
+    }
+    const struct question *q = c->questions;
+    TRY(db_many(w->tx, &plan_check, ARGS(A_UUIDS(c->nodes, c->nnodes), A_UUIDS_OF(q, c->nquestions, tenant_id),
+                A_STRS_OF(q, c->nquestions, data_class), A_STRS_OF(q, c->nquestions, kind), A_STRS_OF(q, c->nquestions, zone)), &rows, 2 * n, e));
+    const struct check_row *r = rows.items;
+    for (size_t i = 0; i < rows.n; i++) {
+        if (!r[i].is_node) {
+            c->questions[r[i].ord - 1].ok = r[i].ok;
+            continue;
+        }
+        c->slots[r[i].ord - 1] = r[i].slots;
+        c->gpus[r[i].ord - 1] = r[i].gpus;
+    }
     return ERR_OK;
 }
 
+/* In the order of the plan; what the judge refused is noted. */
+static enum errc keep_fitting(struct work *w, const struct snapshot *s, struct line *lines, size_t *n, struct err *e)
+{
+    struct check c;
+    size_t kept = 0;
+    TRY(ask_database(w, s, lines, *n, &c, e));
+    for (size_t i = 0; i < *n; i++) {
+        struct line *l = &lines[i];
+        size_t at = c.node_of[l->node] - 1;
+        if (!question_of(&c, s, l)->ok) {
+            TRY(note_denied(w, l->job, s->nodes.items[l->node].zone, "lease", "lease", e));
+            log_event(LOG_ERROR, "residency.lease_denied", "job", LOG_ID("job", l->step.job_id), NULL);
+            continue;
+        }
+        if (l->step.slots > c.slots[at] || l->step.gpus > c.gpus[at])
+            continue;
+        c.slots[at] -= l->step.slots;
+        c.gpus[at] -= l->step.gpus;
+        lines[kept++] = *l;
+    }
+    *n = kept;
+    return ERR_OK;
+}
+
+static int by_job(const void *a, const void *b)
+{
+    const struct attempt_step *x = &((const struct line *)a)->step, *y = &((const struct line *)b)->step;
+    int c = uuid_cmp(x->tenant_id, y->tenant_id);
+    return c ? c : uuid_cmp(x->job_id, y->job_id);
+}
+
+/* Moves the jobs of the lines, which stay in lines when their job still waited as the plan saw it. */
+static enum errc move_jobs(struct work *w, const struct snapshot *s, struct line *lines, size_t *n, struct err *e)
+{
+    struct audit_event *evs = ARENA_ARRAY(w->arena, struct audit_event, *n);
+    struct job_move *moves = ARENA_ARRAY(w->arena, struct job_move, *n);
+    struct audit_rows rows;
+    struct slice moved;
+    qsort(lines, *n, sizeof *lines, by_job);        /* the order in which everybody locks jobs */
+    for (size_t i = 0; i < *n; i++) {
+        evs[i] = lease_step_event(w, AUDIT_JOB_ADMIT, &lines[i].step);
+        evs[i].zone = s->nodes.items[lines[i].node].zone;
+    }
+    TRY(audit_encode_many(w->arena, evs, *n, &rows, e));
+    for (size_t i = 0; i < *n; i++)
+        moves[i] = (struct job_move){ .tenant_id = lines[i].step.tenant_id, .job_id = lines[i].step.job_id, .event = JE_ADMIT,
+                                      .version = lines[i].version, .fence = lines[i].step.fence - 1, .audit_id = rows.event_ids[i],
+                                      .audit_body = rows.bodies[i] };
+    TRY(job_apply(w->tx, moves, *n, &moved, e));
+    for (size_t i = 0; i < moved.n; i++)
+        lines[i] = lines[((const int64_t *)moved.items)[i]];
+    *n = moved.n;
+    return ERR_OK;
+}
+
+/* ret: the lines that became attempts. */
 static enum errc admit(struct work *w, const struct snapshot *s, const struct plan *p, int64_t lease_ms, struct slice *ret, struct err *e)
 {
     size_t n = p->places.n;
-    struct line *lines = ARENA_ARRAY(w->arena, struct line, n);
-    struct audit_event *evs = ARENA_ARRAY(w->arena, struct audit_event, n);
-    struct audit_rows rows;
+    struct line *l = ARENA_ARRAY(w->arena, struct line, n);
     for (size_t i = 0; i < n; i++) {
         const struct snap_job *j = &s->jobs.items[p->places.items[i].job];
-        const struct snap_node *node = &s->nodes.items[p->places.items[i].node];
-        lines[i] = (struct line){ .place = i, .version = j->version, .slots = j->slots, .gpus = j->gpus,
-            .step = { .tenant_id = j->tenant_id, .job_id = j->job_id, .attempt_id = uuid_v7(w->now_us), .node_id = node->node_id,
-                      .fence = j->fence + 1, .job_state = STR("ADMITTED") } };
-        evs[i] = lease_step_event(w, AUDIT_JOB_ADMIT, &lines[i].step);
-        evs[i].zone = node->zone;
+        size_t node = p->places.items[i].node;
+        l[i] = (struct line){ .job = j, .node = node, .version = j->version,
+            .step = { .tenant_id = j->tenant_id, .job_id = j->job_id, .attempt_id = uuid_v7(w->now_us), .node_id = s->nodes.items[node].node_id,
+                      .fence = j->fence + 1, .slots = j->slots, .gpus = j->gpus, .job_state = STR("ADMITTED") } };
     }
     db_queue(w->tx, &plan_turn, NO_ARGS, false);
-    TRY(keep_rules(w, s, p, lines, evs, &n, e));
-    *ret = (struct slice){ 0 };
+    TRY(keep_rules(w, s, l, &n, e));
+    if (n)
+        TRY(keep_fitting(w, s, l, &n, e));
+    if (n)
+        TRY(move_jobs(w, s, l, &n, e));
+    *ret = (struct slice){ l, n };
     if (!n)
         return ERR_OK;
-    TRY(audit_encode_many(w->arena, evs, n, &rows, e));
-    TRY(db_many(w->tx, &plan_admit, ARGS(
-        A_UUIDS_OF(lines, n, step.tenant_id), A_UUIDS_OF(lines, n, step.job_id), A_UUIDS_OF(lines, n, step.attempt_id),
-        A_UUIDS_OF(lines, n, step.node_id), A_I64S_OF(lines, n, version), A_I64S_OF(lines, n, step.fence), A_I64S_OF(lines, n, slots),
-        A_I64S_OF(lines, n, gpus), A_UUIDS(rows.event_ids, n), A_BYTESS(rows.bodies, n), A_I64(lease_ms)), ret, n, e));
-    TRY(cut_denied(w, s, p, lines, ret, e));
-    struct booking *b = booking_new(w->arena, 2 * ret->n);
-    for (size_t i = 0; i < ret->n; i++) {
-        const struct line *l = &lines[((const struct admitted_row *)ret->items)[i].ord - 1];
-        booking_add(b, l->step.tenant_id, "slots", l->slots);
-        booking_add(b, l->step.tenant_id, "gpus", l->gpus);
+    db_queue(w->tx, &plan_attempts, ARGS(A_UUIDS_OF(l, n, step.tenant_id), A_UUIDS_OF(l, n, step.attempt_id), A_UUIDS_OF(l, n, step.job_id),
+             A_UUIDS_OF(l, n, step.node_id), A_I64S_OF(l, n, step.fence), A_I64S_OF(l, n, step.slots), A_I64S_OF(l, n, step.gpus), A_I64(lease_ms)), false);
+    struct booking *b = booking_new(w->arena, 2 * n);
+    for (size_t i = 0; i < n; i++) {
+        booking_add(b, l[i].step.tenant_id, "slots", l[i].step.slots);
+        booking_add(b, l[i].step.tenant_id, "gpus", l[i].step.gpus);
     }
     booking_write(w->tx, b);
     return ERR_OK;
@@ -199,12 +274,15 @@ enum errc plan_apply(struct work *w, const struct snapshot *s, const struct plan
     TRY(explain(w, s, p, &reasons_changed, e));
     if (p->places.n)
         TRY(admit(w, s, p, lease_ms, &rows, e));
-    const struct admitted_row *r = rows.items;
+    const struct line *l = rows.items;
     struct uuid *nodes = ARENA_ARRAY(w->arena, struct uuid, rows.n + 1);
+    bool *is_told = ARENA_ARRAY(w->arena, bool, s->nodes.n + 1);
     size_t k = 0;
     for (size_t i = 0; i < rows.n; i++)
-        if (!k || !uuid_eq(nodes[k - 1], r[i].node_id))
-            nodes[k++] = r[i].node_id;
+        if (!is_told[l[i].node]) {
+            is_told[l[i].node] = true;
+            nodes[k++] = l[i].step.node_id;
+        }
     *ret = (struct plan_result){ .admitted = (int64_t)rows.n, .refused = (int64_t)(p->places.n - rows.n), .nodes = { nodes, k } };
     ret->reasons_changed = reasons_changed;
     return ERR_OK;

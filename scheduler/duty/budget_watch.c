@@ -6,7 +6,7 @@
 #include "audit/event.h"
 #include "core/db/tx.h"
 #include "core/table/schema.h"
-#include "scheduler/jobs/job_state.h"
+#include "scheduler/jobs/job_apply.h"
 
 enum { BUDGETS_MAX = 10000 };
 
@@ -59,17 +59,7 @@ static const struct stmt watch_to_release = { .name = "budget_to_release", .para
     "   AND NOT EXISTS (SELECT FROM budget b WHERE b.tenant_id = j.tenant_id AND b.state = 'STOPPED'\n"
     "                    AND (b.project_id IS NULL OR b.project_id = j.project_id))\n"
     " ORDER BY j.tenant_id, j.job_id LIMIT $1 FOR NO KEY UPDATE OF j SKIP LOCKED" };
-static const struct stmt watch_move = { .name = "budget_move", .params = "UUIUYsss", .card = CARD_NONE, .sql =
-    "WITH i AS MATERIALIZED (SELECT * FROM unnest($1, $2, $3, $4, $5) AS u(tenant_id, job_id, version, event_id, event)),\n"
-    "j AS (\n"
-    "  UPDATE job SET state = $6, queued = $6 = 'PENDING', reason = $7, message = $8, version = job.version + 1 FROM i\n"
-    "   WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.version = i.version\n"
-    "  RETURNING job.tenant_id, job.job_id, job.version, job.state, job.reason, job.message, job.fence, i.event_id, i.event),\n"
-    "e AS (INSERT INTO job_event (tenant_id, job_id, version, state, reason, message, fence)\n"
-    "      SELECT tenant_id, job_id, version, state, reason, message, fence FROM j)\n"
-    "INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j" };
-
-const struct stmt *const budget_watch_stmts[] = { &watch_count, &watch_judge, &watch_mark, &watch_to_hold, &watch_to_release, &watch_move, NULL };
+const struct stmt *const budget_watch_stmts[] = { &watch_count, &watch_judge, &watch_mark, &watch_to_hold, &watch_to_release, NULL };
 
 static struct audit_event event_of(struct work *w, enum audit_code code, struct uuid tenant, const char *prefix, struct uuid id)
 {
@@ -118,11 +108,14 @@ static enum errc move(struct work *w, const struct stmt *which, bool is_hold, in
         audit_event_detail(&evs[i], AUDIT_D_STR("why", STR("budget")));
     }
     TRY(audit_encode_many(w->arena, evs, n, &rows, e));
-    db_queue(w->tx, &watch_move, ARGS(A_UUIDS_OF(m, n, tenant_id), A_UUIDS_OF(m, n, job_id), A_I64S_OF(m, n, version), A_UUIDS(rows.event_ids, n),
-             A_BYTESS(rows.bodies, n), A_TEXT(job_state_names[is_hold ? JOB_HELD : JOB_PENDING]),
-             A_TEXT(job_reason_names[is_hold ? JR_BUDGET_EXHAUSTED : JR_RESOURCES]),
-             A_TEXT(is_hold ? "Its budget has reached the threshold that stops" : "")), false);
-    return ERR_OK;
+    struct job_move *moves = ARENA_ARRAY(w->arena, struct job_move, n);
+    for (size_t i = 0; i < n; i++)
+        moves[i] = (struct job_move){ .tenant_id = m[i].tenant_id, .job_id = m[i].job_id, .event = is_hold ? JE_HOLD : JE_UNHOLD,
+                                      .version = m[i].version, .fence = JOB_ANY_FENCE,
+                                      .reason = str_c(job_reason_names[is_hold ? JR_BUDGET_EXHAUSTED : JR_RESOURCES]),
+                                      .message = is_hold ? STR("Its budget has reached the threshold that stops") : STR(""),
+                                      .audit_id = rows.event_ids[i], .audit_body = rows.bodies[i] };
+    return job_apply(w->tx, moves, n, NULL, e);
 }
 
 enum errc budget_watch_pass(struct work *w, int64_t limit, struct budget_watch_result *ret, struct err *e)

@@ -1,29 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tenant_reaper.c - one statement ends a batch of jobs with their events; one call wipes a batch of rows. */
+/* tenant_reaper.c - a batch of jobs is ended through job_apply; one call wipes a batch of rows. */
 #include "scheduler/duty/tenant_reaper.h"
 #include "audit/event.h"
 #include "core/db/tx.h"
 #include "core/table/schema.h"
+#include "scheduler/jobs/job_apply.h"
 
 enum { DUE_MOST = 4 };
 
-struct stopped_job { struct uuid tenant_id, job_id; };
+struct stopped_job { struct uuid tenant_id, job_id; int64_t version; };
 SCHEMA_OF(stopped_job, "A job that ended with its tenant", FIELD(stopped_job, tenant_id, 0, .doc = "Tenant"),
-    FIELD(stopped_job, job_id, 0, .doc = "Job"));
+    FIELD(stopped_job, job_id, 0, .doc = "Job"), FIELD(stopped_job, version, 0, .doc = "Its version"));
 static const struct stmt reaper_stop_jobs = { .name = "reaper_stop_jobs", .params = "i", .row = &stopped_job_schema, .card = CARD_MANY, .sql =
-    "WITH due AS MATERIALIZED (\n"
-    "  SELECT j.tenant_id, j.job_id FROM tenant t CROSS JOIN LATERAL (\n"
-    "    SELECT job.tenant_id, job.job_id FROM job WHERE job.tenant_id = t.tenant_id AND queued AND cancel_requested\n"
+    "SELECT j.tenant_id, j.job_id, j.version FROM tenant t CROSS JOIN LATERAL (\n"
+    "    SELECT job.tenant_id, job.job_id, job.version FROM job WHERE job.tenant_id = t.tenant_id AND queued AND cancel_requested\n"
     "     LIMIT $1 FOR UPDATE SKIP LOCKED) j\n"
-    "   WHERE t.state IN ('SUSPENDED', 'DELETING') LIMIT $1),\n"
-    "j AS (UPDATE job SET state = 'CANCELLED', queued = false, reason = '', message = 'Its tenant was stopped', version = version + 1,\n"
-    "             finished_at = clock_timestamp()\n"
-    "        FROM due WHERE job.tenant_id = due.tenant_id AND job.job_id = due.job_id AND job.state = 'PENDING' RETURNING job.*),\n"
-    "e AS (INSERT INTO job_event (tenant_id, job_id, version, state, message, fence)\n"
-    "      SELECT tenant_id, job_id, version, state, message, fence FROM j)\n"
-    "SELECT tenant_id, job_id FROM j ORDER BY tenant_id, job_id" };
-static const struct stmt reaper_stop_audit = { .name = "reaper_stop_audit", .params = "UUY", .card = CARD_NONE, .sql =
-    "INSERT INTO audit_event (tenant_id, event_id, body) SELECT i.t, i.e, i.b FROM unnest($1, $2, $3) AS i(t, e, b)" };
+    " WHERE t.state IN ('SUSPENDED', 'DELETING') LIMIT $1" };
 static const struct stmt reaper_stop_quota = { .name = "reaper_stop_quota", .params = "U", .card = CARD_NONE, .sql =
     "UPDATE quota SET used = used - n.k FROM (SELECT t, count(*) AS k FROM unnest($1) AS i(t) GROUP BY t) n\n"
     " WHERE quota.tenant_id = n.t AND quota.resource = 'jobs'" };
@@ -38,7 +30,7 @@ static const struct stmt reaper_wipe = { .name = "reaper_wipe", .params = "ui", 
 static const struct stmt reaper_wiped = { .name = "reaper_wiped", .params = "uUY", .row = &removed_rows_schema, .card = CARD_ONE, .sql =
     "SELECT tenant_wiped($1, $2, $3)::int::bigint AS n" };
 
-const struct stmt *const tenant_reaper_stmts[] = { &reaper_stop_jobs, &reaper_stop_audit, &reaper_stop_quota, &reaper_due, &reaper_wipe,
+const struct stmt *const tenant_reaper_stmts[] = { &reaper_stop_jobs, &reaper_stop_quota, &reaper_due, &reaper_wipe,
                                                    &reaper_wiped, NULL };
 
 static enum errc stop_jobs(struct work *w, int64_t limit, int64_t *ret_n, struct err *e)
@@ -60,8 +52,12 @@ static enum errc stop_jobs(struct work *w, int64_t limit, int64_t *ret_n, struct
         evs[i].rule = STR("tenant:stopped");
     }
     TRY(audit_encode_many(w->arena, evs, jobs.n, &rows, e));
-    db_queue(w->tx, &reaper_stop_audit, ARGS(A_UUIDS(rows.tenant_ids, rows.count), A_UUIDS(rows.event_ids, rows.count),
-             A_BYTESS(rows.bodies, rows.count)), false);
+    struct job_move *moves = ARENA_ARRAY(w->arena, struct job_move, jobs.n);
+    for (size_t i = 0; i < jobs.n; i++)
+        moves[i] = (struct job_move){ .tenant_id = j[i].tenant_id, .job_id = j[i].job_id, .event = JE_CANCEL, .version = j[i].version,
+                                      .fence = JOB_ANY_FENCE, .message = STR("Its tenant was stopped"), .audit_id = rows.event_ids[i],
+                                      .audit_body = rows.bodies[i] };
+    TRY(job_apply(w->tx, moves, jobs.n, NULL, e));
     return db_exec(w->tx, &reaper_stop_quota, ARGS(A_UUIDS_OF(j, jobs.n, tenant_id)), NULL, e);
 }
 

@@ -30,7 +30,7 @@ enum errc lease_steps_encode(struct work *w, struct attempt_step *steps, const s
     TRY(audit_encode_many(w->arena, evs, n, &rows, e));
     for (size_t i = 0; i < n; i++) {
         steps[i].event_id = rows.event_ids[i];
-        steps[i].event = rows.bodies[i];
+        steps[i].audit = rows.bodies[i];
     }
     return ERR_OK;
 }
@@ -74,7 +74,8 @@ static enum errc take_audit(struct work *w, const struct node *node, const struc
     struct audit_event *evs = ARENA_ARRAY(w->arena, struct audit_event, n);
     for (size_t i = 0; i < n; i++) {
         steps[i] = (struct attempt_step){ .tenant_id = g[i].tenant_id, .attempt_id = g[i].attempt_id, .job_id = g[i].job_id,
-                                          .node_id = node->node_id, .fence = g[i].fence, .job_state = STR("STARTING") };
+                                          .node_id = node->node_id, .fence = g[i].fence, .event = JE_TAKE,
+                                          .job_state = STR("STARTING") };
         evs[i] = lease_step_event(w, AUDIT_JOB_LEASE, &steps[i]);
         audit_event_by_node(&evs[i], node->node_id, node->zone);
     }
@@ -121,7 +122,7 @@ enum errc lease_take(struct work *w, const struct node *node, int64_t free_slots
         return ERR_OK;
     struct attempt_step *steps = ARENA_ARRAY(w->arena, struct attempt_step, n);
     TRY(take_audit(w, node, g, n, steps, e));
-    lease_repo_take(w->tx, steps, n, lease_ms);
+    TRY(lease_repo_take(w->tx, steps, n, lease_ms, e));
     TRY(take_inputs(w, g, n, e));
     for (size_t i = 0; i < n; i++)
         g[i].lease_ms = lease_ms;

@@ -42,20 +42,21 @@ static struct attempt_step step_of(const struct overdue *o)
     s.attempt_state = STR("LEASE_EXPIRED");
     if (str_eq_c(o->why, "cancel")) {
         s.attempt_state = STR("CANCELLED");
-        s.job_state = STR("CANCELLED");
+        s.event = JE_CANCEL;
     } else if (o->cancel_requested) {
-        s.job_state = STR("CANCELLED");
+        s.event = JE_CANCEL;
     } else if (str_eq_c(o->why, "runtime") && str_eq_c(o->job_state, "RUNNING")) {
         s.attempt_state = STR("FENCED");
-        s.job_state = STR("TIMEOUT");
+        s.event = JE_TIMEOUT;
     } else if (is_out) {
-        s.job_state = STR("NODE_FAIL");
+        s.event = JE_LOSE;
     } else {
-        s.job_state = STR("PENDING");
+        s.event = JE_EXPIRE;
         s.reason = str_c(job_reason_names[JR_BACKOFF]);
         s.is_requeue = true;
         s.delay_ms = pause_ms(o);
     }
+    s.job_state = str_c(job_state_names[job_event_goal(s.event)]);
     return s;
 }
 
@@ -78,7 +79,7 @@ enum errc lease_expire(struct work *w, const struct overdue *rows, size_t n, str
         ret->failed += str_eq_c(steps[i].job_state, "NODE_FAIL") || str_eq_c(steps[i].job_state, "TIMEOUT");
     }
     TRY(lease_steps_encode(w, steps, evs, n, e));
-    lease_repo_end(w->tx, steps, n);
+    TRY(lease_repo_end(w->tx, steps, n, e));
     lease_repo_give_back(w->tx, steps, n);
     if (n)
         lease_wake_after_commit(w, &k);

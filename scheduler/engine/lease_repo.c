@@ -26,18 +26,10 @@ static const struct stmt lease_takeable = { .name = "lease_takeable", .params = 
     " WHERE a.node_id = $1 AND a.live AND a.state = 'LEASED' AND j.state = 'ADMITTED' AND NOT j.cancel_requested\n"
     " ORDER BY a.attempt_id LIMIT $2 FOR NO KEY UPDATE OF a, j SKIP LOCKED" };
 
-static const struct stmt lease_take_many = { .name = "lease_take_many", .params = "UUIUYi", .card = CARD_NONE, .sql =
-    "WITH i AS MATERIALIZED (SELECT * FROM unnest($1, $2, $3, $4, $5) AS u(tenant_id, attempt_id, fence, event_id, event)),\n"
-    "a AS (\n"
-    "  UPDATE attempt SET state = 'STARTING', lease_until = clock_timestamp() + $6 * interval '1 millisecond' FROM i\n"
-    "   WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.fence = i.fence AND attempt.state = 'LEASED'\n"
-    "  RETURNING attempt.tenant_id, attempt.job_id, attempt.fence, i.event_id, i.event),\n"
-    "j AS (\n"
-    "  UPDATE job SET state = 'STARTING', version = job.version + 1 FROM a\n"
-    "   WHERE job.tenant_id = a.tenant_id AND job.job_id = a.job_id AND job.fence = a.fence\n"
-    "  RETURNING job.tenant_id, job.job_id, job.version, job.fence, a.event_id, a.event),\n"
-    "e AS (INSERT INTO job_event (tenant_id, job_id, version, state, fence) SELECT tenant_id, job_id, version, 'STARTING', fence FROM j)\n"
-    "INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j" };
+static const struct stmt lease_take_many = { .name = "lease_take_many", .params = "UUIi", .card = CARD_NONE, .sql =
+    "UPDATE attempt SET state = 'STARTING', lease_until = clock_timestamp() + $4 * interval '1 millisecond'\n"
+    "  FROM unnest($1, $2, $3) AS i(tenant_id, attempt_id, fence)\n"
+    " WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.fence = i.fence AND attempt.state = 'LEASED'" };
 
 static const struct stmt lease_inputs = { .name = "lease_inputs", .params = "UUi", .row = &lease_input_schema, .card = CARD_MANY, .sql =
     "SELECT i.tenant_id, i.job_id, o.name, o.object_id, b.kind, b.version, b.size_bytes, encode(b.sha256, 'hex') AS sha256\n"
@@ -59,20 +51,12 @@ static const struct stmt lease_renew_many = { .name = "lease_renew_many", .param
     "  FROM unnest($2, $3) AS i(tenant_id, attempt_id)\n"
     " WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.node_id = $1 AND attempt.live" };
 
-static const struct stmt lease_start_many = { .name = "lease_start_many", .params = "UUUISBUYi", .card = CARD_NONE, .sql =
-    "WITH i AS MATERIALIZED (SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8)\n"
-    "      AS u(tenant_id, attempt_id, job_id, fence, endpoint, ends_too, event_id, event)),\n"
-    "a AS (\n"
-    "  UPDATE attempt SET state = 'RUNNING', started_at = clock_timestamp(), endpoint = i.endpoint,\n"
-    "         lease_until = clock_timestamp() + $9 * interval '1 millisecond' FROM i\n"
-    "   WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.fence = i.fence AND attempt.live\n"
-    "     AND NOT i.ends_too),\n"
-    "j AS (\n"
-    "  UPDATE job SET state = 'RUNNING', version = job.version + 1, started_at = clock_timestamp() FROM i\n"
-    "   WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.fence = i.fence AND job.state = 'STARTING'\n"
-    "  RETURNING job.tenant_id, job.job_id, job.version, job.fence, i.event_id, i.event),\n"
-    "e AS (INSERT INTO job_event (tenant_id, job_id, version, state, fence) SELECT tenant_id, job_id, version, 'RUNNING', fence FROM j)\n"
-    "INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j" };
+static const struct stmt lease_start_many = { .name = "lease_start_many", .params = "UUISBi", .card = CARD_NONE, .sql =
+    "UPDATE attempt SET state = 'RUNNING', started_at = clock_timestamp(), endpoint = i.endpoint,\n"
+    "       lease_until = clock_timestamp() + $6 * interval '1 millisecond'\n"
+    "  FROM unnest($1, $2, $3, $4, $5) AS i(tenant_id, attempt_id, fence, endpoint, ends_too)\n"
+    " WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.fence = i.fence AND attempt.live\n"
+    "   AND NOT i.ends_too" };
 
 static const struct stmt lease_outputs = { .name = "lease_outputs", .params = "UUIU", .row = &output_row_schema, .card = CARD_MANY, .sql =
     "SELECT i.tenant_id, i.object_id, i.ord, b.stored_bytes, coalesce(qb.hard_limit - qb.used, 0) AS room_bytes,\n"
@@ -117,10 +101,11 @@ enum errc lease_repo_takeable(struct db_tx *tx, struct uuid node_id, int64_t max
     return db_many(tx, &lease_takeable, ARGS(A_UUID(node_id), A_I64(max)), ret, (size_t)max, e);
 }
 
-void lease_repo_take(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms)
+enum errc lease_repo_take(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms, struct err *e)
 {
-    db_queue(tx, &lease_take_many, ARGS(A_UUIDS_OF(s, n, tenant_id), A_UUIDS_OF(s, n, attempt_id), A_I64S_OF(s, n, fence),
-                                        A_UUIDS_OF(s, n, event_id), A_BYTESS_OF(s, n, event), A_I64(lease_ms)), false);
+    db_queue(tx, &lease_take_many, ARGS(A_UUIDS_OF(s, n, tenant_id), A_UUIDS_OF(s, n, attempt_id), A_I64S_OF(s, n, fence), A_I64(lease_ms)),
+             false);
+    return lease_repo_move(tx, s, n, e);
 }
 
 enum errc lease_repo_inputs(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct slice *ret, struct err *e)
@@ -140,12 +125,12 @@ void lease_repo_renew(struct db_tx *tx, struct uuid node_id, const struct uuid *
         db_queue(tx, &lease_renew_many, ARGS(A_UUID(node_id), A_UUIDS(tenants, n), A_UUIDS(attempts, n), A_I64(lease_ms)), false);
 }
 
-void lease_repo_start(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms)
+enum errc lease_repo_start(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms, struct err *e)
 {
     if (n)
-        db_queue(tx, &lease_start_many, ARGS(A_UUIDS_OF(s, n, tenant_id), A_UUIDS_OF(s, n, attempt_id), A_UUIDS_OF(s, n, job_id),
-                                             A_I64S_OF(s, n, fence), A_STRS_OF(s, n, endpoint), A_BOOLS_OF(s, n, ends_too),
-                                             A_UUIDS_OF(s, n, event_id), A_BYTESS_OF(s, n, event), A_I64(lease_ms)), false);
+        db_queue(tx, &lease_start_many, ARGS(A_UUIDS_OF(s, n, tenant_id), A_UUIDS_OF(s, n, attempt_id), A_I64S_OF(s, n, fence),
+                                             A_STRS_OF(s, n, endpoint), A_BOOLS_OF(s, n, ends_too), A_I64(lease_ms)), false);
+    return lease_repo_move(tx, s, n, e);
 }
 
 enum errc lease_repo_outputs(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, const int64_t *fences,

@@ -17,11 +17,12 @@ struct held {
     bool cancel_requested;
 };
 
-/* One step of an attempt that begins or ends; event is the canonical audit event. */
+/* One step of an attempt that begins or ends; audit is its canonical audit event. */
 struct attempt_step {
     struct uuid tenant_id, attempt_id, job_id, node_id;
     int64_t fence, slots, gpus;
-    struct str attempt_state, job_state, reason, message;
+    enum job_event_kind event;          /* what happens to the job */
+    struct str attempt_state, job_state, reason, message;   /* job_state: where that leads, for the audit event */
     struct str endpoint;                /* of a start */
     bool ends_too;                      /* of a start: the same batch ends it, so the end writes the attempt */
     bool started_now;                   /* of an end: the same batch started it */
@@ -31,7 +32,7 @@ struct attempt_step {
     int64_t exit_code;
     struct str result;
     struct uuid event_id;
-    struct str event;
+    struct str audit;
 };
 
 struct output_row {
@@ -40,17 +41,19 @@ struct output_row {
 };
 
 enum errc lease_repo_takeable(struct db_tx *tx, struct uuid node_id, int64_t max, struct slice *ret, struct err *e) MUST_CHECK;
-void lease_repo_take(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms);
+enum errc lease_repo_take(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms, struct err *e) MUST_CHECK;
 enum errc lease_repo_inputs(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct slice *ret, struct err *e) MUST_CHECK;
 /* Locks; rows in any order, none for what this node does not hold. */
 enum errc lease_repo_hold(struct db_tx *tx, struct uuid node_id, const struct uuid *tenants, const struct uuid *attempts, size_t n,
                           struct slice *ret, struct err *e) MUST_CHECK;
 /* Queued: they travel with the next statement or COMMIT. */
 void lease_repo_renew(struct db_tx *tx, struct uuid node_id, const struct uuid *tenants, const struct uuid *attempts, size_t n, int64_t lease_ms);
-void lease_repo_start(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms);
+enum errc lease_repo_start(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms, struct err *e) MUST_CHECK;
 /* Locks the quota rows of stored data of these tenants (an 'U' argument) before their room is read and booked. Queued. */
 void quota_repo_turn(struct db_tx *tx, struct arg tenants);
-void lease_repo_end(struct db_tx *tx, const struct attempt_step *s, size_t n);
+enum errc lease_repo_end(struct db_tx *tx, const struct attempt_step *s, size_t n, struct err *e) MUST_CHECK;
+/* Moves the jobs of these steps, whose rows the caller holds. Queued. */
+enum errc lease_repo_move(struct db_tx *tx, const struct attempt_step *s, size_t n, struct err *e) MUST_CHECK;
 /* What the ended attempts and jobs had booked; queue it after everything else. */
 void lease_repo_give_back(struct db_tx *tx, const struct attempt_step *s, size_t n);
 /* Which of these objects are complete outputs of exactly that attempt (ord: index from 1), and how much room their tenant has. */

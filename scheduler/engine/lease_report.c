@@ -117,6 +117,7 @@ static void start(struct report *r, struct track *t, struct str endpoint)
     struct attempt_step *s = &r->starts[r->nstarts];
     *s = step_of(r, t);
     s->endpoint = endpoint;
+    s->event = JE_START;
     s->job_state = STR("RUNNING");
     event_of(r, &r->start_events[r->nstarts], AUDIT_JOB_START, s);
     t->start = (int)r->nstarts++;
@@ -139,6 +140,7 @@ static bool end(struct report *r, struct track *t, const struct lease_item *it, 
         return false;
     struct attempt_step *s = &r->ends[r->nends];
     *s = step_of(r, t);
+    s->event = je;
     s->attempt_state = str_c(o->attempt_state);
     s->job_state = str_c(job_state_names[next]);
     s->reason = str_c(job_reason_names[next != JOB_PENDING ? JR_NONE : event == LE_RETURN ? JR_BACKOFF : JR_RESOURCES]);
@@ -374,8 +376,8 @@ enum errc lease_report(struct work *w, const struct node *node, const struct lea
     TRY(lease_steps_encode(w, r.starts, r.start_events, r.nstarts, e));
     TRY(lease_steps_encode(w, r.ends, r.end_events, r.nends, e));
     write_renewals(&r);
-    lease_repo_start(w->tx, r.starts, r.nstarts, lease_ms);
-    lease_repo_end(w->tx, r.ends, r.nends);
+    TRY(lease_repo_start(w->tx, r.starts, r.nstarts, lease_ms, e));
+    TRY(lease_repo_end(w->tx, r.ends, r.nends, e));
     write_outputs(&r, items, is_taken, n);
     write_lines(&r, items, is_taken, n);
     lease_repo_give_back(w->tx, r.ends, r.nends);

@@ -6,6 +6,7 @@
 #include "core/db/tx.h"
 #include "core/json/decode.h"
 #include "core/wire/job_spec.h"
+#include "scheduler/jobs/job_apply.h"
 #include "scheduler/jobs/job_repo.h"
 #include "tenants/access/principal.h"
 #include "tenants/accounts/quota.h"
@@ -148,27 +149,23 @@ enum errc job_events(struct work *w, struct uuid job_id, int64_t after_version, 
     return job_repo_events(w->tx, w->tenant_id, job_id, after_version, limit, ret, e);
 }
 
-/* Ends a job that no worker has. */
-static enum errc cancel_waiting(struct work *w, struct uuid job_id, struct job *ret, bool *found, struct err *e)
-{
-    TRY(job_repo_cancel_waiting(w->tx, w->tenant_id, job_id, ret, found, e));
-    if (*found)
-        quota_release(w, "jobs", 1);    /* a statement of its own, not joined: see lease_end_repo.c */
-    return ERR_OK;
-}
-
+/* The request comes first and takes the row: what it shows then is where the job stands until the commit. */
 enum errc job_cancel(struct work *w, struct uuid job_id, struct job *ret, struct err *e)
 {
+    struct slice moved;
     bool found;
-    TRY(cancel_waiting(w, job_id, ret, &found, e));
-    if (found)
-        return ERR_OK;
     TRY(job_repo_cancel_request(w->tx, w->tenant_id, job_id, ret, &found, e));
-    if (found && ret->state != JOB_PENDING && ret->state != JOB_HELD)
+    if (!found) {
+        TRY(job_get(w, job_id, ret, e));
+        return FAIL(e, CONFLICT, "The job has ended already (%s)", job_state_names[ret->state]);
+    }
+    if (ret->state != JOB_PENDING && ret->state != JOB_HELD)
         return ERR_OK;
-    /* Between the two it came back to the queue, where nobody would hear the request; now this transaction has its row. */
-    if (found)
-        return cancel_waiting(w, job_id, ret, &found, e);
-    TRY(job_get(w, job_id, ret, e));
-    return FAIL(e, CONFLICT, "The job has ended already (%s)", job_state_names[ret->state]);
+    struct job_move m = { .tenant_id = w->tenant_id, .job_id = job_id, .event = JE_CANCEL, .version = ret->version, .fence = JOB_ANY_FENCE,
+                          .message = STR("Cancelled before it started") };
+    TRY(job_apply(w->tx, &m, 1, &moved, e));
+    if (moved.n != 1)
+        return FAIL(e, INTERNAL, "a waiting job under lock was not cancelled");
+    quota_release(w, "jobs", 1);        /* a statement of its own, not joined: see lease_end_repo.c */
+    return job_get(w, job_id, ret, e);
 }

@@ -3,7 +3,7 @@
  *
  * Invariants: one row per accepted submission; state changes only along job_state.def, each with one job_event and one audit event
  * in the same transaction; `fence` and `version` only grow; a pending job has a reason; quota "jobs" counts the live ones.
- * Who writes job.state: job_submit_many (PENDING), job_repo (cancel of a job no worker holds), plan_apply and lease (the rest).
+ * Who writes job.state: job_submit_many (PENDING) and job_apply.h (all else).
  * Memory: results live in the arena of the work. Errors: NOT_FOUND (also another tenant's), CONFLICT, QUOTA, RESIDENCY, UNPLACEABLE. */
 #pragma once
 #include "core/base/work.h"

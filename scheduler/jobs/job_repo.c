@@ -71,20 +71,11 @@ static const struct stmt job_events_stmt = { .name = "job_events", .params = "uu
     "SELECT version, state, reason, message, fence, at FROM job_event\n"
     " WHERE tenant_id = $1 AND job_id = $2 AND version > $3 ORDER BY version LIMIT $4" };
 
-static const struct stmt job_cancel_waiting = { .name = "job_cancel_waiting", .params = "uu", .row = &job_schema, .card = CARD_MAYBE, .sql =
-    "WITH j AS (\n"
-    "  UPDATE job SET state = 'CANCELLED', queued = false, reason = '', message = 'Cancelled before it started', version = version + 1,\n"
-    "         cancel_requested = true, finished_at = clock_timestamp()\n"
-    "   WHERE tenant_id = $1 AND job_id = $2 AND state IN ('PENDING', 'HELD') RETURNING job.*),\n"
-    "e AS (INSERT INTO job_event (tenant_id, job_id, version, state, message, fence)\n"
-    "      SELECT tenant_id, job_id, version, state, message, fence FROM j)\n"
-    "SELECT " JOB_COLUMNS " FROM j" };
-
 static const struct stmt job_cancel_request = { .name = "job_cancel_request", .params = "uu", .row = &job_schema, .card = CARD_MAYBE, .sql =
     "UPDATE job SET cancel_requested = true WHERE tenant_id = $1 AND job_id = $2 AND finished_at IS NULL RETURNING " JOB_COLUMNS };
 
 const struct stmt *const job_stmts[] = { &job_submit_many_stmt, &job_read_many_stmt, &job_get_stmt, &job_events_stmt,
-                                         &job_cancel_waiting, &job_cancel_request, NULL };
+                                         &job_cancel_request, NULL };
 
 struct flat_input {
     int64_t ord;
@@ -167,11 +158,6 @@ enum errc job_repo_events(struct db_tx *tx, struct uuid tenant, struct uuid job_
                           struct err *e)
 {
     return db_many(tx, &job_events_stmt, ARGS(A_UUID(tenant), A_UUID(job_id), A_I64(after), A_I64(limit)), ret, (size_t)limit, e);
-}
-
-enum errc job_repo_cancel_waiting(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, bool *found, struct err *e)
-{
-    return db_maybe(tx, &job_cancel_waiting, ARGS(A_UUID(tenant), A_UUID(job_id)), ret, found, e);
 }
 
 enum errc job_repo_cancel_request(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, bool *found, struct err *e)

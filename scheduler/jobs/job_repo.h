@@ -18,6 +18,5 @@ enum errc job_repo_get_many(struct db_tx *tx, const struct uuid *tenants, const 
 enum errc job_repo_events(struct db_tx *tx, struct uuid tenant, struct uuid job_id, int64_t after, int64_t limit, struct slice *ret,
                           struct err *e) MUST_CHECK;
 /* Ends a PENDING or HELD job as CANCELLED, with its event and its quota; found false: it is in no such state. */
-enum errc job_repo_cancel_waiting(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, bool *found, struct err *e) MUST_CHECK;
 /* Sets cancel_requested on a live job; found false: it has ended or does not exist. */
 enum errc job_repo_cancel_request(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, bool *found, struct err *e) MUST_CHECK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job_state.c - the tables of job_state.def in C form. */
 #include "scheduler/jobs/job_state.h"
+#include "core/base/assert.h"
 
 const char *const job_state_names[] = {
 #define STATE(name, terminal, group, doc) #name,
@@ -67,6 +68,15 @@ int job_state_next(enum job_state s, enum job_event_kind event)
         if (edges[i].from == s && edges[i].event == event)
             return (int)edges[i].to;
     return -1;
+}
+
+enum job_state job_event_goal(enum job_event_kind event)
+{
+    for (int i = 0; i < EDGES; i++)
+        if (edges[i].event == event)
+            return edges[i].to;
+    ASSERT(!"an event without an edge");
+    return JOB_STATE_COUNT;
 }
 
 size_t job_states_before(enum job_event_kind event, struct str out[JOB_STATE_COUNT])

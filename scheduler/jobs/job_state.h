@@ -41,6 +41,8 @@ bool job_state_is_terminal(enum job_state s);
 enum job_group job_state_group(enum job_state s);
 /* The state that event leads to from s; -1: not legal. */
 int job_state_next(enum job_state s, enum job_event_kind event);
+/* The state that event leads to, wherever it is legal: no event has two. */
+enum job_state job_event_goal(enum job_event_kind event);
 /* Names of all states from which event leads somewhere; returns how many (at most JOB_STATE_COUNT). */
 size_t job_states_before(enum job_event_kind event, struct str out[JOB_STATE_COUNT]);
 /* docs/gen/job_states.md */

@@ -248,7 +248,7 @@ export async function makePerson(ready: Ready, by: Api, role: string, name = `${
   return { user_id, token, api: api(ready, token) };
 }
 
-export const TERMINAL = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMEOUT', 'DEADLINE', 'OUT_OF_MEMORY', 'NODE_FAIL', 'PREEMPTED', 'REJECTED']);
+export const TERMINAL = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMEOUT', 'DEADLINE', 'OUT_OF_MEMORY', 'NODE_FAIL', 'REJECTED']);
 
 /** The job once it is in one of `states` (default: any terminal state). */
 export async function waitJob(call: Api, jobId: string, states: Iterable<string> = TERMINAL, timeoutMs = 60_000): Promise<any> {

@@ -84,6 +84,13 @@ sub check_sql {
         my $at = $line + (substr($sql, 0, $-[0]) =~ tr/\n//);
         report("$file:$at", $file, 'select-star', 'name the columns: SELECT * and RETURNING * follow the table, not the code');
     }
+    # The SET clause alone: a WHERE or FROM may name the state as it likes.
+    while ($sql =~ /\bUPDATE\s+(?:ONLY\s+)?(?:public\s*\.\s*)?"?job"?(?:\s+(?:AS\s+)?(?!SET\b)\w+)?\s+SET\b((?:(?!\b(?:WHERE|FROM|RETURNING)\b).)*)/gis) {
+        my $at = $line + (substr($sql, 0, $-[0]) =~ tr/\n//);
+        my $set = "$1,";
+        report("$file:$at", $file, 'job-state', 'the state of a job changes by job_apply alone (scheduler/jobs/job_apply.h)')
+            if $set =~ /(?:^|[,(])\s*"?state"?\s*[=,)]/i && $file ne 'scheduler/jobs/job_apply.c';
+    }
     report("$file:$line", $file, 'session-set', 'a setting of the session outlives its transaction; use SET LOCAL')
         if $sql =~ /(?:^|;)\s*SET\s+(?!LOCAL\b|CONSTRAINTS\b|TRANSACTION\b)(?:SESSION\s+)?[\w.]+\s*(?:=|TO\b)/i
         || $sql =~ /\bset_config\s*\([^;]*,\s*false\s*\)/i;

@@ -47,12 +47,14 @@ put tenants/identity/authn.h "$spdx" '#pragma once' 'struct thing;' 'struct thin
 put tenants/identity/authn.c "$spdx" '#include "tenants/identity/authn.h"' '#include "core/base/a.h"' '#include <stdlib.h>' \
     'struct thing *thing_new(void)' '{' '    return calloc(1, 8);' '}' \
     'static const char *const sql = "UPDATE thing\n"' '    "SET name = $1\n"' '    "WHERE thing_id = $2"; /* SELECT * */' \
-    'static const char *const scope = "SET LOCAL app.tenant = $1";' 'void copy(void) { row.actor_id = v->actor_id; }'
+    'static const char *const scope = "SET LOCAL app.tenant = $1";' 'void copy(void) { row.actor_id = v->actor_id; }' \
+    'static const char *const job = "UPDATE job SET cancel_requested = true WHERE state = $1"; /* UPDATE job SET state */'
+put scheduler/jobs/job_apply.c "$spdx" 'static const char *const sql = "UPDATE job SET state = $1";'
 put tenants/access/actor.c "$spdx" 'void by(void) { ev->actor_id = p->user_id; }'
 put scheduler/plan/snapshot.h "$spdx" '#pragma once'
 put scheduler/plan/order.c "$spdx" '#include "scheduler/plan/snapshot.h"' '#include "core/base/a.h"'
 put core/json/decode.c "$spdx" '#include <jansson.h>'
-for t in core/base/test_a tenants/identity/test_authn tenants/access/test_actor scheduler/plan/test_order core/json/test_decode; do put "tests/unit/$t.c" "$spdx"; done
+for t in scheduler/jobs/test_job_apply core/base/test_a tenants/identity/test_authn tenants/access/test_actor scheduler/plan/test_order core/json/test_decode; do put "tests/unit/$t.c" "$spdx"; done
 : >"$LINT_ALLOW"
 for lint in layers doors headers banned sizes mirror spdx words; do expect_clean "$lint"; done
 
@@ -60,7 +62,8 @@ for lint in layers doors headers banned sizes mirror spdx words; do expect_clean
 put tenants/bad.c "$spdx" '#include "scheduler/plan/snapshot.h"' '#include "../core/base/a.h"' '#include <jansson.h>' '#include <zlib.h>' \
     'int bad(char *p);' 'int bad(char *p)' '{' '    strcpy(p, "x");' '    p = malloc(3);' '    exit(atoi(p));' '    db_begin();' '}' \
     'const char *s = "SELECT *"' '    " FROM thing";' 'const char *u = "SET app.tenant = 1";' \
-    'void by(void) { ev.actor_id = p->user_id; }' 'struct audit_event ev = { .actor = AUDIT_USER };'
+    'void by(void) { ev.actor_id = p->user_id; }' 'struct audit_event ev = { .actor = AUDIT_USER };' \
+    'const char *v = "UPDATE job SET version = 2,"' '    " state = $1 WHERE job_id = $2";'
 expect layers tenants/bad.c:2 'tenants may not include scheduler'
 expect layers tenants/bad.c:3 'from the root'
 expect doors tenants/bad.c:4 'core/json/ only'
@@ -74,6 +77,7 @@ expect banned tenants/bad.c:14 'name the columns'
 expect banned tenants/bad.c:16 'SET LOCAL'
 expect banned tenants/bad.c:17 'audit_event_by'
 expect banned tenants/bad.c:18 'audit_event_by'
+expect banned tenants/bad.c:19 'job_apply alone'
 expect mirror tenants/bad.c:1 'test_bad.c'
 printf 'untested tenants/bad.c\n' >"$LINT_ALLOW"
 expect mirror allow:1 'needs a reason'
@@ -108,7 +112,8 @@ expect spdx core/base/bare.c:1 'SPDX'
 put docs/x.md 'fine' 'see /work/here' 'TO''DO: finish'
 expect words docs/x.md:2 'path of a machine'
 expect words docs/x.md:3 'unfinished work'
-put migrations/0001_x.sql '-- SPDX-License-Identifier: Apache-2.0' 'UPDATE t' 'SET a = 1;' 'SET search_path = x;'
+put migrations/0001_x.sql '-- SPDX-License-Identifier: Apache-2.0' 'UPDATE t' 'SET a = 1;' 'SET search_path = x;' \
+    'CREATE FUNCTION f() RETURNS void LANGUAGE sql AS $$ UPDATE job AS j SET state =' "'HELD' \$\$;"
 expect banned migrations/0001_x.sql:4 'SET LOCAL'
 put migrations/0021_y.sql '-- SPDX-License-Identifier: Apache-2.0' 'CREATE FUNCTION free() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$;'
 put migrations/functions/f.sql '-- SPDX-License-Identifier: Apache-2.0' 'CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$;'
@@ -120,6 +125,7 @@ expect functions migrations/0022_z.sql:3 'not in numbered migrations'
 expect functions migrations/functions/g.sql:1 'named for'
 expect functions migrations/functions/g.sql:2 'without OR REPLACE'
 expect functions migrations/functions/h.sql:3 'stands in migrations/functions/f.sql'
+expect banned migrations/0001_x.sql:5 'job_apply alone'
 put build/dev/bin/falaj-api '#!/bin/sh' 'echo new'
 chmod +x "$tree/build/dev/bin/falaj-api"
 put docs/gen/openapi.json old

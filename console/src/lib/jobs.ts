@@ -6,7 +6,7 @@ export const JOB_STATES = JOB_STATE;
 export const JOB_GROUPS = JOB_COUNT_GROUP;
 const at = (state: string): number => JOB_STATES.indexOf(state as (typeof JOB_STATES)[number]);
 export const isEnded = (state: string): boolean => at(state) >= at('COMPLETED');
-export const isWaiting = (state: string): boolean => ['PENDING', 'HELD', 'SUSPENDED'].includes(state);
+export const isWaiting = (state: string): boolean => ['PENDING', 'HELD'].includes(state);
 /** Ended by itself and not well: its reader has come for the reason. */
 export const isBad = (state: string): boolean =>
-  isEnded(state) && !['COMPLETED', 'CANCELLED', 'PREEMPTED'].includes(state);
+  isEnded(state) && !['COMPLETED', 'CANCELLED'].includes(state);

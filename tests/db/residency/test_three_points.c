@@ -10,6 +10,7 @@
 #include "registry/vault/worker_object.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/plan_apply.h"
+#include "scheduler/jobs/job_apply.h"
 #include "scheduler/mirror/snapshot.h"
 #include "tenants/home/residency_facts.h"
 #include "audit/event.h"
@@ -67,7 +68,7 @@ static int setup(void **state)
 {
     (void)state;
     char zones[320];
-    static const struct stmt *const *const node_lists[] = { residency_stmts, registry_node_stmts, lease_stmts, lease_end_stmts, node_worker_stmts, audit_event_stmts, NULL };
+    static const struct stmt *const *const node_lists[] = { residency_stmts, registry_node_stmts, lease_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts, audit_event_stmts, NULL };
 
     OK(secmem_init(1 << 20, false, e));
     snprintf(dir, sizeof dir, "/tmp/residency_XXXXXX");

@@ -8,6 +8,7 @@
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/round.h"
 #include "scheduler/jobs/series.h"
+#include "scheduler/jobs/job_apply.h"
 #include "scheduler/jobs/submit.h"
 #include "scheduler/jobs/watch.h"
 #include "scheduler/duty/tenant_reaper.h"
@@ -59,12 +60,12 @@ void fixture_open(struct fixture *f)
 
 void fixture_open_wide(struct fixture *f, int connections)
 {
-    static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, node_stmts, invariants_stmts, watch_stmts, series_stmts, capacity_stmts, submit_stmts, project_stmts, quota_stmts, quota_rule_stmts,
+    static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, job_apply_stmts, node_stmts, invariants_stmts, watch_stmts, series_stmts, capacity_stmts, submit_stmts, project_stmts, quota_stmts, quota_rule_stmts,
                                                          price_stmts, budget_stmts, usage_stmts, audit_event_stmts,
                                                        NULL };
-    static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, node_worker_stmts, audit_event_stmts, NULL };
+    static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts, audit_event_stmts, NULL };
     static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts, budget_watch_stmts, tenant_reaper_stmts, node_scheduler_stmts, round_scheduler_stmts,
-                                                             lease_end_stmts, NULL };
+                                                             lease_end_stmts, job_apply_stmts, NULL };
     static const struct stmt *const *const probe_lists[] = { probe_stmts, NULL };
     *f = (struct fixture){ .pg = pg_harness_new(), .config = config_new_default() };
     pg_harness_migrate(f->pg, NULL);

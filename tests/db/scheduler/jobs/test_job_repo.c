@@ -3,6 +3,7 @@
 #include "tests/db/tenants/fixture.h"
 #include "core/crypto/hash.h"
 #include "scheduler/jobs/job.h"
+#include "scheduler/jobs/job_apply.h"
 #include "scheduler/jobs/job_repo.h"
 #include "scheduler/jobs/job_search.h"
 #include "tenants/accounts/quota.h"
@@ -16,7 +17,7 @@ static struct arena *arena;
 static int setup(void **state)
 {
     (void)state;
-    static const struct stmt *const *const lists[] = { job_stmts, job_search_stmts, quota_stmts, NULL };
+    static const struct stmt *const *const lists[] = { job_stmts, job_apply_stmts, job_search_stmts, quota_stmts, NULL };
     world_new(lists, 8);
     arena = arena_new(256u << 20);
     for (int i = 0; i < TENANTS; i++) {

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_apply.h - the one way in which the state of a job changes after its submission.
+ *
+ * A move is an event of job_state.def that happens to a job. A whole batch is one statement: the job's row, its job_event and its audit
+ * event together. The statement carries the from-states of each event, so a job that stands elsewhere is left alone, whoever moved it
+ * meanwhile; the trigger job_edge checks the same edges once more.
+ * Invariants: an edge is a row of job_state.def; version grows with each; the fence grows by one with ADMIT and never else; a waiting job
+ * has a reason; finished_at is set exactly when the job ends. What a job has booked is not given back here (booking.h).
+ * Locks: the jobs' rows, in the order of the moves: sort them by tenant and job where several batches may meet.
+ * Memory: db_arena(tx). Errors: those of the transaction. A move that is not legal any more is no error: it is not among *ret_moved. */
+#pragma once
+#include "core/base/arena.h"
+#include "core/base/err.h"
+#include "core/base/id.h"
+#include "core/base/str.h"
+#include "scheduler/jobs/job_state.h"
+
+struct db_tx;
+struct stmt;
+
+enum { JOB_ANY_FENCE = -1, JOB_ANY_VERSION = 0 };
+
+struct job_move {
+    struct uuid tenant_id, job_id;
+    enum job_event_kind event;
+    int64_t version, fence;             /* the job must have these, or JOB_ANY_… */
+    struct str reason, message;         /* absent: "" */
+    struct str result;                  /* JSON; absent: as it was */
+    int64_t delay_ms;                   /* of a job that goes back: not before so long from now */
+    struct uuid audit_id;               /* of its audit event; absent body: the caller writes one */
+    struct str audit_body;
+};
+
+/* Applies all n. ret_moved: indexes of the moves that were made, as int64_t, in their order. NULL: the caller holds the rows and has seen
+ * their states, so the statement is queued and travels with the next one or with COMMIT. */
+enum errc job_apply(struct db_tx *tx, const struct job_move *moves, size_t n, struct slice *ret_moved, struct err *e) MUST_CHECK;
+
+extern const struct stmt *const job_apply_stmts[];      /* in every pool that moves jobs */
