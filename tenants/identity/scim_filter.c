@@ -314,14 +314,20 @@ bool sfilter_mentions(const struct sfilter *f, const char *attr)
     return f->kind == SF_NOT ? sfilter_mentions(f->a, attr) : !strcmp(f->attr->name, attr);
 }
 
-bool sfilter_fill(struct arena *a, const struct sfilter *f, struct sval *obj)
+enum errc sfilter_fill(struct arena *a, const struct sfilter *f, struct sval *obj, bool *ret_fills, struct err *e)
 {
-    if (f->kind == SF_AND)
-        return sfilter_fill(a, f->a, obj) && sfilter_fill(a, f->b, obj);
-    if (f->kind != SF_COMPARE || f->op != SOP_EQ || !f->text.ptr || f->sub)
-        return false;
-    sval_set(obj, f->attr->name, f->attr->type == SCIM_BOOLEAN ? sval_bool(a, f->flag) : sval_string(a, f->text));
-    return true;
+    *ret_fills = f->kind == SF_AND || (f->kind == SF_COMPARE && f->op == SOP_EQ && f->text.ptr && !f->sub);
+    if (!*ret_fills)
+        return ERR_OK;
+    if (f->kind == SF_AND) {
+        TRY(sfilter_fill(a, f->a, obj, ret_fills, e));
+        return *ret_fills ? sfilter_fill(a, f->b, obj, ret_fills, e) : ERR_OK;
+    }
+    bool is_flag = f->attr->type == SCIM_BOOLEAN;
+    if (!is_flag)
+        TRY(sval_check_text(f->attr, f->text, e));
+    sval_set(obj, f->attr->name, is_flag ? sval_bool(a, f->flag) : sval_string(a, f->text));
+    return ERR_OK;
 }
 
 enum errc scim_path_parse(struct arena *a, const struct scim_resource *r, struct str text, struct scim_path *ret, struct err *e)

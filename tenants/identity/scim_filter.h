@@ -26,8 +26,9 @@ bool sfilter_match(const struct sfilter *f, const struct sval *obj);
 /* A value that every match has at attr (and sub, which may be NULL), for an index; STR_NULL: none is known. */
 struct str sfilter_key(const struct sfilter *f, const char *attr, const char *sub);
 bool sfilter_mentions(const struct sfilter *f, const char *attr);
-/* Gives obj the sub-attributes that the filter asks for, where it is made of eq and and only. */
-bool sfilter_fill(struct arena *a, const struct sfilter *f, struct sval *obj);
+/* Gives obj the sub-attributes that the filter asks for. *ret_fills false: the filter is not made of eq and and only, and obj is half filled.
+ * INVALID: a text of the filter cannot be a value of its attribute. */
+enum errc sfilter_fill(struct arena *a, const struct sfilter *f, struct sval *obj, bool *ret_fills, struct err *e) MUST_CHECK;
 
 /* A PATCH path (RFC 7644, 3.5.2): attribute, attribute.sub, attribute[filter], attribute[filter].sub. Errors: SCIM_PATH, SCIM_FILTER. */
 struct scim_path { const struct scim_attr *attr, *sub; const struct sfilter *items; };

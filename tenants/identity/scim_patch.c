@@ -141,7 +141,10 @@ static enum errc write_items(struct patch *p, enum op op, const struct scim_path
     if (found)
         return ERR_OK;
     struct sval *item = sval_new(p->a, SV_OBJECT), *items = sval_new(p->a, SV_LIST);
-    if (op != OP_ADD || !sfilter_fill(p->a, path->items, item))
+    bool fills = op == OP_ADD;
+    if (fills)
+        TRY(sfilter_fill(p->a, path->items, item, &fills, p->e));
+    if (!fills)
         return FAIL(p->e, SCIM_NO_TARGET, "No item of %s matches", path->attr->name);
     if (path->sub) {
         TRY(read_sub(p, path->sub, v, &value));

@@ -120,16 +120,22 @@ static enum errc read_bool(struct arena *a, const struct scim_attr *attr, const 
     return ERR_OK;
 }
 
-static enum errc read_string(struct arena *a, const struct scim_attr *attr, const struct jval *v, struct sval **ret, struct err *e)
+enum errc sval_check_text(const struct scim_attr *attr, struct str text, struct err *e)
 {
     const char *why;
-    struct str text = jval_str(v);
-    if (jval_type(v) != JT_STR)
-        return FAIL_AT(e, INVALID, attr->name, "%s must be a string", attr->name);
     if (text.len > (size_t)(attr->max ? attr->max : 256))
         return FAIL_AT(e, INVALID, attr->name, "%s is longer than %d bytes", attr->name, attr->max ? attr->max : 256);
     if (text.len && !check_name(text, &why))
         return FAIL_AT(e, INVALID, attr->name, "%s must %s", attr->name, why);
+    return ERR_OK;
+}
+
+static enum errc read_string(struct arena *a, const struct scim_attr *attr, const struct jval *v, struct sval **ret, struct err *e)
+{
+    struct str text = jval_str(v);
+    if (jval_type(v) != JT_STR)
+        return FAIL_AT(e, INVALID, attr->name, "%s must be a string", attr->name);
+    TRY(sval_check_text(attr, text, e));
     *ret = text.len || !attr->required ? sval_string(a, text) : NULL;
     return ERR_OK;
 }

@@ -39,6 +39,8 @@ enum sval_read {
     SVAL_INPUT,                     /* what the caller may not write is dropped */
     SVAL_STORED,                    /* the database's: all attributes */
 };
+/* The rule of every text that becomes a value of the attribute, wherever it comes from. */
+enum errc sval_check_text(const struct scim_attr *attr, struct str text, struct err *e) MUST_CHECK;
 /* A resource or the value of one attribute; *ret NULL: no value. A list attribute takes one object for a list of one. */
 enum errc sval_resource(struct arena *a, const struct scim_resource *r, const struct jval *v, enum sval_read how, struct sval **ret,
                         struct err *e) MUST_CHECK;

@@ -119,6 +119,7 @@ static void refused(void **state)
         { "[{\"op\":\"replace\",\"path\":\"emails[type eq]\",\"value\":\"x\"}]", ERR_SCIM_FILTER },
         { "[{\"op\":\"replace\",\"path\":\"emails[type eq \\\"fax\\\"].value\",\"value\":\"x\"}]", ERR_SCIM_NO_TARGET },
         { "[{\"op\":\"add\",\"path\":\"emails[type ne \\\"work\\\"].value\",\"value\":\"x\"}]", ERR_SCIM_NO_TARGET },
+        { "[{\"op\":\"add\",\"path\":\"emails[type eq \\\"h\\u007fme\\\"].value\",\"value\":\"x\"}]", ERR_INVALID },
         { "[{\"op\":\"replace\",\"path\":\"id\",\"value\":\"x\"}]", ERR_SCIM_MUTABILITY },
         { "[{\"op\":\"replace\",\"path\":\"meta.version\",\"value\":\"x\"}]", ERR_SCIM_MUTABILITY },
         { "[{\"op\":\"add\",\"path\":\"groups\",\"value\":[{\"value\":\"g\"}]}]", ERR_SCIM_MUTABILITY },
