@@ -1,41 +1,44 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh - the whole check of a change: builds twice, then runs every test under CTest.
+# run.sh - the whole check of a change: builds what the chosen tests need, then runs them under CTest.
 #
-#   tests/run.sh [-L LABEL]… [-R REGEX]… [--fast] [-j N] [--no-install] [--list]
+#   tests/run.sh [--fast | --full] [-L LABEL]… [-R REGEX]… [-j N] [--no-install] [--list]
 #
-# -L LABEL      only tests with that label (tests/README.md lists them; fuzz60 runs only when asked for so)
+# --fast        unit tests and lint alone: no servers of the platform, no Node; three minutes with a warm build
+# --full        everything: the second compiler, long fuzzing, long faults, every look of the console, stress, mutants
+# -L LABEL      only tests with that label (tests/README.md lists them)
 # -R REGEX      only tests whose name matches
-# --fast        unit tests and lint alone: no second compiler, no servers, no Node
 # -j N          build N at once, and run one test more than that (2): half of a test's time is waiting
 # --no-install  take the machine as it is instead of running deploy/install-deps.sh
 # --list        name the tests that would run, and stop
 #
-# The tests run on the build `asan` (gcc, AddressSanitizer and UndefinedBehaviorSanitizer); the unit tests run once more on
-# the build `clang` (clang, optimised), as one CTest test named builds_clang_unit. CTest's summary is printed last and its
-# status is the exit status; a build that fails ends the run with status 1 before any test.
+# The tests run on the build `asan` (gcc, AddressSanitizer and UndefinedBehaviorSanitizer); with --full the unit tests run once more on
+# the build `clang` (clang, optimised). Before CTest's summary stand the minutes of each label and what is over its budget; the summary is
+# printed last and its status is the exit status. A build that fails ends the run with status 1 before any test.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
-jobs=2 fast=0 install=1 list=0
+jobs=2 tier=default install=1 list=0
 selection=()
-usage() { sed -n '3,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 while [[ $# -gt 0 ]]; do
     case $1 in
         -L | -R) [[ $# -ge 2 ]] || { usage >&2; exit 2; }; selection+=("$1" "$2"); shift 2 ;;
         -j) [[ $# -ge 2 ]] || { usage >&2; exit 2; }; jobs=$2; shift 2 ;;
-        --fast) fast=1; shift ;;
+        --fast | --full) tier=${1#--}; shift ;;
         --no-install) install=0; shift ;;
         --list) list=1; shift ;;
         -h | --help) usage; exit 0 ;;
         *) printf 'run.sh: unknown option %s\n' "$1" >&2; usage >&2; exit 2 ;;
     esac
 done
-if ((fast)); then
-    selection=(-L '^(unit|lint)$' "${selection[@]}")
-fi
+# Tests of the full tier alone are registered for a configuration of that name; how much of a count a test does, it reads in FALAJ_TIER.
+configuration=()
+[[ $tier != fast ]] || selection=(-L '^(unit|lint)$' "${selection[@]}")
+[[ $tier != full ]] || configuration=(-C full)
+export FALAJ_TIER=$tier
 
 export LANG=C.UTF-8 TZ=UTC NO_COLOR=1
 export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:halt_on_error=1:detect_leaks=1:strict_string_checks=1:allocator_may_return_null=0:color=never}
@@ -48,19 +51,29 @@ say() { printf 'run.sh: [%4d s] %s\n' $((SECONDS - started)) "$*"; }
 
 # wants REGEX: a test with such a name is among those chosen. For a build that is configured.
 wants() {
-    [[ ${#selection[@]} -gt 0 ]] || return 0
-    ctest --test-dir build/asan -N "${selection[@]}" 2>/dev/null | grep -qE "Test +#[0-9]+: ($1)"
+    ctest --test-dir build/asan -N "${configuration[@]}" "${selection[@]}" 2>/dev/null | grep -qE "Test +#[0-9]+: ($1)"
 }
 
-build() {
-    local preset=$1 log=build/$1.log
+# ccache, where there is one, keeps what it compiled inside the folder unless the caller says where.
+if command -v ccache >/dev/null; then
+    export CMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER:-ccache} CCACHE_DIR=${CCACHE_DIR:-$root/build/ccache}
+fi
+
+failed_build() {
+    grep -nE 'FAILED|error:|Error|undefined reference' "build/$1.log" | head -n 40 || tail -n 40 "build/$1.log"
+    say "the build '$1' failed; the whole log is build/$1.log"
+    exit 1
+}
+configure() {
     mkdir -p build
-    say "building $preset (log: $log)"
-    if ! { cmake --preset "$preset" -DCMAKE_COLOR_DIAGNOSTICS=OFF && ninja -C "build/$preset" -j "$jobs"; } >"$log" 2>&1; then
-        grep -nE 'FAILED|error:|Error|undefined reference' "$log" | head -n 40 || tail -n 40 "$log"
-        say "the build '$preset' failed; the whole log is $log"
-        exit 1
-    fi
+    cmake --preset "$1" -DCMAKE_COLOR_DIAGNOSTICS=OFF >"build/$1.log" 2>&1 || failed_build "$1"
+}
+# build PRESET [TARGET…]: all targets without a name.
+build() {
+    local preset=$1
+    shift
+    say "building $preset (log: build/$preset.log)"
+    ninja -C "build/$preset" -j "$jobs" "$@" >>"build/$preset.log" 2>&1 || failed_build "$preset"
 }
 
 # The lock file and the installed tree agree, or npm ci makes it so. No install script of any package is run (.npmrc).
@@ -85,25 +98,34 @@ fi
 PATH=$(deploy/node-env.sh)
 export PATH
 
-build asan
-if ((fast == 0)) && wants builds_clang; then
+configure asan
+if ((list)); then
+    exec ctest --test-dir build/asan -N "${configuration[@]}" "${selection[@]}"
+fi
+mapfile -t targets < <(python3 tests/lib/tier.py targets build/asan "${configuration[@]}" "${selection[@]}")
+if [[ ${#targets[@]} -gt 0 ]]; then
+    build asan "${targets[@]}"
+fi
+if wants builds_clang; then
+    configure clang
     build clang
 fi
-if ((fast == 0)) && wants http_; then
+if wants http_; then
     node_packages tests/http
 fi
-if ((fast == 0)) && wants console_; then
+if wants console_; then
     node_packages console
     (cd console && npm run --silent build >/dev/null)
 fi
 
-# Tests that nobody runs by accident are registered for a configuration of their own name.
-configuration=()
-[[ " ${selection[*]:-} " != *" fuzz60 "* ]] || configuration=(-C fuzz60)
-
-if ((list)); then
-    exec ctest --test-dir build/asan -N "${configuration[@]}" "${selection[@]}"
-fi
-say "running the tests; logs: build/asan/Testing/Temporary/LastTest.log, results: build/asan/junit.xml"
-exec ctest --test-dir build/asan -j "$((jobs + 1))" --output-on-failure --no-tests=error --output-junit "$root/build/asan/junit.xml" \
-    "${configuration[@]}" "${selection[@]}"
+junit=build/asan/junit.xml said=build/asan/ctest.out
+rm -f "$junit"
+say "running the tests; logs: build/asan/Testing/Temporary/LastTest.log, results: $junit"
+status=0
+ctest --test-dir build/asan -j "$((jobs + 1))" --output-on-failure --no-tests=error --output-junit "$root/$junit" \
+    "${configuration[@]}" "${selection[@]}" 2>&1 | tee "$said" | sed -u '/^[0-9]*% tests passed/,$d' || status=${PIPESTATUS[0]}
+python3 tests/lib/tier.py minutes build/asan "$junit" tests/budget.txt "$tier" "${configuration[@]}" "${selection[@]}" || true
+say "the tests have run"
+# CTest's own summary, held back until now.
+sed -n '/^[0-9]*% tests passed/,$p' "$said"
+exit "$status"

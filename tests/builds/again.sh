@@ -5,6 +5,6 @@ set -euo pipefail
 build=$1 label=$2
 if [[ ! -f $build/build.ninja ]]; then
     printf 'again.sh: %s is not built; tests/run.sh builds it\n' "$build"
-    exit 77
+    exit 1
 fi
 exec ctest --test-dir "$build" -L "$label" --output-on-failure --no-tests=error

@@ -12,7 +12,7 @@ import argparse, json, os, random, signal, sys, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from drill import Load, check, settle
-from platform_falaj import Platform, log
+from platform_falaj import Platform, log, share
 
 NAMES = ("api", "scheduler", "keyd", "worker", "redis", "postgres-backend", "postgres")
 RECOVERY_MAX_S, RECOVERY_P99_S = 60, 15
@@ -46,7 +46,7 @@ def victim(p, name):
 
 def main():
     ap = argparse.ArgumentParser()
-    ap.add_argument("--kills", type=int, default=20)
+    ap.add_argument("--kills", type=int, default=share("kills of each process", 3, 20))
     ap.add_argument("--only", default=",".join(NAMES))
     ap.add_argument("--seed", type=int, default=int(time.time()))
     a = ap.parse_args()

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # run.sh - builds every fuzzer with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, and runs each one for a while.
 #
-#   FALAJ_FUZZ_SECONDS=60 tests/fuzz/run.sh [NAME…]     NAME: fuzz_csv …; all without
+#   FALAJ_FUZZ_SECONDS=60 tests/fuzz/run.sh [--build | --run] [NAME…]     NAME: fuzz_csv …; all without
 #
+# --build builds them and stops, --run runs what is built.
 # Inputs that libFuzzer finds are kept in build/fuzz/corpus/NAME; it begins with tests/fuzz/corpus/NAME. An input that breaks something
 # lies in build/fuzz/found/ and its path is printed: when it is mended, copy the input to tests/fuzz/corpus/NAME, so that it is replayed for ever.
 # Exit status: 0 nothing was found, 1 a fuzzer found something or could not be built.
@@ -13,13 +14,18 @@ cd "$root"
 seconds=${FALAJ_FUZZ_SECONDS:-60}
 build=build/fuzz
 mkdir -p "$build/found"
+steps=both
+case ${1:-} in
+    --build | --run) steps=$1; shift ;;
+esac
 targets=("$@")
 [[ ${#targets[@]} -gt 0 ]] || targets=(fuzzers)
-if ! { CC=clang cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=clang -DFALAJ_FUZZ=ON \
+if [[ $steps != --run ]] && ! { CC=clang cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=clang -DFALAJ_FUZZ=ON \
     -DFALAJ_SANITIZE=address,undefined -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link && ninja -C "$build" -j 2 "${targets[@]}"; } >"$build/build.log" 2>&1; then
     grep -nE 'FAILED|error:' "$build/build.log" | head -n 20 || tail -n 20 "$build/build.log"
     exit 1
 fi
+[[ $steps != --build ]] || exit 0
 
 names=("$@")
 if [[ ${#names[@]} -eq 0 ]]; then

@@ -370,7 +370,9 @@ describe('renewal and quarantine', () => {
     expect(seen).toEqual(named);
     expect(must(await admin.get('/v1/nodes?state=QUARANTINED'), 200).data).toEqual([]);
     expect(must(await admin.get('/v1/nodes?pool=nowhere'), 200).data).toEqual([]);
-    expect(must(await admin.get('/v1/nodes?state=READY'), 200).data.every((n: any) => n.state === 'READY' && n.silent_ms >= 0)).toBe(true);
+    const ready_ones = must(await admin.get('/v1/nodes?state=READY'), 200).data;
+    expect(ready_ones.length).toBeGreaterThan(0);
+    for (const n of ready_ones) expect(n.state === 'READY' && n.silent_ms >= 0, JSON.stringify(n)).toBe(true);
   });
 });
 
@@ -388,7 +390,7 @@ test('a key asked for under a lease that is over, or another\'s, is refused and 
   });
   expect([404, 409], answer.why).toContain(answer.status);
   await expect.poll(async () => {
-    const events = must(await admin.get('/v1/audit/events?page_size=200'), 200).data.map((entry: any) => entry.event);
+    const events = must(await admin.get('/v1/audit/events?page_size=200&action=key.release'), 200).data.map((entry: any) => entry.event);
     return events.find((event: any) => event.code === 'FLJ-KEY-003D' && event.resource.id === attempt)?.details?.fence;
   }, { timeout: 10_000 }).toBe(7);
 });

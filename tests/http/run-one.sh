@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run-one.sh FILE - one test file, as CTest runs it. FALAJ_BIN names the built binaries.
-# Skipped (77) only where this configuration builds no binaries; missing Node packages are a failure that says what to do.
+# run-one.sh FILE - one test file, as CTest runs it. FALAJ_BIN names the built binaries, FALAJ_PLATFORM the platform to use (platform.setup.ts).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 for name in falaj falaj-api falaj-scheduler falaj-keyd falaj-worker falaj-migrate; do
     if [[ ! -x ${FALAJ_BIN:?the directory of the built binaries}/$name ]]; then
-        printf 'skipped: %s is not built in this configuration\n' "$FALAJ_BIN/$name"
-        exit 77
+        printf 'tests/http: %s is not built\n' "$FALAJ_BIN/$name" >&2
+        exit 1
     fi
 done
 PATH=$(../../deploy/node-env.sh)

@@ -13,6 +13,13 @@ def log(*a):
     print(*a, file=sys.stderr, flush=True)
 
 
+def share(what, part, full):
+    """How much of a long count this run does: all of it with tests/run.sh --full, else a share; the output says which."""
+    n = full if os.environ.get("FALAJ_TIER") == "full" else part
+    print(f"share: {n} of {full} {what}", flush=True)
+    return n
+
+
 class Api:
     """One kept-alive connection to the API with one token; not for several threads."""
 

@@ -26,7 +26,7 @@ import {
 } from './fixture.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
-const ROUNDS = Number(process.env['FALAJ_TAMPER_ROUNDS'] ?? 8);
+const ROUNDS = process.env['FALAJ_TIER'] === 'full' ? 100 : 8;
 const right = makeKey(),
   wrong = makeKey();
 const hexKey = Buffer.from(right.public).toString('hex');

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
-#include "core/base/clock.h"
 #include "tenants/access/explain.h"
 
 #define NOW INT64_C(1700000000000000)
@@ -90,32 +90,47 @@ static void explained_as_decided(void **state)
             }
 }
 
+/* What n bindings of n / 2 people cost this thread, in microseconds; the least of three. */
+static int64_t cost_of(int n, struct explanation *x)
+{
+    struct explain_holder *h = ARENA_ARRAY(a, struct explain_holder, n);
+    struct binding *b = ARENA_ARRAY(a, struct binding, n);
+    for (int i = 0; i < n; i++) {
+        h[i] = (struct explain_holder){ { { (uint8_t)(i / 2), (uint8_t)(i / 512) } }, STR("x"),
+                                        { .role = i % 2 ? ROLE_ML_ENGINEER : ROLE_VIEWER, .place = BOUND_TENANT,
+                                          .valid_until_us = i < n / 2 ? NOW : 0 } };
+        b[i] = h[i].binding;
+    }
+    struct explain_question q = { PERM_JOB_SUBMIT, { .now_us = NOW }, 0 };
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < 3; i++) {
+        struct timespec t0, t1;
+        *x = (struct explanation){ 0 };
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t0);
+        explain_bindings(&q, (struct slice){ b, n }, a, x);
+        explain_who(&q, (struct slice){ h, n }, a, x);
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t1);
+        int64_t took = (int64_t)(t1.tv_sec - t0.tv_sec) * 1000000 + (t1.tv_nsec - t0.tv_nsec) / 1000;
+        least = took < least ? took : least;
+    }
+    return least;
+}
+
 static void who_may_are_different_people(void **state)
 {
     (void)state;
     enum { N = 10000 };
-    struct explain_holder *h = ARENA_ARRAY(a, struct explain_holder, N);
-    struct binding *b = ARENA_ARRAY(a, struct binding, N);
-    for (int i = 0; i < N; i++) {
-        h[i] = (struct explain_holder){ { { (uint8_t)(i / 2), (uint8_t)(i / 512) } }, STR("x"),
-                                        { .role = i % 2 ? ROLE_ML_ENGINEER : ROLE_VIEWER, .place = BOUND_TENANT,
-                                          .valid_until_us = i < N / 2 ? NOW : 0 } };
-        b[i] = h[i].binding;
-    }
-    struct explain_question q = { PERM_JOB_SUBMIT, { .now_us = NOW }, 0 };
-    struct explanation x = { 0 };
-    int64_t began = clock_mono_us(&clock_system);
-    explain_bindings(&q, (struct slice){ b, N }, a, &x);
-    explain_who(&q, (struct slice){ h, N }, a, &x);
-    int64_t took = clock_mono_us(&clock_system) - began;
+    struct explanation x, few;
+    int64_t small = cost_of(N / 10, &few), large = cost_of(N, &x);
     assert_true(x.allowed);
     assert_int_equal(x.who_may.n, EXPLAIN_WHO_MAX);
     const struct explained_user *u = x.who_may.items;
     for (int i = 0; i < EXPLAIN_WHO_MAX; i++)
         for (int k = 0; k < i; k++)
             assert_false(uuid_eq(u[i].user_id, u[k].user_id));
-    if (took > 200000)                              /* the bench says how fast; here only that it is not quadratic */
-        fail_msg("%ld us for ten thousand bindings", (long)took);
+    /* The bench says how fast; here only that ten times as many cost nowhere near a hundred times as much. */
+    if (large > 40 * (small + 20))
+        fail_msg("%ld us for %d bindings, %ld us for a tenth of them", (long)large, N, (long)small);
 }
 
 int main(void)
