@@ -97,8 +97,8 @@ describe('grants', () => {
       must(await from.post('/v1/role-bindings', { user_id: user.user_id, role }), 201);
       const reply = await from.post('/v1/api-tokens', { name: 'late', user_id: user.user_id });
       expect(reply.status).toBe(403);
-      expect(reply.text).toMatch(/the user holds the permission [a-z]+:[a-z-]+/);
-      expect((await from.post(`/v1/api-tokens/${early.token_id}/rotate`, { overlap_seconds: 60 })).status).toBeGreaterThanOrEqual(403);
+      expect(reply.text).toMatch(/user holds the permission [a-z]+:[a-z-]+/);
+      expect([403, 409]).toContain((await from.post(`/v1/api-tokens/${early.token_id}/rotate`, { overlap_seconds: 60 })).status);
       for (const until = Date.now() + 5000; (await api(ready, early.token).get('/v1/me')).status !== 401; await new Promise((d) => setTimeout(d, 100)))
         expect(Date.now(), 'the early token still works').toBeLessThan(until);
     }
