@@ -3,7 +3,7 @@
 set(agent_dir ${CMAKE_CURRENT_LIST_DIR})
 set(agent_sources "")
 foreach(f agent/agent agent/book agent/book_report agent/client agent/enrol agent/timers agent/usage lease/cage lease/child lease/executor lease/frame
-          lease/grant lease/job_infer lease/job_serve lease/job_train lease/sandbox lease/spawn)
+          lease/child_wire lease/infer_wire lease/job_infer lease/job_serve lease/job_train lease/sandbox lease/spawn)
   list(APPEND agent_sources ${agent_dir}/${f}.c)
 endforeach()
 falaj_library(falaj_workers_agent workers SOURCES ${agent_sources}

@@ -172,6 +172,14 @@ bool st_write_pairs(struct buf *out, struct st_pair *pairs, size_t count)
     return ok && buf_add_char(out, '}');
 }
 
+bool st_write_strings(struct buf *out, const struct str *items, size_t count)
+{
+    bool ok = buf_add_char(out, '[');
+    for (size_t i = 0; i < count; i++)
+        ok = ok && (i == 0 || buf_add_char(out, ',')) && buf_add_json(out, items[i]);
+    return ok && buf_add_char(out, ']');
+}
+
 static bool write_entry(struct buf *out, const struct st_tensor *t, uint64_t begin)
 {
     bool ok = buf_add_json(out, t->name) && buf_printf(out, ":{\"dtype\":\"%s\",\"shape\":[", st_dtype_name(t->dtype));

@@ -66,4 +66,6 @@ enum errc st_write(struct buf *out, struct st_tensor *tensors, size_t tensor_cou
 /* A flat JSON object of strings alone ({"step":"12"}): the form of __metadata__ and of a checkpoint's state. Sorted by key. */
 enum errc st_parse_pairs(struct arena *a, struct str json, struct st_pair **ret, size_t *ret_count, struct err *e);
 bool st_write_pairs(struct buf *out, struct st_pair *pairs, size_t count);
+/* A JSON list of strings, in their order: a value of __metadata__ that is more than one text. */
+bool st_write_strings(struct buf *out, const struct str *items, size_t count);
 struct str st_pair_get(const struct st_pair *pairs, size_t count, const char *key);

@@ -30,6 +30,32 @@ void json_add_f64(struct buf *out, double v)
         buf_add_c(out, ".0");           /* -0 would read back as the integer 0 */
 }
 
+void json_add_f32s(struct buf *out, const float *v, size_t n)
+{
+    buf_add_char(out, '[');
+    for (size_t i = 0; i < n && !out->overflow; i++) {
+        char text[32];
+        if (i)
+            buf_add_char(out, ',');
+        if (isfinite(v[i]))
+            buf_add(out, text, (size_t)snprintf(text, sizeof text, "%.9g", (double)v[i]));
+        else
+            buf_add_c(out, "null");
+    }
+    buf_add_char(out, ']');
+}
+
+void json_add_i32s(struct buf *out, const int32_t *v, size_t n)
+{
+    buf_add_char(out, '[');
+    for (size_t i = 0; i < n && !out->overflow; i++) {
+        if (i)
+            buf_add_char(out, ',');
+        buf_add_i64(out, v[i]);
+    }
+    buf_add_char(out, ']');
+}
+
 void json_add_time(struct buf *out, int64_t us)
 {
     char text[TIME_TEXT + 2];

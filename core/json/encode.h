@@ -13,4 +13,6 @@ void json_encode_list(const struct schema *s, const void *items, size_t n, struc
 /* The value of one field, without its name; "null" when absent. */
 void json_encode_field(const struct field *f, const void *obj, struct buf *out);
 void json_add_f64(struct buf *out, double v);
+void json_add_f32s(struct buf *out, const float *v, size_t n);      /* [ … ], with 9 digits, which read back the same */
+void json_add_i32s(struct buf *out, const int32_t *v, size_t n);
 void json_add_time(struct buf *out, int64_t us);               /* with quotes */

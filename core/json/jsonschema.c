@@ -190,7 +190,7 @@ static bool is_always_printed(const struct field *f)
 {
     if (f->flags & (F_REQ | F_NULLOUT))
         return true;
-    if (f->has)
+    if (f->has || (f->flags & F_NOEMPTY))
         return false;
     return f->type == FT_BOOL || f->type == FT_I32 || f->type == FT_I64 || f->type == FT_F64 || f->type == FT_ENUM ||
            f->type == FT_LIST;

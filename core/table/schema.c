@@ -70,6 +70,7 @@ bool field_is_absent(const struct field *f, const void *base)
         const char *b = p;
         return f->size == 0 || (b[0] == 0 && !memcmp(b, b + 1, f->size - 1));
     }
+    case FT_LIST: return (f->flags & F_NOEMPTY) && !((const struct slice *)p)->n;
     default: return false;
     }
 }

@@ -16,7 +16,8 @@
  * otherwise. F_SECRET is F_NOOUT for ever. F_PATH and F_QUERY fields come from the URL, never from the body, and are neither
  * columns nor printed. F_COL and F_OUT are computed by the macros: test them, do not write them.
  * Absent values: str, json, bytes with ptr NULL; nil uuid; time 0; FIELD_OPT with has_x false; a FIELD_SUB whose bytes are all
- * zero. They are left out of JSON (null with F_NULLOUT) and are NULL in SQL. Numbers, bools, enums and lists are never absent.
+ * zero; with F_NOEMPTY an empty list. They are left out of JSON (null with F_NULLOUT) and are NULL in SQL. Numbers, bools, enums and
+ * other lists are never absent.
  * Limits: .min/.max are the value range of numbers, characters of strings, bytes of JSON and bytes, items of lists. A max below
  * min (as max unset) and both 0 mean the type's default: str 1024, json 65536, bytes 1 MiB, list 1000, numbers unbounded.
  * Memory: what readers make lives in the arena they are given; schemas are constants. */
@@ -46,6 +47,7 @@ enum field_flag {
     F_NOIN = 1 << 7,     /* not read from a body: an unknown member there */
     F_COL = 1 << 8,      /* has a column of that name (computed) */
     F_OUT = 1 << 9,      /* is printed (computed) */
+    F_NOEMPTY = 1 << 10, /* a list: left out when it is empty */
 };
 
 struct schema;

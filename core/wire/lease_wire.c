@@ -50,7 +50,7 @@ SCHEMA_EXTERN(lease_grant, "A lease",
     FIELD(lease_grant, gpus, 0, .doc = "GPUs booked"),
     FIELD(lease_grant, lease_ms, F_NOCOL, .dflt = "30000", .doc = "Life of the lease without a heartbeat"),
     FIELD(lease_grant, max_runtime_s, 0, .doc = "Seconds it may run"),
-    FIELD_LIST(lease_grant, inputs, &lease_input_schema, F_NOCOL, .doc = "Objects it may read"));
+    FIELD_LIST(lease_grant, inputs, &lease_input_schema, F_NOCOL | F_NOEMPTY, .doc = "Objects it may read"));
 SCHEMA_EXTERN(lease_next_out, "New leases",
     FIELD_LIST(lease_next_out, leases, &lease_grant_schema, F_REQ, .max = 1000, .doc = "Possibly none"));
 
@@ -72,9 +72,9 @@ SCHEMA_EXTERN(lease_item, "What happened to one attempt",
     FIELD(lease_item, message, 0, .max = LEASE_MESSAGE_MAX, .dflt = "", .doc = "In words"),
     FIELD(lease_item, endpoint, 0, .max = 255, .doc = "host:port of a serving attempt"),
     FIELD(lease_item, result, 0, .max = LEASE_RESULT_MAX, .doc = "What the job gives back"),
-    FIELD_LIST(lease_item, outputs, &lease_output_schema, 0, .max = LEASE_OUTPUTS_MAX, .doc = "Objects that a success commits"),
-    FIELD_LIST(lease_item, logs, &lease_log_schema, 0, .max = LEASE_LINES_MAX, .doc = "New lines"),
-    FIELD_LIST(lease_item, metrics, &lease_metric_schema, 0, .max = LEASE_LINES_MAX, .doc = "New values"));
+    FIELD_LIST(lease_item, outputs, &lease_output_schema, F_NOEMPTY, .max = LEASE_OUTPUTS_MAX, .doc = "Objects that a success commits"),
+    FIELD_LIST(lease_item, logs, &lease_log_schema, F_NOEMPTY, .max = LEASE_LINES_MAX, .doc = "New lines"),
+    FIELD_LIST(lease_item, metrics, &lease_metric_schema, F_NOEMPTY, .max = LEASE_LINES_MAX, .doc = "New values"));
 SCHEMA_EXTERN(lease_report_in, "What happened to attempts",
     FIELD_ID(lease_report_in, node_id, "nod", F_REQ, .doc = "The machine"),
     FIELD(lease_report_in, boot_id, F_REQ, .doc = "This run of its agent"),

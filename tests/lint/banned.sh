@@ -38,6 +38,8 @@ sub check_c {
         $n++;
         $function = $1 if $line =~ /^[A-Za-z_].*?\b(\w+)\s*\(/ && $line !~ /;\s*$/ && $line !~ /^\s*#/;
         next if $line =~ /^\s*#\s*include/;
+        report("$file:$n", $file, 'json', 'buf_add_json(): workers print JSON by schemas alone (json_encode)')
+            if $file =~ m{^workers/} && $line =~ /\bbuf_add_json\s*\(/;
         while ($line =~ /(?<![\w.>])($calls)\s*\(/g) {
             my $call = $1;
             my ($key, $why) = @{ $calls{$call} };
@@ -71,6 +73,8 @@ sub check_strings {
         my ($all, $at) = ($1, $-[1]);
         my $line = 1 + (substr($text, 0, $at) =~ tr/\n//);
         my $sql = join '', $all =~ /"((?:\\.|[^"\\\n])*)"/g;
+        report("$file:$line", $file, 'json', 'JSON put together by hand: describe the message once as a schema (core/wire) and let json_encode print it')
+            if $file =~ m{^workers/} && $sql =~ /\\":(?!\s)|[{,\[]\\"|\\"[}\]]/;
         $sql =~ s/\\n/\n/g;
         check_sql($file, $sql, $line);
     }

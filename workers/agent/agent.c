@@ -17,6 +17,7 @@
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
+#include "core/json/jsonvalue.h"
 #include "workers/lease/executor.h"
 #include "workers/compute/kernels/backend.h"
 #include "workers/agent/timers.h"
@@ -31,7 +32,7 @@ struct agent {
     struct client *poll_client, *report_client;     /* NULL with another api */
     struct book *book;
     struct timers *timers;
-    struct node_facts facts;
+    struct node_register facts;
     char name[160];
     struct hw hw;
     struct executor_env env;
@@ -48,20 +49,20 @@ struct runner {
     struct held *held;
 };
 
-static enum errc api_enroll(void *ctx, struct arena *a, const struct node_facts *f, struct node_identity *ret, struct err *e)
+static enum errc api_enroll(void *ctx, struct arena *a, const struct node_register *f, struct node_identity *ret, struct err *e)
 {
     return client_register(((struct agent *)ctx)->poll_client, a, f, ret, e);
 }
 
 static enum errc api_next(void *ctx, struct arena *a, const struct node_identity *n, int64_t free_slots, int64_t wait_ms,
-                          struct grant **ret, size_t *ret_n, struct err *e)
+                          struct lease_next_out *ret, struct err *e)
 {
-    return client_next(((struct agent *)ctx)->poll_client, a, n, free_slots, wait_ms, ret, ret_n, e);
+    return client_next(((struct agent *)ctx)->poll_client, a, n, free_slots, wait_ms, ret, e);
 }
 
-static enum errc api_report(void *ctx, struct arena *a, struct str body, struct report_verdict **ret, size_t *ret_n, struct err *e)
+static enum errc api_report(void *ctx, struct arena *a, struct str body, struct lease_report_out *ret, struct err *e)
 {
-    return client_report(((struct agent *)ctx)->report_client, a, body, ret, ret_n, e);
+    return client_report(((struct agent *)ctx)->report_client, a, body, ret, e);
 }
 
 static void pause_ms(const struct agent *a, int ms)
@@ -87,7 +88,7 @@ static struct runner *runner_new(struct agent *a, struct held *h)
     return r;
 }
 
-static void run_on_thread(struct agent *a, const struct grant *g)
+static void run_on_thread(struct agent *a, const struct lease_grant *g)
 {
     struct runner *r = runner_new(a, book_add(a->book, g, true));
     a->runners++;
@@ -97,15 +98,15 @@ static void run_on_thread(struct agent *a, const struct grant *g)
         return;
     }
     a->runners--;
-    held_finish(r->held, "return", 1, STR("the worker has no thread left"), STR_NULL, STR_NULL);
+    held_finish(r->held, &(struct lease_item){ .event = LE_RETURN, .exit_code = 1, .message = STR("the worker has no thread left") });
     held_unref(r->held);
     free(r);
 }
 
-static void take_noop(struct agent *a, struct arena *arena, const struct grant *g)
+static void take_noop(struct agent *a, struct arena *arena, const struct lease_grant *g)
 {
     const struct jval *spec = NULL;
-    if (g->spec.len > 2 && jval_parse(arena, g->spec, 0, &spec, NULL) != ERR_OK)
+    if (g->spec.text.len > 2 && jval_parse(arena, g->spec.text, 0, &spec, NULL) != ERR_OK)
         return book_add_done(a->book, g, false, STR("the spec is not JSON"));
     int64_t sleep_ms = jval_i64(jval_get(spec, "sleep_ms"), 0);
     struct str fail = jval_str(jval_get(spec, "fail"));
@@ -116,11 +117,11 @@ static void take_noop(struct agent *a, struct arena *arena, const struct grant *
     timers_add(a->timers, h, sleep_ms, fail.len == 0, fail);
 }
 
-static void take(struct agent *a, struct arena *arena, const struct grant *g)
+static void take(struct agent *a, struct arena *arena, const struct lease_grant *g)
 {
     if (a->stopping) {
         struct held *h = book_add(a->book, g, false);
-        held_finish(h, "return", 0, STR_NULL, STR_NULL, STR_NULL);
+        held_finish(h, &(struct lease_item){ .event = LE_RETURN });
         held_unref(h);
     } else if (str_eq_c(g->kind, "noop")) {
         take_noop(a, arena, g);
@@ -163,17 +164,16 @@ static void *fetcher_main(void *p)
             continue;
         CLEANUP(arena_freep) struct arena *arena = arena_new(CALL_ARENA);
         struct err e = { 0 };
-        struct grant *grants;
-        size_t n = 0;
+        struct lease_next_out got = { 0 };
         int64_t began = clock_mono_us(&clock_system);
-        enum errc rc = a->api.next(a->api.ctx, arena, &a->env.node, (int64_t)room, WAIT_MS, &grants, &n, &e);
+        enum errc rc = a->api.next(a->api.ctx, arena, &a->env.node, (int64_t)room, WAIT_MS, &got, &e);
         if (rc == ERR_OK) {
             failures = 0;
-            for (size_t i = 0; i < n; i++)
-                take(a, arena, &grants[i]);
-            if (n == 0 && clock_mono_us(&clock_system) - began < EMPTY_PAUSE_MS * 1000)
+            for (size_t i = 0; i < got.leases.n; i++)
+                take(a, arena, (const struct lease_grant *)got.leases.items + i);
+            if (got.leases.n == 0 && clock_mono_us(&clock_system) - began < EMPTY_PAUSE_MS * 1000)
                 pause_ms(a, empty_ms);  /* it did not wait, as it was asked to: do not storm it */
-            empty_ms = n ? 1 : empty_ms < EMPTY_PAUSE_MS ? empty_ms * 2 : empty_ms;
+            empty_ms = got.leases.n ? 1 : empty_ms < EMPTY_PAUSE_MS ? empty_ms * 2 : empty_ms;
             continue;
         }
         if (failures++ == 0)
@@ -190,11 +190,10 @@ static void report_once(struct agent *a, struct str body, int *failures)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new(CALL_ARENA);
     struct err e = { 0 };
-    struct report_verdict *v;
-    size_t n;
+    struct lease_report_out got = { 0 };
     int64_t sent = clock_mono_us(a->clock);
-    if (a->api.report(a->api.ctx, arena, body, &v, &n, &e) == ERR_OK) {
-        book_settle(a->book, v, n, sent);
+    if (a->api.report(a->api.ctx, arena, body, &got, &e) == ERR_OK) {
+        book_settle(a->book, got.items.items, got.items.n, sent);
         *failures = 0;
         return;
     }
@@ -235,10 +234,10 @@ static void facts_fill(struct agent *a, const struct backend *be)
         snprintf(a->name, sizeof a->name, "%s", cfg->worker_name);
     else if (gethostname(a->name, sizeof a->name - 1) != 0)
         snprintf(a->name, sizeof a->name, "worker");
-    a->facts = (struct node_facts){ .name = str_c(a->name), .zone = str_c(cfg->worker_zone), .pool = str_c(cfg->worker_pool),
+    a->facts = (struct node_register){ .name = str_c(a->name), .zone = str_c(cfg->worker_zone), .pool = str_c(cfg->worker_pool),
                                     .backend = str_c(be->name), .slots = cfg->worker_slots ? cfg->worker_slots : a->hw.cores,
                                     .cpus = a->hw.cores, .memory_bytes = (int64_t)a->hw.memory_limit_bytes,
-                                    .boot_id = uuid_v7(clock_wall_us(&clock_system)) };
+                                    .version = STR(FALAJ_VERSION), .boot_id = uuid_v7(clock_wall_us(&clock_system)) };
 }
 
 static void on_skip(void *ctx, const char *name, const char *why)

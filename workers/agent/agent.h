@@ -14,10 +14,10 @@
  * agent is not registered: then it is registered again, with the same boot_id. */
 struct agent_api {
     void *ctx;
-    enum errc (*enroll)(void *ctx, struct arena *a, const struct node_facts *f, struct node_identity *ret, struct err *e);
+    enum errc (*enroll)(void *ctx, struct arena *a, const struct node_register *f, struct node_identity *ret, struct err *e);
     enum errc (*next)(void *ctx, struct arena *a, const struct node_identity *n, int64_t free_slots, int64_t wait_ms,
-                      struct grant **ret, size_t *ret_n, struct err *e);
-    enum errc (*report)(void *ctx, struct arena *a, struct str body, struct report_verdict **ret, size_t *ret_n, struct err *e);
+                      struct lease_next_out *ret, struct err *e);
+    enum errc (*report)(void *ctx, struct arena *a, struct str body, struct lease_report_out *ret, struct err *e);
 };
 
 struct agent;

@@ -16,6 +16,8 @@
 
 enum { WAIT_MAX_MS = 200, MESSAGE_MAX = 900 };
 
+static const size_t SCRATCH_MAX = (size_t)64 << 20;
+
 static struct str message_cut(struct str message)
 {
     return str_n(message.ptr, message.len < MESSAGE_MAX ? message.len : MESSAGE_MAX);
@@ -28,6 +30,7 @@ struct book *book_new(const struct clock *clock, int64_t heartbeat_ms)
     b->clock = clock;
     b->heartbeat_us = heartbeat_ms * 1000;
     b->head.prev = b->head.next = &b->head;
+    b->scratch = arena_new(SCRATCH_MAX);
     pthread_mutex_init(&b->lock, NULL);
     mono_cond_init(&b->changed);
     return b;
@@ -39,6 +42,7 @@ void book_free(struct book *b)
         return;
     book_unsettle(b);
     book_fence_all(b);
+    arena_free(b->scratch);
     pthread_cond_destroy(&b->changed);
     pthread_mutex_destroy(&b->lock);
     free(b);
@@ -95,20 +99,35 @@ static void log_add(struct held *h, const char *stream, struct str text)
 
 /* Why it ends badly is the log's last line, for who reads only the log. Words stand between the level and the cause, which may begin with
  * a number: "error: 1 row" would look like a measurement. With the lock held. */
-static void log_failure(struct held *h, const char *event, struct str message)
+static void log_failure(struct held *h, int event, struct str message)
 {
     char line[MESSAGE_MAX + 100];
     struct str cut = message_cut(message);
     int n;
-    if (strcmp(event, "timeout") == 0)
+    if (event == LE_TIMEOUT)
         n = snprintf(line, sizeof line, "error: out of time: the job may run %ld s", (long)h->grant->max_runtime_s);
-    else if (strcmp(event, "oom") == 0)
+    else if (event == LE_OOM)
         n = snprintf(line, sizeof line, "error: out of memory: %.*s", STR_ARG(cut));
-    else if (strcmp(event, "fail") == 0)
+    else if (event == LE_FAIL)
         n = snprintf(line, sizeof line, "error: the job failed: %.*s", STR_ARG(cut));
     else
         return;
     log_add(h, "stderr", str_n(line, (size_t)n));
+}
+
+/* Keeps what is said of the end until it has arrived. With the lock held. */
+static void end_set(struct held *h, const struct lease_item *end)
+{
+    struct lease_item own = *end;
+    struct str cut = message_cut(end->message);
+    own.tenant_id = h->grant->tenant_id;
+    own.attempt_id = h->grant->attempt_id;
+    own.fence = h->grant->fence;
+    own.has_exit_code = true;
+    own.message = !cut.len ? STR_NULL : str_is_utf8(cut) ? cut : STR("(not UTF-8)");
+    h->end = schema_copy_new(&lease_item_schema, &own);
+    h->finish_waits = true;
+    log_failure(h, end->event, end->message);
 }
 
 void held_unref(struct held *h)
@@ -118,21 +137,19 @@ void held_unref(struct held *h)
     said_drop_until(&h->logs, UINT64_MAX);
     said_drop_until(&h->metrics, UINT64_MAX);
     free(h->endpoint);
-    free(h->message);
-    free(h->result);
-    free(h->outputs);
+    free(h->end);
     free(h->grant);
     fd_closep(&h->wake_fd);
     free(h);
 }
 
-static struct held *held_new(struct book *b, const struct grant *g, bool wake)
+static struct held *held_new(struct book *b, const struct lease_grant *g, bool wake)
 {
     struct held *h = calloc(1, sizeof *h);
     ASSERT(h);
     h->refs = 1;
     h->book = b;
-    h->grant = grant_copy_new(g);
+    h->grant = schema_copy_new(&lease_grant_schema, g);
     h->wake_fd = wake ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
     h->logs = (struct said_list){ .max = HELD_LINES_MAX };
     h->metrics = (struct said_list){ .max = HELD_METRICS_MAX };
@@ -158,7 +175,7 @@ static void enter(struct book *b, struct held *h)
     b->counts.added++;
 }
 
-struct held *book_add(struct book *b, const struct grant *g, bool wake)
+struct held *book_add(struct book *b, const struct lease_grant *g, bool wake)
 {
     struct held *h = held_new(b, g, wake);
     h->refs = 2;
@@ -170,15 +187,12 @@ struct held *book_add(struct book *b, const struct grant *g, bool wake)
     return h;
 }
 
-void book_add_done(struct book *b, const struct grant *g, bool ok, struct str message)
+void book_add_done(struct book *b, const struct lease_grant *g, bool ok, struct str message)
 {
     struct held *h = held_new(b, g, false);
-    h->start_waits = h->finish_waits = h->has_finished = true;
-    h->event = ok ? "succeed" : "fail";
-    h->exit_code = ok ? 0 : 1;
-    h->message = message.len ? str_dup_heap(message_cut(message)) : NULL;
+    h->start_waits = h->has_finished = true;
     pthread_mutex_lock(&b->lock);
-    log_failure(h, h->event, message);
+    end_set(h, &(struct lease_item){ .event = ok ? LE_SUCCEED : LE_FAIL, .exit_code = ok ? 0 : 1, .message = message });
     enter(b, h);
     changed(b);
     pthread_mutex_unlock(&b->lock);
@@ -247,27 +261,20 @@ void held_metric(struct held *h, int64_t step, struct str values_json)
     pthread_mutex_unlock(&h->book->lock);
 }
 
-void held_finish(struct held *h, const char *event, int64_t exit_code, struct str message, struct str result, struct str outputs)
+void held_finish(struct held *h, const struct lease_item *end)
 {
     struct book *b = h->book;
     pthread_mutex_lock(&b->lock);
     if (h->in_book && !h->has_finished) {
-        log_failure(h, event, message);
         end_running(b, h);
-        h->finish_waits = true;
-        h->event = event;
-        h->exit_code = exit_code;
-        if (message.len)
-            h->message = str_dup_heap(message_cut(message));
-        h->result = result.len ? str_dup_heap(result) : NULL;
-        h->outputs = outputs.len ? str_dup_heap(outputs) : NULL;
+        end_set(h, end);
         b->counts.finished++;
         changed(b);
     }
     pthread_mutex_unlock(&b->lock);
 }
 
-const struct grant *held_grant(const struct held *h)
+const struct lease_grant *held_grant(const struct held *h)
 {
     return h->grant;
 }

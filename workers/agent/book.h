@@ -26,18 +26,18 @@ struct book_counts {
 struct book *book_new(const struct clock *clock, int64_t heartbeat_ms);
 void book_free(struct book *b);
 /* wake: make an eventfd that stop requests write to. The caller owns one reference. confirmed from now on. */
-struct held *book_add(struct book *b, const struct grant *g, bool wake);
+struct held *book_add(struct book *b, const struct lease_grant *g, bool wake);
 /* start and finish in one step, without a reference: for work that is done at once. ok false: fail with message. */
-void book_add_done(struct book *b, const struct grant *g, bool ok, struct str message);
+void book_add_done(struct book *b, const struct lease_grant *g, bool ok, struct str message);
 void held_unref(struct held *h);
 
 void held_start(struct held *h, struct str endpoint);
 void held_log(struct held *h, const char *stream, struct str text);
 void held_metric(struct held *h, int64_t step, struct str values_json);
-/* "fail", "oom" and "timeout" also say why as an error line of the log, which arrives no later than they do.
- * event: "succeed", "fail", "cancel", "timeout", "oom", "return", "preempt". result, outputs: JSON text or STR_NULL. */
-void held_finish(struct held *h, const char *event, int64_t exit_code, struct str message, struct str result, struct str outputs);
-const struct grant *held_grant(const struct held *h);
+/* Of end: event, exit_code, message, result and outputs; the rest is filled in when it is told. fail, oom and timeout also say why as an
+ * error line of the log, which arrives no later than they do. */
+void held_finish(struct held *h, const struct lease_item *end);
+const struct lease_grant *held_grant(const struct held *h);
 int held_wake_fd(const struct held *h);         /* readable when one of the two below became true */
 bool held_is_stale(const struct held *h);       /* stop at once, say nothing */
 bool held_is_cancelled(const struct held *h);   /* stop in good order, then finish */
@@ -46,7 +46,7 @@ void held_cancel(struct held *h);
 /* Append the next report's body to out; false: nothing to say. Renewals are included when due. */
 bool book_collect(struct book *b, const struct node_identity *n, struct buf *out);
 /* The verdicts of the report collected last; sent_us: clock_mono_us when it was sent. */
-void book_settle(struct book *b, const struct report_verdict *v, size_t n, int64_t sent_us);
+void book_settle(struct book *b, const struct lease_verdict *v, size_t n, int64_t sent_us);
 /* It did not arrive, or nobody knows: all of it stays to be said. */
 void book_unsettle(struct book *b);
 /* Wait until there is something to say, at most until the next heartbeat, or until until_us. */

@@ -23,16 +23,15 @@ struct said_list {
 struct held {
     _Atomic int refs;
     struct book *book;
-    struct grant *grant;
+    struct lease_grant *grant;
     int wake_fd;
     _Atomic bool is_stale, is_cancelled;
     /* under the book's lock */
     struct held *prev, *next;
     bool in_book, has_finished;
     bool start_waits, finish_waits;
-    char *endpoint, *message, *result, *outputs;
-    const char *event;
-    int64_t exit_code;
+    char *endpoint;
+    struct lease_item *end;         /* one piece of memory; NULL until it has ended */
     struct said_list logs, metrics;
     int64_t confirmed_us, said_us;
     /* what of it is in the report under way */
@@ -49,6 +48,7 @@ struct book {
     struct held head;               /* of the ring */
     int64_t running_slots;
     struct book_counts counts;
+    struct arena *scratch;          /* of book_collect */
     struct held *flight[REPORT_LEASES_MAX];
     size_t n_flight;
 };

@@ -6,142 +6,132 @@
 #include "workers/agent/book_int.h"
 
 #include <stdlib.h>
+#include "core/json/encode.h"
 
 /* The API takes a body of api.max_body (1 MiB unless set otherwise). A lease is begun below REPORT_BYTES and adds at most LEASE_BYTES and a
- * line of logs, the same of metrics, or half of each and a result of FRAME_MAX. */
+ * line of logs, the same of metrics, or half of each and a result of FRAME_MAX. Sizes are counted as if every byte of text were escaped,
+ * which is the most that a cleaned line can grow to; a message may hold bytes that become six. */
 static const size_t REPORT_BYTES = 500 * 1024, LEASE_BYTES = 160 * 1024;
+enum { ITEM_COST = 320, LINE_COST = 64, OUTPUT_COST = 160, ESCAPED = 6 };
 
-static void begin_item(struct buf *out, const struct held *h, const char *event)
+/* One report as it grows. */
+struct draft {
+    struct lease_item *items;
+    size_t n, bytes;
+};
+
+static struct lease_item *add_item(struct draft *d, const struct held *h, enum lease_event event)
 {
-    if (out->ptr[out->len - 1] != '[')
-        buf_add_char(out, ',');
-    buf_add_c(out, "{\"tenant_id\":\"");
-    buf_add_id(out, "tnt", h->grant->tenant_id);
-    buf_add_c(out, "\",\"attempt_id\":\"");
-    buf_add_id(out, "att", h->grant->attempt_id);
-    buf_printf(out, "\",\"fence\":%ld,\"event\":\"%s\"", (long)h->grant->fence, event);
+    struct lease_item *it = &d->items[d->n++];
+    *it = (struct lease_item){ .tenant_id = h->grant->tenant_id, .attempt_id = h->grant->attempt_id, .fence = h->grant->fence,
+                               .event = (int)event };
+    d->bytes += ITEM_COST;
+    return it;
 }
 
-static void add_logs(struct buf *out, struct held *h)
+static void add_logs(struct arena *a, struct draft *d, struct lease_item *it, struct held *h)
 {
-    size_t from = out->len;
+    size_t n = 0, bytes = 0;
     h->logs.flying_seq = 0;
     if (!h->logs.head && !h->logs.dropped)
         return;
-    buf_add_c(out, ",\"logs\":[");
+    struct lease_log *lines = ARENA_ARRAY(a, struct lease_log, h->logs.n + 1);
     if (h->logs.dropped) {
-        buf_printf(out, "{\"stream\":\"system\",\"text\":\"%lu lines dropped\"}", (unsigned long)h->logs.dropped);
+        lines[n++] = (struct lease_log){ STR("system"), str_fmt(a, "%lu lines dropped", (unsigned long)h->logs.dropped) };
         h->logs.flying_dropped = h->logs.dropped;
         h->logs.dropped = 0;
     }
-    for (struct said *s = h->logs.head; s && out->len - from < LEASE_BYTES; s = s->next) {
-        if (out->ptr[out->len - 1] != '[')
-            buf_add_char(out, ',');
-        buf_printf(out, "{\"stream\":\"%s\",\"text\":", s->stream);
-        buf_add_json(out, str_n(s->text, s->len));
-        buf_add_char(out, '}');
+    for (struct said *s = h->logs.head; s && bytes < LEASE_BYTES; s = s->next) {
+        lines[n++] = (struct lease_log){ str_c(s->stream), str_n(s->text, s->len) };
+        bytes += 2 * s->len + LINE_COST;
         h->logs.flying_seq = s->seq;
     }
-    buf_add_char(out, ']');
+    it->logs = (struct slice){ lines, n };
+    d->bytes += bytes;
 }
 
-static void add_metrics(struct buf *out, struct held *h)
+static void add_metrics(struct arena *a, struct draft *d, struct lease_item *it, struct held *h)
 {
-    size_t from = out->len;
+    size_t n = 0, bytes = 0;
     h->metrics.flying_seq = 0;
     if (!h->metrics.head)
         return;
-    buf_add_c(out, ",\"metrics\":[");
-    for (struct said *s = h->metrics.head; s && out->len - from < LEASE_BYTES; s = s->next) {
-        if (out->ptr[out->len - 1] != '[')
-            buf_add_char(out, ',');
-        buf_printf(out, "{\"step\":%ld,\"values\":%.*s}", (long)s->step, (int)s->len, s->text);
+    struct lease_metric *points = ARENA_ARRAY(a, struct lease_metric, h->metrics.n);
+    for (struct said *s = h->metrics.head; s && bytes < LEASE_BYTES; s = s->next) {
+        points[n++] = (struct lease_metric){ s->step, { str_n(s->text, s->len) } };
+        bytes += s->len + LINE_COST;
         h->metrics.flying_seq = s->seq;
     }
-    buf_add_char(out, ']');
+    it->metrics = (struct slice){ points, n };
+    d->bytes += bytes;
 }
 
-static void add_finish(struct buf *out, const struct held *h)
+static struct lease_item *add_end(struct draft *d, const struct held *h)
 {
-    buf_printf(out, ",\"exit_code\":%ld", (long)h->exit_code);
-    if (h->message) {
-        buf_add_c(out, ",\"message\":");
-        buf_add_json(out, str_c(str_is_utf8(str_c(h->message)) ? h->message : "(not UTF-8)"));
-    }
-    if (h->result)
-        buf_printf(out, ",\"result\":%s", h->result);
-    if (h->outputs)
-        buf_printf(out, ",\"outputs\":%s", h->outputs);
+    struct lease_item *it = add_item(d, h, (enum lease_event)h->end->event);
+    *it = *h->end;
+    d->bytes += ESCAPED * it->message.len + it->result.text.len + OUTPUT_COST * it->outputs.n;
+    return it;
 }
 
 static size_t said_bytes(const struct said_list *l)
 {
     size_t n = 0;
     for (const struct said *s = l->head; s; s = s->next)
-        n += s->len + 32;
+        n += 2 * s->len + LINE_COST;
     return n;
 }
 
 /* false: nothing to say about it now. A finish waits for the report that all its logs fit into. */
-static bool add_lease(struct buf *out, struct held *h, bool due)
+static bool add_lease(struct arena *a, struct draft *d, struct held *h, bool due)
 {
     bool finish = h->finish_waits && said_bytes(&h->logs) < LEASE_BYTES / 2 && said_bytes(&h->metrics) < LEASE_BYTES / 2;
     bool says = h->logs.head || h->logs.dropped || h->metrics.head;
     if (!h->start_waits && !h->finish_waits && !says && !due)
         return false;
-    h->items_in_flight = 1;
+    struct lease_item *last = NULL;
+    size_t before = d->n;
     h->start_in_flight = h->start_waits;
     h->finish_in_flight = finish;
     if (h->start_waits) {
-        begin_item(out, h, "start");
-        if (h->endpoint) {
-            buf_add_c(out, ",\"endpoint\":");
-            buf_add_json(out, str_c(h->endpoint));
-        }
-        if (finish) {
-            buf_add_char(out, '}');
-            h->items_in_flight = 2;
-        }
+        last = add_item(d, h, LE_START);
+        last->endpoint = h->endpoint ? str_c(h->endpoint) : STR_NULL;
     }
-    if (finish) {
-        begin_item(out, h, h->event);
-        add_finish(out, h);
-    } else if (!h->start_waits) {
-        begin_item(out, h, "renew");
-    }
-    add_logs(out, h);
-    add_metrics(out, h);
-    buf_add_char(out, '}');
+    if (finish)
+        last = add_end(d, h);
+    else if (!last)
+        last = add_item(d, h, LE_RENEW);
+    h->items_in_flight = (int)(d->n - before);
+    add_logs(a, d, last, h);
+    add_metrics(a, d, last, h);
     return true;
 }
 
 bool book_collect(struct book *b, const struct node_identity *n, struct buf *out)
 {
-    char boot[UUID_TEXT];
-    uuid_text(n->boot_id, boot);
-    buf_add_c(out, "{\"node_id\":\"");
-    buf_add_id(out, "nod", n->node_id);
-    buf_printf(out, "\",\"boot_id\":\"%s\",\"items\":[", boot);
     pthread_mutex_lock(&b->lock);
+    arena_reset(b->scratch);
+    struct draft d = { ARENA_ARRAY(b->scratch, struct lease_item, 2 * REPORT_LEASES_MAX), 0, 0 };
     int64_t now = clock_mono_us(b->clock);
     bool due = false, more = false;
     for (struct held *h = b->head.next; h != &b->head && !due; h = h->next)
         due = now - h->said_us >= b->heartbeat_us;
     b->n_flight = 0;
     for (struct held *h = b->head.next; h != &b->head; h = h->next) {
-        if (b->n_flight == REPORT_LEASES_MAX || out->len > REPORT_BYTES) {
+        if (b->n_flight == REPORT_LEASES_MAX || d.bytes > REPORT_BYTES) {
             more = true;
             break;
         }
-        if (!add_lease(out, h, due))
+        if (!add_lease(b->scratch, &d, h, due))
             continue;
         h->said_us = now;
         atomic_fetch_add(&h->refs, 1);
         b->flight[b->n_flight++] = h;
     }
     b->is_dirty = more;
+    if (d.n)                            /* with the lock held: the lines are the book's own, and a runner may drop them */
+        json_encode(&lease_report_in_schema, &(struct lease_report_in){ n->node_id, n->boot_id, { d.items, d.n } }, out);
     pthread_mutex_unlock(&b->lock);
-    buf_add_c(out, "]}");
     return b->n_flight > 0;
 }
 
@@ -156,11 +146,11 @@ static void land(struct said_list *l, bool arrived)
 }
 
 /* The verdict of one lease's last item. With the lock held. */
-static void settle_one(struct book *b, struct held *h, const struct report_verdict *v, int64_t sent_us)
+static void settle_one(struct book *b, struct held *h, const struct lease_verdict *v, int64_t sent_us)
 {
     if (!h->in_book)
         return;
-    if (v->is_stale) {
+    if (!str_eq_c(v->verdict, "ok")) {
         b->counts.stale++;
         book_tell(h, true);
         book_remove(b, h);
@@ -179,7 +169,7 @@ static void settle_one(struct book *b, struct held *h, const struct report_verdi
         book_tell(h, false);
 }
 
-void book_settle(struct book *b, const struct report_verdict *v, size_t n, int64_t sent_us)
+void book_settle(struct book *b, const struct lease_verdict *v, size_t n, int64_t sent_us)
 {
     pthread_mutex_lock(&b->lock);
     size_t at = 0;

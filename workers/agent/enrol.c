@@ -15,7 +15,10 @@
 #include "core/base/log.h"
 #include "core/crypto/x509.h"
 #include "core/http/client.h"
+#include "core/json/decode.h"
+#include "core/json/encode.h"
 #include "core/json/jsonvalue.h"
+#include "core/wire/enrol_wire.h"
 #include "workers/agent/client.h"
 
 enum { FILE_MAX = 64 * 1024, STEP_MS = 50, RETRY_MOST_MS = 60000, RETRY_FIRST_MS = 1000, NAME_MAX_BYTES = 160 };
@@ -63,8 +66,10 @@ static enum errc answer(struct arena *a, const struct http_result *r, struct str
         enum errc rc = code.ptr ? err_by_wire(code.ptr) : ERR_COUNT;
         return err_set(e, rc == ERR_COUNT || rc == ERR_OK ? ERR_UPSTREAM : rc, __FILE__, __LINE__, "enrolling: %.*s", STR_ARG(detail));
     }
-    TRY(jval_need_str(doc, "certificate_pem", ret_cert, e));
-    *ret_cert = str_dup(a, *ret_cert);
+    struct enrol_out out = { 0 };
+    if (json_decode_reply(&enrol_out_schema, r->body, a, &out, NULL) != ERR_OK)
+        return FAIL(e, UPSTREAM, "enrolling: the reply has no certificate");
+    *ret_cert = out.certificate_pem;
     return ERR_OK;
 }
 
@@ -75,13 +80,8 @@ static enum errc enrol_once(const struct config *cfg, struct arena *a, struct st
     CLEANUP(http_client_freep) struct http_client *c = http_client_new(&o, e);
     if (!c)
         return e->code;
-    const struct { const char *name; struct str value; } fields[] = { { "{\"token\":", token }, { ",\"name\":", name_of(cfg, a) },
-        { ",\"zone\":", str_c(cfg->worker_zone) }, { ",\"pool\":", str_c(cfg->worker_pool) }, { ",\"csr_pem\":", csr->cert_pem } };
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        buf_add_c(&b, fields[i].name);
-        buf_add_json(&b, fields[i].value);
-    }
-    buf_add_c(&b, "}");
+    const struct enrol_in in = { token, csr->cert_pem, name_of(cfg, a), str_c(cfg->worker_zone), str_c(cfg->worker_pool) };
+    json_encode(&enrol_in_schema, &in, &b);
     struct http_result r;
     struct x509_pair made = { .key_pem = csr->key_pem };
     TRY(http_client_call(c, a, &(struct http_call){ .method = "POST", .path = "/v1/enrol", .body = buf_str(&b) }, &r, e));

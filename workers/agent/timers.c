@@ -77,7 +77,7 @@ void timers_add(struct timers *t, struct held *h, int64_t sleep_ms, bool ok, str
     pthread_mutex_unlock(&t->lock);
 }
 
-static void end_one(struct timers *t, size_t i, const char *event)
+static void end_one(struct timers *t, size_t i, enum lease_event event)
 {
     struct timer done = t->heap[i];
     t->heap[i] = t->heap[--t->n];
@@ -85,7 +85,7 @@ static void end_one(struct timers *t, size_t i, const char *event)
         sift_up(t, i);
         sift_down(t, i);
     }
-    held_finish(done.held, event, done.ok ? 0 : 1, str_c(done.message), STR_NULL, STR_NULL);
+    held_finish(done.held, &(struct lease_item){ .event = (int)event, .exit_code = done.ok ? 0 : 1, .message = str_c(done.message) });
     held_unref(done.held);
     free(done.message);
 }
@@ -95,12 +95,12 @@ int64_t timers_run(struct timers *t, bool stopping)
     pthread_mutex_lock(&t->lock);
     int64_t now = clock_mono_us(t->clock);
     while (t->n && t->heap[0].at_us <= now)
-        end_one(t, 0, t->heap[0].ok ? "succeed" : "fail");
+        end_one(t, 0, t->heap[0].ok ? LE_SUCCEED : LE_FAIL);
     if (t->n && (stopping || now >= t->look_at_us)) {
         t->look_at_us = now + LOOK_US;
         for (size_t i = t->n; i-- > 0;)
             if (i < t->n && (stopping || held_is_stale(t->heap[i].held) || held_is_cancelled(t->heap[i].held)))
-                end_one(t, i, stopping ? "return" : "cancel");
+                end_one(t, i, stopping ? LE_RETURN : LE_CANCEL);
     }
     int64_t next = t->n ? (t->heap[0].at_us < t->look_at_us ? t->heap[0].at_us : t->look_at_us) : INT64_MAX;
     pthread_mutex_unlock(&t->lock);
@@ -112,7 +112,7 @@ void timers_free(struct timers *t)
     if (!t)
         return;
     while (t->n)
-        end_one(t, t->n - 1, "return");
+        end_one(t, t->n - 1, LE_RETURN);
     pthread_mutex_destroy(&t->lock);
     free(t->heap);
     free(t);

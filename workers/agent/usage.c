@@ -3,10 +3,19 @@
 #include "workers/agent/usage.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
+#include "core/base/assert.h"
 #include "core/base/cleanup.h"
+#include "core/json/encode.h"
+
+/* A point of the curves that every job gets beside its own. */
+struct usage_point { double cpu_percent; int64_t memory_bytes; };
+SCHEMA_OF(usage_point, "What a job uses of its machine",
+    FIELD_AS(usage_point, cpu_percent, "system.cpu_percent", 0, .doc = "Processor time in percent of its slots"),
+    FIELD_AS(usage_point, memory_bytes, "system.memory_bytes", 0, .doc = "Resident memory"));
 
 bool usage_read(pid_t pid, int64_t *ret_cpu_us, int64_t *ret_bytes)
 {
@@ -30,7 +39,10 @@ static void write_sample(const struct usage *u, int64_t now_us, int64_t cpu_us, 
 {
     double percent = wall_us > 0 ? 100.0 * (double)cpu_us / (double)wall_us / (double)(u->slots > 0 ? u->slots : 1) : 0;
     ret->step = (now_us - u->began_us) / 1000000;
-    snprintf(ret->json, sizeof ret->json, "{\"system.cpu_percent\":%.1f,\"system.memory_bytes\":%lld}", percent, (long long)bytes);
+    CLEANUP(buf_releasep) struct buf b = BUF(sizeof ret->json - 1);
+    json_encode(&usage_point_schema, &(struct usage_point){ round(percent * 10) / 10, bytes }, &b);
+    ASSERT(!b.overflow);
+    memcpy(ret->json, b.ptr, b.len + 1);
 }
 
 void usage_begin(struct usage *u, pid_t pid, int64_t slots, int64_t interval_ms, int64_t now_us)

@@ -14,6 +14,7 @@
 #include "core/base/cleanup.h"
 #include "core/crypto/hash.h"
 #include "core/crypto/stream.h"
+#include "core/json/decode.h"
 #include "workers/lease/child_int.h"
 #include "workers/lease/sandbox.h"
 
@@ -71,8 +72,9 @@ static enum errc feed_file(struct stream_opener *o, int fd, struct err *e)
 enum errc child_open_input(struct child *c, size_t i, struct buf *ret, struct err *e)
 {
     struct child_input *in = &c->inputs[i];
-    const struct stream_ref ref = { c->tenant_id, in->kind, in->object_id, (uint32_t)in->version, in->key.dek_id };
-    *ret = BUF((size_t)in->size_bytes + 1);
+    const struct lease_input *about = &in->about;
+    const struct stream_ref ref = { c->grant.lease.tenant_id, about->kind, about->object_id, (uint32_t)about->version, in->key.dek_id };
+    *ret = BUF((size_t)about->size_bytes + 1);
     CLEANUP(stream_opener_freep) struct stream_opener *o = NULL;
     TRY(stream_opener_new(&in->key.key, &ref, into_buf, ret, &o, e));
     secret_wipe(&in->key, sizeof in->key);
@@ -80,8 +82,8 @@ enum errc child_open_input(struct child *c, size_t i, struct buf *ret, struct er
     fd_closep(&in->fd);
     uint8_t digest[SHA256_BYTES], expected[SHA256_BYTES];
     sha256(buf_str(ret).ptr, ret->len, digest);
-    if (in->sha256.len && (!hex_decode(in->sha256, expected, sizeof expected) || memcmp(digest, expected, sizeof digest) != 0))
-        return FAIL(e, DAMAGED, "input %.*s is not what was stored", STR_ARG(in->name));
+    if (about->sha256.len && (!hex_decode(about->sha256, expected, sizeof expected) || memcmp(digest, expected, sizeof digest) != 0))
+        return FAIL(e, DAMAGED, "input %.*s is not what was stored", STR_ARG(about->name));
     return ERR_OK;
 }
 
@@ -122,21 +124,15 @@ enum errc child_deliver(struct child *c, struct str plain, struct str result_jso
     return frame_send(FRAME_FD, FRAME_RESULT, str_n((const char *)&r, sizeof r), result_json, NULL, 0, true, e);
 }
 
-static enum errc read_inputs(struct child *c, const struct jval *list, const struct frame *f, struct err *e)
+static enum errc take_inputs(struct child *c, const struct frame *f, struct err *e)
 {
-    c->n_inputs = jval_len(list);
-    if (c->n_inputs > CHILD_INPUTS_MAX || f->nfds != c->n_inputs + 1)
+    const struct slice *list = &c->grant.lease.inputs;
+    if (list->n > CHILD_INPUTS_MAX || f->nfds != list->n + 1)
         return FAIL(e, INVALID, "the grant's descriptors do not fit its inputs");
+    c->n_inputs = list->n;
     c->output_fd = f->fds[0];
-    for (size_t i = 0; i < c->n_inputs; i++) {
-        const struct jval *v = jval_at(list, i);
-        struct child_input *in = &c->inputs[i];
-        *in = (struct child_input){ .name = jval_str(jval_get(v, "name")), .kind = jval_str(jval_get(v, "kind")),
-                                    .sha256 = jval_str(jval_get(v, "sha256")), .version = jval_i64(jval_get(v, "version"), 0),
-                                    .size_bytes = jval_i64(jval_get(v, "size_bytes"), 0), .fd = f->fds[i + 1] };
-        if (!id_parse("obj", jval_str(jval_get(v, "object_id")), &in->object_id))
-            return FAIL(e, INVALID, "an input of the grant has no id");
-    }
+    for (size_t i = 0; i < c->n_inputs; i++)
+        c->inputs[i] = (struct child_input){ .about = ((const struct lease_input *)list->items)[i], .fd = f->fds[i + 1] };
     return ERR_OK;
 }
 
@@ -147,17 +143,8 @@ static enum errc read_grant(struct child *c, struct err *e)
     TRY(frame_receive(FRAME_FD, room, &f, e));
     if (f.type != FRAME_GRANT)
         return FAIL(e, INVALID, "the first message is not a grant");
-    TRY(jval_parse(c->arena, f.body, 0, &c->setup, e));
-    const struct jval *g = c->setup;
-    if (!id_parse("tnt", jval_str(jval_get(g, "tenant_id")), &c->tenant_id) || !id_parse("job", jval_str(jval_get(g, "job_id")), &c->job_id))
-        return FAIL(e, INVALID, "the grant has no ids");
-    TRY(jval_need_str(g, "kind", &c->kind, e));
-    TRY(jval_need_str(g, "zone", &c->zone, e));
-    TRY(jval_need_str(g, "spec", &c->spec, e));
-    c->name = jval_str(jval_get(g, "name"));
-    c->memory_bytes = jval_i64(jval_get(g, "memory_bytes"), (int64_t)1 << 30);
-    c->may_checkpoint = jval_bool(jval_get(g, "checkpoint"), false);
-    TRY(read_inputs(c, jval_get(g, "inputs"), &f, e));
+    TRY(json_decode(&child_grant_schema, f.body, c->arena, &c->grant, e));
+    TRY(take_inputs(c, &f, e));
     TRY(frame_receive(FRAME_FD, room, &f, e));
     if (f.type != FRAME_KEYS || f.body.len != c->n_inputs * sizeof(struct release_key))
         return FAIL(e, INVALID, "the keys do not fit the inputs");
@@ -169,10 +156,9 @@ static enum errc read_grant(struct child *c, struct err *e)
 
 enum errc child_enter_sandbox(struct child *c, bool has_network, struct err *e)
 {
-    const struct jval *g = c->setup;
-    const struct sandbox s = { .memory_bytes = jval_i64(jval_get(g, "data_limit"), 0), .files = has_network ? SERVE_FILES : CHILD_FILES,
-                               .has_network = has_network, .to_nobody = jval_bool(jval_get(g, "to_nobody"), false),
-                               .parent = (int)jval_i64(jval_get(g, "parent"), 0) };
+    const struct child_grant *g = &c->grant;
+    const struct sandbox s = { .memory_bytes = g->data_limit, .files = has_network ? SERVE_FILES : CHILD_FILES, .has_network = has_network,
+                               .to_nobody = g->to_nobody, .parent = (int)g->parent };
     return sandbox_enter(&s, e);
 }
 
@@ -190,19 +176,16 @@ static enum errc run_serve(struct child *c, struct err *e)
 static enum errc run(struct child *c, struct err *e)
 {
     TRY(read_grant(c, e));
-    struct str dir;
-    TRY(jval_need_str(c->setup, "work_dir", &dir, e));
-    if (chdir(dir.ptr) != 0)
+    if (chdir(c->grant.work_dir.ptr) != 0)
         return FAIL(e, IO, "the work directory is gone");
-    struct str backend = jval_str(jval_get(c->setup, "backend"));
     hw_read(&c->hw);
-    TRY(backend_choose(backend.ptr, &c->hw, NULL, NULL, &c->backend, e));
-    if (str_eq_c(c->kind, "serve"))
+    TRY(backend_choose(c->grant.backend.ptr, &c->hw, NULL, NULL, &c->backend, e));
+    if (str_eq_c(c->grant.lease.kind, "serve"))
         return run_serve(c, e);
     TRY(child_enter_sandbox(c, false, e));
-    if (str_eq_c(c->kind, "train"))
+    if (str_eq_c(c->grant.lease.kind, "train"))
         return job_train(c, e);
-    return FAIL(e, INVALID, "this worker does not know jobs of kind %.*s", STR_ARG(c->kind));
+    return FAIL(e, INVALID, "this worker does not know jobs of kind %.*s", STR_ARG(c->grant.lease.kind));
 }
 
 int child_main(void)

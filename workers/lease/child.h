@@ -5,17 +5,15 @@
  * sandbox and runs job_train or job_serve. Exit status 0: the job has said how it ended. Not offered: more than one lease. */
 #pragma once
 #include <stdatomic.h>
+#include "workers/lease/child_wire.h"
 #include "workers/lease/frame.h"
 #include "workers/compute/kernels/backend.h"
-#include "core/json/jsonvalue.h"
 #include "core/wire/release_wire.h"
 
 enum { CHILD_INPUTS_MAX = 16 };
 
 struct child_input {
-    struct str name, kind, sha256;
-    struct uuid object_id;
-    int64_t version, size_bytes;
+    struct lease_input about;
     int fd;                             /* its ciphertext */
     struct release_key key;
 };
@@ -24,14 +22,10 @@ struct child {
     struct arena *arena;
     const struct backend *backend;
     struct hw hw;
-    struct uuid tenant_id, job_id;
-    struct str kind, name, zone, spec;
-    const struct jval *setup;           /* the whole grant, settings of the agent included */
+    struct child_grant grant;           /* its texts end with a NUL, as all that is decoded */
     struct child_input inputs[CHILD_INPUTS_MAX];
     size_t n_inputs;
     int output_fd;                      /* where the sealed output goes */
-    bool may_checkpoint;                /* the directory "ckpt" is there */
-    int64_t memory_bytes;
     const _Atomic bool *stop;           /* SIGTERM came */
 };
 

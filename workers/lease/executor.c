@@ -13,9 +13,12 @@
 #include <sys/wait.h>
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
+#include "core/json/decode.h"
+#include "core/json/encode.h"
+#include "core/json/jsonvalue.h"
 #include "workers/lease/child_int.h"
 
-enum { TRIES_MAX = 20, CERT_LOOK_US = 1000000, METRIC_DEPTH = 4, RESULT_DEPTH = 8, ENDPOINT_MAX = 255 };
+enum { TRIES_MAX = 20, CERT_LOOK_US = 1000000, METRIC_DEPTH = 4, ENDPOINT_MAX = 255 };
 static const size_t ARENA_MAX = (size_t)256 << 20, METRIC_ARENA = (size_t)16 << 20;
 
 static int64_t now_us(void)
@@ -48,7 +51,7 @@ static enum errc fetch_input(struct run *r, size_t i, struct err *e)
     const struct executor_io *io = r->env->io;
     TRY(run_file(r, &r->inputs[i], e));
     for (int n = 0;; n++) {
-        struct uuid id = r->g->inputs[i].object_id;
+        struct uuid id = ((const struct lease_input *)r->g->inputs.items)[i].object_id;
         enum errc rc = io ? io->download(io->ctx, r->arena, r->g, id, r->inputs[i], e) : client_download(r->client, r->arena, r->g, id, r->inputs[i], e);
         if (rc == ERR_OK && lseek(r->inputs[i], 0, SEEK_SET) != 0)
             return FAIL(e, IO, "an input cannot be read");
@@ -60,6 +63,8 @@ static enum errc fetch_input(struct run *r, size_t i, struct err *e)
 static enum errc prepare(struct run *r, struct err *e)
 {
     struct release_key keys[INPUTS_MAX];
+    if (r->g->inputs.n > INPUTS_MAX)
+        return FAIL(e, UNPROCESSABLE, "the job has %zu inputs, this worker takes at most %d", r->g->inputs.n, INPUTS_MAX);
     if (!r->env->io) {
         r->client = client_new(r->env->config, e);
         if (!r->client)
@@ -67,7 +72,7 @@ static enum errc prepare(struct run *r, struct err *e)
     }
     TRY(run_dir_make(r, e));
     TRY(run_file(r, &r->output, e));
-    for (size_t i = 0; i < r->g->n_inputs; i++)
+    for (size_t i = 0; i < r->g->inputs.n; i++)
         TRY(fetch_input(r, i, e));
     enum errc rc = fetch_keys(r, keys, e);
     if (rc == ERR_OK)
@@ -83,8 +88,8 @@ static enum errc give_output(struct run *r, struct err *e)
     const struct executor_io *io = r->env->io;
     struct output_place p = { 0 };
     for (int n = 0;; n++) {
-        enum errc rc = io ? io->output(io->ctx, r->arena, r->g, "model", "model", &p, e)
-                          : client_output(r->client, r->arena, r->env->node.node_id, r->g, "model", "model", &p, e);
+        enum errc rc = io ? io->output(io->ctx, r->arena, r->g, STR("model"), LO_MODEL, &p, e)
+                          : client_output(r->client, r->arena, r->env->node.node_id, r->g, STR("model"), LO_MODEL, &p, e);
         if (rc == ERR_OK)
             break;
         if (!try_again(r, rc, n))
@@ -139,10 +144,9 @@ static enum errc on_result(struct run *r, struct str body, struct err *e)
     if (body.len <= sizeof r->result || !r->has_output || r->has_result)
         return FAIL(e, DAMAGED, "a result was cut");
     memcpy(&r->result, body.ptr, sizeof r->result);
-    CLEANUP(arena_freep) struct arena *scratch = arena_new(METRIC_ARENA);
-    CLEANUP(buf_releasep) struct buf json = BUF(FRAME_MAX);
-    TRY(object_anew(scratch, str_n(body.ptr + sizeof r->result, body.len - sizeof r->result), RESULT_DEPTH, &json, e));
-    r->result_json = str_dup(r->arena, buf_str(&json));
+    struct err odd = { 0 };
+    if (json_decode(&train_figures_schema, str_n(body.ptr + sizeof r->result, body.len - sizeof r->result), r->arena, &r->figures, &odd) != ERR_OK)
+        return FAIL(e, DAMAGED, "the child gave figures that are none: %s %s", odd.field, odd.msg);
     r->has_result = true;
     return ERR_OK;
 }
@@ -169,7 +173,7 @@ static enum errc on_frame(struct run *r, const struct frame *f, struct err *e)
     }
 }
 
-static void ask_to_stop(struct run *r, const char *event)
+static void ask_to_stop(struct run *r, enum lease_event event)
 {
     if (r->stop_event || held_is_stale(r->held))
         return;
@@ -188,9 +192,9 @@ static int look_around(struct run *r)
         return -1;
     }
     if (held_is_cancelled(r->held))
-        ask_to_stop(r, *r->env->stopping ? "return" : "cancel");
+        ask_to_stop(r, *r->env->stopping ? LE_RETURN : LE_CANCEL);
     if (!r->stop_event && r->deadline_us && now >= r->deadline_us)
-        ask_to_stop(r, "timeout");
+        ask_to_stop(r, LE_TIMEOUT);
     if (r->stop_event && now >= r->kill_at_us) {
         cage_kill(r->cage, r->pid);
         return -1;
@@ -256,31 +260,35 @@ static enum errc deliver(struct run *r, struct err *e)
 
 static void say_success(struct run *r)
 {
-    struct str id = id_text(r->arena, "obj", r->object_id);
-    struct str body = str_n(r->result_json.ptr, r->result_json.len - 1);       /* without its '}' */
-    struct str result = str_fmt(r->arena, "%.*s%s\"model_object_id\":\"%.*s\"}", STR_ARG(body), body.len > 1 ? "," : "", STR_ARG(id));
-    struct str outputs = str_fmt(r->arena, "[{\"name\":\"model\",\"object_id\":\"%.*s\"}]", STR_ARG(id));
-    held_finish(r->held, "succeed", 0, STR_NULL, result, outputs);
+    CLEANUP(buf_releasep) struct buf json = BUF(LEASE_RESULT_MAX);
+    struct lease_output model = { STR("model"), r->object_id };
+    r->figures.model_object_id = r->object_id;
+    json_encode(&train_figures_schema, &r->figures, &json);
+    held_finish(r->held, &(struct lease_item){ .event = LE_SUCCEED, .result = { buf_str(&json) }, .outputs = { &model, 1 } });
 }
 
 static void say_end(struct run *r)
 {
     char text[200] = "";
     int code = WIFEXITED(r->status) ? WEXITSTATUS(r->status) : 128 + WTERMSIG(r->status);
+    struct lease_item end = { .event = LE_FAIL, .exit_code = code ? code : 1, .message = str_c(text) };
     if (r->cage && cage_is_oom(r->cage, r->status, r->peak_bytes)) {
         snprintf(text, sizeof text, "the job needed more than its %ld MiB of memory", (long)(r->memory_bytes >> 20));
-        held_finish(r->held, "oom", code, str_c(text), STR_NULL, STR_NULL);
+        end.event = LE_OOM;
+        end.exit_code = code;
     } else if (r->stop_event) {
-        held_finish(r->held, r->stop_event, code, STR_NULL, STR_NULL, STR_NULL);
+        end.event = (int)r->stop_event;
+        end.exit_code = code;
     } else if (r->failed.code != ERR_OK) {
-        held_finish(r->held, "fail", code ? code : 1, str_c(r->failed.msg), STR_NULL, STR_NULL);
+        end.message = str_c(r->failed.msg);
+    } else if (WIFSIGNALED(r->status)) {
+        snprintf(text, sizeof text, "the job was ended by signal %d (%s)", WTERMSIG(r->status), strsignal(WTERMSIG(r->status)));
     } else {
-        if (WIFSIGNALED(r->status))
-            snprintf(text, sizeof text, "the job was ended by signal %d (%s)", WTERMSIG(r->status), strsignal(WTERMSIG(r->status)));
-        else
-            snprintf(text, sizeof text, "the job ended with status %d without a result", code);
-        held_finish(r->held, "fail", code ? code : 1, str_c(text), STR_NULL, STR_NULL);
+        snprintf(text, sizeof text, "the job ended with status %d without a result", code);
     }
+    if (end.message.ptr == text)
+        end.message.len = strlen(text);
+    held_finish(r->held, &end);
 }
 
 /* Every way out of a good lease says one end. */
@@ -291,7 +299,7 @@ static void conclude(struct run *r, enum errc rc, struct err *e)
     if (r->has_result && rc == ERR_OK && deliver(r, e) == ERR_OK)
         return say_success(r);
     if (!r->stop_event && held_is_cancelled(r->held))
-        r->stop_event = *r->env->stopping ? "return" : "cancel";
+        r->stop_event = *r->env->stopping ? LE_RETURN : LE_CANCEL;
     if (r->failed.code == ERR_OK && e->code != ERR_OK)
         r->failed = *e;
     if (r->failed.code != ERR_OK)

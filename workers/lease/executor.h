@@ -21,11 +21,11 @@ struct executor_env {
 
 struct executor_io {
     void *ctx;
-    enum errc (*keys)(void *ctx, struct arena *a, const struct grant *g, struct release_key *keys, struct err *e);
-    enum errc (*download)(void *ctx, struct arena *a, const struct grant *g, struct uuid object_id, int fd, struct err *e);
-    enum errc (*output)(void *ctx, struct arena *a, const struct grant *g, const char *name, const char *kind,
+    enum errc (*keys)(void *ctx, struct arena *a, const struct lease_grant *g, struct release_key *keys, struct err *e);
+    enum errc (*download)(void *ctx, struct arena *a, const struct lease_grant *g, struct uuid object_id, int fd, struct err *e);
+    enum errc (*output)(void *ctx, struct arena *a, const struct lease_grant *g, struct str name, enum lease_output_kind kind,
                         struct output_place *ret, struct err *e);
-    enum errc (*upload)(void *ctx, struct arena *a, const struct grant *g, struct uuid object_id, int64_t plain_size,
+    enum errc (*upload)(void *ctx, struct arena *a, const struct lease_grant *g, struct uuid object_id, int64_t plain_size,
                         struct str sha256, int fd, struct err *e);
 };
 

@@ -4,13 +4,14 @@
 #include "workers/lease/executor.h"
 #include "workers/lease/frame.h"
 #include "workers/lease/sandbox.h"
+#include "core/wire/job_result.h"
 #include "workers/agent/usage.h"
 #include <sys/stat.h>
 
 struct run {
     const struct executor_env *env;
     struct held *held;
-    const struct grant *g;
+    const struct lease_grant *g;
     struct arena *arena;
     struct client *client;
     char dir[400];
@@ -25,12 +26,12 @@ struct run {
     struct usage usage;
     struct stat cert;                   /* the machine's certificate that a serving child shows */
     /* how it went */
-    const char *stop_event;             /* asked to stop: "cancel", "timeout", "return" */
+    enum lease_event stop_event;        /* asked to stop: LE_CANCEL, LE_TIMEOUT, LE_RETURN; LE_RENEW: not */
     int64_t kill_at_us, deadline_us;
     bool is_ready, has_output, has_result;
     struct uuid object_id;
     struct frame_result result;
-    struct str result_json;
+    struct train_figures figures;
     struct err failed;                  /* code OK: none */
 };
 

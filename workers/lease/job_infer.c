@@ -9,6 +9,9 @@
 #include <math.h>
 #include <stdio.h>
 #include "core/base/cleanup.h"
+#include "core/json/encode.h"
+#include "core/json/jsonvalue.h"
+#include "workers/lease/infer_wire.h"
 
 enum { ROWS_MAX = 16384, PROBABILITIES = 1, LABEL = 2 };
 static const size_t REPLY_MAX = (size_t)256 << 20;
@@ -67,50 +70,29 @@ static enum errc read_input(const struct jval *in, struct arena *a, size_t featu
     return ERR_OK;
 }
 
-static void add_probabilities(struct buf *b, const struct infer_request *r, size_t classes)
-{
-    buf_printf(b, "{\"name\":\"probabilities\",\"datatype\":\"FP32\",\"shape\":[%zu,%zu],\"data\":[", r->rows, classes);
-    for (size_t i = 0; i < r->rows * classes; i++) {
-        char text[32];
-        int n = snprintf(text, sizeof text, i ? ",%.9g" : "%.9g", (double)r->probabilities[i]);
-        buf_add(b, text, (size_t)n);
-    }
-    buf_add_c(b, "]}");
-}
-
-static void add_labels(struct buf *b, const struct infer_request *r)
-{
-    buf_printf(b, "{\"name\":\"label\",\"datatype\":\"INT64\",\"shape\":[%zu],\"data\":[", r->rows);
-    for (size_t i = 0; i < r->rows; i++) {
-        if (i)
-            buf_add_char(b, ',');
-        buf_add_i64(b, r->labels[i]);
-    }
-    buf_add_c(b, "]}");
-}
-
 static void on_done(struct infer_request *r, enum errc rc)
 {
     struct inference *i = r->ctx;
     if (rc != ERR_OK)
         return serve_fail(i->x, err_row(rc)->http, err_row(rc)->title);
+    int64_t rows = (int64_t)r->rows, classes = (int64_t)infer_model_info(i->serve->model)->classes, shape[] = { rows, classes };
+    CLEANUP(buf_releasep) struct buf probabilities = BUF(REPLY_MAX);
+    CLEANUP(buf_releasep) struct buf labels = BUF(REPLY_MAX);
     struct buf b = BUF(REPLY_MAX);
-    buf_add_c(&b, "{\"model_name\":");
-    buf_add_json(&b, i->serve->name);
-    buf_printf(&b, ",\"model_version\":\"%ld\"", (long)i->serve->version);
-    if (i->id.ptr) {
-        buf_add_c(&b, ",\"id\":");
-        buf_add_json(&b, i->id);
+    struct infer_tensor out[2];
+    char version[24];
+    size_t n = 0;
+    if (i->outputs & PROBABILITIES) {
+        json_add_f32s(&probabilities, r->probabilities, r->rows * (size_t)classes);
+        out[n++] = (struct infer_tensor){ STR("probabilities"), STR("FP32"), { shape, 2 }, { buf_str(&probabilities) } };
     }
-    buf_add_c(&b, ",\"outputs\":[");
-    if (i->outputs & PROBABILITIES)
-        add_probabilities(&b, r, infer_model_info(i->serve->model)->classes);
-    if (i->outputs == (PROBABILITIES | LABEL))
-        buf_add_char(&b, ',');
-    if (i->outputs & LABEL)
-        add_labels(&b, r);
-    buf_add_c(&b, "]}");
-    if (b.overflow) {
+    if (i->outputs & LABEL) {
+        json_add_i32s(&labels, r->labels, r->rows);
+        out[n++] = (struct infer_tensor){ STR("label"), STR("INT64"), { shape, 1 }, { buf_str(&labels) } };
+    }
+    snprintf(version, sizeof version, "%ld", (long)i->serve->version);
+    json_encode(&infer_reply_schema, &(struct infer_reply){ i->serve->name, str_c(version), i->id, { out, n } }, &b);
+    if (b.overflow || probabilities.overflow || labels.overflow) {
         buf_release(&b);
         return serve_fail(i->x, 413, "the answer is too large");
     }

@@ -13,30 +13,38 @@
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/json/decode.h"
+#include "core/json/encode.h"
 #include "core/wire/job_spec.h"
+#include "workers/lease/infer_wire.h"
 
 enum { QUEUE_ROWS = 65536, DRAIN_MS = 2000, POLL_MS = 50 };
 static const size_t BODY_MAX = (size_t)32 << 20, REQUEST_ARENA = (size_t)256 << 20;
 
+static void serve_json(struct http_exchange *x, int status, const struct schema *schema, const void *body)
+{
+    struct buf b = BUF(64 * 1024);
+    json_encode(schema, body, &b);
+    http_reply_buf(x, status, STR("application/json"), NULL, 0, &b);
+}
+
 void serve_fail(struct http_exchange *x, int status, const char *why)
 {
-    struct buf b = BUF(4096);
-    buf_add_c(&b, "{\"error\":");
-    buf_add_json(&b, str_is_utf8(str_c(why)) ? str_c(why) : STR("the request is not acceptable"));
-    buf_add_c(&b, "}");
-    http_reply_buf(x, status, STR("application/json"), NULL, 0, &b);
+    struct str text = str_c(why);
+    serve_json(x, status, &infer_error_schema, &(struct infer_error){ str_is_utf8(text) ? text : STR("the request is not acceptable") });
 }
 
 static void serve_metadata(struct job_serve *s, struct http_exchange *x)
 {
     const struct infer_info *info = infer_model_info(s->model);
-    struct buf b = BUF(64 * 1024);
-    buf_add_c(&b, "{\"name\":");
-    buf_add_json(&b, s->name);
-    buf_printf(&b, ",\"versions\":[\"%ld\"],\"platform\":\"falaj_mlp\",\"inputs\":[{\"name\":\"input\",\"datatype\":\"FP32\",\"shape\":[-1,%zu]}],"
-               "\"outputs\":[{\"name\":\"probabilities\",\"datatype\":\"FP32\",\"shape\":[-1,%zu]},"
-               "{\"name\":\"label\",\"datatype\":\"INT64\",\"shape\":[-1]}]}", (long)s->version, info->inputs, info->classes);
-    http_reply_buf(x, 200, STR("application/json"), NULL, 0, &b);
+    char version[24];
+    snprintf(version, sizeof version, "%ld", (long)s->version);
+    struct str versions[] = { str_c(version) };
+    int64_t in_shape[] = { -1, (int64_t)info->inputs }, out_shape[] = { -1, (int64_t)info->classes };
+    struct infer_tensor inputs[] = { { .name = STR("input"), .datatype = STR("FP32"), .shape = { in_shape, 2 } } },
+                        outputs[] = { { .name = STR("probabilities"), .datatype = STR("FP32"), .shape = { out_shape, 2 } },
+                                      { .name = STR("label"), .datatype = STR("INT64"), .shape = { out_shape, 1 } } };
+    serve_json(x, 200, &infer_metadata_schema,
+               &(struct infer_metadata){ s->name, { versions, 1 }, STR("falaj_mlp"), { inputs, 1 }, { outputs, 2 } });
 }
 
 static void on_request(void *ctx, struct http_exchange *x)
@@ -52,7 +60,7 @@ static void on_request(void *ctx, struct http_exchange *x)
     if (r->method == HTTP_GET && str_eq_c(r->path, "/metadata"))
         return serve_metadata(s, x);
     if (r->method == HTTP_GET && str_eq_c(r->path, "/ready"))
-        return http_reply(x, &(struct http_response){ .status = 200, .content_type = STR("application/json"), .body = STR("{\"ready\":true}") });
+        return serve_json(x, 200, &infer_ready_schema, &(struct infer_ready){ true });
     serve_fail(x, 404, "there is no such path");
 }
 
@@ -65,22 +73,18 @@ static void on_reject(void *ctx, struct http_exchange *x, enum errc code, const 
 enum errc job_serve_new(struct child *c, struct job_serve **ret, struct err *e)
 {
     struct serve_job job = { 0 };
-    struct str bind, cert, key, ca;
-    TRY(json_decode(&serve_job_schema, c->spec, c->arena, &job, e));
-    TRY(jval_need_str(c->setup, "serve_bind", &bind, e));
-    TRY(jval_need_str(c->setup, "cert", &cert, e));
-    TRY(jval_need_str(c->setup, "key", &key, e));
-    TRY(jval_need_str(c->setup, "ca", &ca, e));
+    const struct child_grant *g = &c->grant;
+    TRY(json_decode(&serve_job_schema, g->lease.spec.text, c->arena, &job, e));
     struct job_serve *s = calloc(1, sizeof *s);
     ASSERT(s);
     s->child = c;
     s->name = job.name;
     s->version = job.model_version;
-    snprintf(s->identity, sizeof s->identity, "spiffe://%.*s/api", STR_ARG(c->zone));
-    const struct http_server_options o = { .bind_addr = bind.ptr, .port = 0, .loops = 1, .max_connections = 512,
+    snprintf(s->identity, sizeof s->identity, "spiffe://%.*s/api", STR_ARG(g->lease.zone));
+    const struct http_server_options o = { .bind_addr = g->serve_bind.ptr, .port = 0, .loops = 1, .max_connections = 512,
                                            .body_max_default = BODY_MAX, .arena_max = REQUEST_ARENA, .on_request = on_request,
-                                           .reject = on_reject, .ctx = s, .tls_cert_file = cert.ptr, .tls_key_file = key.ptr,
-                                           .tls_client_ca_file = ca.ptr, .require_client_cert = true };
+                                           .reject = on_reject, .ctx = s, .tls_cert_file = g->cert.ptr, .tls_key_file = g->key.ptr,
+                                           .tls_client_ca_file = g->ca.ptr, .require_client_cert = true };
     s->server = http_server_new(&o, e);
     if (!s->server) {
         free(s);
@@ -132,7 +136,7 @@ enum errc job_serve_run(struct job_serve *s, struct err *e)
     TRY(load(s, e));
     const struct infer_info *info = infer_model_info(s->model);
     s->is_ready = true;
-    struct str bind = jval_str(jval_get(s->child->setup, "serve_bind"));
+    struct str bind = s->child->grant.serve_bind;
     char endpoint[300];
     int n = snprintf(endpoint, sizeof endpoint, strchr(bind.ptr, ':') ? "[%s]:%d" : "%s:%d", bind.ptr, http_server_port(s->server));
     child_log(s->child, "info: serving %.*s version %ld: %zu inputs, %zu classes, %zu parameters, backend %s", STR_ARG(s->name),

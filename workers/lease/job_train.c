@@ -9,10 +9,10 @@
 #include "core/base/cleanup.h"
 #include "core/json/decode.h"
 #include "core/json/encode.h"
+#include "core/wire/job_result.h"
 #include "core/wire/job_spec.h"
 #include "workers/compute/train/engine.h"
 
-enum { HOLDOUT_ROWS_MAX = 2000 };
 static const size_t RESULT_MAX = 60 * 1024;
 static const int64_t default_hidden[] = { 64, 32 };
 
@@ -42,25 +42,26 @@ static enum errc spec_of_job(const struct train_job *j, struct train_spec *ret, 
     return ERR_OK;
 }
 
-static void add_number(struct buf *b, const char *name, double v)
-{
-    if (!isfinite(v))
-        return;
-    buf_printf(b, "%s\"%s\":", b->len > 1 ? "," : "", name);
-    json_add_f64(b, v);
-}
+/* A point of the job's curves. */
+struct train_point {
+    bool has_loss, has_train_loss, has_holdout_loss, has_holdout_accuracy, has_samples_per_s;
+    int64_t epoch;
+    double loss, train_loss, holdout_loss, holdout_accuracy, samples_per_s;
+};
+SCHEMA_OF(train_point, "Figures of one epoch", FIELD(train_point, epoch, 0, .doc = "Epoch"), FIELD_OPT(train_point, loss, 0, .doc = "As train_loss"),
+    FIELD_OPT(train_point, train_loss, 0, .doc = "Mean over the training rows"),
+    FIELD_OPT(train_point, holdout_loss, 0, .doc = "Mean over the held-out rows"),
+    FIELD_OPT(train_point, holdout_accuracy, 0, .doc = "Share of the held-out rows labelled rightly"),
+    FIELD_OPT(train_point, samples_per_s, 0, .doc = "Training rows per second"));
 
 static void on_epoch(void *ctx, const struct train_epoch *ep)
 {
     CLEANUP(buf_releasep) struct buf b = BUF(4096);
-    buf_add_c(&b, "{");
-    add_number(&b, "epoch", (double)ep->epoch);
-    add_number(&b, "loss", ep->train_loss);
-    add_number(&b, "train_loss", ep->train_loss);
-    add_number(&b, "holdout_loss", ep->holdout_loss);
-    add_number(&b, "holdout_accuracy", ep->holdout_accuracy);
-    add_number(&b, "samples_per_s", ep->samples_per_s);
-    buf_add_c(&b, "}");
+    const struct train_point p = {
+        isfinite(ep->train_loss), isfinite(ep->train_loss), isfinite(ep->holdout_loss), isfinite(ep->holdout_accuracy), isfinite(ep->samples_per_s),
+        ep->epoch, ep->train_loss, ep->train_loss, ep->holdout_loss, ep->holdout_accuracy, ep->samples_per_s,
+    };
+    json_encode(&train_point_schema, &p, &b);
     child_metric(ctx, ep->epoch, buf_str(&b));
 }
 
@@ -76,22 +77,18 @@ static bool should_stop(void *ctx)
 
 static void result_write(const struct child *c, const struct train_result *r, double seconds, struct buf *b)
 {
-    buf_add_c(b, "{");
-    add_number(b, "holdout_accuracy", r->holdout_accuracy);
-    add_number(b, "holdout_loss", r->holdout_loss);
-    add_number(b, "train_loss", r->train_loss);
-    add_number(b, "epochs", (double)r->epochs);
-    add_number(b, "seconds", seconds);
-    add_number(b, "parameters", (double)r->parameters);
-    add_number(b, "holdout_count", (double)r->holdout_count);
-    buf_printf(b, ",\"early_stopped\":%s,\"backend\":\"%s\"", r->end == TRAIN_EARLY_STOPPED ? "true" : "false", c->backend->name);
+    struct train_figures f = {
+        isfinite(r->holdout_accuracy), isfinite(r->holdout_loss), isfinite(r->train_loss), r->holdout_accuracy, r->holdout_loss, r->train_loss,
+        .epochs = r->epochs, .seconds = seconds, .parameters = (int64_t)r->parameters, .holdout_count = (int64_t)r->holdout_count,
+        .early_stopped = r->end == TRAIN_EARLY_STOPPED, .backend = str_c(c->backend->name),
+    };
     if (r->holdout_count <= HOLDOUT_ROWS_MAX) {
-        buf_add_c(b, ",\"holdout_rows\":[");
+        int64_t *rows = ARENA_ARRAY(c->arena, int64_t, r->holdout_count + 1);
         for (size_t i = 0; i < r->holdout_count; i++)
-            buf_printf(b, "%s%u", i ? "," : "", r->holdout_indices[i]);
-        buf_add_c(b, "]");
+            rows[i] = r->holdout_indices[i];
+        f.holdout_rows = (struct slice){ rows, r->holdout_count };
     }
-    buf_add_c(b, "}");
+    json_encode(&train_figures_schema, &f, b);
 }
 
 static enum errc read_data(struct child *c, const struct train_job *job, const struct train_spec *spec, struct train_data *ret,
@@ -115,14 +112,14 @@ enum errc job_train(struct child *c, struct err *e)
     struct train_job job = { 0 };
     struct train_spec spec;
     struct train_data data = { 0 };
-    TRY(json_decode(&train_job_schema, c->spec, c->arena, &job, e));
+    TRY(json_decode(&train_job_schema, c->grant.lease.spec.text, c->arena, &job, e));
     TRY(spec_of_job(&job, &spec, e));
     TRY(read_data(c, &job, &spec, &data, e));
     int64_t steps = (int64_t)(data.train_count + (size_t)spec.batch_size - 1) / spec.batch_size;
     const struct train_task task = { .spec = &spec, .data = &data, .backend = c->backend, .clock = &clock_system,
-                                     .dataset_digest = c->inputs[0].sha256, .checkpoint_dir = c->may_checkpoint ? "ckpt" : NULL,
+                                     .dataset_digest = c->inputs[0].about.sha256, .checkpoint_dir = c->grant.may_checkpoint ? "ckpt" : NULL,
                                      .checkpoint_every_steps = job.checkpoint_every * steps,
-                                     .memory_max_bytes = (size_t)c->memory_bytes / 4 * 3 };
+                                     .memory_max_bytes = (size_t)c->grant.memory_bytes / 4 * 3 };
     const struct train_observer obs = { .ctx = c, .on_epoch = on_epoch, .on_log = on_log, .should_stop = should_stop };
     struct train_result r = { 0 };
     int64_t began = clock_mono_us(&clock_system);

@@ -20,6 +20,9 @@
 #include <sys/wait.h>
 #include "core/base/cleanup.h"
 #include "core/base/clock.h"
+#include "core/json/encode.h"
+#include "core/json/jsonvalue.h"
+#include "workers/lease/child_wire.h"
 
 enum { PIDS_MAX = 128, CERT_BYTES = 64 * 1024, GRANT_BYTES = 140 * 1024,
        REAP_US = 2000000, REAP_STEP_MS = 2 };
@@ -41,7 +44,7 @@ enum errc run_dir_make(struct run *r, struct err *e)
 {
     char hex[UUID_HEX], sub[sizeof r->dir + 8];
     const struct jval *spec = NULL;
-    if (str_eq_c(r->g->kind, "train") && jval_parse(r->arena, r->g->spec, 0, &spec, NULL) == ERR_OK)
+    if (str_eq_c(r->g->kind, "train") && jval_parse(r->arena, r->g->spec.text, 0, &spec, NULL) == ERR_OK)
         r->keeps_checkpoint = jval_i64(jval_get(spec, "checkpoint_every"), 0) > 0;
     hex_encode((r->keeps_checkpoint ? r->g->job_id : r->g->attempt_id).b, 16, hex);
     int n = snprintf(r->dir, sizeof r->dir, "%s/%s-%s", r->env->work_dir, r->keeps_checkpoint ? "job" : "lease", hex);
@@ -130,71 +133,43 @@ enum errc run_spawn(struct run *r, struct err *e)
     return ERR_OK;
 }
 
-static void add_text(struct buf *b, const char *name, struct str s)
-{
-    buf_printf(b, ",\"%s\":", name);
-    buf_add_json(b, s);
-}
-
-static void add_path(struct buf *b, const char *name, const char *path)
+static struct str real_path(const struct run *r, const char *path)
 {
     char *real = path[0] ? realpath(path, NULL) : NULL;
-    add_text(b, name, str_c(real ? real : path));
+    struct str ret = str_dup(r->arena, str_c(real ? real : path));
     free(real);
+    return ret;
 }
 
-static void add_id(struct buf *b, const char *name, const char *prefix, struct uuid u)
+static struct child_grant grant_of(const struct run *r)
 {
-    buf_printf(b, "%s\"%s\":\"", b->ptr[b->len - 1] == '{' ? "" : ",", name);
-    buf_add_id(b, prefix, u);
-    buf_add_c(b, "\"");
-}
-
-static void grant_write(const struct run *r, struct buf *b)
-{
-    const struct grant *g = r->g;
     const struct config *cfg = r->env->config;
-    buf_add_c(b, "{");
-    add_id(b, "tenant_id", "tnt", g->tenant_id);
-    add_id(b, "job_id", "job", g->job_id);
-    add_text(b, "kind", g->kind);
-    add_text(b, "name", g->name.ptr ? g->name : STR(""));
-    add_text(b, "zone", g->zone.len ? g->zone : str_c(cfg->worker_zone));
-    add_text(b, "spec", g->spec);
-    add_path(b, "work_dir", r->dir);
-    add_text(b, "backend", str_c(cfg->worker_backend));
-    add_text(b, "serve_bind", str_c(cfg->worker_serve_bind));
-    add_path(b, "cert", cfg->worker_cert);
-    add_path(b, "key", cfg->worker_key);
-    add_path(b, "ca", cfg->worker_ca);
-    buf_printf(b, ",\"memory_bytes\":%ld,\"data_limit\":%ld,\"checkpoint\":%s,\"to_nobody\":true,\"parent\":%d,\"inputs\":[",
-               (long)r->memory_bytes, cage_kind(r->cage) == CAGE_RLIMITS ? (long)r->memory_bytes : 0L,
-               r->keeps_checkpoint ? "true" : "false", (int)getpid());
-    for (size_t i = 0; i < g->n_inputs; i++) {
-        buf_add_c(b, i ? ",{" : "{");
-        add_id(b, "object_id", "obj", g->inputs[i].object_id);
-        add_text(b, "name", g->inputs[i].name);
-        add_text(b, "kind", g->inputs[i].kind);
-        add_text(b, "sha256", g->inputs[i].sha256.ptr ? g->inputs[i].sha256 : STR(""));
-        buf_printf(b, ",\"version\":%ld,\"size_bytes\":%ld}", (long)g->inputs[i].version, (long)g->inputs[i].size_bytes);
-    }
-    buf_add_c(b, "]}");
+    struct child_grant g = {
+        .lease = *r->g, .work_dir = real_path(r, r->dir), .backend = str_c(cfg->worker_backend), .serve_bind = str_c(cfg->worker_serve_bind),
+        .cert = real_path(r, cfg->worker_cert), .key = real_path(r, cfg->worker_key), .ca = real_path(r, cfg->worker_ca),
+        .memory_bytes = r->memory_bytes, .data_limit = cage_kind(r->cage) == CAGE_RLIMITS ? r->memory_bytes : 0,
+        .may_checkpoint = r->keeps_checkpoint, .to_nobody = true, .parent = (int64_t)getpid(),
+    };
+    if (!g.lease.zone.len)
+        g.lease.zone = str_c(cfg->worker_zone);
+    return g;
 }
 
 enum errc run_send_grant(struct run *r, const struct release_key *keys, struct err *e)
 {
     CLEANUP(buf_releasep) struct buf b = BUF(GRANT_BYTES);
-    grant_write(r, &b);
+    const struct child_grant g = grant_of(r);
+    json_encode(&child_grant_schema, &g, &b);
     if (b.overflow)
         return FAIL(e, LIMIT, "the job's spec is too long");
     int fds[FRAME_FDS_MAX];
     fds[0] = r->output;
-    for (size_t i = 0; i < r->g->n_inputs; i++)
+    for (size_t i = 0; i < r->g->inputs.n; i++)
         fds[i + 1] = r->inputs[i];
     if (stat(r->env->config->worker_cert, &r->cert) != 0)
         r->cert = (struct stat){ 0 };   /* before the child reads the file: a later one is sent */
-    TRY(frame_send(r->socket, FRAME_GRANT, STR_NULL, buf_str(&b), fds, r->g->n_inputs + 1, true, e));
-    return frame_send(r->socket, FRAME_KEYS, STR_NULL, str_n((const char *)keys, r->g->n_inputs * sizeof *keys), NULL, 0, true, e);
+    TRY(frame_send(r->socket, FRAME_GRANT, STR_NULL, buf_str(&b), fds, r->g->inputs.n + 1, true, e));
+    return frame_send(r->socket, FRAME_KEYS, STR_NULL, str_n((const char *)keys, r->g->inputs.n * sizeof *keys), NULL, 0, true, e);
 }
 
 void run_send_certificate(struct run *r)

@@ -12,14 +12,6 @@ static struct st_tensor tensor(struct str name, const float *data, size_t rows, 
     return t;
 }
 
-static enum errc feature_list(const struct train_data *d, struct buf *out, struct err *e)
-{
-    bool ok = buf_add_char(out, '[');
-    for (size_t i = 0; i < d->table.cols; i++)
-        ok = ok && (i == 0 || buf_add_char(out, ',')) && buf_add_json(out, d->table.names[i]);
-    return ok && buf_add_char(out, ']') ? ERR_OK : FAIL(e, LIMIT, "the names of the columns are too long for a model file");
-}
-
 enum errc model_file_write(struct arena *a, const struct mlp *m, const float *params, const struct train_data *d,
                            const struct model_about *about, struct buf *out, struct err *e)
 {
@@ -35,7 +27,8 @@ enum errc model_file_write(struct arena *a, const struct mlp *m, const float *pa
     t[n++] = tensor(STR("input.mean"), d->mean, m->width[0], 0);
     t[n++] = tensor(STR("input.scale"), d->scale, m->width[0], 0);
     CLEANUP(buf_releasep) struct buf features = BUF(ST_HEADER_MAX / 2);
-    TRY(feature_list(d, &features, e));
+    if (!st_write_strings(&features, d->table.names, d->table.cols))
+        return FAIL(e, LIMIT, "the names of the columns are too long for a model file");
     bool has_accuracy = !isnan(about->holdout_accuracy);
     struct st_pair meta[] = {
         { STR("family"), STR("mlp") },

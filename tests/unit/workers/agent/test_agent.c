@@ -11,7 +11,7 @@ struct fake {
     const char *spec;
 };
 
-static enum errc enroll(void *ctx, struct arena *a, const struct node_facts *f, struct node_identity *ret, struct err *e)
+static enum errc enroll(void *ctx, struct arena *a, const struct node_register *f, struct node_identity *ret, struct err *e)
 {
     (void)a;
     struct fake *k = ctx;
@@ -22,8 +22,8 @@ static enum errc enroll(void *ctx, struct arena *a, const struct node_facts *f, 
     return ERR_OK;
 }
 
-static enum errc next(void *ctx, struct arena *a, const struct node_identity *n, int64_t room, int64_t wait_ms, struct grant **ret,
-                      size_t *ret_n, struct err *e)
+static enum errc next(void *ctx, struct arena *a, const struct node_identity *n, int64_t room, int64_t wait_ms, struct lease_next_out *ret,
+                      struct err *e)
 {
     (void)n, (void)wait_ms;
     struct fake *k = ctx;
@@ -32,39 +32,37 @@ static enum errc next(void *ctx, struct arena *a, const struct node_identity *n,
     pthread_mutex_lock(&k->lock);
     int64_t free_here = 64 - k->outstanding < room ? 64 - k->outstanding : room;
     int count = free_here < k->to_grant ? (int)free_here : k->to_grant;
-    *ret = ARENA_ARRAY(a, struct grant, count + 1);
+    struct lease_grant *g = ARENA_ARRAY(a, struct lease_grant, count + 1);
     for (int i = 0; i < count; i++) {
-        (*ret)[i] = kit_grant(1, "noop", k->spec);
+        g[i] = kit_grant(1, "noop", k->spec);
         int id = k->next_id++;
-        memcpy((*ret)[i].attempt_id.b, &id, sizeof id);
+        memcpy(g[i].attempt_id.b, &id, sizeof id);
     }
     k->to_grant -= count;
     k->outstanding += count;
-    *ret_n = (size_t)count;
+    ret->leases = (struct slice){ g, (size_t)count };
     pthread_mutex_unlock(&k->lock);
     usleep(2000);
     return ERR_OK;
 }
 
-static enum errc report(void *ctx, struct arena *a, struct str body, struct report_verdict **ret, size_t *ret_n, struct err *e)
+static enum errc report(void *ctx, struct arena *a, struct str body, struct lease_report_out *ret, struct err *e)
 {
     struct fake *k = ctx;
-    const struct jval *doc;
-    TRY(jval_parse(a, body, 0, &doc, e));
-    const struct jval *items = jval_get(doc, "items");
-    *ret_n = jval_len(items);
-    *ret = ARENA_ARRAY(a, struct report_verdict, *ret_n + 1);
+    struct lease_report_in in = { 0 };
+    TRY(json_decode(&lease_report_in_schema, body, a, &in, e));
+    const struct lease_item *items = in.items.items;
+    struct lease_verdict *v = ARENA_ARRAY(a, struct lease_verdict, in.items.n + 1);
     pthread_mutex_lock(&k->lock);
     k->reports++;
-    for (size_t i = 0; i < *ret_n; i++) {
-        const struct jval *v = jval_at(items, i);
-        assert_true(id_parse("att", jval_str(jval_get(v, "attempt_id")), &(*ret)[i].attempt_id));
-        struct str event = jval_str(jval_get(v, "event"));
-        k->finished += str_eq_c(event, "succeed");
-        k->returned += str_eq_c(event, "return");
-        k->outstanding -= str_eq_c(event, "succeed") || str_eq_c(event, "return");
+    for (size_t i = 0; i < in.items.n; i++) {
+        v[i] = (struct lease_verdict){ items[i].attempt_id, STR("ok"), false, 30000 };
+        k->finished += items[i].event == LE_SUCCEED;
+        k->returned += items[i].event == LE_RETURN;
+        k->outstanding -= items[i].event == LE_SUCCEED || items[i].event == LE_RETURN;
     }
     pthread_mutex_unlock(&k->lock);
+    ret->items = (struct slice){ v, in.items.n };
     usleep(3000);                       /* a transaction */
     return ERR_OK;
 }

@@ -14,9 +14,9 @@ static const struct clock hand = { turn, turn, NULL };
 
 static void settle(struct book *b, const int *ids, size_t n, int stale_id, bool cancel)
 {
-    struct report_verdict v[64];
+    struct lease_verdict v[64];
     for (size_t i = 0; i < n; i++)
-        v[i] = (struct report_verdict){ kit_id(ids[i]), ids[i] == stale_id, cancel, 30000 };
+        v[i] = (struct lease_verdict){ kit_id(ids[i]), ids[i] == stale_id ? STR("stale") : STR("ok"), cancel, 30000 };
     book_settle(b, v, n, now);
 }
 
@@ -33,7 +33,7 @@ static void test_combines_and_keeps_order(void **state)
     (void)state;
     CLEANUP(buf_releasep) struct buf out = BUF((size_t)4 << 20);
     struct book *b = book_new(&hand, 10000);
-    struct grant g1 = kit_grant(1, "noop", "{}"), g2 = kit_grant(2, "noop", "{}");
+    struct lease_grant g1 = kit_grant(1, "noop", "{}"), g2 = kit_grant(2, "noop", "{}");
     book_add_done(b, &g1, true, STR_NULL);
     book_add_done(b, &g2, false, STR("as asked"));
     kit_report(b, &out);
@@ -59,7 +59,7 @@ static void test_logs_are_bounded_and_said_once(void **state)
     (void)state;
     CLEANUP(buf_releasep) struct buf out = BUF((size_t)4 << 20);
     struct book *b = book_new(&hand, 10000);
-    struct grant g = kit_grant(3, "train", "{}");
+    struct lease_grant g = kit_grant(3, "train", "{}");
     struct held *h = book_add(b, &g, true);
     held_start(h, STR_NULL);
     for (int i = 0; i < HELD_LINES_MAX + 7; i++) {
@@ -78,7 +78,7 @@ static void test_logs_are_bounded_and_said_once(void **state)
     assert_non_null(strstr(out.ptr, "\"event\":\"renew\""));
     settle(b, (int[]){ 3 }, 1, 3, false);
     assert_true(held_is_stale(h));
-    held_finish(h, "succeed", 0, STR_NULL, STR_NULL, STR_NULL);
+    held_finish(h, &(struct lease_item){ .event = LE_SUCCEED });
     kit_report(b, &out);
     assert_int_equal(out.len, 0);                       /* a stale lease says nothing more */
     held_unref(h);
@@ -91,7 +91,7 @@ static void test_heartbeat_and_fence(void **state)
     CLEANUP(buf_releasep) struct buf out = BUF((size_t)4 << 20);
     now = 0;
     struct book *b = book_new(&hand, 10000);
-    struct grant g = kit_grant(4, "train", "{}");
+    struct lease_grant g = kit_grant(4, "train", "{}");
     struct held *h = book_add(b, &g, true);
     kit_report(b, &out);
     assert_int_equal(out.len, 0);
@@ -122,7 +122,7 @@ static void test_a_report_fits_into_a_body(void **state)
     memset(quotes, '"', sizeof quotes);
     memset(values, '1', sizeof values);
     for (int l = 0; l < 6; l++) {
-        struct grant g = kit_grant(l + 1, "train", "{}");
+        struct lease_grant g = kit_grant(l + 1, "train", "{}");
         struct held *h = book_add(b, &g, false);
         for (int i = 0; i < (l ? 60 : 4); i++) {
             held_log(h, "stdout", str_n(quotes, sizeof quotes));
@@ -149,12 +149,12 @@ static void test_a_bad_end_is_the_last_line_of_the_log(void **state)
     CLEANUP(buf_releasep) struct buf out = BUF((size_t)4 << 20);
     struct book *b = book_new(&hand, 10000);
     for (int i = 0; i < (int)(sizeof ends / sizeof *ends); i++) {
-        struct grant g = kit_grant(10 + i, "train", "{}");
+        struct lease_grant g = kit_grant(10 + i, "train", "{}");
         g.max_runtime_s = 60;
         struct held *h = book_add(b, &g, true);
         for (int line = 0; line < HELD_LINES_MAX; line++)
             held_log(h, "stdout", STR("info: epoch"));
-        held_finish(h, ends[i].event, 1, str_c(ends[i].message), STR_NULL, STR_NULL);
+        held_finish(h, &(struct lease_item){ .event = name_index(lease_event_names, str_c(ends[i].event)), .exit_code = 1, .message = str_c(ends[i].message) });
         held_log(h, "stdout", STR("too late"));
         kit_report(b, &out);
         char event[40];

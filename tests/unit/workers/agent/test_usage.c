@@ -53,7 +53,7 @@ static void a_short_life_has_one_sample(void **state)
     struct usage_sample s;
     usage_begin(&u, getpid(), 2, 5000, SECOND);
     assert_true(usage_end(&u, 3 * SECOND, SECOND, 4096, &s));
-    assert_string_equal(s.json, "{\"system.cpu_percent\":25.0,\"system.memory_bytes\":4096}");
+    assert_string_equal(s.json, "{\"system.cpu_percent\":25,\"system.memory_bytes\":4096}");
     assert_int_equal(s.step, 2);
     assert_false(usage_end(&u, 3 * SECOND, SECOND, 4096, &s));
     usage_begin(&u, getpid(), 2, 0, SECOND);

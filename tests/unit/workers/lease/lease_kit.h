@@ -14,6 +14,9 @@
 #include "core/crypto/hash.h"
 #include "core/crypto/rand.h"
 #include "core/crypto/stream.h"
+#include "core/json/decode.h"
+#include "core/json/encode.h"
+#include "core/json/jsonvalue.h"
 #include "workers/lease/executor.h"
 
 static inline struct uuid kit_id(int n)
@@ -31,10 +34,10 @@ static inline void kit_text(int n, const char *prefix, char out[64])
     buf_release(&b);
 }
 
-static inline struct grant kit_grant(int n, const char *kind, const char *spec)
+static inline struct lease_grant kit_grant(int n, const char *kind, const char *spec)
 {
-    return (struct grant){ .tenant_id = kit_id(200), .attempt_id = kit_id(n), .job_id = kit_id(n + 100), .fence = 1, .kind = str_c(kind),
-                           .name = STR("test"), .zone = STR("ae-dxb-1"), .spec = str_c(spec), .slots = 1, .lease_ms = 30000 };
+    return (struct lease_grant){ .tenant_id = kit_id(200), .attempt_id = kit_id(n), .job_id = kit_id(n + 100), .fence = 1, .kind = str_c(kind),
+                           .name = STR("test"), .zone = STR("ae-dxb-1"), .spec = { str_c(spec) }, .slots = 1, .lease_ms = 30000 };
 }
 
 /* The objects' side of the API: one sealed input, one output. */
@@ -74,21 +77,22 @@ static inline void kit_put(struct kit_store *s, const char *kind, const void *p,
     s->plain_size = (int64_t)n;
 }
 
-static inline void kit_add_input(struct grant *g, const struct kit_store *s, const char *kind)
+static inline void kit_add_input(struct lease_grant *g, const struct kit_store *s, const char *kind)
 {
-    g->inputs[0] = (struct grant_input){ .name = str_c(kind), .kind = str_c(kind), .sha256 = str_c(s->in_sha), .object_id = kit_id(50),
-                                         .version = 1, .size_bytes = s->plain_size };
-    g->n_inputs = 1;
+    static struct lease_input in;               /* until the grant is copied into the book */
+    in = (struct lease_input){ .name = str_c(kind), .kind = str_c(kind), .sha256 = str_c(s->in_sha), .object_id = kit_id(50), .version = 1,
+                               .size_bytes = s->plain_size };
+    g->inputs = (struct slice){ &in, 1 };
 }
 
-static inline enum errc kit_keys(void *ctx, struct arena *a, const struct grant *g, struct release_key *keys, struct err *e)
+static inline enum errc kit_keys(void *ctx, struct arena *a, const struct lease_grant *g, struct release_key *keys, struct err *e)
 {
     (void)a, (void)g, (void)e;
     keys[0] = (struct release_key){ kit_id(51), ((struct kit_store *)ctx)->in_key };
     return ERR_OK;
 }
 
-static inline enum errc kit_download(void *ctx, struct arena *a, const struct grant *g, struct uuid id, int fd, struct err *e)
+static inline enum errc kit_download(void *ctx, struct arena *a, const struct lease_grant *g, struct uuid id, int fd, struct err *e)
 {
     (void)a, (void)g, (void)e;
     struct kit_store *s = ctx;
@@ -97,17 +101,17 @@ static inline enum errc kit_download(void *ctx, struct arena *a, const struct gr
     return ERR_OK;
 }
 
-static inline enum errc kit_output(void *ctx, struct arena *a, const struct grant *g, const char *name, const char *kind,
-                                   struct output_place *ret, struct err *e)
+static inline enum errc kit_output(void *ctx, struct arena *a, const struct lease_grant *g, struct str name,
+                                   enum lease_output_kind kind, struct output_place *ret, struct err *e)
 {
     (void)a, (void)g, (void)e;
-    assert_string_equal(name, "model");
-    assert_string_equal(kind, "model");
+    assert_true(str_eq_c(name, "model"));
+    assert_int_equal(kind, LO_MODEL);
     *ret = (struct output_place){ kit_id(60), kit_id(61), 1, ((struct kit_store *)ctx)->out_key };
     return ERR_OK;
 }
 
-static inline enum errc kit_upload(void *ctx, struct arena *a, const struct grant *g, struct uuid id, int64_t size, struct str sha, int fd,
+static inline enum errc kit_upload(void *ctx, struct arena *a, const struct lease_grant *g, struct uuid id, int64_t size, struct str sha, int fd,
                                    struct err *e)
 {
     (void)a, (void)g, (void)e;

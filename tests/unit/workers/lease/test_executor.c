@@ -47,7 +47,7 @@ static void teardown(struct fixture *f)
 
 static struct held *add(struct fixture *f, const char *spec, int64_t max_runtime_s)
 {
-    struct grant g = kit_grant(1, "train", spec);
+    struct lease_grant g = kit_grant(1, "train", spec);
     g.max_runtime_s = max_runtime_s;
     kit_add_input(&g, &f->store, "dataset");
     return book_add(f->book, &g, true);
@@ -201,6 +201,10 @@ static struct str hear(char *room)
     return f.body;
 }
 
+#define FIGURES \
+    "{\"epochs\":3, \"seconds\":0.5,\"parameters\":7,\"holdout_count\":0,\"early_stopped\":false,\"backend\":\"ref\",\"model_object_id\":" \
+    "\"obj_00000000000000000000000000000001\"}"
+
 static int bad_child(void)
 {
     static char grant[FRAME_MAX + 1], room[FRAME_MAX];
@@ -223,7 +227,9 @@ static int bad_child(void)
         (void)hear(room);
         for (int i = 0; i < 3 && str_starts(str_c(name), "none"); i++)
             say(FRAME_RESULT, &r, sizeof r, "[]");
-        say(FRAME_RESULT, &r, sizeof r, "{\"a\": 1} \n ");
+        for (int i = 0; i < 3 && str_starts(str_c(name), "half"); i++)
+            say(FRAME_RESULT, &r, sizeof r, "{\"seconds\":1}");
+        say(FRAME_RESULT, &r, sizeof r, FIGURES " \n ");
     }
     _exit(0);
 }
@@ -232,7 +238,7 @@ static void with_bad_child(const char *name, const char *event, const char *text
 {
     struct fixture f;
     setup(&f, "1g");
-    struct grant g = kit_grant(1, "train", "{}");
+    struct lease_grant g = kit_grant(1, "train", "{}");
     g.name = str_c(name);
     kit_add_input(&g, &f.store, "dataset");
     f.env.program = "/proc/self/exe";
@@ -257,8 +263,9 @@ static void test_a_child_that_breaks_the_rules_harms_its_own_lease_only(void **s
     with_bad_child("minus", "\"event\":\"fail\"", "of no step");
     with_bad_child("list", "\"event\":\"fail\"", "no object");
     with_bad_child("nowhere", "\"event\":\"fail\"", "no address");
-    with_bad_child("none", "\"event\":\"fail\"", "no object");
-    with_bad_child("tail", "\"event\":\"succeed\"", "\"result\":{\"a\":1,\"model_object_id\":");
+    with_bad_child("none", "\"event\":\"fail\"", "figures that are none:  must be an object");
+    with_bad_child("half", "\"event\":\"fail\"", "figures that are none: /epochs the member epochs is required");
+    with_bad_child("tail", "\"event\":\"succeed\"", "\"backend\":\"ref\",\"model_object_id\":\"obj_0102030000000000000000000000003c\"}");
 }
 
 static void test_a_child_that_closes_its_end_and_stays_is_killed(void **state)

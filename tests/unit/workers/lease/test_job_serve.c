@@ -125,7 +125,7 @@ static void test_serves(void **state)
     _Atomic bool stopping = true;
     struct executor_env env = { .config = cfg, .work_dir = dir, .program = kit_program(program), .stopping = &stopping, .io = &io };
     struct book *b = book_new(&clock_system, 10000);
-    struct grant g = kit_grant(1, "serve", "{\"name\":\"digits\",\"model_id\":\"mdl_00000000000000000000000000000001\",\"model_version\":3,"
+    struct lease_grant g = kit_grant(1, "serve", "{\"name\":\"digits\",\"model_id\":\"mdl_00000000000000000000000000000001\",\"model_version\":3,"
                                            "\"model_object_id\":\"obj_00000000000000000000000000000001\"}");
     kit_add_input(&g, &store, "model");
     void *both[2] = { &env, book_add(b, &g, true) };

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_result.c - the schemas of what jobs give back. */
+#include "core/wire/job_result.h"
+
+SCHEMA_EXTERN(train_figures, "Figures of a trained model",
+    FIELD_OPT(train_figures, holdout_accuracy, 0, .doc = "Share of the held-out rows that it labels rightly"),
+    FIELD_OPT(train_figures, holdout_loss, 0, .doc = "Mean loss over the held-out rows"),
+    FIELD_OPT(train_figures, train_loss, 0, .doc = "Mean loss over the training rows in its epoch"),
+    FIELD(train_figures, epochs, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Epochs that were run"),
+    FIELD(train_figures, seconds, F_REQ, .doc = "Time of this attempt's training"),
+    FIELD(train_figures, parameters, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Numbers in the model"),
+    FIELD(train_figures, holdout_count, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Held-out rows"),
+    FIELD(train_figures, early_stopped, F_REQ, .doc = "It ended before its last epoch, having grown no better"),
+    FIELD(train_figures, backend, F_REQ, .max = 32, .doc = "Compute backend"),
+    FIELD_I64S(train_figures, holdout_rows, F_NOEMPTY, .max = HOLDOUT_ROWS_MAX, .doc = "Numbers of the held-out rows, if they are few"),
+    FIELD_ID(train_figures, model_object_id, "obj", 0, .doc = "The model"));
