@@ -88,7 +88,8 @@ static enum errc check_stmt(const struct stmt *st, PGconn *pg, struct arena *a, 
             return FAIL(e, INTERNAL, "statement %s: %c is no parameter type", st->name, letters[i]);
     if (highest_param(st->sql) != n)
         return FAIL(e, INTERNAL, "statement %s has parameters up to $%d but params \"%s\"", st->name, highest_param(st->sql), letters);
-    CLEANUP(clear_result) PGresult *made = PQprepare(pg, "", st->sql, n, types);
+    CLEANUP(buf_releasep) struct buf text = BUF(STMT_TEXT_MAX);
+    CLEANUP(clear_result) PGresult *made = PQprepare(pg, "", stmt_text(st, &text), n, types);
     if (PQresultStatus(made) != PGRES_COMMAND_OK) {
         struct err why;
         pg_fail(&why, pg, made, st->name);

@@ -143,7 +143,8 @@ static void send_prepare(struct db_conn *c, int slot)
     int n = 0;
     for (const char *l = st->params ? st->params : ""; *l; l++)
         types[n++] = param_oid(*l);
-    if (!PQsendPrepare(c->pg, st->name, st->sql, n, types) || !PQsendDescribePrepared(c->pg, st->name)) {
+    CLEANUP(buf_releasep) struct buf text = BUF(STMT_TEXT_MAX);
+    if (!PQsendPrepare(c->pg, st->name, stmt_text(st, &text), n, types) || !PQsendDescribePrepared(c->pg, st->name)) {
         c->is_broken = true;
         return;
     }

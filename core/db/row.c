@@ -2,6 +2,7 @@
 /* row.c - result columns to struct members. Everything is checked for its length before it is read, although the peer is our own
  * PostgreSQL: a changed type must be an error and never a wild read. Texts are copied to the arena with a final NUL. */
 #include "core/db/row_int.h"
+#include "core/base/assert.h"
 #include "core/db/param_int.h"
 
 #include <endian.h>
@@ -66,6 +67,22 @@ bool row_type_fits(const struct field *f, Oid o)
         return false;
     }
     return false;
+}
+
+const char *stmt_text(const struct stmt *st, struct buf *b)
+{
+    const char *from = st->sql, *at;
+    for (; st->row && (at = strstr(from, ROW_COLUMNS)); from = at + strlen(ROW_COLUMNS)) {
+        buf_add(b, from, (size_t)(at - from));
+        const char *comma = "";
+        for (size_t i = 0; i < st->row->nfields; i++)
+            if (st->row->fields[i].flags & F_COL) {
+                buf_printf(b, "%s%s", comma, st->row->fields[i].name);
+                comma = ", ";
+            }
+    }
+    ASSERT(buf_add_c(b, from));      /* a statement is a constant of the program */
+    return b->ptr;
 }
 
 static const struct field *column_field(const struct schema *s, const char *name)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include "core/base/arena.h"
 #include "core/base/err.h"
+#include "core/base/str.h"
 #include "core/db/stmt.h"
 #include "core/table/schema.h"
 
@@ -18,6 +19,9 @@ struct row_map {
     } cols[];
 };
 
+enum { STMT_TEXT_MAX = 1 << 16 };
+/* The text to prepare: ROW_COLUMNS written out, in b if there is one. */
+const char *stmt_text(const struct stmt *st, struct buf *b);
 /* Can a column of type oid fill the field? Types with an oid of 16384 and more are taken for enum types. */
 bool row_type_fits(const struct field *f, Oid oid);
 /* desc: the result of a Describe. INTERNAL: a column without field, a type that does not fit, a column named twice. */

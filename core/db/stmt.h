@@ -7,7 +7,8 @@
  *
  * Parameters are sent in binary with the type their letter names, so a statement that needs another type casts: $3::inet, $4::int.
  *     u uuid   s text   i int8   f float8   b bool   t timestamptz   j jsonb   y bytea      upper case: the array of it
- * Result columns are found by name in the row's schema. Types that fit: FT_BOOL bool; FT_I32 int2, int4; FT_I64 int2, int4, int8;
+ * ROW_COLUMNS in the text stands for the names of all columns of the row's schema: "SELECT " ROW_COLUMNS " FROM job WHERE …", so a new
+ * column is one row of the schema. Result columns are found by name in the row's schema. Types that fit: FT_BOOL bool; FT_I32 int2, int4; FT_I64 int2, int4, int8;
  * FT_F64 float4, float8; FT_STR text, varchar, bpchar, name, any enum type; FT_UUID uuid; FT_TIME timestamptz; FT_ENUM as FT_STR,
  * its text being one of field->names; FT_JSON json, jsonb; FT_BYTES bytea; FT_STR may also take json text.
  * A column that is NULL leaves the member zero (absent string, nil id, time 0).
@@ -15,6 +16,8 @@
 #pragma once
 
 struct schema;
+
+#define ROW_COLUMNS "$row"
 
 enum card {
     CARD_NONE,      /* gives no rows; any number may be affected */

@@ -62,17 +62,17 @@ static const struct stmt job_submit_many_stmt = { .name = "job_submit_many", .pa
     "                       $23, $24)" };
 
 static const struct stmt job_read_many_stmt = { .name = "job_read_many", .params = "UU", .row = &job_schema, .card = CARD_MANY, .sql =
-    "SELECT " JOB_COLUMNS " FROM job_rows($1, $2)" };
+    "SELECT " ROW_COLUMNS " FROM job_rows($1, $2)" };
 
 static const struct stmt job_get_stmt = { .name = "job_get", .params = "uu", .row = &job_schema, .card = CARD_ONE, .sql =
-    "SELECT " JOB_COLUMNS " FROM job WHERE tenant_id = $1 AND job_id = $2" };
+    "SELECT " ROW_COLUMNS " FROM job WHERE tenant_id = $1 AND job_id = $2" };
 
 static const struct stmt job_events_stmt = { .name = "job_events", .params = "uuii", .row = &job_event_schema, .card = CARD_MANY, .sql =
     "SELECT version, state, reason, message, fence, at FROM job_event\n"
     " WHERE tenant_id = $1 AND job_id = $2 AND version > $3 ORDER BY version LIMIT $4" };
 
 static const struct stmt job_cancel_request = { .name = "job_cancel_request", .params = "uu", .row = &job_schema, .card = CARD_MAYBE, .sql =
-    "UPDATE job SET cancel_requested = true WHERE tenant_id = $1 AND job_id = $2 AND finished_at IS NULL RETURNING " JOB_COLUMNS };
+    "UPDATE job SET cancel_requested = true WHERE tenant_id = $1 AND job_id = $2 AND finished_at IS NULL RETURNING " ROW_COLUMNS };
 
 const struct stmt *const job_stmts[] = { &job_submit_many_stmt, &job_read_many_stmt, &job_get_stmt, &job_events_stmt,
                                          &job_cancel_request, NULL };

@@ -5,12 +5,6 @@
 
 struct db_tx;
 
-/* The columns of job_schema. */
-#define JOB_COLUMNS                                                                                                        \
-    "tenant_id, job_id, name, kind, state, reason, message, spec, zone, pool, data_class, slots, gpus, priority, "         \
-    "max_attempts, max_runtime_s, requeue_count, fence, version, cancel_requested, result, created_by, submitted_at, "     \
-    "started_at, finished_at, project_id, queue"
-
 enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **items, size_t n, struct err *e) MUST_CHECK;
 enum errc job_repo_get(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, struct err *e) MUST_CHECK;
 enum errc job_repo_get_many(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct job *ret, bool *found,

@@ -12,7 +12,7 @@ SCHEMA_EXTERN(job_count, "How many jobs are in a state",
     FIELD(job_count, is_exact, 0, .doc = "false: there are at least so many; states of live jobs are always exact"));
 
 static const struct stmt job_find_stmt = { .name = "job_find", .params = "uuuubSSsuussstti", .row = &job_schema, .card = CARD_MANY, .sql =
-    "SELECT " JOB_COLUMNS " FROM job\n"
+    "SELECT " ROW_COLUMNS " FROM job\n"
     " WHERE tenant_id = $1 AND job_id = ANY (ARRAY(SELECT job_find($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)))\n"
     " ORDER BY job_id DESC" };
 

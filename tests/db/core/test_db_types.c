@@ -49,7 +49,15 @@ static const struct stmt things_put = { .name = "things_put", .params = "USIFBTJ
     "SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8)" };
 static const struct stmt things_get = { .name = "things_get", .params = "U", .row = &thing_schema, .card = CARD_MANY, .sql =
     "SELECT " COLUMNS " FROM thing WHERE id = ANY($1) ORDER BY id" };
-static const struct stmt *const good_list[] = { &thing_put, &things_put, &things_get, NULL };
+/* "colour" stands in both schemas; the order is the schema's. */
+struct shade {
+    struct str name, colour;
+    int64_t big;
+};
+SCHEMA_OF(shade, "x", FIELD(shade, colour, 0, .doc = "x"), FIELD(shade, name, 0, .doc = "x"), FIELD(shade, big, 0, .doc = "x"));
+static const struct stmt shades_get = { .name = "shades_get", .params = "u", .row = &shade_schema, .card = CARD_ONE, .sql =
+    "WITH s AS (SELECT " ROW_COLUMNS " FROM thing WHERE id = $1) SELECT " ROW_COLUMNS " FROM s" };
+static const struct stmt *const good_list[] = { &thing_put, &things_put, &things_get, &shades_get, NULL };
 
 static struct pg_harness *pg;
 
@@ -106,6 +114,9 @@ static void test_scalars_round_trip(void **state)
         fail_msg("%s %s", e.msg, e.detail);
     assert_true(uuid_eq(t.id, id) && str_eq_c(t.name, "ناقة 🐪") && t.small == -7 && t.big == INT64_MIN && t.ratio == 0.1 && t.is_on);
     assert_int_equal(t.at.us, 1700000000123456);
+    struct shade shade;
+    assert_int_equal(db_one(tx, &shades_get, ARGS(A_UUID(id)), &shade, &e), ERR_OK);
+    assert_true(str_eq_c(shade.colour, "blue") && str_eq_c(shade.name, "ناقة 🐪") && shade.big == INT64_MIN);
     assert_true(str_eq_c(t.doc.text, "{\"a\": [1, null]}"));
     assert_true(str_eq(t.raw.data, str_n("\0\1\377", 3)));
     assert_int_equal(t.colour, 2);
