@@ -4,7 +4,8 @@
  *   falaj-api [--config=FILE] [--section.name=value …]     serve until SIGTERM
  *   falaj-api --check-db            compare every statement with the database and exit
  *   falaj-api --bootstrap-admin     print a fresh token of the platform's administrator, and tenant, name and password of its login
- *   falaj-api --print-openapi | --print-errors | --print-config | --print-metrics | --print-permissions | --print-job-states
+ *   falaj-api --print-openapi | --print-errors | --print-config | --print-metrics | --print-permissions | --print-job-states |
+ *             --print-job-types | --print-sql-FUNCTION
  *
  * Stop: SIGTERM makes /readyz say 503 at once, the listeners accept nobody new, what is open is finished for api.drain_ms, then the
  * process ends. A second SIGTERM ends it at once. */
@@ -50,6 +51,7 @@
 #include "scheduler/jobs/forecast.h"
 #include "scheduler/invariants.h"
 #include "scheduler/jobs/job_apply.h"
+#include "scheduler/jobs/job_prepare.h"
 #include "scheduler/jobs/job_search.h"
 #include "scheduler/engine/lease.h"
 #include "scheduler/engine/node.h"
@@ -148,7 +150,7 @@ static const struct stmt *const *const app_lists[] = {
     job_apply_stmts,
     job_search_stmts,
     forecast_stmts,
-    submit_stmts,
+    type_train_stmts,
     capacity_stmts,
     invariants_stmts,
     system_facts_stmts,
@@ -192,9 +194,11 @@ static int print_document(const char *what)
         authz_print_markdown(&b);
     else if (!strcmp(what, "--print-job-states"))
         job_state_print_markdown(&b);
+    else if (!strcmp(what, "--print-job-types"))
+        job_types_print_markdown(&b);
     else if (!strcmp(what, "--print-config"))
         config_print_markdown(stdout);
-    else
+    else if (strncmp(what, "--print-sql-", strlen("--print-sql-")) || !job_types_print_sql(&b, what + strlen("--print-sql-")))
         return -1;
     if (b.len)
         fwrite(b.ptr, 1, b.len, stdout);

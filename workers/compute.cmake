@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# falaj_workers_compute: kernels, training, inference; needs nothing but core/base, core/data and libm.
+# falaj_workers_compute: kernels, training, inference; needs nothing but core/base, core/data, the specs of core/wire and libm.
 # Kernel variants: each file with its own instruction set, optimised in every build type (a debug build trains, too).
 set(compute_dir ${CMAKE_CURRENT_LIST_DIR}/compute)
 file(GLOB compute_sources CONFIGURE_DEPENDS ${compute_dir}/hw.c ${compute_dir}/kernels/*.c ${compute_dir}/train/*.c ${compute_dir}/infer/*.c)
@@ -12,4 +12,4 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 else()
   list(REMOVE_ITEM compute_sources ${compute_dir}/kernels/avx2.c ${compute_dir}/kernels/avx512.c)
 endif()
-falaj_library(falaj_workers_compute workers SOURCES ${compute_sources} USES falaj_core_base falaj_core_data PRIVATE_LIBS m)
+falaj_library(falaj_workers_compute workers SOURCES ${compute_sources} USES falaj_core_base falaj_core_data falaj_core_job PRIVATE_LIBS m)

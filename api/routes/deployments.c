@@ -8,16 +8,13 @@
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
 #include "core/json/encode.h"
-#include "core/wire/job_spec.h"
 #include "serving/deployment.h"
 #include "registry/catalog/model.h"
-#include "registry/vault/object.h"
 #include "core/db/list_find.h"
 #include "tenants/access/actor.h"
 #include "tenants/home/residency_facts.h"
 #include "tenants/home/project.h"
-
-enum { SERVE_ATTEMPTS = 100, SERVE_RUNTIME_S = 31536000, SPEC_MAX = 4096 };
+#include "scheduler/jobs/job_prepare.h"
 
 struct deployment_create { struct str name; struct uuid model_id; int64_t model_version, slots; };
 SCHEMA_OF(deployment_create, "A model to serve",
@@ -73,27 +70,12 @@ static enum errc job_audit(struct work *w, struct job_submission *s, struct err 
     return ERR_OK;
 }
 
-/* The job of kind serve for these weights. */
+/* The job that serves these weights. */
 static enum errc serve_job_of(struct work *w, const struct deployment_create *in, const struct model_version *v, struct uuid deployment_id,
                               struct job_submission *s, struct err *e)
 {
-    CLEANUP(buf_releasep) struct buf spec = BUF(SPEC_MAX);
-    struct object o;
-    struct job_input *input = ARENA_NEW(w->arena, struct job_input);
-    struct serve_job serve = { in->name, v->model_id, v->version, v->object_id };
-    TRY(object_get(w, v->object_id, &o, e));
-    struct residency_question q = { .data_class = data_class_of(o.data_class), .zone = o.zone, .purpose = STR("serving") };
-    TRY(residency_check(w, RACT_SUBMIT, &q, false, NULL, e));
-    json_encode(&serve_job_schema, &serve, &spec);
-    s->job = (struct job){
-        .tenant_id = w->tenant_id, .job_id = uuid_v7(w->now_us), .name = str_fmt(w->arena, "serve %.*s", STR_ARG(in->name)), .kind = JOB_SERVE,
-        .state = JOB_PENDING, .reason = str_c(job_reason_names[JR_RESOURCES]), .message = STR(""), .spec = { str_dup(w->arena, buf_str(&spec)) },
-        .zone = o.zone, .pool = STR("default"), .data_class = o.data_class, .queue = STR("default"), .slots = in->slots, .max_attempts = SERVE_ATTEMPTS,
-        .max_runtime_s = SERVE_RUNTIME_S, .version = 1, .created_by = w->principal->user_id, .submitted_at = { w->now_us },
-    };
-    *input = (struct job_input){ STR("model"), v->object_id };
-    s->inputs = (struct slice){ input, 1 };
-    s->kind_name = str_c(job_kind_names[JOB_SERVE]);
+    const struct serve_order order = { in->name, v->model_id, v->version, v->object_id, in->slots };
+    TRY(serve_job_make(w, &order, s, e));
     s->route = str_c(call_of(w)->route->op);
     s->key = str_fmt(w->arena, "deploy:%.*s", STR_ARG(id_text(w->arena, "dpl", deployment_id)));
     s->sha = str_n((const char *)call_of(w)->request_sha, 32);

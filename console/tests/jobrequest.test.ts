@@ -43,7 +43,7 @@ describe('the limits of the form are those of the API', () => {
     if (f.options) expect(p.enum).toEqual(expect.arrayContaining([...f.options]));
     if (p.default !== undefined) expect(f.usual).toBe(String(p.default));
   });
-  const source = readFileSync(join(root, 'core/wire/job_spec.c'), 'utf8');
+  const source = ['train', 'noop'].map((k) => readFileSync(join(root, `core/wire/type_${k}.c`), 'utf8')).join('\n');
   const rows = [...source.matchAll(/FIELD\w*\((?:train|noop)_job, (\w+), (.*?)\.doc/gs)].map((m) => ({
     name: m[1]!,
     text: m[2]!,

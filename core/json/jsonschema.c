@@ -51,8 +51,26 @@ static void add_id_pattern(struct buf *out, const char *prefix)
     buf_printf(out, "\"^%s_[0-9a-f]{32}$\"", prefix);
 }
 
-static void add_number_limits(struct buf *out, const struct field *f)
+static void add_real(struct buf *out, const char *key, double v)
 {
+    add_key(out, key);
+    json_add_f64(out, v);
+}
+
+static void add_number_limits(struct buf *out, const struct field *f, bool is_item)
+{
+    if (is_item) {
+        if (f->item_min || f->item_max) {
+            add_int(out, "minimum", f->item_min);
+            add_int(out, "maximum", f->item_max);
+        }
+        return;
+    }
+    if (field_has_real_range(f)) {
+        add_real(out, f->is_above ? "exclusiveMinimum" : "minimum", f->real_min);
+        add_real(out, "maximum", f->real_max);
+        return;
+    }
     int64_t min = field_min(f), max = field_max(f);
     if (min != INT64_MIN && !(f->type == FT_F64 && f->min == 0 && f->max == 0))
         add_int(out, "minimum", min);
@@ -73,6 +91,23 @@ static bool is_any_json(enum ftype t)
     return t == FT_JSON;
 }
 
+/* Of any JSON: nothing, for any value is good. */
+static void add_variants(struct buf *out, const struct variants *v)
+{
+    const char *before = "";
+    if (!v)
+        return;
+    add_key(out, "anyOf");
+    buf_add_char(out, '[');
+    for (size_t i = 0; i < v->n; i++)
+        if (v->list[i].schema) {
+            buf_add_c(out, before);
+            jsonschema_ref(v->list[i].schema, out);
+            before = ",";
+        }
+    buf_add_char(out, ']');
+}
+
 /* Type and limits, without braces. */
 static void add_type(struct buf *out, const struct field *f, enum ftype type, bool is_item)
 {
@@ -83,8 +118,7 @@ static void add_type(struct buf *out, const struct field *f, enum ftype type, bo
     case FT_F64:
         add_pair(out, "type", type == FT_F64 ? "number" : "integer");
         add_pair(out, "format", type == FT_I32 ? "int32" : type == FT_I64 ? "int64" : "double");
-        if (!is_item)
-            add_number_limits(out, f);
+        add_number_limits(out, f, is_item);
         break;
     case FT_STR:
         add_pair(out, "type", "string");
@@ -127,7 +161,7 @@ static void add_type(struct buf *out, const struct field *f, enum ftype type, bo
         add_type(out, f, f->item, true);
         buf_add_char(out, '}');
         break;
-    case FT_JSON: break;        /* any value */
+    case FT_JSON: add_variants(out, f->by); break;
     }
 }
 
@@ -138,10 +172,12 @@ static void add_text_value(struct buf *out, const struct field *f, const char *k
     double d;
     bool b;
     struct str t = str_c(text);
-    if (f->type == FT_LIST)
+    if (f->type == FT_LIST && f->item != FT_I64 && f->item != FT_F64)
         return;
     add_key(out, key);
-    if ((f->type == FT_I32 || f->type == FT_I64) && str_to_i64(t, INT64_MIN, INT64_MAX, &i))
+    if (f->type == FT_LIST)
+        buf_printf(out, "[%s]", text);
+    else if ((f->type == FT_I32 || f->type == FT_I64) && str_to_i64(t, INT64_MIN, INT64_MAX, &i))
         buf_add_i64(out, i);
     else if (f->type == FT_F64 && str_to_f64(t, &d))
         json_add_f64(out, d);
@@ -166,6 +202,10 @@ static void add_members(struct buf *out, const struct field *f, bool may_be_null
     add_pair(out, "description", f->doc ? f->doc : "");
     if (f->flags & F_SECRET)
         buf_add_c(out, ",\"writeOnly\":true");
+    if (f->flags & F_DERIVED)
+        buf_add_c(out, ",\"readOnly\":true");
+    if (f->flags & F_MORE)
+        buf_add_c(out, ",\"x-falaj-more\":true");
     if (f->dflt)
         add_text_value(out, f, "default", f->dflt);
     if (f->example) {
@@ -194,6 +234,35 @@ static bool is_always_printed(const struct field *f)
         return false;
     return f->type == FT_BOOL || f->type == FT_I32 || f->type == FT_I64 || f->type == FT_F64 || f->type == FT_ENUM ||
            f->type == FT_LIST;
+}
+
+static bool has_required(const struct schema *s)
+{
+    for (size_t i = 0; i < s->nfields; i++)
+        if (s->fields[i].flags & F_REQ)
+            return true;
+    return false;
+}
+
+/* Which form f has, by the member it depends on: an if and a then for each value. */
+static void add_conditions(struct buf *out, const struct field *f)
+{
+    const char *before = "";
+    add_key(out, "allOf");
+    buf_add_char(out, '[');
+    for (size_t i = 0; i < f->by->n; i++) {
+        const struct variant *v = &f->by->list[i];
+        if (!v->schema)
+            continue;
+        buf_printf(out, "%s{\"if\":{\"properties\":{\"%s\":{\"const\":\"%s\"}}},\"then\":{\"properties\":{\"%s\":", before, f->by->of, v->value, f->name);
+        jsonschema_ref(v->schema, out);
+        buf_add_char(out, '}');
+        if (has_required(v->schema))
+            buf_printf(out, ",\"required\":[\"%s\"]", f->name);
+        buf_add_c(out, "}}");
+        before = ",";
+    }
+    buf_add_char(out, ']');
 }
 
 void jsonschema_object(const struct schema *s, enum schema_direction dir, struct buf *out)
@@ -225,6 +294,9 @@ void jsonschema_object(const struct schema *s, enum schema_direction dir, struct
         buf_add_char(out, ']');
     if (dir == SCHEMA_IN)
         buf_add_c(out, ",\"additionalProperties\":false");
+    for (size_t i = 0; i < s->nfields; i++)
+        if (dir == SCHEMA_IN && s->fields[i].by)
+            add_conditions(out, &s->fields[i]);
     buf_add_char(out, '}');
 }
 
@@ -235,7 +307,12 @@ void jsonschema_collect(const struct schema *s, const struct schema **list, size
             return;
     ASSERT(*n < cap);
     list[(*n)++] = s;
-    for (size_t i = 0; i < s->nfields; i++)
-        if (s->fields[i].sub)
-            jsonschema_collect(s->fields[i].sub, list, n, cap);
+    for (size_t i = 0; i < s->nfields; i++) {
+        const struct field *f = &s->fields[i];
+        if (f->sub)
+            jsonschema_collect(f->sub, list, n, cap);
+        for (size_t k = 0; f->by && k < f->by->n; k++)
+            if (f->by->list[k].schema)
+                jsonschema_collect(f->by->list[k].schema, list, n, cap);
+    }
 }

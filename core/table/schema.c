@@ -131,17 +131,38 @@ static enum errc fail_range(const struct field *f, const char *got, struct err *
     return FAIL(e, INVALID, "must be from %" PRId64 " to %" PRId64 ", is %s", field_min(f), field_max(f), got);
 }
 
+static enum errc check_item(const struct field *f, int64_t v, struct err *e)
+{
+    if ((f->item_min == 0 && f->item_max == 0) || (v >= f->item_min && v <= f->item_max))
+        return ERR_OK;
+    return FAIL(e, INVALID, "must be from %" PRId64 " to %" PRId64 ", is %" PRId64, f->item_min, f->item_max, v);
+}
+
 enum errc field_check_i64(const struct field *f, int64_t v, struct err *e)
 {
-    if (f->type == FT_LIST || (v >= field_min(f) && v <= field_max(f)))
+    if (f->type == FT_LIST)
+        return check_item(f, v, e);
+    if (v >= field_min(f) && v <= field_max(f))
         return ERR_OK;
     char got[24];
     snprintf(got, sizeof got, "%" PRId64, v);
     return fail_range(f, got, e);
 }
 
+/* NaN is in no range. */
+static enum errc check_real(const struct field *f, double v, struct err *e)
+{
+    if ((f->is_above ? v > f->real_min : v >= f->real_min) && v <= f->real_max)
+        return ERR_OK;
+    if (f->is_above)
+        return FAIL(e, INVALID, "must be above %g and at most %g, is %.9g", f->real_min, f->real_max, v);
+    return FAIL(e, INVALID, "must be from %g to %g, is %.9g", f->real_min, f->real_max, v);
+}
+
 enum errc field_check_f64(const struct field *f, double v, struct err *e)
 {
+    if (field_has_real_range(f))
+        return check_real(f, v, e);
     if (f->type == FT_LIST || (f->min == 0 && f->max == 0))
         return ERR_OK;
     if (v >= (double)f->min && (is_unlimited(f) || v <= (double)f->max))

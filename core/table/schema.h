@@ -48,6 +48,8 @@ enum field_flag {
     F_COL = 1 << 8,      /* has a column of that name (computed) */
     F_OUT = 1 << 9,      /* is printed (computed) */
     F_NOEMPTY = 1 << 10, /* a list: left out when it is empty */
+    F_MORE = 1 << 11,    /* seldom set: forms fold it away */
+    F_DERIVED = 1 << 12, /* the API puts the value in itself, whatever a request says: no form, flag or example offers it */
 };
 
 struct schema;
@@ -60,6 +62,9 @@ struct field {
     size_t size;                    /* of the member */
     size_t has;                     /* FIELD_OPT: 1 + offset of `bool has_x`; 0: none */
     int64_t min, max;
+    int64_t item_min, item_max;     /* FT_LIST of whole numbers: range of each; both 0: unbounded */
+    double real_min, real_max;      /* FT_F64 whose range has no whole limits, instead of min and max; both 0: none */
+    bool is_above;                  /* real_min itself is refused */
     const char *const *names;       /* FT_ENUM: NULL-ended, the value is the index, stored as text in SQL */
     const char *prefix;             /* FT_UUID: "job" for job_<32 hex digits>; NULL: plain UUID */
     const char *pattern_doc;        /* regular expression for the documents only */
@@ -67,8 +72,16 @@ struct field {
     const struct schema *sub;       /* FT_SUB, and FT_LIST of FT_SUB */
     enum ftype item;                /* FT_LIST: FT_SUB, FT_STR, FT_UUID, FT_F64, FT_I64, FT_ENUM */
     const char *dflt;               /* text of the value when the input lacks it (as in a query string) */
+    const struct variants *by;      /* FT_JSON whose form depends on another member: its schemas, for the documents */
     const char *doc;
     const char *example;
+};
+
+/* What a JSON member holds, by the value of the enum member `of` beside it. */
+struct variants {
+    const char *of;
+    const struct variant { const char *value; const struct schema *schema; } *list;     /* schema NULL: that value is refused */
+    size_t n;
 };
 
 struct schema {
@@ -133,6 +146,7 @@ enum errc schema_check_table(const struct schema *s, struct err *e) MUST_CHECK;
 /* Effective limits after the rules above. */
 int64_t field_min(const struct field *f);
 int64_t field_max(const struct field *f);
+static inline bool field_has_real_range(const struct field *f) { return f->type == FT_F64 && f->real_max > f->real_min; }
 static inline void *field_at(const struct field *f, const void *base) { return (char *)(uintptr_t)base + f->offset; }
 /* Absent by the rules above. */
 bool field_is_absent(const struct field *f, const void *base);

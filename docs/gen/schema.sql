@@ -258,6 +258,12 @@ CREATE FUNCTION public.job_find(t uuid, below uuid, floor uuid, is_queued boolea
     -- the body: migrations
 ALTER FUNCTION public.job_find(t uuid, below uuid, floor uuid, is_queued boolean, live text[], ended text[], kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, most bigint) OWNER TO falaj_system;
 
+-- Name: job_kind_is_known(text); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.job_kind_is_known(kind text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    -- the body: migrations
+ALTER FUNCTION public.job_kind_is_known(kind text) OWNER TO falaj_owner;
+
 -- Name: job_newest_ended(uuid); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.job_newest_ended(below uuid) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -331,7 +337,7 @@ END) STORED,
     CONSTRAINT job_check CHECK ((queued = (state = 'PENDING'::text))),
     CONSTRAINT job_check1 CHECK (((finished_at IS NOT NULL) = (state = ANY (ARRAY['COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text, 'TIMEOUT'::text, 'DEADLINE'::text, 'OUT_OF_MEMORY'::text, 'NODE_FAIL'::text, 'PREEMPTED'::text, 'REJECTED'::text])))),
     CONSTRAINT job_gpus_check CHECK (((gpus >= 0) AND (gpus <= 64))),
-    CONSTRAINT job_kind_check CHECK ((kind = ANY (ARRAY['noop'::text, 'train'::text, 'serve'::text]))),
+    CONSTRAINT job_kind_check CHECK (public.job_kind_is_known(kind)),
     CONSTRAINT job_max_attempts_check CHECK (((max_attempts >= 1) AND (max_attempts <= 100))),
     CONSTRAINT job_name_check CHECK (((length(name) >= 1) AND (length(name) <= 128))),
     CONSTRAINT job_priority_check CHECK (((priority >= '-1000'::integer) AND (priority <= 1000))),
@@ -349,6 +355,12 @@ CREATE FUNCTION public.job_rows(tenants uuid[], jobs uuid[]) RETURNS SETOF publi
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
 ALTER FUNCTION public.job_rows(tenants uuid[], jobs uuid[]) OWNER TO falaj_system;
+
+-- Name: job_stays(text); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.job_stays(kind text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    -- the body: migrations
+ALTER FUNCTION public.job_stays(kind text) OWNER TO falaj_owner;
 
 -- Name: job_submit_many(uuid[], uuid[], text[], text[], text[], text[], text[], text[], bigint[], bigint[], bigint[], bigint[], bigint[], uuid[], text[], text[], bytea[], uuid[], bytea[], bigint[], text[], uuid[], uuid[], text[]); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[]) RETURNS TABLE(ord bigint, verdict text, job_id uuid, room bigint, submitted_at timestamp with time zone, message text)

@@ -5,6 +5,7 @@
 #include "core/crypto/hash.h"
 #include "core/crypto/stream.h"
 #include "core/db/tx.h"
+#include "core/wire/job_type.h"
 #include "keys/client.h"
 #include "registry/registry_int.h"
 #include "registry/vault/tenant_key.h"
@@ -62,7 +63,7 @@ static enum errc same_zone(const struct worker_lease *l, struct str zone, struct
 /* The last of three independent judgements (plan, lease, key): by the law of this moment. */
 static enum errc judge(struct work *w, const struct worker_lease *l, const struct residency_facts *f, struct str data_class, struct err *e)
 {
-    struct residency_question q = { .data_class = data_class_of(data_class), .zone = l->zone, .purpose = residency_purpose(l->kind),
+    struct residency_question q = { .data_class = data_class_of(data_class), .zone = l->zone, .purpose = job_purpose(l->kind),
                                     .worker_ip = w->source_ip, .now_us = w->now_us };
     struct residency_verdict v = residency_allows(f, &q);
     return v.allowed || FAULT("residency_key") ? ERR_OK : residency_refusal(RACT_KEY, &q, &v, NULL, e);

@@ -13,7 +13,7 @@ static const struct stmt reaper_overdue = { .name = "reaper_overdue", .params = 
     "       WHEN a.lease_until < clock_timestamp() THEN 'lease' ELSE 'runtime' END") "\n"
     "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id JOIN node n ON n.node_id = a.node_id\n"
     " WHERE a.live AND (a.lease_until < clock_timestamp() OR n.state IN ('LOST', 'QUARANTINED') OR (a.state = 'LEASED' AND j.cancel_requested)\n"
-    "    OR (j.kind <> 'serve' AND a.started_at + (j.max_runtime_s + 300) * interval '1 second' < clock_timestamp()))\n"
+    "    OR (NOT job_stays(j.kind) AND a.started_at + (j.max_runtime_s + 300) * interval '1 second' < clock_timestamp()))\n"
     " ORDER BY a.node_id, a.attempt_id LIMIT $1 FOR NO KEY UPDATE OF j, a SKIP LOCKED" };      /* the order of attempt_live */
 
 static const struct stmt reaper_purge_stmt = { .name = "reaper_purge", .params = "i", .card = CARD_NONE, .sql =

@@ -88,11 +88,13 @@ static enum errc take_inputs(struct work *w, struct lease_grant *g, size_t n, st
     struct uuid *tenants = ARENA_ARRAY(w->arena, struct uuid, n), *jobs = ARENA_ARRAY(w->arena, struct uuid, n);
     struct slice rows = { 0 };
     size_t k = 0;
-    for (size_t i = 0; i < n; i++)
-        if (!str_eq_c(g[i].kind, job_kind_names[JOB_NOOP])) {
+    for (size_t i = 0; i < n; i++) {
+        const struct job_type *t = job_type_find(g[i].kind);
+        if (t && t->reads) {
             tenants[k] = g[i].tenant_id;
             jobs[k++] = g[i].job_id;
         }
+    }
     if (!k)
         return ERR_OK;
     TRY(lease_repo_inputs(w->tx, tenants, jobs, k, &rows, e));

@@ -38,7 +38,8 @@ static struct attempt_step step_of(const struct overdue *o)
 {
     struct attempt_step s = { .tenant_id = o->tenant_id, .attempt_id = o->attempt_id, .job_id = o->job_id, .node_id = o->node_id,
                               .fence = o->fence, .slots = o->slots, .gpus = o->gpus, .message = str_c(words(o->why)), .reason = STR("") };
-    bool is_out = o->fence >= o->max_attempts && !str_eq_c(o->kind, job_kind_names[JOB_SERVE]);
+    const struct job_type *t = job_type_find(o->kind);
+    bool is_out = o->fence >= o->max_attempts && !(t && t->traits & JT_STAYS);
     s.attempt_state = STR("LEASE_EXPIRED");
     if (str_eq_c(o->why, "cancel")) {
         s.attempt_state = STR("CANCELLED");

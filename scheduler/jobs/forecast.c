@@ -54,7 +54,7 @@ static enum errc count_ahead(struct work *w, const struct job *j, int64_t *ret, 
 static struct str why_not(const struct residency_facts *f, const struct job *j, struct str zone, struct work *w)
 {
     struct residency_question q = { .data_class = data_class_of(j->data_class), .zone = zone,
-                                    .purpose = residency_purpose(str_c(job_kind_names[j->kind])), .now_us = w->now_us };
+                                    .purpose = str_c(job_types[j->kind].purpose), .now_us = w->now_us };
     if (j->zone.ptr && !str_eq(j->zone, zone))
         return str_fmt(w->arena, "The job is pinned to %.*s", STR_ARG(j->zone));
     struct residency_verdict v = residency_allows(f, &q);

@@ -5,7 +5,6 @@
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
 #include "core/json/decode.h"
-#include "core/wire/job_spec.h"
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/jobs/job_repo.h"
 #include "tenants/access/principal.h"
@@ -14,7 +13,7 @@
 SCHEMA_EXTERN(job_create, "A job to submit",
     FIELD(job_create, name, F_REQ, .min = 1, .max = 128, .check = check_name, .doc = "Name shown in lists"),
     FIELD_ENUM(job_create, kind, F_REQ, job_kind_names, .doc = "What it does; serve is made by deployments only"),
-    FIELD(job_create, spec, 0, .max = 65536, .dflt = "{}", .doc = "What to do, by kind"),
+    FIELD(job_create, spec, 0, .max = 65536, .dflt = "{}", .by = &job_spec_variants, .doc = "What to do, by kind"),
     FIELD(job_create, zone, 0, .max = 31, .check = check_slug, .doc = "Run in this zone only"),
     FIELD(job_create, pool, 0, .max = 63, .check = check_slug, .dflt = "default", .doc = "Pool of machines"),
     FIELD_ID(job_create, project_id, "prj", 0, .doc = "Project it belongs to; absent: the tenant as a whole, or your only project"),
@@ -27,20 +26,20 @@ SCHEMA_EXTERN(job_create, "A job to submit",
 
 static enum errc check_spec(const struct job_create *in, struct arena *a, struct err *e)
 {
-    const struct schema *schema = in->kind == JOB_TRAIN ? &train_job_schema : &noop_job_schema;
+    const struct schema *schema = job_types[in->kind].spec;
     void *spec = arena_alloc(a, schema->size);
     if (json_decode(schema, in->spec.text, a, spec, e) != ERR_OK) {
         char below[sizeof e->field];
         memcpy(below, e->field, sizeof below);
         return err_field(e, "/spec%.80s", below);
     }
-    return in->kind == JOB_TRAIN ? train_job_check(spec, e) : ERR_OK;
+    return ERR_OK;
 }
 
 enum errc job_check(const struct job_create *in, const struct principal *p, struct arena *a, int64_t now_us, struct job *ret, struct err *e)
 {
-    if (in->kind == JOB_SERVE)
-        return FAIL_AT(e, INVALID, "/kind", "Serving jobs are made by POST /v1/deployments");
+    if (!job_is_submitted(in->kind))
+        return FAIL_AT(e, INVALID, "/kind", "Jobs of kind %s are made by %s", job_types[in->kind].name, job_types[in->kind].made_by);
     if (principal_is_platform(p))
         return FAIL(e, FORBIDDEN, "The platform itself runs no jobs");
     TRY(check_spec(in, a, e));

@@ -8,12 +8,10 @@
 #pragma once
 #include "core/base/work.h"
 #include "core/table/schema.h"
+#include "core/wire/job_type.h"
 #include "scheduler/jobs/job_state.h"
 
 struct stmt;
-
-enum job_kind { JOB_NOOP, JOB_TRAIN, JOB_SERVE };
-extern const char *const job_kind_names[];
 
 struct job {
     struct uuid tenant_id;
@@ -72,7 +70,7 @@ struct job_input {
 };
 
 /* Pure: the checks of a submission that need no facts: spec by kind. Fills job (ids, defaults, time).
- * Errors carry JSON pointers. kind serve is refused: deployments make those. */
+ * Errors carry JSON pointers. A kind that callers do not submit is refused with what makes it. */
 struct principal;
 enum errc job_check(const struct job_create *in, const struct principal *p, struct arena *a, int64_t now_us, struct job *ret,
                     struct err *e) MUST_CHECK;

@@ -4,8 +4,6 @@
 #include "scheduler/jobs/job_repo.h"
 #include "core/db/tx.h"
 
-const char *const job_kind_names[] = { "noop", "train", "serve", NULL };
-
 SCHEMA_EXTERN(job, "A job and where it is in its life",
     FIELD(job, tenant_id, F_NOOUT, .doc = "Tenant"),
     FIELD_ID(job, job_id, "job", 0, .doc = "The job"),

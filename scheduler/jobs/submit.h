@@ -11,5 +11,3 @@ struct principal;
 
 /* Fills s->job and s->inputs. */
 enum errc submit_prepare(struct work *w, const struct job_create *in, const struct principal *p, struct job_submission *s, struct err *e) MUST_CHECK;
-
-extern const struct stmt *const submit_stmts[];

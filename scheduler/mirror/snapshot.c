@@ -8,6 +8,7 @@
 #include "core/base/fault.h"
 #include "core/db/tx.h"
 #include "core/table/schema.h"
+#include "core/wire/job_type.h"
 #include "tenants/home/residency_facts.h"
 
 #include <stdlib.h>
@@ -148,7 +149,7 @@ static struct judged *judge_all(const struct residency_facts *f, const struct sn
     struct judged *r = ARENA_NEW(a, struct judged);
     struct str *ok = ARENA_ARRAY(a, struct str, f->zones.n);
     const struct residency_zone *z = f->zones.items;
-    struct residency_question q = { .data_class = data_class_of(j->data_class), .purpose = residency_purpose(j->kind), .now_us = now_us };
+    struct residency_question q = { .data_class = data_class_of(j->data_class), .purpose = job_purpose(j->kind), .now_us = now_us };
     *r = (struct judged){ j->data_class, j->kind, { ok, 0 }, STR_NULL, NULL };
     for (size_t i = 0; i < f->zones.n; i++) {
         q.zone = z[i].code;
@@ -166,7 +167,7 @@ static struct judged *judge_all(const struct residency_facts *f, const struct sn
 /* A job that names its zone is told what is wrong with that one. */
 static struct str why_not(const struct residency_facts *f, const struct snap_job *j, int64_t now_us, struct arena *a)
 {
-    struct residency_question q = { .data_class = data_class_of(j->data_class), .zone = j->zone, .purpose = residency_purpose(j->kind), .now_us = now_us };
+    struct residency_question q = { .data_class = data_class_of(j->data_class), .zone = j->zone, .purpose = job_purpose(j->kind), .now_us = now_us };
     struct residency_verdict v = residency_allows(f, &q);
     return v.allowed || FAULT("residency_plan") ? STR_NULL : str_dup(a, str_c(v.text));
 }

@@ -154,8 +154,3 @@ struct residency_verdict residency_allows(const struct residency_facts *f, const
     v.policy_id = p->policy_id;
     return v;
 }
-
-struct str residency_purpose(struct str job_kind)
-{
-    return str_eq_c(job_kind, "train") ? STR("training") : str_eq_c(job_kind, "serve") ? STR("serving") : STR("compute");
-}

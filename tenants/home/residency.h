@@ -79,6 +79,3 @@ struct residency_verdict {
 };
 
 struct residency_verdict residency_allows(const struct residency_facts *f, const struct residency_question *q);
-
-/* The word of a purpose for a kind of job: train, serve, anything else. */
-struct str residency_purpose(struct str job_kind);

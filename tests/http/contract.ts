@@ -96,7 +96,8 @@ export function sample(doc: Document, given: Schema, depth = 0): unknown {
   if (s.example !== undefined) return s.example;
   if (s.examples?.[0] !== undefined) return s.examples[0];
   if (s.enum?.[0] !== undefined) return s.enum[0];
-  if (s.allOf?.[0] || s.anyOf?.[0] || s.oneOf?.[0]) return sample(doc, (s.allOf ?? s.anyOf ?? s.oneOf)![0]!, depth + 1);
+  // Beside properties, allOf and anyOf only narrow them.
+  if (!s.properties && (s.allOf?.[0] || s.anyOf?.[0] || s.oneOf?.[0])) return sample(doc, (s.allOf ?? s.anyOf ?? s.oneOf)![0]!, depth + 1);
   switch (typeOf(s)) {
     case 'integer':
     case 'number':

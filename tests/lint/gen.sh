@@ -21,26 +21,30 @@ fi
 
 while read -r option file; do
     if ! timeout 20 "$bin/falaj-api" "$option" >"$scratch/out" 2>"$scratch/err"; then
-        bad "docs/gen/$file:1" "falaj-api $option failed: $(head -n 1 "$scratch/err")"
+        bad "$file:1" "falaj-api $option failed: $(head -n 1 "$scratch/err")"
         continue
     fi
     if [[ ! -s $scratch/out ]]; then
-        bad "docs/gen/$file:1" "falaj-api $option prints nothing"
+        bad "$file:1" "falaj-api $option prints nothing"
     elif ((write)); then
-        mkdir -p docs/gen
-        cp "$scratch/out" "docs/gen/$file"
-    elif [[ ! -f docs/gen/$file ]]; then
-        bad "docs/gen/$file:1" "missing; run tests/lint/gen.sh --write"
-    elif ! cmp -s "$scratch/out" "docs/gen/$file"; then
-        line=$(cmp "$scratch/out" "docs/gen/$file" 2>&1 | sed -n 's/.*line \([0-9]*\).*/\1/p' || true)
-        bad "docs/gen/$file:${line:-1}" "differs from what falaj-api $option prints; run tests/lint/gen.sh --write"
+        mkdir -p "$(dirname "$file")"
+        cp "$scratch/out" "$file"
+    elif [[ ! -f $file ]]; then
+        bad "$file:1" "missing; run tests/lint/gen.sh --write"
+    elif ! cmp -s "$scratch/out" "$file"; then
+        line=$(cmp "$scratch/out" "$file" 2>&1 | sed -n 's/.*line \([0-9]*\).*/\1/p' || true)
+        bad "$file:${line:-1}" "differs from what falaj-api $option prints; run tests/lint/gen.sh --write"
     fi
 done <<'LIST'
---print-openapi openapi.json
---print-errors errors.md
---print-config config.md
---print-metrics metrics.md
---print-permissions permissions.md
---print-job-states job_states.md
+--print-openapi docs/gen/openapi.json
+--print-errors docs/gen/errors.md
+--print-config docs/gen/config.md
+--print-metrics docs/gen/metrics.md
+--print-permissions docs/gen/permissions.md
+--print-job-states docs/gen/job_states.md
+--print-job-types docs/gen/job_types.md
+--print-sql-job_purpose migrations/functions/job_purpose.sql
+--print-sql-job_stays migrations/functions/job_stays.sql
+--print-sql-job_kind_is_known migrations/helpers/job_kind_is_known.sql
 LIST
 finish

@@ -14,7 +14,7 @@
 #include "core/base/cleanup.h"
 #include "core/json/decode.h"
 #include "core/json/encode.h"
-#include "core/wire/job_spec.h"
+#include "core/wire/job_type.h"
 #include "workers/lease/infer_wire.h"
 
 enum { QUEUE_ROWS = 65536, DRAIN_MS = 2000, POLL_MS = 50 };

@@ -10,37 +10,10 @@
 #include "core/json/decode.h"
 #include "core/json/encode.h"
 #include "core/wire/job_result.h"
-#include "core/wire/job_spec.h"
+#include "core/wire/job_type.h"
 #include "workers/compute/train/engine.h"
 
 static const size_t RESULT_MAX = 60 * 1024;
-static const int64_t default_hidden[] = { 64, 32 };
-
-/* The job's words in the engine's; the lists of names are the same in both, in the same order. */
-static enum errc spec_of_job(const struct train_job *j, struct train_spec *ret, struct err *e)
-{
-    struct train_spec s = train_spec_defaults();
-    const int64_t *widths = j->hidden.n ? j->hidden.items : default_hidden;
-    s.hidden_count = j->hidden.n ? (int64_t)j->hidden.n : (int64_t)(sizeof default_hidden / sizeof default_hidden[0]);
-    if (s.hidden_count > TRAIN_HIDDEN_MAX)
-        return FAIL_AT(e, INVALID, "/spec/hidden", "at most %d hidden layers", TRAIN_HIDDEN_MAX);
-    for (int64_t i = 0; i < s.hidden_count; i++)
-        s.hidden[i] = widths[i];
-    s.family = FAMILY_MLP;
-    s.epochs = j->epochs;
-    s.batch_size = j->batch_size;
-    s.optimizer = j->optimizer == TRAIN_SGD ? OPTIMIZER_SGD : OPTIMIZER_ADAMW;
-    s.lr = j->learning_rate;
-    s.weight_decay = j->weight_decay;
-    s.schedule = j->schedule == TRAIN_CONST ? SCHEDULE_CONST : j->schedule == TRAIN_LINEAR ? SCHEDULE_LINEAR : SCHEDULE_COSINE;
-    s.warmup_steps = j->warmup_steps;
-    s.seed = j->seed;
-    s.holdout = j->holdout;
-    s.early_stop_patience = j->early_stop_patience;
-    TRY(train_spec_check(&s, e));
-    *ret = s;
-    return ERR_OK;
-}
 
 /* A point of the job's curves. */
 struct train_point {
@@ -91,15 +64,14 @@ static void result_write(const struct child *c, const struct train_result *r, do
     json_encode(&train_figures_schema, &f, b);
 }
 
-static enum errc read_data(struct child *c, const struct train_job *job, const struct train_spec *spec, struct train_data *ret,
-                           struct err *e)
+static enum errc read_data(struct child *c, const struct train_job *job, struct train_data *ret, struct err *e)
 {
     if (c->n_inputs < 1)
         return FAIL(e, INVALID, "a train job needs its data set as input");
     CLEANUP(buf_releasep) struct buf text = BUF(0);
     TRY(child_open_input(c, 0, &text, e));
     const struct csv_schema schema = { .label = job->label_column, .classes = job->classes };
-    enum errc rc = train_data_csv(c->arena, buf_str(&text), &schema, spec, ret, e);
+    enum errc rc = train_data_csv(c->arena, buf_str(&text), &schema, job, ret, e);
     secret_wipe(text.ptr, text.len);
     if (rc == ERR_OK)
         child_log(c, "info: data opened: %zu rows, %zu columns, %ld classes, %zu bytes", ret->table.rows, ret->table.cols + 1,
@@ -110,13 +82,12 @@ static enum errc read_data(struct child *c, const struct train_job *job, const s
 enum errc job_train(struct child *c, struct err *e)
 {
     struct train_job job = { 0 };
-    struct train_spec spec;
     struct train_data data = { 0 };
     TRY(json_decode(&train_job_schema, c->grant.lease.spec.text, c->arena, &job, e));
-    TRY(spec_of_job(&job, &spec, e));
-    TRY(read_data(c, &job, &spec, &data, e));
-    int64_t steps = (int64_t)(data.train_count + (size_t)spec.batch_size - 1) / spec.batch_size;
-    const struct train_task task = { .spec = &spec, .data = &data, .backend = c->backend, .clock = &clock_system,
+    TRY(train_job_settle(&job, c->arena, e));
+    TRY(read_data(c, &job, &data, e));
+    int64_t steps = (int64_t)(data.train_count + (size_t)job.batch_size - 1) / job.batch_size;
+    const struct train_task task = { .spec = &job, .data = &data, .backend = c->backend, .clock = &clock_system,
                                      .dataset_digest = c->inputs[0].about.sha256, .checkpoint_dir = c->grant.may_checkpoint ? "ckpt" : NULL,
                                      .checkpoint_every_steps = job.checkpoint_every * steps,
                                      .memory_max_bytes = (size_t)c->grant.memory_bytes / 4 * 3 };

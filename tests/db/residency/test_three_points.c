@@ -291,7 +291,7 @@ static int64_t ask_keys(int64_t *given)
                 struct worker_lease l = { lease.job_id, lease.node_id, lease.fence, lease.lease_until.us, str_c(zone_codes[z]), lease.data_class, lease.kind };
                 enum errc rc = worker_output_new(&w, &l, STR("model"), "model", str_n((const char *)public_key, X25519_BYTES), &object, &version, &r, &err);
                 const struct residency_facts *facts;
-                struct residency_question q = { .data_class = data_class_of(lease.data_class), .zone = l.zone, .purpose = residency_purpose(l.kind), .now_us = w.now_us };
+                struct residency_question q = { .data_class = data_class_of(lease.data_class), .zone = l.zone, .purpose = job_purpose(l.kind), .now_us = w.now_us };
                 if (rc == ERR_OK) {
                     OK(residency_facts_read(&w, &facts, e));
                     wrong += !residency_allows(facts, &q).allowed;

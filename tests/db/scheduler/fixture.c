@@ -9,6 +9,7 @@
 #include "scheduler/round.h"
 #include "scheduler/jobs/series.h"
 #include "scheduler/jobs/job_apply.h"
+#include "scheduler/jobs/job_prepare.h"
 #include "scheduler/jobs/submit.h"
 #include "scheduler/jobs/watch.h"
 #include "scheduler/duty/tenant_reaper.h"
@@ -60,7 +61,7 @@ void fixture_open(struct fixture *f)
 
 void fixture_open_wide(struct fixture *f, int connections)
 {
-    static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, job_apply_stmts, node_stmts, invariants_stmts, watch_stmts, series_stmts, capacity_stmts, submit_stmts, project_stmts, quota_stmts, quota_rule_stmts,
+    static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, job_apply_stmts, node_stmts, invariants_stmts, watch_stmts, series_stmts, capacity_stmts, type_train_stmts, project_stmts, quota_stmts, quota_rule_stmts,
                                                          price_stmts, budget_stmts, usage_stmts, audit_event_stmts,
                                                        NULL };
     static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts, audit_event_stmts, NULL };

@@ -8,7 +8,7 @@
 enum { SPLIT_EPOCH = -1 };      /* an epoch number no run reaches */
 
 /* Mark the hold-out rows among the `n` rows listed in `rows`. */
-static void mark_holdout(const struct train_spec *s, const uint32_t *rows, size_t n, uint64_t salt, unsigned char *is_holdout)
+static void mark_holdout(const struct train_job *s, const uint32_t *rows, size_t n, uint64_t salt, unsigned char *is_holdout)
 {
     size_t take = (size_t)floor((double)n * s->holdout + 0.5);
     if (s->holdout > 0 && n > 1) {
@@ -22,25 +22,25 @@ static void mark_holdout(const struct train_spec *s, const uint32_t *rows, size_
 }
 
 /* Rows grouped by class (a counting sort), so that each class is split by itself. */
-static bool mark_by_class(struct arena *a, const struct train_spec *s, const struct csv_table *t, unsigned char *is_holdout)
+static bool mark_by_class(struct arena *a, const struct train_job *s, const struct csv_table *t, unsigned char *is_holdout)
 {
-    size_t classes = s->stratified ? (size_t)t->classes : 1;
+    size_t classes = (size_t)t->classes;
     uint32_t *rows = arena_try(a, t->rows * sizeof *rows);
     size_t *start = arena_try(a, (classes + 2) * sizeof *start);
     if (!rows || !start)
         return false;
     for (size_t i = 0; i < t->rows; i++)
-        start[(s->stratified ? (size_t)t->labels[i] : 0) + 2]++;
+        start[(size_t)t->labels[i] + 2]++;
     for (size_t c = 2; c < classes + 2; c++)
         start[c] += start[c - 1];
     for (size_t i = 0; i < t->rows; i++)
-        rows[start[(s->stratified ? (size_t)t->labels[i] : 0) + 1]++] = (uint32_t)i;
+        rows[start[(size_t)t->labels[i] + 1]++] = (uint32_t)i;
     for (size_t c = 0; c < classes; c++)
         mark_holdout(s, rows + start[c], start[c + 1] - start[c], c, is_holdout);
     return true;
 }
 
-static enum errc split(struct arena *a, const struct train_spec *s, struct train_data *d, struct err *e)
+static enum errc split(struct arena *a, const struct train_job *s, struct train_data *d, struct err *e)
 {
     const struct csv_table *t = &d->table;
     unsigned char *is_holdout = arena_try(a, t->rows);
@@ -84,7 +84,7 @@ static enum errc standardise(struct arena *a, struct train_data *d, struct err *
     return ERR_OK;
 }
 
-enum errc train_data_csv(struct arena *a, struct str text, const struct csv_schema *schema, const struct train_spec *spec,
+enum errc train_data_csv(struct arena *a, struct str text, const struct csv_schema *schema, const struct train_job *spec,
                          struct train_data *ret, struct err *e)
 {
     struct train_data d = { 0 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* data_csv.h - a table of numbers ready to train on: rows, labels, the split, and the input's mean and scale.
  *
- * The split is a pure function of (seed, rows, labels): the hold-out rows are the first of the keyed order, within every class if
- * stratified, and at least one row stays on each side (of each class with two rows or more). Mean and scale come from the training
+ * The split is a pure function of (seed, rows, labels): the hold-out rows are the first of the keyed order, within every
+ * class, and at least one row stays on each side (of each class with two rows or more). Mean and scale come from the training
  * rows alone; x' = (x - mean) / scale, scale 1 for a constant column (what scikit-learn's StandardScaler does).
  * Memory: all in the arena. Errors: those of csv.h; BAD_DATA when the split leaves nothing to train on. */
 #pragma once
 #include "core/data/csv.h"
-#include "workers/compute/train/spec.h"
+#include "workers/compute/train/rate.h"
 
 struct train_data {
     struct csv_table table;
@@ -16,7 +16,7 @@ struct train_data {
     float *mean, *scale;                        /* table.cols each */
 };
 
-enum errc train_data_csv(struct arena *a, struct str text, const struct csv_schema *schema, const struct train_spec *spec,
+enum errc train_data_csv(struct arena *a, struct str text, const struct csv_schema *schema, const struct train_job *spec,
                          struct train_data *ret, struct err *e);
 /* Row r, standardised, into out[cols]. The server does the same sum, so the same row gives the same bits. */
 void train_data_row(const struct train_data *d, uint32_t r, float *out);

@@ -36,7 +36,7 @@ static void gather(struct engine *g, const uint32_t *rows, size_t n)
 
 static void update(struct engine *g, double lr)
 {
-    const struct train_spec *s = g->job->spec;
+    const struct train_job *s = g->job->spec;
     const struct backend *be = g->job->backend;
     size_t begin[2] = { 0, g->mlp->weight_count }, count[2] = { g->mlp->weight_count, g->mlp->bias_count };
     double t = (double)(g->at.step + 1);
@@ -46,11 +46,11 @@ static void update(struct engine *g, double lr)
         struct mat m = mat_at(g->m, 4 * begin[part], MAT_F32, 1, count[part]);
         struct mat v = mat_at(g->v, 4 * begin[part], MAT_F32, 1, count[part]);
         double decay = part == 0 ? s->weight_decay : 0;
-        if (s->optimizer == OPTIMIZER_ADAMW) {
+        if (s->optimizer == TRAIN_ADAMW) {
             const struct adamw_step a = { lr, 0.9, 0.999, 1e-8, decay, 1 - pow(0.9, t), 1 - pow(0.999, t) };
             be->adamw(g->ctx, &a, &w, &grad, &m, &v);
         } else {
-            const struct sgd_step a = { lr, s->momentum, decay };
+            const struct sgd_step a = { lr, TRAIN_MOMENTUM, decay };
             be->sgd(g->ctx, &a, &w, &grad, &m);
         }
     }
@@ -59,14 +59,14 @@ static void update(struct engine *g, double lr)
 static enum errc one_step(struct engine *g, struct err *e)
 {
     const struct train_data *d = g->job->data;
-    const struct train_spec *s = g->job->spec;
+    const struct train_job *s = g->job->spec;
     size_t left = d->train_count - (size_t)g->at.taken, n = left < (size_t)s->batch_size ? left : (size_t)s->batch_size;
     for (size_t i = 0; i < n; i++) {
         uint64_t at = shuffle_at((uint64_t)s->seed, (uint64_t)g->at.epoch, d->train_count, (uint64_t)g->at.taken + i);
         g->rows[i] = d->train[at];
     }
     gather(g, g->rows, n);
-    double lr = train_spec_lr(s, g->at.step, g->total_steps), loss;
+    double lr = train_rate(s, g->at.step, g->total_steps), loss;
     mlp_forward(g->mlp, n);
     mlp_loss(g->mlp, n, true, &loss);
     mlp_backward(g->mlp, n);
@@ -201,13 +201,14 @@ static enum errc finish(struct engine *g, struct train_result *r, struct err *e)
 static enum errc setup(struct engine *g, size_t *width, struct err *e)
 {
     const struct train_task *job = g->job;
-    const struct train_spec *s = job->spec;
-    size_t rows = (size_t)s->batch_size, layers = (size_t)s->hidden_count + 1, cols = job->data->table.cols;
+    const struct train_job *s = job->spec;
+    size_t rows = (size_t)s->batch_size, layers = s->hidden.n + 1, cols = job->data->table.cols;
     size_t max_bytes = job->memory_max_bytes ? job->memory_max_bytes : MODEL_BYTES_MAX;
+    ASSERT(s->hidden.n <= TRAIN_HIDDEN_MAX);
     rows = rows < job->data->train_count ? rows : job->data->train_count;
     width[0] = cols;
-    for (int64_t i = 0; i < s->hidden_count; i++)
-        width[i + 1] = (size_t)s->hidden[i];
+    for (size_t i = 0; i < s->hidden.n; i++)
+        width[i + 1] = (size_t)((const int64_t *)s->hidden.items)[i];
     width[layers] = (size_t)job->data->table.classes;
     TRY(mlp_new(job->backend, g->ctx, MAT_F32, width, layers, rows, max_bytes / 2, &g->mlp, e));
     size_t bytes = 4 * engine_params(g);
@@ -248,7 +249,6 @@ enum errc train_run(struct arena *a, const struct train_task *job, const struct 
     static const struct train_observer silent = { 0 };
     struct engine g = { .arena = a, .job = job, .obs = obs ? obs : &silent };
     struct train_result r = { .model = BUF(MODEL_BYTES_MAX) };
-    TRY(train_spec_check(job->spec, e));
     TRY(job->backend->open(job->backend, &g.ctx, e));
     enum errc rc = run(&g, &r, e);
     mlp_free(g.mlp);

@@ -6,7 +6,7 @@
  * checkpoint. A checkpoint of another spec, data set or backend is refused (CONFLICT).
  * With early_stop_patience the model is the best one by hold-out accuracy (then loss), otherwise the last one.
  * Calling order: train_data_csv -> train_run -> use result.model -> train_result_release. Runs on the caller's thread; callbacks, too.
- * Errors: INVALID (spec), LIMIT (memory), UNPROCESSABLE (the loss became NaN), IO (checkpoint), CONFLICT. */
+ * Errors: LIMIT (memory), UNPROCESSABLE (the loss became NaN), IO (checkpoint), CONFLICT. */
 #pragma once
 #include "core/base/clock.h"
 #include "workers/compute/train/data_csv.h"
@@ -34,7 +34,7 @@ struct train_observer {                     /* any member may be NULL */
 };
 
 struct train_task {
-    const struct train_spec *spec;
+    const struct train_job *spec;
     const struct train_data *data;
     const struct backend *backend;
     const struct clock *clock;

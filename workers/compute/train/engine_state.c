@@ -14,15 +14,14 @@ static const char *const names[] = { "model.safetensors", "optim.safetensors" };
 
 static struct str run_hash(struct engine *g)
 {
-    const struct train_spec *s = g->job->spec;
+    const struct train_job *s = g->job->spec;
     CLEANUP(buf_releasep) struct buf b = BUF(8192);
-    buf_printf(&b, "1 %d %lld", (int)s->family, (long long)s->hidden_count);
-    for (int64_t i = 0; i < s->hidden_count; i++)
-        buf_printf(&b, " %lld", (long long)s->hidden[i]);
-    buf_printf(&b, " %d %lld %lld %d %a %a %a %d %lld %lld %a %d %lld %d", (int)s->activation, (long long)s->epochs,
-               (long long)s->batch_size, (int)s->optimizer, s->lr, s->momentum, s->weight_decay, (int)s->schedule,
-               (long long)s->warmup_steps, (long long)s->seed, s->holdout, (int)s->stratified, (long long)s->early_stop_patience,
-               (int)s->precision);
+    buf_printf(&b, "2 %d %zu", s->family, s->hidden.n);
+    for (size_t i = 0; i < s->hidden.n; i++)
+        buf_printf(&b, " %lld", (long long)((const int64_t *)s->hidden.items)[i]);
+    buf_printf(&b, " %lld %lld %d %a %a %a %d %lld %lld %a %lld", (long long)s->epochs, (long long)s->batch_size, s->optimizer,
+               s->learning_rate, TRAIN_MOMENTUM, s->weight_decay, s->schedule, (long long)s->warmup_steps, (long long)s->seed, s->holdout,
+               (long long)s->early_stop_patience);
     buf_printf(&b, " %zu %zu %lld %s %s ", g->job->data->table.rows, g->job->data->table.cols, (long long)g->job->data->table.classes,
                g->job->backend->name, FALAJ_VERSION);
     buf_add_str(&b, g->job->dataset_digest);

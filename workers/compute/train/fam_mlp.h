@@ -7,7 +7,7 @@
  * Layer i: y[rows, width[i+1]] = relu(x[rows, width[i]] · W[i]ᵀ + b[i]), W [out, in] as in PyTorch; no relu on the last. */
 #pragma once
 #include "workers/compute/kernels/backend.h"
-#include "workers/compute/train/spec.h"
+#include "workers/compute/train/rate.h"
 
 enum { MLP_LAYERS_MAX = TRAIN_HIDDEN_MAX + 1 };
 

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include "core/crypto/x509.h"
 #include "core/http/client.h"
+#include "../train_kit.h"
 #include "workers/compute/train/engine.h"
 
 static void train_model(struct kit_store *s)
@@ -15,7 +16,7 @@ static void train_model(struct kit_store *s)
     const struct backend *be;
     struct arena *a = arena_new((size_t)1 << 30);
     kit_read_file("datasets/digits/digits.csv", &csv);
-    struct train_spec spec = train_spec_defaults();
+    struct train_job spec = kit_spec();
     spec.epochs = 5;
     struct train_data data;
     hw_read(&hw);

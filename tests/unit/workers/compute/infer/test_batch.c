@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "core/base/cleanup.h"
+#include "../../train_kit.h"
 #include "workers/compute/infer/batch.h"
 #include "workers/compute/train/engine.h"
 
@@ -37,10 +38,10 @@ static int setup(void **st)
     struct str text = str_n(p, fread(p, 1, 1 << 20, f));
     fclose(f);
     hw_read(&hw);
-    static struct train_spec spec;
-    spec = train_spec_defaults();
+    static struct train_job spec;
+    spec = kit_spec();
     spec.epochs = 8;
-    spec.lr = 3e-3;
+    spec.learning_rate = 3e-3;
     const struct csv_schema schema = { .label = STR("label"), .classes = CLASSES };
     const struct train_task job = { .spec = &spec, .data = &data, .clock = &clock_system, .backend = be, .dataset_digest = STR("d") };
     struct train_task j = job;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/base/cleanup.h"
+#include "../../train_kit.h"
 #include "workers/compute/train/data_csv.h"
 
 static void test_split_and_scale(void **st)
@@ -18,7 +19,7 @@ static void test_split_and_scale(void **st)
     (void)st;
     struct err e;
     struct train_data d, again;
-    struct train_spec s = train_spec_defaults();
+    struct train_job s = kit_spec();
     const struct csv_schema schema = { .label = STR("y"), .classes = 3 };
     CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
     CLEANUP(buf_releasep) struct buf text = BUF(1 << 16);

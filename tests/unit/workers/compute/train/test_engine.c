@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/base/cleanup.h"
+#include "../../train_kit.h"
 #include "workers/compute/train/engine.h"
 
 static struct str digits;
@@ -57,7 +58,7 @@ static void test_overfit_and_first_loss(void **st)
     struct mlp *m;
     const size_t width[] = { 64, 64, 10 };
     CLEANUP(arena_freep) struct arena *a = arena_new(64 << 20);
-    struct train_spec s = train_spec_defaults();
+    struct train_job s = kit_spec();
     struct train_data d;
     assert_int_equal(train_data_csv(a, digits, &schema, &s, &d, &e), ERR_OK);
     assert_int_equal(be->open(be, &c, &e), ERR_OK);
@@ -114,7 +115,7 @@ static bool should_stop(void *ctx)
     return p->at && p->seen == p->at;
 }
 
-static void run_once(const struct train_spec *s, const struct backend *be, const char *dir, int64_t stop_at, struct train_result *r,
+static void run_once(const struct train_job *s, const struct backend *be, const char *dir, int64_t stop_at, struct train_result *r,
                      struct err *e, enum errc want)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(256 << 20);
@@ -133,9 +134,9 @@ static void test_digits(void **st)
 {
     (void)st;
     struct err e;
-    struct train_spec s = train_spec_defaults();
+    struct train_job s = kit_spec();
     struct train_result r, again, other;
-    s.lr = 3e-3;
+    s.learning_rate = 3e-3;
     run_once(&s, best_backend(), NULL, 0, &r, &e, ERR_OK);
     print_message("digits: %lld epochs, hold-out accuracy %.4f, loss %.4f, %zu parameters\n", (long long)r.epochs, r.holdout_accuracy,
                   r.holdout_loss, r.parameters);
@@ -152,15 +153,15 @@ static void test_digits(void **st)
     train_result_release(&other);
 }
 
-static void stop_and_resume(enum train_optimizer opt, int64_t patience)
+static void stop_and_resume(enum job_optimizer opt, int64_t patience)
 {
     struct err e;
     char dir[] = "/tmp/falaj-ckpt-XXXXXX", cmd[64];
-    struct train_spec s = train_spec_defaults();
+    struct train_job s = kit_spec();
     struct train_result whole, part;
     s.epochs = 4;
     s.optimizer = opt;
-    s.lr = opt == OPTIMIZER_SGD ? 0.02 : 2e-3;
+    s.learning_rate = opt == TRAIN_SGD ? 0.02 : 2e-3;
     s.early_stop_patience = patience;
     s.warmup_steps = 10;
     assert_non_null(mkdtemp(dir));
@@ -184,7 +185,7 @@ static void stop_and_resume(enum train_optimizer opt, int64_t patience)
     assert_int_equal(part.model.len, whole.model.len);
     assert_memory_equal(part.model.ptr, whole.model.ptr, whole.model.len);
     train_result_release(&part);
-    s.lr *= 2;      /* another run must not take this checkpoint */
+    s.learning_rate *= 2;      /* another run must not take this checkpoint */
     run_once(&s, best_backend(), dir, 0, &part, &e, ERR_CONFLICT);
     train_result_release(&whole);
     snprintf(cmd, sizeof cmd, "rm -rf %s", dir);
@@ -194,13 +195,13 @@ static void stop_and_resume(enum train_optimizer opt, int64_t patience)
 static void test_resume_adamw(void **st)
 {
     (void)st;
-    stop_and_resume(OPTIMIZER_ADAMW, 0);
+    stop_and_resume(TRAIN_ADAMW, 0);
 }
 
 static void test_resume_sgd_with_patience(void **st)
 {
     (void)st;
-    stop_and_resume(OPTIMIZER_SGD, 3);
+    stop_and_resume(TRAIN_SGD, 3);
 }
 
 /* A checkpoint with one flipped byte is passed over for the one before it; rubbish of a killed writer is no checkpoint. */
@@ -209,7 +210,7 @@ static void test_damaged_checkpoint(void **st)
     (void)st;
     struct err e;
     char dir[] = "/tmp/falaj-ckpt-XXXXXX", path[128], cmd[160];
-    struct train_spec s = train_spec_defaults();
+    struct train_job s = kit_spec();
     struct train_result r;
     s.epochs = 2;
     assert_non_null(mkdtemp(dir));
@@ -236,18 +237,18 @@ static void test_early_stop(void **st)
 {
     (void)st;
     struct err e;
-    struct train_spec s = train_spec_defaults();
+    struct train_job s = kit_spec();
     struct train_result r;
     s.epochs = 500;
-    s.lr = 1e-2;
-    s.schedule = SCHEDULE_CONST;
+    s.learning_rate = 1e-2;
+    s.schedule = TRAIN_CONST;
     s.early_stop_patience = 3;
     run_once(&s, best_backend(), NULL, 0, &r, &e, ERR_OK);
     assert_int_equal(r.end, TRAIN_EARLY_STOPPED);
     assert_true(r.epochs < 500 && r.holdout_accuracy > 0.95);
     train_result_release(&r);
-    s.lr = 10;
-    s.optimizer = OPTIMIZER_SGD;
+    s.learning_rate = 10;
+    s.optimizer = TRAIN_SGD;
     s.epochs = 20;
     run_once(&s, best_backend(), NULL, 0, &r, &e, ERR_UNPROCESSABLE);
     assert_non_null(strstr(e.msg, "smaller lr"));

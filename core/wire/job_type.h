@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_type.h - what a kind of job is: the one table (job_type.def) that API, scheduler, workers, CLI, SQL and console ask.
+ *
+ * Nobody compares a kind outside the type_<name> files: whoever must tell kinds apart asks a trait, or a function of the kind's row.
+ * A spec is checked by the API at submit and read again by the worker, through the same schema: its fields hold the limits and the
+ * defaults, and there is no second list of either. */
+#pragma once
+#include "core/table/schema.h"
+
+enum job_kind {
+#define JOB_TYPE(NAME, name, ...) JOB_##NAME,
+#include "core/wire/job_type.def"
+#undef JOB_TYPE
+    JOB_KIND_COUNT
+};
+
+enum job_trait { JT_SUBMIT = 1, JT_STAYS = 2 };
+
+struct job_type {
+    const char *name;
+    unsigned traits;                /* enum job_trait */
+    const char *purpose, *reads, *makes, *made_by;      /* see job_type.def */
+    const struct schema *spec;
+};
+extern const struct job_type job_types[JOB_KIND_COUNT];
+extern const char *const job_kind_names[];              /* ended by NULL */
+/* The forms of `spec` by `kind`, of the kinds that callers submit. */
+extern const struct variants job_spec_variants;
+
+static inline bool job_is_submitted(int kind) { return (job_types[kind].traits & JT_SUBMIT) != 0; }
+static inline bool job_stays(int kind) { return (job_types[kind].traits & JT_STAYS) != 0; }
+/* The same for a kind by name, as rows of the database and the wire bring it; NULL: unknown to this program. */
+const struct job_type *job_type_find(struct str name);
+/* Purpose for residency and keys. A name unknown to this program has the purpose "unknown", which no policy allows. */
+struct str job_purpose(struct str name);
+
+struct buf;
+void job_types_print_markdown(struct buf *b);
+/* A SQL function that answers from this table: job_purpose, job_kind_is_known, job_stays; the lint gen compares it with its file in
+ * migrations/functions or migrations/helpers. false: no function of that name. */
+bool job_types_print_sql(struct buf *b, const char *name);
+
+/* The specs, in the order of the table; each has its file type_<name>.c. */
+struct noop_job {
+    int64_t sleep_ms;
+    struct str fail;                /* end as failed with this message; for drills */
+};
+extern const struct schema noop_job_schema;
+
+enum job_family { TRAIN_MLP };
+enum job_optimizer { TRAIN_ADAMW, TRAIN_SGD };
+enum job_schedule { TRAIN_CONST, TRAIN_COSINE, TRAIN_LINEAR };
+enum { TRAIN_HIDDEN_MAX = 8 };
+extern const char *const job_family_names[], *const job_optimizer_names[], *const job_schedule_names[];
+
+struct train_job {
+    struct uuid dataset_id;
+    int64_t dataset_version;        /* 0: the latest at submit */
+    int family;                     /* enum job_family */
+    struct slice hidden;            /* int64_t widths, at most TRAIN_HIDDEN_MAX layers, input side first */
+    int64_t epochs, batch_size;
+    int optimizer;                  /* enum job_optimizer */
+    double learning_rate;
+    double weight_decay;            /* on weights, not on biases */
+    int schedule;                   /* enum job_schedule; cosine and linear end at 0 after the last step */
+    int64_t warmup_steps;           /* the rate rises linearly over so many steps */
+    int64_t seed;
+    double holdout;                 /* share of rows kept out of training */
+    int64_t early_stop_patience;    /* epochs without improvement; 0: off */
+    int64_t checkpoint_every;       /* epochs between checkpoints; 0: only when told to stop */
+    struct str label_column;        /* of the data set; the API fills it in at submit, like classes */
+    int64_t classes;                /* 0: the largest label + 1 */
+};
+extern const struct schema train_job_schema;
+/* An empty list of layers means the default one: called at submit, and by the worker for what older programs stored. */
+enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e) MUST_CHECK;
+
+struct serve_job {
+    struct str name;                /* of the deployment: what clients call */
+    struct uuid model_id;
+    int64_t model_version;
+    struct uuid model_object_id;
+};
+extern const struct schema serve_job_schema;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_prepare.h - what a submission of each kind needs before it is stored; one function per row of job_type.def, in type_<name>.c.
+ *
+ * Given: s->job with its spec checked by the schema of its kind. The function reads what the spec names, writes what it found back into
+ * the spec (so that the job says for ever what it read), and fills s->inputs and the job's zone and data class.
+ * Errors carry JSON pointers: NOT_FOUND, RESIDENCY, INVALID. */
+#pragma once
+#include "scheduler/jobs/job.h"
+
+#define JOB_TYPE(NAME, name, ...) enum errc job_prepare_##name(struct work *w, struct job_submission *s, struct err *e) MUST_CHECK;
+#include "core/wire/job_type.def"
+#undef JOB_TYPE
+
+/* By enum job_kind. */
+extern enum errc (*const job_prepare_fns[JOB_KIND_COUNT])(struct work *w, struct job_submission *s, struct err *e);
+extern const struct stmt *const type_train_stmts[];
+
+/* The job that serves these weights; its zone and class are those of the weights. Fill the identity of the call afterwards. */
+struct serve_order { struct str name; struct uuid model_id; int64_t model_version; struct uuid object_id; int64_t slots; };
+enum errc serve_job_make(struct work *w, const struct serve_order *o, struct job_submission *s, struct err *e) MUST_CHECK;

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* type_train.c - a training job before it is stored: its data set version, fixed, with the copy that lies in the job's zone. */
+#include "core/base/cleanup.h"
+#include "core/db/tx.h"
+#include "core/json/decode.h"
+#include "core/json/encode.h"
+#include "scheduler/jobs/job_prepare.h"
+
+enum { SPEC_MAX = 65536 };
+
+struct version_row {
+    int64_t version;
+    struct uuid object_id;
+    struct str zone, data_class, label_column;
+    int64_t classes;
+};
+SCHEMA_OF(version_row, "A version of a data set", FIELD(version_row, version, 0, .doc = "Version"),
+    FIELD(version_row, object_id, 0, .doc = "Its object"), FIELD(version_row, zone, 0, .doc = "Where the object is"),
+    FIELD(version_row, data_class, 0, .doc = "Class of the data set"), FIELD(version_row, label_column, 0, .doc = "Column of the label"),
+    FIELD(version_row, classes, 0, .doc = "Number of classes"));
+
+static const struct stmt submit_version = { .name = "submit_version", .params = "uuis", .row = &version_row_schema, .card = CARD_MAYBE, .sql =
+    "SELECT v.version, o.object_id, o.zone, d.data_class, d.label_column, d.classes\n"
+    "  FROM dataset d JOIN dataset_version v ON v.tenant_id = d.tenant_id AND v.dataset_id = d.dataset_id\n"
+    "       AND v.version = CASE WHEN $3 = 0 THEN d.latest_version ELSE $3 END\n"
+    "  LEFT JOIN transfer x ON x.tenant_id = v.tenant_id AND x.dataset_id = v.dataset_id AND x.version = v.version AND x.to_zone = $4\n"
+    "  JOIN object o ON o.tenant_id = v.tenant_id AND o.object_id = coalesce(x.to_object, v.object_id) AND o.state = 'COMMITTED'\n"
+    " WHERE d.tenant_id = $1 AND d.dataset_id = $2" };
+
+const struct stmt *const type_train_stmts[] = { &submit_version, NULL };
+
+static enum errc find_version(struct work *w, const struct train_job *t, const struct job *j, struct version_row *ret, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    bool found = false;
+    TRY(db_begin(w->app->pool, SCOPE_PROJECTS(j->tenant_id, w->projects.items, w->projects.n), TX_READ_ONLY, w->arena, &tx, e));
+    TRY(db_maybe(tx, &submit_version, ARGS(A_UUID(j->tenant_id), A_UUID(t->dataset_id), A_I64(t->dataset_version), A_STR(j->zone)), ret, &found, e));
+    TRY(db_commit(tx, e));
+    if (found)
+        return ERR_OK;
+    if (!t->dataset_version)
+        return FAIL_AT(e, NOT_FOUND, "/spec/dataset_id", "There is no such data set, or it has no version yet");
+    return FAIL_AT(e, NOT_FOUND, "/spec/dataset_version", "There is no version %ld of such a data set", (long)t->dataset_version);
+}
+
+/* The copy in the zone that the job names, where one was transferred. Fixes the version in the spec, so that the job says for ever what it read. */
+enum errc job_prepare_train(struct work *w, struct job_submission *s, struct err *e)
+{
+    struct job *j = &s->job;
+    struct train_job *t = ARENA_NEW(w->arena, struct train_job);
+    struct version_row v = { 0 };
+    CLEANUP(buf_releasep) struct buf b = BUF(SPEC_MAX);
+    TRY(json_decode(&train_job_schema, j->spec.text, w->arena, t, e));
+    TRY(find_version(w, t, j, &v, e));
+    if (j->zone.ptr && !str_eq(j->zone, v.zone))
+        return FAIL_AT(e, RESIDENCY, "/zone", "The data set is in zone %.*s and may not be read in %.*s", STR_ARG(v.zone), STR_ARG(j->zone));
+    TRY(train_job_settle(t, w->arena, e));
+    t->dataset_version = v.version;
+    t->label_column = v.label_column;
+    t->classes = v.classes;
+    json_encode(&train_job_schema, t, &b);
+    if (b.overflow)
+        return FAIL_AT(e, INVALID, "/spec", "The spec is too long");
+    j->spec.text = str_dup(w->arena, buf_str(&b));
+    j->zone = v.zone;
+    j->data_class = v.data_class;
+    struct job_input *in = ARENA_NEW(w->arena, struct job_input);
+    *in = (struct job_input){ STR("dataset"), v.object_id };
+    s->inputs = (struct slice){ in, 1 };
+    return ERR_OK;
+}

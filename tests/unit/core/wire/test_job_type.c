@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_job_type.c - the table of kinds is whole, the specs are read as their schemas say, at every edge, and SQL says the same. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+#include <math.h>
+#include "core/base/arena.h"
+#include "core/base/cleanup.h"
+#include "core/json/decode.h"
+#include "core/wire/job_type.h"
+
+static struct err e;
+
+static void every_row_is_whole(void **state)
+{
+    (void)state;
+    for (int i = 0; i < JOB_KIND_COUNT; i++) {
+        const struct job_type *t = &job_types[i];
+        assert_int_equal(schema_check_table(t->spec, &e), ERR_OK);
+        assert_string_equal(job_kind_names[i], t->name);
+        assert_ptr_equal(job_type_find(str_c(t->name)), t);
+        assert_true(t->purpose && *t->purpose);
+        assert_true(job_is_submitted(i) ? !t->made_by : t->made_by != NULL);
+        if (t->reads) {                     /* the member of the spec that a refusal of its place names */
+            char id[64];
+            snprintf(id, sizeof id, "%s_id", t->reads);
+            assert_non_null(schema_find(t->spec, str_c(id)));
+        }
+    }
+    assert_null(job_kind_names[JOB_KIND_COUNT]);
+    assert_null(job_type_find(STR("dance")));
+    assert_true(str_eq_c(job_purpose(STR("train")), "training") && str_eq_c(job_purpose(STR("dance")), "unknown"));
+}
+
+static enum errc read_train(struct arena *a, const char *members, struct train_job *ret)
+{
+    char text[512];
+    *ret = (struct train_job){ 0 };
+    snprintf(text, sizeof text, "{\"dataset_id\":\"dst_0123456789abcdef0123456789abcdef\"%s%s}", *members ? "," : "", members);
+    return json_decode(&train_job_schema, str_c(text), a, ret, &e);
+}
+
+static void the_limits_of_a_training_spec(void **state)
+{
+    (void)state;
+    static const struct { const char *members, *field; } rows[] = {
+        { "\"learning_rate\":0", "/learning_rate" }, { "\"learning_rate\":-1", "/learning_rate" }, { "\"learning_rate\":10.0001", "/learning_rate" },
+        { "\"learning_rate\":10", NULL }, { "\"learning_rate\":1e-300", NULL },
+        { "\"weight_decay\":-0.1", "/weight_decay" }, { "\"weight_decay\":1.01", "/weight_decay" }, { "\"weight_decay\":1", NULL },
+        { "\"weight_decay\":0", NULL }, { "\"holdout\":0", "/holdout" }, { "\"holdout\":0.0099", "/holdout" }, { "\"holdout\":0.91", "/holdout" },
+        { "\"holdout\":0.01", NULL }, { "\"holdout\":0.9", NULL }, { "\"hidden\":[1,8192]", NULL }, { "\"hidden\":[1,2,0]", "/hidden/2" },
+        { "\"hidden\":[8193]", "/hidden/0" }, { "\"hidden\":[-1]", "/hidden/0" }, { "\"hidden\":[9223372036854775807]", "/hidden/0" },
+        { "\"hidden\":[1,1,1,1,1,1,1,1,1]", "/hidden" }, { "\"epochs\":0", "/epochs" }, { "\"warmup_steps\":1000001", "/warmup_steps" },
+    };
+    CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct train_job t;
+        enum errc rc = read_train(a, rows[i].members, &t);
+        if (rc != (rows[i].field ? ERR_INVALID : ERR_OK) || (rows[i].field && strcmp(e.field, rows[i].field)))
+            fail_msg("%s: %s at %s", rows[i].members, err_row(rc)->name, e.field);
+    }
+    struct err nan = { 0 };
+    assert_int_equal(field_check_f64(schema_find(&train_job_schema, STR("holdout")), (double)NAN, &nan), ERR_INVALID);
+}
+
+static void no_layers_are_the_usual_ones(void **state)
+{
+    (void)state;
+    CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+    static const char *const same[] = { "", "\"hidden\":[]" };
+    for (size_t i = 0; i < 2; i++) {
+        struct train_job t;
+        assert_int_equal(read_train(a, same[i], &t), ERR_OK);
+        assert_int_equal(train_job_settle(&t, a, &e), ERR_OK);
+        assert_int_equal(t.hidden.n, 2);
+        assert_true(((const int64_t *)t.hidden.items)[0] == 64 && ((const int64_t *)t.hidden.items)[1] == 32);
+    }
+    struct train_job own;
+    assert_int_equal(read_train(a, "\"hidden\":[7]", &own), ERR_OK);
+    assert_int_equal(train_job_settle(&own, a, &e), ERR_OK);
+    assert_int_equal(own.hidden.n, 1);
+}
+
+static void enums_have_their_names(void **state)
+{
+    (void)state;
+    assert_string_equal(job_family_names[TRAIN_MLP], "mlp");
+    assert_string_equal(job_optimizer_names[TRAIN_SGD], "sgd");
+    assert_string_equal(job_schedule_names[TRAIN_LINEAR], "linear");
+    assert_null(job_schedule_names[TRAIN_LINEAR + 1]);
+}
+
+static void sql_is_printed_from_the_same_rows(void **state)
+{
+    (void)state;
+    CLEANUP(buf_releasep) struct buf b = BUF(1 << 16);
+    assert_false(job_types_print_sql(&b, "job_dance"));
+    assert_int_equal(b.len, 0);
+    assert_true(job_types_print_sql(&b, "job_purpose") && job_types_print_sql(&b, "job_kind_is_known") && job_types_print_sql(&b, "job_stays"));
+    buf_add_char(&b, '\0');
+    for (int i = 0; i < JOB_KIND_COUNT; i++) {
+        char when[128];
+        snprintf(when, sizeof when, "WHEN '%s' THEN '%s'", job_types[i].name, job_types[i].purpose);
+        assert_non_null(strstr(b.ptr, when));
+    }
+    assert_non_null(strstr(b.ptr, "kind IN ('serve') $$;"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_row_is_whole), cmocka_unit_test(the_limits_of_a_training_spec),
+                                        cmocka_unit_test(no_layers_are_the_usual_ones), cmocka_unit_test(enums_have_their_names),
+                                        cmocka_unit_test(sql_is_printed_from_the_same_rows) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rate.c - the learning-rate schedule. Cosine: Loshchilov & Hutter 2017 without restarts. */
+#include "workers/compute/train/rate.h"
+
+#include <math.h>
+
+double train_rate(const struct train_job *s, int64_t step, int64_t total_steps)
+{
+    if (step < s->warmup_steps)
+        return s->learning_rate * (double)(step + 1) / (double)s->warmup_steps;
+    int64_t rest = total_steps - s->warmup_steps;
+    double done = rest > 0 ? (double)(step - s->warmup_steps) / (double)rest : 0;
+    if (s->schedule == TRAIN_COSINE)
+        return s->learning_rate * 0.5 * (1 + cos(3.141592653589793 * done));
+    return s->schedule == TRAIN_LINEAR ? s->learning_rate * (1 - done) : s->learning_rate;
+}
