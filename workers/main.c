@@ -26,8 +26,7 @@ static void on_signal(int signal_number)
 static int run(const struct config *cfg)
 {
     struct err e = { 0 };
-    /* static: what agent_free leaves to a thread that hangs in its long poll is still known when the process ends */
-    static struct agent *a;
+    struct agent *a = NULL;
     if (!cfg->worker_api_url[0] || !cfg->worker_zone[0] || !cfg->worker_cert[0] || !cfg->worker_key[0] || !cfg->worker_ca[0]) {
         fputs("falaj-worker: worker.api_url, worker.zone, worker.cert, worker.key and worker.ca must be set\n", stderr);
         return 2;
@@ -37,15 +36,15 @@ static int run(const struct config *cfg)
         return 1;
     }
     struct renewer *renewer = renewer_new(cfg);
-    if (agent_new(cfg, &clock_system, NULL, &a, &e) != ERR_OK || agent_run(a, &stop, &e) != ERR_OK) {
+    enum errc rc = agent_new(cfg, &clock_system, NULL, &a, &e);
+    if (rc == ERR_OK)
+        rc = agent_run(a, &stop, &e);
+    if (rc != ERR_OK)
         log_err(LOG_ERROR, "worker.failed", &e);
-        renewer_free(renewer);
-        agent_free(a);
-        return 1;
-    }
     renewer_free(renewer);
-    agent_free(a);
-    return 0;
+    if (!agent_free(a))
+        _exit(1);
+    return rc == ERR_OK ? 0 : 1;
 }
 
 int main(int argc, char **argv)

@@ -4,7 +4,7 @@
  * One handle, one thread at a time. http and https only, no redirects, no proxies from the environment, no signals.
  * Calling order: http_client_new -> http_client_call* -> http_client_free.
  * Memory: results live in the arena given to the call. A status of 400 and above is a result, not an error.
- * Errors: UNAVAILABLE (no connection, TLS refused, connection lost), DEADLINE (timeout), LIMIT (response_max passed),
+ * Errors: UNAVAILABLE (no connection, TLS refused, connection lost, the call is no longer wanted), DEADLINE (timeout), LIMIT (response_max passed),
  * INVALID (a bad URL, path or header), UPSTREAM (not HTTP), IO (read_body failed). on_data saying false is OK with `stopped`. */
 #pragma once
 #include <stdbool.h>
@@ -45,6 +45,8 @@ struct http_call {
     void *ctx;
     ssize_t (*read_body)(void *ctx, char *p, size_t n);     /* upload instead of body; 0: end, -1: failure */
     int64_t read_total;             /* size of that upload; -1: not known (chunked) */
+    bool (*is_unwanted)(void *unwanted_ctx);    /* asked ten times a second by http_client_call; true ends the call; NULL: it is wanted */
+    void *unwanted_ctx;
 };
 
 struct http_result {

@@ -4,7 +4,7 @@
  * A report is whatever came in during the last one: no timer but the heartbeat, so an idle line answers at once and a busy one
  * combines. noop leases are booked as started and finished in one step by the fetching thread; their slot is free again before the
  * report has left, and the API's own books limit how many it grants.
- * At the end the fetching thread may still hang in its long poll; it is left behind (agent_free then frees nothing it needs). */
+ * At the end every thread is joined: a long poll that waits is given up, and a lease that does not end is killed and given up. */
 #include "workers/agent/agent.h"
 
 #include <poll.h>
@@ -22,7 +22,8 @@
 #include "workers/compute/kernels/backend.h"
 #include "workers/agent/timers.h"
 
-enum { ZONE_RETRY_MS = 200, WAIT_MS = 20000, WATCH_MS = 50, RETRY_MAX_MS = 1000, EMPTY_PAUSE_MS = 32, JOIN_MS = 100, STOP_EXTRA_MS = 1000 };
+enum { ZONE_RETRY_MS = 200, WAIT_MS = 20000, WATCH_MS = 50, RETRY_MAX_MS = 1000, EMPTY_PAUSE_MS = 32, STOP_EXTRA_MS = 1000,
+       RUNNERS_MS = 10000 };
 static const size_t CALL_ARENA = (size_t)256 << 20, REPORT_MAX = (size_t)2 << 20;
 
 struct agent {
@@ -40,7 +41,6 @@ struct agent {
     _Atomic bool stopping, reporter_ends;
     _Atomic int runners;
     pthread_t fetcher, reporter;
-    bool fetcher_left;
 };
 
 struct runner {
@@ -246,14 +246,28 @@ static void on_skip(void *ctx, const char *name, const char *why)
     log_event(LOG_INFO, "backend.skipped", "backend", LOG_S(name), "why", LOG_S(why), NULL);
 }
 
+static bool is_stopping(void *ctx)
+{
+    return ((const struct agent *)ctx)->stopping;
+}
+
+static bool has_reported(void *ctx)
+{
+    return ((const struct agent *)ctx)->reporter_ends;
+}
+
 static enum errc clients_make(struct agent *a, struct err *e)
 {
     a->api = (struct agent_api){ a, api_enroll, api_next, api_report };
     a->poll_client = client_new(a->config, e);
     if (!a->poll_client)
         return e->code;
+    client_until(a->poll_client, is_stopping, a);
     a->report_client = client_new(a->config, e);
-    return a->report_client ? ERR_OK : e->code;
+    if (!a->report_client)
+        return e->code;
+    client_until(a->report_client, has_reported, a);
+    return ERR_OK;
 }
 
 enum errc agent_new(const struct config *cfg, const struct clock *clock, const struct agent_api *api, struct agent **ret, struct err *e)
@@ -280,7 +294,7 @@ enum errc agent_new(const struct config *cfg, const struct clock *clock, const s
     if (api)
         a->api = *api;
     else if (clients_make(a, e) != ERR_OK) {
-        agent_free(a);
+        (void)agent_free(a);            /* no lease has been taken */
         return e->code;
     }
     *ret = a;
@@ -290,18 +304,6 @@ enum errc agent_new(const struct config *cfg, const struct clock *clock, const s
 struct book *agent_book(struct agent *a)
 {
     return a->book;
-}
-
-static void join_fetcher(struct agent *a)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    int64_t ns = t.tv_nsec + (int64_t)JOIN_MS * 1000000;
-    t.tv_sec += ns / 1000000000;
-    t.tv_nsec = ns % 1000000000;
-    a->fetcher_left = pthread_timedjoin_np(a->fetcher, NULL, &t) != 0;
-    if (a->fetcher_left)
-        pthread_detach(a->fetcher);
 }
 
 static void stop_in_order(struct agent *a)
@@ -317,12 +319,12 @@ static void stop_in_order(struct agent *a)
         poll(NULL, 0, WATCH_MS);
     }
     book_fence_all(a->book);            /* what is left is killed and forgotten; its lease runs out */
-    for (int ms = STOP_EXTRA_MS; ms > 0 && a->runners; ms -= WATCH_MS)
+    for (int ms = RUNNERS_MS; ms > 0 && a->runners; ms -= WATCH_MS)
         poll(NULL, 0, WATCH_MS);
     a->reporter_ends = true;
     book_wake(a->book);
     pthread_join(a->reporter, NULL);
-    join_fetcher(a);
+    pthread_join(a->fetcher, NULL);
 }
 
 enum errc agent_run(struct agent *a, const _Atomic bool *stop, struct err *e)
@@ -343,14 +345,17 @@ enum errc agent_run(struct agent *a, const _Atomic bool *stop, struct err *e)
     return ERR_OK;
 }
 
-void agent_free(struct agent *a)
+bool agent_free(struct agent *a)
 {
-    if (!a || a->fetcher_left || a->runners)
-        return;
+    if (!a)
+        return true;
+    if (a->runners)
+        return false;
     timers_free(a->timers);
     book_free(a->book);
     client_free(a->poll_client);
     client_free(a->report_client);
     pthread_mutex_destroy(&a->lock);
     free(a);
+    return true;
 }

@@ -25,7 +25,8 @@ struct agent;
 /* api NULL: clients by config. clock: &clock_system but for tests. */
 MUST_CHECK enum errc agent_new(const struct config *cfg, const struct clock *clock, const struct agent_api *api, struct agent **ret,
                                struct err *e);
-/* Returns when *stop is set and what ran has ended or was given back, at most grace_ms later. */
+/* Returns when *stop is set and what ran has ended or was given back, at most grace_ms later; its threads have ended, too. */
 MUST_CHECK enum errc agent_run(struct agent *a, const _Atomic bool *stop, struct err *e);
 struct book *agent_book(struct agent *a);
-void agent_free(struct agent *a);
+/* False: a lease that was killed still hangs in the kernel, so nothing is freed and the process must end without exit handlers. */
+bool agent_free(struct agent *a);

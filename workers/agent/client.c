@@ -25,6 +25,8 @@ struct client {
     struct http_client *http;
     const char *cert_path;
     struct stat cert;                   /* the certificate file of the connection that is open */
+    bool (*is_unwanted)(void *ctx);
+    void *ctx;
 };
 
 struct client *client_new(const struct config *cfg, struct err *e)
@@ -51,6 +53,12 @@ static struct http_client *fresh(struct client *c)
                                           now.st_mtim.tv_nsec != c->cert.st_mtim.tv_nsec) && http_client_reset(c->http))
         c->cert = now;
     return c->http;
+}
+
+void client_until(struct client *c, bool (*is_unwanted)(void *ctx), void *ctx)
+{
+    c->is_unwanted = is_unwanted;
+    c->ctx = ctx;
 }
 
 void client_free(struct client *c)
@@ -106,7 +114,8 @@ struct message {
 static enum errc post_text(struct client *c, struct arena *a, const char *path, struct str body, int timeout_ms, const char *what,
                            struct message out, struct err *e)
 {
-    const struct http_call call = { .method = "POST", .path = path, .body = body, .timeout_ms = timeout_ms, .response_max = REPLY_MAX };
+    const struct http_call call = { .method = "POST", .path = path, .body = body, .timeout_ms = timeout_ms, .response_max = REPLY_MAX,
+                                    .is_unwanted = c->is_unwanted, .unwanted_ctx = c->ctx };
     struct http_result r;
     struct err odd = { 0 };
     TRY(http_client_call(fresh(c), a, &call, &r, e));
@@ -260,7 +269,8 @@ enum errc client_download(struct client *c, struct arena *a, const struct lease_
         return FAIL(e, IO, "the work directory cannot be written");
     const struct lease_object_ref ref = { .tenant_id = g->tenant_id, .fence = g->fence };
     const struct http_call call = { .path = object_path(a, g, "objects", object_id, &lease_object_ref_schema, &ref), .on_data = on_data,
-                                    .ctx = &d, .timeout_ms = -1, .idle_timeout_ms = 30000 };
+                                    .ctx = &d, .timeout_ms = -1, .idle_timeout_ms = 30000, .is_unwanted = c->is_unwanted,
+                                    .unwanted_ctx = c->ctx };
     struct http_result r;
     TRY(http_client_call(fresh(c), a, &call, &r, e));
     if (d.failed)
@@ -282,7 +292,8 @@ enum errc client_upload(struct client *c, struct arena *a, const struct lease_gr
     const struct lease_upload_in about = { .tenant_id = g->tenant_id, .fence = g->fence, .size = plain_size, .sha256 = sha256 };
     const struct http_call call = { .method = "PUT", .path = object_path(a, g, "outputs", object_id, &lease_upload_in_schema, &about),
                                     .content_type = "application/octet-stream", .read_body = read_file, .ctx = &fd, .read_total = size,
-                                    .timeout_ms = -1, .idle_timeout_ms = 60000, .response_max = BODY_MAX };
+                                    .timeout_ms = -1, .idle_timeout_ms = 60000, .response_max = BODY_MAX,
+                                    .is_unwanted = c->is_unwanted, .unwanted_ctx = c->ctx };
     struct http_result r;
     TRY(http_client_call(fresh(c), a, &call, &r, e));
     return r.status >= 400 ? reply_error(a, &r, "sending an output", e) : ERR_OK;

@@ -30,6 +30,8 @@ struct output_place {
 };
 
 struct client *client_new(const struct config *cfg, struct err *e);     /* NULL on error */
+/* From now on its calls end with UNAVAILABLE soon after this becomes true, even those that wait. */
+void client_until(struct client *c, bool (*is_unwanted)(void *ctx), void *ctx);
 void client_free(struct client *c);
 void client_freep(struct client **c);
 

@@ -18,7 +18,7 @@
 #include "core/json/jsonvalue.h"
 #include "workers/lease/child_int.h"
 
-enum { TRIES_MAX = 20, CERT_LOOK_US = 1000000, METRIC_DEPTH = 4, ENDPOINT_MAX = 255 };
+enum { TRIES_MAX = 20, RETRY_STEP_MS = 50, CERT_LOOK_US = 1000000, METRIC_DEPTH = 4, ENDPOINT_MAX = 255 };
 static const size_t ARENA_MAX = (size_t)256 << 20, METRIC_ARENA = (size_t)16 << 20;
 
 static int64_t now_us(void)
@@ -30,10 +30,19 @@ static int64_t now_us(void)
 static bool try_again(struct run *r, enum errc rc, int n)
 {
     int ms = n < TRIES_MAX ? client_retry_ms(rc, n) : -1;
-    if (ms < 0 || held_is_stale(r->held) || held_is_cancelled(r->held))
+    if (ms < 0)
         return false;
-    poll(NULL, 0, ms + 1);
-    return !held_is_stale(r->held) && !held_is_cancelled(r->held);
+    for (; !held_is_stale(r->held) && !held_is_cancelled(r->held); ms -= RETRY_STEP_MS) {
+        if (ms < 0)
+            return true;
+        poll(NULL, 0, ms < RETRY_STEP_MS ? ms + 1 : RETRY_STEP_MS);
+    }
+    return false;
+}
+
+static bool is_given_up(void *ctx)
+{
+    return held_is_stale(((const struct run *)ctx)->held);
 }
 
 static enum errc fetch_keys(struct run *r, struct release_key *keys, struct err *e)
@@ -69,6 +78,7 @@ static enum errc prepare(struct run *r, struct err *e)
         r->client = client_new(r->env->config, e);
         if (!r->client)
             return e->code;
+        client_until(r->client, is_given_up, r);
     }
     TRY(run_dir_make(r, e));
     TRY(run_file(r, &r->output, e));

@@ -138,13 +138,31 @@ static void errors_have_their_codes(void **state)
     int64_t start = net_now_ms();
     assert_int_equal(call(&(struct http_call){ .path = "/silent", .timeout_ms = 200 }, &r), ERR_DEADLINE);
     assert_true(net_now_ms() - start < 2000);
-    net_reply_text(atomic_load(&silent), 200, "late");
+    net_reply_text(atomic_exchange(&silent, NULL), 200, "late");
     struct err e = { 0 };
     assert_null(http_client_new(&(struct http_client_options){ .base_url = "file:///etc/passwd" }, &e));
     assert_int_equal(e.code, ERR_INVALID);
     CLEANUP(http_client_freep) struct http_client *nobody =
         http_client_new(&(struct http_client_options){ .base_url = "http://127.0.0.1:1" }, &e);
     assert_int_equal(http_client_call(nobody, arena, &(struct http_call){ .path = "/" }, &r, NULL), ERR_UNAVAILABLE);
+}
+
+static bool is_silent(void *ctx)
+{
+    (void)ctx;
+    return atomic_load(&silent) != NULL;
+}
+
+/* A call that waits can be given up, and the client is as good as before. */
+static void a_waiting_call_is_given_up(void **state)
+{
+    (void)state;
+    struct http_result r;
+    int64_t began = net_now_ms();
+    assert_int_equal(call(&(struct http_call){ .path = "/silent", .timeout_ms = -1, .is_unwanted = is_silent }, &r), ERR_UNAVAILABLE);
+    assert_true(net_now_ms() - began < 10000);
+    http_reply(atomic_exchange(&silent, NULL), &(struct http_response){ .status = 200 });
+    assert_int_equal(call(&(struct http_call){ .path = "/echo" }, &r), ERR_OK);
 }
 
 static void names_can_be_given_addresses(void **state)
@@ -216,7 +234,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(methods_bodies_and_uploads),
-        cmocka_unit_test(errors_have_their_codes),
+        cmocka_unit_test(errors_have_their_codes), cmocka_unit_test(a_waiting_call_is_given_up),
         cmocka_unit_test(names_can_be_given_addresses),
         cmocka_unit_test(talks_to_unix_sockets),
         cmocka_unit_test(reads_event_streams),

@@ -3,6 +3,7 @@
 #include "lease_kit.h"
 
 #include <pthread.h>
+#include "core/http/server.h"
 #include "workers/agent/agent.h"
 
 struct fake {
@@ -103,7 +104,7 @@ static void with_agent(struct fake *k, int wanted, double *ret_rate, int64_t *re
     r.stop = true;
     pthread_join(t, NULL);
     *ret_stop_us = clock_mono_us(&clock_system) - began;
-    agent_free(r.agent);
+    assert_true(agent_free(r.agent));
     config_free(cfg);
 }
 
@@ -144,9 +145,52 @@ static void test_sleepers_end_and_are_returned(void **state)
     assert_true(stop_us < 3000000);
 }
 
+/* An API that registers the machine and then leaves it hanging in its long poll, and in reports if there were any. */
+static struct http_exchange *_Atomic hanging;
+
+static void on_request(void *ctx, struct http_exchange *x)
+{
+    (void)ctx;
+    static const char registered[] = "{\"node_id\":\"nod_00000000000000000000000000000001\",\"heartbeat_ms\":10000,\"lease_ms\":30000}";
+    if (str_eq_c(http_exchange_request(x)->path, "/v1/nodes/register"))
+        http_reply(x, &(struct http_response){ .status = 200, .content_type = STR("application/json"), .body = str_c(registered) });
+    else
+        hanging = x;
+}
+
+/* The thread of the long poll is gone when agent_run returns: what it used can be freed, and the process can end. */
+static void test_a_hanging_long_poll_ends_with_the_agent(void **state)
+{
+    (void)state;
+    struct err e = { 0 };
+    char url[64];
+    struct http_server *server = http_server_new(&(struct http_server_options){ .bind_addr = "127.0.0.1", .on_request = on_request }, &e);
+    struct config *cfg = config_new_default();
+    struct running r = { 0 };
+    pthread_t t;
+    assert_non_null(server);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d", http_server_port(server));
+    assert_int_equal(config_set(cfg, "worker.api_url", url, &e), ERR_OK);
+    assert_int_equal(config_set(cfg, "worker.work_dir", "/tmp", &e), ERR_OK);
+    assert_int_equal(agent_new(cfg, &clock_system, NULL, &r.agent, &e), ERR_OK);
+    pthread_create(&t, NULL, run_agent, &r);
+    for (int i = 0; !hanging && i < 10000; i++)
+        usleep(1000);
+    assert_non_null(hanging);
+    int64_t began = clock_mono_us(&clock_system);
+    r.stop = true;
+    pthread_join(t, NULL);
+    assert_true(clock_mono_us(&clock_system) - began < 10000000);      /* it was asked to wait for 20 s */
+    assert_true(agent_free(r.agent));
+    http_reply(hanging, &(struct http_response){ .status = 503 });
+    http_server_free(server);
+    config_free(cfg);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_ten_thousand), cmocka_unit_test(test_a_machine_that_was_forgotten_registers_again),
-                                        cmocka_unit_test(test_sleepers_end_and_are_returned) };
+                                        cmocka_unit_test(test_sleepers_end_and_are_returned),
+                                        cmocka_unit_test(test_a_hanging_long_poll_ends_with_the_agent) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
