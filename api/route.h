@@ -3,7 +3,7 @@
  *
  *     static const struct route job_routes[] = {
  *       { .method = HTTP_GET, .path = "/v1/jobs/{job_id}", .op = "job_get", .perm = PERM_JOB_READ, .handler = job_read,
- *         .in = &job_ref_schema, .status = 200, .out = &job_schema, .resource = "job", .sql_max = 3, .doc = "Read one job" } };
+ *         .in = &job_ref_schema, .status = 200, .out = &job_schema, .resource = "job", .doc = "Read one job" } };
  *
  * A handler gets one input struct (path captures, query and body merged), fills one output struct and never sees JSON or HTTP:
  *     static enum errc job_read(struct work *w, const void *in, void *out, struct err *e);
@@ -78,7 +78,6 @@ struct route {
     bool audited;                   /* write an event of kind `audit` in the transaction */
     enum audit_code audit;
     const char *content_type;       /* R_UPLOAD: what it takes; raw: what it gives; NULL: JSON */
-    int sql_max;                    /* statements a call may run; 0: not bounded */
     const char *doc;
 };
 

@@ -53,10 +53,10 @@ static enum errc refuse(struct work *w, const void *in, void *out, struct err *e
 
 static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/approvals", .op = "approval_list", .perm = PERM_APPROVAL_READ, .handler = list,
-      .in = &approval_page_in_schema, .status = 200, .out = &approval_schema, .flags = R_LIST, .sql_max = 1,
+      .in = &approval_page_in_schema, .status = 200, .out = &approval_schema, .flags = R_LIST,
       .doc = "List requests that wait for approval, and those that waited" },
     { .method = HTTP_GET, .path = "/v1/approvals/{approval_id}", .op = "approval_get", .perm = PERM_APPROVAL_READ, .handler = read_one,
-      .in = &approval_ref_schema, .status = 200, .out = &approval_schema, .resource = "approval", .sql_max = 1, .doc = "Read one request" },
+      .in = &approval_ref_schema, .status = 200, .out = &approval_schema, .resource = "approval", .doc = "Read one request" },
     { .method = HTTP_POST, .path = "/v1/approvals/{approval_id}/approve", .op = "approval_approve", .perm = PERM_APPROVAL_READ, .handler = approve,
       .in = &approval_decide_in_schema, .status = 200, .out = &approval_schema, .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "approval",
       .audited = true, .audit = AUDIT_APPROVAL_GRANT,

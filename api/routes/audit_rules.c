@@ -157,14 +157,14 @@ static const struct route rows[] = {
       .status = 201, .out = &audit_hold_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "hold", .audited = true, .audit = AUDIT_HOLD_SET,
       .doc = "Place a legal hold: what it covers is neither dropped, erased nor shredded" },
     { .method = HTTP_GET, .path = "/v1/audit/holds", .op = "audit_hold_list", .perm = PERM_AUDIT_HOLD, .handler = hold_list, .in = &hold_page_schema,
-      .status = 200, .out = &audit_hold_schema, .flags = R_LIST, .sql_max = 1, .doc = "List legal holds" },
+      .status = 200, .out = &audit_hold_schema, .flags = R_LIST, .doc = "List legal holds" },
     { .method = HTTP_GET, .path = "/v1/audit/holds/{hold_id}", .op = "audit_hold_get", .perm = PERM_AUDIT_HOLD, .handler = hold_get,
-      .in = &hold_ref_schema, .status = 200, .out = &audit_hold_schema, .resource = "hold", .sql_max = 1, .doc = "Read one hold" },
+      .in = &hold_ref_schema, .status = 200, .out = &audit_hold_schema, .resource = "hold", .doc = "Read one hold" },
     { .method = HTTP_POST, .path = "/v1/audit/holds/{hold_id}/lift", .op = "audit_hold_lift", .perm = PERM_AUDIT_HOLD, .handler = hold_lift,
       .in = &hold_lift_in_schema, .status = 202, .out = &approval_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE, .resource = "approval",
       .audit = AUDIT_APPROVAL_REQUEST, .doc = "Ask for a hold to be lifted: two others approve" },
     { .method = HTTP_GET, .path = "/v1/audit/retention", .op = "audit_retention_list", .perm = PERM_AUDIT_READ, .handler = retention_list, .status = 200,
-      .out = &audit_retention_schema, .flags = R_LIST, .sql_max = 2, .doc = "How long classes of events are kept" },
+      .out = &audit_retention_schema, .flags = R_LIST, .doc = "How long classes of events are kept" },
     { .method = HTTP_PUT, .path = "/v1/audit/retention", .op = "audit_retention_set", .perm = PERM_AUDIT_RETENTION, .handler = retention_set,
       .in = &retention_put_schema, .status = 200, .out = &audit_retention_schema, .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "retention",
       .audited = true, .audit = AUDIT_POLICY_SET, .doc = "Set how long a class of events is kept; the least term of the home zone holds in any case" },
@@ -172,7 +172,7 @@ static const struct route rows[] = {
       .status = 201, .out = &audit_erasure_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE, .resource = "user", .audited = true,
       .audit = AUDIT_PERSON_ERASE, .doc = "Make a person's fields in the log unreadable for good, and disable the user; all proofs stay" },
     { .method = HTTP_GET, .path = "/v1/audit/erasures", .op = "person_erasure_list", .perm = PERM_PERSON_ERASE, .handler = erasure_list,
-      .in = &erasure_page_schema, .status = 200, .out = &audit_erasure_schema, .flags = R_LIST, .sql_max = 1, .doc = "Persons that were erased" },
+      .in = &erasure_page_schema, .status = 200, .out = &audit_erasure_schema, .flags = R_LIST, .doc = "Persons that were erased" },
 };
 extern const struct route_table audit_rule_routes;
 ROUTE_TABLE(audit_rule_routes, rows);

@@ -80,13 +80,13 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/role-bindings", .op = "role_grant", .perm = PERM_ROLE_GRANT, .handler = grant,
       .in = &binding_create_in_schema, .status = 201, .out = &role_binding_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE, .resource = "binding",
-      .audited = true, .audit = AUDIT_ROLE_GRANT, .sql_max = 9,
+      .audited = true, .audit = AUDIT_ROLE_GRANT,
       .doc = "Grant a role, where and under which conditions; never beyond what the granter holds there" },
     { .method = HTTP_GET, .path = "/v1/role-bindings", .op = "role_binding_list", .perm = PERM_USER_READ, .handler = list,
-      .in = &binding_page_schema, .status = 200, .out = &role_binding_schema, .flags = R_LIST, .sql_max = 1, .doc = "List role bindings" },
+      .in = &binding_page_schema, .status = 200, .out = &role_binding_schema, .flags = R_LIST, .doc = "List role bindings" },
     { .method = HTTP_DELETE, .path = "/v1/role-bindings/{binding_id}", .op = "role_revoke", .perm = PERM_ROLE_GRANT, .handler = revoke,
       .in = &binding_ref_schema, .status = 204, .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "binding", .audited = true, .audit = AUDIT_ROLE_REVOKE,
-      .sql_max = 5, .doc = "Take a role back; the last administrator keeps it" },
+      .doc = "Take a role back; the last administrator keeps it" },
 };
 extern const struct route_table binding_routes;
 ROUTE_TABLE(binding_routes, rows);

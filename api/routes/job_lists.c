@@ -45,9 +45,9 @@ static enum errc counts(struct work *w, const void *in, void *out, struct err *e
 
 static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/jobs", .op = "job_list", .perm = PERM_JOB_READ, .handler = list, .in = &job_page_schema, .status = 200,
-      .out = &job_schema, .flags = R_LIST, .sql_max = 1, .doc = "List jobs, newest first" },
+      .out = &job_schema, .flags = R_LIST, .doc = "List jobs, newest first" },
     { .method = HTTP_GET, .path = "/v1/jobs/counts", .op = "job_counts", .perm = PERM_JOB_READ, .handler = counts, .in = &job_counts_in_schema,
-      .status = 200, .out = &job_counts_schema, .sql_max = 1, .doc = "How many jobs there are of each state" },
+      .status = 200, .out = &job_counts_schema, .doc = "How many jobs there are of each state" },
 };
 extern const struct route_table job_list_routes;
 ROUTE_TABLE(job_list_routes, rows);

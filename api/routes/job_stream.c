@@ -127,14 +127,14 @@ static const struct route rows[] = {
       .status = 200, .out = &job_event_schema, .flags = R_LIST, .resource = "job",
       .doc = "Transitions of a job; with Accept: text/event-stream live, with its logs and metrics" },
     { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/logs", .op = "job_logs", .perm = PERM_JOB_READ, .handler = logs, .in = &job_logs_in_schema,
-      .status = 200, .out = &job_log_line_schema, .flags = R_LIST, .resource = "job", .sql_max = 2, .doc = "Log of a job, oldest first" },
+      .status = 200, .out = &job_log_line_schema, .flags = R_LIST, .resource = "job", .doc = "Log of a job, oldest first" },
     { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/metrics", .op = "job_metrics", .perm = PERM_JOB_READ, .handler = metrics, .in = &job_rows_in_schema,
-      .status = 200, .out = &job_metric_schema, .flags = R_LIST, .resource = "job", .sql_max = 2, .doc = "Metrics of a job, oldest first" },
+      .status = 200, .out = &job_metric_schema, .flags = R_LIST, .resource = "job", .doc = "Metrics of a job, oldest first" },
     { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/series", .op = "job_series", .perm = PERM_JOB_READ, .handler = series, .in = &job_series_in_schema,
       .status = 200, .out = &job_series_out_schema, .resource = "job",
       .doc = "Metrics of a job as columns to draw; long series thinned so that peaks stay" },
     { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/attempts", .op = "job_attempts", .perm = PERM_JOB_READ, .handler = attempts,
-      .in = &job_attempts_in_schema, .status = 200, .out = &attempt_view_schema, .flags = R_LIST, .resource = "job", .sql_max = 2,
+      .in = &job_attempts_in_schema, .status = 200, .out = &attempt_view_schema, .flags = R_LIST, .resource = "job",
       .doc = "Executions of a job" },
 };
 extern const struct route_table job_stream_routes;

@@ -244,7 +244,7 @@ static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/jobs/{job_id}", .op = "job_get", .perm = PERM_JOB_READ, .combine = read_combined, .in = &job_ref_schema,
       .status = 200, .out = &job_schema, .resource = "job", .doc = "Read one job" },
     { .method = HTTP_POST, .path = "/v1/jobs/{job_id}/cancel", .op = "job_cancel", .perm = PERM_JOB_CANCEL, .handler = cancel, .in = &job_ref_schema,
-      .status = 200, .out = &job_schema, .rate = RL_WRITE, .resource = "job", .audited = true, .audit = AUDIT_JOB_CANCEL, .sql_max = 5,
+      .status = 200, .out = &job_schema, .rate = RL_WRITE, .resource = "job", .audited = true, .audit = AUDIT_JOB_CANCEL,
       .doc = "Cancel a job: at once while it waits, else its worker is told to stop it" },
 };
 extern const struct route_table job_routes;

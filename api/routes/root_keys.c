@@ -110,20 +110,20 @@ static enum errc destroy(struct work *w, const void *in, void *out, struct err *
 
 static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/zones/{code}/keys", .op = "root_key_list", .perm = PERM_KEY_ROOT, .handler = list, .in = &root_ref_schema,
-      .status = 200, .out = &root_key_schema, .flags = R_LIST, .audited = true, .audit = AUDIT_KEY_ATTEST, .resource = "zone", .sql_max = 8,
+      .status = 200, .out = &root_key_schema, .flags = R_LIST, .audited = true, .audit = AUDIT_KEY_ATTEST, .resource = "zone",
       .doc = "Versions of a zone's root key" },
     { .method = HTTP_GET, .path = "/v1/zones/{code}/keys/attestation", .op = "root_key_attest", .perm = PERM_KEY_ROOT, .handler = attest,
-      .in = &root_ref_schema, .status = 200, .out = &attest_out_schema, .audited = true, .audit = AUDIT_KEY_ATTEST, .resource = "zone", .sql_max = 3,
+      .in = &root_ref_schema, .status = 200, .out = &attest_out_schema, .audited = true, .audit = AUDIT_KEY_ATTEST, .resource = "zone",
       .doc = "What the zone's key store says of itself" },
     { .method = HTTP_GET, .path = "/v1/zones/{code}/keys/rewraps", .op = "root_key_rewraps", .perm = PERM_KEY_ROOT, .handler = rewraps,
-      .in = &root_page_schema, .status = 200, .out = &rewrap_schema, .flags = R_LIST, .sql_max = 1,
+      .in = &root_page_schema, .status = 200, .out = &rewrap_schema, .flags = R_LIST,
       .doc = "Progress of moving tenant keys to a newer root version" },
     { .method = HTTP_POST, .path = "/v1/zones/{code}/keys/rotate", .op = "root_key_rotate", .perm = PERM_KEY_ROOT, .handler = rotate,
       .in = &root_rotate_in_schema, .status = 202, .out = &approval_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE,
-      .resource = "approval", .audited = true, .audit = AUDIT_KEY_ROOT, .sql_max = 12, .doc = "Ask for a new root version; a second custodian must approve" },
+      .resource = "approval", .audited = true, .audit = AUDIT_KEY_ROOT, .doc = "Ask for a new root version; a second custodian must approve" },
     { .method = HTTP_POST, .path = "/v1/zones/{code}/keys/versions/{version}/destroy", .op = "root_key_destroy", .perm = PERM_KEY_ROOT, .handler = destroy,
       .in = &root_destroy_in_schema, .status = 202, .out = &approval_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE,
-      .resource = "approval", .audited = true, .audit = AUDIT_KEY_ROOT, .sql_max = 12, .doc = "Ask for the destruction of a retired root version" },
+      .resource = "approval", .audited = true, .audit = AUDIT_KEY_ROOT, .doc = "Ask for the destruction of a retired root version" },
 };
 extern const struct route_table root_key_routes;
 ROUTE_TABLE(root_key_routes, rows);

@@ -50,18 +50,18 @@ static enum errc undelete(struct work *w, const void *in, void *out, struct err 
 static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/tenants/{tenant_id}/suspend", .op = "tenant_suspend", .perm = PERM_TENANT_SUSPEND, .handler = suspend,
       .in = &suspend_in_schema, .status = 200, .out = &tenant_schema, .flags = R_TENANT_PATH | R_STEP_UP, .rate = RL_WRITE,
-      .resource = "tenant", .audited = true, .audit = AUDIT_TENANT_REVOKE, .sql_max = 7,
+      .resource = "tenant", .audited = true, .audit = AUDIT_TENANT_REVOKE,
       .doc = "Suspend a tenant: its people are refused, nothing of it starts; running jobs finish or stop" },
     { .method = HTTP_POST, .path = "/v1/tenants/{tenant_id}/resume", .op = "tenant_resume", .perm = PERM_TENANT_SUSPEND, .handler = resume,
       .in = &life_ref_schema, .status = 200, .out = &tenant_schema, .flags = R_TENANT_PATH, .rate = RL_WRITE, .resource = "tenant",
-      .audited = true, .audit = AUDIT_TENANT_RESUME, .sql_max = 6, .doc = "Resume a suspended tenant" },
+      .audited = true, .audit = AUDIT_TENANT_RESUME, .doc = "Resume a suspended tenant" },
     { .method = HTTP_POST, .path = "/v1/tenants/{tenant_id}/delete", .op = "tenant_delete", .perm = PERM_TENANT_DELETE, .handler = ask_delete,
       .in = &delete_in_schema, .status = 202, .out = &approval_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE, .resource = "tenant",
-      .audited = true, .audit = AUDIT_TENANT_DELETE, .sql_max = 8,
+      .audited = true, .audit = AUDIT_TENANT_DELETE,
       .doc = "Ask for the deletion of a tenant; two compliance officers approve it, and after the days of grace it is carried out" },
     { .method = HTTP_POST, .path = "/v1/tenants/{tenant_id}/undelete", .op = "tenant_undelete", .perm = PERM_TENANT_DELETE, .handler = undelete,
       .in = &life_ref_schema, .status = 200, .out = &tenant_schema, .flags = R_TENANT_PATH, .rate = RL_WRITE, .resource = "tenant",
-      .audited = true, .audit = AUDIT_TENANT_DELETE, .sql_max = 6,
+      .audited = true, .audit = AUDIT_TENANT_DELETE,
       .doc = "Call a deletion off within its days of grace; the tenant comes back suspended" },
 };
 extern const struct route_table tenant_life_routes;

@@ -102,15 +102,15 @@ static enum errc cancel(struct work *w, const void *in, void *out, struct err *e
 static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/uploads", .op = "upload_begin", .perm = PERM_DATASET_WRITE, .handler = begin, .in = &upload_new_schema,
       .status = 201, .out = &upload_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "upload", .audited = true,
-      .audit = AUDIT_UPLOAD_BEGIN, .sql_max = 12, .doc = "Begin an upload in parts, of up to 1 GiB; it lives 24 h" },
+      .audit = AUDIT_UPLOAD_BEGIN, .doc = "Begin an upload in parts, of up to 1 GiB; it lives 24 h" },
     { .method = HTTP_GET, .path = "/v1/uploads", .op = "upload_list", .perm = PERM_DATASET_WRITE, .handler = list, .in = &upload_page_schema,
-      .status = 200, .out = &upload_schema, .flags = R_LIST | R_ZONE_LATE, .sql_max = 1, .doc = "The own uploads that are open, newest first" },
+      .status = 200, .out = &upload_schema, .flags = R_LIST | R_ZONE_LATE, .doc = "The own uploads that are open, newest first" },
     { .method = HTTP_GET, .path = "/v1/uploads/{upload_id}", .op = "upload_get", .perm = PERM_DATASET_WRITE, .handler = read_one,
-      .in = &upload_ref_schema, .status = 200, .out = &upload_schema, .flags = R_ZONE_LATE, .resource = "upload", .sql_max = 1,
+      .in = &upload_ref_schema, .status = 200, .out = &upload_schema, .flags = R_ZONE_LATE, .resource = "upload",
       .doc = "How far an upload is: where its next part begins, or the version that it became" },
     { .method = HTTP_PUT, .path = "/v1/uploads/{upload_id}/parts", .op = "upload_part", .perm = PERM_DATASET_WRITE, .handler = add_part,
       .in = &upload_part_in_schema, .status = 200, .out = &upload_schema, .flags = R_UPLOAD | R_ZONE_LATE, .rate = RL_WRITE, .resource = "upload",
-      .content_type = "application/octet-stream", .sql_max = 20,
+      .content_type = "application/octet-stream",
       .doc = "The next part of the content; the same part again is harmless, another offset than the next is a conflict" },
     { .method = HTTP_POST, .path = "/v1/uploads/{upload_id}/complete", .op = "upload_complete", .perm = PERM_DATASET_WRITE, .handler = complete,
       .in = &upload_ref_schema, .status = 200, .out = &dataset_version_schema, .flags = R_IDEMPOTENT | R_ZONE_LATE, .rate = RL_WRITE,
@@ -118,7 +118,7 @@ static const struct route rows[] = {
       .doc = "Make the content a version of the data set; a content that is refused ends the upload" },
     { .method = HTTP_DELETE, .path = "/v1/uploads/{upload_id}", .op = "upload_cancel", .perm = PERM_DATASET_WRITE, .handler = cancel,
       .in = &upload_ref_schema, .status = 204, .flags = R_ZONE_LATE, .rate = RL_WRITE, .resource = "upload", .audited = true,
-      .audit = AUDIT_UPLOAD_CANCEL, .sql_max = 12, .doc = "Give an open upload up, with all that was sent" },
+      .audit = AUDIT_UPLOAD_CANCEL, .doc = "Give an open upload up, with all that was sent" },
 };
 extern const struct route_table upload_routes;
 ROUTE_TABLE(upload_routes, rows);

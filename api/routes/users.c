@@ -116,18 +116,18 @@ static const struct route rows[] = {
       .flags = R_NO_TX, .doc = "Who is calling, and what that caller may do" },
     { .method = HTTP_POST, .path = "/v1/users", .op = "user_create", .perm = PERM_USER_MANAGE, .handler = create, .in = &user_create_in_schema,
       .status = 201, .out = &app_user_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE, .resource = "user", .audited = true,
-      .audit = AUDIT_USER_CREATE, .sql_max = 40, .doc = "Create a user" },
+      .audit = AUDIT_USER_CREATE, .doc = "Create a user" },
     { .method = HTTP_GET, .path = "/v1/users", .op = "user_list", .perm = PERM_USER_READ, .handler = list, .in = &user_page_schema, .status = 200,
-      .out = &app_user_schema, .flags = R_LIST, .sql_max = 1, .doc = "List users" },
+      .out = &app_user_schema, .flags = R_LIST, .doc = "List users" },
     { .method = HTTP_GET, .path = "/v1/users/{user_id}", .op = "user_get", .perm = PERM_USER_READ, .handler = read_one, .in = &user_ref_schema,
-      .status = 200, .out = &app_user_schema, .resource = "user", .sql_max = 1, .doc = "Read one user" },
+      .status = 200, .out = &app_user_schema, .resource = "user", .doc = "Read one user" },
     { .method = HTTP_PATCH, .path = "/v1/users/{user_id}", .op = "user_update", .perm = PERM_USER_MANAGE, .handler = change,
       .in = &user_change_schema, .status = 200, .out = &app_user_schema, .flags = R_IF_MATCH, .rate = RL_WRITE, .resource = "user",
-      .audited = true, .audit = AUDIT_USER_UPDATE, .sql_max = 7,
+      .audited = true, .audit = AUDIT_USER_UPDATE,
       .doc = "Rename, disable or enable a user. Disabling ends every token, session and sign-in under way; enabling gives none back. The last administrator stays" },
     { .method = HTTP_DELETE, .path = "/v1/users/{user_id}", .op = "user_deactivate", .perm = PERM_USER_MANAGE, .handler = deactivate,
       .in = &user_ref_schema, .status = 204, .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "user", .audited = true,
-      .audit = AUDIT_USER_REVOKE, .sql_max = 9, .doc = "Deactivate a user for good: roles taken back, all credentials dead within 5 s" },
+      .audit = AUDIT_USER_REVOKE, .doc = "Deactivate a user for good: roles taken back, all credentials dead within 5 s" },
 };
 extern const struct route_table user_routes;
 ROUTE_TABLE(user_routes, rows);
