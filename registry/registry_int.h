@@ -1,32 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* registry_int.h - what the files of this folder share with each other and with nobody else: their statements, and the place of a
- * data key in the hierarchy. */
+/* registry_int.h - what the files of this folder share with each other and with nobody else: their statements. */
 #pragma once
-#include "core/crypto/stream.h"
 #include "core/db/stmt.h"
 #include "core/table/schema.h"
-#include "keys/client.h"
-#include "registry/vault/object.h"
 
-/* An object with its data key and the tenant key above it. */
-struct object_keys {
-    struct object object;
-    struct uuid dek_id;
-    int64_t key_version;
-    struct bytes dek, tkek;
-    struct str key_state;
-};
-
+struct err;
 struct work;
 struct csv_table;
 struct dataset_version;
 /* The stored and checked object as the next version of the data set. */
 enum errc dataset_version_of(struct work *w, struct uuid dataset_id, struct uuid object_id, const struct csv_table *table,
                              struct dataset_version *ret, struct err *e) MUST_CHECK;
-enum errc key_blob_from(struct bytes wrapped, struct key_blob *ret, struct err *e) MUST_CHECK;
-/* Where the keys of a stored object stand; strings are borrowed from k. */
-enum errc object_release_item(struct uuid tenant, const struct object_keys *k, struct keyd_release_item *ret, struct err *e) MUST_CHECK;
-struct stream_ref object_stream_ref(struct uuid tenant, const struct object_keys *k);
 
 extern const struct stmt tenant_key_primary_stmt, tenant_key_insert_stmt, tenant_key_count_stmt;
 extern const struct stmt object_insert_stmt, object_get_stmt, object_keys_stmt;

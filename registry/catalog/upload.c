@@ -11,6 +11,7 @@
 #include "core/crypto/hash.h"
 #include "core/crypto/secmem.h"
 #include "core/data/csv.h"
+#include "core/crypto/stream.h"
 #include "core/db/tx.h"
 #include "core/table/config.h"
 #include "registry/vault/blob_store.h"

@@ -5,6 +5,7 @@
 #include "core/crypto/hash.h"
 #include "core/db/tx.h"
 #include "core/table/config.h"
+#include "keys/client.h"
 #include "registry/vault/key_rewrap.h"
 #include "registry/registry_int.h"
 

@@ -7,6 +7,7 @@
 #include "core/db/tx.h"
 #include "keys/client.h"
 #include "registry/registry_int.h"
+#include "registry/vault/object_keys.h"
 
 SCHEMA_EXTERN(rewrap, "Wrapped keys on their way to a newer version",
     FIELD_ID(rewrap, rewrap_id, "rwr", 0, .doc = "The rewrap"), FIELD(rewrap, zone, 0, .doc = "Residency zone"),

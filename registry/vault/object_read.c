@@ -10,6 +10,7 @@
 #include "core/db/tx.h"
 #include "registry/vault/blob_store.h"
 #include "registry/registry_int.h"
+#include "registry/vault/object_keys.h"
 
 #include <stdlib.h>
 

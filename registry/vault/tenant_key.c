@@ -7,6 +7,7 @@
 #include "core/db/tx.h"
 #include "core/table/schema.h"
 #include "registry/registry_int.h"
+#include "registry/vault/object_keys.h"
 
 static const int64_t WRAPS_MAX = INT64_C(1) << 32, WRAPS_WARN = INT64_C(1) << 31, WRAPS_KEPT_BACK = INT64_C(1) << 20;
 

@@ -8,6 +8,7 @@
 #include "core/wire/job_type.h"
 #include "keys/client.h"
 #include "registry/registry_int.h"
+#include "registry/vault/object_keys.h"
 #include "registry/vault/tenant_key.h"
 #include "tenants/home/residency_facts.h"
 

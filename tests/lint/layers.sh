@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# layers.sh - an include may only point down: the table of folders, the order inside core, and the pure files.
+# layers.sh - an include may only point down: the table of folders, the order inside core, and the pure files; no circle runs through two rooms.
+# Then it draws what it saw: for each room, how many of its includes go to which other.
 # shellcheck source=tests/lint/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -26,7 +27,13 @@ my %rank = (base => 0, table => 1, json => 2, db => 2, redis => 2, crypto => 2, 
 my $audit_pure = qr{^audit/(?:record|record_read|event_code|filter|format|format_[a-z]+|head|lines|scan|merkle|chain|bundle|verify|verify_head)(?:_int)?\.(?:[ch]|def)$};
 my $sched_pure = qr{^scheduler/plan/};
 
+# x.h, x_int.h, x.def and x.c are one module; the folder it lies in is its room.
+sub module { my $m = shift; $m =~ s/(?:_int)?\.(?:c|h|def|cu|cuh)$//; return $m }
+sub room { my $m = shift; $m =~ s{/[^/]*$}{}; return $m }
+my (%edge, %drawn, %size);
+
 for my $file (@ARGV) {
+    $size{room(module($file))}++;
     open my $in, '<', $file or die "$file: $!";
     my ($folder) = split m{/}, $file;
     my %allowed = map { $_ => 1 } split ' ', $may{$folder};
@@ -38,6 +45,9 @@ for my $file (@ARGV) {
             $say->("an include is written \"folder/file.h\" from the root, not \"$to\"");
             next;
         }
+        my ($from_module, $to_module) = (module($file), module($to));
+        $edge{$from_module}{$to_module} ||= "$file:$." if $from_module ne $to_module;
+        $drawn{room($from_module)}{room($to_module)}++;
         my ($target) = split m{/}, $to;
         if (!exists $may{$target}) {
             $say->("\"$to\" is in no folder of the product; system headers are written <$to>");
@@ -61,7 +71,54 @@ for my $file (@ARGV) {
     }
     close $in;
 }
+
+# Circles (Tarjan): modules that reach each other may be neighbours in one room, never in two.
+my (%index, %low, %on, @stack, $n);
+sub visit {
+    my $v = shift;
+    $index{$v} = $low{$v} = ++$n;
+    push @stack, $v;
+    $on{$v} = 1;
+    for my $w (sort keys %{$edge{$v}}) {
+        if (!$index{$w}) {
+            visit($w);
+            $low{$v} = $low{$w} if $low{$w} < $low{$v};
+        } elsif ($on{$w} && $index{$w} < $low{$v}) {
+            $low{$v} = $index{$w};
+        }
+    }
+    return if $low{$v} != $index{$v};
+    my @circle;
+    do { push @circle, pop @stack; delete $on{$circle[-1]} } until $circle[-1] eq $v;
+    my %rooms = map { room($_) => 1 } @circle;
+    return if keys %rooms < 2;
+    my %in = map { $_ => 1 } @circle;
+    for my $from (sort @circle) {
+        for my $to (sort grep { $in{$_} && room($_) ne room($from) } keys %{$edge{$from}}) {
+            print "$edge{$from}{$to}\t$from and $to include each other in a circle through two rooms: @{[sort @circle]}\n";
+        }
+    }
+}
+no warnings 'recursion';
+for my $v (sort keys %edge) { visit($v) if !$index{$v} }
+
+# The drawing goes to its own file: rows include columns.
+open my $out, '>', "$ENV{DRAWING}" or die;
+my @order = qw(core/base core/table core/json core/db core/redis core/crypto core/data core/http core/wire keys audit);
+my %placed = map { $_ => 1 } @order;
+my %folder_rank; my $r = 0;
+$folder_rank{$_} = $r++ for qw(core keys audit tenants registry scheduler serving mlops api workers cli migrations);
+push @order, sort { ($folder_rank{(split m{/}, $a)[0]} // 99) <=> ($folder_rank{(split m{/}, $b)[0]} // 99) || $a cmp $b } grep { !$placed{$_} } keys %size;
+@order = grep { $size{$_} } @order;
+my $wide = 0;
+for (@order) { $wide = length if length > $wide }
+printf $out "%-*s files |%s\n", $wide + 5, "includes of a room (row) in rooms (column)", join('', map { sprintf '%4d', $_ } 1 .. @order);
+for my $i (0 .. $#order) {
+    printf $out "%3d %-*s %5d |%s\n", $i + 1, $wide, $order[$i], $size{$order[$i]},
+        join('', map { $_ eq $order[$i] ? '   .' : sprintf '%4s', $drawn{$order[$i]}{$_} // '' } @order);
+}
 PERL
-perl "$scratch/layers.pl" "${list[@]}" >"$scratch/findings"
+DRAWING=$scratch/drawing perl "$scratch/layers.pl" "${list[@]}" >"$scratch/findings"
+cat "$scratch/drawing"
 take_findings <"$scratch/findings"
 finish

@@ -66,6 +66,12 @@ put tenants/bad.c "$spdx" '#include "scheduler/plan/snapshot.h"' '#include "../c
     'const char *v = "UPDATE job SET version = 2,"' '    " state = $1 WHERE job_id = $2";'
 expect layers tenants/bad.c:2 'tenants may not include scheduler'
 expect layers tenants/bad.c:3 'from the root'
+put registry/vault/ring.h "$spdx" '#pragma once' '#include "registry/catalog/ring.h"'
+put registry/catalog/ring.h "$spdx" '#pragma once'
+put registry/catalog/ring.c "$spdx" '#include "registry/catalog/ring.h"' '#include "registry/vault/ring.h"'
+expect layers registry/vault/ring.h:3 'circle through two rooms'
+expect layers registry/catalog/ring.c:3 'circle through two rooms'
+rm "$tree"/registry/vault/ring.h "$tree"/registry/catalog/ring.*
 expect doors tenants/bad.c:4 'core/json/ only'
 expect doors tenants/bad.c:5 'belongs to no door'
 expect banned tenants/bad.c:9 'strcpy()'

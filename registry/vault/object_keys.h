@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* object_keys.h - the place of an object's data key in the hierarchy, for the files of this room. */
+#pragma once
+#include "core/crypto/stream.h"
+#include "core/table/schema.h"
+#include "keys/client.h"
+#include "registry/vault/object.h"
+
+/* An object with its data key and the tenant key above it. */
+struct object_keys {
+    struct object object;
+    struct uuid dek_id;
+    int64_t key_version;
+    struct bytes dek, tkek;
+    struct str key_state;
+};
+
+enum errc key_blob_from(struct bytes wrapped, struct key_blob *ret, struct err *e) MUST_CHECK;
+/* Where the keys of a stored object stand; strings are borrowed from k. */
+enum errc object_release_item(struct uuid tenant, const struct object_keys *k, struct keyd_release_item *ret, struct err *e) MUST_CHECK;
+struct stream_ref object_stream_ref(struct uuid tenant, const struct object_keys *k);
