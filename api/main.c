@@ -61,6 +61,7 @@
 #include "scheduler/jobs/submit.h"
 #include "scheduler/jobs/watch.h"
 #include "tenants/identity/api_token.h"
+#include "tenants/access/credential.h"
 #include "tenants/access/approval.h"
 #include "tenants/accounts/api_rate.h"
 #include "tenants/identity/authn.h"
@@ -141,6 +142,7 @@ static const struct stmt *const *const app_lists[] = {
     tenant_life_stmts,
     user_stmts, user_group_stmts, scim_user_stmts, scim_group_stmts,
     api_token_stmts,
+    credential_stmts,
     service_account_stmts,
     quota_stmts, quota_rule_stmts, price_stmts, budget_stmts, usage_stmts, api_rate_stmts,
     bootstrap_stmts,

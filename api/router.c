@@ -51,6 +51,19 @@ static enum errc compile_fields(struct route_match *m, struct arena *a, struct e
     return ERR_OK;
 }
 
+/* By the event that the act writes. What anybody or a program may call has no session to step up; taking power away needs none. */
+static bool makes_power(const struct route *row)
+{
+    static const enum audit_code events[] = { AUDIT_TOKEN_CREATE, AUDIT_ROLE_GRANT, AUDIT_USER_CREATE, AUDIT_INVITE_CREATE, AUDIT_IDENTITY_SET,
+        AUDIT_GROUP_SET, AUDIT_DEVICE_GRANT, AUDIT_MFA_SET, AUDIT_NODE_JOIN, AUDIT_BREAK_GLASS, AUDIT_APPROVAL_GRANT, AUDIT_APPROVAL_REQUEST };
+    if (!row->audited || row->perm == PERM_PUBLIC || row->perm == PERM_SCIM_PROVISION || row->method == HTTP_DELETE)
+        return false;
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if (row->audit == events[i])
+            return true;
+    return false;
+}
+
 static enum errc compile(struct route_match *m, const struct route *row, struct arena *a, struct err *e)
 {
     *m = (struct route_match){ .row = row };
@@ -58,6 +71,9 @@ static enum errc compile(struct route_match *m, const struct route *row, struct 
         return FAIL(e, INTERNAL, "Route %s %s has no permission; open routes say PERM_PUBLIC", http_method_name(row->method), row->path);
     if (!row->doc || !row->op || !row->status || (!row->handler && !row->combine && !row->raw))
         return FAIL(e, INTERNAL, "Route %s %s lacks doc, op, status or handler", http_method_name(row->method), row->path);
+    if (makes_power(row) && !(row->flags & R_STEP_UP))
+        return FAIL(e, INTERNAL, "Route %s %s makes, widens or approves a credential or a power without R_STEP_UP",
+                    http_method_name(row->method), row->path);
     struct str path = str_c(row->path), seg;
     while (url_path_next(&path, &seg)) {
         if (m->nsegments == SEGMENTS_MAX)

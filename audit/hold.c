@@ -60,5 +60,5 @@ enum errc audit_hold_refuse_subject(struct work *w, struct uuid subject, struct 
 {
     struct held_row row;
     TRY(db_one(w->tx, &subject_held, ARGS(A_UUID(w->tenant_id), A_UUID(subject)), &row, e));
-    return row.held ? FAIL(e, CONFLICT, "A legal hold forbids it; it can be lifted by an approval") : ERR_OK;
+    return row.held ? FAIL(e, LEGAL_HOLD, "A legal hold keeps this; it must be lifted first") : ERR_OK;
 }

@@ -157,7 +157,7 @@ static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/auth/device", .op = "device_look", .perm = PERM_TOKEN_OWN, .handler = look, .in = &device_look_in_schema,
       .status = 200, .out = &device_look_out_schema, .flags = R_NO_TX, .rate = RL_WRITE, .doc = "Which program waits with this code" },
     { .method = HTTP_POST, .path = "/v1/auth/device/approve", .op = "device_decide", .perm = PERM_TOKEN_OWN, .handler = decide,
-      .in = &device_decide_in_schema, .status = 200, .out = &device_look_out_schema, .flags = R_NO_TX, .rate = RL_WRITE, .audited = true,
+      .in = &device_decide_in_schema, .status = 200, .out = &device_look_out_schema, .flags = R_NO_TX | R_STEP_UP, .rate = RL_WRITE, .audited = true,
       .audit = AUDIT_DEVICE_GRANT, .doc = "Let a program in as yourself, or refuse it" },
 };
 extern const struct route_table device_routes;

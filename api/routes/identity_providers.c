@@ -152,7 +152,7 @@ static const struct route rows[] = {
       .handler = link_user, .in = &oidc_link_schema, .status = 204, .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "provider", .audited = true,
       .audit = AUDIT_IDENTITY_SET, .doc = "Say who a person of the provider is here" },
     { .method = HTTP_POST, .path = "/v1/identity-providers/{provider_id}/test", .op = "identity_provider_test", .perm = PERM_IDENTITY_MANAGE,
-      .handler = try_out, .in = &provider_ref_schema, .status = 200, .out = &provider_test_schema, .flags = R_NO_TX, .rate = RL_WRITE,
+      .handler = try_out, .in = &provider_ref_schema, .status = 200, .out = &provider_test_schema, .flags = R_NO_TX | R_STEP_UP, .rate = RL_WRITE,
       .resource = "provider", .audited = true, .audit = AUDIT_IDENTITY_SET, .doc = "Ask a provider for its metadata and keys, as a login would" },
 };
 extern const struct route_table identity_provider_routes;

@@ -87,7 +87,7 @@ static const struct route rows[] = {
       .out = &totp_begin_out_schema, .flags = R_SECRET | R_STEP_UP | R_STAGE_ENROL, .rate = RL_WRITE, .resource = "user", .audited = true,
       .audit = AUDIT_MFA_SET, .doc = "Begin to set up an authenticator app; it counts once confirmed" },
     { .method = HTTP_POST, .path = "/v1/auth/mfa/totp/confirm", .op = "mfa_confirm", .perm = PERM_SIGNED_IN, .handler = confirm,
-      .in = &totp_confirm_in_schema, .status = 200, .out = &totp_confirm_out_schema, .flags = R_NO_TX | R_SECRET | R_STAGE_ENROL, .rate = RL_WRITE,
+      .in = &totp_confirm_in_schema, .status = 200, .out = &totp_confirm_out_schema, .flags = R_NO_TX | R_SECRET | R_STEP_UP | R_STAGE_ENROL, .rate = RL_WRITE,
       .resource = "session", .audited = true, .audit = AUDIT_MFA_SET, .doc = "Confirm the authenticator app with its first code; gives recovery codes" },
     { .method = HTTP_DELETE, .path = "/v1/auth/mfa/totp", .op = "mfa_remove", .perm = PERM_SIGNED_IN, .handler = removal, .status = 204,
       .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "user", .audited = true, .audit = AUDIT_MFA_SET,

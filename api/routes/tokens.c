@@ -180,7 +180,7 @@ static const struct route rows[] = {
       .in = &token_ref_schema, .status = 204, .rate = RL_WRITE, .resource = "token", .audited = true, .audit = AUDIT_TOKEN_REVOKE,
       .doc = "Revoke an access token; it is dead within 5 s" },
     { .method = HTTP_POST, .path = "/v1/service-accounts", .op = "service_account_create", .perm = PERM_TOKEN_SERVICE, .handler = service_create,
-      .in = &service_create_in_schema, .status = 201, .out = &app_user_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "user",
+      .in = &service_create_in_schema, .status = 201, .out = &app_user_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE, .resource = "user",
       .audited = true, .audit = AUDIT_USER_CREATE, .doc = "Make a service account; its roles are within the caller's" },
     { .method = HTTP_GET, .path = "/v1/service-accounts", .op = "service_account_list", .perm = PERM_TOKEN_SERVICE, .handler = service_list,
       .in = &service_page_schema, .status = 200, .out = &app_user_schema, .flags = R_LIST,

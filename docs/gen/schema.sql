@@ -1154,6 +1154,7 @@ CREATE TABLE public.federated_user (
     user_id uuid NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     last_login_at timestamp with time zone DEFAULT now() NOT NULL,
+    linked_by uuid,
     CONSTRAINT federated_user_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 255)))
 );
 ALTER TABLE ONLY public.federated_user FORCE ROW LEVEL SECURITY;

@@ -231,7 +231,7 @@ enum errc key_destroy_check(struct work *w, struct str zone, int64_t version, st
             return FAIL(e, CONFLICT, "Version %ld is the primary one: rotate first, or destroy all versions of the zone", (long)version);
     }
     TRY(db_one(w->tx, &key_hold, ARGS(A_UUID(w->tenant_id)), &h, e));
-    return h.held ? FAIL(e, CONFLICT, "A legal hold keeps this tenant's data; it must be lifted first") : ERR_OK;
+    return h.held ? FAIL(e, LEGAL_HOLD, "A legal hold keeps this tenant's data; it must be lifted first") : ERR_OK;
 }
 
 enum errc key_schedule_destroy(struct work *w, struct str zone, int64_t version, int64_t days, struct err *e)

@@ -121,7 +121,7 @@ static enum errc carry_out(struct work *w, const struct approval_kind *kind, con
     enum errc rc = kind->execute(w, a, &why);
     if (rc == ERR_OK)
         return end(w, a, "EXECUTED", STR(""), e);
-    if (rc == ERR_RETRY || rc == ERR_UNAVAILABLE || rc == ERR_DEADLINE) {
+    if (rc == ERR_RETRY || rc == ERR_UNAVAILABLE || rc == ERR_DEADLINE || rc == ERR_LEGAL_HOLD) {
         *e = why;
         return rc;
     }

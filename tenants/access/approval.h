@@ -12,7 +12,8 @@
  * A request lives in the scope it was made in (w->tenant_id; nil: the platform).
  * Calling order: approval_request in the asking route; approval_decide in the approving one. Memory: w->arena.
  * An expired request is told as EXPIRED wherever it is read; nothing has to sweep it. An executor that fails leaves nothing but the
- * request's end as FAILED; one that fails for want of a connection (RETRY, UNAVAILABLE) leaves the request pending.
+ * request's end as FAILED; one that fails for want of a connection (RETRY, UNAVAILABLE) or meets a legal hold (LEGAL_HOLD) leaves the request
+ * pending, without this last approval: once the hold is lifted it can be given again.
  * approval_request writes the audit event approval.request; the approving route writes approval.grant or approval.refuse. Both carry the
  * payload's digest.
  * Errors: CONFLICT (a request for the same is pending; not pending any more), SEPARATION (the requester, or a second time), FORBIDDEN,

@@ -59,6 +59,8 @@ static const struct stmt tenant_rev = { .name = "tenant_rev", .params = "u", .ca
     "UPDATE tenant SET authz_rev = authz_rev + 1 WHERE tenant_id = $1" };
 
 static const struct stmt binding_end_tokens = { .name = "binding_end_tokens", .params = "uu", .card = CARD_NONE, .sql =
+    "WITH links AS (DELETE FROM federated_user WHERE tenant_id = $1 AND user_id = $2 AND linked_by IS NOT NULL),\n"
+    "subjects AS (DELETE FROM issuer_subject WHERE tenant_id = $1 AND user_id = $2)\n"
     "UPDATE api_token SET revoked_at = clock_timestamp() WHERE tenant_id = $1 AND user_id = $2 AND revoked_at IS NULL" };
 
 const struct stmt *const binding_stmts[] = { &binding_insert, &binding_delete, &binding_list, &binding_target, &binding_admins, &tenant_rev,

@@ -4,7 +4,7 @@
  * Rules, checked at the grant and again at every use (principal_load.h, authz.h): nobody grants what they do not hold, wider, longer or
  * elsewhere than they hold it; a role fits its place; the compliance officer's role stands alone; the last unconditional administrator
  * keeps the role. Grants of one tenant wait for each other (the tenant's row is locked first), so what is read stays true to the commit.
- * Who appoints an officer or operator does not hold that role; the tokens of the appointed user end with the grant, because the appointing
+ * Who appoints an officer or operator does not hold that role; the tokens, hand-made links and mapped subjects of the appointed user end with the grant, because the appointing
  * administrator may have made them before, and would act as the officer with them.
  * Errors: INVALID, UNPROCESSABLE (no such role, place or zone), FORBIDDEN (names the missing permission), CONFLICT (separation, last
  * administrator, user not active), EXISTS, NOT_FOUND (user, project, binding), LIMIT. */

@@ -19,7 +19,12 @@ SCHEMA_OF(scheduled, "Was the deletion scheduled?", FIELD(scheduled, done, 0, .d
 static const struct stmt life_delete = { .name = "tenant_life_delete", .params = "utsuy", .row = &scheduled_schema, .card = CARD_ONE, .sql =
     "SELECT tenant_delete_schedule($1, $2, $3, $4, $5)::int::bigint AS done" };
 
-const struct stmt *const tenant_life_stmts[] = { &life_set, &life_stop, &life_delete, NULL };
+struct life_held { bool held; };
+SCHEMA_OF(life_held, "Whether a legal hold keeps a tenant", FIELD(life_held, held, 0, .doc = "A hold is active"));
+static const struct stmt life_hold = { .name = "tenant_life_hold", .params = "u", .row = &life_held_schema, .card = CARD_ONE, .sql =
+    "SELECT tenant_has_hold($1) AS held" };
+
+const struct stmt *const tenant_life_stmts[] = { &life_set, &life_stop, &life_delete, &life_hold, NULL };
 
 static enum errc set_state(struct work *w, struct uuid id, struct str from, struct str to, struct str reason, struct tenant *ret, struct err *e)
 {
@@ -75,7 +80,12 @@ static enum errc carry_out(struct work *w, const struct approval *a, struct err 
     TRY(audit_encode_many(w->arena, &ev, 1, &rows, e));
     TRY(db_one(w->tx, &life_delete, ARGS(A_UUID(a->subject_id), A_TIME_US(w->now_us + w->app->config->api_tenant_grace_ms * 1000),
         A_STR(a->reason), A_UUID(rows.event_ids[0]), A_BYTES(rows.bodies[0].ptr, rows.bodies[0].len)), &s, e));
-    return s.done ? ERR_OK : FAIL(e, CONFLICT, "The tenant is already deleted, or a legal hold keeps it");
+    if (s.done)
+        return ERR_OK;
+    struct life_held h;
+    TRY(db_one(w->tx, &life_hold, ARGS(A_UUID(a->subject_id)), &h, e));
+    return h.held ? FAIL(e, LEGAL_HOLD, "A legal hold keeps this tenant; it must be lifted first")
+                  : FAIL(e, CONFLICT, "The tenant is already being deleted");
 }
 
 const struct approval_kind tenant_delete_kind = {

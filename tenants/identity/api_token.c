@@ -5,6 +5,7 @@
 #include "tenants/access/authz.h"
 #include "tenants/access/cidr.h"
 #include "core/db/list_find.h"
+#include "tenants/access/credential.h"
 #include "tenants/access/principal_load.h"
 #include "tenants/identity/service_account.h"
 #include "tenants/identity/user.h"
@@ -40,11 +41,7 @@ static const struct stmt token_succeed = { .name = "token_succeed", .params = "u
     "UPDATE api_token SET successor_id = $3, expires_at = least(expires_at, clock_timestamp() + $4 * interval '1 second')\n"
     " WHERE tenant_id = $1 AND token_id = $2" };
 
-/* Changes of rights update this row (binding_lock). */
-static const struct stmt token_rights_hold = { .name = "token_rights_hold", .params = "u", .card = CARD_NONE, .sql =
-    "SELECT FROM tenant WHERE tenant_id = $1 FOR SHARE" };
-
-const struct stmt *const api_token_stmts[] = { &token_rights_hold, &token_insert, &token_list, &token_get, &token_revoke, &token_succeed, NULL };
+const struct stmt *const api_token_stmts[] = { &token_insert, &token_list, &token_get, &token_revoke, &token_succeed, NULL };
 
 /* Own, a managed user's, or a service account's of one's own making. *ret_kind: what the user is. */
 static enum errc check_whose(struct work *w, struct uuid user_id, bool *ret_service, struct err *e)
@@ -57,28 +54,6 @@ static enum errc check_whose(struct work *w, struct uuid user_id, bool *ret_serv
         return FAIL(e, FORBIDDEN, "Tokens of other users need the permission %s", perm_row(PERM_TOKEN_MANAGE)->wire);
     TRY(user_get(w, user_id, &user, e));
     *ret_service = str_eq_c(user.kind, "service");
-    return ERR_OK;
-}
-
-/* A token is its user's power in the hands of whoever made it. The tenant's rights are held still: what is read here is true at the commit,
- * and a grant that comes later ends the token if it must (binding.h). */
-static enum errc check_powers(struct work *w, struct uuid user_id, struct err *e)
-{
-    struct principal_row row;
-    struct slice bindings;
-    struct authz_context ctx = { .now_us = w->now_us, .source_ip = w->source_ip };
-    if (uuid_eq(user_id, w->principal->user_id))
-        return ERR_OK;
-    db_queue(w->tx, &token_rights_hold, ARGS(A_UUID(w->tenant_id)), false);
-    TRY(principal_find(w->tx, w->tenant_id, user_id, &row, e));
-    TRY(bindings_read(row.bindings, w->arena, &bindings, e));
-    for (size_t i = 0; i < bindings.n; i++) {
-        enum permission missing;
-        if (!authz_may_act_as(w->principal, &((const struct binding *)bindings.items)[i], &ctx, &missing))
-            return FAIL(e, FORBIDDEN,
-                "You cannot create a token for this user: the user holds the permission %s, which you do not",
-                perm_row(missing)->wire);
-    }
     return ERR_OK;
 }
 
@@ -145,7 +120,7 @@ static enum errc check_zones(const struct work *w, struct slice zones, struct er
 static enum errc insert(struct work *w, const struct api_token_new *n, bool is_service, struct api_token *ret, char *text, struct err *e)
 {
     uint8_t hash[32];
-    TRY(check_powers(w, n->user_id, e));
+    TRY(credential_for_user(w, n->user_id, e));
     TRY(check_scopes(w, n->scopes, e));
     TRY(check_cidrs(w, n->cidrs, e));
     TRY(check_zones(w, n->zones, e));
@@ -201,7 +176,7 @@ enum errc api_token_rotate(struct work *w, struct uuid token_id, int64_t overlap
 {
     struct api_token was;
     bool is_service;
-    db_queue(w->tx, &token_rights_hold, ARGS(A_UUID(w->tenant_id)), false);     /* before the token's row, as grants do */
+    credential_hold_rights(w);          /* before the token's row, as grants do */
     TRY(hold(w, token_id, &was, &is_service, e));
     if (was.revoked_at.us || was.expires_at.us <= w->now_us || !uuid_is_nil(was.successor_id))
         return FAIL(e, CONFLICT, "The token has ended or was already rotated");

@@ -5,6 +5,7 @@
 #include "core/crypto/seal.h"
 #include "core/db/tx.h"
 #include "tenants/access/authz.h"
+#include "tenants/access/credential.h"
 #include "tenants/identity/local_auth.h"
 #include "tenants/identity/outside.h"
 
@@ -103,27 +104,22 @@ enum errc provider_secret(struct work *w, struct uuid provider_id, struct str *r
     return ERR_OK;
 }
 
-/* Nobody has groups give what they could not grant. */
+/* Who controls a provider controls who is in its groups: their roles are credentials in the maker's hands. */
+static enum errc check_group_role(struct work *w, struct str wire, struct err *e)
+{
+    int r = role_by_wire(wire);
+    if (r < 0 || !role_fits((enum role)r, uuid_is_nil(w->tenant_id)))
+        return FAIL_AT(e, UNPROCESSABLE, "/group_roles", "The role %.*s cannot be granted here", STR_ARG(wire));
+    return credential_for_role(w, (enum role)r, e);
+}
+
 static enum errc roles_text(struct work *w, struct slice list, struct str *ret, struct err *e)
 {
     const struct group_role *g = list.items;
-    struct buf b = BUF(256 << 10);
-    bool at_platform = uuid_is_nil(w->tenant_id);
-    struct authz_context ctx = { .now_us = w->now_us, .source_ip = w->source_ip };
+    CLEANUP(buf_releasep) struct buf b = BUF(256 << 10);
     buf_add_char(&b, '[');
     for (size_t i = 0; i < list.n; i++) {
-        int r = role_by_wire(g[i].role);
-        enum permission missing;
-        struct binding wanted = { .role = (enum role)r, .place = at_platform ? BOUND_PLATFORM : BOUND_TENANT };
-        enum errc rc = r < 0 || !role_fits((enum role)r, at_platform) ? FAIL_AT(e, UNPROCESSABLE, "/group_roles",
-            "The role %.*s cannot be granted here", STR_ARG(g[i].role))
-            : !authz_may_grant(w->principal, &wanted, &ctx, &missing) ? FAIL(e, FORBIDDEN,
-                "You cannot grant the role %s: it includes the permission %s, which you do not hold",
-                                                                            role_row((enum role)r)->wire, perm_row(missing)->wire) : ERR_OK;
-        if (rc != ERR_OK) {
-            buf_release(&b);
-            return rc;
-        }
+        TRY(check_group_role(w, g[i].role, e));
         buf_add_c(&b, i ? ",{\"group\":" : "{\"group\":");
         buf_add_json(&b, g[i].group);
         buf_add_c(&b, ",\"role\":");
@@ -132,7 +128,6 @@ static enum errc roles_text(struct work *w, struct slice list, struct str *ret, 
     }
     buf_add_char(&b, ']');
     *ret = str_dup(w->arena, buf_str(&b));
-    buf_release(&b);
     return ERR_OK;
 }
 

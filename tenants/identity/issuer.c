@@ -4,6 +4,7 @@
 #include "core/crypto/jwt.h"
 #include "core/db/tx.h"
 #include "tenants/access/authz.h"
+#include "tenants/access/credential.h"
 #include "tenants/identity/jwks.h"
 #include "tenants/identity/outside.h"
 #include "tenants/identity/user.h"
@@ -98,8 +99,7 @@ static enum errc add_subjects(struct work *w, struct uuid issuer_id, struct slic
     const struct issuer_subject *list = subjects.items;
     struct service_count found;
     if (!authz_work(w, PERM_TOKEN_MANAGE).allowed)
-        return FAIL(e, FORBIDDEN, "Mapping subjects to service accounts of others needs the permission %s",
-            perm_row(PERM_TOKEN_MANAGE)->wire);
+        return FAIL(e, FORBIDDEN, "Mapping subjects to service accounts needs the permission %s", perm_row(PERM_TOKEN_MANAGE)->wire);
     for (size_t i = 0; i < subjects.n; i++)
         for (size_t k = 0; k < i; k++)
             if (str_eq(list[i].subject, list[k].subject))
@@ -107,6 +107,9 @@ static enum errc add_subjects(struct work *w, struct uuid issuer_id, struct slic
     TRY(db_one(w->tx, &issuer_services, ARGS(A_UUID(w->tenant_id), A_UUIDS_OF(list, subjects.n, user_id)), &found, e));
     if ((size_t)found.n != subjects.n)
         return FAIL_AT(e, UNPROCESSABLE, "/subjects", "A subject can be mapped only to a service account of this tenant");
+    for (size_t i = 0; i < subjects.n; i++)
+        if (credential_for_user(w, list[i].user_id, e) != ERR_OK)
+            return err_field(e, "/subjects/%zu/user_id", i);
     return db_exec(w->tx, &issuer_subjects_insert, ARGS(A_UUID(w->tenant_id), A_UUID(issuer_id), A_STRS_OF(list, subjects.n, subject),
                    A_UUIDS_OF(list, subjects.n, user_id)), NULL, e);
 }

@@ -6,7 +6,9 @@
 #include "core/crypto/hash.h"
 #include "core/db/tx.h"
 #include "core/json/jsonvalue.h"
+#include "tenants/access/authz.h"
 #include "tenants/access/binding.h"
+#include "tenants/access/credential.h"
 #include "tenants/identity/oidc.h"
 #include "tenants/identity/oidc_int.h"
 #include "tenants/access/principal_load.h"
@@ -30,8 +32,8 @@ static const struct stmt oidc_login_take = { .name = "oidc_login_take", .params 
     "DELETE FROM oidc_login WHERE state_hash = $1 RETURNING of_tenant, of_provider, cookie_hash, return_to, redirect_uri, expires_at" };
 static const struct stmt oidc_known = { .name = "oidc_known", .params = "uust", .row = &known_user_schema, .card = CARD_MAYBE, .sql =
     "UPDATE federated_user SET last_login_at = $4 WHERE tenant_id = $1 AND provider_id = $2 AND subject = $3 RETURNING user_id" };
-static const struct stmt oidc_link_insert = { .name = "oidc_link_insert", .params = "uusu", .card = CARD_NONE, .sql =
-    "INSERT INTO federated_user (tenant_id, provider_id, subject, user_id) VALUES ($1, $2, $3, $4)" };
+static const struct stmt oidc_link_insert = { .name = "oidc_link_insert", .params = "uusuu", .card = CARD_NONE, .sql =
+    "INSERT INTO federated_user (tenant_id, provider_id, subject, user_id, linked_by) VALUES ($1, $2, $3, $4, $5)" };
 static const struct stmt oidc_given = { .name = "oidc_given", .params = "uuu", .row = &given_role_schema, .card = CARD_MANY, .sql =
     "SELECT binding_id, role FROM federated_role WHERE tenant_id = $1 AND provider_id = $2 AND user_id = $3 LIMIT 64" };
 static const struct stmt oidc_give = { .name = "oidc_give", .params = "uuuus", .card = CARD_NONE, .sql =
@@ -111,7 +113,8 @@ static enum errc give(struct work *w, const struct identity_provider *p, struct 
     struct err why;
     TRY(db_mark(w->tx, e));
     struct binding_new wanted = { .user_id = user_id, .role = role, .source = STR("group") };
-    if (binding_grant(w, &wanted, &b, &why) != ERR_OK)
+    int r = role_by_wire(role);
+    if (r < 0 || credential_for_role(w, (enum role)r, &why) != ERR_OK || binding_grant(w, &wanted, &b, &why) != ERR_OK)
         return db_back_to_mark(w->tx, e);
     return db_exec(w->tx, &oidc_give, ARGS(A_UUID(w->tenant_id), A_UUID(p->provider_id), A_UUID(b.binding_id), A_UUID(user_id), A_STR(role)), NULL, e);
 }
@@ -163,7 +166,8 @@ static enum errc make_user(struct work *w, const struct identity_provider *p, co
     if (rc != ERR_OK)
         return rc;
     *ret = u.user_id;
-    return db_exec(w->tx, &oidc_link_insert, ARGS(A_UUID(w->tenant_id), A_UUID(p->provider_id), A_STR(who->subject), A_UUID(u.user_id)), NULL, e);
+    return db_exec(w->tx, &oidc_link_insert, ARGS(A_UUID(w->tenant_id), A_UUID(p->provider_id), A_STR(who->subject), A_UUID(u.user_id),
+                   A_NULL('u')), NULL, e);
 }
 
 static enum errc user_of(struct work *w, const struct identity_provider *p, const struct oidc_person *who, struct uuid *ret, struct err *e)
@@ -197,7 +201,8 @@ enum errc oidc_link(struct work *w, const struct oidc_link *link, struct err *e)
     TRY(user_get(w, link->user_id, &u, e));
     if (!str_eq_c(u.kind, "person"))
         return FAIL_AT(e, UNPROCESSABLE, "/user_id", "A service account cannot be linked to an identity provider; link a person");
+    TRY(credential_for_user(w, link->user_id, e));
     enum errc rc = db_exec(w->tx, &oidc_link_insert, ARGS(A_UUID(w->tenant_id), A_UUID(link->provider_id), A_STR(link->subject),
-                           A_UUID(link->user_id)), NULL, e);
+                           A_UUID(link->user_id), A_UUID(w->principal->user_id)), NULL, e);
     return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/subject", "That subject of the provider is already linked to a user") : rc;
 }

@@ -4,6 +4,7 @@
 #include "core/db/tx.h"
 #include "tenants/access/authz.h"
 #include "tenants/access/binding.h"
+#include "tenants/access/credential.h"
 #include "tenants/access/principal_load.h"
 
 SCHEMA_EXTERN(user_group, "A group of people, as the tenant's identity provider keeps it",
@@ -83,18 +84,14 @@ enum errc group_bindings_follow(struct work *w, struct slice users, struct err *
 static enum errc check_role(struct work *w, struct str wire, struct err *e)
 {
     int r = role_by_wire(wire);
-    enum permission missing;
     if (r < 0)
         return FAIL_AT(e, INVALID, "/role", "There is no role %.*s", STR_ARG(wire));
     struct binding wanted = { .role = (enum role)r, .place = BOUND_TENANT };
     if (!role_fits_place(wanted.role, BOUND_TENANT, uuid_is_nil(w->tenant_id)) || r == ROLE_PROVISIONER || r == ROLE_SERVICE_ACCOUNT)
         return FAIL_AT(e, UNPROCESSABLE, "/role", "The role %s cannot be given to people of a tenant",
             role_row(wanted.role)->wire);
-    struct authz_context ctx = { .now_us = w->now_us, .source_ip = w->source_ip };
-    if (!authz_may_grant(w->principal, &wanted, &ctx, &missing))
-        return FAIL(e, FORBIDDEN, "You cannot grant the role %s: it needs the permission %s, which you do not hold",
-            role_row(wanted.role)->wire, perm_row(missing)->wire);
-    return ERR_OK;
+    /* Provisioning decides who is in the group, and who gives it this role may have set provisioning up. */
+    return credential_for_role(w, wanted.role, e);
 }
 
 enum errc group_role_set(struct work *w, struct uuid group_id, struct str role, int64_t version, struct user_group *ret, struct err *e)

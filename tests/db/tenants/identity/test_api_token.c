@@ -5,6 +5,7 @@
 #include "tenants/identity/service_account.h"
 #include "tenants/identity/authn.h"
 #include "tenants/access/binding.h"
+#include "tenants/access/credential.h"
 #include "tenants/access/principal_load.h"
 #include "tenants/identity/user.h"
 
@@ -14,7 +15,7 @@ static struct principal *boss, *worker;
 static int setup(void **state)
 {
     (void)state;
-    static const struct stmt *const *const lists[] = { api_token_stmts, service_account_stmts, user_stmts, binding_stmts, authn_stmts, principal_stmts,
+    static const struct stmt *const *const lists[] = { api_token_stmts, credential_stmts, service_account_stmts, user_stmts, binding_stmts, authn_stmts, principal_stmts,
                                                       NULL };
     world_new(lists, 2);
     tenant = new_id();
