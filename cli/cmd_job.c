@@ -4,68 +4,11 @@
 #include "cli/follow.h"
 #include "cli/output.h"
 #include "cli/rest.h"
+#include "cli/spec_flags.h"
 #include "core/base/cleanup.h"
+#include "core/wire/job_type.h"
 
 enum { REQUEST_MAX = 1 << 20 };
-
-static const struct noun dataset_noun = { "data set", "dst_", "/v1/datasets", "dataset_id" };
-
-static int newest_version(struct cli *c, const char *dataset, const char **ret)
-{
-    struct api_reply r;
-    int rc = api_get(c, arena_printf(c->arena, "/v1/datasets/%s/versions?page_size=200", api_escape(c->arena, dataset)), &r);
-    int64_t newest = 0;
-    const struct jval *data = jval_get(r.json, "data");
-    for (size_t i = 0; rc == CLI_OK && i < jval_len(data); i++) {
-        int64_t v = jval_i64(jval_get(jval_at(data, i), "version"), 0);
-        newest = v > newest ? v : newest;
-    }
-    if (rc == CLI_OK && newest == 0)
-        return cli_fail(c, CLI_CONFLICT, "falaj dataset upload DATASET FILE", "the data set has no version yet");
-    *ret = arena_printf(c->arena, "%lld", (long long)newest);
-    return rc;
-}
-
-static bool is_number(const char *s)
-{
-    double v;
-    return str_to_f64(str_c(s), &v);
-}
-
-/* The spec of a train job from flags; members of --set come last. */
-static int train_spec(struct cli *c, struct buf *b)
-{
-    const char *dataset = cli_flag(c, "dataset"), *version = cli_flag(c, "dataset-version"), *set = cli_flag(c, "set");
-    const char *hidden = cli_flag(c, "hidden") ? cli_flag(c, "hidden") : "64,32";
-    static const char *const numbers[][3] = { { "epochs", "epochs", "30" }, { "batch_size", "batch-size", "32" }, { "learning_rate", "learning-rate", "0.003" },
-                                              { "seed", "seed", "1" }, { "holdout", "holdout", "0.2" } };
-    if (!dataset)
-        return cli_fail(c, CLI_USAGE, "--dataset NAME, or the whole request with --file", "a training job needs a data set");
-    int rc = api_resolve(c, &dataset_noun, dataset, &dataset);
-    if (rc == CLI_OK && !version)
-        rc = newest_version(c, dataset, &version);
-    if (rc != CLI_OK)
-        return rc;
-    if (strspn(hidden, "0123456789,") != strlen(hidden) || !is_number(version))
-        return cli_fail(c, CLI_USAGE, NULL, "--hidden takes widths like 64,32 and --dataset-version a number");
-    buf_printf(b, "{\"dataset_id\":\"%s\",\"dataset_version\":%s,\"family\":\"mlp\",\"hidden\":[%s],\"optimizer\":\"adamw\","
-                  "\"weight_decay\":0.0001,\"schedule\":\"cosine\"", dataset, version, hidden);
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        const char *value = cli_flag(c, numbers[i][1]) ? cli_flag(c, numbers[i][1]) : numbers[i][2];
-        if (!is_number(value))
-            return cli_fail(c, CLI_USAGE, NULL, "--%s takes a number, not '%.40s'", numbers[i][1], value);
-        buf_printf(b, ",\"%s\":%s", numbers[i][0], value);
-    }
-    struct str extra = str_trim(str_c(set));
-    if (set && (extra.len < 2 || extra.ptr[0] != '{' || extra.ptr[extra.len - 1] != '}'))
-        return cli_fail(c, CLI_USAGE, "--set '{\"early_stop_patience\":3}'", "--set takes a JSON object");
-    if (extra.len > 2) {
-        buf_add_char(b, ',');
-        buf_add_str(b, str_n(extra.ptr + 1, extra.len - 2));
-    }
-    buf_add_char(b, '}');
-    return CLI_OK;
-}
 
 /* --spec as it is, once it is known to be an object. */
 static int whole_spec(struct cli *c, struct buf *b)
@@ -85,7 +28,7 @@ static int whole_spec(struct cli *c, struct buf *b)
 static int build_request(struct cli *c, struct str *ret)
 {
     struct err e = { 0 };
-    const char *file = cli_flag(c, "file"), *kind = cli_flag(c, "kind") ? cli_flag(c, "kind") : "train";
+    const char *file = cli_flag(c, "file"), *kind = cli_flag(c, "kind") ? cli_flag(c, "kind") : job_types[JOB_KIND_USUAL].name;
     if (file)
         return cli_read_file(c->arena, file, REQUEST_MAX, ret, &e) == ERR_OK ? CLI_OK : cli_fail_err(c, &e, NULL);
     CLEANUP(buf_releasep) struct buf b = BUF(REQUEST_MAX);
@@ -98,10 +41,8 @@ static int build_request(struct cli *c, struct str *ret)
     buf_printf(&b, ",\"kind\":\"%s\",\"spec\":", kind);
     if (cli_has(c, "spec"))
         rc = whole_spec(c, &b);
-    else if (strcmp(kind, "train") == 0)
-        rc = train_spec(c, &b);
     else
-        buf_add_c(&b, cli_flag(c, "set") ? cli_flag(c, "set") : "{}");
+        rc = spec_from_flags(c, kind, &b);
     if (common.len > 2) {
         buf_add_char(&b, ',');
         buf_add_str(&b, str_n(common.ptr + 1, common.len - 1));

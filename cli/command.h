@@ -50,14 +50,15 @@ struct noun {
 };
 
 struct cli;
-enum { CMD_LOCAL = 1 /* talks to no API */, CMD_LIST = 2 /* GET of a list with pages */, CMD_AFTER = 4 /* … whose next page begins after the last number */ };
+enum { CMD_LOCAL = 1 /* talks to no API */, CMD_LIST = 2 /* GET of a list with pages */, CMD_AFTER = 4 /* … whose next page begins after the last number */,
+       CMD_SPEC = 8 /* has the flags of a job's spec as well (spec_flags.h) */ };
 
 struct command {
     const char *group;          /* "job"; NULL: a command of one word */
     const char *name;
     const char *args;           /* "JOB [FILE]"; "" for none */
     int min, max;
-    const struct cli_flag *flags;
+    const struct cli_flag *flags;       /* read through command_flags() */
     int (*run)(struct cli *c);
     const char *doc;            /* one sentence without full stop */
     const char *more;           /* further text and examples; NULL: none */

@@ -3,6 +3,7 @@
  *
  * The scripts hold plain word lists, so completing a word starts no program. */
 #include "cli/command.h"
+#include "cli/spec_flags.h"
 
 static void first_words(FILE *out)
 {
@@ -43,13 +44,13 @@ static void shell_cases(FILE *out, const char *first, const char *second)
     fprintf(out, "    case \"%s %s\" in\n", first, second);
     for (size_t i = 0; i < command_count; i++) {
         const struct command *cmd = &command_table[i];
-        if (!cmd->flags)
+        if (!command_flags(cmd))
             continue;
         if (cmd->group)
             fprintf(out, "        '%s %s'*) flags='", cmd->group, cmd->name);
         else
             fprintf(out, "        '%s '*) flags='", cmd->name);
-        flags_of(out, cmd->flags);
+        flags_of(out, command_flags(cmd));
         fputs("' ;;\n", out);
     }
     fputs("    esac\n", out);
@@ -134,7 +135,7 @@ static void print_fish(FILE *out)
         }
         fish_text(out, cmd->doc);
         fputc('\n', out);
-        fish_flags(out, condition, cmd->flags);
+        fish_flags(out, condition, command_flags(cmd));
     }
     fish_flags(out, "", global_flags);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* help.c - help texts from the table of commands. */
 #include "cli/command.h"
+#include "cli/spec_flags.h"
 
 static const char *full_name(const struct command *cmd, char out[80])
 {
@@ -51,12 +52,12 @@ void help_command(FILE *out, const struct command *cmd)
 {
     char name[80];
     fprintf(out, "%s.\n\nUsage: falaj %s%s%s%s\n", cmd->doc, full_name(cmd, name), *cmd->args ? " " : "", cmd->args,
-            cmd->flags ? " [FLAGS]" : "");
+            command_flags(cmd) ? " [FLAGS]" : "");
     if (cmd->more)
         fprintf(out, "\n%s\n", cmd->more);
-    if (cmd->flags) {
+    if (command_flags(cmd)) {
         fputs("\nFlags:\n", out);
-        print_flags(out, cmd->flags);
+        print_flags(out, command_flags(cmd));
     }
     fputs("\nFlags of every command:\n", out);
     print_flags(out, global_flags);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 #include "cli/command.h"
+#include "cli/spec_flags.h"
 
 static void roff_text(FILE *out, const char *s)
 {
@@ -77,7 +78,7 @@ void man_command(FILE *out, const struct command *cmd)
         roff_text(out, cmd->more);
         fputs("\n.fi\n", out);
     }
-    roff_flags(out, "FLAGS", cmd->flags);
+    roff_flags(out, "FLAGS", command_flags(cmd));
     roff_flags(out, "FLAGS OF EVERY COMMAND", global_flags);
     roff_exit_status(out);
     fputs(".SH SEE ALSO\n\\fBfalaj\\fR(1)\n", out);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "cli/output.h"
+#include "cli/spec_flags.h"
 
 enum { WORD_MAX = 40 };
 
@@ -85,7 +86,7 @@ static const struct cli_flag *flag_in(const struct cli_flag *list, const char *n
 
 static const struct cli_flag *flag_of(const struct cli *c, const char *name, size_t n, char letter)
 {
-    const struct cli_flag *f = c->cmd ? flag_in(c->cmd->flags, name, n, letter) : NULL;
+    const struct cli_flag *f = c->cmd ? flag_in(command_flags(c->cmd), name, n, letter) : NULL;
     return f ? f : flag_in(global_flags, name, n, letter);
 }
 
@@ -93,7 +94,7 @@ static int unknown_flag(struct cli *c, const char *word)
 {
     const char *best = NULL, *name = word + strspn(word, "-");
     size_t least = strlen(name) / 3 + 2;
-    for (const struct cli_flag *f = c->cmd ? c->cmd->flags : NULL; f && f->name; f++)
+    for (const struct cli_flag *f = c->cmd ? command_flags(c->cmd) : NULL; f && f->name; f++)
         guess_one(name, f->name, &best, &least);
     for (const struct cli_flag *f = global_flags; f->name; f++)
         guess_one(name, f->name, &best, &least);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table.c - every command of falaj, one row each; see command.h for the small languages of a row. */
 #include "cli/command.h"
+#include "core/wire/job_type.h"
 
 #define FLAGS(...) (const struct cli_flag[]){ __VA_ARGS__, { NULL } }
 #define LIMIT_FLAG { "limit", 0, "N", "Most items to show; 0 shows all, page by page", NULL }
@@ -150,23 +151,19 @@ const struct command command_table[] = {
     { NULL, "whoami", "", 0, 0, NULL, run_rest, "Show who you are and what you may do", NULL, 0, NULL, "GET", "/v1/me", NULL, NULL, "name:NAME tenant:TENANT roles:ROLES" },
 
     { "job", "submit", "[NAME]", 0, 1,
-      FLAGS({ "file", 'f', "FILE", "Whole request as JSON; - is standard input", NULL }, { "kind", 0, "KIND", "What it does (train)", "noop|train" },
-            { "dataset", 0, "DATASET", "Name or id of the data set to train on", NULL }, { "dataset-version", 0, "N", "Its version (the newest)", NULL },
-            { "hidden", 0, "N,N", "Widths of the hidden layers (64,32)", NULL }, { "epochs", 0, "N", "Passes over the training rows (30)", NULL },
-            { "learning-rate", 0, "R", "Learning rate (0.003)", NULL }, { "batch-size", 0, "N", "Rows per step (32)", NULL },
-            { "seed", 0, "N", "Seed of all randomness (1)", NULL }, { "holdout", 0, "R", "Share of rows that is held out (0.2)", NULL },
+      FLAGS({ "file", 'f', "FILE", "Whole request as JSON; - is standard input", NULL },
             { "set", 0, "JSON", "Further members of spec, as a JSON object", NULL },
             { "spec", 0, "JSON", "The whole spec as a JSON object, or @FILE, instead of the flags above", NULL }, { "zone", 0, "CODE", "Run in this zone only", NULL },
             { "pool", 0, "POOL", "Run in this pool of machines", NULL }, { "slots", 0, "N", "Slots wanted", NULL }, { "gpus", 0, "N", "GPUs wanted", NULL },
             { "priority", 0, "N", "Higher goes first", NULL }, { "max-attempts", 0, "N", "Times to try", NULL },
             { "max-runtime", 0, "SECONDS", "Longest time an attempt may run", NULL }, { "wait", 0, NULL, "Wait for the end and follow the log", NULL },
             { "dry-run", 0, NULL, "Only say whether it would be accepted and where it could run; exits 11 when it would be refused", NULL }),
-      cmd_job_submit, "Submit a job", "  falaj job submit first --dataset digits --epochs 30 --wait", 0, NULL, NULL, NULL, NULL, NULL, JOB_COLUMNS },
-    { "job", "list", "", 0, 0, FLAGS({ "state", 0, "STATE", "Only jobs in this state", NULL }, { "kind", 0, "KIND", "Only jobs of this kind", "noop|train|serve" },
+      cmd_job_submit, "Submit a job", "  falaj job submit first --dataset digits --epochs 30 --wait", CMD_SPEC, NULL, NULL, NULL, NULL, NULL, JOB_COLUMNS },
+    { "job", "list", "", 0, 0, FLAGS({ "state", 0, "STATE", "Only jobs in this state", NULL }, { "kind", 0, "KIND", "Only jobs of this kind", job_kind_list + 1 },
             { "group", 0, "GROUP", "Only jobs that wait, run, ended well or failed", "waiting|running|done|failed" }, JOB_FILTER_FLAGS, LIMIT_FLAG),
       run_rest, "List jobs", "  falaj job list --group failed --name llama --since 2026-01-31T00:00:00Z", CMD_LIST, NULL, "GET", "/v1/jobs",
       "state=state group=group kind=kind " JOB_FILTERS, NULL, JOB_COLUMNS },
-    { "job", "counts", "", 0, 0, FLAGS({ "kind", 0, "KIND", "Only jobs of this kind", "noop|train|serve" }, JOB_FILTER_FLAGS),
+    { "job", "counts", "", 0, 0, FLAGS({ "kind", 0, "KIND", "Only jobs of this kind", job_kind_list + 1 }, JOB_FILTER_FLAGS),
       cmd_job_counts, "Count jobs by state", NULL, 0, NULL, "GET", "/v1/jobs/counts", "kind=kind " JOB_FILTERS, NULL,
       "state:STATE group:GROUP jobs:JOBS is_exact:EXACT" },
     { "job", "get", "JOB", 1, 1, NULL, run_rest, "Show one job", NULL, 0, &job_noun, "GET", "/v1/jobs/{0}", NULL, NULL, JOB_COLUMNS },

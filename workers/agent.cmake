@@ -3,10 +3,11 @@
 set(agent_dir ${CMAKE_CURRENT_LIST_DIR})
 set(agent_sources "")
 foreach(f agent/agent agent/book agent/book_report agent/client agent/enrol agent/timers agent/usage lease/cage lease/child lease/executor lease/frame
-          lease/child_wire lease/infer_wire lease/job_infer lease/job_serve lease/job_train lease/sandbox lease/spawn)
+          lease/child_wire lease/infer_wire lease/job_infer lease/sandbox lease/spawn lease/work_type)
   list(APPEND agent_sources ${agent_dir}/${f}.c)
 endforeach()
-falaj_library(falaj_workers_agent workers SOURCES ${agent_sources}
+file(GLOB agent_types CONFIGURE_DEPENDS ${agent_dir}/lease/type_*.c)
+falaj_library(falaj_workers_agent workers SOURCES ${agent_sources} ${agent_types}
   USES falaj_workers_compute falaj_core_base falaj_core_table falaj_core_json falaj_core_crypto falaj_core_wire falaj_core_http_client
        falaj_core_http_server falaj_core_data PRIVATE_LIBS m)
 falaj_binary(falaj-worker SOURCES ${agent_dir}/main.c USES workers_agent)

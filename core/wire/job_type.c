@@ -16,6 +16,12 @@ const char *const job_kind_names[] = {
     NULL
 };
 
+const char job_kind_list[] =
+#define JOB_TYPE(NAME, name, ...) "|" #name
+#include "core/wire/job_type.def"
+#undef JOB_TYPE
+    ;
+
 static const struct variant spec_list[] = {
 #define JOB_TYPE(NAME, name, traits, ...) { #name, ((traits) & JT_SUBMIT) != 0 ? &name##_job_schema : NULL },
 #include "core/wire/job_type.def"

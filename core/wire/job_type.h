@@ -24,6 +24,9 @@ struct job_type {
 };
 extern const struct job_type job_types[JOB_KIND_COUNT];
 extern const char *const job_kind_names[];              /* ended by NULL */
+extern const char job_kind_list[];                      /* "|noop|train…": for lists of values, from its second character */
+/* What a form and a command line begin with. */
+enum { JOB_KIND_USUAL = JOB_TRAIN };
 /* The forms of `spec` by `kind`, of the kinds that callers submit. */
 extern const struct variants job_spec_variants;
 

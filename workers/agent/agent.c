@@ -19,6 +19,7 @@
 #include "core/base/log.h"
 #include "core/json/jsonvalue.h"
 #include "workers/lease/executor.h"
+#include "workers/lease/work_type.h"
 #include "workers/compute/kernels/backend.h"
 #include "workers/agent/timers.h"
 
@@ -103,28 +104,15 @@ static void run_on_thread(struct agent *a, const struct lease_grant *g)
     free(r);
 }
 
-static void take_noop(struct agent *a, struct arena *arena, const struct lease_grant *g)
-{
-    const struct jval *spec = NULL;
-    if (g->spec.text.len > 2 && jval_parse(arena, g->spec.text, 0, &spec, NULL) != ERR_OK)
-        return book_add_done(a->book, g, false, STR("the spec is not JSON"));
-    int64_t sleep_ms = jval_i64(jval_get(spec, "sleep_ms"), 0);
-    struct str fail = jval_str(jval_get(spec, "fail"));
-    if (sleep_ms <= 0)
-        return book_add_done(a->book, g, fail.len == 0, fail);
-    struct held *h = book_add(a->book, g, false);
-    held_start(h, STR_NULL);
-    timers_add(a->timers, h, sleep_ms, fail.len == 0, fail);
-}
-
 static void take(struct agent *a, struct arena *arena, const struct lease_grant *g)
 {
+    const struct work_type *type = work_type_of(g->kind);
     if (a->stopping) {
         struct held *h = book_add(a->book, g, false);
         held_finish(h, &(struct lease_item){ .event = LE_RETURN });
         held_unref(h);
-    } else if (str_eq_c(g->kind, "noop")) {
-        take_noop(a, arena, g);
+    } else if (type->take) {
+        type->take(a->book, a->timers, arena, g);
     } else {
         run_on_thread(a, g);
     }

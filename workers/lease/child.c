@@ -17,6 +17,7 @@
 #include "core/json/decode.h"
 #include "workers/lease/child_int.h"
 #include "workers/lease/sandbox.h"
+#include "workers/lease/work_type.h"
 
 enum { LINE_MAX_BYTES = 2000, READ_BYTES = 1 << 18, CHILD_FILES = 256, SERVE_FILES = 4096 };
 
@@ -154,23 +155,12 @@ static enum errc read_grant(struct child *c, struct err *e)
     return ERR_OK;
 }
 
-enum errc child_enter_sandbox(struct child *c, bool has_network, struct err *e)
+static enum errc enter_sandbox(struct child *c, bool has_network, struct err *e)
 {
     const struct child_grant *g = &c->grant;
     const struct sandbox s = { .memory_bytes = g->data_limit, .files = has_network ? SERVE_FILES : CHILD_FILES, .has_network = has_network,
                                .to_nobody = g->to_nobody, .parent = (int)g->parent };
     return sandbox_enter(&s, e);
-}
-
-static enum errc run_serve(struct child *c, struct err *e)
-{
-    struct job_serve *s = NULL;
-    TRY(job_serve_new(c, &s, e));
-    enum errc rc = child_enter_sandbox(c, true, e);
-    if (rc == ERR_OK)
-        rc = job_serve_run(s, e);
-    job_serve_free(s);
-    return rc;
 }
 
 static enum errc run(struct child *c, struct err *e)
@@ -180,12 +170,16 @@ static enum errc run(struct child *c, struct err *e)
         return FAIL(e, IO, "the work directory is gone");
     hw_read(&c->hw);
     TRY(backend_choose(c->grant.backend.ptr, &c->hw, NULL, NULL, &c->backend, e));
-    if (str_eq_c(c->grant.lease.kind, "serve"))
-        return run_serve(c, e);
-    TRY(child_enter_sandbox(c, false, e));
-    if (str_eq_c(c->grant.lease.kind, "train"))
-        return job_train(c, e);
-    return FAIL(e, INVALID, "this worker does not know jobs of kind %.*s", STR_ARG(c->grant.lease.kind));
+    const struct work_type *type = work_type_of(c->grant.lease.kind);
+    void *state = NULL;
+    if (type->open)
+        TRY(type->open(c, &state, e));
+    enum errc rc = enter_sandbox(c, type->is_server, e);
+    if (rc == ERR_OK)
+        rc = type->run(c, state, e);
+    if (type->close)
+        type->close(state);
+    return rc;
 }
 
 int child_main(void)

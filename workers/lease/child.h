@@ -2,7 +2,7 @@
 /* child.h - the process that runs one lease: what it gets, what it says, and the jobs it knows.
  *
  * Calling order: child_main (from main, for `falaj-worker --run-lease`) receives the grant and the keys over descriptor 3, enters the
- * sandbox and runs job_train or job_serve. Exit status 0: the job has said how it ended. Not offered: more than one lease. */
+ * sandbox and runs what work_type.h has for its kind. Exit status 0: the job has said how it ended. Not offered: more than one lease. */
 #pragma once
 #include <stdatomic.h>
 #include "workers/lease/child_wire.h"
@@ -30,14 +30,6 @@ struct child {
 };
 
 int child_main(void);
-MUST_CHECK enum errc job_train(struct child *c, struct err *e);
-/* In two steps: the listener opens its key files before the sandbox closes. */
-struct job_serve;
-MUST_CHECK enum errc job_serve_new(struct child *c, struct job_serve **ret, struct err *e);
-MUST_CHECK enum errc job_serve_run(struct job_serve *s, struct err *e);
-void job_serve_free(struct job_serve *s);
-
-MUST_CHECK enum errc child_enter_sandbox(struct child *c, bool has_network, struct err *e);
 /* One line of the job's log, which says its level ("info: …", "warning: …"); the error that ends the job is written by the agent. A line
  * that finds the agent behind is lost: it must not hold the job. */
 void child_log(const struct child *c, const char *fmt, ...) PRINTF_LIKE(2, 3);

@@ -210,7 +210,7 @@ static int look_around(struct run *r)
         return -1;
     }
     next = r->stop_event ? r->kill_at_us : r->deadline_us ? r->deadline_us : next;
-    if (str_eq_c(r->g->kind, "serve")) {
+    if (work_type_of(r->g->kind)->is_server) {
         run_send_certificate(r);
         next = next < now + CERT_LOOK_US ? next : now + CERT_LOOK_US;
     }
@@ -325,7 +325,7 @@ void executor_run(const struct executor_env *env, struct held *h)
     struct err e = { 0 };
     enum errc rc = prepare(&r, &e);
     if (rc == ERR_OK) {
-        if (!str_eq_c(r.g->kind, "serve"))
+        if (!work_type_of(r.g->kind)->is_server)
             held_start(h, STR_NULL);
         watch(&r, &e);
         rc = r.failed.code;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* executor_int.h - one run, shared by executor.c (the course of a lease) and spawn.c (directory, files, child process). */
 #pragma once
+#include "workers/lease/work_type.h"
 #include "workers/lease/executor.h"
 #include "workers/lease/frame.h"
 #include "workers/lease/sandbox.h"

@@ -4,7 +4,7 @@
  * One input "input" of FP32, FP64 or INT64 with shape [rows, features], data flat or nested; outputs "probabilities" FP32
  * [rows, classes] and "label" INT64 [rows], or those of them that "outputs" names. All memory of a request is its exchange's arena.
  * Source: KServe, Open Inference Protocol, "required" REST API. */
-#include "workers/lease/job_serve_int.h"
+#include "workers/lease/type_serve_int.h"
 
 #include <math.h>
 #include <stdio.h>

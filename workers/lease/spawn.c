@@ -43,9 +43,8 @@ static enum errc make_dir(const char *path, struct err *e)
 enum errc run_dir_make(struct run *r, struct err *e)
 {
     char hex[UUID_HEX], sub[sizeof r->dir + 8];
-    const struct jval *spec = NULL;
-    if (str_eq_c(r->g->kind, "train") && jval_parse(r->arena, r->g->spec.text, 0, &spec, NULL) == ERR_OK)
-        r->keeps_checkpoint = jval_i64(jval_get(spec, "checkpoint_every"), 0) > 0;
+    const struct work_type *type = work_type_of(r->g->kind);
+    r->keeps_checkpoint = type->keeps_checkpoint && type->keeps_checkpoint(r->arena, r->g);
     hex_encode((r->keeps_checkpoint ? r->g->job_id : r->g->attempt_id).b, 16, hex);
     int n = snprintf(r->dir, sizeof r->dir, "%s/%s-%s", r->env->work_dir, r->keeps_checkpoint ? "job" : "lease", hex);
     if (n >= (int)sizeof r->dir)

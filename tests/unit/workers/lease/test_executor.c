@@ -45,12 +45,17 @@ static void teardown(struct fixture *f)
     assert_int_equal(rmdir(f->dir), 0);         /* nothing is left behind */
 }
 
-static struct held *add(struct fixture *f, const char *spec, int64_t max_runtime_s)
+static struct held *add_kind(struct fixture *f, const char *kind, const char *spec, int64_t max_runtime_s)
 {
-    struct lease_grant g = kit_grant(1, "train", spec);
+    struct lease_grant g = kit_grant(1, kind, spec);
     g.max_runtime_s = max_runtime_s;
     kit_add_input(&g, &f->store, "dataset");
     return book_add(f->book, &g, true);
+}
+
+static struct held *add(struct fixture *f, const char *spec, int64_t max_runtime_s)
+{
+    return add_kind(f, "train", spec, max_runtime_s);
 }
 
 static void *run_thread(void *p)
@@ -105,6 +110,15 @@ static void run_and_expect(struct fixture *f, struct held *h, const char *event,
         fprintf(stderr, "%s\n", report.ptr);
     assert_non_null(strstr(report.ptr, event));
     assert_non_null(strstr(report.ptr, text));
+}
+
+static void test_an_unknown_kind_fails_with_its_name(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, "1g");
+    run_and_expect(&f, add_kind(&f, "dance", "{}", 0), "\"event\":\"fail\"", "this worker does not know jobs of kind dance");
+    teardown(&f);
 }
 
 static void test_bad_data_fails_with_its_reason(void **state)
@@ -280,6 +294,7 @@ int main(int argc, char **argv)
         return bad_child();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_trains), cmocka_unit_test(test_bad_data_fails_with_its_reason),
+        cmocka_unit_test(test_an_unknown_kind_fails_with_its_name),
         cmocka_unit_test(test_tampered_input_is_refused), cmocka_unit_test(test_time_is_up), cmocka_unit_test(test_too_large_a_model_is_refused),
         cmocka_unit_test(test_cancelled), cmocka_unit_test(test_stale_is_killed_and_silent),
         cmocka_unit_test(test_a_child_that_breaks_the_rules_harms_its_own_lease_only),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_serve_int.h - the parts of a serving child: job_serve.c (listener and life), job_infer.c (one inference request). */
+/* type_serve_int.h - the parts of a serving child: type_serve.c (listener and life), job_infer.c (one inference request). */
 #pragma once
 #include "core/http/server.h"
 #include "workers/lease/child.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_job_serve.c - a real serving child behind mutual TLS: trained here, sealed, served, asked, refused, stopped. */
+/* test_type_serve.c - a real serving child behind mutual TLS: trained here, sealed, served, asked, refused, stopped. */
 #include "lease_kit.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_train.c - a train job in the child: spec and data set in, model and figures out.
+/* type_train.c - a train job in the child: spec and data set in, model and figures out.
  *
  * The data set is decrypted in memory and wiped of its text as soon as the table is read. A stop (SIGTERM) ends the run after the
  * present step, with a checkpoint when the job may keep one, and is reported as RETRY. */
@@ -12,6 +12,7 @@
 #include "core/wire/job_result.h"
 #include "core/wire/job_type.h"
 #include "workers/compute/train/engine.h"
+#include "workers/lease/work_type.h"
 
 static const size_t RESULT_MAX = 60 * 1024;
 
@@ -79,8 +80,9 @@ static enum errc read_data(struct child *c, const struct train_job *job, struct 
     return rc;
 }
 
-enum errc job_train(struct child *c, struct err *e)
+static enum errc run(struct child *c, void *state, struct err *e)
 {
+    (void)state;
     struct train_job job = { 0 };
     struct train_data data = { 0 };
     TRY(json_decode(&train_job_schema, c->grant.lease.spec.text, c->arena, &job, e));
@@ -106,3 +108,12 @@ enum errc job_train(struct child *c, struct err *e)
     train_result_release(&r);
     return rc;
 }
+
+static bool keeps_checkpoint(struct arena *a, const struct lease_grant *g)
+{
+    struct train_job job = { 0 };
+    struct err e = { 0 };
+    return json_decode(&train_job_schema, g->spec.text, a, &job, &e) == ERR_OK && job.checkpoint_every > 0;
+}
+
+const struct work_type work_type_train = { .run = run, .keeps_checkpoint = keeps_checkpoint };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_serve.c - a serve job in the child: the model in memory behind a TLS listener that only the zone's API may call.
+/* type_serve.c - a serve job in the child: the model in memory behind a TLS listener that only the zone's API may call.
  *
  * The listener stands before the sandbox closes, because it opens the key files by name; until the model is loaded it answers 503.
  * A renewed certificate comes from the agent, for the sandbox opens no file; new connections see it.
  * A request is read on the loop thread, computed by the batcher, answered from there. SIGTERM: what is open is served, then the end. */
-#include "workers/lease/job_serve_int.h"
+#include "workers/lease/type_serve_int.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -16,6 +16,7 @@
 #include "core/json/encode.h"
 #include "core/wire/job_type.h"
 #include "workers/lease/infer_wire.h"
+#include "workers/lease/work_type.h"
 
 enum { QUEUE_ROWS = 65536, DRAIN_MS = 2000, POLL_MS = 50 };
 static const size_t BODY_MAX = (size_t)32 << 20, REQUEST_ARENA = (size_t)256 << 20;
@@ -70,7 +71,7 @@ static void on_reject(void *ctx, struct http_exchange *x, enum errc code, const 
     serve_fail(x, err_row(code)->http, why);
 }
 
-enum errc job_serve_new(struct child *c, struct job_serve **ret, struct err *e)
+static enum errc serve_open(struct child *c, void **ret, struct err *e)
 {
     struct serve_job job = { 0 };
     const struct child_grant *g = &c->grant;
@@ -131,8 +132,10 @@ static void wait_for_end(struct job_serve *s)
     }
 }
 
-enum errc job_serve_run(struct job_serve *s, struct err *e)
+static enum errc serve_run(struct child *c, void *state, struct err *e)
 {
+    struct job_serve *s = state;
+    (void)c;
     TRY(load(s, e));
     const struct infer_info *info = infer_model_info(s->model);
     s->is_ready = true;
@@ -153,10 +156,9 @@ enum errc job_serve_run(struct job_serve *s, struct err *e)
     return FAIL(e, RETRY, "told to stop");
 }
 
-void job_serve_free(struct job_serve *s)
+static void serve_close(void *state)
 {
-    if (!s)
-        return;
+    struct job_serve *s = state;
     http_server_refuse(s->server);
     if (s->batcher)
         batcher_free(s->batcher);       /* answers what is queued */
@@ -165,3 +167,5 @@ void job_serve_free(struct job_serve *s)
         infer_model_free(s->model);
     free(s);
 }
+
+const struct work_type work_type_serve = { .open = serve_open, .run = serve_run, .close = serve_close, .is_server = true };

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* work_type.h - how a kind of job runs: one constant per row of job_type.def, in type_<name>.c.
+ *
+ * A kind runs in the agent itself (take) or in a child of its own: open before the sandbox closes, run inside it, close at the end. A kind
+ * that this program does not know runs in a child that says so. */
+#pragma once
+#include "core/wire/job_type.h"
+#include "core/wire/lease_wire.h"
+
+struct book;
+struct timers;
+struct child;
+
+struct work_type {
+    /* In the agent, without a child; it must not block. NULL: in a child. */
+    void (*take)(struct book *b, struct timers *t, struct arena *a, const struct lease_grant *g);
+    /* What needs files by name or a listener; NULL: nothing does. */
+    enum errc (*open)(struct child *c, void **state, struct err *e);
+    enum errc (*run)(struct child *c, void *state, struct err *e);
+    void (*close)(void *state);
+    bool is_server;                 /* keeps its listener in the sandbox, says itself when it is ready, gets renewed certificates */
+    /* Its directory of checkpoints outlives the attempt. NULL: it writes none. */
+    bool (*keeps_checkpoint)(struct arena *a, const struct lease_grant *g);
+};
+
+#define JOB_TYPE(NAME, name, ...) extern const struct work_type work_type_##name;
+#include "core/wire/job_type.def"
+#undef JOB_TYPE
+
+/* Never NULL. */
+const struct work_type *work_type_of(struct str kind);
