@@ -2,6 +2,7 @@
 /* leases.c - what workers call: come up, take leases (long poll), report. Who calls is what its certificate says. */
 #include "api/pipeline.h"
 #include "core/table/config.h"
+#include "core/table/metrics.h"
 #include "scheduler/engine/lease.h"
 #include "scheduler/engine/node.h"
 
@@ -33,7 +34,10 @@ static enum errc report(struct work *w, const void *in, void *out, struct err *e
     const struct lease_report_in *i = in;
     struct node n;
     TRY(node_beat(w, i->node_id, i->boot_id, w->principal->name, &n, e));
-    return lease_report(w, &n, i->items.items, i->items.n, w->app->config->scheduler_lease_ms, &((struct lease_report_out *)out)->items, e);
+    TRY(lease_report(w, &n, i->items.items, i->items.n, w->app->config->scheduler_lease_ms, &((struct lease_report_out *)out)->items, e));
+    if (i->has_dropped)
+        metrics_add(M_lease_items_dropped_total, (double)i->dropped);
+    return ERR_OK;
 }
 
 static const struct route rows[] = {

@@ -78,6 +78,7 @@ SCHEMA_EXTERN(lease_item, "What happened to one attempt",
 SCHEMA_EXTERN(lease_report_in, "What happened to attempts",
     FIELD_ID(lease_report_in, node_id, "nod", F_REQ, .doc = "The machine"),
     FIELD(lease_report_in, boot_id, F_REQ, .doc = "This run of its agent"),
+    FIELD_OPT(lease_report_in, dropped, 0, .min = 0, .max = INT64_MAX, .doc = "Items that were refused before and are given up"),
     FIELD_LIST(lease_report_in, items, &lease_item_schema, F_REQ, .max = LEASE_ITEMS_MAX,
                .doc = "In the order in which it happened"));
 SCHEMA_EXTERN(lease_verdict, "What came of one item",

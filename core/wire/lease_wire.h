@@ -70,6 +70,8 @@ struct lease_item {
 };
 struct lease_report_in {
     struct uuid node_id, boot_id;
+    bool has_dropped;
+    int64_t dropped;                    /* what this agent gave up telling since the last report, because the API refused it */
     struct slice items;                 /* struct lease_item, in the order in which it happened */
 };
 struct lease_verdict {

@@ -164,6 +164,8 @@ static void *fetcher_main(void *p)
             empty_ms = got.leases.n ? 1 : empty_ms < EMPTY_PAUSE_MS ? empty_ms * 2 : empty_ms;
             continue;
         }
+        if (a->stopping)
+            break;                      /* the long poll was given up */
         if (failures++ == 0)
             log_err(LOG_WARN, "lease.next_failed", &e);
         /* This run of the agent is not known: the database came back from a backup, or from a standby that lagged behind. */
@@ -174,14 +176,36 @@ static void *fetcher_main(void *p)
     return NULL;
 }
 
+/* A report that the API understood and will never take: it is about what the report says, not about this machine. */
+static bool is_refusal(enum errc rc)
+{
+    int status = err_row(rc)->http;
+    return err_row(rc)->retry == RETRY_NEVER && (status == 400 || status == 413 || status == 422);
+}
+
+static void on_refusal(struct agent *a, const struct err *e)
+{
+    struct uuid attempt = { 0 };
+    enum book_refusal what = book_refuse(a->book, str_c(e->msg), &attempt);
+    if (what == BOOK_SPLIT)
+        log_err(LOG_WARN, "lease.report_split", e);
+    else
+        log_event(LOG_ERROR, "lease.report_dropped", "attempt_id", LOG_ID("att", attempt), "lease",
+                  LOG_S(what == BOOK_STRIPPED ? "kept" : "given up"), "error", LOG_S(e->msg), "field", LOG_S(e->field), NULL);
+}
+
 static void report_once(struct agent *a, struct str body, int *failures)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new(CALL_ARENA);
     struct err e = { 0 };
     struct lease_report_out got = { 0 };
     int64_t sent = clock_mono_us(a->clock);
-    if (a->api.report(a->api.ctx, arena, body, &got, &e) == ERR_OK) {
-        book_settle(a->book, got.items.items, got.items.n, sent);
+    enum errc rc = a->api.report(a->api.ctx, arena, body, &got, &e);
+    if (rc == ERR_OK || is_refusal(rc)) {
+        if (rc == ERR_OK)
+            book_settle(a->book, got.items.items, got.items.n, sent);
+        else
+            on_refusal(a, &e);
         *failures = 0;
         return;
     }

@@ -115,8 +115,7 @@ static void log_failure(struct held *h, int event, struct str message)
     log_add(h, "stderr", str_n(line, (size_t)n));
 }
 
-/* Keeps what is said of the end until it has arrived. With the lock held. */
-static void end_set(struct held *h, const struct lease_item *end)
+void end_set(struct held *h, const struct lease_item *end)
 {
     struct lease_item own = *end;
     struct str cut = message_cut(end->message);
@@ -125,6 +124,7 @@ static void end_set(struct held *h, const struct lease_item *end)
     own.fence = h->grant->fence;
     own.has_exit_code = true;
     own.message = !cut.len ? STR_NULL : str_is_utf8(cut) ? cut : STR("(not UTF-8)");
+    free(h->end);
     h->end = schema_copy_new(&lease_item_schema, &own);
     h->finish_waits = true;
     log_failure(h, end->event, end->message);

@@ -4,10 +4,11 @@
  * Runners write (start, log, metric, finish), one reporter collects what waits into one report and settles it by the verdicts.
  * Invariants: one report is under way at a time; what is said about one attempt arrives in the order it was written; a finish is
  * repeated until its verdict is ok or stale; a lease that nobody confirmed for fence_ms is given up (self-fence). Logs and metrics
- * are bounded: the oldest go first, and a line says how many; a runner never waits for the network.
+ * are bounded: the oldest go first, and a line says how many; a runner never waits for the network. A report that the API refuses for
+ * good is split: each lease in it is told alone, and what is refused alone is dropped, so one lease never silences the others.
  * A lease leaves the book by verdict, by fence or by book_fence_all. Whoever holds a reference may look at it afterwards.
  * Calling order: book_new -> book_add -> (held_start, held_log …)* -> held_finish -> held_unref; book_collect -> book_settle |
- * book_unsettle. All functions are thread-safe. */
+ * book_unsettle | book_refuse. All functions are thread-safe. */
 #pragma once
 #include <stdatomic.h>
 #include "core/base/clock.h"
@@ -20,7 +21,7 @@ struct held;
 
 struct book_counts {
     size_t live, running;           /* in the book; not yet finished here */
-    uint64_t added, finished, stale, fenced, lines_dropped;
+    uint64_t added, finished, stale, fenced, lines_dropped, refused;
 };
 
 struct book *book_new(const struct clock *clock, int64_t heartbeat_ms);
@@ -49,6 +50,10 @@ bool book_collect(struct book *b, const struct node_identity *n, struct buf *out
 void book_settle(struct book *b, const struct lease_verdict *v, size_t n, int64_t sent_us);
 /* It did not arrive, or nobody knows: all of it stays to be said. */
 void book_unsettle(struct book *b);
+/* It arrived and is not acceptable, and would not be another time. SPLIT: its leases are told one by one. STRIPPED: the one lease in it lost
+ * what it had to say; an end is told bare, a success as a failure. GIVEN_UP: even that was refused, so the lease is stale. */
+enum book_refusal { BOOK_SPLIT, BOOK_STRIPPED, BOOK_GIVEN_UP };
+enum book_refusal book_refuse(struct book *b, struct str why, struct uuid *ret_attempt);
 /* Wait until there is something to say, at most until the next heartbeat, or until until_us. */
 void book_wait(struct book *b, int64_t until_us);
 /* Give up leases not confirmed for fence_ms. Returns how many. */

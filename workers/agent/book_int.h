@@ -37,6 +37,7 @@ struct held {
     /* what of it is in the report under way */
     int items_in_flight;
     bool start_in_flight, finish_in_flight;
+    bool is_alone, is_bare;         /* a report with it was refused: it is told alone; it has lost what was refused */
 };
 
 struct book {
@@ -49,6 +50,7 @@ struct book {
     int64_t running_slots;
     struct book_counts counts;
     struct arena *scratch;          /* of book_collect */
+    int64_t refused, refused_flying;    /* given up and not told yet; told by the report under way */
     struct held *flight[REPORT_LEASES_MAX];
     size_t n_flight;
 };
@@ -56,4 +58,5 @@ struct book {
 /* All with the lock held. */
 void book_remove(struct book *b, struct held *h);
 void book_tell(struct held *h, bool stale);             /* sets the flag and wakes the runner */
+void end_set(struct held *h, const struct lease_item *end);     /* what is said of the end, kept until it has arrived */
 void said_drop_until(struct said_list *l, uint64_t seq);

@@ -5,6 +5,7 @@
  * marked by number, so that a line dropped or added meanwhile does no harm; only an answer takes it out of the book. */
 #include "workers/agent/book_int.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include "core/json/encode.h"
 
@@ -82,12 +83,16 @@ static size_t said_bytes(const struct said_list *l)
     return n;
 }
 
+static bool is_news(const struct held *h)
+{
+    return h->start_waits || h->finish_waits || h->logs.head || h->logs.dropped || h->metrics.head;
+}
+
 /* false: nothing to say about it now. A finish waits for the report that all its logs fit into. */
 static bool add_lease(struct arena *a, struct draft *d, struct held *h, bool due)
 {
     bool finish = h->finish_waits && said_bytes(&h->logs) < LEASE_BYTES / 2 && said_bytes(&h->metrics) < LEASE_BYTES / 2;
-    bool says = h->logs.head || h->logs.dropped || h->metrics.head;
-    if (!h->start_waits && !h->finish_waits && !says && !due)
+    if (!is_news(h) && !due)
         return false;
     struct lease_item *last = NULL;
     size_t before = d->n;
@@ -107,6 +112,24 @@ static bool add_lease(struct arena *a, struct draft *d, struct held *h, bool due
     return true;
 }
 
+/* The lease that a refusal has set apart and that has something to say: it makes a report of its own. */
+static struct held *find_alone(const struct book *b, bool due)
+{
+    for (struct held *h = b->head.next; h != &b->head; h = h->next)
+        if (h->is_alone && (is_news(h) || due))
+            return h;
+    return NULL;
+}
+
+static void take_off(struct book *b, struct draft *d, struct held *h, bool due, int64_t now)
+{
+    if (!add_lease(b->scratch, d, h, due))
+        return;
+    h->said_us = now;
+    atomic_fetch_add(&h->refs, 1);
+    b->flight[b->n_flight++] = h;
+}
+
 bool book_collect(struct book *b, const struct node_identity *n, struct buf *out)
 {
     pthread_mutex_lock(&b->lock);
@@ -117,20 +140,23 @@ bool book_collect(struct book *b, const struct node_identity *n, struct buf *out
     for (struct held *h = b->head.next; h != &b->head && !due; h = h->next)
         due = now - h->said_us >= b->heartbeat_us;
     b->n_flight = 0;
-    for (struct held *h = b->head.next; h != &b->head; h = h->next) {
+    struct held *alone = find_alone(b, due);
+    if (alone) {
+        take_off(b, &d, alone, due, now);
+        more = true;
+    }
+    for (struct held *h = b->head.next; !alone && h != &b->head; h = h->next) {
         if (b->n_flight == REPORT_LEASES_MAX || d.bytes > REPORT_BYTES) {
             more = true;
             break;
         }
-        if (!add_lease(b->scratch, &d, h, due))
-            continue;
-        h->said_us = now;
-        atomic_fetch_add(&h->refs, 1);
-        b->flight[b->n_flight++] = h;
+        take_off(b, &d, h, due, now);
     }
     b->is_dirty = more;
+    b->refused_flying = b->refused;
+    const struct lease_report_in report = { n->node_id, n->boot_id, b->refused > 0, b->refused, { d.items, d.n } };
     if (d.n)                            /* with the lock held: the lines are the book's own, and a runner may drop them */
-        json_encode(&lease_report_in_schema, &(struct lease_report_in){ n->node_id, n->boot_id, { d.items, d.n } }, out);
+        json_encode(&lease_report_in_schema, &report, out);
     pthread_mutex_unlock(&b->lock);
     return b->n_flight > 0;
 }
@@ -157,6 +183,7 @@ static void settle_one(struct book *b, struct held *h, const struct lease_verdic
         return;
     }
     h->confirmed_us = sent_us > h->confirmed_us ? sent_us : h->confirmed_us;
+    h->is_alone = h->is_bare = false;
     land(&h->logs, true);
     land(&h->metrics, true);
     if (h->start_in_flight)
@@ -185,18 +212,69 @@ void book_settle(struct book *b, const struct lease_verdict *v, size_t n, int64_
         held_unref(h);
     }
     b->n_flight = 0;
+    b->refused -= b->refused_flying;
+    b->refused_flying = 0;
     pthread_mutex_unlock(&b->lock);
 }
 
-void book_unsettle(struct book *b)
+/* All of it comes back into the book. With the lock held. */
+static void take_back(struct book *b)
 {
-    pthread_mutex_lock(&b->lock);
     for (size_t i = 0; i < b->n_flight; i++) {
         land(&b->flight[i]->logs, false);
         land(&b->flight[i]->metrics, false);
         held_unref(b->flight[i]);
     }
     b->n_flight = 0;
+    b->refused_flying = 0;
     b->is_dirty = true;
+}
+
+void book_unsettle(struct book *b)
+{
+    pthread_mutex_lock(&b->lock);
+    take_back(b);
     pthread_mutex_unlock(&b->lock);
+}
+
+/* Nothing of what was in the report is told again, but that the lease has ended, if it has. With the lock held. */
+static void strip(struct held *h, struct str why)
+{
+    char message[200];
+    said_drop_until(&h->logs, h->logs.flying_seq);
+    said_drop_until(&h->metrics, h->metrics.flying_seq);
+    h->logs.flying_dropped = 0;
+    free(h->endpoint);
+    h->endpoint = NULL;
+    if (h->finish_in_flight) {
+        int n = snprintf(message, sizeof message, "the API refused the report of its end: %.*s", STR_ARG(why));
+        struct lease_item bare = { .event = h->end->event == LE_SUCCEED ? LE_FAIL : h->end->event, .exit_code = h->end->exit_code,
+                                   .message = str_n(message, n < (int)sizeof message ? (size_t)n : sizeof message - 1) };
+        end_set(h, &bare);
+    }
+    h->is_bare = true;
+}
+
+enum book_refusal book_refuse(struct book *b, struct str why, struct uuid *ret_attempt)
+{
+    enum book_refusal ret = BOOK_SPLIT;
+    pthread_mutex_lock(&b->lock);
+    struct held *h = b->n_flight == 1 ? b->flight[0] : NULL;
+    for (size_t i = 0; i < b->n_flight; i++)
+        b->flight[i]->is_alone = true;
+    if (h && h->in_book) {
+        *ret_attempt = h->grant->attempt_id;
+        ret = h->is_bare ? BOOK_GIVEN_UP : BOOK_STRIPPED;
+        b->counts.refused++;
+        b->refused++;
+        if (ret == BOOK_STRIPPED) {
+            strip(h, why);
+        } else {
+            book_tell(h, true);
+            book_remove(b, h);
+        }
+    }
+    take_back(b);
+    pthread_mutex_unlock(&b->lock);
+    return ret;
 }

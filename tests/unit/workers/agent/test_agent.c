@@ -8,8 +8,10 @@
 
 struct fake {
     pthread_mutex_t lock;
-    int to_grant, next_id, finished, returned, reports, outstanding, enrolled, forgets_at;     /* forgets_at: after so many, until enrolled again */
+    int to_grant, next_id, failed, finished, returned, reports, outstanding, enrolled, forgets_at;     /* forgets_at: after so many, until enrolled again */
     const char *spec;
+    int refused;                        /* it takes no success of every hundredth job */
+    bool refuses;
 };
 
 static enum errc enroll(void *ctx, struct arena *a, const struct node_register *f, struct node_identity *ret, struct err *e)
@@ -54,13 +56,22 @@ static enum errc report(void *ctx, struct arena *a, struct str body, struct leas
     TRY(json_decode(&lease_report_in_schema, body, a, &in, e));
     const struct lease_item *items = in.items.items;
     struct lease_verdict *v = ARENA_ARRAY(a, struct lease_verdict, in.items.n + 1);
+    for (size_t i = 0; k->refuses && i < in.items.n; i++) {
+        int id;
+        memcpy(&id, items[i].attempt_id.b, sizeof id);
+        if (id % 100 == 7 && items[i].event == LE_SUCCEED) {
+            k->refused++;
+            return FAIL(e, INVALID, "/items/%zu is odd", i);
+        }
+    }
     pthread_mutex_lock(&k->lock);
     k->reports++;
     for (size_t i = 0; i < in.items.n; i++) {
         v[i] = (struct lease_verdict){ items[i].attempt_id, STR("ok"), false, 30000 };
         k->finished += items[i].event == LE_SUCCEED;
         k->returned += items[i].event == LE_RETURN;
-        k->outstanding -= items[i].event == LE_SUCCEED || items[i].event == LE_RETURN;
+        k->failed += items[i].event == LE_FAIL;
+        k->outstanding -= items[i].event == LE_SUCCEED || items[i].event == LE_RETURN || items[i].event == LE_FAIL;
     }
     pthread_mutex_unlock(&k->lock);
     ret->items = (struct slice){ v, in.items.n };
@@ -132,6 +143,20 @@ static void test_a_machine_that_was_forgotten_registers_again(void **state)
     assert_int_equal(k.enrolled, 3);
 }
 
+/* One odd success among a hundred: it is told as a failure, and the others as what they are. */
+static void test_a_refused_report_holds_nobody_back(void **state)
+{
+    (void)state;
+    struct fake k = { .to_grant = 1000, .spec = "{}", .refuses = true };
+    double rate;
+    int64_t stop_us;
+    with_agent(&k, 990, &rate, &stop_us);
+    assert_int_equal(k.finished, 990);
+    assert_int_equal(k.failed, 10);
+    assert_int_equal(k.outstanding, 0);
+    assert_true(k.refused <= 20);       /* in company, and alone */
+}
+
 static void test_sleepers_end_and_are_returned(void **state)
 {
     (void)state;
@@ -191,6 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_ten_thousand), cmocka_unit_test(test_a_machine_that_was_forgotten_registers_again),
                                         cmocka_unit_test(test_sleepers_end_and_are_returned),
+                                        cmocka_unit_test(test_a_refused_report_holds_nobody_back),
                                         cmocka_unit_test(test_a_hanging_long_poll_ends_with_the_agent) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,11 +170,89 @@ static void test_a_bad_end_is_the_last_line_of_the_log(void **state)
     book_free(b);
 }
 
+/* The attempts in the report that comes next, as numbers of kit_id; their events. */
+static size_t next_report(struct book *b, struct lease_item *items, int64_t *ret_dropped)
+{
+    CLEANUP(buf_releasep) struct buf out = BUF((size_t)4 << 20);
+    static struct arena *a;
+    if (!a)
+        a = arena_new(1 << 20);
+    arena_reset(a);
+    struct lease_report_in in = { 0 };
+    kit_report(b, &out);
+    if (!out.len)
+        return 0;
+    assert_int_equal(json_decode(&lease_report_in_schema, buf_str(&out), a, &in, NULL), ERR_OK);
+    memcpy(items, in.items.items, in.items.n * sizeof *items);
+    *ret_dropped = in.has_dropped ? in.dropped : 0;
+    return in.items.n;
+}
+
+/* A report that is refused is told again lease by lease; what is refused alone is dropped, and the end of its lease is told bare. */
+static void test_what_the_api_refuses_is_split_and_dropped(void **state)
+{
+    (void)state;
+    struct book *b = book_new(&hand, 10000);
+    struct held *h[4];
+    struct lease_item items[16];
+    struct uuid attempt;
+    int64_t dropped = 0;
+    for (int i = 1; i <= 3; i++) {
+        struct lease_grant g = kit_grant(i, "train", "{}");
+        h[i] = book_add(b, &g, true);
+        held_log(h[i], "stdout", STR("line"));
+    }
+    held_finish(h[2], &(struct lease_item){ .event = LE_SUCCEED, .result = { STR("{\"bad\":1}") } });
+    assert_int_equal(next_report(b, items, &dropped), 3);
+    assert_int_equal(book_refuse(b, STR("/items/1/result is odd"), &attempt), BOOK_SPLIT);
+    for (int i = 1; i <= 3; i++) {                                  /* each alone; the second is refused again */
+        assert_int_equal(next_report(b, items, &dropped), 1);
+        assert_true(uuid_eq(items[0].attempt_id, kit_id(i)));
+        assert_int_equal(items[0].logs.n, 1);
+        if (i == 2) {
+            assert_int_equal(items[0].event, LE_SUCCEED);
+            assert_int_equal(book_refuse(b, STR("/items/0/result is odd"), &attempt), BOOK_STRIPPED);
+            assert_true(uuid_eq(attempt, kit_id(2)));
+            assert_int_equal(next_report(b, items, &dropped), 1);   /* what is left of it: that it has ended, and why it says no more */
+            assert_int_equal(items[0].event, LE_FAIL);
+            assert_true(str_eq_c(items[0].message, "the API refused the report of its end: /items/0/result is odd"));
+            assert_null(items[0].result.text.ptr);
+            assert_int_equal(dropped, 1);
+        }
+        settle(b, (int[]){ i }, 1, -1, false);
+    }
+    held_log(h[1], "stdout", STR("later"));
+    held_log(h[3], "stdout", STR("later"));
+    assert_int_equal(next_report(b, items, &dropped), 2);           /* together again, and the drop was told once */
+    assert_int_equal(dropped, 0);
+    book_unsettle(b);
+    struct book_counts c;
+    book_get_counts(b, &c);
+    assert_int_equal(c.refused, 1);
+    assert_int_equal(c.live, 2);
+
+    struct uuid ids[2];
+    assert_int_equal(next_report(b, items, &dropped), 2);
+    assert_int_equal(book_refuse(b, STR("no"), &ids[0]), BOOK_SPLIT);
+    assert_int_equal(next_report(b, items, &dropped), 1);
+    assert_int_equal(book_refuse(b, STR("no"), &ids[0]), BOOK_STRIPPED);
+    now += 10000000;
+    assert_int_equal(next_report(b, items, &dropped), 1);
+    assert_int_equal(items[0].event, LE_RENEW);
+    assert_int_equal(items[0].logs.n, 0);
+    assert_int_equal(book_refuse(b, STR("no"), &ids[1]), BOOK_GIVEN_UP);
+    assert_true(uuid_eq(ids[0], ids[1]) && held_is_stale(h[1]) && !held_is_stale(h[3]));
+    for (int i = 1; i <= 3; i++)
+        held_unref(h[i]);
+    book_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_combines_and_keeps_order), cmocka_unit_test(test_logs_are_bounded_and_said_once),
                                         cmocka_unit_test(test_heartbeat_and_fence),
                                         cmocka_unit_test(test_a_report_fits_into_a_body),
-                                        cmocka_unit_test(test_a_bad_end_is_the_last_line_of_the_log) };
+                                        cmocka_unit_test(test_a_bad_end_is_the_last_line_of_the_log),
+                                        cmocka_unit_test(test_what_the_api_refuses_is_split_and_dropped) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
