@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fixture.h - a PostgreSQL with the schema, two tenants, and the steps of an audit log: append, tick, sign, list, export. */
 #pragma once
-#include <glob.h>
 #include <time.h>
 #include "audit/event.h"
 #include "audit/export.h"
@@ -64,13 +63,7 @@ static inline int setup(void **state)
     static const struct stmt *const *const seq_lists[] = { sequencer_stmts, sequencer_head_stmts, audit_event_stmts, audit_export_stmts, audit_shadow_stmts,
                                                            audit_anchor_stmts, audit_reconcile_stmts, NULL };
     pg = pg_harness_new();
-    pg_harness_exec_file(pg, NULL, "migrations/roles.sql");
-    pg_harness_exec(pg, NULL, "CREATE DATABASE falaj OWNER falaj_owner");
-    glob_t g;
-    assert_int_equal(glob("migrations/[0-9][0-9][0-9][0-9]_*.sql", 0, NULL, &g), 0);
-    for (size_t i = 0; i < g.gl_pathc; i++)
-        pg_harness_exec_file(pg, DB, g.gl_pathv[i]);
-    globfree(&g);
+    pg_harness_migrate(pg, DB);
     pg_harness_exec(pg, DB, "INSERT INTO zone (code, name, country) VALUES ('ae-dxb-1', 'Dubai', 'AE')");
     key = key_make();
     tenant_a = uuid_v7(1000);

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include <glob.h>
 #include "core/base/work.h"
 #include "core/crypto/token.h"
 #include "core/db/pool.h"
@@ -101,14 +100,8 @@ static inline struct db_pool *pool_make(const char *role, int size, const struct
 /* The schema as it ships, one zone, and the pool of falaj_app, checked. */
 static inline void world_new(const struct stmt *const *const *lists, int pool_size)
 {
-    glob_t g;
     pg = pg_harness_new();
-    pg_harness_exec_file(pg, NULL, "migrations/roles.sql");
-    pg_harness_exec(pg, NULL, "CREATE DATABASE falaj OWNER falaj_owner");
-    assert_int_equal(glob("migrations/[0-9][0-9][0-9][0-9]_*.sql", 0, NULL, &g), 0);
-    for (size_t i = 0; i < g.gl_pathc; i++)
-        pg_harness_exec_file(pg, DB, g.gl_pathv[i]);
-    globfree(&g);
+    pg_harness_migrate(pg, DB);
     sql("INSERT INTO zone (code, name, country) VALUES ('ae-dxb-1', 'Dubai', 'AE'), ('ae-auh-1', 'Abu Dhabi', 'AE')");
     app_pool = pool_make("falaj_app", pool_size, lists, 0);
     OK(db_pool_check(app_pool, &e));
