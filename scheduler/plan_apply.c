@@ -14,7 +14,7 @@
 #include "scheduler/jobs/booking.h"
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/mirror/snapshot.h"
-#include "scheduler/engine/lease_int.h"
+#include "scheduler/engine/lease_move.h"
 
 #include <stdlib.h>
 

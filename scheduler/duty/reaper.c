@@ -4,7 +4,7 @@
  * their worker should have done. */
 #include "scheduler/duty/reaper.h"
 #include "core/db/tx.h"
-#include "scheduler/engine/lease_int.h"
+#include "scheduler/engine/lease_move.h"
 #include "scheduler/engine/node.h"
 
 static const struct stmt reaper_overdue = { .name = "reaper_overdue", .params = "i", .row = &overdue_schema, .card = CARD_MANY, .sql =

@@ -5,7 +5,7 @@
 #include "core/redis/wake.h"
 #include "core/table/metrics.h"
 #include "scheduler/jobs/job.h"
-#include "scheduler/engine/lease_int.h"
+#include "scheduler/engine/lease_move.h"
 #include "scheduler/engine/node.h"
 #include "tenants/access/actor.h"
 

@@ -5,7 +5,7 @@
  * spread comes from the random tail of the attempt's id, so that the same expiry always gives the same pause. */
 #include "core/table/metrics.h"
 #include "scheduler/jobs/job.h"
-#include "scheduler/engine/lease_int.h"
+#include "scheduler/engine/lease_move.h"
 
 enum { PAUSE_MAX_MS = 600000, PAUSE_DOUBLINGS_MAX = 10 };
 

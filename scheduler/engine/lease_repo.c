@@ -11,14 +11,14 @@ SCHEMA_EXTERN(lease, "A lease that is held",
     FIELD(lease, zone, 0, .doc = "Zone of the machine"), FIELD(lease, data_class, 0, .doc = "Class of its data"),
     FIELD(lease, lease_until, 0, .doc = "End of the lease"));
 SCHEMA_OF(held, "An attempt under lock",
-    FIELD(held, tenant_id, 0, .doc = "x"), FIELD(held, attempt_id, 0, .doc = "x"), FIELD(held, job_id, 0, .doc = "x"),
-    FIELD(held, fence, 0, .doc = "x"), FIELD(held, slots, 0, .doc = "x"), FIELD(held, gpus, 0, .doc = "x"), FIELD(held, state, 0, .doc = "x"),
-    FIELD(held, live, 0, .doc = "x"), FIELD(held, job_state, 0, .doc = "x"), FIELD(held, kind, 0, .doc = "x"),
-    FIELD(held, job_fence, 0, .doc = "x"), FIELD(held, max_attempts, 0, .doc = "x"), FIELD(held, requeue_count, 0, .doc = "x"),
-    FIELD(held, cancel_requested, 0, .doc = "x"));
+    FIELD(held, tenant_id, 0), FIELD(held, attempt_id, 0), FIELD(held, job_id, 0),
+    FIELD(held, fence, 0), FIELD(held, slots, 0), FIELD(held, gpus, 0), FIELD(held, state, 0),
+    FIELD(held, live, 0), FIELD(held, job_state, 0), FIELD(held, kind, 0),
+    FIELD(held, job_fence, 0), FIELD(held, max_attempts, 0), FIELD(held, requeue_count, 0),
+    FIELD(held, cancel_requested, 0));
 SCHEMA_OF(output_row, "A complete output",
-    FIELD(output_row, tenant_id, 0, .doc = "x"), FIELD(output_row, object_id, 0, .doc = "x"), FIELD(output_row, ord, 0, .doc = "x"),
-    FIELD(output_row, stored_bytes, 0, .doc = "x"), FIELD(output_row, room_bytes, 0, .doc = "x"), FIELD(output_row, room_objects, 0, .doc = "x"));
+    FIELD(output_row, tenant_id, 0), FIELD(output_row, object_id, 0), FIELD(output_row, ord, 0),
+    FIELD(output_row, stored_bytes, 0), FIELD(output_row, room_bytes, 0), FIELD(output_row, room_objects, 0));
 
 static const struct stmt lease_takeable = { .name = "lease_takeable", .params = "ui", .row = &lease_grant_schema, .card = CARD_MANY, .sql =
     "SELECT a.tenant_id, a.attempt_id, a.job_id, a.fence, j.kind, j.name, n.zone, j.spec, a.slots, a.gpus, j.max_runtime_s\n"

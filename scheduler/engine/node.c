@@ -2,7 +2,7 @@
 /* node.c - machines coming up and being heard of. What a machine says of itself is believed only where its certificate says the
  * same; an attempt of an earlier run of its agent ends in the transaction that registers the new run. */
 #include "scheduler/engine/node.h"
-#include "scheduler/engine/lease_int.h"
+#include "scheduler/engine/lease_move.h"
 #include "scheduler/engine/node_repo.h"
 #include "core/db/list_find.h"
 #include "tenants/access/actor.h"

@@ -2,7 +2,7 @@
 /* node_repo.c - SQL of machines. The table has no tenant: a machine serves many, and says nothing about them. */
 #include "scheduler/engine/node_repo.h"
 #include "core/db/tx.h"
-#include "scheduler/engine/lease_int.h"
+#include "scheduler/engine/lease_move.h"
 #include "core/db/list_find.h"
 
 SCHEMA_EXTERN(node, "A worker machine",

@@ -51,6 +51,11 @@ sub check_c {
     }
     check_actor($file, $text) unless $file =~ m{^tenants/access/actor\.c$};
     check_strings($file, strip_c($text));
+    my $line_of = 0;
+    for my $line (split /\n/, strip_c($text)) {
+        $line_of++;
+        report("$file:$line_of", $file, 'doc', 'a .doc says what the member is, or is left out where nobody reads it') if $line =~ /\.doc\s*=\s*"[^"]?"/;
+    }
 }
 
 # What is read from the log may be copied on; who did an act is said in one place.

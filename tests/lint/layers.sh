@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# layers.sh - an include may only point down: the table of folders, the order inside core, and the pure files; no circle runs through two rooms.
+# layers.sh - an include may only point down: the table of folders, the order inside core, the pure files, and x_int.h in its own folder; no circle
+# runs through two rooms.
 # Then it draws what it saw: for each room, how many of its includes go to which other.
 # shellcheck source=tests/lint/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -48,6 +49,9 @@ for my $file (@ARGV) {
         my ($from_module, $to_module) = (module($file), module($to));
         $edge{$from_module}{$to_module} ||= "$file:$." if $from_module ne $to_module;
         $drawn{room($from_module)}{room($to_module)}++;
+        if ($to =~ m{^(.*)/[^/]+_int\.h$} && index($file, "$1/") != 0) {
+            $say->("\"$to\" is for the files of $1/ and its rooms; what others need stands in a header without _int");
+        }
         my ($target) = split m{/}, $to;
         if (!exists $may{$target}) {
             $say->("\"$to\" is in no folder of the product; system headers are written <$to>");

@@ -96,6 +96,16 @@ fi
 expect mirror tenants/bad.c:1 'test_bad.c'
 printf 'untested tenants/bad.c\n' >"$LINT_ALLOW"
 expect mirror allow:1 'needs a reason'
+printf 'untested tenants/bad.c test_nothing.c has it\n' >"$LINT_ALLOW"
+expect mirror allow:1 'names no test that exists'
+printf 'untested tenants/bad.c test_authn.c has it\n' >"$LINT_ALLOW"
+if bash "$lint_dir/mirror.sh" | grep -q 'tenants/bad.c'; then
+    printf 'selftest: mirror ignores its allow list\n'
+    failed=1
+fi
+export LINT_MOST=0
+expect mirror allow:1 'may only become fewer'
+unset LINT_MOST
 printf 'untested tenants/identity/authn.c it has a test\n' >"$LINT_ALLOW"
 expect mirror allow:1 'nothing needs this exception'
 printf 'db_begin tenants/bad.c excused\n' >"$LINT_ALLOW"
@@ -115,6 +125,15 @@ put audit/merkle.c "$spdx" '#include "core/db/tx.h"'
 expect layers audit/merkle.c:2 'the pure part of audit'
 put cli/x.c "$spdx" '#include "audit/sequencer.h"'
 expect layers cli/x.c:2 'cli may not include audit'
+put registry/vault/blob_int.h "$spdx" '#pragma once'
+put registry/vault/inner/a.c "$spdx" '#include "registry/vault/blob_int.h"'
+put registry/catalog/model.c "$spdx" '#include "registry/vault/blob_int.h"' 'struct f f = { .doc = "x" };' 'struct f g = { .doc = "Name" };'
+expect layers registry/catalog/model.c:2 'for the files of registry/vault/'
+expect banned registry/catalog/model.c:3 'a .doc says'
+if bash "$lint_dir/layers.sh" | grep -q 'vault/inner' || bash "$lint_dir/banned.sh" | grep -q 'model.c:4'; then
+    printf 'selftest: layers or banned refuses what is allowed\n'
+    failed=1
+fi
 put core/base/alone.h "$spdx" 'size_t alone(void);'
 expect headers core/base/alone.h:1 'does not compile alone'
 expect headers core/base/alone.h:1 '#pragma once'
@@ -124,6 +143,20 @@ expect sizes core/base/long.c:701 'at most 600'
 mapfile -t statements < <(seq 70 | sed 's/.*/    n += &;/')
 put core/base/tall.c "$spdx" 'int tall(int n);' 'int tall(int n)' '{' "${statements[@]}" '    return n;' '}'
 expect sizes core/base/tall.c:3 'tall has 74 lines'
+wide=$(printf 'x%.0s' {1..131})
+put core/base/wide.c "$spdx" "/* $wide */" "/* $wide */" "/* ${wide:11} */" '/* '"$(printf 'ا%.0s' {1..120})"' */'
+expect width core/base/wide.c:3 '2 lines of more than 130 columns'
+put tests/lint/width.counts '2 core/base/wide.c'
+if bash "$lint_dir/width.sh" | grep -q 'core/base/wide.c'; then
+    printf 'selftest: width ignores its counts\n'
+    failed=1
+fi
+put tests/lint/width.counts '1 core/base/wide.c'
+if bash "$lint_dir/width.sh" --write >"$tree/said" || ! grep -q 'there would be' "$tree/said"; then
+    printf 'selftest: width --write lets the sum rise\n'
+    failed=1
+fi
+rm "$tree/tests/lint/width.counts" "$tree/said"
 put core/base/bare.c 'int bare;'
 expect spdx core/base/bare.c:1 'SPDX'
 put docs/x.md 'fine' 'see /work/here' 'TO''DO: finish'
@@ -138,6 +171,23 @@ expect_clean functions
 put migrations/0022_z.sql '-- SPDX-License-Identifier: Apache-2.0' 'CREATE TABLE z (x int);' 'create or replace  function z() RETURNS int'
 put migrations/functions/g.sql '-- SPDX-License-Identifier: Apache-2.0' 'CREATE FUNCTION g() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$;'
 put migrations/functions/h.sql '-- SPDX-License-Identifier: Apache-2.0' 'CREATE OR REPLACE FUNCTION h()' 'CREATE OR REPLACE FUNCTION f()'
+mkdir -p "$tree/docs/gen"
+put docs/gen/schema.sql 'CREATE TABLE public.thing (' 'CREATE TABLE public.new (' 'CREATE TABLE public.schema_migration ('
+put tests/lint/tables.owner 'thing tenants' 'gone tenants'
+put scheduler/reach.c "$spdx" 'static const char *const a = "SELECT n FROM thing";' 'static const char *const b = "UPDATE thing SET n = 1";' \
+    'static const char *const c = "the words from thing and \"FROM\" are no SQL";'
+expect tables docs/gen/schema.sql:2 'belongs to no folder'
+expect tables tests/lint/tables.owner:2 'there is no table gone'
+expect tables scheduler/reach.c:2 'reads thing, which belongs to tenants/'
+expect tables scheduler/reach.c:3 'writes thing'
+printf 'reads:thing scheduler/reach.c one read\n' >"$LINT_ALLOW"
+expect tables scheduler/reach.c:3 'writes thing'
+export LINT_MOST=0
+expect tables allow:1 'may only become fewer'
+unset LINT_MOST
+printf 'writes:thing tenants/identity/authn.c never did\n' >"$LINT_ALLOW"
+expect tables allow:1 'nothing needs this exception'
+: >"$LINT_ALLOW"
 expect functions migrations/0022_z.sql:3 'not in numbered migrations'
 expect functions migrations/functions/g.sql:1 'named for'
 expect functions migrations/functions/g.sql:2 'without OR REPLACE'

@@ -21,7 +21,7 @@ struct item {
     int64_t id;
     struct str body;
 };
-SCHEMA_OF(item, "A row", FIELD(item, id, 0, .doc = "x"), FIELD(item, body, 0, .doc = "x"));
+SCHEMA_OF(item, "A row", FIELD(item, id, 0), FIELD(item, body, 0));
 static const struct stmt item_get = { .name = "item_get", .params = "ui", .row = &item_schema, .card = CARD_ONE, .sql =
     "SELECT id, body FROM item WHERE tenant_id = $1 AND id = $2" };
 static const struct stmt item_add = { .name = "item_add", .params = "us", .card = CARD_NONE, .sql =

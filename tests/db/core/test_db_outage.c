@@ -21,7 +21,7 @@
 struct total {
     int64_t n;
 };
-SCHEMA_OF(total, "A number", FIELD(total, n, 0, .doc = "x"));
+SCHEMA_OF(total, "A number", FIELD(total, n, 0));
 static const struct stmt row_add = { .name = "row_add", .params = "i", .card = CARD_NONE, .sql = "INSERT INTO t VALUES ($1)" };
 static const struct stmt row_count = { .name = "row_count", .row = &total_schema, .card = CARD_ONE, .sql = "SELECT count(*) AS n FROM t" };
 static const struct stmt *const list[] = { &row_add, &row_count, NULL };

@@ -20,7 +20,7 @@ struct note {
     int64_t id;
     struct str body;
 };
-SCHEMA_OF(note, "A row of a tenant", FIELD(note, id, 0, .doc = "x"), FIELD(note, body, 0, .doc = "x"));
+SCHEMA_OF(note, "A row of a tenant", FIELD(note, id, 0), FIELD(note, body, 0));
 
 static const struct stmt note_add = { .name = "note_add", .params = "uis", .card = CARD_NONE, .sql =
     "INSERT INTO note (tenant_id, id, body) VALUES ($1, $2, $3)" };

@@ -33,12 +33,12 @@ struct thing {
     struct slice tags, ids, numbers, ratios;
     struct str not_selected;
 };
-SCHEMA_OF(thing, "All types", FIELD(thing, id, 0, .doc = "x"), FIELD(thing, name, 0, .doc = "x"), FIELD(thing, small, 0, .doc = "x"),
-          FIELD(thing, big, 0, .doc = "x"), FIELD(thing, ratio, 0, .doc = "x"), FIELD_AS(thing, is_on, "is_on", 0, .doc = "x"),
-          FIELD(thing, at, 0, .doc = "x"), FIELD(thing, doc, 0, .doc = "x"), FIELD(thing, raw, 0, .doc = "x"),
-          FIELD_ENUM(thing, colour, 0, colours, .doc = "x"), FIELD_OPT(thing, seed, 0, .doc = "x"), FIELD_STRS(thing, tags, 0, .doc = "x"),
-          FIELD_IDS(thing, ids, NULL, 0, .doc = "x"), FIELD_I64S(thing, numbers, 0, .doc = "x"), FIELD_F64S(thing, ratios, 0, .doc = "x"),
-          FIELD(thing, not_selected, 0, .doc = "x"));
+SCHEMA_OF(thing, "All types", FIELD(thing, id, 0), FIELD(thing, name, 0), FIELD(thing, small, 0),
+          FIELD(thing, big, 0), FIELD(thing, ratio, 0), FIELD_AS(thing, is_on, "is_on", 0),
+          FIELD(thing, at, 0), FIELD(thing, doc, 0), FIELD(thing, raw, 0),
+          FIELD_ENUM(thing, colour, 0, colours), FIELD_OPT(thing, seed, 0), FIELD_STRS(thing, tags, 0),
+          FIELD_IDS(thing, ids, NULL, 0), FIELD_I64S(thing, numbers, 0), FIELD_F64S(thing, ratios, 0),
+          FIELD(thing, not_selected, 0));
 
 #define COLUMNS "id, name, small, big, ratio, is_on, at, doc, raw, colour, seed, tags, ids, numbers, ratios"
 static const struct stmt thing_put = { .name = "thing_put", .params = "usiifbtjysiSUIF", .row = &thing_schema, .card = CARD_ONE, .sql =
@@ -54,7 +54,7 @@ struct shade {
     struct str name, colour;
     int64_t big;
 };
-SCHEMA_OF(shade, "x", FIELD(shade, colour, 0, .doc = "x"), FIELD(shade, name, 0, .doc = "x"), FIELD(shade, big, 0, .doc = "x"));
+SCHEMA_OF(shade, "x", FIELD(shade, colour, 0), FIELD(shade, name, 0), FIELD(shade, big, 0));
 static const struct stmt shades_get = { .name = "shades_get", .params = "u", .row = &shade_schema, .card = CARD_ONE, .sql =
     "WITH s AS (SELECT " ROW_COLUMNS " FROM thing WHERE id = $1) SELECT " ROW_COLUMNS " FROM s" };
 static const struct stmt *const good_list[] = { &thing_put, &things_put, &things_get, &shades_get, NULL };
@@ -227,7 +227,7 @@ struct short_row {
     struct uuid id;
     int64_t name;
 };
-SCHEMA_OF(short_row, "Wrong", FIELD(short_row, id, 0, .doc = "x"), FIELD(short_row, name, 0, .doc = "x"));
+SCHEMA_OF(short_row, "Wrong", FIELD(short_row, id, 0), FIELD(short_row, name, 0));
 
 static void refuse(const struct stmt *st, const char *part)
 {

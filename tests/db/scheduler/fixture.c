@@ -28,7 +28,7 @@
 enum { ARENA = 256 << 20 };
 
 struct number { int64_t n; struct str t; };
-SCHEMA_OF(number, "A number", FIELD(number, n, 0, .doc = "x"), FIELD(number, t, 0, .doc = "x"));
+SCHEMA_OF(number, "A number", FIELD(number, n, 0), FIELD(number, t, 0));
 static const struct stmt run_count = { .name = "run_count", .params = "s", .row = &number_schema, .card = CARD_ONE, .sql =
     "SELECT (xpath('/row/n/text()', query_to_xml('SELECT (' || $1 || ')::bigint AS n', false, true, '')))[1]::text::bigint AS n" };
 static const struct stmt run_state = { .name = "run_state", .params = "u", .row = &number_schema, .card = CARD_ONE, .sql =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lease_int.h - what those who move attempts share: audit events of steps, and the wake-ups after the commit. */
+/* lease_move.h - what those who move attempts share: audit events of steps, and the wake-ups after the commit. */
 #pragma once
 #include "audit/event.h"
 #include "scheduler/engine/lease_repo.h"
