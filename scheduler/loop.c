@@ -54,21 +54,28 @@ static void wake_nodes(const struct app *app, const struct plan_result *r)
     }
 }
 
-enum errc loop_plan_once(const struct app *app, struct arena *a, bool is_full, int64_t *ret_admitted, bool *ret_more, struct err *e)
+/* After the plan, which has taken its part. */
+static bool has_room(const struct snapshot *s)
+{
+    bool has = false;
+    for (size_t i = 0; i < s->nodes.n; i++)
+        has |= s->nodes.items[i].free_slots > 0;
+    return has;
+}
+
+/* Reads, plans, writes. is_deep: reads as far as a batch goes; *ret_more: what was not read may fit. */
+static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep, bool explains, int64_t *admitted, bool *ret_more, struct err *e)
 {
     struct snapshot s;
     struct plan p;
     struct plan_result r = { 0 };
     struct work w = work_of(app, a);
-    int64_t began = clock_mono_us(app->clock);
-    *ret_admitted = 0;
     *ret_more = false;
-    TRY(RUN_SYSTEM(&w, app->pool, TX_READ_ONLY, snapshot_read(&w, app->config->scheduler_batch, is_full, &s, e), e));
+    TRY(RUN_SYSTEM(&w, app->pool, TX_READ_ONLY, snapshot_read(&w, app->config->scheduler_batch, is_deep, &s, e), e));
     if (!s.jobs.n)
         return ERR_OK;
-    bool is_cut = s.is_cut;
     placement_plan(&s, a, &p);
-    if (!is_full)
+    if (!explains)
         p.waits.n = 0;
     if (p.places.n || p.waits.n) {
         w.now_us = clock_wall_us(app->clock);
@@ -77,10 +84,23 @@ enum errc loop_plan_once(const struct app *app, struct arena *a, bool is_full, i
             return rc == ERR_INVALID ? FAIL(e, RETRY, "A quota was lowered under the plan") : rc;
     }
     wake_nodes(app, &r);
-    metrics_add(M_leases_granted_total, (double)r.admitted);
-    metrics_observe(M_scheduler_tick_seconds, (double)(clock_mono_us(app->clock) - began) / 1e6, "plan");
-    *ret_admitted = r.admitted;
-    *ret_more = r.admitted > 0 && (is_cut || r.refused > 0);
+    *admitted += r.admitted;
+    *ret_more = r.admitted > 0 && ((p.is_cut && has_room(&s)) || r.refused > 0);
+    return ERR_OK;
+}
+
+/* A second, deep pass follows at once where the first one had to stop before jobs that it had not read. */
+enum errc loop_plan_once(const struct app *app, struct arena *a, bool is_full, int64_t *ret_admitted, bool *ret_more, struct err *e)
+{
+    int64_t began = clock_mono_us(app->clock);
+    *ret_admitted = 0;
+    TRY(plan_pass(app, a, is_full, is_full, ret_admitted, ret_more, e));
+    if (*ret_more && !is_full)
+        TRY(plan_pass(app, a, true, false, ret_admitted, ret_more, e));
+    if (*ret_admitted) {
+        metrics_add(M_leases_granted_total, (double)*ret_admitted);
+        metrics_observe(M_scheduler_tick_seconds, (double)(clock_mono_us(app->clock) - began) / 1e6, "plan");
+    }
     return ERR_OK;
 }
 

@@ -55,7 +55,7 @@ static const struct stmt watch_to_hold = { .name = "budget_to_hold", .params = "
     " ORDER BY j.tenant_id, j.job_id LIMIT $1 FOR NO KEY UPDATE OF j SKIP LOCKED" };
 static const struct stmt watch_to_release = { .name = "budget_to_release", .params = "i", .row = &mover_schema, .card = CARD_MANY, .sql =
     "SELECT j.tenant_id, j.job_id, j.version FROM job j\n"
-    " WHERE j.state = 'HELD' AND j.reason = 'BudgetExhausted'\n"
+    " WHERE j.ended IS NULL AND NOT j.queued AND j.state = 'HELD' AND j.reason = 'BudgetExhausted'\n"
     "   AND NOT EXISTS (SELECT FROM budget b WHERE b.tenant_id = j.tenant_id AND b.state = 'STOPPED'\n"
     "                    AND (b.project_id IS NULL OR b.project_id = j.project_id))\n"
     " ORDER BY j.tenant_id, j.job_id LIMIT $1 FOR NO KEY UPDATE OF j SKIP LOCKED" };

@@ -42,14 +42,17 @@ static const struct stmt task_state = { .name = "audit_task_state", .params = "s
 static const struct stmt task_keep = { .name = "audit_task_keep", .params = "ss", .card = CARD_NONE, .sql =
   "UPDATE audit_task SET state = $2 WHERE name = $1" };
 struct lag_row { int64_t waiting; double delay_s, head_age_s; };
-SCHEMA_OF(lag_row, "Whether the log keeps up", FIELD(lag_row, waiting, 0, .doc = "Events without a number"),
+SCHEMA_OF(lag_row, "Whether the log keeps up", FIELD(lag_row, waiting, 0, .doc = "Events without a number, by their order of insertion: about"),
     FIELD(lag_row, delay_s, 0, .doc = "Age of the oldest"), FIELD(lag_row, head_age_s, 0, .doc = "Age of the newest head of the zone"));
 static const struct stmt lag = { .name = "audit_lag", .row = &lag_row_schema, .card = CARD_ONE, .sql =
   "SELECT w.n AS waiting, w.s AS delay_s, coalesce((SELECT extract(epoch FROM clock_timestamp()) - h.ts_us / 1000000.0 FROM audit_head h\n"
   "         WHERE h.tenant_id = 'ffffffff-ffff-ffff-ffff-ffffffffffff' ORDER BY h.size DESC LIMIT 1), 0)::float8 AS head_age_s\n"
-  "  FROM (SELECT count(*) AS n, coalesce(extract(epoch FROM clock_timestamp() - min(p.at)), 0)::float8 AS s\n"
-  "          FROM (SELECT e.at FROM audit_event e, audit_cursor c WHERE c.id = 1 AND (e.xid, e.ord) > (c.xid, c.ord)\n"
-  "                 ORDER BY e.xid, e.ord LIMIT 10000) p) w" };
+  "  FROM (SELECT CASE WHEN f.at IS NULL THEN 0 ELSE greatest(1, l.ord - c.ord) END AS n,\n"
+  "               coalesce(extract(epoch FROM clock_timestamp() - f.at), 0)::float8 AS s\n"
+  "          FROM audit_cursor c\n"
+  "          LEFT JOIN LATERAL (SELECT e.at FROM audit_event e WHERE (e.xid, e.ord) > (c.xid, c.ord) ORDER BY e.xid, e.ord LIMIT 1) f ON true\n"
+  "          LEFT JOIN LATERAL (SELECT e.ord FROM audit_event e ORDER BY e.xid DESC, e.ord DESC LIMIT 1) l ON true\n"
+  "         WHERE c.id = 1) w" };
 
 const struct stmt *const custody_stmts[] = { &claim, &task_state, &task_keep, &lag, NULL };
 

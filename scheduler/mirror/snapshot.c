@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* snapshot.c - three reads: machines with their room, the front of each tenant's queue, and those tenants.
+/* snapshot.c - three reads: machines with their room, the front of every queue, and those whose queues they are.
  *
- * Each tenant's first jobs are read in turn, twice its equal part of the room, so one tenant's flood hides nobody and none is read in
- * vain; what is left of the room after that is found by the next round. Jobs that no machine could take at the last look
- * (ZoneUnavailable, NoMatchingFlavor) are read in a list of their own, so they hide nothing behind them either. */
+ * Queues are read by shape (migrations/0030): of each tenant and shape the first jobs, their equal part of the room. What does not
+ * fit hides nothing that does, for every shape that waits is there; and none is read in vain but a few. A shape of which more may wait is
+ * cut: the planner stops behind its last job, so that nothing of lower priority goes before those that were not read. */
 #include "scheduler/mirror/snapshot.h"
 #include "core/base/fault.h"
 #include "core/db/tx.h"
@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum { NODES_MAX = 20000, RULES_MAX = 100000 };
+enum { NODES_MAX = 20000, RULES_MAX = 100000, WAITING_MAX = 1000000 };
 
 SCHEMA_OF(snap_node, "A machine with its room", FIELD(snap_node, node_id, 0, .doc = "Machine"), FIELD(snap_node, zone, 0, .doc = "Zone"),
     FIELD(snap_node, pool, 0, .doc = "Pool"), FIELD(snap_node, flavor, 0, .doc = "Flavor"), FIELD(snap_node, slots, 0, .doc = "Slots"), FIELD(snap_node, gpus, 0, .doc = "GPUs"),
@@ -27,7 +27,8 @@ SCHEMA_OF(snap_job, "A waiting job", FIELD(snap_job, tenant_id, 0, .doc = "Tenan
     FIELD(snap_job, pool, 0, .doc = "Pool"), FIELD(snap_job, kind, 0, .doc = "Kind"), FIELD(snap_job, data_class, 0, .doc = "Class of its data"), FIELD(snap_job, queue, 0, .doc = "Queue"), FIELD(snap_job, project_id, 0, .doc = "Project"), FIELD(snap_job, slots, 0, .doc = "Slots asked"), FIELD(snap_job, gpus, 0, .doc = "GPUs asked"),
     FIELD(snap_job, priority, 0, .doc = "Priority"), FIELD(snap_job, fence, 0, .doc = "Newest attempt"),
     FIELD(snap_job, version, 0, .doc = "Version"), FIELD(snap_job, submitted_at, 0, .doc = "When"),
-    FIELD(snap_job, tenant, F_NOCOL, .doc = "Index"), FIELD(snap_job, has_lane, F_NOCOL, .doc = "Has a lane"));
+    FIELD(snap_job, shape, 0, .doc = "What it asks for"), FIELD(snap_job, depth, 0, .doc = "Most of that shape"),
+    FIELD(snap_job, is_cut, F_NOCOL, .doc = "More may wait"), FIELD(snap_job, tenant, F_NOCOL, .doc = "Index"), FIELD(snap_job, has_lane, F_NOCOL, .doc = "Has a lane"));
 SCHEMA_OF(rule, "A quota rule and its use", FIELD(rule, tenant_id, 0, .doc = "Tenant"), FIELD(rule, project_id, 0, .doc = "Project"),
     FIELD_ENUM(rule, place, 0, rule_place_names, .doc = "Whose"), FIELD_ENUM(rule, resource, 0, rule_resource_names, .doc = "Of what"),
     FIELD(rule, queue, 0, .doc = "Queue"), FIELD(rule, flavor, 0, .doc = "Flavor"), FIELD(rule, zone, 0, .doc = "Zone"),
@@ -41,30 +42,31 @@ static const struct stmt snapshot_nodes = { .name = "snapshot_nodes", .params = 
     "    ON a.node_id = n.node_id\n"
     " WHERE n.state = 'READY' ORDER BY n.node_id LIMIT $1" };
 
-#define WAITING_COLUMNS \
-    "tenant_id, job_id, reason, message, zone, pool, kind, data_class, queue, project_id, slots, gpus, priority, fence, version, submitted_at"
-#define WAITING                                                                                                            \
-    "SELECT " WAITING_COLUMNS " FROM job WHERE job.tenant_id = t.tenant_id AND queued AND NOT cancel_requested\n"           \
-    "       AND (not_before IS NULL OR not_before <= clock_timestamp())"
-
+/* The shapes by a walk over the index, one look-up each; of each its first jobs, in the order of the queue. */
 static const struct stmt snapshot_jobs = { .name = "snapshot_jobs", .params = "ii", .row = &snap_job_schema, .card = CARD_MANY, .sql =
-    "WITH t AS MATERIALIZED (\n"
-    "  SELECT tenant_id FROM tenant WHERE state = 'ACTIVE' AND EXISTS (SELECT FROM job WHERE job.tenant_id = tenant.tenant_id AND queued))\n"
-    "SELECT " WAITING_COLUMNS " FROM (\n"
-    "  SELECT j.*, row_number() OVER (PARTITION BY j.tenant_id ORDER BY j.priority DESC, j.job_id) AS turn\n"
-    "    FROM t CROSS JOIN LATERAL (\n"
-    "      (" WAITING " AND reason NOT IN ('ZoneUnavailable', 'NoMatchingFlavor') ORDER BY priority DESC, job_id\n"
-    "       LIMIT greatest(4, 2 * $1 / greatest(1, (SELECT count(*) FROM t))))\n"
-    "      UNION ALL\n"
-    "      (" WAITING " AND reason IN ('ZoneUnavailable', 'NoMatchingFlavor') ORDER BY priority DESC, job_id LIMIT $2)) j) w\n"
-    " ORDER BY turn, submitted_at LIMIT $1 + $2" };
+    "WITH RECURSIVE c AS (\n"
+    "  (SELECT tenant_id, shape FROM job WHERE queued ORDER BY tenant_id, shape LIMIT 1)\n"
+    "  UNION ALL\n"
+    "  SELECT n.tenant_id, n.shape FROM c CROSS JOIN LATERAL (\n"
+    "    SELECT tenant_id, shape FROM job WHERE queued AND (job.tenant_id, job.shape) > (c.tenant_id, c.shape)\n"
+    "     ORDER BY tenant_id, shape LIMIT 1) n),\n"
+    "k AS MATERIALIZED (SELECT tenant_id, shape FROM c),\n"
+    "d AS MATERIALIZED (SELECT 1 + ($1 - 1) / greatest(1, count(*)) AS depth FROM k)\n"
+    "SELECT j.tenant_id, j.job_id, j.reason, j.message, j.zone, j.pool, j.kind, j.data_class, j.queue, j.project_id, j.slots, j.gpus, j.priority,\n"
+    "       j.fence, j.version, j.submitted_at, j.shape, d.depth\n"
+    "  FROM k CROSS JOIN d CROSS JOIN LATERAL (\n"
+    "    SELECT tenant_id, job_id, reason, message, zone, pool, kind, data_class, queue, project_id, slots, gpus, priority, fence, version,\n"
+    "           submitted_at, shape FROM job\n"
+    "     WHERE job.tenant_id = k.tenant_id AND job.shape = k.shape AND queued AND NOT cancel_requested\n"
+    "       AND (not_before IS NULL OR not_before <= clock_timestamp()) ORDER BY priority DESC, job_id LIMIT d.depth) j\n"
+    " ORDER BY j.tenant_id, j.shape, j.priority DESC, j.job_id LIMIT $2" };
 
 static const struct stmt snapshot_tenants = { .name = "snapshot_tenants", .params = "U", .row = &snap_tenant_schema, .card = CARD_MANY, .sql =
     "SELECT t.tenant_id, array_to_string(t.allowed_zones, ',') AS zones, " RESIDENCY_TENANT_JSON " AS residency, coalesce(s.used, 0) AS slots_used, coalesce(s.hard_limit, 0) AS slots_limit,\n"
     "       coalesce(g.used, 0) AS gpus_used, coalesce(g.hard_limit, 0) AS gpus_limit, coalesce(s.guarded, false) AS guarded\n"
     "  FROM tenant t LEFT JOIN quota s ON s.tenant_id = t.tenant_id AND s.resource = 'slots'\n"
     "       LEFT JOIN quota g ON g.tenant_id = t.tenant_id AND g.resource = 'gpus'\n"
-    " WHERE t.tenant_id = ANY ($1) ORDER BY t.tenant_id" };
+    " WHERE t.tenant_id = ANY ($1) AND t.state = 'ACTIVE' ORDER BY t.tenant_id" };
 
 /* A limit of running jobs is one more rule, of whole jobs. Cohorts of tenants reach beyond the tenants asked for. */
 static const struct stmt snapshot_rules_stmt = { .name = "snapshot_rules", .params = "Ui", .row = &rule_schema, .card = CARD_MANY, .sql =
@@ -136,7 +138,7 @@ static void split_zones(struct snap_tenant *t, struct arena *a)
     t->allowed_zones = (struct slice){ zones, k };
 }
 
-/* One answer of the judge, for all jobs of a tenant that are alike in class and purpose. */
+/* One answer of the judge, for all jobs of a policy that are alike in class and purpose. */
 struct judged {
     struct str data_class, kind;
     struct slice zones;
@@ -172,24 +174,45 @@ static struct str why_not(const struct residency_facts *f, const struct snap_job
     return v.allowed || FAULT("residency_plan") ? STR_NULL : str_dup(a, str_c(v.text));
 }
 
+/* For each tenant the first one whose facts are the same to the letter: what the judge says of one it says of all. */
+static size_t *same_policy(const struct snapshot *s, struct arena *a)
+{
+    size_t mask = 15, *first = ARENA_ARRAY(a, size_t, s->tenants.n + 1);
+    while (mask < 2 * s->tenants.n)
+        mask = mask * 2 + 1;
+    size_t *table = ARENA_ARRAY(a, size_t, mask + 1);       /* index + 1 */
+    for (size_t i = 0; i < s->tenants.n; i++) {
+        struct str facts = s->tenants.items[i].residency.text;
+        size_t at = str_hash(facts) & mask;
+        while (table[at] && !str_eq(s->tenants.items[table[at] - 1].residency.text, facts))
+            at = (at + 1) & mask;
+        if (!table[at])
+            table[at] = i + 1;
+        first[i] = table[at] - 1;
+    }
+    return first;
+}
+
 enum errc snapshot_judge(struct snapshot *s, struct slice zones, int64_t now_us, struct arena *a, struct err *e)
 {
     struct judged **known = ARENA_ARRAY(a, struct judged *, s->tenants.n + 1);
     struct residency_facts *facts = ARENA_ARRAY(a, struct residency_facts, s->tenants.n + 1);
+    const size_t *policy = same_policy(s, a);
     for (size_t i = 0; i < s->jobs.n; i++) {
         struct snap_job *j = &s->jobs.items[i];
-        struct judged *r = known[j->tenant];
+        size_t who = policy[j->tenant];
+        struct judged *r = known[who];
         if (!r)
-            TRY(residency_facts_make(a, zones, s->tenants.items[j->tenant].residency.text, &facts[j->tenant], e));
+            TRY(residency_facts_make(a, zones, s->tenants.items[who].residency.text, &facts[who], e));
         while (r && !(str_eq(r->data_class, j->data_class) && str_eq(r->kind, j->kind)))
             r = r->next;
         if (!r) {
-            r = judge_all(&facts[j->tenant], j, now_us, a);
-            r->next = known[j->tenant];
-            known[j->tenant] = r;
+            r = judge_all(&facts[who], j, now_us, a);
+            r->next = known[who];
+            known[who] = r;
         }
         j->zones = r->zones;
-        j->denied = j->zone.ptr ? why_not(&facts[j->tenant], j, now_us, a) : r->denied;
+        j->denied = j->zone.ptr ? why_not(&facts[who], j, now_us, a) : r->denied;
     }
     return ERR_OK;
 }
@@ -220,11 +243,8 @@ enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snap
         room += s.nodes.items[i].free_slots > 0 ? s.nodes.items[i].free_slots : 0;
     if (!is_full && room < limit)
         limit = room;
-    if (limit > 0) {
-        int64_t stuck = is_full ? limit : 0;
-        TRY(db_many(w->tx, &snapshot_jobs, ARGS(A_I64(limit), A_I64(stuck)), &s.jobs, (size_t)(limit + stuck), e));
-    }
-    s.is_cut = s.jobs.n && (int64_t)s.jobs.n >= limit;
+    if (limit > 0)
+        TRY(db_many(w->tx, &snapshot_jobs, ARGS(A_I64(limit), A_I64(WAITING_MAX)), &s.jobs, WAITING_MAX, e));
     if (s.jobs.n) {
         struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, s.jobs.n);
         size_t n = tenants_of(&s, ids);
@@ -233,7 +253,6 @@ enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snap
             split_zones(&s.tenants.items[i], w->arena);
         TRY(read_rules(w, &s, e));
     }
-    s.is_cut |= s.tenants.n > 1;
     snapshot_link(&s);
     if (s.jobs.n) {
         struct slice law;

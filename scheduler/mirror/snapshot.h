@@ -8,13 +8,13 @@
 
 struct stmt;
 
-/* Reads at most `limit` jobs, each tenant's first ones in turn. Not full: no more jobs than there are free slots, and none of those
- * that no machine could take at the last look; enough to place, not to explain. */
+/* Reads, of every tenant and shape that waits, the first jobs: `limit` in all, and one of a shape at least. Not full: as many as
+ * there are free slots, and none when there are none; enough to place, not to explain. */
 enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snapshot *ret, struct err *e) MUST_CHECK;
 /* The rules of these tenants, of their cohorts and what live attempts use of them, linked. In one statement, so that the numbers fit. */
 enum errc snapshot_rules(struct work *w, const struct uuid *tenants, size_t n, struct rulebook *ret, struct err *e) MUST_CHECK;
 
-/* Asks the judge for every job: each tenant, class and purpose once. zones: struct residency_zone, the law as it is now. */
+/* Asks the judge for every job: each policy, class and purpose once. zones: struct residency_zone, the law as it is now. */
 enum errc snapshot_judge(struct snapshot *s, struct slice zones, int64_t now_us, struct arena *a, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const snapshot_stmts[];

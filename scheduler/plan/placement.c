@@ -226,6 +226,10 @@ static void step(struct planner *p, struct queue *queue)
         rulebook_take(&p->s->book, &ask);
     }
     p->plan->places.items[p->plan->places.n++] = (struct placement){ at, node };
+    if (j->is_cut) {                    /* those of its shape that were not read come before the rest of the line */
+        q->next = q->end;
+        p->plan->is_cut = true;
+    }
 }
 
 /* The lines of the tenant whose jobs begin at i; returns where the next tenant's begin. */

@@ -35,6 +35,9 @@ struct snap_job {
     struct slice zones;                 /* struct str: where the judge of residency lets it run; filled by snapshot_judge */
     struct str denied;                  /* why not in the zone it asks for, or in none; absent: it is let in somewhere */
     int64_t slots, gpus, priority, fence, version;
+    int64_t shape;                      /* jobs of one tenant and shape ask for the same: they fit or wait together */
+    int64_t depth;                      /* so many of its shape were read at most */
+    bool is_cut;                        /* the last one that was read of a shape of which more may wait; filled by snapshot_link */
     struct timestamp submitted_at;
     int64_t tenant;                     /* index, filled by snapshot_link */
     bool has_lane;                      /* of a guarded tenant: ordered by project and queue first; filled by order_jobs */
@@ -45,7 +48,6 @@ struct snapshot {
     struct { struct snap_tenant *items; size_t n; } tenants;
     struct { struct snap_job *items; size_t n; } jobs;
     struct rulebook book;               /* of guarded tenants */
-    bool is_cut;                        /* more jobs wait than were read */
 };
 
 struct placement {
@@ -59,6 +61,7 @@ struct waiting {
 struct plan {
     struct { struct placement *items; size_t n; } places;
     struct { struct waiting *items; size_t n; } waits;
+    bool is_cut;                        /* jobs that were not read go before others that were: plan again if there is room */
 };
 
 /* Fills job.tenant by id; jobs of a tenant that is not there are dropped. */

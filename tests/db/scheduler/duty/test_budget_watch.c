@@ -178,7 +178,7 @@ static void rules_bind_and_borrow(void **state)
     w = unit(f.tenant_a);
     assert_int_equal(quota_rule_set(&w, q.rule_id, false, &(struct quota_rule){ .nominal = 2, .has_borrowing_limit = true, .borrowing_limit = 2, .weight = 1 },
                                     -1, &q, &err), ERR_CONFLICT);
-    assert_non_null(strstr(err.msg, "5 are in use, so the most cannot be 4"));
+    assert_non_null(strstr(err.msg, "5 are in use, so the maximum cannot be 4"));
     db_rollback(w.tx);
     arena_free(w.arena);
     struct lease_grant g[8];
