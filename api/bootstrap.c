@@ -3,8 +3,7 @@
 #include "api/bootstrap.h"
 #include "audit/event.h"
 #include "core/base/cleanup.h"
-#include "core/db/pool.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "tenants/access/authz.h"
 #include "tenants/identity/local_auth.h"
 #include "tenants/identity/password.h"
@@ -32,47 +31,45 @@ static enum errc make_password(struct work *w, char ret[21], char phc[ARGON_PHC]
     ret[0] = '\0';
     if (!w->app->auth || !local_auth_zone(w->app->auth).len)
         return ERR_OK;
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    TRY(db_begin(w->app->pool, SCOPE_TENANT(UUID_NIL), 0, w->arena, &tx, e));
-    w->tx = tx;
-    TRY(local_auth_pepper(w, local_auth_zone(w->app->auth), &pepper, e));
-    TRY(db_commit(tx, e));
+    TRY(RUN_WRITE(w, local_auth_pepper(w, local_auth_zone(w->app->auth), &pepper, e), e));
     TRY(password_make(ret, e));
     return local_auth_hash(w->app, &pepper, str_c(ret), phc, e);
+}
+
+/* phc: the hashed password; NULL: none. */
+static enum errc make_operator(struct work *w, struct str token, const char *phc, struct err *e)
+{
+    struct operator_row op;
+    bool found;
+    uint8_t hash[32];
+    struct uuid token_id = uuid_v7(w->now_us);
+    token_hash(token, hash);
+    TRY(db_maybe(w->tx, &operator_find, ARGS(A_UUID(UUID_NIL), A_TEXT("operator")), &op, &found, e));
+    if (!found) {
+        op.user_id = uuid_v7(w->now_us);
+        TRY(db_exec(w->tx, &operator_create, ARGS(A_UUID(UUID_NIL), A_UUID(op.user_id), A_TEXT("operator")), NULL, e));
+    }
+    TRY(db_exec(w->tx, &operator_bind, ARGS(A_UUID(UUID_NIL), A_UUID(uuid_v7(w->now_us)), A_UUID(op.user_id),
+                A_TEXT(role_row(ROLE_PLATFORM_ADMIN)->wire)), NULL, e));
+    TRY(db_exec(w->tx, &operator_token, ARGS(A_UUID(UUID_NIL), A_UUID(token_id), A_UUID(op.user_id), A_BYTES(hash, 32),
+                A_STR(str_fmt(w->arena, "…%.*s", 4, token.ptr + token.len - 4)), A_TIME_US(w->now_us + 30 * INT64_C(86400000000))), NULL, e));
+    if (phc)
+        TRY(password_put(w, op.user_id, str_c(phc), local_auth_zone(w->app->auth), e));
+    struct audit_event ev = audit_event_of(w, AUDIT_TOKEN_CREATE);
+    ev.rule = STR("bootstrap");
+    ev.resource_kind = STR("token");
+    ev.resource_prefix = "tok";
+    ev.resource_id = token_id;
+    return audit_append(w, &ev, e);
 }
 
 enum errc bootstrap_admin(const struct app *app, struct arena *arena, char ret_token[TOKEN_TEXT], char ret_password[21],
                           struct err *e)
 {
     struct work w = { .app = app, .arena = arena, .now_us = clock_wall_us(app->clock) };
-    struct operator_row op;
-    bool found;
-    uint8_t hash[32];
-    struct uuid token_id = uuid_v7(w.now_us);
     char phc[ARGON_PHC];
     TRY(make_password(&w, ret_password, phc, e));
     TRY(token_make("user", ret_token, e));
     struct str token = str_c(ret_token);
-    token_hash(token, hash);
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    TRY(db_begin(app->pool, SCOPE_TENANT(UUID_NIL), 0, arena, &tx, e));
-    w.tx = tx;
-    TRY(db_maybe(tx, &operator_find, ARGS(A_UUID(UUID_NIL), A_TEXT("operator")), &op, &found, e));
-    if (!found) {
-        op.user_id = uuid_v7(w.now_us);
-        TRY(db_exec(tx, &operator_create, ARGS(A_UUID(UUID_NIL), A_UUID(op.user_id), A_TEXT("operator")), NULL, e));
-    }
-    TRY(db_exec(tx, &operator_bind, ARGS(A_UUID(UUID_NIL), A_UUID(uuid_v7(w.now_us)), A_UUID(op.user_id),
-                A_TEXT(role_row(ROLE_PLATFORM_ADMIN)->wire)), NULL, e));
-    TRY(db_exec(tx, &operator_token, ARGS(A_UUID(UUID_NIL), A_UUID(token_id), A_UUID(op.user_id), A_BYTES(hash, 32),
-                A_STR(str_fmt(arena, "…%.*s", 4, token.ptr + token.len - 4)), A_TIME_US(w.now_us + 30 * INT64_C(86400000000))), NULL, e));
-    if (ret_password[0])
-        TRY(password_put(&w, op.user_id, str_c(phc), local_auth_zone(app->auth), e));
-    struct audit_event ev = audit_event_of(&w, AUDIT_TOKEN_CREATE);
-    ev.rule = STR("bootstrap");
-    ev.resource_kind = STR("token");
-    ev.resource_prefix = "tok";
-    ev.resource_id = token_id;
-    TRY(audit_append(&w, &ev, e));
-    return db_commit(tx, e);
+    return RUN_TX(&w, app->pool, SCOPE_TENANT(UUID_NIL), 0, make_operator(&w, token, ret_password[0] ? phc : NULL, e), e);
 }

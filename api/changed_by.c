@@ -8,7 +8,7 @@
 #include "api/changed_by.h"
 #include "api/api_int.h"
 #include "core/base/log.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "tenants/access/authz.h"
 
 /* Newer events than the sequencer needs at its worst; and how many of them are looked through. */
@@ -47,16 +47,12 @@ static struct str family_of(const struct route *row)
 static enum errc read_last(struct call *c, struct str id, struct last_change *ret, bool *found, struct err *e)
 {
     struct work *w = &c->work;
-    struct db_tx *tx = NULL;
     struct uuid floor = { 0 };
     uint64_t ms = (uint64_t)((w->now_us - UNNUMBERED_US) / 1000);
     for (int i = 0; i < 6; i++)
         floor.b[i] = (uint8_t)(ms >> (8 * (5 - i)));
-    TRY(db_begin(w->app->pool, scope_of(w), TX_READ_ONLY, w->arena, &tx, e));
-    enum errc rc = db_maybe(tx, &last_change_stmt, ARGS(A_UUID(w->tenant_id), A_STR(id), A_STR(family_of(c->route)), A_UUID(floor), A_I64(UNNUMBERED_MAX)),
-                            ret, found, e);
-    db_rollback(tx);
-    return rc;
+    return RUN_READ(w, db_maybe(w->tx, &last_change_stmt, ARGS(A_UUID(w->tenant_id), A_STR(id), A_STR(family_of(c->route)), A_UUID(floor),
+                    A_I64(UNNUMBERED_MAX)), ret, found, e), e);
 }
 
 static void tell(struct call *c, const struct last_change *l, struct buf *out)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* event_feed.c - one row of `kinds` per topic. The statements read by the primary keys, whose ids grow with time. */
 #include "api/event_feed.h"
-#include "core/db/pool.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 
 #define LIMIT_TEXT "200"
 _Static_assert(FEED_WINDOW == 200, "LIMIT_TEXT says the same");
@@ -120,14 +119,9 @@ enum errc feed_read(struct feed_round *r, const struct feed_place *at, struct fe
             *ret = s->rows;
             return ERR_OK;
         }
-    struct db_tx *tx = NULL;
-    TRY(db_begin(r->app->pool, SCOPE_PROJECTS(at->tenant_id, at->projects, at->nprojects), TX_READ_ONLY, r->arena, &tx, e));
-    enum errc rc = read_rows(r, tx, at->tenant_id, t, ret, e);
-    if (rc == ERR_OK)
-        rc = db_commit(tx, e);
-    db_rollback(tx);
-    if (rc != ERR_OK)
-        return rc;
+    struct work w = { .app = r->app, .arena = r->arena };
+    TRY(RUN_TX(&w, r->app->pool, SCOPE_PROJECTS(at->tenant_id, at->projects, at->nprojects), TX_READ_ONLY,
+               read_rows(r, w.tx, at->tenant_id, t, ret, e), e));
     struct feed_seen *s = ARENA_NEW(r->arena, struct feed_seen);
     *s = (struct feed_seen){ r->seen, t, *at, *ret };
     r->seen = s;

@@ -4,7 +4,7 @@
  * quarantine asks every second. */
 #include "api/pipeline.h"
 #include "core/base/log.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/table/metrics.h"
 #include "scheduler/engine/enrol.h"
 #include "tenants/access/actor.h"
@@ -31,10 +31,8 @@ enum errc gate_pass(struct call *c, struct uuid *ret_node, struct err *e)
     const struct http_request *r = c->request;
     struct err why;
     *ret_node = UUID_NIL;
-    struct db_tx *tx;
-    TRY(db_begin(c->work.app->node_pool, SCOPE_SYSTEM, TX_SINGLE, c->work.arena, &tx, e));
-    enum errc rc = node_gate(tx, r->peer_identity, r->peer_fingerprint, r->peer_is_registered, ret_node, e);
-    db_rollback(tx);                    /* it only read */
+    struct work *w = &c->work;
+    enum errc rc = RUN_SYSTEM(w, w->app->node_pool, TX_SINGLE, node_gate(w->tx, r->peer_identity, r->peer_fingerprint, r->peer_is_registered, ret_node, e), e);
     metrics_inc(M_authn_total, "certificate", rc == ERR_OK ? "ok" : err_row(rc)->wire);
     if (rc == ERR_FORBIDDEN && c->route->audit == AUDIT_KEY_RELEASE && write_refusal(c, *ret_node, &why) != ERR_OK)
         log_err(LOG_ERROR, "audit.denial_not_written", &why);

@@ -31,7 +31,7 @@
 #include "core/base/log.h"
 #include "core/crypto/secmem.h"
 #include "core/db/pool.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/redis/rate.h"
 #include "core/redis/wake.h"
 #include "core/table/config.h"
@@ -299,13 +299,7 @@ static void sweep_signin(struct app *app, struct arena *a)
 {
     struct err e;
     struct work w = { .app = app, .arena = a, .now_us = clock_wall_us(app->clock) };
-    enum errc rc = db_begin(app->pool, SCOPE_TENANT(UUID_NIL), 0, a, &w.tx, &e);
-    if (rc == ERR_OK) {
-        guard_sweep(&w);
-        oidc_sweep(&w);
-        rc = db_commit(w.tx, &e);
-    }
-    if (rc != ERR_OK)
+    if (RUN_WRITE(&w, (guard_sweep(&w), oidc_sweep(&w), ERR_OK), &e) != ERR_OK)
         log_err(LOG_WARN, "signin.sweep", &e);
 }
 

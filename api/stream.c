@@ -9,8 +9,7 @@
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
 #include "core/base/mono_cond.h"
-#include "core/db/pool.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/json/encode.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/jobs/watch.h"
@@ -78,13 +77,7 @@ static void serve(struct job_streams *k, struct stream *s, struct arena *arena, 
     const struct app *app = k->t.app;
     struct work w = { .app = app, .arena = arena, .tenant_id = s->tenant_id, .principal = s->sse.principal, .now_us = clock_wall_us(app->clock) };
     s->next_read_us = now_us + TICK_US;
-    enum errc rc = db_begin(app->pool, SCOPE_TENANT(s->tenant_id), TX_READ_ONLY, arena, &w.tx, &e);
-    if (rc == ERR_OK) {
-        rc = read_new(s, &w, &b, &e);
-        if (rc == ERR_OK)
-            rc = db_commit(w.tx, &e);
-        db_rollback(w.tx);
-    }
+    enum errc rc = RUN_READ(&w, read_new(s, &w, &b, &e), &e);
     if (rc != ERR_OK && rc != ERR_NOT_FOUND && rc != ERR_UNAVAILABLE && rc != ERR_DEADLINE)
         log_err(LOG_WARN, "stream.read", &e);
     if (rc == ERR_NOT_FOUND)

@@ -9,7 +9,7 @@
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
 #include "core/base/work.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/table/metrics.h"
 #include "core/table/schema.h"
 #include "keys/client.h"
@@ -240,13 +240,7 @@ enum errc audit_pii_load(struct work *w, struct audit_pii *p, struct uuid tenant
     ASSERT(w->tx == NULL);
     enum errc rc = plain ? ERR_OK : FAIL(e, LIMIT, "no secure memory for a subject's key");
     if (rc == ERR_OK)
-        rc = db_begin(w->app->pool, SCOPE_TENANT(tenant), 0, w->arena, &w->tx, e);
-    if (rc == ERR_OK)
-        rc = load(w, tenant, subject, zone, &row, plain, e);
-    if (rc == ERR_OK)
-        rc = db_commit(w->tx, e);
-    db_rollback(w->tx);
-    w->tx = NULL;
+        rc = RUN_TX(w, w->app->pool, SCOPE_TENANT(tenant), 0, load(w, tenant, subject, zone, &row, plain, e), e);
     bool has = rc == ERR_OK && row.wrapped.data.ptr;
     keep(p, subject, row.key_id, has ? plain : NULL, w->now_us + (rc == ERR_OK ? KEEP_US : FAILED_US));
     return rc;

@@ -8,7 +8,7 @@
 #include "audit/actor_name.h"
 #include "audit/format.h"
 #include "core/base/cleanup.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 
 enum { WINDOW = 50000, PAGE_ROWS = 500, PAGE_ARENA = 64 << 20, PAGE_BYTES = 16 << 20 };
 static const char header[] = "\xef\xbb\xbftseq,at,action,outcome,actor_kind,actor_id,actor_name,resource_kind,resource_id,http_status,request_id,event_id,leaf\r\n";
@@ -32,17 +32,14 @@ static void put_row(struct arena *a, struct buf *b, const struct audit_row *r, s
     buf_add_c(b, "\r\n");
 }
 
-/* The rows of one page, in a transaction of its own; q->after goes on behind them. */
+/* The rows of one page; q->after goes on behind them. */
 static enum errc put_page(struct work *w, struct audit_search *q, uint64_t length, struct buf *b, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
     struct audit_view *view = ARENA_NEW(w->arena, struct audit_view);
     struct audit_row *rows;
     struct str *names;
     size_t n;
     q->upto = length - q->after > WINDOW ? q->after + WINDOW : length;
-    TRY(db_begin(w->app->pool, scope_of(w), TX_READ_ONLY, w->arena, &tx, e));
-    w->tx = tx;
     TRY(audit_search(w, w->tenant_id, q, PAGE_ROWS, &rows, &n, e));
     TRY(audit_actor_names(w, w->tenant_id, rows, n, &names, e));
     for (size_t i = 0; i < n; i++)
@@ -53,13 +50,8 @@ static enum errc put_page(struct work *w, struct audit_search *q, uint64_t lengt
 
 static enum errc begin(struct work *w, const struct csv_in *in, struct audit_search *q, uint64_t *length, struct err *e)
 {
-    TRY(db_begin(w->app->pool, scope_of(w), TX_READ_ONLY, w->arena, &w->tx, e));
-    enum errc rc = audit_search_of(w, AUDIT_WANT_OF(in), q, e);
-    if (rc == ERR_OK)
-        rc = audit_log_length(w, w->tenant_id, length, e);
-    db_rollback(w->tx);
-    w->tx = NULL;
-    return rc;
+    TRY(audit_search_of(w, AUDIT_WANT_OF(in), q, e));
+    return audit_log_length(w, w->tenant_id, length, e);
 }
 
 static enum errc put_all(const struct work *of, struct audit_search *q, uint64_t length, struct audit_stream *s, struct err *e)
@@ -72,7 +64,7 @@ static enum errc put_all(const struct work *of, struct audit_search *q, uint64_t
     while (q->after < length) {
         arena_reset(page);
         buf_clear(&b);
-        TRY(put_page(&w, q, length, &b, e));
+        TRY(RUN_READ(&w, put_page(&w, q, length, &b, e), e));
         if (b.len)
             TRY(audit_stream_sink(s, b.ptr, b.len, e));
     }
@@ -85,7 +77,7 @@ static enum errc csv(struct call *c, struct err *e)
                               .file = STR("attachment; filename=\"audit-events.csv\"") };
     struct audit_search q;
     uint64_t length;
-    TRY(begin(&c->work, c->in, &q, &length, e));
+    TRY(RUN_READ(&c->work, begin(&c->work, c->in, &q, &length, e), e));
     q.is_walk = true;
     TRY(audit_stream_note(c, UUID_NIL, e));
     enum errc rc = put_all(&c->work, &q, length, &s, e);

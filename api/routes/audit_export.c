@@ -5,7 +5,7 @@
 #include "api/pipeline.h"
 #include "audit/export_job.h"
 #include "audit/format.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/redis/wake.h"
 #include "keys/client.h"
 #include "scheduler/jobs/job.h"
@@ -44,12 +44,7 @@ static void await_head(struct work *w)
         wake_publish(w->app->redis, STR(WAKE_AUDIT), STR("1"));
         struct timespec pause = { 0, HEAD_STEP_MS * 1000000 };
         nanosleep(&pause, NULL);
-        if (db_begin(w->app->pool, scope_of(w), TX_READ_ONLY, w->arena, &w->tx, &e) != ERR_OK)
-            continue;
-        bool fresh = audit_newest_head(w, w->tenant_id, &h, &body, sig, &e) == ERR_OK && h.ts_us >= w->now_us;
-        db_rollback(w->tx);
-        w->tx = NULL;
-        if (fresh)
+        if (RUN_READ(w, audit_newest_head(w, w->tenant_id, &h, &body, sig, &e), &e) == ERR_OK && h.ts_us >= w->now_us)
             return;
     }
 }
@@ -156,22 +151,12 @@ static enum errc drop_bytes(void *ctx, const void *p, size_t n, struct err *e)
 
 static enum errc load(struct work *w, struct uuid id, struct audit_export_job *ret, struct err *e)
 {
-    TRY(db_begin(w->app->pool, scope_of(w), TX_READ_ONLY, w->arena, &w->tx, e));
-    enum errc rc = audit_export_job_get(w, id, ret, e);
-    db_rollback(w->tx);
-    w->tx = NULL;
-    return rc;
+    return RUN_READ(w, audit_export_job_get(w, id, ret, e), e);
 }
 
 static enum errc remember(struct work *w, struct uuid id, const struct audit_export_sum *sum, struct err *e)
 {
-    TRY(db_begin(w->app->pool, scope_of(w), 0, w->arena, &w->tx, e));
-    enum errc rc = audit_export_job_measured(w, id, sum, e);
-    if (rc == ERR_OK)
-        rc = db_commit(w->tx, e);
-    db_rollback(w->tx);
-    w->tx = NULL;
-    return rc;
+    return RUN_WRITE(w, audit_export_job_measured(w, id, sum, e), e);
 }
 
 /* A part needs the length of the whole in its answer: the first one costs a pass that sends nothing. */

@@ -3,8 +3,7 @@
 #include "api/api.h"
 #include "api/api_int.h"
 #include "api/events.h"
-#include "core/db/pool.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "scheduler/jobs/job.h"
 #include "tenants/access/authz.h"
 
@@ -25,13 +24,7 @@ static enum errc may_watch(struct call *c, struct event_watch *ret, struct err *
     if (ret->topic.kind != FEED_JOB)
         return ERR_OK;
     struct job job;
-    TRY(db_begin(w->app->pool, SCOPE_PROJECTS(w->tenant_id, ret->projects.items, ret->projects.n), TX_READ_ONLY, w->arena, &w->tx, e));
-    enum errc rc = job_get(w, ret->topic.id, &job, e);
-    if (rc == ERR_OK)
-        rc = db_commit(w->tx, e);
-    db_rollback(w->tx);
-    w->tx = NULL;
-    return rc;
+    return RUN_TX(w, w->app->pool, SCOPE_PROJECTS(w->tenant_id, ret->projects.items, ret->projects.n), TX_READ_ONLY, job_get(w, ret->topic.id, &job, e), e);
 }
 
 static enum errc events(struct call *c, struct err *e)

@@ -12,7 +12,7 @@
 #include "api/infer_stats.h"
 #include "api/route.h"
 #include "core/base/cleanup.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/table/metrics.h"
 #include "serving/serving.h"
 #include "tenants/home/residency_facts.h"
@@ -65,14 +65,8 @@ static struct serving *serving_of(struct work *w)
 
 static enum errc look_up(struct work *w, struct str name, struct deployment_target *t, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    TRY(db_begin(w->app->pool, scope_of(w), TX_READ_ONLY, w->arena, &tx, e));
-    w->tx = tx;
-    enum errc rc = deployment_target(w, name, t, e);
-    w->tx = NULL;
-    if (rc == ERR_NOT_FOUND)
-        return FAIL(e, NOT_FOUND, "There is no such model");
-    return rc == ERR_OK ? db_commit(tx, e) : rc;
+    enum errc rc = RUN_READ(w, deployment_target(w, name, t, e), e);
+    return rc == ERR_NOT_FOUND ? FAIL(e, NOT_FOUND, "There is no such model") : rc;
 }
 
 /* fresh: ask the database whatever is remembered. */

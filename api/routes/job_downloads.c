@@ -4,7 +4,7 @@
 #include "api/jobs_int.h"
 #include "api/route.h"
 #include "core/base/cleanup.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "scheduler/jobs/watch.h"
 #include "tenants/accounts/usage.h"
 
@@ -27,13 +27,8 @@ struct pages {
 
 static enum errc read_page(struct work *w, struct pages *p, struct slice *ret, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
     *ret = (struct slice){ 0 };
-    TRY(db_begin(w->app->pool, scope_of(w), TX_READ_ONLY, w->arena, &tx, e));
-    w->tx = tx;
-    enum errc rc = p->read(w, p, ret, e);
-    w->tx = NULL;
-    return rc == ERR_OK ? db_commit(TAKE(tx), e) : rc;
+    return RUN_READ(w, p->read(w, p, ret, e), e);
 }
 
 static enum errc send_pages(struct download *d, struct pages *p, struct slice rows, struct err *e)

@@ -3,8 +3,7 @@
 #include "api/api.h"
 #include "api/route.h"
 #include "api/stream.h"
-#include "core/db/pool.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/json/encode.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/jobs/series.h"
@@ -52,19 +51,16 @@ static struct stream_position position_of(struct str id)
     return p;
 }
 
+static enum errc look_up(struct work *w, struct uuid job_id, struct slice *events, int64_t after, struct err *e)
+{
+    struct job job;
+    TRY(job_get(w, job_id, &job, e));
+    return events ? job_events(w, job_id, after, 1000, events, e) : ERR_OK;
+}
+
 static enum errc job_of_tenant(struct call *c, struct uuid job_id, struct slice *events, int64_t after, struct err *e)
 {
-    struct work *w = &c->work;
-    struct job job;
-    TRY(db_begin(w->app->pool, scope_of(w), TX_READ_ONLY, w->arena, &w->tx, e));
-    enum errc rc = job_get(w, job_id, &job, e);
-    if (rc == ERR_OK && events)
-        rc = job_events(w, job_id, after, 1000, events, e);
-    if (rc == ERR_OK)
-        rc = db_commit(w->tx, e);
-    db_rollback(w->tx);
-    w->tx = NULL;
-    return rc;
+    return RUN_READ(&c->work, look_up(&c->work, job_id, events, after, e), e);
 }
 
 static enum errc events(struct call *c, struct err *e)

@@ -3,8 +3,7 @@
 #include "api/api_int.h"
 #include "api/jobs_int.h"
 #include "core/base/cleanup.h"
-#include "core/db/pool.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/json/encode.h"
 #include "core/redis/wake.h"
 #include "scheduler/jobs/job.h"
@@ -139,22 +138,13 @@ static void read_combined(struct work *w, struct call **calls, size_t n)
     }
 }
 
-/* The transaction of the batch's own record of its key. */
+/* The batch's own record of its key, before its jobs and (with the answer) after them. */
 static enum errc batch_key(struct call *c, struct str answer, struct err *e)
 {
-    struct work *w = &c->work;
     bool is_first;
-    TRY(db_begin(w->app->pool, scope_of(w), 0, w->arena, &w->tx, e));
-    enum errc rc = ERR_OK;
     if (answer.ptr)
-        idempotency_end(c, 201, answer);
-    else
-        rc = idempotency_claim(c, &is_first, e);
-    if (rc == ERR_OK)
-        rc = db_commit(w->tx, e);
-    db_rollback(w->tx);
-    w->tx = NULL;
-    return rc;
+        return RUN_WRITE(&c->work, (idempotency_end(c, 201, answer), ERR_OK), e);
+    return RUN_WRITE(&c->work, idempotency_claim(c, &is_first, e), e);
 }
 
 /* A batch is one call, with one record of its Idempotency-Key that keeps its answer. Its jobs are stored by a transaction of their own,

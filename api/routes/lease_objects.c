@@ -6,7 +6,7 @@
  * the answer belong to one transaction, and the pipeline commits before it sends. */
 #include "api/route.h"
 #include "core/base/cleanup.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "registry/vault/worker_object.h"
 #include "scheduler/engine/lease.h"
 #include "tenants/access/actor.h"
@@ -95,21 +95,21 @@ static enum errc find_input(struct call *c, struct blob_reader **ret, int64_t *r
     const struct lease_object_ref *in = c->in;
     struct work *w = &c->work;
     struct worker_lease l;
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    TRY(db_begin(w->app->node_pool, SCOPE_SYSTEM, TX_READ_ONLY, w->arena, &tx, e));
-    w->tx = tx;
-    enum errc rc = hold(w, in->tenant_id, in->attempt_id, in->fence, &l, e);
-    if (rc == ERR_OK)
-        rc = worker_input_open(w, &l, in->object_id, ret, ret_size, e);
-    w->tx = NULL;
-    return rc;
+    TRY(hold(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
+    return worker_input_open(w, &l, in->object_id, ret, ret_size, e);
 }
 
 static enum errc input(struct call *c, struct err *e)
 {
-    struct blob_reader *r;
+    struct blob_reader *r = NULL;
     int64_t size;
-    TRY(find_input(c, &r, &size, e));
+    struct work *w = &c->work;
+    enum errc rc = RUN_SYSTEM(w, w->app->node_pool, TX_READ_ONLY, find_input(c, &r, &size, e), e);
+    if (rc != ERR_OK) {
+        if (r)
+            blob_reader_close(r);
+        return rc;
+    }
     struct http_header h[] = { { STR("X-Request-Id"), c->work.request_id }, { STR("Cache-Control"), STR("no-store") } };
     principal_unref(TAKE(c->principal));
     http_reply_producer(c->exchange, 200, STR("application/octet-stream"), h, 2, size, produce, produced, r);

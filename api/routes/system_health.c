@@ -7,7 +7,7 @@
 #include "api/redis_probe.h"
 #include "core/base/cleanup.h"
 #include "core/db/pool.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "keys/client.h"
 #include "scheduler/round.h"
 
@@ -49,7 +49,6 @@ static void add_fact(struct arena *a, struct component *c, const char *name, int
 
 static bool ask_postgresql(struct work *w, struct system_facts *f, struct component *c)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
     struct err e = { 0 };
     int64_t began = clock_mono_us(w->app->clock);
     *c = (struct component){ .name = STR("postgresql"), .state = DOWN, .detail = STR("It does not answer") };
@@ -59,12 +58,7 @@ static bool ask_postgresql(struct work *w, struct system_facts *f, struct compon
     c->has_latency_ms = true;
     c->state = DEGRADED;
     c->detail = STR("It answers, but not to questions about the platform");
-    if (db_begin(w->app->pool, SCOPE_TENANT(UUID_NIL), TX_READ_ONLY, w->arena, &tx, &e) != ERR_OK)
-        return false;
-    w->tx = tx;
-    enum errc rc = system_facts_read(w, f, &e);
-    w->tx = NULL;
-    if (rc != ERR_OK)
+    if (RUN_TX(w, w->app->pool, SCOPE_TENANT(UUID_NIL), TX_READ_ONLY, system_facts_read(w, f, &e), &e) != ERR_OK)
         return false;
     c->state = OK_STATE;
     c->detail = STR("It answers");

@@ -4,7 +4,7 @@
 #include "audit/event.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "registry/catalog/upload.h"
 #include "tenants/access/authz.h"
 
@@ -59,14 +59,8 @@ static void end_refused(struct work *w, struct uuid upload_id)
 {
     struct err why;
     db_rollback(TAKE(w->tx));
-    enum errc rc = db_begin(w->app->pool, scope_of(w), 0, w->arena, &w->tx, &why);
-    if (rc == ERR_OK)
-        rc = upload_cancel(w, upload_id, NULL, &why);
-    if (rc == ERR_OK)
-        rc = db_commit(w->tx, &why);
-    if (rc != ERR_OK)
+    if (RUN_WRITE(w, upload_cancel(w, upload_id, NULL, &why), &why) != ERR_OK)
         log_err(LOG_WARN, "upload.end_refused", &why);
-    db_rollback(TAKE(w->tx));
 }
 
 static enum errc complete(struct work *w, const void *in, void *out, struct err *e)

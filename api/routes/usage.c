@@ -4,7 +4,7 @@
 #include "api/download.h"
 #include "api/route.h"
 #include "core/base/cleanup.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "tenants/access/actor.h"
 #include "tenants/accounts/usage.h"
 
@@ -39,12 +39,7 @@ static enum errc note(struct call *c, struct err *e)
 
 static enum errc read_page(struct work *w, const struct usage_csv_in *in, struct timestamp after, struct uuid id, struct slice *ret, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    TRY(db_begin(w->app->pool, scope_of(w), TX_READ_ONLY, w->arena, &tx, e));
-    w->tx = tx;
-    enum errc rc = usage_lines(w, in->from.us, in->to.us, after, id, LINES, ret, e);
-    w->tx = NULL;
-    return rc == ERR_OK ? db_commit(TAKE(tx), e) : rc;
+    return RUN_READ(w, usage_lines(w, in->from.us, in->to.us, after, id, LINES, ret, e), e);
 }
 
 static enum errc send_pages(struct download *d, struct slice rows, struct err *e)

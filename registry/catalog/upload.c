@@ -12,7 +12,7 @@
 #include "core/crypto/secmem.h"
 #include "core/data/csv.h"
 #include "core/crypto/stream.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/table/config.h"
 #include "registry/vault/blob_store.h"
 #include "registry/vault/object.h"
@@ -347,11 +347,7 @@ enum errc upload_cancel(struct work *w, struct uuid upload_id, struct upload *re
 static enum errc end_one(const struct app *app, const struct due *d, struct arena *a, struct err *e)
 {
     struct work w = { .app = app, .arena = a, .tenant_id = d->tenant_id, .now_us = clock_wall_us(app->clock) };
-    TRY(db_begin(app->pool, SCOPE_TENANT(d->tenant_id), 0, a, &w.tx, e));
-    enum errc rc = upload_cancel(&w, d->upload_id, NULL, e);
-    if (rc == ERR_OK)
-        return db_commit(w.tx, e);
-    db_rollback(w.tx);
+    enum errc rc = RUN_WRITE(&w, upload_cancel(&w, d->upload_id, NULL, e), e);
     return rc == ERR_NOT_FOUND ? ERR_OK : rc;       /* another falaj-api was first */
 }
 
@@ -359,10 +355,8 @@ enum errc upload_sweep(const struct app *app, struct arena *a, int64_t *ret_ende
 {
     struct { struct due *items; size_t n; } due;
     CLEANUP(arena_freep) struct arena *own = arena_new(16 << 20);
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    TRY(db_begin(app->node_pool, SCOPE_SYSTEM, TX_READ_ONLY, a, &tx, e));
-    TRY(db_many(tx, &upload_due_stmt, ARGS(A_I64(SWEEP_BATCH)), &due, SWEEP_BATCH, e));
-    TRY(db_commit(tx, e));
+    struct work w = { .app = app, .arena = a };
+    TRY(RUN_SYSTEM(&w, app->node_pool, TX_READ_ONLY, db_many(w.tx, &upload_due_stmt, ARGS(A_I64(SWEEP_BATCH)), &due, SWEEP_BATCH, e), e));
     for (size_t i = 0; i < due.n; i++) {
         TRY(end_one(app, &due.items[i], own, e));
         log_event(LOG_INFO, "upload.ended", "upload", LOG_ID("upl", due.items[i].upload_id), NULL);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* orphan.c - blobs without rows. Old blobs are collected in batches; each batch is one question to the database. */
 #include "registry/vault/orphan.h"
-#include "core/base/cleanup.h"
 #include "core/base/log.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "registry/vault/blob_store.h"
 #include "registry/registry_int.h"
 
@@ -28,13 +27,13 @@ struct sweep {
 static enum errc ask(struct sweep *s, bool *is_known, struct err *e)
 {
     struct { struct orphan_known *items; size_t n; } rows;
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    TRY(db_begin(s->app->node_pool, SCOPE_SYSTEM, TX_READ_ONLY, s->arena, &tx, e));
-    TRY(db_many(tx, &orphan_known_stmt, ARGS(A_UUIDS(s->tenants, s->n), A_UUIDS(s->objects, s->n)), &rows, BATCH, e));
+    struct work w = { .app = s->app, .arena = s->arena };
+    TRY(RUN_SYSTEM(&w, s->app->node_pool, TX_READ_ONLY,
+                   db_many(w.tx, &orphan_known_stmt, ARGS(A_UUIDS(s->tenants, s->n), A_UUIDS(s->objects, s->n)), &rows, BATCH, e), e));
     for (size_t i = 0; i < s->n; i++)
         for (size_t k = 0; k < rows.n && !is_known[i]; k++)
             is_known[i] = uuid_eq(rows.items[k].object_id, s->objects[i]);
-    return db_commit(tx, e);
+    return ERR_OK;
 }
 
 static enum errc one_batch(struct sweep *s, struct err *e)

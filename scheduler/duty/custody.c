@@ -6,10 +6,9 @@
 #include "audit/reconcile.h"
 #include "audit/retention.h"
 #include "core/base/assert.h"
-#include "core/base/cleanup.h"
 #include "core/base/log.h"
 #include "core/base/mono_cond.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "core/table/schema.h"
@@ -56,23 +55,19 @@ static const struct stmt lag = { .name = "audit_lag", .row = &lag_row_schema, .c
 
 const struct stmt *const custody_stmts[] = { &claim, &task_state, &task_keep, &lag, NULL };
 
-static struct work work_of(const struct app *app, struct arena *a, struct db_tx *tx)
+static struct work work_of(const struct app *app, struct arena *a)
 {
-    return (struct work){ .app = app, .arena = a, .tx = tx, .now_us = clock_wall_us(app->clock) };
+    return (struct work){ .app = app, .arena = a, .now_us = clock_wall_us(app->clock) };
 }
 
 /* True for the one that may do the task now. */
 static bool is_due(struct custody *c, const char *name, int64_t every_ms)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct work w = work_of(c->app, c->arena);
     struct task_row row;
     struct err e = { 0 };
     bool due = false;
-    enum errc rc = db_begin(c->pool, SCOPE_SYSTEM, 0, c->arena, &tx, &e);
-    if (rc == ERR_OK)
-        rc = db_maybe(tx, &claim, ARGS(A_TEXT(name), A_I64(every_ms)), &row, &due, &e);
-    if (rc == ERR_OK)
-        rc = db_commit(tx, &e);
+    enum errc rc = RUN_SYSTEM(&w, c->pool, 0, db_maybe(w.tx, &claim, ARGS(A_TEXT(name), A_I64(every_ms)), &row, &due, &e), &e);
     if (rc != ERR_OK)
         log_err(LOG_WARN, "custody.claim", &e);
     return rc == ERR_OK && due;
@@ -84,18 +79,14 @@ struct target {
     struct str name;
 };
 
-static enum errc is_wanted(const struct app *app, struct db_pool *pool, struct arena *a, const struct target *t, struct anchor_head *h, bool *ret,
-                           struct err *e)
+static enum errc is_wanted(struct work *w, const struct target *t, struct anchor_head *h, bool *ret, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
     bool found, has = false;
-    TRY(db_begin(pool, SCOPE_SYSTEM, TX_READ_ONLY, a, &tx, e));
-    struct work w = work_of(app, a, tx);
-    TRY(audit_anchor_newest(&w, h, &found, e));
+    TRY(audit_anchor_newest(w, h, &found, e));
     if (found)
-        TRY(audit_anchor_has(&w, t->kind, t->name, h->size, &has, e));
+        TRY(audit_anchor_has(w, t->kind, t->name, h->size, &has, e));
     *ret = found && !has;
-    return db_commit(tx, e);
+    return ERR_OK;
 }
 
 static enum errc put(const struct app *app, struct arena *a, const struct target *t, const struct anchor_head *h, struct anchor_proof *proof, struct err *e)
@@ -110,23 +101,21 @@ static enum errc put(const struct app *app, struct arena *a, const struct target
 
 static enum errc anchor_one(const struct app *app, struct db_pool *pool, struct arena *a, const struct target *t, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct work w = work_of(app, a);
     struct anchor_head h;
     struct anchor_proof proof = { 0 };
     struct err why = { 0 };
     bool wanted;
     if (!t->name.len)
         return ERR_OK;
-    TRY(is_wanted(app, pool, a, t, &h, &wanted, e));
+    TRY(RUN_SYSTEM(&w, pool, TX_READ_ONLY, is_wanted(&w, t, &h, &wanted, e), e));
     if (!wanted)
         return ERR_OK;
     enum errc rc = put(app, a, t, &h, &proof, &why);
     if (rc != ERR_OK)
         log_err(LOG_ERROR, "custody.anchor", &why);
-    TRY(db_begin(pool, SCOPE_SYSTEM, 0, a, &tx, e));
-    struct work w = work_of(app, a, tx);
-    TRY(audit_anchor_note(&w, &h, t->kind, t->name, &proof, rc, e));
-    return db_commit(tx, e);
+    w.now_us = clock_wall_us(app->clock);
+    return RUN_SYSTEM(&w, pool, 0, audit_anchor_note(&w, &h, t->kind, t->name, &proof, rc, e), e);
 }
 
 enum errc custody_anchor(const struct app *app, struct db_pool *pool, struct arena *a, struct err *e)
@@ -145,14 +134,11 @@ enum errc custody_retention(const struct app *app, struct db_pool *retention_poo
     int64_t round;
     *ret_dropped = 0;
     do {
-        CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+        struct work w = work_of(app, a);
         struct audit_dropped *logs;
         size_t n;
         round = 0;
-        TRY(db_begin(retention_pool, SCOPE_SYSTEM, 0, a, &tx, e));
-        struct work w = work_of(app, a, tx);
-        TRY(audit_retention_drop(&w, DROP_BATCH, &logs, &n, e));
-        TRY(db_commit(tx, e));
+        TRY(RUN_SYSTEM(&w, retention_pool, 0, audit_retention_drop(&w, DROP_BATCH, &logs, &n, e), e));
         for (size_t i = 0; i < n; i++)
             round += logs[i].dropped;
         *ret_dropped += round;
@@ -180,49 +166,48 @@ static enum errc compare_lines(struct work *w, FILE *f, struct reconcile *r, lon
     return reconcile_end(w, r, e);
 }
 
-enum errc custody_reconcile(const struct app *app, struct db_pool *pool, struct arena *a, const char *path, struct err *e)
+/* From where the last pass ended, or from the start of a log that was cut since. */
+static enum errc compare(struct work *w, FILE *f, struct reconcile *r, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    struct reconcile *r = ARENA_NEW(a, struct reconcile);
     struct task_row row;
     struct stat st;
-    int64_t at = 0;
+    int64_t at;
+    TRY(db_one(w->tx, &task_state, ARGS(A_TEXT("reconcile")), &row, e));
+    if (!str_to_i64(row.state, 0, INT64_MAX, &at) || fstat(fileno(f), &st) != 0 || at > st.st_size)
+        at = 0;
+    long end = (long)at;
+    if (fseek(f, end, SEEK_SET) != 0)
+        return FAIL(e, IO, "the access log cannot be read");
+    TRY(compare_lines(w, f, r, &end, e));
+    TRY(audit_reconcile_note(w, r, e));
+    return db_exec(w->tx, &task_keep, ARGS(A_TEXT("reconcile"), A_STR(str_fmt(w->arena, "%ld", end))), NULL, e);
+}
+
+enum errc custody_reconcile(const struct app *app, struct db_pool *pool, struct arena *a, const char *path, struct err *e)
+{
+    struct work w = work_of(app, a);
+    struct reconcile *r = ARENA_NEW(a, struct reconcile);
     FILE *f = fopen(path, "re");
     if (!f)
         return FAIL(e, IO, "the access log cannot be opened");
-    enum errc rc = db_begin(pool, SCOPE_SYSTEM, 0, a, &tx, e);
-    struct work w = work_of(app, a, tx);
-    if (rc == ERR_OK)
-        rc = db_one(tx, &task_state, ARGS(A_TEXT("reconcile")), &row, e);
-    if (rc == ERR_OK && (!str_to_i64(row.state, 0, INT64_MAX, &at) || fstat(fileno(f), &st) != 0 || at > st.st_size))
-        at = 0;
-    long end = (long)at;
-    if (rc == ERR_OK && fseek(f, end, SEEK_SET) != 0)
-        rc = FAIL(e, IO, "the access log cannot be read");
     reconcile_init(r);
-    if (rc == ERR_OK)
-        rc = compare_lines(&w, f, r, &end, e);
+    enum errc rc = RUN_SYSTEM(&w, pool, 0, compare(&w, f, r, e), e);
     fclose(f);
-    if (rc != ERR_OK)
-        return rc;
-    TRY(audit_reconcile_note(&w, r, e));
-    TRY(db_exec(tx, &task_keep, ARGS(A_TEXT("reconcile"), A_STR(str_fmt(a, "%ld", end))), NULL, e));
-    if (r->missing)
+    if (rc == ERR_OK && r->missing)
         log_event(LOG_ERROR, "custody.reconcile", "missing", LOG_I(r->missing), "first", LOG_S(r->first[0]), NULL);
-    return db_commit(tx, e);
+    return rc;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------- thread */
 static enum errc measure(struct custody *c, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct work w = work_of(c->app, c->arena);
     struct lag_row row;
-    TRY(db_begin(c->pool, SCOPE_SYSTEM, TX_READ_ONLY, c->arena, &tx, e));
-    TRY(db_one(tx, &lag, NO_ARGS, &row, e));
+    TRY(RUN_SYSTEM(&w, c->pool, TX_READ_ONLY, db_one(w.tx, &lag, NO_ARGS, &row, e), e));
     metrics_set(M_audit_lag_events, (double)row.waiting);
     metrics_set(M_audit_merge_delay_seconds, row.delay_s);
     metrics_set(M_audit_checkpoint_age_seconds, row.head_age_s);
-    return db_commit(tx, e);
+    return ERR_OK;
 }
 
 static void round_once(struct custody *c)

@@ -2,10 +2,9 @@
 /* key_keeper.c - an edge: it opens the transactions, logs their errors and tries again a second later. */
 #include "scheduler/duty/key_keeper.h"
 #include "core/base/assert.h"
-#include "core/base/cleanup.h"
 #include "core/base/log.h"
 #include "core/base/mono_cond.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "registry/vault/key_rewrap.h"
 #include "registry/vault/key_shred.h"
 
@@ -45,18 +44,9 @@ static int64_t run(const struct app *app, struct arena *a, step fn, const char *
 {
     struct err e = { 0 };
     int64_t n = 0;
-    struct db_tx *tx = NULL;
     arena_reset(a);
     struct work w = { .app = app, .arena = a, .now_us = clock_wall_us(app->clock) };
-    enum errc rc = db_begin(app->pool, SCOPE_SYSTEM, 0, a, &tx, &e);
-    if (rc == ERR_OK) {
-        w.tx = tx;
-        rc = fn(&w, &n, &e);
-        if (rc == ERR_OK)
-            rc = db_commit(tx, &e);
-        else
-            db_rollback(tx);
-    }
+    enum errc rc = RUN_SYSTEM(&w, app->pool, 0, fn(&w, &n, &e), &e);
     if (rc == ERR_OK)
         return n;
     log_err(rc == ERR_RETRY ? LOG_INFO : LOG_ERROR, event, &e);

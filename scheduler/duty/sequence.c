@@ -5,10 +5,9 @@
 #include "audit/sequencer.h"
 #include "audit/shadow.h"
 #include "core/base/assert.h"
-#include "core/base/cleanup.h"
 #include "core/base/log.h"
 #include "core/base/mono_cond.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/table/config.h"
 #include "keys/client.h"
 
@@ -45,48 +44,33 @@ static enum errc sign(void *ctx, struct str zone, const void *p, size_t n, uint8
 
 static enum errc pass(struct sequence *s, size_t *ret_done, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
     struct work w = { .app = s->app, .arena = s->arena, .now_us = clock_wall_us(s->app->clock) };
-    TRY(db_begin(s->pool, SCOPE_SYSTEM, 0, s->arena, &tx, e));
-    w.tx = tx;
-    TRY(sequencer_tick(&w, s->sequencer, EVENTS_MAX, ret_done, e));
-    return db_commit(tx, e);
+    return RUN_SYSTEM(&w, s->pool, 0, sequencer_tick(&w, s->sequencer, EVENTS_MAX, ret_done, e), e);
 }
 
 static enum errc sign_heads(struct sequence *s, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
     struct work w = { .app = s->app, .arena = s->arena, .now_us = clock_wall_us(s->app->clock) };
     size_t n = 0;
-    TRY(db_begin(s->pool, SCOPE_SYSTEM, 0, s->arena, &tx, e));
-    w.tx = tx;
-    TRY(sequencer_sign_heads(&w, s->sequencer, HEADS_MAX, &n, e));
-    return db_commit(tx, e);
+    return RUN_SYSTEM(&w, s->pool, 0, sequencer_sign_heads(&w, s->sequencer, HEADS_MAX, &n, e), e);
 }
 
 static enum errc heartbeat(struct sequence *s, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
     struct work w = { .app = s->app, .arena = s->arena, .now_us = clock_wall_us(s->app->clock) };
-    TRY(db_begin(s->pool, SCOPE_SYSTEM, 0, s->arena, &tx, e));
-    w.tx = tx;
     struct audit_event ev = audit_event_of(&w, AUDIT_HEARTBEAT);
-    TRY(audit_append(&w, &ev, e));
-    return db_commit(tx, e);
+    return audit_append_apart(&w, s->pool, SCOPE_SYSTEM, &ev, e);
 }
 
 /* What was changed past Falaj's programs becomes events first, so that this very pass numbers what the last one saw. */
 static enum errc shadow(struct sequence *s, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
     struct work w = { .app = s->app, .arena = s->arena, .now_us = clock_wall_us(s->app->clock) };
     size_t n = 0;
-    TRY(db_begin(s->pool, SCOPE_SYSTEM, 0, s->arena, &tx, e));
-    w.tx = tx;
-    TRY(audit_shadow_pass(&w, SHADOW_MAX, &n, e));
+    TRY(RUN_SYSTEM(&w, s->pool, 0, audit_shadow_pass(&w, SHADOW_MAX, &n, e), e));
     if (n)
         log_event(LOG_WARN, "sequencer.shadow", "statements", LOG_I(n), NULL);
-    return db_commit(tx, e);
+    return ERR_OK;
 }
 
 static bool round_once(struct sequence *s, bool sign_now, bool is_last)

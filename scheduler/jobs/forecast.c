@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* forecast.c - one job in a snapshot of its own: its tenant's quotas, the machines of its pool (alike ones once), the judge's zones. */
 #include "scheduler/jobs/forecast.h"
-#include "core/base/cleanup.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/jobs/submit.h"
 #include "tenants/access/principal.h"
@@ -161,11 +160,7 @@ enum errc forecast_check(struct work *w, const struct job_create *in, const stru
     ret->job = s->job;
     if (uuid_is_nil(s->job.job_id))
         return ERR_OK;
-    TRY(db_begin(w->app->pool, scope_of(w), TX_READ_ONLY, w->arena, &w->tx, e));
-    enum errc rc = look_around(w, ret, e);
-    db_rollback(w->tx);
-    w->tx = NULL;
-    return rc;
+    return RUN_READ(w, look_around(w, ret, e), e);
 }
 
 /* What the planner says of this job alone; placed: there is room. */

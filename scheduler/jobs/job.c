@@ -3,7 +3,7 @@
  * back, so it is the job as it is now with the id it was first given. */
 #include "scheduler/jobs/job.h"
 #include "core/base/cleanup.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/json/decode.h"
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/jobs/job_repo.h"
@@ -78,11 +78,8 @@ static enum errc read_replays(struct work *w, struct job_submission **items, siz
 
 enum errc job_submit_many(struct work *w, struct job_submission **items, size_t n, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
     /* The definer function sees the tenants that the items name; the transaction itself is scoped to nobody. */
-    TRY(db_begin(w->app->pool, SCOPE_SYSTEM, TX_SINGLE, w->arena, &tx, e));
-    TRY(job_repo_submit_many(tx, items, n, e));
-    TRY(db_commit(tx, e));
+    TRY(RUN_SYSTEM(w, w->app->pool, TX_SINGLE, job_repo_submit_many(w->tx, items, n, e), e));
     return read_replays(w, items, n, e);
 }
 
@@ -137,10 +134,7 @@ enum errc job_get(struct work *w, struct uuid job_id, struct job *ret, struct er
 enum errc job_get_many(struct work *w, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct job *ret, bool *found,
                        struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    TRY(db_begin(w->app->pool, SCOPE_SYSTEM, TX_READ_ONLY | TX_SINGLE, w->arena, &tx, e));
-    TRY(job_repo_get_many(tx, tenants, jobs, n, ret, found, e));
-    return db_commit(tx, e);
+    return RUN_SYSTEM(w, w->app->pool, TX_READ_ONLY | TX_SINGLE, job_repo_get_many(w->tx, tenants, jobs, n, ret, found, e), e);
 }
 
 enum errc job_events(struct work *w, struct uuid job_id, int64_t after_version, int64_t limit, struct slice *ret, struct err *e)

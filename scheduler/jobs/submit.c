@@ -2,8 +2,7 @@
 /* submit.c - what a submission needs before it is stored: its inputs, a place where its data may be, and a machine that could ever run
  * it. */
 #include "scheduler/jobs/submit.h"
-#include "core/base/cleanup.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "scheduler/mirror/capacity.h"
 #include "scheduler/jobs/job_prepare.h"
 #include "tenants/access/principal.h"
@@ -49,12 +48,9 @@ static enum errc check_capacity(struct work *w, const struct principal *p, const
 /* Only a caller that names a project, or is held to some, costs a read. */
 static enum errc find_project(struct work *w, const struct job_create *in, struct job *j, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
     if (uuid_is_nil(in->project_id) && !w->projects.n)
         return ERR_OK;
-    TRY(db_begin(w->app->pool, scope_of(w), TX_READ_ONLY, w->arena, &tx, e));
-    TRY(project_for_new(w, tx, in->project_id, &j->project_id, e));
-    return db_commit(tx, e);
+    return RUN_READ(w, project_for_new(w, w->tx, in->project_id, &j->project_id, e), e);
 }
 
 enum errc (*const job_prepare_fns[JOB_KIND_COUNT])(struct work *w, struct job_submission *s, struct err *e) = {

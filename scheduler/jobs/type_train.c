@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* type_train.c - a training job before it is stored: its data set version, fixed, with the copy that lies in the job's zone. */
 #include "core/base/cleanup.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/json/decode.h"
 #include "core/json/encode.h"
 #include "scheduler/jobs/job_prepare.h"
@@ -31,11 +31,9 @@ const struct stmt *const type_train_stmts[] = { &submit_version, NULL };
 
 static enum errc find_version(struct work *w, const struct train_job *t, const struct job *j, struct version_row *ret, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
     bool found = false;
-    TRY(db_begin(w->app->pool, SCOPE_PROJECTS(j->tenant_id, w->projects.items, w->projects.n), TX_READ_ONLY, w->arena, &tx, e));
-    TRY(db_maybe(tx, &submit_version, ARGS(A_UUID(j->tenant_id), A_UUID(t->dataset_id), A_I64(t->dataset_version), A_STR(j->zone)), ret, &found, e));
-    TRY(db_commit(tx, e));
+    TRY(RUN_TX(w, w->app->pool, SCOPE_PROJECTS(j->tenant_id, w->projects.items, w->projects.n), TX_READ_ONLY,
+               db_maybe(w->tx, &submit_version, ARGS(A_UUID(j->tenant_id), A_UUID(t->dataset_id), A_I64(t->dataset_version), A_STR(j->zone)), ret, &found, e), e));
     if (found)
         return ERR_OK;
     if (!t->dataset_version)

@@ -2,8 +2,7 @@
 /* capacity.c - the memory is one array under a lock; a refresh reads into the arena of whoever asked and copies under the lock. */
 #include "scheduler/mirror/capacity.h"
 #include "core/base/assert.h"
-#include "core/base/cleanup.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/table/schema.h"
 
 #include <pthread.h>
@@ -56,10 +55,7 @@ static enum errc read_rows(struct work *w, struct slice *ret, struct err *e)
 {
     if (w->tx)
         return db_many(w->tx, &capacity_read, ARGS(A_I64(ROWS_MAX)), ret, ROWS_MAX, e);
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    TRY(db_begin(w->app->pool, SCOPE_TENANT(w->tenant_id), TX_READ_ONLY, w->arena, &tx, e));
-    TRY(db_many(tx, &capacity_read, ARGS(A_I64(ROWS_MAX)), ret, ROWS_MAX, e));
-    return db_commit(tx, e);
+    return RUN_TX(w, w->app->pool, SCOPE_TENANT(w->tenant_id), TX_READ_ONLY, db_many(w->tx, &capacity_read, ARGS(A_I64(ROWS_MAX)), ret, ROWS_MAX, e), e);
 }
 
 static enum errc refresh(struct work *w, struct capacity_cache *c, struct err *e)

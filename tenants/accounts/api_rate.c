@@ -2,8 +2,7 @@
 /* api_rate.c - one sorted array under a lock; a refresh reads first and swaps then. */
 #include "tenants/accounts/api_rate.h"
 #include "core/base/assert.h"
-#include "core/base/cleanup.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/table/schema.h"
 
 #include <pthread.h>
@@ -44,11 +43,9 @@ void api_rates_free(struct api_rates *r)
 
 enum errc api_rates_refresh(struct api_rates *r, struct db_pool *pool, struct arena *a, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct work w = { .arena = a };
     struct slice rows = { 0 };
-    TRY(db_begin(pool, SCOPE_SYSTEM, TX_READ_ONLY | TX_SINGLE, a, &tx, e));
-    TRY(db_many(tx, &api_rate_read, ARGS(A_I64(RATES_MAX)), &rows, RATES_MAX, e));
-    TRY(db_commit(TAKE(tx), e));
+    TRY(RUN_SYSTEM(&w, pool, TX_READ_ONLY | TX_SINGLE, db_many(w.tx, &api_rate_read, ARGS(A_I64(RATES_MAX)), &rows, RATES_MAX, e), e));
     struct api_rate *new = calloc(rows.n + 1, sizeof *new);
     ASSERT(new);
     if (rows.n)

@@ -3,8 +3,7 @@
  * schema: two reads whatever the number of rows. The memory is direct-mapped: a newer tenant takes the line of one that falls on it. */
 #include "tenants/home/residency_facts.h"
 #include "core/base/assert.h"
-#include "core/base/cleanup.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/json/decode.h"
 
 #include <pthread.h>
@@ -210,16 +209,16 @@ static struct kept *kept_new(struct uuid tenant, int64_t revision, int64_t now_u
 }
 
 /* The revision is read first: facts may be newer than it says, never older. */
-static enum errc read_fresh(struct work *w, struct db_tx *tx, struct kept *old, int64_t now_us, struct kept **ret, struct err *e)
+static enum errc read_fresh(struct work *w, struct kept *old, int64_t now_us, struct kept **ret, struct err *e)
 {
     struct revision_row r;
-    TRY(db_one(tx, &residency_revision, NO_ARGS, &r, e));
+    TRY(db_one(w->tx, &residency_revision, NO_ARGS, &r, e));
     if (old && old->revision == r.revision && now_us - old->read_us < RESIDENCY_KEPT_US) {
         *ret = old;
         return ERR_OK;
     }
     struct kept *k = kept_new(w->tenant_id, r.revision, now_us);
-    if (facts_into(tx, w->tenant_id, k->arena, &k->facts, e) != ERR_OK) {
+    if (facts_into(w->tx, w->tenant_id, k->arena, &k->facts, e) != ERR_OK) {
         kept_unref(k);
         return e->code;
     }
@@ -230,13 +229,13 @@ static enum errc read_fresh(struct work *w, struct db_tx *tx, struct kept *old, 
 static enum errc refresh(struct work *w, struct kept *old, int64_t now_us, struct kept **ret, struct err *e)
 {
     if (w->tx)
-        return read_fresh(w, w->tx, old, now_us, ret, e);
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    TRY(db_begin(w->app->pool, SCOPE_TENANT(w->tenant_id), TX_READ_ONLY, w->arena, &tx, e));
-    TRY(read_fresh(w, tx, old, now_us, ret, e));
-    enum errc rc = db_commit(tx, e);
-    if (rc != ERR_OK && *ret != old)
-        kept_unref(*ret);
+        return read_fresh(w, old, now_us, ret, e);
+    struct kept *fresh = NULL;
+    enum errc rc = RUN_TX(w, w->app->pool, SCOPE_TENANT(w->tenant_id), TX_READ_ONLY, read_fresh(w, old, now_us, &fresh, e), e);
+    if (rc == ERR_OK)
+        *ret = fresh;
+    else if (fresh && fresh != old)
+        kept_unref(fresh);
     return rc;
 }
 

@@ -4,8 +4,7 @@
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/crypto/token.h"
-#include "core/db/pool.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/table/metrics.h"
 #include "tenants/access/cidr.h"
 #include "tenants/access/principal_load.h"
@@ -188,21 +187,15 @@ static void limit(struct principal *p, const struct token_row *row, struct arena
 
 static enum errc look_up(struct authn *a, const uint8_t hash[32], struct str address, struct arena *arena, struct principal **ret, struct err *e)
 {
-    struct db_tx *tx;
+    struct work w = { .arena = arena };
     struct token_row row = { 0 };
     struct principal *p;
     bool found = false;
-    TRY(db_begin(a->pool, SCOPE_TENANT(UUID_NIL), TX_READ_ONLY, arena, &tx, e));
-    enum errc rc = db_maybe(tx, &authn_find, ARGS(A_BYTES(hash, 32)), &row, &found, e);
-    if (rc != ERR_OK) {
-        db_rollback(tx);
-        return rc;
-    }
-    TRY(db_commit(tx, e));
+    TRY(RUN_TX(&w, a->pool, SCOPE_TENANT(UUID_NIL), TX_READ_ONLY, db_maybe(w.tx, &authn_find, ARGS(A_BYTES(hash, 32)), &row, &found, e), e));
     const char *wrong = !found ? "unknown" : row.revoked_at.us ? "revoked" : row.expires_at.us <= clock_wall_us(a->clock) ? "expired" : NULL;
     if (wrong)
         return refuse(a, wrong, &row, address, e);
-    rc = principal_check(&row.who, e);
+    enum errc rc = principal_check(&row.who, e);
     if (rc == ERR_UNAUTHENTICATED)
         return refuse(a, "user", &row, address, e);
     TRY(rc);
@@ -288,8 +281,7 @@ enum errc authn_flush_used(struct authn *a, struct arena *arena, struct err *e)
     }
     if (!n)
         return ERR_OK;
-    struct db_tx *tx;
-    TRY(db_begin(a->pool, SCOPE_TENANT(UUID_NIL), 0, arena, &tx, e));
-    db_queue(tx, &authn_used, ARGS(A_UUIDS(tenants, n), A_UUIDS(tokens, n), A_STRS(addresses, n)), false);
-    return db_commit(tx, e);
+    struct work w = { .arena = arena };
+    return RUN_TX(&w, a->pool, SCOPE_TENANT(UUID_NIL), 0,
+                  (db_queue(w.tx, &authn_used, ARGS(A_UUIDS(tenants, n), A_UUIDS(tokens, n), A_STRS(addresses, n)), false), ERR_OK), e);
 }

@@ -3,8 +3,7 @@
 #include "tenants/identity/jwt_authn.h"
 #include "core/crypto/hash.h"
 #include "core/crypto/jwt.h"
-#include "core/db/pool.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/json/jsonvalue.h"
 #include "core/table/schema.h"
 #include "tenants/identity/issuer.h"
@@ -57,15 +56,9 @@ static enum errc refuse(struct err *e, const char *why)
 
 static enum errc find(struct work *w, const struct jws_peek *seen, struct found_issuer *ret, struct err *e)
 {
-    struct db_tx *tx;
     struct slice rows = { 0 };
-    TRY(db_begin(w->app->pool, SCOPE_TENANT(UUID_NIL), TX_READ_ONLY, w->arena, &tx, e));
-    enum errc rc = db_many(tx, &jwt_issuer, ARGS(A_STR(seen->iss), A_STRS(seen->aud, seen->n_aud)), &rows, 2, e);
-    if (rc != ERR_OK) {
-        db_rollback(tx);
-        return rc;
-    }
-    TRY(db_commit(tx, e));
+    TRY(RUN_TX(w, w->app->pool, SCOPE_TENANT(UUID_NIL), TX_READ_ONLY,
+               db_many(w->tx, &jwt_issuer, ARGS(A_STR(seen->iss), A_STRS(seen->aud, seen->n_aud)), &rows, 2, e), e));
     if (rows.n != 1)
         return refuse(e, rows.n ? "the audiences of the token name more than one row" : "no such issuer and audience");
     *ret = *(struct found_issuer *)rows.items;
@@ -107,7 +100,7 @@ static enum errc check(struct work *w, struct str token, const struct found_issu
     return ERR_OK;
 }
 
-static enum errc load(struct work *w, struct db_tx *tx, const struct found_issuer *i, const struct jws_claims *claims, struct str jti,
+static enum errc load(struct work *w, const struct found_issuer *i, const struct jws_claims *claims, struct str jti,
                       struct principal **ret, struct jwt_outcome *o, struct err *e)
 {
     struct mapped user;
@@ -115,18 +108,18 @@ static enum errc load(struct work *w, struct db_tx *tx, const struct found_issue
     uint8_t hash[SHA256_BYTES];
     int64_t written = 1;
     bool found;
-    TRY(db_maybe(tx, &jwt_subject, ARGS(A_UUID(i->tenant_id), A_UUID(i->issuer_id), A_STR(claims->sub)), &user, &found, e));
+    TRY(db_maybe(w->tx, &jwt_subject, ARGS(A_UUID(i->tenant_id), A_UUID(i->issuer_id), A_STR(claims->sub)), &user, &found, e));
     if (!found)
         return refuse(e, "the subject is mapped to nobody");
     if (i->single_use) {
         sha256(jti.ptr, jti.len, hash);
-        TRY(db_exec(tx, &jwt_use, ARGS(A_UUID(i->tenant_id), A_UUID(i->issuer_id), A_BYTES(hash, sizeof hash),
+        TRY(db_exec(w->tx, &jwt_use, ARGS(A_UUID(i->tenant_id), A_UUID(i->issuer_id), A_BYTES(hash, sizeof hash),
                     A_TIME_US(claims->exp_us + 2 * JWS_SKEW_S * INT64_C(1000000))), &written, e));
     }
     o->is_replay = !written;
     if (!written)
         return refuse(e, "the token was used before");
-    TRY(principal_find(tx, i->tenant_id, user.user_id, &row, e));
+    TRY(principal_find(w->tx, i->tenant_id, user.user_id, &row, e));
     TRY(principal_check(&row, e));
     return principal_make(&row, AUTH_JWT, (struct slice){ 0 }, w->arena, ret, e);
 }
@@ -134,15 +127,8 @@ static enum errc load(struct work *w, struct db_tx *tx, const struct found_issue
 static enum errc admit(struct work *w, const struct found_issuer *i, const struct jws_claims *claims, struct str jti, struct principal **ret,
                        struct jwt_outcome *o, struct err *e)
 {
-    struct db_tx *tx;
     struct principal *p = NULL;
-    TRY(db_begin(w->app->pool, SCOPE_TENANT(i->tenant_id), i->single_use ? 0 : TX_READ_ONLY, w->arena, &tx, e));
-    enum errc rc = load(w, tx, i, claims, jti, &p, o, e);
-    if (rc != ERR_OK) {
-        db_rollback(tx);
-        return rc;
-    }
-    rc = db_commit(tx, e);
+    enum errc rc = RUN_TX(w, w->app->pool, SCOPE_TENANT(i->tenant_id), i->single_use ? 0 : TX_READ_ONLY, load(w, i, claims, jti, &p, o, e), e);
     if (rc != ERR_OK) {
         principal_unref(p);
         return rc;

@@ -3,8 +3,7 @@
 #include "tenants/identity/session_authn.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
-#include "core/db/pool.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "core/table/config.h"
 #include "tenants/access/principal_load.h"
 #include "tenants/identity/session.h"
@@ -116,15 +115,9 @@ static enum errc refuse(struct err *e)
 
 static enum errc look_up(struct session_authn *a, const uint8_t hash[32], struct arena *arena, struct session_found *row, struct err *e)
 {
-    struct db_tx *tx;
+    struct work w = { .arena = arena };
     bool found = false;
-    TRY(db_begin(a->pool, SCOPE_TENANT(UUID_NIL), TX_READ_ONLY, arena, &tx, e));
-    enum errc rc = db_maybe(tx, &session_find, ARGS(A_BYTES(hash, 32)), row, &found, e);
-    if (rc != ERR_OK) {
-        db_rollback(tx);
-        return rc;
-    }
-    TRY(db_commit(tx, e));
+    TRY(RUN_TX(&w, a->pool, SCOPE_TENANT(UUID_NIL), TX_READ_ONLY, db_maybe(w.tx, &session_find, ARGS(A_BYTES(hash, 32)), row, &found, e), e));
     int64_t now_us = clock_wall_us(a->clock);
     if (!found || row->ended_at.us || row->until.us <= now_us || row->last_seen.us + a->idle_us <= now_us || !str_eq_c(row->who.user_state, "ACTIVE"))
         return refuse(e);
@@ -196,8 +189,7 @@ enum errc session_authn_flush(struct session_authn *a, struct arena *arena, stru
     pthread_mutex_unlock(&a->lock);
     if (!n)
         return ERR_OK;
-    struct db_tx *tx;
-    TRY(db_begin(a->pool, SCOPE_TENANT(UUID_NIL), 0, arena, &tx, e));
-    db_queue(tx, &session_seen, ARGS(A_UUIDS(tenants, n), A_UUIDS(sessions, n)), false);
-    return db_commit(tx, e);
+    struct work w = { .arena = arena };
+    return RUN_TX(&w, a->pool, SCOPE_TENANT(UUID_NIL), 0, 
+                  (db_queue(w.tx, &session_seen, ARGS(A_UUIDS(tenants, n), A_UUIDS(sessions, n)), false), ERR_OK), e);
 }

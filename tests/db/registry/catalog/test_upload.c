@@ -191,7 +191,7 @@ static void test_race(void **state)
     struct work first = begin(0);
     OK(upload_part(&first, u.upload_id, 0, str_n(CSV, 10), &now, &e));
     assert_int_equal(pthread_create(&thread, NULL, send_late, &late), 0);
-    for (int i = 0; i < 1000 && blobs() < files + 2; i++)
+    for (int i = 0; i < 1000 && blobs() != files + 2; i++)
         usleep(10000);
     assert_int_equal(blobs(), files + 2);
     end(&first);
