@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blob_store.h - where sealed objects lie: one struct of functions; today a local directory, later S3.
+/* blob_store.h - where sealed objects lie: a local directory. Another store would be another file with these functions.
  *
  * A blob is written once under its key and never changed. Writing goes to a temporary name; commit fsyncs the file, renames it into
  * place and fsyncs the directory, so after a crash a blob is whole or absent. What is stored is ciphertext (core/crypto/stream.h);

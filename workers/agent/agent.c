@@ -19,6 +19,7 @@
 #include "core/base/log.h"
 #include "core/json/jsonvalue.h"
 #include "workers/lease/executor.h"
+#include "workers/lease/work_dir.h"
 #include "workers/lease/work_type.h"
 #include "workers/compute/kernels/backend.h"
 #include "workers/agent/timers.h"
@@ -146,8 +147,15 @@ static void *fetcher_main(void *p)
 {
     struct agent *a = p;
     int failures = 0, empty_ms = 1;
+    int64_t sweep_us = 0;
     while (!a->stopping) {
         size_t room;
+        if (clock_mono_us(&clock_system) >= sweep_us) {
+            size_t n = work_dir_sweep(a->env.work_dir, WORK_DIR_KEEP_S);
+            if (n)
+                log_event(LOG_INFO, "node.swept", "directories", LOG_I(n), NULL);
+            sweep_us = clock_mono_us(&clock_system) + WORK_DIR_SWEEP_S * INT64_C(1000000);
+        }
         if (!book_wait_room(a->book, (size_t)a->facts.slots, &room))
             continue;
         CLEANUP(arena_freep) struct arena *arena = arena_new(CALL_ARENA);

@@ -306,8 +306,10 @@ static void conclude(struct run *r, enum errc rc, struct err *e)
 {
     if (held_is_stale(r->held))
         return;
-    if (r->has_result && rc == ERR_OK && deliver(r, e) == ERR_OK)
+    if (r->has_result && rc == ERR_OK && deliver(r, e) == ERR_OK) {
+        r->is_delivered = true;
         return say_success(r);
+    }
     if (!r->stop_event && held_is_cancelled(r->held))
         r->stop_event = *r->env->stopping ? LE_RETURN : LE_CANCEL;
     if (r->failed.code == ERR_OK && e->code != ERR_OK)
@@ -317,9 +319,16 @@ static void conclude(struct run *r, enum errc rc, struct err *e)
     say_end(r);
 }
 
+/* Given back, or lost by silence: the next attempt may come to this machine and begin where this one stopped. */
+static bool may_go_on(const struct run *r)
+{
+    return r->keeps_checkpoint && !r->is_delivered && (held_is_stale(r->held) || r->stop_event == LE_RETURN);
+}
+
 void executor_run(const struct executor_env *env, struct held *h)
 {
-    struct run r = { .env = env, .held = h, .g = held_grant(h), .arena = arena_new(ARENA_MAX), .output = -1, .socket = -1 };
+    struct run r = { .env = env, .held = h, .g = held_grant(h), .arena = arena_new(ARENA_MAX), .output = -1, .socket = -1,
+                     .dir_lock = -1 };
     for (size_t i = 0; i < INPUTS_MAX; i++)
         r.inputs[i] = -1;
     struct err e = { 0 };
@@ -339,8 +348,8 @@ void executor_run(const struct executor_env *env, struct held *h)
     fd_closep(&r.output);
     fd_closep(&r.socket);
     cage_free(r.cage);
-    if (!r.keeps_checkpoint || (r.has_result && !r.stop_event))
-        run_dir_remove(&r);
+    run_dir_leave(&r, may_go_on(&r));
+    fd_closep(&r.dir_lock);
     client_free(r.client);
     arena_free(r.arena);
     held_unref(h);

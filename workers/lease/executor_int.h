@@ -16,6 +16,7 @@ struct run {
     struct arena *arena;
     struct client *client;
     char dir[400];
+    int dir_lock;                       /* shared while the run lives, so that work_dir_sweep leaves its directory alone */
     bool keeps_checkpoint;
     struct cage *cage;
     int64_t memory_bytes;
@@ -29,7 +30,7 @@ struct run {
     /* how it went */
     enum lease_event stop_event;        /* asked to stop: LE_CANCEL, LE_TIMEOUT, LE_RETURN; LE_RENEW: not */
     int64_t kill_at_us, deadline_us;
-    bool is_ready, has_output, has_result;
+    bool is_ready, has_output, has_result, is_delivered;
     struct uuid object_id;
     struct frame_result result;
     struct train_figures figures;
@@ -37,7 +38,7 @@ struct run {
 };
 
 MUST_CHECK enum errc run_dir_make(struct run *r, struct err *e);
-void run_dir_remove(struct run *r);
+void run_dir_leave(struct run *r, bool keep);    /* keep: if there is a checkpoint in it */
 MUST_CHECK enum errc run_file(const struct run *r, int *ret, struct err *e);   /* without a name; gone when closed */
 /* Start the child; r->socket, r->pid. */
 MUST_CHECK enum errc run_spawn(struct run *r, struct err *e);

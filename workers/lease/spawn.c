@@ -7,13 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -23,6 +23,7 @@
 #include "core/json/encode.h"
 #include "core/json/jsonvalue.h"
 #include "workers/lease/child_wire.h"
+#include "workers/lease/work_dir.h"
 
 enum { PIDS_MAX = 128, CERT_BYTES = 64 * 1024, GRANT_BYTES = 140 * 1024,
        REAP_US = 2000000, REAP_STEP_MS = 2 };
@@ -43,30 +44,31 @@ static enum errc make_dir(const char *path, struct err *e)
 enum errc run_dir_make(struct run *r, struct err *e)
 {
     char hex[UUID_HEX], sub[sizeof r->dir + 8];
-    const struct work_type *type = work_type_of(r->g->kind);
-    r->keeps_checkpoint = type->keeps_checkpoint && type->keeps_checkpoint(r->arena, r->g);
+    r->keeps_checkpoint = work_type_of(r->g->kind)->keeps_checkpoint;
     hex_encode((r->keeps_checkpoint ? r->g->job_id : r->g->attempt_id).b, 16, hex);
     int n = snprintf(r->dir, sizeof r->dir, "%s/%s-%s", r->env->work_dir, r->keeps_checkpoint ? "job" : "lease", hex);
     if (n >= (int)sizeof r->dir)
         return FAIL(e, INVALID, "worker.work_dir is too long");
     TRY(make_dir(r->dir, e));
+    r->dir_lock = open(r->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (r->dir_lock < 0 || flock(r->dir_lock, LOCK_SH) != 0)
+        return FAIL(e, IO, "the work directory cannot be held");
     if (!r->keeps_checkpoint)
         return ERR_OK;
     snprintf(sub, sizeof sub, "%s/ckpt", r->dir);
     return make_dir(sub, e);
 }
 
-static int remove_one(const char *path, const struct stat *st, int what, struct FTW *at)
+void run_dir_leave(struct run *r, bool keep)
 {
-    (void)st, (void)what, (void)at;
-    remove(path);
-    return 0;
-}
-
-void run_dir_remove(struct run *r)
-{
-    if (r->dir[0])
-        nftw(r->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    char sub[sizeof r->dir + 8];
+    if (!r->dir[0])
+        return;
+    if (!keep)
+        return work_dir_remove(r->dir);
+    snprintf(sub, sizeof sub, "%s/ckpt", r->dir);
+    if (rmdir(sub) == 0)                /* empty: there is nothing to begin from */
+        rmdir(r->dir);
 }
 
 enum errc run_file(const struct run *r, int *ret, struct err *e)

@@ -12,6 +12,7 @@
 #include "core/wire/job_result.h"
 #include "core/wire/job_type.h"
 #include "workers/compute/train/engine.h"
+#include "workers/lease/ckpt_seal.h"
 #include "workers/lease/work_type.h"
 
 static const size_t RESULT_MAX = 60 * 1024;
@@ -87,18 +88,30 @@ static enum errc run(struct child *c, void *state, struct err *e)
     struct train_data data = { 0 };
     TRY(json_decode(&train_job_schema, c->grant.lease.spec.text, c->arena, &job, e));
     TRY(train_job_settle(&job, c->arena, e));
+    CLEANUP(ckpt_seal_release) struct ckpt_seal seal = { 0 };
+    if (c->n_inputs)
+        ckpt_seal_init(&seal, &c->inputs[0].key, c->grant.lease.tenant_id, c->grant.lease.job_id);
+    const struct ckpt_vault vault = ckpt_seal_vault(&seal);
     TRY(read_data(c, &job, &data, e));
     int64_t steps = (int64_t)(data.train_count + (size_t)job.batch_size - 1) / job.batch_size;
     const struct train_task task = { .spec = &job, .data = &data, .backend = c->backend, .clock = &clock_system,
                                      .dataset_digest = c->inputs[0].about.sha256, .checkpoint_dir = c->grant.may_checkpoint ? "ckpt" : NULL,
+                                     .vault = &vault,
                                      .checkpoint_every_steps = job.checkpoint_every * steps,
                                      .memory_max_bytes = (size_t)c->grant.memory_bytes / 4 * 3 };
     const struct train_observer obs = { .ctx = c, .on_epoch = on_epoch, .on_log = on_log, .should_stop = should_stop };
     struct train_result r = { 0 };
     int64_t began = clock_mono_us(&clock_system);
-    TRY(train_run(c->arena, &task, &obs, &r, e));
+    enum errc rc = train_run(c->arena, &task, &obs, &r, e);
+    if (rc == ERR_CONFLICT && task.checkpoint_dir) {    /* of this job, so another version of Falaj or another backend wrote it */
+        child_log(c, "warning: %s; starting anew", e->msg);
+        ckpt_clear(task.checkpoint_dir);
+        err_clear(e);
+        rc = train_run(c->arena, &task, &obs, &r, e);
+    }
+    TRY(rc);
     CLEANUP(buf_releasep) struct buf json = BUF(RESULT_MAX);
-    enum errc rc = ERR_RETRY;
+    rc = ERR_RETRY;
     if (r.end == TRAIN_PREEMPTED) {
         FAIL(e, RETRY, "told to stop after step %ld", (long)r.steps);
     } else {
@@ -109,11 +122,4 @@ static enum errc run(struct child *c, void *state, struct err *e)
     return rc;
 }
 
-static bool keeps_checkpoint(struct arena *a, const struct lease_grant *g)
-{
-    struct train_job job = { 0 };
-    struct err e = { 0 };
-    return json_decode(&train_job_schema, g->spec.text, a, &job, &e) == ERR_OK && job.checkpoint_every > 0;
-}
-
-const struct work_type work_type_train = { .run = run, .keeps_checkpoint = keeps_checkpoint };
+const struct work_type work_type_train = { .run = run, .keeps_checkpoint = true };

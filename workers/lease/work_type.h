@@ -19,8 +19,7 @@ struct work_type {
     enum errc (*run)(struct child *c, void *state, struct err *e);
     void (*close)(void *state);
     bool is_server;                 /* keeps its listener in the sandbox, says itself when it is ready, gets renewed certificates */
-    /* Its directory of checkpoints outlives the attempt. NULL: it writes none. */
-    bool (*keeps_checkpoint)(struct arena *a, const struct lease_grant *g);
+    bool keeps_checkpoint;          /* its directory of checkpoints outlives an attempt that may go on here */
 };
 
 #define JOB_TYPE(NAME, name, ...) extern const struct work_type work_type_##name;

@@ -27,30 +27,28 @@ static void closedirp(DIR **d)
         closedir(*d);
 }
 
-static enum errc write_file(int dir, const char *name, struct str bytes, struct err *e)
+static enum errc plain_write(void *ctx, int fd, struct str bytes, struct err *e)
 {
-    CLEANUP(fd_closep) int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return io_fail(e, "written", name);
+    (void)ctx;
     for (size_t at = 0; at < bytes.len;) {
         ssize_t n = write(fd, bytes.ptr + at, bytes.len - at);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return io_fail(e, "written", name);
+            return io_fail(e, "written", "");
         at += (size_t)n;
     }
-    return fsync(fd) ? io_fail(e, "written", name) : ERR_OK;
+    return ERR_OK;
 }
 
-static enum errc read_file(struct arena *a, int dir, const char *name, struct str *ret, struct err *e)
+static enum errc plain_read(void *ctx, int fd, size_t max, struct arena *a, struct str *ret, struct err *e)
 {
+    (void)ctx;
     struct stat st;
-    CLEANUP(fd_closep) int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0 || fstat(fd, &st))
-        return io_fail(e, "read", name);
-    if (st.st_size < 0 || (uint64_t)st.st_size > FILE_BYTES_MAX)
-        return FAIL(e, LIMIT, "the checkpoint's file %s is too large", name);
+    if (fstat(fd, &st))
+        return io_fail(e, "read", "");
+    if (st.st_size < 0 || (uint64_t)st.st_size > max)
+        return FAIL(e, LIMIT, "a file of the checkpoint is too large");
     size_t size = (size_t)st.st_size, at = 0;
     char *p = arena_try(a, size + 1);
     if (!p)
@@ -60,11 +58,30 @@ static enum errc read_file(struct arena *a, int dir, const char *name, struct st
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return io_fail(e, "read", name);
+            return io_fail(e, "read", "");
         at += (size_t)n;
     }
     *ret = str_n(p, size);
     return ERR_OK;
+}
+
+static const struct ckpt_vault plain = { NULL, plain_write, plain_read };
+
+static enum errc write_file(const struct ckpt_vault *v, int dir, const char *name, struct str bytes, struct err *e)
+{
+    CLEANUP(fd_closep) int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return io_fail(e, "written", name);
+    TRY(v->write(v->ctx, fd, bytes, e));
+    return fsync(fd) ? io_fail(e, "written", name) : ERR_OK;
+}
+
+static enum errc read_file(const struct ckpt_vault *v, struct arena *a, int dir, const char *name, struct str *ret, struct err *e)
+{
+    CLEANUP(fd_closep) int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return io_fail(e, "read", name);
+    return v->read(v->ctx, fd, FILE_BYTES_MAX, a, ret, e);
 }
 
 /* Removes one checkpoint directory; it holds plain files only. Failures leave rubbish, never harm. */
@@ -119,7 +136,7 @@ static enum errc open_dir(const char *path, int *ret, struct err *e)
     return *ret < 0 ? io_fail(e, "reached", path) : ERR_OK;
 }
 
-static enum errc write_state(int dir, const struct ckpt_file *files, size_t file_count, const struct st_pair *state,
+static enum errc write_state(const struct ckpt_vault *v, int dir, const struct ckpt_file *files, size_t file_count, const struct st_pair *state,
                              size_t state_count, struct err *e)
 {
     char text[CKPT_FILES_MAX][40];
@@ -134,16 +151,17 @@ static enum errc write_state(int dir, const struct ckpt_file *files, size_t file
     CLEANUP(buf_releasep) struct buf json = BUF(STATE_BYTES_MAX);
     if (!st_write_pairs(&json, all, n))
         return FAIL(e, LIMIT, "the checkpoint's state is too long");
-    return write_file(dir, "state.json", buf_str(&json), e);
+    return write_file(v, dir, "state.json", buf_str(&json), e);
 }
 
-enum errc ckpt_save(const char *dir, int64_t step, const struct ckpt_file *files, size_t file_count, const struct st_pair *state,
+enum errc ckpt_save(const struct ckpt_vault *vault, const char *dir, int64_t step, const struct ckpt_file *files, size_t file_count, const struct st_pair *state,
                     size_t state_count, struct err *e)
 {
     char tmp[NAME_BYTES], done[NAME_BYTES];
     int64_t steps[FOUND_MAX];
     CLEANUP(fd_closep) int parent = -1;
     CLEANUP(fd_closep) int fd = -1;
+    const struct ckpt_vault *v = vault ? vault : &plain;
     TRY(open_dir(dir, &parent, e));
     dir_name(tmp, step, ".tmp");
     dir_name(done, step, "");
@@ -151,8 +169,8 @@ enum errc ckpt_save(const char *dir, int64_t step, const struct ckpt_file *files
     if (mkdirat(parent, tmp, 0700) || (fd = openat(parent, tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
         return io_fail(e, "written", tmp);
     for (size_t i = 0; i < file_count; i++)
-        TRY(write_file(fd, files[i].name, files[i].bytes, e));
-    TRY(write_state(fd, files, file_count, state, state_count, e));
+        TRY(write_file(v, fd, files[i].name, files[i].bytes, e));
+    TRY(write_state(v, fd, files, file_count, state, state_count, e));
     if (fsync(fd))
         return io_fail(e, "written", tmp);
     remove_dir(parent, done);       /* the same step again, from a run that was resumed */
@@ -166,7 +184,7 @@ enum errc ckpt_save(const char *dir, int64_t step, const struct ckpt_file *files
     return ERR_OK;
 }
 
-static enum errc load_one(struct arena *a, int parent, int64_t step, const char *const *names, size_t name_count, struct ckpt *ret,
+static enum errc load_one(const struct ckpt_vault *v, struct arena *a, int parent, int64_t step, const char *const *names, size_t name_count, struct ckpt *ret,
                           struct err *e)
 {
     char name[NAME_BYTES], want[40];
@@ -176,10 +194,10 @@ static enum errc load_one(struct arena *a, int parent, int64_t step, const char 
     CLEANUP(fd_closep) int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return io_fail(e, "read", name);
-    TRY(read_file(a, fd, "state.json", &json, e));
+    TRY(read_file(v, a, fd, "state.json", &json, e));
     TRY(st_parse_pairs(a, json, &c.state, &c.state_count, e));
     for (size_t i = 0; i < name_count; i++) {
-        TRY(read_file(a, fd, names[i], &c.files[i], e));
+        TRY(read_file(v, a, fd, names[i], &c.files[i], e));
         snprintf(want, sizeof want, "%zu:%016llx", c.files[i].len, (unsigned long long)str_hash(c.files[i]));
         if (!str_eq_c(st_pair_get(c.state, c.state_count, names[i]), want))
             return FAIL(e, DAMAGED, "the checkpoint's file %s is not what was written", names[i]);
@@ -188,7 +206,7 @@ static enum errc load_one(struct arena *a, int parent, int64_t step, const char 
     return ERR_OK;
 }
 
-enum errc ckpt_load(struct arena *a, const char *dir, const char *const *names, size_t name_count, struct ckpt *ret, struct err *e)
+enum errc ckpt_load(const struct ckpt_vault *vault, struct arena *a, const char *dir, const char *const *names, size_t name_count, struct ckpt *ret, struct err *e)
 {
     int64_t steps[FOUND_MAX];
     CLEANUP(fd_closep) int parent = -1;
@@ -196,9 +214,23 @@ enum errc ckpt_load(struct arena *a, const char *dir, const char *const *names, 
     size_t n = list_steps(parent, false, steps);
     ret->step = -1;
     for (size_t i = 0; i < n; i++) {
-        enum errc rc = load_one(a, parent, steps[i], names, name_count, ret, e);
+        enum errc rc = load_one(vault ? vault : &plain, a, parent, steps[i], names, name_count, ret, e);
         if (rc == ERR_OK || rc == ERR_LIMIT)
             return rc;
     }
     return ERR_OK;
+}
+
+void ckpt_clear(const char *dir)
+{
+    char name[NAME_BYTES];
+    int64_t steps[FOUND_MAX];
+    CLEANUP(fd_closep) int parent = -1;
+    struct err ignored = { 0 };         /* what is not there need not be removed */
+    if (open_dir(dir, &parent, &ignored) != ERR_OK)
+        return;
+    for (size_t n = list_steps(parent, true, steps); n-- > 0;) {
+        dir_name(name, steps[n], "");
+        remove_dir(parent, name);
+    }
 }

@@ -9,6 +9,7 @@
  * Errors: LIMIT (memory), UNPROCESSABLE (the loss became NaN), IO (checkpoint), CONFLICT. */
 #pragma once
 #include "core/base/clock.h"
+#include "workers/compute/train/ckpt.h"
 #include "workers/compute/train/data_csv.h"
 #include "workers/compute/train/model_file.h"
 
@@ -40,6 +41,7 @@ struct train_task {
     const struct clock *clock;
     struct str dataset_digest;              /* goes into the model file and guards the resume */
     const char *checkpoint_dir;             /* NULL: none; a preempted run then loses its work */
+    const struct ckpt_vault *vault;         /* of the checkpoints; NULL: plain */
     int64_t checkpoint_every_steps;         /* 0: only when stopped */
     size_t memory_max_bytes;                /* model, gradients, optimiser, activations; 0: 1 GiB */
 };

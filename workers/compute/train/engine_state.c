@@ -129,7 +129,7 @@ static enum errc save(struct engine *g, struct err *e)
     struct st_pair state[CKPT_STATE_MAX];
     size_t count = state_pairs(g, state);
     const struct ckpt_file files[] = { { names[0], buf_str(&model) }, { names[1], buf_str(&optim) } };
-    return ckpt_save(g->job->checkpoint_dir, g->at.step, files, 2, state, count, e);
+    return ckpt_save(g->job->vault, g->job->checkpoint_dir, g->at.step, files, 2, state, count, e);
 }
 
 enum errc engine_save(struct engine *g, struct err *e)
@@ -163,7 +163,7 @@ enum errc engine_restore(struct engine *g, bool *ret_found, struct err *e)
     struct cursor c = { 0 };
     const float *p;
     size_t n = engine_params(g);
-    TRY(ckpt_load(g->arena, g->job->checkpoint_dir, names, 2, &k, e));
+    TRY(ckpt_load(g->job->vault, g->arena, g->job->checkpoint_dir, names, 2, &k, e));
     *ret_found = k.step >= 0;
     if (k.step < 0)
         return ERR_OK;
