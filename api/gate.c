@@ -32,7 +32,8 @@ enum errc gate_pass(struct call *c, struct uuid *ret_node, struct err *e)
     struct err why;
     *ret_node = UUID_NIL;
     struct work *w = &c->work;
-    enum errc rc = RUN_SYSTEM(w, w->app->node_pool, TX_SINGLE, node_gate(w->tx, r->peer_identity, r->peer_fingerprint, r->peer_is_registered, ret_node, e), e);
+    enum errc rc = RUN_SYSTEM(w, w->app->node_pool, TX_SINGLE,
+                              node_gate(w->tx, r->peer_identity, r->peer_fingerprint, r->peer_is_registered, ret_node, e), e);
     metrics_inc(M_authn_total, "certificate", rc == ERR_OK ? "ok" : err_row(rc)->wire);
     if (rc == ERR_FORBIDDEN && c->route->audit == AUDIT_KEY_RELEASE && write_refusal(c, *ret_node, &why) != ERR_OK)
         log_err(LOG_ERROR, "audit.denial_not_written", &why);

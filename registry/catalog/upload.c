@@ -356,7 +356,8 @@ enum errc upload_sweep(const struct app *app, struct arena *a, int64_t *ret_ende
     struct { struct due *items; size_t n; } due;
     CLEANUP(arena_freep) struct arena *own = arena_new(16 << 20);
     struct work w = { .app = app, .arena = a };
-    TRY(RUN_SYSTEM(&w, app->node_pool, TX_READ_ONLY, db_many(w.tx, &upload_due_stmt, ARGS(A_I64(SWEEP_BATCH)), &due, SWEEP_BATCH, e), e));
+    TRY(RUN_SYSTEM(&w, app->node_pool, TX_READ_ONLY,
+                   db_many(w.tx, &upload_due_stmt, ARGS(A_I64(SWEEP_BATCH)), &due, SWEEP_BATCH, e), e));
     for (size_t i = 0; i < due.n; i++) {
         TRY(end_one(app, &due.items[i], own, e));
         log_event(LOG_INFO, "upload.ended", "upload", LOG_ID("upl", due.items[i].upload_id), NULL);

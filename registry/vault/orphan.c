@@ -29,7 +29,8 @@ static enum errc ask(struct sweep *s, bool *is_known, struct err *e)
     struct { struct orphan_known *items; size_t n; } rows;
     struct work w = { .app = s->app, .arena = s->arena };
     TRY(RUN_SYSTEM(&w, s->app->node_pool, TX_READ_ONLY,
-                   db_many(w.tx, &orphan_known_stmt, ARGS(A_UUIDS(s->tenants, s->n), A_UUIDS(s->objects, s->n)), &rows, BATCH, e), e));
+                   db_many(w.tx, &orphan_known_stmt, ARGS(A_UUIDS(s->tenants, s->n), A_UUIDS(s->objects, s->n)),
+                           &rows, BATCH, e), e));
     for (size_t i = 0; i < s->n; i++)
         for (size_t k = 0; k < rows.n && !is_known[i]; k++)
             is_known[i] = uuid_eq(rows.items[k].object_id, s->objects[i]);

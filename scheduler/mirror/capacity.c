@@ -55,7 +55,8 @@ static enum errc read_rows(struct work *w, struct slice *ret, struct err *e)
 {
     if (w->tx)
         return db_many(w->tx, &capacity_read, ARGS(A_I64(ROWS_MAX)), ret, ROWS_MAX, e);
-    return RUN_TX(w, w->app->pool, SCOPE_TENANT(w->tenant_id), TX_READ_ONLY, db_many(w->tx, &capacity_read, ARGS(A_I64(ROWS_MAX)), ret, ROWS_MAX, e), e);
+    return RUN_TX(w, w->app->pool, SCOPE_TENANT(w->tenant_id), TX_READ_ONLY,
+                  db_many(w->tx, &capacity_read, ARGS(A_I64(ROWS_MAX)), ret, ROWS_MAX, e), e);
 }
 
 static enum errc refresh(struct work *w, struct capacity_cache *c, struct err *e)

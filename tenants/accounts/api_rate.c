@@ -45,7 +45,8 @@ enum errc api_rates_refresh(struct api_rates *r, struct db_pool *pool, struct ar
 {
     struct work w = { .arena = a };
     struct slice rows = { 0 };
-    TRY(RUN_SYSTEM(&w, pool, TX_READ_ONLY | TX_SINGLE, db_many(w.tx, &api_rate_read, ARGS(A_I64(RATES_MAX)), &rows, RATES_MAX, e), e));
+    TRY(RUN_SYSTEM(&w, pool, TX_READ_ONLY | TX_SINGLE,
+                   db_many(w.tx, &api_rate_read, ARGS(A_I64(RATES_MAX)), &rows, RATES_MAX, e), e));
     struct api_rate *new = calloc(rows.n + 1, sizeof *new);
     ASSERT(new);
     if (rows.n)

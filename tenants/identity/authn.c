@@ -191,7 +191,8 @@ static enum errc look_up(struct authn *a, const uint8_t hash[32], struct str add
     struct token_row row = { 0 };
     struct principal *p;
     bool found = false;
-    TRY(RUN_TX(&w, a->pool, SCOPE_TENANT(UUID_NIL), TX_READ_ONLY, db_maybe(w.tx, &authn_find, ARGS(A_BYTES(hash, 32)), &row, &found, e), e));
+    TRY(RUN_TX(&w, a->pool, SCOPE_TENANT(UUID_NIL), TX_READ_ONLY,
+               db_maybe(w.tx, &authn_find, ARGS(A_BYTES(hash, 32)), &row, &found, e), e));
     const char *wrong = !found ? "unknown" : row.revoked_at.us ? "revoked" : row.expires_at.us <= clock_wall_us(a->clock) ? "expired" : NULL;
     if (wrong)
         return refuse(a, wrong, &row, address, e);
@@ -283,5 +284,6 @@ enum errc authn_flush_used(struct authn *a, struct arena *arena, struct err *e)
         return ERR_OK;
     struct work w = { .arena = arena };
     return RUN_TX(&w, a->pool, SCOPE_TENANT(UUID_NIL), 0,
-                  (db_queue(w.tx, &authn_used, ARGS(A_UUIDS(tenants, n), A_UUIDS(tokens, n), A_STRS(addresses, n)), false), ERR_OK), e);
+                  (db_queue(w.tx, &authn_used, ARGS(A_UUIDS(tenants, n), A_UUIDS(tokens, n), A_STRS(addresses, n)), false),
+                   ERR_OK), e);
 }

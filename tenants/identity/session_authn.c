@@ -117,7 +117,8 @@ static enum errc look_up(struct session_authn *a, const uint8_t hash[32], struct
 {
     struct work w = { .arena = arena };
     bool found = false;
-    TRY(RUN_TX(&w, a->pool, SCOPE_TENANT(UUID_NIL), TX_READ_ONLY, db_maybe(w.tx, &session_find, ARGS(A_BYTES(hash, 32)), row, &found, e), e));
+    TRY(RUN_TX(&w, a->pool, SCOPE_TENANT(UUID_NIL), TX_READ_ONLY,
+               db_maybe(w.tx, &session_find, ARGS(A_BYTES(hash, 32)), row, &found, e), e));
     int64_t now_us = clock_wall_us(a->clock);
     if (!found || row->ended_at.us || row->until.us <= now_us || row->last_seen.us + a->idle_us <= now_us || !str_eq_c(row->who.user_state, "ACTIVE"))
         return refuse(e);
