@@ -133,10 +133,18 @@ static enum errc insert(struct work *w, const struct api_token_new *n, bool is_s
         A_STRS(n->zones.items, n->zones.n), A_UUID_OR_NULL(w->principal->user_id), A_TIME_US(w->now_us + n->days * INT64_C(86400000000))), ret, e);
 }
 
+enum errc credential_may_make(struct work *w, struct err *e)
+{
+    if (w->principal->is_break_glass)
+        return FAIL(e, FORBIDDEN, "A break-glass session cannot make credentials");
+    return ERR_OK;
+}
+
 enum errc api_token_create(struct work *w, const struct api_token_new *n, struct api_token *ret, char *text, struct err *e)
 {
     struct api_token_new mine = *n;
     bool is_service;
+    TRY(credential_may_make(w, e));
     if (uuid_is_nil(mine.user_id))
         mine.user_id = w->principal->user_id;
     TRY(check_whose(w, mine.user_id, &is_service, e));

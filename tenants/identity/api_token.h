@@ -39,6 +39,9 @@ struct api_token_filter {
 };
 extern const char *const api_token_states[];
 
+/* FORBIDDEN in a break-glass session: nothing but an approval leads into the account behind glass, and a credential of its own would open it
+ * again without one. Asked by whatever makes or grants a credential. */
+enum errc credential_may_make(struct work *w, struct err *e) MUST_CHECK;
 /* text needs TOKEN_TEXT bytes. */
 enum errc api_token_create(struct work *w, const struct api_token_new *n, struct api_token *ret, char *text, struct err *e) MUST_CHECK;
 /* position: the last token of the page before; nil: from the start. */

@@ -7,6 +7,7 @@
 #include "core/db/tx.h"
 #include "core/table/schema.h"
 #include "tenants/access/principal.h"
+#include "tenants/identity/api_token.h"
 
 #include <stdio.h>
 
@@ -112,6 +113,8 @@ enum errc device_decide(struct work *w, struct str user_code, bool approve, stru
     uint8_t hash[SHA256_BYTES];
     struct device_row row;
     bool found;
+    if (approve)
+        TRY(credential_may_make(w, e));
     if (!user_code_read(user_code, plain))
         return no_such_code(e);
     user_hash(plain, hash);
