@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, inject, test } from 'vitest';
 import { until } from './client.ts';
-import { api, binary, makePerson, makeTenant, must, type Api, type Ready } from './harness.ts';
+import { api, binary, makePerson, makeTenant, must, some, type Api, type Ready } from './harness.ts';
 
 const ready: Ready = inject('falaj');
 let owner: Api, officer: Api, second: Api, third: Api, engineer: any, tenantId: string, officerId: string, officerToken: string;
@@ -79,7 +79,7 @@ test('an entry, its proof and the signed head fit together', async () => {
 test('filters narrow, together too', async () => {
   const id = engineer.user.user_id;
   expect(await search('action=job.submit')).toHaveLength(5);
-  expect((await search(`actor=${id}`)).every((i) => i.event.actor.type === 'user')).toBe(true);
+  for (const i of some(await search(`actor=${id}`))) expect(i.event.actor).toMatchObject({ type: 'user', id });
   expect(await search(`actor=${id}&action=job.submit&outcome=success`)).toHaveLength(5);
   expect(await search(`actor=${id}&outcome=denied`)).toHaveLength(0);
   expect((await search('action=invitation.')).length).toBeGreaterThanOrEqual(6);

@@ -5,7 +5,7 @@
 import { createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { b64, Fake, hmacToken, makeKey, seconds, signature, token, type Key } from './federation.ts';
-import { api, makeTenant, must, type Api, type Ready } from './harness.ts';
+import { api, eventually, makeTenant, must, type Api, type Ready } from './harness.ts';
 
 const ready: Ready = inject('falaj');
 const rsa = makeKey('RS256', 'rsa-1'), ec = makeKey('ES256', 'ec-1'), stranger = makeKey('RS256', 'rsa-1'), strangerEc = makeKey('ES256', 'ec-1');
@@ -222,16 +222,16 @@ describe('refused', () => {
 });
 
 describe('ends', () => {
-  test('with its issuer, within 5 s', async () => {
+  test('with its issuer', async () => {
     const audience = `gone-${Math.random()}`;
     const row = await makeIssuer(a.api, 'gone', audience);
     const t = token(rsa, claims({ aud: audience }));
     must(await me(t), 200);
     expect((await b.api.delete(`/v1/issuers/${row.issuer_id}`)).status).toBe(404);
     must(await a.api.delete(`/v1/issuers/${row.issuer_id}`), 204);
-    await new Promise((done) => setTimeout(done, 5500));
+    await eventually('the issuer is not believed any more', async () => (await me(t)).status !== 200);
     await refused(t, 'of a removed issuer');
-  }, 20_000);
+  }, 90_000);
   test('a key is known to its own kid only', () => expect(createPublicKey(pem).asymmetricKeyType).toBe('rsa'));
   test('enough was tried', () => expect(sent).toBeGreaterThan(150));
 });

@@ -206,6 +206,21 @@ export function must<T = any>(reply: Reply, status: number): T {
   return reply.json as T;
 }
 
+/** Looks until there is something; the limit is for a machine that is slow and busy, not a promise. */
+export async function eventually<T>(what: string, look: () => Promise<T | undefined | false> | T | undefined | false, timeoutMs = 60_000): Promise<T> {
+  for (const until = Date.now() + timeoutMs; ; await sleep(50)) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > until) throw new Error(`not within ${timeoutMs} ms: ${what}`);
+  }
+}
+
+/** The list, which must have something in it: what holds for each of none says nothing. */
+export function some<T>(list: T[]): T[] {
+  if (list.length === 0) throw new Error('the list is empty, so nothing was checked');
+  return list;
+}
+
 /** A residency zone; one that is there already is left as it is. */
 export async function makeZone(ready: Ready, code: string): Promise<void> {
   const reply = await api(ready, ready.admin_token).post('/v1/zones', { code, name: `Zone ${code}`, country: 'AE', legal_regimes: ['uae-pdpl'] });

@@ -160,7 +160,7 @@ describe('a served model', () => {
     const read = async (): Promise<any> => must(await t.api.get(`/v1/deployments/${d.deployment_id}/stats`), 200);
     const before = await read(), row = digitRows(1)[0]!.features;
     for (let i = 0; i < 10; i++) must(await ask(tensor([row])), 200);
-    for (let i = 0; i < 3; i++) expect((await ask([])).status).toBeGreaterThanOrEqual(400);
+    for (let i = 0; i < 3; i++) expect([400, 422]).toContain((await ask([])).status);
     const after = await read();
     expect(after.windows.map((w: any) => w.minutes)).toEqual([5, 60]);
     const hour = (s: any): any => s.windows[1];

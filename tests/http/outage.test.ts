@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { digitsCsv, train, until, upload } from './client.ts';
-import { idempotencyKey, makeTenant, must, problemOf, waitJob, type Api, type Ready, type Reply } from './harness.ts';
+import { eventually, idempotencyKey, makeTenant, must, problemOf, some, waitJob, type Api, type Ready, type Reply } from './harness.ts';
 
 const ready: Ready = inject('falaj');
 const SLOWEST_MS = 35_000;
@@ -39,18 +39,19 @@ async function halted(name: string): Promise<void> {
   expect(goes()).toBe(false);
 }
 
-/** Down for about `ms`: each time falaj dev has started it again, it goes once more. */
-async function keepDown(name: string, which: NodeJS.Signals, ms: number): Promise<void> {
-  for (const end = Date.now() + ms; Date.now() < end; await sleep(150)) signal(name, which);
+/** Down for `ms` at least, and until somebody has noticed: each time falaj dev has started it again, it goes once more. */
+async function keepDown(name: string, which: NodeJS.Signals, ms: number, noticed = (): boolean => true): Promise<void> {
+  for (const begun = Date.now(), end = begun + ms; Date.now() < end || (!noticed() && Date.now() < begun + 60_000); await sleep(150)) signal(name, which);
 }
 
 interface Seen { reply: Reply; ms: number; key: string }
 
 /** Calls one after the other until told to stop. Every one must be answered, in time, with success or a 503 that says when to come back. */
-function load(make: (key: string) => Promise<Reply>, allowed: number[]): { stop(): Promise<Seen[]> } {
+interface Load { stop(): Promise<Seen[]>; more(calls: number): Promise<unknown>; saw(status: number): boolean }
+function load(make: (key: string) => Promise<Reply>, allowed: number[]): Load {
   let running = true;
+  const seen: Seen[] = [];
   const all = (async () => {
-    const seen: Seen[] = [];
     while (running) {
       const key = idempotencyKey(), from = Date.now();
       const reply = await make(key);
@@ -60,6 +61,12 @@ function load(make: (key: string) => Promise<Reply>, allowed: number[]): { stop(
     return seen;
   })();
   return {
+    saw: (status) => seen.some((s) => s.reply.status === status),
+    /** Once so many more calls have been answered. */
+    more(calls) {
+      const wanted = seen.length + calls;
+      return eventually(`${calls} more calls answered`, () => seen.length >= wanted);
+    },
     async stop() {
       running = false;
       const seen = await all;
@@ -87,15 +94,15 @@ const whole = async (): Promise<void> => {
 describe('PostgreSQL', () => {
   test.each([['is stopped', 'SIGINT'], ['is killed', 'SIGQUIT']] as const)('%s: calls are answered, and nothing acknowledged is lost', async (_what, which) => {
     const reads = load(() => t.api.get('/v1/jobs?page_size=1'), [200, 503]), writes = load(submit, [201, 503]);
-    await sleep(300);
-    await keepDown('postgres', which, 2500);
+    await Promise.all([reads.more(3), writes.more(3)]);
+    await keepDown('postgres', which, 2500, () => reads.saw(503) || writes.saw(503));
     await until(() => t.api.get('/readyz'), 200);
     await until(() => submit(idempotencyKey()), 201);
-    await sleep(300);
+    await Promise.all([reads.more(3), writes.more(3)]);
     const seen = [...(await reads.stop()), ...(await writes.stop())];
     expect(seen.some((s) => s.reply.status === 503), 'it was down').toBe(true);
     expect(seen.at(-1)!.reply.status, 'and is back').toBe(201);
-    for (const { reply, key } of seen.filter((s) => s.reply.status === 201)) {
+    for (const { reply, key } of some(seen.filter((s) => s.reply.status === 201))) {
       const again = must(await submit(key), 201);
       expect(again.job_id, 'the same key finds the same job').toBe(reply.json.job_id);
     }
@@ -116,11 +123,11 @@ describe('PostgreSQL', () => {
 describe('Redis', () => {
   test('is killed: it holds hints alone, so no call notices', async () => {
     const reads = load(() => t.api.get('/v1/jobs?page_size=1'), [200]), writes = load(submit, [201]);
-    await sleep(200);
+    await Promise.all([reads.more(3), writes.more(3)]);
     await keepDown('redis', 'SIGKILL', 2000);
     const job = must(await submit(idempotencyKey()), 201);
     await waitJob(t.api, job.job_id, ['COMPLETED'], 30_000);
-    await sleep(200);
+    await Promise.all([reads.more(3), writes.more(3)]);
     expect((await reads.stop()).length).toBeGreaterThan(5);
     expect((await writes.stop()).length).toBeGreaterThan(5);
     await whole();
@@ -130,18 +137,20 @@ describe('Redis', () => {
 describe('The key daemon', () => {
   test.each([['is killed', 'SIGKILL'], ['is stopped', 'SIGTERM']] as const)('%s: uploads wait for it in words, the rest goes on', async (_what, which) => {
     const uploads = load(send, [201, 503]), reads = load(() => t.api.get('/v1/jobs?page_size=1'), [200]), writes = load(submit, [201]);
-    await sleep(300);
-    await keepDown('keyd', which, 2500);
+    await Promise.all([uploads.more(2), reads.more(3), writes.more(3)]);
+    await keepDown('keyd', which, 2500, () => uploads.saw(503));
     await until(() => send(idempotencyKey()), 201);
-    await sleep(200);
+    await Promise.all([uploads.more(2), reads.more(3), writes.more(3)]);
     await reads.stop();
     await writes.stop();
     const seen = await uploads.stop();
     expect(seen.some((s) => s.reply.status === 503), 'it was down').toBe(true);
     expect(seen.at(-1)!.reply.status, 'and is back').toBe(201);
     const listed = must(await t.api.get(`/v1/datasets/${datasetId}/versions?page_size=200`), 200).data.map((v: any) => v.version);
-    for (const s of seen.filter((x) => x.reply.status === 201)) expect(listed).toContain(s.reply.json.version);
-    expect(must(await t.api.get(`/v1/datasets/${datasetId}/versions/1/content`), 200) ?? true).toBeTruthy();
+    for (const s of some(seen.filter((x) => x.reply.status === 201))) expect(listed).toContain(s.reply.json.version);
+    const content = await t.api.get(`/v1/datasets/${datasetId}/versions/1/content`);
+    expect(content.status, content.text.slice(0, 200)).toBe(200);
+    expect(content.text === digitsCsv, 'the first version is as it was uploaded').toBe(true);
     await whole();
   }, 120_000);
 

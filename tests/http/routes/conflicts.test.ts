@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // conflicts.test.ts - a change that comes too late is told who was faster and when, as far as the caller may know.
 import { beforeAll, expect, inject, test } from 'vitest';
-import { api, makePerson, makeTenant, must, type Api, type Ready } from '../harness.ts';
+import { psql } from '../client.ts';
+import { api, eventually, makePerson, makeTenant, must, type Api, type Ready } from '../harness.ts';
 
 const ready: Ready = inject('falaj');
 let admin: Api, adminMe: any, second: { user_id: string; api: Api }, projectId: string;
@@ -22,8 +23,9 @@ test('the newest change is told at once, and again when the log has numbered it'
   must(await patch(admin, path, version, { display_name: 'First' }), 200);
   const before = Date.now();
   must(await patch(second.api, path, version + 1, { display_name: 'Theirs' }), 200);
-  for (const wait of [0, 3000]) {
-    await new Promise((done) => setTimeout(done, wait));
+  const unnumbered = `SELECT count(*) FROM audit_event e LEFT JOIN audit_seq s USING (tenant_id, event_id) WHERE s.tseq IS NULL AND e.tenant_id = '${adminMe.tenant_id.slice(4)}'`;
+  for (const isNumbered of [false, true]) {
+    if (isNumbered) await eventually('the log has numbered all', () => psql(ready, unnumbered) === '0');
     const late = await patch(admin, path, version + 1, { display_name: 'Mine' });
     expect(late.status).toBe(412);
     expect(late.json.changed_by).toEqual({ kind: 'user', user_id: second.user_id, name: 'Second Sultan' });

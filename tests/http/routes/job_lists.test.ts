@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // job_lists.test.ts - lists of jobs by their filters, and how many there are of each state.
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { api, makeTenant, must, problemOf, waitJob, type Api, type Ready } from '../harness.ts';
+import { api, makeTenant, must, problemOf, some, waitJob, type Api, type Ready } from '../harness.ts';
 
 const ready: Ready = inject('falaj');
 let admin: Api;
@@ -77,15 +77,15 @@ describe('the list of jobs', () => {
   test("another tenant's jobs are not among them", async () => {
     const stranger = (await makeTenant(ready)).api;
     for (const query of ['', 'q=waits', `created_by=${secondId}`, 'group=waiting']) expect(await names(query, stranger)).toEqual([]);
-    expect(must(await stranger.get('/v1/jobs/counts?q=waits'), 200).states.every((s: any) => s.jobs === 0)).toBe(true);
+    for (const s of some<any>(must(await stranger.get('/v1/jobs/counts?q=waits'), 200).states)) expect(s.jobs, s.state).toBe(0);
   });
 });
 
 describe('the counts of jobs', () => {
   const counts = async (query: string): Promise<Record<string, number>> => {
     const answer = must(await admin.get(`/v1/jobs/counts?${query}`), 200);
-    expect(answer.states).toHaveLength(17);
-    expect(answer.states.every((s: any) => s.is_exact)).toBe(true);
+    expect(answer.states).toHaveLength(13);
+    for (const s of answer.states) expect(s.is_exact, s.state).toBe(true);
     expect(answer.cap).toBe(10_000);
     return Object.fromEntries([...answer.states, ...answer.groups].filter((s: any) => s.jobs > 0).map((s: any) => [s.state ?? s.group, s.jobs]));
   };

@@ -200,8 +200,7 @@ test('the API is killed in the middle of parts: it goes on where it was, and the
   await new Promise((done) => socket.once('connect', done));
   socket.write(`PUT /v1/uploads/${id}/parts?offset=${STEP} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${t.token}\r\n` +
     `Content-Type: application/octet-stream\r\nContent-Length: ${STEP}\r\n\r\n`);
-  socket.write(content.subarray(STEP, STEP + STEP / 2));
-  await sleep(300);
+  await new Promise((sent) => socket.write(content.subarray(STEP, STEP + STEP / 2), sent));
   kill();
   socket.destroy();
   expect((await whereIs(id)).offset).toBe(STEP);
