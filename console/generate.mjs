@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// generate.mjs - writes src/api/gen from docs/gen, which falaj-api prints from its own tables: the types of every call (schema.ts), the lists
-// of names that the API knows (enums.ts), and which role has which permission (roles.ts).
+// generate.mjs - writes src/api/gen from docs/gen, which falaj-api prints from its own tables: the types of every call (schema.ts), the
+// lists of names that the API knows (enums.ts), which role has which permission (roles.ts), and the kinds of job with the forms of their
+// specs (jobtypes.ts).
 //
 // It runs before whatever reads them, needs no network, and none of them is kept in git. A file is replaced whole and only if it differs, so
 // that several checks may run it at once.
@@ -63,6 +64,59 @@ function roles(markdown) {
   ].join('\n');
 }
 
+/** The rows of job_types.md, and what POST /v1/jobs takes of each kind. */
+function jobTypes(document, markdown) {
+  const schemas = document.components.schemas;
+  const forms = new Map(
+    schemas.job_create.allOf.map((x) => [x.if.properties.kind.const, x.then.properties.spec.$ref.split('/').at(-1)]),
+  );
+  const rows = markdown
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => line.slice(2, -2).split(' | '));
+  if (rows.length < 3 || rows.some((r) => r.length !== 7))
+    throw new Error('docs/gen/job_types.md is not as it was: read it again');
+  const KEPT = [
+    'type',
+    'pattern',
+    'enum',
+    'items',
+    'default',
+    'description',
+    'minimum',
+    'maximum',
+    'exclusiveMinimum',
+    'minLength',
+    'maxLength',
+  ];
+  KEPT.push('maxItems', 'readOnly', 'x-falaj-more');
+  const member = (m) =>
+    Object.fromEntries(KEPT.filter((k) => k in m).map((k) => [k, k === 'items' ? member(m.items) : m[k]]));
+  const form = (name) => ({
+    required: schemas[name].required ?? [],
+    properties: Object.fromEntries(Object.entries(schemas[name].properties).map(([k, m]) => [k, member(m)])),
+  });
+  const list = rows.map(([name, , , , reads, makes, stays]) => {
+    const kind = name.replaceAll('`', '');
+    const spec = forms.has(kind) ? form(forms.get(kind)) : null;
+    return `  ${kind}: ${JSON.stringify({ reads: reads.trim(), makes: makes.trim(), stays: stays.trim() === 'yes', spec })},`;
+  });
+  return [
+    'export interface Member { type?: string; pattern?: string; enum?: string[]; items?: Member; default?: unknown;',
+    '  description?: string;',
+    '  minimum?: number; maximum?: number; exclusiveMinimum?: number; minLength?: number; maxLength?: number; maxItems?: number;',
+    "  readOnly?: boolean; 'x-falaj-more'?: boolean }",
+    'export interface Form { required: string[]; properties: Record<string, Member> }',
+    '/** spec: null where callers do not submit the kind. */',
+    'export interface JobType { reads: string; makes: string; stays: boolean; spec: Form | null }',
+    `export type JobKind = ${rows.map((r) => `'${r[0].replaceAll('`', '')}'`).join(' | ')};`,
+    'export const JOB_TYPES: Readonly<Record<JobKind, JobType>> = {',
+    ...list,
+    '};',
+    `export const JOB_REQUEST: Form = ${JSON.stringify(form('job_create'))};\n`,
+  ].join('\n');
+}
+
 mkdirSync(to, { recursive: true });
 const document = JSON.parse(readFileSync(join(docs, 'openapi.json'), 'utf8'));
 put('schema.ts', 'the calls of the API as types.', 'openapi.json', astToString(await openapiTS(document)));
@@ -72,4 +126,10 @@ put(
   'which role has which permission, and where it can be held.',
   'permissions.md',
   roles(readFileSync(join(docs, 'permissions.md'), 'utf8')),
+);
+put(
+  'jobtypes.ts',
+  'the kinds of job, and the forms of what is submitted.',
+  'openapi.json and docs/gen/job_types.md',
+  jobTypes(document, readFileSync(join(docs, 'job_types.md'), 'utf8')),
 );

@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { cliOf, curlOf } from '../src/lib/jobcall.ts';
-import { JOB_FIELDS, judgeRequest, readField, showField, type Json } from '../src/lib/jobrequest.ts';
+import { fieldsOf, JOB_FIELDS, judgeRequest, readField, showField, type Json } from '../src/lib/jobrequest.ts';
+import { MODEL_MAKER, SUBMITTED, USUAL } from '../src/lib/jobtypes.ts';
 import { requestOf, TEMPLATES, withDataset } from '../src/lib/templates.ts';
 import { changeYaml, readYaml, writeYaml } from '../src/lib/yamltext.ts';
 
@@ -16,6 +17,9 @@ const withSpec = (more: Json): Json => ({ ...good, spec: { ...(good['spec'] as J
 
 describe('the limits of the form are those of the API', () => {
   interface Property {
+    items?: Property;
+    readOnly?: boolean;
+    exclusiveMinimum?: number;
     minimum?: number;
     maximum?: number;
     maxLength?: number;
@@ -23,9 +27,10 @@ describe('the limits of the form are those of the API', () => {
     default?: unknown;
   }
   const openapi = JSON.parse(readFileSync(join(root, 'docs/gen/openapi.json'), 'utf8')) as {
-    components: { schemas: { job_create: { properties: Record<string, Property> } } };
+    components: { schemas: Record<string, { properties: Record<string, Property> }> };
   };
-  const outer = openapi.components.schemas.job_create.properties;
+  const specs = openapi.components.schemas;
+  const outer = specs['job_create']!.properties;
   test('no member of the request is missing', () =>
     expect(
       JOB_FIELDS.filter((f) => !f.path.includes('.'))
@@ -43,32 +48,25 @@ describe('the limits of the form are those of the API', () => {
     if (f.options) expect(p.enum).toEqual(expect.arrayContaining([...f.options]));
     if (p.default !== undefined) expect(f.usual).toBe(String(p.default));
   });
-  const source = ['train', 'noop'].map((k) => readFileSync(join(root, `core/wire/type_${k}.c`), 'utf8')).join('\n');
-  const rows = [...source.matchAll(/FIELD\w*\((?:train|noop)_job, (\w+), (.*?)\.doc/gs)].map((m) => ({
-    name: m[1]!,
-    text: m[2]!,
-  }));
-  test('no member of a spec is missing', () =>
-    expect(
-      JOB_FIELDS.filter((f) => f.path.startsWith('spec.'))
-        .map((f) => f.path.slice(5))
-        .sort(),
-    ).toEqual(
-      rows
-        .map((r) => r.name)
-        .filter((n) => n !== 'label_column' && n !== 'classes')
-        .sort(),
-    ));
-  test.each(JOB_FIELDS.filter((f) => f.path.startsWith('spec.') && ['int', 'version', 'text'].includes(f.kind)))(
-    '$path',
-    (f) => {
-      const text = rows.find((r) => r.name === f.path.slice(5))!.text;
-      const max = /\.max = (\w+)/.exec(text)?.[1];
-      if (max !== 'INT64_MAX') expect(String(f.max)).toBe(max);
-      const usual = /\.dflt = "([^"]*)"/.exec(text)?.[1];
-      if (f.usual !== undefined) expect(f.usual).toBe(usual);
-    },
-  );
+  test('no member of a spec is missing, and what the API fills in is not asked for', () => {
+    for (const kind of SUBMITTED) {
+      const form = specs[`${kind}_job`]!.properties;
+      const own = fieldsOf(kind).filter((f) => f.path.startsWith('spec.'));
+      const asked = Object.keys(form).filter((k) => !form[k]!.readOnly);
+      expect(own.map((f) => f.path.slice(5)).sort(), kind).toEqual(asked.sort());
+      for (const f of own) {
+        const p = form[f.path.slice(5)]!;
+        const [most, least] = [p.items?.maximum ?? p.maximum ?? p.maxLength, p.items?.minimum ?? p.minimum];
+        if (most !== undefined) expect(f.max, f.path).toBe(most);
+        if (least !== undefined) expect(f.min, f.path).toBe(least);
+        expect(f.over, f.path).toBe(p.exclusiveMinimum);
+        if (f.usual !== undefined) expect(f.usual, f.path).toBe(showField(p.default));
+      }
+    }
+    expect(fieldsOf('train').map((f) => f.path)).toContain('spec.learning_rate');
+    expect(fieldsOf('noop').map((f) => f.path)).not.toContain('spec.learning_rate');
+    expect([USUAL, MODEL_MAKER, SUBMITTED.length]).toEqual(['train', 'train', 2]);
+  });
 });
 
 describe('a request is judged', () => {
@@ -141,8 +139,16 @@ describe('the same request elsewhere', () => {
     expect(cliOf({ ...good, name: "it's $(rm) one" })).toContain("submit 'it'\\''s $(rm) one' --"));
   test('what begins with a hyphen is no flag', () =>
     expect(cliOf({ ...good, priority: -5 })).toContain('--priority=-5'));
-  test('a spec member without a flag takes the whole spec', () =>
-    expect(cliOf(withSpec({ optimizer: 'sgd' }))).toContain(`--spec '{"dataset_id":"${DST}"`));
+  test('every member of a spec has a flag', () => {
+    expect(cliOf(withSpec({ optimizer: 'sgd', early_stop_patience: 3 }))).toContain(
+      '--epochs 3 --optimizer sgd --early-stop-patience 3',
+    );
+    expect(cliOf({ name: 'one', kind: 'noop', spec: { sleep_ms: 5 } })).toBe(
+      'falaj job submit one --kind noop --sleep-ms 5',
+    );
+  });
+  test('an empty list has no flag and takes the whole spec', () =>
+    expect(cliOf(withSpec({ hidden: [] }))).toContain(`--spec '{"dataset_id":"${DST}"`));
   test('a member without a flag takes the whole request', () =>
     expect(cliOf({ ...good, queue: 'night' })).toMatch(
       /^falaj job submit --file - <<'JSON'\n{.*"queue":"night".*}\nJSON$/,

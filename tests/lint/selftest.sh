@@ -193,6 +193,20 @@ expect functions migrations/functions/g.sql:1 'named for'
 expect functions migrations/functions/g.sql:2 'without OR REPLACE'
 expect functions migrations/functions/h.sql:3 'stands in migrations/functions/f.sql'
 expect banned migrations/0001_x.sql:5 'job_apply alone'
+put core/wire/job_type.def "$spdx" 'JOB_TYPE(DANCE,  dance,  JT_SUBMIT, "compute", NULL, NULL, NULL)'
+put scheduler/type_dance.c "$spdx" 'const char *dance = "dance";'
+put console/src/api/gen/x.ts "export const K = ['dance'];"
+put tenants/dancer.c "$spdx" '/* a "dance" in a comment */' 'int dances = 0;'
+expect_clean kinds
+put tenants/dancer.c "$spdx" 'int is(int k)' '{' '    return k == JOB_DANCE;' '}' \
+    'const char *q = "j.kind <> '"'dance'"'";' 'const char *b = "{\"kind\":\"dance\"}";'
+put migrations/0099_x.sql '-- SPDX-License-Identifier: Apache-2.0' "UPDATE job SET kind = 'dance';"
+put console/src/x.ts "// 'dance' in a comment" "export const is = (k: string) => k === 'dance';"
+expect kinds tenants/dancer.c:4 'type_dance'
+expect kinds tenants/dancer.c:6 'type_dance'
+expect kinds tenants/dancer.c:7 'type_dance'
+expect kinds migrations/0099_x.sql:2 'type_dance'
+expect kinds console/src/x.ts:2 'type_dance'
 put build/dev/bin/falaj-api '#!/bin/sh' 'echo new'
 chmod +x "$tree/build/dev/bin/falaj-api"
 put docs/gen/openapi.json old

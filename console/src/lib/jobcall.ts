@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // jobcall.ts - the same request as a command line, as curl and as a file: what stands there runs as it is.
+import { JOB_TYPES } from '../api/gen/jobtypes.ts';
 import { fieldsOf, kindOf, showField, valueAt, type Json } from './jobrequest.ts';
+import { USUAL } from './jobtypes.ts';
 
 export const quoted = (s: string): string => `'${s.replaceAll("'", "'\\''")}'`;
 const word = (s: string): string => (/^[\w.,:@/-]+$/.test(s) && !s.startsWith('-') ? s : quoted(s));
@@ -16,7 +18,8 @@ export function cliOf(request: Json): string {
     const v = valueAt(request, f.path);
     return v !== undefined && v !== null && v !== '';
   });
-  const known = new Set([...set.map((f) => f.path), 'spec', 'spec.label_column', 'spec.classes']);
+  const filled = Object.entries(JOB_TYPES[kind].spec!.properties).filter(([, m]) => m.readOnly);
+  const known = new Set([...set.map((f) => f.path), 'spec', ...filled.map(([n]) => `spec.${n}`)]);
   const names = [...Object.keys(request), ...Object.keys((request['spec'] ?? {}) as Json).map((k) => `spec.${k}`)];
   const isForeign = names.some((n) => !known.has(n) && valueAt(request, n) !== '');
   const needsFile = set.some((f) => !f.path.startsWith('spec.') && f.path !== 'name' && f.flag === undefined);
@@ -25,11 +28,10 @@ export function cliOf(request: Json): string {
   const outer = set.filter((f) => !f.path.startsWith('spec.') && f.flag !== undefined && f.path !== 'kind');
   const inner = set.filter((f) => f.path.startsWith('spec.'));
   // A spec's defaults are the same on the command line and in the API, but an empty list of layers has no flag.
-  const isPlain =
-    kind === 'train' && inner.every((f) => f.flag !== undefined && showField(valueAt(request, f.path)) !== '');
+  const isPlain = inner.every((f) => f.flag !== undefined && showField(valueAt(request, f.path)) !== '');
   const parts = [
     `falaj job submit ${word(name === '' ? 'NAME' : name)}`,
-    ...(kind === 'train' ? [] : [`--kind ${kind}`]),
+    ...(kind === USUAL ? [] : [`--kind ${kind}`]),
     ...(isPlain
       ? inner.map((f) => flag(f.flag!, showField(valueAt(request, f.path))))
       : [`--spec ${quoted(JSON.stringify(request['spec'] ?? {}))}`]),

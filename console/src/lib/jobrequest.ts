@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // jobrequest.ts - the request that submits a job: its fields with the limits of the API, judged here while it is written.
 //
-// One table says what there is; the form, the check and the command line are made from it. The API judges again.
+// The API's document says what there is, by kind; the form, the check and the command line are made from it. The API judges
+// again.
 import { z } from 'zod/mini';
+import { JOB_REQUEST, JOB_TYPES, type Form, type Member } from '../api/gen/jobtypes.ts';
+import { SUBMITTED, USUAL, type JobKind } from './jobtypes.ts';
 
 export type Json = Record<string, unknown>;
 export type Path = (string | number)[];
@@ -13,120 +16,99 @@ export interface Fault {
   values?: Record<string, unknown>;
   words?: string;
 }
-export type Group = 'what' | 'training' | 'more' | 'where' | 'limits';
+export type Group = 'what' | 'spec' | 'more' | 'where' | 'limits';
 export interface JobField {
   path: string;
   kind: 'text' | 'int' | 'real' | 'choice' | 'ints' | 'dataset' | 'version' | 'zone' | 'project';
   group: Group;
-  only?: 'train' | 'noop';
+  /** Absent: of every kind. */
+  only?: JobKind;
   required?: boolean;
   min?: number;
   max?: number;
   /** Greater than, not equal to. */
   over?: number;
+  /** A list: how many at most. */
+  items?: number;
   options?: readonly string[];
   pattern?: RegExp;
   /** What the API takes where it is absent. */
   usual?: string;
   flag?: string;
+  /** What the API's document says of it, in English. */
+  doc?: string;
 }
-const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
-const id = (prefix: string): RegExp => new RegExp(`^${prefix}_[0-9a-f]{32}$`);
-const train = { only: 'train' } as const;
+/** The flags of `falaj job submit` outside a spec; a spec's are made from its members (cli/spec_flags.h). */
+const FLAGS: Record<string, string> = {
+  kind: 'kind',
+  zone: 'zone',
+  pool: 'pool',
+  slots: 'slots',
+  gpus: 'gpus',
+  priority: 'priority',
+  max_attempts: 'max-attempts',
+  max_runtime_seconds: 'max-runtime',
+};
+const WHERE = ['project_id', 'queue', 'zone', 'pool', 'slots', 'gpus'];
+const VERSION = /^(\w+)_version$/;
+
+function kindOfField(name: string, m: Member, names: readonly string[]): JobField['kind'] {
+  const prefix = /^\^([a-z]+)_\[/.exec(m.pattern ?? '')?.[1];
+  if (prefix === 'dst') return 'dataset';
+  if (prefix === 'prj') return 'project';
+  if (name === 'zone') return 'zone';
+  if (m.enum) return 'choice';
+  if (m.type === 'array') return 'ints';
+  if (m.type === 'number') return 'real';
+  if (m.type !== 'integer') return 'text';
+  const of = VERSION.exec(name)?.[1];
+  return of !== undefined && names.includes(`${of}_id`) ? 'version' : 'int';
+}
+function groupOf(name: string, kind: JobField['kind'], m: Member, inSpec: boolean): Group {
+  if (!inSpec) return name === 'name' || name === 'kind' ? 'what' : WHERE.includes(name) ? 'where' : 'limits';
+  return kind === 'dataset' || kind === 'version' ? 'what' : m['x-falaj-more'] ? 'more' : 'spec';
+}
+/** The API takes 63 bits; beyond 53 a browser has no whole numbers. */
+const mostOf = (m: Member): number | undefined =>
+  m.maximum ?? m.maxLength ?? (m.type === 'integer' ? Number.MAX_SAFE_INTEGER : undefined);
+
+function fieldFrom(name: string, m: Member, form: Form, only?: JobKind): JobField {
+  const inSpec = only !== undefined;
+  const kind = kindOfField(name, m, Object.keys(form.properties));
+  const range = kind === 'ints' ? m.items! : m;
+  const min = range.minimum ?? range.minLength;
+  const max = mostOf(range);
+  const flag = inSpec ? name.replace(/_id$/, '').replaceAll('_', '-') : FLAGS[name];
+  const usual = kind === 'version' ? undefined : m.default;
+  return {
+    path: inSpec ? `spec.${name}` : name,
+    kind,
+    group: groupOf(name, kind, m, inSpec),
+    ...(inSpec ? { only } : {}),
+    ...(form.required.includes(name) ? { required: true } : {}),
+    ...(min === undefined ? {} : { min }),
+    ...(max === undefined ? {} : { max }),
+    ...(m.exclusiveMinimum === undefined ? {} : { over: m.exclusiveMinimum }),
+    ...(m.maxItems === undefined ? {} : { items: m.maxItems }),
+    ...(m.enum ? { options: name === 'kind' ? SUBMITTED : m.enum } : {}),
+    ...(m.pattern === undefined ? {} : { pattern: new RegExp(m.pattern) }),
+    ...(usual === undefined ? {} : { usual: showField(usual) }),
+    ...(flag === undefined ? {} : { flag }),
+    ...(m.description === undefined ? {} : { doc: m.description }),
+  };
+}
+const fieldsIn = (form: Form, only?: JobKind): JobField[] =>
+  Object.entries(form.properties)
+    .filter(([name, m]) => !m.readOnly && (only !== undefined || name !== 'spec'))
+    .map(([name, m]) => fieldFrom(name, m, form, only));
 
 export const JOB_FIELDS: readonly JobField[] = [
-  { path: 'name', kind: 'text', group: 'what', required: true, min: 1, max: 128 },
-  { path: 'kind', kind: 'choice', group: 'what', required: true, options: ['train', 'noop'], flag: 'kind' },
-  {
-    path: 'spec.dataset_id',
-    kind: 'dataset',
-    group: 'what',
-    ...train,
-    required: true,
-    pattern: id('dst'),
-    flag: 'dataset',
-  },
-  {
-    path: 'spec.dataset_version',
-    kind: 'version',
-    group: 'what',
-    ...train,
-    min: 0,
-    max: 1_000_000,
-    flag: 'dataset-version',
-  },
-  { path: 'spec.hidden', kind: 'ints', group: 'training', ...train, min: 1, max: 8192, usual: '64,32', flag: 'hidden' },
-  { path: 'spec.epochs', kind: 'int', group: 'training', ...train, min: 1, max: 10_000, usual: '30', flag: 'epochs' },
-  {
-    path: 'spec.batch_size',
-    kind: 'int',
-    group: 'training',
-    ...train,
-    min: 1,
-    max: 65_536,
-    usual: '32',
-    flag: 'batch-size',
-  },
-  {
-    path: 'spec.learning_rate',
-    kind: 'real',
-    group: 'training',
-    ...train,
-    over: 0,
-    max: 10,
-    usual: '0.003',
-    flag: 'learning-rate',
-  },
-  { path: 'spec.family', kind: 'choice', group: 'more', ...train, options: ['mlp'], usual: 'mlp' },
-  { path: 'spec.optimizer', kind: 'choice', group: 'more', ...train, options: ['adamw', 'sgd'], usual: 'adamw' },
-  { path: 'spec.weight_decay', kind: 'real', group: 'more', ...train, min: 0, max: 1, usual: '0.0001' },
-  {
-    path: 'spec.schedule',
-    kind: 'choice',
-    group: 'more',
-    ...train,
-    options: ['const', 'cosine', 'linear'],
-    usual: 'cosine',
-  },
-  { path: 'spec.warmup_steps', kind: 'int', group: 'more', ...train, min: 0, max: 1_000_000, usual: '0' },
-  { path: 'spec.holdout', kind: 'real', group: 'more', ...train, min: 0.01, max: 0.9, usual: '0.2', flag: 'holdout' },
-  { path: 'spec.early_stop_patience', kind: 'int', group: 'more', ...train, min: 0, max: 10_000, usual: '0' },
-  { path: 'spec.checkpoint_every', kind: 'int', group: 'more', ...train, min: 0, max: 10_000, usual: '0' },
-  // The API takes 63 bits; beyond 53 a browser has no whole numbers.
-  {
-    path: 'spec.seed',
-    kind: 'int',
-    group: 'more',
-    ...train,
-    min: 0,
-    max: Number.MAX_SAFE_INTEGER,
-    usual: '1',
-    flag: 'seed',
-  },
-  { path: 'spec.sleep_ms', kind: 'int', group: 'training', only: 'noop', min: 0, max: 600_000, usual: '0' },
-  { path: 'spec.fail', kind: 'text', group: 'training', only: 'noop', max: 200 },
-  { path: 'project_id', kind: 'project', group: 'where', pattern: id('prj') },
-  { path: 'queue', kind: 'text', group: 'where', max: 63, pattern: SLUG, usual: 'default' },
-  { path: 'zone', kind: 'zone', group: 'where', max: 31, pattern: SLUG, flag: 'zone' },
-  { path: 'pool', kind: 'text', group: 'where', max: 63, pattern: SLUG, usual: 'default', flag: 'pool' },
-  { path: 'slots', kind: 'int', group: 'where', min: 1, max: 4096, usual: '1', flag: 'slots' },
-  { path: 'gpus', kind: 'int', group: 'where', min: 0, max: 64, usual: '0', flag: 'gpus' },
-  { path: 'priority', kind: 'int', group: 'limits', min: -1000, max: 1000, usual: '0', flag: 'priority' },
-  { path: 'max_attempts', kind: 'int', group: 'limits', min: 1, max: 100, usual: '3', flag: 'max-attempts' },
-  {
-    path: 'max_runtime_seconds',
-    kind: 'int',
-    group: 'limits',
-    min: 1,
-    max: 2_592_000,
-    usual: '86400',
-    flag: 'max-runtime',
-  },
+  ...fieldsIn(JOB_REQUEST),
+  ...SUBMITTED.flatMap((kind) => fieldsIn(JOB_TYPES[kind].spec!, kind)),
 ];
-export const HIDDEN_LAYERS_MAX = 8;
 export const pathOf = (path: string): Path => path.split('.');
-export const kindOf = (request: Json): 'train' | 'noop' => (request['kind'] === 'noop' ? 'noop' : 'train');
-export const fieldsOf = (kind: 'train' | 'noop'): JobField[] =>
+export const kindOf = (request: Json): JobKind => SUBMITTED.find((k) => k === request['kind']) ?? USUAL;
+export const fieldsOf = (kind: JobKind): JobField[] =>
   JOB_FIELDS.filter((f) => f.only === undefined || f.only === kind);
 
 export function valueAt(request: Json, path: string): unknown {
@@ -147,7 +129,7 @@ function judge(f: JobField, v: unknown): { key: string; values?: Record<string, 
   }
   if (f.kind === 'ints') {
     if (!Array.isArray(v)) return { key: 'field.list' };
-    if (v.length > HIDDEN_LAYERS_MAX) return { key: 'field.items', values: { max: HIDDEN_LAYERS_MAX } };
+    if (f.items !== undefined && v.length > f.items) return { key: 'field.items', values: { max: f.items } };
     const bad = v.some((n) => !Number.isInteger(n) || (n as number) < f.min! || (n as number) > f.max!);
     return bad ? { key: 'field.each', values: limits } : null;
   }
@@ -165,25 +147,26 @@ const one = (f: JobField) =>
       if (bad) ctx.addIssue({ code: 'custom', message: bad.key, params: bad.values ?? {} });
     }),
   );
-function schemaFor(kind: 'train' | 'noop') {
+function schemaFor(kind: JobKind) {
   const at = (prefix: string) =>
     Object.fromEntries(
       fieldsOf(kind)
         .filter((f) => f.path.startsWith(prefix) && !f.path.slice(prefix.length).includes('.'))
         .map((f) => [f.path.slice(prefix.length), f.required ? one(f) : z.optional(one(f))]),
     );
-  // The API fills these two in from the data set; a request may bring them along.
-  const filled = kind === 'train' ? { label_column: z.optional(z.any()), classes: z.optional(z.any()) } : {};
-  const spec = z.strictObject({ ...at('spec.'), ...filled });
-  return z.strictObject({ ...at(''), spec: kind === 'train' ? spec : z.optional(spec) });
+  // What the API fills in by itself, a request may bring along.
+  const form = JOB_TYPES[kind].spec!;
+  const filled = Object.entries(form.properties).filter(([, m]) => m.readOnly);
+  const spec = z.strictObject({ ...at('spec.'), ...Object.fromEntries(filled.map(([n]) => [n, z.optional(z.any())])) });
+  return z.strictObject({ ...at(''), spec: form.required.length > 0 ? spec : z.optional(spec) });
 }
-const schemas = { train: schemaFor('train'), noop: schemaFor('noop') };
+const schemas = new Map(SUBMITTED.map((kind) => [kind, schemaFor(kind)]));
 
 /** Every fault of a request, in the order of the request. */
 export function judgeRequest(request: unknown): Fault[] {
   if (typeof request !== 'object' || request === null || Array.isArray(request))
     return [{ path: [], key: 'submit.notMap' }];
-  const seen = schemas[kindOf(request as Json)].safeParse(request);
+  const seen = schemas.get(kindOf(request as Json))!.safeParse(request);
   if (seen.success) return [];
   return seen.error.issues.flatMap((issue): Fault[] => {
     const path = issue.path.map((p) => (typeof p === 'number' ? p : String(p)));
@@ -195,6 +178,9 @@ export function judgeRequest(request: unknown): Fault[] {
   });
 }
 
+/** Words of a person, kept as they are: blanks may be meant. */
+export const isFreeText = (f: JobField): boolean => f.kind === 'text' && f.pattern === undefined;
+
 /** What a field's text means: a number where it is one, a list where it is one, else the text, which the check then refuses. */
 export function readField(f: JobField, text: string): unknown {
   const trimmed = text.trim();
@@ -202,14 +188,11 @@ export function readField(f: JobField, text: string): unknown {
   if (f.kind === 'int' || f.kind === 'real' || f.kind === 'version')
     return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(trimmed) ? Number(trimmed) : trimmed;
   if (f.kind === 'ints') return /^\d+(\s*,\s*\d+)*$/.test(trimmed) ? trimmed.split(',').map(Number) : trimmed;
-  return f.path === 'name' || f.path === 'spec.fail' ? text : trimmed;
+  return isFreeText(f) ? text : trimmed;
 }
-export const showField = (v: unknown): string =>
-  v === undefined || v === null
-    ? ''
-    : Array.isArray(v)
-      ? v.join(',')
-      : typeof v === 'object'
-        ? JSON.stringify(v)
-        : String(v);
+export function showField(v: unknown): string {
+  if (v === undefined || v === null) return '';
+  if (Array.isArray(v)) return v.join(',');
+  return typeof v === 'object' ? JSON.stringify(v) : String(v);
+}
 export const sameValue = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

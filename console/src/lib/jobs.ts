@@ -8,5 +8,4 @@ const at = (state: string): number => JOB_STATES.indexOf(state as (typeof JOB_ST
 export const isEnded = (state: string): boolean => at(state) >= at('COMPLETED');
 export const isWaiting = (state: string): boolean => ['PENDING', 'HELD'].includes(state);
 /** Ended by itself and not well: its reader has come for the reason. */
-export const isBad = (state: string): boolean =>
-  isEnded(state) && !['COMPLETED', 'CANCELLED'].includes(state);
+export const isBad = (state: string): boolean => isEnded(state) && !['COMPLETED', 'CANCELLED'].includes(state);

@@ -19,6 +19,7 @@ import { csvText, saveAs } from '../lib/csv.ts';
 import { number } from '../lib/format.ts';
 import { cell, columnsOf, nameOf, packIds, RUNS_MAX, sorted, unpackIds, usual } from '../lib/runs.ts';
 import type { Search } from '../lib/search.ts';
+import { MODEL_MAKER } from '../lib/jobtypes.ts';
 import { useSession } from '../shell/session.tsx';
 import { Page } from '../ui/page.tsx';
 import { Answer, Empty } from '../ui/states.tsx';
@@ -74,8 +75,8 @@ export function Experiments() {
       name={t('nav.experiments')}
       title={t('nav.experiments')}
       lead={t('runs.lead')}
-      api={['GET /v1/jobs?kind=train']}
-      cli={['falaj job list --kind train -o json']}
+      api={[`GET /v1/jobs?kind=${MODEL_MAKER}`]}
+      cli={[`falaj job list --kind ${MODEL_MAKER} -o json`]}
       actions={
         <>
           {chosen.length > 0 && (

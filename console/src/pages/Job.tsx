@@ -8,6 +8,7 @@ import { change, type Schemas } from '../api/client.ts';
 import { useForget, useGet } from '../api/hooks.ts';
 import { useLive } from '../api/live.ts';
 import type { Search } from '../lib/search.ts';
+import { isSubmitted } from '../lib/jobtypes.ts';
 import { useSession } from '../shell/session.tsx';
 import { Name } from '../ui/bits.tsx';
 import { TypedConfirm } from '../ui/dialogs.tsx';
@@ -42,7 +43,7 @@ function Acts({ job }: { job: Job }) {
   const forget = useForget();
   return (
     <>
-      {can('job:submit') && job.kind !== 'serve' && (
+      {can('job:submit') && isSubmitted(job.kind) && (
         <Button
           variant="secondary"
           component={(p: object) => <Link {...p} to="/jobs/new" search={{ from: job.job_id! } as never} />}

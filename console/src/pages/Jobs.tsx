@@ -10,6 +10,7 @@ import { commandLine } from '../lib/calls.ts';
 import { duration, number } from '../lib/format.ts';
 import { isEnded, isWaiting, JOB_GROUPS, JOB_STATES } from '../lib/jobs.ts';
 import { withFilter, type Search } from '../lib/search.ts';
+import { isSubmitted } from '../lib/jobtypes.ts';
 import { useSession } from '../shell/session.tsx';
 import { Code, Name, State, Time, To } from '../ui/bits.tsx';
 import { Page } from '../ui/page.tsx';
@@ -189,7 +190,7 @@ export function Jobs() {
           {
             label: t('job.again'),
             confirm: t('jobs.againEffect'),
-            fits: (j: Job) => j.kind !== 'serve',
+            fits: (j: Job) => isSubmitted(j.kind),
             run: (j: Job) => change('POST', '/v1/jobs', again(j)),
           },
         ]

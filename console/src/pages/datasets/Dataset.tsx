@@ -9,6 +9,7 @@ import { readBeginning } from '../../api/content.ts';
 import { useGet } from '../../api/hooks.ts';
 import { readHead } from '../../lib/csvread.ts';
 import { bytes, number } from '../../lib/format.ts';
+import { MODEL_MAKER } from '../../lib/jobtypes.ts';
 import { useSession } from '../../shell/session.tsx';
 import { useNames } from '../members/names.ts';
 import { Code, Id, Name, Pairs, State, Time, To } from '../../ui/bits.tsx';
@@ -175,7 +176,7 @@ function Preview({ of, path }: { of: Dataset; path: string }) {
 
 function UsedBy({ of }: { of: Dataset }) {
   const { t } = useTranslation();
-  const jobs = useGet<ListOf<Schemas['job']>>('/v1/jobs', { kind: 'train', page_size: JOBS_MAX });
+  const jobs = useGet<ListOf<Schemas['job']>>('/v1/jobs', { kind: MODEL_MAKER, page_size: JOBS_MAX });
   const using = (jobs.data?.data ?? []).filter(
     (j) => (j.spec as { dataset_id?: string } | undefined)?.dataset_id === of.dataset_id,
   );

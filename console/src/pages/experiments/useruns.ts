@@ -4,6 +4,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { getPage, type Page, type Schemas } from '../../api/client.ts';
 import { runOf, type Run } from '../../lib/runs.ts';
+import { MODEL_MAKER } from '../../lib/jobtypes.ts';
 
 type Job = Schemas['job'];
 const PAGE = 200;
@@ -16,7 +17,7 @@ export function useRuns(state: string) {
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
       getPage<Job>('/v1/jobs', {
-        kind: 'train',
+        kind: MODEL_MAKER,
         page_size: PAGE,
         ...(state === '' ? {} : { state }),
         ...(pageParam === '' ? {} : { page_token: pageParam }),

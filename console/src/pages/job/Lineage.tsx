@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { getJson, type Page, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
+import { makesOf, readsOf } from '../../lib/jobtypes.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Name, shortId, State, To } from '../../ui/bits.tsx';
 import { Answer } from '../../ui/states.tsx';
@@ -28,7 +29,7 @@ async function look(job: Job, mayModels: boolean, mayDeployments: boolean): Prom
   const deployments = mayDeployments
     ? (await getJson<Page<Schemas['deployment']>>('/v1/deployments?page_size=200')).data
     : [];
-  if (job.kind === 'serve') {
+  if (readsOf(job.kind) === 'model') {
     const from =
       mayModels && spec.model_id
         ? (await versions(spec.model_id)).find((v) => v.version === spec.model_version)
@@ -73,7 +74,7 @@ export function Lineage({ job }: { job: Job }) {
       {(f) => (
         <>
           <ol className="lineage" aria-label={t('job.lineage')}>
-            {job.kind === 'train' && (
+            {readsOf(job.kind) === 'dataset' && (
               <Stage title={t('job.madeFrom')} none={t('job.noData')}>
                 {spec.dataset_id
                   ? [
@@ -87,7 +88,7 @@ export function Lineage({ job }: { job: Job }) {
                   : []}
               </Stage>
             )}
-            {job.kind === 'serve' && (
+            {readsOf(job.kind) === 'model' && (
               <Stage title={t('job.models')} none={t('job.noModel')}>
                 {spec.model_id
                   ? [
@@ -110,7 +111,7 @@ export function Lineage({ job }: { job: Job }) {
                 </li>,
               ]}
             </Stage>
-            {job.kind === 'train' && (
+            {makesOf(job.kind) === 'model' && (
               <Stage title={t('job.models')} none={t('job.noModel')}>
                 {f.made.map((v) => (
                   <li key={`${v.model_id} ${v.version}`}>
@@ -123,7 +124,7 @@ export function Lineage({ job }: { job: Job }) {
                 ))}
               </Stage>
             )}
-            {job.kind !== 'noop' && (
+            {(makesOf(job.kind) === 'model' || readsOf(job.kind) === 'model') && (
               <Stage title={t('nav.deployments')} none={t('job.noDeployment')}>
                 {f.serving.map((d) => (
                   <li key={d.deployment_id}>

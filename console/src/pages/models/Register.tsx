@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { change, type Page as ListOf, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
+import { MODEL_MAKER } from '../../lib/jobtypes.ts';
 import { useSession } from '../../shell/session.tsx';
 import { shortId } from '../../ui/bits.tsx';
 import { FormButton } from '../../ui/dialogs.tsx';
@@ -19,7 +20,7 @@ export function RegisterButton({ name }: { name?: string }) {
   const forget = useForget();
   const done = useGet<ListOf<Schemas['job']>>(
     '/v1/jobs',
-    { state: 'COMPLETED', kind: 'train', page_size: JOBS_MAX },
+    { state: 'COMPLETED', kind: MODEL_MAKER, page_size: JOBS_MAX },
     { enabled: can('model:write') && can('job:read') },
   );
   const jobs = done.data?.data ?? [];

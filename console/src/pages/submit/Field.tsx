@@ -11,7 +11,7 @@ import {
 } from '@patternfly/react-core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { JobField } from '../../lib/jobrequest.ts';
+import { isFreeText, type JobField } from '../../lib/jobrequest.ts';
 import type { Draft } from './draft.ts';
 import { Words } from './Yaml.tsx';
 
@@ -42,9 +42,14 @@ export function Field({ field: f, draft, eager, options, below }: Props) {
   });
   const isBad = fault !== undefined && (eager || fault.key !== 'field.required');
   const isBroken = draft.syntax.length > 0;
+  const name = `submit.f_${lastOf(f)}`;
   const help = `submit.h_${lastOf(f)}`;
   const list: Option[] | undefined =
-    options ?? f.options?.map((o) => ({ value: o, label: i18n.exists(`submit.o_${o}`) ? t(`submit.o_${o}`) : o }));
+    options ??
+    f.options?.map((o) => {
+      const word = f.path === 'kind' ? `kind.${o}` : `submit.o_${o}`;
+      return { value: o, label: i18n.exists(word) ? t(word) : o };
+    });
   const common = {
     id,
     name: f.path,
@@ -53,10 +58,10 @@ export function Field({ field: f, draft, eager, options, below }: Props) {
     isDisabled: isBroken,
     validated: isBad ? ('error' as const) : ('default' as const),
   };
-  const isText = f.path === 'name' || f.path === 'spec.fail';
+  const isText = isFreeText(f);
   return (
     <FormGroup
-      label={t(`submit.f_${lastOf(f)}`)}
+      label={i18n.exists(name) ? t(name) : lastOf(f)}
       fieldId={id}
       isRequired={f.required ?? false}
       className={f.path === 'name' || f.kind === 'dataset' ? 'whole' : ''}
@@ -96,7 +101,11 @@ export function Field({ field: f, draft, eager, options, below }: Props) {
             </HelperTextItem>
           ) : i18n.exists(help) ? (
             <HelperTextItem>{t(help, { min: f.min, max: f.max })}</HelperTextItem>
-          ) : null}
+          ) : i18n.exists(name) ? null : (
+            <HelperTextItem>
+              <bdi lang="en">{f.doc}</bdi>
+            </HelperTextItem>
+          )}
         </HelperText>
       </FormHelperText>
       {below}

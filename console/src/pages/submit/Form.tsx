@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import type { Page, Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { fieldsOf, kindOf, showField, valueAt, type Group, type JobField } from '../../lib/jobrequest.ts';
+import { readsOf, type JobKind } from '../../lib/jobtypes.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code } from '../../ui/bits.tsx';
@@ -37,8 +38,9 @@ export function RequestForm({ draft, sets, eager }: Props) {
   );
   const wanted = Number(valueAt(draft.request, 'spec.dataset_version') ?? 0);
   const version = versions.data?.data.find((v) => (wanted > 0 ? v.version === wanted : true));
-  const dataClass = kind === 'train' && set ? set.data_class! : 'internal';
-  const places = usePlaces(dataClass, kind === 'train' ? version?.zone : undefined);
+  const isOfData = readsOf(kind) === 'dataset';
+  const dataClass = isOfData && set ? set.data_class! : 'internal';
+  const places = usePlaces(dataClass, isOfData ? version?.zone : undefined);
   const refused = places.verdicts.filter((p) => !p.allowed);
 
   const optionsOf = (f: JobField): Option[] | undefined => {
@@ -69,13 +71,13 @@ export function RequestForm({ draft, sets, eager }: Props) {
       ];
     if (f.kind === 'zone')
       return [
-        { value: '', label: kind === 'train' ? t('submit.anyZone') : t('submit.anyAllowed') },
+        { value: '', label: isOfData ? t('submit.anyZone') : t('submit.anyAllowed') },
         ...places.verdicts
           .filter((p) => p.allowed)
           .map((p) => ({
             value: p.zone,
             label:
-              kind !== 'train' || version === undefined
+              !isOfData || version === undefined
                 ? p.zone
                 : p.zone === version.zone
                   ? t('submit.zoneHere', { zone: p.zone })
@@ -129,9 +131,13 @@ export function RequestForm({ draft, sets, eager }: Props) {
       <FormSection title={t('submit.g_what')} titleElement="h2">
         {group('what')}
       </FormSection>
-      <FormSection title={t(kind === 'train' ? 'submit.g_training' : 'submit.g_drill')} titleElement="h2">
-        {group('training')}
-        {kind === 'train' && <More draft={draft}>{group('more')}</More>}
+      <FormSection title={i18n.exists(`kind.${kind}`) ? t(`kind.${kind}`) : kind} titleElement="h2">
+        {group('spec')}
+        {fieldsOf(kind).some((f) => f.group === 'more') && (
+          <More draft={draft} kind={kind}>
+            {group('more')}
+          </More>
+        )}
       </FormSection>
       <FormSection title={t('submit.g_where')} titleElement="h2">
         {group('where')}
@@ -144,11 +150,11 @@ export function RequestForm({ draft, sets, eager }: Props) {
 }
 
 /** Folded while nothing in it is wrong: a fault must not hide. */
-function More({ draft, children }: { draft: Draft; children: React.ReactNode }) {
+function More({ draft, kind, children }: { draft: Draft; kind: JobKind; children: React.ReactNode }) {
   const { t } = useTranslation();
   const [open, setOpen] = useState(false);
   const paths = new Set(
-    fieldsOf('train')
+    fieldsOf(kind)
       .filter((f) => f.group === 'more')
       .map((f) => f.path),
   );

@@ -17,6 +17,7 @@ import { useForget, useGet } from '../../api/hooks.ts';
 import { placeFaults, Problem, type FieldFault } from '../../api/problem.ts';
 import { cliOf } from '../../lib/jobcall.ts';
 import { fieldsOf, JOB_FIELDS, kindOf, type Json } from '../../lib/jobrequest.ts';
+import { isSubmitted, USUAL } from '../../lib/jobtypes.ts';
 import type { Search } from '../../lib/search.ts';
 import { requestOf, TEMPLATES, withDataset } from '../../lib/templates.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -66,7 +67,7 @@ function Begin({ sets, begin }: { sets: Schemas['dataset'][]; begin: (request: J
           </FormSelectOptionGroup>
           <FormSelectOptionGroup label={t('submit.former')}>
             {(jobs.data?.data ?? [])
-              .filter((j) => j.kind !== 'serve')
+              .filter((j) => isSubmitted(j.kind))
               .map((j) => (
                 <FormSelectOption key={j.job_id} value={j.job_id} label={`${j.name!} · ${shortId(j.job_id)}`} />
               ))}
@@ -189,7 +190,7 @@ export function Submit() {
       crumbs={[[t('nav.jobs'), '/jobs']]}
       api={['POST /v1/jobs:check', 'POST /v1/jobs']}
       cli={[
-        cliOf({ name: 'NAME', kind: 'train', spec: { dataset_id: 'DATASET' } }),
+        cliOf({ name: 'NAME', kind: USUAL, spec: { dataset_id: 'DATASET' } }),
         'falaj job submit --file request.json',
       ]}
     >
