@@ -198,6 +198,7 @@ static enum errc move_jobs(struct work *w, const struct snapshot *s, struct line
     for (size_t i = 0; i < *n; i++) {
         evs[i] = lease_step_event(w, AUDIT_JOB_ADMIT, &lines[i].step);
         evs[i].zone = s->nodes.items[lines[i].node].zone;
+        audit_event_detail(&evs[i], AUDIT_D_STR("node", id_text(w->arena, "nod", lines[i].step.node_id)));
     }
     TRY(audit_encode_many(w->arena, evs, *n, &rows, e));
     for (size_t i = 0; i < *n; i++)

@@ -13,10 +13,12 @@ BEGIN
              AND NOT EXISTS (SELECT FROM job j WHERE j.tenant_id = i.tenant_id AND j.job_id = i.resource_id))
   UNION ALL
   SELECT 'J2', 'A job moves along legal edges only',
-         (SELECT count(*) FROM job_event n
-            JOIN job_event p ON p.tenant_id = n.tenant_id AND p.job_id = n.job_id AND p.version = n.version - 1
-           WHERE p.state <> n.state
-             AND NOT EXISTS (SELECT FROM job_edge d WHERE d.from_state = p.state AND d.to_state = n.state))
+         (SELECT count(*) FROM (
+            SELECT s.state, s.version, lag(s.state) OVER w AS before, lag(s.version) OVER w AS version_before
+              FROM job_step s WINDOW w AS (PARTITION BY s.tenant_id, s.job_id ORDER BY s.version)) n
+           WHERE n.before IS NOT NULL AND n.before <> n.state
+             AND (n.version <> n.version_before + 1
+                  OR NOT EXISTS (SELECT FROM job_edge d WHERE d.from_state = n.before AND d.to_state = n.state)))
   UNION ALL
   SELECT 'J3', 'Fences grow by one and never repeat; at most one attempt of a job is live, and it is the newest',
          (SELECT count(*) FROM (

@@ -30,7 +30,8 @@ INSERT INTO job_edge (from_state, event, to_state) VALUES
   ('RUNNING',    'EXPIRE',   'PENDING'),
   ('RUNNING',    'LOSE',     'NODE_FAIL');
 
--- The trigger's condition holds the edges as a constant, so a legal transition costs one comparison and no call.
+-- The trigger's condition holds the edges as a constant, so a legal transition costs one comparison and no call. A write may pass RUNNING on
+-- its way from STARTING, when start and end were reported together: then the version says so.
 CREATE OR REPLACE FUNCTION job_edge_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF NEW.version <= OLD.version OR NEW.fence < OLD.fence THEN
@@ -41,7 +42,8 @@ END $$;
 DO $$
 BEGIN
   EXECUTE format('CREATE OR REPLACE TRIGGER job_edge BEFORE UPDATE OF state ON job FOR EACH ROW WHEN (OLD.state IS DISTINCT FROM NEW.state AND '
-                 '(NEW.version <= OLD.version OR NEW.fence < OLD.fence OR (OLD.state || ''>'' || NEW.state) <> ALL (%L::text[]))) '
+                 '(NEW.version <= OLD.version OR NEW.fence < OLD.fence OR ((OLD.state || ''>'' || NEW.state) <> ALL (%1$L::text[]) AND '
+                 'NOT (OLD.state = ''STARTING'' AND NEW.version > OLD.version + 1 AND (''RUNNING>'' || NEW.state) = ANY (%1$L::text[]))))) '
                  'EXECUTE FUNCTION job_edge_refuse()',
                  (SELECT array_agg(DISTINCT from_state || '>' || to_state) FROM job_edge));
 END $$;

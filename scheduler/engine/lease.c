@@ -68,20 +68,6 @@ static size_t fitting(const struct lease_grant *g, size_t n, int64_t free_slots)
     return k;
 }
 
-static enum errc take_audit(struct work *w, const struct node *node, const struct lease_grant *g, size_t n, struct attempt_step *steps,
-                            struct err *e)
-{
-    struct audit_event *evs = ARENA_ARRAY(w->arena, struct audit_event, n);
-    for (size_t i = 0; i < n; i++) {
-        steps[i] = (struct attempt_step){ .tenant_id = g[i].tenant_id, .attempt_id = g[i].attempt_id, .job_id = g[i].job_id,
-                                          .node_id = node->node_id, .fence = g[i].fence, .event = JE_TAKE,
-                                          .job_state = STR("STARTING") };
-        evs[i] = lease_step_event(w, AUDIT_JOB_LEASE, &steps[i]);
-        audit_event_by_node(&evs[i], node->node_id, node->zone);
-    }
-    return lease_steps_encode(w, steps, evs, n, e);
-}
-
 /* Inputs come for all leases at once and are dealt out by job. */
 static enum errc take_inputs(struct work *w, struct lease_grant *g, size_t n, struct err *e)
 {
@@ -123,7 +109,9 @@ enum errc lease_take(struct work *w, const struct node *node, int64_t free_slots
     if (!n)
         return ERR_OK;
     struct attempt_step *steps = ARENA_ARRAY(w->arena, struct attempt_step, n);
-    TRY(take_audit(w, node, g, n, steps, e));
+    for (size_t i = 0; i < n; i++)
+        steps[i] = (struct attempt_step){ .tenant_id = g[i].tenant_id, .attempt_id = g[i].attempt_id, .job_id = g[i].job_id,
+                                          .node_id = node->node_id, .fence = g[i].fence, .event = JE_TAKE };
     TRY(lease_repo_take(w->tx, steps, n, lease_ms, e));
     TRY(take_inputs(w, g, n, e));
     for (size_t i = 0; i < n; i++)

@@ -27,7 +27,7 @@ static const struct stmt lease_takeable = { .name = "lease_takeable", .params = 
     " ORDER BY a.attempt_id LIMIT $2 FOR NO KEY UPDATE OF a, j SKIP LOCKED" };
 
 static const struct stmt lease_take_many = { .name = "lease_take_many", .params = "UUIi", .card = CARD_NONE, .sql =
-    "UPDATE attempt SET state = 'STARTING', lease_until = clock_timestamp() + $4 * interval '1 millisecond'\n"
+    "UPDATE attempt SET state = 'STARTING', taken_at = clock_timestamp(), lease_until = clock_timestamp() + $4 * interval '1 millisecond'\n"
     "  FROM unnest($1, $2, $3) AS i(tenant_id, attempt_id, fence)\n"
     " WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.fence = i.fence AND attempt.state = 'LEASED'" };
 
@@ -51,12 +51,11 @@ static const struct stmt lease_renew_many = { .name = "lease_renew_many", .param
     "  FROM unnest($2, $3) AS i(tenant_id, attempt_id)\n"
     " WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.node_id = $1 AND attempt.live" };
 
-static const struct stmt lease_start_many = { .name = "lease_start_many", .params = "UUISBi", .card = CARD_NONE, .sql =
+static const struct stmt lease_start_many = { .name = "lease_start_many", .params = "UUISi", .card = CARD_NONE, .sql =
     "UPDATE attempt SET state = 'RUNNING', started_at = clock_timestamp(), endpoint = i.endpoint,\n"
-    "       lease_until = clock_timestamp() + $6 * interval '1 millisecond'\n"
-    "  FROM unnest($1, $2, $3, $4, $5) AS i(tenant_id, attempt_id, fence, endpoint, ends_too)\n"
-    " WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.fence = i.fence AND attempt.live\n"
-    "   AND NOT i.ends_too" };
+    "       lease_until = clock_timestamp() + $5 * interval '1 millisecond'\n"
+    "  FROM unnest($1, $2, $3, $4) AS i(tenant_id, attempt_id, fence, endpoint)\n"
+    " WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.fence = i.fence AND attempt.live" };
 
 static const struct stmt lease_outputs = { .name = "lease_outputs", .params = "UUIU", .row = &output_row_schema, .card = CARD_MANY, .sql =
     "SELECT i.tenant_id, i.object_id, i.ord, b.stored_bytes, coalesce(qb.hard_limit - qb.used, 0) AS room_bytes,\n"
@@ -129,7 +128,7 @@ enum errc lease_repo_start(struct db_tx *tx, const struct attempt_step *s, size_
 {
     if (n)
         db_queue(tx, &lease_start_many, ARGS(A_UUIDS_OF(s, n, tenant_id), A_UUIDS_OF(s, n, attempt_id), A_I64S_OF(s, n, fence),
-                                             A_STRS_OF(s, n, endpoint), A_BOOLS_OF(s, n, ends_too), A_I64(lease_ms)), false);
+                                             A_STRS_OF(s, n, endpoint), A_I64(lease_ms)), false);
     return lease_repo_move(tx, s, n, e);
 }
 

@@ -24,7 +24,7 @@ struct attempt_step {
     enum job_event_kind event;          /* what happens to the job */
     struct str attempt_state, job_state, reason, message;   /* job_state: where that leads, for the audit event */
     struct str endpoint;                /* of a start */
-    bool ends_too;                      /* of a start: the same batch ends it, so the end writes the attempt */
+    bool ends_too;                      /* of a start: the same batch ends it, so the end writes both */
     bool started_now;                   /* of an end: the same batch started it */
     bool is_requeue;
     int64_t delay_ms;                   /* of a requeue */

@@ -349,6 +349,18 @@ static void write_wakes(struct report *r, const struct lease_item *items, const 
     lease_wake_after_commit(r->w, &k);
 }
 
+/* A start that comes with its end is written by the end alone. */
+static void drop_fused_starts(struct report *r)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->nstarts; i++)
+        if (!r->starts[i].ends_too) {
+            r->starts[kept] = r->starts[i];
+            r->start_events[kept++] = r->start_events[i];
+        }
+    r->nstarts = kept;
+}
+
 enum errc lease_report(struct work *w, const struct node *node, const struct lease_item *items, size_t n, int64_t lease_ms,
                        struct slice *ret, struct err *e)
 {
@@ -373,6 +385,7 @@ enum errc lease_report(struct work *w, const struct node *node, const struct lea
         is_taken[i] &= ok;
         metrics_inc(M_lease_renewals_total, ok ? "ok" : "stale");
     }
+    drop_fused_starts(&r);
     TRY(lease_steps_encode(w, r.starts, r.start_events, r.nstarts, e));
     TRY(lease_steps_encode(w, r.ends, r.end_events, r.nends, e));
     write_renewals(&r);

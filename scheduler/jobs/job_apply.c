@@ -2,6 +2,7 @@
 /* job_apply.c - the statement. The rows of the batch are found one by one through the primary key; nothing is joined to the batch but the
  * job itself, so its cost grows with the batch and not with its square. */
 #include "scheduler/jobs/job_apply.h"
+#include "core/base/assert.h"
 #include "core/db/tx.h"
 #include "core/table/schema.h"
 
@@ -9,24 +10,27 @@ struct moved { int64_t ord; };
 SCHEMA_OF(moved, "A move that was made", FIELD(moved, ord, 0, .doc = "Which, from 1"));
 
 /* $1 is the legal moves of the batch's events, FROM>TO: the from-states. */
-static const struct stmt job_apply_stmt = { .name = "job_apply", .params = "SUUSBIIISSSIBUY", .row = &moved_schema, .card = CARD_MANY, .sql =
+static const struct stmt job_apply_stmt = { .name = "job_apply", .params = "SUUSBIIISSSIBBBUY", .row = &moved_schema, .card = CARD_MANY, .sql =
     "WITH i AS MATERIALIZED (\n"
-    "  SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) WITH ORDINALITY\n"
-    "    AS u(tenant_id, job_id, state, is_end, version, fence, fence_grows, reason, message, result, delay_ms, is_back, event_id, event, ord)),\n"
+    "  SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) WITH ORDINALITY\n"
+    "    AS u(tenant_id, job_id, state, is_end, version, fence, fence_grows, reason, message, result, delay_ms, is_back, starts_too, is_quiet,\n"
+    "         event_id, event, ord)),\n"
     "j AS (\n"
-    "  UPDATE job SET state = i.state, queued = i.state = 'PENDING', reason = i.reason, message = i.message, version = job.version + 1,\n"
+    "  UPDATE job SET state = i.state, queued = i.state = 'PENDING', reason = i.reason, message = i.message,\n"
+    "         version = job.version + 1 + i.starts_too::int,\n"
     "         fence = job.fence + i.fence_grows, requeue_count = job.requeue_count + i.is_back::int,\n"
     "         result = coalesce(i.result::jsonb, job.result),\n"
     "         not_before = CASE WHEN i.delay_ms > 0 THEN clock_timestamp() + i.delay_ms * interval '1 millisecond' END,\n"
-    "         started_at = CASE WHEN i.state = 'RUNNING' THEN clock_timestamp() ELSE job.started_at END,\n"
+    "         started_at = CASE WHEN i.state = 'RUNNING' OR i.starts_too THEN clock_timestamp() ELSE job.started_at END,\n"
     "         finished_at = CASE WHEN i.is_end THEN clock_timestamp() END\n"
     "    FROM i\n"
     "   WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.state || '>' || i.state = ANY ($1)\n"
     "     AND (i.version = 0 OR job.version = i.version) AND (i.fence < 0 OR job.fence = i.fence)\n"
     "     AND (i.state <> 'ADMITTED' OR NOT job.cancel_requested)\n"
-    "  RETURNING job.tenant_id, job.job_id, job.version, job.state, job.reason, job.message, job.fence, i.event_id, i.event, i.ord),\n"
+    "  RETURNING job.tenant_id, job.job_id, job.version, job.state, job.reason, job.message, job.fence, i.event_id, i.event, i.is_quiet,\n"
+    "            i.ord),\n"
     "e AS (INSERT INTO job_event (tenant_id, job_id, version, state, reason, message, fence)\n"
-    "      SELECT tenant_id, job_id, version, state, reason, message, fence FROM j),\n"
+    "      SELECT tenant_id, job_id, version, state, reason, message, fence FROM j WHERE NOT is_quiet),\n"
     "v AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j WHERE event IS NOT NULL)\n"
     "SELECT ord FROM j ORDER BY ord" };
 
@@ -36,7 +40,7 @@ const struct stmt *const job_apply_stmts[] = { &job_apply_stmt, NULL };
 struct line {
     struct uuid tenant_id, job_id, audit_id;
     struct str to, reason, message, result, audit_body;
-    bool is_end, is_back;
+    bool is_end, is_back, starts_too, is_quiet;
     int64_t version, fence, fence_grows, delay_ms;
 };
 
@@ -46,21 +50,25 @@ static struct line line_of(const struct job_move *m)
     bool is_back = to == JOB_PENDING && m->event != JE_UNHOLD;
     return (struct line){ .tenant_id = m->tenant_id, .job_id = m->job_id, .audit_id = m->audit_id, .to = str_c(job_state_names[to]),
                           .reason = m->reason.ptr ? m->reason : STR(""), .message = m->message.ptr ? m->message : STR(""), .result = m->result,
-                          .audit_body = m->audit_body, .is_end = job_state_is_terminal(to), .is_back = is_back, .version = m->version,
+                          .audit_body = m->audit_body, .is_end = job_state_is_terminal(to), .is_back = is_back, .starts_too = m->starts_too,
+                          .is_quiet = m->is_quiet, .version = m->version,
                           .fence = m->fence, .fence_grows = m->event == JE_ADMIT, .delay_ms = m->delay_ms };
 }
 
-/* FROM>TO for every event of the batch. */
-static size_t legal_moves(struct arena *a, const struct job_move *moves, size_t n, struct str out[JE_COUNT * JOB_STATE_COUNT])
+enum { LEGAL_MAX = 2 * JE_COUNT * JOB_STATE_COUNT };
+
+/* FROM>TO for every event of the batch; with START on the way, from where START leads from. */
+static size_t legal_moves(struct arena *a, const struct job_move *moves, size_t n, struct str out[LEGAL_MAX])
 {
-    bool seen[JE_COUNT] = { false };
+    bool seen[2][JE_COUNT] = { { false } };
     size_t k = 0;
     for (size_t i = 0; i < n; i++) {
         struct str from[JOB_STATE_COUNT];
-        if (seen[moves[i].event])
+        if (seen[moves[i].starts_too][moves[i].event])
             continue;
-        seen[moves[i].event] = true;
-        size_t m = job_states_before(moves[i].event, from);
+        seen[moves[i].starts_too][moves[i].event] = true;
+        ASSERT(!moves[i].starts_too || job_state_next(JOB_RUNNING, moves[i].event) >= 0);
+        size_t m = job_states_before(moves[i].starts_too ? JE_START : moves[i].event, from);
         for (size_t f = 0; f < m; f++)
             out[k++] = str_fmt(a, "%.*s>%s", STR_ARG(from[f]), job_state_names[job_event_goal(moves[i].event)]);
     }
@@ -70,7 +78,7 @@ static size_t legal_moves(struct arena *a, const struct job_move *moves, size_t 
 enum errc job_apply(struct db_tx *tx, const struct job_move *moves, size_t n, struct slice *ret_moved, struct err *e)
 {
     struct arena *a = db_arena(tx);
-    struct str legal[JE_COUNT * JOB_STATE_COUNT];
+    struct str legal[LEGAL_MAX];
     struct slice rows = { 0 };
     if (ret_moved)
         *ret_moved = rows;
@@ -82,7 +90,8 @@ enum errc job_apply(struct db_tx *tx, const struct job_move *moves, size_t n, st
     struct arg args[] = {
         A_STRS(legal, legal_moves(a, moves, n, legal)), A_UUIDS_OF(l, n, tenant_id), A_UUIDS_OF(l, n, job_id), A_STRS_OF(l, n, to),
         A_BOOLS_OF(l, n, is_end), A_I64S_OF(l, n, version), A_I64S_OF(l, n, fence), A_I64S_OF(l, n, fence_grows), A_STRS_OF(l, n, reason),
-        A_STRS_OF(l, n, message), A_STRS_OF(l, n, result), A_I64S_OF(l, n, delay_ms), A_BOOLS_OF(l, n, is_back), A_UUIDS_OF(l, n, audit_id),
+        A_STRS_OF(l, n, message), A_STRS_OF(l, n, result), A_I64S_OF(l, n, delay_ms), A_BOOLS_OF(l, n, is_back), A_BOOLS_OF(l, n, starts_too),
+        A_BOOLS_OF(l, n, is_quiet), A_UUIDS_OF(l, n, audit_id),
         A_BYTESS_OF(l, n, audit_body) };
     int nargs = (int)(sizeof args / sizeof *args);
     if (!ret_moved) {

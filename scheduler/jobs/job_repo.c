@@ -66,7 +66,7 @@ static const struct stmt job_get_stmt = { .name = "job_get", .params = "uu", .ro
     "SELECT " ROW_COLUMNS " FROM job WHERE tenant_id = $1 AND job_id = $2" };
 
 static const struct stmt job_events_stmt = { .name = "job_events", .params = "uuii", .row = &job_event_schema, .card = CARD_MANY, .sql =
-    "SELECT version, state, reason, message, fence, at FROM job_event\n"
+    "SELECT version, state, reason, message, fence, at FROM job_step\n"
     " WHERE tenant_id = $1 AND job_id = $2 AND version > $3 ORDER BY version LIMIT $4" };
 
 static const struct stmt job_cancel_request = { .name = "job_cancel_request", .params = "uu", .row = &job_schema, .card = CARD_MAYBE, .sql =

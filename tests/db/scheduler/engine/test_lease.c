@@ -43,10 +43,34 @@ static void a_job_from_queued_to_done(void **state)
     assert_string_equal(state_of(&f, id), "COMPLETED");
     assert_int_equal(used("jobs"), 0);
     assert_int_equal(used("slots"), 0);
-    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job_event"), 5);
-    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM audit_event WHERE convert_from(body, 'UTF8') NOT LIKE '%%FLJ-AUD-001%%'"), 6);     /* and one of the machine */
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job_event"), 4);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job_step"), 5);        /* that it was taken stands in the attempt */
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM audit_event WHERE convert_from(body, 'UTF8') NOT LIKE '%%FLJ-AUD-001%%'"), 5);     /* and one of the machine */
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM usage_record"), 1);
     assert_int_equal(fixture_count(&f, "SELECT version FROM job"), 5);
+    fixture_check(&f);
+}
+
+/* Start and end in one report: one write, and still every step with its time, in its order. */
+static void a_start_that_comes_with_its_end_is_told(void **state)
+{
+    (void)state;
+    struct uuid id;
+    struct lease_grant g;
+    char text[UUID_TEXT];
+    submit(&f, f.tenant_a, 1, 1, 3, &id);
+    uuid_text(id, text);
+    plan(&f);
+    assert_int_equal(take(&f, &m, 10, &g), 1);
+    int64_t audits = fixture_count(&f, "SELECT count(*) FROM audit_event");
+    assert_int_equal(run_through(&f, &m, &g, 1), 2);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM audit_event"), audits + 1);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job_event WHERE job_id = '%s'", text), 3);
+    assert_int_equal(fixture_count(&f, "SELECT version FROM job WHERE job_id = '%s' AND started_at IS NOT NULL", text), 5);
+    assert_int_equal(fixture_count(&f, "SELECT (string_agg(state, ',' ORDER BY version, at) = 'PENDING,ADMITTED,STARTING,RUNNING,COMPLETED'"
+                                       " AND count(DISTINCT version) = 5)::int FROM job_step WHERE job_id = '%s'", text), 1);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM (SELECT at < lag(at) OVER (ORDER BY version) AS back FROM job_step"
+                                       " WHERE job_id = '%s') s WHERE back", text), 0);
     fixture_check(&f);
 }
 
@@ -284,6 +308,6 @@ int main(void)
         cmocka_unit_test(an_old_fence_writes_nothing), cmocka_unit_test(a_cancel_in_each_state), cmocka_unit_test(every_end_is_its_own_state),
         cmocka_unit_test(a_waiting_job_says_why), cmocka_unit_test(outputs_become_visible_with_success_only),
         cmocka_unit_test(outputs_of_one_report_share_the_room),
-        cmocka_unit_test(logs_and_metrics_are_kept) };
+        cmocka_unit_test(logs_and_metrics_are_kept), cmocka_unit_test(a_start_that_comes_with_its_end_is_told) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
