@@ -38,6 +38,9 @@ static enum errc check_capacity(struct work *w, const struct principal *p, const
     TRY(capacity_ask(w, zones, j->zone.ptr ? 1 : p->allowed_zones.n, j->pool, j->slots, j->gpus, &c, e));
     if (!c.known || c.fits)
         return ERR_OK;
+    if (j->gpus && !c.any_gpu)
+        return j->zone.ptr ? FAIL_AT(e, UNPLACEABLE, "/gpus", "No machine with a GPU is registered in zone %.*s", STR_ARG(j->zone))
+                           : FAIL_AT(e, UNPLACEABLE, "/gpus", "No machine with a GPU is registered in a zone that the tenant may use");
     if (c.most_slots < j->slots)
         return FAIL_AT(e, UNPLACEABLE, "/slots", "asked %ld slots on one machine, the largest has %ld", (long)j->slots, (long)c.most_slots);
     if (c.most_gpus < j->gpus)

@@ -103,7 +103,10 @@ enum errc capacity_ask(struct work *w, const struct str *zones, size_t nzones, s
     pthread_mutex_lock(&c->lock);
     for (size_t i = 0; i < c->n; i++) {
         const struct row *r = &c->rows[i];
-        if (!str_eq_c(pool, r->pool) || !has_zone(zones, nzones, r->zone))
+        if (!has_zone(zones, nzones, r->zone))
+            continue;
+        ret->any_gpu |= r->gpus > 0;
+        if (!str_eq_c(pool, r->pool))
             continue;
         ret->known = true;
         ret->fits |= r->slots >= slots && r->gpus >= gpus;

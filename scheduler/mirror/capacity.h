@@ -16,6 +16,7 @@ struct capacity_answer {
     bool known;                         /* there is a machine in one of the zones with this pool */
     bool fits;                          /* one of them has as much */
     int64_t most_slots, most_gpus;      /* of any one machine there */
+    bool any_gpu;                       /* a machine of any pool in those zones has one */
 };
 enum errc capacity_ask(struct work *w, const struct str *zones, size_t nzones, struct str pool, int64_t slots, int64_t gpus,
                        struct capacity_answer *ret, struct err *e) MUST_CHECK;

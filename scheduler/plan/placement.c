@@ -95,7 +95,7 @@ static bool zone_ok(const struct snap_job *j, struct str zone)
 
 /* What a search saw, for the words of a refusal. */
 struct sight {
-    bool any_zone, any_pool, any_fit;
+    bool any_zone, any_gpu, any_pool, any_fit;  /* any_gpu: in whatever pool of those zones */
     int64_t most_free_slots, most_free_gpus;
     const struct rule *refuses;         /* a rule that would not let it onto a machine with room */
     const struct snap_node *where;
@@ -111,6 +111,7 @@ static bool search(const struct planner *p, const struct snap_tenant *t, const s
         if (!zone_ok(j, n->zone))
             continue;
         see->any_zone = true;
+        see->any_gpu |= n->gpus > 0;
         if (!str_eq(n->pool, j->pool))
             continue;
         see->any_pool = true;
@@ -148,6 +149,10 @@ static void say(struct planner *p, struct lane *q, const struct snap_tenant *t, 
         q->reason = STR("ZoneUnavailable");
         q->message = j->zone.ptr ? str_fmt(p->a, "zone %.*s has no ready machine", STR_ARG(j->zone))
                    : t->allowed_zones.n ? STR("no zone that the tenant may use has a ready machine") : STR("the tenant may use no zone");
+    } else if (j->gpus && !see->any_gpu) {
+        q->reason = STR("NoMatchingFlavor");
+        q->message = j->zone.ptr ? str_fmt(p->a, "no machine with a GPU is registered and ready in zone %.*s", STR_ARG(j->zone))
+                                 : STR("no machine with a GPU is registered and ready in a zone that the tenant may use");
     } else if (!see->any_pool) {
         q->reason = STR("NoMatchingFlavor");
         q->message = str_fmt(p->a, "pool %.*s has no ready machine there", STR_ARG(j->pool));

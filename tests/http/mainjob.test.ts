@@ -450,6 +450,7 @@ describe('where jobs may be', () => {
     expect(reply.json.detail, 'and what the largest machine has').toMatch(new RegExp(`\\b${node.slots}\\b`));
     const gpus = await t.api.post('/v1/jobs', { name: 'wide', kind: 'noop', gpus: 64 });
     expect([gpus.status, problemOf(gpus).code]).toEqual([422, 'unplaceable']);
+    expect(gpus.json.detail).toMatch(/^No machine with a GPU is registered in /);
   });
 
   test('a job pinned to a zone that is not allowed is denied', async () => {

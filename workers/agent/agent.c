@@ -256,7 +256,7 @@ static void facts_fill(struct agent *a, const struct backend *be)
         snprintf(a->name, sizeof a->name, "worker");
     a->facts = (struct node_register){ .name = str_c(a->name), .zone = str_c(cfg->worker_zone), .pool = str_c(cfg->worker_pool),
                                     .backend = str_c(be->name), .slots = cfg->worker_slots ? cfg->worker_slots : a->hw.cores,
-                                    .cpus = a->hw.cores, .memory_bytes = (int64_t)a->hw.memory_limit_bytes,
+                                    .cpus = a->hw.cores, .gpus = cfg->worker_gpus, .memory_bytes = (int64_t)a->hw.memory_limit_bytes,
                                     .version = STR(FALAJ_VERSION), .boot_id = uuid_v7(clock_wall_us(&clock_system)) };
 }
 

@@ -135,6 +135,16 @@ static void what_no_machine_can_run_is_refused_with_the_numbers(void **state)
     assert_non_null(strstr(e.msg, "8"));
     assert_int_equal(prepare(who, JOB_NOOP, "{}", NULL, 1, 2, &s, &e), ERR_UNPLACEABLE);
     assert_string_equal(e.field, "/gpus");
+    fixture_exec(&f, "UPDATE node SET gpus = 0");
+    struct capacity_cache *before = f.api.capacity;
+    f.api.capacity = capacity_cache_new();              /* which knows nothing yet */
+    assert_int_equal(prepare(who, JOB_NOOP, "{}", NULL, 1, 1, &s, &e), ERR_UNPLACEABLE);
+    assert_string_equal(e.msg, "No machine with a GPU is registered in a zone that the tenant may use");
+    assert_int_equal(prepare(who, JOB_NOOP, "{}", "ae-dxb-1", 1, 1, &s, &e), ERR_UNPLACEABLE);
+    assert_string_equal(e.msg, "No machine with a GPU is registered in zone ae-dxb-1");
+    assert_string_equal(e.field, "/gpus");
+    capacity_cache_free(f.api.capacity);
+    f.api.capacity = before;
     arena_free(arena);
 }
 

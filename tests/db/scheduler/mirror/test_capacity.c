@@ -56,6 +56,8 @@ static void the_machines_of_a_zone(void **state)
     assert_false(ask(c, "ae-dxb-1", "default", 5, 2).fits);     /* the slots of one with the GPUs of another are no machine */
     assert_true(ask(c, "ae-auh-1", "default", 64, 8).fits);
     assert_false(ask(c, "ae-auh-1", "other", 1, 0).known);
+    assert_true(ask(c, "ae-auh-1", "other", 1, 1).any_gpu);     /* in another pool */
+    assert_false(ask(c, "ae-fjr-1", "default", 1, 1).any_gpu);
     capacity_cache_free(c);
 }
 

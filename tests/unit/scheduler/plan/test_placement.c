@@ -142,20 +142,27 @@ static void reasons_carry_numbers(void **state)
     (void)state;
     struct arena *a = arena_new(1 << 20);
     struct snap_node node = { .zone = zone_names[0], .pool = pools[0], .slots = 10, .free_slots = 5 };
-    struct snap_tenant t = { .allowed_zones = { zone_names, 2 }, .slots_used = 1, .slots_limit = 12 };
-    struct snap_job jobs[4] = {
+    struct snap_tenant t = { .allowed_zones = { zone_names, 2 }, .slots_used = 1, .slots_limit = 12, .gpus_limit = 4 };
+    struct snap_job jobs[6] = {
         { .pool = pools[0], .slots = 8, .submitted_at = { 1 } }, { .pool = pools[0], .slots = 12, .submitted_at = { 2 } },
-        { .pool = pools[0], .slots = 1, .zone = zone_names[1], .submitted_at = { 3 } }, { .pool = pools[1], .slots = 1, .submitted_at = { 4 } } };
-    static const char *const want[4] = { "needs 8 slots, the freest machine has 5 free", "needs 12 slots, 1 of the tenant's 12 are in use",
-                                         "zone z-b has no ready machine", "pool gpu has no ready machine there" };
-    for (int i = 0; i < 4; i++)
+        { .pool = pools[0], .slots = 1, .zone = zone_names[1], .submitted_at = { 3 } }, { .pool = pools[1], .slots = 1, .submitted_at = { 4 } },
+        { .pool = pools[0], .slots = 1, .gpus = 1, .zone = zone_names[0], .submitted_at = { 5 } },
+        { .pool = pools[1], .slots = 1, .gpus = 1, .submitted_at = { 6 } } };
+    static const char *const want[6] = { "needs 8 slots, the freest machine has 5 free", "needs 12 slots, 1 of the tenant's 12 are in use",
+                                         "zone z-b has no ready machine", "pool gpu has no ready machine there",
+                                         "no machine with a GPU is registered and ready in zone z-a",
+                                         "no machine with a GPU is registered and ready in a zone that the tenant may use" };
+    for (int i = 0; i < 6; i++)
         jobs[i].zones = t.allowed_zones;
-    struct snapshot s = { .nodes = { &node, 1 }, .tenants = { &t, 1 }, .jobs = { jobs, 4 } };
+    struct snapshot s = { .nodes = { &node, 1 }, .tenants = { &t, 1 }, .jobs = { jobs, 6 } };
     struct plan p;
     placement_plan(&s, a, &p);
-    assert_int_equal(p.waits.n, 4);
-    for (int i = 0; i < 4; i++)
+    assert_int_equal(p.waits.n, 6);
+    for (int i = 0; i < 6; i++)
         assert_true(str_eq_c(p.waits.items[i].message, want[i]));
+    node.gpus = 1;                              /* taken, but there */
+    placement_plan(&s, a, &p);
+    assert_true(str_eq_c(p.waits.items[4].message, "needs 1 slots and 1 GPUs on one machine, the most GPUs free on one are 0"));
     arena_free(a);
 }
 

@@ -20,7 +20,7 @@ static enum errc enroll(void *ctx, struct arena *a, const struct node_register *
     struct fake *k = ctx;
     if (k->enrolled++ < 1)
         return FAIL(e, NOT_FOUND, "no such zone yet");
-    assert_true(f->slots == 64);
+    assert_true(f->slots == 64 && f->gpus == 2);
     *ret = (struct node_identity){ kit_id(9), f->boot_id, 10000, 30000 };
     return ERR_OK;
 }
@@ -101,6 +101,7 @@ static void with_agent(struct fake *k, int wanted, double *ret_rate, int64_t *re
     pthread_t t;
     pthread_mutex_init(&k->lock, NULL);
     assert_int_equal(config_set(cfg, "worker.slots", "64", &e), ERR_OK);
+    assert_int_equal(config_set(cfg, "worker.gpus", "2", &e), ERR_OK);
     assert_int_equal(config_set(cfg, "worker.grace_ms", "1000", &e), ERR_OK);
     assert_int_equal(config_set(cfg, "worker.work_dir", "/tmp", &e), ERR_OK);
     assert_int_equal(agent_new(cfg, &clock_system, &api, &r.agent, &e), ERR_OK);
