@@ -18,9 +18,12 @@ static void on_request(void *ctx, struct http_exchange *x)
     const struct http_request *r = http_exchange_request(x);
     if (str_eq_c(r->path, "/silent")) {
         pthread_mutex_lock(&lock);
-        assert_true(parked_count < PARKED_MAX);
-        parked[parked_count++] = x;
+        bool has_room = parked_count < PARKED_MAX;
+        if (has_room)
+            parked[parked_count++] = x;
         pthread_mutex_unlock(&lock);
+        if (!has_room)
+            net_reply_text(x, 500, "more calls than may be");
         return;
     }
     struct buf b = BUF(8 << 20);
