@@ -24,6 +24,6 @@ struct api {
     struct console *console;            /* api/console.h: the built files of the web console; NULL: none */
     struct events *events;              /* api/events.h: open streams of browser tabs */
     struct serving *serving;            /* serving/serving.h: connections to serving workers */
-    struct infer_stats *infer_stats;    /* api/infer_stats.h: how deployments answered */
+    struct infer_stats *infer_stats;    /* serving/infer_stats.h: how deployments answered */
     _Atomic bool draining;
 };

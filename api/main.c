@@ -10,7 +10,6 @@
  * Stop: SIGTERM makes /readyz say 503 at once, the listeners accept nobody new, what is open is finished for api.drain_ms, then the
  * process ends. A second SIGTERM ends it at once. */
 #include "api/api.h"
-#include "api/infer_stats.h"
 #include "api/bootstrap.h"
 #include "api/changed_by.h"
 #include "api/console.h"
@@ -44,6 +43,7 @@
 #include "registry/vault/orphan.h"
 #include "registry/registry.h"
 #include "registry/vault/root_key.h"
+#include "serving/infer_stats.h"
 #include "serving/serving.h"
 #include "registry/catalog/upload.h"
 #include "scheduler/mirror/capacity.h"
@@ -161,6 +161,7 @@ static const struct stmt *const *const app_lists[] = {
     feed_stmts,
     registry_stmts,
     deployment_stmts,
+    infer_stats_stmts,
     node_stmts,
     node_state_stmts,
     join_token_stmts,
@@ -384,7 +385,7 @@ static int serve(struct app *app, struct api *api, struct config *settings, cons
     api->streams = job_streams_new(app);
     api->events = events_new(app);
     api->serving = serving_new(app);
-    api->infer_stats = infer_stats_new(clock_wall_us(app->clock));
+    api->infer_stats = infer_stats_new(app);
     app->extra = api;
     if (open_console(api, cfg, e) != ERR_OK)
         return refuse("console", e);

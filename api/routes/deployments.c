@@ -2,13 +2,13 @@
 /* deployments.c - routes of deployments. A deployment and the job that serves it are made, and ended, in one transaction; the job runs in
  * the zone of the model's weights and is tried again for as long as the deployment lives. */
 #include "api/api.h"
-#include "api/infer_stats.h"
 #include "api/jobs_int.h"
 #include "api/route.h"
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
 #include "core/json/encode.h"
 #include "serving/deployment.h"
+#include "serving/infer_stats.h"
 #include "registry/catalog/model.h"
 #include "core/db/list_find.h"
 #include "tenants/access/actor.h"
@@ -37,7 +37,7 @@ SCHEMA_OF(infer_window, "What was seen in a window of time",
     FIELD(infer_window, minutes, 0, .doc = "The last so many minutes, the one that is not over included"),
     FIELD(infer_window, requests, 0, .doc = "Calls"), FIELD(infer_window, errors, 0, .doc = "Calls that got no good answer"),
     FIELD(infer_window, refused, 0, .doc = "Calls whose request was at fault, or that came while the model had too much to do"),
-    FIELD(infer_window, per_second, 0, .doc = "Calls in a second, over the window or since the process began"),
+    FIELD(infer_window, per_second, 0, .doc = "Calls in a second, over the window or since the deployment was made"),
     FIELD_OPT(infer_window, p50_ms, 0, .doc = "Half of the good answers took no longer, from the call's arrival to its answer; to within 10 %"),
     FIELD_OPT(infer_window, p95_ms, 0, .doc = "The same of 95 %"), FIELD_OPT(infer_window, p99_ms, 0, .doc = "The same of 99 %"));
 SCHEMA_OF(infer_minute, "What was seen in one minute",
@@ -47,9 +47,9 @@ SCHEMA_OF(infer_minute, "What was seen in one minute",
     FIELD_OPT(infer_minute, p50_ms, 0, .doc = "Half of the good answers took no longer"),
     FIELD_OPT(infer_minute, p95_ms, 0, .doc = "The same of 95 %"), FIELD_OPT(infer_minute, p99_ms, 0, .doc = "The same of 99 %"));
 struct deployment_stats { struct uuid deployment_id; struct timestamp since; struct slice windows, per_minute; };
-SCHEMA_OF(deployment_stats, "How a deployment answered, as the falaj-api that answers here has seen it; other processes count for themselves",
+SCHEMA_OF(deployment_stats, "How a deployment answered, through whichever falaj-api; what other processes counted is at most some seconds old",
     FIELD_ID(deployment_stats, deployment_id, "dpl", 0, .doc = "The deployment"),
-    FIELD(deployment_stats, since, 0, .doc = "When that process began to count; nothing before it is known"),
+    FIELD(deployment_stats, since, 0, .doc = "From when on calls are counted here: an hour ago, or when the deployment was made"),
     FIELD_LIST(deployment_stats, windows, &infer_window_schema, 0, .max = 2, .doc = "The last 5 and the last 60 minutes"),
     FIELD_LIST(deployment_stats, per_minute, &infer_minute_schema, 0, .max = INFER_MINUTES,
                .doc = "Each of the last 60 minutes from the first one with a call, oldest first; the last one is not over"));
@@ -114,17 +114,17 @@ static enum errc read_one(struct work *w, const void *in, void *out, struct err 
 static enum errc stats(struct work *w, const void *in, void *out, struct err *e)
 {
     static const int minutes[] = { 5, 60 };
-    struct infer_stats *s = ((struct api *)w->app->extra)->infer_stats;
-    struct uuid id = ((const struct deployment_ref *)in)->deployment_id;
     struct infer_window *windows = ARENA_ARRAY(w->arena, struct infer_window, 2);
     struct infer_minute *each = ARENA_ARRAY(w->arena, struct infer_minute, INFER_MINUTES);
+    const struct infer_hour *hour;
     struct deployment d;
-    TRY(deployment_get(w, id, &d, e));
-    int64_t now_us = clock_wall_us(w->app->clock);
+    TRY(deployment_get(w, ((const struct deployment_ref *)in)->deployment_id, &d, e));
+    struct infer_stats *s = ((struct api *)w->app->extra)->infer_stats;
+    TRY(infer_stats_load(w, s, d.deployment_id, d.created_at.us, clock_wall_us(w->app->clock), &hour, e));
     for (size_t i = 0; i < 2; i++)
-        infer_stats_read(s, id, now_us, minutes[i], &windows[i]);
-    size_t n = infer_stats_minutes(s, id, now_us, each);
-    *(struct deployment_stats *)out = (struct deployment_stats){ id, { infer_stats_since(s) }, { windows, 2 }, { each, n } };
+        infer_hour_window(hour, minutes[i], &windows[i]);
+    size_t n = infer_hour_minutes(hour, each);
+    *(struct deployment_stats *)out = (struct deployment_stats){ d.deployment_id, { infer_hour_since(hour) }, { windows, 2 }, { each, n } };
     return ERR_OK;
 }
 
@@ -165,7 +165,7 @@ static const struct route rows[] = {
       .in = &deployment_ref_schema, .status = 200, .out = &deployment_schema, .resource = "deployment", .doc = "Read one deployment" },
     { .method = HTTP_GET, .path = "/v1/deployments/{deployment_id}/stats", .op = "deployment_stats", .perm = PERM_DEPLOY_READ, .handler = stats,
       .in = &deployment_ref_schema, .status = 200, .out = &deployment_stats_schema, .resource = "deployment", .flags = R_UNNOTICED,
-      .doc = "Calls, errors and times of a deployment over the last 5 and 60 minutes, as this process of falaj-api has seen them" },
+      .doc = "Calls, errors and times of a deployment over the last 5 and 60 minutes, summed over all processes of falaj-api" },
     { .method = HTTP_DELETE, .path = "/v1/deployments/{deployment_id}", .op = "deployment_delete", .perm = PERM_DEPLOY_WRITE, .handler = take_down,
       .in = &deployment_ref_schema, .status = 204, .rate = RL_WRITE, .resource = "deployment", .audited = true, .audit = AUDIT_DEPLOYMENT_DELETE,
       .doc = "Take a deployment down; its job is cancelled" },

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inference.c - the Open Inference Protocol (v2, REST): deployments answer under /v2/models/{name}.
  *
- * The hot path is: token in memory -> target in memory (serving/serving.h, at most a second old) -> one request on a kept connection ->
- * the worker's bytes handed on. No SQL, no JSON parsing here: the worker checks the request. A call under way holds no thread: its handler
- * ends when it has asked (serving_ask) and runs again with the answer (call_again), so a model that stalls costs no other route anything.
- * When a worker cannot be reached, its target is looked up once more, because the job may have moved. Where the model stands is judged at
- * each call, from facts in memory. Inference is not rate-limited by calls per minute: what a deployment can take is bounded by its machine
- * (429) and by the limits of serving/serving.h.
+ * The hot path is: token in memory -> target in memory (serving/serving.h, at most a second old) -> one request on a kept
+ * connection -> the worker's bytes handed on. No SQL, no JSON parsing here: the worker checks the request. A call under way holds
+ * no thread: its handler ends when it has asked (serving_ask) and runs again with the answer (call_again), so a model that stalls
+ * costs no other route anything. When a worker cannot be reached, its target is looked up once more, because the job may have
+ * moved. Where the model stands is judged at each call, from facts in memory. Inference is not rate-limited by calls per minute:
+ * what a deployment can take is bounded by its machine (429) and by the limits of serving/serving.h.
  * Source: https://github.com/open-inference/open-inference-protocol (REST). */
 #include "api/api.h"
-#include "api/infer_stats.h"
 #include "api/route.h"
 #include "core/base/cleanup.h"
 #include "core/db/run_tx.h"
 #include "core/table/metrics.h"
+#include "serving/infer_stats.h"
 #include "serving/serving.h"
 #include "tenants/home/residency_facts.h"
 
@@ -121,8 +121,9 @@ static void answered(void *ctx, enum errc rc, const struct http_result *r, const
 static enum errc send_question(struct call *c, struct question *q, struct err *e)
 {
     q->tries++;
-    const struct serving_question sq = { .tenant_id = c->work.tenant_id, .endpoint = q->t.endpoint, .method = q->method, .path = q->path,
-                                         .body = q->body, .arena = c->work.arena, .is_unwanted = is_unwanted, .done = answered, .ctx = c };
+    const struct serving_question sq = { .tenant_id = c->work.tenant_id, .endpoint = q->t.endpoint, .method = q->method,
+                                         .path = q->path, .body = q->body, .arena = c->work.arena, .is_unwanted = is_unwanted,
+                                         .done = answered, .ctx = c };
     return serving_ask(serving_of(&c->work), &sq, e);
 }
 
@@ -139,7 +140,7 @@ static enum errc find_again(struct call *c, struct question *q, struct err *e)
     return ERR_OK;
 }
 
-/* The first run asks, the last one has the answer in c->own; *ret_waits: neither yet, and nothing of the call may be touched any more. */
+/* The first run asks, the last one has the answer in c->own; *ret_waits: neither yet, and nothing of the call may be touched. */
 static enum errc ask(struct call *c, const char *method, const char *path, struct str body, bool *ret_waits, struct err *e)
 {
     struct question *q = c->own;
@@ -202,10 +203,12 @@ static void account(struct call *c, const struct question *q, enum errc rc)
     bool is_gone = http_exchange_gone(c->exchange);
     int status = rc == ERR_OK ? q->result.status : 0;
     metrics_observe(M_inference_request_seconds, (double)took_us / 1e6);
-    metrics_inc(M_inference_requests_total, rc == ERR_OK ? status == 200 ? "ok" : "refused" : is_gone ? "gone" : err_row(rc)->wire);
+    metrics_inc(M_inference_requests_total,
+                rc == ERR_OK ? status == 200 ? "ok" : "refused" : is_gone ? "gone" : err_row(rc)->wire);
     if (uuid_is_nil(q->t.deployment_id))
         return;
-    infer_stats_add(((struct api *)w->app->extra)->infer_stats, q->t.deployment_id, clock_wall_us(w->app->clock), took_us,
+    struct infer_stats *s = ((struct api *)w->app->extra)->infer_stats;
+    infer_stats_add(s, w->tenant_id, q->t.deployment_id, clock_wall_us(w->app->clock), took_us,
                     end_of(rc, status, is_gone));
     struct serving_caller who = { w->tenant_id, q->t.deployment_id, actor_of(c->principal) };
     serving_note(serving_of(w), &who, q->t.zone, rc == ERR_OK && status == 200);

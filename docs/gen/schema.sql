@@ -154,6 +154,13 @@ CREATE FUNCTION public.data_classes() RETURNS text[]
     -- the body: migrations
 ALTER FUNCTION public.data_classes() OWNER TO falaj_owner;
 
+-- Name: deployment_minutes_put(jsonb, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.deployment_minutes_put(rows jsonb, oldest bigint) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.deployment_minutes_put(rows jsonb, oldest bigint) OWNER TO falaj_system;
+
 -- Name: evidence_zone_stored(text); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.evidence_zone_stored(zone_code text) RETURNS TABLE(data_class text, tenants bigint, objects bigint, bytes bigint, key_versions text, providers text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -334,6 +341,7 @@ CASE
     WHEN (finished_at IS NOT NULL) THEN state
     ELSE NULL::text
 END) STORED,
+    shape bigint GENERATED ALWAYS AS (hashtextextended(((((((((((((((COALESCE((project_id)::text, ''::text) || '|'::text) || queue) || '|'::text) || kind) || '|'::text) || data_class) || '|'::text) || COALESCE(zone, ''::text)) || '|'::text) || pool) || '|'::text) || (slots)::text) || '|'::text) || (gpus)::text), (0)::bigint)) STORED NOT NULL,
     CONSTRAINT job_check CHECK ((queued = (state = 'PENDING'::text))),
     CONSTRAINT job_check1 CHECK (((finished_at IS NOT NULL) = (state = ANY (ARRAY['COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text, 'TIMEOUT'::text, 'DEADLINE'::text, 'OUT_OF_MEMORY'::text, 'NODE_FAIL'::text, 'PREEMPTED'::text, 'REJECTED'::text])))),
     CONSTRAINT job_gpus_check CHECK (((gpus >= 0) AND (gpus <= 64))),
@@ -1093,6 +1101,25 @@ CREATE TABLE public.deployment (
 );
 ALTER TABLE ONLY public.deployment FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.deployment OWNER TO falaj_owner;
+
+-- Name: deployment_minute; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.deployment_minute (
+    tenant_id uuid NOT NULL,
+    deployment_id uuid NOT NULL,
+    minute bigint NOT NULL,
+    writer_id uuid NOT NULL,
+    requests bigint NOT NULL,
+    errors bigint NOT NULL,
+    refused bigint NOT NULL,
+    classes bigint[] NOT NULL,
+    CONSTRAINT deployment_minute_check CHECK (((errors + refused) <= requests)),
+    CONSTRAINT deployment_minute_classes_check CHECK ((cardinality(classes) <= 96)),
+    CONSTRAINT deployment_minute_errors_check CHECK ((errors >= 0)),
+    CONSTRAINT deployment_minute_refused_check CHECK ((refused >= 0)),
+    CONSTRAINT deployment_minute_requests_check CHECK ((requests > 0))
+);
+ALTER TABLE ONLY public.deployment_minute FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.deployment_minute OWNER TO falaj_owner;
 
 -- Name: device_grant; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.device_grant (
@@ -2256,6 +2283,10 @@ ALTER TABLE ONLY public.dek
 ALTER TABLE ONLY public.dek
     ADD CONSTRAINT dek_tenant_id_object_id_key UNIQUE (tenant_id, object_id);
 
+-- Name: deployment_minute deployment_minute_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.deployment_minute
+    ADD CONSTRAINT deployment_minute_pkey PRIMARY KEY (tenant_id, deployment_id, minute, writer_id);
+
 -- Name: deployment deployment_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.deployment
     ADD CONSTRAINT deployment_pkey PRIMARY KEY (tenant_id, deployment_id);
@@ -2653,6 +2684,9 @@ CREATE INDEX deployment_creator ON public.deployment USING btree (tenant_id, cre
 -- Name: deployment_job; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX deployment_job ON public.deployment USING btree (tenant_id, job_id) WHERE (state = 'ACTIVE'::text);
 
+-- Name: deployment_minute_old; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX deployment_minute_old ON public.deployment_minute USING btree (minute);
+
 -- Name: deployment_model; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX deployment_model ON public.deployment USING btree (tenant_id, model_id, deployment_id) WHERE (state = 'ACTIVE'::text);
 
@@ -2706,6 +2740,9 @@ CREATE INDEX job_live ON public.job USING btree (tenant_id, job_id) WHERE ((ende
 
 -- Name: job_queue; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_queue ON public.job USING btree (tenant_id, priority DESC, job_id) WHERE queued;
+
+-- Name: job_shape; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX job_shape ON public.job USING btree (tenant_id, shape, priority DESC, job_id) WHERE queued;
 
 -- Name: jwt_used_until; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX jwt_used_until ON public.jwt_used USING btree (until);
@@ -2902,6 +2939,10 @@ ALTER TABLE public.dek ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: deployment audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.deployment FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.deployment ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: deployment_minute audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.deployment_minute FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.deployment_minute ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: device_grant audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.device_grant FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -3199,6 +3240,10 @@ ALTER TABLE public.dek ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.deployment FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.deployment ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
+-- Name: deployment_minute audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.deployment_minute FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.deployment_minute ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
 -- Name: device_grant audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.device_grant FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.device_grant ENABLE ALWAYS TRIGGER audit_shadow_truncate;
@@ -3472,10 +3517,6 @@ ALTER TABLE ONLY public.approval_decision
 ALTER TABLE ONLY public.approval
     ADD CONSTRAINT approval_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
 
--- Name: attempt attempt_tenant_id_job_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
-ALTER TABLE ONLY public.attempt
-    ADD CONSTRAINT attempt_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES public.job(tenant_id, job_id);
-
 -- Name: audit_export audit_export_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.audit_export
     ADD CONSTRAINT audit_export_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
@@ -3539,6 +3580,10 @@ ALTER TABLE ONLY public.dek
 -- Name: dek dek_tenant_id_zone_key_version_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.dek
     ADD CONSTRAINT dek_tenant_id_zone_key_version_fkey FOREIGN KEY (tenant_id, zone, key_version) REFERENCES public.tenant_key(tenant_id, zone, version);
+
+-- Name: deployment_minute deployment_minute_tenant_id_deployment_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.deployment_minute
+    ADD CONSTRAINT deployment_minute_tenant_id_deployment_id_fkey FOREIGN KEY (tenant_id, deployment_id) REFERENCES public.deployment(tenant_id, deployment_id) ON DELETE CASCADE;
 
 -- Name: deployment deployment_tenant_id_job_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.deployment
@@ -3879,6 +3924,9 @@ ALTER TABLE public.dek ENABLE ROW LEVEL SECURITY;
 -- Name: deployment; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.deployment ENABLE ROW LEVEL SECURITY;
 
+-- Name: deployment_minute; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.deployment_minute ENABLE ROW LEVEL SECURITY;
+
 -- Name: erasure_certificate; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.erasure_certificate ENABLE ROW LEVEL SECURITY;
 
@@ -4084,6 +4132,9 @@ CREATE POLICY own_tenant ON public.dek TO falaj_app USING ((tenant_id = (current
 
 -- Name: deployment own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.deployment TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: deployment_minute own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.deployment_minute TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: erasure_certificate own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.erasure_certificate TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -4298,6 +4349,9 @@ CREATE POLICY system ON public.dek TO falaj_owner, falaj_system, falaj_worker_ap
 -- Name: deployment system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.deployment TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
+-- Name: deployment_minute system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.deployment_minute TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
 -- Name: erasure_certificate system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.erasure_certificate TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
@@ -4494,6 +4548,10 @@ GRANT ALL ON FUNCTION public.authn_token_used(tenants uuid[], tokens uuid[], add
 -- Name: TABLE role_binding; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,DELETE ON TABLE public.role_binding TO falaj_app;
 GRANT SELECT,INSERT,DELETE ON TABLE public.role_binding TO falaj_system;
+
+-- Name: FUNCTION deployment_minutes_put(rows jsonb, oldest bigint); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.deployment_minutes_put(rows jsonb, oldest bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.deployment_minutes_put(rows jsonb, oldest bigint) TO falaj_app;
 
 -- Name: FUNCTION evidence_zone_stored(zone_code text); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.evidence_zone_stored(zone_code text) FROM PUBLIC;
@@ -4789,6 +4847,10 @@ GRANT SELECT,UPDATE ON TABLE public.dek TO falaj_scheduler;
 -- Name: TABLE deployment; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE public.deployment TO falaj_app;
 GRANT SELECT,DELETE ON TABLE public.deployment TO falaj_system;
+
+-- Name: TABLE deployment_minute; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.deployment_minute TO falaj_system;
+GRANT SELECT ON TABLE public.deployment_minute TO falaj_app;
 
 -- Name: TABLE device_grant; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.device_grant TO falaj_system;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """serve_stall.py - what models that stall cost everybody else, and what a served model answers.
 
-Four deployments are served; their children are stopped by SIGSTOP while calls to each of them wait, and GET /v1/jobs/{id} is measured in
-turns with quiet ones. Prints one JSON line a figure, as api.py. Not a test: no figure fails. Needs wrk.
+Four deployments are served; their children are stopped by SIGSTOP while calls to each of them wait, and GET /v1/jobs/{id} is
+measured in turns with quiet ones. Prints one JSON line a figure, as api.py. Not a test: no figure fails. Needs wrk.
 usage: tests/bench/serve_stall.py [--seconds N] [--reps N] [--calls N]"""
 import argparse, json, os, signal, statistics, sys, threading, time
 
@@ -31,7 +31,8 @@ def deploy(p, api):
     csv = open(os.path.join(SRC, "datasets/digits/digits.csv"), "rb").read()
     ds = api.must("POST", "/v1/datasets", {"name": "digits", "label_column": "label", "classes": 10})["dataset_id"]
     api.must("POST", f"/v1/datasets/{ds}/versions", csv, headers={"Content-Type": "text/csv"})
-    job = api.must("POST", "/v1/jobs", {"name": "t", "kind": "train", "spec": {"dataset_id": ds, "hidden": [64, 32], "epochs": 2, "seed": 1}})["job_id"]
+    spec = {"dataset_id": ds, "hidden": [64, 32], "epochs": 2, "seed": 1}
+    job = api.must("POST", "/v1/jobs", {"name": "t", "kind": "train", "spec": spec})["job_id"]
     until("the training", lambda: api.must("GET", f"/v1/jobs/{job}")["state"] == "COMPLETED", 120)
     model = api.must("POST", "/v1/models", {"name": "digits", "job_id": job})["model_id"]
     names = [f"m{i}" for i in range(MODELS)]
@@ -63,7 +64,8 @@ class Callers:
             t.start()
 
     def one(self, api, name, body):
-        status, _ = api.call("POST", f"/v2/models/{name}/infer", body.encode(), headers={"Content-Type": "application/json"}, timeout=2 * TIMEOUT_S)
+        status, _ = api.call("POST", f"/v2/models/{name}/infer", body.encode(), headers={"Content-Type": "application/json"},
+                             timeout=2 * TIMEOUT_S)
         with self.lock:
             self.answers.append(status)
 
@@ -79,8 +81,9 @@ def pending(p):
 
 
 def connect(p, pids, token, names, body, calls):
-    """Connections to keep, so that later calls wait for answers and not for a handshake, for which a machine has two seconds: what has to
-    connect while the children stand still for a second is connected when they go on. A busy machine needs several tries."""
+    """Connections to keep, so that later calls wait for answers and not for a handshake, for which a machine has two seconds.
+
+    What has to connect while the children stand still for a second is connected when they go on. Busy machines need several tries."""
     for _ in range(20):
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
@@ -136,8 +139,8 @@ def main():
         log("stall:", json.dumps({"quiet": quiet[-1], "stalled": r, "waiting": waiting, "still": still, "answers": answers}))
     q, s = statistics.median(r["p99_ms"] for r in quiet), statistics.median(r["p99_ms"] for r in stall)
     figure("stall.job_get.quiet_p99", q, "ms", rate=statistics.median(r["rate"] for r in quiet), bad=sum(r["bad"] for r in quiet))
-    figure("stall.job_get.stalled_p99", s, "ms", rate=statistics.median(r["rate"] for r in stall), bad=sum(r["bad"] for r in stall), models=MODELS,
-           calls_waiting_at_least=least)
+    figure("stall.job_get.stalled_p99", s, "ms", rate=statistics.median(r["rate"] for r in stall),
+           bad=sum(r["bad"] for r in stall), models=MODELS, calls_waiting_at_least=least)
     figure("stall.p99_ratio", s / q, "stalled / quiet", each=[round(x["p99_ms"] / y["p99_ms"], 3) for x, y in zip(stall, quiet)])
     p.close()
 

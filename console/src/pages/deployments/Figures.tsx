@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures.tsx - how a deployment answered lately: calls, what got no answer, and how long answers took, by the minute and as sums.
 //
-// One process of falaj-api counts for itself, in memory, for an hour: the page says since when, and a minute without calls is a gap in times.
+// All processes of falaj-api are summed, over an hour or since the deployment was made: the page says since when, and a minute without calls is
+// a gap in times.
 import { Title } from '@patternfly/react-core';
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { lazy, Suspense, useMemo } from 'react';
