@@ -279,7 +279,7 @@ static void an_erased_person_is_unreadable_and_proofs_stay(void **state)
     enum audit_pii_state how;
     struct audit_view *v = test_malloc(sizeof *v);
     struct uuid hold = place_hold((struct audit_hold){ .subject_id = ann });
-    assert_int_equal(erase(ann), ERR_CONFLICT);
+    assert_int_equal(erase(ann), ERR_LEGAL_HOLD);
     assert_int_equal(number("SELECT tenant_has_hold(tenant_id)::int FROM tenant WHERE name = 'aaa'"), 1);
     assert_int_equal(number("SELECT tenant_has_hold(tenant_id)::int FROM tenant WHERE name = 'bbb'"), 0);
     lift_hold(hold);
