@@ -127,7 +127,7 @@ bool str_is_utf8(struct str s)
 
 uint64_t str_hash(struct str s)
 {
-    uint64_t h = 1469598103934665603u;
+    uint64_t h = 0xcbf29ce484222325u;
     for (size_t i = 0; i < s.len; i++)
         h = (h ^ (unsigned char)s.ptr[i]) * 1099511628211u;
     return h;

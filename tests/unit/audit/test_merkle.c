@@ -121,6 +121,76 @@ static void every_consistency_proof_holds_and_no_other(void **state)
     }
 }
 
+/* The way from a leaf to the root as RFC 6962 2.1.1 defines it, one letter a step: which side the sibling is on. */
+static char *way(uint64_t index, uint64_t size, char *to)
+{
+    uint64_t k = 1;
+    if (size == 1)
+        return *to = '\0', to;
+    while (2 * k < size)
+        k *= 2;
+    char *end = index < k ? way(index, k, to) : way(index - k, size - k, to);
+    *end++ = index < k ? 'r' : 'l';
+    *end = '\0';
+    return end;
+}
+
+/* The same of 2.1.2: where the old root is known, where a whole subtree is, and the steps upwards. */
+static char *old_way(uint64_t old_size, uint64_t size, bool is_whole, char *to)
+{
+    uint64_t k = 1;
+    if (old_size == size) {
+        strcpy(to, is_whole ? "" : "s");
+        return to + strlen(to);
+    }
+    while (2 * k < size)
+        k *= 2;
+    char *end = old_size <= k ? old_way(old_size, k, is_whole, to) : old_way(old_size - k, size - k, false, to);
+    *end++ = old_size <= k ? 'r' : 'l';
+    *end = '\0';
+    return end;
+}
+
+/* A proof names a place and a size. With others it holds only if the way to the root is the same in both trees, as it is for the leaf 0
+ * in trees of 5 to 8 leaves: there the signed head, which binds size and root, decides. */
+static void a_proof_holds_for_no_size_with_another_way(void **state)
+{
+    (void)state;
+    for (uint64_t size = 1; size <= 20; size++) {
+        struct merkle_hash root, old, p[MERKLE_PROOF_MAX];
+        struct merkle_range r[MERKLE_PROOF_MAX];
+        merkle_root(leaves, size, &root);
+        for (uint64_t i = 0; i < size; i++) {
+            char mine[64], others[64];
+            int n = merkle_inclusion_ranges(i, size, r);
+            ranges_roots(r, n, p);
+            way(i, size, mine);
+            for (uint64_t other = 0; other <= 24; other++)
+                for (uint64_t at = size <= 12 ? 0 : i; at <= (size <= 12 ? other : i); at++) {
+                    bool is_same = at < other && (way(at, other, others), strcmp(mine, others) == 0);
+                    if (merkle_verify_inclusion(&leaves[i], at, other, p, (size_t)n, &root) != is_same)
+                        fail_msg("leaf %ju of %ju, told as %ju of %ju: %s", (uintmax_t)i, (uintmax_t)size, (uintmax_t)at, (uintmax_t)other,
+                                 is_same ? "refused" : "accepted");
+                }
+        }
+        for (uint64_t m = 1; m < size; m++) {
+            char mine[64], others[64];
+            int n = merkle_consistency_ranges(m, size, r);
+            ranges_roots(r, n, p);
+            merkle_root(leaves, m, &old);
+            old_way(m, size, true, mine);
+            for (uint64_t other = 0; other <= 36; other++) {
+                bool is_same = m < other && (old_way(m, other, true, others), strcmp(mine, others) == 0);
+                if (merkle_verify_consistency(m, &old, other, &root, p, (size_t)n) != is_same)
+                    fail_msg("%ju in %ju, told as in %ju: %s", (uintmax_t)m, (uintmax_t)size, (uintmax_t)other, is_same ? "refused" : "accepted");
+                is_same = other > 0 && other < size && (old_way(other, size, true, others), strcmp(mine, others) == 0);
+                if (other != m && merkle_verify_consistency(other, &old, size, &root, p, (size_t)n) != is_same)
+                    fail_msg("%ju in %ju, told as %ju: %s", (uintmax_t)m, (uintmax_t)size, (uintmax_t)other, is_same ? "refused" : "accepted");
+            }
+        }
+    }
+}
+
 static void a_frontier_equals_the_recursive_tree(void **state)
 {
     (void)state;
@@ -143,7 +213,7 @@ static void a_frontier_equals_the_recursive_tree(void **state)
 static void a_cover_completes_the_tree_from_any_place(void **state)
 {
     (void)state;
-    for (uint64_t size = 1; size <= 40; size++) {
+    for (uint64_t size = 1; size <= 20; size++) {
         struct merkle_hash root, h;
         merkle_root(leaves, size, &root);
         for (uint64_t start = 0; start <= size; start++) {
@@ -198,7 +268,8 @@ static void heads_of_a_long_log_are_consistent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(roots_match_the_vectors), cmocka_unit_test(proofs_match_the_vectors),
-        cmocka_unit_test(every_inclusion_proof_holds_and_no_other), cmocka_unit_test(every_consistency_proof_holds_and_no_other), cmocka_unit_test(heads_of_a_long_log_are_consistent),
+        cmocka_unit_test(every_inclusion_proof_holds_and_no_other), cmocka_unit_test(every_consistency_proof_holds_and_no_other),
+        cmocka_unit_test(a_proof_holds_for_no_size_with_another_way), cmocka_unit_test(heads_of_a_long_log_are_consistent),
         cmocka_unit_test(a_frontier_equals_the_recursive_tree), cmocka_unit_test(a_cover_completes_the_tree_from_any_place),
         cmocka_unit_test(long_leaves_hash_alike) };
     return cmocka_run_group_tests(tests, setup, NULL);

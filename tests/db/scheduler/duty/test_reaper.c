@@ -146,6 +146,28 @@ static void a_run_far_beyond_its_time_ends(void **state)
     fixture_check(&f);
 }
 
+/* Not one that serves: it has no length, and only its worker's silence ends a run of it. */
+static void a_serving_run_has_no_end_of_its_own(void **state)
+{
+    (void)state;
+    struct uuid id;
+    struct lease_grant g;
+    submit(&f, f.tenant_a, 1, 1, 1, &id);
+    fixture_exec(&f, "UPDATE job SET kind = 'serve' WHERE queued");
+    assert_int_equal(plan(&f), 1);
+    assert_int_equal(take(&f, &m, 1, &g), 1);
+    assert_int_equal(tell(&f, &m, &g, 1, LE_START, NULL), 1);
+    fixture_exec(&f, "UPDATE attempt SET started_at = clock_timestamp() - interval '30 days' WHERE live");
+    reap(&f);
+    assert_string_equal(state_of(&f, id), "RUNNING");
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM attempt WHERE live"), 1);
+    fixture_exec(&f, "UPDATE attempt SET lease_until = clock_timestamp() - interval '1 s' WHERE live");
+    reap(&f);
+    assert_string_equal(state_of(&f, id), "PENDING");
+    cancel_job(&f, f.tenant_a, id);
+    fixture_check(&f);
+}
+
 static void code_and_database_have_the_same_edges(void **state)
 {
     (void)state;
@@ -168,6 +190,7 @@ int main(void)
         cmocka_unit_test(expiry_requeues_then_fails), cmocka_unit_test(a_serving_job_is_tried_without_end),
         cmocka_unit_test(a_cancelled_job_that_expires_is_cancelled), cmocka_unit_test(a_silent_machine_is_lost_and_comes_back),
         cmocka_unit_test(a_new_boot_voids_old_leases), cmocka_unit_test(a_run_far_beyond_its_time_ends),
+        cmocka_unit_test(a_serving_run_has_no_end_of_its_own),
         cmocka_unit_test(code_and_database_have_the_same_edges) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -148,12 +148,36 @@ static void what_no_machine_can_run_is_refused_with_the_numbers(void **state)
     arena_free(arena);
 }
 
+/* Submissions that come together are one statement: the first promises its most, and the second no longer fits. A job of 60 seconds
+ * at 3600 an hour takes at most 60; the budget has room for one and a half. */
+static void a_batch_cannot_promise_a_budget_twice(void **state)
+{
+    (void)state;
+    struct uuid ids[2];
+    fixture_exec(&f, "INSERT INTO price (price_id, flavor, valid_from, currency, slot_hour, gpu_hour, kwh, slot_watts, gpu_watts,"
+                     " created_by) VALUES (gen_random_uuid(), 'cpu', now(), 'AED', 3600, 0, 0, 0, 0, gen_random_uuid());"
+                     "INSERT INTO budget (tenant_id, budget_id, name, measure, amount, currency, period, period_start, stop_percent,"
+                     " reserve, created_by) SELECT tenant_id, gen_random_uuid(), 'b', 'money', 90, 'AED', 'total', now(), 100, true,"
+                     " gen_random_uuid() FROM tenant WHERE name = 'aaa'");
+    assert_int_equal(submit(&f, f.tenant_a, 2, 1, 1, ids), 1);
+    assert_string_equal(state_of(&f, ids[0]), "PENDING");
+    assert_int_equal(submit(&f, f.tenant_a, 1, 1, 1, NULL), 0);
+    cancel_job(&f, f.tenant_a, ids[0]);
+    fixture_exec(&f, "DELETE FROM budget; INSERT INTO quota (tenant_id, resource, hard_limit)"
+                     " SELECT tenant_id, 'pending_jobs', 1 FROM tenant WHERE name = 'aaa'");
+    assert_int_equal(submit(&f, f.tenant_a, 2, 1, 1, ids), 1);      /* a limit of waiting jobs counts them in the same way */
+    cancel_job(&f, f.tenant_a, ids[0]);
+    fixture_exec(&f, "DELETE FROM quota WHERE resource = 'pending_jobs'");
+    fixture_check(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_version_is_fixed_when_the_job_is_made),
         cmocka_unit_test(data_stays_where_it_may_be),
         cmocka_unit_test(what_no_machine_can_run_is_refused_with_the_numbers),
+        cmocka_unit_test(a_batch_cannot_promise_a_budget_twice),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
