@@ -409,6 +409,7 @@ static int serve(struct app *app, struct api *api, struct config *settings, cons
               LOG_I(api->nodes ? http_server_port(api->nodes) : 0), NULL);
     run_until_signal(app, api, settings, &set);
     signal(SIGTERM, SIG_DFL);
+    sigdelset(&set, SIGHUP);            /* nobody reads settings any more, and unblocked it would end the drain */
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     drain(api, cfg);
     return 0;

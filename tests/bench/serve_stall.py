@@ -83,7 +83,7 @@ def pending(p):
 def connect(p, pids, token, names, body, calls):
     """Connections to keep, so that later calls wait for answers and not for a handshake, for which a machine has two seconds.
 
-    What has to connect while the children stand still for a second is connected when they go on. Busy machines need several tries."""
+    What has to connect while the children stand still for a second is connected when they go on. It may take several tries."""
     for _ in range(20):
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)

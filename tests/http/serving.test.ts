@@ -103,6 +103,23 @@ test('who leaves takes the call of the model along', async () => {
   must(await infer(), 200);
 }, 90_000);
 
+test('a stop answers calls that wait for a model, and a SIGHUP meanwhile does not end it', async () => {
+  await connected();
+  const pidOfApi = (): number => JSON.parse(readFileSync(resolve(ready.data_dir, 'dev.json'), 'utf8')).pids.api;
+  const logged = (): number => readFileSync(resolve(ready.data_dir, 'log/api.log'), 'utf8').split('event=api.draining').length;
+  const pid = pidOfApi(), before = logged();
+  await stalled(async () => {
+    const calls = Array.from({ length: CALLS }, infer);
+    await untilPending(CALLS);
+    process.kill(pid, 'SIGTERM');
+    for (let tries = 0; tries < 400 && logged() === before; tries++) await sleep(25);
+    process.kill(pid, 'SIGHUP');
+    for (const reply of await Promise.all(calls)) expect(reply.status, reply.text).toBe(503);
+  });
+  for (let tries = 0; tries < 1200 && pidOfApi() === pid; tries++) await sleep(25);
+  await until(() => infer().catch((e: Error) => ({ status: 0, text: e.message })), 200, 30_000);
+}, 120_000);
+
 test('calls that come together are computed together, more than the API has handlers', async () => {
   await connected();
   let calls: Promise<any>[] = [];
