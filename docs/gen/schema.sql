@@ -751,6 +751,7 @@ CREATE TABLE public.attempt (
     leased_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     started_at timestamp with time zone,
     finished_at timestamp with time zone,
+    taken_at timestamp with time zone,
     CONSTRAINT attempt_check CHECK ((live = (state = ANY (ARRAY['LEASED'::text, 'STARTING'::text, 'RUNNING'::text])))),
     CONSTRAINT attempt_check1 CHECK ((live = (finished_at IS NULL))),
     CONSTRAINT attempt_state_check CHECK ((state = ANY (ARRAY['LEASED'::text, 'STARTING'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'PREEMPTED'::text, 'CANCELLED'::text, 'LEASE_RETURNED'::text, 'LEASE_EXPIRED'::text, 'FENCED'::text])))
@@ -1381,6 +1382,34 @@ CREATE TABLE public.job_object (
 );
 ALTER TABLE ONLY public.job_object FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.job_object OWNER TO falaj_owner;
+
+-- Name: job_step; Type: VIEW; Schema: public; Owner: falaj_owner
+CREATE VIEW public.job_step WITH (security_invoker='true') AS
+ SELECT job_event.tenant_id,
+    job_event.job_id,
+    job_event.version,
+    job_event.state,
+    job_event.reason,
+    job_event.message,
+    job_event.fence,
+    job_event.at
+   FROM public.job_event
+UNION ALL
+ SELECT e.tenant_id,
+    e.job_id,
+    (e.version + s.step) AS version,
+    s.state,
+    ''::text AS reason,
+    ''::text AS message,
+    e.fence,
+    s.at
+   FROM ((public.job_event e
+     JOIN public.attempt a ON (((a.tenant_id = e.tenant_id) AND (a.job_id = e.job_id) AND (a.fence = e.fence))))
+     CROSS JOIN LATERAL ( VALUES (1,'STARTING'::text,a.taken_at), (2,'RUNNING'::text,a.started_at)) s(step, state, at))
+  WHERE ((e.state = 'ADMITTED'::text) AND (s.at IS NOT NULL) AND (NOT (EXISTS ( SELECT
+           FROM public.job_event x
+          WHERE ((x.tenant_id = e.tenant_id) AND (x.job_id = e.job_id) AND (x.version = (e.version + s.step)))))));
+ALTER TABLE public.job_step OWNER TO falaj_owner;
 
 -- Name: join_token; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.join_token (
@@ -3456,7 +3485,7 @@ ALTER TABLE public.zone_rule ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 CREATE TRIGGER budget_guard AFTER INSERT OR DELETE OR UPDATE OF stop_percent ON public.budget FOR EACH ROW EXECUTE FUNCTION public.quota_guard();
 
 -- Name: job job_edge; Type: TRIGGER; Schema: public; Owner: falaj_owner
-CREATE TRIGGER job_edge BEFORE UPDATE OF state ON public.job FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND ((new.version <= old.version) OR (new.fence < old.fence) OR (((old.state || '>'::text) || new.state) <> ALL ('{ADMITTED>CANCELLED,ADMITTED>NODE_FAIL,ADMITTED>PENDING,ADMITTED>STARTING,HELD>CANCELLED,HELD>PENDING,PENDING>ADMITTED,PENDING>CANCELLED,PENDING>DEADLINE,PENDING>HELD,PENDING>REJECTED,RUNNING>CANCELLED,RUNNING>COMPLETED,RUNNING>FAILED,RUNNING>NODE_FAIL,RUNNING>OUT_OF_MEMORY,RUNNING>PENDING,RUNNING>TIMEOUT,STARTING>CANCELLED,STARTING>FAILED,STARTING>NODE_FAIL,STARTING>PENDING,STARTING>RUNNING}'::text[]))))) EXECUTE FUNCTION public.job_edge_refuse();
+CREATE TRIGGER job_edge BEFORE UPDATE OF state ON public.job FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND ((new.version <= old.version) OR (new.fence < old.fence) OR ((((old.state || '>'::text) || new.state) <> ALL ('{ADMITTED>CANCELLED,ADMITTED>NODE_FAIL,ADMITTED>PENDING,ADMITTED>STARTING,HELD>CANCELLED,HELD>PENDING,PENDING>ADMITTED,PENDING>CANCELLED,PENDING>DEADLINE,PENDING>HELD,PENDING>REJECTED,RUNNING>CANCELLED,RUNNING>COMPLETED,RUNNING>FAILED,RUNNING>NODE_FAIL,RUNNING>OUT_OF_MEMORY,RUNNING>PENDING,RUNNING>TIMEOUT,STARTING>CANCELLED,STARTING>FAILED,STARTING>NODE_FAIL,STARTING>PENDING,STARTING>RUNNING}'::text[])) AND (NOT ((old.state = 'STARTING'::text) AND (new.version > (old.version + 1)) AND (('RUNNING>'::text || new.state) = ANY ('{ADMITTED>CANCELLED,ADMITTED>NODE_FAIL,ADMITTED>PENDING,ADMITTED>STARTING,HELD>CANCELLED,HELD>PENDING,PENDING>ADMITTED,PENDING>CANCELLED,PENDING>DEADLINE,PENDING>HELD,PENDING>REJECTED,RUNNING>CANCELLED,RUNNING>COMPLETED,RUNNING>FAILED,RUNNING>NODE_FAIL,RUNNING>OUT_OF_MEMORY,RUNNING>PENDING,RUNNING>TIMEOUT,STARTING>CANCELLED,STARTING>FAILED,STARTING>NODE_FAIL,STARTING>PENDING,STARTING>RUNNING}'::text[])))))))) EXECUTE FUNCTION public.job_edge_refuse();
 
 -- Name: quota quota_limit_guard; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER quota_limit_guard AFTER INSERT OR DELETE ON public.quota FOR EACH ROW EXECUTE FUNCTION public.quota_guard();
@@ -4922,6 +4951,12 @@ GRANT SELECT,INSERT ON TABLE public.job_object TO falaj_app;
 GRANT SELECT,INSERT ON TABLE public.job_object TO falaj_worker_api;
 GRANT SELECT ON TABLE public.job_object TO falaj_scheduler;
 GRANT SELECT,INSERT,DELETE ON TABLE public.job_object TO falaj_system;
+
+-- Name: TABLE job_step; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.job_step TO falaj_system;
+GRANT SELECT ON TABLE public.job_step TO falaj_app;
+GRANT SELECT ON TABLE public.job_step TO falaj_scheduler;
+GRANT SELECT ON TABLE public.job_step TO falaj_worker_api;
 
 -- Name: TABLE join_token; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.join_token TO falaj_system;
