@@ -1,31 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* datasets.c - routes of data sets and their versions. An upload is one body; its content leaves only through a route of its own. */
 #include "api/content_int.h"
-#include "api/route.h"
-#include "core/db/tx.h"
 #include "registry/catalog/dataset.h"
-#include "core/db/list_find.h"
 #include "tenants/home/residency.h"
 
-struct dataset_ref { struct uuid dataset_id; };
-SCHEMA_OF(dataset_ref, "Which data set", FIELD_ID(dataset_ref, dataset_id, "dst", F_PATH, .doc = "The data set"));
-struct dataset_page { PAGE_IN; struct uuid project_id, created_by; struct str q, zone; int data_class, sort; bool has_data_class; };
-SCHEMA_OF(dataset_page, "Which data sets", PAGE_IN_FIELDS(dataset_page),
-    FIELD_ID(dataset_page, project_id, "prj", F_QUERY, .doc = "Only data sets of this project"),
-    FIELD_ID(dataset_page, created_by, "usr", F_QUERY, .doc = "Only data sets that this user made"),
-    FIELD(dataset_page, q, F_QUERY, .min = LIST_Q_MIN, .max = LIST_Q_MAX, .check = check_name, .doc = "Only data sets whose name contains this, in any case"),
-    FIELD_ENUM_OPT(dataset_page, data_class, F_QUERY, data_class_names, .doc = "Only data of this class"),
-    FIELD(dataset_page, zone, F_QUERY, .max = 31, .check = check_slug, .doc = "Only data sets of which a version lies in this zone"),
-    FIELD_ENUM(dataset_page, sort, F_QUERY, list_sort_names, .dflt = "-created", .doc = "Order; - is descending"));
+CONTENT_INPUTS(dataset, "dst", "data set");
+struct dataset_page { CONTENT_PAGE_IN; int data_class; bool has_data_class; };
+SCHEMA_OF(dataset_page, "Which data sets", CONTENT_PAGE_FIELDS(dataset_page, "data set"),
+    FIELD_ENUM_OPT(dataset_page, data_class, F_QUERY, data_class_names, .doc = "Only data of this class"));
 struct dataset_upload { struct uuid dataset_id; struct str zone; };
 SCHEMA_OF(dataset_upload, "A version to upload", FIELD_ID(dataset_upload, dataset_id, "dst", F_PATH, .doc = "The data set"),
     FIELD(dataset_upload, zone, F_QUERY, .min = 1, .max = 31, .check = check_slug, .doc = "Where to keep it; absent: the home zone"));
-struct dataset_versions { struct uuid dataset_id; PAGE_IN; };
-SCHEMA_OF(dataset_versions, "Which versions", FIELD_ID(dataset_versions, dataset_id, "dst", F_PATH, .doc = "The data set"),
-    PAGE_IN_FIELDS(dataset_versions));
-struct dataset_content_ref { struct uuid dataset_id; int64_t version; };
-SCHEMA_OF(dataset_content_ref, "Which version", FIELD_ID(dataset_content_ref, dataset_id, "dst", F_PATH, .doc = "The data set"),
-    FIELD(dataset_content_ref, version, F_PATH, .min = 1, .max = INT64_MAX, .doc = "Its number"));
+
+static const struct content datasets = { &versioned_dataset, AUDIT_DATASET_READ, "text/csv", "csv" };
 
 static enum errc create(struct work *w, const void *in, void *out, struct err *e)
 {
@@ -34,20 +21,13 @@ static enum errc create(struct work *w, const void *in, void *out, struct err *e
 
 static enum errc read_one(struct work *w, const void *in, void *out, struct err *e)
 {
-    return dataset_get(w, ((const struct dataset_ref *)in)->dataset_id, out, e);
+    return content_read_one(w, &datasets, in, out, e);
 }
 
 static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct dataset_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
-    const struct dataset_filter f = { page->project_id, page->created_by, page->has_data_class ? str_c(data_class_names[page->data_class]) : STR_NULL,
-                                      page->zone, page->q, str_c(list_sort_names[page->sort]) };
-    TRY(dataset_list(w, &f, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct dataset), offsetof(struct dataset, dataset_id));
-    return ERR_OK;
+    return content_list(w, &datasets, in, page->has_data_class ? str_c(data_class_names[page->data_class]) : STR_NULL, out, e);
 }
 
 static enum errc upload(struct work *w, const void *in, void *out, struct err *e)
@@ -63,38 +43,12 @@ static enum errc upload(struct work *w, const void *in, void *out, struct err *e
 
 static enum errc versions(struct work *w, const void *in, void *out, struct err *e)
 {
-    const struct dataset_versions *page = in;
-    struct page_out *ret = out;
-    int64_t before = 0;
-    if (page->page_token.ptr && !str_to_i64(page->page_token, 1, INT64_MAX, &before))
-        return FAIL(e, PAGE_TOKEN, "The page token does not belong to this list");
-    TRY(dataset_version_list(w, page->dataset_id, before, page->page_size + 1, &ret->items, e));
-    if ((int64_t)ret->items.n > page->page_size) {
-        ret->items.n = (size_t)page->page_size;
-        ret->next = str_fmt(w->arena, "%ld", (long)((struct dataset_version *)ret->items.items)[ret->items.n - 1].version);
-    }
-    return ERR_OK;
-}
-
-static enum errc find_and_send(struct call *c, struct err *e)
-{
-    const struct dataset_content_ref *ref = c->in;
-    struct work *w = &c->work;
-    struct dataset_version v;
-    TRY(db_begin(w->app->pool, scope_of(w), 0, w->arena, &w->tx, e));
-    TRY(dataset_version_get(w, ref->dataset_id, ref->version, &v, e));
-    struct content t = { AUDIT_DATASET_READ, "dataset", "dst", v.dataset_id, v.version, v.object_id, "dataset", STR("text/csv"), "csv" };
-    return content_send(c, &t, e);
+    return content_list_versions(w, &datasets, in, out, e);
 }
 
 static enum errc content(struct call *c, struct err *e)
 {
-    enum errc rc = find_and_send(c, e);
-    if (rc != ERR_OK) {
-        db_rollback(c->work.tx);
-        c->work.tx = NULL;
-    }
-    return rc;
+    return content_send(c, &datasets, e);
 }
 
 static const struct route rows[] = {

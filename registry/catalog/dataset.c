@@ -4,6 +4,7 @@
 #include "registry/catalog/dataset.h"
 #include "core/data/csv.h"
 #include "core/db/tx.h"
+#include "registry/catalog/versioned.h"
 #include "registry/vault/object.h"
 #include "registry/registry_int.h"
 #include "core/db/list_find.h"
@@ -72,17 +73,7 @@ enum errc dataset_create(struct work *w, const struct dataset_new *in, struct da
 
 enum errc dataset_get(struct work *w, struct uuid dataset_id, struct dataset *ret, struct err *e)
 {
-    return db_one(w->tx, &dataset_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(dataset_id)), ret, e);
-}
-
-enum errc dataset_list(struct work *w, const struct dataset_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
-{
-    struct list_find find = { .q = f->q, .sort = f->sort };
-    list_find_by(&find, "data_class", f->data_class);
-    list_find_by(&find, "zone", f->zone);
-    list_find_by_id(w, &find, "project_id", f->project_id);
-    list_find_by_id(w, &find, "created_by", f->created_by);
-    return list_find(w, &dataset_list_stmt, &find, position, limit, ret, e);
+    return versioned_get(w, &versioned_dataset, dataset_id, ret, e);
 }
 
 enum errc dataset_version_of(struct work *w, struct uuid dataset_id, struct uuid object_id, const struct csv_table *table,
@@ -111,13 +102,5 @@ enum errc dataset_version_add(struct work *w, struct uuid dataset_id, struct str
 
 enum errc dataset_version_get(struct work *w, struct uuid dataset_id, int64_t version, struct dataset_version *ret, struct err *e)
 {
-    return db_one(w->tx, &dataset_version_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(dataset_id), A_I64(version)), ret, e);
-}
-
-enum errc dataset_version_list(struct work *w, struct uuid dataset_id, int64_t before, int64_t limit, struct slice *ret, struct err *e)
-{
-    struct dataset d;
-    TRY(dataset_get(w, dataset_id, &d, e));
-    return db_many(w->tx, &dataset_version_list_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(dataset_id), A_I64(before), A_I64(limit)), ret,
-                   (size_t)limit, e);
+    return versioned_version_get(w, &versioned_dataset, dataset_id, version, ret, e);
 }

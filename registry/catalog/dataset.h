@@ -41,17 +41,8 @@ extern const struct schema dataset_version_schema;
 
 enum errc dataset_create(struct work *w, const struct dataset_new *in, struct dataset *ret, struct err *e) MUST_CHECK;
 enum errc dataset_get(struct work *w, struct uuid dataset_id, struct dataset *ret, struct err *e) MUST_CHECK;
-/* What is zero does not filter. */
-struct dataset_filter {
-    struct uuid project_id, created_by;
-    struct str data_class, zone;            /* zone: with a version that lies there */
-    struct str q, sort;                     /* as in list_find.h */
-};
-enum errc dataset_list(struct work *w, const struct dataset_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 /* zone STR_NULL: the home zone. */
 enum errc dataset_version_add(struct work *w, struct uuid dataset_id, struct str zone, struct str csv, struct dataset_version *ret,
                               struct err *e) MUST_CHECK;
-/* version 0: the latest. */
+/* version 0: the latest. Lists, and what models and data sets share: versioned.h. */
 enum errc dataset_version_get(struct work *w, struct uuid dataset_id, int64_t version, struct dataset_version *ret, struct err *e) MUST_CHECK;
-/* Newest first, below `before` (0: from the newest). */
-enum errc dataset_version_list(struct work *w, struct uuid dataset_id, int64_t before, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;

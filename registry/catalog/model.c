@@ -5,6 +5,7 @@
 #include "core/base/cleanup.h"
 #include "core/data/model_mlp.h"
 #include "core/db/tx.h"
+#include "registry/catalog/versioned.h"
 #include "registry/vault/object.h"
 #include "registry/registry_int.h"
 #include "core/db/list_find.h"
@@ -118,26 +119,10 @@ enum errc model_register(struct work *w, const struct model_new *in, struct mode
 
 enum errc model_get(struct work *w, struct uuid model_id, struct model *ret, struct err *e)
 {
-    return db_one(w->tx, &model_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(model_id)), ret, e);
-}
-
-enum errc model_list(struct work *w, const struct model_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
-{
-    struct list_find find = { .q = f->q, .sort = f->sort };
-    list_find_by(&find, "zone", f->zone);
-    list_find_by_id(w, &find, "project_id", f->project_id);
-    list_find_by_id(w, &find, "created_by", f->created_by);
-    return list_find(w, &model_list_stmt, &find, position, limit, ret, e);
+    return versioned_get(w, &versioned_model, model_id, ret, e);
 }
 
 enum errc model_version_get(struct work *w, struct uuid model_id, int64_t version, struct model_version *ret, struct err *e)
 {
-    return db_one(w->tx, &model_version_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(model_id), A_I64(version)), ret, e);
-}
-
-enum errc model_version_list(struct work *w, struct uuid model_id, int64_t before, int64_t limit, struct slice *ret, struct err *e)
-{
-    struct model m;
-    TRY(model_get(w, model_id, &m, e));
-    return db_many(w->tx, &model_version_list_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(model_id), A_I64(before), A_I64(limit)), ret, (size_t)limit, e);
+    return versioned_version_get(w, &versioned_model, model_id, version, ret, e);
 }

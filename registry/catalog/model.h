@@ -43,13 +43,5 @@ extern const struct schema model_version_schema;
 
 enum errc model_register(struct work *w, const struct model_new *in, struct model_version *ret, struct err *e) MUST_CHECK;
 enum errc model_get(struct work *w, struct uuid model_id, struct model *ret, struct err *e) MUST_CHECK;
-/* What is zero does not filter. */
-struct model_filter {
-    struct uuid project_id, created_by;
-    struct str zone;                        /* with a version that lies there */
-    struct str q, sort;                     /* as in list_find.h */
-};
-enum errc model_list(struct work *w, const struct model_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
-/* version 0: the latest. */
+/* version 0: the latest. Lists, and what models and data sets share: versioned.h. */
 enum errc model_version_get(struct work *w, struct uuid model_id, int64_t version, struct model_version *ret, struct err *e) MUST_CHECK;
-enum errc model_version_list(struct work *w, struct uuid model_id, int64_t before, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;

@@ -5,6 +5,7 @@
 #include "registry/catalog/dataset.h"
 #include "serving/deployment.h"
 #include "registry/catalog/model.h"
+#include "registry/catalog/versioned.h"
 
 static const struct dataset_new DIGITS = { { "digits", 6 }, { "", 0 }, 1, { "label", 5 }, 2 };
 
@@ -42,9 +43,9 @@ static void test_dataset(void **state)
     db_rollback(w.tx);
     assert_int_equal(used(0, "objects"), objects);
     w = begin(0);
-    OK(dataset_version_list(&w, d.dataset_id, 0, 10, &list, &e));
+    OK(versioned_version_list(&w, &versioned_dataset, d.dataset_id, 0, 10, &list, &e));
     assert_int_equal(list.n, 3);
-    OK(dataset_version_list(&w, d.dataset_id, 3, 10, &list, &e));
+    OK(versioned_version_list(&w, &versioned_dataset, d.dataset_id, 3, 10, &list, &e));
     assert_int_equal(list.n, 2);
     OK(dataset_version_get(&w, d.dataset_id, 0, &v, &e));
     assert_int_equal(v.version, 3);
@@ -54,7 +55,7 @@ static void test_dataset(void **state)
     w = begin(1);
     assert_int_equal(dataset_get(&w, d.dataset_id, &got, &e), ERR_NOT_FOUND);
     assert_int_equal(dataset_version_get(&w, d.dataset_id, 1, &v, &e), ERR_NOT_FOUND);
-    OK(dataset_list(&w, &(struct dataset_filter){ 0 }, UUID_NIL, 10, &list, &e));
+    OK(versioned_list(&w, &versioned_dataset, &(struct versioned_filter){ 0 }, UUID_NIL, 10, &list, &e));
     assert_int_equal(list.n, 0);
     end(&w);
 }
