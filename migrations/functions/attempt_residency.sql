@@ -1,10 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Whatever writes an attempt: its machine must stand where its tenant's data may be.
+-- Whatever writes an attempt: its machine must stand where its tenant's data may be. Tenants that have the same zones and no rows of their
+-- own are judged together; a tenant or job that is not there is nobody's, and is refused.
 CREATE OR REPLACE FUNCTION attempt_residency() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
-  IF EXISTS (SELECT FROM (SELECT DISTINCT a.tenant_id, j.data_class, j.kind, n.zone FROM fresh a
-                            JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id JOIN node n ON n.node_id = a.node_id) x
-              WHERE NOT residency_zone_ok(x.tenant_id, x.data_class, x.zone, job_purpose(x.kind))) THEN
+  IF EXISTS (
+    SELECT FROM (
+      SELECT (array_agg(a.tenant_id))[1] AS tenant_id, j.data_class, j.kind, n.zone
+        FROM fresh a LEFT JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id LEFT JOIN node n ON n.node_id = a.node_id
+        LEFT JOIN tenant t ON t.tenant_id = a.tenant_id
+       GROUP BY j.data_class, j.kind, n.zone, t.home_zone, t.allowed_zones,
+             CASE WHEN t.tenant_id IS NULL OR EXISTS (SELECT FROM tenant_zone z WHERE z.tenant_id = a.tenant_id)
+                    OR EXISTS (SELECT FROM transfer_policy p WHERE p.tenant_id = a.tenant_id) THEN a.tenant_id END) x
+     WHERE residency_zone_ok(x.tenant_id, x.data_class, x.zone, job_purpose(x.kind)) IS NOT TRUE) THEN
     RAISE EXCEPTION 'the data may not be in that zone' USING ERRCODE = '42501';
   END IF;
   RETURN NULL;
