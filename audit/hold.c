@@ -12,14 +12,13 @@ SCHEMA_EXTERN(audit_hold, "A legal hold",
     FIELD_ID(audit_hold, placed_by, "usr", 0, .doc = "Who placed it"), FIELD(audit_hold, created_at, 0, .doc = "When"),
     FIELD(audit_hold, lifted_at, 0, .doc = "When it was lifted"));
 
-#define HOLD_COLUMNS "hold_id, about_tenant, subject_id, from_at, until_at, reason, state, placed_by, created_at, lifted_at"
 static const struct stmt place = { .name = "audit_hold_place", .params = "uuuuttsu", .row = &audit_hold_schema, .card = CARD_ONE, .sql =
   "INSERT INTO audit_hold (tenant_id, hold_id, about_tenant, subject_id, from_at, until_at, reason, placed_by)\n"
-  "VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING " HOLD_COLUMNS };
+  "VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING " ROW_COLUMNS };
 static const struct stmt get = { .name = "audit_hold_get", .params = "uu", .row = &audit_hold_schema, .card = CARD_ONE, .sql =
-  "SELECT " HOLD_COLUMNS " FROM audit_hold WHERE tenant_id = $1 AND hold_id = $2" };
+  "SELECT " ROW_COLUMNS " FROM audit_hold WHERE tenant_id = $1 AND hold_id = $2" };
 static const struct stmt list = { .name = "audit_hold_list", .params = "usui", .row = &audit_hold_schema, .card = CARD_MANY, .sql =
-  "SELECT " HOLD_COLUMNS " FROM audit_hold WHERE tenant_id = $1 AND ($2::text IS NULL OR state = $2)\n"
+  "SELECT " ROW_COLUMNS " FROM audit_hold WHERE tenant_id = $1 AND ($2::text IS NULL OR state = $2)\n"
   "   AND ($3::uuid IS NULL OR hold_id > $3) ORDER BY hold_id LIMIT $4" };
 static const struct stmt lift = { .name = "audit_hold_lift", .params = "uu", .card = CARD_NONE, .sql =
   "UPDATE audit_hold SET state = 'LIFTED', lifted_at = clock_timestamp() WHERE tenant_id = $1 AND hold_id = $2 AND state = 'ACTIVE'" };

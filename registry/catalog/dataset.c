@@ -33,22 +33,20 @@ SCHEMA_EXTERN(dataset_version, "A version of a data set",
     FIELD(dataset_version, size_bytes, 0, .doc = "Bytes"), FIELD(dataset_version, zone, 0, .doc = "Where it lies"),
     FIELD_ID(dataset_version, created_by, "usr", 0, .doc = "Who uploaded it"), FIELD(dataset_version, created_at, 0, .doc = "When"));
 
-#define DATASET_COLUMNS "dataset_id, name, description, data_class, label_column, classes, latest_version, version, project_id, created_by,\n" \
-    "       created_at"
 #define VERSION_COLUMNS "v.dataset_id, v.version, v.object_id, encode(o.sha256, 'hex') AS sha256, v.row_count, v.column_count, o.size_bytes, o.zone,\n" \
     "       v.created_by, v.created_at\n"
 
 const struct stmt dataset_create_stmt = { .name = "dataset_create", .params = "uusssisuu", .row = &dataset_schema, .card = CARD_ONE, .sql =
     "INSERT INTO dataset (tenant_id, dataset_id, name, description, label_column, classes, data_class, created_by,\n"
-    "                     project_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING " DATASET_COLUMNS };
+    "                     project_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING " ROW_COLUMNS };
 const struct stmt dataset_get_stmt = { .name = "dataset_get", .params = "uu", .row = &dataset_schema, .card = CARD_ONE, .sql =
-    "SELECT " DATASET_COLUMNS " FROM dataset WHERE tenant_id = $1 AND dataset_id = $2" };
+    "SELECT " ROW_COLUMNS " FROM dataset WHERE tenant_id = $1 AND dataset_id = $2" };
 const struct stmt dataset_list_stmt = { .name = "dataset_list", .params = LIST_FIND_PARAMS, .row = &dataset_schema, .card = CARD_MANY, .sql =
-    "SELECT " DATASET_COLUMNS " FROM " LIST_FIND("dataset")
+    "SELECT " ROW_COLUMNS " FROM " LIST_FIND("dataset")
     "  JOIN dataset ON tenant_id = $1 AND dataset_id = found_id ORDER BY found_place" };
 const struct stmt dataset_next_stmt = { .name = "dataset_next", .params = "uu", .row = &dataset_schema, .card = CARD_ONE, .sql =
     "UPDATE dataset SET latest_version = latest_version + 1, version = version + 1\n"
-    " WHERE tenant_id = $1 AND dataset_id = $2 RETURNING " DATASET_COLUMNS };
+    " WHERE tenant_id = $1 AND dataset_id = $2 RETURNING " ROW_COLUMNS };
 const struct stmt dataset_version_insert_stmt = { .name = "dataset_version_insert", .params = "uuiuiiu", .card = CARD_NONE, .sql =
     "INSERT INTO dataset_version (tenant_id, dataset_id, version, object_id, row_count, column_count, created_by)\n"
     "VALUES ($1, $2, $3, $4, $5, $6, $7)" };

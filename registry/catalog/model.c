@@ -33,7 +33,6 @@ SCHEMA_EXTERN(model_version, "A version of a model",
     FIELD(model_version, size_bytes, 0, .doc = "Bytes of the file"), FIELD_ID(model_version, created_by, "usr", 0, .doc = "Who registered it"),
     FIELD(model_version, created_at, 0, .doc = "When"));
 
-#define MODEL_COLUMNS "model_id, name, description, latest_version, version, project_id, created_by, created_at"
 #define VERSION_COLUMNS \
     "v.model_id, m.name, v.version, v.object_id, v.job_id, v.fence, v.family, v.inputs, v.outputs, v.metrics, o.zone,\n" \
     "       encode(o.sha256, 'hex') AS sha256, o.size_bytes, v.created_by, v.created_at\n" \
@@ -59,14 +58,14 @@ const struct stmt model_next_stmt = { .name = "model_next", .params = "uussuu", 
     "VALUES ($1, $2, $3, coalesce($4, ''), 1, $5, $6)\n"
     "ON CONFLICT (tenant_id, name) DO UPDATE SET latest_version = model.latest_version + 1, version = model.version + 1,\n"
     "       description = coalesce($4, model.description) WHERE model.project_id IS NOT DISTINCT FROM $6\n"
-    "RETURNING " MODEL_COLUMNS };
+    "RETURNING " ROW_COLUMNS };
 const struct stmt model_version_insert_stmt = { .name = "model_version_insert", .params = "uuiuuisiiju", .card = CARD_NONE, .sql =
     "INSERT INTO model_version (tenant_id, model_id, version, object_id, job_id, fence, family, inputs, outputs, metrics, created_by)\n"
     "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)" };
 const struct stmt model_get_stmt = { .name = "model_get", .params = "uu", .row = &model_schema, .card = CARD_ONE, .sql =
-    "SELECT " MODEL_COLUMNS " FROM model WHERE tenant_id = $1 AND model_id = $2" };
+    "SELECT " ROW_COLUMNS " FROM model WHERE tenant_id = $1 AND model_id = $2" };
 const struct stmt model_list_stmt = { .name = "model_list", .params = LIST_FIND_PARAMS, .row = &model_schema, .card = CARD_MANY, .sql =
-    "SELECT " MODEL_COLUMNS " FROM " LIST_FIND("model") "  JOIN model ON tenant_id = $1 AND model_id = found_id ORDER BY found_place" };
+    "SELECT " ROW_COLUMNS " FROM " LIST_FIND("model") "  JOIN model ON tenant_id = $1 AND model_id = found_id ORDER BY found_place" };
 const struct stmt model_version_get_stmt = { .name = "model_version_get", .params = "uui", .row = &model_version_schema, .card = CARD_ONE, .sql =
     "SELECT " VERSION_COLUMNS
     " WHERE v.tenant_id = $1 AND v.model_id = $2 AND ($3 = 0 OR v.version = $3) ORDER BY v.version DESC LIMIT 1" };

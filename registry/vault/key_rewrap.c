@@ -18,8 +18,6 @@ SCHEMA_EXTERN(rewrap, "Wrapped keys on their way to a newer version",
     FIELD(rewrap, started_at, 0, .doc = "When it began"), FIELD(rewrap, updated_at, 0, .doc = "When it was last worked on"),
     FIELD(rewrap, finished_at, 0, .doc = "When it ended"));
 
-#define REWRAP_COLUMNS "rewrap_id, zone, kind, to_version, state, total, done, failed, message, started_at, updated_at, finished_at"
-
 static const struct stmt supersede = { .name = "rewrap_supersede", .params = "uss", .card = CARD_NONE, .sql =
     "UPDATE key_rewrap SET state = 'SUPERSEDED', finished_at = now() WHERE tenant_id = $1 AND zone = $2 AND kind = $3 AND state = 'RUNNING'" };
 static const struct stmt insert_tenant = { .name = "rewrap_insert_tenant", .params = "uusi", .card = CARD_NONE, .sql =
@@ -29,7 +27,7 @@ static const struct stmt insert_root = { .name = "rewrap_insert_root", .params =
     "INSERT INTO key_rewrap (tenant_id, rewrap_id, zone, kind, to_version, total)\n"
     "SELECT $1, $2, $3, 'root', $4, coalesce(sum(keys), 0)::bigint FROM root_key_users($3) WHERE root_version < $4" };
 static const struct stmt list_stmt = { .name = "rewrap_list", .params = "usui", .row = &rewrap_schema, .card = CARD_MANY, .sql =
-    "SELECT " REWRAP_COLUMNS " FROM key_rewrap WHERE tenant_id = $1 AND zone = $2 AND ($3::uuid IS NULL OR rewrap_id < $3)\n"
+    "SELECT " ROW_COLUMNS " FROM key_rewrap WHERE tenant_id = $1 AND zone = $2 AND ($3::uuid IS NULL OR rewrap_id < $3)\n"
     " ORDER BY rewrap_id DESC LIMIT $4" };
 const struct stmt *const key_rewrap_stmts[] = { &supersede, &insert_tenant, &insert_root, &list_stmt, NULL };
 

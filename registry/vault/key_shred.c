@@ -19,13 +19,11 @@ SCHEMA_EXTERN(erasure_certificate, "That a key has been destroyed, and when the 
     FIELD(erasure_certificate, signature, 0, .doc = "Ed25519 signature of the zone over body"),
     FIELD(erasure_certificate, key_id, 0, .doc = "Which signing key"), FIELD(erasure_certificate, created_at, 0, .doc = "When"));
 
-#define CERTIFICATE_COLUMNS "certificate_id, zone, key_version, objects, root_version, destroyed_at, backups_until, body, signature, key_id, created_at"
-
 static const struct stmt certificate_get = { .name = "erasure_certificate_get", .params = "uu", .row = &erasure_certificate_schema, .card = CARD_ONE, .sql =
-    "SELECT " CERTIFICATE_COLUMNS " FROM erasure_certificate WHERE tenant_id = $1 AND certificate_id = $2" };
+    "SELECT " ROW_COLUMNS " FROM erasure_certificate WHERE tenant_id = $1 AND certificate_id = $2" };
 static const struct stmt certificate_list = { .name = "erasure_certificate_list", .params = "uui", .row = &erasure_certificate_schema,
     .card = CARD_MANY, .sql =
-    "SELECT " CERTIFICATE_COLUMNS " FROM erasure_certificate WHERE tenant_id = $1 AND ($2::uuid IS NULL OR certificate_id < $2)\n"
+    "SELECT " ROW_COLUMNS " FROM erasure_certificate WHERE tenant_id = $1 AND ($2::uuid IS NULL OR certificate_id < $2)\n"
     " ORDER BY certificate_id DESC LIMIT $3" };
 const struct stmt *const key_shred_stmts[] = { &certificate_get, &certificate_list, NULL };
 

@@ -24,17 +24,15 @@ SCHEMA_EXTERN(object, "A stored object",
     FIELD(object, stored_bytes, 0, .doc = "Bytes stored"), FIELD(object, stored_sha256, F_NOOUT, .max = 32, .doc = "Of what is stored"),
     FIELD(object, created_at, 0, .doc = "When it was made"));
 
-#define OBJECT_COLUMNS "object_id, zone, kind, version, data_class, state, size_bytes, sha256, stored_bytes, stored_sha256, created_at"
-
 const struct stmt object_insert_stmt = { .name = "object_insert", .params = "uusssiyiyuiy", .row = &object_schema, .card = CARD_ONE, .sql =
     "WITH o AS (\n"
     "  INSERT INTO object (tenant_id, object_id, zone, kind, data_class, state, size_bytes, sha256, stored_bytes, stored_sha256)\n"
-    "  VALUES ($1, $2, $3, $4, $5, 'COMMITTED', $6, $7, $8, $9) RETURNING " OBJECT_COLUMNS "),\n"
+    "  VALUES ($1, $2, $3, $4, $5, 'COMMITTED', $6, $7, $8, $9) RETURNING " ROW_COLUMNS "),\n"
     "d AS (\n"
     "  INSERT INTO dek (tenant_id, dek_id, object_id, zone, key_version, wrapped) VALUES ($1, $10, $2, $3, $11, $12))\n"
-    "SELECT " OBJECT_COLUMNS " FROM o" };
+    "SELECT " ROW_COLUMNS " FROM o" };
 const struct stmt object_get_stmt = { .name = "object_get", .params = "uu", .row = &object_schema, .card = CARD_ONE, .sql =
-    "SELECT " OBJECT_COLUMNS " FROM object WHERE tenant_id = $1 AND object_id = $2 AND state = 'COMMITTED'" };
+    "SELECT " ROW_COLUMNS " FROM object WHERE tenant_id = $1 AND object_id = $2 AND state = 'COMMITTED'" };
 
 enum errc object_may_lie(struct work *w, const struct object_new *in, struct err *e)
 {

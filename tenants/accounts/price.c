@@ -11,13 +11,11 @@ SCHEMA_EXTERN(price, "A price of one flavor from a moment on",
     FIELD(price, kwh, 0, .doc = "Minor units for a kWh"), FIELD(price, slot_watts, 0, .doc = "Watts that a booked slot counts for"),
     FIELD(price, gpu_watts, 0, .doc = "Watts that a booked GPU counts for"), FIELD(price, created_at, 0, .doc = "When it was entered"));
 
-#define PRICE_COLUMNS "price_id, flavor, valid_from, currency, slot_hour, gpu_hour, kwh, slot_watts, gpu_watts, created_at"
-
 static const struct stmt price_insert = { .name = "price_insert", .params = "ustsiiiiiu", .row = &price_schema, .card = CARD_ONE, .sql =
     "INSERT INTO price (price_id, flavor, valid_from, currency, slot_hour, gpu_hour, kwh, slot_watts, gpu_watts, created_by)\n"
-    "VALUES ($1, $2, coalesce($3, clock_timestamp()), $4, $5, $6, $7, $8, $9, $10) RETURNING " PRICE_COLUMNS };
+    "VALUES ($1, $2, coalesce($3, clock_timestamp()), $4, $5, $6, $7, $8, $9, $10) RETURNING " ROW_COLUMNS };
 static const struct stmt price_list_stmt = { .name = "price_list", .params = "sui", .row = &price_schema, .card = CARD_MANY, .sql =
-    "SELECT " PRICE_COLUMNS " FROM price\n"
+    "SELECT " ROW_COLUMNS " FROM price\n"
     " WHERE ($1::text IS NULL OR flavor = $1) AND ($2::uuid IS NULL OR price_id < $2) ORDER BY price_id DESC LIMIT $3" };
 
 const struct stmt *const price_stmts[] = { &price_insert, &price_list_stmt, NULL };

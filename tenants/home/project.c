@@ -11,18 +11,16 @@ SCHEMA_EXTERN(project, "A part of a tenant",
     FIELD(project, version, 0, .doc = "Grows with every change"), FIELD_ID(project, created_by, "usr", 0, .doc = "Who made it"),
     FIELD(project, created_at, 0, .doc = "When"));
 
-#define PROJECT_COLUMNS "project_id, name, display_name, state, version, created_by, created_at"
-
 static const struct stmt project_insert = { .name = "project_insert", .params = "uussu", .row = &project_schema, .card = CARD_ONE, .sql =
-    "INSERT INTO project (tenant_id, project_id, name, display_name, created_by) VALUES ($1, $2, $3, $4, $5) RETURNING " PROJECT_COLUMNS };
+    "INSERT INTO project (tenant_id, project_id, name, display_name, created_by) VALUES ($1, $2, $3, $4, $5) RETURNING " ROW_COLUMNS };
 static const struct stmt project_read = { .name = "project_get", .params = "uu", .row = &project_schema, .card = CARD_ONE, .sql =
-    "SELECT " PROJECT_COLUMNS " FROM project WHERE tenant_id = $1 AND project_id = $2" };
+    "SELECT " ROW_COLUMNS " FROM project WHERE tenant_id = $1 AND project_id = $2" };
 static const struct stmt project_page = { .name = "project_list", .params = LIST_FIND_PARAMS, .row = &project_schema, .card = CARD_MANY, .sql =
-    "SELECT " PROJECT_COLUMNS " FROM " LIST_FIND("project") "  JOIN project ON tenant_id = $1 AND project_id = found_id ORDER BY found_place" };
+    "SELECT " ROW_COLUMNS " FROM " LIST_FIND("project") "  JOIN project ON tenant_id = $1 AND project_id = found_id ORDER BY found_place" };
 static const struct stmt project_change = { .name = "project_update", .params = "uusssi", .row = &project_schema, .card = CARD_MAYBE, .sql =
     "UPDATE project SET name = coalesce($3, name), display_name = coalesce($4, display_name), state = coalesce($5, state),\n"
     "       version = version + 1\n"
-    " WHERE tenant_id = $1 AND project_id = $2 AND state = 'ACTIVE' AND ($6 = -1 OR version = $6) RETURNING " PROJECT_COLUMNS };
+    " WHERE tenant_id = $1 AND project_id = $2 AND state = 'ACTIVE' AND ($6 = -1 OR version = $6) RETURNING " ROW_COLUMNS };
 
 const struct stmt *const project_stmts[] = { &project_insert, &project_read, &project_page, &project_change, NULL };
 
