@@ -107,7 +107,8 @@ static void denied(void)
     struct err e = { 0 };
     char *argv[] = { NULL };
     MUST(chdir("/tmp") == 0);
-    MUST(sandbox_enter(&(struct sandbox){ .files = 64, .to_nobody = true, .parent = getppid() }, &e) == ERR_OK);
+    bool is_root = getuid() == 0;                           /* somebody else is nobody enough already */
+    MUST(sandbox_enter(&(struct sandbox){ .files = 64, .to_nobody = is_root, .parent = getppid() }, &e) == ERR_OK);
     MUST(getuid() != 0);
     MUST(socket(AF_INET, SOCK_STREAM, 0) < 0 && errno == EPERM);
     MUST(socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
@@ -125,8 +126,6 @@ static void test_calls_are_denied(void **state)
     (void)state;
     struct cage *c = NULL;
     int64_t peak;
-    if (getuid() != 0)
-        skip();
     int status = in_cage(&c, (int64_t)256 << 20, denied, &peak);
     assert_int_equal(status, 0);
     cage_free(c);
