@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// generate.mjs - writes src/api/gen from docs/gen, which falaj-api prints from its own tables: the types of every call (schema.ts), the
-// lists of names that the API knows (enums.ts), which role has which permission (roles.ts), and the kinds of job with the forms of their
-// specs (jobtypes.ts).
+// generate.mjs - writes src/api/gen from docs/gen, which falaj-api prints from its own tables: the types of every call
+// (schema.ts), the lists of names that the API knows (enums.ts), which role has which permission (roles.ts), and the kinds of
+// job with the forms of their specs (jobtypes.ts).
 //
 // It runs before whatever reads them, needs no network, and none of them is kept in git. A file is replaced whole and only if it differs, so
 // that several checks may run it at once.

@@ -43,45 +43,7 @@ void job_types_print_markdown(struct buf *b);
  * migrations/functions or migrations/helpers. false: no function of that name. */
 bool job_types_print_sql(struct buf *b, const char *name);
 
-/* The specs, in the order of the table; each has its file type_<name>.c. */
-struct noop_job {
-    int64_t sleep_ms;
-    struct str fail;                /* end as failed with this message; for drills */
-};
-extern const struct schema noop_job_schema;
-
-enum job_family { TRAIN_MLP };
-enum job_optimizer { TRAIN_ADAMW, TRAIN_SGD };
-enum job_schedule { TRAIN_CONST, TRAIN_COSINE, TRAIN_LINEAR };
-enum { TRAIN_HIDDEN_MAX = 8 };
-extern const char *const job_family_names[], *const job_optimizer_names[], *const job_schedule_names[];
-
-struct train_job {
-    struct uuid dataset_id;
-    int64_t dataset_version;        /* 0: the latest at submit */
-    int family;                     /* enum job_family */
-    struct slice hidden;            /* int64_t widths, at most TRAIN_HIDDEN_MAX layers, input side first */
-    int64_t epochs, batch_size;
-    int optimizer;                  /* enum job_optimizer */
-    double learning_rate;
-    double weight_decay;            /* on weights, not on biases */
-    int schedule;                   /* enum job_schedule; cosine and linear end at 0 after the last step */
-    int64_t warmup_steps;           /* the rate rises linearly over so many steps */
-    int64_t seed;
-    double holdout;                 /* share of rows kept out of training */
-    int64_t early_stop_patience;    /* epochs without improvement; 0: off */
-    int64_t checkpoint_every;       /* epochs between checkpoints; 0: only when told to stop */
-    struct str label_column;        /* of the data set; the API fills it in at submit, like classes */
-    int64_t classes;                /* 0: the largest label + 1 */
-};
-extern const struct schema train_job_schema;
-/* An empty list of layers means the default one: called at submit, and by the worker for what older programs stored. */
-enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e) MUST_CHECK;
-
-struct serve_job {
-    struct str name;                /* of the deployment: what clients call */
-    struct uuid model_id;
-    int64_t model_version;
-    struct uuid model_object_id;
-};
-extern const struct schema serve_job_schema;
+/* The struct and the limits of a kind's spec are in type_<name>.h. */
+#define JOB_TYPE(NAME, name, ...) extern const struct schema name##_job_schema;
+#include "core/wire/job_type.def"
+#undef JOB_TYPE

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* type_serve.c - the spec of a serving job. */
-#include "core/wire/job_type.h"
+#include "core/wire/type_serve.h"
 
 SCHEMA_EXTERN(serve_job, "A serving job, made by a deployment",
     FIELD(serve_job, name, F_REQ, .min = 1, .max = 63, .doc = "Name that clients call"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* type_train.c - the spec of a training job. Its limits keep a job of one tenant within what a machine can hold. */
-#include "core/wire/job_type.h"
+#include "core/wire/type_train.h"
 
 const char *const job_family_names[] = { "mlp", NULL }, *const job_optimizer_names[] = { "adamw", "sgd", NULL },
                   *const job_schedule_names[] = { "const", "cosine", "linear", NULL };

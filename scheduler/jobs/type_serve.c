@@ -3,6 +3,7 @@
 #include "core/base/cleanup.h"
 #include "core/json/decode.h"
 #include "core/json/encode.h"
+#include "core/wire/type_serve.h"
 #include "registry/vault/object.h"
 #include "scheduler/jobs/job_prepare.h"
 #include "tenants/access/principal.h"

@@ -4,6 +4,7 @@
 #include "core/db/run_tx.h"
 #include "core/json/decode.h"
 #include "core/json/encode.h"
+#include "core/wire/type_train.h"
 #include "scheduler/jobs/job_prepare.h"
 
 enum { SPEC_MAX = 65536 };

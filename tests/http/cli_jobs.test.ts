@@ -89,3 +89,17 @@ test('job logs from the end, of errors alone, and by a part', async () => {
   expect([...new Set(errors.out.trimEnd().split('\n'))]).toEqual(['error: the job failed: fatal: no such column']);
   expect((await falaj('job', 'logs', trained, '--tail', '1001')).code).toBe(2);
 });
+
+test('job submit has a flag for every member of a spec, and refuses those of another kind', async () => {
+  const said = await falaj('job', 'submit', 'flags', '--kind', 'noop', '--sleep-ms', '1', '--pool', 'no-machines', '-o', 'json');
+  expect(said.code, said.err).toBe(0);
+  const job = JSON.parse(said.out);
+  expect([job.kind, job.spec]).toEqual(['noop', { sleep_ms: 1 }]);
+  must(await tenant.post(`/v1/jobs/${job.job_id}/cancel`, {}), 200);
+  const foreign = await falaj('job', 'submit', 'flags', '--kind', 'noop', '--epochs', '3');
+  expect([foreign.code, foreign.err]).toEqual([2, expect.stringContaining('a job of kind noop has no --epochs')]);
+  const sent = await falaj('job', 'submit', 'usual', '--dataset', 'digits', '--seed', '5', '--pool', 'no-machines', '-o', 'json');
+  expect(sent.code, sent.err).toBe(0);
+  expect(JSON.parse(sent.out).spec).toMatchObject({ hidden: [64, 32], epochs: 30, optimizer: 'adamw', seed: 5, dataset_version: 1, label_column: 'label' });
+  must(await tenant.post(`/v1/jobs/${JSON.parse(sent.out).job_id}/cancel`, {}), 200);
+});

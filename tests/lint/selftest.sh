@@ -207,6 +207,19 @@ expect kinds tenants/dancer.c:6 'type_dance'
 expect kinds tenants/dancer.c:7 'type_dance'
 expect kinds migrations/0099_x.sql:2 'type_dance'
 expect kinds console/src/x.ts:2 'type_dance'
+for side in core/wire scheduler/jobs workers/lease; do put "$side/type_dance.c" "$spdx" 'int dance;'; done
+put tenants/access/permissions.def "$spdx" 'PERM(A_READ, "a:read", P, 0, "See")' 'PERM(B_READ, "b:read", P, 0, "See")'
+put tenants/access/authz.c "$spdx" 'int is(int p)' '{' '    return p == PERM_ROLE_GRANT;' '}'
+put api/routes/a.c "$spdx" '    { .method = HTTP_GET, .path = "/v1/a", .op = "a" },' '    { .method = HTTP_PUT, .path = "/v1/a", .op = "b" },'
+expect_clean places
+rm "$tree/workers/lease/type_dance.c"
+put tenants/access/permissions.def "$spdx" 'PERM(A_READ, "a:read", P, 0, "See")' 'PERM(A_READ, "b:read", P, 0, "See")'
+put tenants/access/authz.c "$spdx" 'int is(int p)' '{' '    return p == PERM_A_READ;' '}'
+put api/routes/a.c "$spdx" '    { .method = HTTP_GET, .path = "/v1/a", .op = "a" },' '    { .method = HTTP_GET, .path = "/v1/a", .op = "b" },'
+expect places core/wire/job_type.def:1 'workers/lease/type_dance.c'
+expect places tenants/access/permissions.def:3 'stands in line 2'
+expect places tenants/access/authz.c:4 'PERM_A_READ'
+expect places api/routes/a.c:3 'stands twice'
 put build/dev/bin/falaj-api '#!/bin/sh' 'echo new'
 chmod +x "$tree/build/dev/bin/falaj-api"
 put docs/gen/openapi.json old

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* type_noop.c - a job that does nothing: the agent itself answers it, at once or when its time has passed. */
 #include "core/json/decode.h"
+#include "core/wire/type_noop.h"
 #include "workers/agent/book.h"
 #include "workers/agent/timers.h"
 #include "workers/lease/work_type.h"

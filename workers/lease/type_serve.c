@@ -14,7 +14,7 @@
 #include "core/base/cleanup.h"
 #include "core/json/decode.h"
 #include "core/json/encode.h"
-#include "core/wire/job_type.h"
+#include "core/wire/type_serve.h"
 #include "workers/lease/infer_wire.h"
 #include "workers/lease/work_type.h"
 

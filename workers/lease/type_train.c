@@ -10,7 +10,7 @@
 #include "core/json/decode.h"
 #include "core/json/encode.h"
 #include "core/wire/job_result.h"
-#include "core/wire/job_type.h"
+#include "core/wire/type_train.h"
 #include "workers/compute/train/engine.h"
 #include "workers/lease/ckpt_seal.h"
 #include "workers/lease/work_type.h"

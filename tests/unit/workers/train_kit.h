@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* train_kit.h - the training spec that the tests of the engine change: small, quick, and good enough for 97 % on the digits. */
 #pragma once
-#include "core/wire/job_type.h"
+#include "core/wire/type_train.h"
 
 static inline struct train_job kit_spec(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rate.h - the learning rate of a step, and what no spec chooses. What a tenant may ask is struct train_job (core/wire/job_type.h): the
+/* rate.h - the learning rate of a step, and what no spec chooses. What a tenant may ask is struct train_job (core/wire/type_train.h): the
  * engine takes it as the schema has read and judged it, and knows no limit or default of its own. */
 #pragma once
-#include "core/wire/job_type.h"
+#include "core/wire/type_train.h"
 
 #define TRAIN_MOMENTUM 0.9          /* of sgd */
 

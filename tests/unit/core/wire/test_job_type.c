@@ -10,7 +10,7 @@
 #include "core/base/arena.h"
 #include "core/base/cleanup.h"
 #include "core/json/decode.h"
-#include "core/wire/job_type.h"
+#include "core/wire/type_train.h"
 
 static struct err e;
 
