@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* authz.c - the matrix as bit sets, built by the compiler from roles.def, and the bindings that carry it. */
+/* authz.c - the matrix as bit sets, built by the compiler from permissions.def, and the bindings that carry it. */
 #include "tenants/access/authz.h"
 #include "tenants/access/cidr.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* Roles by their letters, as permissions.def writes them, and the places of a permission. */
+enum {
+#define ROLE(name, letter, ...) letter = 1 << ROLE_##name,
+#include "tenants/access/roles.def"
+#undef ROLE
+};
+enum { AT_ZONE = 1, AT_PROJECT = 2, EVERYWHERE = 4 };
+
 static const struct perm_row perms[PERM_COUNT] = {
-    [PERM_NONE] = { "NONE", "none", "Nobody" },
-    [PERM_PUBLIC] = { "PUBLIC", "public", "Anybody" },
-    [PERM_SIGNED_IN] = { "SIGNED_IN", "signed-in", "Anybody who is known" },
-#define PERM(name, wire, doc) [PERM_##name] = { #name, wire, doc },
+    [PERM_NONE] = { "NONE", "none", "Nobody", 0, 0 },
+    [PERM_PUBLIC] = { "PUBLIC", "public", "Anybody", 0, 0 },
+    [PERM_SIGNED_IN] = { "SIGNED_IN", "signed-in", "Anybody who is known", 0, 0 },
+#define PERM(name, wire, roles, places, doc) [PERM_##name] = { #name, wire, doc, roles, places },
 #include "tenants/access/permissions.def"
 #undef PERM
 };
@@ -18,21 +26,28 @@ static const struct perm_row perms[PERM_COUNT] = {
 enum { PLACE_PLATFORM = ROLE_AT_PLATFORM, PLACE_TENANT = ROLE_AT_TENANT, PLACE_BOTH = ROLE_AT_BOTH, PLACE_WORKER = ROLE_AT_WORKER };
 
 static const struct role_row roles[ROLE_COUNT] = {
-#define ROLE(name, wire, where, doc) [ROLE_##name] = { #name, wire, doc, (enum role_place)PLACE_##where },
-#define GRANT(role, perm)
+#define ROLE(name, letter, wire, where, doc) [ROLE_##name] = { #name, wire, doc, (enum role_place)PLACE_##where },
 #include "tenants/access/roles.def"
 #undef ROLE
-#undef GRANT
 };
+
+/* Folded into constants by the compiler: a request with conditions asks these for each of its bindings. */
+static perm_set with_place(int place)
+{
+    perm_set set = 0;
+#define PERM(name, wire, roles, places, doc) set |= (places) & place ? PERM_BIT(PERM_##name) : (perm_set)0;
+#include "tenants/access/permissions.def"
+#undef PERM
+    return set;
+}
 
 perm_set role_permissions(enum role r)
 {
     perm_set set = 0;
-#define ROLE(name, wire, where, doc)
-#define GRANT(role, perm) set |= r == ROLE_##role ? PERM_BIT(PERM_##perm) : (perm_set)0;
-#include "tenants/access/roles.def"
-#undef ROLE
-#undef GRANT
+    const uint32_t bit = UINT32_C(1) << r;
+#define PERM(name, wire, roles, places, doc) set |= (uint32_t)(roles) & bit ? PERM_BIT(PERM_##name) : (perm_set)0;
+#include "tenants/access/permissions.def"
+#undef PERM
     return set;
 }
 
@@ -71,29 +86,16 @@ int role_by_wire(struct str wire)
     return -1;
 }
 
-/* Of the zone itself, its machines and its keys: what a role bound at a zone gives. */
-static const perm_set at_zone = PERM_BIT(PERM_ZONE_READ) | PERM_BIT(PERM_NODE_READ) | PERM_BIT(PERM_NODE_MANAGE) | PERM_BIT(PERM_JOB_STOP) |
-                                PERM_BIT(PERM_KEY_READ) | PERM_BIT(PERM_KEY_ROOT) | PERM_BIT(PERM_TOKEN_OWN);
-/* Of things that belong to projects: what a role bound at a project gives. */
-static const perm_set at_project =
-    PERM_BIT(PERM_DATASET_WRITE) | PERM_BIT(PERM_DATASET_READ) | PERM_BIT(PERM_DATASET_CONTENT) | PERM_BIT(PERM_JOB_SUBMIT) |
-    PERM_BIT(PERM_JOB_READ) | PERM_BIT(PERM_JOB_CANCEL) | PERM_BIT(PERM_MODEL_WRITE) | PERM_BIT(PERM_MODEL_READ) |
-    PERM_BIT(PERM_MODEL_CONTENT) | PERM_BIT(PERM_DEPLOY_WRITE) | PERM_BIT(PERM_DEPLOY_READ) | PERM_BIT(PERM_INFER) |
-    PERM_BIT(PERM_PROJECT_READ) | PERM_BIT(PERM_ROLE_GRANT) | PERM_BIT(PERM_USER_READ) | PERM_BIT(PERM_USAGE_READ) |
-    PERM_BIT(PERM_QUOTA_READ) | PERM_BIT(PERM_ZONE_READ) | PERM_BIT(PERM_TOKEN_OWN);
-/* The same wherever the role is bound: one's own tokens, the public list of zones. */
-static const perm_set placeless = PERM_BIT(PERM_ZONE_READ) | PERM_BIT(PERM_TOKEN_OWN);
-
 perm_set binding_permissions(const struct binding *b)
 {
     perm_set all = role_permissions(b->role);
-    return b->place == BOUND_ZONE ? all & at_zone : b->place == BOUND_PROJECT ? all & at_project : all;
+    return b->place == BOUND_ZONE ? all & with_place(AT_ZONE) : b->place == BOUND_PROJECT ? all & with_place(AT_PROJECT) : all;
 }
 
 perm_set binding_always(const struct binding *b)
 {
     bool is_wide = b->place == BOUND_PLATFORM || b->place == BOUND_TENANT;
-    return binding_permissions(b) & (is_wide ? ~(perm_set)0 : placeless);
+    return binding_permissions(b) & (is_wide ? ~(perm_set)0 : with_place(EVERYWHERE));
 }
 
 const char *const binding_verdict_names[] = { "applies", "applies_in_project", "lacks", "not_yet", "ended", "mfa", "address", "zone",
@@ -127,7 +129,7 @@ enum binding_verdict binding_judge(const struct binding *b, enum permission perm
         return BINDING_MFA;
     if (b->cidrs.n && !has_address(b->cidrs, ctx->source_ip))
         return BINDING_ADDRESS;
-    bool is_placeless = placeless & PERM_BIT(perm);
+    bool is_placeless = perms[perm].places & EVERYWHERE;
     bool by_zone = !is_placeless && (b->place == BOUND_ZONE || b->in_zones.n);
     if (by_zone && !ctx->zone.ptr)
         return BINDING_ZONE_UNKNOWN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* authz.h - may this principal do that, here and now? Pure: the matrix of roles.def, the principal's bindings and the context.
+/* authz.h - may this principal do that, here and now? Pure: the matrix of permissions.def, the principal's bindings and the context.
  *
  * Deny by default. A decision explains itself: `rule` names the role that allowed ("role:ml-engineer") or what is missing
  * ("missing:job:submit", "scope:job:submit" when a role has it and the token's scopes do not, "condition:mfa" when a role has it under a
@@ -11,7 +11,7 @@
 #include "core/base/work.h"
 #include "tenants/access/principal.h"
 
-struct perm_row { const char *name, *wire, *doc; };
+struct perm_row { const char *name, *wire, *doc; int roles, places; };
 struct role_row { const char *name, *wire, *doc; enum role_place place; };
 
 const struct perm_row *perm_row(enum permission p);

@@ -19,18 +19,16 @@ enum permission {
     PERM_NONE,              /* a row that forgot its permission: falaj-api refuses to start */
     PERM_PUBLIC,            /* anybody */
     PERM_SIGNED_IN,         /* anybody who is known */
-#define PERM(name, wire, doc) PERM_##name,
+#define PERM(name, ...) PERM_##name,
 #include "tenants/access/permissions.def"
 #undef PERM
     PERM_COUNT
 };
 
 enum role {
-#define ROLE(name, wire, where, doc) ROLE_##name,
-#define GRANT(role, perm)
+#define ROLE(name, ...) ROLE_##name,
 #include "tenants/access/roles.def"
 #undef ROLE
-#undef GRANT
     ROLE_COUNT
 };
 
