@@ -49,10 +49,9 @@ symbolizer=$(command -v llvm-symbolizer || true)
 started=$SECONDS
 say() { printf 'run.sh: [%4d s] %s\n' $((SECONDS - started)) "$*"; }
 
-# wants REGEX: a test with such a name is among those chosen. For a build that is configured.
-wants() {
-    ctest --test-dir build/asan -N "${configuration[@]}" "${selection[@]}" 2>/dev/null | grep -qE "Test +#[0-9]+: ($1)"
-}
+# wants REGEX: a test with such a name is among those chosen (names is set once the build is configured).
+names=''
+wants() { [[ $names =~ Test\ +#[0-9]+:\ $1 ]]; }
 
 # ccache, where there is one, keeps what it compiled inside the folder unless the caller says where.
 if command -v ccache >/dev/null; then
@@ -102,6 +101,7 @@ configure asan
 if ((list)); then
     exec ctest --test-dir build/asan -N "${configuration[@]}" "${selection[@]}"
 fi
+names=$(ctest --test-dir build/asan -N "${configuration[@]}" "${selection[@]}")
 mapfile -t targets < <(python3 tests/lib/tier.py targets build/asan "${configuration[@]}" "${selection[@]}")
 if [[ ${#targets[@]} -gt 0 ]]; then
     build asan "${targets[@]}"
