@@ -98,6 +98,13 @@ static void test_input(void **state)
     assert_true(str_eq_c(buf_str(&b), "1,2,3"));
 }
 
+static const char *uuid_z(struct uuid u)
+{
+    char *text = arena_alloc(arena, UUID_TEXT);
+    uuid_text(u, text);
+    return text;
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -117,6 +124,19 @@ static void test_refusals(void **state)
     assert_int_equal(worker_keys(&w, &elsewhere, &input.object_id, 1, pub(), &r, &e), ERR_RESIDENCY);
     assert_int_equal(worker_input_open(&w, &elsewhere, input.object_id, &blob, &size, &e), ERR_RESIDENCY);
     assert_int_equal(worker_keys(&w, &lease, &input.object_id, 1, STR("short"), &r, &e), ERR_INVALID);
+    struct uuid ids[2] = { input.object_id, o.object_id };
+    pg_harness_exec(pg, DB, arena_printf(arena,
+        "INSERT INTO job (tenant_id, job_id, name, kind, state, spec, created_by, queued, fence, data_class)"
+        " SELECT tenant_id, '00000000-0000-0000-0000-0000000000aa', 'other', kind, state, spec, created_by, queued, fence, data_class FROM job;"
+        "INSERT INTO job_object (tenant_id, job_id, direction, name, object_id)"
+        " SELECT tenant_id, '00000000-0000-0000-0000-0000000000aa', 'input', 'dataset', object_id FROM object WHERE object_id = '%s'",
+        uuid_z(o.object_id)));
+    assert_int_equal(worker_keys(&w, &lease, &o.object_id, 1, pub(), &r, &e), ERR_NOT_FOUND);   /* an input, but of another job of the tenant */
+    assert_int_equal(worker_keys(&w, &lease, ids, 2, pub(), &r, &e), ERR_NOT_FOUND);
+    assert_int_equal(worker_input_open(&w, &lease, o.object_id, &blob, &size, &e), ERR_NOT_FOUND);
+    struct worker_lease its_own = lease;
+    its_own.job_id = (struct uuid){ { [15] = 0xaa } };
+    OK(worker_keys(&w, &its_own, &o.object_id, 1, pub(), &r, &e));
     w.tenant_id = people[1]->tenant_id;
     assert_int_equal(worker_keys(&w, &lease, &input.object_id, 1, pub(), &r, &e), ERR_NOT_FOUND);
     db_rollback(w.tx);

@@ -229,6 +229,78 @@ static void outputs_become_visible_with_success_only(void **state)
     fixture_check(&f);
 }
 
+static enum errc check(const struct lease_grant *g, struct str identity, int64_t fence)
+{
+    struct arena *a = arena_new(1 << 20);
+    struct work w = { .app = &f.api, .arena = a, .now_us = 1 };
+    struct lease l;
+    struct err why = { 0 };
+    OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, a, &w.tx, e));
+    enum errc rc = lease_check(&w, g->tenant_id, g->attempt_id, fence, identity, &l, &why);
+    db_rollback(w.tx);
+    arena_free(a);
+    return rc;
+}
+
+/* What is asked before a key is given, an input read or an output written. The reaper has not been here yet. */
+static void a_lease_that_has_run_out_neither_reads_nor_writes(void **state)
+{
+    (void)state;
+    struct lease_grant g;
+    struct uuid id;
+    char j[UUID_TEXT];
+    submit(&f, f.tenant_a, 1, 1, 3, &id);
+    uuid_text(id, j);
+    plan(&f);
+    assert_int_equal(take(&f, &m, 1, &g), 1);
+    assert_int_equal(check(&g, STR("spiffe://ae-dxb-1/worker/default/w1"), g.fence), ERR_OK);
+    assert_int_equal(check(&g, STR("spiffe://ae-dxb-1/worker/default/other"), g.fence), ERR_STALE);
+    assert_int_equal(check(&g, STR("spiffe://ae-dxb-1/worker/default/w1"), g.fence + 1), ERR_STALE);
+    fixture_exec(&f, "UPDATE attempt SET lease_until = clock_timestamp() - interval '1 millisecond' WHERE job_id = '%s'", j);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM attempt WHERE live AND job_id = '%s'", j), 1);
+    assert_int_equal(check(&g, STR("spiffe://ae-dxb-1/worker/default/w1"), g.fence), ERR_STALE);
+    fixture_exec(&f, "UPDATE attempt SET lease_until = clock_timestamp() + interval '1 minute' WHERE job_id = '%s'", j);
+    assert_int_equal(check(&g, STR("spiffe://ae-dxb-1/worker/default/w1"), g.fence), ERR_OK);
+    assert_int_equal(run_through(&f, &m, &g, 1), 2);
+    fixture_check(&f);
+}
+
+/* The first attempt wrote an output and was lost; the second may not end with it. */
+static void outputs_of_an_older_fence_do_not_count(void **state)
+{
+    (void)state;
+    struct uuid id, object = uuid_v7(9000000);
+    struct lease_grant g;
+    char t[UUID_TEXT], j[UUID_TEXT], o[UUID_TEXT];
+    int64_t committed = fixture_count(&f, "SELECT count(*) FROM object WHERE state = 'COMMITTED'");
+    uuid_text(f.tenant_a, t);
+    uuid_text(object, o);
+    submit(&f, f.tenant_a, 1, 1, 3, &id);
+    uuid_text(id, j);
+    plan(&f);
+    assert_int_equal(take(&f, &m, 1, &g), 1);
+    fixture_exec(&f, "INSERT INTO object (tenant_id, object_id, zone, kind, state, stored_bytes, sha256, stored_sha256) VALUES"
+                     " ('%s', '%s', 'ae-dxb-1', 'model', 'WRITING', 1000, sha256('a'), sha256('b'));"
+                     "INSERT INTO job_object VALUES ('%s', '%s', 'output', 'model', '%s', 1)", t, o, t, j, o);
+    assert_int_equal(tell(&f, &m, &g, 1, LE_PREEMPT, NULL), 1);         /* back into the queue at once */
+    plan(&f);
+    assert_int_equal(take(&f, &m, 1, &g), 1);
+    assert_int_equal(g.fence, 2);
+    struct lease_output out = { STR("model"), object };
+    struct lease_item item = { .tenant_id = g.tenant_id, .attempt_id = g.attempt_id, .fence = g.fence, .event = LE_SUCCEED, .message = STR(""),
+                               .outputs = { &out, 1 } };
+    struct arena *a = arena_new(1 << 20);
+    struct work w = { .app = &f.api, .arena = a, .now_us = 1 };
+    struct slice rows;
+    OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, a, &w.tx, e));
+    OK(lease_report(&w, &m.node, &item, 1, 30000, &rows, e));
+    OK(db_commit(w.tx, e));
+    arena_free(a);
+    assert_string_equal(state_of(&f, id), "FAILED");
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM object WHERE state = 'COMMITTED'"), committed);
+    fixture_check(&f);
+}
+
 /* Each of two outputs has room, both have not: one job fails, and what else the report says of others still counts. */
 static void outputs_of_one_report_share_the_room(void **state)
 {
@@ -307,7 +379,8 @@ int main(void)
         cmocka_unit_test(a_job_from_queued_to_done), cmocka_unit_test(a_finish_told_twice_counts_once),
         cmocka_unit_test(an_old_fence_writes_nothing), cmocka_unit_test(a_cancel_in_each_state), cmocka_unit_test(every_end_is_its_own_state),
         cmocka_unit_test(a_waiting_job_says_why), cmocka_unit_test(outputs_become_visible_with_success_only),
-        cmocka_unit_test(outputs_of_one_report_share_the_room),
+        cmocka_unit_test(outputs_of_one_report_share_the_room), cmocka_unit_test(outputs_of_an_older_fence_do_not_count),
+        cmocka_unit_test(a_lease_that_has_run_out_neither_reads_nor_writes),
         cmocka_unit_test(logs_and_metrics_are_kept), cmocka_unit_test(a_start_that_comes_with_its_end_is_told) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -88,6 +88,8 @@ static void test_rules(void **st)
     try_header(T("[2]", "0", "8"), 9, ERR_BAD_DATA, "belong to no tensor");
     try_header(T("[2]", "0", "8"), 7, ERR_BAD_DATA, "beyond the end");
     try_header(T("[3]", "0", "8"), 8, ERR_BAD_DATA, "needs 12 bytes");
+    try_header(T("[2]", "0", "12"), 12, ERR_BAD_DATA, "needs 8 bytes");
+    try_header(T("[]", "0", "8"), 8, ERR_BAD_DATA, "needs 4 bytes");
     try_header(T("[2]", "4", "12"), 12, ERR_BAD_DATA, "does not begin");
     try_header(T("[2]", "8", "0"), 8, ERR_BAD_DATA, "does not begin");
     try_header(T("[4611686018427387904,4]", "0", "0"), 0, ERR_BAD_DATA, "beyond 64 bits");

@@ -8,6 +8,8 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <semaphore.h>
+#include <unistd.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,11 +215,61 @@ static void test_batcher(void **st)
     infer_model_free(m);
 }
 
+static atomic_int answered;
+static sem_t gate;
+
+/* Holds the batcher's only thread, so that what is submitted stays in the queue. */
+static void wait_at_gate(struct infer_request *r, enum errc rc)
+{
+    (void)r, (void)rc;
+    atomic_fetch_add(&answered, 1);
+    sem_wait(&gate);
+}
+
+static void test_the_queue_has_its_length(void **st)
+{
+    (void)st;
+    enum { QUEUE = 10 };
+    struct err e;
+    struct infer_model *m = load(be);
+    struct batcher *b;
+    struct batcher_stats stats;
+    float p[(QUEUE + 1) * CLASSES];
+    struct infer_request r[5];
+    static const size_t rows[5] = { 1, QUEUE - 1, 1, 1, QUEUE + 1 };
+    for (size_t i = 0; i < 5; i++)
+        r[i] = (struct infer_request){ .x = data.table.x, .rows = rows[i], .probabilities = p, .done = wait_at_gate };
+    sem_init(&gate, 0, 0);
+    atomic_store(&answered, 0);
+    assert_int_equal(batcher_new(m, 1, QUEUE, &b, &e), ERR_OK);
+    assert_int_equal(batcher_submit(b, &r[0], &e), ERR_OK);
+    for (int i = 0; i < 10000 && !atomic_load(&answered); i++)
+        usleep(1000);
+    assert_int_equal(answered, 1);
+    assert_int_equal(batcher_submit(b, &r[1], &e), ERR_OK);
+    assert_int_equal(batcher_submit(b, &r[2], &e), ERR_OK);     /* exactly full */
+    assert_int_equal(batcher_submit(b, &r[3], &e), ERR_RATE);
+    assert_non_null(strstr(e.msg, "10 rows waiting"));
+    assert_int_equal(batcher_infer(b, &r[3], &e), ERR_RATE);
+    batcher_get_stats(b, &stats);
+    assert_int_equal(stats.rows_waiting, QUEUE);
+    sem_post(&gate);
+    for (int i = 0; i < 10000 && atomic_load(&answered) < 2; i++)
+        usleep(1000);
+    assert_int_equal(batcher_submit(b, &r[4], &e), ERR_OK);     /* longer than the queue, and nothing waits */
+    for (int i = 0; i < 4; i++)
+        sem_post(&gate);
+    batcher_free(b);
+    assert_int_equal(answered, 4);
+    sem_destroy(&gate);
+    infer_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_accuracy), cmocka_unit_test(test_batch_bits_and_backends), cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_batcher),
+        cmocka_unit_test(test_batcher), cmocka_unit_test(test_the_queue_has_its_length),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -115,19 +115,100 @@ static bool should_stop(void *ctx)
     return p->at && p->seen == p->at;
 }
 
-static void run_once(const struct train_job *s, const struct backend *be, const char *dir, int64_t stop_at, struct train_result *r,
-                     struct err *e, enum errc want)
+static void run_on(const char *digest, const struct train_job *s, const struct backend *be, const char *dir, int64_t stop_at,
+                   struct train_result *r, struct err *e, enum errc want)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(256 << 20);
     struct train_data d;
     struct stopper p = { .at = stop_at };
     const struct train_observer o = { &p, on_step, on_epoch, NULL, should_stop };
     assert_int_equal(train_data_csv(a, digits, &schema, s, &d, e), ERR_OK);
-    struct train_task job = { .spec = s, .data = &d, .backend = be, .clock = &clock_system, .dataset_digest = STR("sha256:test"),
+    struct train_task job = { .spec = s, .data = &d, .backend = be, .clock = &clock_system, .dataset_digest = str_c(digest),
                              .checkpoint_dir = dir, .checkpoint_every_steps = dir ? 17 : 0 };
     enum errc rc = train_run(a, &job, &o, r, e);
     if (rc != want)
         fail_msg("%d: %s (%s)", rc, e->msg, e->detail);
+}
+
+static void run_once(const struct train_job *s, const struct backend *be, const char *dir, int64_t stop_at, struct train_result *r,
+                     struct err *e, enum errc want)
+{
+    run_on("sha256:test", s, be, dir, stop_at, r, e, want);
+}
+
+/* The parameters after so many epochs of one full batch each. */
+static size_t params_after(int64_t epochs, double lr, const struct backend *be, float *out, size_t max)
+{
+    struct err e;
+    struct train_job s = kit_spec();
+    struct train_result r;
+    struct st_file f;
+    CLEANUP(arena_freep) struct arena *a = arena_new(64 << 20);
+    size_t n = 0;
+    s.epochs = epochs;
+    s.batch_size = 65536;
+    s.learning_rate = lr;
+    s.weight_decay = 0;
+    s.schedule = TRAIN_CONST;
+    run_once(&s, be, NULL, 0, &r, &e, ERR_OK);
+    assert_int_equal(r.steps, epochs);
+    assert_int_equal(st_parse(a, r.model.ptr, r.model.len, &f, &e), ERR_OK);
+    for (int layer = 0; layer < 2; layer++) {
+        char name[32];
+        const float *p;
+        size_t rows = layer ? 10 : 128, cols = layer ? 128 : 64;
+        snprintf(name, sizeof name, "mlp.%d.weight", layer);
+        assert_int_equal(st_f32(&f, name, rows, cols, &p, &e), ERR_OK);
+        assert_true(n + rows * cols <= max);
+        memcpy(out + n, p, rows * cols * sizeof *p);
+        n += rows * cols;
+    }
+    train_result_release(&r);
+    return n;
+}
+
+/* Golden first steps. With bias correction m/sqrt(v) of a gradient that hardly changes is its sign, so each of the first steps moves each
+ * parameter by the learning rate. Without it the first would move by 3.16 of it; with the t of the first step for ever, the second by 1.34. */
+static void test_adamw_moves_by_the_learning_rate_from_the_first_step(void **st)
+{
+    (void)st;
+    enum { N = 128 * 64 + 10 * 128 };
+    const double lr = 1e-4;
+    static float at[4][N];
+    for (int64_t step = 0; step < 4; step++)        /* none is so small that nothing moves */
+        assert_int_equal(params_after(step ? step : 1, step ? lr : 1e-12, best_backend(), at[step], N), N);
+    for (int step = 1; step < 4; step++) {
+        size_t moved = 0, right = 0;
+        for (size_t i = 0; i < N; i++) {
+            double by = fabs((double)at[step][i] - (double)at[step - 1][i]) / lr;
+            moved += by > 0.01;
+            right += by > 0.97 && by < 1.03;
+        }
+        print_message("step %d: %zu parameters moved, %zu of them by the learning rate\n", step, moved, right);
+        assert_true(moved > N / 2);
+        assert_true(right > moved / 10 * 9);
+    }
+}
+
+/* The same rows and columns, other content: the digest alone tells. */
+static void test_a_checkpoint_of_another_data_set_is_refused(void **st)
+{
+    (void)st;
+    struct err e = { 0 };
+    char dir[] = "/tmp/falaj-ckpt-XXXXXX";
+    struct train_job s = kit_spec();
+    struct train_result r;
+    s.epochs = 2;
+    assert_non_null(mkdtemp(dir));
+    run_on("sha256:one", &s, best_backend(), dir, 20, &r, &e, ERR_OK);
+    train_result_release(&r);
+    run_on("sha256:two", &s, best_backend(), dir, 30, &r, &e, ERR_CONFLICT);
+    assert_non_null(strstr(e.msg, "data set"));
+    run_on("sha256:one", &s, best_backend(), dir, 30, &r, &e, ERR_OK);
+    assert_int_equal(r.resumed_at_step, 20);
+    train_result_release(&r);
+    ckpt_clear(dir);
+    assert_int_equal(rmdir(dir), 0);
 }
 
 static void test_digits(void **st)
@@ -259,6 +340,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_overfit_and_first_loss), cmocka_unit_test(test_digits),
         cmocka_unit_test(test_resume_adamw),   cmocka_unit_test(test_resume_sgd_with_patience),
+        cmocka_unit_test(test_adamw_moves_by_the_learning_rate_from_the_first_step),
+        cmocka_unit_test(test_a_checkpoint_of_another_data_set_is_refused),
         cmocka_unit_test(test_damaged_checkpoint), cmocka_unit_test(test_early_stop),
     };
     return cmocka_run_group_tests(tests, load_digits, drop_digits);
