@@ -59,6 +59,7 @@ static struct snapshot random_snapshot(struct arena *a, uint64_t s)
 static void nothing_is_overbooked_and_zones_hold(void **state)
 {
     (void)state;
+    size_t placed = 0;
     for (uint64_t s = 1; s <= 2000; s++) {
         struct arena *a = arena_new(8 << 20);
         struct snapshot x = random_snapshot(a, s), before = random_snapshot(a, s);
@@ -90,10 +91,26 @@ static void nothing_is_overbooked_and_zones_hold(void **state)
             assert_true(before.tenants.items[i].slots_used + tslots[i] <= before.tenants.items[i].slots_limit);
             assert_true(!tgpus[i] || before.tenants.items[i].gpus_used + tgpus[i] <= before.tenants.items[i].gpus_limit);
         }
-        for (size_t i = 0; i < p.waits.n; i++)
+        for (size_t i = 0; i < p.waits.n; i++) {
+            const struct snap_job *j = &x.jobs.items[p.waits.items[i].job];
+            const struct snap_tenant *t = &before.tenants.items[j->tenant];
             assert_true(!seen[p.waits.items[i].job] && p.waits.items[i].reason.len && p.waits.items[i].message.len);
+            if (t->slots_used + tslots[j->tenant] + j->slots > t->slots_limit ||
+                (j->gpus && t->gpus_used + tgpus[j->tenant] + j->gpus > t->gpus_limit))
+                continue;
+            for (int n = 0; n < NODES; n++) {               /* who waits within its tenant's quota fits nowhere */
+                const struct snap_node *node = &before.nodes.items[n];
+                bool allowed = false;
+                for (size_t z = 0; z < t->allowed_zones.n; z++)
+                    allowed |= str_eq(((const struct str *)t->allowed_zones.items)[z], node->zone);
+                assert_false(allowed && str_eq(j->pool, node->pool) && (!j->zone.ptr || str_eq(j->zone, node->zone)) &&
+                             slots[n] + j->slots <= node->free_slots && gpus[n] + j->gpus <= node->free_gpus);
+            }
+        }
+        placed += p.places.n;
         arena_free(a);
     }
+    assert_in_range(placed, 10000, 2000 * JOBS);            /* else there was nothing to see */
 }
 
 static void the_same_snapshot_gives_the_same_plan(void **state)
