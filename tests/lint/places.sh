@@ -5,6 +5,7 @@
 # variant or a page with more than its file and its line. Documents and SQL that are printed from rows do not count.
 # shellcheck source=tests/lint/lib.sh
 source "$(dirname "$0")/lib.sh"
+lists_most=${LINT_MOST:-30}
 
 # rows FILE PATTERN WHAT: the names that PATTERN finds in FILE, each once; prints the line of the table.
 rows() {
@@ -50,6 +51,17 @@ if ((${#route_files[@]})); then
     while read -r route; do bad "${route##*$'\t'}" "the route ${route%%$'\t'*} stands twice"; done < <(sort "$scratch/routes" | awk -F'\t' 'seen[$1]++')
     (($(wc -l <"$scratch/routes") > 0)) || bad "${route_files[0]}:1" "no route can be read"
     printf '%-22s %3d of them: 1 row and a handler in the same file\n' route "$(wc -l <"$scratch/routes")"
+fi
+
+# A column: its migration, its member, its row of the schema, where statements say ROW_COLUMNS. Lists of columns beside a schema become fewer.
+mapfile -t sql_files < <(files 'audit/*.[ch]' 'registry/*.[ch]' 'scheduler/*.[ch]' 'serving/*.[ch]' 'tenants/*.[ch]' 'api/*.[ch]')
+if ((${#sql_files[@]})); then
+    perl -0ne 'while (/struct stmt \w+ = \{(.*?)\};/gs) { my $s = $1; $is{$1} = 1 if $s =~ /\bROW_COLUMNS\b/ && $s =~ /\.row = &(\w+)_schema/ }
+               END { print join(", ", sort keys %is), "\n" }' "${sql_files[@]}" >"$scratch/by_schema"
+    printf '%-22s 3: its migration, its member, its row of the schema, for %s\n' 'column' "$(<"$scratch/by_schema")"
+    grep -HnE '^#define \w*COLUMNS\b' "${sql_files[@]}" | cut -d: -f1,2 >"$scratch/lists" || true
+    n=$(wc -l <"$scratch/lists")
+    ((n <= lists_most)) || bad "$(tail -n 1 "$scratch/lists")" "$n lists of columns stand beside a schema, $lists_most did; say ROW_COLUMNS (core/db/stmt.h)"
 fi
 
 # A kernel variant: its file and its line of the registry.

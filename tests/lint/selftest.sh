@@ -220,6 +220,10 @@ expect places core/wire/job_type.def:1 'workers/lease/type_dance.c'
 expect places tenants/access/permissions.def:3 'stands in line 2'
 expect places tenants/access/authz.c:4 'PERM_A_READ'
 expect places api/routes/a.c:3 'stands twice'
+put tenants/access/list.c "$spdx" '#define THING_COLUMNS "a, b"'
+export LINT_MOST=0
+expect places tenants/access/list.c:2 'lists of columns stand beside a schema'
+unset LINT_MOST
 put build/dev/bin/falaj-api '#!/bin/sh' 'echo new'
 chmod +x "$tree/build/dev/bin/falaj-api"
 put docs/gen/openapi.json old
