@@ -101,6 +101,21 @@ struct page_out {
 void page_cut_by_id(struct page_out *p, struct arena *a, int64_t page_size, size_t item_size, size_t id_offset);
 /* The position of page_cut_by_id as an id; nil when from the start. */
 enum errc page_position_id(struct str page_token, struct uuid *ret, struct err *e) MUST_CHECK;
+/* A list by pages, where the items are of struct T and their member id is their place:
+ *     return PAGE_BY_ID(w, page, out, job, job_id, job_list(w, &page->filter, after, limit, rows, e), e);
+ * `list` reads `limit` rows behind `after` into `rows`; these three names are the macro's. The row past the page is cut. */
+#define PAGE_BY_ID(w, page, out, T, id, list, e)                                                                        \
+    __extension__({                                                                                                     \
+        struct slice *rows = &((struct page_out *)(out))->items;                                                        \
+        const int64_t limit = (page)->page_size + 1;                                                                    \
+        struct uuid after;                                                                                              \
+        enum errc page_rc_ = page_position_id((page)->page_token, &after, e);                                           \
+        if (page_rc_ == ERR_OK)                                                                                         \
+            page_rc_ = (list);                                                                                          \
+        if (page_rc_ == ERR_OK)                                                                                         \
+            page_cut_by_id(out, (w)->arena, (page)->page_size, sizeof(struct T), offsetof(struct T, id));               \
+        page_rc_;                                                                                                       \
+    })
 
 /* One request on its way through the pipeline. Lives in the request's arena. */
 struct call {

@@ -19,13 +19,8 @@ SCHEMA_OF(approval_decide_in, "A decision", FIELD_ID(approval_decide_in, approva
 static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct approval_page_in *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
     struct approval_filter f = { page->has_state ? str_c(approval_states[page->state]) : STR_NULL, page->kind, page->requested_by };
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(approval_list(w, &f, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct approval), offsetof(struct approval, approval_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, approval, approval_id, approval_list(w, &f, after, limit, rows, e), e);
 }
 
 static enum errc read_one(struct work *w, const void *in, void *out, struct err *e)

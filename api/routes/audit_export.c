@@ -125,12 +125,7 @@ static enum errc read_one(struct work *w, const void *in, void *out, struct err 
 static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct export_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(audit_export_job_list(w, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct audit_export_job), offsetof(struct audit_export_job, export_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, audit_export_job, export_id, audit_export_job_list(w, after, limit, rows, e), e);
 }
 
 /* "bytes=N-" or "bytes=N-M"; anything else is answered as if it were not there (RFC 9110 §14.2). */

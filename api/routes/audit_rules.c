@@ -57,12 +57,8 @@ static enum errc hold_get(struct work *w, const void *in, void *out, struct err 
 static enum errc hold_list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct hold_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(audit_hold_list(w, page->has_state ? str_c(hold_states[page->state]) : STR_NULL, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct audit_hold), offsetof(struct audit_hold, hold_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, audit_hold, hold_id,
+                      audit_hold_list(w, page->has_state ? str_c(hold_states[page->state]) : STR_NULL, after, limit, rows, e), e);
 }
 
 /* The approval's executor: the hold is lifted and the log says so in the transaction of the last approval. */
@@ -144,12 +140,7 @@ static enum errc erase(struct work *w, const void *in, void *out, struct err *e)
 static enum errc erasure_list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct erasure_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(audit_erasure_list(w, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct audit_erasure), offsetof(struct audit_erasure, user_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, audit_erasure, user_id, audit_erasure_list(w, after, limit, rows, e), e);
 }
 
 static const struct route rows[] = {

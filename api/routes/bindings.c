@@ -67,14 +67,9 @@ static enum errc revoke(struct work *w, const void *in, void *out, struct err *e
 static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct binding_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
     struct binding_filter f = { page->user_id, page->project_id, page->role, page->has_place ? str_c(binding_place_names[page->place]) : STR_NULL,
                                 page->zone };
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(role_binding_list(w, &f, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct role_binding), offsetof(struct role_binding, binding_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, role_binding, binding_id, role_binding_list(w, &f, after, limit, rows, e), e);
 }
 
 static const struct route rows[] = {

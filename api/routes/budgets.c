@@ -50,12 +50,7 @@ static enum errc read_one(struct work *w, const void *in, void *out, struct err 
 static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct budget_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(budget_list(w, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct budget), offsetof(struct budget, budget_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, budget, budget_id, budget_list(w, after, limit, rows, e), e);
 }
 
 static enum errc change(struct work *w, const void *in, void *out, struct err *e)

@@ -131,14 +131,9 @@ static enum errc stats(struct work *w, const void *in, void *out, struct err *e)
 static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct deployment_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
     const struct deployment_filter f = { page->model_id, page->project_id, page->created_by, page->has_ready, page->ready, page->q,
                                          str_c(list_sort_names[page->sort]) };
-    TRY(deployment_list(w, &f, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct deployment), offsetof(struct deployment, deployment_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, deployment, deployment_id, deployment_list(w, &f, after, limit, rows, e), e);
 }
 
 /* Clients are refused at the latest SERVING_TARGET_MS later, when falaj-api has forgotten where it listened. */

@@ -44,12 +44,8 @@ static enum errc create(struct work *w, const void *in, void *out, struct err *e
 static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct join_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(join_token_list(w, page->zone, page->pool, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct join_token), offsetof(struct join_token, join_token_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, join_token, join_token_id,
+                      join_token_list(w, page->zone, page->pool, after, limit, rows, e), e);
 }
 
 static enum errc withdraw(struct work *w, const void *in, void *out, struct err *e)

@@ -65,12 +65,7 @@ static enum errc create(struct work *w, const void *in, void *out, struct err *e
 static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct provider_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(provider_list(w, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct identity_provider), offsetof(struct identity_provider, provider_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, identity_provider, provider_id, provider_list(w, after, limit, rows, e), e);
 }
 
 static enum errc read_one(struct work *w, const void *in, void *out, struct err *e)

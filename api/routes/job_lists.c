@@ -19,12 +19,7 @@ SCHEMA_OF(job_counts, "How many jobs there are",
 static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct job_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(job_list(w, &page->filter, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct job), offsetof(struct job, job_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, job, job_id, job_list(w, &page->filter, after, limit, rows, e), e);
 }
 
 static enum errc counts(struct work *w, const void *in, void *out, struct err *e)

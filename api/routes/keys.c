@@ -120,12 +120,7 @@ static enum errc import_point(struct work *w, const void *in, void *out, struct 
 static enum errc rewraps(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct key_zone_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(rewrap_list(w, page->zone, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct rewrap), offsetof(struct rewrap, rewrap_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, rewrap, rewrap_id, rewrap_list(w, page->zone, after, limit, rows, e), e);
 }
 
 static enum errc set_min(struct work *w, const void *in, void *out, struct err *e)
@@ -179,12 +174,7 @@ static enum errc certificate(struct work *w, const void *in, void *out, struct e
 static enum errc certificates(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct certificate_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(erasure_certificate_list(w, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct erasure_certificate), offsetof(struct erasure_certificate, certificate_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, erasure_certificate, certificate_id, erasure_certificate_list(w, after, limit, rows, e), e);
 }
 
 static const struct route rows[] = {

@@ -30,13 +30,8 @@ SCHEMA_OF(invariants_out, "The promises of the job queue", FIELD_LIST(invariants
 static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct node_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
     const struct node_filter filter = { page->has_state ? str_c(node_states[page->state]) : STR_NULL, page->zone, page->pool, page->q, page->sort == 1 };
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(node_list(w, &filter, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct node), offsetof(struct node, node_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, node, node_id, node_list(w, &filter, after, limit, rows, e), e);
 }
 
 static enum errc get(struct work *w, const void *in, void *out, struct err *e)
@@ -49,15 +44,10 @@ static enum errc get(struct work *w, const void *in, void *out, struct err *e)
 static enum errc work_list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct node_work_page *page = in;
-    struct page_out *ret = out;
     struct node n;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
     TRY(node_get(w, page->node_id, &n, e));
     TRY(authz_require_zone(w, PERM_NODE_MANAGE, n.zone, e));
-    TRY(node_work_list(w, page->node_id, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct node_work), offsetof(struct node_work, attempt_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, node_work, attempt_id, node_work_list(w, page->node_id, after, limit, rows, e), e);
 }
 
 static enum errc act(struct work *w, const struct node_act_in *in, enum node_act act, struct node_moved *ret, struct err *e)

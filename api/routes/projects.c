@@ -37,14 +37,9 @@ static enum errc read_one(struct work *w, const void *in, void *out, struct err 
 static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct project_page_in *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
     struct project_filter f = { page->name, page->has_state ? str_c(project_states[page->state]) : STR_NULL, page->q,
                                 str_c(list_sort_names[page->sort]) };
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(project_list(w, &f, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct project), offsetof(struct project, project_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, project, project_id, project_list(w, &f, after, limit, rows, e), e);
 }
 
 static enum errc change(struct work *w, const void *in, void *out, struct err *e)

@@ -170,12 +170,7 @@ static enum errc price_new(struct work *w, const void *in_, void *out, struct er
 static enum errc prices(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct price_page *p = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(p->page_token, &after, e));
-    TRY(price_list(w, p->flavor, after, p->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, p->page_size, sizeof(struct price), offsetof(struct price, price_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, p, out, price, price_id, price_list(w, p->flavor, after, limit, rows, e), e);
 }
 
 static enum errc flavor(struct work *w, const void *in, void *out, struct err *e)

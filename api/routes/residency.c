@@ -65,12 +65,8 @@ static enum errc read_policy(struct work *w, const void *in, void *out, struct e
 static enum errc list_policies(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct policy_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(transfer_policy_list(w, page->has_state ? str_c(policy_states[page->state]) : STR_NULL, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct transfer_policy), offsetof(struct transfer_policy, policy_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, transfer_policy, policy_id,
+                      transfer_policy_list(w, page->has_state ? str_c(policy_states[page->state]) : STR_NULL, after, limit, rows, e), e);
 }
 
 static enum errc revoke(struct work *w, const void *in, void *out, struct err *e)
@@ -82,13 +78,8 @@ static enum errc revoke(struct work *w, const void *in, void *out, struct err *e
 static enum errc list_transfers(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct transfer_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
     struct transfer_filter f = { page->zone, page->from, page->to };
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(transfer_list(w, &f, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct transfer), offsetof(struct transfer, transfer_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, transfer, transfer_id, transfer_list(w, &f, after, limit, rows, e), e);
 }
 
 static enum errc transfers_csv(struct work *w, const void *in, void *out, struct err *e)

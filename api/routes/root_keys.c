@@ -56,12 +56,7 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 static enum errc rewraps(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct root_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(rewrap_list(w, page->code, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct rewrap), offsetof(struct rewrap, rewrap_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, rewrap, rewrap_id, rewrap_list(w, page->code, after, limit, rows, e), e);
 }
 
 static struct slice roots_of(struct arena *a, const struct attest *t)

@@ -19,14 +19,10 @@ static bool may_manage(const struct work *w)
 static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct session_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after, user = uuid_is_nil(page->user_id) ? w->principal->user_id : page->user_id;
+    struct uuid user = uuid_is_nil(page->user_id) ? w->principal->user_id : page->user_id;
     if (!uuid_eq(user, w->principal->user_id) && !may_manage(w))
         return FAIL(e, FORBIDDEN, "This needs the permission %s", perm_row(PERM_SESSION_MANAGE)->wire);
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(session_list(w, user, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct session), offsetof(struct session, session_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, session, session_id, session_list(w, user, after, limit, rows, e), e);
 }
 
 struct ended {

@@ -73,14 +73,9 @@ static enum errc read_one(struct work *w, const void *in, void *out, struct err 
 static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct tenant_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
     struct tenant_filter f = { page->name, page->has_state ? str_c(tenant_states[page->state]) : STR_NULL, page->q,
                                str_c(list_sort_names[page->sort]) };
-    TRY(tenant_list(w, &f, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct tenant), offsetof(struct tenant, tenant_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, tenant, tenant_id, tenant_list(w, &f, after, limit, rows, e), e);
 }
 
 static enum errc quotas(struct work *w, const void *in, void *out, struct err *e)

@@ -96,13 +96,8 @@ static enum errc rotate(struct work *w, const void *in, void *out, struct err *e
 static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct token_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
     const struct api_token_filter f = { page->user_id, page->has_state ? str_c(api_token_states[page->state]) : STR_NULL, page->name, page->q, page->sort == 1 };
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(api_token_list(w, &f, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct api_token), offsetof(struct api_token, token_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, api_token, token_id, api_token_list(w, &f, after, limit, rows, e), e);
 }
 
 struct forget {
@@ -149,12 +144,7 @@ static enum errc service_create(struct work *w, const void *in, void *out, struc
 static enum errc service_list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct service_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(service_account_list(w, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct app_user), offsetof(struct app_user, user_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, app_user, user_id, service_account_list(w, after, limit, rows, e), e);
 }
 
 static enum errc service_end(struct work *w, const void *in, void *out, struct err *e)

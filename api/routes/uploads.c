@@ -37,12 +37,7 @@ static enum errc read_one(struct work *w, const void *in, void *out, struct err 
 static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct upload_page *page = in;
-    struct page_out *ret = out;
-    struct uuid after;
-    TRY(page_position_id(page->page_token, &after, e));
-    TRY(upload_list(w, page->dataset_id, after, page->page_size + 1, &ret->items, e));
-    page_cut_by_id(ret, w->arena, page->page_size, sizeof(struct upload), offsetof(struct upload, upload_id));
-    return ERR_OK;
+    return PAGE_BY_ID(w, page, out, upload, upload_id, upload_list(w, page->dataset_id, after, limit, rows, e), e);
 }
 
 static enum errc add_part(struct work *w, const void *in, void *out, struct err *e)
