@@ -581,6 +581,31 @@ static void header_is(const struct answer *a, const char *name, const char *want
         fail_msg("%s: %.*s, not %s", name, STR_ARG(is), want);
 }
 
+/* Three calls a minute for each, whoever shares the tenant with them. */
+static void one_principal_has_a_rate_of_its_own(void **state)
+{
+    (void)state;
+    int allowed = 0;
+    OK(config_set(config, "rate.principal_per_minute", "3", &e));
+    for (int i = 0; i < 12; i++) {
+        struct answer a = ask("GET", "/v1/poll", viewer_token, NULL, NULL);
+        allowed += a.r.status != 429;
+        if (a.r.status == 429) {
+            assert_true(str_eq_c(member(&a, "code"), "rate_limited"));
+            assert_non_null(strstr(str_dup(a.arena, http_result_header(&a.r, "RateLimit")).ptr, "\"principal\";r=0;t="));
+        }
+        arena_free(a.arena);
+    }
+    struct answer other = ask("GET", "/v1/poll", token, NULL, NULL);
+    OK(config_set(config, "rate.principal_per_minute", "0", &e));
+    assert_in_range(allowed, 3, 4);
+    assert_int_not_equal(other.r.status, 429);
+    arena_free(other.arena);
+    struct answer after = ask("GET", "/v1/poll", viewer_token, NULL, NULL);
+    assert_int_not_equal(after.r.status, 429);
+    arena_free(after.arena);
+}
+
 /* Six calls a minute, and two processes that share them; this one grants three while it cannot ask what the other one granted. */
 static void without_redis_a_process_grants_its_part(void **state)
 {
@@ -653,7 +678,7 @@ int main(void)
         T(refusals_are_problems), T(headers_of_refusals), T(another_content_type), T(made_once_and_replayed), T(a_secret_is_never_replayed),
         T(what_fails_leaves_nothing), T(run_again_when_two_met), T(a_denial_is_written_down), T(the_event_is_of_the_same_transaction),
         T(two_calls_at_once_with_one_key), T(a_long_poll_waits_and_is_woken), T(a_long_poll_ends_by_itself), T(a_wake_up_between_the_look_and_the_wait), T(no_wake_up_is_lost), T(a_lost_hint_costs_one_look),
-        T(combined_calls_keep_their_verdicts), T(machines_need_a_certificate), T(who_is_not_known_has_a_rate),
+        T(combined_calls_keep_their_verdicts), T(machines_need_a_certificate), T(who_is_not_known_has_a_rate), T(one_principal_has_a_rate_of_its_own),
         T(without_redis_a_process_grants_its_part),
         T(slow_readers_hold_no_handler),
     };

@@ -4,6 +4,7 @@
 #include "tests/db/scheduler/fixture.h"
 #include "scheduler/duty/budget_watch.h"
 #include "tenants/accounts/budget.h"
+#include "tenants/home/project.h"
 #include "tenants/accounts/price.h"
 #include "tenants/access/principal.h"
 #include "tenants/accounts/quota_rule.h"
@@ -136,6 +137,39 @@ static void a_budget_tells_stops_holds_and_lets_go(void **state)
     fixture_check(&f);
 }
 
+/* A budget of a project that is spent stops that project: the tenant's other jobs wait, run and are taken in as before. */
+static void a_spent_project_stops_itself_alone(void **state)
+{
+    (void)state;
+    struct project project;
+    struct budget b;
+    struct work w = unit(f.tenant_a);
+    OK(project_create(&w, STR("spent"), STR_NULL, &project, e));
+    const struct budget_new in = { .project_id = project.project_id, .name = STR("of a project"), .amount = 10, .currency = STR("AED"),
+                                   .has_stop_percent = true, .stop_percent = 100 };
+    OK(budget_create(&w, &in, &b, e));
+    done(&w);
+    struct uuid ids[4];
+    assert_int_equal(submit(&f, f.tenant_a, 4, 1, 3, ids), 4);
+    fixture_exec(&f, "UPDATE job SET project_id = (SELECT project_id FROM project WHERE name = 'spent')"
+                     " WHERE job_id IN (SELECT job_id FROM job WHERE queued ORDER BY job_id LIMIT 2)");
+    fixture_exec(&f, "INSERT INTO attempt (tenant_id, attempt_id, job_id, fence, node_id, slots, gpus, lease_until) SELECT tenant_id, gen_random_uuid(),"
+                     " job_id, 99, (SELECT node_id FROM node), 1, 0, now() FROM job WHERE queued AND project_id IS NOT NULL LIMIT 1");
+    fixture_exec(&f, "UPDATE attempt SET leased_at = now() - interval '40 minutes' WHERE live AND fence = 99");
+    struct budget_watch_result r = look();
+    assert_int_equal(r.held, 2);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE state = 'HELD' AND project_id IS NOT NULL"), 2);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE state = 'PENDING' AND project_id IS NULL"), 2);
+    assert_int_equal(submit(&f, f.tenant_a, 1, 1, 3, NULL), 1);
+    fixture_exec(&f, "DELETE FROM attempt WHERE fence = 99");
+    w = unit(f.tenant_a);
+    OK(budget_delete(&w, b.budget_id, -1, e));
+    done(&w);
+    assert_int_equal(look().released, 2);
+    work_off(5);
+    fixture_check(&f);
+}
+
 static void counting_twice_changes_nothing(void **state)
 {
     (void)state;
@@ -192,6 +226,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_attempt_is_charged_by_the_price_of_its_lease), cmocka_unit_test(a_budget_tells_stops_holds_and_lets_go),
+        cmocka_unit_test(a_spent_project_stops_itself_alone),
         cmocka_unit_test(counting_twice_changes_nothing), cmocka_unit_test(rules_bind_and_borrow),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -231,13 +231,43 @@ static void nobody_grants_wider_longer_or_elsewhere(void **state)
     principal_unref(p);
 }
 
+/* A token's scopes hold where a condition sends the judgement to the bindings, too: in its decisions, its projects and what it gives away. */
+static void scopes_hold_under_conditions(void **state)
+{
+    (void)state;
+    struct binding soon = { .role = ROLE_TENANT_ADMIN, .place = BOUND_TENANT, .valid_until_us = NOW + 10 * S };
+    struct principal *p = holding(tenant, &soon, 1);
+    assert_true(authz_decide(p, PERM_JOB_SUBMIT, &here).allowed);
+    p->scopes = P(JOB_READ) | P(ROLE_GRANT);
+    principal_settle(p);
+    assert_true(authz_decide(p, PERM_JOB_READ, &here).allowed);
+    struct decision d = authz_decide(p, PERM_JOB_SUBMIT, &here);
+    assert_false(d.allowed);
+    assert_string_equal(d.rule, "scope:job:submit");
+    struct authz_context late = here;
+    late.now_us = NOW + 10 * S;
+    assert_false(authz_decide(p, PERM_JOB_READ, &late).allowed);        /* the condition holds within the scope */
+    enum permission missing;
+    struct binding engineer = { .role = ROLE_ML_ENGINEER, .place = BOUND_TENANT, .valid_until_us = NOW + 10 * S };
+    assert_false(authz_may_grant(p, &engineer, &here, &missing));       /* whatever its maker holds */
+    assert_false(authz_may_act_as(p, &engineer, &here, &missing));
+    principal_unref(p);
+    struct binding in_red = { .role = ROLE_ML_ENGINEER, .place = BOUND_PROJECT, .project_id = red };
+    p = holding(tenant, &in_red, 1);
+    p->scopes = P(JOB_READ);
+    principal_settle(p);
+    assert_true(authz_decide(p, PERM_JOB_READ, &here).in_projects);
+    assert_false(authz_decide(p, PERM_JOB_SUBMIT, &here).allowed);
+    principal_unref(p);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test(name)
     const struct CMUnitTest tests[] = {
         T(time_is_judged_at_each_use), T(a_second_factor_ages), T(an_address_that_is_not_known_passes_nothing), T(a_zone_is_asked_for),
         T(zones_of_resources), T(a_project_gives_its_own_rows_only), T(no_place_and_no_condition_adds_a_permission),
-        T(nobody_grants_wider_longer_or_elsewhere),
+        T(nobody_grants_wider_longer_or_elsewhere), T(scopes_hold_under_conditions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
