@@ -92,6 +92,8 @@ static void fill(struct uuid t)
         " ('%s', '%s', 1, '%s', 'mlp', 1, 1, '%s');"
         "INSERT INTO deployment (tenant_id, deployment_id, name, model_id, model_version, job_id, created_by) VALUES"
         " ('%s', '%s', 'd', '%s', 1, '%s', '%s')", id, id, id, id, id, id, id, id, id, id, hex(u), id, id, id, id, hex(u));
+    sql("INSERT INTO deployment_minute (tenant_id, deployment_id, minute, writer_id, requests, errors, refused, classes) VALUES"
+        " ('%s', '%s', 1, '%s', 1, 0, 0, '{1}')", id, id, id);
     sql("INSERT INTO project (tenant_id, project_id, name, created_by) VALUES ('%s', '%s', 'p', '%s');"
         "INSERT INTO approval (tenant_id, approval_id, kind, subject, payload, payload_sha, needed, requested_by, expires_at) VALUES"
         " ('%s', '%s', 'k', 's', '{}', sha256('x'), 1, '%s', now() + interval '1 hour');"
