@@ -61,6 +61,8 @@ struct flight {
     bool is_console;                        /* answered by a file of the web console */
     bool zone_later;                        /* authz waits for the zone that the request names */
     bool is_parked;
+    enum errc (*outside)(struct work *w, const void *in, struct err *e);    /* asked for by call_outside, at most once */
+    bool was_outside;
     bool is_paced;                          /* handed to the threads of R_PACED */
     struct uuid wake_id;
     int64_t parked_mono_us;

@@ -318,7 +318,14 @@ static enum errc run_back(struct flight *f, struct err *e)
         f->call.audit.detail_count = 0;
         if (rc != ERR_RETRY)
             break;
-        metrics_inc(M_db_retries_total, "retry");
+        if (!f->outside) {
+            metrics_inc(M_db_retries_total, "retry");
+            continue;
+        }
+        rc = TAKE(f->outside)(&f->call.work, f->call.in, e);
+        if (rc != ERR_OK)
+            break;
+        i--;                            /* no try was spent */
     }
     f->call.work.tx = NULL;
     return rc;
@@ -506,6 +513,15 @@ void pipeline_free(struct pipeline *p)
     access_log_free(p->access_log);
     arena_free(p->arena);
     free(p);
+}
+
+enum errc call_outside(struct work *w, enum errc (*act)(struct work *w, const void *in, struct err *e), struct err *e)
+{
+    struct flight *f = flight_of(w);
+    ASSERT(!f->was_outside);
+    f->was_outside = true;
+    f->outside = act;
+    return FAIL(e, RETRY, "The call goes on outside of its transaction");
 }
 
 enum errc call_park(struct work *w, struct uuid wake_id, int64_t wait_ms)

@@ -43,8 +43,14 @@ size_t pipeline_body_limit(void *listener, enum http_method m, struct str path);
 /* A handler that found nothing yet returns call_park(w): the call waits, outside any thread, until wake_id is woken or wait_ms is
  * over, then the handler runs again with work.deadline_mono_us kept; past the deadline it must answer with what it has. */
 enum errc call_park(struct work *w, struct uuid wake_id, int64_t wait_ms);
-/* A raw handler that waits for something outside any thread returns OK with its exchange unanswered. call_again, from any thread and once
- * for each such wait, has it run again on a handler thread; what it knows it keeps in c->own. Nobody touches the call in between. */
+/* A handler that needs long work first (reading an object) returns call_outside: its transaction is rolled back, `act` runs once
+ * without any, and the handler runs again from the start; what act found it leaves in call_of(w)->own. A replay of an idempotent
+ * call never comes so far. An error of act is the call's. */
+enum errc call_outside(struct work *w, enum errc (*act)(struct work *w, const void *in, struct err *e), struct err *e) MUST_CHECK;
+
+/* A raw handler that waits for something outside any thread returns OK with its exchange unanswered. call_again, from any thread
+ * and once for each such wait, has it run again on a handler thread; what it knows it keeps in c->own. Nobody touches the call in
+ * between. */
 void call_again(struct call *c);
 void pipeline_wake(struct pipeline *p, struct uuid wake_id);    /* nil: all */
 struct pipeline *pipeline_of(struct work *w);

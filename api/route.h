@@ -141,7 +141,7 @@ struct call {
     int status;                     /* 0: the route's */
     struct err err;                 /* a combiner's verdict */
     struct call *next;              /* queue link */
-    void *own;                      /* a raw handler's, between its runs (call_again) */
+    void *own;                      /* a handler's, between its runs (call_again, call_outside) */
     int64_t started_mono_us;
     struct audit_event audit;       /* prepared by the pipeline; a handler may add details through call_of(w) */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* models.c - routes of models and their versions. */
 #include "api/content_int.h"
+#include "api/pipeline.h"
 #include "registry/catalog/model.h"
 
 CONTENT_INPUTS(model, "mdl", "model");
@@ -9,10 +10,20 @@ SCHEMA_OF(model_page, "Which models", CONTENT_PAGE_FIELDS(model_page, "model"));
 
 static const struct content models = { &versioned_model, AUDIT_MODEL_READ, "application/octet-stream", "safetensors" };
 
+static enum errc check_weights(struct work *w, const void *in, struct err *e)
+{
+    struct model_weights *weights = ARENA_NEW(w->arena, struct model_weights);
+    TRY(model_weights_check(w, ((const struct model_new *)in)->job_id, weights, e));
+    call_of(w)->own = weights;
+    return ERR_OK;
+}
+
 static enum errc create(struct work *w, const void *in, void *out, struct err *e)
 {
     struct model_version *v = out;
-    TRY(model_register(w, in, v, e));
+    if (!call_of(w)->own)
+        return call_outside(w, check_weights, e);
+    TRY(model_register(w, in, call_of(w)->own, v, e));
     audit_event_detail(&call_of(w)->audit, AUDIT_D_INT("version", v->version));
     return ERR_OK;
 }

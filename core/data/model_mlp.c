@@ -15,7 +15,7 @@ static enum errc check_finite(const float *p, size_t n, const char *name, struct
     return ERR_OK;
 }
 
-static enum errc check_layer(const struct st_file *f, size_t layer, struct model_mlp *m, struct err *e)
+static enum errc check_layer_shape(const struct st_file *f, size_t layer, struct model_mlp *m, struct err *e)
 {
     char name[NAME_BYTES];
     snprintf(name, sizeof name, "mlp.%zu.weight", layer);
@@ -27,48 +27,161 @@ static enum errc check_layer(const struct st_file *f, size_t layer, struct model
         return FAIL(e, BAD_DATA, "tensor \"%s\" takes %zu inputs, the layer before gives %zu", name, in, m->width[layer]);
     m->width[layer] = in;
     m->width[layer + 1] = out;
-    TRY(st_f32(f, name, out, in, &m->weight[layer], e));
-    TRY(check_finite(m->weight[layer], in * out, name, e));
+    TRY(st_f32_shape(f, name, out, in, &t, e));
     snprintf(name, sizeof name, "mlp.%zu.bias", layer);
-    TRY(st_f32(f, name, out, 0, &m->bias[layer], e));
     m->parameters += in * out + out;
-    return check_finite(m->bias[layer], out, name, e);
+    return st_f32_shape(f, name, out, 0, &t, e);
 }
 
-static enum errc check_input(const struct st_file *f, struct model_mlp *m, struct err *e)
+/* All that a header says: family, activation, which tensors there are and how their shapes chain. */
+static enum errc check_shapes(const struct st_file *f, struct model_mlp *m, bool *ret_has_input, struct err *e)
 {
-    TRY(st_f32(f, "input.mean", m->width[0], 0, &m->mean, e));
-    TRY(st_f32(f, "input.scale", m->width[0], 0, &m->scale, e));
-    TRY(check_finite(m->mean, m->width[0], "input.mean", e));
-    TRY(check_finite(m->scale, m->width[0], "input.scale", e));
-    for (size_t i = 0; i < m->width[0]; i++)
-        if (m->scale[i] == 0)
-            return FAIL(e, BAD_DATA, "tensor \"input.scale\" is 0 at %zu", i);
+    char name[NAME_BYTES];
+    const struct st_tensor *t;
+    if (!str_eq_c(st_meta(f, "family"), "mlp") || !str_eq_c(st_meta(f, "activation"), "relu"))
+        return FAIL(e, BAD_DATA, "the model file's metadata does not say family \"mlp\" and activation \"relu\"");
+    for (;; m->layers++) {
+        snprintf(name, sizeof name, "mlp.%zu.weight", m->layers);
+        if (!st_find(f, str_c(name)))
+            break;
+        if (m->layers == MODEL_MLP_LAYERS_MAX)
+            return FAIL(e, LIMIT, "the model has more than %d layers", MODEL_MLP_LAYERS_MAX);
+        TRY(check_layer_shape(f, m->layers, m, e));
+    }
+    if (m->layers == 0)
+        return FAIL(e, BAD_DATA, "the model file has no tensor \"mlp.0.weight\"");
+    *ret_has_input = st_find(f, STR("input.mean")) || st_find(f, STR("input.scale"));
+    if (*ret_has_input) {
+        TRY(st_f32_shape(f, "input.mean", m->width[0], 0, &t, e));
+        TRY(st_f32_shape(f, "input.scale", m->width[0], 0, &t, e));
+    }
+    if (f->tensor_count != 2 * m->layers + (*ret_has_input ? 2 : 0))
+        return FAIL(e, BAD_DATA, "the model file has %zu tensors, a perceptron of %zu layers has %zu", f->tensor_count, m->layers,
+                    2 * m->layers + (*ret_has_input ? 2 : 0));
     return ERR_OK;
+}
+
+static enum errc take_f32(const struct st_file *f, const char *name, size_t rows, size_t cols, const float **ret, struct err *e)
+{
+    TRY(st_f32(f, name, rows, cols, ret, e));
+    return check_finite(*ret, rows * (cols ? cols : 1), name, e);
 }
 
 enum errc model_mlp_check(const struct st_file *f, struct model_mlp *ret, struct err *e)
 {
     struct model_mlp m = { 0 };
     char name[NAME_BYTES];
-    if (!str_eq_c(st_meta(f, "family"), "mlp") || !str_eq_c(st_meta(f, "activation"), "relu"))
-        return FAIL(e, BAD_DATA, "the model file's metadata does not say family \"mlp\" and activation \"relu\"");
-    for (;; m.layers++) {
-        snprintf(name, sizeof name, "mlp.%zu.weight", m.layers);
-        if (!st_find(f, str_c(name)))
-            break;
-        if (m.layers == MODEL_MLP_LAYERS_MAX)
-            return FAIL(e, LIMIT, "the model has more than %d layers", MODEL_MLP_LAYERS_MAX);
-        TRY(check_layer(f, m.layers, &m, e));
+    bool has_input;
+    TRY(check_shapes(f, &m, &has_input, e));
+    for (size_t i = 0; i < m.layers; i++) {
+        snprintf(name, sizeof name, "mlp.%zu.weight", i);
+        TRY(take_f32(f, name, m.width[i + 1], m.width[i], &m.weight[i], e));
+        snprintf(name, sizeof name, "mlp.%zu.bias", i);
+        TRY(take_f32(f, name, m.width[i + 1], 0, &m.bias[i], e));
     }
-    if (m.layers == 0)
-        return FAIL(e, BAD_DATA, "the model file has no tensor \"mlp.0.weight\"");
-    bool has_input = st_find(f, STR("input.mean")) || st_find(f, STR("input.scale"));
-    if (has_input)
-        TRY(check_input(f, &m, e));
-    if (f->tensor_count != 2 * m.layers + (has_input ? 2 : 0))
-        return FAIL(e, BAD_DATA, "the model file has %zu tensors, a perceptron of %zu layers has %zu", f->tensor_count, m.layers,
-                    2 * m.layers + (has_input ? 2 : 0));
+    if (has_input) {
+        TRY(take_f32(f, "input.mean", m.width[0], 0, &m.mean, e));
+        TRY(take_f32(f, "input.scale", m.width[0], 0, &m.scale, e));
+    }
+    for (size_t i = 0; has_input && i < m.width[0]; i++)
+        if (m.scale[i] == 0)
+            return FAIL(e, BAD_DATA, "tensor \"input.scale\" is 0 at %zu", i);
     *ret = m;
     return ERR_OK;
+}
+
+/* --- piece by piece --- */
+
+static enum errc read_header(struct model_stream *s, struct err *e)
+{
+    bool has_input;
+    TRY(st_parse_header(s->arena, buf_str(&s->header), s->size_bytes, &s->file, e));
+    TRY(check_shapes(&s->file, &s->mlp, &has_input, e));
+    const struct st_tensor *scale = has_input ? st_find(&s->file, STR("input.scale")) : NULL;
+    if (scale) {
+        s->scale_begin = scale->at;
+        s->scale_end = scale->at + scale->size_bytes;
+    }
+    s->has_header = true;
+    return ERR_OK;
+}
+
+static struct str name_at(const struct st_file *f, uint64_t at)
+{
+    for (size_t i = 0; i < f->tensor_count; i++)
+        if (at >= f->tensors[i].at && at < f->tensors[i].at + f->tensors[i].size_bytes)
+            return f->tensors[i].name;
+    return STR("?");
+}
+
+/* Tensors are all F32 and tile the file behind its header, so numbers follow each other to the end. at: of the number. */
+static enum errc check_number(const struct model_stream *s, uint64_t at, const unsigned char *p, struct err *e)
+{
+    float v;
+    memcpy(&v, p, sizeof v);
+    if (!isfinite(v))
+        return FAIL(e, BAD_DATA, "tensor \"%.*s\" holds a value that is no finite number", STR_ARG(name_at(&s->file, at)));
+    if (v == 0 && at >= s->scale_begin && at < s->scale_end)
+        return FAIL(e, BAD_DATA, "tensor \"input.scale\" is 0 at %llu", (unsigned long long)((at - s->scale_begin) / sizeof v));
+    return ERR_OK;
+}
+
+static enum errc add_numbers(struct model_stream *s, const unsigned char *p, size_t n, struct err *e)
+{
+    uint64_t data_at = ST_PREFIX + s->header_size;
+    while (n > 0) {
+        size_t have = (size_t)((s->at - data_at) % sizeof(float));
+        if (have == 0 && n >= sizeof(float)) {
+            TRY(check_number(s, s->at, p, e));
+            s->at += sizeof(float);
+            p += sizeof(float);
+            n -= sizeof(float);
+            continue;
+        }
+        s->part[have] = *p++;
+        s->at++;
+        n--;
+        if (have + 1 == sizeof(float))
+            TRY(check_number(s, s->at - sizeof(float), s->part, e));
+    }
+    return ERR_OK;
+}
+
+enum errc model_stream_add(struct model_stream *s, const void *bytes, size_t n, struct err *e)
+{
+    const unsigned char *p = bytes;
+    if (n > s->size_bytes - s->at)
+        return FAIL(e, BAD_DATA, "the model file is longer than it is said to be");
+    for (; n > 0 && s->at < ST_PREFIX; n--)
+        s->prefix[s->at++] = *p++;
+    if (s->at == ST_PREFIX && !s->header.max) {
+        TRY(st_header_size(s->prefix, s->size_bytes, &s->header_size, e));
+        s->header = BUF(s->header_size + 1);
+    }
+    if (n > 0 && !s->has_header) {
+        size_t left = s->header_size - s->header.len, k = n < left ? n : left;
+        if (!buf_add(&s->header, p, k))
+            return FAIL(e, LIMIT, "the model file's header does not fit in memory");
+        s->at += k;
+        p += k;
+        n -= k;
+    }
+    if (!s->has_header && s->header.max && s->header.len == s->header_size)
+        TRY(read_header(s, e));
+    return add_numbers(s, p, n, e);
+}
+
+enum errc model_stream_end(struct model_stream *s, struct model_mlp *ret, struct err *e)
+{
+    if (s->size_bytes < 10)
+        return FAIL(e, BAD_DATA, "the model file is too short to be a safetensors file");
+    if (!s->has_header || s->at != s->size_bytes)
+        return FAIL(e, BAD_DATA, "the model file ends before it should");
+    *ret = s->mlp;
+    return ERR_OK;
+}
+
+void model_stream_release(struct model_stream *s)
+{
+    buf_release(&s->header);
 }

@@ -17,3 +17,21 @@ struct model_mlp {
 };
 
 enum errc model_mlp_check(const struct st_file *f, struct model_mlp *ret, struct err *e);
+
+/* The same of a file that comes piece by piece and is never held: its header and one piece are. Pointers of ret stay NULL.
+ * Calling order: zeroed but for the first two members -> model_stream_add* -> model_stream_end -> model_stream_release. */
+struct model_stream {
+    struct arena *arena;                                /* for what the header says */
+    uint64_t size_bytes;                                /* of the whole file */
+    uint64_t at;                                        /* bytes seen */
+    size_t header_size;
+    bool has_header;
+    unsigned char prefix[ST_PREFIX], part[sizeof(float)];   /* part: of a number that two pieces share */
+    struct buf header;
+    struct st_file file;
+    struct model_mlp mlp;
+    uint64_t scale_begin, scale_end;                    /* of input.scale in the file */
+};
+enum errc model_stream_add(struct model_stream *s, const void *p, size_t n, struct err *e);
+enum errc model_stream_end(struct model_stream *s, struct model_mlp *ret, struct err *e);
+void model_stream_release(struct model_stream *s);

@@ -72,27 +72,32 @@ static enum errc check_ranges(struct st_header *h, uint64_t data_size, struct er
                                            (unsigned long long)(data_size - at));
 }
 
-enum errc st_parse(struct arena *a, const void *bytes, size_t n, struct st_file *ret, struct err *e)
+enum errc st_header_size(const unsigned char prefix[ST_PREFIX], uint64_t file_size, size_t *ret, struct err *e)
 {
-    const unsigned char *p = bytes;
-    if (n < 10)
+    if (file_size < 10)
         return FAIL(e, BAD_DATA, "the model file is too short to be a safetensors file");
-    uint64_t header_size = load_u64(p);
-    if (header_size > n - 8)
+    uint64_t header_size = load_u64(prefix);
+    if (header_size > file_size - ST_PREFIX)
         return FAIL(e, BAD_DATA, "the model file is cut off inside its header, or is no safetensors file");
     if (header_size > ST_HEADER_MAX)
         return FAIL(e, LIMIT, "the model file's header is longer than %d bytes", ST_HEADER_MAX);
+    *ret = (size_t)header_size;
+    return ERR_OK;
+}
+
+enum errc st_parse_header(struct arena *a, struct str header, uint64_t file_size, struct st_file *ret, struct err *e)
+{
     struct st_header h;
-    TRY(st_header_parse(a, str_n((const char *)p + 8, (size_t)header_size), &h, e));
-    const unsigned char *data = p + 8 + header_size;
-    TRY(check_ranges(&h, n - 8 - header_size, e));
+    uint64_t data_at = ST_PREFIX + header.len;
+    TRY(st_header_parse(a, header, &h, e));
+    TRY(check_ranges(&h, file_size - data_at, e));
     struct st_file f = { .tensor_count = h.entry_count, .meta = h.meta, .meta_count = h.meta_count };
     f.tensors = arena_try(a, (h.entry_count + 1) * sizeof *f.tensors);
     if (!f.tensors)
         return FAIL(e, LIMIT, "the model file's header does not fit in memory");
     for (size_t i = 0; i < h.entry_count; i++) {
         f.tensors[i] = h.entries[i].tensor;
-        f.tensors[i].data = data + h.entries[i].begin;
+        f.tensors[i].at = data_at + h.entries[i].begin;
         f.tensors[i].size_bytes = (size_t)(h.entries[i].end - h.entries[i].begin);
     }
     qsort(f.tensors, f.tensor_count, sizeof *f.tensors, by_name);
@@ -100,6 +105,17 @@ enum errc st_parse(struct arena *a, const void *bytes, size_t n, struct st_file 
         if (str_eq(f.tensors[i - 1].name, f.tensors[i].name))
             return FAIL(e, BAD_DATA, "two tensors are named \"%.*s\"", STR_ARG(f.tensors[i].name));
     *ret = f;
+    return ERR_OK;
+}
+
+enum errc st_parse(struct arena *a, const void *bytes, size_t n, struct st_file *ret, struct err *e)
+{
+    const unsigned char *p = bytes, *prefix = n < ST_PREFIX ? (const unsigned char *)"\0\0\0\0\0\0\0" : p;
+    size_t header_size;
+    TRY(st_header_size(prefix, n, &header_size, e));
+    TRY(st_parse_header(a, str_n((const char *)p + ST_PREFIX, header_size), n, ret, e));
+    for (size_t i = 0; i < ret->tensor_count; i++)
+        ret->tensors[i].data = p + ret->tensors[i].at;
     return ERR_OK;
 }
 
@@ -132,7 +148,8 @@ struct str st_meta(const struct st_file *f, const char *key)
     return st_pair_get(f->meta, f->meta_count, key);
 }
 
-enum errc st_f32(const struct st_file *f, const char *name, uint64_t rows, uint64_t cols, const float **ret, struct err *e)
+enum errc st_f32_shape(const struct st_file *f, const char *name, uint64_t rows, uint64_t cols, const struct st_tensor **ret,
+                       struct err *e)
 {
     const struct st_tensor *t = st_find(f, str_c(name));
     if (!t)
@@ -143,6 +160,16 @@ enum errc st_f32(const struct st_file *f, const char *name, uint64_t rows, uint6
     if (t->rank != rank || t->shape[0] != rows || (cols && t->shape[1] != cols))
         return FAIL(e, BAD_DATA, "tensor \"%s\" does not have the shape %llu × %llu that the model needs", name,
                     (unsigned long long)rows, (unsigned long long)(cols ? cols : 1));
+    if (t->at % sizeof(float))
+        return FAIL(e, BAD_DATA, "tensor \"%s\" is not aligned to 4 bytes", name);
+    *ret = t;
+    return ERR_OK;
+}
+
+enum errc st_f32(const struct st_file *f, const char *name, uint64_t rows, uint64_t cols, const float **ret, struct err *e)
+{
+    const struct st_tensor *t;
+    TRY(st_f32_shape(f, name, rows, cols, &t, e));
     if ((uintptr_t)t->data % sizeof(float))
         return FAIL(e, BAD_DATA, "tensor \"%s\" is not aligned to 4 bytes", name);
     *ret = (const float *)(const void *)t->data;

@@ -34,8 +34,9 @@ struct st_tensor {
     enum st_dtype dtype;
     uint32_t rank;
     uint64_t shape[ST_RANK_MAX];
-    const unsigned char *data;
+    const unsigned char *data;      /* NULL after st_parse_header */
     size_t size_bytes;
+    uint64_t at;                    /* where its data begins in the file */
 };
 
 struct st_pair {
@@ -52,10 +53,19 @@ struct st_file {
 size_t st_width(enum st_dtype d);                  /* bytes per number */
 const char *st_dtype_name(enum st_dtype d);        /* "F32" */
 
+enum { ST_PREFIX = 8 };                            /* bytes before the header */
+
 enum errc st_parse(struct arena *a, const void *bytes, size_t n, struct st_file *ret, struct err *e);
+/* The same in two steps for a file that is not held at once: how long the header behind the prefix is, and what it says of a file
+ * of file_size bytes. All is proven that st_parse proves; the tensors have no data. */
+enum errc st_header_size(const unsigned char prefix[ST_PREFIX], uint64_t file_size, size_t *ret, struct err *e);
+enum errc st_parse_header(struct arena *a, struct str header, uint64_t file_size, struct st_file *ret, struct err *e);
 const struct st_tensor *st_find(const struct st_file *f, struct str name);          /* NULL: absent */
 struct str st_meta(const struct st_file *f, const char *key);                       /* STR_NULL: absent */
-/* The tensor's numbers, if it is F32 with exactly this shape (rank 1: cols 0); else BAD_DATA naming what was found. */
+/* The tensor, if it is F32 with exactly this shape (rank 1: cols 0) and aligned in the file; else BAD_DATA: what was found. */
+enum errc st_f32_shape(const struct st_file *f, const char *name, uint64_t rows, uint64_t cols, const struct st_tensor **ret,
+                       struct err *e);
+/* Its numbers, if it is F32 with exactly this shape (rank 1: cols 0); else BAD_DATA naming what was found. */
 enum errc st_f32(const struct st_file *f, const char *name, uint64_t rows, uint64_t cols, const float **ret, struct err *e);
 
 /* Appends a whole file to out: tensors by width descending, then name; metadata by key. Both lists are sorted in place.

@@ -3,7 +3,11 @@
  * two registrations under one name get different numbers. */
 #include "registry/catalog/model.h"
 #include "core/base/cleanup.h"
+#include "core/base/assert.h"
+#include "core/crypto/hash.h"
+#include "core/crypto/secmem.h"
 #include "core/data/model_mlp.h"
+#include "core/db/run_tx.h"
 #include "core/db/tx.h"
 #include "registry/catalog/versioned.h"
 #include "registry/vault/object.h"
@@ -11,7 +15,7 @@
 #include "core/db/list_find.h"
 #include "tenants/access/principal.h"
 
-enum { MODEL_BYTES_MAX = 1 << 30 };
+enum { MODEL_BYTES_MAX = 1 << 30, PIECE = 64 * 1024 };
 
 SCHEMA_EXTERN(model, "A model",
     FIELD_ID(model, model_id, "mdl", 0, .doc = "The model"), FIELD(model, name, 0, .doc = "Name, unique in the tenant"),
@@ -73,46 +77,92 @@ const struct stmt model_version_list_stmt = { .name = "model_version_list", .par
     "SELECT " VERSION_COLUMNS
     " WHERE v.tenant_id = $1 AND v.model_id = $2 AND ($3 = 0 OR v.version < $3) ORDER BY v.version DESC LIMIT $4" };
 
-struct checked { int64_t inputs, outputs; struct str family; };
-
-/* Reads the weights once to know that they are whole and can be served. */
-static enum errc check_weights(struct work *w, struct uuid object_id, struct checked *ret, struct err *e)
+static enum errc find_source(struct work *w, struct uuid job_id, struct model_source *ret, struct err *e)
 {
-    CLEANUP(object_reader_freep) struct object_reader *r = NULL;
-    CLEANUP(buf_releasep) struct buf b = BUF(MODEL_BYTES_MAX);
-    struct st_file file;
-    struct model_mlp mlp;
-    TRY(object_open(w, object_id, "model", &r, e));
-    TRY(object_read_all(r, &b, e));
-    TRY(st_parse(w->arena, b.ptr, b.len, &file, e));
-    TRY(model_mlp_check(&file, &mlp, e));
-    *ret = (struct checked){ (int64_t)mlp.width[0], (int64_t)mlp.width[mlp.layers], str_dup(w->arena, st_meta(&file, "family")) };
-    return ERR_OK;
-}
-
-enum errc model_register(struct work *w, const struct model_new *in, struct model_version *ret, struct err *e)
-{
-    struct model_source src;
-    struct checked c;
-    struct model m;
-    bool found;
-    enum errc rc = db_one(w->tx, &model_source_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(in->job_id)), &src, e);
+    enum errc rc = db_one(w->tx, &model_source_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(job_id)), ret, e);
     if (rc == ERR_NOT_FOUND)
         return FAIL_AT(e, NOT_FOUND, "/job_id", "There is no such job");
     if (rc != ERR_OK)
         return rc;
-    if (!str_eq_c(src.state, "COMPLETED"))
-        return FAIL_AT(e, CONFLICT, "/job_id", "The job has not completed (%.*s)", STR_ARG(src.state));
-    if (uuid_is_nil(src.object_id))
+    if (!str_eq_c(ret->state, "COMPLETED"))
+        return FAIL_AT(e, CONFLICT, "/job_id", "The job has not completed (%.*s)", STR_ARG(ret->state));
+    if (uuid_is_nil(ret->object_id))
         return FAIL_AT(e, CONFLICT, "/job_id", "The job has no output \"model\"");
-    TRY(check_weights(w, src.object_id, &c, e));
+    return ERR_OK;
+}
+
+static enum errc find_weights(struct work *w, struct uuid job_id, struct uuid *ret_object, const struct object_keys **ret,
+                              struct err *e)
+{
+    struct model_source src;
+    TRY(find_source(w, job_id, &src, e));
+    *ret_object = src.object_id;
+    return object_find(w, src.object_id, "model", ret, e);
+}
+
+/* The content's digest is compared too: chunks are sound one by one, only it says that they are those that were written. */
+static enum errc stream_weights(struct object_reader *r, struct model_stream *s, struct model_mlp *ret, struct err *e)
+{
+    const struct object *o = object_reader_object(r);
+    uint8_t piece[PIECE], sha[SHA256_BYTES];
+    struct sha256 h;
+    ssize_t n = 0;
+    sha256_init(&h);
+    enum errc rc = ERR_OK;
+    while (rc == ERR_OK && (n = object_read(r, piece, sizeof piece)) > 0) {
+        sha256_add(&h, piece, (size_t)n);
+        rc = model_stream_add(s, piece, (size_t)n, e);
+    }
+    secret_wipe(piece, sizeof piece);
+    sha256_final(&h, sha);
+    TRY(rc);
+    if (n < 0) {
+        *e = *object_reader_error(r);
+        return e->code;
+    }
+    if (o->sha256.data.len != SHA256_BYTES || memcmp(sha, o->sha256.data.ptr, SHA256_BYTES))
+        return FAIL(e, DAMAGED, "The model is damaged: its content has another digest than was written");
+    return model_stream_end(s, ret, e);
+}
+
+enum errc model_weights_check(struct work *w, struct uuid job_id, struct model_weights *ret, struct err *e)
+{
+    CLEANUP(object_reader_freep) struct object_reader *r = NULL;
+    const struct object_keys *k = NULL;
+    struct uuid object_id = UUID_NIL;
+    struct model_mlp mlp;
+    ASSERT(!w->tx);
+    TRY(RUN_READ(w, find_weights(w, job_id, &object_id, &k, e), e));
+    TRY(object_open_found(w, k, &r, e));
+    int64_t size = object_reader_object(r)->size_bytes;
+    if (size > MODEL_BYTES_MAX)
+        return FAIL_AT(e, LIMIT, "/job_id", "The model has %ld bytes; at most %d can be served", (long)size, MODEL_BYTES_MAX);
+    struct model_stream s = { .arena = w->arena, .size_bytes = (uint64_t)size };
+    enum errc rc = stream_weights(r, &s, &mlp, e);
+    if (rc == ERR_OK)
+        *ret = (struct model_weights){ object_id, (int64_t)mlp.width[0], (int64_t)mlp.width[mlp.layers],
+                                       str_dup(w->arena, st_meta(&s.file, "family")) };
+    model_stream_release(&s);
+    return rc;
+}
+
+enum errc model_register(struct work *w, const struct model_new *in, const struct model_weights *weights,
+                         struct model_version *ret, struct err *e)
+{
+    struct model_source src;
+    struct model m;
+    bool found;
+    TRY(find_source(w, in->job_id, &src, e));
+    if (!uuid_eq(src.object_id, weights->object_id))
+        return FAIL_AT(e, CONFLICT, "/job_id", "The job's output \"model\" has changed while it was read; try again");
     TRY(db_maybe(w->tx, &model_next_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_STR(in->name), A_STR(in->description),
         A_UUID(w->principal->user_id), A_UUID_OR_NULL(src.project_id)), &m, &found, e));
     if (!found)
         return FAIL_AT(e, EXISTS, "/name", "A model of that name belongs to another project than the job");
     TRY(db_exec(w->tx, &model_version_insert_stmt, ARGS(
         A_UUID(w->tenant_id), A_UUID(m.model_id), A_I64(m.latest_version), A_UUID(src.object_id), A_UUID(in->job_id), A_I64(src.fence),
-        A_STR(c.family), A_I64(c.inputs), A_I64(c.outputs), A_JSON(src.metrics.text), A_UUID(w->principal->user_id)), NULL, e));
+        A_STR(weights->family), A_I64(weights->inputs), A_I64(weights->outputs), A_JSON(src.metrics.text),
+        A_UUID(w->principal->user_id)), NULL, e));
     return model_version_get(w, m.model_id, m.latest_version, ret, e);
 }
 

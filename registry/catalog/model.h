@@ -41,7 +41,18 @@ struct model_version {
 };
 extern const struct schema model_version_schema;
 
-enum errc model_register(struct work *w, const struct model_new *in, struct model_version *ret, struct err *e) MUST_CHECK;
+/* What is known of a job's output "model" once it was read. */
+struct model_weights {
+    struct uuid object_id;
+    int64_t inputs, outputs;
+    struct str family;
+};
+/* Reads it to its end, to know that it is whole and can be served: its header judges, the numbers go through one piece at a time.
+ * Has a short transaction of its own; none is open while the file is read and keyd is asked. w->tx must be NULL. */
+enum errc model_weights_check(struct work *w, struct uuid job_id, struct model_weights *ret, struct err *e) MUST_CHECK;
+/* weights: as they were checked; CONFLICT when the job has another output by now. */
+enum errc model_register(struct work *w, const struct model_new *in, const struct model_weights *weights,
+                         struct model_version *ret, struct err *e) MUST_CHECK;
 enum errc model_get(struct work *w, struct uuid model_id, struct model *ret, struct err *e) MUST_CHECK;
 /* version 0: the latest. Lists, and what models and data sets share: versioned.h. */
 enum errc model_version_get(struct work *w, struct uuid model_id, int64_t version, struct model_version *ret, struct err *e) MUST_CHECK;

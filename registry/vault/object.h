@@ -52,7 +52,13 @@ enum errc object_may_lie(struct work *w, const struct object_new *in, struct err
 enum errc object_get(struct work *w, struct uuid object_id, struct object *ret, struct err *e) MUST_CHECK;
 
 struct object_reader;
-/* Checks the stored size and the head. kind NULL: any. */
+/* In two steps, for who holds no transaction while files are read and keyd is asked: what the database knows, in w->arena; then
+ * the file, its stored size and its head checked. kind NULL: any. */
+struct object_keys;
+enum errc object_find(struct work *w, struct uuid object_id, const char *kind, const struct object_keys **ret,
+                      struct err *e) MUST_CHECK;
+enum errc object_open_found(struct work *w, const struct object_keys *k, struct object_reader **ret, struct err *e) MUST_CHECK;
+/* Both at once. */
 enum errc object_open(struct work *w, struct uuid object_id, const char *kind, struct object_reader **ret, struct err *e) MUST_CHECK;
 const struct object *object_reader_object(const struct object_reader *r);
 /* 0: the end, -1: damaged or unreadable; then object_reader_error tells. */

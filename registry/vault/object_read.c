@@ -114,25 +114,38 @@ static enum errc open_stream(struct work *w, const struct object_keys *k, struct
     return rc;
 }
 
-enum errc object_open(struct work *w, struct uuid object_id, const char *kind, struct object_reader **ret, struct err *e)
+enum errc object_find(struct work *w, struct uuid object_id, const char *kind, const struct object_keys **ret, struct err *e)
 {
-    struct object_keys k;
-    char hex[UUID_HEX];
-    TRY(db_one(w->tx, &object_keys_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(object_id)), &k, e));
-    if (kind && !str_eq_c(k.object.kind, kind))
+    struct object_keys *k = ARENA_NEW(w->arena, struct object_keys);
+    TRY(db_one(w->tx, &object_keys_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(object_id)), k, e));
+    if (kind && !str_eq_c(k->object.kind, kind))
         return FAIL(e, NOT_FOUND, "There is no such object");
+    *ret = k;
+    return ERR_OK;
+}
+
+enum errc object_open_found(struct work *w, const struct object_keys *k, struct object_reader **ret, struct err *e)
+{
+    char hex[UUID_HEX];
     CLEANUP(object_reader_freep) struct object_reader *r = calloc(1, sizeof *r);
     ASSERT(r);
     r->sealed = malloc(STREAM_CHUNK + STREAM_TAG);
     r->plain = malloc(STREAM_CHUNK);
     ASSERT(r->sealed && r->plain);
-    r->object = k.object;
-    hex_encode(object_id.b, 16, hex);
+    r->object = k->object;
+    hex_encode(k->object.object_id.b, 16, hex);
     memcpy(r->name, "obj_", 4);
     memcpy(r->name + 4, hex, UUID_HEX);
-    TRY(open_stream(w, &k, r, e));
+    TRY(open_stream(w, k, r, e));
     *ret = TAKE(r);
     return ERR_OK;
+}
+
+enum errc object_open(struct work *w, struct uuid object_id, const char *kind, struct object_reader **ret, struct err *e)
+{
+    const struct object_keys *k;
+    TRY(object_find(w, object_id, kind, &k, e));
+    return object_open_found(w, k, ret, e);
 }
 
 const struct object *object_reader_object(const struct object_reader *r)

@@ -1,15 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_safetensors.c - any bytes as a model file: parse, check, load, run one row. Nothing may crash, read out of bounds or leak. */
+/* fuzz_safetensors.c - any bytes as a model file: parse, check, load, run one row; the same in pieces says the same. Nothing may
+ * crash, read out of bounds or leak. */
 /* USES: core_base core_data workers_compute */
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/base/arena.h"
+#include "core/data/model_mlp.h"
 #include "workers/compute/infer/model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* As the registry reads it; the size of a piece follows from the input. */
+static enum errc in_pieces(const uint8_t *data, size_t size)
+{
+    struct err e;
+    struct model_mlp mlp;
+    struct arena *a = arena_new((size_t)64 << 20);
+    struct model_stream stream = { .arena = a, .size_bytes = size };
+    size_t piece = 1 + size % 97;
+    enum errc rc = ERR_OK;
+    for (size_t at = 0; rc == ERR_OK && at < size; at += piece)
+        rc = model_stream_add(&stream, data + at, size - at < piece ? size - at : piece, &e);
+    if (rc == ERR_OK)
+        rc = model_stream_end(&stream, &mlp, &e);
+    model_stream_release(&stream);
+    arena_free(a);
+    return rc;
+}
+
+static enum errc whole(const uint8_t *data, size_t size)
+{
+    struct err e;
+    struct st_file file;
+    struct model_mlp mlp;
+    struct arena *a = arena_new((size_t)64 << 20);
+    enum errc rc = st_parse(a, data, size, &file, &e);
+    if (rc == ERR_OK)
+        rc = model_mlp_check(&file, &mlp, &e);
+    arena_free(a);
+    return rc;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct err e;
+    uint8_t *aligned = malloc(size + 1);
+    if (!aligned)
+        return 0;
+    memcpy(aligned, data, size);
+    if (in_pieces(aligned, size) != whole(aligned, size))
+        abort();
+    free(aligned);
     struct infer_model *m = NULL;
     struct infer_session *s = NULL;
     if (infer_model_load(&backend_ref, data, size, &m, &e) != ERR_OK)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_dataset.c - data sets, models and deployments: versions are dense, faults are told, other tenants see nothing. */
 #include "tests/db/registry/fixture.h"
+#include "core/db/session.h"
+#include <pthread.h>
 #include "core/data/safetensors.h"
 #include "registry/catalog/dataset.h"
 #include "serving/deployment.h"
@@ -97,6 +99,16 @@ static struct uuid completed_job(int tenant, struct str bytes, const char *state
     return job;
 }
 
+/* As the route does it: the weights outside of any transaction, then the rows in one. */
+static enum errc register_model(struct work *w, const struct model_new *in, struct model_version *ret)
+{
+    struct model_weights weights;
+    struct db_tx *tx = TAKE(w->tx);
+    enum errc rc = model_weights_check(w, in->job_id, &weights, &e);
+    w->tx = tx;
+    return rc == ERR_OK ? model_register(w, in, &weights, ret, &e) : rc;
+}
+
 static void test_model(void **state)
 {
     (void)state;
@@ -107,7 +119,7 @@ static void test_model(void **state)
     for (int i = 1; i <= 2; i++) {
         struct work w = begin(0);
         struct model_new in = { STR("classifier"), i == 1 ? STR("first") : STR_NULL, job };
-        OK(model_register(&w, &in, &v, &e));
+        OK(register_model(&w, &in, &v));
         end(&w);
         assert_int_equal(v.version, i);
     }
@@ -123,14 +135,99 @@ static void test_model(void **state)
     w = begin(1);
     assert_int_equal(model_get(&w, v.model_id, &m, &e), ERR_NOT_FOUND);
     struct model_new theirs = { STR("stolen"), STR_NULL, job };
-    assert_int_equal(model_register(&w, &theirs, &v, &e), ERR_NOT_FOUND);
+    assert_int_equal(register_model(&w, &theirs, &v), ERR_NOT_FOUND);
     end(&w);
     w = begin(0);
     struct model_new running = { STR("early"), STR_NULL, completed_job(0, buf_str(&good), "RUNNING") };
-    assert_int_equal(model_register(&w, &running, &v, &e), ERR_CONFLICT);
+    assert_int_equal(register_model(&w, &running, &v), ERR_CONFLICT);
     struct model_new bad = { STR("bad"), STR_NULL, completed_job(0, STR("no safetensors"), "COMPLETED") };
-    assert_int_equal(model_register(&w, &bad, &v, &e), ERR_BAD_DATA);
+    assert_int_equal(register_model(&w, &bad, &v), ERR_BAD_DATA);
     db_rollback(w.tx);
+}
+
+static int64_t memory_kb(const char *what)
+{
+    char line[256];
+    int64_t kb = -1;
+    FILE *f = fopen("/proc/self/status", "re");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f))
+        if (!strncmp(line, what, strlen(what)))
+            kb = atoll(line + strlen(what) + 1);
+    fclose(f);
+    return kb;
+}
+
+/* 48 MB of weights go through a megabyte or two. */
+static void test_weights_are_streamed(void **state)
+{
+    (void)state;
+    enum { WIDTH = 3500 };
+    CLEANUP(buf_releasep) struct buf file = BUF((size_t)64 << 20);
+    float *zero = calloc(WIDTH, WIDTH * sizeof *zero);
+    struct st_tensor t[] = {
+        { STR("mlp.0.weight"), ST_F32, 2, { WIDTH, WIDTH }, (unsigned char *)zero, sizeof *zero * WIDTH * WIDTH },
+        { STR("mlp.0.bias"), ST_F32, 1, { WIDTH }, (unsigned char *)zero, sizeof *zero * WIDTH },
+    };
+    struct st_pair meta[] = { { STR("family"), STR("mlp") }, { STR("activation"), STR("relu") } };
+    OK(st_write(&file, t, 2, meta, 2, &e));
+    struct uuid job = completed_job(0, buf_str(&file), "COMPLETED");
+    struct model_weights weights;
+    struct work w = { .app = &app, .arena = arena_new(64 << 20), .principal = people[0], .tenant_id = people[0]->tenant_id };
+    FILE *f = fopen("/proc/self/clear_refs", "we");     /* the peak begins anew */
+    assert_non_null(f);
+    assert_true(fputs("5", f) >= 0);
+    fclose(f);
+    int64_t before = memory_kb("VmRSS:");
+    OK(model_weights_check(&w, job, &weights, &e));
+    assert_int_equal(weights.inputs, WIDTH);
+    assert_in_range(memory_kb("VmHWM:") - before, 0, 12 * 1024);
+    arena_free(w.arena);
+    free(zero);
+}
+
+struct checker {
+    struct uuid job;
+    enum errc rc;
+    _Atomic bool has_ended;
+};
+
+static void *check_thread(void *arg)
+{
+    struct checker *c = arg;
+    struct err mine;
+    struct model_weights weights;
+    struct work w = { .app = &app, .arena = arena_new(1 << 20), .principal = people[0], .tenant_id = people[0]->tenant_id };
+    c->rc = model_weights_check(&w, c->job, &weights, &mine);
+    arena_free(w.arena);
+    c->has_ended = true;
+    return NULL;
+}
+
+/* A keyd that stands still holds up the reader and no transaction. */
+static void test_no_transaction_waits_for_weights(void **state)
+{
+    (void)state;
+    CLEANUP(buf_releasep) struct buf good = weights(3, 2);
+    struct checker c = { .job = completed_job(0, buf_str(&good), "COMPLETED") };
+    pthread_t t;
+    int held = 0, free_ = 0;
+    struct db_session *session = NULL;
+    OK(db_session_new(pg_harness_conninfo(pg, "postgres", DB), "test", 30000, &session, &e));
+    kill(keyd, SIGSTOP);
+    assert_int_equal(pthread_create(&t, NULL, check_thread, &c), 0);
+    while (!c.has_ended) {
+        struct db_text_rows rows = { 0 };
+        OK(db_session_query(session, "SELECT count(*) FROM pg_stat_activity WHERE usename = 'falaj_app'"
+                            " AND state = 'idle in transaction'", NULL, 0, arena, &rows, &e));
+        *(str_eq_c(rows.cells[0], "0") ? &free_ : &held) += 1;
+        usleep(5000);
+    }
+    pthread_join(t, NULL);
+    kill(keyd, SIGCONT);
+    db_session_free(session);
+    assert_true(c.rc == ERR_UNAVAILABLE || c.rc == ERR_DEADLINE);
+    assert_true(free_ > 10 * held);
 }
 
 static void test_deployment(void **state)
@@ -143,7 +240,7 @@ static void test_deployment(void **state)
     struct deployment_target t;
     struct work w = begin(0);
     struct model_new in = { STR("served"), STR_NULL, job };
-    OK(model_register(&w, &in, &v, &e));
+    OK(register_model(&w, &in, &v));
     struct deployment_row row = { uuid_v7(w.now_us), STR("live"), v.model_id, 1, job };
     OK(deployment_insert(&w, &row, &d, &e));
     end(&w);
@@ -168,6 +265,8 @@ static void test_deployment(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_dataset), cmocka_unit_test(test_model), cmocka_unit_test(test_deployment) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_dataset), cmocka_unit_test(test_model), cmocka_unit_test(test_deployment),
+                                        cmocka_unit_test(test_weights_are_streamed),
+                                        cmocka_unit_test(test_no_transaction_waits_for_weights) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
