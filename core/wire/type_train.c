@@ -33,3 +33,18 @@ enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e)
     const struct field *f = schema_find(&train_job_schema, STR("hidden"));
     return t->hidden.n ? ERR_OK : field_from_text(f, str_c(f->dflt), t, a, e);
 }
+
+/* Layers of inputs x units weights and units biases, mean and scale of each input, and a header with the names of the columns. Fields are
+ * limited so that nothing here overflows. */
+int64_t train_job_model_bytes(const struct train_job *t, int64_t inputs)
+{
+    enum { HEADER = 16384, COLUMN = 160, NUMBER = 4 };
+    const int64_t *units = t->hidden.items;
+    int64_t numbers = 2 * inputs, in = inputs;
+    for (size_t i = 0; i <= t->hidden.n; i++) {
+        int64_t out = i < t->hidden.n ? units[i] : t->classes;
+        numbers += in * out + out;
+        in = out;
+    }
+    return HEADER + COLUMN * inputs + NUMBER * numbers;
+}

@@ -29,3 +29,5 @@ struct train_job {
 };
 /* An empty list of layers means the default one: called at submit, and by the worker for what older programs stored. */
 enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e) MUST_CHECK;
+/* The most bytes that its model file can have, for a data set with so many columns beside the label. Settled; classes known. */
+int64_t train_job_model_bytes(const struct train_job *t, int64_t inputs);

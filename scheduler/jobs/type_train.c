@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* type_train.c - a training job before it is stored: its data set version, fixed, with the copy that lies in the job's zone. */
 #include "core/base/cleanup.h"
+#include "core/crypto/stream.h"
 #include "core/db/run_tx.h"
 #include "core/json/decode.h"
 #include "core/json/encode.h"
+#include "core/table/config.h"
 #include "core/wire/type_train.h"
 #include "scheduler/jobs/job_prepare.h"
 
-enum { SPEC_MAX = 65536 };
+enum { SPEC_MAX = 65536, MODEL_BYTES_MAX = 1 << 30 };     /* the second: of workers/compute/train/model_file.h */
 
 struct version_row {
     int64_t version;
     struct uuid object_id;
     struct str zone, data_class, label_column;
-    int64_t classes;
+    int64_t classes, column_count;
 };
 SCHEMA_OF(version_row, "A version of a data set", FIELD(version_row, version, 0, .doc = "Version"),
     FIELD(version_row, object_id, 0, .doc = "Its object"), FIELD(version_row, zone, 0, .doc = "Where the object is"),
     FIELD(version_row, data_class, 0, .doc = "Class of the data set"), FIELD(version_row, label_column, 0, .doc = "Column of the label"),
-    FIELD(version_row, classes, 0, .doc = "Number of classes"));
+    FIELD(version_row, classes, 0, .doc = "Number of classes"), FIELD(version_row, column_count, 0, .doc = "Columns, the label's included"));
 
 static const struct stmt submit_version = { .name = "submit_version", .params = "uuis", .row = &version_row_schema, .card = CARD_MAYBE, .sql =
-    "SELECT v.version, o.object_id, o.zone, d.data_class, d.label_column, d.classes\n"
+    "SELECT v.version, o.object_id, o.zone, d.data_class, d.label_column, d.classes, v.column_count\n"
     "  FROM dataset d JOIN dataset_version v ON v.tenant_id = d.tenant_id AND v.dataset_id = d.dataset_id\n"
     "       AND v.version = CASE WHEN $3 = 0 THEN d.latest_version ELSE $3 END\n"
     "  LEFT JOIN transfer x ON x.tenant_id = v.tenant_id AND x.dataset_id = v.dataset_id AND x.version = v.version AND x.to_zone = $4\n"
@@ -42,6 +44,17 @@ static enum errc find_version(struct work *w, const struct train_job *t, const s
     return FAIL_AT(e, NOT_FOUND, "/spec/dataset_version", "There is no version %ld of such a data set", (long)t->dataset_version);
 }
 
+/* What cannot be stored at the end is not begun: an output goes up as one body (lease_output_store). */
+static enum errc check_model_fits(const struct work *w, const struct train_job *t, int64_t inputs, struct err *e)
+{
+    int64_t most = w->app->config->api_upload_max < MODEL_BYTES_MAX ? w->app->config->api_upload_max : MODEL_BYTES_MAX;
+    int64_t bytes = (int64_t)stream_sealed_size((uint64_t)train_job_model_bytes(t, inputs));
+    if (bytes <= most)
+        return ERR_OK;
+    return FAIL_AT(e, UNPROCESSABLE, "/spec/hidden", "The model would have up to %ld bytes with %ld inputs; this platform stores models of at most %ld",
+                   (long)bytes, (long)inputs, (long)most);
+}
+
 /* The copy in the zone that the job names, where one was transferred. Fixes the version in the spec, so that the job says for ever what it read. */
 enum errc job_prepare_train(struct work *w, struct job_submission *s, struct err *e)
 {
@@ -57,6 +70,7 @@ enum errc job_prepare_train(struct work *w, struct job_submission *s, struct err
     t->dataset_version = v.version;
     t->label_column = v.label_column;
     t->classes = v.classes;
+    TRY(check_model_fits(w, t, v.column_count - 1, e));
     json_encode(&train_job_schema, t, &b);
     if (b.overflow)
         return FAIL_AT(e, INVALID, "/spec", "The spec is too long");

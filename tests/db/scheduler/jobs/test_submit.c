@@ -2,6 +2,9 @@
 /* test_submit.c - what a submission reads before it is stored: the data set's version and zone, and whether any machine is large enough. */
 #include "tests/db/scheduler/fixture.h"
 #include "scheduler/mirror/capacity.h"
+#include "core/crypto/stream.h"
+#include "core/table/config.h"
+#include "core/wire/type_train.h"
 #include "scheduler/jobs/submit.h"
 #include "tenants/access/principal.h"
 
@@ -97,6 +100,28 @@ static void a_version_is_fixed_when_the_job_is_made(void **state)
     arena_free(arena);
 }
 
+/* One input, ten classes. The largest second layer whose model can be stored, and one unit more. */
+static void a_model_that_could_not_be_stored_is_refused_at_submit(void **state)
+{
+    (void)state;
+    struct job_submission s;
+    struct err e;
+    arena = arena_new(64 << 20);
+    struct str id = id_text(arena, "dst", dataset);
+    for (int more = 0; more < 2; more++) {
+        struct train_job t = { .classes = 10 };
+        int64_t widths[] = { 8192, 1 };
+        t.hidden = (struct slice){ widths, 2 };
+        while (stream_sealed_size((uint64_t)train_job_model_bytes(&t, 1)) <= (uint64_t)f.api.config->api_upload_max)
+            widths[1]++;
+        const char *spec = arena_printf(arena, "{\"dataset_id\":\"%.*s\",\"hidden\":[8192,%ld]}", STR_ARG(id), (long)widths[1] - 1 + more);
+        assert_int_equal(prepare(who, JOB_TRAIN, spec, NULL, 1, 0, &s, &e), more ? ERR_UNPROCESSABLE : ERR_OK);
+    }
+    assert_string_equal(e.field, "/spec/hidden");
+    assert_non_null(strstr(e.msg, "this platform stores models of at most 67108864"));
+    arena_free(arena);
+}
+
 static void data_stays_where_it_may_be(void **state)
 {
     (void)state;
@@ -175,7 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_version_is_fixed_when_the_job_is_made),
-        cmocka_unit_test(data_stays_where_it_may_be),
+        cmocka_unit_test(data_stays_where_it_may_be), cmocka_unit_test(a_model_that_could_not_be_stored_is_refused_at_submit),
         cmocka_unit_test(what_no_machine_can_run_is_refused_with_the_numbers),
         cmocka_unit_test(a_batch_cannot_promise_a_budget_twice),
     };

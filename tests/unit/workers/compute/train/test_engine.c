@@ -222,6 +222,9 @@ static void test_digits(void **st)
     print_message("digits: %lld epochs, hold-out accuracy %.4f, loss %.4f, %zu parameters\n", (long long)r.epochs, r.holdout_accuracy,
                   r.holdout_loss, r.parameters);
     assert_true(r.holdout_accuracy >= 0.97);
+    s.classes = 10;
+    int64_t most = train_job_model_bytes(&s, 64);      /* what submit goes by */
+    assert_true((int64_t)r.model.len <= most && most < (int64_t)r.model.len + 40000);
     assert_true(r.holdout_count > 350 && r.holdout_count < 370);
     run_once(&s, best_backend(), NULL, 0, &again, &e, ERR_OK);
     assert_int_equal(r.model.len, again.model.len);
