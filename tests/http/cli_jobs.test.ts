@@ -100,6 +100,8 @@ test('job submit has a flag for every member of a spec, and refuses those of ano
   expect([foreign.code, foreign.err]).toEqual([2, expect.stringContaining('a job of kind noop has no --epochs')]);
   const sent = await falaj('job', 'submit', 'usual', '--dataset', 'digits', '--seed', '5', '--pool', 'no-machines', '-o', 'json');
   expect(sent.code, sent.err).toBe(0);
-  expect(JSON.parse(sent.out).spec).toMatchObject({ hidden: [64, 32], epochs: 30, optimizer: 'adamw', seed: 5, dataset_version: 1, label_column: 'label' });
+  expect(JSON.parse(sent.out).spec).toMatchObject({
+    hidden: [64, 32], epochs: 30, optimizer: 'adamw', seed: 5, dataset_version: 1, label_column: 'label',
+  });
   must(await tenant.post(`/v1/jobs/${JSON.parse(sent.out).job_id}/cancel`, {}), 200);
 });

@@ -678,7 +678,8 @@ int main(void)
         T(refusals_are_problems), T(headers_of_refusals), T(another_content_type), T(made_once_and_replayed), T(a_secret_is_never_replayed),
         T(what_fails_leaves_nothing), T(run_again_when_two_met), T(a_denial_is_written_down), T(the_event_is_of_the_same_transaction),
         T(two_calls_at_once_with_one_key), T(a_long_poll_waits_and_is_woken), T(a_long_poll_ends_by_itself), T(a_wake_up_between_the_look_and_the_wait), T(no_wake_up_is_lost), T(a_lost_hint_costs_one_look),
-        T(combined_calls_keep_their_verdicts), T(machines_need_a_certificate), T(who_is_not_known_has_a_rate), T(one_principal_has_a_rate_of_its_own),
+        T(combined_calls_keep_their_verdicts), T(machines_need_a_certificate), T(who_is_not_known_has_a_rate),
+        T(one_principal_has_a_rate_of_its_own),
         T(without_redis_a_process_grants_its_part),
         T(slow_readers_hold_no_handler),
     };

@@ -145,16 +145,17 @@ static void a_spent_project_stops_itself_alone(void **state)
     struct budget b;
     struct work w = unit(f.tenant_a);
     OK(project_create(&w, STR("spent"), STR_NULL, &project, e));
-    const struct budget_new in = { .project_id = project.project_id, .name = STR("of a project"), .amount = 10, .currency = STR("AED"),
-                                   .has_stop_percent = true, .stop_percent = 100 };
+    const struct budget_new in = { .project_id = project.project_id, .name = STR("of a project"), .amount = 10,
+                                   .currency = STR("AED"), .has_stop_percent = true, .stop_percent = 100 };
     OK(budget_create(&w, &in, &b, e));
     done(&w);
     struct uuid ids[4];
     assert_int_equal(submit(&f, f.tenant_a, 4, 1, 3, ids), 4);
     fixture_exec(&f, "UPDATE job SET project_id = (SELECT project_id FROM project WHERE name = 'spent')"
                      " WHERE job_id IN (SELECT job_id FROM job WHERE queued ORDER BY job_id LIMIT 2)");
-    fixture_exec(&f, "INSERT INTO attempt (tenant_id, attempt_id, job_id, fence, node_id, slots, gpus, lease_until) SELECT tenant_id, gen_random_uuid(),"
-                     " job_id, 99, (SELECT node_id FROM node), 1, 0, now() FROM job WHERE queued AND project_id IS NOT NULL LIMIT 1");
+    fixture_exec(&f, "INSERT INTO attempt (tenant_id, attempt_id, job_id, fence, node_id, slots, gpus, lease_until)"
+                     " SELECT tenant_id, gen_random_uuid(), job_id, 99, (SELECT node_id FROM node), 1, 0, now() FROM job"
+                     "  WHERE queued AND project_id IS NOT NULL LIMIT 1");
     fixture_exec(&f, "UPDATE attempt SET leased_at = now() - interval '40 minutes' WHERE live AND fence = 99");
     struct budget_watch_result r = look();
     assert_int_equal(r.held, 2);

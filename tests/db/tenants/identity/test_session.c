@@ -7,7 +7,16 @@
 #include "tenants/identity/session_authn.h"
 
 static int64_t mono_us = 1000000, ahead_us;
-static int64_t test_wall(void *ctx) { (void)ctx; return clock_wall_us(&clock_system) + ahead_us; }
+static void (*meanwhile)(void);         /* once, when the time is asked for: a look-up does so between its read and its memory */
+static int64_t test_wall(void *ctx)
+{
+    void (*once)(void) = meanwhile;
+    (void)ctx;
+    meanwhile = NULL;
+    if (once)
+        once();
+    return clock_wall_us(&clock_system) + ahead_us;
+}
 static int64_t test_mono(void *ctx) { (void)ctx; return mono_us; }
 static const struct clock turned = { test_wall, test_mono, NULL };
 
@@ -206,6 +215,25 @@ static void ended_is_dead_at_once_here_and_soon_elsewhere(void **state)
     session_authn_free(elsewhere);
 }
 
+static void forget_it(void) { session_forget(sessions, session_id); }
+static void forget_the_user(void) { session_forget_user(sessions, tenant, user); }
+
+/* It ends after the look-up has read it: this call was let in by what was true then, and nothing is remembered of it. */
+static void a_look_up_that_was_overtaken_is_not_remembered(void **state)
+{
+    (void)state;
+    static void (*const ways[])(void) = { forget_it, forget_the_user };
+    for (size_t i = 0; i < 2; i++) {
+        if (i)
+            open_one(STAGE_FULL);
+        meanwhile = ways[i];
+        believed();
+        assert_null(meanwhile);
+        sql("UPDATE session SET ended_at = now(), reason = 'logout' WHERE session_id = '%s'", hex(session_id));
+        refused();
+    }
+}
+
 static void all_but_one(void **state)
 {
     (void)state;
@@ -304,7 +332,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(who_it_is), TEST(what_is_no_cookie), TEST(before_the_code_it_may_do_nothing), TEST(idle_to_the_second),
         TEST(over_after_its_time_though_it_is_used), TEST(a_proof_changes_the_cookie), TEST(ended_is_dead_at_once_here_and_soon_elsewhere),
-        TEST(all_but_one), TEST(gone_with_its_user_and_tenant), TEST(only_the_live_ones_are_listed), TEST(tries_are_counted_before_they_are_judged),
+        TEST(a_look_up_that_was_overtaken_is_not_remembered), TEST(all_but_one), TEST(gone_with_its_user_and_tenant), TEST(only_the_live_ones_are_listed), TEST(tries_are_counted_before_they_are_judged),
         TEST(who_needs_a_second_factor),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

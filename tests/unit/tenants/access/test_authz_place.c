@@ -231,7 +231,7 @@ static void nobody_grants_wider_longer_or_elsewhere(void **state)
     principal_unref(p);
 }
 
-/* A token's scopes hold where a condition sends the judgement to the bindings, too: in its decisions, its projects and what it gives away. */
+/* A token's scopes hold where a condition sends the judgement to the bindings, too: for its acts and for what it gives away. */
 static void scopes_hold_under_conditions(void **state)
 {
     (void)state;
