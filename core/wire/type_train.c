@@ -34,8 +34,8 @@ enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e)
     return t->hidden.n ? ERR_OK : field_from_text(f, str_c(f->dflt), t, a, e);
 }
 
-/* Layers of inputs x units weights and units biases, mean and scale of each input, and a header with the names of the columns. Fields are
- * limited so that nothing here overflows. */
+/* Layers of inputs x units weights and units biases, mean and scale of each input, and a header with the names of the columns.
+ * Fields are limited so that nothing here overflows. */
 int64_t train_job_model_bytes(const struct train_job *t, int64_t inputs)
 {
     enum { HEADER = 16384, COLUMN = 160, NUMBER = 4 };

@@ -9,7 +9,7 @@
 #include "core/wire/type_train.h"
 #include "scheduler/jobs/job_prepare.h"
 
-enum { SPEC_MAX = 65536, MODEL_BYTES_MAX = 1 << 30 };     /* the second: of workers/compute/train/model_file.h */
+enum { SPEC_MAX = 65536, MODEL_BYTES_MAX = 1 << 30 };         /* the second: that of the engine */
 
 struct version_row {
     int64_t version;
@@ -20,7 +20,8 @@ struct version_row {
 SCHEMA_OF(version_row, "A version of a data set", FIELD(version_row, version, 0, .doc = "Version"),
     FIELD(version_row, object_id, 0, .doc = "Its object"), FIELD(version_row, zone, 0, .doc = "Where the object is"),
     FIELD(version_row, data_class, 0, .doc = "Class of the data set"), FIELD(version_row, label_column, 0, .doc = "Column of the label"),
-    FIELD(version_row, classes, 0, .doc = "Number of classes"), FIELD(version_row, column_count, 0, .doc = "Columns, the label's included"));
+    FIELD(version_row, classes, 0, .doc = "Number of classes"),
+    FIELD(version_row, column_count, 0, .doc = "Columns, the label's included"));
 
 static const struct stmt submit_version = { .name = "submit_version", .params = "uuis", .row = &version_row_schema, .card = CARD_MAYBE, .sql =
     "SELECT v.version, o.object_id, o.zone, d.data_class, d.label_column, d.classes, v.column_count\n"
@@ -44,14 +45,16 @@ static enum errc find_version(struct work *w, const struct train_job *t, const s
     return FAIL_AT(e, NOT_FOUND, "/spec/dataset_version", "There is no version %ld of such a data set", (long)t->dataset_version);
 }
 
-/* What cannot be stored at the end is not begun: an output goes up as one body (lease_output_store). */
+/* What cannot be stored at the end is not begun: an output goes up as one body. */
 static enum errc check_model_fits(const struct work *w, const struct train_job *t, int64_t inputs, struct err *e)
 {
-    int64_t most = w->app->config->api_upload_max < MODEL_BYTES_MAX ? w->app->config->api_upload_max : MODEL_BYTES_MAX;
+    int64_t most = w->app->config->api_upload_max;
+    most = most < MODEL_BYTES_MAX ? most : MODEL_BYTES_MAX;
     int64_t bytes = (int64_t)stream_sealed_size((uint64_t)train_job_model_bytes(t, inputs));
     if (bytes <= most)
         return ERR_OK;
-    return FAIL_AT(e, UNPROCESSABLE, "/spec/hidden", "The model would have up to %ld bytes with %ld inputs; this platform stores models of at most %ld",
+    return FAIL_AT(e, UNPROCESSABLE, "/spec/hidden",
+                   "The model would have up to %ld bytes with %ld inputs; this platform stores models of at most %ld",
                    (long)bytes, (long)inputs, (long)most);
 }
 

@@ -114,7 +114,8 @@ static void a_model_that_could_not_be_stored_is_refused_at_submit(void **state)
         t.hidden = (struct slice){ widths, 2 };
         while (stream_sealed_size((uint64_t)train_job_model_bytes(&t, 1)) <= (uint64_t)f.api.config->api_upload_max)
             widths[1]++;
-        const char *spec = arena_printf(arena, "{\"dataset_id\":\"%.*s\",\"hidden\":[8192,%ld]}", STR_ARG(id), (long)widths[1] - 1 + more);
+        const char *spec = arena_printf(arena, "{\"dataset_id\":\"%.*s\",\"hidden\":[8192,%ld]}", STR_ARG(id),
+                                        (long)widths[1] - 1 + more);
         assert_int_equal(prepare(who, JOB_TRAIN, spec, NULL, 1, 0, &s, &e), more ? ERR_UNPROCESSABLE : ERR_OK);
     }
     assert_string_equal(e.field, "/spec/hidden");
