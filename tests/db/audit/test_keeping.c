@@ -121,8 +121,8 @@ static int end(void **state)
     return system(cmd);
 }
 
-/* n acts of a person, at a time. */
-static void act(struct uuid who, enum audit_code code, int n, int64_t at_us)
+/* n acts of a person, at a time: on a person, or on a job where that is nil. */
+static void act_on(struct uuid who, struct uuid whom, enum audit_code code, int n, int64_t at_us)
 {
     struct unit *k = unit_open(NULL, SCOPE_TENANT(tenant_a));
     if (!audit_pii_is_ready(fx_pii, who, k->w.now_us))
@@ -136,14 +136,19 @@ static void act(struct uuid who, enum audit_code code, int n, int64_t at_us)
         ev.ts_us = at_us ? at_us : u->w.now_us;
         ev.src_ip = STR("203.0.113.7");
         ev.request_id = STR("req_keeping");
-        ev.resource_kind = STR("job");
-        ev.resource_prefix = "job";
-        ev.resource_id = who;
+        ev.resource_kind = uuid_is_nil(whom) ? STR("job") : STR("user");
+        ev.resource_prefix = uuid_is_nil(whom) ? "job" : "usr";
+        ev.resource_id = uuid_is_nil(whom) ? who : whom;
         ev.denied = i == 1;
         OK(audit_append(&u->w, &ev, &e));
     }
     unit_commit(u);
     tick(1000);
+}
+
+static void act(struct uuid who, enum audit_code code, int n, int64_t at_us)
+{
+    act_on(who, UUID_NIL, code, n, at_us);
 }
 
 static size_t found(struct audit_search q, struct audit_row *last)
@@ -321,6 +326,7 @@ static void what_is_past_its_time_is_dropped_to_its_hash(void **state)
     int64_t old = clock_wall_us(&clock_system) - INT64_C(86400000000) * 100;
     act(bob, AUDIT_KEY_RELEASE, 4, old);
     act(officer, AUDIT_KEY_RELEASE, 3, old);
+    act_on(bob, officer, AUDIT_KEY_RELEASE, 2, old);                /* what was done to a person is held with what it did */
     assert_int_equal(drop(), 0);                                    /* seven years, and no head covers them */
     sql("INSERT INTO audit_retention (tenant_id, class, keep_days) VALUES ('%s', 'KEY', 90), ('%s', 'JOB', 10)", hex(tenant_a), hex(tenant_a));
     assert_int_equal(drop(), 0);
@@ -332,8 +338,8 @@ static void what_is_past_its_time_is_dropped_to_its_hash(void **state)
     assert_int_equal(drop(), 4);
     assert_int_equal(drop(), 0);
     lift_hold(hold);
-    assert_int_equal(drop(), 3);
-    assert_int_equal(found((struct audit_search){ .filter = filter_of("", "key.release", "") }, NULL), 7);
+    assert_int_equal(drop(), 5);
+    assert_int_equal(found((struct audit_search){ .filter = filter_of("", "key.release", "") }, NULL), 9);
     assert_int_equal(found((struct audit_search){ .filter = filter_of(hex(officer), "", "") }, NULL), 0);     /* what told of a person is gone */
     assert_true(tick(1000) >= 2);                                   /* each drop left an event of its own, made by the database */
     assert_int_equal(found((struct audit_search){ .filter = filter_of("system", "audit.retention", "tenant") }, NULL), 2);
