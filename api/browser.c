@@ -63,7 +63,7 @@ enum errc browser_cookie(const struct http_request *r, struct str *ret, struct e
     enum cookie_found found = cookie_get(http_header_get(r, "Cookie"), SESSION_COOKIE, COOKIE_LEN, ret);
     if (n > 1 || found == COOKIE_BAD) {
         *ret = STR_NULL;
-        return FAIL(e, UNAUTHENTICATED, "The session cookie is not one that was set here");
+        return FAIL(e, UNAUTHENTICATED, "The session cookie is malformed; sign in again");
     }
     return ERR_OK;
 }
@@ -71,7 +71,7 @@ enum errc browser_cookie(const struct http_request *r, struct str *ret, struct e
 enum errc browser_public(const struct call *c, struct err *e)
 {
     if (is_unsafe(c) && str_starts(c->request->path, "/v1/auth/") && origin_of(c) == ORIGIN_FOREIGN)
-        return FAIL(e, CSRF, "A page of another origin sent this");
+        return FAIL(e, CSRF, "The request comes from a page of another origin");
     return ERR_OK;
 }
 

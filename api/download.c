@@ -16,7 +16,7 @@ enum errc download_begin(struct download *d, struct call *c, struct str content_
     if (file.ptr)
         h[3].value = str_fmt(c->work.arena, "attachment; filename=\"%.*s\"", STR_ARG(file));
     if (http_stream_begin(c->exchange, 200, content_type, h, file.ptr ? 4 : 3, STREAM_BYTES) != ERR_OK)
-        return FAIL(e, UNAVAILABLE, "The reader has gone");
+        return FAIL(e, UNAVAILABLE, "The client closed the connection");
     *d = (struct download){ c, TAKE(c->principal) };
     return ERR_OK;
 }

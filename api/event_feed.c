@@ -81,11 +81,11 @@ enum errc feed_topics_parse(struct str list, struct feed_topic ret[FEED_TOPICS_M
     for (bool more = true; more;) {
         more = str_cut(list, ',', &one, &list);
         if (n == FEED_TOPICS_MAX)
-            return FAIL_AT(e, INVALID, "/topics", "At most %d topics", FEED_TOPICS_MAX);
+            return FAIL_AT(e, INVALID, "/topics", "At most %d topics can be watched at once", FEED_TOPICS_MAX);
         TRY(parse_one(one, &ret[n], e));
         for (size_t i = 0; i < n; i++)
             if (ret[i].kind == ret[n].kind && uuid_eq(ret[i].id, ret[n].id))
-                return FAIL_AT(e, INVALID, "/topics", "A topic stands there twice");
+                return FAIL_AT(e, INVALID, "/topics", "A topic is listed twice");
         n++;
     }
     *ret_n = n;

@@ -197,8 +197,9 @@ static enum errc book(struct events *k, const struct principal *p, struct err *e
     bool is_own_full = own >= EVENTS_PER_USER, is_room = !is_own_full && sse_thread_book(&k->t, EVENTS_MAX);
     pthread_mutex_unlock(&k->t.lock);
     if (!is_own_full && !is_room)
-        return FAIL(e, UNAVAILABLE, "%d streams are open; ask from time to time instead", EVENTS_MAX);
-    return is_room ? ERR_OK : FAIL(e, RATE, "You have %d streams open already; one page needs one", EVENTS_PER_USER);
+        return FAIL(e, UNAVAILABLE, "The limit of %d open streams is reached; poll instead", EVENTS_MAX);
+    return is_room ? ERR_OK : FAIL(e, RATE,
+                                   "You have %d open streams, which is the limit; a page needs one only", EVENTS_PER_USER);
 }
 
 static struct stream *stream_new(const struct event_watch *watches, size_t n)

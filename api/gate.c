@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gate.c - a machine at the worker listener: its certificate has been verified, now the register is asked whether it still counts.
- * A key asked for by a machine that may not have it is written down; other refused calls are only counted, for a machine in
- * quarantine asks every second. */
+ * A machine that asks for a key it may not have leaves an audit event; other refused calls are only counted, because a
+ * machine in quarantine asks every second. */
 #include "api/pipeline.h"
 #include "core/base/log.h"
 #include "core/db/run_tx.h"

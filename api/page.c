@@ -50,7 +50,7 @@ enum errc page_open(struct flight *f, struct err *e)
     uint8_t raw[MAC_BYTES + POSITION_MAX], mac[32];
     size_t n;
     if (!base64_decode(*token, raw, sizeof raw, &n, true) || n < MAC_BYTES)
-        return FAIL_AT(e, PAGE_TOKEN, "/page_token", "The page token is not one of this list");
+        return FAIL_AT(e, PAGE_TOKEN, "/page_token", "page_token is not a token that this list returned; start again without it");
     struct str position = str_dup(f->call.work.arena, str_n((char *)raw + MAC_BYTES, n - MAC_BYTES));
     page_mac(f, position, mac);
     if (!mem_eq_ct(mac, raw, MAC_BYTES))
@@ -72,6 +72,6 @@ enum errc page_position_id(struct str page_token, struct uuid *ret, struct err *
 {
     *ret = UUID_NIL;
     if (page_token.ptr && !uuid_parse(page_token, ret))
-        return FAIL_AT(e, PAGE_TOKEN, "/page_token", "The page token is not one of this list");
+        return FAIL_AT(e, PAGE_TOKEN, "/page_token", "page_token is not a token that this list returned; start again without it");
     return ERR_OK;
 }

@@ -252,7 +252,7 @@ static enum errc write_audit(struct flight *f, struct err *e)
     struct call *c = &f->call;
     struct audit_event ev = flight_audit_event(f, c->route->audit);
     if (FAULT("audit_lost"))
-        return FAIL(e, INTERNAL, "The act could not be audited, so it was not done");
+        return FAIL(e, INTERNAL, "The audit event could not be written, so nothing was changed");
     TRY(audit_append(&c->work, &ev, e));
     if (c->principal && !c->principal->is_worker && principal_is_platform(c->principal) && !uuid_is_nil(c->work.tenant_id)) {
         /* What the platform does in a tenant stands in both logs. */
@@ -337,7 +337,7 @@ static enum errc run_paced(struct flight *f, struct err *e)
     f->is_paced = true;
     if (thread_pool_submit(f->pipeline->paced, f))
         return ERR_OK;
-    return FAIL(e, UNAVAILABLE, "As many downloads are under way and waiting as Falaj serves at once; try again");
+    return FAIL(e, UNAVAILABLE, "The limit of simultaneous downloads is reached; try again later");
 }
 
 void flight_run(struct flight *f)

@@ -183,7 +183,7 @@ enum errc signin_prove(struct work *w, enum auth_stage stage, bool with_mfa, str
 enum errc signin_show(struct work *w, struct session_out *ret, struct err *e)
 {
     if (!call_of(w)->session_cookie.ptr)
-        return FAIL(e, INVALID, "This call is for sessions; a token has none");
+        return FAIL(e, INVALID, "This call needs a session; it was made with an access token");
     fill(w, call_of(w)->session_cookie, ret);
     return ERR_OK;
 }

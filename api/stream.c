@@ -163,7 +163,7 @@ enum errc job_streams_add(struct job_streams *k, struct call *c, struct uuid job
     bool is_room = sse_thread_book(&k->t, STREAMS_MAX);
     pthread_mutex_unlock(&k->t.lock);
     if (!is_room)
-        return FAIL(e, UNAVAILABLE, "%d streams are open; try again, or ask for JSON", STREAMS_MAX);
+        return FAIL(e, UNAVAILABLE, "The limit of %d open streams is reached; try again later, or request JSON", STREAMS_MAX);
     struct stream *s = calloc(1, sizeof *s);
     ASSERT(s);
     *s = (struct stream){ .tenant_id = c->work.tenant_id, .job_id = job_id, .at = from };

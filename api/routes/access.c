@@ -39,7 +39,7 @@ static enum errc explain(struct work *w, const void *in_, void *out, struct err 
     struct explain_question q = { perm_of(in->act), { .now_us = now, .source_ip = in->source_ip.ptr ? in->source_ip : w->source_ip,
                                   .zone = in->zone, .project_id = in->project_id }, 0 };
     if (q.perm <= PERM_SIGNED_IN)
-        return FAIL_AT(e, INVALID, "/act", "There is no such permission or operation that needs one");
+        return FAIL_AT(e, INVALID, "/act", "Expected the name of a permission, or of an operation that needs one");
     if (in->has_mfa_age_seconds)
         q.mfa_us = now - in->mfa_age_seconds * 1000000;
     struct uuid user = uuid_is_nil(in->user_id) ? w->principal->user_id : in->user_id;

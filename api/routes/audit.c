@@ -227,7 +227,7 @@ static enum errc head(struct work *w, const void *in, void *out, struct err *e)
     enum errc rc = audit_newest_head(w, w->tenant_id, &h, &body, sig, e);
     if (rc == ERR_NOT_FOUND) {
         wake_publish(w->app->redis, STR(WAKE_AUDIT), STR("1"));
-        return FAIL(e, NOT_FOUND, "No head of this log is signed yet; one is being signed, ask again in a moment");
+        return FAIL(e, NOT_FOUND, "No tree head of this log has been signed yet; try again in a few seconds");
     }
     TRY(rc);
     *ret = (struct head_out){ (int64_t)h.size, audit_hex(w->arena, &h.root, 32), audit_hex(w->arena, &h.chain, 32),
@@ -249,7 +249,7 @@ enum errc audit_filter_of(struct timestamp from, struct timestamp to, struct str
         memcpy(ret->action, action.ptr, action.len);
     if (resource.ptr)
         memcpy(ret->resource, resource.ptr, resource.len);
-    return audit_filter_is_valid(ret) ? ERR_OK : FAIL(e, UNPROCESSABLE, "The filter's time is empty, or a word of it has characters that no event has");
+    return audit_filter_is_valid(ret) ? ERR_OK : FAIL(e, UNPROCESSABLE, "No event can match: the time range is empty, or a value has characters that events never contain");
 }
 
 enum errc audit_zone_key(struct work *w, struct str zone, uint8_t public_key[ED25519_PUBLIC], struct str *key_id, struct err *e)

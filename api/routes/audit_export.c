@@ -191,7 +191,7 @@ static enum errc content(struct call *c, struct err *e)
     TRY(audit_stream_note(c, id, e));
     enum errc rc = audit_export_job_run(w, &job, skip, end, audit_stream_sink, &s, &sum, e);
     if (!s.begun)
-        return rc != ERR_OK ? rc : FAIL(e, NOT_FOUND, "There is nothing in this export");
+        return rc != ERR_OK ? rc : FAIL(e, NOT_FOUND, "The export contains no events");
     if (rc == ERR_OK && !job.size_bytes)
         rc = remember(w, id, &sum, e);
     audit_stream_finish(c, &s, rc, e);

@@ -82,7 +82,7 @@ static enum errc hold_lift(struct work *w, const void *in, void *out, struct err
     struct audit_hold h;
     TRY(audit_hold_get(w, q->hold_id, &h, e));
     if (!str_eq_c(h.state, "ACTIVE"))
-        return FAIL(e, CONFLICT, "The hold is not active any more");
+        return FAIL(e, CONFLICT, "The legal hold is not active; it was lifted already");
     struct str id = id_text(w->arena, "hld", q->hold_id);
     return approval_request(w, &approval_hold_lift, q->hold_id, id, str_fmt(w->arena, "{\"hold_id\": \"%.*s\"}", STR_ARG(id)), q->reason, out, e);
 }
@@ -108,7 +108,7 @@ static enum errc retention_set(struct work *w, const void *in, void *out, struct
 {
     const struct retention_put *q = in;
     if (!is_class(q->cls))
-        return FAIL_AT(e, UNPROCESSABLE, "/class", "A class is three capital letters or *");
+        return FAIL_AT(e, UNPROCESSABLE, "/class", "A class has three capital letters, as in JOB; * stands for all");
     TRY(audit_retention_set(w, q->cls, q->zone, q->keep_days, w->principal->user_id, out, e));
     audit_event_detail(&call_of(w)->audit, AUDIT_D_STR("class", q->cls));
     audit_event_detail(&call_of(w)->audit, AUDIT_D_INT("keep_days", q->keep_days));
@@ -128,7 +128,7 @@ static enum errc erase(struct work *w, const void *in, void *out, struct err *e)
 {
     struct uuid user = ((const struct erasure_new *)in)->user_id;
     if (uuid_eq(user, w->principal->user_id))
-        return FAIL(e, SEPARATION, "Nobody erases themselves");
+        return FAIL(e, SEPARATION, "You cannot erase your own personal data; another compliance officer must do it");
     TRY(audit_erase_person(w, user, w->principal->user_id, out, e));
     struct forget *f = ARENA_NEW(w->arena, struct forget);
     *f = (struct forget){ w->app->pii, user };

@@ -20,15 +20,15 @@ static enum errc stream_begin(struct audit_stream *s, struct err *e)
         h[n++] = (struct http_header){ STR("Content-Range"), s->range };
     s->begun = true;
     if (http_stream_begin(s->call->exchange, s->status, s->content_type, h, n, STREAM_BYTES) != ERR_OK)
-        return FAIL(e, UNAVAILABLE, "The reader of the export has gone");
+        return FAIL(e, UNAVAILABLE, "The client closed the connection");
     return ERR_OK;
 }
 
 static enum errc stream_piece(struct audit_stream *s, const void *p, size_t n, struct err *e)
 {
     if (!download_wait(s->call, n))
-        return FAIL(e, DEADLINE, "The reader of the export has gone or is too slow, or this server stops");
-    return http_stream_write(s->call->exchange, p, n) ? ERR_OK : FAIL(e, DEADLINE, "The reader of the export has gone");
+        return FAIL(e, DEADLINE, "The client closed the connection or reads too slowly, or this server is stopping");
+    return http_stream_write(s->call->exchange, p, n) ? ERR_OK : FAIL(e, DEADLINE, "The client closed the connection");
 }
 
 enum errc audit_stream_sink(void *ctx, const void *p, size_t n, struct err *e)

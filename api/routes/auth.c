@@ -105,7 +105,8 @@ static enum errc login(struct work *w, const void *vin, void *out, struct err *e
 
 static enum errc need_session(struct work *w, struct err *e)
 {
-    return w->principal->method == AUTH_SESSION ? ERR_OK : FAIL(e, INVALID, "This call is for sessions; a token has none");
+    return w->principal->method == AUTH_SESSION ? ERR_OK : FAIL(e, INVALID,
+                                                                "This call needs a session; it was made with an access token");
 }
 
 static enum errc wrong_proof(struct work *w, struct uuid session_id, const char *why, struct err *e)

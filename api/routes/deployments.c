@@ -99,7 +99,7 @@ static enum errc create(struct work *w, const void *in_, void *out, struct err *
     TRY(project_for_new(w, w->tx, m.project_id, &s.job.project_id, e));
     TRY(job_submit_in_tx(w, &s, e));
     if (s.verdict != JOB_STORED)
-        return FAIL(e, RETRY, "The serving job met another call; try again");
+        return FAIL(e, RETRY, "Another call changed the serving job at the same time; try again");
     struct deployment_row row = { deployment_id, in->name, v.model_id, v.version, s.job.job_id };
     TRY(deployment_insert(w, &row, out, e));
     jobs_wake_after_commit(w, s.job.job_id);

@@ -106,7 +106,7 @@ static enum errc poll(struct work *w, const void *in, void *out, struct err *e)
 
 static enum errc need_session(struct work *w, struct err *e)
 {
-    return w->principal->method == AUTH_SESSION ? ERR_OK : FAIL(e, INVALID, "A device is let in by a person on a browser, not by a token");
+    return w->principal->method == AUTH_SESSION ? ERR_OK : FAIL(e, INVALID, "A device is approved from a browser session; this call was made with an access token");
 }
 
 /* Looking and deciding count as guesses alike, by the person who guesses. */

@@ -43,7 +43,7 @@ static enum errc send_pages(struct download *d, struct pages *p, struct slice ro
         if (b.overflow)
             return FAIL(e, LIMIT, "A page is larger than %d bytes", PAGE_BYTES);
         if (!download_send(d, buf_str(&b)))
-            return FAIL(e, DEADLINE, "The reader has gone or is too slow");
+            return FAIL(e, DEADLINE, "The client closed the connection or reads too slowly");
         arena_reset(a);
         if (more)
             TRY(read_page(&w, p, &rows, e));
@@ -58,7 +58,7 @@ static enum errc download(struct call *c, struct pages *p, struct str content_ty
     struct download d;
     TRY(read_page(&c->work, p, &rows, e));
     TRY(download_begin(&d, c, content_type, file, e));
-    enum errc rc = download_send(&d, head) ? send_pages(&d, p, rows, e) : FAIL(e, DEADLINE, "The reader has gone");
+    enum errc rc = download_send(&d, head) ? send_pages(&d, p, rows, e) : FAIL(e, DEADLINE, "The client closed the connection");
     download_end(&d, rc, e);
     return ERR_OK;
 }

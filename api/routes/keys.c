@@ -73,7 +73,7 @@ static enum errc versions(struct work *w, const void *in, void *out, struct err 
     struct page_out *ret = out;
     int64_t before = 0;
     if (page->page_token.ptr && !str_to_i64(page->page_token, 1, UINT32_MAX, &before))
-        return FAIL(e, PAGE_TOKEN, "The page token does not belong to this list");
+        return FAIL(e, PAGE_TOKEN, "page_token is not a token that this list returned; start again without it");
     TRY(key_versions(w, page->zone, before, page->page_size + 1, &ret->items, e));
     if (ret->items.n > (size_t)page->page_size) {
         ret->items.n--;

@@ -24,7 +24,8 @@ SCHEMA_OF(user_mfa_ref, "Whose second factor", FIELD_ID(user_mfa_ref, user_id, "
 
 static enum errc need_session(struct work *w, struct err *e)
 {
-    return w->principal->method == AUTH_SESSION ? ERR_OK : FAIL(e, INVALID, "This call is for sessions; a token has none");
+    return w->principal->method == AUTH_SESSION ? ERR_OK : FAIL(e, INVALID,
+                                                                "This call needs a session; it was made with an access token");
 }
 
 static enum errc begin(struct work *w, const void *in, void *out, struct err *e)
@@ -75,7 +76,7 @@ static enum errc reset(struct work *w, const void *in, void *out, struct err *e)
     struct uuid id = ((const struct user_mfa_ref *)in)->user_id;
     TRY(user_get(w, id, &u, e));
     if (uuid_eq(id, w->principal->user_id))
-        return FAIL(e, SEPARATION, "The own second factor is removed at /v1/auth/mfa/totp");
+        return FAIL(e, SEPARATION, "Remove your own second factor at /v1/auth/mfa/totp");
     TRY(totp_remove(w, id, e));
     TRY(session_end_all(w, id, UUID_NIL, "revoked", e));
     pipeline_forget_user(w, w->tenant_id, id);

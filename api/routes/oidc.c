@@ -152,10 +152,11 @@ static enum errc exchange(struct work *w, const struct callback_in *in, const st
     TRY(provider_secret(w, login->provider_id, &secret, e));
     TRY(signin_commit(w, e));
     if (!str_eq_c(p->state, "ACTIVE"))
-        return FAIL(e, UNAUTHENTICATED, "The provider is disabled");
+        return FAIL(e, UNAUTHENTICATED, "The identity provider is disabled");
     TRY(oidc_discover(w, p, &m, e));
     if (in->iss.ptr ? !str_eq(in->iss, p->issuer) : m.says_iss)
-        return FAIL(e, UNAUTHENTICATED, "Another provider answered than the one that was asked");
+        return FAIL(e, UNAUTHENTICATED,
+                    "The answer came from another identity provider than the one the sign-in began with; start again");
     return oidc_finish(w, p, &m, login, in->code, secret, who, e);
 }
 

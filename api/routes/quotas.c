@@ -85,7 +85,7 @@ static enum errc rule_new(struct work *w, const void *in_, void *out, struct err
     if (is_queue != (in->queue.len > 0))
         return FAIL_AT(e, INVALID, "/queue", is_queue ? "A rule of a queue names it" : "A rule of a project has no queue");
     if (!is_queue && uuid_is_nil(in->project_id))
-        return FAIL_AT(e, INVALID, "/project_id", "A rule of a project names it");
+        return FAIL_AT(e, INVALID, "/project_id", "A rule for a project needs its project_id");
     struct quota_rule r = { .place = str_c(own_places[in->place]), .project_id = in->project_id, .queue = in->queue,
                             .resource = str_c(quota_rule_resource_names[in->resource]), .flavor = in->flavor, .zone = in->zone, NUMBERS_OF(in) };
     TRY(quota_rule_create(w, &r, out, e));

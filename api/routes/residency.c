@@ -117,7 +117,7 @@ static enum errc explain(struct work *w, const void *in, void *out, struct err *
     const struct residency_facts *f;
     struct residency_question q = { .data_class = x->data_class, .zone = x->zone, .from = x->from, .purpose = x->purpose, .now_us = w->now_us };
     if (uuid_is_nil(w->tenant_id))
-        return FAIL(e, UNPROCESSABLE, "The platform itself has no data; ask as a tenant");
+        return FAIL(e, UNPROCESSABLE, "The platform has no data of its own; make this call as a user of a tenant");
     TRY(residency_facts_read(w, &f, e));
     struct residency_verdict v = residency_allows(f, &q);
     *(struct explain_out *)out = (struct explain_out){ v.allowed, str_c(v.rule), str_dup(w->arena, str_c(v.text)), str_c(residency_act_names[x->act]), v.policy_id };

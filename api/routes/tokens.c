@@ -79,7 +79,7 @@ static enum errc service_token(struct work *w, const void *in, void *out, struct
     char text[TOKEN_TEXT];
     TRY(user_get(w, t->user_id, &user, e));
     if (!str_eq_c(user.kind, "service"))
-        return FAIL(e, NOT_FOUND, "there is no such object");
+        return FAIL(e, NOT_FOUND, "There is no such object");
     TRY(api_token_create(w, &n, &row, text, e));
     return shown(w, &row, text, out);
 }

@@ -56,7 +56,7 @@ static enum errc send_pages(struct download *d, struct slice rows, struct err *e
         if (b.overflow)
             return FAIL(e, LIMIT, "A page is larger than %d bytes", CSV_PAGE);
         if (!download_send(d, buf_str(&b)))
-            return FAIL(e, DEADLINE, "The reader has gone or is too slow");
+            return FAIL(e, DEADLINE, "The client closed the connection or reads too slowly");
         if (rows.n < LINES)
             return ERR_OK;
         struct timestamp at = l[rows.n - 1].at;
@@ -75,7 +75,7 @@ static enum errc csv(struct call *c, struct err *e)
     TRY(read_page(&c->work, c->in, (struct timestamp){ 0 }, UUID_NIL, &rows, e));
     TRY(note(c, e));
     TRY(download_begin(&d, c, STR("text/csv; charset=utf-8"), STR("usage.csv"), e));
-    enum errc rc = download_send(&d, str_c(usage_csv_header)) ? send_pages(&d, rows, e) : FAIL(e, DEADLINE, "The reader has gone");
+    enum errc rc = download_send(&d, str_c(usage_csv_header)) ? send_pages(&d, rows, e) : FAIL(e, DEADLINE, "The client closed the connection");
     download_end(&d, rc, e);
     return ERR_OK;
 }

@@ -158,7 +158,8 @@ enum errc model_register(struct work *w, const struct model_new *in, const struc
     TRY(db_maybe(w->tx, &model_next_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_STR(in->name), A_STR(in->description),
         A_UUID(w->principal->user_id), A_UUID_OR_NULL(src.project_id)), &m, &found, e));
     if (!found)
-        return FAIL_AT(e, EXISTS, "/name", "A model of that name belongs to another project than the job");
+        return FAIL_AT(e, EXISTS, "/name",
+                       "A model of this name exists in another project than that of the job; choose another name");
     TRY(db_exec(w->tx, &model_version_insert_stmt, ARGS(
         A_UUID(w->tenant_id), A_UUID(m.model_id), A_I64(m.latest_version), A_UUID(src.object_id), A_UUID(in->job_id), A_I64(src.fence),
         A_STR(weights->family), A_I64(weights->inputs), A_I64(weights->outputs), A_JSON(src.metrics.text),

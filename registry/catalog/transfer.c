@@ -58,7 +58,8 @@ static enum errc judge(struct work *w, const struct transfer_ask *in, struct pla
     struct residency_question q = { .data_class = data_class_of(p->set.data_class), .zone = in->to_zone, .from = p->version.zone, .purpose = p->purpose };
     TRY(residency_check(w, RACT_TRANSFER, &q, true, &p->verdict, e));
     if (!uuid_is_nil(in->policy_id) && !uuid_is_nil(p->verdict.policy_id) && !uuid_eq(in->policy_id, p->verdict.policy_id))
-        return FAIL_AT(e, UNPROCESSABLE, "/policy_id", "Another policy covers this transfer, not the one that is named");
+        return FAIL_AT(e, UNPROCESSABLE, "/policy_id",
+                       "This policy does not cover the transfer, but another one does; name that one, or leave policy_id out");
     return ERR_OK;
 }
 
@@ -92,7 +93,8 @@ enum errc transfer_execute(struct work *w, const struct transfer_ask *in, struct
     if (rc != ERR_OK) {
         struct err ignored;
         (void)!blob_delete(w->app->blobs, w->tenant_id, o.object_id, &ignored);     /* the rows go with the transaction */
-        return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/to_zone", "A copy of that version is in zone %.*s", STR_ARG(in->to_zone)) : rc;
+        return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/to_zone",
+                                          "A copy of this version is in zone %.*s already", STR_ARG(in->to_zone)) : rc;
     }
     return db_one(w->tx, &transfer_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(id)), ret, e);
 }

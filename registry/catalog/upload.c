@@ -118,9 +118,9 @@ static enum errc check_room(struct work *w, int64_t size, struct err *e)
     TRY(db_exec(w->tx, &upload_turn_stmt, ARGS(A_UUID(w->tenant_id)), NULL, e));
     TRY(db_one(w->tx, &upload_open_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(w->principal->user_id)), &n, e));
     if (n.of_user >= UPLOADS_OF_USER)
-        return FAIL(e, LIMIT, "You have %ld uploads open, and no more than %d may be; complete or cancel one", (long)n.of_user, UPLOADS_OF_USER);
+        return FAIL(e, LIMIT, "You have %ld open uploads and the limit is %d; complete or cancel one", (long)n.of_user, UPLOADS_OF_USER);
     if (n.of_tenant >= UPLOADS_OF_TENANT)
-        return FAIL(e, LIMIT, "The tenant has %ld uploads open, and no more than %d may be", (long)n.of_tenant, UPLOADS_OF_TENANT);
+        return FAIL(e, LIMIT, "The tenant has %ld open uploads and the limit is %d", (long)n.of_tenant, UPLOADS_OF_TENANT);
     if (size > n.room)
         return FAIL_AT(e, QUOTA, "/size_bytes", "The quota of stored_bytes does not allow this: %ld asked, %ld left", (long)size, (long)n.room);
     return ERR_OK;
@@ -161,7 +161,7 @@ enum errc upload_list(struct work *w, struct uuid dataset_id, struct uuid positi
 
 static enum errc check_open(const struct upload *u, struct err *e)
 {
-    return str_eq_c(u->state, "OPEN") ? ERR_OK : FAIL(e, CONFLICT, "The upload has become version %ld already", (long)u->version);
+    return str_eq_c(u->state, "OPEN") ? ERR_OK : FAIL(e, CONFLICT, "The upload was completed already, as version %ld", (long)u->version);
 }
 
 static enum errc check_part(const struct upload *u, struct str bytes, struct err *e)
@@ -171,7 +171,7 @@ static enum errc check_part(const struct upload *u, struct str bytes, struct err
     if ((int64_t)bytes.len > u->part_bytes_max)
         return FAIL(e, TOO_LARGE, "A part has at most %ld bytes", (long)u->part_bytes_max);
     if ((int64_t)bytes.len > u->size_bytes - u->offset)
-        return FAIL(e, CONFLICT, "The part has %zu bytes, and %ld are left of the %ld that were announced", bytes.len,
+        return FAIL(e, CONFLICT, "The part has %zu bytes, but only %ld of the announced %ld are missing", bytes.len,
                     (long)(u->size_bytes - u->offset), (long)u->size_bytes);
     return u->parts < UPLOAD_PARTS_MAX ? ERR_OK : FAIL(e, LIMIT, "An upload has at most %d parts; send larger ones", UPLOAD_PARTS_MAX);
 }
@@ -196,7 +196,7 @@ static enum errc take_part(struct work *w, const struct upload *u, struct uuid o
     TRY(db_maybe(w->tx, &upload_grow_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(u->upload_id), A_I64(u->offset), A_I64((int64_t)bytes.len)), ret,
                  &grown, e));
     if (!grown)
-        return FAIL_AT(e, CONFLICT, "/offset", "Another part came to byte %ld at the same time; ask for the offset", (long)u->offset);
+        return FAIL_AT(e, CONFLICT, "/offset", "Another part for byte %ld arrived at the same time; read the upload for its offset", (long)u->offset);
     return db_exec(w->tx, &upload_part_insert_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(u->upload_id), A_I64(u->offset), A_UUID(object_id)), NULL, e);
 }
 
@@ -317,7 +317,7 @@ enum errc upload_complete(struct work *w, struct uuid upload_id, struct dataset_
     TRY(db_one(w->tx, &upload_lock_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(upload_id), A_UUID(w->principal->user_id)), &u, e));
     TRY(check_open(&u, e));
     if (u.offset != u.size_bytes)
-        return FAIL(e, CONFLICT, "%ld of %ld bytes are here; the next part begins at byte %ld", (long)u.offset, (long)u.size_bytes, (long)u.offset);
+        return FAIL(e, CONFLICT, "The upload is not complete: %ld of %ld bytes arrived; the next part begins at byte %ld", (long)u.offset, (long)u.size_bytes, (long)u.offset);
     TRY(find_parts(w, upload_id, &parts, &stored, e));
     TRY(assemble(w, &u, &parts, stored, ret, e));
     TRY(end_parts(w, upload_id, &parts, e));

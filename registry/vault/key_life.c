@@ -154,7 +154,7 @@ enum errc key_import(struct work *w, struct str zone, struct str ephemeral_publi
     struct key_blob blob;
     int64_t newest;
     if (ephemeral_public.len != P256_POINT || sealed.len != IMPORT_SEALED)
-        return FAIL_AT(e, INVALID, "/sealed_key", "An ephemeral point has %d bytes and a sealed key %d", P256_POINT, IMPORT_SEALED);
+        return FAIL_AT(e, INVALID, "/sealed_key", "Expected an ephemeral point of %d bytes and a sealed key of %d", P256_POINT, IMPORT_SEALED);
     TRY(lock_newest(w, zone, &newest, e));
     struct tkek_ref ref = { zone, w->tenant_id, STR(KEY_PURPOSE_DATA), (uint32_t)newest + 1 };
     enum errc rc = keyd_tkek_import(w->app->keyd, &ref, (const uint8_t *)ephemeral_public.ptr, (const uint8_t *)sealed.ptr, &blob, e);
@@ -207,7 +207,7 @@ enum errc key_min_version(struct work *w, struct str zone, int64_t min, struct k
     TRY(lock_newest(w, zone, &newest, e));
     TRY(one_summary(w, zone, ret, e));
     if (min > ret->primary_version)
-        return FAIL_AT(e, CONFLICT, "/min_version", "The primary version is %ld; a version that new data goes under must open", (long)ret->primary_version);
+        return FAIL_AT(e, CONFLICT, "/min_version", "The primary version is %ld, under which new data is encrypted; min_version cannot be above it", (long)ret->primary_version);
     TRY(db_one(w->tx, &key_below, ARGS(A_UUID(w->tenant_id), A_STR(zone), A_I64(min)), &left, e));
     if (left.version > 0)
         return FAIL_AT(e, CONFLICT, "/min_version", "%ld data keys are still wrapped under versions below %ld; wait for the rewrap to end",

@@ -39,7 +39,7 @@ enum errc object_may_lie(struct work *w, const struct object_new *in, struct err
     struct str zone = in->zone.ptr || !w->principal ? in->zone : w->principal->home_zone;
     struct residency_question q = { .data_class = data_class_of(in->data_class), .zone = zone, .from = in->from, .purpose = in->purpose };
     if (!w->principal)
-        return FAIL_AT(e, RESIDENCY, "/zone", "Nobody asks to store this in zone %.*s", STR_ARG(zone));
+        return FAIL_AT(e, RESIDENCY, "/zone", "No user asks to store this in zone %.*s", STR_ARG(zone));
     enum errc rc = residency_check(w, in->from.ptr ? RACT_TRANSFER : RACT_UPLOAD, &q, in->from.ptr != NULL, NULL, e);
     return rc == ERR_RESIDENCY ? err_field(e, "/zone") : rc;
 }

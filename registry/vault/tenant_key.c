@@ -55,7 +55,7 @@ static enum errc make_first(struct work *w, struct str zone, struct tenant_key_r
 enum errc key_blob_from(struct bytes wrapped, struct key_blob *ret, struct err *e)
 {
     if (!wrapped.data.len || wrapped.data.len > KEY_BLOB_MAX)
-        return FAIL(e, DAMAGED, "A wrapped key has no good size");
+        return FAIL(e, DAMAGED, "A stored key of the tenant is damaged: its length is wrong");
     memcpy(ret->b, wrapped.data.ptr, wrapped.data.len);
     ret->n = (uint16_t)wrapped.data.len;
     return ERR_OK;
@@ -73,7 +73,7 @@ enum errc tenant_key_primary(struct work *w, struct str zone, bool may_create, s
     if (!found)
         TRY(make_first(w, zone, &row, e));
     if (row.wraps >= WRAPS_MAX - WRAPS_KEPT_BACK)
-        return FAIL(e, LIMIT, "The tenant's key in zone %.*s has been used as often as is safe; it must be rotated", STR_ARG(zone));
+        return FAIL(e, LIMIT, "The tenant's key in zone %.*s has reached its limit of uses; rotate it", STR_ARG(zone));
     if (row.wraps >= WRAPS_WARN)
         log_event(LOG_WARN, "tenant_key.rotate_soon", "tenant", LOG_ID("tnt", w->tenant_id), "zone", LOG_STR(zone), "wraps", LOG_I(row.wraps), NULL);
     ret->ref = (struct tkek_ref){ str_dup(w->arena, zone), w->tenant_id, STR(KEY_PURPOSE_DATA), (uint32_t)row.version };

@@ -190,7 +190,7 @@ enum errc worker_output_store(struct work *w, const struct worker_lease *l, stru
     uint8_t stored[SHA256_BYTES];
     TRY(db_one(w->tx, &worker_output_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(l->job_id), A_I64(l->fence), A_UUID(object_id)), &f, e));
     if (size_bytes < 0 || sealed.len != stream_sealed_size((uint64_t)size_bytes) || sha.len != SHA256_BYTES)
-        return FAIL(e, BAD_DATA, "%zu bytes are not a sealed object of %ld", sealed.len, (long)size_bytes);
+        return FAIL(e, BAD_DATA, "%zu bytes came; they cannot be a sealed object of %ld bytes", sealed.len, (long)size_bytes);
     sha256(sealed.ptr, sealed.len, stored);
     if (f.stored_sha256.data.len) {
         bool same = f.stored_sha256.data.len == SHA256_BYTES && mem_eq_ct(f.stored_sha256.data.ptr, stored, SHA256_BYTES);

@@ -168,7 +168,7 @@ static enum errc hold(struct work *w, struct uuid token_id, struct api_token *re
 {
     TRY(db_one(w->tx, &token_get, ARGS(A_UUID(w->tenant_id), A_UUID(token_id)), ret, e));
     enum errc rc = check_whose(w, ret->user_id, ret_service, e);
-    return rc == ERR_FORBIDDEN ? FAIL(e, NOT_FOUND, "there is no such object") : rc;
+    return rc == ERR_FORBIDDEN ? FAIL(e, NOT_FOUND, "There is no such object") : rc;
 }
 
 enum errc api_token_revoke(struct work *w, struct uuid token_id, struct err *e)

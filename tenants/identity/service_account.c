@@ -50,6 +50,6 @@ enum errc service_account_end(struct work *w, struct uuid user_id, struct err *e
     struct app_user user;
     TRY(user_get(w, user_id, &user, e));
     if (!str_eq_c(user.kind, "service") || !(authz_work(w, PERM_USER_MANAGE).allowed || service_account_is_own(w, user_id)))
-        return FAIL(e, NOT_FOUND, "there is no such object");
+        return FAIL(e, NOT_FOUND, "There is no such object");
     return user_deactivate(w, user_id, e);
 }
