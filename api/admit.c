@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* admit.c - the two phases that decide: by permission before the request is read, by zone after. A denial is written down. */
+/* admit.c - the two phases that decide: by permission before the request is read, by zone after. A denial leaves an audit
+ * event. */
 #include "api/api_int.h"
 #include "audit/event.h"
 #include "core/base/cleanup.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bearer.c - a refusal is written down only once the token's signature held: until then anybody could fill a tenant's log. */
+/* bearer.c - a refused JWT leaves an audit event only after its signature was verified; before that, anybody could fill a
+ * tenant's log. */
 #include "api/api_int.h"
 #include "core/base/log.h"
 #include "tenants/access/actor.h"

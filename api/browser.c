@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* browser.c - what a browser sends by itself is no will of its user: the session cookie, and the proof that a page of ours sent it along.
+/* browser.c - session cookies and CSRF. A browser sends the cookie by itself, so a change also needs proof that a page of ours
+ * sent the request.
  *
  * A call that changes something under a session needs all of: Sec-Fetch-Site, if sent, says same-origin; Origin, if sent, is ours; one of
  * the two is sent; and X-CSRF-Token is the session's own, which a page of another origin cannot read. A sign-in itself has no session yet:
- * it is refused when one of the two headers says that a page of another origin sent it. The method is the request's own: no header or
- * parameter overrides it. */
+ * it is refused when one of the two headers names another origin. No header or parameter overrides the request's method. */
 #include "api/api_int.h"
 #include "core/http/cookie.h"
 #include "core/table/config.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* changed_by.c - the newest successful event of the same kind about the object, in the log of the tenant that the call is about.
  *
- * What the sequencer has numbered is found by its index. What it has not numbered yet, mostly the change that the caller has just lost
- * against, is looked for among the tenant's newest events, so that an older change is not named in its place.
- * Row-level security shows the people of that tenant alone: an actor who is none of them is one of the platform, whose identity is not
- * told. To the platform's staff in a tenant's place its people are not told either; oneself is told everywhere. A name needs user:read. */
+ * What the sequencer has numbered is found by its index. Events without a number yet, usually the change that won
+ * against the caller, are searched among the tenant's newest ones, so that no older change is named instead.
+ * Row-level security shows only people of that tenant; any other actor is platform staff, whose identity is not shown. Platform staff
+ * acting in a tenant do not see its people either. Callers always see themselves. A name needs user:read. */
 #include "api/changed_by.h"
 #include "api/api_int.h"
 #include "core/base/log.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* personal.c - has the caller's key for personal fields at hand before its events are written.
+/* personal.c - loads the caller's key for personal fields before its audit events are written.
  *
- * Runs behind authentication. A key that cannot be had delays nothing and refuses nobody: the fields are withheld (audit/pii.h). */
+ * Runs after authentication. Without the key the call goes on and the fields are left out of the events (audit/pii.h). */
 #include "api/api_int.h"
 #include "audit/pii.h"
 #include "core/base/log.h"

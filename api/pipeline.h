@@ -3,7 +3,8 @@
  *
  *   route -> authn -> rate -> person -> authz -> decode -> begin -> idempotency -> handler -> encode -> audit -> commit -> send -> log
  *
- * It alone opens transactions, writes audit events of routes and turns errors into answers. The first part (route to decode) runs
+ * It opens the transaction of a request, writes the audit events of routes and turns errors into answers. Other transactions
+ * run through core/db/run_tx.h. The first part (route to decode) runs
  * on the HTTP loop when the token is in memory; what may block runs on the pool of handler threads; rows with .combine go to
  * their combiner, which takes everything that waits as one transaction.
  * Calling order: pipeline_new -> pipeline_request (on_request of a listener)* -> pipeline_free. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* redis_probe.c - the answer may come after nobody waits for it any more, so who leaves last frees. */
+/* redis_probe.c - the answer may arrive after the caller stopped waiting, so whoever is last frees the probe. */
 #include "api/redis_probe.h"
 #include "core/base/assert.h"
 #include "core/base/clock.h"

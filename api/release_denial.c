@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* release_denial.c - a key that a machine asked for and did not get: an old fence, a lease that is over or another's, an object that is
- * none of its job. Stands in the platform's log, because the tenant of such a call is only claimed. (Quarantine: gate.c. Another zone:
- * residency_denial.c.) The transaction of the call is gone when this runs, so the event has one of its own. */
+/* release_denial.c - the audit event of a refused key release: an old fence, a lease that ended or belongs to another machine, an
+ * object that is no input of the job. It goes to the platform's log, because the tenant of such a call is only claimed. (Quarantine:
+ * gate.c. Another zone: residency_denial.c.) The call's transaction was rolled back before, so the event has its own. */
 #include "api/api_int.h"
 #include "core/base/log.h"
 #include "core/db/tx.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trust.c - the files are an operator's word and are read once; a mistake in them stops the start. */
+/* trust.c - the operator's files are read once at start; a mistake in them stops the start. */
 #include "api/trust.h"
 #include <fcntl.h>
 #include <unistd.h>
