@@ -141,6 +141,8 @@ static void every_table_of_projects_is_walled_in(void **state)
             "INSERT INTO job_object (tenant_id, job_id, direction, name, object_id) VALUES ('%1$s', '%2$s', 'input', 'i', '%2$s');"
             "INSERT INTO job_log (tenant_id, job_id, fence, stream, text) VALUES ('%1$s', '%2$s', 1, 'stdout', 'x');"
             "INSERT INTO job_metric (tenant_id, job_id, fence, step, values) VALUES ('%1$s', '%2$s', 1, 1, '{}');"
+            "INSERT INTO node (node_id, zone, pool, name, identity, slots, cpus, memory_bytes, version, boot_id) VALUES"
+            " ('%2$s', 'ae-dxb-1', 'p', 'n%4$d', 'n%4$d', 1, 1, 1, '1', '%2$s');"
             "INSERT INTO attempt (tenant_id, attempt_id, job_id, fence, node_id, slots, gpus, lease_until) VALUES ('%1$s', '%2$s', '%2$s', 1, '%2$s', 1, 0, now());"
             "INSERT INTO usage_record (tenant_id, attempt_id, job_id, zone, pool, slots, gpus, wall_ms, slot_ms, gpu_ms) VALUES ('%1$s', '%2$s', '%2$s', 'z', 'p', 1, 0, 1, 1, 0);"
             "INSERT INTO deployment (tenant_id, deployment_id, name, model_id, model_version, job_id, created_by, project_id) VALUES"
