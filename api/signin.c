@@ -17,9 +17,11 @@
 #include "tenants/identity/session_authn.h"
 
 SCHEMA_EXTERN(session_out, "A session, and who is signed in",
-    FIELD_ID(session_out, session_id, "ses", 0, .doc = "The session"), FIELD_ID(session_out, user_id, "usr", 0, .doc = "Who"),
-    FIELD(session_out, name, 0, .doc = "Name"), FIELD_ID(session_out, tenant_id, "tnt", F_NULLOUT, .doc = "Tenant; null: the platform"),
-    FIELD(session_out, tenant, 0, .doc = "Tenant's name"), FIELD(session_out, stage, 0, .doc = "full, code or enrol"),
+    FIELD_ID(session_out, session_id, "ses", 0, .doc = "The session"),
+    FIELD_ID(session_out, user_id, "usr", F_ALWAYS, .doc = "Who"),
+    FIELD(session_out, name, F_ALWAYS, .doc = "Name"),
+    FIELD_ID(session_out, tenant_id, "tnt", F_NULLOUT, .doc = "Tenant; null: the platform"),
+    FIELD(session_out, tenant, 0, .doc = "Tenant's name"), FIELD(session_out, stage, F_ALWAYS, .doc = "full, code or enrol"),
     FIELD(session_out, mfa_required, 0, .doc = "The sign-in waits for the code of the second factor (/v1/auth/totp)"),
     FIELD(session_out, mfa_enrol_required, 0, .doc = "A second factor must be set up before anything else (/v1/auth/mfa/totp)"),
     FIELD(session_out, csrf_token, 0, .doc = "For the header X-CSRF-Token of every change"), FIELD_STRS(session_out, roles, 0, .doc = "Roles held"),

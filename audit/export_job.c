@@ -13,7 +13,8 @@
 enum { PAGE_BYTES = 64 << 20, OUT_BYTES = 32 << 20, FILTER_BYTES = 1024 };
 
 SCHEMA_EXTERN(audit_export_job, "An export of the log",
-    FIELD_ID(audit_export_job, export_id, "exp", 0, .doc = "The export"), FIELD(audit_export_job, format, 0, .doc = "Its format"),
+    FIELD_ID(audit_export_job, export_id, "exp", F_ALWAYS, .doc = "The export"),
+    FIELD(audit_export_job, format, F_ALWAYS, .doc = "Its format"),
     FIELD(audit_export_job, filter, 0, .doc = "Which events, as the manifest has it; absent: all"),
     FIELD(audit_export_job, from_tseq, 0, .doc = "First number"), FIELD(audit_export_job, to_tseq, 0, .doc = "Last number"),
     FIELD(audit_export_job, prev_size, 0, .doc = "Size of the head of the export before, whose extension is proven; 0: none"),
@@ -24,7 +25,7 @@ SCHEMA_EXTERN(audit_export_job, "An export of the log",
     FIELD_ID(audit_export_job, created_by, "usr", 0, .doc = "Who asked for it"),
     FIELD(audit_export_job, size_bytes, 0, .doc = "Length of the content; 0 until the first whole download"),
     FIELD(audit_export_job, sha256, 0, .max = 32, .doc = "SHA-256 of the content, base64; absent until then"),
-    FIELD(audit_export_job, created_at, 0, .doc = "When"));
+    FIELD(audit_export_job, created_at, F_ALWAYS, .doc = "When"));
 
 #define JOB_COLUMNS "export_id, format, filter, from_tseq, to_tseq, prev_size, head_size, since_export, key_id, public_key, created_us, created_by,\n" \
   "       coalesce(size_bytes, 0) AS size_bytes, sha256, created_at"

@@ -4,12 +4,13 @@
 #include "core/db/tx.h"
 
 SCHEMA_EXTERN(audit_hold, "A legal hold",
-    FIELD_ID(audit_hold, hold_id, "hld", 0, .doc = "The hold"),
+    FIELD_ID(audit_hold, hold_id, "hld", F_ALWAYS, .doc = "The hold"),
     FIELD_ID(audit_hold, about_tenant, "tnt", 0, .doc = "Holds of the platform: the tenant they are about; absent: the own one"),
     FIELD_ID(audit_hold, subject_id, "usr", 0, .doc = "Only what this person did; absent: everything"),
     FIELD(audit_hold, from_at, 0, .doc = "Only events from this time on"), FIELD(audit_hold, until_at, 0, .doc = "Only events before this time"),
-    FIELD(audit_hold, reason, 0, .max = 1024, .doc = "Why"), FIELD(audit_hold, state, 0, .doc = "ACTIVE or LIFTED"),
-    FIELD_ID(audit_hold, placed_by, "usr", 0, .doc = "Who placed it"), FIELD(audit_hold, created_at, 0, .doc = "When"),
+    FIELD(audit_hold, reason, F_ALWAYS, .max = 1024, .doc = "Why"), FIELD(audit_hold, state, F_ALWAYS, .doc = "ACTIVE or LIFTED"),
+    FIELD_ID(audit_hold, placed_by, "usr", F_ALWAYS, .doc = "Who placed it"),
+    FIELD(audit_hold, created_at, F_ALWAYS, .doc = "When"),
     FIELD(audit_hold, lifted_at, 0, .doc = "When it was lifted"));
 
 static const struct stmt place = { .name = "audit_hold_place", .params = "uuuuttsu", .row = &audit_hold_schema, .card = CARD_ONE, .sql =

@@ -6,8 +6,9 @@
 enum { LOGS_MAX = 100000 };
 
 SCHEMA_EXTERN(audit_retention, "How long a class of events is kept",
-    FIELD_AS(audit_retention, class, "class", 0, .doc = "The middle of the event's code, such as JOB; * for all others"),
-    FIELD(audit_retention, zone, 0, .doc = "Least term of the tenants at home in this zone; empty: a term of the tenant or platform itself"),
+    FIELD_AS(audit_retention, class, "class", F_ALWAYS, .doc = "The middle of the event's code, such as JOB; * for all others"),
+    FIELD(audit_retention, zone, F_ALWAYS,
+          .doc = "Least term of the tenants at home in this zone; empty: a term of the tenant or platform itself"),
     FIELD(audit_retention, keep_days, 0, .doc = "Days"), FIELD_ID(audit_retention, set_by, "usr", 0, .doc = "Who set it; absent: as shipped"),
     FIELD(audit_retention, set_at, 0, .doc = "When"));
 SCHEMA_OF(audit_dropped, "What a log lost", FIELD(audit_dropped, tenant_id, 0, .doc = "Whose log"), FIELD(audit_dropped, dropped, 0, .doc = "Bodies"),

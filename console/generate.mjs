@@ -3,8 +3,8 @@
 // (schema.ts), the lists of names that the API knows (enums.ts), which role has which permission (roles.ts), and the kinds of
 // job with the forms of their specs (jobtypes.ts).
 //
-// It runs before whatever reads them, needs no network, and none of them is kept in git. A file is replaced whole and only if it differs, so
-// that several checks may run it at once.
+// It runs before whatever reads them, needs no network, and none of them is kept in git. A file is replaced whole and only if
+// it differs, so that several checks may run it at once.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
@@ -119,7 +119,12 @@ function jobTypes(document, markdown) {
 
 mkdirSync(to, { recursive: true });
 const document = JSON.parse(readFileSync(join(docs, 'openapi.json'), 'utf8'));
-put('schema.ts', 'the calls of the API as types.', 'openapi.json', astToString(await openapiTS(document)));
+put(
+  'schema.ts',
+  'the calls of the API as types.',
+  'openapi.json',
+  astToString(await openapiTS(document, { defaultNonNullable: false })),
+);
 put('enums.ts', 'the lists of names that the API knows.', 'openapi.json', enums(document));
 put(
   'roles.ts',

@@ -6,7 +6,7 @@
 enum { INVARIANTS_MAX = 64 };
 
 SCHEMA_EXTERN(invariant, "A promise and how often it is broken",
-    FIELD(invariant, name, 0, .doc = "Short name"), FIELD(invariant, doc, 0, .doc = "What is promised"),
+    FIELD(invariant, name, F_ALWAYS, .doc = "Short name"), FIELD(invariant, doc, F_ALWAYS, .doc = "What is promised"),
     FIELD(invariant, violations, 0, .doc = "Rows that break it; anything but 0 is a bug"));
 
 static const struct stmt invariants_read = { .name = "invariants_check", .params = "", .row = &invariant_schema, .card = CARD_MANY, .sql =

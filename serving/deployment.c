@@ -6,13 +6,17 @@
 #include "tenants/access/principal.h"
 
 SCHEMA_EXTERN(deployment, "A model under a name that clients call",
-    FIELD_ID(deployment, deployment_id, "dpl", 0, .doc = "The deployment"), FIELD(deployment, name, 0, .doc = "What clients call: /v2/models/{name}"),
-    FIELD_ID(deployment, model_id, "mdl", 0, .doc = "The model"), FIELD(deployment, model_version, 0, .doc = "Its version"),
-    FIELD_ID(deployment, job_id, "job", 0, .doc = "The job that serves it"), FIELD(deployment, state, 0, .doc = "ACTIVE or DELETED"),
+    FIELD_ID(deployment, deployment_id, "dpl", F_ALWAYS, .doc = "The deployment"),
+    FIELD(deployment, name, F_ALWAYS, .doc = "What clients call: /v2/models/{name}"),
+    FIELD_ID(deployment, model_id, "mdl", F_ALWAYS, .doc = "The model"),
+    FIELD(deployment, model_version, 0, .doc = "Its version"),
+    FIELD_ID(deployment, job_id, "job", F_ALWAYS, .doc = "The job that serves it"),
+    FIELD(deployment, state, F_ALWAYS, .doc = "ACTIVE or DELETED"),
     FIELD(deployment, job_state, 0, .doc = "State of that job"), FIELD(deployment, ready, 0, .doc = "It answers"),
     FIELD(deployment, version, 0, .doc = "Grows with every change"),
-    FIELD_ID(deployment, project_id, "prj", 0, .doc = "Its project, that of the model; absent: the tenant as a whole"), FIELD_ID(deployment, created_by, "usr", 0, .doc = "Who made it"),
-    FIELD(deployment, created_at, 0, .doc = "When"));
+    FIELD_ID(deployment, project_id, "prj", 0, .doc = "Its project, that of the model; absent: the tenant as a whole"),
+    FIELD_ID(deployment, created_by, "usr", F_ALWAYS, .doc = "Who made it"),
+    FIELD(deployment, created_at, F_ALWAYS, .doc = "When"));
 struct deployment_job { struct uuid job_id; };
 SCHEMA_OF(deployment_job, "The job of a deployment", FIELD_ID(deployment_job, job_id, "job", 0, .doc = "The job"));
 SCHEMA_OF(deployment_target, "Where a deployment listens", FIELD_ID(deployment_target, deployment_id, "dpl", 0, .doc = "The deployment"),

@@ -31,14 +31,17 @@ struct audit_item {
     int64_t http_status;
 };
 SCHEMA_OF(audit_item, "An event of the log", FIELD(audit_item, tseq, 0, .doc = "Its number, dense from 1"),
-    FIELD_ID(audit_item, event_id, "evt", 0, .doc = "The event"), FIELD(audit_item, leaf, 0, .doc = "SHA-256(0x00 || event), hex"),
-    FIELD(audit_item, chain, 0, .doc = "Hash chain up to here, hex"),
+    FIELD_ID(audit_item, event_id, "evt", F_ALWAYS, .doc = "The event"),
+    FIELD(audit_item, leaf, F_ALWAYS, .doc = "SHA-256(0x00 || event), hex"),
+    FIELD(audit_item, chain, F_ALWAYS, .doc = "Hash chain up to here, hex"),
     FIELD(audit_item, event, 0, .doc = "The canonical event; absent when its retention has ended"),
     FIELD(audit_item, src_ip, 0, .doc = "The source address, opened"),
     FIELD(audit_item, personal, 0, .doc = "Why a sealed address is not shown: erased, or unreadable (sealed by another log's key)"),
-    FIELD(audit_item, at, 0, .doc = "When. This and what follows is taken out of the event for reading; the event alone is evidence"),
-    FIELD(audit_item, action, 0, .doc = "What was done"), FIELD(audit_item, outcome, 0, .doc = "success, or the code of the error"),
-    FIELD(audit_item, actor_kind, 0, .doc = "user, service, worker, system or anonymous"),
+    FIELD(audit_item, at, F_ALWAYS,
+          .doc = "When. This and what follows is taken out of the event for reading; the event alone is evidence"),
+    FIELD(audit_item, action, F_ALWAYS, .doc = "What was done"),
+    FIELD(audit_item, outcome, F_ALWAYS, .doc = "success, or the code of the error"),
+    FIELD(audit_item, actor_kind, F_ALWAYS, .doc = "user, service, worker, system or anonymous"),
     FIELD(audit_item, actor_id, 0, .doc = "Who: usr_… or nod_…"),
     FIELD(audit_item, actor_name, 0, .doc = "The name that user has now in this tenant; absent for the erased and for others' people"),
     FIELD(audit_item, resource_kind, 0, .doc = "Kind of what it was about"),
@@ -59,9 +62,11 @@ struct heads_in { int64_t page_size, after; };
 SCHEMA_OF(heads_in, "Which heads", FIELD(heads_in, page_size, F_QUERY, .min = 1, .max = 200, .dflt = "50", .doc = "Heads on a page"),
     FIELD(heads_in, after, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "Heads of more entries; the size of the last one gives the next page"));
 struct head_item { int64_t size; struct timestamp signed_at; struct str key_id; struct json head; struct str signature; };
-SCHEMA_OF(head_item, "A signed head", FIELD(head_item, size, 0, .doc = "Entries it covers"), FIELD(head_item, signed_at, 0, .doc = "When"),
-    FIELD(head_item, key_id, 0, .doc = "Key that signed it"), FIELD(head_item, head, 0, .doc = "What was signed, byte for byte"),
-    FIELD(head_item, signature, 0, .doc = "Ed25519 signature, hex"));
+SCHEMA_OF(head_item, "A signed head", FIELD(head_item, size, 0, .doc = "Entries it covers"),
+    FIELD(head_item, signed_at, F_ALWAYS, .doc = "When"),
+    FIELD(head_item, key_id, F_ALWAYS, .doc = "Key that signed it"),
+    FIELD(head_item, head, F_ALWAYS, .doc = "What was signed, byte for byte"),
+    FIELD(head_item, signature, F_ALWAYS, .doc = "Ed25519 signature, hex"));
 struct hmac_in { struct str value; struct uuid user_id; };
 SCHEMA_OF(hmac_in, "A value to look for", FIELD(hmac_in, value, F_REQ, .min = 1, .max = 100, .check = check_name, .doc = "An address that is known"),
     FIELD_ID(hmac_in, user_id, "usr", 0, .doc = "Of this person only; absent: of everybody"));
@@ -72,8 +77,9 @@ SCHEMA_OF(head_out, "The newest signed head", FIELD(head_out, size, 0, .doc = "E
     FIELD(head_out, chain, 0, .doc = "Chain value, hex"), FIELD(head_out, key_id, 0, .doc = "Key that signed it"),
     FIELD(head_out, head, 0, .doc = "What was signed"), FIELD(head_out, signature, 0, .doc = "Ed25519 signature, hex"));
 struct key_item { struct str key_id, zone, public_key; };
-SCHEMA_OF(key_item, "A public key", FIELD(key_item, key_id, 0, .doc = "Its SHA-256, hex"), FIELD(key_item, zone, 0, .doc = "Zone"),
-    FIELD(key_item, public_key, 0, .doc = "Ed25519 public key, base64"));
+SCHEMA_OF(key_item, "A public key", FIELD(key_item, key_id, F_ALWAYS, .doc = "Its SHA-256, hex"),
+    FIELD(key_item, zone, 0, .doc = "Zone"),
+    FIELD(key_item, public_key, F_ALWAYS, .doc = "Ed25519 public key, base64"));
 struct str audit_hex(struct arena *a, const void *p, size_t n)
 {
     char *text = arena_alloc(a, 2 * n + 1);

@@ -48,7 +48,7 @@ SCHEMA_OF(infer_minute, "What was seen in one minute",
     FIELD_OPT(infer_minute, p95_ms, 0, .doc = "The same of 95 %"), FIELD_OPT(infer_minute, p99_ms, 0, .doc = "The same of 99 %"));
 struct deployment_stats { struct uuid deployment_id; struct timestamp since; struct slice windows, per_minute; };
 SCHEMA_OF(deployment_stats, "How a deployment answered, through whichever falaj-api; what other processes counted is at most some seconds old",
-    FIELD_ID(deployment_stats, deployment_id, "dpl", 0, .doc = "The deployment"),
+    FIELD_ID(deployment_stats, deployment_id, "dpl", F_ALWAYS, .doc = "The deployment"),
     FIELD(deployment_stats, since, 0, .doc = "From when on calls are counted here: an hour ago, or when the deployment was made"),
     FIELD_LIST(deployment_stats, windows, &infer_window_schema, 0, .max = 2, .doc = "The last 5 and the last 60 minutes"),
     FIELD_LIST(deployment_stats, per_minute, &infer_minute_schema, 0, .max = INFER_MINUTES,

@@ -24,10 +24,14 @@ SCHEMA_OF(join_page, "Which join tokens", PAGE_IN_FIELDS(join_page),
     FIELD(join_page, pool, F_QUERY, .max = 63, .check = check_slug, .doc = "Only of this pool"));
 struct join_create_out { struct uuid join_token_id; struct str zone, pool, node_name, token, hint; int64_t uses; struct timestamp expires_at; };
 SCHEMA_OF(join_create_out, "A new join token; `token` is shown this once",
-    FIELD_ID(join_create_out, join_token_id, "jtk", 0, .doc = "The join token"), FIELD(join_create_out, zone, 0, .doc = "Zone"),
-    FIELD(join_create_out, pool, 0, .doc = "Pool"), FIELD(join_create_out, node_name, 0, .doc = "The one machine it is for"),
-    FIELD(join_create_out, token, 0, .doc = "The secret: shown this once"), FIELD(join_create_out, hint, 0, .doc = "Its last characters"),
-    FIELD(join_create_out, uses, 0, .doc = "Machines it enrols"), FIELD(join_create_out, expires_at, 0, .doc = "When it ends"));
+    FIELD_ID(join_create_out, join_token_id, "jtk", F_ALWAYS, .doc = "The join token"),
+    FIELD(join_create_out, zone, F_ALWAYS, .doc = "Zone"),
+    FIELD(join_create_out, pool, F_ALWAYS, .doc = "Pool"),
+    FIELD(join_create_out, node_name, 0, .doc = "The one machine it is for"),
+    FIELD(join_create_out, token, F_ALWAYS, .doc = "The secret: shown this once"),
+    FIELD(join_create_out, hint, F_ALWAYS, .doc = "Its last characters"),
+    FIELD(join_create_out, uses, 0, .doc = "Machines it enrols"),
+    FIELD(join_create_out, expires_at, F_ALWAYS, .doc = "When it ends"));
 
 static enum errc create(struct work *w, const void *in, void *out, struct err *e)
 {

@@ -13,9 +13,11 @@ SCHEMA_OF(invite_in, "An invitation to make",
     FIELD_STRS(invite_in, roles, F_REQ, .max = 8, .doc = "Roles it gives"),
     FIELD(invite_in, hours, 0, .min = 1, .max = 168, .dflt = "72", .doc = "Hours it is good for"));
 struct invite_out { struct uuid invitation_id; struct str name, token; struct timestamp expires_at; };
-SCHEMA_OF(invite_out, "A new invitation; `token` is shown this once", FIELD_ID(invite_out, invitation_id, "inv", 0, .doc = "The invitation"),
-    FIELD(invite_out, name, 0, .doc = "Name the user will have"), FIELD(invite_out, token, 0, .doc = "The secret to hand over: shown this once"),
-    FIELD(invite_out, expires_at, 0, .doc = "Good until"));
+SCHEMA_OF(invite_out, "A new invitation; `token` is shown this once", FIELD_ID(invite_out, invitation_id, "inv", F_ALWAYS,
+      .doc = "The invitation"),
+    FIELD(invite_out, name, F_ALWAYS, .doc = "Name the user will have"),
+    FIELD(invite_out, token, F_ALWAYS, .doc = "The secret to hand over: shown this once"),
+    FIELD(invite_out, expires_at, F_ALWAYS, .doc = "Good until"));
 struct invite_ref { struct uuid invitation_id; };
 SCHEMA_OF(invite_ref, "Which invitation", FIELD_ID(invite_ref, invitation_id, "inv", F_PATH, .doc = "The invitation"));
 struct invite_page { PAGE_IN; };
@@ -24,7 +26,8 @@ struct accept_in { struct str token, password; };
 SCHEMA_OF(accept_in, "An invitation to accept", FIELD(accept_in, token, F_REQ | F_SECRET, .min = 1, .max = 128, .doc = "The invitation's token"),
     FIELD(accept_in, password, F_SECRET, .min = 1, .max = PASSWORD_MAX, .doc = "Password to sign in with; absent: sign in through the tenant's provider"));
 struct accept_out { struct uuid user_id; struct str name; struct json roles; };
-SCHEMA_OF(accept_out, "The new user", FIELD_ID(accept_out, user_id, "usr", 0, .doc = "The user"), FIELD(accept_out, name, 0, .doc = "Name"),
+SCHEMA_OF(accept_out, "The new user", FIELD_ID(accept_out, user_id, "usr", F_ALWAYS, .doc = "The user"),
+    FIELD(accept_out, name, F_ALWAYS, .doc = "Name"),
     FIELD(accept_out, roles, 0, .doc = "Roles held"));
 
 static enum errc create(struct work *w, const void *in, void *out, struct err *e)

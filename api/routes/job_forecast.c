@@ -6,7 +6,7 @@
 
 struct check_error { struct str pointer, code, detail; };
 SCHEMA_OF(check_error, "What is wrong with a part of the request", FIELD(check_error, pointer, 0, .doc = "Where"),
-    FIELD(check_error, code, 0, .doc = "The error's code"), FIELD(check_error, detail, 0, .doc = "What is wrong"));
+    FIELD(check_error, code, F_ALWAYS, .doc = "The error's code"), FIELD(check_error, detail, 0, .doc = "What is wrong"));
 struct job_check_out { struct str verdict, detail; struct slice errors, zones, quotas; struct cost_outlook estimate; int64_t ahead; };
 SCHEMA_OF(job_check_out, "What would become of a job if it were submitted now",
     FIELD(job_check_out, verdict, 0, .doc = "ok, or the code of the error that a submission would be refused with"),

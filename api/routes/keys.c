@@ -35,8 +35,8 @@ struct key_shred_in { struct str zone, reason; };
 SCHEMA_OF(key_shred_in, "All versions of a zone, to be destroyed", ZONE_FIELD(key_shred_in),
     FIELD(key_shred_in, reason, F_REQ, .min = 1, .max = 1024, .doc = "Why; approvers read it"));
 struct key_import_point { struct str zone; struct bytes import_point; };
-SCHEMA_OF(key_import_point, "A zone's import key", FIELD(key_import_point, zone, 0, .doc = "Residency zone"),
-    FIELD(key_import_point, import_point, 0, .doc = "P-256 point, uncompressed: seal your key to it (docs/byok.md)"));
+SCHEMA_OF(key_import_point, "A zone's import key", FIELD(key_import_point, zone, F_ALWAYS, .doc = "Residency zone"),
+    FIELD(key_import_point, import_point, F_ALWAYS, .doc = "P-256 point, uncompressed: seal your key to it (docs/byok.md)"));
 struct certificate_ref { struct uuid certificate_id; };
 SCHEMA_OF(certificate_ref, "Which certificate", FIELD_ID(certificate_ref, certificate_id, "cer", F_PATH, .doc = "The certificate"));
 struct certificate_page { PAGE_IN; };

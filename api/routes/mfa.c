@@ -10,8 +10,9 @@
 
 struct totp_begin_out { struct uuid user_id; struct str secret, otpauth_uri; };
 SCHEMA_OF(totp_begin_out, "A second factor to confirm; the secret is shown this once",
-    FIELD_ID(totp_begin_out, user_id, "usr", 0, .doc = "Whose"), FIELD(totp_begin_out, secret, 0, .doc = "Base32, to type into the app"),
-    FIELD(totp_begin_out, otpauth_uri, 0, .doc = "The same as a URI, for a QR code"));
+    FIELD_ID(totp_begin_out, user_id, "usr", 0, .doc = "Whose"),
+    FIELD(totp_begin_out, secret, F_ALWAYS, .doc = "Base32, to type into the app"),
+    FIELD(totp_begin_out, otpauth_uri, F_ALWAYS, .doc = "The same as a URI, for a QR code"));
 struct totp_confirm_in { struct str code; };
 SCHEMA_OF(totp_confirm_in, "The first code", FIELD(totp_confirm_in, code, F_REQ | F_SECRET, .min = 6, .max = 32, .doc = "What the app shows"));
 struct totp_confirm_out { struct uuid session_id; struct slice recovery_codes; struct str csrf_token, stage; };

@@ -21,8 +21,9 @@ SCHEMA_OF(callback_in, "What the provider sends the browser back with", FIELD(ca
 struct providers_in { struct str tenant; };
 SCHEMA_OF(providers_in, "Whose providers", FIELD(providers_in, tenant, F_QUERY | F_REQ, .min = 1, .max = 63, .doc = "Name of the tenant; platform: its staff"));
 struct provider_link { struct uuid provider_id; struct str name, start; };
-SCHEMA_OF(provider_link, "A way to sign in", FIELD_ID(provider_link, provider_id, "idp", 0, .doc = "The provider"),
-    FIELD(provider_link, name, 0, .doc = "Its name"), FIELD(provider_link, start, 0, .doc = "Where to send the browser; return_to may be added", .max = 512));
+SCHEMA_OF(provider_link, "A way to sign in", FIELD_ID(provider_link, provider_id, "idp", F_ALWAYS, .doc = "The provider"),
+    FIELD(provider_link, name, F_ALWAYS, .doc = "Its name"),
+    FIELD(provider_link, start, F_ALWAYS, .doc = "Where to send the browser; return_to may be added", .max = 512));
 
 static enum errc providers(struct work *w, const void *vin, void *out, struct err *e)
 {

@@ -35,8 +35,10 @@ SCHEMA_OF(residency_explain_in, "A question to the judge", FIELD_ENUM(residency_
     FIELD_ENUM(residency_explain_in, act, F_REQ, residency_act_names, .doc = "What would be done"),
     FIELD(residency_explain_in, purpose, 0, .min = 1, .max = 63, .check = check_slug, .doc = "What for: training, serving, …"));
 struct explain_out { bool allowed; struct str rule, text, act; struct uuid policy_id; };
-SCHEMA_OF(explain_out, "The judge's verdict", FIELD(explain_out, allowed, 0, .doc = "May it be there"), FIELD(explain_out, rule, 0, .doc = "The rule, a stable word"),
-    FIELD(explain_out, text, 0, .doc = "The reason in words"), FIELD(explain_out, act, 0, .doc = "What was asked about"),
+SCHEMA_OF(explain_out, "The judge's verdict", FIELD(explain_out, allowed, 0, .doc = "May it be there"),
+    FIELD(explain_out, rule, F_ALWAYS, .doc = "The rule, a stable word"),
+    FIELD(explain_out, text, F_ALWAYS, .doc = "The reason in words"),
+    FIELD(explain_out, act, F_ALWAYS, .doc = "What was asked about"),
     FIELD_ID(explain_out, policy_id, "trp", 0, .doc = "The policy that allows it"));
 struct evidence_in { struct str zone; struct timestamp from, to; };
 SCHEMA_OF(evidence_in, "Evidence about what", FIELD(evidence_in, zone, F_QUERY, .min = 2, .max = 31, .check = check_slug, .doc = "Only this zone"),

@@ -21,7 +21,8 @@ SCHEMA_OF(root_destroy_in, "A destruction to ask for", CODE_FIELD(root_destroy_i
 
 struct attest_root_out { int64_t version; struct str label; bool sensitive, always_sensitive, extractable, never_extractable, local; };
 SCHEMA_OF(attest_root_out, "A root key as its token describes it", FIELD(attest_root_out, version, 0, .doc = "Version"),
-    FIELD(attest_root_out, label, 0, .doc = "Label in the token"), FIELD(attest_root_out, sensitive, 0, .doc = "CKA_SENSITIVE"),
+    FIELD(attest_root_out, label, F_ALWAYS, .doc = "Label in the token"),
+    FIELD(attest_root_out, sensitive, 0, .doc = "CKA_SENSITIVE"),
     FIELD(attest_root_out, always_sensitive, 0, .doc = "CKA_ALWAYS_SENSITIVE"), FIELD(attest_root_out, extractable, 0, .doc = "CKA_EXTRACTABLE"),
     FIELD(attest_root_out, never_extractable, 0, .doc = "CKA_NEVER_EXTRACTABLE"), FIELD(attest_root_out, local, 0, .doc = "CKA_LOCAL: made in the token"));
 struct attest_out {
@@ -31,7 +32,7 @@ struct attest_out {
     struct slice roots;
 };
 SCHEMA_OF(attest_out, "What a zone's key store is and holds; nothing in it is secret",
-    FIELD(attest_out, zone, 0, .doc = "Zone"), FIELD(attest_out, provider, 0, .doc = "pkcs11 or softfile"),
+    FIELD(attest_out, zone, F_ALWAYS, .doc = "Zone"), FIELD(attest_out, provider, F_ALWAYS, .doc = "pkcs11 or softfile"),
     FIELD(attest_out, mechanism, 0, .doc = "Mechanism of new wraps"), FIELD(attest_out, sealed, 0, .doc = "The keys cannot be used"),
     FIELD(attest_out, hardware, 0, .doc = "The root cannot leave a token"),
     FIELD(attest_out, holds_keys, 0, .doc = "Tenant keys can be objects of their own"), FIELD(attest_out, reason, 0, .doc = "Why it is sealed"),

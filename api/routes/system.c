@@ -17,8 +17,9 @@ struct ready_out { struct str status; struct slice parts; };
 SCHEMA_OF(ready_out, "May it get traffic", FIELD(ready_out, status, 0, .doc = "ready or not ready"),
           FIELD_LIST(ready_out, parts, &ready_part_schema, 0, .max = 80, .doc = "What it depends on"));
 struct version_out { struct str name, version, compiler; };
-SCHEMA_OF(version_out, "What runs here", FIELD(version_out, name, 0, .doc = "Program"), FIELD(version_out, version, 0, .doc = "Version"),
-          FIELD(version_out, compiler, 0, .doc = "Compiler it was built with"));
+SCHEMA_OF(version_out, "What runs here", FIELD(version_out, name, F_ALWAYS, .doc = "Program"),
+    FIELD(version_out, version, F_ALWAYS, .doc = "Version"),
+          FIELD(version_out, compiler, F_ALWAYS, .doc = "Compiler it was built with"));
 
 static enum errc healthz(struct work *w, const void *in, void *out, struct err *e)
 {

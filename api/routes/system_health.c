@@ -23,17 +23,20 @@ static const char *const states[] = { "ok", "degraded", "down", NULL };
 enum state { OK_STATE, DEGRADED, DOWN };
 
 struct fact { struct str name; int64_t value; };
-SCHEMA_OF(fact, "A number", FIELD(fact, name, 0, .doc = "Of what"), FIELD(fact, value, 0, .doc = "How much"));
+SCHEMA_OF(fact, "A number", FIELD(fact, name, F_ALWAYS, .doc = "Of what"), FIELD(fact, value, 0, .doc = "How much"));
 struct component { struct str name, zone, detail, version; int state; bool has_latency_ms; double latency_ms; struct slice facts; };
-SCHEMA_OF(component, "A part of the platform", FIELD(component, name, 0, .doc = "postgresql, redis, keys, scheduler, audit, queue, workers or replication"),
+SCHEMA_OF(component, "A part of the platform", FIELD(component, name, F_ALWAYS,
+      .doc = "postgresql, redis, keys, scheduler, audit, queue, workers or replication"),
     FIELD(component, zone, 0, .doc = "Of keys: whose"), FIELD_ENUM(component, state, 0, states, .doc = "ok; degraded: works, but late or in part; down"),
     FIELD(component, detail, 0, .doc = "In words"), FIELD(component, version, 0, .doc = "Where it tells one"),
     FIELD_OPT(component, latency_ms, 0, .doc = "How long one question took; absent: none was asked or none answered"),
     FIELD_LIST(component, facts, &fact_schema, 0, .max = FACTS_MAX, .doc = "The numbers that the words are about; queues are counted to 100001 at most"));
 struct health_out { int state; struct str version; int64_t uptime_s; struct timestamp checked_at; struct slice components; };
 SCHEMA_OF(health_out, "How the platform is", FIELD_ENUM(health_out, state, 0, states, .doc = "The worst of its parts; only without PostgreSQL is all of it down"),
-    FIELD(health_out, version, 0, .doc = "Of the falaj-api that answered"), FIELD(health_out, uptime_s, 0, .doc = "Since that process began"),
-    FIELD(health_out, checked_at, 0, .doc = "When"), FIELD_LIST(health_out, components, &component_schema, 0, .max = 128, .doc = "Its parts, each asked now"));
+    FIELD(health_out, version, F_ALWAYS, .doc = "Of the falaj-api that answered"),
+    FIELD(health_out, uptime_s, 0, .doc = "Since that process began"),
+    FIELD(health_out, checked_at, F_ALWAYS, .doc = "When"),
+    FIELD_LIST(health_out, components, &component_schema, 0, .max = 128, .doc = "Its parts, each asked now"));
 
 static double ms_since(const struct work *w, int64_t began_us)
 {

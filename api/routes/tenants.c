@@ -27,11 +27,15 @@ struct tenant_create_out {
     struct str admin_token;
 };
 SCHEMA_OF(tenant_create_out, "A tenant and its first administrator's token, shown once",
-    FIELD_ID(tenant_create_out, tenant_id, "tnt", 0, .doc = "The tenant"), FIELD(tenant_create_out, name, 0, .doc = "Short name"),
-    FIELD(tenant_create_out, display_name, 0, .doc = "Name for people"), FIELD(tenant_create_out, state, 0, .doc = "State"),
-    FIELD(tenant_create_out, home_zone, 0, .doc = "Where its data lives"), FIELD(tenant_create_out, allowed_zones, 0, .doc = "Where its data may be"),
-    FIELD(tenant_create_out, created_at, 0, .doc = "When"), FIELD_ID(tenant_create_out, admin_user_id, "usr", 0, .doc = "First administrator"),
-    FIELD(tenant_create_out, admin_token, 0, .doc = "The administrator's token: shown this once, valid 30 days"));
+    FIELD_ID(tenant_create_out, tenant_id, "tnt", F_ALWAYS, .doc = "The tenant"),
+    FIELD(tenant_create_out, name, F_ALWAYS, .doc = "Short name"),
+    FIELD(tenant_create_out, display_name, F_ALWAYS, .doc = "Name for people"),
+    FIELD(tenant_create_out, state, F_ALWAYS, .doc = "State"),
+    FIELD(tenant_create_out, home_zone, F_ALWAYS, .doc = "Where its data lives"),
+    FIELD(tenant_create_out, allowed_zones, 0, .doc = "Where its data may be"),
+    FIELD(tenant_create_out, created_at, F_ALWAYS, .doc = "When"),
+    FIELD_ID(tenant_create_out, admin_user_id, "usr", F_ALWAYS, .doc = "First administrator"),
+    FIELD(tenant_create_out, admin_token, F_ALWAYS, .doc = "The administrator's token: shown this once, valid 30 days"));
 
 struct tenant_ref { struct uuid tenant_id; };
 SCHEMA_OF(tenant_ref, "Which tenant", FIELD_ID(tenant_ref, tenant_id, "tnt", F_PATH, .doc = "The tenant"));

@@ -39,11 +39,14 @@ SCHEMA_OF(token_page, "Which tokens", PAGE_IN_FIELDS(token_page), FIELD_ID(token
     FIELD_ENUM(token_page, sort, F_QUERY, token_sorts, .dflt = "-created_at", .doc = "Newest first, or what ends soonest first"));
 struct token_create_out { struct uuid token_id, user_id; struct str name, token, hint; struct json scopes, cidrs, zones; struct timestamp expires_at; };
 SCHEMA_OF(token_create_out, "A new token; `token` is shown this once",
-    FIELD_ID(token_create_out, token_id, "tok", 0, .doc = "The token's id"), FIELD_ID(token_create_out, user_id, "usr", 0, .doc = "Whose it is"),
-    FIELD(token_create_out, name, 0, .doc = "What it is for"), FIELD(token_create_out, token, 0, .doc = "The secret: shown this once"),
-    FIELD(token_create_out, hint, 0, .doc = "Its last characters"), FIELD(token_create_out, scopes, 0, .doc = "Permissions it is limited to"),
+    FIELD_ID(token_create_out, token_id, "tok", F_ALWAYS, .doc = "The token's id"),
+    FIELD_ID(token_create_out, user_id, "usr", F_ALWAYS, .doc = "Whose it is"),
+    FIELD(token_create_out, name, F_ALWAYS, .doc = "What it is for"),
+    FIELD(token_create_out, token, F_ALWAYS, .doc = "The secret: shown this once"),
+    FIELD(token_create_out, hint, F_ALWAYS, .doc = "Its last characters"),
+    FIELD(token_create_out, scopes, 0, .doc = "Permissions it is limited to"),
     FIELD(token_create_out, cidrs, 0, .doc = "Networks it is limited to"), FIELD(token_create_out, zones, 0, .doc = "Zones it is limited to"),
-    FIELD(token_create_out, expires_at, 0, .doc = "When it ends"));
+    FIELD(token_create_out, expires_at, F_ALWAYS, .doc = "When it ends"));
 struct service_create_in { struct str name; struct slice roles; };
 SCHEMA_OF(service_create_in, "A service account to make",
     FIELD(service_create_in, name, F_REQ, .min = 1, .max = 128, .check = check_name, .doc = "Name, unique among the tenant's users"),

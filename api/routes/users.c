@@ -46,7 +46,7 @@ struct me_out {
     struct slice allowed_zones;
 };
 SCHEMA_OF(me_out, "Who is calling",
-    FIELD_ID(me_out, user_id, "usr", 0, .doc = "The user"), FIELD(me_out, name, 0, .doc = "Name"),
+    FIELD_ID(me_out, user_id, "usr", F_ALWAYS, .doc = "The user"), FIELD(me_out, name, F_ALWAYS, .doc = "Name"),
     FIELD_ID(me_out, tenant_id, "tnt", F_NULLOUT, .doc = "Tenant; null: the platform"), FIELD(me_out, tenant, 0, .doc = "Tenant's name"),
     FIELD_STRS(me_out, roles, 0, .doc = "Roles held"), FIELD_STRS(me_out, permissions, 0, .doc = "What they and the token's scopes allow"),
     FIELD_ID(me_out, token_id, "tok", 0, .doc = "The token used"), FIELD(me_out, expires_at, 0, .doc = "When it ends"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run-one.sh CHECK - one check of the console, as CTest runs it: static, unit, budget, pages, flows, acts-govern, acts-people, speed or task-PERSON. Skipped (77), with the reason, where its
-# Node packages, its build or Chromium are not there.
+# run-one.sh CHECK - one check of the console, as CTest runs it: static, unit, budget, smoke, pages, flows, acts-govern, acts-people, speed
+# or task-PERSON. Says why and ends with 77 where its Node packages, its build or Chromium are not there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 PATH=$(../deploy/node-env.sh)
@@ -11,9 +11,14 @@ if [[ ! -x node_modules/.bin/vite ]]; then
     exit 77
 fi
 case ${1:?which check} in
-    static) node generate.mjs && node node_modules/typescript7/bin/tsc --noEmit && node_modules/.bin/prettier --check --log-level warn src tests ./*.ts ./*.js ./*.mjs && node_modules/.bin/eslint --max-warnings 0 src tests && node_modules/.bin/stylelint 'src/**/*.css' ;;
+    static)
+        node generate.mjs
+        node node_modules/typescript7/bin/tsc --noEmit
+        node_modules/.bin/prettier --check --log-level warn src tests ./*.ts ./*.js ./*.mjs
+        node_modules/.bin/eslint --max-warnings 0 src tests
+        node_modules/.bin/stylelint 'src/**/*.css' ;;
     unit) node generate.mjs && exec node_modules/.bin/vitest run --no-color ;;
-    budget | pages | flows | acts-* | speed | task-*)
+    budget | smoke | pages | flows | acts-* | speed | task-*)
         if [[ ! -f dist/index.html ]]; then
             printf 'skipped: the console is not built; run npm run build in console\n'
             exit 77

@@ -228,7 +228,7 @@ static bool is_shown(const struct field *f, enum schema_direction dir)
 /* Printed in every answer: its value cannot be absent, or is null then. */
 static bool is_always_printed(const struct field *f)
 {
-    if (f->flags & (F_REQ | F_NULLOUT))
+    if (f->flags & (F_REQ | F_ALWAYS | F_NULLOUT))
         return true;
     if (f->has || (f->flags & F_NOEMPTY))
         return false;

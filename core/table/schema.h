@@ -3,7 +3,7 @@
  *
  *     struct job { struct uuid job_id; struct str name; int state; int64_t gpus; bool has_seed; int64_t seed; struct slice tags; };
  *     SCHEMA_OF(job, "A job and its state",
- *       FIELD_ID(job, job_id, "job", 0, .doc = "The job"),
+ *       FIELD_ID(job, job_id, "job", F_ALWAYS, .doc = "The job"),
  *       FIELD(job, name, F_REQ, .min = 1, .max = 128, .check = check_name, .doc = "Name shown in lists"),
  *       FIELD_ENUM(job, state, F_NOIN, job_state_names, .doc = "Where the job is in its life"),
  *       FIELD(job, gpus, 0, .max = 64, .dflt = "0", .doc = "GPUs wanted on one node"),
@@ -50,6 +50,7 @@ enum field_flag {
     F_NOEMPTY = 1 << 10, /* a list: left out when it is empty */
     F_MORE = 1 << 11,    /* seldom set: forms fold it away */
     F_DERIVED = 1 << 12, /* the API puts the value in itself, whatever a request says: no form, flag or example offers it */
+    F_ALWAYS = 1 << 13,  /* never absent in an answer: required in its schema, as F_REQ is */
 };
 
 struct schema;

@@ -13,12 +13,14 @@
 #include "tenants/home/residency.h"
 
 SCHEMA_EXTERN(dataset, "A data set",
-    FIELD_ID(dataset, dataset_id, "dst", 0, .doc = "The data set"), FIELD(dataset, name, 0, .doc = "Name, unique in the tenant"),
-    FIELD(dataset, description, 0, .doc = "What it is"), FIELD(dataset, data_class, 0, .doc = "Class of the data"),
-    FIELD(dataset, label_column, 0, .doc = "Column that holds the label"), FIELD(dataset, classes, 0, .doc = "Labels are 0 to classes-1"),
+    FIELD_ID(dataset, dataset_id, "dst", F_ALWAYS, .doc = "The data set"),
+    FIELD(dataset, name, F_ALWAYS, .doc = "Name, unique in the tenant"),
+    FIELD(dataset, description, F_ALWAYS, .doc = "What it is"), FIELD(dataset, data_class, F_ALWAYS, .doc = "Class of the data"),
+    FIELD(dataset, label_column, F_ALWAYS, .doc = "Column that holds the label"),
+    FIELD(dataset, classes, 0, .doc = "Labels are 0 to classes-1"),
     FIELD(dataset, latest_version, 0, .doc = "Newest version; 0: none yet"), FIELD(dataset, version, 0, .doc = "Grows with every change"),
     FIELD_ID(dataset, project_id, "prj", 0, .doc = "Its project; absent: the tenant as a whole"),
-    FIELD_ID(dataset, created_by, "usr", 0, .doc = "Who made it"), FIELD(dataset, created_at, 0, .doc = "When"));
+    FIELD_ID(dataset, created_by, "usr", F_ALWAYS, .doc = "Who made it"), FIELD(dataset, created_at, F_ALWAYS, .doc = "When"));
 SCHEMA_EXTERN(dataset_new, "A data set to create",
     FIELD(dataset_new, name, F_REQ, .min = 1, .max = 63, .check = check_slug, .doc = "Name, unique in the tenant"),
     FIELD(dataset_new, description, 0, .max = 1024, .dflt = "", .doc = "What it is"),
@@ -27,11 +29,14 @@ SCHEMA_EXTERN(dataset_new, "A data set to create",
     FIELD(dataset_new, classes, F_REQ, .min = 2, .max = CSV_CLASSES_MAX, .doc = "Labels are 0 to classes-1"),
     FIELD_ID(dataset_new, project_id, "prj", 0, .doc = "Its project; absent: the tenant as a whole, or your only project"));
 SCHEMA_EXTERN(dataset_version, "A version of a data set",
-    FIELD_ID(dataset_version, dataset_id, "dst", 0, .doc = "The data set"), FIELD(dataset_version, version, 0, .doc = "Its number, from 1"),
-    FIELD_ID(dataset_version, object_id, "obj", 0, .doc = "The object that holds it"), FIELD(dataset_version, sha256, 0, .doc = "Digest of the content, hex"),
+    FIELD_ID(dataset_version, dataset_id, "dst", F_ALWAYS, .doc = "The data set"),
+    FIELD(dataset_version, version, 0, .doc = "Its number, from 1"),
+    FIELD_ID(dataset_version, object_id, "obj", F_ALWAYS, .doc = "The object that holds it"),
+    FIELD(dataset_version, sha256, 0, .doc = "Digest of the content, hex"),
     FIELD(dataset_version, row_count, 0, .doc = "Rows, header not counted"), FIELD(dataset_version, column_count, 0, .doc = "Feature columns"),
     FIELD(dataset_version, size_bytes, 0, .doc = "Bytes"), FIELD(dataset_version, zone, 0, .doc = "Where it lies"),
-    FIELD_ID(dataset_version, created_by, "usr", 0, .doc = "Who uploaded it"), FIELD(dataset_version, created_at, 0, .doc = "When"));
+    FIELD_ID(dataset_version, created_by, "usr", F_ALWAYS, .doc = "Who uploaded it"),
+    FIELD(dataset_version, created_at, F_ALWAYS, .doc = "When"));
 
 #define VERSION_COLUMNS "v.dataset_id, v.version, v.object_id, encode(o.sha256, 'hex') AS sha256, v.row_count, v.column_count, o.size_bytes, o.zone,\n" \
     "       v.created_by, v.created_at\n"

@@ -18,24 +18,29 @@
 enum { MODEL_BYTES_MAX = 1 << 30, PIECE = 64 * 1024 };
 
 SCHEMA_EXTERN(model, "A model",
-    FIELD_ID(model, model_id, "mdl", 0, .doc = "The model"), FIELD(model, name, 0, .doc = "Name, unique in the tenant"),
-    FIELD(model, description, 0, .doc = "What it is"), FIELD(model, latest_version, 0, .doc = "Newest version"),
+    FIELD_ID(model, model_id, "mdl", F_ALWAYS, .doc = "The model"),
+    FIELD(model, name, F_ALWAYS, .doc = "Name, unique in the tenant"),
+    FIELD(model, description, F_ALWAYS, .doc = "What it is"), FIELD(model, latest_version, 0, .doc = "Newest version"),
     FIELD(model, version, 0, .doc = "Grows with every change"), FIELD_ID(model, project_id, "prj", 0, .doc = "Its project, that of its jobs; absent: the tenant as a whole"),
-    FIELD_ID(model, created_by, "usr", 0, .doc = "Who made it"),
-    FIELD(model, created_at, 0, .doc = "When"));
+    FIELD_ID(model, created_by, "usr", F_ALWAYS, .doc = "Who made it"),
+    FIELD(model, created_at, F_ALWAYS, .doc = "When"));
 SCHEMA_EXTERN(model_new, "A model version to register",
     FIELD(model_new, name, F_REQ, .min = 1, .max = 63, .check = check_slug, .doc = "The model; made when there is none of that name"),
     FIELD(model_new, description, 0, .max = 1024, .doc = "What the model is"),
     FIELD_ID(model_new, job_id, "job", F_REQ, .doc = "Completed job whose output \"model\" it is"));
 SCHEMA_EXTERN(model_version, "A version of a model",
-    FIELD_ID(model_version, model_id, "mdl", 0, .doc = "The model"), FIELD(model_version, name, 0, .doc = "The model's name"),
-    FIELD(model_version, version, 0, .doc = "Its number, from 1"), FIELD_ID(model_version, object_id, "obj", 0, .doc = "The object that holds the weights"),
+    FIELD_ID(model_version, model_id, "mdl", F_ALWAYS, .doc = "The model"),
+    FIELD(model_version, name, 0, .doc = "The model's name"),
+    FIELD(model_version, version, 0, .doc = "Its number, from 1"),
+    FIELD_ID(model_version, object_id, "obj", F_ALWAYS, .doc = "The object that holds the weights"),
     FIELD_ID(model_version, job_id, "job", 0, .doc = "The job that made it"), FIELD(model_version, fence, 0, .doc = "Of the attempt that made it"),
-    FIELD(model_version, family, 0, .doc = "Kind of model"), FIELD(model_version, inputs, 0, .doc = "Features it takes"),
-    FIELD(model_version, outputs, 0, .doc = "Classes it tells apart"), FIELD(model_version, metrics, 0, .doc = "Numbers of the job's result"),
+    FIELD(model_version, family, F_ALWAYS, .doc = "Kind of model"), FIELD(model_version, inputs, 0, .doc = "Features it takes"),
+    FIELD(model_version, outputs, 0, .doc = "Classes it tells apart"),
+    FIELD(model_version, metrics, F_ALWAYS, .doc = "Numbers of the job's result"),
     FIELD(model_version, zone, 0, .doc = "Where it lies"), FIELD(model_version, sha256, 0, .doc = "Digest of the file, hex"),
-    FIELD(model_version, size_bytes, 0, .doc = "Bytes of the file"), FIELD_ID(model_version, created_by, "usr", 0, .doc = "Who registered it"),
-    FIELD(model_version, created_at, 0, .doc = "When"));
+    FIELD(model_version, size_bytes, 0, .doc = "Bytes of the file"),
+    FIELD_ID(model_version, created_by, "usr", F_ALWAYS, .doc = "Who registered it"),
+    FIELD(model_version, created_at, F_ALWAYS, .doc = "When"));
 
 #define VERSION_COLUMNS \
     "v.model_id, m.name, v.version, v.object_id, v.job_id, v.fence, v.family, v.inputs, v.outputs, v.metrics, o.zone,\n" \

@@ -13,13 +13,17 @@
 #include "tenants/home/transfer_policy.h"
 
 SCHEMA_EXTERN(transfer, "Data that crossed from one zone to another",
-    FIELD_ID(transfer, transfer_id, "trf", 0, .doc = "The transfer"), FIELD_ID(transfer, policy_id, "trp", 0, .doc = "The policy; absent: none was needed"),
-    FIELD(transfer, rule, 0, .doc = "The rule that allowed it"), FIELD(transfer, legal_basis, 0, .doc = "The policy's basis"),
-    FIELD(transfer, from_zone, 0, .doc = "From"), FIELD(transfer, to_zone, 0, .doc = "To"), FIELD(transfer, data_class, 0, .doc = "Class of the data"),
-    FIELD(transfer, purpose, 0, .doc = "What for"), FIELD_ID(transfer, dataset_id, "dst", 0, .doc = "The data set"),
-    FIELD(transfer, dataset_version, 0, .doc = "Its version"), FIELD_ID(transfer, from_object, "obj", 0, .doc = "The object that was copied"),
-    FIELD_ID(transfer, to_object, "obj", 0, .doc = "The copy"), FIELD(transfer, bytes, 0, .doc = "Bytes of the content"),
-    FIELD_ID(transfer, by_user, "usr", 0, .doc = "Who did it"), FIELD(transfer, at, 0, .doc = "When"));
+    FIELD_ID(transfer, transfer_id, "trf", F_ALWAYS, .doc = "The transfer"),
+    FIELD_ID(transfer, policy_id, "trp", 0, .doc = "The policy; absent: none was needed"),
+    FIELD(transfer, rule, F_ALWAYS, .doc = "The rule that allowed it"),
+    FIELD(transfer, legal_basis, 0, .doc = "The policy's basis"),
+    FIELD(transfer, from_zone, F_ALWAYS, .doc = "From"), FIELD(transfer, to_zone, F_ALWAYS, .doc = "To"),
+    FIELD(transfer, data_class, F_ALWAYS, .doc = "Class of the data"),
+    FIELD(transfer, purpose, F_ALWAYS, .doc = "What for"), FIELD_ID(transfer, dataset_id, "dst", F_ALWAYS, .doc = "The data set"),
+    FIELD(transfer, dataset_version, 0, .doc = "Its version"),
+    FIELD_ID(transfer, from_object, "obj", F_ALWAYS, .doc = "The object that was copied"),
+    FIELD_ID(transfer, to_object, "obj", F_ALWAYS, .doc = "The copy"), FIELD(transfer, bytes, 0, .doc = "Bytes of the content"),
+    FIELD_ID(transfer, by_user, "usr", F_ALWAYS, .doc = "Who did it"), FIELD(transfer, at, F_ALWAYS, .doc = "When"));
 
 #define TRANSFER_COLUMNS \
     "x.transfer_id, x.policy_id, x.rule, p.legal_basis, x.from_zone, x.to_zone, x.data_class, x.purpose, x.dataset_id, x.version AS dataset_version,\n" \

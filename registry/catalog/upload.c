@@ -32,14 +32,17 @@ static bool check_sha256(struct str s, const char **why)
 }
 
 SCHEMA_EXTERN(upload, "An upload in parts",
-    FIELD_ID(upload, upload_id, "upl", 0, .doc = "The upload"), FIELD_ID(upload, dataset_id, "dst", 0, .doc = "The data set that gets a version"),
-    FIELD(upload, zone, 0, .doc = "Where the parts lie and the version will"),
-    FIELD(upload, state, 0, .doc = "OPEN, or COMPLETED: it has become a version"), FIELD(upload, size_bytes, 0, .doc = "Bytes of the whole content"),
+    FIELD_ID(upload, upload_id, "upl", F_ALWAYS, .doc = "The upload"),
+    FIELD_ID(upload, dataset_id, "dst", F_ALWAYS, .doc = "The data set that gets a version"),
+    FIELD(upload, zone, F_ALWAYS, .doc = "Where the parts lie and the version will"),
+    FIELD(upload, state, F_ALWAYS, .doc = "OPEN, or COMPLETED: it has become a version"),
+    FIELD(upload, size_bytes, 0, .doc = "Bytes of the whole content"),
     FIELD(upload, sha256, 0, .doc = "Digest that the whole must have, hex; absent: none was announced"),
     FIELD(upload, offset, 0, .doc = "Bytes received; the next part begins there"), FIELD(upload, parts, 0, .doc = "Parts received"),
     FIELD(upload, part_bytes_max, F_NOCOL, .doc = "Most bytes of one part"),
-    FIELD(upload, version, 0, .doc = "The version that it became; 0: none yet"), FIELD(upload, created_at, 0, .doc = "When it was begun"),
-    FIELD(upload, expires_at, 0, .doc = "When it ends with all that was sent, unless completed"));
+    FIELD(upload, version, 0, .doc = "The version that it became; 0: none yet"),
+    FIELD(upload, created_at, F_ALWAYS, .doc = "When it was begun"),
+    FIELD(upload, expires_at, F_ALWAYS, .doc = "When it ends with all that was sent, unless completed"));
 SCHEMA_EXTERN(upload_new, "An upload to begin",
     FIELD_ID(upload_new, dataset_id, "dst", F_REQ, .doc = "The data set that gets a version"),
     FIELD(upload_new, size_bytes, F_REQ, .min = 1, .max = UPLOAD_SIZE_MAX, .doc = "Bytes of the whole content"),

@@ -10,9 +10,11 @@
 #include "registry/vault/object_keys.h"
 
 SCHEMA_EXTERN(rewrap, "Wrapped keys on their way to a newer version",
-    FIELD_ID(rewrap, rewrap_id, "rwr", 0, .doc = "The rewrap"), FIELD(rewrap, zone, 0, .doc = "Residency zone"),
-    FIELD(rewrap, kind, 0, .doc = "tenant: data keys to the tenant's primary version; root: tenant keys to the zone's current root"),
-    FIELD(rewrap, to_version, 0, .doc = "The version they go to"), FIELD(rewrap, state, 0, .doc = "RUNNING, DONE or SUPERSEDED by a newer one"),
+    FIELD_ID(rewrap, rewrap_id, "rwr", F_ALWAYS, .doc = "The rewrap"), FIELD(rewrap, zone, F_ALWAYS, .doc = "Residency zone"),
+    FIELD(rewrap, kind, F_ALWAYS,
+          .doc = "tenant: data keys to the tenant's primary version; root: tenant keys to the zone's current root"),
+    FIELD(rewrap, to_version, 0, .doc = "The version they go to"),
+    FIELD(rewrap, state, F_ALWAYS, .doc = "RUNNING, DONE or SUPERSEDED by a newer one"),
     FIELD(rewrap, total, 0, .doc = "Keys found so far"), FIELD(rewrap, done, 0, .doc = "Keys moved"),
     FIELD(rewrap, failed, 0, .doc = "Keys that did not open and stayed as they were"), FIELD(rewrap, message, 0, .doc = "What stopped the last batch"),
     FIELD(rewrap, started_at, 0, .doc = "When it began"), FIELD(rewrap, updated_at, 0, .doc = "When it was last worked on"),

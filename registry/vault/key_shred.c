@@ -9,15 +9,17 @@
 #include "registry/registry_int.h"
 
 SCHEMA_EXTERN(erasure_certificate, "That a key has been destroyed, and when the last copy of it is gone",
-    FIELD_ID(erasure_certificate, certificate_id, "cer", 0, .doc = "The certificate"), FIELD(erasure_certificate, zone, 0, .doc = "Residency zone"),
+    FIELD_ID(erasure_certificate, certificate_id, "cer", F_ALWAYS, .doc = "The certificate"),
+    FIELD(erasure_certificate, zone, F_ALWAYS, .doc = "Residency zone"),
     FIELD(erasure_certificate, key_version, 0, .doc = "The version destroyed"),
     FIELD(erasure_certificate, objects, 0, .doc = "Stored objects that cannot be read any more because of it"),
     FIELD(erasure_certificate, root_version, 0, .doc = "Copies in backups open under this root version only; its destruction ends them at once"),
-    FIELD(erasure_certificate, destroyed_at, 0, .doc = "When the key was destroyed"),
-    FIELD(erasure_certificate, backups_until, 0, .doc = "When the last backup that may hold a copy expires"),
-    FIELD(erasure_certificate, body, 0, .max = 4096, .doc = "What was signed, as canonical JSON"),
-    FIELD(erasure_certificate, signature, 0, .doc = "Ed25519 signature of the zone over body"),
-    FIELD(erasure_certificate, key_id, 0, .doc = "Which signing key"), FIELD(erasure_certificate, created_at, 0, .doc = "When"));
+    FIELD(erasure_certificate, destroyed_at, F_ALWAYS, .doc = "When the key was destroyed"),
+    FIELD(erasure_certificate, backups_until, F_ALWAYS, .doc = "When the last backup that may hold a copy expires"),
+    FIELD(erasure_certificate, body, F_ALWAYS, .max = 4096, .doc = "What was signed, as canonical JSON"),
+    FIELD(erasure_certificate, signature, F_ALWAYS, .doc = "Ed25519 signature of the zone over body"),
+    FIELD(erasure_certificate, key_id, F_ALWAYS, .doc = "Which signing key"),
+    FIELD(erasure_certificate, created_at, F_ALWAYS, .doc = "When"));
 
 static const struct stmt certificate_get = { .name = "erasure_certificate_get", .params = "uu", .row = &erasure_certificate_schema, .card = CARD_ONE, .sql =
     "SELECT " ROW_COLUMNS " FROM erasure_certificate WHERE tenant_id = $1 AND certificate_id = $2" };

@@ -8,9 +8,12 @@
 enum { VERSIONS_MAX = 200 };
 
 SCHEMA_EXTERN(root_key, "A version of a zone's root key",
-    FIELD(root_key, version, 0, .doc = "Version, from 1"), FIELD(root_key, provider, 0, .doc = "Where it lives: pkcs11 or softfile"),
-    FIELD(root_key, state, 0, .doc = "CURRENT, RETIRED or DESTROYED"), FIELD(root_key, tenant_keys, 0, .doc = "Tenant keys that hang on it"),
-    FIELD(root_key, created_at, 0, .doc = "When Falaj first saw it"), FIELD(root_key, retired_at, 0, .doc = "When a newer one took over"),
+    FIELD(root_key, version, 0, .doc = "Version, from 1"),
+    FIELD(root_key, provider, F_ALWAYS, .doc = "Where it lives: pkcs11 or softfile"),
+    FIELD(root_key, state, F_ALWAYS, .doc = "CURRENT, RETIRED or DESTROYED"),
+    FIELD(root_key, tenant_keys, 0, .doc = "Tenant keys that hang on it"),
+    FIELD(root_key, created_at, F_ALWAYS, .doc = "When Falaj first saw it"),
+    FIELD(root_key, retired_at, 0, .doc = "When a newer one took over"),
     FIELD(root_key, destroyed_at, 0, .doc = "When it was destroyed"));
 
 static const struct stmt list_stmt = { .name = "root_key_list", .params = "si", .row = &root_key_schema, .card = CARD_MANY, .sql =

@@ -5,14 +5,18 @@
 #include "tenants/access/principal.h"
 
 SCHEMA_EXTERN(join_token, "The right to enrol machines, without its secret",
-    FIELD_ID(join_token, join_token_id, "jtk", 0, .doc = "The join token"), FIELD(join_token, zone, 0, .doc = "Zone of the machines"),
-    FIELD(join_token, pool, 0, .doc = "Pool of the machines"),
+    FIELD_ID(join_token, join_token_id, "jtk", F_ALWAYS, .doc = "The join token"),
+    FIELD(join_token, zone, F_ALWAYS, .doc = "Zone of the machines"),
+    FIELD(join_token, pool, F_ALWAYS, .doc = "Pool of the machines"),
     FIELD(join_token, node_name, 0, .doc = "The one machine it is for; absent: any whose name is not taken"),
-    FIELD(join_token, hint, 0, .doc = "Its last characters"), FIELD(join_token, cidrs, 0, .doc = "Networks it is taken from; empty: any"),
+    FIELD(join_token, hint, F_ALWAYS, .doc = "Its last characters"),
+    FIELD(join_token, cidrs, F_ALWAYS, .doc = "Networks it is taken from; empty: any"),
     FIELD(join_token, uses, 0, .doc = "Machines it enrols"), FIELD(join_token, used, 0, .doc = "Machines it has enrolled"),
-    FIELD(join_token, expires_at, 0, .doc = "When it ends"), FIELD(join_token, revoked_at, 0, .doc = "When it was withdrawn"),
-    FIELD(join_token, last_used_at, 0, .doc = "When it was last used"), FIELD_ID(join_token, created_by, "usr", 0, .doc = "Who made it"),
-    FIELD(join_token, created_at, 0, .doc = "When it was made"));
+    FIELD(join_token, expires_at, F_ALWAYS, .doc = "When it ends"),
+    FIELD(join_token, revoked_at, 0, .doc = "When it was withdrawn"),
+    FIELD(join_token, last_used_at, 0, .doc = "When it was last used"),
+    FIELD_ID(join_token, created_by, "usr", F_ALWAYS, .doc = "Who made it"),
+    FIELD(join_token, created_at, F_ALWAYS, .doc = "When it was made"));
 
 #define JOIN_COLUMNS                                                                                                     \
     "join_token_id, zone, pool, node_name, hint, to_jsonb(cidrs::text[]) AS cidrs, uses, used, expires_at, revoked_at, " \

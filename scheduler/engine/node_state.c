@@ -7,8 +7,8 @@
 #include "scheduler/jobs/job.h"
 
 SCHEMA_EXTERN(node_moved, "A machine after a change of its state, and the jobs it has",
-    FIELD_ID(node_moved, node_id, "nod", 0, .doc = "The machine"), FIELD(node_moved, zone, 0, .doc = "Its zone"),
-    FIELD(node_moved, state, 0, .doc = "READY, DRAINING, QUARANTINED or LOST (released: until it is heard again)"),
+    FIELD_ID(node_moved, node_id, "nod", F_ALWAYS, .doc = "The machine"), FIELD(node_moved, zone, F_ALWAYS, .doc = "Its zone"),
+    FIELD(node_moved, state, F_ALWAYS, .doc = "READY, DRAINING, QUARANTINED or LOST (released: until it is heard again)"),
     FIELD(node_moved, reason, 0, .doc = "Why, as it was given"),
     FIELD(node_moved, jobs_running, 0, .doc = "Jobs leased to it at that moment"),
     FIELD_IDS(node_moved, job_ids, "job", 0, .max = NODE_JOBS_SHOWN, .doc = "Some of them"));

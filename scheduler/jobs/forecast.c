@@ -18,12 +18,12 @@ SCHEMA_OF(shape, "Ready machines that are alike", FIELD(shape, zone, 0, .doc = "
 struct ahead { int64_t ahead; };
 SCHEMA_OF(ahead, "Jobs before one", FIELD(ahead, ahead, 0, .doc = "How many"));
 
-SCHEMA_EXTERN(zone_outlook, "What a zone has for a job", FIELD(zone_outlook, zone, 0, .doc = "Zone"),
+SCHEMA_EXTERN(zone_outlook, "What a zone has for a job", FIELD(zone_outlook, zone, F_ALWAYS, .doc = "Zone"),
     FIELD(zone_outlook, allowed, 0, .doc = "The job may run there"), FIELD(zone_outlook, reason, 0, .doc = "Why not"),
     FIELD(zone_outlook, ready_nodes, 0, .doc = "Ready machines of the job's pool there"),
     FIELD(zone_outlook, free_slots, 0, .doc = "Most slots free on one of them"), FIELD(zone_outlook, free_gpus, 0, .doc = "Most GPUs free on one of them"),
     FIELD(zone_outlook, fits_now, 0, .doc = "The job may run there and one machine has room for it now"));
-SCHEMA_EXTERN(quota_outlook, "A quota with a job in it", FIELD(quota_outlook, resource, 0, .doc = "What is limited"),
+SCHEMA_EXTERN(quota_outlook, "A quota with a job in it", FIELD(quota_outlook, resource, F_ALWAYS, .doc = "What is limited"),
     FIELD(quota_outlook, used, 0, .doc = "In use now"), FIELD(quota_outlook, limit, 0, .doc = "Most that may be in use"),
     FIELD(quota_outlook, after, 0, .doc = "In use with this job; slots, gpus and running_jobs once it runs"),
     FIELD(quota_outlook, within, 0, .doc = "after is not more than limit"));

@@ -6,8 +6,8 @@
 
 SCHEMA_EXTERN(job, "A job and where it is in its life",
     FIELD(job, tenant_id, F_NOOUT, .doc = "Tenant"),
-    FIELD_ID(job, job_id, "job", 0, .doc = "The job"),
-    FIELD(job, name, 0, .doc = "Name shown in lists"),
+    FIELD_ID(job, job_id, "job", F_ALWAYS, .doc = "The job"),
+    FIELD(job, name, F_ALWAYS, .doc = "Name shown in lists"),
     FIELD_ENUM(job, kind, 0, job_kind_names, .doc = "What it does"),
     FIELD_ENUM(job, state, 0, job_state_names, .doc = "Where it is in its life"),
     FIELD(job, reason, 0, .doc = "Why it waits"),
@@ -26,8 +26,8 @@ SCHEMA_EXTERN(job, "A job and where it is in its life",
     FIELD(job, version, 0, .doc = "Grows with every transition"),
     FIELD(job, cancel_requested, 0, .doc = "Somebody asked it to stop"),
     FIELD(job, result, 0, .doc = "What it reported at its end"),
-    FIELD_ID(job, created_by, "usr", 0, .doc = "Who submitted it"),
-    FIELD(job, submitted_at, 0, .doc = "When it was submitted"),
+    FIELD_ID(job, created_by, "usr", F_ALWAYS, .doc = "Who submitted it"),
+    FIELD(job, submitted_at, F_ALWAYS, .doc = "When it was submitted"),
     FIELD_ID(job, project_id, "prj", 0, .doc = "Project it belongs to; absent: the tenant as a whole"),
     FIELD(job, queue, 0, .doc = "Queue whose quota it uses"),
     FIELD(job, started_at, 0, .doc = "When its newest attempt began to run"),
@@ -35,9 +35,9 @@ SCHEMA_EXTERN(job, "A job and where it is in its life",
 
 SCHEMA_EXTERN(job_event, "A transition of a job",
     FIELD(job_event, version, 0, .doc = "The job's version after it"),
-    FIELD(job_event, state, 0, .doc = "State after it"), FIELD(job_event, reason, 0, .doc = "Why it waits"),
-    FIELD(job_event, message, 0, .doc = "What happened"), FIELD(job_event, fence, 0, .doc = "Attempt, 0: none yet"),
-    FIELD(job_event, at, 0, .doc = "When"));
+    FIELD(job_event, state, F_ALWAYS, .doc = "State after it"), FIELD(job_event, reason, F_ALWAYS, .doc = "Why it waits"),
+    FIELD(job_event, message, F_ALWAYS, .doc = "What happened"), FIELD(job_event, fence, 0, .doc = "Attempt, 0: none yet"),
+    FIELD(job_event, at, F_ALWAYS, .doc = "When"));
 
 struct submit_row {
     int64_t ord;

@@ -14,7 +14,7 @@ SCHEMA_OF(point, "A value at a step", FIELD(point, metric_id, 0, .doc = "Its mea
 /* FINER: buckets while reading for each point, so that joining them at the end makes buckets of nearly the same width. */
 enum { PAGE_ROWS = 40000, FINER = 2, SCRATCH = FINER * SERIES_ALL * 80 + (1 << 20) };
 
-SCHEMA_EXTERN(job_series, "What a job measured under a name, as columns", FIELD(job_series, name, 0, .doc = "Name"),
+SCHEMA_EXTERN(job_series, "What a job measured under a name, as columns", FIELD(job_series, name, F_ALWAYS, .doc = "Name"),
     FIELD_I64S(job_series, steps, 0, .max = SERIES_POINTS, .doc = "Step of each value"),
     FIELD_I64S(job_series, at_ms, 0, .max = SERIES_POINTS, .doc = "When each arrived, in milliseconds since 1970"),
     FIELD_F64S(job_series, values, 0, .max = SERIES_POINTS, .doc = "The values, oldest first"),

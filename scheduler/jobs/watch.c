@@ -4,18 +4,20 @@
 #include "core/db/tx.h"
 
 SCHEMA_EXTERN(job_log_line, "A piece of a job's log",
-    FIELD(job_log_line, log_id, 0, .doc = "Its position; grows"), FIELD(job_log_line, at, 0, .doc = "When it arrived"),
-    FIELD(job_log_line, stream, 0, .doc = "stdout, stderr or system"), FIELD(job_log_line, fence, 0, .doc = "Attempt"),
-    FIELD(job_log_line, text, 0, .max = 1 << 20, .doc = "Text"));
+    FIELD(job_log_line, log_id, 0, .doc = "Its position; grows"), FIELD(job_log_line, at, F_ALWAYS, .doc = "When it arrived"),
+    FIELD(job_log_line, stream, F_ALWAYS, .doc = "stdout, stderr or system"), FIELD(job_log_line, fence, 0, .doc = "Attempt"),
+    FIELD(job_log_line, text, F_ALWAYS, .max = 1 << 20, .doc = "Text"));
 SCHEMA_EXTERN(job_metric, "What a job measured at a step",
-    FIELD(job_metric, metric_id, 0, .doc = "Its position; grows"), FIELD(job_metric, at, 0, .doc = "When it arrived"),
+    FIELD(job_metric, metric_id, 0, .doc = "Its position; grows"), FIELD(job_metric, at, F_ALWAYS, .doc = "When it arrived"),
     FIELD(job_metric, step, 0, .doc = "Step or epoch"), FIELD(job_metric, fence, 0, .doc = "Attempt"),
     FIELD(job_metric, values, 0, .doc = "Name and number of each"));
 SCHEMA_EXTERN(attempt_view, "One execution of a job",
-    FIELD_ID(attempt_view, attempt_id, "att", 0, .doc = "The attempt"), FIELD(attempt_view, fence, 0, .doc = "Its number"),
-    FIELD_ID(attempt_view, node_id, "nod", 0, .doc = "Machine"), FIELD(attempt_view, state, 0, .doc = "Where it is"),
+    FIELD_ID(attempt_view, attempt_id, "att", F_ALWAYS, .doc = "The attempt"), FIELD(attempt_view, fence, 0, .doc = "Its number"),
+    FIELD_ID(attempt_view, node_id, "nod", F_ALWAYS, .doc = "Machine"),
+    FIELD(attempt_view, state, F_ALWAYS, .doc = "Where it is"),
     FIELD(attempt_view, message, 0, .doc = "What happened"), FIELD_OPT(attempt_view, exit_code, 0, .doc = "Exit code"),
-    FIELD(attempt_view, leased_at, 0, .doc = "When it was given to the machine"), FIELD(attempt_view, started_at, 0, .doc = "When it began"),
+    FIELD(attempt_view, leased_at, F_ALWAYS, .doc = "When it was given to the machine"),
+    FIELD(attempt_view, started_at, 0, .doc = "When it began"),
     FIELD(attempt_view, finished_at, 0, .doc = "When it ended"));
 
 static const struct stmt job_logs_stmt = { .name = "job_logs", .params = "uuii", .row = &job_log_line_schema, .card = CARD_MANY, .sql =

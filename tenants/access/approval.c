@@ -7,14 +7,21 @@
 #include "tenants/access/authz.h"
 
 SCHEMA_EXTERN(approval, "A request that needs more than one person",
-    FIELD_ID(approval, approval_id, "apr", 0, .doc = "The request"), FIELD(approval, kind, 0, .doc = "What is asked for"),
-    FIELD(approval, state, 0, .doc = "PENDING, EXECUTED, REFUSED, WITHDRAWN, EXPIRED or FAILED"),
-    FIELD(approval, subject_id, 0, .doc = "What it is about, where that has an id"), FIELD(approval, subject, 0, .doc = "What it is about, for people"),
-    FIELD(approval, payload, 0, .doc = "What exactly will be done"), FIELD(approval, payload_sha256, 0, .doc = "SHA-256 of the payload as stored"),
-    FIELD(approval, reason, 0, .doc = "Why, in the requester's words"), FIELD(approval, needed, 0, .doc = "Approvals needed besides the request"),
-    FIELD(approval, given, 0, .doc = "Approvals given"), FIELD_ID(approval, requested_by, "usr", 0, .doc = "Who asked; never approves"),
-    FIELD(approval, decisions, 0, .doc = "Who decided, how and when"), FIELD(approval, outcome, 0, .doc = "What went wrong, when it failed"),
-    FIELD(approval, created_at, 0, .doc = "When it was asked for"), FIELD(approval, expires_at, 0, .doc = "Until when it can be approved"),
+    FIELD_ID(approval, approval_id, "apr", F_ALWAYS, .doc = "The request"),
+    FIELD(approval, kind, F_ALWAYS, .doc = "What is asked for"),
+    FIELD(approval, state, F_ALWAYS, .doc = "PENDING, EXECUTED, REFUSED, WITHDRAWN, EXPIRED or FAILED"),
+    FIELD(approval, subject_id, 0, .doc = "What it is about, where that has an id"),
+    FIELD(approval, subject, F_ALWAYS, .doc = "What it is about, for people"),
+    FIELD(approval, payload, F_ALWAYS, .doc = "What exactly will be done"),
+    FIELD(approval, payload_sha256, 0, .doc = "SHA-256 of the payload as stored"),
+    FIELD(approval, reason, F_ALWAYS, .doc = "Why, in the requester's words"),
+    FIELD(approval, needed, 0, .doc = "Approvals needed besides the request"),
+    FIELD(approval, given, 0, .doc = "Approvals given"),
+    FIELD_ID(approval, requested_by, "usr", F_ALWAYS, .doc = "Who asked; never approves"),
+    FIELD(approval, decisions, 0, .doc = "Who decided, how and when"),
+    FIELD(approval, outcome, F_ALWAYS, .doc = "What went wrong, when it failed"),
+    FIELD(approval, created_at, F_ALWAYS, .doc = "When it was asked for"),
+    FIELD(approval, expires_at, F_ALWAYS, .doc = "Until when it can be approved"),
     FIELD(approval, decided_at, 0, .doc = "When it ended"));
 
 #define STATE_NOW "CASE WHEN a.state = 'PENDING' AND a.expires_at <= now() THEN 'EXPIRED' ELSE a.state END"

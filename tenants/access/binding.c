@@ -7,16 +7,19 @@
 #include "tenants/access/principal_load.h"
 
 SCHEMA_EXTERN(role_binding, "A role that a user holds, where and under which conditions",
-    FIELD_ID(role_binding, binding_id, "rlb", 0, .doc = "The binding"), FIELD_ID(role_binding, user_id, "usr", 0, .doc = "The user"),
-    FIELD(role_binding, role, 0, .doc = "The role"), FIELD(role_binding, place, 0, .doc = "platform, zone, tenant or project"),
+    FIELD_ID(role_binding, binding_id, "rlb", F_ALWAYS, .doc = "The binding"),
+    FIELD_ID(role_binding, user_id, "usr", F_ALWAYS, .doc = "The user"),
+    FIELD(role_binding, role, F_ALWAYS, .doc = "The role"),
+    FIELD(role_binding, place, F_ALWAYS, .doc = "platform, zone, tenant or project"),
     FIELD(role_binding, zone, 0, .doc = "The zone, of a role held in a zone"),
     FIELD_ID(role_binding, project_id, "prj", 0, .doc = "The project, of a role held in a project"),
     FIELD(role_binding, valid_from, 0, .doc = "Holds from then on"), FIELD(role_binding, valid_until, 0, .doc = "Holds until then"),
     FIELD(role_binding, mfa_age_seconds, 0, .doc = "Holds with a second factor at most so old; 0: without"),
-    FIELD(role_binding, cidrs, 0, .doc = "Holds from these networks; empty: from anywhere"),
-    FIELD(role_binding, in_zones, 0, .doc = "Holds on resources of these zones; empty: of every zone"),
-    FIELD(role_binding, source, 0, .doc = "direct, or made by a group or an invitation"),
-    FIELD_ID(role_binding, created_by, "usr", 0, .doc = "Who granted it"), FIELD(role_binding, created_at, 0, .doc = "When"));
+    FIELD(role_binding, cidrs, F_ALWAYS, .doc = "Holds from these networks; empty: from anywhere"),
+    FIELD(role_binding, in_zones, F_ALWAYS, .doc = "Holds on resources of these zones; empty: of every zone"),
+    FIELD(role_binding, source, F_ALWAYS, .doc = "direct, or made by a group or an invitation"),
+    FIELD_ID(role_binding, created_by, "usr", F_ALWAYS, .doc = "Who granted it"),
+    FIELD(role_binding, created_at, F_ALWAYS, .doc = "When"));
 
 const char *const binding_place_names[] = { "platform", "zone", "tenant", "project", NULL };
 

@@ -10,13 +10,15 @@
 static const int64_t parts[] = { 250, 1000, 4000, 8000 };
 
 SCHEMA_EXTERN(explained_binding, "What one role binding says",
-    FIELD_ID(explained_binding, binding_id, "rlb", 0, .doc = "The binding"), FIELD(explained_binding, role, 0, .doc = "Its role"),
-    FIELD(explained_binding, place, 0, .doc = "Where it holds"), FIELD(explained_binding, zone, 0, .doc = "The zone, of a role held in a zone"),
+    FIELD_ID(explained_binding, binding_id, "rlb", F_ALWAYS, .doc = "The binding"),
+    FIELD(explained_binding, role, F_ALWAYS, .doc = "Its role"),
+    FIELD(explained_binding, place, F_ALWAYS, .doc = "Where it holds"),
+    FIELD(explained_binding, zone, 0, .doc = "The zone, of a role held in a zone"),
     FIELD_ID(explained_binding, project_id, "prj", 0, .doc = "The project, of a role held in a project"),
-    FIELD(explained_binding, verdict, 0, .doc = "applies, applies_in_project, or what keeps it from applying"),
+    FIELD(explained_binding, verdict, F_ALWAYS, .doc = "applies, applies_in_project, or what keeps it from applying"),
     FIELD(explained_binding, why, 0, .doc = "The same in words"));
-SCHEMA_EXTERN(explained_user, "Somebody who may", FIELD_ID(explained_user, user_id, "usr", 0, .doc = "The user"),
-    FIELD(explained_user, name, 0, .doc = "Name"), FIELD(explained_user, role, 0, .doc = "By which role"));
+SCHEMA_EXTERN(explained_user, "Somebody who may", FIELD_ID(explained_user, user_id, "usr", F_ALWAYS, .doc = "The user"),
+    FIELD(explained_user, name, F_ALWAYS, .doc = "Name"), FIELD(explained_user, role, 0, .doc = "By which role"));
 SCHEMA_EXTERN(explanation, "Why somebody may or may not do something",
     FIELD(explanation, allowed, 0, .doc = "May they?"), FIELD(explanation, permission, 0, .doc = "The permission that is needed"),
     FIELD(explanation, rule, 0, .doc = "What decided: role:…, missing:… or condition:…"),

@@ -9,19 +9,24 @@ const char *const budget_measure_names[] = { "money", "gpu_hours", "kwh", NULL }
 const char *const budget_period_names[] = { "month", "total", NULL };
 
 SCHEMA_EXTERN(budget, "A budget and where it stands",
-    FIELD_ID(budget, budget_id, "bdg", 0, .doc = "The budget"), FIELD_ID(budget, project_id, "prj", 0, .doc = "Its project; absent: the whole tenant"),
-    FIELD(budget, name, 0, .doc = "Name, unique in the tenant"), FIELD(budget, measure, 0, .doc = "money, gpu_hours or kwh"),
-    FIELD(budget, amount, 0, .doc = "Minor units, hours or kWh"), FIELD(budget, currency, 0, .doc = "ISO 4217 code; empty unless money"),
-    FIELD(budget, period, 0, .doc = "month (calendar, UTC) or total"), FIELD(budget, warn_percent, 0, .doc = "Thresholds that are told of"),
+    FIELD_ID(budget, budget_id, "bdg", F_ALWAYS, .doc = "The budget"),
+    FIELD_ID(budget, project_id, "prj", 0, .doc = "Its project; absent: the whole tenant"),
+    FIELD(budget, name, F_ALWAYS, .doc = "Name, unique in the tenant"),
+    FIELD(budget, measure, F_ALWAYS, .doc = "money, gpu_hours or kwh"),
+    FIELD(budget, amount, 0, .doc = "Minor units, hours or kWh"),
+    FIELD(budget, currency, F_ALWAYS, .doc = "ISO 4217 code; empty unless money"),
+    FIELD(budget, period, F_ALWAYS, .doc = "month (calendar, UTC) or total"),
+    FIELD(budget, warn_percent, F_ALWAYS, .doc = "Thresholds that are told of"),
     FIELD_OPT(budget, stop_percent, F_NULLOUT, .doc = "Threshold that stops; null: only warns"),
     FIELD(budget, reserve, 0, .doc = "A job is accepted only if the most it can take still fits"),
-    FIELD(budget, state, 0, .doc = "OPEN, or STOPPED: submissions are refused and waiting jobs held"),
+    FIELD(budget, state, F_ALWAYS, .doc = "OPEN, or STOPPED: submissions are refused and waiting jobs held"),
     FIELD(budget, warned_percent, 0, .doc = "Highest threshold passed in this period"),
     FIELD(budget, used, 0, .doc = "By ended and live attempts, in the unit of amount"), FIELD(budget, running, 0, .doc = "The live attempts' part"),
     FIELD(budget, reserved, 0, .doc = "Promised to live jobs, if it reserves"),
     FIELD(budget, forecast, 0, .doc = "At the end of the month if it goes on like this; of a total: the same as used"),
-    FIELD(budget, period_start, 0, .doc = "Since when it counts"), FIELD(budget, version, 0, .doc = "Grows with every change by a person"),
-    FIELD(budget, created_at, 0, .doc = "When it was made"));
+    FIELD(budget, period_start, F_ALWAYS, .doc = "Since when it counts"),
+    FIELD(budget, version, 0, .doc = "Grows with every change by a person"),
+    FIELD(budget, created_at, F_ALWAYS, .doc = "When it was made"));
 
 #define BUDGET_COLUMNS                                                                                                                  \
     "b.budget_id, b.project_id, b.name, b.measure, b.amount, b.currency, b.period, to_jsonb(b.warn_percent) AS warn_percent,\n"          \

@@ -5,11 +5,13 @@
 #include "tenants/access/principal.h"
 
 SCHEMA_EXTERN(price, "A price of one flavor from a moment on",
-    FIELD_ID(price, price_id, "prc", 0, .doc = "The price"), FIELD(price, flavor, 0, .doc = "Flavor of machine"),
-    FIELD(price, valid_from, 0, .doc = "For attempts leased from then on, until the next row"), FIELD(price, currency, 0, .doc = "ISO 4217 code"),
+    FIELD_ID(price, price_id, "prc", F_ALWAYS, .doc = "The price"), FIELD(price, flavor, F_ALWAYS, .doc = "Flavor of machine"),
+    FIELD(price, valid_from, F_ALWAYS, .doc = "For attempts leased from then on, until the next row"),
+    FIELD(price, currency, F_ALWAYS, .doc = "ISO 4217 code"),
     FIELD(price, slot_hour, 0, .doc = "Minor units for a slot and hour"), FIELD(price, gpu_hour, 0, .doc = "Minor units for a GPU and hour"),
     FIELD(price, kwh, 0, .doc = "Minor units for a kWh"), FIELD(price, slot_watts, 0, .doc = "Watts that a booked slot counts for"),
-    FIELD(price, gpu_watts, 0, .doc = "Watts that a booked GPU counts for"), FIELD(price, created_at, 0, .doc = "When it was entered"));
+    FIELD(price, gpu_watts, 0, .doc = "Watts that a booked GPU counts for"),
+    FIELD(price, created_at, F_ALWAYS, .doc = "When it was entered"));
 
 static const struct stmt price_insert = { .name = "price_insert", .params = "ustsiiiiiu", .row = &price_schema, .card = CARD_ONE, .sql =
     "INSERT INTO price (price_id, flavor, valid_from, currency, slot_hour, gpu_hour, kwh, slot_watts, gpu_watts, created_by)\n"

@@ -8,7 +8,8 @@ const char *const quota_resource_names[] = { "jobs", "slots", "gpus", "stored_by
                                              "api_rate_per_minute", NULL };
 
 SCHEMA_EXTERN(quota, "A quota and its use",
-    FIELD(quota, resource, 0, .doc = "What is limited"), FIELD(quota, hard_limit, 0, .doc = "Most that may be held at once"),
+    FIELD(quota, resource, F_ALWAYS, .doc = "What is limited"),
+    FIELD(quota, hard_limit, 0, .doc = "Most that may be held at once"),
     FIELD(quota, used, 0, .doc = "Held now"), FIELD(quota, version, 0, .doc = "Grows with every change of the limit"));
 #define QUOTA_USED "CASE WHEN resource IN ('running_jobs', 'pending_jobs') THEN quota_counted(quota.tenant_id, resource) ELSE used END"
 #define QUOTA_COLUMNS "resource, hard_limit, " QUOTA_USED " AS used, version"

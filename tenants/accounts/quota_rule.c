@@ -8,16 +8,19 @@
 const char *const quota_rule_resource_names[] = { "slots", "gpus", NULL };
 
 SCHEMA_EXTERN(quota_rule, "A quota rule and what is used of it",
-    FIELD_ID(quota_rule, rule_id, "qrl", 0, .doc = "The rule"), FIELD(quota_rule, place, 0, .doc = "tenant, project or queue"),
+    FIELD_ID(quota_rule, rule_id, "qrl", F_ALWAYS, .doc = "The rule"),
+    FIELD(quota_rule, place, F_ALWAYS, .doc = "tenant, project or queue"),
     FIELD_ID(quota_rule, project_id, "prj", 0, .doc = "The project; absent for a queue: of the tenant's own jobs"),
-    FIELD(quota_rule, queue, 0, .doc = "The queue; empty: all"), FIELD(quota_rule, resource, 0, .doc = "slots or gpus"),
-    FIELD(quota_rule, flavor, 0, .doc = "Flavor of machine; empty: all together"), FIELD(quota_rule, zone, 0, .doc = "Zone; empty: all together"),
+    FIELD(quota_rule, queue, F_ALWAYS, .doc = "The queue; empty: all"),
+    FIELD(quota_rule, resource, F_ALWAYS, .doc = "slots or gpus"),
+    FIELD(quota_rule, flavor, F_ALWAYS, .doc = "Flavor of machine; empty: all together"),
+    FIELD(quota_rule, zone, F_ALWAYS, .doc = "Zone; empty: all together"),
     FIELD(quota_rule, nominal, 0, .doc = "What it has of its own"),
     FIELD_OPT(quota_rule, borrowing_limit, F_NULLOUT, .doc = "Most it may take of what others do not use; null: no limit"),
     FIELD_OPT(quota_rule, lending_limit, F_NULLOUT, .doc = "Most that others may take of it; null: all"),
     FIELD(quota_rule, weight, 0, .doc = "Its part when there is not enough for all; 1000 is usual"),
     FIELD(quota_rule, used, 0, .doc = "Booked by live attempts now"), FIELD(quota_rule, version, 0, .doc = "Grows with every change"),
-    FIELD(quota_rule, created_at, 0, .doc = "When it was made"));
+    FIELD(quota_rule, created_at, F_ALWAYS, .doc = "When it was made"));
 
 struct judgement {
     int64_t ceiling, divided, children, used, most, lendable, lent;

@@ -6,10 +6,12 @@
 #include "tenants/access/principal.h"
 
 SCHEMA_EXTERN(project, "A part of a tenant",
-    FIELD_ID(project, project_id, "prj", 0, .doc = "The project"), FIELD(project, name, 0, .doc = "Short name, unique in the tenant"),
-    FIELD(project, display_name, 0, .doc = "Name for people"), FIELD(project, state, 0, .doc = "ACTIVE or CLOSED"),
-    FIELD(project, version, 0, .doc = "Grows with every change"), FIELD_ID(project, created_by, "usr", 0, .doc = "Who made it"),
-    FIELD(project, created_at, 0, .doc = "When"));
+    FIELD_ID(project, project_id, "prj", F_ALWAYS, .doc = "The project"),
+    FIELD(project, name, F_ALWAYS, .doc = "Short name, unique in the tenant"),
+    FIELD(project, display_name, F_ALWAYS, .doc = "Name for people"), FIELD(project, state, F_ALWAYS, .doc = "ACTIVE or CLOSED"),
+    FIELD(project, version, 0, .doc = "Grows with every change"),
+    FIELD_ID(project, created_by, "usr", F_ALWAYS, .doc = "Who made it"),
+    FIELD(project, created_at, F_ALWAYS, .doc = "When"));
 
 static const struct stmt project_insert = { .name = "project_insert", .params = "uussu", .row = &project_schema, .card = CARD_ONE, .sql =
     "INSERT INTO project (tenant_id, project_id, name, display_name, created_by) VALUES ($1, $2, $3, $4, $5) RETURNING " ROW_COLUMNS };

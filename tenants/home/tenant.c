@@ -13,11 +13,15 @@
 enum { FIRST_TOKEN_DAYS = 30 };
 
 SCHEMA_EXTERN(tenant, "An organisation on the platform",
-    FIELD_ID(tenant, tenant_id, "tnt", 0, .doc = "The tenant"), FIELD(tenant, name, 0, .doc = "Short name"),
-    FIELD(tenant, display_name, 0, .doc = "Name for people"), FIELD(tenant, state, 0, .doc = "ACTIVE, SUSPENDED, DELETING or DELETED"),
-    FIELD(tenant, state_reason, 0, .doc = "Why it is not active"), FIELD(tenant, delete_after, 0, .doc = "When it will be removed"),
-    FIELD(tenant, home_zone, 0, .doc = "Where its data lives"), FIELD(tenant, allowed_zones, 0, .doc = "Where its data may be"),
-    FIELD(tenant, version, 0, .doc = "Grows with every change"), FIELD(tenant, created_at, 0, .doc = "When it was created"));
+    FIELD_ID(tenant, tenant_id, "tnt", F_ALWAYS, .doc = "The tenant"), FIELD(tenant, name, F_ALWAYS, .doc = "Short name"),
+    FIELD(tenant, display_name, F_ALWAYS, .doc = "Name for people"),
+    FIELD(tenant, state, F_ALWAYS, .doc = "ACTIVE, SUSPENDED, DELETING or DELETED"),
+    FIELD(tenant, state_reason, F_ALWAYS, .doc = "Why it is not active"),
+    FIELD(tenant, delete_after, 0, .doc = "When it will be removed"),
+    FIELD(tenant, home_zone, 0, .doc = "Where its data lives"),
+    FIELD(tenant, allowed_zones, F_ALWAYS, .doc = "Where its data may be"),
+    FIELD(tenant, version, 0, .doc = "Grows with every change"),
+    FIELD(tenant, created_at, F_ALWAYS, .doc = "When it was created"));
 
 #define TENANT_COLUMNS \
     "tenant_id, name, display_name, state, home_zone, to_jsonb(allowed_zones) AS allowed_zones, state_reason, delete_after, version, created_at"

@@ -4,11 +4,13 @@
 #include "core/db/tx.h"
 
 SCHEMA_EXTERN(zone, "A residency zone",
-    FIELD(zone, code, 0, .doc = "Short name, e.g. ae-dxb-1"), FIELD(zone, name, 0, .doc = "Name for people"),
-    FIELD(zone, country, 0, .doc = "ISO 3166 country"), FIELD(zone, legal_regimes, 0, .doc = "Laws that apply there"),
-    FIELD(zone, regulator, 0, .doc = "Who supervises"), FIELD(zone, provider, 0, .doc = "Who runs the machines"),
-    FIELD(zone, data_classes, 0, .doc = "Classes of data that may be there"), FIELD(zone, law_version, 0, .doc = "Version of its law, see /law"),
-    FIELD(zone, created_at, 0, .doc = "When it was created"));
+    FIELD(zone, code, F_ALWAYS, .doc = "Short name, e.g. ae-dxb-1"), FIELD(zone, name, F_ALWAYS, .doc = "Name for people"),
+    FIELD(zone, country, F_ALWAYS, .doc = "ISO 3166 country"),
+    FIELD(zone, legal_regimes, F_ALWAYS, .doc = "Laws that apply there"),
+    FIELD(zone, regulator, F_ALWAYS, .doc = "Who supervises"), FIELD(zone, provider, F_ALWAYS, .doc = "Who runs the machines"),
+    FIELD(zone, data_classes, F_ALWAYS, .doc = "Classes of data that may be there"),
+    FIELD(zone, law_version, 0, .doc = "Version of its law, see /law"),
+    FIELD(zone, created_at, F_ALWAYS, .doc = "When it was created"));
 
 #define ZONE_COLUMNS "code, name, country, to_jsonb(legal_regimes) AS legal_regimes, regulator, provider, to_jsonb(data_classes) AS data_classes, law_version,\n" \
     "       created_at"

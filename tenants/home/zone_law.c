@@ -35,8 +35,10 @@ SCHEMA_EXTERN(zone_law, "The law of a zone",
     FIELD_LIST(zone_law, clocks, &zone_clock_schema, F_NOCOL, .max = 128, .doc = "Time limits"),
     FIELD_LIST(zone_law, rules, &zone_rule_schema, F_NOCOL, .max = 256, .doc = "What may leave"));
 SCHEMA_EXTERN(zone_law_view, "A version of a zone's law",
-    FIELD(zone_law_view, zone, 0, .doc = "The zone"), FIELD(zone_law_view, version, 0, .doc = "Grows with each approved change"),
-    FIELD(zone_law_view, country, 0, .doc = "ISO 3166 country"), FIELD(zone_law_view, legal_regimes, 0, .doc = "Laws that apply there"),
+    FIELD(zone_law_view, zone, F_ALWAYS, .doc = "The zone"),
+    FIELD(zone_law_view, version, 0, .doc = "Grows with each approved change"),
+    FIELD(zone_law_view, country, F_ALWAYS, .doc = "ISO 3166 country"),
+    FIELD(zone_law_view, legal_regimes, 0, .doc = "Laws that apply there"),
     FIELD(zone_law_view, regulator, 0, .doc = "Who supervises"), FIELD(zone_law_view, provider, 0, .doc = "Who runs the machines"),
     FIELD(zone_law_view, data_classes, 0, .doc = "Classes of data that may be there at all"),
     FIELD(zone_law_view, worker_cidrs, 0, .doc = "Networks of its machines"), FIELD(zone_law_view, clocks, 0, .doc = "Time limits with their sources"),
@@ -49,7 +51,8 @@ SCHEMA_EXTERN(class_zones, "Where one class may be", FIELD_ENUM(class_zones, dat
 SCHEMA_EXTERN(tenant_zones, "Where a tenant's data may be",
     FIELD_STRS(tenant_zones, allowed_zones, F_REQ, .min = 1, .max = 32, .doc = "Zones, the home zone among them"),
     FIELD_LIST(tenant_zones, classes, &class_zones_schema, F_NOCOL, .max = 7, .doc = "Classes with a list of their own"));
-SCHEMA_EXTERN(tenant_zones_view, "Where a tenant's data may be", FIELD_ID(tenant_zones_view, tenant_id, "tnt", 0, .doc = "The tenant"),
+SCHEMA_EXTERN(tenant_zones_view, "Where a tenant's data may be", FIELD_ID(tenant_zones_view, tenant_id, "tnt", F_ALWAYS,
+      .doc = "The tenant"),
     FIELD(tenant_zones_view, home_zone, 0, .doc = "Home zone"), FIELD(tenant_zones_view, allowed_zones, 0, .doc = "Allowed zones"),
     FIELD(tenant_zones_view, classes, 0, .doc = "Classes with a list of their own"));
 

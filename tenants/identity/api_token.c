@@ -13,15 +13,16 @@
 const char *const api_token_states[] = { "active", "expired", "revoked", NULL };
 
 SCHEMA_EXTERN(api_token, "An access token, without its secret",
-    FIELD_ID(api_token, token_id, "tok", 0, .doc = "The token"), FIELD_ID(api_token, user_id, "usr", 0, .doc = "Whose it is"),
-    FIELD(api_token, name, 0, .doc = "What it is for"), FIELD(api_token, hint, 0, .doc = "Its last characters"),
-    FIELD(api_token, scopes, 0, .doc = "Permissions it is limited to; empty: all of its user"),
-    FIELD(api_token, cidrs, 0, .doc = "Networks it may be used from; empty: any"),
-    FIELD(api_token, zones, 0, .doc = "Zones it is limited to; empty: all of the tenant"),
-    FIELD(api_token, expires_at, 0, .doc = "When it ends"), FIELD(api_token, revoked_at, 0, .doc = "When it was revoked"),
+    FIELD_ID(api_token, token_id, "tok", F_ALWAYS, .doc = "The token"),
+    FIELD_ID(api_token, user_id, "usr", F_ALWAYS, .doc = "Whose it is"),
+    FIELD(api_token, name, F_ALWAYS, .doc = "What it is for"), FIELD(api_token, hint, F_ALWAYS, .doc = "Its last characters"),
+    FIELD(api_token, scopes, F_ALWAYS, .doc = "Permissions it is limited to; empty: all of its user"),
+    FIELD(api_token, cidrs, F_ALWAYS, .doc = "Networks it may be used from; empty: any"),
+    FIELD(api_token, zones, F_ALWAYS, .doc = "Zones it is limited to; empty: all of the tenant"),
+    FIELD(api_token, expires_at, F_ALWAYS, .doc = "When it ends"), FIELD(api_token, revoked_at, 0, .doc = "When it was revoked"),
     FIELD(api_token, last_used_at, 0, .doc = "When it was last seen"), FIELD(api_token, last_used_ip, 0, .doc = "And from where"),
     FIELD_ID(api_token, successor_id, "tok", 0, .doc = "The token that was made by rotating this one"),
-    FIELD(api_token, created_at, 0, .doc = "When it was made"));
+    FIELD(api_token, created_at, F_ALWAYS, .doc = "When it was made"));
 
 #define TOKEN_COLUMNS                                                                                                                \
     "token_id, user_id, name, hint, to_jsonb(scopes) AS scopes, to_jsonb(cidrs::text[]) AS cidrs, to_jsonb(zones) AS zones, "        \

@@ -14,16 +14,22 @@ SCHEMA_EXTERN(group_role, "A group of the provider, and the role it gives",
     FIELD(group_role, role, F_REQ, .min = 1, .max = 63, .doc = "The role it gives in the tenant"));
 
 SCHEMA_EXTERN(identity_provider, "A provider at which people sign in",
-    FIELD_ID(identity_provider, provider_id, "idp", 0, .doc = "The provider"), FIELD(identity_provider, name, 0, .doc = "Name"),
-    FIELD(identity_provider, issuer, 0, .doc = "Its issuer, exactly"), FIELD(identity_provider, client_id, 0, .doc = "What Falaj is called there"),
-    FIELD(identity_provider, has_secret, 0, .doc = "A client secret is kept"), FIELD(identity_provider, scopes, 0, .doc = "Scopes that are asked for"),
-    FIELD(identity_provider, name_claim, 0, .doc = "The claim that new users are named by"),
-    FIELD(identity_provider, groups_claim, 0, .doc = "The claim with the groups"), FIELD(identity_provider, group_roles, 0, .doc = "Roles that groups give"),
-    FIELD(identity_provider, mfa_values, 0, .doc = "Values of amr or acr that stand for a second factor"),
+    FIELD_ID(identity_provider, provider_id, "idp", F_ALWAYS, .doc = "The provider"),
+    FIELD(identity_provider, name, F_ALWAYS, .doc = "Name"),
+    FIELD(identity_provider, issuer, F_ALWAYS, .doc = "Its issuer, exactly"),
+    FIELD(identity_provider, client_id, F_ALWAYS, .doc = "What Falaj is called there"),
+    FIELD(identity_provider, has_secret, 0, .doc = "A client secret is kept"),
+    FIELD(identity_provider, scopes, F_ALWAYS, .doc = "Scopes that are asked for"),
+    FIELD(identity_provider, name_claim, F_ALWAYS, .doc = "The claim that new users are named by"),
+    FIELD(identity_provider, groups_claim, F_ALWAYS, .doc = "The claim with the groups"),
+    FIELD(identity_provider, group_roles, F_ALWAYS, .doc = "Roles that groups give"),
+    FIELD(identity_provider, mfa_values, F_ALWAYS, .doc = "Values of amr or acr that stand for a second factor"),
     FIELD(identity_provider, create_users, 0, .doc = "Who signs in for the first time becomes a user"),
-    FIELD(identity_provider, state, 0, .doc = "ACTIVE or DISABLED"), FIELD(identity_provider, version, 0, .doc = "Grows with every change"),
-    FIELD_ID(identity_provider, set_by, "usr", 0, .doc = "Who set it up last: groups give no role that this user could not grant"),
-    FIELD(identity_provider, created_at, 0, .doc = "When"));
+    FIELD(identity_provider, state, F_ALWAYS, .doc = "ACTIVE or DISABLED"),
+    FIELD(identity_provider, version, 0, .doc = "Grows with every change"),
+    FIELD_ID(identity_provider, set_by, "usr", F_ALWAYS,
+          .doc = "Who set it up last: groups give no role that this user could not grant"),
+    FIELD(identity_provider, created_at, F_ALWAYS, .doc = "When"));
 
 #define COLUMNS                                                                                                                       \
     "provider_id, name, issuer, client_id, sealed IS NOT NULL AS has_secret, to_jsonb(scopes) AS scopes, name_claim, groups_claim, "   \

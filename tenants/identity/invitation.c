@@ -6,11 +6,14 @@
 #include "tenants/access/principal_load.h"
 
 SCHEMA_EXTERN(invitation, "An invitation into a tenant",
-    FIELD_ID(invitation, invitation_id, "inv", 0, .doc = "The invitation"), FIELD(invitation, name, 0, .doc = "Name the user will have"),
-    FIELD(invitation, email_hint, 0, .doc = "Where the inviter wanted to send it"), FIELD(invitation, roles, 0, .doc = "Roles it gives"),
-    FIELD(invitation, state, 0, .doc = "OPEN, ACCEPTED, WITHDRAWN or EXPIRED"), FIELD_ID(invitation, created_by, "usr", 0, .doc = "Who invites"),
-    FIELD_ID(invitation, user_id, "usr", 0, .doc = "Who accepted"), FIELD(invitation, created_at, 0, .doc = "When"),
-    FIELD(invitation, expires_at, 0, .doc = "Good until"));
+    FIELD_ID(invitation, invitation_id, "inv", F_ALWAYS, .doc = "The invitation"),
+    FIELD(invitation, name, F_ALWAYS, .doc = "Name the user will have"),
+    FIELD(invitation, email_hint, F_ALWAYS, .doc = "Where the inviter wanted to send it"),
+    FIELD(invitation, roles, F_ALWAYS, .doc = "Roles it gives"),
+    FIELD(invitation, state, F_ALWAYS, .doc = "OPEN, ACCEPTED, WITHDRAWN or EXPIRED"),
+    FIELD_ID(invitation, created_by, "usr", F_ALWAYS, .doc = "Who invites"),
+    FIELD_ID(invitation, user_id, "usr", 0, .doc = "Who accepted"), FIELD(invitation, created_at, F_ALWAYS, .doc = "When"),
+    FIELD(invitation, expires_at, F_ALWAYS, .doc = "Good until"));
 
 #define COLUMNS                                                                                                                       \
     "invitation_id, name, email_hint, to_jsonb(roles) AS roles, CASE WHEN state = 'OPEN' AND expires_at <= now() THEN 'EXPIRED' ELSE " \

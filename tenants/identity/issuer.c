@@ -14,13 +14,16 @@ SCHEMA_EXTERN(issuer_subject, "A subject of an issuer, and who that is here",
     FIELD_ID(issuer_subject, user_id, "usr", F_REQ, .doc = "The service account it is"));
 
 SCHEMA_EXTERN(issuer, "An outside issuer of tokens for programs",
-    FIELD_ID(issuer, issuer_id, "iss", 0, .doc = "The issuer"), FIELD(issuer, name, 0, .doc = "Name"),
-    FIELD(issuer, issuer, 0, .doc = "The claim iss of its tokens, exactly"), FIELD(issuer, audience, 0, .doc = "What its tokens must name as audience"),
-    FIELD(issuer, algorithms, 0, .doc = "Algorithms that are taken"), FIELD(issuer, jwks_uri, 0, .doc = "Where its keys are fetched from"),
+    FIELD_ID(issuer, issuer_id, "iss", F_ALWAYS, .doc = "The issuer"), FIELD(issuer, name, F_ALWAYS, .doc = "Name"),
+    FIELD(issuer, issuer, F_ALWAYS, .doc = "The claim iss of its tokens, exactly"),
+    FIELD(issuer, audience, F_ALWAYS, .doc = "What its tokens must name as audience"),
+    FIELD(issuer, algorithms, F_ALWAYS, .doc = "Algorithms that are taken"),
+    FIELD(issuer, jwks_uri, 0, .doc = "Where its keys are fetched from"),
     FIELD(issuer, jwks, 0, .doc = "Its keys, where they are pinned"), FIELD(issuer, single_use, 0, .doc = "Each token is good once, by its jti"),
-    FIELD(issuer, subjects, 0, .doc = "Who its subjects are here"), FIELD(issuer, state, 0, .doc = "ACTIVE or DISABLED"),
-    FIELD(issuer, version, 0, .doc = "Grows with every change"), FIELD_ID(issuer, created_by, "usr", 0, .doc = "Who set it up"),
-    FIELD(issuer, created_at, 0, .doc = "When"));
+    FIELD(issuer, subjects, 0, .doc = "Who its subjects are here"), FIELD(issuer, state, F_ALWAYS, .doc = "ACTIVE or DISABLED"),
+    FIELD(issuer, version, 0, .doc = "Grows with every change"),
+    FIELD_ID(issuer, created_by, "usr", F_ALWAYS, .doc = "Who set it up"),
+    FIELD(issuer, created_at, F_ALWAYS, .doc = "When"));
 
 #define COLUMNS                                                                                                                      \
     "i.issuer_id, i.name, i.issuer, i.audience, to_jsonb(i.algorithms) AS algorithms, i.jwks_uri, i.jwks, i.single_use, "             \

@@ -11,11 +11,15 @@
 enum { AGENT_MAX = 200 };
 
 SCHEMA_EXTERN(session, "A sign-in on a browser",
-    FIELD_ID(session, session_id, "ses", 0, .doc = "The session"), FIELD_ID(session, user_id, "usr", 0, .doc = "Whose"),
-    FIELD(session, method, 0, .doc = "password, oidc or break-glass"),
-    FIELD(session, stage, 0, .doc = "full; code: waits for the second factor; enrol: a second factor must be set up first"),
-    FIELD(session, ip, 0, .doc = "Where the login came from"), FIELD(session, user_agent, 0, .doc = "What the browser said it is"),
-    FIELD(session, created_at, 0, .doc = "When"), FIELD(session, last_seen, 0, .doc = "Last request, within seconds"),
+    FIELD_ID(session, session_id, "ses", F_ALWAYS, .doc = "The session"),
+    FIELD_ID(session, user_id, "usr", F_ALWAYS, .doc = "Whose"),
+    FIELD(session, method, F_ALWAYS, .doc = "password, oidc or break-glass"),
+    FIELD(session, stage, F_ALWAYS,
+          .doc = "full; code: waits for the second factor; enrol: a second factor must be set up first"),
+    FIELD(session, ip, F_ALWAYS, .doc = "Where the login came from"),
+    FIELD(session, user_agent, F_ALWAYS, .doc = "What the browser said it is"),
+    FIELD(session, created_at, F_ALWAYS, .doc = "When"),
+    FIELD(session, last_seen, F_ALWAYS, .doc = "Last request, within seconds"),
     FIELD_AS(session, until, "expires_at", F_NOCOL, .doc = "Its end at the latest"), FIELD(session, is_current, F_NOCOL, .doc = "The one that asks"));
 
 struct session_row { struct uuid session_id, user_id; struct str method, stage, ip, user_agent; struct timestamp created_at, last_seen, until; };

@@ -5,10 +5,11 @@
 #include "core/db/list_find.h"
 
 SCHEMA_EXTERN(app_user, "A person or a service account",
-    FIELD_ID(app_user, user_id, "usr", 0, .doc = "The user"), FIELD(app_user, name, 0, .doc = "Name"),
-    FIELD(app_user, kind, 0, .doc = "person or service"), FIELD(app_user, state, 0, .doc = "ACTIVE, DISABLED or DEACTIVATED"),
+    FIELD_ID(app_user, user_id, "usr", F_ALWAYS, .doc = "The user"), FIELD(app_user, name, F_ALWAYS, .doc = "Name"),
+    FIELD(app_user, kind, F_ALWAYS, .doc = "person or service"),
+    FIELD(app_user, state, F_ALWAYS, .doc = "ACTIVE, DISABLED or DEACTIVATED"),
     FIELD(app_user, roles, 0, .doc = "Roles held, wherever"), FIELD(app_user, version, 0, .doc = "Grows with every change"),
-    FIELD(app_user, created_at, 0, .doc = "When"),
+    FIELD(app_user, created_at, F_ALWAYS, .doc = "When"),
     FIELD(app_user, last_seen_at, 0, .doc = "When a session or token of this user was last used, to within a minute; absent: never"),
     FIELD(app_user, has_second_factor, 0, .doc = "An authenticator app is set up here; a provider's own second factor is not known"));
 

@@ -8,12 +8,14 @@
 #include "tenants/access/principal_load.h"
 
 SCHEMA_EXTERN(user_group, "A group of people, as the tenant's identity provider keeps it",
-    FIELD_ID(user_group, group_id, "grp", 0, .doc = "The group"), FIELD(user_group, name, 0, .doc = "Name, unique in the tenant"),
+    FIELD_ID(user_group, group_id, "grp", F_ALWAYS, .doc = "The group"),
+    FIELD(user_group, name, F_ALWAYS, .doc = "Name, unique in the tenant"),
     FIELD(user_group, external_id, 0, .doc = "The provider's own id"),
     FIELD(user_group, role, 0, .doc = "What its members hold in the whole tenant; absent: nothing"),
     FIELD_ID(user_group, role_set_by, "usr", 0, .doc = "Who said so"), FIELD(user_group, members, 0, .doc = "How many are in it"),
-    FIELD(user_group, version, 0, .doc = "Grows with every change"), FIELD(user_group, created_at, 0, .doc = "When it was made"),
-    FIELD(user_group, updated_at, 0, .doc = "When it was last changed"));
+    FIELD(user_group, version, 0, .doc = "Grows with every change"),
+    FIELD(user_group, created_at, F_ALWAYS, .doc = "When it was made"),
+    FIELD(user_group, updated_at, F_ALWAYS, .doc = "When it was last changed"));
 
 #define GROUP_COLUMNS                                                                                                                     \
     "g.group_id, g.name, g.external_id, g.role, g.role_set_by, g.version, g.created_at, g.updated_at,\n"                                \

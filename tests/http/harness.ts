@@ -11,6 +11,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:f
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { missing } from './answers.ts';
 
 export interface Ready {
   ready: true;
@@ -189,6 +190,9 @@ export function api(ready: Ready, token: string | null): Api {
       } catch {
         json = undefined;
       }
+      const lacking = json === undefined ? [] : missing(method, path, response.status, json);
+      if (lacking.length > 0)
+        throw new Error(`${method} ${path}: the answer lacks ${lacking.slice(0, 5).join(', ')}: ${text.slice(0, 600)}`);
       return { status: response.status, headers: response.headers, text, json };
     }
   };

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// client.ts - the one door to the API: typed by schema.ts, which is made from the OpenAPI document.
+// client.ts - the one door to the API. Each call is typed by its address (paths.ts, from the OpenAPI document); the only
+// assertions of what came stand here.
 //
-// Changes carry the session's X-CSRF-Token and, where they are POST, an Idempotency-Key that stays the same when the call is repeated.
-// A session that is over, and an act that wants a fresh proof, ask the person (askFor) and then repeat the call: what was typed is still
-// there. get, post … throw a Problem and give the body otherwise.
-import createClient from 'openapi-fetch';
+// Changes carry the session's X-CSRF-Token and, where they are POST, an Idempotency-Key that stays the same when the call is
+// repeated. A session that is over, and an act that wants a fresh proof, ask the person (askFor) and then repeat the call: what
+// was typed is still there. get and change throw a Problem and give the body otherwise.
 import { Problem } from './problem.ts';
-import type { components, paths } from './gen/schema.ts';
+import type { components } from './gen/schema.ts';
+import type { Answer, Asked, FromAddress, ItemOf, Method, Sent } from './paths.ts';
 
 export type Schemas = components['schemas'];
 export type Session = Schemas['session_out'];
@@ -91,25 +92,27 @@ async function send(request: Request): Promise<Response> {
   return response;
 }
 
-export const api = createClient<paths>({ baseUrl: location.origin, fetch: send });
-
-/** The body of a call that went well. Fits every call of `api`: must(api.GET('/v1/me')). */
-export async function must<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
-  const { data, error, response } = await call;
-  if (!response.ok) throw new Problem(response.status, error, Number(response.headers.get('retry-after') ?? 0));
-  return data as T;
-}
-
 export type Query = Record<string, string | number | undefined>;
+export type { FromAddress };
 
-/** A list by its address: pages are all alike, so tables need no call of their own. */
-export async function getPage<T>(path: string, query: Query): Promise<Page<T>> {
-  return await getJson<Page<T>>(withQuery(path, query));
+/** One reading. Its type follows from the address: see paths.ts. */
+export async function get<A extends string>(
+  path: A,
+  ...[query, init]: Asked<A, [RequestInit]>
+): Promise<Answer<'GET', A>> {
+  return (await bodyOf(withQuery(path, query ?? {}), init ?? {})) as Answer<'GET', A>;
 }
-export async function getJson<T>(path: string, init: RequestInit = {}): Promise<T> {
+/** One page of a list. */
+export async function getPage<A extends string>(path: A, ...[query]: Asked<A>): Promise<Page<ItemOf<A>>> {
+  return (await bodyOf(withQuery(path, query ?? {}), {})) as Page<ItemOf<A>>;
+}
+async function bodyOf(path: string, init: RequestInit): Promise<unknown> {
   const text = await (await getResponse(path, init)).text();
-  return (text === '' ? undefined : safeJson(text)) as T;
+  return text === '' ? undefined : safeJson(text);
 }
+/** What the platform says of its parts: an answer too where it is not ready (503). */
+export const readiness = async (): Promise<Answer<'GET', '/readyz'>> =>
+  (await (await fetch('/readyz', { cache: 'no-store' })).json()) as Answer<'GET', '/readyz'>;
 /** An answer that went well, its body not read yet. */
 export async function getResponse(path: string, init: RequestInit = {}): Promise<Response> {
   const response = await send(new Request(new URL(path, location.origin), init));
@@ -119,22 +122,22 @@ export async function getResponse(path: string, init: RequestInit = {}): Promise
 export const problemOf = (status: number, text: string, retryAfter: string | null): Problem =>
   new Problem(status, text === '' ? undefined : safeJson(text), Number(retryAfter ?? 0));
 /** A change by its address; `body` is JSON unless it is a Blob. */
-export function change<T = unknown>(
-  method: string,
-  path: string,
-  body?: unknown,
-  headers: Record<string, string> = {},
-): Promise<T> {
+export async function change<M extends Exclude<Method, 'GET'>, A extends string>(
+  method: M,
+  path: A,
+  ...[body, headers]: Sent<M, A>
+): Promise<Answer<M, A>> {
   const raw = body instanceof Blob;
-  return getJson<T>(path, {
+  const init = {
     method,
     headers: { ...(body === undefined ? {} : { 'content-type': raw ? body.type : 'application/json' }), ...headers },
     ...(body === undefined ? {} : { body: raw ? body : JSON.stringify(body) }),
-  });
+  };
+  return (await bodyOf(path, init)) as Answer<M, A>;
 }
 /** The header of a change to what was read at this version. */
-export const ifMatch = (version: number): Record<string, string> => ({ 'if-match': `"v${version}"` });
-export function withQuery(path: string, query: Query): string {
+export const ifMatch = (version: number): { 'if-match': string } => ({ 'if-match': `"v${version}"` });
+export function withQuery(path: string, query: object): string {
   const q = new URLSearchParams();
   for (const [k, v] of Object.entries(query)) if (v !== undefined && v !== '') q.set(k, String(v));
   return q.size > 0 ? `${path}?${q.toString()}` : path;

@@ -2,19 +2,23 @@
 // hooks.ts - one reading of the API in a component, and forgetting what a change has made old.
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { getJson, withQuery, type Query } from './client.ts';
+import { get } from './client.ts';
 import { isFed } from './live.ts';
+import type { Answer, Asked } from './paths.ts';
 
-export function useGet<T>(
-  path: string,
-  query: Query = {},
-  options: { everyMs?: number; enabled?: boolean } = {},
-): UseQueryResult<T> {
+interface Pace {
+  everyMs?: number;
+  enabled?: boolean;
+}
+export function useGet<A extends string>(
+  path: A,
+  ...[query, options]: Asked<A, [Pace]>
+): UseQueryResult<Answer<'GET', A>> {
   return useQuery({
-    queryKey: [path, query],
-    queryFn: () => getJson<T>(withQuery(path, query)),
-    enabled: options.enabled ?? true,
-    refetchInterval: () => (isFed(path) ? false : (options.everyMs ?? false)),
+    queryKey: [path, query ?? {}],
+    queryFn: () => get(path, ...([query] as Asked<A>)),
+    enabled: options?.enabled ?? true,
+    refetchInterval: () => (isFed(path) ? false : (options?.everyMs ?? false)),
   });
 }
 /** Everything whose address begins so is read again. */

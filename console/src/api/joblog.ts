@@ -3,7 +3,8 @@
 //
 // A log is opened at its end (or around a line that the address names) and read backwards as somebody scrolls up.
 import { firstError } from '../lib/loglevel.ts';
-import { getJson, type Page, type Schemas } from './client.ts';
+import { get, type Schemas } from './client.ts';
+import type { QueryOf } from './paths.ts';
 
 export type LogLine = Schemas['job_log_line'];
 export const LINES_MAX = 200_000; // held at once; what is older is in the downloaded file
@@ -16,7 +17,7 @@ export class JobLog {
   /** The stretch begins at the log's first line; it ends at its last one, as far as this page has heard. */
   atStart = false;
   atEnd = false;
-  private readonly path: string;
+  private readonly path: `/v1/jobs/${string}/logs`;
   private readonly watchers = new Set<() => void>();
   private running: Promise<void> = Promise.resolve();
   private stopped = false;
@@ -39,8 +40,8 @@ export class JobLog {
     this.version++;
     for (const f of this.watchers) f();
   }
-  private async page(query: string): Promise<LogLine[]> {
-    return (await getJson<Page<LogLine>>(`${this.path}?${query}`)).data;
+  private async page(query: QueryOf<'GET', `/v1/jobs/${string}/logs`>): Promise<LogLine[]> {
+    return (await get(this.path, query)).data;
   }
   /** One reading at a time: two that began at the same end would bring the same lines twice. */
   private turn(what: () => Promise<void>): Promise<void> {
@@ -52,11 +53,11 @@ export class JobLog {
   open(around?: number): Promise<void> {
     return this.turn(async () => {
       if (around === undefined) {
-        this.lines = await this.page(`tail=${PAGE}`);
+        this.lines = await this.page({ tail: PAGE });
         this.atEnd = true;
       } else {
-        const before = await this.page(`before=${around + 1}&page_size=${PAGE}`);
-        const after = await this.page(`after=${around}&page_size=${PAGE}`);
+        const before = await this.page({ before: around + 1, page_size: PAGE });
+        const after = await this.page({ after: around, page_size: PAGE });
         this.lines = [...before, ...after];
         this.atEnd = after.length === 0;
       }
@@ -70,7 +71,7 @@ export class JobLog {
       const known = [...this.lines];
       for (let i = 0; i < CATCH_UP && known.length < LINES_MAX; i++) {
         const last = known.at(-1);
-        const more = await this.page(`page_size=${PAGE}${last ? `&after=${last.log_id}` : ''}`);
+        const more = await this.page({ page_size: PAGE, ...(last ? { after: last.log_id } : {}) });
         known.push(...more);
         this.atEnd = more.length === 0;
         if (this.atEnd) break;
@@ -93,7 +94,7 @@ export class JobLog {
     let first = this.lines[0]?.log_id;
     this.stopped = false;
     for (let i = 0; i < pages && first !== undefined && count < LINES_MAX && !this.stopped; i++) {
-      const more = await this.page(`before=${first}&page_size=${PAGE}`);
+      const more = await this.page({ before: first, page_size: PAGE });
       this.atStart = more.length === 0;
       if (this.atStart) break;
       parts.unshift(more);
@@ -105,7 +106,7 @@ export class JobLog {
   }
   /** The line to begin reading at, which need not be among those that are held. */
   async firstError(): Promise<LogLine | undefined> {
-    const bad = await this.page(`errors=true&tail=${ERRORS}`);
+    const bad = await this.page({ errors: true, tail: ERRORS });
     this.error = firstError(bad) ?? bad[0];
     this.changed();
     return this.error;

@@ -2,7 +2,8 @@
 // upload.ts - a file to the API with its progress, which fetch cannot tell. A small one goes as one body; a larger one in parts, each told
 // by its offset, so that a lost connection costs the part that was under way. Nothing is remembered here: the API knows the own open
 // uploads with their sizes and digests, so the same file goes on where it was after a reload too.
-import { api, changeHeaders, getJson, must, problemOf, type Schemas } from './client.ts';
+import { change, changeHeaders, get, problemOf, withQuery, type Schemas } from './client.ts';
+import type { Answer, Method } from './paths.ts';
 import { Problem } from './problem.ts';
 
 export type Version = Schemas['dataset_version'];
@@ -14,23 +15,24 @@ const PART_MIN = 256 * 1024;
 const PAUSES_S = [1, 2, 4, 8, 15];
 
 /** One body on its way. The session is looked at before it, so that a login in between costs no second sending. */
-function put<T>(
-  method: string,
-  path: string,
+function put<M extends Method, A extends string>(
+  method: M,
+  path: A,
+  query: Record<string, number>,
   body: Blob,
   type: string,
   onProgress: (sent: number) => void,
   signal: AbortSignal,
-): Promise<T> {
-  return new Promise<T>((done, fail) => {
+): Promise<Answer<M, A>> {
+  return new Promise((done, fail) => {
     const call = new XMLHttpRequest();
     const stop = (): void => call.abort();
-    call.open(method, path);
+    call.open(method, withQuery(path, query));
     for (const [k, v] of Object.entries(changeHeaders())) call.setRequestHeader(k, v);
     call.setRequestHeader('content-type', type);
     call.upload.onprogress = (e) => onProgress(e.loaded);
     call.onload = () => {
-      if (call.status >= 200 && call.status < 300) done(JSON.parse(call.responseText) as T);
+      if (call.status >= 200 && call.status < 300) done(JSON.parse(call.responseText) as Answer<M, A>);
       else fail(problemOf(call.status, call.responseText, call.getResponseHeader('retry-after')));
     };
     call.onerror = () => fail(problemOf(0, '', null));
@@ -48,23 +50,23 @@ export async function sendWhole(
   onProgress: (sent: number) => void,
   signal: AbortSignal,
 ): Promise<Version> {
-  await getJson('/v1/me');
-  return put('POST', `/v1/datasets/${dataset}/versions`, file, 'text/csv', onProgress, signal);
+  await get('/v1/me');
+  return put('POST', `/v1/datasets/${dataset}/versions`, {}, file, 'text/csv', onProgress, signal);
 }
 
 /** This file's own upload to this data set, if one is open. */
 export async function findStarted(dataset: string, size: number, digest: string | null): Promise<Started | null> {
   if (digest === null) return null;
-  const page = await must(api.GET('/v1/uploads', { params: { query: { dataset_id: dataset, page_size: 200 } } }));
+  const page = await get('/v1/uploads', { dataset_id: dataset, page_size: 200 });
   return page.data.find((u) => u.size_bytes === size && u.sha256 === digest) ?? null;
 }
 export async function begin(dataset: string, size: number, digest: string | null): Promise<Started> {
   const body = { dataset_id: dataset, size_bytes: size, ...(digest === null ? {} : { sha256: digest }) };
-  return await must(api.POST('/v1/uploads', { body, params: { header: { 'Idempotency-Key': crypto.randomUUID() } } }));
+  return await change('POST', '/v1/uploads', body);
 }
-const read = (id: string): Promise<Started> => getJson<Started>(`/v1/uploads/${id}`);
+const read = (id: string): Promise<Started> => get(`/v1/uploads/${id}`);
 export async function giveUp(id: string): Promise<void> {
-  await getJson(`/v1/uploads/${id}`, { method: 'DELETE' });
+  await change('DELETE', `/v1/uploads/${id}`);
 }
 
 /** What goes away by itself: no connection, a part of the platform that is down, too many calls. */
@@ -115,15 +117,16 @@ export async function sendParts(started: Started, file: Blob, w: Watch): Promise
       if (!mayPass(q)) throw q;
     }
   };
-  await getJson('/v1/me').catch(again);
+  await get('/v1/me').catch(again);
   while (offset < started.size_bytes) {
     const part = file.slice(offset, offset + size);
-    const path = `/v1/uploads/${started.upload_id}/parts?offset=${offset}`;
+    const path = `/v1/uploads/${started.upload_id}/parts` as const;
     const from = offset;
     try {
-      const now = await put<Started>(
+      const now = await put(
         'PUT',
         path,
+        { offset },
         part,
         'application/octet-stream',
         (n) => w.onProgress(from + n),
@@ -145,10 +148,7 @@ async function complete(started: Started, w: Watch): Promise<Version> {
   const headers = { 'idempotency-key': crypto.randomUUID() };
   for (let i = 0; ; i++) {
     try {
-      const done = await getJson<Version>(`/v1/uploads/${started.upload_id}/complete`, {
-        method: 'POST',
-        headers,
-      });
+      const done = await change('POST', `/v1/uploads/${started.upload_id}/complete`, undefined, headers);
       w.onLost(false);
       return done;
     } catch (p) {

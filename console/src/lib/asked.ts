@@ -9,9 +9,9 @@ const partsOf = (v: unknown): Parts => (v !== null && typeof v === 'object' ? (v
 export function replacedBy(kind: string | undefined, payload: unknown, tenantId: string | undefined) {
   const p = partsOf(payload);
   if (kind === 'zone.policy' && typeof p['zone'] === 'string')
-    return { path: `/v1/zones/${encodeURIComponent(p['zone'])}/law`, asked: partsOf(p['law']) };
+    return { path: `/v1/zones/${encodeURIComponent(p['zone'])}/law` as const, asked: partsOf(p['law']) };
   if (kind === 'tenant.zones' && tenantId)
-    return { path: `/v1/tenants/tnt_${tenantId.replaceAll('-', '')}/zones`, asked: p };
+    return { path: `/v1/tenants/${`tnt_${tenantId.replaceAll('-', '')}`}/zones` as const, asked: p };
   return null;
 }
 

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // tensors.ts - a request of the Open Inference Protocol, version 2, from what a person types, and what its answer says of classes.
-export interface Tensor {
-  name: string;
-  datatype: string;
-  shape: number[];
-  data?: (number | string | boolean)[];
-}
-export interface Meta {
-  name: string;
-  versions?: string[];
-  platform?: string;
-  inputs: Tensor[];
-  outputs: Tensor[];
-}
+//
+// The protocol has its own document, so ours says no more of these answers than "an object": what came is judged here.
+import { z } from 'zod/mini';
+
+const tensor = z.object({
+  name: z.string(),
+  datatype: z.string(),
+  shape: z.array(z.number()),
+  data: z.optional(z.array(z.union([z.number(), z.string(), z.boolean()]))),
+});
+export type Tensor = z.infer<typeof tensor>;
+const meta = z.object({
+  name: z.string(),
+  versions: z.optional(z.array(z.string())),
+  platform: z.optional(z.string()),
+  inputs: z.array(tensor),
+  outputs: z.array(tensor),
+});
+export type Meta = z.infer<typeof meta>;
+/** What a served model says of itself. */
+export const metaOf = (answer: unknown): Meta => meta.parse(answer);
 export interface InferRequest {
   inputs: Tensor[];
 }

@@ -31,7 +31,7 @@ export function Approvals() {
   const filters: Filter[] = [
     { name: 'state', label: t('col.state'), options: STATES.map((s) => ({ value: s, label: t(`value.${s}`) })) },
   ];
-  const decide = async (a: Approval, how: string, note: string): Promise<void> => {
+  const decide = async (a: Approval, how: 'approve' | 'refuse', note: string): Promise<void> => {
     await change('POST', `/v1/approvals/${a.approval_id!}/${how}`, note ? { note } : {});
     await forget('/v1/approvals');
   };
@@ -43,7 +43,7 @@ export function Approvals() {
       api={[`GET ${withQuery('/v1/approvals', useListSearch(filters))}`]}
       cli={['falaj approval list', 'falaj approval approve APPROVAL']}
     >
-      <ServerTable<Approval>
+      <ServerTable
         path="/v1/approvals"
         label={t('nav.approvals')}
         filters={filters}

@@ -6,7 +6,7 @@ import { useQueries } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { getJson, type Schemas } from '../api/client.ts';
+import { get } from '../api/client.ts';
 import { diff } from '../lib/beside.ts';
 import { csvText, saveAs } from '../lib/csv.ts';
 import { columnsOf, cell, labels, nameOf, packIds, runOf, RUNS_MAX, unpackIds } from '../lib/runs.ts';
@@ -31,7 +31,7 @@ export function Compare() {
   const answers = useQueries({
     queries: ids.map((id) => ({
       queryKey: [`/v1/jobs/${id}`, {}],
-      queryFn: () => getJson<Schemas['job']>(`/v1/jobs/${id}`),
+      queryFn: () => get(`/v1/jobs/${id}`),
     })),
   });
   const waits = answers.some((a) => a.isPending);

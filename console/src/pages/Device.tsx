@@ -4,7 +4,7 @@ import { Button, Card, CardBody, Content, Flex } from '@patternfly/react-core';
 import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, getJson, withQuery, type Schemas } from '../api/client.ts';
+import { change, get, type Schemas } from '../api/client.ts';
 import type { Search } from '../lib/search.ts';
 import { useSession } from '../shell/session.tsx';
 import { Code, Name, Pairs, State } from '../ui/bits.tsx';
@@ -27,7 +27,7 @@ function Decide({ code, look, onDone }: { code: string; look: Look; onDone: (l: 
   const decide = (approve: boolean): void => {
     setBusy(true);
     setProblem(null);
-    change<Look>('POST', '/v1/auth/device/approve', { user_code: code, approve })
+    change('POST', '/v1/auth/device/approve', { user_code: code, approve })
       .then(onDone, setProblem)
       .finally(() => setBusy(false));
   };
@@ -95,7 +95,7 @@ export function Device() {
                 fields={[{ name: 'user_code', label: t('device.code'), required: true, max: 32, pattern: CODE }]}
                 onSubmit={async (v) => {
                   const typed = String(v['user_code']).trim().toUpperCase();
-                  setLook(await getJson<Look>(withQuery('/v1/auth/device', { user_code: typed })));
+                  setLook(await get('/v1/auth/device', { user_code: typed }));
                   setCode(typed);
                 }}
               />

@@ -13,8 +13,8 @@ import {
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Page as ListOf, Schemas } from '../api/client.ts';
 import { useGet } from '../api/hooks.ts';
+import { oneOf } from '../lib/oneof.ts';
 import { csvText, saveAs } from '../lib/csv.ts';
 import { number } from '../lib/format.ts';
 import { cell, columnsOf, nameOf, packIds, RUNS_MAX, sorted, unpackIds, usual } from '../lib/runs.ts';
@@ -35,9 +35,9 @@ export function Experiments() {
   const navigate = useNavigate();
   const [kept, keep] = useKept(me.user_id ?? '');
   const [showHidden, setShowHidden] = useState(false);
-  const state = search['state'] ?? '';
+  const state = oneOf(JOB_STATES, search['state']) ?? '';
   const { query, runs } = useRuns(state);
-  const sets = useGet<ListOf<Schemas['dataset']>>('/v1/datasets', { page_size: 200 }, { enabled: can('dataset:read') });
+  const sets = useGet('/v1/datasets', { page_size: 200 }, { enabled: can('dataset:read') });
   const put = (name: string, value: string): void =>
     void navigate({ to: '.', search: { ...search, [name]: value } as never, replace: true });
   const chosen = unpackIds(search['runs']);

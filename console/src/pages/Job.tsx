@@ -74,8 +74,8 @@ export function JobDetail() {
   const { id } = useParams({ strict: false }) as { id: string };
   const search = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
-  const path = `/v1/jobs/${encodeURIComponent(id)}`;
-  const query = useGet<Job>(path, {}, { everyMs: 10_000 });
+  const path = `/v1/jobs/${encodeURIComponent(id)}` as const;
+  const query = useGet(path, {}, { everyMs: 10_000 });
   const job = query.data;
   useLive(job && !isOver(job.state) ? [`job:${id}`] : [], [path]);
   const tabs = TABS.filter((x) => x !== 'audit' || can('audit:read'));

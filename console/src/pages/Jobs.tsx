@@ -4,7 +4,7 @@ import { Button } from '@patternfly/react-core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { JOB_LIST_KIND } from '../api/gen/enums.ts';
-import { change, withQuery, type Page as ListOf, type Query, type Schemas } from '../api/client.ts';
+import { change, withQuery, type Query, type Schemas } from '../api/client.ts';
 import { useGet } from '../api/hooks.ts';
 import { commandLine } from '../lib/calls.ts';
 import { duration, number } from '../lib/format.ts';
@@ -28,7 +28,7 @@ function Groups({ query }: { query: Query }) {
   const navigate = useNavigate();
   const left = ['page_size', 'page_token', 'after', 'sort', 'state'];
   const same: Query = Object.fromEntries(Object.entries(query).filter(([n]) => !left.includes(n)));
-  const counts = useGet<Schemas['job_counts']>('/v1/jobs/counts', same, { everyMs: 10_000 });
+  const counts = useGet('/v1/jobs/counts', same, { everyMs: 10_000 });
   const chosen = search['group'] ?? '';
   const go = (group: string): void =>
     void navigate({
@@ -71,11 +71,11 @@ function Why({ job }: { job: Job }) {
 }
 
 /** The same work once more: what was asked for, without what became of it. */
-const again = (j: Job): Record<string, unknown> =>
-  Object.fromEntries(
+const again = (j: Job): Schemas['job_create'] => ({
+  name: j.name,
+  kind: j.kind,
+  ...Object.fromEntries(
     Object.entries({
-      name: j.name,
-      kind: j.kind,
       spec: j.spec,
       zone: j.zone,
       pool: j.pool,
@@ -87,16 +87,13 @@ const again = (j: Job): Record<string, unknown> =>
       max_attempts: j.max_attempts,
       max_runtime_seconds: j.max_runtime_s,
     }).filter(([, v]) => v !== undefined && v !== null && v !== ''),
-  );
+  ),
+});
 
 function useJobFilters(): Filter[] {
   const { t } = useTranslation();
   const { can, me } = useSession();
-  const projects = useGet<ListOf<Schemas['project']>>(
-    '/v1/projects',
-    { page_size: 200 },
-    { enabled: can('project:read') },
-  );
+  const projects = useGet('/v1/projects', { page_size: 200 }, { enabled: can('project:read') });
   const named = (projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: p.name! }));
   return [
     useNameFilter(),
@@ -216,7 +213,7 @@ export function Jobs() {
       api={[`GET ${withQuery('/v1/jobs', query)}`, 'GET /v1/jobs/counts']}
       cli={[cli]}
     >
-      <ServerTable<Job>
+      <ServerTable
         path="/v1/jobs"
         label={t('nav.jobs')}
         live={['jobs']}

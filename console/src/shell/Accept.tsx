@@ -3,9 +3,9 @@
 import { Content } from '@patternfly/react-core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, setCsrf, type Schemas, type Session } from '../api/client.ts';
+import { change, setCsrf } from '../api/client.ts';
 import { Note } from '../ui/note.tsx';
-import { ApiForm, SLUG, type Field } from '../ui/form.tsx';
+import { ApiForm, SLUG, formFields } from '../ui/form.tsx';
 import { Strength } from './login/NewPassword.tsx';
 import { Providers } from './login/Providers.tsx';
 import { invitation } from './invitation.ts';
@@ -26,7 +26,7 @@ export default function Accept() {
         <Login within tenant={accepted.tenant} name={accepted.name} onDone={home} />
       </Door>
     );
-  const fields: Field[] = [
+  const fields = formFields(
     ...(invitation?.token
       ? []
       : [
@@ -36,10 +36,18 @@ export default function Accept() {
             required: true,
             kind: 'password',
             help: t('accept.tokenHelp'),
-          } as Field,
+          } as const,
         ]),
     ...(tenant === ''
-      ? [{ name: 'tenant', label: t('login.tenant'), required: true, pattern: SLUG, autoComplete: 'organization' }]
+      ? [
+          {
+            name: 'tenant',
+            label: t('login.tenant'),
+            required: true,
+            pattern: SLUG,
+            autoComplete: 'organization',
+          } as const,
+        ]
       : []),
     {
       name: 'password',
@@ -51,7 +59,7 @@ export default function Accept() {
       help: t('accept.passwordHelp'),
     },
     { name: 'again', label: t('accept.again'), kind: 'password', required: true, autoComplete: 'new-password' },
-  ];
+  );
   return (
     <Door title={t('accept.title')}>
       {tenant !== '' && (
@@ -82,14 +90,14 @@ export default function Accept() {
         onSubmit={async (v) => {
           // The two are compared where they are typed; a form that is sent with Enter must not slip past it.
           if (v['password'] !== v['again']) return;
-          const made = await change<Schemas['accept_out']>('POST', '/v1/auth/invitations/accept', {
+          const made = await change('POST', '/v1/auth/invitations/accept', {
             token: token || v['token'],
             password: v['password'],
           });
           setToken('');
           const at = tenant || String(v['tenant']);
           try {
-            const s = await change<Session>('POST', '/v1/auth/login', {
+            const s = await change('POST', '/v1/auth/login', {
               tenant: at,
               name: made.name,
               password: v['password'],

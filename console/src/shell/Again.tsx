@@ -2,8 +2,8 @@
 // Again.tsx - over an open page: the login again after the session's end, or a fresh proof before an act that asks for one.
 import { Modal, ModalBody, ModalHeader } from '@patternfly/react-core';
 import { useTranslation } from 'react-i18next';
-import { change, setCsrf, type Session } from '../api/client.ts';
-import { ApiForm, type Field } from '../ui/form.tsx';
+import { change, setCsrf } from '../api/client.ts';
+import { ApiForm, formFields } from '../ui/form.tsx';
 import { Login } from './Login.tsx';
 import type { Me } from './session.tsx';
 
@@ -14,10 +14,10 @@ interface Props {
 }
 export default function Again({ question, me, settle }: Props) {
   const { t } = useTranslation();
-  const proof: Field[] = [
+  const proof = formFields(
     { name: 'code', label: t('login.code'), kind: 'code', help: t('login.codeOr'), autoComplete: 'one-time-code' },
     { name: 'password', label: t('login.password'), kind: 'password', autoComplete: 'current-password' },
-  ];
+  );
   return (
     <Modal isOpen variant="small" onClose={() => settle(false)} aria-labelledby="again-title">
       <ModalHeader
@@ -44,7 +44,7 @@ export default function Again({ question, me, settle }: Props) {
             submit={t('login.prove')}
             onCancel={() => settle(false)}
             onSubmit={async (v) => {
-              const s = await change<Session>(
+              const s = await change(
                 'POST',
                 '/v1/auth/step-up',
                 v['code'] ? { code: v['code'] } : { password: v['password'] },

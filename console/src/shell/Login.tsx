@@ -3,10 +3,10 @@
 import { Button, Card, CardBody, CardTitle } from '@patternfly/react-core';
 import { lazy, Suspense, useCallback, useEffect, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, setCsrf, type Session } from '../api/client.ts';
+import { change, get, setCsrf, type Session } from '../api/client.ts';
 import { Problem } from '../api/problem.ts';
 import { Note } from '../ui/note.tsx';
-import { ApiForm, SLUG, type Values } from '../ui/form.tsx';
+import { ApiForm, SLUG } from '../ui/form.tsx';
 import { Loading } from '../ui/states.tsx';
 import { Providers, Watch } from './login/Providers.tsx';
 import { Wait } from './login/Wait.tsx';
@@ -74,9 +74,9 @@ export function Login({ onDone, begun, within = false, tenant, name = '' }: Prop
     else onDone(s);
   };
   /** A refusal that names a time is shown as that time, not as a fault of what was typed. */
-  const ask = async (path: string, v: Values): Promise<void> => {
+  const ask = async (answer: Promise<Session>): Promise<void> => {
     try {
-      go(await change<Session>('POST', path, v));
+      go(await answer);
       setUntil(0);
     } catch (p) {
       if (!(p instanceof Problem) || p.status !== 429 || p.retryAfter <= 0) throw p;
@@ -102,7 +102,7 @@ export function Login({ onDone, begun, within = false, tenant, name = '' }: Prop
             autoComplete: 'current-password',
           },
         ]}
-        onSubmit={(v) => ask('/v1/auth/login', v)}
+        onSubmit={(v) => ask(change('POST', '/v1/auth/login', v))}
       />
     ) : step === 'code' ? (
       <ApiForm
@@ -120,11 +120,11 @@ export function Login({ onDone, begun, within = false, tenant, name = '' }: Prop
           },
         ]}
         onCancel={() => setStep('password')}
-        onSubmit={(v) => ask('/v1/auth/totp', v)}
+        onSubmit={(v) => ask(change('POST', '/v1/auth/totp', v))}
       />
     ) : (
       <Suspense fallback={<Loading />}>
-        <Enrol onDone={() => void change<Session>('GET', '/v1/auth/session').then(go)} />
+        <Enrol onDone={() => void get('/v1/auth/session').then(go)} />
       </Suspense>
     );
   const all = (

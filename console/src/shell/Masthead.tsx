@@ -24,7 +24,6 @@ import { useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLiveState } from '../api/live.ts';
 import { useGet } from '../api/hooks.ts';
-import type { Schemas } from '../api/client.ts';
 import { zoneLabel } from '../lib/format.ts';
 import { setPrefs, usePrefs } from '../lib/prefs.ts';
 import { Code, Name } from '../ui/bits.tsx';
@@ -130,7 +129,7 @@ function Help({ keys, calls }: { keys: () => void; calls: () => void }) {
 }
 function Version() {
   const { t } = useTranslation();
-  const version = useGet<Schemas['version_out']>('/version');
+  const version = useGet('/version');
   return (
     <p className="menu-note">
       {t('shell.version')} <Code>{version.data?.version}</Code>

@@ -7,7 +7,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
-import { getPage } from '../api/client.ts';
+import { get } from '../api/client.ts';
 import { step } from '../lib/lists.ts';
 import { getPrefs, setPrefs } from '../lib/prefs.ts';
 import { fits, idPath } from '../lib/palette.ts';
@@ -25,61 +25,57 @@ interface Entry {
   note?: string;
   run: () => void;
 }
-type Row = Record<string, unknown>;
+interface Row {
+  id: string;
+  name?: string;
+  state?: string;
+}
 interface Source {
   perm: string;
-  path: string;
-  id: string;
-  to: (row: Row) => [to: string, search?: Record<string, string>];
+  /** The page that lists them; one of them stands below it. */
+  page: string;
+  find: (query: { q: string; page_size: number }) => Promise<Row[]>;
 }
 const SOURCES: Source[] = [
   {
     perm: 'job:read',
-    path: '/v1/jobs',
-    id: 'job_id',
-    to: (r) => [`/jobs/${String(r['job_id'])}`],
+    page: '/jobs',
+    find: async (q) => (await get('/v1/jobs', q)).data.map((r) => ({ ...r, id: r.job_id })),
   },
   {
     perm: 'dataset:read',
-    path: '/v1/datasets',
-    id: 'dataset_id',
-    to: (r) => [`/datasets/${String(r['dataset_id'])}`],
+    page: '/datasets',
+    find: async (q) => (await get('/v1/datasets', q)).data.map((r) => ({ name: r.name, id: r.dataset_id })),
   },
   {
     perm: 'model:read',
-    path: '/v1/models',
-    id: 'model_id',
-    to: (r) => [`/models/${String(r['model_id'])}`],
+    page: '/models',
+    find: async (q) => (await get('/v1/models', q)).data.map((r) => ({ name: r.name, id: r.model_id })),
   },
   {
     perm: 'deployment:read',
-    path: '/v1/deployments',
-    id: 'deployment_id',
-    to: (r) => [`/deployments/${String(r['deployment_id'])}`],
+    page: '/deployments',
+    find: async (q) => (await get('/v1/deployments', q)).data.map((r) => ({ ...r, id: r.deployment_id })),
   },
   {
     perm: 'node:read',
-    path: '/v1/nodes',
-    id: 'node_id',
-    to: (r) => [`/workers/${String(r['node_id'])}`],
+    page: '/workers',
+    find: async (q) => (await get('/v1/nodes', q)).data.map((r) => ({ ...r, id: r.node_id })),
   },
   {
     perm: 'user:read',
-    path: '/v1/users',
-    id: 'user_id',
-    to: (r) => [`/members/${String(r['user_id'])}`],
+    page: '/members',
+    find: async (q) => (await get('/v1/users', q)).data.map((r) => ({ ...r, id: r.user_id })),
   },
   {
     perm: 'tenant:read',
-    path: '/v1/tenants',
-    id: 'tenant_id',
-    to: (r) => [`/tenants/${String(r['tenant_id'])}`],
+    page: '/tenants',
+    find: async (q) => (await get('/v1/tenants', q)).data.map((r) => ({ ...r, id: r.tenant_id })),
   },
 ];
 
 /** The page that lists them: what has none is not found here. */
-const itemOf = (s: Source): Item | undefined =>
-  NAV.flatMap((g) => g.items).find((i) => i.to === `/${s.to({})[0].split('/')[1]!}`);
+const itemOf = (s: Source): Item | undefined => NAV.flatMap((g) => g.items).find((i) => i.to === s.page);
 
 /** isFresh: the rows are the answer to this very text; until then those of the text before stand, for the list not to flicker. */
 function useFound(text: string): { found: { source: Source; rows: Row[] }[]; isFresh: boolean } {
@@ -92,10 +88,10 @@ function useFound(text: string): { found: { source: Source; rows: Row[] }[]; isF
     placeholderData: keepPreviousData,
     queryFn: () =>
       Promise.all(
-        sources.map(async (source) => {
-          const page = await getPage<Row>(source.path, { q: text, page_size: SHOWN }).catch(() => ({ data: [] }));
-          return { source, rows: page.data };
-        }),
+        sources.map(async (source) => ({
+          source,
+          rows: await source.find({ q: text, page_size: SHOWN }).catch(() => []),
+        })),
       ),
   });
   if (!isAsked) return { found: [], isFresh: true };
@@ -145,15 +141,7 @@ export default function Palette({ close, help, calls }: { close: () => void; hel
     entry('palette.acts', 'out', t('shell.out'), () => void leave()),
   ].filter((e) => fits(text.trim(), e.label));
   const rows = found.flatMap((f) =>
-    f.rows.map((r) =>
-      entry(
-        itemOf(f.source)!.key,
-        String(r[f.source.id]),
-        String(r['name'] ?? r[f.source.id]),
-        go(...f.source.to(r)),
-        String(r['state'] ?? ''),
-      ),
-    ),
+    f.rows.map((r) => entry(itemOf(f.source)!.key, r.id, r.name ?? r.id, go(`${f.source.page}/${r.id}`), r.state)),
   );
   const entries: Entry[] = [
     ...(direct ? [entry('palette.direct', 'id', text.trim(), go(direct))] : []),

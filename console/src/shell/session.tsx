@@ -15,7 +15,7 @@ import {
   type ReactNode,
 } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, getJson, setAsk, setCsrf, type Schemas, type Session } from '../api/client.ts';
+import { change, get, setAsk, setCsrf, type Schemas, type Session } from '../api/client.ts';
 import { startLive } from '../api/live.ts';
 import { withWords } from '../i18n.ts';
 import { setListUser } from '../lib/lists.ts';
@@ -51,14 +51,14 @@ export function SessionGate({ children }: { children: ReactNode }) {
   const enter = useCallback(async (s: Session) => {
     setCsrf(s.csrf_token ?? '');
     if (location.pathname === '/login') return location.replace(placeToReturn());
-    const who = await getJson<Me>('/v1/me');
+    const who = await get('/v1/me');
     setListUser(who.user_id ?? 'nobody');
     setMe(who);
     setSession(s);
   }, []);
   useEffect(() => {
     if (invitation) return;
-    getJson<Session>('/v1/auth/session')
+    get('/v1/auth/session')
       .then((s) => {
         if (!s.mfa_required && !s.mfa_enrol_required) return enter(s);
         setBegun(s);

@@ -3,7 +3,7 @@
 //
 // An event names an id and a state only; whose it is is read. At most PER_MINUTE such readings: more jobs ending at once are a list, not news.
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { getJson, type Page as ListOf, type Schemas } from '../api/client.ts';
+import { get, type Schemas } from '../api/client.ts';
 import { useLive, useLiveEvents, type LiveEvent } from '../api/live.ts';
 import { isEnded } from '../lib/jobs.ts';
 import { addNotice, readNotices, writeNotices, type Notice } from '../lib/notices.ts';
@@ -44,7 +44,7 @@ export function useNotices(): { list: Notice[]; readAll: () => void; clear: () =
   );
   useEffect(() => {
     if (decides)
-      getJson<ListOf<Schemas['approval']>>('/v1/approvals?state=PENDING&page_size=20')
+      get('/v1/approvals', { state: 'PENDING', page_size: 20 })
         .then((page) => page.data.reverse().forEach(waits))
         .catch(() => undefined);
   }, [decides, waits]);
@@ -53,7 +53,7 @@ export function useNotices(): { list: Notice[]; readAll: () => void; clear: () =
       (e: LiveEvent) => {
         if (e.id === null || e.kind === 'ready') return;
         if (e.topic === 'jobs' && isEnded(e.kind) && mayRead())
-          getJson<Schemas['job']>(`/v1/jobs/${e.id}`)
+          get(`/v1/jobs/${e.id}`)
             .then((j) => {
               if (j.created_by !== user || !isEnded(j.state)) return;
               const one = { key: `${j.job_id!} ${j.state}`, kind: 'job' as const, id: j.job_id!, name: j.name ?? '' };
@@ -61,7 +61,7 @@ export function useNotices(): { list: Notice[]; readAll: () => void; clear: () =
             })
             .catch(() => undefined);
         if (e.topic === 'approvals' && e.kind === 'PENDING' && mayRead())
-          getJson<Schemas['approval']>(`/v1/approvals/${e.id}`)
+          get(`/v1/approvals/${e.id}`)
             .then(waits)
             .catch(() => undefined);
       },

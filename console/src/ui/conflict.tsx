@@ -13,15 +13,13 @@ import { ServerWords, useProblemText } from './states.tsx';
 
 type Versioned = { version: number } & Record<string, unknown>;
 /**
- * What a form was filled from. `version` makes its tag; `path` is where it is read again; `view` gives the values of the form's fields
- * where they are not the object's own.
+ * What a form was filled from. `version` makes its tag; `read` reads it again; `view` gives the values of the form's fields where they are
+ * not the object's own.
  */
 export interface Lock {
-  path: string;
   was: Versioned;
   view?: (object: Versioned) => Record<string, unknown>;
-  /** How it is read again where it has no address of its own. */
-  read?: () => Promise<Versioned>;
+  read: () => Promise<Versioned>;
 }
 export const tagOf = (o: { version: number }): string => `"v${o.version}"`;
 

@@ -8,16 +8,16 @@ import { useTranslation } from 'react-i18next';
 import { Alert } from './alert.tsx';
 import { withFilter, type Search } from '../lib/search.ts';
 import type { Lock } from './conflict.tsx';
-import { ApiForm, type Field, type Values } from './form.tsx';
+import { ApiForm, type Field, type Values, type ValuesOf } from './form.tsx';
 import { AskToLeave } from './unsaved.tsx';
 
-interface FormDialog {
+interface FormDialog<F extends readonly Field[]> {
   label: string;
   title: string;
-  fields: readonly Field[];
+  fields: F;
   initial?: Values;
   submit?: string;
-  onSubmit: (v: Values, tag: string) => Promise<void>;
+  onSubmit: (v: ValuesOf<F>, tag: string) => Promise<void>;
   variant?: 'primary' | 'secondary' | 'link';
   lead?: ReactNode;
   lock?: Lock;
@@ -30,7 +30,7 @@ interface FormDialog {
   opens?: string;
 }
 
-export function FormButton(props: FormDialog) {
+export function FormButton<const F extends readonly Field[]>(props: FormDialog<F>) {
   const { label, title, fields, initial, submit, onSubmit, variant = 'primary', lead, lock, opens } = props;
   const { extra, extraNames, size = 'small', onOpen } = props;
   const dirty = useRef(false);

@@ -22,7 +22,6 @@ import { Controller, useForm, type FieldError, type FieldErrors, type UseFormRet
 import { useTranslation } from 'react-i18next';
 import { Alert } from './alert.tsx';
 import { z } from 'zod/mini';
-import { getJson } from '../api/client.ts';
 import { placeFaults, Problem, type Changed, type FieldFault } from '../api/problem.ts';
 import { asText } from '../lib/diff.ts';
 import { Conflict, tagOf, type Lock } from './conflict.tsx';
@@ -46,6 +45,22 @@ export interface Field {
   ltr?: boolean;
 }
 export type Values = Record<string, string | boolean>;
+type One<F extends Field> = F extends { kind: 'check' }
+  ? boolean
+  : F extends { kind: 'select'; options: readonly { value: infer V }[] }
+    ? V
+    : string;
+/** What a form of these fields gives. A list that was not written out gives texts and boxes by any name. */
+export type ValuesOf<F extends readonly Field[]> = string extends F[number]['name']
+  ? Values
+  : { [K in F[number] as K['name']]: One<K> };
+/** Fields with their names and kinds in their type. */
+export const formFields = <const F extends readonly Field[]>(...fields: F): F => fields;
+type Sent<F extends Field> = F extends { kind: 'number' } ? number : F extends { kind: 'json' } ? unknown : One<F>;
+type Always = { required: true } | { kind: 'check' | 'select' };
+export type BodyOf<F extends readonly Field[]> = {
+  [K in F[number] as K extends Always ? K['name'] : never]: Sent<K>;
+} & { [K in F[number] as K extends Always ? never : K['name']]?: Sent<K> };
 
 const idOf = (f: Field): string => `f-${f.name.replaceAll('.', '-')}`;
 export const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
@@ -75,14 +90,14 @@ function schemaOf(f: Field) {
 }
 
 /** What of a form goes to the API: empty fields stay away, numbers become numbers, JSON what it says. */
-export function bodyOf(fields: readonly Field[], values: Values): Record<string, unknown> {
+export function bodyOf<F extends readonly Field[]>(fields: F, values: Partial<ValuesOf<F>>): BodyOf<F> {
   const body: Record<string, unknown> = {};
   for (const f of fields) {
-    const v = values[f.name];
+    const v = (values as Values)[f.name];
     if (v === undefined || v === '') continue;
     body[f.name] = f.kind === 'number' ? Number(v) : f.kind === 'json' ? (JSON.parse(String(v)) as unknown) : v;
   }
-  return body;
+  return body as BodyOf<F>;
 }
 
 /** What the API said of one member, at its field. */
@@ -99,13 +114,13 @@ export function Refusal({ of: e }: { of: FieldError | undefined }) {
   );
 }
 
-interface Props {
-  fields: readonly Field[];
+interface Props<F extends readonly Field[]> {
+  fields: F;
   initial?: Values;
   submit: string;
   danger?: boolean;
   /** tag: for If-Match, where the form has a lock. */
-  onSubmit: (values: Values, tag: string) => Promise<void>;
+  onSubmit: (values: ValuesOf<F>, tag: string) => Promise<void>;
   onCancel?: () => void;
   extra?: (form: UseFormReturn<Values>) => ReactNode;
   /** Members of the body that `extra` draws: what the API says of them stands in the form's errors. */
@@ -127,7 +142,7 @@ export const valuesOf = (fields: readonly Field[], from: Record<string, unknown>
     }),
   );
 
-export function ApiForm(props: Props) {
+export function ApiForm<const F extends readonly Field[]>(props: Props<F>) {
   const { fields, initial, submit, danger, onSubmit, onCancel, extra, lock, casual = false, onDirty } = props;
   const { extraNames = [] } = props;
   const { t } = useTranslation();
@@ -165,7 +180,7 @@ export function ApiForm(props: Props) {
     sending.current = true;
     dirty.current = false;
     try {
-      await onSubmit(values, tag);
+      await onSubmit(values as ValuesOf<F>, tag);
       form.reset(values, { keepValues: true });
     } finally {
       sending.current = false;
@@ -179,7 +194,7 @@ export function ApiForm(props: Props) {
     } catch (p) {
       if (!(p instanceof Problem)) throw p;
       if (p.status === 412 && lock) {
-        const theirs = await (lock.read?.() ?? getJson<Lock['was']>(lock.path)).catch(() => null);
+        const theirs = await lock.read().catch(() => null);
         if (theirs) return setConflict({ theirs, values, changed: p.changed });
       }
       setLoose(

@@ -17,8 +17,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { getPage, withQuery, type Query } from '../api/client.ts';
+import { getPage, withQuery, type FromAddress } from '../api/client.ts';
 import { isFed, useLive } from '../api/live.ts';
+import type { Asked, ItemOf } from '../api/paths.ts';
 import { Problem } from '../api/problem.ts';
 import { arrange, mergePage, readMemory, writeMemory, type Memory, type Since } from '../lib/lists.ts';
 import { withFilter, type Search } from '../lib/search.ts';
@@ -40,7 +41,8 @@ export type { Bulk, Column, Filter } from './table/types.ts';
 
 const NONE: ReadonlySet<string> = new Set();
 
-export function ServerTable<T extends object>(props: TableProps<T>) {
+export function ServerTable<A extends string>(props: TableProps<A>) {
+  type T = ItemOf<A>;
   const {
     path,
     label,
@@ -60,7 +62,7 @@ export function ServerTable<T extends object>(props: TableProps<T>) {
   const text = useProblemText();
   const navigate = useNavigate();
   const search: Search = useSearch({ strict: false });
-  const query: Query = noPages ? {} : { ...fixed, ...listQuery(search, filters, prefix) };
+  const query = (noPages ? {} : { ...fixed, ...listQuery(search, filters, prefix) }) as FromAddress;
   const list = path + prefix;
   const [memory, setMemory] = useState<Memory>(() => readMemory(list, localStorage));
   const [exporting, setExporting] = useState<number | null>(null);
@@ -93,7 +95,7 @@ export function ServerTable<T extends object>(props: TableProps<T>) {
   const key = JSON.stringify(query);
   const answer = useQuery({
     queryKey: [path, query],
-    queryFn: () => getPage<T>(path, query),
+    queryFn: () => getPage(path, ...([query] as Asked<A>)),
     refetchInterval: () => (isFed(path) ? false : everyMs),
     placeholderData: (old, q) => (q?.queryKey[0] === path ? old : undefined),
   });
@@ -148,7 +150,7 @@ export function ServerTable<T extends object>(props: TableProps<T>) {
       setExporting(null);
     }
   };
-  const whole: Query = { ...query, page_size: undefined, page_token: undefined, after: undefined, sort: undefined };
+  const whole = { ...query, page_size: undefined, page_token: undefined, after: undefined, sort: undefined };
   const picked = merged.rows.filter((r) => chosen.has(rowKey(r)));
 
   return (

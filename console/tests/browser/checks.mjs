@@ -67,15 +67,18 @@ async function wider(page) {
   });
 }
 
-/** coloursOnly: of a page that was judged whole and has only been given other colours since. */
-export async function accessible(t, page, where, coloursOnly = false) {
+/**
+ * coloursOnly: of a page that was judged whole and has only been given other colours since. impacts: only faults of these are
+ * told.
+ */
+export async function accessible(t, page, where, coloursOnly = false, impacts = undefined) {
   // Half a megabyte of script: once for each document.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
   const found = await page.evaluate(
     (runOnly) => globalThis.axe.run(document, { runOnly, resultTypes: ['violations'] }),
     coloursOnly ? { type: 'rule', values: COLOURS } : { type: 'tag', values: TAGS },
   );
-  for (const v of found.violations) {
+  for (const v of found.violations.filter((f) => !impacts || impacts.includes(f.impact))) {
     const nodes = v.nodes.slice(0, 2).map((n) => `${n.target} ${n.html.slice(0, 160)}`);
     t.fault(where, `axe ${v.id}: ${nodes.join(' | ')}`);
   }

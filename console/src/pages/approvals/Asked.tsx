@@ -12,9 +12,17 @@ import { Answer } from '../../ui/states.tsx';
 
 type Approval = Schemas['approval'];
 
-function Changes({ kind, path, asked }: { kind: string; path: string; asked: Record<string, unknown> }) {
+function Changes({
+  kind,
+  path,
+  asked,
+}: {
+  kind: string;
+  path: NonNullable<ReturnType<typeof replacedBy>>['path'];
+  asked: Record<string, unknown>;
+}) {
   const { t } = useTranslation();
-  const now = useGet<object>(path);
+  const now = useGet(path);
   return (
     <Answer of={now}>
       {(state) => (

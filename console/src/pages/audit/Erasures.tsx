@@ -3,7 +3,7 @@
 import { FormGroup, FormSelect, FormSelectOption } from '@patternfly/react-core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { change } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { saveAs } from '../../lib/csv.ts';
 import { number } from '../../lib/format.ts';
@@ -17,15 +17,12 @@ import { Frame } from './frame.tsx';
 import { Button } from './pieces.tsx';
 import { useKnown } from './words.ts';
 
-type Erasure = Schemas['audit_erasure'];
-type Certificate = Schemas['erasure_certificate'];
-
 function Ask() {
   const { t } = useTranslation();
   const forget = useForget();
   const known = useKnown();
   const [id, setId] = useState('');
-  const holds = useGet<ListOf<Schemas['audit_hold']>>('/v1/audit/holds', { state: 'ACTIVE', page_size: 200 });
+  const holds = useGet('/v1/audit/holds', { state: 'ACTIVE', page_size: 200 });
   const person = known.people.find((p) => p.id === id);
   const held = (holds.data?.data ?? []).some((h) => !h.subject_id || h.subject_id === id);
   return (
@@ -58,7 +55,7 @@ function Ask() {
 export function Certificates({ zone }: { zone?: string }) {
   const { t } = useTranslation();
   return (
-    <ServerTable<Certificate>
+    <ServerTable
       path="/v1/erasure-certificates"
       label={t('erasures.certificates')}
       prefix="c_"
@@ -103,7 +100,7 @@ export function Erasures() {
       cli={['falaj key certificates']}
     >
       <Ask />
-      <ServerTable<Erasure>
+      <ServerTable
         path="/v1/audit/erasures"
         label={t('audit.erasures')}
         rowKey={(e) => e.user_id!}

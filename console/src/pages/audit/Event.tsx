@@ -4,7 +4,7 @@ import { Button, CloseButton } from './pieces.tsx';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { getJson, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { get } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { didKey } from '../../lib/audit-actions.ts';
 import { number } from '../../lib/format.ts';
@@ -19,18 +19,17 @@ type Place = 'good' | 'unsigned' | 'leaf' | 'proof' | 'signature' | 'unchecked';
 
 /** The event's own hash, its path to the root of the newest head, and the head's signature: all by this browser. */
 async function placeOf(item: Item): Promise<{ place: Place; size: number; key: string }> {
-  const head = await getJson<Schemas['head_out']>('/v1/audit/head');
+  const head = await get('/v1/audit/head');
   const at = { size: head.size, key: head.key_id ?? '' };
   if (item.tseq > head.size) return { place: 'unsigned', ...at };
   const leaf = await leafOf(utf8(item.event));
   if (hex(leaf) !== item.leaf) return { place: 'leaf', ...at };
-  const path = `/v1/audit/proofs/inclusion?tseq=${item.tseq}&size=${head.size}`;
-  const { proof } = await getJson<Schemas['proof_out']>(path);
+  const { proof } = await get('/v1/audit/proofs/inclusion', { tseq: item.tseq, size: head.size });
   const said = head.head as { root?: string; size?: number };
   const isIn = await includes(leaf, item.tseq - 1, head.size, proof.map(unhex), unhex(said.root ?? ''));
   if (!isIn || said.size !== head.size) return { place: 'proof', ...at };
   if (!(await canCheckSignatures())) return { place: 'unchecked', ...at };
-  const keys = await getJson<ListOf<Schemas['key_item']>>('/v1/audit/keys');
+  const keys = await get('/v1/audit/keys');
   const key = keys.data.find((k) => k.key_id === head.key_id);
   const raw = key && unbase64(key.public_key ?? '');
   const isSigned = raw && (await signedBy(raw, utf8(head.head), unhex(head.signature ?? '')));
@@ -219,7 +218,7 @@ function Whole({ item, known, onClose }: { item: Item; known: Known; onClose: ()
 
 export function EventAside({ id, known, onClose }: { id: string; known: Known; onClose: () => void }) {
   const { t } = useTranslation();
-  const one = useGet<Item>(`/v1/audit/events/${encodeURIComponent(id)}`);
+  const one = useGet(`/v1/audit/events/${encodeURIComponent(id)}`);
   const close = useRef(onClose);
   close.current = onClose;
   useEffect(() => {

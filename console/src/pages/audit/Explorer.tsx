@@ -6,7 +6,7 @@ import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { getPage, withQuery, type Schemas } from '../../api/client.ts';
+import { getPage, withQuery } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { number, zoneLabel } from '../../lib/format.ts';
 import type { Search } from '../../lib/search.ts';
@@ -16,7 +16,7 @@ import { Answer, Empty } from '../../ui/states.tsx';
 import { EventAside } from './Event.tsx';
 import { Filters, useWant } from './Filters.tsx';
 import { Frame } from './frame.tsx';
-import { factsOf, useKnown, useSentence, type Item } from './words.ts';
+import { factsOf, useKnown, useSentence } from './words.ts';
 
 const ROWS = 50;
 /** As many as the API gives at once: a search that finds fewer is known whole, and is turned round. */
@@ -24,13 +24,13 @@ const WHOLE = 200;
 
 /** after: behind which number the page begins; the newest page asks for more rows, because the last minute has no signed head yet. */
 function useEvents(query: Record<string, string>, isEmpty: boolean, after: string | undefined) {
-  const head = useGet<Schemas['head_out']>('/v1/audit/head', {}, { everyMs: 30_000 });
+  const head = useGet('/v1/audit/head', {}, { everyMs: 30_000 });
   const isNewest = isEmpty && after === undefined;
   const start = isNewest ? Math.max(0, (head.data?.size ?? 0) - ROWS) : Number(after ?? 0);
   const asked = { ...query, after: start, page_size: after === undefined ? WHOLE : ROWS };
   const list = useQuery({
     queryKey: ['/v1/audit/events', asked],
-    queryFn: () => getPage<Item>('/v1/audit/events', asked),
+    queryFn: () => getPage('/v1/audit/events', asked),
     enabled: !isNewest || !head.isPending,
     placeholderData: (old) => old,
   });

@@ -15,7 +15,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EXPORT_NEW_FORMAT } from '../../api/gen/enums.ts';
-import { change, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { change, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { bytes, number } from '../../lib/format.ts';
 import type { Search } from '../../lib/search.ts';
@@ -48,9 +48,11 @@ function Make({ onMade, onClose }: { onMade: (j: Job) => void; onClose: () => vo
   const { t } = useTranslation();
   const text = useProblemText();
   const s = useSearch({ strict: false }) as Search;
-  const before = useGet<ListOf<Job>>('/v1/audit/exports', { page_size: 50 });
+  const before = useGet('/v1/audit/exports', { page_size: 50 });
   const [when, setWhen] = useState<When>({ when: s['when'] ?? '', from: s['from'] ?? '', to: s['to'] ?? '' });
-  const [v, setV] = useState({
+  const [v, setV] = useState<
+    Record<(typeof WORDED)[number] | 'since_export', string> & { format: (typeof FORMATS)[number] }
+  >({
     format: 'jsonl',
     actor: s['actor'] ?? '',
     action: s['action'] ?? '',
@@ -67,9 +69,12 @@ function Make({ onMade, onClose }: { onMade: (j: Job) => void; onClose: () => vo
     setBusy(true);
     setProblem('');
     try {
-      const asked = { ...v, ...Object.fromEntries(WORDED.map((n) => [n, codeOf(choices[n], v[n])])) };
-      const given = Object.fromEntries(Object.entries(asked).filter(([, x]) => x !== ''));
-      onMade(await change<Job>('POST', '/v1/audit/exports', { ...given, ...rangeOf(when) }));
+      const given = Object.fromEntries(
+        [...WORDED.map((n) => [n, codeOf(choices[n], v[n])]), ['since_export', v.since_export]].filter(
+          ([, x]) => x !== '',
+        ),
+      );
+      onMade(await change('POST', '/v1/audit/exports', { format: v.format, ...given, ...rangeOf(when) }));
     } catch (p) {
       setProblem(text(p));
     } finally {
@@ -207,7 +212,7 @@ export function Exports() {
         />
       )}
       {job && <One job={job} onClose={() => setJob(null)} />}
-      <ServerTable<Job>
+      <ServerTable
         path="/v1/audit/exports"
         label={t('audit.exports')}
         rowKey={(j) => j.export_id!}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Heads.tsx - what was signed, when and by which key; and the keys, to be kept somewhere else.
 import { useTranslation } from 'react-i18next';
-import type { Page as ListOf, Schemas } from '../../api/client.ts';
+import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { saveAs } from '../../lib/csv.ts';
 import { number } from '../../lib/format.ts';
@@ -21,7 +21,7 @@ const kept = (h: Schemas['head_out']): string =>
 
 function Newest() {
   const { t } = useTranslation();
-  const head = useGet<Schemas['head_out']>('/v1/audit/head', {}, { everyMs: 15_000 });
+  const head = useGet('/v1/audit/head', {}, { everyMs: 15_000 });
   // A log whose first head is not signed yet has none: that is no failure.
   if (head.error instanceof Problem && head.error.status === 404) return <p className="lead">{t('audit.noHead')}</p>;
   return (
@@ -50,7 +50,7 @@ function Newest() {
 
 export function Heads() {
   const { t } = useTranslation();
-  const keys = useGet<ListOf<Schemas['key_item']>>('/v1/audit/keys');
+  const keys = useGet('/v1/audit/keys');
   return (
     <Frame
       part="audit.heads"
@@ -79,7 +79,7 @@ export function Heads() {
         )}
       </Answer>
       <h2 className="block">{t('heads.all')}</h2>
-      <ServerTable<Schemas['head_item']>
+      <ServerTable
         path="/v1/audit/heads"
         label={t('heads.all')}
         rowKey={(h) => String(h.size)}

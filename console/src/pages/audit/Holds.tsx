@@ -2,12 +2,12 @@
 // Holds.tsx - legal holds: what may not be dropped, erased or destroyed, and the asking for an end of it.
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { formFields } from '../../ui/form.tsx';
 import { AUDIT_HOLD_LIST_STATE } from '../../api/gen/enums.ts';
-import { change, type Schemas } from '../../api/client.ts';
+import { change } from '../../api/client.ts';
 import { useForget } from '../../api/hooks.ts';
 import { State, Time } from '../../ui/bits.tsx';
 import { FormButton } from '../../ui/dialogs.tsx';
-import type { Field } from '../../ui/form.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
@@ -16,7 +16,6 @@ import { useKnown } from './words.ts';
 import { momentOf } from './when.tsx';
 import { Person } from './Person.tsx';
 
-type Hold = Schemas['audit_hold'];
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
 export function Holds() {
@@ -27,13 +26,13 @@ export function Holds() {
     { value: '', label: t('holds.everybody') },
     ...known.people.map((p) => ({ value: p.id, label: p.name })),
   ];
-  const fields: Field[] = [
+  const fields = formFields(
     { name: 'reason', label: t('holds.reason'), kind: 'area', required: true, max: 1024, help: t('holds.reasonHelp') },
     { name: 'subject_id', label: t('holds.whose'), kind: 'select', options: people },
     { name: 'from', label: t('holds.from'), pattern: DAY, help: t('holds.day') },
     { name: 'to', label: t('holds.to'), pattern: DAY, help: t('holds.day') },
-  ];
-  const lift: Field[] = [{ name: 'reason', label: t('col.reason'), kind: 'area', required: true, max: 1024 }];
+  );
+  const lift = formFields({ name: 'reason', label: t('col.reason'), kind: 'area', required: true, max: 1024 });
   return (
     <Frame
       part="audit.holds"
@@ -47,16 +46,20 @@ export function Holds() {
           fields={fields}
           lead={<p className="effect">{t('holds.placeBody')}</p>}
           onSubmit={async (v) => {
-            const day = (x: unknown): string => (x ? momentOf(`${String(x)}T00:00`) : '');
-            const body = { reason: v['reason'], subject_id: v['subject_id'], from: day(v['from']), to: day(v['to']) };
-            await change('POST', '/v1/audit/holds', Object.fromEntries(Object.entries(body).filter(([, x]) => x)));
+            const day = (x: string): string => momentOf(`${x}T00:00`);
+            await change('POST', '/v1/audit/holds', {
+              reason: v.reason,
+              ...(v.subject_id ? { subject_id: v.subject_id } : {}),
+              ...(v.from ? { from: day(v.from) } : {}),
+              ...(v.to ? { to: day(v.to) } : {}),
+            });
             toast(t('holds.placed'));
             await forget('/v1/audit/holds');
           }}
         />
       }
     >
-      <ServerTable<Hold>
+      <ServerTable
         path="/v1/audit/holds"
         label={t('audit.holds')}
         rowKey={(h) => h.hold_id!}

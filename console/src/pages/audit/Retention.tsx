@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Retention.tsx - how long the content of events is kept, class by class; hashes stay for ever.
 import { useTranslation } from 'react-i18next';
-import { change, type Schemas } from '../../api/client.ts';
+import { change } from '../../api/client.ts';
 import { useForget } from '../../api/hooks.ts';
 import { ACTIONS } from '../../lib/audit-actions.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Time } from '../../ui/bits.tsx';
 import { FormButton } from '../../ui/dialogs.tsx';
-import type { Field } from '../../ui/form.tsx';
+import { formFields, type ValuesOf } from '../../ui/form.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.tsx';
@@ -16,7 +16,6 @@ import { Frame } from './frame.tsx';
 import { Person } from './Person.tsx';
 import { useKnown } from './words.ts';
 
-type Term = Schemas['audit_retention'];
 const CLASSES = 'APR ART AUD AUT DAT DEP IDP INF JOB KEY MOD NOD POL PRJ QUO RES ROL RUN SYS TEN TOK USR ZON'.split(
   ' ',
 );
@@ -29,17 +28,18 @@ export function Retention() {
   const known = useKnown();
   const ofClass = (c: string | undefined): string =>
     c === '*' ? t('retention.others') : i18n.exists(`retention.c_${c}`) ? t(`retention.c_${c}`) : (c ?? '');
-  const fields = (cls?: string): Field[] => [
-    {
-      name: 'class',
-      label: t('retention.class'),
-      kind: 'select',
-      options: (cls ? [cls] : ['*', ...CLASSES]).map((c) => ({ value: c, label: ofClass(c) })),
-    },
-    { name: 'keep_days', label: t('retention.days'), kind: 'number', required: true, min: 30, max: 36_525 },
-  ];
-  const set = async (v: Record<string, string | boolean>): Promise<void> => {
-    await change('PUT', '/v1/audit/retention', { class: v['class'], keep_days: Number(v['keep_days']) });
+  const fields = (cls?: string) =>
+    formFields(
+      {
+        name: 'class',
+        label: t('retention.class'),
+        kind: 'select',
+        options: (cls ? [cls] : ['*', ...CLASSES]).map((c) => ({ value: c, label: ofClass(c) })),
+      },
+      { name: 'keep_days', label: t('retention.days'), kind: 'number', required: true, min: 30, max: 36_525 },
+    );
+  const set = async (v: ValuesOf<ReturnType<typeof fields>>): Promise<void> => {
+    await change('PUT', '/v1/audit/retention', { class: v.class, keep_days: Number(v.keep_days) });
     toast(t('retention.set'));
     await forget('/v1/audit/retention');
   };
@@ -63,7 +63,7 @@ export function Retention() {
         )
       }
     >
-      <ServerTable<Term>
+      <ServerTable
         path="/v1/audit/retention"
         label={t('audit.retention')}
         noPages

@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useGet } from '../../api/hooks.ts';
-import { withQuery, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { withQuery } from '../../api/client.ts';
 import { Problem } from '../../api/problem.ts';
 import { counter, ordered, type Counts } from '../../lib/audit-summary.ts';
 import { didKey } from '../../lib/audit-actions.ts';
@@ -82,8 +82,8 @@ export function Summary() {
     staleTime: Infinity,
     retry: false,
   });
-  const head = useGet<Schemas['head_out']>('/v1/audit/head');
-  const keys = useGet<ListOf<Schemas['key_item']>>('/v1/audit/keys');
+  const head = useGet('/v1/audit/head');
+  const keys = useGet('/v1/audit/keys');
   const { run, start, stop } = useVerification();
   const began = useRef(false);
   useEffect(() => {

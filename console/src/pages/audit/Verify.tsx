@@ -13,7 +13,7 @@ import {
 import { useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { getPage, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { getPage } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { canCheckSignatures, hex, unbase64, unhex, type Bytes } from '../../lib/audit-verify-hash.ts';
 import { useVerification } from '../../lib/audit-verify-run.ts';
@@ -25,12 +25,11 @@ import { Frame } from './frame.tsx';
 import { Line } from './pieces.tsx';
 import { commandOf, VerdictOf } from './Verdict.tsx';
 import { rangeOf, WhenFields, type When } from './when.tsx';
-import type { Item } from './words.ts';
 
 const MAX = Number.MAX_SAFE_INTEGER;
 /** The number of the first event from a moment on; 0 where there is none. */
 async function firstFrom(at: string): Promise<number> {
-  const page = await getPage<Item>('/v1/audit/events', { from: at, page_size: 1 });
+  const page = await getPage('/v1/audit/events', { from: at, page_size: 1 });
   return page.data[0]?.tseq ?? 0;
 }
 /** The stretch of numbers that a stretch of time covers; to 0: as far as is signed. null: nothing happened then. */
@@ -50,7 +49,7 @@ const addressOf = (from: number, to: number): string => `/v1/audit/export?from=$
 
 /** Of the keys that this server names: enough against damage, not against the server itself. */
 function useServerKeys(): Bytes[] {
-  const keys = useGet<ListOf<Schemas['key_item']>>('/v1/audit/keys');
+  const keys = useGet('/v1/audit/keys');
   return (keys.data?.data ?? []).map((k) => unbase64(k.public_key ?? '')).filter((k) => k !== null);
 }
 

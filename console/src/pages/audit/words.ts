@@ -2,7 +2,7 @@
 // words.ts - an event of the log in the reader's words: who did what to what, from where, and how it ended.
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Page as ListOf, Schemas } from '../../api/client.ts';
+import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { sentenceKey } from '../../lib/audit-actions.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -84,8 +84,8 @@ export interface Known {
 /** Names of people and data sets, where this person may see them: the log itself holds none. */
 export function useKnown(): Known {
   const { can } = useSession();
-  const users = useGet<ListOf<Schemas['app_user']>>('/v1/users', { page_size: 200 }, { enabled: can('user:read') });
-  const sets = useGet<ListOf<Schemas['dataset']>>('/v1/datasets', { page_size: 200 }, { enabled: can('dataset:read') });
+  const users = useGet('/v1/users', { page_size: 200 }, { enabled: can('user:read') });
+  const sets = useGet('/v1/datasets', { page_size: 200 }, { enabled: can('dataset:read') });
   return useMemo(() => {
     const all = (users.data?.data ?? []).map((u) => ({ id: u.user_id!, name: u.name ?? '' }));
     const people = all.filter((u) => !ERASED.test(u.name));

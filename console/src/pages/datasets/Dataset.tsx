@@ -4,7 +4,7 @@ import { Button, Title } from '@patternfly/react-core';
 import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import type { Page as ListOf, Schemas } from '../../api/client.ts';
+import type { Schemas } from '../../api/client.ts';
 import { readBeginning } from '../../api/content.ts';
 import { useGet } from '../../api/hooks.ts';
 import { readHead } from '../../lib/csvread.ts';
@@ -30,8 +30,8 @@ export function DatasetDetail() {
   const { t } = useTranslation();
   const { can } = useSession();
   const { id } = useParams({ strict: false }) as { id: string };
-  const path = `/v1/datasets/${encodeURIComponent(id)}`;
-  const query = useGet<Dataset>(path);
+  const path = `/v1/datasets/${encodeURIComponent(id)}` as const;
+  const query = useGet(path);
   const d = query.data;
   return (
     <Page
@@ -57,7 +57,7 @@ export function DatasetDetail() {
   );
 }
 
-function Parts({ of: x, path }: { of: Dataset; path: string }) {
+function Parts({ of: x, path }: { of: Dataset; path: `/v1/datasets/${string}` }) {
   const { t } = useTranslation();
   const { can } = useSession();
   const names = useNames();
@@ -88,7 +88,7 @@ function Parts({ of: x, path }: { of: Dataset; path: string }) {
       <Title headingLevel="h2" size="lg" className="block">
         {t('datasets.versions')}
       </Title>
-      <ServerTable<Version>
+      <ServerTable
         path={`${path}/versions`}
         label={t('datasets.versions')}
         rowKey={(v) => String(v.version)}
@@ -176,7 +176,7 @@ function Preview({ of, path }: { of: Dataset; path: string }) {
 
 function UsedBy({ of }: { of: Dataset }) {
   const { t } = useTranslation();
-  const jobs = useGet<ListOf<Schemas['job']>>('/v1/jobs', { kind: MODEL_MAKER, page_size: JOBS_MAX });
+  const jobs = useGet('/v1/jobs', { kind: MODEL_MAKER, page_size: JOBS_MAX });
   const using = (jobs.data?.data ?? []).filter(
     (j) => (j.spec as { dataset_id?: string } | undefined)?.dataset_id === of.dataset_id,
   );

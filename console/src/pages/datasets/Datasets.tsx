@@ -3,7 +3,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { DATASET_NEW_DATA_CLASS } from '../../api/gen/enums.ts';
-import { change, withQuery, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { change, withQuery } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { commandLine } from '../../lib/calls.ts';
 import { number } from '../../lib/format.ts';
@@ -11,13 +11,12 @@ import { useSession } from '../../shell/session.tsx';
 import { useNames } from '../members/names.ts';
 import { Code, Name, Time, To } from '../../ui/bits.tsx';
 import { FormButton } from '../../ui/dialogs.tsx';
-import { bodyOf, SLUG, type Field } from '../../ui/form.tsx';
+import { SLUG, bodyOf, formFields } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
 import { BY_NAME, BY_TIME, useNameFilter, useOwnFilters, useZoneFilter } from '../../ui/table/usual.ts';
 
-type Dataset = Schemas['dataset'];
 const CLASSES = DATASET_NEW_DATA_CLASS;
 
 export function Datasets() {
@@ -26,11 +25,7 @@ export function Datasets() {
   const navigate = useNavigate();
   const forget = useForget();
   const names = useNames();
-  const projects = useGet<ListOf<Schemas['project']>>(
-    '/v1/projects',
-    { page_size: 200 },
-    { enabled: can('project:read') },
-  );
+  const projects = useGet('/v1/projects', { page_size: 200 }, { enabled: can('project:read') });
   const among = (projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: p.display_name || p.name! }));
   const filters: Filter[] = [
     useNameFilter(),
@@ -43,7 +38,7 @@ export function Datasets() {
     ...useZoneFilter(),
   ];
   const query = useListSearch(filters);
-  const fields: Field[] = [
+  const fields = formFields(
     { name: 'name', label: t('col.name'), required: true, pattern: SLUG, max: 63, help: t('field.slug') },
     { name: 'description', label: t('col.description'), kind: 'area', max: 1024 },
     {
@@ -73,7 +68,7 @@ export function Datasets() {
           },
         ]
       : []),
-  ];
+  );
   const create = can('dataset:write') && (
     <FormButton
       opens="dataset"
@@ -82,7 +77,7 @@ export function Datasets() {
       fields={fields}
       initial={{ label_column: 'label', data_class: 'internal' }}
       onSubmit={async (v) => {
-        const made = await change<Dataset>('POST', '/v1/datasets', bodyOf(fields, v));
+        const made = await change('POST', '/v1/datasets', bodyOf(fields, v));
         await forget('/v1/datasets');
         await navigate({ to: `/datasets/${made.dataset_id!}` });
       }}
@@ -105,7 +100,7 @@ export function Datasets() {
         }),
       ]}
     >
-      <ServerTable<Dataset>
+      <ServerTable
         path="/v1/datasets"
         label={t('nav.datasets')}
         filters={filters}

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, type Schemas } from '../../api/client.ts';
 import { useForget } from '../../api/hooks.ts';
-import { SLUG, ApiForm, type Field } from '../../ui/form.tsx';
+import { ApiForm, SLUG, formFields } from '../../ui/form.tsx';
 import { Code } from '../../ui/bits.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { usePlaces } from '../submit/places.ts';
@@ -37,7 +37,7 @@ function TransferDialog({
   const { verdicts } = usePlaces(of.data_class!, version.zone, 'transfer');
   const others = verdicts.filter((v) => v.zone !== version.zone);
   const good = others.filter((v) => v.allowed);
-  const fields: Field[] = [
+  const fields = formFields(
     {
       name: 'to_zone',
       label: t('datasets.toZone'),
@@ -46,7 +46,7 @@ function TransferDialog({
       options: good.map((v) => ({ value: v.zone, label: v.zone })),
     },
     { name: 'purpose', label: t('datasets.purpose'), pattern: SLUG, help: t('datasets.purposeHelp') },
-  ];
+  );
   return (
     <Modal isOpen variant="small" onClose={close} aria-labelledby="transfer-title">
       <ModalHeader
@@ -90,7 +90,7 @@ function TransferDialog({
             submit={t('datasets.transfer')}
             onCancel={close}
             onSubmit={async (v) => {
-              const path = `/v1/datasets/${of.dataset_id!}/versions/${version.version}/transfer`;
+              const path = `/v1/datasets/${of.dataset_id!}/versions/${version.version}/transfer` as const;
               await change('POST', path, {
                 to_zone: v['to_zone'],
                 ...(v['purpose'] ? { purpose: v['purpose'] } : {}),

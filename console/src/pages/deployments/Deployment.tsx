@@ -3,7 +3,7 @@
 import { Title } from '@patternfly/react-core';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { change, type Schemas } from '../../api/client.ts';
+import { change } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { useLive } from '../../api/live.ts';
 import { number } from '../../lib/format.ts';
@@ -16,19 +16,17 @@ import { Answer } from '../../ui/states.tsx';
 import { Figures } from './Figures.tsx';
 import { Playground } from './Playground.tsx';
 
-type Deployment = Schemas['deployment'];
-
 export function DeploymentDetail() {
   const { t } = useTranslation();
   const { can } = useSession();
   const { id } = useParams({ strict: false }) as { id: string };
   const navigate = useNavigate();
   const forget = useForget();
-  const path = `/v1/deployments/${encodeURIComponent(id)}`;
+  const path = `/v1/deployments/${encodeURIComponent(id)}` as const;
   useLive(['deployments'], ['/v1/deployments']);
-  const query = useGet<Deployment>(path, {}, { everyMs: 10_000 });
+  const query = useGet(path, {}, { everyMs: 10_000 });
   const d = query.data;
-  const model = useGet<Schemas['model']>(
+  const model = useGet(
     `/v1/models/${encodeURIComponent(d?.model_id ?? '')}`,
     {},
     { enabled: d?.model_id !== undefined && can('model:read') },

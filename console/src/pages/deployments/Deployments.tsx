@@ -2,20 +2,18 @@
 // Deployments.tsx - what is served: the list, whose states follow the stream, and the dialog that serves one more.
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { change, withQuery, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { change, withQuery, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { commandLine } from '../../lib/calls.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Name, shortId, State, Time, To } from '../../ui/bits.tsx';
 import { FormButton } from '../../ui/dialogs.tsx';
-import { bodyOf, SLUG, type Field } from '../../ui/form.tsx';
+import { SLUG, bodyOf, formFields } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
 import { BY_NAME, BY_TIME, useNameFilter, useOwnFilters } from '../../ui/table/usual.ts';
-
-type Deployment = Schemas['deployment'];
 
 /** model: the one that is served; absent: it is picked in the dialog. */
 export function DeployButton({
@@ -32,13 +30,9 @@ export function DeployButton({
   const navigate = useNavigate();
   const forget = useForget();
   const may = can('deployment:write');
-  const models = useGet<ListOf<Schemas['model']>>(
-    '/v1/models',
-    { page_size: 200 },
-    { enabled: may && model === undefined && can('model:read') },
-  );
+  const models = useGet('/v1/models', { page_size: 200 }, { enabled: may && model === undefined && can('model:read') });
   if (!may || (model === undefined && (models.data?.data.length ?? 0) === 0)) return null;
-  const fields: Field[] = [
+  const fields = formFields(
     { name: 'name', label: t('col.name'), required: true, pattern: SLUG, max: 63, help: t('deploy.nameHelp') },
     ...(model === undefined
       ? [
@@ -53,7 +47,7 @@ export function DeployButton({
       : []),
     { name: 'model_version', label: t('col.version'), kind: 'number', min: 0, help: t('deploy.versionHelp') },
     { name: 'slots', label: t('col.slots'), kind: 'number', min: 1, max: 4096 },
-  ];
+  );
   return (
     <FormButton
       label={t('deploy.create')}
@@ -63,9 +57,10 @@ export function DeployButton({
       initial={{ name: model?.name ?? '', ...(version === undefined ? {} : { model_version: String(version) }) }}
       lead={<p>{t('deploy.where')}</p>}
       onSubmit={async (v) => {
-        const made = await change<Deployment>('POST', '/v1/deployments', {
-          ...bodyOf(fields, v),
-          ...(model === undefined ? {} : { model_id: model.model_id }),
+        const body = bodyOf(fields, v);
+        const made = await change('POST', '/v1/deployments', {
+          ...body,
+          model_id: model?.model_id ?? body.model_id ?? '',
         });
         await forget('/v1/deployments');
         await navigate({ to: `/deployments/${made.deployment_id!}` });
@@ -107,7 +102,7 @@ export function Deployments() {
         'falaj deploy create NAME MODEL --wait',
       ]}
     >
-      <ServerTable<Deployment>
+      <ServerTable
         path="/v1/deployments"
         label={t('nav.deployments')}
         live={['deployments']}

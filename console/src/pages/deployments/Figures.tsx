@@ -88,11 +88,7 @@ function Sums({ of }: { of: Stats }) {
 
 export function Figures({ of }: { of: Schemas['deployment'] }) {
   const { t } = useTranslation();
-  const stats = useGet<Stats>(
-    `/v1/deployments/${encodeURIComponent(of.deployment_id!)}/stats`,
-    {},
-    { everyMs: PACE_MS },
-  );
+  const stats = useGet(`/v1/deployments/${encodeURIComponent(of.deployment_id!)}/stats`, {}, { everyMs: PACE_MS });
   if (!of.ready && !stats.data?.per_minute.length) return null;
   return (
     <section className="block" aria-labelledby="traffic">

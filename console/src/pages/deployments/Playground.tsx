@@ -17,7 +17,16 @@ import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
-import { isText, sharesOf, snippets, tensorOf, widthOf, type InferRequest, type Meta } from '../../lib/tensors.ts';
+import {
+  isText,
+  metaOf,
+  sharesOf,
+  snippets,
+  tensorOf,
+  widthOf,
+  type InferRequest,
+  type Meta,
+} from '../../lib/tensors.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Time } from '../../ui/bits.tsx';
 import { Note } from '../../ui/note.tsx';
@@ -30,8 +39,8 @@ import { Question } from './Question.tsx';
 import { useSample } from './sample.ts';
 
 export function Playground({ of }: { of: Schemas['deployment'] }) {
-  const meta = useGet<Meta>(`/v2/models/${encodeURIComponent(of.name!)}`);
-  return <Answer of={meta}>{(m) => <Asking of={of} meta={m} />}</Answer>;
+  const meta = useGet(`/v2/models/${encodeURIComponent(of.name!)}`);
+  return <Answer of={meta}>{(m) => <Asking of={of} meta={metaOf(m)} />}</Answer>;
 }
 const textOf = (request: InferRequest, name: string): string => {
   const t = request.inputs.find((i) => i.name === name);

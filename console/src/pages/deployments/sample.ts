@@ -2,7 +2,7 @@
 // sample.ts - a row of the data that the served model was trained on: from deployment to model version, job, data set and the beginning of
 // its content. The beginning is read once for a visit; the reading is an event of the audit log.
 import { useRef } from 'react';
-import { getJson, type Schemas } from '../../api/client.ts';
+import { get, type Schemas } from '../../api/client.ts';
 import { readBeginning } from '../../api/content.ts';
 import { Problem } from '../../api/problem.ts';
 import { readHead, type Head } from '../../lib/csvread.ts';
@@ -17,14 +17,12 @@ export interface Sample {
   of: number;
 }
 async function load(d: Schemas['deployment']): Promise<{ head: Head; label: number }> {
-  const page = await getJson<{ data: Schemas['model_version'][] }>(
-    `/v1/models/${d.model_id!}/versions?page_size=${VERSIONS_MAX}`,
-  );
+  const page = await get(`/v1/models/${d.model_id!}/versions`, { page_size: VERSIONS_MAX });
   const version = page.data.find((v) => v.version === d.model_version);
   if (!version) throw new Problem(404, undefined);
-  const job = await getJson<Schemas['job']>(`/v1/jobs/${version.job_id!}`);
+  const job = await get(`/v1/jobs/${version.job_id!}`);
   const spec = (job.spec ?? {}) as { dataset_id?: string; dataset_version?: number; label_column?: string };
-  const path = `/v1/datasets/${spec.dataset_id ?? ''}/versions/${spec.dataset_version ?? 0}/content`;
+  const path = `/v1/datasets/${spec.dataset_id ?? ''}/versions/${spec.dataset_version ?? 0}/content` as const;
   const { text, whole } = await readBeginning(path);
   const head = readHead(text, whole, ROWS_MAX);
   return { head, label: head.names.indexOf(spec.label_column ?? 'label') };

@@ -3,7 +3,7 @@
 import { Form, FormGroup, FormSelect, FormSelectOption, Label } from '@patternfly/react-core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { withQuery, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { withQuery } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { bytes, number } from '../../lib/format.ts';
 import { usePrefs } from '../../lib/prefs.ts';
@@ -18,7 +18,6 @@ import '../audit/audit.css';
 import './evidence.css';
 import { useMemo, useState } from 'react';
 
-type Evidence = Schemas['evidence'];
 const PARTS = [
   'zones',
   'stored',
@@ -114,12 +113,12 @@ export function EvidenceReport() {
   const { lang } = usePrefs();
   const navigate = useNavigate();
   const s = useSearch({ strict: false }) as Search;
-  const zones = useGet<ListOf<Schemas['zone']>>('/v1/zones', { page_size: 200 });
+  const zones = useGet('/v1/zones', { page_size: 200 });
   const { zone = '', when = 'days30', from = '', to = '' } = s;
   const [draft, setDraft] = useState<When>({ when, from, to });
   const [place, setPlace] = useState(zone);
   const query = useMemo(() => ({ ...(zone ? { zone } : {}), ...rangeOf({ when, from, to }) }), [zone, when, from, to]);
-  const report = useGet<Evidence>('/v1/evidence', query);
+  const report = useGet('/v1/evidence', query);
   const html = withQuery('/v1/evidence.html', { ...query, lang });
   return (
     <Page

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transfers.tsx - the register of transfers: what was copied from one zone to another, by which rule and on which basis.
 import { useTranslation } from 'react-i18next';
-import { withQuery, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { withQuery } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { bytes } from '../../lib/format.ts';
 import { Code, Time } from '../../ui/bits.tsx';
@@ -11,12 +11,10 @@ import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
 import { Person } from '../audit/Person.tsx';
 import { useKnown } from '../audit/words.ts';
 
-type Transfer = Schemas['transfer'];
-
 export function Transfers() {
   const { t, i18n } = useTranslation();
   const known = useKnown();
-  const zones = useGet<ListOf<Schemas['zone']>>('/v1/zones', { page_size: 200 });
+  const zones = useGet('/v1/zones', { page_size: 200 });
   const filters: Filter[] = [
     {
       name: 'zone',
@@ -40,7 +38,7 @@ export function Transfers() {
         </a>
       }
     >
-      <ServerTable<Transfer>
+      <ServerTable
         path="/v1/transfers"
         label={t('evidence.register')}
         rowKey={(x) => x.transfer_id!}

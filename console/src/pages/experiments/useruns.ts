@@ -11,12 +11,12 @@ const PAGE = 200;
 /** Of all runs at once in this page: sorting and grouping happen here. */
 export const LOADED_MAX = 2000;
 
-export function useRuns(state: string) {
+export function useRuns(state: Job['state'] | '') {
   const query = useInfiniteQuery({
     queryKey: ['/v1/jobs', 'experiments', state],
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
-      getPage<Job>('/v1/jobs', {
+      getPage('/v1/jobs', {
         kind: MODEL_MAKER,
         page_size: PAGE,
         ...(state === '' ? {} : { state }),

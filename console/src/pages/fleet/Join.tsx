@@ -3,7 +3,7 @@
 import { Alert, Button, Modal, ModalBody, ModalHeader } from '@patternfly/react-core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, withQuery, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { change, withQuery, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { Code, Name, State, Time } from '../../ui/bits.tsx';
@@ -85,7 +85,7 @@ export function Join() {
   const { t } = useTranslation();
   const forget = useForget();
   const [made, setMade] = useState<Made | null>(null);
-  const zones = useGet<ListOf<Schemas['zone']>>('/v1/zones', { page_size: 200 });
+  const zones = useGet('/v1/zones', { page_size: 200 });
   const filters: Filter[] = [
     { name: 'zone', label: t('col.zone') },
     { name: 'pool', label: t('col.pool') },
@@ -134,7 +134,7 @@ export function Join() {
               const cidrs = String(v['cidrs'] ?? '')
                 .split(/[\s,]+/)
                 .filter(Boolean);
-              const out = await change<Made>('POST', '/v1/join-tokens', {
+              const out = await change('POST', '/v1/join-tokens', {
                 zone: v['zone'],
                 pool: v['pool'],
                 ...(v['node_name'] ? { node_name: v['node_name'] } : {}),
@@ -149,7 +149,7 @@ export function Join() {
         )
       }
     >
-      <ServerTable<Token>
+      <ServerTable
         path="/v1/join-tokens"
         label={t('join.title')}
         filters={filters}

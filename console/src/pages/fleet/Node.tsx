@@ -14,7 +14,6 @@ import { Page } from '../../ui/page.tsx';
 import { Answer } from '../../ui/states.tsx';
 import { NodeActs } from './acts.tsx';
 import { Certificate, ShareLine, Skew, usePlatformVersion } from './bits.tsx';
-import type { Node } from './data.ts';
 import { NodeWork } from './Work.tsx';
 import './fleet.css';
 
@@ -23,8 +22,8 @@ export function NodeDetail() {
   const { can } = useSession();
   const { id } = useParams({ strict: false }) as { id: string };
   const forget = useForget();
-  const path = `/v1/nodes/${encodeURIComponent(id)}`;
-  const query = useGet<Node>(path, {}, { everyMs: 10_000 });
+  const path = `/v1/nodes/${encodeURIComponent(id)}` as const;
+  const query = useGet(path, {}, { everyMs: 10_000 });
   const version = usePlatformVersion();
   useLive(['nodes'], ['/v1/nodes']);
   const node = query.data;

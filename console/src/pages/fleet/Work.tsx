@@ -2,7 +2,6 @@
 // Work.tsx - what a machine is busy with: whose and how much, never names of a tenant's things.
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useTranslation } from 'react-i18next';
-import type { Page as ListOf, Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -15,11 +14,7 @@ const SHOWN_MAX = 200;
 export function NodeWork({ id, brief = false }: { id: string; brief?: boolean }) {
   const { t } = useTranslation();
   const { can } = useSession();
-  const work = useGet<ListOf<Schemas['node_work']>>(
-    `/v1/nodes/${encodeURIComponent(id)}/work`,
-    { page_size: SHOWN_MAX },
-    { everyMs: 10_000 },
-  );
+  const work = useGet(`/v1/nodes/${encodeURIComponent(id)}/work`, { page_size: SHOWN_MAX }, { everyMs: 10_000 });
   const heads = [
     t('workers.job'),
     t('col.kind'),

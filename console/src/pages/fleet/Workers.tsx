@@ -14,7 +14,7 @@ import { Empty } from '../../ui/states.tsx';
 import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
 import { useNameFilter } from '../../ui/table/usual.ts';
 import { Certificate, Skew, usePlatformVersion } from './bits.tsx';
-import { NODE_STATES, type Node } from './data.ts';
+import { NODE_STATES } from './data.ts';
 import './fleet.css';
 import { FleetGrid } from './Grid.tsx';
 
@@ -31,7 +31,7 @@ function NodeTable({ filters }: { filters: Filter[] }) {
   const { t } = useTranslation();
   const version = usePlatformVersion();
   return (
-    <ServerTable<Node>
+    <ServerTable
       path="/v1/nodes"
       label={t('nav.workers')}
       filters={[

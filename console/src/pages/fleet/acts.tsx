@@ -2,7 +2,7 @@
 // acts.tsx - what may be done to a machine in its state; each act says first what it does to the work that is there.
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, type Schemas } from '../../api/client.ts';
+import { change } from '../../api/client.ts';
 import { useForget } from '../../api/hooks.ts';
 import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
 import { toast } from '../../ui/toast.tsx';
@@ -21,7 +21,7 @@ export function NodeActs({ node, preview }: { node: Node; preview?: ReactNode })
   const { t } = useTranslation();
   const forget = useForget();
   const take = async (act: Act, reason: string): Promise<void> => {
-    const out = await change<Schemas['node_moved']>('POST', `/v1/nodes/${node.node_id!}/${act}`, { reason });
+    const out = await change('POST', `/v1/nodes/${node.node_id!}/${act}`, { reason });
     toast(t(`workers.${act}Done`, { name: `\u2068${node.name ?? ''}\u2069`, count: out.jobs_running }));
     await forget('/v1/nodes');
   };

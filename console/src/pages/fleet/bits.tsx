@@ -2,7 +2,6 @@
 // bits.tsx - small things of the fleet: how much of a machine is leased, how fresh its word, certificate and version are.
 import { Label } from '@patternfly/react-core';
 import { useTranslation } from 'react-i18next';
-import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { number, percent } from '../../lib/format.ts';
 import { Code, Time } from '../../ui/bits.tsx';
@@ -42,8 +41,7 @@ export function ShareLine({ label, share, cells = false }: { label: string; shar
   );
 }
 
-export const usePlatformVersion = (): string | undefined =>
-  useGet<Schemas['version_out']>('/version', {}, {}).data?.version;
+export const usePlatformVersion = (): string | undefined => useGet('/version', {}, {}).data?.version;
 
 /** A badge where the machine's agent is of another version than the API that it talks to. */
 export function Skew({ node, version }: { node: Node; version: string | undefined }) {

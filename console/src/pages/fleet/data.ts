@@ -32,7 +32,7 @@ export function useFleet(filter: Query, enabled = true): UseQueryResult<Fleet> {
       const nodes: Node[] = [];
       let token: string | undefined;
       for (let i = 0; i < PAGES_MAX; i++) {
-        const page = await getPage<Node>('/v1/nodes', { ...filter, sort: 'name', page_size: 200, page_token: token });
+        const page = await getPage('/v1/nodes', { ...filter, sort: 'name', page_size: 200, page_token: token });
         nodes.push(...page.data);
         token = page.next_page_token;
         if (token === undefined) break;

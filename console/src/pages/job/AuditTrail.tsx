@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // AuditTrail.tsx - who did what to this job, from the audit log.
 import { useTranslation } from 'react-i18next';
-import type { Schemas } from '../../api/client.ts';
 import { number } from '../../lib/format.ts';
 import { Code, Name, shortId, State, Time, To } from '../../ui/bits.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
 
-type Item = Schemas['audit_item'];
-
 export function AuditTrail({ id }: { id: string }) {
   const { t } = useTranslation();
   return (
     <>
-      <ServerTable<Item>
+      <ServerTable
         path="/v1/audit/events"
         label={t('job.audit')}
         fixed={{ resource: id }}

@@ -4,7 +4,7 @@ import { Button, FormGroup, FormSelect, FormSelectOption, TextInput } from '@pat
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Page, Schemas } from '../../api/client.ts';
+import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { diff } from '../../lib/beside.ts';
 import { relative } from '../../lib/format.ts';
@@ -31,7 +31,7 @@ const asked = (j: Job): unknown => ({
 
 function Other({ job, id }: { job: Job; id: string }) {
   const { t } = useTranslation();
-  const other = useGet<Job>(`/v1/jobs/${id}`);
+  const other = useGet(`/v1/jobs/${id}`);
   return (
     <Answer of={other}>
       {(o) => (
@@ -56,7 +56,7 @@ export function Config({ job }: { job: Job }) {
   const search = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
   const [typed, setTyped] = useState('');
-  const list = useGet<Page<Job>>('/v1/jobs', { page_size: 50, kind: job.kind });
+  const list = useGet('/v1/jobs', { page_size: 50, kind: job.kind });
   const vs = ID.test(search['vs'] ?? '') ? search['vs']! : '';
   const put = (id: string): void => {
     void navigate({ to: '.', search: { ...search, vs: id } as never, replace: true });

@@ -2,7 +2,6 @@
 // Events.tsx - the states of a job and its executions as tables.
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useTranslation } from 'react-i18next';
-import type { Page, Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { duration, number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -19,7 +18,7 @@ const Said = ({ children }: { children: string | undefined }) => (
 
 export function Events({ id }: { id: string }) {
   const { t } = useTranslation();
-  const list = useGet<Page<Schemas['job_event']>>(`/v1/jobs/${id}/events`);
+  const list = useGet(`/v1/jobs/${id}/events`);
   return (
     <Answer of={list}>
       {(page) => (
@@ -65,7 +64,7 @@ export function Events({ id }: { id: string }) {
 export function Attempts({ id }: { id: string }) {
   const { t } = useTranslation();
   const { can } = useSession();
-  const list = useGet<Page<Schemas['attempt_view']>>(`/v1/jobs/${id}/attempts`);
+  const list = useGet(`/v1/jobs/${id}/attempts`);
   return (
     <Answer of={list}>
       {(page) =>

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { getJson, type Page, type Schemas } from '../../api/client.ts';
+import { get, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { makesOf, readsOf } from '../../lib/jobtypes.ts';
@@ -25,10 +25,8 @@ interface Found {
 async function look(job: Job, mayModels: boolean, mayDeployments: boolean): Promise<Found> {
   const spec = (job.spec ?? {}) as Spec;
   const versions = async (id: string): Promise<Schemas['model_version'][]> =>
-    (await getJson<Page<Schemas['model_version']>>(`/v1/models/${id}/versions?page_size=200`)).data;
-  const deployments = mayDeployments
-    ? (await getJson<Page<Schemas['deployment']>>('/v1/deployments?page_size=200')).data
-    : [];
+    (await get(`/v1/models/${id}/versions`, { page_size: 200 })).data;
+  const deployments = mayDeployments ? (await get('/v1/deployments', { page_size: 200 })).data : [];
   if (readsOf(job.kind) === 'model') {
     const from =
       mayModels && spec.model_id
@@ -36,7 +34,7 @@ async function look(job: Job, mayModels: boolean, mayDeployments: boolean): Prom
         : undefined;
     return { from, made: [], serving: deployments.filter((d) => d.job_id === job.job_id), whole: true };
   }
-  const models = mayModels ? await getJson<Page<Schemas['model']>>(`/v1/models?page_size=${MODELS}`) : { data: [] };
+  const models = mayModels ? await get('/v1/models', { page_size: MODELS }) : { data: [] };
   const made = (await Promise.all(models.data.map((m) => versions(m.model_id!))))
     .flat()
     .filter((v) => v.job_id === job.job_id);
@@ -59,7 +57,7 @@ export function Lineage({ job }: { job: Job }) {
   const { t } = useTranslation();
   const { can } = useSession();
   const spec = (job.spec ?? {}) as Spec;
-  const set = useGet<Schemas['dataset']>(
+  const set = useGet(
     `/v1/datasets/${spec.dataset_id}`,
     {},
     { enabled: spec.dataset_id !== undefined && can('dataset:read') },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timeline.tsx - the states that a job went through, in the reading direction, each with how long it lasted and why.
 import { useTranslation } from 'react-i18next';
-import type { Page, Schemas } from '../../api/client.ts';
+import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { day, duration } from '../../lib/format.ts';
 import { State, Time, To } from '../../ui/bits.tsx';
@@ -9,7 +9,6 @@ import { isOver } from '../Jobs.tsx';
 import { Reason } from './Waiting.tsx';
 import './job.css';
 
-type Event = Schemas['job_event'];
 /** So many stand in the header at most: the first, then the newest. */
 const SHOWN = 8;
 /** Why these wait stands in a box of its own. */
@@ -17,7 +16,7 @@ const SAID_BELOW = new Set(['PENDING', 'HELD']);
 
 export function Timeline({ job }: { job: Schemas['job'] }) {
   const { t } = useTranslation();
-  const list = useGet<Page<Event>>(`/v1/jobs/${job.job_id!}/events`);
+  const list = useGet(`/v1/jobs/${job.job_id!}/events`);
   const all = list.data?.data ?? [];
   if (all.length === 0) return null;
   const left = Math.max(0, all.length - SHOWN);

@@ -8,7 +8,6 @@ import { useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { Code } from '../../ui/bits.tsx';
 
-type Placement = Schemas['job_placement'];
 const PACE_MS = 10_000;
 
 /** A reason of a job by its name; one that this console does not know yet is shown as it is. */
@@ -20,7 +19,7 @@ export function Reason({ code }: { code: string | undefined }) {
 
 export function Waiting({ job }: { job: Schemas['job'] }) {
   const { t } = useTranslation();
-  const { data: p } = useGet<Placement>(`/v1/jobs/${job.job_id!}/placement`, {}, { everyMs: PACE_MS });
+  const { data: p } = useGet(`/v1/jobs/${job.job_id!}/placement`, {}, { everyMs: PACE_MS });
   if (!p) return null;
   return (
     <Alert

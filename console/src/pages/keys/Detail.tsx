@@ -4,7 +4,7 @@ import { useParams } from '@tanstack/react-router';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { KEY_ROTATE_IN_TIER } from '../../api/gen/enums.ts';
-import { change, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { change, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -22,7 +22,7 @@ import { Versions } from './Versions.tsx';
 
 type Summary = Schemas['key_summary'];
 
-function Acts({ k, path }: { k: Summary; path: string }) {
+function Acts({ k, path }: { k: Summary; path: `/v1/keys/${string}` }) {
   const { t } = useTranslation();
   const { can } = useSession();
   const forget = useForget();
@@ -96,9 +96,9 @@ function Acts({ k, path }: { k: Summary; path: string }) {
 export function KeyDetail() {
   const { t } = useTranslation();
   const { zone } = useParams({ strict: false }) as { zone: string };
-  const path = `/v1/keys/${encodeURIComponent(zone)}`;
-  const query = useGet<Summary>(path, {}, { everyMs: 10_000 });
-  const versions = useGet<ListOf<Schemas['key_version']>>(`${path}/versions`, { page_size: 1 });
+  const path = `/v1/keys/${encodeURIComponent(zone)}` as const;
+  const query = useGet(path, {}, { everyMs: 10_000 });
+  const versions = useGet(`${path}/versions`, { page_size: 1 });
   return (
     <Page
       name={`${t('keyring.keyOf')} ${zone}`}

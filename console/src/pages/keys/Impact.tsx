@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Impact.tsx - what stops being readable with a key: data keys, and the data sets and models that are in its zone.
 import { useTranslation } from 'react-i18next';
-import type { Page as ListOf, Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -13,7 +12,7 @@ const SHOWN = 8;
 export function Impact({ zone, dataKeys }: { zone: string; dataKeys: number }) {
   const { t } = useTranslation();
   const { can } = useSession();
-  const sets = useGet<ListOf<Schemas['dataset']>>('/v1/datasets', { page_size: 200 }, { enabled: can('dataset:read') });
+  const sets = useGet('/v1/datasets', { page_size: 200 }, { enabled: can('dataset:read') });
   const here = (sets.data?.data ?? []).filter((d) => {
     const at = (d as { zone?: string }).zone;
     return at === undefined || at === zone;

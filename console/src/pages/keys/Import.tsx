@@ -3,10 +3,10 @@
 import { Button, Modal, ModalBody, ModalHeader } from '@patternfly/react-core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, type Schemas } from '../../api/client.ts';
+import { change } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
-import { ApiForm, type Field } from '../../ui/form.tsx';
+import { ApiForm, formFields } from '../../ui/form.tsx';
 import { Answer } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Line } from '../audit/pieces.tsx';
@@ -14,16 +14,16 @@ import { Line } from '../audit/pieces.tsx';
 const POINT = /^[A-Za-z0-9+/]{86,87}=?=?$/;
 const SEALED = /^[A-Za-z0-9+/]{80}$/;
 
-export function ImportKey({ zone, path }: { zone: string; path: string }) {
+export function ImportKey({ zone, path }: { zone: string; path: `/v1/keys/${string}` }) {
   const { t } = useTranslation();
   const { me } = useSession();
   const forget = useForget();
   const [open, setOpen] = useState(false);
-  const point = useGet<Schemas['key_import_point']>(`${path}/import-key`, {}, { enabled: open });
-  const fields: Field[] = [
+  const point = useGet(`${path}/import-key`, {}, { enabled: open });
+  const fields = formFields(
     { name: 'ephemeral_public', label: t('keyring.ephemeral'), required: true, pattern: POINT },
     { name: 'sealed_key', label: t('keyring.sealed'), required: true, pattern: SEALED },
-  ];
+  );
   return (
     <>
       <Button variant="secondary" onClick={() => setOpen(true)}>

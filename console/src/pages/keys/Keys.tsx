@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys.tsx - the tenant's keys, zone by zone: how old, when they are to be rotated, how many data keys hang on them.
 import { useTranslation } from 'react-i18next';
-import type { Schemas } from '../../api/client.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Time, To } from '../../ui/bits.tsx';
@@ -10,8 +9,6 @@ import { Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
 import { Certificates } from '../audit/Erasures.tsx';
 import { Advice, Word } from './pieces.tsx';
-
-type Summary = Schemas['key_summary'];
 
 export function Keys() {
   const { t } = useTranslation();
@@ -24,7 +21,7 @@ export function Keys() {
       api={['GET /v1/keys', 'GET /v1/erasure-certificates']}
       cli={['falaj key list', 'falaj key certificates']}
     >
-      <ServerTable<Summary>
+      <ServerTable
         path="/v1/keys"
         label={t('nav.keys')}
         rowKey={(k) => k.zone!}

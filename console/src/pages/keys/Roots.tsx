@@ -4,7 +4,7 @@ import { Label } from '@patternfly/react-core';
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { Link, useParams } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { change, type Schemas } from '../../api/client.ts';
+import { change } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { Code, Name, Pairs, State, Time, To } from '../../ui/bits.tsx';
@@ -16,9 +16,6 @@ import { ServerTable } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { useZoneViews } from '../zones/data.ts';
 import { Moves, Word } from './pieces.tsx';
-
-type Root = Schemas['root_key'];
-type Attest = Schemas['attest_out'];
 
 /** For who runs the zones: which of them have root keys to be looked after. */
 export function RootZones() {
@@ -86,9 +83,9 @@ function Yes({ on, good }: { on: boolean; good: boolean }) {
     </Label>
   );
 }
-function Attestation({ path }: { path: string }) {
+function Attestation({ path }: { path: `/v1/zones/${string}/keys` }) {
   const { t } = useTranslation();
-  const query = useGet<Attest>(`${path}/attestation`);
+  const query = useGet(`${path}/attestation`);
   return (
     <Answer of={query}>
       {(a) => (
@@ -133,7 +130,7 @@ export function RootKeys() {
   const { t } = useTranslation();
   const forget = useForget();
   const { zone } = useParams({ strict: false }) as { zone: string };
-  const path = `/v1/zones/${encodeURIComponent(zone)}/keys`;
+  const path = `/v1/zones/${encodeURIComponent(zone)}/keys` as const;
   const asked = async (): Promise<void> => {
     toast(t('keyring.asked'));
     await forget('/v1/approvals');
@@ -170,7 +167,7 @@ export function RootKeys() {
         />
       }
     >
-      <ServerTable<Root>
+      <ServerTable
         path={path}
         label={t('nav.rootKeys')}
         rowKey={(r) => String(r.version)}

@@ -17,18 +17,18 @@ import { Word } from './pieces.tsx';
 
 type Version = Schemas['key_version'];
 
-function Acts({ v, path }: { v: Version; path: string }) {
+function Acts({ v, path }: { v: Version; path: `/v1/keys/${string}` }) {
   const { t } = useTranslation();
   const { can } = useSession();
   const text = useProblemText();
   const forget = useForget();
-  const at = `${path}/versions/${v.key_version}`;
-  const act = async (what: string, said: string): Promise<void> => {
+  const at = `${path}/versions/${v.key_version}` as const;
+  const act = async (what: 'disable' | 'enable' | 'cancel', said: string): Promise<void> => {
     await change('POST', `${at}/${what}`);
     toast(said);
     await forget('/v1/keys');
   };
-  const soft = (what: string, said: string): void =>
+  const soft = (what: 'enable' | 'cancel', said: string): void =>
     void act(what, said).catch((p: unknown) => toast(text(p), 'danger'));
   const name = `${v.zone} ${v.key_version}`;
   return (
@@ -83,10 +83,10 @@ function Acts({ v, path }: { v: Version; path: string }) {
   );
 }
 
-export function Versions({ path }: { path: string }) {
+export function Versions({ path }: { path: `/v1/keys/${string}` }) {
   const { t } = useTranslation();
   return (
-    <ServerTable<Version>
+    <ServerTable
       path={`${path}/versions`}
       label={t('datasets.versions')}
       rowKey={(v) => String(v.key_version)}

@@ -2,7 +2,6 @@
 // pieces.tsx - words for what the API names, the advice to rotate, and how far wrapped keys have moved.
 import { Label, Progress } from '@patternfly/react-core';
 import { useTranslation } from 'react-i18next';
-import type { Page as ListOf, Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { Code, Time } from '../../ui/bits.tsx';
@@ -30,9 +29,9 @@ export function Advice({ value }: { value: string | undefined }) {
   );
 }
 
-export function Moves({ path }: { path: string }) {
+export function Moves({ path }: { path: `/v1/keys/${string}/rewraps` | `/v1/zones/${string}/keys/rewraps` }) {
   const { t } = useTranslation();
-  const moves = useGet<ListOf<Schemas['rewrap']>>(path, { page_size: 5 }, { everyMs: 3000 });
+  const moves = useGet(path, { page_size: 5 }, { everyMs: 3000 });
   return (
     <Answer of={moves}>
       {(page) =>

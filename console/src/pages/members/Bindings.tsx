@@ -78,7 +78,7 @@ export function Bindings({ userId }: { userId?: string }) {
       ),
     });
   return (
-    <ServerTable<Binding>
+    <ServerTable
       path="/v1/role-bindings"
       label={t('members.bindings')}
       filters={filters}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups.tsx - groups that the organisation's own directory provisions, and the role that each gives its members.
 import { useTranslation } from 'react-i18next';
-import { change, type Schemas } from '../../api/client.ts';
+import { change, get, type Schemas } from '../../api/client.ts';
 import { useForget } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { grantable, modestFirst } from '../../lib/roles.ts';
@@ -25,7 +25,7 @@ export function Groups() {
   };
   const roles = modestFirst(grantable(me.permissions, me.tenant === 'platform', 'person'));
   return (
-    <ServerTable<Group>
+    <ServerTable
       path="/v1/groups"
       label={t('members.groups')}
       rowKey={(g) => g.group_id!}
@@ -59,7 +59,7 @@ export function Groups() {
                       options: roles.map((r) => ({ value: r, label: t(`role.${r}`) })),
                     },
                   ]}
-                  lock={{ path: `/v1/groups/${g.group_id!}`, was: { ...g } }}
+                  lock={{ read: () => get(`/v1/groups/${g.group_id!}`), was: { ...g } }}
                   onSubmit={async (v, tag) => {
                     await change('PUT', `/v1/groups/${g.group_id!}/role`, v, { 'if-match': tag });
                     await done();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invitations.tsx - who was invited and has not come yet, and what became of the others.
 import { useTranslation } from 'react-i18next';
-import { change, type Schemas } from '../../api/client.ts';
+import { change } from '../../api/client.ts';
 import { useForget } from '../../api/hooks.ts';
 import { Code, Name, State, Time, To } from '../../ui/bits.tsx';
 import { TypedConfirm } from '../../ui/dialogs.tsx';
@@ -11,14 +11,12 @@ import { InviteButton } from './Invite.tsx';
 import { useNames } from './names.ts';
 import { Roles } from './parts.tsx';
 
-type Invitation = Schemas['invitation'];
-
 export function Invitations() {
   const { t } = useTranslation();
   const forget = useForget();
   const names = useNames();
   return (
-    <ServerTable<Invitation>
+    <ServerTable
       path="/v1/invitations"
       label={t('members.invitations')}
       rowKey={(i) => i.invitation_id!}

@@ -2,13 +2,13 @@
 // Invite.tsx - inviting a person, and granting a role to who is here: only what the giver may give is offered.
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { formFields } from '../../ui/form.tsx';
+import { change } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { grantable, modestFirst } from '../../lib/roles.ts';
 import { invitationLink } from '../../shell/invitation.ts';
 import { useSession } from '../../shell/session.tsx';
 import { FormButton, OnceSecret } from '../../ui/dialogs.tsx';
-import type { Field } from '../../ui/form.tsx';
 import { bodyOfConditions, ConditionFields, NONE, type Conditions } from './conditions.tsx';
 import { RolePicker, type User } from './parts.tsx';
 
@@ -19,7 +19,7 @@ export function InviteButton({ opens }: { opens?: string }) {
   const [roles, setRoles] = useState<string[]>([]);
   const [link, setLink] = useState<string | null>(null);
   const offered = modestFirst(grantable(me.permissions, me.tenant === 'platform', 'person'));
-  const fields: Field[] = [
+  const fields = formFields(
     { name: 'name', label: t('col.name'), required: true, max: 128, help: t('members.nameHelp') },
     { name: 'email_hint', label: t('members.mail'), help: t('members.mailHelp'), max: 254 },
     {
@@ -28,7 +28,7 @@ export function InviteButton({ opens }: { opens?: string }) {
       kind: 'select',
       options: [72, 24, 168].map((h) => ({ value: String(h), label: t('members.days', { count: h / 24 }) })),
     },
-  ];
+  );
   return (
     <>
       <FormButton
@@ -42,7 +42,7 @@ export function InviteButton({ opens }: { opens?: string }) {
           <RolePicker required label={t('members.roles')} roles={offered} value={roles} onChange={setRoles} />
         )}
         onSubmit={async (v) => {
-          const out = await change<Schemas['invite_out']>('POST', '/v1/invitations', {
+          const out = await change('POST', '/v1/invitations', {
             name: v['name'],
             roles,
             hours: Number(v['hours']),
@@ -57,11 +57,6 @@ export function InviteButton({ opens }: { opens?: string }) {
   );
 }
 
-interface Project {
-  project_id?: string;
-  name?: string;
-  state?: string;
-}
 export function GrantButton({ user, variant = 'link' }: { user: User; variant?: 'link' | 'secondary' }) {
   const { t } = useTranslation();
   const { me, can } = useSession();
@@ -70,12 +65,12 @@ export function GrantButton({ user, variant = 'link' }: { user: User; variant?: 
   const [open, setOpen] = useState(false);
   const platform = me.tenant === 'platform';
   const kind = user.kind === 'service' ? 'service' : 'person';
-  const projects = useGet<ListOf<Project>>(
+  const projects = useGet(
     '/v1/projects',
     { page_size: 200, state: 'ACTIVE', sort: 'name' },
     { enabled: open && !platform && can('project:read') },
   );
-  const zones = useGet<ListOf<{ code?: string }>>('/v1/zones', { page_size: 200 }, { enabled: open && platform });
+  const zones = useGet('/v1/zones', { page_size: 200 }, { enabled: open && platform });
   const places = platform
     ? (zones.data?.data ?? []).map((z) => ({
         value: `zone ${z.code!}`,
@@ -85,7 +80,7 @@ export function GrantButton({ user, variant = 'link' }: { user: User; variant?: 
         value: `project ${p.project_id!}`,
         label: `${t('place.project')}: \u2068${p.name!}\u2069`,
       }));
-  const fields: Field[] = [
+  const fields = formFields(
     {
       name: 'role',
       label: t('members.role'),
@@ -99,7 +94,7 @@ export function GrantButton({ user, variant = 'link' }: { user: User; variant?: 
       kind: 'select',
       options: [{ value: '', label: platform ? t('place.platform') : t('place.tenant') }, ...places],
     },
-  ];
+  );
   return (
     <FormButton
       variant={variant}

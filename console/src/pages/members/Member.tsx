@@ -2,7 +2,7 @@
 // Member.tsx - one person or program: who it is, its roles, sessions and tokens, and what may be done about it.
 import { useParams } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { change, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { change, get, type Page as ListOf } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -18,14 +18,12 @@ import { GrantButton } from './Invite.tsx';
 import { useSessionColumns } from '../settings/sessions.tsx';
 import { Factor, Roles, type User } from './parts.tsx';
 
-type Live = Schemas['session'];
-
 function Sessions({ user }: { user: User }) {
   const { t } = useTranslation();
   const columns = useSessionColumns();
   const forget = useForget();
   return (
-    <ServerTable<Live>
+    <ServerTable
       path="/v1/sessions"
       label={t('settings.sessions')}
       fixed={{ user_id: user.user_id }}
@@ -54,13 +52,9 @@ function Loss({ user, forever }: { user: User; forever: boolean }) {
   const { t } = useTranslation();
   const { can } = useSession();
   const of = { user_id: user.user_id, page_size: 200 };
-  const sessions = useGet<ListOf<Live>>('/v1/sessions', of, { enabled: can('session:manage') });
-  const tokens = useGet<ListOf<Schemas['api_token']>>(
-    '/v1/api-tokens',
-    { ...of, state: 'active' },
-    { enabled: can('token:manage') },
-  );
-  const roles = useGet<ListOf<Schemas['role_binding']>>('/v1/role-bindings', of);
+  const sessions = useGet('/v1/sessions', of, { enabled: can('session:manage') });
+  const tokens = useGet('/v1/api-tokens', { ...of, state: 'active' }, { enabled: can('token:manage') });
+  const roles = useGet('/v1/role-bindings', of);
   const count = (q: { data?: ListOf<unknown> | undefined }): string =>
     q.data ? `${number(q.data.data.length)}${q.data.next_page_token ? '+' : ''}` : '…';
   return (
@@ -91,7 +85,7 @@ function Acts({ user }: { user: User }) {
   const { t } = useTranslation();
   const { can, me } = useSession();
   const forget = useForget();
-  const path = `/v1/users/${user.user_id!}`;
+  const path = `/v1/users/${user.user_id!}` as const;
   const done = async (): Promise<void> => {
     for (const p of ['/v1/users', '/v1/role-bindings', '/v1/sessions', '/v1/api-tokens']) await forget(p);
   };
@@ -111,7 +105,7 @@ function Acts({ user }: { user: User }) {
           label={t('members.rename')}
           title={t('members.rename')}
           initial={{ name: user.name ?? '' }}
-          lock={{ path, was: { ...user } }}
+          lock={{ read: () => get(path), was: { ...user } }}
           fields={[{ name: 'name', label: t('col.name'), required: true, max: 128 }]}
           onSubmit={async (v, tag) => {
             await change('PATCH', path, v, { 'if-match': tag });
@@ -175,7 +169,7 @@ export function Member() {
   const { t } = useTranslation();
   const { can } = useSession();
   const { id } = useParams({ strict: false }) as { id: string };
-  const found = useGet<User>(`/v1/users/${id}`);
+  const found = useGet(`/v1/users/${id}`);
   const name = found.data?.name ?? '';
   const parts = (u: User): Part[] => [
     { id: 'roles', title: t('members.roles'), body: () => <Bindings userId={id} /> },

@@ -47,7 +47,7 @@ export function People() {
   const { can } = useSession();
   const filters = usePeopleFilters();
   return (
-    <ServerTable<User>
+    <ServerTable
       path="/v1/users"
       label={t('nav.members')}
       filters={filters}

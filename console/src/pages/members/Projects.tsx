@@ -2,12 +2,12 @@
 // Projects.tsx - the projects of the organisation: made, renamed, closed.
 import { useTranslation } from 'react-i18next';
 import { PROJECT_LIST_STATE } from '../../api/gen/enums.ts';
-import { change, withQuery, type Schemas } from '../../api/client.ts';
+import { change, get, withQuery, type Schemas } from '../../api/client.ts';
 import { useForget } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Id, Name, State, Time } from '../../ui/bits.tsx';
 import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
-import { SLUG, type Field } from '../../ui/form.tsx';
+import { SLUG, bodyOf, formFields } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
@@ -38,21 +38,17 @@ export function Projects() {
       ],
     },
   ];
-  const fields: Field[] = [
+  const fields = formFields(
     { name: 'name', label: t('projects.short'), required: true, pattern: SLUG, help: t('projects.shortHelp') },
     { name: 'display_name', label: t('projects.name'), max: 128 },
-  ];
-  const body = (v: Record<string, unknown>): object => ({
-    name: v['name'],
-    ...(v['display_name'] ? { display_name: v['display_name'] } : {}),
-  });
+  );
   const create = can('project:manage') && (
     <FormButton
       label={t('projects.create')}
       title={t('projects.create')}
       fields={fields}
       onSubmit={async (v) => {
-        await change('POST', '/v1/projects', body(v));
+        await change('POST', '/v1/projects', bodyOf(fields, v));
         await forget('/v1/projects');
       }}
     />
@@ -65,7 +61,7 @@ export function Projects() {
       api={[`GET ${withQuery('/v1/projects', useListSearch(filters))}`]}
       cli={['falaj project list', 'falaj project create NAME']}
     >
-      <ServerTable<Project>
+      <ServerTable
         path="/v1/projects"
         label={t('nav.projects')}
         filters={filters}
@@ -93,9 +89,9 @@ export function Projects() {
                       title={t('members.rename')}
                       fields={fields}
                       initial={{ name: p.name ?? '', display_name: p.display_name ?? '' }}
-                      lock={{ path: `/v1/projects/${p.project_id!}`, was: { ...p } }}
+                      lock={{ read: () => get(`/v1/projects/${p.project_id!}`), was: { ...p } }}
                       onSubmit={async (v, tag) => {
-                        await change('PATCH', `/v1/projects/${p.project_id!}`, body(v), { 'if-match': tag });
+                        await change('PATCH', `/v1/projects/${p.project_id!}`, bodyOf(fields, v), { 'if-match': tag });
                         await forget('/v1/projects');
                       }}
                     />

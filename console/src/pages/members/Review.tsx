@@ -3,7 +3,8 @@
 import { Button, Card, CardBody, CardTitle, Progress } from '@patternfly/react-core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { getPage, type Page as ListOf, type Query, type Schemas } from '../../api/client.ts';
+import { getPage, type Schemas } from '../../api/client.ts';
+import type { Asked, ItemOf } from '../../api/paths.ts';
 import { useGet } from '../../api/hooks.ts';
 import { ROLES } from '../../api/gen/roles.ts';
 import { csvText, saveAs } from '../../lib/csv.ts';
@@ -37,11 +38,13 @@ const NAMES = [
   'granted_at',
 ];
 
+type Lists = '/v1/users' | '/v1/role-bindings' | '/v1/projects';
+
 /** Every page of a list; told of how many rows there are after each. */
-async function all<T>(path: string, query: Query, tell: (n: number) => void): Promise<T[]> {
-  const rows: T[] = [];
+async function all<A extends Lists>(path: A, tell: (n: number) => void): Promise<ItemOf<A>[]> {
+  const rows: ItemOf<A>[] = [];
   for (let token: string | undefined; ;) {
-    const page = await getPage<T>(path, { ...query, page_size: 200, page_token: token });
+    const page = await getPage(path, ...([{ page_size: 200, page_token: token }] as Asked<A>));
     rows.push(...page.data);
     tell(rows.length);
     token = page.next_page_token;
@@ -88,14 +91,14 @@ export function Review() {
   const { me, can } = useSession();
   const text = useProblemText();
   const [busy, setBusy] = useState<number | null>(null);
-  const users = useGet<ListOf<User>>('/v1/users', { page_size: 200, sort: 'name' });
+  const users = useGet('/v1/users', { page_size: 200, sort: 'name' });
   const roles = rolesAt(me.tenant === 'platform');
   const save = async (): Promise<void> => {
     setBusy(0);
     try {
-      const people = await all<User>('/v1/users', {}, setBusy);
-      const bindings = await all<Binding>('/v1/role-bindings', {}, (n) => setBusy(people.length + n));
-      const projects = can('project:read') ? await all<Schemas['project']>('/v1/projects', {}, () => undefined) : [];
+      const people = await all('/v1/users', setBusy);
+      const bindings = await all('/v1/role-bindings', (n) => setBusy(people.length + n));
+      const projects = can('project:read') ? await all('/v1/projects', () => undefined) : [];
       const day = new Date().toISOString().slice(0, 10);
       saveAs(`access-review-${me.tenant ?? ''}-${day}.csv`, csvText(NAMES, reviewRows(people, bindings, projects)));
     } catch (p) {

@@ -17,7 +17,7 @@ import {
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { change, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { PERMISSIONS, ROLES } from '../../api/gen/roles.ts';
 import { permissionKey, rolesAt } from '../../lib/roles.ts';
@@ -112,17 +112,13 @@ export function Why() {
   const [strange, setStrange] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
   const [out, setOut] = useState<{ answer: Answer; who: string; act: string } | null>(null);
-  const projects = useGet<ListOf<Schemas['project']>>(
-    '/v1/projects',
-    { page_size: 200 },
-    { enabled: can('project:read') },
-  );
+  const projects = useGet('/v1/projects', { page_size: 200 }, { enabled: can('project:read') });
   const ask = async (): Promise<void> => {
     setProblem(null);
     setStrange(false);
     const user = name.trim() === '' ? null : await userByName(name);
     if (user === undefined) return setStrange(true);
-    const answer = await change<Answer>('POST', '/v1/access/explain', {
+    const answer = await change('POST', '/v1/access/explain', {
       act: act.trim(),
       ...(user ? { user_id: user.user_id } : {}),
       ...(project ? { project_id: project } : {}),

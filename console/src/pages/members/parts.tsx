@@ -83,7 +83,7 @@ export function RolePicker({ label, roles, value, onChange, required }: Picked) 
 
 /** Who is meant by a name that was typed or chosen; names are unique among those who are not gone. */
 export async function userByName(name: string): Promise<User | undefined> {
-  const page = await getPage<User>('/v1/users', { name: name.trim(), page_size: 200 });
+  const page = await getPage('/v1/users', { name: name.trim(), page_size: 200 });
   const same = (u: User): boolean => u.name?.toLowerCase() === name.trim().toLowerCase();
   return page.data.find((u) => same(u) && u.state !== 'DEACTIVATED') ?? page.data.find(same);
 }
@@ -100,7 +100,7 @@ export function PersonField({ id, label, help, value, bad = false, onChange }: B
   const asked = useDeferredValue(value);
   const found = useQuery({
     queryKey: ['/v1/users', 'names', asked],
-    queryFn: () => getPage<User>('/v1/users', { name: asked, page_size: 20 }),
+    queryFn: () => getPage('/v1/users', { name: asked, page_size: 20 }),
     staleTime: 30_000,
   });
   return (

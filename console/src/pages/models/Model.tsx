@@ -4,7 +4,7 @@ import { Button, FormSelect, FormSelectOption, Modal, ModalBody, ModalHeader, Ti
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Page as ListOf, Schemas } from '../../api/client.ts';
+import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { bytes, number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -30,8 +30,8 @@ export function ModelDetail() {
   const { t } = useTranslation();
   const { can } = useSession();
   const { id } = useParams({ strict: false }) as { id: string };
-  const path = `/v1/models/${encodeURIComponent(id)}`;
-  const query = useGet<Model>(path);
+  const path = `/v1/models/${encodeURIComponent(id)}` as const;
+  const query = useGet(path);
   const names = useNames();
   const m = query.data;
   return (
@@ -75,7 +75,7 @@ export function ModelDetail() {
             <Title headingLevel="h2" size="lg" className="block">
               {t('datasets.versions')}
             </Title>
-            <ServerTable<Version>
+            <ServerTable
               path={`${path}/versions`}
               label={t('datasets.versions')}
               rowKey={(v) => String(v.version)}
@@ -163,29 +163,21 @@ function Weights({ of, version, path }: { of: Model; version: Version; path: str
 }
 
 /** data set → job → version → deployments, for one version; all its figures stand below. */
-function Lineage({ of, path }: { of: Model; path: string }) {
+function Lineage({ of, path }: { of: Model; path: `/v1/models/${string}` }) {
   const { t } = useTranslation();
   const { can } = useSession();
   const [picked, setPicked] = useState<number | null>(null);
-  const versions = useGet<ListOf<Version>>(`${path}/versions`, { page_size: VERSIONS_MAX });
+  const versions = useGet(`${path}/versions`, { page_size: VERSIONS_MAX });
   const list = versions.data?.data ?? [];
   const v = list.find((x) => x.version === picked) ?? list[0];
-  const job = useGet<Schemas['job']>(
-    `/v1/jobs/${v?.job_id ?? ''}`,
-    {},
-    { enabled: v?.job_id !== undefined && can('job:read') },
-  );
+  const job = useGet(`/v1/jobs/${v?.job_id ?? ''}`, {}, { enabled: v?.job_id !== undefined && can('job:read') });
   const spec = (job.data?.spec ?? {}) as { dataset_id?: string; dataset_version?: number };
-  const set = useGet<Schemas['dataset']>(
+  const set = useGet(
     `/v1/datasets/${spec.dataset_id ?? ''}`,
     {},
     { enabled: spec.dataset_id !== undefined && can('dataset:read') },
   );
-  const served = useGet<ListOf<Schemas['deployment']>>(
-    '/v1/deployments',
-    { page_size: 200 },
-    { enabled: can('deployment:read') },
-  );
+  const served = useGet('/v1/deployments', { page_size: 200 }, { enabled: can('deployment:read') });
   if (v === undefined) return null;
   const at = (served.data?.data ?? []).filter((d) => d.model_id === of.model_id && d.model_version === v.version);
   return (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models.tsx - the registered models.
 import { useTranslation } from 'react-i18next';
-import { withQuery, type Schemas } from '../../api/client.ts';
+import { withQuery } from '../../api/client.ts';
 import { commandLine } from '../../lib/calls.ts';
 import { number } from '../../lib/format.ts';
 import { Code, Name, Time, To } from '../../ui/bits.tsx';
@@ -11,8 +11,6 @@ import { Empty } from '../../ui/states.tsx';
 import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
 import { BY_NAME, BY_TIME, useNameFilter, useOwnFilters, useZoneFilter } from '../../ui/table/usual.ts';
 import { RegisterButton } from './Register.tsx';
-
-type Model = Schemas['model'];
 
 export function Models() {
   const { t } = useTranslation();
@@ -36,7 +34,7 @@ export function Models() {
         'falaj model register NAME JOB',
       ]}
     >
-      <ServerTable<Model>
+      <ServerTable
         path="/v1/models"
         label={t('nav.models')}
         filters={filters}

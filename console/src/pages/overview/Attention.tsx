@@ -4,7 +4,7 @@ import { Card, CardBody, CardTitle } from '@patternfly/react-core';
 import { CheckCircleIcon } from '@patternfly/react-icons';
 import { useTranslation } from 'react-i18next';
 import type { ReactNode } from 'react';
-import type { Page as ListOf, Schemas } from '../../api/client.ts';
+import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { isWaiting } from '../../lib/jobs.ts';
 import { showsUtc } from '../../lib/format.ts';
@@ -27,18 +27,14 @@ interface Item {
   act: [label: string, to: string];
 }
 
-function useJobItems(): { items: Item[]; first: ReturnType<typeof useGet<ListOf<Schemas['job']>>> } {
+function useJobItems(): { items: Item[]; first: ReturnType<typeof useGet<'/v1/jobs'>> } {
   const { t, i18n } = useTranslation();
   const { can } = useSession();
   const enabled = can('job:read');
   const read = { everyMs: EVERY, enabled };
   const week = sinceStart('7d', false, showsUtc());
-  const failed = useGet<ListOf<Schemas['job']>>(
-    '/v1/jobs',
-    { group: 'failed', submitted_after: week, page_size: MOST },
-    read,
-  );
-  const waiting = useGet<ListOf<Schemas['job']>>('/v1/jobs', { group: 'waiting', page_size: MOST }, read);
+  const failed = useGet('/v1/jobs', { group: 'failed', submitted_after: week, page_size: MOST }, read);
+  const waiting = useGet('/v1/jobs', { group: 'waiting', page_size: MOST }, read);
   const reason = (code: string | undefined): ReactNode =>
     code && (i18n.exists(`reason.${code}`) ? t(`reason.${code}`) : <Code>{code}</Code>);
   const item = (j: Schemas['job'], label: string, tab: string): Item => ({
@@ -68,7 +64,7 @@ function useJobItems(): { items: Item[]; first: ReturnType<typeof useGet<ListOf<
 function useApprovalItems(): Item[] {
   const { t } = useTranslation();
   const { can } = useSession();
-  const list = useGet<ListOf<Schemas['approval']>>(
+  const list = useGet(
     '/v1/approvals',
     { state: 'PENDING', page_size: MOST },
     { everyMs: EVERY, enabled: can('approval:read') },
@@ -85,11 +81,7 @@ function useApprovalItems(): Item[] {
 function useMachineItems(): Item[] {
   const { t } = useTranslation();
   const { can } = useSession();
-  const list = useGet<ListOf<Schemas['node']>>(
-    '/v1/nodes',
-    { page_size: 200 },
-    { everyMs: EVERY, enabled: can('node:read') },
-  );
+  const list = useGet('/v1/nodes', { page_size: 200 }, { everyMs: EVERY, enabled: can('node:read') });
   return (list.data?.data ?? [])
     .filter((n) => n.state !== 'READY' && n.state !== 'RETIRED')
     .slice(0, MOST)
@@ -107,16 +99,12 @@ function useMachineItems(): Item[] {
 function useEndingItems(): Item[] {
   const { t } = useTranslation();
   const { can, me } = useSession();
-  const tokens = useGet<ListOf<Schemas['api_token']>>(
+  const tokens = useGet(
     '/v1/api-tokens',
     { user_id: me.user_id, page_size: 200 },
     { enabled: can('token:own'), everyMs: 60_000 },
   );
-  const keys = useGet<ListOf<Schemas['key_summary']>>(
-    '/v1/keys',
-    {},
-    { enabled: can('key:read') && me.tenant_id !== null, everyMs: 60_000 },
-  );
+  const keys = useGet('/v1/keys', {}, { enabled: can('key:read') && me.tenant_id !== null, everyMs: 60_000 });
   const soon = (tokens.data?.data ?? []).filter((x) => {
     const left = Date.parse(x.expires_at ?? '') - Date.now();
     return !x.revoked_at && left > 0 && left < FORTNIGHT_MS;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spending.tsx - what was spent of each budget.
 import { useTranslation } from 'react-i18next';
-import type { Page as ListOf, Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { Name } from '../../ui/bits.tsx';
 import { Answer } from '../../ui/states.tsx';
@@ -10,7 +9,7 @@ import { Part } from './cards.tsx';
 
 export function Spending() {
   const { t } = useTranslation();
-  const budgets = useGet<ListOf<Schemas['budget']>>('/v1/budgets', { page_size: 20 }, { everyMs: 60_000 });
+  const budgets = useGet('/v1/budgets', { page_size: 20 }, { everyMs: 60_000 });
   return (
     <Part title={t('overview.spending')} to="/quotas" search={{ tab: 'budgets' }}>
       <Answer of={budgets}>

@@ -4,7 +4,6 @@ import { Button, Card, CardBody, CardHeader, CardTitle } from '@patternfly/react
 import { CheckCircleIcon, CircleIcon } from '@patternfly/react-icons';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Page as ListOf } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { To } from '../../ui/bits.tsx';
 import './start.css';
@@ -25,8 +24,8 @@ const wasPutAway = (): boolean => {
   }
 };
 
-function useHas(path: string): boolean | undefined {
-  return useGet<ListOf<unknown>>(path, { page_size: 1 }).data?.data.length === 1;
+function useHas(path: (typeof STEPS)[number][1]): boolean {
+  return useGet(path, { page_size: 1 }).data?.data.length === 1;
 }
 
 export function Start() {

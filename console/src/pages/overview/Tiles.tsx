@@ -3,7 +3,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Page as ListOf, Schemas } from '../../api/client.ts';
+import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { money, number, showsUtc } from '../../lib/format.ts';
 import { sinceStart } from '../../lib/lists.ts';
@@ -37,12 +37,8 @@ function Tile({
 
 function JobTiles() {
   const { t } = useTranslation();
-  const now = useGet<Counts>('/v1/jobs/counts', {}, { everyMs: EVERY });
-  const week = useGet<Counts>(
-    '/v1/jobs/counts',
-    { submitted_after: sinceStart('7d', false, showsUtc()) },
-    { everyMs: EVERY },
-  );
+  const now = useGet('/v1/jobs/counts', {}, { everyMs: EVERY });
+  const week = useGet('/v1/jobs/counts', { submitted_after: sinceStart('7d', false, showsUtc()) }, { everyMs: EVERY });
   const of = (counts: Counts | undefined, group: string): { text: ReactNode; jobs: number } => {
     const n = counts?.groups.find((g) => g.group === group);
     if (!n) return { text: undefined, jobs: 0 };
@@ -71,7 +67,7 @@ function JobTiles() {
 
 function MachineTile() {
   const { t } = useTranslation();
-  const list = useGet<ListOf<Schemas['node']>>('/v1/nodes', { page_size: 200 }, { everyMs: EVERY });
+  const list = useGet('/v1/nodes', { page_size: 200 }, { everyMs: EVERY });
   const all = list.data?.data;
   const ready = all?.filter((n) => n.state === 'READY').length ?? 0;
   return (
@@ -84,7 +80,7 @@ function MachineTile() {
 function SpentTile() {
   const { t } = useTranslation();
   const month = `${new Date().toISOString().slice(0, 7)}-01T00:00:00Z`;
-  const sums = useGet<ListOf<Schemas['usage_sum']>>('/v1/usage', { from: month, by: 'zone' }, { everyMs: 60_000 });
+  const sums = useGet('/v1/usage', { from: month, by: 'zone' }, { everyMs: 60_000 });
   const priced: Record<string, number> = {};
   for (const u of sums.data?.data ?? [])
     if (u.currency) priced[u.currency] = (priced[u.currency] ?? 0) + u.amount_minor;

@@ -4,7 +4,6 @@ import { Card, CardBody, CardHeader, CardTitle } from '@patternfly/react-core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Page as ListOf, Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Name, State, Time, To } from '../../ui/bits.tsx';
@@ -47,7 +46,7 @@ export function Part({
 export function Newest() {
   const { t } = useTranslation();
   const { can } = useSession();
-  const jobs = useGet<ListOf<Schemas['job']>>('/v1/jobs', { page_size: 6 }, { everyMs: EVERY });
+  const jobs = useGet('/v1/jobs', { page_size: 6 }, { everyMs: EVERY });
   return (
     <Part title={t('overview.newest')} to="/jobs">
       <Answer of={jobs}>
@@ -78,7 +77,7 @@ export function Newest() {
 
 export function Served() {
   const { t } = useTranslation();
-  const list = useGet<ListOf<Schemas['deployment']>>('/v1/deployments', { page_size: 5 }, { everyMs: EVERY });
+  const list = useGet('/v1/deployments', { page_size: 5 }, { everyMs: EVERY });
   return (
     <Part title={t('nav.deployments')} to="/deployments">
       <Answer of={list}>

@@ -3,13 +3,13 @@
 import { Progress } from '@patternfly/react-core';
 import { useTranslation } from 'react-i18next';
 import { BUDGET_NEW_MEASURE, BUDGET_NEW_PERIOD } from '../../api/gen/enums.ts';
-import { change, ifMatch, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { change, get, ifMatch, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { money, number, percent } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Name, State } from '../../ui/bits.tsx';
 import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
-import { bodyOf, type Field, type Values } from '../../ui/form.tsx';
+import { bodyOf, formFields } from '../../ui/form.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
 
@@ -42,14 +42,10 @@ export function BudgetMeter({ budget }: { budget: Budget }) {
 }
 
 /** Budgets count money in minor units; people write dirhams. */
-function bodyWith(fields: readonly Field[], v: Values): Record<string, unknown> {
-  const body = bodyOf(fields, v);
-  if (body['measure'] === 'money' || v['measure'] === 'money')
-    body['amount'] = Math.round(Number(body['amount']) * 100);
-  else delete body['currency'];
-  if (typeof body['warn_percent'] === 'string') body['warn_percent'] = body['warn_percent'].split(',').map(Number);
-  return body;
-}
+const amountOf = (measure: string | undefined, amount: number): number =>
+  measure === 'money' ? Math.round(amount * 100) : amount;
+const percents = (text: string | undefined): { warn_percent?: number[] } =>
+  text ? { warn_percent: text.split(',').map(Number) } : {};
 
 const formOf = (b: Budget): Record<string, string> => ({
   amount: String(b.measure === 'money' ? b.amount / 100 : b.amount),
@@ -63,12 +59,8 @@ export function Budgets() {
   const forget = useForget();
   const amount = useBudgetAmount();
   const setter = can('budget:set');
-  const projects = useGet<ListOf<Schemas['project']>>(
-    '/v1/projects',
-    { page_size: 200 },
-    { enabled: setter && can('project:read') },
-  );
-  const thresholds: Field[] = [
+  const projects = useGet('/v1/projects', { page_size: 200 }, { enabled: setter && can('project:read') });
+  const thresholds = formFields(
     { name: 'warn_percent', label: t('budgets.warn'), help: t('budgets.warnHelp'), pattern: PERCENTS },
     {
       name: 'stop_percent',
@@ -79,16 +71,16 @@ export function Budgets() {
       max: 1000,
       pattern: /^\d+$/,
     },
-  ];
-  const size: Field = {
+  );
+  const size = {
     name: 'amount',
     label: t('budgets.amount'),
     kind: 'number',
     required: true,
     min: 0.01,
     max: 1e7,
-  };
-  const fresh: Field[] = [
+  } as const;
+  const fresh = formFields(
     { name: 'name', label: t('col.name'), required: true, max: 128 },
     {
       name: 'measure',
@@ -115,8 +107,8 @@ export function Budgets() {
     },
     ...thresholds,
     { name: 'reserve', label: t('budgets.reserve'), kind: 'check' },
-  ];
-  const changed: Field[] = [size, ...thresholds];
+  );
+  const changed = formFields(size, ...thresholds);
   return (
     <>
       {setter && (
@@ -127,13 +119,20 @@ export function Budgets() {
             fields={fresh}
             initial={{ currency: 'AED', warn_percent: '80,100' }}
             onSubmit={async (v) => {
-              await change('POST', '/v1/budgets', bodyWith(fresh, v));
+              const { currency, warn_percent, ...body } = bodyOf(fresh, v);
+              await change('POST', '/v1/budgets', {
+                ...body,
+                amount: amountOf(body.measure, body.amount),
+                ...(body.measure === 'money' && currency ? { currency } : {}),
+                ...(body.project_id === '' ? { project_id: undefined } : {}),
+                ...percents(warn_percent),
+              });
               await forget('/v1/budgets');
             }}
           />
         </div>
       )}
-      <ServerTable<Budget>
+      <ServerTable
         path="/v1/budgets"
         label={t('budgets.title')}
         rowKey={(b) => b.budget_id!}
@@ -161,14 +160,18 @@ export function Budgets() {
                     fields={changed}
                     initial={formOf(b)}
                     lock={{
-                      path: `/v1/budgets/${b.budget_id!}`,
+                      read: () => get(`/v1/budgets/${b.budget_id!}`),
                       was: { ...b },
                       view: (o) => formOf(o as unknown as Budget),
                     }}
                     onSubmit={async (v, tag) => {
-                      const body = bodyWith(changed, { ...v, measure: b.measure ?? '' });
-                      // The API reads 0 as "only warns"; an emptied field means that.
-                      if (v['stop_percent'] === '') body['stop_percent'] = 0;
+                      const { amount: n, stop_percent, warn_percent } = bodyOf(changed, v);
+                      const body = {
+                        amount: amountOf(b.measure, n),
+                        // The API reads 0 as "only warns"; an emptied field means that.
+                        stop_percent: stop_percent ?? 0,
+                        ...percents(warn_percent),
+                      };
                       await change('PATCH', `/v1/budgets/${b.budget_id!}`, body, { 'if-match': tag });
                       await forget('/v1/budgets');
                     }}

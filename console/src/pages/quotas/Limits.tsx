@@ -2,7 +2,7 @@
 // Limits.tsx - the tenant's quotas as bars: what is held of what may be held. The platform's operator sets these.
 import { Progress } from '@patternfly/react-core';
 import { useTranslation } from 'react-i18next';
-import type { Page as ListOf, Schemas } from '../../api/client.ts';
+import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { bytes, number } from '../../lib/format.ts';
 import { Answer } from '../../ui/states.tsx';
@@ -12,7 +12,7 @@ const amount = (q: Quota, n: number): string => (q.resource === 'stored_bytes' ?
 
 export function QuotaBars({ everyMs = 10_000 }: { everyMs?: number }) {
   const { t, i18n } = useTranslation();
-  const quotas = useGet<ListOf<Quota>>('/v1/quotas', {}, { everyMs });
+  const quotas = useGet('/v1/quotas', {}, { everyMs });
   return (
     <Answer of={quotas}>
       {(page) => (

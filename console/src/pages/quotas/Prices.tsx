@@ -7,7 +7,7 @@ import { money, number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Time } from '../../ui/bits.tsx';
 import { FormButton } from '../../ui/dialogs.tsx';
-import { bodyOf, SLUG, type Field } from '../../ui/form.tsx';
+import { SLUG, bodyOf, formFields } from '../../ui/form.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
 
@@ -19,19 +19,19 @@ export function Prices() {
   const { t } = useTranslation();
   const { can } = useSession();
   const forget = useForget();
-  const fields: Field[] = [
+  const fields = formFields(
     { name: 'flavor', label: t('prices.flavor'), required: true, pattern: SLUG, help: t('field.slug') },
     { name: 'currency', label: t('budgets.currency'), required: true, pattern: /^[A-Z]{3}$/ },
-    ...PRICED.map((n): Field => ({ name: n, label: t(`prices.${n}`), kind: 'number', min: 0, max: 1e6 })),
-    ...WATTS.map((n): Field => ({
+    ...PRICED.map((n) => ({ name: n, label: t(`prices.${n}`), kind: 'number' as const, min: 0, max: 1e6 })),
+    ...WATTS.map((n) => ({
       name: n,
       label: t(`prices.${n}`),
-      kind: 'number',
+      kind: 'number' as const,
       min: 0,
       max: 1e5,
       pattern: /^\d+$/,
     })),
-  ];
+  );
   return (
     <>
       {can('price:set') && (
@@ -44,14 +44,14 @@ export function Prices() {
             initial={{ currency: 'AED' }}
             onSubmit={async (v) => {
               const body = bodyOf(fields, v);
-              for (const n of PRICED) if (body[n] !== undefined) body[n] = Math.round(Number(body[n]) * 100);
+              for (const n of PRICED) if (body[n] !== undefined) body[n] = Math.round(body[n] * 100);
               await change('POST', '/v1/prices', body);
               await forget('/v1/prices');
             }}
           />
         </div>
       )}
-      <ServerTable<Price>
+      <ServerTable
         path="/v1/prices"
         label={t('prices.title')}
         filters={[{ name: 'flavor', label: t('prices.flavor') }]}

@@ -3,13 +3,13 @@
 import { Progress } from '@patternfly/react-core';
 import { useTranslation } from 'react-i18next';
 import { RULE_NEW_IN_PLACE, RULE_NEW_IN_RESOURCE } from '../../api/gen/enums.ts';
-import { change, ifMatch, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { change, get, ifMatch, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Name } from '../../ui/bits.tsx';
 import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
-import { bodyOf, type Field, type Values } from '../../ui/form.tsx';
+import { bodyOf, formFields, type Values } from '../../ui/form.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
 
@@ -28,8 +28,8 @@ const numbersOf = (r: Rule): Values => ({
 
 /** What parts can at most be together, as the API judges it: the nearest rule above, of the project, then of the tenant, else the hard limit. */
 function useCeiling(): (resource: string, of?: Rule) => number | undefined {
-  const quotas = useGet<ListOf<Schemas['quota']>>('/v1/quotas');
-  const rules = useGet<ListOf<Rule>>('/v1/quota-rules', { page_size: 200 });
+  const quotas = useGet('/v1/quotas');
+  const rules = useGet('/v1/quota-rules', { page_size: 200 });
   return (resource, of) => {
     const cell = (r: Rule): string => `${r.flavor ?? ''} ${r.zone ?? ''}`;
     const wanted = of ? cell(of) : ' ';
@@ -44,23 +44,15 @@ function useCeiling(): (resource: string, of?: Rule) => number | undefined {
   };
 }
 
-function useNumbers(): Field[] {
+function useNumbers() {
   const { t } = useTranslation();
-  const numberField = (name: string, rest: Partial<Field>): Field => ({
-    name,
-    label: t(`rules.${name}`),
-    kind: 'number',
-    min: 0,
-    max: MOST,
-    pattern: /^\d+$/,
-    ...rest,
-  });
-  return [
-    numberField('nominal', { required: true }),
-    numberField('borrowing_limit', { help: t('rules.borrowHelp') }),
-    numberField('lending_limit', { help: t('rules.lendHelp') }),
-    numberField('weight', { max: 1_000_000, help: t('rules.weightHelp') }),
-  ];
+  const count = { kind: 'number', min: 0, max: MOST, pattern: /^\d+$/ } as const;
+  return formFields(
+    { ...count, name: 'nominal', label: t('rules.nominal'), required: true },
+    { ...count, name: 'borrowing_limit', label: t('rules.borrowing_limit'), help: t('rules.borrowHelp') },
+    { ...count, name: 'lending_limit', label: t('rules.lending_limit'), help: t('rules.lendHelp') },
+    { ...count, name: 'weight', label: t('rules.weight'), max: 1_000_000, help: t('rules.weightHelp') },
+  );
 }
 
 function Ceiling({ resource, of }: { resource: string; of?: Rule }) {
@@ -72,7 +64,7 @@ function Ceiling({ resource, of }: { resource: string; of?: Rule }) {
 function NewRule({ projects }: { projects: Project[] }) {
   const { t } = useTranslation();
   const forget = useForget();
-  const fields: Field[] = [
+  const fields = formFields(
     {
       name: 'place',
       label: t('rules.place'),
@@ -96,7 +88,7 @@ function NewRule({ projects }: { projects: Project[] }) {
       options: RULE_NEW_IN_RESOURCE.map((r) => ({ value: r, label: t(`quota.${r}`) })),
     },
     ...useNumbers(),
-  ];
+  );
   return (
     <FormButton
       label={t('rules.new')}
@@ -139,7 +131,7 @@ export function Rules() {
   const { can } = useSession();
   const forget = useForget();
   const numbers = useNumbers();
-  const projects = useGet<ListOf<Project>>('/v1/projects', { page_size: 200 }, { enabled: can('project:read') });
+  const projects = useGet('/v1/projects', { page_size: 200 }, { enabled: can('project:read') });
   const nameOf = (r: Rule): string =>
     [projects.data?.data.find((p) => p.project_id === r.project_id)?.name, r.queue].filter(Boolean).join(' / ') ||
     t('rules.tenant');
@@ -153,7 +145,7 @@ export function Rules() {
           <NewRule projects={projects.data.data} />
         </div>
       )}
-      <ServerTable<Rule>
+      <ServerTable
         path="/v1/quota-rules"
         label={t('rules.title')}
         filters={[
@@ -202,7 +194,7 @@ export function Rules() {
                       fields={numbers}
                       initial={numbersOf(r)}
                       lead={<Ceiling resource={r.resource!} of={r} />}
-                      lock={{ path: `/v1/quota-rules/${r.rule_id!}`, was: { ...r } }}
+                      lock={{ read: () => get(`/v1/quota-rules/${r.rule_id!}`), was: { ...r } }}
                       onSubmit={async (v, tag) => {
                         await change('PUT', `/v1/quota-rules/${r.rule_id!}`, bodyOf(numbers, v), { 'if-match': tag });
                         await forget('/v1/quota-rules');

@@ -5,7 +5,7 @@ import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { CALENDAR, calendarRange } from '../../lib/calendar.ts';
-import type { Page as ListOf, Schemas } from '../../api/client.ts';
+import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { csvText, saveAs } from '../../lib/csv.ts';
 import { money, number, showsUtc } from '../../lib/format.ts';
@@ -34,12 +34,8 @@ export function Usage() {
   const span = calendarRange(days, showsUtc());
   const end = span?.to ? new Date(Date.parse(span.to) - 1) : new Date();
   const drawnDays = span ? dayOf(end.getTime()) - dayOf(Date.parse(span.from)) + 1 : Number(days);
-  const sums = useGet<ListOf<Sum>>('/v1/usage', { ...(span ?? { days }), by: `day,${BY[key]}` });
-  const projects = useGet<ListOf<Schemas['project']>>(
-    '/v1/projects',
-    { page_size: 200 },
-    { enabled: key === 'project_id' },
-  );
+  const sums = useGet('/v1/usage', { ...(span ?? { days: Number(days) }), by: `day,${BY[key]}` });
+  const projects = useGet('/v1/projects', { page_size: 200 }, { enabled: key === 'project_id' });
   const nameOf = (id: string): string =>
     (key === 'project_id' ? projects.data?.data.find((p) => p.project_id === id)?.name : id) ||
     (id === '' ? t('usage.none') : id);

@@ -3,7 +3,7 @@
 import { Card, CardBody, CardTitle } from '@patternfly/react-core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { change } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, State, Time } from '../../ui/bits.tsx';
@@ -12,15 +12,13 @@ import { Note } from '../../ui/note.tsx';
 import { Answer } from '../../ui/states.tsx';
 import '../members/members.css';
 
-type Approval = Schemas['approval'];
-
 export function Glass() {
   const { t } = useTranslation();
   const { me } = useSession();
   const forget = useForget();
   const [asked, setAsked] = useState(false);
-  const zones = useGet<ListOf<{ code?: string }>>('/v1/zones', { page_size: 200 });
-  const requests = useGet<ListOf<Approval>>('/v1/approvals', { page_size: 200 }, { everyMs: 10_000 });
+  const zones = useGet('/v1/zones', { page_size: 200 });
+  const requests = useGet('/v1/approvals', { page_size: 200 }, { everyMs: 10_000 });
   return (
     <Card>
       <CardTitle component="h2">{t('settings.glass')}</CardTitle>

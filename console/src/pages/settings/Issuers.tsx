@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Issuers.tsx - outside issuers whose tokens are believed, for programs only.
 import { useTranslation } from 'react-i18next';
-import { ISSUER_IN_ALGORITHMS } from '../../api/gen/enums.ts';
-import { change, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { ISSUER_IN_ALGORITHMS, type ISSUER_PATCH_STATE } from '../../api/gen/enums.ts';
+import { change, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Name, State } from '../../ui/bits.tsx';
 import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
-import { SLUG, type Field } from '../../ui/form.tsx';
+import { SLUG, formFields } from '../../ui/form.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
-import type { User } from '../members/parts.tsx';
 import '../members/members.css';
 
 type Issuer = Schemas['issuer'];
@@ -21,9 +20,9 @@ export function AddIssuer() {
   const { t } = useTranslation();
   const { me } = useSession();
   const forget = useForget();
-  const services = useGet<ListOf<User>>('/v1/users', { kind: 'service', state: 'ACTIVE', page_size: 200 });
+  const services = useGet('/v1/users', { kind: 'service', state: 'ACTIVE', page_size: 200 });
   const accounts = (services.data?.data ?? []).map((u) => ({ value: u.user_id!, label: u.name ?? '' }));
-  const fields: Field[] = [
+  const fields = formFields(
     { name: 'name', label: t('col.name'), required: true, pattern: SLUG },
     { name: 'issuer', label: t('settings.idpIssuer'), required: true, pattern: /^https?:\/\/\S+$/ },
     {
@@ -49,7 +48,7 @@ export function AddIssuer() {
       options: accounts.length > 0 ? accounts : [{ value: '', label: t('settings.noServicesYet') }],
     },
     { name: 'single_use', label: t('settings.issOnce'), kind: 'check' },
-  ];
+  );
   return (
     <FormButton
       label={t('settings.issAdd')}
@@ -77,12 +76,12 @@ export function AddIssuer() {
 export function Issuers() {
   const { t } = useTranslation();
   const forget = useForget();
-  const put = async (i: Issuer, state: string): Promise<void> => {
+  const put = async (i: Issuer, state: (typeof ISSUER_PATCH_STATE)[number]): Promise<void> => {
     await change('PATCH', `/v1/issuers/${i.issuer_id!}`, { state }, { 'if-match': `"v${i.version}"` });
     await forget('/v1/issuers');
   };
   return (
-    <ServerTable<Issuer>
+    <ServerTable
       path="/v1/issuers"
       label={t('settings.issuers')}
       rowKey={(i) => i.issuer_id!}

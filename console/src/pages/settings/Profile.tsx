@@ -3,7 +3,7 @@
 import { Card, CardBody, CardTitle } from '@patternfly/react-core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, setCsrf, type Schemas, type Session } from '../../api/client.ts';
+import { change, setCsrf } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { Enrol } from '../../shell/login/Enrol.tsx';
 import { Strength } from '../../shell/login/NewPassword.tsx';
@@ -14,7 +14,7 @@ import { TypedConfirm } from '../../ui/dialogs.tsx';
 import { ApiForm } from '../../ui/form.tsx';
 import { ServerTable } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { Roles, type User } from '../members/parts.tsx';
+import { Roles } from '../members/parts.tsx';
 import { useSessionColumns } from './sessions.tsx';
 
 export function Profile() {
@@ -57,7 +57,7 @@ export function Security() {
   const { t } = useTranslation();
   const { me, session, can } = useSession();
   const forget = useForget();
-  const own = useGet<User>(`/v1/users/${me.user_id ?? ''}`, {}, { enabled: can('user:read') && Boolean(me.user_id) });
+  const own = useGet(`/v1/users/${me.user_id ?? ''}`, {}, { enabled: can('user:read') && Boolean(me.user_id) });
   const [changed, setChanged] = useState<boolean | null>(null);
   const [round, setRound] = useState(0);
   const enrolled = changed ?? own.data?.has_second_factor ?? Boolean(session.mfa_at);
@@ -119,7 +119,7 @@ export function Security() {
             ]}
             extra={(form) => <Strength password={String(form.watch('new') ?? '')} name={me.name ?? ''} />}
             onSubmit={async (v) => {
-              const s = await change<Session>('POST', '/v1/auth/password', v);
+              const s = await change('POST', '/v1/auth/password', v);
               setCsrf(s.csrf_token ?? '');
               setRound(round + 1);
               toast(t('settings.changed'));
@@ -137,7 +137,7 @@ export function OwnSessions() {
   const columns = useSessionColumns();
   const forget = useForget();
   return (
-    <ServerTable<Schemas['session']>
+    <ServerTable
       path="/v1/sessions"
       label={t('settings.sessions')}
       rowKey={(s) => s.session_id!}

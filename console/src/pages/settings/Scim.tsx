@@ -3,12 +3,12 @@
 import { Card, CardBody, CardTitle, ClipboardCopy } from '@patternfly/react-core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { change } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { Name, Time, To } from '../../ui/bits.tsx';
 import { FormButton, OnceSecret } from '../../ui/dialogs.tsx';
 import { Answer } from '../../ui/states.tsx';
-import { listOf, type User } from '../members/parts.tsx';
+import { listOf } from '../members/parts.tsx';
 
 const SCOPE = 'scim:provision';
 
@@ -16,7 +16,7 @@ export function Scim() {
   const { t } = useTranslation();
   const forget = useForget();
   const [secret, setSecret] = useState<string | null>(null);
-  const tokens = useGet<ListOf<Schemas['api_token']>>('/v1/api-tokens', { state: 'active', page_size: 200 });
+  const tokens = useGet('/v1/api-tokens', { state: 'active', page_size: 200 });
   const base = `${location.origin}/scim/v2`;
   const make = (
     <FormButton
@@ -26,12 +26,12 @@ export function Scim() {
       fields={[{ name: 'name', label: t('settings.scimName'), required: true, max: 128 }]}
       initial={{ name: 'directory' }}
       onSubmit={async (v) => {
-        const user = await change<User>('POST', '/v1/users', {
+        const user = await change('POST', '/v1/users', {
           name: v['name'],
           kind: 'service',
           roles: ['provisioner'],
         });
-        const made = await change<Schemas['token_create_out']>('POST', '/v1/api-tokens', {
+        const made = await change('POST', '/v1/api-tokens', {
           name: 'scim',
           user_id: user.user_id,
           scopes: [SCOPE],

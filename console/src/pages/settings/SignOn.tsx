@@ -3,7 +3,7 @@
 import { Button, ClipboardCopy, Modal, ModalBody, ModalHeader } from '@patternfly/react-core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, type Schemas } from '../../api/client.ts';
+import { change, get, type Schemas } from '../../api/client.ts';
 import { Problem } from '../../api/problem.ts';
 import { useForget } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -81,10 +81,9 @@ const formOf = (p: Provider): Values => ({
     .join('\n'),
   create_users: p.create_users,
 });
-const bodyOf = (v: Values): Record<string, unknown> => ({
-  ...(v['name'] ? { name: v['name'], issuer: v['issuer'] } : {}),
-  client_id: v['client_id'],
-  ...(v['client_secret'] ? { client_secret: v['client_secret'] } : {}),
+const bodyOf = (v: Values) => ({
+  client_id: String(v['client_id'] ?? ''),
+  ...(v['client_secret'] ? { client_secret: String(v['client_secret']) } : {}),
   group_roles: groupLines(v['group_roles']),
   create_users: v['create_users'] === true,
 });
@@ -98,7 +97,7 @@ function Try({ provider }: { provider: Provider }) {
   const start = location.origin + startAddress(me.tenant ?? '', provider.name ?? '', '/');
   const go = (): void => {
     setBusy(true);
-    change<Schemas['provider_test']>('POST', `/v1/identity-providers/${provider.provider_id!}/test`)
+    change('POST', `/v1/identity-providers/${provider.provider_id!}/test`)
       .then(setOut, (p: unknown) => toast(text(p), 'danger'))
       .finally(() => setBusy(false));
   };
@@ -161,9 +160,9 @@ function RowActs({ provider: p }: { provider: Provider }) {
   const { t } = useTranslation();
   const forget = useForget();
   const fields = useFields(p);
-  const path = `/v1/identity-providers/${p.provider_id!}`;
+  const path = `/v1/identity-providers/${p.provider_id!}` as const;
   const done = (): Promise<void> => forget('/v1/identity-providers');
-  const put = async (state: string): Promise<void> => {
+  const put = async (state: 'ACTIVE' | 'DISABLED'): Promise<void> => {
     await change('PATCH', path, { state }, { 'if-match': `"v${p.version}"` });
     await done();
   };
@@ -177,7 +176,7 @@ function RowActs({ provider: p }: { provider: Provider }) {
         size="medium"
         fields={fields}
         initial={formOf(p)}
-        lock={{ path, was: { ...p }, view: (o) => formOf(o as unknown as Provider) }}
+        lock={{ read: () => get(path), was: { ...p }, view: (o) => formOf(o as unknown as Provider) }}
         onSubmit={async (v, tag) => {
           await change('PATCH', path, { ...bodyOf(v), keep_group_roles: false }, { 'if-match': tag });
           await done();
@@ -248,7 +247,8 @@ export function AddProvider() {
       size="medium"
       fields={fields}
       onSubmit={async (v) => {
-        await change('POST', '/v1/identity-providers', bodyOf(v));
+        const first = { name: String(v['name'] ?? ''), issuer: String(v['issuer'] ?? '') };
+        await change('POST', '/v1/identity-providers', { ...first, ...bodyOf(v) });
         await forget('/v1/identity-providers');
       }}
     />
@@ -258,7 +258,7 @@ export function AddProvider() {
 export function SignOn() {
   const { t } = useTranslation();
   return (
-    <ServerTable<Provider>
+    <ServerTable
       path="/v1/identity-providers"
       label={t('settings.signOn')}
       rowKey={(p) => p.provider_id!}

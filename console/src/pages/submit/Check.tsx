@@ -31,7 +31,7 @@ export function Check({ draft }: { draft: Draft }) {
   const rested = useRested(now);
   const look = useQuery({
     queryKey: ['/v1/jobs:check', rested],
-    queryFn: () => change<Outlook>('POST', '/v1/jobs:check', JSON.parse(rested)),
+    queryFn: () => change('POST', '/v1/jobs:check', JSON.parse(rested)),
     enabled: isSound && rested === now,
     staleTime: 5000,
     gcTime: 10_000,

@@ -3,7 +3,7 @@
 import { ExpandableSection, FormSection } from '@patternfly/react-core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Page, Schemas } from '../../api/client.ts';
+import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { fieldsOf, kindOf, showField, valueAt, type Group, type JobField } from '../../lib/jobrequest.ts';
 import { readsOf, type JobKind } from '../../lib/jobtypes.ts';
@@ -26,16 +26,12 @@ export function RequestForm({ draft, sets, eager }: Props) {
   const kind = kindOf(draft.request);
   const setId = showField(valueAt(draft.request, 'spec.dataset_id'));
   const set = sets.find((d) => d.dataset_id === setId);
-  const versions = useGet<Page<Schemas['dataset_version']>>(
+  const versions = useGet(
     `/v1/datasets/${encodeURIComponent(setId)}/versions`,
     { page_size: 200 },
     { enabled: set !== undefined && set.latest_version > 0 },
   );
-  const projects = useGet<Page<Schemas['project']>>(
-    '/v1/projects',
-    { page_size: 200, state: 'ACTIVE' },
-    { enabled: can('project:read') },
-  );
+  const projects = useGet('/v1/projects', { page_size: 200, state: 'ACTIVE' }, { enabled: can('project:read') });
   const wanted = Number(valueAt(draft.request, 'spec.dataset_version') ?? 0);
   const version = versions.data?.data.find((v) => (wanted > 0 ? v.version === wanted : true));
   const isOfData = readsOf(kind) === 'dataset';

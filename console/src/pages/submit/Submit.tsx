@@ -12,8 +12,9 @@ import {
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, getJson, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { change, get, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
+import type { Written } from '../../api/paths.ts';
 import { placeFaults, Problem, type FieldFault } from '../../api/problem.ts';
 import { cliOf } from '../../lib/jobcall.ts';
 import { fieldsOf, JOB_FIELDS, kindOf, type Json } from '../../lib/jobrequest.ts';
@@ -40,7 +41,7 @@ function Begin({ sets, begin }: { sets: Schemas['dataset'][]; begin: (request: J
   const text = useProblemText();
   const [picked, setPicked] = useState('');
   const [problem, setProblem] = useState<unknown>(null);
-  const jobs = useGet<ListOf<Schemas['job']>>('/v1/jobs', { page_size: FORMER }, { enabled: can('job:read') });
+  const jobs = useGet('/v1/jobs', { page_size: FORMER }, { enabled: can('job:read') });
   const usual = sets.find((d) => d.latest_version > 0)?.dataset_id;
   const take = async (value: string): Promise<void> => {
     setPicked(value);
@@ -49,7 +50,7 @@ function Begin({ sets, begin }: { sets: Schemas['dataset'][]; begin: (request: J
     if (template) return begin(withDataset(template.request, usual));
     if (value === '') return undefined;
     try {
-      begin(requestOf(await getJson<Schemas['job']>(`/v1/jobs/${encodeURIComponent(value)}`), me.home_zone!));
+      begin(requestOf(await get(`/v1/jobs/${encodeURIComponent(value)}`), me.home_zone!));
     } catch (p) {
       setProblem(p);
     }
@@ -106,7 +107,7 @@ function Editor({ sets, first }: { sets: Schemas['dataset'][]; first: Json }) {
     if (own.length > 0) return focusFirst(own.map((f) => f.path.join('.')));
     setBusy(true);
     try {
-      const made = await change<Schemas['job']>('POST', '/v1/jobs', draft.request);
+      const made = await change('POST', '/v1/jobs', draft.request as Written);
       await forget('/v1/jobs');
       await navigate({ to: `/jobs/${made.job_id!}` });
     } catch (p) {
@@ -177,8 +178,8 @@ export function Submit() {
   const { me } = useSession();
   const search = useSearch({ strict: false }) as Search;
   const from = search['from'];
-  const sets = useGet<ListOf<Schemas['dataset']>>('/v1/datasets', { page_size: 200 });
-  const old = useGet<Schemas['job']>(`/v1/jobs/${encodeURIComponent(from ?? '')}`, {}, { enabled: from !== undefined });
+  const sets = useGet('/v1/datasets', { page_size: 200 });
+  const old = useGet(`/v1/jobs/${encodeURIComponent(from ?? '')}`, {}, { enabled: from !== undefined });
   const start = (list: Schemas['dataset'][]): Json => {
     const usual = list.find((d) => d.dataset_id === search['dataset']) ?? list.find((d) => d.latest_version > 0);
     return withDataset(TEMPLATES[0]!.request, usual?.dataset_id);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // places.ts - where a job may run: what the judge of residency says of each zone for the class of the data, and where the data lies.
 import { useQueries } from '@tanstack/react-query';
-import { change, type Page, type Schemas } from '../../api/client.ts';
+import { RESIDENCY_EXPLAIN_IN_DATA_CLASS } from '../../api/gen/enums.ts';
+import { oneOf } from '../../lib/oneof.ts';
+import { change } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
 
@@ -19,16 +21,17 @@ export function usePlaces(
   act: 'submit' | 'transfer' = 'submit',
 ): { verdicts: PlaceVerdict[]; isReady: boolean } {
   const { can, me } = useSession();
-  const zones = useGet<Page<Schemas['zone']>>('/v1/zones', { page_size: ZONES_MAX }, { enabled: can('zone:read') });
+  const zones = useGet('/v1/zones', { page_size: ZONES_MAX }, { enabled: can('zone:read') });
   const codes = [...new Set([...me.allowed_zones, ...(zones.data?.data ?? []).map((z) => z.code!)])];
+  const known = oneOf(RESIDENCY_EXPLAIN_IN_DATA_CLASS, dataClass);
   const answers = useQueries({
     queries: codes.map((zone) => ({
       queryKey: ['/v1/residency/explain', { zone, dataClass, lies, act }],
-      enabled: can('zone:read'),
+      enabled: can('zone:read') && known !== undefined,
       staleTime: 60_000,
       queryFn: () =>
-        change<Schemas['explain_out']>('POST', '/v1/residency/explain', {
-          data_class: dataClass,
+        change('POST', '/v1/residency/explain', {
+          data_class: known!,
           zone,
           act,
           ...(act === 'submit' ? { purpose: 'training' } : {}),

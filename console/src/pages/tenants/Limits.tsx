@@ -3,37 +3,36 @@
 import { Progress } from '@patternfly/react-core';
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useTranslation } from 'react-i18next';
+import { bodyOf, formFields } from '../../ui/form.tsx';
 import { RULE_TENANT_IN_RESOURCE } from '../../api/gen/enums.ts';
-import { change, getPage, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { change, get, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { Problem } from '../../api/problem.ts';
 import { bytes, number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
-import { tagOf, type Lock } from '../../ui/conflict.tsx';
+import { tagOf } from '../../ui/conflict.tsx';
 import { Code } from '../../ui/bits.tsx';
 import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
-import type { Field, Values } from '../../ui/form.tsx';
 import { Answer } from '../../ui/states.tsx';
 
 type Quota = Schemas['quota'];
-type Rule = Schemas['quota_rule'];
 const MOST = 1_000_000_000;
 
 const amount = (q: Quota, n: number): string => (q.resource === 'stored_bytes' ? bytes(n) : number(n));
 
 /** One of a list, read again: neither has an address of its own for the platform. */
-async function fresh<T extends object>(path: string, is: (x: T) => boolean): Promise<Lock['was']> {
-  const found = (await getPage<T>(path, {})).data.find(is);
+function fresh<T>(list: { data: T[] }, is: (x: T) => boolean): T {
+  const found = list.data.find(is);
   if (!found) throw new Problem(404, undefined);
-  return found as unknown as Lock['was'];
+  return found;
 }
 
 export function Quotas({ id }: { id: string }) {
   const { t } = useTranslation();
   const { can } = useSession();
   const forget = useForget();
-  const path = `/v1/tenants/${id}/quotas`;
-  const quotas = useGet<ListOf<Quota>>(path, {}, { everyMs: 10_000 });
+  const path = `/v1/tenants/${id}/quotas` as const;
+  const quotas = useGet(path, {}, { everyMs: 10_000 });
   const heads = [t('tenants.resource'), t('tenants.used'), t('tenants.limit'), ...(can('quota:set') ? [''] : [])];
   return (
     <Answer of={quotas}>
@@ -76,7 +75,7 @@ export function Quotas({ id }: { id: string }) {
                         },
                       ]}
                       initial={{ hard_limit: String(q.hard_limit) }}
-                      lock={{ path, was: q as never, read: () => fresh(path, (x: Quota) => x.resource === q.resource) }}
+                      lock={{ was: q, read: async () => fresh(await get(path), (x) => x.resource === q.resource) }}
                       onSubmit={async (v, tag) => {
                         const limit = { hard_limit: Number(v['hard_limit']) };
                         await change('PUT', `${path}/${q.resource!}`, limit, { 'if-match': tag });
@@ -98,9 +97,9 @@ export function Rules({ id }: { id: string }) {
   const { t } = useTranslation();
   const { can } = useSession();
   const forget = useForget();
-  const path = `/v1/tenants/${id}/quota-rules`;
-  const rules = useGet<ListOf<Rule>>(path, { page_size: 200 });
-  const numbers: Field[] = [
+  const path = `/v1/tenants/${id}/quota-rules` as const;
+  const rules = useGet(path, { page_size: 200 });
+  const numbers = formFields(
     { name: 'nominal', label: t('tenants.nominal'), kind: 'number', required: true, min: 0, max: MOST },
     {
       name: 'borrowing_limit',
@@ -112,9 +111,7 @@ export function Rules({ id }: { id: string }) {
     },
     { name: 'lending_limit', label: t('tenants.lend'), help: t('tenants.lendHelp'), kind: 'number', min: 0, max: MOST },
     { name: 'weight', label: t('tenants.weight'), kind: 'number', required: true, min: 0, max: 1_000_000 },
-  ];
-  const body = (v: Values): Record<string, number> =>
-    Object.fromEntries(numbers.filter((f) => v[f.name] !== '').map((f) => [f.name, Number(v[f.name])]));
+  );
   const text = (n: unknown): string => (typeof n === 'number' ? String(n) : '');
   const limit = (n: unknown): string => (typeof n === 'number' ? number(n) : t('tenants.noLimit'));
   const heads = [
@@ -148,8 +145,8 @@ export function Rules({ id }: { id: string }) {
             ]}
             initial={{ weight: '1000' }}
             onSubmit={async (v) => {
-              const where = { resource: v['resource'], flavor: v['flavor'] ?? '', zone: v['zone'] ?? '' };
-              await change('POST', path, { ...where, ...body(v) });
+              const where = { resource: v['resource'], flavor: v['flavor'], zone: v['zone'] };
+              await change('POST', path, { ...where, ...bodyOf(numbers, v) });
               await forget(path);
             }}
           />
@@ -204,12 +201,11 @@ export function Rules({ id }: { id: string }) {
                                 weight: text(r.weight),
                               }}
                               lock={{
-                                path,
-                                was: r as never,
-                                read: () => fresh(path, (x: Rule) => x.rule_id === r.rule_id),
+                                was: r,
+                                read: async () => fresh(await get(path), (x) => x.rule_id === r.rule_id),
                               }}
                               onSubmit={async (v, tag) => {
-                                await change('PUT', `${path}/${r.rule_id!}`, body(v), { 'if-match': tag });
+                                await change('PUT', `${path}/${r.rule_id!}`, bodyOf(numbers, v), { 'if-match': tag });
                                 await forget(path);
                               }}
                             />

@@ -5,7 +5,7 @@ import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { change, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { withFilter, type Search } from '../../lib/search.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -29,9 +29,9 @@ function Zones({ id }: { id: string }) {
   const { t } = useTranslation();
   const { can } = useSession();
   const forget = useForget();
-  const path = `/v1/tenants/${id}/zones`;
-  const view = useGet<View>(path);
-  const all = useGet<ListOf<Schemas['zone']>>('/v1/zones', { page_size: 200 });
+  const path = `/v1/tenants/${id}/zones` as const;
+  const view = useGet(path);
+  const all = useGet('/v1/zones', { page_size: 200 });
   const own = (v: View): ClassZones[] => (Array.isArray(v.classes) ? (v.classes as ClassZones[]) : []);
   const codes = all.data?.data.map((z) => z.code!) ?? [];
   const nameOf = (code: string): string => all.data?.data.find((z) => z.code === code)?.name ?? '';
@@ -97,7 +97,7 @@ function Zones({ id }: { id: string }) {
                       data_class: c,
                       zones: String(f[`class_${c}`]).split(/\s*,\s*/),
                     }));
-                    await change('PUT', path, { allowed_zones: zones, classes, reason: f['reason'] });
+                    await change('PUT', path, { allowed_zones: zones, classes, reason: String(f['reason'] ?? '') });
                     await forget('/v1/approvals');
                     toast(t('zones.asked'));
                   }}
@@ -117,8 +117,8 @@ export function TenantDetail() {
   const { id } = useParams({ strict: false }) as { id: string };
   const search = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
-  const path = `/v1/tenants/${encodeURIComponent(id)}`;
-  const query = useGet<Tenant>(path, {}, { everyMs: 30_000 });
+  const path = `/v1/tenants/${encodeURIComponent(id)}` as const;
+  const query = useGet(path, {}, { everyMs: 30_000 });
   const tenant = query.data;
   const tabs: [string, (x: Tenant) => ReactNode][] = [
     [

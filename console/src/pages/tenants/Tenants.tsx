@@ -3,7 +3,7 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { TENANT_LIST_STATE } from '../../api/gen/enums.ts';
-import { change, withQuery, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { change, withQuery, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Name, State, Time, To } from '../../ui/bits.tsx';
@@ -23,7 +23,7 @@ function NewTenant() {
   const { t } = useTranslation();
   const forget = useForget();
   const [made, setMade] = useState<Made | null>(null);
-  const zones = useGet<ListOf<Schemas['zone']>>('/v1/zones', { page_size: 200 });
+  const zones = useGet('/v1/zones', { page_size: 200 });
   if (!zones.data) return null;
   const codes = zones.data.data.map((z) => z.code!);
   return (
@@ -43,7 +43,7 @@ function NewTenant() {
             options: zones.data.data.map((z) => ({ value: z.code!, label: `${z.code!} · ${z.name!}` })),
           },
           ...zones.data.data.map((z) => ({
-            name: `zone_${z.code!}`,
+            name: `zone_${z.code!}` as const,
             label: `${z.code!} · ${z.name!}`,
             kind: 'check' as const,
             group: t('tenants.more'),
@@ -53,8 +53,8 @@ function NewTenant() {
         onSubmit={async (v) => {
           const home = String(v['home_zone']);
           const more = codes.filter((c) => v[`zone_${c}`] === true || c === home);
-          const out = await change<Made>('POST', '/v1/tenants', {
-            name: v['name'],
+          const out = await change('POST', '/v1/tenants', {
+            name: v.name,
             home_zone: home,
             ...(v['display_name'] ? { display_name: v['display_name'] } : {}),
             ...(v['admin_name'] ? { admin_name: v['admin_name'] } : {}),
@@ -95,7 +95,7 @@ export function Tenants() {
       cli={['falaj tenant list', ...(can('tenant:create') ? ['falaj tenant create NAME --zone ZONE'] : [])]}
       actions={can('tenant:create') && <NewTenant />}
     >
-      <ServerTable<Tenant>
+      <ServerTable
         path="/v1/tenants"
         label={t('nav.tenants')}
         filters={filters}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // life.tsx - a tenant is suspended, resumed, or ended: each with what it does to the tenant's people and work.
 import { useTranslation } from 'react-i18next';
+import { SUSPEND_IN_RUNNING } from '../../api/gen/enums.ts';
+import { bodyOf, formFields } from '../../ui/form.tsx';
 import { change } from '../../api/client.ts';
 import { useForget } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -12,14 +14,22 @@ export function TenantActs({ tenant }: { tenant: Tenant }) {
   const { t } = useTranslation();
   const { can } = useSession();
   const forget = useForget();
-  const path = `/v1/tenants/${tenant.tenant_id!}`;
-  const take = async (act: string, body: unknown, done: string): Promise<void> => {
-    await change('POST', `${path}/${act}`, body);
+  const path = `/v1/tenants/${tenant.tenant_id!}` as const;
+  const take = async (act: Promise<unknown>, done: string): Promise<void> => {
+    await act;
     toast(done);
     await forget('/v1/tenants');
     await forget('/v1/approvals');
   };
-  const reason = { name: 'reason', label: t('confirm.reason'), kind: 'area' as const, required: true, max: 1024 };
+  const pause = formFields(
+    {
+      name: 'running',
+      label: t('tenants.running'),
+      kind: 'select',
+      options: SUSPEND_IN_RUNNING.map((x) => ({ value: x, label: t(`tenants.${x}`) })),
+    },
+    { name: 'reason', label: t('confirm.reason'), kind: 'area', required: true, max: 1024 },
+  );
   return (
     <div className="acts">
       {can('tenant:suspend') && tenant.state === 'ACTIVE' && (
@@ -28,19 +38,8 @@ export function TenantActs({ tenant }: { tenant: Tenant }) {
           label={t('tenants.suspend')}
           title={t('tenants.suspend')}
           lead={<p className="effect">{t('tenants.suspendEffect')}</p>}
-          fields={[
-            {
-              name: 'running',
-              label: t('tenants.running'),
-              kind: 'select',
-              options: [
-                { value: 'finish', label: t('tenants.finish') },
-                { value: 'stop', label: t('tenants.stop') },
-              ],
-            },
-            reason,
-          ]}
-          onSubmit={(v) => take('suspend', { running: v['running'], reason: v['reason'] }, t('tenants.suspended'))}
+          fields={pause}
+          onSubmit={(v) => take(change('POST', `${path}/suspend`, bodyOf(pause, v)), t('tenants.suspended'))}
         />
       )}
       {can('tenant:suspend') && tenant.state === 'SUSPENDED' && (
@@ -50,7 +49,7 @@ export function TenantActs({ tenant }: { tenant: Tenant }) {
           title={t('tenants.resume')}
           lead={<p className="effect">{t('tenants.resumeEffect')}</p>}
           fields={[]}
-          onSubmit={() => take('resume', undefined, t('tenants.resumed'))}
+          onSubmit={() => take(change('POST', `${path}/resume`), t('tenants.resumed'))}
         />
       )}
       {can('tenant:delete') && (tenant.state === 'ACTIVE' || tenant.state === 'SUSPENDED') && (
@@ -61,7 +60,7 @@ export function TenantActs({ tenant }: { tenant: Tenant }) {
           title={t('tenants.delete')}
           name={tenant.name ?? ''}
           effect={t('tenants.deleteEffect')}
-          onConfirm={(why) => take('delete', { reason: why }, t('zones.asked'))}
+          onConfirm={(why) => take(change('POST', `${path}/delete`, { reason: why }), t('zones.asked'))}
         />
       )}
       {can('tenant:delete') && tenant.state === 'DELETING' && (
@@ -71,7 +70,7 @@ export function TenantActs({ tenant }: { tenant: Tenant }) {
           title={t('tenants.undelete')}
           lead={<p className="effect">{t('tenants.undeleteEffect')}</p>}
           fields={[]}
-          onSubmit={() => take('undelete', undefined, t('tenants.undeleted'))}
+          onSubmit={() => take(change('POST', `${path}/undelete`), t('tenants.undeleted'))}
         />
       )}
     </div>

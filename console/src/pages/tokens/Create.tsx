@@ -13,14 +13,14 @@ import {
 import { useState } from 'react';
 import type { FieldError } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
-import { change, type Schemas } from '../../api/client.ts';
+import { formFields } from '../../ui/form.tsx';
+import { change } from '../../api/client.ts';
 import { useForget } from '../../api/hooks.ts';
 import { permissionKey } from '../../lib/roles.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code } from '../../ui/bits.tsx';
 import { FormButton, OnceSecret } from '../../ui/dialogs.tsx';
 import { NetsField } from '../members/conditions.tsx';
-import type { Field } from '../../ui/form.tsx';
 import '../members/members.css';
 import { words } from '../members/parts.tsx';
 
@@ -145,7 +145,7 @@ export function CreateToken({ userId, owner, service = false, permissions, varia
   const forget = useForget();
   const [limits, setLimits] = useState<Limits>(NO_LIMITS);
   const [secret, setSecret] = useState<string | null>(null);
-  const fields: Field[] = [
+  const fields = formFields(
     { name: 'name', label: t('tokens.purpose'), required: true, max: 128, help: t('tokens.purposeHelp') },
     {
       name: 'expires_in_days',
@@ -156,7 +156,7 @@ export function CreateToken({ userId, owner, service = false, permissions, varia
       max: 90,
       help: t('tokens.daysHelp'),
     },
-  ];
+  );
   return (
     <>
       <FormButton
@@ -178,8 +178,8 @@ export function CreateToken({ userId, owner, service = false, permissions, varia
           />
         )}
         onSubmit={async (v) => {
-          const path = service ? `/v1/service-accounts/${userId!}/tokens` : '/v1/api-tokens';
-          const made = await change<Schemas['token_create_out']>('POST', path, {
+          const path = service ? (`/v1/service-accounts/${userId!}/tokens` as const) : ('/v1/api-tokens' as const);
+          const made = await change('POST', path, {
             name: v['name'],
             expires_in_days: Number(v['expires_in_days']),
             scopes: limits.scopes,

@@ -11,7 +11,7 @@ import { Id, Name, State, Time, To } from '../../ui/bits.tsx';
 import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
-import { listOf, RolePicker, Roles, type User } from '../members/parts.tsx';
+import { listOf, RolePicker, Roles } from '../members/parts.tsx';
 import { CreateToken } from './Create.tsx';
 import '../members/members.css';
 
@@ -44,7 +44,7 @@ export function Services() {
   const { can } = useSession();
   const forget = useForget();
   return (
-    <ServerTable<User>
+    <ServerTable
       path="/v1/service-accounts"
       label={t('tokens.services')}
       rowKey={(u) => u.user_id!}

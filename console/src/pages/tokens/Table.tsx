@@ -63,7 +63,7 @@ function Rotate({ token, onSecret }: { token: Token; onSecret: (s: string) => vo
         { name: 'expires_in_days', label: t('tokens.days'), kind: 'number', required: true, min: 1, max: 90 },
       ]}
       onSubmit={async (v) => {
-        const made = await change<Schemas['token_create_out']>('POST', `/v1/api-tokens/${token.token_id!}/rotate`, {
+        const made = await change('POST', `/v1/api-tokens/${token.token_id!}/rotate`, {
           overlap_seconds: Number(v['overlap_seconds']),
           expires_in_days: Number(v['expires_in_days']),
         });
@@ -128,7 +128,7 @@ export function TokenTable({ userId, owner, everybody = false }: Props) {
   const create = <CreateToken {...(userId ? { userId, owner: owner ?? '' } : {})} />;
   return (
     <>
-      <ServerTable<Token>
+      <ServerTable
         path="/v1/api-tokens"
         label={t('nav.tokens')}
         filters={filters}

@@ -8,7 +8,7 @@ import { change, type Schemas } from '../../api/client.ts';
 import type { Search } from '../../lib/search.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Id } from '../../ui/bits.tsx';
-import { ApiForm, bodyOf, SLUG, type Field } from '../../ui/form.tsx';
+import { ApiForm, SLUG, bodyOf, formFields } from '../../ui/form.tsx';
 import { Note } from '../../ui/note.tsx';
 import { CLASSES, useZones } from './data.ts';
 
@@ -23,7 +23,7 @@ export function Ask() {
   const zones = useZones();
   const codes = (zones.data ?? []).map((z) => ({ value: z.code!, label: `${z.code!} · ${z.name!}` }));
   if (!zones.data) return null;
-  const fields: Field[] = [
+  const fields = formFields(
     {
       name: 'data_class',
       label: t('col.class'),
@@ -39,7 +39,7 @@ export function Ask() {
       options: ACTS.map((a) => ({ value: a, label: t(`residency.act_${a}`) })),
     },
     { name: 'purpose', label: t('residency.purpose'), help: t('residency.purposeHelp'), pattern: SLUG },
-  ];
+  );
   const known = verdict && i18n.exists(`residency.rule_${verdict.rule!}`);
   return (
     <div className="split flow-ask-page">
@@ -55,7 +55,7 @@ export function Ask() {
         }}
         onSubmit={async (v) => {
           const of = bodyOf(fields, v);
-          setVerdict({ ...(await change<Verdict>('POST', '/v1/residency/explain', of)), of });
+          setVerdict({ ...(await change('POST', '/v1/residency/explain', of)), of });
         }}
       />
       <div aria-live="polite">

@@ -4,14 +4,13 @@ import { FormSelect, FormSelectOption, Label } from '@patternfly/react-core';
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import type { Page as ListOf } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { withFilter, type Search } from '../../lib/search.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, To } from '../../ui/bits.tsx';
 import { Answer } from '../../ui/states.tsx';
 import { CLASSES, useLaws, useZones } from './data.ts';
-import { flowOf, type Cell, type Flow, type Policy } from './flows.ts';
+import { flowOf, type Cell, type Flow } from './flows.ts';
 
 const COLOUR: Record<Flow, 'green' | 'grey' | 'orange' | 'red'> = {
   own: 'grey',
@@ -53,7 +52,7 @@ export function FlowTable() {
   const laws = useLaws(codes);
   const nameOf = (code: string | undefined): string => zones.data?.find((z) => z.code === code)?.name ?? '';
   const tenant = Boolean(me.tenant_id);
-  const policies = useGet<ListOf<Policy>>(
+  const policies = useGet(
     '/v1/transfer-policies',
     { state: 'ACTIVE', page_size: 200 },
     { enabled: tenant && can('transfer:read') },

@@ -2,7 +2,7 @@
 // Policies.tsx - transfer policies: which there are, a new one, and the end of one.
 import { useTranslation } from 'react-i18next';
 import { TRANSFER_POLICY_LIST_STATE, TRANSFER_POLICY_NEW_LEGAL_BASIS } from '../../api/gen/enums.ts';
-import { change, type Page as ListOf, type Schemas } from '../../api/client.ts';
+import { change } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Name, State, Time } from '../../ui/bits.tsx';
@@ -21,7 +21,7 @@ const DAY = 86_400_000;
 export function ProposePolicy() {
   const { t } = useTranslation();
   const forget = useForget();
-  const zones = useGet<ListOf<Schemas['zone']>>('/v1/zones', { page_size: 200 });
+  const zones = useGet('/v1/zones', { page_size: 200 });
   if (!zones.data) return null;
   const codes = zones.data.data.map((z) => ({ value: z.code!, label: `${z.code!} · ${z.name!}` }));
   return (
@@ -88,7 +88,7 @@ export function Policies() {
   const { can } = useSession();
   const forget = useForget();
   return (
-    <ServerTable<Policy>
+    <ServerTable
       path="/v1/transfer-policies"
       label={t('residency.policies')}
       filters={[

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transfers.tsx - what crossed from zone to zone, and what the judge refused.
 import { useTranslation } from 'react-i18next';
-import type { Schemas } from '../../api/client.ts';
 import { bytes } from '../../lib/format.ts';
 import { Code, Id, Time, To } from '../../ui/bits.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
 
-type Transfer = Schemas['transfer'];
-type Event = Schemas['audit_item'];
-
 export function Transfers() {
   const { t } = useTranslation();
   return (
-    <ServerTable<Transfer>
+    <ServerTable
       path="/v1/transfers"
       label={t('residency.transfers')}
       filters={[{ name: 'zone', label: t('col.zone') }]}
@@ -49,7 +45,7 @@ export function Transfers() {
 export function Refused() {
   const { t } = useTranslation();
   return (
-    <ServerTable<Event>
+    <ServerTable
       path="/v1/audit/events"
       label={t('residency.refused')}
       fixed={{ action: 'residency.deny' }}

@@ -16,7 +16,7 @@ import { Answer } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ShareLine } from '../fleet/bits.tsx';
 import '../fleet/fleet.css';
-import { CLASSES, strings, useLaw, useZoneViews, type Law, type Zone } from './data.ts';
+import { CLASSES, strings, useLaw, useZoneViews, type Law } from './data.ts';
 import { lawBody, lawFields, lawValues } from './law.ts';
 import { ZoneHealth } from './Zones.tsx';
 import './zones.css';
@@ -141,8 +141,8 @@ export function ZoneDetail() {
   const search = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
   const forget = useForget();
-  const path = `/v1/zones/${encodeURIComponent(code)}`;
-  const zone = useGet<Zone>(path);
+  const path = `/v1/zones/${encodeURIComponent(code)}` as const;
+  const zone = useGet(path);
   const version = Number(search['law'] ?? 0) || 0;
   const law = useLaw(code, version, zone.isSuccess);
   const view = useZoneViews().views.find((v) => v.zone.code === code);
@@ -170,7 +170,7 @@ export function ZoneDetail() {
             ]}
             initial={lawValues(law.data)}
             onSubmit={async (v) => {
-              await change('PUT', `${path}/law`, { law: lawBody(v), reason: v['reason'] });
+              await change('PUT', `${path}/law`, { law: lawBody(v), reason: v.reason });
               await forget('/v1/approvals');
               toast(t('zones.asked'));
             }}

@@ -2,7 +2,7 @@
 // data.ts - zones with what is known of them: their machines, the state of their keys, and where they are drawn.
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { ZONE_LAW_DATA_CLASSES } from '../../api/gen/enums.ts';
-import { getJson, getPage, type Schemas } from '../../api/client.ts';
+import { get, getPage, readiness, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
 import { shareOf, useFleet, type Node, type Share } from '../fleet/data.ts';
@@ -30,7 +30,7 @@ export function useZones(): UseQueryResult<Zone[]> {
   return useQuery({
     queryKey: ['/v1/zones', 'all'],
     refetchInterval: 30_000,
-    queryFn: async () => (await getPage<Zone>('/v1/zones', { page_size: 200 })).data,
+    queryFn: async () => (await getPage('/v1/zones', { page_size: 200 })).data,
     select: (zones) => (me.tenant_id ? zones.filter((z) => me.allowed_zones.includes(z.code!)) : zones),
   });
 }
@@ -39,7 +39,7 @@ export function useReady(): UseQueryResult<Schemas['ready_out']> {
   return useQuery({
     queryKey: ['/readyz'],
     refetchInterval: 10_000,
-    queryFn: async () => (await (await fetch('/readyz', { cache: 'no-store' })).json()) as Schemas['ready_out'],
+    queryFn: readiness,
   });
 }
 
@@ -67,11 +67,11 @@ export function useZoneViews(): { zones: UseQueryResult<Zone[]>; views: ZoneView
 }
 
 export const useLaw = (code: string, version = 0, enabled = true): UseQueryResult<Law> =>
-  useGet<Law>(`/v1/zones/${encodeURIComponent(code)}/law`, version > 0 ? { version } : {}, { enabled });
+  useGet(`/v1/zones/${encodeURIComponent(code)}/law`, version > 0 ? { version } : {}, { enabled });
 export function useLaws(codes: readonly string[]): UseQueryResult<Law[]> {
   return useQuery({
     queryKey: ['/v1/zones', 'laws', codes],
     enabled: codes.length > 0,
-    queryFn: () => Promise.all(codes.map((c) => getJson<Law>(`/v1/zones/${encodeURIComponent(c)}/law`))),
+    queryFn: () => Promise.all(codes.map((c) => get(`/v1/zones/${encodeURIComponent(c)}/law`))),
   });
 }

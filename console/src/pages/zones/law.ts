@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // law.ts - a zone's law in a form: what fields it has, and the law that its values say.
 import type { TFunction } from 'i18next';
-import type { Field, Values } from '../../ui/form.tsx';
+import type { Schemas } from '../../api/client.ts';
+import { formFields, type Values, type ValuesOf } from '../../ui/form.tsx';
 import { CLASSES, strings, type Law } from './data.ts';
 
 const LIST = /^[^,]{1,63}(\s*,\s*[^,]{1,63})*$/;
@@ -10,21 +11,21 @@ const split = (v: unknown): string[] =>
     .split(/\s*,\s*|\s+/)
     .filter(Boolean);
 
-export function lawFields(t: TFunction): Field[] {
-  return [
+export function lawFields(t: TFunction) {
+  return formFields(
     { name: 'legal_regimes', label: t('zones.regimes'), help: t('zones.regimesHelp'), pattern: LIST },
     { name: 'regulator', label: t('zones.regulator'), max: 128 },
     { name: 'provider', label: t('zones.provider'), max: 128 },
-    ...CLASSES.map((c): Field => ({
-      name: `class_${c}`,
+    ...CLASSES.map((c) => ({
+      name: `class_${c}` as const,
       label: t(`class.${c}`),
-      kind: 'check',
+      kind: 'check' as const,
       group: t('zones.classes'),
     })),
     { name: 'worker_cidrs', label: t('zones.cidrs'), help: t('join.cidrsHelp'), pattern: /^[0-9a-fA-F.:/, ]+$/ },
     { name: 'rules', label: t('zones.rules'), help: t('zones.rulesHelp'), kind: 'json' },
     { name: 'clocks', label: t('zones.clocks'), help: t('zones.clocksHelp'), kind: 'json' },
-  ];
+  );
 }
 const text = (v: unknown): string => JSON.stringify(Array.isArray(v) ? v : [], null, 1);
 export function lawValues(law: Partial<Law>): Values {
@@ -39,14 +40,14 @@ export function lawValues(law: Partial<Law>): Values {
     ...Object.fromEntries(CLASSES.map((c) => [`class_${c}`, classes.includes(c)])),
   };
 }
-export function lawBody(v: Values): Record<string, unknown> {
+export function lawBody(v: ValuesOf<ReturnType<typeof lawFields>>): Schemas['zone_law'] {
   return {
     legal_regimes: split(v['legal_regimes']),
-    ...(v['regulator'] ? { regulator: v['regulator'] } : {}),
-    ...(v['provider'] ? { provider: v['provider'] } : {}),
+    regulator: v.regulator,
+    provider: v.provider,
     data_classes: CLASSES.filter((c) => v[`class_${c}`] === true),
     worker_cidrs: split(v['worker_cidrs']),
-    rules: JSON.parse(String(v['rules'] || '[]')) as unknown,
-    clocks: JSON.parse(String(v['clocks'] || '[]')) as unknown,
+    rules: JSON.parse(v.rules || '[]'), // written by hand: the API judges it
+    clocks: JSON.parse(v.clocks || '[]'),
   };
 }

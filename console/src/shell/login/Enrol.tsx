@@ -65,7 +65,7 @@ export function Enrol({ onDone }: { onDone: () => void }) {
   const [problem, setProblem] = useState<unknown>(null);
   const begin = (): void => {
     setProblem(null);
-    change<Schemas['totp_begin_out']>('POST', '/v1/auth/mfa/totp').then(setSecret, setProblem);
+    change('POST', '/v1/auth/mfa/totp').then(setSecret, setProblem);
   };
   if (!secret)
     return (
@@ -109,7 +109,7 @@ export function Enrol({ onDone }: { onDone: () => void }) {
           },
         ]}
         onSubmit={async (v) => {
-          const out = await change<Schemas['totp_confirm_out']>('POST', '/v1/auth/mfa/totp/confirm', v);
+          const out = await change('POST', '/v1/auth/mfa/totp/confirm', v);
           if (out.csrf_token) setCsrf(out.csrf_token);
           setCodes(out.recovery_codes);
         }}

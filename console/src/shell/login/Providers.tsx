@@ -5,7 +5,7 @@ import { Button, Divider } from '@patternfly/react-core';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { getJson, withQuery, type Page, type Schemas } from '../../api/client.ts';
+import { get, withQuery } from '../../api/client.ts';
 import { Note } from '../../ui/note.tsx';
 import { useProblemText } from '../../ui/states.tsx';
 import './login.css';
@@ -29,7 +29,7 @@ export function Providers({ tenant, before }: { tenant: string; before?: () => P
   const { t } = useTranslation();
   const list = useQuery({
     queryKey: ['/v1/auth/providers', tenant],
-    queryFn: () => getJson<Page<Schemas['provider_link']>>(withQuery('/v1/auth/providers', { tenant })),
+    queryFn: () => get('/v1/auth/providers', { tenant }),
     enabled: NAME.test(tenant),
     staleTime: 60_000,
     retry: false,

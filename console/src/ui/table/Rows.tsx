@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { usePrefs } from '../../lib/prefs.ts';
 import type { Column, TableProps } from './types.ts';
 
-interface Props<T> extends Pick<TableProps<T>, 'label' | 'rowKey' | 'rowActions'> {
+interface Props<T> extends Pick<TableProps<string, T>, 'label' | 'rowKey' | 'rowActions'> {
   columns: Column<T>[];
   rows: T[];
   nameOf: (row: T) => string;

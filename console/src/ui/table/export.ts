@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // export.ts - all rows of a list as CSV, read page by page, where the server has no export of its own.
-import { getPage, type Query } from '../../api/client.ts';
+import { getPage, type FromAddress } from '../../api/client.ts';
+import type { Asked, ItemOf } from '../../api/paths.ts';
 import { csvText, saveAs } from '../../lib/csv.ts';
 
-interface Source<T> {
-  path: string;
-  query: Query;
+interface Source<A extends string, T> {
+  path: A;
+  query: FromAddress;
   noPages: boolean;
   after: ((row: T) => string) | undefined;
   soFar: (rows: number) => void;
 }
 
-export async function exportRows<T extends object>({ path, query, noPages, after, soFar }: Source<T>): Promise<void> {
-  const rows: T[] = [];
-  let at: Query = noPages ? {} : { ...query, page_size: 200, page_token: undefined, after: undefined };
+export async function exportRows<A extends string>({
+  path,
+  query,
+  noPages,
+  after,
+  soFar,
+}: Source<A, ItemOf<A>>): Promise<void> {
+  const rows: ItemOf<A>[] = [];
+  let at: FromAddress = noPages ? query : { ...query, page_size: 200, page_token: undefined, after: undefined };
   for (;;) {
     soFar(rows.length);
-    const page = await getPage<T>(path, at);
+    const page = await getPage(path, ...([at] as Asked<A>));
     rows.push(...page.data);
     const last = page.data.at(-1);
     if (after ? last === undefined || page.data.length < 200 : page.next_page_token === undefined) break;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // search.ts - the address of a list as the query of its call.
 import { useSearch } from '@tanstack/react-router';
-import type { Query } from '../../api/client.ts';
+import type { FromAddress, Query } from '../../api/client.ts';
 import { showsUtc } from '../../lib/format.ts';
 import { sinceEnd, sinceStart } from '../../lib/lists.ts';
 import type { Search } from '../../lib/search.ts';
@@ -9,7 +9,7 @@ import type { Filter } from './types.ts';
 
 export const timeNames = (f: Filter): { from: string; to: string } => ({ from: f.from ?? 'from', to: f.to ?? 'to' });
 
-export function listQuery(search: Search, filters: readonly Filter[], prefix: string): Query {
+export function listQuery(search: Search, filters: readonly Filter[], prefix: string): FromAddress {
   const out: Query = { page_size: search[`${prefix}page_size`] ?? '20' };
   const get = (name: string): string | undefined => search[prefix + name];
   for (const f of filters) {
@@ -25,10 +25,10 @@ export function listQuery(search: Search, filters: readonly Filter[], prefix: st
     out[to] = since ? sinceEnd(since, showsUtc()) : get(to);
   }
   for (const name of ['sort', 'page_token', 'after']) out[name] = get(name);
-  return out;
+  return out as FromAddress;
 }
 /** The query of a list as it stands in the address: for the calls that a page shows. */
-export function useListSearch(filters: readonly Filter[] = [], prefix = ''): Query {
+export function useListSearch(filters: readonly Filter[] = [], prefix = ''): FromAddress {
   return listQuery(useSearch({ strict: false }), filters, prefix);
 }
 /** The names in the address that narrow a list. */

@@ -2,6 +2,7 @@
 // types.ts - what a page says of its list.
 import type { ReactNode } from 'react';
 import type { Query } from '../../api/client.ts';
+import type { ItemOf } from '../../api/paths.ts';
 
 export interface Column<T> {
   name: keyof T & string;
@@ -35,8 +36,9 @@ export interface Bulk<T> {
   /** Rows for which it makes no sense are left out, and that is said. */
   fits?: (row: T) => boolean;
 }
-export interface TableProps<T> {
-  path: string;
+/** Its rows are of the type that the address says. */
+export interface TableProps<A extends string, T = ItemOf<A>> {
+  path: A;
   label: string;
   columns: Column<T>[];
   filters?: Filter[];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // usual.ts - the filters that most lists share: part of the name, who made it, its project, its zone.
 import { useTranslation } from 'react-i18next';
-import type { Page as ListOf, Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
 import type { Filter } from './types.ts';
@@ -20,11 +19,7 @@ export function useNameFilter(): Filter {
 export function useOwnFilters(): Filter[] {
   const { t } = useTranslation();
   const { can, me } = useSession();
-  const projects = useGet<ListOf<Schemas['project']>>(
-    '/v1/projects',
-    { page_size: 200, sort: 'name' },
-    { enabled: can('project:read') },
-  );
+  const projects = useGet('/v1/projects', { page_size: 200, sort: 'name' }, { enabled: can('project:read') });
   const among = (projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: p.display_name || p.name! }));
   return [
     { name: 'created_by', label: t('list.maker'), options: [{ value: me.user_id ?? '', label: t('list.me') }] },
