@@ -2,6 +2,7 @@
 /* scan.c - strict reading and writing of the parts of our own canonical JSON. */
 #include "audit/scan_int.h"
 #include "audit/head.h"
+#include "core/base/json_scan.h"
 
 static void skip(struct str *s, size_t n)
 {
@@ -11,36 +12,23 @@ static void skip(struct str *s, size_t n)
 
 bool scan_u64(struct str *s, uint64_t *ret)
 {
-    uint64_t v = 0;
-    size_t n = 0;
-    for (; n < s->len && s->ptr[n] >= '0' && s->ptr[n] <= '9'; n++) {
-        v = v * 10 + (uint64_t)(s->ptr[n] - '0');
-        if (v > 1ULL << 62)
-            return false;
-    }
-    if (n == 0 || (n > 1 && s->ptr[0] == '0'))
+    struct json_scan in = { s->ptr, s->ptr + s->len, NULL };
+    uint64_t v;
+    if (!json_scan_u64(&in, &v) || v > 1ULL << 62)
         return false;
-    skip(s, n);
+    skip(s, (size_t)(in.at - s->ptr));
     *ret = v;
     return true;
 }
 
 bool scan_i64(struct str *s, int64_t *ret)
 {
-    struct str in = *s;
-    bool is_negative = scan_lit(&in, "-");
-    uint64_t v = 0, max = is_negative ? 1ULL << 63 : INT64_MAX;
-    size_t n = 0;
-    for (; n < in.len && in.ptr[n] >= '0' && in.ptr[n] <= '9'; n++) {
-        uint64_t d = (uint64_t)(in.ptr[n] - '0');
-        if (v > (max - d) / 10)
-            return false;
-        v = v * 10 + d;
-    }
-    if (n == 0 || (n > 1 && in.ptr[0] == '0') || (is_negative && v == 0))
+    bool is_negative = s->len && s->ptr[0] == '-';
+    struct json_scan in = { s->ptr + is_negative, s->ptr + s->len, NULL };
+    uint64_t v, max = is_negative ? 1ULL << 63 : INT64_MAX;
+    if (!json_scan_u64(&in, &v) || v > max || (is_negative && v == 0))
         return false;
-    skip(&in, n);
-    *s = in;
+    skip(s, (size_t)(in.at - s->ptr));
     *ret = (int64_t)(is_negative ? 0 - v : v);
     return true;
 }

@@ -5,30 +5,22 @@
  * integers without leading zeros that fit 64 bits; strings are RFC 8259 with \u and surrogate pairs; unknown members are refused.
  * Growth is by doubling inside the arena, so memory is at most a small multiple of the header's length. */
 #include "core/data/st_header_int.h"
+#include "core/base/json_scan.h"
 
 #include <stdlib.h>
 
 struct cursor {
     struct arena *arena;
-    const char *start, *at, *end;
+    const char *start;
+    struct json_scan s;
     struct err *e;
 };
 
-#define BAD(c, what) FAIL((c)->e, BAD_DATA, "model file header, byte %zu: %s", (size_t)((c)->at - (c)->start), (what))
-
-static void skip_space(struct cursor *c)
-{
-    while (c->at < c->end && (*c->at == ' ' || *c->at == '\t' || *c->at == '\n' || *c->at == '\r'))
-        c->at++;
-}
+#define BAD(c, what) FAIL((c)->e, BAD_DATA, "model file header, byte %zu: %s", (size_t)((c)->s.at - (c)->start), (what))
 
 static bool accept(struct cursor *c, char ch)
 {
-    skip_space(c);
-    if (c->at == c->end || *c->at != ch)
-        return false;
-    c->at++;
-    return true;
+    return json_scan_take(&c->s, ch);
 }
 
 static enum errc expect(struct cursor *c, char ch)
@@ -40,121 +32,30 @@ static enum errc expect(struct cursor *c, char ch)
     return BAD(c, what);
 }
 
-static bool read_hex4(struct cursor *c, uint32_t *ret)
-{
-    uint32_t v = 0;
-    if (c->end - c->at < 4)
-        return false;
-    for (int i = 0; i < 4; i++) {
-        char h = c->at[i];
-        if (h >= '0' && h <= '9')
-            v = v * 16 + (uint32_t)(h - '0');
-        else if ((h | 32) >= 'a' && (h | 32) <= 'f')
-            v = v * 16 + (uint32_t)((h | 32) - 'a' + 10);
-        else
-            return false;
-    }
-    c->at += 4;
-    *ret = v;
-    return true;
-}
-
-static size_t put_utf8(char *out, uint32_t u)
-{
-    if (u < 0x80) {
-        out[0] = (char)u;
-        return 1;
-    }
-    if (u < 0x800) {
-        out[0] = (char)(0xC0 | u >> 6);
-        out[1] = (char)(0x80 | (u & 63));
-        return 2;
-    }
-    if (u < 0x10000) {
-        out[0] = (char)(0xE0 | u >> 12);
-        out[1] = (char)(0x80 | (u >> 6 & 63));
-        out[2] = (char)(0x80 | (u & 63));
-        return 3;
-    }
-    out[0] = (char)(0xF0 | u >> 18);
-    out[1] = (char)(0x80 | (u >> 12 & 63));
-    out[2] = (char)(0x80 | (u >> 6 & 63));
-    out[3] = (char)(0x80 | (u & 63));
-    return 4;
-}
-
-/* After the backslash. An escape is never longer decoded than written, so out cannot overrun. */
-static enum errc read_escape(struct cursor *c, char *out, size_t *n)
-{
-    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-    if (c->at == c->end)
-        return BAD(c, "the string is never closed");
-    char ch = *c->at++;
-    const char *hit = ch ? strchr(from, ch) : NULL;
-    if (hit) {
-        out[(*n)++] = to[hit - from];
-        return ERR_OK;
-    }
-    uint32_t u, low;
-    if (ch != 'u' || !read_hex4(c, &u))
-        return BAD(c, "this escape is not JSON");
-    if (u >= 0xD800 && u < 0xDC00) {
-        if (c->end - c->at < 6 || c->at[0] != '\\' || c->at[1] != 'u')
-            return BAD(c, "half a surrogate pair");
-        c->at += 2;
-        if (!read_hex4(c, &low) || low < 0xDC00 || low > 0xDFFF)
-            return BAD(c, "half a surrogate pair");
-        u = 0x10000 + ((u - 0xD800) << 10) + (low - 0xDC00);
-    } else if (u >= 0xDC00 && u < 0xE000) {
-        return BAD(c, "half a surrogate pair");
-    }
-    *n += put_utf8(out + *n, u);
-    return ERR_OK;
-}
-
 static enum errc read_string(struct cursor *c, struct str *ret)
 {
+    size_t n;
     TRY(expect(c, '"'));
-    const char *close = c->at;
-    bool has_escape = false;
-    for (; close < c->end && *close != '"'; close++) {
-        has_escape |= *close == '\\';
-        close += *close == '\\';
+    struct json_scan measure = c->s;
+    measure.at--;
+    if (!json_scan_string(&measure, NULL, &n)) {
+        c->s = measure;
+        return BAD(c, measure.why);
     }
-    if (close >= c->end)
-        return BAD(c, "the string is never closed");
-    size_t cap = (size_t)(close - c->at), n = 0;
-    char *out = arena_try(c->arena, cap + 1);
+    char *out = arena_try(c->arena, n + 1);
     if (!out)
         return FAIL(c->e, LIMIT, "the model file's header does not fit in memory");
-    while (c->at < close) {
-        if ((unsigned char)*c->at < 0x20)
-            return BAD(c, "a control character in a string");
-        if (has_escape && *c->at == '\\') {
-            c->at++;
-            TRY(read_escape(c, out, &n));
-        } else {
-            out[n++] = *c->at++;
-        }
-    }
-    c->at = close + 1;
+    c->s.at--;
+    if (!json_scan_string(&c->s, out, &n))
+        return BAD(c, c->s.why);
     *ret = str_n(out, n);
     return str_is_utf8(*ret) ? ERR_OK : BAD(c, "a string that is not UTF-8");
 }
 
 static enum errc read_u64(struct cursor *c, uint64_t *ret)
 {
-    skip_space(c);
-    if (c->at == c->end || *c->at < '0' || *c->at > '9')
-        return BAD(c, "a non-negative integer is due here");
-    if (*c->at == '0' && c->at + 1 < c->end && c->at[1] >= '0' && c->at[1] <= '9')
-        return BAD(c, "a number with a leading zero");
-    uint64_t v = 0;
-    for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
-        if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (uint64_t)(*c->at - '0'), &v))
-            return BAD(c, "a number beyond 64 bits");
-    *ret = v;
-    return ERR_OK;
+    json_scan_space(&c->s);
+    return json_scan_u64(&c->s, ret) ? ERR_OK : BAD(c, c->s.why);
 }
 
 static enum errc read_list(struct cursor *c, uint64_t *out, uint32_t max, uint32_t *ret_n)
@@ -267,19 +168,19 @@ static enum errc read_pairs(struct cursor *c, struct st_pair **ret, size_t *ret_
 
 static enum errc at_end(struct cursor *c)
 {
-    skip_space(c);
-    return c->at == c->end ? ERR_OK : BAD(c, "something follows the closing brace");
+    json_scan_space(&c->s);
+    return c->s.at == c->s.end ? ERR_OK : BAD(c, "something follows the closing brace");
 }
 
 enum errc st_header_parse(struct arena *a, struct str json, struct st_header *ret, struct err *e)
 {
-    struct cursor c = { a, json.ptr, json.ptr, json.ptr + json.len, e };
+    struct cursor c = { a, json.ptr, { json.ptr, json.ptr + json.len, NULL }, e };
     struct st_header h = { 0 };
     size_t cap = 0;
     bool has_meta = false;
     if (json.len == 0 || *json.ptr != '{')
         return BAD(&c, "'{' is due here");
-    c.at++;
+    c.s.at++;
     if (!accept(&c, '}')) {
         do {
             struct str key;
@@ -311,7 +212,7 @@ enum errc st_header_parse(struct arena *a, struct str json, struct st_header *re
 
 enum errc st_parse_pairs(struct arena *a, struct str json, struct st_pair **ret, size_t *ret_count, struct err *e)
 {
-    struct cursor c = { a, json.ptr, json.ptr, json.ptr + json.len, e };
+    struct cursor c = { a, json.ptr, { json.ptr, json.ptr + json.len, NULL }, e };
     TRY(read_pairs(&c, ret, ret_count));
     return at_end(&c);
 }

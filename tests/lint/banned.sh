@@ -38,6 +38,8 @@ sub check_c {
         $n++;
         $function = $1 if $line =~ /^[A-Za-z_].*?\b(\w+)\s*\(/ && $line !~ /;\s*$/ && $line !~ /^\s*#/;
         next if $line =~ /^\s*#\s*include/;
+        report("$file:$n", $file, 'surrogate', 'surrogate pairs are decoded by core/base/json_scan alone')
+            if $line =~ /0xd800|0xdbff|0xdc00/i && $file !~ m{^core/base/(json_scan|str)\.c$};
         report("$file:$n", $file, 'json', 'buf_add_json(): workers print JSON by schemas alone (json_encode)')
             if $file =~ m{^workers/} && $line =~ /\bbuf_add_json\s*\(/;
         while ($line =~ /(?<![\w.>])($calls)\s*\(/g) {
