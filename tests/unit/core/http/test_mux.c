@@ -19,8 +19,10 @@ static void on_request(void *ctx, struct http_exchange *x)
     if (str_eq_c(r->path, "/silent")) {
         pthread_mutex_lock(&lock);
         bool has_room = parked_count < PARKED_MAX;
-        if (has_room)
-            parked[parked_count++] = x;
+        if (has_room) {
+            parked[parked_count] = x;
+            parked_count++;             /* after it, for who looks at the count without the lock */
+        }
         pthread_mutex_unlock(&lock);
         if (!has_room)
             net_reply_text(x, 500, "more calls than may be");
