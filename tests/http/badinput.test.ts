@@ -201,7 +201,12 @@ describe.each(bodies.map((op) => [`${op.method} ${op.path}`, op] as const))('%s 
 
 const problems = routes.filter(speaksProblems);
 
-describe.each(problems.map((op) => [`${op.method} ${op.path}`, op] as const))('%s', (_name, op) => {
+/* Of an open route without a capture there is nothing to refuse here, and a suite without a test fails the run. */
+const refusing = problems.filter(
+  (op) => !isPublic(op) || op.path.includes('{') || (op.method === 'GET' && !op.path.endsWith('/oidc/callback')),
+);
+
+describe.each(refusing.map((op) => [`${op.method} ${op.path}`, op] as const))('%s', (_name, op) => {
   when(!isPublic(op))('is closed to callers without a token', async () => {
     const tokens: (string | null)[] = [null, '', 'x', 'flj_', `flj_${'A'.repeat(40)}`, 'eyJhbGciOiJub25lIn0.e30.', 'a'.repeat(4000)];
     for (const token of tokens) {
