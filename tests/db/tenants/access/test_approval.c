@@ -234,6 +234,21 @@ static void an_executor_that_fails_leaves_its_reason_alone(void **state)
     assert_string_equal(state_of(id), "EXECUTED");
 }
 
+static void a_legal_hold_leaves_it_pending(void **state)
+{
+    (void)state;
+    struct uuid id = ask(&two_more);
+    decided(id, first, true, ERR_OK);
+    fail_with = ERR_LEGAL_HOLD;
+    decided(id, second, true, ERR_LEGAL_HOLD);
+    assert_string_equal(state_of(id), "PENDING");
+    assert_int_equal(NUMBER("SELECT count(*) FROM project"), 0);
+    assert_int_equal(NUMBER("SELECT count(*) FROM approval_decision WHERE approval_id = '%s'", hex(id)), 1);
+    fail_with = ERR_OK;
+    decided(id, second, true, ERR_OK);                  /* the hold was lifted: the same person may approve now */
+    assert_string_equal(state_of(id), "EXECUTED");
+}
+
 struct racer { pthread_t thread; struct uuid id, user; enum errc rc; };
 
 static void *race(void *arg)
@@ -280,7 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(one_approval_carries_it_out), T(two_are_two_people), T(the_requester_never_approves), T(an_approver_is_entitled_and_no_administrator),
         T(refused_withdrawn_expired_are_ends), T(one_request_at_a_time_for_the_same), T(what_was_asked_for_is_what_happens),
-        T(an_executor_that_fails_leaves_its_reason_alone), T(two_at_once_execute_once),
+        T(an_executor_that_fails_leaves_its_reason_alone), T(a_legal_hold_leaves_it_pending), T(two_at_once_execute_once),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
