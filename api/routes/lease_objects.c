@@ -4,9 +4,11 @@
  * Every call names its lease; lease_check proves that it is live, of this fence and held by the machine of this certificate before anything
  * else happens, and sets the tenant that all further statements name. A key leaves only after its audit event has committed: the event and
  * the answer belong to one transaction, and the pipeline commits before it sends. */
+#include "api/pipeline.h"
 #include "api/route.h"
 #include "core/base/cleanup.h"
 #include "core/db/run_tx.h"
+#include "core/table/config.h"
 #include "registry/vault/worker_object.h"
 #include "scheduler/engine/lease.h"
 #include "tenants/access/actor.h"
@@ -52,6 +54,12 @@ static enum errc keys(struct work *w, const void *in_, void *out, struct err *e)
     return ERR_OK;
 }
 
+static int64_t part_max(const struct work *w)
+{
+    int64_t body = w->app->config->api_upload_max;
+    return body < LEASE_PART_MAX ? body : LEASE_PART_MAX;
+}
+
 static enum errc output_new(struct work *w, const void *in_, void *out, struct err *e)
 {
     const struct lease_output_in *in = in_;
@@ -61,10 +69,30 @@ static enum errc output_new(struct work *w, const void *in_, void *out, struct e
     TRY(hold(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
     TRY(worker_output_new(w, &l, in->name, lease_output_kinds[in->kind], in->public_key.data, &ret->object_id, &ret->version, &r, e));
     TRY(note_release(w, in->attempt_id, &l, 1, "output", e));
+    ret->part_bytes_max = part_max(w);
     ret->message = r.message;
     ret->not_after_us = r.not_after_us;
     ret->zone = r.zone;
     ret->key_ids = r.key_ids;
+    return ERR_OK;
+}
+
+static enum errc part_of(struct work *w, const struct lease_upload_in *in, struct output_part *ret, struct err *e)
+{
+    *ret = (struct output_part){ .object_id = in->object_id, .size_bytes = in->size, .offset = in->offset,
+                                 .sealed = call_of(w)->body };
+    if (!hex_decode(in->sha256, ret->sha256, sizeof ret->sha256))
+        return FAIL_AT(e, INVALID, "/sha256", "must be 64 hex digits");
+    return ERR_OK;
+}
+
+static enum errc stage(struct work *w, const void *in, struct err *e)
+{
+    struct output_part p;
+    uint8_t *sha = arena_alloc(w->arena, 32);
+    TRY(part_of(w, in, &p, e));
+    TRY(worker_output_stage(w, &p, sha, e));
+    call_of(w)->own = sha;
     return ERR_OK;
 }
 
@@ -73,11 +101,15 @@ static enum errc output_store(struct work *w, const void *in_, void *out, struct
     (void)out;
     const struct lease_upload_in *in = in_;
     struct worker_lease l;
-    uint8_t sha[32];
-    if (!hex_decode(in->sha256, sha, sizeof sha))
-        return FAIL_AT(e, INVALID, "/sha256", "must be 64 hex digits");
+    struct output_part p;
+    bool is_stored = false;
+    TRY(part_of(w, in, &p, e));
     TRY(hold(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
-    return worker_output_store(w, &l, in->object_id, in->size, str_n((const char *)sha, sizeof sha), call_of(w)->body, e);
+    if (!call_of(w)->own) {
+        TRY(worker_output_expects(w, &l, &p, &is_stored, e));
+        return is_stored ? ERR_OK : call_outside(w, stage, e);
+    }
+    return worker_output_ends(&p) ? worker_output_store(w, &l, &p, call_of(w)->own, e) : ERR_OK;
 }
 
 static ssize_t produce(void *p, void *buf, size_t n)
@@ -128,7 +160,7 @@ static const struct route rows[] = {
       .audit = AUDIT_KEY_RELEASE, .doc = "A new object for an output of the job, and its key" },
     { .method = HTTP_PUT, .path = "/v1/leases/{attempt_id}/outputs/{object_id}", .op = "lease_output_store", .perm = PERM_NODE_SELF,
       .handler = output_store, .in = &lease_upload_in_schema, .status = 204, .content_type = "application/octet-stream", .flags = R_NODE | R_UPLOAD,
-      .rate = RL_NONE, .doc = "The sealed bytes of an output; it counts once the lease's succeed report lists it" },
+      .rate = RL_NONE, .doc = "Sealed bytes of an output, in parts; it counts once the lease's succeed report lists it" },
 };
 extern const struct route_table lease_object_routes;
 ROUTE_TABLE(lease_object_routes, rows);

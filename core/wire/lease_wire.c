@@ -111,6 +111,7 @@ SCHEMA_EXTERN(lease_output_in, "An output to write",
 SCHEMA_EXTERN(lease_output_out, "Where to write, and with which key",
     FIELD_ID(lease_output_out, object_id, "obj", F_REQ, .doc = "The new object"),
     FIELD(lease_output_out, version, F_REQ, .min = 0, .max = UINT32_MAX, .doc = "Its version"),
+    FIELD(lease_output_out, part_bytes_max, F_REQ, .min = 1, .max = LEASE_PART_MAX, .doc = "Most sealed bytes of one part"),
     KEY_MESSAGE(lease_output_out, "HPKE message with its key"));
 
 SCHEMA_EXTERN(lease_object_ref, "Which object of a lease",
@@ -118,10 +119,12 @@ SCHEMA_EXTERN(lease_object_ref, "Which object of a lease",
     FIELD_ID(lease_object_ref, object_id, "obj", F_PATH, .doc = "The object"),
     FIELD_ID(lease_object_ref, tenant_id, "tnt", F_QUERY | F_REQ, .doc = "The attempt's tenant"),
     FIELD(lease_object_ref, fence, F_QUERY | F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"));
-SCHEMA_EXTERN(lease_upload_in, "The sealed bytes of an output",
+SCHEMA_EXTERN(lease_upload_in, "Sealed bytes of an output, the next part or all of them",
     FIELD_ID(lease_upload_in, attempt_id, "att", F_PATH, .doc = "The attempt"),
     FIELD_ID(lease_upload_in, object_id, "obj", F_PATH, .doc = "The output"),
     FIELD_ID(lease_upload_in, tenant_id, "tnt", F_QUERY | F_REQ, .doc = "The attempt's tenant"),
     FIELD(lease_upload_in, fence, F_QUERY | F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"),
-    FIELD(lease_upload_in, size, F_QUERY | F_REQ, .min = 0, .max = INT64_MAX, .doc = "Bytes of the content"),
+    FIELD(lease_upload_in, size, F_QUERY | F_REQ, .min = 0, .max = LEASE_OUTPUT_MAX, .doc = "Bytes of the whole content"),
+    FIELD(lease_upload_in, offset, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0",
+          .doc = "Sealed bytes before this part"),
     FIELD(lease_upload_in, sha256, F_QUERY | F_REQ, .min = 64, .max = 64, .doc = "SHA-256 of the content, hex"));

@@ -12,7 +12,8 @@
 #include "core/table/schema.h"
 
 enum { LEASE_ITEMS_MAX = 2000, LEASE_LINES_MAX = 1000, LEASE_OUTPUTS_MAX = 64, LEASE_MESSAGE_MAX = 1024,
-       LEASE_RESULT_MAX = 262144, LEASE_TEXT_MAX = 8192, LEASE_VALUES_MAX = 4096, LEASE_OUTPUT_NAME_MAX = 63 };
+       LEASE_RESULT_MAX = 262144, LEASE_TEXT_MAX = 8192, LEASE_VALUES_MAX = 4096, LEASE_OUTPUT_NAME_MAX = 63,
+       LEASE_PART_MAX = 8 << 20, LEASE_OUTPUT_MAX = 1 << 30 /* bytes of one part, sealed, and of a whole output's content */ };
 
 /* POST /v1/nodes/register */
 struct node_register {
@@ -111,7 +112,7 @@ struct lease_output_in {
 };
 struct lease_output_out {
     struct uuid object_id;
-    int64_t version;
+    int64_t version, part_bytes_max;
     struct bytes message;
     int64_t not_after_us;
     struct str zone;
@@ -119,14 +120,15 @@ struct lease_output_out {
 };
 extern const struct schema lease_output_in_schema, lease_output_out_schema;
 
-/* GET /v1/leases/{attempt_id}/objects/{object_id}, PUT …/outputs/{object_id}: sealed bytes; path and query name the lease */
+/* GET /v1/leases/{attempt_id}/objects/{object_id}, PUT …/outputs/{object_id}: sealed bytes, of an output in parts and in order;
+ * path and query name the lease */
 struct lease_object_ref {
     struct uuid attempt_id, object_id, tenant_id;
     int64_t fence;
 };
 struct lease_upload_in {
     struct uuid attempt_id, object_id, tenant_id;
-    int64_t fence, size;
+    int64_t fence, size, offset;        /* of the content; of this part in the sealed bytes */
     struct str sha256;
 };
 extern const struct schema lease_object_ref_schema, lease_upload_in_schema;

@@ -9,13 +9,14 @@
 #include "core/data/model_mlp.h"
 #include "core/db/run_tx.h"
 #include "core/db/tx.h"
+#include "core/wire/lease_wire.h"
 #include "registry/catalog/versioned.h"
 #include "registry/vault/object.h"
 #include "registry/registry_int.h"
 #include "core/db/list_find.h"
 #include "tenants/access/principal.h"
 
-enum { MODEL_BYTES_MAX = 1 << 30, PIECE = 64 * 1024 };
+enum { PIECE = 64 * 1024 };
 
 SCHEMA_EXTERN(model, "A model",
     FIELD_ID(model, model_id, "mdl", F_ALWAYS, .doc = "The model"),
@@ -140,8 +141,8 @@ enum errc model_weights_check(struct work *w, struct uuid job_id, struct model_w
     TRY(RUN_READ(w, find_weights(w, job_id, &object_id, &k, e), e));
     TRY(object_open_found(w, k, &r, e));
     int64_t size = object_reader_object(r)->size_bytes;
-    if (size > MODEL_BYTES_MAX)
-        return FAIL_AT(e, LIMIT, "/job_id", "The model has %ld bytes; at most %d can be served", (long)size, MODEL_BYTES_MAX);
+    if (size > LEASE_OUTPUT_MAX)
+        return FAIL_AT(e, LIMIT, "/job_id", "The model has %ld bytes; at most %d can be served", (long)size, LEASE_OUTPUT_MAX);
     struct model_stream s = { .arena = w->arena, .size_bytes = (uint64_t)size };
     enum errc rc = stream_weights(r, &s, &mlp, e);
     if (rc == ERR_OK)

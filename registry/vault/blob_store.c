@@ -4,7 +4,7 @@
  * tt and oo are the last two digits of the ids: the first ones of a UUIDv7 are its time and would put everything into one folder.
  * A writer fills <dir>/tmp/<object hex>.<random>; commit fsyncs it, links it to its name (link(2) refuses to replace, where rename(2)
  * would not), fsyncs the folder and removes the temporary name. A crash between leaves a second name, which the sweep removes. */
-#include "registry/vault/blob_store.h"
+#include "registry/vault/blob_int.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/crypto/hash.h"
@@ -19,16 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_TEXT = 4096, DIR_TEXT = 3900, SYNC_EVERY = 64 << 20 /* a large blob's commit must not wait for all of it at once */ };
-
-struct blob_store {
-    char dir[DIR_TEXT];
-};
+enum { SYNC_EVERY = 64 << 20 /* a large blob's commit must not wait for all of it at once */ };
 
 struct blob_writer {
     struct blob_store *store;
     struct uuid tenant, object;
-    char tmp[PATH_TEXT];
+    char tmp[BLOB_PATH];
     int fd;
     uint64_t size, synced;
     struct sha256 hash;
@@ -39,22 +35,22 @@ struct blob_reader {
 };
 
 /* The path up to depth 1 (tt), 2 (tenant), 3 (oo) or 4 (the file). */
-static void path_of(const struct blob_store *s, struct uuid tenant, struct uuid object, int depth, char out[PATH_TEXT])
+static void path_of(const struct blob_store *s, struct uuid tenant, struct uuid object, int depth, char out[BLOB_PATH])
 {
     char t[UUID_HEX], o[UUID_HEX];
     hex_encode(tenant.b, 16, t);
     hex_encode(object.b, 16, o);
     if (depth == 1)
-        snprintf(out, PATH_TEXT, "%s/%s", s->dir, t + 30);
+        snprintf(out, BLOB_PATH, "%s/%s", s->dir, t + 30);
     else if (depth == 2)
-        snprintf(out, PATH_TEXT, "%s/%s/%s", s->dir, t + 30, t);
+        snprintf(out, BLOB_PATH, "%s/%s/%s", s->dir, t + 30, t);
     else if (depth == 3)
-        snprintf(out, PATH_TEXT, "%s/%s/%s/%s", s->dir, t + 30, t, o + 30);
+        snprintf(out, BLOB_PATH, "%s/%s/%s/%s", s->dir, t + 30, t, o + 30);
     else
-        snprintf(out, PATH_TEXT, "%s/%s/%s/%s/%s", s->dir, t + 30, t, o + 30, o);
+        snprintf(out, BLOB_PATH, "%s/%s/%s/%s/%s", s->dir, t + 30, t, o + 30, o);
 }
 
-static enum errc io_error(struct err *e, const char *what, const char *path)
+enum errc blob_io_error(struct err *e, const char *what, const char *path)
 {
     int num = errno;
     if (num == ENOSPC || num == EDQUOT)
@@ -68,20 +64,20 @@ static enum errc io_error(struct err *e, const char *what, const char *path)
 static enum errc sync_dir(const char *path, struct err *e)
 {
     CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd < 0 || fsync(fd) < 0 ? io_error(e, "sync", path) : ERR_OK;
+    return fd < 0 || fsync(fd) < 0 ? blob_io_error(e, "sync", path) : ERR_OK;
 }
 
 static enum errc make_dir(const char *path, bool *ret_made, struct err *e)
 {
     *ret_made = mkdir(path, 0700) == 0;
-    return *ret_made || errno == EEXIST ? ERR_OK : io_error(e, "mkdir", path);
+    return *ret_made || errno == EEXIST ? ERR_OK : blob_io_error(e, "mkdir", path);
 }
 
 enum errc blob_store_open_local(const char *dir, struct blob_store **ret, struct err *e)
 {
-    char tmp[PATH_TEXT];
+    char tmp[BLOB_PATH];
     bool made;
-    if (!*dir || strlen(dir) >= DIR_TEXT)
+    if (!*dir || strlen(dir) >= BLOB_DIR)
         return FAIL(e, INVALID, "blob.dir names no directory");
     TRY(make_dir(dir, &made, e));
     snprintf(tmp, sizeof tmp, "%s/tmp", dir);
@@ -117,7 +113,7 @@ enum errc blob_writer_new(struct blob_store *s, struct uuid tenant, struct uuid 
     snprintf(w->tmp, sizeof w->tmp, "%s/tmp/%s.%s", s->dir, o, r);
     w->fd = open(w->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (w->fd < 0) {
-        io_error(e, "create", w->tmp);
+        blob_io_error(e, "create", w->tmp);
         free(w);
         return e->code;
     }
@@ -136,14 +132,14 @@ enum errc blob_write(struct blob_writer *w, const void *p, size_t n, struct err 
         if (k < 0 && errno == EINTR)
             continue;
         if (k <= 0)
-            return io_error(e, "write", w->tmp);
+            return blob_io_error(e, "write", w->tmp);
         at += k;
         n -= (size_t)k;
     }
     if (w->size - w->synced < SYNC_EVERY)
         return ERR_OK;
     w->synced = w->size;
-    return fdatasync(w->fd) < 0 ? io_error(e, "sync", w->tmp) : ERR_OK;
+    return fdatasync(w->fd) < 0 ? blob_io_error(e, "sync", w->tmp) : ERR_OK;
 }
 
 void blob_abort(struct blob_writer *w)
@@ -157,13 +153,13 @@ void blob_abort(struct blob_writer *w)
     free(w);
 }
 
-static enum errc make_parents(struct blob_writer *w, struct err *e)
+static enum errc make_parents(const struct blob_store *s, struct uuid tenant, struct uuid object, struct err *e)
 {
-    char path[PATH_TEXT], above[PATH_TEXT];
+    char path[BLOB_PATH], above[BLOB_PATH];
     bool made;
-    snprintf(above, sizeof above, "%s", w->store->dir);
+    snprintf(above, sizeof above, "%s", s->dir);
     for (int depth = 1; depth <= 3; depth++) {
-        path_of(w->store, w->tenant, w->object, depth, path);
+        path_of(s, tenant, object, depth, path);
         TRY(make_dir(path, &made, e));
         if (made)
             TRY(sync_dir(above, e));
@@ -172,19 +168,24 @@ static enum errc make_parents(struct blob_writer *w, struct err *e)
     return ERR_OK;
 }
 
+enum errc blob_link(const struct blob_store *s, const char *tmp, struct uuid tenant, struct uuid object, struct err *e)
+{
+    char path[BLOB_PATH];
+    TRY(make_parents(s, tenant, object, e));
+    path_of(s, tenant, object, 4, path);
+    if (link(tmp, path) < 0)
+        return errno == EEXIST ? FAIL(e, EXISTS, "The object is stored already") : blob_io_error(e, "link", path);
+    path_of(s, tenant, object, 3, path);
+    return sync_dir(path, e);
+}
+
 static enum errc put_in_place(struct blob_writer *w, struct err *e)
 {
-    char path[PATH_TEXT];
     if (fsync(w->fd) < 0)
-        return io_error(e, "sync", w->tmp);
+        return blob_io_error(e, "sync", w->tmp);
     if (close(TAKE_FD(w->fd)) < 0)
-        return io_error(e, "close", w->tmp);
-    TRY(make_parents(w, e));
-    path_of(w->store, w->tenant, w->object, 4, path);
-    if (link(w->tmp, path) < 0)
-        return errno == EEXIST ? FAIL(e, EXISTS, "The object is stored already") : io_error(e, "link", path);
-    path_of(w->store, w->tenant, w->object, 3, path);
-    return sync_dir(path, e);
+        return blob_io_error(e, "close", w->tmp);
+    return blob_link(w->store, w->tmp, w->tenant, w->object, e);
 }
 
 enum errc blob_commit(struct blob_writer *w, uint64_t *ret_size, uint8_t ret_sha256[32], struct err *e)
@@ -203,14 +204,14 @@ enum errc blob_commit(struct blob_writer *w, uint64_t *ret_size, uint8_t ret_sha
 
 enum errc blob_reader_open(struct blob_store *s, struct uuid tenant, struct uuid object, struct blob_reader **ret, uint64_t *ret_size, struct err *e)
 {
-    char path[PATH_TEXT];
+    char path[BLOB_PATH];
     struct stat st;
     path_of(s, tenant, object, 4, path);
     CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
-        return errno == ENOENT ? FAIL(e, NOT_FOUND, "There is no such blob") : io_error(e, "open", path);
+        return errno == ENOENT ? FAIL(e, NOT_FOUND, "There is no such blob") : blob_io_error(e, "open", path);
     if (fstat(fd, &st) < 0)
-        return io_error(e, "stat", path);
+        return blob_io_error(e, "stat", path);
     (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     struct blob_reader *r = calloc(1, sizeof *r);
     ASSERT(r);
@@ -229,6 +230,11 @@ ssize_t blob_read(struct blob_reader *r, void *p, size_t n)
     }
 }
 
+enum errc blob_seek(struct blob_reader *r, uint64_t offset, struct err *e)
+{
+    return lseek(r->fd, (off_t)offset, SEEK_SET) < 0 ? blob_io_error(e, "seek", "a blob") : ERR_OK;
+}
+
 void blob_reader_close(struct blob_reader *r)
 {
     if (!r)
@@ -239,16 +245,16 @@ void blob_reader_close(struct blob_reader *r)
 
 enum errc blob_delete(struct blob_store *s, struct uuid tenant, struct uuid object, struct err *e)
 {
-    char path[PATH_TEXT];
+    char path[BLOB_PATH];
     path_of(s, tenant, object, 4, path);
     if (unlink(path) == 0)
         return ERR_OK;
-    return errno == ENOENT ? FAIL(e, NOT_FOUND, "There is no such blob") : io_error(e, "unlink", path);
+    return errno == ENOENT ? FAIL(e, NOT_FOUND, "There is no such blob") : blob_io_error(e, "unlink", path);
 }
 
 int blob_sweep(struct blob_store *s, int64_t age_s)
 {
-    char path[PATH_TEXT];
+    char path[BLOB_PATH];
     int n = 0;
     snprintf(path, sizeof path, "%s/tmp", s->dir);
     DIR *d = opendir(path);
@@ -307,7 +313,7 @@ enum errc blob_each(struct blob_store *s, int64_t age_s, bool (*fn)(void *ctx, s
     struct walk k = { (int64_t)time(NULL) - age_s, fn, ctx, UUID_NIL, false };
     int fd = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return io_error(e, "open", s->dir);
+        return blob_io_error(e, "open", s->dir);
     walk_dir(&k, fd, 0);
     return ERR_OK;
 }

@@ -4,13 +4,15 @@
  * A blob is written once under its key and never changed. Writing goes to a temporary name; commit fsyncs the file, renames it into
  * place and fsyncs the directory, so after a crash a blob is whole or absent. What is stored is ciphertext (core/crypto/stream.h);
  * the store knows neither keys nor tenants' content, only the key text "<tenant hex>/<object hex>".
- * Calling order: writer_new -> write* -> commit | abort; reader_open -> read* -> close. Readers and writers: one thread each.
+ * Calling order: writer_new -> write* -> commit | abort; stage_put* -> stage_hash -> stage_commit; reader_open -> read* ->
+ * close. Readers and writers: one thread each. A stage may be filled by several processes.
  * Errors: NOT_FOUND, IO (detail: errno, path), EXISTS (a blob of that key is there), LIMIT (disk full). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/base/id.h"
 #include "core/base/str.h"
@@ -30,7 +32,16 @@ void blob_abort(struct blob_writer *w);         /* NULL is fine */
 
 MUST_CHECK enum errc blob_reader_open(struct blob_store *s, struct uuid tenant, struct uuid object, struct blob_reader **ret, uint64_t *ret_size,
                                       struct err *e);
+/* A blob that comes in parts, in order, which survives the process: what was begun and not ended, blob_sweep removes by its age.
+ * offset: where the part begins, at most what has come, else CONFLICT; a part may come again. Synced when it returns. */
+MUST_CHECK enum errc blob_stage_put(struct blob_store *s, struct uuid object, uint64_t offset, struct str part, struct err *e);
+/* SHA-256 of a stage of that size. CONFLICT: it has another size, or is not there. */
+MUST_CHECK enum errc blob_stage_hash(struct blob_store *s, struct uuid object, struct arena *scratch, uint64_t size,
+                                     uint8_t ret_sha256[32],
+                                     struct err *e);
+MUST_CHECK enum errc blob_stage_commit(struct blob_store *s, struct uuid tenant, struct uuid object, struct err *e);
 ssize_t blob_read(struct blob_reader *r, void *p, size_t n);       /* 0: end, -1: failed */
+MUST_CHECK enum errc blob_seek(struct blob_reader *r, uint64_t offset, struct err *e);
 void blob_reader_close(struct blob_reader *r);                      /* NULL is fine */
 MUST_CHECK enum errc blob_delete(struct blob_store *s, struct uuid tenant, struct uuid object, struct err *e);
 /* Removes temporary files left by a crash that are older than age_s. Returns how many. */

@@ -19,3 +19,12 @@ enum errc key_blob_from(struct bytes wrapped, struct key_blob *ret, struct err *
 /* Where the keys of a stored object stand; strings are borrowed from k. */
 enum errc object_release_item(struct uuid tenant, const struct object_keys *k, struct keyd_release_item *ret, struct err *e) MUST_CHECK;
 struct stream_ref object_stream_ref(struct uuid tenant, const struct object_keys *k);
+
+/* An output of a live lease, its row locked. */
+struct worker_lease;
+struct output_file {
+    int64_t stored_bytes;
+    struct bytes stored_sha256;         /* no bytes: not all has come */
+};
+enum errc worker_output_find(struct work *w, const struct worker_lease *l, struct uuid object_id, struct output_file *ret,
+                             struct err *e) MUST_CHECK;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker_object.c - objects as a leased worker sees them: ciphertext and sealed keys, and only what its job declares. */
+/* worker_object.c - objects as a leased worker sees them: ciphertext and sealed keys, and only what its job declares. What it
+ * sends of an output is in worker_output.c. */
 #include "registry/vault/worker_object.h"
 #include "core/base/fault.h"
-#include "core/crypto/hash.h"
-#include "core/crypto/stream.h"
 #include "core/db/tx.h"
 #include "core/wire/job_type.h"
 #include "keys/client.h"
@@ -31,13 +30,21 @@ const struct stmt worker_output_insert_stmt = { .name = "worker_output_insert", 
     "    FROM job j WHERE j.tenant_id = $1 AND j.job_id = $2 RETURNING zone),\n"
     "d AS (INSERT INTO dek (tenant_id, dek_id, object_id, zone, key_version, wrapped) SELECT $1, $7, $6, zone, $8, $9 FROM o)\n"
     "INSERT INTO job_object (tenant_id, job_id, direction, name, object_id, fence) SELECT $1, $2, 'output', $4, $6, $3 FROM o" };
-const struct stmt worker_output_get_stmt = { .name = "worker_output_get", .params = "uuiu", .row = &worker_file_schema, .card = CARD_ONE, .sql =
-    "SELECT o.zone, o.kind, o.state, o.data_class, o.stored_bytes, o.stored_sha256\n"
+
+SCHEMA_OF(output_file, "An output being written", FIELD(output_file, stored_bytes, 0, .doc = "Stored size"),
+    FIELD(output_file, stored_sha256, 0, .doc = "Stored digest; absent until all has come"));
+const struct stmt worker_output_get_stmt = { .name = "worker_output_get", .params = "uuiu", .row = &output_file_schema,
+    .card = CARD_ONE, .sql =
+    "SELECT o.stored_bytes, o.stored_sha256\n"
     "  FROM job_object j JOIN object o ON o.tenant_id = j.tenant_id AND o.object_id = j.object_id\n"
-    " WHERE j.tenant_id = $1 AND j.job_id = $2 AND j.direction = 'output' AND j.fence = $3 AND j.object_id = $4" };
-const struct stmt worker_output_store_stmt = { .name = "worker_output_store", .params = "uuiyiy", .card = CARD_ONE, .sql =
-    "UPDATE object SET size_bytes = $3, sha256 = $4, stored_bytes = $5, stored_sha256 = $6\n"
-    " WHERE tenant_id = $1 AND object_id = $2 AND state = 'WRITING'" };
+    " WHERE j.tenant_id = $1 AND j.job_id = $2 AND j.direction = 'output' AND j.fence = $3 AND j.object_id = $4\n"
+    "   FOR UPDATE OF o" };
+
+enum errc worker_output_find(struct work *w, const struct worker_lease *l, struct uuid object_id, struct output_file *ret, struct err *e)
+{
+    return db_one(w->tx, &worker_output_get_stmt,
+                  ARGS(A_UUID(w->tenant_id), A_UUID(l->job_id), A_I64(l->fence), A_UUID(object_id)), ret, e);
+}
 
 static enum errc release(struct work *w, const struct worker_lease *l, const struct keyd_release_item *items, size_t n, struct str public_key,
                          struct worker_release *ret, struct err *e)
@@ -149,60 +156,4 @@ enum errc worker_output_new(struct work *w, const struct worker_lease *l, struct
     *ret_object = item->dek.object_id;
     *ret_version = item->dek.object_version;
     return ERR_OK;
-}
-
-static enum errc write_blob(struct work *w, struct uuid object_id, struct str sealed, struct err *e)
-{
-    struct blob_writer *b;
-    uint64_t size;
-    TRY(blob_writer_new(w->app->blobs, w->tenant_id, object_id, &b, e));
-    if (blob_write(b, sealed.ptr, sealed.len, e) != ERR_OK) {
-        blob_abort(b);
-        return e->code;
-    }
-    return blob_commit(b, &size, NULL, e);
-}
-
-/* Is what lies there already the same? Then an earlier try of this call got as far as the blob. */
-static bool blob_is(struct work *w, struct uuid object_id, const uint8_t want[SHA256_BYTES])
-{
-    struct blob_reader *r;
-    struct sha256 h;
-    struct err ignored;
-    uint8_t sha[SHA256_BYTES];
-    uint64_t size;
-    char *part;
-    if (blob_reader_open(w->app->blobs, w->tenant_id, object_id, &r, &size, &ignored) != ERR_OK)
-        return false;
-    part = arena_alloc(w->arena, 65536);
-    sha256_init(&h);
-    for (ssize_t k; (k = blob_read(r, part, 65536)) > 0;)
-        sha256_add(&h, part, (size_t)k);
-    sha256_final(&h, sha);
-    blob_reader_close(r);
-    return mem_eq_ct(sha, want, SHA256_BYTES);
-}
-
-enum errc worker_output_store(struct work *w, const struct worker_lease *l, struct uuid object_id, int64_t size_bytes, struct str sha,
-                              struct str sealed, struct err *e)
-{
-    struct worker_file f;
-    uint8_t stored[SHA256_BYTES];
-    TRY(db_one(w->tx, &worker_output_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(l->job_id), A_I64(l->fence), A_UUID(object_id)), &f, e));
-    if (size_bytes < 0 || sealed.len != stream_sealed_size((uint64_t)size_bytes) || sha.len != SHA256_BYTES)
-        return FAIL(e, BAD_DATA, "%zu bytes came; they cannot be a sealed object of %ld bytes", sealed.len, (long)size_bytes);
-    sha256(sealed.ptr, sealed.len, stored);
-    if (f.stored_sha256.data.len) {
-        bool same = f.stored_sha256.data.len == SHA256_BYTES && mem_eq_ct(f.stored_sha256.data.ptr, stored, SHA256_BYTES);
-        return same ? ERR_OK : FAIL(e, CONFLICT, "The output has been written already");
-    }
-    enum errc rc = write_blob(w, object_id, sealed, e);
-    if (rc == ERR_EXISTS && !blob_is(w, object_id, stored)) {
-        TRY(blob_delete(w->app->blobs, w->tenant_id, object_id, e));    /* no row speaks of it: left by a call that did not commit */
-        rc = write_blob(w, object_id, sealed, e);
-    }
-    if (rc != ERR_OK && rc != ERR_EXISTS)
-        return rc;
-    return db_exec(w->tx, &worker_output_store_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(object_id), A_I64(size_bytes), A_BYTES(sha.ptr, sha.len),
-        A_I64((int64_t)sealed.len), A_BYTES(stored, SHA256_BYTES)), NULL, e);
 }

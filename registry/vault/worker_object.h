@@ -6,7 +6,8 @@
  * this transaction: a lease that should not have been granted gets nothing. An object that is not a declared input of that job is NOT_FOUND; one in another zone than the machine is
  * RESIDENCY. Keys never pass in the clear: falaj-keyd seals them to the worker's key for this lease (core/wire/release_wire.h).
  * An output is WRITING from the start; the lease's succeed report commits it and books its quota (scheduler/engine/lease.h).
- * Memory: w->arena. Errors: NOT_FOUND, RESIDENCY, UNAVAILABLE, SEALED, CONFLICT (an output given twice), BAD_DATA (an upload's size). */
+ * Memory: w->arena. Errors: NOT_FOUND, RESIDENCY, UNAVAILABLE, SEALED, CONFLICT (an output given twice), BAD_DATA (a part's
+ * place). */
 #pragma once
 #include "core/base/work.h"
 #include "core/table/schema.h"
@@ -36,6 +37,22 @@ enum errc worker_input_open(struct work *w, const struct worker_lease *l, struct
 /* A new output object and its key; asked again under the same name before anything was uploaded, it is the same object. */
 enum errc worker_output_new(struct work *w, const struct worker_lease *l, struct str name, const char *kind, struct str public_key,
                             struct uuid *ret_object, int64_t *ret_version, struct worker_release *ret, struct err *e) MUST_CHECK;
-/* The ciphertext of an output. sha256: of the plaintext, 32 bytes, as the worker says. The same upload again is fine. */
-enum errc worker_output_store(struct work *w, const struct worker_lease *l, struct uuid object_id, int64_t size_bytes, struct str sha256,
-                              struct str sealed, struct err *e) MUST_CHECK;
+
+/* Ciphertext of an output: the next part of it, or all. Parts come in order; a repeated one is fine, also after the last. */
+struct output_part {
+    struct uuid object_id;
+    int64_t size_bytes;                 /* of the whole plaintext, as the worker says */
+    uint8_t sha256[32];                 /* of the same */
+    int64_t offset;                     /* sealed bytes before this part */
+    struct str sealed;                  /* 1..LEASE_PART_MAX bytes */
+};
+/* Calling order: expects (in a transaction) -> unless it is stored: stage (outside) -> if the part ends it: store (in another).
+ * expects: does such a part belong there? is_stored: the output is whole already and has these very bytes.
+ * CONFLICT: bytes before the part are missing (it says how many are there), or the output was written with other bytes. */
+enum errc worker_output_expects(struct work *w, const struct worker_lease *l, const struct output_part *p, bool *ret_is_stored,
+                                struct err *e) MUST_CHECK;
+bool worker_output_ends(const struct output_part *p);
+/* ret_sha256: of all sealed bytes, when the part ends them. */
+enum errc worker_output_stage(struct work *w, const struct output_part *p, uint8_t ret_sha256[32], struct err *e) MUST_CHECK;
+enum errc worker_output_store(struct work *w, const struct worker_lease *l, const struct output_part *p,
+                              const uint8_t stored_sha256[32], struct err *e) MUST_CHECK;

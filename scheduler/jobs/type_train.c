@@ -5,11 +5,12 @@
 #include "core/db/run_tx.h"
 #include "core/json/decode.h"
 #include "core/json/encode.h"
-#include "core/table/config.h"
+#include "core/wire/lease_wire.h"
 #include "core/wire/type_train.h"
 #include "scheduler/jobs/job_prepare.h"
+#include "tenants/accounts/quota.h"
 
-enum { SPEC_MAX = 65536, MODEL_BYTES_MAX = 1 << 30 };         /* the second: that of the engine */
+enum { SPEC_MAX = 65536 };
 
 struct version_row {
     int64_t version;
@@ -33,11 +34,23 @@ static const struct stmt submit_version = { .name = "submit_version", .params = 
 
 const struct stmt *const type_train_stmts[] = { &submit_version, NULL };
 
-static enum errc find_version(struct work *w, const struct train_job *t, const struct job *j, struct version_row *ret, struct err *e)
+/* room: what the tenant may store in all. */
+static enum errc read_version(struct work *w, const struct train_job *t, const struct job *j, struct version_row *ret,
+                              bool *ret_found, int64_t *ret_room, struct err *e)
+{
+    TRY(quota_most(w, "stored_bytes", ret_room, e));
+    return db_maybe(w->tx, &submit_version,
+                    ARGS(A_UUID(j->tenant_id), A_UUID(t->dataset_id), A_I64(t->dataset_version),
+                         A_STR(j->zone)), ret, ret_found, e);
+}
+
+static enum errc find_version(struct work *w, const struct train_job *t, const struct job *j, struct version_row *ret,
+                              int64_t *ret_room,
+                              struct err *e)
 {
     bool found = false;
     TRY(RUN_TX(w, w->app->pool, SCOPE_PROJECTS(j->tenant_id, w->projects.items, w->projects.n), TX_READ_ONLY,
-               db_maybe(w->tx, &submit_version, ARGS(A_UUID(j->tenant_id), A_UUID(t->dataset_id), A_I64(t->dataset_version), A_STR(j->zone)), ret, &found, e), e));
+               read_version(w, t, j, ret, &found, ret_room, e), e));
     if (found)
         return ERR_OK;
     if (!t->dataset_version)
@@ -45,17 +58,20 @@ static enum errc find_version(struct work *w, const struct train_job *t, const s
     return FAIL_AT(e, NOT_FOUND, "/spec/dataset_version", "There is no version %ld of such a data set", (long)t->dataset_version);
 }
 
-/* What cannot be stored at the end is not begun: an output goes up as one body. */
-static enum errc check_model_fits(const struct work *w, const struct train_job *t, int64_t inputs, struct err *e)
+/* What cannot be stored at the end is not begun. How much of the quota is free then, nobody knows yet: its limit counts. */
+static enum errc check_model_fits(const struct train_job *t, int64_t inputs, int64_t room, struct err *e)
 {
-    int64_t most = w->app->config->api_upload_max;
-    most = most < MODEL_BYTES_MAX ? most : MODEL_BYTES_MAX;
-    int64_t bytes = (int64_t)stream_sealed_size((uint64_t)train_job_model_bytes(t, inputs));
-    if (bytes <= most)
-        return ERR_OK;
-    return FAIL_AT(e, UNPROCESSABLE, "/spec/hidden",
-                   "The model would have up to %ld bytes with %ld inputs; this platform stores models of at most %ld",
-                   (long)bytes, (long)inputs, (long)most);
+    int64_t bytes = train_job_model_bytes(t, inputs);
+    if (bytes > LEASE_OUTPUT_MAX)
+        return FAIL_AT(e, UNPROCESSABLE, "/spec/hidden",
+                       "The model would have up to %ld bytes with %ld inputs; models of at most %d are stored",
+                       (long)bytes, (long)inputs, LEASE_OUTPUT_MAX);
+    int64_t sealed = (int64_t)stream_sealed_size((uint64_t)bytes);
+    if (sealed > room)
+        return FAIL_AT(e, UNPROCESSABLE, "/spec/hidden",
+                       "The model would have up to %ld bytes with %ld inputs; the tenant's quota of stored_bytes is %ld in all",
+                       (long)sealed, (long)inputs, (long)room);
+    return ERR_OK;
 }
 
 /* The copy in the zone that the job names, where one was transferred. Fixes the version in the spec, so that the job says for ever what it read. */
@@ -64,16 +80,17 @@ enum errc job_prepare_train(struct work *w, struct job_submission *s, struct err
     struct job *j = &s->job;
     struct train_job *t = ARENA_NEW(w->arena, struct train_job);
     struct version_row v = { 0 };
+    int64_t room;
     CLEANUP(buf_releasep) struct buf b = BUF(SPEC_MAX);
     TRY(json_decode(&train_job_schema, j->spec.text, w->arena, t, e));
-    TRY(find_version(w, t, j, &v, e));
+    TRY(find_version(w, t, j, &v, &room, e));
     if (j->zone.ptr && !str_eq(j->zone, v.zone))
         return FAIL_AT(e, RESIDENCY, "/zone", "The data set is in zone %.*s and may not be read in %.*s", STR_ARG(v.zone), STR_ARG(j->zone));
     TRY(train_job_settle(t, w->arena, e));
     t->dataset_version = v.version;
     t->label_column = v.label_column;
     t->classes = v.classes;
-    TRY(check_model_fits(w, t, v.column_count - 1, e));
+    TRY(check_model_fits(t, v.column_count - 1, room, e));
     json_encode(&train_job_schema, t, &b);
     if (b.overflow)
         return FAIL_AT(e, INVALID, "/spec", "The spec is too long");

@@ -55,6 +55,15 @@ enum errc quota_reserve(struct work *w, const char *resource, int64_t amount, st
                 (long)q.hard_limit);
 }
 
+enum errc quota_most(struct work *w, const char *resource, int64_t *ret, struct err *e)
+{
+    struct quota q;
+    bool found;
+    TRY(db_maybe(w->tx, &quota_get_stmt, ARGS(A_UUID(w->tenant_id), A_TEXT(resource)), &q, &found, e));
+    *ret = found ? q.hard_limit : INT64_MAX;
+    return ERR_OK;
+}
+
 void quota_release(struct work *w, const char *resource, int64_t amount)
 {
     db_queue(w->tx, &quota_release_stmt, ARGS(A_UUID(w->tenant_id), A_TEXT(resource), A_I64(amount)), true);

@@ -18,6 +18,8 @@ extern const struct schema quota_schema;
 extern const char *const quota_resource_names[];
 
 enum errc quota_reserve(struct work *w, const char *resource, int64_t amount, struct err *e) MUST_CHECK;
+/* The limit; INT64_MAX where none is set. */
+enum errc quota_most(struct work *w, const char *resource, int64_t *ret, struct err *e) MUST_CHECK;
 void quota_release(struct work *w, const char *resource, int64_t amount);           /* queued */
 enum errc quota_list(struct work *w, struct slice *ret, struct err *e) MUST_CHECK;
 /* expected_version -1: any. */

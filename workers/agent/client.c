@@ -213,7 +213,7 @@ enum errc client_output(struct client *c, struct arena *a, struct uuid node_id, 
              (struct message){ &lease_output_out_schema, &out }, e));
     const struct lease_keys_out sealed = { out.message, out.not_after_us, out.zone, out.key_ids };
     TRY(open_message(&sealed, node_id, g, &secret, public_key, &key, 1, e));
-    *ret = (struct output_place){ out.object_id, key.dek_id, out.version, key.key };
+    *ret = (struct output_place){ out.object_id, key.dek_id, out.version, out.part_bytes_max, key.key };
     secret_wipe(&key, sizeof key);
     return ERR_OK;
 }
@@ -278,23 +278,33 @@ enum errc client_download(struct client *c, struct arena *a, const struct lease_
     return r.status >= 400 ? reply_error(a, &r, "reading an input", e) : ERR_OK;
 }
 
-static ssize_t read_file(void *ctx, char *p, size_t n)
+struct part_reader {
+    int fd;
+    int64_t at, end;
+};
+
+static ssize_t read_part(void *ctx, char *p, size_t n)
 {
-    return read(*(int *)ctx, p, n);
+    struct part_reader *r = ctx;
+    int64_t left = r->end - r->at;
+    ssize_t k = pread(r->fd, p, (int64_t)n < left ? n : (size_t)left, r->at);
+    r->at += k > 0 ? k : 0;
+    return k == 0 && left > 0 ? -1 : k;     /* the file is shorter than was said */
 }
 
-enum errc client_upload(struct client *c, struct arena *a, const struct lease_grant *g, struct uuid object_id, int64_t plain_size,
-                        struct str sha256, int fd, struct err *e)
+enum errc client_upload(struct client *c, struct arena *a, const struct lease_grant *g, const struct upload_part *p,
+                        struct err *e)
 {
-    off_t size = lseek(fd, 0, SEEK_END);
-    if (size < 0 || lseek(fd, 0, SEEK_SET) != 0)
-        return FAIL(e, IO, "the sealed output cannot be read");
-    const struct lease_upload_in about = { .tenant_id = g->tenant_id, .fence = g->fence, .size = plain_size, .sha256 = sha256 };
-    const struct http_call call = { .method = "PUT", .path = object_path(a, g, "outputs", object_id, &lease_upload_in_schema, &about),
-                                    .content_type = "application/octet-stream", .read_body = read_file, .ctx = &fd, .read_total = size,
+    struct part_reader r = { p->fd, p->offset, p->offset + p->bytes };
+    const struct lease_upload_in about = { .tenant_id = g->tenant_id, .fence = g->fence, .size = p->plain_size,
+                                           .offset = p->offset,
+                                           .sha256 = p->sha256 };
+    const struct http_call call = { .method = "PUT", .path = object_path(a, g, "outputs", p->object_id, &lease_upload_in_schema,
+                                                                         &about),
+                                    .content_type = "application/octet-stream", .read_body = read_part, .ctx = &r, .read_total = p->bytes,
                                     .timeout_ms = -1, .idle_timeout_ms = 60000, .response_max = BODY_MAX,
                                     .is_unwanted = c->is_unwanted, .unwanted_ctx = c->ctx };
-    struct http_result r;
-    TRY(http_client_call(fresh(c), a, &call, &r, e));
-    return r.status >= 400 ? reply_error(a, &r, "sending an output", e) : ERR_OK;
+    struct http_result answer;
+    TRY(http_client_call(fresh(c), a, &call, &answer, e));
+    return answer.status >= 400 ? reply_error(a, &answer, "sending an output", e) : ERR_OK;
 }

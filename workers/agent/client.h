@@ -25,7 +25,7 @@ struct node_identity {
 
 struct output_place {
     struct uuid object_id, dek_id;
-    int64_t version;
+    int64_t version, part_bytes_max;
     struct secret32 key;                /* wipe after use */
 };
 
@@ -49,9 +49,16 @@ MUST_CHECK enum errc client_download(struct client *c, struct arena *a, const st
                                      struct err *e);
 MUST_CHECK enum errc client_output(struct client *c, struct arena *a, struct uuid node_id, const struct lease_grant *g, struct str name,
                                    enum lease_output_kind kind, struct output_place *ret, struct err *e);
-/* fd: the ciphertext, from its start. plain_size and sha256 (hex) are those of the plaintext. */
-MUST_CHECK enum errc client_upload(struct client *c, struct arena *a, const struct lease_grant *g, struct uuid object_id,
-                                   int64_t plain_size, struct str sha256, int fd, struct err *e);
+/* The next part of a sealed output. CONFLICT: the API has not all that comes before it, or it was written already. */
+struct upload_part {
+    struct uuid object_id;
+    int64_t plain_size;                 /* of the whole plaintext */
+    struct str sha256;                  /* of the same, hex */
+    int fd;                             /* the ciphertext; its position is not used */
+    int64_t offset, bytes;              /* where the part begins, and how much it is */
+};
+MUST_CHECK enum errc client_upload(struct client *c, struct arena *a, const struct lease_grant *g, const struct upload_part *p,
+                                   struct err *e);
 
 /* The next certificate of this machine, for a request of its key. */
 MUST_CHECK enum errc client_renew(struct client *c, struct arena *a, struct str csr_pem, struct str *ret_cert_pem, struct err *e);

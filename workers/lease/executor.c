@@ -18,7 +18,7 @@
 #include "core/json/jsonvalue.h"
 #include "workers/lease/child_int.h"
 
-enum { TRIES_MAX = 20, RETRY_STEP_MS = 50, CERT_LOOK_US = 1000000, METRIC_DEPTH = 4, ENDPOINT_MAX = 255 };
+enum { TRIES_MAX = 20, RETRY_STEP_MS = 50, CERT_LOOK_US = 1000000, METRIC_DEPTH = 4, ENDPOINT_MAX = 255, DELIVERIES_MAX = 3 };
 static const size_t ARENA_MAX = (size_t)256 << 20, METRIC_ARENA = (size_t)16 << 20;
 
 static int64_t now_us(void)
@@ -107,6 +107,7 @@ static enum errc give_output(struct run *r, struct err *e)
     }
     struct frame_output out = { r->g->tenant_id, p.object_id, p.dek_id, (uint32_t)p.version, p.key };
     r->object_id = p.object_id;
+    r->part_bytes_max = p.part_bytes_max;
     r->has_output = true;
     enum errc rc = frame_send(r->socket, FRAME_OUTPUT, STR_NULL, str_n((const char *)&out, sizeof out), NULL, 0, true, e);
     secret_wipe(&out, sizeof out);
@@ -255,17 +256,34 @@ static void watch(struct run *r, struct err *e)
         held_metric(r->held, sample.step, str_c(sample.json));
 }
 
-static enum errc deliver(struct run *r, struct err *e)
+static enum errc send_part(struct run *r, const struct upload_part *p, struct err *e)
 {
     const struct executor_io *io = r->env->io;
-    char hex[65];
-    hex_encode(r->result.sha256, 32, hex);
     for (int n = 0;; n++) {
-        enum errc rc = io ? io->upload(io->ctx, r->arena, r->g, r->object_id, r->result.plain_size, str_c(hex), r->output, e)
-                          : client_upload(r->client, r->arena, r->g, r->object_id, r->result.plain_size, str_c(hex), r->output, e);
+        enum errc rc = io ? io->upload(io->ctx, r->arena, r->g, p, e) : client_upload(r->client, r->arena, r->g, p, e);
         if (rc == ERR_OK || !try_again(r, rc, n))
             return rc;
     }
+}
+
+/* What the API has staged may be gone, with its disk or by age: then all of it is sent again. */
+static enum errc deliver(struct run *r, struct err *e)
+{
+    char hex[65];
+    hex_encode(r->result.sha256, 32, hex);
+    int64_t size = lseek(r->output, 0, SEEK_END), most = r->part_bytes_max;
+    if (size < 0)
+        return FAIL(e, IO, "the sealed output cannot be read");
+    struct upload_part p = { r->object_id, r->result.plain_size, str_c(hex), r->output, 0, 0 };
+    for (int begun = 1; p.offset < size; p.offset += p.bytes) {
+        p.bytes = size - p.offset < most ? size - p.offset : most;
+        enum errc rc = send_part(r, &p, e);
+        if (rc == ERR_CONFLICT && p.offset > 0 && begun++ < DELIVERIES_MAX)
+            p.offset = p.bytes = 0;
+        else if (rc != ERR_OK)
+            return rc;
+    }
+    return ERR_OK;
 }
 
 static void say_success(struct run *r)

@@ -25,8 +25,7 @@ struct executor_io {
     enum errc (*download)(void *ctx, struct arena *a, const struct lease_grant *g, struct uuid object_id, int fd, struct err *e);
     enum errc (*output)(void *ctx, struct arena *a, const struct lease_grant *g, struct str name, enum lease_output_kind kind,
                         struct output_place *ret, struct err *e);
-    enum errc (*upload)(void *ctx, struct arena *a, const struct lease_grant *g, struct uuid object_id, int64_t plain_size,
-                        struct str sha256, int fd, struct err *e);
+    enum errc (*upload)(void *ctx, struct arena *a, const struct lease_grant *g, const struct upload_part *p, struct err *e);
 };
 
 /* Blocks until the lease has ended; takes the reference. */

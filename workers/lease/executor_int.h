@@ -32,6 +32,7 @@ struct run {
     int64_t kill_at_us, deadline_us;
     bool is_ready, has_output, has_result, is_delivered;
     struct uuid object_id;
+    int64_t part_bytes_max;
     struct frame_result result;
     struct train_figures figures;
     struct err failed;                  /* code OK: none */

@@ -117,7 +117,7 @@ static enum errc optimiser_file(struct engine *g, float *host, struct buf *out, 
 static enum errc save(struct engine *g, struct err *e)
 {
     size_t n = engine_params(g);
-    CLEANUP(buf_releasep) struct buf model = BUF(MODEL_BYTES_MAX), optim = BUF(4 * MODEL_BYTES_MAX), host = BUF(4 * MODEL_BYTES_MAX);
+    CLEANUP(buf_releasep) struct buf model = BUF(MODEL_BYTES_MAX), optim = BUF(4 * (size_t)MODEL_BYTES_MAX), host = BUF(4 * (size_t)MODEL_BYTES_MAX);
     if (!buf_reserve(&host, 8 * n))
         return FAIL(e, LIMIT, "the checkpoint does not fit in memory");
     float *scratch = (float *)(void *)host.ptr;

@@ -6,10 +6,11 @@
  * falaj (version). The same run writes the same bytes. */
 #pragma once
 #include "core/data/safetensors.h"
+#include "core/wire/lease_wire.h"
 #include "workers/compute/train/data_csv.h"
 #include "workers/compute/train/fam_mlp.h"
 
-#define MODEL_BYTES_MAX ((size_t)1 << 30)
+enum { MODEL_BYTES_MAX = LEASE_OUTPUT_MAX };      /* what can be stored */
 
 struct model_about {
     double holdout_accuracy;        /* NaN: none */

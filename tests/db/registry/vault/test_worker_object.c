@@ -142,17 +142,101 @@ static void test_refusals(void **state)
     db_rollback(w.tx);
 }
 
+static void seal_into(const struct release_key *key, struct uuid object, struct str plain, struct buf *b)
+{
+    CLEANUP(stream_sealer_freep) struct stream_sealer *s = NULL;
+    struct stream_ref ref = { people[0]->tenant_id, STR("model"), object, 1, key->dek_id };
+    OK(stream_sealer_new(&key->key, &ref, into_buf, b, &s, &e));
+    OK(stream_sealer_feed(s, plain.ptr, plain.len, &e));
+    OK(stream_sealer_finish(s, &e));
+}
+
 static struct str seal(const struct release_key *key, struct uuid object, const char *plain)
 {
     struct buf b = BUF(4096);
-    CLEANUP(stream_sealer_freep) struct stream_sealer *s = NULL;
-    struct stream_ref ref = { people[0]->tenant_id, STR("model"), object, 1, key->dek_id };
-    OK(stream_sealer_new(&key->key, &ref, into_buf, &b, &s, &e));
-    OK(stream_sealer_feed(s, plain, strlen(plain), &e));
-    OK(stream_sealer_finish(s, &e));
+    seal_into(key, object, str_c(plain), &b);
     struct str ret = str_dup(arena, buf_str(&b));
     buf_release(&b);
     return ret;
+}
+
+static struct output_part part(struct uuid object, int64_t size, const uint8_t sha[32], struct str sealed, size_t from, size_t n)
+{
+    struct output_part p = { .object_id = object, .size_bytes = size, .offset = (int64_t)from, .sealed = str_n(sealed.ptr + from,
+                                                                                                               n) };
+    memcpy(p.sha256, sha, sizeof p.sha256);
+    return p;
+}
+
+/* As the route does it. */
+static enum errc send(const struct worker_lease *l, const struct output_part *p)
+{
+    struct work w = node_work();
+    bool is_stored;
+    uint8_t stored[32];
+    enum errc rc = worker_output_expects(&w, l, p, &is_stored, &e);
+    if (rc != ERR_OK || is_stored) {
+        db_rollback(w.tx);
+        return rc;
+    }
+    end(&w);
+    rc = worker_output_stage(&w, p, stored, &e);
+    if (rc != ERR_OK || !worker_output_ends(p))
+        return rc;
+    w = node_work();
+    rc = worker_output_store(&w, l, p, stored, &e);
+    if (rc != ERR_OK)
+        db_rollback(w.tx);
+    else
+        end(&w);
+    return rc;
+}
+
+static void test_output_in_parts(void **state)
+{
+    (void)state;
+    enum { SIZE = 3 << 20, STEP = 1000003 };
+    struct worker_release r;
+    struct release_key key;
+    struct uuid object;
+    int64_t version;
+    uint8_t sha[32];
+    CLEANUP(buf_releasep) struct buf plain = BUF(SIZE + 1), back = BUF(SIZE + 1);
+    for (int i = 0; i < SIZE; i++)
+        buf_add(&plain, &(char){ (char)(i * 31 >> 3) }, 1);
+    sha256(plain.ptr, plain.len, sha);
+    struct work w = node_work();
+    OK(worker_output_new(&w, &lease, STR("large"), "model", pub(), &object, &version, &r, &e));
+    end(&w);
+    open_release(&r, &key);
+    CLEANUP(buf_releasep) struct buf sealed = BUF(2 * SIZE);
+    seal_into(&key, object, buf_str(&plain), &sealed);
+    struct str all = buf_str(&sealed);
+    struct output_part far = part(object, SIZE, sha, all, STEP, STEP), beyond = part(object, SIZE, sha, all, 0, STEP);
+    assert_int_equal(send(&lease, &far), ERR_CONFLICT);
+    assert_non_null(strstr(e.msg, "only 0 bytes have come"));
+    beyond.offset = (int64_t)all.len - STEP + 1;
+    assert_int_equal(send(&lease, &beyond), ERR_BAD_DATA);
+    for (size_t at = 0; at < all.len; at += STEP) {
+        struct output_part p = part(object, SIZE, sha, all, at, all.len - at < STEP ? all.len - at : STEP);
+        assert_int_equal(send(&lease, &p), ERR_OK);
+        assert_int_equal(send(&lease, &p), ERR_OK);     /* its answer was lost */
+    }
+    struct output_part first = part(object, SIZE, sha, all, 0, STEP), spoilt = first;
+    assert_int_equal(send(&lease, &first), ERR_OK);
+    char *bad = arena_alloc(arena, STEP);
+    memcpy(bad, all.ptr, STEP);
+    bad[STEP - 1] ^= 1;
+    spoilt.sealed = str_n(bad, STEP);
+    assert_int_equal(send(&lease, &spoilt), ERR_CONFLICT);
+    pg_harness_exec(pg, DB, "UPDATE object SET state = 'COMMITTED' WHERE state = 'WRITING'");
+    w = begin(0);
+    CLEANUP(object_reader_freep) struct object_reader *reader = NULL;
+    OK(object_open(&w, object, "model", &reader, &e));
+    OK(object_read_all(reader, &back, &e));
+    assert_int_equal(back.len, plain.len);
+    assert_memory_equal(back.ptr, plain.ptr, plain.len);
+    end(&w);
 }
 
 static void test_output(void **state)
@@ -173,21 +257,25 @@ static void test_output(void **state)
     open_release(&r, &key);
     struct str sealed = seal(&key, object, "weights");
     sha256("weights", 7, sha);
-    struct str digest = str_n((char *)sha, 32);
-    w = node_work();
-    assert_int_equal(worker_output_store(&w, &lease, object, 8, digest, sealed, &e), ERR_BAD_DATA);
+    struct output_part whole = part(object, 7, sha, sealed, 0, sealed.len), wrong = whole;
+    wrong.size_bytes = 8;
+    assert_int_equal(send(&lease, &wrong), ERR_OK);                     /* not all of what it announces: staged */
+    wrong.size_bytes = 6;
+    assert_int_equal(send(&lease, &wrong), ERR_BAD_DATA);
     struct worker_lease old = lease;
     old.fence = 2;
-    assert_int_equal(worker_output_store(&w, &old, object, 7, digest, sealed, &e), ERR_NOT_FOUND);
-    OK(worker_output_store(&w, &lease, object, 7, digest, sealed, &e));
-    db_rollback(w.tx);      /* died between blob and rows */
-    for (int i = 0; i < 2; i++) {
-        w = node_work();
-        OK(worker_output_store(&w, &lease, object, 7, digest, sealed, &e));
-        end(&w);
-    }
+    assert_int_equal(send(&old, &whole), ERR_NOT_FOUND);
     w = node_work();
-    assert_int_equal(worker_output_store(&w, &lease, object, 7, digest, seal(&key, object, "WEIGHTS"), &e), ERR_CONFLICT);
+    uint8_t stored[32];
+    OK(worker_output_stage(&w, &whole, stored, &e));
+    OK(worker_output_store(&w, &lease, &whole, stored, &e));
+    db_rollback(w.tx);      /* died between blob and rows */
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(send(&lease, &whole), ERR_OK);
+    struct output_part other = whole;
+    other.sealed = seal(&key, object, "WEIGHTS");
+    assert_int_equal(send(&lease, &other), ERR_CONFLICT);
+    w = node_work();
     assert_int_equal(worker_output_new(&w, &lease, STR("model"), "model", pub(), &same, &version, &r, &e), ERR_CONFLICT);
     db_rollback(w.tx);
     w = begin(0);
@@ -206,6 +294,8 @@ static void test_output(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_input), cmocka_unit_test(test_refusals), cmocka_unit_test(test_output) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_input), cmocka_unit_test(test_refusals),
+                                        cmocka_unit_test(test_output),
+                                         cmocka_unit_test(test_output_in_parts) };
     return cmocka_run_group_tests(tests, make, undo);
 }

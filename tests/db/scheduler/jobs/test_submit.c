@@ -100,26 +100,30 @@ static void a_version_is_fixed_when_the_job_is_made(void **state)
     arena_free(arena);
 }
 
-/* One input, ten classes. The largest second layer whose model can be stored, and one unit more. */
+static enum errc submit_layers(struct str dataset_text, const char *hidden, struct err *e)
+{
+    struct job_submission s;
+    return prepare(who, JOB_TRAIN, arena_printf(arena, "{\"dataset_id\":\"%.*s\",\"hidden\":[%s]}", STR_ARG(dataset_text),
+                                                hidden), NULL, 1, 0,
+                   &s, e);
+}
+
+/* One input, ten classes: four square layers of 8192 units are 1 GiB and a little, three are below it. */
 static void a_model_that_could_not_be_stored_is_refused_at_submit(void **state)
 {
     (void)state;
-    struct job_submission s;
     struct err e;
     arena = arena_new(64 << 20);
     struct str id = id_text(arena, "dst", dataset);
-    for (int more = 0; more < 2; more++) {
-        struct train_job t = { .classes = 10 };
-        int64_t widths[] = { 8192, 1 };
-        t.hidden = (struct slice){ widths, 2 };
-        while (stream_sealed_size((uint64_t)train_job_model_bytes(&t, 1)) <= (uint64_t)f.api.config->api_upload_max)
-            widths[1]++;
-        const char *spec = arena_printf(arena, "{\"dataset_id\":\"%.*s\",\"hidden\":[8192,%ld]}", STR_ARG(id),
-                                        (long)widths[1] - 1 + more);
-        assert_int_equal(prepare(who, JOB_TRAIN, spec, NULL, 1, 0, &s, &e), more ? ERR_UNPROCESSABLE : ERR_OK);
-    }
+    fixture_exec(&f, "UPDATE quota SET hard_limit = 2000000000 WHERE resource = 'stored_bytes'");
+    assert_int_equal(submit_layers(id, "8192,8192,8192,8192", &e), ERR_OK);
+    assert_int_equal(submit_layers(id, "8192,8192,8192,8192,8192", &e), ERR_UNPROCESSABLE);
     assert_string_equal(e.field, "/spec/hidden");
-    assert_non_null(strstr(e.msg, "this platform stores models of at most 67108864"));
+    assert_non_null(strstr(e.msg, "models of at most 1073741824 are stored"));
+    fixture_exec(&f, "UPDATE quota SET hard_limit = 1000000 WHERE resource = 'stored_bytes'");
+    assert_int_equal(submit_layers(id, "8192,8192", &e), ERR_UNPROCESSABLE);
+    assert_non_null(strstr(e.msg, "the tenant's quota of stored_bytes is 1000000 in all"));
+    assert_int_equal(submit_layers(id, "64", &e), ERR_OK);
     arena_free(arena);
 }
 

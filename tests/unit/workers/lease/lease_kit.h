@@ -40,6 +40,8 @@ static inline struct lease_grant kit_grant(int n, const char *kind, const char *
                            .name = STR("test"), .zone = STR("ae-dxb-1"), .spec = { str_c(spec) }, .slots = 1, .lease_ms = 30000 };
 }
 
+enum { KIT_PART = 4000 };
+
 /* The objects' side of the API: one sealed input, one output. */
 struct kit_store {
     struct secret32 in_key, out_key;
@@ -47,6 +49,7 @@ struct kit_store {
     struct buf sealed, uploaded;
     char in_sha[65], out_sha[65];
     int64_t plain_size, out_size;
+    int uploads, lose_after;            /* parts that came; after so many all that came is lost, once. 0: never */
 };
 
 static inline enum errc kit_to_buf(void *ctx, const void *p, size_t n, struct err *e)
@@ -107,22 +110,29 @@ static inline enum errc kit_output(void *ctx, struct arena *a, const struct leas
     (void)a, (void)g, (void)e;
     assert_true(str_eq_c(name, "model"));
     assert_int_equal(kind, LO_MODEL);
-    *ret = (struct output_place){ kit_id(60), kit_id(61), 1, ((struct kit_store *)ctx)->out_key };
+    *ret = (struct output_place){ kit_id(60), kit_id(61), 1, KIT_PART, ((struct kit_store *)ctx)->out_key };
     return ERR_OK;
 }
 
-static inline enum errc kit_upload(void *ctx, struct arena *a, const struct lease_grant *g, struct uuid id, int64_t size, struct str sha, int fd,
+static inline enum errc kit_upload(void *ctx, struct arena *a, const struct lease_grant *g, const struct upload_part *p,
                                    struct err *e)
 {
-    (void)a, (void)g, (void)e;
+    (void)a, (void)g;
     struct kit_store *s = ctx;
-    char room[65536];
-    assert_true(uuid_eq(id, kit_id(60)));
-    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-    for (ssize_t n; (n = read(fd, room, sizeof room)) > 0;)
-        buf_add(&s->uploaded, room, (size_t)n);
-    s->out_size = size;
-    snprintf(s->out_sha, sizeof s->out_sha, "%.*s", STR_ARG(sha));
+    char room[KIT_PART];
+    assert_true(uuid_eq(p->object_id, kit_id(60)));
+    assert_in_range(p->bytes, 1, KIT_PART);
+    if (s->lose_after && s->uploads == s->lose_after) {
+        s->lose_after = 0;
+        buf_clear(&s->uploaded);
+    }
+    if (p->offset != (int64_t)s->uploaded.len)
+        return FAIL(e, CONFLICT, "%zu bytes are here", s->uploaded.len);
+    assert_int_equal(pread(p->fd, room, (size_t)p->bytes, p->offset), p->bytes);
+    buf_add(&s->uploaded, room, (size_t)p->bytes);
+    s->uploads++;
+    s->out_size = p->plain_size;
+    snprintf(s->out_sha, sizeof s->out_sha, "%.*s", STR_ARG(p->sha256));
     return ERR_OK;
 }
 
