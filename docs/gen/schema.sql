@@ -2026,6 +2026,68 @@ CREATE TABLE public.upload_part (
 ALTER TABLE ONLY public.upload_part FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.upload_part OWNER TO falaj_owner;
 
+-- Name: usage_record; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.usage_record (
+    tenant_id uuid NOT NULL,
+    attempt_id uuid NOT NULL,
+    job_id uuid NOT NULL,
+    zone text NOT NULL,
+    pool text NOT NULL,
+    slots bigint NOT NULL,
+    gpus bigint NOT NULL,
+    wall_ms bigint NOT NULL,
+    slot_ms bigint NOT NULL,
+    gpu_ms bigint NOT NULL,
+    ended_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    project_id uuid,
+    queue text,
+    flavor text,
+    energy_mj bigint,
+    money_micro bigint,
+    currency text,
+    xid xid8 DEFAULT pg_current_xact_id(),
+    CONSTRAINT usage_record_is_debit CHECK (((queue IS NULL) OR ((slot_ms >= 0) AND (gpu_ms >= 0) AND (energy_mj >= 0) AND (money_micro >= 0) AND (flavor IS NOT NULL) AND (currency IS NOT NULL) AND (xid IS NOT NULL))))
+);
+ALTER TABLE ONLY public.usage_record FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.usage_record OWNER TO falaj_owner;
+
+-- Name: usage_debit; Type: VIEW; Schema: public; Owner: falaj_owner
+CREATE VIEW public.usage_debit WITH (security_invoker='true') AS
+ SELECT usage_record.tenant_id,
+    usage_record.attempt_id,
+    usage_record.project_id,
+    usage_record.queue,
+    usage_record.zone,
+    usage_record.pool,
+    usage_record.flavor,
+    usage_record.slot_ms,
+    usage_record.gpu_ms,
+    usage_record.energy_mj,
+    usage_record.money_micro,
+    usage_record.currency,
+    usage_record.ended_at AS at,
+    usage_record.xid
+   FROM public.usage_record
+  WHERE (usage_record.queue IS NOT NULL)
+UNION ALL
+ SELECT ledger_entry.tenant_id,
+    ledger_entry.transaction_id AS attempt_id,
+    ledger_entry.project_id,
+    ledger_entry.queue,
+    ledger_entry.zone,
+    ledger_entry.pool,
+    ledger_entry.flavor,
+    ledger_entry.slot_ms,
+    ledger_entry.gpu_ms,
+    ledger_entry.energy_mj,
+    ledger_entry.money_micro,
+    ledger_entry.currency,
+    ledger_entry.at,
+    ledger_entry.xid
+   FROM public.ledger_entry
+  WHERE (ledger_entry.line = 1);
+ALTER TABLE public.usage_debit OWNER TO falaj_owner;
+
 -- Name: usage_open; Type: VIEW; Schema: public; Owner: falaj_owner
 CREATE VIEW public.usage_open WITH (security_invoker='true') AS
  SELECT a.tenant_id,
@@ -2061,23 +2123,6 @@ CREATE VIEW public.usage_open WITH (security_invoker='true') AS
      CROSS JOIN LATERAL ( SELECT public.usage_energy_mj((u.wall_ms * a.slots), (u.wall_ms * a.gpus), p.slot_watts, p.gpu_watts) AS energy_mj) e)
   WHERE a.live;
 ALTER TABLE public.usage_open OWNER TO falaj_owner;
-
--- Name: usage_record; Type: TABLE; Schema: public; Owner: falaj_owner
-CREATE TABLE public.usage_record (
-    tenant_id uuid NOT NULL,
-    attempt_id uuid NOT NULL,
-    job_id uuid NOT NULL,
-    zone text NOT NULL,
-    pool text NOT NULL,
-    slots bigint NOT NULL,
-    gpus bigint NOT NULL,
-    wall_ms bigint NOT NULL,
-    slot_ms bigint NOT NULL,
-    gpu_ms bigint NOT NULL,
-    ended_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
-);
-ALTER TABLE ONLY public.usage_record FORCE ROW LEVEL SECURITY;
-ALTER TABLE public.usage_record OWNER TO falaj_owner;
 
 -- Name: user_group; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.user_group (
@@ -2743,26 +2788,11 @@ CREATE INDEX group_member_user ON public.group_member USING btree (tenant_id, us
 -- Name: idempotency_age; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX idempotency_age ON public.idempotency USING brin (created_at);
 
--- Name: job_ended; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX job_ended ON public.job USING btree (tenant_id, ended, job_id) WHERE (ended IS NOT NULL);
-
--- Name: job_ended_creator; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX job_ended_creator ON public.job USING btree (tenant_id, created_by, job_id) WHERE (ended IS NOT NULL);
-
--- Name: job_ended_kind; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX job_ended_kind ON public.job USING btree (tenant_id, kind, job_id) WHERE (ended IS NOT NULL);
+-- Name: job_ended_list; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX job_ended_list ON public.job USING btree (tenant_id, ended, job_id) INCLUDE (kind, created_by, pool, zone, project_id) WHERE (ended IS NOT NULL);
 
 -- Name: job_ended_name; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_ended_name ON public.job USING gin (name public.gin_trgm_ops) WHERE (ended IS NOT NULL);
-
--- Name: job_ended_pool; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX job_ended_pool ON public.job USING btree (tenant_id, pool, job_id) WHERE (ended IS NOT NULL);
-
--- Name: job_ended_project; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX job_ended_project ON public.job USING btree (tenant_id, project_id, job_id) WHERE ((ended IS NOT NULL) AND (project_id IS NOT NULL));
-
--- Name: job_ended_zone; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX job_ended_zone ON public.job USING btree (tenant_id, zone, job_id) WHERE ((ended IS NOT NULL) AND (zone IS NOT NULL));
 
 -- Name: job_live; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_live ON public.job USING btree (tenant_id, job_id) WHERE ((ended IS NULL) AND (NOT queued));
@@ -2859,6 +2889,9 @@ CREATE INDEX transfer_policy_active ON public.transfer_policy USING btree (tenan
 
 -- Name: upload_due; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX upload_due ON public.upload USING btree (expires_at);
+
+-- Name: usage_record_at; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX usage_record_at ON public.usage_record USING btree (tenant_id, ended_at) WHERE (queue IS NOT NULL);
 
 -- Name: user_group_name; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE UNIQUE INDEX user_group_name ON public.user_group USING btree (tenant_id, lower(name));
@@ -4047,9 +4080,13 @@ CREATE POLICY in_projects ON public.upload_part AS RESTRICTIVE TO falaj_app USIN
   WHERE ((u.tenant_id = upload_part.tenant_id) AND (u.upload_id = upload_part.upload_id))))));
 
 -- Name: usage_record in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
-CREATE POLICY in_projects ON public.usage_record AS RESTRICTIVE TO falaj_app USING ((public.projects_all() OR (EXISTS ( SELECT
-   FROM public.job
-  WHERE ((job.tenant_id = usage_record.tenant_id) AND (job.job_id = usage_record.job_id))))));
+CREATE POLICY in_projects ON public.usage_record AS RESTRICTIVE TO falaj_app USING (
+CASE
+    WHEN (queue IS NOT NULL) THEN public.project_visible(project_id)
+    ELSE (public.projects_all() OR (EXISTS ( SELECT
+       FROM public.job
+      WHERE ((job.tenant_id = usage_record.tenant_id) AND (job.job_id = usage_record.job_id)))))
+END);
 
 -- Name: invitation; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.invitation ENABLE ROW LEVEL SECURITY;
@@ -5123,16 +5160,21 @@ GRANT SELECT ON TABLE public.upload TO falaj_worker_api;
 GRANT SELECT,DELETE ON TABLE public.upload_part TO falaj_system;
 GRANT SELECT,INSERT,DELETE ON TABLE public.upload_part TO falaj_app;
 
--- Name: TABLE usage_open; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,DELETE ON TABLE public.usage_open TO falaj_system;
-GRANT SELECT ON TABLE public.usage_open TO falaj_app;
-GRANT SELECT ON TABLE public.usage_open TO falaj_scheduler;
-
 -- Name: TABLE usage_record; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT ON TABLE public.usage_record TO falaj_app;
 GRANT SELECT,INSERT ON TABLE public.usage_record TO falaj_worker_api;
 GRANT SELECT,INSERT ON TABLE public.usage_record TO falaj_scheduler;
 GRANT SELECT ON TABLE public.usage_record TO falaj_system;
+
+-- Name: TABLE usage_debit; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.usage_debit TO falaj_system;
+GRANT SELECT ON TABLE public.usage_debit TO falaj_app;
+GRANT SELECT ON TABLE public.usage_debit TO falaj_scheduler;
+
+-- Name: TABLE usage_open; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.usage_open TO falaj_system;
+GRANT SELECT ON TABLE public.usage_open TO falaj_app;
+GRANT SELECT ON TABLE public.usage_open TO falaj_scheduler;
 
 -- Name: TABLE user_group; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.user_group TO falaj_system;

@@ -17,8 +17,8 @@ BEGIN
     CROSS JOIN LATERAL (
       SELECT CASE WHEN c.starts = b.period_start THEN b.settled ELSE 0 END
              + coalesce(sum(budget_pick(b.measure, b.currency, l.currency, l.money_micro, l.gpu_ms, l.energy_mj)), 0) AS amount
-        FROM ledger_entry l
-       WHERE l.tenant_id = b.tenant_id AND l.line = 1 AND (b.project_id IS NULL OR l.project_id = b.project_id)
+        FROM usage_debit l
+       WHERE l.tenant_id = b.tenant_id AND (b.project_id IS NULL OR l.project_id = b.project_id)
          AND l.at >= CASE WHEN c.starts = b.period_start THEN greatest(c.starts, b.counted_at - interval '1 hour') ELSE c.starts END
          AND (c.starts <> b.period_start OR l.xid >= b.counted_xid)) s
     CROSS JOIN LATERAL (

@@ -5,15 +5,17 @@ LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, p
 #variable_conflict use_column
 BEGIN
   RETURN QUERY
-  SELECT 'J9', 'Each ended attempt is one ledger transaction of two lines that sum to zero; what is open are the live attempts and no more',
+  SELECT 'J9', 'Each ended attempt is charged once; what is open are the live attempts and no more',
          (SELECT count(*) FROM (
             SELECT FROM ledger_entry l LEFT JOIN attempt a ON a.tenant_id = l.tenant_id AND a.attempt_id = l.transaction_id
               LEFT JOIN usage_record u ON u.tenant_id = l.tenant_id AND u.attempt_id = l.transaction_id
              GROUP BY l.tenant_id, l.transaction_id, a.live, u.slot_ms, u.gpu_ms
             HAVING count(*) <> 2 OR sum(l.slot_ms) <> 0 OR sum(l.gpu_ms) <> 0 OR sum(l.energy_mj) <> 0 OR sum(l.money_micro) <> 0
                 OR a.live IS DISTINCT FROM false OR max(l.slot_ms) IS DISTINCT FROM u.slot_ms OR max(l.gpu_ms) IS DISTINCT FROM u.gpu_ms) x)
-       + (SELECT count(*) FROM attempt a WHERE NOT a.live AND NOT EXISTS (
-            SELECT FROM ledger_entry l WHERE l.tenant_id = a.tenant_id AND l.transaction_id = a.attempt_id))
+       + (SELECT count(*) FROM attempt a WHERE NOT a.live AND 1 <> (
+            SELECT count(*) FROM usage_debit l WHERE l.tenant_id = a.tenant_id AND l.attempt_id = a.attempt_id))
+       + (SELECT count(*) FROM usage_record u LEFT JOIN attempt a ON a.tenant_id = u.tenant_id AND a.attempt_id = u.attempt_id
+           WHERE a.live IS DISTINCT FROM false)
        + (SELECT count(*) FROM attempt a FULL JOIN usage_open o ON o.tenant_id = a.tenant_id AND o.attempt_id = a.attempt_id
            WHERE a.live IS NOT false AND (a.attempt_id IS NULL OR o.attempt_id IS NULL OR a.slots <> o.slots OR a.gpus <> o.gpus))
   UNION ALL

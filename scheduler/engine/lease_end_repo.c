@@ -2,8 +2,8 @@
 /* lease_end_repo.c - the statement that ends attempts, whoever says so: a worker's report, the reaper, a machine that started anew.
  *
  * The caller holds the attempts' rows under lock and has seen them live, so each step ends exactly one; what they had booked is given
- * back by lease_repo_give_back, last of all (booking.h). The same statement posts what each used: one transaction of two lines in the
- * ledger, which sum to zero, by the price that was valid when the attempt was leased (docs/adr/0019-usage-ledger.md). */
+ * back by lease_repo_give_back, last of all (booking.h). The same statement posts what each used: one row of the ledger, by the
+ * price that was valid when the attempt was leased (docs/adr/0019-usage-ledger.md). */
 #include "scheduler/engine/lease_repo.h"
 #include "core/db/tx.h"
 #include "scheduler/jobs/booking.h"
@@ -25,23 +25,18 @@ static const struct stmt attempt_end_many = { .name = "attempt_end_many", .param
     "  RETURNING attempt.tenant_id, attempt.attempt_id, attempt.job_id, attempt.node_id, attempt.slots, attempt.gpus, attempt.leased_at,\n"
     "            greatest(0, extract(epoch FROM attempt.finished_at - CASE WHEN i.started_now THEN attempt.leased_at\n"
     "              ELSE coalesce(attempt.started_at, attempt.leased_at) END) * 1000)::bigint AS wall_ms),\n"
-    "u AS MATERIALIZED (\n"
-    "  SELECT x.*, usage_money_micro(x.slot_ms, x.gpu_ms, x.slot_hour, x.gpu_hour, x.energy_mj, x.kwh) AS money_micro FROM (\n"
+    "u AS (\n"
     "    SELECT a.tenant_id, a.attempt_id, a.job_id, j.project_id, j.queue, n.zone, n.pool, n.flavor, a.slots, a.gpus, a.wall_ms,\n"
     "           a.wall_ms * a.slots AS slot_ms, a.wall_ms * a.gpus AS gpu_ms, p.slot_hour, p.gpu_hour, p.kwh, coalesce(p.currency, '') AS currency,\n"
     "           usage_energy_mj(a.wall_ms * a.slots, a.wall_ms * a.gpus, p.slot_watts, p.gpu_watts) AS energy_mj\n"
     "      FROM a JOIN node n ON n.node_id = a.node_id CROSS JOIN LATERAL (\n"
     "        SELECT project_id, queue FROM job WHERE job.tenant_id = a.tenant_id AND job.job_id = a.job_id LIMIT 1) j LEFT JOIN LATERAL (\n"
     "        SELECT slot_hour, gpu_hour, kwh, slot_watts, gpu_watts, currency FROM price\n"
-    "         WHERE price.flavor = n.flavor AND valid_from <= a.leased_at ORDER BY valid_from DESC LIMIT 1) p ON true) x),\n"
-    "r AS (\n"
-    "  INSERT INTO usage_record (tenant_id, attempt_id, job_id, zone, pool, slots, gpus, wall_ms, slot_ms, gpu_ms)\n"
-    "  SELECT tenant_id, attempt_id, job_id, zone, pool, slots, gpus, wall_ms, slot_ms, gpu_ms FROM u)\n"
-    "INSERT INTO ledger_entry (tenant_id, transaction_id, line, account, project_id, queue, zone, pool, flavor, slot_ms, gpu_ms, energy_mj,\n"
-    "                          money_micro, currency)\n"
-    "SELECT tenant_id, attempt_id, l.line, CASE WHEN l.line = 2 THEN 'zone' WHEN project_id IS NULL THEN 'tenant' ELSE 'project' END, project_id,\n"
-    "       queue, zone, pool, flavor, l.sign * slot_ms, l.sign * gpu_ms, l.sign * energy_mj, l.sign * money_micro, currency\n"
-    "  FROM u CROSS JOIN (VALUES (1, 1), (2, -1)) AS l(line, sign)" };
+    "         WHERE price.flavor = n.flavor AND valid_from <= a.leased_at ORDER BY valid_from DESC LIMIT 1) p ON true)\n"
+    "INSERT INTO usage_record (tenant_id, attempt_id, job_id, project_id, queue, zone, pool, flavor, slots, gpus, wall_ms, slot_ms, gpu_ms,\n"
+    "                          energy_mj, money_micro, currency)\n"
+    "SELECT tenant_id, attempt_id, job_id, project_id, queue, zone, pool, flavor, slots, gpus, wall_ms, slot_ms, gpu_ms, energy_mj,\n"
+    "       usage_money_micro(slot_ms, gpu_ms, slot_hour, gpu_hour, energy_mj, kwh), currency FROM u" };
 
 const struct stmt *const lease_end_stmts[] = { &quota_turn, &attempt_end_many, &booking_turn_stmt, &booking_write_stmt, NULL };
 

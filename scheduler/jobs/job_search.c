@@ -45,7 +45,7 @@ static struct uuid below_of(const struct job_filter *f, struct uuid position)
     return uuid_is_nil(position) || uuid_cmp(u, position) < 0 ? u : position;
 }
 
-/* The states that the filter lets through, as the database asks for them; NULL arrays: any. */
+/* The states that the filter lets through, as the database asks for them; is_any: every live one, without naming them. */
 struct state_sets {
     bool is_any, is_queued;
     struct str live[JOB_STATE_COUNT], ended[JOB_STATE_COUNT];
@@ -54,8 +54,8 @@ struct state_sets {
 
 static struct state_sets states_of(const struct job_filter *f)
 {
-    struct state_sets r = { .is_any = !f->has_state && !f->has_group, .is_queued = !f->has_state && !f->has_group };
-    for (int s = 0; s < JOB_STATE_COUNT && !r.is_any; s++) {
+    struct state_sets r = { .is_any = !f->has_state && !f->has_group };
+    for (int s = 0; s < JOB_STATE_COUNT; s++) {
         if ((f->has_state && f->state != s) || (f->has_group && f->group != (int)job_state_group((enum job_state)s)))
             continue;
         if (s == JOB_PENDING)
@@ -71,7 +71,7 @@ static struct state_sets states_of(const struct job_filter *f)
 enum errc job_list(struct work *w, const struct job_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
 {
     struct state_sets s = states_of(f);
-    struct arg live = s.is_any ? A_NULL('S') : A_STRS(s.live, s.nlive), ended = s.is_any ? A_NULL('S') : A_STRS(s.ended, s.nended);
+    struct arg live = s.is_any ? A_NULL('S') : A_STRS(s.live, s.nlive), ended = A_STRS(s.ended, s.nended);
     return db_many(w->tx, &job_find_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(w->tenant_id), A_UUID_OR_NULL(below_of(f, position)),
                    A_UUID_OR_NULL(floor_of(f)), A_BOOL(s.is_queued), live, ended, A_TEXT(f->has_kind ? job_kind_names[f->kind] : NULL),
                    A_UUID_OR_NULL(f->project_id), A_UUID_OR_NULL(f->created_by), A_STR(f->zone), A_STR(f->pool), A_STR(f->q),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* usage.c - reads of the ledger. The export pages by (at, transaction), which the index of debits serves, and keeps no transaction open
+/* usage.c - reads of the ledger. The export pages by (at, attempt), which the indexes of debits serve, and keeps no transaction open
  * between its pages: what is ended meanwhile lies after the span's end or is found by a later page. CSV after RFC 4180; the guard against
  * formulas is the usual one (a leading =, +, -, @, tab or carriage return is preceded by an apostrophe). */
 #include "tenants/accounts/usage.h"
@@ -27,12 +27,12 @@ static const struct stmt usage_sum_stmt = { .name = "usage_sum", .params = "utti
     "       CASE WHEN $4 & 4 > 0 THEN queue END AS queue, CASE WHEN $4 & 8 > 0 THEN flavor END AS flavor, CASE WHEN $4 & 16 > 0 THEN zone END AS zone,\n"
     "       CASE WHEN $4 & 32 > 0 THEN pool END AS pool, count(*) AS attempts, sum(slot_ms)::bigint AS slot_ms, sum(gpu_ms)::bigint AS gpu_ms,\n"
     "       sum(energy_mj)::bigint AS energy_mj, (sum(money_micro) / 1000000.0)::float8 AS amount_minor, currency\n"
-    "  FROM ledger_entry WHERE tenant_id = $1 AND line = 1 AND at >= $2 AND at < $3\n"
+    "  FROM usage_debit WHERE tenant_id = $1 AND at >= $2 AND at < $3\n"
     " GROUP BY 1, 2, 3, 4, 5, 6, currency ORDER BY 1 DESC, 2, 3, 4, 5, 6, currency LIMIT $5" };
 static const struct stmt usage_lines_stmt = { .name = "usage_lines", .params = "utttui", .row = &usage_line_schema, .card = CARD_MANY, .sql =
-    "SELECT at, transaction_id AS attempt_id, project_id, queue, flavor, zone, pool, slot_ms, gpu_ms, energy_mj, money_micro, currency\n"
-    "  FROM ledger_entry WHERE tenant_id = $1 AND line = 1 AND at >= $2 AND at < $3 AND (at, transaction_id) > ($4, $5)\n"
-    " ORDER BY at, transaction_id LIMIT $6" };
+    "SELECT at, attempt_id, project_id, queue, flavor, zone, pool, slot_ms, gpu_ms, energy_mj, money_micro, currency\n"
+    "  FROM usage_debit WHERE tenant_id = $1 AND at >= $2 AND at < $3 AND (at, attempt_id) > ($4, $5)\n"
+    " ORDER BY at, attempt_id LIMIT $6" };
 
 const struct stmt *const usage_stmts[] = { &usage_sum_stmt, &usage_lines_stmt, NULL };
 

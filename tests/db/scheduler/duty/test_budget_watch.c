@@ -83,9 +83,8 @@ static void an_attempt_is_charged_by_the_price_of_its_lease(void **state)
     struct lease_grant g[1];
     assert_int_equal(take(&f, &m, 1, g), 1);
     assert_int_equal(run_through(&f, &m, g, 1), 2);
-    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM ledger_entry"), 2);
-    assert_int_equal(fixture_count(&f, "SELECT sum(money_micro) FROM ledger_entry"), 0);
-    assert_in_range(fixture_count(&f, "SELECT round(max(money_micro) / 1000000.0) FROM ledger_entry"), 7920, 8100);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM usage_debit"), 1);
+    assert_in_range(fixture_count(&f, "SELECT round(max(money_micro) / 1000000.0) FROM usage_debit"), 7920, 8100);
     struct work w = unit(f.tenant_a);
     OK(usage_sums(&w, 0, 0, USAGE_DAY | USAGE_FLAVOR, &rows, e));
     assert_int_equal(rows.n, 1);
@@ -176,7 +175,7 @@ static void counting_twice_changes_nothing(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         look();
-        assert_int_equal(fixture_count(&f, "SELECT round(n.settled - (SELECT sum(money_micro) FROM ledger_entry l WHERE line = 1 AND l.tenant_id ="
+        assert_int_equal(fixture_count(&f, "SELECT round(n.settled - (SELECT sum(money_micro) FROM usage_debit l WHERE l.tenant_id ="
                                            " n.tenant_id)) FROM budget_now(NULL) n"), 0);
         submit(&f, f.tenant_a, 2, 1, 3, NULL);
         work_off(2);
