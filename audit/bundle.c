@@ -63,6 +63,8 @@ bool bundle_manifest_encode(const struct bundle_manifest *m, struct buf *b)
                m->zone, (unsigned long long)m->from, (unsigned long long)m->to, (unsigned long long)m->count,
                (long long)m->created_us, m->is_selection ? "selection" : "range");
     audit_filter_encode(&m->filter, b);
+    if (m->is_selection && m->says_inclusion)
+        buf_add_c(b, ",\"proves\":\"inclusion\"");
     buf_add_c(b, ",\"head\":");
     put_head(b, &m->head);
     buf_add_c(b, "},\"previous\":");
@@ -88,11 +90,14 @@ static bool scan_numbers(struct str *s, struct bundle_manifest *m)
 {
     if (!scan_lit(s, "\",\"zone\":") || !scan_word(s, m->zone, sizeof m->zone) || !scan_lit(s, ",\"from_tseq\":") ||
         !scan_u64(s, &m->from) || !scan_lit(s, ",\"to_tseq\":") || !scan_u64(s, &m->to) || !scan_lit(s, ",\"count\":") ||
-        !scan_u64(s, &m->count) || !scan_lit(s, ",\"created_us\":") || !scan_i64(s, &m->created_us) ||
+        !scan_u64(s, &m->count) || !scan_lit(s, ",\"created_us\":") || !scan_i53(s, &m->created_us) ||
         !scan_lit(s, ",\"mode\":\""))
         return false;
     m->is_selection = scan_lit(s, "selection\"");
-    return (m->is_selection || scan_lit(s, "range\"")) && scan_lit(s, ",\"filter\":") && audit_filter_scan(s, &m->filter);
+    if ((!m->is_selection && !scan_lit(s, "range\"")) || !scan_lit(s, ",\"filter\":") || !audit_filter_scan(s, &m->filter))
+        return false;
+    m->says_inclusion = m->is_selection && scan_lit(s, ",\"proves\":\"inclusion\"");
+    return true;
 }
 
 bool bundle_manifest_decode(struct str line, struct bundle_manifest *m)
@@ -112,11 +117,18 @@ bool bundle_manifest_decode(struct str line, struct bundle_manifest *m)
            scan_hashes(&s, m->after, BUNDLE_AFTER_MAX, &m->after_len) && scan_keys(&s, m) && scan_lit(&s, "}") && s.len == 0;
 }
 
+static bool fits_a_line(struct str event)
+{
+    for (size_t i = 0; i < event.len; i++)
+        if ((unsigned char)event.ptr[i] < 0x20)
+            return false;
+    return true;
+}
+
 bool bundle_record_encode(const struct bundle_record *r, struct buf *b)
 {
-    for (size_t i = 0; i < r->event.len; i++)
-        if ((unsigned char)r->event.ptr[i] < 0x20)
-            return false;
+    if (!fits_a_line(r->event))
+        return false;
     buf_add_c(b, "{\"tseq\":");
     buf_add_i64(b, (int64_t)r->tseq);
     buf_add_c(b, ",\"leaf\":");
@@ -134,6 +146,15 @@ bool bundle_record_encode(const struct bundle_record *r, struct buf *b)
     return !b->overflow;
 }
 
+/* The rest of the line but its last brace. */
+static bool scan_event(struct str *s, struct str *ret)
+{
+    if (!scan_lit(s, ",\"event\":") || s->len < 2 || s->ptr[s->len - 1] != '}')
+        return false;
+    *ret = str_n(s->ptr, s->len - 1);
+    return true;
+}
+
 bool bundle_record_decode(struct str line, struct bundle_record *r)
 {
     struct str s = line;
@@ -144,12 +165,33 @@ bool bundle_record_decode(struct str line, struct bundle_record *r)
     if (r->has_proof ? !scan_hashes(&s, r->proof, MERKLE_PROOF_MAX, &r->proof_len)
                      : !(scan_lit(&s, ",\"chain\":") && scan_hash(&s, &r->chain)))
         return false;
-    if (!scan_lit(&s, ",\"event\":") || s.len < 2 || s.ptr[s.len - 1] != '}')
+    if (!scan_event(&s, &r->event))
         return false;
-    r->event = str_n(s.ptr, s.len - 1);
     if (str_eq_c(r->event, "null"))
         r->event = STR_NULL;
     return true;
+}
+
+bool bundle_retention_encode(const struct bundle_record *r, struct buf *b)
+{
+    if (!r->event.ptr || !fits_a_line(r->event))
+        return false;
+    buf_add_c(b, "{\"retention\":");
+    buf_add_i64(b, (int64_t)r->tseq);
+    buf_add_c(b, ",\"proof\":");
+    scan_put_hashes(b, r->proof, r->proof_len);
+    buf_add_c(b, ",\"event\":");
+    buf_add_str(b, r->event);
+    buf_add_c(b, "}\n");
+    return !b->overflow;
+}
+
+bool bundle_retention_decode(struct str line, struct bundle_record *r)
+{
+    struct str s = line;
+    r->has_proof = true;
+    return scan_lit(&s, "{\"retention\":") && scan_u64(&s, &r->tseq) && scan_lit(&s, ",\"proof\":") &&
+           scan_hashes(&s, r->proof, MERKLE_PROOF_MAX, &r->proof_len) && scan_event(&s, &r->event);
 }
 
 bool bundle_checkpoint_encode(const struct bundle_head *h, struct buf *b)
@@ -164,6 +206,19 @@ bool bundle_checkpoint_decode(struct str line, struct bundle_head *ret)
 {
     struct str s = line;
     return scan_lit(&s, "{\"checkpoint\":") && scan_head(&s, ret) && scan_lit(&s, "}}") && s.len == 0;
+}
+
+bool bundle_kept_encode(const struct bundle_head *h, struct buf *b)
+{
+    put_head(b, h);
+    buf_add_c(b, "}\n");
+    return !b->overflow;
+}
+
+bool bundle_kept_decode(struct str text, struct bundle_head *ret)
+{
+    struct str s = text;
+    return scan_head(&s, ret) && scan_lit(&s, "}") && (s.len == 0 || str_eq_c(s, "\n"));
 }
 
 bool bundle_end_encode(const struct bundle_end *f, struct buf *b)

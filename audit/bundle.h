@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bundle.h - the lines of a bundle, "falaj-audit-bundle-v1" (docs/audit-format.md §3): encode and decode, nothing else.
  *
- * A bundle is JSON Lines: a manifest; then records, with checkpoints (earlier signed heads) between them; then an end line. The
- * event is the last member of its record, so its canonical bytes are exactly those between `"event":` and the final `}`.
- * Encoders append one line with its newline; decoders take a line without it. Decoded views borrow the line. Pure. */
+ * A bundle is JSON Lines: a manifest; then the retention's own entries, where bodies were dropped; then records, with
+ * checkpoints (earlier signed heads) between them; then an end line. The event is the last member of its line, so its canonical
+ * bytes are exactly those between `"event":` and the final `}`. Encoders append one line with its newline; decoders take a line
+ * without it. Decoded views borrow the line. Pure. */
 #pragma once
 #include "audit/filter.h"
 #include "audit/head.h"
@@ -23,6 +24,8 @@ struct bundle_manifest {
     int64_t created_us;
     bool is_selection;                          /* records carry inclusion proofs and no chain */
     struct audit_filter filter;                 /* of a selection: what was asked for; empty: the entries were named */
+    /* of a selection: "proves":"inclusion" stands there; older bundles do not say it */
+    bool says_inclusion;
     struct bundle_head head;
     bool has_previous;
     struct bundle_head previous;
@@ -55,7 +58,15 @@ bool bundle_manifest_decode(struct str line, struct bundle_manifest *ret);
 /* False too when the event has a byte that would break the line. */
 bool bundle_record_encode(const struct bundle_record *r, struct buf *b);
 bool bundle_record_decode(struct str line, struct bundle_record *ret);
+/* An audit.retention entry out of its place, with its inclusion proof: r->has_proof, and an event. */
+bool bundle_retention_encode(const struct bundle_record *r, struct buf *b);
+bool bundle_retention_decode(struct str line, struct bundle_record *ret);
 bool bundle_checkpoint_encode(const struct bundle_head *h, struct buf *b);
 bool bundle_checkpoint_decode(struct str line, struct bundle_head *ret);
+/* A head that somebody keeps: {"body":…,"sig":…} and a newline. Without its signature it convicts nobody, so it is never written
+ * without. */
+bool bundle_kept_encode(const struct bundle_head *h, struct buf *b);
+/* With or without the newline. */
+bool bundle_kept_decode(struct str text, struct bundle_head *ret);
 bool bundle_end_encode(const struct bundle_end *f, struct buf *b);
 bool bundle_end_decode(struct str line, struct bundle_end *ret);

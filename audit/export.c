@@ -147,7 +147,7 @@ static enum errc choose_range(struct stream *s, struct err *e)
     TRY(read_head(s, o->head_size, &m->head, &s->head, e));
     m->from = o->from ? o->from : 1;
     m->to = o->to ? o->to : s->head.size;
-    m->is_selection = o->only || o->filter;
+    m->is_selection = m->says_inclusion = o->only || o->filter;
     if (o->only && (o->only_count == 0 || o->only_count > AUDIT_SELECT_MAX))
         return FAIL(e, INVALID, "a selection has 1 to %d entries", AUDIT_SELECT_MAX);
     for (size_t i = 0; o->only && i < o->only_count; i++)

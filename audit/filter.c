@@ -68,7 +68,7 @@ bool audit_filter_encode(const struct audit_filter *f, struct buf *b)
 
 static bool scan_time(struct str *s, const char *name, int64_t *ret)
 {
-    return scan_lit(s, name) && (scan_lit(s, "null") || (scan_i64(s, ret) && *ret != 0));
+    return scan_lit(s, name) && (scan_lit(s, "null") || (scan_i53(s, ret) && *ret != 0));
 }
 
 static bool scan_part(struct str *s, const char *name, char out[AUDIT_FILTER_WORD])

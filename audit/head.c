@@ -34,8 +34,9 @@ bool audit_head_decode(struct str body, struct audit_head *ret)
     bool is_good = scan_lit(&s, ",\"zone\":") && scan_word(&s, h.zone, sizeof h.zone) && scan_lit(&s, ",\"size\":") &&
                    scan_u64(&s, &h.size) && scan_lit(&s, ",\"root\":") && scan_hash(&s, &h.root) &&
                    scan_lit(&s, ",\"chain\":") && scan_hash(&s, &h.chain) && scan_lit(&s, ",\"ts_us\":") &&
-                   scan_i64(&s, &h.ts_us) && scan_lit(&s, ",\"prev_sth_hash\":") && scan_hash(&s, &h.prev) &&
-                   scan_lit(&s, ",\"key_id\":") && scan_word(&s, h.key_id, sizeof h.key_id) && scan_lit(&s, "}") && s.len == 0;
+                   scan_i53(&s, &h.ts_us) && scan_lit(&s, ",\"prev_sth_hash\":") && scan_hash(&s, &h.prev) &&
+                   scan_lit(&s, ",\"key_id\":") && scan_word(&s, h.key_id, sizeof h.key_id) && scan_lit(&s, "}") && s.len == 0 &&
+                           h.size > 0;
     if (is_good)
         *ret = h;
     return is_good;

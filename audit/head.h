@@ -27,4 +27,5 @@ struct audit_key {
 
 /* Append the body; false when zone or key_id hold other characters, or b is full. */
 bool audit_head_encode(const struct audit_head *h, struct buf *b);
+/* Nobody signs an empty log: a size of 0 is refused. */
 bool audit_head_decode(struct str body, struct audit_head *ret);

@@ -116,7 +116,7 @@ enum line_state lines_next(struct line_feed *l, struct str *ret)
         }
         l->scanned = l->len;
         if (l->is_eof)
-            return l->len ? LINE_PARTIAL : LINE_END;
+            return l->len > AUDIT_LINE_MAX ? LINE_LONG : l->len ? LINE_PARTIAL : LINE_END;
         if (l->len > AUDIT_LINE_MAX)
             return LINE_LONG;
         if (!turn(l))

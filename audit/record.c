@@ -279,6 +279,6 @@ bool audit_event_opening(struct str body, struct audit_opening *ret)
     struct str s = body;
     return scan_lit(&s, "{\"v\":1,\"event_id\":\"") && scan_uuid(&s, &ret->event_id) && scan_lit(&s, "\",\"zone\":\"") &&
            scan_inside(&s, &ret->zone) && scan_lit(&s, ",\"tenant\":\"") && scan_uuid(&s, &ret->tenant_id) &&
-           scan_lit(&s, "\",\"ts_us\":") && scan_i64(&s, &ret->ts_us) && scan_lit(&s, ",\"code\":\"") &&
+           scan_lit(&s, "\",\"ts_us\":") && scan_i53(&s, &ret->ts_us) && scan_lit(&s, ",\"code\":\"") &&
            scan_inside(&s, &ret->code) && s.len > 0 && s.ptr[s.len - 1] == '}';
 }

@@ -186,7 +186,7 @@ bool audit_record_read(struct str body, struct audit_view *v)
     v->used = 0;
     return scan_lit(&s, "{\"v\":1,\"event_id\":\"") && scan_uuid(&s, &v->event_id) && scan_lit(&s, "\",\"zone\":") &&
            read_str(v, &s, AUDIT_WORD_MAX, &v->zone) && scan_lit(&s, ",\"tenant\":\"") && scan_uuid(&s, &v->tenant_id) &&
-           scan_lit(&s, "\",\"ts_us\":") && scan_i64(&s, &v->ts_us) && scan_lit(&s, ",\"code\":") && read_code(v, &s) &&
+           scan_lit(&s, "\",\"ts_us\":") && scan_i53(&s, &v->ts_us) && scan_lit(&s, ",\"code\":") && read_code(v, &s) &&
            read_actor(v, &s) && scan_lit(&s, ",\"src_ip\":") && read_str_or_null(v, &s, AUDIT_TEXT_MAX, &v->src_ip) &&
            scan_lit(&s, ",\"request_id\":") && read_str_or_null(v, &s, AUDIT_TEXT_MAX, &v->request_id) &&
            scan_lit(&s, ",\"resource\":{\"kind\":") && read_str_or_null(v, &s, AUDIT_WORD_MAX, &v->resource_kind) &&

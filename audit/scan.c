@@ -14,7 +14,7 @@ bool scan_u64(struct str *s, uint64_t *ret)
 {
     struct json_scan in = { s->ptr, s->ptr + s->len, NULL };
     uint64_t v;
-    if (!json_scan_u64(&in, &v) || v > 1ULL << 62)
+    if (!json_scan_u64(&in, &v) || v >> SCAN_NUMBER_BITS)
         return false;
     skip(s, (size_t)(in.at - s->ptr));
     *ret = v;
@@ -30,6 +30,17 @@ bool scan_i64(struct str *s, int64_t *ret)
         return false;
     skip(s, (size_t)(in.at - s->ptr));
     *ret = (int64_t)(is_negative ? 0 - v : v);
+    return true;
+}
+
+bool scan_i53(struct str *s, int64_t *ret)
+{
+    struct str at = *s;
+    int64_t v;
+    if (!scan_i64(&at, &v) || (v < 0 ? 0 - (uint64_t)v : (uint64_t)v) >> SCAN_NUMBER_BITS)
+        return false;
+    *s = at;
+    *ret = v;
     return true;
 }
 

@@ -18,8 +18,12 @@ static inline bool scan_lit(struct str *s, const char *lit)
     s->len -= n;
     return true;
 }
-bool scan_u64(struct str *s, uint64_t *ret);                       /* at most 2^62 */
-bool scan_i64(struct str *s, int64_t *ret);
+/* The numbers of a bundle and a head end at 2^53 - 1, which every reader of JSON can hold; those in an event's details are 64
+ * bits. */
+enum { SCAN_NUMBER_BITS = 53 };
+bool scan_u64(struct str *s, uint64_t *ret);                       /* 0 to 2^53 - 1 */
+bool scan_i53(struct str *s, int64_t *ret);                        /* -(2^53 - 1) to 2^53 - 1, no "-0" */
+bool scan_i64(struct str *s, int64_t *ret);                        /* no "-0" */
 bool scan_hex(struct str *s, uint8_t *out, size_t n);              /* 2n lower-case digits */
 bool scan_hash(struct str *s, struct merkle_hash *ret);            /* "…64 digits…" */
 bool scan_hashes(struct str *s, struct merkle_hash *out, size_t cap, size_t *ret_n);    /* ["…","…"] */

@@ -75,7 +75,7 @@ static bool after_damage(struct verifier *v, struct str line)
     uint64_t tseq = 0;
     if (scan_lit(&s, "{\"tseq\":") && scan_u64(&s, &tseq) && tseq >= v->pending_tseq && tseq < v->pending_gap)
         v->has_returned = true;
-    if (!v->has_next && v->pending == PENDING_CHAIN && bundle_record_decode(line, &v->record)) {
+    if (!v->has_next && v->pending == PENDING_CHAIN && bundle_record_decode(line, &v->record) && !v->record.has_proof) {
         struct merkle_hash h;
         chain_next(&v->chain, &v->record.leaf, &h);
         v->fits_next = merkle_eq(&h, &v->record.chain);
@@ -84,15 +84,15 @@ static bool after_damage(struct verifier *v, struct str line)
     return true;
 }
 
-static bool on_body(struct verifier *v, const struct bundle_record *r, uint64_t tseq)
+static bool on_body(struct verifier *v, const struct bundle_record *r, uint64_t tseq, bool is_event)
 {
     struct merkle_hash leaf;
-    if (!r->event.ptr) {
-        v->ret->dropped++;
-        return v->opts->allow_dropped || verify_bad(v, VERIFY_EDITED, tseq, "the event itself is not in the bundle");
-    }
+    if (!r->event.ptr)
+        return verify_dropped(v, tseq);
     merkle_leaf(r->event.ptr, r->event.len, &leaf);
-    return merkle_eq(&leaf, &r->leaf) || verify_bad(v, VERIFY_EDITED, tseq, "the event does not have the hash it was recorded with");
+    if (!merkle_eq(&leaf, &r->leaf))
+        return verify_bad(v, VERIFY_EDITED, tseq, "the event does not have the hash it was recorded with");
+    return is_event || verify_bad(v, VERIFY_MALFORMED, tseq, "what was recorded does not begin as an event does");
 }
 
 /* A bundle says itself what was asked for: an entry that was not cannot be in it. */
@@ -105,7 +105,7 @@ static bool on_filter(struct verifier *v, const struct bundle_record *r)
     return audit_filter_match(&v->view, &v->m.filter) || verify_bad(v, VERIFY_INSERTED, r->tseq, "the filter of the bundle does not let this entry through");
 }
 
-static bool on_selected(struct verifier *v, const struct bundle_record *r)
+static bool on_selected(struct verifier *v, const struct bundle_record *r, bool is_event)
 {
     const struct audit_head *head = &v->ret->head;
     if (r->tseq < v->expected)
@@ -113,7 +113,7 @@ static bool on_selected(struct verifier *v, const struct bundle_record *r)
                           "entries of a selection must ascend");
     if (r->tseq > v->to)
         return verify_bad(v, VERIFY_INSERTED, r->tseq, "the entry is beyond the range");
-    if (!on_body(v, r, r->tseq) || !on_filter(v, r))
+    if (!on_body(v, r, r->tseq, is_event) || !on_filter(v, r))
         return false;
     if (!merkle_verify_inclusion(&r->leaf, r->tseq - 1, head->size, r->proof, r->proof_len, &head->root))
         return verify_bad(v, VERIFY_EDITED, r->tseq, "the entry is not at this place in the tree of the signed head");
@@ -131,17 +131,18 @@ static bool on_record(struct verifier *v, struct str line)
         return after_damage(v, line);
     if (!bundle_record_decode(line, r) || r->has_proof != v->m.is_selection)
         return verify_bad(v, VERIFY_MALFORMED, v->expected, "a line is not an entry");
-    if (r->event.ptr && audit_event_opening(r->event, &open) && !uuid_eq(open.tenant_id, v->m.tenant_id))
+    bool is_event = r->event.ptr && audit_event_opening(r->event, &open);
+    if (is_event && !uuid_eq(open.tenant_id, v->m.tenant_id))
         return verify_bad(v, VERIFY_SPLICED, v->expected, "an event of another tenant stands here");
     if (v->m.is_selection)
-        return on_selected(v, r);
+        return on_selected(v, r, is_event);
     if (r->tseq != v->expected || v->expected > v->to) {
         if (v->expected > v->to && r->tseq == v->expected)
             return verify_bad(v, merkle_eq(&r->leaf, &v->last_leaf) ? VERIFY_DUPLICATED : VERIFY_INSERTED, v->expected,
                               "the entry is beyond the log");
         return on_order(v, r);
     }
-    if (!on_body(v, r, v->expected))
+    if (!on_body(v, r, v->expected, is_event))
         return false;
     if (v->seen > 1 && merkle_eq(&r->leaf, &v->last_leaf))
         return verify_bad(v, VERIFY_DUPLICATED, v->expected, "the entry before stands here again under a new number");
@@ -169,6 +170,9 @@ static bool on_line(struct verifier *v, struct str line)
         return bundle_end_decode(line, &v->end) || v->pending || verify_bad(v, VERIFY_MALFORMED, 0, "the end line does not parse");
     } else if (str_starts(line, "{\"checkpoint\":")) {
         if (!v->pending && !verify_checkpoint(v, line))
+            return false;
+    } else if (str_starts(line, "{\"retention\":")) {
+        if (!v->pending && !verify_retention(v, line))
             return false;
     } else {
         return on_record(v, line);
@@ -237,5 +241,6 @@ int audit_verify(verify_read_fn read, void *ctx, const struct verify_opts *opts,
     lines_open(&v->lines, read, ctx);
     run(v);
     lines_close(&v->lines);
+    drop_list_release(&v->drops);
     return ret->damage == VERIFY_OK ? 0 : 1;
 }

@@ -13,15 +13,21 @@ static bool is_trusted(const struct verifier *v, const struct bundle_head *h, co
     for (size_t i = 0; i < o->pinned_count; i++)
         if (ed25519_verify(o->pinned[i], h->body, h->len, h->sig))
             return true;
-    for (size_t i = 0; o->pinned_count == 0 && i < v->m.key_count; i++)
+    for (size_t i = 0; o->trust_embedded && o->pinned_count == 0 && i < v->m.key_count; i++)
         if (strcmp(v->m.keys[i].key_id, key_id) == 0 && ed25519_verify(v->m.keys[i].pub, h->body, h->len, h->sig))
             return true;
     return false;
 }
 
-static bool decode_head(const struct verifier *v, const struct bundle_head *h, struct audit_head *ret)
+/* A head of this very log, signed by a key that counts; `what` names it to people. */
+static bool take_signed(struct verifier *v, const struct bundle_head *h, const char *what, struct audit_head *ret)
 {
-    return audit_head_decode(str_n(h->body, h->len), ret) && !ret->is_zone && uuid_eq(ret->tenant_id, v->m.tenant_id);
+    if (!audit_head_decode(str_n(h->body, h->len), ret))
+        return verify_bad(v, VERIFY_MALFORMED, 0, "%s does not parse", what);
+    if (ret->is_zone || !uuid_eq(ret->tenant_id, v->m.tenant_id))
+        return verify_bad(v, VERIFY_SPLICED, 0, "%s is of another log", what);
+    return is_trusted(v, h, ret->key_id) ||
+           verify_bad(v, VERIFY_WRONG_KEY, 0, "%s is not signed by a key that counts here; it names key %s", what, ret->key_id);
 }
 
 static void know(struct verifier *v, const struct audit_head *h)
@@ -34,22 +40,26 @@ static bool take_heads(struct verifier *v)
     struct audit_head *head = &v->ret->head, prev;
     if (!audit_head_decode(str_n(v->m.head.body, v->m.head.len), head))
         return verify_bad(v, VERIFY_MALFORMED, 0, "the signed head in the manifest does not parse");
+    v->ret->signed_head = v->m.head;
     if (!is_trusted(v, &v->m.head, head->key_id))
-        return verify_bad(v, VERIFY_WRONG_KEY, 0, "the head is not signed by %s", v->opts->pinned_count ? "a pinned key" :
-                          "the key that the bundle names");
+        return verify_bad(v, VERIFY_WRONG_KEY, 0, v->opts->pinned_count ?
+                          "the head is not signed by a pinned key; it names key %s" : v->opts->trust_embedded ?
+                                  "the head is not signed by the key that it names, %s" :
+                          "no public key was given, so nothing says who signed; the head names key %s", head->key_id);
     v->ret->pinned = v->opts->pinned_count > 0;
     if (head->is_zone || !uuid_eq(head->tenant_id, v->m.tenant_id) || strcmp(head->zone, v->m.zone) != 0)
         return verify_bad(v, VERIFY_SPLICED, 0, "the signed head is of another log than the bundle says");
     if (v->opts->previous) {
-        if (!uuid_eq(v->opts->previous->tenant_id, v->m.tenant_id) || v->opts->previous->is_zone)
-            return verify_bad(v, VERIFY_SPLICED, 0, "the head kept from before is of another log");
-        know(v, v->opts->previous);
+        const struct bundle_head *kept = v->opts->previous;
+        bool is_bare = v->opts->previous_is_unsigned && audit_head_decode(str_n(kept->body, kept->len), &prev) && !prev.is_zone &&
+                       uuid_eq(prev.tenant_id, v->m.tenant_id);
+        if (!is_bare && !take_signed(v, kept, "the head kept from before", &prev))
+            return false;
+        know(v, &prev);
     }
     if (v->m.has_previous) {
-        if (!decode_head(v, &v->m.previous, &prev))
-            return verify_bad(v, VERIFY_MALFORMED, 0, "the previous head in the manifest does not parse");
-        if (!is_trusted(v, &v->m.previous, prev.key_id))
-            return verify_bad(v, VERIFY_WRONG_KEY, 0, "the previous head is not signed by a trusted key");
+        if (!take_signed(v, &v->m.previous, "the previous head in the manifest", &prev))
+            return false;
         know(v, &prev);
     }
     return true;
@@ -67,19 +77,19 @@ static bool take_range(struct verifier *v)
     if (!m->is_selection && !audit_filter_is_empty(&m->filter))
         return verify_bad(v, VERIFY_MALFORMED, 0, "a range has every entry: it cannot have a filter");
     v->expected = m->from;
+    v->to = m->to;
+    chain_start(m->tenant_id, &start);
     if (m->is_selection) {
-        v->to = m->to;
         v->want = m->count;
-        return true;
+        return (m->before_len == 0 && m->after_len == 0 && merkle_eq(&start, &m->before_chain)) ||
+               verify_bad(v, VERIFY_MALFORMED, 0, "a selection has no subtrees, and its chain is the log's first");
     }
-    /* Without subtrees behind the range only the whole rest fits the head, whatever else the manifest says. */
-    v->to = m->after_len == 0 ? size : m->to;
     v->want = v->to - m->from + 1;
-    if (m->after_len > 0 && (int)m->after_len != merkle_cover_ranges(m->to, size, cover))
-        return verify_bad(v, VERIFY_MALFORMED, 0, "the manifest has a wrong number of subtrees behind the range");
+    if ((int)m->after_len != (m->to == size ? 0 : merkle_cover_ranges(m->to, size, cover)))
+        return verify_bad(v, VERIFY_MALFORMED, 0, "the manifest has a wrong number of subtrees behind entry %llu of %llu",
+                          (unsigned long long)m->to, (unsigned long long)size);
     if (!merkle_unpack(m->from - 1, m->before, m->before_len * MERKLE_HASH, &v->tree))
         return verify_bad(v, VERIFY_MALFORMED, 0, "the manifest has a wrong number of subtrees before the range");
-    chain_start(m->tenant_id, &start);
     if (m->from == 1 && !merkle_eq(&start, &m->before_chain))
         return verify_bad(v, VERIFY_MALFORMED, 0, "the chain does not begin as the tenant's does");
     v->chain = v->back = m->before_chain;
@@ -93,6 +103,8 @@ bool verify_manifest(struct verifier *v, struct str line)
         return verify_bad(v, VERIFY_MALFORMED, 0, "the first line is not a manifest of falaj-audit-bundle-v1");
     v->ret->from = v->m.from;
     v->ret->to = v->m.to;
+    v->ret->is_selection = v->m.is_selection;
+    v->ret->filter = v->m.filter;
     return take_heads(v) && take_range(v);
 }
 
@@ -124,11 +136,16 @@ bool verify_checkpoint(struct verifier *v, struct str line)
 {
     struct bundle_head h;
     struct audit_head head;
-    if (!bundle_checkpoint_decode(line, &h) || !audit_head_decode(str_n(h.body, h.len), &head))
+    if (!bundle_checkpoint_decode(line, &h))
         return verify_bad(v, VERIFY_MALFORMED, 0, "a checkpoint does not parse");
-    /* A checkpoint can only help: one of another log, in another place, or signed by a key that is not trusted, says nothing. */
-    if (v->m.is_selection || !decode_head(v, &h, &head) || head.size != v->tree.size || !is_trusted(v, &h, head.key_id))
-        return true;
+    if (v->m.is_selection)
+        return verify_bad(v, VERIFY_MALFORMED, 0, "a selection has no checkpoints");
+    if (!take_signed(v, &h, "a checkpoint", &head))
+        return false;
+    if (head.size != v->tree.size)
+        return verify_bad(v, VERIFY_MALFORMED, 0, "a checkpoint of size %llu stands behind entry %llu",
+                          (unsigned long long)head.size, (unsigned long long)v->tree.size);
+    v->ret->checkpoints++;
     return fits_here(v, &head);
 }
 
@@ -163,19 +180,31 @@ static bool close_tree(struct verifier *v)
 static bool close_known(struct verifier *v, const struct audit_head *known)
 {
     const struct audit_head *head = &v->ret->head;
-    struct audit_head prev;
     unsigned long long size = known->size;
     if (known->size > head->size)
         return verify_bad(v, VERIFY_TRUNCATED, head->size + 1, "the log had %llu entries before and has %llu now", size,
                           (unsigned long long)head->size);
     if (known->size == head->size)
-        return merkle_eq(&known->root, &head->root) ||
+        return (merkle_eq(&known->root, &head->root) && merkle_eq(&known->chain, &head->chain)) ||
                verify_bad(v, VERIFY_FORKED, 0, "two different heads were signed at size %llu", size);
-    if (!v->m.has_previous || !decode_head(v, &v->m.previous, &prev) || prev.size != known->size)
+    if (!v->m.has_previous || v->known[v->known_count - 1].head.size != known->size)
         return verify_bad(v, VERIFY_MALFORMED, 0, "the bundle does not prove that it extends the head of size %llu", size);
     return merkle_verify_consistency(known->size, &known->root, head->size, &head->root, v->m.previous_proof,
                                      v->m.previous_proof_len) ||
            verify_bad(v, VERIFY_FORKED, 0, "the signed head does not extend the head of size %llu", size);
+}
+
+/* The manifest's own proof is looked at though the tree has shown the same: what stands in a bundle is right or refused. */
+static bool close_previous(struct verifier *v)
+{
+    const struct audit_head *head = &v->ret->head, *prev = &v->known[v->known_count - 1].head;
+    if (prev->size >= head->size)
+        return v->m.previous_proof_len == 0 ||
+               verify_bad(v, VERIFY_MALFORMED, 0, "there is nothing to prove from the previous head to the head");
+    return merkle_verify_consistency(prev->size, &prev->root, head->size, &head->root, v->m.previous_proof,
+                                     v->m.previous_proof_len) ||
+           verify_bad(v, VERIFY_FORKED, 0, "the manifest's proof does not lead from the head of size %llu to the signed head",
+                      (unsigned long long)prev->size);
 }
 
 bool verify_close(struct verifier *v)
@@ -185,5 +214,5 @@ bool verify_close(struct verifier *v)
     for (int i = 0; i < v->known_count; i++)
         if (!v->known[i].is_checked && !close_known(v, &v->known[i].head))
             return false;
-    return close_end(v);
+    return (!v->m.has_previous || close_previous(v)) && close_end(v);
 }

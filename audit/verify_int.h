@@ -2,6 +2,7 @@
 /* verify_int.h - the state of one verification, shared by verify.c (entries) and verify_head.c (heads, trust, the end). */
 #pragma once
 #include "audit/bundle.h"
+#include "audit/drop_list.h"
 #include "audit/lines_int.h"
 #include "audit/verify.h"
 #include "core/base/err.h"
@@ -30,6 +31,8 @@ struct verifier {
     enum verify_pending pending;
     uint64_t pending_tseq, pending_line, pending_gap;
     bool has_returned, has_next, fits_next;
+    struct drop_list drops;
+    uint64_t last_retention;            /* number of the last retention entry; they ascend */
     bool has_end;
     struct bundle_end end;
     struct merkle_hash digest;
@@ -42,6 +45,10 @@ bool verify_bad(struct verifier *v, enum verify_damage d, uint64_t tseq, const c
 
 bool verify_manifest(struct verifier *v, struct str line);
 bool verify_checkpoint(struct verifier *v, struct str line);
+/* A retention entry before the records; its list, once its place is proven. */
+bool verify_retention(struct verifier *v, struct str line);
+/* An entry without body: listed, or allowed. */
+bool verify_dropped(struct verifier *v, uint64_t tseq);
 /* Compare the tree with every known head of exactly its size. */
 bool verify_known_here(struct verifier *v);
 /* After the last entry: the end line, the tree against the head, the heads that were known. */

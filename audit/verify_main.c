@@ -17,18 +17,20 @@ enum { EXIT_UNUSABLE = 1, EXIT_REFUSED = 2, KEYS_MAX = 16, FILE_MAX = 8192 };
 
 static const char usage_text[] =
     "Usage: falaj-verify [options] BUNDLE        (\"-\" is standard input)\n"
-    "  --key KEY         pin a public key: a PEM file or 64 hex digits; may be given up to 16 times\n"
-    "  --previous FILE   a head saved earlier: the log must still contain it\n"
-    "  --save-head FILE  save the verified head for the next time\n"
-    "  --allow-dropped   accept entries whose body retention dropped\n"
-    "  --json            print one line of JSON\n"
+    "  --key KEY               a public key that you were given some other way: a PEM file or 64 hex digits; up to 16 times.\n"
+    "                          After a key was rotated, the keys before it too\n"
+    "  --trust-embedded-key    without --key: believe the key in the bundle. Shows only that the bundle fits itself\n"
+    "  --previous FILE         a head saved earlier: the log must still contain it\n"
+    "  --save-head FILE        save the verified head with its signature, for the next time\n"
+    "  --allow-unproved-drops  accept entries without body that no retention entry of the log lists\n"
+    "  --json                  print one line of JSON\n"
     "Exit: 0 whole, 1 usage or unreadable file, 2 refused.\n";
 
 struct options {
     uint8_t keys[KEYS_MAX][AUDIT_PUB];
     size_t key_count;
-    struct audit_head previous;
-    bool has_previous, allow_dropped, as_json;
+    struct bundle_head previous;
+    bool has_previous, is_unsigned, allow_unproved, trust_embedded, as_json;
     const char *save_head, *bundle;
 };
 
@@ -89,21 +91,21 @@ static int take_previous(struct options *o, const char *path)
 {
     char file[FILE_MAX];
     ssize_t n = read_small(path, file, sizeof file);
-    if (n > 0 && file[n - 1] == '\n')
-        n--;
-    if (n < 0 || !audit_head_decode(str_n(file, (size_t)n), &o->previous)) {
-        fprintf(stderr, "falaj-verify: cannot read a head from %s\n", path);
+    if (n < 0 || !verify_read_kept(str_n(file, (size_t)n), &o->previous, &o->is_unsigned)) {
+        fprintf(stderr, "falaj-verify: %s is no head as --save-head writes it\n", path);
         return EXIT_UNUSABLE;
     }
+    if (o->is_unsigned)
+        fprintf(stderr, "falaj-verify: %s has no signature: the log is compared with it, but it convicts nobody\n", path);
     o->has_previous = true;
     return 0;
 }
 
-static int save_head(const char *path, const struct audit_head *h)
+static int save_head(const char *path, const struct bundle_head *h)
 {
-    CLEANUP(buf_releasep) struct buf b = BUF(HEAD_BODY_MAX);
+    CLEANUP(buf_releasep) struct buf b = BUF(FILE_MAX);
     FILE *f = fopen(path, "we");
-    bool is_saved = f && audit_head_encode(h, &b) && fprintf(f, "%s\n", b.ptr) > 0;
+    bool is_saved = f && bundle_kept_encode(h, &b) && fputs(b.ptr, f) >= 0;
     if (f && fclose(f) != 0)
         is_saved = false;
     if (!is_saved)
@@ -119,9 +121,11 @@ static void print_json(const struct verify_result *r)
     buf_printf(&b, "{\"result\":\"%s\",\"tseq\":%llu,\"line\":%llu,\"text\":", verify_damage_text(r->damage),
                (unsigned long long)r->tseq, (unsigned long long)r->line);
     buf_add_json(&b, str_c(r->text));
-    buf_printf(&b, ",\"pinned\":%s,\"count\":%llu,\"dropped\":%llu,\"from\":%llu,\"to\":%llu,\"head_size\":%llu,\"tenant\":\"%s\"}",
+    buf_printf(&b, ",\"pinned\":%s,\"count\":%llu,\"dropped\":%llu,\"from\":%llu,\"to\":%llu,\"head_size\":%llu,\"tenant\":\"%s\"",
                r->pinned ? "true" : "false", (unsigned long long)r->count, (unsigned long long)r->dropped,
                (unsigned long long)r->from, (unsigned long long)r->to, (unsigned long long)r->head.size, tenant);
+    verify_put_members(r, &b);
+    buf_add_char(&b, '}');
     puts(b.ptr);
 }
 
@@ -141,11 +145,9 @@ static void print_text(const struct verify_result *r)
     printf("OK: tenant %s, entries %llu to %llu (%llu here) of a log of %llu, head signed by %s\n", tenant,
            (unsigned long long)r->from, (unsigned long long)r->to, (unsigned long long)r->count,
            (unsigned long long)r->head.size, r->head.key_id);
-    if (r->dropped)
-        printf("Note: %llu entries have no body any more (retention); their place is proven.\n", (unsigned long long)r->dropped);
-    if (!r->pinned)
-        fputs("WARNING: no key was pinned; the key is the one the bundle brings itself. Compare it with the one you were given.\n",
-              stderr);
+    CLEANUP(buf_releasep) struct buf b = BUF(VERIFY_CLAIM_MAX);
+    verify_put_claim(r, &b);
+    fputs(b.ptr, stdout);
 }
 
 static int usage(void)
@@ -157,7 +159,8 @@ static int usage(void)
 static int parse(int argc, char **argv, struct options *o)
 {
     static const struct option longs[] = { { "key", required_argument, NULL, 'k' }, { "previous", required_argument, NULL, 'p' },
-        { "save-head", required_argument, NULL, 's' }, { "allow-dropped", no_argument, NULL, 'd' },
+        { "save-head", required_argument, NULL, 's' }, { "allow-unproved-drops", no_argument, NULL, 'd' },
+        { "trust-embedded-key", no_argument, NULL, 't' },
         { "json", no_argument, NULL, 'j' }, { "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'v' }, { 0 } };
     int c, rc = 0;
     while (rc == 0 && (c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
@@ -165,7 +168,8 @@ static int parse(int argc, char **argv, struct options *o)
         case 'k': rc = add_key(o, optarg); break;
         case 'p': rc = take_previous(o, optarg); break;
         case 's': o->save_head = optarg; break;
-        case 'd': o->allow_dropped = true; break;
+        case 'd': o->allow_unproved = true; break;
+        case 't': o->trust_embedded = true; break;
         case 'j': o->as_json = true; break;
         case 'h': fputs(usage_text, stdout); return -1;
         case 'v': puts("falaj-verify " FALAJ_VERSION); return -1;
@@ -193,12 +197,13 @@ int main(int argc, char **argv)
         return EXIT_UNUSABLE;
     }
     struct verify_opts opts = { .pinned = (const uint8_t(*)[AUDIT_PUB])o.keys, .pinned_count = o.key_count,
-        .previous = o.has_previous ? &o.previous : NULL, .allow_dropped = o.allow_dropped };
+        .trust_embedded = o.trust_embedded, .previous = o.has_previous ? &o.previous : NULL,
+        .previous_is_unsigned = o.is_unsigned, .allow_unproved_drops = o.allow_unproved };
     rc = audit_verify(read_fd, &fd, &opts, &r);
     (o.as_json ? print_json : print_text)(&r);
     if (r.damage == VERIFY_UNREADABLE)
         return EXIT_UNUSABLE;
     if (rc != 0)
         return EXIT_REFUSED;
-    return o.save_head ? save_head(o.save_head, &r.head) : 0;
+    return o.save_head ? save_head(o.save_head, &r.signed_head) : 0;
 }

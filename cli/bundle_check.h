@@ -13,5 +13,6 @@ struct bundle_keys {
 
 /* Every line of text that is a key (base64 or hex of 32 bytes), or one PEM public key. INVALID when there is none. */
 enum errc bundle_keys_parse(struct str text, struct bundle_keys *ret, struct err *e) MUST_CHECK;
-/* INVALID when the file cannot be opened; what is wrong inside the bundle stands in *ret. */
-enum errc bundle_check(const char *path, const struct bundle_keys *keys, bool allow_dropped, struct verify_result *ret, struct err *e) MUST_CHECK;
+/* opts NULL: nothing but the keys. INVALID when the file cannot be opened; what is wrong inside the bundle stands in *ret. */
+enum errc bundle_check(const char *path, const struct bundle_keys *keys, const struct verify_opts *opts,
+        struct verify_result *ret, struct err *e) MUST_CHECK;

@@ -121,7 +121,7 @@ static int check_copy(struct demo *m, const struct bundle_keys *keys, const char
 {
     struct err e = { 0 };
     struct dev d = { .c = m->c, .arena = m->c->arena };
-    if (files_write(&d, path, bytes, geteuid(), getegid(), &e) != ERR_OK || bundle_check(path, keys, false, ret, &e) != ERR_OK)
+    if (files_write(&d, path, bytes, geteuid(), getegid(), &e) != ERR_OK || bundle_check(path, keys, NULL, ret, &e) != ERR_OK)
         return cli_fail_err(m->c, &e, NULL);
     return CLI_OK;
 }

@@ -487,7 +487,11 @@ const struct command command_table[] = {
       "class=@0 #keep_days=@1 zone=zone", KEEP_COLUMNS },
     { "audit", "verify", "BUNDLE", 1, 1,
       FLAGS({ "key", 0, "FILE", "Public key of the zone that must have signed (PEM, base64 or hex); may be repeated by one file with several lines", NULL },
-            { "allow-dropped", 0, NULL, "Accept entries whose text retention has dropped", NULL }),
+            { "trust-embedded-key", 0, NULL, "Without --key: believe the key in the bundle, which shows only that it fits itself",
+                    NULL },
+            { "previous", 0, "FILE", "A head kept from an earlier check: the log must still contain it", NULL },
+            { "save-head", 0, "FILE", "Keep the checked head with its signature, for --previous", NULL },
+            { "allow-unproved-drops", 0, NULL, "Accept entries without text that no retention entry of the log lists", NULL }),
       cmd_audit_verify, "Check an exported log offline", "Ends with 2 and names the entry when the bundle is damaged, as falaj-verify does.", CMD_LOCAL },
 
     { NULL, "api", "METHOD PATH", 2, 2, FLAGS({ "data", 'd', "JSON", "Body; @FILE reads a file, @- standard input", NULL }, { "type", 0, "TYPE", "Content type of the body", NULL }), cmd_api,

@@ -196,14 +196,14 @@ test('falaj audit export goes on where its connection broke, and what it wrote v
   expect(first.err).toMatch(/bytes written to/);
   expect(cuts).toBe(2);
   expect(readdirSync(dir)).toEqual(['log.jsonl']); // no part is left
-  expect((await falaj(['audit', 'verify', file], env)).out).toMatch(/whole and as signed/);
+  expect((await falaj(['audit', 'verify', '--trust-embedded-key', file], env)).out).toMatch(/whole and as signed/);
   const since = /export (exp_[0-9a-f]+)/.exec(first.err)![1]!;
   const some = join(dir, 'jobs.jsonl'), newer = join(dir, 'newer.jsonl');
   expect((await falaj(['audit', 'export', some, '--action', 'job.submit'], env)).code).toBe(0);
   expect(JSON.parse(readFileSync(some, 'utf8').split('\n')[0]!)).toMatchObject({ mode: 'selection', count: 5, filter: { action: 'job.submit' } });
-  expect((await falaj(['audit', 'verify', some], env)).code).toBe(0);
+  expect((await falaj(['audit', 'verify', '--trust-embedded-key', some], env)).code).toBe(0);
   expect((await falaj(['audit', 'export', newer, '--since', since], env)).code).toBe(0);
-  expect((await falaj(['audit', 'verify', newer], env)).code).toBe(0);
+  expect((await falaj(['audit', 'verify', '--trust-embedded-key', newer], env)).code).toBe(0);
   for (const words of [['heads'], ['holds'], ['retention'], ['exports'], ['reconcile'], ['proof', '1', '1'], ['hold', 'case 8', '--user', engineer.user.user_id]])
     expect((await falaj(['audit', ...words], env)).code, words.join(' ')).toBe(0);
   proxy.close();

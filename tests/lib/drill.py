@@ -91,7 +91,8 @@ def verify_audit(p, api):
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as f:
         f.write(bundle)
         f.flush()
-        r = subprocess.run([os.path.join(BIN, "falaj"), "audit", "verify", f.name], capture_output=True, text=True)
+        argv = [os.path.join(BIN, "falaj"), "audit", "verify", "--trust-embedded-key", f.name]
+        r = subprocess.run(argv, capture_output=True, text=True)
         said = (r.stdout + r.stderr).strip().splitlines()[0].replace(f.name, "bundle")
     faults = [f"{gaps} audit events never got a number"] if gaps else []
     if r.returncode:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // audit-verify-format.ts - the lines of a bundle (docs/audit-format.md §1-§3), read as strictly as falaj-verify reads them: one spelling.
 //
-// Numbers above 2^53 are refused: no log comes near, and a browser could not count them exactly.
+// Numbers of the format end at 2^53 - 1, which is what a browser can count exactly; those in an event's details have 64 bits.
 import { unbase64, unhex, type Bytes } from './audit-verify-hash.ts';
 
 export interface Head {
@@ -47,6 +47,12 @@ export interface Entry {
   proof: Bytes[] | null;
   event: Bytes | null;
 }
+/** An audit.retention entry out of its place, with its proof; it lists what was dropped. */
+export interface Retention {
+  tseq: number;
+  proof: Bytes[];
+  event: Bytes;
+}
 export interface End {
   count: number;
   sha256: Bytes;
@@ -59,8 +65,8 @@ const I = `(?:0|-?[1-9][0-9]*)`;
 const H = '[0-9a-f]{64}';
 const HASHES = `\\[((?:"${H}"(?:,(?="))?)*)\\]`;
 const WORD = '[A-Za-z0-9._:-]';
-const B64 = '[A-Za-z0-9+/]+={0,2}';
-const TEXT = '"(?:[^"\\\\\\u0000-\\u001f]|\\\\["\\\\bfnrt]|\\\\u00[01][0-9a-f])*"';
+const B64 = '[A-Za-z0-9+/]*={0,2}';
+const TEXT = '"(?:[^"\\\\\\u0000-\\u001f]|\\\\(?:["\\\\bfnrt]|u00(?:0[0-7bef]|1[0-9a-f])))*"';
 const MAYBE = `(?:null|${TEXT})`;
 
 const HEAD = new RegExp(
@@ -71,31 +77,40 @@ const SIGNED = `\\{"body":"(${B64})","sig":"(${B64})"`;
 const MANIFEST = new RegExp(
   `^\\{"format":"falaj-audit-bundle-v1","tenant":"(?<tenant>${UUID})","zone":"(?<zone>${WORD}{0,64})","from_tseq":(?<from>${N}),` +
     `"to_tseq":(?<to>${N}),"count":(?<count>${N}),"created_us":(?<created>${I}),"mode":"(?<mode>selection|range)",` +
-    `"filter":(?<filter>null|\\{[^}]*\\}),"head":\\{"body":"(?<body>${B64})","sig":"(?<sig>${B64})"\\},` +
+    `"filter":(?<filter>null|\\{[^}]*\\})(?<proves>,"proves":"inclusion")?,` +
+    `"head":\\{"body":"(?<body>${B64})","sig":"(?<sig>${B64})"\\},` +
     `"previous":(?<previous>null|\\{[^}]*\\}),"before":\\{"chain":"(?<chain>${H})","nodes":(?<before>\\[[^\\]]*\\])\\},` +
     `"after":(?<after>\\[[^\\]]*\\]),"keys":\\[(?<keys>[^\\]]*)\\]\\}$`,
 );
 const FILTER = new RegExp(
-  `^\\{"from_us":(null|${I}),"until_us":(null|${I}),"actor":(?:null|"(${WORD}+)"),"action":(?:null|"(${WORD}+)"),` +
-    `"resource":(?:null|"(${WORD}+)")\\}$`,
+  `^\\{"from_us":(null|${I}),"until_us":(null|${I}),"actor":(?:null|"(${WORD}{1,128})"),` +
+    `"action":(?:null|"(${WORD}{1,128})"),"resource":(?:null|"(${WORD}{1,128})")\\}$`,
 );
 const PREVIOUS = new RegExp(`^${SIGNED},"proof":${HASHES}\\}$`);
 const CHECKPOINT = new RegExp(`^\\{"checkpoint":${SIGNED}\\}\\}$`);
 const KEY = new RegExp(`^\\{"key_id":"(${WORD}{0,64})","alg":"ed25519","public":"(${H})"\\}$`);
 const ENTRY = new RegExp(`^\\{"tseq":(${N}),"leaf":"(${H})",(?:"chain":"(${H})"|"proof":${HASHES}),"event":`);
+const RETENTION = new RegExp(`^\\{"retention":(${N}),"proof":${HASHES},"event":`);
 const END = new RegExp(`^\\{"end":\\{"count":(${N}),"sha256":"(${H})","sig":"(${B64})"\\}\\}$`);
 const INSIDE = '(?:\\\\.|[^"\\\\])*"';
 const OPENING = new RegExp(
-  `^\\{"v":1,"event_id":"${UUID}","zone":"${INSIDE},"tenant":"(${UUID})","ts_us":${I},"code":"${INSIDE}`,
+  `^\\{"v":1,"event_id":"${UUID}","zone":"${INSIDE},"tenant":"(${UUID})","ts_us":(${I}),"code":"${INSIDE}.*\\}$`,
   's',
 );
 const EVENT = new RegExp(
-  `^\\{"v":1,"event_id":"${UUID}","zone":${TEXT},"tenant":"${UUID}","ts_us":${I},"code":"FLJ-[A-Z]{3}-[0-9]{3}[SDF]",` +
-    `"actor":\\{"type":${TEXT},"id":(?:null|"${UUID}"),"roles":\\[(?:${MAYBE}(?:,(?!\\]))?)*\\],"token_id":(?:null|"${UUID}")\\},` +
-    `"src_ip":${MAYBE},"request_id":${MAYBE},"resource":\\{"kind":${MAYBE},"id":${MAYBE}\\},"action":${TEXT},` +
-    `"decision":\\{"effect":"(?:deny|allow)","rule":${MAYBE}\\},"outcome":${TEXT},"http_status":(?:null|${I}),` +
-    `"details":\\{(?:${TEXT}:(?:${TEXT}|${I})(?:,(?!\\}))?)*\\}\\}$`,
+  `^\\{"v":1,"event_id":"${UUID}","zone":(?<w1>${TEXT}),"tenant":"(?<tenant>${UUID})","ts_us":(?<ts>${I}),` +
+    `"code":"(?<code>FLJ-[A-Z]{3}-[0-9]{3}(?<suffix>[SDF]))",` +
+    `"actor":\\{"type":"(?:system|user|service|worker|anonymous)","id":(?:null|"(?<u1>${UUID})"),` +
+    `"roles":\\[(?<roles>(?:${MAYBE}(?:,${MAYBE})*)?)\\],"token_id":(?:null|"(?<u2>${UUID})")\\},` +
+    `"src_ip":(?<t1>${MAYBE}),"request_id":(?<t2>${MAYBE}),"resource":\\{"kind":(?<w2>${MAYBE}),"id":(?<t3>${MAYBE})\\},` +
+    `"action":(?<w3>${TEXT}),"decision":\\{"effect":"(?<effect>deny|allow)","rule":(?<t4>${MAYBE})\\},"outcome":(?<w4>${TEXT}),` +
+    `"http_status":(?<status>null|${I}),` +
+    `"details":\\{(?<details>(?:${TEXT}:(?:${TEXT}|${I})(?:,${TEXT}:(?:${TEXT}|${I}))*)?)\\}\\}$`,
 );
+const NIL = '00000000-0000-0000-0000-000000000000';
+const WORD_MAX = 64,
+  TEXT_MAX = 256,
+  PROOF_MAX = 64;
 
 /** Byte for byte as characters: what is looked for is ASCII, and places stay places. */
 const latin = new TextDecoder('windows-1252');
@@ -106,6 +121,10 @@ function count(text: string): number | null {
   const n = Number(text);
   return Number.isSafeInteger(n) ? n : null;
 }
+const proofOf = (list: string): Bytes[] | null => {
+  const out = hashes(list);
+  return out.length <= PROOF_MAX ? out : null;
+};
 const hashes = (list: string): Bytes[] => list.match(/[0-9a-f]{64}/g)?.map(unhex) ?? [];
 function hashList(list: string, max: number): Bytes[] | null {
   const inside = new RegExp(`^${HASHES}$`).exec(list)?.[1];
@@ -122,7 +141,7 @@ export function readHead(body: Uint8Array): Head | null {
   const m = HEAD.exec(plain(body));
   const size = m && count(m[3]!),
     at = m && count(m[6]!);
-  return m && size !== null && at !== null
+  return m && size !== null && size > 0 && at !== null
     ? { log: m[1]!, zone: m[2]!, size, root: unhex(m[4]!), chain: unhex(m[5]!), at, key: m[7]! }
     : null;
 }
@@ -139,8 +158,9 @@ function readFilter(text: string): Filter | null {
 }
 function readPrevious(text: string): (Signed & { proof: Bytes[] }) | null {
   const m = PREVIOUS.exec(text);
-  const head = m && signed(m[1]!, m[2]!);
-  return head && m ? { ...head, proof: hashes(m[3]!) } : null;
+  const head = m && signed(m[1]!, m[2]!),
+    proof = m && proofOf(m[3]!);
+  return head && proof ? { ...head, proof } : null;
 }
 function readKeys(text: string): { id: string; public: Bytes }[] | null {
   if (text === '') return [];
@@ -161,6 +181,7 @@ export function readManifest(line: Uint8Array): Manifest | null {
     keys = readKeys(g['keys']!);
   if (from === null || to === null || all === null || created === null || !head || !before || !after || !keys)
     return null;
+  if (g['mode'] === 'range' && g['proves']) return null;
   if ((filter === null) !== (g['filter'] === 'null') || (previous === null) !== (g['previous'] === 'null')) return null;
   return {
     tenant: g['tenant']!,
@@ -186,7 +207,7 @@ export function readEntry(line: Bytes): Entry | null {
   if (!m || tseq === null || line.length < m[0].length + 2 || line[line.length - 1] !== 0x7d) return null;
   const event = line.subarray(m[0].length, line.length - 1);
   const proof = m[4] === undefined ? null : hashes(m[4]);
-  if (proof && proof.length > 64) return null;
+  if (proof && proof.length > PROOF_MAX) return null;
   return {
     tseq,
     leaf: unhex(m[2]!),
@@ -194,6 +215,13 @@ export function readEntry(line: Bytes): Entry | null {
     proof,
     event: event.length === 4 && plain(event) === 'null' ? null : event,
   };
+}
+export function readRetention(line: Bytes): Retention | null {
+  const m = RETENTION.exec(plain(line.subarray(0, 5000)));
+  const tseq = m && count(m[1]!),
+    proof = m && proofOf(m[2]!);
+  if (!m || tseq === null || !proof || line.length < m[0].length + 2 || line[line.length - 1] !== 0x7d) return null;
+  return { tseq, proof, event: line.subarray(m[0].length, line.length - 1) };
 }
 export function readCheckpoint(line: Uint8Array): Signed | null {
   const m = CHECKPOINT.exec(plain(line));
@@ -207,25 +235,79 @@ export function readEnd(line: Uint8Array): End | null {
 }
 /** The number of a line that may not be an entry otherwise. */
 export const numberOf = (line: Uint8Array): number =>
-  Number(/^\{"tseq":([0-9]+)/.exec(plain(line.subarray(0, 40)))?.[1] ?? 0);
+  Number(/^\{"tseq":(0|[1-9][0-9]*)(?![0-9])/.exec(plain(line.subarray(0, 40)))?.[1] ?? 0);
 /** The tenant whose event this says it is; null where it does not begin as events do. */
-export const tenantOf = (event: Uint8Array): string | null =>
-  event[event.length - 1] === 0x7d ? (OPENING.exec(plain(event.subarray(0, 2048)))?.[1] ?? null) : null;
+export function tenantOf(event: Uint8Array): string | null {
+  const m = OPENING.exec(plain(event));
+  return m && count(m[2]!) !== null ? m[1]! : null;
+}
 
 export interface Event {
+  tenant: string;
   ts_us: number;
+  code: string;
   action: string;
   actor: { type: string; id: string | null };
   resource: { kind: string | null; id: string | null };
+  /** In order, as they are spelled: a text in its quotes, or a number. */
+  parts: { name: string; value: string }[];
 }
+const isIn = (text: string, low: bigint, high: bigint): boolean => {
+  const n = BigInt(text);
+  return n >= low && n < high;
+};
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length - 2;
+
 /** The event when it is spelled as §1 says, or null. */
 export function readEvent(event: Uint8Array): Event | null {
+  let text: string;
   try {
-    const text = utf8.decode(event);
-    return EVENT.test(text) ? (JSON.parse(text) as Event) : null;
+    text = utf8.decode(event);
   } catch {
     return null;
   }
+  const g = EVENT.exec(text)?.groups;
+  if (!g || count(g['ts']!) === null || g['u1'] === NIL || g['u2'] === NIL) return null;
+  const roles = g['roles']!.match(new RegExp(MAYBE, 'g')) ?? [],
+    parts = [...g['details']!.matchAll(new RegExp(`(${TEXT}):(${TEXT}|${I})`, 'g'))].map((m) => ({
+      name: m[1]!,
+      value: m[2]!,
+    }));
+  const words = [g['w1']!, g['w2']!, g['w3']!, g['w4']!, ...roles, ...parts.map((p) => p.name)],
+    texts = [g['t1']!, g['t2']!, g['t3']!, g['t4']!, ...parts.map((p) => p.value).filter((v) => v.startsWith('"'))],
+    numbers = parts.map((p) => p.value).filter((v) => !v.startsWith('"'));
+  const isLong = (most: number) => (t: string) => t !== 'null' && bytesOf(t) > most;
+  if (roles.length > 8 || parts.length > 16 || words.some(isLong(WORD_MAX)) || texts.some(isLong(TEXT_MAX)))
+    return null;
+  if (numbers.some((n) => !isIn(n, -(2n ** 63n), 2n ** 63n))) return null;
+  const status = g['status']!;
+  if (status !== 'null' && (status === '0' || !isIn(status, -(2n ** 31n), 2n ** 31n))) return null;
+  const isDenied = g['effect'] === 'deny';
+  if (isDenied !== (g['suffix'] === 'D') || (!isDenied && (g['suffix'] === 'S') !== (g['w4'] === '"success"')))
+    return null;
+  return { ...(JSON.parse(text) as Event), code: g['code']!, parts };
+}
+
+/** The ranges that a retention entry lists; null when it is none, lists something else than it says, or what comes after it. */
+export function droppedBy(e: Event, tseq: number): [number, number][] | null {
+  const out: [number, number][] = [];
+  const says = e.parts.slice(0, 3),
+    lists = e.parts.slice(3);
+  if (e.code !== 'FLJ-AUD-006S' || lists.length === 0 || says.some((p) => p.value.startsWith('"'))) return null;
+  if (says.map((p) => p.name).join() !== '"dropped","from_tseq","until_tseq"') return null;
+  if (lists.some((p, i) => p.name !== `"list_${i + 1}"` || !p.value.startsWith('"'))) return null;
+  for (const part of lists.flatMap((p) => p.value.slice(1, -1).split(','))) {
+    const m = /^([1-9][0-9]*)(?:-([1-9][0-9]*))?$/.exec(part);
+    const from = m && count(m[1]!),
+      to = m && count(m[2] ?? m[1]!);
+    if (!m || from === null || to === null || from > to || (m[2] !== undefined && from === to)) return null;
+    if (from <= (out.at(-1)?.[1] ?? 0)) return null;
+    out.push([from, to]);
+  }
+  const total = out.reduce((n, [from, to]) => n + to - from + 1, 0),
+    last = out.at(-1)![1];
+  const isSaid = [total, out[0]![0], last].every((n, i) => String(n) === says[i]!.value);
+  return isSaid && last < tseq ? out : null;
 }
 export const lets = (f: Filter, e: Event): boolean =>
   (f.from === 0 || e.ts_us >= f.from) &&

@@ -4,6 +4,7 @@
 // A batch of lines is hashed at once, against the chain value that the line before claims; then the lines are judged one after the
 // other, and the first that does not fit ends it.
 import {
+  droppedBy,
   numberOf,
   plain,
   readCheckpoint,
@@ -12,6 +13,7 @@ import {
   readEvent,
   readHead,
   readManifest,
+  readRetention,
   lets,
   tenantOf,
   type End,
@@ -56,6 +58,8 @@ export interface Verdict {
   digest: boolean;
   count: number;
   dropped: number;
+  /** Of the dropped: those that no retention entry of the log lists. */
+  unproved: number;
   bytes: number;
   from: number;
   to: number;
@@ -71,12 +75,17 @@ export interface Verdict {
 export interface Options {
   /** Public keys, 32 bytes each, that were got some other way. */
   pinned?: readonly Bytes[];
-  previous?: Head;
-  allowDropped?: boolean;
+  /** Without pinned keys: those of the bundle count, which shows only that it fits itself. */
+  trustEmbedded?: boolean;
+  /** A head kept from before; without sig it was kept by a program that threw the signature away. */
+  previous?: { body: Bytes; sig: Bytes | null };
+  /** Accept entries without body that no retention entry lists: anybody may have taken such a body. */
+  allowUnproved?: boolean;
   digestMax?: number;
   /** Gets the file itself, when it was not longer than digestMax and was read to its end. */
   kept?: (file: Blob) => void;
 }
+const RANGES_MAX = 2 ** 20;
 /** What ends a verification: the first damage. */
 export class Refused extends Error {
   readonly damage: Damage;
@@ -106,6 +115,7 @@ export class Verifier {
   private m!: Manifest;
   private head!: Head;
   private known: Known[] = [];
+  private previous: Head | null = null;
   private tree = new Tree();
   private waiting: Bytes[] = [];
   private chain!: Bytes;
@@ -116,6 +126,8 @@ export class Verifier {
   private want = 0;
   private seen = 0;
   private good = 0;
+  private drops: [number, number][] = [];
+  private retained = 0;
   private pending: { kind: 'gap' | 'chain'; tseq: number; line: number; gap: number } | null = null;
   private returned = false;
   private next: boolean | null = null;
@@ -131,7 +143,18 @@ export class Verifier {
     this.o = o;
     this.canSign = canSign;
     this.sumTo = sumTo;
-    const none = { tseq: 0, line: 0, count: 0, dropped: 0, bytes: 0, from: 0, to: 0, size: 0, signedAt: 0 };
+    const none = {
+      tseq: 0,
+      line: 0,
+      count: 0,
+      dropped: 0,
+      unproved: 0,
+      bytes: 0,
+      from: 0,
+      to: 0,
+      size: 0,
+      signedAt: 0,
+    };
     const words = { tenant: '', zone: '', root: '', chain: '', key: '' };
     this.ret = { result: 'ok', signature: 'none', digest: false, some: false, ...none, ...words };
   }
@@ -156,6 +179,8 @@ export class Verifier {
         if (!this.end && !this.pending) refuse('malformed');
       } else if (start.startsWith('{"checkpoint":')) {
         if (!this.pending) await this.checkpoint(l.bytes);
+      } else if (start.startsWith('{"retention":')) {
+        if (!this.pending) await this.retention(l.bytes);
       } else await this.record(l.bytes, hashed[i]!);
     }
     await this.plant();
@@ -183,13 +208,18 @@ export class Verifier {
   private async trusts(signed: Signed, key: string): Promise<boolean> {
     if (!this.canSign) return true;
     const pinned = this.o.pinned ?? [];
-    const keys = pinned.length > 0 ? pinned : this.m.keys.filter((k) => k.id === key).map((k) => k.public);
+    const own = this.o.trustEmbedded ? this.m.keys.filter((k) => k.id === key).map((k) => k.public) : [];
+    const keys = pinned.length > 0 ? pinned : own;
     for (const k of keys) if (await signedBy(k, signed.body, signed.sig)) return true;
     return false;
   }
-  private ownHead(signed: Signed): Head | null {
+  /** A head of this very log, signed by a key that counts. */
+  private async take(signed: { body: Bytes; sig: Bytes | null }): Promise<Head> {
     const head = readHead(signed.body);
-    return head && head.log === this.m.tenant ? head : null;
+    if (!head) return refuse('malformed');
+    if (head.log !== this.m.tenant) refuse('spliced');
+    if (signed.sig && !(await this.trusts({ body: signed.body, sig: signed.sig }, head.key))) refuse('wrong_key');
+    return head;
   }
 
   private async manifest(line: Bytes): Promise<void> {
@@ -205,15 +235,10 @@ export class Verifier {
     if (!(await this.trusts(m.head, head.key))) refuse('wrong_key');
     this.ret.signature = !this.canSign ? 'unchecked' : (this.o.pinned?.length ?? 0) > 0 ? 'pinned' : 'own';
     if (head.log !== m.tenant || head.zone !== m.zone) refuse('spliced');
-    if (this.o.previous) {
-      if (this.o.previous.log !== m.tenant) refuse('spliced');
-      this.known.push({ head: this.o.previous, done: false });
-    }
+    if (this.o.previous) this.known.push({ head: await this.take(this.o.previous), done: false });
     if (m.previous) {
-      const previous = this.ownHead(m.previous);
-      if (!previous) return refuse('malformed');
-      if (!(await this.trusts(m.previous, previous.key))) refuse('wrong_key');
-      this.known.push({ head: previous, done: false });
+      this.previous = await this.take(m.previous);
+      this.known.push({ head: this.previous, done: false });
     }
     await this.range();
   }
@@ -225,18 +250,18 @@ export class Verifier {
     if (m.from < 1 || m.to < m.from || m.to > size || (!m.some && m.filter)) refuse('malformed');
     this.expected = m.from;
     this.chain = this.back = m.chain;
+    this.to = m.to;
+    const begins = same(m.chain, await chainStart(m.tenant));
     if (m.some) {
-      this.to = m.to;
       this.want = m.count;
+      if (m.before.length > 0 || m.after.length > 0 || !begins) refuse('malformed');
       return;
     }
-    // Without subtrees behind the range only the whole rest fits the head, whatever else the manifest says.
-    this.to = m.after.length === 0 ? size : m.to;
     this.want = this.to - m.from + 1;
-    if (m.after.length > 0 && m.after.length !== coverLevels(m.to, size).length) refuse('malformed');
+    if (m.after.length !== coverLevels(m.to, size).length) refuse('malformed');
     const tree = Tree.of(m.from - 1, m.before);
     if (!tree) return refuse('malformed');
-    if (m.from === 1 && !same(m.chain, await chainStart(m.tenant))) refuse('malformed');
+    if (m.from === 1 && !begins) refuse('malformed');
     this.tree = tree;
     this.good = m.from - 1;
     await this.knownHere();
@@ -261,11 +286,21 @@ export class Verifier {
   }
   private async checkpoint(line: Bytes): Promise<void> {
     const signed = readCheckpoint(line);
-    if (!signed || !readHead(signed.body)) return refuse('malformed');
-    // A checkpoint can only help: one of another log, in another place, or signed by a key that is not trusted, says nothing.
-    const head = this.ownHead(signed);
-    const isHere = !this.m.some && head?.size === this.tree.size + this.waiting.length;
-    if (head && isHere && (await this.trusts(signed, head.key))) await this.fits(head);
+    if (!signed || this.m.some) return refuse('malformed');
+    const head = await this.take(signed);
+    if (head.size !== this.tree.size + this.waiting.length) refuse('malformed');
+    await this.fits(head);
+  }
+  private async retention(line: Bytes): Promise<void> {
+    const r = readRetention(line);
+    if (!r || this.seen > 0 || r.tseq <= this.retained || r.tseq > this.head.size) return refuse('malformed');
+    this.retained = r.tseq;
+    if (!(await includes(await leafOf(r.event), r.tseq - 1, this.head.size, r.proof, this.head.root)))
+      refuse('edited', r.tseq);
+    const event = readEvent(r.event);
+    const drops = event?.tenant === this.m.tenant ? droppedBy(event, r.tseq) : null;
+    if (!drops || this.drops.length + drops.length > RANGES_MAX) return refuse('malformed', r.tseq);
+    this.drops.push(...drops);
   }
 
   // --------------------------------------------------------------------------------------------------------------- entries
@@ -298,8 +333,11 @@ export class Verifier {
   private body(r: Entry, h: Hashed, tseq: number): void {
     if (r.event === null) {
       this.ret.dropped++;
-      if (!this.o.allowDropped) refuse('edited', tseq);
+      if (this.drops.some(([from, to]) => from <= tseq && tseq <= to)) return;
+      this.ret.unproved++;
+      if (!this.o.allowUnproved) refuse('edited', tseq);
     } else if (!same(h.leaf!, r.leaf)) refuse('edited', tseq);
+    else if (tenantOf(r.event) === null) refuse('malformed', tseq);
   }
   private selected(r: Entry, h: Hashed): void {
     if (r.tseq < this.expected)
@@ -349,10 +387,18 @@ export class Verifier {
   private async extends(known: Head): Promise<void> {
     const { head } = this;
     if (known.size > head.size) refuse('truncated', head.size + 1);
-    if (known.size === head.size) return same(known.root, head.root) ? undefined : refuse('forked');
-    const previous = this.m.previous && this.ownHead(this.m.previous);
-    if (!previous || previous.size !== known.size) return refuse('malformed');
+    if (known.size === head.size)
+      return same(known.root, head.root) && same(known.chain, head.chain) ? undefined : refuse('forked');
+    if (this.previous?.size !== known.size) return refuse('malformed');
     const isGood = await extend(known.size, known.root, head.size, head.root, this.m.previous!.proof);
+    return isGood ? undefined : refuse('forked');
+  }
+  /** The manifest's own proof is looked at though the tree has shown the same: what stands in a bundle is right or refused. */
+  private async closePrevious(previous: Head): Promise<void> {
+    const { head } = this,
+      { proof } = this.m.previous!;
+    if (previous.size >= head.size) return proof.length === 0 ? undefined : refuse('malformed');
+    const isGood = await extend(previous.size, previous.root, head.size, head.root, proof);
     return isGood ? undefined : refuse('forked');
   }
   /** how: why there is no further line. */
@@ -365,6 +411,7 @@ export class Verifier {
     this.ret.line = 0;
     if (!this.m.some) await this.closeTree();
     for (const k of this.known) if (!k.done) await this.extends(k.head);
+    if (this.previous) await this.closePrevious(this.previous);
     if (!this.hasEnd || !this.end) return refuse('truncated');
     if (this.end.count !== this.seen || this.m.count !== this.seen)
       refuse(this.seen < this.m.count ? 'deleted' : 'inserted');

@@ -5,7 +5,7 @@ import { verifyBundle, type Options, type Verdict } from './audit-verify.ts';
 export interface Order {
   file?: Blob;
   url?: string;
-  options: Pick<Options, 'pinned' | 'previous' | 'allowDropped'>;
+  options: Pick<Options, 'pinned' | 'trustEmbedded' | 'previous' | 'allowUnproved'>;
 }
 export type Report =
   | { kind: 'progress'; verdict: Verdict; total: number }

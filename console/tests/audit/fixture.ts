@@ -125,14 +125,17 @@ export function makeLines(log: Log, key: Key, o: Make = {}): Lines {
     (n) => !some || log.bodies[n - 1]!.includes(`"action":"${o.action}`),
   );
   const before =
-    from > 1 ? log.chain[from - 2]! : sha('falaj-audit-v1', Buffer.from(log.tenant.replaceAll('-', ''), 'hex'));
+    from > 1 && !some
+      ? log.chain[from - 2]!
+      : sha('falaj-audit-v1', Buffer.from(log.tenant.replaceAll('-', ''), 'hex'));
   const filter = some ? `{"from_us":null,"until_us":null,"actor":null,"action":"${o.action}","resource":null}` : 'null';
   const previous = o.previous
     ? `${o.previousHead ?? head(log, o.previous, key).text},"proof":${list(consistency(o.previous, log.leaves))}}`
     : 'null';
   const lines = [
     `{"format":"falaj-audit-bundle-v1","tenant":"${log.tenant}","zone":"ae-dxb-1","from_tseq":${from},"to_tseq":${to},` +
-      `"count":${inRange.length},"created_us":1700000001000000,"mode":"${some ? 'selection' : 'range'}","filter":${filter},` +
+      `"count":${inRange.length},"created_us":1700000001000000,"mode":"${some ? 'selection' : 'range'}",` +
+      `"filter":${filter}${some ? ',"proves":"inclusion"' : ''},` +
       `"head":${text}},"previous":${previous},"before":{"chain":"${before.toString('hex')}",` +
       `"nodes":${list(some ? [] : subtrees(0, from - 1, log.leaves))}},"after":${list(some ? [] : subtrees(to, size, log.leaves))},` +
       `"keys":[{"key_id":"${key.id}","alg":"ed25519","public":"${Buffer.from(key.public).toString('hex')}"}]}`,

@@ -37,7 +37,7 @@ static int python_says(struct str bundle)
     int fd = mkstemp(path);
     assert_true(fd >= 0 && write(fd, bundle.ptr, bundle.len) == (ssize_t)bundle.len);
     close(fd);
-    snprintf(cmd, sizeof cmd, "python3 docs/verify-audit.py %s >/dev/null 2>&1", path);
+    snprintf(cmd, sizeof cmd, "python3 docs/verify-audit.py --trust-embedded-key %s >/dev/null 2>&1", path);
     int rc = system(cmd);
     unlink(path);
     return WEXITSTATUS(rc);

@@ -190,7 +190,7 @@ static inline struct lines *lines_make(const struct log *l, const struct key *k,
     m->from = o.from ? o.from : 1;
     m->to = o.to ? o.to : size;
     m->count = m->to - m->from + 1;
-    m->is_selection = o.is_selection || o.filter;
+    m->is_selection = m->says_inclusion = o.is_selection || o.filter;
     if (o.filter)
         m->filter = *o.filter;
     m->created_us = 1700000001000000;
@@ -204,7 +204,7 @@ static inline struct lines *lines_make(const struct log *l, const struct key *k,
             log_root(l, r[i].start, r[i].end, &m->previous_proof[i]);
     }
     chain_start(l->tenant, &m->before_chain);
-    if (m->from > 1)
+    if (m->from > 1 && !m->is_selection)
         m->before_chain = l->e[m->from - 2].chain;
     if (!m->is_selection) {
         for (uint64_t i = 0; i < m->from - 1; i++)
@@ -285,8 +285,16 @@ static inline struct verify_result verify_text(struct str text, const struct key
 {
     struct reader r = { text, 0 };
     struct verify_result ret;
+    struct bundle_head kept = { 0 };
     struct verify_opts o = { .pinned = pin ? (const uint8_t(*)[AUDIT_PUB])pin->pub : NULL, .pinned_count = pin ? 1 : 0,
-                             .previous = previous };
+            .trust_embedded = !pin,
+                             .previous = previous ? &kept : NULL, .previous_is_unsigned = true };
+    if (previous) {
+        struct buf b = BUF(HEAD_BODY_MAX);
+        ASSERT(audit_head_encode(previous, &b));
+        memcpy(kept.body, b.ptr, kept.len = b.len);
+        buf_release(&b);
+    }
     audit_verify(read_mem, &r, &o, &ret);
     return ret;
 }

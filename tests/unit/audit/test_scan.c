@@ -6,15 +6,22 @@
 static void numbers_have_one_spelling(void **state)
 {
     (void)state;
-    static const char *const bad[] = { "", "x", "-1", "01", "+1", " 1", "4611686018427387905", "99999999999999999999999" };
+    static const char *const bad[] = { "", "x", "-1", "01", "+1", " 1", "9007199254740992", "18446744073709551621",
+            "99999999999999999999999" };
     uint64_t v;
     int64_t i;
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
         struct str s = str_c(bad[k]);
         assert_false(scan_u64(&s, &v));
     }
-    struct str s = STR("4611686018427387904,");
-    assert_true(scan_u64(&s, &v) && v == 1ULL << 62 && str_eq_c(s, ","));
+    struct str s = STR("9007199254740991,");
+    assert_true(scan_u64(&s, &v) && v == (1ULL << 53) - 1 && str_eq_c(s, ","));
+    s = STR("-9007199254740991");
+    assert_true(scan_i53(&s, &i) && i == -((1LL << 53) - 1));
+    s = STR("-9007199254740992");
+    assert_false(scan_i53(&s, &i));
+    s = STR("9007199254740992");
+    assert_false(scan_i53(&s, &i));
     s = STR("-7}");
     assert_true(scan_i64(&s, &i) && i == -7 && str_eq_c(s, "}"));
     s = STR("-9223372036854775808");

@@ -181,9 +181,9 @@ static void dropped_bodies_need_permission(void **state)
     assert_true(r.damage == VERIFY_EDITED && r.tseq == 3);
     struct buf all = lines_join(s);
     struct reader rd = { buf_str(&all), 0 };
-    struct verify_opts o = { .pinned = (const uint8_t(*)[AUDIT_PUB])right->pub, .pinned_count = 1, .allow_dropped = true };
+    struct verify_opts o = { .pinned = (const uint8_t(*)[AUDIT_PUB])right->pub, .pinned_count = 1, .allow_unproved_drops = true };
     assert_int_equal(audit_verify(read_mem, &rd, &o, &r), 0);
-    assert_int_equal(r.dropped, 1);
+    assert_true(r.dropped == 1 && r.unproved == 1);
     buf_release(&all);
     lines_free(s);
     log_free(l);
@@ -198,7 +198,7 @@ static void any_reader_step_gives_the_same_answer(void **state)
     for (size_t step = 1; step < 3000; step = step * 2 + 1) {
         struct reader rd = { buf_str(&all), step };
         struct verify_result r;
-        struct verify_opts o = { 0 };
+        struct verify_opts o = { .trust_embedded = true };
         assert_int_equal(audit_verify(read_mem, &rd, &o, &r), 0);
     }
     buf_release(&all);

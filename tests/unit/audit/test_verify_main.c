@@ -145,10 +145,15 @@ static void options_and_exit_codes(void **state)
     assert_int_equal(run("%s --key 1234 %s", bin(), bundle), 1);
     assert_int_equal(run("%s %s/none", bin(), dir), 1);
     assert_int_equal(run("%s --help", bin()), 0);
-    assert_int_equal(run("%s %s", bin(), bundle), 0);
-    assert_non_null(strstr(out, "WARNING"));
-    assert_int_equal(run("%s --json - < %s", bin(), bundle), 0);
+    assert_int_equal(run("%s %s", bin(), bundle), 2);
+    assert_non_null(strstr(out, "wrong_key"));
+    assert_int_equal(run("%s --trust-embedded-key %s", bin(), bundle), 0);
+    assert_non_null(strstr(out, "UNTRUSTED KEY"));
+    assert_non_null(strstr(out, "Mode: range, no filter. Every entry from 1 to 9 is here."));
+    assert_int_equal(run("%s --trust-embedded-key --json - < %s", bin(), bundle), 0);
     assert_non_null(strstr(out, "{\"result\":\"ok\",\"tseq\":0"));
+    assert_non_null(strstr(out, "\"mode\":\"range\",\"filter\":null,\"proves\":\"range\",\"key\":\"embedded\","
+                                "\"unproved_drops\":0,\"checkpoints\":0}"));
     assert_int_equal(ed25519_public_pem(k->pub, &pem, &e), ERR_OK);
     snprintf(path, sizeof path, "%s/k.pem", dir);
     FILE *f = fopen(path, "w");
@@ -165,9 +170,54 @@ static void options_and_exit_codes(void **state)
     log_free(l);
 }
 
+/* A head is kept with its signature, so that it can be held against whoever signed it; both programs read it, and look at the
+ * signature. */
+static void a_kept_head_has_its_signature(void **state)
+{
+    (void)state;
+    struct log *l = log_make(tenant, 9, 2), *fork = log_make(tenant, 9, 3);
+    struct lines *s = lines_make(l, k, (struct make){ 0 });
+    const char *src = getenv("FALAJ_SRC") ? getenv("FALAJ_SRC") : ".";
+    write_lines(s);
+    assert_int_equal(run("%s --key %s --save-head %s/head %s", bin(), key_hex, dir, bundle), 0);
+    assert_int_equal(run("cat %s/head", dir), 0);
+    struct bundle_head h;
+    assert_true(bundle_kept_decode(str_c(out), &h) && ed25519_verify(k->pub, h.body, h.len, h.sig));
+    assert_int_equal(run("%s --key %s --previous %s/head %s", bin(), key_hex, dir, bundle), 0);
+    assert_int_equal(run("python3 %s/docs/verify-audit.py --key %s --previous %s/head %s", src, key_hex, dir, bundle), 0);
+    lines_free(s);
+    s = lines_make(fork, k, (struct make){ 0 });
+    write_lines(s);
+    assert_int_equal(run("%s --key %s --previous %s/head %s", bin(), key_hex, dir, bundle), 2);
+    assert_non_null(strstr(out, "forked"));
+    assert_int_equal(run("python3 %s/docs/verify-audit.py --key %s --previous %s/head %s", src, key_hex, dir, bundle), 2);
+    assert_non_null(strstr(out, "forked"));
+    /* A kept head that nobody trusted signed convicts nobody: it is not compared, it is refused. */
+    lines_free(s);
+    s = lines_make(l, k, (struct make){ 0 });
+    write_lines(s);
+    h.sig[3] ^= 1;
+    struct buf b = BUF(4096);
+    assert_true(bundle_kept_encode(&h, &b));
+    char path[128];
+    snprintf(path, sizeof path, "%s/forged", dir);
+    FILE *f = fopen(path, "w");
+    fputs(b.ptr, f);
+    fclose(f);
+    buf_release(&b);
+    assert_int_equal(run("%s --key %s --previous %s %s", bin(), key_hex, path, bundle), 2);
+    assert_non_null(strstr(out, "wrong_key"));
+    assert_int_equal(run("python3 %s/docs/verify-audit.py --key %s --previous %s %s", src, key_hex, path, bundle), 2);
+    assert_non_null(strstr(out, "wrong_key"));
+    lines_free(s);
+    log_free(l);
+    log_free(fork);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(whole_bundles_pass_both_verifiers),
-        cmocka_unit_test(damaged_bundles_fail_both_at_the_same_entry), cmocka_unit_test(options_and_exit_codes) };
+        cmocka_unit_test(damaged_bundles_fail_both_at_the_same_entry), cmocka_unit_test(options_and_exit_codes),
+                cmocka_unit_test(a_kept_head_has_its_signature) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -14,7 +14,7 @@ import { Line } from './pieces.tsx';
 /** For another machine, where the key that is named must not come from this server. */
 export function commandOf(name: string, key = 'ZONE-AUDIT.pem', dropped = false): string {
   const file = /^[\w.-]+$/.test(name) && !name.startsWith('-') ? name : `'${name.replaceAll("'", "'\\''")}'`;
-  return `falaj-verify --key ${key}${dropped ? ' --allow-dropped' : ''} ${file}`;
+  return `falaj-verify --key ${key}${dropped ? ' --allow-unproved-drops' : ''} ${file}`;
 }
 
 /** pinned: the key that the reader gave, in hex. name: of the file, for the command that checks it again on another machine. own: of the log that this page is about.
@@ -56,7 +56,7 @@ export function VerdictOf(p: {
   return (
     <div className="verdict" role="status">
       <Note
-        variant={!isGood ? 'danger' : v.signature === 'pinned' ? 'success' : 'warning'}
+        variant={!isGood ? 'danger' : v.signature === 'pinned' && v.unproved === 0 ? 'success' : 'warning'}
         title={
           isGood
             ? t(v.signature === 'unchecked' ? 'verify.fits' : 'verify.whole', { count: v.count })
@@ -67,6 +67,7 @@ export function VerdictOf(p: {
       >
         <p>{t(byServer && v.signature === 'pinned' ? 'verify.signature_named' : `verify.signature_${v.signature}`)}</p>
         {isGood && v.some && <p>{t('verify.selection')}</p>}
+        {isGood && v.unproved > 0 && <p>{t('verify.unproved', { count: v.unproved })}</p>}
         {isGood && !v.digest && <p>{t('verify.noDigest')}</p>}
         {!isGood && v.line > 0 && <p>{t('verify.line', { line: number(v.line) })}</p>}
         {!isGood && own && v.tseq > 0 && (
@@ -80,6 +81,7 @@ export function VerdictOf(p: {
           [t('verify.entries'), v.from > 0 && t('verify.fromTo', { from: number(v.from), to: number(v.to) })],
           [t('verify.count'), number(v.count)],
           [t('verify.dropped'), v.dropped > 0 && number(v.dropped)],
+          [t('verify.mode'), v.size > 0 && t(v.some ? 'verify.modeSome' : 'verify.modeRange')],
           [t('verify.headSize'), v.size > 0 && number(v.size)],
           [t('verify.signedAt'), v.signedAt > 0 && <Time key="s" at={new Date(v.signedAt / 1000).toISOString()} />],
           [t('audit.root'), v.root && <Code key="r">{v.root}</Code>],
@@ -98,7 +100,7 @@ export function VerdictOf(p: {
         </div>
       )}
       <p className="lead">{t('verify.again')}</p>
-      <Line label={t('verify.again')}>{commandOf(name, pinned || undefined, v.dropped > 0)}</Line>
+      <Line label={t('verify.again')}>{commandOf(name, pinned || undefined, v.unproved > 0)}</Line>
     </div>
   );
 }

@@ -120,7 +120,7 @@ function OwnLog() {
       if (!byTime || to < from) return setNothing(t('verify.nothing'));
       start({
         url: addressOf(from, to === MAX ? 0 : to),
-        options: { pinned: given ? [given] : server, allowDropped: true },
+        options: { pinned: given ? [given] : server, trustEmbedded: true, allowUnproved: true },
       });
     } catch (p) {
       setNothing(text(p));
@@ -179,7 +179,7 @@ function Brought() {
     const given = readKey(key);
     setName(file.name);
     setPinned(given ? hex(given) : '');
-    start({ file, options: { ...(given ? { pinned: [given] } : {}), allowDropped: dropped } });
+    start({ file, options: { ...(given ? { pinned: [given] } : { trustEmbedded: true }), allowUnproved: dropped } });
   };
   return (
     <section aria-labelledby="brought-title">
@@ -191,7 +191,7 @@ function Brought() {
         <KeyField id="b-key" value={key} put={setKey} />
         <Checkbox
           id="b-dropped"
-          label={t('verify.allowDropped')}
+          label={t('verify.allowUnproved')}
           isChecked={dropped}
           onChange={(_e, on) => setDropped(on)}
         />
