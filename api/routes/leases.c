@@ -22,7 +22,11 @@ static enum errc next(struct work *w, const void *in, void *out, struct err *e)
     struct lease_next_out *ret = out;
     struct node n;
     TRY(node_beat(w, i->node_id, i->boot_id, w->principal->name, &n, e));
-    TRY(lease_take(w, &n, i->free_slots, i->max, w->app->config->scheduler_lease_ms, &ret->leases, e));
+    int64_t lease_ms = w->app->config->scheduler_lease_ms;
+    if (uuid_is_nil(i->after))      /* an agent of an earlier release */
+        TRY(lease_take(w, &n, i->free_slots, i->max, lease_ms, &ret->leases, e));
+    else
+        TRY(lease_offer(w, &n, i->after, i->free_slots, i->max, lease_ms, &ret->leases, e));
     bool is_over = w->deadline_mono_us && clock_mono_us(w->app->clock) >= w->deadline_mono_us;
     if (ret->leases.n || !i->wait_ms || is_over)
         return ERR_OK;

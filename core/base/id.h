@@ -13,6 +13,7 @@ struct uuid {
 };
 
 #define UUID_NIL ((struct uuid){ { 0 } })
+#define UUID_LEAST ((struct uuid){ { [15] = 1 } })      /* before all that are made */
 enum { UUID_TEXT = 37, UUID_HEX = 33 };
 
 struct uuid uuid_v7(int64_t now_us);

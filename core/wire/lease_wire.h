@@ -32,6 +32,7 @@ extern const struct schema node_register_schema, node_registered_schema;
 struct lease_next_in {
     struct uuid node_id, boot_id;
     int64_t free_slots, max, wait_ms;
+    struct uuid after;                  /* the greatest attempt taken before; UUID_LEAST: none. Nil: it does not say */
 };
 struct lease_input {
     struct uuid tenant_id, job_id;      /* of the row; not on the wire */
@@ -65,6 +66,8 @@ struct lease_item {
     int event;                          /* enum lease_event */
     bool has_exit_code;
     int64_t exit_code;
+    bool has_held_ms;
+    int64_t held_ms;                    /* in the first word about a lease: taken so long ago */
     struct str message, endpoint;
     struct json result;
     struct slice outputs, logs, metrics;

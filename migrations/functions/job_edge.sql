@@ -30,8 +30,9 @@ INSERT INTO job_edge (from_state, event, to_state) VALUES
   ('RUNNING',    'EXPIRE',   'PENDING'),
   ('RUNNING',    'LOSE',     'NODE_FAIL');
 
--- The trigger's condition holds the edges as a constant, so a legal transition costs one comparison and no call. A write may pass RUNNING on
--- its way from STARTING, when start and end were reported together: then the version says so.
+-- The trigger's condition holds the edges as a constant, so a legal transition costs one comparison and no call. A write may pass
+-- STARTING on its way from ADMITTED, and RUNNING on its way from there, when they were reported together with what follows: then
+-- the version says so.
 CREATE OR REPLACE FUNCTION job_edge_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF NEW.version <= OLD.version OR NEW.fence < OLD.fence THEN
@@ -43,7 +44,10 @@ DO $$
 BEGIN
   EXECUTE format('CREATE OR REPLACE TRIGGER job_edge BEFORE UPDATE OF state ON job FOR EACH ROW WHEN (OLD.state IS DISTINCT FROM NEW.state AND '
                  '(NEW.version <= OLD.version OR NEW.fence < OLD.fence OR ((OLD.state || ''>'' || NEW.state) <> ALL (%1$L::text[]) AND '
-                 'NOT (OLD.state = ''STARTING'' AND NEW.version > OLD.version + 1 AND (''RUNNING>'' || NEW.state) = ANY (%1$L::text[]))))) '
+                 '(''RUNNING>'' || NEW.state <> ALL (%1$L::text[]) OR '
+                 'NEW.version < OLD.version + CASE OLD.state WHEN ''STARTING'' THEN 2 WHEN ''ADMITTED'' THEN 3 ELSE 1000000 END) AND '
+                 '(''STARTING>'' || NEW.state <> ALL (%1$L::text[]) OR OLD.state <> ''ADMITTED'' OR '
+                 'NEW.version < OLD.version + 2)))) '
                  'EXECUTE FUNCTION job_edge_refuse()',
                  (SELECT array_agg(DISTINCT from_state || '>' || to_state) FROM job_edge));
 END $$;

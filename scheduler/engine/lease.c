@@ -120,6 +120,30 @@ enum errc lease_take(struct work *w, const struct node *node, int64_t free_slots
     return ERR_OK;
 }
 
+/* Less than this of its life left: it is renewed before it is given, so that the machine, which gives up after two thirds of a
+ * lease without an answer, gives up before its lease has run out. */
+static int64_t late_of(int64_t lease_ms)
+{
+    return lease_ms * 3 / 4;
+}
+
+enum errc lease_offer(struct work *w, const struct node *node, struct uuid after, int64_t free_slots, int64_t max,
+                      int64_t lease_ms, struct slice *ret, struct err *e)
+{
+    struct slice rows = { 0 };
+    *ret = rows;
+    if (free_slots <= 0 || max <= 0)
+        return ERR_OK;
+    TRY(lease_repo_waiting(w->tx, node->node_id, after, max, late_of(lease_ms), &rows, e));
+    struct lease_grant *g = rows.items;
+    for (size_t i = 0; i < rows.n; i++)
+        if (g[i].lease_ms < late_of(lease_ms))
+            return lease_take(w, node, free_slots, max, lease_ms, ret, e);
+    size_t n = fitting(g, rows.n, free_slots);
+    *ret = (struct slice){ g, n };
+    return n ? take_inputs(w, g, n, e) : ERR_OK;
+}
+
 enum errc lease_check(struct work *w, struct uuid tenant_id, struct uuid attempt_id, int64_t fence, struct str identity,
                       struct lease *ret, struct err *e)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lease.h - the right of one worker to run one attempt of one job.
  *
- * A lease is granted by plan_apply (attempt LEASED, job ADMITTED), taken and renewed by the worker through api/routes/leases.c, and
- * ended by its report or by the reaper.
+ * A lease is granted by plan_apply (attempt LEASED, job ADMITTED), whose commit hands it out: its machine only reads it
+ * (lease_offer), and the first report writes that it was taken, together with what else it says. Reports renew it and end it, or the
+ * reaper does.
  * Invariants: at most one live attempt per job; the fence of a job only grows; every write names attempt, node and fence and demands
  * `live`; each transition of a job has one job_event and one audit event in its transaction; what plan_apply booked (slots, gpus) and
  * job_submit booked (jobs) is given back exactly once, by the statement that ends the attempt.
- * Calling order: grant -> lease_take -> report start -> report renew* -> report of an end | expiry.
+ * Calling order: grant -> lease_offer | lease_take -> report start -> report renew* -> report of an end | expiry.
  * Memory: w->arena. Errors: STALE (lease_check). A stale item of a report is a verdict, not an error. Not offered: moving a lease. */
 #pragma once
 #include "core/base/work.h"
@@ -17,6 +18,11 @@
 struct stmt;
 struct node;
 
+/* Up to max attempts that wait for this node, are greater than `after` and fit into free_slots. Nothing is written, so an answer
+ * that is lost is given again to who asks with the same `after`. Those that lost a quarter of their lease waiting are taken as by
+ * lease_take, whatever `after` says: they were lost on the way, or the clock that numbers attempts was turned back. */
+enum errc lease_offer(struct work *w, const struct node *node, struct uuid after, int64_t free_slots, int64_t max,
+                      int64_t lease_ms, struct slice *ret, struct err *e) MUST_CHECK;
 /* Up to max attempts that wait for this node and fit into free_slots: ADMITTED -> STARTING. */
 enum errc lease_take(struct work *w, const struct node *node, int64_t free_slots, int64_t max, int64_t lease_ms, struct slice *ret,
                      struct err *e) MUST_CHECK;
@@ -32,7 +38,7 @@ struct lease {
     struct timestamp lease_until;
 };
 extern const struct schema lease_schema;
-/* STALE unless the attempt is live, taken, of this fence, and held by the node of this identity. */
+/* STALE unless the attempt is live, of this fence, and held by the node of this identity. */
 enum errc lease_check(struct work *w, struct uuid tenant_id, struct uuid attempt_id, int64_t fence, struct str identity,
                       struct lease *ret, struct err *e) MUST_CHECK;
 

@@ -13,13 +13,15 @@ static const struct stmt quota_turn = { .name = "quota_turn", .params = "U", .ca
     "SELECT FROM quota WHERE tenant_id = ANY ($1) AND resource IN ('objects', 'stored_bytes')\n"
     " ORDER BY tenant_id, resource FOR NO KEY UPDATE" };
 
-static const struct stmt attempt_end_many = { .name = "attempt_end_many", .params = "UUUISSBBI", .card = CARD_NONE, .sql =
+static const struct stmt attempt_end_many = { .name = "attempt_end_many", .params = "UUUISSBBIBI", .card = CARD_NONE, .sql =
     "WITH a AS (\n"
     "  UPDATE attempt SET state = i.attempt_state, live = false, finished_at = clock_timestamp(), message = i.message,\n"
     "         exit_code = CASE WHEN i.has_exit THEN i.exit_code END,\n"
+    "         taken_at = CASE WHEN i.takes_too THEN " TAKEN_AT " ELSE attempt.taken_at END,\n"
     "         started_at = coalesce(attempt.started_at, CASE WHEN i.started_now THEN clock_timestamp() END)\n"
-    "    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)\n"
-    "      AS i(tenant_id, attempt_id, node_id, fence, attempt_state, message, started_now, has_exit, exit_code)\n"
+    "    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)\n"
+    "      AS i(tenant_id, attempt_id, node_id, fence, attempt_state, message, started_now, has_exit, exit_code, takes_too,\n"
+    "           held_ms)\n"
     "   WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.node_id = i.node_id\n"
     "     AND attempt.fence = i.fence AND attempt.live\n"
     "  RETURNING attempt.tenant_id, attempt.attempt_id, attempt.job_id, attempt.node_id, attempt.slots, attempt.gpus, attempt.leased_at,\n"
@@ -51,7 +53,7 @@ enum errc lease_repo_move(struct db_tx *tx, const struct attempt_step *s, size_t
     for (size_t i = 0; i < n; i++)
         m[i] = (struct job_move){ .tenant_id = s[i].tenant_id, .job_id = s[i].job_id, .event = s[i].event, .fence = s[i].fence,
                                   .reason = s[i].reason, .message = s[i].message, .result = s[i].result, .delay_ms = s[i].delay_ms,
-                                  .starts_too = s[i].started_now, .is_quiet = s[i].event == JE_TAKE,
+                                  .starts_too = s[i].started_now, .takes_too = s[i].takes_too, .is_quiet = s[i].event == JE_TAKE,
                                   .audit_id = s[i].event_id, .audit_body = s[i].audit };
     return job_apply(tx, m, n, NULL, e);
 }
@@ -63,7 +65,7 @@ enum errc lease_repo_end(struct db_tx *tx, const struct attempt_step *s, size_t 
     db_queue(tx, &attempt_end_many, ARGS(
             A_UUIDS_OF(s, n, tenant_id), A_UUIDS_OF(s, n, attempt_id), A_UUIDS_OF(s, n, node_id), A_I64S_OF(s, n, fence),
             A_STRS_OF(s, n, attempt_state), A_STRS_OF(s, n, message), A_BOOLS_OF(s, n, started_now), A_BOOLS_OF(s, n, has_exit_code),
-            A_I64S_OF(s, n, exit_code)), false);
+            A_I64S_OF(s, n, exit_code), A_BOOLS_OF(s, n, takes_too), A_I64S_OF(s, n, held_ms)), false);
     return lease_repo_move(tx, s, n, e);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lease_repo.c - SQL of leases, all of it for whole batches. Rows are locked by lease_repo_hold or lease_repo_takeable first, in one
- * order; what follows is queued and travels with COMMIT, so a report costs two round trips whatever its size. */
+/* lease_repo.c - SQL of leases, all of it for whole batches. Rows that are written are locked first, by lease_repo_hold or
+ * lease_repo_takeable, in one order; what follows is queued and travels with COMMIT, so a report costs two round trips whatever its size. */
 #include "scheduler/engine/lease_repo.h"
 #include "core/db/tx.h"
 
@@ -20,15 +20,29 @@ SCHEMA_OF(output_row, "A complete output",
     FIELD(output_row, tenant_id, 0), FIELD(output_row, object_id, 0), FIELD(output_row, ord, 0),
     FIELD(output_row, stored_bytes, 0), FIELD(output_row, room_bytes, 0), FIELD(output_row, room_objects, 0));
 
-static const struct stmt lease_takeable = { .name = "lease_takeable", .params = "ui", .row = &lease_grant_schema, .card = CARD_MANY, .sql =
-    "SELECT a.tenant_id, a.attempt_id, a.job_id, a.fence, j.kind, j.name, n.zone, j.spec, a.slots, a.gpus, j.max_runtime_s\n"
-    "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id JOIN node n ON n.node_id = a.node_id\n"
-    " WHERE a.node_id = $1 AND a.live AND a.state = 'LEASED' AND j.state = 'ADMITTED' AND NOT j.cancel_requested\n"
-    " ORDER BY a.attempt_id LIMIT $2 FOR NO KEY UPDATE OF a, j SKIP LOCKED" };
+#define GRANTS                                                                                                             \
+    "SELECT a.tenant_id, a.attempt_id, a.job_id, a.fence, j.kind, j.name, n.zone, j.spec, a.slots, a.gpus, j.max_runtime_s,\n" \
+    "       greatest(0, extract(epoch FROM a.lease_until - clock_timestamp()) * 1000)::bigint AS lease_ms\n"                 \
+    "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"                                     \
+    "       JOIN node n ON n.node_id = a.node_id\n"
+#define WAITS "a.live AND a.state = 'LEASED' AND j.state = 'ADMITTED' AND NOT j.cancel_requested"
 
-static const struct stmt lease_take_many = { .name = "lease_take_many", .params = "UUIi", .card = CARD_NONE, .sql =
-    "UPDATE attempt SET state = 'STARTING', taken_at = clock_timestamp(), lease_until = clock_timestamp() + $4 * interval '1 millisecond'\n"
-    "  FROM unnest($1, $2, $3) AS i(tenant_id, attempt_id, fence)\n"
+static const struct stmt lease_takeable = { .name = "lease_takeable", .params = "ui", .row = &lease_grant_schema, .card = CARD_MANY, .sql =
+    GRANTS " WHERE a.node_id = $1 AND " WAITS "\n"
+    " ORDER BY a.attempt_id LIMIT $2 FOR NO KEY UPDATE OF a, j SKIP LOCKED" };
+/* Written by nobody: the commit of the plan is what hands them out. The index attempt_live gives those after $2 and no others. */
+static const struct stmt lease_waiting = { .name = "lease_waiting", .params = "uuii", .row = &lease_grant_schema,
+                                           .card = CARD_MANY, .sql =
+    GRANTS " WHERE a.node_id = $1 AND a.attempt_id > $2 AND " WAITS "\n"
+    "UNION ALL\n"
+    GRANTS " WHERE a.node_id = $1 AND a.attempt_id <= $2 AND " WAITS "\n"
+    "   AND a.lease_until < clock_timestamp() + $4 * interval '1 millisecond'\n"
+    " ORDER BY attempt_id LIMIT $3" };
+
+static const struct stmt lease_take_many = { .name = "lease_take_many", .params = "UUIIi", .card = CARD_NONE, .sql =
+    "UPDATE attempt SET state = 'STARTING', taken_at = " TAKEN_AT ",\n"
+    "       lease_until = clock_timestamp() + $5 * interval '1 millisecond'\n"
+    "  FROM unnest($1, $2, $3, $4) AS i(tenant_id, attempt_id, fence, held_ms)\n"
     " WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.fence = i.fence AND attempt.state = 'LEASED'" };
 
 static const struct stmt lease_inputs = { .name = "lease_inputs", .params = "UUi", .row = &lease_input_schema, .card = CARD_MANY, .sql =
@@ -51,10 +65,11 @@ static const struct stmt lease_renew_many = { .name = "lease_renew_many", .param
     "  FROM unnest($2, $3) AS i(tenant_id, attempt_id)\n"
     " WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.node_id = $1 AND attempt.live" };
 
-static const struct stmt lease_start_many = { .name = "lease_start_many", .params = "UUISi", .card = CARD_NONE, .sql =
+static const struct stmt lease_start_many = { .name = "lease_start_many", .params = "UUISBIi", .card = CARD_NONE, .sql =
     "UPDATE attempt SET state = 'RUNNING', started_at = clock_timestamp(), endpoint = i.endpoint,\n"
-    "       lease_until = clock_timestamp() + $5 * interval '1 millisecond'\n"
-    "  FROM unnest($1, $2, $3, $4) AS i(tenant_id, attempt_id, fence, endpoint)\n"
+    "       taken_at = CASE WHEN i.takes_too THEN " TAKEN_AT " ELSE attempt.taken_at END,\n"
+    "       lease_until = clock_timestamp() + $7 * interval '1 millisecond'\n"
+    "  FROM unnest($1, $2, $3, $4, $5, $6) AS i(tenant_id, attempt_id, fence, endpoint, takes_too, held_ms)\n"
     " WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.fence = i.fence AND attempt.live" };
 
 static const struct stmt lease_outputs = { .name = "lease_outputs", .params = "UUIU", .row = &output_row_schema, .card = CARD_MANY, .sql =
@@ -87,10 +102,11 @@ static const struct stmt lease_check_stmt = { .name = "lease_check", .params = "
     "SELECT a.tenant_id, a.attempt_id, a.job_id, a.node_id, a.fence, j.state AS job_state, j.kind, n.zone, j.data_class, a.lease_until\n"
     "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id AND j.fence = a.fence\n"
     "  JOIN node n ON n.node_id = a.node_id\n"
-    " WHERE a.tenant_id = $1 AND a.attempt_id = $2 AND a.fence = $3 AND n.identity = $4 AND a.live AND a.state <> 'LEASED'\n"
+    " WHERE a.tenant_id = $1 AND a.attempt_id = $2 AND a.fence = $3 AND n.identity = $4 AND a.live\n"
     "   AND a.lease_until > clock_timestamp() AND n.state IN ('READY', 'DRAINING')" };
 
-const struct stmt *const lease_stmts[] = { &lease_takeable, &lease_take_many, &lease_inputs, &lease_hold, &lease_renew_many, &lease_start_many,
+const struct stmt *const lease_stmts[] = { &lease_takeable, &lease_waiting, &lease_take_many, &lease_inputs, &lease_hold,
+                                           &lease_renew_many, &lease_start_many,
                                            &lease_outputs, &lease_commit_outputs, &lease_log_many, &lease_metric_many, &lease_check_stmt, NULL };
 
 enum { INPUTS_MAX = 8192 };
@@ -100,10 +116,18 @@ enum errc lease_repo_takeable(struct db_tx *tx, struct uuid node_id, int64_t max
     return db_many(tx, &lease_takeable, ARGS(A_UUID(node_id), A_I64(max)), ret, (size_t)max, e);
 }
 
+enum errc lease_repo_waiting(struct db_tx *tx, struct uuid node_id, struct uuid after, int64_t max, int64_t late_ms,
+                             struct slice *ret, struct err *e)
+{
+    return db_many(tx, &lease_waiting, ARGS(A_UUID(node_id), A_UUID(after), A_I64(max), A_I64(late_ms)), ret, (size_t)max, e);
+}
+
 enum errc lease_repo_take(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms, struct err *e)
 {
-    db_queue(tx, &lease_take_many, ARGS(A_UUIDS_OF(s, n, tenant_id), A_UUIDS_OF(s, n, attempt_id), A_I64S_OF(s, n, fence), A_I64(lease_ms)),
-             false);
+    if (!n)
+        return ERR_OK;
+    db_queue(tx, &lease_take_many, ARGS(A_UUIDS_OF(s, n, tenant_id), A_UUIDS_OF(s, n, attempt_id), A_I64S_OF(s, n, fence),
+                                        A_I64S_OF(s, n, held_ms), A_I64(lease_ms)), false);
     return lease_repo_move(tx, s, n, e);
 }
 
@@ -128,7 +152,8 @@ enum errc lease_repo_start(struct db_tx *tx, const struct attempt_step *s, size_
 {
     if (n)
         db_queue(tx, &lease_start_many, ARGS(A_UUIDS_OF(s, n, tenant_id), A_UUIDS_OF(s, n, attempt_id), A_I64S_OF(s, n, fence),
-                                             A_STRS_OF(s, n, endpoint), A_I64(lease_ms)), false);
+                                             A_STRS_OF(s, n, endpoint), A_BOOLS_OF(s, n, takes_too), A_I64S_OF(s, n, held_ms),
+                                             A_I64(lease_ms)), false);
     return lease_repo_move(tx, s, n, e);
 }
 

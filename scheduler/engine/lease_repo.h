@@ -26,6 +26,8 @@ struct attempt_step {
     struct str endpoint;                /* of a start */
     bool ends_too;                      /* of a start: the same batch ends it, so the end writes both */
     bool started_now;                   /* of an end: the same batch started it */
+    bool takes_too;                     /* of a start or an end: nothing told before that it was taken */
+    int64_t held_ms;                    /* with takes_too, and of a take: so long ago */
     bool is_requeue;
     int64_t delay_ms;                   /* of a requeue */
     bool has_exit_code;
@@ -35,12 +37,19 @@ struct attempt_step {
     struct str audit;
 };
 
+/* Of a row i with held_ms: when the machine took it, as it says, but neither before it was leased nor after what the same report
+ * writes. */
+#define TAKEN_AT "greatest(attempt.leased_at, now() - i.held_ms * interval '1 millisecond')"
+
 struct output_row {
     struct uuid tenant_id, object_id;
     int64_t ord, stored_bytes, room_bytes, room_objects;
 };
 
 enum errc lease_repo_takeable(struct db_tx *tx, struct uuid node_id, int64_t max, struct slice *ret, struct err *e) MUST_CHECK;
+/* Only reads: what waits for this node and is greater than `after`, or is not fresh any more: its lease ends within late_ms. */
+enum errc lease_repo_waiting(struct db_tx *tx, struct uuid node_id, struct uuid after, int64_t max, int64_t late_ms,
+                             struct slice *ret, struct err *e) MUST_CHECK;
 enum errc lease_repo_take(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms, struct err *e) MUST_CHECK;
 enum errc lease_repo_inputs(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct slice *ret, struct err *e) MUST_CHECK;
 /* Locks; rows in any order, none for what this node does not hold. */

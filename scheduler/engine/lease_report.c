@@ -4,7 +4,8 @@
  * First all attempts named are locked and read; then each item is judged in order against that picture, here and without the
  * database; then what was decided is written by one statement per kind of step. So the cost is per batch, and an item that comes
  * after another one for the same attempt sees its effect. A step that a worker left out (a success that was never started) is
- * added, so that every job passes through the legal edges. */
+ * added, so that every job passes through the legal edges. The first word about a lease also says that it was taken: taking only
+ * reads (lease_offer). TAKE travels with the start or end that comes with it, and is a step of its own only when nothing does. */
 #include "core/base/assert.h"
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
@@ -34,7 +35,8 @@ struct track {
     const struct held *h;           /* NULL: this node holds no such attempt */
     struct uuid tenant_id, attempt_id;
     struct str state;
-    bool live, is_started_here, is_renewed;
+    bool live, is_taken_here, is_started_here, is_renewed;
+    int64_t held_ms;                /* with is_taken_here */
     int job_state;
     int start;                      /* index of its step in starts; -1: none */
 };
@@ -47,9 +49,9 @@ struct report {
     size_t ntracks;
     uint32_t *table;                /* open addressing: index + 1 of a track */
     size_t mask;
-    struct attempt_step *starts, *ends;
+    struct attempt_step *takes, *starts, *ends;
     struct audit_event *start_events, *end_events;
-    size_t nstarts, nends;
+    size_t ntakes, nstarts, nends;
     bool *is_spoiled;               /* by item: a success whose outputs are not there */
     struct str *spoiled_why;
 };
@@ -109,7 +111,16 @@ static void event_of(struct report *r, struct audit_event *ev, enum audit_code c
 static struct attempt_step step_of(const struct report *r, const struct track *t)
 {
     return (struct attempt_step){ .tenant_id = t->tenant_id, .attempt_id = t->attempt_id, .job_id = t->h->job_id,
-                                  .node_id = r->node->node_id, .fence = t->h->fence, .slots = t->h->slots, .gpus = t->h->gpus };
+                                  .node_id = r->node->node_id, .fence = t->h->fence, .slots = t->h->slots, .gpus = t->h->gpus,
+                                  .takes_too = t->is_taken_here, .held_ms = t->held_ms };
+}
+
+static void take(struct track *t, const struct lease_item *it)
+{
+    t->is_taken_here = true;
+    t->held_ms = it->held_ms;
+    t->state = STR("STARTING");
+    t->job_state = JOB_STARTING;
 }
 
 static void start(struct report *r, struct track *t, struct str endpoint)
@@ -181,8 +192,10 @@ static bool judge(struct report *r, struct track *t, const struct lease_item *it
         return false;
     if (!t->live)
         return is_repeat(t, it->event);
-    if (t->h->job_fence != it->fence || str_eq_c(t->state, "LEASED"))
+    if (t->h->job_fence != it->fence)
         return false;
+    if (str_eq_c(t->state, "LEASED"))
+        take(t, it);
     *ret_new = true;
     t->is_renewed = true;
     if (it->event == LE_START && str_eq_c(t->state, "STARTING"))
@@ -321,18 +334,26 @@ static void write_lines(struct report *r, const struct lease_item *items, const 
     lease_repo_metrics(r->w->tx, metrics, nm);
 }
 
-static void write_renewals(struct report *r)
+/* A renewal that is the first word about its lease is a TAKE. */
+static enum errc write_renewals(struct report *r, struct err *e)
 {
     struct uuid *tenants = ARENA_ARRAY(r->w->arena, struct uuid, r->ntracks), *attempts = ARENA_ARRAY(r->w->arena, struct uuid, r->ntracks);
     size_t k = 0;
     for (size_t i = 0; i < r->ntracks; i++) {
         const struct track *t = &r->tracks[i];
-        if (t->is_renewed && t->live && !t->is_started_here) {
-            tenants[k] = t->tenant_id;
-            attempts[k++] = t->attempt_id;
+        if (!t->is_renewed || !t->live || t->is_started_here)
+            continue;
+        if (t->is_taken_here) {
+            r->takes[r->ntakes] = step_of(r, t);
+            r->takes[r->ntakes].takes_too = false;
+            r->takes[r->ntakes++].event = JE_TAKE;
+            continue;
         }
+        tenants[k] = t->tenant_id;
+        attempts[k++] = t->attempt_id;
     }
     lease_repo_renew(r->w->tx, r->node->node_id, tenants, attempts, k, r->lease_ms);
+    return lease_repo_take(r->w->tx, r->takes, r->ntakes, r->lease_ms, e);
 }
 
 static void write_wakes(struct report *r, const struct lease_item *items, const bool *is_taken, size_t n)
@@ -340,7 +361,7 @@ static void write_wakes(struct report *r, const struct lease_item *items, const 
     struct lease_wakes k = { .jobs = ARENA_ARRAY(r->w->arena, struct uuid, n + 1), .scheduler = r->nends > 0 };
     for (size_t i = 0; i < r->ntracks; i++) {
         struct track *t = &r->tracks[i];
-        bool is_news = t->h && (t->is_started_here || (t->is_renewed && !t->live));
+        bool is_news = t->h && (t->is_taken_here || t->is_started_here || (t->is_renewed && !t->live));
         for (size_t j = 0; !is_news && t->h && n <= 64 && j < n; j++)
             is_news = is_taken[j] && (items[j].logs.n || items[j].metrics.n) && uuid_eq(items[j].attempt_id, t->attempt_id);
         if (is_news)
@@ -372,6 +393,7 @@ enum errc lease_report(struct work *w, const struct node *node, const struct lea
         return ERR_OK;
     TRY(hold_all(&r, items, n, e));
     TRY(check_outputs(&r, items, n, e));
+    r.takes = ARENA_ARRAY(a, struct attempt_step, r.ntracks);
     r.starts = ARENA_ARRAY(a, struct attempt_step, r.ntracks);
     r.ends = ARENA_ARRAY(a, struct attempt_step, r.ntracks);
     r.start_events = ARENA_ARRAY(a, struct audit_event, r.ntracks);
@@ -388,7 +410,7 @@ enum errc lease_report(struct work *w, const struct node *node, const struct lea
     drop_fused_starts(&r);
     TRY(lease_steps_encode(w, r.starts, r.start_events, r.nstarts, e));
     TRY(lease_steps_encode(w, r.ends, r.end_events, r.nends, e));
-    write_renewals(&r);
+    TRY(write_renewals(&r, e));
     TRY(lease_repo_start(w->tx, r.starts, r.nstarts, lease_ms, e));
     TRY(lease_repo_end(w->tx, r.ends, r.nends, e));
     write_outputs(&r, items, is_taken, n);

@@ -10,14 +10,15 @@ struct moved { int64_t ord; };
 SCHEMA_OF(moved, "A move that was made", FIELD(moved, ord, 0, .doc = "Which, from 1"));
 
 /* $1 is the legal moves of the batch's events, FROM>TO: the from-states. */
-static const struct stmt job_apply_stmt = { .name = "job_apply", .params = "SUUSBIIISSSIBBBUY", .row = &moved_schema, .card = CARD_MANY, .sql =
+static const struct stmt job_apply_stmt = { .name = "job_apply", .params = "SUUSBIIISSSIBBIBUY", .row = &moved_schema,
+                                            .card = CARD_MANY, .sql =
     "WITH i AS MATERIALIZED (\n"
-    "  SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) WITH ORDINALITY\n"
-    "    AS u(tenant_id, job_id, state, is_end, version, fence, fence_grows, reason, message, result, delay_ms, is_back, starts_too, is_quiet,\n"
-    "         event_id, event, ord)),\n"
+    "  SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) WITH ORDINALITY\n"
+    "    AS u(tenant_id, job_id, state, is_end, version, fence, fence_grows, reason, message, result, delay_ms, is_back, starts_too,\n"
+    "         passes, is_quiet, event_id, event, ord)),\n"
     "j AS (\n"
     "  UPDATE job SET state = i.state, queued = i.state = 'PENDING', reason = i.reason, message = i.message,\n"
-    "         version = job.version + 1 + i.starts_too::int,\n"
+    "         version = job.version + 1 + i.passes,\n"
     "         fence = job.fence + i.fence_grows, requeue_count = job.requeue_count + i.is_back::int,\n"
     "         result = coalesce(i.result::jsonb, job.result),\n"
     "         not_before = CASE WHEN i.delay_ms > 0 THEN clock_timestamp() + i.delay_ms * interval '1 millisecond' END,\n"
@@ -41,7 +42,7 @@ struct line {
     struct uuid tenant_id, job_id, audit_id;
     struct str to, reason, message, result, audit_body;
     bool is_end, is_back, starts_too, is_quiet;
-    int64_t version, fence, fence_grows, delay_ms;
+    int64_t version, fence, fence_grows, delay_ms, passes;
 };
 
 static struct line line_of(const struct job_move *m)
@@ -51,24 +52,25 @@ static struct line line_of(const struct job_move *m)
     return (struct line){ .tenant_id = m->tenant_id, .job_id = m->job_id, .audit_id = m->audit_id, .to = str_c(job_state_names[to]),
                           .reason = m->reason.ptr ? m->reason : STR(""), .message = m->message.ptr ? m->message : STR(""), .result = m->result,
                           .audit_body = m->audit_body, .is_end = job_state_is_terminal(to), .is_back = is_back, .starts_too = m->starts_too,
-                          .is_quiet = m->is_quiet, .version = m->version,
+                          .is_quiet = m->is_quiet, .version = m->version, .passes = m->takes_too + m->starts_too,
                           .fence = m->fence, .fence_grows = m->event == JE_ADMIT, .delay_ms = m->delay_ms };
 }
 
-enum { LEGAL_MAX = 2 * JE_COUNT * JOB_STATE_COUNT };
+enum { LEGAL_MAX = 4 * JE_COUNT * JOB_STATE_COUNT };
 
-/* FROM>TO for every event of the batch; with START on the way, from where START leads from. */
+/* FROM>TO for every event of the batch; with TAKE or START on the way, from where the first of them leads from. */
 static size_t legal_moves(struct arena *a, const struct job_move *moves, size_t n, struct str out[LEGAL_MAX])
 {
-    bool seen[2][JE_COUNT] = { { false } };
+    bool seen[2][2][JE_COUNT] = { { { false } } };
     size_t k = 0;
     for (size_t i = 0; i < n; i++) {
         struct str from[JOB_STATE_COUNT];
-        if (seen[moves[i].starts_too][moves[i].event])
+        bool takes = moves[i].takes_too, starts = moves[i].starts_too;
+        if (seen[takes][starts][moves[i].event])
             continue;
-        seen[moves[i].starts_too][moves[i].event] = true;
-        ASSERT(!moves[i].starts_too || job_state_next(JOB_RUNNING, moves[i].event) >= 0);
-        size_t m = job_states_before(moves[i].starts_too ? JE_START : moves[i].event, from);
+        seen[takes][starts][moves[i].event] = true;
+        ASSERT(!(takes || starts) || job_state_next(starts ? JOB_RUNNING : JOB_STARTING, moves[i].event) >= 0);
+        size_t m = job_states_before(takes ? JE_TAKE : starts ? JE_START : moves[i].event, from);
         for (size_t f = 0; f < m; f++)
             out[k++] = str_fmt(a, "%.*s>%s", STR_ARG(from[f]), job_state_names[job_event_goal(moves[i].event)]);
     }
@@ -91,8 +93,7 @@ enum errc job_apply(struct db_tx *tx, const struct job_move *moves, size_t n, st
         A_STRS(legal, legal_moves(a, moves, n, legal)), A_UUIDS_OF(l, n, tenant_id), A_UUIDS_OF(l, n, job_id), A_STRS_OF(l, n, to),
         A_BOOLS_OF(l, n, is_end), A_I64S_OF(l, n, version), A_I64S_OF(l, n, fence), A_I64S_OF(l, n, fence_grows), A_STRS_OF(l, n, reason),
         A_STRS_OF(l, n, message), A_STRS_OF(l, n, result), A_I64S_OF(l, n, delay_ms), A_BOOLS_OF(l, n, is_back), A_BOOLS_OF(l, n, starts_too),
-        A_BOOLS_OF(l, n, is_quiet), A_UUIDS_OF(l, n, audit_id),
-        A_BYTESS_OF(l, n, audit_body) };
+        A_I64S_OF(l, n, passes), A_BOOLS_OF(l, n, is_quiet), A_UUIDS_OF(l, n, audit_id), A_BYTESS_OF(l, n, audit_body) };
     int nargs = (int)(sizeof args / sizeof *args);
     if (!ret_moved) {
         db_queue(tx, &job_apply_stmt, args, nargs, false);

@@ -56,10 +56,10 @@ static enum errc api_enroll(void *ctx, struct arena *a, const struct node_regist
     return client_register(((struct agent *)ctx)->poll_client, a, f, ret, e);
 }
 
-static enum errc api_next(void *ctx, struct arena *a, const struct node_identity *n, int64_t free_slots, int64_t wait_ms,
-                          struct lease_next_out *ret, struct err *e)
+static enum errc api_next(void *ctx, struct arena *a, const struct node_identity *n, struct uuid after, int64_t free_slots,
+                          int64_t wait_ms, struct lease_next_out *ret, struct err *e)
 {
-    return client_next(((struct agent *)ctx)->poll_client, a, n, free_slots, wait_ms, ret, e);
+    return client_next(((struct agent *)ctx)->poll_client, a, n, after, free_slots, wait_ms, ret, e);
 }
 
 static enum errc api_report(void *ctx, struct arena *a, struct str body, struct lease_report_out *ret, struct err *e)
@@ -143,11 +143,28 @@ static enum errc enroll(struct agent *a, const _Atomic bool *stop, struct err *e
     return FAIL(e, DEADLINE, "told to stop before the node was registered");
 }
 
+/* A lease may come again as long as nothing was reported of it: it is run once. */
+static size_t take_new(struct agent *a, struct arena *arena, const struct lease_next_out *got, struct uuid *after)
+{
+    const struct lease_grant *g = got->leases.items;
+    size_t taken = 0;
+    for (size_t i = 0; i < got->leases.n; i++) {
+        if (uuid_cmp(g[i].attempt_id, *after) > 0)
+            *after = g[i].attempt_id;
+        else if (book_has(a->book, g[i].attempt_id))
+            continue;
+        take(a, arena, &g[i]);
+        taken++;
+    }
+    return taken;
+}
+
 static void *fetcher_main(void *p)
 {
     struct agent *a = p;
     int failures = 0, empty_ms = 1;
     int64_t sweep_us = 0;
+    struct uuid after = UUID_LEAST;     /* the greatest attempt that came; after a new registration the database may count anew */
     while (!a->stopping) {
         size_t room;
         if (clock_mono_us(&clock_system) >= sweep_us) {
@@ -162,14 +179,13 @@ static void *fetcher_main(void *p)
         struct err e = { 0 };
         struct lease_next_out got = { 0 };
         int64_t began = clock_mono_us(&clock_system);
-        enum errc rc = a->api.next(a->api.ctx, arena, &a->env.node, (int64_t)room, WAIT_MS, &got, &e);
+        enum errc rc = a->api.next(a->api.ctx, arena, &a->env.node, after, (int64_t)room, WAIT_MS, &got, &e);
         if (rc == ERR_OK) {
             failures = 0;
-            for (size_t i = 0; i < got.leases.n; i++)
-                take(a, arena, (const struct lease_grant *)got.leases.items + i);
-            if (got.leases.n == 0 && clock_mono_us(&clock_system) - began < EMPTY_PAUSE_MS * 1000)
+            size_t taken = take_new(a, arena, &got, &after);
+            if (!taken && clock_mono_us(&clock_system) - began < EMPTY_PAUSE_MS * 1000)
                 pause_ms(a, empty_ms);  /* it did not wait, as it was asked to: do not storm it */
-            empty_ms = got.leases.n ? 1 : empty_ms < EMPTY_PAUSE_MS ? empty_ms * 2 : empty_ms;
+            empty_ms = taken ? 1 : empty_ms < EMPTY_PAUSE_MS ? empty_ms * 2 : empty_ms;
             continue;
         }
         if (a->stopping)
@@ -177,8 +193,10 @@ static void *fetcher_main(void *p)
         if (failures++ == 0)
             log_err(LOG_WARN, "lease.next_failed", &e);
         /* This run of the agent is not known: the database came back from a backup, or from a standby that lagged behind. */
-        if (rc == ERR_STALE && enroll(a, &a->stopping, &e) == ERR_OK)
+        if (rc == ERR_STALE && enroll(a, &a->stopping, &e) == ERR_OK) {
+            after = UUID_LEAST;
             continue;
+        }
         pause_ms(a, failures < 5 ? 100 << failures : RETRY_MAX_MS);
     }
     return NULL;

@@ -156,7 +156,7 @@ static struct held *held_new(struct book *b, const struct lease_grant *g, bool w
     h->logs.tail = &h->logs.head;
     h->metrics.tail = &h->metrics.head;
     h->in_book = true;
-    h->confirmed_us = h->said_us = clock_mono_us(b->clock);
+    h->taken_us = h->confirmed_us = h->said_us = clock_mono_us(b->clock);
     return h;
 }
 
@@ -183,8 +183,19 @@ struct held *book_add(struct book *b, const struct lease_grant *g, bool wake)
     enter(b, h);
     b->counts.running++;
     b->running_slots += g->slots;
+    changed(b);
     pthread_mutex_unlock(&b->lock);
     return h;
+}
+
+bool book_has(struct book *b, struct uuid attempt_id)
+{
+    bool has = false;
+    pthread_mutex_lock(&b->lock);
+    for (struct held *h = b->head.next; h != &b->head && !has; h = h->next)
+        has = uuid_eq(h->grant->attempt_id, attempt_id);
+    pthread_mutex_unlock(&b->lock);
+    return has;
 }
 
 void book_add_done(struct book *b, const struct lease_grant *g, bool ok, struct str message)

@@ -7,6 +7,8 @@
  * are bounded: the oldest go first, and a line says how many; a runner never waits for the network. A report that the API refuses for
  * good is split: each lease in it is told alone, and what is refused alone is dropped, so one lease never silences the others.
  * A lease leaves the book by verdict, by fence or by book_fence_all. Whoever holds a reference may look at it afterwards.
+ * The first word about a lease says since when it is held, and is told at once: only then does the database know that it was
+ * taken.
  * Calling order: book_new -> book_add -> (held_start, held_log …)* -> held_finish -> held_unref; book_collect -> book_settle |
  * book_unsettle | book_refuse. All functions are thread-safe. */
 #pragma once
@@ -30,6 +32,7 @@ void book_free(struct book *b);
 struct held *book_add(struct book *b, const struct lease_grant *g, bool wake);
 /* start and finish in one step, without a reference: for work that is done at once. ok false: fail with message. */
 void book_add_done(struct book *b, const struct lease_grant *g, bool ok, struct str message);
+bool book_has(struct book *b, struct uuid attempt_id);
 void held_unref(struct held *h);
 
 void held_start(struct held *h, struct str endpoint);

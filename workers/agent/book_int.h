@@ -33,7 +33,8 @@ struct held {
     char *endpoint;
     struct lease_item *end;         /* one piece of memory; NULL until it has ended */
     struct said_list logs, metrics;
-    int64_t confirmed_us, said_us;
+    int64_t taken_us, confirmed_us, said_us;
+    bool is_known;                  /* a report about it was acknowledged */
     /* what of it is in the report under way */
     int items_in_flight;
     bool start_in_flight, finish_in_flight;

@@ -13,6 +13,7 @@
  * line of logs, the same of metrics, or half of each and a result of FRAME_MAX. Sizes are counted as if every byte of text were escaped,
  * which is the most that a cleaned line can grow to; a message may hold bytes that become six. */
 static const size_t REPORT_BYTES = 500 * 1024, LEASE_BYTES = 160 * 1024;
+static const int64_t HELD_MOST_US = 3600000000;
 enum { ITEM_COST = 320, LINE_COST = 64, OUTPUT_COST = 160, ESCAPED = 6 };
 
 /* One report as it grows. */
@@ -85,11 +86,11 @@ static size_t said_bytes(const struct said_list *l)
 
 static bool is_news(const struct held *h)
 {
-    return h->start_waits || h->finish_waits || h->logs.head || h->logs.dropped || h->metrics.head;
+    return !h->is_known || h->start_waits || h->finish_waits || h->logs.head || h->logs.dropped || h->metrics.head;
 }
 
 /* false: nothing to say about it now. A finish waits for the report that all its logs fit into. */
-static bool add_lease(struct arena *a, struct draft *d, struct held *h, bool due)
+static bool add_lease(struct arena *a, struct draft *d, struct held *h, bool due, int64_t now)
 {
     bool finish = h->finish_waits && said_bytes(&h->logs) < LEASE_BYTES / 2 && said_bytes(&h->metrics) < LEASE_BYTES / 2;
     if (!is_news(h) && !due)
@@ -107,6 +108,10 @@ static bool add_lease(struct arena *a, struct draft *d, struct held *h, bool due
     else if (!last)
         last = add_item(d, h, LE_RENEW);
     h->items_in_flight = (int)(d->n - before);
+    if (!h->is_known) {
+        d->items[before].has_held_ms = true;
+        d->items[before].held_ms = now - h->taken_us < HELD_MOST_US ? (now - h->taken_us) / 1000 : HELD_MOST_US / 1000;
+    }
     add_logs(a, d, last, h);
     add_metrics(a, d, last, h);
     return true;
@@ -123,7 +128,7 @@ static struct held *find_alone(const struct book *b, bool due)
 
 static void take_off(struct book *b, struct draft *d, struct held *h, bool due, int64_t now)
 {
-    if (!add_lease(b->scratch, d, h, due))
+    if (!add_lease(b->scratch, d, h, due, now))
         return;
     h->said_us = now;
     atomic_fetch_add(&h->refs, 1);
@@ -183,6 +188,7 @@ static void settle_one(struct book *b, struct held *h, const struct lease_verdic
         return;
     }
     h->confirmed_us = sent_us > h->confirmed_us ? sent_us : h->confirmed_us;
+    h->is_known = true;
     h->is_alone = h->is_bare = false;
     land(&h->logs, true);
     land(&h->metrics, true);

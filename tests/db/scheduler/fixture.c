@@ -210,7 +210,19 @@ size_t take(struct fixture *f, const struct machine *m, int64_t max, struct leas
     return rows.n;
 }
 
-static size_t report(struct fixture *f, const struct machine *m, struct lease_item *items, size_t n, bool *cancel)
+size_t offer(struct fixture *f, const struct machine *m, struct uuid *after, int64_t max, struct lease_grant *out)
+{
+    struct unit u = unit_open(&f->api, f->api.node_pool, SCOPE_SYSTEM);
+    struct slice rows = { 0 };
+    OK(lease_offer(&u.w, &m->node, *after, 4096, max, f->config->scheduler_lease_ms, &rows, e));
+    memcpy(out, rows.items ? rows.items : out, rows.n * sizeof *out);
+    for (size_t i = 0; i < rows.n; i++)
+        *after = uuid_cmp(out[i].attempt_id, *after) > 0 ? out[i].attempt_id : *after;
+    unit_commit(&u);
+    return rows.n;
+}
+
+size_t say_all(struct fixture *f, const struct machine *m, const struct lease_item *items, size_t n, bool *cancel)
 {
     struct unit u = unit_open(&f->api, f->api.node_pool, SCOPE_SYSTEM);
     struct slice rows = { 0 };
@@ -233,7 +245,7 @@ size_t tell(struct fixture *f, const struct machine *m, const struct lease_grant
     for (size_t i = 0; i < n; i++)
         items[i] = (struct lease_item){ .tenant_id = g[i].tenant_id, .attempt_id = g[i].attempt_id, .fence = g[i].fence, .event = (int)event,
                                         .message = STR("") };
-    size_t good = report(f, m, items, n, cancel);
+    size_t good = say_all(f, m, items, n, cancel);
     free(items);
     return good;
 }
@@ -248,7 +260,7 @@ size_t run_through(struct fixture *f, const struct machine *m, const struct leas
         items[2 * i + 1].event = LE_SUCCEED;
         items[2 * i + 1].result.text = STR("{\"ok\":true}");
     }
-    size_t good = report(f, m, items, 2 * n, NULL);
+    size_t good = say_all(f, m, items, 2 * n, NULL);
     free(items);
     return good;
 }

@@ -60,6 +60,9 @@ int64_t plan(struct fixture *f);
 struct lease_grant;
 /* Copies up to max grants out; only ids, fence and slots stay valid. */
 size_t take(struct fixture *f, const struct machine *m, int64_t max, struct lease_grant *out);
+/* The same by reading alone: what is greater than *after, which moves on. */
+size_t offer(struct fixture *f, const struct machine *m, struct uuid *after, int64_t max, struct lease_grant *out);
+size_t say_all(struct fixture *f, const struct machine *m, const struct lease_item *items, size_t n, bool *cancel);
 /* One event for each; returns how many verdicts were ok, last cancel flag in *cancel (may be NULL). */
 size_t tell(struct fixture *f, const struct machine *m, const struct lease_grant *g, size_t n, enum lease_event event, bool *cancel);
 /* start and succeed in one call. */

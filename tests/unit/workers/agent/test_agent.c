@@ -11,7 +11,7 @@ struct fake {
     int to_grant, next_id, failed, finished, returned, reports, outstanding, enrolled, forgets_at;     /* forgets_at: after so many, until enrolled again */
     const char *spec;
     int refused;                        /* it takes no success of every hundredth job */
-    bool refuses;
+    bool refuses, repeats;              /* repeats: gives each lease twice, as if nobody had heard of it */
 };
 
 static enum errc enroll(void *ctx, struct arena *a, const struct node_register *f, struct node_identity *ret, struct err *e)
@@ -25,25 +25,26 @@ static enum errc enroll(void *ctx, struct arena *a, const struct node_register *
     return ERR_OK;
 }
 
-static enum errc next(void *ctx, struct arena *a, const struct node_identity *n, int64_t room, int64_t wait_ms, struct lease_next_out *ret,
-                      struct err *e)
+static enum errc next(void *ctx, struct arena *a, const struct node_identity *n, struct uuid after, int64_t room, int64_t wait_ms,
+                      struct lease_next_out *ret, struct err *e)
 {
-    (void)n, (void)wait_ms;
+    (void)n, (void)after, (void)wait_ms;
     struct fake *k = ctx;
     if (k->forgets_at && k->finished >= k->forgets_at && k->enrolled < 3)
         return FAIL(e, STALE, "This run of the agent is not registered; register again");
     pthread_mutex_lock(&k->lock);
     int64_t free_here = 64 - k->outstanding < room ? 64 - k->outstanding : room;
     int count = free_here < k->to_grant ? (int)free_here : k->to_grant;
-    struct lease_grant *g = ARENA_ARRAY(a, struct lease_grant, count + 1);
+    struct lease_grant *g = ARENA_ARRAY(a, struct lease_grant, 2 * count + 1);
     for (int i = 0; i < count; i++) {
         g[i] = kit_grant(1, "noop", k->spec);
         int id = k->next_id++;
         memcpy(g[i].attempt_id.b, &id, sizeof id);
+        g[count + i] = g[i];
     }
     k->to_grant -= count;
     k->outstanding += count;
-    ret->leases = (struct slice){ g, (size_t)count };
+    ret->leases = (struct slice){ g, (size_t)(k->repeats ? 2 * count : count) };
     pthread_mutex_unlock(&k->lock);
     usleep(2000);
     return ERR_OK;
@@ -171,6 +172,16 @@ static void test_sleepers_end_and_are_returned(void **state)
     assert_true(stop_us < 3000000);
 }
 
+static void test_a_lease_that_comes_again_is_run_once(void **state)
+{
+    (void)state;
+    struct fake k = { .to_grant = 10, .spec = "{\"sleep_ms\":500}", .repeats = true };
+    double rate;
+    int64_t stop_us;
+    with_agent(&k, 10, &rate, &stop_us);
+    assert_int_equal(k.finished + k.returned, 10);
+}
+
 /* An API that registers the machine and then leaves it hanging in its long poll, and in reports if there were any. */
 static struct http_exchange *_Atomic hanging;
 
@@ -217,6 +228,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_ten_thousand), cmocka_unit_test(test_a_machine_that_was_forgotten_registers_again),
                                         cmocka_unit_test(test_sleepers_end_and_are_returned),
+        cmocka_unit_test(test_a_lease_that_comes_again_is_run_once),
                                         cmocka_unit_test(test_a_refused_report_holds_nobody_back),
                                         cmocka_unit_test(test_a_hanging_long_poll_ends_with_the_agent) };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,11 +93,17 @@ static void test_heartbeat_and_fence(void **state)
     struct book *b = book_new(&hand, 10000);
     struct lease_grant g = kit_grant(4, "train", "{}");
     struct held *h = book_add(b, &g, true);
+    now = 7000;
+    kit_report(b, &out);                /* only this tells the database that it was taken, and when */
+    assert_non_null(strstr(out.ptr, "\"event\":\"renew\",\"held_ms\":7"));
+    settle(b, (int[]){ 4 }, 1, -1, false);
     kit_report(b, &out);
     assert_int_equal(out.len, 0);
-    now = 10000000;
+    now = 10007000;
     kit_report(b, &out);
     assert_non_null(strstr(out.ptr, "\"event\":\"renew\""));
+    assert_null(strstr(out.ptr, "held_ms"));
+    now = 10000000;
     settle(b, (int[]){ 4 }, 1, -1, false);
     now = 29999999;
     assert_int_equal(book_fence(b, 20000), 0);
