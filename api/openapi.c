@@ -102,10 +102,10 @@ static bool takes_scim(const struct route *r)
     return r->flags & R_SCIM && (r->method == HTTP_POST || r->method == HTTP_PUT || r->method == HTTP_PATCH);
 }
 
-static void success(struct buf *b, const struct route *r)
+static void success(struct buf *b, const struct route *r, int status, const char *doc)
 {
-    buf_printf(b, "\"%d\":{\"description\":", r->status);
-    buf_add_json(b, str_c(r->doc));
+    buf_printf(b, "\"%d\":{\"description\":", status);
+    buf_add_json(b, str_c(doc));
     if (r->flags & R_TEXT || (r->raw && r->content_type && !r->out)) {
         buf_printf(b, ",\"content\":{\"%s\":{\"schema\":{\"type\":\"string\"}}}", r->flags & R_TEXT && !r->content_type ? "text/plain" : r->content_type);
     } else if (r->flags & R_SCIM) {
@@ -179,7 +179,11 @@ static bool can_fail(const struct route *r, int status)
 static void responses(struct buf *b, const struct route *r)
 {
     buf_add_c(b, "\"responses\":{");
-    success(b, r);
+    success(b, r, r->status, r->doc);
+    if (r->flags & R_PARTIAL) {
+        buf_add_char(b, ',');
+        success(b, r, 207, "A part, or all, was refused; the answer says which and why, and the rest is done");
+    }
     for (size_t i = 0; i < FAILURES; i++)
         if (can_fail(r, failures[i].status))
             buf_printf(b, ",\"%d\":{\"$ref\":\"#/components/responses/%s_%d\"}", failures[i].status, dialects[dialect_of(r)].name,

@@ -57,7 +57,8 @@ static void account(struct flight *f, int status, const struct err *e)
     metrics_inc(M_http_requests_total, route, method, code);
     metrics_observe(M_http_request_seconds, seconds, route);
     /* Calls of models are summed up by the minute instead of told one by one. */
-    bool is_audited = f->match && f->match->row->audit != AUDIT_GENESIS && f->match->row->audit != AUDIT_INFERENCE && status >= 200 && status < 300 && !c->replayed;
+    bool is_audited = f->match && f->match->row->audit != AUDIT_GENESIS && f->match->row->audit != AUDIT_INFERENCE && status >= 200 && status < 300 && !c->replayed &&
+                      !c->did_nothing;
     access_log_write(f->pipeline->access_log, c->work.now_us, c->work.tenant_id, f->match ? f->match->row->op : "-", status, is_audited,
                      c->work.request_id);
     if (e)

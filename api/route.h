@@ -49,6 +49,7 @@ enum route_flag {
     R_TEXT = 1 << 8,        /* out is a struct buf at out (content_type; NULL: text/plain). HTML gets the policy of a page without scripts */
     R_IF_MATCH = 1 << 9,    /* needs If-Match; the handler compares w's call->if_match (-1: any) with the row's version */
     R_STEP_UP = 1 << 10,    /* from a session: only within 10 minutes of a login or second factor, else MFA_REQUIRED */
+    R_PARTIAL = 1 << 12,    /* may answer 207, with the same body, where a part of what was asked is refused and the rest done */
     R_ZONE_LATE = 1 << 11,  /* the zone acted on stands in no input: the handler asks authz_require_zone once it knows */
     R_SCIM = 1 << 17,       /* SCIM: body and answer are application/scim+json as the handler reads and writes them, in call_of(w)->body
                              * and in the member `body` of out; errors are RFC 7644's; If-Match is the handler's */
@@ -139,6 +140,7 @@ struct call {
     bool replayed;
     struct str replay_body;
     int status;                     /* 0: the route's */
+    bool did_nothing;               /* a handler's: it succeeded in refusing everything, so there is no event */
     struct err err;                 /* a combiner's verdict */
     struct call *next;              /* queue link */
     void *own;                      /* a handler's, between its runs (call_again, call_outside) */

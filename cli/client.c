@@ -4,7 +4,9 @@
  * A call with on_data is not repeated once bytes have been handed over. With --debug the call is shown on standard error, the
  * token masked to its kind. */
 #include "cli/client.h"
+#include <errno.h>
 #include <time.h>
+#include <unistd.h>
 #include "core/crypto/rand.h"
 #include "core/http/client.h"
 #include "core/http/url.h"
@@ -28,7 +30,13 @@ static enum errc connect_to(struct cli *c, struct err *e)
 {
     if (c->http)
         return ERR_OK;
-    struct http_client_options o = { .base_url = c->profile.url, .user_agent = "falaj-cli/" FALAJ_VERSION, .timeout_ms = 60000 };
+    const char *ca = c->profile.ca_cert;
+    if (ca && access(ca, R_OK) != 0)
+        return FAIL(e, INVALID,
+            "the file of authorities %s (--ca-cert, FALAJ_CACERT or the profile's ca_cert) cannot be read: %s", ca,
+                    strerror(errno));
+    struct http_client_options o = { .base_url = c->profile.url, .user_agent = "falaj-cli/" FALAJ_VERSION, .timeout_ms = 60000,
+                                     .ca_file = ca, .use_proxy_env = true };
     c->http = http_client_new(&o, e);
     return c->http ? ERR_OK : e->code;
 }
@@ -75,7 +83,7 @@ static void debug_call(struct cli *c, const struct api_req *q, const char *const
             fprintf(c->err, "> %s\n", *headers);
     }
     struct str type = str_c(q->content_type ? q->content_type : "application/json");
-    if (q->body.ptr && str_eq_c(type, "application/json"))
+    if (q->body.ptr && !q->is_secret && str_eq_c(type, "application/json"))
         fprintf(c->err, "> %.*s\n", (int)(q->body.len > 2000 ? 2000 : q->body.len), q->body.ptr);
     else if (q->body.ptr)
         fprintf(c->err, "> (%zu bytes of %.*s)\n", q->body.len, STR_ARG(type));
@@ -132,7 +140,8 @@ enum errc api_send(struct cli *c, const struct api_req *q, struct api_reply *ret
     struct tap tap = { q->on_data, q->ctx, false };
     struct http_call call = { .method = q->method, .path = q->path, .headers = headers, .body = q->body,
                               .content_type = q->content_type, .response_max = BODY_MAX, .timeout_ms = q->timeout_ms,
-                              .idle_timeout_ms = q->idle_timeout_ms };
+                              .idle_timeout_ms = q->idle_timeout_ms, .is_unwanted = q->is_unwanted,
+                                  .unwanted_ctx = q->unwanted_ctx };
     if (q->on_data)
         call.on_data = tap_data, call.ctx = &tap;
     if (c->is_debug)
@@ -141,7 +150,7 @@ enum errc api_send(struct cli *c, const struct api_req *q, struct api_reply *ret
         struct http_result r = { 0 };
         enum errc rc = http_client_call(c->http, c->arena, &call, &r, e);
         bool is_lost = rc == ERR_UNAVAILABLE || (rc == ERR_OK && r.status == 503);
-        bool is_last = attempt + 1 >= TRIES || q->is_once || tap.is_used;
+        bool is_last = attempt + 1 >= TRIES || q->is_once || tap.is_used || (q->is_unwanted && q->is_unwanted(q->unwanted_ctx));
         if (is_lost && !is_last) {
             if (c->is_debug)
                 fprintf(c->err, "< %s; again\n", rc == ERR_OK ? "503" : e->msg);
@@ -237,7 +246,12 @@ int api_tell(struct cli *c, const struct api_reply *r)
 int api_do(struct cli *c, const struct api_req *q, struct api_reply *ret)
 {
     struct err e = { 0 };
-    if (api_send(c, q, ret, &e) != ERR_OK)
+    enum errc rc = api_send(c, q, ret, &e);
+    if (rc == ERR_INVALID)
+        return cli_fail_err(c, &e, NULL);
+    if (rc != ERR_OK && strstr(e.detail, "certificate"))
+        return cli_fail_err(c, &e, "name the authority that signed it: --ca-cert FILE, or FALAJ_CACERT");
+    if (rc != ERR_OK)
         return cli_fail_err(c, &e, arena_printf(c->arena, "the API was sought at %s (%s); is it running? 'falaj dev status' tells",
                                                 c->profile.url, c->profile.url_from));
     return ret->status >= 200 && ret->status < 300 ? CLI_OK : api_tell(c, ret);

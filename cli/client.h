@@ -23,6 +23,9 @@ struct api_req {
     int timeout_ms;                 /* 0: 60 s; -1: none */
     int idle_timeout_ms;            /* 0: off */
     bool is_once;                   /* no retries */
+    bool is_secret;                 /* --debug does not show the body */
+    bool (*is_unwanted)(void *unwanted_ctx);    /* asked ten times a second; true ends the call as UNAVAILABLE, without retries */
+    void *unwanted_ctx;
 };
 
 struct api_reply {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_account.c - login, logout, config view, status, version: who talks to what. */
+#include <stdlib.h>
 #include <unistd.h>
 #include "cli/client.h"
 #include "cli/device.h"
@@ -50,6 +51,12 @@ int cmd_login(struct cli *c)
     if (profile_file_load(c->arena, f, &e) != ERR_OK || profile_put(f, name, c->profile.url, token, &e) != ERR_OK)
         return cli_fail_err(c, &e, NULL);
     f->current = name;
+    struct profile *p = profile_find(f, name);
+    if (c->profile.ca_cert) {
+        char *whole = realpath(c->profile.ca_cert, NULL);
+        p->ca_cert = whole ? arena_strndup(c->arena, whole, strlen(whole)) : c->profile.ca_cert;
+        free(whole);
+    }
     if (profile_file_save(c->arena, f, &e) != ERR_OK)
         return cli_fail_err(c, &e, NULL);
     struct str tenant = jval_str(jval_get(me.json, "tenant")), user = jval_str(jval_get(me.json, "name"));
@@ -88,6 +95,27 @@ int cmd_logout(struct cli *c)
         cli_note(c, "Profile '%s' is forgotten.", name);
     else
         cli_note(c, "Profile '%s' is forgotten. The token itself stays good until it expires or is revoked (falaj token revoke).", name);
+    return CLI_OK;
+}
+
+int cmd_profile_use(struct cli *c)
+{
+    struct err e = { 0 };
+    struct profile_file *f = ARENA_NEW(c->arena, struct profile_file);
+    if (profile_file_load(c->arena, f, &e) != ERR_OK)
+        return cli_fail_err(c, &e, NULL);
+    struct profile *p = profile_find(f, c->args[0]);
+    if (!p)
+        return cli_fail(c, CLI_NOT_FOUND, "'falaj profile list' shows those there are; 'falaj login --name NAME' makes one",
+            "%s has no profile '%.64s'",
+                        f->path, c->args[0]);
+    f->current = p->name;
+    if (profile_file_save(c->arena, f, &e) != ERR_OK)
+        return cli_fail_err(c, &e, NULL);
+    cli_note(c, "Profile '%s' (%s) from now on.", p->name, p->url ? p->url : PROFILE_URL_DEFAULT);
+    const char *stronger = getenv("FALAJ_PROFILE");
+    if (stronger && *stronger && strcmp(stronger, p->name) != 0)
+        cli_note(c, "FALAJ_PROFILE=%s is stronger, as long as it is set.", stronger);
     return CLI_OK;
 }
 

@@ -92,6 +92,67 @@ int cmd_job_submit(struct cli *c)
     return cli_has(c, "wait") && id.len ? wait_with_log(c, id.ptr) : CLI_OK;
 }
 
+/* A file of requests as the body of a batch: {"jobs": […]} as it is, a list or one request to a line put into it. */
+static int batch_body(struct cli *c, struct buf *b)
+{
+    struct err e = { 0 };
+    struct str text, line;
+    const struct jval *v;
+    if (cli_read_file(c->arena, c->args[0], REQUEST_MAX, &text, &e) != ERR_OK)
+        return cli_fail_err(c, &e, "a request has at most 1 MiB: submit the file in parts");
+    enum errc whole = jval_parse(c->arena, text, 0, &v, &e);
+    if (whole == ERR_OK && jval_type(jval_get(v, "jobs")) == JT_ARRAY) {
+        buf_add_str(b, text);
+        return CLI_OK;
+    }
+    buf_add_c(b, "{\"jobs\":");
+    if (whole == ERR_OK && jval_type(v) == JT_ARRAY) {
+        buf_add_str(b, text);
+        buf_add_char(b, '}');
+        return CLI_OK;
+    }
+    buf_add_char(b, '[');
+    int number = 0, count = 0;
+    for (bool more = true; more;) {
+        more = str_cut(text, '\n', &line, &text);
+        number++;
+        if (!str_trim(line).len)
+            continue;
+        if (jval_parse(c->arena, line, 0, &v, &e) != ERR_OK || jval_type(v) != JT_OBJECT)
+            return cli_fail(c, CLI_USAGE, "a JSON array of requests, {\"jobs\": [...]}, or one request to a line",
+                "%s:%d is no request as JSON%s%s",
+                            c->args[0], number, e.msg[0] ? ": " : "", e.msg);
+        buf_add_c(b, count++ ? "," : "");
+        buf_add_str(b, line);
+    }
+    buf_add_c(b, "]}");
+    return count ? CLI_OK : cli_fail(c, CLI_USAGE, NULL, "%s holds no request", c->args[0]);
+}
+
+int cmd_job_batch(struct cli *c)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(2 * REQUEST_MAX);
+    struct api_reply r;
+    int rc = batch_body(c, &b);
+    if (rc == CLI_OK)
+        rc = api_do(c, &(struct api_req){ .method = c->cmd->method, .path = c->cmd->path, .body = buf_str(&b) }, &r);
+    if (rc != CLI_OK)
+        return rc;
+    const struct jval *data = jval_get(r.json, "data");
+    size_t refused = 0;
+    for (size_t i = 0; i < jval_len(data); i++)
+        refused += !jval_str(jval_get(jval_at(data, i), "job_id")).len;
+    if (c->format == OUT_JSON) {
+        output_object(c, r.json, r.body, NULL);
+    } else {
+        struct output o;
+        output_begin(&o, c, c->cmd->columns);
+        output_page(&o, data);
+        output_end(&o);
+    }
+    return refused ? cli_fail(c, CLI_FAILED, NULL, "%zu of %zu jobs were refused", refused, jval_len(data)) : CLI_OK;
+}
+
 static int print_logs(struct cli *c, const char *job)
 {
     int64_t after = 0, tail = 0;

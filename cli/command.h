@@ -6,7 +6,9 @@
  * Small languages of a row, all words separated by spaces:
  *   path    "/v1/jobs/{0}": {N} is argument N, percent-encoded; with a noun, argument 0 may be a name and is looked up
  *   query   "state=state": parameter=flag, left out where the flag is not given
- *   body    "name=@0 #hard_limit=@1 *allowed_zones=allowed-zones %spec=spec": member=source; a source is @N or a flag; a member
+ *           &user_id=user: the flag may be a name as well, and is looked up
+ *   body    "name=@0 #hard_limit=@1 *allowed_zones=allowed-zones %spec=spec": member=source; a source is @N, a flag, or 'TEXT;
+ * a member
  *           is text, or # a whole number, * a list from comma-separated text, % JSON text, ? true,
  *           & a name or id of the kind whose id the member is
  *   columns "job_id:ID name:NAME +slots:SLOTS": member:HEADING; + only with -o wide; the first column is the name (-o name)
@@ -51,7 +53,9 @@ struct noun {
 
 struct cli;
 enum { CMD_LOCAL = 1 /* talks to no API */, CMD_LIST = 2 /* GET of a list with pages */, CMD_AFTER = 4 /* … whose next page begins after the last number */,
-       CMD_SPEC = 8 /* has the flags of a job's spec as well (spec_flags.h) */ };
+       CMD_SPEC = 8 /* has the flags of a job's spec as well (spec_flags.h) */,
+       CMD_TEST = 16 /* its answer is a verdict: ends with FAILED where `ok` is false */,
+       CMD_HIDDEN = 32 /* for programs: not in help, manual pages and completion; its words are not read as flags */ };
 
 struct command {
     const char *group;          /* "job"; NULL: a command of one word */
@@ -84,6 +88,7 @@ struct cli {
     bool is_quiet, is_debug, is_color, is_yes;      /* is_color: standard error is a terminal and colour is wanted */
     struct profile profile;     /* after flag > environment > file > default */
     struct http_client *http;   /* made by the first call */
+    int late;                   /* an exit code that was found while printing; main takes it where the command itself says OK */
     FILE *out, *err;            /* stdout, stderr; tests put their own */
 };
 
@@ -117,6 +122,8 @@ int cli_exit_of(enum errc code);
 void cli_note(struct cli *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Ask on the terminal; true at once with --yes; false where nobody can answer. */
 bool cli_confirm(struct cli *c, const char *question);
+/* Standard output is a pipe or socket whose reader has gone away. */
+bool cli_reader_is_gone(const struct cli *c);
 /* Read a whole file ("-": standard input), at most max bytes. */
 enum errc cli_read_file(struct arena *a, const char *path, size_t max, struct str *ret, struct err *e) MUST_CHECK;
 
@@ -131,6 +138,10 @@ int cmd_man(struct cli *c);
 void man_command(FILE *out, const struct command *cmd);
 
 int run_rest(struct cli *c);
+int cmd_complete(struct cli *c);
+int cmd_profile_use(struct cli *c);
+int cmd_invitation_accept(struct cli *c);
+int cmd_job_batch(struct cli *c);
 int cmd_login(struct cli *c);
 int cmd_logout(struct cli *c);
 int cmd_config_view(struct cli *c);

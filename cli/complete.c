@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* complete.c - completion scripts for bash, zsh and fish, printed from the table of commands.
  *
- * The scripts hold plain word lists, so completing a word starts no program. */
+ * The scripts hold plain lists of commands and flags; names of objects, profiles and values of flags are asked from `falaj
+ * __complete`
+ * (complete_names.c), and where that knows none a file is meant. */
 #include "cli/command.h"
 #include "cli/spec_flags.h"
 
 static void first_words(FILE *out)
 {
     for (size_t i = 0; i < command_count; i++) {
-        if (!command_table[i].group)
+        if (!command_table[i].group && !(command_table[i].how & CMD_HIDDEN))
             fprintf(out, "%s ", command_table[i].name);
     }
     for (const struct command_group *g = command_groups; g->name; g++) {
@@ -67,7 +69,11 @@ static void print_bash(FILE *out)
     first_words(out);
     fputs("' -- \"$cur\")\n    elif [[ $COMP_CWORD -eq 2 && -n $verbs ]]; then\n"
           "        mapfile -t COMPREPLY < <(compgen -W \"$verbs\" -- \"$cur\")\n"
-          "    else\n        mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n    fi\n}\ncomplete -F _falaj falaj\n", out);
+          "    else\n        mapfile -t COMPREPLY < <(\"${COMP_WORDS[0]}\" __complete \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
+          "        if (( ${#COMPREPLY[@]} )); then\n            printf -v COMPREPLY '%q\\n' \"${COMPREPLY[@]}\"\n"
+          "            mapfile -t COMPREPLY <<<\"${COMPREPLY%$'\\n'}\"\n"
+          "        else\n            mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n        fi\n    fi\n}\n"
+          "complete -F _falaj falaj\n", out);
 }
 
 static void print_zsh(FILE *out)
@@ -79,7 +85,10 @@ static void print_zsh(FILE *out)
     flags_of(out, global_flags);
     fputs("\n    elif (( CURRENT == 2 )); then\n        compadd -- ", out);
     first_words(out);
-    fputs("\n    elif (( CURRENT == 3 )) && [[ -n $verbs ]]; then\n        compadd -- ${=verbs}\n    else\n        _files\n    fi\n}\n"
+    fputs("\n    elif (( CURRENT == 3 )) && [[ -n $verbs ]]; then\n        compadd -- ${=verbs}\n    else\n"
+          "        local -a names=(${(f)\"$(${words[1]} __complete ${(@)words[2,CURRENT]} 2>/dev/null)\"})\n"
+          "        if (( $#names )); then\n            compadd -a names\n"
+          "        else\n            _files\n        fi\n    fi\n}\n"
           "compdef _falaj falaj\n", out);
 }
 
@@ -126,6 +135,8 @@ static void print_fish(FILE *out)
     for (size_t i = 0; i < command_count; i++) {
         const struct command *cmd = &command_table[i];
         char condition[200];
+        if (cmd->how & CMD_HIDDEN)
+            continue;
         if (cmd->group) {
             fprintf(out, "complete -c falaj -n '__fish_seen_subcommand_from %s' -f -a %s -d ", cmd->group, cmd->name);
             snprintf(condition, sizeof(condition), "-n '__fish_seen_subcommand_from %s; and __fish_seen_subcommand_from %s'", cmd->group, cmd->name);
@@ -138,6 +149,8 @@ static void print_fish(FILE *out)
         fish_flags(out, condition, command_flags(cmd));
     }
     fish_flags(out, "", global_flags);
+    fputs("complete -c falaj -n 'not __fish_use_subcommand' "
+          "-a '(falaj __complete (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'\n", out);
 }
 
 int cmd_completion(struct cli *c)

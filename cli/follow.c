@@ -88,7 +88,7 @@ static bool on_event(void *ctx, const struct sse_event *ev)
     else
         print_event(f, type, data);
     s->is_ended = strcmp(type, "end") == 0;
-    return !s->is_ended;
+    return !s->is_ended && !ferror(f->c->out);
 }
 
 static bool on_bytes(void *ctx, const char *p, size_t n)
@@ -99,6 +99,11 @@ static bool on_bytes(void *ctx, const char *p, size_t n)
     if (sse_parser_feed(s->parser, p, n, &stopped, &e) != ERR_OK)
         return false;
     return !stopped;
+}
+
+static bool reader_is_gone(void *ctx)
+{
+    return cli_reader_is_gone(ctx);
 }
 
 static int ask_state(struct follow *f)
@@ -123,10 +128,13 @@ static int read_streams(struct stream *s, int64_t deadline_us)
         struct str last = sse_parser_last_id(s->parser);
         struct api_req q = { .method = "GET", .path = arena_printf(f->c->arena, "/v1/jobs/%s/events", api_escape(f->c->arena, f->job)), .accept = "text/event-stream",
                              .token = f->token, .last_event_id = str_z(f->c->arena, last), .on_data = on_bytes, .ctx = s,
-                             .timeout_ms = (int)(left_ms > 0 && left_ms < 1000000000 ? left_ms : -1), .idle_timeout_ms = IDLE_MS };
+                             .timeout_ms = (int)(left_ms > 0 && left_ms < 1000000000 ? left_ms : -1), .idle_timeout_ms = IDLE_MS,
+                             .is_unwanted = reader_is_gone, .unwanted_ctx = f->c };
         enum errc rc = api_send(f->c, &q, &r, &e);
         if (s->is_ended)
             return CLI_OK;
+        if (cli_reader_is_gone(f->c) || ferror(f->c->out))
+            return CLI_FAILED;      /* main tells of a full disk; who closed the pipe knows */
         if (rc == ERR_OK && (r.status < 200 || r.status >= 300))
             return api_tell(f->c, &r);
         lost = rc == ERR_OK || rc == ERR_DEADLINE ? 0 : lost + 1;

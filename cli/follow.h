@@ -2,7 +2,7 @@
 /* follow.h - one job's events as they happen, until it ends (GET /v1/jobs/{id}/events as text/event-stream).
  *
  * A lost connection is taken up again with Last-Event-ID, so nothing is shown twice and nothing is missed. Ctrl-C stops following
- * and ends the program with 130; the job goes on. */
+ * and ends the program with 130; the job goes on. Following ends with FAILED once nobody reads standard output (`… | head`). */
 #pragma once
 #include "cli/command.h"
 

@@ -37,7 +37,7 @@ void help_top(FILE *out)
     fputs("falaj - train and serve models on machines that keep data where it may be.\n\n"
           "Usage: falaj COMMAND [ARGUMENTS] [FLAGS]\n\nCommands:\n", out);
     for (size_t i = 0; i < command_count; i++) {
-        if (!command_table[i].group)
+        if (!command_table[i].group && !(command_table[i].how & CMD_HIDDEN))
             fprintf(out, "  %-14s %s\n", command_table[i].name, command_table[i].doc);
     }
     fputs("\nGroups of commands:\n", out);

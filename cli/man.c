@@ -91,6 +91,8 @@ static void man_top(FILE *out)
             ".SH SYNOPSIS\n\\fBfalaj\\fR COMMAND [ARGUMENTS] [FLAGS]\n.SH COMMANDS\n", FALAJ_VERSION);
     for (size_t i = 0; i < command_count; i++) {
         char name[96];
+        if (command_table[i].how & CMD_HIDDEN)
+            continue;
         page_name(&command_table[i], name);
         fputs(".TP\n\\fB", out);
         roff_text(out, name);
@@ -100,8 +102,14 @@ static void man_top(FILE *out)
     }
     roff_flags(out, "FLAGS OF EVERY COMMAND", global_flags);
     fputs(".SH ENVIRONMENT\n.TP\n\\fBFALAJ_URL\\fR, \\fBFALAJ_TOKEN\\fR, \\fBFALAJ_PROFILE\\fR, \\fBFALAJ_OUTPUT\\fR\n"
-          "Stronger than the profile, weaker than a flag.\n.TP\n\\fBNO_COLOR\\fR\nNo colour.\n"
-          ".SH FILES\n.TP\n\\fI~/.config/falaj/config\\fR\nProfiles: URL and token; mode 0600.\n", out);
+          "Stronger than the profile, weaker than a flag.\n.TP\n\\fBFALAJ_CACERT\\fR\n"
+          "PEM file of the authorities to trust, and no others, as \\-\\-ca\\-cert.\n"
+          ".TP\n\\fBhttp_proxy\\fR, \\fBHTTPS_PROXY\\fR, \\fBALL_PROXY\\fR, \\fBNO_PROXY\\fR\n"
+          "Proxies and the hosts to reach without one, "
+          "read as \\fBcurl\\fR(1) does: each in lower case too, and http_proxy in lower case only.\n"
+          ".TP\n\\fBNO_COLOR\\fR\nNo colour.\n"
+          ".SH FILES\n.TP\n\\fI~/.config/falaj/config\\fR\nProfiles: URL, token and authorities (ca_cert); mode 0600.\n"
+          ".TP\n\\fI~/.cache/falaj/\\fR\nNames for completion, 30 s old at most; mode 0600.\n", out);
     roff_exit_status(out);
 }
 
@@ -125,13 +133,16 @@ int cmd_man(struct cli *c)
 {
     if (mkdir(c->args[0], 0755) < 0 && errno != EEXIST)
         return cli_fail(c, CLI_FAILED, NULL, "%s cannot be made: %s", c->args[0], strerror(errno));
-    int rc = write_page(c, "falaj", NULL);
+    int rc = write_page(c, "falaj", NULL), count = 1;
     for (size_t i = 0; rc == CLI_OK && i < command_count; i++) {
         char name[96];
+        if (command_table[i].how & CMD_HIDDEN)
+            continue;
+        count++;
         page_name(&command_table[i], name);
         rc = write_page(c, name, &command_table[i]);
     }
     if (rc == CLI_OK)
-        cli_note(c, "%zu pages written to %s", command_count + 1, c->args[0]);
+        cli_note(c, "%d pages written to %s", count, c->args[0]);
     return rc;
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "core/base/cleanup.h"
 
-enum { COLUMNS_MAX = 16, CELL_MAX = 4096 };
+enum { COLUMNS_MAX = 16, CELL_MAX = 4096, LIST_MAX = 256 << 20 };
 
 struct column {
     struct str member, heading;
@@ -216,6 +216,10 @@ void output_begin(struct output *o, struct cli *c, const char *columns)
     *o = (struct output){ .c = c, .columns = columns };
     if (c->format == OUT_JSON)
         fputs("{\"data\":[", c->out);
+    if (c->format == OUT_JSONPATH) {
+        o->pending = BUF(LIST_MAX);
+        buf_add_c(&o->pending, "{\"data\":[");
+    }
 }
 
 void output_page(struct output *o, const struct jval *items)
@@ -235,7 +239,8 @@ void output_page(struct output *o, const struct jval *items)
             if (c->format == OUT_NAME) {
                 print_name(c, item, o->columns);
             } else if (c->format == OUT_JSONPATH) {
-                output_jsonpath(c->out, item, c->jsonpath);
+                buf_add_c(&o->pending, o->items + i ? "," : "");
+                output_json(item, &o->pending);
             } else if (c->format == OUT_YAML) {
                 fputs("- ", c->out);
                 output_yaml(c->out, item, 2);
@@ -248,9 +253,26 @@ void output_page(struct output *o, const struct jval *items)
     o->items += jval_len(items);
 }
 
+static void jsonpath_end(struct output *o)
+{
+    struct err e = { 0 };
+    const struct jval *all;
+    buf_add_c(&o->pending, "]}");
+    struct str text = str_dup(o->c->arena, buf_str(&o->pending));
+    bool is_whole = !o->pending.overflow && jval_parse(o->c->arena, text, 0, &all, &e) == ERR_OK;
+    buf_release(&o->pending);
+    if (is_whole)
+        output_jsonpath(o->c->arena, o->c->out, all, o->c->jsonpath);
+    else
+        o->c->late = cli_fail(o->c, CLI_FAILED, "ask for fewer with --limit, or use -o json", "the list is larger than %d MiB",
+            LIST_MAX >> 20);
+}
+
 void output_end(struct output *o)
 {
-    if (o->c->format == OUT_JSON)
+    if (o->c->format == OUT_JSONPATH)
+        jsonpath_end(o);
+    else if (o->c->format == OUT_JSON)
         fputs("]}\n", o->c->out);
     else if (o->items == 0 && (o->c->format == OUT_TABLE || o->c->format == OUT_WIDE))
         cli_note(o->c, "There are none.");
@@ -285,7 +307,7 @@ void output_object(struct cli *c, const struct jval *v, struct str raw, const ch
         print_name(c, v, columns ? columns : "name:NAME");
         break;
     case OUT_JSONPATH:
-        output_jsonpath(c->out, v, c->jsonpath);
+        output_jsonpath(c->arena, c->out, v, c->jsonpath);
         break;
     case OUT_CSV: {
         CLEANUP(buf_releasep) struct buf b = BUF(64 << 20);

@@ -3,7 +3,9 @@
  *
  * Data goes to c->out and nothing else does. JSON is the API's body, byte for byte, for a single object and a single page.
  * Tables are padded by display cells; the last column is cut to the width of a terminal, never when the output is a file.
- * Calling order for lists: output_begin -> output_page* -> output_end. columns: the language of command.h. */
+ * A list that jsonpath walks is one document of all its pages, {"data": […]}, of at most 256 MiB; more is told and ends with
+ * FAILED.
+ * Calling order for lists: output_begin -> output_page* -> output_end (always: it frees). columns: the language of command.h. */
 #pragma once
 #include "cli/command.h"
 #include "core/json/jsonvalue.h"
@@ -12,7 +14,7 @@ struct output {
     struct cli *c;
     const char *columns;
     size_t items;
-    struct buf pending;             /* table rows wait for the widths of their page */
+    struct buf pending;             /* jsonpath: the items, as text, until all have come */
     size_t widths[16];
     bool has_heading;
 };
@@ -25,9 +27,9 @@ void output_end(struct output *o);
 /* One object. raw: the body as it came. columns NULL: all members that are no objects or lists. */
 void output_object(struct cli *c, const struct jval *v, struct str raw, const char *columns);
 void output_yaml(FILE *out, const struct jval *v, int indent);
-/* ".data[0].job_id" or "{.data[*].name}"; one value per line. False: the path is malformed. */
-bool output_jsonpath(FILE *out, const struct jval *v, const char *path);
-bool output_jsonpath_is_good(const char *path);
+/* A template of kubectl's language (jsonpath.c) that output_jsonpath_is_good has taken. */
+void output_jsonpath(struct arena *a, FILE *out, const struct jval *v, const char *template);
+bool output_jsonpath_is_good(const char *template);
 /* A scalar as text for people: no quotes; lists comma-separated; objects as JSON. */
 struct str output_text(struct arena *a, const struct jval *v);
 /* Compact JSON; numbers as short as they can be without becoming other numbers. */

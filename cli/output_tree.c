@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* output_tree.c - the forms that follow the tree of a document: YAML and a small JSONPath.
+/* output_tree.c - the forms that follow the tree of a document: compact JSON and YAML.
  *
- * YAML: block style; strings are JSON strings (double-quoted scalars of YAML 1.2 §7.3.1) unless they are plainly words.
- * JSONPath: the subset .member, [index], [*], with or without {} and a leading $ (RFC 9535 without filters and slices). */
+ * YAML: block style; strings are JSON strings (double-quoted scalars of YAML 1.2 §7.3.1) unless they are plainly words. */
 #include "cli/output.h"
 #include "core/base/cleanup.h"
 #include "core/json/encode.h"
@@ -95,83 +94,4 @@ void output_yaml(FILE *out, const struct jval *v, int indent)
             fputc(' ', out);
         output_yaml(out, it.value, indent + 2);
     }
-}
-
-static bool path_step(FILE *out, const struct jval *v, struct str path);
-
-static bool path_index(FILE *out, const struct jval *v, struct str path)
-{
-    ptrdiff_t end = str_find(path, ']');
-    if (end < 0)
-        return false;
-    struct str inside = str_n(path.ptr + 1, (size_t)end - 1), rest = str_n(path.ptr + end + 1, path.len - (size_t)end - 1);
-    int64_t i;
-    if (str_eq_c(inside, "*")) {
-        for (struct jval_iter it = jval_iter(v); jval_next(&it);) {
-            if (!path_step(out, it.value, rest))
-                return false;
-        }
-        return true;
-    }
-    if (!str_to_i64(inside, 0, INT32_MAX, &i))
-        return false;
-    return path_step(out, jval_at(v, (size_t)i), rest);
-}
-
-static bool path_step(FILE *out, const struct jval *v, struct str path)
-{
-    if (!path.len) {
-        if (jval_type(v) == JT_STR) {
-            fprintf(out, "%.*s\n", STR_ARG(jval_str(v)));
-        } else if (v) {
-            CLEANUP(buf_releasep) struct buf b = BUF(64 << 20);
-            output_json(v, &b);
-            fprintf(out, "%.*s\n", STR_ARG(buf_str(&b)));
-        }
-        return true;
-    }
-    if (path.ptr[0] == '[')
-        return path_index(out, v, path);
-    if (path.ptr[0] != '.')
-        return false;
-    size_t n = 1;
-    while (n < path.len && path.ptr[n] != '.' && path.ptr[n] != '[')
-        n++;
-    char name[256];
-    if (n == 1 || n > sizeof(name))
-        return false;
-    memcpy(name, path.ptr + 1, n - 1);
-    name[n - 1] = '\0';
-    return path_step(out, jval_get(v, name), str_n(path.ptr + n, path.len - n));
-}
-
-static struct str bare_path(const char *path)
-{
-    struct str p = str_c(path);
-    if (p.len >= 2 && p.ptr[0] == '{' && p.ptr[p.len - 1] == '}')
-        p = str_n(p.ptr + 1, p.len - 2);
-    return p.len && p.ptr[0] == '$' ? str_n(p.ptr + 1, p.len - 1) : p;
-}
-
-bool output_jsonpath(FILE *out, const struct jval *v, const char *path)
-{
-    return path_step(out, v, bare_path(path));
-}
-
-bool output_jsonpath_is_good(const char *path)
-{
-    struct str p = bare_path(path);
-    for (size_t n; p.len; p = str_n(p.ptr + n, p.len - n)) {
-        bool is_index = p.ptr[0] == '[';
-        for (n = 1; n < p.len && p.ptr[n] != '[' && (is_index ? p.ptr[n] != ']' : p.ptr[n] != '.');)
-            n++;
-        struct str inside = str_n(p.ptr + 1, n - 1);
-        int64_t i;
-        if (is_index && (n == p.len || p.ptr[n] != ']' || !(str_eq_c(inside, "*") || str_to_i64(inside, 0, INT32_MAX, &i))))
-            return false;
-        if (!is_index && (p.ptr[0] != '.' || n == 1))
-            return false;
-        n += is_index;
-    }
-    return true;
 }

@@ -49,7 +49,7 @@ const char *command_guess(const char *group, const char *word)
         const struct command *cmd = &command_table[i];
         if (group && cmd->group && strcmp(group, cmd->group) == 0)
             guess_one(word, cmd->name, &best, &least);
-        else if (!group)
+        else if (!group && !(cmd->how & CMD_HIDDEN))
             guess_one(word, cmd->group ? cmd->group : cmd->name, &best, &least);
     }
     return best;
@@ -193,7 +193,7 @@ static int take_globals(struct cli *c)
         c->format = OUT_JSONPATH;
         c->jsonpath = format + strlen("jsonpath=");
         if (!output_jsonpath_is_good(c->jsonpath))
-            return cli_fail(c, CLI_USAGE, "-o jsonpath=.data[0].job_id, or .data[*].name", "'%.60s' is no path that -o jsonpath knows", c->jsonpath);
+            return cli_fail(c, CLI_USAGE, "-o jsonpath='{.items[*].name}', or '{range .items[*]}{.name}{\"\\n\"}{end}'", "'%.60s' is no template that -o jsonpath knows", c->jsonpath);
     }
     const char *no_color = getenv("NO_COLOR");
     c->is_quiet = cli_has(c, "quiet");
@@ -220,7 +220,9 @@ int cli_parse(struct cli *c, int argc, char **argv)
     bool flags_end = false;
     for (int i = 0; i < argc; i++) {
         int rc = CLI_OK;
-        if (!flags_end && strcmp(argv[i], "--") == 0) {
+        if (c->cmd && (c->cmd->how & CMD_HIDDEN) && c->nargs < CLI_ARGS_MAX) {
+            c->args[c->nargs++] = argv[i];
+        } else if (!flags_end && strcmp(argv[i], "--") == 0) {
             flags_end = true;
         } else if (!flags_end && argv[i][0] == '-' && argv[i][1]) {
             rc = take_flag(c, &i, argc, argv);

@@ -69,6 +69,8 @@ static enum errc parse_line(struct arena *a, struct profile_file *f, struct prof
         (*at)->url = str_z(a, value);
     else if (*at && str_eq_c(key, "token"))
         (*at)->token = str_z(a, value);
+    else if (*at && str_eq_c(key, "ca_cert"))
+        (*at)->ca_cert = str_z(a, value);
     else
         return FAIL(e, INVALID, "%s:%d: unknown setting '%.*s'", f->path, number, STR_ARG(key));
     return ERR_OK;
@@ -138,6 +140,8 @@ enum errc profile_file_save(struct arena *a, const struct profile_file *f, struc
             buf_printf(&b, "url = %s\n", p->url);
         if (p->token)
             buf_printf(&b, "token = %s\n", p->token);
+        if (p->ca_cert)
+            buf_printf(&b, "ca_cert = %s\n", p->ca_cert);
     }
     bool is_good = !b.overflow && write(fd, b.ptr, b.len) == (ssize_t)b.len && fchmod(fd, 0600) == 0 && fsync(fd) == 0;
     if (!is_good || rename(fresh, f->path) < 0) {
@@ -177,11 +181,13 @@ void profile_drop(struct profile_file *f, const char *name)
         f->current = f->count ? f->profiles[0].name : NULL;
 }
 
-enum errc profile_resolve(struct arena *a, const char *name, const char *url, struct profile *ret, struct err *e)
+enum errc profile_resolve(struct arena *a, const char *name, const char *url, const char *ca_cert, struct profile *ret,
+                          struct err *e)
 {
     struct profile_file *f = ARENA_NEW(a, struct profile_file);
     TRY(profile_file_load(a, f, e));
     const char *env_name = getenv("FALAJ_PROFILE"), *env_url = getenv("FALAJ_URL"), *env_token = getenv("FALAJ_TOKEN");
+    const char *env_ca = getenv("FALAJ_CACERT");
     bool is_asked = name || (env_name && *env_name);
     const char *wanted = name ? name : is_asked ? env_name : f->current;
     struct profile *p = profile_find(f, wanted);
@@ -199,6 +205,7 @@ enum errc profile_resolve(struct arena *a, const char *name, const char *url, st
         r.token = env_token, r.token_from = "environment";
     if (url)
         r.url = url, r.url_from = "flag";
+    r.ca_cert = ca_cert ? ca_cert : env_ca && *env_ca ? env_ca : p ? p->ca_cert : NULL;
     bool is_elsewhere = p && p->url && strcmp(p->url, r.url) != 0;
     if (is_elsewhere && r.token && r.token == p->token)     /* a profile's token goes to that profile's URL and nowhere else */
         r.token = NULL, r.token_from = "nowhere (the profile's token is for another URL)";

@@ -11,6 +11,8 @@ enum { PAGE_MAX = 200, BODY_MAX = 1 << 20, LIMIT_DEFAULT = 50 };
 
 static const char *source_of(struct cli *c, struct str source)
 {
+    if (source.len && source.ptr[0] == '\'')
+        return str_z(c->arena, str_n(source.ptr + 1, source.len - 1));
     if (source.len == 2 && source.ptr[0] == '@') {
         int i = source.ptr[1] - '0';
         return i < c->nargs ? c->args[i] : NULL;
@@ -23,8 +25,14 @@ static int add_query(struct cli *c, struct buf *b)
     struct str rest = str_c(c->cmd->query), word, name, flag;
     for (bool more = c->cmd->query != NULL; more;) {
         more = str_cut(rest, ' ', &word, &rest);
+        bool is_named = word.len && word.ptr[0] == '&';
+        if (is_named)
+            word = str_n(word.ptr + 1, word.len - 1);
         str_cut(word, '=', &name, &flag);
         const char *value = source_of(c, flag);
+        int rc = value && is_named ? api_resolve(c, noun_by_id(name), value, &value) : CLI_OK;
+        if (rc != CLI_OK)
+            return rc;
         if (value)
             buf_printf(b, "%c%.*s=%s", b->ptr && strchr(b->ptr, '?') ? '&' : '?', STR_ARG(name), api_escape(c->arena, value));
     }
@@ -42,14 +50,16 @@ int rest_path(struct cli *c, const char **ret)
         int i = p[1] - '0';
         const char *value = i < c->nargs ? c->args[i] : "";
         if (i == 0 && c->cmd->noun) {
-            int rc = api_resolve(c, c->cmd->noun, value, &value);
-            if (rc != CLI_OK)
-                return rc;
+            int found = api_resolve(c, c->cmd->noun, value, &value);
+            if (found != CLI_OK)
+                return found;
         }
         buf_add_c(&b, api_escape(c->arena, value));
         p += 2;
     }
-    add_query(c, &b);
+    int rc = add_query(c, &b);
+    if (rc != CLI_OK)
+        return rc;
     *ret = arena_strndup(c->arena, b.ptr, b.len);
     return CLI_OK;
 }
@@ -216,6 +226,10 @@ int run_rest(struct cli *c)
         output_object(c, r.json, r.body, cmd->columns);
     } else {
         cli_note(c, "Done.");
+    }
+    if ((cmd->how & CMD_TEST) && !jval_bool(jval_get(r.json, "ok"), false)) {
+        struct str why = jval_str(jval_get(r.json, "problem"));
+        return cli_fail(c, CLI_FAILED, NULL, "the test failed%s%.*s", why.len ? ": " : "", STR_ARG(why));
     }
     return CLI_OK;
 }

@@ -2,6 +2,7 @@
 /* say.c - what a person reads on standard error, questions on the terminal, and files read whole. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <unistd.h>
 #include "cli/command.h"
@@ -80,6 +81,12 @@ bool cli_confirm(struct cli *c, const char *question)
     fflush(c->err);
     char answer[16] = "";
     return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+bool cli_reader_is_gone(const struct cli *c)
+{
+    struct pollfd p = { .fd = fileno(c->out) };
+    return p.fd >= 0 && poll(&p, 1, 0) == 1 && (p.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 enum errc cli_read_file(struct arena *a, const char *path, size_t max, struct str *ret, struct err *e)

@@ -10,6 +10,7 @@ const struct cli_flag global_flags[] = {
     { "output", 'o', "FORM", "Form of the answer on standard output", "table|wide|json|yaml|csv|name|jsonpath=" },
     { "profile", 0, "NAME", "Profile to use instead of the current one", NULL },
     { "url", 0, "URL", "API to talk to", NULL },
+    { "ca-cert", 0, "FILE", "Trust the authorities in this PEM file and no others (also: FALAJ_CACERT)", NULL },
     { "quiet", 'q', NULL, "No remarks on standard error", NULL },
     { "debug", 0, NULL, "Show the HTTP calls, secrets masked", NULL },
     { "no-color", 0, NULL, "No colour (also: NO_COLOR)", NULL },
@@ -22,6 +23,7 @@ const struct cli_flag global_flags[] = {
 const struct command_group command_groups[] = {
     { "job", "Work: submit, watch, cancel" },
     { "dataset", "Data sets and their versions" },
+    { "upload", "Data sets that come in parts" },
     { "model", "Registered models" },
     { "deploy", "Models that answer requests" },
     { "tenant", "Tenants of the platform" },
@@ -31,6 +33,9 @@ const struct command_group command_groups[] = {
     { "approval", "What needs more than one person" },
     { "access", "Who may do what, and why" },
     { "user", "People and programs of a tenant" },
+    { "invitation", "People who are asked to come in" },
+    { "session", "Who is signed in, and where" },
+    { "group", "Groups of people, as a provisioner keeps them" },
     { "role", "Who may do what" },
     { "token", "API tokens" },
     { "quota", "How much a tenant may use" },
@@ -45,6 +50,7 @@ const struct command_group command_groups[] = {
     { "idp", "OpenID providers at which people sign in" },
     { "audit", "The record of everything, and its proof" },
     { "keys", "The keys of a zone" },
+    { "profile", "Where to talk to and as whom" },
     { "config", "What this program has been told" },
     { "dev", "The whole platform on this machine" },
     { NULL, NULL },
@@ -59,6 +65,8 @@ static const struct noun project_noun = { "project", "prj_", "/v1/projects", "pr
 static const struct noun budget_noun = { "budget", "bdg_", "/v1/budgets", "budget_id" };
 static const struct noun issuer_noun = { "issuer", "iss_", "/v1/issuers", "issuer_id" };
 static const struct noun idp_noun = { "provider", "idp_", "/v1/identity-providers", "provider_id" };
+static const struct noun user_noun = { "user", "usr_", "/v1/users", "user_id" };
+static const struct noun group_noun = { "group", "grp_", "/v1/groups", "group_id" };
 static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 
 #define JOB_COLUMNS "job_id:ID name:NAME kind:KIND state:STATE reason:REASON +zone:ZONE +pool:POOL +slots:SLOTS +priority:PRIORITY submitted_at:SUBMITTED"
@@ -95,6 +103,9 @@ static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 #define BUDGET_COLUMNS "budget_id:ID name:NAME measure:MEASURE amount:AMOUNT currency:CURRENCY period:PERIOD used:USED forecast:FORECAST state:STATE"
 #define NODE_MOVED_COLUMNS "node_id:ID zone:ZONE state:STATE jobs_running:JOBS reason:REASON"
 #define REASON_FLAG { "reason", 0, "TEXT", "Why; shown with the machine", NULL }
+#define USER_COLUMNS "user_id:ID name:NAME kind:KIND state:STATE roles:ROLES has_second_factor:FACTOR last_seen_at:SEEN"
+#define GROUP_COLUMNS "group_id:ID name:NAME role:ROLE members:MEMBERS"
+#define UPLOAD_COLUMNS "upload_id:ID dataset_id:DATASET state:STATE offset:HAVE size_bytes:BYTES parts:PARTS expires_at:EXPIRES"
 #define ISSUER_COLUMNS "issuer_id:ID name:NAME issuer:ISSUER audience:AUDIENCE state:STATE +single_use:ONCE +jwks_uri:KEYS created_at:CREATED"
 #define IDP_COLUMNS "provider_id:ID name:NAME issuer:ISSUER client_id:CLIENT state:STATE +create_users:CREATES +groups_claim:GROUPS created_at:CREATED"
 #define HOLD_COLUMNS "hold_id:ID state:STATE reason:REASON subject_id:USER +about_tenant:TENANT +from_at:FROM +until_at:UNTIL created_at:CREATED"
@@ -257,7 +268,7 @@ const struct command command_table[] = {
       FLAGS({ "user", 0, "USER", "Who would act (yourself)", NULL }, { "act", 0, "WHAT", "A permission or an operation", NULL }, { "project", 0, "PROJECT", "In which project", NULL },
             { "zone", 0, "CODE", "In which zone", NULL }, { "ip", 0, "ADDRESS", "From which address", NULL }),
       run_rest, "Why somebody may or may not do something", "  falaj access explain --user usr_… --act job:submit", 0, NULL, "POST", "/v1/access/explain", NULL,
-      "user_id=user act=act project_id=project zone=zone source_ip=ip", "allowed:ALLOWED permission:PERMISSION rule:RULE missing:MISSING" },
+      "&user_id=user act=act project_id=project zone=zone source_ip=ip", "allowed:ALLOWED permission:PERMISSION rule:RULE missing:MISSING" },
     { "zone", "create", "CODE NAME COUNTRY", 3, 3, FLAGS({ "regimes", 0, "A,B", "Legal regimes that hold there", NULL }), run_rest, "Create a residency zone",
       "  falaj zone create ae-dxb-1 \"Dubai 1\" AE", 0, NULL, "POST", "/v1/zones", NULL, "code=@0 name=@1 country=@2 *legal_regimes=regimes", "code:CODE name:NAME country:COUNTRY" },
     { "zone", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List residency zones", NULL, CMD_LIST, NULL, "GET", "/v1/zones", NULL, NULL,
@@ -268,14 +279,15 @@ const struct command command_table[] = {
             { "state", 0, "STATE", "Only in this state", "ACTIVE|DISABLED|DEACTIVATED" }, LIST_FLAGS("users")),
       run_rest, "List users", NULL, CMD_LIST, NULL, "GET", "/v1/users", "kind=kind role=role state=state " LIST_FILTERS, NULL,
       "user_id:ID name:NAME kind:KIND state:STATE roles:ROLES has_second_factor:FACTOR last_seen_at:SEEN" },
-    { "role", "grant", "USER ROLE", 2, 2, NULL, run_rest, "Grant a role to a user", "USER is an id (usr_…).", 0, NULL, "POST", "/v1/role-bindings", NULL, "user_id=@0 role=@1",
+#include "cli/table_people.def"
+    { "role", "grant", "USER ROLE", 2, 2, NULL, run_rest, "Grant a role to a user", NULL, 0, NULL, "POST", "/v1/role-bindings", NULL, "&user_id=@0 role=@1",
       "binding_id:ID user_id:USER role:ROLE" },
     { "role", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List who has which role", NULL, CMD_LIST, NULL, "GET", "/v1/role-bindings", NULL, NULL,
       "binding_id:ID user_id:USER role:ROLE +created_at:CREATED" },
     { "role", "revoke", "BINDING", 1, 1, NULL, run_rest, "Take a role back", NULL, 0, NULL, "DELETE", "/v1/role-bindings/{0}", NULL, NULL, "binding_id:ID" },
     { "token", "create", "NAME", 1, 1,
       FLAGS({ "user", 0, "USER", "Whose token (your own)", NULL }, { "days", 0, "N", "Days until it expires (30)", NULL }, { "scopes", 0, "A,B", "Only these permissions", NULL }),
-      run_rest, "Create an API token", "The token is shown this once.", 0, NULL, "POST", "/v1/api-tokens", NULL, "name=@0 user_id=user #expires_in_days=days *scopes=scopes",
+      run_rest, "Create an API token", "The token is shown this once.", 0, NULL, "POST", "/v1/api-tokens", NULL, "name=@0 &user_id=user #expires_in_days=days *scopes=scopes",
       "token_id:ID name:NAME token:TOKEN expires_at:EXPIRES" },
     { "token", "list", "", 0, 0, FLAGS({ "user", 0, "USER", "Only of this user (its id)", NULL }, { "state", 0, "STATE", "Only in this state", "active|expired|revoked" },
             { "q", 0, "TEXT", "Only those whose name contains this (3 characters or more)", NULL },
@@ -323,9 +335,10 @@ const struct command command_table[] = {
       IDP_COLUMNS },
     { "idp", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List OpenID providers", NULL, CMD_LIST, NULL, "GET", "/v1/identity-providers", NULL, NULL, IDP_COLUMNS },
     { "idp", "get", "PROVIDER", 1, 1, NULL, run_rest, "Show one OpenID provider", NULL, 0, &idp_noun, "GET", "/v1/identity-providers/{0}", NULL, NULL, IDP_COLUMNS },
-    { "idp", "link", "PROVIDER SUBJECT USER", 3, 3, NULL, run_rest, "Say who a person of the provider is here", "USER is an id (usr_…).", 0, &idp_noun, "POST",
-      "/v1/identity-providers/{0}/links", NULL, "subject=@1 user_id=@2", "provider_id:ID" },
-    { "idp", "test", "PROVIDER", 1, 1, NULL, run_rest, "Ask a provider for its metadata and keys, as a sign-in would", NULL, 0, &idp_noun, "POST",
+    { "idp", "link", "PROVIDER SUBJECT USER", 3, 3, NULL, run_rest, "Say who a person of the provider is here", NULL, 0, &idp_noun, "POST",
+      "/v1/identity-providers/{0}/links", NULL, "subject=@1 &user_id=@2", "provider_id:ID" },
+    { "idp", "test", "PROVIDER", 1, 1, NULL, run_rest, "Ask a provider for its metadata and keys, as a sign-in would",
+      "Ends with 1 when they cannot be used.", CMD_TEST, &idp_noun, "POST",
       "/v1/identity-providers/{0}/test", NULL, NULL, "ok:OK issuer:ISSUER keys:KEYS redirect_uri:REDIRECT problem:PROBLEM" },
     { "idp", "delete", "PROVIDER", 1, 1, NULL, run_rest, "Remove a provider; the users it made stay", NULL, 0, &idp_noun, "DELETE", "/v1/identity-providers/{0}", NULL, NULL,
       "provider_id:ID" },
@@ -497,6 +510,7 @@ const struct command command_table[] = {
     { NULL, "api", "METHOD PATH", 2, 2, FLAGS({ "data", 'd', "JSON", "Body; @FILE reads a file, @- standard input", NULL }, { "type", 0, "TYPE", "Content type of the body", NULL }), cmd_api,
       "Make any call of the API", "  falaj api GET /v1/jobs?page_size=5", 0 },
     { NULL, "doctor", "", 0, 0, FLAGS(DEV_FLAGS), cmd_doctor, "Check this machine, its programs and a running platform", NULL, CMD_LOCAL },
+    { NULL, "__complete", "[WORD…]", 0, CLI_ARGS_MAX, NULL, cmd_complete, "Print what the last word could be; for the completion scripts", NULL, CMD_LOCAL | CMD_HIDDEN },
     { NULL, "completion", "SHELL", 1, 1, NULL, cmd_completion, "Print a completion script for bash, zsh or fish", "  source <(falaj completion bash)", CMD_LOCAL },
     { NULL, "man", "DIR", 1, 1, NULL, cmd_man, "Write the manual pages into a folder", NULL, CMD_LOCAL },
     { "config", "view", "", 0, 0, NULL, cmd_config_view, "Show profiles, secrets masked", NULL, CMD_LOCAL },

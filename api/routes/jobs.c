@@ -143,12 +143,13 @@ static enum errc batch_key(struct call *c, struct str answer, struct err *e)
 {
     bool is_first;
     if (answer.ptr)
-        return RUN_WRITE(&c->work, (idempotency_end(c, 201, answer), ERR_OK), e);
+        return RUN_WRITE(&c->work, (idempotency_end(c, c->status, answer), ERR_OK), e);
     return RUN_WRITE(&c->work, idempotency_claim(c, &is_first, e), e);
 }
 
 /* A batch is one call, with one record of its Idempotency-Key that keeps its answer. Its jobs are stored by a transaction of their own,
- * each under the key and its number with a space between, which no client's key has: what a lost call had stored is found again. */
+ * each under the key and its number with a space between, which no client's key has: what a lost call had stored is found again.
+ * 201: all are stored. 207 (RFC 4918 §11.1's meaning, with a body of ours): some, or none. */
 static enum errc submit_batch(struct call *c, struct job_batch_out *out, struct err *e)
 {
     const struct job_batch_in *in = c->in;
@@ -172,7 +173,13 @@ static enum errc submit_batch(struct call *c, struct job_batch_out *out, struct 
         if (errs[at[i]].code == ERR_OK)
             ret[at[i]].job_id = items[i]->job.job_id;
     }
+    c->status = 201;
+    c->did_nothing = true;
     for (size_t i = 0; i < n; i++) {
+        if (errs[i].code == ERR_OK)
+            c->did_nothing = false;
+        else
+            c->status = 207;
         ret[i].code = str_c(err_row(errs[i].code)->wire);
         if (errs[i].code != ERR_OK) {
             ret[i].detail = str_dup(a, str_c(errs[i].msg));
@@ -229,7 +236,8 @@ static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/jobs", .op = "job_submit", .perm = PERM_JOB_SUBMIT, .combine = submit_combined, .in = &job_create_schema,
       .status = 201, .out = &job_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "job", .audit = AUDIT_JOB_SUBMIT, .doc = "Submit a job" },
     { .method = HTTP_POST, .path = "/v1/jobs:batch", .op = "job_submit_batch", .perm = PERM_JOB_SUBMIT, .handler = batch, .in = &job_batch_in_schema,
-      .status = 201, .out = &job_batch_out_schema, .flags = R_IDEMPOTENT | R_NO_TX, .rate = RL_WRITE, .audit = AUDIT_JOB_SUBMIT,
+      .status = 201, .out = &job_batch_out_schema, .flags = R_IDEMPOTENT | R_NO_TX | R_PARTIAL, .rate = RL_WRITE,
+      .audit = AUDIT_JOB_SUBMIT,
       .doc = "Submit up to 1,000 jobs; each keeps its own verdict" },
     { .method = HTTP_GET, .path = "/v1/jobs/{job_id}", .op = "job_get", .perm = PERM_JOB_READ, .combine = read_combined, .in = &job_ref_schema,
       .status = 200, .out = &job_schema, .resource = "job", .doc = "Read one job" },

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* client.h - blocking HTTP calls over kept-alive connections; with mux.h, which has many under way on one thread, the only door to libcurl.
  *
- * One handle, one thread at a time. http and https only, no redirects, no proxies from the environment, no signals.
+ * One handle, one thread at a time. http and https only, no redirects, no signals, and no proxy of the environment unless
+ * asked for.
  * Calling order: http_client_new -> http_client_call* -> http_client_free.
  * Memory: results live in the arena given to the call. A status of 400 and above is a result, not an error.
  * Errors: UNAVAILABLE (no connection, TLS refused, connection lost, the call is no longer wanted), DEADLINE (timeout), LIMIT (response_max passed),
@@ -30,6 +31,7 @@ struct http_client_options {
     bool (*may_connect)(void *ctx, const struct sockaddr *to);  /* asked for the address itself, after names were resolved; NULL: any */
     void *may_connect_ctx;
     bool no_verify_host;            /* accept a certificate for another name (still from ca_file) */
+    bool use_proxy_env;             /* http_proxy, HTTPS_PROXY, ALL_PROXY, NO_PROXY as curl(1) reads them; false: none */
 };
 
 struct http_call {

@@ -60,6 +60,7 @@ struct http_target *http_target_new(const struct http_client_options *o, struct 
     t->connect_timeout_ms = o->connect_timeout_ms > 0 ? o->connect_timeout_ms : 5000;
     t->timeout_ms = o->timeout_ms > 0 ? o->timeout_ms : 30000;
     t->no_verify_host = o->no_verify_host;
+    t->use_proxy_env = o->use_proxy_env;
     t->may_connect = o->may_connect;
     t->may_connect_ctx = o->may_connect_ctx;
     if (o->resolve)
@@ -212,7 +213,8 @@ static void set_target(CURL *h, const struct http_target *t)
     curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(h, CURLOPT_PROXY, "");
+    if (!t->use_proxy_env)
+        curl_easy_setopt(h, CURLOPT_PROXY, "");
     curl_easy_setopt(h, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(h, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(h, CURLOPT_TCP_KEEPALIVE, 1L);

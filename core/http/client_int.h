@@ -11,7 +11,7 @@ struct http_target {
     struct curl_slist *resolve;
     char *base, *unix_socket, *ca, *ca_pem, *cert, *key, *agent;
     int connect_timeout_ms, timeout_ms;
-    bool no_verify_host;
+    bool no_verify_host, use_proxy_env;
     bool (*may_connect)(void *ctx, const struct sockaddr *to);
     void *may_connect_ctx;
     _Atomic int refs;

@@ -408,7 +408,7 @@ describe('a batch', () => {
       999: [{ name: 'b', kind: 'noop', spec: { colour: 'red' } }, 'unknown_field', '/jobs/999/spec/colour'],
     };
     const jobs = Array.from({ length: 1000 }, (_, i) => faults[i]?.[0] ?? { name: `b${i}`, kind: 'noop', pool: 'no-such-pool' });
-    const out = must(await other.api.post('/v1/jobs:batch', { jobs }), 201).data;
+    const out = must(await other.api.post('/v1/jobs:batch', { jobs }), 207).data;
     expect(out).toHaveLength(1000);
     for (const [i, item] of out.entries()) {
       const fault = faults[i];
@@ -424,7 +424,7 @@ describe('a batch', () => {
   test('beyond the quota says so for the rest', async () => {
     const other = await makeTenant(ready);
     must(await admin.put(`/v1/tenants/${other.tenant.tenant_id}/quotas/jobs`, { hard_limit: 4 }, { headers: { 'if-match': '*' } }), 200);
-    const out = must(await other.api.post('/v1/jobs:batch', { jobs: Array.from({ length: 6 }, () => ({ name: 'b', kind: 'noop', pool: 'no-such-pool' })) }), 201).data;
+    const out = must(await other.api.post('/v1/jobs:batch', { jobs: Array.from({ length: 6 }, () => ({ name: 'b', kind: 'noop', pool: 'no-such-pool' })) }), 207).data;
     expect(out.filter((i: any) => i.job_id)).toHaveLength(4);
     expect(out.filter((i: any) => i.code === 'quota_exceeded')).toHaveLength(2);
   });

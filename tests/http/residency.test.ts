@@ -245,7 +245,7 @@ test('canaries of a home zone are found in no blob, no queue, no log and no fold
 test('200 random places: none forbidden is leased', async () => {
   const jobs: { name: string; kind: string; zone?: string }[] = [];
   for (let i = 0; i < 200; i++) jobs.push({ name: `r${i}`, kind: 'noop', ...(Math.random() < 0.5 ? { zone: [AE, DE, 'no-such'][Math.floor(Math.random() * 3)] } : {}) });
-  const verdicts = must(await t.api.post('/v1/jobs:batch', { jobs }), 201).data;
+  const verdicts = must(await t.api.post('/v1/jobs:batch', { jobs }), 207).data;
   verdicts.forEach((v: any, i: number) => expect(v.code).toBe(jobs[i]!.zone === 'no-such' ? 'residency_denied' : 'ok'));
   const ids = verdicts.filter((v: any) => v.job_id).map((v: any) => v.job_id);
   await Promise.all(ids.map((id: string) => waitJob(t.api, id)));

@@ -48,7 +48,7 @@ describe('one project', () => {
     must(await engineer.post('/v1/jobs', { name: 'x', kind: 'noop', project_id: blue.project_id }), 404);
     must(await engineer.post('/v1/datasets', { name: 'x', label_column: 'y', classes: 2, project_id: blue.project_id }), 404);
     must(await engineer.post('/v1/jobs', { name: 'x', kind: 'train', spec: { dataset_id: datasets['blue'] } }), 404);
-    const batch = must(await engineer.post('/v1/jobs:batch', { jobs: [{ name: 'x', kind: 'noop', project_id: blue.project_id }] }), 201);
+    const batch = must(await engineer.post('/v1/jobs:batch', { jobs: [{ name: 'x', kind: 'noop', project_id: blue.project_id }] }), 207);
     expect(batch.data[0].code).toBe('not_found');
     must(await engineer.post(`/v1/jobs/${jobs['blue']}/cancel`, {}), 404);
     must(await engineer.post(`/v1/datasets/${datasets['none']}/versions`, undefined, { raw: 'y\n1\n', headers: { 'content-type': 'text/csv' } }), 404);

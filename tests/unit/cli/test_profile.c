@@ -65,16 +65,16 @@ static void the_stronger_wins(void **state)
     struct err e;
     struct profile p;
     fill(a);
-    assert_int_equal(profile_resolve(a, NULL, NULL, &p, &e), ERR_OK);
+    assert_int_equal(profile_resolve(a, NULL, NULL, NULL, &p, &e), ERR_OK);
     assert_string_equal(p.url, "http://two");
     assert_string_equal(p.token, "flj_2");
-    assert_int_equal(profile_resolve(a, "one", NULL, &p, &e), ERR_OK);
+    assert_int_equal(profile_resolve(a, "one", NULL, NULL, &p, &e), ERR_OK);
     assert_string_equal(p.token, "flj_1");
     setenv("FALAJ_TOKEN", "flj_env", 1);
-    assert_int_equal(profile_resolve(a, "one", NULL, &p, &e), ERR_OK);
+    assert_int_equal(profile_resolve(a, "one", NULL, NULL, &p, &e), ERR_OK);
     assert_string_equal(p.token, "flj_env");
     unsetenv("FALAJ_TOKEN");
-    assert_int_equal(profile_resolve(a, "three", NULL, &p, &e), ERR_INVALID);
+    assert_int_equal(profile_resolve(a, "three", NULL, NULL, &p, &e), ERR_INVALID);
     arena_free(a);
 }
 
@@ -85,11 +85,11 @@ static void a_token_goes_to_its_own_url_only(void **state)
     struct err e;
     struct profile p;
     fill(a);
-    assert_int_equal(profile_resolve(a, NULL, "http://evil", &p, &e), ERR_OK);
+    assert_int_equal(profile_resolve(a, NULL, "http://evil", NULL, &p, &e), ERR_OK);
     assert_string_equal(p.url, "http://evil");
     assert_null(p.token);
     setenv("FALAJ_URL", "http://elsewhere", 1);
-    assert_int_equal(profile_resolve(a, NULL, NULL, &p, &e), ERR_OK);
+    assert_int_equal(profile_resolve(a, NULL, NULL, NULL, &p, &e), ERR_OK);
     assert_string_equal(p.url, "http://elsewhere");
     assert_null(p.token);
     unsetenv("FALAJ_URL");

@@ -5,6 +5,8 @@
 
 static bool flag_known(const struct command *cmd, struct str name)
 {
+    if (name.len > 1 && name.ptr[0] == '\'')
+        return true;
     if (name.len == 2 && name.ptr[0] == '@')
         return name.ptr[1] - '0' < cmd->max;
     for (const struct cli_flag *f = cmd->flags; f && f->name; f++) {
@@ -68,6 +70,7 @@ static void completion_names_everything(void **state)
         assert_int_equal(cmd_completion(&w.c), CLI_OK);
         for (size_t i = 0; i < command_count; i++)
             assert_non_null(strstr(with_cli_out(&w), command_table[i].name));
+        assert_non_null(strstr(w.out, "__complete"));
         assert_non_null(strstr(w.out, "json-ready"));
         with_cli_release(&w);
     }
