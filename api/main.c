@@ -28,6 +28,7 @@
 #include "core/base/cleanup.h"
 #include "core/base/fault.h"
 #include "core/base/log.h"
+#include "core/base/notify.h"
 #include "core/crypto/secmem.h"
 #include "core/db/pool.h"
 #include "core/db/run_tx.h"
@@ -315,6 +316,7 @@ static void run_until_signal(struct app *app, struct api *api, struct config *cf
             config_hangup(cfg);
         else if (sig > 0)
             return;
+        notify_alive();
         struct arena *a = arena_new(HOUSEKEEPING_ARENA);
         struct err e;
         if (refusals_flush(authn_refusals(api->authn), app, a, &e) != ERR_OK)
@@ -407,10 +409,12 @@ static int serve(struct app *app, struct api *api, struct config *settings, cons
         api->wakes = wake_listener_new(redis, channels, 3, on_wake, api);
     log_event(LOG_INFO, "api.ready", "bind", LOG_S(cfg->api_bind), "port", LOG_I(http_server_port(api->people)), "worker_port",
               LOG_I(api->nodes ? http_server_port(api->nodes) : 0), NULL);
+    notify_ready("serves");
     run_until_signal(app, api, settings, &set);
     signal(SIGTERM, SIG_DFL);
     sigdelset(&set, SIGHUP);            /* nobody reads settings any more, and unblocked it would end the drain */
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    notify_stopping();
     drain(api, cfg);
     return 0;
 }

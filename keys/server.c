@@ -20,6 +20,7 @@
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
 #include "core/base/mono_cond.h"
+#include "core/base/notify.h"
 #include "keys/keyd_wire.h"
 
 enum { STACK_BYTES = 512 * 1024, LISTEN_QUEUE = 128, LEAVE_S = 5 };
@@ -332,10 +333,12 @@ enum errc keyd_serve(struct keyd *k, struct err *e)
     TRY(listen_at(&k->options, &listen_fd, e));
     log_event(LOG_INFO, "keyd.ready", "zone", LOG_S(k->zone), "provider", LOG_S(k->options.provider->name), "socket",
               LOG_S(k->options.socket_path), NULL);
+    notify_ready("serves");
     struct pollfd fds[2] = { { .fd = signal_fd, .events = POLLIN }, { .fd = listen_fd, .events = POLLIN } };
     for (;;) {
-        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+        if (poll(fds, 2, notify_alive_ms()) < 0 && errno != EINTR)
             return fail_os(e, "waiting at", k->options.socket_path);
+        notify_alive();
         if ((fds[0].revents & POLLIN) && !on_signal(k, signal_fd))
             break;
         int fd = fds[1].revents ? accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
@@ -344,6 +347,7 @@ enum errc keyd_serve(struct keyd *k, struct err *e)
         else if (fds[1].revents && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
             poll(NULL, 0, 10);      /* out of descriptors: breathe instead of spinning */
     }
+    notify_stopping();
     (void)unlink(k->options.socket_path);
     leave(k);
     log_event(LOG_INFO, "keyd.stopped", "zone", LOG_S(k->zone), "calls", LOG_I(atomic_load(&k->calls)), NULL);

@@ -7,6 +7,7 @@
 #include "core/base/assert.h"
 #include "core/base/log.h"
 #include "core/base/mono_cond.h"
+#include "core/base/notify.h"
 #include "core/db/run_tx.h"
 #include "core/redis/wake.h"
 #include "core/table/config.h"
@@ -246,6 +247,7 @@ void loop_run(struct loop *l)
     bool is_ok = true;
     while (wait_for_work(l, wait_us, is_ok)) {
         bool more = false;
+        notify_alive();
         int64_t tick_us = l->app->config->scheduler_tick_ms * 1000;
         bool leads = !l->leader || leader_check(l->leader);
         atomic_store(&l->is_leading, leads);

@@ -16,6 +16,7 @@
 #include "audit/sequencer.h"
 #include "audit/shadow.h"
 #include "core/base/log.h"
+#include "core/base/notify.h"
 #include "core/db/pool.h"
 #include "core/http/ops.h"
 #include "core/redis/wake.h"
@@ -109,6 +110,7 @@ static void *wait_for_signal(void *arg)
     while (sigwait(&d->set, &number) == 0 && number == SIGHUP)
         config_hangup(d->config);
     log_event(LOG_INFO, "scheduler.stopping", "signal", LOG_I(number), NULL);
+    notify_stopping();
     loop_stop(d->loop);
     return NULL;
 }
@@ -203,6 +205,7 @@ static enum errc run(struct daemon *d, struct err *e)
     if (pthread_create(&d->signals, NULL, wait_for_signal, d))
         return FAIL(e, INTERNAL, "no thread for signals");
     log_event(LOG_INFO, "scheduler.started", NULL);
+    notify_ready("plans");
     loop_run(d->loop);
     pthread_join(d->signals, NULL);
     return ERR_OK;

@@ -17,6 +17,7 @@
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
+#include "core/base/notify.h"
 #include "core/json/jsonvalue.h"
 #include "workers/lease/executor.h"
 #include "workers/lease/work_dir.h"
@@ -367,8 +368,10 @@ static void stop_in_order(struct agent *a)
 
 enum errc agent_run(struct agent *a, const _Atomic bool *stop, struct err *e)
 {
+    notify_ready("asks the API for its name");     /* a machine that waits for the API is no failed start */
     if (enroll(a, stop, e) != ERR_OK)
         return *stop ? ERR_OK : e->code;
+    notify_status("takes work");
     int64_t fence_ms = a->env.node.lease_ms * 2 / 3;
     ASSERT(pthread_create(&a->reporter, NULL, reporter_main, a) == 0);
     ASSERT(pthread_create(&a->fetcher, NULL, fetcher_main, a) == 0);
@@ -376,8 +379,10 @@ enum errc agent_run(struct agent *a, const _Atomic bool *stop, struct err *e)
         size_t n = book_fence(a->book, fence_ms);
         if (n)
             log_event(LOG_ERROR, "node.fenced", "leases", LOG_I(n), "silence_ms", LOG_I(fence_ms), NULL);
+        notify_alive();
         poll(NULL, 0, WATCH_MS);
     }
+    notify_stopping();
     log_event(LOG_INFO, "node.stops", "running", LOG_I(a->runners), NULL);
     stop_in_order(a);
     return ERR_OK;
