@@ -2,8 +2,10 @@
 /* sequencer.c - one tick: read what is safely committed, hash it here, write numbers, chains and states in bulk.
  *
  * Five statements whatever the number of events, three of which travel with COMMIT. The order (xid, ord) is an index; a row
- * comparison with the cursor begins the scan where the last tick ended. Nothing is kept between ticks: a new leader needs no warm-up
- * and no old leader can write from memory, because the cursor row is locked first. */
+ * comparison with the cursor begins the scan where the last tick ended. Nothing is kept between ticks: a new leader needs no
+ * warm-up and no old leader can write from memory, because the cursor row is locked first. Numbers of transactions order the
+ * events of one cluster only. The function that takes the lock sees that the database was moved and
+ * begins an epoch (migrations/functions/audit_epoch_take.sql): what it left without a number comes first, out of a list. */
 #include "audit/sequencer.h"
 #include <stdlib.h>
 #include "audit/record_read.h"
@@ -12,15 +14,14 @@
 
 enum { TICK_MAX = 100000 };
 
-struct cursor_row {
-    struct str xid;
-    int64_t ord;
-};
-SCHEMA_OF(cursor_row, "How far the sequencer has come", FIELD(cursor_row, xid, 0, .doc = "Transaction id of the last event"),
-  FIELD(cursor_row, ord, 0, .doc = "Its place in that order"));
+SCHEMA_OF(sequencer_place, "How far the sequencer has come", 
+  FIELD(sequencer_place, xid, 0, .doc = "Transaction of the last event"), FIELD(sequencer_place, ord, 0, .doc = "Its place in that order"),
+  FIELD(sequencer_place, since_ord, 0, .doc = "Where the epoch begins"),
+  FIELD(sequencer_place, is_open, 0, .doc = "False while an epoch is being opened"),
+  FIELD(sequencer_place, has_backlog, 0, .doc = "Events of epochs before come first"));
 
-static const struct stmt cursor_lock = { .name = "audit_cursor_lock", .row = &cursor_row_schema, .card = CARD_ONE, .sql =
-  "SELECT xid::text AS xid, ord FROM audit_cursor WHERE id = 1 FOR UPDATE" };
+static const struct stmt cursor_lock = { .name = "audit_cursor_lock", .row = &sequencer_place_schema, .card = CARD_ONE, .sql =
+  "SELECT xid::text AS xid, ord, since_ord, is_open, has_backlog FROM audit_epoch_take()" };
 
 static const struct stmt cursor_move = { .name = "audit_cursor_move", .params = "si", .card = CARD_NONE, .sql =
   "UPDATE audit_cursor SET xid = $1::xid8, ord = $2 WHERE id = 1" };
@@ -35,10 +36,21 @@ SCHEMA_OF(pending_row, "An event without a number", FIELD(pending_row, tenant_id
   FIELD(pending_row, event_id, 0, .doc = "The event"), FIELD(pending_row, xid, 0, .doc = "Transaction that wrote it"),
   FIELD(pending_row, ord, 0, .doc = "Order of insertion"), FIELD(pending_row, body, 0, .max = 65536, .doc = "Canonical bytes"));
 
-static const struct stmt pending_read = { .name = "audit_pending_read", .params = "sii", .row = &pending_row_schema, .card = CARD_MANY, .sql =
+static const struct stmt pending_read = { .name = "audit_pending_read", .params = "siii", .row = &pending_row_schema, .card = CARD_MANY,
+  .sql =
   "SELECT tenant_id, event_id, xid::text AS xid, ord, body FROM audit_event\n"
-  " WHERE (xid, ord) > ($1::xid8, $2) AND xid < pg_snapshot_xmin(pg_current_snapshot())\n"
+  " WHERE (xid, ord) > ($1::xid8, $2) AND xid < pg_snapshot_xmin(pg_current_snapshot()) AND ord > $4\n"
   " ORDER BY xid, ord LIMIT $3" };
+
+static const struct stmt backlog_read = { .name = "audit_backlog_read", .params = "i", .row = &pending_row_schema, .card = CARD_MANY,
+  .sql =
+  "SELECT e.tenant_id, e.event_id, e.xid::text AS xid, e.ord, e.body\n"
+  "  FROM audit_backlog b JOIN audit_event e ON e.tenant_id = b.tenant_id AND e.event_id = b.event_id\n"
+  " ORDER BY b.ord, b.event_id LIMIT $1" };
+
+static const struct stmt backlog_done = { .name = "audit_backlog_done", .params = "UU", .card = CARD_NONE, .sql =
+  "DELETE FROM audit_backlog b USING unnest($1, $2) AS d(tenant_id, event_id)\n"
+  " WHERE b.tenant_id = d.tenant_id AND b.event_id = d.event_id" };
 
 static const struct stmt seq_insert = { .name = "audit_seq_insert", .params = "UIUYYTSSSUSSSSS", .card = CARD_NONE, .sql =
   "INSERT INTO audit_seq (tenant_id, tseq, event_id, leaf, chain, at, code, action, actor, actor_id, resource_kind, resource_id, outcome,\n"
@@ -58,7 +70,8 @@ static const struct stmt state_write = { .name = "audit_state_write", .params = 
   "    ON CONFLICT (tenant_id) DO UPDATE\n"
   "   SET size = EXCLUDED.size, chain = EXCLUDED.chain, frontier = EXCLUDED.frontier, updated_at = EXCLUDED.updated_at" };
 
-const struct stmt *const sequencer_stmts[] = { &cursor_lock, &cursor_move, &pending_read, &seq_insert, &state_read, &state_write, NULL };
+const struct stmt *const sequencer_stmts[] = { &cursor_lock, &cursor_move, &pending_read, &backlog_read, &backlog_done, &seq_insert,
+                                              &state_read, &state_write, NULL };
 
 struct sequencer *sequencer_new(struct str zone, audit_sign_fn sign, void *sign_ctx)
 {
@@ -81,13 +94,9 @@ void sequencer_freep(struct sequencer **s)
     *s = NULL;
 }
 
-enum errc sequencer_lock(struct db_tx *tx, struct str *xid, int64_t *ord, struct err *e)
+enum errc sequencer_lock(struct db_tx *tx, struct sequencer_place *ret, struct err *e)
 {
-    struct cursor_row row;
-    TRY(db_one(tx, &cursor_lock, NO_ARGS, &row, e));
-    *xid = row.xid;
-    *ord = row.ord;
-    return ERR_OK;
+    return db_one(tx, &cursor_lock, NO_ARGS, ret, e);
 }
 
 enum errc log_state_of(const struct log_state_row *row, struct log_state *ret, struct err *e)
@@ -196,7 +205,8 @@ static void describe(struct arena *a, struct audit_view *v, struct str body, str
     o->source = lasting(a, v, v->src_ip);
 }
 
-static void number_events(struct arena *a, const struct pending_row *rows, size_t n, struct log_state *states, size_t nstates, struct numbered *out)
+static void number_events(struct arena *a, const struct pending_row *rows, size_t n, struct log_state *states, size_t nstates,
+                          struct numbered *out)
 {
     struct log_state *s = NULL;
     struct audit_view *view = ARENA_NEW(a, struct audit_view);
@@ -221,13 +231,16 @@ enum errc sequencer_tick(struct work *w, struct sequencer *s, size_t max_events,
 {
     (void)s;
     struct { struct pending_row *items; size_t n; } rows = { 0 };
-    struct str xid;
-    int64_t ord;
+    struct sequencer_place at;
     size_t n, nstates;
     if (max_events > TICK_MAX)
         max_events = TICK_MAX;
-    TRY(sequencer_lock(w->tx, &xid, &ord, e));
-    TRY(db_many(w->tx, &pending_read, ARGS(A_STR(xid), A_I64(ord), A_I64((int64_t)max_events)), &rows, max_events, e));
+    TRY(sequencer_lock(w->tx, &at, e));
+    if (at.has_backlog)
+        TRY(db_many(w->tx, &backlog_read, ARGS(A_I64((int64_t)max_events)), &rows, max_events, e));
+    else if (at.is_open)
+        TRY(db_many(w->tx, &pending_read, ARGS(A_STR(at.xid), A_I64(at.ord), A_I64((int64_t)max_events), A_I64(at.since_ord)),
+                    &rows, max_events, e));
     n = rows.n;
     if (n > 0) {
         struct log_state *states = distinct_logs(w->arena, rows.items, n, &nstates);
@@ -241,7 +254,11 @@ enum errc sequencer_tick(struct work *w, struct sequencer *s, size_t max_events,
                                           A_STRS_OF(out, n, resource_id), A_STRS_OF(out, n, outcome), A_STRS_OF(out, n, request_id),
                                           A_STRS_OF(out, n, source)), false);
         sequencer_store(w, states, nstates);
-        db_queue(w->tx, &cursor_move, ARGS(A_STR(rows.items[n - 1].xid), A_I64(rows.items[n - 1].ord)), false);
+        if (at.has_backlog)
+            db_queue(w->tx, &backlog_done, ARGS(A_UUIDS_OF(rows.items, n, tenant_id), A_UUIDS_OF(rows.items, n, event_id)),
+                     false);
+        else
+            db_queue(w->tx, &cursor_move, ARGS(A_STR(rows.items[n - 1].xid), A_I64(rows.items[n - 1].ord)), false);
     }
     *done = n;
     return ERR_OK;

@@ -2,11 +2,12 @@
 /* sequencer.h - gives committed events their numbers and their place in chain and tree, and signs the heads of the logs.
  *
  * An event is taken once its transaction id lies below pg_snapshot_xmin: then nothing that could come before it is still open,
- * so (xid, ord) is a total order that never grows behind the cursor and no event is lost to a slow transaction.
- * Invariants: tseq of a tenant is dense from 1; the cursor, the numbers and the states move in one transaction; the cursor row
- * is locked, so two sequencers cannot interleave.
- * Calling order: sequencer_new -> { begin SYSTEM scope as falaj_sequencer -> sequencer_tick -> commit }* and, each minute or on
- * demand, { begin -> sequencer_sign_heads -> commit }* -> sequencer_free. Both act in w->tx and leave commit to the edge.
+ * so (xid, ord) is a total order that never grows behind the cursor and no event is lost to a slow transaction. That holds
+ * within one cluster: a restore into another, or a standby that takes over, is seen, told in every log (audit.epoch) and gone
+ * on with (ADR 0026). Invariants: tseq of a tenant is dense from 1; the cursor, the numbers and the states move in one
+ * transaction; the cursor row is locked, so two sequencers cannot interleave. Calling order: sequencer_new -> { begin SYSTEM
+ * scope as falaj_sequencer -> sequencer_tick -> commit }* and, each minute or on demand, { begin -> sequencer_sign_heads ->
+ * commit }* -> sequencer_free. Both act in w->tx and leave commit to the edge.
  * Memory: results of a tick live in w->arena (about 1 KiB per event). Errors: those of the transaction, INTERNAL on bad state. */
 #pragma once
 #include "audit/head.h"

@@ -116,12 +116,11 @@ static enum errc enter_zone(struct work *w, struct sequencer *s, struct signed_r
 enum errc sequencer_sign_heads(struct work *w, struct sequencer *s, size_t limit, size_t *signed_heads, struct err *e)
 {
     struct { struct grown_row *items; size_t n; } grown = { 0 };
-    struct str xid;
-    int64_t ord;
+    struct sequencer_place at;
     char key_id[AUDIT_KEY_ID] = "";
     uint8_t sig[AUDIT_SIG];
     *signed_heads = 0;
-    TRY(sequencer_lock(w->tx, &xid, &ord, e));
+    TRY(sequencer_lock(w->tx, &at, e));
     TRY(db_many(w->tx, &grown_read, ARGS(A_UUID(ZONE_LOG), A_I64((int64_t)limit)), &grown, limit, e));
     size_t n = grown.n;
     if (n == 0)

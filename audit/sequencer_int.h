@@ -31,8 +31,15 @@ struct log_state {
 
 enum { PACKED_MAX = MERKLE_PROOF_MAX * MERKLE_HASH };
 
-/* Take the one lock of sequencing and read the cursor. */
-enum errc sequencer_lock(struct db_tx *tx, struct str *xid, int64_t *ord, struct err *e);
+/* What may be numbered now: the events above since_ord, behind (xid, ord). */
+struct sequencer_place {
+    struct str xid;
+    int64_t ord, since_ord;
+    bool is_open, has_backlog;
+};
+
+/* Take the one lock of sequencing, and open an epoch by one step where the database was moved. */
+enum errc sequencer_lock(struct db_tx *tx, struct sequencer_place *ret, struct err *e);
 /* Fill the states of n logs (tenant_id given); logs without a row begin anew. */
 enum errc sequencer_load(struct work *w, struct log_state *states, size_t n, struct err *e);
 void sequencer_store(struct work *w, const struct log_state *states, size_t n);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shadow.c - rows of audit_shadow into events. */
+/* shadow.c - rows of audit_shadow into events. A row says itself whether it became one, so nothing waits for others; the
+ * number of the transaction only tells which rows belong to one statement. */
 #include "audit/shadow.h"
 #include "audit/event.h"
 #include "core/db/tx.h"
@@ -23,8 +24,8 @@ static const struct stmt fresh = { .name = "audit_shadow_new", .params = "i", .r
   "SELECT xid::text AS xid, table_name, op, login, max(address) AS address, max(program) AS program,\n"
   "       (array_agg(row_key ORDER BY shadow_id))[1] AS row_key, statement_sha, (array_agg(tenant_id ORDER BY shadow_id))[1] AS tenant_id,\n"
   "       count(*) AS changed, min(at) AS at\n"
-  "  FROM audit_shadow WHERE event_id IS NULL AND xid < pg_snapshot_xmin(pg_current_snapshot())\n"
-  " GROUP BY audit_shadow.xid, table_name, op, login, statement_sha ORDER BY audit_shadow.xid, min(shadow_id) LIMIT $1" };
+  "  FROM audit_shadow WHERE event_id IS NULL\n"
+  " GROUP BY audit_shadow.xid, table_name, op, login, statement_sha ORDER BY min(shadow_id) LIMIT $1" };
 static const struct stmt mark = { .name = "audit_shadow_mark", .params = "sssyu", .card = CARD_NONE, .sql =
   "UPDATE audit_shadow SET event_id = $5\n"
   " WHERE event_id IS NULL AND xid = $1::xid8 AND table_name = $2 AND op = $3 AND statement_sha = $4" };

@@ -20,6 +20,49 @@ CREATE FUNCTION public.attempt_residency() RETURNS trigger
     -- the body: migrations
 ALTER FUNCTION public.attempt_residency() OWNER TO falaj_owner;
 
+-- Name: audit_cluster(); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.audit_cluster() RETURNS text
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.audit_cluster() OWNER TO falaj_owner;
+
+-- Name: audit_count_unnumbered(); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.audit_count_unnumbered() RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.audit_count_unnumbered() OWNER TO falaj_system;
+
+-- Name: audit_epoch_begin(text); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.audit_epoch_begin(seen text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.audit_epoch_begin(seen text) OWNER TO falaj_owner;
+
+-- Name: audit_epoch_list(); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.audit_epoch_list() RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'on'
+    -- the body: migrations
+ALTER FUNCTION public.audit_epoch_list() OWNER TO falaj_owner;
+
+-- Name: audit_epoch_take(); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.audit_epoch_take() RETURNS TABLE(xid xid8, ord bigint, since_ord bigint, is_open boolean, has_backlog boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.audit_epoch_take() OWNER TO falaj_system;
+
+-- Name: audit_epoch_tell(text, text, text, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.audit_epoch_tell(kind text, came_from text, came_to text, epoch bigint) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.audit_epoch_tell(kind text, came_from text, came_to text, epoch bigint) OWNER TO falaj_owner;
+
 -- Name: audit_genesis(); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.audit_genesis() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -67,6 +110,13 @@ CREATE FUNCTION public.audit_system_event(t uuid, in_zone text, code text, actio
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
 ALTER FUNCTION public.audit_system_event(t uuid, in_zone text, code text, action text, details text) OWNER TO falaj_owner;
+
+-- Name: audit_unnumbered(); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.audit_unnumbered() RETURNS TABLE(n bigint, oldest timestamp with time zone)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.audit_unnumbered() OWNER TO falaj_system;
 
 -- Name: authn_principal(uuid, uuid); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.authn_principal(t uuid, u uuid) RETURNS TABLE(tenant_id uuid, user_id uuid, tenant_name text, tenant_state text, home_zone text, user_name text, user_kind text, user_state text, allowed_zones text[], bindings jsonb, authz_rev bigint)
@@ -778,6 +828,15 @@ CREATE TABLE public.audit_anchor (
 ALTER TABLE ONLY public.audit_anchor FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.audit_anchor OWNER TO falaj_owner;
 
+-- Name: audit_backlog; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.audit_backlog (
+    tenant_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    ord bigint NOT NULL
+);
+ALTER TABLE ONLY public.audit_backlog FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.audit_backlog OWNER TO falaj_owner;
+
 -- Name: audit_cursor; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.audit_cursor (
     id integer NOT NULL,
@@ -1024,6 +1083,7 @@ CREATE TABLE public.budget (
     version bigint DEFAULT 1 NOT NULL,
     created_by uuid NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    counted_epoch bigint DEFAULT 0 NOT NULL,
     CONSTRAINT budget_amount_check CHECK (((amount >= 1) AND (amount <= 1000000000))),
     CONSTRAINT budget_check CHECK (((measure = 'money'::text) = (currency ~ '^[A-Z]{3}$'::text))),
     CONSTRAINT budget_measure_check CHECK ((measure = ANY (ARRAY['money'::text, 'gpu_hours'::text, 'kwh'::text]))),
@@ -1035,6 +1095,30 @@ CREATE TABLE public.budget (
 WITH (fillfactor='50');
 ALTER TABLE ONLY public.budget FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.budget OWNER TO falaj_owner;
+
+-- Name: database_epoch; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.database_epoch (
+    id integer NOT NULL,
+    epoch bigint DEFAULT 1 NOT NULL,
+    cluster text DEFAULT ''::text NOT NULL,
+    stage text DEFAULT 'open'::text NOT NULL,
+    event_ord bigint DEFAULT 0 NOT NULL,
+    usage_ord bigint DEFAULT 0 NOT NULL,
+    began_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    began_xid xid8 DEFAULT '0'::xid8 NOT NULL,
+    next_event_ord bigint DEFAULT 0 NOT NULL,
+    next_usage_ord bigint DEFAULT 0 NOT NULL,
+    drain xid8 DEFAULT '0'::xid8 NOT NULL,
+    next_page bigint DEFAULT 0 NOT NULL,
+    pages bigint DEFAULT 0 NOT NULL,
+    came_from text DEFAULT ''::text NOT NULL,
+    moved_at timestamp with time zone,
+    written xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    CONSTRAINT database_epoch_id_check CHECK ((id = 1)),
+    CONSTRAINT database_epoch_stage_check CHECK ((stage = ANY (ARRAY['open'::text, 'draining'::text, 'listing'::text])))
+)
+WITH (fillfactor='50');
+ALTER TABLE public.database_epoch OWNER TO falaj_owner;
 
 -- Name: dataset; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.dataset (
@@ -1478,6 +1562,15 @@ WITH (fillfactor='50');
 ALTER TABLE ONLY public.key_rewrap FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.key_rewrap OWNER TO falaj_owner;
 
+-- Name: usage_ord; Type: SEQUENCE; Schema: public; Owner: falaj_owner
+CREATE SEQUENCE public.usage_ord
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+ALTER TABLE public.usage_ord OWNER TO falaj_owner;
+
 -- Name: ledger_entry; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.ledger_entry (
     tenant_id uuid NOT NULL,
@@ -1496,6 +1589,7 @@ CREATE TABLE public.ledger_entry (
     currency text DEFAULT ''::text NOT NULL,
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    ord bigint DEFAULT nextval('public.usage_ord'::regclass) NOT NULL,
     CONSTRAINT ledger_entry_account_check CHECK ((account = ANY (ARRAY['tenant'::text, 'project'::text, 'zone'::text]))),
     CONSTRAINT ledger_entry_check CHECK (((line = 2) = (account = 'zone'::text))),
     CONSTRAINT ledger_entry_check1 CHECK (
@@ -2046,6 +2140,7 @@ CREATE TABLE public.usage_record (
     money_micro bigint,
     currency text,
     xid xid8 DEFAULT pg_current_xact_id(),
+    ord bigint DEFAULT nextval('public.usage_ord'::regclass) NOT NULL,
     CONSTRAINT usage_record_is_debit CHECK (((queue IS NULL) OR ((slot_ms >= 0) AND (gpu_ms >= 0) AND (energy_mj >= 0) AND (money_micro >= 0) AND (flavor IS NOT NULL) AND (currency IS NOT NULL) AND (xid IS NOT NULL))))
 );
 ALTER TABLE ONLY public.usage_record FORCE ROW LEVEL SECURITY;
@@ -2066,7 +2161,8 @@ CREATE VIEW public.usage_debit WITH (security_invoker='true') AS
     usage_record.money_micro,
     usage_record.currency,
     usage_record.ended_at AS at,
-    usage_record.xid
+    usage_record.xid,
+    usage_record.ord
    FROM public.usage_record
   WHERE (usage_record.queue IS NOT NULL)
 UNION ALL
@@ -2083,7 +2179,8 @@ UNION ALL
     ledger_entry.money_micro,
     ledger_entry.currency,
     ledger_entry.at,
-    ledger_entry.xid
+    ledger_entry.xid,
+    ledger_entry.ord
    FROM public.ledger_entry
   WHERE (ledger_entry.line = 1);
 ALTER TABLE public.usage_debit OWNER TO falaj_owner;
@@ -2273,6 +2370,10 @@ ALTER TABLE ONLY public.attempt
 ALTER TABLE ONLY public.audit_anchor
     ADD CONSTRAINT audit_anchor_pkey PRIMARY KEY (tenant_id, anchor_id);
 
+-- Name: audit_backlog audit_backlog_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.audit_backlog
+    ADD CONSTRAINT audit_backlog_pkey PRIMARY KEY (tenant_id, event_id);
+
 -- Name: audit_cursor audit_cursor_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.audit_cursor
     ADD CONSTRAINT audit_cursor_pkey PRIMARY KEY (id);
@@ -2336,6 +2437,10 @@ ALTER TABLE ONLY public.budget
 -- Name: budget budget_tenant_id_name_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.budget
     ADD CONSTRAINT budget_tenant_id_name_key UNIQUE (tenant_id, name);
+
+-- Name: database_epoch database_epoch_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.database_epoch
+    ADD CONSTRAINT database_epoch_pkey PRIMARY KEY (id);
 
 -- Name: dataset dataset_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.dataset
@@ -2698,6 +2803,9 @@ CREATE INDEX attempt_live_tenant ON public.attempt USING btree (tenant_id, attem
 -- Name: audit_anchor_last; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX audit_anchor_last ON public.audit_anchor USING btree (tenant_id, kind, target, size);
 
+-- Name: audit_backlog_order; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX audit_backlog_order ON public.audit_backlog USING btree (ord, event_id);
+
 -- Name: audit_event_order; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX audit_event_order ON public.audit_event USING btree (xid, ord);
 
@@ -2938,6 +3046,10 @@ ALTER TABLE public.attempt ENABLE ALWAYS TRIGGER audit_shadow;
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.audit_anchor FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.audit_anchor ENABLE ALWAYS TRIGGER audit_shadow;
 
+-- Name: audit_backlog audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.audit_backlog FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.audit_backlog ENABLE ALWAYS TRIGGER audit_shadow;
+
 -- Name: audit_event audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.audit_event FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.audit_event ENABLE ALWAYS TRIGGER audit_shadow;
@@ -2985,6 +3097,10 @@ ALTER TABLE public.break_glass ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: budget audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.budget FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.budget ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: database_epoch audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.database_epoch FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.database_epoch ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: dataset audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.dataset FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -3238,6 +3354,10 @@ ALTER TABLE public.attempt ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.audit_anchor FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.audit_anchor ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
+-- Name: audit_backlog audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.audit_backlog FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.audit_backlog ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
 -- Name: audit_event audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.audit_event FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.audit_event ENABLE ALWAYS TRIGGER audit_shadow_truncate;
@@ -3285,6 +3405,10 @@ ALTER TABLE public.break_glass ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: budget audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.budget FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.budget ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: database_epoch audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.database_epoch FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.database_epoch ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: dataset audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.dataset FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -3583,6 +3707,10 @@ ALTER TABLE ONLY public.approval_decision
 -- Name: approval approval_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.approval
     ADD CONSTRAINT approval_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
+
+-- Name: audit_backlog audit_backlog_tenant_id_event_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.audit_backlog
+    ADD CONSTRAINT audit_backlog_tenant_id_event_id_fkey FOREIGN KEY (tenant_id, event_id) REFERENCES public.audit_event(tenant_id, event_id);
 
 -- Name: audit_export audit_export_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.audit_export
@@ -3946,6 +4074,9 @@ ALTER TABLE public.attempt ENABLE ROW LEVEL SECURITY;
 -- Name: audit_anchor; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.audit_anchor ENABLE ROW LEVEL SECURITY;
 
+-- Name: audit_backlog; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.audit_backlog ENABLE ROW LEVEL SECURITY;
+
 -- Name: audit_event; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.audit_event ENABLE ROW LEVEL SECURITY;
 
@@ -4158,6 +4289,9 @@ CREATE POLICY own_tenant ON public.attempt TO falaj_app USING ((tenant_id = (cur
 
 -- Name: audit_anchor own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.audit_anchor TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: audit_backlog own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.audit_backlog TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: audit_event own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.audit_event TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -4375,6 +4509,9 @@ CREATE POLICY system ON public.attempt TO falaj_owner, falaj_system, falaj_worke
 -- Name: audit_anchor system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.audit_anchor TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
+-- Name: audit_backlog system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.audit_backlog TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
 -- Name: audit_event system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.audit_event TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
@@ -4581,6 +4718,30 @@ GRANT USAGE ON SCHEMA public TO falaj_scheduler;
 GRANT USAGE ON SCHEMA public TO falaj_sequencer;
 GRANT USAGE ON SCHEMA public TO falaj_retention;
 
+-- Name: FUNCTION audit_cluster(); Type: ACL; Schema: public; Owner: falaj_owner
+REVOKE ALL ON FUNCTION public.audit_cluster() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.audit_cluster() TO falaj_system;
+
+-- Name: FUNCTION audit_count_unnumbered(); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.audit_count_unnumbered() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.audit_count_unnumbered() TO falaj_sequencer;
+
+-- Name: FUNCTION audit_epoch_begin(seen text); Type: ACL; Schema: public; Owner: falaj_owner
+REVOKE ALL ON FUNCTION public.audit_epoch_begin(seen text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.audit_epoch_begin(seen text) TO falaj_system;
+
+-- Name: FUNCTION audit_epoch_list(); Type: ACL; Schema: public; Owner: falaj_owner
+REVOKE ALL ON FUNCTION public.audit_epoch_list() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.audit_epoch_list() TO falaj_system;
+
+-- Name: FUNCTION audit_epoch_take(); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.audit_epoch_take() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.audit_epoch_take() TO falaj_sequencer;
+
+-- Name: FUNCTION audit_epoch_tell(kind text, came_from text, came_to text, epoch bigint); Type: ACL; Schema: public; Owner: falaj_owner
+REVOKE ALL ON FUNCTION public.audit_epoch_tell(kind text, came_from text, came_to text, epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.audit_epoch_tell(kind text, came_from text, came_to text, epoch bigint) TO falaj_system;
+
 -- Name: FUNCTION audit_genesis(); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.audit_genesis() FROM PUBLIC;
 
@@ -4603,6 +4764,10 @@ GRANT ALL ON FUNCTION public.audit_shadow_note() TO falaj_owner;
 -- Name: FUNCTION audit_system_event(t uuid, in_zone text, code text, action text, details text); Type: ACL; Schema: public; Owner: falaj_owner
 REVOKE ALL ON FUNCTION public.audit_system_event(t uuid, in_zone text, code text, action text, details text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.audit_system_event(t uuid, in_zone text, code text, action text, details text) TO falaj_system;
+
+-- Name: FUNCTION audit_unnumbered(); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.audit_unnumbered() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.audit_unnumbered() TO falaj_sequencer;
 
 -- Name: FUNCTION authn_principal(t uuid, u uuid); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.authn_principal(t uuid, u uuid) FROM PUBLIC;
@@ -4829,9 +4994,13 @@ GRANT SELECT,DELETE ON TABLE public.audit_anchor TO falaj_system;
 GRANT SELECT ON TABLE public.audit_anchor TO falaj_app;
 GRANT SELECT,INSERT ON TABLE public.audit_anchor TO falaj_sequencer;
 
+-- Name: TABLE audit_backlog; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,INSERT,DELETE ON TABLE public.audit_backlog TO falaj_system;
+GRANT SELECT,DELETE ON TABLE public.audit_backlog TO falaj_sequencer;
+
 -- Name: TABLE audit_cursor; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE public.audit_cursor TO falaj_sequencer;
-GRANT SELECT ON TABLE public.audit_cursor TO falaj_system;
+GRANT SELECT,UPDATE ON TABLE public.audit_cursor TO falaj_system;
 
 -- Name: TABLE audit_event; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT ON TABLE public.audit_event TO falaj_app;
@@ -4839,6 +5008,9 @@ GRANT SELECT,INSERT ON TABLE public.audit_event TO falaj_worker_api;
 GRANT SELECT,INSERT ON TABLE public.audit_event TO falaj_scheduler;
 GRANT SELECT,INSERT ON TABLE public.audit_event TO falaj_sequencer;
 GRANT SELECT,INSERT,DELETE ON TABLE public.audit_event TO falaj_system;
+
+-- Name: SEQUENCE audit_event_ord_seq; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON SEQUENCE public.audit_event_ord_seq TO falaj_system;
 
 -- Name: TABLE audit_export; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.audit_export TO falaj_system;
@@ -4899,6 +5071,13 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.break_glass TO falaj_app;
 GRANT SELECT,DELETE ON TABLE public.budget TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.budget TO falaj_app;
 GRANT SELECT,UPDATE ON TABLE public.budget TO falaj_scheduler;
+
+-- Name: TABLE database_epoch; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE,UPDATE ON TABLE public.database_epoch TO falaj_system;
+GRANT SELECT ON TABLE public.database_epoch TO falaj_app;
+GRANT SELECT ON TABLE public.database_epoch TO falaj_worker_api;
+GRANT SELECT ON TABLE public.database_epoch TO falaj_scheduler;
+GRANT SELECT ON TABLE public.database_epoch TO falaj_sequencer;
 
 -- Name: TABLE dataset; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE public.dataset TO falaj_app;
@@ -5018,6 +5197,11 @@ GRANT SELECT ON TABLE public.key_edge TO falaj_scheduler;
 GRANT SELECT,DELETE ON TABLE public.key_rewrap TO falaj_system;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.key_rewrap TO falaj_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.key_rewrap TO falaj_scheduler;
+
+-- Name: SEQUENCE usage_ord; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT USAGE ON SEQUENCE public.usage_ord TO falaj_worker_api;
+GRANT USAGE ON SEQUENCE public.usage_ord TO falaj_scheduler;
+GRANT ALL ON SEQUENCE public.usage_ord TO falaj_system;
 
 -- Name: TABLE ledger_entry; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.ledger_entry TO falaj_system;

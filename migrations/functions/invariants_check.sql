@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- J1 to J7: each row is a promise and how often it is broken. Looks across tenants, so it gives back counts and nothing else.
--- J6 compares transactions: a transition's row was written by the transaction that wrote its audit event.
+-- J1 to J8 and J12: each row is a promise and how often it is broken. Looks across tenants, so it gives back counts and nothing
+-- else. J6 compares transactions: a transition's row was written by the transaction that wrote its audit event. A restore
+-- writes all rows anew, so of what was there before (database_epoch) it can only say that there are as many events.
 CREATE OR REPLACE FUNCTION invariants_check()
 RETURNS TABLE (name text, doc text, violations bigint)
 LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp AS $$
@@ -45,10 +46,16 @@ BEGIN
               OR (q.resource = 'gpus' AND q.used <> coalesce(r.gpus, 0)))
   UNION ALL
   SELECT 'J6', 'Every transition has an audit event of the same transaction',
-         (SELECT count(*) FROM (SELECT e.tenant_id, e.xmin::text::bigint AS xid, count(*) AS n FROM job_event e GROUP BY 1, 2) t
-            LEFT JOIN (SELECT a.tenant_id, a.xid::text::bigint % 4294967296 AS xid, count(*) AS n FROM audit_event a GROUP BY 1, 2) u
+         (SELECT count(*) FROM (SELECT e.tenant_id, e.xmin::text::bigint AS xid, count(*) AS n FROM job_event e, database_epoch d
+                                 WHERE e.at >= d.began_at AND age(e.xmin) <= age(d.began_xid::xid) GROUP BY 1, 2) t
+            LEFT JOIN (SELECT a.tenant_id, a.xid::text::bigint % 4294967296 AS xid, count(*) AS n
+                         FROM audit_event a, database_epoch d WHERE a.ord > d.event_ord GROUP BY 1, 2) u
               ON u.tenant_id = t.tenant_id AND u.xid = t.xid
            WHERE coalesce(u.n, 0) < t.n)
+       + (SELECT count(*) FROM (SELECT e.tenant_id, count(*) AS n FROM job_event e, database_epoch d
+                                 WHERE e.at < d.began_at GROUP BY 1) t
+           WHERE t.n > (SELECT count(*) FROM audit_event a WHERE a.tenant_id = t.tenant_id)
+                       + (SELECT count(*) FROM audit_seq s WHERE s.tenant_id = t.tenant_id AND s.dropped_at IS NOT NULL))
   UNION ALL
   SELECT 'J7', 'An attempt runs only in a zone that its tenant may use and its job allows',
          (SELECT count(*) FROM attempt a JOIN node n ON n.node_id = a.node_id JOIN tenant t ON t.tenant_id = a.tenant_id
@@ -58,6 +65,10 @@ BEGIN
   SELECT 'J8', 'A job is held by a live attempt exactly while its state says so',
          (SELECT count(*) FROM job j
            WHERE (j.state IN ('ADMITTED', 'STARTING', 'RUNNING', 'COMPLETING', 'PREEMPTING'))
-              <> EXISTS (SELECT FROM attempt a WHERE a.tenant_id = j.tenant_id AND a.job_id = j.job_id AND a.live));
+              <> EXISTS (SELECT FROM attempt a WHERE a.tenant_id = j.tenant_id AND a.job_id = j.job_id AND a.live))
+  UNION ALL
+  SELECT 'J12', 'Every audit event has a number ten minutes after it was written',
+         (SELECT count(*) FROM audit_event e WHERE e.at < clock_timestamp() - interval '10 minutes'
+             AND NOT EXISTS (SELECT FROM audit_seq s WHERE s.tenant_id = e.tenant_id AND s.event_id = e.event_id));
 END $$;
 SELECT falaj_system_function('invariants_check', 'falaj_app');

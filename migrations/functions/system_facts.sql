@@ -15,7 +15,7 @@ BEGIN
   END IF;
   RETURN QUERY
   WITH pending AS (
-    SELECT e.at FROM audit_event e, audit_cursor c WHERE c.id = 1 AND (e.xid, e.ord) > (c.xid, c.ord) LIMIT 100001
+    SELECT u.n, u.oldest FROM audit_unnumbered() u
   ), logs AS (
     SELECT s.size, h.size AS signed, h.ts_us FROM audit_log_state s
       LEFT JOIN LATERAL (SELECT h.size, h.ts_us FROM audit_head h WHERE h.tenant_id = s.tenant_id ORDER BY h.size DESC LIMIT 1) h ON true
@@ -30,7 +30,7 @@ BEGIN
          (extract(epoch FROM now_at - pg_last_xact_replay_timestamp()) * 1000)::bigint,
          (SELECT (extract(epoch FROM now_at - r.at) * 1000)::bigint FROM scheduler_round r), (SELECT r.plan_us FROM scheduler_round r),
          (SELECT r.version FROM scheduler_round r),
-         (SELECT count(*) FROM pending), (SELECT (extract(epoch FROM now_at - min(p.at)) * 1000)::bigint FROM pending p),
+         (SELECT p.n FROM pending p), (SELECT (extract(epoch FROM now_at - p.oldest) * 1000)::bigint FROM pending p),
          (SELECT count(*) FROM logs l WHERE l.size > coalesce(l.signed, 0)),
          (SELECT (extract(epoch FROM now_at) * 1000)::bigint - max(l.ts_us) / 1000 FROM logs l),
          (SELECT count(*) FROM (SELECT FROM job j WHERE j.queued LIMIT 100001) q), live.n,

@@ -23,19 +23,22 @@ struct mover { struct uuid tenant_id, job_id; int64_t version; };
 SCHEMA_OF(mover, "A job to hold or to let go", FIELD(mover, tenant_id, 0, .doc = "Tenant"), FIELD(mover, job_id, 0, .doc = "Job"),
     FIELD(mover, version, 0, .doc = "Its version"));
 
+/* Charges of epochs before (usage_ord) are all there; of this one those are, whose transaction lies below xmin. */
 static const struct stmt watch_count = { .name = "budget_count", .params = "", .card = CARD_NONE, .sql =
-    "UPDATE budget SET settled = CASE WHEN c.starts = budget.period_start THEN budget.settled ELSE 0 END + c.amount, counted_xid = c.xmin,\n"
+    "UPDATE budget SET settled = CASE WHEN c.is_new THEN 0 ELSE budget.settled END + c.amount, counted_xid = c.xmin, counted_epoch = c.epoch,\n"
     "       counted_at = now(), period_start = c.starts, warned = CASE WHEN c.starts = budget.period_start THEN budget.warned ELSE 0 END\n"
     "  FROM (\n"
-    "    SELECT b.tenant_id, b.budget_id, p.starts, x.xmin, (\n"
+    "    SELECT b.tenant_id, b.budget_id, p.starts, x.xmin, d.epoch, f.is_new, (\n"
     "        SELECT coalesce(sum(budget_pick(b.measure, b.currency, l.currency, l.money_micro, l.gpu_ms, l.energy_mj)), 0) FROM usage_debit l\n"
-    "         WHERE l.tenant_id = b.tenant_id AND l.xid < x.xmin AND (b.project_id IS NULL OR l.project_id = b.project_id)\n"
-    "           AND l.at >= CASE WHEN p.starts = b.period_start THEN greatest(p.starts, b.counted_at - interval '1 hour') ELSE p.starts END\n"
-    "           AND (p.starts <> b.period_start OR l.xid >= b.counted_xid)) AS amount\n"
-    "      FROM budget b CROSS JOIN (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS xmin) x\n"
+    "         WHERE l.tenant_id = b.tenant_id AND (l.ord <= d.usage_ord OR l.xid < x.xmin)\n"
+    "           AND (b.project_id IS NULL OR l.project_id = b.project_id)\n"
+    "           AND l.at >= CASE WHEN f.is_new THEN p.starts ELSE greatest(p.starts, b.counted_at - interval '1 hour') END\n"
+    "           AND (f.is_new OR (l.ord > d.usage_ord AND l.xid >= b.counted_xid))) AS amount\n"
+    "      FROM budget b CROSS JOIN (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS xmin) x CROSS JOIN database_epoch d\n"
     "      CROSS JOIN LATERAL (SELECT CASE WHEN b.period = 'month' THEN greatest(b.period_start, date_trunc('month', now(), 'UTC'))\n"
-    "                                      ELSE b.period_start END AS starts) p) c\n"
-    " WHERE budget.tenant_id = c.tenant_id AND budget.budget_id = c.budget_id AND (c.amount > 0 OR c.starts <> budget.period_start)" };
+    "                                      ELSE b.period_start END AS starts) p\n"
+    "      CROSS JOIN LATERAL (SELECT p.starts <> b.period_start OR b.counted_epoch <> d.epoch AS is_new) f) c\n"
+    " WHERE budget.tenant_id = c.tenant_id AND budget.budget_id = c.budget_id AND (c.amount > 0 OR c.is_new)" };
 static const struct stmt watch_judge = { .name = "budget_judge", .params = "i", .row = &threshold_schema, .card = CARD_MANY, .sql =
     "SELECT b.tenant_id, b.budget_id, b.state, x.new_state, b.measure, b.warned, x.passed, x.percent\n"
     "  FROM budget_now(NULL) n JOIN budget b ON b.tenant_id = n.tenant_id AND b.budget_id = n.budget_id\n"

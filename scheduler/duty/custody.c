@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 
 enum { ARENA_MAX = 256 << 20, DROP_BATCH = 10000, STEP_MS = 2000, WEBHOOK_TRIES = 5, LINE_BYTES = 1024 };
-static const int64_t DAY_MS = 86400000, SETTLE_US = 300000000;
+static const int64_t DAY_MS = 86400000, COUNT_MS = 600000, SETTLE_US = 300000000;
 
 struct custody {
     const struct app *app;
@@ -41,19 +41,18 @@ static const struct stmt task_state = { .name = "audit_task_state", .params = "s
 static const struct stmt task_keep = { .name = "audit_task_keep", .params = "ss", .card = CARD_NONE, .sql =
   "UPDATE audit_task SET state = $2 WHERE name = $1" };
 struct lag_row { int64_t waiting; double delay_s, head_age_s; };
-SCHEMA_OF(lag_row, "Whether the log keeps up", FIELD(lag_row, waiting, 0, .doc = "Events without a number, by their order of insertion: about"),
+SCHEMA_OF(lag_row, "Whether the log keeps up", FIELD(lag_row, waiting, 0, .doc = "Events without a number"),
     FIELD(lag_row, delay_s, 0, .doc = "Age of the oldest"), FIELD(lag_row, head_age_s, 0, .doc = "Age of the newest head of the zone"));
 static const struct stmt lag = { .name = "audit_lag", .row = &lag_row_schema, .card = CARD_ONE, .sql =
-  "SELECT w.n AS waiting, w.s AS delay_s, coalesce((SELECT extract(epoch FROM clock_timestamp()) - h.ts_us / 1000000.0 FROM audit_head h\n"
+  "SELECT w.n AS waiting, coalesce(extract(epoch FROM clock_timestamp() - w.oldest), 0)::float8 AS delay_s,\n"
+  "       coalesce((SELECT extract(epoch FROM clock_timestamp()) - h.ts_us / 1000000.0 FROM audit_head h\n"
   "         WHERE h.tenant_id = 'ffffffff-ffff-ffff-ffff-ffffffffffff' ORDER BY h.size DESC LIMIT 1), 0)::float8 AS head_age_s\n"
-  "  FROM (SELECT CASE WHEN f.at IS NULL THEN 0 ELSE greatest(1, l.ord - c.ord) END AS n,\n"
-  "               coalesce(extract(epoch FROM clock_timestamp() - f.at), 0)::float8 AS s\n"
-  "          FROM audit_cursor c\n"
-  "          LEFT JOIN LATERAL (SELECT e.at FROM audit_event e WHERE (e.xid, e.ord) > (c.xid, c.ord) ORDER BY e.xid, e.ord LIMIT 1) f ON true\n"
-  "          LEFT JOIN LATERAL (SELECT e.ord FROM audit_event e ORDER BY e.xid DESC, e.ord DESC LIMIT 1) l ON true\n"
-  "         WHERE c.id = 1) w" };
+  "  FROM audit_unnumbered() w" };
+struct count_row { int64_t n; };
+SCHEMA_OF(count_row, "What the log lacks", FIELD(count_row, n, 0, .doc = "Events of the last day without a number"));
+static const struct stmt count = { .name = "audit_count", .row = &count_row_schema, .card = CARD_ONE, .sql = "SELECT audit_count_unnumbered() AS n" };
 
-const struct stmt *const custody_stmts[] = { &claim, &task_state, &task_keep, &lag, NULL };
+const struct stmt *const custody_stmts[] = { &claim, &task_state, &task_keep, &lag, &count, NULL };
 
 static struct work work_of(const struct app *app, struct arena *a)
 {
@@ -210,6 +209,17 @@ static enum errc measure(struct custody *c, struct err *e)
     return ERR_OK;
 }
 
+/* By id, not by any order: what the sequencer passed over shows here. */
+static enum errc count_once(struct custody *c, struct err *e)
+{
+    struct work w = work_of(c->app, c->arena);
+    struct count_row row;
+    TRY(RUN_SYSTEM(&w, c->pool, 0, db_one(w.tx, &count, NO_ARGS, &row, e), e));
+    if (row.n)
+        log_event(LOG_ERROR, "custody.count", "unnumbered", LOG_I(row.n), NULL);
+    return ERR_OK;
+}
+
 static void round_once(struct custody *c)
 {
     const struct config *cfg = c->app->config;
@@ -218,6 +228,8 @@ static void round_once(struct custody *c)
     arena_reset(c->arena);
     if (measure(c, &e) != ERR_OK)
         log_err(LOG_WARN, "custody.measure", &e);
+    if (is_due(c, "count", COUNT_MS) && count_once(c, &e) != ERR_OK)
+        log_err(LOG_WARN, "custody.count", &e);
     if (is_due(c, "anchor", cfg->audit_anchor_ms) && custody_anchor(c->app, c->pool, c->arena, &e) != ERR_OK)
         log_err(LOG_ERROR, "custody.anchor", &e);
     if (c->retention && is_due(c, "retention", DAY_MS) && custody_retention(c->app, c->retention, c->arena, &dropped, &e) != ERR_OK)

@@ -249,6 +249,55 @@ struct pg_harness *pg_harness_new(void)
     return h;
 }
 
+struct pg_harness *pg_harness_new_cluster(void)
+{
+    struct pg_harness *h = calloc(1, sizeof *h);
+    ASSERT(h);
+    char data[160], log[160];
+    make_dir(&h->child, "pg");
+    snprintf(data, sizeof data, "%s/data", h->child.dir);
+    snprintf(log, sizeof log, "%s/initdb.log", h->child.dir);
+    run_and_wait((const char *const[]){ PG_BIN "initdb", "--no-sync", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8",
+                                        "--locale=C.UTF-8", "--wal-segsize=1", NULL }, h->child.dir, log);
+    note_live((void **)live_pg, NULL, h);
+    pg_harness_start(h);
+    return h;
+}
+
+struct pg_harness *pg_harness_standby(struct pg_harness *of)
+{
+    struct pg_harness *h = calloc(1, sizeof *h);
+    ASSERT(h);
+    char data[160], log[160];
+    make_dir(&h->child, "pg");
+    snprintf(data, sizeof data, "%s/data", h->child.dir);
+    snprintf(log, sizeof log, "%s/basebackup.log", h->child.dir);
+    run_and_wait((const char *const[]){ PG_BIN "pg_basebackup", "-h", of->child.dir, "-U", "postgres", "-D", data, "-R", "-X",
+                                        "stream", "-c", "fast", "--no-sync", NULL }, h->child.dir, log);
+    note_live((void **)live_pg, NULL, h);
+    pg_harness_start(h);
+    return h;
+}
+
+void pg_harness_promote(struct pg_harness *h)
+{
+    pg_harness_exec(h, NULL, "DO $$ BEGIN IF NOT pg_promote(true, 60) THEN RAISE EXCEPTION 'not promoted'; END IF; END $$");
+}
+
+void pg_harness_restore(struct pg_harness *from, struct pg_harness *to, const char *dbname)
+{
+    char file[160], log[160], sql[160];
+    snprintf(file, sizeof file, "%s/dump.sql", to->child.dir);
+    snprintf(log, sizeof log, "%s/restore.log", to->child.dir);
+    pg_harness_exec_file(to, NULL, "migrations/roles.sql");
+    snprintf(sql, sizeof sql, "CREATE DATABASE %s OWNER falaj_owner", dbname);
+    pg_harness_exec(to, NULL, sql);
+    run_and_wait((const char *const[]){ PG_BIN "pg_dump", "-h", from->child.dir, "-U", "postgres", "-f", file, dbname, NULL },
+                 to->child.dir, log);
+    run_and_wait((const char *const[]){ PG_BIN "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", to->child.dir, "-U", "postgres",
+                                        "-d", dbname, "-f", file, NULL }, to->child.dir, log);
+}
+
 void pg_harness_stop(struct pg_harness *h)
 {
     end_child(&h->child, SIGQUIT);

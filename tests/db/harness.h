@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* harness.h - a throw-away PostgreSQL 15 cluster and Redis on Unix sockets, for one test program.
  *
- * The cluster is copied from a template that is made once per build folder, runs without fsync and dies with the test (by pid, at exit
- * and when the test program is killed). A superuser "postgres" (trust, no password) exists; roles and tables are made by the test.
+ * The cluster is copied from a template that is made once per build folder, runs without fsync and dies with the test (by pid,
+ * at exit and when the test program is killed). A superuser "postgres" (trust, no password) exists; roles and tables are made
+ * by the test.
  * Calling order: pg_harness_new -> … -> pg_harness_free. */
 #pragma once
 #include <stdbool.h>
@@ -12,6 +13,12 @@ struct pg_harness;
 struct redis_harness;
 
 struct pg_harness *pg_harness_new(void);                                    /* started and answering; aborts when it cannot */
+struct pg_harness *pg_harness_new_cluster(void);     /* the same, made by initdb: its identity is its own */
+/* A streaming standby of h, caught up; pg_harness_promote makes it the primary. */
+struct pg_harness *pg_harness_standby(struct pg_harness *h);
+void pg_harness_promote(struct pg_harness *standby);
+/* pg_dump of dbname in `from`, read into a new database of that name in `to`, with the roles. */
+void pg_harness_restore(struct pg_harness *from, struct pg_harness *to, const char *dbname);
 void pg_harness_free(struct pg_harness *h);
 void pg_harness_stop(struct pg_harness *h);                                 /* immediate shutdown: an outage */
 void pg_harness_start(struct pg_harness *h);                                /* again, with the same data */

@@ -8,6 +8,7 @@ approval.request
 artifact.content.read
 artifact.write
 audit.anchor
+audit.epoch
 audit.export
 audit.genesis
 audit.heartbeat

@@ -24,6 +24,7 @@ static const struct { const char *table, *reason; } open_tables[] = {
     { "device_grant", "a device has no tenant until somebody lets it in; found by digests of random codes only" },
     { "oidc_login", "a login on its way has no tenant until it is answered; found by the digest of a random state only" },
     { "audit_cursor", "how far the sequencer is; one row, no tenant" },
+    { "database_epoch", "which cluster the database was last seen in; one row, no tenant" },
     { "audit_task", "when the log's regular work was done; no tenant" },
     { "scheduler_round", "when planning last went well; one row, no tenant, and falaj_app has no right to it" },
 };
@@ -111,7 +112,8 @@ static void fill(struct uuid t)
         "INSERT INTO audit_seq (tenant_id, tseq, event_id, leaf, chain) VALUES ('%s', 1, '%s', sha256('x'), sha256('x'));"
         "INSERT INTO audit_log_state (tenant_id, size, chain, frontier) VALUES ('%s', 1, 'x', 'x');"
         "INSERT INTO audit_head (tenant_id, size, root, chain, ts_us, key_id, zone, body, signature) VALUES"
-        " ('%s', 1, sha256('x'), 'x', 1, 'k', 'z', 'x', sha512('x'))", id, id, id, id, id, id);
+        " ('%s', 1, sha256('x'), 'x', 1, 'k', 'z', 'x', sha512('x'));"
+        "INSERT INTO audit_backlog (tenant_id, event_id, ord) VALUES ('%s', '%s', 1)", id, id, id, id, id, id, id, id);
     sql("INSERT INTO audit_hold (tenant_id, hold_id, reason, placed_by) VALUES ('%s', '%s', 'r', '%s');"
         "INSERT INTO audit_retention (tenant_id, class, keep_days) VALUES ('%s', 'JOB', 3000);"
         "INSERT INTO audit_subject_key (tenant_id, subject_id, key_id, zone, key_version, wrapped) VALUES ('%s', '%s', '%s', 'ae-dxb-1', 1, 'x');"
