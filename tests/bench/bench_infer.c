@@ -54,7 +54,7 @@ static void bench_model(const char *name, const size_t *width, size_t layers, co
     struct err e;
     make_model(&file, width, layers);
     double t = now();
-    if (infer_model_load(be, file.ptr, file.len, &m, &e) != ERR_OK || infer_session_new(m, &s, &e) != ERR_OK)
+    if (infer_model_load(be, NULL, file.ptr, file.len, &m, &e) != ERR_OK || infer_session_new(m, &s, &e) != ERR_OK)
         abort();
     printf("%-8s %-7s load %6.0f us", name, be->name, (now() - t) * 1e6);
     float *x = malloc(256 * width[0] * 4), *p = malloc(256 * width[layers] * 4);

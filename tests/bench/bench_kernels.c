@@ -3,7 +3,7 @@
  *
  * Prints GFLOP/s of the products of training (64 rows: forward, both backward forms) and of serving (batch 1 and 32, packed), and
  * the time of AdamW and softmax. Median of many runs. Numbers, never pass or fail. */
-#include "workers/compute/kernels/backend.h"
+#include "workers/compute/kernels/call.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,28 +43,29 @@ static const struct work_item items[] = {
     { "softmax 256x1000", 0, 256, 1000, 1, 3 },
 };
 
-static double time_one(const struct backend *be, struct backend_ctx *c, const struct work_item *w, float *p[4], struct packed *pk)
+static double time_one(const struct backend *be, struct backend_ctx *c, const struct work_item *w, float *p[4], struct buffer *pk)
 {
-    struct mat a = mat_host(p[0], MAT_F32, w->flags & MM_TRANS_A ? w->k : w->m, w->flags & MM_TRANS_A ? w->m : w->k);
-    struct mat b = mat_host(p[1], MAT_F32, w->flags & MM_TRANS_B ? w->n : w->k, w->flags & MM_TRANS_B ? w->k : w->n);
-    struct mat bias = mat_host(p[2], MAT_F32, 1, w->n), out = mat_host(p[3], MAT_F32, w->m, w->n);
+    struct mat a = mat_host(p[0], ELEM_F32, w->flags & MM_TRANS_A ? w->k : w->m, w->flags & MM_TRANS_A ? w->m : w->k);
+    struct mat b = mat_host(p[1], ELEM_F32, w->flags & MM_TRANS_B ? w->n : w->k, w->flags & MM_TRANS_B ? w->k : w->n);
+    struct mat bias = mat_host(p[2], ELEM_F32, 1, w->n), out = mat_host(p[3], ELEM_F32, w->m, w->n);
     struct mat v[4];
-    const struct adamw_step s = { 1e-9, 0.9, 0.999, 1e-8, 0.01, 0.5, 0.5 };
+    const struct call_step s = { { .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.01 },
+                                 { .lr = 1e-9, .correction1 = 0.5, .correction2 = 0.5, .grad_scale = 1 } };
     for (int i = 0; i < 4; i++)
-        v[i] = mat_host(p[i], MAT_F32, w->m, w->n);
+        v[i] = mat_host(p[i], ELEM_F32, w->m, w->n);
     double flop = 2.0 * (double)w->m * (double)w->n * (double)w->k;
     int reps = be->rank == 0 ? 1 : (int)(2e8 / flop) + 1;
     reps = reps > 200 ? 200 : reps;
     double t = now();
     for (int r = 0; r < reps; r++) {
         if (w->kind == 0)
-            be->matmul(c, w->flags, &a, &b, &bias, &out);
+            call_matmul(be, c, w->flags, &a, &b, &bias, &out);
         else if (w->kind == 1)
-            be->matmul_packed(c, w->flags, &a, pk, &bias, &out);
+            call_matmul_packed(be, c, w->flags, &a, pk, w->n, w->k, &bias, &out);
         else if (w->kind == 2)
-            be->adamw(c, &s, &v[0], &v[1], &v[2], &v[3]);
+            call_adamw(be, c, &s, &v[0], &v[1], &v[2], &v[3]);
         else
-            be->softmax(c, &v[0], &v[3]);
+            call_unary(be, c, OP_SOFTMAX, &v[0], &v[3]);
     }
     return (now() - t) / reps;
 }
@@ -80,7 +81,7 @@ int main(void)
     struct backend_ctx *ctx[N];
     int n = 0;
     for (const struct backend *const *b = backend_list(); *b && n < N; b++)
-        if ((*b)->probe(&hw) && (*b)->open(*b, &ctx[n], &e) == ERR_OK) {
+        if ((*b)->probe(&hw) && (*b)->open(*b, NULL, &ctx[n], &e) == ERR_OK) {
             be[n++] = *b;
             printf("%22s", (*b)->name);
         }
@@ -93,17 +94,16 @@ int main(void)
     }
     for (size_t w = 0; w < sizeof items / sizeof *items; w++) {
         double t[N][RUNS];
-        struct packed pk[N];
+        struct buffer *pk[N];
         printf("%-26s", items[w].name);
         for (int i = 0; i < n; i++)
             if (items[w].kind == 1) {
-                struct mat wm = mat_host(p[1], MAT_F32, items[w].n, items[w].k);
-                pk[i] = (struct packed){ be[i]->alloc(ctx[i], be[i]->pack_bytes(items[w].n, items[w].k)), items[w].n, items[w].k };
-                be[i]->pack(ctx[i], &wm, &pk[i]);
+                struct mat wm = mat_host(p[1], ELEM_F32, items[w].n, items[w].k);
+                pk[i] = call_pack(be[i], ctx[i], &wm);
             }
         for (int r = 0; r < RUNS; r++)
             for (int i = 0; i < n; i++)
-                t[i][r] = time_one(be[i], ctx[i], &items[w], p, &pk[i]);
+                t[i][r] = time_one(be[i], ctx[i], &items[w], p, pk[i]);
         for (int i = 0; i < n; i++) {
             qsort(t[i], RUNS, sizeof t[i][0], cmp);
             double s = t[i][RUNS / 2], flop = 2.0 * (double)items[w].m * (double)items[w].n * (double)items[w].k;
@@ -112,7 +112,7 @@ int main(void)
             else
                 printf("%19.1f us", s * 1e6);
             if (items[w].kind == 1)
-                be[i]->free(ctx[i], pk[i].buf);
+                be[i]->free(ctx[i], pk[i]);
         }
         printf("\n");
     }

@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free(aligned);
     struct infer_model *m = NULL;
     struct infer_session *s = NULL;
-    if (infer_model_load(&backend_ref, data, size, &m, &e) != ERR_OK)
+    if (infer_model_load(&backend_ref, NULL, data, size, &m, &e) != ERR_OK)
         return 0;
     const struct infer_info *info = infer_model_info(m);
     if (infer_session_new(m, &s, &e) == ERR_OK) {

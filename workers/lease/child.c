@@ -176,9 +176,12 @@ static enum errc run(struct child *c, struct err *e)
         TRY(type->open(c, &state, e));
     enum errc rc = enter_sandbox(c, type->is_server, e);
     if (rc == ERR_OK)
+        rc = pool_new(c->hw.cores, &c->pool, e);
+    if (rc == ERR_OK)
         rc = type->run(c, state, e);
     if (type->close)
         type->close(state);
+    pool_free(c->pool);
     return rc;
 }
 

@@ -8,6 +8,7 @@
 #include "workers/lease/child_wire.h"
 #include "workers/lease/frame.h"
 #include "workers/compute/kernels/backend.h"
+#include "workers/compute/pool.h"
 #include "core/wire/release_wire.h"
 
 enum { CHILD_INPUTS_MAX = 16 };
@@ -22,6 +23,7 @@ struct child {
     struct arena *arena;
     const struct backend *backend;
     struct hw hw;
+    struct pool *pool;                  /* hw.cores threads, shared by all that computes here; made in the sandbox */
     struct child_grant grant;           /* its texts end with a NUL, as all that is decoded */
     struct child_input inputs[CHILD_INPUTS_MAX];
     size_t n_inputs;

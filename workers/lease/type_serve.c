@@ -102,7 +102,7 @@ static enum errc load(struct job_serve *s, struct err *e)
         return FAIL(e, INVALID, "a serve job needs its model as input");
     CLEANUP(buf_releasep) struct buf bytes = BUF(0);
     TRY(child_open_input(c, 0, &bytes, e));
-    enum errc rc = infer_model_load(c->backend, bytes.ptr, bytes.len, &s->model, e);
+    enum errc rc = infer_model_load(c->backend, c->pool, bytes.ptr, bytes.len, &s->model, e);
     secret_wipe(bytes.ptr, bytes.len);
     TRY(rc);
     return batcher_new(s->model, c->hw.cores, QUEUE_ROWS, &s->batcher, e);

@@ -94,7 +94,7 @@ static enum errc run(struct child *c, void *state, struct err *e)
     const struct ckpt_vault vault = ckpt_seal_vault(&seal);
     TRY(read_data(c, &job, &data, e));
     int64_t steps = (int64_t)(data.train_count + (size_t)job.batch_size - 1) / job.batch_size;
-    const struct train_task task = { .spec = &job, .data = &data, .backend = c->backend, .clock = &clock_system,
+    const struct train_task task = { .spec = &job, .data = &data, .backend = c->backend, .pool = c->pool, .clock = &clock_system,
                                      .dataset_digest = c->inputs[0].about.sha256, .checkpoint_dir = c->grant.may_checkpoint ? "ckpt" : NULL,
                                      .vault = &vault,
                                      .checkpoint_every_steps = job.checkpoint_every * steps,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* model.c - load, pack, run.
  *
- * The standardised input and the activations live in two areas that swap, each INFER_ROWS × the widest layer: with one such plan per
- * session nothing is allocated per request. The same operations as in training on the same numbers, so the served result has the
- * bits of the evaluation. */
+ * The standardised input and the activations live in two areas that swap, each INFER_ROWS × the widest layer: with one such
+ * plan per session nothing is allocated per request. The same operations as in training on the same numbers, so the served
+ * result has the bits of the evaluation. */
 #include "workers/compute/infer/model.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/data/model_mlp.h"
+#include "workers/compute/kernels/call.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,10 +16,11 @@
 
 struct infer_model {
     const struct backend *be;
+    struct pool *pool;
     struct backend_ctx *ctx;            /* of the loading thread; owns the memory */
     struct infer_info info;
     size_t width[MODEL_MLP_LAYERS_MAX + 1], widest, packed_bytes;
-    struct packed w[MODEL_MLP_LAYERS_MAX];
+    struct buffer *w[MODEL_MLP_LAYERS_MAX];     /* packed */
     struct buffer *bias[MODEL_MLP_LAYERS_MAX];
     float *mean, *scale;                /* NULL: the input is taken as it is */
     char *features;
@@ -44,17 +46,18 @@ static enum errc take_layers(struct infer_model *m, const struct model_mlp *mlp,
     for (size_t i = 0; i < mlp->layers; i++) {
         size_t in = mlp->width[i], out = mlp->width[i + 1], bytes = m->be->pack_bytes(out, in);
         struct buffer *raw = m->be->alloc(m->ctx, in * out * sizeof(float));
-        m->w[i] = (struct packed){ m->be->alloc(m->ctx, bytes), out, in };
         m->bias[i] = m->be->alloc(m->ctx, out * sizeof(float));
-        if (!raw || !m->w[i].buf || !m->bias[i]) {
+        if (!raw || !m->bias[i]) {
             m->be->free(m->ctx, raw);
             return FAIL(e, LIMIT, "no memory for a model of %zu parameters", mlp->parameters);
         }
-        struct mat w = mat_at(raw, 0, MAT_F32, out, in);
-        m->be->put(m->ctx, raw, 0, mlp->weight[i], in * out * sizeof(float));
-        m->be->put(m->ctx, m->bias[i], 0, mlp->bias[i], out * sizeof(float));
-        m->be->pack(m->ctx, &w, &m->w[i]);
+        struct mat w = mat_at(raw, 0, ELEM_F32, out, in);
+        m->be->put(m->ctx, QUEUE_COMPUTE, raw, 0, mlp->weight[i], in * out * sizeof(float));
+        m->be->put(m->ctx, QUEUE_COMPUTE, m->bias[i], 0, mlp->bias[i], out * sizeof(float));
+        m->w[i] = call_pack(m->be, m->ctx, &w);
         m->be->free(m->ctx, raw);
+        if (!m->w[i])
+            return FAIL(e, LIMIT, "no memory for a model of %zu parameters", mlp->parameters);
         m->packed_bytes += bytes;
     }
     return m->be->sync(m->ctx, e);
@@ -76,7 +79,7 @@ static enum errc fill(struct infer_model *m, const struct st_file *f, const stru
     return take_layers(m, mlp, e);
 }
 
-enum errc infer_model_load(const struct backend *be, const void *bytes, size_t n, struct infer_model **ret, struct err *e)
+enum errc infer_model_load(const struct backend *be, struct pool *pool, const void *bytes, size_t n, struct infer_model **ret, struct err *e)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new((size_t)256 << 20);
     struct st_file f;
@@ -86,7 +89,8 @@ enum errc infer_model_load(const struct backend *be, const void *bytes, size_t n
     struct infer_model *m = calloc(1, sizeof *m);
     ASSERT(m);
     m->be = be;
-    enum errc rc = be->open(be, &m->ctx, e);
+    m->pool = pool;
+    enum errc rc = be->open(be, pool, &m->ctx, e);
     if (rc == ERR_OK)
         rc = fill(m, &f, &mlp, e);
     if (rc != ERR_OK) {
@@ -102,7 +106,7 @@ void infer_model_free(struct infer_model *m)
     if (!m)
         return;
     for (size_t i = 0; i < MODEL_MLP_LAYERS_MAX; i++) {
-        m->be->free(m->ctx, m->w[i].buf);
+        m->be->free(m->ctx, m->w[i]);
         m->be->free(m->ctx, m->bias[i]);
     }
     if (m->ctx)
@@ -128,7 +132,7 @@ enum errc infer_session_new(const struct infer_model *m, struct infer_session **
     struct infer_session *s = calloc(1, sizeof *s);
     ASSERT(s);
     s->model = m;
-    enum errc rc = m->be->open(m->be, &s->ctx, e);
+    enum errc rc = m->be->open(m->be, m->pool, &s->ctx, e);
     if (rc != ERR_OK) {
         free(s);
         return rc;
@@ -164,7 +168,7 @@ void infer_put(struct infer_session *s, size_t at, const float *x, size_t rows)
     float row[256];
     ASSERT(at + rows <= INFER_ROWS);
     if (!m->mean) {
-        m->be->put(s->ctx, s->area[0], at * in * sizeof *x, x, rows * in * sizeof *x);
+        m->be->put(s->ctx, QUEUE_COMPUTE, s->area[0], at * in * sizeof *x, x, rows * in * sizeof *x);
         return;
     }
     for (size_t r = 0; r < rows; r++)
@@ -172,7 +176,7 @@ void infer_put(struct infer_session *s, size_t at, const float *x, size_t rows)
             size_t n = in - j < 256 ? in - j : 256;
             for (size_t k = 0; k < n; k++)
                 row[k] = (x[r * in + j + k] - m->mean[j + k]) / m->scale[j + k];
-            m->be->put(s->ctx, s->area[0], ((at + r) * in + j) * sizeof *x, row, n * sizeof *x);
+            m->be->put(s->ctx, QUEUE_COMPUTE, s->area[0], ((at + r) * in + j) * sizeof *x, row, n * sizeof *x);
         }
 }
 
@@ -181,16 +185,16 @@ enum errc infer_compute(struct infer_session *s, size_t rows, struct err *e)
     const struct infer_model *m = s->model;
     ASSERT(rows >= 1 && rows <= INFER_ROWS);
     for (size_t i = 0; i < m->info.layers; i++) {
-        struct mat x = mat_at(s->area[i & 1], 0, MAT_F32, rows, m->width[i]);
-        struct mat y = mat_at(s->area[(i + 1) & 1], 0, MAT_F32, rows, m->width[i + 1]);
-        struct mat b = mat_at(m->bias[i], 0, MAT_F32, 1, m->width[i + 1]);
-        m->be->matmul_packed(s->ctx, MM_BIAS | (i + 1 < m->info.layers ? MM_RELU : 0), &x, &m->w[i], &b, &y);
+        struct mat x = mat_at(s->area[i & 1], 0, ELEM_F32, rows, m->width[i]);
+        struct mat y = mat_at(s->area[(i + 1) & 1], 0, ELEM_F32, rows, m->width[i + 1]);
+        struct mat b = mat_at(m->bias[i], 0, ELEM_F32, 1, m->width[i + 1]);
+        call_matmul_packed(m->be, s->ctx, MM_BIAS | (i + 1 < m->info.layers ? MM_RELU : 0), &x, m->w[i], y.cols, x.cols, &b, &y);
     }
     s->logits = s->area[m->info.layers & 1];
-    struct mat logits = mat_at(s->logits, 0, MAT_F32, rows, m->info.classes);
-    struct mat p = mat_at(s->probabilities, 0, MAT_F32, rows, m->info.classes), l = mat_at(s->labels, 0, MAT_I32, rows, 1);
-    m->be->softmax(s->ctx, &logits, &p);
-    m->be->argmax(s->ctx, &logits, &l);
+    struct mat logits = mat_at(s->logits, 0, ELEM_F32, rows, m->info.classes);
+    struct mat p = mat_at(s->probabilities, 0, ELEM_F32, rows, m->info.classes), l = mat_at(s->labels, 0, ELEM_I32, rows, 1);
+    call_unary(m->be, s->ctx, OP_SOFTMAX, &logits, &p);
+    call_unary(m->be, s->ctx, OP_ARGMAX, &logits, &l);
     return m->be->sync(s->ctx, e);
 }
 
@@ -200,11 +204,11 @@ void infer_take(struct infer_session *s, size_t at, size_t rows, float *logits, 
     size_t width = s->model->info.classes * sizeof(float);
     ASSERT(at + rows <= INFER_ROWS);
     if (logits)
-        be->get(s->ctx, s->logits, at * width, logits, rows * width);
+        be->get(s->ctx, QUEUE_COMPUTE, s->logits, at * width, logits, rows * width);
     if (probabilities)
-        be->get(s->ctx, s->probabilities, at * width, probabilities, rows * width);
+        be->get(s->ctx, QUEUE_COMPUTE, s->probabilities, at * width, probabilities, rows * width);
     if (labels)
-        be->get(s->ctx, s->labels, at * sizeof *labels, labels, rows * sizeof *labels);
+        be->get(s->ctx, QUEUE_COMPUTE, s->labels, at * sizeof *labels, labels, rows * sizeof *labels);
 }
 
 enum errc infer_run(struct infer_session *s, const float *x, size_t rows, float *logits, float *probabilities, int32_t *labels,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* model.h - a model loaded for serving, and sessions that run it.
  *
- * A model is immutable and shared by threads: weights are packed once for the chosen backend, the file's bytes are not needed after.
- * A session is one thread's memory: its buffers are planned at birth for INFER_ROWS rows and never grow; a longer input runs in
- * slices. A row's result does not depend on what it was batched with.
- * Calling order: infer_model_load -> infer_session_new (per thread) -> infer_run* -> infer_session_free -> infer_model_free.
- * Hostile files: all is proven by core/data (st_parse, model_mlp_check) before a byte is used. Errors: BAD_DATA, LIMIT. */
+ * A model is immutable and shared by threads: weights are packed once for the chosen backend, the file's bytes are not
+ * needed after. A session is one thread's memory: its buffers are planned at birth for INFER_ROWS rows and never grow; a
+ * longer input runs in slices. A row's result does not depend on what it was batched with. Calling order: infer_model_load
+ * -> infer_session_new (per thread) -> infer_run* -> infer_session_free -> infer_model_free. Hostile files: all is proven by
+ * core/data (st_parse, model_mlp_check) before a byte is used. Errors: BAD_DATA, LIMIT. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +22,9 @@ struct infer_info {
     const char *features_json;      /* array of column names, "" if unknown; owned by the model */
 };
 
-enum errc infer_model_load(const struct backend *be, const void *bytes, size_t n, struct infer_model **ret, struct err *e);
+/* pool: threads for inside operations, longer-lived than the model; NULL: the caller's alone. */
+enum errc infer_model_load(const struct backend *be, struct pool *pool, const void *bytes, size_t n, struct infer_model **ret,
+                           struct err *e);
 void infer_model_free(struct infer_model *m);
 const struct infer_info *infer_model_info(const struct infer_model *m);
 size_t infer_model_bytes(const struct infer_model *m);                  /* packed weights */

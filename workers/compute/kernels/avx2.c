@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* avx2.c - backend "avx2": 256-bit vectors with fused multiply-add (Haswell, Zen and later).
  *
- * Layout: gemm_int.h with panels of 16 columns. Maths: a tile of 6 rows × 2 vectors: 12 sums, 2 loads of B and a broadcast in the 16
- * registers; 12 independent chains cover the latency of 4 at two per cycle. Batch 1: four panels, 8 chains.
- * Tolerance: 1e-5 relative (norm of the difference to fp64 over the norm), tested at 2e-6 · sqrt(k).
- * Why this variant: the widest that nearly every x86 server has; above it only machines with AVX-512.
- * Measured gain over ref (tests/bench/bench_kernels.c, one busy Zen 4 core, median, us): forward 64x512x784 534 against 20,803 (39x,
- * 96 GFLOP/s); backward w 512x784x64 491 against 36,106 (74x); batch 1 512x784 18.7 against 323 (17x); AdamW 9x; softmax 6x. */
+ * Layout: gemm_int.h with panels of 16 columns. Maths: a tile of 6 rows × 2 vectors: 12 sums, 2 loads of B and a broadcast
+ * in the 16 registers; 12 independent chains cover the latency of 4 at two per cycle. Batch 1: four panels, 8 chains.
+ * Tolerance: 1e-5 relative (norm of the difference to fp64 over the norm), tested at 2e-6 · sqrt(k). Why this variant: the
+ * widest that nearly every x86 server has; above it only machines with AVX-512. Measured gain over ref
+ * (tests/bench/bench_kernels.c, one busy Zen 4 core, median, us): forward 64x512x784 534 against 20,803 (39x, 96 GFLOP/s);
+ * backward w 512x784x64 491 against 36,106 (74x); batch 1 512x784 18.7 against 323 (17x); AdamW 9x; softmax 6x. */
 #include "workers/compute/kernels/backend.h"
 #include "workers/compute/kernels/transpose_int.h"
 
@@ -74,16 +74,16 @@ static void row_times_panels(size_t depth, const float *x, const float *panel, s
 
 #include "workers/compute/kernels/gemm_int.h"
 #include "workers/compute/kernels/ops_int.h"
+#include "workers/compute/kernels/loss_int.h"
+#include "workers/compute/kernels/adapt_int.h"
 
 static bool probe(const struct hw *hw)
 {
     return hw->has_avx2 && hw->has_fma;
 }
 
+static kernel_table kernels = { KERNELS_OF(ELEM_F32), KERNELS_ALWAYS };
+
 const struct backend backend_avx2 = {
-    .name = "avx2", .rank = 10, .types = MAT_F32, .probe = probe,
-    .open = cpu_open, .close = cpu_close, .alloc = cpu_alloc, .free = cpu_free, .put = cpu_put, .get = cpu_get, .sync = cpu_sync,
-    .matmul = matmul, .pack_bytes = pack_bytes, .pack = pack, .matmul_packed = matmul_packed, .relu_bwd = relu_bwd,
-    .softmax_xent = softmax_xent, .mse = mse, .colsum = colsum, .softmax = softmax, .argmax = argmax, .sumsq = sumsq,
-    .adamw = adamw, .sgd = sgd,
+    .name = "avx2", .rank = 10, .kernels = &kernels, .probe = probe, .pack_bytes = pack_bytes, CPU_BACKEND,
 };

@@ -75,16 +75,16 @@ static void row_times_panels(size_t depth, const float *x, const float *panel, s
 
 #include "workers/compute/kernels/gemm_int.h"
 #include "workers/compute/kernels/ops_int.h"
+#include "workers/compute/kernels/loss_int.h"
+#include "workers/compute/kernels/adapt_int.h"
 
 static bool probe(const struct hw *hw)
 {
     return hw->has_avx512f && hw->has_avx512bw && hw->has_avx512dq && hw->has_avx512vl && hw->has_avx2 && hw->has_fma;
 }
 
+static kernel_table kernels = { KERNELS_OF(ELEM_F32), KERNELS_ALWAYS };
+
 const struct backend backend_avx512 = {
-    .name = "avx512", .rank = 20, .types = MAT_F32, .probe = probe,
-    .open = cpu_open, .close = cpu_close, .alloc = cpu_alloc, .free = cpu_free, .put = cpu_put, .get = cpu_get, .sync = cpu_sync,
-    .matmul = matmul, .pack_bytes = pack_bytes, .pack = pack, .matmul_packed = matmul_packed, .relu_bwd = relu_bwd,
-    .softmax_xent = softmax_xent, .mse = mse, .colsum = colsum, .softmax = softmax, .argmax = argmax, .sumsq = sumsq,
-    .adamw = adamw, .sgd = sgd,
+    .name = "avx512", .rank = 20, .kernels = &kernels, .probe = probe, .pack_bytes = pack_bytes, CPU_BACKEND,
 };

@@ -1,119 +1,117 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backend.h - the one vtable between models and machines: a kernel variant is one file and one line in registry.c.
  *
- * Calling order: backend_choose -> open (one context per thread) -> alloc, put, operations, get, sync -> free -> close.
- * Operations are queued in order on the context; a CPU backend runs them at once. Results that come back by pointer (losses, sums)
- * are valid after sync, which also reports what went wrong on the device. A context is used by one thread at a time.
- * Shapes are the caller's duty: an operation asserts them, because data from outside was checked when it was read.
+ * Calling order: backend_choose -> backend_require for what a plan needs -> open (one context per thread) -> alloc, put,
+ * kernels, get, sync -> free -> close. What a backend can do is a table of kernels by operation (op.def) and type
+ * (elem.def); a missing one is refused by name before anything runs, never replaced in silence. Queues: work on one queue
+ * runs in order, queues run beside each other; an event recorded on one and waited for on another orders them. A CPU backend
+ * runs everything at once on the caller's thread and the pool. Results are valid after sync, which also reports what went
+ * wrong on the device. A context is used by one thread at a time. Shapes are the caller's duty: a kernel asserts them,
+ * because data from outside was checked when it was read.
  *
- * Matrices are row-major with `stride` numbers from row to row. Numerics, kept by every backend and tested against fp64:
- *   - a product is summed over k in ascending order per element, in fp32 (vector variants: fused multiply-add, one chain per element),
- *     so an element does not depend on the batch it stands in, nor on blocking: the same row gives the same bits in any batch;
- *   - every operation is deterministic: same input, same backend, same bits;
- *   - avx2 and avx512 agree bit for bit in matmul, matmul_packed, relu_bwd, colsum; elsewhere within the tolerance.
- * Adding an operation: a member here, the loop in ref_int.h, the variants' loops, a line in selftest.c and in the shape test.
- * rmsnorm, rope, attention and conv2d are such members to come; a backend without one leaves it NULL and the plan is refused by name. */
+ * Properties (declared, tested): SAME_BITS: a row has the same bits in any batch, since a product is one fp32 chain over
+ * ascending k per element (vector variants: fused multiply-add), whatever the blocking. DETERMINISTIC: same input, same
+ * backend, same bits, for any number of threads: work is split by shape alone and partial sums are added in a fixed order.
+ * avx2 and avx512 agree bit for bit in products, relu_bwd and colsum; elsewhere within the tolerance. Adding an operation: a
+ * row of op.def, its loop in ref_int.h, the variants' loops, a line in selftest.c and in the shape test. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include "core/base/err.h"
 #include "workers/compute/hw.h"
-
-enum mat_type { MAT_F32 = 1, MAT_F64 = 2, MAT_I32 = 4 };        /* bits, so that backend.types can hold several */
+#include "workers/compute/kernels/tensor.h"
 
 struct backend_ctx;
+struct pool;
 
-struct buffer {                 /* memory of a backend; ptr is NULL where the host cannot see it */
-    void *ptr;
-    size_t size_bytes;
-    void *handle;
+enum op {
+#define OP(NAME, name, ...) OP_##NAME,
+#include "workers/compute/kernels/op.def"
+#undef OP
+    OP_COUNT
 };
 
-struct mat {
-    enum mat_type type;
-    size_t rows, cols, stride;
-    struct buffer *buf;
-    size_t offset_bytes;
-    void *ptr;                  /* buf->ptr + offset, for backends in host memory */
-};
+enum { OP_INPUTS_MAX = 6, OP_OUTPUTS_MAX = 3 };
+enum { OP_ADDS = 1, OP_ROWS = 2 };              /* flags of op.def */
 
-enum matmul_flag {
+enum op_flag {                  /* of one use of an operation */
     MM_TRANS_A = 1,             /* a is stored [k, m] */
     MM_TRANS_B = 2,             /* b is stored [n, k]: how weights lie, [out, in] */
-    MM_ACCUMULATE = 4,          /* c += a·b */
+    OP_ACCUMULATE = 4,          /* out += … */
     MM_BIAS = 8,                /* + bias[n] in every row */
     MM_RELU = 16                /* max(0, …) at the end */
 };
 
-struct adamw_step {             /* Loshchilov & Hutter 2019, decoupled decay; correction = 1 - beta^t */
-    double lr, beta1, beta2, eps, weight_decay, correction1, correction2;
+/* What a step changes and a graph must not: it lies in device memory, written by one small copy before the step, so that a
+ * captured graph of kernels needs no decision of the host. */
+struct step_scalars {
+    double lr;
+    double correction1, correction2;    /* AdamW: 1 - beta^t */
+    double clip_norm;                   /* 0: gradients are taken as they are */
+    double grad_scale;                  /* what OP_CLIP makes of clip_norm and the norm; 1 */
+    double loss_scale;                  /* of the gradient of a loss: 1, or 1/n when n batches make a step */
+    uint64_t seed, counter;             /* of random numbers drawn on the device: a function of seed, counter, tensor, index */
 };
 
-struct sgd_step {               /* v = momentum·v + g + decay·w;  w -= lr·v */
-    double lr, momentum, weight_decay;
+struct op_attr {                /* what an operation is told beside its inputs; zero where it has no use for it */
+    unsigned flags;             /* enum op_flag */
+    double beta1, beta2, eps, weight_decay, momentum;
+    size_t n, k;                /* of packed weights */
 };
 
-struct packed {                 /* weights [n, k] in the backend's own order; padded, so batch 1 streams whole cache lines */
-    struct buffer *buf;
-    size_t n, k;
+/* MATMUL a, b, bias?       out[m,n] = op(a)[m,k] · op(b)[k,n], then the epilogue in the order accumulate, bias, relu PACK
+ * w[n,k]              the backend's own order, of pack_bytes(n, k) bytes; padded, so that batch 1 streams whole cache lines
+ * MATMUL_PACKED x, w, bias?   x[m,k] · wᵀ; attr n, k; MM_BIAS, MM_RELU ADD_BIAS x, b[n]   ADD a, b   RELU x   RELU_BWD y,
+ * dy: y > 0 ? dy : 0   STANDARDISE x, mean, scale: (x - mean)/scale by column COLSUM x -> [cols]   SOFTMAX x by row
+ * SOFTMAX_BWD y, dy: y·(dy - Σ y·dy)   ARGMAX x -> i32 [rows], the first of equals SOFTMAX_XENT logits, labels i32, step? ->
+ * loss f64 [1] = Σ rows -log softmax[label]; dlogits = (softmax - onehot)·loss_scale/rows MSE y, t, step? -> loss f64 [1] =
+ * Σ (y-t)²; dy = 2(y-t)·loss_scale/rows. dlogits and dy where asked for; loss_scale 1 without step SUMSQ x -> f64 [1]
+ * CLIP sum f64 [1], step: grad_scale = min(1, clip_norm/√sum) ADAMW w, g, m, v, step   Loshchilov & Hutter 2019, decoupled
+ * decay; g is taken times grad_scale SGD w, g, v, step        v = momentum·v + g + decay·w;  w -= lr·v `step` is a u8 tensor
+ * that holds struct step_scalars. */
+struct op_call {
+    struct op_attr attr;
+    const struct tensor *in[OP_INPUTS_MAX];     /* NULL: not given */
+    const struct tensor *out[OP_OUTPUTS_MAX];   /* NULL: not asked for */
 };
+
+typedef void (*kernel_fn)(struct backend_ctx *c, const struct op_call *call);
+typedef const kernel_fn kernel_table[OP_COUNT][ELEM_COUNT];
+
+enum queue { QUEUE_COMPUTE, QUEUE_COPY, QUEUE_COMM, QUEUE_COUNT };
+struct event;
+
+enum backend_property { BE_SAME_BITS = 1, BE_DETERMINISTIC = 2, BE_HOST_MEMORY = 4 };
 
 struct backend {
     const char *name;
     int rank;                   /* higher is preferred */
-    unsigned types;             /* enum mat_type bits the floating point operations take */
+    unsigned properties;        /* enum backend_property */
+    kernel_table *kernels;
     bool (*probe)(const struct hw *hw);
-    enum errc (*open)(const struct backend *be, struct backend_ctx **ret, struct err *e);
+    /* pool: threads for inside operations, shared by all contexts of a process and longer-lived; NULL: the caller's thread alone. */
+    enum errc (*open)(const struct backend *be, struct pool *pool, struct backend_ctx **ret, struct err *e);
     void (*close)(struct backend_ctx *c);
 
     struct buffer *(*alloc)(struct backend_ctx *c, size_t size_bytes);      /* zeroed, aligned to 64 bytes; NULL: no memory */
     void (*free)(struct backend_ctx *c, struct buffer *b);
-    void (*put)(struct backend_ctx *c, struct buffer *b, size_t offset_bytes, const void *src, size_t n);
-    void (*get)(struct backend_ctx *c, const struct buffer *b, size_t offset_bytes, void *dst, size_t n);
-    enum errc (*sync)(struct backend_ctx *c, struct err *e);
-
-    /* c[m,n] = op(a)[m,k] · op(b)[k,n], then the epilogue in the order accumulate, bias, relu. bias is [1,n] or NULL. */
-    void (*matmul)(struct backend_ctx *c, unsigned flags, const struct mat *a, const struct mat *b, const struct mat *bias,
-                   const struct mat *out);
+    void (*put)(struct backend_ctx *c, enum queue q, struct buffer *b, size_t offset_bytes, const void *src, size_t n);
+    void (*get)(struct backend_ctx *c, enum queue q, const struct buffer *b, size_t offset_bytes, void *dst, size_t n);
+    enum errc (*sync)(struct backend_ctx *c, struct err *e);    /* all queues; then the errors since the last sync */
+    struct event *(*event_new)(struct backend_ctx *c);
+    void (*event_free)(struct backend_ctx *c, struct event *ev);
+    void (*record)(struct backend_ctx *c, enum queue q, struct event *ev);
+    void (*wait)(struct backend_ctx *c, enum queue q, const struct event *ev);      /* never recorded: sync says so (INTERNAL) */
     size_t (*pack_bytes)(size_t n, size_t k);
-    void (*pack)(struct backend_ctx *c, const struct mat *w, struct packed *ret);     /* w [n,k] into ret->buf */
-    /* out[m,n] = x[m,k] · wᵀ; flags MM_BIAS, MM_RELU. */
-    void (*matmul_packed)(struct backend_ctx *c, unsigned flags, const struct mat *x, const struct packed *w, const struct mat *bias,
-                          const struct mat *out);
-    void (*relu_bwd)(struct backend_ctx *c, const struct mat *y, const struct mat *dy);       /* dy = y > 0 ? dy : 0, in place */
-    /* loss_sum = Σ rows -log softmax(logits)[label]; dlogits = (softmax - onehot)·scale. dlogits may be logits, or NULL. */
-    void (*softmax_xent)(struct backend_ctx *c, const struct mat *logits, const struct mat *labels, const struct mat *dlogits,
-                         double scale, double *loss_sum);
-    /* loss_sum = Σ (y-t)²; dy = 2·(y-t)·scale. dy may be y, or NULL. */
-    void (*mse)(struct backend_ctx *c, const struct mat *y, const struct mat *t, const struct mat *dy, double scale, double *loss_sum);
-    void (*colsum)(struct backend_ctx *c, const struct mat *x, const struct mat *out, bool accumulate);      /* out [1, cols] */
-    void (*softmax)(struct backend_ctx *c, const struct mat *x, const struct mat *y);         /* by row; y may be x */
-    void (*argmax)(struct backend_ctx *c, const struct mat *x, const struct mat *out);        /* I32 [rows,1]; the first of equals */
-    void (*sumsq)(struct backend_ctx *c, const struct mat *x, double *ret);
-    void (*adamw)(struct backend_ctx *c, const struct adamw_step *s, const struct mat *w, const struct mat *g, const struct mat *m,
-                  const struct mat *v);
-    void (*sgd)(struct backend_ctx *c, const struct sgd_step *s, const struct mat *w, const struct mat *g, const struct mat *velocity);
 };
 
 extern const struct backend backend_ref;
 extern const struct backend backend_avx2;
 extern const struct backend backend_avx512;
 
-static inline size_t mat_width(enum mat_type t)
-{
-    return t == MAT_F64 ? 8 : 4;
-}
-/* A dense matrix at an offset of a buffer. */
-static inline struct mat mat_at(struct buffer *b, size_t offset_bytes, enum mat_type type, size_t rows, size_t cols)
-{
-    return (struct mat){ type, rows, cols, cols, b, offset_bytes, b->ptr ? (char *)b->ptr + offset_bytes : NULL };
-}
-/* A dense matrix over host memory, for backends in host memory. */
-static inline struct mat mat_host(void *p, enum mat_type type, size_t rows, size_t cols)
-{
-    return (struct mat){ type, rows, cols, cols, NULL, 0, p };
-}
+const char *op_name(enum op op);
+bool backend_can(const struct backend *be, enum op op, enum elem type);
+/* UNPROCESSABLE with backend, operation and type named. */
+enum errc backend_require(const struct backend *be, enum op op, enum elem type, struct err *e);
 
 /* All variants compiled in, best first, NULL at the end. */
 const struct backend *const *backend_list(void);

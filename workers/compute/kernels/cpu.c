@@ -4,11 +4,19 @@
  * Buffers are aligned to 64 bytes (one AVX-512 register, one cache line) and padded to a multiple of it, zeroed. */
 #include "workers/compute/kernels/cpu_int.h"
 #include "core/base/assert.h"
+#include "workers/compute/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { LINE = 64 };
+
+/* Below this a thread takes longer to wake than the work takes: 2^17 multiplications are about 3 us of one core. */
+static const double SPLIT_FROM = 131072;
+
+struct event {
+    bool is_recorded;
+};
 
 static void *line_alloc(size_t n)
 {
@@ -16,12 +24,13 @@ static void *line_alloc(size_t n)
     return padded < n ? NULL : aligned_alloc(LINE, padded);
 }
 
-enum errc cpu_open(const struct backend *be, struct backend_ctx **ret, struct err *e)
+enum errc cpu_open(const struct backend *be, struct pool *pool, struct backend_ctx **ret, struct err *e)
 {
     struct backend_ctx *c = calloc(1, sizeof *c);
     if (!c)
         return FAIL(e, LIMIT, "no memory for a compute context");
     c->be = be;
+    c->pool = pool;
     *ret = c;
     return ERR_OK;
 }
@@ -59,17 +68,17 @@ void cpu_free(struct backend_ctx *c, struct buffer *b)
     free(b);
 }
 
-void cpu_put(struct backend_ctx *c, struct buffer *b, size_t offset_bytes, const void *src, size_t n)
+void cpu_put(struct backend_ctx *c, enum queue q, struct buffer *b, size_t offset_bytes, const void *src, size_t n)
 {
-    (void)c;
+    (void)c, (void)q;
     ASSERT(offset_bytes <= b->size_bytes && n <= b->size_bytes - offset_bytes);
     if (n)
         memcpy((char *)b->ptr + offset_bytes, src, n);
 }
 
-void cpu_get(struct backend_ctx *c, const struct buffer *b, size_t offset_bytes, void *dst, size_t n)
+void cpu_get(struct backend_ctx *c, enum queue q, const struct buffer *b, size_t offset_bytes, void *dst, size_t n)
 {
-    (void)c;
+    (void)c, (void)q;
     ASSERT(offset_bytes <= b->size_bytes && n <= b->size_bytes - offset_bytes);
     if (n)
         memcpy(dst, (const char *)b->ptr + offset_bytes, n);
@@ -77,9 +86,35 @@ void cpu_get(struct backend_ctx *c, const struct buffer *b, size_t offset_bytes,
 
 enum errc cpu_sync(struct backend_ctx *c, struct err *e)
 {
+    const char *failure = c->failure;
+    c->failure = NULL;
+    return failure ? FAIL(e, INTERNAL, "backend %s: %s", c->be->name, failure) : ERR_OK;
+}
+
+/* Everything has run when it is asked for, so queues are one and an event is only known to have been recorded. */
+struct event *cpu_event_new(struct backend_ctx *c)
+{
     (void)c;
-    (void)e;
-    return ERR_OK;
+    return calloc(1, sizeof(struct event));
+}
+
+void cpu_event_free(struct backend_ctx *c, struct event *ev)
+{
+    (void)c;
+    free(ev);
+}
+
+void cpu_record(struct backend_ctx *c, enum queue q, struct event *ev)
+{
+    (void)c, (void)q;
+    ev->is_recorded = true;
+}
+
+void cpu_wait(struct backend_ctx *c, enum queue q, const struct event *ev)
+{
+    (void)q;
+    if (!ev->is_recorded)
+        c->failure = "a queue waits for an event that nothing recorded";
 }
 
 void *cpu_scratch(struct backend_ctx *c, size_t n)
@@ -91,4 +126,52 @@ void *cpu_scratch(struct backend_ctx *c, size_t n)
         c->scratch_bytes = n;
     }
     return c->scratch;
+}
+
+void cpu_split(struct backend_ctx *c, size_t tasks, double work, void (*fn)(void *arg, size_t task), void *arg)
+{
+    pool_run(work < SPLIT_FROM ? NULL : c->pool, tasks, fn, arg);
+}
+
+struct cell_job {
+    void (*fn)(const void *arg, const struct cells *at);
+    const void *arg;
+    size_t rows, cols, rows_per_task, pieces;       /* pieces of a row; 1: whole rows */
+};
+
+static struct cell_job cell_job(size_t rows, size_t cols, bool whole_rows)
+{
+    struct cell_job j = { .rows = rows, .cols = cols, .rows_per_task = 1, .pieces = 1 };
+    if (cols < CELLS_PER_TASK)
+        j.rows_per_task = CELLS_PER_TASK / (cols ? cols : 1);
+    else if (!whole_rows)
+        j.pieces = (cols + CELLS_PER_TASK - 1) / CELLS_PER_TASK;
+    return j;
+}
+
+size_t cpu_cell_tasks(size_t rows, size_t cols, bool whole_rows)
+{
+    struct cell_job j = cell_job(rows, cols, whole_rows);
+    return (rows + j.rows_per_task - 1) / j.rows_per_task * j.pieces;
+}
+
+static void run_cells(void *arg, size_t task)
+{
+    const struct cell_job *j = arg;
+    struct cells at = { .r0 = task / j->pieces * j->rows_per_task, .c1 = j->cols, .task = task };
+    at.r1 = j->rows - at.r0 < j->rows_per_task ? j->rows : at.r0 + j->rows_per_task;
+    if (j->pieces > 1) {
+        at.c0 = task % j->pieces * CELLS_PER_TASK;
+        at.c1 = j->cols - at.c0 < CELLS_PER_TASK ? j->cols : at.c0 + CELLS_PER_TASK;
+    }
+    j->fn(j->arg, &at);
+}
+
+void cpu_cells(struct backend_ctx *c, size_t rows, size_t cols, bool whole_rows, double cost,
+               void (*fn)(const void *arg, const struct cells *at), const void *arg)
+{
+    struct cell_job j = cell_job(rows, cols, whole_rows);
+    j.fn = fn;
+    j.arg = arg;
+    cpu_split(c, cpu_cell_tasks(rows, cols, whole_rows), (double)rows * (double)cols * cost, run_cells, &j);
 }

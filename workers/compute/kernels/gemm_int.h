@@ -3,20 +3,21 @@
  *
  * Included once per variant, after these are defined: MR (rows of a tile), NR (columns of a panel), and
  *   micro(rows, depth, a, a_row, a_step, panel, c, c_row, has_c)   one tile: c[rows][NR] (+)= a[rows][depth] · panel[depth][NR]
- *   row_times_panels(depth, x, panel, panel_step, panels, y)       one row by 1 … 4 panels: the batch-1 case, one stream per panel
+ *   row_times_panels(depth, x, panel, panel_step, panels, y)       one row by 1 … 4 panels: the batch-1 case, one stream per
+ *     panel
  *   transpose8(src, src_row, dst, dst_row)                         8 × 8 numbers
  *
  * Layout: B is cut into panels of NR columns, each [k][NR] contiguous over all k and padded with zeros, so the kernel's loads are
  * whole vectors in order. A is read in place by broadcasts: its strides are arguments, so a transposed A costs nothing.
  * Loops: a chunk of panels that stays in L2 -> KC steps of k (a panel's slice stays in L1) -> panels -> tiles of MR rows.
  * Maths: the tile is loaded back between the KC steps, which is exact, so each element is one fused chain over ascending k,
- * started from 0 or, with MM_ACCUMULATE, from the old value: blocking, batch and register width do not show in the bits. */
+ * started from 0 or, with OP_ACCUMULATE, from the old value: blocking, batch and register width do not show in the bits. */
 #include "core/base/assert.h"
 #include "workers/compute/kernels/cpu_int.h"
 
 #include <string.h>
 
-enum { KC = 192, MC = 96, CHUNK_BYTES = 1 << 20 };
+enum { KC = 192, MC = 96, GROUP = 128 / NR, CHUNK_BYTES = 1 << 20 };
 
 struct gemm {
     unsigned flags;
@@ -97,7 +98,7 @@ static void panel_step(const struct gemm *g, size_t i0, size_t i1, size_t col, s
 {
     const float *panel = g->panels + col / NR * (g->k * NR) + k0 * NR;
     size_t width = g->n - col < NR ? g->n - col : NR;
-    bool has_c = k0 > 0 || (g->flags & MM_ACCUMULATE), is_last = k0 + depth == g->k;
+    bool has_c = k0 > 0 || (g->flags & OP_ACCUMULATE), is_last = k0 + depth == g->k;
     _Alignas(64) float tile[MR * NR];
     for (size_t i = i0; i < i1; i += MR) {
         size_t rows = i1 - i < MR ? i1 - i : MR;
@@ -119,42 +120,69 @@ static void panel_step(const struct gemm *g, size_t i0, size_t i1, size_t col, s
 }
 
 /* One row: weights are read once, so the walk over them is all there is; four panels at a time are four streams. */
-static void one_row(const struct gemm *g)
+static void one_row(void *arg, size_t task)
 {
+    const struct gemm *g = arg;
     _Alignas(64) float y[4 * NR];
-    for (size_t col = 0; col < g->n; col += 4 * NR) {
-        size_t left = panels_of(g->n - col), panels = left < 4 ? left : 4;
-        size_t width = g->n - col < panels * NR ? g->n - col : panels * NR;
-        row_times_panels(g->k, g->a, g->panels + col / NR * (g->k * NR), g->k * NR, panels, y);
-        memcpy(g->c + col, y, width * sizeof *y);
-        finish_tile(g, g->c + col, 1, col, width);
+    size_t col = task * 4 * NR, left = panels_of(g->n - col), panels = left < 4 ? left : 4;
+    size_t width = g->n - col < panels * NR ? g->n - col : panels * NR;
+    row_times_panels(g->k, g->a, g->panels + col / NR * (g->k * NR), g->k * NR, panels, y);
+    memcpy(g->c + col, y, width * sizeof *y);
+    finish_tile(g, g->c + col, 1, col, width);
+}
+
+/* MC rows by GROUP panels over all of k. */
+static void one_block(void *arg, size_t task)
+{
+    const struct gemm *g = arg;
+    size_t groups = (panels_of(g->n) + GROUP - 1) / GROUP;
+    size_t i0 = task / groups * MC, i1 = g->m - i0 < MC ? g->m : i0 + MC;
+    size_t n0 = task % groups * GROUP * NR, n1 = g->n - n0 < GROUP * NR ? g->n : n0 + GROUP * NR;
+    for (size_t k0 = 0; k0 < g->k; k0 += KC) {
+        size_t depth = g->k - k0 < KC ? g->k - k0 : KC;
+        for (size_t col = n0; col < n1; col += NR)
+            panel_step(g, i0, i1, col, k0, depth);
     }
 }
 
-static void run_gemm(const struct gemm *g)
+static void run_gemm(struct backend_ctx *ctx, struct gemm *g)
 {
-    if (g->m == 1 && g->a_step == 1 && !(g->flags & MM_ACCUMULATE)) {
-        one_row(g);
-        return;
-    }
-    for (size_t i0 = 0; i0 < g->m; i0 += MC) {
-        size_t i1 = g->m - i0 < MC ? g->m : i0 + MC;
-        for (size_t k0 = 0; k0 < g->k; k0 += KC) {
-            size_t depth = g->k - k0 < KC ? g->k - k0 : KC;
-            for (size_t col = 0; col < g->n; col += NR)
-                panel_step(g, i0, i1, col, k0, depth);
-        }
-    }
+    double work = (double)g->m * (double)g->n * (double)g->k;
+    size_t panels = panels_of(g->n);
+    if (g->m == 1 && g->a_step == 1 && !(g->flags & OP_ACCUMULATE))
+        cpu_split(ctx, (panels + 3) / 4, work, one_row, g);
+    else
+        cpu_split(ctx, (g->m + MC - 1) / MC * ((panels + GROUP - 1) / GROUP), work, one_block, g);
 }
 
 /* A product without depth: what is left is the epilogue. */
 static void empty_product(struct gemm *g)
 {
     for (size_t i = 0; i < g->m; i++) {
-        if (!(g->flags & MM_ACCUMULATE))
+        if (!(g->flags & OP_ACCUMULATE))
             memset(g->c + i * g->c_row, 0, g->n * sizeof *g->c);
         finish_tile(g, g->c + i * g->c_row, 1, 0, g->n);
     }
+}
+
+struct pack_job {
+    const struct mat *b;
+    bool is_transposed;
+    size_t first_col, k;
+    float *panels;
+};
+
+static void pack_one(void *arg, size_t task)
+{
+    const struct pack_job *j = arg;
+    pack_panel(j->b, j->is_transposed, j->first_col + task * NR, j->k, j->panels + task * j->k * NR);
+}
+
+static void pack_panels(struct backend_ctx *ctx, const struct mat *b, bool is_transposed, size_t first_col, size_t count, size_t k,
+                        float *panels)
+{
+    struct pack_job j = { b, is_transposed, first_col, k, panels };
+    cpu_split(ctx, count, (double)(count * k * NR) * 4, pack_one, &j);
 }
 
 static void matmul(struct backend_ctx *ctx, unsigned flags, const struct mat *a, const struct mat *b, const struct mat *bias,
@@ -162,29 +190,27 @@ static void matmul(struct backend_ctx *ctx, unsigned flags, const struct mat *a,
 {
     bool ta = flags & MM_TRANS_A, tb = flags & MM_TRANS_B;
     size_t k = ta ? a->rows : a->cols;
-    ASSERT(out->type == MAT_F32 && a->type == MAT_F32 && b->type == MAT_F32);
+    ASSERT(out->type == ELEM_F32 && a->type == ELEM_F32 && b->type == ELEM_F32 && !bias == !(flags & MM_BIAS));
     ASSERT((ta ? a->cols : a->rows) == out->rows && (tb ? b->rows : b->cols) == out->cols && (tb ? b->cols : b->rows) == k);
     struct gemm g = { .flags = flags, .m = out->rows, .n = out->cols, .k = k, .a = a->ptr, .a_row = ta ? 1 : a->stride,
-                      .a_step = ta ? a->stride : 1, .bias = flags & MM_BIAS ? bias->ptr : NULL, .c = out->ptr, .c_row = out->stride };
+                      .a_step = ta ? a->stride : 1, .bias = bias ? bias->ptr : NULL, .c = out->ptr, .c_row = out->stride };
     if (k == 0) {
         empty_product(&g);
         return;
     }
-    size_t chunk = CHUNK_BYTES / (k * NR * sizeof(float));
-    chunk = chunk ? chunk : 1;
-    size_t all = panels_of(g.n);
+    size_t all = panels_of(g.n), chunk = CHUNK_BYTES / (k * NR * sizeof(float));
+    chunk = chunk < GROUP ? GROUP : chunk / GROUP * GROUP;
     chunk = chunk < all ? chunk : all;
     float *panels = cpu_scratch(ctx, chunk * k * NR * sizeof *panels);
     g.panels = panels;
     for (size_t first = 0; first < all; first += chunk) {
         size_t count = all - first < chunk ? all - first : chunk, col = first * NR;
-        for (size_t p = 0; p < count; p++)
-            pack_panel(b, tb, col + p * NR, k, panels + p * k * NR);
+        pack_panels(ctx, b, tb, col, count, k, panels);
         struct gemm part = g;
         part.n = g.n - col < count * NR ? g.n - col : count * NR;
         part.c = g.c + col;
         part.bias = g.bias ? g.bias + col : NULL;
-        run_gemm(&part);
+        run_gemm(ctx, &part);
     }
 }
 
@@ -193,21 +219,17 @@ static size_t pack_bytes(size_t n, size_t k)
     return panels_of(n) * NR * k * sizeof(float);
 }
 
-static void pack(struct backend_ctx *ctx, const struct mat *w, struct packed *ret)
+static void pack(struct backend_ctx *ctx, const struct mat *w, const struct mat *ret)
 {
-    (void)ctx;
-    ASSERT(w->type == MAT_F32 && w->rows == ret->n && w->cols == ret->k && ret->buf->size_bytes >= pack_bytes(ret->n, ret->k));
-    for (size_t p = 0; p < panels_of(ret->n); p++)
-        pack_panel(w, true, p * NR, ret->k, (float *)ret->buf->ptr + p * ret->k * NR);
+    ASSERT(w->type == ELEM_F32 && ret->cols >= pack_bytes(w->rows, w->cols));
+    pack_panels(ctx, w, true, 0, panels_of(w->rows), w->cols, ret->ptr);
 }
 
-static void matmul_packed(struct backend_ctx *ctx, unsigned flags, const struct mat *x, const struct packed *w, const struct mat *bias,
-                          const struct mat *out)
+static void matmul_packed(struct backend_ctx *ctx, unsigned flags, const struct mat *x, const struct mat *w, size_t n, size_t k,
+                          const struct mat *bias, const struct mat *out)
 {
-    (void)ctx;
-    ASSERT(x->cols == w->k && out->cols == w->n && out->rows == x->rows && w->k > 0 && x->type == MAT_F32);
-    struct gemm g = { .flags = flags & (MM_BIAS | MM_RELU), .m = x->rows, .n = w->n, .k = w->k, .a = x->ptr, .a_row = x->stride,
-                      .a_step = 1, .panels = w->buf->ptr, .bias = flags & MM_BIAS ? bias->ptr : NULL, .c = out->ptr,
-                      .c_row = out->stride };
-    run_gemm(&g);
+    ASSERT(x->cols == k && out->cols == n && out->rows == x->rows && k > 0 && x->type == ELEM_F32 && !bias == !(flags & MM_BIAS));
+    struct gemm g = { .flags = flags & (MM_BIAS | MM_RELU), .m = x->rows, .n = n, .k = k, .a = x->ptr, .a_row = x->stride,
+                      .a_step = 1, .panels = w->ptr, .bias = bias ? bias->ptr : NULL, .c = out->ptr, .c_row = out->stride };
+    run_gemm(ctx, &g);
 }

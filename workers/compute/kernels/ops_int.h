@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ops_int.h - the element-wise and row operations of the vector variants, in plain C that the compiler turns into vectors.
  *
- * Included once per variant and compiled with that variant's flags. Sums run in sixteen lanes, whatever the register width, so that
- * avx2 and avx512 add in the same order. exp is 2^n · p(r), n = round(x / ln 2), r = x - n·ln 2 in two parts (Cody & Waite 1980),
- * p the Taylor polynomial of degree 7: relative error below 2e-7 for -87 … 88, 0 below. */
+ * Included once per variant and compiled with that variant's flags. Each operation is a function over some rows and columns
+ * (struct cells, cut by shape alone). Sums run in sixteen lanes, whatever the register width, so that avx2 and avx512 add in
+ * the same order. exp is 2^n · p(r), n = round(x / ln 2), r = x - n·ln 2 in two parts (Cody & Waite 1980), p the Taylor
+ * polynomial of degree 7: relative error below 2e-7 for -87 … 88, 0 below. */
 #include "core/base/assert.h"
 #include "workers/compute/kernels/cpu_int.h"
 
@@ -46,15 +47,97 @@ static inline float fold_lanes(const float lane[LANES])
     return ((half[0] + half[4]) + (half[1] + half[5])) + ((half[2] + half[6]) + (half[3] + half[7]));
 }
 
-static void relu_bwd(struct backend_ctx *c, const struct mat *y, const struct mat *dy)
+struct cell_args {
+    const struct mat *a, *b, *c, *out;
+    void *extra;
+};
+
+static inline void cells(struct backend_ctx *c, const struct mat *of, bool whole_rows, double cost,
+                         void (*fn)(const void *, const struct cells *), const struct cell_args *a)
 {
-    (void)c;
-    for (size_t i = 0; i < y->rows; i++) {
-        const float *restrict yi = row_of(y, i);
-        float *restrict di = row_of(dy, i);
-        for (size_t j = 0; j < y->cols; j++)
-            di[j] = yi[j] > 0 ? di[j] : 0;
+    cpu_cells(c, of->rows, of->cols, whole_rows, cost, fn, a);
+}
+
+static void relu_cells(const void *arg, const struct cells *at)
+{
+    const struct cell_args *a = arg;
+    for (size_t i = at->r0; i < at->r1; i++) {
+        const float *x = row_of(a->a, i);
+        float *y = row_of(a->out, i);
+        for (size_t j = at->c0; j < at->c1; j++)
+            y[j] = x[j] > 0 ? x[j] : 0;
     }
+}
+
+static void relu(struct backend_ctx *c, const struct mat *x, const struct mat *y)
+{
+    cells(c, x, false, 1, relu_cells, &(struct cell_args){ .a = x, .out = y });
+}
+
+static void relu_bwd_cells(const void *arg, const struct cells *at)
+{
+    const struct cell_args *a = arg;
+    for (size_t i = at->r0; i < at->r1; i++) {
+        const float *y = row_of(a->a, i), *dy = row_of(a->b, i);
+        float *dx = row_of(a->out, i);
+        for (size_t j = at->c0; j < at->c1; j++)
+            dx[j] = y[j] > 0 ? dy[j] : 0;
+    }
+}
+
+static void relu_bwd(struct backend_ctx *c, const struct mat *y, const struct mat *dy, const struct mat *dx)
+{
+    cells(c, y, false, 1, relu_bwd_cells, &(struct cell_args){ .a = y, .b = dy, .out = dx });
+}
+
+static void add_cells(const void *arg, const struct cells *at)
+{
+    const struct cell_args *a = arg;
+    for (size_t i = at->r0; i < at->r1; i++) {
+        const float *x = row_of(a->a, i), *y = row_of(a->b, i);
+        float *z = row_of(a->out, i);
+        for (size_t j = at->c0; j < at->c1; j++)
+            z[j] = x[j] + y[j];
+    }
+}
+
+static void add(struct backend_ctx *c, const struct mat *x, const struct mat *y, const struct mat *z)
+{
+    cells(c, x, false, 1, add_cells, &(struct cell_args){ .a = x, .b = y, .out = z });
+}
+
+static void add_bias_cells(const void *arg, const struct cells *at)
+{
+    const struct cell_args *a = arg;
+    const float *bias = a->b->ptr;
+    for (size_t i = at->r0; i < at->r1; i++) {
+        const float *x = row_of(a->a, i);
+        float *y = row_of(a->out, i);
+        for (size_t j = at->c0; j < at->c1; j++)
+            y[j] = x[j] + bias[j];
+    }
+}
+
+static void add_bias(struct backend_ctx *c, const struct mat *x, const struct mat *bias, const struct mat *y)
+{
+    cells(c, x, false, 1, add_bias_cells, &(struct cell_args){ .a = x, .b = bias, .out = y });
+}
+
+static void standardise_cells(const void *arg, const struct cells *at)
+{
+    const struct cell_args *a = arg;
+    const float *mean = a->b->ptr, *scale = a->c->ptr;
+    for (size_t i = at->r0; i < at->r1; i++) {
+        const float *x = row_of(a->a, i);
+        float *y = row_of(a->out, i);
+        for (size_t j = at->c0; j < at->c1; j++)
+            y[j] = (x[j] - mean[j]) / scale[j];
+    }
+}
+
+static void standardise(struct backend_ctx *c, const struct mat *x, const struct mat *mean, const struct mat *scale, const struct mat *y)
+{
+    cells(c, x, false, 2, standardise_cells, &(struct cell_args){ .a = x, .b = mean, .c = scale, .out = y });
 }
 
 /* The largest of a row, in lanes: without them the compiler must keep the order of a scalar loop. */
@@ -74,147 +157,66 @@ static float max_row(const float *x, size_t n)
     return top;
 }
 
-/* y = exp(x - max); y may be x. Returns the sum; *ret_top the maximum. */
+/* y = exp(x - max), which may be x, or NULL where only the sum is wanted. Returns the sum; *ret_top the maximum. */
 static float exp_row(const float *x, float *y, size_t n, float *ret_top)
 {
-    float top = max_row(x, n), lane[LANES] = { 0 };
-    for (size_t j = 0; j < n; j++)
-        y[j] = exp_fast(x[j] - top);
-    size_t j = 0;
-    for (; j + LANES <= n; j += LANES)
-        for (size_t l = 0; l < LANES; l++)
-            lane[l] += y[j + l];
-    for (size_t l = 0; j < n; j++, l++)
-        lane[l] += y[j];
+    enum { PIECE = 16 * LANES };
+    float top = max_row(x, n), lane[LANES] = { 0 }, piece[PIECE];
+    for (size_t from = 0; from < n; from += PIECE) {
+        size_t count = n - from < PIECE ? n - from : PIECE, j = 0;
+        float *out = y ? y + from : piece;
+        for (size_t i = 0; i < count; i++)
+            out[i] = exp_fast(x[from + i] - top);
+        for (; j + LANES <= count; j += LANES)
+            for (size_t l = 0; l < LANES; l++)
+                lane[l] += out[j + l];
+        for (size_t l = 0; j < count; j++, l++)
+            lane[l] += out[j];
+    }
     *ret_top = top;
     return fold_lanes(lane);
 }
 
+static void softmax_cells(const void *arg, const struct cells *at)
+{
+    const struct cell_args *a = arg;
+    for (size_t i = at->r0; i < at->r1; i++) {
+        float top, *y = row_of(a->out, i);
+        float inverse = 1.0f / exp_row(row_of(a->a, i), y, a->a->cols, &top);
+        for (size_t j = 0; j < a->a->cols; j++)
+            y[j] *= inverse;
+    }
+}
+
 static void softmax(struct backend_ctx *c, const struct mat *x, const struct mat *y)
 {
-    (void)c;
-    for (size_t i = 0; i < x->rows; i++) {
-        float top, *yi = row_of(y, i);
-        float inverse = 1.0f / exp_row(row_of(x, i), yi, x->cols, &top);
-        for (size_t j = 0; j < x->cols; j++)
-            yi[j] *= inverse;
+    cells(c, x, true, 12, softmax_cells, &(struct cell_args){ .a = x, .out = y });
+}
+
+static float dot_row(const float *x, const float *y, size_t n)
+{
+    float lane[LANES] = { 0 };
+    size_t j = 0;
+    for (; j + LANES <= n; j += LANES)
+        for (size_t l = 0; l < LANES; l++)
+            lane[l] += x[j + l] * y[j + l];
+    for (size_t l = 0; j < n; j++, l++)
+        lane[l] += x[j] * y[j];
+    return fold_lanes(lane);
+}
+
+static void softmax_bwd_cells(const void *arg, const struct cells *at)
+{
+    const struct cell_args *a = arg;
+    for (size_t i = at->r0; i < at->r1; i++) {
+        const float *y = row_of(a->a, i), *dy = row_of(a->b, i);
+        float *dx = row_of(a->out, i), mean = dot_row(y, dy, a->a->cols);
+        for (size_t j = 0; j < a->a->cols; j++)
+            dx[j] = y[j] * (dy[j] - mean);
     }
 }
 
-static void softmax_xent(struct backend_ctx *c, const struct mat *logits, const struct mat *labels, const struct mat *dlogits,
-                         double scale, double *loss_sum)
+static void softmax_bwd(struct backend_ctx *c, const struct mat *y, const struct mat *dy, const struct mat *dx)
 {
-    ASSERT(labels->type == MAT_I32 && labels->stride == 1 && logits->type == MAT_F32);
-    float *row = cpu_scratch(c, logits->cols * sizeof *row);
-    const int32_t *label = labels->ptr;
-    double loss = 0;
-    for (size_t i = 0; i < logits->rows; i++) {
-        float top;
-        double picked = (double)row_of(logits, i)[label[i]];
-        float sum = exp_row(row_of(logits, i), row, logits->cols, &top);
-        loss += (double)top + log((double)sum) - picked;
-        if (!dlogits)
-            continue;
-        float *di = row_of(dlogits, i), factor = (float)(scale / (double)sum);
-        for (size_t j = 0; j < logits->cols; j++)
-            di[j] = row[j] * factor;
-        di[label[i]] -= (float)scale;
-    }
-    *loss_sum = loss;
-}
-
-static void mse(struct backend_ctx *c, const struct mat *y, const struct mat *t, const struct mat *dy, double scale, double *loss_sum)
-{
-    (void)c;
-    double loss = 0;
-    float factor = (float)(2 * scale);
-    for (size_t i = 0; i < y->rows; i++) {
-        const float *yi = row_of(y, i), *ti = row_of(t, i);
-        for (size_t j = 0; j < y->cols; j++) {
-            float d = yi[j] - ti[j];
-            loss += (double)d * (double)d;
-            if (dy)
-                row_of(dy, i)[j] = d * factor;
-        }
-    }
-    *loss_sum = loss;
-}
-
-static void colsum(struct backend_ctx *c, const struct mat *x, const struct mat *out, bool accumulate)
-{
-    (void)c;
-    float *restrict sum = row_of(out, 0);
-    if (!accumulate)
-        memset(sum, 0, x->cols * sizeof *sum);
-    for (size_t i = 0; i < x->rows; i++) {
-        const float *restrict xi = row_of(x, i);
-        for (size_t j = 0; j < x->cols; j++)
-            sum[j] += xi[j];
-    }
-}
-
-static void argmax(struct backend_ctx *c, const struct mat *x, const struct mat *out)
-{
-    (void)c;
-    for (size_t i = 0; i < x->rows; i++) {
-        const float *xi = row_of(x, i);
-        float top = max_row(xi, x->cols);
-        size_t best = 0;
-        while (best + 1 < x->cols && xi[best] != top)
-            best++;
-        ((int32_t *)out->ptr)[i * out->stride] = (int32_t)best;
-    }
-}
-
-static void sumsq(struct backend_ctx *c, const struct mat *x, double *ret)
-{
-    (void)c;
-    double lane[LANES] = { 0 }, sum = 0;
-    for (size_t i = 0; i < x->rows; i++) {
-        const float *xi = row_of(x, i);
-        size_t j = 0;
-        for (; j + LANES <= x->cols; j += LANES)
-            for (size_t l = 0; l < LANES; l++)
-                lane[l] += (double)xi[j + l] * (double)xi[j + l];
-        for (size_t l = 0; j < x->cols; j++, l++)
-            lane[l] += (double)xi[j] * (double)xi[j];
-    }
-    for (size_t l = 0; l < LANES; l++)
-        sum += lane[l];
-    *ret = sum;
-}
-
-static void adamw(struct backend_ctx *c, const struct adamw_step *s, const struct mat *w, const struct mat *g, const struct mat *m,
-                  const struct mat *v)
-{
-    (void)c;
-    const float b1 = (float)s->beta1, b2 = (float)s->beta2, c1 = 1 - b1, c2 = 1 - b2, eps = (float)s->eps;
-    const float keep = (float)(1 - s->lr * s->weight_decay), rate = (float)(s->lr / s->correction1);
-    const float inv2 = (float)(1 / s->correction2);
-    for (size_t i = 0; i < w->rows; i++) {
-        float *restrict wi = row_of(w, i), *restrict mi = row_of(m, i), *restrict vi = row_of(v, i);
-        const float *restrict gi = row_of(g, i);
-        for (size_t j = 0; j < w->cols; j++) {
-            float mj = b1 * mi[j] + c1 * gi[j];
-            float vj = b2 * vi[j] + c2 * gi[j] * gi[j];
-            mi[j] = mj;
-            vi[j] = vj;
-            wi[j] = keep * wi[j] - rate * mj / (sqrtf(vj * inv2) + eps);
-        }
-    }
-}
-
-static void sgd(struct backend_ctx *c, const struct sgd_step *s, const struct mat *w, const struct mat *g, const struct mat *velocity)
-{
-    (void)c;
-    const float lr = (float)s->lr, momentum = (float)s->momentum, decay = (float)s->weight_decay;
-    for (size_t i = 0; i < w->rows; i++) {
-        float *restrict wi = row_of(w, i), *restrict vi = row_of(velocity, i);
-        const float *restrict gi = row_of(g, i);
-        for (size_t j = 0; j < w->cols; j++) {
-            float vj = momentum * vi[j] + gi[j] + decay * wi[j];
-            vi[j] = vj;
-            wi[j] -= lr * vj;
-        }
-    }
+    cells(c, y, true, 4, softmax_bwd_cells, &(struct cell_args){ .a = y, .b = dy, .out = dx });
 }

@@ -10,7 +10,7 @@ static void FN(matmul)(unsigned flags, const struct mat *a, const struct mat *b,
     size_t depth = flags & MM_TRANS_A ? a->rows : a->cols;
     for (size_t i = 0; i < out->rows; i++)
         for (size_t j = 0; j < out->cols; j++) {
-            REAL sum = flags & MM_ACCUMULATE ? ROW(out, i)[j] : 0;
+            REAL sum = flags & OP_ACCUMULATE ? ROW(out, i)[j] : 0;
             for (size_t k = 0; k < depth; k++)
                 sum += (flags & MM_TRANS_A ? ROW(a, k)[i] : ROW(a, i)[k]) * (flags & MM_TRANS_B ? ROW(b, j)[k] : ROW(b, k)[j]);
             if (flags & MM_BIAS)
@@ -19,12 +19,39 @@ static void FN(matmul)(unsigned flags, const struct mat *a, const struct mat *b,
         }
 }
 
-static void FN(relu_bwd)(const struct mat *y, const struct mat *dy)
+static void FN(add_bias)(const struct mat *x, const struct mat *bias, const struct mat *y)
+{
+    for (size_t i = 0; i < x->rows; i++)
+        for (size_t j = 0; j < x->cols; j++)
+            ROW(y, i)[j] = ROW(x, i)[j] + ROW(bias, 0)[j];
+}
+
+static void FN(add)(const struct mat *x, const struct mat *y, const struct mat *z)
+{
+    for (size_t i = 0; i < x->rows; i++)
+        for (size_t j = 0; j < x->cols; j++)
+            ROW(z, i)[j] = ROW(x, i)[j] + ROW(y, i)[j];
+}
+
+static void FN(relu)(const struct mat *x, const struct mat *y)
+{
+    for (size_t i = 0; i < x->rows; i++)
+        for (size_t j = 0; j < x->cols; j++)
+            ROW(y, i)[j] = ROW(x, i)[j] > 0 ? ROW(x, i)[j] : 0;
+}
+
+static void FN(relu_bwd)(const struct mat *y, const struct mat *dy, const struct mat *dx)
 {
     for (size_t i = 0; i < y->rows; i++)
         for (size_t j = 0; j < y->cols; j++)
-            if (!(ROW(y, i)[j] > 0))
-                ROW(dy, i)[j] = 0;
+            ROW(dx, i)[j] = ROW(y, i)[j] > 0 ? ROW(dy, i)[j] : 0;
+}
+
+static void FN(standardise)(const struct mat *x, const struct mat *mean, const struct mat *scale, const struct mat *y)
+{
+    for (size_t i = 0; i < x->rows; i++)
+        for (size_t j = 0; j < x->cols; j++)
+            ROW(y, i)[j] = (ROW(x, i)[j] - ROW(mean, 0)[j]) / ROW(scale, 0)[j];
 }
 
 /* y = softmax(x) for one row; returns log Σ exp(x), the normaliser. The maximum is taken off first, so exp cannot overflow. */
@@ -41,8 +68,24 @@ static double FN(softmax_row)(const REAL *x, REAL *y, size_t n)
     return (double)top + log((double)sum);
 }
 
-static void FN(softmax_xent)(const struct mat *logits, const int32_t *labels, const struct mat *dlogits, double scale, double *loss_sum,
-                             REAL *row)
+static void FN(softmax)(const struct mat *x, const struct mat *y)
+{
+    for (size_t i = 0; i < x->rows; i++)
+        FN(softmax_row)(ROW(x, i), ROW(y, i), x->cols);
+}
+
+static void FN(softmax_bwd)(const struct mat *y, const struct mat *dy, const struct mat *dx)
+{
+    for (size_t i = 0; i < y->rows; i++) {
+        REAL sum = 0;
+        for (size_t j = 0; j < y->cols; j++)
+            sum += ROW(y, i)[j] * ROW(dy, i)[j];
+        for (size_t j = 0; j < y->cols; j++)
+            ROW(dx, i)[j] = ROW(y, i)[j] * (ROW(dy, i)[j] - sum);
+    }
+}
+
+static double FN(softmax_xent)(const struct mat *logits, const int32_t *labels, const struct mat *dlogits, double scale, REAL *row)
 {
     double loss = 0;
     for (size_t i = 0; i < logits->rows; i++) {
@@ -51,10 +94,10 @@ static void FN(softmax_xent)(const struct mat *logits, const int32_t *labels, co
         for (size_t j = 0; dlogits && j < logits->cols; j++)
             ROW(dlogits, i)[j] = (row[j] - ((size_t)labels[i] == j)) * (REAL)scale;
     }
-    *loss_sum = loss;
+    return loss;
 }
 
-static void FN(mse)(const struct mat *y, const struct mat *t, const struct mat *dy, double scale, double *loss_sum)
+static double FN(mse)(const struct mat *y, const struct mat *t, const struct mat *dy, double scale)
 {
     double loss = 0;
     for (size_t i = 0; i < y->rows; i++)
@@ -64,7 +107,7 @@ static void FN(mse)(const struct mat *y, const struct mat *t, const struct mat *
             if (dy)
                 ROW(dy, i)[j] = 2 * d * (REAL)scale;
         }
-    *loss_sum = loss;
+    return loss;
 }
 
 static void FN(colsum)(const struct mat *x, const struct mat *out, bool accumulate)
@@ -77,14 +120,14 @@ static void FN(colsum)(const struct mat *x, const struct mat *out, bool accumula
     }
 }
 
-static void FN(argmax)(const struct mat *x, const struct mat *out)
+static void FN(argmax)(const struct mat *x, int32_t *out)
 {
     for (size_t i = 0; i < x->rows; i++) {
         size_t best = 0;
         for (size_t j = 1; j < x->cols; j++)
             if (ROW(x, i)[j] > ROW(x, i)[best])
                 best = j;
-        ((int32_t *)out->ptr)[i * out->stride] = (int32_t)best;
+        out[i] = (int32_t)best;
     }
 }
 
@@ -97,25 +140,26 @@ static double FN(sumsq)(const struct mat *x)
     return sum;
 }
 
-static void FN(adamw)(const struct adamw_step *s, const struct mat *w, const struct mat *g, const struct mat *m, const struct mat *v)
+static void FN(adamw)(const struct op_attr *s, const struct step_scalars *at, const struct mat *w, const struct mat *g,
+                      const struct mat *m, const struct mat *v)
 {
-    const REAL b1 = (REAL)s->beta1, b2 = (REAL)s->beta2, eps = (REAL)s->eps, keep = (REAL)(1 - s->lr * s->weight_decay);
-    const REAL rate = (REAL)(s->lr / s->correction1), inv2 = (REAL)(1 / s->correction2);
+    const REAL b1 = (REAL)s->beta1, b2 = (REAL)s->beta2, eps = (REAL)s->eps, keep = (REAL)(1 - at->lr * s->weight_decay);
+    const REAL rate = (REAL)(at->lr / at->correction1), inv2 = (REAL)(1 / at->correction2), scale = (REAL)at->grad_scale;
     for (size_t i = 0; i < w->rows; i++)
         for (size_t j = 0; j < w->cols; j++) {
-            REAL gj = ROW(g, i)[j];
+            REAL gj = scale * ROW(g, i)[j];
             REAL mj = ROW(m, i)[j] = b1 * ROW(m, i)[j] + (1 - b1) * gj;
             REAL vj = ROW(v, i)[j] = b2 * ROW(v, i)[j] + (1 - b2) * gj * gj;
             ROW(w, i)[j] = keep * ROW(w, i)[j] - rate * mj / ((REAL)sqrt((double)(vj * inv2)) + eps);
         }
 }
 
-static void FN(sgd)(const struct sgd_step *s, const struct mat *w, const struct mat *g, const struct mat *velocity)
+static void FN(sgd)(const struct op_attr *s, const struct step_scalars *at, const struct mat *w, const struct mat *g, const struct mat *v)
 {
-    const REAL lr = (REAL)s->lr, momentum = (REAL)s->momentum, decay = (REAL)s->weight_decay;
+    const REAL lr = (REAL)at->lr, momentum = (REAL)s->momentum, decay = (REAL)s->weight_decay, scale = (REAL)at->grad_scale;
     for (size_t i = 0; i < w->rows; i++)
         for (size_t j = 0; j < w->cols; j++) {
-            REAL vj = ROW(velocity, i)[j] = momentum * ROW(velocity, i)[j] + ROW(g, i)[j] + decay * ROW(w, i)[j];
+            REAL vj = ROW(v, i)[j] = momentum * ROW(v, i)[j] + scale * ROW(g, i)[j] + decay * ROW(w, i)[j];
             ROW(w, i)[j] -= lr * vj;
         }
 }

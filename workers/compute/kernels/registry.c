@@ -15,6 +15,38 @@ static const struct backend *const all[] = {
     NULL,
 };
 
+const char *op_name(enum op op)
+{
+    static const char *const names[OP_COUNT] = {
+#define OP(NAME, name, ...) #name,
+#include "workers/compute/kernels/op.def"
+#undef OP
+    };
+    return names[op];
+}
+
+const char *elem_name(enum elem t)
+{
+    static const char *const names[ELEM_COUNT] = {
+#define ELEM(NAME, name, bytes) #name,
+#include "workers/compute/kernels/elem.def"
+#undef ELEM
+    };
+    return names[t];
+}
+
+bool backend_can(const struct backend *be, enum op op, enum elem type)
+{
+    return (*be->kernels)[op][type] != NULL;
+}
+
+enum errc backend_require(const struct backend *be, enum op op, enum elem type, struct err *e)
+{
+    if (backend_can(be, op, type))
+        return ERR_OK;
+    return FAIL(e, UNPROCESSABLE, "backend %s has no %s for %s", be->name, op_name(op), elem_name(type));
+}
+
 const struct backend *const *backend_list(void)
 {
     return all;

@@ -3,7 +3,7 @@
  *
  * Inputs are pseudo-random (never zeros), outputs are poisoned with NaN first, the measure is |got - want| / |want| by the 2-norm.
  * It catches a wrong instruction, a miscompiled loop, a machine that lies about a feature; the full table is a unit test. */
-#include "workers/compute/kernels/backend.h"
+#include "workers/compute/kernels/call.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,12 +56,12 @@ static enum errc compare(const struct bench *t, int slot, size_t n, const char *
 
 static struct mat f32(struct bench *t, int slot, size_t rows, size_t cols)
 {
-    return mat_host(t->f[slot], MAT_F32, rows, cols);
+    return mat_host(t->f[slot], ELEM_F32, rows, cols);
 }
 
 static struct mat f64(struct bench *t, int slot, size_t rows, size_t cols)
 {
-    return mat_host(t->d[slot], MAT_F64, rows, cols);
+    return mat_host(t->d[slot], ELEM_F64, rows, cols);
 }
 
 static enum errc test_matmul(struct bench *t, size_t m, size_t n, size_t k, unsigned flags, struct err *e)
@@ -70,26 +70,25 @@ static enum errc test_matmul(struct bench *t, size_t m, size_t n, size_t k, unsi
     fill(t, 0, m * k);
     fill(t, 1, n * k);
     fill(t, 2, n);
-    if (flags & MM_ACCUMULATE)
+    if (flags & OP_ACCUMULATE)
         fill(t, 3, m * n);
     else
         poison(t, 3, m * n);
     struct mat a = f32(t, 0, ta ? k : m, ta ? m : k), b = f32(t, 1, tb ? n : k, tb ? k : n), bias = f32(t, 2, 1, n);
     struct mat a64 = f64(t, 0, ta ? k : m, ta ? m : k), b64 = f64(t, 1, tb ? n : k, tb ? k : n), bias64 = f64(t, 2, 1, n);
     struct mat out = f32(t, 3, m, n), out64 = f64(t, 3, m, n);
-    t->be->matmul(t->ctx, flags, &a, &b, &bias, &out);
-    backend_ref.matmul(t->ref, flags, &a64, &b64, &bias64, &out64);
+    call_matmul(t->be, t->ctx, flags, &a, &b, &bias, &out);
+    call_matmul(&backend_ref, t->ref, flags, &a64, &b64, &bias64, &out64);
     TRY(compare(t, 3, m * n, "matmul", e));
-    if (!tb || ta || (flags & MM_ACCUMULATE))
+    if (!tb || ta || (flags & OP_ACCUMULATE))
         return ERR_OK;
-    struct packed w = { .buf = t->be->alloc(t->ctx, t->be->pack_bytes(n, k)), .n = n, .k = k };
-    if (!w.buf)
+    struct buffer *w = call_pack(t->be, t->ctx, &b);
+    if (!w)
         return FAIL(e, LIMIT, "no memory for the self-test");
-    for (size_t i = 0; i < m * n; i++)
-        t->f[3][i] = NAN;
-    t->be->pack(t->ctx, &b, &w);
-    t->be->matmul_packed(t->ctx, flags, &a, &w, &bias, &out);
-    t->be->free(t->ctx, w.buf);
+    poison(t, 3, m * n);
+    call_matmul(&backend_ref, t->ref, flags, &a64, &b64, &bias64, &out64);
+    call_matmul_packed(t->be, t->ctx, flags, &a, w, n, k, &bias, &out);
+    t->be->free(t->ctx, w);
     return compare(t, 3, m * n, "matmul_packed", e);
 }
 
@@ -102,36 +101,61 @@ static enum errc test_losses(struct bench *t, size_t rows, size_t cols, struct e
     for (size_t i = 0; i < rows; i++)
         label[i] = (int32_t)((i * 7 + 3) % cols);
     struct mat x = f32(t, 0, rows, cols), x64 = f64(t, 0, rows, cols), y = f32(t, 2, rows, cols), y64 = f64(t, 2, rows, cols);
-    struct mat o = f32(t, 1, rows, cols), o64 = f64(t, 1, rows, cols), lab = mat_host(label, MAT_I32, rows, 1);
+    struct mat o = f32(t, 1, rows, cols), o64 = f64(t, 1, rows, cols), lab = mat_host(label, ELEM_I32, rows, 1);
     poison(t, 2, rows * cols);
-    t->be->softmax_xent(t->ctx, &x, &lab, &y, 0.25, &loss);
-    backend_ref.softmax_xent(t->ref, &x64, &lab, &y64, 0.25, &loss64);
+    loss = call_loss(t->be, t->ctx, OP_SOFTMAX_XENT, &x, &lab, &y);
+    loss64 = call_loss(&backend_ref, t->ref, OP_SOFTMAX_XENT, &x64, &lab, &y64);
     TRY(compare(t, 2, rows * cols, "softmax_xent", e));
     if (!(fabs(loss - loss64) <= 1e-5 * fabs(loss64) + 1e-6 * (double)rows))
         return FAIL(e, INTERNAL, "backend %s: softmax_xent gives the loss %g, the reference %g", t->be->name, loss, loss64);
-    poison(t, 2, rows * cols);
-    t->be->softmax(t->ctx, &x, &y);
-    backend_ref.softmax(t->ref, &x64, &y64);
-    TRY(compare(t, 2, rows * cols, "softmax", e));
-    t->be->mse(t->ctx, &x, &o, &y, 0.5, &loss);
-    backend_ref.mse(t->ref, &x64, &o64, &y64, 0.5, &loss64);
+    call_loss(t->be, t->ctx, OP_MSE, &x, &o, &y);
+    call_loss(&backend_ref, t->ref, OP_MSE, &x64, &o64, &y64);
     TRY(compare(t, 2, rows * cols, "mse", e));
-    struct mat am = mat_host(got, MAT_I32, rows, 1), am64 = mat_host(want, MAT_I32, rows, 1);
-    t->be->argmax(t->ctx, &x, &am);
-    backend_ref.argmax(t->ref, &x64, &am64);
+    struct mat am = mat_host(got, ELEM_I32, rows, 1), am64 = mat_host(want, ELEM_I32, rows, 1);
+    call_unary(t->be, t->ctx, OP_ARGMAX, &x, &am);
+    call_unary(&backend_ref, t->ref, OP_ARGMAX, &x64, &am64);
     if (memcmp(got, want, rows * sizeof *got))
         return FAIL(e, INTERNAL, "backend %s: argmax differs from the reference", t->be->name);
-    double s, s64;
-    t->be->sumsq(t->ctx, &x, &s);
-    backend_ref.sumsq(t->ref, &x64, &s64);
+    double s = call_sumsq(t->be, t->ctx, &x), s64 = call_sumsq(&backend_ref, t->ref, &x64);
     return fabs(s - s64) <= 1e-9 * s64 ? ERR_OK : FAIL(e, INTERNAL, "backend %s: sumsq differs from the reference", t->be->name);
+}
+
+/* Operations that make a matrix of one or two of the same shape, and those with vectors for the columns. */
+static enum errc test_cells(struct bench *t, size_t rows, size_t cols, struct err *e)
+{
+    static const struct { enum op op; int ins; bool vectors; } all[] = {
+        { OP_RELU, 1, false }, { OP_ADD, 2, false }, { OP_RELU_BWD, 2, false },
+        { OP_SOFTMAX, 1, false }, { OP_SOFTMAX_BWD, 2, false },
+        { OP_ADD_BIAS, 2, true }, { OP_STANDARDISE, 3, true },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct mat in[3], in64[3];
+        const struct mat *ins[3], *ins64[3];
+        for (int k = 0; k < all[i].ins; k++) {
+            bool is_vector = all[i].vectors && k > 0;
+            fill(t, k, rows * cols);
+            for (size_t j = 0; k == 2 && j < rows * cols; j++)  /* a scale: away from zero */
+                t->d[k][j] = (double)(t->f[k][j] = fabsf(t->f[k][j]) + 0.5f);
+            in[k] = f32(t, k, is_vector ? 1 : rows, cols);
+            in64[k] = f64(t, k, is_vector ? 1 : rows, cols);
+            ins[k] = &in[k];
+            ins64[k] = &in64[k];
+        }
+        struct mat y = f32(t, 4, rows, cols), y64 = f64(t, 4, rows, cols);
+        poison(t, 4, rows * cols);
+        call_op(t->be, t->ctx, all[i].op, &(struct op_attr){ 0 }, ins, (size_t)all[i].ins, CALL_INS(&y));
+        call_op(&backend_ref, t->ref, all[i].op, &(struct op_attr){ 0 }, ins64, (size_t)all[i].ins, CALL_INS(&y64));
+        TRY(compare(t, 4, rows * cols, op_name(all[i].op), e));
+    }
+    return ERR_OK;
 }
 
 static enum errc test_updates(struct bench *t, size_t rows, size_t cols, struct err *e)
 {
     size_t n = rows * cols;
-    const struct adamw_step adam = { 1e-2, 0.9, 0.999, 1e-8, 0.1, 0.19, 0.002 };
-    const struct sgd_step sgd = { 1e-2, 0.9, 0.01 };
+    const struct step_scalars at = { .lr = 1e-2, .correction1 = 0.19, .correction2 = 0.002, .grad_scale = 0.7, .loss_scale = 1 };
+    const struct call_step adam = { { .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.1 }, at };
+    const struct call_step sgd = { { .momentum = 0.9, .weight_decay = 0.01 }, at };
     struct mat m[4], m64[4];
     for (int s = 0; s < 4; s++) {
         fill(t, s, n);
@@ -140,32 +164,31 @@ static enum errc test_updates(struct bench *t, size_t rows, size_t cols, struct 
     }
     for (size_t i = 0; i < n; i++)
         t->d[3][i] = (double)(t->f[3][i] = fabsf(t->f[3][i]) + 0.01f);
-    t->be->adamw(t->ctx, &adam, &m[0], &m[1], &m[2], &m[3]);
-    backend_ref.adamw(t->ref, &adam, &m64[0], &m64[1], &m64[2], &m64[3]);
+    call_adamw(t->be, t->ctx, &adam, &m[0], &m[1], &m[2], &m[3]);
+    call_adamw(&backend_ref, t->ref, &adam, &m64[0], &m64[1], &m64[2], &m64[3]);
     for (int s = 0; s < 4; s++)
         TRY(compare(t, s, n, "adamw", e));
-    t->be->sgd(t->ctx, &sgd, &m[0], &m[1], &m[2]);
-    backend_ref.sgd(t->ref, &sgd, &m64[0], &m64[1], &m64[2]);
+    call_sgd(t->be, t->ctx, &sgd, &m[0], &m[1], &m[2]);
+    call_sgd(&backend_ref, t->ref, &sgd, &m64[0], &m64[1], &m64[2]);
     TRY(compare(t, 0, n, "sgd", e));
-    t->be->relu_bwd(t->ctx, &m[1], &m[0]);
-    backend_ref.relu_bwd(t->ref, &m64[1], &m64[0]);
-    TRY(compare(t, 0, n, "relu_bwd", e));
     poison(t, 4, cols);
     struct mat sum = f32(t, 4, 1, cols), sum64 = f64(t, 4, 1, cols);
-    t->be->colsum(t->ctx, &m[0], &sum, false);
-    backend_ref.colsum(t->ref, &m64[0], &sum64, false);
+    call_unary(t->be, t->ctx, OP_COLSUM, &m[0], &sum);
+    call_unary(&backend_ref, t->ref, OP_COLSUM, &m64[0], &sum64);
     return compare(t, 4, cols, "colsum", e);
 }
 
 static enum errc run_all(struct bench *t, struct err *e)
 {
     static const struct { size_t m, n, k; } shape[] = { { 1, 1, 1 }, { 1, 33, 7 }, { 7, 17, 40 }, { 8, 32, 16 }, { 13, 70, 33 } };
-    static const unsigned flags[] = { 0, MM_TRANS_B | MM_BIAS | MM_RELU, MM_TRANS_A | MM_ACCUMULATE, MM_TRANS_B };
+    static const unsigned flags[] = { 0, MM_TRANS_B | MM_BIAS | MM_RELU, MM_TRANS_A | OP_ACCUMULATE, MM_TRANS_B };
     for (size_t s = 0; s < sizeof shape / sizeof *shape; s++)
         for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
             TRY(test_matmul(t, shape[s].m, shape[s].n, shape[s].k, flags[f], e));
     TRY(test_losses(t, 5, 10, e));
     TRY(test_losses(t, 3, 37, e));
+    TRY(test_cells(t, 5, 10, e));
+    TRY(test_cells(t, 3, 37, e));
     TRY(test_updates(t, 3, 37, e));
     return test_updates(t, 1, 1, e);
 }
@@ -174,8 +197,8 @@ enum errc backend_selftest(const struct backend *be, struct err *e)
 {
     static const size_t bytes = sizeof(struct bench);
     struct backend_ctx *ref = NULL, *ctx = NULL;
-    TRY(backend_ref.open(&backend_ref, &ref, e));
-    enum errc rc = be->open(be, &ctx, e);
+    TRY(backend_ref.open(&backend_ref, NULL, &ref, e));
+    enum errc rc = be->open(be, NULL, &ctx, e);
     struct buffer *b = rc == ERR_OK ? backend_ref.alloc(ref, bytes) : NULL;
     if (rc == ERR_OK && !b)
         rc = FAIL(e, LIMIT, "no memory for the self-test of backend %s", be->name);

@@ -6,6 +6,7 @@
 #include "workers/compute/train/engine_int.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
+#include "workers/compute/kernels/call.h"
 #include "workers/compute/train/shuffle.h"
 
 #include <math.h>
@@ -41,17 +42,19 @@ static void update(struct engine *g, double lr)
     size_t begin[2] = { 0, g->mlp->weight_count }, count[2] = { g->mlp->weight_count, g->mlp->bias_count };
     double t = (double)(g->at.step + 1);
     for (int part = 0; part < 2; part++) {      /* weights with decay, biases without */
-        struct mat w = mat_at(g->mlp->params, 4 * begin[part], MAT_F32, 1, count[part]);
-        struct mat grad = mat_at(g->mlp->grads, 4 * begin[part], MAT_F32, 1, count[part]);
-        struct mat m = mat_at(g->m, 4 * begin[part], MAT_F32, 1, count[part]);
-        struct mat v = mat_at(g->v, 4 * begin[part], MAT_F32, 1, count[part]);
+        struct mat w = mat_at(g->mlp->params, 4 * begin[part], ELEM_F32, 1, count[part]);
+        struct mat grad = mat_at(g->mlp->grads, 4 * begin[part], ELEM_F32, 1, count[part]);
+        struct mat m = mat_at(g->m, 4 * begin[part], ELEM_F32, 1, count[part]);
+        struct mat v = mat_at(g->v, 4 * begin[part], ELEM_F32, 1, count[part]);
         double decay = part == 0 ? s->weight_decay : 0;
         if (s->optimizer == TRAIN_ADAMW) {
-            const struct adamw_step a = { lr, 0.9, 0.999, 1e-8, decay, 1 - pow(0.9, t), 1 - pow(0.999, t) };
-            be->adamw(g->ctx, &a, &w, &grad, &m, &v);
+            const struct call_step a = { { .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = decay },
+                                         { .lr = lr, .correction1 = 1 - pow(0.9, t), .correction2 = 1 - pow(0.999, t),
+                                           .grad_scale = 1 } };
+            call_adamw(be, g->ctx, &a, &w, &grad, &m, &v);
         } else {
-            const struct sgd_step a = { lr, TRAIN_MOMENTUM, decay };
-            be->sgd(g->ctx, &a, &w, &grad, &m);
+            const struct call_step a = { { .momentum = TRAIN_MOMENTUM, .weight_decay = decay }, { .lr = lr, .grad_scale = 1 } };
+            call_sgd(be, g->ctx, &a, &w, &grad, &m);
         }
     }
 }
@@ -97,10 +100,10 @@ static enum errc evaluate(struct engine *g, double *ret_loss, double *ret_accura
         double loss;
         gather(g, d->holdout + at, n);
         mlp_forward(g->mlp, n);
-        struct mat logits = mlp_logits(g->mlp, n), best = mat_at(out, 0, MAT_I32, n, 1);
+        struct mat logits = mlp_logits(g->mlp, n), best = mat_at(out, 0, ELEM_I32, n, 1);
         mlp_loss(g->mlp, n, false, &loss);
-        be->argmax(g->ctx, &logits, &best);
-        be->get(g->ctx, out, 0, g->picked, n * sizeof *g->picked);
+        call_unary(be, g->ctx, OP_ARGMAX, &logits, &best);
+        be->get(g->ctx, QUEUE_COMPUTE, out, 0, g->picked, n * sizeof *g->picked);
         rc = be->sync(g->ctx, e);
         sum += loss;
         for (size_t i = 0; i < n; i++)
@@ -126,7 +129,7 @@ static enum errc end_epoch(struct engine *g, int64_t began_us, bool *ret_stop, s
                      || (ep.holdout_accuracy == c->best.holdout_accuracy && ep.holdout_loss < c->best.holdout_loss);
     c->bad_epochs = is_better ? 0 : c->bad_epochs + 1;
     if (is_better && g->best) {
-        g->job->backend->get(g->ctx, g->mlp->params, 0, g->best, 4 * engine_params(g));
+        g->job->backend->get(g->ctx, QUEUE_COMPUTE, g->mlp->params, 0, g->best, 4 * engine_params(g));
         TRY(g->job->backend->sync(g->ctx, e));
     }
     if (is_better)
@@ -191,7 +194,7 @@ static enum errc finish(struct engine *g, struct train_result *r, struct err *e)
         params = arena_try(g->arena, 4 * engine_params(g));
         if (!params)
             return FAIL(e, LIMIT, "the model does not fit in the memory of this job");
-        job->backend->get(g->ctx, g->mlp->params, 0, params, 4 * engine_params(g));
+        job->backend->get(g->ctx, QUEUE_COMPUTE, g->mlp->params, 0, params, 4 * engine_params(g));
         TRY(job->backend->sync(g->ctx, e));
     }
     const struct model_about about = { r->holdout_accuracy, job->spec->seed, job->dataset_digest };
@@ -210,7 +213,7 @@ static enum errc setup(struct engine *g, size_t *width, struct err *e)
     for (size_t i = 0; i < s->hidden.n; i++)
         width[i + 1] = (size_t)((const int64_t *)s->hidden.items)[i];
     width[layers] = (size_t)job->data->table.classes;
-    TRY(mlp_new(job->backend, g->ctx, MAT_F32, width, layers, rows, max_bytes / 2, &g->mlp, e));
+    TRY(mlp_new(job->backend, g->ctx, ELEM_F32, width, layers, rows, max_bytes / 2, &g->mlp, e));
     size_t bytes = 4 * engine_params(g);
     if (4 * engine_params(g) * 4 > max_bytes)
         return FAIL(e, LIMIT, "a model of %zu parameters does not fit in %zu MiB", engine_params(g), max_bytes >> 20);
@@ -249,7 +252,7 @@ enum errc train_run(struct arena *a, const struct train_task *job, const struct 
     static const struct train_observer silent = { 0 };
     struct engine g = { .arena = a, .job = job, .obs = obs ? obs : &silent };
     struct train_result r = { .model = BUF(MODEL_BYTES_MAX) };
-    TRY(job->backend->open(job->backend, &g.ctx, e));
+    TRY(job->backend->open(job->backend, job->pool, &g.ctx, e));
     enum errc rc = run(&g, &r, e);
     mlp_free(g.mlp);
     job->backend->free(g.ctx, g.m);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* engine.h - one training run: data in, model file out, with progress, checkpoints and a clean stop.
  *
- * The same spec, data and backend give the same bytes of model, whether the run went through or was stopped and resumed at any
- * step: the order of rows, the initial weights and the learning rate are functions of (seed, epoch, step), the rest is in the
- * checkpoint. A checkpoint of another spec, data set or backend is refused (CONFLICT).
- * With early_stop_patience the model is the best one by hold-out accuracy (then loss), otherwise the last one.
- * Calling order: train_data_csv -> train_run -> use result.model -> train_result_release. Runs on the caller's thread; callbacks, too.
- * Errors: LIMIT (memory), UNPROCESSABLE (the loss became NaN), IO (checkpoint), CONFLICT. */
+ * The same spec, data and backend give the same bytes of model, whether the run went through or was stopped and resumed at
+ * any step: the order of rows, the initial weights and the learning rate are functions of (seed, epoch, step), the rest is
+ * in the checkpoint. A checkpoint of another spec, data set or backend is refused (CONFLICT). With early_stop_patience the
+ * model is the best one by hold-out accuracy (then loss), otherwise the last one. Calling order: train_data_csv -> train_run
+ * -> use result.model -> train_result_release. Runs on the caller's thread; callbacks, too. Errors: LIMIT (memory),
+ * UNPROCESSABLE (the loss became NaN), IO (checkpoint), CONFLICT. */
 #pragma once
 #include "core/base/clock.h"
 #include "workers/compute/train/ckpt.h"
@@ -38,6 +38,7 @@ struct train_task {
     const struct train_job *spec;
     const struct train_data *data;
     const struct backend *backend;
+    struct pool *pool;                      /* threads inside operations; NULL: the caller's alone. The bits are the same */
     const struct clock *clock;
     struct str dataset_digest;              /* goes into the model file and guards the resume */
     const char *checkpoint_dir;             /* NULL: none; a preempted run then loses its work */

@@ -104,8 +104,8 @@ static enum errc optimiser_file(struct engine *g, float *host, struct buf *out, 
 {
     size_t n = engine_params(g), count = 0;
     struct st_tensor t[3];
-    g->job->backend->get(g->ctx, g->m, 0, host, 4 * n);
-    g->job->backend->get(g->ctx, g->v, 0, host + n, 4 * n);
+    g->job->backend->get(g->ctx, QUEUE_COMPUTE, g->m, 0, host, 4 * n);
+    g->job->backend->get(g->ctx, QUEUE_COMPUTE, g->v, 0, host + n, 4 * n);
     TRY(g->job->backend->sync(g->ctx, e));
     t[count++] = flat("optim.m", host, n);
     t[count++] = flat("optim.v", host + n, n);
@@ -122,7 +122,7 @@ static enum errc save(struct engine *g, struct err *e)
         return FAIL(e, LIMIT, "the checkpoint does not fit in memory");
     float *scratch = (float *)(void *)host.ptr;
     struct model_about about = { g->at.last.holdout_accuracy, g->job->spec->seed, g->job->dataset_digest };
-    g->job->backend->get(g->ctx, g->mlp->params, 0, scratch, 4 * n);
+    g->job->backend->get(g->ctx, QUEUE_COMPUTE, g->mlp->params, 0, scratch, 4 * n);
     TRY(g->job->backend->sync(g->ctx, e));
     TRY(model_file_write(g->arena, g->mlp, scratch, g->job->data, &about, &model, e));
     TRY(optimiser_file(g, scratch, &optim, e));
@@ -148,10 +148,10 @@ static enum errc restore_params(struct engine *g, const struct st_file *f, struc
         char name[40];
         snprintf(name, sizeof name, "mlp.%zu.weight", i);
         TRY(st_f32(f, name, m->width[i + 1], m->width[i], &p, e));
-        m->be->put(m->ctx, m->params, m->w[i].offset_bytes, p, m->width[i] * m->width[i + 1] * sizeof *p);
+        m->be->put(m->ctx, QUEUE_COMPUTE, m->params, m->w[i].offset_bytes, p, m->width[i] * m->width[i + 1] * sizeof *p);
         snprintf(name, sizeof name, "mlp.%zu.bias", i);
         TRY(st_f32(f, name, m->width[i + 1], 0, &p, e));
-        m->be->put(m->ctx, m->params, m->b[i].offset_bytes, p, m->width[i + 1] * sizeof *p);
+        m->be->put(m->ctx, QUEUE_COMPUTE, m->params, m->b[i].offset_bytes, p, m->width[i + 1] * sizeof *p);
     }
     return ERR_OK;
 }
@@ -176,9 +176,9 @@ enum errc engine_restore(struct engine *g, bool *ret_found, struct err *e)
     TRY(restore_params(g, &f, e));
     TRY(st_parse(g->arena, k.files[1].ptr, k.files[1].len, &f, e));
     TRY(st_f32(&f, "optim.m", n, 0, &p, e));
-    g->job->backend->put(g->ctx, g->m, 0, p, 4 * n);
+    g->job->backend->put(g->ctx, QUEUE_COMPUTE, g->m, 0, p, 4 * n);
     TRY(st_f32(&f, "optim.v", n, 0, &p, e));
-    g->job->backend->put(g->ctx, g->v, 0, p, 4 * n);
+    g->job->backend->put(g->ctx, QUEUE_COMPUTE, g->v, 0, p, 4 * n);
     if (c.best.epoch > 0 && g->best) {
         TRY(st_f32(&f, "best", n, 0, &p, e));
         memcpy(g->best, p, 4 * n);

@@ -4,6 +4,7 @@
  * Backward of layer i: gW = δᵀ·x, gb = Σ rows δ, δ' = δ·W with the ReLU's zeros applied from the stored activation. */
 #include "workers/compute/train/fam_mlp.h"
 #include "core/base/assert.h"
+#include "workers/compute/kernels/call.h"
 #include "workers/compute/train/rng.h"
 
 #include <stdlib.h>
@@ -28,17 +29,17 @@ static size_t act_before(const struct mlp *m, size_t i)
 
 static struct mat act(const struct mlp *m, size_t i, size_t rows)
 {
-    return mat_at(m->acts, act_before(m, i) * m->max_rows * mat_width(m->type), m->type, rows, m->width[i]);
+    return mat_at(m->acts, act_before(m, i) * m->max_rows * elem_bytes(m->type), m->type, rows, m->width[i]);
 }
 
 static struct mat delta(const struct mlp *m, size_t i, size_t rows)
 {
-    return mat_at(m->deltas, (i & 1) * widest(m) * m->max_rows * mat_width(m->type), m->type, rows, m->width[i]);
+    return mat_at(m->deltas, (i & 1) * widest(m) * m->max_rows * elem_bytes(m->type), m->type, rows, m->width[i]);
 }
 
 static void place_params(struct mlp *m)
 {
-    size_t weight_at = 0, bias_at = m->weight_count, size = mat_width(m->type);
+    size_t weight_at = 0, bias_at = m->weight_count, size = elem_bytes(m->type);
     for (size_t i = 0; i < m->layers; i++) {
         size_t in = m->width[i], out = m->width[i + 1];
         m->w[i] = mat_at(m->params, weight_at * size, m->type, out, in);
@@ -50,12 +51,11 @@ static void place_params(struct mlp *m)
     }
 }
 
-enum errc mlp_new(const struct backend *be, struct backend_ctx *ctx, enum mat_type type, const size_t *width, size_t layers,
+enum errc mlp_new(const struct backend *be, struct backend_ctx *ctx, enum elem type, const size_t *width, size_t layers,
                   size_t max_rows, size_t max_bytes, struct mlp **ret, struct err *e)
 {
     ASSERT(layers >= 1 && layers <= MLP_LAYERS_MAX && max_rows >= 1);
-    if (!(be->types & type))
-        return FAIL(e, UNPROCESSABLE, "backend %s does not compute in this precision", be->name);
+    TRY(backend_require(be, OP_MATMUL, type, e));
     struct mlp *m = calloc(1, sizeof *m);
     ASSERT(m);
     *m = (struct mlp){ .be = be, .ctx = ctx, .type = type, .layers = layers, .max_rows = max_rows };
@@ -64,7 +64,7 @@ enum errc mlp_new(const struct backend *be, struct backend_ctx *ctx, enum mat_ty
         m->weight_count += width[i] * width[i + 1];
         m->bias_count += width[i + 1];
     }
-    size_t size = mat_width(type), params = m->weight_count + m->bias_count;
+    size_t size = elem_bytes(type), params = m->weight_count + m->bias_count;
     size_t rows = max_rows * (act_before(m, layers + 1) + 2 * widest(m));
     if ((2 * params + rows) * size > max_bytes) {
         free(m);
@@ -106,14 +106,14 @@ static void put_number(struct mlp *m, struct buffer *b, size_t index, double v)
 {
     float f = (float)v;
     double d = (double)f;       /* both types start from the same values */
-    size_t size = mat_width(m->type);
-    m->be->put(m->ctx, b, index * size, m->type == MAT_F64 ? (const void *)&d : (const void *)&f, size);
+    size_t size = elem_bytes(m->type);
+    m->be->put(m->ctx, QUEUE_COMPUTE, b, index * size, m->type == ELEM_F64 ? (const void *)&d : (const void *)&f, size);
 }
 
 void mlp_init(struct mlp *m, uint64_t seed)
 {
     for (size_t i = 0; i < m->layers; i++) {
-        size_t first = m->w[i].offset_bytes / mat_width(m->type), n = m->width[i] * m->width[i + 1];
+        size_t first = m->w[i].offset_bytes / elem_bytes(m->type), n = m->width[i] * m->width[i + 1];
         bool is_last = i + 1 == m->layers;
         double deviation = is_last ? 0.1 * sqrt(1.0 / (double)m->width[i]) : sqrt(2.0 / (double)m->width[i]);
         for (size_t j = 0; j < n; j++)
@@ -126,9 +126,9 @@ void mlp_init(struct mlp *m, uint64_t seed)
 void mlp_put_batch(struct mlp *m, const float *x, const int32_t *labels, size_t rows)
 {
     ASSERT(rows <= m->max_rows);
-    m->be->put(m->ctx, m->labels, 0, labels, rows * sizeof *labels);
-    if (m->type == MAT_F32)
-        m->be->put(m->ctx, m->acts, 0, x, rows * m->width[0] * sizeof *x);
+    m->be->put(m->ctx, QUEUE_COMPUTE, m->labels, 0, labels, rows * sizeof *labels);
+    if (m->type == ELEM_F32)
+        m->be->put(m->ctx, QUEUE_COMPUTE, m->acts, 0, x, rows * m->width[0] * sizeof *x);
     else
         for (size_t i = 0; i < rows * m->width[0]; i++)
             put_number(m, m->acts, i, (double)x[i]);
@@ -139,7 +139,7 @@ void mlp_forward(struct mlp *m, size_t rows)
     for (size_t i = 0; i < m->layers; i++) {
         struct mat x = act(m, i, rows), y = act(m, i + 1, rows);
         unsigned relu = i + 1 < m->layers ? MM_RELU : 0;
-        m->be->matmul(m->ctx, MM_TRANS_B | MM_BIAS | relu, &x, &m->w[i], &m->b[i], &y);
+        call_matmul(m->be, m->ctx, MM_TRANS_B | MM_BIAS | relu, &x, &m->w[i], &m->b[i], &y);
     }
 }
 
@@ -150,24 +150,24 @@ struct mat mlp_logits(const struct mlp *m, size_t rows)
 
 struct mat mlp_labels(const struct mlp *m, size_t rows)
 {
-    return mat_at(m->labels, 0, MAT_I32, rows, 1);
+    return mat_at(m->labels, 0, ELEM_I32, rows, 1);
 }
 
 void mlp_loss(struct mlp *m, size_t rows, bool with_delta, double *loss_sum)
 {
     struct mat logits = mlp_logits(m, rows), labels = mlp_labels(m, rows), d = delta(m, m->layers, rows);
-    m->be->softmax_xent(m->ctx, &logits, &labels, with_delta ? &d : NULL, 1.0 / (double)rows, loss_sum);
+    *loss_sum = call_loss(m->be, m->ctx, OP_SOFTMAX_XENT, &logits, &labels, with_delta ? &d : NULL);
 }
 
 void mlp_backward(struct mlp *m, size_t rows)
 {
     for (size_t i = m->layers; i-- > 0;) {
         struct mat d = delta(m, i + 1, rows), x = act(m, i, rows), below = delta(m, i, rows);
-        m->be->matmul(m->ctx, MM_TRANS_A, &d, &x, NULL, &m->gw[i]);
-        m->be->colsum(m->ctx, &d, &m->gb[i], false);
+        call_matmul(m->be, m->ctx, MM_TRANS_A, &d, &x, NULL, &m->gw[i]);
+        call_unary(m->be, m->ctx, OP_COLSUM, &d, &m->gb[i]);
         if (i == 0)
             break;
-        m->be->matmul(m->ctx, 0, &d, &m->w[i], NULL, &below);
-        m->be->relu_bwd(m->ctx, &x, &below);
+        call_matmul(m->be, m->ctx, 0, &d, &m->w[i], NULL, &below);
+        call_binary(m->be, m->ctx, OP_RELU_BWD, &x, &below, &below);
     }
 }

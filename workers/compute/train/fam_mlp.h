@@ -14,7 +14,7 @@ enum { MLP_LAYERS_MAX = TRAIN_HIDDEN_MAX + 1 };
 struct mlp {
     const struct backend *be;
     struct backend_ctx *ctx;
-    enum mat_type type;
+    enum elem type;
     size_t layers, width[MLP_LAYERS_MAX + 1], max_rows;
     size_t weight_count, bias_count;                    /* numbers, over all layers */
     struct buffer *params, *grads, *acts, *deltas, *labels;
@@ -22,7 +22,7 @@ struct mlp {
 };
 
 /* width has layers+1 entries. LIMIT: the numbers do not fit in max_bytes. */
-enum errc mlp_new(const struct backend *be, struct backend_ctx *ctx, enum mat_type type, const size_t *width, size_t layers,
+enum errc mlp_new(const struct backend *be, struct backend_ctx *ctx, enum elem type, const size_t *width, size_t layers,
                   size_t max_rows, size_t max_bytes, struct mlp **ret, struct err *e);
 void mlp_free(struct mlp *m);
 void mlp_freep(struct mlp **m);

@@ -65,7 +65,7 @@ static struct infer_model *load(const struct backend *b)
 {
     struct infer_model *m;
     struct err e = { 0 };
-    if (infer_model_load(b, trained.model.ptr, trained.model.len, &m, &e) != ERR_OK)
+    if (infer_model_load(b, NULL, trained.model.ptr, trained.model.len, &m, &e) != ERR_OK)
         fail_msg("%s", e.msg);
     return m;
 }
@@ -129,9 +129,9 @@ static void test_hostile(void **st)
     (void)st;
     struct err e;
     struct infer_model *m;
-    assert_int_equal(infer_model_load(be, "nonsense model", 14, &m, &e), ERR_BAD_DATA);
+    assert_int_equal(infer_model_load(be, NULL, "nonsense model", 14, &m, &e), ERR_BAD_DATA);
     for (size_t n = 0; n < trained.model.len; n += 997)
-        assert_int_equal(infer_model_load(be, trained.model.ptr, n, &m, &e), ERR_BAD_DATA);
+        assert_int_equal(infer_model_load(be, NULL, trained.model.ptr, n, &m, &e), ERR_BAD_DATA);
 }
 
 struct caller {

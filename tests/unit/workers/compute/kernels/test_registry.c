@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "workers/compute/kernels/backend.h"
+#include "workers/compute/kernels/call.h"
+#include "workers/compute/pool.h"
 
 static uint64_t state = 7;
 
@@ -64,15 +65,15 @@ static void check_shape(const struct opened *all, size_t n_all, struct backend_c
     size_t ar = ta ? k : m, ac = ta ? m : k, br = tb ? n : k, bc = tb ? k : n, out_n = m * (n + pad);
     float *a = random_f32(ar * (ac + pad)), *b = random_f32(br * (bc + pad)), *bias = random_f32(n), *before = random_f32(out_n), *out = random_f32(out_n);
     double *a64 = widen(a, ar * (ac + pad)), *b64 = widen(b, br * (bc + pad)), *bias64 = widen(bias, n), *out64 = widen(before, out_n);
-    struct mat A = { MAT_F32, ar, ac, ac + pad, NULL, 0, a }, B = { MAT_F32, br, bc, bc + pad, NULL, 0, b };
-    struct mat O = { MAT_F32, m, n, n + pad, NULL, 0, out }, S = mat_host(bias, MAT_F32, 1, n);
+    struct mat A = { ELEM_F32, ar, ac, ac + pad, NULL, 0, a }, B = { ELEM_F32, br, bc, bc + pad, NULL, 0, b };
+    struct mat O = { ELEM_F32, m, n, n + pad, NULL, 0, out }, S = mat_host(bias, ELEM_F32, 1, n);
     struct mat A64 = A, B64 = B, O64 = O, S64 = S;
-    A64.type = B64.type = O64.type = S64.type = MAT_F64;
+    A64.type = B64.type = O64.type = S64.type = ELEM_F64;
     A64.ptr = a64, B64.ptr = b64, O64.ptr = out64, S64.ptr = bias64;
-    backend_ref.matmul(ref, flags, &A64, &B64, &S64, &O64);
+    call_matmul(&backend_ref, ref, flags, &A64, &B64, &S64, &O64);
     for (const struct opened *it = all; it < all + n_all; it++) {
         memcpy(out, before, out_n * sizeof *out);
-        it->be->matmul(it->c, flags, &A, &B, &S, &O);
+        call_matmul(it->be, it->c, flags, &A, &B, &S, &O);
         double r = rel(out, out64, out_n);          /* the padding must be untouched, too */
         if (r > 2e-6 * sqrt((double)k) && r > 1e-6)
             fail_msg("%s %zux%zux%zu flags %u: %g", it->be->name, m, n, k, flags, r);
@@ -86,11 +87,11 @@ static void each_backend(void (*fn)(const struct backend *, struct backend_ctx *
     struct err e;
     struct backend_ctx *ref, *c;
     hw_read(&hw);
-    assert_int_equal(backend_ref.open(&backend_ref, &ref, &e), ERR_OK);
+    assert_int_equal(backend_ref.open(&backend_ref, NULL, &ref, &e), ERR_OK);
     for (const struct backend *const *b = backend_list(); *b; b++) {
         if (!(*b)->probe(&hw))
             continue;
-        assert_int_equal((*b)->open(*b, &c, &e), ERR_OK);
+        assert_int_equal((*b)->open(*b, NULL, &c, &e), ERR_OK);
         fn(*b, c, ref);
         (*b)->close(c);
     }
@@ -106,12 +107,12 @@ static void test_matmul(void **st)
     struct opened all[BACKENDS_MAX];
     size_t n_all = 0;
     hw_read(&hw);
-    assert_int_equal(backend_ref.open(&backend_ref, &ref, &e), ERR_OK);
+    assert_int_equal(backend_ref.open(&backend_ref, NULL, &ref, &e), ERR_OK);
     for (const struct backend *const *b = backend_list(); *b; b++)
         if ((*b)->probe(&hw)) {
             assert_true(n_all < BACKENDS_MAX);
             all[n_all].be = *b;
-            assert_int_equal((*b)->open(*b, &all[n_all++].c, &e), ERR_OK);
+            assert_int_equal((*b)->open(*b, NULL, &all[n_all++].c, &e), ERR_OK);
         }
     assert_true(n_all > 0);
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
@@ -128,17 +129,17 @@ static void batch_one(const struct backend *be, struct backend_ctx *c, struct ba
     (void)ref;
     enum { M = 37, N = 130, K = 401 };
     float *x = random_f32(M * K), *w = random_f32(N * K), *bias = random_f32(N), *y = random_f32(M * N), *z = random_f32(N);
-    struct packed p = { .buf = be->alloc(c, be->pack_bytes(N, K)), .n = N, .k = K };
-    struct mat X = mat_host(x, MAT_F32, M, K), W = mat_host(w, MAT_F32, N, K), S = mat_host(bias, MAT_F32, 1, N);
-    struct mat Y = mat_host(y, MAT_F32, M, N), Z = mat_host(z, MAT_F32, 1, N);
-    be->pack(c, &W, &p);
-    be->matmul(c, MM_TRANS_B | MM_BIAS | MM_RELU, &X, &W, &S, &Y);
+    struct mat X = mat_host(x, ELEM_F32, M, K), W = mat_host(w, ELEM_F32, N, K), S = mat_host(bias, ELEM_F32, 1, N);
+    struct mat Y = mat_host(y, ELEM_F32, M, N), Z = mat_host(z, ELEM_F32, 1, N);
+    struct buffer *p = call_pack(be, c, &W);
+    assert_non_null(p);
+    call_matmul(be, c, MM_TRANS_B | MM_BIAS | MM_RELU, &X, &W, &S, &Y);
     for (size_t i = 0; i < M; i++) {
-        struct mat xi = mat_host(x + i * K, MAT_F32, 1, K);
-        be->matmul_packed(c, MM_BIAS | MM_RELU, &xi, &p, &S, &Z);
+        struct mat xi = mat_host(x + i * K, ELEM_F32, 1, K);
+        call_matmul_packed(be, c, MM_BIAS | MM_RELU, &xi, p, N, K, &S, &Z);
         assert_memory_equal(z, y + i * N, N * sizeof *z);
     }
-    be->free(c, p.buf);
+    be->free(c, p);
     free(x), free(w), free(bias), free(y), free(z);
 }
 
@@ -146,6 +147,91 @@ static void test_batch_invariant(void **st)
 {
     (void)st;
     each_backend(batch_one);
+}
+
+/* Products, sums and updates that are large enough to be split have the same bits with 1, 2, 3 and 5 threads. */
+static void test_any_number_of_threads(void **st)
+{
+    (void)st;
+    enum { M = 200, N = 300, K = 100, P = 1 << 18 };
+    struct hw hw;
+    struct err e;
+    hw_read(&hw);
+    float *a = random_f32(M * K), *b = random_f32(N * K), *big = random_f32(P);
+    int32_t label[M];
+    for (int i = 0; i < M; i++)
+        label[i] = i * 7 % N;
+    for (const struct backend *const *it = backend_list(); *it; it++) {
+        const struct backend *be = *it;
+        if (!be->probe(&hw))
+            continue;
+        assert_true((be->properties & BE_SAME_BITS) && (be->properties & BE_DETERMINISTIC));
+        float *want = NULL;
+        for (int threads = 1; threads <= 5; threads += threads < 3 ? 1 : 2) {
+            struct pool *pool;
+            struct backend_ctx *c;
+            assert_int_equal(pool_new(threads, &pool, &e), ERR_OK);
+            assert_int_equal(be->open(be, pool, &c, &e), ERR_OK);
+            float *y = calloc(2 * M * N + N + 3 * P + 8, sizeof *y), *w = y + 2 * M * N + N + 8, *m = w + P, *v = m + P;
+            struct mat A = mat_host(a, ELEM_F32, M, K), B = mat_host(b, ELEM_F32, N, K), Y = mat_host(y, ELEM_F32, M, N);
+            struct mat D = mat_host(y + M * N, ELEM_F32, M, N), S = mat_host(y + 2 * M * N, ELEM_F32, 1, N);
+            struct mat L = mat_host(label, ELEM_I32, M, 1), G = mat_host(big, ELEM_F32, 1, P), W = mat_host(w, ELEM_F32, 1, P);
+            struct mat Mm = mat_host(m, ELEM_F32, 1, P), V = mat_host(v, ELEM_F32, 1, P);
+            const struct call_step step = { { .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8 },
+                                            { .lr = 0.1, .correction1 = 0.1, .correction2 = 0.001, .grad_scale = 1 } };
+            call_matmul(be, c, MM_TRANS_B, &A, &B, NULL, &Y);
+            double loss[2] = { call_loss(be, c, OP_SOFTMAX_XENT, &Y, &L, &D), call_sumsq(be, c, &G) };
+            memcpy(y + 2 * M * N + N, loss, sizeof loss);
+            call_unary(be, c, OP_COLSUM, &D, &S);
+            call_adamw(be, c, &step, &W, &G, &Mm, &V);
+            if (want)
+                assert_memory_equal(want, y, (2 * M * N + N + 3 * P + 8) * sizeof *y);
+            if (threads == 1)
+                want = y;
+            else
+                free(y);
+            be->close(c);
+            pool_free(pool);
+        }
+        free(want);
+    }
+    free(a), free(b), free(big);
+}
+
+/* What a backend lacks is refused by its name, and a queue that waits for what nobody does says so. */
+static void test_refusals(void **st)
+{
+    (void)st;
+    struct err e = { 0 };
+    struct backend_ctx *c;
+    assert_int_equal(backend_require(&backend_ref, OP_MATMUL, ELEM_F64, &e), ERR_OK);
+    assert_int_equal(backend_require(&backend_ref, OP_SOFTMAX, ELEM_U8, &e), ERR_UNPROCESSABLE);
+    assert_string_equal(e.msg, "backend ref has no softmax for u8");
+    assert_int_equal(backend_ref.open(&backend_ref, NULL, &c, &e), ERR_OK);
+    struct event *ev = backend_ref.event_new(c);
+    backend_ref.wait(c, QUEUE_COMPUTE, ev);
+    assert_int_equal(backend_ref.sync(c, &e), ERR_INTERNAL);
+    assert_int_equal(backend_ref.sync(c, &e), ERR_OK);
+    backend_ref.record(c, QUEUE_COPY, ev);
+    backend_ref.wait(c, QUEUE_COMPUTE, ev);
+    assert_int_equal(backend_ref.sync(c, &e), ERR_OK);
+    backend_ref.event_free(c, ev);
+    backend_ref.close(c);
+}
+
+static void test_bf16(void **st)
+{
+    (void)st;
+    assert_int_equal(bf16_of(1.0f), 0x3f80);
+    assert_int_equal(bf16_of(1.00390625f), 0x3f80);         /* half way: to even */
+    assert_int_equal(bf16_of(1.01171875f), 0x3f82);
+    assert_int_equal(bf16_of(3.4e38f), 0x7f80);             /* past the largest */
+    assert_true(isnan(bf16_to_f32(bf16_of(NAN))) && isinf(bf16_to_f32(bf16_of(-INFINITY))));
+    for (int i = 0; i < 10000; i++) {
+        float x = rnd() * 100, y = bf16_to_f32(bf16_of(x));
+        assert_true(fabsf(y - x) <= fabsf(x) / 256);
+        assert_true(bf16_of(y) == bf16_of(x));
+    }
 }
 
 static void test_vector_variants_agree(void **st)
@@ -158,18 +244,18 @@ static void test_vector_variants_agree(void **st)
     if (!backend_avx2.probe(&hw) || !backend_avx512.probe(&hw))
         skip();
     struct backend_ctx *c2, *c5;
-    assert_int_equal(backend_avx2.open(&backend_avx2, &c2, &e), ERR_OK);
-    assert_int_equal(backend_avx512.open(&backend_avx512, &c5, &e), ERR_OK);
+    assert_int_equal(backend_avx2.open(&backend_avx2, NULL, &c2, &e), ERR_OK);
+    assert_int_equal(backend_avx512.open(&backend_avx512, NULL, &c5, &e), ERR_OK);
     enum { M = 61, N = 77, K = 500 };
     float *a = random_f32(M * K), *b = random_f32(N * K), *o = random_f32(M * N), *p = random_f32(M * N);
-    struct mat A = mat_host(a, MAT_F32, M, K), B = mat_host(b, MAT_F32, N, K), O = mat_host(o, MAT_F32, M, N);
-    struct mat P = mat_host(p, MAT_F32, M, N);
-    backend_avx2.matmul(c2, MM_TRANS_B, &A, &B, NULL, &O);
-    backend_avx512.matmul(c5, MM_TRANS_B, &A, &B, NULL, &P);
+    struct mat A = mat_host(a, ELEM_F32, M, K), B = mat_host(b, ELEM_F32, N, K), O = mat_host(o, ELEM_F32, M, N);
+    struct mat P = mat_host(p, ELEM_F32, M, N);
+    call_matmul(&backend_avx2, c2, MM_TRANS_B, &A, &B, NULL, &O);
+    call_matmul(&backend_avx512, c5, MM_TRANS_B, &A, &B, NULL, &P);
     assert_memory_equal(o, p, M * N * sizeof *o);
-    struct mat s = mat_host(a, MAT_F32, 1, N), t = mat_host(b, MAT_F32, 1, N);
-    backend_avx2.colsum(c2, &O, &s, false);
-    backend_avx512.colsum(c5, &P, &t, false);
+    struct mat s = mat_host(a, ELEM_F32, 1, N), t = mat_host(b, ELEM_F32, 1, N);
+    call_unary(&backend_avx2, c2, OP_COLSUM, &O, &s);
+    call_unary(&backend_avx512, c5, OP_COLSUM, &P, &t);
     assert_memory_equal(a, b, N * sizeof *a);
     free(a), free(b), free(o), free(p);
     backend_avx2.close(c2);
@@ -184,13 +270,13 @@ static void nan_one(const struct backend *be, struct backend_ctx *c, struct back
     float x[3] = { 0, NAN, 1 }, far[3] = { 1e30f, -1e30f, 0 }, y[3];
     int32_t label = 0;
     double loss = 0;
-    struct mat X = mat_host(x, MAT_F32, 1, 3), F = mat_host(far, MAT_F32, 1, 3), Y = mat_host(y, MAT_F32, 1, 3);
-    struct mat L = mat_host(&label, MAT_I32, 1, 1);
-    be->softmax_xent(c, &X, &L, &Y, 1, &loss);
+    struct mat X = mat_host(x, ELEM_F32, 1, 3), F = mat_host(far, ELEM_F32, 1, 3), Y = mat_host(y, ELEM_F32, 1, 3);
+    struct mat L = mat_host(&label, ELEM_I32, 1, 1);
+    loss = call_loss(be, c, OP_SOFTMAX_XENT, &X, &L, &Y);
     assert_true(isnan(loss));
-    be->softmax_xent(c, &F, &L, &Y, 1, &loss);
+    loss = call_loss(be, c, OP_SOFTMAX_XENT, &F, &L, &Y);
     assert_true(loss == 0);
-    be->softmax(c, &F, &Y);
+    call_unary(be, c, OP_SOFTMAX, &F, &Y);
     assert_true(y[0] == 1 && y[1] == 0 && y[2] == 0);
 }
 
@@ -208,11 +294,10 @@ static void selftest_one(const struct backend *be, struct backend_ctx *c, struct
         fail_msg("%s", e.msg);
 }
 
-static struct backend broken;
-static void wrong_colsum(struct backend_ctx *c, const struct mat *x, const struct mat *out, bool accumulate)
+static void wrong_colsum(struct backend_ctx *c, const struct op_call *o)
 {
-    backend_ref.colsum(c, x, out, accumulate);
-    ((float *)out->ptr)[0] += 0.01f;
+    (*backend_ref.kernels)[OP_COLSUM][ELEM_F32](c, o);
+    ((float *)o->out[0]->ptr)[0] += 0.01f;
 }
 
 static void test_selftest(void **st)
@@ -220,8 +305,11 @@ static void test_selftest(void **st)
     (void)st;
     struct err e;
     each_backend(selftest_one);
-    broken = backend_ref;
-    broken.colsum = wrong_colsum;
+    static kernel_fn kernels[OP_COUNT][ELEM_COUNT];
+    struct backend broken = backend_ref;
+    memcpy(kernels, *backend_ref.kernels, sizeof kernels);
+    kernels[OP_COLSUM][ELEM_F32] = wrong_colsum;
+    broken.kernels = (kernel_table *)&kernels;
     assert_int_equal(backend_selftest(&broken, &e), ERR_INTERNAL);
     assert_non_null(strstr(e.msg, "colsum"));
 }
@@ -253,7 +341,8 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_selftest),
         cmocka_unit_test(test_matmul),            cmocka_unit_test(test_batch_invariant),
         cmocka_unit_test(test_vector_variants_agree), cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_nan_and_far),
+        cmocka_unit_test(test_nan_and_far), cmocka_unit_test(test_any_number_of_threads), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_bf16),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 
 #include "core/base/cleanup.h"
 #include "../../train_kit.h"
+#include "workers/compute/kernels/call.h"
 #include "workers/compute/train/engine.h"
 
 static struct str digits;
@@ -61,8 +62,8 @@ static void test_overfit_and_first_loss(void **st)
     struct train_job s = kit_spec();
     struct train_data d;
     assert_int_equal(train_data_csv(a, digits, &schema, &s, &d, &e), ERR_OK);
-    assert_int_equal(be->open(be, &c, &e), ERR_OK);
-    assert_int_equal(mlp_new(be, c, MAT_F32, width, 2, 64, 1 << 26, &m, &e), ERR_OK);
+    assert_int_equal(be->open(be, NULL, &c, &e), ERR_OK);
+    assert_int_equal(mlp_new(be, c, ELEM_F32, width, 2, 64, 1 << 26, &m, &e), ERR_OK);
     mlp_init(m, 1);
     float x[64 * 64];
     int32_t labels[64];
@@ -74,15 +75,15 @@ static void test_overfit_and_first_loss(void **st)
     double loss = 0;
     for (int step = 0; step < 300; step++) {
         size_t n = m->weight_count + m->bias_count;
-        struct mat w = mat_at(m->params, 0, MAT_F32, 1, n), g = mat_at(m->grads, 0, MAT_F32, 1, n), v = mat_at(v1, 0, MAT_F32, 1, n);
-        const struct sgd_step sgd = { 0.1, 0.9, 0 };
+        struct mat w = mat_at(m->params, 0, ELEM_F32, 1, n), g = mat_at(m->grads, 0, ELEM_F32, 1, n), v = mat_at(v1, 0, ELEM_F32, 1, n);
+        const struct call_step sgd = { { .momentum = 0.9 }, { .lr = 0.1, .grad_scale = 1 } };
         mlp_put_batch(m, x, labels, 64);
         mlp_forward(m, 64);
         mlp_loss(m, 64, true, &loss);
         if (step == 0)
             assert_true(fabs(loss / 64 - log(10)) < 0.1);
         mlp_backward(m, 64);
-        be->sgd(c, &sgd, &w, &g, &v);
+        call_sgd(be, c, &sgd, &w, &g, &v);
     }
     assert_true(loss / 64 < 0.01);
     be->free(c, v1);
@@ -167,8 +168,9 @@ static size_t params_after(int64_t epochs, double lr, const struct backend *be, 
     return n;
 }
 
-/* Golden first steps. With bias correction m/sqrt(v) of a gradient that hardly changes is its sign, so each of the first steps moves each
- * parameter by the learning rate. Without it the first would move by 3.16 of it; with the t of the first step for ever, the second by 1.34. */
+/* Golden first steps. With bias correction m/sqrt(v) of a gradient that hardly changes is its sign, so each of the first
+ * steps moves each parameter by the learning rate. Without it the first would move by 3.16 of it; with the t of the first
+ * step for ever, the second by 1.34. */
 static void test_adamw_moves_by_the_learning_rate_from_the_first_step(void **st)
 {
     (void)st;

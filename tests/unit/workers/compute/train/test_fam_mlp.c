@@ -24,8 +24,8 @@ static void test_gradients(void **st)
     float x[ROWS * IN];
     int32_t labels[ROWS];
     struct mlp *m;
-    assert_int_equal(backend_ref.open(&backend_ref, &c, &e), ERR_OK);
-    assert_int_equal(mlp_new(&backend_ref, c, MAT_F64, width, 3, ROWS, 1 << 24, &m, &e), ERR_OK);
+    assert_int_equal(backend_ref.open(&backend_ref, NULL, &c, &e), ERR_OK);
+    assert_int_equal(mlp_new(&backend_ref, c, ELEM_F64, width, 3, ROWS, 1 << 24, &m, &e), ERR_OK);
     mlp_init(m, 11);
     double *p = m->params->ptr, *g = m->grads->ptr, loss, up, down, worst = 0;
     for (size_t i = 0; i < ROWS * IN; i++)
