@@ -10,6 +10,10 @@
 
 struct access_log;
 
+/* A file that was moved away stays the one that is written until then: opens `path` anew, as log rotation needs. What cannot be
+ * opened
+ * is logged, and the old file goes on. NULL is fine. */
+void access_log_reopen(struct access_log *l);
 struct access_log *access_log_new(const char *path);   /* NULL when path is empty or cannot be opened (logged) */
 void access_log_free(struct access_log *l);
 void access_log_write(struct access_log *l, int64_t ts_us, struct uuid tenant, const char *op, int status, bool is_audited, struct str request_id);

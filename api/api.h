@@ -25,5 +25,6 @@ struct api {
     struct events *events;              /* api/events.h: open streams of browser tabs */
     struct serving *serving;            /* serving/serving.h: connections to serving workers */
     struct infer_stats *infer_stats;    /* serving/infer_stats.h: how deployments answered */
+    struct cert_watch *certs;           /* core/http/cert_watch.h: certificates that are replaced, or end soon */
     _Atomic bool draining;
 };

@@ -32,6 +32,7 @@
 #include "core/crypto/secmem.h"
 #include "core/db/pool.h"
 #include "core/db/run_tx.h"
+#include "core/http/cert_watch.h"
 #include "core/redis/rate.h"
 #include "core/redis/wake.h"
 #include "core/table/config.h"
@@ -305,7 +306,21 @@ static void sweep_signin(struct app *app, struct arena *a)
         log_err(LOG_WARN, "signin.sweep", &e);
 }
 
-/* Waits for SIGTERM or SIGINT; SIGHUP reads the settings again; every HOUSEKEEPING_S seconds does the small regular work, every ORPHAN_EVERY_S the larger. */
+/* Certificates of this process: its listeners', and the one it shows to serving machines, read at each of its connections. */
+static void watch_certificates(struct api *api, const struct config *cfg)
+{
+    api->certs = cert_watch_new();
+    if (*cfg->api_cert)
+        cert_watch_add(api->certs, "api", cfg->api_cert, cfg->api_key, api->people);
+    if (*cfg->api_worker_cert)
+        cert_watch_add(api->certs, "api_worker", cfg->api_worker_cert, cfg->api_worker_key, api->nodes);
+    if (*cfg->api_client_cert)
+        cert_watch_add(api->certs, "api_client", cfg->api_client_cert, NULL, NULL);
+}
+
+/* Waits for SIGTERM or SIGINT; SIGHUP reads settings, certificates and the name of the access log again, SIGUSR1 only the last,
+ * for log
+ * rotation; every HOUSEKEEPING_S seconds does the small regular work, every ORPHAN_EVERY_S the larger. */
 static void run_until_signal(struct app *app, struct api *api, struct config *cfg, sigset_t *set)
 {
     struct timespec pause = { HOUSEKEEPING_S, 0 };
@@ -314,9 +329,12 @@ static void run_until_signal(struct app *app, struct api *api, struct config *cf
         int sig = sigtimedwait(set, NULL, &pause);
         if (sig == SIGHUP)
             config_hangup(cfg);
+        if (sig == SIGHUP || sig == SIGUSR1)
+            pipeline_reopen_log(api->pipeline);
         else if (sig > 0)
             return;
         notify_alive();
+        cert_watch_look(api->certs, clock_wall_us(app->clock));
         struct arena *a = arena_new(HOUSEKEEPING_ARENA);
         struct err e;
         if (refusals_flush(authn_refusals(api->authn), app, a, &e) != ERR_OK)
@@ -378,6 +396,7 @@ static int serve(struct app *app, struct api *api, struct config *settings, cons
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &set, NULL);         /* before any thread: one that does not block them would end the process at once */
     signal(SIGPIPE, SIG_IGN);
     app->redis = *cfg->redis_socket ? redis_client_new(redis) : NULL;
@@ -404,6 +423,8 @@ static int serve(struct app *app, struct api *api, struct config *settings, cons
     share_trust(api);
     if (*cfg->api_worker_cert && !(api->nodes = listen_nodes(api, cfg, e)))
         return refuse("listen for workers", e);
+    watch_certificates(api, cfg);
+    cert_watch_look(api->certs, clock_wall_us(app->clock));
     static const char *const channels[] = { WAKE_NODE_PREFIX "*", WAKE_JOB_PREFIX "*", WAKE_REVOKE };
     if (app->redis)
         api->wakes = wake_listener_new(redis, channels, 3, on_wake, api);
@@ -412,6 +433,7 @@ static int serve(struct app *app, struct api *api, struct config *settings, cons
     notify_ready("serves");
     run_until_signal(app, api, settings, &set);
     signal(SIGTERM, SIG_DFL);
+    sigdelset(&set, SIGUSR1);
     sigdelset(&set, SIGHUP);            /* nobody reads settings any more, and unblocked it would end the drain */
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     notify_stopping();
@@ -422,6 +444,7 @@ static int serve(struct app *app, struct api *api, struct config *settings, cons
 static void undo(struct app *app, struct api *api)
 {
     wake_listener_free(api->wakes);
+    cert_watch_free(api->certs);
     http_server_refuse(api->people);
     http_server_refuse(api->nodes);
     serving_stop(api->serving);

@@ -515,6 +515,11 @@ void pipeline_free(struct pipeline *p)
     free(p);
 }
 
+void pipeline_reopen_log(struct pipeline *p)
+{
+    access_log_reopen(p->access_log);
+}
+
 enum errc call_outside(struct work *w, enum errc (*act)(struct work *w, const void *in, struct err *e), struct err *e)
 {
     struct flight *f = flight_of(w);

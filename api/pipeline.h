@@ -53,6 +53,8 @@ enum errc call_outside(struct work *w, enum errc (*act)(struct work *w, const vo
  * and once for each such wait, has it run again on a handler thread; what it knows it keeps in c->own. Nobody touches the call in
  * between. */
 void call_again(struct call *c);
+/* Log rotation: the access log's file is opened anew. */
+void pipeline_reopen_log(struct pipeline *p);
 void pipeline_wake(struct pipeline *p, struct uuid wake_id);    /* nil: all */
 struct pipeline *pipeline_of(struct work *w);
 struct authn *pipeline_authn(struct pipeline *p);

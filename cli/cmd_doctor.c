@@ -3,14 +3,18 @@
  *
  * Every check is one line: ok, warn or fail, what was seen, what to do. The invariants of the queue are counted by the platform
  * itself (GET /v1/system/invariants); they are asked only where a falaj dev runs here and its administrator's token can be read. */
+#include <dirent.h>
 #include <sys/statvfs.h>
+#include <stdlib.h>
 #include <unistd.h>
 #include "cli/client.h"
 #include "cli/dev/dev.h"
 #include "cli/output.h"
 #include "core/base/cleanup.h"
+#include "core/base/clock.h"
+#include "core/crypto/x509.h"
 
-enum { FREE_MIN_MIB = 500 };
+enum { FREE_MIN_MIB = 500, CERT_WARN_DAYS = 30 };
 
 struct doctor {
     struct cli *c;
@@ -58,6 +62,32 @@ static void check_space(struct doctor *d, const struct dev *dev)
     }
     long long mib = where ? (long long)fs.f_bavail * (long long)fs.f_frsize / (1 << 20) : 0;
     check(d, "free space", mib >= FREE_MIN_MIB ? "ok" : "fail", arena_printf(d->c->arena, "%lld MiB at %s", mib, where ? where : "?"), "make room, or choose another folder with --data");
+}
+
+/* Every certificate in the folder tls of a data folder. */
+static void check_certificates(struct doctor *d, const struct dev *dev)
+{
+    struct dirent **names = NULL;
+    int n = scandir(dev->tls, &names, NULL, alphasort);
+    for (int i = 0; i < n; i++) {
+        struct err e = { 0 };
+        struct str pem;
+        struct x509_facts f = { 0 };
+        const char *path = arena_printf(d->c->arena, "%s/%s", dev->tls, names[i]->d_name);
+        bool is_cert = str_ends(str_c(names[i]->d_name), ".pem"), is_read = false;
+        const char *name = arena_printf(d->c->arena, "certificate %s", names[i]->d_name);
+        free(names[i]);
+        if (!is_cert)
+            continue;
+        is_read = files_read(d->c->arena, path, &pem, &e) == ERR_OK &&
+                  x509_read(d->c->arena, str_fmt(d->c->arena, "%.*s\n", STR_ARG(pem)), &f, &e) == ERR_OK;
+        int64_t days = (f.not_after_us - clock_wall_us(&clock_system)) / 1000000 / 86400;
+        const char *result = !is_read || days < 0 ? "fail" : days < CERT_WARN_DAYS ? "warn" : "ok";
+        const char *seen = is_read ? arena_printf(d->c->arena, "ends in %lld days", (long long)days) : e.msg;
+        check(d, name, result, seen,
+            "falaj dev makes new ones at its next start; elsewhere replace the file, and it is taken up by itself");
+    }
+    free(names);
 }
 
 static void check_invariants(struct doctor *d, const char *token)
@@ -124,6 +154,7 @@ int cmd_doctor(struct cli *c)
     check_programs(&d, dev);
     if (found == ERR_OK) {
         check_space(&d, dev);
+        check_certificates(&d, dev);
         check_platform(&d, dev);
     }
     buf_add_c(&d.rows, "]}");

@@ -64,6 +64,15 @@ static enum errc stores_open(struct keyd *k, struct err *e)
     return rc;
 }
 
+/* Any of them; e has the reason. Their health may bring them back by itself. */
+static bool stores_are_sealed(struct keyd *k, struct err *e)
+{
+    bool is_sealed = k->options.provider->health(k->provider, e) != ERR_OK;
+    for (size_t i = 0; i < k->options.n_tenant_roots && !is_sealed; i++)
+        is_sealed = k->options.tenant_roots[i].provider->health(k->tenant_provider[i], e) != ERR_OK;
+    return is_sealed;
+}
+
 enum errc keyd_new(const struct keyd_options *o, struct keyd **ret, struct err *e)
 {
     const struct tkek_ref probe = { .zone = o->provider_config.zone, .purpose = STR("data"), .version = 1 };
@@ -272,11 +281,18 @@ static void seal(struct keyd *k)
     log_event(LOG_WARN, "keyd.sealed", "zone", LOG_S(k->zone), NULL);
 }
 
+/* A store that is open but sealed, as by a PIN that its token refused, is opened anew: what made it give up may be mended. */
 static void unseal(struct keyd *k)
 {
-    struct err e;
+    struct err e = { 0 };
     pthread_rwlock_wrlock(&k->provider_lock);
+    if (k->provider && stores_are_sealed(k, &e)) {
+        stores_close(k);
+        tkek_cache_clear(k->cache);
+    }
     enum errc rc = k->provider ? ERR_OK : stores_open(k, &e);
+    if (rc == ERR_OK && stores_are_sealed(k, &e))
+        rc = ERR_SEALED;
     pthread_rwlock_unlock(&k->provider_lock);
     if (rc == ERR_OK)
         log_event(LOG_WARN, "keyd.unsealed", "zone", LOG_S(k->zone), NULL);

@@ -9,5 +9,5 @@ endforeach()
 file(GLOB agent_types CONFIGURE_DEPENDS ${agent_dir}/lease/type_*.c)
 falaj_library(falaj_workers_agent workers SOURCES ${agent_sources} ${agent_types}
   USES falaj_workers_compute falaj_core_base falaj_core_table falaj_core_json falaj_core_crypto falaj_core_wire falaj_core_http_client
-       falaj_core_http_server falaj_core_data PRIVATE_LIBS m)
+       falaj_core_http_server falaj_core_http_certs falaj_core_data PRIVATE_LIBS m)
 falaj_binary(falaj-worker SOURCES ${agent_dir}/main.c USES workers_agent)

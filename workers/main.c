@@ -72,6 +72,7 @@ int main(int argc, char **argv)
     sigaction(SIGTERM, &sa, NULL);
     sigaction(SIGINT, &sa, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);            /* certificates are looked at by themselves, settings at the start only */
     int status = run(cfg);
     config_free(cfg);
     return status;

@@ -30,18 +30,21 @@ static gnutls_datum_t datum(const char *p, size_t n)
     return (gnutls_datum_t){ (unsigned char *)(uintptr_t)p, (unsigned)n };
 }
 
-static enum errc credential_new(const struct http_server *s, struct str cert_pem, struct http_credential **ret, struct err *e)
+static enum errc credential_new(const struct http_server *s, struct str cert_pem, struct str key_pem,
+    struct http_credential **ret,
+                                struct err *e)
 {
     struct http_credential *c = calloc(1, sizeof *c);
     ASSERT(c);
     ASSERT(gnutls_certificate_allocate_credentials(&c->tls) == 0);
-    gnutls_datum_t cert = datum(cert_pem.ptr, cert_pem.len), key = datum(s->key, strlen(s->key)), ca = datum(s->ca, s->ca ? strlen(s->ca) : 0);
+    gnutls_datum_t cert = datum(cert_pem.ptr, cert_pem.len), key = datum(key_pem.ptr, key_pem.len), ca = datum(s->ca,
+        s->ca ? strlen(s->ca) : 0);
     int rc = gnutls_certificate_set_x509_key_mem(c->tls, &cert, &key, GNUTLS_X509_FMT_PEM);
     if (rc >= 0 && s->ca)
         rc = gnutls_certificate_set_x509_trust_mem(c->tls, &ca, GNUTLS_X509_FMT_PEM);
     if (rc < 0) {
         credential_free(c);
-        FAIL(e, INVALID, "the new certificate is none of this listener's key");
+        FAIL(e, INVALID, "the new certificate is none of the listener's key");
         return err_note(e, "%s", gnutls_strerror(rc));
     }
     *ret = c;
@@ -50,12 +53,17 @@ static enum errc credential_new(const struct http_server *s, struct str cert_pem
 
 enum errc http_server_renew(struct http_server *s, struct str cert_pem, struct err *e)
 {
+    return http_server_renew_pair(s, cert_pem, s->key ? str_c(s->key) : STR_NULL, e);
+}
+
+enum errc http_server_renew_pair(struct http_server *s, struct str cert_pem, struct str key_pem, struct err *e)
+{
     if (!s->key)
         return FAIL(e, INVALID, "the listener speaks no TLS");
     for (int i = 0; i < s->nloops; i++) {
         struct http_loop *l = &s->loops[i];
         struct http_credential *c, *before;
-        TRY(credential_new(s, cert_pem, &c, e));
+        TRY(credential_new(s, cert_pem, key_pem, &c, e));
         pthread_mutex_lock(&l->mutex);
         before = l->fresh;
         l->fresh = c;

@@ -83,6 +83,8 @@ struct http_server *http_server_new(const struct http_server_options *o, struct 
 /* From the next connection on the listener shows this certificate (PEM, of the same key); open connections live on with theirs.
  * Any thread. INVALID: not of that key, or no TLS; then nothing changes. */
 MUST_CHECK enum errc http_server_renew(struct http_server *s, struct str cert_pem, struct err *e);
+/* The same with a key of its own. INVALID: they do not fit each other. */
+MUST_CHECK enum errc http_server_renew_pair(struct http_server *s, struct str cert_pem, struct str key_pem, struct err *e);
 int http_server_port(const struct http_server *s);              /* 0 for a Unix socket */
 /* Stop accepting; serve what is open; replies say Connection: close and idle connections end. Returns at once. */
 void http_server_drain(struct http_server *s);

@@ -226,8 +226,14 @@ static enum errc read_flags(struct config *c, int *argc, char **argv, const char
             break;
         }
         bool has_value = str_cut(arg, '=', &key, &value);
-        if (has_value && str_eq_c(key, "--config")) {
-            *file = value.ptr;
+        bool is_next = str_eq_c(arg, "--config");        /* --config FILE, as two words */
+        if (is_next && i + 1 == *argc)
+            return FAIL(e, INVALID, "--config needs the path of a file");
+        if (is_next || (has_value && str_eq_c(key, "--config"))) {
+            *file = is_next ? argv[i + 1] : value.ptr;
+            if (is_next && dry)
+                argv[kept++] = argv[i];
+            i += is_next;
         } else if (!str_starts(arg, "--") || str_find(key, '.') < 0) {
             argv[kept++] = argv[i];
             continue;

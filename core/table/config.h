@@ -4,7 +4,7 @@
  * A setting is one row of config.def: CFG(db, pool_size, INT, "4", 1, 512, 0, "…") is the member cfg->db_pool_size, the flag
  * --db.pool_size=8, the variable FALAJ_DB_POOL_SIZE and the line "db.pool_size = 8" of the file. Earlier wins: flag,
  * environment, file, default. An unknown key is refused with the nearest known one; errors name file and line.
- * The file is --config=PATH or FALAJ_CONFIG; lines are `section.name = value`, `#` starts a comment line.
+ * The file is --config PATH, --config=PATH or FALAJ_CONFIG; lines are `section.name = value`, `#` starts a comment line.
  * Types: INT and SIZE (k, m, g suffixes of 1024) and DURATION_MS (ms, s, m, h, d suffixes) are int64_t; BOOL is bool; STR is a
  * C string, never NULL ("" when unset); ENUM is an int, the index in its list.
  * Memory: strings live as long as the config. Errors: INVALID. Flags: RELOAD (config_reload may change it; no STR), SECRET

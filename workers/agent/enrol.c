@@ -14,6 +14,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/crypto/x509.h"
+#include "core/http/cert_watch.h"
 #include "core/http/client.h"
 #include "core/json/decode.h"
 #include "core/json/encode.h"
@@ -168,9 +169,12 @@ static int64_t due_in_us(const struct config *cfg, struct arena *a)
 static void *renewer_main(void *p)
 {
     struct renewer *r = p;
+    struct cert_watch *watch = cert_watch_new();
+    cert_watch_add(watch, "worker", r->config->worker_cert, NULL, NULL);
     for (int failures = 0; !r->stop;) {
         CLEANUP(arena_freep) struct arena *a = arena_new(ARENA);
         struct err e = { 0 };
+        cert_watch_look(watch, clock_wall_us(&clock_system));
         int64_t left_us = due_in_us(r->config, a);
         if (left_us > 0) {
             wait_ms(&r->stop, left_us / 1000 < RETRY_MOST_MS ? left_us / 1000 + 1 : RETRY_MOST_MS);
@@ -186,6 +190,7 @@ static void *renewer_main(void *p)
         int64_t ms = (int64_t)RETRY_FIRST_MS << (failures < 6 ? failures - 1 : 6);
         wait_ms(&r->stop, ms < RETRY_MOST_MS ? ms : RETRY_MOST_MS);
     }
+    cert_watch_free(watch);
     return NULL;
 }
 

@@ -14,7 +14,8 @@ struct renewer;
 
 /* Does nothing when worker.cert is there and holds. NOT_FOUND: it is not, and there is no join token. */
 MUST_CHECK enum errc enrol_first(const struct config *cfg, const _Atomic bool *stop, struct err *e);
-/* A thread that renews at half of the certificate's life, and tries again until it works. */
+/* A thread that renews at half of the certificate's life, and tries again until it works; it tells of one that ends soon all
+ * the same. */
 struct renewer *renewer_new(const struct config *cfg);
 void renewer_free(struct renewer *r);           /* NULL is fine; waits for a call under way */
 /* Wall clock, microseconds, at which a certificate with these times is renewed. Pure. */

@@ -179,6 +179,26 @@ static void sealed_on(const char *module, const char *label, const char *why)
     keyd_off(pid);
 }
 
+/* What its message promises: a PIN that was refused is tried again after SIGHUP, and only then. */
+static void test_unsealed_by_a_signal(void **state)
+{
+    struct keyd_health h;
+    (void)state;
+    file_put(hsm.pin_file, "9999");
+    pid_t pid = keyd_on(HSM_MODULE, "zone", "prod");
+    OK(keyd_health(client, ZONE, &h, NULL));
+    assert_true(h.is_sealed);
+    assert_non_null(strstr(h.reason, "SIGHUP"));
+    file_put(hsm.pin_file, "1234");
+    OK(keyd_health(client, ZONE, &h, NULL));
+    assert_true(h.is_sealed);
+    kill(pid, SIGHUP);
+    for (int i = 0; i < 5000 && h.is_sealed; i++, usleep(2000))
+        OK(keyd_health(client, ZONE, &h, NULL));
+    assert_false(h.is_sealed);
+    keyd_off(pid);
+}
+
 static void test_sealed_with_a_reason(void **state)
 {
     (void)state;
@@ -253,7 +273,9 @@ int main(void)
     snprintf(hostile, sizeof hostile, "%s/../tests/libhostile_p11.so", getenv("FALAJ_BIN"));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_verb),           cmocka_unit_test(test_sovereign_keys), cmocka_unit_test(test_a_tenants_own_root),
-        cmocka_unit_test(test_sealed_with_a_reason), cmocka_unit_test(test_hostile_modules), cmocka_unit_test(test_init_token),
+        cmocka_unit_test(test_unsealed_by_a_signal), cmocka_unit_test(test_sealed_with_a_reason),
+            cmocka_unit_test(test_hostile_modules),
+        cmocka_unit_test(test_init_token),
     };
     int rc = cmocka_run_group_tests(tests, NULL, NULL);
     hsm_teardown(&hsm);

@@ -104,6 +104,16 @@ static void flags_are_taken_out(void **state)
     assert_int_equal(c->api_port, 1);
     assert_int_equal(c->db_pool_size, 3);
     config_free(c);
+    char *words[] = { "x", "--config", path, "--db.pool_size=3", "rest", NULL };
+    argc = 5;
+    assert_int_equal(config_load(&argc, words, &c, &e), ERR_OK);
+    assert_int_equal(argc, 2);
+    assert_string_equal(words[1], "rest");
+    assert_int_equal(c->api_port, 1);
+    config_free(c);
+    char *cut[] = { "x", "--config", NULL };
+    argc = 2;
+    assert_int_equal(config_load(&argc, cut, &c, &e), ERR_INVALID);
 }
 
 static void refused(const char *file, const char *flag, const char *msg)
