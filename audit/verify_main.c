@@ -16,14 +16,14 @@
 enum { EXIT_UNUSABLE = 1, EXIT_REFUSED = 2, KEYS_MAX = 16, FILE_MAX = 8192 };
 
 static const char usage_text[] =
-    "Usage: falaj-verify [options] BUNDLE        (\"-\" is standard input)\n"
+    "Usage: falaj-verify [options] BUNDLE...     (\"-\" is standard input)\n"
     "  --key KEY               a public key that you were given some other way: a PEM file or 64 hex digits; up to 16 times.\n"
     "                          After a key was rotated, the keys before it too\n"
     "  --trust-embedded-key    without --key: believe the key in the bundle. Shows only that the bundle fits itself\n"
     "  --previous FILE         a head saved earlier: the log must still contain it\n"
     "  --save-head FILE        save the verified head with its signature, for the next time\n"
     "  --allow-unproved-drops  accept entries without body that no retention entry of the log lists\n"
-    "  --json                  print one line of JSON\n"
+    "  --json                  print one line of JSON for each bundle\n"
     "Exit: 0 whole, 1 usage or unreadable file, 2 refused.\n";
 
 struct options {
@@ -31,7 +31,9 @@ struct options {
     size_t key_count;
     struct bundle_head previous;
     bool has_previous, is_unsigned, allow_unproved, trust_embedded, as_json;
-    const char *save_head, *bundle;
+    const char *save_head;
+    char **bundles;
+    int bundle_count;
 };
 
 static ssize_t read_fd(void *ctx, void *p, size_t n)
@@ -176,34 +178,46 @@ static int parse(int argc, char **argv, struct options *o)
         default: return usage();
         }
     }
-    if (rc == 0 && optind + 1 != argc)
+    o->bundles = argv + optind;
+    o->bundle_count = argc - optind;
+    if (rc == 0 && (o->bundle_count < 1 || (o->save_head && o->bundle_count > 1)))
         return usage();
-    o->bundle = argv[optind];
     return rc;
+}
+
+static int verify_one(const struct options *o, const char *bundle)
+{
+    struct verify_result r;
+    CLEANUP(fd_closep) int fd = strcmp(bundle, "-") == 0 ? dup(0) : open(bundle, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        fprintf(stderr, "falaj-verify: cannot open %s\n", bundle);
+        return EXIT_UNUSABLE;
+    }
+    struct verify_opts opts = { .pinned = (const uint8_t(*)[AUDIT_PUB])o->keys, .pinned_count = o->key_count,
+        .trust_embedded = o->trust_embedded, .previous = o->has_previous ? &o->previous : NULL,
+        .previous_is_unsigned = o->is_unsigned, .allow_unproved_drops = o->allow_unproved };
+    int rc = audit_verify(read_fd, &fd, &opts, &r);
+    if (o->bundle_count > 1 && !o->as_json)
+        printf("%s: ", bundle);
+    (o->as_json ? print_json : print_text)(&r);
+    if (r.damage == VERIFY_UNREADABLE)
+        return EXIT_UNUSABLE;
+    if (rc != 0)
+        return EXIT_REFUSED;
+    return o->save_head ? save_head(o->save_head, &r.signed_head) : 0;
 }
 
 int main(int argc, char **argv)
 {
     struct options o = { 0 };
-    struct verify_result r;
     /* What the machine's openssl.cnf names must not be able to change a verdict, nor be loaded into a static program. */
     setenv("OPENSSL_CONF", "/dev/null", 1);
-    int rc = parse(argc, argv, &o);
+    int rc = parse(argc, argv, &o), worst = 0;
     if (rc != 0)
         return rc < 0 ? 0 : rc;
-    CLEANUP(fd_closep) int fd = strcmp(o.bundle, "-") == 0 ? dup(0) : open(o.bundle, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        fprintf(stderr, "falaj-verify: cannot open %s\n", o.bundle);
-        return EXIT_UNUSABLE;
+    for (int i = 0; i < o.bundle_count; i++) {
+        rc = verify_one(&o, o.bundles[i]);
+        worst = rc == EXIT_REFUSED || worst == 0 ? rc : worst;
     }
-    struct verify_opts opts = { .pinned = (const uint8_t(*)[AUDIT_PUB])o.keys, .pinned_count = o.key_count,
-        .trust_embedded = o.trust_embedded, .previous = o.has_previous ? &o.previous : NULL,
-        .previous_is_unsigned = o.is_unsigned, .allow_unproved_drops = o.allow_unproved };
-    rc = audit_verify(read_fd, &fd, &opts, &r);
-    (o.as_json ? print_json : print_text)(&r);
-    if (r.damage == VERIFY_UNREADABLE)
-        return EXIT_UNUSABLE;
-    if (rc != 0)
-        return EXIT_REFUSED;
-    return o.save_head ? save_head(o.save_head, &r.signed_head) : 0;
+    return worst;
 }

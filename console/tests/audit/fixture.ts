@@ -4,6 +4,8 @@ import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:cryp
 
 export interface Key {
   secret: KeyObject;
+  /** Base64 of the signature. */
+  sign: (body: Buffer) => string;
   public: Uint8Array<ArrayBuffer>;
   id: string;
 }
@@ -25,7 +27,8 @@ export const TENANT_B = '018c0000-0000-7000-8000-00000000000b';
 export function makeKey(): Key {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const raw = Buffer.from((publicKey.export({ format: 'jwk' }) as { x: string }).x, 'base64url');
-  return { secret: privateKey, public: Uint8Array.from(raw), id: sha(raw).toString('hex') };
+  const signed = (body: Buffer): string => sign(null, body, privateKey).toString('base64');
+  return { secret: privateKey, sign: signed, public: Uint8Array.from(raw), id: sha(raw).toString('hex') };
 }
 /** A small generator of numbers, so that a round can be repeated. */
 export function random(seed: number): (below: number) => number {
