@@ -218,9 +218,11 @@ static int refuse(const char *what, const struct err *e)
     return 1;
 }
 
-static struct db_pool *pool_for(const struct config *cfg, const char *url, int64_t size, const char *name, const struct stmt *const *const *lists)
+static struct db_pool *pool_for(const struct config *cfg, const char *url, int64_t size, const char *name,
+                                const struct stmt *const *const *lists, bool is_batch)
 {
-    struct db_pool_opts o = { .conninfo = url, .size = (int)size, .app_name = name, .lists = lists, .statement_timeout_ms = cfg->db_statement_timeout_ms };
+    struct db_pool_opts o = { .conninfo = url, .size = (int)size, .app_name = name, .lists = lists, .statement_timeout_ms = cfg->db_statement_timeout_ms,
+                              .is_batch = is_batch };
     return db_pool_new(&o);
 }
 
@@ -503,8 +505,9 @@ int main(int argc, char **argv)
     struct api api = { 0 };
     struct redis_opts redis = { .address = arena_printf(cfg->arena, "unix:%s", cfg->redis_socket), .user = *cfg->redis_user ? cfg->redis_user : NULL,
                                 .password = *cfg->redis_password ? cfg->redis_password : NULL };
-    app.pool = pool_for(cfg, cfg->db_url, cfg->db_pool_size, "falaj-api", app_lists);
-    app.node_pool = *cfg->db_node_url ? pool_for(cfg, cfg->db_node_url, cfg->db_node_pool_size, "falaj-api-node", node_lists) : NULL;
+    app.pool = pool_for(cfg, cfg->db_url, cfg->db_pool_size, "falaj-api", app_lists, false);
+    app.node_pool = *cfg->db_node_url ? pool_for(cfg, cfg->db_node_url, cfg->db_node_pool_size, "falaj-api-node", node_lists, true)
+                                      : NULL;
     if (db_pool_check(app.pool, &e) != ERR_OK || (app.node_pool && db_pool_check(app.node_pool, &e) != ERR_OK))
         return refuse("database", &e);
     int rc = 0;

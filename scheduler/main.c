@@ -39,6 +39,7 @@
 #include "scheduler/round.h"
 #include "scheduler/duty/tenant_reaper.h"
 #include "scheduler/duty/sequence.h"
+#include "scheduler/mirror/policies.h"
 #include "scheduler/mirror/snapshot.h"
 #include "tenants/home/residency_facts.h"
 
@@ -115,10 +116,11 @@ static void *wait_for_signal(void *arg)
     return NULL;
 }
 
-static struct db_pool *pool_of(const struct config *c, const char *url, int size, const char *name, const struct stmt *const *const *lists)
+static struct db_pool *pool_of(const struct config *c, const char *url, int size, const char *name, const struct stmt *const *const *lists,
+                               bool is_batch)
 {
     return db_pool_new(&(struct db_pool_opts){ .conninfo = url, .size = size, .app_name = name, .lists = lists,
-                                               .statement_timeout_ms = c->db_statement_timeout_ms });
+                                               .statement_timeout_ms = c->db_statement_timeout_ms, .is_batch = is_batch });
 }
 
 /* A database that is still coming up is waited for; statements that do not fit it are not. */
@@ -138,16 +140,17 @@ static enum errc start_database(struct daemon *d, struct err *e)
     const char *url = *c->scheduler_url ? c->scheduler_url : c->db_url;
     if (!*url)
         return FAIL(e, INVALID, "scheduler.url is not set");
-    d->app.pool = pool_of(c, url, 3, "falaj-scheduler", scheduler_lists);
+    d->app.pool = pool_of(c, url, 3, "falaj-scheduler", scheduler_lists, true);
+    d->app.policies = policies_new();
     TRY(check_pool(d->app.pool, e));
     d->leader = leader_new(url, d->app.clock);
     if (!*c->sequencer_url)
         return ERR_OK;
-    d->sequencer_pool = pool_of(c, c->sequencer_url, 3, "falaj-sequencer", sequencer_lists);
+    d->sequencer_pool = pool_of(c, c->sequencer_url, 3, "falaj-sequencer", sequencer_lists, false);
     TRY(check_pool(d->sequencer_pool, e));
     if (!*c->audit_retention_url)
         return ERR_OK;
-    d->retention_pool = pool_of(c, c->audit_retention_url, 1, "falaj-retention", retention_lists);
+    d->retention_pool = pool_of(c, c->audit_retention_url, 1, "falaj-retention", retention_lists, false);
     return check_pool(d->retention_pool, e);
 }
 
@@ -196,6 +199,7 @@ static void stop(struct daemon *d)
     db_pool_free(d->retention_pool);
     db_pool_free(d->sequencer_pool);
     db_pool_free(d->app.pool);
+    policies_free(d->app.policies);
 }
 
 static enum errc run(struct daemon *d, struct err *e)

@@ -120,7 +120,7 @@ enum errc db_pool_check(struct db_pool *p, struct err *e)
 {
     CLEANUP(finish_pg) PGconn *pg = NULL;
     CLEANUP(arena_freep) struct arena *a = arena_new(CHECK_ARENA_MAX);
-    TRY(pg_open(p->conninfo, p->app_name, p->statement_timeout_ms, &pg, e));
+    TRY(pg_open(p->conninfo, p->app_name, p->statement_timeout_ms, p->is_batch, &pg, e));
     if (PQserverVersion(pg) < SERVER_MIN)
         return FAIL(e, INTERNAL, "PostgreSQL is version %d, but 15 or newer is needed", PQserverVersion(pg) / 10000);
     TRY(check_role(p, pg, e));

@@ -45,7 +45,8 @@ static enum errc own_options(const char *conninfo, struct buf *ret, struct err *
     return ERR_OK;
 }
 
-enum errc pg_open(const char *conninfo, const char *app_name, int64_t statement_timeout_ms, PGconn **ret, struct err *e)
+enum errc pg_open(const char *conninfo, const char *app_name, int64_t statement_timeout_ms, bool is_batch, PGconn **ret,
+                  struct err *e)
 {
     CLEANUP(buf_releasep) struct buf options = BUF(4096);
     TRY(own_options(conninfo, &options, e));
@@ -54,6 +55,10 @@ enum errc pg_open(const char *conninfo, const char *app_name, int64_t statement_
      * plans that read whole tables are never what is wanted: on a fresh installation they cost four fifths of a submission. The price
      * of a disabled scan makes a plan look dear enough to compile, which takes longer than the rows it reads. */
     buf_add_c(&options, " -c enable_seqscan=off -c enable_mergejoin=off -c random_page_cost=1.1 -c jit=off");
+    /* Left to itself the server plans some statements anew each time, because it guesses that arrays are long: that took longer than
+     * to run them. And a bitmap scan reads the entries of ended rows again and again, which a plain index scan marks as dead. */
+    if (is_batch)
+        buf_add_c(&options, " -c plan_cache_mode=force_generic_plan -c enable_bitmapscan=off");
     if (statement_timeout_ms > 0)
         buf_printf(&options, " -c statement_timeout=%lld", (long long)statement_timeout_ms);
     /* What stands before dbname is only a default; what stands after it wins over the conninfo. */
@@ -97,11 +102,11 @@ enum errc pg_fail(struct err *e, PGconn *pg, const PGresult *res, const char *st
                       res ? PQresultErrorField(res, PG_DIAG_COLUMN_NAME) : NULL, stmt_name);
 }
 
-enum errc conn_new(const char *conninfo, const char *app_name, int64_t statement_timeout_ms, const struct stmt *const *stmts, int nstmts,
-                   struct db_conn **ret, struct err *e)
+enum errc conn_new(const char *conninfo, const char *app_name, int64_t statement_timeout_ms, bool is_batch,
+                   const struct stmt *const *stmts, int nstmts, struct db_conn **ret, struct err *e)
 {
     PGconn *pg;
-    TRY(pg_open(conninfo, app_name, statement_timeout_ms, &pg, e));
+    TRY(pg_open(conninfo, app_name, statement_timeout_ms, is_batch, &pg, e));
     if (!PQenterPipelineMode(pg)) {
         PQfinish(pg);
         return FAIL(e, INTERNAL, "the database connection cannot pipeline");

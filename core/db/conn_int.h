@@ -42,13 +42,14 @@ struct db_conn {
 };
 
 /* Opens a libpq connection with our options; NULL statement timeout (0) leaves the server's. Shared with session.c and check.c. */
-MUST_CHECK enum errc pg_open(const char *conninfo, const char *app_name, int64_t statement_timeout_ms, PGconn **ret, struct err *e);
+MUST_CHECK enum errc pg_open(const char *conninfo, const char *app_name, int64_t statement_timeout_ms, bool is_batch, PGconn **ret,
+                             struct err *e);
 /* Waits until a result can be read without blocking. false: broken, or silent for wait_us. */
 bool pg_wait(PGconn *pg, int64_t wait_us);
 /* Fills e from a failed result, or from the connection when res is NULL. */
 enum errc pg_fail(struct err *e, PGconn *pg, const PGresult *res, const char *stmt_name);
 
-MUST_CHECK enum errc conn_new(const char *conninfo, const char *app_name, int64_t statement_timeout_ms,
+MUST_CHECK enum errc conn_new(const char *conninfo, const char *app_name, int64_t statement_timeout_ms, bool is_batch,
                               const struct stmt *const *stmts, int nstmts, struct db_conn **ret, struct err *e);
 void conn_free(struct db_conn *c);
 

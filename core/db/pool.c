@@ -89,6 +89,7 @@ struct db_pool *db_pool_new(const struct db_pool_opts *o)
     p->size = o->size > 0 ? o->size : 4;
     p->role_allow = o->role_allow;
     p->statement_timeout_ms = o->statement_timeout_ms ? o->statement_timeout_ms : 10000;
+    p->is_batch = o->is_batch;
     p->checkout_timeout_us = (o->checkout_timeout_ms ? o->checkout_timeout_ms : 2000) * 1000;
     collect(p, o->lists);
     pthread_mutex_init(&p->lock, NULL);
@@ -132,7 +133,7 @@ static void wait_until(struct db_pool *p, int64_t mono_us)
 static enum errc open_one(struct db_pool *p, struct db_conn **ret, struct err *e)
 {
     pthread_mutex_unlock(&p->lock);
-    enum errc rc = conn_new(p->conninfo, p->app_name, p->statement_timeout_ms, p->stmts, p->nstmts, ret, e);
+    enum errc rc = conn_new(p->conninfo, p->app_name, p->statement_timeout_ms, p->is_batch, p->stmts, p->nstmts, ret, e);
     pthread_mutex_lock(&p->lock);
     if (rc == ERR_OK) {
         atomic_fetch_add(&p->connects, 1);

@@ -8,6 +8,7 @@
  * Calling order: db_pool_new -> db_pool_check (at start) -> db_begin … (tx.h) from any thread -> db_pool_free, with no open tx.
  * Errors: UNAVAILABLE (PostgreSQL gone, or no connection free in time), INTERNAL (statement or role check failed). */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 #include "core/base/err.h"
 #include "core/db/stmt.h"
@@ -24,6 +25,8 @@ struct db_pool_opts {
     unsigned role_allow;                        /* DB_ALLOW_*; checked by db_pool_check */
     const struct stmt *const *const *lists;     /* NULL-terminated array of NULL-terminated arrays */
     int64_t statement_timeout_ms;               /* 0: 10 000 */
+    bool is_batch;                              /* its statements take arrays and go by keys: one plan does for all arguments, and
+                                                 * indexes are walked, which clears them of what has ended */
     int64_t checkout_timeout_ms;                /* wait for a free connection at most this; 0: 2 000 */
 };
 

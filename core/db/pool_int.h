@@ -14,6 +14,7 @@ struct db_pool {
     int size;
     unsigned role_allow;
     int64_t statement_timeout_ms, checkout_timeout_us;
+    bool is_batch;
     const struct stmt **stmts;              /* by slot */
     int nstmts;
     int *index;                             /* open addressing: pointer of a statement -> slot + 1 */

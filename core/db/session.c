@@ -21,7 +21,7 @@ struct db_session {
 enum errc db_session_new(const char *conninfo, const char *app_name, int64_t timeout_ms, struct db_session **ret, struct err *e)
 {
     PGconn *pg;
-    TRY(pg_open(conninfo, app_name, 0, &pg, e));
+    TRY(pg_open(conninfo, app_name, 0, false, &pg, e));
     struct db_session *s = calloc(1, sizeof *s);
     ASSERT(s);
     s->pg = pg;

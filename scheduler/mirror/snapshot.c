@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* snapshot.c - three reads: machines with their room, the front of every queue, and those whose queues they are.
+/* snapshot.c - three reads: machines with their room, the front of every queue, and those whose queues they are; where the data
+ * of those may be is kept from plan to plan (policies.h).
  *
  * Queues are read by shape (migrations/0030): of each tenant and shape the first jobs, their equal part of the room. What does not
  * fit hides nothing that does, for every shape that waits is there; and none is read in vain but a few. A shape of which more may wait is
@@ -9,6 +10,7 @@
 #include "core/db/tx.h"
 #include "core/table/schema.h"
 #include "core/wire/job_type.h"
+#include "scheduler/mirror/policies.h"
 #include "tenants/home/residency_facts.h"
 
 #include <stdlib.h>
@@ -19,7 +21,8 @@ SCHEMA_OF(snap_node, "A machine with its room", FIELD(snap_node, node_id, 0, .do
     FIELD(snap_node, pool, 0, .doc = "Pool"), FIELD(snap_node, flavor, 0, .doc = "Flavor"), FIELD(snap_node, slots, 0, .doc = "Slots"), FIELD(snap_node, gpus, 0, .doc = "GPUs"),
     FIELD(snap_node, free_slots, 0, .doc = "Slots not booked"), FIELD(snap_node, free_gpus, 0, .doc = "GPUs not booked"));
 SCHEMA_OF(snap_tenant, "A tenant with its quotas", FIELD(snap_tenant, tenant_id, 0, .doc = "Tenant"),
-    FIELD(snap_tenant, zones, 0, .doc = "Zones it may use"), FIELD(snap_tenant, residency, 0, .doc = "Facts for the judge"), FIELD(snap_tenant, slots_used, 0, .doc = "Booked"),
+    FIELD(snap_tenant, zones, F_NOCOL, .doc = "Zones it may use"), FIELD(snap_tenant, residency, F_NOCOL, .doc = "Facts for the judge"),
+    FIELD(snap_tenant, revision, 0, .doc = "Of the facts"), FIELD(snap_tenant, slots_used, 0, .doc = "Booked"),
     FIELD(snap_tenant, slots_limit, 0, .doc = "Limit"), FIELD(snap_tenant, gpus_used, 0, .doc = "Booked"),
     FIELD(snap_tenant, gpus_limit, 0, .doc = "Limit"), FIELD(snap_tenant, guarded, 0, .doc = "It has rules"));
 SCHEMA_OF(snap_job, "A waiting job", FIELD(snap_job, tenant_id, 0, .doc = "Tenant"), FIELD(snap_job, job_id, 0, .doc = "Job"),
@@ -62,7 +65,8 @@ static const struct stmt snapshot_jobs = { .name = "snapshot_jobs", .params = "i
     " ORDER BY j.tenant_id, j.shape, j.priority DESC, j.job_id LIMIT $2" };
 
 static const struct stmt snapshot_tenants = { .name = "snapshot_tenants", .params = "U", .row = &snap_tenant_schema, .card = CARD_MANY, .sql =
-    "SELECT t.tenant_id, array_to_string(t.allowed_zones, ',') AS zones, " RESIDENCY_TENANT_JSON " AS residency, coalesce(s.used, 0) AS slots_used, coalesce(s.hard_limit, 0) AS slots_limit,\n"
+    "SELECT t.tenant_id, " RESIDENCY_REVISION " AS revision, coalesce(s.used, 0) AS slots_used,\n"
+    "       coalesce(s.hard_limit, 0) AS slots_limit,\n"
     "       coalesce(g.used, 0) AS gpus_used, coalesce(g.hard_limit, 0) AS gpus_limit, coalesce(s.guarded, false) AS guarded\n"
     "  FROM tenant t LEFT JOIN quota s ON s.tenant_id = t.tenant_id AND s.resource = 'slots'\n"
     "       LEFT JOIN quota g ON g.tenant_id = t.tenant_id AND g.resource = 'gpus'\n"
@@ -249,6 +253,8 @@ enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snap
         struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, s.jobs.n);
         size_t n = tenants_of(&s, ids);
         TRY(db_many(w->tx, &snapshot_tenants, ARGS(A_UUIDS(ids, n)), &s.tenants, n, e));
+        if (s.tenants.n)
+            TRY(policies_fill(w, s.tenants.items[0].revision, s.tenants.items, s.tenants.n, e));
         for (size_t i = 0; i < s.tenants.n; i++)
             split_zones(&s.tenants.items[i], w->arena);
         TRY(read_rules(w, &s, e));

@@ -20,6 +20,7 @@ struct snap_tenant {
     struct str zones;                   /* as read: codes between commas */
     struct slice allowed_zones;         /* struct str; filled by snapshot_read */
     struct json residency;              /* as read: what the judge needs to know of it */
+    int64_t revision;                   /* of such facts, at that time */
     int64_t slots_used, slots_limit, gpus_used, gpus_limit;
     bool guarded;                       /* it has rules: look into the rule book */
     int64_t slots_weight, gpus_weight;  /* thousandths; of guarded tenants */

@@ -41,7 +41,7 @@ struct tenant_row { struct json tenant; };
 SCHEMA_OF(tenant_row, "A tenant's places", FIELD(tenant_row, tenant, 0, .doc = "JSON"));
 
 static const struct stmt residency_revision = { .name = "residency_revision", .params = "", .row = &revision_row_schema, .card = CARD_ONE, .sql =
-    "SELECT revision FROM residency_revision WHERE id = 1" };
+    "SELECT " RESIDENCY_REVISION " AS revision" };
 /* The condition is always true: it lets the planner read by the index, for with enable_seqscan=off a plain read of the table is priced so
  * high that PostgreSQL compiles the query each time (100 ms). */
 static const struct stmt residency_law = { .name = "residency_law", .params = "", .row = &law_row_schema, .card = CARD_ONE, .sql =
@@ -55,7 +55,14 @@ static const struct stmt residency_law = { .name = "residency_law", .params = ""
 static const struct stmt residency_tenant = { .name = "residency_tenant", .params = "u", .row = &tenant_row_schema, .card = CARD_ONE, .sql =
     "SELECT " RESIDENCY_TENANT_JSON " AS tenant FROM tenant t WHERE t.tenant_id = $1" };
 
-const struct stmt *const residency_stmts[] = { &residency_revision, &residency_law, &residency_tenant, NULL };
+SCHEMA_OF(residency_places, "A tenant's places", FIELD(residency_places, tenant_id, 0, .doc = "Tenant"),
+    FIELD(residency_places, zones, 0, .doc = "Zones it may use"), FIELD(residency_places, tenant, 0, .doc = "JSON"));
+static const struct stmt residency_tenants = { .name = "residency_tenants", .params = "U", .row = &residency_places_schema,
+                                               .card = CARD_MANY, .sql =
+    "SELECT t.tenant_id, array_to_string(t.allowed_zones, ',') AS zones, " RESIDENCY_TENANT_JSON " AS tenant\n"
+    "  FROM tenant t WHERE t.tenant_id = ANY ($1) ORDER BY t.tenant_id" };
+
+const struct stmt *const residency_stmts[] = { &residency_revision, &residency_law, &residency_tenant, &residency_tenants, NULL };
 
 struct kept {
     _Atomic int refs;
@@ -145,6 +152,11 @@ static enum errc law_into(struct db_tx *tx, struct arena *a, struct slice *ret, 
 enum errc residency_law_read(struct work *w, struct slice *ret_zones, struct err *e)
 {
     return law_into(w->tx, w->arena, ret_zones, e);
+}
+
+enum errc residency_places_read(struct work *w, const struct uuid *tenants, size_t n, struct slice *ret, struct err *e)
+{
+    return db_many(w->tx, &residency_tenants, ARGS(A_UUIDS(tenants, n)), ret, n, e);
 }
 
 static enum errc facts_into(struct db_tx *tx, struct uuid tenant, struct arena *a, struct residency_facts *ret, struct err *e)

@@ -32,6 +32,17 @@ enum errc residency_law_read(struct work *w, struct slice *ret_zones, struct err
 /* zones: of residency_law_read; tenant: the JSON of RESIDENCY_TENANT_JSON. */
 enum errc residency_facts_make(struct arena *a, struct slice zones, struct str tenant, struct residency_facts *ret, struct err *e) MUST_CHECK;
 
+/* Of each of these tenants that is there, in the order of their ids: what residency_facts_make is told of it, as text. */
+struct residency_places {
+    struct uuid tenant_id;
+    struct str zones;                   /* codes between commas */
+    struct json tenant;
+};
+enum errc residency_places_read(struct work *w, const struct uuid *tenants, size_t n, struct slice *ret,
+                                struct err *e) MUST_CHECK;
+
+/* A scalar of any query: how often facts have changed. Facts that are read later are not older. */
+#define RESIDENCY_REVISION "(SELECT revision FROM residency_revision WHERE id = 1)"
 /* A scalar of a query over tenant AS t. */
 #define RESIDENCY_TENANT_JSON                                                                                                              \
     "jsonb_build_object('home', t.home_zone, 'allowed', to_jsonb(t.allowed_zones),\n"                                                      \
