@@ -4,6 +4,7 @@
  * The head is chosen first and fixes what the bundle proves; then the manifest with its proofs, the records page by page with the
  * checkpoints that lie between them, and the end line with the hash of all that was sent. */
 #include "audit/export.h"
+#include "audit/export_drops_int.h"
 #include "audit/export_select_int.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
@@ -271,11 +272,38 @@ static enum errc send_selected(struct stream *s, struct err *e)
     return sent == s->m->count ? ERR_OK : FAIL(e, CONFLICT, "The log lost entries to retention while it was exported; export it again");
 }
 
+/* What retention dropped is shown by its own entries, each with its proof; a drop younger than the head cannot be shown. */
+static enum errc send_retention(struct stream *s, struct err *e)
+{
+    const struct bundle_manifest *m = s->m;
+    struct export_drop *rows;
+    size_t n;
+    uint64_t after = s->head.size;
+    TRY(export_drops_page(&s->x, m->from, m->to, INT64_MAX, &after, &rows, &n, e));
+    if (n)
+        return FAIL(e, CONFLICT, "Retention dropped entries of this range after the head of size %llu was signed; "
+                    "make a new export in a minute", (unsigned long long)s->head.size);
+    for (after = 0; after < s->head.size;) {
+        TRY(export_drops_page(&s->x, m->from, m->to, s->head.size, &after, &rows, &n, e));
+        if (n && !s->proofs.size)
+            TRY(export_select_open(&s->x, s->head.size, &s->proofs, e));
+        for (size_t i = 0; i < n; i++) {
+            struct bundle_record r = { .tseq = rows[i].tseq, .event = rows[i].body };
+            TRY(export_select_prove(&s->proofs, r.tseq, r.proof, &r.proof_len, e));
+            if (!bundle_retention_encode(&r, &s->out))
+                return FAIL(e, DAMAGED, "event %llu of the audit log is not canonical", (unsigned long long)r.tseq);
+        }
+        TRY(flush(s, true, e));
+    }
+    return ERR_OK;
+}
+
 static enum errc send_all(struct stream *s, struct err *e)
 {
     struct bundle_end end = { 0 };
     TRY(choose_range(s, e));
     TRY(send_manifest(s, e));
+    TRY(send_retention(s, e));
     TRY(s->o->filter && !s->o->only ? send_selected(s, e) : send_records(s, e));
     end.count = s->m->count;
     sha256_final(&s->sum, end.sha256.b);

@@ -4,6 +4,7 @@
  * The wanted ranges are sorted by their start; a sweep keeps a frontier for each range that contains the present leaf. Nodes of one
  * tree nest, so at most two per level are open at once, whatever the number of proofs. Stretches that no range wants are not read. */
 #include <stdlib.h>
+#include "audit/export_drops_int.h"
 #include "audit/export_int.h"
 #include "core/base/assert.h"
 
@@ -19,7 +20,7 @@ SCHEMA_OF(leaf_row, "A leaf of a log", FIELD(leaf_row, tseq, 0, .doc = "Its numb
 static const struct stmt leaf_page = { .name = "audit_leaf_page", .params = "uiii", .row = &leaf_row_schema, .card = CARD_MANY, .sql =
   "SELECT tseq, leaf FROM audit_seq WHERE tenant_id = $1 AND tseq > $2 AND tseq <= $3 ORDER BY tseq LIMIT $4" };
 
-const struct stmt *const audit_proof_stmts[] = { &leaf_page, NULL };
+const struct stmt *const audit_proof_stmts[] = { &export_drops_stmt, &leaf_page, NULL };
 
 struct open_range {
     size_t want;                        /* index into the sorted list */
