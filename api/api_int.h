@@ -99,6 +99,8 @@ void release_denial_note(struct call *c, const struct err *e);
 
 /* reply.c */
 void flight_fail(struct flight *f, const struct err *e);
+/* OPTIONS of a path that has methods (f->allow): 204 with Allow, for anybody; the table of methods is no secret. */
+void flight_options(struct flight *f);
 void flight_send(struct flight *f);                     /* f->answer with the row's status */
 /* Where no route has this path: a file of the console, answered here; else the methods of one in f->allow, when there is one. */
 bool flight_console(struct flight *f) MUST_CHECK;

@@ -7,6 +7,7 @@
 #include "tenants/access/authz.h"
 
 #include <ctype.h>
+#include <stdio.h>
 
 enum { SCHEMAS_MAX = 256, ROUTES_MAX = 256 };
 
@@ -102,12 +103,86 @@ static bool takes_scim(const struct route *r)
     return r->flags & R_SCIM && (r->method == HTTP_POST || r->method == HTTP_PUT || r->method == HTTP_PATCH);
 }
 
+/* What stands beside a body. Required is what every answer has. */
+static const struct {
+    const char *name, *doc;
+    bool is_required;
+} headers[] = {
+    { "X-Request-Id", "The call in logs and in the audit log; the caller's own where it sent one", true },
+    { "ETag", "The state of the object, for If-Match and If-None-Match", false },
+    { "Location", "Where the new object is", false },
+    { "Link", "rel=next: the next page; absent on the last one", false },
+    { "Idempotency-Replayed", "true: the answer of the first call with this key", false },
+    { "RateLimit-Policy", "Calls that are allowed, by whom they are counted, and in how many seconds", false },
+    { "RateLimit", "What is left of them, and the seconds until it is whole again", false },
+    { "Retry-After", "Seconds until a repetition makes sense", false },
+    { "WWW-Authenticate", "How to say who calls", false },
+    { "Allow", "The methods of this path", false },
+};
+
+static void header_components(struct buf *b)
+{
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+        buf_printf(b, "%s\"%s\":{\"description\":\"%s\",\"required\":%s,\"schema\":{\"type\":\"string\"}}", i ? "," : "",
+            headers[i].name,
+                   headers[i].doc, headers[i].is_required ? "true" : "false");
+}
+
+/* names: ended by NULL. */
+static void header_refs(struct buf *b, const char *const *names)
+{
+    buf_add_c(b, ",\"headers\":{");
+    for (int i = 0; names[i]; i++)
+        buf_printf(b, "%s\"%s\":{\"$ref\":\"#/components/headers/%s\"}", i ? "," : "", names[i], names[i]);
+    buf_add_char(b, '}');
+}
+
+static bool has_version(const struct route *r)
+{
+    const struct field *f = r->out && !(r->flags & R_LIST) ? schema_find(r->out, STR("version")) : NULL;
+    return f && f->type == FT_I64 && !r->raw;
+}
+
+static void success_headers(struct buf *b, const struct route *r, int status)
+{
+    const char *names[8] = { "X-Request-Id" };
+    int n = 1;
+    if (has_version(r))
+        names[n++] = "ETag";
+    if (status == 201 && r->resource)
+        names[n++] = "Location";
+    if (r->flags & R_LIST)
+        names[n++] = "Link";
+    if (r->flags & R_IDEMPOTENT)
+        names[n++] = "Idempotency-Replayed";
+    if (r->perm != PERM_PUBLIC && r->rate != RL_NONE) {
+        names[n++] = "RateLimit-Policy";
+        names[n++] = "RateLimit";
+    }
+    header_refs(b, names);
+}
+
+/* The schema of bytes, or of text. */
+static const char *schema_of_type(const char *type)
+{
+    return !strcmp(type, "application/octet-stream")
+        ? "{\"type\":\"string\",\"contentMediaType\":\"application/octet-stream\"}" : "{\"type\":\"string\"}";
+}
+
+static void also(struct buf *b, const struct route *r)
+{
+    if (r->also)
+        buf_printf(b, ",\"%s\":{\"schema\":{\"type\":\"string\"}}", r->also);
+}
+
 static void success(struct buf *b, const struct route *r, int status, const char *doc)
 {
     buf_printf(b, "\"%d\":{\"description\":", status);
     buf_add_json(b, str_c(doc));
+    success_headers(b, r, status);
     if (r->flags & R_TEXT || (r->raw && r->content_type && !r->out)) {
-        buf_printf(b, ",\"content\":{\"%s\":{\"schema\":{\"type\":\"string\"}}}", r->flags & R_TEXT && !r->content_type ? "text/plain" : r->content_type);
+        const char *type = r->flags & R_TEXT && !r->content_type ? "text/plain" : r->content_type;
+        buf_printf(b, ",\"content\":{\"%s\":{\"schema\":%s}}", type, schema_of_type(type));
     } else if (r->flags & R_SCIM) {
         if (r->status != 204)
             buf_add_c(b, ",\"content\":{\"application/scim+json\":{\"schema\":{\"type\":\"object\"}}}");
@@ -115,11 +190,15 @@ static void success(struct buf *b, const struct route *r, int status, const char
         buf_add_c(b, ",\"content\":{\"application/json\":{\"schema\":{\"type\":\"object\",\"required\":[\"data\"],\"properties\":{\"data\":{\"type\":\"array\","
                      "\"description\":\"The items\",\"items\":");
         jsonschema_ref(r->out, b);
-        buf_add_c(b, "},\"next_page_token\":{\"type\":\"string\",\"description\":\"Where the next page begins; absent on the last page\"}}}}}");
+        buf_add_c(b, "},\"next_page_token\":{\"type\":\"string\",\"description\":\"Where the next page begins; absent on the last page\"}}}}");
+        also(b, r);
+        buf_add_char(b, '}');
     } else if (r->out) {
         buf_add_c(b, ",\"content\":{\"application/json\":{\"schema\":");
         jsonschema_ref(r->out, b);
-        buf_add_c(b, "}}");
+        buf_add_char(b, '}');
+        also(b, r);
+        buf_add_char(b, '}');
     }
     buf_add_char(b, '}');
 }
@@ -149,6 +228,7 @@ static const struct failure {
     { 428, "If-Match is missing" },
     { 429, "Too many calls" },
     { 503, "A part that Falaj needs cannot be reached; Retry-After says when to try again" },
+    { 0, "Any other failure, as 405, 406, 408, 416, 500, 502 and 504" },       /* `default` */
 };
 enum { FAILURES = sizeof failures / sizeof failures[0] };
 
@@ -180,14 +260,19 @@ static void responses(struct buf *b, const struct route *r)
 {
     buf_add_c(b, "\"responses\":{");
     success(b, r, r->status, r->doc);
+    if (has_version(r) && r->method == HTTP_GET)
+        buf_add_c(b, ",\"304\":{\"$ref\":\"#/components/responses/unchanged\"}");
     if (r->flags & R_PARTIAL) {
         buf_add_char(b, ',');
         success(b, r, 207, "A part, or all, was refused; the answer says which and why, and the rest is done");
     }
     for (size_t i = 0; i < FAILURES; i++)
-        if (can_fail(r, failures[i].status))
-            buf_printf(b, ",\"%d\":{\"$ref\":\"#/components/responses/%s_%d\"}", failures[i].status, dialects[dialect_of(r)].name,
-                       failures[i].status);
+        if (can_fail(r, failures[i].status)) {
+            char code[16] = "default";
+            if (failures[i].status)
+                snprintf(code, sizeof code, "%d", failures[i].status);
+            buf_printf(b, ",\"%s\":{\"$ref\":\"#/components/responses/%s_%s\"}", code, dialects[dialect_of(r)].name, code);
+        }
     buf_add_c(b, "}");
 }
 
@@ -199,15 +284,36 @@ static bool is_used(enum dialect d, int status, const struct route **rows, size_
     return false;
 }
 
+static void failure_headers(struct buf *b, int status)
+{
+    const char *names[4] = { "X-Request-Id" };
+    int n = 1;
+    if (status == 401)
+        names[n++] = "WWW-Authenticate";
+    if (status == 429 || status == 503 || status == 0)
+        names[n++] = "Retry-After";
+    if (status == 0)
+        names[n++] = "Allow";
+    header_refs(b, names);
+}
+
 static void response_components(struct buf *b, const struct route **rows, size_t n)
 {
-    bool first = true;
+    bool first = false;
+    buf_add_c(b, "\"unchanged\":{\"description\":\"The object is as If-None-Match has it\"");
+    header_refs(b, (const char *const[]){ "X-Request-Id", "ETag", NULL });
+    buf_add_char(b, '}');
     for (enum dialect d = PROBLEM; d < DIALECTS; d++)
         for (size_t i = 0; i < FAILURES; i++) {
             if (!is_used(d, failures[i].status, rows, n))
                 continue;
-            buf_printf(b, "%s\"%s_%d\":{\"description\":\"%s\",\"content\":{\"%s\":{\"schema\":{\"$ref\":\"#/components/schemas/%s\"}}}}",
-                       first ? "" : ",", dialects[d].name, failures[i].status, failures[i].doc, dialects[d].content_type, dialects[d].schema);
+            char code[16] = "default";
+            if (failures[i].status)
+                snprintf(code, sizeof code, "%d", failures[i].status);
+            buf_printf(b, "%s\"%s_%s\":{\"description\":\"%s\"", first ? "" : ",", dialects[d].name, code, failures[i].doc);
+            failure_headers(b, failures[i].status);
+            buf_printf(b, ",\"content\":{\"%s\":{\"schema\":{\"$ref\":\"#/components/schemas/%s\"}}}}", dialects[d].content_type,
+                       dialects[d].schema);
             first = false;
         }
 }
@@ -235,8 +341,14 @@ static void operation(struct buf *b, const struct route *r)
         buf_add_c(b, "\"requestBody\":{\"required\":true,\"description\":\"RFC 7643 and RFC 7644 describe it\","
                      "\"content\":{\"application/scim+json\":{\"schema\":{\"type\":\"object\"}}}},");
     } else if (r->flags & R_UPLOAD) {
-        buf_printf(b, "\"requestBody\":{\"required\":true,\"description\":\"The content\",\"content\":{\"%s\":{\"schema\":{\"type\":\"string\"}}}},",
-                   r->content_type ? r->content_type : "application/octet-stream");
+        const char *type = r->content_type ? r->content_type : "application/octet-stream";
+        buf_printf(b, "\"requestBody\":{\"required\":true,\"description\":\"The content\",\"content\":{\"%s\":{\"schema\":",
+            type);
+        if (r->body)
+            jsonschema_ref(r->body, b);
+        else
+            buf_add_c(b, schema_of_type(type));
+        buf_add_c(b, "}}},");
     } else if (has_body(r)) {
         buf_add_c(b, "\"requestBody\":{\"required\":true,\"description\":\"The input\",\"content\":{\"application/json\":{\"schema\":");
         jsonschema_ref(r->in, b);
@@ -283,6 +395,9 @@ static void components(struct buf *b, const struct route **rows, size_t n)
     for (size_t i = 0; i < n; i++)
         if (has_body(rows[i]) && !(rows[i]->flags & R_UPLOAD))
             jsonschema_collect(rows[i]->in, ins, &nin, SCHEMAS_MAX);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i]->body)
+            jsonschema_collect(rows[i]->body, ins, &nin, SCHEMAS_MAX);
     memcpy(all, ins, nin * sizeof *ins);
     nall = nin;
     for (size_t i = 0; i < n; i++)
@@ -326,7 +441,9 @@ void openapi_print(struct buf *b)
             if (is_shown(&(*t)->rows[i]) && n < ROUTES_MAX)
                 rows[n++] = &(*t)->rows[i];
     buf_add_c(b, "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"Falaj API\",\"version\":\"" FALAJ_VERSION "\",\"description\":"
-                 "\"Multi-tenant control plane for AI training and inference.\",\"contact\":{\"name\":\"Falaj\",\"url\":\"https://falaj.ae\"},"
+                 "\"Multi-tenant control plane for AI training and inference. HEAD on a path with GET answers as GET does, without the body. OPTIONS on any "
+                 "path answers 204 with Allow, to anybody; there are no CORS headers, so pages of other origins cannot call. Errors are problem "
+                 "documents (RFC 9457), under /v2 {\\\"error\\\": …} and under /scim those of RFC 7644.\",\"contact\":{\"name\":\"Falaj\",\"url\":\"https://falaj.ae\"},"
                  "\"license\":{\"name\":\"Apache-2.0\",\"identifier\":\"Apache-2.0\"}},\"servers\":[{\"url\":\"/\"}],"
                  "\"security\":[{\"token\":[]},{\"session\":[]}],\"tags\":[");
     tags(b, rows, n);
@@ -334,7 +451,9 @@ void openapi_print(struct buf *b)
     paths(b, rows, n);
     buf_add_c(b, "},\"components\":{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\",\"description\":\"An access token, flj_…\"},"
                   "\"session\":{\"type\":\"apiKey\",\"in\":\"cookie\",\"name\":\"__Host-falaj\",\"description\":\"A person's session; changes need X-CSRF-Token and our origin as well\"}},"
-                 "\"responses\":{");
+                 "\"headers\":{");
+    header_components(b);
+    buf_add_c(b, "},\"responses\":{");
     response_components(b, rows, n);
     buf_add_c(b, "},\"schemas\":{");
     components(b, rows, n);

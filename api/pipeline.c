@@ -427,6 +427,10 @@ void pipeline_request(void *ctx, struct http_exchange *x)
     if (!f->match) {
         if (!l->is_node && flight_console(f))
             return;
+        if (f->allow.ptr && c->request->method == HTTP_OPTIONS) {
+            flight_options(f);
+            return;
+        }
         if (f->allow.ptr)
             FAIL(&e, METHOD, "%.*s is not a method of this resource; it has %.*s", STR_ARG(c->request->method_text), STR_ARG(f->allow));
         else

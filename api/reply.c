@@ -130,7 +130,8 @@ void flight_fail(struct flight *f, const struct err *e)
     const struct err_row *row = err_row(e->code);
     struct headers h = { .n = 0 };
     struct buf body = BUF(8192);
-    bool oip = f->match && f->match->row->flags & R_OIP;
+    bool oip = f->match ? f->match->row->flags & R_OIP : str_eq_c(c->request->path, "/v2") || str_starts(c->request->path,
+        "/v2/");
     common(f, &h);
     if (e->code == ERR_UNAUTHENTICATED)
         add(&h, "WWW-Authenticate", STR("Bearer realm=\"falaj\""));
@@ -161,6 +162,16 @@ void flight_fail(struct flight *f, const struct err *e)
     buf_release(&body);
 }
 
+void flight_options(struct flight *f)
+{
+    struct headers h = { .n = 0 };
+    struct buf body = BUF(16);
+    common(f, &h);
+    add(&h, "Allow", f->allow);
+    account(f, 204, NULL);
+    http_reply_buf(f->call.exchange, 204, STR_NULL, h.list, h.n, &body);
+}
+
 bool flight_console(struct flight *f)
 {
     struct call *c = &f->call;
@@ -169,7 +180,7 @@ bool flight_console(struct flight *f)
     if (!console || f->allow.ptr)
         return false;
     if (!console_pick(console, c->request, c->work.request_id, &r)) {
-        f->allow = console_has(console, c->request->path) ? STR("GET, HEAD") : STR_NULL;
+        f->allow = console_has(console, c->request->path) ? STR("GET, HEAD, OPTIONS") : STR_NULL;
         return false;
     }
     f->is_console = true;

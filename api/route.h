@@ -71,6 +71,7 @@ struct route {
     route_combine combine;
     route_raw raw;
     const struct schema *in;        /* NULL: no input */
+    const struct schema *body;      /* R_UPLOAD of JSON that the handler reads by itself: its form, for the documents */
     int status;                     /* of success */
     const struct schema *out;       /* NULL: no body */
     unsigned flags;
@@ -79,6 +80,7 @@ struct route {
     bool audited;                   /* write an event of kind `audit` in the transaction */
     enum audit_code audit;
     const char *content_type;       /* R_UPLOAD: what it takes; raw: what it gives; NULL: JSON */
+    const char *also;               /* another type that it gives to who accepts it, for the documents */
     const char *doc;
 };
 

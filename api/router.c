@@ -159,11 +159,15 @@ const struct route_match *router_find(const struct router *r, enum http_method m
             listed |= 1u << m->row->method;
             *ret_allow = ret_allow->ptr ? str_fmt(a, "%.*s, %s", STR_ARG(*ret_allow), http_method_name(m->row->method))
                                         : str_c(http_method_name(m->row->method));
+            if (m->row->method == HTTP_GET)
+                *ret_allow = str_fmt(a, "%.*s, HEAD", STR_ARG(*ret_allow));
             continue;
         }
         if (!best || literals(m) > literals(best))
             best = m;
     }
+    if (ret_allow->ptr)
+        *ret_allow = str_fmt(a, "%.*s, OPTIONS", STR_ARG(*ret_allow));
     for (int i = 0, k = 0; best && i < n; i++)
         if (!best->segments[i].ptr)
             captures[k++] = segs[i];

@@ -13,6 +13,7 @@
 #include "core/base/cleanup.h"
 #include "core/db/run_tx.h"
 #include "core/table/metrics.h"
+#include "core/wire/infer_wire.h"
 #include "serving/infer_stats.h"
 #include "serving/serving.h"
 #include "tenants/home/residency_facts.h"
@@ -263,18 +264,27 @@ static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v2/health/ready", .op = "oip_ready", .perm = PERM_PUBLIC, .handler = ready, .status = 200,
       .out = &oip_ready_schema, .flags = R_NO_TX | R_OIP, .rate = RL_NONE, .doc = "The inference server takes requests" },
     { .method = HTTP_GET, .path = "/v2/models/{name}", .op = "oip_model", .perm = PERM_INFER, .raw = metadata, .in = &infer_ref_schema, .status = 200,
-      .content_type = "application/json", .flags = R_OIP, .doc = "Inputs and outputs of a served model" },
+      .out = &infer_metadata_schema, .content_type = "application/json", .flags = R_OIP,
+          .doc = "Inputs and outputs of a served model" },
     { .method = HTTP_GET, .path = "/v2/models/{name}/versions/{version}", .op = "oip_model_version", .perm = PERM_INFER, .raw = metadata,
-      .in = &infer_version_ref_schema, .status = 200, .content_type = "application/json", .flags = R_OIP,
+      .in = &infer_version_ref_schema, .status = 200, .out = &infer_metadata_schema, .content_type = "application/json",
+          .flags = R_OIP,
       .doc = "Inputs and outputs of a served model, if it is that version" },
     { .method = HTTP_GET, .path = "/v2/models/{name}/ready", .op = "oip_model_ready", .perm = PERM_INFER, .raw = model_ready,
       .in = &infer_ref_schema, .status = 200, .out = &oip_model_ready_schema, .flags = R_OIP, .doc = "A served model answers" },
+    { .method = HTTP_GET, .path = "/v2/models/{name}/versions/{version}/ready", .op = "oip_model_version_ready",
+        .perm = PERM_INFER,
+      .raw = model_ready, .in = &infer_version_ref_schema, .status = 200, .out = &oip_model_ready_schema, .flags = R_OIP,
+      .doc = "A served model answers, and is that version" },
     { .method = HTTP_POST, .path = "/v2/models/{name}/infer", .op = "oip_infer", .perm = PERM_INFER, .raw = infer, .in = &infer_ref_schema,
-      .status = 200, .content_type = "application/json", .flags = R_UPLOAD | R_OIP, .rate = RL_NONE, .audit = AUDIT_INFERENCE,
-      .doc = "Inference. Audited as one summary per deployment, principal and minute" },
+      .body = &infer_ask_schema, .status = 200, .out = &infer_reply_schema, .content_type = "application/json",
+          .flags = R_UPLOAD | R_OIP,
+      .rate = RL_NONE, .audit = AUDIT_INFERENCE,
+          .doc = "Inference. Audited as one summary per deployment, principal and minute" },
     { .method = HTTP_POST, .path = "/v2/models/{name}/versions/{version}/infer", .op = "oip_infer_version", .perm = PERM_INFER, .raw = infer,
-      .in = &infer_version_ref_schema, .status = 200, .content_type = "application/json", .flags = R_UPLOAD | R_OIP, .rate = RL_NONE,
-      .audit = AUDIT_INFERENCE, .doc = "Inference, if the deployment serves that version" },
+      .in = &infer_version_ref_schema, .body = &infer_ask_schema, .status = 200, .out = &infer_reply_schema,
+      .content_type = "application/json", .flags = R_UPLOAD | R_OIP, .rate = RL_NONE, .audit = AUDIT_INFERENCE,
+          .doc = "Inference, if the deployment serves that version" },
 };
 extern const struct route_table inference_routes;
 ROUTE_TABLE(inference_routes, rows);

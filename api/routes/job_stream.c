@@ -121,6 +121,7 @@ static enum errc attempts(struct work *w, const void *in, void *out, struct err 
 static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/events", .op = "job_events", .perm = PERM_JOB_READ, .raw = events, .in = &job_events_in_schema,
       .status = 200, .out = &job_event_schema, .flags = R_LIST, .resource = "job",
+      .also = "text/event-stream",
       .doc = "Transitions of a job; with Accept: text/event-stream live, with its logs and metrics" },
     { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/logs", .op = "job_logs", .perm = PERM_JOB_READ, .handler = logs, .in = &job_logs_in_schema,
       .status = 200, .out = &job_log_line_schema, .flags = R_LIST, .resource = "job", .doc = "Log of a job, oldest first" },

@@ -5,16 +5,22 @@
 #include "api/route.h"
 #include "core/db/pool.h"
 #include "core/redis/client.h"
+#include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "keys/client.h"
 
+#include <sys/statvfs.h>
+
 struct status_out { struct str status; };
 SCHEMA_OF(status_out, "Is it alive", FIELD(status_out, status, 0, .doc = "ok"));
-enum { READY_OWN = 3 };           /* listener, postgresql, redis; then the keys of each zone */
-struct ready_part { struct str name, status; };
-SCHEMA_OF(ready_part, "One part", FIELD(ready_part, name, 0, .doc = "Which part"), FIELD(ready_part, status, 0, .doc = "ok, down, degraded, draining, or sealed and why"));
+enum { READY_OWN = 4 };           /* listener, postgresql, redis, blobs; then the keys of each zone */
+struct ready_part { struct str name, status, detail; };
+SCHEMA_OF(ready_part, "One part", FIELD(ready_part, name, 0, .doc = "Which part"),
+    FIELD(ready_part, status, 0, .doc = "ok, down, degraded, draining, sealed (keys), or full (the disk of blobs)"),
+    FIELD(ready_part, detail, 0, .doc = "In words, where it is not ok"));
 struct ready_out { struct str status; struct slice parts; };
-SCHEMA_OF(ready_out, "May it get traffic", FIELD(ready_out, status, 0, .doc = "ready or not ready"),
+SCHEMA_OF(ready_out, "May it get traffic", FIELD(ready_out, status, 0,
+    .doc = "ready; degraded: takes traffic, but a part is not ok; not ready"),
           FIELD_LIST(ready_out, parts, &ready_part_schema, 0, .max = 80, .doc = "What it depends on"));
 struct version_out { struct str name, version, compiler; };
 SCHEMA_OF(version_out, "What runs here", FIELD(version_out, name, F_ALWAYS, .doc = "Program"),
@@ -34,10 +40,36 @@ static void ready_keys(struct work *w, const char *zone, struct ready_part *ret)
     struct keyd_health h;
     struct err e;
     ret->name = str_fmt(w->arena, "keys %s", zone);
-    if (keyd_health(w->app->keyd, str_c(zone), &h, &e) != ERR_OK)
+    ret->status = STR("ok");
+    if (keyd_health(w->app->keyd, str_c(zone), &h, &e) != ERR_OK) {
         ret->status = STR("down");
-    else
-        ret->status = h.is_sealed ? str_fmt(w->arena, "sealed: %s", h.reason) : STR("ok");
+        ret->detail = STR("The zone's falaj-keyd does not answer");
+    } else if (h.is_sealed) {
+        ret->status = STR("sealed");
+        ret->detail = str_dup(w->arena, str_c(h.reason));
+    }
+}
+
+/* Reading goes on with a full disk; what would be stored is refused. */
+static void ready_blobs(struct work *w, struct ready_part *ret)
+{
+    const struct config *cfg = w->app->config;
+    struct statvfs fs;
+    *ret = (struct ready_part){ STR("blobs"), STR("ok"), STR_NULL };
+    if (!*cfg->blob_dir)
+        return;
+    if (statvfs(cfg->blob_dir, &fs) != 0) {
+        ret->status = STR("down");
+        ret->detail = STR("The folder of blobs cannot be looked at");
+        return;
+    }
+    int64_t left = (int64_t)(fs.f_bavail * fs.f_frsize);
+    if (left >= cfg->blob_min_free && !(fs.f_files && !fs.f_favail) && !(fs.f_flag & ST_RDONLY))
+        return;
+    ret->status = STR("full");
+    ret->detail = fs.f_flag & ST_RDONLY ? STR("The disk of blobs is mounted read-only")
+                                        : str_fmt(w->arena, "%ld MiB and %ld files are free where blobs lie; blob.min_free asks for %ld MiB",
+                                                  (long)(left >> 20), (long)fs.f_favail, (long)(cfg->blob_min_free >> 20));
 }
 
 /* PostgreSQL down means not ready; Redis down only means slower wake-ups. */
@@ -50,13 +82,18 @@ static enum errc readyz(struct work *w, const void *in, void *out, struct err *e
     const struct api *api = w->app->extra;
     bool draining = api->draining, db = db_pool_ping(w->app->pool, e) == ERR_OK;
     bool redis = w->app->redis && redis_ping(w->app->redis, 50, e) == ERR_OK;
-    parts[0] = (struct ready_part){ STR("listener"), draining ? STR("draining") : STR("ok") };
-    parts[1] = (struct ready_part){ STR("postgresql"), db ? STR("ok") : STR("down") };
-    parts[2] = (struct ready_part){ STR("redis"), redis ? STR("ok") : STR("degraded") };
+    parts[0] = (struct ready_part){ STR("listener"), draining ? STR("draining") : STR("ok"), STR_NULL };
+    parts[1] = (struct ready_part){ STR("postgresql"), db ? STR("ok") : STR("down"), STR_NULL };
+    parts[2] = (struct ready_part){ STR("redis"), redis ? STR("ok") : STR("degraded"),
+        redis ? STR_NULL : STR("Wake-ups are slower") };
+    ready_blobs(w, &parts[3]);
     for (size_t i = 0; i < zones; i++)
         ready_keys(w, keyd_client_zone(w->app->keyd, i), &parts[READY_OWN + i]);
     r->parts = (struct slice){ parts, READY_OWN + zones };
-    r->status = db && !draining ? STR("ready") : STR("not ready");
+    bool is_whole = true;
+    for (size_t i = 0; i < r->parts.n; i++)
+        is_whole = is_whole && str_eq_c(parts[i].status, "ok");
+    r->status = !db || draining ? STR("not ready") : is_whole ? STR("ready") : STR("degraded");
     call_of(w)->status = db && !draining ? 200 : 503;
     return ERR_OK;
 }

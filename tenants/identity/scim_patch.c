@@ -223,6 +223,32 @@ static enum errc write_members(struct patch *p, enum op op, const struct jval *v
     return ERR_OK;
 }
 
+/* What SCIM knows and Falaj does not keep: attributes of an extension (enterprise users, a provider's own), and the rest of a
+ * core user
+ * (RFC 7643 §4.1). Providers send them by path, too, and must not be stopped by it. */
+static bool is_passed_over(const struct scim_resource *r, struct str path)
+{
+    static const char *const words[] = { "title", "nickName", "profileUrl", "userType", "preferredLanguage", "locale",
+        "timezone", "password",
+                                         "phoneNumbers", "ims", "photos", "addresses", "entitlements", "roles",
+                                             "x509Certificates", "groups", NULL };
+    struct str urn = str_c(r->urn);
+    bool is_own = path.len > urn.len && path.ptr[urn.len] == ':' && scim_name_eq(str_n(path.ptr, urn.len), urn);
+    if (!is_own && path.len > 4 && scim_name_eq(str_n(path.ptr, 4), STR("urn:")))
+        return true;
+    if (r != &scim_user_resource)
+        return false;
+    if (is_own)
+        path = str_n(path.ptr + urn.len + 1, path.len - urn.len - 1);
+    size_t n = 0;
+    while (n < path.len && path.ptr[n] != '.' && path.ptr[n] != '[')
+        n++;
+    for (int i = 0; words[i]; i++)
+        if (scim_name_eq(str_n(path.ptr, n), str_c(words[i])) && !scim_attr_find(r->attrs, str_c(words[i])))
+            return true;
+    return false;
+}
+
 static enum errc apply(struct patch *p, const struct jval *op)
 {
     static const char *const names[] = { "add", "replace", "remove" };
@@ -248,6 +274,8 @@ static enum errc apply(struct patch *p, const struct jval *op)
         return FAIL_AT(p->e, INVALID, "/Operations", "%s needs a value", names[kind]);
     if (!path_text)
         return kind == OP_REMOVE ? FAIL(p->e, SCIM_NO_TARGET, "remove needs a path") : write_members(p, (enum op)kind, value);
+    if (is_passed_over(p->r, jval_str(path_text)))
+        return ERR_OK;
     TRY(scim_path_parse(p->a, p->r, jval_str(path_text), &path, p->e));
     return kind == OP_REMOVE ? take_away(p, &path, value) : write_path(p, (enum op)kind, &path, value);
 }

@@ -123,10 +123,11 @@ describe('files', () => {
   });
 
   test('only by GET and HEAD', async () => {
-    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+    expect((await get(JS, {}, 'OPTIONS')).status).toBe(204);
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
       const got = await api(ready, null)(method, JS);
       expect(got.status, method).toBe(405);
-      expect(got.headers.get('allow')).toBe('GET, HEAD');
+      expect(got.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
       expect(problemOf(got).code).toBe('method_not_allowed');
     }
   });
@@ -151,6 +152,7 @@ describe('addresses of the console', () => {
     const got = await api(ready, null).get(path, { accept: PAGE });
     expect(got.status).toBe(404);
     if (path.startsWith('/scim/')) expect(got.headers.get('content-type')).toBe('application/scim+json'); // with errors of its own form
+    else if (path.startsWith('/v2/')) expect(got.json).toEqual({ error: 'There is no such resource' });
     else expect(problemOf(got).code).toBe('not_found');
     expect(got.headers.get('x-content-type-options')).toBe('nosniff');
   });

@@ -54,6 +54,23 @@ describe('a body over the limit', () => {
   });
 });
 
+describe('OPTIONS', () => {
+  test('names the methods of a path to anybody, and 405 names the same', async () => {
+    const nobody = api(ready, null);
+    const of = async (path: string, method = 'OPTIONS'): Promise<[number, string | null, string]> => {
+      const reply = await nobody(method, path);
+      return [reply.status, reply.headers.get('allow'), reply.text];
+    };
+    expect(await of('/v1/jobs')).toEqual([204, 'POST, GET, HEAD, OPTIONS', '']);
+    expect(await of('/v1/jobs/job_x')).toEqual([204, 'GET, HEAD, OPTIONS', '']);
+    expect((await of('/v1/jobs', 'DELETE')).slice(0, 2)).toEqual([405, 'POST, GET, HEAD, OPTIONS']);
+    expect((await of('/v1/no-such'))[0]).toBe(404);
+    const reply = await nobody('OPTIONS', '/v1/jobs', { headers: { origin: 'https://evil.example',
+      'access-control-request-method': 'POST' } });
+    expect([...reply.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
+});
+
 describe('HEAD', () => {
   const gets = routes.filter((op) => op.method === 'GET' && !op.path.includes('{') && !/export/.test(op.path));
   beforeAll(() => until(() => t.api.get('/v1/audit/head'), 200));      // a tenant's first head takes a moment

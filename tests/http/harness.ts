@@ -191,6 +191,8 @@ export function api(ready: Ready, token: string | null): Api {
         json = undefined;
       }
       const lacking = json === undefined ? [] : missing(method, path, response.status, json);
+      if (!response.headers.get('x-request-id') && !/^\/(healthz|assets)/.test(path) && response.status !== 304)
+        throw new Error(`${method} ${path}: the answer (${response.status}) lacks X-Request-Id, which the document promises`);
       if (lacking.length > 0)
         throw new Error(`${method} ${path}: the answer lacks ${lacking.slice(0, 5).join(', ')}: ${text.slice(0, 600)}`);
       return { status: response.status, headers: response.headers, text, json };

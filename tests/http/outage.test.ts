@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // outage.test.ts - PostgreSQL, Redis and the key daemon die under load and come back. Meanwhile every call is answered in time, with what
 // was asked or with a 503 that says when to try again; afterwards all is as before, by itself, and what was acknowledged is there.
-import { readdirSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { digitsCsv, train, until, upload } from './client.ts';
@@ -90,6 +90,29 @@ const whole = async (): Promise<void> => {
   const job = must(await t.api.post('/v1/jobs', { name: 'after', kind: 'noop' }), 201);
   await waitJob(t.api, job.job_id, ['COMPLETED'], 60_000);
 };
+
+test('/readyz tells sealed keys and a full disk from what is down, and goes on taking traffic', async () => {
+  const part = async (name: string): Promise<any> => {
+    const reply = must(await t.api.get('/readyz'), 200);
+    return { ...reply.parts.find((p: any) => p.name === name), all: reply.status };
+  };
+  const keys = `keys ${ready.zone}`;
+  expect(await part('blobs')).toMatchObject({ status: 'ok', all: 'ready' });
+  const keyd: number = ready.pids[Object.keys(ready.pids).find((name) => name.startsWith('keyd'))!]!;
+  process.kill(keyd, 'SIGUSR1');
+  const sealed = await eventually('sealed keys', async () => { const p = await part(keys); return p.status === 'sealed' && p; });
+  expect(sealed).toMatchObject({ detail: 'sealed by the operator', all: 'degraded' });
+  process.kill(keyd, 'SIGHUP');
+  await eventually('open keys', async () => (await part(keys)).all === 'ready');
+  const conf = join(ready.data_dir, 'etc', 'api.conf'), was = readFileSync(conf, 'utf8');
+  writeFileSync(conf, `${was}\nblob.min_free = 1099511627776\n`);
+  process.kill(ready.pids['api']!, 'SIGHUP');
+  const full = await eventually('a full disk', async () => { const p = await part('blobs'); return p.status === 'full' && p; });
+  expect(full).toMatchObject({ all: 'degraded', detail: expect.stringContaining('blob.min_free asks for 1048576 MiB') });
+  writeFileSync(conf, was);
+  process.kill(ready.pids['api']!, 'SIGHUP');
+  await eventually('room again', async () => (await part('blobs')).all === 'ready');
+});
 
 describe('PostgreSQL', () => {
   test.each([['is stopped', 'SIGINT'], ['is killed', 'SIGQUIT']] as const)('%s: calls are answered, and nothing acknowledged is lost', async (_what, which) => {

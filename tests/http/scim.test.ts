@@ -149,6 +149,9 @@ test('what is wrong is told as the RFC has it', async () => {
   refused(await w.scim.get(`/Users?filter=${encodeURIComponent(`${'('.repeat(20)}userName pr${')'.repeat(20)}`)}`), 400, 'invalidFilter');
   refused(await w.scim.get(`/Users?filter=${'a'.repeat(1100)}`), 400, 'invalidValue');
   refused(await w.scim('PATCH', `/Users/${id}`, ops({ op: 'replace', path: 'nosuch', value: 1 })), 400, 'invalidPath');
+  must(await w.scim('PATCH', `/Users/${id}`, ops({ op: 'add',
+    path: 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department', value: 'x' },
+    { op: 'replace', path: 'title', value: 'Dr' })), 200);
   refused(await w.scim('PATCH', `/Users/${id}`, ops({ op: 'replace', path: 'id', value: 'x' })), 400, 'mutability');
   refused(await w.scim('PATCH', `/Users/${id}`, ops({ op: 'replace', path: 'emails[type eq "fax"].value', value: 'x' })), 400, 'noTarget');
   refused(await w.scim('PATCH', `/Users/${id}`, ops(...Array.from({ length: 1001 }, () => ({ op: 'replace', path: 'active', value: true })))), 413);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job_infer.c - one request of the Open Inference Protocol, version 2, JSON form, in the serving child.
  *
- * One input "input" of FP32, FP64 or INT64 with shape [rows, features], data flat or nested; outputs "probabilities" FP32
+ * One input "input" of any datatype that is a number, with shape [rows, features], data flat or nested, computed with as FP32;
+ * outputs "probabilities" FP32
  * [rows, classes] and "label" INT64 [rows], or those of them that "outputs" names. All memory of a request is its exchange's arena.
  * Source: KServe, Open Inference Protocol, "required" REST API. */
 #include "workers/lease/type_serve_int.h"
@@ -11,7 +12,7 @@
 #include "core/base/cleanup.h"
 #include "core/json/encode.h"
 #include "core/json/jsonvalue.h"
-#include "workers/lease/infer_wire.h"
+#include "core/wire/infer_wire.h"
 
 enum { ROWS_MAX = 16384, PROBABILITIES = 1, LABEL = 2 };
 static const size_t REPLY_MAX = (size_t)256 << 20;
@@ -40,14 +41,61 @@ static enum errc read_outputs(const struct jval *list, unsigned *ret, struct err
     return ERR_OK;
 }
 
+/* Booleans in order, nested lists flattened. *at: how many so far; false: something else among them, or too many. */
+static bool read_bools(const struct jval *v, float *x, size_t n, size_t *at)
+{
+    if (jval_type(v) == JT_BOOL && *at < n) {
+        x[(*at)++] = jval_bool(v, false) ? 1 : 0;
+        return true;
+    }
+    bool ok = jval_type(v) == JT_ARRAY;
+    for (struct jval_iter it = jval_iter(v); ok && jval_next(&it);)
+        ok = read_bools(it.value, x, n, at);
+    return ok;
+}
+
+static enum errc read_whole(const struct jval *data, struct arena *a, struct str type, const struct infer_datatype *t, float *x,
+    size_t n,
+                            struct err *e)
+{
+    int64_t *whole = arena_try(a, n * sizeof *whole);
+    if (!whole)
+        return FAIL(e, TOO_LARGE, "inputs[0]: too many numbers");
+    if (jval_to_i64(data, whole, n, e) != ERR_OK)
+        return FAIL(e, INVALID,
+            "inputs[0].data: shape says %zu whole numbers of %.*s, data has %zu numbers or one that is not whole", n,
+                    STR_ARG(type), jval_count_numbers(data));
+    for (size_t i = 0; i < n; i++) {
+        if (whole[i] < t->min || whole[i] > t->max)
+            return FAIL(e, INVALID, "inputs[0].data: number %zu, %ld, is no %.*s", i, (long)whole[i], STR_ARG(type));
+        x[i] = (float)whole[i];
+    }
+    return ERR_OK;
+}
+
+static enum errc read_reals(const struct jval *data, struct str type, const struct infer_datatype *t, float *x, size_t n,
+    struct err *e)
+{
+    if (jval_to_f32(data, x, n, e) != ERR_OK)
+        return FAIL(e, INVALID, "inputs[0].data: shape says %zu numbers, data has %zu or something that is no number", n,
+                    jval_count_numbers(data));
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i]) || fabs((double)x[i]) > t->real_max)
+            return FAIL(e, INVALID, "inputs[0].data: number %zu does not fit %s", i, str_eq_c(type, "FP16") ? "FP16" : "FP32");
+    return ERR_OK;
+}
+
 static enum errc read_input(const struct jval *in, struct arena *a, size_t features, struct infer_request *r, struct err *e)
 {
     struct str type = jval_str(jval_get(in, "datatype")), name = jval_str(jval_get(in, "name"));
     const struct jval *shape = jval_get(in, "shape"), *data = jval_get(in, "data");
     if (!str_eq_c(name, "input"))
         return FAIL(e, INVALID, "inputs[0]: the name is \"input\", not \"%.*s\"", STR_ARG(name));
-    if (!str_eq_c(type, "FP32") && !str_eq_c(type, "FP64") && !str_eq_c(type, "INT64"))
-        return FAIL(e, INVALID, "inputs[0].datatype: FP32, FP64 or INT64, not \"%.*s\"", STR_ARG(type));
+    const struct infer_datatype *t = infer_datatype_find(type);
+    if (!t)
+        return FAIL(e, INVALID,
+            "inputs[0].datatype: this model takes FP16, FP32, FP64, INT8 to INT64, UINT8 to UINT64 and BOOL, not \"%.*s\"",
+                    STR_ARG(type));
     int64_t rows = jval_i64(jval_at(shape, 0), -1), cols = jval_i64(jval_at(shape, 1), -1);
     if (jval_type(shape) != JT_ARRAY || jval_len(shape) != 2)
         return FAIL(e, INVALID, "inputs[0].shape: [rows, %zu]", features);
@@ -59,12 +107,11 @@ static enum errc read_input(const struct jval *in, struct arena *a, size_t featu
     float *x = arena_try(a, n * sizeof *x);
     if (!x)
         return FAIL(e, TOO_LARGE, "inputs[0]: too many numbers");
-    if (jval_to_f32(data, x, n, e) != ERR_OK)
-        return FAIL(e, INVALID, "inputs[0].data: shape says %zu numbers, data has %zu or something that is no number", n,
-                    jval_count_numbers(data));
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(x[i]))
-            return FAIL(e, INVALID, "inputs[0].data: number %zu does not fit FP32", i);
+    size_t bools = 0;
+    if (t->is_bool && (!read_bools(data, x, n, &bools) || bools != n))
+        return FAIL(e, INVALID, "inputs[0].data: shape says %zu of true and false, data has %zu or something else", n, bools);
+    if (!t->is_bool)
+        TRY(t->is_real ? read_reals(data, type, t, x, n, e) : read_whole(data, a, type, t, x, n, e));
     r->x = x;
     r->rows = (size_t)rows;
     return ERR_OK;

@@ -15,7 +15,7 @@
 #include "core/json/decode.h"
 #include "core/json/encode.h"
 #include "core/wire/type_serve.h"
-#include "workers/lease/infer_wire.h"
+#include "core/wire/infer_wire.h"
 #include "workers/lease/work_type.h"
 
 enum { QUEUE_ROWS = 65536, DRAIN_MS = 2000, POLL_MS = 50 };

@@ -128,13 +128,13 @@ static void other_methods_are_listed(void **state)
     (void)state;
     assert_int_equal(BOOT(good), ERR_OK);
     assert_null(find(HTTP_PUT, "/v1/things", false));
-    assert_true(str_eq_c(allow, "GET, POST"));
+    assert_true(str_eq_c(allow, "GET, HEAD, POST, OPTIONS"));
     assert_null(find(HTTP_OTHER, "/v1/things/x", false));
-    assert_true(str_eq_c(allow, "GET, DELETE"));
+    assert_true(str_eq_c(allow, "GET, HEAD, DELETE, OPTIONS"));
     assert_null(find(HTTP_PUT, "/v1/things/mine", false));
-    assert_true(str_eq_c(allow, "GET, DELETE"));                        /* two rows say GET; the header says it once */
+    assert_true(str_eq_c(allow, "GET, HEAD, DELETE, OPTIONS"));      /* two rows say GET; the header says it once */
     assert_null(find(HTTP_OPTIONS, "/v2", false));
-    assert_true(str_eq_c(allow, "GET"));
+    assert_true(str_eq_c(allow, "GET, HEAD, OPTIONS"));
 }
 
 static void people_and_machines_are_kept_apart(void **state)

@@ -50,7 +50,8 @@ export function useZoneViews(): { zones: UseQueryResult<Zone[]>; views: ZoneView
   const ready = useReady();
   const views = (zones.data ?? []).map((zone): ZoneView => {
     const nodes = fleet.data?.nodes.filter((n) => n.zone === zone.code);
-    const keys = ready.data?.parts?.find((p) => p.name === `keys ${zone.code!}`)?.status;
+    const part = ready.data?.parts?.find((p) => p.name === `keys ${zone.code!}`);
+    const keys = part?.detail ? `${part.status!}: ${part.detail}` : part?.status;
     const keysHurt = keys !== undefined && keys !== 'ok';
     const health: Health = keysHurt
       ? 'hurt'

@@ -63,6 +63,25 @@ static void users(void **state)
     static const struct row rows[] = {
         { "{}", "[{\"op\":\"add\",\"value\":{\"emails\":[{\"value\":\"babs@jensen.org\",\"type\":\"home\"}],\"nickname\":\"Babs\"}}]",
           "{\"emails\":[{\"value\":\"babs@jensen.org\",\"type\":\"home\"}]}" },
+        /* What a provider keeps and Falaj does not, by path: as Entra ID and Okta send it. */
+        { "{\"displayName\":\"x\"}",
+            "[{\"op\":\"Add\","
+          "\"path\":\"urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department\",\"value\":\"R\"}]",
+          "{\"displayName\":\"x\"}" },
+        { "{\"displayName\":\"x\"}",
+            "[{\"op\":\"Replace\","
+          "\"path\":\"urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:manager\",\"value\":\"7\"}]",
+          "{\"displayName\":\"x\"}" },
+        { "{\"displayName\":\"x\"}",
+            "[{\"op\":\"remove\",\"path\":\"urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:costCenter\"}]",
+                "{\"displayName\":\"x\"}" },
+        { "{\"displayName\":\"x\"}", "[{\"op\":\"add\",\"path\":\"title\",\"value\":\"Dr\"}]", "{\"displayName\":\"x\"}" },
+        { "{\"displayName\":\"x\"}",
+            "[{\"op\":\"add\",\"path\":\"phoneNumbers[type eq \\\"work\\\"].value\",\"value\":\"+971\"}]",
+                "{\"displayName\":\"x\"}" },
+        { "{\"displayName\":\"x\"}",
+            "[{\"op\":\"replace\",\"path\":\"urn:ietf:params:scim:schemas:core:2.0:User:addresses\",\"value\":[]}]",
+                "{\"displayName\":\"x\"}" },
         { "{\"userName\":\"a\"}", "[{\"op\":\"replace\",\"path\":\"userName\",\"value\":\"b\"}]", "{\"userName\":\"b\"}" },
         { "{\"active\":true}", "[{\"op\":\"Replace\",\"path\":\"active\",\"value\":\"False\"}]", "{\"active\":false}" },
         { "{\"active\":true}", "[{\"op\":\"replace\",\"value\":{\"active\":false}}]", "{\"active\":false}" },
@@ -115,7 +134,8 @@ static void refused(void **state)
     static const struct { const char *ops; enum errc code; } rows[] = {
         { "[]", ERR_MALFORMED }, { "{}", ERR_MALFORMED }, { "[1]", ERR_MALFORMED }, { "[{}]", ERR_MALFORMED }, { "[{\"op\":\"move\"}]", ERR_MALFORMED },
         { "[{\"op\":\"add\"}]", ERR_INVALID }, { "[{\"op\":\"add\",\"value\":\"x\"}]", ERR_INVALID }, { "[{\"op\":\"remove\"}]", ERR_SCIM_NO_TARGET },
-        { "[{\"op\":\"add\",\"path\":7,\"value\":1}]", ERR_SCIM_PATH }, { "[{\"op\":\"add\",\"path\":\"title\",\"value\":\"x\"}]", ERR_SCIM_PATH },
+        { "[{\"op\":\"add\",\"path\":7,\"value\":1}]", ERR_SCIM_PATH },
+            { "[{\"op\":\"add\",\"path\":\"titel\",\"value\":\"x\"}]", ERR_SCIM_PATH },
         { "[{\"op\":\"replace\",\"path\":\"emails[type eq]\",\"value\":\"x\"}]", ERR_SCIM_FILTER },
         { "[{\"op\":\"replace\",\"path\":\"emails[type eq \\\"fax\\\"].value\",\"value\":\"x\"}]", ERR_SCIM_NO_TARGET },
         { "[{\"op\":\"add\",\"path\":\"emails[type ne \\\"work\\\"].value\",\"value\":\"x\"}]", ERR_SCIM_NO_TARGET },

@@ -9,7 +9,7 @@
 
 #include "core/base/cleanup.h"
 #include "core/json/encode.h"
-#include "workers/lease/infer_wire.h"
+#include "core/wire/infer_wire.h"
 
 static void expect(const struct schema *s, const void *obj, const char *text)
 {

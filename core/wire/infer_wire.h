@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* infer_wire.h - the Open Inference Protocol, version 2, in JSON (KServe, "required" REST API): what a serving child answers,
+ * and the form of
+ * a call for documents. A call is read by hand where it is served (workers/lease/job_infer.c), as members of OIP that are not
+ * named here are
+ * passed over and numbers may be nested. */
+#pragma once
+#include "core/table/schema.h"
+
+struct infer_error { struct str error; };
+struct infer_ready { bool ready; };
+struct infer_tensor {
+    struct str name, datatype;
+    struct slice shape;                 /* int64_t; -1: any */
+    struct json data;                   /* flat numbers; absent in metadata */
+};
+struct infer_metadata {
+    struct str name;
+    struct slice versions;              /* struct str */
+    struct str platform;
+    struct slice inputs, outputs;       /* struct infer_tensor */
+};
+struct infer_reply {
+    struct str model_name, model_version, id;
+    struct slice outputs;
+};
+/* A call. */
+struct infer_input {
+    struct str name;
+    int datatype;                       /* infer_datatype_names */
+    struct slice shape;
+    struct json parameters, data;
+};
+struct infer_wanted { struct str name; struct json parameters; };
+struct infer_ask {
+    struct str id;
+    struct json parameters;
+    struct slice inputs, outputs;       /* struct infer_input, struct infer_wanted */
+};
+/* Of the protocol's datatypes those that are numbers; integers have limits, what has none is real. NULL-ended. */
+extern const char *const infer_datatype_names[];
+struct infer_datatype {
+    bool is_real, is_bool;
+    int64_t min, max;                   /* whole numbers */
+    double real_max;
+};
+/* Of a name; NULL: unknown, or BYTES, which no model here takes. */
+const struct infer_datatype *infer_datatype_find(struct str name);
+
+extern const struct schema infer_input_schema, infer_wanted_schema, infer_ask_schema;
+extern const struct schema infer_error_schema, infer_ready_schema, infer_tensor_schema, infer_metadata_schema, infer_reply_schema;
