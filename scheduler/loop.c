@@ -80,9 +80,7 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
         p.waits.n = 0;
     if (p.places.n || p.waits.n) {
         w.now_us = clock_wall_us(app->clock);
-        enum errc rc = RUN_SYSTEM(&w, app->pool, 0, plan_apply(&w, &s, &p, app->config->scheduler_lease_ms, &r, e), e);
-        if (rc != ERR_OK)
-            return rc == ERR_INVALID ? FAIL(e, RETRY, "A quota was lowered under the plan") : rc;
+        TRY(RUN_SYSTEM(&w, app->pool, 0, plan_apply(&w, &s, &p, app->config->scheduler_lease_ms, &r, e), e));
     }
     wake_nodes(app, &r);
     *admitted += r.admitted;

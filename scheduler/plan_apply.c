@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_apply.c - what a plan becomes. The advisory lock is a statement before all else, so that what is read after it sees the attempts of
  * an earlier planner's commit. Each line is checked again against the room of its machine and the rules; job_apply moves the jobs that
- * still wait as the plan saw them; those get an attempt. Quotas are booked last (booking.h): the plan was made within them, only a plan
- * raises them, and should a limit have been lowered meanwhile the table's CHECK ends the transaction and the next round plans anew.
+ * still wait as the plan saw them; those get an attempt. Slots and GPUs of quotas have no counter: what live attempts of the tenant
+ * hold is counted under the same lock, which whoever changes a limit takes too, and only a plan raises it.
  *
  * Where the data may be is judged again here by the database itself (residency_zone_ok), once for each class, kind, zone and policy of the
  * plan: a line that it refuses is not admitted and stands in the tenant's log. Tenants whose facts are the same to the letter share a
@@ -11,28 +11,32 @@
 #include "core/base/log.h"
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
-#include "scheduler/jobs/booking.h"
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/engine/lease_move.h"
+#include "tenants/accounts/quota.h"
 
 #include <stdlib.h>
 
 static const struct stmt plan_turn = { .name = "plan_turn", .params = "", .card = CARD_NONE, .sql =
     "SELECT pg_advisory_xact_lock(4630123712)" };
 
-struct check_row { bool is_node; int64_t ord, slots, gpus; bool ok; };
-SCHEMA_OF(check_row, "A machine's room, or a judgement", FIELD(check_row, is_node, 0, .doc = "Which of them"),
+enum { CHECK_NODE, CHECK_TENANT, CHECK_JUDGE };
+struct check_row { int64_t what, ord, slots, gpus; bool ok; };
+SCHEMA_OF(check_row, "Room of a machine or a quota, or a judgement", FIELD(check_row, what, 0, .doc = "Which of them"),
     FIELD(check_row, ord, 0, .doc = "Which, from 1"), FIELD(check_row, slots, 0, .doc = "Free slots"), FIELD(check_row, gpus, 0, .doc = "Free GPUs"),
     FIELD(check_row, ok, 0, .doc = "The data may be there"));
-static const struct stmt plan_check = { .name = "plan_check", .params = "UUSSS", .row = &check_row_schema, .card = CARD_MANY, .sql =
-    "SELECT true AS is_node, i.ord, n.slots - coalesce(a.slots, 0)::bigint AS slots, n.gpus - coalesce(a.gpus, 0)::bigint AS gpus, true AS ok\n"
+static const struct stmt plan_check = { .name = "plan_check", .params = "UUSSSU", .row = &check_row_schema, .card = CARD_MANY, .sql =
+    "SELECT 0::bigint AS what, i.ord, n.slots - coalesce(a.slots, 0)::bigint AS slots, n.gpus - coalesce(a.gpus, 0)::bigint AS gpus, true AS ok\n"
     "  FROM unnest($1) WITH ORDINALITY AS i(node_id, ord)\n"
     "  CROSS JOIN LATERAL (SELECT slots, gpus FROM node WHERE node.node_id = i.node_id AND state = 'READY' LIMIT 1) n\n"
     "  CROSS JOIN LATERAL (SELECT sum(slots) AS slots, sum(gpus) AS gpus FROM attempt WHERE attempt.node_id = i.node_id AND live) a\n"
     "UNION ALL\n"
-    "SELECT false, c.ord, 0, 0, residency_zone_ok(c.tenant_id, c.data_class, c.zone, job_purpose(c.kind))\n"
-    "  FROM unnest($2, $3, $4, $5) WITH ORDINALITY AS c(tenant_id, data_class, kind, zone, ord)" };
+    "SELECT 2, c.ord, 0, 0, residency_zone_ok(c.tenant_id, c.data_class, c.zone, job_purpose(c.kind))\n"
+    "  FROM unnest($2, $3, $4, $5) WITH ORDINALITY AS c(tenant_id, data_class, kind, zone, ord)\n"
+    "UNION ALL\n"
+    "SELECT 1, t.ord, coalesce(s.hard_limit, 0) - coalesce(l.slots, 0), coalesce(g.hard_limit, 0) - coalesce(l.gpus, 0), true\n"
+    "  FROM unnest($6) WITH ORDINALITY AS t(tenant_id, ord)\n" QUOTA_LIMITS HELD_BY_TENANT };
 
 static const struct stmt plan_attempts = { .name = "plan_attempts", .params = "UUUUIIIi", .card = CARD_NONE, .sql =
     "INSERT INTO attempt (tenant_id, attempt_id, job_id, node_id, fence, slots, gpus, lease_until)\n"
@@ -61,13 +65,18 @@ struct question {
     bool ok;
 };
 
+/* What machines, or what quotas of tenants, have left. */
+struct rooms {
+    struct uuid *ids;
+    size_t *of;                         /* of the snapshot: index into ids, from 1 */
+    int64_t *slots, *gpus;              /* by index into ids; machines that are not ready have none */
+    size_t n;
+};
+
 struct check {
     struct question *questions;
     size_t nquestions;
-    struct uuid *nodes;
-    size_t *node_of;                    /* of the snapshot: index into nodes, from 1 */
-    int64_t *slots, *gpus;              /* free, by index into nodes; machines that are not ready have none */
-    size_t nnodes;
+    struct rooms nodes, tenants;
 };
 
 /* Rules bind here as in the plan: their use is read again under the planners' lock, through which all that raises it and all that changes
@@ -127,31 +136,55 @@ static struct question *question_of(struct check *c, const struct snapshot *s, c
     return &c->questions[c->nquestions++];
 }
 
-/* Reads, under the planners' lock, what room the machines of the lines have, and lets the database judge. */
+static struct rooms rooms_new(struct arena *a, size_t all, size_t most)
+{
+    return (struct rooms){ .ids = ARENA_ARRAY(a, struct uuid, most), .of = ARENA_ARRAY(a, size_t, all),
+                           .slots = ARENA_ARRAY(a, int64_t, most), .gpus = ARENA_ARRAY(a, int64_t, most) };
+}
+
+static void rooms_name(struct rooms *r, size_t which, struct uuid id)
+{
+    if (!r->of[which]) {
+        r->ids[r->n++] = id;
+        r->of[which] = r->n;
+    }
+}
+
+static bool rooms_have(const struct rooms *r, size_t which, const struct attempt_step *s)
+{
+    return s->slots <= r->slots[r->of[which] - 1] && s->gpus <= r->gpus[r->of[which] - 1];
+}
+
+static void rooms_take(struct rooms *r, size_t which, const struct attempt_step *s)
+{
+    r->slots[r->of[which] - 1] -= s->slots;
+    r->gpus[r->of[which] - 1] -= s->gpus;
+}
+
+/* Reads, under the planners' lock, what room the machines and the quotas of the lines have, and lets the database judge. */
 static enum errc ask_database(struct work *w, const struct snapshot *s, const struct line *lines, size_t n, struct check *c, struct err *e)
 {
     struct slice rows = { 0 };
-    *c = (struct check){ .questions = ARENA_ARRAY(w->arena, struct question, n), .nodes = ARENA_ARRAY(w->arena, struct uuid, n),
-                         .node_of = ARENA_ARRAY(w->arena, size_t, s->nodes.n), .slots = ARENA_ARRAY(w->arena, int64_t, n),
-                         .gpus = ARENA_ARRAY(w->arena, int64_t, n) };
+    *c = (struct check){ .questions = ARENA_ARRAY(w->arena, struct question, n), .nodes = rooms_new(w->arena, s->nodes.n, n),
+                         .tenants = rooms_new(w->arena, s->tenants.n, n) };
     for (size_t i = 0; i < n; i++) {
         (void)question_of(c, s, &lines[i]);
-        if (!c->node_of[lines[i].node]) {
-            c->nodes[c->nnodes++] = s->nodes.items[lines[i].node].node_id;
-            c->node_of[lines[i].node] = c->nnodes;
-        }
+        rooms_name(&c->nodes, lines[i].node, s->nodes.items[lines[i].node].node_id);
+        rooms_name(&c->tenants, (size_t)lines[i].job->tenant, lines[i].job->tenant_id);
     }
     const struct question *q = c->questions;
-    TRY(db_many(w->tx, &plan_check, ARGS(A_UUIDS(c->nodes, c->nnodes), A_UUIDS_OF(q, c->nquestions, tenant_id),
-                A_STRS_OF(q, c->nquestions, data_class), A_STRS_OF(q, c->nquestions, kind), A_STRS_OF(q, c->nquestions, zone)), &rows, 2 * n, e));
+    TRY(db_many(w->tx, &plan_check, ARGS(A_UUIDS(c->nodes.ids, c->nodes.n), A_UUIDS_OF(q, c->nquestions, tenant_id),
+                A_STRS_OF(q, c->nquestions, data_class), A_STRS_OF(q, c->nquestions, kind), A_STRS_OF(q, c->nquestions, zone),
+                A_UUIDS(c->tenants.ids, c->tenants.n)), &rows, 3 * n, e));
     const struct check_row *r = rows.items;
     for (size_t i = 0; i < rows.n; i++) {
-        if (!r[i].is_node) {
+        if (r[i].what == CHECK_JUDGE) {
             c->questions[r[i].ord - 1].ok = r[i].ok;
             continue;
         }
-        c->slots[r[i].ord - 1] = r[i].slots;
-        c->gpus[r[i].ord - 1] = r[i].gpus;
+        struct rooms *rooms = r[i].what == CHECK_NODE ? &c->nodes : &c->tenants;
+        rooms->slots[r[i].ord - 1] = r[i].slots;
+        rooms->gpus[r[i].ord - 1] = r[i].gpus;
     }
     return ERR_OK;
 }
@@ -164,16 +197,15 @@ static enum errc keep_fitting(struct work *w, const struct snapshot *s, struct l
     TRY(ask_database(w, s, lines, *n, &c, e));
     for (size_t i = 0; i < *n; i++) {
         struct line *l = &lines[i];
-        size_t at = c.node_of[l->node] - 1;
         if (!question_of(&c, s, l)->ok) {
             TRY(note_denied(w, l->job, s->nodes.items[l->node].zone, "lease", "lease", e));
             log_event(LOG_ERROR, "residency.lease_denied", "job", LOG_ID("job", l->step.job_id), NULL);
             continue;
         }
-        if (l->step.slots > c.slots[at] || l->step.gpus > c.gpus[at])
+        if (!rooms_have(&c.nodes, l->node, &l->step) || !rooms_have(&c.tenants, (size_t)l->job->tenant, &l->step))
             continue;
-        c.slots[at] -= l->step.slots;
-        c.gpus[at] -= l->step.gpus;
+        rooms_take(&c.nodes, l->node, &l->step);
+        rooms_take(&c.tenants, (size_t)l->job->tenant, &l->step);
         lines[kept++] = *l;
     }
     *n = kept;
@@ -235,12 +267,6 @@ static enum errc admit(struct work *w, const struct snapshot *s, const struct pl
         return ERR_OK;
     db_queue(w->tx, &plan_attempts, ARGS(A_UUIDS_OF(l, n, step.tenant_id), A_UUIDS_OF(l, n, step.attempt_id), A_UUIDS_OF(l, n, step.job_id),
              A_UUIDS_OF(l, n, step.node_id), A_I64S_OF(l, n, step.fence), A_I64S_OF(l, n, step.slots), A_I64S_OF(l, n, step.gpus), A_I64(lease_ms)), false);
-    struct booking *b = booking_new(w->arena, 2 * n);
-    for (size_t i = 0; i < n; i++) {
-        booking_add(b, l[i].step.tenant_id, "slots", l[i].step.slots);
-        booking_add(b, l[i].step.tenant_id, "gpus", l[i].step.gpus);
-    }
-    booking_write(w->tx, b);
     return ERR_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_apply.h - plan to database: every line is checked again under lock, so a plan made of an old snapshot does no harm.
  *
- * One transaction, one statement for all placements: job PENDING -> ADMITTED, attempt LEASED with the next fence, quota booked, event
+ * One transaction, one statement for all placements: job PENDING -> ADMITTED, attempt LEASED with the next fence, event
  * and audit event. A line whose job changed, whose machine filled up or whose quota ran out is left out and planned again.
  * Planners take turns (an advisory lock for the transaction), so two of them admit each job once. */
 #pragma once

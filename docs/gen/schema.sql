@@ -1794,7 +1794,7 @@ CREATE TABLE public.quota (
     CONSTRAINT quota_check CHECK ((used <= hard_limit)),
     CONSTRAINT quota_hard_limit_check CHECK ((hard_limit >= 0)),
     CONSTRAINT quota_resource_check CHECK ((resource = ANY (ARRAY['jobs'::text, 'slots'::text, 'gpus'::text, 'stored_bytes'::text, 'objects'::text, 'running_jobs'::text, 'pending_jobs'::text, 'api_rate_per_minute'::text]))),
-    CONSTRAINT quota_used_check CHECK ((used >= 0))
+    CONSTRAINT quota_used_check CHECK (((used >= 0) OR (resource = ANY (ARRAY['slots'::text, 'gpus'::text]))))
 )
 WITH (fillfactor='20', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='200');
 ALTER TABLE ONLY public.quota FORCE ROW LEVEL SECURITY;

@@ -37,13 +37,14 @@ BEGIN
            JOIN job j ON j.tenant_id = o.tenant_id AND j.job_id = o.job_id
            WHERE o.direction = 'output' AND b.state = 'COMMITTED' AND (o.fence <> j.fence OR j.state <> 'COMPLETED'))
   UNION ALL
-  SELECT 'J5', 'Quotas hold what live jobs and attempts explain, and no more',
+  SELECT 'J5', 'Quotas hold the live jobs, and live attempts no more slots and GPUs than they allow',
          (SELECT count(*) FROM quota q
             LEFT JOIN (SELECT j.tenant_id, count(*) AS n FROM job j WHERE j.finished_at IS NULL GROUP BY 1) l ON l.tenant_id = q.tenant_id
             LEFT JOIN (SELECT a.tenant_id, sum(a.slots) AS slots, sum(a.gpus) AS gpus FROM attempt a WHERE a.live GROUP BY 1) r
               ON r.tenant_id = q.tenant_id
-           WHERE (q.resource = 'jobs' AND q.used <> coalesce(l.n, 0)) OR (q.resource = 'slots' AND q.used <> coalesce(r.slots, 0))
-              OR (q.resource = 'gpus' AND q.used <> coalesce(r.gpus, 0)))
+           WHERE (q.resource = 'jobs' AND q.used <> coalesce(l.n, 0))
+              OR (q.resource = 'slots' AND q.hard_limit < coalesce(r.slots, 0))
+              OR (q.resource = 'gpus' AND q.hard_limit < coalesce(r.gpus, 0)))
   UNION ALL
   SELECT 'J6', 'Every transition has an audit event of the same transaction',
          (SELECT count(*) FROM (SELECT e.tenant_id, e.xmin::text::bigint AS xid, count(*) AS n FROM job_event e, database_epoch d

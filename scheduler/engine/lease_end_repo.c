@@ -71,11 +71,8 @@ enum errc lease_repo_end(struct db_tx *tx, const struct attempt_step *s, size_t 
 
 void lease_repo_give_back(struct db_tx *tx, const struct attempt_step *s, size_t n)
 {
-    struct booking *b = booking_new(db_arena(tx), 3 * n);
-    for (size_t i = 0; i < n; i++) {
-        booking_add(b, s[i].tenant_id, "slots", -s[i].slots);
-        booking_add(b, s[i].tenant_id, "gpus", -s[i].gpus);
+    struct booking *b = booking_new(db_arena(tx), n);
+    for (size_t i = 0; i < n; i++)
         booking_add(b, s[i].tenant_id, "jobs", str_eq_c(s[i].job_state, "PENDING") ? 0 : -1);
-    }
     booking_write(tx, b);
 }

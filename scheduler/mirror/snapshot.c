@@ -11,6 +11,7 @@
 #include "core/table/schema.h"
 #include "core/wire/job_type.h"
 #include "scheduler/mirror/policies.h"
+#include "tenants/accounts/quota.h"
 #include "tenants/home/residency_facts.h"
 
 #include <stdlib.h>
@@ -65,11 +66,10 @@ static const struct stmt snapshot_jobs = { .name = "snapshot_jobs", .params = "i
     " ORDER BY j.tenant_id, j.shape, j.priority DESC, j.job_id LIMIT $2" };
 
 static const struct stmt snapshot_tenants = { .name = "snapshot_tenants", .params = "U", .row = &snap_tenant_schema, .card = CARD_MANY, .sql =
-    "SELECT t.tenant_id, " RESIDENCY_REVISION " AS revision, coalesce(s.used, 0) AS slots_used,\n"
+    "SELECT t.tenant_id, " RESIDENCY_REVISION " AS revision, coalesce(l.slots, 0) AS slots_used,\n"
     "       coalesce(s.hard_limit, 0) AS slots_limit,\n"
-    "       coalesce(g.used, 0) AS gpus_used, coalesce(g.hard_limit, 0) AS gpus_limit, coalesce(s.guarded, false) AS guarded\n"
-    "  FROM tenant t LEFT JOIN quota s ON s.tenant_id = t.tenant_id AND s.resource = 'slots'\n"
-    "       LEFT JOIN quota g ON g.tenant_id = t.tenant_id AND g.resource = 'gpus'\n"
+    "       coalesce(l.gpus, 0) AS gpus_used, coalesce(g.hard_limit, 0) AS gpus_limit, coalesce(s.guarded, false) AS guarded\n"
+    "  FROM tenant t\n" QUOTA_LIMITS HELD_BY_TENANT
     " WHERE t.tenant_id = ANY ($1) AND t.state = 'ACTIVE' ORDER BY t.tenant_id" };
 
 /* A limit of running jobs is one more rule, of whole jobs. Cohorts of tenants reach beyond the tenants asked for. */

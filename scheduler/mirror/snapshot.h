@@ -18,3 +18,8 @@ enum errc snapshot_rules(struct work *w, const struct uuid *tenants, size_t n, s
 enum errc snapshot_judge(struct snapshot *s, struct slice zones, int64_t now_us, struct arena *a, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const snapshot_stmts[];
+
+/* For a query over t with a tenant_id: l.slots and l.gpus are what its live attempts hold; NULL: nothing. */
+#define HELD_BY_TENANT                                                                                                     \
+    "  CROSS JOIN LATERAL (SELECT sum(slots)::bigint AS slots, sum(gpus)::bigint AS gpus FROM attempt\n"                    \
+    "                       WHERE attempt.tenant_id = t.tenant_id AND live) l\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quota.c - hard limits. What jobs, slots, GPUs, bytes and objects use is a counter in the row, booked by whoever takes. What running and
+/* quota.c - hard limits. What jobs, bytes and objects use is a counter in the row, booked by whoever takes. What slots, GPUs, running and
  * pending jobs use is counted when asked: the planner and job_submit_many judge them under the lock that lets nobody else take. */
 #include "tenants/accounts/quota.h"
 #include "core/db/tx.h"
@@ -11,7 +11,8 @@ SCHEMA_EXTERN(quota, "A quota and its use",
     FIELD(quota, resource, F_ALWAYS, .doc = "What is limited"),
     FIELD(quota, hard_limit, 0, .doc = "Most that may be held at once"),
     FIELD(quota, used, 0, .doc = "Held now"), FIELD(quota, version, 0, .doc = "Grows with every change of the limit"));
-#define QUOTA_USED "CASE WHEN resource IN ('running_jobs', 'pending_jobs') THEN quota_counted(quota.tenant_id, resource) ELSE used END"
+#define WITHOUT_COUNTER "('slots', 'gpus', 'running_jobs', 'pending_jobs')"
+#define QUOTA_USED "CASE WHEN resource IN " WITHOUT_COUNTER " THEN quota_counted(quota.tenant_id, resource) ELSE used END"
 #define QUOTA_COLUMNS "resource, hard_limit, " QUOTA_USED " AS used, version"
 
 static const struct stmt quota_reserve_stmt = { .name = "quota_reserve", .params = "usi", .row = &quota_schema, .card = CARD_MAYBE, .sql =
@@ -25,16 +26,16 @@ static const struct stmt quota_list_stmt = { .name = "quota_list", .params = "u"
 static const struct stmt quota_set_stmt = { .name = "quota_set", .params = "usii", .row = &quota_schema, .card = CARD_MAYBE, .sql =
     "UPDATE quota SET hard_limit = $3, version = version + 1\n"
     " WHERE tenant_id = $1 AND resource = $2 AND used <= $3 AND ($4 < 0 OR version = $4) RETURNING " QUOTA_COLUMNS };
-/* Limits without a counter have no row until they are set. */
+/* Limits without a counter may have no row until they are set; an earlier release counted slots and GPUs in theirs. */
 static const struct stmt quota_limit_stmt = { .name = "quota_limit", .params = "usii", .row = &quota_schema, .card = CARD_MAYBE, .sql =
     "INSERT INTO quota (tenant_id, resource, hard_limit)\n"
-    "SELECT $1, $2, $3 WHERE $3 >= CASE WHEN $2 IN ('running_jobs', 'pending_jobs') THEN quota_counted($1, $2) ELSE 1 END\n"
-    "ON CONFLICT (tenant_id, resource) DO UPDATE SET hard_limit = EXCLUDED.hard_limit, version = quota.version + 1\n"
+    "SELECT $1, $2, $3 WHERE $3 >= CASE WHEN $2 IN " WITHOUT_COUNTER " THEN quota_counted($1, $2) ELSE 1 END\n"
+    "ON CONFLICT (tenant_id, resource) DO UPDATE SET hard_limit = EXCLUDED.hard_limit, used = 0, version = quota.version + 1\n"
     " WHERE $4 < 0 OR quota.version = $4 RETURNING " QUOTA_COLUMNS };
 static const struct stmt quota_count_stmt = { .name = "quota_count", .params = "us", .row = &quota_schema, .card = CARD_ONE, .sql =
     "SELECT resource, hard_limit, " QUOTA_USED " AS used, version FROM (SELECT $1::uuid AS tenant_id, $2::text AS resource, 0::bigint AS hard_limit,\n"
     "       0::bigint AS used, -1::bigint AS version) quota" };
-/* The locks under which the two are judged: the planners' and the submitters'. */
+/* The locks under which those without a counter are judged: the planners' and the submitters'. */
 static const struct stmt quota_turn_stmt = { .name = "quota_limit_turn", .params = "u", .card = CARD_NONE, .sql =
     "SELECT pg_advisory_xact_lock(4630123712) FROM quota WHERE tenant_id = $1 AND resource = 'jobs' FOR NO KEY UPDATE" };
 
@@ -74,9 +75,10 @@ enum errc quota_list(struct work *w, struct slice *ret, struct err *e)
     return db_many(w->tx, &quota_list_stmt, ARGS(A_UUID(w->tenant_id)), ret, 16, e);
 }
 
-static bool is_counted(struct str resource)
+static bool has_counter(struct str resource)
 {
-    return name_index(quota_resource_names, resource) < 5;
+    static const char *const without[] = { "slots", "gpus", "running_jobs", "pending_jobs", "api_rate_per_minute", NULL };
+    return name_index(without, resource) < 0;
 }
 
 enum errc quota_set(struct work *w, struct str resource, int64_t hard_limit, int64_t expected_version, struct quota *ret, struct err *e)
@@ -85,14 +87,14 @@ enum errc quota_set(struct work *w, struct str resource, int64_t hard_limit, int
     struct quota q = { 0 };
     if (str_eq_c(resource, "api_rate_per_minute") && hard_limit < 1)
         return FAIL_AT(e, INVALID, "/hard_limit", "A tenant may make at least one call a minute");
-    if (!is_counted(resource))
+    if (!has_counter(resource))
         db_queue(w->tx, &quota_turn_stmt, ARGS(A_UUID(w->tenant_id)), false);
-    const struct stmt *set = is_counted(resource) ? &quota_set_stmt : &quota_limit_stmt;
+    const struct stmt *set = has_counter(resource) ? &quota_set_stmt : &quota_limit_stmt;
     TRY(db_maybe(w->tx, set, ARGS(A_UUID(w->tenant_id), A_STR(resource), A_I64(hard_limit), A_I64(expected_version)), ret, &done, e));
     if (done)
         return ERR_OK;
     TRY(db_maybe(w->tx, &quota_get_stmt, ARGS(A_UUID(w->tenant_id), A_STR(resource)), &q, &found, e));
-    if (!found && is_counted(resource))
+    if (!found && has_counter(resource))
         return FAIL(e, NOT_FOUND, "There is no such object");
     if (!found)
         TRY(db_one(w->tx, &quota_count_stmt, ARGS(A_UUID(w->tenant_id), A_STR(resource)), &q, e));

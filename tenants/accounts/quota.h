@@ -26,3 +26,9 @@ enum errc quota_list(struct work *w, struct slice *ret, struct err *e) MUST_CHEC
 enum errc quota_set(struct work *w, struct str resource, int64_t hard_limit, int64_t expected_version, struct quota *ret, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const quota_stmts[];
+
+/* For a query over t with a tenant_id: s.hard_limit and g.hard_limit are what it may hold of slots and GPUs. Who judges by them
+ * holds the planners' lock. */
+#define QUOTA_LIMITS                                                                                                       \
+    "  LEFT JOIN quota s ON s.tenant_id = t.tenant_id AND s.resource = 'slots'\n"                                           \
+    "  LEFT JOIN quota g ON g.tenant_id = t.tenant_id AND g.resource = 'gpus'\n"

@@ -20,6 +20,8 @@ static int teardown(void **state)
 }
 static int64_t used(const char *resource)
 {
+    if (strcmp(resource, "slots") == 0)
+        return fixture_count(&f, "SELECT coalesce(sum(slots), 0) FROM attempt WHERE live");
     return fixture_count(&f, "SELECT sum(used) FROM quota WHERE resource = '%s'", resource);
 }
 

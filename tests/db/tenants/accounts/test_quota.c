@@ -36,38 +36,38 @@ static int64_t used(const char *resource)
 static void reserve_up_to_the_limit(void **state)
 {
     (void)state;
-    sql("UPDATE quota SET hard_limit = 10, used = 0 WHERE tenant_id = '%s' AND resource = 'slots'", hex(tenant));
+    sql("UPDATE quota SET hard_limit = 10, used = 0 WHERE tenant_id = '%s' AND resource = 'objects'", hex(tenant));
     struct work *w = unit_open(tenant, NULL);
-    OK(quota_reserve(w, "slots", 9, &e));
-    REFUSED(quota_reserve(w, "slots", 2, &e), QUOTA);
+    OK(quota_reserve(w, "objects", 9, &e));
+    REFUSED(quota_reserve(w, "objects", 2, &e), QUOTA);
     assert_non_null(strstr(e.msg, "2 asked, 9 of 10"));
-    OK(quota_reserve(w, "slots", 1, &e));
-    REFUSED(quota_reserve(w, "slots", 1, &e), QUOTA);
+    OK(quota_reserve(w, "objects", 1, &e));
+    REFUSED(quota_reserve(w, "objects", 1, &e), QUOTA);
     unit_commit(w);
-    assert_int_equal(used("slots"), 10);
+    assert_int_equal(used("objects"), 10);
     w = unit_open(tenant, NULL);
-    quota_release(w, "slots", 10);
+    quota_release(w, "objects", 10);
     unit_commit(w);
-    assert_int_equal(used("slots"), 0);
+    assert_int_equal(used("objects"), 0);
 }
 
 static void a_reservation_that_is_rolled_back_was_never_made(void **state)
 {
     (void)state;
     struct work *w = unit_open(tenant, NULL);
-    OK(quota_reserve(w, "gpus", 7, &e));
+    OK(quota_reserve(w, "stored_bytes", 7, &e));
     unit_drop(w);
-    assert_int_equal(used("gpus"), 0);
+    assert_int_equal(used("stored_bytes"), 0);
 }
 
 static void more_is_never_given_back_than_was_taken(void **state)
 {
     (void)state;
     struct work *w = unit_open(tenant, NULL);
-    quota_release(w, "gpus", 1);
+    quota_release(w, "stored_bytes", 1);
     assert_int_not_equal(db_commit(w->tx, &e), ERR_OK);
     unit_drop(w);
-    assert_int_equal(used("gpus"), 0);
+    assert_int_equal(used("stored_bytes"), 0);
 }
 
 static void of_ones_own_only(void **state)
