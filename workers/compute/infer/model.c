@@ -8,75 +8,65 @@
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/data/model_mlp.h"
-#include "workers/compute/kernels/call.h"
+#include "workers/compute/graph/run.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { NODES_PER_LAYER = 6, NODES_MORE = 8 };
+
 struct infer_model {
     const struct backend *be;
     struct pool *pool;
-    struct backend_ctx *ctx;            /* of the loading thread; owns the memory */
+    struct backend_ctx *ctx;            /* of the loading thread; owns the constants */
+    struct plan *plan;
+    int x, logits, probabilities, labels;       /* values of the graph */
     struct infer_info info;
-    size_t width[MODEL_MLP_LAYERS_MAX + 1], widest, packed_bytes;
-    struct buffer *w[MODEL_MLP_LAYERS_MAX];     /* packed */
-    struct buffer *bias[MODEL_MLP_LAYERS_MAX];
-    float *mean, *scale;                /* NULL: the input is taken as it is */
     char *features;
 };
 
 struct infer_session {
     const struct infer_model *model;
     struct backend_ctx *ctx;
-    struct buffer *area[2], *probabilities, *labels;
-    struct buffer *logits;              /* the area that holds them after infer_compute */
+    struct run *run;
 };
 
-static const float *copy_floats(const float *p, size_t n)
+static struct graph *build(struct infer_model *m, const struct model_mlp *mlp)
 {
-    float *c = p ? malloc(n * sizeof *c) : NULL;
-    if (c)
-        memcpy(c, p, n * sizeof *c);
-    return c;
-}
-
-static enum errc take_layers(struct infer_model *m, const struct model_mlp *mlp, struct err *e)
-{
-    for (size_t i = 0; i < mlp->layers; i++) {
-        size_t in = mlp->width[i], out = mlp->width[i + 1], bytes = m->be->pack_bytes(out, in);
-        struct buffer *raw = m->be->alloc(m->ctx, in * out * sizeof(float));
-        m->bias[i] = m->be->alloc(m->ctx, out * sizeof(float));
-        if (!raw || !m->bias[i]) {
-            m->be->free(m->ctx, raw);
-            return FAIL(e, LIMIT, "no memory for a model of %zu parameters", mlp->parameters);
-        }
-        struct mat w = mat_at(raw, 0, ELEM_F32, out, in);
-        m->be->put(m->ctx, QUEUE_COMPUTE, raw, 0, mlp->weight[i], in * out * sizeof(float));
-        m->be->put(m->ctx, QUEUE_COMPUTE, m->bias[i], 0, mlp->bias[i], out * sizeof(float));
-        m->w[i] = call_pack(m->be, m->ctx, &w);
-        m->be->free(m->ctx, raw);
-        if (!m->w[i])
-            return FAIL(e, LIMIT, "no memory for a model of %zu parameters", mlp->parameters);
-        m->packed_bytes += bytes;
+    struct graph *g = graph_new(ELEM_F32, (int)mlp->layers * NODES_PER_LAYER + NODES_MORE);
+    const struct shape columns = { ELEM_F32, 1, { DIM(mlp->width[0]) } };
+    int y = m->x = graph_input(g, "input", (struct shape){ ELEM_F32, 2, { DIM_ROWS(1), DIM(mlp->width[0]) } });
+    if (mlp->mean) {
+        int mean = graph_const(g, "input.mean", columns, mlp->mean), scale = graph_const(g, "input.scale", columns, mlp->scale);
+        y = graph_op(g, OP_STANDARDISE, &(struct op_attr){ 0 }, GRAPH_INS(y, mean, scale));
     }
-    return m->be->sync(m->ctx, e);
+    for (size_t i = 0; i < mlp->layers; i++) {
+        size_t in = mlp->width[i], out = mlp->width[i + 1];
+        int w = graph_const(g, "weight", (struct shape){ ELEM_F32, 2, { DIM(out), DIM(in) } }, mlp->weight[i]);
+        int b = graph_const(g, "bias", (struct shape){ ELEM_F32, 1, { DIM(out) } }, mlp->bias[i]);
+        y = graph_linear(g, y, w, b);
+        if (i + 1 < mlp->layers)
+            y = graph_op1(g, OP_RELU, y);
+    }
+    m->logits = y;
+    m->probabilities = graph_op1(g, OP_SOFTMAX, y);
+    m->labels = graph_op1(g, OP_ARGMAX, y);
+    graph_output(g, m->logits, "logits");
+    graph_output(g, m->probabilities, "probabilities");
+    graph_output(g, m->labels, "label");
+    return g;
 }
 
 static enum errc fill(struct infer_model *m, const struct st_file *f, const struct model_mlp *mlp, struct err *e)
 {
     struct str features = st_meta(f, "features"), accuracy = st_meta(f, "holdout_accuracy");
-    memcpy(m->width, mlp->width, sizeof mlp->width);
-    for (size_t i = 0; i <= mlp->layers; i++)
-        m->widest = m->width[i] > m->widest ? m->width[i] : m->widest;
-    m->mean = (float *)(uintptr_t)copy_floats(mlp->mean, m->width[0]);
-    m->scale = (float *)(uintptr_t)copy_floats(mlp->scale, m->width[0]);
     m->features = str_dup_heap(features.ptr ? features : STR(""));
-    if (!m->features || (mlp->mean && (!m->mean || !m->scale)))
+    if (!m->features)
         return FAIL(e, LIMIT, "no memory for the model");
-    m->info = (struct infer_info){ m->width[0], m->width[mlp->layers], mlp->layers, mlp->parameters, "mlp", "", m->features };
+    m->info = (struct infer_info){ mlp->width[0], mlp->width[mlp->layers], mlp->layers, mlp->parameters, "mlp", "", m->features };
     snprintf(m->info.holdout_accuracy, sizeof m->info.holdout_accuracy, "%.*s", STR_ARG(accuracy));
-    return take_layers(m, mlp, e);
+    return plan_new(build(m, mlp), m->be, m->ctx, &(struct plan_options){ .max_rows = INFER_ROWS }, &m->plan, e);
 }
 
 enum errc infer_model_load(const struct backend *be, struct pool *pool, const void *bytes, size_t n, struct infer_model **ret, struct err *e)
@@ -105,14 +95,9 @@ void infer_model_free(struct infer_model *m)
 {
     if (!m)
         return;
-    for (size_t i = 0; i < MODEL_MLP_LAYERS_MAX; i++) {
-        m->be->free(m->ctx, m->w[i]);
-        m->be->free(m->ctx, m->bias[i]);
-    }
+    plan_free(m->plan);
     if (m->ctx)
         m->be->close(m->ctx);
-    free(m->mean);
-    free(m->scale);
     free(m->features);
     free(m);
 }
@@ -124,7 +109,7 @@ const struct infer_info *infer_model_info(const struct infer_model *m)
 
 size_t infer_model_bytes(const struct infer_model *m)
 {
-    return m->packed_bytes;
+    return m->plan->region_bytes[REGION_CONST];
 }
 
 enum errc infer_session_new(const struct infer_model *m, struct infer_session **ret, struct err *e)
@@ -133,17 +118,11 @@ enum errc infer_session_new(const struct infer_model *m, struct infer_session **
     ASSERT(s);
     s->model = m;
     enum errc rc = m->be->open(m->be, m->pool, &s->ctx, e);
+    if (rc == ERR_OK)
+        rc = run_new(m->plan, s->ctx, &s->run, e);
     if (rc != ERR_OK) {
-        free(s);
-        return rc;
-    }
-    for (int i = 0; i < 2; i++)
-        s->area[i] = m->be->alloc(s->ctx, INFER_ROWS * m->widest * sizeof(float));
-    s->probabilities = m->be->alloc(s->ctx, INFER_ROWS * m->info.classes * sizeof(float));
-    s->labels = m->be->alloc(s->ctx, INFER_ROWS * sizeof(int32_t));
-    if (!s->area[0] || !s->area[1] || !s->probabilities || !s->labels) {
         infer_session_free(s);
-        return FAIL(e, LIMIT, "no memory for a serving session");
+        return rc;
     }
     *ret = s;
     return ERR_OK;
@@ -153,62 +132,32 @@ void infer_session_free(struct infer_session *s)
 {
     if (!s)
         return;
-    const struct backend *be = s->model->be;
-    struct buffer *all[] = { s->area[0], s->area[1], s->probabilities, s->labels };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        be->free(s->ctx, all[i]);
-    be->close(s->ctx);
+    run_free(s->run);
+    if (s->ctx)
+        s->model->be->close(s->ctx);
     free(s);
 }
 
 void infer_put(struct infer_session *s, size_t at, const float *x, size_t rows)
 {
-    const struct infer_model *m = s->model;
-    size_t in = m->info.inputs;
-    float row[256];
-    ASSERT(at + rows <= INFER_ROWS);
-    if (!m->mean) {
-        m->be->put(s->ctx, QUEUE_COMPUTE, s->area[0], at * in * sizeof *x, x, rows * in * sizeof *x);
-        return;
-    }
-    for (size_t r = 0; r < rows; r++)
-        for (size_t j = 0; j < in; j += 256) {
-            size_t n = in - j < 256 ? in - j : 256;
-            for (size_t k = 0; k < n; k++)
-                row[k] = (x[r * in + j + k] - m->mean[j + k]) / m->scale[j + k];
-            m->be->put(s->ctx, QUEUE_COMPUTE, s->area[0], ((at + r) * in + j) * sizeof *x, row, n * sizeof *x);
-        }
+    run_put(s->run, s->model->x, at, rows, x);
 }
 
 enum errc infer_compute(struct infer_session *s, size_t rows, struct err *e)
 {
-    const struct infer_model *m = s->model;
-    ASSERT(rows >= 1 && rows <= INFER_ROWS);
-    for (size_t i = 0; i < m->info.layers; i++) {
-        struct mat x = mat_at(s->area[i & 1], 0, ELEM_F32, rows, m->width[i]);
-        struct mat y = mat_at(s->area[(i + 1) & 1], 0, ELEM_F32, rows, m->width[i + 1]);
-        struct mat b = mat_at(m->bias[i], 0, ELEM_F32, 1, m->width[i + 1]);
-        call_matmul_packed(m->be, s->ctx, MM_BIAS | (i + 1 < m->info.layers ? MM_RELU : 0), &x, m->w[i], y.cols, x.cols, &b, &y);
-    }
-    s->logits = s->area[m->info.layers & 1];
-    struct mat logits = mat_at(s->logits, 0, ELEM_F32, rows, m->info.classes);
-    struct mat p = mat_at(s->probabilities, 0, ELEM_F32, rows, m->info.classes), l = mat_at(s->labels, 0, ELEM_I32, rows, 1);
-    call_unary(m->be, s->ctx, OP_SOFTMAX, &logits, &p);
-    call_unary(m->be, s->ctx, OP_ARGMAX, &logits, &l);
-    return m->be->sync(s->ctx, e);
+    run_exec(s->run, rows, PHASE_FORWARD, false);
+    return run_sync(s->run, e);
 }
 
 void infer_take(struct infer_session *s, size_t at, size_t rows, float *logits, float *probabilities, int32_t *labels)
 {
-    const struct backend *be = s->model->be;
-    size_t width = s->model->info.classes * sizeof(float);
-    ASSERT(at + rows <= INFER_ROWS);
+    const struct infer_model *m = s->model;
     if (logits)
-        be->get(s->ctx, QUEUE_COMPUTE, s->logits, at * width, logits, rows * width);
+        run_get(s->run, m->logits, at, rows, logits);
     if (probabilities)
-        be->get(s->ctx, QUEUE_COMPUTE, s->probabilities, at * width, probabilities, rows * width);
+        run_get(s->run, m->probabilities, at, rows, probabilities);
     if (labels)
-        be->get(s->ctx, QUEUE_COMPUTE, s->labels, at * sizeof *labels, labels, rows * sizeof *labels);
+        run_get(s->run, m->labels, at, rows, labels);
 }
 
 enum errc infer_run(struct infer_session *s, const float *x, size_t rows, float *logits, float *probabilities, int32_t *labels,

@@ -27,7 +27,7 @@ enum errc infer_model_load(const struct backend *be, struct pool *pool, const vo
                            struct err *e);
 void infer_model_free(struct infer_model *m);
 const struct infer_info *infer_model_info(const struct infer_model *m);
-size_t infer_model_bytes(const struct infer_model *m);                  /* packed weights */
+size_t infer_model_bytes(const struct infer_model *m);                  /* packed weights and the other constants */
 
 enum errc infer_session_new(const struct infer_model *m, struct infer_session **ret, struct err *e);
 void infer_session_free(struct infer_session *s);

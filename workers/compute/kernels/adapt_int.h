@@ -72,6 +72,19 @@ static void k_add(struct backend_ctx *c, const struct op_call *o)
     add(c, &x, &b, &y);
 }
 
+static void k_copy(struct backend_ctx *c, const struct op_call *o)
+{
+    struct mat x = in_mat(o, 0), y = mat_of(o->out[0]);
+    assert_same(&x, &y);
+    if (o->attr.flags & OP_ACCUMULATE) {
+        add(c, &y, &x, &y);
+        return;
+    }
+    size_t width = elem_bytes(x.type);
+    for (size_t i = 0; i < x.rows; i++)
+        memmove((char *)y.ptr + i * y.stride * width, (const char *)x.ptr + i * x.stride * width, x.cols * width);
+}
+
 static void k_relu(struct backend_ctx *c, const struct op_call *o)
 {
     struct mat x = in_mat(o, 0), y = mat_of(o->out[0]);
@@ -180,7 +193,8 @@ static void k_sgd(struct backend_ctx *c, const struct op_call *o)
 #define KERNELS_OF(type)                                                                                                   \
     [OP_MATMUL][type] = k_matmul, [OP_PACK][type] = k_pack, [OP_MATMUL_PACKED][type] = k_matmul_packed,                    \
     [OP_ADD_BIAS][type] = k_add_bias, [OP_ADD][type] = k_add, [OP_RELU][type] = k_relu, [OP_RELU_BWD][type] = k_relu_bwd, \
-    [OP_STANDARDISE][type] = k_standardise, [OP_COLSUM][type] = k_colsum, [OP_SOFTMAX][type] = k_softmax,                  \
+    [OP_STANDARDISE][type] = k_standardise, [OP_COPY][type] = k_copy, [OP_COLSUM][type] = k_colsum,     \
+    [OP_SOFTMAX][type] = k_softmax,                                                                                        \
     [OP_SOFTMAX_BWD][type] = k_softmax_bwd, [OP_ARGMAX][type] = k_argmax, [OP_SOFTMAX_XENT][type] = k_softmax_xent,        \
     [OP_MSE][type] = k_mse, [OP_SUMSQ][type] = k_sumsq, [OP_ADAMW][type] = k_adamw, [OP_SGD][type] = k_sgd
 #define KERNELS_ALWAYS [OP_CLIP][ELEM_F64] = k_clip

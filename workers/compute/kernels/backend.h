@@ -31,7 +31,7 @@ enum op {
 };
 
 enum { OP_INPUTS_MAX = 6, OP_OUTPUTS_MAX = 3 };
-enum { OP_ADDS = 1, OP_ROWS = 2 };              /* flags of op.def */
+enum { OP_ADDS = 1, OP_ROWS = 2, OP_VIEW = 4, OP_LATER = 8 };   /* flags of op.def */
 
 enum op_flag {                  /* of one use of an operation */
     MM_TRANS_A = 1,             /* a is stored [k, m] */
@@ -55,7 +55,7 @@ struct step_scalars {
 struct op_attr {                /* what an operation is told beside its inputs; zero where it has no use for it */
     unsigned flags;             /* enum op_flag */
     double beta1, beta2, eps, weight_decay, momentum;
-    size_t n, k;                /* of packed weights */
+    size_t n, k, bytes;         /* of packed weights */
 };
 
 /* MATMUL a, b, bias?       out[m,n] = op(a)[m,k] · op(b)[k,n], then the epilogue in the order accumulate, bias, relu PACK
@@ -108,6 +108,14 @@ extern const struct backend backend_ref;
 extern const struct backend backend_avx2;
 extern const struct backend backend_avx512;
 
+struct op_row {                 /* a row of op.def; its columns are told there */
+    const char *name;
+    unsigned key, in_min, in_max, outs, writes;
+    int takes_over;
+    unsigned flags;
+};
+
+const struct op_row *op_row(enum op op);
 const char *op_name(enum op op);
 bool backend_can(const struct backend *be, enum op op, enum elem type);
 /* UNPROCESSABLE with backend, operation and type named. */

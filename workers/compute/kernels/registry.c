@@ -15,14 +15,20 @@ static const struct backend *const all[] = {
     NULL,
 };
 
-const char *op_name(enum op op)
+const struct op_row *op_row(enum op op)
 {
-    static const char *const names[OP_COUNT] = {
-#define OP(NAME, name, ...) #name,
+    static const struct op_row rows[OP_COUNT] = {
+#define OP(NAME, name, key, in_min, in_max, outs, writes, takes_over, flags, shape, grad) \
+    { #name, key, in_min, in_max, outs, writes, takes_over, flags },
 #include "workers/compute/kernels/op.def"
 #undef OP
     };
-    return names[op];
+    return &rows[op];
+}
+
+const char *op_name(enum op op)
+{
+    return op_row(op)->name;
 }
 
 const char *elem_name(enum elem t)

@@ -6,7 +6,6 @@
 #include "workers/compute/train/engine_int.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
-#include "workers/compute/kernels/call.h"
 #include "workers/compute/train/shuffle.h"
 
 #include <math.h>
@@ -35,28 +34,15 @@ static void gather(struct engine *g, const uint32_t *rows, size_t n)
     mlp_put_batch(g->mlp, g->x, g->labels, n);
 }
 
-static void update(struct engine *g, double lr)
+/* What a step changes: rate and AdamW's corrections of step t = 1, 2, … */
+static struct step_scalars scalars(const struct engine *g)
 {
-    const struct train_job *s = g->job->spec;
-    const struct backend *be = g->job->backend;
-    size_t begin[2] = { 0, g->mlp->weight_count }, count[2] = { g->mlp->weight_count, g->mlp->bias_count };
     double t = (double)(g->at.step + 1);
-    for (int part = 0; part < 2; part++) {      /* weights with decay, biases without */
-        struct mat w = mat_at(g->mlp->params, 4 * begin[part], ELEM_F32, 1, count[part]);
-        struct mat grad = mat_at(g->mlp->grads, 4 * begin[part], ELEM_F32, 1, count[part]);
-        struct mat m = mat_at(g->m, 4 * begin[part], ELEM_F32, 1, count[part]);
-        struct mat v = mat_at(g->v, 4 * begin[part], ELEM_F32, 1, count[part]);
-        double decay = part == 0 ? s->weight_decay : 0;
-        if (s->optimizer == TRAIN_ADAMW) {
-            const struct call_step a = { { .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = decay },
-                                         { .lr = lr, .correction1 = 1 - pow(0.9, t), .correction2 = 1 - pow(0.999, t),
-                                           .grad_scale = 1 } };
-            call_adamw(be, g->ctx, &a, &w, &grad, &m, &v);
-        } else {
-            const struct call_step a = { { .momentum = TRAIN_MOMENTUM, .weight_decay = decay }, { .lr = lr, .grad_scale = 1 } };
-            call_sgd(be, g->ctx, &a, &w, &grad, &m);
-        }
-    }
+    return (struct step_scalars){
+        .lr = train_rate(g->job->spec, g->at.step, g->total_steps),
+        .correction1 = 1 - pow(TRAIN_BETA1, t), .correction2 = 1 - pow(TRAIN_BETA2, t), .grad_scale = 1, .loss_scale = 1,
+        .seed = (uint64_t)g->job->spec->seed, .counter = (uint64_t)g->at.step,
+    };
 }
 
 static enum errc one_step(struct engine *g, struct err *e)
@@ -69,50 +55,41 @@ static enum errc one_step(struct engine *g, struct err *e)
         g->rows[i] = d->train[at];
     }
     gather(g, g->rows, n);
-    double lr = train_rate(s, g->at.step, g->total_steps), loss;
-    mlp_forward(g->mlp, n);
-    mlp_loss(g->mlp, n, true, &loss);
-    mlp_backward(g->mlp, n);
-    update(g, lr);
-    TRY(g->job->backend->sync(g->ctx, e));
+    const struct step_scalars step = scalars(g);
+    double loss;
+    mlp_exec(g->mlp, n, PHASE_FORWARD | PHASE_BACKWARD | PHASE_UPDATE, &step);
+    TRY(mlp_loss(g->mlp, &loss, e));
     if (!isfinite(loss))
         return FAIL(e, UNPROCESSABLE, "the loss is no longer a number at step %lld; try a smaller lr", (long long)g->at.step + 1);
     g->at.step++;
     g->at.taken += (int64_t)n;
     g->at.loss_sum += loss;
     if (g->obs->on_step)
-        g->obs->on_step(g->obs->ctx, &(struct train_step){ g->at.step, g->total_steps, g->at.epoch + 1, loss / (double)n, lr });
+        g->obs->on_step(g->obs->ctx, &(struct train_step){ g->at.step, g->total_steps, g->at.epoch + 1, loss / (double)n,
+                                                           step.lr });
     return ERR_OK;
 }
 
 static enum errc evaluate(struct engine *g, double *ret_loss, double *ret_accuracy, struct err *e)
 {
     const struct train_data *d = g->job->data;
-    const struct backend *be = g->job->backend;
+    const struct step_scalars step = scalars(g);
     double sum = 0;
     size_t right = 0;
-    struct buffer *out = be->alloc(g->ctx, g->mlp->max_rows * sizeof(int32_t));
-    if (!out)
-        return FAIL(e, LIMIT, "no memory to evaluate");
-    enum errc rc = ERR_OK;
-    for (size_t at = 0; at < d->holdout_count && rc == ERR_OK; at += g->mlp->max_rows) {
+    for (size_t at = 0; at < d->holdout_count; at += g->mlp->max_rows) {
         size_t left = d->holdout_count - at, n = left < g->mlp->max_rows ? left : g->mlp->max_rows;
         double loss;
         gather(g, d->holdout + at, n);
-        mlp_forward(g->mlp, n);
-        struct mat logits = mlp_logits(g->mlp, n), best = mat_at(out, 0, ELEM_I32, n, 1);
-        mlp_loss(g->mlp, n, false, &loss);
-        call_unary(be, g->ctx, OP_ARGMAX, &logits, &best);
-        be->get(g->ctx, QUEUE_COMPUTE, out, 0, g->picked, n * sizeof *g->picked);
-        rc = be->sync(g->ctx, e);
+        mlp_exec(g->mlp, n, PHASE_FORWARD | PHASE_EVAL, &step);
+        mlp_best(g->mlp, g->picked, n);
+        TRY(mlp_loss(g->mlp, &loss, e));
         sum += loss;
         for (size_t i = 0; i < n; i++)
             right += g->picked[i] == g->labels[i];
     }
-    be->free(g->ctx, out);
     *ret_loss = sum / (double)d->holdout_count;
     *ret_accuracy = (double)right / (double)d->holdout_count;
-    return rc;
+    return ERR_OK;
 }
 
 /* Close the epoch; *ret_stop: patience is at its end. */
@@ -129,7 +106,7 @@ static enum errc end_epoch(struct engine *g, int64_t began_us, bool *ret_stop, s
                      || (ep.holdout_accuracy == c->best.holdout_accuracy && ep.holdout_loss < c->best.holdout_loss);
     c->bad_epochs = is_better ? 0 : c->bad_epochs + 1;
     if (is_better && g->best) {
-        g->job->backend->get(g->ctx, QUEUE_COMPUTE, g->mlp->params, 0, g->best, 4 * engine_params(g));
+        g->job->backend->get(g->ctx, QUEUE_COMPUTE, run_region(g->mlp->run, REGION_PARAMS), 0, g->best, 4 * engine_params(g));
         TRY(g->job->backend->sync(g->ctx, e));
     }
     if (is_better)
@@ -194,7 +171,7 @@ static enum errc finish(struct engine *g, struct train_result *r, struct err *e)
         params = arena_try(g->arena, 4 * engine_params(g));
         if (!params)
             return FAIL(e, LIMIT, "the model does not fit in the memory of this job");
-        job->backend->get(g->ctx, QUEUE_COMPUTE, g->mlp->params, 0, params, 4 * engine_params(g));
+        job->backend->get(g->ctx, QUEUE_COMPUTE, run_region(g->mlp->run, REGION_PARAMS), 0, params, 4 * engine_params(g));
         TRY(job->backend->sync(g->ctx, e));
     }
     const struct model_about about = { r->holdout_accuracy, job->spec->seed, job->dataset_digest };
@@ -213,19 +190,16 @@ static enum errc setup(struct engine *g, size_t *width, struct err *e)
     for (size_t i = 0; i < s->hidden.n; i++)
         width[i + 1] = (size_t)((const int64_t *)s->hidden.items)[i];
     width[layers] = (size_t)job->data->table.classes;
-    TRY(mlp_new(job->backend, g->ctx, ELEM_F32, width, layers, rows, max_bytes / 2, &g->mlp, e));
+    const struct mlp_spec spec = { ELEM_F32, width, layers, rows, max_bytes, s };
+    TRY(mlp_new(job->backend, g->ctx, &spec, &g->mlp, e));
     size_t bytes = 4 * engine_params(g);
-    if (4 * engine_params(g) * 4 > max_bytes)
-        return FAIL(e, LIMIT, "a model of %zu parameters does not fit in %zu MiB", engine_params(g), max_bytes >> 20);
-    g->m = job->backend->alloc(g->ctx, bytes);
-    g->v = job->backend->alloc(g->ctx, bytes);
     g->x = arena_try(g->arena, rows * cols * sizeof *g->x);
     g->labels = arena_try(g->arena, rows * sizeof *g->labels);
     g->picked = arena_try(g->arena, rows * sizeof *g->picked);
     g->rows = arena_try(g->arena, rows * sizeof *g->rows);
     if (s->early_stop_patience > 0)
         g->best = arena_try(g->arena, bytes);
-    if (!g->m || !g->v || !g->x || !g->labels || !g->picked || !g->rows || (s->early_stop_patience > 0 && !g->best))
+    if (!g->x || !g->labels || !g->picked || !g->rows || (s->early_stop_patience > 0 && !g->best))
         return FAIL(e, LIMIT, "the training state does not fit in the memory of this job");
     g->total_steps = (int64_t)((job->data->train_count + (size_t)s->batch_size - 1) / (size_t)s->batch_size) * s->epochs;
     mlp_init(g->mlp, (uint64_t)s->seed);
@@ -255,8 +229,6 @@ enum errc train_run(struct arena *a, const struct train_task *job, const struct 
     TRY(job->backend->open(job->backend, job->pool, &g.ctx, e));
     enum errc rc = run(&g, &r, e);
     mlp_free(g.mlp);
-    job->backend->free(g.ctx, g.m);
-    job->backend->free(g.ctx, g.v);
     job->backend->close(g.ctx);
     if (rc != ERR_OK)
         train_result_release(&r);

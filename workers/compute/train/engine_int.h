@@ -16,7 +16,6 @@ struct engine {
     const struct train_observer *obs;
     struct backend_ctx *ctx;
     struct mlp *mlp;
-    struct buffer *m, *v;                   /* optimiser state, as long as the parameters; v unused by sgd */
     float *best;                            /* parameters of the best epoch, or NULL */
     float *x;                               /* one batch */
     int32_t *labels, *picked;

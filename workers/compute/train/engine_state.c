@@ -10,13 +10,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The optimiser's state; SGD has the first alone. */
+static const enum region moment[] = { REGION_M, REGION_V };
+static const char *const moment_name[] = { "optim.m", "optim.v" };
 static const char *const names[] = { "model.safetensors", "optim.safetensors" };
 
 static struct str run_hash(struct engine *g)
 {
     const struct train_job *s = g->job->spec;
     CLEANUP(buf_releasep) struct buf b = BUF(8192);
-    buf_printf(&b, "2 %d %zu", s->family, s->hidden.n);
+    buf_printf(&b, "3 %d %zu", s->family, s->hidden.n);
     for (size_t i = 0; i < s->hidden.n; i++)
         buf_printf(&b, " %lld", (long long)((const int64_t *)s->hidden.items)[i]);
     buf_printf(&b, " %lld %lld %d %a %a %a %d %lld %lld %a %lld", (long long)s->epochs, (long long)s->batch_size, s->optimizer,
@@ -104,11 +107,14 @@ static enum errc optimiser_file(struct engine *g, float *host, struct buf *out, 
 {
     size_t n = engine_params(g), count = 0;
     struct st_tensor t[3];
-    g->job->backend->get(g->ctx, QUEUE_COMPUTE, g->m, 0, host, 4 * n);
-    g->job->backend->get(g->ctx, QUEUE_COMPUTE, g->v, 0, host + n, 4 * n);
-    TRY(g->job->backend->sync(g->ctx, e));
-    t[count++] = flat("optim.m", host, n);
-    t[count++] = flat("optim.v", host + n, n);
+    for (int i = 0; i < 2; i++) {
+        const struct buffer *state = run_region(g->mlp->run, moment[i]);
+        if (!state)
+            continue;
+        g->job->backend->get(g->ctx, QUEUE_COMPUTE, state, 0, host + (size_t)i * n, 4 * n);
+        TRY(g->job->backend->sync(g->ctx, e));
+        t[count++] = flat(moment_name[i], host + (size_t)i * n, n);
+    }
     if (g->best)
         t[count++] = flat("best", g->best, n);
     return st_write(out, t, count, NULL, 0, e);
@@ -122,7 +128,7 @@ static enum errc save(struct engine *g, struct err *e)
         return FAIL(e, LIMIT, "the checkpoint does not fit in memory");
     float *scratch = (float *)(void *)host.ptr;
     struct model_about about = { g->at.last.holdout_accuracy, g->job->spec->seed, g->job->dataset_digest };
-    g->job->backend->get(g->ctx, QUEUE_COMPUTE, g->mlp->params, 0, scratch, 4 * n);
+    g->job->backend->get(g->ctx, QUEUE_COMPUTE, run_region(g->mlp->run, REGION_PARAMS), 0, scratch, 4 * n);
     TRY(g->job->backend->sync(g->ctx, e));
     TRY(model_file_write(g->arena, g->mlp, scratch, g->job->data, &about, &model, e));
     TRY(optimiser_file(g, scratch, &optim, e));
@@ -143,15 +149,16 @@ enum errc engine_save(struct engine *g, struct err *e)
 static enum errc restore_params(struct engine *g, const struct st_file *f, struct err *e)
 {
     const struct mlp *m = g->mlp;
+    struct buffer *params = run_region(m->run, REGION_PARAMS);
     for (size_t i = 0; i < m->layers; i++) {
         const float *p;
         char name[40];
         snprintf(name, sizeof name, "mlp.%zu.weight", i);
         TRY(st_f32(f, name, m->width[i + 1], m->width[i], &p, e));
-        m->be->put(m->ctx, QUEUE_COMPUTE, m->params, m->w[i].offset_bytes, p, m->width[i] * m->width[i + 1] * sizeof *p);
+        m->be->put(m->ctx, QUEUE_COMPUTE, params, m->weight_at[i] * sizeof *p, p, m->width[i] * m->width[i + 1] * sizeof *p);
         snprintf(name, sizeof name, "mlp.%zu.bias", i);
         TRY(st_f32(f, name, m->width[i + 1], 0, &p, e));
-        m->be->put(m->ctx, QUEUE_COMPUTE, m->params, m->b[i].offset_bytes, p, m->width[i + 1] * sizeof *p);
+        m->be->put(m->ctx, QUEUE_COMPUTE, params, m->bias_at[i] * sizeof *p, p, m->width[i + 1] * sizeof *p);
     }
     return ERR_OK;
 }
@@ -175,10 +182,11 @@ enum errc engine_restore(struct engine *g, bool *ret_found, struct err *e)
     TRY(st_parse(g->arena, k.files[0].ptr, k.files[0].len, &f, e));
     TRY(restore_params(g, &f, e));
     TRY(st_parse(g->arena, k.files[1].ptr, k.files[1].len, &f, e));
-    TRY(st_f32(&f, "optim.m", n, 0, &p, e));
-    g->job->backend->put(g->ctx, QUEUE_COMPUTE, g->m, 0, p, 4 * n);
-    TRY(st_f32(&f, "optim.v", n, 0, &p, e));
-    g->job->backend->put(g->ctx, QUEUE_COMPUTE, g->v, 0, p, 4 * n);
+    for (int i = 0; i < 2; i++)
+        if (run_region(g->mlp->run, moment[i])) {
+            TRY(st_f32(&f, moment_name[i], n, 0, &p, e));
+            g->job->backend->put(g->ctx, QUEUE_COMPUTE, run_region(g->mlp->run, moment[i]), 0, p, 4 * n);
+        }
     if (c.best.epoch > 0 && g->best) {
         TRY(st_f32(&f, "best", n, 0, &p, e));
         memcpy(g->best, p, 4 * n);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fam_mlp.h - a multi-layer perceptron: linear layers with ReLU between, softmax cross entropy at the end.
+/* fam_mlp.h - a multi-layer perceptron as a graph: linear layers with ReLU between, softmax cross entropy at the end.
  *
- * All memory is allocated once in mlp_new for a largest batch: parameters and gradients flat (weights first, biases after, so that
- * the optimiser is two calls and decay can spare the biases), activations per layer, two deltas that swap.
- * Calling order: mlp_new -> mlp_init or mlp_load -> (put x, labels) -> mlp_forward -> mlp_loss -> mlp_backward. Not thread-safe.
+ * All memory is planned and allocated once in mlp_new for a largest batch. Parameters lie flat, weights first, biases after,
+ * so that the optimiser is two nodes and decay can spare the biases; gradients and the optimiser's state lie in the same
+ * order. Calling order: mlp_new -> mlp_init or the parameters put -> mlp_put_batch -> mlp_exec -> mlp_loss. Not thread-safe.
  * Layer i: y[rows, width[i+1]] = relu(x[rows, width[i]] · W[i]ᵀ + b[i]), W [out, in] as in PyTorch; no relu on the last. */
 #pragma once
-#include "workers/compute/kernels/backend.h"
+#include "workers/compute/graph/run.h"
 #include "workers/compute/train/rate.h"
 
 enum { MLP_LAYERS_MAX = TRAIN_HIDDEN_MAX + 1 };
@@ -17,20 +17,27 @@ struct mlp {
     enum elem type;
     size_t layers, width[MLP_LAYERS_MAX + 1], max_rows;
     size_t weight_count, bias_count;                    /* numbers, over all layers */
-    struct buffer *params, *grads, *acts, *deltas, *labels;
-    struct mat w[MLP_LAYERS_MAX], b[MLP_LAYERS_MAX], gw[MLP_LAYERS_MAX], gb[MLP_LAYERS_MAX];
+    size_t weight_at[MLP_LAYERS_MAX], bias_at[MLP_LAYERS_MAX];      /* where each begins among the parameters, in numbers */
+    struct plan *plan;
+    struct run *run;
+    int x, labels, best, loss;                          /* values of the graph; best: the class of each row, i32 */
 };
 
-/* width has layers+1 entries. LIMIT: the numbers do not fit in max_bytes. */
-enum errc mlp_new(const struct backend *be, struct backend_ctx *ctx, enum elem type, const size_t *width, size_t layers,
-                  size_t max_rows, size_t max_bytes, struct mlp **ret, struct err *e);
+struct mlp_spec {
+    enum elem type;             /* f32; f64 for gradient checks */
+    const size_t *width;        /* layers + 1 */
+    size_t layers, max_rows;
+    size_t max_bytes;           /* all memory of the model, its gradients, its optimiser and one batch */
+    const struct train_job *update;     /* optimiser and weight decay; NULL: gradients only */
+};
+
+/* LIMIT: it does not fit in max_bytes. UNPROCESSABLE: the backend lacks an operation, named. */
+enum errc mlp_new(const struct backend *be, struct backend_ctx *ctx, const struct mlp_spec *spec, struct mlp **ret, struct err *e);
 void mlp_free(struct mlp *m);
 void mlp_freep(struct mlp **m);
 void mlp_init(struct mlp *m, uint64_t seed);    /* He et al. 2015; the last layer small, so that the first loss is ln(classes) */
-void mlp_put_batch(struct mlp *m, const float *x, const int32_t *labels, size_t rows);
-void mlp_forward(struct mlp *m, size_t rows);
-struct mat mlp_logits(const struct mlp *m, size_t rows);
-struct mat mlp_labels(const struct mlp *m, size_t rows);
-/* Sum of the rows' losses; with_delta also prepares mlp_backward, each row weighing 1/rows. */
-void mlp_loss(struct mlp *m, size_t rows, bool with_delta, double *loss_sum);
-void mlp_backward(struct mlp *m, size_t rows);  /* overwrites the gradients */
+void mlp_put_batch(struct mlp *m, const float *x, const int32_t *labels, size_t rows);      /* of an f32 model */
+/* FORWARD: loss; with BACKWARD the gradients, each row weighing loss_scale/rows; EVAL: best classes; UPDATE: optimiser. */
+void mlp_exec(struct mlp *m, size_t rows, unsigned phases, const struct step_scalars *at);
+enum errc mlp_loss(struct mlp *m, double *loss_sum, struct err *e);     /* over the rows of the last mlp_exec */
+void mlp_best(struct mlp *m, int32_t *ret, size_t rows);                /* valid after mlp_loss or run_sync */

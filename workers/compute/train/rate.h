@@ -5,6 +5,8 @@
 #include "core/wire/type_train.h"
 
 #define TRAIN_MOMENTUM 0.9          /* of sgd */
+#define TRAIN_BETA1 0.9             /* of adamw */
+#define TRAIN_BETA2 0.999
 
 /* Of step 0 … total-1. Warm-up rises linearly over warmup_steps; cosine and linear end at 0 after the last step. */
 double train_rate(const struct train_job *s, int64_t step, int64_t total_steps);

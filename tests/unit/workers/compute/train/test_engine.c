@@ -15,7 +15,6 @@
 
 #include "core/base/cleanup.h"
 #include "../../train_kit.h"
-#include "workers/compute/kernels/call.h"
 #include "workers/compute/train/engine.h"
 
 static struct str digits;
@@ -58,12 +57,14 @@ static void test_overfit_and_first_loss(void **st)
     struct backend_ctx *c;
     struct mlp *m;
     const size_t width[] = { 64, 64, 10 };
+    struct train_job sgd = { .optimizer = TRAIN_SGD };
+    const struct mlp_spec shape = { ELEM_F32, width, 2, 64, 1 << 26, &sgd };
     CLEANUP(arena_freep) struct arena *a = arena_new(64 << 20);
     struct train_job s = kit_spec();
     struct train_data d;
     assert_int_equal(train_data_csv(a, digits, &schema, &s, &d, &e), ERR_OK);
     assert_int_equal(be->open(be, NULL, &c, &e), ERR_OK);
-    assert_int_equal(mlp_new(be, c, ELEM_F32, width, 2, 64, 1 << 26, &m, &e), ERR_OK);
+    assert_int_equal(mlp_new(be, c, &shape, &m, &e), ERR_OK);
     mlp_init(m, 1);
     float x[64 * 64];
     int32_t labels[64];
@@ -71,22 +72,16 @@ static void test_overfit_and_first_loss(void **st)
         train_data_row(&d, i, x + i * 64);
         labels[i] = d.table.labels[i];
     }
-    struct buffer *v1 = be->alloc(c, (m->weight_count + m->bias_count) * 4);
     double loss = 0;
-    for (int step = 0; step < 300; step++) {
-        size_t n = m->weight_count + m->bias_count;
-        struct mat w = mat_at(m->params, 0, ELEM_F32, 1, n), g = mat_at(m->grads, 0, ELEM_F32, 1, n), v = mat_at(v1, 0, ELEM_F32, 1, n);
-        const struct call_step sgd = { { .momentum = 0.9 }, { .lr = 0.1, .grad_scale = 1 } };
+    const struct step_scalars step = { .lr = 0.1, .loss_scale = 1, .grad_scale = 1 };
+    for (int i = 0; i < 300; i++) {
         mlp_put_batch(m, x, labels, 64);
-        mlp_forward(m, 64);
-        mlp_loss(m, 64, true, &loss);
-        if (step == 0)
+        mlp_exec(m, 64, PHASE_FORWARD | PHASE_BACKWARD | PHASE_UPDATE, &step);
+        assert_int_equal(mlp_loss(m, &loss, &e), ERR_OK);
+        if (i == 0)
             assert_true(fabs(loss / 64 - log(10)) < 0.1);
-        mlp_backward(m, 64);
-        call_sgd(be, c, &sgd, &w, &g, &v);
     }
     assert_true(loss / 64 < 0.01);
-    be->free(c, v1);
     mlp_free(m);
     be->close(c);
 }

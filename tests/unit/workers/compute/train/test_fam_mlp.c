@@ -21,31 +21,33 @@ static void test_gradients(void **st)
     struct backend_ctx *c;
     enum { ROWS = 6, IN = 5, OUT = 3 };
     const size_t width[] = { IN, 7, 4, OUT };
-    float x[ROWS * IN];
+    double x[ROWS * IN];
     int32_t labels[ROWS];
+    const struct mlp_spec spec = { ELEM_F64, width, 3, ROWS, 1 << 24, NULL };
+    const struct step_scalars at = { .loss_scale = 1, .grad_scale = 1 };
     struct mlp *m;
     assert_int_equal(backend_ref.open(&backend_ref, NULL, &c, &e), ERR_OK);
-    assert_int_equal(mlp_new(&backend_ref, c, ELEM_F64, width, 3, ROWS, 1 << 24, &m, &e), ERR_OK);
+    assert_int_equal(mlp_new(&backend_ref, c, &spec, &m, &e), ERR_OK);
     mlp_init(m, 11);
-    double *p = m->params->ptr, *g = m->grads->ptr, loss, up, down, worst = 0;
+    double *p = run_region(m->run, REGION_PARAMS)->ptr, *g = run_region(m->run, REGION_GRADS)->ptr, loss, up, down, worst = 0;
     for (size_t i = 0; i < ROWS * IN; i++)
-        x[i] = (float)philox_normal(5, 0, i);
+        x[i] = philox_normal(5, 0, i);
     for (int i = 0; i < ROWS; i++)
         labels[i] = i % OUT;
     for (size_t i = 0; i < m->bias_count; i++)
         p[m->weight_count + i] = 0.1 * philox_normal(6, 0, i);
-    mlp_put_batch(m, x, labels, ROWS);
-    mlp_forward(m, ROWS);
-    mlp_loss(m, ROWS, true, &loss);
-    mlp_backward(m, ROWS);
+    run_put(m->run, m->x, 0, ROWS, x);
+    run_put(m->run, m->labels, 0, ROWS, labels);
+    mlp_exec(m, ROWS, PHASE_FORWARD | PHASE_BACKWARD, &at);
+    assert_int_equal(mlp_loss(m, &loss, &e), ERR_OK);
     for (size_t i = 0; i < m->weight_count + m->bias_count; i++) {
         double keep = p[i], h = 1e-5 * (fabs(keep) + 0.1);
         p[i] = keep + h;
-        mlp_forward(m, ROWS);
-        mlp_loss(m, ROWS, false, &up);
+        mlp_exec(m, ROWS, PHASE_FORWARD, &at);
+        assert_int_equal(mlp_loss(m, &up, &e), ERR_OK);
         p[i] = keep - h;
-        mlp_forward(m, ROWS);
-        mlp_loss(m, ROWS, false, &down);
+        mlp_exec(m, ROWS, PHASE_FORWARD, &at);
+        assert_int_equal(mlp_loss(m, &down, &e), ERR_OK);
         p[i] = keep;
         double want = (up - down) / (2 * h) / ROWS;
         double off = fabs(want - g[i]) / (fabs(want) + fabs(g[i]) + 1e-3);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fold.c - what is known before the first run: weights packed in the backend's order, results of constants alone, dead nodes.
+ *
+ * A constant goes to the backend when the first node needs it and leaves again when only its packed form is read, so the raw
+ * weights of a served model are never kept beside the packed ones. */
+#include "workers/compute/graph/plan_int.h"
+
+#include <string.h>
+
+static bool is_const(const struct graph *g, int value)
+{
+    return g->values[value].region == REGION_CONST;
+}
+
+/* x · wᵀ with constant w becomes a pack node and a product over its result. */
+static void pack_weights(struct plan *p)
+{
+    struct graph *g = p->graph;
+    for (int i = 0, n = g->node_count; i < n; i++) {
+        struct node *node = &g->nodes[i];
+        unsigned known = MM_TRANS_B | MM_BIAS | MM_RELU;
+        if (node->is_gone || node->op != OP_MATMUL || !is_const(g, node->in[1]) || is_const(g, node->in[0]))
+            continue;
+        const struct shape *w = in_shape(g, node, 1);
+        enum elem type = in_shape(g, node, 0)->type;
+        if (!(node->attr.flags & MM_TRANS_B) || (node->attr.flags & ~known) || w->rank != 2
+            || !backend_can(p->be, OP_PACK, type) || !backend_can(p->be, OP_MATMUL_PACKED, type))
+            continue;
+        struct op_attr attr = node->attr;
+        attr.n = w->dim[0].n;
+        attr.k = w->dim[1].n;
+        attr.bytes = p->be->pack_bytes(attr.n, attr.k);
+        int packed = graph_op(g, OP_PACK, &attr, GRAPH_INS(node->in[1]));
+        if (packed == VALUE_NONE)
+            return;
+        node->op = OP_MATMUL_PACKED;
+        node->attr = attr;
+        node->in[1] = packed;
+    }
+}
+
+static enum errc put_const(struct plan *p, int value, struct err *e)
+{
+    const struct value *v = &p->graph->values[value];
+    if (p->consts[value] || !v->data)
+        return ERR_OK;
+    size_t bytes = shape_bytes(&v->shape, 1);
+    p->consts[value] = p->be->alloc(p->ctx, bytes);
+    if (!p->consts[value])
+        return FAIL(e, LIMIT, "no memory for the constant %s of %zu bytes", v->name, bytes);
+    p->be->put(p->ctx, QUEUE_COMPUTE, p->consts[value], 0, v->data, bytes);
+    return ERR_OK;
+}
+
+static void drop_unread(struct plan *p, int value)
+{
+    if (!graph_uses(p->graph, value) && !p->graph->values[value].is_output) {
+        p->be->free(p->ctx, p->consts[value]);
+        p->consts[value] = NULL;
+    }
+}
+
+static enum errc run_node(struct plan *p, struct node *n, struct err *e)
+{
+    struct tensor t[OP_INPUTS_MAX + OP_OUTPUTS_MAX];
+    struct op_call call = { .attr = n->attr };
+    struct graph *g = p->graph;
+    for (int i = 0; i < OP_INPUTS_MAX; i++) {
+        if (n->in[i] == VALUE_NONE)
+            continue;
+        TRY(put_const(p, n->in[i], e));
+        t[i] = plan_tensor(&g->values[n->in[i]], 1, p->consts[n->in[i]], 0);
+        call.in[i] = &t[i];
+    }
+    for (int i = 0; i < OP_OUTPUTS_MAX; i++) {
+        if (n->out[i] == VALUE_NONE)
+            continue;
+        struct value *v = &g->values[n->out[i]];
+        size_t bytes = shape_bytes(&v->shape, 1);
+        p->consts[n->out[i]] = p->be->alloc(p->ctx, bytes);
+        if (!p->consts[n->out[i]])
+            return FAIL(e, LIMIT, "no memory for a constant of %zu bytes", bytes);
+        v->region = REGION_CONST;
+        t[OP_INPUTS_MAX + i] = plan_tensor(v, 1, p->consts[n->out[i]], 0);
+        call.out[i] = &t[OP_INPUTS_MAX + i];
+    }
+    (*p->be->kernels)[n->op][call.in[op_row(n->op)->key]->type](p->ctx, &call);
+    TRY(p->be->sync(p->ctx, e));
+    n->is_gone = true;
+    for (int i = 0; i < OP_INPUTS_MAX; i++)
+        if (n->in[i] != VALUE_NONE)
+            drop_unread(p, n->in[i]);
+    return ERR_OK;
+}
+
+static bool is_foldable(const struct graph *g, const struct node *n)
+{
+    bool all = !n->is_gone && !op_row(n->op)->writes && !(op_row(n->op)->flags & OP_VIEW) && n->in[0] != VALUE_NONE;
+    for (int i = 0; i < OP_INPUTS_MAX && all; i++)
+        all = n->in[i] == VALUE_NONE || is_const(g, n->in[i]);
+    for (int i = 0; i < OP_OUTPUTS_MAX && all; i++)
+        all = n->out[i] == VALUE_NONE || g->values[n->out[i]].region == REGION_ARENA;
+    return all;
+}
+
+enum errc plan_fold(struct plan *p, struct err *e)
+{
+    struct graph *g = p->graph;
+    pack_weights(p);
+    TRY(graph_check(g, e));
+    for (int i = 0; i < g->node_count; i++)
+        if (is_foldable(g, &g->nodes[i]))
+            TRY(run_node(p, &g->nodes[i], e));
+    for (int v = 0; v < g->value_count; v++)
+        if (is_const(g, v) && (graph_uses(g, v) || g->values[v].is_output))
+            TRY(put_const(p, v, e));
+    for (int v = 0; v < g->value_count; v++)
+        g->values[v].data = NULL;
+    return p->be->sync(p->ctx, e);
+}
+
+static bool is_value_read(const struct graph *g, int value)
+{
+    const struct value *v = &g->values[value];
+    return v->is_output || v->region == REGION_GRADS || graph_uses(g, value);
+}
+
+void plan_sweep(struct graph *g)
+{
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (int i = g->node_count - 1; i >= 0; i--) {
+            struct node *n = &g->nodes[i];
+            bool is_read = n->is_gone || op_row(n->op)->writes;
+            for (int k = 0; k < OP_OUTPUTS_MAX && !is_read; k++)
+                is_read = n->out[k] != VALUE_NONE && is_value_read(g, n->out[k]);
+            if (!is_read)
+                n->is_gone = changed = true;
+        }
+    }
+}

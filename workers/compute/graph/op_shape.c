@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* op_shape.c - the shapes and types of an operation's outputs: one rule per name in the column `shape` of op.def.
+ *
+ * A rule refuses what the kernel would assert, so that a kernel never meets a shape it cannot do. Matrices are seen as kernels
+ * see them: all dimensions but the last are rows. */
+#include "workers/compute/graph/graph_int.h"
+
+#include <string.h>
+
+static enum errc refuse(const struct graph *g, const struct node *n, int i, const char *why, struct err *e)
+{
+    char text[96];
+    shape_text(in_shape(g, n, i), text, sizeof text);
+    return FAIL(e, UNPROCESSABLE, "input %d of %s is %s: %s", i, op_name(n->op), text, why);
+}
+
+/* All but the last dimension. */
+static struct dim rows_of(const struct shape *s)
+{
+    struct dim d = { 1, false };
+    for (unsigned i = 0; i + 1 < s->rank; i++) {
+        d.n *= s->dim[i].n;
+        d.is_batched = d.is_batched || s->dim[i].is_batched;
+    }
+    return d;
+}
+
+static struct dim last_of(const struct shape *s)
+{
+    return s->dim[s->rank - 1];
+}
+
+static bool is_vector_of(const struct shape *s, enum elem type, struct dim n)
+{
+    return s->type == type && s->rank == 1 && is_same_dim(s->dim[0], n);
+}
+
+static enum errc shape_same(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    bool has_vectors = n->op == OP_ADD_BIAS || n->op == OP_STANDARDISE;
+    *out = *in_shape(g, n, 0);
+    for (int i = 1; i < OP_INPUTS_MAX && n->in[i] != VALUE_NONE; i++) {
+        if (has_vectors && !is_vector_of(in_shape(g, n, i), out->type, last_of(out)))
+            return refuse(g, n, i, "expected a vector with a number for each column", e);
+        if (!has_vectors && !is_same_shape(in_shape(g, n, i), out))
+            return refuse(g, n, i, "expected the shape and type of input 0", e);
+    }
+    return ERR_OK;
+}
+
+static enum errc shape_matmul(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    const struct shape *a = in_shape(g, n, 0), *b = in_shape(g, n, 1);
+    bool ta = n->attr.flags & MM_TRANS_A, tb = n->attr.flags & MM_TRANS_B;
+    struct dim m = ta ? last_of(a) : rows_of(a), ka = ta ? rows_of(a) : last_of(a);
+    struct dim kb = tb ? last_of(b) : rows_of(b), cols = tb ? rows_of(b) : last_of(b);
+    if (a->type != b->type)
+        return refuse(g, n, 1, "expected the type of input 0", e);
+    if (!is_same_dim(ka, kb))
+        return refuse(g, n, 1, "its depth is not that of input 0", e);
+    if (n->in[2] != VALUE_NONE && !is_vector_of(in_shape(g, n, 2), a->type, cols))
+        return refuse(g, n, 2, "expected a bias with a number for each column of the product", e);
+    *out = (struct shape){ a->type, 2, { m, cols } };
+    if (!ta) {
+        *out = *a;
+        out->dim[a->rank - 1] = cols;
+    }
+    return ERR_OK;
+}
+
+static enum errc shape_pack(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    if (in_shape(g, n, 0)->rank != 2)
+        return refuse(g, n, 0, "expected a matrix", e);
+    *out = (struct shape){ ELEM_U8, 1, { DIM(n->attr.bytes) } };
+    return ERR_OK;
+}
+
+static enum errc shape_matmul_packed(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    *out = *in_shape(g, n, 0);
+    if (!is_same_dim(last_of(out), DIM(n->attr.k)))
+        return refuse(g, n, 0, "its depth is not that of the packed weights", e);
+    out->dim[out->rank - 1] = DIM(n->attr.n);
+    return ERR_OK;
+}
+
+static enum errc shape_reshape(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    (void)e;
+    *out = *in_shape(g, n, 0);      /* graph_reshape puts the new one there */
+    return ERR_OK;
+}
+
+static enum errc shape_colsum(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    (void)e;
+    const struct shape *x = in_shape(g, n, 0);
+    *out = (struct shape){ x->type, 1, { last_of(x) } };
+    return ERR_OK;
+}
+
+static enum errc shape_argmax(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    (void)e;
+    *out = (struct shape){ ELEM_I32, 1, { rows_of(in_shape(g, n, 0)) } };
+    return ERR_OK;
+}
+
+static enum errc shape_loss(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    const struct shape *y = in_shape(g, n, 0), *t = in_shape(g, n, 1);
+    out[0] = (struct shape){ ELEM_F64, 1, { DIM(1) } };
+    out[1] = *y;
+    if (n->op == OP_SOFTMAX_XENT && !is_vector_of(t, ELEM_I32, rows_of(y)))
+        return refuse(g, n, 1, "expected an i32 label for each row", e);
+    return n->op == OP_MSE && !is_same_shape(t, y) ? refuse(g, n, 1, "expected the shape and type of input 0", e) : ERR_OK;
+}
+
+static enum errc shape_scalar(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    (void)g, (void)n, (void)e;
+    *out = (struct shape){ ELEM_F64, 1, { DIM(1) } };
+    return ERR_OK;
+}
+
+static enum errc shape_nothing(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    (void)g, (void)n, (void)out, (void)e;
+    return ERR_OK;
+}
+
+enum errc node_shapes(const struct graph *g, const struct node *n, struct shape out[OP_OUTPUTS_MAX], struct err *e)
+{
+    static enum errc (*const rule[OP_COUNT])(const struct graph *, const struct node *, struct shape *, struct err *) = {
+#define OP(NAME, name, key, in_min, in_max, outs, writes, takes_over, flags, shape, grad) shape_##shape,
+#include "workers/compute/kernels/op.def"
+#undef OP
+    };
+    return rule[n->op](g, n, out, e);
+}

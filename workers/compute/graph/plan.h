@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan.h - a graph made ready for one backend: refused or fused, folded and laid out in memory, once; then run any number of
+ * times.
+ *
+ * plan_new, in this order: what the backend lacks is refused by name; bias and ReLU join the product before them; constant
+ * weights are packed and what depends on constants alone is computed; what nobody reads goes; every result gets a place in
+ * one arena by its lifetime, for the largest batch. Sizes are known before anything is allocated: too large is LIMIT with
+ * both numbers. A plan is immutable and shared by threads; a run (run.h) is one thread's memory.
+ *
+ * The arena: a result lives from the node that makes it to the last that reads it, an input and an output all the time. An
+ * operation that may work in place (op.def) takes over the place of an input that nobody reads later. Places are aligned to
+ * 64 bytes. */
+#pragma once
+#include "workers/compute/graph/graph.h"
+#include "core/base/str.h"
+
+struct plan_place {             /* of a value in the arena */
+    size_t offset_bytes, size_bytes;
+    int first, last;            /* nodes; -1: before the first */
+    int root;                   /* the value whose place it is; itself, or the one that it takes over or is a view of */
+};
+
+struct plan {
+    struct graph *graph;
+    const struct backend *be;
+    struct backend_ctx *ctx;    /* of the constants */
+    size_t max_rows;
+    struct plan_place *places;  /* by value; size 0: none */
+    struct buffer **consts;     /* by value */
+    size_t region_bytes[REGION_COUNT];
+};
+
+struct plan_options {
+    size_t max_rows;
+    size_t max_bytes;           /* arena, parameters, gradients, optimiser and constants together; 0: no limit */
+};
+
+/* Takes the graph over, on failure too. ctx must outlive the plan. UNPROCESSABLE: the backend cannot; LIMIT: too large. */
+enum errc plan_new(struct graph *g, const struct backend *be, struct backend_ctx *ctx, const struct plan_options *o,
+                   struct plan **ret, struct err *e);
+void plan_free(struct plan *p);
+size_t plan_bytes(const struct plan *p);                        /* of all regions */
+/* The input or output of that name, or VALUE_NONE. */
+int plan_find(const struct plan *p, const char *name);
+/* For people: one line per place of the arena (offset, bytes, lifetime, shape, who makes it), then the regions. */
+bool plan_print(const struct plan *p, struct buf *out);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.h - one thread's memory for a plan, allocated once, and the runs in it.
+ *
+ * Calling order: run_new -> run_put of inputs (and of parameters: run_region) -> run_exec -> run_get -> … -> run_free,
+ * before the plan. run_exec allocates nothing. Inputs travel on the copy queue and results come back on the compute queue;
+ * events keep a batch from being overwritten while it is read. A run belongs to one thread at a time. */
+#pragma once
+#include "workers/compute/graph/plan.h"
+
+struct run;
+
+/* ctx: of the plan's backend; LIMIT: no memory. */
+enum errc run_new(const struct plan *p, struct backend_ctx *ctx, struct run **ret, struct err *e);
+void run_free(struct run *r);
+/* The buffer of a region, NULL where the plan has none; gradients, parameters and the optimiser's state start as zeros. */
+struct buffer *run_region(struct run *r, enum region region);
+/* `rows` of an input, from row `at` on; for a value without rows, at 0 and rows 1, all of it. */
+void run_put(struct run *r, int value, size_t at, size_t rows, const void *src);
+void run_put_step(struct run *r, const struct step_scalars *s);
+/* The nodes of these phases in their order, for a batch of `rows`; accumulate: gradients are added to those before. */
+void run_exec(struct run *r, size_t rows, unsigned phases, bool accumulate);
+/* Rows of an output; valid after run_sync. */
+void run_get(struct run *r, int value, size_t at, size_t rows, void *dst);
+enum errc run_sync(struct run *r, struct err *e);
