@@ -3,7 +3,7 @@
 #include "audit/bundle.h"
 #include "audit/scan_int.h"
 
-static void put_head(struct buf *b, const struct bundle_head *h)
+void bundle_head_put(struct buf *b, const struct bundle_head *h)
 {
     buf_add_c(b, "{\"body\":");
     scan_put_base64(b, h->body, h->len);
@@ -17,7 +17,7 @@ static bool scan_sig(struct str *s, uint8_t sig[AUDIT_SIG])
     return scan_lit(s, "\"sig\":") && scan_base64(s, sig, AUDIT_SIG, &n) && n == AUDIT_SIG;
 }
 
-static bool scan_head(struct str *s, struct bundle_head *ret)
+bool bundle_head_scan(struct str *s, struct bundle_head *ret)
 {
     return scan_lit(s, "{\"body\":") && scan_base64(s, ret->body, sizeof ret->body, &ret->len) && scan_lit(s, ",") &&
            scan_sig(s, ret->sig);
@@ -66,10 +66,10 @@ bool bundle_manifest_encode(const struct bundle_manifest *m, struct buf *b)
     if (m->is_selection && m->says_inclusion)
         buf_add_c(b, ",\"proves\":\"inclusion\"");
     buf_add_c(b, ",\"head\":");
-    put_head(b, &m->head);
+    bundle_head_put(b, &m->head);
     buf_add_c(b, "},\"previous\":");
     if (m->has_previous) {
-        put_head(b, &m->previous);
+        bundle_head_put(b, &m->previous);
         buf_add_c(b, ",\"proof\":");
         scan_put_hashes(b, m->previous_proof, m->previous_proof_len);
         buf_add_c(b, "}");
@@ -105,11 +105,12 @@ bool bundle_manifest_decode(struct str line, struct bundle_manifest *m)
     struct str s = line;
     memset(m, 0, sizeof *m);
     if (!scan_lit(&s, "{\"format\":\"falaj-audit-bundle-v1\",\"tenant\":\"") || !scan_uuid(&s, &m->tenant_id) ||
-        !scan_numbers(&s, m) || !scan_lit(&s, ",\"head\":") || !scan_head(&s, &m->head) || !scan_lit(&s, "},\"previous\":"))
+        !scan_numbers(&s, m) || !scan_lit(&s, ",\"head\":") ||
+        !bundle_head_scan(&s, &m->head) || !scan_lit(&s, "},\"previous\":"))
         return false;
     m->has_previous = !scan_lit(&s, "null");
     if (m->has_previous &&
-        !(scan_head(&s, &m->previous) && scan_lit(&s, ",\"proof\":") &&
+        !(bundle_head_scan(&s, &m->previous) && scan_lit(&s, ",\"proof\":") &&
           scan_hashes(&s, m->previous_proof, MERKLE_PROOF_MAX, &m->previous_proof_len) && scan_lit(&s, "}")))
         return false;
     return scan_lit(&s, ",\"before\":{\"chain\":") && scan_hash(&s, &m->before_chain) && scan_lit(&s, ",\"nodes\":") &&
@@ -197,7 +198,7 @@ bool bundle_retention_decode(struct str line, struct bundle_record *r)
 bool bundle_checkpoint_encode(const struct bundle_head *h, struct buf *b)
 {
     buf_add_c(b, "{\"checkpoint\":");
-    put_head(b, h);
+    bundle_head_put(b, h);
     buf_add_c(b, "}}\n");
     return !b->overflow;
 }
@@ -205,12 +206,12 @@ bool bundle_checkpoint_encode(const struct bundle_head *h, struct buf *b)
 bool bundle_checkpoint_decode(struct str line, struct bundle_head *ret)
 {
     struct str s = line;
-    return scan_lit(&s, "{\"checkpoint\":") && scan_head(&s, ret) && scan_lit(&s, "}}") && s.len == 0;
+    return scan_lit(&s, "{\"checkpoint\":") && bundle_head_scan(&s, ret) && scan_lit(&s, "}}") && s.len == 0;
 }
 
 bool bundle_kept_encode(const struct bundle_head *h, struct buf *b)
 {
-    put_head(b, h);
+    bundle_head_put(b, h);
     buf_add_c(b, "}\n");
     return !b->overflow;
 }
@@ -218,7 +219,7 @@ bool bundle_kept_encode(const struct bundle_head *h, struct buf *b)
 bool bundle_kept_decode(struct str text, struct bundle_head *ret)
 {
     struct str s = text;
-    return scan_head(&s, ret) && scan_lit(&s, "}") && (s.len == 0 || str_eq_c(s, "\n"));
+    return bundle_head_scan(&s, ret) && scan_lit(&s, "}") && (s.len == 0 || str_eq_c(s, "\n"));
 }
 
 bool bundle_end_encode(const struct bundle_end *f, struct buf *b)

@@ -63,6 +63,9 @@ bool bundle_retention_encode(const struct bundle_record *r, struct buf *b);
 bool bundle_retention_decode(struct str line, struct bundle_record *ret);
 bool bundle_checkpoint_encode(const struct bundle_head *h, struct buf *b);
 bool bundle_checkpoint_decode(struct str line, struct bundle_head *ret);
+/* {"body":…,"sig":… without the brace that ends it; scan takes the same off the front of s. */
+void bundle_head_put(struct buf *b, const struct bundle_head *h);
+bool bundle_head_scan(struct str *s, struct bundle_head *ret);
 /* A head that somebody keeps: {"body":…,"sig":…} and a newline. Without its signature it convicts nobody, so it is never written
  * without. */
 bool bundle_kept_encode(const struct bundle_head *h, struct buf *b);

@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "audit/fork.h"
 #include "audit/verify.h"
+#include "audit/verify_evidence_int.h"
 #include "core/base/cleanup.h"
 #include "core/crypto/sign.h"
-
-enum { EXIT_UNUSABLE = 1, EXIT_REFUSED = 2, KEYS_MAX = 16, FILE_MAX = 8192 };
 
 static const char usage_text[] =
     "Usage: falaj-verify [options] BUNDLE...     (\"-\" is standard input)\n"
@@ -23,15 +23,15 @@ static const char usage_text[] =
     "  --previous FILE         a head saved earlier: the log must still contain it\n"
     "  --save-head FILE        save the verified head with its signature, for the next time\n"
     "  --allow-unproved-drops  accept entries without body that no retention entry of the log lists\n"
+    "  --evidence FILE         with --previous and --key: where the log was forked, write what convicts\n"
     "  --json                  print one line of JSON for each bundle\n"
     "Exit: 0 whole, 1 usage or unreadable file, 2 refused.\n";
 
 struct options {
-    uint8_t keys[KEYS_MAX][AUDIT_PUB];
-    size_t key_count;
+    struct key_list keys;
     struct bundle_head previous;
     bool has_previous, is_unsigned, allow_unproved, trust_embedded, as_json;
-    const char *save_head;
+    const char *save_head, *evidence;
     char **bundles;
     int bundle_count;
 };
@@ -43,50 +43,6 @@ static ssize_t read_fd(void *ctx, void *p, size_t n)
         got = read(*(const int *)ctx, p, n);
     while (got < 0 && errno == EINTR);
     return got;
-}
-
-/* A whole small file; the length, or -1. */
-static ssize_t read_small(const char *path, char *out, size_t cap)
-{
-    CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    size_t len = 0;
-    if (fd < 0)
-        return -1;
-    for (;;) {
-        ssize_t n = read_fd(&fd, out + len, cap - len);
-        if (n <= 0)
-            return n < 0 ? -1 : (ssize_t)len;
-        len += (size_t)n;
-        if (len == cap)
-            return -1;
-    }
-}
-
-static int add_key(struct options *o, const char *text)
-{
-    char file[FILE_MAX];
-    struct err e = { 0 };
-    if (o->key_count == KEYS_MAX) {
-        fprintf(stderr, "falaj-verify: at most %d keys\n", KEYS_MAX);
-        return EXIT_UNUSABLE;
-    }
-    uint8_t *key = o->keys[o->key_count];
-    if (!hex_decode(str_c(text), key, AUDIT_PUB)) {
-        ssize_t n = read_small(text, file, sizeof file);
-        if (n < 0) {
-            fprintf(stderr, "falaj-verify: cannot read key %s\n", text);
-            return EXIT_UNUSABLE;
-        }
-        while (n > 0 && (file[n - 1] == '\n' || file[n - 1] == '\r'))
-            n--;
-        if (!hex_decode(str_n(file, (size_t)n), key, AUDIT_PUB) &&
-            ed25519_public_of_pem(str_n(file, (size_t)n), key, &e) != ERR_OK) {
-            fprintf(stderr, "falaj-verify: %s holds no Ed25519 public key\n", text);
-            return EXIT_UNUSABLE;
-        }
-    }
-    o->key_count++;
-    return 0;
 }
 
 static int take_previous(struct options *o, const char *path)
@@ -106,13 +62,8 @@ static int take_previous(struct options *o, const char *path)
 static int save_head(const char *path, const struct bundle_head *h)
 {
     CLEANUP(buf_releasep) struct buf b = BUF(FILE_MAX);
-    FILE *f = fopen(path, "we");
-    bool is_saved = f && bundle_kept_encode(h, &b) && fputs(b.ptr, f) >= 0;
-    if (f && fclose(f) != 0)
-        is_saved = false;
-    if (!is_saved)
-        fprintf(stderr, "falaj-verify: cannot write %s\n", path);
-    return is_saved ? 0 : EXIT_UNUSABLE;
+    bundle_kept_encode(h, &b);
+    return write_text(path, &b);
 }
 
 static void print_json(const struct verify_result *r)
@@ -154,7 +105,7 @@ static void print_text(const struct verify_result *r)
 
 static int usage(void)
 {
-    fputs(usage_text, stderr);
+    fprintf(stderr, "%s%s", usage_text, evidence_usage);
     return EXIT_UNUSABLE;
 }
 
@@ -162,18 +113,19 @@ static int parse(int argc, char **argv, struct options *o)
 {
     static const struct option longs[] = { { "key", required_argument, NULL, 'k' }, { "previous", required_argument, NULL, 'p' },
         { "save-head", required_argument, NULL, 's' }, { "allow-unproved-drops", no_argument, NULL, 'd' },
-        { "trust-embedded-key", no_argument, NULL, 't' },
+        { "trust-embedded-key", no_argument, NULL, 't' }, { "evidence", required_argument, NULL, 'e' },
         { "json", no_argument, NULL, 'j' }, { "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'v' }, { 0 } };
     int c, rc = 0;
     while (rc == 0 && (c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
         switch (c) {
-        case 'k': rc = add_key(o, optarg); break;
+        case 'k': rc = key_list_add(&o->keys, optarg); break;
         case 'p': rc = take_previous(o, optarg); break;
         case 's': o->save_head = optarg; break;
         case 'd': o->allow_unproved = true; break;
         case 't': o->trust_embedded = true; break;
+        case 'e': o->evidence = optarg; break;
         case 'j': o->as_json = true; break;
-        case 'h': fputs(usage_text, stdout); return -1;
+        case 'h': printf("%s%s", usage_text, evidence_usage); return -1;
         case 'v': puts("falaj-verify " FALAJ_VERSION); return -1;
         default: return usage();
         }
@@ -185,6 +137,20 @@ static int parse(int argc, char **argv, struct options *o)
     return rc;
 }
 
+/* The bundle is read once more: what convicts is in it. */
+static void write_evidence(const struct options *o, const char *bundle)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(EVIDENCE_BYTES_MAX);
+    CLEANUP(fd_closep) int fd = strcmp(bundle, "-") == 0 ? -1 : open(bundle, O_RDONLY | O_CLOEXEC);
+    struct fork_file f;
+    const char *fault = fd < 0 ? "it takes a bundle in a file" :
+                        fork_of_bundle(read_fd, &fd, &o->previous, key_list_of(&o->keys), &f);
+    if (fault)
+        fprintf(stderr, "falaj-verify: no evidence could be made: %s\n", fault);
+    else if (fork_file_encode(&f, &b) && write_text(o->evidence, &b) == 0)
+        fprintf(stderr, "falaj-verify: %s convicts: falaj-verify fork --key KEY %s\n", o->evidence, o->evidence);
+}
+
 static int verify_one(const struct options *o, const char *bundle)
 {
     struct verify_result r;
@@ -193,7 +159,7 @@ static int verify_one(const struct options *o, const char *bundle)
         fprintf(stderr, "falaj-verify: cannot open %s\n", bundle);
         return EXIT_UNUSABLE;
     }
-    struct verify_opts opts = { .pinned = (const uint8_t(*)[AUDIT_PUB])o->keys, .pinned_count = o->key_count,
+    struct verify_opts opts = { .pinned = key_list_of(&o->keys).key, .pinned_count = o->keys.n,
         .trust_embedded = o->trust_embedded, .previous = o->has_previous ? &o->previous : NULL,
         .previous_is_unsigned = o->is_unsigned, .allow_unproved_drops = o->allow_unproved };
     int rc = audit_verify(read_fd, &fd, &opts, &r);
@@ -202,6 +168,8 @@ static int verify_one(const struct options *o, const char *bundle)
     (o->as_json ? print_json : print_text)(&r);
     if (r.damage == VERIFY_UNREADABLE)
         return EXIT_UNUSABLE;
+    if (r.damage == VERIFY_FORKED && o->evidence && o->has_previous && !o->is_unsigned)
+        write_evidence(o, bundle);
     if (rc != 0)
         return EXIT_REFUSED;
     return o->save_head ? save_head(o->save_head, &r.signed_head) : 0;
@@ -212,7 +180,10 @@ int main(int argc, char **argv)
     struct options o = { 0 };
     /* What the machine's openssl.cnf names must not be able to change a verdict, nor be loaded into a static program. */
     setenv("OPENSSL_CONF", "/dev/null", 1);
-    int rc = parse(argc, argv, &o), worst = 0;
+    int rc = argc > 1 ? evidence_main(argc, argv) : -1, worst = 0;
+    if (rc >= 0)
+        return rc;
+    rc = parse(argc, argv, &o);
     if (rc != 0)
         return rc < 0 ? 0 : rc;
     for (int i = 0; i < o.bundle_count; i++) {
