@@ -6,6 +6,7 @@
 #pragma once
 #include "api/route.h"
 #include "core/db/list_find.h"
+#include "registry/catalog/content_delete.h"
 #include "registry/catalog/versioned.h"
 
 struct content_ref { struct uuid id; };
@@ -45,6 +46,8 @@ enum errc content_read_one(struct work *w, const struct content *t, const void *
 enum errc content_list(struct work *w, const struct content *t, const void *in, struct str data_class, void *out,
                        struct err *e) MUST_CHECK;
 enum errc content_list_versions(struct work *w, const struct content *t, const void *in, void *out, struct err *e) MUST_CHECK;
+/* Deletes the thing with all versions (registry/catalog/content_delete.h); out: struct content_deleted. */
+enum errc content_remove(struct work *w, const struct content *t, const void *in, void *out, struct err *e) MUST_CHECK;
 /* A raw handler; c->in: struct content_version_ref. Opens and verifies the object (whole up to OBJECT_WHOLE_MAX, else as it
  * goes), commits the audit event, answers. After OK the call is gone. */
 enum errc content_send(struct call *c, const struct content *t, struct err *e) MUST_CHECK;

@@ -109,6 +109,13 @@ int cmd_model_download(struct cli *c)
     return version_download(c, "models", "application/octet-stream");
 }
 
+int cmd_content_delete(struct cli *c)
+{
+    const char *question = arena_printf(c->arena, "Delete the %s %s with all its versions for good?", c->cmd->noun->what,
+        c->args[0]);
+    return cli_confirm(c, question) ? run_rest(c) : CLI_USAGE;
+}
+
 /* Sums are a call like any other; the attempts themselves come as a file. */
 int cmd_usage(struct cli *c)
 {

@@ -85,6 +85,10 @@ static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 #define LIST_OF_PROJECT_FILTERS "project_id=project created_by=created-by"
 #define DATASET_COLUMNS "dataset_id:ID name:NAME latest_version:VERSION data_class:CLASS +label_column:LABEL +classes:CLASSES created_at:CREATED"
 #define MODEL_COLUMNS "model_id:ID name:NAME latest_version:VERSION +description:DESCRIPTION created_at:CREATED"
+#define DELETED_COLUMNS "objects:OBJECTS stored_bytes:BYTES"
+#define DELETE_MORE \
+    "The keys of its content are forgotten: nothing brings it back. Asks first on a terminal; elsewhere it needs --yes.\n" \
+    "Refused under a legal hold, and while deployments, unfinished jobs or uploads use it: the answer names them."
 #define DEPLOY_COLUMNS "deployment_id:ID name:NAME state:STATE ready:READY model_version:VERSION +job_id:JOB +endpoint:ENDPOINT created_at:CREATED"
 #define TENANT_COLUMNS "tenant_id:ID name:NAME state:STATE home_zone:HOME +allowed_zones:ZONES created_at:CREATED"
 #define PROJECT_COLUMNS "project_id:ID name:NAME state:STATE +display_name:DISPLAY_NAME created_at:CREATED"
@@ -206,6 +210,9 @@ const struct command command_table[] = {
       run_rest, "List data sets", "  falaj dataset list --q digits --class health --zone ae-dxb-1", CMD_LIST, NULL, "GET", "/v1/datasets",
       "data_class=class zone=zone " LIST_OF_PROJECT_FILTERS " " LIST_FILTERS, NULL, DATASET_COLUMNS },
     { "dataset", "get", "DATASET", 1, 1, NULL, run_rest, "Show one data set", NULL, 0, &dataset_noun, "GET", "/v1/datasets/{0}", NULL, NULL, DATASET_COLUMNS },
+    { "dataset", "delete", "DATASET", 1, 1, NULL, cmd_content_delete, "Delete a data set with all versions for good",
+        DELETE_MORE, 0, &dataset_noun,
+      "DELETE", "/v1/datasets/{0}", NULL, NULL, DELETED_COLUMNS },
     { "dataset", "versions", "DATASET", 1, 1, FLAGS(LIMIT_FLAG), run_rest, "List the versions of a data set", NULL, CMD_LIST, &dataset_noun, "GET",
       "/v1/datasets/{0}/versions", NULL, NULL, "version:VERSION row_count:ROWS column_count:COLUMNS size_bytes:BYTES zone:ZONE sha256:SHA256" },
     { "dataset", "download", "DATASET [FILE]", 1, 2, FLAGS({ "version", 'V', "N", "Version (the newest)", NULL }), cmd_dataset_download,
@@ -216,6 +223,9 @@ const struct command command_table[] = {
     { "model", "list", "", 0, 0, FLAGS({ "zone", 0, "CODE", "Only models of which a version lies in this zone", NULL }, LIST_OF_PROJECT_FLAGS("models"), LIST_FLAGS("models")),
       run_rest, "List models", NULL, CMD_LIST, NULL, "GET", "/v1/models", "zone=zone " LIST_OF_PROJECT_FILTERS " " LIST_FILTERS, NULL, MODEL_COLUMNS },
     { "model", "get", "MODEL", 1, 1, NULL, run_rest, "Show one model", NULL, 0, &model_noun, "GET", "/v1/models/{0}", NULL, NULL, MODEL_COLUMNS },
+    { "model", "delete", "MODEL", 1, 1, NULL, cmd_content_delete, "Delete a model with all versions for good", DELETE_MORE, 0,
+        &model_noun,
+      "DELETE", "/v1/models/{0}", NULL, NULL, DELETED_COLUMNS },
     { "model", "versions", "MODEL", 1, 1, FLAGS(LIMIT_FLAG), run_rest, "List the versions of a model", NULL, CMD_LIST, &model_noun, "GET", "/v1/models/{0}/versions", NULL, NULL,
       "version:VERSION job_id:JOB size_bytes:BYTES created_at:CREATED" },
     { "model", "download", "MODEL [FILE]", 1, 2, FLAGS({ "version", 'V', "N", "Version (the newest)", NULL }), cmd_model_download, "Download a model as safetensors", NULL, 0,

@@ -18,6 +18,7 @@ extern const struct stmt dataset_create_stmt, dataset_get_stmt, dataset_list_stm
     dataset_version_get_stmt, dataset_version_list_stmt;
 extern const struct stmt model_source_stmt, model_next_stmt, model_version_insert_stmt, model_get_stmt, model_list_stmt, model_version_get_stmt,
     model_version_list_stmt;
+extern const struct stmt content_delete_stmt;
 extern const struct stmt transfer_insert_stmt, transfer_get_stmt, transfer_list_stmt;
 extern const struct stmt worker_keys_stmt, worker_input_stmt, worker_output_find_stmt, worker_output_insert_stmt, worker_output_get_stmt,
     worker_output_store_stmt, orphan_known_stmt;

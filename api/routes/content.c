@@ -42,6 +42,15 @@ enum errc content_list_versions(struct work *w, const struct content *t, const v
     return ERR_OK;
 }
 
+enum errc content_remove(struct work *w, const struct content *t, const void *in, void *out, struct err *e)
+{
+    struct content_deleted *gone = out;
+    TRY(content_delete(w, t->kind, ((const struct content_ref *)in)->id, gone, e));
+    audit_event_detail(&call_of(w)->audit, AUDIT_D_INT("objects", gone->objects));
+    audit_event_detail(&call_of(w)->audit, AUDIT_D_INT("stored_bytes", gone->stored_bytes));
+    return ERR_OK;
+}
+
 static ssize_t produce(void *p, void *buf, size_t n)
 {
     return object_read(p, buf, n);

@@ -46,6 +46,11 @@ static enum errc versions(struct work *w, const void *in, void *out, struct err 
     return content_list_versions(w, &datasets, in, out, e);
 }
 
+static enum errc delete(struct work *w, const void *in, void *out, struct err *e)
+{
+    return content_remove(w, &datasets, in, out, e);
+}
+
 static enum errc content(struct call *c, struct err *e)
 {
     return content_send(c, &datasets, e);
@@ -63,6 +68,12 @@ static const struct route rows[] = {
       .handler = upload, .in = &dataset_upload_schema, .status = 201, .out = &dataset_version_schema, .flags = R_UPLOAD | R_IDEMPOTENT,
       .rate = RL_WRITE, .resource = "dataset", .audited = true, .audit = AUDIT_DATASET_VERSION, .content_type = "text/csv",
       .doc = "Upload a version: CSV with a header row; the first fault is told by row and column" },
+    { .method = HTTP_DELETE, .path = "/v1/datasets/{dataset_id}", .op = "dataset_delete", .perm = PERM_DATASET_WRITE,
+        .handler = delete,
+      .in = &dataset_ref_schema, .status = 200, .out = &content_deleted_schema, .flags = R_STEP_UP, .rate = RL_WRITE,
+          .resource = "dataset",
+      .audited = true, .audit = AUDIT_DATASET_DELETE,
+      .doc = "Delete a data set with all versions for good; refused under a legal hold, and while something named uses it" },
     { .method = HTTP_GET, .path = "/v1/datasets/{dataset_id}/versions", .op = "dataset_version_list", .perm = PERM_DATASET_READ,
       .handler = versions, .in = &dataset_versions_schema, .status = 200, .out = &dataset_version_schema, .flags = R_LIST,
       .doc = "Versions of a data set, newest first" },

@@ -43,6 +43,11 @@ static enum errc versions(struct work *w, const void *in, void *out, struct err 
     return content_list_versions(w, &models, in, out, e);
 }
 
+static enum errc delete(struct work *w, const void *in, void *out, struct err *e)
+{
+    return content_remove(w, &models, in, out, e);
+}
+
 static enum errc content(struct call *c, struct err *e)
 {
     return content_send(c, &models, e);
@@ -56,6 +61,11 @@ static const struct route rows[] = {
       .status = 200, .out = &model_schema, .flags = R_LIST, .doc = "List models" },
     { .method = HTTP_GET, .path = "/v1/models/{model_id}", .op = "model_get", .perm = PERM_MODEL_READ, .handler = read_one, .in = &model_ref_schema,
       .status = 200, .out = &model_schema, .resource = "model", .doc = "Read one model" },
+    { .method = HTTP_DELETE, .path = "/v1/models/{model_id}", .op = "model_delete", .perm = PERM_MODEL_WRITE, .handler = delete,
+      .in = &model_ref_schema, .status = 200, .out = &content_deleted_schema, .flags = R_STEP_UP, .rate = RL_WRITE,
+          .resource = "model",
+      .audited = true, .audit = AUDIT_MODEL_DELETE,
+      .doc = "Delete a model with all versions for good; refused under a legal hold, and while something named uses it" },
     { .method = HTTP_GET, .path = "/v1/models/{model_id}/versions", .op = "model_version_list", .perm = PERM_MODEL_READ, .handler = versions,
       .in = &model_versions_schema, .status = 200, .out = &model_version_schema, .flags = R_LIST,
       .doc = "Versions of a model, newest first" },

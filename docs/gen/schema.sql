@@ -198,6 +198,13 @@ CREATE FUNCTION public.budget_unit(measure text) RETURNS numeric
     -- the body: migrations
 ALTER FUNCTION public.budget_unit(measure text) OWNER TO falaj_owner;
 
+-- Name: content_delete(uuid, text, uuid); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.content_delete(t uuid, what text, thing uuid) RETURNS TABLE(kind text, id uuid, name text, stored_bytes bigint)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.content_delete(t uuid, what text, thing uuid) OWNER TO falaj_owner;
+
 -- Name: data_classes(); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.data_classes() RETURNS text[]
     LANGUAGE sql IMMUTABLE
@@ -3996,10 +4003,6 @@ ALTER TABLE ONLY public.transfer_policy
 ALTER TABLE ONLY public.transfer_policy
     ADD CONSTRAINT transfer_policy_to_zone_fkey FOREIGN KEY (to_zone) REFERENCES public.zone(code);
 
--- Name: transfer transfer_tenant_id_dataset_id_version_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
-ALTER TABLE ONLY public.transfer
-    ADD CONSTRAINT transfer_tenant_id_dataset_id_version_fkey FOREIGN KEY (tenant_id, dataset_id, version) REFERENCES public.dataset_version(tenant_id, dataset_id, version);
-
 -- Name: transfer transfer_tenant_id_from_object_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.transfer
     ADD CONSTRAINT transfer_tenant_id_from_object_fkey FOREIGN KEY (tenant_id, from_object) REFERENCES public.object(tenant_id, object_id);
@@ -4785,6 +4788,9 @@ GRANT ALL ON FUNCTION public.authn_token_used(tenants uuid[], tokens uuid[], add
 GRANT SELECT,INSERT,DELETE ON TABLE public.role_binding TO falaj_app;
 GRANT SELECT,INSERT,DELETE ON TABLE public.role_binding TO falaj_system;
 
+-- Name: FUNCTION content_delete(t uuid, what text, thing uuid); Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON FUNCTION public.content_delete(t uuid, what text, thing uuid) TO falaj_app;
+
 -- Name: FUNCTION deployment_minutes_put(rows jsonb, oldest bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.deployment_minutes_put(rows jsonb, oldest bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.deployment_minutes_put(rows jsonb, oldest bigint) TO falaj_app;
@@ -5080,11 +5086,11 @@ GRANT SELECT ON TABLE public.database_epoch TO falaj_scheduler;
 GRANT SELECT ON TABLE public.database_epoch TO falaj_sequencer;
 
 -- Name: TABLE dataset; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,INSERT,UPDATE ON TABLE public.dataset TO falaj_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.dataset TO falaj_app;
 GRANT SELECT,DELETE ON TABLE public.dataset TO falaj_system;
 
 -- Name: TABLE dataset_version; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,INSERT ON TABLE public.dataset_version TO falaj_app;
+GRANT SELECT,INSERT,DELETE ON TABLE public.dataset_version TO falaj_app;
 GRANT SELECT ON TABLE public.dataset_version TO falaj_worker_api;
 GRANT SELECT,DELETE ON TABLE public.dataset_version TO falaj_system;
 
@@ -5095,7 +5101,7 @@ GRANT SELECT,DELETE ON TABLE public.dek TO falaj_system;
 GRANT SELECT,UPDATE ON TABLE public.dek TO falaj_scheduler;
 
 -- Name: TABLE deployment; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,INSERT,UPDATE ON TABLE public.deployment TO falaj_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.deployment TO falaj_app;
 GRANT SELECT,DELETE ON TABLE public.deployment TO falaj_system;
 
 -- Name: TABLE deployment_minute; Type: ACL; Schema: public; Owner: falaj_owner
@@ -5214,11 +5220,11 @@ GRANT SELECT,DELETE ON TABLE public.login_guard TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.login_guard TO falaj_app;
 
 -- Name: TABLE model; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,INSERT,UPDATE ON TABLE public.model TO falaj_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.model TO falaj_app;
 GRANT SELECT,DELETE ON TABLE public.model TO falaj_system;
 
 -- Name: TABLE model_version; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,INSERT ON TABLE public.model_version TO falaj_app;
+GRANT SELECT,INSERT,DELETE ON TABLE public.model_version TO falaj_app;
 GRANT SELECT ON TABLE public.model_version TO falaj_worker_api;
 GRANT SELECT,DELETE ON TABLE public.model_version TO falaj_system;
 

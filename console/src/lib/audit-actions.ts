@@ -65,6 +65,7 @@ key.rewrap
 key.root
 key.rotate
 model.content.read
+model.delete
 model.register
 model.update
 node.drain

@@ -2,17 +2,18 @@
 // Dataset.tsx - one data set: its versions with digest and place, the first rows where this person may read them, and the jobs that use it.
 import { Button, Title } from '@patternfly/react-core';
 import { useMutation } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import type { Schemas } from '../../api/client.ts';
+import { change, type Schemas } from '../../api/client.ts';
 import { readBeginning } from '../../api/content.ts';
-import { useGet } from '../../api/hooks.ts';
+import { useForget, useGet } from '../../api/hooks.ts';
 import { readHead } from '../../lib/csvread.ts';
 import { bytes, number } from '../../lib/format.ts';
 import { MODEL_MAKER } from '../../lib/jobtypes.ts';
 import { useSession } from '../../shell/session.tsx';
 import { useNames } from '../members/names.ts';
 import { Code, Id, Name, Pairs, State, Time, To } from '../../ui/bits.tsx';
+import { TypedConfirm } from '../../ui/dialogs.tsx';
 import { Note } from '../../ui/note.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer, Empty, ServerWords, useProblemText } from '../../ui/states.tsx';
@@ -30,6 +31,8 @@ export function DatasetDetail() {
   const { t } = useTranslation();
   const { can } = useSession();
   const { id } = useParams({ strict: false }) as { id: string };
+  const navigate = useNavigate();
+  const forget = useForget();
   const path = `/v1/datasets/${encodeURIComponent(id)}` as const;
   const query = useGet(path);
   const d = query.data;
@@ -46,11 +49,28 @@ export function DatasetDetail() {
               <To to={`/jobs/new?dataset=${d.dataset_id!}`}>{t('datasets.train')}</To>
             )}
             {can('dataset:write') && <Upload of={d} />}
+            {can('dataset:write') && (
+              <TypedConfirm
+                label={t('datasets.delete')}
+                title={t('datasets.deleteTitle')}
+                name={d.name ?? ''}
+                effect={t('datasets.deleteEffect')}
+                onConfirm={async () => {
+                  await change('DELETE', path);
+                  await forget('/v1/datasets');
+                  await navigate({ to: '/datasets' });
+                }}
+              />
+            )}
           </>
         )
       }
       api={[`GET ${path}`, `GET ${path}/versions`]}
-      cli={[`falaj dataset versions ${d?.name ?? id}`, `falaj dataset upload ${d?.name ?? id} FILE`]}
+      cli={[
+        `falaj dataset versions ${d?.name ?? id}`,
+        `falaj dataset upload ${d?.name ?? id} FILE`,
+        `falaj dataset delete ${d?.name ?? id}`,
+      ]}
     >
       <Answer of={query}>{(x) => <Parts of={x} path={path} />}</Answer>
     </Page>

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Model.tsx - one model: its versions with figures and digest, where each came from and where it is served.
 import { Button, FormSelect, FormSelectOption, Modal, ModalBody, ModalHeader, Title } from '@patternfly/react-core';
-import { useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Schemas } from '../../api/client.ts';
-import { useGet } from '../../api/hooks.ts';
+import { change, type Schemas } from '../../api/client.ts';
+import { useForget, useGet } from '../../api/hooks.ts';
 import { bytes, number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
 import { useNames } from '../members/names.ts';
 import { Code, Id, Name, Pairs, shortId, State, Time, To } from '../../ui/bits.tsx';
+import { TypedConfirm } from '../../ui/dialogs.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer, Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
@@ -30,6 +31,8 @@ export function ModelDetail() {
   const { t } = useTranslation();
   const { can } = useSession();
   const { id } = useParams({ strict: false }) as { id: string };
+  const navigate = useNavigate();
+  const forget = useForget();
   const path = `/v1/models/${encodeURIComponent(id)}` as const;
   const query = useGet(path);
   const names = useNames();
@@ -41,12 +44,29 @@ export function ModelDetail() {
       lead={m?.description && <bdi>{m.description}</bdi>}
       crumbs={[[t('nav.models'), '/models']]}
       api={[`GET ${path}`, `GET ${path}/versions`]}
-      cli={[`falaj model versions ${m?.name ?? id}`, `falaj model download ${m?.name ?? id} FILE`]}
+      cli={[
+        `falaj model versions ${m?.name ?? id}`,
+        `falaj model download ${m?.name ?? id} FILE`,
+        `falaj model delete ${m?.name ?? id}`,
+      ]}
       actions={
         m && (
           <>
             <RegisterButton name={m.name!} />
             <DeployButton model={m} />
+            {can('model:write') && (
+              <TypedConfirm
+                label={t('models.delete')}
+                title={t('models.deleteTitle')}
+                name={m.name ?? ''}
+                effect={t('models.deleteEffect')}
+                onConfirm={async () => {
+                  await change('DELETE', path);
+                  await forget('/v1/models');
+                  await navigate({ to: '/models' });
+                }}
+              />
+            )}
           </>
         )
       }
