@@ -2,6 +2,7 @@
 /* approval_kinds.c - the list. A kind is a constant beside its executor; its row here is what makes a request of it decidable. */
 #include "api/approval_kinds.h"
 #include "api/keys_int.h"
+#include "tenants/access/appointment.h"
 #include "tenants/identity/break_glass.h"
 #include "tenants/home/tenant_life.h"
 #include "tenants/home/transfer_policy.h"
@@ -10,6 +11,8 @@
 extern const struct approval_kind approval_hold_lift;
 
 const struct approval_kind *const approval_kinds[] = {
+    &appointment_kind,
+    &tenant_officer_kind,
     &tenant_delete_kind,
     &break_glass_kind,
     &approval_hold_lift,

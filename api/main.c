@@ -3,6 +3,7 @@
  *
  *   falaj-api [--config=FILE] [--section.name=value …]     serve until SIGTERM
  *   falaj-api --check-db            compare every statement with the database and exit
+ *   falaj-api --bootstrap-officer NAME  the same for the platform's first compliance officer, while it has none
  *   falaj-api --bootstrap-admin     print a fresh token of the platform's administrator, and tenant, name and password of its login
  *   falaj-api --print-openapi | --print-errors | --print-config | --print-metrics | --print-permissions | --print-job-states |
  *             --print-job-types | --print-sql-FUNCTION
@@ -11,6 +12,7 @@
  * process ends. A second SIGTERM ends it at once. */
 #include "api/api.h"
 #include "api/bootstrap.h"
+#include "tenants/access/appointment.h"
 #include "api/changed_by.h"
 #include "api/console.h"
 #include "api/events.h"
@@ -132,6 +134,8 @@ static const struct stmt *const *const app_lists[] = {
     oidc_stmts,
     principal_stmts,
     approval_stmts,
+    second_person_stmts,
+    appointment_stmts,
     explain_stmts,
     residency_stmts,
     project_stmts,
@@ -475,26 +479,45 @@ static void undo(struct app *app, struct api *api)
     db_pool_free(app->pool);
 }
 
+/* Prints the token, and tenant, name and password where there is one. */
+static int bootstrap(const struct app *app, const char *officer, struct err *e)
+{
+    char token[TOKEN_TEXT], password[21];
+    struct arena *a = arena_new(1 << 20);
+    int rc = 0;
+    if (bootstrap_person(app, a, officer, token, password, e) != ERR_OK)
+        rc = refuse("bootstrap", e);
+    else if (*password)
+        printf("%s\nplatform %s %s\n", token, officer ? officer : "operator", password);
+    else
+        printf("%s\n", token);
+    arena_free(a);
+    return rc;
+}
+
 int main(int argc, char **argv)
 {
     struct err e = { 0 };
     struct config *cfg;
-    const char *verb = NULL;
+    const char *verb = NULL, *officer = NULL;
     for (int i = 1; i < argc; i++)
         if (!strncmp(argv[i], "--print-", 8))
             return print_document(argv[i]) < 0 ? 2 : 0;
-    if (config_load(&argc, argv, &cfg, &e) != ERR_OK)
+    if (config_load(&argc, argv, &cfg, &e) != ERR_OK || second_person_config(cfg, &e) != ERR_OK)
         return refuse("settings", &e);
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--check-db") || !strcmp(argv[i], "--bootstrap-admin"))
             verb = argv[i];
+        else if (!strcmp(argv[i], "--bootstrap-officer") && i + 1 < argc && *argv[i + 1])
+            verb = argv[i], officer = argv[++i];
         else if (!strcmp(argv[i], "--help-config"))
             return config_help(stdout), 0;
         else if (!strcmp(argv[i], "--version"))
             return printf("falaj-api %s\n", FALAJ_VERSION), 0;
         else
             return fprintf(stderr, "falaj-api: unknown argument %s\nusage: falaj-api [--config=FILE] [--section.name=value …] "
-                                   "[--check-db | --bootstrap-admin | --help-config | --version]\n", argv[i]), 2;
+                                   "[--check-db | --bootstrap-admin | --bootstrap-officer NAME | --help-config | --version]\n",
+                                       argv[i]), 2;
     }
     log_setup("falaj-api", (enum log_level)cfg->log_level, (enum log_format)cfg->log_format, STDERR_FILENO);
     if (cfg->run_profile == PROFILE_DEV)
@@ -514,14 +537,8 @@ int main(int argc, char **argv)
     if (keyd_client_new(str_c(cfg->keys_sockets), KEYD_TIMEOUT_MS, &app.keyd, &e) != ERR_OK)
         return refuse("keys", &e);
     app.auth = local_auth_new(cfg);
-    if (verb && !strcmp(verb, "--bootstrap-admin")) {
-        char token[TOKEN_TEXT], password[21];
-        struct arena *a = arena_new(1 << 20);
-        if (bootstrap_admin(&app, a, token, password, &e) != ERR_OK)
-            rc = refuse("bootstrap", &e);
-        else
-            printf("%s\n%s%s%s", token, *password ? "platform operator " : "", password, *password ? "\n" : "");
-        arena_free(a);
+    if (verb && strcmp(verb, "--check-db")) {
+        rc = bootstrap(&app, officer, &e);
     } else if (!verb) {
         if (blob_store_open_local(cfg->blob_dir, &app.blobs, &e) != ERR_OK)
             return refuse("blob store", &e);
@@ -529,6 +546,8 @@ int main(int argc, char **argv)
         app.residency = residency_cache_new();
         api.authn = authn_new(app.pool, app.clock, cfg->api_token_cache_ms);
         api.sessions = session_authn_new(app.pool, app.clock, cfg);
+        if (bootstrap_note_separation(&app, &e) != ERR_OK)
+            return refuse("audit log", &e);
         rc = serve(&app, &api, cfg, &redis, &e);
     }
     undo(&app, &api);

@@ -44,6 +44,7 @@
     X(audit_csv_routes) \
     X(audit_export_routes) \
     X(audit_rule_routes) \
+    X(appointment_routes) \
     X(approval_routes) \
     X(access_routes) \
     X(key_routes) \

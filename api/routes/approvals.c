@@ -16,16 +16,28 @@ struct approval_decide_in { struct uuid approval_id; struct str note; };
 SCHEMA_OF(approval_decide_in, "A decision", FIELD_ID(approval_decide_in, approval_id, "apr", F_PATH, .doc = "The request"),
     FIELD(approval_decide_in, note, 0, .max = 1024, .check = check_name, .doc = "Why"));
 
+static enum errc list_with_standing(struct work *w, const struct approval_filter *f, struct uuid after, int64_t limit,
+    struct slice *rows,
+                                    struct err *e)
+{
+    TRY(approval_list(w, f, after, limit, rows, e));
+    struct approval *a = (struct approval *)rows->items;
+    for (size_t i = 0; i < rows->n; i++)
+        TRY(approval_standing(w, approval_kinds, &a[i], e));
+    return ERR_OK;
+}
+
 static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct approval_page_in *page = in;
     struct approval_filter f = { page->has_state ? str_c(approval_states[page->state]) : STR_NULL, page->kind, page->requested_by };
-    return PAGE_BY_ID(w, page, out, approval, approval_id, approval_list(w, &f, after, limit, rows, e), e);
+    return PAGE_BY_ID(w, page, out, approval, approval_id, list_with_standing(w, &f, after, limit, rows, e), e);
 }
 
 static enum errc read_one(struct work *w, const void *in, void *out, struct err *e)
 {
-    return approval_get(w, ((const struct approval_ref *)in)->approval_id, out, e);
+    TRY(approval_get(w, ((const struct approval_ref *)in)->approval_id, out, e));
+    return approval_standing(w, approval_kinds, out, e);
 }
 
 static enum errc decide(struct work *w, const void *in, void *out, bool approve, struct err *e)
@@ -33,6 +45,8 @@ static enum errc decide(struct work *w, const void *in, void *out, bool approve,
     const struct approval_decide_in *d = in;
     TRY(approval_decide(w, approval_kinds, d->approval_id, approve, d->note, out, e));
     approval_details(out, &call_of(w)->audit);
+    if (!second_person_asked(w->app))
+        audit_event_detail(&call_of(w)->audit, AUDIT_D_STR("separation", STR("accounts")));
     return ERR_OK;
 }
 

@@ -74,7 +74,7 @@ static enum errc save(struct dev *d, const char *name, const struct buf *b, stru
 static enum errc write_api(struct dev *d, struct err *e)
 {
     CLEANUP(buf_releasep) struct buf b = BUF(32768);
-    buf_add_c(&b, "# Written by falaj dev at every start.\nrun.profile = dev\n");
+    buf_add_c(&b, "# Written by falaj dev at every start.\nrun.profile = dev\napproval.separation = accounts\n");
     TRY(add_db(d, &b, "db.url", "falaj_app", e));
     TRY(add_db(d, &b, "db.node_url", "falaj_worker_api", e));
     add_shared(d, &b);

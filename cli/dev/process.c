@@ -25,7 +25,7 @@ static const char *const passed_on[] = { "FALAJ_FAULTS", "ASAN_OPTIONS", "UBSAN_
 static bool is_setting(const char *entry)
 {
     static const char *const sections[] = { "FALAJ_RATE_", "FALAJ_LOG_", "FALAJ_API_", "FALAJ_DB_", "FALAJ_SCHEDULER_", "FALAJ_SEQUENCER_",
-                                            "FALAJ_WORKER_", "FALAJ_NODE_", "FALAJ_AUTH_", NULL };
+                                            "FALAJ_WORKER_", "FALAJ_NODE_", "FALAJ_AUTH_", "FALAJ_APPROVAL_", NULL };
     static const char *const ours[] = { "URL=", "PORT=", "BIND=", "CERT=", "KEY=", "_CA=", "UNIX=", "ZONE=", "POOL=", "NAME=", "DIR=", NULL };
     bool is_one = false;
     for (int i = 0; sections[i]; i++)

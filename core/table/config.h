@@ -18,6 +18,7 @@
 
 enum { CFG_RELOAD = 1, CFG_SECRET = 2 };
 enum run_profile { PROFILE_DEV, PROFILE_PROD };
+enum approval_separation { SEPARATION_PEOPLE, SEPARATION_ACCOUNTS };
 
 struct config {
 #define CFG_T_INT int64_t

@@ -497,6 +497,27 @@ CREATE FUNCTION public.node_work(node uuid, behind uuid, most bigint) RETURNS TA
     -- the body: migrations
 ALTER FUNCTION public.node_work(node uuid, behind uuid, most bigint) OWNER TO falaj_system;
 
+-- Name: person_origin_note(); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.person_origin_note() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.person_origin_note() OWNER TO falaj_system;
+
+-- Name: person_origins(uuid); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.person_origins(u uuid) RETURNS TABLE(origin uuid, what text, is_known boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.person_origins(u uuid) OWNER TO falaj_system;
+
+-- Name: person_vouch(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.person_vouch(t uuid, u uuid, approved_by uuid) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.person_vouch(t uuid, u uuid, approved_by uuid) OWNER TO falaj_owner;
+
 -- Name: project_visible(uuid); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.project_visible(project uuid) RETURNS boolean
     LANGUAGE sql STABLE
@@ -579,6 +600,13 @@ CREATE FUNCTION public.root_key_users(in_zone text) RETURNS TABLE(root_version b
     -- the body: migrations
 ALTER FUNCTION public.root_key_users(in_zone text) OWNER TO falaj_system;
 
+-- Name: second_person_facts(uuid, uuid, uuid, text[]); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.second_person_facts(t uuid, other uuid, u uuid, roles text[]) RETURNS TABLE(kind text, is_known boolean, other_is_known boolean, what text, step text, account_at timestamp with time zone, role_at timestamp with time zone, link_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.second_person_facts(t uuid, other uuid, u uuid, roles text[]) OWNER TO falaj_system;
+
 -- Name: serving_jobs(); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.serving_jobs() RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -648,6 +676,13 @@ CREATE FUNCTION public.tenant_key_guard() RETURNS trigger
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
 ALTER FUNCTION public.tenant_key_guard() OWNER TO falaj_owner;
+
+-- Name: tenant_officer(uuid, uuid, uuid, text, uuid, uuid, uuid, bytea); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.tenant_officer(t uuid, u uuid, binding uuid, role_name text, by_user uuid, approved_by uuid, event uuid, event_body bytea) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.tenant_officer(t uuid, u uuid, binding uuid, role_name text, by_user uuid, approved_by uuid, event uuid, event_body bytea) OWNER TO falaj_system;
 
 -- Name: tenant_wipe(uuid, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.tenant_wipe(t uuid, most bigint) RETURNS bigint
@@ -745,6 +780,9 @@ CREATE TABLE public.app_user (
     version bigint DEFAULT 1 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     owner_id uuid,
+    created_by uuid,
+    vouched_at timestamp with time zone,
+    vouched_by uuid,
     CONSTRAINT app_user_kind_check CHECK ((kind = ANY (ARRAY['person'::text, 'service'::text]))),
     CONSTRAINT app_user_name_check CHECK (((length(name) >= 1) AND (length(name) <= 128))),
     CONSTRAINT app_user_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'DISABLED'::text, 'DEACTIVATED'::text])))
@@ -1751,6 +1789,18 @@ CREATE TABLE public.password (
 ALTER TABLE ONLY public.password FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.password OWNER TO falaj_owner;
 
+-- Name: person_origin; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.person_origin (
+    tenant_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    maker uuid NOT NULL,
+    what text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT person_origin_what_check CHECK ((what = ANY (ARRAY['account'::text, 'role'::text, 'link'::text, 'provider'::text, 'token'::text, 'subject'::text])))
+);
+ALTER TABLE ONLY public.person_origin FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.person_origin OWNER TO falaj_owner;
+
 -- Name: price; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.price (
     price_id uuid NOT NULL,
@@ -2625,6 +2675,10 @@ ALTER TABLE ONLY public.oidc_login
 ALTER TABLE ONLY public.password
     ADD CONSTRAINT password_pkey PRIMARY KEY (tenant_id, user_id);
 
+-- Name: person_origin person_origin_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.person_origin
+    ADD CONSTRAINT person_origin_pkey PRIMARY KEY (tenant_id, user_id, maker, what);
+
 -- Name: price price_flavor_valid_from_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.price
     ADD CONSTRAINT price_flavor_valid_from_key UNIQUE (flavor, valid_from);
@@ -2782,6 +2836,9 @@ CREATE INDEX api_token_user ON public.api_token USING btree (tenant_id, user_id)
 
 -- Name: app_user_folded; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX app_user_folded ON public.app_user USING btree (tenant_id, lower(name));
+
+-- Name: app_user_id; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX app_user_id ON public.app_user USING btree (user_id);
 
 -- Name: app_user_kind; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX app_user_kind ON public.app_user USING btree (tenant_id, kind, user_id);
@@ -3233,6 +3290,10 @@ ALTER TABLE public.oidc_login ENABLE ALWAYS TRIGGER audit_shadow;
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.password FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.password ENABLE ALWAYS TRIGGER audit_shadow;
 
+-- Name: person_origin audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.person_origin FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.person_origin ENABLE ALWAYS TRIGGER audit_shadow;
+
 -- Name: price audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.price FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.price ENABLE ALWAYS TRIGGER audit_shadow;
@@ -3541,6 +3602,10 @@ ALTER TABLE public.oidc_login ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.password FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.password ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
+-- Name: person_origin audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.person_origin FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.person_origin ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
 -- Name: price audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.price FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.price ENABLE ALWAYS TRIGGER audit_shadow_truncate;
@@ -3655,6 +3720,21 @@ CREATE TRIGGER job_edge BEFORE UPDATE OF state ON public.job FOR EACH ROW WHEN (
             WHEN 'ADMITTED'::text THEN 3
             ELSE 1000000
         END))) AND ((('STARTING>'::text || new.state) <> ALL ('{ADMITTED>CANCELLED,ADMITTED>NODE_FAIL,ADMITTED>PENDING,ADMITTED>STARTING,HELD>CANCELLED,HELD>PENDING,PENDING>ADMITTED,PENDING>CANCELLED,PENDING>DEADLINE,PENDING>HELD,PENDING>REJECTED,RUNNING>CANCELLED,RUNNING>COMPLETED,RUNNING>FAILED,RUNNING>NODE_FAIL,RUNNING>OUT_OF_MEMORY,RUNNING>PENDING,RUNNING>TIMEOUT,STARTING>CANCELLED,STARTING>FAILED,STARTING>NODE_FAIL,STARTING>PENDING,STARTING>RUNNING}'::text[])) OR (old.state <> 'ADMITTED'::text) OR (new.version < (old.version + 2))))))) EXECUTE FUNCTION public.job_edge_refuse();
+
+-- Name: api_token person_origin; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER person_origin AFTER INSERT ON public.api_token FOR EACH ROW EXECUTE FUNCTION public.person_origin_note();
+
+-- Name: app_user person_origin; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER person_origin AFTER INSERT OR UPDATE OF created_by ON public.app_user FOR EACH ROW EXECUTE FUNCTION public.person_origin_note();
+
+-- Name: federated_user person_origin; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER person_origin AFTER INSERT ON public.federated_user FOR EACH ROW EXECUTE FUNCTION public.person_origin_note();
+
+-- Name: issuer_subject person_origin; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER person_origin AFTER INSERT ON public.issuer_subject FOR EACH ROW EXECUTE FUNCTION public.person_origin_note();
+
+-- Name: role_binding person_origin; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER person_origin AFTER INSERT ON public.role_binding FOR EACH ROW EXECUTE FUNCTION public.person_origin_note();
 
 -- Name: quota quota_limit_guard; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER quota_limit_guard AFTER INSERT OR DELETE ON public.quota FOR EACH ROW EXECUTE FUNCTION public.quota_guard();
@@ -3918,6 +3998,14 @@ ALTER TABLE ONLY public.object
 -- Name: password password_tenant_id_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.password
     ADD CONSTRAINT password_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES public.app_user(tenant_id, user_id);
+
+-- Name: person_origin person_origin_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.person_origin
+    ADD CONSTRAINT person_origin_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
+
+-- Name: person_origin person_origin_tenant_id_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.person_origin
+    ADD CONSTRAINT person_origin_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES public.app_user(tenant_id, user_id);
 
 -- Name: project project_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.project
@@ -4407,6 +4495,9 @@ CREATE POLICY own_tenant ON public.object TO falaj_app USING ((tenant_id = (curr
 -- Name: password own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.password TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
+-- Name: person_origin own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.person_origin TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
 -- Name: project own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.project TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
@@ -4460,6 +4551,9 @@ CREATE POLICY own_tenant ON public.user_group TO falaj_app USING ((tenant_id = (
 
 -- Name: password; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.password ENABLE ROW LEVEL SECURITY;
+
+-- Name: person_origin; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.person_origin ENABLE ROW LEVEL SECURITY;
 
 -- Name: join_token platform; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY platform ON public.join_token TO falaj_app USING (((current_setting('app.tenant'::text))::uuid = '00000000-0000-0000-0000-000000000000'::uuid));
@@ -4631,6 +4725,9 @@ CREATE POLICY system ON public.object TO falaj_owner, falaj_system, falaj_worker
 
 -- Name: password system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.password TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: person_origin system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.person_origin TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: project system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.project TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -4885,6 +4982,13 @@ GRANT ALL ON FUNCTION public.node_move(node uuid, wanted text, froms text[], why
 REVOKE ALL ON FUNCTION public.node_work(node uuid, behind uuid, most bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.node_work(node uuid, behind uuid, most bigint) TO falaj_app;
 
+-- Name: FUNCTION person_origin_note(); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.person_origin_note() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.person_origin_note() TO falaj_owner;
+
+-- Name: FUNCTION person_origins(u uuid); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.person_origins(u uuid) FROM PUBLIC;
+
 -- Name: FUNCTION provider_find(tenant_name text, provider_name text); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.provider_find(tenant_name text, provider_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.provider_find(tenant_name text, provider_name text) TO falaj_app;
@@ -4913,6 +5017,10 @@ GRANT ALL ON FUNCTION public.residency_changed() TO falaj_app;
 REVOKE ALL ON FUNCTION public.root_key_users(in_zone text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.root_key_users(in_zone text) TO falaj_app;
 GRANT ALL ON FUNCTION public.root_key_users(in_zone text) TO falaj_scheduler;
+
+-- Name: FUNCTION second_person_facts(t uuid, other uuid, u uuid, roles text[]); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.second_person_facts(t uuid, other uuid, u uuid, roles text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.second_person_facts(t uuid, other uuid, u uuid, roles text[]) TO falaj_app;
 
 -- Name: FUNCTION session_find(cookie_hash bytea); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.session_find(cookie_hash bytea) FROM PUBLIC;
@@ -4948,6 +5056,10 @@ REVOKE ALL ON FUNCTION public.tenant_has_hold(t uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.tenant_has_hold(t uuid) TO falaj_app;
 GRANT ALL ON FUNCTION public.tenant_has_hold(t uuid) TO falaj_scheduler;
 
+-- Name: FUNCTION tenant_officer(t uuid, u uuid, binding uuid, role_name text, by_user uuid, approved_by uuid, event uuid, event_body bytea); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.tenant_officer(t uuid, u uuid, binding uuid, role_name text, by_user uuid, approved_by uuid, event uuid, event_body bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.tenant_officer(t uuid, u uuid, binding uuid, role_name text, by_user uuid, approved_by uuid, event uuid, event_body bytea) TO falaj_app;
+
 -- Name: FUNCTION tenant_wipe(t uuid, most bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.tenant_wipe(t uuid, most bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.tenant_wipe(t uuid, most bigint) TO falaj_scheduler;
@@ -4970,7 +5082,7 @@ GRANT ALL ON FUNCTION public.zone_first_law() TO falaj_app;
 
 -- Name: TABLE api_token; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE public.api_token TO falaj_app;
-GRANT SELECT,INSERT,DELETE ON TABLE public.api_token TO falaj_system;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.api_token TO falaj_system;
 
 -- Name: COLUMN api_token.last_used_at; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT UPDATE(last_used_at) ON TABLE public.api_token TO falaj_system;
@@ -4980,7 +5092,7 @@ GRANT UPDATE(last_used_ip) ON TABLE public.api_token TO falaj_system;
 
 -- Name: TABLE app_user; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE public.app_user TO falaj_app;
-GRANT SELECT,INSERT,DELETE ON TABLE public.app_user TO falaj_system;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.app_user TO falaj_system;
 
 -- Name: TABLE approval; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE public.approval TO falaj_app;
@@ -5109,7 +5221,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.deployment_minute TO falaj_sys
 GRANT SELECT ON TABLE public.deployment_minute TO falaj_app;
 
 -- Name: TABLE device_grant; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,DELETE ON TABLE public.device_grant TO falaj_system;
+GRANT SELECT,DELETE,UPDATE ON TABLE public.device_grant TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.device_grant TO falaj_app;
 
 -- Name: TABLE erasure_certificate; Type: ACL; Schema: public; Owner: falaj_owner
@@ -5139,7 +5251,7 @@ GRANT SELECT,DELETE ON TABLE public.identity_provider TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.identity_provider TO falaj_app;
 
 -- Name: TABLE invitation; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,DELETE ON TABLE public.invitation TO falaj_system;
+GRANT SELECT,DELETE,UPDATE ON TABLE public.invitation TO falaj_system;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.invitation TO falaj_app;
 
 -- Name: TABLE issuer; Type: ACL; Schema: public; Owner: falaj_owner
@@ -5256,6 +5368,10 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.oidc_login TO falaj_app;
 GRANT SELECT,DELETE ON TABLE public.password TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.password TO falaj_app;
 
+-- Name: TABLE person_origin; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.person_origin TO falaj_system;
+GRANT SELECT ON TABLE public.person_origin TO falaj_app;
+
 -- Name: TABLE price; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.price TO falaj_system;
 GRANT SELECT,INSERT ON TABLE public.price TO falaj_app;
@@ -5304,7 +5420,7 @@ GRANT SELECT,DELETE ON TABLE public.scim_user TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.scim_user TO falaj_app;
 
 -- Name: TABLE session; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,DELETE ON TABLE public.session TO falaj_system;
+GRANT SELECT,DELETE,UPDATE ON TABLE public.session TO falaj_system;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.session TO falaj_app;
 
 -- Name: COLUMN session.last_seen; Type: ACL; Schema: public; Owner: falaj_owner

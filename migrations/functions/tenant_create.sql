@@ -8,7 +8,7 @@ CREATE OR REPLACE FUNCTION tenant_create(
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
   INSERT INTO tenant (tenant_id, name, display_name, home_zone, allowed_zones) VALUES (t, tenant_name, shown_name, home, zones);
-  INSERT INTO app_user (tenant_id, user_id, name) VALUES (t, admin_id, admin_name);
+  INSERT INTO app_user (tenant_id, user_id, name, created_by) VALUES (t, admin_id, admin_name, by_user);
   INSERT INTO role_binding (tenant_id, binding_id, user_id, role, created_by) VALUES (t, binding, admin_id, role_name, by_user);
   INSERT INTO api_token (tenant_id, token_id, user_id, name, hash, hint, expires_at)
     VALUES (t, token, admin_id, 'first administrator', token_hash, token_hint, token_until);

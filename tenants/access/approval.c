@@ -5,6 +5,8 @@
 #include "core/db/tx.h"
 #include "tenants/access/actor.h"
 #include "tenants/access/authz.h"
+#include "tenants/access/second_person.h"
+#include "core/base/clock.h"
 
 SCHEMA_EXTERN(approval, "A request that needs more than one person",
     FIELD_ID(approval, approval_id, "apr", F_ALWAYS, .doc = "The request"),
@@ -22,7 +24,11 @@ SCHEMA_EXTERN(approval, "A request that needs more than one person",
     FIELD(approval, outcome, F_ALWAYS, .doc = "What went wrong, when it failed"),
     FIELD(approval, created_at, F_ALWAYS, .doc = "When it was asked for"),
     FIELD(approval, expires_at, F_ALWAYS, .doc = "Until when it can be approved"),
-    FIELD(approval, decided_at, 0, .doc = "When it ended"));
+    FIELD(approval, decided_at, 0, .doc = "When it ended"),
+    FIELD_OPT(approval, counts, F_NOCOL, .doc = "Of a pending one: the caller's approval would count"),
+    FIELD(approval, why_not, F_NOCOL, .doc = "Why it would not: " SECOND_WHY_LIST),
+    FIELD(approval, why_not_text, F_NOCOL, .doc = "The same as a sentence"),
+    FIELD(approval, counts_from, F_NOCOL, .doc = "When it will, of what is only too young"));
 
 #define STATE_NOW "CASE WHEN a.state = 'PENDING' AND a.expires_at <= now() THEN 'EXPIRED' ELSE a.state END"
 #define APPROVAL_COLUMNS                                                                                                            \
@@ -46,6 +52,11 @@ static const struct stmt approval_page = { .name = "approval_page", .params = "u
     "SELECT " APPROVAL_COLUMNS " FROM approval a\n"
     " WHERE a.tenant_id = $1 AND ($2::text IS NULL OR " STATE_NOW " = $2) AND ($3::text IS NULL OR a.kind = $3)\n"
     "   AND ($4::uuid IS NULL OR a.requested_by = $4) AND ($5::uuid IS NULL OR a.approval_id < $5) ORDER BY a.approval_id DESC LIMIT $6" };
+struct approver { struct uuid user_id; };
+SCHEMA_OF(approver, "Who has decided", FIELD(approver, user_id, 0, .doc = "The user"));
+static const struct stmt approval_approvers = { .name = "approval_approvers", .params = "uui", .row = &approver_schema, .card =
+    CARD_MANY, .sql =
+    "SELECT user_id FROM approval_decision WHERE tenant_id = $1 AND approval_id = $2 AND approve LIMIT $3" };
 struct whole { bool is_whole; };
 SCHEMA_OF(whole, "Is the payload the one that was asked for?", FIELD(whole, is_whole, 0, .doc = "Its digest fits"));
 static const struct stmt approval_lock = { .name = "approval_lock", .params = "uu", .row = &whole_schema, .card = CARD_ONE, .sql =
@@ -58,7 +69,9 @@ static const struct stmt approval_end = { .name = "approval_end", .params = "uus
     "   AND state = 'PENDING'" };
 
 const struct stmt *const approval_stmts[] = { &approval_expire, &approval_insert, &approval_read, &approval_page, &approval_lock,
-                                              &decision_insert, &approval_end, NULL };
+                                              &decision_insert, &approval_end, &approval_approvers, NULL };
+
+enum { APPROVERS_MAX = 8 };
 
 const struct approval_kind *approval_kind_find(const struct approval_kind *const kinds[], struct str name)
 {
@@ -77,6 +90,13 @@ void approval_details(const struct approval *a, struct audit_event *ev)
     audit_event_detail(ev, AUDIT_D_INT("needed", a->needed));
 }
 
+/* In development any two accounts may count as two people; the log says so each time. */
+static void note_separation(const struct work *w, struct audit_event *ev)
+{
+    if (!second_person_asked(w->app))
+        audit_event_detail(ev, AUDIT_D_STR("separation", STR("accounts")));
+}
+
 static enum errc record_request(struct work *w, const struct approval *a, struct err *e)
 {
     struct audit_event ev = audit_event_by(w, w->principal, AUDIT_APPROVAL_REQUEST);
@@ -84,6 +104,7 @@ static enum errc record_request(struct work *w, const struct approval *a, struct
     ev.resource_prefix = "apr";
     ev.resource_id = a->approval_id;
     approval_details(a, &ev);
+    note_separation(w, &ev);
     return audit_append(w, &ev, e);
 }
 
@@ -102,17 +123,77 @@ enum errc approval_request(struct work *w, const struct approval_kind *kind, str
     return record_request(w, ret, e);
 }
 
-/* Whoever decides must be somebody else, entitled now, and not the administrator of what is decided about. */
-static enum errc check_approver(const struct work *w, const struct approval_kind *kind, const struct approval *a, struct err *e)
+/* Whoever approves must be somebody else, entitled now, not the administrator of what is decided about, and a second person
+ * beside all who have a part in it. */
+static enum errc standing(struct work *w, const struct approval_kind *kind, const struct approval *a, struct second_person *ret,
+    struct err *e)
 {
     const struct principal *p = w->principal;
-    if (uuid_eq(a->requested_by, p->user_id))
-        return FAIL(e, SEPARATION, "You made this request, so another person must decide about it");
+    struct uuid beside[APPROVERS_MAX + 2] = { a->requested_by };
+    struct slice before;
+    size_t n = 1;
+    ret->counts_from = (struct timestamp){ 0 };
+    ret->why = uuid_eq(a->requested_by, p->user_id) ? SECOND_REQUESTER
+             : !authz_work(w, kind->approve).allowed ? SECOND_PERMISSION
+             : !uuid_is_nil(w->tenant_id) && p->roles & UINT32_C(1) << ROLE_TENANT_ADMIN ? SECOND_ADMINISTRATOR : SECOND_COUNTS;
+    if (ret->why != SECOND_COUNTS)
+        return ERR_OK;
+    TRY(db_many(w->tx, &approval_approvers, ARGS(A_UUID(w->tenant_id), A_UUID(a->approval_id), A_I64(APPROVERS_MAX)), &before,
+        APPROVERS_MAX, e));
+    for (size_t i = 0; i < before.n; i++)
+        beside[n++] = ((const struct approver *)before.items)[i].user_id;
+    if (kind->is_about_person && !uuid_eq(a->subject_id, a->requested_by))
+        beside[n++] = a->subject_id;
+    for (size_t i = 0; i < n && ret->why == SECOND_COUNTS; i++) {
+        if (i && uuid_eq(beside[i], p->user_id))
+            ret->why = i <= before.n ? SECOND_DECIDED : SECOND_SUBJECT;
+        else
+            TRY(second_person_judge(w, p->user_id, beside[i], kind->approve, ret, e));
+    }
+    return ERR_OK;
+}
+
+enum errc approval_standing(struct work *w, const struct approval_kind *const kinds[], struct approval *a, struct err *e)
+{
+    struct second_person s;
+    const struct approval_kind *kind = approval_kind_find(kinds, a->kind);
+    if (!kind || !str_eq_c(a->state, "PENDING"))
+        return ERR_OK;
+    TRY(standing(w, kind, a, &s, e));
+    a->has_counts = true;
+    a->counts = s.why == SECOND_COUNTS;
+    if (a->counts)
+        return ERR_OK;
+    a->why_not = str_c(second_why_names[s.why]);
+    a->why_not_text = str_c(second_why_text(s.why));
+    a->counts_from = s.counts_from;
+    return ERR_OK;
+}
+
+static enum errc check_approver(struct work *w, const struct approval_kind *kind, const struct approval *a, struct err *e)
+{
+    struct second_person s;
+    char when[TIME_TEXT];
+    TRY(standing(w, kind, a, &s, e));
+    if (s.why == SECOND_COUNTS)
+        return ERR_OK;
+    struct decision d = authz_work(w, kind->approve);
+    if (s.why == SECOND_PERMISSION)
+        return authz_refuse(&d, kind->approve, e);
+    if (!s.counts_from.us)
+        return FAIL(e, SEPARATION, "%s", second_why_text(s.why));
+    time_text(s.counts_from.us, when);
+    return FAIL(e, SEPARATION, "%s; your approval counts from %s", second_why_text(s.why), when);
+}
+
+/* Refusing gives nobody anything: somebody else, with the permission. */
+static enum errc check_refuser(struct work *w, const struct approval_kind *kind, struct err *e)
+{
     struct decision d = authz_work(w, kind->approve);
     if (!d.allowed)
         return authz_refuse(&d, kind->approve, e);
-    if (!uuid_is_nil(w->tenant_id) && p->roles & UINT32_C(1) << ROLE_TENANT_ADMIN)
-        return FAIL(e, SEPARATION, "You administer this tenant, so you cannot approve for it");
+    if (!uuid_is_nil(w->tenant_id) && w->principal->roles & UINT32_C(1) << ROLE_TENANT_ADMIN)
+        return FAIL(e, SEPARATION, "%s", second_why_text(SECOND_ADMINISTRATOR));
     return ERR_OK;
 }
 
@@ -153,7 +234,7 @@ enum errc approval_decide(struct work *w, const struct approval_kind *const kind
         TRY(end(w, &a, "WITHDRAWN", STR(""), e));
         return approval_get(w, approval_id, ret, e);
     }
-    TRY(check_approver(w, kind, &a, e));
+    TRY(approve ? check_approver(w, kind, &a, e) : check_refuser(w, kind, e));
     TRY(db_exec(w->tx, &decision_insert, ARGS(A_UUID(w->tenant_id), A_UUID(approval_id), A_UUID(w->principal->user_id), A_BOOL(approve),
                 A_STR(note.ptr ? note : STR(""))), &written, e));
     if (!written)

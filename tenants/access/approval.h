@@ -8,7 +8,9 @@
  *     PENDING -> EXECUTED | REFUSED | WITHDRAWN | EXPIRED | FAILED
  *
  * Invariants: the requester never approves; nobody approves twice; who approves holds the kind's permission at that moment and, for acts
- * on a tenant, does not administer that tenant; one PENDING request per kind and subject; an expired one does nothing.
+ * on a tenant, does not administer that tenant; whoever approves is a second person (second_person.h) beside the requester,
+ * beside everybody who has approved already and beside the person whom the request is about; one PENDING request per kind and
+ * subject; an expired one does nothing. A refusal needs the permission only: it gives nobody anything.
  * A request lives in the scope it was made in (w->tenant_id; nil: the platform).
  * Calling order: approval_request in the asking route; approval_decide in the approving one. Memory: w->arena.
  * An expired request is told as EXPIRED wherever it is read; nothing has to sweep it. An executor that fails leaves nothing but the
@@ -22,7 +24,7 @@
 #include "audit/record.h"
 #include "core/base/work.h"
 #include "core/table/schema.h"
-#include "tenants/access/principal.h"
+#include "tenants/access/second_person.h"
 
 struct stmt;
 
@@ -39,6 +41,10 @@ struct approval {
     struct json decisions;          /* [{user_id, approve, at, note}] */
     struct str outcome;             /* of the executor, when it failed */
     struct timestamp created_at, expires_at, decided_at;
+    /* Of the caller; filled by approval_standing where a request is shown, absent elsewhere. */
+    bool counts, has_counts;
+    struct str why_not, why_not_text;
+    struct timestamp counts_from;
 };
 extern const struct schema approval_schema;
 
@@ -50,6 +56,7 @@ struct approval_kind {
     /* In the transaction of the last approval; on error the request becomes FAILED with the error's text and nothing else is kept. */
     enum errc (*execute)(struct work *w, const struct approval *a, struct err *e);
     const char *doc;
+    bool is_about_person;           /* subject_id is a user: who approves is somebody else than that person, too */
 };
 
 enum errc approval_request(struct work *w, const struct approval_kind *kind, struct uuid subject_id, struct str subject, struct str payload_json,
@@ -64,6 +71,9 @@ struct approval_filter {
 };
 enum errc approval_list(struct work *w, const struct approval_filter *f, struct uuid position, int64_t limit, struct slice *ret,
                         struct err *e) MUST_CHECK;
+/* Would the caller's approval count, and why not: fills counts, why_not, why_not_text and counts_from of a PENDING request. */
+enum errc approval_standing(struct work *w, const struct approval_kind *const kinds[], struct approval *a,
+    struct err *e) MUST_CHECK;
 /* The kind of that name in a NULL-ended list, or NULL. */
 const struct approval_kind *approval_kind_find(const struct approval_kind *const kinds[], struct str name);
 

@@ -5,6 +5,7 @@
 #include "tenants/access/authz.h"
 #include "tenants/access/cidr.h"
 #include "tenants/access/principal_load.h"
+#include "tenants/access/second_person.h"
 
 SCHEMA_EXTERN(role_binding, "A role that a user holds, where and under which conditions",
     FIELD_ID(role_binding, binding_id, "rlb", F_ALWAYS, .doc = "The binding"),
@@ -119,6 +120,10 @@ static enum errc check_grant(struct work *w, const struct binding_new *in, struc
     b->role = (enum role)r;
     TRY(find_place(w, in, b, e));
     TRY(find_conditions(w, in, b, e));
+    if (!in->is_appointed && role_takes_two(b->role) && second_person_asked(w->app))
+        return FAIL_AT(e, SEPARATION, "/role", "The role %s decides for others, so appointing to it takes two people: ask with "
+            "POST "
+                       "/v1/appointments, and another person approves", role_row(b->role)->wire);
     struct authz_context ctx = { .now_us = w->now_us, .source_ip = w->source_ip };
     /* A program of one's own needs no role:grant, but nothing beyond what its maker holds without condition. */
     if (in->is_own_program && authz_work(w, PERM_TOKEN_SERVICE).allowed && !(role_permissions(b->role) & ~w->principal->always))
@@ -156,6 +161,12 @@ static enum errc check_target(struct work *w, const struct binding_new *in, cons
     }
     return roles_are_separate(roles) ? ERR_OK : FAIL_AT(e, CONFLICT, "/role",
         "The role compliance-officer cannot be combined with any other role");
+}
+
+enum errc binding_check(struct work *w, const struct binding_new *in, struct err *e)
+{
+    struct binding b = { 0 };
+    return check_grant(w, in, &b, e);
 }
 
 enum errc binding_grant(struct work *w, const struct binding_new *in, struct role_binding *ret, struct err *e)

@@ -4,6 +4,8 @@
  * Rules, checked at the grant and again at every use (principal_load.h, authz.h): nobody grants what they do not hold, wider, longer or
  * elsewhere than they hold it; a role fits its place; the compliance officer's role stands alone; the last unconditional administrator
  * keeps the role. Grants of one tenant wait for each other (the tenant's row is locked first), so what is read stays true to the commit.
+ * A role that decides for others takes two people: elsewhere than in an appointment (appointment.h) it is refused with
+ * SEPARATION.
  * Who appoints an officer or operator does not hold that role; the tokens, hand-made links and mapped subjects of the appointed user end with the grant, because the appointing
  * administrator may have made them before, and would act as the officer with them.
  * Errors: INVALID, UNPROCESSABLE (no such role, place or zone), FORBIDDEN (names the missing permission), CONFLICT (separation, last
@@ -40,9 +42,12 @@ struct binding_new {
     int64_t mfa_age_seconds;        /* 0: none */
     struct slice cidrs, in_zones;   /* struct str */
     struct str source;              /* STR_NULL: direct */
+    bool is_appointed;              /* two people appoint (appointment.h) */
     bool is_own_program;            /* user_id is a service account that the caller is making */
 };
 
+/* All of the granter's part of binding_grant, and nothing is written. */
+enum errc binding_check(struct work *w, const struct binding_new *in, struct err *e) MUST_CHECK;
 enum errc binding_grant(struct work *w, const struct binding_new *in, struct role_binding *ret, struct err *e) MUST_CHECK;
 enum errc role_revoke(struct work *w, struct uuid binding_id, struct err *e) MUST_CHECK;
 /* The whole tenant or platform, without conditions. */

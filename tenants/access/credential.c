@@ -4,6 +4,7 @@
 #include "core/db/tx.h"
 #include "tenants/access/authz.h"
 #include "tenants/access/principal_load.h"
+#include "tenants/access/second_person.h"
 
 /* Changes of rights update this row (binding_lock). */
 static const struct stmt credential_rights_hold = { .name = "credential_rights_hold", .params = "u", .card = CARD_NONE, .sql =
@@ -47,6 +48,10 @@ enum errc credential_for_role(const struct work *w, enum role role, struct err *
     enum permission missing;
     if (!authz_work(w, PERM_ROLE_GRANT).allowed)
         return FAIL(e, FORBIDDEN, "Groups that give roles need the permission %s", perm_row(PERM_ROLE_GRANT)->wire);
+    if (second_person_asked(w->app) && role_takes_two(role))
+        return FAIL(e, FORBIDDEN, "A group cannot give the role %s: appointing to it takes two people; ask with POST "
+            "/v1/appointments",
+                    role_row(role)->wire);
     if (!authz_may_act_as(w->principal, &wanted, &ctx, &missing))
         return FAIL(e, FORBIDDEN, "A group cannot give the role %s by your hand: it includes the permission %s, which you do not hold; grant the "
                     "role to the person instead", role_row(role)->wire, perm_row(missing)->wire);

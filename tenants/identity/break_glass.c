@@ -12,9 +12,10 @@ SCHEMA_OF(glass_user, "The account behind glass", FIELD(glass_user, user_id, 0, 
 struct glass_opened { struct uuid user_id; struct timestamp until; };
 SCHEMA_OF(glass_opened, "An opened glass", FIELD(glass_opened, user_id, 0, .doc = "The user"), FIELD(glass_opened, until, 0, .doc = "Its end"));
 
-static const struct stmt glass_user_stmt = { .name = "glass_user", .params = "uus", .row = &glass_user_schema, .card = CARD_ONE, .sql =
-    "INSERT INTO app_user (tenant_id, user_id, name) VALUES ($1, $2, $3)\n"
-    "ON CONFLICT (tenant_id, name) DO UPDATE SET state = 'ACTIVE' RETURNING user_id" };
+static const struct stmt glass_user_stmt = { .name = "glass_user", .params = "uusu", .row = &glass_user_schema, .card = CARD_ONE,
+    .sql =
+    "INSERT INTO app_user (tenant_id, user_id, name, created_by) VALUES ($1, $2, $3, $4)\n"
+    "ON CONFLICT (tenant_id, name) DO UPDATE SET state = 'ACTIVE', created_by = excluded.created_by RETURNING user_id" };
 static const struct stmt glass_unbind = { .name = "glass_unbind", .params = "uu", .card = CARD_NONE, .sql =
     "DELETE FROM role_binding WHERE tenant_id = $1 AND user_id = $2" };
 static const struct stmt glass_bind = { .name = "glass_bind", .params = "uuussut", .card = CARD_ONE, .sql =
@@ -34,7 +35,7 @@ static enum errc execute(struct work *w, const struct approval *a, struct err *e
     struct glass_user user;
     struct timestamp until = { w->now_us + BREAK_GLASS_MINUTES * INT64_C(60000000) };
     TRY(db_one(w->tx, &glass_user_stmt, ARGS(A_UUID(UUID_NIL), A_UUID(uuid_v7(w->now_us)),
-               A_STR(str_fmt(w->arena, "break-glass-%.*s", STR_ARG(a->subject)))), &user, e));
+               A_STR(str_fmt(w->arena, "break-glass-%.*s", STR_ARG(a->subject))), A_UUID(a->requested_by)), &user, e));
     db_queue(w->tx, &glass_unbind, ARGS(A_UUID(UUID_NIL), A_UUID(user.user_id)), false);
     TRY(db_exec(w->tx, &glass_bind, ARGS(A_UUID(UUID_NIL), A_UUID(uuid_v7(w->now_us)), A_UUID(user.user_id), A_TEXT(role_row(ROLE_ZONE_OPERATOR)->wire),
                 A_STR(a->subject), A_UUID(w->principal->user_id), A_TIME(until)), NULL, e));

@@ -3,6 +3,8 @@
 #include "tenants/identity/user.h"
 #include "core/db/tx.h"
 #include "core/db/list_find.h"
+#include "tenants/access/appointment.h"
+#include "tenants/access/authz.h"
 
 SCHEMA_EXTERN(app_user, "A person or a service account",
     FIELD_ID(app_user, user_id, "usr", F_ALWAYS, .doc = "The user"), FIELD(app_user, name, F_ALWAYS, .doc = "Name"),
@@ -15,11 +17,12 @@ SCHEMA_EXTERN(app_user, "A person or a service account",
 
 #define USER_COLUMNS                                                                                                               \
     "u.user_id, u.name, u.kind, u.state, (SELECT coalesce(jsonb_agg(DISTINCT b.role ORDER BY b.role), '[]') FROM role_binding b "  \
+        ""  \
     "WHERE b.tenant_id = u.tenant_id AND b.user_id = u.user_id) AS roles, u.version, u.created_at,\n"                   \
     USER_SEEN_COLUMNS
 
-static const struct stmt user_insert = { .name = "user_insert", .params = "uuss", .card = CARD_ONE, .sql =
-    "INSERT INTO app_user (tenant_id, user_id, name, kind) VALUES ($1, $2, $3, $4)" };
+static const struct stmt user_insert = { .name = "user_insert", .params = "uussu", .card = CARD_ONE, .sql =
+    "INSERT INTO app_user (tenant_id, user_id, name, kind, created_by) VALUES ($1, $2, $3, $4, $5)" };
 static const struct stmt user_get_stmt = { .name = "user_get", .params = "uu", .row = &app_user_schema, .card = CARD_ONE, .sql =
     "SELECT " USER_COLUMNS " FROM app_user u WHERE u.tenant_id = $1 AND u.user_id = $2" };
 static const struct stmt user_list_stmt = { .name = "user_list", .params = LIST_FIND_PARAMS, .row = &app_user_schema, .card = CARD_MANY, .sql =
@@ -38,17 +41,29 @@ static const struct stmt user_end = { .name = "user_end_credentials", .params = 
 const struct stmt *const user_stmts[] = { &user_insert, &user_get_stmt, &user_list_stmt, &user_update_stmt, &user_deactivate_stmt, &user_unbind,
                                           &user_end, NULL };
 
+/* A role that takes two people is asked for: the account is there, and waits for its role until somebody else approves. */
+static enum errc give_role(struct work *w, struct uuid user_id, struct str role, struct err *e)
+{
+    struct role_binding b;
+    struct approval asked;
+    int r = role_by_wire(role);
+    if (r < 0 || !role_takes_two((enum role)r) || !second_person_asked(w->app))
+        return role_grant(w, user_id, role, &b, e);
+    struct appointment_new wanted = { .user_id = user_id, .role = role, .reason = STR("asked for when the account was made") };
+    return appointment_request(w, &wanted, &asked, e);
+}
+
 enum errc user_create(struct work *w, struct str name, struct str kind, struct slice roles, struct app_user *ret, struct err *e)
 {
     struct uuid id = uuid_v7(w->now_us);
-    struct role_binding b;
-    enum errc rc = db_exec(w->tx, &user_insert, ARGS(A_UUID(w->tenant_id), A_UUID(id), A_STR(name), A_STR(kind)), NULL, e);
+    enum errc rc = db_exec(w->tx, &user_insert, ARGS(A_UUID(w->tenant_id), A_UUID(id), A_STR(name), A_STR(kind),
+                           A_UUID(w->principal->user_id)), NULL, e);
     if (rc == ERR_EXISTS)
         return FAIL_AT(e, EXISTS, "/name", "A user with that name already exists");
     if (rc != ERR_OK)
         return rc;
     for (size_t i = 0; i < roles.n; i++)
-        TRY(role_grant(w, id, ((struct str *)roles.items)[i], &b, e));
+        TRY(give_role(w, id, ((struct str *)roles.items)[i], e));
     return user_get(w, id, ret, e);
 }
 

@@ -37,6 +37,7 @@ struct user_filter {
     struct str q, sort;             /* as in list_find.h */
 };
 
+/* roles: granted at once; one that takes two people is asked for in the caller's name (appointment.h). */
 enum errc user_create(struct work *w, struct str name, struct str kind, struct slice roles, struct app_user *ret, struct err *e) MUST_CHECK;
 enum errc user_get(struct work *w, struct uuid user_id, struct app_user *ret, struct err *e) MUST_CHECK;
 /* position: the last user of the page before; nil: from the start. */

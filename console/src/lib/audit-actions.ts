@@ -5,6 +5,7 @@ access.explain
 approval.grant
 approval.refuse
 approval.request
+approval.separation
 artifact.content.read
 artifact.write
 audit.anchor

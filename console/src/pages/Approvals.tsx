@@ -5,7 +5,7 @@ import { APPROVAL_LIST_STATE } from '../api/gen/enums.ts';
 import { change, withQuery, type Schemas } from '../api/client.ts';
 import { useForget } from '../api/hooks.ts';
 import { useLive } from '../api/live.ts';
-import { number } from '../lib/format.ts';
+import { dateTime, number } from '../lib/format.ts';
 import { useSession } from '../shell/session.tsx';
 import { Code, Name, State, Time } from '../ui/bits.tsx';
 import { FormButton, TypedConfirm } from '../ui/dialogs.tsx';
@@ -27,10 +27,18 @@ export function Approvals() {
   const forget = useForget();
   const known = useKnown();
   useLive(['approvals'], ['/v1/approvals']);
-  const approver = ['tenant', 'residency', 'key', 'hold'].some((k) => can(`approval:${k}`)) || can('key:root');
+  const approver = ['tenant', 'residency', 'key', 'hold', 'role'].some((k) => can(`approval:${k}`)) || can('key:root');
   const filters: Filter[] = [
     { name: 'state', label: t('col.state'), options: STATES.map((s) => ({ value: s, label: t(`value.${s}`) })) },
   ];
+  /** Why the reader's approval would not count, before anything is pressed. */
+  const reasonNot = (a: Approval): { why?: string } => {
+    if (a.requested_by === me.user_id) return { why: t('approvals.own') };
+    if (a.counts !== false) return {};
+    const word = `approvals.why_${a.why_not ?? ''}`;
+    const why = i18n.exists(word) ? t(word) : (a.why_not_text ?? '');
+    return { why: a.counts_from ? `${why}. ${t('approvals.countsFrom', { when: dateTime(a.counts_from) })}` : why };
+  };
   const decide = async (a: Approval, how: 'approve' | 'refuse', note: string): Promise<void> => {
     await change('POST', `/v1/approvals/${a.approval_id!}/${how}`, note ? { note } : {});
     await forget('/v1/approvals');
@@ -99,7 +107,7 @@ export function Approvals() {
                       <Exactly of={a} />
                     </>
                   }
-                  {...(a.requested_by === me.user_id ? { why: t('approvals.own') } : {})}
+                  {...reasonNot(a)}
                   onConfirm={(note) => decide(a, 'approve', note)}
                 />
               )}

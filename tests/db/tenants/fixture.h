@@ -13,6 +13,7 @@
 #include "core/db/pool.h"
 #include "core/db/session.h"
 #include "core/db/tx.h"
+#include "core/table/config.h"
 #include "tenants/access/authz.h"
 #include "tests/db/harness.h"
 
@@ -20,6 +21,7 @@ static const char DB[] = "falaj";
 static struct pg_harness *pg;
 static struct db_pool *app_pool;
 static struct app app;
+static struct config *world_config;
 static struct err e;
 
 #define OK(call)                                                                                                 \
@@ -105,12 +107,16 @@ static inline void world_new(const struct stmt *const *const *lists, int pool_si
     sql("INSERT INTO zone (code, name, country) VALUES ('ae-dxb-1', 'Dubai', 'AE'), ('ae-auh-1', 'Abu Dhabi', 'AE')");
     app_pool = pool_make("falaj_app", pool_size, lists, 0);
     OK(db_pool_check(app_pool, &e));
-    app = (struct app){ .program = "test", .clock = &clock_system, .pool = app_pool };
+    world_config = config_new_default();
+    world_config->approval_separation = SEPARATION_ACCOUNTS;    /* rows of users are written here without a maker */
+    app = (struct app){ .program = "test", .clock = &clock_system, .pool = app_pool, .config = world_config };
 }
 
 static inline void world_free(void)
 {
     db_pool_free(app_pool);
+    config_free(world_config);
+    world_config = NULL;
     pg_harness_free(pg);
 }
 

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formFields } from '../../ui/form.tsx';
 import { change } from '../../api/client.ts';
+import { Problem } from '../../api/problem.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { grantable, modestFirst } from '../../lib/roles.ts';
 import { invitationLink } from '../../shell/invitation.ts';
@@ -86,6 +87,7 @@ export function GrantButton({ user, variant = 'link' }: { user: User; variant?: 
       label: t('members.role'),
       kind: 'select',
       required: true,
+      help: t('members.takesTwo'),
       options: modestFirst(grantable(me.permissions, platform, kind)).map((r) => ({ value: r, label: t(`role.${r}`) })),
     },
     {
@@ -117,12 +119,15 @@ export function GrantButton({ user, variant = 'link' }: { user: User; variant?: 
       )}
       onSubmit={async (v) => {
         const [place, id] = String(v['place']).split(' ');
-        await change('POST', '/v1/role-bindings', {
-          user_id: user.user_id,
-          role: v['role'],
-          ...(place === 'project' ? { project_id: id } : place === 'zone' ? { zone: id } : {}),
-          ...bodyOfConditions(conditions),
-        });
+        const at = place === 'project' ? { project_id: id } : place === 'zone' ? { zone: id } : {};
+        const asked = { user_id: user.user_id, role: v['role'], ...at };
+        try {
+          await change('POST', '/v1/role-bindings', { ...asked, ...bodyOfConditions(conditions) });
+        } catch (e) {
+          if (!(e instanceof Problem) || e.code !== 'separation_of_duties') throw e;
+          await change('POST', '/v1/appointments', { ...asked, reason: t('members.appointReason') });
+          await forget('/v1/approvals');
+        }
         await forget('/v1/users');
         await forget('/v1/role-bindings');
       }}

@@ -23,7 +23,6 @@ static int setup(void **state)
     static const struct stmt *const *const lists[] = { api_token_stmts, service_account_stmts, user_stmts, binding_stmts, principal_stmts,
                                                       credential_stmts, oidc_stmts, issuer_stmts, identity_provider_stmts, user_group_stmts, NULL };
     world_new(lists, 2);
-    app.config = config_new_default();
     tenant = new_id();
     provider = new_id();
     group = new_id();
@@ -47,7 +46,6 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    config_free((struct config *)(uintptr_t)app.config);
     world_free();
     return 0;
 }

@@ -31,7 +31,7 @@ static int setup(void **state)
     (void)state;
     static const struct stmt *const *const lists[] = { session_stmts, session_authn_stmts, login_guard_stmts, NULL };
     world_new(lists, 2);
-    app.config = cfg = config_new_default();
+    cfg = world_config;
     tenant = new_id();
     tenant_make(tenant, "amana");
     return 0;
@@ -40,7 +40,6 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    config_free(cfg);
     world_free();
     return 0;
 }
