@@ -26,5 +26,6 @@ struct api {
     struct serving *serving;            /* serving/serving.h: connections to serving workers */
     struct infer_stats *infer_stats;    /* serving/infer_stats.h: how deployments answered */
     struct cert_watch *certs;           /* core/http/cert_watch.h: certificates that are replaced, or end soon */
+    struct app lane_apps[LANE_COUNT];   /* copies of the app with the connections of each lane (lane.def) */
     _Atomic bool draining;
 };

@@ -3,7 +3,7 @@
 #pragma once
 #include <pthread.h>
 #include "api/pipeline.h"
-#include "core/base/thread.h"
+#include "core/base/fair_pool.h"
 #include "core/redis/rate.h"
 
 enum { SEGMENTS_MAX = 12, CAPTURES_MAX = 4, WAKE_BUCKETS = 64, RESPONSE_MAX = 32 << 20, TRIES_MAX = 4 };
@@ -42,7 +42,7 @@ struct pipeline {
     gate_fn gate;
     struct router router;
     struct arena *arena;
-    struct thread_pool *pool, *paced;       /* handlers; answers that wait for their readers (R_PACED) */
+    struct { struct fair_pool *pool; const struct app *app; } lanes[LANE_COUNT];
     struct combiner **combiners;            /* one per row of the router, NULL where it has none */
     uint8_t page_key[32];
     struct park *park;
@@ -63,11 +63,11 @@ struct flight {
     bool is_parked;
     enum errc (*outside)(struct work *w, const void *in, struct err *e);    /* asked for by call_outside, at most once */
     bool was_outside;
-    bool is_paced;                          /* handed to the threads of R_PACED */
+    enum lane lane;                         /* where it waits or runs */
     struct uuid wake_id;
     int64_t parked_mono_us;
     uint64_t wake_seq[WAKE_BUCKETS];        /* as they were before the handler ran */
-    struct { const char *name; struct rate_result result; } rates[2];    /* what was asked of: tenant and principal, or one */
+    struct { const char *name; struct rate_result result; } rates[3];    /* what was asked of: tenant and principal, or one; and what cost refused */
     int nrates;
     struct str allow;                       /* methods, for 405 */
     struct buf answer;
@@ -76,8 +76,17 @@ static inline struct flight *flight_of(struct work *w) { return (struct flight *
 
 /* Phases that may block: the rest of a call, on a pool thread. */
 void flight_run(struct flight *f);
-/* Into the hands of the pool; answers 503 when its queue is full. */
+/* Into its lane; answers 503 when that is full. */
 void flight_submit(struct flight *f);
+
+/* lane.c. false: the lane is full, as lane_full says. */
+bool lane_submit(struct flight *f) MUST_CHECK;
+void lane_full(const struct flight *f, struct err *e);
+/* Thread time of a tenant's call; others are passed over. */
+void lane_charge(struct pipeline *p, struct uuid tenant, int64_t us);
+bool lane_may_spend(struct pipeline *p, struct uuid tenant, struct rate_result *ret);
+void lanes_start(struct pipeline *p, const struct app *const apps[LANE_COUNT]);
+void lanes_stop(struct pipeline *p);                    /* runs what waits */
 /* personal.c: the caller's key for personal fields; true: at hand, so that nothing has to wait for it */
 enum errc phase_person(struct flight *f, struct err *e) MUST_CHECK;
 bool flight_has_person(const struct flight *f);

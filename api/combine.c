@@ -81,7 +81,11 @@ static void *combiner_main(void *arg)
             break;
         const struct app *app = c->pipeline->app;
         struct work w = { .app = app, .arena = arena, .now_us = clock_wall_us(app->clock) };
+        int64_t began = clock_mono_us(&clock_system);
         c->match->row->combine(&w, batch, n);
+        int64_t each_us = n ? (clock_mono_us(&clock_system) - began) / (int64_t)n : 0;
+        for (size_t i = 0; i < n; i++)
+            lane_charge(c->pipeline, batch[i]->principal->tenant_id, each_us);
         for (size_t i = 0; i < n; i++)
             finish(batch[i]);
         arena_reset(arena);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* download.c - a slow reader blocks one of the threads that are kept for downloads (R_PACED), never a handler. */
+/* download.c - a slow reader blocks one of the threads that are kept for downloads (LANE_PACED), never a handler. */
 #include "api/download.h"
 #include "api/api_int.h"
 #include "core/base/cleanup.h"

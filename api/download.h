@@ -13,7 +13,7 @@ struct download {
 
 /* file: its name for a browser that saves it; STR_NULL: shown as it is. */
 enum errc download_begin(struct download *d, struct call *c, struct str content_type, struct str file, struct err *e) MUST_CHECK;
-/* Until the reader has room for n bytes, at most 30 s. false: it has gone or is too slow, or falaj-api stops. For rows with R_PACED. */
+/* Until the reader has room for n bytes, at most 30 s. false: it has gone or is too slow, or falaj-api stops. For rows of LANE_PACED. */
 bool download_wait(const struct call *c, size_t n);
 /* Waits as download_wait does. */
 bool download_send(struct download *d, struct str s);

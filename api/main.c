@@ -6,7 +6,7 @@
  *   falaj-api --bootstrap-officer NAME  the same for the platform's first compliance officer, while it has none
  *   falaj-api --bootstrap-admin     print a fresh token of the platform's administrator, and tenant, name and password of its login
  *   falaj-api --print-openapi | --print-errors | --print-config | --print-metrics | --print-permissions | --print-job-states |
- *             --print-job-types | --print-sql-FUNCTION
+ *             --print-job-types | --print-lanes | --print-sql-FUNCTION
  *
  * Stop: SIGTERM makes /readyz say 503 at once, the listeners accept nobody new, what is open is finished for api.drain_ms, then the
  * process ends. A second SIGTERM ends it at once. */
@@ -205,6 +205,8 @@ static int print_document(const char *what)
         job_state_print_markdown(&b);
     else if (!strcmp(what, "--print-job-types"))
         job_types_print_markdown(&b);
+    else if (!strcmp(what, "--print-lanes"))
+        lanes_print_markdown(&b);
     else if (!strcmp(what, "--print-config"))
         config_print_markdown(stdout);
     else if (strncmp(what, "--print-sql-", strlen("--print-sql-")) || !job_types_print_sql(&b, what + strlen("--print-sql-")))
@@ -222,10 +224,10 @@ static int refuse(const char *what, const struct err *e)
     return 1;
 }
 
-static struct db_pool *pool_for(const struct config *cfg, const char *url, int64_t size, const char *name,
+static struct db_pool *pool_for(int64_t statement_ms, const char *url, int64_t size, const char *name,
                                 const struct stmt *const *const *lists, bool is_batch)
 {
-    struct db_pool_opts o = { .conninfo = url, .size = (int)size, .app_name = name, .lists = lists, .statement_timeout_ms = cfg->db_statement_timeout_ms,
+    struct db_pool_opts o = { .conninfo = url, .size = (int)size, .app_name = name, .lists = lists, .statement_timeout_ms = statement_ms,
                               .is_batch = is_batch };
     return db_pool_new(&o);
 }
@@ -393,6 +395,34 @@ static enum errc open_console(struct api *api, const struct config *cfg, struct 
     return ERR_OK;
 }
 
+/* A lane's connections are its own: what fills one lane takes none from another. All else it shares with app. */
+static void open_lanes(const struct app *app, struct api *api, const struct app **ret)
+{
+    const struct config *cfg = app->config;
+    for (int l = LANE_NONE + 1; l < LANE_COUNT; l++) {
+        struct lane_size s = lane_size(l, cfg);
+        bool is_node = l == LANE_WORKERS || l == LANE_WORKER_CONTENT;
+        if (!s.connections || (is_node && !app->node_pool))
+            continue;
+        int64_t ms = s.statement_ms ? s.statement_ms : cfg->db_statement_timeout_ms;
+        api->lane_apps[l] = *app;
+        api->lane_apps[l].pool = pool_for(ms, cfg->db_url, s.connections, "falaj-api", app_lists, false);
+        if (is_node)
+            api->lane_apps[l].node_pool = pool_for(ms, cfg->db_node_url, s.connections, "falaj-api-node",
+                                                    node_lists, true);
+        ret[l] = &api->lane_apps[l];
+    }
+}
+
+static void close_lanes(const struct app *app, struct api *api)
+{
+    for (int l = LANE_NONE + 1; l < LANE_COUNT; l++) {
+        db_pool_free(api->lane_apps[l].pool);
+        if (api->lane_apps[l].node_pool != app->node_pool)
+            db_pool_free(api->lane_apps[l].node_pool);
+    }
+}
+
 static int serve(struct app *app, struct api *api, struct config *settings, const struct redis_opts *redis, struct err *e)
 {
     app->pii = audit_pii_new();
@@ -416,8 +446,9 @@ static int serve(struct app *app, struct api *api, struct config *settings, cons
     app->extra = api;
     if (open_console(api, cfg, e) != ERR_OK)
         return refuse("console", e);
-    struct pipeline_opts po = { .app = app, .authn = api->authn, .sessions = api->sessions, .rate = api->rate, .threads = (int)cfg->api_threads, .paced_threads = (int)cfg->api_download_threads,
-                                .console = api->console, .gate = gate_pass };
+    struct pipeline_opts po = { .app = app, .authn = api->authn, .sessions = api->sessions, .rate = api->rate, .console = api->console,
+                                .gate = gate_pass };
+    open_lanes(app, api, po.lane_apps);
     if (!(api->pipeline = pipeline_new(&po, e)))
         return refuse("routes", e);
     api->people_listener = (struct listener){ api->pipeline, false };
@@ -474,6 +505,7 @@ static void undo(struct app *app, struct api *api)
     residency_cache_free(app->residency);
     blob_store_free(app->blobs);
     keyd_client_free(app->keyd);
+    close_lanes(app, api);
     redis_client_free(app->redis);
     db_pool_free(app->node_pool);
     db_pool_free(app->pool);
@@ -528,8 +560,9 @@ int main(int argc, char **argv)
     struct api api = { 0 };
     struct redis_opts redis = { .address = arena_printf(cfg->arena, "unix:%s", cfg->redis_socket), .user = *cfg->redis_user ? cfg->redis_user : NULL,
                                 .password = *cfg->redis_password ? cfg->redis_password : NULL };
-    app.pool = pool_for(cfg, cfg->db_url, cfg->db_pool_size, "falaj-api", app_lists, false);
-    app.node_pool = *cfg->db_node_url ? pool_for(cfg, cfg->db_node_url, cfg->db_node_pool_size, "falaj-api-node", node_lists, true)
+    int64_t ms = cfg->db_statement_timeout_ms;
+    app.pool = pool_for(ms, cfg->db_url, cfg->db_pool_size, "falaj-api", app_lists, false);
+    app.node_pool = *cfg->db_node_url ? pool_for(ms, cfg->db_node_url, cfg->db_node_pool_size, "falaj-api-node", node_lists, true)
                                       : NULL;
     if (db_pool_check(app.pool, &e) != ERR_OK || (app.node_pool && db_pool_check(app.node_pool, &e) != ERR_OK))
         return refuse("database", &e);

@@ -23,8 +23,6 @@
 
 #include <stdlib.h>
 
-enum { POOL_QUEUE = 8192, PACED_QUEUE = 64 };
-
 typedef enum errc (*phase)(struct flight *f, struct err *e);
 
 static struct str bearer(const struct http_request *r)
@@ -98,6 +96,18 @@ static struct rate_rule tenant_rule(const struct app *app, struct uuid tenant)
 {
     int64_t own = api_rates_of(app->api_rates, tenant);
     return rule_of(own ? own : app->config->rate_tenant_per_minute);
+}
+
+/* Calls of a tenant that cost more than its share of a minute are paid for before others run. */
+static enum errc phase_cost(struct flight *f, struct err *e)
+{
+    const struct principal *p = f->call.principal;
+    if (!p || f->call.route->rate == RL_NONE || f->call.route->flags & R_NODE || lane_may_spend(f->pipeline, p->tenant_id, &f->rates[f->nrates].result))
+        return ERR_OK;
+    f->rates[f->nrates++].name = "cost";
+    metrics_inc(M_rate_denied_total, "cost");
+    return FAIL(e, RATE, "The calls of this organisation took more than the %ld s of server time that it has in a minute; wait %ld s",
+                (long)(f->pipeline->app->config->rate_tenant_ms_per_minute / 1000), (long)f->rates[f->nrates - 1].result.reset_s);
 }
 
 static enum errc phase_rate(struct flight *f, struct err *e)
@@ -219,7 +229,7 @@ static enum errc phase_decode(struct flight *f, struct err *e)
     return row->flags & R_LIST && row->in && schema_find(row->in, STR("page_token")) ? page_open(f, e) : ERR_OK;
 }
 
-static const phase front[] = { phase_authn, phase_rate, phase_person, phase_authz, phase_decode, phase_zone };
+static const phase front[] = { phase_authn, phase_rate, phase_cost, phase_person, phase_authz, phase_decode, phase_zone };
 
 static enum errc run_front(struct flight *f, struct err *e)
 {
@@ -331,26 +341,22 @@ static enum errc run_back(struct flight *f, struct err *e)
     return rc;
 }
 
-/* Before the handler has done anything, so that a full queue is an answer like any other. */
-static enum errc run_paced(struct flight *f, struct err *e)
-{
-    f->is_paced = true;
-    if (thread_pool_submit(f->pipeline->paced, f))
-        return ERR_OK;
-    return FAIL(e, UNAVAILABLE, "The limit of simultaneous downloads is reached; try again later");
-}
-
 void flight_run(struct flight *f)
 {
     struct err e = { 0 };
     struct call *c = &f->call;
     enum errc rc = f->front_done ? ERR_OK : run_front(f, &e);
     if (rc == ERR_OK && c->route->combine) {
+        c->work.app = f->pipeline->app;
         combiner_submit(f->pipeline->combiners[f->match - f->pipeline->router.rows], f);
         return;
     }
+    if (rc == ERR_OK && f->lane == LANE_DOOR) {     /* now it is known who calls: the route's lane, in its tenant's turn */
+        flight_submit(f);
+        return;
+    }
     if (rc == ERR_OK && c->route->raw) {
-        rc = c->route->flags & R_PACED && !f->is_paced ? run_paced(f, &e) : c->route->raw(c, &e);
+        rc = c->route->raw(c, &e);
         if (rc == ERR_OK)
             return;
     } else if (rc == ERR_OK) {
@@ -364,18 +370,12 @@ void flight_run(struct flight *f)
         flight_send(f);
 }
 
-static void pool_task(void *ctx, void *item)
-{
-    (void)ctx;
-    flight_run(item);
-}
-
 void flight_submit(struct flight *f)
 {
-    if (thread_pool_submit(f->pipeline->pool, f))
-        return;
     struct err e;
-    FAIL(&e, UNAVAILABLE, "Falaj has more calls waiting than it takes; try again");
+    if (lane_submit(f))
+        return;
+    lane_full(f, &e);
     flight_fail(f, &e);
 }
 
@@ -383,7 +383,7 @@ void flight_submit(struct flight *f)
 void call_again(struct call *c)
 {
     struct flight *f = flight_of(&c->work);
-    if (!thread_pool_submit(f->pipeline->pool, f))
+    if (!lane_submit(f))
         flight_run(f);
 }
 
@@ -494,8 +494,7 @@ struct pipeline *pipeline_new(const struct pipeline_opts *o, struct err *e)
     hmac_sha256("falaj-page-v1", 13, cfg->db_url, strlen(cfg->db_url), p->page_key);
     p->access_log = access_log_new(cfg->api_access_log);
     p->park = park_new(p);
-    p->pool = thread_pool_new("handler", o->threads, POOL_QUEUE, pool_task, p);
-    p->paced = thread_pool_new("paced", o->paced_threads > 0 ? o->paced_threads : 1, PACED_QUEUE, pool_task, p);
+    lanes_start(p, o->lane_apps);
     p->combiners = ARENA_ARRAY(p->arena, struct combiner *, p->router.n);
     for (size_t i = 0; i < p->router.n; i++)
         if (p->router.rows[i].row->combine)
@@ -509,8 +508,7 @@ void pipeline_free(struct pipeline *p)
         return;
     p->stopping = true;
     park_stop(p->park);
-    thread_pool_free(p->pool);
-    thread_pool_free(p->paced);
+    lanes_stop(p);
     for (size_t i = 0; i < p->router.n; i++)
         combiner_free(p->combiners[i]);
     park_free(p->park);

@@ -5,7 +5,7 @@
  *
  * It opens the transaction of a request, writes the audit events of routes and turns errors into answers. Other transactions
  * run through core/db/run_tx.h. The first part (route to decode) runs
- * on the HTTP loop when the token is in memory; what may block runs on the pool of handler threads; rows with .combine go to
+ * on the HTTP loop when the token is in memory; what may block runs on the threads of its lane (lane.h); rows with .combine go to
  * their combiner, which takes everything that waits as one transaction.
  * Calling order: pipeline_new -> pipeline_request (on_request of a listener)* -> pipeline_free. */
 #pragma once
@@ -26,7 +26,7 @@ struct pipeline_opts {
     struct authn *authn;
     struct session_authn *sessions;
     struct rate_limiter *rate;
-    int threads, paced_threads;     /* handlers; answers at their readers' pace (R_PACED), 0: 1 */
+    const struct app *lane_apps[LANE_COUNT];    /* with a lane's own connections; NULL: app. Threads are as the settings of app say */
     const struct console *console;  /* borrowed; NULL: no web console */
     gate_fn gate;           /* asked for every call at the worker listener, before anything else; NULL: nobody is */
 };

@@ -19,8 +19,9 @@
  * path); a row without such a member is denied to such roles, unless it says R_ZONE_LATE. A role bound at a project opens the row, and
  * the transaction shows the project's rows only.
  *
- * Boot refuses a table with: no permission, no doc, no op, a {capture} without F_PATH field, overlapping rows, undocumented fields. */
+ * Boot refuses a table with: no permission, no lane, no doc, no op, a {capture} without F_PATH field, overlapping rows, undocumented fields. */
 #pragma once
+#include "api/lane.h"
 #include "audit/record.h"
 #include "core/base/work.h"
 #include "core/http/server.h"
@@ -56,7 +57,6 @@ enum route_flag {
     R_STAGE_CODE = 1 << 14, /* open to a session that still lacks its code */
     R_STAGE_ENROL = 1 << 15, /* open to a session whose user must set up a second factor first */
     R_UNNOTICED = 1 << 18,  /* a page asks by itself: does not keep a session from ending for want of use */
-    R_PACED = 1 << 19,      /* a raw answer that goes at its reader's pace: runs on threads of its own, so that slow readers cost no handler */
     R_QUERY_EXTRA = 1 << 16, /* query parameters that the input does not name are passed over (RFC 6749 §4.1.2 asks for it) */
 };
 
@@ -67,6 +67,8 @@ struct route {
     const char *path;
     const char *op;                 /* operationId, snake_case */
     enum permission perm;
+    enum lane lane;                 /* where it runs (lane.def) */
+    const char *heavy_query;        /* with this query parameter in LANE_HEAVY instead; NULL: none */
     route_handler handler;
     route_combine combine;
     route_raw raw;

@@ -52,7 +52,8 @@ static enum errc explain(struct work *w, const void *in_, void *out, struct err 
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_POST, .path = "/v1/access/explain", .op = "access_explain", .perm = PERM_ACCESS_EXPLAIN, .handler = explain,
+    { .method = HTTP_POST, .path = "/v1/access/explain", .lane = LANE_CALLS,
+      .op = "access_explain", .perm = PERM_ACCESS_EXPLAIN, .handler = explain,
       .in = &access_explain_in_schema, .status = 200, .out = &explanation_schema, .rate = RL_WRITE, .audited = true, .audit = AUDIT_ACCESS_EXPLAIN,
       .doc = "Why somebody may or may not do something: each role and condition, what is missing, and who may" },
 };

@@ -61,16 +61,20 @@ static enum errc refuse(struct work *w, const void *in, void *out, struct err *e
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_GET, .path = "/v1/approvals", .op = "approval_list", .perm = PERM_APPROVAL_READ, .handler = list,
+    { .method = HTTP_GET, .path = "/v1/approvals", .lane = LANE_CALLS,
+      .op = "approval_list", .perm = PERM_APPROVAL_READ, .handler = list,
       .in = &approval_page_in_schema, .status = 200, .out = &approval_schema, .flags = R_LIST,
       .doc = "List requests that wait for approval, and those that waited" },
-    { .method = HTTP_GET, .path = "/v1/approvals/{approval_id}", .op = "approval_get", .perm = PERM_APPROVAL_READ, .handler = read_one,
+    { .method = HTTP_GET, .path = "/v1/approvals/{approval_id}", .lane = LANE_CALLS,
+      .op = "approval_get", .perm = PERM_APPROVAL_READ, .handler = read_one,
       .in = &approval_ref_schema, .status = 200, .out = &approval_schema, .resource = "approval", .doc = "Read one request" },
-    { .method = HTTP_POST, .path = "/v1/approvals/{approval_id}/approve", .op = "approval_approve", .perm = PERM_APPROVAL_READ, .handler = approve,
+    { .method = HTTP_POST, .path = "/v1/approvals/{approval_id}/approve", .lane = LANE_CALLS,
+      .op = "approval_approve", .perm = PERM_APPROVAL_READ, .handler = approve,
       .in = &approval_decide_in_schema, .status = 200, .out = &approval_schema, .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "approval",
       .audited = true, .audit = AUDIT_APPROVAL_GRANT,
       .doc = "Approve a request of somebody else; the last approval needed carries it out. Needs the approval permission of its kind" },
-    { .method = HTTP_POST, .path = "/v1/approvals/{approval_id}/refuse", .op = "approval_refuse", .perm = PERM_APPROVAL_READ, .handler = refuse,
+    { .method = HTTP_POST, .path = "/v1/approvals/{approval_id}/refuse", .lane = LANE_CALLS,
+      .op = "approval_refuse", .perm = PERM_APPROVAL_READ, .handler = refuse,
       .in = &approval_decide_in_schema, .status = 200, .out = &approval_schema, .rate = RL_WRITE, .resource = "approval", .audited = true,
       .audit = AUDIT_APPROVAL_REFUSE, .doc = "Refuse a request of somebody else, or withdraw an own one" },
 };

@@ -88,7 +88,8 @@ static enum errc csv(struct call *c, struct err *e)
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_GET, .path = "/v1/audit/events.csv", .op = "audit_events_csv", .perm = PERM_AUDIT_EXPORT, .raw = csv, .flags = R_PACED, .in = &csv_in_schema, .status = 200,
+    { .method = HTTP_GET, .path = "/v1/audit/events.csv", .lane = LANE_PACED,
+      .op = "audit_events_csv", .perm = PERM_AUDIT_EXPORT, .raw = csv, .in = &csv_in_schema, .status = 200,
       .content_type = "text/csv; charset=utf-8", .resource = "audit", .audit = AUDIT_AUDIT_EXPORT,
       .doc = "Every event that a search finds, oldest first, as CSV for spreadsheets: with names, without addresses. It proves nothing; an export does" },
 };

@@ -199,18 +199,23 @@ static enum errc content(struct call *c, struct err *e)
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_GET, .path = "/v1/audit/export", .op = "audit_export", .perm = PERM_AUDIT_EXPORT, .raw = export, .flags = R_PACED, .in = &export_in_schema,
+    { .method = HTTP_GET, .path = "/v1/audit/export", .lane = LANE_PACED,
+      .op = "audit_export", .perm = PERM_AUDIT_EXPORT, .raw = export, .in = &export_in_schema,
       .status = 200, .content_type = "application/jsonl", .resource = "audit", .audit = AUDIT_AUDIT_EXPORT,
       .doc = "The log as a bundle that verifies offline" },
-    { .method = HTTP_POST, .path = "/v1/audit/exports", .op = "audit_export_create", .perm = PERM_AUDIT_EXPORT, .handler = create, .in = &export_new_schema,
+    { .method = HTTP_POST, .path = "/v1/audit/exports", .lane = LANE_CALLS,
+      .op = "audit_export_create", .perm = PERM_AUDIT_EXPORT, .handler = create, .in = &export_new_schema,
       .status = 202, .out = &audit_export_job_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE, .resource = "export", .audited = true,
       .audit = AUDIT_AUDIT_EXPORT, .doc = "Make an export whose content can be downloaded, and resumed where a download broke off" },
-    { .method = HTTP_GET, .path = "/v1/audit/exports", .op = "audit_export_list", .perm = PERM_AUDIT_EXPORT, .handler = list, .in = &export_page_schema,
+    { .method = HTTP_GET, .path = "/v1/audit/exports", .lane = LANE_CALLS,
+      .op = "audit_export_list", .perm = PERM_AUDIT_EXPORT, .handler = list, .in = &export_page_schema,
       .status = 200, .out = &audit_export_job_schema, .flags = R_LIST, .doc = "Exports, newest first" },
-    { .method = HTTP_GET, .path = "/v1/audit/exports/{export_id}", .op = "audit_export_get", .perm = PERM_AUDIT_EXPORT, .handler = read_one,
+    { .method = HTTP_GET, .path = "/v1/audit/exports/{export_id}", .lane = LANE_CALLS,
+      .op = "audit_export_get", .perm = PERM_AUDIT_EXPORT, .handler = read_one,
       .in = &export_ref_schema, .status = 200, .out = &audit_export_job_schema, .resource = "export", .doc = "One export" },
-    { .method = HTTP_GET, .path = "/v1/audit/exports/{export_id}/content", .op = "audit_export_content", .perm = PERM_AUDIT_EXPORT, .raw = content,
-      .in = &export_ref_schema, .flags = R_PACED, .status = 200, .content_type = "application/octet-stream", .resource = "export", .audit = AUDIT_AUDIT_EXPORT,
+    { .method = HTTP_GET, .path = "/v1/audit/exports/{export_id}/content", .lane = LANE_PACED,
+      .op = "audit_export_content", .perm = PERM_AUDIT_EXPORT, .raw = content,
+      .in = &export_ref_schema, .status = 200, .content_type = "application/octet-stream", .resource = "export", .audit = AUDIT_AUDIT_EXPORT,
       .doc = "The content of an export, the same at each download; Range: bytes=N- resumes" },
 };
 extern const struct route_table audit_export_routes;

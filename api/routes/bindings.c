@@ -73,13 +73,16 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_POST, .path = "/v1/role-bindings", .op = "role_grant", .perm = PERM_ROLE_GRANT, .handler = grant,
+    { .method = HTTP_POST, .path = "/v1/role-bindings", .lane = LANE_CALLS,
+      .op = "role_grant", .perm = PERM_ROLE_GRANT, .handler = grant,
       .in = &binding_create_in_schema, .status = 201, .out = &role_binding_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE, .resource = "binding",
       .audited = true, .audit = AUDIT_ROLE_GRANT,
       .doc = "Grant a role, where and under which conditions; never beyond what the granter holds there" },
-    { .method = HTTP_GET, .path = "/v1/role-bindings", .op = "role_binding_list", .perm = PERM_USER_READ, .handler = list,
+    { .method = HTTP_GET, .path = "/v1/role-bindings", .lane = LANE_CALLS,
+      .op = "role_binding_list", .perm = PERM_USER_READ, .handler = list,
       .in = &binding_page_schema, .status = 200, .out = &role_binding_schema, .flags = R_LIST, .doc = "List role bindings" },
-    { .method = HTTP_DELETE, .path = "/v1/role-bindings/{binding_id}", .op = "role_revoke", .perm = PERM_ROLE_GRANT, .handler = revoke,
+    { .method = HTTP_DELETE, .path = "/v1/role-bindings/{binding_id}", .lane = LANE_CALLS,
+      .op = "role_revoke", .perm = PERM_ROLE_GRANT, .handler = revoke,
       .in = &binding_ref_schema, .status = 204, .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "binding", .audited = true, .audit = AUDIT_ROLE_REVOKE,
       .doc = "Take a role back; the last administrator keeps it" },
 };

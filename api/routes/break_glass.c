@@ -31,10 +31,12 @@ static enum errc open_glass(struct work *w, const void *in, void *out, struct er
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_POST, .path = "/v1/auth/break-glass", .op = "break_glass_request", .perm = PERM_KEY_ROOT, .handler = ask, .in = &glass_in_schema,
+    { .method = HTTP_POST, .path = "/v1/auth/break-glass", .lane = LANE_CALLS,
+      .op = "break_glass_request", .perm = PERM_KEY_ROOT, .handler = ask, .in = &glass_in_schema,
       .status = 202, .out = &approval_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE, .resource = "approval", .audited = true,
       .audit = AUDIT_BREAK_GLASS, .doc = "Ask a second custodian to open the account behind glass of a zone" },
-    { .method = HTTP_POST, .path = "/v1/auth/break-glass/open", .op = "break_glass_open", .perm = PERM_KEY_ROOT, .handler = open_glass,
+    { .method = HTTP_POST, .path = "/v1/auth/break-glass/open", .lane = LANE_SIGN_IN,
+      .op = "break_glass_open", .perm = PERM_KEY_ROOT, .handler = open_glass,
       .in = &glass_open_in_schema, .status = 200, .out = &session_out_schema, .flags = R_NO_TX | R_SECRET | R_STEP_UP | R_ZONE_LATE, .rate = RL_WRITE,
       .resource = "session", .audited = true, .audit = AUDIT_BREAK_GLASS, .doc = "Sign in to the account behind glass, once; every act is flagged" },
 };

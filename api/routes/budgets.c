@@ -69,17 +69,22 @@ static enum errc delete(struct work *w, const void *in, void *out, struct err *e
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_POST, .path = "/v1/budgets", .op = "budget_create", .perm = PERM_BUDGET_SET, .handler = create, .in = &budget_new_schema, .status = 201,
+    { .method = HTTP_POST, .path = "/v1/budgets", .lane = LANE_CALLS,
+      .op = "budget_create", .perm = PERM_BUDGET_SET, .handler = create, .in = &budget_new_schema, .status = 201,
       .out = &budget_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "budget", .audited = true, .audit = AUDIT_BUDGET_SET,
       .doc = "Make a budget of the tenant or a project" },
-    { .method = HTTP_GET, .path = "/v1/budgets", .op = "budget_list", .perm = PERM_USAGE_READ, .handler = list, .in = &budget_page_schema, .status = 200,
+    { .method = HTTP_GET, .path = "/v1/budgets", .lane = LANE_CALLS,
+      .op = "budget_list", .perm = PERM_USAGE_READ, .handler = list, .in = &budget_page_schema, .status = 200,
       .out = &budget_schema, .flags = R_LIST, .doc = "List budgets and where they stand" },
-    { .method = HTTP_GET, .path = "/v1/budgets/{budget_id}", .op = "budget_get", .perm = PERM_USAGE_READ, .handler = read_one, .in = &budget_ref_schema,
+    { .method = HTTP_GET, .path = "/v1/budgets/{budget_id}", .lane = LANE_CALLS,
+      .op = "budget_get", .perm = PERM_USAGE_READ, .handler = read_one, .in = &budget_ref_schema,
       .status = 200, .out = &budget_schema, .resource = "budget", .doc = "Read one budget and where it stands" },
-    { .method = HTTP_PATCH, .path = "/v1/budgets/{budget_id}", .op = "budget_update", .perm = PERM_BUDGET_SET, .handler = change, .in = &budget_patch_schema,
+    { .method = HTTP_PATCH, .path = "/v1/budgets/{budget_id}", .lane = LANE_CALLS,
+      .op = "budget_update", .perm = PERM_BUDGET_SET, .handler = change, .in = &budget_patch_schema,
       .status = 200, .out = &budget_schema, .flags = R_IF_MATCH, .rate = RL_WRITE, .resource = "budget", .audited = true, .audit = AUDIT_BUDGET_SET,
       .doc = "Change a budget's amount or thresholds" },
-    { .method = HTTP_DELETE, .path = "/v1/budgets/{budget_id}", .op = "budget_delete", .perm = PERM_BUDGET_SET, .handler = delete, .in = &budget_ref_schema,
+    { .method = HTTP_DELETE, .path = "/v1/budgets/{budget_id}", .lane = LANE_CALLS,
+      .op = "budget_delete", .perm = PERM_BUDGET_SET, .handler = delete, .in = &budget_ref_schema,
       .status = 204, .flags = R_IF_MATCH, .rate = RL_WRITE, .resource = "budget", .audited = true, .audit = AUDIT_BUDGET_SET,
       .doc = "Remove a budget; jobs that it held wait again" },
 };

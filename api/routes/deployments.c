@@ -151,17 +151,22 @@ static enum errc take_down(struct work *w, const void *in, void *out, struct err
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_POST, .path = "/v1/deployments", .op = "deployment_create", .perm = PERM_DEPLOY_WRITE, .handler = create,
+    { .method = HTTP_POST, .path = "/v1/deployments", .lane = LANE_CALLS,
+      .op = "deployment_create", .perm = PERM_DEPLOY_WRITE, .handler = create,
       .in = &deployment_create_schema, .status = 201, .out = &deployment_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "deployment",
       .audited = true, .audit = AUDIT_DEPLOYMENT_CREATE, .doc = "Serve a model version under a name" },
-    { .method = HTTP_GET, .path = "/v1/deployments", .op = "deployment_list", .perm = PERM_DEPLOY_READ, .handler = list,
+    { .method = HTTP_GET, .path = "/v1/deployments", .lane = LANE_CALLS,
+      .op = "deployment_list", .perm = PERM_DEPLOY_READ, .handler = list,
       .in = &deployment_page_schema, .status = 200, .out = &deployment_schema, .flags = R_LIST, .doc = "List deployments" },
-    { .method = HTTP_GET, .path = "/v1/deployments/{deployment_id}", .op = "deployment_get", .perm = PERM_DEPLOY_READ, .handler = read_one,
+    { .method = HTTP_GET, .path = "/v1/deployments/{deployment_id}", .lane = LANE_CALLS,
+      .op = "deployment_get", .perm = PERM_DEPLOY_READ, .handler = read_one,
       .in = &deployment_ref_schema, .status = 200, .out = &deployment_schema, .resource = "deployment", .doc = "Read one deployment" },
-    { .method = HTTP_GET, .path = "/v1/deployments/{deployment_id}/stats", .op = "deployment_stats", .perm = PERM_DEPLOY_READ, .handler = stats,
+    { .method = HTTP_GET, .path = "/v1/deployments/{deployment_id}/stats", .lane = LANE_HEAVY,
+      .op = "deployment_stats", .perm = PERM_DEPLOY_READ, .handler = stats,
       .in = &deployment_ref_schema, .status = 200, .out = &deployment_stats_schema, .resource = "deployment", .flags = R_UNNOTICED,
       .doc = "Calls, errors and times of a deployment over the last 5 and 60 minutes, summed over all processes of falaj-api" },
-    { .method = HTTP_DELETE, .path = "/v1/deployments/{deployment_id}", .op = "deployment_delete", .perm = PERM_DEPLOY_WRITE, .handler = take_down,
+    { .method = HTTP_DELETE, .path = "/v1/deployments/{deployment_id}", .lane = LANE_CALLS,
+      .op = "deployment_delete", .perm = PERM_DEPLOY_WRITE, .handler = take_down,
       .in = &deployment_ref_schema, .status = 204, .rate = RL_WRITE, .resource = "deployment", .audited = true, .audit = AUDIT_DEPLOYMENT_DELETE,
       .doc = "Take a deployment down; its job is cancelled" },
 };

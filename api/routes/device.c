@@ -148,15 +148,19 @@ static enum errc decide(struct work *w, const void *in, void *out, struct err *e
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_POST, .path = "/v1/auth/device", .op = "device_start", .perm = PERM_PUBLIC, .handler = start, .in = &device_in_schema,
+    { .method = HTTP_POST, .path = "/v1/auth/device", .lane = LANE_SIGN_IN,
+      .op = "device_start", .perm = PERM_PUBLIC, .handler = start, .in = &device_in_schema,
       .status = 200, .out = &device_out_schema, .flags = R_NO_TX | R_SECRET, .rate = RL_WRITE, .audited = true, .audit = AUDIT_DEVICE_GRANT,
       .doc = "Begin to let in a program that has no browser (RFC 8628)" },
-    { .method = HTTP_POST, .path = "/v1/auth/device/token", .op = "device_token", .perm = PERM_PUBLIC, .handler = poll, .in = &device_token_in_schema,
+    { .method = HTTP_POST, .path = "/v1/auth/device/token", .lane = LANE_SIGN_IN,
+      .op = "device_token", .perm = PERM_PUBLIC, .handler = poll, .in = &device_token_in_schema,
       .status = 200, .out = &device_token_out_schema, .flags = R_NO_TX | R_SECRET, .rate = RL_WRITE, .resource = "token", .audited = true,
       .audit = AUDIT_DEVICE_GRANT, .doc = "Ask whether the program was let in; the token comes once" },
-    { .method = HTTP_GET, .path = "/v1/auth/device", .op = "device_look", .perm = PERM_TOKEN_OWN, .handler = look, .in = &device_look_in_schema,
+    { .method = HTTP_GET, .path = "/v1/auth/device", .lane = LANE_CALLS,
+      .op = "device_look", .perm = PERM_TOKEN_OWN, .handler = look, .in = &device_look_in_schema,
       .status = 200, .out = &device_look_out_schema, .flags = R_NO_TX, .rate = RL_WRITE, .doc = "Which program waits with this code" },
-    { .method = HTTP_POST, .path = "/v1/auth/device/approve", .op = "device_decide", .perm = PERM_TOKEN_OWN, .handler = decide,
+    { .method = HTTP_POST, .path = "/v1/auth/device/approve", .lane = LANE_CALLS,
+      .op = "device_decide", .perm = PERM_TOKEN_OWN, .handler = decide,
       .in = &device_decide_in_schema, .status = 200, .out = &device_look_out_schema, .flags = R_NO_TX | R_STEP_UP, .rate = RL_WRITE, .audited = true,
       .audit = AUDIT_DEVICE_GRANT, .doc = "Let a program in as yourself, or refuse it" },
 };

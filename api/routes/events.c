@@ -43,7 +43,8 @@ static enum errc events(struct call *c, struct err *e)
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_GET, .path = "/v1/events", .op = "events_watch", .perm = PERM_SIGNED_IN, .raw = events, .in = &events_in_schema, .status = 200,
+    { .method = HTTP_GET, .path = "/v1/events", .lane = LANE_CALLS,
+      .op = "events_watch", .perm = PERM_SIGNED_IN, .raw = events, .in = &events_in_schema, .status = 200,
       .content_type = "text/event-stream", .flags = R_UNNOTICED,
       .doc = "Server-sent events {topic, id, kind}: what has changed and is worth reading again. First {topic, id: null, kind: \"ready\"} of each "
              "topic. Ends after five minutes at most; a browser comes back by itself" },

@@ -40,14 +40,18 @@ static enum errc clear_role(struct work *w, const void *in, void *out, struct er
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_GET, .path = "/v1/groups", .op = "group_list", .perm = PERM_USER_READ, .handler = list, .in = &group_page_schema, .status = 200,
+    { .method = HTTP_GET, .path = "/v1/groups", .lane = LANE_CALLS,
+      .op = "group_list", .perm = PERM_USER_READ, .handler = list, .in = &group_page_schema, .status = 200,
       .out = &user_group_schema, .flags = R_LIST, .doc = "List groups" },
-    { .method = HTTP_GET, .path = "/v1/groups/{group_id}", .op = "group_get", .perm = PERM_USER_READ, .handler = read_one, .in = &group_ref_schema,
+    { .method = HTTP_GET, .path = "/v1/groups/{group_id}", .lane = LANE_CALLS,
+      .op = "group_get", .perm = PERM_USER_READ, .handler = read_one, .in = &group_ref_schema,
       .status = 200, .out = &user_group_schema, .resource = "group", .doc = "Read one group" },
-    { .method = HTTP_PUT, .path = "/v1/groups/{group_id}/role", .op = "group_role_set", .perm = PERM_ROLE_GRANT, .handler = set_role,
+    { .method = HTTP_PUT, .path = "/v1/groups/{group_id}/role", .lane = LANE_CALLS,
+      .op = "group_role_set", .perm = PERM_ROLE_GRANT, .handler = set_role,
       .in = &group_role_in_schema, .status = 200, .out = &user_group_schema, .flags = R_IF_MATCH | R_STEP_UP, .rate = RL_WRITE, .resource = "group",
       .audited = true, .audit = AUDIT_GROUP_SET, .doc = "Give the members of a group a role, never beyond the caller's own" },
-    { .method = HTTP_DELETE, .path = "/v1/groups/{group_id}/role", .op = "group_role_clear", .perm = PERM_ROLE_GRANT, .handler = clear_role,
+    { .method = HTTP_DELETE, .path = "/v1/groups/{group_id}/role", .lane = LANE_CALLS,
+      .op = "group_role_clear", .perm = PERM_ROLE_GRANT, .handler = clear_role,
       .in = &group_ref_schema, .status = 204, .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "group", .audited = true, .audit = AUDIT_GROUP_SET,
       .doc = "Take back the role that a group gave; its members lose it at once" },
 };

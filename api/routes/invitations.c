@@ -83,15 +83,19 @@ static enum errc accept(struct work *w, const void *vin, void *out, struct err *
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_POST, .path = "/v1/invitations", .op = "invitation_create", .perm = PERM_USER_MANAGE, .handler = create, .in = &invite_in_schema,
+    { .method = HTTP_POST, .path = "/v1/invitations", .lane = LANE_CALLS,
+      .op = "invitation_create", .perm = PERM_USER_MANAGE, .handler = create, .in = &invite_in_schema,
       .status = 201, .out = &invite_out_schema, .flags = R_IDEMPOTENT | R_SECRET | R_STEP_UP, .rate = RL_WRITE, .resource = "invitation", .audited = true,
       .audit = AUDIT_INVITE_CREATE, .doc = "Invite a person; the token is shown once" },
-    { .method = HTTP_GET, .path = "/v1/invitations", .op = "invitation_list", .perm = PERM_USER_MANAGE, .handler = list, .in = &invite_page_schema,
+    { .method = HTTP_GET, .path = "/v1/invitations", .lane = LANE_CALLS,
+      .op = "invitation_list", .perm = PERM_USER_MANAGE, .handler = list, .in = &invite_page_schema,
       .status = 200, .out = &invitation_schema, .flags = R_LIST, .doc = "List invitations" },
-    { .method = HTTP_DELETE, .path = "/v1/invitations/{invitation_id}", .op = "invitation_withdraw", .perm = PERM_USER_MANAGE, .handler = withdrawal,
+    { .method = HTTP_DELETE, .path = "/v1/invitations/{invitation_id}", .lane = LANE_CALLS,
+      .op = "invitation_withdraw", .perm = PERM_USER_MANAGE, .handler = withdrawal,
       .in = &invite_ref_schema, .status = 204, .rate = RL_WRITE, .resource = "invitation", .audited = true, .audit = AUDIT_INVITE_REVOKE,
       .doc = "Withdraw an invitation" },
-    { .method = HTTP_POST, .path = "/v1/auth/invitations/accept", .op = "invitation_accept", .perm = PERM_PUBLIC, .handler = accept,
+    { .method = HTTP_POST, .path = "/v1/auth/invitations/accept", .lane = LANE_SIGN_IN,
+      .op = "invitation_accept", .perm = PERM_PUBLIC, .handler = accept,
       .in = &accept_in_schema, .status = 200, .out = &accept_out_schema, .flags = R_NO_TX | R_SECRET, .rate = RL_WRITE, .resource = "user",
       .audited = true, .audit = AUDIT_INVITE_ACCEPT, .doc = "Accept an invitation: makes the user; then sign in" },
 };

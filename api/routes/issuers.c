@@ -60,17 +60,22 @@ static enum errc removal(struct work *w, const void *in, void *out, struct err *
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_POST, .path = "/v1/issuers", .op = "issuer_create", .perm = PERM_IDENTITY_MANAGE, .handler = create, .in = &issuer_in_schema,
+    { .method = HTTP_POST, .path = "/v1/issuers", .lane = LANE_CALLS,
+      .op = "issuer_create", .perm = PERM_IDENTITY_MANAGE, .handler = create, .in = &issuer_in_schema,
       .status = 201, .out = &issuer_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE, .resource = "issuer", .audited = true,
       .audit = AUDIT_IDENTITY_SET, .doc = "Believe the tokens of an outside issuer, for programs" },
-    { .method = HTTP_GET, .path = "/v1/issuers", .op = "issuer_list", .perm = PERM_IDENTITY_MANAGE, .handler = list, .in = &issuer_page_schema,
+    { .method = HTTP_GET, .path = "/v1/issuers", .lane = LANE_CALLS,
+      .op = "issuer_list", .perm = PERM_IDENTITY_MANAGE, .handler = list, .in = &issuer_page_schema,
       .status = 200, .out = &issuer_schema, .flags = R_LIST, .doc = "List outside issuers" },
-    { .method = HTTP_GET, .path = "/v1/issuers/{issuer_id}", .op = "issuer_get", .perm = PERM_IDENTITY_MANAGE, .handler = read_one,
+    { .method = HTTP_GET, .path = "/v1/issuers/{issuer_id}", .lane = LANE_CALLS,
+      .op = "issuer_get", .perm = PERM_IDENTITY_MANAGE, .handler = read_one,
       .in = &issuer_ref_schema, .status = 200, .out = &issuer_schema, .resource = "issuer", .doc = "Read one outside issuer" },
-    { .method = HTTP_PATCH, .path = "/v1/issuers/{issuer_id}", .op = "issuer_change", .perm = PERM_IDENTITY_MANAGE, .handler = change,
+    { .method = HTTP_PATCH, .path = "/v1/issuers/{issuer_id}", .lane = LANE_CALLS,
+      .op = "issuer_change", .perm = PERM_IDENTITY_MANAGE, .handler = change,
       .in = &issuer_patch_schema, .status = 200, .out = &issuer_schema, .flags = R_IF_MATCH | R_STEP_UP, .rate = RL_WRITE, .resource = "issuer",
       .audited = true, .audit = AUDIT_IDENTITY_SET, .doc = "Disable an outside issuer, or enable it again" },
-    { .method = HTTP_DELETE, .path = "/v1/issuers/{issuer_id}", .op = "issuer_delete", .perm = PERM_IDENTITY_MANAGE, .handler = removal,
+    { .method = HTTP_DELETE, .path = "/v1/issuers/{issuer_id}", .lane = LANE_CALLS,
+      .op = "issuer_delete", .perm = PERM_IDENTITY_MANAGE, .handler = removal,
       .in = &issuer_ref_schema, .status = 204, .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "issuer", .audited = true,
       .audit = AUDIT_IDENTITY_SET, .doc = "Remove an outside issuer: nothing it signs is believed any more, within 5 s" },
 };

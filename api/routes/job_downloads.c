@@ -148,9 +148,11 @@ static enum errc jobs_csv(struct call *c, struct err *e)
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_GET, .path = "/v1/jobs.csv", .op = "job_csv", .perm = PERM_JOB_READ, .raw = jobs_csv, .flags = R_PACED, .in = &job_csv_in_schema, .status = 200,
+    { .method = HTTP_GET, .path = "/v1/jobs.csv", .lane = LANE_PACED,
+      .op = "job_csv", .perm = PERM_JOB_READ, .raw = jobs_csv, .in = &job_csv_in_schema, .status = 200,
       .content_type = "text/csv; charset=utf-8", .doc = "Every job of a list as CSV for spreadsheets, newest first" },
-    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/log.txt", .op = "job_log_text", .perm = PERM_JOB_READ, .raw = log_text, .flags = R_PACED, .in = &job_ref_schema,
+    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/log.txt", .lane = LANE_PACED,
+      .op = "job_log_text", .perm = PERM_JOB_READ, .raw = log_text, .in = &job_ref_schema,
       .status = 200, .content_type = "text/plain; charset=utf-8", .resource = "job", .doc = "The whole log of a job as text, as far as it has come" },
 };
 extern const struct route_table job_download_routes;

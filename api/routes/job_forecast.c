@@ -60,9 +60,11 @@ static enum errc placement(struct work *w, const void *in, void *out, struct err
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_POST, .path = "/v1/jobs:check", .op = "job_check", .perm = PERM_JOB_SUBMIT, .handler = check, .in = &job_create_schema, .status = 200,
+    { .method = HTTP_POST, .path = "/v1/jobs:check", .lane = LANE_HEAVY,
+      .op = "job_check", .perm = PERM_JOB_SUBMIT, .handler = check, .in = &job_create_schema, .status = 200,
       .out = &job_check_out_schema, .flags = R_NO_TX, .rate = RL_WRITE, .doc = "What would become of a job if it were submitted now; nothing is stored" },
-    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/placement", .op = "job_placement", .perm = PERM_JOB_READ, .handler = placement,
+    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/placement", .lane = LANE_HEAVY,
+      .op = "job_placement", .perm = PERM_JOB_READ, .handler = placement,
       .in = &job_ref_schema, .status = 200, .out = &job_placement_schema, .resource = "job", .doc = "Why a job waits, and where it could run" },
 };
 extern const struct route_table job_forecast_routes;

@@ -39,9 +39,11 @@ static enum errc counts(struct work *w, const void *in, void *out, struct err *e
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_GET, .path = "/v1/jobs", .op = "job_list", .perm = PERM_JOB_READ, .handler = list, .in = &job_page_schema, .status = 200,
+    { .method = HTTP_GET, .path = "/v1/jobs", .lane = LANE_CALLS, .heavy_query = "q",
+      .op = "job_list", .perm = PERM_JOB_READ, .handler = list, .in = &job_page_schema, .status = 200,
       .out = &job_schema, .flags = R_LIST, .doc = "List jobs, newest first" },
-    { .method = HTTP_GET, .path = "/v1/jobs/counts", .op = "job_counts", .perm = PERM_JOB_READ, .handler = counts, .in = &job_counts_in_schema,
+    { .method = HTTP_GET, .path = "/v1/jobs/counts", .lane = LANE_HEAVY,
+      .op = "job_counts", .perm = PERM_JOB_READ, .handler = counts, .in = &job_counts_in_schema,
       .status = 200, .out = &job_counts_schema, .doc = "How many jobs there are of each state" },
 };
 extern const struct route_table job_list_routes;

@@ -119,18 +119,23 @@ static enum errc attempts(struct work *w, const void *in, void *out, struct err 
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/events", .op = "job_events", .perm = PERM_JOB_READ, .raw = events, .in = &job_events_in_schema,
+    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/events", .lane = LANE_CALLS,
+      .op = "job_events", .perm = PERM_JOB_READ, .raw = events, .in = &job_events_in_schema,
       .status = 200, .out = &job_event_schema, .flags = R_LIST, .resource = "job",
       .also = "text/event-stream",
       .doc = "Transitions of a job; with Accept: text/event-stream live, with its logs and metrics" },
-    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/logs", .op = "job_logs", .perm = PERM_JOB_READ, .handler = logs, .in = &job_logs_in_schema,
+    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/logs", .lane = LANE_CALLS,
+      .op = "job_logs", .perm = PERM_JOB_READ, .handler = logs, .in = &job_logs_in_schema,
       .status = 200, .out = &job_log_line_schema, .flags = R_LIST, .resource = "job", .doc = "Log of a job, oldest first" },
-    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/metrics", .op = "job_metrics", .perm = PERM_JOB_READ, .handler = metrics, .in = &job_rows_in_schema,
+    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/metrics", .lane = LANE_CALLS,
+      .op = "job_metrics", .perm = PERM_JOB_READ, .handler = metrics, .in = &job_rows_in_schema,
       .status = 200, .out = &job_metric_schema, .flags = R_LIST, .resource = "job", .doc = "Metrics of a job, oldest first" },
-    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/series", .op = "job_series", .perm = PERM_JOB_READ, .handler = series, .in = &job_series_in_schema,
+    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/series", .lane = LANE_HEAVY,
+      .op = "job_series", .perm = PERM_JOB_READ, .handler = series, .in = &job_series_in_schema,
       .status = 200, .out = &job_series_out_schema, .resource = "job",
       .doc = "Metrics of a job as columns to draw; long series thinned so that peaks stay" },
-    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/attempts", .op = "job_attempts", .perm = PERM_JOB_READ, .handler = attempts,
+    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/attempts", .lane = LANE_CALLS,
+      .op = "job_attempts", .perm = PERM_JOB_READ, .handler = attempts,
       .in = &job_attempts_in_schema, .status = 200, .out = &attempt_view_schema, .flags = R_LIST, .resource = "job",
       .doc = "Executions of a job" },
 };

@@ -233,15 +233,19 @@ void jobs_wake_after_commit(struct work *w, struct uuid job_id)
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_POST, .path = "/v1/jobs", .op = "job_submit", .perm = PERM_JOB_SUBMIT, .combine = submit_combined, .in = &job_create_schema,
+    { .method = HTTP_POST, .path = "/v1/jobs", .lane = LANE_CALLS,
+      .op = "job_submit", .perm = PERM_JOB_SUBMIT, .combine = submit_combined, .in = &job_create_schema,
       .status = 201, .out = &job_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "job", .audit = AUDIT_JOB_SUBMIT, .doc = "Submit a job" },
-    { .method = HTTP_POST, .path = "/v1/jobs:batch", .op = "job_submit_batch", .perm = PERM_JOB_SUBMIT, .handler = batch, .in = &job_batch_in_schema,
+    { .method = HTTP_POST, .path = "/v1/jobs:batch", .lane = LANE_CALLS,
+      .op = "job_submit_batch", .perm = PERM_JOB_SUBMIT, .handler = batch, .in = &job_batch_in_schema,
       .status = 201, .out = &job_batch_out_schema, .flags = R_IDEMPOTENT | R_NO_TX | R_PARTIAL, .rate = RL_WRITE,
       .audit = AUDIT_JOB_SUBMIT,
       .doc = "Submit up to 1,000 jobs; each keeps its own verdict" },
-    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}", .op = "job_get", .perm = PERM_JOB_READ, .combine = read_combined, .in = &job_ref_schema,
+    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}", .lane = LANE_CALLS,
+      .op = "job_get", .perm = PERM_JOB_READ, .combine = read_combined, .in = &job_ref_schema,
       .status = 200, .out = &job_schema, .resource = "job", .doc = "Read one job" },
-    { .method = HTTP_POST, .path = "/v1/jobs/{job_id}/cancel", .op = "job_cancel", .perm = PERM_JOB_CANCEL, .handler = cancel, .in = &job_ref_schema,
+    { .method = HTTP_POST, .path = "/v1/jobs/{job_id}/cancel", .lane = LANE_CALLS,
+      .op = "job_cancel", .perm = PERM_JOB_CANCEL, .handler = cancel, .in = &job_ref_schema,
       .status = 200, .out = &job_schema, .rate = RL_WRITE, .resource = "job", .audited = true, .audit = AUDIT_JOB_CANCEL,
       .doc = "Cancel a job: at once while it waits, else its worker is told to stop it" },
 };

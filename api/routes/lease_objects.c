@@ -149,16 +149,20 @@ static enum errc input(struct call *c, struct err *e)
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_POST, .path = "/v1/leases/{attempt_id}/keys", .op = "lease_keys", .perm = PERM_NODE_SELF, .handler = keys, .in = &lease_keys_in_schema,
+    { .method = HTTP_POST, .path = "/v1/leases/{attempt_id}/keys", .lane = LANE_WORKERS,
+      .op = "lease_keys", .perm = PERM_NODE_SELF, .handler = keys, .in = &lease_keys_in_schema,
       .status = 200, .out = &lease_keys_out_schema, .flags = R_NODE | R_SECRET, .rate = RL_NONE, .audit = AUDIT_KEY_RELEASE,
       .doc = "Keys of the job's inputs, sealed to the worker" },
-    { .method = HTTP_GET, .path = "/v1/leases/{attempt_id}/objects/{object_id}", .op = "lease_object", .perm = PERM_NODE_SELF, .raw = input,
+    { .method = HTTP_GET, .path = "/v1/leases/{attempt_id}/objects/{object_id}", .lane = LANE_WORKER_CONTENT,
+      .op = "lease_object", .perm = PERM_NODE_SELF, .raw = input,
       .in = &lease_object_ref_schema, .status = 200, .content_type = "application/octet-stream", .flags = R_NODE, .rate = RL_NONE,
       .doc = "An input of the job, as it is stored: sealed" },
-    { .method = HTTP_POST, .path = "/v1/leases/{attempt_id}/outputs", .op = "lease_output_new", .perm = PERM_NODE_SELF, .handler = output_new,
+    { .method = HTTP_POST, .path = "/v1/leases/{attempt_id}/outputs", .lane = LANE_WORKERS,
+      .op = "lease_output_new", .perm = PERM_NODE_SELF, .handler = output_new,
       .in = &lease_output_in_schema, .status = 200, .out = &lease_output_out_schema, .flags = R_NODE | R_SECRET, .rate = RL_NONE,
       .audit = AUDIT_KEY_RELEASE, .doc = "A new object for an output of the job, and its key" },
-    { .method = HTTP_PUT, .path = "/v1/leases/{attempt_id}/outputs/{object_id}", .op = "lease_output_store", .perm = PERM_NODE_SELF,
+    { .method = HTTP_PUT, .path = "/v1/leases/{attempt_id}/outputs/{object_id}", .lane = LANE_WORKER_CONTENT,
+      .op = "lease_output_store", .perm = PERM_NODE_SELF,
       .handler = output_store, .in = &lease_upload_in_schema, .status = 204, .content_type = "application/octet-stream", .flags = R_NODE | R_UPLOAD,
       .rate = RL_NONE, .doc = "Sealed bytes of an output, in parts; it counts once the lease's succeed report lists it" },
 };

@@ -45,12 +45,15 @@ static enum errc report(struct work *w, const void *in, void *out, struct err *e
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_POST, .path = "/v1/nodes/register", .op = "node_register", .perm = PERM_NODE_SELF, .handler = register_node,
+    { .method = HTTP_POST, .path = "/v1/nodes/register", .lane = LANE_WORKERS,
+      .op = "node_register", .perm = PERM_NODE_SELF, .handler = register_node,
       .in = &node_register_schema, .status = 200, .out = &node_registered_schema, .flags = R_NODE, .rate = RL_NONE, .resource = "node",
       .doc = "A machine comes up; leases of an earlier run of its agent become void" },
-    { .method = HTTP_POST, .path = "/v1/leases/next", .op = "lease_next", .perm = PERM_NODE_SELF, .handler = next, .in = &lease_next_in_schema,
+    { .method = HTTP_POST, .path = "/v1/leases/next", .lane = LANE_WORKERS,
+      .op = "lease_next", .perm = PERM_NODE_SELF, .handler = next, .in = &lease_next_in_schema,
       .status = 200, .out = &lease_next_out_schema, .flags = R_NODE, .rate = RL_NONE, .doc = "Take leases; waits until there is one" },
-    { .method = HTTP_POST, .path = "/v1/leases/report", .op = "lease_report", .perm = PERM_NODE_SELF, .handler = report,
+    { .method = HTTP_POST, .path = "/v1/leases/report", .lane = LANE_WORKERS,
+      .op = "lease_report", .perm = PERM_NODE_SELF, .handler = report,
       .in = &lease_report_in_schema, .status = 200, .out = &lease_report_out_schema, .flags = R_NODE, .rate = RL_NONE,
       .doc = "Say what happened to attempts: started, still running, ended; a stale item changes nothing" },
 };

@@ -85,16 +85,20 @@ static enum errc reset(struct work *w, const void *in, void *out, struct err *e)
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_POST, .path = "/v1/auth/mfa/totp", .op = "mfa_begin", .perm = PERM_SIGNED_IN, .handler = begin, .status = 200,
+    { .method = HTTP_POST, .path = "/v1/auth/mfa/totp", .lane = LANE_CALLS,
+      .op = "mfa_begin", .perm = PERM_SIGNED_IN, .handler = begin, .status = 200,
       .out = &totp_begin_out_schema, .flags = R_SECRET | R_STEP_UP | R_STAGE_ENROL, .rate = RL_WRITE, .resource = "user", .audited = true,
       .audit = AUDIT_MFA_SET, .doc = "Begin to set up an authenticator app; it counts once confirmed" },
-    { .method = HTTP_POST, .path = "/v1/auth/mfa/totp/confirm", .op = "mfa_confirm", .perm = PERM_SIGNED_IN, .handler = confirm,
+    { .method = HTTP_POST, .path = "/v1/auth/mfa/totp/confirm", .lane = LANE_CALLS,
+      .op = "mfa_confirm", .perm = PERM_SIGNED_IN, .handler = confirm,
       .in = &totp_confirm_in_schema, .status = 200, .out = &totp_confirm_out_schema, .flags = R_NO_TX | R_SECRET | R_STEP_UP | R_STAGE_ENROL, .rate = RL_WRITE,
       .resource = "session", .audited = true, .audit = AUDIT_MFA_SET, .doc = "Confirm the authenticator app with its first code; gives recovery codes" },
-    { .method = HTTP_DELETE, .path = "/v1/auth/mfa/totp", .op = "mfa_remove", .perm = PERM_SIGNED_IN, .handler = removal, .status = 204,
+    { .method = HTTP_DELETE, .path = "/v1/auth/mfa/totp", .lane = LANE_CALLS,
+      .op = "mfa_remove", .perm = PERM_SIGNED_IN, .handler = removal, .status = 204,
       .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "user", .audited = true, .audit = AUDIT_MFA_SET,
       .doc = "Remove the own second factor" },
-    { .method = HTTP_DELETE, .path = "/v1/users/{user_id}/second-factor", .op = "user_mfa_reset", .perm = PERM_SESSION_MANAGE, .handler = reset,
+    { .method = HTTP_DELETE, .path = "/v1/users/{user_id}/second-factor", .lane = LANE_CALLS,
+      .op = "user_mfa_reset", .perm = PERM_SESSION_MANAGE, .handler = reset,
       .in = &user_mfa_ref_schema, .status = 204, .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "user", .audited = true, .audit = AUDIT_MFA_SET,
       .doc = "Remove the second factor of somebody who lost it; all sessions of that user end" },
 };

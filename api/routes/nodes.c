@@ -87,23 +87,28 @@ static enum errc invariants(struct work *w, const void *in, void *out, struct er
 }
 
 #define ACT(verb, handler_, more, event, doc_)                                                                                               \
-    { .method = HTTP_POST, .path = "/v1/nodes/{node_id}/" verb, .op = "node_" verb, .perm = PERM_NODE_MANAGE, .handler = handler_,          \
+    { .method = HTTP_POST, .path = "/v1/nodes/{node_id}/" verb, .lane = LANE_CALLS,                                               \
+      .op = "node_" verb, .perm = PERM_NODE_MANAGE, .handler = handler_,          \
       .in = &node_act_in_schema, .status = 200, .out = &node_moved_schema, .flags = R_ZONE_LATE | (more), .rate = RL_WRITE, .resource = "node",\
       .audited = true, .audit = event, .doc = doc_ }
 
 static const struct route rows[] = {
-    { .method = HTTP_GET, .path = "/v1/nodes", .op = "node_list", .perm = PERM_NODE_READ, .handler = list, .in = &node_page_schema,
+    { .method = HTTP_GET, .path = "/v1/nodes", .lane = LANE_CALLS,
+      .op = "node_list", .perm = PERM_NODE_READ, .handler = list, .in = &node_page_schema,
       .status = 200, .out = &node_schema, .flags = R_LIST, .doc = "List machines" },
-    { .method = HTTP_GET, .path = "/v1/nodes/{node_id}", .op = "node_get", .perm = PERM_NODE_READ, .handler = get, .in = &node_ref_schema,
+    { .method = HTTP_GET, .path = "/v1/nodes/{node_id}", .lane = LANE_CALLS,
+      .op = "node_get", .perm = PERM_NODE_READ, .handler = get, .in = &node_ref_schema,
       .status = 200, .out = &node_schema, .flags = R_ZONE_LATE, .resource = "node", .doc = "Read one machine" },
-    { .method = HTTP_GET, .path = "/v1/nodes/{node_id}/work", .op = "node_work_list", .perm = PERM_NODE_MANAGE, .handler = work_list,
+    { .method = HTTP_GET, .path = "/v1/nodes/{node_id}/work", .lane = LANE_CALLS,
+      .op = "node_work_list", .perm = PERM_NODE_MANAGE, .handler = work_list,
       .in = &node_work_page_schema, .status = 200, .out = &node_work_schema, .flags = R_LIST | R_ZONE_LATE, .resource = "node",
       .doc = "What a machine has to do now, before it is drained: whose and how much, never names or data of a tenant" },
     ACT("drain", drain, 0, AUDIT_NODE_DRAIN, "No new leases for a machine; what runs may end. The answer counts what still runs"),
     ACT("undrain", undrain, 0, AUDIT_NODE_DRAIN, "Leases for a drained machine again"),
     ACT("quarantine", quarantine, R_STEP_UP, AUDIT_NODE_QUARANTINE, "Shut a machine out at once: its calls are refused, its leases end, its jobs go elsewhere"),
     ACT("release", release, R_STEP_UP, AUDIT_NODE_QUARANTINE, "End a quarantine: the machine counts again once it is heard of"),
-    { .method = HTTP_GET, .path = "/v1/system/invariants", .op = "invariants_check", .perm = PERM_SYSTEM_INSPECT, .handler = invariants,
+    { .method = HTTP_GET, .path = "/v1/system/invariants", .lane = LANE_HEAVY,
+      .op = "invariants_check", .perm = PERM_SYSTEM_INSPECT, .handler = invariants,
       .status = 200, .out = &invariants_out_schema, .doc = "Count what breaks the promises of the job queue; zeros are right" },
 };
 extern const struct route_table node_routes;

@@ -211,12 +211,15 @@ static enum errc callback(struct work *w, const void *vin, void *out, struct err
 
 /* Names of tenants and providers are slugs, so the address needs no escaping where there is anything to show. */
 static const struct route rows[] = {
-    { .method = HTTP_GET, .path = "/v1/auth/providers", .op = "auth_providers", .perm = PERM_PUBLIC, .handler = providers, .in = &providers_in_schema,
+    { .method = HTTP_GET, .path = "/v1/auth/providers", .lane = LANE_SIGN_IN,
+      .op = "auth_providers", .perm = PERM_PUBLIC, .handler = providers, .in = &providers_in_schema,
       .status = 200, .out = &provider_link_schema, .flags = R_NO_TX | R_LIST, .rate = RL_WRITE, .resource = "provider",
       .doc = "OpenID providers at which people of a tenant may sign in; none too where there is no such tenant" },
-    { .method = HTTP_GET, .path = "/v1/auth/oidc/start", .op = "oidc_start", .perm = PERM_PUBLIC, .handler = start, .in = &start_in_schema, .status = 302,
+    { .method = HTTP_GET, .path = "/v1/auth/oidc/start", .lane = LANE_SIGN_IN,
+      .op = "oidc_start", .perm = PERM_PUBLIC, .handler = start, .in = &start_in_schema, .status = 302,
       .flags = R_NO_TX | R_SECRET, .rate = RL_WRITE, .resource = "session", .doc = "Send a browser to sign in at a provider; sets a cookie for the login" },
-    { .method = HTTP_GET, .path = "/v1/auth/oidc/callback", .op = "oidc_callback", .perm = PERM_PUBLIC, .handler = callback, .in = &callback_in_schema,
+    { .method = HTTP_GET, .path = "/v1/auth/oidc/callback", .lane = LANE_SIGN_IN,
+      .op = "oidc_callback", .perm = PERM_PUBLIC, .handler = callback, .in = &callback_in_schema,
       .status = 302, .flags = R_NO_TX | R_SECRET | R_QUERY_EXTRA, .rate = RL_WRITE, .resource = "session", .audited = true, .audit = AUDIT_LOGIN,
       .doc = "Where the provider sends the browser back: opens a session" },
 };

@@ -54,17 +54,22 @@ static enum errc close_it(struct work *w, const void *in, void *out, struct err 
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_POST, .path = "/v1/projects", .op = "project_create", .perm = PERM_PROJECT_MANAGE, .handler = create,
+    { .method = HTTP_POST, .path = "/v1/projects", .lane = LANE_CALLS,
+      .op = "project_create", .perm = PERM_PROJECT_MANAGE, .handler = create,
       .in = &project_new_schema, .status = 201, .out = &project_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "project",
       .audited = true, .audit = AUDIT_PROJECT_CREATE, .doc = "Create a project" },
-    { .method = HTTP_GET, .path = "/v1/projects", .op = "project_list", .perm = PERM_PROJECT_READ, .handler = list, .in = &project_page_in_schema,
+    { .method = HTTP_GET, .path = "/v1/projects", .lane = LANE_CALLS,
+      .op = "project_list", .perm = PERM_PROJECT_READ, .handler = list, .in = &project_page_in_schema,
       .status = 200, .out = &project_schema, .flags = R_LIST, .doc = "List projects" },
-    { .method = HTTP_GET, .path = "/v1/projects/{project_id}", .op = "project_get", .perm = PERM_PROJECT_READ, .handler = read_one,
+    { .method = HTTP_GET, .path = "/v1/projects/{project_id}", .lane = LANE_CALLS,
+      .op = "project_get", .perm = PERM_PROJECT_READ, .handler = read_one,
       .in = &project_ref_schema, .status = 200, .out = &project_schema, .resource = "project", .doc = "Read one project" },
-    { .method = HTTP_PATCH, .path = "/v1/projects/{project_id}", .op = "project_update", .perm = PERM_PROJECT_MANAGE, .handler = change,
+    { .method = HTTP_PATCH, .path = "/v1/projects/{project_id}", .lane = LANE_CALLS,
+      .op = "project_update", .perm = PERM_PROJECT_MANAGE, .handler = change,
       .in = &project_edit_schema, .status = 200, .out = &project_schema, .flags = R_IF_MATCH, .rate = RL_WRITE, .resource = "project",
       .audited = true, .audit = AUDIT_PROJECT_UPDATE, .doc = "Rename a project" },
-    { .method = HTTP_POST, .path = "/v1/projects/{project_id}/close", .op = "project_close", .perm = PERM_PROJECT_MANAGE, .handler = close_it,
+    { .method = HTTP_POST, .path = "/v1/projects/{project_id}/close", .lane = LANE_CALLS,
+      .op = "project_close", .perm = PERM_PROJECT_MANAGE, .handler = close_it,
       .in = &project_ref_schema, .status = 200, .out = &project_schema, .flags = R_IF_MATCH, .rate = RL_WRITE, .resource = "project",
       .audited = true, .audit = AUDIT_PROJECT_REVOKE, .doc = "Close a project: its things stay readable, nothing new begins in it" },
 };

@@ -77,17 +77,23 @@ static enum errc delete(struct work *w, const void *in, void *out, struct err *e
 
 #define WRITE .perm = PERM_SCIM_PROVISION, .flags = R_SCIM, .rate = RL_WRITE, .resource = "group", .audited = true, .audit = AUDIT_SCIM_CHANGE
 static const struct route rows[] = {
-    { .method = HTTP_GET, .path = "/scim/v2/Groups", .op = "scim_group_list", .perm = PERM_SCIM_PROVISION, .handler = list, .in = &scim_group_page_schema,
+    { .method = HTTP_GET, .path = "/scim/v2/Groups", .lane = LANE_CALLS,
+      .op = "scim_group_list", .perm = PERM_SCIM_PROVISION, .handler = list, .in = &scim_group_page_schema,
       .status = 200, .out = &scim_group_out_schema, .flags = R_SCIM, .doc = "List or look for groups, as SCIM has them" },
-    { .method = HTTP_GET, .path = "/scim/v2/Groups/{group_id}", .op = "scim_group_get", .perm = PERM_SCIM_PROVISION, .handler = read_one,
+    { .method = HTTP_GET, .path = "/scim/v2/Groups/{group_id}", .lane = LANE_CALLS,
+      .op = "scim_group_get", .perm = PERM_SCIM_PROVISION, .handler = read_one,
       .in = &scim_group_ref_schema, .status = 200, .out = &scim_group_out_schema, .flags = R_SCIM, .doc = "Read one group, as SCIM has it" },
-    { .method = HTTP_POST, .path = "/scim/v2/Groups", .op = "scim_group_create", .handler = create, .in = &scim_group_new_schema, .status = 201,
+    { .method = HTTP_POST, .path = "/scim/v2/Groups", .lane = LANE_CALLS,
+      .op = "scim_group_create", .handler = create, .in = &scim_group_new_schema, .status = 201,
       .out = &scim_group_out_schema, WRITE, .doc = "Provision a group" },
-    { .method = HTTP_PUT, .path = "/scim/v2/Groups/{group_id}", .op = "scim_group_replace", .handler = replace, .in = &scim_group_ref_schema, .status = 200,
+    { .method = HTTP_PUT, .path = "/scim/v2/Groups/{group_id}", .lane = LANE_CALLS,
+      .op = "scim_group_replace", .handler = replace, .in = &scim_group_ref_schema, .status = 200,
       .out = &scim_group_out_schema, WRITE, .doc = "Replace what is kept of a group" },
-    { .method = HTTP_PATCH, .path = "/scim/v2/Groups/{group_id}", .op = "scim_group_patch", .handler = patch, .in = &scim_group_ref_schema, .status = 200,
+    { .method = HTTP_PATCH, .path = "/scim/v2/Groups/{group_id}", .lane = LANE_CALLS,
+      .op = "scim_group_patch", .handler = patch, .in = &scim_group_ref_schema, .status = 200,
       .out = &scim_group_out_schema, WRITE, .doc = "Change a group" },
-    { .method = HTTP_DELETE, .path = "/scim/v2/Groups/{group_id}", .op = "scim_group_delete", .handler = delete, .in = &scim_group_gone_schema, .status = 204,
+    { .method = HTTP_DELETE, .path = "/scim/v2/Groups/{group_id}", .lane = LANE_CALLS,
+      .op = "scim_group_delete", .handler = delete, .in = &scim_group_gone_schema, .status = 204,
       .out = &scim_group_out_schema, WRITE, .doc = "Remove a group" },
 };
 extern const struct route_table scim_group_routes;

@@ -98,17 +98,23 @@ static enum errc delete(struct work *w, const void *in, void *out, struct err *e
 
 #define WRITE .perm = PERM_SCIM_PROVISION, .flags = R_SCIM, .rate = RL_WRITE, .resource = "user", .audited = true, .audit = AUDIT_SCIM_CHANGE
 static const struct route rows[] = {
-    { .method = HTTP_GET, .path = "/scim/v2/Users", .op = "scim_user_list", .perm = PERM_SCIM_PROVISION, .handler = list, .in = &scim_user_page_schema,
+    { .method = HTTP_GET, .path = "/scim/v2/Users", .lane = LANE_CALLS,
+      .op = "scim_user_list", .perm = PERM_SCIM_PROVISION, .handler = list, .in = &scim_user_page_schema,
       .status = 200, .out = &scim_user_out_schema, .flags = R_SCIM, .doc = "List or look for users, as SCIM has them" },
-    { .method = HTTP_GET, .path = "/scim/v2/Users/{user_id}", .op = "scim_user_get", .perm = PERM_SCIM_PROVISION, .handler = read_one,
+    { .method = HTTP_GET, .path = "/scim/v2/Users/{user_id}", .lane = LANE_CALLS,
+      .op = "scim_user_get", .perm = PERM_SCIM_PROVISION, .handler = read_one,
       .in = &scim_user_ref_schema, .status = 200, .out = &scim_user_out_schema, .flags = R_SCIM, .doc = "Read one user, as SCIM has it" },
-    { .method = HTTP_POST, .path = "/scim/v2/Users", .op = "scim_user_create", .handler = create, .in = &scim_user_new_schema, .status = 201,
+    { .method = HTTP_POST, .path = "/scim/v2/Users", .lane = LANE_CALLS,
+      .op = "scim_user_create", .handler = create, .in = &scim_user_new_schema, .status = 201,
       .out = &scim_user_out_schema, WRITE, .doc = "Provision a user" },
-    { .method = HTTP_PUT, .path = "/scim/v2/Users/{user_id}", .op = "scim_user_replace", .handler = replace, .in = &scim_user_ref_schema, .status = 200,
+    { .method = HTTP_PUT, .path = "/scim/v2/Users/{user_id}", .lane = LANE_CALLS,
+      .op = "scim_user_replace", .handler = replace, .in = &scim_user_ref_schema, .status = 200,
       .out = &scim_user_out_schema, WRITE, .doc = "Replace what is kept of a user" },
-    { .method = HTTP_PATCH, .path = "/scim/v2/Users/{user_id}", .op = "scim_user_patch", .handler = patch, .in = &scim_user_ref_schema, .status = 200,
+    { .method = HTTP_PATCH, .path = "/scim/v2/Users/{user_id}", .lane = LANE_CALLS,
+      .op = "scim_user_patch", .handler = patch, .in = &scim_user_ref_schema, .status = 200,
       .out = &scim_user_out_schema, WRITE, .doc = "Change a user" },
-    { .method = HTTP_DELETE, .path = "/scim/v2/Users/{user_id}", .op = "scim_user_delete", .handler = delete, .in = &scim_user_gone_schema, .status = 204,
+    { .method = HTTP_DELETE, .path = "/scim/v2/Users/{user_id}", .lane = LANE_CALLS,
+      .op = "scim_user_delete", .handler = delete, .in = &scim_user_gone_schema, .status = 204,
       .out = &scim_user_out_schema, WRITE, .doc = "Remove a user" },
 };
 extern const struct route_table scim_user_routes;

@@ -47,9 +47,11 @@ static enum errc end(struct work *w, const void *in, void *out, struct err *e)
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_GET, .path = "/v1/sessions", .op = "session_list", .perm = PERM_SIGNED_IN, .handler = list, .in = &session_page_schema,
+    { .method = HTTP_GET, .path = "/v1/sessions", .lane = LANE_CALLS,
+      .op = "session_list", .perm = PERM_SIGNED_IN, .handler = list, .in = &session_page_schema,
       .status = 200, .out = &session_schema, .flags = R_LIST, .doc = "List live sessions: the own, or those of a user" },
-    { .method = HTTP_DELETE, .path = "/v1/sessions/{session_id}", .op = "session_end", .perm = PERM_SIGNED_IN, .handler = end,
+    { .method = HTTP_DELETE, .path = "/v1/sessions/{session_id}", .lane = LANE_CALLS,
+      .op = "session_end", .perm = PERM_SIGNED_IN, .handler = end,
       .in = &session_ref_schema, .status = 204, .rate = RL_WRITE, .resource = "session", .audited = true, .audit = AUDIT_SESSION_REVOKE,
       .doc = "End a session; it is dead within 5 s" },
 };

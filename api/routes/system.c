@@ -102,10 +102,7 @@ static enum errc metrics(struct work *w, const void *in, void *out, struct err *
 {
     (void)in, (void)e;
     struct buf *b = out;
-    struct db_pool_stats s;
-    db_pool_stats(w->app->pool, &s);
-    metrics_set(M_db_connections, s.open, "app", "open");
-    metrics_set(M_db_connections, s.busy, "app", "busy");
+    lanes_metrics(pipeline_of(w));
     *b = BUF(16 << 20);
     metrics_print(b, "falaj-api");
     return ERR_OK;
@@ -129,15 +126,20 @@ static enum errc openapi(struct call *c, struct err *e)
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_GET, .path = "/healthz", .op = "healthz", .perm = PERM_PUBLIC, .handler = healthz, .status = 200, .out = &status_out_schema,
+    { .method = HTTP_GET, .path = "/healthz", .lane = LANE_VITAL,
+      .op = "healthz", .perm = PERM_PUBLIC, .handler = healthz, .status = 200, .out = &status_out_schema,
       .flags = R_NO_TX, .rate = RL_NONE, .doc = "The process is alive" },
-    { .method = HTTP_GET, .path = "/readyz", .op = "readyz", .perm = PERM_PUBLIC, .handler = readyz, .status = 200, .out = &ready_out_schema,
+    { .method = HTTP_GET, .path = "/readyz", .lane = LANE_VITAL,
+      .op = "readyz", .perm = PERM_PUBLIC, .handler = readyz, .status = 200, .out = &ready_out_schema,
       .flags = R_NO_TX, .rate = RL_NONE, .doc = "The process may get traffic" },
-    { .method = HTTP_GET, .path = "/metrics", .op = "metrics", .perm = PERM_PUBLIC, .handler = metrics, .status = 200, .out = &status_out_schema,
+    { .method = HTTP_GET, .path = "/metrics", .lane = LANE_VITAL,
+      .op = "metrics", .perm = PERM_PUBLIC, .handler = metrics, .status = 200, .out = &status_out_schema,
       .flags = R_NO_TX | R_TEXT, .rate = RL_NONE, .doc = "Metrics in Prometheus text format" },
-    { .method = HTTP_GET, .path = "/version", .op = "version", .perm = PERM_PUBLIC, .handler = version, .status = 200, .out = &version_out_schema,
+    { .method = HTTP_GET, .path = "/version", .lane = LANE_VITAL,
+      .op = "version", .perm = PERM_PUBLIC, .handler = version, .status = 200, .out = &version_out_schema,
       .flags = R_NO_TX, .rate = RL_NONE, .doc = "What runs here" },
-    { .method = HTTP_GET, .path = "/openapi.json", .op = "openapi", .perm = PERM_PUBLIC, .raw = openapi, .status = 200,
+    { .method = HTTP_GET, .path = "/openapi.json", .lane = LANE_HEAVY,
+      .op = "openapi", .perm = PERM_PUBLIC, .raw = openapi, .status = 200,
       .content_type = "application/json", .rate = RL_NONE, .doc = "This document" },
 };
 extern const struct route_table system_routes;

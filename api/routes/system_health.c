@@ -203,7 +203,8 @@ static enum errc health(struct work *w, const void *in, void *out, struct err *e
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_GET, .path = "/v1/system/health", .op = "system_health", .perm = PERM_SYSTEM_INSPECT, .handler = health, .status = 200,
+    { .method = HTTP_GET, .path = "/v1/system/health", .lane = LANE_CALLS,
+      .op = "system_health", .perm = PERM_SYSTEM_INSPECT, .handler = health, .status = 200,
       .out = &health_out_schema, .flags = R_NO_TX | R_UNNOTICED,
       .doc = "How each part of the platform is, asked now; the answer is 200 whatever is down" },
 };

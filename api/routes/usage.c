@@ -81,9 +81,11 @@ static enum errc csv(struct call *c, struct err *e)
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_GET, .path = "/v1/usage", .op = "usage_by_day", .perm = PERM_USAGE_READ, .handler = usage, .in = &usage_in_schema, .status = 200,
+    { .method = HTTP_GET, .path = "/v1/usage", .lane = LANE_HEAVY,
+      .op = "usage_by_day", .perm = PERM_USAGE_READ, .handler = usage, .in = &usage_in_schema, .status = 200,
       .out = &usage_sum_schema, .flags = R_LIST, .doc = "What was used and what it cost, by day, project, queue, flavor, zone and pool" },
-    { .method = HTTP_GET, .path = "/v1/usage.csv", .op = "usage_csv", .perm = PERM_USAGE_READ, .raw = csv, .flags = R_PACED, .in = &usage_csv_in_schema, .status = 200,
+    { .method = HTTP_GET, .path = "/v1/usage.csv", .lane = LANE_PACED,
+      .op = "usage_csv", .perm = PERM_USAGE_READ, .raw = csv, .in = &usage_csv_in_schema, .status = 200,
       .content_type = "text/csv; charset=utf-8", .doc = "Every ended attempt and what it cost, as CSV for spreadsheets" },
 };
 extern const struct route_table usage_routes;

@@ -84,16 +84,21 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_POST, .path = "/v1/zones", .op = "zone_create", .perm = PERM_ZONE_CREATE, .handler = create, .in = &zone_create_in_schema,
+    { .method = HTTP_POST, .path = "/v1/zones", .lane = LANE_CALLS,
+      .op = "zone_create", .perm = PERM_ZONE_CREATE, .handler = create, .in = &zone_create_in_schema,
       .status = 201, .out = &zone_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE, .resource = "zone", .audited = true, .audit = AUDIT_ZONE_CREATE,
       .doc = "Create a residency zone, with its first law" },
-    { .method = HTTP_GET, .path = "/v1/zones", .op = "zone_list", .perm = PERM_ZONE_READ, .handler = list, .in = &zone_page_schema, .status = 200,
+    { .method = HTTP_GET, .path = "/v1/zones", .lane = LANE_CALLS,
+      .op = "zone_list", .perm = PERM_ZONE_READ, .handler = list, .in = &zone_page_schema, .status = 200,
       .out = &zone_schema, .flags = R_LIST, .doc = "List residency zones" },
-    { .method = HTTP_GET, .path = "/v1/zones/{code}", .op = "zone_get", .perm = PERM_ZONE_READ, .handler = read_one, .in = &zone_ref_schema,
+    { .method = HTTP_GET, .path = "/v1/zones/{code}", .lane = LANE_CALLS,
+      .op = "zone_get", .perm = PERM_ZONE_READ, .handler = read_one, .in = &zone_ref_schema,
       .status = 200, .out = &zone_schema, .doc = "Read one residency zone" },
-    { .method = HTTP_GET, .path = "/v1/zones/{code}/law", .op = "zone_law_get", .perm = PERM_ZONE_READ, .handler = read_law, .in = &zone_law_ref_schema,
+    { .method = HTTP_GET, .path = "/v1/zones/{code}/law", .lane = LANE_CALLS,
+      .op = "zone_law_get", .perm = PERM_ZONE_READ, .handler = read_law, .in = &zone_law_ref_schema,
       .status = 200, .out = &zone_law_view_schema, .doc = "The law of a zone: what may be there, what may leave, which clocks run, by which source" },
-    { .method = HTTP_PUT, .path = "/v1/zones/{code}/law", .op = "zone_law_put", .perm = PERM_ZONE_POLICY, .handler = put_law, .in = &zone_law_in_schema,
+    { .method = HTTP_PUT, .path = "/v1/zones/{code}/law", .lane = LANE_CALLS,
+      .op = "zone_law_put", .perm = PERM_ZONE_POLICY, .handler = put_law, .in = &zone_law_in_schema,
       .status = 202, .out = &approval_schema, .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "approval", .audited = true, .audit = AUDIT_ZONE_UPDATE,
       .doc = "Ask for a change of a zone's law; a compliance officer of the platform approves it" },
 };

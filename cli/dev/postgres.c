@@ -38,7 +38,7 @@ static enum errc write_settings(struct dev *d, struct err *e)
 {
     CLEANUP(buf_releasep) struct buf b = BUF(8192);
     buf_printf(&b, "# Written by falaj dev at every start.\nlisten_addresses = ''\nport = %d\nunix_socket_directories = '%s'\nunix_socket_permissions = 0700\n", DEV_PG_PORT, d->run);
-    buf_add_c(&b, "max_connections = 60\nshared_buffers = 128MB\nfsync = on\nfull_page_writes = on\nsynchronous_commit = on\nmax_wal_size = 2GB\nwal_buffers = 16MB\ncheckpoint_timeout = 15min\n"
+    buf_add_c(&b, "max_connections = 120\nshared_buffers = 128MB\nfsync = on\nfull_page_writes = on\nsynchronous_commit = on\nmax_wal_size = 2GB\nwal_buffers = 16MB\ncheckpoint_timeout = 15min\n"
                   "password_encryption = scram-sha-256\nlogging_collector = off\nlog_destination = stderr\nlog_line_prefix = '%m [%p] %u '\n"
                   "log_min_duration_statement = 1000\ntimezone = 'UTC'\nlog_timezone = 'UTC'\njit = off\nautovacuum_naptime = 10s\n");
     TRY(files_write(d, arena_printf(d->arena, "%s/cluster/postgresql.conf", d->pg), buf_str(&b), d->pg_uid, d->pg_gid, e));

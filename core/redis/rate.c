@@ -92,7 +92,8 @@ static struct bucket *find(struct rate_limiter *l, size_t set, struct str key, s
     return place;
 }
 
-bool rate_take(struct rate_limiter *l, struct str key, struct rate_rule rule, int64_t cost, struct rate_result *ret)
+/* Takes the price where it is there, or (forced) whatever is left. */
+static bool take(struct rate_limiter *l, struct str key, struct rate_rule rule, int64_t cost, bool is_forced, struct rate_result *ret)
 {
     ASSERT(rule.per_s > 0 && rule.burst >= 1 && key.len > 0);
     char shortened[17];
@@ -111,8 +112,8 @@ bool rate_take(struct rate_limiter *l, struct str key, struct rate_rule rule, in
     refill(b, now);
     double price = cost > 0 ? (double)cost : 0;
     bool is_allowed = b->tokens >= price;
-    if (is_allowed && cost > 0) {
-        b->tokens -= price;
+    if ((is_allowed || is_forced) && cost > 0) {
+        b->tokens = fmax(-(double)rule.burst, b->tokens - price);
         b->unshared += cost;
         atomic_store_explicit(&l->is_dirty[set], true, memory_order_relaxed);
     }
@@ -120,6 +121,17 @@ bool rate_take(struct rate_limiter *l, struct str key, struct rate_rule rule, in
     *ret = (struct rate_result){ is_allowed, rule.burst, b->tokens > 0 ? (int64_t)b->tokens : 0, (int64_t)ceil(wait / rule.per_s) };
     pthread_mutex_unlock(&l->locks[set % LOCKS]);
     return is_allowed;
+}
+
+bool rate_take(struct rate_limiter *l, struct str key, struct rate_rule rule, int64_t cost, struct rate_result *ret)
+{
+    return take(l, key, rule, cost, false, ret);
+}
+
+void rate_charge(struct rate_limiter *l, struct str key, struct rate_rule rule, int64_t cost)
+{
+    struct rate_result ignored;
+    take(l, key, rule, cost, true, &ignored);
 }
 
 static void end_share(struct share *s)

@@ -43,6 +43,7 @@ done <<'LIST'
 --print-permissions docs/gen/permissions.md
 --print-job-states docs/gen/job_states.md
 --print-job-types docs/gen/job_types.md
+--print-lanes docs/gen/lanes.md
 --print-sql-job_purpose migrations/functions/job_purpose.sql
 --print-sql-job_stays migrations/functions/job_stays.sql
 --print-sql-job_kind_is_known migrations/helpers/job_kind_is_known.sql

@@ -105,18 +105,25 @@ static void combine(struct work *w, struct call **calls, size_t n)
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_POST, .path = "/v1/things", .op = "thing_create", .perm = PERM_JOB_SUBMIT, .handler = make, .in = &thing_new_schema, .status = 201,
+    { .method = HTTP_POST, .path = "/v1/things", .lane = LANE_CALLS,
+      .op = "thing_create", .perm = PERM_JOB_SUBMIT, .handler = make, .in = &thing_new_schema, .status = 201,
       .out = &thing_schema, .flags = R_IDEMPOTENT, .resource = "model", .audited = true, .audit = AUDIT_JOB_SUBMIT, .doc = "Make" },
-    { .method = HTTP_POST, .path = "/v1/secrets", .op = "secret_create", .perm = PERM_JOB_SUBMIT, .handler = make, .in = &thing_new_schema, .status = 201,
+    { .method = HTTP_POST, .path = "/v1/secrets", .lane = LANE_CALLS,
+      .op = "secret_create", .perm = PERM_JOB_SUBMIT, .handler = make, .in = &thing_new_schema, .status = 201,
       .out = &thing_schema, .flags = R_IDEMPOTENT | R_SECRET, .doc = "Make, shown once" },
-    { .method = HTTP_POST, .path = "/v1/combined", .op = "combined", .perm = PERM_JOB_SUBMIT, .combine = combine, .in = &thing_new_schema, .status = 201,
+    { .method = HTTP_POST, .path = "/v1/combined", .lane = LANE_CALLS,
+      .op = "combined", .perm = PERM_JOB_SUBMIT, .combine = combine, .in = &thing_new_schema, .status = 201,
       .out = &thing_schema, .flags = R_IDEMPOTENT, .doc = "Together" },
-    { .method = HTTP_GET, .path = "/v1/poll", .op = "poll", .perm = PERM_JOB_READ, .handler = poll, .in = &poll_in_schema, .status = 200,
+    { .method = HTTP_GET, .path = "/v1/poll", .lane = LANE_CALLS,
+      .op = "poll", .perm = PERM_JOB_READ, .handler = poll, .in = &poll_in_schema, .status = 200,
       .out = &poll_out_schema, .doc = "Wait" },
-    { .method = HTTP_GET, .path = "/v1/paced", .op = "paced", .perm = PERM_JOB_READ, .raw = paced, .status = 200, .flags = R_PACED, .doc = "Slowly" },
-    { .method = HTTP_GET, .path = "/v1/platform", .op = "platform", .perm = PERM_TENANT_CREATE, .handler = nothing, .status = 204, .doc = "Not for all" },
-    { .method = HTTP_GET, .path = "/v1/open", .op = "open", .perm = PERM_PUBLIC, .handler = nothing, .status = 204, .flags = R_NO_TX, .doc = "For all" },
-    { .method = HTTP_POST, .path = "/v1/node", .op = "node", .perm = PERM_NODE_SELF, .handler = nothing, .status = 204, .flags = R_NODE, .doc = "Machines" },
+    { .method = HTTP_GET, .path = "/v1/paced", .lane = LANE_PACED,
+      .op = "paced", .perm = PERM_JOB_READ, .raw = paced, .status = 200, .doc = "Slowly" },
+    { .method = HTTP_GET, .path = "/v1/platform", .lane = LANE_CALLS,
+      .op = "platform", .perm = PERM_TENANT_CREATE, .handler = nothing, .status = 204, .doc = "Not for all" },
+    { .method = HTTP_GET, .path = "/v1/open", .lane = LANE_CALLS,
+      .op = "open", .perm = PERM_PUBLIC, .handler = nothing, .status = 204, .flags = R_NO_TX, .doc = "For all" },
+    { .method = HTTP_POST, .path = "/v1/node", .lane = LANE_WORKERS, .op = "node", .perm = PERM_NODE_SELF, .handler = nothing, .status = 204, .flags = R_NODE, .doc = "Machines" },
 };
 static ROUTE_TABLE(table, rows);
 const struct route_table *const all_routes[] = { &table, NULL };
@@ -177,7 +184,7 @@ static int setup(void **state)
     rate_limiter_share(rate, 2);
     is_redis_up_soon(true);
     authn = authn_new(app_pool, &clock_system, 3000);
-    pipeline = pipeline_new(&(struct pipeline_opts){ .app = &app, .authn = authn, .rate = rate, .threads = 8 }, &e);
+    pipeline = pipeline_new(&(struct pipeline_opts){ .app = &app, .authn = authn, .rate = rate }, &e);
     if (!pipeline)
         fail_msg("%s", e.msg);
     park_set_look(pipeline->park, 60000000, 60000000);      /* so that a lost wake-up shows */

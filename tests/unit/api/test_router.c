@@ -24,7 +24,7 @@ static enum errc handler(struct work *w, const void *in, void *out, struct err *
     return ERR_OK;
 }
 
-#define ROW(m, p, o, ...) { .method = HTTP_##m, .path = p, .op = o, .perm = PERM_JOB_READ, .handler = handler, .status = 200, .doc = "d", ##__VA_ARGS__ }
+#define ROW(m, p, o, ...) { .method = HTTP_##m, .path = p, .op = o, .perm = PERM_JOB_READ, .lane = LANE_CALLS, .handler = handler, .status = 200, .doc = "d", ##__VA_ARGS__ }
 static const struct route good[] = {
     ROW(GET, "/v1/things", "list"), ROW(POST, "/v1/things", "make", .in = &thing_new_schema, .out = &thing_schema, .resource = "thing"),
     ROW(POST, "/v1/things:batch", "batch"),
@@ -174,6 +174,9 @@ static void tables_that_must_not_start(void **state)
     (void)state;
     REFUSE(ROW(GET, "/v1/x", "x", .perm = PERM_NONE));
     assert_non_null(strstr(e.msg, "no permission"));
+    REFUSE(ROW(GET, "/v1/x", "x", .lane = LANE_NONE));
+    assert_non_null(strstr(e.msg, "names no lane"));
+    REFUSE(ROW(GET, "/v1/x", "x", .lane = LANE_COUNT));
     REFUSE(ROW(GET, "/v1/x", "x", .doc = NULL));
     REFUSE(ROW(GET, "/v1/x", NULL));
     REFUSE(ROW(GET, "/v1/x", "x", .status = 0));
