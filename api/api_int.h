@@ -51,9 +51,13 @@ struct pipeline {
     _Atomic bool stopping;
 };
 
+/* What waits in a lane: a call, or work that outlived its answer. */
+struct lane_item { void (*run)(struct lane_item *i); };
+
 /* The call with what only the pipeline needs. */
 struct flight {
     struct call call;                       /* first: a struct work * is also a struct call * and a struct flight * */
+    struct lane_item item;
     struct pipeline *pipeline;
     const struct route_match *match;
     struct flight *next;
@@ -67,7 +71,8 @@ struct flight {
     struct uuid wake_id;
     int64_t parked_mono_us;
     uint64_t wake_seq[WAKE_BUCKETS];        /* as they were before the handler ran */
-    struct { const char *name; struct rate_result result; } rates[3];    /* what was asked of: tenant and principal, or one; and what cost refused */
+    /* what was asked of: tenant and principal, or one; and what cost refused */
+    struct { const char *name; struct rate_result result; } rates[3];
     int nrates;
     struct str allow;                       /* methods, for 405 */
     struct buf answer;

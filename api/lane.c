@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lane.c - a fair pool for each lane, whose turn it is, and what it costs.
  *
- * A lane's connections hang on a struct app of its own that a call gets when it enters the lane: what it calls finds its database there
- * without knowing of lanes. */
+ * A lane's connections hang on a struct app of its own that a call gets when it enters the lane: what it calls finds its
+ * database there without knowing of lanes. */
 #include "api/api_int.h"
 #include "core/base/assert.h"
+#include "core/base/cleanup.h"
 #include "core/base/fair_pool.h"
+#include "core/base/log.h"
 #include "core/db/pool.h"
+#include "core/db/tx.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 
-enum { LANE_QUEUE = 8192, LANE_OWNER_QUEUE = 2048, PACED_QUEUE = 64, PACED_OWNER_QUEUE = 32 };
+enum { BACKGROUND_ARENA = 64 << 20, LANE_QUEUE = 8192, LANE_OWNER_QUEUE = 2048, PACED_QUEUE = 64, PACED_OWNER_QUEUE = 32 };
 
 struct lane_row { const char *name, *full, *doc; };
 static const struct lane_row lane_rows[LANE_COUNT] = {
@@ -29,9 +32,9 @@ struct lane_size lane_size(enum lane l, const struct config *cfg)
 {
     struct lane_size s = { 0 };
     switch (l) {
-#define LANE(NAME, name, threads_, per_owner_, connections_, statement_ms_, full, doc)                                             \
-    case LANE_##NAME:                                                                                                              \
-        s = (struct lane_size){ (int)(threads_), (int)(per_owner_), (int)(connections_), (statement_ms_) };                       \
+#define LANE(NAME, name, threads_, per_owner_, connections_, statement_ms_, full, doc)                       \
+    case LANE_##NAME:                                                                                        \
+        s = (struct lane_size){ (int)(threads_), (int)(per_owner_), (int)(connections_), (statement_ms_) }; \
         break;
 #include "api/lane.def"
 #undef LANE
@@ -71,7 +74,8 @@ static struct uuid owner_of(const struct flight *f)
     return c->principal->tenant_id;
 }
 
-/* A name that is spelled in escapes is taken for the one that is looked for: it costs its sender a turn in another lane, no more. */
+/* A name that is spelled in escapes is taken for the one that is looked for: it costs its sender a turn in another lane, no
+ * more. */
 static bool has_query(struct str query, const char *name)
 {
     struct str rest = query, pair, key, value;
@@ -93,13 +97,19 @@ static enum lane lane_of(const struct flight *f)
     return row->heavy_query && has_query(f->call.request->query, row->heavy_query) ? LANE_HEAVY : row->lane;
 }
 
+static void run_flight(struct lane_item *i)
+{
+    flight_run((struct flight *)(void *)((char *)i - offsetof(struct flight, item)));
+}
+
 bool lane_submit(struct flight *f)
 {
     struct pipeline *p = f->pipeline;
     enum lane l = lane_of(f);
     f->lane = l;
     f->call.work.app = p->lanes[l].app;
-    return fair_pool_submit(p->lanes[l].pool, owner_of(f), f);
+    f->item.run = run_flight;
+    return fair_pool_submit(p->lanes[l].pool, owner_of(f), &f->item);
 }
 
 void lane_full(const struct flight *f, struct err *e)
@@ -142,12 +152,92 @@ static void charge(void *ctx, struct uuid owner, int64_t us)
     lane_charge(ctx, owner, us);
 }
 
+/* --- work that outlives its answer: an arena of its own, for the request's dies with its answer, and copies --- */
+
+struct background {
+    struct lane_item item;
+    struct pipeline *pipeline;
+    enum lane lane;
+    struct arena *arena;
+    struct principal *principal;
+    struct work work;
+    void (*act)(struct work *w, const void *in);
+    const void *in;
+};
+
+/* In the request's arena: what is not handed over when that ends is undone with it. */
+struct offer { struct background *b; };
+
+static void background_end(struct background *b)
+{
+    principal_unref(b->principal);
+    arena_free(b->arena);
+}
+
+static void offer_end(void *ctx)
+{
+    struct offer *o = ctx;
+    if (o->b)
+        background_end(TAKE(o->b));
+}
+
+static void run_background(struct lane_item *i)
+{
+    struct background *b = (struct background *)(void *)i;
+    if (!b->pipeline->stopping) {
+        b->work.now_us = clock_wall_us(b->work.app->clock);
+        b->act(&b->work, b->in);
+    }
+    background_end(b);
+}
+
+static void hand_over(void *ctx)
+{
+    struct offer *o = ctx;
+    struct background *b = TAKE(o->b);
+    if (fair_pool_submit(b->pipeline->lanes[b->lane].pool, b->work.tenant_id, &b->item))
+        return;
+    log_event(LOG_WARN, "background.full", "lane", LOG_S(lane_name(b->lane)), "request_id", LOG_STR(b->work.request_id), NULL);
+    background_end(b);
+}
+
+static void *copy(struct arena *a, const void *p, size_t n)
+{
+    void *to = arena_alloc(a, n);
+    if (n)
+        memcpy(to, p, n);
+    return to;
+}
+
+void call_background(struct work *w, enum lane lane, void (*act)(struct work *w, const void *in), const void *in, size_t n)
+{
+    struct flight *f = flight_of(w);
+    struct arena *a = arena_new(BACKGROUND_ARENA);
+    struct background *b = ARENA_NEW(a, struct background);
+    struct offer *o = ARENA_NEW(w->arena, struct offer);
+    *b = (struct background){ { run_background }, f->pipeline, lane, a, principal_ref(f->call.principal), *w, act,
+                              copy(a, in, n) };
+    b->work.app = f->pipeline->lanes[lane].app;
+    b->work.arena = a;
+    b->work.tx = NULL;
+    b->work.principal = b->principal;
+    b->work.deadline_mono_us = 0;
+    b->work.projects.items = copy(a, w->projects.items, w->projects.n * sizeof(struct uuid));
+    b->work.request_id = str_dup(a, w->request_id);
+    b->work.traceparent = str_dup(a, w->traceparent);
+    b->work.source_ip = str_dup(a, w->source_ip);
+    o->b = b;
+    arena_defer(w->arena, offer_end, o);
+    db_after_commit(w->tx, hand_over, o);
+}
+
 /* --- life --- */
 
 static void lane_task(void *ctx, void *item)
 {
     (void)ctx;
-    flight_run(item);
+    struct lane_item *i = item;
+    i->run(i);
 }
 
 void lanes_start(struct pipeline *p, const struct app *const apps[LANE_COUNT])
@@ -157,7 +247,8 @@ void lanes_start(struct pipeline *p, const struct app *const apps[LANE_COUNT])
         bool is_paced = l == LANE_PACED;
         p->lanes[l].app = apps && apps[l] ? apps[l] : p->app;
         p->lanes[l].pool = fair_pool_new(&(struct fair_pool_opts){
-            .name = lane_rows[l].name, .threads = s.threads, .owner_running = s.per_owner, .queue_max = is_paced ? PACED_QUEUE : LANE_QUEUE,
+            .name = lane_rows[l].name, .threads = s.threads, .owner_running = s.per_owner,
+                .queue_max = is_paced ? PACED_QUEUE : LANE_QUEUE,
             .owner_queue_max = is_paced ? PACED_OWNER_QUEUE : LANE_OWNER_QUEUE, .task = lane_task,
             /* A slow reader's time is not the tenant's work. Who is at the door is not known yet. */
             .cost = is_paced || l == LANE_DOOR ? NULL : charge, .ctx = p });
@@ -198,9 +289,10 @@ void lanes_print_markdown(struct buf *b)
 {
     struct config *cfg = config_new_default();
     buf_add_c(b, "<!-- Printed by falaj-api --print-lanes; tests/lint/gen.sh --write -->\n# Lanes\n\n"
-                 "Each lane has threads of its own, which its tenants share by deficit round robin over what their calls cost, and connections\n"
-                 "to the database of its own. Sizes are those of the default settings (`api/lane.def` says which).\n\n"
-                 "| lane | threads | of one tenant | connections | a statement may take | what runs there |\n|---|---|---|---|---|---|\n");
+                 "Each lane has threads of its own, which its tenants share by deficit round robin over what their calls\n"
+                 "cost, and connections to the database of its own. Sizes are those of the default settings (`api/lane.def`).\n\n"
+                 "| lane | threads | of one tenant | connections | a statement may take | what runs there |\n"
+                 "|---|---|---|---|---|---|\n");
     for (int l = LANE_NONE + 1; l < LANE_COUNT; l++) {
         struct lane_size s = lane_size(l, cfg);
         int64_t ms = s.statement_ms ? s.statement_ms : cfg->db_statement_timeout_ms;
@@ -218,7 +310,8 @@ void lanes_print_markdown(struct buf *b)
                 if (!any)
                     buf_printf(b, "\n## `%s`\n\n", lane_rows[l].name);
                 any = true;
-                buf_printf(b, "- %s `%s%s%s`\n", http_method_name(r->method), r->path, by_query ? "?" : "", by_query ? r->heavy_query : "");
+                buf_printf(b, "- %s `%s%s%s`\n", http_method_name(r->method), r->path, by_query ? "?" : "",
+                    by_query ? r->heavy_query : "");
             }
     }
     config_free(cfg);

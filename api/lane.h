@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lane.h - the lanes of lane.def: each has threads of its own that its tenants share fairly (core/base/fair_pool.h), and connections to the
- * database of its own, so that neither a tenant's flood nor a kind of work that takes long holds up the others.
+/* lane.h - the lanes of lane.def: each has threads of its own that its tenants share fairly (core/base/fair_pool.h), and
+ * connections to the database of its own, so that neither a tenant's flood nor a kind of work that takes long holds up the
+ * others.
  *
- * Invariants: a route names its lane (`.lane`, refused at boot without); a call whose caller is not in memory passes LANE_DOOR first, as its
- * address, and then waits in its route's lane as its tenant; machines wait as themselves, and open calls as their address. What a tenant's
- * calls cost in thread time is charged to its account of rate.tenant_ms_per_minute.
+ * Invariants: a route names its lane (`.lane`, refused at boot without); a call whose caller is not in memory passes LANE_DOOR
+ * first, as its address, and then waits in its route's lane as its tenant; machines wait as themselves, and open calls as their
+ * address. What a tenant's calls cost in thread time is charged to its account of rate.tenant_ms_per_minute.
  * Not shared fairly: rows with .combine, which take all that waits together (combine.c).
  * Calling order: lanes_app* -> pipeline_new (makes the threads) -> pipeline_free -> lanes_app_free. */
 #pragma once

@@ -560,10 +560,9 @@ int main(int argc, char **argv)
     struct api api = { 0 };
     struct redis_opts redis = { .address = arena_printf(cfg->arena, "unix:%s", cfg->redis_socket), .user = *cfg->redis_user ? cfg->redis_user : NULL,
                                 .password = *cfg->redis_password ? cfg->redis_password : NULL };
-    int64_t ms = cfg->db_statement_timeout_ms;
-    app.pool = pool_for(ms, cfg->db_url, cfg->db_pool_size, "falaj-api", app_lists, false);
-    app.node_pool = *cfg->db_node_url ? pool_for(ms, cfg->db_node_url, cfg->db_node_pool_size, "falaj-api-node", node_lists, true)
-                                      : NULL;
+    app.pool = pool_for(cfg->db_statement_timeout_ms, cfg->db_url, cfg->db_pool_size, "falaj-api", app_lists, false);
+    app.node_pool = !*cfg->db_node_url ? NULL : pool_for(cfg->db_statement_timeout_ms, cfg->db_node_url, cfg->db_node_pool_size,
+                                                         "falaj-api-node", node_lists, true);
     if (db_pool_check(app.pool, &e) != ERR_OK || (app.node_pool && db_pool_check(app.node_pool, &e) != ERR_OK))
         return refuse("database", &e);
     int rc = 0;

@@ -102,11 +102,13 @@ static struct rate_rule tenant_rule(const struct app *app, struct uuid tenant)
 static enum errc phase_cost(struct flight *f, struct err *e)
 {
     const struct principal *p = f->call.principal;
-    if (!p || f->call.route->rate == RL_NONE || f->call.route->flags & R_NODE || lane_may_spend(f->pipeline, p->tenant_id, &f->rates[f->nrates].result))
+    if (!p || f->call.route->rate == RL_NONE || f->call.route->flags & R_NODE || lane_may_spend(f->pipeline, p->tenant_id,
+        &f->rates[f->nrates].result))
         return ERR_OK;
     f->rates[f->nrates++].name = "cost";
     metrics_inc(M_rate_denied_total, "cost");
-    return FAIL(e, RATE, "The calls of this organisation took more than the %ld s of server time that it has in a minute; wait %ld s",
+    return FAIL(e, RATE,
+        "The calls of this organisation took more than the %ld s of server time that it has in a minute; wait %ld s",
                 (long)(f->pipeline->app->config->rate_tenant_ms_per_minute / 1000), (long)f->rates[f->nrates - 1].result.reset_s);
 }
 

@@ -4,8 +4,8 @@
  *   route -> authn -> rate -> person -> authz -> decode -> begin -> idempotency -> handler -> encode -> audit -> commit -> send -> log
  *
  * It opens the transaction of a request, writes the audit events of routes and turns errors into answers. Other transactions
- * run through core/db/run_tx.h. The first part (route to decode) runs
- * on the HTTP loop when the token is in memory; what may block runs on the threads of its lane (lane.h); rows with .combine go to
+ * run through core/db/run_tx.h. The first part (route to decode) runs on the HTTP loop when the token is in memory; what may
+ * block runs on the threads of its lane (lane.h); rows with .combine go to
  * their combiner, which takes everything that waits as one transaction.
  * Calling order: pipeline_new -> pipeline_request (on_request of a listener)* -> pipeline_free. */
 #pragma once
@@ -26,7 +26,8 @@ struct pipeline_opts {
     struct authn *authn;
     struct session_authn *sessions;
     struct rate_limiter *rate;
-    const struct app *lane_apps[LANE_COUNT];    /* with a lane's own connections; NULL: app. Threads are as the settings of app say */
+    /* with a lane's own connections; NULL: app. Threads are as the settings of app say */
+    const struct app *lane_apps[LANE_COUNT];
     const struct console *console;  /* borrowed; NULL: no web console */
     gate_fn gate;           /* asked for every call at the worker listener, before anything else; NULL: nobody is */
 };
@@ -48,6 +49,11 @@ enum errc call_park(struct work *w, struct uuid wake_id, int64_t wait_ms);
  * without any, and the handler runs again from the start; what act found it leaves in call_of(w)->own. A replay of an idempotent
  * call never comes so far. An error of act is the call's. */
 enum errc call_outside(struct work *w, enum errc (*act)(struct work *w, const void *in, struct err *e), struct err *e) MUST_CHECK;
+
+/* Work that outlives its answer: once w's transaction is committed, act runs on a thread of the lane, in the tenant's turn,
+ * with a work of its own (same caller, tenant and request; no transaction) and a copy of the n bytes at `in`. Nobody hears how
+ * it ends: it writes that down. What has not begun when the process stops is not begun. */
+void call_background(struct work *w, enum lane lane, void (*act)(struct work *w, const void *in), const void *in, size_t n);
 
 /* A raw handler that waits for something outside any thread returns OK with its exchange unanswered. call_again, from any thread
  * and once for each such wait, has it run again on a handler thread; what it knows it keeps in c->own. Nobody touches the call in

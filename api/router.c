@@ -70,7 +70,8 @@ static enum errc compile(struct route_match *m, const struct route *row, struct 
     if (row->perm == PERM_NONE)
         return FAIL(e, INTERNAL, "Route %s %s has no permission; open routes say PERM_PUBLIC", http_method_name(row->method), row->path);
     if (row->lane <= LANE_NONE || row->lane >= LANE_COUNT)
-        return FAIL(e, INTERNAL, "Route %s %s names no lane: say where it runs, .lane = LANE_CALLS or another row of api/lane.def",
+        return FAIL(e, INTERNAL,
+            "Route %s %s names no lane: say where it runs, .lane = LANE_CALLS or another row of api/lane.def",
                     http_method_name(row->method), row->path);
     if (!row->doc || !row->op || !row->status || (!row->handler && !row->combine && !row->raw))
         return FAIL(e, INTERNAL, "Route %s %s lacks doc, op, status or handler", http_method_name(row->method), row->path);

@@ -229,7 +229,6 @@ static int send_parts(struct sending *s)
         s->part = s->part / 2 > PART_MIN ? s->part / 2 : PART_MIN;
     }
     progress(s, "; it is being checked");
-    end_line(s);
     return CLI_OK;
 }
 
@@ -245,7 +244,6 @@ static struct str version_json(struct sending *s, const struct jval *v)
     return str_c(arena_printf(s->c->arena, "{%s}", all));
 }
 
-/* The answer to completing may be lost as well: then the upload tells which version it became. */
 static int find_version(struct sending *s, int64_t version)
 {
     struct cli *c = s->c;
@@ -262,21 +260,47 @@ static int find_version(struct sending *s, int64_t version)
     return rc;
 }
 
+/* What the platform says of an upload that is being completed, a few times a second at first and then every two. */
+static int watch_completing(struct sending *s, struct api_reply *r)
+{
+    struct cli *c = s->c;
+    struct timespec pause = { 0, 200000000 };
+    for (;;) {
+        struct str state = jval_str(jval_get(r->json, "state")), failure = jval_str(jval_get(r->json, "failure"));
+        if (!str_eq_c(state, "COMPLETING"))
+            end_line(s);
+        if (str_eq_c(state, "COMPLETED"))
+            return find_version(s, jval_i64(jval_get(r->json, "version"), 0));
+        if (str_eq_c(state, "REFUSED"))
+            return cli_fail(c, CLI_USAGE, "correct the file and send it again", "%.*s", STR_ARG(failure));
+        if (!str_eq_c(state, "COMPLETING"))
+            return cli_fail(c, CLI_NETWORK, "the same command tries again", "the upload could not be completed: %.*s",
+                            STR_ARG(failure.len ? failure : STR("whoever did it stopped")));
+        int64_t done = jval_i64(jval_get(r->json, "completed_bytes"), 0);
+        progress(s, arena_printf(c->arena, "; it is being checked: %.0f %%", 100.0 * (double)done / (double)s->size));
+        nanosleep(&pause, NULL);
+        bool is_slow = pause.tv_sec || pause.tv_nsec >= 800000000;
+        pause = (struct timespec){ is_slow ? 2 : 0, is_slow ? 0 : 2 * pause.tv_nsec };
+        int rc = api_get(c, arena_printf(c->arena, "/v1/uploads/%s", s->upload), r);
+        if (rc != CLI_OK)
+            return rc;
+    }
+}
+
 static int complete(struct sending *s)
 {
     struct cli *c = s->c;
     const char *at = arena_printf(c->arena, "/v1/uploads/%s", s->upload);
-    struct api_reply r = { 0 };
+    struct api_reply r = { 0 }, now;
     struct err e = { 0 };
-    struct api_req q = { .method = "POST", .path = arena_printf(c->arena, "%s/complete", at), .timeout_ms = 600000 };
+    struct api_req q = { .method = "POST", .path = arena_printf(c->arena, "%s/completion", at), .timeout_ms = 60000 };
     enum errc rc = api_send(c, &q, &r, &e);
-    if (rc == ERR_OK && r.status == 200) {
-        output_object(c, r.json, r.body, c->cmd->columns);
-        return CLI_OK;
-    }
-    struct api_reply now;
-    if ((may_pass(rc, &r) || r.status == 409) && api_get(c, at, &now) == CLI_OK && str_eq_c(jval_str(jval_get(now.json, "state")), "COMPLETED"))
-        return find_version(s, jval_i64(jval_get(now.json, "version"), 0));
+    if (rc == ERR_OK && r.status == 202)
+        return watch_completing(s, &r);
+    /* The answer may be lost: then the upload tells. */
+    if ((may_pass(rc, &r) || r.status == 409) && api_get(c, at, &now) == CLI_OK && !str_eq_c(jval_str(jval_get(now.json,
+        "state")), "OPEN"))
+        return watch_completing(s, &now);
     if (may_pass(rc, &r))
         return cut(s, rc, &e, &r);
     return rc == ERR_OK ? api_tell(c, &r) : cli_fail_err(c, &e, NULL);

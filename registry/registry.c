@@ -12,7 +12,9 @@ const struct stmt *const registry_stmts[] = {
     &model_version_list_stmt,
     &transfer_insert_stmt, &transfer_get_stmt, &transfer_list_stmt,
     &upload_turn_stmt, &upload_open_stmt, &upload_insert_stmt, &upload_get_stmt, &upload_lock_stmt, &upload_list_stmt, &upload_grow_stmt,
-    &upload_part_insert_stmt, &upload_part_at_stmt, &upload_parts_stmt, &upload_parts_end_stmt, &upload_complete_stmt, &upload_delete_stmt,
+    &upload_part_insert_stmt, &upload_part_at_stmt, &upload_parts_stmt, &upload_parts_end_stmt, &upload_claim_stmt,
+        &upload_resume_stmt, &upload_progress_stmt,
+    &upload_complete_stmt, &upload_unclaim_stmt, &upload_delete_stmt,
     &content_delete_stmt,
     NULL
 };

@@ -39,9 +39,9 @@ static enum errc schemas(struct work *w, const void *in, void *out, struct err *
     return give(w, &b, found, out, e);
 }
 
-#define ROW(path_, op_, handler_, in_, doc_)                                                                                           \
-    { .method = HTTP_GET, .path = "/scim/v2/" path_, .lane = LANE_CALLS, .op = op_, .perm = PERM_SCIM_PROVISION,                       \
-      .handler = handler_, .in = in_, .status = 200,                                                                                   \
+#define ROW(path_, op_, handler_, in_, doc_)                                                                       \
+    { .method = HTTP_GET, .path = "/scim/v2/" path_, .lane = LANE_CALLS, .op = op_, .perm = PERM_SCIM_PROVISION,   \
+      .handler = handler_, .in = in_, .status = 200,                                                               \
       .out = &scim_document_schema, .flags = R_SCIM | R_NO_TX, .doc = doc_ }
 static const struct route rows[] = {
     ROW("ServiceProviderConfig", "scim_config", config, NULL, "What this SCIM service can do"),

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* uploads.c - routes of uploads in parts: begun, continued from where they were cut, and made a version of their data set. */
-#include "api/route.h"
+#include "api/pipeline.h"
 #include "audit/event.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
 #include "core/db/run_tx.h"
 #include "registry/catalog/upload.h"
+#include "tenants/access/actor.h"
 #include "tenants/access/authz.h"
 
 struct upload_ref { struct uuid upload_id; };
@@ -49,31 +50,91 @@ static enum errc add_part(struct work *w, const void *in, void *out, struct err 
     return upload_part(w, p->upload_id, p->offset, call_of(w)->body, out, e);
 }
 
-/* A content that is refused will be refused again: what was sent of it goes. The call's own transaction is lost by then. */
-static void end_refused(struct work *w, struct uuid upload_id)
+/* Reads the parts and writes the version's object: no transaction is held meanwhile. */
+static enum errc assemble(struct work *w, const void *in, struct err *e)
 {
-    struct err why;
-    db_rollback(TAKE(w->tx));
-    if (RUN_WRITE(w, upload_cancel(w, upload_id, NULL, &why), &why) != ERR_OK)
-        log_err(LOG_WARN, "upload.end_refused", &why);
+    struct upload_run *run;
+    TRY(RUN_WRITE(w, upload_claim(w, ((const struct upload_ref *)in)->upload_id, &run, NULL, e), e));
+    enum errc rc = upload_assemble(w, run, e);
+    if (rc != ERR_OK)
+        upload_give_up(w, run, e, false);
+    else
+        call_of(w)->own = run;
+    return rc;
+}
+
+static void note_version(struct audit_event *ev, struct arena *a, const struct dataset_version *v, struct uuid upload_id)
+{
+    audit_event_detail(ev, AUDIT_D_INT("version", v->version));
+    audit_event_detail(ev, AUDIT_D_INT("size_bytes", v->size_bytes));
+    audit_event_detail(ev, AUDIT_D_STR("upload", id_text(a, "upl", upload_id)));
+}
+
+static enum errc may_complete(struct work *w, struct uuid upload_id, struct upload *ret, struct err *e)
+{
+    TRY(upload_get(w, upload_id, ret, e));
+    return authz_require_zone(w, PERM_DATASET_WRITE, ret->zone, e);
 }
 
 static enum errc complete(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct upload_ref *ref = in;
     struct call *c = call_of(w);
-    struct dataset_version *v = out;
     struct upload u;
-    TRY(upload_get(w, ref->upload_id, &u, e));
-    TRY(authz_require_zone(w, PERM_DATASET_WRITE, u.zone, e));
-    enum errc rc = upload_complete(w, ref->upload_id, v, e);
-    if (rc == ERR_BAD_DATA)
-        end_refused(w, ref->upload_id);
+    TRY(may_complete(w, ref->upload_id, &u, e));
+    if (!c->own)
+        return call_outside(w, assemble, e);
+    enum errc rc = upload_finish(w, c->own, out, e);
+    if (rc != ERR_OK && rc != ERR_RETRY) {
+        db_rollback(TAKE(w->tx));
+        upload_give_up(w, TAKE(c->own), e, false);
+    }
     if (rc != ERR_OK)
         return rc;
-    audit_event_detail(&c->audit, AUDIT_D_INT("version", v->version));
-    audit_event_detail(&c->audit, AUDIT_D_INT("size_bytes", v->size_bytes));
-    audit_event_detail(&c->audit, AUDIT_D_STR("upload", id_text(w->arena, "upl", ref->upload_id)));
+    note_version(&c->audit, w->arena, out, ref->upload_id);
+    return ERR_OK;
+}
+
+static enum errc finish_audited(struct work *w, struct upload_run *run, struct uuid upload_id, struct err *e)
+{
+    struct dataset_version v;
+    struct audit_event ev = audit_event_by(w, w->principal, AUDIT_DATASET_VERSION);
+    TRY(upload_finish(w, run, &v, e));
+    ev.http_status = 200;
+    ev.resource_kind = STR("dataset");
+    ev.resource_prefix = "dst";
+    ev.resource_id = v.dataset_id;
+    note_version(&ev, w->arena, &v, upload_id);
+    return audit_append(w, &ev, e);
+}
+
+struct claimed { struct uuid upload_id, claim; };
+
+/* As `complete` does, with nobody waiting for it: how it ends stands in the upload. */
+static void complete_later(struct work *w, const void *in)
+{
+    const struct claimed *c = in;
+    struct upload_run *run;
+    struct err e;
+    if (RUN_WRITE(w, upload_resume(w, c->upload_id, c->claim, &run, &e), &e) != ERR_OK) {
+        log_err(LOG_WARN, "upload.resume", &e);     /* it waited for longer than its claim lived: the upload is open again */
+        return;
+    }
+    enum errc rc = upload_assemble(w, run, &e);
+    if (rc == ERR_OK)
+        rc = RUN_WRITE(w, finish_audited(w, run, c->upload_id, &e), &e);
+    if (rc != ERR_OK)
+        upload_give_up(w, run, &e, true);
+}
+
+static enum errc start_completing(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct upload_ref *ref = in;
+    struct upload_run *run;
+    TRY(may_complete(w, ref->upload_id, out, e));
+    TRY(upload_claim(w, ref->upload_id, &run, out, e));
+    const struct claimed c = { ref->upload_id, upload_run_claim(run) };
+    call_background(w, LANE_CONTENT, complete_later, &c, sizeof c);
     return ERR_OK;
 }
 
@@ -110,6 +171,10 @@ static const struct route rows[] = {
       .in = &upload_ref_schema, .status = 200, .out = &dataset_version_schema, .flags = R_IDEMPOTENT | R_ZONE_LATE, .rate = RL_WRITE,
       .resource = "dataset", .audited = true, .audit = AUDIT_DATASET_VERSION,
       .doc = "Make the content a version of the data set; a content that is refused ends the upload" },
+    { .method = HTTP_POST, .path = "/v1/uploads/{upload_id}/completion", .lane = LANE_CALLS,
+      .op = "upload_complete_later", .perm = PERM_DATASET_WRITE, .handler = start_completing, .in = &upload_ref_schema, .status = 202,
+      .out = &upload_schema, .flags = R_ZONE_LATE, .rate = RL_WRITE, .resource = "upload",
+      .doc = "The same without waiting for it: the upload says how far it is (completed_bytes), which version it became or why it did not" },
     { .method = HTTP_DELETE, .path = "/v1/uploads/{upload_id}", .lane = LANE_CALLS,
       .op = "upload_cancel", .perm = PERM_DATASET_WRITE, .handler = cancel,
       .in = &upload_ref_schema, .status = 204, .flags = R_ZONE_LATE, .rate = RL_WRITE, .resource = "upload", .audited = true,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fair_pool.c - one lock; a table of owners, each with its queue; a ring of those that have work and may start one more task.
  *
- * The ring moves on after each task that is started, so that an owner with credit left does not take all threads at once. When all in
- * it are in debt, the rounds that bring the first of them out of it are paid at once instead of one by one. */
+ * The ring moves on after each task that is started, so that an owner with credit left does not take all threads at once. When
+ * all in it are in debt, the rounds that bring the first of them out of it are paid at once instead of one by one. */
 #include "core/base/fair_pool.h"
 #include "core/base/assert.h"
 #include "core/base/clock.h"

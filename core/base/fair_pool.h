@@ -3,11 +3,12 @@
  *
  *     submit ──▶ a queue for each owner ──▶ a ring of owners that may run ──▶ threads
  *
- * Deficit round robin (M. Shreedhar and G. Varghese, "Efficient Fair Queuing using Deficit Round Robin", 1995) over microseconds of
- * thread time. What a task costs is known only at its end, so it is charged then: an owner whose account is below zero is passed over
- * until the rounds have paid for it. An owner that was away is forgiven its debt as time goes by, and saves nothing up.
- * Invariants: of one owner at most `owner_running` tasks run at once; tasks of one owner start in the order in which they came; a task
- * waits for at most one turn of each other owner that has work, however much that work is.
+ * Deficit round robin (M. Shreedhar and G. Varghese, "Efficient Fair Queuing using Deficit Round Robin", 1995) over
+ * microseconds of thread time. What a task costs is known only at its end, so it is charged then: an owner whose account is
+ * below zero is passed over until the rounds have paid for it. An owner that was away is forgiven its debt as time goes by, and
+ * saves nothing up.
+ * Invariants: of one owner at most `owner_running` tasks run at once; tasks of one owner start in the order in which they came;
+ * a task waits for at most one turn of each other owner that has work, however much that work is.
  * Limits: queue_max tasks wait in all, owner_queue_max of one owner; more is refused.
  * Calling order: fair_pool_new -> fair_pool_submit* from any thread -> fair_pool_free, which runs what waits and joins. */
 #pragma once

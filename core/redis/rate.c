@@ -93,7 +93,8 @@ static struct bucket *find(struct rate_limiter *l, size_t set, struct str key, s
 }
 
 /* Takes the price where it is there, or (forced) whatever is left. */
-static bool take(struct rate_limiter *l, struct str key, struct rate_rule rule, int64_t cost, bool is_forced, struct rate_result *ret)
+static bool take(struct rate_limiter *l, struct str key, struct rate_rule rule, int64_t cost, bool is_forced,
+    struct rate_result *ret)
 {
     ASSERT(rule.per_s > 0 && rule.burst >= 1 && key.len > 0);
     char shortened[17];

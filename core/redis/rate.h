@@ -37,5 +37,6 @@ void rate_limiter_share(struct rate_limiter *l, int64_t processes);
 
 /* A key has one rule; keys longer than 128 bytes are shortened by a hash. cost <= 0 only looks. */
 bool rate_take(struct rate_limiter *l, struct str key, struct rate_rule rule, int64_t cost, struct rate_result *ret);
-/* For what is known only afterwards: takes the cost whatever is left, down to one burst of debt, during which rate_take refuses. */
+/* For what is known only afterwards: takes the cost whatever is left, down to one burst of debt, during which rate_take
+ * refuses. */
 void rate_charge(struct rate_limiter *l, struct str key, struct rate_rule rule, int64_t cost);

@@ -2155,12 +2155,20 @@ CREATE TABLE public.upload (
     created_by uuid NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
+    claim uuid,
+    claimed_until timestamp with time zone,
+    completed_bytes bigint DEFAULT 0 NOT NULL,
+    failure text,
     CONSTRAINT upload_check CHECK (((received >= 0) AND (received <= size_bytes))),
     CONSTRAINT upload_check1 CHECK (((state = 'COMPLETED'::text) = (version IS NOT NULL))),
+    CONSTRAINT upload_check2 CHECK (((completed_bytes >= 0) AND (completed_bytes <= size_bytes))),
+    CONSTRAINT upload_check3 CHECK (((state = 'COMPLETING'::text) = (claim IS NOT NULL))),
+    CONSTRAINT upload_check4 CHECK (((claim IS NULL) = (claimed_until IS NULL))),
+    CONSTRAINT upload_failure_check CHECK ((length(failure) <= 500)),
     CONSTRAINT upload_parts_check CHECK (((parts >= 0) AND (parts <= 4096))),
     CONSTRAINT upload_sha256_check CHECK ((length(sha256) = 32)),
     CONSTRAINT upload_size_bytes_check CHECK (((size_bytes >= 1) AND (size_bytes <= 1073741824))),
-    CONSTRAINT upload_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'COMPLETED'::text]))),
+    CONSTRAINT upload_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'COMPLETING'::text, 'COMPLETED'::text, 'REFUSED'::text]))),
     CONSTRAINT upload_version_check CHECK ((version > 0))
 );
 ALTER TABLE ONLY public.upload FORCE ROW LEVEL SECURITY;

@@ -7,6 +7,6 @@ BEGIN
     RETURN;
   END IF;
   SELECT count(*), count(*) FILTER (WHERE u.created_by = in_user) INTO of_tenant, of_user
-    FROM upload u WHERE u.tenant_id = in_tenant AND u.state = 'OPEN';
+    FROM upload u WHERE u.tenant_id = in_tenant AND u.state IN ('OPEN', 'COMPLETING');
 END $$;
 SELECT falaj_system_function('uploads_open', 'falaj_app');

@@ -2,16 +2,12 @@
 /* upload.c - parts in, a version out.
  *
  * A part is sealed and stored before its upload's row is touched, so two parts on their way do not wait for each other; the one that
- * finds the offset taken loses its blob again. Completing reads the parts in order through the CSV check into the version's own object:
- * the content is never whole in memory, and what a version is does not depend on how it came. The rows of ended parts stay, without
- * key and marked DELETED; their blobs go after the commit, or by orphan_sweep when the process dies between. */
-#include "registry/catalog/upload.h"
+ * finds the offset taken loses its blob again. The rows of ended parts stay, without key and marked DELETED; their blobs go after the
+ * commit, or by orphan_sweep when the process dies between. upload_complete.c makes a version of them. */
+#include "registry/catalog/upload_int.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
 #include "core/crypto/hash.h"
-#include "core/crypto/secmem.h"
-#include "core/data/csv.h"
-#include "core/crypto/stream.h"
 #include "core/db/run_tx.h"
 #include "core/table/config.h"
 #include "registry/vault/blob_store.h"
@@ -35,12 +31,14 @@ SCHEMA_EXTERN(upload, "An upload in parts",
     FIELD_ID(upload, upload_id, "upl", F_ALWAYS, .doc = "The upload"),
     FIELD_ID(upload, dataset_id, "dst", F_ALWAYS, .doc = "The data set that gets a version"),
     FIELD(upload, zone, F_ALWAYS, .doc = "Where the parts lie and the version will"),
-    FIELD(upload, state, F_ALWAYS, .doc = "OPEN, or COMPLETED: it has become a version"),
+    FIELD(upload, state, F_ALWAYS, .doc = "OPEN; COMPLETING: its content is being read; COMPLETED: it has become a version; REFUSED: its content was, and is gone"),
     FIELD(upload, size_bytes, 0, .doc = "Bytes of the whole content"),
     FIELD(upload, sha256, 0, .doc = "Digest that the whole must have, hex; absent: none was announced"),
     FIELD(upload, offset, 0, .doc = "Bytes received; the next part begins there"), FIELD(upload, parts, 0, .doc = "Parts received"),
     FIELD(upload, part_bytes_max, F_NOCOL, .doc = "Most bytes of one part"),
     FIELD(upload, version, 0, .doc = "The version that it became; 0: none yet"),
+    FIELD(upload, completed_bytes, 0, .doc = "While it is being completed: bytes read so far"),
+    FIELD(upload, failure, 0, .doc = "Why the last try to complete it failed; absent: none did"),
     FIELD(upload, created_at, F_ALWAYS, .doc = "When it was begun"),
     FIELD(upload, expires_at, F_ALWAYS, .doc = "When it ends with all that was sent, unless completed"));
 SCHEMA_EXTERN(upload_new, "An upload to begin",
@@ -53,15 +51,11 @@ SCHEMA_EXTERN(upload_new, "An upload to begin",
 struct open_count { int64_t of_tenant, of_user, room; };
 SCHEMA_OF(open_count, "What is open", FIELD(open_count, of_tenant, 0, .doc = "Of the tenant"), FIELD(open_count, of_user, 0, .doc = "Of the user"),
     FIELD(open_count, room, 0, .doc = "Bytes that the quota has left"));
-struct part { struct uuid object_id; int64_t start, size_bytes, stored_bytes; struct bytes sha256; };
-SCHEMA_OF(part, "A part", FIELD_ID(part, object_id, "obj", 0, .doc = "Its object"), FIELD(part, start, 0, .doc = "Where it begins"),
+SCHEMA_EXTERN(part, "A part", FIELD_ID(part, object_id, "obj", 0, .doc = "Its object"), FIELD(part, start, 0, .doc = "Where it begins"),
     FIELD(part, size_bytes, 0, .doc = "Bytes"), FIELD(part, stored_bytes, 0, .doc = "Bytes stored"), FIELD(part, sha256, 0, .doc = "Its digest"));
-struct parts { struct part *items; size_t n; };
 struct due { struct uuid tenant_id, upload_id; };
 SCHEMA_OF(due, "An expired upload", FIELD_ID(due, tenant_id, "tnt", 0, .doc = "Whose"), FIELD_ID(due, upload_id, "upl", 0, .doc = "Which"));
 
-#define UPLOAD_COLUMNS "upload_id, dataset_id, zone, state, size_bytes, encode(sha256, 'hex') AS sha256, received AS \"offset\", parts,\n" \
-    "       coalesce(version, 0) AS version, created_at, expires_at"
 #define PART_COLUMNS "p.object_id, p.start, o.size_bytes, o.stored_bytes, o.sha256"
 #define PART_JOIN "  FROM upload_part p JOIN object o ON o.tenant_id = p.tenant_id AND o.object_id = p.object_id\n"
 
@@ -82,7 +76,7 @@ const struct stmt upload_lock_stmt = { .name = "upload_lock", .params = "uuu", .
     " WHERE tenant_id = $1 AND upload_id = $2 AND ($3::uuid IS NULL OR (created_by = $3 AND expires_at > now())) FOR UPDATE" };
 const struct stmt upload_list_stmt = { .name = "upload_list", .params = "uuuui", .row = &upload_schema, .card = CARD_MANY, .sql =
     "SELECT " UPLOAD_COLUMNS " FROM upload\n"
-    " WHERE tenant_id = $1 AND created_by = $2 AND state = 'OPEN' AND expires_at > now() AND ($3::uuid IS NULL OR dataset_id = $3)\n"
+    " WHERE tenant_id = $1 AND created_by = $2 AND state IN ('OPEN', 'COMPLETING') AND expires_at > now() AND ($3::uuid IS NULL OR dataset_id = $3)\n"
     "   AND ($4::uuid IS NULL OR upload_id < $4) ORDER BY upload_id DESC LIMIT $5" };
 const struct stmt upload_grow_stmt = { .name = "upload_grow", .params = "uuii", .row = &upload_schema, .card = CARD_MAYBE, .sql =
     "UPDATE upload SET received = received + $4, parts = parts + 1\n"
@@ -97,14 +91,12 @@ const struct stmt upload_parts_end_stmt = { .name = "upload_parts_end", .params 
     "WITH p AS (DELETE FROM upload_part WHERE tenant_id = $1 AND upload_id = $2 RETURNING object_id),\n"
     "k AS (UPDATE dek SET wrapped = NULL FROM p WHERE dek.tenant_id = $1 AND dek.object_id = p.object_id)\n"
     "UPDATE object SET state = 'DELETED' FROM p WHERE object.tenant_id = $1 AND object.object_id = p.object_id" };
-const struct stmt upload_complete_stmt = { .name = "upload_complete", .params = "uui", .card = CARD_NONE, .sql =
-    "UPDATE upload SET state = 'COMPLETED', version = $3 WHERE tenant_id = $1 AND upload_id = $2" };
 const struct stmt upload_delete_stmt = { .name = "upload_delete", .params = "uu", .card = CARD_NONE, .sql =
     "DELETE FROM upload WHERE tenant_id = $1 AND upload_id = $2" };
 const struct stmt upload_due_stmt = { .name = "upload_due", .params = "i", .row = &due_schema, .card = CARD_MANY, .sql =
     "SELECT tenant_id, upload_id FROM upload WHERE expires_at <= now() ORDER BY expires_at LIMIT $1" };
 
-static void add_limits(const struct work *w, struct upload *u)
+void upload_add_limits(const struct work *w, struct upload *u)
 {
     int64_t body = w->app->config->api_upload_max;
     u->part_bytes_max = body < UPLOAD_PART_MAX ? body : UPLOAD_PART_MAX;
@@ -142,14 +134,14 @@ enum errc upload_begin(struct work *w, const struct upload_new *in, struct uploa
     TRY(db_one(w->tx, &upload_insert_stmt, ARGS(
         A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_UUID(in->dataset_id), A_STR(u.zone), A_I64(in->size_bytes),
         is_announced ? A_BYTES(sha, sizeof sha) : A_NULL('y'), A_UUID(w->principal->user_id), A_I64(UPLOAD_LIFE_S)), ret, e));
-    add_limits(w, ret);
+    upload_add_limits(w, ret);
     return ERR_OK;
 }
 
 enum errc upload_get(struct work *w, struct uuid upload_id, struct upload *ret, struct err *e)
 {
     TRY(db_one(w->tx, &upload_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(upload_id), A_UUID(w->principal->user_id)), ret, e));
-    add_limits(w, ret);
+    upload_add_limits(w, ret);
     return ERR_OK;
 }
 
@@ -158,12 +150,16 @@ enum errc upload_list(struct work *w, struct uuid dataset_id, struct uuid positi
     TRY(db_many(w->tx, &upload_list_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(w->principal->user_id), A_UUID_OR_NULL(dataset_id),
                                                A_UUID_OR_NULL(position), A_I64(limit)), ret, (size_t)limit, e));
     for (size_t i = 0; i < ret->n; i++)
-        add_limits(w, (struct upload *)ret->items + i);
+        upload_add_limits(w, (struct upload *)ret->items + i);
     return ERR_OK;
 }
 
-static enum errc check_open(const struct upload *u, struct err *e)
+enum errc upload_check_open(const struct upload *u, struct err *e)
 {
+    if (str_eq_c(u->state, "COMPLETING"))
+        return FAIL(e, CONFLICT, "The upload is being completed: %ld of %ld bytes are read", (long)u->completed_bytes, (long)u->size_bytes);
+    if (str_eq_c(u->state, "REFUSED"))
+        return FAIL(e, CONFLICT, "The content was refused and is gone: %.*s", STR_ARG(u->failure));
     return str_eq_c(u->state, "OPEN") ? ERR_OK : FAIL(e, CONFLICT, "The upload was completed already, as version %ld", (long)u->version);
 }
 
@@ -211,7 +207,7 @@ enum errc upload_part(struct work *w, struct uuid upload_id, int64_t offset, str
     struct err ignored;
     TRY(upload_get(w, upload_id, &u, e));
     *ret = u;
-    TRY(check_open(&u, e));
+    TRY(upload_check_open(&u, e));
     if (offset != u.offset)
         return seen_before(w, &u, offset, bytes, e);
     TRY(check_part(&u, bytes, e));
@@ -221,14 +217,14 @@ enum errc upload_part(struct work *w, struct uuid upload_id, int64_t offset, str
     enum errc rc = take_part(w, &u, o.object_id, bytes, ret, e);
     if (rc != ERR_OK)
         (void)!blob_delete(w->app->blobs, w->tenant_id, o.object_id, &ignored);
-    add_limits(w, ret);
+    upload_add_limits(w, ret);
     return rc;
 }
 
 struct ended_blobs {
     struct blob_store *blobs;
     struct uuid tenant_id;
-    struct parts parts;
+    struct upload_parts parts;
 };
 
 static void remove_blobs(void *ctx)
@@ -239,7 +235,7 @@ static void remove_blobs(void *ctx)
         (void)!blob_delete(b->blobs, b->tenant_id, b->parts.items[i].object_id, &ignored);
 }
 
-static enum errc find_parts(struct work *w, struct uuid upload_id, struct parts *ret, int64_t *ret_stored, struct err *e)
+enum errc upload_find_parts(struct work *w, struct uuid upload_id, struct upload_parts *ret, int64_t *ret_stored, struct err *e)
 {
     TRY(db_many(w->tx, &upload_parts_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(upload_id)), ret, UPLOAD_PARTS_MAX, e));
     *ret_stored = 0;
@@ -248,7 +244,7 @@ static enum errc find_parts(struct work *w, struct uuid upload_id, struct parts 
     return ERR_OK;
 }
 
-static enum errc end_parts(struct work *w, struct uuid upload_id, const struct parts *parts, struct err *e)
+enum errc upload_end_parts(struct work *w, struct uuid upload_id, const struct upload_parts *parts, struct err *e)
 {
     struct ended_blobs *b = ARENA_NEW(w->arena, struct ended_blobs);
     *b = (struct ended_blobs){ w->app->blobs, w->tenant_id, *parts };
@@ -257,88 +253,18 @@ static enum errc end_parts(struct work *w, struct uuid upload_id, const struct p
     return ERR_OK;
 }
 
-struct assembly {
-    struct work *w;
-    const struct parts *parts;
-    struct csv_checker *csv;
-};
-
-static enum errc feed_part(const struct assembly *a, struct uuid object_id, char *piece, struct object_sink *to, struct err *e)
-{
-    CLEANUP(object_reader_freep) struct object_reader *r = NULL;
-    ssize_t n;
-    TRY(object_open(a->w, object_id, "part", &r, e));
-    while ((n = object_read(r, piece, STREAM_CHUNK)) > 0) {
-        TRY(csv_checker_add(a->csv, piece, (size_t)n, e));
-        TRY(object_add(to, piece, (size_t)n, e));
-    }
-    if (n < 0)
-        *e = *object_reader_error(r);
-    return n < 0 ? e->code : ERR_OK;
-}
-
-static enum errc feed_parts(void *ctx, struct object_sink *to, struct err *e)
-{
-    const struct assembly *a = ctx;
-    char *piece = arena_try(a->w->arena, STREAM_CHUNK);
-    enum errc rc = piece ? ERR_OK : FAIL(e, LIMIT, "No memory to put the parts together");
-    for (size_t i = 0; i < a->parts->n && rc == ERR_OK; i++)
-        rc = feed_part(a, a->parts->items[i].object_id, piece, to, e);
-    if (piece)
-        secret_wipe(piece, STREAM_CHUNK);
-    return rc;
-}
-
-static enum errc assemble(struct work *w, const struct upload *u, const struct parts *parts, int64_t stored, struct dataset_version *ret,
-                          struct err *e)
-{
-    struct dataset d;
-    struct csv_table table;
-    struct object o;
-    struct err ignored;
-    uint8_t sha[SHA256_BYTES];
-    struct assembly a = { .w = w, .parts = parts };
-    TRY(dataset_get(w, u->dataset_id, &d, e));
-    struct csv_schema schema = { .label = d.label_column, .classes = d.classes };
-    TRY(csv_checker_new(w->arena, &schema, &a.csv, e));
-    struct object_new obj = { .zone = u->zone, .kind = "dataset", .data_class = d.data_class, .freed_objects = (int64_t)parts->n, .freed_bytes = stored,
-                              .sha256 = u->sha256.ptr && hex_decode(u->sha256, sha, sizeof sha) ? sha : NULL };
-    TRY(object_put_from(w, &obj, &(struct object_source){ feed_parts, &a }, &o, e));
-    enum errc rc = csv_checker_end(a.csv, &table, e);
-    if (rc == ERR_OK)
-        rc = dataset_version_of(w, u->dataset_id, o.object_id, &table, ret, e);
-    if (rc != ERR_OK)
-        (void)!blob_delete(w->app->blobs, w->tenant_id, o.object_id, &ignored);
-    return rc;
-}
-
-enum errc upload_complete(struct work *w, struct uuid upload_id, struct dataset_version *ret, struct err *e)
-{
-    struct upload u;
-    struct parts parts;
-    int64_t stored;
-    TRY(db_one(w->tx, &upload_lock_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(upload_id), A_UUID(w->principal->user_id)), &u, e));
-    TRY(check_open(&u, e));
-    if (u.offset != u.size_bytes)
-        return FAIL(e, CONFLICT, "The upload is not complete: %ld of %ld bytes arrived; the next part begins at byte %ld", (long)u.offset, (long)u.size_bytes, (long)u.offset);
-    TRY(find_parts(w, upload_id, &parts, &stored, e));
-    TRY(assemble(w, &u, &parts, stored, ret, e));
-    TRY(end_parts(w, upload_id, &parts, e));
-    return db_exec(w->tx, &upload_complete_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(upload_id), A_I64(ret->version)), NULL, e);
-}
-
 enum errc upload_cancel(struct work *w, struct uuid upload_id, struct upload *ret, struct err *e)
 {
     struct upload u;
-    struct parts parts;
+    struct upload_parts parts;
     int64_t stored;
     struct uuid user = w->principal ? w->principal->user_id : UUID_NIL;
     TRY(db_one(w->tx, &upload_lock_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(upload_id), A_UUID_OR_NULL(user)), &u, e));
     if (w->principal)
-        TRY(check_open(&u, e));
-    TRY(find_parts(w, upload_id, &parts, &stored, e));
+        TRY(upload_check_open(&u, e));
+    TRY(upload_find_parts(w, upload_id, &parts, &stored, e));
     if (parts.n > 0) {
-        TRY(end_parts(w, upload_id, &parts, e));
+        TRY(upload_end_parts(w, upload_id, &parts, e));
         quota_release(w, "objects", (int64_t)parts.n);
         quota_release(w, "stored_bytes", stored);
     }

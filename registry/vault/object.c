@@ -7,7 +7,7 @@
 #include "core/base/cleanup.h"
 #include "core/crypto/hash.h"
 #include "core/crypto/stream.h"
-#include "core/db/tx.h"
+#include "core/db/run_tx.h"
 #include "keys/client.h"
 #include "registry/vault/blob_store.h"
 #include "registry/registry_int.h"
@@ -131,6 +131,43 @@ enum errc object_put_from(struct work *w, const struct object_new *in, const str
     if (rc != ERR_OK)
         (void)!blob_delete(w->app->blobs, w->tenant_id, s.object_id, &ignored);
     return rc;
+}
+
+struct object_sealed {
+    struct tenant_key key;
+    struct stored stored;
+};
+
+static enum errc may_seal(struct work *w, const struct object_new *in, struct str zone, struct tenant_key *ret, struct err *e)
+{
+    TRY(object_may_lie(w, in, e));
+    return tenant_key_primary(w, zone, true, ret, e);
+}
+
+enum errc object_seal(struct work *w, const struct object_new *in, const struct object_source *from,
+    const struct object_sealed **ret,
+                      struct err *e)
+{
+    struct object_sealed *s = ARENA_NEW(w->arena, struct object_sealed);
+    struct str zone = in->zone.ptr || !w->principal ? in->zone : w->principal->home_zone;
+    s->stored = (struct stored){ .object_id = uuid_v7(w->now_us), .dek_id = uuid_v7(w->now_us) };
+    TRY(RUN_WRITE(w, may_seal(w, in, zone, &s->key, e), e));
+    TRY(store_blob(w, &s->key, in, from, &s->stored, e));
+    *ret = s;
+    return ERR_OK;
+}
+
+enum errc object_book(struct work *w, const struct object_new *in, const struct object_sealed *s, struct object *ret,
+    struct err *e)
+{
+    TRY(object_may_lie(w, in, e));
+    return insert_rows(w, in, &s->key, &s->stored, ret, e);
+}
+
+void object_drop(struct work *w, const struct object_sealed *s)
+{
+    struct err ignored;
+    (void)!blob_delete(w->app->blobs, w->tenant_id, s->stored.object_id, &ignored);
 }
 
 static enum errc feed_all(void *plain, struct object_sink *to, struct err *e)

@@ -47,6 +47,16 @@ struct object_source {
 };
 enum errc object_put_from(struct work *w, const struct object_new *in, const struct object_source *from, struct object *ret, struct err *e) MUST_CHECK;
 enum errc object_add(struct object_sink *to, const void *p, size_t n, struct err *e) MUST_CHECK;
+/* In two steps, for a content that takes long to come: sealed and stored without any transaction (w->tx is NULL), with short
+ * ones of its own for the rule and the key; then booked inside one. What is not booked is removed by object_drop, or by
+ * orphan_sweep. In w->arena. */
+struct object_sealed;
+enum errc object_seal(struct work *w, const struct object_new *in, const struct object_source *from,
+    const struct object_sealed **ret,
+                      struct err *e) MUST_CHECK;
+enum errc object_book(struct work *w, const struct object_new *in, const struct object_sealed *s, struct object *ret,
+    struct err *e) MUST_CHECK;
+void object_drop(struct work *w, const struct object_sealed *s);
 /* Would residency let it be put there now? object_put asks the same. */
 enum errc object_may_lie(struct work *w, const struct object_new *in, struct err *e) MUST_CHECK;
 enum errc object_get(struct work *w, struct uuid object_id, struct object *ret, struct err *e) MUST_CHECK;

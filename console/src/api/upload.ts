@@ -13,6 +13,7 @@ export const ONE_BODY_MAX = 4 * 1024 * 1024;
 export const SIZE_MAX = 1024 * 1024 * 1024; // as the API has it
 const PART_MIN = 256 * 1024;
 const PAUSES_S = [1, 2, 4, 8, 15];
+const LOOK_S = 0.5;
 
 /** One body on its way. The session is looked at before it, so that a login in between costs no second sending. */
 function put<M extends Method, A extends string>(
@@ -93,6 +94,8 @@ function wait(seconds: number, signal: AbortSignal): Promise<void> {
 
 export interface Watch {
   onProgress: (sent: number) => void;
+  /** All is sent: how much of it the platform has read again to check and seal it. */
+  onChecked: (bytes: number) => void;
   /** The connection is lost, or is back. */
   onLost: (lost: boolean) => void;
   signal: AbortSignal;
@@ -143,19 +146,34 @@ export async function sendParts(started: Started, file: Blob, w: Watch): Promise
   return await complete(started, w);
 }
 
-/** The answer may be lost on its way: the same key finds it again. */
+/** Why an upload that was to be completed is not: as the problem that a call which waits for it would have got. */
+const notCompleted = (u: Started): Problem =>
+  u.state === 'REFUSED'
+    ? problemOf(422, JSON.stringify({ code: 'bad_data', status: 422, detail: u.failure }), null)
+    : problemOf(503, JSON.stringify({ code: 'unavailable', status: 503, detail: u.failure ?? '' }), null);
+
+/** Asked for once, then looked at: it goes on without this page. A lost answer is found again by looking. */
 async function complete(started: Started, w: Watch): Promise<Version> {
-  const headers = { 'idempotency-key': crypto.randomUUID() };
-  for (let i = 0; ; i++) {
+  const id = started.upload_id!;
+  let now: Started | null = null;
+  for (let failures = 0; ; ) {
     try {
-      const done = await change('POST', `/v1/uploads/${started.upload_id}/complete`, undefined, headers);
-      w.onLost(false);
-      return done;
+      now = now === null ? await read(id) : now;
+      if (now.state === 'OPEN') now = await change('POST', `/v1/uploads/${id}/completion`);
+      while (now.state === 'COMPLETING') {
+        w.onLost(false);
+        w.onChecked(now.completed_bytes ?? 0);
+        await wait(LOOK_S, w.signal);
+        now = await read(id);
+      }
+      if (now.state !== 'COMPLETED') throw notCompleted(now);
+      const page = await get(`/v1/datasets/${started.dataset_id}/versions`, { page_size: 200 });
+      return page.data.find((v) => v.version === now!.version)!;
     } catch (p) {
-      const busy = p instanceof Problem && p.code === 'request_in_progress';
-      if (!mayPass(p) && !busy) throw p;
-      if (!busy) w.onLost(true);
-      await wait(PAUSES_S[Math.min(i, PAUSES_S.length - 1)]!, w.signal);
+      if (!mayPass(p) || failures >= PAUSES_S.length) throw p;
+      w.onLost(p.status === 0);
+      now = null;
+      await wait(PAUSES_S[failures++]!, w.signal);
     }
   }
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_lane.c - while all that one tenant may have stands still, on a lock that is really held in the database, others are answered: in the
- * same lane, in every other, and at the machines' door. Nothing here is judged by a clock: the stalled calls end when the test lets go. */
+/* test_lane.c - while all that one tenant may have stands still, on a lock that is really held in the database, others are
+ * answered: in the same lane, in every other, and at the machines' door. Nothing here is judged by a clock: the stalled calls
+ * end when the test lets go. */
 #include "tests/db/tenants/fixture.h"
 #include "api/api_int.h"
 #include "api/pipeline.h"
 #include "audit/event.h"
+#include "core/db/run_tx.h"
 #include "core/http/client.h"
 #include "core/redis/rate.h"
 #include "core/table/config.h"
@@ -15,11 +17,16 @@
 
 enum { CALLS = 12, LOCK = 4711 };
 
-static const struct stmt lock_wait = { .name = "lock_wait", .params = "i", .card = CARD_NONE, .sql = "SELECT FROM pg_advisory_xact_lock_shared($1)" };
-static const struct stmt lock_hold = { .name = "lock_hold", .params = "i", .card = CARD_NONE, .sql = "SELECT FROM pg_advisory_xact_lock($1)" };
+static const struct stmt lock_wait = { .name = "lock_wait", .params = "i", .card = CARD_NONE,
+    .sql = "SELECT FROM pg_advisory_xact_lock_shared($1)" };
+static const struct stmt lock_hold = { .name = "lock_hold", .params = "i", .card = CARD_NONE,
+    .sql = "SELECT FROM pg_advisory_xact_lock($1)" };
 static const struct stmt long_search = { .name = "long_search", .card = CARD_NONE, .sql = "SELECT FROM pg_sleep(600)" };
 static const struct stmt *const own_stmts[] = { &lock_wait, &lock_hold, &long_search, NULL };
 extern const struct stmt *const idempotency_stmts[];
+
+struct query_in { struct str q; };
+SCHEMA_OF(query_in, "What", FIELD(query_in, q, F_QUERY, .max = 9, .doc = "Sought"));
 
 static _Atomic int stalled, stalled_most, answered;
 
@@ -42,6 +49,29 @@ static enum errc search(struct work *w, const void *in, void *out, struct err *e
     return db_exec(w->tx, &long_search, NO_ARGS, &found, err);
 }
 
+static _Atomic int in_background;
+static struct uuid background_tenant;
+static char background_said[32];
+
+static void act(struct work *w, const void *in)
+{
+    background_tenant = w->tx ? UUID_NIL : w->tenant_id;
+    memcpy(background_said, in, 6);
+    struct err err;
+    int64_t rows;
+    if (RUN_READ(w, db_exec(w->tx, &lock_wait, ARGS(A_I64(LOCK + 1)), &rows, &err), &err) == ERR_OK)
+        in_background++;
+}
+
+static enum errc later(struct work *w, const void *in, void *out, struct err *err)
+{
+    (void)out;
+    char words[] = "after";
+    call_background(w, LANE_CONTENT, act, words, sizeof words);
+    memset(words, 'x', sizeof words);
+    return ((const struct query_in *)in)->q.len ? FAIL(err, CONFLICT, "not after all") : ERR_OK;
+}
+
 static enum errc nothing(struct work *w, const void *in, void *out, struct err *err)
 {
     (void)w, (void)in, (void)out, (void)err;
@@ -53,21 +83,23 @@ static void combine(struct work *w, struct call **calls, size_t n)
     (void)w, (void)calls, (void)n;
 }
 
-struct query_in { struct str q; };
-SCHEMA_OF(query_in, "What", FIELD(query_in, q, F_QUERY, .max = 9, .doc = "Sought"));
-
-#define ROW(p, o, l, ...) { .method = HTTP_GET, .path = p, .op = o, .perm = PERM_JOB_READ, .lane = LANE_##l, .status = 204, .doc = "d", __VA_ARGS__ }
+#define ROW(p, o, l, ...) \
+    { .method = HTTP_GET, .path = p, .op = o, .perm = PERM_JOB_READ, .lane = LANE_##l, .status = 204, .doc = "d", __VA_ARGS__ }
 static const struct route rows[] = {
     ROW("/calls/stall", "calls_stall", CALLS, .handler = stall), ROW("/calls", "calls", CALLS, .handler = nothing),
     ROW("/content/stall", "content_stall", CONTENT, .handler = stall), ROW("/content", "content", CONTENT, .handler = nothing),
     ROW("/heavy/stall", "heavy_stall", HEAVY, .handler = stall), ROW("/heavy", "heavy", HEAVY, .handler = nothing),
     ROW("/heavy/long", "heavy_long", HEAVY, .handler = search),
     ROW("/sometimes", "sometimes", CALLS, .handler = stall, .in = &query_in_schema, .heavy_query = "q"),
+    ROW("/later", "later", CALLS, .handler = later, .in = &query_in_schema),
     ROW("/combined", "combined", CALLS, .combine = combine),
-    { .method = HTTP_GET, .path = "/open/stall", .op = "open_stall", .perm = PERM_PUBLIC, .lane = LANE_SIGN_IN, .handler = stall, .status = 204, .doc = "d" },
-    { .method = HTTP_GET, .path = "/vital", .op = "vital", .perm = PERM_PUBLIC, .lane = LANE_VITAL, .handler = nothing, .status = 204, .rate = RL_NONE,
+    { .method = HTTP_GET, .path = "/open/stall", .op = "open_stall", .perm = PERM_PUBLIC, .lane = LANE_SIGN_IN, .handler = stall,
+        .status = 204, .doc = "d" },
+    { .method = HTTP_GET, .path = "/vital", .op = "vital", .perm = PERM_PUBLIC, .lane = LANE_VITAL, .handler = nothing,
+        .status = 204, .rate = RL_NONE,
       .doc = "d" },
-    { .method = HTTP_POST, .path = "/node", .op = "node", .perm = PERM_NODE_SELF, .lane = LANE_WORKERS, .handler = nothing, .status = 204,
+    { .method = HTTP_POST, .path = "/node", .op = "node", .perm = PERM_NODE_SELF, .lane = LANE_WORKERS, .handler = nothing,
+        .status = 204,
       .flags = R_NODE, .doc = "d" },
 };
 static ROUTE_TABLE(table, rows);
@@ -85,7 +117,8 @@ static struct http_server *server, *node_server;
 
 static struct http_server *serve(struct listener *l)
 {
-    struct http_server *s = http_server_new(&(struct http_server_options){ .bind_addr = "127.0.0.1", .on_request = pipeline_request,
+    struct http_server *s = http_server_new(&(struct http_server_options){ .bind_addr = "127.0.0.1",
+        .on_request = pipeline_request,
         .reject = pipeline_reject, .ctx = l }, &e);
     if (!s)
         fail_msg("%s", e.msg);
@@ -95,7 +128,8 @@ static struct http_server *serve(struct listener *l)
 static int setup(void **state)
 {
     (void)state;
-    static const struct stmt *const *const lists[] = { authn_stmts, audit_event_stmts, idempotency_stmts, own_stmts, api_rate_stmts, NULL };
+    static const struct stmt *const *const lists[] = { authn_stmts, audit_event_stmts, idempotency_stmts, own_stmts,
+        api_rate_stmts, NULL };
     world_new(lists, 4);
     struct uuid quiet = new_id();
     flooding = new_id();
@@ -118,7 +152,8 @@ static int setup(void **state)
         if (!s.connections)
             continue;
         lane_apps[l] = app;
-        lane_apps[l].pool = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(pg, "falaj_app", DB), .size = s.connections,
+        lane_apps[l].pool = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(pg, "falaj_app", DB),
+            .size = s.connections,
             .lists = lists, .statement_timeout_ms = l == LANE_HEAVY ? s.statement_ms : 600000 });
         o.lane_apps[l] = &lane_apps[l];
     }
@@ -148,7 +183,8 @@ static int teardown(void **state)
     return 0;
 }
 
-static int ask_at(struct http_server *to, const char *method, const char *path, const char *bearer, struct str *ret_body, struct arena *a)
+static int ask_at(struct http_server *to, const char *method, const char *path, const char *bearer, struct str *ret_body,
+    struct arena *a)
 {
     char url[64], auth[128];
     struct err mine = { 0 };
@@ -226,7 +262,8 @@ static void others_are_answered(const char *who)
     struct arena *a = arena_new(1 << 20);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         assert_int_equal(ask(paths[i], who), 204);
-    assert_int_equal(ask_at(node_server, "POST", "/node", NULL, NULL, a), 401);     /* by its lane's thread: it has no certificate */
+    /* by its lane's thread: it has no certificate */
+    assert_int_equal(ask_at(node_server, "POST", "/node", NULL, NULL, a), 401);
     arena_free(a);
 }
 
@@ -286,6 +323,23 @@ static void a_search_by_query_is_heavy(void **state)
     assert_true(after.busy_us > before.busy_us);
 }
 
+/* It goes on after its answer, as who asked for it; and not at all when the call came to nothing. */
+static void work_outlives_its_answer(void **state)
+{
+    (void)state;
+    assert_int_equal(ask("/later?q=fail", flooder), 409);
+    assert_int_equal(ask("/later", flooder), 204);
+    while (!in_background)
+        usleep(1000);
+    assert_true(uuid_eq(background_tenant, flooding));
+    assert_string_equal(background_said, "after");
+    struct fair_pool_stats s;
+    do
+        fair_pool_stats(pipeline->lanes[LANE_CONTENT].pool, &s);
+    while (s.running || s.waiting);
+    assert_int_equal(in_background, 1);
+}
+
 /* What a tenant's calls cost is its own affair. */
 static void a_tenant_pays_for_its_time(void **state)
 {
@@ -304,7 +358,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stalled_calls_hold_up_nobody), cmocka_unit_test(stalled_uploads_hold_up_nobody),
         cmocka_unit_test(stalled_sign_ins_hold_up_nobody), cmocka_unit_test(a_long_search_ends_by_its_limit),
-        cmocka_unit_test(a_search_by_query_is_heavy), cmocka_unit_test(a_tenant_pays_for_its_time),
+        cmocka_unit_test(a_search_by_query_is_heavy), cmocka_unit_test(work_outlives_its_answer),
+        cmocka_unit_test(a_tenant_pays_for_its_time),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -66,6 +66,7 @@ function UploadDialog({ of, close }: { of: Schemas['dataset']; close: () => void
   };
   const isMissing = picked !== null && !picked.head.names.includes(of.label_column!);
   const share = picked ? s.sent / Math.max(1, picked.file.size) : 0;
+  const shown = picked && share >= 1 && s.checked > 0 ? s.checked / Math.max(1, picked.file.size) : share;
   return (
     <Modal isOpen variant="medium" onClose={close} aria-labelledby="upload-title">
       <ModalHeader
@@ -159,8 +160,8 @@ function UploadDialog({ of, close }: { of: Schemas['dataset']; close: () => void
           {s.phase !== 'idle' && (
             <Progress
               aria-label={t('datasets.sending')}
-              value={Math.round(share * 100)}
-              label={percent(share)}
+              value={Math.round(shown * 100)}
+              label={percent(shown)}
               title={t(!busy ? 'datasets.paused' : share >= 1 ? 'datasets.checking' : 'datasets.sending')}
             />
           )}

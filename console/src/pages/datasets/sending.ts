@@ -17,6 +17,8 @@ import { Problem } from '../../api/problem.ts';
 export interface Sending {
   phase: 'idle' | 'sending' | 'paused';
   sent: number;
+  /** Of what is sent whole: read again by the platform. */
+  checked: number;
   lost: boolean;
   stopped: boolean;
   problem: unknown;
@@ -37,6 +39,7 @@ const isOver = (p: unknown): boolean => p instanceof Problem && (p.code === 'bad
 export function useSending(dataset: string): Sending {
   const [phase, setPhase] = useState<Sending['phase']>('idle');
   const [sent, setSent] = useState(0);
+  const [checked, setChecked] = useState(0);
   const [lost, setLost] = useState(false);
   const [stopped, setStopped] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
@@ -49,6 +52,7 @@ export function useSending(dataset: string): Sending {
     own.current = u;
     setStarted(u);
     setSent(u?.offset ?? 0);
+    setChecked(0);
   }, []);
   const clear = useCallback(() => {
     know(null);
@@ -74,7 +78,12 @@ export function useSending(dataset: string): Sending {
         if (!inParts) return await sendWhole(dataset, file, setSent, here.signal);
         if (!own.current)
           know((await findStarted(dataset, file.size, digest)) ?? (await begin(dataset, file.size, digest)));
-        return await sendParts(own.current!, file, { onProgress: setSent, onLost: setLost, signal: here.signal });
+        return await sendParts(own.current!, file, {
+          onProgress: setSent,
+          onChecked: setChecked,
+          onLost: setLost,
+          signal: here.signal,
+        });
       } catch (p) {
         const asked = p instanceof DOMException && p.name === 'AbortError';
         if (isOver(p)) know(null);
@@ -100,5 +109,5 @@ export function useSending(dataset: string): Sending {
       else setProblem(p);
     }
   }, [clear]);
-  return { phase, sent, lost, stopped, problem, started, look, send, pause, cancel, clear };
+  return { phase, sent, checked, lost, stopped, problem, started, look, send, pause, cancel, clear };
 }

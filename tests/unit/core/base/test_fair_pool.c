@@ -20,7 +20,8 @@ struct item { int owner; int64_t spin_us; bool waits; };
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int at_gate, done, began, running[OWNERS], most[OWNERS];
 static _Atomic int order[LOG_MAX];
-static _Atomic int64_t charged[OWNERS], tasks_of[OWNERS], dearest, apart_most;    /* the last two: of owners 1 and 2, while both have work */
+/* the last two: of owners 1 and 2, while both have work */
+static _Atomic int64_t charged[OWNERS], tasks_of[OWNERS], dearest, apart_most;
 
 static struct uuid owner_id(int n)
 {
@@ -77,7 +78,8 @@ static struct fair_pool *pool(int threads, int owner_running, size_t queue, size
     dearest = apart_most = 0;
     for (int i = 0; i < OWNERS; i++)
         running[i] = most[i] = charged[i] = tasks_of[i] = 0;
-    return fair_pool_new(&(struct fair_pool_opts){ .name = "a name that is too long", .threads = threads, .owner_running = owner_running,
+    return fair_pool_new(&(struct fair_pool_opts){ .name = "a name that is too long", .threads = threads,
+        .owner_running = owner_running,
         .queue_max = queue, .owner_queue_max = owner_queue, .task = task, .cost = cost });
 }
 
