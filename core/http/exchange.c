@@ -179,6 +179,29 @@ static void drop_unread(struct http_conn *n)
         exchange_unref(x);
 }
 
+/* Who holds a place without asking for anything gives it up before the door is closed to others: whose deadline comes first, so
+ * the oldest that was silent from the start, then those between two requests; one that is sending its body only when there is no
+ * other. */
+static void make_room(struct http_loop *l)
+{
+    const struct http_server *s = l->server;
+    size_t most = (size_t)((s->o.max_connections + s->nloops - 1) / s->nloops);
+    if (atomic_load_explicit(&l->connections, memory_order_relaxed) < most)
+        return;
+    struct http_conn *first = NULL;
+    for (struct http_conn *n = l->conns->next; n; n = n->next) {
+        if (n->cut || n->phase == CONN_HANDLING)
+            continue;
+        bool is_body = n->phase == CONN_BODY, was_body = first && first->phase == CONN_BODY;
+        if (!first || (is_body == was_body ? n->deadline_us < first->deadline_us : was_body))
+            first = n;
+    }
+    if (first) {
+        first->cut = true;
+        shutdown(first->fd, SHUT_RDWR);
+    }
+}
+
 void exchange_on_connection(void *loop, struct MHD_Connection *c, void **socket_context, enum MHD_ConnectionNotificationCode code)
 {
     struct http_loop *l = loop;
@@ -196,6 +219,7 @@ void exchange_on_connection(void *loop, struct MHD_Connection *c, void **socket_
             n->next->prev = n;
         l->conns = n;
         atomic_fetch_add_explicit(&l->connections, 1, memory_order_relaxed);
+        make_room(l);
         *socket_context = n;
         if (l->server->cert)
             n->credential = credential_give(l, MHD_get_connection_info(c, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session);

@@ -58,7 +58,8 @@ struct http_server_options {
     int port;                       /* 0: the kernel picks, see http_server_port */
     const char *unix_path;          /* serve on a Unix socket instead; an old socket there is replaced */
     int loops;                      /* threads that speak HTTP; 0: 1 */
-    int max_connections;            /* over all loops; 0: 4096 */
+    int max_connections;            /* over all loops; 0: 4096. The last place is made free by ending the connection that has been longest
+                                     * without a complete request, if there is one */
     int per_ip;                     /* per address and loop; 0: no limit */
     size_t header_max;              /* request line + headers; 0: 16384. More is HEADERS */
     size_t body_max_default;        /* 0: 1 MiB. More is TOO_LARGE */
@@ -88,8 +89,10 @@ MUST_CHECK enum errc http_server_renew_pair(struct http_server *s, struct str ce
 int http_server_port(const struct http_server *s);              /* 0 for a Unix socket */
 /* Stop accepting; serve what is open; replies say Connection: close and idle connections end. Returns at once. */
 void http_server_drain(struct http_server *s);
-/* From its return on no callback of the options is called: what still comes is answered 503 by the listener itself. So what answers requests
- * can be taken down before the server, whose exchanges it may still hold. Waits for a turn of each loop: not from a callback. NULL: nothing. */
+/* From its return on no callback of the options is called: what still comes is answered 503 by the listener itself. So what
+ * answers requests
+ * can be taken down before the server, whose exchanges it may still hold. Waits for a turn of each loop: not from a callback.
+ * NULL: nothing. */
 void http_server_refuse(struct http_server *s);
 size_t http_server_open_exchanges(const struct http_server *s); /* requests handed up and not yet ended */
 size_t http_server_connections(const struct http_server *s);
