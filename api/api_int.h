@@ -2,6 +2,7 @@
 /* api_int.h - what the files of the pipeline share with each other and with nobody else. */
 #pragma once
 #include <pthread.h>
+#include "api/client_address.h"
 #include "api/pipeline.h"
 #include "core/base/fair_pool.h"
 #include "core/redis/rate.h"
@@ -45,6 +46,7 @@ struct pipeline {
     struct { struct fair_pool *pool; const struct app *app; } lanes[LANE_COUNT];
     struct combiner **combiners;            /* one per row of the router, NULL where it has none */
     uint8_t page_key[32];
+    struct proxies proxies;                 /* whose X-Forwarded-For is believed */
     struct park *park;
     struct access_log *access_log;          /* NULL: none */
     const struct console *console;          /* NULL: none */

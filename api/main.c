@@ -259,6 +259,7 @@ static struct http_server *listen_people(struct api *api, const struct config *c
 {
     struct http_server_options o = {
         .bind_addr = cfg->api_bind, .port = (int)cfg->api_port, .loops = (int)cfg->api_loops, .max_connections = (int)cfg->api_max_connections,
+        .per_ip = (int)cfg->api_connections_per_address,
         .body_max_default = (size_t)cfg->api_max_body, .header_deadline_ms = (int)cfg->api_header_deadline_ms,
         .arena_max = (size_t)256 << 20, .body_deadline_ms = (int)cfg->api_body_deadline_ms, .body_limit = pipeline_body_limit,
         .on_request = pipeline_request, .reject = pipeline_reject, .ctx = &api->people_listener,
@@ -271,6 +272,7 @@ static struct http_server *listen_nodes(struct api *api, const struct config *cf
 {
     struct http_server_options o = {
         .bind_addr = cfg->api_worker_bind, .port = (int)cfg->api_worker_port, .loops = 1, .max_connections = (int)cfg->api_max_connections,
+        .per_ip = (int)cfg->api_connections_per_address,
         .body_max_default = (size_t)cfg->api_max_body, .header_deadline_ms = (int)cfg->api_header_deadline_ms, .arena_max = (size_t)256 << 20,
         .body_deadline_ms = (int)cfg->api_body_deadline_ms, .body_limit = pipeline_body_limit, .on_request = pipeline_request,
         .reject = pipeline_reject, .ctx = &api->node_listener, .tls_cert_file = cfg->api_worker_cert, .tls_key_file = cfg->api_worker_key,

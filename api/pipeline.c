@@ -411,7 +411,7 @@ static struct flight *flight_new(struct pipeline *p, struct http_exchange *x)
     c->body = r->body;
     c->if_match = -1;
     c->started_mono_us = r->received_mono_us;
-    c->work = (struct work){ .app = p->app, .arena = r->arena, .now_us = clock_wall_us(p->app->clock), .source_ip = r->remote_addr };
+    c->work = (struct work){ .app = p->app, .arena = r->arena, .now_us = clock_wall_us(p->app->clock), .source_ip = client_address(&p->proxies, r) };
     c->work.request_uuid = uuid_v7(c->work.now_us);
     c->work.request_id = request_id_of(c);
     struct str trace = http_header_get(r, "Traceparent");
@@ -488,7 +488,8 @@ struct pipeline *pipeline_new(const struct pipeline_opts *o, struct err *e)
     p->rate = o->rate;
     p->console = o->console;
     p->arena = arena_new(4 << 20);
-    if (router_init(&p->router, p->arena, e) != ERR_OK) {
+    if (router_init(&p->router, p->arena, e) != ERR_OK || proxies_parse(str_c(cfg->api_trusted_proxies), &p->proxies,
+        e) != ERR_OK) {
         arena_free(p->arena);
         free(p);
         return NULL;
