@@ -8,10 +8,11 @@
  * (tests/bench/bench_kernels.c, one busy Zen 4 core, median, us): forward 64x512x784 534 against 20,803 (39x, 96 GFLOP/s);
  * backward w 512x784x64 491 against 36,106 (74x); batch 1 512x784 18.7 against 323 (17x); AdamW 9x; softmax 6x. */
 #include "workers/compute/kernels/backend.h"
+#include "workers/compute/kernels/tile_int.h"
 #include "workers/compute/kernels/transpose_int.h"
 
-#define MR 6
-#define NR 16
+#define MR AVX2_MR
+#define NR AVX2_NR
 
 /* One tile: rows × two vectors of sums, a constant number of rows so that all stay in registers. */
 static inline __attribute__((always_inline)) void micro(size_t rows, size_t depth, const float *a, size_t a_row, size_t a_step,

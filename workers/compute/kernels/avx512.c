@@ -9,10 +9,11 @@
  * against 18.7 (1.11x); AdamW 456 against 652 (1.43x); unpacked products within 4 %, as Zen 4 runs 512 bits as two halves and is
  * at 85 % of its peak either way. The factor 1.9 between the peaks of a machine with full-width units was not measured here. */
 #include "workers/compute/kernels/backend.h"
+#include "workers/compute/kernels/tile_int.h"
 #include "workers/compute/kernels/transpose_int.h"
 
-#define MR 8
-#define NR 32
+#define MR AVX512_MR
+#define NR AVX512_NR
 
 /* One tile: rows × two vectors of sums, a constant number of rows so that all stay in registers. */
 static inline __attribute__((always_inline)) void micro(size_t rows, size_t depth, const float *a, size_t a_row, size_t a_step,

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gemm_int.h - the matrix product of the vector variants, around a micro-kernel that the including file gives.
+/* gemm_int.h - the matrix product of the vector variants, over the tile operations that the including file gives.
  *
- * Included once per variant, after these are defined: MR (rows of a tile), NR (columns of a panel), and
- *   micro(rows, depth, a, a_row, a_step, panel, c, c_row, has_c)   one tile: c[rows][NR] (+)= a[rows][depth] · panel[depth][NR]
- *   row_times_panels(depth, x, panel, panel_step, panels, y)       one row by 1 … 4 panels: the batch-1 case, one stream per
- *     panel
- *   transpose8(src, src_row, dst, dst_row)                         8 × 8 numbers
+ * Included once per variant, after MR (rows of a tile), NR (columns of a panel) and the tile operations of tile_int.h.
  *
  * Layout: B is cut into panels of NR columns, each [k][NR] contiguous over all k and padded with zeros, so the kernel's loads are
  * whole vectors in order. A is read in place by broadcasts: its strides are arguments, so a transposed A costs nothing.
- * Loops: a chunk of panels that stays in L2 -> KC steps of k (a panel's slice stays in L1) -> panels -> tiles of MR rows.
+ * Loops: a chunk of panels that stays in L2 -> tasks of MC rows by 128 columns, which threads share -> KC steps of k (a panel's slice
+ * stays in L1) -> panels -> tiles of MR rows.
  * Maths: the tile is loaded back between the KC steps, which is exact, so each element is one fused chain over ascending k,
  * started from 0 or, with OP_ACCUMULATE, from the old value: blocking, batch and register width do not show in the bits. */
 #include "core/base/assert.h"

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tier_kit.h - the product of one tier over its plain tile operations: 200 random shapes against fp64, and bit by bit
+ * against the tier where the machine has it. Included after cmocka.h with MR, NR and TIER defined; the other halves of a
+ * backend are the reference's. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "workers/compute/kernels/tile_plain_int.h"
+#include "workers/compute/kernels/gemm_int.h"
+#include "workers/compute/kernels/call.h"
+#include "workers/compute/pool.h"
+
+static uint64_t state = 11;
+
+static size_t below(size_t n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (size_t)(state >> 33) % n;
+}
+
+static void fill(float *p, double *wide, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        p[i] = (float)below(1 << 20) / (1 << 19) - 1;
+        wide[i] = (double)p[i];
+    }
+}
+
+/* Odd sizes, one, and what passes a block of rows, a step of depth and a group of panels. */
+static size_t some_size(size_t block)
+{
+    switch (below(5)) {
+    case 0: return 1;
+    case 1: return block + below(5);
+    case 2: return 2 * block - below(3);
+    default: return 1 + below(block);
+    }
+}
+
+static void one_shape(struct backend_ctx *ctx, struct backend_ctx *ref, struct backend_ctx *real, struct backend_ctx *real_many)
+{
+    enum { MOST = 300 * 500 };
+    static float a[MOST], b[MOST], bias[500], before[MOST], y[MOST], z[MOST];
+    static double a64[MOST], b64[MOST], bias64[500], y64[MOST];
+    size_t m = some_size(MC), n = some_size(2 * NR), k = some_size(KC), pad = below(3);
+    unsigned flags = (unsigned)below(32);
+    bool ta = flags & MM_TRANS_A, tb = flags & MM_TRANS_B;
+    struct mat A = { ELEM_F32, ta ? k : m, ta ? m : k, (ta ? m : k) + pad, NULL, 0, a }, A64 = A;
+    struct mat B = { ELEM_F32, tb ? n : k, tb ? k : n, (tb ? k : n) + pad, NULL, 0, b }, B64 = B;
+    struct mat Y = { ELEM_F32, m, n, n + pad, NULL, 0, y }, Z = Y, Y64 = Y, S = mat_host(bias, ELEM_F32, 1, n), S64 = S;
+    size_t out = m * (n + pad);
+    double diff = 0, norm = 0;
+    assert_true(A.rows * A.stride <= MOST && B.rows * B.stride <= MOST && out <= MOST && n <= 500);
+    A64.type = B64.type = Y64.type = S64.type = ELEM_F64;
+    A64.ptr = a64, B64.ptr = b64, Y64.ptr = y64, S64.ptr = bias64, Z.ptr = z;
+    fill(a, a64, A.rows * A.stride);
+    fill(b, b64, B.rows * B.stride);
+    fill(bias, bias64, n);
+    fill(before, y64, out);
+    memcpy(y, before, out * sizeof *y);
+    matmul(ctx, flags, &A, &B, flags & MM_BIAS ? &S : NULL, &Y);
+    call_matmul(&backend_ref, ref, flags, &A64, &B64, &S64, &Y64);
+    for (size_t i = 0; i < out; i++) {      /* the padding must be untouched, too */
+        diff += ((double)y[i] - y64[i]) * ((double)y[i] - y64[i]);
+        norm += y64[i] * y64[i];
+    }
+    if (!(sqrt(diff) <= 1e-5 * sqrt(norm)))
+        fail_msg("%zux%zux%zu flags %u: %g", m, n, k, flags, sqrt(diff / norm));
+    for (int i = 0; real && i < 2; i++) {   /* alone and with three threads */
+        memcpy(z, before, out * sizeof *z);
+        call_matmul(&TIER, i ? real_many : real, flags, &A, &B, &S, &Z);
+        assert_memory_equal(y, z, out * sizeof *y);
+    }
+}
+
+static void test_tile_operations(void **st)
+{
+    (void)st;
+    struct backend_ctx *ctx, *ref, *real = NULL, *many = NULL;
+    struct pool *pool;
+    struct hw hw;
+    struct err e;
+    hw_read(&hw);
+    assert_int_equal(pool_new(3, &pool, &e), ERR_OK);
+    assert_int_equal(backend_ref.open(&backend_ref, pool, &ctx, &e), ERR_OK);
+    assert_int_equal(backend_ref.open(&backend_ref, NULL, &ref, &e), ERR_OK);
+    if (TIER.probe(&hw)) {
+        assert_int_equal(TIER.open(&TIER, NULL, &real, &e), ERR_OK);
+        assert_int_equal(TIER.open(&TIER, pool, &many, &e), ERR_OK);
+    }
+    for (int i = 0; i < 200; i++)
+        one_shape(ctx, ref, real, many);
+    if (!real)
+        print_message("this machine has no %s: plain form against fp64 alone\n", TIER.name);
+    struct backend_ctx *all[] = { ctx, ref, real, many };
+    for (int i = 0; i < 4; i++)
+        cpu_close(all[i]);
+    pool_free(pool);
+}
+
+/* A packed product has the bits of the plain one, row by row and for one row alone. */
+static void test_packed(void **st)
+{
+    (void)st;
+    enum { M = 9, N = 5 * NR + 3, K = KC + 9 };
+    static float x[M * K], w[N * K], y[M * N], z[M * N];
+    static double wide[N * K];
+    struct backend_ctx *c;
+    struct err e;
+    assert_int_equal(backend_ref.open(&backend_ref, NULL, &c, &e), ERR_OK);
+    fill(x, wide, M * K);
+    fill(w, wide, N * K);
+    struct buffer *p = cpu_alloc(c, pack_bytes(N, K));
+    struct mat X = mat_host(x, ELEM_F32, M, K), W = mat_host(w, ELEM_F32, N, K), Y = mat_host(y, ELEM_F32, M, N);
+    struct mat P = mat_at(p, 0, ELEM_U8, 1, p->size_bytes);
+    pack(c, &W, &P);
+    matmul(c, MM_TRANS_B, &X, &W, NULL, &Y);
+    for (size_t i = 0; i < M; i++) {
+        struct mat xi = mat_host(x + i * K, ELEM_F32, 1, K), zi = mat_host(z + i * N, ELEM_F32, 1, N);
+        matmul_packed(c, 0, &xi, &P, N, K, NULL, &zi);
+    }
+    assert_memory_equal(y, z, sizeof y);
+    cpu_free(c, p);
+    cpu_close(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_tile_operations), cmocka_unit_test(test_packed) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tile_int.h - the tile operations that the matrix product of gemm_int.h is written over, and their sizes by tier.
+ *
+ *   micro(rows, depth, a, a_row, a_step, panel, c, c_row, has_c)   one tile: c[rows][NR] (+)= a[rows][depth] · panel[depth][NR]
+ *   row_times_panels(depth, x, panel, panel_step, panels, y)       one row by 1 … 4 panels: one stream per panel
+ *   transpose8(src, src_row, dst, dst_row)                         8 × 8 numbers
+ *
+ * Each element is one chain of fused multiply-adds over ascending k. tile_plain_int.h says the same in plain C, with the
+ * same bits, so that the blocking, packing and epilogues of every tier are built and compared on any machine. */
+#pragma once
+
+#define AVX2_MR 6       /* 12 sums, 2 loads of B and a broadcast in 16 registers */
+#define AVX2_NR 16
+#define AVX512_MR 8
+#define AVX512_NR 32

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tile_plain_int.h - the tile operations of tile_int.h in plain C; include with MR and NR of a tier defined, before gemm_int.h.
+ *
+ * fmaf rounds once, as the instruction does, so the bits are those of the tier. Slow: for tests, not for use. */
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+static void micro(size_t rows, size_t depth, const float *a, size_t a_row, size_t a_step, const float *panel, float *c,
+                  size_t c_row, bool has_c)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < NR; j++) {
+            float sum = has_c ? c[i * c_row + j] : 0;
+            for (size_t k = 0; k < depth; k++)
+                sum = fmaf(a[i * a_row + k * a_step], panel[k * NR + j], sum);
+            c[i * c_row + j] = sum;
+        }
+}
+
+static void row_times_panels(size_t depth, const float *x, const float *panel, size_t panel_step, size_t panels, float *y)
+{
+    for (size_t p = 0; p < panels; p++)
+        micro(1, depth, x, 0, 1, panel + p * panel_step, y + p * NR, NR, false);
+}
+
+static void transpose8(const float *src, size_t src_row, float *dst, size_t dst_row)
+{
+    for (size_t i = 0; i < 8; i++)
+        for (size_t j = 0; j < 8; j++)
+            dst[j * dst_row + i] = src[i * src_row + j];
+}
