@@ -155,10 +155,10 @@ static enum errc read_grant(struct child *c, struct err *e)
     return ERR_OK;
 }
 
-static enum errc enter_sandbox(struct child *c, bool has_network, struct err *e)
+static enum errc enter_sandbox(struct child *c, bool is_server, struct err *e)
 {
     const struct child_grant *g = &c->grant;
-    const struct sandbox s = { .memory_bytes = g->data_limit, .files = has_network ? SERVE_FILES : CHILD_FILES, .has_network = has_network,
+    const struct sandbox s = { .memory_bytes = g->data_limit, .files = is_server ? SERVE_FILES : CHILD_FILES,
                                .to_nobody = g->to_nobody, .parent = (int)g->parent };
     return sandbox_enter(&s, e);
 }

@@ -5,7 +5,11 @@
  * no rights after no-new-privileges), the filter last, with TSYNC so that threads made before have it too. Landlock holds the calling thread and what it
  * makes; a thread older than that has the account and the filter, which is why jobs open their listeners and nothing else before.
  * The filter denies: a new program or process (clone3 is ENOSYS, so that threads come by clone, whose flags it can see), tracing,
- * mounts, namespaces, modules, other processes' memory, io_uring, keys, clocks; for jobs without network every socket but AF_UNIX.
+ * mounts, namespaces, modules, other processes' memory, io_uring, keys, clocks; System V IPC and POSIX message queues, which know
+ * no process tree; signals, limits, priorities and processors of any process but its own (by number: a child that shares its
+ * account with the agent or a sibling could stop it otherwise); and every new socket of every family, so that Unix sockets of
+ * other services are out of reach too. What was open before stays usable: descriptor 3 is the agent's, and a serving child
+ * answers on its listener and can call nobody, which is why it needs no network of its own.
  * A denied call fails with EPERM: libraries cope with that, and a crash would say less. */
 #include "workers/lease/sandbox.h"
 
@@ -43,13 +47,24 @@ static const int denied[] = {
     SYS_kexec_file_load, SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_reboot, SYS_swapon, SYS_swapoff, SYS_acct,
     SYS_quotactl, SYS_settimeofday, SYS_clock_settime, SYS_clock_adjtime, SYS_adjtimex, SYS_sethostname, SYS_setdomainname, SYS_syslog,
     SYS_add_key, SYS_request_key, SYS_keyctl, SYS_userfaultfd, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register,
+    SYS_shmget, SYS_shmat, SYS_shmctl, SYS_shmdt, SYS_semget, SYS_semop, SYS_semctl, SYS_semtimedop, SYS_msgget, SYS_msgsnd,
+        SYS_msgrcv,
+    SYS_msgctl, SYS_mq_open, SYS_mq_unlink, SYS_mq_timedsend, SYS_mq_timedreceive, SYS_mq_notify, SYS_mq_getsetattr,
+    SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_setpriority, SYS_ioprio_set,
+    SYS_pidfd_open, SYS_pidfd_send_signal, SYS_process_madvise, SYS_process_mrelease, SYS_tkill, SYS_rt_sigqueueinfo,
+        SYS_setpgid, SYS_setsid,
     SYS_fanotify_init, SYS_personality, SYS_migrate_pages, SYS_move_pages, SYS_vhangup, SYS_lookup_dcookie, SYS_nfsservctl,
 #if defined(__x86_64__)
     SYS_fork, SYS_vfork, SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_uselib, SYS_ustat, SYS_sysfs, SYS_mknod,
 #endif
     SYS_mknodat,
 };
-enum { DENIED = sizeof denied / sizeof denied[0], PROGRAM_MAX = 2 * DENIED + 32 };
+/* Allowed for oneself: the first argument is a process (or thread) that must be 0 or our own. */
+static const int own_only[] = { SYS_kill, SYS_tgkill, SYS_rt_tgsigqueueinfo, SYS_prlimit64, SYS_sched_setaffinity,
+    SYS_sched_setscheduler,
+                                SYS_sched_setparam, SYS_sched_setattr, SYS_get_robust_list };
+enum { DENIED = sizeof denied / sizeof denied[0], OWN = sizeof own_only / sizeof own_only[0], PROGRAM_MAX =
+    2 * DENIED + 6 * OWN + 32 };
 
 struct program {
     struct sock_filter code[PROGRAM_MAX];
@@ -67,7 +82,21 @@ static void emit(struct program *p, struct sock_filter f)
 /* Jump over the next `over` instructions unless equal. */
 #define UNLESS_EQUAL(value, over) (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, (over))
 
-static void program_write(struct program *p, bool has_network)
+/* Calls about processes: ours or 0, which is ours too. -1 and negative numbers mean groups, and everybody. The low half decides:
+ * the kernel takes an int. */
+static void own_write(struct program *p, unsigned self)
+{
+    for (size_t i = 0; i < OWN; i++) {
+        emit(p, UNLESS_EQUAL((unsigned)own_only[i], 5));
+        emit(p, LOAD(args[0]));
+        emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0));
+        emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, self, 1, 0));
+        emit(p, RETURN(SECCOMP_RET_ERRNO | EPERM));
+        emit(p, RETURN(SECCOMP_RET_ALLOW));
+    }
+}
+
+static void program_write(struct program *p)
 {
     const unsigned deny = SECCOMP_RET_ERRNO | EPERM;
     emit(p, LOAD(arch));
@@ -89,20 +118,14 @@ static void program_write(struct program *p, bool has_network)
     emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0));
     emit(p, RETURN(deny));
     emit(p, RETURN(SECCOMP_RET_ALLOW));
-    if (!has_network) {
-        emit(p, UNLESS_EQUAL(SYS_socket, 4));
-        emit(p, LOAD(args[0]));
-        emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0));
-        emit(p, RETURN(deny));
-        emit(p, RETURN(SECCOMP_RET_ALLOW));
-    }
+    own_write(p, (unsigned)getpid());
     emit(p, RETURN(SECCOMP_RET_ALLOW));
 }
 
-static enum errc filter_enter(bool has_network, struct err *e)
+static enum errc filter_enter(struct err *e)
 {
     struct program p = { .n = 0 };
-    program_write(&p, has_network);
+    program_write(&p);
     struct sock_fprog f = { p.n, p.code };
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &f) != 0) {
         FAIL(e, IO, "the filter of system calls was refused");
@@ -200,5 +223,5 @@ enum errc sandbox_enter(const struct sandbox *s, struct err *e)
             return FAIL(e, IO, "the agent is gone");
     }
     prctl(PR_SET_DUMPABLE, 0);
-    return filter_enter(s->has_network, e);
+    return filter_enter(e);
 }

@@ -38,7 +38,6 @@ void cage_freep(struct cage **c);
 struct sandbox {
     int64_t memory_bytes;           /* > 0: limit data as well (no control group) */
     int64_t files;                  /* open descriptors */
-    bool has_network;               /* serve: sockets other than local ones */
     bool to_nobody;                 /* change to the account nobody, when root */
     int parent;                     /* die with this process; 0: not */
 };

@@ -5,8 +5,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <mqueue.h>
+#include <sched.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include "workers/lease/sandbox.h"
@@ -114,7 +123,8 @@ static void denied(void)
     MUST(sandbox_enter(&(struct sandbox){ .files = 64, .to_nobody = is_root, .parent = getppid() }, &e) == ERR_OK);
     MUST(getuid() != 0);
     MUST(socket(AF_INET, SOCK_STREAM, 0) < 0 && errno == EPERM);
-    MUST(socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
+    MUST(socket(AF_UNIX, SOCK_STREAM, 0) < 0 && errno == EPERM);
+    MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, (int[2]){ 0 }) < 0 && errno == EPERM);
     MUST(fork() < 0 && errno == EPERM);
     MUST(execv("/bin/true", argv) < 0 && errno == EPERM);
     MUST(ptrace(PTRACE_TRACEME, 0, 0, 0) < 0 && errno == EPERM);
@@ -122,6 +132,116 @@ static void denied(void)
     struct rlimit r;
     MUST(getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_max == 64);
     MUST(getrlimit(RLIMIT_CORE, &r) == 0 && r.rlim_max == 0);
+}
+
+/* What a child may try on its agent, on a sibling and on other services of the machine; `other` is alive and shares the account.
+ * */
+static pid_t other;
+static int unix_socket, listener;
+
+static void reaches(bool to_nobody)
+{
+    struct err e = { 0 };
+    struct sockaddr_un addr = { .sun_family = AF_UNIX, .sun_path = "/tmp/x" };
+    struct rlimit r = { 1, 1 }, own;
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    CPU_SET(0, &cpus);
+    MUST(chdir("/tmp") == 0);
+    MUST(sandbox_enter(&(struct sandbox){ .files = 64, .to_nobody = to_nobody, .parent = getppid() }, &e) == ERR_OK);
+    static const int families[] = { AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_VSOCK, AF_ALG };
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        MUST(socket(families[i], SOCK_DGRAM, 0) < 0 && errno == EPERM);
+    MUST(connect(unix_socket, (struct sockaddr *)&addr, sizeof addr) < 0 && errno == EPERM);   /* even with a socket of before */
+    MUST(bind(unix_socket, (struct sockaddr *)&addr, sizeof addr) < 0 && errno == EPERM);
+    const pid_t targets[] = { other, getppid(), -1, -other, 1 };
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        MUST(kill(targets[i], 0) < 0 && errno == EPERM);
+        MUST(kill(targets[i], SIGSTOP) < 0 && errno == EPERM);
+    }
+    MUST(syscall(SYS_tgkill, other, other, SIGSTOP) < 0 && errno == EPERM);
+    MUST(syscall(SYS_tkill, other, SIGSTOP) < 0 && errno == EPERM);
+    MUST(syscall(SYS_rt_sigqueueinfo, other, SIGTERM, NULL) < 0 && errno == EPERM);
+    MUST(syscall(SYS_pidfd_open, other, 0) < 0 && errno == EPERM);
+    MUST(prlimit(other, RLIMIT_NOFILE, &r, NULL) < 0 && errno == EPERM);
+    MUST(prlimit(getppid(), RLIMIT_CPU, &r, NULL) < 0 && errno == EPERM);
+    MUST(sched_setaffinity(other, sizeof cpus, &cpus) < 0 && errno == EPERM);
+    MUST(setpriority(PRIO_PROCESS, (id_t)other, 19) < 0 && errno == EPERM);
+    MUST(setpriority(PRIO_USER, 0, 19) < 0 && errno == EPERM);
+    MUST(ptrace(PTRACE_ATTACH, other, 0, 0) < 0 && errno == EPERM);
+    MUST(syscall(SYS_process_vm_readv, other, NULL, 0, NULL, 0, 0) < 0 && errno == EPERM);
+    MUST(shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600) < 0 && errno == EPERM);
+    MUST(semget(IPC_PRIVATE, 1, IPC_CREAT | 0600) < 0 && errno == EPERM);
+    MUST(msgget(IPC_PRIVATE, IPC_CREAT | 0600) < 0 && errno == EPERM);
+    MUST(syscall(SYS_mq_open, "falaj", O_CREAT | O_RDWR, 0600, NULL) < 0 && errno == EPERM);
+    MUST(syscall(SYS_mq_unlink, "falaj") < 0 && errno == EPERM);
+    MUST(kill(getpid(), 0) == 0 && getrlimit(RLIMIT_NOFILE, &own) == 0);        /* oneself */
+    MUST(sched_getaffinity(0, sizeof cpus, &cpus) == 0 && sched_setaffinity(0, sizeof cpus, &cpus) == 0);
+    char dummy;
+    MUST(accept(listener, NULL, NULL) < 0 && errno == EAGAIN);                  /* a listener of before answers still */
+    MUST(recv(unix_socket, &dummy, 1, MSG_DONTWAIT) < 0 && errno != EPERM);
+}
+
+static void reaches_as_nobody(void)
+{
+    reaches(true);
+}
+
+/* falaj dev as an ordinary user: agent, siblings and child share one account. */
+static void reaches_as_the_agents_user(void)
+{
+    reaches(false);
+}
+
+static void ordinary(void)
+{
+    uid_t uid;
+    gid_t gid;
+    if (sandbox_nobody(&uid, &gid))
+        MUST(setgid(gid) == 0 && setuid(uid) == 0);
+    other = fork();
+    if (other == 0) {
+        pause();
+        _exit(0);
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        reaches_as_the_agents_user();
+        _exit(0);
+    }
+    int status;
+    MUST(waitpid(child, &status, 0) == child);
+    kill(other, SIGKILL);
+    MUST(waitpid(other, NULL, 0) == other);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 98);
+}
+
+static void test_nobody_else_is_reached(void **state)
+{
+    (void)state;
+    int64_t peak;
+    unix_socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    assert_true(unix_socket >= 0 && listener >= 0);
+    assert_int_equal(listen(listener, 1), 0);
+    other = fork();
+    if (other == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        pause();
+        _exit(0);
+    }
+    void (*const ways[])(void) = { reaches_as_nobody, ordinary };
+    for (size_t i = geteuid() == 0 ? 0 : 1; i < 2; i++) {       /* as root both; an ordinary user only as itself */
+        struct cage *c = NULL;
+        int status = in_cage(&c, (int64_t)256 << 20, ways[i], &peak);
+        if (status)
+            fail_msg("line %d (modulo 256) let a child through, status %x", WEXITSTATUS(status), status);
+        cage_free(c);
+    }
+    kill(other, SIGKILL);
+    assert_int_equal(waitpid(other, NULL, 0), other);
+    close(unix_socket);
+    close(listener);
 }
 
 static void test_calls_are_denied(void **state)
@@ -137,6 +257,7 @@ static void test_calls_are_denied(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_memory_bomb_is_told_by_counter), cmocka_unit_test(test_plain_kill_is_not_oom),
-                                        cmocka_unit_test(test_fork_bomb_is_bounded), cmocka_unit_test(test_calls_are_denied) };
+                                        cmocka_unit_test(test_fork_bomb_is_bounded), cmocka_unit_test(test_calls_are_denied),
+                                        cmocka_unit_test(test_nobody_else_is_reached) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
