@@ -59,6 +59,7 @@ struct x509_facts {
     int64_t not_before_us, not_after_us;
     bool is_ca, is_client, is_server;
     uint8_t fingerprint[32];    /* SHA-256 of the DER */
+    uint8_t key_sha[32];        /* SHA-256 of the public key's bit string (RFC 5280 §4.1.2.7) */
 };
 MUST_CHECK enum errc x509_read(struct arena *a, struct str cert_pem, struct x509_facts *ret, struct err *e);
 /* Does the chain leaf -> CA hold at that time? FORBIDDEN with the reason if not. */

@@ -65,7 +65,9 @@ enum errc x509_read(struct arena *a, struct str cert_pem, struct x509_facts *ret
     CLEANUP(x509_freep) X509 *cert = parse(cert_pem);
     struct x509_facts f = { 0 };
     unsigned n = 0;
-    if (!cert || X509_digest(cert, EVP_sha256(), f.fingerprint, &n) != 1 || !time_us(X509_get0_notBefore(cert), &f.not_before_us)
+    if (!cert || X509_digest(cert, EVP_sha256(), f.fingerprint, &n) != 1 || X509_pubkey_digest(cert, EVP_sha256(), f.key_sha,
+        &n) != 1
+        || !time_us(X509_get0_notBefore(cert), &f.not_before_us)
         || !time_us(X509_get0_notAfter(cert), &f.not_after_us))
         return FAIL(e, INVALID, "that is not a certificate in PEM");
     read_common_name(a, cert, &f);

@@ -1730,8 +1730,10 @@ CREATE TABLE public.node_cert (
     issued_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     not_after timestamp with time zone NOT NULL,
     ends_at timestamp with time zone NOT NULL,
+    key_sha bytea,
     CONSTRAINT node_cert_check CHECK ((ends_at <= not_after)),
     CONSTRAINT node_cert_fingerprint_check CHECK ((length(fingerprint) = 32)),
+    CONSTRAINT node_cert_key_sha_check CHECK ((length(key_sha) = 32)),
     CONSTRAINT node_cert_source_check CHECK ((source = ANY (ARRAY['join'::text, 'renew'::text])))
 );
 ALTER TABLE ONLY public.node_cert FORCE ROW LEVEL SECURITY;

@@ -25,8 +25,14 @@ static const struct stmt enrol_end = { .name = "enrol_end", .params = "si", .car
     " WHERE identity = $1 AND ends_at > clock_timestamp()" };
 static const struct stmt enrol_prune = { .name = "enrol_prune", .params = "s", .card = CARD_NONE, .sql =
     "DELETE FROM node_cert WHERE identity = $1 AND not_after < clock_timestamp() - interval '7 days'" };
-static const struct stmt enrol_insert = { .name = "enrol_insert", .params = "yssut", .card = CARD_NONE, .sql =
-    "INSERT INTO node_cert (fingerprint, identity, source, join_token_id, not_after, ends_at) VALUES ($1, $2, $3, $4, $5, $5)" };
+static const struct stmt enrol_insert = { .name = "enrol_insert", .params = "yssuty", .card = CARD_NONE, .sql =
+    "INSERT INTO node_cert (fingerprint, identity, source, join_token_id, not_after, ends_at, key_sha) VALUES ($1, $2, $3, $4, "
+        "$5, $5, $6)" };
+struct other_key { bool is_other; };
+SCHEMA_OF(other_key, "Whose key", FIELD(other_key, is_other, 0, .doc = "Live certificates of this machine have another"));
+static const struct stmt enrol_other_key = { .name = "enrol_other_key", .params = "sy", .row = &other_key_schema, .card =
+    CARD_ONE, .sql =
+    "SELECT EXISTS (SELECT FROM node_cert WHERE identity = $1 AND ends_at > clock_timestamp() AND key_sha <> $2) AS is_other" };
 static const struct stmt enrol_gate = { .name = "enrol_gate", .params = "sy", .row = &gate_schema, .card = CARD_ONE, .sql =
     "SELECT n.node_id, coalesce(n.state, '') AS state, c.identity IS NOT NULL AS is_known,\n"
     "       coalesce(c.ends_at > clock_timestamp(), false) AS is_current\n"
@@ -34,7 +40,8 @@ static const struct stmt enrol_gate = { .name = "enrol_gate", .params = "sy", .r
     "  LEFT JOIN node_cert c ON c.fingerprint = i.fingerprint AND c.identity = i.identity" };
 
 const struct stmt *const enrol_stmts[] = { &enrol_lock, &enrol_taken, &enrol_end, &enrol_insert, NULL };
-const struct stmt *const enrol_node_stmts[] = { &enrol_end, &enrol_prune, &enrol_insert, &enrol_gate, &enrol_taken, NULL };
+const struct stmt *const enrol_node_stmts[] = { &enrol_lock, &enrol_end, &enrol_prune, &enrol_insert, &enrol_gate, &enrol_taken,
+    &enrol_other_key, NULL };
 
 /* The address that a serving port's certificate is good for: where the call came from. Unix sockets have none. */
 static struct str address_of(const struct work *w)
@@ -58,6 +65,7 @@ static enum errc sign(struct work *w, struct str zone, struct str pool, struct s
     char *hex = arena_alloc(w->arena, 2 * sizeof f.fingerprint + 1);
     ret->fingerprint = str_n(hex, hex_encode(f.fingerprint, sizeof f.fingerprint, hex));
     ret->not_after = (struct timestamp){ f.not_after_us };
+    memcpy(ret->key_sha, f.key_sha, sizeof ret->key_sha);
     return ERR_OK;
 }
 
@@ -68,7 +76,7 @@ static void record(struct work *w, const struct node_credential *c, const char *
     (void)ok;                           /* written by sign */
     db_queue(w->tx, &enrol_end, ARGS(A_STR(c->identity), A_I64(overlap_s)), false);
     db_queue(w->tx, &enrol_insert, ARGS(A_BYTES(raw, sizeof raw), A_STR(c->identity), A_TEXT(source), A_UUID_OR_NULL(c->join_token_id),
-                                        A_TIME(c->not_after)), false);
+                                        A_TIME(c->not_after), A_BYTES(c->key_sha, sizeof c->key_sha)), false);
 }
 
 static enum errc check_name_free(struct work *w, struct str identity, const struct join_token *t, struct err *e)
@@ -115,7 +123,14 @@ enum errc node_renew(struct work *w, struct str identity, struct str csr_pem, st
     if (!identity_parts(identity, &zone, &pool, &name))
         return FAIL(e, FORBIDDEN, "Only the certificate of a machine is renewed");
     *ret = (struct node_credential){ .identity = str_dup(w->arena, identity) };
+    struct other_key key;
     TRY(sign(w, zone, pool, name, csr_pem, ret, e));
+    db_queue(w->tx, &enrol_lock, ARGS(A_STR(identity)), false);
+    TRY(db_one(w->tx, &enrol_other_key, ARGS(A_STR(identity), A_BYTES(ret->key_sha, sizeof ret->key_sha)), &key, e));
+    if (key.is_other)
+        return FAIL(e, FORBIDDEN, "A renewal keeps the machine's key, and this request has another one; a new key takes a join "
+            "token made for "
+                    "this name");
     db_queue(w->tx, &enrol_prune, ARGS(A_STR(identity)), false);
     record(w, ret, "renew", life_s / 4 < ENROL_OVERLAP_S ? life_s / 4 : ENROL_OVERLAP_S);
     return ERR_OK;

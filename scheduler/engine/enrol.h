@@ -23,6 +23,7 @@ struct node_credential {
     struct uuid join_token_id;              /* node_enrol */
     struct str identity, certificate_pem, chain_pem, fingerprint;
     struct timestamp not_after;
+    uint8_t key_sha[32];                    /* of its public key */
 };
 struct node_enrol_request {
     struct str token, csr_pem, name;
@@ -30,7 +31,8 @@ struct node_enrol_request {
 };
 
 enum errc node_enrol(struct work *w, const struct node_enrol_request *r, struct node_credential *ret, struct err *e) MUST_CHECK;
-/* identity: of the certificate of this call. */
+/* identity: of the certificate of this call. FORBIDDEN for another public key than that of the live certificates of this machine:
+ * who has read a certificate's key for a moment does not make it last. A new key takes a join token. */
 enum errc node_renew(struct work *w, struct str identity, struct str csr_pem, struct node_credential *ret, struct err *e) MUST_CHECK;
 
 /* Before anything else a machine may do. is_registered: its authority's certificates all

@@ -252,7 +252,10 @@ describe('enrolment', () => {
 
 describe('renewal and quarantine', () => {
   test('a machine renews its own name, from its own certificate only', async () => {
-    const first = await enrol('renew-1'), key = pki.key();
+    const first = await enrol('renew-1'), key = first.key;
+    const other = await machineCall(ready, first, '/v1/nodes/renew', { csr_pem: pki.csr(pki.key()) });
+    expect([other.status, other.json.code], 'a key that was read for a moment does not become another one').toEqual([403,
+        'forbidden']);
     const got = await machineCall(ready, first, '/v1/nodes/renew', { csr_pem: pki.csr(key, '/CN=other') });
     expect(got.status, got.why).toBe(200);
     expect(got.json.identity).toBe(`${ID}renew-1`);
