@@ -29,6 +29,10 @@ struct scim_query { struct str filter; int64_t start, count; struct scim_select 
 /* id: of what is changed. if_match STR_NULL: whatever it is now. */
 struct scim_write { struct uuid id; struct str body, if_match; struct scim_select select; };
 
+/* Who may provision and nothing else changes the people that provisioning made, and nobody else; who manages users changes all.
+ * FORBIDDEN when one of them (struct uuid) is not such. */
+enum errc scim_check_made(struct work *w, struct slice users, struct err *e) MUST_CHECK;
+
 /* An answer: one resource or a list. */
 struct scim_answer {
     struct uuid id;                 /* nil: a list */

@@ -208,6 +208,9 @@ static enum errc settle_members(struct work *w, struct uuid id, const struct sva
     TRY(members_of(w, now, &after, e));
     struct slice in = without(w, after, before), out = without(w, before, after);
     struct uuid *both = ARENA_ARRAY(w->arena, struct uuid, in.n + out.n + 1);
+    memcpy(both, in.items, in.n * sizeof *both);
+    memcpy(both + in.n, out.items, out.n * sizeof *both);
+    TRY(scim_check_made(w, (struct slice){ both, in.n + out.n }, e));
     if (out.n)
         TRY(db_exec(w->tx, &group_leave, ARGS(A_UUID(w->tenant_id), A_UUID(id), A_UUIDS(out.items, out.n)), NULL, e));
     if (in.n) {
@@ -215,8 +218,6 @@ static enum errc settle_members(struct work *w, struct uuid id, const struct sva
         if ((size_t)joined != in.n)
             return FAIL_AT(e, INVALID, "members", "A member is not a user of this tenant");
     }
-    memcpy(both, in.items, in.n * sizeof *both);
-    memcpy(both + in.n, out.items, out.n * sizeof *both);
     return group_bindings_follow(w, (struct slice){ both, in.n + out.n }, e);
 }
 

@@ -3,6 +3,7 @@
 #include "tenants/identity/scim_user.h"
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
+#include "tenants/access/authz.h"
 #include "tenants/access/binding.h"
 #include "tenants/identity/scim_patch.h"
 #include "tenants/identity/user.h"
@@ -61,7 +62,14 @@ static const struct stmt person_leave = { .name = "scim_user_leave", .params = "
 static const struct stmt person_free_name = { .name = "scim_user_free_name", .params = "uu", .card = CARD_ONE, .sql =
     "UPDATE app_user SET name = left(name, 100) || ' (removed ' || right(user_id::text, 12) || ')' WHERE tenant_id = $1 AND user_id = $2" };
 
-const struct stmt *const scim_user_stmts[] = { &person_get, &person_page, &person_count, &person_find, &person_taken, &person_put, &person_forget,
+static const struct stmt person_strangers = { .name = "scim_user_strangers", .params = "uUus", .row = &how_many_schema,
+    .card = CARD_ONE, .sql =
+    "SELECT count(*) AS n FROM app_user u WHERE u.tenant_id = $1 AND u.user_id = ANY ($2) AND u.kind = 'person'\n"
+    "   AND NOT coalesce(u.created_by = $3 OR EXISTS (SELECT FROM role_binding b WHERE b.tenant_id = u.tenant_id\n"
+    "     AND b.user_id = u.created_by AND b.role = $4), false)" };
+
+const struct stmt *const scim_user_stmts[] = { &person_strangers, &person_get, &person_page, &person_count, &person_find,
+    &person_taken, &person_put, &person_forget,
                                                &person_leave, &person_free_name, NULL };
 
 static enum errc tree_of(struct work *w, const struct person *p, struct sval **ret, struct err *e)
@@ -152,6 +160,18 @@ enum errc scim_user_get(struct work *w, struct uuid id, const struct scim_select
     return scim_one(w, &scim_user_resource, t, select, ret, e);
 }
 
+enum errc scim_check_made(struct work *w, struct slice users, struct err *e)
+{
+    struct how_many strangers;
+    if (!users.n || authz_work(w, PERM_USER_MANAGE).allowed)
+        return ERR_OK;
+    TRY(db_one(w->tx, &person_strangers, ARGS(A_UUID(w->tenant_id), A_UUIDS(users.items, users.n), A_UUID(w->principal->user_id),
+               A_TEXT(role_row(ROLE_PROVISIONER)->wire)), &strangers, e));
+    return strangers.n ? FAIL(e, FORBIDDEN, "Provisioning changes the people that it made; an administrator of the tenant "
+        "changes the others")
+                       : ERR_OK;
+}
+
 static enum errc check_name_free(struct work *w, struct str name, struct uuid id, struct err *e)
 {
     struct how_many taken;
@@ -228,6 +248,7 @@ static enum errc open_for_change(struct work *w, const struct scim_write *in, st
 {
     binding_lock(w);
     TRY(load(w, in->id, p, was, e));
+    TRY(scim_check_made(w, (struct slice){ &p->user_id, 1 }, e));
     return scim_check_match(in->if_match, sval_text(sval_get(*was, "meta"), "version"), e);
 }
 

@@ -218,8 +218,12 @@ describe('a user who is switched off', () => {
     const bosses = (await find(w, 'Users', 'active eq true')).Resources;
     const admin = must(await w.boss.get('/v1/me'), 200).user_id;
     expect(bosses.map((u: any) => u.id)).toContain(admin);
-    refused(await w.scim('PATCH', `/Users/${admin}`, ops({ op: 'replace', path: 'active', value: false })), 409, 'mutability');
-    refused(await w.scim.delete(`/Users/${admin}`), 409, 'mutability');
+    const off = ops({ op: 'replace', path: 'active', value: false });
+    refused(await w.scim('PATCH', `/Users/${admin}`, off), 403);     // provisioning did not make this one
+    refused(await w.scim.delete(`/Users/${admin}`), 403);
+    const typed = { key: false as const, headers: { 'content-type': 'application/scim+json' } };
+    refused(await w.boss('PATCH', `/scim/v2/Users/${admin}`, { ...off, ...typed }), 409, 'mutability');
+    refused(await w.boss.delete(`/scim/v2/Users/${admin}`), 409, 'mutability');
     must(await w.boss.get('/v1/me'), 200);
   });
 });
@@ -278,6 +282,22 @@ describe('a group', () => {
     expect(await rolesOf(w, user.id)).toEqual(['compliance-officer']);
   });
 
+  test('changes the people that provisioning made, and nobody else', async () => {
+    const local = must(await w.boss.post('/v1/users', { name: 'local', roles: ['viewer'] }), 201);
+    const own = await add(w, 'own');
+    const off = ops({ op: 'replace', path: 'active', value: false });
+    refused(await w.scim('PATCH', `/Users/${local.user_id}`, off), 403);
+    refused(await w.scim.put(`/Users/${local.user_id}`, person('renamed')), 403);
+    refused(await w.scim.delete(`/Users/${local.user_id}`), 403);
+    refused(await w.scim.post('/Groups', { displayName: 'Local', members: [{ value: own.id }, { value: local.user_id }] }), 403);
+    const group = must(await w.scim.post('/Groups', { displayName: 'Own', members: [{ value: own.id }] }), 201);
+    const join = ops({ op: 'add', path: 'members', value: [{ value: local.user_id }] });
+    refused(await w.scim('PATCH', `/Groups/${group.id}`, join), 403);
+    expect(must(await w.boss.get(`/v1/users/${local.user_id}`), 200)).toMatchObject({ name: 'local', state: 'ACTIVE',
+        roles: ['viewer'] });
+    must(await w.boss('PATCH', `/scim/v2/Users/${local.user_id}`, { ...off, key: false,
+        headers: { 'content-type': 'application/scim+json' } }), 200);
+  });
   test('refuses members that are none', async () => {
     refused(await w.scim.post('/Groups', { displayName: 'Bad', members: [{ value: `usr_${'f'.repeat(32)}` }] }), 400, 'invalidValue');
     refused(await w.scim.post('/Groups', { displayName: 'Bad', members: [{ value: 'x' }] }), 400, 'invalidValue');
