@@ -36,13 +36,15 @@ static enum errc ask_officer(struct work *w, const void *in, void *out, struct e
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_POST, .path = "/v1/appointments", .op = "appointment_request", .perm = PERM_ROLE_GRANT, .handler = ask,
+    { .method = HTTP_POST, .path = "/v1/appointments", .lane = LANE_CALLS,
+      .op = "appointment_request", .perm = PERM_ROLE_GRANT, .handler = ask,
       .in = &appointment_in_schema, .status = 202, .out = &approval_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE,
       .resource = "approval", .audited = true, .audit = AUDIT_ROLE_GRANT,
       .doc = "Ask for the appointment of somebody to a role that decides for others; a second person approves. Who holds the "
           "role already is "
              "vouched for: its credentials end, and it counts as a person of its own" },
-    { .method = HTTP_POST, .path = "/v1/tenants/{tenant_id}/officers", .op = "tenant_officer_request", .perm = PERM_TENANT_CREATE,
+    { .method = HTTP_POST, .path = "/v1/tenants/{tenant_id}/officers", .lane = LANE_CALLS,
+      .op = "tenant_officer_request", .perm = PERM_TENANT_CREATE,
       .handler = ask_officer, .in = &tenant_officer_in_schema, .status = 202, .out = &approval_schema, .flags =
           R_IDEMPOTENT | R_STEP_UP,
       .rate = RL_WRITE, .resource = "approval", .audited = true, .audit = AUDIT_ROLE_GRANT,
