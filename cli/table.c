@@ -508,6 +508,15 @@ const struct command command_table[] = {
       "tseq:ENTRY event.outcome:OUTCOME event.details.lines:LINES event.details.audited:AUDITED event.details.missing:MISSING event.details.missing_1:FIRST" },
     { "audit", "holds", "", 0, 0, FLAGS({ "state", 0, "STATE", "Only holds in this state", "ACTIVE|LIFTED" }, LIMIT_FLAG), run_rest, "List legal holds", NULL, CMD_LIST, NULL, "GET",
       "/v1/audit/holds", "state=state", NULL, HOLD_COLUMNS },
+    { "audit", "person", "USER", 1, 1, NULL, run_rest, "Show what is kept of a person: to hand out, and what an erasure takes"
+        " away", NULL, 0, NULL,
+      "GET", "/v1/audit/persons/{0}", NULL, NULL, "place:TABLE field:COLUMN value:VALUE +means:MEANS" },
+    { "audit", "erase", "USER", 1, 1, NULL, run_rest, "Erase a person: all credentials end, what is kept of them is emptied,"
+        " the log's fields close",
+      "It cannot be undone. A legal hold forbids it. docs/howto/erase-a-person.md says what stays, and why.", 0, NULL,
+      "POST", "/v1/audit/erasures", NULL, "user_id=@0", "user_id:USER erased_at:ERASED had_fields:FIELDS" },
+    { "audit", "erasures", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List the persons who were erased", NULL, CMD_LIST, NULL,
+      "GET", "/v1/audit/erasures", NULL, NULL, "user_id:USER erased_at:ERASED" },
     { "audit", "hold", "REASON", 1, 1,
       FLAGS({ "user", 0, "USER", "Only what this person did (usr_…)", NULL }, { "tenant", 0, "TENANT", "For the platform: the tenant it is about (tnt_…)", NULL },
             { "from", 0, "TIME", "Only events from this time on", NULL }, { "until", 0, "TIME", "Only events before this time", NULL }),

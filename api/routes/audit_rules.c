@@ -32,6 +32,12 @@ SCHEMA_OF(retention_put, "A term to set",
     FIELD(retention_put, keep_days, F_REQ, .min = 30, .max = 36525, .doc = "Days that the content of events is kept; their hashes stay for ever"));
 struct erasure_new { struct uuid user_id; };
 SCHEMA_OF(erasure_new, "A person to erase", FIELD_ID(erasure_new, user_id, "usr", F_REQ, .doc = "Who"));
+struct person_ref { struct uuid user_id; };
+SCHEMA_OF(person_ref, "A person", FIELD_ID(person_ref, user_id, "usr", F_PATH, .doc = "Who"));
+struct person_out { struct slice data; };
+SCHEMA_OF(person_out, "What is kept of a person", FIELD_LIST(person_out, data, &person_datum_schema, F_ALWAYS, .max =
+    AUDIT_PERSON_MAX,
+    .doc = "Each value with its table and column; none for whom nobody knows"));
 struct erasure_page { PAGE_IN; };
 SCHEMA_OF(erasure_page, "Which erasures", PAGE_IN_FIELDS(erasure_page));
 
@@ -143,6 +149,11 @@ static enum errc erasure_list(struct work *w, const void *in, void *out, struct 
     return PAGE_BY_ID(w, page, out, audit_erasure, user_id, audit_erasure_list(w, after, limit, rows, e), e);
 }
 
+static enum errc person_data(struct work *w, const void *in, void *out, struct err *e)
+{
+    return audit_person_data(w, ((const struct person_ref *)in)->user_id, &((struct person_out *)out)->data, e);
+}
+
 static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/audit/holds", .lane = LANE_CALLS,
       .op = "audit_hold_place", .perm = PERM_AUDIT_HOLD, .handler = hold_place, .in = &hold_new_schema,
@@ -172,6 +183,11 @@ static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/audit/erasures", .lane = LANE_CALLS,
       .op = "person_erasure_list", .perm = PERM_PERSON_ERASE, .handler = erasure_list,
       .in = &erasure_page_schema, .status = 200, .out = &audit_erasure_schema, .flags = R_LIST, .doc = "Persons that were erased" },
+    { .method = HTTP_GET, .path = "/v1/audit/persons/{user_id}", .op = "person_data", .perm = PERM_PERSON_ERASE, .handler =
+        person_data,
+      .in = &person_ref_schema, .status = 200, .out = &person_out_schema, .resource = "user", .audited = true, .audit =
+          AUDIT_PERSON_READ,
+      .doc = "What is kept of a person, to hand out to them; what an erasure takes away" },
 };
 extern const struct route_table audit_rule_routes;
 ROUTE_TABLE(audit_rule_routes, rows);

@@ -1067,7 +1067,8 @@ CREATE TABLE public.audit_subject_key (
     erased_at timestamp with time zone,
     erased_by uuid,
     CONSTRAINT audit_subject_key_check CHECK (((wrapped IS NULL) = (erased_at IS NOT NULL)))
-);
+)
+WITH (autovacuum_vacuum_threshold='0', autovacuum_vacuum_scale_factor='0');
 ALTER TABLE ONLY public.audit_subject_key FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.audit_subject_key OWNER TO falaj_owner;
 
@@ -1389,7 +1390,8 @@ CREATE TABLE public.invitation (
     CONSTRAINT invitation_hash_check CHECK ((length(hash) = 32)),
     CONSTRAINT invitation_name_check CHECK (((length(name) >= 1) AND (length(name) <= 128))),
     CONSTRAINT invitation_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'ACCEPTED'::text, 'WITHDRAWN'::text])))
-);
+)
+WITH (autovacuum_vacuum_threshold='0', autovacuum_vacuum_scale_factor='0');
 ALTER TABLE ONLY public.invitation FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.invitation OWNER TO falaj_owner;
 
@@ -1968,7 +1970,8 @@ CREATE TABLE public.scim_user (
     off_version bigint,
     updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT scim_user_external_id_check CHECK (((length(external_id) >= 1) AND (length(external_id) <= 256)))
-);
+)
+WITH (autovacuum_vacuum_threshold='0', autovacuum_vacuum_scale_factor='0');
 ALTER TABLE ONLY public.scim_user FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.scim_user OWNER TO falaj_owner;
 

@@ -76,6 +76,7 @@ node.quarantine
 node.register
 node.renew
 person.erase
+person.read
 policy.set
 price.set
 project.create
