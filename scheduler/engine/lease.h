@@ -5,8 +5,8 @@
  * (lease_offer), and the first report writes that it was taken, together with what else it says. Reports renew it and end it, or the
  * reaper does.
  * Invariants: at most one live attempt per job; the fence of a job only grows; every write names attempt, node and fence and demands
- * `live`; each transition of a job has one job_event and one audit event in its transaction; what plan_apply booked (slots, gpus) and
- * job_submit booked (jobs) is given back exactly once, by the statement that ends the attempt.
+ * `live`; each transition of a job has one job_event and one audit event in its transaction; what job_submit booked (jobs) is given
+ * back exactly once, by the transaction that ends the job. Slots and GPUs are held by being live.
  * Calling order: grant -> lease_offer | lease_take -> report start -> report renew* -> report of an end | expiry.
  * Memory: w->arena. Errors: STALE (lease_check). A stale item of a report is a verdict, not an error. Not offered: moving a lease. */
 #pragma once
