@@ -19,6 +19,7 @@
 #include "api/openapi.h"
 #include "api/stream.h"
 #include "api/trust.h"
+#include "audit/head_proof.h"
 #include "audit/actor_name.h"
 #include "audit/erasure.h"
 #include "audit/event.h"
@@ -175,6 +176,7 @@ static const struct stmt *const *const app_lists[] = {
     audit_event_stmts,
     audit_export_stmts,
     audit_proof_stmts,
+    audit_head_proof_stmts,
     audit_export_job_stmts,
     audit_search_stmts,
     audit_actor_name_stmts,

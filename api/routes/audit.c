@@ -3,9 +3,11 @@
 #include "api/routes/audit_int.h"
 #include "audit/actor_name.h"
 #include "audit/event.h"
+#include "audit/head_proof.h"
 #include "audit/pii.h"
 #include "audit/record_read.h"
 #include "audit/search.h"
+#include "core/base/cleanup.h"
 #include "core/crypto/hash.h"
 #include "core/redis/wake.h"
 #include "keys/client.h"
@@ -58,6 +60,16 @@ SCHEMA_OF(consistency_in, "Which two trees", FIELD(consistency_in, from, F_QUERY
 struct proof_out { int64_t from, to; struct slice proof; };
 SCHEMA_OF(proof_out, "A proof of RFC 9162", FIELD(proof_out, from, 0, .doc = "The entry, or the size of the older tree"),
     FIELD(proof_out, to, 0, .doc = "The size of the tree"), FIELD_STRS(proof_out, proof, 0, .max = MERKLE_PROOF_MAX, .doc = "Its nodes in order, hex"));
+struct zone_proof_in { int64_t size, from; };
+SCHEMA_OF(zone_proof_in, "Which two heads",
+    FIELD(zone_proof_in, size, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0",
+          .doc = "Size of the own head; 0: the newest"),
+    FIELD(zone_proof_in, from, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0",
+          .doc = "Size of a head of the zone that was kept, to be extended; 0: none"));
+struct zone_proof_out { int64_t tseq; struct json file; };
+SCHEMA_OF(zone_proof_out, "A head's place under the zone's head",
+    FIELD(zone_proof_out, tseq, 0, .doc = "Number of the own head in the zone's log"),
+    FIELD(zone_proof_out, file, F_ALWAYS, .doc = "A head proof, byte for byte, as falaj-verify head-proof checks it"));
 struct heads_in { int64_t page_size, after; };
 SCHEMA_OF(heads_in, "Which heads", FIELD(heads_in, page_size, F_QUERY, .min = 1, .max = 200, .dflt = "50", .doc = "Heads on a page"),
     FIELD(heads_in, after, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "Heads of more entries; the size of the last one gives the next page"));
@@ -197,6 +209,18 @@ static enum errc consistency(struct work *w, const void *in, void *out, struct e
     return ERR_OK;
 }
 
+static enum errc zone_proof(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct zone_proof_in *q = in;
+    struct head_proof *p = ARENA_NEW(w->arena, struct head_proof);
+    CLEANUP(buf_releasep) struct buf b = BUF(EVIDENCE_BYTES_MAX);
+    TRY(audit_prove_head(w, w->tenant_id, (uint64_t)q->size, (uint64_t)q->from, p, e));
+    if (!head_proof_encode(p, &b))
+        return FAIL(e, INTERNAL, "the proof cannot be written");
+    *(struct zone_proof_out *)out = (struct zone_proof_out){ (int64_t)p->tseq, { str_dup(w->arena, str_n(b.ptr, b.len - 1)) } };
+    return ERR_OK;
+}
+
 static enum errc heads(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct heads_in *page = in;
@@ -307,6 +331,10 @@ static const struct route rows[] = {
       .op = "audit_proof_consistency", .perm = PERM_AUDIT_READ, .handler = consistency,
       .in = &consistency_in_schema, .status = 200, .out = &proof_out_schema, .flags = R_NO_TX,
       .doc = "That a newer tree extends an older one (RFC 9162 §2.1.4)" },
+    { .method = HTTP_GET, .path = "/v1/audit/proofs/zone", .lane = LANE_HEAVY,
+      .op = "audit_proof_zone", .perm = PERM_AUDIT_READ, .handler = zone_proof,
+      .in = &zone_proof_in_schema, .status = 200, .out = &zone_proof_out_schema, .flags = R_NO_TX,
+      .doc = "That a signed head of the own log is under the zone's head, which covers all tenants and is anchored" },
     { .method = HTTP_GET, .path = "/v1/audit/heads", .lane = LANE_CALLS,
       .op = "audit_heads", .perm = PERM_AUDIT_READ, .handler = heads, .in = &heads_in_schema,
       .status = 200, .out = &head_item_schema, .flags = R_LIST, .doc = "Signed heads of the own log, oldest first" },

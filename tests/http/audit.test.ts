@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // audit.test.ts - the audit log over HTTP: what is searched and proven (by code of this file alone), exported and resumed, held and erased.
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { createHash, createPublicKey, verify } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -74,6 +74,19 @@ test('an entry, its proof and the signed head fit together', async () => {
   expect(verify(null, Buffer.from(JSON.stringify(newest.head)), pub, hex(newest.signature))).toBe(true);
   expect(must(await officer.get(`/v1/audit/proofs/consistency?from=${head.size}&to=${newest.size}`), 200).proof).toBeInstanceOf(Array);
   expect((await officer.get(`/v1/audit/proofs/inclusion?tseq=1&size=${newest.size + 100000}`)).status).toBe(404);
+  // The own head is under the zone's, which is anchored; a later head of the zone extends an earlier one.
+  const place = must(await officer.get(`/v1/audit/proofs/zone?size=${newest.size}`), 200);
+  const dir = mkdtempSync(join(tmpdir(), 'falaj-zone-'));
+  const proof2 = join(dir, 'proof.json'), hexKey = Buffer.from(key.public_key, 'base64').toString('hex');
+  const judge = (k: string) => spawnSync(binary('falaj-verify'), ['head-proof', '--key', k, proof2], { encoding: 'utf8' });
+  writeFileSync(proof2, JSON.stringify(place.file));
+  expect(judge(hexKey).stdout).toMatch(/OK: the head is under the zone's head/);
+  expect(judge('0'.repeat(64)).status).toBe(2);
+  const zoneSize = JSON.parse(Buffer.from(place.file.zone_head.body, 'base64').toString()).size;
+  writeFileSync(proof2, JSON.stringify(must(await officer.get(`/v1/audit/proofs/zone?from=${zoneSize}`), 200).file));
+  expect(judge(hexKey).stdout).toMatch(/extends the earlier one/);
+  rmSync(dir, { recursive: true });
+  expect((await officer.get('/v1/audit/proofs/zone?size=987654321')).status).toBe(404);
 }, 90_000);
 
 test('filters narrow, together too', async () => {

@@ -7,6 +7,7 @@
 #include "audit/anchor.h"
 #include "audit/erasure.h"
 #include "audit/export_job.h"
+#include "audit/head_proof.h"
 #include "audit/hold.h"
 #include "audit/pii.h"
 #include "audit/reconcile.h"
@@ -58,7 +59,8 @@ static inline void add_tenant(struct uuid u, const char *name)
 static inline int setup(void **state)
 {
     (void)state;
-    static const struct stmt *const *const app_lists[] = { audit_event_stmts, audit_export_stmts, audit_proof_stmts, audit_search_stmts, audit_hold_stmts,
+    static const struct stmt *const *const app_lists[] = { audit_event_stmts, audit_export_stmts, audit_proof_stmts,
+                                                           audit_head_proof_stmts, audit_search_stmts, audit_hold_stmts,
                                                            audit_retention_stmts, audit_erasure_stmts, audit_pii_stmts, audit_export_job_stmts, NULL };
     static const struct stmt *const *const seq_lists[] = { sequencer_stmts, sequencer_head_stmts, audit_event_stmts, audit_export_stmts, audit_shadow_stmts,
                                                            audit_anchor_stmts, audit_reconcile_stmts, NULL };
