@@ -149,6 +149,13 @@ static int save(struct cli *c, const char *object, const char *id, const char *p
     return CLI_OK;
 }
 
+/* Said where the export is made, since the file may go to somebody who takes it for all there is. */
+static void tell_what_it_proves(struct cli *c)
+{
+    if (cli_has(c, "actor") || cli_has(c, "action") || cli_has(c, "resource") || cli_has(c, "from") || cli_has(c, "until"))
+        cli_note(c, "A filtered export proves that its entries are in the log, not that no other would have fitted.");
+}
+
 int cmd_audit_export(struct cli *c)
 {
     const char *path = c->nargs && strcmp(c->args[0], "-") ? c->args[0] : NULL, *id = cli_flag(c, "resume");
@@ -161,6 +168,8 @@ int cmd_audit_export(struct cli *c)
     sha256_init(&t.sum);
     rc = save(c, arena_printf(c->arena, "/v1/audit/exports/%s", api_escape(c->arena, id)), id, path, &t);
     sha256_release(&t.sum);
+    if (rc == CLI_OK)
+        tell_what_it_proves(c);
     return rc;
 }
 

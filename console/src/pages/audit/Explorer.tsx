@@ -64,7 +64,7 @@ export function Audit() {
       part="audit.events"
       lead={t('audit.lead')}
       api={[`GET ${withQuery('/v1/audit/events', asked)}`, 'GET /v1/audit/events/{event_id}']}
-      cli={['falaj audit events', 'falaj audit export log.jsonl', 'falaj audit verify log.jsonl']}
+      cli={['falaj audit events', 'falaj audit export log.jsonl', 'falaj audit verify log.jsonl --key ZONE-AUDIT.pem']}
       actions={
         <>
           {can('audit:export') && (

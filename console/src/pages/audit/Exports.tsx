@@ -193,7 +193,7 @@ export function Exports() {
       cli={[
         'falaj audit export log.jsonl',
         'falaj audit export log.jsonl --resume exp_…',
-        'falaj audit verify log.jsonl',
+        'falaj audit verify log.jsonl --key ZONE-AUDIT.pem',
       ]}
       actions={
         <Button onClick={() => void navigate({ to: '.', search: { ...s, make: '1' } as never })}>

@@ -241,7 +241,11 @@ export function Verify() {
       part="audit.verify"
       lead={t('verify.lead')}
       api={['GET /v1/audit/export?from={tseq}&to={tseq}', 'GET /v1/audit/keys']}
-      cli={['falaj audit export audit.jsonl', 'falaj audit verify audit.jsonl', 'falaj-verify --key KEY audit.jsonl']}
+      cli={[
+        'falaj audit export audit.jsonl',
+        'falaj audit verify audit.jsonl --key ZONE-AUDIT.pem',
+        'falaj-verify --key KEY audit.jsonl',
+      ]}
     >
       {(able === 'no' || able === 'none') && <Elsewhere can={able} />}
       {able !== 'none' && can('audit:export') && <OwnLog />}
