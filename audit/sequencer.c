@@ -38,9 +38,9 @@ SCHEMA_OF(pending_row, "An event without a number", FIELD(pending_row, tenant_id
 
 static const struct stmt pending_read = { .name = "audit_pending_read", .params = "siii", .row = &pending_row_schema, .card = CARD_MANY,
   .sql =
-  "SELECT tenant_id, event_id, xid::text AS xid, ord, body FROM audit_event\n"
-  " WHERE (xid, ord) > ($1::xid8, $2) AND xid < pg_snapshot_xmin(pg_current_snapshot()) AND ord > $4\n"
-  " ORDER BY xid, ord LIMIT $3" };
+  "SELECT e.tenant_id, e.event_id, e.xid::text AS xid, e.ord, e.body FROM audit_event e\n"
+  " WHERE (e.xid, e.ord) > ($1::xid8, $2) AND e.xid < pg_snapshot_xmin(pg_current_snapshot()) AND e.ord > $4\n"
+  " ORDER BY e.xid, e.ord LIMIT $3" };          /* of the table: the column of the answer is a text, where 10000 < 9999 */
 
 static const struct stmt backlog_read = { .name = "audit_backlog_read", .params = "i", .row = &pending_row_schema, .card = CARD_MANY,
   .sql =

@@ -44,6 +44,21 @@ static void small_ticks_give_the_same_chain(void **state)
     assert_int_equal(listed(tenant_b, NULL), 20);
 }
 
+/* Numbers of transactions are compared as numbers: 10000 comes after 9999. */
+static void a_tick_over_a_power_of_ten_numbers_each_event_once(void **state)
+{
+    (void)state;
+    size_t before = listed(tenant_a, NULL);
+    pg_harness_exec(pg, DB, "DO $$ DECLARE n bigint; goal bigint; BEGIN\n"
+                            "n := pg_current_xact_id()::text::bigint; goal := 10 ^ length(n::text) - 4; COMMIT;\n"
+                            "WHILE n < goal LOOP n := pg_current_xact_id()::text::bigint; COMMIT; END LOOP; END $$");
+    for (int i = 0; i < 8; i++)
+        append_committed(tenant_a, 1);
+    assert_int_equal(tick(1000), 8);
+    assert_int_equal(tick(1000), 0);
+    assert_int_equal(listed(tenant_a, NULL), before + 8);
+}
+
 static double now_s(void)
 {
     return (double)clock_mono_us(&clock_system) / 1e6;
@@ -73,6 +88,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(a_slow_transaction_loses_nothing),
         cmocka_unit_test(a_rolled_back_event_was_never_there),
         cmocka_unit_test(small_ticks_give_the_same_chain),
+        cmocka_unit_test(a_tick_over_a_power_of_ten_numbers_each_event_once),
         cmocka_unit_test(throughput) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
