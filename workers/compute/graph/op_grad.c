@@ -106,6 +106,30 @@ static void grad_relu(struct back *b, const struct node *n)
         give(b, n, 0, graph_op2(b->g, OP_RELU_BWD, n->out[0], dy(b, n, 0)));
 }
 
+static void grad_gelu(struct back *b, const struct node *n)
+{
+    if (is_wanted(b, n, 0))
+        give(b, n, 0, graph_op2(b->g, OP_GELU_BWD, n->in[0], dy(b, n, 0)));
+}
+
+static void grad_layernorm(struct back *b, const struct node *n)
+{
+    int d = dy(b, n, 0);
+    if (is_wanted(b, n, 1))
+        give(b, n, 1, graph_op(b->g, OP_NORM_SCALE_BWD, &n->attr, GRAPH_INS(n->in[0], d)));
+    if (is_wanted(b, n, 2))
+        give(b, n, 2, graph_op1(b->g, OP_COLSUM, d));
+    if (is_wanted(b, n, 0))
+        give(b, n, 0, graph_op(b->g, OP_LAYERNORM_BWD, &n->attr, GRAPH_INS(n->in[0], n->in[1], d)));
+}
+
+static void grad_embed(struct back *b, const struct node *n)
+{
+    const struct op_attr attr = { .n = in_shape(b->g, n, 0)->dim[0].n };
+    if (is_wanted(b, n, 0))
+        give(b, n, 0, graph_op(b->g, OP_EMBED_BWD, &attr, GRAPH_INS(n->in[1], dy(b, n, 0))));
+}
+
 static void grad_softmax(struct back *b, const struct node *n)
 {
     if (is_wanted(b, n, 0))

@@ -37,7 +37,7 @@ static bool is_vector_of(const struct shape *s, enum elem type, struct dim n)
 
 static enum errc shape_same(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
 {
-    bool has_vectors = n->op == OP_ADD_BIAS || n->op == OP_STANDARDISE;
+    bool has_vectors = n->op == OP_ADD_BIAS || n->op == OP_STANDARDISE || n->op == OP_LAYERNORM;
     *out = *in_shape(g, n, 0);
     for (int i = 1; i < OP_INPUTS_MAX && n->in[i] != VALUE_NONE; i++) {
         if (has_vectors && !is_vector_of(in_shape(g, n, i), out->type, last_of(out)))
@@ -89,6 +89,42 @@ static enum errc shape_reshape(const struct graph *g, const struct node *n, stru
 {
     (void)e;
     *out = *in_shape(g, n, 0);      /* graph_reshape puts the new one there */
+    return ERR_OK;
+}
+
+static enum errc shape_norm_bwd(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    *out = *in_shape(g, n, 0);
+    if (!is_vector_of(in_shape(g, n, 1), out->type, last_of(out)))
+        return refuse(g, n, 1, "expected a vector with a number for each column", e);
+    return is_same_shape(in_shape(g, n, 2), out) ? ERR_OK : refuse(g, n, 2, "expected the shape and type of input 0", e);
+}
+
+static enum errc shape_norm_scale_bwd(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    const struct shape *x = in_shape(g, n, 0);
+    *out = (struct shape){ x->type, 1, { last_of(x) } };
+    return is_same_shape(in_shape(g, n, 1), x) ? ERR_OK : refuse(g, n, 1, "expected the shape and type of input 0", e);
+}
+
+static enum errc shape_embed(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    const struct shape *table = in_shape(g, n, 0);
+    *out = *in_shape(g, n, 1);
+    if (table->rank != 2)
+        return refuse(g, n, 0, "expected a matrix with a row for each token", e);
+    if (out->type != ELEM_I32 || out->rank == TENSOR_DIMS_MAX)
+        return refuse(g, n, 1, "expected i32 tokens of at most five dimensions", e);
+    out->type = table->type;
+    out->dim[out->rank++] = table->dim[1];
+    return ERR_OK;
+}
+
+static enum errc shape_embed_bwd(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    (void)e;
+    const struct shape *d = in_shape(g, n, 1);
+    *out = (struct shape){ d->type, 2, { DIM(n->attr.n), last_of(d) } };
     return ERR_OK;
 }
 

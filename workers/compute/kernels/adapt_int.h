@@ -100,6 +100,46 @@ static void k_relu_bwd(struct backend_ctx *c, const struct op_call *o)
     relu_bwd(c, &y, &dy, &dx);
 }
 
+static void k_gelu(struct backend_ctx *c, const struct op_call *o)
+{
+    struct mat x = in_mat(o, 0), y = mat_of(o->out[0]);
+    assert_same(&x, &y);
+    gelu(c, &x, &y);
+}
+
+static void k_gelu_bwd(struct backend_ctx *c, const struct op_call *o)
+{
+    struct mat x = in_mat(o, 0), dy = in_mat(o, 1), dx = mat_of(o->out[0]);
+    assert_same(&x, &dy);
+    assert_same(&x, &dx);
+    gelu_bwd(c, &x, &dy, &dx);
+}
+
+static void k_layernorm(struct backend_ctx *c, const struct op_call *o)
+{
+    struct mat x = in_mat(o, 0), scale = in_mat(o, 1), shift = in_mat(o, 2), y = mat_of(o->out[0]);
+    assert_same(&x, &y);
+    ASSERT(scale.cols == x.cols && shift.cols == x.cols && scale.rows == 1 && shift.rows == 1);
+    layernorm(c, &x, &scale, &shift, o->attr.eps, &y);
+}
+
+static void k_layernorm_bwd(struct backend_ctx *c, const struct op_call *o)
+{
+    struct mat x = in_mat(o, 0), scale = in_mat(o, 1), dy = in_mat(o, 2), dx = mat_of(o->out[0]);
+    assert_same(&x, &dy);
+    assert_same(&x, &dx);
+    ASSERT(scale.cols == x.cols && scale.rows == 1);
+    layernorm_bwd(c, &x, &scale, &dy, o->attr.eps, &dx);
+}
+
+static void k_norm_scale_bwd(struct backend_ctx *c, const struct op_call *o)
+{
+    struct mat x = in_mat(o, 0), dy = in_mat(o, 1), out = mat_of(o->out[0]);
+    assert_same(&x, &dy);
+    ASSERT(out.rows == 1 && out.cols == x.cols);
+    norm_scale_bwd(c, &x, &dy, o->attr.eps, &out, o->attr.flags & OP_ACCUMULATE);
+}
+
 static void k_standardise(struct backend_ctx *c, const struct op_call *o)
 {
     struct mat x = in_mat(o, 0), mean = in_mat(o, 1), scale = in_mat(o, 2), y = mat_of(o->out[0]);
@@ -189,6 +229,8 @@ static void k_sgd(struct backend_ctx *c, const struct op_call *o)
     sgd(c, &o->attr, scalars(o->in[3]), &w, &g, &v);
 }
 
+#include "workers/compute/kernels/embed_int.h"
+
 /* The column of one type in a kernel table. CLIP has the sum, f64, as its key. */
 #define KERNELS_OF(type)                                                                                                   \
     [OP_MATMUL][type] = k_matmul, [OP_PACK][type] = k_pack, [OP_MATMUL_PACKED][type] = k_matmul_packed,                    \
@@ -196,5 +238,8 @@ static void k_sgd(struct backend_ctx *c, const struct op_call *o)
     [OP_STANDARDISE][type] = k_standardise, [OP_COPY][type] = k_copy, [OP_COLSUM][type] = k_colsum,     \
     [OP_SOFTMAX][type] = k_softmax,                                                                                        \
     [OP_SOFTMAX_BWD][type] = k_softmax_bwd, [OP_ARGMAX][type] = k_argmax, [OP_SOFTMAX_XENT][type] = k_softmax_xent,        \
+    [OP_EMBED][type] = k_embed, [OP_EMBED_BWD][type] = k_embed_bwd,                                                        \
+    [OP_GELU][type] = k_gelu, [OP_GELU_BWD][type] = k_gelu_bwd, [OP_LAYERNORM][type] = k_layernorm,                        \
+    [OP_LAYERNORM_BWD][type] = k_layernorm_bwd, [OP_NORM_SCALE_BWD][type] = k_norm_scale_bwd,                              \
     [OP_MSE][type] = k_mse, [OP_SUMSQ][type] = k_sumsq, [OP_ADAMW][type] = k_adamw, [OP_SGD][type] = k_sgd
 #define KERNELS_ALWAYS [OP_CLIP][ELEM_F64] = k_clip

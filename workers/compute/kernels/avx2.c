@@ -76,6 +76,7 @@ static void row_times_panels(size_t depth, const float *x, const float *panel, s
 #include "workers/compute/kernels/gemm_int.h"
 #include "workers/compute/kernels/ops_int.h"
 #include "workers/compute/kernels/loss_int.h"
+#include "workers/compute/kernels/norm_int.h"
 #include "workers/compute/kernels/adapt_int.h"
 
 static bool probe(const struct hw *hw)

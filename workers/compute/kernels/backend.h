@@ -55,19 +55,29 @@ struct step_scalars {
 struct op_attr {                /* what an operation is told beside its inputs; zero where it has no use for it */
     unsigned flags;             /* enum op_flag */
     double beta1, beta2, eps, weight_decay, momentum;
-    size_t n, k, bytes;         /* of packed weights */
+    size_t n, k, bytes;         /* of packed weights; n: rows of an embedding table */
 };
 
-/* MATMUL a, b, bias?       out[m,n] = op(a)[m,k] · op(b)[k,n], then the epilogue in the order accumulate, bias, relu PACK
- * w[n,k]              the backend's own order, of pack_bytes(n, k) bytes; padded, so that batch 1 streams whole cache lines
- * MATMUL_PACKED x, w, bias?   x[m,k] · wᵀ; attr n, k; MM_BIAS, MM_RELU ADD_BIAS x, b[n]   ADD a, b   RELU x   RELU_BWD y,
- * dy: y > 0 ? dy : 0   STANDARDISE x, mean, scale: (x - mean)/scale by column COLSUM x -> [cols]   SOFTMAX x by row
- * SOFTMAX_BWD y, dy: y·(dy - Σ y·dy)   ARGMAX x -> i32 [rows], the first of equals SOFTMAX_XENT logits, labels i32, step? ->
- * loss f64 [1] = Σ rows -log softmax[label]; dlogits = (softmax - onehot)·loss_scale/rows MSE y, t, step? -> loss f64 [1] =
- * Σ (y-t)²; dy = 2(y-t)·loss_scale/rows. dlogits and dy where asked for; loss_scale 1 without step SUMSQ x -> f64 [1]
- * CLIP sum f64 [1], step: grad_scale = min(1, clip_norm/√sum) ADAMW w, g, m, v, step   Loshchilov & Hutter 2019, decoupled
- * decay; g is taken times grad_scale SGD w, g, v, step        v = momentum·v + g + decay·w;  w -= lr·v `step` is a u8 tensor
- * that holds struct step_scalars. */
+/* MATMUL a, b, bias?          out[m,n] = op(a)[m,k] · op(b)[k,n], then the epilogue in the order accumulate, bias, relu
+ * PACK w[n,k]                 the backend's own order, of pack_bytes(n, k) bytes; padded, so batch 1 streams whole cache lines
+ * MATMUL_PACKED x, w, bias?   x[m,k] · wᵀ; attr n, k; MM_BIAS, MM_RELU
+ * ADD_BIAS x, b[n]   ADD a, b   RELU x   RELU_BWD y, dy: y > 0 ? dy : 0
+ * STANDARDISE x, mean, scale  (x - mean)/scale by column
+ * GELU x                      ½x(1 + tanh(√(2/π)(x + 0.044715x³))), as in GPT-2
+ * GELU_BWD x, dy
+ * LAYERNORM x, scale, shift   (x - mean)/√(var + eps)·scale + shift by row (Ba et al. 2016); LAYERNORM_BWD x, scale, dy
+ * NORM_SCALE_BWD x, dy        [cols] = Σ rows dy·(x - mean)/√(var + eps)
+ * EMBED table, tokens i32     rows of the table
+ * EMBED_BWD tokens, dy        [n, cols], attr n: the sum of the rows of dy by token
+ * RESHAPE x   COPY x, or out += x   COLSUM x -> [cols]   SOFTMAX x by row   SOFTMAX_BWD y, dy: y·(dy - Σ y·dy)
+ * ARGMAX x                    i32 [rows], the first of equals
+ * SOFTMAX_XENT logits, labels i32, step?   loss f64 [1] = Σ rows -log softmax[label]; dlogits = (softmax - onehot)·loss_scale/rows
+ * MSE y, t, step?             loss f64 [1] = Σ (y-t)²; dy = 2(y-t)·loss_scale/rows
+ *                             dlogits and dy where asked for; loss_scale 1 without step
+ * SUMSQ x -> f64 [1]          CLIP sum f64 [1], step: grad_scale = min(1, clip_norm/√sum)
+ * ADAMW w, g, m, v, step      Loshchilov & Hutter 2019, decoupled decay; g is taken times grad_scale
+ * SGD w, g, v, step           v = momentum·v + g·grad_scale + decay·w;  w -= lr·v
+ * `step` is a u8 tensor that holds struct step_scalars. */
 struct op_call {
     struct op_attr attr;
     const struct tensor *in[OP_INPUTS_MAX];     /* NULL: not given */

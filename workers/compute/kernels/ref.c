@@ -88,6 +88,39 @@ static void relu_bwd(struct backend_ctx *c, const struct mat *y, const struct ma
     BY_TYPE(y, relu_bwd(y, dy, dx));
 }
 
+static void gelu(struct backend_ctx *c, const struct mat *x, const struct mat *y)
+{
+    (void)c;
+    BY_TYPE(x, gelu(x, y));
+}
+
+static void gelu_bwd(struct backend_ctx *c, const struct mat *x, const struct mat *dy, const struct mat *dx)
+{
+    (void)c;
+    BY_TYPE(x, gelu_bwd(x, dy, dx));
+}
+
+static void layernorm(struct backend_ctx *c, const struct mat *x, const struct mat *scale, const struct mat *shift,
+                      double eps, const struct mat *y)
+{
+    (void)c;
+    BY_TYPE(x, layernorm(x, scale, shift, eps, y));
+}
+
+static void layernorm_bwd(struct backend_ctx *c, const struct mat *x, const struct mat *scale, const struct mat *dy,
+                          double eps, const struct mat *dx)
+{
+    (void)c;
+    BY_TYPE(x, layernorm_bwd(x, scale, dy, eps, dx));
+}
+
+static void norm_scale_bwd(struct backend_ctx *c, const struct mat *x, const struct mat *dy, double eps,
+                           const struct mat *out, bool accumulate)
+{
+    (void)c;
+    BY_TYPE(x, norm_scale_bwd(x, dy, eps, out, accumulate));
+}
+
 static void standardise(struct backend_ctx *c, const struct mat *x, const struct mat *mean, const struct mat *scale, const struct mat *y)
 {
     (void)c;

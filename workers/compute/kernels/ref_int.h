@@ -47,6 +47,80 @@ static void FN(relu_bwd)(const struct mat *y, const struct mat *dy, const struct
             ROW(dx, i)[j] = ROW(y, i)[j] > 0 ? ROW(dy, i)[j] : 0;
 }
 
+/* ½x(1 + tanh u), u = √(2/π)(x + 0.044715x³); ret_slope: its derivative. */
+static REAL FN(gelu_at)(REAL x, REAL *ret_slope)
+{
+    const double a = 0.7978845608028654, b = 0.044715;
+    double v = (double)x, t = tanh(a * (v + b * v * v * v));
+    *ret_slope = (REAL)(0.5 * (1 + t) + 0.5 * v * (1 - t * t) * a * (1 + 3 * b * v * v));
+    return (REAL)(0.5 * v * (1 + t));
+}
+
+static void FN(gelu)(const struct mat *x, const struct mat *y)
+{
+    REAL slope;
+    for (size_t i = 0; i < x->rows; i++)
+        for (size_t j = 0; j < x->cols; j++)
+            ROW(y, i)[j] = FN(gelu_at)(ROW(x, i)[j], &slope);
+}
+
+static void FN(gelu_bwd)(const struct mat *x, const struct mat *dy, const struct mat *dx)
+{
+    REAL slope;
+    for (size_t i = 0; i < x->rows; i++)
+        for (size_t j = 0; j < x->cols; j++) {
+            FN(gelu_at)(ROW(x, i)[j], &slope);
+            ROW(dx, i)[j] = ROW(dy, i)[j] * slope;
+        }
+}
+
+/* Mean of a row, and 1/√(var + eps). */
+static REAL FN(mean_row)(const REAL *x, size_t n, double eps, REAL *ret_inverse)
+{
+    REAL mean = 0, square = 0;
+    for (size_t j = 0; j < n; j++)
+        mean += x[j] / (REAL)n;
+    for (size_t j = 0; j < n; j++)
+        square += (x[j] - mean) * (x[j] - mean) / (REAL)n;
+    *ret_inverse = (REAL)(1 / sqrt((double)square + eps));
+    return mean;
+}
+
+static void FN(layernorm)(const struct mat *x, const struct mat *scale, const struct mat *shift, double eps, const struct mat *y)
+{
+    for (size_t i = 0; i < x->rows; i++) {
+        REAL inverse, mean = FN(mean_row)(ROW(x, i), x->cols, eps, &inverse);
+        for (size_t j = 0; j < x->cols; j++)
+            ROW(y, i)[j] = (ROW(x, i)[j] - mean) * inverse * ROW(scale, 0)[j] + ROW(shift, 0)[j];
+    }
+}
+
+static void FN(layernorm_bwd)(const struct mat *x, const struct mat *scale, const struct mat *dy, double eps,
+                              const struct mat *dx)
+{
+    for (size_t i = 0; i < x->rows; i++) {
+        REAL inverse, mean = FN(mean_row)(ROW(x, i), x->cols, eps, &inverse), g = 0, gz = 0;
+        for (size_t j = 0; j < x->cols; j++) {
+            REAL gj = ROW(dy, i)[j] * ROW(scale, 0)[j];
+            g += gj / (REAL)x->cols;
+            gz += gj * (ROW(x, i)[j] - mean) * inverse / (REAL)x->cols;
+        }
+        for (size_t j = 0; j < x->cols; j++)
+            ROW(dx, i)[j] = inverse * (ROW(dy, i)[j] * ROW(scale, 0)[j] - g - (ROW(x, i)[j] - mean) * inverse * gz);
+    }
+}
+
+static void FN(norm_scale_bwd)(const struct mat *x, const struct mat *dy, double eps, const struct mat *out, bool accumulate)
+{
+    for (size_t j = 0; j < x->cols && !accumulate; j++)
+        ROW(out, 0)[j] = 0;
+    for (size_t i = 0; i < x->rows; i++) {
+        REAL inverse, mean = FN(mean_row)(ROW(x, i), x->cols, eps, &inverse);
+        for (size_t j = 0; j < x->cols; j++)
+            ROW(out, 0)[j] += ROW(dy, i)[j] * (ROW(x, i)[j] - mean) * inverse;
+    }
+}
+
 static void FN(standardise)(const struct mat *x, const struct mat *mean, const struct mat *scale, const struct mat *y)
 {
     for (size_t i = 0; i < x->rows; i++)

@@ -123,16 +123,17 @@ static enum errc test_losses(struct bench *t, size_t rows, size_t cols, struct e
 /* Operations that make a matrix of one or two of the same shape, and those with vectors for the columns. */
 static enum errc test_cells(struct bench *t, size_t rows, size_t cols, struct err *e)
 {
-    static const struct { enum op op; int ins; bool vectors; } all[] = {
-        { OP_RELU, 1, false }, { OP_ADD, 2, false }, { OP_RELU_BWD, 2, false },
-        { OP_SOFTMAX, 1, false }, { OP_SOFTMAX_BWD, 2, false },
-        { OP_ADD_BIAS, 2, true }, { OP_STANDARDISE, 3, true },
+    static const struct { enum op op; int ins; unsigned vectors; } all[] = {    /* vectors: bits of inputs */
+        { OP_RELU, 1, 0 },      { OP_ADD, 2, 0 },         { OP_RELU_BWD, 2, 0 }, { OP_SOFTMAX, 1, 0 },   { OP_SOFTMAX_BWD, 2, 0 },
+        { OP_ADD_BIAS, 2, 2 },  { OP_STANDARDISE, 3, 6 }, { OP_GELU, 1, 0 },     { OP_GELU_BWD, 2, 0 },  { OP_COPY, 1, 0 },
+        { OP_LAYERNORM, 3, 6 }, { OP_LAYERNORM_BWD, 3, 2 }, { OP_NORM_SCALE_BWD, 2, 0 },
     };
+    const struct op_attr attr = { .eps = 1e-5 };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct mat in[3], in64[3];
         const struct mat *ins[3], *ins64[3];
         for (int k = 0; k < all[i].ins; k++) {
-            bool is_vector = all[i].vectors && k > 0;
+            bool is_vector = all[i].vectors >> k & 1;
             fill(t, k, rows * cols);
             for (size_t j = 0; k == 2 && j < rows * cols; j++)  /* a scale: away from zero */
                 t->d[k][j] = (double)(t->f[k][j] = fabsf(t->f[k][j]) + 0.5f);
@@ -141,11 +142,12 @@ static enum errc test_cells(struct bench *t, size_t rows, size_t cols, struct er
             ins[k] = &in[k];
             ins64[k] = &in64[k];
         }
-        struct mat y = f32(t, 4, rows, cols), y64 = f64(t, 4, rows, cols);
+        size_t out_rows = all[i].op == OP_NORM_SCALE_BWD ? 1 : rows;
+        struct mat y = f32(t, 4, out_rows, cols), y64 = f64(t, 4, out_rows, cols);
         poison(t, 4, rows * cols);
-        call_op(t->be, t->ctx, all[i].op, &(struct op_attr){ 0 }, ins, (size_t)all[i].ins, CALL_INS(&y));
-        call_op(&backend_ref, t->ref, all[i].op, &(struct op_attr){ 0 }, ins64, (size_t)all[i].ins, CALL_INS(&y64));
-        TRY(compare(t, 4, rows * cols, op_name(all[i].op), e));
+        call_op(t->be, t->ctx, all[i].op, &attr, ins, (size_t)all[i].ins, CALL_INS(&y));
+        call_op(&backend_ref, t->ref, all[i].op, &attr, ins64, (size_t)all[i].ins, CALL_INS(&y64));
+        TRY(compare(t, 4, out_rows * cols, op_name(all[i].op), e));
     }
     return ERR_OK;
 }

@@ -120,6 +120,18 @@ static void test_single_operations(void **st)
     mean_square(&b, graph_op1(b.g, OP_RELU, param(b.g, ROWS, 7)));
     check("relu", b, ROWS);
     b = new_graph();
+    static const int32_t token[ROWS] = { 3, 0, 3, 7, 3 };
+    int tokens = graph_const(b.g, "tokens", (struct shape){ ELEM_I32, 1, { DIM(ROWS) } }, token);
+    mean_square(&b, graph_op2(b.g, OP_EMBED, param(b.g, 8, 5), tokens));
+    check("embed", b, ROWS);
+    b = new_graph();
+    mean_square(&b, graph_op1(b.g, OP_GELU, param(b.g, ROWS, 7)));
+    check("gelu", b, ROWS);
+    b = new_graph();
+    int x = param(b.g, ROWS, 7), scale = vector(b.g, 7), shift = vector(b.g, 7);
+    mean_square(&b, graph_op(b.g, OP_LAYERNORM, &(struct op_attr){ .eps = 1e-5 }, GRAPH_INS(x, scale, shift)));
+    check("layernorm", b, ROWS);
+    b = new_graph();
     mean_square(&b, graph_op1(b.g, OP_SOFTMAX, param(b.g, ROWS, 7)));
     check("softmax", b, ROWS);
     b = new_graph();

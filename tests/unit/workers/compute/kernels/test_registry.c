@@ -198,6 +198,43 @@ static void test_any_number_of_threads(void **st)
     free(a), free(b), free(big);
 }
 
+/* Tokens that come often, once and never; a table that is added to. */
+static void embed_one(const struct backend *be, struct backend_ctx *c, struct backend_ctx *ref)
+{
+    (void)ref;
+    enum { TOKENS = 50, WORDS = 9, COLS = 70 };
+    int32_t token[TOKENS];
+    float *table = random_f32(WORDS * COLS), *rows = random_f32(TOKENS * COLS), want[COLS];
+    for (int i = 0; i < TOKENS; i++)
+        token[i] = i % 3 ? 4 : i % WORDS;
+    token[7] = 8;
+    struct mat T = mat_host(table, ELEM_F32, WORDS, COLS), I = mat_host(token, ELEM_I32, TOKENS, 1);
+    struct mat R = mat_host(rows, ELEM_F32, TOKENS, COLS);
+    call_binary(be, c, OP_EMBED, &T, &I, &R);
+    for (int i = 0; i < TOKENS; i++)
+        assert_memory_equal(rows + i * COLS, table + token[i] * COLS, COLS * sizeof *rows);
+    for (int is_added = 0; is_added < 2; is_added++) {
+        memcpy(want, table + 4 * COLS, sizeof want);
+        for (int j = 0; j < COLS; j++)
+            want[j] = is_added ? want[j] : 0;
+        for (int i = 0; i < TOKENS; i++)
+            for (int j = 0; j < COLS && token[i] == 4; j++)
+                want[j] += rows[i * COLS + j];
+        struct tensor in[2] = { tensor_of(&I), tensor_of(&R) }, out = tensor_of(&T);
+        const struct op_call call = { { .flags = is_added ? OP_ACCUMULATE : 0 }, { &in[0], &in[1] }, { &out } };
+        (*be->kernels)[OP_EMBED_BWD][ELEM_F32](c, &call);
+        assert_memory_equal(want, table + 4 * COLS, sizeof want);
+        assert_true(table[5 * COLS] == 0 || is_added);
+    }
+    free(table), free(rows);
+}
+
+static void test_embed(void **st)
+{
+    (void)st;
+    each_backend(embed_one);
+}
+
 /* What a backend lacks is refused by its name, and a queue that waits for what nobody does says so. */
 static void test_refusals(void **st)
 {
@@ -342,7 +379,7 @@ int main(void)
         cmocka_unit_test(test_matmul),            cmocka_unit_test(test_batch_invariant),
         cmocka_unit_test(test_vector_variants_agree), cmocka_unit_test(test_choice),
         cmocka_unit_test(test_nan_and_far), cmocka_unit_test(test_any_number_of_threads), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_bf16),
+        cmocka_unit_test(test_bf16), cmocka_unit_test(test_embed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
