@@ -95,8 +95,8 @@ enum errc audit_erase_person(struct work *w, struct uuid user_id, struct uuid by
 
 enum errc audit_person_data(struct work *w, struct uuid user_id, struct slice *ret, struct err *e)
 {
-    return db_many(w->tx, &person, ARGS(A_UUID(w->tenant_id), A_UUID(user_id), A_I64(AUDIT_PERSON_MAX)), ret,
-        AUDIT_PERSON_MAX, e);
+    TRY(db_many(w->tx, &person, ARGS(A_UUID(w->tenant_id), A_UUID(user_id), A_I64(AUDIT_PERSON_MAX)), ret, AUDIT_PERSON_MAX, e));
+    return ret->n ? ERR_OK : FAIL(e, NOT_FOUND, "There is no such object");      /* everybody has a name */
 }
 
 enum errc audit_erasure_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e)

@@ -20,7 +20,7 @@ struct audit_erasure {
 extern const struct schema audit_erasure_schema;
 
 MUST_CHECK enum errc audit_erase_person(struct work *w, struct uuid user_id, struct uuid by, struct audit_erasure *ret, struct err *e);
-/* What the columns of pii.def that are SHOWN say of a person, at most AUDIT_PERSON_MAX values. */
+/* What the columns of pii.def that are SHOWN say of a person, at most AUDIT_PERSON_MAX values. NOT_FOUND: no such user. */
 enum { AUDIT_PERSON_MAX = 1000 };
 struct person_datum { struct str place, field, means, value; };
 extern const struct schema person_datum_schema;
