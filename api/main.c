@@ -25,6 +25,7 @@
 #include "audit/event.h"
 #include "audit/export_job.h"
 #include "audit/hold.h"
+#include "audit/last_change.h"
 #include "audit/pii.h"
 #include "audit/retention.h"
 #include "audit/search.h"
@@ -179,6 +180,7 @@ static const struct stmt *const *const app_lists[] = {
     audit_head_proof_stmts,
     audit_export_job_stmts,
     audit_search_stmts,
+    audit_last_change_stmts,
     audit_actor_name_stmts,
     audit_hold_stmts,
     audit_retention_stmts,

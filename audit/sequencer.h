@@ -32,6 +32,10 @@ MUST_CHECK enum errc sequencer_tick(struct work *w, struct sequencer *s, size_t 
 MUST_CHECK enum errc sequencer_sign_heads(struct work *w, struct sequencer *s, size_t limit, size_t *signed_heads,
                                           struct err *e);
 
-/* Both lists belong to the pool of falaj_sequencer. */
+/* Sum up full pages of logs for searches, at most 64 in a call; *more: there are probably more. Acts in w->tx like a tick. */
+MUST_CHECK enum errc sequencer_pages(struct work *w, bool *more, struct err *e);
+
+/* The lists belong to the pool of falaj_sequencer. */
 extern const struct stmt *const sequencer_stmts[];
 extern const struct stmt *const sequencer_head_stmts[];
+extern const struct stmt *const sequencer_page_stmts[];

@@ -981,11 +981,28 @@ CREATE TABLE public.audit_log_state (
     size bigint NOT NULL,
     chain bytea NOT NULL,
     frontier bytea NOT NULL,
-    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    paged bigint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
 ALTER TABLE ONLY public.audit_log_state FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.audit_log_state OWNER TO falaj_owner;
+
+-- Name: audit_page; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.audit_page (
+    tenant_id uuid NOT NULL,
+    first_tseq bigint NOT NULL,
+    last_tseq bigint NOT NULL,
+    min_at timestamp with time zone,
+    max_at timestamp with time zone,
+    bloom bytea,
+    CONSTRAINT audit_page_bloom_check CHECK ((length(bloom) = 1024)),
+    CONSTRAINT audit_page_check CHECK ((last_tseq = (first_tseq + 255))),
+    CONSTRAINT audit_page_first_tseq_check CHECK (((first_tseq % (256)::bigint) = 1))
+);
+ALTER TABLE ONLY public.audit_page ALTER COLUMN bloom SET STORAGE PLAIN;
+ALTER TABLE ONLY public.audit_page FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.audit_page OWNER TO falaj_owner;
 
 -- Name: audit_retention; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.audit_retention (
@@ -2468,6 +2485,10 @@ ALTER TABLE ONLY public.audit_hold
 ALTER TABLE ONLY public.audit_log_state
     ADD CONSTRAINT audit_log_state_pkey PRIMARY KEY (tenant_id);
 
+-- Name: audit_page audit_page_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.audit_page
+    ADD CONSTRAINT audit_page_pkey PRIMARY KEY (tenant_id, first_tseq);
+
 -- Name: audit_retention audit_retention_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.audit_retention
     ADD CONSTRAINT audit_retention_pkey PRIMARY KEY (tenant_id, class, zone);
@@ -2889,14 +2910,11 @@ CREATE INDEX audit_event_order ON public.audit_event USING btree (xid, ord);
 -- Name: audit_hold_active; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX audit_hold_active ON public.audit_hold USING btree (tenant_id) WHERE (state = 'ACTIVE'::text);
 
--- Name: audit_seq_action; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX audit_seq_action ON public.audit_seq USING btree (tenant_id, action, tseq);
+-- Name: audit_seq_age; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX audit_seq_age ON public.audit_seq USING brin (at);
 
--- Name: audit_seq_actor; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX audit_seq_actor ON public.audit_seq USING btree (tenant_id, actor_id, tseq) WHERE (actor_id IS NOT NULL);
-
--- Name: audit_seq_at; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX audit_seq_at ON public.audit_seq USING btree (tenant_id, at);
+-- Name: audit_seq_drops; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX audit_seq_drops ON public.audit_seq USING btree (tenant_id, tseq) WHERE (action = 'audit.retention'::text);
 
 -- Name: audit_seq_event; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX audit_seq_event ON public.audit_seq USING btree (tenant_id, event_id);
@@ -2906,9 +2924,6 @@ CREATE INDEX audit_seq_refused ON public.audit_seq USING btree (tenant_id, tseq)
 
 -- Name: audit_seq_request; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX audit_seq_request ON public.audit_seq USING btree (tenant_id, request_id) WHERE (request_id IS NOT NULL);
-
--- Name: audit_seq_resource; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX audit_seq_resource ON public.audit_seq USING btree (tenant_id, resource_id, tseq) WHERE (resource_id IS NOT NULL);
 
 -- Name: audit_shadow_new; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX audit_shadow_new ON public.audit_shadow USING btree (xid, shadow_id) WHERE (event_id IS NULL);
@@ -3146,6 +3161,10 @@ ALTER TABLE public.audit_hold ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: audit_log_state audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.audit_log_state FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.audit_log_state ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: audit_page audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.audit_page FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.audit_page ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: audit_retention audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.audit_retention FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -3458,6 +3477,10 @@ ALTER TABLE public.audit_hold ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: audit_log_state audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.audit_log_state FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.audit_log_state ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: audit_page audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.audit_page FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.audit_page ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: audit_retention audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.audit_retention FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4196,6 +4219,9 @@ ALTER TABLE public.audit_hold ENABLE ROW LEVEL SECURITY;
 -- Name: audit_log_state; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.audit_log_state ENABLE ROW LEVEL SECURITY;
 
+-- Name: audit_page; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.audit_page ENABLE ROW LEVEL SECURITY;
+
 -- Name: audit_retention; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.audit_retention ENABLE ROW LEVEL SECURITY;
 
@@ -4411,6 +4437,9 @@ CREATE POLICY own_tenant ON public.audit_hold TO falaj_app USING ((tenant_id = (
 
 -- Name: audit_log_state own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.audit_log_state TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: audit_page own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.audit_page TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: audit_retention own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.audit_retention TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -4636,6 +4665,9 @@ CREATE POLICY system ON public.audit_hold TO falaj_owner, falaj_system, falaj_wo
 
 -- Name: audit_log_state system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.audit_log_state TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: audit_page system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.audit_page TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: audit_retention system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.audit_retention TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -5162,6 +5194,12 @@ GRANT SELECT ON TABLE public.audit_log_state TO falaj_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.audit_log_state TO falaj_sequencer;
 GRANT SELECT ON TABLE public.audit_log_state TO falaj_scheduler;
 GRANT SELECT ON TABLE public.audit_log_state TO falaj_system;
+
+-- Name: TABLE audit_page; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE,UPDATE ON TABLE public.audit_page TO falaj_system;
+GRANT SELECT ON TABLE public.audit_page TO falaj_app;
+GRANT SELECT ON TABLE public.audit_page TO falaj_scheduler;
+GRANT SELECT,INSERT ON TABLE public.audit_page TO falaj_sequencer;
 
 -- Name: TABLE audit_retention; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.audit_retention TO falaj_system;

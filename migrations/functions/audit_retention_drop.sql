@@ -34,6 +34,12 @@ BEGIN
     UPDATE audit_seq s SET dropped_at = now(), actor_id = NULL, resource_id = NULL, request_id = NULL, source = NULL
       FROM old o WHERE s.tenant_id = o.tenant_id AND s.tseq = o.tseq
     RETURNING s.tenant_id, s.tseq),
+  pages AS (
+    UPDATE audit_page p SET bloom = NULL
+      FROM (SELECT DISTINCT k.tenant_id, f.first_tseq FROM kept k CROSS JOIN LATERAL (
+              SELECT p.first_tseq FROM audit_page p WHERE p.tenant_id = k.tenant_id AND p.first_tseq <= k.tseq
+               ORDER BY p.first_tseq DESC LIMIT 1) f) d
+     WHERE p.tenant_id = d.tenant_id AND p.first_tseq = d.first_tseq AND p.bloom IS NOT NULL),
   runs AS (
     SELECT i.tenant_id, min(i.tseq) AS low, max(i.tseq) AS high
       FROM (SELECT k.tenant_id, k.tseq, k.tseq - row_number() OVER (PARTITION BY k.tenant_id ORDER BY k.tseq) AS run

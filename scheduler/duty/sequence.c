@@ -48,6 +48,13 @@ static enum errc pass(struct sequence *s, size_t *ret_done, struct err *e)
     return RUN_SYSTEM(&w, s->pool, 0, sequencer_tick(&w, s->sequencer, EVENTS_MAX, ret_done, e), e);
 }
 
+/* Pages come after numbers, and not while a backlog of events waits for theirs. */
+static enum errc pages(struct sequence *s, bool *more, struct err *e)
+{
+    struct work w = { .app = s->app, .arena = s->arena, .now_us = clock_wall_us(s->app->clock) };
+    return RUN_SYSTEM(&w, s->pool, 0, sequencer_pages(&w, more, e), e);
+}
+
 static enum errc sign_heads(struct sequence *s, struct err *e)
 {
     struct work w = { .app = s->app, .arena = s->arena, .now_us = clock_wall_us(s->app->clock) };
@@ -77,6 +84,7 @@ static bool round_once(struct sequence *s, bool sign_now, bool is_last)
 {
     struct err e = { 0 };
     size_t done = 0;
+    bool more = false;
     int64_t now = clock_mono_us(s->app->clock);
     arena_reset(s->arena);
     if (now >= s->heartbeat_us && !is_last) {
@@ -88,6 +96,8 @@ static bool round_once(struct sequence *s, bool sign_now, bool is_last)
         log_err(LOG_ERROR, "sequencer.shadow", &e);
     if (pass(s, &done, &e) != ERR_OK)
         log_err(LOG_ERROR, "sequencer.pass", &e);
+    if (done < EVENTS_MAX && pages(s, &more, &e) != ERR_OK)
+        log_err(LOG_ERROR, "sequencer.pages", &e);
     if (s->app->keyd && (now >= s->sign_us || sign_now || is_last)) {
         s->sign_us = now + SIGN_US;
         if (sign_heads(s, &e) != ERR_OK) {
@@ -95,7 +105,7 @@ static bool round_once(struct sequence *s, bool sign_now, bool is_last)
             s->sign_us = now + SIGN_US / 30;
         }
     }
-    return done == EVENTS_MAX;
+    return done == EVENTS_MAX || more;
 }
 
 static void *sequence_main(void *arg)

@@ -9,6 +9,7 @@
 #include "audit/export_job.h"
 #include "audit/head_proof.h"
 #include "audit/hold.h"
+#include "audit/last_change.h"
 #include "audit/pii.h"
 #include "audit/reconcile.h"
 #include "audit/retention.h"
@@ -60,9 +61,9 @@ static inline int setup(void **state)
 {
     (void)state;
     static const struct stmt *const *const app_lists[] = { audit_event_stmts, audit_export_stmts, audit_proof_stmts,
-                                                           audit_head_proof_stmts, audit_search_stmts, audit_hold_stmts,
+                                                           audit_head_proof_stmts, audit_search_stmts, audit_last_change_stmts, audit_hold_stmts,
                                                            audit_retention_stmts, audit_erasure_stmts, audit_pii_stmts, audit_export_job_stmts, NULL };
-    static const struct stmt *const *const seq_lists[] = { sequencer_stmts, sequencer_head_stmts, audit_event_stmts, audit_export_stmts, audit_shadow_stmts,
+    static const struct stmt *const *const seq_lists[] = { sequencer_stmts, sequencer_head_stmts, sequencer_page_stmts, audit_event_stmts, audit_export_stmts, audit_shadow_stmts,
                                                            audit_anchor_stmts, audit_reconcile_stmts, NULL };
     pg = pg_harness_new();
     pg_harness_migrate(pg, DB);
@@ -139,6 +140,14 @@ static inline size_t tick(size_t max)
     OK(sequencer_tick(&u->w, sequencer, max, &done, &e));
     unit_commit(u);
     return done;
+}
+static inline bool make_pages(void)
+{
+    bool more;
+    struct unit *u = unit_open(seq_pool, SCOPE_SYSTEM);
+    OK(sequencer_pages(&u->w, &more, &e));
+    unit_commit(u);
+    return more;
 }
 static inline size_t sign_heads(void)
 {

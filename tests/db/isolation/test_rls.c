@@ -116,6 +116,7 @@ static void fill(struct uuid t)
         "INSERT INTO audit_backlog (tenant_id, event_id, ord) VALUES ('%s', '%s', 1)", id, id, id, id, id, id, id, id);
     sql("INSERT INTO person_origin (tenant_id, user_id, maker, what, at) VALUES ('%s', '%s', '%s', 'account', now())", id, hex(u),
             id);
+    sql("INSERT INTO audit_page (tenant_id, first_tseq, last_tseq) VALUES ('%s', 1, 256)", id);
     sql("INSERT INTO audit_hold (tenant_id, hold_id, reason, placed_by) VALUES ('%s', '%s', 'r', '%s');"
         "INSERT INTO audit_retention (tenant_id, class, keep_days) VALUES ('%s', 'JOB', 3000);"
         "INSERT INTO audit_subject_key (tenant_id, subject_id, key_id, zone, key_version, wrapped) VALUES ('%s', '%s', '%s', 'ae-dxb-1', 1, 'x');"
