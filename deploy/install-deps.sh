@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # install-deps.sh - installs what Falaj needs on Debian 12, and nothing that is already there.
 #
-#   deploy/install-deps.sh [--build] [--run] [--console] [--test] [--all] [--list]
+#   deploy/install-deps.sh [--build] [--run] [--console] [--test] [--package] [--all] [--list]
 #
 # --build  compiler and libraries of the programs    --run   what the daemons need at run time (PostgreSQL, Redis)
 # --console  Node, which builds the web console and is not needed to run it
 # --test   what tests/run.sh and the benches need beyond these: clang, cmocka, Python, psql, wrk, Node, Chromium
-# --all    all of them (also the default)
+# --package  what makes Debian packages and tries them in a tree of their own; not part of --all
+# --all    all of the others (also the default)
 # --list   print the packages of the chosen groups and stop
 #
 # Debian starts a PostgreSQL cluster and a Redis server when their packages are installed. Falaj runs its own, so both are
@@ -25,6 +26,8 @@ packages_test=(libcmocka-dev clang libclang-rt-14-dev llvm python3 perl openssl 
     chromium)
 # shellcheck disable=SC2034
 packages_console=()
+# shellcheck disable=SC2034
+packages_package=(debhelper lintian debootstrap)
 node_minimum=20.19.0
 node_pinned=20.20.2
 npm_pinned=10.9.9 # Debian's 9 is refused by the engines field of a linter of the HTTP tests
@@ -33,12 +36,12 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 say() { printf 'install-deps: %s\n' "$*"; }
 die() { printf 'install-deps: %s\n' "$2" >&2; exit "$1"; }
-usage() { sed -n '3,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 want=() groups=() list=0
 for arg in "$@"; do
     case $arg in
-        --build | --run | --console | --test) groups+=("${arg#--}") ;;
+        --build | --run | --console | --test | --package) groups+=("${arg#--}") ;;
         --all) groups+=(build run console test) ;;
         --list) list=1 ;;
         -h | --help) usage; exit 0 ;;

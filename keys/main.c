@@ -2,12 +2,13 @@
 /* main.c - falaj-keyd: the one process of a zone that holds its keys.
  *
  *     falaj-keyd --zone Z --socket PATH STORE [--init] [--rotate-root] [--mechanism auto|gcm|kwp] [--tenant-root T=MODULE,LABEL,PINFILE]…
- *                [--profile dev|prod] [--allow-uid N]… [--log json|logfmt]
+ *                [--profile dev|prod] [--allow-uid N|NAME]… [--log json|logfmt]
  *     falaj-keyd --init-token --zone Z --module PATH --token-label L [--pin-file F] [--so-pin-file F]
  *
  * STORE is --softfile FILE or --module PATH --token-label L [--pin-file F]. It is ready when the socket appears, even when the token is
  * not: it is sealed then and says why. SIGTERM ends it, SIGUSR1 seals, SIGHUP unseals. Nothing secret comes by argument. */
 #include <getopt.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -37,15 +38,16 @@ static void usage(FILE *to)
           "  --init-token   make the keys of the zone in the token, print what there is, and end; with --so-pin-file a token\n"
           "                 that is blank is initialised first. One that is in use is never initialised again\n"
           "  --profile      dev|prod; prod refuses --softfile and memory that cannot be locked\n"
-          "  --allow-uid    another user that may call (its own user always may)\n"
+          "  --allow-uid    another user that may call, by number or name (its own user always may)\n"
           "  --log          json|logfmt\n",
           to);
 }
 
 static bool add_uid(struct arguments *a, const char *text)
 {
-    int64_t uid;
-    if (a->o.n_allow_uids == KEYD_UIDS_MAX || !str_to_i64(str_c(text), 0, UINT32_MAX - 1, &uid))
+    const struct passwd *user = getpwnam(text);
+    int64_t uid = user ? (int64_t)user->pw_uid : -1;
+    if (a->o.n_allow_uids == KEYD_UIDS_MAX || (!user && !str_to_i64(str_c(text), 0, UINT32_MAX - 1, &uid)))
         return false;
     a->o.allow_uids[a->o.n_allow_uids++] = (uid_t)uid;
     return true;
