@@ -259,6 +259,10 @@ void *exchange_on_uri(void *loop, const char *uri, struct MHD_Connection *c)
     }
     size_t len = strlen(uri);
     x->uri_end = uri + len;
+    /* The parser's first buffer has header_max bytes, and the request line begins it; 64 are for method and blanks before the
+     * target. */
+    if (l->server->layout_known && len + 64 < l->server->o.header_max)
+        http_guard_mask((char *)(uintptr_t)x->uri_end + 1, l->server->o.header_max - len - 64);
     struct str copy = { arena_strndup(x->req.arena, uri, len), len };
     x->req.path = copy;
     x->req.query = STR_NULL;

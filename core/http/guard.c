@@ -43,6 +43,43 @@ static bool is_digits(struct str s)
     return s.len > 0 && s.len <= 15;
 }
 
+/* As long as "Content-Length". */
+static const char MASKED[] = "Refused-Length";
+
+/* The line of a header up to its LF, and what folds onto it; 0: it has not come whole. */
+static size_t line_len(const char *p, size_t max, bool *is_folded)
+{
+    *is_folded = false;
+    for (size_t i = 0; i < max && p[i]; i++) {
+        if (p[i] != '\n')
+            continue;
+        *is_folded = i + 1 < max && (p[i + 1] == ' ' || p[i + 1] == '\t');
+        return i + 1;
+    }
+    return 0;
+}
+
+void http_guard_mask(char *p, size_t max)
+{
+    size_t i = 0, n = SINGLES[S_LENGTH].len;
+    while (i < max && i < 64 && p[i] != 'H' && p[i] != 'h')      /* blanks before the version */
+        i++;
+    while (i < max && i < 96 && p[i])
+        i++;
+    for (int nuls = 0; i < max && nuls < 2 && !p[i]; nuls++)     /* over its CR LF */
+        i++;
+    bool is_folded;
+    for (size_t len; i < max && (len = line_len(p + i, max - i, &is_folded)) > 2; i += len) {
+        struct str line = { p + i, len }, name, value;
+        if (!str_cut(line, ':', &name, &value) || name.len != n || strncasecmp(name.ptr, SINGLES[S_LENGTH].ptr, n) != 0)
+            continue;
+        while (value.len && (value.ptr[value.len - 1] == '\n' || value.ptr[value.len - 1] == '\r'))
+            value.len--;
+        if (is_folded || !is_digits(str_trim(value)))
+            memcpy(p + i, MASKED, n);
+    }
+}
+
 static bool value_is_clean(struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
@@ -197,6 +234,8 @@ enum errc http_guard_check(const struct http_guard_input *in, struct err *e)
             return FAIL(e, MALFORMED, "A header name is not a token");
         if (!value_is_clean(h->value))
             return FAIL(e, MALFORMED, "A header value has a control byte");
+        if (str_eq_c(h->name, MASKED))
+            return FAIL(e, MALFORMED, "Content-Length is not a number");
         int s = single_of(h->name);
         if (s < 0)
             continue;
