@@ -25,7 +25,14 @@ struct api {
     struct events *events;              /* api/events.h: open streams of browser tabs */
     struct serving *serving;            /* serving/serving.h: connections to serving workers */
     struct infer_stats *infer_stats;    /* serving/infer_stats.h: how deployments answered */
+    struct ops_server *ops;             /* core/http/ops.h: health and metrics on a port of their own; NULL: on the people's */
     struct cert_watch *certs;           /* core/http/cert_watch.h: certificates that are replaced, or end soon */
     struct app lane_apps[LANE_COUNT];   /* copies of the app with the connections of each lane (lane.def) */
     _Atomic bool draining;
 };
+
+/* The metrics of this process as they are now. Any thread. */
+struct app;
+struct buf;
+void api_metrics_print(const struct app *app, struct buf *out);
+

@@ -98,13 +98,20 @@ static enum errc readyz(struct work *w, const void *in, void *out, struct err *e
     return ERR_OK;
 }
 
+void api_metrics_print(const struct app *app, struct buf *out)
+{
+    lanes_metrics(((const struct api *)app->extra)->pipeline);
+    metrics_print(out, "falaj-api");
+}
+
 static enum errc metrics(struct work *w, const void *in, void *out, struct err *e)
 {
-    (void)in, (void)e;
+    (void)in;
     struct buf *b = out;
-    lanes_metrics(pipeline_of(w));
+    if (((const struct api *)w->app->extra)->ops)
+        return FAIL(e, NOT_FOUND, "Metrics are on the port that api.ops_port names");
     *b = BUF(16 << 20);
-    metrics_print(b, "falaj-api");
+    api_metrics_print(w->app, b);
     return ERR_OK;
 }
 
@@ -134,7 +141,8 @@ static const struct route rows[] = {
       .flags = R_NO_TX, .rate = RL_NONE, .doc = "The process may get traffic" },
     { .method = HTTP_GET, .path = "/metrics", .lane = LANE_VITAL,
       .op = "metrics", .perm = PERM_PUBLIC, .handler = metrics, .status = 200, .out = &status_out_schema,
-      .flags = R_NO_TX | R_TEXT, .rate = RL_NONE, .doc = "Metrics in Prometheus text format" },
+      .flags = R_NO_TX | R_TEXT, .rate = RL_NONE,
+      .doc = "Metrics in Prometheus text format, unless they have a port of their own (api.ops_port)" },
     { .method = HTTP_GET, .path = "/version", .lane = LANE_VITAL,
       .op = "version", .perm = PERM_PUBLIC, .handler = version, .status = 200, .out = &version_out_schema,
       .flags = R_NO_TX, .rate = RL_NONE, .doc = "What runs here" },
