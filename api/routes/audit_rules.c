@@ -183,8 +183,8 @@ static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/audit/erasures", .lane = LANE_CALLS,
       .op = "person_erasure_list", .perm = PERM_PERSON_ERASE, .handler = erasure_list,
       .in = &erasure_page_schema, .status = 200, .out = &audit_erasure_schema, .flags = R_LIST, .doc = "Persons that were erased" },
-    { .method = HTTP_GET, .path = "/v1/audit/persons/{user_id}", .op = "person_data", .perm = PERM_PERSON_ERASE, .handler =
-        person_data,
+    { .method = HTTP_GET, .path = "/v1/audit/persons/{user_id}", .lane = LANE_CALLS,
+      .op = "person_data", .perm = PERM_PERSON_ERASE, .handler = person_data,
       .in = &person_ref_schema, .status = 200, .out = &person_out_schema, .resource = "user", .audited = true, .audit =
           AUDIT_PERSON_READ,
       .doc = "What is kept of a person, to hand out to them; what an erasure takes away" },
