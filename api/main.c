@@ -16,6 +16,7 @@
 #include "api/changed_by.h"
 #include "api/console.h"
 #include "api/events.h"
+#include "api/metrics_port.h"
 #include "api/openapi.h"
 #include "api/stream.h"
 #include "api/trust.h"
@@ -37,7 +38,6 @@
 #include "core/db/pool.h"
 #include "core/db/run_tx.h"
 #include "core/http/cert_watch.h"
-#include "core/http/ops.h"
 #include "core/redis/rate.h"
 #include "core/redis/wake.h"
 #include "core/table/config.h"
@@ -114,7 +114,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SECURE_HEAP = 4 << 20, KEYD_TIMEOUT_MS = 3000, HOUSEKEEPING_S = 10, OPS_PORT = 9464, ORPHAN_EVERY_S = 3600,
+enum { SECURE_HEAP = 4 << 20, KEYD_TIMEOUT_MS = 3000, HOUSEKEEPING_S = 10, ORPHAN_EVERY_S = 3600,
     BLOB_AGE_S = 3600 };
 /* The largest task reads up to 100,000 tenants' own rates (tenants/accounts/api_rate.c). */
 static const size_t HOUSEKEEPING_ARENA = 16 << 20;
@@ -322,33 +322,6 @@ static void sweep_signin(struct app *app, struct arena *a)
         log_err(LOG_WARN, "signin.sweep", &e);
 }
 
-static bool ops_ready(void *ctx, struct buf *why)
-{
-    const struct app *app = ctx;
-    const struct api *api = app->extra;
-    if (api->draining)
-        buf_add_c(why, "draining\n");
-    return !api->draining;
-}
-
-static void ops_metrics(void *ctx, struct buf *out)
-{
-    api_metrics_print(ctx, out);
-}
-
-/* Metrics tell how much whom is doing what: in prod they are not for who may reach the API. */
-static enum errc listen_ops(struct app *app, struct api *api, const struct config *cfg, struct err *e)
-{
-    int64_t port = cfg->api_ops_port >= 0 ? cfg->api_ops_port : cfg->run_profile == PROFILE_PROD ? OPS_PORT : 0;
-    if (!port)
-        return ERR_OK;
-    api->ops = ops_server_new(cfg->api_ops_bind, (int)port, (struct ops_source){ ops_ready, ops_metrics, app }, e);
-    if (!api->ops)
-        return e->code;
-    log_event(LOG_INFO, "api.ops", "bind", LOG_S(cfg->api_ops_bind), "port", LOG_I(port), NULL);
-    return ERR_OK;
-}
-
 /* Certificates of this process: its listeners', and the one it shows to serving machines, read at each of its connections. */
 static void watch_certificates(struct api *api, const struct config *cfg)
 {
@@ -490,7 +463,7 @@ static int serve(struct app *app, struct api *api, struct config *settings, cons
     api->node_listener = (struct listener){ api->pipeline, true };
     if (!(api->people = listen_people(api, cfg, e)))
         return refuse("listen", e);
-    if (listen_ops(app, api, cfg, e) != ERR_OK)
+    if (metrics_port_open(app, api, e) != ERR_OK)
         return refuse("listen for metrics (api.ops_port)", e);
     if (*cfg->api_worker_cert && trust_open(app, &api->trust, e) != ERR_OK)
         return refuse("authorities for workers", e);
@@ -519,7 +492,7 @@ static void undo(struct app *app, struct api *api)
 {
     wake_listener_free(api->wakes);
     cert_watch_free(api->certs);
-    ops_server_free(api->ops);
+    metrics_port_close(api);
     http_server_refuse(api->people);
     http_server_refuse(api->nodes);
     serving_stop(api->serving);
