@@ -103,7 +103,7 @@ static enum errc look(struct work *w, const struct identity_provider *p, struct 
     TRY(oidc_discover(w, p, &m, e));
     ret->authorization_endpoint = m.authorization_endpoint;
     ret->token_endpoint = m.token_endpoint;
-    TRY(outside_keys(w->app, w->arena, p->provider_id, m.jwks_uri, 1u << JWS_RS256 | 1u << JWS_ES256, STR_NULL, &keys, &n, e));
+    TRY(outside_keys(w->app, w->arena, (struct outside_owner){ p->provider_id, w->tenant_id }, m.jwks_uri, 1u << JWS_RS256 | 1u << JWS_ES256, STR_NULL, &keys, &n, e));
     ret->keys = (int64_t)n;
     return ERR_OK;
 }

@@ -69,7 +69,8 @@ static enum errc keys_of(struct work *w, const struct found_issuer *i, struct st
 {
     unsigned algs = issuer_algs(string_array(w->arena, i->algorithms.text));
     if (i->jwks_uri.ptr)
-        return outside_keys(w->app, w->arena, i->issuer_id, i->jwks_uri, algs, kid, ret, ret_n, e);
+        return outside_keys(w->app, w->arena, (struct outside_owner){ i->issuer_id, i->tenant_id }, i->jwks_uri, algs, kid, ret,
+            ret_n, e);
     *ret = ARENA_ARRAY(w->arena, struct jws_key, JWKS_KEYS_MAX);
     return jwks_read(w->arena, i->jwks.text, algs, *ret, ret_n, e);
 }

@@ -36,7 +36,8 @@ enum errc oidc_discover(struct work *w, const struct identity_provider *p, struc
     struct err why;
     while (issuer.len && issuer.ptr[issuer.len - 1] == '/')
         issuer.len--;
-    TRY(outside_document(w->app, w->arena, p->provider_id, str_fmt(w->arena, "%.*s/.well-known/openid-configuration", STR_ARG(issuer)), false, &text, e));
+    TRY(outside_document(w->app, w->arena, (struct outside_owner){ p->provider_id, w->tenant_id },
+        str_fmt(w->arena, "%.*s/.well-known/openid-configuration", STR_ARG(issuer)), false, &text, e));
     if (jval_parse(w->arena, text, DEPTH_MAX, &doc, &why) != ERR_OK || jval_type(doc) != JT_OBJECT)
         return odd(e, "its metadata is not a JSON object");
     if (!str_eq(jval_str(jval_get(doc, "issuer")), p->issuer))
@@ -146,7 +147,7 @@ static enum errc id_token(struct work *w, const struct identity_provider *p, con
         add_param(&b, "client_id", p->client_id);
     if (secret.ptr && m->takes_post)
         add_param(&b, "client_secret", secret);
-    struct outside_call call = { m->token_endpoint, str_dup(w->arena, buf_str(&b)), secret.ptr && !m->takes_post ? authorization(w->arena, p, secret) : STR_NULL };
+    struct outside_call call = { w->tenant_id, m->token_endpoint, str_dup(w->arena, buf_str(&b)), secret.ptr && !m->takes_post ? authorization(w->arena, p, secret) : STR_NULL };
     buf_release(&b);
     TRY(outside_fetch(w->app, w->arena, &call, &status, &body, e));
     if (status != 200)
@@ -209,7 +210,7 @@ enum errc oidc_finish(struct work *w, const struct identity_provider *p, const s
     TRY(id_token(w, p, m, login, code, client_secret, &token, e));
     if (jws_peek(w->arena, token, &seen, &why) != ERR_OK)
         return oidc_refuse(e, why.msg);
-    enum errc rc = outside_keys(w->app, w->arena, p->provider_id, m->jwks_uri, BOTH_ALGS, seen.kid, &keys, &n, &why);
+    enum errc rc = outside_keys(w->app, w->arena, (struct outside_owner){ p->provider_id, w->tenant_id }, m->jwks_uri, BOTH_ALGS, seen.kid, &keys, &n, &why);
     if (rc == ERR_UNPROCESSABLE)
         return oidc_refuse(e, why.msg);
     if (rc != ERR_OK) {

@@ -13,8 +13,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { DOCUMENTS = 256, PRINCIPALS = 1024, NETWORKS_MAX = 16, FETCHES_MAX = 2, CONNECT_MS = 3000, CALL_MS = 5000 };
-enum { AGAIN_AFTER_FAILURE_US = 10000000, AGAIN_FOR_KEY_US = 60000000 };
+enum { DOCUMENTS = 256, SLOTS = 64, PRINCIPALS = 1024, NETWORKS_MAX = 16, FETCHES_MAX = 8, TENANT_FETCHES_MAX = 2, HOSTS = 256, CONNECT_MS = 3000, CALL_MS = 5000 };
+enum { PAUSE_FIRST_US = 10000000, PAUSE_MAX_US = 300000000, AGAIN_AFTER_FAILURE_US = 10000000, AGAIN_FOR_KEY_US = 60000000 };
 
 struct document {
     struct uuid owner;
@@ -29,12 +29,26 @@ struct remembered {
     int64_t until_us;
 };
 
+/* A host that failed one of a tenant's fetches. What collides is forgotten. */
+struct slow_host {
+    uint64_t key;
+    int64_t until_us, pause_us;
+};
+
+/* A thread that fetches or waits for who does. */
+struct slot {
+    struct uuid tenant;
+    bool is_used;
+};
+
 struct federation {
     pthread_mutex_t lock;           /* guards all below but the networks */
     pthread_cond_t fetched;
     struct document documents[DOCUMENTS];
     struct remembered principals[PRINCIPALS];
+    struct slot slots[SLOTS];
     int fetching;
+    struct slow_host hosts[HOSTS];
     struct cidr networks[NETWORKS_MAX];
     size_t n_networks;
     bool is_open;                   /* dev: any address */
@@ -141,19 +155,64 @@ static bool may_connect(void *ctx, const struct sockaddr *to)
 
 /* --- how --- */
 
-static bool enter(struct federation *f)
+/* The lock is held. A slot of the tenant's; NULL: it has none left. */
+static struct slot *slot_take(struct federation *f, struct uuid tenant)
 {
-    pthread_mutex_lock(&f->lock);
-    bool ok = f->fetching < FETCHES_MAX;
-    f->fetching += ok;
-    pthread_mutex_unlock(&f->lock);
-    return ok;
+    struct slot *found = NULL;
+    int own = 0;
+    for (int i = 0; i < SLOTS; i++) {
+        own += f->slots[i].is_used && uuid_eq(f->slots[i].tenant, tenant);
+        if (!f->slots[i].is_used)
+            found = &f->slots[i];
+    }
+    if (!found || own >= TENANT_FETCHES_MAX)
+        return NULL;
+    *found = (struct slot){ tenant, true };
+    return found;
 }
 
-static void leave(struct federation *f)
+static struct slow_host *host_of(struct federation *f, struct uuid tenant, struct str url, uint64_t *ret_key)
 {
+    size_t end = str_starts(url, "https://") ? 8 : 7;
+    while (end < url.len && url.ptr[end] != '/' && url.ptr[end] != '?')
+        end++;
+    *ret_key = str_hash(str_n(url.ptr, end)) ^ str_hash(str_n((const char *)tenant.b, 16)) * UINT64_C(0x9e3779b97f4a7c15);
+    return &f->hosts[(*ret_key ^ *ret_key >> 32) % HOSTS];
+}
+
+/* May the tenant fetch from there now? */
+static enum errc enter(struct federation *f, struct uuid tenant, struct str url, int64_t now_us, struct err *e)
+{
+    uint64_t key;
+    pthread_mutex_lock(&f->lock);
+    const struct slow_host *h = host_of(f, tenant, url, &key);
+    int64_t wait_us = h->key == key ? h->until_us - now_us : 0;
+    bool is_room = f->fetching < FETCHES_MAX && wait_us <= 0;
+    f->fetching += is_room;
+    pthread_mutex_unlock(&f->lock);
+    if (wait_us > 0)
+        return FAIL(e, UNAVAILABLE, "The provider did not answer in time and is not asked again yet; try again in %ld s",
+            (long)(wait_us / 1000000 + 1));
+    return is_room ? ERR_OK : FAIL(e, UNAVAILABLE,
+        "Too many requests to identity providers are under way; try again in a moment");
+}
+
+/* How it went: a host that hangs is left alone for longer each time. */
+static void leave(struct federation *f, struct uuid tenant, struct str url, enum errc rc, int64_t now_us)
+{
+    uint64_t key;
+    bool is_hung = rc == ERR_DEADLINE;              /* one that refuses at once costs nothing */
     pthread_mutex_lock(&f->lock);
     f->fetching--;
+    struct slow_host *h = host_of(f, tenant, url, &key);
+    if (is_hung && h->key == key) {
+        int64_t pause = 2 * h->pause_us < PAUSE_MAX_US ? 2 * h->pause_us : PAUSE_MAX_US;
+        *h = (struct slow_host){ key, now_us + pause, pause };
+    } else if (is_hung) {
+        *h = (struct slow_host){ key, 0, PAUSE_FIRST_US / 2 };      /* once may be chance */
+    } else if (h->key == key) {
+        *h = (struct slow_host){ 0 };
+    }
     pthread_mutex_unlock(&f->lock);
 }
 
@@ -165,21 +224,25 @@ static bool is_json(struct str type)
     return str_eq_c(head, "application/json") || str_eq_c(head, "application/jwk-set+json");
 }
 
-static enum errc exchange(const struct app *app, struct arena *a, const struct outside_call *call, int *ret_status, struct str *ret_body, struct err *e)
+static enum errc exchange(const struct app *app, struct arena *a, const struct outside_call *call, int *ret_status,
+    struct str *ret_body, struct err *e)
 {
     const char *ca = app->config->auth_provider_ca;
     struct str url = call->url;
     size_t cut = str_starts(url, "https://") ? 8 : 7;
     while (cut < url.len && url.ptr[cut] != '/' && url.ptr[cut] != '?')
         cut++;
-    struct http_client_options o = { .base_url = str_z(a, str_n(url.ptr, cut)), .ca_file = *ca ? ca : NULL, .connect_timeout_ms = CONNECT_MS,
+    struct http_client_options o = { .base_url = str_z(a, str_n(url.ptr, cut)), .ca_file = *ca ? ca : NULL,
+        .connect_timeout_ms = CONNECT_MS,
                                      .timeout_ms = CALL_MS, .may_connect = may_connect, .may_connect_ctx = app->federation };
     const char *headers[3] = { "Accept: application/json", NULL, NULL };
     if (call->authorization.ptr)
         headers[1] = str_z(a, str_fmt(a, "Authorization: %.*s", STR_ARG(call->authorization)));
-    struct http_call c = { .method = call->form.ptr ? "POST" : "GET", .headers = headers, .body = call->form, .response_max = OUTSIDE_BODY_MAX,
+    struct http_call c = { .method = call->form.ptr ? "POST" : "GET", .headers = headers, .body = call->form,
+        .response_max = OUTSIDE_BODY_MAX,
                            .content_type = "application/x-www-form-urlencoded" };
-    c.path = str_z(a, cut < url.len ? str_fmt(a, "%s%.*s", url.ptr[cut] == '/' ? "" : "/", STR_ARG(str_n(url.ptr + cut, url.len - cut))) : STR("/"));
+    c.path = str_z(a, cut < url.len ? str_fmt(a, "%s%.*s", url.ptr[cut] == '/' ? "" : "/", STR_ARG(str_n(url.ptr + cut,
+        url.len - cut))) : STR("/"));
     CLEANUP(http_client_freep) struct http_client *client = http_client_new(&o, e);
     struct http_result r;
     if (!client)
@@ -192,14 +255,40 @@ static enum errc exchange(const struct app *app, struct arena *a, const struct o
     return ERR_OK;
 }
 
+static enum errc fetch_in_slot(const struct app *app, struct arena *a, const struct outside_call *call, int *ret_status,
+    struct str *ret_body,
+                               struct err *e)
+{
+    TRY(outside_url_check(app->config, call->url, "/url", e));
+    TRY(enter(app->federation, call->tenant, call->url, clock_mono_us(app->clock), e));
+    enum errc rc = exchange(app, a, call, ret_status, ret_body, e);
+    leave(app->federation, call->tenant, call->url, rc, clock_mono_us(app->clock));
+    return rc;
+}
+
+static void slot_give(struct federation *f, struct slot *s)
+{
+    pthread_mutex_lock(&f->lock);
+    s->is_used = false;
+    pthread_mutex_unlock(&f->lock);
+}
+
+static enum errc no_slot(struct err *e)
+{
+    return FAIL(e, UNAVAILABLE, "The organisation has %d requests to its identity providers under way; try again in a moment", TENANT_FETCHES_MAX);
+}
+
 enum errc outside_fetch(const struct app *app, struct arena *a, const struct outside_call *call, int *ret_status, struct str *ret_body, struct err *e)
 {
-    ASSERT(app->federation);
-    TRY(outside_url_check(app->config, call->url, "/url", e));
-    if (!enter(app->federation))
-        return FAIL(e, UNAVAILABLE, "Too many requests to identity providers are under way; try again in a moment");
-    enum errc rc = exchange(app, a, call, ret_status, ret_body, e);
-    leave(app->federation);
+    struct federation *f = app->federation;
+    ASSERT(f);
+    pthread_mutex_lock(&f->lock);
+    struct slot *own = slot_take(f, call->tenant);
+    pthread_mutex_unlock(&f->lock);
+    if (!own)
+        return no_slot(e);
+    enum errc rc = fetch_in_slot(app, a, call, ret_status, ret_body, e);
+    slot_give(f, own);
     return rc;
 }
 
@@ -246,27 +335,40 @@ static void keep(struct federation *f, struct document *d, struct str text, int6
     pthread_mutex_unlock(&f->lock);
 }
 
-enum errc outside_document(const struct app *app, struct arena *a, struct uuid owner, struct str url, bool fresh, struct str *ret, struct err *e)
+enum errc outside_document(const struct app *app, struct arena *a, struct outside_owner owner, struct str url, bool fresh, struct str *ret,
+                           struct err *e)
 {
     struct federation *f = app->federation;
+    struct slot *own = NULL;
     int status = 0;
     struct str body;
     pthread_mutex_lock(&f->lock);
-    struct document *d = place_of(f, owner, url);
-    while (d->is_fetching) {
+    struct document *d = place_of(f, owner.id, url);
+    bool may_wait = !d->is_fetching || (own = slot_take(f, owner.tenant));
+    while (d->is_fetching && may_wait) {
         pthread_cond_wait(&f->fetched, &f->lock);
-        d = place_of(f, owner, url);
+        d = place_of(f, owner.id, url);
     }
-    bool is_known = from_memory(d, a, fresh, app->config->auth_provider_cache_ms * 1000, clock_mono_us(app->clock), ret);
+    bool is_known = may_wait && from_memory(d, a, fresh, app->config->auth_provider_cache_ms * 1000, clock_mono_us(app->clock), ret);
+    if (may_wait && !is_known && !own && !(own = slot_take(f, owner.tenant))) {
+        d->is_fetching = false;
+        d->tried_us = 0;
+        may_wait = false;
+    }
+    if (is_known && own)
+        own->is_used = false;
     pthread_mutex_unlock(&f->lock);
+    if (!may_wait)
+        return no_slot(e);
     if (is_known)
         return ret->ptr ? ERR_OK : FAIL(e, UNAVAILABLE,
             "The provider failed a moment ago and is not asked again yet; try again in a minute");
-    struct outside_call call = { .url = url };
-    enum errc rc = outside_fetch(app, a, &call, &status, &body, e);
+    struct outside_call call = { .tenant = owner.tenant, .url = url };
+    enum errc rc = fetch_in_slot(app, a, &call, &status, &body, e);
     if (rc == ERR_OK && status != 200)
         rc = FAIL(e, UPSTREAM, "The provider answered with status %d", status);
     keep(f, d, rc == ERR_OK ? body : STR_NULL, clock_mono_us(app->clock));
+    slot_give(f, own);
     *ret = rc == ERR_OK ? body : STR_NULL;
     return rc;
 }
@@ -279,7 +381,7 @@ static bool has_kid(const struct jws_key *keys, size_t n, struct str kid)
     return !kid.ptr;
 }
 
-enum errc outside_keys(const struct app *app, struct arena *a, struct uuid owner, struct str url, unsigned algs, struct str kid,
+enum errc outside_keys(const struct app *app, struct arena *a, struct outside_owner owner, struct str url, unsigned algs, struct str kid,
                        struct jws_key **ret, size_t *ret_n, struct err *e)
 {
     struct str text;

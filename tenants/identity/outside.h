@@ -5,8 +5,10 @@
  * loopback in the dev profile), no redirects, no proxy, 5 s, 256 KiB, JSON only, and in the prod profile no connection to a private,
  * link-local or otherwise special address, judged on the address that is connected to, after the name was resolved - unless the
  * setting auth.provider_networks has it.
- * Documents are kept by (owner, URL) for auth.provider_cache_ms; one is fetched once at a time, never oftener than every 10 s when that
- * failed, and for a key that is not in it at most once a minute. At most two fetches run at once: each holds a handler thread.
+ * Documents are kept by (owner, URL) for auth.provider_cache_ms; one is fetched once at a time, never oftener than every 10 s
+ * when that failed, and for a key that is not in it at most once a minute. At most eight fetches run at once, and of one tenant
+ * two, those that wait for another's answer counted: each holds a thread. A host that took too
+ * long twice in a row is not asked again by that tenant for 10 s, then for twice as long each time, up to five minutes.
  * Never call this inside a transaction. Thread-safe. Errors: INVALID (the URL), UNAVAILABLE, DEADLINE, UPSTREAM, LIMIT. */
 #pragma once
 #include <netinet/in.h>
@@ -27,12 +29,16 @@ enum errc outside_url_check(const struct config *cfg, struct str url, const char
 bool outside_is_public(const struct sockaddr *to);
 
 /* One exchange. form NULL: GET; else POST of application/x-www-form-urlencoded, with an Authorization header if there is one. */
-struct outside_call { struct str url, form, authorization; };
-enum errc outside_fetch(const struct app *app, struct arena *a, const struct outside_call *call, int *ret_status, struct str *ret_body, struct err *e) MUST_CHECK;
-/* The document of an owner at a URL, from memory or fetched. fresh: not from memory, if it was last fetched more than a minute ago. */
-enum errc outside_document(const struct app *app, struct arena *a, struct uuid owner, struct str url, bool fresh, struct str *ret, struct err *e) MUST_CHECK;
+struct outside_call { struct uuid tenant; struct str url, form, authorization; };
+enum errc outside_fetch(const struct app *app, struct arena *a, const struct outside_call *call, int *ret_status,
+    struct str *ret_body, struct err *e) MUST_CHECK;
+/* Who asks: the provider or issuer, and its tenant, whose slots are taken. */
+struct outside_owner { struct uuid id, tenant; };
+/* The document of an owner at a URL, from memory or fetched. fresh: not from memory, if it was last fetched more than a minute
+ * ago. */
+enum errc outside_document(const struct app *app, struct arena *a, struct outside_owner owner, struct str url, bool fresh, struct str *ret, struct err *e) MUST_CHECK;
 /* Keys of an owner; asks again when kid is given and not among them. */
-enum errc outside_keys(const struct app *app, struct arena *a, struct uuid owner, struct str url, unsigned algs, struct str kid,
+enum errc outside_keys(const struct app *app, struct arena *a, struct outside_owner owner, struct str url, unsigned algs, struct str kid,
                        struct jws_key **ret, size_t *ret_n, struct err *e) MUST_CHECK;
 /* Forget what an owner has. */
 void outside_forget(const struct app *app, struct uuid owner);

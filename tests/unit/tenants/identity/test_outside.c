@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_outside.c - which URLs may be fetched, and which addresses are the public Internet's; the fetching is in tests/http. */
+/* test_outside.c - which URLs may be fetched, and which addresses are the public Internet's; and whose fetches wait for whom.
+ * The fetching itself is in tests/http. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 #include <arpa/inet.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include "core/table/config.h"
 #include "tenants/identity/oidc.h"
 #include "tenants/identity/outside.h"
@@ -72,8 +78,96 @@ static void local_paths(void **state)
         assert_false(oidc_is_local_path(str_c(bad[i])));
 }
 
+/* A provider on loopback. One that hangs takes connections (the kernel does) and never answers. */
+struct provider { int fd; char url[64]; pthread_t thread; };
+
+static void provider_open(struct provider *p)
+{
+    struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t n = sizeof a;
+    p->fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(p->fd, (struct sockaddr *)&a, sizeof a), 0);
+    assert_int_equal(listen(p->fd, 16), 0);
+    assert_int_equal(getsockname(p->fd, (struct sockaddr *)&a, &n), 0);
+    snprintf(p->url, sizeof p->url, "http://127.0.0.1:%d/keys", ntohs(a.sin_port));
+}
+
+static void *answer(void *arg)
+{
+    static const char reply[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
+                                "Connection: close\r\n\r\n{}";
+    const struct provider *p = arg;
+    char request[4096];
+    int fd = accept(p->fd, NULL, NULL);
+    if (fd >= 0 && read(fd, request, sizeof request) > 0 && write(fd, reply, sizeof reply - 1) > 0)
+        shutdown(fd, SHUT_WR);
+    close(fd);
+    return NULL;
+}
+
+static struct config config;
+static struct app app = { .config = &config, .clock = &clock_system };
+static const struct uuid hanging_tenant = { { 1 } }, other_tenant = { { 2 } };
+static struct provider hangs;
+
+static enum errc ask(struct uuid tenant, unsigned provider, const char *url, struct err *e)
+{
+    struct arena *a = arena_new(4 << 20);
+    struct str text;
+    enum errc rc = outside_document(&app, a, (struct outside_owner){ { { (uint8_t)(provider >> 8), (uint8_t)provider } },
+        tenant }, str_c(url), false, &text, e);
+    arena_free(a);
+    return rc;
+}
+
+static void *ask_hanging(void *provider)
+{
+    struct err e;
+    enum errc rc = ask(hanging_tenant, (unsigned)(uintptr_t)provider, hangs.url, &e);
+    return (void *)(uintptr_t)rc;
+}
+
+/* Two providers of one tenant hang: a third fetch of its is refused, another tenant's is made while they
+ * hang; then the host is left alone. */
+static void a_tenant_has_its_slots(void **state)
+{
+    (void)state;
+    struct provider good;
+    pthread_t t[2];
+    struct err e;
+    void *rc;
+    int waiting[2];
+    config = (struct config){ .run_profile = PROFILE_DEV, .auth_provider_networks = "", .auth_provider_ca = "",
+        .auth_provider_cache_ms = 1 };
+    app.federation = federation_new(&config);
+    provider_open(&hangs);
+    provider_open(&good);
+    assert_int_equal(pthread_create(&good.thread, NULL, answer, &good), 0);
+    for (uintptr_t i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&t[i], NULL, ask_hanging, (void *)(i + 1)), 0);
+    for (int i = 0; i < 2; i++)
+        assert_true((waiting[i] = accept(hangs.fd, NULL, NULL)) >= 0);      /* both are at it, and nobody answers */
+    assert_int_equal(ask(hanging_tenant, 3, good.url, &e), ERR_UNAVAILABLE);
+    assert_non_null(strstr(e.msg, "The organisation has"));
+    assert_int_equal(ask(other_tenant, 4, good.url, &e), ERR_OK);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(t[i], &rc);
+        assert_int_equal((uintptr_t)rc, ERR_DEADLINE);
+    }
+    assert_int_equal(ask(hanging_tenant, 5, hangs.url, &e), ERR_UNAVAILABLE);
+    assert_non_null(strstr(e.msg, "did not answer in time"));
+    pthread_join(good.thread, NULL);
+    close(waiting[0]);
+    close(waiting[1]);
+    close(hangs.fd);
+    close(good.fd);
+    federation_free(app.federation);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(urls_by_profile), cmocka_unit_test(addresses), cmocka_unit_test(local_paths) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(urls_by_profile), cmocka_unit_test(addresses),
+        cmocka_unit_test(local_paths),
+                                        cmocka_unit_test(a_tenant_has_its_slots) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
