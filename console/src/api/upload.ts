@@ -156,7 +156,7 @@ const notCompleted = (u: Started): Problem =>
 async function complete(started: Started, w: Watch): Promise<Version> {
   const id = started.upload_id!;
   let now: Started | null = null;
-  for (let failures = 0; ; ) {
+  for (let failures = 0; ;) {
     try {
       now = now === null ? await read(id) : now;
       if (now.state === 'OPEN') now = await change('POST', `/v1/uploads/${id}/completion`);
