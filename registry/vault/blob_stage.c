@@ -51,6 +51,9 @@ enum errc blob_stage_put(struct blob_store *s, struct uuid object, uint64_t offs
         return FAIL(e, CONFLICT, "The part begins at byte %lu, but only %lu bytes have come; send from there",
                     (unsigned long)offset,
                     (unsigned long)st.st_size);
+    /* The first part begins anew: what an earlier try left behind it must not lengthen the whole. */
+    if (offset == 0 && ftruncate(fd, 0) < 0)
+        return blob_io_error(e, "truncate", path);
     return write_at(fd, path, offset, part, e);
 }
 

@@ -33,7 +33,8 @@ void blob_abort(struct blob_writer *w);         /* NULL is fine */
 MUST_CHECK enum errc blob_reader_open(struct blob_store *s, struct uuid tenant, struct uuid object, struct blob_reader **ret, uint64_t *ret_size,
                                       struct err *e);
 /* A blob that comes in parts, in order, which survives the process: what was begun and not ended, blob_sweep removes by its age.
- * offset: where the part begins, at most what has come, else CONFLICT; a part may come again. Synced when it returns. */
+ * offset: where the part begins, at most what has come, else CONFLICT; a part may come again,
+ * and the first one begins the stage anew. Synced when it returns. */
 MUST_CHECK enum errc blob_stage_put(struct blob_store *s, struct uuid object, uint64_t offset, struct str part, struct err *e);
 /* SHA-256 of a stage of that size. CONFLICT: it has another size, or is not there. */
 MUST_CHECK enum errc blob_stage_hash(struct blob_store *s, struct uuid object, struct arena *scratch, uint64_t size,

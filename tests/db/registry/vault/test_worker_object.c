@@ -217,6 +217,9 @@ static void test_output_in_parts(void **state)
     assert_non_null(strstr(e.msg, "only 0 bytes have come"));
     beyond.offset = (int64_t)all.len - STEP + 1;
     assert_int_equal(send(&lease, &beyond), ERR_BAD_DATA);
+    struct str longer = str_n(arena_alloc(arena, all.len + 1), all.len + 1);
+    memset((char *)longer.ptr, 'x', longer.len);
+    OK(blob_stage_put(app.blobs, object, 0, longer, &e));               /* begun before, with more bytes: it begins anew */
     for (size_t at = 0; at < all.len; at += STEP) {
         struct output_part p = part(object, SIZE, sha, all, at, all.len - at < STEP ? all.len - at : STEP);
         assert_int_equal(send(&lease, &p), ERR_OK);
