@@ -1,28 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_evidence.c - what convicts nobody; a head's place under the zone's head; a witness's signature. */
 #include "audit/evidence.h"
-#include "tests/unit/audit/fixture.h"
-
-static struct key *k, *other;
-static struct uuid tenant;
-static struct head_keys keys;
-
-static int setup(void **state)
-{
-    (void)state;
-    k = key_make();
-    other = key_make();
-    tenant = uuid_v7(9);
-    keys = (struct head_keys){ (const uint8_t(*)[AUDIT_PUB])k->pub, 1 };
-    return 0;
-}
-static int teardown(void **state)
-{
-    (void)state;
-    key_free(k);
-    key_free(other);
-    return 0;
-}
+#include "tests/unit/audit/heads_kit.h"
 
 static void honest_heads_convict_nobody(void **state)
 {

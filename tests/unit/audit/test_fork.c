@@ -1,28 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_fork.c - a forked log convicts by its own bundle, whatever the two sizes; an honest log does not. */
 #include "audit/fork.h"
-#include "tests/unit/audit/fixture.h"
-
-static struct key *k, *other;
-static struct uuid tenant;
-static struct head_keys keys;
-
-static int setup(void **state)
-{
-    (void)state;
-    k = key_make();
-    other = key_make();
-    tenant = uuid_v7(9);
-    keys = (struct head_keys){ (const uint8_t(*)[AUDIT_PUB])k->pub, 1 };
-    return 0;
-}
-static int teardown(void **state)
-{
-    (void)state;
-    key_free(k);
-    key_free(other);
-    return 0;
-}
+#include "tests/unit/audit/heads_kit.h"
 
 static const char *fork_of(const struct log *l, const struct bundle_head *kept, struct fork_file *f)
 {
