@@ -15,7 +15,8 @@
 enum { TICK_MAX = 100000 };
 
 SCHEMA_OF(sequencer_place, "How far the sequencer has come", 
-  FIELD(sequencer_place, xid, 0, .doc = "Transaction of the last event"), FIELD(sequencer_place, ord, 0, .doc = "Its place in that order"),
+  FIELD(sequencer_place, xid, 0, .doc = "Transaction of the last event"),
+  FIELD(sequencer_place, ord, 0, .doc = "Its place in that order"),
   FIELD(sequencer_place, since_ord, 0, .doc = "Where the epoch begins"),
   FIELD(sequencer_place, is_open, 0, .doc = "False while an epoch is being opened"),
   FIELD(sequencer_place, has_backlog, 0, .doc = "Events of epochs before come first"));
@@ -36,13 +37,15 @@ SCHEMA_OF(pending_row, "An event without a number", FIELD(pending_row, tenant_id
   FIELD(pending_row, event_id, 0, .doc = "The event"), FIELD(pending_row, xid, 0, .doc = "Transaction that wrote it"),
   FIELD(pending_row, ord, 0, .doc = "Order of insertion"), FIELD(pending_row, body, 0, .max = 65536, .doc = "Canonical bytes"));
 
-static const struct stmt pending_read = { .name = "audit_pending_read", .params = "siii", .row = &pending_row_schema, .card = CARD_MANY,
+static const struct stmt pending_read = { .name = "audit_pending_read", .params = "siii", .row = &pending_row_schema,
+                                          .card = CARD_MANY,
   .sql =
   "SELECT e.tenant_id, e.event_id, e.xid::text AS xid, e.ord, e.body FROM audit_event e\n"
   " WHERE (e.xid, e.ord) > ($1::xid8, $2) AND e.xid < pg_snapshot_xmin(pg_current_snapshot()) AND e.ord > $4\n"
   " ORDER BY e.xid, e.ord LIMIT $3" };          /* of the table: the column of the answer is a text, where 10000 < 9999 */
 
-static const struct stmt backlog_read = { .name = "audit_backlog_read", .params = "i", .row = &pending_row_schema, .card = CARD_MANY,
+static const struct stmt backlog_read = { .name = "audit_backlog_read", .params = "i", .row = &pending_row_schema,
+                                          .card = CARD_MANY,
   .sql =
   "SELECT e.tenant_id, e.event_id, e.xid::text AS xid, e.ord, e.body\n"
   "  FROM audit_backlog b JOIN audit_event e ON e.tenant_id = b.tenant_id AND e.event_id = b.event_id\n"
@@ -70,7 +73,8 @@ static const struct stmt state_write = { .name = "audit_state_write", .params = 
   "    ON CONFLICT (tenant_id) DO UPDATE\n"
   "   SET size = EXCLUDED.size, chain = EXCLUDED.chain, frontier = EXCLUDED.frontier, updated_at = EXCLUDED.updated_at" };
 
-const struct stmt *const sequencer_stmts[] = { &cursor_lock, &cursor_move, &pending_read, &backlog_read, &backlog_done, &seq_insert,
+const struct stmt *const sequencer_stmts[] = { &cursor_lock, &cursor_move, &pending_read, &backlog_read, &backlog_done,
+                                               &seq_insert,
                                               &state_read, &state_write, NULL };
 
 struct sequencer *sequencer_new(struct str zone, audit_sign_fn sign, void *sign_ctx)

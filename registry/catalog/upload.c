@@ -2,8 +2,8 @@
 /* upload.c - parts in, a version out.
  *
  * A part is sealed and stored before its upload's row is touched, so two parts on their way do not wait for each other; the one that
- * finds the offset taken loses its blob again. The rows of ended parts stay, without key and marked DELETED; their blobs go after the
- * commit, or by orphan_sweep when the process dies between. upload_complete.c makes a version of them. */
+ * finds the offset taken loses its blob again. The rows of ended parts stay, without key and marked DELETED; their blobs go
+ * after the commit, or by orphan_sweep when the process dies between. upload_complete.c makes a version of them. */
 #include "registry/catalog/upload_int.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
@@ -31,7 +31,8 @@ SCHEMA_EXTERN(upload, "An upload in parts",
     FIELD_ID(upload, upload_id, "upl", F_ALWAYS, .doc = "The upload"),
     FIELD_ID(upload, dataset_id, "dst", F_ALWAYS, .doc = "The data set that gets a version"),
     FIELD(upload, zone, F_ALWAYS, .doc = "Where the parts lie and the version will"),
-    FIELD(upload, state, F_ALWAYS, .doc = "OPEN; COMPLETING: its content is being read; COMPLETED: it has become a version; REFUSED: its content was, and is gone"),
+    FIELD(upload, state, F_ALWAYS,
+          .doc = "OPEN; COMPLETING: its content is being read; COMPLETED: it has become a version; REFUSED: its content was, and is gone"),
     FIELD(upload, size_bytes, 0, .doc = "Bytes of the whole content"),
     FIELD(upload, sha256, 0, .doc = "Digest that the whole must have, hex; absent: none was announced"),
     FIELD(upload, offset, 0, .doc = "Bytes received; the next part begins there"), FIELD(upload, parts, 0, .doc = "Parts received"),
@@ -51,7 +52,8 @@ SCHEMA_EXTERN(upload_new, "An upload to begin",
 struct open_count { int64_t of_tenant, of_user, room; };
 SCHEMA_OF(open_count, "What is open", FIELD(open_count, of_tenant, 0, .doc = "Of the tenant"), FIELD(open_count, of_user, 0, .doc = "Of the user"),
     FIELD(open_count, room, 0, .doc = "Bytes that the quota has left"));
-SCHEMA_EXTERN(part, "A part", FIELD_ID(part, object_id, "obj", 0, .doc = "Its object"), FIELD(part, start, 0, .doc = "Where it begins"),
+SCHEMA_EXTERN(part, "A part", FIELD_ID(part, object_id, "obj", 0, .doc = "Its object"),
+    FIELD(part, start, 0, .doc = "Where it begins"),
     FIELD(part, size_bytes, 0, .doc = "Bytes"), FIELD(part, stored_bytes, 0, .doc = "Bytes stored"), FIELD(part, sha256, 0, .doc = "Its digest"));
 struct due { struct uuid tenant_id, upload_id; };
 SCHEMA_OF(due, "An expired upload", FIELD_ID(due, tenant_id, "tnt", 0, .doc = "Whose"), FIELD_ID(due, upload_id, "upl", 0, .doc = "Which"));
@@ -157,7 +159,8 @@ enum errc upload_list(struct work *w, struct uuid dataset_id, struct uuid positi
 enum errc upload_check_open(const struct upload *u, struct err *e)
 {
     if (str_eq_c(u->state, "COMPLETING"))
-        return FAIL(e, CONFLICT, "The upload is being completed: %ld of %ld bytes are read", (long)u->completed_bytes, (long)u->size_bytes);
+        return FAIL(e, CONFLICT, "The upload is being completed: %ld of %ld bytes are read", (long)u->completed_bytes,
+                    (long)u->size_bytes);
     if (str_eq_c(u->state, "REFUSED"))
         return FAIL(e, CONFLICT, "The content was refused and is gone: %.*s", STR_ARG(u->failure));
     return str_eq_c(u->state, "OPEN") ? ERR_OK : FAIL(e, CONFLICT, "The upload was completed already, as version %ld", (long)u->version);

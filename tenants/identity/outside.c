@@ -13,7 +13,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { DOCUMENTS = 256, SLOTS = 64, PRINCIPALS = 1024, NETWORKS_MAX = 16, FETCHES_MAX = 8, TENANT_FETCHES_MAX = 2, HOSTS = 256, CONNECT_MS = 3000, CALL_MS = 5000 };
+enum { DOCUMENTS = 256, SLOTS = 64, PRINCIPALS = 1024, NETWORKS_MAX = 16, FETCHES_MAX = 8, TENANT_FETCHES_MAX = 2, HOSTS = 256,
+       CONNECT_MS = 3000, CALL_MS = 5000 };
 enum { PAUSE_FIRST_US = 10000000, PAUSE_MAX_US = 300000000, AGAIN_AFTER_FAILURE_US = 10000000, AGAIN_FOR_KEY_US = 60000000 };
 
 struct document {
@@ -275,10 +276,12 @@ static void slot_give(struct federation *f, struct slot *s)
 
 static enum errc no_slot(struct err *e)
 {
-    return FAIL(e, UNAVAILABLE, "The organisation has %d requests to its identity providers under way; try again in a moment", TENANT_FETCHES_MAX);
+    return FAIL(e, UNAVAILABLE, "The organisation has %d requests to its identity providers under way; try again in a moment",
+                TENANT_FETCHES_MAX);
 }
 
-enum errc outside_fetch(const struct app *app, struct arena *a, const struct outside_call *call, int *ret_status, struct str *ret_body, struct err *e)
+enum errc outside_fetch(const struct app *app, struct arena *a, const struct outside_call *call, int *ret_status,
+                        struct str *ret_body, struct err *e)
 {
     struct federation *f = app->federation;
     ASSERT(f);
@@ -335,8 +338,8 @@ static void keep(struct federation *f, struct document *d, struct str text, int6
     pthread_mutex_unlock(&f->lock);
 }
 
-enum errc outside_document(const struct app *app, struct arena *a, struct outside_owner owner, struct str url, bool fresh, struct str *ret,
-                           struct err *e)
+enum errc outside_document(const struct app *app, struct arena *a, struct outside_owner owner, struct str url, bool fresh,
+                           struct str *ret, struct err *e)
 {
     struct federation *f = app->federation;
     struct slot *own = NULL;
@@ -349,7 +352,8 @@ enum errc outside_document(const struct app *app, struct arena *a, struct outsid
         pthread_cond_wait(&f->fetched, &f->lock);
         d = place_of(f, owner.id, url);
     }
-    bool is_known = may_wait && from_memory(d, a, fresh, app->config->auth_provider_cache_ms * 1000, clock_mono_us(app->clock), ret);
+    bool is_known = may_wait && from_memory(d, a, fresh, app->config->auth_provider_cache_ms * 1000, clock_mono_us(app->clock),
+                                            ret);
     if (may_wait && !is_known && !own && !(own = slot_take(f, owner.tenant))) {
         d->is_fetching = false;
         d->tried_us = 0;
@@ -381,8 +385,8 @@ static bool has_kid(const struct jws_key *keys, size_t n, struct str kid)
     return !kid.ptr;
 }
 
-enum errc outside_keys(const struct app *app, struct arena *a, struct outside_owner owner, struct str url, unsigned algs, struct str kid,
-                       struct jws_key **ret, size_t *ret_n, struct err *e)
+enum errc outside_keys(const struct app *app, struct arena *a, struct outside_owner owner, struct str url, unsigned algs,
+                       struct str kid, struct jws_key **ret, size_t *ret_n, struct err *e)
 {
     struct str text;
     *ret = ARENA_ARRAY(a, struct jws_key, JWKS_KEYS_MAX);
