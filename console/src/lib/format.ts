@@ -50,23 +50,27 @@ export function bytes(n: number | undefined): string {
   return numbers({
     style: 'unit',
     unit: units[i]!,
-    unitDisplay: 'short',
+    unitDisplay: i === 0 ? 'long' : 'short',
     maximumFractionDigits: 1,
   }).format(v);
 }
+/** Arabic has no short date that two readers write alike: the month by its name, and 24 hours. */
+const inArabic = (): boolean => getPrefs().lang === 'ar';
+const daySet = (): Intl.DateTimeFormatOptions =>
+  inArabic() ? { day: 'numeric', month: 'long', year: 'numeric' } : { dateStyle: 'medium' };
+const hours = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
+const timeSet = (): Intl.DateTimeFormatOptions => (inArabic() ? hours : { timeStyle: 'medium' });
+const written = (at: string | undefined | null, o: Intl.DateTimeFormatOptions): string => {
+  const d = parse(at);
+  return d ? times(locale(), { ...o, timeZone: timeZone() }).format(d) : '';
+};
 export function dateTime(at: string | undefined | null): string {
-  const d = parse(at);
-  return d ? times(locale(), { dateStyle: 'medium', timeStyle: 'medium', timeZone: timeZone() }).format(d) : '';
+  if (inArabic()) return parse(at) ? `${day(at)}، ${timeOfDay(at)}` : '';
+  return written(at, { ...daySet(), ...timeSet() });
 }
-export function day(at: string | undefined): string {
-  const d = parse(at);
-  return d ? times(locale(), { dateStyle: 'medium', timeZone: timeZone() }).format(d) : '';
-}
+export const day = (at: string | undefined | null): string => written(at, daySet());
 /** The time of day as the reader writes it, where the day is said beside it. */
-export function timeOfDay(at: string | undefined): string {
-  const d = parse(at);
-  return d ? times(locale(), { timeStyle: 'medium', timeZone: timeZone() }).format(d) : '';
-}
+export const timeOfDay = (at: string | undefined | null): string => written(at, timeSet());
 export function clock(at: string | undefined): string {
   const d = parse(at);
   return d ? times('en-GB', { timeStyle: 'medium', timeZone: timeZone() }).format(d) : '';
