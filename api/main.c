@@ -30,6 +30,7 @@
 #include "audit/pii.h"
 #include "audit/retention.h"
 #include "audit/search.h"
+#include "audit/thing_name.h"
 #include "core/base/cleanup.h"
 #include "core/base/fault.h"
 #include "core/base/log.h"
@@ -183,7 +184,7 @@ static const struct stmt *const *const app_lists[] = {
     audit_export_job_stmts,
     audit_search_stmts,
     audit_last_change_stmts,
-    audit_actor_name_stmts,
+    audit_actor_name_stmts, audit_thing_stmts,
     audit_hold_stmts,
     audit_retention_stmts,
     audit_erasure_stmts,

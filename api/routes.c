@@ -41,6 +41,7 @@
     X(lease_routes) \
     X(lease_object_routes) \
     X(audit_routes) \
+    X(audit_want_routes) \
     X(audit_csv_routes) \
     X(audit_export_routes) \
     X(audit_rule_routes) \

@@ -16,7 +16,12 @@ static const struct stmt names = { .name = "audit_actor_names", .params = "uU", 
   "   AND u.name <> 'erased-' || replace(u.user_id::text, '-', '')\n"
   "   AND NOT EXISTS (SELECT FROM audit_subject_key k WHERE k.tenant_id = $1 AND k.subject_id = u.user_id AND k.erased_at IS NOT NULL)" };
 
-const struct stmt *const audit_actor_name_stmts[] = { &names, NULL };
+static const struct stmt named = { .name = "audit_actor_named", .params = "us", .row = &name_row_schema, .card = CARD_MAYBE,
+                                   .sql =
+  "SELECT u.user_id, u.name FROM app_user u WHERE u.tenant_id = $1 AND lower(u.name) = lower($2)\n"
+  "   AND u.name <> 'erased-' || replace(u.user_id::text, '-', '') LIMIT 1" };
+
+const struct stmt *const audit_actor_name_stmts[] = { &names, &named, NULL };
 
 static size_t distinct(const struct audit_row *rows, size_t n, struct uuid *out)
 {
@@ -47,5 +52,35 @@ enum errc audit_actor_names(struct work *w, struct uuid tenant, const struct aud
         for (size_t k = 0; k < found.n && !out[i].ptr; k++)
             if (uuid_eq(found.items[k].user_id, rows[i].actor_id))
                 out[i] = found.items[k].name;
+    return ERR_OK;
+}
+
+static bool is_kind(struct str s)
+{
+    for (int i = 0; i < AUDIT_ACTOR_COUNT; i++)
+        if (str_eq_c(s, audit_actor_text((enum audit_actor)i)))
+            return true;
+    return false;
+}
+
+enum errc audit_actor_resolve(struct work *w, struct uuid tenant, struct str asked, struct str *ret, struct err *e)
+{
+    struct name_row row;
+    struct uuid id;
+    bool found = true;
+    *ret = asked;
+    if (!asked.ptr || is_kind(asked))
+        return ERR_OK;
+    if (!id_parse("usr", asked, &id) && !id_parse("nod", asked, &id) && !uuid_parse(asked, &id)) {
+        TRY(db_maybe(w->tx, &named, ARGS(A_UUID(tenant), A_STR(asked)), &row, &found, e));
+        id = row.user_id;
+    }
+    if (!found)
+        return FAIL_AT(e, UNPROCESSABLE, "/actor",
+                       "Nobody here is called %.*s; give a name, an id (usr_…, nod_…) or a kind of actor: "
+                       "user, service, worker, system, anonymous", STR_ARG(asked));
+    char *text = arena_alloc(w->arena, UUID_TEXT);
+    uuid_text(id, text);
+    *ret = str_c(text);
     return ERR_OK;
 }

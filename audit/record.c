@@ -21,6 +21,17 @@ const struct audit_code_row *audit_code_row(enum audit_code c)
     return &code_rows[c];
 }
 
+bool audit_action_is_known(struct str action)
+{
+    for (size_t i = 0; action.len && i < AUDIT_CODE_COUNT; i++) {
+        struct str known = str_c(audit_code_row((enum audit_code)i)->action);
+        if (action.ptr[action.len - 1] == '.' ? known.len > action.len && memcmp(known.ptr, action.ptr, action.len) == 0
+                                              : str_eq(known, action))
+            return true;
+    }
+    return false;
+}
+
 const char *audit_actor_text(enum audit_actor a)
 {
     static const char *const names[AUDIT_ACTOR_COUNT] = { "system", "user", "service", "worker", "anonymous" };

@@ -26,6 +26,8 @@ struct audit_code_row {
 };
 /* The row of a code; aborts on a value that is none. */
 const struct audit_code_row *audit_code_row(enum audit_code c);
+/* A row has this action, or one that begins so where it ends with a dot. */
+bool audit_action_is_known(struct str action);
 
 enum audit_actor { AUDIT_SYSTEM, AUDIT_USER, AUDIT_SERVICE, AUDIT_WORKER, AUDIT_ANONYMOUS, AUDIT_ACTOR_COUNT };
 /* "system", "user", …; aborts on a value that is none. */

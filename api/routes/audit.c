@@ -7,14 +7,13 @@
 #include "audit/pii.h"
 #include "audit/record_read.h"
 #include "audit/search.h"
+#include "audit/thing_name.h"
 #include "core/base/cleanup.h"
 #include "core/crypto/hash.h"
 #include "core/redis/wake.h"
 #include "keys/client.h"
 #include "scheduler/jobs/job.h"
 #include "tenants/access/principal.h"
-
-const char *const audit_verdict_names[] = { "success", "denied", "failed", NULL };
 
 struct audit_page { int64_t page_size, after; AUDIT_WANT; };
 SCHEMA_OF(audit_page, "Which events",
@@ -28,7 +27,7 @@ struct audit_item {
     struct json event;
     struct str src_ip, personal;
     struct timestamp at;
-    struct str action, outcome, actor_kind, actor_id, actor_name, resource_kind, resource_id, request_id;
+    struct str action, outcome, actor_kind, actor_id, actor_name, resource_kind, resource_id, resource_name, request_id;
     bool has_http_status;
     int64_t http_status;
 };
@@ -48,6 +47,7 @@ SCHEMA_OF(audit_item, "An event of the log", FIELD(audit_item, tseq, 0, .doc = "
     FIELD(audit_item, actor_name, 0, .doc = "The name that user has now in this tenant; absent for the erased and for others' people"),
     FIELD(audit_item, resource_kind, 0, .doc = "Kind of what it was about"),
     FIELD(audit_item, resource_id, 0, .doc = "What it was about, or its name where it has no id"),
+    FIELD(audit_item, resource_name, 0, .doc = "What that is called now, or was when it was deleted; absent: it has no name"),
     FIELD_OPT(audit_item, http_status, 0, .doc = "Status of the answer"), FIELD(audit_item, request_id, 0, .doc = "The request that did it"));
 struct event_ref { struct uuid event_id; };
 SCHEMA_OF(event_ref, "Which event", FIELD_ID(event_ref, event_id, "evt", F_PATH, .doc = "The event"));
@@ -131,30 +131,19 @@ static enum errc show(struct work *w, const struct audit_row *rows, size_t n, st
 {
     struct audit_view *view = ARENA_NEW(w->arena, struct audit_view);
     struct opened last = { 0 };
-    struct str *names;
+    struct str *names, *things;
     TRY(audit_actor_names(w, w->tenant_id, rows, n, &names, e));
+    TRY(audit_thing_names(w, w->tenant_id, rows, n, &things, e));
     for (size_t i = 0; i < n; i++) {
         items[i] = item_of(w->arena, &rows[i]);
         items[i].actor_name = names[i];
+        items[i].resource_name = things[i];
         if (!rows[i].body.ptr || !audit_record_read(rows[i].body, view))
             continue;
         items[i].http_status = view->http_status;
         items[i].has_http_status = view->http_status != 0;
         TRY(show_source(w, &last, view, &items[i], e));
     }
-    return ERR_OK;
-}
-
-enum errc audit_search_of(struct work *w, const struct audit_want *want, struct audit_search *ret, struct err *e)
-{
-    struct str *sources;
-    *ret = (struct audit_search){ .request_id = want->request_id, .verdict = want->has_outcome ? VERDICT_SUCCESS + want->outcome : VERDICT_ANY };
-    TRY(audit_filter_of(want->from, want->to, want->actor, want->action, want->resource, &ret->filter, e));
-    if (!want->ip.ptr)
-        return ERR_OK;
-    TRY(audit_pii_test(w, w->tenant_id, UUID_NIL, AUDIT_PII_SOURCE, want->ip, &sources, &ret->source_count, e));
-    sources[ret->source_count++] = want->ip;        /* machines' addresses stand in clear */
-    ret->sources = sources;
     return ERR_OK;
 }
 
@@ -263,23 +252,6 @@ static enum errc head(struct work *w, const void *in, void *out, struct err *e)
     *ret = (struct head_out){ (int64_t)h.size, audit_hex(w->arena, &h.root, 32), audit_hex(w->arena, &h.chain, 32),
                               str_dup(w->arena, str_c(h.key_id)), { body }, audit_hex(w->arena, sig, AUDIT_SIG) };
     return ERR_OK;
-}
-
-/* An actor is an id or a kind; words that no event has are refused. */
-enum errc audit_filter_of(struct timestamp from, struct timestamp to, struct str actor, struct str action, struct str resource, struct audit_filter *ret,
-                          struct err *e)
-{
-    struct uuid id;
-    *ret = (struct audit_filter){ .from_us = from.us, .until_us = to.us };
-    if ((str_starts(actor, "usr_") || str_starts(actor, "nod_")) && uuid_parse(str_n(actor.ptr + 4, actor.len - 4), &id))
-        uuid_text(id, ret->actor);
-    else if (actor.ptr)
-        memcpy(ret->actor, actor.ptr, actor.len);
-    if (action.ptr)
-        memcpy(ret->action, action.ptr, action.len);
-    if (resource.ptr)
-        memcpy(ret->resource, resource.ptr, resource.len);
-    return audit_filter_is_valid(ret) ? ERR_OK : FAIL(e, UNPROCESSABLE, "No event can match: the time range is empty, or a value has characters that events never contain");
 }
 
 enum errc audit_zone_key(struct work *w, struct str zone, uint8_t public_key[ED25519_PUBLIC], struct str *key_id, struct err *e)

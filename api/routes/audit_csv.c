@@ -7,23 +7,27 @@
 #include "api/routes/audit_int.h"
 #include "audit/actor_name.h"
 #include "audit/format.h"
+#include "audit/thing_name.h"
 #include "core/base/cleanup.h"
 #include "core/db/run_tx.h"
 
 enum { WINDOW = 50000, PAGE_ROWS = 500, PAGE_ARENA = 64 << 20, PAGE_BYTES = 16 << 20 };
-static const char header[] = "\xef\xbb\xbftseq,at,action,outcome,actor_kind,actor_id,actor_name,resource_kind,resource_id,http_status,request_id,event_id,leaf\r\n";
+static const char header[] = "\xef\xbb\xbftseq,at,action,outcome,actor_kind,actor_id,actor_name,resource_kind,resource_id,"
+                             "resource_name,http_status,request_id,event_id,leaf\r\n";
 
 struct csv_in { AUDIT_WANT; };
 SCHEMA_OF(csv_in, "Which events", AUDIT_WANT_FIELDS(csv_in));
 
-static void put_row(struct arena *a, struct buf *b, const struct audit_row *r, struct str name, struct audit_view *v)
+static void put_row(struct arena *a, struct buf *b, const struct audit_row *r, struct str name, struct str thing,
+                    struct audit_view *v)
 {
     char when[TIME_TEXT] = "";
     bool has_status = r->body.ptr && audit_record_read(r->body, v) && v->http_status;
     if (r->at_us)
         time_text(r->at_us, when);
-    struct str cells[] = { str_fmt(a, "%llu", (unsigned long long)r->tseq), str_c(when), r->action, r->outcome, r->actor, audit_actor_id(a, r), name,
-                           r->resource_kind, r->resource_id, has_status ? str_fmt(a, "%d", v->http_status) : STR_NULL, r->request_id,
+    struct str cells[] = { str_fmt(a, "%llu", (unsigned long long)r->tseq), str_c(when), r->action, r->outcome, r->actor,
+                           audit_actor_id(a, r), name, r->resource_kind, r->resource_id, thing,
+                           has_status ? str_fmt(a, "%d", v->http_status) : STR_NULL, r->request_id,
                            id_text(a, "evt", r->event_id), audit_hex(a, &r->leaf, MERKLE_HASH) };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         buf_add_c(b, i ? "," : "");
@@ -37,13 +41,14 @@ static enum errc put_page(struct work *w, struct audit_search *q, uint64_t lengt
 {
     struct audit_view *view = ARENA_NEW(w->arena, struct audit_view);
     struct audit_row *rows;
-    struct str *names;
+    struct str *names, *things;
     size_t n;
     q->upto = length - q->after > WINDOW ? q->after + WINDOW : length;
     TRY(audit_search(w, w->tenant_id, q, PAGE_ROWS, &rows, &n, e));
     TRY(audit_actor_names(w, w->tenant_id, rows, n, &names, e));
+    TRY(audit_thing_names(w, w->tenant_id, rows, n, &things, e));
     for (size_t i = 0; i < n; i++)
-        put_row(w->arena, b, &rows[i], names[i], view);
+        put_row(w->arena, b, &rows[i], names[i], things[i], view);
     q->after = n == PAGE_ROWS ? rows[n - 1].tseq : q->upto;
     return b->overflow ? FAIL(e, INTERNAL, "A page of the log is too long to be written") : ERR_OK;
 }

@@ -24,9 +24,9 @@ struct export_new { int format; struct timestamp from, to; struct str actor, act
 SCHEMA_OF(export_new, "An export to make",
     FIELD_ENUM(export_new, format, F_REQ, format_names, .doc = "jsonl is the verifiable bundle; the others render it for other systems"),
     FIELD(export_new, from, 0, .doc = "Only events from this time on"), FIELD(export_new, to, 0, .doc = "Only events before this time"),
-    FIELD(export_new, actor, 0, .min = 1, .max = 64, .doc = "Only acts of this user (usr_…) or of this kind of actor"),
+    FIELD(export_new, actor, 0, .min = 1, .max = 128, .doc = "Only acts of this user (name or usr_…) or of this kind of actor"),
     FIELD(export_new, action, 0, .min = 1, .max = 64, .doc = "Only this action; with a dot at its end all that begin so"),
-    FIELD(export_new, resource, 0, .min = 1, .max = 64, .doc = "Only about this resource (its id) or this kind"),
+    FIELD(export_new, resource, 0, .min = 1, .max = 128, .doc = "Only about this thing (name or id) or this kind"),
     FIELD_ID(export_new, since_export, "exp", 0, .doc = "Go on from this export: newer events, and the proof that the log only grew"));
 struct export_ref { struct uuid export_id; };
 SCHEMA_OF(export_ref, "Which export", FIELD_ID(export_ref, export_id, "exp", F_PATH, .doc = "The export"));
@@ -105,7 +105,9 @@ static enum errc create(struct work *w, const void *in, void *out, struct err *e
     struct audit_key key = { 0 };
     struct audit_export_ask ask = { .format = str_c(format_names[n->format]), .since_export = n->since_export };
     bool is_parked;
-    TRY(audit_filter_of(n->from, n->to, n->actor, n->action, n->resource, &ask.filter, e));
+    TRY(audit_filter_of(w, &(struct audit_want){ .from = n->from, .to = n->to, .actor = n->actor, .action = n->action,
+                                                 .resource = n->resource },
+                        &ask.filter, e));
     TRY(wait_for_head(w, &is_parked, e));
     if (is_parked)
         return ERR_OK;

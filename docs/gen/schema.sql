@@ -70,6 +70,13 @@ CREATE FUNCTION public.audit_genesis() RETURNS trigger
     -- the body: migrations
 ALTER FUNCTION public.audit_genesis() OWNER TO falaj_system;
 
+-- Name: audit_gone_note(); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.audit_gone_note() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.audit_gone_note() OWNER TO falaj_system;
+
 -- Name: audit_guard_tables(); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.audit_guard_tables() RETURNS void
     LANGUAGE plpgsql
@@ -936,6 +943,17 @@ CREATE TABLE public.audit_export (
 ALTER TABLE ONLY public.audit_export FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.audit_export OWNER TO falaj_owner;
 
+-- Name: audit_gone; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.audit_gone (
+    tenant_id uuid NOT NULL,
+    kind text NOT NULL,
+    thing_id uuid NOT NULL,
+    name text NOT NULL,
+    gone_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+ALTER TABLE ONLY public.audit_gone FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.audit_gone OWNER TO falaj_owner;
+
 -- Name: audit_head; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.audit_head (
     tenant_id uuid NOT NULL,
@@ -1097,6 +1115,278 @@ CREATE TABLE public.audit_task (
 );
 ALTER TABLE public.audit_task OWNER TO falaj_owner;
 
+-- Name: dataset; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.dataset (
+    tenant_id uuid NOT NULL,
+    dataset_id uuid NOT NULL,
+    name text NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    data_class text DEFAULT 'internal'::text NOT NULL,
+    label_column text NOT NULL,
+    classes bigint NOT NULL,
+    latest_version bigint DEFAULT 0 NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    created_by uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    project_id uuid,
+    CONSTRAINT dataset_classes_check CHECK (((classes >= 2) AND (classes <= 100000))),
+    CONSTRAINT dataset_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text))
+);
+ALTER TABLE ONLY public.dataset FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.dataset OWNER TO falaj_owner;
+
+-- Name: deployment; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.deployment (
+    tenant_id uuid NOT NULL,
+    deployment_id uuid NOT NULL,
+    name text NOT NULL,
+    model_id uuid NOT NULL,
+    model_version bigint NOT NULL,
+    job_id uuid NOT NULL,
+    state text DEFAULT 'ACTIVE'::text NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    created_by uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    project_id uuid,
+    CONSTRAINT deployment_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
+    CONSTRAINT deployment_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'DELETED'::text])))
+);
+ALTER TABLE ONLY public.deployment FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.deployment OWNER TO falaj_owner;
+
+-- Name: model; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.model (
+    tenant_id uuid NOT NULL,
+    model_id uuid NOT NULL,
+    name text NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    latest_version bigint DEFAULT 0 NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    created_by uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    project_id uuid,
+    CONSTRAINT model_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text))
+);
+ALTER TABLE ONLY public.model FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.model OWNER TO falaj_owner;
+
+-- Name: node; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.node (
+    node_id uuid NOT NULL,
+    zone text NOT NULL,
+    pool text NOT NULL,
+    name text NOT NULL,
+    identity text NOT NULL,
+    state text DEFAULT 'READY'::text NOT NULL,
+    slots bigint NOT NULL,
+    cpus bigint NOT NULL,
+    memory_bytes bigint NOT NULL,
+    gpus bigint DEFAULT 0 NOT NULL,
+    backend text DEFAULT ''::text NOT NULL,
+    version text NOT NULL,
+    boot_id uuid NOT NULL,
+    last_seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    is_drained boolean DEFAULT false NOT NULL,
+    flavor text DEFAULT 'cpu'::text NOT NULL,
+    CONSTRAINT node_flavor_check CHECK ((flavor ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
+    CONSTRAINT node_reason_check CHECK ((length(reason) <= 512)),
+    CONSTRAINT node_slots_check CHECK (((slots >= 0) AND (slots <= 4096))),
+    CONSTRAINT node_state_check CHECK ((state = ANY (ARRAY['READY'::text, 'DRAINING'::text, 'QUARANTINED'::text, 'LOST'::text])))
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='200');
+ALTER TABLE public.node OWNER TO falaj_owner;
+
+-- Name: project; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.project (
+    tenant_id uuid NOT NULL,
+    project_id uuid NOT NULL,
+    name text NOT NULL,
+    display_name text DEFAULT ''::text NOT NULL,
+    state text DEFAULT 'ACTIVE'::text NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    created_by uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT project_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
+    CONSTRAINT project_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'CLOSED'::text])))
+);
+ALTER TABLE ONLY public.project FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.project OWNER TO falaj_owner;
+
+-- Name: tenant; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.tenant (
+    tenant_id uuid NOT NULL,
+    name text NOT NULL,
+    display_name text NOT NULL,
+    state text DEFAULT 'ACTIVE'::text NOT NULL,
+    home_zone text,
+    allowed_zones text[] DEFAULT '{}'::text[] NOT NULL,
+    authz_rev bigint DEFAULT 1 NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    state_reason text DEFAULT ''::text NOT NULL,
+    delete_after timestamp with time zone,
+    CONSTRAINT tenant_check CHECK (((tenant_id = '00000000-0000-0000-0000-000000000000'::uuid) OR ((home_zone IS NOT NULL) AND (home_zone = ANY (allowed_zones))))),
+    CONSTRAINT tenant_check1 CHECK (((state <> 'DELETING'::text) OR (delete_after IS NOT NULL))),
+    CONSTRAINT tenant_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
+    CONSTRAINT tenant_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text, 'DELETING'::text, 'DELETED'::text]))),
+    CONSTRAINT tenant_state_reason_check CHECK ((length(state_reason) <= 1024))
+);
+ALTER TABLE ONLY public.tenant FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.tenant OWNER TO falaj_owner;
+
+-- Name: user_group; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.user_group (
+    tenant_id uuid NOT NULL,
+    group_id uuid NOT NULL,
+    name text NOT NULL,
+    external_id text,
+    role text,
+    role_set_by uuid,
+    version bigint DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT user_group_check CHECK (((role IS NULL) = (role_set_by IS NULL))),
+    CONSTRAINT user_group_external_id_check CHECK (((length(external_id) >= 1) AND (length(external_id) <= 256))),
+    CONSTRAINT user_group_name_check CHECK (((length(name) >= 1) AND (length(name) <= 128)))
+);
+ALTER TABLE ONLY public.user_group FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.user_group OWNER TO falaj_owner;
+
+-- Name: zone; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.zone (
+    code text NOT NULL,
+    name text NOT NULL,
+    country text NOT NULL,
+    legal_regimes text[] DEFAULT '{}'::text[] NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    regulator text DEFAULT ''::text NOT NULL,
+    provider text DEFAULT ''::text NOT NULL,
+    data_classes text[] DEFAULT '{public,internal,personal,sensitive}'::text[] NOT NULL,
+    worker_cidrs cidr[] DEFAULT '{}'::cidr[] NOT NULL,
+    law_version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT zone_code_check CHECK ((code ~ '^[a-z0-9][a-z0-9-]{1,30}$'::text)),
+    CONSTRAINT zone_country_check CHECK ((country ~ '^[A-Z]{2}$'::text)),
+    CONSTRAINT zone_data_classes_check CHECK ((data_classes <@ public.data_classes()))
+);
+ALTER TABLE public.zone OWNER TO falaj_owner;
+
+-- Name: audit_thing; Type: VIEW; Schema: public; Owner: falaj_owner
+CREATE VIEW public.audit_thing WITH (security_invoker='true') AS
+ SELECT dataset.tenant_id,
+    'dataset'::text AS kind,
+    'dst'::text AS prefix,
+    dataset.dataset_id AS thing_id,
+    dataset.name,
+    false AS gone
+   FROM public.dataset
+UNION ALL
+ SELECT model.tenant_id,
+    'model'::text AS kind,
+    'mdl'::text AS prefix,
+    model.model_id AS thing_id,
+    model.name,
+    false AS gone
+   FROM public.model
+UNION ALL
+ SELECT deployment.tenant_id,
+    'deployment'::text AS kind,
+    'dpl'::text AS prefix,
+    deployment.deployment_id AS thing_id,
+    deployment.name,
+    false AS gone
+   FROM public.deployment
+  WHERE (deployment.state = 'ACTIVE'::text)
+UNION ALL
+ SELECT deployment.tenant_id,
+    'deployment'::text AS kind,
+    'dpl'::text AS prefix,
+    deployment.deployment_id AS thing_id,
+    deployment.name,
+    true AS gone
+   FROM public.deployment
+  WHERE (deployment.state <> 'ACTIVE'::text)
+UNION ALL
+ SELECT project.tenant_id,
+    'project'::text AS kind,
+    'prj'::text AS prefix,
+    project.project_id AS thing_id,
+    project.name,
+    false AS gone
+   FROM public.project
+UNION ALL
+ SELECT user_group.tenant_id,
+    'group'::text AS kind,
+    'grp'::text AS prefix,
+    user_group.group_id AS thing_id,
+    user_group.name,
+    false AS gone
+   FROM public.user_group
+UNION ALL
+ SELECT job.tenant_id,
+    'job'::text AS kind,
+    'job'::text AS prefix,
+    job.job_id AS thing_id,
+    job.name,
+    false AS gone
+   FROM public.job
+UNION ALL
+ SELECT '00000000-0000-0000-0000-000000000000'::uuid AS tenant_id,
+    'tenant'::text AS kind,
+    'tnt'::text AS prefix,
+    tenant.tenant_id AS thing_id,
+    tenant.name,
+    false AS gone
+   FROM public.tenant
+UNION ALL
+ SELECT '00000000-0000-0000-0000-000000000000'::uuid AS tenant_id,
+    'node'::text AS kind,
+    'nod'::text AS prefix,
+    node.node_id AS thing_id,
+    node.name,
+    false AS gone
+   FROM public.node
+UNION ALL
+ SELECT audit_gone.tenant_id,
+    audit_gone.kind,
+        CASE audit_gone.kind
+            WHEN 'dataset'::text THEN 'dst'::text
+            WHEN 'model'::text THEN 'mdl'::text
+            ELSE 'grp'::text
+        END AS prefix,
+    audit_gone.thing_id,
+    audit_gone.name,
+    true AS gone
+   FROM public.audit_gone
+UNION ALL
+ SELECT t.tenant_id,
+    'zone'::text AS kind,
+    ''::text AS prefix,
+    NULL::uuid AS thing_id,
+    z.code AS name,
+    false AS gone
+   FROM (public.tenant t
+     CROSS JOIN public.zone z)
+UNION ALL
+ SELECT '00000000-0000-0000-0000-000000000000'::uuid AS tenant_id,
+    'zone'::text AS kind,
+    ''::text AS prefix,
+    NULL::uuid AS thing_id,
+    zone.code AS name,
+    false AS gone
+   FROM public.zone
+UNION ALL
+ SELECT '00000000-0000-0000-0000-000000000000'::uuid AS tenant_id,
+    'table'::text AS kind,
+    ''::text AS prefix,
+    NULL::uuid AS thing_id,
+    pg_class.relname AS name,
+    false AS gone
+   FROM pg_class
+  WHERE ((pg_class.relnamespace = ('public'::regnamespace)::oid) AND (pg_class.relkind = 'r'::"char"));
+ALTER TABLE public.audit_thing OWNER TO falaj_owner;
+
 -- Name: auth_key; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.auth_key (
     zone text NOT NULL,
@@ -1183,26 +1473,6 @@ CREATE TABLE public.database_epoch (
 WITH (fillfactor='50');
 ALTER TABLE public.database_epoch OWNER TO falaj_owner;
 
--- Name: dataset; Type: TABLE; Schema: public; Owner: falaj_owner
-CREATE TABLE public.dataset (
-    tenant_id uuid NOT NULL,
-    dataset_id uuid NOT NULL,
-    name text NOT NULL,
-    description text DEFAULT ''::text NOT NULL,
-    data_class text DEFAULT 'internal'::text NOT NULL,
-    label_column text NOT NULL,
-    classes bigint NOT NULL,
-    latest_version bigint DEFAULT 0 NOT NULL,
-    version bigint DEFAULT 1 NOT NULL,
-    created_by uuid NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    project_id uuid,
-    CONSTRAINT dataset_classes_check CHECK (((classes >= 2) AND (classes <= 100000))),
-    CONSTRAINT dataset_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text))
-);
-ALTER TABLE ONLY public.dataset FORCE ROW LEVEL SECURITY;
-ALTER TABLE public.dataset OWNER TO falaj_owner;
-
 -- Name: dataset_version; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.dataset_version (
     tenant_id uuid NOT NULL,
@@ -1230,25 +1500,6 @@ CREATE TABLE public.dek (
 );
 ALTER TABLE ONLY public.dek FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.dek OWNER TO falaj_owner;
-
--- Name: deployment; Type: TABLE; Schema: public; Owner: falaj_owner
-CREATE TABLE public.deployment (
-    tenant_id uuid NOT NULL,
-    deployment_id uuid NOT NULL,
-    name text NOT NULL,
-    model_id uuid NOT NULL,
-    model_version bigint NOT NULL,
-    job_id uuid NOT NULL,
-    state text DEFAULT 'ACTIVE'::text NOT NULL,
-    version bigint DEFAULT 1 NOT NULL,
-    created_by uuid NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    project_id uuid,
-    CONSTRAINT deployment_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
-    CONSTRAINT deployment_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'DELETED'::text])))
-);
-ALTER TABLE ONLY public.deployment FORCE ROW LEVEL SECURITY;
-ALTER TABLE public.deployment OWNER TO falaj_owner;
 
 -- Name: deployment_minute; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.deployment_minute (
@@ -1677,22 +1928,6 @@ CREATE TABLE public.login_guard (
 );
 ALTER TABLE public.login_guard OWNER TO falaj_owner;
 
--- Name: model; Type: TABLE; Schema: public; Owner: falaj_owner
-CREATE TABLE public.model (
-    tenant_id uuid NOT NULL,
-    model_id uuid NOT NULL,
-    name text NOT NULL,
-    description text DEFAULT ''::text NOT NULL,
-    latest_version bigint DEFAULT 0 NOT NULL,
-    version bigint DEFAULT 1 NOT NULL,
-    created_by uuid NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    project_id uuid,
-    CONSTRAINT model_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text))
-);
-ALTER TABLE ONLY public.model FORCE ROW LEVEL SECURITY;
-ALTER TABLE public.model OWNER TO falaj_owner;
-
 -- Name: model_version; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.model_version (
     tenant_id uuid NOT NULL,
@@ -1711,34 +1946,6 @@ CREATE TABLE public.model_version (
 );
 ALTER TABLE ONLY public.model_version FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.model_version OWNER TO falaj_owner;
-
--- Name: node; Type: TABLE; Schema: public; Owner: falaj_owner
-CREATE TABLE public.node (
-    node_id uuid NOT NULL,
-    zone text NOT NULL,
-    pool text NOT NULL,
-    name text NOT NULL,
-    identity text NOT NULL,
-    state text DEFAULT 'READY'::text NOT NULL,
-    slots bigint NOT NULL,
-    cpus bigint NOT NULL,
-    memory_bytes bigint NOT NULL,
-    gpus bigint DEFAULT 0 NOT NULL,
-    backend text DEFAULT ''::text NOT NULL,
-    version text NOT NULL,
-    boot_id uuid NOT NULL,
-    last_seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    reason text DEFAULT ''::text NOT NULL,
-    is_drained boolean DEFAULT false NOT NULL,
-    flavor text DEFAULT 'cpu'::text NOT NULL,
-    CONSTRAINT node_flavor_check CHECK ((flavor ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
-    CONSTRAINT node_reason_check CHECK ((length(reason) <= 512)),
-    CONSTRAINT node_slots_check CHECK (((slots >= 0) AND (slots <= 4096))),
-    CONSTRAINT node_state_check CHECK ((state = ANY (ARRAY['READY'::text, 'DRAINING'::text, 'QUARANTINED'::text, 'LOST'::text])))
-)
-WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='200');
-ALTER TABLE public.node OWNER TO falaj_owner;
 
 -- Name: node_cert; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.node_cert (
@@ -1844,22 +2051,6 @@ CREATE TABLE public.price (
     CONSTRAINT price_slot_watts_check CHECK (((slot_watts >= 0) AND (slot_watts <= 100000)))
 );
 ALTER TABLE public.price OWNER TO falaj_owner;
-
--- Name: project; Type: TABLE; Schema: public; Owner: falaj_owner
-CREATE TABLE public.project (
-    tenant_id uuid NOT NULL,
-    project_id uuid NOT NULL,
-    name text NOT NULL,
-    display_name text DEFAULT ''::text NOT NULL,
-    state text DEFAULT 'ACTIVE'::text NOT NULL,
-    version bigint DEFAULT 1 NOT NULL,
-    created_by uuid NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT project_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
-    CONSTRAINT project_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'CLOSED'::text])))
-);
-ALTER TABLE ONLY public.project FORCE ROW LEVEL SECURITY;
-ALTER TABLE public.project OWNER TO falaj_owner;
 
 -- Name: quota; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.quota (
@@ -2019,28 +2210,6 @@ CREATE TABLE public.session (
 );
 ALTER TABLE ONLY public.session FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.session OWNER TO falaj_owner;
-
--- Name: tenant; Type: TABLE; Schema: public; Owner: falaj_owner
-CREATE TABLE public.tenant (
-    tenant_id uuid NOT NULL,
-    name text NOT NULL,
-    display_name text NOT NULL,
-    state text DEFAULT 'ACTIVE'::text NOT NULL,
-    home_zone text,
-    allowed_zones text[] DEFAULT '{}'::text[] NOT NULL,
-    authz_rev bigint DEFAULT 1 NOT NULL,
-    version bigint DEFAULT 1 NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    state_reason text DEFAULT ''::text NOT NULL,
-    delete_after timestamp with time zone,
-    CONSTRAINT tenant_check CHECK (((tenant_id = '00000000-0000-0000-0000-000000000000'::uuid) OR ((home_zone IS NOT NULL) AND (home_zone = ANY (allowed_zones))))),
-    CONSTRAINT tenant_check1 CHECK (((state <> 'DELETING'::text) OR (delete_after IS NOT NULL))),
-    CONSTRAINT tenant_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
-    CONSTRAINT tenant_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text, 'DELETING'::text, 'DELETED'::text]))),
-    CONSTRAINT tenant_state_reason_check CHECK ((length(state_reason) <= 1024))
-);
-ALTER TABLE ONLY public.tenant FORCE ROW LEVEL SECURITY;
-ALTER TABLE public.tenant OWNER TO falaj_owner;
 
 -- Name: tenant_kept; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.tenant_kept (
@@ -2308,24 +2477,6 @@ CREATE VIEW public.usage_open WITH (security_invoker='true') AS
   WHERE a.live;
 ALTER TABLE public.usage_open OWNER TO falaj_owner;
 
--- Name: user_group; Type: TABLE; Schema: public; Owner: falaj_owner
-CREATE TABLE public.user_group (
-    tenant_id uuid NOT NULL,
-    group_id uuid NOT NULL,
-    name text NOT NULL,
-    external_id text,
-    role text,
-    role_set_by uuid,
-    version bigint DEFAULT 1 NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT user_group_check CHECK (((role IS NULL) = (role_set_by IS NULL))),
-    CONSTRAINT user_group_external_id_check CHECK (((length(external_id) >= 1) AND (length(external_id) <= 256))),
-    CONSTRAINT user_group_name_check CHECK (((length(name) >= 1) AND (length(name) <= 128)))
-);
-ALTER TABLE ONLY public.user_group FORCE ROW LEVEL SECURITY;
-ALTER TABLE public.user_group OWNER TO falaj_owner;
-
 -- Name: wrapped_data_key; Type: VIEW; Schema: public; Owner: falaj_owner
 CREATE VIEW public.wrapped_data_key WITH (security_invoker='true') AS
  SELECT d.tenant_id,
@@ -2353,24 +2504,6 @@ UNION ALL
    FROM public.audit_subject_key s
   WHERE (s.wrapped IS NOT NULL);
 ALTER TABLE public.wrapped_data_key OWNER TO falaj_owner;
-
--- Name: zone; Type: TABLE; Schema: public; Owner: falaj_owner
-CREATE TABLE public.zone (
-    code text NOT NULL,
-    name text NOT NULL,
-    country text NOT NULL,
-    legal_regimes text[] DEFAULT '{}'::text[] NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    regulator text DEFAULT ''::text NOT NULL,
-    provider text DEFAULT ''::text NOT NULL,
-    data_classes text[] DEFAULT '{public,internal,personal,sensitive}'::text[] NOT NULL,
-    worker_cidrs cidr[] DEFAULT '{}'::cidr[] NOT NULL,
-    law_version bigint DEFAULT 1 NOT NULL,
-    CONSTRAINT zone_code_check CHECK ((code ~ '^[a-z0-9][a-z0-9-]{1,30}$'::text)),
-    CONSTRAINT zone_country_check CHECK ((country ~ '^[A-Z]{2}$'::text)),
-    CONSTRAINT zone_data_classes_check CHECK ((data_classes <@ public.data_classes()))
-);
-ALTER TABLE public.zone OWNER TO falaj_owner;
 
 -- Name: zone_clock; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.zone_clock (
@@ -2472,6 +2605,10 @@ ALTER TABLE ONLY public.audit_event
 -- Name: audit_export audit_export_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.audit_export
     ADD CONSTRAINT audit_export_pkey PRIMARY KEY (tenant_id, export_id);
+
+-- Name: audit_gone audit_gone_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.audit_gone
+    ADD CONSTRAINT audit_gone_pkey PRIMARY KEY (tenant_id, thing_id);
 
 -- Name: audit_head audit_head_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.audit_head
@@ -2907,6 +3044,9 @@ CREATE INDEX audit_backlog_order ON public.audit_backlog USING btree (ord, event
 -- Name: audit_event_order; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX audit_event_order ON public.audit_event USING btree (xid, ord);
 
+-- Name: audit_gone_name; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX audit_gone_name ON public.audit_gone USING btree (tenant_id, lower(name));
+
 -- Name: audit_hold_active; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX audit_hold_active ON public.audit_hold USING btree (tenant_id) WHERE (state = 'ACTIVE'::text);
 
@@ -3101,6 +3241,15 @@ CREATE TRIGGER attempt_residency AFTER INSERT ON public.attempt REFERENCING NEW 
 
 -- Name: tenant audit_genesis; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_genesis AFTER INSERT ON public.tenant FOR EACH ROW EXECUTE FUNCTION public.audit_genesis();
+
+-- Name: dataset audit_gone; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_gone AFTER DELETE ON public.dataset FOR EACH ROW EXECUTE FUNCTION public.audit_gone_note('dataset', 'dataset_id');
+
+-- Name: model audit_gone; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_gone AFTER DELETE ON public.model FOR EACH ROW EXECUTE FUNCTION public.audit_gone_note('model', 'model_id');
+
+-- Name: user_group audit_gone; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_gone AFTER DELETE ON public.user_group FOR EACH ROW EXECUTE FUNCTION public.audit_gone_note('group', 'group_id');
 
 -- Name: audit_event audit_refuse; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_refuse BEFORE DELETE OR UPDATE ON public.audit_event FOR EACH ROW WHEN ((SESSION_USER = ANY ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_refuse_rewrite();
@@ -4210,6 +4359,9 @@ ALTER TABLE public.audit_event ENABLE ROW LEVEL SECURITY;
 -- Name: audit_export; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.audit_export ENABLE ROW LEVEL SECURITY;
 
+-- Name: audit_gone; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.audit_gone ENABLE ROW LEVEL SECURITY;
+
 -- Name: audit_head; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.audit_head ENABLE ROW LEVEL SECURITY;
 
@@ -4428,6 +4580,9 @@ CREATE POLICY own_tenant ON public.audit_event TO falaj_app USING ((tenant_id = 
 
 -- Name: audit_export own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.audit_export TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: audit_gone own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.audit_gone TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: audit_head own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.audit_head TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -4656,6 +4811,9 @@ CREATE POLICY system ON public.audit_event TO falaj_owner, falaj_system, falaj_w
 
 -- Name: audit_export system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.audit_export TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: audit_gone system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.audit_gone TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: audit_head system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.audit_head TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -4889,6 +5047,10 @@ GRANT ALL ON FUNCTION public.audit_epoch_tell(kind text, came_from text, came_to
 
 -- Name: FUNCTION audit_genesis(); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.audit_genesis() FROM PUBLIC;
+
+-- Name: FUNCTION audit_gone_note(); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.audit_gone_note() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.audit_gone_note() TO falaj_owner;
 
 -- Name: FUNCTION audit_guard_tables(); Type: ACL; Schema: public; Owner: falaj_owner
 REVOKE ALL ON FUNCTION public.audit_guard_tables() FROM PUBLIC;
@@ -5179,6 +5341,10 @@ GRANT ALL ON SEQUENCE public.audit_event_ord_seq TO falaj_system;
 GRANT SELECT,DELETE ON TABLE public.audit_export TO falaj_system;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.audit_export TO falaj_app;
 
+-- Name: TABLE audit_gone; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,INSERT,DELETE ON TABLE public.audit_gone TO falaj_system;
+GRANT SELECT ON TABLE public.audit_gone TO falaj_app;
+
 -- Name: TABLE audit_head; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT ON TABLE public.audit_head TO falaj_app;
 GRANT SELECT,INSERT ON TABLE public.audit_head TO falaj_sequencer;
@@ -5227,6 +5393,72 @@ GRANT SELECT,UPDATE ON TABLE public.audit_subject_key TO falaj_scheduler;
 GRANT SELECT,DELETE ON TABLE public.audit_task TO falaj_system;
 GRANT SELECT,UPDATE ON TABLE public.audit_task TO falaj_sequencer;
 
+-- Name: TABLE dataset; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.dataset TO falaj_app;
+GRANT SELECT,DELETE ON TABLE public.dataset TO falaj_system;
+
+-- Name: TABLE deployment; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.deployment TO falaj_app;
+GRANT SELECT,DELETE ON TABLE public.deployment TO falaj_system;
+
+-- Name: TABLE model; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.model TO falaj_app;
+GRANT SELECT,DELETE ON TABLE public.model TO falaj_system;
+
+-- Name: TABLE node; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT ON TABLE public.node TO falaj_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.node TO falaj_worker_api;
+GRANT SELECT,UPDATE ON TABLE public.node TO falaj_scheduler;
+GRANT SELECT,UPDATE ON TABLE public.node TO falaj_system;
+
+-- Name: COLUMN node.flavor; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(flavor) ON TABLE public.node TO falaj_system;
+
+-- Name: TABLE project; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE public.project TO falaj_app;
+GRANT SELECT,DELETE ON TABLE public.project TO falaj_system;
+GRANT SELECT ON TABLE public.project TO falaj_scheduler;
+GRANT SELECT ON TABLE public.project TO falaj_worker_api;
+
+-- Name: TABLE tenant; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE public.tenant TO falaj_app;
+GRANT SELECT ON TABLE public.tenant TO falaj_worker_api;
+GRANT SELECT ON TABLE public.tenant TO falaj_scheduler;
+GRANT SELECT ON TABLE public.tenant TO falaj_sequencer;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.tenant TO falaj_system;
+
+-- Name: TABLE user_group; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.user_group TO falaj_system;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.user_group TO falaj_app;
+
+-- Name: TABLE zone; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,INSERT ON TABLE public.zone TO falaj_app;
+GRANT SELECT ON TABLE public.zone TO falaj_worker_api;
+GRANT SELECT ON TABLE public.zone TO falaj_scheduler;
+GRANT SELECT ON TABLE public.zone TO falaj_system;
+
+-- Name: COLUMN zone.legal_regimes; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(legal_regimes) ON TABLE public.zone TO falaj_app;
+
+-- Name: COLUMN zone.regulator; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(regulator) ON TABLE public.zone TO falaj_app;
+
+-- Name: COLUMN zone.provider; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(provider) ON TABLE public.zone TO falaj_app;
+
+-- Name: COLUMN zone.data_classes; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(data_classes) ON TABLE public.zone TO falaj_app;
+
+-- Name: COLUMN zone.worker_cidrs; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(worker_cidrs) ON TABLE public.zone TO falaj_app;
+
+-- Name: COLUMN zone.law_version; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(law_version) ON TABLE public.zone TO falaj_app;
+
+-- Name: TABLE audit_thing; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.audit_thing TO falaj_system;
+GRANT SELECT ON TABLE public.audit_thing TO falaj_app;
+
 -- Name: TABLE auth_key; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.auth_key TO falaj_system;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.auth_key TO falaj_app;
@@ -5248,10 +5480,6 @@ GRANT SELECT ON TABLE public.database_epoch TO falaj_worker_api;
 GRANT SELECT ON TABLE public.database_epoch TO falaj_scheduler;
 GRANT SELECT ON TABLE public.database_epoch TO falaj_sequencer;
 
--- Name: TABLE dataset; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.dataset TO falaj_app;
-GRANT SELECT,DELETE ON TABLE public.dataset TO falaj_system;
-
 -- Name: TABLE dataset_version; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,DELETE ON TABLE public.dataset_version TO falaj_app;
 GRANT SELECT ON TABLE public.dataset_version TO falaj_worker_api;
@@ -5262,10 +5490,6 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.dek TO falaj_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.dek TO falaj_worker_api;
 GRANT SELECT,DELETE ON TABLE public.dek TO falaj_system;
 GRANT SELECT,UPDATE ON TABLE public.dek TO falaj_scheduler;
-
--- Name: TABLE deployment; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.deployment TO falaj_app;
-GRANT SELECT,DELETE ON TABLE public.deployment TO falaj_system;
 
 -- Name: TABLE deployment_minute; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.deployment_minute TO falaj_system;
@@ -5382,23 +5606,10 @@ GRANT INSERT ON TABLE public.ledger_entry TO falaj_worker_api;
 GRANT SELECT,DELETE ON TABLE public.login_guard TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.login_guard TO falaj_app;
 
--- Name: TABLE model; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.model TO falaj_app;
-GRANT SELECT,DELETE ON TABLE public.model TO falaj_system;
-
 -- Name: TABLE model_version; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,DELETE ON TABLE public.model_version TO falaj_app;
 GRANT SELECT ON TABLE public.model_version TO falaj_worker_api;
 GRANT SELECT,DELETE ON TABLE public.model_version TO falaj_system;
-
--- Name: TABLE node; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT ON TABLE public.node TO falaj_app;
-GRANT SELECT,INSERT,UPDATE ON TABLE public.node TO falaj_worker_api;
-GRANT SELECT,UPDATE ON TABLE public.node TO falaj_scheduler;
-GRANT SELECT,UPDATE ON TABLE public.node TO falaj_system;
-
--- Name: COLUMN node.flavor; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT UPDATE(flavor) ON TABLE public.node TO falaj_system;
 
 -- Name: TABLE node_cert; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.node_cert TO falaj_system;
@@ -5428,12 +5639,6 @@ GRANT SELECT,DELETE ON TABLE public.price TO falaj_system;
 GRANT SELECT,INSERT ON TABLE public.price TO falaj_app;
 GRANT SELECT ON TABLE public.price TO falaj_scheduler;
 GRANT SELECT ON TABLE public.price TO falaj_worker_api;
-
--- Name: TABLE project; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,INSERT,UPDATE ON TABLE public.project TO falaj_app;
-GRANT SELECT,DELETE ON TABLE public.project TO falaj_system;
-GRANT SELECT ON TABLE public.project TO falaj_scheduler;
-GRANT SELECT ON TABLE public.project TO falaj_worker_api;
 
 -- Name: TABLE quota; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quota TO falaj_app;
@@ -5476,13 +5681,6 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.session TO falaj_app;
 
 -- Name: COLUMN session.last_seen; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT UPDATE(last_seen) ON TABLE public.session TO falaj_system;
-
--- Name: TABLE tenant; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,INSERT,UPDATE ON TABLE public.tenant TO falaj_app;
-GRANT SELECT ON TABLE public.tenant TO falaj_worker_api;
-GRANT SELECT ON TABLE public.tenant TO falaj_scheduler;
-GRANT SELECT ON TABLE public.tenant TO falaj_sequencer;
-GRANT SELECT,INSERT,UPDATE ON TABLE public.tenant TO falaj_system;
 
 -- Name: TABLE tenant_kept; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT ON TABLE public.tenant_kept TO falaj_system;
@@ -5538,38 +5736,10 @@ GRANT SELECT,DELETE ON TABLE public.usage_open TO falaj_system;
 GRANT SELECT ON TABLE public.usage_open TO falaj_app;
 GRANT SELECT ON TABLE public.usage_open TO falaj_scheduler;
 
--- Name: TABLE user_group; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,DELETE ON TABLE public.user_group TO falaj_system;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.user_group TO falaj_app;
-
 -- Name: TABLE wrapped_data_key; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.wrapped_data_key TO falaj_system;
 GRANT SELECT ON TABLE public.wrapped_data_key TO falaj_app;
 GRANT SELECT ON TABLE public.wrapped_data_key TO falaj_scheduler;
-
--- Name: TABLE zone; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,INSERT ON TABLE public.zone TO falaj_app;
-GRANT SELECT ON TABLE public.zone TO falaj_worker_api;
-GRANT SELECT ON TABLE public.zone TO falaj_scheduler;
-GRANT SELECT ON TABLE public.zone TO falaj_system;
-
--- Name: COLUMN zone.legal_regimes; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT UPDATE(legal_regimes) ON TABLE public.zone TO falaj_app;
-
--- Name: COLUMN zone.regulator; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT UPDATE(regulator) ON TABLE public.zone TO falaj_app;
-
--- Name: COLUMN zone.provider; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT UPDATE(provider) ON TABLE public.zone TO falaj_app;
-
--- Name: COLUMN zone.data_classes; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT UPDATE(data_classes) ON TABLE public.zone TO falaj_app;
-
--- Name: COLUMN zone.worker_cidrs; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT UPDATE(worker_cidrs) ON TABLE public.zone TO falaj_app;
-
--- Name: COLUMN zone.law_version; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT UPDATE(law_version) ON TABLE public.zone TO falaj_app;
 
 -- Name: TABLE zone_clock; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.zone_clock TO falaj_system;

@@ -118,6 +118,9 @@ fi
 : >"$LINT_ALLOW"
 put tenants/door.c "$spdx" 'const char *s = "INSERT INTO api_token (hash) VALUES ($1)";'
 expect credentials tenants/door.c:2 'stored without credential_for_user'
+put audit/resource_kind.def '#define AUDIT_RESOURCE_KINDS(X) X(job)'
+put tenants/about.c "$spdx" 'void f(void) { ev.resource_kind = STR("job"); ev.resource_kind = STR("jab"); }'
+expect resources tenants/about.c:2 "about a 'jab'"
 put core/base/up.c "$spdx" '#include "core/db/tx.h"'
 expect layers core/base/up.c:2 'core/base may not include'
 put scheduler/plan/order.c "$spdx" '#include "core/db/tx.h"'

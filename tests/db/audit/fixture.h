@@ -16,6 +16,7 @@
 #include "audit/search.h"
 #include "audit/sequencer.h"
 #include "audit/shadow.h"
+#include "audit/thing_name.h"
 #include "core/base/cleanup.h"
 #include "core/base/work.h"
 #include "core/db/pool.h"
@@ -61,7 +62,8 @@ static inline int setup(void **state)
 {
     (void)state;
     static const struct stmt *const *const app_lists[] = { audit_event_stmts, audit_export_stmts, audit_proof_stmts,
-                                                           audit_head_proof_stmts, audit_search_stmts, audit_last_change_stmts, audit_hold_stmts,
+                                                           audit_head_proof_stmts, audit_search_stmts, audit_thing_stmts,
+                                                           audit_last_change_stmts, audit_hold_stmts,
                                                            audit_retention_stmts, audit_erasure_stmts, audit_pii_stmts, audit_export_job_stmts, NULL };
     static const struct stmt *const *const seq_lists[] = { sequencer_stmts, sequencer_head_stmts, sequencer_page_stmts, audit_event_stmts, audit_export_stmts, audit_shadow_stmts,
                                                            audit_anchor_stmts, audit_reconcile_stmts, NULL };

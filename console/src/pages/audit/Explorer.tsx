@@ -141,6 +141,7 @@ export function Audit() {
                                 to="."
                                 className="to"
                                 search={{ ...search, event: item.event_id! } as never}
+                                title={[f.actorId, f.id].filter(Boolean).join(' · ')}
                               >
                                 {say(f, known)}
                               </Link>

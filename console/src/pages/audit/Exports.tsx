@@ -59,7 +59,7 @@ function Make({ onMade, onClose }: { onMade: (j: Job) => void; onClose: () => vo
     resource: s['resource'] ?? '',
     since_export: '',
   });
-  const choices = useChoices(useKnown());
+  const choices = useChoices(useKnown(), v.resource);
   // What came with the address is a code and drawn in words; what is typed stays as it is typed.
   const [typed, setTyped] = useState<ReadonlySet<string>>(new Set());
   const [busy, setBusy] = useState(false);

@@ -38,7 +38,7 @@ export function Filters({ known, children }: { known: Known; children?: ReactNod
   const { want, isEmpty } = useWant();
   const [draft, setDraft] = useState(want);
   const [all, setAll] = useState(want.ip !== '' || want.request_id !== '');
-  const choices = useChoices(known);
+  const choices = useChoices(known, draft.resource);
   // What the address says is drawn in words as soon as these are known.
   useEffect(
     () => setDraft({ ...want, ...Object.fromEntries(WORDED.map((n) => [n, wordsOf(choices[n], want[n])])) }),

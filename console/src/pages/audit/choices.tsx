@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // choices.tsx - what a search of the log may ask for, by the words that people know: the address and the API keep ids and codes.
 import { FormGroup, TextInput } from '@patternfly/react-core';
-import { useMemo } from 'react';
+import { useDeferredValue, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useGet } from '../../api/hooks.ts';
 import { ACTIONS, didKey } from '../../lib/audit-actions.ts';
 import type { Known } from './words.ts';
 
 interface Choice {
   code: string;
   words: string;
+  about?: string;
 }
 export interface Choices {
   actor: Choice[];
@@ -20,8 +22,23 @@ const KINDS = ['user', 'service', 'worker', 'system', 'anonymous'];
 /** Beginnings that several acts share, then the acts. */
 const CODES = [...new Set(ACTIONS.map((a) => `${a.split('.')[0]}.`)), ...ACTIONS];
 
-export function useChoices(known: Known): Choices {
+/** Things by a part of their name, deleted ones too. The API takes a name where one thing has it; of several the id is meant. */
+function useThings(typed: string): Choice[] {
   const { t } = useTranslation();
+  const name = useDeferredValue(typed.trim());
+  const found = useGet('/v1/audit/names', { name, page_size: 20 }, { enabled: name.length > 1 && !name.includes('_') });
+  return useMemo(() => {
+    const all = found.data?.data ?? [];
+    return all.map((x) => {
+      const code = all.filter((y) => y.name === x.name).length === 1 ? x.name : x.id;
+      const kind = t(`thing.${x.kind}`, x.kind);
+      return { code, words: code, about: x.deleted ? t('audit.thingDeleted', { kind }) : kind };
+    });
+  }, [found.data, t]);
+}
+export function useChoices(known: Known, resource: string): Choices {
+  const { t } = useTranslation();
+  const things = useThings(resource);
   return useMemo(
     () => ({
       actor: [
@@ -29,9 +46,9 @@ export function useChoices(known: Known): Choices {
         ...KINDS.map((k) => ({ code: k, words: t(`audit.by_${k}`) })),
       ],
       action: CODES.map((code) => ({ code, words: t(didKey(code)) })),
-      resource: known.things.map((x) => ({ code: x.id, words: x.name })),
+      resource: things,
     }),
-    [known, t],
+    [known, things, t],
   );
 }
 export const wordsOf = (list: Choice[], code: string): string => list.find((c) => c.code === code)?.words ?? code;
@@ -61,7 +78,7 @@ export function Suggest({ id, name, value, put, choices }: SuggestProps) {
       />
       <datalist id={`${id}-list`}>
         {choices[name].map((c) => (
-          <option key={c.code} value={c.words} />
+          <option key={c.code} value={c.words} {...(c.about ? { label: `${c.words} (${c.about})` } : {})} />
         ))}
       </datalist>
     </FormGroup>

@@ -33,6 +33,8 @@ export interface Facts {
   actorName: string;
   kind: string;
   id: string;
+  /** What that is called, or was when it was deleted; empty: it has no name. */
+  name: string;
   ip: string;
   /** Why an address is not shown: it is of a person who was erased, or sealed by another log's key. */
   hidden: 'erased' | 'unreadable' | '';
@@ -61,6 +63,7 @@ export function factsOf(item: Item): Facts {
     actorName: item.actor_name ?? '',
     kind: item.resource_kind ?? e.resource?.kind ?? '',
     id: item.resource_id ?? e.resource?.id ?? '',
+    name: item.resource_name ?? '',
     ip: item.src_ip ?? (isSealed ? '' : (e.src_ip ?? '')),
     hidden: item.personal === 'erased' || item.personal === 'unreadable' ? item.personal : '',
     isSealed,
@@ -78,21 +81,18 @@ const ERASED = /^erased-[0-9a-f]{32}$/;
 export interface Known {
   names: Map<string, string>;
   people: { id: string; name: string }[];
-  things: { id: string; name: string }[];
   erased: Set<string>;
 }
-/** Names of people and data sets, where this person may see them: the log itself holds none. */
+/** Names of people, where this person may see them: the log itself holds none. Names of things come with each event. */
 export function useKnown(): Known {
   const { can } = useSession();
   const users = useGet('/v1/users', { page_size: 200 }, { enabled: can('user:read') });
-  const sets = useGet('/v1/datasets', { page_size: 200 }, { enabled: can('dataset:read') });
   return useMemo(() => {
     const all = (users.data?.data ?? []).map((u) => ({ id: u.user_id!, name: u.name ?? '' }));
     const people = all.filter((u) => !ERASED.test(u.name));
     const erased = new Set(all.filter((u) => ERASED.test(u.name)).map((u) => u.id));
-    const things = (sets.data?.data ?? []).map((d) => ({ id: d.dataset_id!, name: d.name ?? '' }));
-    return { people, things, erased, names: new Map([...people, ...things].map((x) => [x.id, x.name])) };
-  }, [users.data, sets.data]);
+    return { people, erased, names: new Map(people.map((x) => [x.id, x.name])) };
+  }, [users.data]);
 }
 
 /** Names keep their own direction inside a sentence of the other one. */
@@ -112,7 +112,7 @@ export function useSentence(): (f: Facts, known: Known) => string {
         ? `${kindOfActor} ${apart(shortId(f.actorId))}`
         : kindOfActor;
     const thing = i18n.exists(`thing.${f.kind}`) ? t(`thing.${f.kind}`) : f.kind ? apart(f.kind) : t('audit.something');
-    const label = names.get(f.id) ?? shortId(f.id);
+    const label = f.name || names.get(f.id) || shortId(f.id);
     const what = label ? `${thing} ${apart(label)}` : thing;
     const key = sentenceKey(f.action);
     const said = i18n.exists(key) ? t(key, { who, what }) : t('audit.other', { who, action: apart(f.action), what });
