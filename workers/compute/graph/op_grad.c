@@ -5,26 +5,9 @@
  * A rule adds the nodes that make, from the gradient of its outputs, its part of the gradient of each input; parts are added
  * up in the order in which they come. What no parameter flows into gets none. A parameter's gradient is written straight to
  * its place in REGION_GRADS by the node that makes it; further parts of it (tied weights) are added there. */
-#include "workers/compute/graph/graph_int.h"
+#include "workers/compute/graph/op_rules_int.h"
 
 #include <string.h>
-
-struct back {
-    struct graph *g;
-    int *of;                    /* of[value]: its gradient so far */
-    bool *is_wanted;            /* a parameter flows into it */
-};
-
-/* The gradient of an output of n; VALUE_NONE: nothing after depends on it. */
-static int dy(const struct back *b, const struct node *n, int out)
-{
-    return b->of[n->out[out]];
-}
-
-static bool is_wanted(const struct back *b, const struct node *n, int in)
-{
-    return n->in[in] != VALUE_NONE && b->is_wanted[n->in[in]];
-}
 
 /* Whether the value is made for this gradient alone, by a node that can write and add to a given place. */
 static bool can_move(const struct graph *g, int value)
@@ -47,7 +30,7 @@ static void give_param(struct back *b, int param, int part)
     b->of[param] = made;
 }
 
-static void give(struct back *b, const struct node *n, int in, int part)
+void grad_give(struct back *b, const struct node *n, int in, int part)
 {
     if (part == VALUE_NONE || !is_wanted(b, n, in))
         return;
@@ -69,77 +52,77 @@ static void grad_matmul(struct back *b, const struct node *n)
     int d = dy(b, n, 0);
     bool tb = n->attr.flags & MM_TRANS_B;
     if (is_wanted(b, n, 1))
-        give(b, n, 1, tb ? product(b, MM_TRANS_A, d, n->in[0]) : product(b, MM_TRANS_A, n->in[0], d));
+        grad_give(b, n, 1, tb ? product(b, MM_TRANS_A, d, n->in[0]) : product(b, MM_TRANS_A, n->in[0], d));
     if (is_wanted(b, n, 2))
-        give(b, n, 2, graph_op1(b->g, OP_COLSUM, d));
+        grad_give(b, n, 2, graph_op1(b->g, OP_COLSUM, d));
     if (is_wanted(b, n, 0))
-        give(b, n, 0, product(b, tb ? 0 : MM_TRANS_B, d, n->in[1]));
+        grad_give(b, n, 0, product(b, tb ? 0 : MM_TRANS_B, d, n->in[1]));
 }
 
 static void grad_add_bias(struct back *b, const struct node *n)
 {
     if (is_wanted(b, n, 1))
-        give(b, n, 1, graph_op1(b->g, OP_COLSUM, dy(b, n, 0)));
-    give(b, n, 0, dy(b, n, 0));
+        grad_give(b, n, 1, graph_op1(b->g, OP_COLSUM, dy(b, n, 0)));
+    grad_give(b, n, 0, dy(b, n, 0));
 }
 
 static void grad_add(struct back *b, const struct node *n)
 {
-    give(b, n, 0, dy(b, n, 0));
-    give(b, n, 1, dy(b, n, 0));
+    grad_give(b, n, 0, dy(b, n, 0));
+    grad_give(b, n, 1, dy(b, n, 0));
 }
 
 static void grad_copy(struct back *b, const struct node *n)
 {
-    give(b, n, 0, dy(b, n, 0));
+    grad_give(b, n, 0, dy(b, n, 0));
 }
 
 static void grad_reshape(struct back *b, const struct node *n)
 {
     if (is_wanted(b, n, 0))
-        give(b, n, 0, graph_reshape(b->g, dy(b, n, 0), *in_shape(b->g, n, 0)));
+        grad_give(b, n, 0, graph_reshape(b->g, dy(b, n, 0), *in_shape(b->g, n, 0)));
 }
 
 static void grad_relu(struct back *b, const struct node *n)
 {
     if (is_wanted(b, n, 0))
-        give(b, n, 0, graph_op2(b->g, OP_RELU_BWD, n->out[0], dy(b, n, 0)));
+        grad_give(b, n, 0, graph_op2(b->g, OP_RELU_BWD, n->out[0], dy(b, n, 0)));
 }
 
 static void grad_gelu(struct back *b, const struct node *n)
 {
     if (is_wanted(b, n, 0))
-        give(b, n, 0, graph_op2(b->g, OP_GELU_BWD, n->in[0], dy(b, n, 0)));
+        grad_give(b, n, 0, graph_op2(b->g, OP_GELU_BWD, n->in[0], dy(b, n, 0)));
 }
 
 static void grad_layernorm(struct back *b, const struct node *n)
 {
     int d = dy(b, n, 0);
     if (is_wanted(b, n, 1))
-        give(b, n, 1, graph_op(b->g, OP_NORM_SCALE_BWD, &n->attr, GRAPH_INS(n->in[0], d)));
+        grad_give(b, n, 1, graph_op(b->g, OP_NORM_SCALE_BWD, &n->attr, GRAPH_INS(n->in[0], d)));
     if (is_wanted(b, n, 2))
-        give(b, n, 2, graph_op1(b->g, OP_COLSUM, d));
+        grad_give(b, n, 2, graph_op1(b->g, OP_COLSUM, d));
     if (is_wanted(b, n, 0))
-        give(b, n, 0, graph_op(b->g, OP_LAYERNORM_BWD, &n->attr, GRAPH_INS(n->in[0], n->in[1], d)));
+        grad_give(b, n, 0, graph_op(b->g, OP_LAYERNORM_BWD, &n->attr, GRAPH_INS(n->in[0], n->in[1], d)));
 }
 
 static void grad_embed(struct back *b, const struct node *n)
 {
     const struct op_attr attr = { .n = in_shape(b->g, n, 0)->dim[0].n };
     if (is_wanted(b, n, 0))
-        give(b, n, 0, graph_op(b->g, OP_EMBED_BWD, &attr, GRAPH_INS(n->in[1], dy(b, n, 0))));
+        grad_give(b, n, 0, graph_op(b->g, OP_EMBED_BWD, &attr, GRAPH_INS(n->in[1], dy(b, n, 0))));
 }
 
 static void grad_softmax(struct back *b, const struct node *n)
 {
     if (is_wanted(b, n, 0))
-        give(b, n, 0, graph_op2(b->g, OP_SOFTMAX_BWD, n->out[0], dy(b, n, 0)));
+        grad_give(b, n, 0, graph_op2(b->g, OP_SOFTMAX_BWD, n->out[0], dy(b, n, 0)));
 }
 
 /* A loss makes its gradient with itself. */
 static void grad_loss(struct back *b, const struct node *n)
 {
-    give(b, n, 0, n->out[1]);
+    grad_give(b, n, 0, n->out[1]);
 }
 
 static void grad_none(struct back *b, const struct node *n)
@@ -149,7 +132,7 @@ static void grad_none(struct back *b, const struct node *n)
     graph_fail(b->g, &e);
 }
 
-static void (*const rules[OP_COUNT])(struct back *, const struct node *) = {
+static grad_rule *const rules[OP_COUNT] = {
 #define OP(NAME, name, key, in_min, in_max, outs, writes, takes_over, flags, shape, grad) grad_##grad,
 #include "workers/compute/kernels/op.def"
 #undef OP

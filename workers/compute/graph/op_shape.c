@@ -3,47 +3,26 @@
  *
  * A rule refuses what the kernel would assert, so that a kernel never meets a shape it cannot do. Matrices are seen as kernels
  * see them: all dimensions but the last are rows. */
-#include "workers/compute/graph/graph_int.h"
+#include "workers/compute/graph/op_rules_int.h"
 
 #include <string.h>
 
-static enum errc refuse(const struct graph *g, const struct node *n, int i, const char *why, struct err *e)
+enum errc shape_refuse(const struct graph *g, const struct node *n, int i, const char *why, struct err *e)
 {
     char text[96];
     shape_text(in_shape(g, n, i), text, sizeof text);
     return FAIL(e, UNPROCESSABLE, "input %d of %s is %s: %s", i, op_name(n->op), text, why);
 }
 
-/* All but the last dimension. */
-static struct dim rows_of(const struct shape *s)
-{
-    struct dim d = { 1, false };
-    for (unsigned i = 0; i + 1 < s->rank; i++) {
-        d.n *= s->dim[i].n;
-        d.is_batched = d.is_batched || s->dim[i].is_batched;
-    }
-    return d;
-}
-
-static struct dim last_of(const struct shape *s)
-{
-    return s->dim[s->rank - 1];
-}
-
-static bool is_vector_of(const struct shape *s, enum elem type, struct dim n)
-{
-    return s->type == type && s->rank == 1 && is_same_dim(s->dim[0], n);
-}
-
 static enum errc shape_same(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
 {
-    bool has_vectors = n->op == OP_ADD_BIAS || n->op == OP_STANDARDISE || n->op == OP_LAYERNORM;
+    bool has_vectors = n->op == OP_ADD_BIAS || n->op == OP_STANDARDISE || n->op == OP_LAYERNORM || n->op == OP_RMSNORM;
     *out = *in_shape(g, n, 0);
     for (int i = 1; i < OP_INPUTS_MAX && n->in[i] != VALUE_NONE; i++) {
         if (has_vectors && !is_vector_of(in_shape(g, n, i), out->type, last_of(out)))
-            return refuse(g, n, i, "expected a vector with a number for each column", e);
+            return shape_refuse(g, n, i, "expected a vector with a number for each column", e);
         if (!has_vectors && !is_same_shape(in_shape(g, n, i), out))
-            return refuse(g, n, i, "expected the shape and type of input 0", e);
+            return shape_refuse(g, n, i, "expected the shape and type of input 0", e);
     }
     return ERR_OK;
 }
@@ -55,11 +34,11 @@ static enum errc shape_matmul(const struct graph *g, const struct node *n, struc
     struct dim m = ta ? last_of(a) : rows_of(a), ka = ta ? rows_of(a) : last_of(a);
     struct dim kb = tb ? last_of(b) : rows_of(b), cols = tb ? rows_of(b) : last_of(b);
     if (a->type != b->type)
-        return refuse(g, n, 1, "expected the type of input 0", e);
+        return shape_refuse(g, n, 1, "expected the type of input 0", e);
     if (!is_same_dim(ka, kb))
-        return refuse(g, n, 1, "its depth is not that of input 0", e);
+        return shape_refuse(g, n, 1, "its depth is not that of input 0", e);
     if (n->in[2] != VALUE_NONE && !is_vector_of(in_shape(g, n, 2), a->type, cols))
-        return refuse(g, n, 2, "expected a bias with a number for each column of the product", e);
+        return shape_refuse(g, n, 2, "expected a bias with a number for each column of the product", e);
     *out = (struct shape){ a->type, 2, { m, cols } };
     if (!ta) {
         *out = *a;
@@ -71,7 +50,7 @@ static enum errc shape_matmul(const struct graph *g, const struct node *n, struc
 static enum errc shape_pack(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
 {
     if (in_shape(g, n, 0)->rank != 2)
-        return refuse(g, n, 0, "expected a matrix", e);
+        return shape_refuse(g, n, 0, "expected a matrix", e);
     *out = (struct shape){ ELEM_U8, 1, { DIM(n->attr.bytes) } };
     return ERR_OK;
 }
@@ -80,7 +59,7 @@ static enum errc shape_matmul_packed(const struct graph *g, const struct node *n
 {
     *out = *in_shape(g, n, 0);
     if (!is_same_dim(last_of(out), DIM(n->attr.k)))
-        return refuse(g, n, 0, "its depth is not that of the packed weights", e);
+        return shape_refuse(g, n, 0, "its depth is not that of the packed weights", e);
     out->dim[out->rank - 1] = DIM(n->attr.n);
     return ERR_OK;
 }
@@ -96,15 +75,15 @@ static enum errc shape_norm_bwd(const struct graph *g, const struct node *n, str
 {
     *out = *in_shape(g, n, 0);
     if (!is_vector_of(in_shape(g, n, 1), out->type, last_of(out)))
-        return refuse(g, n, 1, "expected a vector with a number for each column", e);
-    return is_same_shape(in_shape(g, n, 2), out) ? ERR_OK : refuse(g, n, 2, "expected the shape and type of input 0", e);
+        return shape_refuse(g, n, 1, "expected a vector with a number for each column", e);
+    return is_same_shape(in_shape(g, n, 2), out) ? ERR_OK : shape_refuse(g, n, 2, "expected the shape and type of input 0", e);
 }
 
 static enum errc shape_norm_scale_bwd(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
 {
     const struct shape *x = in_shape(g, n, 0);
     *out = (struct shape){ x->type, 1, { last_of(x) } };
-    return is_same_shape(in_shape(g, n, 1), x) ? ERR_OK : refuse(g, n, 1, "expected the shape and type of input 0", e);
+    return is_same_shape(in_shape(g, n, 1), x) ? ERR_OK : shape_refuse(g, n, 1, "expected the shape and type of input 0", e);
 }
 
 static enum errc shape_embed(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
@@ -112,9 +91,9 @@ static enum errc shape_embed(const struct graph *g, const struct node *n, struct
     const struct shape *table = in_shape(g, n, 0);
     *out = *in_shape(g, n, 1);
     if (table->rank != 2)
-        return refuse(g, n, 0, "expected a matrix with a row for each token", e);
+        return shape_refuse(g, n, 0, "expected a matrix with a row for each token", e);
     if (out->type != ELEM_I32 || out->rank == TENSOR_DIMS_MAX)
-        return refuse(g, n, 1, "expected i32 tokens of at most five dimensions", e);
+        return shape_refuse(g, n, 1, "expected i32 tokens of at most five dimensions", e);
     out->type = table->type;
     out->dim[out->rank++] = table->dim[1];
     return ERR_OK;
@@ -149,8 +128,9 @@ static enum errc shape_loss(const struct graph *g, const struct node *n, struct 
     out[0] = (struct shape){ ELEM_F64, 1, { DIM(1) } };
     out[1] = *y;
     if (n->op == OP_SOFTMAX_XENT && !is_vector_of(t, ELEM_I32, rows_of(y)))
-        return refuse(g, n, 1, "expected an i32 label for each row", e);
-    return n->op == OP_MSE && !is_same_shape(t, y) ? refuse(g, n, 1, "expected the shape and type of input 0", e) : ERR_OK;
+        return shape_refuse(g, n, 1, "expected an i32 label for each row", e);
+    bool is_refused = n->op != OP_SOFTMAX_XENT && !is_same_shape(t, y);
+    return is_refused ? shape_refuse(g, n, 1, "expected the shape and type of input 0", e) : ERR_OK;
 }
 
 static enum errc shape_scalar(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
@@ -168,7 +148,7 @@ static enum errc shape_nothing(const struct graph *g, const struct node *n, stru
 
 enum errc node_shapes(const struct graph *g, const struct node *n, struct shape out[OP_OUTPUTS_MAX], struct err *e)
 {
-    static enum errc (*const rule[OP_COUNT])(const struct graph *, const struct node *, struct shape *, struct err *) = {
+    static shape_rule *const rule[OP_COUNT] = {
 #define OP(NAME, name, key, in_min, in_max, outs, writes, takes_over, flags, shape, grad) shape_##shape,
 #include "workers/compute/kernels/op.def"
 #undef OP

@@ -3,40 +3,10 @@
  *
  * Included once per variant, after its operations. The shapes that a kernel asserts are checked here, for all variants alike. */
 #include "core/base/assert.h"
-#include "workers/compute/kernels/cpu_int.h"
+#include "workers/compute/kernels/call_int.h"
 
 #include <math.h>
 #include <string.h>
-
-static inline struct mat in_mat(const struct op_call *o, int i)
-{
-    return mat_of(o->in[i]);
-}
-
-/* NULL stays NULL. */
-static inline const struct mat *maybe(const struct tensor *t, struct mat *room)
-{
-    if (t)
-        *room = mat_of(t);
-    return t ? room : NULL;
-}
-
-/* A dense vector of n numbers. */
-static inline void *vector(const struct tensor *t, enum elem type, size_t n)
-{
-    ASSERT(t->type == type && tensor_count(t) == n);
-    return t->ptr;
-}
-
-static inline void assert_same(const struct mat *a, const struct mat *b)
-{
-    ASSERT(a->rows == b->rows && a->cols == b->cols && a->type == b->type);
-}
-
-static inline const struct step_scalars *scalars(const struct tensor *t)
-{
-    return vector(t, ELEM_U8, sizeof(struct step_scalars));
-}
 
 static void k_matmul(struct backend_ctx *c, const struct op_call *o)
 {
@@ -123,13 +93,31 @@ static void k_layernorm(struct backend_ctx *c, const struct op_call *o)
     layernorm(c, &x, &scale, &shift, o->attr.eps, &y);
 }
 
-static void k_layernorm_bwd(struct backend_ctx *c, const struct op_call *o)
+static void k_rmsnorm(struct backend_ctx *c, const struct op_call *o)
+{
+    struct mat x = in_mat(o, 0), scale = in_mat(o, 1), y = mat_of(o->out[0]);
+    assert_same(&x, &y);
+    ASSERT(scale.cols == x.cols && scale.rows == 1);
+    layernorm(c, &x, &scale, NULL, o->attr.eps, &y);
+}
+
+static void norm_bwd(struct backend_ctx *c, const struct op_call *o, bool is_rms)
 {
     struct mat x = in_mat(o, 0), scale = in_mat(o, 1), dy = in_mat(o, 2), dx = mat_of(o->out[0]);
     assert_same(&x, &dy);
     assert_same(&x, &dx);
     ASSERT(scale.cols == x.cols && scale.rows == 1);
-    layernorm_bwd(c, &x, &scale, &dy, o->attr.eps, &dx);
+    layernorm_bwd(c, &x, &scale, &dy, o->attr.eps, is_rms, &dx);
+}
+
+static void k_layernorm_bwd(struct backend_ctx *c, const struct op_call *o)
+{
+    norm_bwd(c, o, false);
+}
+
+static void k_rmsnorm_bwd(struct backend_ctx *c, const struct op_call *o)
+{
+    norm_bwd(c, o, true);
 }
 
 static void k_norm_scale_bwd(struct backend_ctx *c, const struct op_call *o)
@@ -137,7 +125,7 @@ static void k_norm_scale_bwd(struct backend_ctx *c, const struct op_call *o)
     struct mat x = in_mat(o, 0), dy = in_mat(o, 1), out = mat_of(o->out[0]);
     assert_same(&x, &dy);
     ASSERT(out.rows == 1 && out.cols == x.cols);
-    norm_scale_bwd(c, &x, &dy, o->attr.eps, &out, o->attr.flags & OP_ACCUMULATE);
+    norm_scale_bwd(c, &x, &dy, o->attr.eps, &out, o->attr.flags);
 }
 
 static void k_standardise(struct backend_ctx *c, const struct op_call *o)
@@ -188,6 +176,14 @@ static void k_softmax_xent(struct backend_ctx *c, const struct op_call *o)
     softmax_xent(c, &x, vector(o->in[1], ELEM_I32, x.rows), d, loss_weight(o, x.rows), vector(o->out[0], ELEM_F64, 1));
 }
 
+static void k_sigmoid_xent(struct backend_ctx *c, const struct op_call *o)
+{
+    struct mat x = in_mat(o, 0), t = in_mat(o, 1), room;
+    const struct mat *d = maybe(o->out[1], &room);
+    assert_same(&x, &t);
+    sigmoid_xent(c, &x, &t, d, loss_weight(o, x.rows), vector(o->out[0], ELEM_F64, 1));
+}
+
 static void k_mse(struct backend_ctx *c, const struct op_call *o)
 {
     struct mat y = in_mat(o, 0), t = in_mat(o, 1), room;
@@ -203,13 +199,13 @@ static void k_sumsq(struct backend_ctx *c, const struct op_call *o)
     *sum = sumsq(c, &x) + (o->attr.flags & OP_ACCUMULATE ? *sum : 0);
 }
 
-/* A norm that is no number leaves the scale no number, which the weights then show. */
+/* A norm that is no number leaves the scale no number, which an update leaves out. */
 static void k_clip(struct backend_ctx *c, const struct op_call *o)
 {
     (void)c;
     struct step_scalars *at = vector(o->in[1], ELEM_U8, sizeof *at);
     double norm = sqrt(*(double *)vector(o->in[0], ELEM_F64, 1));
-    at->grad_scale = at->clip_norm > 0 && !(norm <= at->clip_norm) ? at->clip_norm / norm : 1;
+    at->grad_scale = !isfinite(norm) ? NAN : at->clip_norm > 0 && norm > at->clip_norm ? at->clip_norm / norm : 1;
 }
 
 static void k_adamw(struct backend_ctx *c, const struct op_call *o)
@@ -230,6 +226,7 @@ static void k_sgd(struct backend_ctx *c, const struct op_call *o)
 }
 
 #include "workers/compute/kernels/embed_int.h"
+#include "workers/compute/kernels/cast_int.h"
 
 /* The column of one type in a kernel table. CLIP has the sum, f64, as its key. */
 #define KERNELS_OF(type)                                                                                                   \
@@ -241,5 +238,7 @@ static void k_sgd(struct backend_ctx *c, const struct op_call *o)
     [OP_EMBED][type] = k_embed, [OP_EMBED_BWD][type] = k_embed_bwd,                                                        \
     [OP_GELU][type] = k_gelu, [OP_GELU_BWD][type] = k_gelu_bwd, [OP_LAYERNORM][type] = k_layernorm,                        \
     [OP_LAYERNORM_BWD][type] = k_layernorm_bwd, [OP_NORM_SCALE_BWD][type] = k_norm_scale_bwd,                              \
+    [OP_RMSNORM][type] = k_rmsnorm, [OP_RMSNORM_BWD][type] = k_rmsnorm_bwd, [OP_SIGMOID_XENT][type] = k_sigmoid_xent,       \
     [OP_MSE][type] = k_mse, [OP_SUMSQ][type] = k_sumsq, [OP_ADAMW][type] = k_adamw, [OP_SGD][type] = k_sgd
-#define KERNELS_ALWAYS [OP_CLIP][ELEM_F64] = k_clip
+#define KERNELS_ALWAYS                                                                                                     \
+    [OP_CLIP][ELEM_F64] = k_clip, [OP_CAST][ELEM_F32] = k_cast, [OP_CAST][ELEM_BF16] = k_cast, [OP_CAST][ELEM_F64] = k_cast

@@ -73,10 +73,19 @@ static void row_times_panels(size_t depth, const float *x, const float *panel, s
     }
 }
 
+#include "workers/compute/kernels/call_int.h"
+#include "workers/compute/kernels/net_int.h"
+#include "workers/compute/rng.h"
 #include "workers/compute/kernels/gemm_int.h"
 #include "workers/compute/kernels/ops_int.h"
 #include "workers/compute/kernels/loss_int.h"
 #include "workers/compute/kernels/norm_int.h"
+#include "workers/compute/kernels/attention_int.h"
+#include "workers/compute/kernels/conv_int.h"
+#include "workers/compute/kernels/groupnorm_int.h"
+#define REAL float
+#define FN(name) k_##name
+#include "workers/compute/kernels/image_int.h"
 #include "workers/compute/kernels/adapt_int.h"
 
 static bool probe(const struct hw *hw)
@@ -84,7 +93,7 @@ static bool probe(const struct hw *hw)
     return hw->has_avx2 && hw->has_fma;
 }
 
-static kernel_table kernels = { KERNELS_OF(ELEM_F32), KERNELS_ALWAYS };
+static kernel_table kernels = { KERNELS_OF(ELEM_F32), KERNELS_OF_NET(ELEM_F32, FN), KERNELS_ALWAYS };
 
 const struct backend backend_avx2 = {
     .name = "avx2", .rank = 10, .kernels = &kernels, .probe = probe, .pack_bytes = pack_bytes, CPU_BACKEND,

@@ -38,7 +38,10 @@ enum op_flag {                  /* of one use of an operation */
     MM_TRANS_B = 2,             /* b is stored [n, k]: how weights lie, [out, in] */
     OP_ACCUMULATE = 4,          /* out += … */
     MM_BIAS = 8,                /* + bias[n] in every row */
-    MM_RELU = 16                /* max(0, …) at the end */
+    MM_RELU = 16,               /* max(0, …) at the end */
+    NORM_RMS = 32,              /* NORM_SCALE_BWD of RMSNORM */
+    ATTN_CAUSAL = 64,           /* a token sees itself and what came before it */
+    ROTARY_BACK = 128           /* turns back: the gradient */
 };
 
 /* What a step changes and a graph must not: it lies in device memory, written by one small copy before the step, so that a
@@ -50,15 +53,23 @@ struct step_scalars {
     double grad_scale;                  /* what OP_CLIP makes of clip_norm and the norm; 1 */
     double loss_scale;                  /* of the gradient of a loss: 1, or 1/n when n batches make a step */
     uint64_t seed, counter;             /* of random numbers drawn on the device: a function of seed, counter, tensor, index */
+    uint64_t is_training;               /* 0: DROPOUT lets everything through */
 };
 
 struct op_attr {                /* what an operation is told beside its inputs; zero where it has no use for it */
     unsigned flags;             /* enum op_flag */
     double beta1, beta2, eps, weight_decay, momentum;
-    size_t n, k, bytes;         /* of packed weights; n: rows of an embedding table */
+    size_t n, k, bytes;         /* of packed weights; n: rows of an embedding table, groups of a norm, type of a cast */
+    size_t heads, kv_heads;     /* of attention; heads: those that ROTARY turns */
+    size_t window[2], stride, pad;      /* of convolution and pooling: height and width, the same stride and padding both ways */
+    size_t image[2];            /* height and width of a convolution's or pool's input, for its backward form */
+    double rate;                /* of DROPOUT: the share that becomes 0 */
+    uint64_t stream;            /* of DROPOUT: one for each use */
 };
 
-/* MATMUL a, b, bias?          out[m,n] = op(a)[m,k] · op(b)[k,n], then the epilogue in the order accumulate, bias, relu
+/* Images are [n, height, width, channels], weights of a convolution [out, window height, window width, in].
+ *
+ * MATMUL a, b, bias?          out[m,n] = op(a)[m,k] · op(b)[k,n], then the epilogue in the order accumulate, bias, relu
  * PACK w[n,k]                 the backend's own order, of pack_bytes(n, k) bytes; padded, so batch 1 streams whole cache lines
  * MATMUL_PACKED x, w, bias?   x[m,k] · wᵀ; attr n, k; MM_BIAS, MM_RELU
  * ADD_BIAS x, b[n]   ADD a, b   RELU x   RELU_BWD y, dy: y > 0 ? dy : 0
@@ -67,16 +78,38 @@ struct op_attr {                /* what an operation is told beside its inputs; 
  * GELU_BWD x, dy
  * LAYERNORM x, scale, shift   (x - mean)/√(var + eps)·scale + shift by row (Ba et al. 2016); LAYERNORM_BWD x, scale, dy
  * NORM_SCALE_BWD x, dy        [cols] = Σ rows dy·(x - mean)/√(var + eps)
+ * RMSNORM x, scale            x/√(mean(x²) + eps)·scale by row (Zhang & Sennrich 2019); RMSNORM_BWD x, scale, dy
+ * GROUPNORM x, scale, shift   an image's channels in attr.n groups, mean and deviation of a group over the whole image (Wu & He
+ * 2018),
+ *                             then as LAYERNORM by channel; GROUPNORM_BWD x, scale, dy; GROUPNORM_SCALE_BWD x, dy -> [channels]
+ * ROTARY x, table             x [n, t, cols]: in each of the first attr.heads heads of d columns, the pair (i, i + d/2) of token
+ * t turned by
+ *                             the angle whose cosine and sine are table[t][i] and table[t][d/2 + i] (Su et al. 2021); d =
+ * table's columns
+ * ATTENTION qkv               [n, t, (heads + 2·kv_heads)·d] -> y [n, t, heads·d], and log Σ exp of the scores, [n, heads, t],
+ * for the
+ *                             backward form; softmax(q·kᵀ/√d)·v by head, heads in groups share keys and values; ATTN_CAUSAL
+ * ATTENTION_BWD qkv, y, sums, dy
+ * SWIGLU x                    [.., 2n] -> [.., n]: silu(x[..n])·x[n..] (Shazeer 2020); SWIGLU_BWD x, dy
+ * CONV2D x, w                 zero padding; CONV2D_BWD_X w, dy (attr.image); CONV2D_BWD_W x, dy (attr.window)
+ * MAXPOOL x, AVGPOOL x        padding counts for neither; MAXPOOL_BWD x, dy gives all to the first of equals; AVGPOOL_BWD dy
+ * (attr.image)
+ * DROPOUT x, step             0 with probability attr.rate, else x/(1 - rate): Philox by (seed, stream and counter, index); its
+ * own gradient
+ * CAST x                      to the type attr.n; to bf16 it rounds to the nearest
  * EMBED table, tokens i32     rows of the table
  * EMBED_BWD tokens, dy        [n, cols], attr n: the sum of the rows of dy by token
  * RESHAPE x   COPY x, or out += x   COLSUM x -> [cols]   SOFTMAX x by row   SOFTMAX_BWD y, dy: y·(dy - Σ y·dy)
  * ARGMAX x                    i32 [rows], the first of equals
  * SOFTMAX_XENT logits, labels i32, step?   loss f64 [1] = Σ rows -log softmax[label]; dlogits = (softmax - onehot)·loss_scale/rows
  * MSE y, t, step?             loss f64 [1] = Σ (y-t)²; dy = 2(y-t)·loss_scale/rows
+ * SIGMOID_XENT logits, t, step?   loss f64 [1] = Σ -t·log σ(x) - (1-t)·log(1-σ(x)); dx = (σ(x) - t)·loss_scale/rows
  *                             dlogits and dy where asked for; loss_scale 1 without step
- * SUMSQ x -> f64 [1]          CLIP sum f64 [1], step: grad_scale = min(1, clip_norm/√sum)
+ * SUMSQ x -> f64 [1]          CLIP sum f64 [1], step: grad_scale = min(1, clip_norm/√sum); no number where the sum is none or
+ * infinite
  * ADAMW w, g, m, v, step      Loshchilov & Hutter 2019, decoupled decay; g is taken times grad_scale
  * SGD w, g, v, step           v = momentum·v + g·grad_scale + decay·w;  w -= lr·v
+ * ADAMW and SGD change nothing when grad_scale is no number: a step that went wrong is left out on the device.
  * `step` is a u8 tensor that holds struct step_scalars. */
 struct op_call {
     struct op_attr attr;

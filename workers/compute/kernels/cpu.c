@@ -39,7 +39,8 @@ void cpu_close(struct backend_ctx *c)
 {
     if (!c)
         return;
-    free(c->scratch);
+    for (int i = 0; i < CPU_SCRATCHES; i++)
+        free(c->scratch[i]);
     free(c);
 }
 
@@ -119,13 +120,18 @@ void cpu_wait(struct backend_ctx *c, enum queue q, const struct event *ev)
 
 void *cpu_scratch(struct backend_ctx *c, size_t n)
 {
-    if (n > c->scratch_bytes) {
-        free(c->scratch);
-        c->scratch = line_alloc(n);
-        ASSERT(c->scratch);
-        c->scratch_bytes = n;
+    return cpu_scratch_at(c, 0, n);
+}
+
+void *cpu_scratch_at(struct backend_ctx *c, int which, size_t n)
+{
+    if (n > c->scratch_bytes[which]) {
+        free(c->scratch[which]);
+        c->scratch[which] = line_alloc(n);
+        ASSERT(c->scratch[which]);
+        c->scratch_bytes[which] = n;
     }
-    return c->scratch;
+    return c->scratch[which];
 }
 
 void cpu_split(struct backend_ctx *c, size_t tasks, double work, void (*fn)(void *arg, size_t task), void *arg)

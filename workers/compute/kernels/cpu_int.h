@@ -7,11 +7,12 @@
 #pragma once
 #include "workers/compute/kernels/backend.h"
 
+enum { CPU_SCRATCHES = 3 };
 struct backend_ctx {
     const struct backend *be;
     struct pool *pool;
-    void *scratch;              /* packed panels of one product, partial sums */
-    size_t scratch_bytes;
+    void *scratch[CPU_SCRATCHES];       /* packed panels of one product, partial sums; then what a convolution gathers */
+    size_t scratch_bytes[CPU_SCRATCHES];
     const char *failure;        /* since the last sync; a constant text */
 };
 
@@ -33,6 +34,7 @@ void cpu_wait(struct backend_ctx *c, enum queue q, const struct event *ev);
 
 /* At least n bytes, aligned to 64, contents undefined. Grows once per shape, then stays. */
 void *cpu_scratch(struct backend_ctx *c, size_t n);
+void *cpu_scratch_at(struct backend_ctx *c, int which, size_t n);       /* another one beside it: 0 is cpu_scratch */
 
 /* fn for every task; on the pool when there is enough to do to be worth waking a thread (work: about as many steps as a
  * product has multiplications). */

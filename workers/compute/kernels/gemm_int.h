@@ -18,7 +18,7 @@ enum { KC = 192, MC = 96, GROUP = 128 / NR, CHUNK_BYTES = 1 << 20 };
 
 struct gemm {
     unsigned flags;
-    size_t m, n, k;
+    size_t m, n, k, panel_k;    /* panel_k: depth of a panel in memory, at least k */
     const float *a;
     size_t a_row, a_step;
     const float *panels;        /* of columns 0 … n-1 */
@@ -93,7 +93,7 @@ static inline void micro_rows(size_t rows, size_t depth, const float *a, size_t 
 /* Rows i0 … i1 by one panel over one step of k. A panel that is not full goes through a tile on the stack. */
 static void panel_step(const struct gemm *g, size_t i0, size_t i1, size_t col, size_t k0, size_t depth)
 {
-    const float *panel = g->panels + col / NR * (g->k * NR) + k0 * NR;
+    const float *panel = g->panels + col / NR * (g->panel_k * NR) + k0 * NR;
     size_t width = g->n - col < NR ? g->n - col : NR;
     bool has_c = k0 > 0 || (g->flags & OP_ACCUMULATE), is_last = k0 + depth == g->k;
     _Alignas(64) float tile[MR * NR];
@@ -123,7 +123,7 @@ static void one_row(void *arg, size_t task)
     _Alignas(64) float y[4 * NR];
     size_t col = task * 4 * NR, left = panels_of(g->n - col), panels = left < 4 ? left : 4;
     size_t width = g->n - col < panels * NR ? g->n - col : panels * NR;
-    row_times_panels(g->k, g->a, g->panels + col / NR * (g->k * NR), g->k * NR, panels, y);
+    row_times_panels(g->k, g->a, g->panels + col / NR * (g->panel_k * NR), g->panel_k * NR, panels, y);
     memcpy(g->c + col, y, width * sizeof *y);
     finish_tile(g, g->c + col, 1, col, width);
 }
@@ -189,8 +189,9 @@ static void matmul(struct backend_ctx *ctx, unsigned flags, const struct mat *a,
     size_t k = ta ? a->rows : a->cols;
     ASSERT(out->type == ELEM_F32 && a->type == ELEM_F32 && b->type == ELEM_F32 && !bias == !(flags & MM_BIAS));
     ASSERT((ta ? a->cols : a->rows) == out->rows && (tb ? b->rows : b->cols) == out->cols && (tb ? b->cols : b->rows) == k);
-    struct gemm g = { .flags = flags, .m = out->rows, .n = out->cols, .k = k, .a = a->ptr, .a_row = ta ? 1 : a->stride,
-                      .a_step = ta ? a->stride : 1, .bias = bias ? bias->ptr : NULL, .c = out->ptr, .c_row = out->stride };
+    struct gemm g = { .flags = flags, .m = out->rows, .n = out->cols, .k = k, .panel_k = k, .a = a->ptr,
+                      .a_row = ta ? 1 : a->stride, .a_step = ta ? a->stride : 1, .bias = bias ? bias->ptr : NULL, .c = out->ptr,
+                      .c_row = out->stride };
     if (k == 0) {
         empty_product(&g);
         return;
@@ -226,7 +227,8 @@ static void matmul_packed(struct backend_ctx *ctx, unsigned flags, const struct 
                           const struct mat *bias, const struct mat *out)
 {
     ASSERT(x->cols == k && out->cols == n && out->rows == x->rows && k > 0 && x->type == ELEM_F32 && !bias == !(flags & MM_BIAS));
-    struct gemm g = { .flags = flags & (MM_BIAS | MM_RELU), .m = x->rows, .n = n, .k = k, .a = x->ptr, .a_row = x->stride,
-                      .a_step = 1, .panels = w->ptr, .bias = bias ? bias->ptr : NULL, .c = out->ptr, .c_row = out->stride };
+    struct gemm g = { .flags = flags & (MM_BIAS | MM_RELU), .m = x->rows, .n = n, .k = k, .panel_k = k, .a = x->ptr,
+                      .a_row = x->stride, .a_step = 1, .panels = w->ptr, .bias = bias ? bias->ptr : NULL, .c = out->ptr,
+                      .c_row = out->stride };
     run_gemm(ctx, &g);
 }

@@ -71,6 +71,30 @@ static void mse(struct backend_ctx *c, const struct mat *y, const struct mat *t,
     *ret = loss_sum(c, y, 2, mse_cells, &j);
 }
 
+static void sigmoid_xent_cells(const void *arg, const struct cells *at)
+{
+    const struct loss_job *l = arg;
+    double loss = 0;
+    float factor = (float)l->scale;
+    for (size_t i = at->r0; i < at->r1; i++) {
+        const float *x = row_of(l->m.a, i), *t = row_of(l->m.b, i);
+        for (size_t j = 0; j < l->m.a->cols; j++) {
+            double v = (double)x[j];
+            loss += v != v ? v : (v > 0 ? v : 0) - v * (double)t[j] + log1p(exp(-fabs(v)));
+            if (l->m.out)
+                row_of(l->m.out, i)[j] = (1.0f / (1.0f + exp_fast(-x[j])) - t[j]) * factor;
+        }
+    }
+    l->part[at->task] = loss;
+}
+
+static void sigmoid_xent(struct backend_ctx *c, const struct mat *x, const struct mat *t, const struct mat *dx, double scale,
+                         double *ret)
+{
+    struct loss_job j = { .m = { .a = x, .b = t, .out = dx }, .scale = scale };
+    *ret = loss_sum(c, x, 40, sigmoid_xent_cells, &j);
+}
+
 enum { COLSUM_COLS = 256 };
 struct colsum_job {
     const struct mat *x;
@@ -171,7 +195,8 @@ static void adamw_cells(const void *arg, const struct cells *cells)
 static void adamw(struct backend_ctx *c, const struct op_attr *attr, const struct step_scalars *at, const struct mat *w,
                   const struct mat *g, const struct mat *m, const struct mat *v)
 {
-    cpu_cells(c, w->rows, w->cols, false, 12, adamw_cells, &(struct update_job){ attr, at, w, g, m, v });
+    if (isfinite(at->grad_scale))
+        cpu_cells(c, w->rows, w->cols, false, 12, adamw_cells, &(struct update_job){ attr, at, w, g, m, v });
 }
 
 static void sgd_cells(const void *arg, const struct cells *cells)
@@ -193,5 +218,6 @@ static void sgd_cells(const void *arg, const struct cells *cells)
 static void sgd(struct backend_ctx *c, const struct op_attr *attr, const struct step_scalars *at, const struct mat *w,
                 const struct mat *g, const struct mat *v)
 {
-    cpu_cells(c, w->rows, w->cols, false, 6, sgd_cells, &(struct update_job){ attr, at, w, g, NULL, v });
+    if (isfinite(at->grad_scale))
+        cpu_cells(c, w->rows, w->cols, false, 6, sgd_cells, &(struct update_job){ attr, at, w, g, NULL, v });
 }

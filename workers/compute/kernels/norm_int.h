@@ -50,7 +50,8 @@ struct moments {
     float mean, inverse;        /* 1/√(var + eps) */
 };
 
-static struct moments moments_of(const float *x, size_t n, double eps)
+/* is_rms: mean 0, so the deviation is that from zero. */
+static struct moments moments_of(const float *x, size_t n, double eps, bool is_rms)
 {
     float sum[LANES] = { 0 }, square[LANES] = { 0 };
     size_t j = 0;
@@ -59,7 +60,7 @@ static struct moments moments_of(const float *x, size_t n, double eps)
             sum[l] += x[j + l];
     for (size_t l = 0; j < n; j++, l++)
         sum[l] += x[j];
-    float mean = fold_lanes(sum) / (float)n;
+    float mean = is_rms ? 0 : fold_lanes(sum) / (float)n;
     for (j = 0; j + LANES <= n; j += LANES)
         for (size_t l = 0; l < LANES; l++)
             square[l] += (x[j + l] - mean) * (x[j + l] - mean);
@@ -74,7 +75,7 @@ struct norm_job {
     double eps;
     struct moments *moments;    /* by row */
     float *sum;
-    bool accumulate;
+    bool accumulate, is_rms;
 };
 
 static void layernorm_cells(const void *arg, const struct cells *at)
@@ -83,16 +84,18 @@ static void layernorm_cells(const void *arg, const struct cells *at)
     for (size_t i = at->r0; i < at->r1; i++) {
         const float *x = row_of(w->x, i);
         float *y = row_of(w->out, i);
-        struct moments m = moments_of(x, w->x->cols, w->eps);
+        struct moments m = moments_of(x, w->x->cols, w->eps, w->is_rms);
         for (size_t j = 0; j < w->x->cols; j++)
-            y[j] = (x[j] - m.mean) * m.inverse * w->scale[j] + w->shift[j];
+            y[j] = (x[j] - m.mean) * m.inverse * w->scale[j] + (w->shift ? w->shift[j] : 0);
     }
 }
 
+/* shift NULL: RMSNORM. */
 static void layernorm(struct backend_ctx *c, const struct mat *x, const struct mat *scale, const struct mat *shift, double eps,
                       const struct mat *y)
 {
-    const struct norm_job w = { .x = x, .out = y, .scale = scale->ptr, .shift = shift->ptr, .eps = eps };
+    const struct norm_job w = { .x = x, .out = y, .scale = scale->ptr, .shift = shift ? shift->ptr : NULL, .eps = eps,
+                                .is_rms = !shift };
     cpu_cells(c, x->rows, x->cols, true, 6, layernorm_cells, &w);
 }
 
@@ -104,22 +107,22 @@ static void layernorm_bwd_cells(const void *arg, const struct cells *at)
     for (size_t i = at->r0; i < at->r1; i++) {
         const float *x = row_of(w->x, i), *dy = row_of(w->dy, i);
         float *dx = row_of(w->out, i), sum[LANES] = { 0 }, dot[LANES] = { 0 };
-        struct moments m = moments_of(x, n, w->eps);
+        struct moments m = moments_of(x, n, w->eps, w->is_rms);
         for (size_t j = 0; j < n; j++) {
             float g = dy[j] * w->scale[j];
             sum[j % LANES] += g;
             dot[j % LANES] += g * (x[j] - m.mean) * m.inverse;
         }
-        float mean_g = fold_lanes(sum) / (float)n, mean_gz = fold_lanes(dot) / (float)n;
+        float mean_g = w->is_rms ? 0 : fold_lanes(sum) / (float)n, mean_gz = fold_lanes(dot) / (float)n;
         for (size_t j = 0; j < n; j++)
             dx[j] = m.inverse * (dy[j] * w->scale[j] - mean_g - (x[j] - m.mean) * m.inverse * mean_gz);
     }
 }
 
 static void layernorm_bwd(struct backend_ctx *c, const struct mat *x, const struct mat *scale, const struct mat *dy, double eps,
-                          const struct mat *dx)
+                          bool is_rms, const struct mat *dx)
 {
-    const struct norm_job w = { .x = x, .dy = dy, .out = dx, .scale = scale->ptr, .eps = eps };
+    const struct norm_job w = { .x = x, .dy = dy, .out = dx, .scale = scale->ptr, .eps = eps, .is_rms = is_rms };
     cpu_cells(c, x->rows, x->cols, true, 10, layernorm_bwd_cells, &w);
 }
 
@@ -127,7 +130,7 @@ static void moments_cells(const void *arg, const struct cells *at)
 {
     const struct norm_job *w = arg;
     for (size_t i = at->r0; i < at->r1; i++)
-        w->moments[i] = moments_of(row_of(w->x, i), w->x->cols, w->eps);
+        w->moments[i] = moments_of(row_of(w->x, i), w->x->cols, w->eps, w->is_rms);
 }
 
 static void norm_scale_task(void *arg, size_t task)
@@ -146,9 +149,10 @@ static void norm_scale_task(void *arg, size_t task)
 }
 
 static void norm_scale_bwd(struct backend_ctx *c, const struct mat *x, const struct mat *dy, double eps, const struct mat *out,
-                           bool accumulate)
+                           unsigned flags)
 {
-    struct norm_job w = { .x = x, .dy = dy, .eps = eps, .sum = row_of(out, 0), .accumulate = accumulate };
+    struct norm_job w = { .x = x, .dy = dy, .eps = eps, .sum = row_of(out, 0), .accumulate = flags & OP_ACCUMULATE,
+                          .is_rms = flags & NORM_RMS };
     w.moments = cpu_scratch(c, x->rows * sizeof *w.moments);
     cpu_cells(c, x->rows, x->cols, true, 4, moments_cells, &w);
     cpu_split(c, (x->cols + COLSUM_COLS - 1) / COLSUM_COLS, (double)x->rows * (double)x->cols * 3, norm_scale_task, &w);

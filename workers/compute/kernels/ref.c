@@ -6,7 +6,9 @@
  * the others, and to run where no vector unit is. Measured (tests/bench/bench_kernels.c, one Zen 4 core): 1.4 to 2.5
  * GFLOP/s, the base of all gains. */
 #include "core/base/assert.h"
-#include "workers/compute/kernels/cpu_int.h"
+#include "workers/compute/kernels/call_int.h"
+#include "workers/compute/kernels/net_int.h"
+#include "workers/compute/rng.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,11 +16,15 @@
 #define REAL float
 #define FN(name) f32_##name
 #include "workers/compute/kernels/ref_int.h"
+#include "workers/compute/kernels/ref_net_int.h"
+#include "workers/compute/kernels/image_int.h"
 #undef REAL
 #undef FN
 #define REAL double
 #define FN(name) f64_##name
 #include "workers/compute/kernels/ref_int.h"
+#include "workers/compute/kernels/ref_net_int.h"
+#include "workers/compute/kernels/image_int.h"
 #undef REAL
 #undef FN
 
@@ -108,17 +114,17 @@ static void layernorm(struct backend_ctx *c, const struct mat *x, const struct m
 }
 
 static void layernorm_bwd(struct backend_ctx *c, const struct mat *x, const struct mat *scale, const struct mat *dy,
-                          double eps, const struct mat *dx)
+                          double eps, bool is_rms, const struct mat *dx)
 {
     (void)c;
-    BY_TYPE(x, layernorm_bwd(x, scale, dy, eps, dx));
+    BY_TYPE(x, layernorm_bwd(x, scale, dy, eps, is_rms, dx));
 }
 
 static void norm_scale_bwd(struct backend_ctx *c, const struct mat *x, const struct mat *dy, double eps,
-                           const struct mat *out, bool accumulate)
+                           const struct mat *out, unsigned flags)
 {
     (void)c;
-    BY_TYPE(x, norm_scale_bwd(x, dy, eps, out, accumulate));
+    BY_TYPE(x, norm_scale_bwd(x, dy, eps, out, flags));
 }
 
 static void standardise(struct backend_ctx *c, const struct mat *x, const struct mat *mean, const struct mat *scale, const struct mat *y)
@@ -164,6 +170,13 @@ static void mse(struct backend_ctx *c, const struct mat *y, const struct mat *t,
     *ret = PICK(y, mse(y, t, dy, scale));
 }
 
+static void sigmoid_xent(struct backend_ctx *c, const struct mat *x, const struct mat *t, const struct mat *dx, double scale,
+                         double *ret)
+{
+    (void)c;
+    *ret = PICK(x, sigmoid_xent(x, t, dx, scale));
+}
+
 static double sumsq(struct backend_ctx *c, const struct mat *x)
 {
     (void)c;
@@ -192,7 +205,11 @@ static bool probe(const struct hw *hw)
     return true;
 }
 
-static kernel_table kernels = { KERNELS_OF(ELEM_F32), KERNELS_OF(ELEM_F64), KERNELS_ALWAYS };
+#define F32(name) f32_##name
+#define F64(name) f64_##name
+static kernel_table kernels = { KERNELS_OF(ELEM_F32), KERNELS_OF(ELEM_F64), KERNELS_OF_NET(ELEM_F32, F32),
+                                KERNELS_OF_NET(ELEM_F64, F64),
+                                KERNELS_ALWAYS };
 
 const struct backend backend_ref = {
     .name = "ref", .rank = 0, .kernels = &kernels, .probe = probe, .pack_bytes = pack_bytes, CPU_BACKEND,

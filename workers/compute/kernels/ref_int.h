@@ -74,11 +74,11 @@ static void FN(gelu_bwd)(const struct mat *x, const struct mat *dy, const struct
         }
 }
 
-/* Mean of a row, and 1/√(var + eps). */
-static REAL FN(mean_row)(const REAL *x, size_t n, double eps, REAL *ret_inverse)
+/* Mean of a row, and 1/√(var + eps); is_rms: from zero. */
+static REAL FN(mean_row)(const REAL *x, size_t n, double eps, bool is_rms, REAL *ret_inverse)
 {
     REAL mean = 0, square = 0;
-    for (size_t j = 0; j < n; j++)
+    for (size_t j = 0; j < n && !is_rms; j++)
         mean += x[j] / (REAL)n;
     for (size_t j = 0; j < n; j++)
         square += (x[j] - mean) * (x[j] - mean) / (REAL)n;
@@ -86,23 +86,24 @@ static REAL FN(mean_row)(const REAL *x, size_t n, double eps, REAL *ret_inverse)
     return mean;
 }
 
-static void FN(layernorm)(const struct mat *x, const struct mat *scale, const struct mat *shift, double eps, const struct mat *y)
+static void FN(layernorm)(const struct mat *x, const struct mat *scale, const struct mat *shift, double eps,
+                          const struct mat *y)
 {
     for (size_t i = 0; i < x->rows; i++) {
-        REAL inverse, mean = FN(mean_row)(ROW(x, i), x->cols, eps, &inverse);
+        REAL inverse, mean = FN(mean_row)(ROW(x, i), x->cols, eps, !shift, &inverse);
         for (size_t j = 0; j < x->cols; j++)
-            ROW(y, i)[j] = (ROW(x, i)[j] - mean) * inverse * ROW(scale, 0)[j] + ROW(shift, 0)[j];
+            ROW(y, i)[j] = (ROW(x, i)[j] - mean) * inverse * ROW(scale, 0)[j] + (shift ? ROW(shift, 0)[j] : 0);
     }
 }
 
-static void FN(layernorm_bwd)(const struct mat *x, const struct mat *scale, const struct mat *dy, double eps,
+static void FN(layernorm_bwd)(const struct mat *x, const struct mat *scale, const struct mat *dy, double eps, bool is_rms,
                               const struct mat *dx)
 {
     for (size_t i = 0; i < x->rows; i++) {
-        REAL inverse, mean = FN(mean_row)(ROW(x, i), x->cols, eps, &inverse), g = 0, gz = 0;
+        REAL inverse, mean = FN(mean_row)(ROW(x, i), x->cols, eps, is_rms, &inverse), g = 0, gz = 0;
         for (size_t j = 0; j < x->cols; j++) {
             REAL gj = ROW(dy, i)[j] * ROW(scale, 0)[j];
-            g += gj / (REAL)x->cols;
+            g += is_rms ? 0 : gj / (REAL)x->cols;
             gz += gj * (ROW(x, i)[j] - mean) * inverse / (REAL)x->cols;
         }
         for (size_t j = 0; j < x->cols; j++)
@@ -110,12 +111,12 @@ static void FN(layernorm_bwd)(const struct mat *x, const struct mat *scale, cons
     }
 }
 
-static void FN(norm_scale_bwd)(const struct mat *x, const struct mat *dy, double eps, const struct mat *out, bool accumulate)
+static void FN(norm_scale_bwd)(const struct mat *x, const struct mat *dy, double eps, const struct mat *out, unsigned flags)
 {
-    for (size_t j = 0; j < x->cols && !accumulate; j++)
+    for (size_t j = 0; j < x->cols && !(flags & OP_ACCUMULATE); j++)
         ROW(out, 0)[j] = 0;
     for (size_t i = 0; i < x->rows; i++) {
-        REAL inverse, mean = FN(mean_row)(ROW(x, i), x->cols, eps, &inverse);
+        REAL inverse, mean = FN(mean_row)(ROW(x, i), x->cols, eps, flags & NORM_RMS, &inverse);
         for (size_t j = 0; j < x->cols; j++)
             ROW(out, 0)[j] += ROW(dy, i)[j] * (ROW(x, i)[j] - mean) * inverse;
     }
@@ -184,6 +185,22 @@ static double FN(mse)(const struct mat *y, const struct mat *t, const struct mat
     return loss;
 }
 
+/* -t·log σ(x) - (1-t)·log(1-σ(x)) = max(x, 0) - x·t + log(1 + exp(-|x|)). */
+static double FN(sigmoid_xent)(const struct mat *x, const struct mat *t, const struct mat *dx, double scale)
+{
+    double loss = 0;
+    for (size_t i = 0; i < x->rows; i++)
+        for (size_t j = 0; j < x->cols; j++) {
+            double v = (double)ROW(x, i)[j], want = (double)ROW(t, i)[j];
+            loss += (v > 0 ? v : 0) - v * want + log1p(exp(-fabs(v)));
+            if (v != v)
+                loss = v;
+            if (dx)
+                ROW(dx, i)[j] = (REAL)((1 / (1 + exp(-v)) - want) * scale);
+        }
+    return loss;
+}
+
 static void FN(colsum)(const struct mat *x, const struct mat *out, bool accumulate)
 {
     for (size_t j = 0; j < x->cols; j++) {
@@ -217,6 +234,8 @@ static double FN(sumsq)(const struct mat *x)
 static void FN(adamw)(const struct op_attr *s, const struct step_scalars *at, const struct mat *w, const struct mat *g,
                       const struct mat *m, const struct mat *v)
 {
+    if (!isfinite(at->grad_scale))
+        return;
     const REAL b1 = (REAL)s->beta1, b2 = (REAL)s->beta2, eps = (REAL)s->eps, keep = (REAL)(1 - at->lr * s->weight_decay);
     const REAL rate = (REAL)(at->lr / at->correction1), inv2 = (REAL)(1 / at->correction2), scale = (REAL)at->grad_scale;
     for (size_t i = 0; i < w->rows; i++)
@@ -230,6 +249,8 @@ static void FN(adamw)(const struct op_attr *s, const struct step_scalars *at, co
 
 static void FN(sgd)(const struct op_attr *s, const struct step_scalars *at, const struct mat *w, const struct mat *g, const struct mat *v)
 {
+    if (!isfinite(at->grad_scale))
+        return;
     const REAL lr = (REAL)at->lr, momentum = (REAL)s->momentum, decay = (REAL)s->weight_decay, scale = (REAL)at->grad_scale;
     for (size_t i = 0; i < w->rows; i++)
         for (size_t j = 0; j < w->cols; j++) {

@@ -4,6 +4,7 @@
  * Inputs are pseudo-random (never zeros), outputs are poisoned with NaN first, the measure is |got - want| / |want| by the 2-norm.
  * It catches a wrong instruction, a miscompiled loop, a machine that lies about a feature; the full table is a unit test. */
 #include "workers/compute/kernels/call.h"
+#include "workers/compute/kernels/selftest_int.h"
 
 #include <math.h>
 #include <string.h>
@@ -108,9 +109,15 @@ static enum errc test_losses(struct bench *t, size_t rows, size_t cols, struct e
     TRY(compare(t, 2, rows * cols, "softmax_xent", e));
     if (!(fabs(loss - loss64) <= 1e-5 * fabs(loss64) + 1e-6 * (double)rows))
         return FAIL(e, INTERNAL, "backend %s: softmax_xent gives the loss %g, the reference %g", t->be->name, loss, loss64);
-    call_loss(t->be, t->ctx, OP_MSE, &x, &o, &y);
-    call_loss(&backend_ref, t->ref, OP_MSE, &x64, &o64, &y64);
-    TRY(compare(t, 2, rows * cols, "mse", e));
+    static const enum op against[] = { OP_MSE, OP_SIGMOID_XENT };
+    for (size_t i = 0; i < 2; i++) {
+        loss = call_loss(t->be, t->ctx, against[i], &x, &o, &y);
+        loss64 = call_loss(&backend_ref, t->ref, against[i], &x64, &o64, &y64);
+        TRY(compare(t, 2, rows * cols, op_name(against[i]), e));
+        if (!(fabs(loss - loss64) <= 1e-5 * fabs(loss64)))
+            return FAIL(e, INTERNAL, "backend %s: %s gives the loss %g, the reference %g", t->be->name, op_name(against[i]),
+                        loss, loss64);
+    }
     struct mat am = mat_host(got, ELEM_I32, rows, 1), am64 = mat_host(want, ELEM_I32, rows, 1);
     call_unary(t->be, t->ctx, OP_ARGMAX, &x, &am);
     call_unary(&backend_ref, t->ref, OP_ARGMAX, &x64, &am64);
@@ -192,7 +199,8 @@ static enum errc run_all(struct bench *t, struct err *e)
     TRY(test_cells(t, 5, 10, e));
     TRY(test_cells(t, 3, 37, e));
     TRY(test_updates(t, 3, 37, e));
-    return test_updates(t, 1, 1, e);
+    TRY(test_updates(t, 1, 1, e));
+    return net_selftest(t->be, t->ctx, t->ref, e);
 }
 
 enum errc backend_selftest(const struct backend *be, struct err *e)

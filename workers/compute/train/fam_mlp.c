@@ -2,7 +2,7 @@
 /* fam_mlp.c - the builder of the graph: forward, backward and update are nodes of it, in any number type the backend has (fp64
  * for gradient checks). */
 #include "workers/compute/train/fam_mlp.h"
-#include "workers/compute/train/rng.h"
+#include "workers/compute/rng.h"
 
 #include <stdlib.h>
 #include <string.h>

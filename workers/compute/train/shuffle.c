@@ -4,7 +4,7 @@
  * The domain is less than four times n, so the walk takes under four steps on average. Eight rounds keyed by Philox. */
 #include "workers/compute/train/shuffle.h"
 #include "core/base/assert.h"
-#include "workers/compute/train/rng.h"
+#include "workers/compute/rng.h"
 
 enum { ROUNDS = 8, STREAM = 0x5348 };
 

@@ -55,7 +55,7 @@ static inline struct run *kit_run(struct plan *p, struct backend_ctx *c)
     return r;
 }
 static const struct step_scalars kit_step = { .lr = 0.1, .correction1 = 0.1, .correction2 = 0.001, .grad_scale = 1,
-                                              .loss_scale = 1 };
+                                              .loss_scale = 1, .seed = 3, .counter = 5, .is_training = 1 };
 
 #define F32(...) ((struct shape){ ELEM_F32, sizeof((struct dim[]){ __VA_ARGS__ }) / sizeof(struct dim), { __VA_ARGS__ } })
 enum { KIT_ROWS = 7, KIT_COLS = 24, KIT_VALUES = 14 };

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "workers/compute/train/fam_mlp.h"
-#include "workers/compute/train/rng.h"
+#include "workers/compute/rng.h"
 
 /* G1: every parameter's gradient against (loss(p+h) - loss(p-h)) / 2h in fp64. */
 static void test_gradients(void **st)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "workers/compute/train/rng.h"
+#include "workers/compute/rng.h"
 #include "workers/compute/train/shuffle.h"
 
 static void test_philox(void **st)

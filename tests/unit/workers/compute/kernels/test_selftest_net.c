@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_selftest_net.c - every backend at random sizes of attention, images and norms against the fp64 reference, with the same
+ * bits for one
+ * thread and for three. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "workers/compute/kernels/call.h"
+#include "workers/compute/kernels/selftest_int.h"
+#include "workers/compute/pool.h"
+
+static uint64_t state = 5;
+
+static size_t below(size_t n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (size_t)(state >> 33) % n;
+}
+
+/* Around the blocks of 48 queries, panels of 16 and 32 columns, one of everything. */
+static struct net_size some_size(int i)
+{
+    static const size_t tokens[] = { 1, 2, 47, 48, 49, 97, 130 }, depth[] = { 1, 2, 15, 16, 33, 64 }, window[] = { 1, 2, 3, 5 };
+    struct net_size s = { .n = 1 + below(3), .kv_heads = 1 + below(2), .d = depth[below(6)], .window = window[below(4)],
+                          .stride = 1 + below(2) };
+    s.heads = s.kv_heads * (1 + below(2));
+    s.t = tokens[(size_t)i % 7];
+    s.pad = below(s.window);
+    s.side = s.window + below(9);
+    s.groups = 1 + below(4);
+    s.in = s.groups * (1 + below(20));
+    s.out = 1 + below(40);
+    return s;
+}
+
+static void one_backend(const struct backend *be, struct backend_ctx *ref, struct pool *pool, int sizes)
+{
+    struct backend_ctx *alone, *many;
+    struct net_case k[NET_CASES_MAX];
+    struct err e;
+    assert_int_equal(be->open(be, NULL, &alone, &e), ERR_OK);
+    assert_int_equal(be->open(be, pool, &many, &e), ERR_OK);
+    for (int i = 0; i < sizes; i++) {
+        struct net_size s = some_size(i);
+        for (size_t j = 0, n = net_cases(&s, k); j < n; j++) {
+            uint64_t hash[2], seed = (uint64_t)i * 64 + j + 1;
+            if (net_check(be, alone, ref, &k[j], seed, 1e-5, &hash[0], &e) != ERR_OK
+                || net_check(be, many, ref, &k[j], seed, 1e-5, &hash[1], &e) != ERR_OK)
+                fail_msg("size %d: %s", i, e.msg);
+            if (hash[0] != hash[1])
+                fail_msg("size %d: %s of %s has other bits with three threads", i, op_name(k[j].op), be->name);
+        }
+    }
+    be->close(alone);
+    be->close(many);
+}
+
+static void test_random_sizes(void **st)
+{
+    (void)st;
+    struct hw hw;
+    struct err e;
+    struct pool *pool;
+    struct backend_ctx *ref;
+    hw_read(&hw);
+    assert_int_equal(pool_new(3, &pool, &e), ERR_OK);
+    assert_int_equal(backend_ref.open(&backend_ref, NULL, &ref, &e), ERR_OK);
+    for (const struct backend *const *it = backend_list(); *it; it++)
+        if ((*it)->probe(&hw))
+            one_backend(*it, ref, pool, 14);
+    backend_ref.close(ref);
+    pool_free(pool);
+}
+
+/* Dropout keeps about its share, has the same draws for the same counter and others for the next, and is off outside training. */
+static void test_dropout(void **st)
+{
+    (void)st;
+    enum { N = 100000 };
+    static float x[N], y[N], z[N];
+    struct step_scalars at = { .seed = 7, .counter = 3, .is_training = 1 };
+    struct backend_ctx *c;
+    struct hw hw;
+    struct err e;
+    hw_read(&hw);
+    for (int i = 0; i < N; i++)
+        x[i] = 1;
+    struct mat X = mat_host(x, ELEM_F32, 1, N), Y = mat_host(y, ELEM_F32, 1, N), S = mat_host(&at, ELEM_U8, 1, sizeof at);
+    for (const struct backend *const *it = backend_list(); *it; it++) {
+        const struct op_attr attr = { .rate = 0.25, .stream = 1 };
+        size_t gone = 0, same = 0;
+        if (!(*it)->probe(&hw))
+            continue;
+        assert_int_equal((*it)->open(*it, NULL, &c, &e), ERR_OK);
+        at.counter = 3, at.is_training = 1;
+        call_op(*it, c, OP_DROPOUT, &attr, CALL_INS(&X, &S), CALL_INS(&Y));
+        for (int i = 0; i < N; i++) {
+            gone += y[i] == 0;
+            assert_true(y[i] == 0 || fabsf(y[i] - 4 / 3.0f) < 1e-6f);
+        }
+        assert_true(gone > N / 4 - 3 * 137 && gone < N / 4 + 3 * 137);     /* three deviations of a binomial */
+        if (it == backend_list())
+            memcpy(z, y, sizeof z);
+        assert_memory_equal(z, y, sizeof z);
+        at.counter = 4;
+        call_op(*it, c, OP_DROPOUT, &attr, CALL_INS(&X, &S), CALL_INS(&Y));
+        for (int i = 0; i < N; i++)
+            same += (y[i] == 0) == (z[i] == 0);
+        assert_true(same < N * 7 / 10);
+        at.is_training = 0;
+        call_op(*it, c, OP_DROPOUT, &attr, CALL_INS(&X, &S), CALL_INS(&Y));
+        assert_memory_equal(x, y, sizeof x);
+        (*it)->close(c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_random_sizes), cmocka_unit_test(test_dropout) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* conv_int.h - convolution of the vector variants as an implicit product; included once per variant after gemm_int.h.
+ *
+ * The matrix of windows (a row per output pixel, window·channels columns) is never whole: a chunk of its rows that stays in the
+ * second
+ * cache is gathered, multiplied and forgotten. The gradient of the input is the same product with the windows of dy and the
+ * weights turned round; that of the weights adds up chunks in ascending order. A 1 × 1 window of stride 1 is the image itself and
+ * is not gathered. Chunks are cut by shape alone. */
+enum { CONV_BYTES = 1 << 20, SLOT_GATHER = 1, SLOT_TURNED = 2 };
+
+struct conv {
+    struct window w;
+    bool is_back;               /* rows are pixels of x, windows look into dy */
+    struct image from, at;      /* the image that is looked into, and the one whose pixels are rows */
+    const float *src;
+    float *rows;
+    size_t first, cols;         /* the chunk's first row; window·channels */
+};
+
+/* Where the window of a pixel of `at` looks, along one side; false: outside, or between the strides. */
+static inline bool conv_look(const struct conv *v, size_t pixel, size_t k, size_t size, size_t *ret)
+{
+    size_t pad = v->w.pad, stride = v->w.stride;
+    if (!v->is_back) {
+        size_t to = pixel * stride + k;
+        *ret = to - pad;
+        return to >= pad && to - pad < size;
+    }
+    if (pixel + pad < k || (pixel + pad - k) % stride)
+        return false;
+    *ret = (pixel + pad - k) / stride;
+    return *ret < size;
+}
+
+static void gather_row(void *arg, size_t task)
+{
+    const struct conv *v = arg;
+    size_t pixel = v->first + task, x = pixel % v->at.w, y = pixel / v->at.w % v->at.h, n = pixel / v->at.w / v->at.h,
+        c = v->from.c, sy, sx;
+    float *to = v->rows + task * v->cols;
+    for (size_t ky = 0; ky < v->w.h; ky++) {
+        bool is_inside = conv_look(v, y, ky, v->from.h, &sy);
+        for (size_t kx = 0; kx < v->w.w; kx++, to += c)
+            if (is_inside && conv_look(v, x, kx, v->from.w, &sx))
+                memcpy(to, v->src + ((n * v->from.h + sy) * v->from.w + sx) * c, c * sizeof *to);
+            else
+                memset(to, 0, c * sizeof *to);
+    }
+}
+
+static struct conv conv_new(const struct window *w, bool is_back, const float *src)
+{
+    struct conv v = { .w = *w, .is_back = is_back, .from = is_back ? w->y : w->x, .at = is_back ? w->x : w->y, .src = src };
+    v.cols = w->h * w->w * v.from.c;
+    return v;
+}
+
+static bool conv_is_plain(const struct conv *v)
+{
+    return v->w.h == 1 && v->w.w == 1 && v->w.stride == 1 && v->w.pad == 0;
+}
+
+static size_t conv_chunk(const struct conv *v)
+{
+    size_t rows = CONV_BYTES / sizeof(float) / v->cols / MC * MC;
+    return rows < MC ? MC : rows;
+}
+
+/* The chunk's rows as a matrix. */
+static const float *conv_rows(struct backend_ctx *c, struct conv *v, size_t first, size_t count)
+{
+    if (conv_is_plain(v))
+        return v->src + first * v->cols;
+    v->first = first;
+    v->rows = cpu_scratch_at(c, SLOT_GATHER, conv_chunk(v) * v->cols * sizeof *v->rows);
+    cpu_split(c, count, (double)count * (double)v->cols, gather_row, v);
+    return v->rows;
+}
+
+/* out[pixels, n] = windows · b, b [cols, n], or [n, cols] when is_transposed. */
+static void conv_product(struct backend_ctx *c, struct conv *v, const struct mat *b, bool is_transposed, size_t n, float *out)
+{
+    size_t pixels = v->at.n * v->at.h * v->at.w, chunk = conv_chunk(v);
+    float *panels = cpu_scratch(c, panels_of(n) * NR * v->cols * sizeof *panels);
+    pack_panels(c, b, is_transposed, 0, panels_of(n), v->cols, panels);
+    for (size_t first = 0; first < pixels; first += chunk) {
+        size_t count = pixels - first < chunk ? pixels - first : chunk;
+        struct gemm g = { .m = count, .n = n, .k = v->cols, .panel_k = v->cols, .a = conv_rows(c, v, first, count),
+                          .a_row = v->cols,
+                          .a_step = 1, .panels = panels, .c = out + first * n, .c_row = n };
+        run_gemm(c, &g);
+    }
+}
+
+static void k_conv2d(struct backend_ctx *c, const struct op_call *o)
+{
+    struct op_attr a = o->attr;
+    const struct tensor *weight = o->in[1];
+    ASSERT(weight->rank == 4);
+    a.window[0] = weight->dim[1], a.window[1] = weight->dim[2];
+    const struct window w = window_of(&a, o->in[0], o->out[0]);
+    ASSERT(weight->dim[0] == w.y.c && weight->dim[3] == w.x.c);
+    struct conv v = conv_new(&w, false, o->in[0]->ptr);
+    struct mat b = mat_host(weight->ptr, ELEM_F32, w.y.c, v.cols);
+    conv_product(c, &v, &b, true, w.y.c, o->out[0]->ptr);
+}
+
+static void k_conv2d_bwd_x(struct backend_ctx *c, const struct op_call *o)
+{
+    struct op_attr a = o->attr;
+    const struct tensor *weight = o->in[0];
+    const float *from = weight->ptr;
+    ASSERT(weight->rank == 4);
+    a.window[0] = weight->dim[1], a.window[1] = weight->dim[2];
+    const struct window w = window_of(&a, o->out[0], o->in[1]);
+    ASSERT(weight->dim[0] == w.y.c && weight->dim[3] == w.x.c);
+    struct conv v = conv_new(&w, true, o->in[1]->ptr);
+    size_t places = w.h * w.w, in = w.x.c, out = w.y.c;
+    float *turned = cpu_scratch_at(c, SLOT_TURNED, v.cols * in * sizeof *turned);      /* [window, out, in] */
+    for (size_t p = 0; p < places; p++)
+        for (size_t k = 0; k < out; k++)
+            memcpy(turned + (p * out + k) * in, from + (k * places + p) * in, in * sizeof *turned);
+    struct mat b = mat_host(turned, ELEM_F32, v.cols, in);
+    conv_product(c, &v, &b, false, in, o->out[0]->ptr);
+}
+
+static void k_conv2d_bwd_w(struct backend_ctx *c, const struct op_call *o)
+{
+    const struct window w = window_of(&o->attr, o->in[0], o->in[1]);
+    struct conv v = conv_new(&w, false, o->in[0]->ptr);
+    size_t pixels = v.at.n * v.at.h * v.at.w, chunk = conv_chunk(&v), out = w.y.c;
+    const float *dy = o->in[1]->ptr;
+    ASSERT(tensor_count(o->out[0]) == out * v.cols);
+    float *panels = cpu_scratch(c, panels_of(v.cols) * NR * chunk * sizeof *panels);
+    for (size_t first = 0; first < pixels; first += chunk) {
+        size_t count = pixels - first < chunk ? pixels - first : chunk;
+        struct mat b = mat_host((void *)(uintptr_t)conv_rows(c, &v, first, count), ELEM_F32, count, v.cols);
+        pack_panels(c, &b, false, 0, panels_of(v.cols), count, panels);
+        struct gemm g = { .flags = first ? OP_ACCUMULATE : o->attr.flags & OP_ACCUMULATE, .m = out, .n = v.cols, .k = count,
+                          .panel_k = count,
+                          .a = dy + first * out, .a_row = 1, .a_step = out, .panels = panels, .c = o->out[0]->ptr,
+                              .c_row = v.cols };
+        run_gemm(c, &g);
+    }
+}

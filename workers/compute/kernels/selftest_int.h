@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* selftest_int.h - one call of an operation of networks on random tensors, by a variant in fp32 and by the reference in fp64. */
+#pragma once
+#include "workers/compute/kernels/backend.h"
+
+struct net_shape {
+    unsigned rank;
+    size_t dim[4];
+};
+
+struct net_case {
+    enum op op;
+    struct op_attr attr;
+    struct net_shape in[4], out[2];     /* rank 0: none */
+};
+
+/* The cases of each operation at one size; *ret_count of them in ret. */
+enum { NET_CASES_MAX = 24 };
+struct net_size {
+    size_t n, t, heads, kv_heads, d;            /* attention */
+    size_t side, window, stride, pad, in, out, groups;      /* images; groups share `in` */
+};
+size_t net_cases(const struct net_size *s, struct net_case ret[NET_CASES_MAX]);
+/* INTERNAL: the result is off by more than `tolerance` of its norm. *ret_hash (may be NULL): of the bytes of the result. */
+enum errc net_check(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref, const struct net_case *k,
+                    uint64_t seed,
+                    double tolerance, uint64_t *ret_hash, struct err *e);
+/* A few awkward sizes of all, under a millisecond. */
+enum errc net_selftest(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref, struct err *e);
