@@ -18,6 +18,7 @@ static const struct stmt user_lock = { .name = "audit_erase_user_lock", .params 
 #define BLANK(t, c) "UPDATE " #t " SET " #c " = ''"
 #define NONE(t, c) "UPDATE " #t " SET " #c " = NULL"
 #define OBJECT(t, c) "UPDATE " #t " SET " #c " = '{}'"
+#define CLOSED(t, c) "UPDATE " #t " SET " #c " = CASE " #c " WHEN 'OPEN' THEN 'WITHDRAWN' ELSE " #c " END"
 #define NO_NETS(t, c) OBJECT(t, c)
 #define ROW(t, c) "DELETE FROM " #t
 #define NOT_PII(t, columns, reason)

@@ -22,6 +22,10 @@ BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = r) THEN
       EXECUTE format('CREATE ROLE %I LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE', r);
     END IF;
+    -- Statements are logged as $1, never with what was given for it: that tells of people, whom nobody erases from a log.
+    EXECUTE format('ALTER ROLE %I SET log_parameter_max_length = 0', r);
+    EXECUTE format('ALTER ROLE %I SET log_parameter_max_length_on_error = 0', r);
+    EXECUTE format('ALTER ROLE %I SET log_error_verbosity = terse', r);     -- DETAIL has the values of a key that is taken
   END LOOP;
 END $$;
 GRANT falaj_owner TO falaj_migrate;

@@ -87,8 +87,8 @@ class Platform:
     """data: a folder that outlives falaj dev (start() again works on it); without it everything is thrown away at the end."""
 
     def __init__(self, settings=None, args=(), start_timeout=60, data=None):
-        self.env = dict(os.environ, FALAJ_RATE_TENANT_PER_MINUTE="0", FALAJ_RATE_PRINCIPAL_PER_MINUTE="0",
-                        FALAJ_RATE_ADDRESS_PER_MINUTE="0", FALAJ_AUTH_ATTEMPTS_PER_MINUTE="0", **(settings or {}))
+        limits = ("RATE_TENANT", "RATE_PRINCIPAL", "RATE_ADDRESS", "AUTH_ATTEMPTS")
+        self.env = {**os.environ, **{f"FALAJ_{x}_PER_MINUTE": "0" for x in limits}, **(settings or {})}
         self.log_path = f"/tmp/falaj-test-{os.getpid()}-{int(time.time() * 1000)}.log"
         self.log = open(self.log_path, "wb")
         self.args = [*(("--data", data) if data else ("--ephemeral",)), "--port", "0", "--json-ready", *args]

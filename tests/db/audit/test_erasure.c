@@ -91,6 +91,9 @@ static void leave_traces(const char *t, const char *u)
     RUN("INSERT INTO invitation (tenant_id, invitation_id, name, email_hint, hash, created_by, expires_at, state, user_id) VALUES"
         " ('%s', gen_random_uuid(), 'Zaynab Marwari', 'zaynab@marwari.example', sha256('i'), '%s', now(), 'ACCEPTED', '%s')",
             t, u, u);
+    RUN("INSERT INTO invitation (tenant_id, invitation_id, name, email_hint, hash, created_by, expires_at) VALUES"
+        " ('%s', gen_random_uuid(), 'Z. M.', 'Zaynab@Marwari.example', sha256('by address'), '%s', now()),"
+        " ('%s', gen_random_uuid(), 'Zaynab Marwari', '', sha256('by name'), '%s', now())", t, u, t, u);
     RUN("INSERT INTO api_token (tenant_id, token_id, user_id, name, hash, hint, expires_at, last_used_ip, cidrs) VALUES"
         " ('%s', gen_random_uuid(), '%s', 'marwari-laptop', sha256('t'), 'abcd', now(), '203.0.113.77', '{203.0.113.77/32}')",
             t, u);
@@ -144,7 +147,7 @@ static void an_erased_person_is_in_no_table(void **state)
     assert_true(traces() >= 10);
     struct unit *w = unit_open(app_pool, SCOPE_TENANT(tenant_a));
     OK(audit_person_data(&w->w, person, &data, &e));
-    assert_int_equal(data.n, 14);           /* one of each column that is shown */
+    assert_int_equal(data.n, 17);           /* one of each column that is shown, and invitations not taken */
     unit_commit(w);
     w = unit_open(app_pool, SCOPE_TENANT(tenant_b));
     assert_int_equal(audit_person_data(&w->w, person, &data, &e), ERR_NOT_FOUND);       /* another tenant learns nothing */
@@ -155,6 +158,7 @@ static void an_erased_person_is_in_no_table(void **state)
     pg_harness_exec(pg, DB, "SELECT authn_token_used(array_agg(tenant_id), array_agg(token_id),"
         " array_agg('203.0.113.77'::text)) FROM api_token");
     assert_int_equal(traces(), 0);
+    assert_int_equal(rows_of("SELECT FROM invitation WHERE state = 'OPEN' OR name = 'Z. M.'").nrows, 0);
 }
 
 int main(void)
