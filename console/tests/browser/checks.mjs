@@ -92,7 +92,9 @@ export async function arabic(t, page, where) {
     while (walk.nextNode()) {
       const el = walk.currentNode.parentElement;
       if (!el || el.closest('[translate=no],[lang=en],bdi,script,style,input,textarea,pre,option[lang]')) continue;
-      const hit = /[A-Za-z]{2,}(\s+[A-Za-z]{2,}){1,}/.exec(walk.currentNode.textContent ?? '');
+      // What a sentence isolates (U+2068 to U+2069) is a name that somebody gave.
+      const text = (walk.currentNode.textContent ?? '').replaceAll(/\u2068[^\u2069]*\u2069/g, '');
+      const hit = /[A-Za-z]{2,}(\s+[A-Za-z]{2,}){1,}/.exec(text);
       if (hit && el.checkVisibility()) out.push(hit[0]);
     }
     return out;

@@ -82,7 +82,7 @@ export default [
     as: 'engineer',
     expected: [422],
     act: async (page, t) => {
-      await page.locator('.page-head button').last().click();
+      await page.locator('.page-head button.pf-m-primary').click();
       await dialog(page);
       await page.setInputFiles('[role=dialog] input[type=file]', {
         name: 'bad.csv',
@@ -104,7 +104,7 @@ export default [
     act: async (page) => {
       page.offline = true;
       await page.route('**/parts?**', (r) => r.abort('internetdisconnected'));
-      await page.locator('.page-head button').last().click();
+      await page.locator('.page-head button.pf-m-primary').click();
       await dialog(page);
       await page.setInputFiles('[role=dialog] input[type=file]', {
         name: 'large.csv',
