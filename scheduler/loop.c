@@ -13,6 +13,7 @@
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "scheduler/duty/budget_watch.h"
+#include "scheduler/duty/job_pages.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/leader.h"
 #include "scheduler/mirror/snapshot.h"
@@ -27,7 +28,8 @@
 #include <stdlib.h>
 
 enum { ARENA_MAX = 512 << 20, FULL_US = 1000000, REAP_US = 1000000, PURGE_US = 60000000, REAP_LIMIT = 2000, PURGE_LIMIT = 10000,
-       CONFLICT_PAUSE_US = 20000, BUDGET_LIMIT = 1000, NOTE_US = 2000000 };
+       CONFLICT_PAUSE_US = 20000, BUDGET_LIMIT = 1000, NOTE_US = 2000000,
+       PAGES_US = 30000000, PAGES_AGAIN_US = 250000, PAGES_LIMIT = 8 };
 
 struct loop {
     const struct app *app;
@@ -37,7 +39,7 @@ struct loop {
     pthread_cond_t changed;
     bool is_woken, is_stopping;
     _Atomic bool is_leading;
-    int64_t full_us, reap_us, purge_us, tenants_us, note_us;
+    int64_t full_us, reap_us, purge_us, tenants_us, note_us, pages_us;
 };
 
 static struct work work_of(const struct app *app, struct arena *a)
@@ -135,6 +137,16 @@ static enum errc purge_once(const struct app *app, struct arena *a, struct err *
     return RUN_SYSTEM(&w, app->pool, 0, reaper_purge(&w, PURGE_LIMIT, &purged, e), e);
 }
 
+/* Few at a time, since planning waits for it; *ret_more: there were as many as it takes. */
+static enum errc pages_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
+{
+    struct work w = work_of(app, a);
+    int64_t made = 0;
+    TRY(RUN_SYSTEM(&w, app->pool, 0, job_pages_pass(&w, PAGES_LIMIT, &made, e), e));
+    *ret_more = made == PAGES_LIMIT;
+    return ERR_OK;
+}
+
 static enum errc note_once(const struct app *app, struct arena *a, int64_t plan_us, struct err *e)
 {
     struct work w = work_of(app, a);
@@ -193,6 +205,12 @@ static bool round_once(struct loop *l, bool *ret_more)
     }
     if (is_due(&l->purge_us, now, PURGE_US))
         is_ok &= report(purge_once(l->app, l->arena, &e), &e, "scheduler.purge");
+    if (is_due(&l->pages_us, now, PAGES_US)) {
+        bool some_left = false;
+        is_ok &= report(pages_once(l->app, l->arena, &some_left, &e), &e, "scheduler.pages");
+        if (some_left)
+            l->pages_us = now + PAGES_AGAIN_US;
+    }
     int64_t began = clock_mono_us(l->app->clock);
     bool is_planned = report(loop_plan_once(l->app, l->arena, is_due(&l->full_us, now, FULL_US), &admitted, ret_more, &e), &e, "scheduler.plan");
     if (is_planned && is_due(&l->note_us, now, NOTE_US))

@@ -30,6 +30,7 @@
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/duty/key_keeper.h"
 #include "scheduler/duty/budget_watch.h"
+#include "scheduler/duty/job_pages.h"
 #include "scheduler/leader.h"
 #include "scheduler/engine/lease.h"
 #include "scheduler/loop.h"
@@ -60,7 +61,9 @@ struct daemon {
     sigset_t set;
 };
 
-static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts, budget_watch_stmts, tenant_reaper_stmts, node_scheduler_stmts,
+static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts,
+                                                             budget_watch_stmts, job_pages_stmts,
+                                                             tenant_reaper_stmts, node_scheduler_stmts,
                                                              lease_end_stmts, job_apply_stmts, key_rewrap_leader_stmts, key_shred_leader_stmts,
                                                              round_scheduler_stmts, audit_event_stmts, NULL };
 static const struct stmt *const *const sequencer_lists[] = { sequencer_stmts, sequencer_head_stmts, sequencer_page_stmts,

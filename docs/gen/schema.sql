@@ -322,6 +322,13 @@ CREATE FUNCTION public.job_edge_refuse() RETURNS trigger
     -- the body: migrations
 ALTER FUNCTION public.job_edge_refuse() OWNER TO falaj_owner;
 
+-- Name: job_facets(text, uuid, uuid, text, text); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.job_facets(kind text, project uuid, creator uuid, zone text, pool text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.job_facets(kind text, project uuid, creator uuid, zone text, pool text) OWNER TO falaj_owner;
+
 -- Name: job_find(uuid, uuid, uuid, boolean, text[], text[], text, uuid, uuid, text, text, text, timestamp with time zone, timestamp with time zone, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.job_find(t uuid, below uuid, floor uuid, is_queued boolean, live text[], ended text[], kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, most bigint) RETURNS SETOF uuid
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -335,12 +342,12 @@ CREATE FUNCTION public.job_kind_is_known(kind text) RETURNS boolean
     -- the body: migrations
 ALTER FUNCTION public.job_kind_is_known(kind text) OWNER TO falaj_owner;
 
--- Name: job_newest_ended(uuid); Type: FUNCTION; Schema: public; Owner: falaj_owner
-CREATE FUNCTION public.job_newest_ended(below uuid) RETURNS text
-    LANGUAGE sql IMMUTABLE
+-- Name: job_many(uuid, text[]); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.job_many(t uuid, last_states text[]) RETURNS boolean
+    LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
-ALTER FUNCTION public.job_newest_ended(below uuid) OWNER TO falaj_owner;
+ALTER FUNCTION public.job_many(t uuid, last_states text[]) OWNER TO falaj_owner;
 
 -- Name: job_newest_waiting(text); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.job_newest_waiting(conditions text) RETURNS text
@@ -348,6 +355,34 @@ CREATE FUNCTION public.job_newest_waiting(conditions text) RETURNS text
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
 ALTER FUNCTION public.job_newest_waiting(conditions text) OWNER TO falaj_owner;
+
+-- Name: job_page_of(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.job_page_of(t uuid, after uuid, last uuid, OUT jobs bigint, OUT names text, OUT ids uuid[], OUT facets text[]) RETURNS record
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.job_page_of(t uuid, after uuid, last uuid, OUT jobs bigint, OUT names text, OUT ids uuid[], OUT facets text[]) OWNER TO falaj_owner;
+
+-- Name: job_paged(uuid, uuid, uuid, text, uuid, uuid, text, text, text, timestamp with time zone, timestamp with time zone, uuid[], text[], text[], text, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.job_paged(t uuid, below uuid, floor uuid, kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, visible uuid[], live text[], ended text[], conditions text, most bigint) RETURNS TABLE(job_id uuid, state text)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.job_paged(t uuid, below uuid, floor uuid, kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, visible uuid[], live text[], ended text[], conditions text, most bigint) OWNER TO falaj_owner;
+
+-- Name: job_pages_due(uuid, bigint, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.job_pages_due(below uuid, size bigint, most bigint) RETURNS TABLE(tenant_id uuid, after_id uuid, last_id uuid)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.job_pages_due(below uuid, size bigint, most bigint) OWNER TO falaj_owner;
+
+-- Name: job_pages_few(uuid, text[]); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.job_pages_few(t uuid, wanted text[]) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.job_pages_few(t uuid, wanted text[]) OWNER TO falaj_owner;
 
 -- Name: job_pattern(text); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.job_pattern(q text) RETURNS text
@@ -1782,6 +1817,23 @@ CREATE TABLE public.job_object (
 ALTER TABLE ONLY public.job_object FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.job_object OWNER TO falaj_owner;
 
+-- Name: job_page; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.job_page (
+    tenant_id uuid NOT NULL,
+    after_id uuid NOT NULL,
+    last_id uuid NOT NULL,
+    jobs bigint NOT NULL,
+    is_final boolean DEFAULT false NOT NULL,
+    names text NOT NULL,
+    ids uuid[] NOT NULL,
+    facets text[] NOT NULL,
+    CONSTRAINT job_page_check CHECK ((last_id > after_id))
+);
+ALTER TABLE ONLY public.job_page ALTER COLUMN names SET STORAGE EXTERNAL;
+ALTER TABLE ONLY public.job_page ALTER COLUMN ids SET STORAGE EXTERNAL;
+ALTER TABLE ONLY public.job_page FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.job_page OWNER TO falaj_owner;
+
 -- Name: job_step; Type: VIEW; Schema: public; Owner: falaj_owner
 CREATE VIEW public.job_step WITH (security_invoker='true') AS
  SELECT job_event.tenant_id,
@@ -2778,6 +2830,10 @@ ALTER TABLE ONLY public.job_metric
 ALTER TABLE ONLY public.job_object
     ADD CONSTRAINT job_object_pkey PRIMARY KEY (tenant_id, job_id, direction, name, fence);
 
+-- Name: job_page job_page_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.job_page
+    ADD CONSTRAINT job_page_pkey PRIMARY KEY (tenant_id, last_id);
+
 -- Name: job job_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (tenant_id, job_id);
@@ -3131,11 +3187,11 @@ CREATE INDEX idempotency_age ON public.idempotency USING brin (created_at);
 -- Name: job_ended_list; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_ended_list ON public.job USING btree (tenant_id, ended, job_id) INCLUDE (kind, created_by, pool, zone, project_id) WHERE (ended IS NOT NULL);
 
--- Name: job_ended_name; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX job_ended_name ON public.job USING gin (name public.gin_trgm_ops) WHERE (ended IS NOT NULL);
-
 -- Name: job_live; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_live ON public.job USING btree (tenant_id, job_id) WHERE ((ended IS NULL) AND (NOT queued));
+
+-- Name: job_page_open; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX job_page_open ON public.job_page USING btree (last_id) WHERE (NOT is_final);
 
 -- Name: job_queue; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_queue ON public.job USING btree (tenant_id, priority DESC, job_id) WHERE queued;
@@ -3299,6 +3355,10 @@ ALTER TABLE public.audit_event ENABLE ALWAYS TRIGGER audit_shadow;
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.audit_export FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.audit_export ENABLE ALWAYS TRIGGER audit_shadow;
 
+-- Name: audit_gone audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.audit_gone FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.audit_gone ENABLE ALWAYS TRIGGER audit_shadow;
+
 -- Name: audit_head audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.audit_head FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.audit_head ENABLE ALWAYS TRIGGER audit_shadow;
@@ -3418,6 +3478,10 @@ ALTER TABLE public.job_event ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: job_object audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.job_object FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.job_object ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: job_page audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.job_page FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.job_page ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: join_token audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.join_token FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -3615,6 +3679,10 @@ ALTER TABLE public.audit_event ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.audit_export FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.audit_export ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
+-- Name: audit_gone audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.audit_gone FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.audit_gone ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
 -- Name: audit_head audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.audit_head FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.audit_head ENABLE ALWAYS TRIGGER audit_shadow_truncate;
@@ -3734,6 +3802,10 @@ ALTER TABLE public.job_event ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: job_object audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.job_object FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.job_object ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: job_page audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.job_page FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.job_page ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: join_token audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.join_token FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4136,6 +4208,10 @@ ALTER TABLE ONLY public.job_object
 ALTER TABLE ONLY public.job_object
     ADD CONSTRAINT job_object_tenant_id_object_id_fkey FOREIGN KEY (tenant_id, object_id) REFERENCES public.object(tenant_id, object_id);
 
+-- Name: job_page job_page_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.job_page
+    ADD CONSTRAINT job_page_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
+
 -- Name: join_token join_token_zone_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.join_token
     ADD CONSTRAINT join_token_zone_fkey FOREIGN KEY (zone) REFERENCES public.zone(code);
@@ -4530,6 +4606,9 @@ ALTER TABLE public.job_metric ENABLE ROW LEVEL SECURITY;
 -- Name: job_object; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.job_object ENABLE ROW LEVEL SECURITY;
 
+-- Name: job_page; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.job_page ENABLE ROW LEVEL SECURITY;
+
 -- Name: join_token; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.join_token ENABLE ROW LEVEL SECURITY;
 
@@ -4670,6 +4749,9 @@ CREATE POLICY own_tenant ON public.job_metric TO falaj_app USING ((tenant_id = (
 
 -- Name: job_object own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.job_object TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: job_page own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.job_page TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: jwt_used own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.jwt_used TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -4901,6 +4983,9 @@ CREATE POLICY system ON public.job_metric TO falaj_owner, falaj_system, falaj_wo
 
 -- Name: job_object system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.job_object TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: job_page system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.job_page TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: join_token system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.join_token TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -5565,6 +5650,10 @@ GRANT SELECT,INSERT ON TABLE public.job_object TO falaj_app;
 GRANT SELECT,INSERT ON TABLE public.job_object TO falaj_worker_api;
 GRANT SELECT ON TABLE public.job_object TO falaj_scheduler;
 GRANT SELECT,INSERT,DELETE ON TABLE public.job_object TO falaj_system;
+
+-- Name: TABLE job_page; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.job_page TO falaj_system;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.job_page TO falaj_scheduler;
 
 -- Name: TABLE job_step; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.job_step TO falaj_system;

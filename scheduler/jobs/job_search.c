@@ -9,7 +9,8 @@ SCHEMA_EXTERN(job_count, "How many jobs are in a state",
     FIELD_ENUM(job_count, state, 0, job_state_names, .doc = "The state"),
     FIELD_ENUM(job_count, group, F_NOCOL, job_group_names, .doc = "Its group"),
     FIELD(job_count, jobs, 0, .doc = "Jobs in it"),
-    FIELD(job_count, is_exact, 0, .doc = "false: there are at least so many; states of live jobs are always exact"));
+    FIELD(job_count, is_exact, 0,
+          .doc = "false: there are at least so many; states of jobs that a machine has are always exact"));
 
 static const struct stmt job_find_stmt = { .name = "job_find", .params = "uuuubSSsuussstti", .row = &job_schema, .card = CARD_MANY, .sql =
     "SELECT " ROW_COLUMNS " FROM job\n"
@@ -21,8 +22,7 @@ static const struct stmt job_counts_stmt = { .name = "job_counts", .params = "uu
 
 const struct stmt *const job_search_stmts[] = { &job_find_stmt, &job_counts_stmt, NULL };
 
-/* The least id of that time, or the greatest one. */
-static struct uuid id_at(int64_t us, bool is_greatest)
+struct uuid job_id_at(int64_t us, bool is_greatest)
 {
     struct uuid u;
     uint64_t ms = us > 0 ? (uint64_t)(us / 1000) : 0;
@@ -34,14 +34,14 @@ static struct uuid id_at(int64_t us, bool is_greatest)
 
 static struct uuid floor_of(const struct job_filter *f)
 {
-    return f->submitted_after.us ? id_at(f->submitted_after.us - JOB_ID_SLACK_US, false) : UUID_NIL;
+    return f->submitted_after.us ? job_id_at(f->submitted_after.us - JOB_ID_SLACK_US, false) : UUID_NIL;
 }
 
 static struct uuid below_of(const struct job_filter *f, struct uuid position)
 {
     if (!f->submitted_before.us)
         return position;
-    struct uuid u = id_at(f->submitted_before.us + JOB_ID_SLACK_US, true);
+    struct uuid u = job_id_at(f->submitted_before.us + JOB_ID_SLACK_US, true);
     return uuid_is_nil(position) || uuid_cmp(u, position) < 0 ? u : position;
 }
 

@@ -8,7 +8,7 @@
 #include "scheduler/jobs/job.h"
 
 /* Ended states are counted up to JOB_COUNT_CAP; with a filter, among the newest JOB_COUNT_CAP ended jobs that pass it; with a part of a
- * name that more than a hundredth of the newest JOB_COUNT_CAP jobs have, among these. */
+ * name, or a value that few have, among the newest JOB_COUNT_CAP that pass and wait or have ended. */
 enum { JOB_COUNT_CAP = 10000 };
 #define JOB_ID_SLACK_US INT64_C(600000000)
 
@@ -33,5 +33,8 @@ extern const struct schema job_count_schema;
 enum errc job_list(struct work *w, const struct job_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 /* ret[s] for every state; the filter's own state and group are not looked at. */
 enum errc job_count_states(struct work *w, const struct job_filter *f, struct job_count ret[JOB_STATE_COUNT], struct err *e) MUST_CHECK;
+
+/* The least id of that time, or the greatest one. */
+struct uuid job_id_at(int64_t us, bool is_greatest);
 
 extern const struct stmt *const job_search_stmts[];

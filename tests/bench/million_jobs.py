@@ -5,14 +5,14 @@
 Puts the rows straight into the database of a running `falaj dev`, newest ids last as submissions would: 99 % have ended, some hundreds run or
 are held, the rest waits in a pool without machines. Then it asks, and prints one JSON line a figure. Not a test: no figure fails.
 As a module: fill(ready, tenant_id, count) and measure(ready, token).
-usage: tests/bench/million_jobs.py [--json READY.json --tenant-id tnt_… [--token TOKEN]] [--count N] [--calls N]
+usage: tests/bench/million_jobs.py [--json READY.json --tenant-id tnt_… [--token TOKEN]] [--count N] [--live N] [--calls N]
 --json is the line of `falaj dev --json-ready`; without it an ephemeral falaj dev is started and ended. Without --token nothing is asked."""
 import argparse, json, os, statistics, subprocess, sys, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from platform_falaj import Api, Platform
 
-# Names, makers and places are drawn by arithmetic on i, so that two runs put in the same. The last 0.8 % of i are live.
+# Names, makers and places are drawn by arithmetic on i, so that two runs put in the same. The last {live} of i are live.
 FILL = """
 INSERT INTO job (tenant_id, job_id, name, kind, state, queued, reason, message, spec, zone, pool, slots, gpus, priority, fence, version,
                  created_by, submitted_at, started_at, finished_at, project_id, queue)
@@ -32,7 +32,7 @@ SELECT '{t}', (lpad(to_hex((extract(epoch FROM x.at) * 1000)::bigint), 12, '0') 
        NULL, (ARRAY['default','night','research'])[1 + h % 3]
   FROM generate_series({first}, {last}) i,
        LATERAL (SELECT abs(hashint8(i)) AS h, now() - make_interval(secs => ({count} - i) * {pace}) AS at OFFSET 0) y,
-       LATERAL (SELECT y.at, CASE WHEN i > {count} * 0.992 THEN CASE WHEN i % 9 = 1 THEN 'RUNNING' WHEN i % 200 = 2 THEN 'HELD' ELSE 'PENDING' END
+       LATERAL (SELECT y.at, CASE WHEN i > {count} - {live} THEN CASE WHEN i % 9 = 1 AND i > {count} * 0.992 THEN 'RUNNING' WHEN i % 200 = 2 THEN 'HELD' ELSE 'PENDING' END
                 WHEN h % 100 < 86 THEN 'COMPLETED' WHEN h % 100 < 93 THEN 'FAILED' WHEN h % 100 < 97 THEN 'CANCELLED'
                 WHEN h % 100 < 98 THEN 'TIMEOUT' WHEN h % 1000 = 980 THEN 'OUT_OF_MEMORY' WHEN h % 5000 = 981 THEN 'NODE_FAIL' ELSE 'COMPLETED'
                 END AS state OFFSET 0) x
@@ -56,7 +56,7 @@ def as_uuid(name):
     return name.split("_", 1)[-1]
 
 
-def fill(ready, tenant_id, count=1000000):
+def fill(ready, tenant_id, count=1000000, live=None):
     """The rows, in the tenant's name; returns the seconds it took."""
     t, began = as_uuid(tenant_id), time.time()
     users = psql(ready, f"SELECT user_id FROM app_user WHERE tenant_id = '{t}' ORDER BY user_id LIMIT 20").split()
@@ -67,7 +67,8 @@ def fill(ready, tenant_id, count=1000000):
     rare = psql(ready, f"SELECT md5('{t}rare')::uuid")
     pieces = [(i, min(i + PIECE - 1, count)) for i in range(1, count + 1, PIECE)]
     text = [FILL.format(t=t, z=zone, rare=rare, users=",".join(f"'{u}'" for u in users), n=len(users), first=a, last=b, count=count,
-                        pace=90 * 86400 / count) + ";" for a, b in pieces]
+                        pace=90 * 86400 / count,
+                        live=count // 125 if live is None else live) + ";" for a, b in pieces]
     # Indexes of ended jobs are made anew when all are in, which takes a fraction of the time of filling them row by row. All in one
     # transaction: killed at any point, the table is as it was. It holds the table, so the platform waits meanwhile.
     made = psql(ready, "SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'job'::regclass AND indexrelid::regclass::text LIKE 'job_ended%'").splitlines()
@@ -128,6 +129,7 @@ def main():
     a.add_argument("--tenant-id")
     a.add_argument("--token")
     a.add_argument("--count", type=int, default=1000000)
+    a.add_argument("--live", type=int, help="so many of them have not ended, nearly all of these wait; else 0.8 %%")
     a.add_argument("--calls", type=int, default=5)
     a = a.parse_args()
     p = None
@@ -142,7 +144,8 @@ def main():
         p.zone()
         a.tenant_id, api = p.tenant("million")
         a.token = api.token
-    print(json.dumps({"figure": "fill", "seconds": round(fill(ready, a.tenant_id, a.count), 1), "jobs": a.count}), flush=True)
+    seconds = round(fill(ready, a.tenant_id, a.count, a.live), 1)
+    print(json.dumps({"figure": "fill", "seconds": seconds, "jobs": a.count}), flush=True)
     if a.token:
         measure(ready, a.token, a.tenant_id, a.calls)
     if p:

@@ -2,6 +2,8 @@
 #include "tests/db/scheduler/fixture.h"
 #include "audit/event.h"
 #include "scheduler/duty/budget_watch.h"
+#include "scheduler/duty/job_pages.h"
+#include "scheduler/jobs/job_search.h"
 #include "scheduler/mirror/capacity.h"
 #include "scheduler/invariants.h"
 #include "scheduler/plan_apply.h"
@@ -63,10 +65,11 @@ void fixture_open_wide(struct fixture *f, int connections)
 {
     static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, job_apply_stmts, node_stmts, invariants_stmts, watch_stmts, series_stmts, capacity_stmts, type_train_stmts, project_stmts, quota_stmts, quota_rule_stmts,
                                                          price_stmts, budget_stmts, usage_stmts, audit_event_stmts,
+                                                         job_search_stmts,
                                                        NULL };
     static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts, audit_event_stmts, NULL };
     static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts, budget_watch_stmts, tenant_reaper_stmts, node_scheduler_stmts, round_scheduler_stmts,
-                                                             lease_end_stmts, job_apply_stmts, NULL };
+                                                             lease_end_stmts, job_apply_stmts, job_pages_stmts, NULL };
     static const struct stmt *const *const probe_lists[] = { probe_stmts, NULL };
     *f = (struct fixture){ .pg = pg_harness_new(), .config = config_new_default() };
     pg_harness_migrate(f->pg, NULL);
