@@ -227,13 +227,13 @@ enum errc keyd_ca_sign(struct keyd_client *c, struct arena *a, struct str zone, 
                        struct err *e)
 {
     REQUEST(request);
-    if (r->csr_pem.len > UINT16_MAX || r->pool.len > UINT16_MAX || r->name.len > UINT16_MAX || r->address.len > UINT16_MAX)
+    if (r->csr_pem.len > UINT16_MAX || r->pool.len > UINT16_MAX || r->name.len > UINT16_MAX || r->lease.len > UINT16_MAX)
         return FAIL(e, TOO_LARGE, "the certificate request is too long");
     wire_begin(&request, KEYD_CA_SIGN);
     wire_put_text(&request, zone);
     wire_put_text(&request, r->pool);
     wire_put_text(&request, r->name);
-    wire_put_text(&request, r->address);
+    wire_put_text(&request, r->lease);
     wire_put_u32(&request, r->lifetime_s);
     wire_put_text(&request, r->csr_pem);
     return call_for_text(c, a, zone, &request, ret_pem, e);

@@ -79,10 +79,11 @@ struct keyd_release_item {
 MUST_CHECK enum errc keyd_release(struct keyd_client *c, const struct release_terms *terms, const struct keyd_release_item *items,
                                   size_t n, uint8_t *message, size_t *ret_len, struct err *e);
 
-/* A worker certificate of the zone's authority (keys/zone_ca.h has the rules), and that authority's own certificate; PEM in the arena.
+/* A certificate of the zone's authority for a machine or, with lease, for the process of one lease (keys/zone_ca.h has the
+ * rules), and that authority's own certificate; PEM in the arena.
  * INVALID: the request asks for what keyd does not sign. */
 struct keyd_ca_request {
-    struct str pool, name, address, csr_pem;
+    struct str pool, name, lease, csr_pem;
     uint32_t lifetime_s;
 };
 MUST_CHECK enum errc keyd_ca_sign(struct keyd_client *c, struct arena *a, struct str zone, const struct keyd_ca_request *r,

@@ -13,7 +13,7 @@
  *   IMPORT_PUBLIC       zone                                       TKEK_IMPORT  tkek_ref, ephemeral 65, sealed 60
  *   SOVEREIGN_NEW, SOVEREIGN_DESTROY  tkek_ref                     ATTEST, FORGET  zone
  * (tenant: nil for the zone's own root, else the tenant whose root is in a token of its own.)
- *   CA_SIGN             zone, pool, name, address, u32 seconds, request (PEM)   CA_PUBLIC  zone
+ *   CA_SIGN             zone, pool, name, lease, u32 seconds, request (PEM)   CA_PUBLIC  zone
  * Reading never goes past the end: a reader that met a wrong length is `bad`, gives zeros, and wire_done says so.
  * What is read as struct str points into the frame. Frames with keys are wiped by whoever owns the buffer. */
 #pragma once

@@ -274,7 +274,7 @@ static enum errc do_ca_sign(struct call *c, struct err *e)
     struct str zone = wire_text(&c->in);
     r.pool = wire_text(&c->in);
     r.name = wire_text(&c->in);
-    r.address = wire_text(&c->in);
+    r.lease = wire_text(&c->in);
     r.lifetime_s = wire_u32(&c->in);
     r.csr_pem = wire_text(&c->in);
     TRY(call_read_all(c, e));

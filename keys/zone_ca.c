@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zone_ca.c - the shape of a worker certificate is decided here, where the key is, and nowhere else. */
+/* zone_ca.c - the shapes of certificates are decided here, where the key is, and nowhere else. */
 #include "keys/zone_ca.h"
 #include "core/crypto/ecdsa.h"
 #include "core/crypto/x509.h"
+#include "core/wire/lease_host.h"
 
 struct signing {
     const struct key_provider *provider;
@@ -46,6 +47,23 @@ static enum errc check(const struct zone_ca_request *r, struct err *e)
     return ERR_OK;
 }
 
+/* Only what is 32 hex digits becomes part of a name, so the name is that of a lease whoever asks. */
+static enum errc shape_of_lease(struct arena *a, struct str zone, const struct zone_ca_request *r, struct x509_req *req,
+                                struct err *e)
+{
+    struct uuid attempt;
+    char hex[UUID_HEX], *host = arena_alloc(a, LEASE_HOST_MAX);
+    if (!hex_decode(r->lease, attempt.b, sizeof attempt.b) || !lease_host(attempt, zone, host))
+        return FAIL(e, INVALID, "a lease is named by the 32 hex digits of its attempt");
+    const char **dns = ARENA_ARRAY(a, const char *, 2);
+    dns[0] = host;
+    dns[1] = NULL;
+    hex_encode(attempt.b, sizeof attempt.b, hex);
+    *req = (struct x509_req){ .common_name = str_dup(a, str_c(hex)), .dns = dns, .is_server = true, .lifetime_s = r->lifetime_s,
+        .uri_san = str_fmt(a, "spiffe://%.*s/lease/%.*s/%.*s/%s", STR_ARG(zone), STR_ARG(r->pool), STR_ARG(r->name), hex) };
+    return ERR_OK;
+}
+
 enum errc zone_ca_issue(struct arena *a, const struct key_provider *provider, void *p, struct str zone, const struct zone_ca_request *r,
                         int64_t now_us, struct str *ret_pem, struct err *e)
 {
@@ -53,11 +71,10 @@ enum errc zone_ca_issue(struct arena *a, const struct key_provider *provider, vo
     struct x509_signer signer;
     TRY(check(r, e));
     TRY(signer_of(a, &s, zone, &signer, e));
-    const char *const address[] = { r->address.len ? str_z(a, r->address) : NULL, NULL };
-    const struct x509_req req = {
-        .common_name = r->name, .ip = address, .is_client = true, .is_server = true, .lifetime_s = r->lifetime_s,
-        .uri_san = str_fmt(a, "spiffe://%.*s/worker/%.*s/%.*s", STR_ARG(zone), STR_ARG(r->pool), STR_ARG(r->name)),
-    };
+    struct x509_req req = { .common_name = r->name, .is_client = true, .lifetime_s = r->lifetime_s,
+        .uri_san = str_fmt(a, "spiffe://%.*s/worker/%.*s/%.*s", STR_ARG(zone), STR_ARG(r->pool), STR_ARG(r->name)) };
+    if (r->lease.len)
+        TRY(shape_of_lease(a, zone, r, &req, e));
     return x509_signer_csr(a, &signer, r->csr_pem, &req, now_us, ret_pem, e);
 }
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zone_ca.h - the zone's authority for worker certificates, inside falaj-keyd: the rules, and the signing.
+/* zone_ca.h - the zone's authority for certificates of machines and of leases, inside falaj-keyd: the rules, and the signing.
  *
- * Whoever may call falaj-keyd gets certificates of this shape and of no other: identity spiffe://<own zone>/worker/<pool>/<name>
- * as the one URI SAN, at most one address, KU digitalSignature, EKU clientAuth and serverAuth, no longer than ZONE_CA_LIFETIME_MAX_S.
+ * Whoever may call falaj-keyd gets certificates of these two shapes and of no other, KU digitalSignature, no longer than
+ * ZONE_CA_LIFETIME_MAX_S:
+ *   a machine  URI SAN spiffe://<own zone>/worker/<pool>/<name>, EKU clientAuth: it calls falaj-api and serves nothing
+ *   a lease    URI SAN spiffe://<own zone>/lease/<pool>/<name>/<attempt>, DNS SAN of core/wire/lease_host.h, EKU serverAuth:
+ *              its process answers falaj-api and can call nobody with it
  * From a request only the key is taken, after its signature was checked. So falaj-api, taken over, can make workers of its zones
  * and neither an API, nor an authority, nor a worker of another zone.
  * The key is the provider's (ca_sign, ca_public); its certificate names the zone as its trust domain. Memory: the arena. */
@@ -15,7 +18,7 @@ enum { ZONE_CA_LIFETIME_MAX_S = 7 * 86400, ZONE_CA_NAME_MAX = 63, ZONE_CA_CSR_MA
 
 struct zone_ca_request {
     struct str pool, name;
-    struct str address;         /* an IP literal for the serving port, or empty */
+    struct str lease;           /* the attempt whose process it is for, 32 hex digits; empty: for the machine itself */
     struct str csr_pem;
     uint32_t lifetime_s;
 };

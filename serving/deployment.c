@@ -20,6 +20,7 @@ SCHEMA_EXTERN(deployment, "A model under a name that clients call",
 struct deployment_job { struct uuid job_id; };
 SCHEMA_OF(deployment_job, "The job of a deployment", FIELD_ID(deployment_job, job_id, "job", 0, .doc = "The job"));
 SCHEMA_OF(deployment_target, "Where a deployment listens", FIELD_ID(deployment_target, deployment_id, "dpl", 0, .doc = "The deployment"),
+    FIELD_ID(deployment_target, attempt_id, "att", 0, .doc = "The attempt that serves"),
     FIELD(deployment_target, endpoint, 0, .doc = "host:port"), FIELD(deployment_target, zone, 0, .doc = "Of the machine"),
     FIELD(deployment_target, data_class, 0, .doc = "Of its data"),
     FIELD(deployment_target, model_version, 0, .doc = "What it serves"));
@@ -44,7 +45,7 @@ static const struct stmt deployment_delete_stmt = { .name = "deployment_delete",
     "UPDATE deployment SET state = 'DELETED', version = version + 1\n"
     " WHERE tenant_id = $1 AND deployment_id = $2 AND state = 'ACTIVE' RETURNING job_id" };
 static const struct stmt deployment_target_stmt = { .name = "deployment_target", .params = "us", .row = &deployment_target_schema, .card = CARD_ONE, .sql =
-    "SELECT d.deployment_id, d.model_version, a.endpoint, n.zone, j.data_class\n"
+    "SELECT d.deployment_id, d.model_version, a.attempt_id, a.endpoint, n.zone, j.data_class\n"
     "  FROM deployment d JOIN job j ON j.tenant_id = d.tenant_id AND j.job_id = d.job_id\n" LIVE_JOIN
     "  LEFT JOIN node n ON n.node_id = a.node_id\n"
     " WHERE d.tenant_id = $1 AND d.name = $2 AND d.state = 'ACTIVE'" };

@@ -43,9 +43,9 @@ enum errc deployment_list(struct work *w, const struct deployment_filter *f, str
 /* ret_job: for the caller to cancel. */
 enum errc deployment_delete(struct work *w, struct uuid deployment_id, struct uuid *ret_job, struct err *e) MUST_CHECK;
 
-/* Where an ACTIVE deployment of that name listens; endpoint STR_NULL: not ready. */
+/* Where an ACTIVE deployment of that name listens, and for which attempt; endpoint STR_NULL: not ready. */
 struct deployment_target {
-    struct uuid deployment_id;
+    struct uuid deployment_id, attempt_id;
     struct str endpoint, zone, data_class;  /* zone: of the machine; class: of the model's data */
     int64_t model_version;
 };

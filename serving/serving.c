@@ -8,6 +8,7 @@
 #include "core/base/assert.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
+#include "core/wire/lease_host.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,12 +19,13 @@ static const size_t REPLY_BYTES_MAX = (size_t)256 << 20;
 struct target_line {
     struct uuid tenant;
     char name[NAME_TEXT], endpoint[ENDPOINT_TEXT], zone[NAME_TEXT], data_class[NAME_TEXT];
-    struct uuid deployment_id;
+    struct uuid deployment_id, attempt_id;
     int64_t model_version, until_us;            /* until 0: empty */
 };
 
 struct endpoint_line {
     char name[ENDPOINT_TEXT];                   /* "": empty */
+    char host[LEASE_HOST_MAX];                  /* who must answer there: another lease at the same place is another line */
     int busy;
     int64_t trust;                              /* of the authorities that target knows */
     struct http_target *target;
@@ -141,7 +143,8 @@ bool serving_target_find(struct serving *s, struct uuid tenant, struct str name,
     const struct target_line *t = line_of(s, tenant, name);
     bool found = line_is(t, tenant, name) && clock_mono_us(s->app->clock) < t->until_us;
     if (found)
-        *ret = (struct deployment_target){ t->deployment_id, str_dup(a, str_c(t->endpoint)), str_dup(a, str_c(t->zone)),
+        *ret = (struct deployment_target){ t->deployment_id, t->attempt_id, str_dup(a, str_c(t->endpoint)),
+                                           str_dup(a, str_c(t->zone)),
                                            str_dup(a, str_c(t->data_class)), t->model_version };
     pthread_mutex_unlock(&s->lock);
     return found;
@@ -155,6 +158,7 @@ void serving_target_keep(struct serving *s, struct uuid tenant, struct str name,
     struct target_line *t = line_of(s, tenant, name);
     t->tenant = tenant;
     t->deployment_id = d->deployment_id;
+    t->attempt_id = d->attempt_id;
     t->model_version = d->model_version;
     put_text(t->name, name);
     put_text(t->endpoint, d->endpoint);
@@ -174,12 +178,12 @@ void serving_target_forget(struct serving *s, struct uuid tenant, struct str nam
 }
 
 /* The endpoint's line, or one made free for it; NULL: all are in use. The lock is held. */
-static struct endpoint_line *endpoint_of(struct serving *s, struct str name)
+static struct endpoint_line *endpoint_of(struct serving *s, struct str name, const char *host)
 {
     struct endpoint_line *best = NULL;
     for (int i = 0; i < ENDPOINTS; i++) {
         struct endpoint_line *l = &s->endpoints[i];
-        if (l->name[0] && str_eq_c(name, l->name))
+        if (l->name[0] && str_eq_c(name, l->name) && strcmp(host, l->host) == 0)
             return l;
         if (!l->busy && (!best || l->used_us < best->used_us))
             best = l;
@@ -189,6 +193,7 @@ static struct endpoint_line *endpoint_of(struct serving *s, struct str name)
     http_target_unref(best->target);
     *best = (struct endpoint_line){ .busy = 0 };
     put_text(best->name, name);
+    put_text(best->host, str_c(host));
     return best;
 }
 
@@ -207,10 +212,11 @@ static enum errc target_of(struct serving *s, struct endpoint_line *l, struct er
     const struct config *cfg = s->app->config;
     if (l->target && l->trust == s->trust)
         return ERR_OK;
-    char url[ENDPOINT_TEXT + 16];
-    snprintf(url, sizeof url, "https://%s", l->name);
+    char url[LEASE_HOST_MAX + 16];
+    snprintf(url, sizeof url, "https://%s", l->host);
     struct http_client_options o = {
-        .base_url = url, .connect_timeout_ms = s->connect_ms, .timeout_ms = SERVING_TIMEOUT_MS, .ca_pem = s->ca_pem ? str_c(s->ca_pem) : STR("-"),
+        .base_url = url, .connect_to = l->name,
+        .connect_timeout_ms = s->connect_ms, .timeout_ms = SERVING_TIMEOUT_MS, .ca_pem = s->ca_pem ? str_c(s->ca_pem) : STR("-"),
         .cert_file = *cfg->api_client_cert ? cfg->api_client_cert : NULL, .key_file = *cfg->api_client_key ? cfg->api_client_key : NULL,
     };
     struct http_target *fresh = http_target_new(&o, e);
@@ -223,9 +229,9 @@ static enum errc target_of(struct serving *s, struct endpoint_line *l, struct er
 }
 
 /* Books the call; the lock is held. */
-static enum errc book(struct serving *s, struct serving_call *c, struct http_target **ret, struct err *e)
+static enum errc book(struct serving *s, struct serving_call *c, const char *host, struct http_target **ret, struct err *e)
 {
-    struct endpoint_line *l = endpoint_of(s, c->q.endpoint);
+    struct endpoint_line *l = endpoint_of(s, c->q.endpoint, host);
     struct tenant_line *t = tenant_of(s, c->q.tenant_id);
     if (l && l->busy >= SERVING_BUSY_MAX)
         return FAIL(e, RATE, "The deployment has %d calls under way, which is as many as there may be; try again", l->busy);
@@ -276,12 +282,15 @@ enum errc serving_ask(struct serving *s, const struct serving_question *q, struc
 {
     if (!fits(q->endpoint, ENDPOINT_TEXT))
         return FAIL(e, UPSTREAM, "The serving machine gave no usable address");
+    char host[LEASE_HOST_MAX];
+    if (!lease_host(q->attempt_id, q->zone, host))
+        return FAIL(e, UPSTREAM, "The serving machine stands in no zone");
     struct serving_call *c = ARENA_NEW(q->arena, struct serving_call);
     struct http_target *to = NULL;
     c->serving = s;
     c->q = *q;
     pthread_mutex_lock(&s->lock);
-    enum errc rc = book(s, c, &to, e);
+    enum errc rc = book(s, c, host, &to, e);
     pthread_mutex_unlock(&s->lock);
     TRY(rc);
     const struct http_mux_call call = { .to = to, .call = { .method = q->method, .path = q->path, .body = q->body }, .arena = q->arena,

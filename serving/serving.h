@@ -2,8 +2,10 @@
 /* serving.h - the way from falaj-api to the workers that serve models: kept connections, where deployments listen, and who asked how often.
  *
  * Calls are under way on the thread of core/http/mux.h and hold no thread of the caller's: serving_ask returns at once and `done` is told the
- * outcome. Connections use the API's own certificate; the worker's must come from the zones' authorities (serving_trust) and name the address
- * that was called. At most SERVING_CALLS_MAX calls are under way in all, SERVING_TENANT_MAX of one tenant and SERVING_BUSY_MAX at one endpoint:
+ * outcome. Connections use the API's own certificate; the other side's must come from the zones' authorities (serving_trust) and
+ * name the lease that was called (core/wire/lease_host.h): another lease's process, one whose lease has ended, or the machine
+ * itself is not believed.
+ * At most SERVING_CALLS_MAX calls are under way in all, SERVING_TENANT_MAX of one tenant and SERVING_BUSY_MAX at one endpoint:
  * more are refused at once, so a deployment that stalls takes neither memory without end nor the room of others.
  * Targets are remembered for SERVING_TARGET_MS (never that a name is absent), so the hot path runs no SQL; a failed call forgets them.
  * serving_note counts requests per deployment and principal; every 60 s, and when serving is freed, each count becomes one INFERENCE
@@ -33,7 +35,8 @@ void serving_target_forget(struct serving *s, struct uuid tenant, struct str nam
 
 struct serving_question {
     struct uuid tenant_id;              /* whose call it is */
-    struct str endpoint;
+    struct uuid attempt_id;             /* the lease that must answer, and its zone */
+    struct str zone, endpoint;
     const char *method, *path;
     struct str body;                    /* STR_NULL: none */
     struct arena *arena;

@@ -122,7 +122,8 @@ static void answered(void *ctx, enum errc rc, const struct http_result *r, const
 static enum errc send_question(struct call *c, struct question *q, struct err *e)
 {
     q->tries++;
-    const struct serving_question sq = { .tenant_id = c->work.tenant_id, .endpoint = q->t.endpoint, .method = q->method,
+    const struct serving_question sq = { .tenant_id = c->work.tenant_id, .attempt_id = q->t.attempt_id,
+                                         .zone = q->t.zone, .endpoint = q->t.endpoint, .method = q->method,
                                          .path = q->path, .body = q->body, .arena = c->work.arena, .is_unwanted = is_unwanted,
                                          .done = answered, .ctx = c };
     return serving_ask(serving_of(&c->work), &sq, e);

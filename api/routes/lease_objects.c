@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lease_objects.c - what a leased worker reads and writes: keys, inputs, outputs. For workers only.
+/* lease_objects.c - what a leased worker reads and writes: keys, inputs, outputs; and the certificate of what serves. For workers
+ * only.
  *
  * Every call names its lease; lease_check proves that it is live, of this fence and held by the machine of this certificate before anything
  * else happens, and sets the tenant that all further statements name. A key leaves only after its audit event has committed: the event and
@@ -9,7 +10,9 @@
 #include "core/base/cleanup.h"
 #include "core/db/run_tx.h"
 #include "core/table/config.h"
+#include "core/wire/job_type.h"
 #include "registry/vault/worker_object.h"
+#include "scheduler/engine/enrol.h"
 #include "scheduler/engine/lease.h"
 #include "tenants/access/actor.h"
 
@@ -23,9 +26,10 @@ static enum errc hold(struct work *w, struct uuid tenant_id, struct uuid attempt
     return ERR_OK;
 }
 
-static enum errc note_release(struct work *w, struct uuid attempt_id, const struct worker_lease *l, int64_t keys, const char *what, struct err *e)
+/* What a lease was given, to the tenant's log. */
+static struct audit_event event_of(struct work *w, enum audit_code code, struct uuid attempt_id, const struct worker_lease *l)
 {
-    struct audit_event ev = audit_event_of(w, AUDIT_KEY_RELEASE);
+    struct audit_event ev = audit_event_of(w, code);
     audit_event_by_node(&ev, l->node_id, l->zone);
     ev.tenant_id = w->tenant_id;
     ev.resource_kind = STR("attempt");
@@ -37,6 +41,13 @@ static enum errc note_release(struct work *w, struct uuid attempt_id, const stru
     hex_encode(l->job_id.b, 16, job);
     audit_event_detail(&ev, AUDIT_D_STR("job", str_dup(w->arena, str_c(job))));
     audit_event_detail(&ev, AUDIT_D_INT("fence", l->fence));
+    return ev;
+}
+
+static enum errc note_release(struct work *w, struct uuid attempt_id, const struct worker_lease *l, int64_t keys,
+                              const char *what, struct err *e)
+{
+    struct audit_event ev = event_of(w, AUDIT_KEY_RELEASE, attempt_id, l);
     audit_event_detail(&ev, AUDIT_D_INT("keys", keys));
     audit_event_detail(&ev, AUDIT_D_STR("for", str_c(what)));
     return audit_append(w, &ev, e);
@@ -51,6 +62,25 @@ static enum errc keys(struct work *w, const void *in_, void *out, struct err *e)
     TRY(worker_keys(w, &l, in->objects.items, in->objects.n, in->public_key.data, &r, e));
     TRY(note_release(w, in->attempt_id, &l, (int64_t)in->objects.n, "input", e));
     *(struct lease_keys_out *)out = (struct lease_keys_out){ r.message, r.not_after_us, r.zone, r.key_ids };
+    return ERR_OK;
+}
+
+/* The lease is proved again at each renewal: with the lease the certificate ends, at the latest with its own life. */
+static enum errc certificate(struct work *w, const void *in_, void *out, struct err *e)
+{
+    const struct lease_cert_in *in = in_;
+    struct worker_lease l;
+    struct node_credential c;
+    TRY(hold(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
+    if (!job_listens(l.kind))
+        return FAIL(e, UNPROCESSABLE, "Only a lease that answers calls gets a certificate, and this one is of kind %.*s",
+                    STR_ARG(l.kind));
+    TRY(node_lease_sign(w, w->principal->name, l.zone, in->attempt_id, in->csr_pem, &c, e));
+    struct audit_event ev = event_of(w, AUDIT_LEASE_CERTIFICATE, in->attempt_id, &l);
+    audit_event_detail(&ev, AUDIT_D_STR("identity", c.identity));
+    audit_event_detail(&ev, AUDIT_D_STR("fingerprint", c.fingerprint));
+    TRY(audit_append(w, &ev, e));
+    *(struct lease_cert_out *)out = (struct lease_cert_out){ c.certificate_pem, c.identity, c.not_after };
     return ERR_OK;
 }
 
@@ -153,6 +183,10 @@ static const struct route rows[] = {
       .op = "lease_keys", .perm = PERM_NODE_SELF, .handler = keys, .in = &lease_keys_in_schema,
       .status = 200, .out = &lease_keys_out_schema, .flags = R_NODE | R_SECRET, .rate = RL_NONE, .audit = AUDIT_KEY_RELEASE,
       .doc = "Keys of the job's inputs, sealed to the worker" },
+    { .method = HTTP_POST, .path = "/v1/leases/{attempt_id}/certificate", .lane = LANE_WORKERS,
+      .op = "lease_certificate", .perm = PERM_NODE_SELF, .handler = certificate, .in = &lease_cert_in_schema,
+      .status = 200, .out = &lease_cert_out_schema, .flags = R_NODE | R_SECRET, .rate = RL_NONE, .audit = AUDIT_LEASE_CERTIFICATE,
+      .doc = "A certificate for the process that serves this lease, for its own key; asked again to renew it" },
     { .method = HTTP_GET, .path = "/v1/leases/{attempt_id}/objects/{object_id}", .lane = LANE_WORKER_CONTENT,
       .op = "lease_object", .perm = PERM_NODE_SELF, .raw = input,
       .in = &lease_object_ref_schema, .status = 200, .content_type = "application/octet-stream", .flags = R_NODE, .rate = RL_NONE,

@@ -28,6 +28,7 @@ struct http_client_options {
     int timeout_ms;                 /* of a whole call; 0: 30000 */
     const char *user_agent;         /* NULL: falaj/<version> */
     const char *resolve;            /* "host:port:address", as curl's --resolve; NULL: none */
+    const char *connect_to;         /* "host:port": connect there; who must answer is base_url's host. NULL: base_url's */
     bool (*may_connect)(void *ctx, const struct sockaddr *to);  /* asked for the address itself, after names were resolved; NULL: any */
     void *may_connect_ctx;
     bool no_verify_host;            /* accept a certificate for another name (still from ca_file) */

@@ -65,6 +65,12 @@ struct http_target *http_target_new(const struct http_client_options *o, struct 
     t->may_connect_ctx = o->may_connect_ctx;
     if (o->resolve)
         t->resolve = curl_slist_append(NULL, o->resolve);
+    if (o->connect_to) {
+        struct buf b = BUF(1024);
+        buf_printf(&b, "::%s", o->connect_to);
+        t->connect_to = curl_slist_append(NULL, b.ptr);
+        buf_release(&b);
+    }
     return t;
 }
 
@@ -79,6 +85,7 @@ void http_target_unref(struct http_target *t)
     if (!t || atomic_fetch_sub(&t->refs, 1) != 1)
         return;
     curl_slist_free_all(t->resolve);
+    curl_slist_free_all(t->connect_to);
     free(t->base);
     free(t->unix_socket);
     free(t->ca);
@@ -243,6 +250,8 @@ static void set_target(CURL *h, const struct http_target *t)
     }
     if (t->resolve)
         curl_easy_setopt(h, CURLOPT_RESOLVE, t->resolve);
+    if (t->connect_to)
+        curl_easy_setopt(h, CURLOPT_CONNECT_TO, t->connect_to);
 }
 
 static void set_upload(struct http_running *run)

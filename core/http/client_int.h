@@ -8,7 +8,7 @@
 
 /* Copied from struct http_client_options, its defaults filled in; constant once made. */
 struct http_target {
-    struct curl_slist *resolve;
+    struct curl_slist *resolve, *connect_to;
     char *base, *unix_socket, *ca, *ca_pem, *cert, *key, *agent;
     int connect_timeout_ms, timeout_ms;
     bool no_verify_host, use_proxy_env;

@@ -291,7 +291,7 @@ static enum errc check_peer(struct http_exchange *x, struct err *e)
 {
     struct http_conn *n = x->conn;
     const struct http_server_options *o = &x->loop->server->o;
-    if (!(o->tls_client_ca_file || o->tls_trust) || !n)
+    if (!x->loop->server->ca || !n)
         return ERR_OK;
     if (n->peer_until_us <= x->loop->now_us) {
         const union MHD_ConnectionInfo *info = MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);

@@ -266,6 +266,17 @@ static int port_of(int fd)
     return a.ss_family == AF_INET6 ? ntohs(((struct sockaddr_in6 *)&a)->sin6_port) : 0;
 }
 
+enum errc http_listen(const char *bind_addr, int port, int *ret_fd, int *ret_port, struct err *e)
+{
+    int fd = listen_tcp(bind_addr, port, false, true, e);
+    if (fd < 0)
+        return ERR_IO;
+    *ret_fd = fd;
+    if (ret_port)
+        *ret_port = port_of(fd);
+    return ERR_OK;
+}
+
 static enum errc open_sockets(struct http_server *s, int *fds, struct err *e)
 {
     const struct http_server_options *o = &s->o;
@@ -278,7 +289,9 @@ static enum errc open_sockets(struct http_server *s, int *fds, struct err *e)
         close(probe);
     }
     for (int i = 0; i < s->nloops; i++) {
-        if (s->unix_path)
+        if (o->listen_fd > 0)
+            fds[i] = i == 0 ? fcntl(o->listen_fd, F_DUPFD_CLOEXEC, 3) : -1;
+        else if (s->unix_path)
             fds[i] = i == 0 ? listen_unix(s->unix_path, e) : fcntl(fds[0], F_DUPFD_CLOEXEC, 3);
         else
             fds[i] = listen_tcp(o->bind_addr, i == 0 ? o->port : s->port, share, true, e);
@@ -349,9 +362,11 @@ static enum errc start_thread(struct http_loop *l, int index, struct err *e)
     return ERR_OK;
 }
 
-static enum errc read_pem(const char *path, char **ret, struct err *e)
+static enum errc read_pem(const char *path, struct str text, char **ret, struct err *e)
 {
-    if (!path)
+    if (text.len)
+        *ret = str_dup_heap(text);
+    if (!path || text.len)
         return ERR_OK;
     CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
     CLEANUP(buf_releasep) struct buf b = BUF(FILE_MAX);
@@ -394,13 +409,15 @@ static void fill_defaults(struct http_server_options *o)
 static enum errc server_start(struct http_server *s, struct err *e)
 {
     const struct http_server_options *o = &s->o;
-    if (!o->tls_cert_file != !o->tls_key_file || (o->tls_client_ca_file && !o->tls_cert_file))
+    bool has_cert = o->tls_cert_file || o->tls_cert_pem.len, has_key = o->tls_key_file || o->tls_key_pem.len;
+    bool has_ca = o->tls_client_ca_file || o->tls_client_ca_pem.len;
+    if (has_cert != has_key || (has_ca && !has_cert))
         return FAIL(e, INVALID, "TLS needs a certificate and a key");
-    if (o->require_client_cert && !o->tls_client_ca_file && !o->tls_trust)
+    if (o->require_client_cert && !has_ca && !o->tls_trust)
         return FAIL(e, INVALID, "Client certificates can only be required with a client CA file");
-    TRY(read_pem(o->tls_cert_file, &s->cert, e));
-    TRY(read_pem(o->tls_key_file, &s->key, e));
-    TRY(o->tls_trust ? trust_names(s) : read_pem(o->tls_client_ca_file, &s->ca, e));
+    TRY(read_pem(o->tls_cert_file, o->tls_cert_pem, &s->cert, e));
+    TRY(read_pem(o->tls_key_file, o->tls_key_pem, &s->key, e));
+    TRY(o->tls_trust ? trust_names(s) : read_pem(o->tls_client_ca_file, o->tls_client_ca_pem, &s->ca, e));
     int fds[LOOPS_MAX];
     for (int i = 0; i < s->nloops; i++)
         fds[i] = -1;

@@ -56,6 +56,7 @@ struct http_response {
 struct http_server_options {
     const char *bind_addr;          /* "127.0.0.1", "::", …; ignored with unix_path */
     int port;                       /* 0: the kernel picks, see http_server_port */
+    int listen_fd;                  /* > 0: a TCP socket of http_listen, instead; borrowed while it starts; loops 1 */
     const char *unix_path;          /* serve on a Unix socket instead; an old socket there is replaced */
     int loops;                      /* threads that speak HTTP; 0: 1 */
     int max_connections;            /* over all loops; 0: 4096. The last place is made free by ending the connection that has been longest
@@ -76,9 +77,13 @@ struct http_server_options {
     void *ctx;
     const char *tls_cert_file, *tls_key_file;   /* PEM; both or none */
     const char *tls_client_ca_file;             /* PEM bundle: ask clients for a certificate */
+    struct str tls_cert_pem, tls_key_pem, tls_client_ca_pem;    /* the same as texts, instead of the three files; copied */
     struct mtls_trust *tls_trust;               /* instead: a bundle per zone, borrowed; it may grow while the listener runs */
     bool require_client_cert;                   /* refuse (UNAUTHENTICATED) who has no good one; else peer_identity stays NULL */
 };
+
+/* A TCP socket that listens, for http_server_new here or in a process that may open none. *ret_port may be NULL. */
+MUST_CHECK enum errc http_listen(const char *bind_addr, int port, int *ret_fd, int *ret_port, struct err *e);
 
 struct http_server *http_server_new(const struct http_server_options *o, struct err *e);    /* NULL on error */
 /* From the next connection on the listener shows this certificate (PEM, of the same key); open connections live on with theirs.

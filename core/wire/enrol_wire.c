@@ -2,16 +2,12 @@
 /* enrol_wire.c - the schemas of enrolment and renewal. */
 #include "core/wire/enrol_wire.h"
 
-#define CSR(T)                                                     \
-    FIELD(T, csr_pem, F_REQ, .min = 1, .max = ENROL_CSR_MAX,       \
-          .doc = "Certificate request (PKCS#10, PEM) of a P-256 key; only the key is taken from it")
-
 SCHEMA_EXTERN(enrol_in, "A machine that wants in",
-    FIELD(enrol_in, token, F_REQ, .min = 1, .max = 128, .doc = "The join token"), CSR(enrol_in),
+    FIELD(enrol_in, token, F_REQ, .min = 1, .max = 128, .doc = "The join token"), ENROL_CSR(enrol_in),
     FIELD(enrol_in, name, F_REQ, .min = 1, .max = 63, .check = check_node_name, .pattern_doc = NODE_NAME_PATTERN, .doc = "Name of the machine"),
     FIELD(enrol_in, zone, 0, .max = 31, .check = check_slug, .doc = "The zone it believes to stand in; must be the token's"),
     FIELD(enrol_in, pool, 0, .max = 63, .check = check_slug, .doc = "The pool it believes to belong to; must be the token's"));
-SCHEMA_EXTERN(renew_in, "A machine's next certificate", CSR(renew_in));
+SCHEMA_EXTERN(renew_in, "A machine's next certificate", ENROL_CSR(renew_in));
 SCHEMA_EXTERN(enrol_out, "A machine's certificate",
     FIELD_ID(enrol_out, join_token_id, "jtk", 0, .doc = "The join token used"),
     FIELD(enrol_out, identity, 0, .doc = "Its name in the certificate: spiffe://ZONE/worker/POOL/NAME"),

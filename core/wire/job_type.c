@@ -35,6 +35,12 @@ const struct job_type *job_type_find(struct str name)
     return i < 0 ? NULL : &job_types[i];
 }
 
+bool job_listens(struct str name)
+{
+    const struct job_type *t = job_type_find(name);
+    return t && t->traits & JT_LISTENS;
+}
+
 struct str job_purpose(struct str name)
 {
     const struct job_type *t = job_type_find(name);

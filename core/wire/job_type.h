@@ -14,7 +14,7 @@ enum job_kind {
     JOB_KIND_COUNT
 };
 
-enum job_trait { JT_SUBMIT = 1, JT_STAYS = 2 };
+enum job_trait { JT_SUBMIT = 1, JT_STAYS = 2, JT_LISTENS = 4 };
 
 struct job_type {
     const char *name;
@@ -32,8 +32,9 @@ extern const struct variants job_spec_variants;
 
 static inline bool job_is_submitted(int kind) { return (job_types[kind].traits & JT_SUBMIT) != 0; }
 static inline bool job_stays(int kind) { return (job_types[kind].traits & JT_STAYS) != 0; }
-/* The same for a kind by name, as rows of the database and the wire bring it; NULL: unknown to this program. */
+/* The row of a kind by name, as rows of the database and the wire bring it; NULL: unknown to this program. */
 const struct job_type *job_type_find(struct str name);
+bool job_listens(struct str name);
 /* Purpose for residency and keys. A name unknown to this program has the purpose "unknown", which no policy allows. */
 struct str job_purpose(struct str name);
 

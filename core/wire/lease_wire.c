@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lease_wire.c - the schemas of what workers and falaj-api say to each other. */
 #include "core/wire/lease_wire.h"
+#include "core/wire/enrol_wire.h"
 #include "core/wire/release_wire.h"
 
 const char *const lease_event_names[] = { "renew", "start", "succeed", "fail", "cancel", "timeout", "oom", "return", "preempt",
@@ -107,6 +108,14 @@ SCHEMA_EXTERN(lease_keys_in, "Keys that a lease needs",
     FIELD(lease_keys_in, fence, F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"), PUBLIC_KEY(lease_keys_in),
     FIELD_IDS(lease_keys_in, objects, "obj", F_REQ, .min = 1, .max = RELEASE_KEYS_MAX, .doc = "Inputs of the job"));
 SCHEMA_EXTERN(lease_keys_out, "Data keys, sealed to the worker", KEY_MESSAGE(lease_keys_out, "HPKE message"));
+SCHEMA_EXTERN(lease_cert_in, "A certificate for the process that serves a lease",
+    FIELD_ID(lease_cert_in, attempt_id, "att", F_PATH, .doc = "The attempt"),
+    FIELD_ID(lease_cert_in, tenant_id, "tnt", F_REQ, .doc = "Its tenant"),
+    FIELD(lease_cert_in, fence, F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"), ENROL_CSR(lease_cert_in));
+SCHEMA_EXTERN(lease_cert_out, "The certificate of a lease",
+    FIELD(lease_cert_out, certificate_pem, F_REQ, .max = ENROL_PEM_MAX, .doc = "The certificate"),
+    FIELD(lease_cert_out, identity, 0, .doc = "Its name: spiffe://ZONE/lease/POOL/MACHINE/ATTEMPT"),
+    FIELD(lease_cert_out, not_after, 0, .doc = "When it ends; renew at half of its life"));
 SCHEMA_EXTERN(lease_output_in, "An output to write",
     FIELD_ID(lease_output_in, attempt_id, "att", F_PATH, .doc = "The attempt"),
     FIELD_ID(lease_output_in, tenant_id, "tnt", F_REQ, .doc = "Its tenant"),

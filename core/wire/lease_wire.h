@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lease_wire.h - what a worker and falaj-api say to each other about a lease, as structs and their schemas.
  *
- *     register -> (next -> keys -> [outputs, upload] -> report*)*
+ *     register -> (next -> keys -> [certificate] -> [outputs, upload] -> report*)*
  *
  * Both ends read and write by these schemas (core/json) and by nothing else: a member is one field here. The API refuses what it
  * does not know in a request; a worker passes over what it does not know in an answer (json_decode_reply), so the API is upgraded
@@ -102,6 +102,19 @@ struct lease_keys_out {
     struct slice key_ids;               /* struct uuid, in the order of the objects */
 };
 extern const struct schema lease_keys_in_schema, lease_keys_out_schema;
+
+/* POST /v1/leases/{attempt_id}/certificate: of the process that serves this lease, for a key that it made itself; asked again to
+ * renew it */
+struct lease_cert_in {
+    struct uuid attempt_id, tenant_id;
+    int64_t fence;
+    struct str csr_pem;
+};
+struct lease_cert_out {
+    struct str certificate_pem, identity;
+    struct timestamp not_after;
+};
+extern const struct schema lease_cert_in_schema, lease_cert_out_schema;
 
 /* POST /v1/leases/{attempt_id}/outputs: where an output goes, and its key */
 enum lease_output_kind { LO_MODEL, LO_CHECKPOINT, LO_ARTIFACT };

@@ -43,19 +43,13 @@ const struct stmt *const enrol_stmts[] = { &enrol_lock, &enrol_taken, &enrol_end
 const struct stmt *const enrol_node_stmts[] = { &enrol_lock, &enrol_end, &enrol_prune, &enrol_insert, &enrol_gate, &enrol_taken,
     &enrol_other_key, NULL };
 
-/* The address that a serving port's certificate is good for: where the call came from. Unix sockets have none. */
-static struct str address_of(const struct work *w)
+/* lease: the attempt in hex; STR_NULL: for the machine itself. */
+static enum errc sign(struct work *w, struct str zone, struct str pool, struct str name, struct str lease, struct str csr_pem,
+                      struct node_credential *ret, struct err *e)
 {
-    struct str ip = w->source_ip;
-    if (str_starts(ip, "::ffff:") && memchr(ip.ptr, '.', ip.len))
-        return str_n(ip.ptr + 7, ip.len - 7);
-    return ip.ptr && memchr(ip.ptr, '%', ip.len) ? STR("") : ip;
-}
-
-static enum errc sign(struct work *w, struct str zone, struct str pool, struct str name, struct str csr_pem, struct node_credential *ret,
-                      struct err *e)
-{
-    const struct keyd_ca_request r = { pool, name, address_of(w), csr_pem, (uint32_t)(w->app->config->node_cert_ms / 1000) };
+    const struct config *cfg = w->app->config;
+    int64_t life_ms = lease.len ? cfg->node_lease_cert_ms : cfg->node_cert_ms;
+    const struct keyd_ca_request r = { pool, name, lease, csr_pem, (uint32_t)(life_ms / 1000) };
     struct x509_facts f;
     TRY(keyd_ca_sign(w->app->keyd, w->arena, zone, &r, &ret->certificate_pem, e));
     TRY(keyd_ca_certificate(w->app->keyd, w->arena, zone, &ret->chain_pem, e));
@@ -100,7 +94,7 @@ enum errc node_enrol(struct work *w, const struct node_enrol_request *r, struct 
     *ret = (struct node_credential){ .join_token_id = t.join_token_id };
     ret->identity = str_fmt(w->arena, "spiffe://%.*s/worker/%.*s/%.*s", STR_ARG(t.zone), STR_ARG(t.pool), STR_ARG(r->name));
     TRY(check_name_free(w, ret->identity, &t, e));
-    TRY(sign(w, t.zone, t.pool, r->name, r->csr_pem, ret, e));
+    TRY(sign(w, t.zone, t.pool, r->name, STR_NULL, r->csr_pem, ret, e));
     record(w, ret, "join", 0);
     return ERR_OK;
 }
@@ -124,7 +118,7 @@ enum errc node_renew(struct work *w, struct str identity, struct str csr_pem, st
         return FAIL(e, FORBIDDEN, "Only the certificate of a machine is renewed");
     *ret = (struct node_credential){ .identity = str_dup(w->arena, identity) };
     struct other_key key;
-    TRY(sign(w, zone, pool, name, csr_pem, ret, e));
+    TRY(sign(w, zone, pool, name, STR_NULL, csr_pem, ret, e));
     db_queue(w->tx, &enrol_lock, ARGS(A_STR(identity)), false);
     TRY(db_one(w->tx, &enrol_other_key, ARGS(A_STR(identity), A_BYTES(ret->key_sha, sizeof ret->key_sha)), &key, e));
     if (key.is_other)
@@ -134,6 +128,19 @@ enum errc node_renew(struct work *w, struct str identity, struct str csr_pem, st
     db_queue(w->tx, &enrol_prune, ARGS(A_STR(identity)), false);
     record(w, ret, "renew", life_s / 4 < ENROL_OVERLAP_S ? life_s / 4 : ENROL_OVERLAP_S);
     return ERR_OK;
+}
+
+enum errc node_lease_sign(struct work *w, struct str identity, struct str zone, struct uuid attempt_id, struct str csr_pem,
+                          struct node_credential *ret, struct err *e)
+{
+    struct str own_zone, pool, name;
+    char hex[UUID_HEX];
+    if (!identity_parts(identity, &own_zone, &pool, &name) || !str_eq(own_zone, zone))
+        return FAIL(e, FORBIDDEN, "Only a machine of the lease's zone gets a certificate for it");
+    hex_encode(attempt_id.b, sizeof attempt_id.b, hex);
+    *ret = (struct node_credential){ .identity = str_fmt(w->arena, "spiffe://%.*s/lease/%.*s/%.*s/%s", STR_ARG(zone),
+                                                         STR_ARG(pool), STR_ARG(name), hex) };
+    return sign(w, zone, pool, name, str_c(hex), csr_pem, ret, e);
 }
 
 static enum errc judge(const struct gate *g, bool is_registered, struct err *e)

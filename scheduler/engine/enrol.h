@@ -3,9 +3,9 @@
  *
  *     join token --node_enrol--> certificate --node_renew, at half its life--> certificate …      node_gate at every call
  *
- * Invariants: every certificate that falaj-keyd signed for us stands in node_cert in the transaction that hands it out; a machine has
- * one name, and only a token made for that name takes it from another machine, whose certificate ends at that moment; a renewed
- * certificate ends ENROL_OVERLAP_S after its successor was made; a machine in quarantine gets neither.
+ * Invariants: every certificate of a machine that falaj-keyd signed for us stands in node_cert in the transaction that hands it
+ * out; a machine has one name, and only a token made for that name takes it from another machine, whose certificate ends at that
+ * moment; a renewed certificate ends ENROL_OVERLAP_S after its successor was made; a machine in quarantine gets neither.
  * Calling order: node_enrol in the platform's scope (falaj_app); node_renew and node_gate in the system scope (falaj_worker_api).
  * Memory: w->arena. Errors: UNAUTHENTICATED, EXISTS (the name is taken), FORBIDDEN (quarantine; a certificate that ended or is not
  * known), INVALID (the request), UNAVAILABLE and SEALED (falaj-keyd of the zone). */
@@ -34,6 +34,12 @@ enum errc node_enrol(struct work *w, const struct node_enrol_request *r, struct 
 /* identity: of the certificate of this call. FORBIDDEN for another public key than that of the live certificates of this machine:
  * who has read a certificate's key for a moment does not make it last. A new key takes a join token. */
 enum errc node_renew(struct work *w, struct str identity, struct str csr_pem, struct node_credential *ret, struct err *e) MUST_CHECK;
+
+/* For the process that serves a lease: its name is the lease (core/wire/lease_host.h), so it holds as long as falaj-api calls
+ * that lease and stands in no register; node.lease_cert_ms bounds it besides. The caller has proved the lease (lease_check).
+ * identity and zone: of the machine and its lease; FORBIDDEN when they are of two zones. */
+enum errc node_lease_sign(struct work *w, struct str identity, struct str zone, struct uuid attempt_id, struct str csr_pem,
+                          struct node_credential *ret, struct err *e) MUST_CHECK;
 
 /* Before anything else a machine may do. is_registered: its authority's certificates all
  * stand in node_cert (core/http/mtls.h). *ret_node: nil before it has registered. */

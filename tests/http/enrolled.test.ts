@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// enrolled.test.ts - real workers that enrol by join token, on a platform whose certificates live ten seconds: a job runs through two
-// renewals, and so does a served model, for an API that must shake hands anew; quarantine in the middle of a job sends it to another
-// machine, and the first one is refused. About a minute and a half.
+// enrolled.test.ts - real workers that enrol by join token, on a platform whose certificates live ten seconds: a job runs through
+// two renewals, and so does a served model, by a certificate of its lease alone, for an API that must shake hands anew; quarantine
+// in the middle of a job sends it to another machine, and the first one is refused. About a minute and a half.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import tls from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { digitRows, digitsCsv, psql, train, upload } from './client.ts';
 import { api, binary, makeTenant, makeZone, must, startPlatform, waitJob, type Api, type Platform } from './harness.ts';
-import { machineCall, workerListener } from './pki.ts';
+import { machineCall, workerListener, type Pair } from './pki.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'falaj-enrolled-'));
 const workers: ChildProcess[] = [];
@@ -48,7 +48,7 @@ async function until<T>(what: string, look: () => Promise<T | undefined> | T | u
 const nodeOf = async (name: string): Promise<any> => must(await admin.get('/v1/nodes?page_size=200'), 200).data.find((n: any) => n.name === name);
 
 beforeAll(async () => {
-  platform = await startPlatform({ FALAJ_NODE_CERT_MS: '10000', FALAJ_RATE_ENROL_PER_MINUTE: '0' });
+  platform = await startPlatform({ FALAJ_NODE_CERT_MS: '10000', FALAJ_NODE_LEASE_CERT_MS: '10000', FALAJ_RATE_ENROL_PER_MINUTE: '0' });
   admin = api(platform.ready, platform.ready.admin_token);
   await makeZone(platform.ready, platform.ready.zone);
 }, 120_000);
@@ -89,18 +89,47 @@ test('a model is served on through two renewals', async () => {
   const inputs = [{ name, shape: [1, 64], datatype: 'FP32', data: digitRows(1)[0]!.features }];
   const ask = (): Promise<any> => tenant.api.post(`${path}/infer`, { inputs });
   expect((await ask()).status).toBe(200);
-  const renewed = (): number => readFileSync(m.log, 'utf8').match(/node\.renewed/g)?.length ?? 0;
-  const from = renewed(), first = new X509Certificate(readFileSync(m.cert));
-  await until('two renewals', () => (renewed() >= from + 2 && Date.now() > Date.parse(first.validTo) + 2000 ? true : undefined), 40_000);
+  const { endpoint, attempt, fence } = JSON.parse(psql(platform.ready, `SELECT json_build_object('endpoint', endpoint, 'attempt',
+    replace(attempt_id::text, '-', ''), 'fence', fence) FROM attempt WHERE live AND endpoint IS NOT NULL`));
+  const first = await certificateAt(endpoint), seen = new Set([first.serialNumber]);
+  expect(first.subjectAltName).toContain(`DNS:${attempt}.${platform.ready.zone}.lease.falaj.internal`);
+  expect(first.subjectAltName).toContain(`URI:spiffe://${platform.ready.zone}/lease/default/m-serve/${attempt}`);
+  expect(first.keyUsage, 'it serves and cannot call').toEqual(['1.3.6.1.5.5.7.3.1']);
+  const machines = new X509Certificate(readFileSync(m.cert));
+  expect(machines.keyUsage, 'the machine calls and cannot serve').toEqual(['1.3.6.1.5.5.7.3.2']);
+  expect(machines.publicKey.equals(first.publicKey)).toBe(false);
+  const shown = await until('two renewals', async () => {
+    const now = await certificateAt(endpoint);
+    return seen.add(now.serialNumber).size >= 3 && Date.now() > Date.parse(first.validTo) + 2000 ? now : undefined;
+  }, 40_000);
   expect((await ask()).status).toBe(200);
-  const endpoint = psql(platform.ready, `SELECT endpoint FROM attempt WHERE live AND endpoint IS NOT NULL`);
-  const shown = await certificateAt(endpoint);
-  expect(shown.serialNumber).not.toBe(first.serialNumber);
-  expect(Date.parse(shown.validTo)).toBeGreaterThan(Date.now());
-  // The API's connection is older than the renewals and lives on: only a new process of it must shake hands again.
-  process.kill(JSON.parse(readFileSync(join(platform.ready.data_dir, 'dev.json'), 'utf8')).pids['api'], 'SIGKILL');
+  expect(shown.publicKey.equals(first.publicKey), 'the process keeps its key').toBe(true);
+  expect(Date.parse(shown.validTo)).toBeGreaterThan(Date.now() - 1000);
+  const events = (): number => Number(psql(platform.ready, `SELECT count(*) FROM audit_event
+    WHERE convert_from(body, 'UTF8') LIKE '%lease.certificate%' AND convert_from(body, 'UTF8') LIKE '%${attempt}%'`));
+  expect(events(), 'each signing is in the log').toBeGreaterThanOrEqual(3);
+
+  // Who does not hold the lease gets no certificate for it, nor does the machine that held it once the lease has ended.
+  const sign = async (who: Pair): Promise<any> => machineCall(platform.ready, who, `/v1/leases/att_${attempt}/certificate`,
+    { tenant_id: tenant.tenant.tenant_id, fence, csr_pem: 'any' });
+  const pair = (cert: string, key: string): Pair => ({ cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') });
+  const owner = (): Pair => pair(m.cert, m.key);
+  const other = pair(join(platform.ready.data_dir, 'tls/worker.pem'), join(platform.ready.data_dir, 'tls/worker.key'));
+  expect((await sign(other)).status).toBe(409);
+  expect((await sign(owner())).status, 'and from the owner only a good request').toBe(400);
+
+  // The API's connection is older than the renewals and lives on: only a new process of it must shake hands again. The signer
+  // comes back, too.
+  const pids = JSON.parse(readFileSync(join(platform.ready.data_dir, 'dev.json'), 'utf8')).pids, before = events();
+  const killed = Object.keys(pids).filter((program) => /^(api|keyd.*)$/.test(program));
+  expect(killed).toHaveLength(2);
+  for (const program of killed) process.kill(pids[program], 'SIGKILL');
   await until('the API comes back and the model answers', async () => ((await ask().catch(() => undefined))?.status === 200 ? true : undefined), 60_000);
+  await until('renewals go on', () => (events() > before ? true : undefined), 60_000);
+  expect((await ask()).status).toBe(200);
   must(await tenant.api.delete(`/v1/deployments/${deployed.deployment_id}`), 204);
+  await waitJob(tenant.api, deployed.job_id, ['CANCELLED', 'COMPLETED', 'FAILED'], 60_000);
+  expect((await sign(owner())).status, 'the lease has ended').toBe(409);
   must(await admin.post(`/v1/nodes/${own.node_id}/undrain`, { reason: 'drill' }), 200);
 }, 180_000);
 

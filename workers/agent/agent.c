@@ -327,7 +327,7 @@ enum errc agent_new(const struct config *cfg, const struct clock *clock, const s
     a->clock = clock;
     pthread_mutex_init(&a->lock, NULL);
     facts_fill(a, be);
-    a->env = (struct executor_env){ .config = cfg, .work_dir = dir, .stopping = &a->stopping };
+    a->env = (struct executor_env){ .config = cfg, .work_dir = dir, .stopping = &a->stopping, .isolation = isolation_new(cfg) };
     a->book = book_new(clock, cfg->worker_heartbeat_ms);
     a->timers = timers_new(clock);
     if (api)
@@ -394,6 +394,7 @@ bool agent_free(struct agent *a)
         return true;
     if (a->runners)
         return false;
+    isolation_free(a->env.isolation);
     timers_free(a->timers);
     book_free(a->book);
     client_free(a->poll_client);

@@ -219,6 +219,18 @@ enum errc client_output(struct client *c, struct arena *a, struct uuid node_id, 
     return ERR_OK;
 }
 
+enum errc client_certificate(struct client *c, struct arena *a, const struct lease_grant *g, struct str csr_pem,
+                             struct str *ret_cert_pem,
+                             struct err *e)
+{
+    struct lease_cert_in in = { .tenant_id = g->tenant_id, .fence = g->fence, .csr_pem = csr_pem };
+    struct lease_cert_out out = { 0 };
+    TRY(post(c, a, lease_path(a, g, "certificate"), (struct message){ &lease_cert_in_schema, &in }, KEYS_TIMEOUT_MS,
+             "asking for the lease's certificate", (struct message){ &lease_cert_out_schema, &out }, e));
+    *ret_cert_pem = out.certificate_pem;
+    return ERR_OK;
+}
+
 enum errc client_renew(struct client *c, struct arena *a, struct str csr_pem, struct str *ret_cert_pem, struct err *e)
 {
     struct renew_in in = { csr_pem };

@@ -60,6 +60,10 @@ struct upload_part {
 MUST_CHECK enum errc client_upload(struct client *c, struct arena *a, const struct lease_grant *g, const struct upload_part *p,
                                    struct err *e);
 
+/* A certificate for the process that serves the grant, for a request of its key. */
+MUST_CHECK enum errc client_certificate(struct client *c, struct arena *a, const struct lease_grant *g, struct str csr_pem,
+                                        struct str *ret_cert_pem, struct err *e);
+
 /* The next certificate of this machine, for a request of its key. */
 MUST_CHECK enum errc client_renew(struct client *c, struct arena *a, struct str csr_pem, struct str *ret_cert_pem, struct err *e);
 

@@ -128,10 +128,12 @@ enum errc child_deliver(struct child *c, struct str plain, struct str result_jso
 static enum errc take_inputs(struct child *c, const struct frame *f, struct err *e)
 {
     const struct slice *list = &c->grant.lease.inputs;
-    if (list->n > CHILD_INPUTS_MAX || f->nfds != list->n + 1)
+    bool listens = job_listens(c->grant.lease.kind);
+    if (list->n > CHILD_INPUTS_MAX || f->nfds != list->n + 1 + listens)
         return FAIL(e, INVALID, "the grant's descriptors do not fit its inputs");
     c->n_inputs = list->n;
     c->output_fd = f->fds[0];
+    c->listener = listens ? f->fds[list->n + 1] : -1;
     for (size_t i = 0; i < c->n_inputs; i++)
         c->inputs[i] = (struct child_input){ .about = ((const struct lease_input *)list->items)[i], .fd = f->fds[i + 1] };
     return ERR_OK;
@@ -155,11 +157,11 @@ static enum errc read_grant(struct child *c, struct err *e)
     return ERR_OK;
 }
 
-static enum errc enter_sandbox(struct child *c, bool is_server, struct err *e)
+static enum errc enter_sandbox(struct child *c, struct err *e)
 {
     const struct child_grant *g = &c->grant;
-    const struct sandbox s = { .memory_bytes = g->data_limit, .files = is_server ? SERVE_FILES : CHILD_FILES,
-                               .to_nobody = g->to_nobody, .parent = (int)g->parent };
+    const struct sandbox s = { .memory_bytes = g->data_limit, .files = c->listener >= 0 ? SERVE_FILES : CHILD_FILES,
+                               .uid = g->uid, .gid = g->gid, .parent = (int)g->parent };
     return sandbox_enter(&s, e);
 }
 
@@ -170,17 +172,9 @@ static enum errc run(struct child *c, struct err *e)
         return FAIL(e, IO, "the work directory is gone");
     hw_read(&c->hw);
     TRY(backend_choose(c->grant.backend.ptr, &c->hw, NULL, NULL, &c->backend, e));
-    const struct work_type *type = work_type_of(c->grant.lease.kind);
-    void *state = NULL;
-    if (type->open)
-        TRY(type->open(c, &state, e));
-    enum errc rc = enter_sandbox(c, type->is_server, e);
-    if (rc == ERR_OK)
-        rc = pool_new(c->hw.cores, &c->pool, e);
-    if (rc == ERR_OK)
-        rc = type->run(c, state, e);
-    if (type->close)
-        type->close(state);
+    TRY(enter_sandbox(c, e));
+    TRY(pool_new(c->hw.cores, &c->pool, e));
+    enum errc rc = work_type_of(c->grant.lease.kind)->run(c, e);
     pool_free(c->pool);
     return rc;
 }
@@ -193,7 +187,7 @@ int child_main(void)
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    struct child c = { .arena = arena_new((size_t)1 << 44), .output_fd = -1, .stop = &stop_asked };
+    struct child c = { .arena = arena_new((size_t)1 << 44), .output_fd = -1, .listener = -1, .stop = &stop_asked };
     struct err e = { 0 };
     enum errc rc = run(&c, &e);
     for (size_t i = 0; i < c.n_inputs; i++)

@@ -28,6 +28,7 @@ struct child {
     struct child_input inputs[CHILD_INPUTS_MAX];
     size_t n_inputs;
     int output_fd;                      /* where the sealed output goes */
+    int listener;                       /* of a kind that listens, opened by the agent; else -1 */
     const _Atomic bool *stop;           /* SIGTERM came */
 };
 

@@ -7,10 +7,10 @@ enum { PATH_BYTES = 4096 };
 SCHEMA_EXTERN(child_grant, "A lease and the settings of its child", FIELD_SUB(child_grant, lease, &lease_grant_schema, F_REQ, .doc = "The lease"),
     FIELD(child_grant, work_dir, F_REQ, .min = 1, .max = PATH_BYTES, .doc = "Where it may write"),
     FIELD(child_grant, backend, F_REQ, .doc = "Compute backend that is asked for"),
-    FIELD(child_grant, serve_bind, F_REQ, .doc = "Address to listen on"), FIELD(child_grant, cert, F_REQ, .max = PATH_BYTES, .doc = "Certificate file"),
-    FIELD(child_grant, key, F_REQ, .max = PATH_BYTES, .doc = "Key file"), FIELD(child_grant, ca, F_REQ, .max = PATH_BYTES, .doc = "Authority of callers"),
+    FIELD(child_grant, ca_pem, 0, .max = CHILD_CA_MAX, .doc = "Authorities (PEM) of callers, of a kind that listens"),
     FIELD(child_grant, memory_bytes, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Memory it may use"),
     FIELD(child_grant, data_limit, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Limit of its data segment; 0: none"),
     FIELD(child_grant, may_checkpoint, F_REQ, .doc = "The directory ckpt is there"),
-    FIELD(child_grant, to_nobody, F_REQ, .doc = "Give up root for an account without rights"),
+    FIELD(child_grant, uid, F_REQ, .min = 0, .max = UINT32_MAX, .doc = "Account to change to; 0: none"),
+    FIELD(child_grant, gid, F_REQ, .min = 0, .max = UINT32_MAX, .doc = "Its group"),
     FIELD(child_grant, parent, F_REQ, .min = 1, .max = INT64_MAX, .doc = "Process of the agent"));

@@ -3,12 +3,15 @@
 #pragma once
 #include "core/wire/lease_wire.h"
 
+enum { CHILD_CA_MAX = 32 * 1024 };
+
 struct child_grant {
     struct lease_grant lease;
     struct str work_dir, backend;
-    struct str serve_bind, cert, key, ca;   /* of a serving child */
+    struct str ca_pem;                      /* of a kind that listens: who vouches for falaj-api */
     int64_t memory_bytes, data_limit;       /* data_limit 0: a cgroup holds the memory */
-    bool may_checkpoint, to_nobody;
+    int64_t uid, gid;                       /* of this lease; 0: the agent's own */
+    bool may_checkpoint;
     int64_t parent;                         /* process of the agent */
 };
 extern const struct schema child_grant_schema;

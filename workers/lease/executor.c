@@ -18,7 +18,7 @@
 #include "core/json/jsonvalue.h"
 #include "workers/lease/child_int.h"
 
-enum { TRIES_MAX = 20, RETRY_STEP_MS = 50, CERT_LOOK_US = 1000000, METRIC_DEPTH = 4, ENDPOINT_MAX = 255, DELIVERIES_MAX = 3 };
+enum { TRIES_MAX = 20, RETRY_STEP_MS = 50, CERT_LOOK_US = 1000000, METRIC_DEPTH = 4, DELIVERIES_MAX = 3 };
 static const size_t ARENA_MAX = (size_t)256 << 20, METRIC_ARENA = (size_t)16 << 20;
 
 static int64_t now_us(void)
@@ -26,8 +26,7 @@ static int64_t now_us(void)
     return clock_mono_us(&clock_system);
 }
 
-/* Wait before the next try; false: the lease is no longer worth it, or the error is final. */
-static bool try_again(struct run *r, enum errc rc, int n)
+bool run_try_again(struct run *r, enum errc rc, int n)
 {
     int ms = n < TRIES_MAX ? client_retry_ms(rc, n) : -1;
     if (ms < 0)
@@ -50,7 +49,7 @@ static enum errc fetch_keys(struct run *r, struct release_key *keys, struct err 
     const struct executor_io *io = r->env->io;
     for (int n = 0;; n++) {
         enum errc rc = io ? io->keys(io->ctx, r->arena, r->g, keys, e) : client_keys(r->client, r->arena, r->env->node.node_id, r->g, keys, e);
-        if (rc == ERR_OK || !try_again(r, rc, n))
+        if (rc == ERR_OK || !run_try_again(r, rc, n))
             return rc;
     }
 }
@@ -64,7 +63,7 @@ static enum errc fetch_input(struct run *r, size_t i, struct err *e)
         enum errc rc = io ? io->download(io->ctx, r->arena, r->g, id, r->inputs[i], e) : client_download(r->client, r->arena, r->g, id, r->inputs[i], e);
         if (rc == ERR_OK && lseek(r->inputs[i], 0, SEEK_SET) != 0)
             return FAIL(e, IO, "an input cannot be read");
-        if (rc == ERR_OK || !try_again(r, rc, n))
+        if (rc == ERR_OK || !run_try_again(r, rc, n))
             return rc;
     }
 }
@@ -80,6 +79,9 @@ static enum errc prepare(struct run *r, struct err *e)
             return e->code;
         client_until(r->client, is_given_up, r);
     }
+    if (r->env->isolation && !isolation_take(r->env->isolation, &r->uid))
+        return FAIL(e, LIMIT, "every account of worker.uid_base and worker.uid_count is in use");
+    TRY(run_listen(r, e));
     TRY(run_dir_make(r, e));
     TRY(run_file(r, &r->output, e));
     for (size_t i = 0; i < r->g->inputs.n; i++)
@@ -102,7 +104,7 @@ static enum errc give_output(struct run *r, struct err *e)
                           : client_output(r->client, r->arena, r->env->node.node_id, r->g, STR("model"), LO_MODEL, &p, e);
         if (rc == ERR_OK)
             break;
-        if (!try_again(r, rc, n))
+        if (!run_try_again(r, rc, n))
             return rc;
     }
     struct frame_output out = { r->g->tenant_id, p.object_id, p.dek_id, (uint32_t)p.version, p.key };
@@ -141,12 +143,12 @@ static enum errc on_metric(struct run *r, struct str body, struct err *e)
     return ERR_OK;
 }
 
-static enum errc on_ready(struct run *r, struct str endpoint, struct err *e)
+static enum errc on_ready(struct run *r, struct err *e)
 {
-    if (r->is_ready || endpoint.len > ENDPOINT_MAX || !str_is_utf8(endpoint) || memchr(endpoint.ptr, 0, endpoint.len))
-        return FAIL(e, DAMAGED, "the child was ready twice, or at no address");
+    if (r->is_ready || !r->csr.len)
+        return FAIL(e, DAMAGED, "the child was ready twice, or without a certificate");
     r->is_ready = true;
-    held_start(r->held, endpoint);
+    held_start(r->held, str_c(r->endpoint));
     return ERR_OK;
 }
 
@@ -172,7 +174,9 @@ static enum errc on_frame(struct run *r, const struct frame *f, struct err *e)
     case FRAME_METRIC:
         return on_metric(r, f->body, e);
     case FRAME_READY:
-        return on_ready(r, f->body, e);
+        return on_ready(r, e);
+    case FRAME_CSR:
+        return run_on_csr(r, f->body, e);
     case FRAME_WANT:
         return r->has_output ? FAIL(e, DAMAGED, "the child wants a second output") : give_output(r, e);
     case FRAME_RESULT:
@@ -211,8 +215,8 @@ static int look_around(struct run *r)
         return -1;
     }
     next = r->stop_event ? r->kill_at_us : r->deadline_us ? r->deadline_us : next;
-    if (work_type_of(r->g->kind)->is_server) {
-        run_send_certificate(r);
+    if (job_listens(r->g->kind)) {
+        run_renew_certificate(r);
         next = next < now + CERT_LOOK_US ? next : now + CERT_LOOK_US;
     }
     struct usage_sample sample;
@@ -261,7 +265,7 @@ static enum errc send_part(struct run *r, const struct upload_part *p, struct er
     const struct executor_io *io = r->env->io;
     for (int n = 0;; n++) {
         enum errc rc = io ? io->upload(io->ctx, r->arena, r->g, p, e) : client_upload(r->client, r->arena, r->g, p, e);
-        if (rc == ERR_OK || !try_again(r, rc, n))
+        if (rc == ERR_OK || !run_try_again(r, rc, n))
             return rc;
     }
 }
@@ -346,13 +350,13 @@ static bool may_go_on(const struct run *r)
 void executor_run(const struct executor_env *env, struct held *h)
 {
     struct run r = { .env = env, .held = h, .g = held_grant(h), .arena = arena_new(ARENA_MAX), .output = -1, .socket = -1,
-                     .dir_lock = -1 };
+                     .listener = -1, .dir_lock = -1 };
     for (size_t i = 0; i < INPUTS_MAX; i++)
         r.inputs[i] = -1;
     struct err e = { 0 };
     enum errc rc = prepare(&r, &e);
     if (rc == ERR_OK) {
-        if (!work_type_of(r.g->kind)->is_server)
+        if (!job_listens(r.g->kind))
             held_start(h, STR_NULL);
         watch(&r, &e);
         rc = r.failed.code;
@@ -365,9 +369,12 @@ void executor_run(const struct executor_env *env, struct held *h)
         fd_closep(&r.inputs[i]);
     fd_closep(&r.output);
     fd_closep(&r.socket);
+    fd_closep(&r.listener);
     cage_free(r.cage);
     run_dir_leave(&r, may_go_on(&r));
     fd_closep(&r.dir_lock);
+    if (env->isolation)
+        isolation_give(env->isolation, r.uid);
     client_free(r.client);
     arena_free(r.arena);
     held_unref(h);

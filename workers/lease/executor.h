@@ -8,12 +8,14 @@
 #pragma once
 #include "core/table/config.h"
 #include "workers/agent/book.h"
+#include "workers/lease/isolation.h"
 
 struct executor_env {
     const struct config *config;
     struct node_identity node;
     const char *work_dir;           /* exists, ours */
     const char *program;            /* NULL: /proc/self/exe; tests: a path to falaj-worker */
+    struct isolation *isolation;    /* borrowed; NULL: leases share the account nobody and the network */
     const _Atomic bool *stopping;   /* the agent ends: leases go back to the queue */
     /* Tests put files in the place of the API; NULL: a client by config. */
     const struct executor_io *io;
@@ -26,6 +28,9 @@ struct executor_io {
     enum errc (*output)(void *ctx, struct arena *a, const struct lease_grant *g, struct str name, enum lease_output_kind kind,
                         struct output_place *ret, struct err *e);
     enum errc (*upload)(void *ctx, struct arena *a, const struct lease_grant *g, const struct upload_part *p, struct err *e);
+    enum errc (*certificate)(void *ctx, struct arena *a, const struct lease_grant *g, struct str csr_pem,
+                             struct str *ret_cert_pem,
+                             struct err *e);
 };
 
 /* Blocks until the lease has ended; takes the reference. */

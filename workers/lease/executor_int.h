@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* executor_int.h - one run, shared by executor.c (the course of a lease) and spawn.c (directory, files, child process). */
+/* executor_int.h - one run, shared by executor.c (the course of a lease), spawn.c (directory, files, child process) and
+ * run_cert.c (the listener of a kind that listens, and its certificate). */
 #pragma once
 #include "workers/lease/work_type.h"
 #include "workers/lease/executor.h"
@@ -7,7 +8,6 @@
 #include "workers/lease/sandbox.h"
 #include "core/wire/job_result.h"
 #include "workers/agent/usage.h"
-#include <sys/stat.h>
 
 struct run {
     const struct executor_env *env;
@@ -22,11 +22,17 @@ struct run {
     int64_t memory_bytes;
     int inputs[INPUTS_MAX];
     int output, socket;
+    int listener;                       /* of a kind that listens, until the child has it */
+    char endpoint[300];                 /* where that is: the agent opened it, so no child says it is elsewhere */
+    uid_t uid;                          /* the lease's own account; 0: none */
     pid_t pid;
     int status;
     int64_t peak_bytes, cpu_us;         /* of the child, once it was reaped */
     struct usage usage;
-    struct stat cert;                   /* the machine's certificate that a serving child shows */
+    struct str csr;                     /* of a kind that listens: its request, once it came */
+    int64_t cert_due_us;                /* when its certificate is renewed (wall clock), */
+    int64_t cert_try_us;                /* and not before when that is tried (monotonic) */
+    int cert_failures;
     /* how it went */
     enum lease_event stop_event;        /* asked to stop: LE_CANCEL, LE_TIMEOUT, LE_RETURN; LE_RENEW: not */
     int64_t kill_at_us, deadline_us;
@@ -44,8 +50,14 @@ MUST_CHECK enum errc run_file(const struct run *r, int *ret, struct err *e);   /
 /* Start the child; r->socket, r->pid. */
 MUST_CHECK enum errc run_spawn(struct run *r, struct err *e);
 MUST_CHECK enum errc run_send_grant(struct run *r, const struct release_key *keys, struct err *e);
-/* A serving child is told when the machine's certificate was renewed. What fails is tried again at the next call. */
-void run_send_certificate(struct run *r);
+/* Wait before the next try; false: the lease is no longer worth it, or the error is final. */
+bool run_try_again(struct run *r, enum errc rc, int n);
+/* A kind that listens: opens r->listener and names r->endpoint. */
+MUST_CHECK enum errc run_listen(struct run *r, struct err *e);
+/* The child asks for a certificate, once: gets it, or the lease fails. */
+MUST_CHECK enum errc run_on_csr(struct run *r, struct str csr_pem, struct err *e);
+/* Once in a while: sends a renewed one when it is due. What fails is tried again later, at growing distances. */
+void run_renew_certificate(struct run *r);
 /* Once the child's end of the socket is closed: waits for it, kills it when it does not end by itself within two seconds, and what is left of
  * its group. Fills status, peak_bytes and cpu_us. */
 void run_reap(struct run *r);

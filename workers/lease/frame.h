@@ -3,10 +3,10 @@
  *
  * One frame is one packet: u32 type, then its body; descriptors travel beside it. Keys travel only here: never by argument,
  * environment or file.
- * Agent to child: GRANT (once, first: JSON, input descriptors), KEYS (release_key array), OUTPUT (struct frame_output, after WANT),
- * CERT (PEM, when the machine's certificate was renewed; serve).
- * Child to agent: LOG (text), METRIC (i64 step, JSON), READY (endpoint; serve), WANT (plain size i64; train), RESULT (struct
- * frame_result, JSON), FAILED (text).
+ * Agent to child: GRANT (once, first: JSON, descriptors: output, inputs, and the listener of a kind that listens), KEYS
+ * (release_key array), OUTPUT (struct frame_output, after WANT), CERT (PEM, after CSR and at each renewal; of such a kind).
+ * Child to agent: LOG (text), METRIC (i64 step, JSON), CSR (PEM, once; of a kind that listens), READY (after CERT: it answers),
+ * WANT (plain size i64; train), RESULT (struct frame_result, JSON), FAILED (text).
  * Errors: IO (the other side is gone), LIMIT (too large), DAMAGED (a short frame). */
 #pragma once
 #include "core/base/err.h"
@@ -15,7 +15,10 @@
 #include "core/crypto/secmem.h"
 
 enum { FRAME_MAX = 160 * 1024, FRAME_FDS_MAX = 24, FRAME_FD = 3 };
-enum frame_type { FRAME_GRANT = 1, FRAME_KEYS, FRAME_OUTPUT, FRAME_LOG, FRAME_METRIC, FRAME_READY, FRAME_WANT, FRAME_RESULT, FRAME_FAILED, FRAME_CERT };
+enum frame_type {
+    FRAME_GRANT = 1, FRAME_KEYS, FRAME_OUTPUT, FRAME_LOG, FRAME_METRIC, FRAME_READY, FRAME_WANT, FRAME_RESULT, FRAME_FAILED,
+    FRAME_CERT, FRAME_CSR
+};
 
 struct frame_output {
     struct uuid tenant_id, object_id, dek_id;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sandbox.c - the child's half: resource limits, Landlock, the account nobody, and a filter of system calls.
+/* sandbox.c - the child's half: resource limits, Landlock, an account without rights, and a filter of system calls.
  *
- * Order matters: the account first (it reads the account list; the C library changes it in all threads), then Landlock (which needs
+ * Order matters: the account first (the C library changes it in all threads), then Landlock (which needs
  * no rights after no-new-privileges), the filter last, with TSYNC so that threads made before have it too. Landlock holds the calling thread and what it
  * makes; a thread older than that has the account and the filter, which is why jobs open their listeners and nothing else before.
  * The filter denies: a new program or process (clone3 is ENOSYS, so that threads come by clone, whose flags it can see), tracing,
@@ -9,7 +9,7 @@
  * no process tree; signals, limits, priorities and processors of any process but its own (by number: a child that shares its
  * account with the agent or a sibling could stop it otherwise); and every new socket of every family, so that Unix sockets of
  * other services are out of reach too. What was open before stays usable: descriptor 3 is the agent's, and a serving child
- * answers on its listener and can call nobody, which is why it needs no network of its own.
+ * answers on its listener and can call nobody. (isolation.h takes the network away besides, where it may.)
  * A denied call fails with EPERM: libraries cope with that, and a crash would say less. */
 #include "workers/lease/sandbox.h"
 
@@ -166,14 +166,10 @@ bool sandbox_nobody(uid_t *ret_uid, gid_t *ret_gid)
     return true;
 }
 
-static enum errc account_change(struct err *e)
+static enum errc account_change(uid_t uid, gid_t gid, struct err *e)
 {
-    uid_t uid;
-    gid_t gid;
-    if (!sandbox_nobody(&uid, &gid))
-        return ERR_OK;
     if (setgroups(0, NULL) != 0 || setresgid(gid, gid, gid) != 0 || setresuid(uid, uid, uid) != 0) {
-        FAIL(e, IO, "the account nobody was refused");
+        FAIL(e, IO, "the account %u was refused", uid);
         return err_errno(e, errno);
     }
     return ERR_OK;
@@ -207,15 +203,12 @@ static bool limit_data(int64_t bytes)
 
 enum errc sandbox_enter(const struct sandbox *s, struct err *e)
 {
-    uid_t uid;
-    gid_t gid;
-    sandbox_nobody(&uid, &gid);         /* reads the account list while it still can */
     if (!limit(RLIMIT_CORE, 0) || !limit(RLIMIT_NOFILE, s->files) || !limit_data(s->memory_bytes))
         return FAIL(e, IO, "the resource limits were refused");
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return FAIL(e, IO, "no-new-privileges was refused");
-    if (s->to_nobody)
-        TRY(account_change(e));
+    if (s->uid)
+        TRY(account_change((uid_t)s->uid, (gid_t)s->gid, e));
     landlock_enter();
     if (s->parent) {                    /* changing the account has cleared it */
         prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -38,7 +38,7 @@ void cage_freep(struct cage **c);
 struct sandbox {
     int64_t memory_bytes;           /* > 0: limit data as well (no control group) */
     int64_t files;                  /* open descriptors */
-    bool to_nobody;                 /* change to the account nobody, when root */
+    int64_t uid, gid;               /* change to this account; 0: stay who we are */
     int parent;                     /* die with this process; 0: not */
 };
 /* Descriptors open before stay usable. Irreversible; applies to all threads of the process. */

@@ -25,25 +25,32 @@
 #include "workers/lease/child_wire.h"
 #include "workers/lease/work_dir.h"
 
-enum { PIDS_MAX = 128, CERT_BYTES = 64 * 1024, GRANT_BYTES = 140 * 1024,
-       REAP_US = 2000000, REAP_STEP_MS = 2 };
+enum { PIDS_MAX = 128, GRANT_BYTES = 140 * 1024, REAP_US = 2000000, REAP_STEP_MS = 2 };
+
+/* The account of the lease's child: its own, else nobody. False: it stays the agent's. */
+static bool account_of(const struct run *r, uid_t *ret_uid, gid_t *ret_gid)
+{
+    if (!r->uid)
+        return sandbox_nobody(ret_uid, ret_gid);
+    *ret_uid = r->uid;
+    *ret_gid = r->uid;
+    return true;
+}
 
 static enum errc make_dir(const char *path, struct err *e)
 {
-    uid_t uid;
-    gid_t gid;
     if (mkdir(path, 0700) != 0 && errno != EEXIST) {
         FAIL(e, IO, "the work directory cannot be made");
         return err_errno(e, errno);
     }
-    if (sandbox_nobody(&uid, &gid) && chown(path, uid, gid) != 0)
-        return FAIL(e, IO, "the work directory cannot be given away");
     return ERR_OK;
 }
 
 enum errc run_dir_make(struct run *r, struct err *e)
 {
     char hex[UUID_HEX], sub[sizeof r->dir + 8];
+    uid_t uid;
+    gid_t gid;
     r->keeps_checkpoint = work_type_of(r->g->kind)->keeps_checkpoint;
     hex_encode((r->keeps_checkpoint ? r->g->job_id : r->g->attempt_id).b, 16, hex);
     int n = snprintf(r->dir, sizeof r->dir, "%s/%s-%s", r->env->work_dir, r->keeps_checkpoint ? "job" : "lease", hex);
@@ -53,10 +60,12 @@ enum errc run_dir_make(struct run *r, struct err *e)
     r->dir_lock = open(r->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (r->dir_lock < 0 || flock(r->dir_lock, LOCK_SH) != 0)
         return FAIL(e, IO, "the work directory cannot be held");
-    if (!r->keeps_checkpoint)
-        return ERR_OK;
     snprintf(sub, sizeof sub, "%s/ckpt", r->dir);
-    return make_dir(sub, e);
+    if (r->keeps_checkpoint)
+        TRY(make_dir(sub, e));
+    if (account_of(r, &uid, &gid) && !work_dir_give(r->dir, uid, gid))
+        return FAIL(e, IO, "the work directory cannot be given away");
+    return ERR_OK;
 }
 
 void run_dir_leave(struct run *r, bool keep)
@@ -69,6 +78,8 @@ void run_dir_leave(struct run *r, bool keep)
     snprintf(sub, sizeof sub, "%s/ckpt", r->dir);
     if (rmdir(sub) == 0)                /* empty: there is nothing to begin from */
         rmdir(r->dir);
+    else if (r->uid && !work_dir_give(r->dir, geteuid(), getegid()))     /* the account may be another lease's next */
+        work_dir_remove(r->dir);
 }
 
 enum errc run_file(const struct run *r, int *ret, struct err *e)
@@ -86,13 +97,13 @@ enum errc run_file(const struct run *r, int *ret, struct err *e)
 }
 
 /* In the child of fork. Does not return. */
-static _Noreturn void become(const struct run *r, const char *program, int sock, pid_t agent)
+static _Noreturn void become(const struct run *r, const char *program, enum isolation_net net, int sock, pid_t agent)
 {
     static char name[] = "falaj-worker", flag[] = "--run-lease";
     char *argv[] = { name, flag, NULL }, *envp[] = { NULL };
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != agent || !cage_join(r->cage))
+    if (getppid() != agent || !cage_join(r->cage) || !isolation_enter_net(net))
         _exit(126);
     int null = open("/dev/null", O_RDWR);
     dup2(null, 0);
@@ -121,9 +132,10 @@ enum errc run_spawn(struct run *r, struct err *e)
     int room = FRAME_MAX * 2;
     for (int i = 0; i < 2; i++)
         setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    enum isolation_net net = r->env->isolation ? isolation_net(r->env->isolation) : ISOLATION_NET_NONE;
     pid_t agent = getpid(), pid = fork();
     if (pid == 0)
-        become(r, r->env->program ? r->env->program : "/proc/self/exe", pair[1], agent);
+        become(r, r->env->program ? r->env->program : "/proc/self/exe", net, pair[1], agent);
     close(pair[1]);
     r->socket = pair[0];
     r->pid = pid;
@@ -142,49 +154,58 @@ static struct str real_path(const struct run *r, const char *path)
     return ret;
 }
 
-static struct child_grant grant_of(const struct run *r)
+static enum errc read_ca(const struct run *r, struct str *ret, struct err *e)
+{
+    const char *path = r->env->config->worker_ca;
+    CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char *text = arena_alloc(r->arena, CHILD_CA_MAX + 1);
+    ssize_t n = fd >= 0 ? read(fd, text, CHILD_CA_MAX + 1) : -1;
+    if (n <= 0 || n > CHILD_CA_MAX)
+        return FAIL(e, IO, "worker.ca must be a file of 1 to %d bytes", CHILD_CA_MAX);
+    *ret = str_n(text, (size_t)n);
+    return ERR_OK;
+}
+
+static enum errc grant_of(const struct run *r, struct child_grant *ret, struct err *e)
 {
     const struct config *cfg = r->env->config;
+    uid_t uid = 0;
+    gid_t gid = 0;
     struct child_grant g = {
-        .lease = *r->g, .work_dir = real_path(r, r->dir), .backend = str_c(cfg->worker_backend), .serve_bind = str_c(cfg->worker_serve_bind),
-        .cert = real_path(r, cfg->worker_cert), .key = real_path(r, cfg->worker_key), .ca = real_path(r, cfg->worker_ca),
+        .lease = *r->g, .work_dir = real_path(r, r->dir), .backend = str_c(cfg->worker_backend),
         .memory_bytes = r->memory_bytes, .data_limit = cage_kind(r->cage) == CAGE_RLIMITS ? r->memory_bytes : 0,
-        .may_checkpoint = r->keeps_checkpoint, .to_nobody = true, .parent = (int64_t)getpid(),
+        .may_checkpoint = r->keeps_checkpoint, .parent = (int64_t)getpid(),
     };
+    if (account_of(r, &uid, &gid)) {
+        g.uid = uid;
+        g.gid = gid;
+    }
+    if (job_listens(r->g->kind))
+        TRY(read_ca(r, &g.ca_pem, e));
     if (!g.lease.zone.len)
         g.lease.zone = str_c(cfg->worker_zone);
-    return g;
+    *ret = g;
+    return ERR_OK;
 }
 
 enum errc run_send_grant(struct run *r, const struct release_key *keys, struct err *e)
 {
     CLEANUP(buf_releasep) struct buf b = BUF(GRANT_BYTES);
-    const struct child_grant g = grant_of(r);
+    struct child_grant g;
+    TRY(grant_of(r, &g, e));
     json_encode(&child_grant_schema, &g, &b);
     if (b.overflow)
         return FAIL(e, LIMIT, "the job's spec is too long");
     int fds[FRAME_FDS_MAX];
-    fds[0] = r->output;
+    size_t n = 0;
+    fds[n++] = r->output;
     for (size_t i = 0; i < r->g->inputs.n; i++)
-        fds[i + 1] = r->inputs[i];
-    if (stat(r->env->config->worker_cert, &r->cert) != 0)
-        r->cert = (struct stat){ 0 };   /* before the child reads the file: a later one is sent */
-    TRY(frame_send(r->socket, FRAME_GRANT, STR_NULL, buf_str(&b), fds, r->g->inputs.n + 1, true, e));
+        fds[n++] = r->inputs[i];
+    if (r->listener >= 0)
+        fds[n++] = r->listener;
+    TRY(frame_send(r->socket, FRAME_GRANT, STR_NULL, buf_str(&b), fds, n, true, e));
+    fd_closep(&r->listener);            /* the child's alone: with it the port ends */
     return frame_send(r->socket, FRAME_KEYS, STR_NULL, str_n((const char *)keys, r->g->inputs.n * sizeof *keys), NULL, 0, true, e);
-}
-
-void run_send_certificate(struct run *r)
-{
-    struct stat now;
-    char pem[CERT_BYTES];
-    const char *path = r->env->config->worker_cert;
-    if (!r->is_ready || stat(path, &now) != 0 || (now.st_ino == r->cert.st_ino && now.st_mtim.tv_sec == r->cert.st_mtim.tv_sec &&
-                                                  now.st_mtim.tv_nsec == r->cert.st_mtim.tv_nsec))
-        return;
-    CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, pem, sizeof pem) : -1;
-    if (n > 0 && n < CERT_BYTES && frame_send(r->socket, FRAME_CERT, STR_NULL, str_n(pem, (size_t)n), NULL, 0, false, NULL) == ERR_OK)
-        r->cert = now;
 }
 
 void run_reap(struct run *r)

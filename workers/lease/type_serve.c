@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* type_serve.c - a serve job in the child: the model in memory behind a TLS listener that only the zone's API may call.
  *
- * The listener stands before the sandbox closes, because it opens the key files by name; until the model is loaded it answers 503.
- * A renewed certificate comes from the agent, for the sandbox opens no file; new connections see it.
+ * The agent opened the listener; nobody is told of it before READY, so what connects early waits. The key is made here, for this
+ * lease, and dies with this process: the agent carries the request for its certificate to falaj-api and brings the certificate,
+ * and the renewed ones, which new connections see. The machine's own key is not here (docs/adr/0034).
  * A request is read on the loop thread, computed by the batcher, answered from there. SIGTERM: what is open is served, then the end. */
 #include "workers/lease/type_serve_int.h"
 
@@ -10,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "core/base/assert.h"
 #include "core/base/cleanup.h"
+#include "core/crypto/x509.h"
 #include "core/json/decode.h"
 #include "core/json/encode.h"
 #include "core/wire/type_serve.h"
@@ -54,8 +55,6 @@ static void on_request(void *ctx, struct http_exchange *x)
     const struct http_request *r = http_exchange_request(x);
     if (!str_eq_c(r->peer_identity, s->identity))
         return serve_fail(x, 403, "only the zone's API may call");
-    if (!s->is_ready)
-        return serve_fail(x, 503, "the model is being loaded");
     if (r->method == HTTP_POST && str_eq_c(r->path, "/infer"))
         return serve_infer(s, x);
     if (r->method == HTTP_GET && str_eq_c(r->path, "/metadata"))
@@ -71,30 +70,6 @@ static void on_reject(void *ctx, struct http_exchange *x, enum errc code, const 
     serve_fail(x, err_row(code)->http, why);
 }
 
-static enum errc serve_open(struct child *c, void **ret, struct err *e)
-{
-    struct serve_job job = { 0 };
-    const struct child_grant *g = &c->grant;
-    TRY(json_decode(&serve_job_schema, g->lease.spec.text, c->arena, &job, e));
-    struct job_serve *s = calloc(1, sizeof *s);
-    ASSERT(s);
-    s->child = c;
-    s->name = job.name;
-    s->version = job.model_version;
-    snprintf(s->identity, sizeof s->identity, "spiffe://%.*s/api", STR_ARG(g->lease.zone));
-    const struct http_server_options o = { .bind_addr = g->serve_bind.ptr, .port = 0, .loops = 1, .max_connections = 512,
-                                           .body_max_default = BODY_MAX, .arena_max = REQUEST_ARENA, .on_request = on_request,
-                                           .reject = on_reject, .ctx = s, .tls_cert_file = g->cert.ptr, .tls_key_file = g->key.ptr,
-                                           .tls_client_ca_file = g->ca.ptr, .require_client_cert = true };
-    s->server = http_server_new(&o, e);
-    if (!s->server) {
-        free(s);
-        return e->code;
-    }
-    *ret = s;
-    return ERR_OK;
-}
-
 static enum errc load(struct job_serve *s, struct err *e)
 {
     struct child *c = s->child;
@@ -108,7 +83,56 @@ static enum errc load(struct job_serve *s, struct err *e)
     return batcher_new(s->model, c->hw.cores, QUEUE_ROWS, &s->batcher, e);
 }
 
-/* The machine's certificate lives a day, a model is served for longer. The key stays the same (workers/agent/enrol.h). */
+/* The next message of the agent. RETRY: told to stop; IO: the agent is gone. */
+static enum errc next_frame(struct job_serve *s, struct frame *f, struct err *e)
+{
+    struct pollfd p = { .fd = FRAME_FD, .events = POLLIN };
+    while (!*s->child->stop) {
+        if (poll(&p, 1, POLL_MS) <= 0)
+            continue;
+        TRY(frame_receive(FRAME_FD, s->room, f, e));
+        frame_close_fds(f);
+        return ERR_OK;
+    }
+    return FAIL(e, RETRY, "told to stop");
+}
+
+/* ret->cert_pem is in s->room. */
+static enum errc get_certificate(struct job_serve *s, struct x509_pair *ret, struct err *e)
+{
+    struct frame f = { 0 };
+    TRY(x509_make_csr(s->child->arena, STR("falaj lease"), ret, e));
+    TRY(frame_send(FRAME_FD, FRAME_CSR, STR_NULL, ret->cert_pem, NULL, 0, true, e));
+    TRY(next_frame(s, &f, e));
+    if (f.type != FRAME_CERT)
+        return FAIL(e, INVALID, "the agent sent message %d where a certificate was expected", (int)f.type);
+    ret->cert_pem = f.body;
+    return ERR_OK;
+}
+
+static enum errc listen_with(struct job_serve *s, const struct x509_pair *own, struct err *e)
+{
+    const struct http_server_options o = {
+        .listen_fd = s->child->listener, .loops = 1, .max_connections = 512, .body_max_default = BODY_MAX, .arena_max = REQUEST_ARENA,
+        .on_request = on_request, .reject = on_reject, .ctx = s, .tls_cert_pem = own->cert_pem, .tls_key_pem = own->key_pem,
+        .tls_client_ca_pem = s->child->grant.ca_pem, .require_client_cert = true,
+    };
+    s->server = http_server_new(&o, e);
+    return s->server ? ERR_OK : e->code;
+}
+
+static enum errc begin(struct job_serve *s, struct err *e)
+{
+    struct x509_pair own = { 0 };
+    TRY(load(s, e));
+    enum errc rc = get_certificate(s, &own, e);
+    if (rc == ERR_OK)
+        rc = listen_with(s, &own, e);
+    secret_wipe((void *)(uintptr_t)own.key_pem.ptr, own.key_pem.len);
+    return rc;
+}
+
+/* The certificate lives for less than a model may be served; the key stays the same. */
 static void renew(struct job_serve *s, const struct frame *f)
 {
     struct err e = { 0 };
@@ -116,56 +140,52 @@ static void renew(struct job_serve *s, const struct frame *f)
         child_log(s->child, "warning: the renewed certificate cannot be used: %s", e.msg);
 }
 
-/* Until SIGTERM, or until the agent's end of descriptor 3 is closed. */
-static void wait_for_end(struct job_serve *s)
+static void drain(struct job_serve *s)
 {
-    struct pollfd p = { .fd = FRAME_FD, .events = POLLIN };
-    char *room = arena_alloc(s->child->arena, FRAME_MAX);
-    while (!*s->child->stop) {
-        struct frame f = { 0 };
-        if (poll(&p, 1, POLL_MS) <= 0)
-            continue;
-        if (frame_receive(FRAME_FD, room, &f, NULL) != ERR_OK)
-            return;
-        frame_close_fds(&f);
-        renew(s, &f);
-    }
-}
-
-static enum errc serve_run(struct child *c, void *state, struct err *e)
-{
-    struct job_serve *s = state;
-    (void)c;
-    TRY(load(s, e));
-    const struct infer_info *info = infer_model_info(s->model);
-    s->is_ready = true;
-    struct str bind = s->child->grant.serve_bind;
-    char endpoint[300];
-    int n = snprintf(endpoint, sizeof endpoint, strchr(bind.ptr, ':') ? "[%s]:%d" : "%s:%d", bind.ptr, http_server_port(s->server));
-    child_log(s->child, "info: serving %.*s version %ld: %zu inputs, %zu classes, %zu parameters, backend %s", STR_ARG(s->name),
-              (long)s->version, info->inputs, info->classes, info->parameters, s->child->backend->name);
-    TRY(frame_send(FRAME_FD, FRAME_READY, STR_NULL, str_n(endpoint, (size_t)n), NULL, 0, true, e));
-    wait_for_end(s);
+    struct batcher_stats stats;
     http_server_drain(s->server);
     for (int ms = 0; ms < DRAIN_MS && http_server_open_exchanges(s->server); ms += POLL_MS)
         poll(NULL, 0, POLL_MS);
-    struct batcher_stats stats;
     batcher_get_stats(s->batcher, &stats);
     child_log(s->child, "info: answered %lu requests of %lu rows in %lu batches, of at most %lu requests", (unsigned long)stats.requests,
               (unsigned long)stats.rows, (unsigned long)stats.batches, (unsigned long)stats.batched_requests_max);
+}
+
+/* Until SIGTERM, or until the agent's end of descriptor 3 is closed. */
+static enum errc serve(struct job_serve *s, struct err *e)
+{
+    struct frame f = { 0 };
+    TRY(begin(s, e));
+    const struct infer_info *info = infer_model_info(s->model);
+    child_log(s->child, "info: serving %.*s version %ld: %zu inputs, %zu classes, %zu parameters, backend %s", STR_ARG(s->name),
+              (long)s->version, info->inputs, info->classes, info->parameters, s->child->backend->name);
+    TRY(frame_send(FRAME_FD, FRAME_READY, STR_NULL, STR_NULL, NULL, 0, true, e));
+    while (next_frame(s, &f, e) == ERR_OK)
+        renew(s, &f);
+    drain(s);
     return FAIL(e, RETRY, "told to stop");
 }
 
-static void serve_close(void *state)
+static void serve_close(struct job_serve *s)
 {
-    struct job_serve *s = state;
     http_server_refuse(s->server);
     if (s->batcher)
         batcher_free(s->batcher);       /* answers what is queued */
     http_server_free(s->server);
     if (s->model)
         infer_model_free(s->model);
-    free(s);
 }
 
-const struct work_type work_type_serve = { .open = serve_open, .run = serve_run, .close = serve_close, .is_server = true };
+static enum errc run(struct child *c, struct err *e)
+{
+    struct serve_job job = { 0 };
+    const struct lease_grant *g = &c->grant.lease;
+    TRY(json_decode(&serve_job_schema, g->spec.text, c->arena, &job, e));
+    struct job_serve s = { .child = c, .name = job.name, .version = job.model_version, .room = arena_alloc(c->arena, FRAME_MAX) };
+    snprintf(s.identity, sizeof s.identity, "spiffe://%.*s/api", STR_ARG(g->zone));
+    enum errc rc = serve(&s, e);
+    serve_close(&s);
+    return rc;
+}
+
+const struct work_type work_type_serve = { .run = run };

@@ -13,7 +13,7 @@ struct job_serve {
     char identity[300];                 /* the only caller */
     struct str name;
     int64_t version;
-    _Atomic bool is_ready;
+    char *room;                         /* FRAME_MAX bytes: what the agent sends */
 };
 
 void serve_fail(struct http_exchange *x, int status, const char *why);     /* {"error": why} */

@@ -81,9 +81,8 @@ static enum errc read_data(struct child *c, const struct train_job *job, struct 
     return rc;
 }
 
-static enum errc run(struct child *c, void *state, struct err *e)
+static enum errc run(struct child *c, struct err *e)
 {
-    (void)state;
     struct train_job job = { 0 };
     struct train_data data = { 0 };
     TRY(json_decode(&train_job_schema, c->grant.lease.spec.text, c->arena, &job, e));

@@ -3,12 +3,15 @@
 #include "workers/lease/work_dir.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 #include "core/base/cleanup.h"
 #include "core/base/id.h"
 #include "core/base/str.h"
@@ -23,6 +26,34 @@ static int remove_one(const char *path, const struct stat *st, int what, struct 
 void work_dir_remove(const char *path)
 {
     nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+/* By descriptors: what a child has left behind under these names is judged and given in one step. */
+static bool give_one(int at, const char *name, uid_t uid, gid_t gid)
+{
+    struct stat st;
+    CLEANUP(fd_closep) int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && (errno == ELOOP || errno == ENXIO))          /* a link, a socket: nothing that anybody reads */
+        return true;
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return false;
+    if (!S_ISDIR(st.st_mode) && (!S_ISREG(st.st_mode) || st.st_nlink != 1))
+        return true;
+    if (fchown(fd, uid, gid) != 0)
+        return false;
+    DIR *d = S_ISDIR(st.st_mode) ? fdopendir(fcntl(fd, F_DUPFD_CLOEXEC, 3)) : NULL;
+    bool ok = true;
+    for (struct dirent *entry; d && (entry = readdir(d));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            ok = give_one(fd, entry->d_name, uid, gid) && ok;
+    if (d)
+        closedir(d);
+    return ok;
+}
+
+bool work_dir_give(const char *path, uid_t uid, gid_t gid)
+{
+    return give_one(AT_FDCWD, path, uid, gid);
 }
 
 /* The later of the two: a checkpoint changes the directory inside. */

@@ -9,9 +9,8 @@ static const struct work_type *const rows[JOB_KIND_COUNT] = {
 #undef JOB_TYPE
 };
 
-static enum errc run_unknown(struct child *c, void *state, struct err *e)
+static enum errc run_unknown(struct child *c, struct err *e)
 {
-    (void)state;
     return FAIL(e, INVALID, "this worker does not know jobs of kind %.*s", STR_ARG(c->grant.lease.kind));
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* work_type.h - how a kind of job runs: one constant per row of job_type.def, in type_<name>.c.
  *
- * A kind runs in the agent itself (take) or in a child of its own: open before the sandbox closes, run inside it, close at the end. A kind
- * that this program does not know runs in a child that says so. */
+ * A kind runs in the agent itself (take) or in a child of its own (run), inside the sandbox from its first line on. A kind that
+ * listens (job_listens) finds its listener in the child, says itself when it is ready, and is given certificates. A kind that
+ * this program does not know runs in a child that says so. */
 #pragma once
 #include "core/wire/job_type.h"
 #include "core/wire/lease_wire.h"
@@ -14,11 +15,7 @@ struct child;
 struct work_type {
     /* In the agent, without a child; it must not block. NULL: in a child. */
     void (*take)(struct book *b, struct timers *t, struct arena *a, const struct lease_grant *g);
-    /* What needs files by name or a listener; NULL: nothing does. */
-    enum errc (*open)(struct child *c, void **state, struct err *e);
-    enum errc (*run)(struct child *c, void *state, struct err *e);
-    void (*close)(void *state);
-    bool is_server;                 /* keeps its listener in the sandbox, says itself when it is ready, gets renewed certificates */
+    enum errc (*run)(struct child *c, struct err *e);
     bool keeps_checkpoint;          /* its directory of checkpoints outlives an attempt that may go on here */
 };
 

@@ -18,13 +18,14 @@ static void test_targets(void **state)
 {
     (void)state;
     struct serving *s = serving_new(&app);
-    struct deployment_target t = { { { 1 } }, STR("127.0.0.1:4000"), STR("ae-dxb-1"), STR("internal"), 3 }, got;
+    struct deployment_target t = { { { 1 } }, { { 2 } }, STR("127.0.0.1:4000"), STR("ae-dxb-1"), STR("internal"), 3 }, got;
     struct uuid a = people[0]->tenant_id, b = people[1]->tenant_id;
     assert_false(serving_target_find(s, a, STR("m"), arena, &got));
     serving_target_keep(s, a, STR("m"), &t);
     assert_true(serving_target_find(s, a, STR("m"), arena, &got));
     assert_true(str_eq_c(got.endpoint, "127.0.0.1:4000"));
     assert_int_equal(got.model_version, 3);
+    assert_true(uuid_eq(got.attempt_id, t.attempt_id));
     assert_false(serving_target_find(s, b, STR("m"), arena, &got));
     usleep(1100 * 1000);
     assert_false(serving_target_find(s, a, STR("m"), arena, &got));
@@ -78,7 +79,8 @@ static enum errc ask(struct serving *s, struct asked *a, struct uuid tenant, con
 {
     if (!a->arena)
         a->arena = arena_new(1 << 20);
-    const struct serving_question q = { .tenant_id = tenant, .endpoint = str_c(endpoint), .method = "GET", .path = "/ready", .arena = a->arena,
+    const struct serving_question q = { .tenant_id = tenant, .zone = STR("ae-dxb-1"), .endpoint = str_c(endpoint),
+                                        .method = "GET", .path = "/ready", .arena = a->arena,
                                         .done = on_done, .ctx = a };
     return serving_ask(s, &q, &e);
 }

@@ -119,8 +119,10 @@ static void denied(void)
     struct err e = { 0 };
     char *argv[] = { NULL };
     MUST(chdir("/tmp") == 0);
-    bool is_root = getuid() == 0;                           /* somebody else is nobody enough already */
-    MUST(sandbox_enter(&(struct sandbox){ .files = 64, .to_nobody = is_root, .parent = getppid() }, &e) == ERR_OK);
+    uid_t uid = 0;                                          /* somebody else is nobody enough already */
+    gid_t gid = 0;
+    sandbox_nobody(&uid, &gid);
+    MUST(sandbox_enter(&(struct sandbox){ .files = 64, .uid = uid, .gid = gid, .parent = getppid() }, &e) == ERR_OK);
     MUST(getuid() != 0);
     MUST(socket(AF_INET, SOCK_STREAM, 0) < 0 && errno == EPERM);
     MUST(socket(AF_UNIX, SOCK_STREAM, 0) < 0 && errno == EPERM);
@@ -142,13 +144,17 @@ static int unix_socket, listener;
 static void reaches(bool to_nobody)
 {
     struct err e = { 0 };
+    uid_t uid = 0;
+    gid_t gid = 0;
+    if (to_nobody)
+        sandbox_nobody(&uid, &gid);
     struct sockaddr_un addr = { .sun_family = AF_UNIX, .sun_path = "/tmp/x" };
     struct rlimit r = { 1, 1 }, own;
     cpu_set_t cpus;
     CPU_ZERO(&cpus);
     CPU_SET(0, &cpus);
     MUST(chdir("/tmp") == 0);
-    MUST(sandbox_enter(&(struct sandbox){ .files = 64, .to_nobody = to_nobody, .parent = getppid() }, &e) == ERR_OK);
+    MUST(sandbox_enter(&(struct sandbox){ .files = 64, .uid = uid, .gid = gid, .parent = getppid() }, &e) == ERR_OK);
     static const int families[] = { AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_VSOCK, AF_ALG };
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         MUST(socket(families[i], SOCK_DGRAM, 0) < 0 && errno == EPERM);

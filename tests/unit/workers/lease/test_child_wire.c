@@ -18,13 +18,15 @@ static void the_largest_grant_fits_a_frame(void **state)
 {
     (void)state;
     enum { SPEC = 65536 };
-    static char spec[SPEC + 1], name[129], path[1001], sha[65];
+    static char spec[SPEC + 1], name[129], path[1001], sha[65], ca[CHILD_CA_MAX + 1];
     struct lease_input inputs[INPUTS_MAX];
     CLEANUP(buf_releasep) struct buf b = BUF(FRAME_MAX - sizeof(uint32_t));
     CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
     memset(name, '"', sizeof name - 1);
     memset(path, 'p', sizeof path - 1);
     memset(sha, 'a', sizeof sha - 1);
+    for (size_t i = 0; i < CHILD_CA_MAX; i++)
+        ca[i] = i % 65 == 64 ? '\n' : 'A';          /* as PEM is: each line's end takes two characters */
     memset(spec, '"', SPEC);
     memcpy(spec, "{\"fail\":\"", 9);
     memset(spec + 9, 'x', SPEC - 11);
@@ -37,8 +39,8 @@ static void the_largest_grant_fits_a_frame(void **state)
     const struct child_grant g = {
         .lease = { id, id, id, INT64_MAX, STR("train"), str_c(name), STR("ae-dxb-1"), { str_n(spec, SPEC) }, 4096, 64, INT64_MAX, INT64_MAX,
                    { inputs, INPUTS_MAX } },
-        .work_dir = str_c(path), .backend = STR("auto"), .serve_bind = STR("0.0.0.0"), .cert = str_c(path), .key = str_c(path), .ca = str_c(path),
-        .memory_bytes = 1, .to_nobody = true, .parent = 2,
+        .work_dir = str_c(path), .backend = STR("auto"), .ca_pem = str_c(ca),
+        .memory_bytes = 1, .uid = UINT32_MAX, .gid = UINT32_MAX, .parent = 2,
     };
     struct child_grant got = { 0 };
     struct err e;
@@ -47,8 +49,8 @@ static void the_largest_grant_fits_a_frame(void **state)
     assert_int_equal(json_decode(&child_grant_schema, buf_str(&b), a, &got, &e), ERR_OK);
     assert_int_equal(got.lease.inputs.n, INPUTS_MAX);
     assert_string_equal(got.lease.spec.text.ptr, spec);
-    assert_string_equal(got.ca.ptr, path);
-    assert_true(got.to_nobody && !got.may_checkpoint);
+    assert_string_equal(got.ca_pem.ptr, ca);
+    assert_true(got.uid == UINT32_MAX && got.gid == UINT32_MAX && !got.may_checkpoint);
     assert_int_equal(schema_check_table(&child_grant_schema, &e), ERR_OK);
 }
 

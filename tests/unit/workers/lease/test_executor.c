@@ -318,7 +318,9 @@ static int bad_child(void)
     } else if (str_starts(str_c(name), "list")) {
         say(FRAME_METRIC, &step, sizeof step, "[1]");
     } else if (str_starts(str_c(name), "nowhere")) {
-        say(FRAME_READY, "\xff", 1, "");
+        say(FRAME_READY, "", 0, "");
+    } else if (str_starts(str_c(name), "asks")) {
+        say(FRAME_CSR, "", 0, "-----BEGIN CERTIFICATE REQUEST-----");
     } else {
         say(FRAME_WANT, &r.plain_size, sizeof r.plain_size, "");
         (void)hear(room);
@@ -359,7 +361,8 @@ static void test_a_child_that_breaks_the_rules_harms_its_own_lease_only(void **s
     (void)state;
     with_bad_child("minus", "\"event\":\"fail\"", "of no step");
     with_bad_child("list", "\"event\":\"fail\"", "no object");
-    with_bad_child("nowhere", "\"event\":\"fail\"", "no address");
+    with_bad_child("nowhere", "\"event\":\"fail\"", "without a certificate");
+    with_bad_child("asks", "\"event\":\"fail\"", "where none is expected");
     with_bad_child("none", "\"event\":\"fail\"", "figures that are none:  must be an object");
     with_bad_child("half", "\"event\":\"fail\"", "figures that are none: /epochs the member epochs is required");
     with_bad_child("tail", "\"event\":\"succeed\"", "\"backend\":\"ref\",\"model_object_id\":\"obj_0102030000000000000000000000003c\"}");

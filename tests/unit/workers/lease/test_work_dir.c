@@ -72,8 +72,37 @@ static void the_old_and_forgotten_goes(void **state)
     assert_int_not_equal(access(dir, F_OK), 0);
 }
 
+/* A lease's account gets the directory and what is in it, and nothing that an earlier lease tied to it. */
+static void an_account_gets_what_is_in_it_and_no_more(void **state)
+{
+    (void)state;
+    char inner[128], file[256], outside[256], linked[256], pointer[256];
+    struct stat st;
+    uid_t to = geteuid() == 0 ? 65534 : geteuid();
+    snprintf(dir, sizeof dir, "/tmp/falaj-work-XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    make("job-" HEX "1", 60);
+    make("job-" HEX "1/ckpt", 60);
+    snprintf(inner, sizeof inner, "%s/job-" HEX "1", dir);
+    snprintf(file, sizeof file, "%s/ckpt/step", inner);
+    snprintf(outside, sizeof outside, "%s/passwords", dir);
+    snprintf(linked, sizeof linked, "%s/ckpt/hard", inner);
+    snprintf(pointer, sizeof pointer, "%s/ckpt/soft", inner);
+    for (const char *const *p = (const char *const[]){ file, outside, NULL }; *p; p++)
+        close(open(*p, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    assert_int_equal(link(outside, linked), 0);
+    assert_int_equal(symlink(outside, pointer), 0);
+    assert_true(work_dir_give(inner, to, (gid_t)to));
+    assert_true(stat(file, &st) == 0 && st.st_uid == to);
+    assert_true(stat(inner, &st) == 0 && st.st_uid == to);
+    assert_true(stat(outside, &st) == 0 && st.st_uid == geteuid());
+    assert_false(work_dir_give("/nowhere", to, (gid_t)to));
+    work_dir_remove(dir);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(the_old_and_forgotten_goes) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(the_old_and_forgotten_goes),
+                                        cmocka_unit_test(an_account_gets_what_is_in_it_and_no_more) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
