@@ -16,7 +16,7 @@
 #include "core/base/assert.h"
 #include "core/base/clock.h"
 
-enum { EVENTS_MAX = 64, SPARE_MAX = 64, LOOK_US = 250 * 1000 };
+enum { EVENTS_MAX = 64, SPARE_MAX = 64, LOOK_US = 250 * 1000, IDLE_MS = 30000 };
 
 struct mux_call {
     struct mux_call *next, *prev;
@@ -33,6 +33,8 @@ struct http_mux {
     int spares;
     size_t bytes;                       /* of replies under way */
     int64_t timer_us, look_us;          /* when curl, and when is_unwanted wants to be asked */
+    int64_t quiet_us;                   /* when the last call ended */
+    bool has_kept;                      /* there may be connections without a call */
     pthread_mutex_t lock;               /* guards what follows */
     struct mux_call *fresh, **fresh_tail;
     size_t count;
@@ -100,6 +102,7 @@ static void finish(struct http_mux *m, struct mux_call *c, CURLcode code, const 
     else
         m->live = c->next;
     curl_multi_remove_handle(m->multi, h);
+    m->quiet_us = clock_mono_us(&clock_system);
     enum errc rc = http_running_end(&c->run, code, &r, &e);
     give_back(m, h);
     if (why)
@@ -124,6 +127,7 @@ static void begin(struct http_mux *m, struct mux_call *c)
     if (c->next)
         c->next->prev = c;
     m->live = c;
+    m->has_kept = true;
     ASSERT(curl_multi_add_handle(m->multi, h) == CURLM_OK);
 }
 
@@ -166,11 +170,35 @@ static void end_unwanted(struct http_mux *m, int64_t now_us)
     m->look_us = now_us + LOOK_US;
 }
 
+static CURLM *multi_new(struct http_mux *m)
+{
+    CURLM *multi = curl_multi_init();
+    ASSERT(multi);
+    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, m);
+    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(multi, CURLMOPT_TIMERDATA, m);
+    curl_multi_setopt(multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)m->o.idle_max);
+    return multi;
+}
+
+/* curl looks for connections that were ended only when a call begins, and cannot be asked to. */
+static void close_kept(struct http_mux *m)
+{
+    curl_multi_cleanup(m->multi);
+    m->multi = multi_new(m);
+    m->timer_us = INT64_MAX;
+    m->has_kept = false;
+}
+
 static void turn(struct http_mux *m)
 {
     struct epoll_event events[EVENTS_MAX];
     int running;
     int64_t now = clock_mono_us(&clock_system), until = m->live && m->look_us < m->timer_us ? m->look_us : m->timer_us;
+    int64_t close_us = m->live || !m->has_kept ? INT64_MAX : m->quiet_us + m->o.idle_ms * INT64_C(1000);
+    until = close_us < until ? close_us : until;
     int64_t ms = until == INT64_MAX ? -1 : until <= now ? 0 : (until - now + 999) / 1000;
     int n = epoll_wait(m->epoll_fd, events, EVENTS_MAX, ms > 60000 ? 60000 : (int)ms);
     for (int i = 0; i < n; i++) {
@@ -192,6 +220,8 @@ static void turn(struct http_mux *m)
     take_ended(m);
     if (m->live && now >= m->look_us)
         end_unwanted(m, now);
+    if (!m->live && m->has_kept && now >= m->quiet_us + m->o.idle_ms * INT64_C(1000))
+        close_kept(m);
 }
 
 static void *loop_main(void *arg)
@@ -224,16 +254,11 @@ struct http_mux *http_mux_new(const struct http_mux_options *o)
     pthread_mutex_init(&m->lock, NULL);
     m->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     m->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    m->multi = curl_multi_init();
-    ASSERT(m->epoll_fd >= 0 && m->wake_fd >= 0 && m->multi);
+    m->o.idle_ms = o->idle_ms ? o->idle_ms : IDLE_MS;
+    m->multi = multi_new(m);
+    ASSERT(m->epoll_fd >= 0 && m->wake_fd >= 0);
     struct epoll_event e = { .events = EPOLLIN, .data.fd = m->wake_fd };
     ASSERT(epoll_ctl(m->epoll_fd, EPOLL_CTL_ADD, m->wake_fd, &e) == 0);
-    curl_multi_setopt(m->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
-    curl_multi_setopt(m->multi, CURLMOPT_SOCKETDATA, m);
-    curl_multi_setopt(m->multi, CURLMOPT_TIMERFUNCTION, on_timer);
-    curl_multi_setopt(m->multi, CURLMOPT_TIMERDATA, m);
-    curl_multi_setopt(m->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
-    curl_multi_setopt(m->multi, CURLMOPT_MAXCONNECTS, (long)o->idle_max);
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

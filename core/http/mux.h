@@ -5,6 +5,8 @@
  * Invariants: what http_mux_start took is told exactly once to done(), on the mux's thread, which must not block there; calls do not hold
  * each other up, whether their servers answer, stall or never take the connection. At most calls_max calls are under way and at most
  * bytes_max bytes of their replies in memory.
+ * Connections that the other side has ended are closed with the next call, and those of any kind idle_ms after the last one: what
+ * nobody calls any more holds no descriptor.
  * Memory: what a struct http_mux_call points to must stay until done(); the mux keeps its notes and the result in the call's arena, which
  * nobody else may use meanwhile. done() may free it.
  * Errors: those of http_client_call; UNAVAILABLE too when calls_max are under way, replies fill bytes_max, the caller no longer wants it or
@@ -19,6 +21,7 @@ struct http_mux_options {
     const char *name;               /* of the thread, 15 bytes */
     size_t calls_max, bytes_max;
     int idle_max;                   /* connections kept without a call */
+    int idle_ms;                    /* all of them are closed when so long no call was under way; 0: 30000 */
 };
 
 struct http_mux_call {

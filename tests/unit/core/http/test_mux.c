@@ -299,6 +299,58 @@ static void connections_are_kept(void **state)
     assert_int_equal(http_server_connections(server), 1);
 }
 
+/* Connections of this process to a port, in any state that holds a descriptor. */
+static int sockets_to(int port)
+{
+    struct sockaddr_in at;
+    int n = 0;
+    for (int fd = 0; fd < 4096; fd++) {
+        socklen_t len = sizeof at;
+        int type = 0;
+        socklen_t tlen = sizeof type;
+        if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &tlen) == 0 && getsockname(fd, (struct sockaddr *)&at, &len) == 0 &&
+            at.sin_family == AF_INET && at.sin_port != htons((uint16_t)port)) {
+            len = sizeof at;
+            char byte;
+            bool has_peer = getpeername(fd, (struct sockaddr *)&at, &len) == 0;
+            n += has_peer ? at.sin_port == htons((uint16_t)port) : recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+        }
+    }
+    return n;
+}
+
+/* A deployment that has ended: its server is gone, and nobody calls it again. */
+static void what_nobody_calls_any_more_holds_no_descriptor(void **state)
+{
+    (void)state;
+    enum { N = 12 };
+    struct asked a[N] = { 0 };
+    struct http_server *ends = net_serve((struct http_server_options){ .on_request = on_request });
+    int port = http_server_port(ends);
+    struct http_target *to = to_port(port);
+    http_mux_free(mux);
+    mux = http_mux_new(&(struct http_mux_options){ .name = "test", .calls_max = PARKED_MAX, .bytes_max = 3 << 20, .idle_max = 64,
+                                                   .idle_ms = 300 });
+    for (int i = 0; i < N; i++)
+        ask(&a[i], to, "/silent");
+    wait_parked(N);
+    assert_int_equal(sockets_to(port), N);
+    answer_parked();
+    for (int i = 0; i < N; i++)
+        wait_told(&a[i]);
+    http_server_free(ends);
+    for (int64_t until = net_now_ms() + SOON_MS; sockets_to(port) && net_now_ms() < until;)
+        usleep(1000);
+    assert_int_equal(sockets_to(port), 0);
+    release(a, N);
+    struct asked again = { 0 };
+    ask(&again, target, "/");
+    wait_told(&again);
+    assert_int_equal(again.rc, ERR_OK);
+    release(&again, 1);
+    http_target_unref(to);
+}
+
 static void *caller(void *arg)
 {
     int *good = arg;
@@ -331,7 +383,8 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, fresh, done_with)
     const struct CMUnitTest tests[] = {
         T(calls_are_under_way_together), T(what_stalls_holds_up_nobody), T(what_nobody_wants_is_ended), T(errors_have_their_codes),
-        T(no_more_calls_than_may_be), T(replies_keep_to_their_memory), T(connections_are_kept), T(many_threads_ask),
+        T(no_more_calls_than_may_be), T(replies_keep_to_their_memory), T(connections_are_kept),
+        T(what_nobody_calls_any_more_holds_no_descriptor), T(many_threads_ask),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
