@@ -38,10 +38,11 @@ static const struct stmt plan_check = { .name = "plan_check", .params = "UUSSSU"
     "SELECT 1, t.ord, coalesce(s.hard_limit, 0) - coalesce(l.slots, 0), coalesce(g.hard_limit, 0) - coalesce(l.gpus, 0), true\n"
     "  FROM unnest($6) WITH ORDINALITY AS t(tenant_id, ord)\n" QUOTA_LIMITS HELD_BY_TENANT };
 
-static const struct stmt plan_attempts = { .name = "plan_attempts", .params = "UUUUIIIi", .card = CARD_NONE, .sql =
-    "INSERT INTO attempt (tenant_id, attempt_id, job_id, node_id, fence, slots, gpus, lease_until)\n"
-    "SELECT i.tenant_id, i.attempt_id, i.job_id, i.node_id, i.fence, i.slots, i.gpus, clock_timestamp() + $8 * interval '1 millisecond'\n"
-    "  FROM unnest($1, $2, $3, $4, $5, $6, $7) AS i(tenant_id, attempt_id, job_id, node_id, fence, slots, gpus)" };
+static const struct stmt plan_attempts = { .name = "plan_attempts", .params = "UUUUIIIIi", .card = CARD_NONE, .sql =
+    "INSERT INTO attempt (tenant_id, attempt_id, job_id, node_id, fence, slots, gpus, admitted_version, admitted_xid, lease_until)\n"
+    "SELECT i.tenant_id, i.attempt_id, i.job_id, i.node_id, i.fence, i.slots, i.gpus, i.version, pg_current_xact_id(),\n"
+    "       clock_timestamp() + $9 * interval '1 millisecond'\n"
+    "  FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) AS i(tenant_id, attempt_id, job_id, node_id, fence, slots, gpus, version)" };
 
 static const struct stmt plan_reasons = { .name = "plan_reasons", .params = "UUISS", .card = CARD_NONE, .sql =
     "UPDATE job SET reason = i.reason, message = i.message\n"
@@ -55,7 +56,7 @@ struct line {
     struct attempt_step step;
     const struct snap_job *job;
     size_t node;                        /* of the snapshot */
-    int64_t version;
+    int64_t version;                    /* the job's: as the plan saw it, then as it was admitted */
 };
 
 /* One question to the database's judge, for all lines that are alike in it. */
@@ -235,11 +236,13 @@ static enum errc move_jobs(struct work *w, const struct snapshot *s, struct line
     TRY(audit_encode_many(w->arena, evs, *n, &rows, e));
     for (size_t i = 0; i < *n; i++)
         moves[i] = (struct job_move){ .tenant_id = lines[i].step.tenant_id, .job_id = lines[i].step.job_id, .event = JE_ADMIT,
-                                      .version = lines[i].version, .fence = lines[i].step.fence - 1, .audit_id = rows.event_ids[i],
+                                      .version = lines[i].version, .fence = lines[i].step.fence - 1, .is_quiet = true, .audit_id = rows.event_ids[i],
                                       .audit_body = rows.bodies[i] };
     TRY(job_apply(w->tx, moves, *n, &moved, e));
     for (size_t i = 0; i < moved.n; i++)
         lines[i] = lines[((const int64_t *)moved.items)[i]];
+    for (size_t i = 0; i < moved.n; i++)
+        lines[i].version++;
     *n = moved.n;
     return ERR_OK;
 }
@@ -266,7 +269,8 @@ static enum errc admit(struct work *w, const struct snapshot *s, const struct pl
     if (!n)
         return ERR_OK;
     db_queue(w->tx, &plan_attempts, ARGS(A_UUIDS_OF(l, n, step.tenant_id), A_UUIDS_OF(l, n, step.attempt_id), A_UUIDS_OF(l, n, step.job_id),
-             A_UUIDS_OF(l, n, step.node_id), A_I64S_OF(l, n, step.fence), A_I64S_OF(l, n, step.slots), A_I64S_OF(l, n, step.gpus), A_I64(lease_ms)), false);
+             A_UUIDS_OF(l, n, step.node_id), A_I64S_OF(l, n, step.fence), A_I64S_OF(l, n, step.slots), A_I64S_OF(l, n, step.gpus),
+             A_I64S_OF(l, n, version), A_I64(lease_ms)), false);
     return ERR_OK;
 }
 

@@ -441,6 +441,7 @@ CASE
     ELSE NULL::text
 END) STORED,
     shape bigint GENERATED ALWAYS AS (hashtextextended(((((((((((((((COALESCE((project_id)::text, ''::text) || '|'::text) || queue) || '|'::text) || kind) || '|'::text) || data_class) || '|'::text) || COALESCE(zone, ''::text)) || '|'::text) || pool) || '|'::text) || (slots)::text) || '|'::text) || (gpus)::text), (0)::bigint)) STORED NOT NULL,
+    submitted_xid xid8,
     CONSTRAINT job_check CHECK ((queued = (state = 'PENDING'::text))),
     CONSTRAINT job_check1 CHECK (((finished_at IS NOT NULL) = (state = ANY (ARRAY['COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text, 'TIMEOUT'::text, 'DEADLINE'::text, 'OUT_OF_MEMORY'::text, 'NODE_FAIL'::text, 'PREEMPTED'::text, 'REJECTED'::text])))),
     CONSTRAINT job_gpus_check CHECK (((gpus >= 0) AND (gpus <= 64))),
@@ -889,6 +890,8 @@ CREATE TABLE public.attempt (
     started_at timestamp with time zone,
     finished_at timestamp with time zone,
     taken_at timestamp with time zone,
+    admitted_version bigint,
+    admitted_xid xid8,
     CONSTRAINT attempt_check CHECK ((live = (state = ANY (ARRAY['LEASED'::text, 'STARTING'::text, 'RUNNING'::text])))),
     CONSTRAINT attempt_check1 CHECK ((live = (finished_at IS NULL))),
     CONSTRAINT attempt_state_check CHECK ((state = ANY (ARRAY['LEASED'::text, 'STARTING'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'PREEMPTED'::text, 'CANCELLED'::text, 'LEASE_RETURNED'::text, 'LEASE_EXPIRED'::text, 'FENCED'::text])))
@@ -1846,21 +1849,113 @@ CREATE VIEW public.job_step WITH (security_invoker='true') AS
     job_event.at
    FROM public.job_event
 UNION ALL
- SELECT e.tenant_id,
-    e.job_id,
-    (e.version + s.step) AS version,
+ SELECT job.tenant_id,
+    job.job_id,
+    1 AS version,
+    'PENDING'::text AS state,
+    'Resources'::text AS reason,
+    ''::text AS message,
+    0 AS fence,
+    job.submitted_at AS at
+   FROM public.job
+  WHERE (job.submitted_xid IS NOT NULL)
+UNION ALL
+ SELECT a.tenant_id,
+    a.job_id,
+    (v.admitted + s.step) AS version,
     s.state,
     ''::text AS reason,
     ''::text AS message,
-    e.fence,
+    a.fence,
     s.at
-   FROM ((public.job_event e
-     JOIN public.attempt a ON (((a.tenant_id = e.tenant_id) AND (a.job_id = e.job_id) AND (a.fence = e.fence))))
-     CROSS JOIN LATERAL ( VALUES (1,'STARTING'::text,a.taken_at), (2,'RUNNING'::text,a.started_at)) s(step, state, at))
-  WHERE ((e.state = 'ADMITTED'::text) AND (s.at IS NOT NULL) AND (NOT (EXISTS ( SELECT
+   FROM ((public.attempt a
+     CROSS JOIN LATERAL ( SELECT COALESCE(a.admitted_version, ( SELECT e.version
+                   FROM public.job_event e
+                  WHERE ((e.tenant_id = a.tenant_id) AND (e.job_id = a.job_id) AND (e.fence = a.fence) AND (e.state = 'ADMITTED'::text)))) AS admitted) v)
+     CROSS JOIN LATERAL ( VALUES (0,'ADMITTED'::text,
+                CASE
+                    WHEN (a.admitted_version IS NOT NULL) THEN a.leased_at
+                    ELSE NULL::timestamp with time zone
+                END), (1,'STARTING'::text,a.taken_at), (2,'RUNNING'::text,a.started_at)) s(step, state, at))
+  WHERE ((v.admitted IS NOT NULL) AND (s.at IS NOT NULL) AND (NOT (EXISTS ( SELECT
            FROM public.job_event x
-          WHERE ((x.tenant_id = e.tenant_id) AND (x.job_id = e.job_id) AND (x.version = (e.version + s.step)))))));
+          WHERE ((x.tenant_id = a.tenant_id) AND (x.job_id = a.job_id) AND (x.version = (v.admitted + s.step)))))))
+UNION ALL
+ SELECT j.tenant_id,
+    j.job_id,
+    j.version,
+    j.state,
+    j.reason,
+    j.message,
+    j.fence,
+    j.finished_at AS at
+   FROM public.job j
+  WHERE ((j.finished_at IS NOT NULL) AND (EXISTS ( SELECT
+           FROM public.attempt a
+          WHERE ((a.tenant_id = j.tenant_id) AND (a.job_id = j.job_id) AND (a.fence = j.fence) AND (NOT a.live)))) AND (NOT (EXISTS ( SELECT
+           FROM public.job_event x
+          WHERE ((x.tenant_id = j.tenant_id) AND (x.job_id = j.job_id) AND (x.version = j.version))))));
 ALTER TABLE public.job_step OWNER TO falaj_owner;
+
+-- Name: usage_ord; Type: SEQUENCE; Schema: public; Owner: falaj_owner
+CREATE SEQUENCE public.usage_ord
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+ALTER TABLE public.usage_ord OWNER TO falaj_owner;
+
+-- Name: usage_record; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.usage_record (
+    tenant_id uuid NOT NULL,
+    attempt_id uuid NOT NULL,
+    job_id uuid NOT NULL,
+    zone text NOT NULL,
+    pool text NOT NULL,
+    slots bigint NOT NULL,
+    gpus bigint NOT NULL,
+    wall_ms bigint NOT NULL,
+    slot_ms bigint NOT NULL,
+    gpu_ms bigint NOT NULL,
+    ended_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    project_id uuid,
+    queue text,
+    flavor text,
+    energy_mj bigint,
+    money_micro bigint,
+    currency text,
+    xid xid8 DEFAULT pg_current_xact_id(),
+    ord bigint DEFAULT nextval('public.usage_ord'::regclass) NOT NULL,
+    CONSTRAINT usage_record_is_debit CHECK (((queue IS NULL) OR ((slot_ms >= 0) AND (gpu_ms >= 0) AND (energy_mj >= 0) AND (money_micro >= 0) AND (flavor IS NOT NULL) AND (currency IS NOT NULL) AND (xid IS NOT NULL))))
+);
+ALTER TABLE ONLY public.usage_record FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.usage_record OWNER TO falaj_owner;
+
+-- Name: job_step_xid; Type: VIEW; Schema: public; Owner: falaj_owner
+CREATE VIEW public.job_step_xid WITH (security_invoker='true') AS
+ SELECT job.tenant_id,
+    job.submitted_xid AS xid,
+    job.submitted_at AS at
+   FROM public.job
+  WHERE (job.submitted_xid IS NOT NULL)
+UNION ALL
+ SELECT attempt.tenant_id,
+    attempt.admitted_xid AS xid,
+    attempt.leased_at AS at
+   FROM public.attempt
+  WHERE (attempt.admitted_xid IS NOT NULL)
+UNION ALL
+ SELECT j.tenant_id,
+    u.xid,
+    u.ended_at AS at
+   FROM ((public.job j
+     JOIN public.attempt a ON (((a.tenant_id = j.tenant_id) AND (a.job_id = j.job_id) AND (a.fence = j.fence) AND (NOT a.live))))
+     JOIN public.usage_record u ON (((u.tenant_id = a.tenant_id) AND (u.attempt_id = a.attempt_id) AND (u.xid IS NOT NULL))))
+  WHERE ((j.finished_at IS NOT NULL) AND (NOT (EXISTS ( SELECT
+           FROM public.job_event x
+          WHERE ((x.tenant_id = j.tenant_id) AND (x.job_id = j.job_id) AND (x.version = j.version))))));
+ALTER TABLE public.job_step_xid OWNER TO falaj_owner;
 
 -- Name: join_token; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.join_token (
@@ -1928,15 +2023,6 @@ CREATE TABLE public.key_rewrap (
 WITH (fillfactor='50');
 ALTER TABLE ONLY public.key_rewrap FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.key_rewrap OWNER TO falaj_owner;
-
--- Name: usage_ord; Type: SEQUENCE; Schema: public; Owner: falaj_owner
-CREATE SEQUENCE public.usage_ord
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
-ALTER TABLE public.usage_ord OWNER TO falaj_owner;
 
 -- Name: ledger_entry; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.ledger_entry (
@@ -2427,32 +2513,6 @@ CREATE TABLE public.upload_part (
 );
 ALTER TABLE ONLY public.upload_part FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.upload_part OWNER TO falaj_owner;
-
--- Name: usage_record; Type: TABLE; Schema: public; Owner: falaj_owner
-CREATE TABLE public.usage_record (
-    tenant_id uuid NOT NULL,
-    attempt_id uuid NOT NULL,
-    job_id uuid NOT NULL,
-    zone text NOT NULL,
-    pool text NOT NULL,
-    slots bigint NOT NULL,
-    gpus bigint NOT NULL,
-    wall_ms bigint NOT NULL,
-    slot_ms bigint NOT NULL,
-    gpu_ms bigint NOT NULL,
-    ended_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    project_id uuid,
-    queue text,
-    flavor text,
-    energy_mj bigint,
-    money_micro bigint,
-    currency text,
-    xid xid8 DEFAULT pg_current_xact_id(),
-    ord bigint DEFAULT nextval('public.usage_ord'::regclass) NOT NULL,
-    CONSTRAINT usage_record_is_debit CHECK (((queue IS NULL) OR ((slot_ms >= 0) AND (gpu_ms >= 0) AND (energy_mj >= 0) AND (money_micro >= 0) AND (flavor IS NOT NULL) AND (currency IS NOT NULL) AND (xid IS NOT NULL))))
-);
-ALTER TABLE ONLY public.usage_record FORCE ROW LEVEL SECURITY;
-ALTER TABLE public.usage_record OWNER TO falaj_owner;
 
 -- Name: usage_debit; Type: VIEW; Schema: public; Owner: falaj_owner
 CREATE VIEW public.usage_debit WITH (security_invoker='true') AS
@@ -3971,7 +4031,7 @@ ALTER TABLE public.zone_rule ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 CREATE TRIGGER budget_guard AFTER INSERT OR DELETE OR UPDATE OF stop_percent ON public.budget FOR EACH ROW EXECUTE FUNCTION public.quota_guard();
 
 -- Name: job job_edge; Type: TRIGGER; Schema: public; Owner: falaj_owner
-CREATE TRIGGER job_edge BEFORE UPDATE OF state ON public.job FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND ((new.version <= old.version) OR (new.fence < old.fence) OR ((((old.state || '>'::text) || new.state) <> ALL ('{ADMITTED>CANCELLED,ADMITTED>NODE_FAIL,ADMITTED>PENDING,ADMITTED>STARTING,HELD>CANCELLED,HELD>PENDING,PENDING>ADMITTED,PENDING>CANCELLED,PENDING>DEADLINE,PENDING>HELD,PENDING>REJECTED,RUNNING>CANCELLED,RUNNING>COMPLETED,RUNNING>FAILED,RUNNING>NODE_FAIL,RUNNING>OUT_OF_MEMORY,RUNNING>PENDING,RUNNING>TIMEOUT,STARTING>CANCELLED,STARTING>FAILED,STARTING>NODE_FAIL,STARTING>PENDING,STARTING>RUNNING}'::text[])) AND ((('RUNNING>'::text || new.state) <> ALL ('{ADMITTED>CANCELLED,ADMITTED>NODE_FAIL,ADMITTED>PENDING,ADMITTED>STARTING,HELD>CANCELLED,HELD>PENDING,PENDING>ADMITTED,PENDING>CANCELLED,PENDING>DEADLINE,PENDING>HELD,PENDING>REJECTED,RUNNING>CANCELLED,RUNNING>COMPLETED,RUNNING>FAILED,RUNNING>NODE_FAIL,RUNNING>OUT_OF_MEMORY,RUNNING>PENDING,RUNNING>TIMEOUT,STARTING>CANCELLED,STARTING>FAILED,STARTING>NODE_FAIL,STARTING>PENDING,STARTING>RUNNING}'::text[])) OR (new.version < (old.version +
+CREATE TRIGGER job_edge AFTER UPDATE OF state ON public.job FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND ((new.version <= old.version) OR (new.fence < old.fence) OR ((((old.state || '>'::text) || new.state) <> ALL ('{ADMITTED>CANCELLED,ADMITTED>NODE_FAIL,ADMITTED>PENDING,ADMITTED>STARTING,HELD>CANCELLED,HELD>PENDING,PENDING>ADMITTED,PENDING>CANCELLED,PENDING>DEADLINE,PENDING>HELD,PENDING>REJECTED,RUNNING>CANCELLED,RUNNING>COMPLETED,RUNNING>FAILED,RUNNING>NODE_FAIL,RUNNING>OUT_OF_MEMORY,RUNNING>PENDING,RUNNING>TIMEOUT,STARTING>CANCELLED,STARTING>FAILED,STARTING>NODE_FAIL,STARTING>PENDING,STARTING>RUNNING}'::text[])) AND ((('RUNNING>'::text || new.state) <> ALL ('{ADMITTED>CANCELLED,ADMITTED>NODE_FAIL,ADMITTED>PENDING,ADMITTED>STARTING,HELD>CANCELLED,HELD>PENDING,PENDING>ADMITTED,PENDING>CANCELLED,PENDING>DEADLINE,PENDING>HELD,PENDING>REJECTED,RUNNING>CANCELLED,RUNNING>COMPLETED,RUNNING>FAILED,RUNNING>NODE_FAIL,RUNNING>OUT_OF_MEMORY,RUNNING>PENDING,RUNNING>TIMEOUT,STARTING>CANCELLED,STARTING>FAILED,STARTING>NODE_FAIL,STARTING>PENDING,STARTING>RUNNING}'::text[])) OR (new.version < (old.version +
         CASE old.state
             WHEN 'STARTING'::text THEN 2
             WHEN 'ADMITTED'::text THEN 3
@@ -5661,6 +5721,20 @@ GRANT SELECT ON TABLE public.job_step TO falaj_app;
 GRANT SELECT ON TABLE public.job_step TO falaj_scheduler;
 GRANT SELECT ON TABLE public.job_step TO falaj_worker_api;
 
+-- Name: SEQUENCE usage_ord; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT USAGE ON SEQUENCE public.usage_ord TO falaj_worker_api;
+GRANT USAGE ON SEQUENCE public.usage_ord TO falaj_scheduler;
+GRANT ALL ON SEQUENCE public.usage_ord TO falaj_system;
+
+-- Name: TABLE usage_record; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT ON TABLE public.usage_record TO falaj_app;
+GRANT SELECT,INSERT ON TABLE public.usage_record TO falaj_worker_api;
+GRANT SELECT,INSERT ON TABLE public.usage_record TO falaj_scheduler;
+GRANT SELECT ON TABLE public.usage_record TO falaj_system;
+
+-- Name: TABLE job_step_xid; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.job_step_xid TO falaj_system;
+
 -- Name: TABLE join_token; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.join_token TO falaj_system;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.join_token TO falaj_app;
@@ -5679,11 +5753,6 @@ GRANT SELECT ON TABLE public.key_edge TO falaj_scheduler;
 GRANT SELECT,DELETE ON TABLE public.key_rewrap TO falaj_system;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.key_rewrap TO falaj_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.key_rewrap TO falaj_scheduler;
-
--- Name: SEQUENCE usage_ord; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT USAGE ON SEQUENCE public.usage_ord TO falaj_worker_api;
-GRANT USAGE ON SEQUENCE public.usage_ord TO falaj_scheduler;
-GRANT ALL ON SEQUENCE public.usage_ord TO falaj_system;
 
 -- Name: TABLE ledger_entry; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.ledger_entry TO falaj_system;
@@ -5808,12 +5877,6 @@ GRANT SELECT ON TABLE public.upload TO falaj_worker_api;
 -- Name: TABLE upload_part; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.upload_part TO falaj_system;
 GRANT SELECT,INSERT,DELETE ON TABLE public.upload_part TO falaj_app;
-
--- Name: TABLE usage_record; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT ON TABLE public.usage_record TO falaj_app;
-GRANT SELECT,INSERT ON TABLE public.usage_record TO falaj_worker_api;
-GRANT SELECT,INSERT ON TABLE public.usage_record TO falaj_scheduler;
-GRANT SELECT ON TABLE public.usage_record TO falaj_system;
 
 -- Name: TABLE usage_debit; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.usage_debit TO falaj_system;

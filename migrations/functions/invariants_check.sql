@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- J1 to J8 and J12: each row is a promise and how often it is broken. Looks across tenants, so it gives back counts and nothing
--- else. J6 compares transactions: a transition's row was written by the transaction that wrote its audit event. A restore
--- writes all rows anew, so of what was there before (database_epoch) it can only say that there are as many events.
+-- else. J6 compares transactions: a transition's row (job_event, or what job_step_xid says of rows that change later) was written
+-- by the transaction that wrote its audit event. A restore writes all rows anew, so of what was there before (database_epoch) it
+-- can only say that there are as many events.
 CREATE OR REPLACE FUNCTION invariants_check()
 RETURNS TABLE (name text, doc text, violations bigint)
 LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp AS $$
@@ -47,13 +48,19 @@ BEGIN
               OR (q.resource = 'gpus' AND q.hard_limit < coalesce(r.gpus, 0)))
   UNION ALL
   SELECT 'J6', 'Every transition has an audit event of the same transaction',
-         (SELECT count(*) FROM (SELECT e.tenant_id, e.xmin::text::bigint AS xid, count(*) AS n FROM job_event e, database_epoch d
-                                 WHERE e.at >= d.began_at AND age(e.xmin) <= age(d.began_xid::xid) GROUP BY 1, 2) t
+         (SELECT count(*) FROM (SELECT s.tenant_id, s.xid, count(*) AS n FROM (
+                                  SELECT e.tenant_id, e.xmin::text::bigint AS xid FROM job_event e, database_epoch d
+                                   WHERE e.at >= d.began_at AND age(e.xmin) <= age(d.began_xid::xid)
+                                  UNION ALL
+                                  SELECT r.tenant_id, r.xid::text::bigint % 4294967296 FROM job_step_xid r, database_epoch d
+                                   WHERE r.at >= d.began_at) s GROUP BY 1, 2) t
             LEFT JOIN (SELECT a.tenant_id, a.xid::text::bigint % 4294967296 AS xid, count(*) AS n
                          FROM audit_event a, database_epoch d WHERE a.ord > d.event_ord GROUP BY 1, 2) u
               ON u.tenant_id = t.tenant_id AND u.xid = t.xid
            WHERE coalesce(u.n, 0) < t.n)
-       + (SELECT count(*) FROM (SELECT e.tenant_id, count(*) AS n FROM job_event e, database_epoch d
+       + (SELECT count(*) FROM (SELECT e.tenant_id, count(*) AS n
+                                  FROM (SELECT tenant_id, at FROM job_event UNION ALL SELECT tenant_id, at FROM job_step_xid) e,
+                                       database_epoch d
                                  WHERE e.at < d.began_at GROUP BY 1) t
            WHERE t.n > (SELECT count(*) FROM audit_event a WHERE a.tenant_id = t.tenant_id)
                        + (SELECT count(*) FROM audit_seq s WHERE s.tenant_id = t.tenant_id AND s.dropped_at IS NOT NULL))

@@ -30,6 +30,8 @@ INSERT INTO job_edge (from_state, event, to_state) VALUES
   ('RUNNING',    'EXPIRE',   'PENDING'),
   ('RUNNING',    'LOSE',     'NODE_FAIL');
 
+-- After the update, because a trigger before it makes the server lock each row first and compute generated columns that nothing
+-- changed.
 -- The trigger's condition holds the edges as a constant, so a legal transition costs one comparison and no call. A write may pass
 -- STARTING on its way from ADMITTED, and RUNNING on its way from there, when they were reported together with what follows: then
 -- the version says so.
@@ -42,7 +44,7 @@ BEGIN
 END $$;
 DO $$
 BEGIN
-  EXECUTE format('CREATE OR REPLACE TRIGGER job_edge BEFORE UPDATE OF state ON job FOR EACH ROW WHEN (OLD.state IS DISTINCT FROM NEW.state AND '
+  EXECUTE format('CREATE OR REPLACE TRIGGER job_edge AFTER UPDATE OF state ON job FOR EACH ROW WHEN (OLD.state IS DISTINCT FROM NEW.state AND '
                  '(NEW.version <= OLD.version OR NEW.fence < OLD.fence OR ((OLD.state || ''>'' || NEW.state) <> ALL (%1$L::text[]) AND '
                  '(''RUNNING>'' || NEW.state <> ALL (%1$L::text[]) OR '
                  'NEW.version < OLD.version + CASE OLD.state WHEN ''STARTING'' THEN 2 WHEN ''ADMITTED'' THEN 3 ELSE 1000000 END) AND '

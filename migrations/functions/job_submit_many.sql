@@ -50,10 +50,9 @@ BEGIN
     SELECT tenant_id, user_id, route, key, sha, 201, job_id FROM new),
   j AS (
     INSERT INTO job (tenant_id, job_id, name, kind, spec, zone, pool, data_class, slots, gpus, priority, max_attempts, max_runtime_s,
-                     created_by, reason, project_id, queue)
+                     created_by, reason, project_id, queue, submitted_xid)
     SELECT tenant_id, job_id, name, kind, spec::jsonb, zone, pool, data_class, slots, gpus, priority, max_attempts, max_runtime_s, user_id,
-           'Resources', project_id, queue FROM new),
-  e AS (INSERT INTO job_event (tenant_id, job_id, version, state, reason) SELECT tenant_id, job_id, 1, 'PENDING', 'Resources' FROM new),
+           'Resources', project_id, queue, pg_current_xact_id() FROM new),
   a AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM new),
   o AS (
     INSERT INTO job_object (tenant_id, job_id, direction, name, object_id)

@@ -53,7 +53,8 @@ enum errc lease_repo_move(struct db_tx *tx, const struct attempt_step *s, size_t
     for (size_t i = 0; i < n; i++)
         m[i] = (struct job_move){ .tenant_id = s[i].tenant_id, .job_id = s[i].job_id, .event = s[i].event, .fence = s[i].fence,
                                   .reason = s[i].reason, .message = s[i].message, .result = s[i].result, .delay_ms = s[i].delay_ms,
-                                  .starts_too = s[i].started_now, .takes_too = s[i].takes_too, .is_quiet = s[i].event == JE_TAKE,
+                                  .starts_too = s[i].started_now, .takes_too = s[i].takes_too,
+                                  .is_quiet = s[i].event == JE_TAKE || job_state_is_terminal(job_event_goal(s[i].event)),
                                   .audit_id = s[i].event_id, .audit_body = s[i].audit };
     return job_apply(tx, m, n, NULL, e);
 }

@@ -4,8 +4,9 @@
  * A move is an event of job_state.def that happens to a job. A whole batch is one statement: the job's row, its job_event and its audit
  * event together. The statement carries the from-states of each event, so a job that stands elsewhere is left alone, whoever moved it
  * meanwhile; the trigger job_edge checks the same edges once more.
- * A step that says nothing but when (TAKE, and a START that comes with its end) has no row of its own: version grows by it, and the view
- * job_step reads it from the attempt. What comes later in the same batch passes it: COMPLETED is three after ADMITTED.
+ * A step that other rows tell has no row in job_event: the submission, an admission, a TAKE, a START that comes with its end,
+ * and the end of an attempt that is the job's. Version grows by it, and the view job_step reads it from the job and the
+ * attempt. What comes later in the same batch passes a TAKE or START: COMPLETED is three after ADMITTED.
  * Whoever asks for a job's events asks that view.
  * Invariants: an edge is a row of job_state.def; version grows with each; the fence grows by one with ADMIT and never else; a waiting job
  * has a reason; finished_at is set exactly when the job ends. What a job has booked is not given back here (booking.h).
@@ -31,7 +32,7 @@ struct job_move {
     struct str result;                  /* JSON; absent: as it was */
     int64_t delay_ms;                   /* of a job that goes back: not before so long from now */
     bool takes_too, starts_too;         /* it was taken, it began in the same batch: TAKE, START are passed on the way */
-    bool is_quiet;                      /* no event of its own: the view job_step tells it by the times of the attempt */
+    bool is_quiet;                      /* no row of job_event: the view job_step tells it by other rows */
     struct uuid audit_id;               /* of its audit event; absent body: the caller writes one */
     struct str audit_body;
 };

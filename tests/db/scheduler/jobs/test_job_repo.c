@@ -103,7 +103,7 @@ static void many_tenants_in_one_call(void **state)
     for (int t = 0; t < TENANTS; t++) {
         assert_int_equal(jobs_of(t), 10);
         assert_int_equal(used(t), 10);
-        assert_int_equal(NUMBER("SELECT count(*) FROM job_event WHERE tenant_id = '%s' AND state = 'PENDING' AND version = 1", hex(tenants[t])), 10);
+        assert_int_equal(NUMBER("SELECT count(*) FROM job_step WHERE tenant_id = '%s' AND state = 'PENDING' AND version = 1", hex(tenants[t])), 10);
         assert_int_equal(NUMBER("SELECT count(*) FROM audit_event WHERE tenant_id = '%s'", hex(tenants[t])), 10);
         assert_int_equal(NUMBER("SELECT count(*) FROM idempotency WHERE tenant_id = '%s' AND status = 201", hex(tenants[t])), 10);
     }
@@ -359,7 +359,7 @@ static void the_books_balance(void **state)
     }
     assert_int_equal(NUMBER("SELECT count(*) FROM quota WHERE used > hard_limit"), 0);
     assert_int_equal(NUMBER("SELECT count(*) FROM audit_event") - NUMBER("SELECT count(*) FROM job"), 0);
-    assert_int_equal(NUMBER("SELECT count(*) FROM job_event WHERE version = 1") - NUMBER("SELECT count(*) FROM job"), 0);
+    assert_int_equal(NUMBER("SELECT count(*) FROM job_step WHERE version = 1") - NUMBER("SELECT count(*) FROM job"), 0);
     assert_int_equal(NUMBER("SELECT count(*) FROM idempotency") - NUMBER("SELECT count(*) FROM job"), 0);
     assert_int_equal(NUMBER("SELECT count(*) FROM idempotency i LEFT JOIN job j ON j.tenant_id = i.tenant_id AND j.job_id = i.resource_id"
                             " WHERE j.job_id IS NULL"), 0);
