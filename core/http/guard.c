@@ -35,7 +35,7 @@ static bool is_token(struct str s)
     return s.len > 0;
 }
 
-static bool is_digits(struct str s)
+bool http_guard_is_length(struct str s)
 {
     for (size_t i = 0; i < s.len; i++)
         if (s.ptr[i] < '0' || s.ptr[i] > '9')
@@ -75,7 +75,7 @@ void http_guard_mask(char *p, size_t max)
             continue;
         while (value.len && (value.ptr[value.len - 1] == '\n' || value.ptr[value.len - 1] == '\r'))
             value.len--;
-        if (is_folded || !is_digits(str_trim(value)))
+        if (is_folded || !http_guard_is_length(str_trim(value)))
             memcpy(p + i, MASKED, n);
     }
 }
@@ -204,7 +204,7 @@ static enum errc check_framing(const struct http_guard_input *in, const struct s
     bool is_11 = str_eq_c(in->version, "HTTP/1.1");
     if (count[S_LENGTH] && count[S_TE])
         return FAIL(e, MALFORMED, "Content-Length and Transfer-Encoding together");
-    if (count[S_LENGTH] && !is_digits(str_trim(value[S_LENGTH])))
+    if (count[S_LENGTH] && !http_guard_is_length(str_trim(value[S_LENGTH])))
         return FAIL(e, MALFORMED, "Content-Length is not a number");
     if (count[S_TE]) {
         struct str te = str_trim(value[S_TE]);

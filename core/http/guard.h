@@ -26,15 +26,13 @@ struct http_guard_input {
 enum errc http_guard_check(const struct http_guard_input *in, struct err *e) MUST_CHECK;
 
 /* The parser answers a Content-Length that is no number by itself, before anybody is asked, and 0.9.75 writes the head of that
- * answer twice.
- * So such a header is given another name of the same length before the parser comes to it, and http_guard_check refuses that
- * name: one answer,
- * of the server's own form. p: behind the NUL of the request target in the parser's buffer, where version and header lines
- * follow; at most max
- * bytes are looked at. A head that arrives in pieces is seen as far as it has come; a bad length in a later piece gets the
- * parser's answer.
- * Only for the version whose layout is known. */
+ * answer twice. So such a header is given another name of the same length before the parser comes to it, and http_guard_check
+ * refuses that name: one answer, of the server's own form. p: behind the NUL of the request target in the parser's buffer, where
+ * version and header lines follow; at most max bytes are looked at. A head that arrives in pieces is seen as far as it has come;
+ * a bad length in a later piece is answered by refusal.c, once, in plain text. Only for the version whose layout is known. */
 void http_guard_mask(char *p, size_t max);
+/* 1 to 15 digits and nothing else. */
+bool http_guard_is_length(struct str s);
 
 /* What libmicrohttpd hides, read off where its parser put the pieces: a NUL that cut a value, a folded or bare-LF line.
  * Only for the version whose layout is known (http_guard_layout_known); names, values and version must be the

@@ -318,7 +318,7 @@ static enum errc start_daemon(struct http_loop *l, int fd, struct err *e)
     struct http_server *s = l->server;
     unsigned per_loop = (unsigned)((s->o.max_connections + s->nloops - 1) / s->nloops);
     size_t memory = s->o.header_max * 2;
-    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO | (s->cert ? MHD_USE_TLS : 0);
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO | MHD_USE_ERROR_LOG | (s->cert ? MHD_USE_TLS : 0);
     struct MHD_OptionItem tls[5] = { { MHD_OPTION_END, 0, NULL } };
     int n = 0;
     if (s->cert) {
@@ -330,7 +330,8 @@ static enum errc start_daemon(struct http_loop *l, int fd, struct err *e)
         tls[n] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
     }
     l->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, exchange_on_call, l, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK, exchange_on_uri, l,
+        flags, 0, NULL, NULL, exchange_on_call, l, MHD_OPTION_EXTERNAL_LOGGER, refusal_on_log, l,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK, exchange_on_uri, l,
         MHD_OPTION_NOTIFY_COMPLETED, exchange_on_completed, l, MHD_OPTION_NOTIFY_CONNECTION, exchange_on_connection, l,
         MHD_OPTION_UNESCAPE_CALLBACK, unescape_nothing, NULL, MHD_OPTION_CONNECTION_LIMIT, per_loop,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)s->o.per_ip, MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory,

@@ -6,6 +6,7 @@
 #pragma once
 #include <microhttpd.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include "core/http/guard.h"
 #include "core/http/mtls.h"
@@ -93,6 +94,8 @@ struct http_server {
 };
 
 /* exchange.c: the callbacks of the daemon */
+/* What the parser logs: refusal.c looks for what it is about to refuse. */
+void refusal_on_log(void *loop, const char *format, va_list ap);
 void *exchange_on_uri(void *loop, const char *uri, struct MHD_Connection *c);
 enum MHD_Result exchange_on_call(void *loop, struct MHD_Connection *c, const char *url, const char *method, const char *version,
                                  const char *data, size_t *len, void **con_cls);

@@ -34,6 +34,31 @@ static inline int net_connect(int port)
     return fd;
 }
 
+/* Waits until the server has taken all that was sent on this connection out of its socket (/proc/net/tcp: rx_queue). */
+static inline void net_wait_taken(int fd)
+{
+    struct sockaddr_in own, peer;
+    socklen_t n = sizeof own, m = sizeof peer;
+    char line[512], want[64];
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&own, &n), 0);
+    assert_int_equal(getpeername(fd, (struct sockaddr *)&peer, &m), 0);
+    snprintf(want, sizeof want, ":%04X 0100007F:%04X ", ntohs(peer.sin_port), ntohs(own.sin_port));
+    for (int64_t end = net_now_ms() + 30000; net_now_ms() < end; usleep(1000)) {
+        bool is_taken = false;
+        FILE *f = fopen("/proc/net/tcp", "re");
+        assert_non_null(f);
+        while (fgets(line, sizeof line, f)) {
+            unsigned tx, rx;
+            const char *at = strstr(line, want);
+            is_taken = is_taken || (at && sscanf(at + strlen(want), "%*x %x:%x", &tx, &rx) == 2 && rx == 0);
+        }
+        fclose(f);
+        if (is_taken)
+            return;
+    }
+    fail_msg("the server does not read");
+}
+
 static inline void net_send(int fd, const void *p, size_t n)
 {
     const char *at = p;

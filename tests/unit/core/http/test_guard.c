@@ -164,6 +164,31 @@ static void a_bad_length_is_refused_in_our_words(void **state)
     }
 }
 
+/* The same when it comes in a later piece than the request line: the parser has begun with the head by then. */
+static void a_bad_length_in_a_later_piece_gets_one_answer_too(void **state)
+{
+    (void)state;
+    static const char *const VALUES[] = { "abc", "-1", "99999999999999999999999", "5, 5", "" };
+    static const char *const CUTS[] = { "Host: a\r\n", "Host: a\r\nContent-", "Host: a\r\nContent-Length: ", "" };
+    for (size_t i = 0; i < sizeof VALUES / sizeof *VALUES * sizeof CUTS / sizeof *CUTS; i++) {
+        const char *value = VALUES[i / 4], *cut = CUTS[i % 4];
+        char head[256], reply[4096];
+        bool eof;
+        int before = atomic_load(&handled), fd = net_connect(http_server_port(server));
+        snprintf(head, sizeof head, "Host: a\r\nContent-Length: %s\r\nX-B: c\r\n\r\n" SMUGGLED, value);
+        net_send_c(fd, "POST /a?b=c HTTP/1.1\r\n");
+        net_wait_taken(fd);
+        net_send_c(fd, cut);
+        net_wait_taken(fd);
+        net_send_c(fd, head + strlen(cut));
+        size_t n = net_read(fd, reply, sizeof reply, NULL, 3000, &eof);
+        close(fd);
+        bool is_told = net_status(reply) == 400 && strstr(reply, "Content-Length is not a number");
+        if (!eof || net_count(reply, n, "HTTP/1.1 ") != 1 || !is_told || atomic_load(&handled) != before)
+            fail_msg("'%s' after '%s': closed %d, %.400s", value, cut, eof, reply);
+    }
+}
+
 /* Pure: what is masked and what is not. `|` stands for the NULs that the parser has put. */
 static void only_a_bad_length_is_masked(void **state)
 {
@@ -300,7 +325,9 @@ static void the_layout_check_sees_cut_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_bad_length_is_refused_in_our_words), cmocka_unit_test(only_a_bad_length_is_masked),
+        cmocka_unit_test(a_bad_length_is_refused_in_our_words),
+        cmocka_unit_test(a_bad_length_in_a_later_piece_gets_one_answer_too),
+        cmocka_unit_test(only_a_bad_length_is_masked),
         cmocka_unit_test(hostile_requests_are_answered_once_and_closed),
         cmocka_unit_test(unknown_versions_never_reach_the_handler),
         cmocka_unit_test(oversized_heads_are_refused),
