@@ -90,6 +90,9 @@ struct route_table {
     const struct route *rows;
     size_t n;
 };
+/* By the event that its act writes it makes, widens or approves a credential or a power, so it must say R_STEP_UP (boot
+ * refuses it otherwise). What anybody or a program may call has no session to step up; taking power away needs none. */
+bool route_makes_power(const struct route *row);
 #define ROUTE_TABLE(name, rows_) const struct route_table name = { (rows_), sizeof(rows_) / sizeof *(rows_) }
 
 /* Members of a list's input struct, and their fields. */

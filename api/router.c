@@ -51,8 +51,7 @@ static enum errc compile_fields(struct route_match *m, struct arena *a, struct e
     return ERR_OK;
 }
 
-/* By the event that the act writes. What anybody or a program may call has no session to step up; taking power away needs none. */
-static bool makes_power(const struct route *row)
+bool route_makes_power(const struct route *row)
 {
     static const enum audit_code events[] = { AUDIT_TOKEN_CREATE, AUDIT_ROLE_GRANT, AUDIT_USER_CREATE, AUDIT_INVITE_CREATE, AUDIT_IDENTITY_SET,
         AUDIT_GROUP_SET, AUDIT_DEVICE_GRANT, AUDIT_MFA_SET, AUDIT_NODE_JOIN, AUDIT_BREAK_GLASS, AUDIT_APPROVAL_GRANT, AUDIT_APPROVAL_REQUEST };
@@ -75,7 +74,7 @@ static enum errc compile(struct route_match *m, const struct route *row, struct 
                     http_method_name(row->method), row->path);
     if (!row->doc || !row->op || !row->status || (!row->handler && !row->combine && !row->raw))
         return FAIL(e, INTERNAL, "Route %s %s lacks doc, op, status or handler", http_method_name(row->method), row->path);
-    if (makes_power(row) && !(row->flags & R_STEP_UP))
+    if (route_makes_power(row) && !(row->flags & R_STEP_UP))
         return FAIL(e, INTERNAL, "Route %s %s makes, widens or approves a credential or a power without R_STEP_UP",
                     http_method_name(row->method), row->path);
     struct str path = str_c(row->path), seg;

@@ -5,6 +5,7 @@
 #include "tenants/access/authz.h"
 #include "tenants/access/binding.h"
 #include "tenants/access/credential.h"
+#include "tenants/access/second_person.h"
 #include "tenants/access/principal_load.h"
 
 SCHEMA_EXTERN(user_group, "A group of people, as the tenant's identity provider keeps it",
@@ -37,10 +38,10 @@ static const struct stmt follow_out = { .name = "group_follow_out", .params = "u
     "DELETE FROM role_binding b WHERE b.tenant_id = $1 AND b.source = 'scim' AND b.user_id = ANY ($2) AND NOT EXISTS (\n"
     "  SELECT FROM group_member m JOIN user_group g ON g.tenant_id = m.tenant_id AND g.group_id = m.group_id\n"
     "   WHERE m.tenant_id = b.tenant_id AND m.user_id = b.user_id AND g.role = b.role)" };
-static const struct stmt follow_in = { .name = "group_follow_in", .params = "uU", .card = CARD_NONE, .sql =
+static const struct stmt follow_in = { .name = "group_follow_in", .params = "uUS", .card = CARD_NONE, .sql =
     "INSERT INTO role_binding (tenant_id, binding_id, user_id, role, created_by, source)\n"
     "SELECT DISTINCT ON (m.user_id, g.role) m.tenant_id, gen_random_uuid(), m.user_id, g.role, g.role_set_by, 'scim'\n"
-    "  FROM group_member m JOIN user_group g ON g.tenant_id = m.tenant_id AND g.group_id = m.group_id AND g.role IS NOT NULL\n"
+    "  FROM group_member m JOIN user_group g ON g.tenant_id = m.tenant_id AND g.group_id = m.group_id AND g.role <> ALL ($3)\n"
     "  JOIN app_user u ON u.tenant_id = m.tenant_id AND u.user_id = m.user_id AND u.state <> 'DEACTIVATED'\n"
     " WHERE m.tenant_id = $1 AND m.user_id = ANY ($2) ORDER BY m.user_id, g.role, g.group_id ON CONFLICT DO NOTHING" };
 struct breach { struct uuid user_id; bool is_mixed; };
@@ -72,7 +73,13 @@ enum errc group_bindings_follow(struct work *w, struct slice users, struct err *
     if (!users.n)
         return ERR_OK;
     TRY(db_exec(w->tx, &follow_out, ARGS(A_UUID(w->tenant_id), A_UUIDS(users.items, users.n)), NULL, e));
-    TRY(db_exec(w->tx, &follow_in, ARGS(A_UUID(w->tenant_id), A_UUIDS(users.items, users.n)), NULL, e));
+    /* Who takes two people is never given by whoever fills a group; an older release let a group have such a role. */
+    struct str appointed[ROLE_COUNT];
+    size_t n = 0;
+    for (int r = 0; r < ROLE_COUNT; r++)
+        if (role_takes_two((enum role)r))
+            appointed[n++] = str_c(role_row((enum role)r)->wire);
+    TRY(db_exec(w->tx, &follow_in, ARGS(A_UUID(w->tenant_id), A_UUIDS(users.items, users.n), A_STRS(appointed, n)), NULL, e));
     TRY(db_maybe(w->tx, &follow_breach, ARGS(A_UUID(w->tenant_id), A_UUIDS(users.items, users.n),
                  A_TEXT(role_row(ROLE_COMPLIANCE_OFFICER)->wire), A_I64(BINDINGS_MAX)), &b, &found, e));
     if (found && b.is_mixed)
