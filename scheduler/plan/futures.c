@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* futures.c - masks by ladders.
+ *
+ * A ladder has the different amounts of one resource that the steps ask for, ascending. The rank of a free amount is how many
+ * rungs it reaches; the
+ * mask of a rank has the steps whose rung is below. With more than RUNGS amounts several share a rung, so a step that a mask
+ * lets through is
+ * looked at once more. While a future is played, free amounts only shrink, and so do ranks.
+ *
+ * The square root of R: a lump left on one machine weighs less than the same in many places, since a future that was not drawn
+ * may still want it. */
+#include "scheduler/plan/futures.h"
+#include "core/base/assert.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNGS = 128, MILLI_MAX = MACHINE_GPUS_MAX * GPU_MILLI };
+_Static_assert(WORKLOAD_STEPS < 64, "a mask has a bit for each step");
+
+struct ladder {
+    int n;
+    int64_t rung[RUNGS];
+    uint64_t mask[RUNGS + 1][WORKLOAD_FUTURES];         /* by rank */
+};
+
+/* By future and step; below 0: the step has no part in this ladder. */
+typedef int64_t amounts[WORKLOAD_FUTURES][WORKLOAD_STEPS];
+
+struct step { int64_t cpu_milli, memory_bytes; int32_t gpus, gpu_milli; };
+
+struct futures {
+    uint32_t epoch;
+    struct ladder cpu, memory, share;                   /* share: of steps that ask for less than a GPU */
+    uint8_t share_rank[GPU_MILLI];                      /* by free thousandths of a begun device */
+    uint64_t shares[WORKLOAD_FUTURES];                  /* all of those */
+    uint64_t whole[MACHINE_GPUS_MAX + 1][WORKLOAD_FUTURES]; /* steps that ask for so many whole GPUs at most */
+    struct step steps[WORKLOAD_FUTURES][WORKLOAD_STEPS];
+    int32_t worth[MILLI_MAX + 1];
+};
+
+struct game {
+    int64_t cpu_milli, memory_bytes;
+    int32_t left, whole, nbegun, cpu_rank, memory_rank;
+    uint16_t begun[MACHINE_GPUS_MAX];                   /* what begun devices have left, ascending, 1 … 999 */
+};
+
+static uint64_t root(uint64_t v)
+{
+    uint64_t r = 0;
+    for (int bit = 30; bit >= 0; bit--) {
+        uint64_t t = r | (uint64_t)1 << bit;
+        if (t * t <= v)
+            r = t;
+    }
+    return r;
+}
+
+struct futures *futures_new(void)
+{
+    struct futures *f = calloc(1, sizeof *f);
+    ASSERT(f);
+    for (uint64_t i = 0; i <= MILLI_MAX; i++)
+        f->worth[i] = (int32_t)root(i << 40);
+    return f;
+}
+
+void futures_free(struct futures *f)
+{
+    free(f);
+}
+
+uint32_t futures_epoch(const struct futures *f)
+{
+    return f->epoch;
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int rank_of(const struct ladder *l, int64_t v)
+{
+    int low = 0, high = l->n;
+    while (low < high) {
+        int mid = (low + high) / 2;
+        if (l->rung[mid] <= v)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static void build(struct ladder *l, amounts of)
+{
+    int64_t sorted[WORKLOAD_FUTURES * WORKLOAD_STEPS];
+    int n = 0, different = 0;
+    for (int k = 0; k < WORKLOAD_FUTURES; k++)
+        for (int i = 0; i < WORKLOAD_STEPS; i++)
+            if (of[k][i] >= 0)
+                sorted[n++] = of[k][i];
+    if (n)
+        qsort(sorted, (size_t)n, sizeof *sorted, compare);
+    for (int i = 0; i < n; i++)
+        if (!different || sorted[different - 1] != sorted[i])
+            sorted[different++] = sorted[i];
+    int every = (different + RUNGS - 1) / RUNGS;
+    l->n = 0;
+    for (int i = 0; i < different; i += every)
+        l->rung[l->n++] = sorted[i];
+    memset(l->mask, 0, sizeof l->mask);
+    for (int k = 0; k < WORKLOAD_FUTURES; k++) {
+        for (int i = 0; i < WORKLOAD_STEPS; i++)
+            if (of[k][i] >= 0)
+                l->mask[rank_of(l, of[k][i])][k] |= (uint64_t)1 << i;
+        for (int rank = 1; rank <= l->n; rank++)
+            l->mask[rank][k] |= l->mask[rank - 1][k];
+    }
+}
+
+void futures_fill(struct futures *f, const struct workload *w, unsigned group)
+{
+    amounts cpu, memory, share;
+    const workload_futures *drawn = workload_drawn(w);
+    size_t n;
+    const struct workload_type *types = workload_types(w, &n);
+    memset(f->shares, 0, sizeof f->shares);
+    memset(f->whole, 0, sizeof f->whole);
+    for (int k = 0; k < WORKLOAD_FUTURES; k++)
+        for (int i = 0; i < WORKLOAD_STEPS; i++) {
+            const struct ask *a = &types[(*drawn)[k][i]].ask;
+            const uint64_t bit = (uint64_t)1 << i;
+            bool is_in = groups_has(&a->groups, group), is_share = a->gpu_milli < GPU_MILLI;
+            f->steps[k][i] = (struct step){ a->cpu_milli, a->memory_bytes, a->gpus, a->gpu_milli };
+            cpu[k][i] = is_in ? a->cpu_milli : -1;
+            memory[k][i] = is_in ? a->memory_bytes : -1;
+            share[k][i] = is_in && is_share ? a->gpu_milli : -1;
+            if (is_in && is_share)
+                f->shares[k] |= bit;
+            for (int g = a->gpus; is_in && !is_share && g <= MACHINE_GPUS_MAX; g++)
+                f->whole[g][k] |= bit;
+        }
+    build(&f->cpu, cpu);
+    build(&f->memory, memory);
+    build(&f->share, share);
+    for (int i = 0; i < GPU_MILLI; i++)
+        f->share_rank[i] = (uint8_t)rank_of(&f->share, i);
+    f->epoch = workload_epoch(w);
+}
+
+static void take_share(struct game *p, int32_t milli)
+{
+    int at = 0, left;
+    while (at < p->nbegun && p->begun[at] < milli)
+        at++;
+    if (at < p->nbegun) {
+        left = p->begun[at] - milli;
+        for (; at > 0 && p->begun[at - 1] > left; at--)
+            p->begun[at] = p->begun[at - 1];
+        p->begun[at] = (uint16_t)left;
+        if (left)
+            return;
+        for (p->nbegun--; at < p->nbegun; at++)
+            p->begun[at] = p->begun[at + 1];
+        return;
+    }
+    p->whole--;
+    left = GPU_MILLI - milli;
+    for (at = p->nbegun++; at > 0 && p->begun[at - 1] > left; at--)
+        p->begun[at] = p->begun[at - 1];
+    p->begun[at] = (uint16_t)left;
+}
+
+static int32_t most_begun(const struct game *p)
+{
+    return p->nbegun ? p->begun[p->nbegun - 1] : 0;
+}
+
+/* Steps that probably fit now. */
+static uint64_t fitting(const struct futures *f, int k, const struct game *p)
+{
+    uint64_t gpu = 0;
+    if (p->whole)
+        gpu = f->shares[k] | f->whole[p->whole][k];
+    else if (p->nbegun)
+        gpu = f->share.mask[f->share_rank[most_begun(p)]][k];
+    return gpu & f->cpu.mask[p->cpu_rank][k] & f->memory.mask[p->memory_rank][k];
+}
+
+static int32_t play(const struct futures *f, int k, struct game p)
+{
+    for (uint64_t steps = fitting(f, k, &p); steps;) {
+        const int i = __builtin_ctzll(steps);
+        const struct step *s = &f->steps[k][i];
+        const bool is_whole = s->gpu_milli == GPU_MILLI;
+        steps &= steps - 1;
+        if (s->cpu_milli > p.cpu_milli || s->memory_bytes > p.memory_bytes)
+            continue;
+        if (!is_whole && !p.whole && most_begun(&p) < s->gpu_milli)
+            continue;
+        if (is_whole)
+            p.whole -= s->gpus;
+        else
+            take_share(&p, s->gpu_milli);
+        p.left -= s->gpus * s->gpu_milli;
+        p.cpu_milli -= s->cpu_milli;
+        p.memory_bytes -= s->memory_bytes;
+        while (p.cpu_rank && f->cpu.rung[p.cpu_rank - 1] > p.cpu_milli)
+            p.cpu_rank--;
+        while (p.memory_rank && f->memory.rung[p.memory_rank - 1] > p.memory_bytes)
+            p.memory_rank--;
+        steps &= fitting(f, k, &p);
+    }
+    return p.left;
+}
+
+static struct game start(const struct futures *f, const struct room *r)
+{
+    struct game p = { .cpu_milli = r->cpu_milli, .memory_bytes = r->memory_bytes };
+    for (int i = 0; i < r->gpus; i++) {
+        p.left += r->milli[i];
+        if (r->milli[i] == GPU_MILLI)
+            p.whole++;
+        else if (r->milli[i])
+            p.begun[p.nbegun++] = r->milli[i];
+    }
+    p.cpu_rank = rank_of(&f->cpu, p.cpu_milli);
+    p.memory_rank = rank_of(&f->memory, p.memory_bytes);
+    return p;
+}
+
+int64_t futures_worth(const struct futures *f, const struct room *r)
+{
+    const struct game p = start(f, r);
+    int64_t sum = 0;
+    for (int k = 0; k < WORKLOAD_FUTURES; k++)
+        sum += f->worth[play(f, k, p)];
+    return sum;
+}
+
+int32_t futures_left(const struct futures *f, int future, const struct room *r)
+{
+    return play(f, future, start(f, r));
+}
