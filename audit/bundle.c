@@ -57,14 +57,16 @@ bool bundle_manifest_encode(const struct bundle_manifest *m, struct buf *b)
 {
     if (!scan_is_word(str_c(m->zone)) || !audit_filter_is_valid(&m->filter))
         return false;
-    buf_add_c(b, "{\"format\":\"falaj-audit-bundle-v1\",\"tenant\":");
+    buf_printf(b, "{\"format\":\"falaj-audit-bundle-v%d\",\"tenant\":", m->version == 2 ? 2 : 1);
     scan_put_uuid(b, m->tenant_id);
     buf_printf(b, ",\"zone\":\"%s\",\"from_tseq\":%llu,\"to_tseq\":%llu,\"count\":%llu,\"created_us\":%lld,\"mode\":\"%s\",\"filter\":",
                m->zone, (unsigned long long)m->from, (unsigned long long)m->to, (unsigned long long)m->count,
-               (long long)m->created_us, m->is_selection ? "selection" : "range");
+               (long long)m->created_us, m->is_selection ? "selection" : m->is_filtered ? "filtered" : "range");
     audit_filter_encode(&m->filter, b);
     if (m->is_selection && m->says_inclusion)
         buf_add_c(b, ",\"proves\":\"inclusion\"");
+    if (m->is_filtered)
+        buf_add_c(b, ",\"proves\":\"completeness\"");
     buf_add_c(b, ",\"head\":");
     bundle_head_put(b, &m->head);
     buf_add_c(b, "},\"previous\":");
@@ -94,17 +96,24 @@ static bool scan_numbers(struct str *s, struct bundle_manifest *m)
         !scan_lit(s, ",\"mode\":\""))
         return false;
     m->is_selection = scan_lit(s, "selection\"");
-    if ((!m->is_selection && !scan_lit(s, "range\"")) || !scan_lit(s, ",\"filter\":") || !audit_filter_scan(s, &m->filter))
+    m->is_filtered = m->version == 2 && !m->is_selection && scan_lit(s, "filtered\"");
+    if ((!m->is_selection && !m->is_filtered && !scan_lit(s, "range\"")) || !scan_lit(s, ",\"filter\":") ||
+        !audit_filter_scan(s, &m->filter))
         return false;
     m->says_inclusion = m->is_selection && scan_lit(s, ",\"proves\":\"inclusion\"");
-    return true;
+    if (m->version == 2 && m->is_selection != m->says_inclusion)
+        return false;
+    return !m->is_filtered || scan_lit(s, ",\"proves\":\"completeness\"");
 }
 
 bool bundle_manifest_decode(struct str line, struct bundle_manifest *m)
 {
     struct str s = line;
     memset(m, 0, sizeof *m);
-    if (!scan_lit(&s, "{\"format\":\"falaj-audit-bundle-v1\",\"tenant\":\"") || !scan_uuid(&s, &m->tenant_id) ||
+    m->version = scan_lit(&s, "{\"format\":\"falaj-audit-bundle-v2\"") ? 2 : 1;
+    if (m->version == 1 && !scan_lit(&s, "{\"format\":\"falaj-audit-bundle-v1\""))
+        return false;
+    if (!scan_lit(&s, ",\"tenant\":\"") || !scan_uuid(&s, &m->tenant_id) ||
         !scan_numbers(&s, m) || !scan_lit(&s, ",\"head\":") ||
         !bundle_head_scan(&s, &m->head) || !scan_lit(&s, "},\"previous\":"))
         return false;
@@ -126,8 +135,39 @@ static bool fits_a_line(struct str event)
     return true;
 }
 
+static bool put_withheld(const struct bundle_record *r, struct buf *b)
+{
+    buf_printf(b, "{\"tseq\":%llu,\"chain\":", (unsigned long long)r->tseq);
+    scan_put_hash(b, &r->chain);
+    buf_add_c(b, ",\"withheld\":{");
+    buf_add_str(b, r->opened.member);
+    buf_add_c(b, "},\"salt\":");
+    scan_put_base64(b, r->opened.salt, AUDIT_SALT);
+    buf_add_c(b, ",\"others\":");
+    scan_put_base64(b, r->opened.others, sizeof r->opened.others);
+    buf_add_c(b, "}\n");
+    return !b->overflow;
+}
+
+/* The member is what stands before the first `},"salt":"`: no string of an event holds a quote that is not escaped. */
+static bool scan_withheld(struct str *s, struct bundle_record *r)
+{
+    static const char behind[] = "},\"salt\":\"";
+    const char *at = s->len ? memmem(s->ptr, s->len, behind, sizeof behind - 1) : NULL;
+    size_t salt, others;
+    if (!at || (size_t)(at - s->ptr) >= AUDIT_MEMBER_MAX)
+        return false;
+    r->opened.member = str_n(s->ptr, (size_t)(at - s->ptr));
+    *s = str_n(at, s->len - r->opened.member.len);
+    return scan_lit(s, "},\"salt\":") && scan_base64(s, r->opened.salt, AUDIT_SALT, &salt) && salt == AUDIT_SALT &&
+           scan_lit(s, ",\"others\":") && scan_base64(s, r->opened.others, sizeof r->opened.others, &others) &&
+           others == sizeof r->opened.others && scan_lit(s, "}") && s->len == 0;
+}
+
 bool bundle_record_encode(const struct bundle_record *r, struct buf *b)
 {
+    if (r->is_withheld)
+        return put_withheld(r, b);
     if (!fits_a_line(r->event))
         return false;
     buf_add_c(b, "{\"tseq\":");
@@ -156,11 +196,28 @@ static bool scan_event(struct str *s, struct str *ret)
     return true;
 }
 
+static bool take_opened(struct bundle_record *r)
+{
+    struct audit_view v;
+    if (!audit_member_read(r->opened.member, &v, &r->opened.field))
+        return false;
+    audit_opened_leaf(&r->opened, &r->leaf);
+    return true;
+}
+
 bool bundle_record_decode(struct str line, struct bundle_record *r)
 {
     struct str s = line;
     r->proof_len = 0;
-    if (!scan_lit(&s, "{\"tseq\":") || !scan_u64(&s, &r->tseq) || !scan_lit(&s, ",\"leaf\":") || !scan_hash(&s, &r->leaf))
+    r->has_proof = false;
+    if (!scan_lit(&s, "{\"tseq\":") || !scan_u64(&s, &r->tseq))
+        return false;
+    r->is_withheld = scan_lit(&s, ",\"chain\":");
+    if (r->is_withheld) {
+        r->event = STR_NULL;
+        return scan_hash(&s, &r->chain) && scan_lit(&s, ",\"withheld\":{") && scan_withheld(&s, r) && take_opened(r);
+    }
+    if (!scan_lit(&s, ",\"leaf\":") || !scan_hash(&s, &r->leaf))
         return false;
     r->has_proof = scan_lit(&s, ",\"proof\":");
     if (r->has_proof ? !scan_hashes(&s, r->proof, MERKLE_PROOF_MAX, &r->proof_len)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bundle.h - the lines of a bundle, "falaj-audit-bundle-v1" (docs/audit-format.md §3): encode and decode, nothing else.
+/* bundle.h - the lines of a bundle, "falaj-audit-bundle-v1" and "-v2" (docs/audit-format.md §3): encode and decode, nothing else.
  *
  * A bundle is JSON Lines: a manifest; then the retention's own entries, where bodies were dropped; then records, with
  * checkpoints (earlier signed heads) between them; then an end line. The event is the last member of its line, so its canonical
  * bytes are exactly those between `"event":` and the final `}`. Encoders append one line with its newline; decoders take a line
  * without it. Decoded views borrow the line. Pure. */
 #pragma once
+#include "audit/fields.h"
 #include "audit/filter.h"
 #include "audit/head.h"
 #include "core/base/str.h"
@@ -18,13 +19,16 @@ struct bundle_head {
     uint8_t sig[AUDIT_SIG];
 };
 struct bundle_manifest {
+    /* 2: entries may have leaves whose fields can be shown one by one (fields.h); else 1, where every leaf is the plain one */
+    int version;
     struct uuid tenant_id;
     char zone[AUDIT_ZONE_MAX + 1];
     uint64_t from, to, count;
     int64_t created_us;
     bool is_selection;                          /* records carry inclusion proofs and no chain */
-    struct audit_filter filter;                 /* of a selection: what was asked for; empty: the entries were named */
-    /* of a selection: "proves":"inclusion" stands there; older bundles do not say it */
+    bool is_filtered;                           /* a range in which entries that do not fit show one field instead of a body */
+    struct audit_filter filter;                 /* what was asked for; of a selection may be empty: the entries were named */
+    /* of a selection: "proves":"inclusion" stands there; bundles of version 1 may not say it */
     bool says_inclusion;
     struct bundle_head head;
     bool has_previous;
@@ -45,7 +49,9 @@ struct bundle_record {
     bool has_proof;
     struct merkle_hash proof[MERKLE_PROOF_MAX];
     size_t proof_len;
-    struct str event;                           /* ptr NULL: dropped by retention, "event":null */
+    struct str event;                           /* ptr NULL: dropped by retention, "event":null, or withheld */
+    bool is_withheld;                           /* `opened` shows that it does not fit; leaf is what that makes */
+    struct audit_opened opened;
 };
 struct bundle_end {
     uint64_t count;

@@ -16,11 +16,30 @@ static bool is_action(const struct audit_view *v, const char *want)
     return want[n - 1] == '.' ? str_starts(v->action, want) : str_eq_c(v->action, want);
 }
 
+bool audit_filter_refutes(const struct audit_view *v, enum audit_field field, const struct audit_filter *f)
+{
+    switch (field) {
+    case AUDIT_FIELD_TIME: return (f->from_us && v->ts_us < f->from_us) || (f->until_us && v->ts_us >= f->until_us);
+    case AUDIT_FIELD_ACTION: return f->action[0] && !is_action(v, f->action);
+    case AUDIT_FIELD_RESOURCE:
+        return f->resource[0] && !str_eq_c(v->resource_kind, f->resource) && !str_eq_c(v->resource_id, f->resource);
+    case AUDIT_FIELD_ACTOR: return f->actor[0] && !is_actor(v, f->actor);
+    case AUDIT_FIELDS: break;
+    }
+    return false;
+}
+
+enum audit_field audit_filter_refuter(const struct audit_view *v, const struct audit_filter *f)
+{
+    int i = 0;
+    while (i < AUDIT_FIELDS && !audit_filter_refutes(v, (enum audit_field)i, f))
+        i++;
+    return (enum audit_field)i;
+}
+
 bool audit_filter_match(const struct audit_view *v, const struct audit_filter *f)
 {
-    return (!f->from_us || v->ts_us >= f->from_us) && (!f->until_us || v->ts_us < f->until_us) &&
-           (!f->actor[0] || is_actor(v, f->actor)) && (!f->action[0] || is_action(v, f->action)) &&
-           (!f->resource[0] || str_eq_c(v->resource_kind, f->resource) || str_eq_c(v->resource_id, f->resource));
+    return audit_filter_refuter(v, f) == AUDIT_FIELDS;
 }
 
 bool audit_filter_is_empty(const struct audit_filter *f)

@@ -17,6 +17,10 @@ struct audit_filter {
 };
 
 bool audit_filter_match(const struct audit_view *v, const struct audit_filter *f);
+/* Does this one field of the event already say that the filter does not let it through? Reads nothing else of the view. */
+bool audit_filter_refutes(const struct audit_view *v, enum audit_field field, const struct audit_filter *f);
+/* The first field that does, or AUDIT_FIELDS where the filter lets the event through. */
+enum audit_field audit_filter_refuter(const struct audit_view *v, const struct audit_filter *f);
 bool audit_filter_is_empty(const struct audit_filter *f);
 /* False when a word has other characters or the time range is empty: such a filter goes into no manifest. */
 bool audit_filter_is_valid(const struct audit_filter *f);

@@ -127,18 +127,54 @@ static bool read_code(struct audit_view *v, struct str *s)
     return v->suffix == 'S' || v->suffix == 'D' || v->suffix == 'F';
 }
 
-static bool read_actor(struct audit_view *v, struct str *s)
+/* Keeps where a member begins and, once it is read, how long it is. */
+static bool begin(struct audit_view *v, enum audit_field f, const struct str *s)
+{
+    v->member[f].ptr = s->ptr;
+    return true;
+}
+
+static bool end(struct audit_view *v, enum audit_field f, const struct str *s)
+{
+    v->member[f].len = (size_t)(s->ptr - v->member[f].ptr);
+    return true;
+}
+
+static bool read_time(struct audit_view *v, struct str *s)
+{
+    return begin(v, AUDIT_FIELD_TIME, s) && scan_lit(s, "\"ts_us\":") && scan_i53(s, &v->ts_us) && end(v, AUDIT_FIELD_TIME, s);
+}
+
+static bool read_action(struct audit_view *v, struct str *s)
+{
+    return begin(v, AUDIT_FIELD_ACTION, s) && scan_lit(s, "\"action\":") && read_str(v, s, AUDIT_WORD_MAX, &v->action) &&
+           end(v, AUDIT_FIELD_ACTION, s);
+}
+
+static bool read_resource(struct audit_view *v, struct str *s)
+{
+    return begin(v, AUDIT_FIELD_RESOURCE, s) && scan_lit(s, "\"resource\":{\"kind\":") &&
+           read_str_or_null(v, s, AUDIT_WORD_MAX, &v->resource_kind) && scan_lit(s, ",\"id\":") &&
+           read_str_or_null(v, s, AUDIT_TEXT_MAX, &v->resource_id) && scan_lit(s, "}") && end(v, AUDIT_FIELD_RESOURCE, s);
+}
+
+static bool read_actor_id(struct audit_view *v, struct str *s)
 {
     struct str type;
     int n = 0;
-    if (!scan_lit(s, ",\"actor\":{\"type\":") || !read_str(v, s, AUDIT_WORD_MAX, &type))
+    if (!begin(v, AUDIT_FIELD_ACTOR, s) || !scan_lit(s, "\"actor\":{\"type\":") || !read_str(v, s, AUDIT_WORD_MAX, &type))
         return false;
     while (n < AUDIT_ACTOR_COUNT && !str_eq_c(type, audit_actor_text((enum audit_actor)n)))
         n++;
     if (n == AUDIT_ACTOR_COUNT)
         return false;
     v->actor = (enum audit_actor)n;
-    if (!scan_lit(s, ",\"id\":") || !read_uuid_or_null(s, &v->actor_id) || !scan_lit(s, ",\"roles\":["))
+    return scan_lit(s, ",\"id\":") && read_uuid_or_null(s, &v->actor_id) && end(v, AUDIT_FIELD_ACTOR, s);
+}
+
+static bool read_actor(struct audit_view *v, struct str *s)
+{
+    if (!read_actor_id(v, s) || !scan_lit(s, ",\"roles\":["))
         return false;
     for (v->role_count = 0; !scan_lit(s, "]"); v->role_count++)
         if (v->role_count == AUDIT_ROLES_MAX || (v->role_count && !scan_lit(s, ",")) ||
@@ -150,7 +186,7 @@ static bool read_actor(struct audit_view *v, struct str *s)
 static bool read_verdict(struct audit_view *v, struct str *s)
 {
     int64_t status = 0;
-    if (!scan_lit(s, ",\"action\":") || !read_str(v, s, AUDIT_WORD_MAX, &v->action) || !scan_lit(s, ",\"decision\":{\"effect\":\""))
+    if (!scan_lit(s, ",") || !read_action(v, s) || !scan_lit(s, ",\"decision\":{\"effect\":\""))
         return false;
     v->denied = scan_lit(s, "deny\"");
     if ((!v->denied && !scan_lit(s, "allow\"")) || !scan_lit(s, ",\"rule\":") || !read_str_or_null(v, s, AUDIT_TEXT_MAX, &v->rule) ||
@@ -186,10 +222,31 @@ bool audit_record_read(struct str body, struct audit_view *v)
     v->used = 0;
     return scan_lit(&s, "{\"v\":1,\"event_id\":\"") && scan_uuid(&s, &v->event_id) && scan_lit(&s, "\",\"zone\":") &&
            read_str(v, &s, AUDIT_WORD_MAX, &v->zone) && scan_lit(&s, ",\"tenant\":\"") && scan_uuid(&s, &v->tenant_id) &&
-           scan_lit(&s, "\",\"ts_us\":") && scan_i53(&s, &v->ts_us) && scan_lit(&s, ",\"code\":") && read_code(v, &s) &&
-           read_actor(v, &s) && scan_lit(&s, ",\"src_ip\":") && read_str_or_null(v, &s, AUDIT_TEXT_MAX, &v->src_ip) &&
+           scan_lit(&s, "\",") && read_time(v, &s) && scan_lit(&s, ",\"code\":") && read_code(v, &s) &&
+           scan_lit(&s, ",") && read_actor(v, &s) && scan_lit(&s, ",\"src_ip\":") && read_str_or_null(v, &s, AUDIT_TEXT_MAX,
+                                                                                                      &v->src_ip) &&
            scan_lit(&s, ",\"request_id\":") && read_str_or_null(v, &s, AUDIT_TEXT_MAX, &v->request_id) &&
-           scan_lit(&s, ",\"resource\":{\"kind\":") && read_str_or_null(v, &s, AUDIT_WORD_MAX, &v->resource_kind) &&
-           scan_lit(&s, ",\"id\":") && read_str_or_null(v, &s, AUDIT_TEXT_MAX, &v->resource_id) && scan_lit(&s, "}") &&
-           read_verdict(v, &s) && read_details(v, &s) && scan_lit(&s, "}") && s.len == 0;
+           scan_lit(&s, ",") && read_resource(v, &s) && read_verdict(v, &s) && read_details(v, &s) && scan_lit(&s,
+                                                                                                               "}") && s.len == 0;
+}
+
+bool audit_member_read(struct str member, struct audit_view *v, enum audit_field *ret)
+{
+    struct str s = member;
+    bool is_good = false;
+    v->used = 0;
+    if (str_starts(s, "\"ts_us\"")) {
+        *ret = AUDIT_FIELD_TIME;
+        is_good = read_time(v, &s);
+    } else if (str_starts(s, "\"action\"")) {
+        *ret = AUDIT_FIELD_ACTION;
+        is_good = read_action(v, &s);
+    } else if (str_starts(s, "\"resource\"")) {
+        *ret = AUDIT_FIELD_RESOURCE;
+        is_good = read_resource(v, &s);
+    } else {
+        *ret = AUDIT_FIELD_ACTOR;
+        is_good = read_actor_id(v, &s) && scan_lit(&s, "}");
+    }
+    return is_good && s.len == 0;
 }

@@ -13,6 +13,9 @@ struct audit_view_detail {
     struct str name, text;         /* text.ptr NULL: it is a number */
     int64_t number;
 };
+/* What a filter can ask about. In this order an entry that is left out of a filtered range shows that it does not fit
+ * (fields.h). */
+enum audit_field { AUDIT_FIELD_TIME, AUDIT_FIELD_ACTION, AUDIT_FIELD_RESOURCE, AUDIT_FIELD_ACTOR, AUDIT_FIELDS };
 struct audit_view {
     struct uuid event_id, tenant_id;
     struct str zone;
@@ -30,11 +33,14 @@ struct audit_view {
     int http_status;               /* 0: null */
     struct audit_view_detail details[AUDIT_DETAILS_MAX];
     int detail_count;
+    struct str member[AUDIT_FIELDS];   /* "ts_us":…, "action":…, "resource":{…} as they stand; "actor":{… up to its id */
     size_t used;
     char text[AUDIT_BODY_MAX];
 };
 
 bool audit_record_read(struct str body, struct audit_view *ret);
+/* One member alone, as fields.h opens it; the others of the view are left as they were. False: not spelled as an event's. */
+bool audit_member_read(struct str member, struct audit_view *v, enum audit_field *ret);
 /* "success", "denied", "failed": what the suffix of the code says. */
 const char *audit_verdict_text(const struct audit_view *v);
 /* A sealed personal field, "sealed:1:<key uuid>:<base64url>": it can be read only while its key lives (docs/audit-format.md §1). */

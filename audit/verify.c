@@ -68,6 +68,12 @@ static bool on_chain_break(struct verifier *v, const struct bundle_record *r)
     return suspend(v, PENDING_CHAIN, v->expected, 0);
 }
 
+/* With a proof in a selection, else with a chain value; without a body and with a field of it in a filtered range only. */
+static bool is_form(const struct verifier *v, const struct bundle_record *r, bool has_proof)
+{
+    return r->has_proof == has_proof && (!r->is_withheld || v->m.is_filtered);
+}
+
 /* Entries after the damage: counted, and looked at for what tells its kind. */
 static bool after_damage(struct verifier *v, struct str line)
 {
@@ -75,7 +81,7 @@ static bool after_damage(struct verifier *v, struct str line)
     uint64_t tseq = 0;
     if (scan_lit(&s, "{\"tseq\":") && scan_u64(&s, &tseq) && tseq >= v->pending_tseq && tseq < v->pending_gap)
         v->has_returned = true;
-    if (!v->has_next && v->pending == PENDING_CHAIN && bundle_record_decode(line, &v->record) && !v->record.has_proof) {
+    if (!v->has_next && v->pending == PENDING_CHAIN && bundle_record_decode(line, &v->record) && is_form(v, &v->record, false)) {
         struct merkle_hash h;
         chain_next(&v->chain, &v->record.leaf, &h);
         v->fits_next = merkle_eq(&h, &v->record.chain);
@@ -84,13 +90,22 @@ static bool after_damage(struct verifier *v, struct str line)
     return true;
 }
 
+bool verify_is_leaf(struct verifier *v, struct str event, const struct merkle_hash *leaf)
+{
+    struct merkle_hash plain;
+    if (v->m.version == 2)
+        return audit_leaf_is(event, leaf, &v->view);
+    merkle_leaf(event.ptr, event.len, &plain);
+    return merkle_eq(&plain, leaf);
+}
+
 static bool on_body(struct verifier *v, const struct bundle_record *r, uint64_t tseq, bool is_event)
 {
-    struct merkle_hash leaf;
+    if (r->is_withheld)
+        return true;
     if (!r->event.ptr)
         return verify_dropped(v, tseq);
-    merkle_leaf(r->event.ptr, r->event.len, &leaf);
-    if (!merkle_eq(&leaf, &r->leaf))
+    if (!verify_is_leaf(v, r->event, &r->leaf))
         return verify_bad(v, VERIFY_EDITED, tseq, "the event does not have the hash it was recorded with");
     return is_event || verify_bad(v, VERIFY_MALFORMED, tseq, "what was recorded does not begin as an event does");
 }
@@ -98,6 +113,13 @@ static bool on_body(struct verifier *v, const struct bundle_record *r, uint64_t 
 /* A bundle says itself what was asked for: an entry that was not cannot be in it. */
 static bool on_filter(struct verifier *v, const struct bundle_record *r)
 {
+    enum audit_field field;
+    if (r->is_withheld) {
+        v->ret->withheld++;
+        return (audit_member_read(r->opened.member, &v->view, &field) && audit_filter_refutes(&v->view, field, &v->m.filter)) ||
+               verify_bad(v, VERIFY_DELETED, r->tseq,
+                          "the entry is left out, and what it shows does not say that it does not fit");
+    }
     if (!r->event.ptr || audit_filter_is_empty(&v->m.filter))
         return true;
     if (!audit_record_read(r->event, &v->view))
@@ -129,7 +151,7 @@ static bool on_record(struct verifier *v, struct str line)
     v->ret->count = ++v->seen;
     if (v->pending)
         return after_damage(v, line);
-    if (!bundle_record_decode(line, r) || r->has_proof != v->m.is_selection)
+    if (!bundle_record_decode(line, r) || !is_form(v, r, v->m.is_selection))
         return verify_bad(v, VERIFY_MALFORMED, v->expected, "a line is not an entry");
     bool is_event = r->event.ptr && audit_event_opening(r->event, &open);
     if (is_event && !uuid_eq(open.tenant_id, v->m.tenant_id))
@@ -149,6 +171,8 @@ static bool on_record(struct verifier *v, struct str line)
     chain_next(&v->chain, &r->leaf, &h);
     if (!merkle_eq(&h, &r->chain))
         return on_chain_break(v, r);
+    if (!on_filter(v, r))
+        return false;
     v->back = v->chain;
     v->chain = h;
     v->last_leaf = r->leaf;

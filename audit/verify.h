@@ -4,14 +4,15 @@
  * What "ok" means: the head is signed by a pinned key (or, where the caller said trust_embedded, by a key that the bundle
  * itself brings: `pinned` is then false and the bundle only fits itself), and every event in the bundle is, byte for byte, at
  * its place in the tree of that head. Everything that is signed must be signed by such a key and fit: nothing is looked away
- * from. A body that is missing is accepted where the log's own retention entries list it. Pure: no network, no database, no
+ * from. A body that is missing is accepted where the log's own retention entries list it, and in a filtered range where one field
+ * of the entry, opened, says that the filter does not let it through. Pure: no network, no database, no
  * clock. Memory: one line (AUDIT_LINE_MAX) and two frontiers. */
 #pragma once
 #include <stddef.h>
 #include <sys/types.h>
 #include "audit/bundle.h"
 
-enum { AUDIT_LINE_MAX = 65536, VERIFY_CLAIM_MAX = 1024 };
+enum { AUDIT_LINE_MAX = 65536, VERIFY_CLAIM_MAX = 2048 };
 
 enum verify_damage {
     VERIFY_OK,
@@ -49,8 +50,9 @@ struct verify_result {
     bool pinned;
     uint64_t count, dropped;    /* entries seen, of these without body */
     uint64_t unproved;          /* of the dropped: those that no retention entry lists */
+    uint64_t withheld;          /* of a filtered range: entries that show that they do not fit */
     uint64_t checkpoints;       /* earlier heads on the way that fitted */
-    bool is_selection;          /* what follows is what the bundle claims to be; each entry of it was checked */
+    bool is_selection, is_filtered;    /* what follows is what the bundle claims to be; each entry of it was checked */
     struct audit_filter filter;
     uint64_t from, to;
     struct audit_head head;     /* valid once the manifest was read */

@@ -74,8 +74,9 @@ static bool take_range(struct verifier *v)
     struct merkle_hash start;
     if (m->from < 1 || m->to < m->from || m->to > size)
         return verify_bad(v, VERIFY_MALFORMED, 0, "the manifest names a range that the head does not have");
-    if (!m->is_selection && !audit_filter_is_empty(&m->filter))
-        return verify_bad(v, VERIFY_MALFORMED, 0, "a range has every entry: it cannot have a filter");
+    if (!m->is_selection && m->is_filtered == audit_filter_is_empty(&m->filter))
+        return verify_bad(v, VERIFY_MALFORMED, 0, m->is_filtered ? "a filtered range says no filter" :
+                          "a range has every entry: it cannot have a filter");
     v->expected = m->from;
     v->to = m->to;
     chain_start(m->tenant_id, &start);
@@ -100,10 +101,11 @@ static bool take_range(struct verifier *v)
 bool verify_manifest(struct verifier *v, struct str line)
 {
     if (!bundle_manifest_decode(line, &v->m))
-        return verify_bad(v, VERIFY_MALFORMED, 0, "the first line is not a manifest of falaj-audit-bundle-v1");
+        return verify_bad(v, VERIFY_MALFORMED, 0, "the first line is not a manifest of falaj-audit-bundle-v1 or -v2");
     v->ret->from = v->m.from;
     v->ret->to = v->m.to;
     v->ret->is_selection = v->m.is_selection;
+    v->ret->is_filtered = v->m.is_filtered;
     v->ret->filter = v->m.filter;
     return take_heads(v) && take_range(v);
 }

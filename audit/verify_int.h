@@ -47,6 +47,8 @@ bool verify_manifest(struct verifier *v, struct str line);
 bool verify_checkpoint(struct verifier *v, struct str line);
 /* A retention entry before the records; its list, once its place is proven. */
 bool verify_retention(struct verifier *v, struct str line);
+/* Is this the leaf of the event, in either of the forms that the bundle's version allows? */
+bool verify_is_leaf(struct verifier *v, struct str event, const struct merkle_hash *leaf);
 /* An entry without body: listed, or allowed. */
 bool verify_dropped(struct verifier *v, uint64_t tseq);
 /* Compare the tree with every known head of exactly its size. */

@@ -24,16 +24,20 @@ HEAD = grammar(r'\{"v":1,"log_id":"(zone|@u)","zone":"(@w{0,64})","size":(@n),"r
                r'"prev_sth_hash":"@h","key_id":"(@w{0,64})"\}')
 KEPT, CHECKPOINT = grammar(r"\{" + SIGNED + r"\}\n?"), grammar(r'\{"checkpoint":\{' + SIGNED + r"\}\}")
 KEY = r'\{"key_id":"(@w{0,64})","alg":"ed25519","public":"(@h)"\}'
-MANIFEST = grammar(r'\{"format":"falaj-audit-bundle-v1","tenant":"(?P<tenant>@u)","zone":"(?P<zone>@w{0,64})",'
+MANIFEST = grammar(r'\{"format":"falaj-audit-bundle-v(?P<version>[12])","tenant":"(?P<tenant>@u)","zone":"(?P<zone>@w{0,64})",'
                    r'"from_tseq":(?P<first>@n),"to_tseq":(?P<last>@n),"count":(?P<count>@n),"created_us":(?P<created>@i),'
-                   r'"mode":"(?:(?P<some>selection)|range)",'
-                   r'"filter":(?P<filter>null|\{[^}]*\})(?P<proves>,"proves":"inclusion")?,"head":\{' + SIGNED +
+                   r'"mode":"(?:(?P<some>selection)|(?P<filtered>filtered)|range)",'
+                   r'"filter":(?P<filter>null|\{[^}]*\})(?:,"proves":"(?P<proves>inclusion|completeness)")?,"head":\{' + SIGNED +
                    r'\},"previous":(?:null|\{(?P<previous>' + SIGNED + r',"proof":(?P<proof>@l))\}),'
                    r'"before":\{"chain":"(?P<chain>@h)","nodes":(?P<before>@l)\},"after":(?P<after>@l),'
                    r'"keys":\[(?P<keys>(?:' + KEY + "(?:," + KEY + r")*)?)\]\}")
 FILTER = grammar(r'\{"from_us":(null|@i),"until_us":(null|@i),"actor":(?:null|"(@w{1,128})"),"action":(?:null|"(@w{1,128})"),'
                  r'"resource":(?:null|"(@w{1,128})")\}')
 RECORD = grammar(r'\{"tseq":(@n),"leaf":"(@h)",(?:"chain":"(@h)"|"proof":(@l)),"event":(.+)\}')
+SHOWN = (r'(?:"ts_us":(?P<ts>@i)|"action":(?P<action>@t)|"resource":\{"kind":(?P<kind>null|@t),"id":(?P<id>null|@t)\}|'
+         r'"actor":\{"type":"(?P<type>system|user|service|worker|anonymous)","id":(?:null|"(?P<who>@u)")\})')
+WITHHELD = grammar(r'\{"tseq":(?P<tseq>@n),"chain":"(?P<chain>@h)","withheld":\{(?P<shown>' + SHOWN +
+                   r')\},"salt":"(?P<salt>@b)","others":"(?P<others>@b)"\}')
 RETENTION = grammar(r'\{"retention":(@n),"proof":(@l),"event":(.+)\}')
 END = grammar(r'\{"end":\{"count":(@n),"sha256":"(@h)","sig":"(@b)"\}\}')
 OPENING = grammar(r'\{"v":1,"event_id":"@u","zone":@x,"tenant":"(@u)","ts_us":(@i),"code":@x.*\}')
@@ -41,7 +45,7 @@ MAYBE = "(?:null|@t)"
 DETAIL = r'(@t):(?:(@t)|(@i))'
 EVENT = grammar(r'\{"v":1,"event_id":"@u","zone":(?P<w1>@t),"tenant":"(?P<tenant>@u)","ts_us":(?P<ts>@i),'
                 r'"code":"(?P<code>FLJ-[A-Z]{3}-[0-9]{3}(?P<suffix>[SDF]))","actor":'
-                r'\{"type":"(?:system|user|service|worker|anonymous)",'
+                r'\{"type":"(?P<type>system|user|service|worker|anonymous)",'
                 rf'"id":(?:null|"(?P<u1>@u)"),"roles":\[(?P<roles>(?:{MAYBE}(?:,{MAYBE})*)?)\],'
                 rf'"token_id":(?:null|"(?P<u2>@u)")\}},'
                 rf'"src_ip":(?P<t1>{MAYBE}),"request_id":(?P<t2>{MAYBE}),"resource":'
@@ -50,6 +54,7 @@ EVENT = grammar(r'\{"v":1,"event_id":"@u","zone":(?P<w1>@t),"tenant":"(?P<tenant
                 rf'(?P<w4>@t),'
                 rf'"http_status":(?P<status>null|@i),"details":\{{(?P<details>(?:{DETAIL}(?:,{DETAIL})*)?)\}}\}}')
 ROLES, DETAILS, KEYS, HASHES = grammar(MAYBE), grammar(DETAIL), grammar(KEY), grammar("@h")
+NIL = b"00000000-0000-0000-0000-000000000000"
 DROPPED = grammar(r"([1-9][0-9]*)(?:-([1-9][0-9]*))?")
 
 def check(is_good, kind, tseq=0):
@@ -155,16 +160,31 @@ def read_event(event):
         return None
     if not m or abs(int(m["ts"][:20])) > NUMBER_MAX:
         return None
-    nil = b"00000000-0000-0000-0000-000000000000"
     status, roles, details = m["status"], ROLES.findall(m["roles"]), DETAILS.findall(m["details"])
     sizes = [(m[f"w{i}"], 64) for i in range(1, 5)] + [(m[f"t{i}"], 256) for i in range(1, 5)] + [(role, 64) for role in roles]
     sizes += [pair for name, text, _ in details for pair in ((name, 64), (text, 256))]
     is_denied, is_success = m["effect"] == b"deny", m["w4"] == b'"success"'
-    is_good = (all(len(text) <= most + 2 for text, most in sizes) and nil not in (m["u1"], m["u2"]) and len(roles) <= 8 and
+    is_good = (all(len(text) <= most + 2 for text, most in sizes) and NIL not in (m["u1"], m["u2"]) and len(roles) <= 8 and
                len(details) <= 16 and all(not i or -2**63 <= int(i[:21]) < 2**63 for _, _, i in details) and
                (status == b"null" or -2**31 <= int(status[:12]) < 2**31 and int(status) != 0) and
                is_denied == (m["suffix"] == b"D") and (is_denied or (m["suffix"] == b"S") == is_success))
     return (json.loads(event), m["code"], details) if is_good else None
+
+def members(event):
+    """What the leaf of an event seals one by one, as it stands there."""
+    m = EVENT.fullmatch(event)
+    return [event[m.start(a) - len(name):m.end(b)] + brace for name, a, b, brace in
+            ((b'"ts_us":', "ts", "ts", b""), (b'"action":', "w3", "w3", b""), (b'"resource":{"kind":', "w2", "t3", b"}"))] + \
+        [b'"actor":{"type":"' + m["type"] + b'","id":' + (b'"' + m["u1"] + b'"' if m["u1"] else b"null") + b"}"]
+
+def leaves(event, version):
+    """The leaves that an entry with this event may have."""
+    plain = sha(b"\0", event)
+    if version == 1 or not read_event(event):
+        return [plain]
+    salts = sha(b"\4\0", plain) + sha(b"\4\1", plain)
+    seals = [sha(b"\5", salts[16 * i:16 * i + 16], member) for i, member in enumerate(members(event))]
+    return [plain, sha(b"\3", *seals)]
 
 def dropped_by(event, tenant, tseq):
     """The ranges that a retention entry lists, ascending; all of them before itself."""
@@ -185,10 +205,13 @@ def dropped_by(event, tenant, tseq):
     return out
 
 def asked_for(f, e):
-    action, things = e["action"], (None, e["resource"]["kind"], e["resource"]["id"])
-    return ((not f["from_us"] or f["from_us"] <= e["ts_us"]) and (not f["until_us"] or e["ts_us"] < f["until_us"]) and
-            f["resource"] in things and f["actor"] in (None, e["actor"]["type"], e["actor"]["id"]) and
-            (f["action"] in (None, action) or (f["action"][-1] == "." and action.startswith(f["action"]))))
+    """What is not there is not asked about: of a withheld entry e has one member."""
+    at, action, actor = e.get("ts_us"), e.get("action"), e.get("actor")
+    return ((at is None or ((not f["from_us"] or f["from_us"] <= at) and (not f["until_us"] or at < f["until_us"]))) and
+            ("resource" not in e or f["resource"] in (None, *e["resource"].values())) and
+            (not actor or f["actor"] in (None, actor["type"], actor["id"])) and
+            (None in (action, f["action"]) or action == f["action"] or
+             (f["action"][-1] == "." and action.startswith(f["action"]))))
 
 class Bundle:
     def __init__(self, line, options):
@@ -199,7 +222,10 @@ class Bundle:
         self.tenant, self.some, self.filter = m["tenant"], bool(m["some"]), self.read_filter(m["filter"])
         self.first, self.to, self.count = (number(m[name]) for name in ("first", "last", "count"))
         number(m["created"])
-        check(self.some or not m["proves"], "malformed")
+        self.version, self.filtered, self.withheld = int(m["version"]), bool(m["filtered"]), 0
+        allowed = [b"inclusion"] if self.some else [b"completeness"] if self.filtered else [None]
+        check(m["proves"] in allowed + [None] * (self.version == 1), "malformed")
+        check(self.version == 2 or not self.filtered, "malformed")
         signed = re.findall(grammar(SIGNED), line)
         body, self.sig = unsign(*signed[0])
         previous, self.proof = m["previous"] and unsign(*signed[1]), m["previous"] and hashes(m["proof"], 64)
@@ -213,7 +239,7 @@ class Bundle:
         self.previous = previous and self.signed(*previous)
         self.known += [self.previous] if previous else []
         size, start = self.head.size, sha(b"falaj-audit-v1", uuid.UUID(m["tenant"].decode()).bytes)
-        check(1 <= self.first <= self.to <= size and (self.some or not self.filter), "malformed")
+        check(1 <= self.first <= self.to <= size and (self.some or bool(self.filter) == self.filtered), "malformed")
         self.want, self.good, self.chain = self.first, self.first - 1, bytes.fromhex(m["chain"].decode())
         self.back = self.chain
         if self.some:
@@ -270,19 +296,36 @@ class Bundle:
         tseq, proof = number(m[1]), hashes(m[2], 64)
         check(self.retained < tseq <= self.head.size, "malformed")
         self.retained = tseq
-        check(included(sha(b"\0", m[3]), tseq, proof, self.head), "edited", tseq)
+        check(any(included(leaf, tseq, proof, self.head) for leaf in leaves(m[3], self.version)), "edited", tseq)
         self.drops += dropped_by(m[3], self.tenant, tseq)
         check(len(self.drops) <= RANGES_MAX, "malformed", tseq)
 
-    @staticmethod
-    def parse(line):
-        """Number, leaf, chain or None, proof or None, event."""
+    def parse(self, line):
+        """Number, leaf, chain or None, proof or None, event; or in its place the member that is shown, a dict."""
         m = RECORD.fullmatch(line)
         try:
+            if not m and self.filtered:
+                return self.parse_withheld(line)
             return m and (number(m[1]), bytes.fromhex(m[2].decode()), m[3] and bytes.fromhex(m[3].decode()),
                           None if m[4] is None else hashes(m[4], 64), m[5])
-        except LookupError:
+        except (LookupError, UnicodeDecodeError):
             return None
+
+    @staticmethod
+    def parse_withheld(line):
+        m = WITHHELD.fullmatch(line)
+        if not m:
+            return None
+        m["shown"].decode("utf-8")
+        sizes = ((m["action"], 64), (m["kind"], 64), (m["id"], 256))
+        salt, others = unbase64(m["salt"], 16), unbase64(m["others"], 96)
+        check(len(salt) == 16 and len(others) == 96 and all(len(text or b"") <= most + 2 for text, most in sizes), "malformed")
+        shown = json.loads(b"{" + m["shown"] + b"}")
+        check(m["who"] != NIL and ("ts_us" not in shown or number(m["ts"]) is not None), "malformed")
+        at = ["ts_us", "action", "resource", "actor"].index(*shown)
+        seals = [others[i:i + 32] for i in range(0, 96, 32)]
+        seals.insert(at, sha(b"\5", salt, m["shown"]))
+        return number(m["tseq"]), sha(b"\3", *seals), bytes.fromhex(m["chain"].decode()), None, shown
 
     def after_damage(self, line):
         tseq, entry = grammar(r'\{"tseq":(@n)').match(line), None if self.next_fits is not None else self.parse(line)
@@ -292,13 +335,15 @@ class Bundle:
             self.next_fits = bool(entry and entry[2] and sha(b"\2", self.chain, entry[1]) == entry[2])
 
     def body(self, event, leaf, tseq, opening):
+        if isinstance(event, dict):
+            return
         if event == b"null":
             self.dropped += 1
             is_listed = any(start <= tseq <= stop for start, stop in self.drops)
             self.unproved += not is_listed
             check(is_listed or self.options["unproved"], "edited", tseq)
             return
-        check(sha(b"\0", event) == leaf, "edited", tseq)
+        check(leaf in leaves(event, self.version), "edited", tseq)
         check(opening, "malformed", tseq)
 
     def record(self, line):
@@ -308,7 +353,7 @@ class Bundle:
         entry = self.parse(line)
         check(entry and (entry[3] is not None) == self.some, "malformed", want)
         tseq, leaf, said, proof, event = entry
-        opening = None if event == b"null" else OPENING.fullmatch(event)
+        opening = None if event == b"null" or isinstance(event, dict) else OPENING.fullmatch(event)
         opening = opening if opening and len(opening[2]) < 19 and abs(int(opening[2])) <= NUMBER_MAX else None
         check(not opening or opening[1] == self.tenant, "spliced", want)
         if self.some:
@@ -328,6 +373,7 @@ class Bundle:
             check(self.seen == 1 or not follows_back, "inserted", want - 1)
             self.pending = (want, 0)
             return None
+        self.fits_filter(event, want)
         self.back, self.chain, self.last, self.want = self.chain, chain, leaf, want + 1
         self.tree.add(leaf)
         return self.fit_known()
@@ -336,12 +382,18 @@ class Bundle:
         check(tseq >= self.want, "duplicated" if self.seen > 1 and tseq + 1 == self.want else "swapped", tseq)
         check(tseq <= self.to, "inserted", tseq)
         self.body(event, leaf, tseq, opening)
-        if self.filter and event != b"null":
+        self.fits_filter(event, tseq)
+        check(included(leaf, tseq, proof, self.head), "edited", tseq)
+        self.want = tseq + 1
+
+    def fits_filter(self, event, tseq):
+        if isinstance(event, dict):
+            self.withheld += 1
+            check(not asked_for(self.filter, event), "deleted", tseq)
+        elif self.filter and event != b"null":
             read = read_event(event)
             check(read, "malformed", tseq)
             check(asked_for(self.filter, read[0]), "inserted", tseq)
-        check(included(leaf, tseq, proof, self.head), "edited", tseq)
-        self.want = tseq + 1
 
     def resolve(self):
         more = self.seen - (self.count if self.some else self.to - self.first + 1)
@@ -386,6 +438,9 @@ class Bundle:
         what = f"a range: every entry from {self.first} to {self.to}"
         if self.some:
             what = f"a selection, filter {json.dumps(self.filter)}: each entry is in the log; that none is left out is NOT proven"
+        if self.filtered:
+            what = (f"a filtered range, filter {json.dumps(self.filter)}: every entry from {self.first} to {self.to} that fits "
+                    f"is here; {self.withheld} show that they do not")
         bare = f", {self.unproved} of them UNPROVED" if self.unproved else ""
         return (f"OK: tenant {self.tenant.decode()}, {self.seen} entries ({self.dropped} without body{bare}) of a log of "
                 f"{self.head.size}; {what}; signed by key {self.head.key.decode()}")

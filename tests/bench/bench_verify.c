@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_verify.c - falaj-verify over a bundle of a million events, beside `openssl dgst -sha256` over the same file in the same run.
  *
- * Usage: bench_verify [EVENTS] (FALAJ_BIN names the folder of falaj-verify). The ratio of the two times is the figure that counts:
+ * Usage: bench_verify [EVENTS [plain|filtered]] (plain: leaves as versions before ADR 0036 made them; filtered: every
+ * entry withheld; FALAJ_BIN names the folder of falaj-verify). The ratio of the two times is the figure that counts:
  * both read the file and hash every byte once, the verifier hashes each event, chain value and tree node besides.
  * Exit 1 when a verification takes more than 5 s for a million events, more than 100 MB, or more than RATIO_MAX times openssl. */
 #include <fcntl.h>
@@ -22,6 +23,27 @@
 enum { ROUNDS = 5, RATIO_MAX = 8, RSS_MAX_KB = 100 * 1024 };
 
 static struct uuid tenant;
+static bool is_plain, is_filtered;
+static const struct audit_filter nobody = { .actor = "worker" };
+
+/* The leaf of an event, and what is shown of it where it is withheld. */
+static void leaf_of(struct str body, struct bundle_record *r)
+{
+    static struct audit_view view;
+    static char text[AUDIT_MEMBER_MAX];
+    struct merkle_hash plain;
+    struct audit_fields f;
+    merkle_leaf(body.ptr, body.len, &plain);
+    r->leaf = plain;
+    if (is_plain)
+        return;
+    ASSERT(audit_record_read(body, &view));
+    audit_fields_of(&view, &plain, &f);
+    r->leaf = f.leaf;
+    r->is_withheld = is_filtered;
+    if (is_filtered)
+        audit_open(&view, &f, audit_filter_refuter(&view, &nobody), text, &r->opened);
+}
 
 static double now_s(void)
 {
@@ -56,10 +78,13 @@ static void make_manifest(uint64_t n, struct bundle_manifest *m)
     struct err e;
     struct audit_head head = { .tenant_id = tenant, .zone = "ae-dxb-1", .size = n, .ts_us = 1 };
     struct merkle_frontier tree = { 0 };
-    struct merkle_hash leaf;
+    struct bundle_record r;
     struct buf b = BUF(AUDIT_BODY_MAX);
     uint8_t id[32];
-    *m = (struct bundle_manifest){ .tenant_id = tenant, .zone = "ae-dxb-1", .from = 1, .to = n, .count = n, .key_count = 1 };
+    *m = (struct bundle_manifest){ .tenant_id = tenant, .zone = "ae-dxb-1", .from = 1, .to = n, .count = n, .key_count = 1,
+                                    .version = is_plain ? 1 : 2, .is_filtered = is_filtered };
+    if (is_filtered)
+        m->filter = nobody;
     ASSERT(ed25519_keygen(&seed, m->keys[0].pub, &e) == ERR_OK);
     ed25519_key_id(m->keys[0].pub, id);
     hex_encode(id, 32, m->keys[0].key_id);
@@ -68,9 +93,9 @@ static void make_manifest(uint64_t n, struct bundle_manifest *m)
     head.chain = m->before_chain;
     for (uint64_t i = 0; i < n; i++) {
         event_at(i, &b);
-        merkle_leaf(b.ptr, b.len, &leaf);
-        chain_next(&head.chain, &leaf, &head.chain);
-        merkle_add(&tree, &leaf);
+        leaf_of(buf_str(&b), &r);
+        chain_next(&head.chain, &r.leaf, &head.chain);
+        merkle_add(&tree, &r.leaf);
     }
     merkle_frontier_root(&tree, &head.root);
     buf_clear(&b);
@@ -98,7 +123,7 @@ static void make_bundle(const char *path, uint64_t n)
         struct bundle_record r = { .tseq = i + 1 };
         event_at(i, &body);
         r.event = buf_str(&body);
-        merkle_leaf(body.ptr, body.len, &r.leaf);
+        leaf_of(r.event, &r);
         chain_next(&chain, &r.leaf, &chain);
         r.chain = chain;
         ASSERT(bundle_record_encode(&r, &b));
@@ -148,6 +173,8 @@ int main(int argc, char **argv)
     double best = 1e9, best_ssl = 1e9, cpu, ignored;
     long rss = 0, max_rss = 0, ssl_rss;
     ASSERT(fd >= 0 && close(fd) == 0);
+    is_plain = argc > 2 && strcmp(argv[2], "plain") == 0;
+    is_filtered = argc > 2 && strcmp(argv[2], "filtered") == 0;
     snprintf(verifier, sizeof verifier, "%s/falaj-verify", bin ? bin : "build/release/bin");
     tenant = uuid_v7(1);
     make_bundle(path, n);

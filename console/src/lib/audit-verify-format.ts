@@ -25,6 +25,8 @@ export interface Filter {
   resource: string;
 }
 export interface Manifest {
+  /** 2: entries may have leaves whose members can be shown one by one; else 1. */
+  version: number;
   tenant: string;
   zone: string;
   from: number;
@@ -32,6 +34,8 @@ export interface Manifest {
   count: number;
   created: number;
   some: boolean;
+  /** A range in which entries that do not fit show one member instead of a body. */
+  filtered: boolean;
   filter: Filter | null;
   head: Signed;
   previous: (Signed & { proof: Bytes[] }) | null;
@@ -46,7 +50,19 @@ export interface Entry {
   chain: Bytes | null;
   proof: Bytes[] | null;
   event: Bytes | null;
+  /** Of an entry without body that shows that it does not fit; its leaf is what this makes. */
+  shown?: Shown;
 }
+/** One member of an event, and what makes its leaf. */
+export interface Shown {
+  member: Bytes;
+  salt: Bytes;
+  others: Bytes;
+  at: number;
+  part: Part;
+}
+/** The members of an event that a filter asks about; of a shown one alone the others are not there. */
+export type Part = Partial<Pick<Event, 'ts_us' | 'action' | 'resource' | 'actor'>>;
 /** An audit.retention entry out of its place, with its proof; it lists what was dropped. */
 export interface Retention {
   tseq: number;
@@ -75,9 +91,9 @@ const HEAD = new RegExp(
 );
 const SIGNED = `\\{"body":"(${B64})","sig":"(${B64})"`;
 const MANIFEST = new RegExp(
-  `^\\{"format":"falaj-audit-bundle-v1","tenant":"(?<tenant>${UUID})","zone":"(?<zone>${WORD}{0,64})","from_tseq":(?<from>${N}),` +
-    `"to_tseq":(?<to>${N}),"count":(?<count>${N}),"created_us":(?<created>${I}),"mode":"(?<mode>selection|range)",` +
-    `"filter":(?<filter>null|\\{[^}]*\\})(?<proves>,"proves":"inclusion")?,` +
+  `^\\{"format":"falaj-audit-bundle-v(?<version>[12])","tenant":"(?<tenant>${UUID})","zone":"(?<zone>${WORD}{0,64})","from_tseq":(?<from>${N}),` +
+    `"to_tseq":(?<to>${N}),"count":(?<count>${N}),"created_us":(?<created>${I}),"mode":"(?<mode>selection|filtered|range)",` +
+    `"filter":(?<filter>null|\\{[^}]*\\})(?:,"proves":"(?<proves>inclusion|completeness)")?,` +
     `"head":\\{"body":"(?<body>${B64})","sig":"(?<sig>${B64})"\\},` +
     `"previous":(?<previous>null|\\{[^}]*\\}),"before":\\{"chain":"(?<chain>${H})","nodes":(?<before>\\[[^\\]]*\\])\\},` +
     `"after":(?<after>\\[[^\\]]*\\]),"keys":\\[(?<keys>[^\\]]*)\\]\\}$`,
@@ -90,6 +106,13 @@ const PREVIOUS = new RegExp(`^${SIGNED},"proof":${HASHES}\\}$`);
 const CHECKPOINT = new RegExp(`^\\{"checkpoint":${SIGNED}\\}\\}$`);
 const KEY = new RegExp(`^\\{"key_id":"(${WORD}{0,64})","alg":"ed25519","public":"(${H})"\\}$`);
 const ENTRY = new RegExp(`^\\{"tseq":(${N}),"leaf":"(${H})",(?:"chain":"(${H})"|"proof":${HASHES}),"event":`);
+const SHOWN =
+  `"ts_us":(?<ts>${I})|"action":(?<action>${TEXT})|"resource":\\{"kind":(?<kind>${MAYBE}),"id":(?<id>${MAYBE})\\}|` +
+  `"actor":\\{"type":"(?:system|user|service|worker|anonymous)","id":(?:null|"(?<who>${UUID})")\\}`;
+const WITHHELD = new RegExp(
+  `^\\{"tseq":(?<tseq>${N}),"chain":"(?<chain>${H})","withheld":\\{(?<shown>${SHOWN})\\},` +
+    `"salt":"(?<salt>${B64})","others":"(?<others>${B64})"\\}$`,
+);
 const RETENTION = new RegExp(`^\\{"retention":(${N}),"proof":${HASHES},"event":`);
 const END = new RegExp(`^\\{"end":\\{"count":(${N}),"sha256":"(${H})","sig":"(${B64})"\\}\\}$`);
 const INSIDE = '(?:\\\\.|[^"\\\\])*"';
@@ -106,6 +129,11 @@ const EVENT = new RegExp(
     `"action":(?<w3>${TEXT}),"decision":\\{"effect":"(?<effect>deny|allow)","rule":(?<t4>${MAYBE})\\},"outcome":(?<w4>${TEXT}),` +
     `"http_status":(?<status>null|${I}),` +
     `"details":\\{(?<details>(?:${TEXT}:(?:${TEXT}|${I})(?:,${TEXT}:(?:${TEXT}|${I}))*)?)\\}\\}$`,
+);
+const MEMBERS = new RegExp(
+  `("ts_us":${I}),"code":"[^"]*",("actor":\\{"type":"[a-z]*","id":(?:null|"${UUID}")),"roles".*?,"src_ip":${MAYBE},` +
+    `"request_id":${MAYBE},("resource":\\{"kind":${MAYBE},"id":${MAYBE}\\}),("action":${TEXT})`,
+  's',
 );
 const NIL = '00000000-0000-0000-0000-000000000000';
 const WORD_MAX = 64,
@@ -181,7 +209,11 @@ export function readManifest(line: Uint8Array): Manifest | null {
     keys = readKeys(g['keys']!);
   if (from === null || to === null || all === null || created === null || !head || !before || !after || !keys)
     return null;
-  if (g['mode'] === 'range' && g['proves']) return null;
+  const version = Number(g['version']),
+    mode = g['mode']!,
+    proves = { range: '', selection: 'inclusion', filtered: 'completeness' }[mode];
+  if ((g['proves'] ?? '') !== proves && !(version === 1 && mode === 'selection' && !g['proves'])) return null;
+  if (version === 1 && mode === 'filtered') return null;
   if ((filter === null) !== (g['filter'] === 'null') || (previous === null) !== (g['previous'] === 'null')) return null;
   return {
     tenant: g['tenant']!,
@@ -190,7 +222,9 @@ export function readManifest(line: Uint8Array): Manifest | null {
     to,
     count: all,
     created,
-    some: g['mode'] === 'selection',
+    version,
+    some: mode === 'selection',
+    filtered: mode === 'filtered',
     filter,
     head,
     previous,
@@ -215,6 +249,34 @@ export function readEntry(line: Bytes): Entry | null {
     proof,
     event: event.length === 4 && plain(event) === 'null' ? null : event,
   };
+}
+/** The leaf is left for who hashes. */
+export function readWithheld(line: Bytes): (Omit<Entry, 'leaf'> & { shown: Shown }) | null {
+  let text: string;
+  try {
+    text = utf8.decode(line);
+  } catch {
+    return null;
+  }
+  const g = line.length < 5000 ? WITHHELD.exec(text)?.groups : undefined;
+  const tseq = g && count(g['tseq']!),
+    salt = g && unbase64(g['salt']!),
+    others = g && unbase64(g['others']!);
+  if (!g || tseq === null || tseq === undefined || salt?.length !== 16 || others?.length !== 96) return null;
+  const isLong = (t: string | undefined, most: number) => t !== undefined && t !== 'null' && bytesOf(t) > most;
+  if (isLong(g['action'], WORD_MAX) || isLong(g['kind'], WORD_MAX) || isLong(g['id'], TEXT_MAX)) return null;
+  if (g['who'] === NIL || (g['ts'] !== undefined && count(g['ts']) === null)) return null;
+  const member = new TextEncoder().encode(g['shown']!),
+    part = JSON.parse(`{${g['shown']!}}`) as Part,
+    at = ['ts_us', 'action', 'resource', 'actor'].indexOf(Object.keys(part)[0]!);
+  return { tseq, chain: unhex(g['chain']!), proof: null, event: null, shown: { member, salt, others, at, part } };
+}
+/** What the leaf of an event seals one by one, as it stands there; null where it is not spelled as §1 says. */
+export function membersOf(event: Bytes): Bytes[] | null {
+  if (!readEvent(event)) return null;
+  const text = utf8.decode(event),
+    m = MEMBERS.exec(text)!;
+  return [m[1]!, m[4]!, m[3]!, `${m[2]!}}`].map((part) => new TextEncoder().encode(part));
 }
 export function readRetention(line: Bytes): Retention | null {
   const m = RETENTION.exec(plain(line.subarray(0, 5000)));
@@ -309,9 +371,12 @@ export function droppedBy(e: Event, tseq: number): [number, number][] | null {
   const isSaid = [total, out[0]![0], last].every((n, i) => String(n) === says[i]!.value);
   return isSaid && last < tseq ? out : null;
 }
-export const lets = (f: Filter, e: Event): boolean =>
-  (f.from === 0 || e.ts_us >= f.from) &&
-  (f.until === 0 || e.ts_us < f.until) &&
-  (f.actor === '' || f.actor === e.actor.type || f.actor === e.actor.id) &&
-  (f.action === '' || (f.action.endsWith('.') ? e.action.startsWith(f.action) : e.action === f.action)) &&
-  (f.resource === '' || f.resource === e.resource.kind || f.resource === e.resource.id);
+/** What is not there is not asked about. */
+export const lets = (f: Filter, { ts_us, actor, action, resource }: Part): boolean =>
+  (f.from === 0 || ts_us === undefined || ts_us >= f.from) &&
+  (f.until === 0 || ts_us === undefined || ts_us < f.until) &&
+  (f.actor === '' || actor === undefined || f.actor === actor.type || f.actor === actor.id) &&
+  (f.action === '' ||
+    action === undefined ||
+    (f.action.endsWith('.') ? action.startsWith(f.action) : action === f.action)) &&
+  (f.resource === '' || resource === undefined || f.resource === resource.kind || f.resource === resource.id);

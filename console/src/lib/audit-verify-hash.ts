@@ -6,7 +6,9 @@ export type Bytes = Uint8Array<ArrayBuffer>;
 
 const LEAF = Uint8Array.of(0),
   NODE = Uint8Array.of(1),
-  CHAIN = Uint8Array.of(2);
+  CHAIN = Uint8Array.of(2),
+  OPEN = Uint8Array.of(3),
+  SEAL = Uint8Array.of(5);
 
 export function join(...parts: readonly Uint8Array[]): Bytes {
   const out = new Uint8Array(parts.reduce((n, p) => n + p.length, 0));
@@ -20,6 +22,18 @@ export function join(...parts: readonly Uint8Array[]): Bytes {
 export const sha256 = async (data: Bytes): Promise<Bytes> =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', data));
 export const leafOf = (event: Uint8Array): Promise<Bytes> => sha256(join(LEAF, event));
+/** The leaf whose members can be shown one by one (§2), from the plain one. */
+export async function openLeafOf(plain: Bytes, members: readonly Bytes[]): Promise<Bytes> {
+  const salts = join(...(await Promise.all([0, 1].map((n) => sha256(join(Uint8Array.of(4, n), plain))))));
+  const seals = members.map((m, i) => sha256(join(SEAL, salts.subarray(16 * i, 16 * i + 16), m)));
+  return sha256(join(OPEN, ...(await Promise.all(seals))));
+}
+/** The same from one member and the seals of the others. */
+export async function shownLeafOf(s: { member: Bytes; salt: Bytes; others: Bytes; at: number }): Promise<Bytes> {
+  const cut = 32 * s.at,
+    seal = await sha256(join(SEAL, s.salt, s.member));
+  return sha256(join(OPEN, s.others.subarray(0, cut), seal, s.others.subarray(cut)));
+}
 export const nodeOf = (left: Uint8Array, right: Uint8Array): Promise<Bytes> => sha256(join(NODE, left, right));
 export const chainOf = (before: Uint8Array, leaf: Uint8Array): Promise<Bytes> => sha256(join(CHAIN, before, leaf));
 export const chainStart = (tenant: string): Promise<Bytes> =>

@@ -14,12 +14,14 @@ import {
   readHead,
   readManifest,
   readRetention,
+  readWithheld,
   lets,
   tenantOf,
   type End,
   type Entry,
   type Head,
   type Manifest,
+  type Shown,
   type Signed,
 } from './audit-verify-format.ts';
 import {
@@ -31,10 +33,12 @@ import {
   includes,
   leafOf,
   same,
+  shownLeafOf,
   signedBy,
   Tree,
   type Bytes,
 } from './audit-verify-hash.ts';
+import { leafLike, leavesOf } from './audit-verify-leaf.ts';
 
 export type Damage =
   | 'edited'
@@ -64,6 +68,9 @@ export interface Verdict {
   from: number;
   to: number;
   some: boolean;
+  filtered: boolean;
+  /** Of a filtered range: entries that show that they do not fit. */
+  withheld: number;
   tenant: string;
   zone: string;
   size: number;
@@ -149,6 +156,7 @@ export class Verifier {
       count: 0,
       dropped: 0,
       unproved: 0,
+      withheld: 0,
       bytes: 0,
       from: 0,
       to: 0,
@@ -156,7 +164,7 @@ export class Verifier {
       signedAt: 0,
     };
     const words = { tenant: '', zone: '', root: '', chain: '', key: '' };
-    this.ret = { result: 'ok', signature: 'none', digest: false, some: false, ...none, ...words };
+    this.ret = { result: 'ok', signature: 'none', digest: false, some: false, filtered: false, ...none, ...words };
   }
 
   /** All lines of a batch: their hashes together, then one after the other. */
@@ -190,18 +198,26 @@ export class Verifier {
     let before: Bytes | null = this.chain;
     return Promise.all(
       lines.map(async (line) => {
-        const entry = line[2] === 0x74 && !this.pending ? readEntry(line) : null; // {"tseq":
+        const claimed = before,
+          read = line[2] === 0x74 && !this.pending ? this.read(line) : null; // {"tseq":
+        if (read?.chain) before = read.chain;
+        const entry = read && (await this.withLeaf(read));
         if (!entry) return { entry: null, leaf: null, chain: null, inTree: false };
-        const claimed = before;
-        if (entry.chain) before = entry.chain;
         const [leaf, chain, inTree] = await Promise.all([
-          entry.event ? leafOf(entry.event) : null,
+          entry.event ? (this.m.version === 1 ? leafOf(entry.event) : leafLike(entry.event, entry.leaf)) : null,
           entry.chain && claimed ? chainOf(claimed, entry.leaf) : null,
           entry.proof !== null && includes(entry.leaf, entry.tseq - 1, this.head.size, entry.proof, this.head.root),
         ]);
         return { entry, leaf, chain, inTree };
       }),
     );
+  }
+
+  private read(line: Bytes): Entry | (Omit<Entry, 'leaf'> & { shown: Shown }) | null {
+    return readEntry(line) ?? (this.m.filtered ? readWithheld(line) : null);
+  }
+  private async withLeaf(e: Entry | (Omit<Entry, 'leaf'> & { shown: Shown })): Promise<Entry> {
+    return 'leaf' in e ? e : { ...e, leaf: await shownLeafOf(e.shown) };
   }
 
   // ------------------------------------------------------------------------------------------------------- heads and trust
@@ -226,7 +242,8 @@ export class Verifier {
     const m = readManifest(line);
     if (!m) return refuse('malformed');
     this.m = m;
-    Object.assign(this.ret, { from: m.from, to: m.to, some: m.some, tenant: m.tenant, zone: m.zone });
+    Object.assign(this.ret, { from: m.from, to: m.to, some: m.some, filtered: m.filtered });
+    Object.assign(this.ret, { tenant: m.tenant, zone: m.zone });
     const head = readHead(m.head.body);
     if (!head) return refuse('malformed');
     this.head = head;
@@ -247,7 +264,8 @@ export class Verifier {
   private async range(): Promise<void> {
     const { m } = this,
       size = this.head.size;
-    if (m.from < 1 || m.to < m.from || m.to > size || (!m.some && m.filter)) refuse('malformed');
+    if (m.from < 1 || m.to < m.from || m.to > size || (!m.some && m.filtered !== (m.filter !== null)))
+      refuse('malformed');
     this.expected = m.from;
     this.chain = this.back = m.chain;
     this.to = m.to;
@@ -295,8 +313,9 @@ export class Verifier {
     const r = readRetention(line);
     if (!r || this.seen > 0 || r.tseq <= this.retained || r.tseq > this.head.size) return refuse('malformed');
     this.retained = r.tseq;
-    if (!(await includes(await leafOf(r.event), r.tseq - 1, this.head.size, r.proof, this.head.root)))
-      refuse('edited', r.tseq);
+    const may = this.m.version === 1 ? [await leafOf(r.event)] : await leavesOf(r.event);
+    const isIn = (leaf: Bytes) => includes(leaf, r.tseq - 1, this.head.size, r.proof, this.head.root);
+    if (!(await Promise.all(may.map(isIn))).includes(true)) refuse('edited', r.tseq);
     const event = readEvent(r.event);
     const drops = event?.tenant === this.m.tenant ? droppedBy(event, r.tseq) : null;
     if (!drops || this.drops.length + drops.length > RANGES_MAX) return refuse('malformed', r.tseq);
@@ -320,6 +339,7 @@ export class Verifier {
       this.suspend('chain', this.expected, 0);
       return;
     }
+    this.fitsFilter(r, this.expected);
     this.back = this.chain;
     this.chain = h.chain!;
     this.last = r.leaf;
@@ -331,6 +351,7 @@ export class Verifier {
     this.pending = { kind, tseq, line: this.ret.line, gap };
   }
   private body(r: Entry, h: Hashed, tseq: number): void {
+    if (r.shown) return;
     if (r.event === null) {
       this.ret.dropped++;
       if (this.drops.some(([from, to]) => from <= tseq && tseq <= to)) return;
@@ -344,13 +365,19 @@ export class Verifier {
       refuse(this.seen > 1 && r.tseq + 1 === this.expected ? 'duplicated' : 'swapped', r.tseq);
     if (r.tseq > this.to) refuse('inserted', r.tseq);
     this.body(r, h, r.tseq);
-    if (r.event && this.m.filter) {
-      const event = readEvent(r.event);
-      if (!event) refuse('malformed', r.tseq);
-      else if (!lets(this.m.filter, event)) refuse('inserted', r.tseq);
-    }
+    this.fitsFilter(r, r.tseq);
     if (!h.inTree) refuse('edited', r.tseq);
     this.expected = r.tseq + 1;
+  }
+  private fitsFilter(r: Entry, tseq: number): void {
+    if (r.shown) {
+      this.ret.withheld++;
+      if (lets(this.m.filter!, r.shown.part)) refuse('deleted', tseq);
+    } else if (r.event && this.m.filter) {
+      const event = readEvent(r.event);
+      if (!event) refuse('malformed', tseq);
+      else if (!lets(this.m.filter, event)) refuse('inserted', tseq);
+    }
   }
   /** An entry whose number is not the next one. */
   private async order(r: Entry): Promise<void> {
@@ -367,7 +394,8 @@ export class Verifier {
       tseq = numberOf(line);
     if (tseq >= p.tseq && tseq < p.gap) this.returned = true;
     if (this.next !== null) return;
-    const entry = p.kind === 'chain' ? readEntry(line) : null;
+    const read = p.kind === 'chain' ? this.read(line) : null,
+      entry = read && (await this.withLeaf(read));
     this.next = entry?.chain ? same(await chainOf(this.chain, entry.leaf), entry.chain) : false;
   }
 

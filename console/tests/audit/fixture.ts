@@ -14,6 +14,8 @@ export interface Log {
   bodies: string[];
   leaves: Buffer[];
   chain: Buffer[];
+  /** Entries from this number on have leaves whose members can be shown one by one; absent: none. */
+  opened?: number;
 }
 export const sha = (...parts: (Buffer | string)[]): Buffer => {
   const h = createHash('sha256');
@@ -49,9 +51,41 @@ export function makeEvent(tenant: string, rnd: (n: number) => number): string {
     `"http_status":201,"details":{"gpus":${rnd(8)}}}`
   );
 }
+const MEMBERS = [
+  /"ts_us":-?\d+(?=,"code")/,
+  /"action":"(?:\\.|[^"\\])*"(?=,"decision")/,
+  /"resource":\{"kind":(?:null|"(?:\\.|[^"\\])*"),"id":(?:null|"(?:\\.|[^"\\])*")\}/,
+  /"actor":\{"type":"[a-z]*","id":(?:null|"[^"]*")/,
+];
+/** The members that a filter asks about, each with its salt and its seal (docs/audit-format.md §2); [] where it is no event. */
+export function seals(body: string): { member: string; salt: Buffer; seal: Buffer }[] {
+  const found = MEMBERS.map((m, i) => m.exec(body)?.[0].concat(i === 3 ? '}' : ''));
+  if (!found.every((m) => m !== undefined)) return [];
+  const plain = sha(tag(0), body),
+    salts = Buffer.concat([sha(tag(4), tag(0), plain), sha(tag(4), tag(1), plain)]);
+  return found.map((member, i) => {
+    const salt = salts.subarray(16 * i, 16 * i + 16);
+    return { member, salt, seal: sha(tag(5), salt, member) };
+  });
+}
+export function openLeaf(body: string): Buffer {
+  const all = seals(body).map((s) => s.seal);
+  return all.length ? sha(tag(3), ...all) : sha(tag(0), body);
+}
+/** An entry that shows one member instead of its body: 0 time, 1 action, 2 resource, 3 actor. */
+export function withheld(log: Log, tseq: number, which: number): string {
+  const all = seals(log.bodies[tseq - 1]!),
+    { member, salt } = all[which]!,
+    others = Buffer.concat(all.filter((_, i) => i !== which).map((s) => s.seal));
+  return (
+    `{"tseq":${tseq},"chain":"${log.chain[tseq - 1]!.toString('hex')}","withheld":{${member}},` +
+    `"salt":"${salt.toString('base64')}","others":"${others.toString('base64')}"}`
+  );
+}
 export function rechain(log: Log): Log {
   let before = sha('falaj-audit-v1', Buffer.from(log.tenant.replaceAll('-', ''), 'hex'));
-  log.leaves = log.bodies.map((b) => sha(tag(0), b));
+  const isOpen = (i: number): boolean => log.opened !== undefined && i + 1 >= log.opened;
+  log.leaves = log.bodies.map((b, i) => (isOpen(i) ? openLeaf(b) : sha(tag(0), b)));
   log.chain = log.leaves.map((leaf) => (before = sha(tag(2), before, leaf)));
   return log;
 }
@@ -115,6 +149,8 @@ export interface Make {
   previousHead?: string;
   checkpoint?: number;
   action?: string;
+  /** With an action: the whole range, where what does not fit shows its action. */
+  filtered?: boolean;
   dropped?: number;
 }
 /** A bundle; action: a selection of what this filter lets through. */
@@ -122,23 +158,28 @@ export function makeLines(log: Log, key: Key, o: Make = {}): Lines {
   const size = log.bodies.length,
     from = o.from ?? 1,
     to = o.to ?? size,
-    some = o.action !== undefined;
+    isFit = (n: number): boolean => log.bodies[n - 1]!.includes(`"action":"${o.action}`),
+    hasFilter = o.action !== undefined,
+    some = hasFilter && !o.filtered,
+    mode = some ? 'selection' : o.filtered ? 'filtered' : 'range',
+    proves = { selection: ',"proves":"inclusion"', filtered: ',"proves":"completeness"', range: '' }[mode];
   const { text, sig } = head(log, size, key);
-  const inRange = Array.from({ length: to - from + 1 }, (_, i) => from + i).filter(
-    (n) => !some || log.bodies[n - 1]!.includes(`"action":"${o.action}`),
-  );
+  const inRange = Array.from({ length: to - from + 1 }, (_, i) => from + i).filter((n) => !some || isFit(n));
   const before =
     from > 1 && !some
       ? log.chain[from - 2]!
       : sha('falaj-audit-v1', Buffer.from(log.tenant.replaceAll('-', ''), 'hex'));
-  const filter = some ? `{"from_us":null,"until_us":null,"actor":null,"action":"${o.action}","resource":null}` : 'null';
+  const filter = hasFilter
+    ? `{"from_us":null,"until_us":null,"actor":null,"action":"${o.action}","resource":null}`
+    : 'null';
   const previous = o.previous
     ? `${o.previousHead ?? head(log, o.previous, key).text},"proof":${list(consistency(o.previous, log.leaves))}}`
     : 'null';
   const lines = [
-    `{"format":"falaj-audit-bundle-v1","tenant":"${log.tenant}","zone":"ae-dxb-1","from_tseq":${from},"to_tseq":${to},` +
-      `"count":${inRange.length},"created_us":1700000001000000,"mode":"${some ? 'selection' : 'range'}",` +
-      `"filter":${filter}${some ? ',"proves":"inclusion"' : ''},` +
+    `{"format":"falaj-audit-bundle-v${log.opened ? 2 : 1}","tenant":"${log.tenant}","zone":"ae-dxb-1",` +
+      `"from_tseq":${from},"to_tseq":${to},` +
+      `"count":${inRange.length},"created_us":1700000001000000,"mode":"${mode}",` +
+      `"filter":${filter}${proves},` +
       `"head":${text}},"previous":${previous},"before":{"chain":"${before.toString('hex')}",` +
       `"nodes":${list(some ? [] : subtrees(0, from - 1, log.leaves))}},"after":${list(some ? [] : subtrees(to, size, log.leaves))},` +
       `"keys":[{"key_id":"${key.id}","alg":"ed25519","public":"${Buffer.from(key.public).toString('hex')}"}]}`,
@@ -146,9 +187,12 @@ export function makeLines(log: Log, key: Key, o: Make = {}): Lines {
   for (const n of inRange) {
     const event = n === o.dropped ? 'null' : log.bodies[n - 1]!;
     lines.push(
-      some
-        ? `{"tseq":${n},"leaf":"${log.leaves[n - 1]!.toString('hex')}","proof":${list(inclusion(n - 1, log.leaves))},"event":${event}}`
-        : record(log, n, n, event),
+      o.filtered && !isFit(n) && n !== o.dropped
+        ? withheld(log, n, 1)
+        : some
+          ? `{"tseq":${n},"leaf":"${log.leaves[n - 1]!.toString('hex')}",` +
+            `"proof":${list(inclusion(n - 1, log.leaves))},"event":${event}}`
+          : record(log, n, n, event),
     );
     if (n === o.checkpoint) lines.push(`{"checkpoint":${head(log, n, key).text}}}`);
   }

@@ -23,7 +23,7 @@ import {
 } from './kinds-tools.ts';
 
 export const MANIFEST: Record<string, Kind> = {
-  'a manifest of another format': (p) => swapped(p, 'bundle-v1', 'bundle-v2'),
+  'a manifest of another format': (p) => swapped(p, 'bundle-v1', 'bundle-v3'),
   'another tenant': (p) => swapped(p, `"tenant":"${p.log.tenant}"`, `"tenant":"${TENANT_B}"`),
   'a tenant in capitals': (p) => swapped(p, p.log.tenant, p.log.tenant.toUpperCase()),
   'another zone': (p) => swapped(p, '"zone":"ae-dxb-1"', '"zone":"ae-dxb-2"'),

@@ -2,6 +2,7 @@
 // kinds.ts - kinds of tampering with a bundle, as a table: each takes a place in a log, and gives a bundle that is not whole.
 import { joined } from './fixture.ts';
 import { RETENTION, SELECTION, spelled, SPELLING } from './kinds-events.ts';
+import { FILTERED, WHOLE_FILTERED } from './kinds-filtered.ts';
 import { ENDS, HEADS, MANIFEST } from './kinds-heads.ts';
 import { BYTES, RECORDS } from './kinds-lines.ts';
 import { at, bare, part, point, put, range, some, swapped, type Kind } from './kinds-tools.ts';
@@ -15,9 +16,11 @@ export const KINDS: Record<string, Kind> = {
   ...RETENTION,
   ...SPELLING,
   ...SELECTION,
+  ...FILTERED,
 };
 /** Whole bundles, and spellings that are unusual and right: none may be refused. */
 export const WHOLE: Record<string, Kind> = {
+  ...WHOLE_FILTERED,
   'a range': (p) => joined(range(p)),
   'a part': (p) => joined(part(p)),
   'a selection': (p) => joined(some(p)),

@@ -48,11 +48,28 @@ static inline struct buf lines_record(uint64_t tseq, const struct log_entry *e)
     return b;
 }
 
+/* Takes the body out of a record and shows a field instead; AUDIT_FIELDS: the first that the filter does not let through. */
+static inline void lines_withhold(const struct log *l, uint64_t tseq, const struct audit_filter *f, enum audit_field field,
+                                  struct bundle_record *r)
+{
+    static struct audit_view view;
+    static char text[AUDIT_MEMBER_MAX];
+    struct merkle_hash plain;
+    struct audit_fields fields;
+    struct str body = buf_str(&l->e[tseq - 1].body);
+    ASSERT(audit_record_read(body, &view));
+    merkle_leaf(body.ptr, body.len, &plain);
+    audit_fields_of(&view, &plain, &fields);
+    *r = (struct bundle_record){ .tseq = tseq, .leaf = fields.leaf, .chain = l->e[tseq - 1].chain, .is_withheld = true };
+    audit_open(&view, &fields, field == AUDIT_FIELDS ? audit_filter_refuter(&view, f) : field, text, &r->opened);
+}
+
 struct make {
     uint64_t from, to, head_size, prev_size;    /* 0: all, all, all, none */
     uint64_t checkpoint;                        /* put one after this entry; 0: none */
     bool is_selection;
     const struct audit_filter *filter;          /* only what it lets through; a selection */
+    bool is_filtered;                           /* … or every entry, where what does not fit shows a field */
     uint64_t dropped;                           /* this entry has no body any more; 0: none */
 };
 
@@ -68,7 +85,9 @@ static inline struct lines *lines_make(const struct log *l, const struct key *k,
     m->from = o.from ? o.from : 1;
     m->to = o.to ? o.to : size;
     m->count = m->to - m->from + 1;
-    m->is_selection = m->says_inclusion = o.is_selection || o.filter;
+    m->version = l->opened_from ? 2 : 1;
+    m->is_filtered = o.is_filtered;
+    m->is_selection = m->says_inclusion = !o.is_filtered && (o.is_selection || o.filter);
     if (o.filter)
         m->filter = *o.filter;
     m->created_us = 1700000001000000;
@@ -96,7 +115,7 @@ static inline struct lines *lines_make(const struct log *l, const struct key *k,
     m->key_count = 1;
     memcpy(m->keys[0].key_id, k->id, sizeof k->id);
     memcpy(m->keys[0].pub, k->pub, 32);
-    for (uint64_t t = m->from; o.filter && t <= m->to; t++)
+    for (uint64_t t = m->from; o.filter && m->is_selection && t <= m->to; t++)
         m->count -= !log_matches(l, t, o.filter);
     struct lines *s = calloc(1, sizeof *s);
     s->line = calloc(m->to - m->from + 17, sizeof *s->line);
@@ -108,8 +127,11 @@ static inline struct lines *lines_make(const struct log *l, const struct key *k,
         struct buf b = BUF(AUDIT_LINE_MAX);
         struct bundle_record rec = { .tseq = t, .leaf = l->e[t - 1].leaf, .chain = l->e[t - 1].chain, .has_proof = m->is_selection,
                                      .event = t == o.dropped ? STR_NULL : buf_str(&l->e[t - 1].body) };
-        if (o.filter && !log_matches(l, t, o.filter))
+        bool is_fit = !o.filter || log_matches(l, t, o.filter);
+        if (!is_fit && !o.is_filtered)
             continue;
+        if (!is_fit && rec.event.ptr)
+            lines_withhold(l, t, o.filter, AUDIT_FIELDS, &rec);
         if (m->is_selection) {
             rec.proof_len = (size_t)merkle_inclusion_ranges(t - 1, size, r);
             for (size_t i = 0; i < rec.proof_len; i++)

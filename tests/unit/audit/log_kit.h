@@ -43,6 +43,7 @@ struct log_entry {
 struct log {
     struct uuid tenant;
     size_t n;
+    size_t opened_from;         /* entries from this number on have leaves that can be opened; 0: none */
     struct log_entry *e;        /* e[0] is entry 1 */
 };
 
@@ -52,13 +53,25 @@ static inline uint32_t rnd(uint32_t *state)
     return *state >> 8;
 }
 
+static inline void log_leaf(const struct log *l, size_t i, struct merkle_hash *ret)
+{
+    static struct audit_view view;
+    struct str body = buf_str(&l->e[i].body);
+    struct audit_fields f;
+    merkle_leaf(body.ptr, body.len, ret);
+    if (!l->opened_from || i + 1 < l->opened_from || !audit_record_read(body, &view))
+        return;
+    audit_fields_of(&view, ret, &f);
+    *ret = f.leaf;
+}
+
 static inline void log_rechain(struct log *l, size_t from)
 {
     struct merkle_hash h;
     chain_start(l->tenant, &h);
     for (size_t i = 0; i < l->n; i++) {
         if (i >= from) {
-            merkle_leaf(l->e[i].body.ptr, l->e[i].body.len, &l->e[i].leaf);
+            log_leaf(l, i, &l->e[i].leaf);
             chain_next(&h, &l->e[i].leaf, &l->e[i].chain);
         }
         h = l->e[i].chain;

@@ -29,6 +29,25 @@ static void each_member_lets_through_what_it_says(void **state)
     assert_false(audit_filter_match(&none, &(struct audit_filter){ .actor = "00000000-0000-0000-0000-000000000000" }));
 }
 
+/* One field is enough to say no, the first that says it is named, and a field that was not asked about never does. */
+static void one_field_refutes_and_the_others_do_not(void **state)
+{
+    (void)state;
+    static const struct {
+        struct audit_filter f;
+        enum audit_field want;
+    } rows[] = { { { .from_us = 1001, .action = "key." }, AUDIT_FIELD_TIME }, { { .until_us = 1000 }, AUDIT_FIELD_TIME },
+        { { .from_us = 1000, .action = "key." }, AUDIT_FIELD_ACTION }, { { .resource = "node" }, AUDIT_FIELD_RESOURCE },
+        { { .actor = "worker", .resource = "job" }, AUDIT_FIELD_ACTOR }, { { .actor = "user", .action = "job." },
+                                                                           AUDIT_FIELDS } };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(audit_filter_refuter(&view, &rows[i].f), rows[i].want);
+        for (int field = 0; field < (int)rows[i].want; field++)
+            assert_false(audit_filter_refutes(&view, (enum audit_field)field, &rows[i].f));
+    }
+    assert_false(audit_filter_refutes(&view, AUDIT_FIELDS, &(struct audit_filter){ .actor = "worker" }));
+}
+
 static void a_filter_has_one_spelling(void **state)
 {
     (void)state;
@@ -61,6 +80,7 @@ static void a_filter_has_one_spelling(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(each_member_lets_through_what_it_says), cmocka_unit_test(a_filter_has_one_spelling) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(each_member_lets_through_what_it_says),
+        cmocka_unit_test(one_field_refutes_and_the_others_do_not), cmocka_unit_test(a_filter_has_one_spelling) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,7 +153,7 @@ static void options_and_exit_codes(void **state)
     assert_int_equal(run("%s --trust-embedded-key --json - < %s", bin(), bundle), 0);
     assert_non_null(strstr(out, "{\"result\":\"ok\",\"tseq\":0"));
     assert_non_null(strstr(out, "\"mode\":\"range\",\"filter\":null,\"proves\":\"range\",\"key\":\"embedded\","
-                                "\"unproved_drops\":0,\"checkpoints\":0}"));
+                                "\"unproved_drops\":0,\"checkpoints\":0,\"withheld\":0}"));
     assert_int_equal(ed25519_public_pem(k->pub, &pem, &e), ERR_OK);
     snprintf(path, sizeof path, "%s/k.pem", dir);
     FILE *f = fopen(path, "w");

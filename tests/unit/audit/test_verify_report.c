@@ -12,7 +12,7 @@ static void a_verdict_says_what_it_does_not_show(void **state)
     buf_clear(&b);
     verify_put_members(&r, &b);
     assert_string_equal(b.ptr, ",\"mode\":\"range\",\"filter\":null,\"proves\":\"range\",\"key\":\"pinned\","
-                        "\"unproved_drops\":0,\"checkpoints\":0");
+                        "\"unproved_drops\":0,\"checkpoints\":0,\"withheld\":0");
     r.is_selection = true;
     r.pinned = false;
     r.dropped = 5;
@@ -25,6 +25,18 @@ static void a_verdict_says_what_it_does_not_show(void **state)
     assert_non_null(strstr(b.ptr, "3 entries have no body any more"));
     assert_non_null(strstr(b.ptr, "UNPROVED: 2 entries"));
     assert_non_null(strstr(b.ptr, "UNTRUSTED KEY"));
+    r.is_selection = false;
+    r.is_filtered = true;
+    r.count = 50;
+    r.withheld = 40;
+    buf_clear(&b);
+    verify_put_members(&r, &b);
+    assert_non_null(strstr(b.ptr, "\"mode\":\"filtered\",") && strstr(b.ptr, "\"proves\":\"completeness\",") &&
+                    strstr(b.ptr, "\"withheld\":40"));
+    buf_clear(&b);
+    verify_put_claim(&r, &b);
+    assert_non_null(strstr(b.ptr, "Every entry from 3 to 9 that fits is here: 5. The other 40 show"));
+    assert_non_null(strstr(b.ptr, "Whether the 5 entries without body would have fitted, nothing says."));
     buf_clear(&b);
     /* The longest filter fits. */
     for (int i = 0; i < 3; i++)

@@ -8,7 +8,8 @@ import { get } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { didKey } from '../../lib/audit-actions.ts';
 import { number } from '../../lib/format.ts';
-import { includes, leafOf, hex, signedBy, unbase64, unhex, canCheckSignatures } from '../../lib/audit-verify-hash.ts';
+import { includes, hex, signedBy, unbase64, unhex, canCheckSignatures } from '../../lib/audit-verify-hash.ts';
+import { leafLike } from '../../lib/audit-verify-leaf.ts';
 import { Code, Id, Json, Pairs, State, Time } from '../../ui/bits.tsx';
 import { Note } from '../../ui/note.tsx';
 import { Answer, useProblemText } from '../../ui/states.tsx';
@@ -22,7 +23,7 @@ async function placeOf(item: Item): Promise<{ place: Place; size: number; key: s
   const head = await get('/v1/audit/head');
   const at = { size: head.size, key: head.key_id ?? '' };
   if (item.tseq > head.size) return { place: 'unsigned', ...at };
-  const leaf = await leafOf(utf8(item.event));
+  const leaf = await leafLike(utf8(item.event), unhex(item.leaf));
   if (hex(leaf) !== item.leaf) return { place: 'leaf', ...at };
   const { proof } = await get('/v1/audit/proofs/inclusion', { tseq: item.tseq, size: head.size });
   const said = head.head as { root?: string; size?: number };
