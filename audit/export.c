@@ -5,6 +5,7 @@
  * checkpoints that lie between them, and the end line with the hash of all that was sent. */
 #include "audit/export.h"
 #include "audit/export_drops_int.h"
+#include "audit/export_filter_int.h"
 #include "audit/export_select_int.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
@@ -49,7 +50,8 @@ static const struct stmt record_some = { .name = "audit_record_some", .params = 
   "  LEFT JOIN audit_event e ON e.tenant_id = s.tenant_id AND e.event_id = s.event_id\n"
   " WHERE s.tenant_id = $1 AND s.tseq = ANY($2) ORDER BY s.tseq LIMIT 1000" };
 
-const struct stmt *const audit_export_stmts[] = { &head_newest, &head_at, &head_checkpoints, &record_page, &record_some, NULL };
+const struct stmt *const audit_export_stmts[] = { &head_newest, &head_at, &head_checkpoints, &record_page, &record_some,
+                                                 &export_opened_stmt, NULL };
 
 struct record_slice { struct record_row *items; size_t n; };
 
@@ -62,6 +64,8 @@ struct stream {
     struct bundle_head *checkpoints;
     uint64_t *checkpoint_sizes;
     size_t checkpoint_count, checkpoint_next;
+    struct audit_view *view;            /* of a filtered range */
+    char member[AUDIT_MEMBER_MAX];
     struct buf out;
     struct sha256 sum;
 };
@@ -141,14 +145,33 @@ static enum errc flush(struct stream *s, bool is_summed, struct err *e)
     return rc;
 }
 
+/* Readers that know version 1 alone would call leaves that can be opened edited; they cannot read version 2. */
+static enum errc choose_version(struct stream *s, struct err *e)
+{
+    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
+    struct log_opened opened;
+    s->m->version = s->o->version;
+    if (s->o->version)
+        return ERR_OK;
+    TRY(export_begin_page(&s->x, &tx, e));
+    TRY(export_opened(tx, s->x.tenant_id, &opened, e));
+    s->m->version = opened.opened_to ? 2 : 1;
+    return ERR_OK;
+}
+
 static enum errc choose_range(struct stream *s, struct err *e)
 {
     const struct audit_export_opts *o = s->o;
     struct bundle_manifest *m = s->m;
+    bool has_filter = o->filter && !o->only;
+    TRY(choose_version(s, e));
+    m->is_filtered = has_filter && o->proves == AUDIT_PROVES_COMPLETENESS;
+    if (m->is_filtered && m->version != 2)
+        return FAIL(e, CONFLICT, "No entry of this log can be opened yet; export with proves=inclusion, or without a filter");
     TRY(read_head(s, o->head_size, &m->head, &s->head, e));
     m->from = o->from ? o->from : 1;
     m->to = o->to ? o->to : s->head.size;
-    m->is_selection = m->says_inclusion = o->only || o->filter;
+    m->is_selection = m->says_inclusion = (o->only || o->filter) && !m->is_filtered;
     if (o->only && (o->only_count == 0 || o->only_count > AUDIT_SELECT_MAX))
         return FAIL(e, INVALID, "a selection has 1 to %d entries", AUDIT_SELECT_MAX);
     for (size_t i = 0; o->only && i < o->only_count; i++)
@@ -157,9 +180,12 @@ static enum errc choose_range(struct stream *s, struct err *e)
     if (m->from > m->to || m->to > s->head.size)
         return FAIL(e, INVALID, "the signed log has the entries 1 to %llu", (unsigned long long)s->head.size);
     m->count = o->only ? o->only_count : m->to - m->from + 1;
-    if (!o->filter || o->only)
+    if (!has_filter)
         return ERR_OK;
     m->filter = *o->filter;
+    s->view = ARENA_NEW(s->x.w->arena, struct audit_view);
+    if (m->is_filtered)
+        return ERR_OK;
     TRY(export_select_count(&s->x, o->filter, m->from, m->to, &m->count, e));
     return m->count ? ERR_OK : FAIL(e, NOT_FOUND, "No event fits the filter");
 }
@@ -237,6 +263,8 @@ static enum errc put_row(struct stream *s, const struct record_row *row, uint64_
         return FAIL(e, DAMAGED, "entry %llu of the audit log is missing or damaged", (unsigned long long)want);
     memcpy(r.leaf.b, row->leaf.data.ptr, MERKLE_HASH);
     memcpy(r.chain.b, row->chain.data.ptr, MERKLE_HASH);
+    if (s->m->is_filtered && r.event.ptr)
+        TRY(export_withhold(&s->m->filter, s->view, s->member, &r, e));
     return put_record(s, &r, e);
 }
 
@@ -304,7 +332,7 @@ static enum errc send_all(struct stream *s, struct err *e)
     TRY(choose_range(s, e));
     TRY(send_manifest(s, e));
     TRY(send_retention(s, e));
-    TRY(s->o->filter && !s->o->only ? send_selected(s, e) : send_records(s, e));
+    TRY(s->m->is_selection && s->o->filter && !s->o->only ? send_selected(s, e) : send_records(s, e));
     end.count = s->m->count;
     sha256_final(&s->sum, end.sha256.b);
     memcpy(end.sig, s->m->head.sig, AUDIT_SIG);

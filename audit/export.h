@@ -2,11 +2,15 @@
 /* export.h - streams a part of one tenant's log as a bundle that a stranger can verify offline (docs/audit-format.md §3).
  *
  * The bundle is made against the newest signed head at or beyond `to`. A whole range carries the frontier before it and the
- * subtrees behind it; a selection (`only`, or what fits `filter`) carries an inclusion proof with each record.
+ * subtrees behind it; a selection (`only`, or what fits `filter`) carries an inclusion proof with each record. A filtered range
+ * has
+ * what fits `filter`, and of every other entry one field that shows that it does not; it takes leaves that can be opened
+ * (fields.h).
  * A stream is an edge: audit_export opens a short read-only transaction of the tenant for each page from w->app->pool, and w->tx
  * must be NULL. The log only grows and the head is fixed first, so the pages fit together.
  * Memory: pages in an arena of its own (64 MiB at most), whatever the length; `only` is at most AUDIT_SELECT_MAX records.
- * Errors: NOT_FOUND (no signed head yet, or nothing fits), CONFLICT (retention came in between), INVALID (range), DAMAGED (what is stored has holes or is not canonical), what the sink says.
+ * Errors: NOT_FOUND (no signed head yet, or nothing fits), CONFLICT (retention came in between, or see above), INVALID (range),
+ * DAMAGED (what is stored has holes or is not canonical), what the sink says.
  * audit_list and audit_newest_head act in w->tx as every service does. */
 #pragma once
 #include "audit/bundle.h"
@@ -19,6 +23,10 @@ enum { AUDIT_SELECT_MAX = 1000 };
 
 typedef enum errc (*audit_sink_fn)(void *ctx, const void *p, size_t n, struct err *e);
 
+enum audit_proves {
+    AUDIT_PROVES_INCLUSION,        /* of a filter: a selection */
+    AUDIT_PROVES_COMPLETENESS,     /* of a filter: a filtered range; CONFLICT where an entry cannot be opened */
+};
 struct audit_export_opts {
     struct uuid tenant_id;
     uint64_t from, to;             /* tseq, inclusive; 0 and 0: from 1 to the newest head */
@@ -28,6 +36,8 @@ struct audit_export_opts {
     const uint64_t *only;          /* ascending tseqs; NULL: all in the range */
     size_t only_count;
     const struct audit_filter *filter; /* not empty: the entries of the range that fit, any number; NULL: all */
+    enum audit_proves proves;
+    int version;                   /* of the format; 0: 2 where the log has leaves that can be opened, else 1 */
     const struct audit_key *keys;  /* public keys to write into the manifest */
     size_t key_count;
     audit_sink_fn sink;

@@ -4,6 +4,7 @@
  * Resuming makes all bytes again and throws away those that the reader has: reading a log is cheap beside keeping every export, and a
  * reader whose connection breaks often still comes to the end. */
 #include "audit/export_job.h"
+#include "audit/export_filter_int.h"
 #include "audit/export_select_int.h"
 #include "audit/format.h"
 #include "core/base/assert.h"
@@ -16,6 +17,9 @@ SCHEMA_EXTERN(audit_export_job, "An export of the log",
     FIELD_ID(audit_export_job, export_id, "exp", F_ALWAYS, .doc = "The export"),
     FIELD(audit_export_job, format, F_ALWAYS, .doc = "Its format"),
     FIELD(audit_export_job, filter, 0, .doc = "Which events, as the manifest has it; absent: all"),
+    FIELD(audit_export_job, proves, 0,
+          .doc = "Of a bundle with a filter: completeness (no entry that fits was left out) or inclusion"),
+    FIELD(audit_export_job, version, 0, .doc = "Version of the bundle's format"),
     FIELD(audit_export_job, from_tseq, 0, .doc = "First number"), FIELD(audit_export_job, to_tseq, 0, .doc = "Last number"),
     FIELD(audit_export_job, prev_size, 0, .doc = "Size of the head of the export before, whose extension is proven; 0: none"),
     FIELD(audit_export_job, head_size, 0, .doc = "Size of the signed head that it is proven against"),
@@ -27,12 +31,14 @@ SCHEMA_EXTERN(audit_export_job, "An export of the log",
     FIELD(audit_export_job, sha256, 0, .max = 32, .doc = "SHA-256 of the content, base64; absent until then"),
     FIELD(audit_export_job, created_at, F_ALWAYS, .doc = "When"));
 
-#define JOB_COLUMNS "export_id, format, filter, from_tseq, to_tseq, prev_size, head_size, since_export, key_id, public_key, created_us, created_by,\n" \
+#define JOB_COLUMNS "export_id, format, filter, proves, version,\n" \
+  "       from_tseq, to_tseq, prev_size, head_size, since_export, key_id, public_key, created_us, created_by,\n" \
   "       coalesce(size_bytes, 0) AS size_bytes, sha256, created_at"
-static const struct stmt insert = { .name = "audit_export_insert", .params = "uussiiiiusyiu", .row = &audit_export_job_schema, .card = CARD_ONE, .sql =
+static const struct stmt insert = { .name = "audit_export_insert", .params = "uussiiiiusyiusi", .row = &audit_export_job_schema,
+                                    .card = CARD_ONE, .sql =
   "INSERT INTO audit_export (tenant_id, export_id, format, filter, from_tseq, to_tseq, prev_size, head_size, since_export, key_id, public_key,\n"
-  "                          created_us, created_by)\n"
-  "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING " JOB_COLUMNS };
+  "                          created_us, created_by, proves, version)\n"
+  "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING " JOB_COLUMNS };
 static const struct stmt get = { .name = "audit_export_get", .params = "uu", .row = &audit_export_job_schema, .card = CARD_ONE, .sql =
   "SELECT " JOB_COLUMNS " FROM audit_export WHERE tenant_id = $1 AND export_id = $2" };
 static const struct stmt list = { .name = "audit_export_list", .params = "uui", .row = &audit_export_job_schema, .card = CARD_MANY, .sql =
@@ -40,7 +46,7 @@ static const struct stmt list = { .name = "audit_export_list", .params = "uui", 
 static const struct stmt measured = { .name = "audit_export_measured", .params = "uuiy", .card = CARD_NONE, .sql =
   "UPDATE audit_export SET size_bytes = $3, sha256 = $4 WHERE tenant_id = $1 AND export_id = $2" };
 
-const struct stmt *const audit_export_job_stmts[] = { &insert, &get, &list, &measured, NULL };
+const struct stmt *const audit_export_job_stmts[] = { &insert, &get, &list, &measured, &export_opened_stmt, NULL };
 
 static struct str filter_text(struct arena *a, const struct audit_filter *f)
 {
@@ -51,8 +57,34 @@ static struct str filter_text(struct arena *a, const struct audit_filter *f)
     return str_dup(a, buf_str(&b));
 }
 
+/* What the export can prove, and from which entry on. */
+static enum errc choose_proof(struct work *w, const struct audit_export_ask *ask, int64_t last, struct audit_export_job *job,
+                              struct err *e)
+{
+    struct log_opened opened;
+    TRY(export_opened(w->tx, w->tenant_id, &opened, e));
+    job->version = opened.opened_to ? 2 : 1;
+    job->proves = STR_NULL;
+    if (audit_filter_is_empty(&ask->filter) || !str_eq_c(ask->format, "jsonl"))
+        return ask->proves == ASK_BEST ? ERR_OK : FAIL_AT(e, UNPROCESSABLE, "/proves",
+                                                          "Only a jsonl export with a filter has a choice "
+                                                          "of what it proves; without a filter every entry is there");
+    bool is_open = opened.opened_to >= last && opened.opened_from <= job->from_tseq;
+    bool is_complete = ask->proves == ASK_COMPLETENESS || (ask->proves == ASK_BEST && is_open);
+    job->proves = is_complete ? STR("completeness") : STR("inclusion");
+    if (ask->proves != ASK_COMPLETENESS || is_open)
+        return ERR_OK;
+    if (opened.opened_to < last || opened.opened_from > last)
+        return FAIL(e, CONFLICT,
+                    "Completeness cannot be proven yet: the last of the %lld entries was numbered by an older version",
+                    (long long)last);
+    job->from_tseq = opened.opened_from;
+    return ERR_OK;
+}
+
 enum errc audit_export_job_create(struct work *w, const struct audit_export_ask *ask, struct uuid by, struct audit_export_job *ret, struct err *e)
 {
+    struct audit_export_job form = { 0 };
     struct audit_export_job since = { 0 };
     struct audit_head head;
     struct str body;
@@ -64,11 +96,14 @@ enum errc audit_export_job_create(struct work *w, const struct audit_export_ask 
     TRY(audit_newest_head(w, w->tenant_id, &head, &body, sig, e));
     if ((int64_t)head.size <= since.head_size)
         return FAIL(e, NOT_FOUND, "There is nothing new since that export");
+    form.from_tseq = since.head_size + 1;
+    TRY(choose_proof(w, ask, (int64_t)head.size, &form, e));
     return db_one(w->tx, &insert,
                   ARGS(A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_STR(ask->format), A_STR(filter_text(w->arena, &ask->filter)),
-                       A_I64(since.head_size + 1), A_I64((int64_t)head.size), A_I64(since.head_size), A_I64((int64_t)head.size),
+                       A_I64(form.from_tseq), A_I64((int64_t)head.size), A_I64(since.head_size), A_I64((int64_t)head.size),
                        A_UUID_OR_NULL(ask->since_export), ask->key ? A_TEXT(ask->key->key_id) : A_NULL('s'),
-                       ask->key ? A_BYTES(ask->key->pub, AUDIT_PUB) : A_NULL('y'), A_I64(w->now_us), A_UUID(by)), ret, e);
+                       ask->key ? A_BYTES(ask->key->pub, AUDIT_PUB) : A_NULL('y'), A_I64(w->now_us), A_UUID(by),
+                       form.proves.ptr ? A_STR(form.proves) : A_NULL('s'), A_I64(form.version)), ret, e);
 }
 
 enum errc audit_export_job_get(struct work *w, struct uuid export_id, struct audit_export_job *ret, struct err *e)
@@ -123,6 +158,8 @@ static enum errc run_bundle(struct run *r, struct err *e)
                                    .head_size = (uint64_t)j->head_size, .created_us = j->created_us, .prev_size = (uint64_t)j->prev_size,
                                    .keys = &r->key, .key_count = r->key.key_id[0] != 0, .sink = window_sink, .sink_ctx = &r->window };
     struct audit_export_result result;
+    o.version = (int)j->version;
+    o.proves = str_eq_c(j->proves, "completeness") ? AUDIT_PROVES_COMPLETENESS : AUDIT_PROVES_INCLUSION;
     if (!audit_filter_is_empty(&r->filter))
         o.filter = &r->filter;
     return audit_export(r->w, &o, &result, e);

@@ -5,10 +5,13 @@
  * Invariants: from, to, head, filter, key and time of creation are fixed at birth; the log below a head never changes, so every pass gives
  * the same bytes. Two things can change them, and then size and digest say so: retention dropping bodies in between.
  * Incremental: since_export begins where that export's head ended and proves that this log extends that head.
- * Formats: jsonl is the verifiable bundle (a range, or with a filter a selection; the others render the
+ * A bundle with a filter proves completeness where every entry of its range can be opened, unless only inclusion is asked for;
+ * where completeness is asked for, the range begins with the first entry that can be.
+ * Formats: jsonl is the verifiable bundle (a range, or with a filter a filtered range or a selection); the others render the
  * same events for other systems (audit/format.h) and prove nothing.
  * audit_export_job_create, _get and _list act in w->tx. audit_export_job_run streams: w->tx must be NULL; memory is constant.
- * Errors: NOT_FOUND (no signed head, or nothing new since), those of audit_export. */
+ * Errors: NOT_FOUND (no signed head, or nothing new since), CONFLICT (completeness of a log that cannot be opened), those of
+ * audit_export. */
 #pragma once
 #include "audit/export.h"
 #include "audit/filter.h"
@@ -17,6 +20,8 @@
 struct audit_export_job {
     struct uuid export_id;
     struct str format, filter;      /* filter: canonical; ptr NULL: none */
+    struct str proves;              /* of a bundle with a filter: "completeness" or "inclusion"; absent in older ones */
+    int64_t version;                /* of the bundle's format */
     int64_t from_tseq, to_tseq, prev_size, head_size;
     struct uuid since_export;
     struct str key_id;
@@ -32,6 +37,7 @@ extern const struct schema audit_export_job_schema;
 struct audit_export_ask {
     struct str format;
     struct audit_filter filter;
+    enum audit_ask_proves { ASK_BEST, ASK_COMPLETENESS, ASK_INCLUSION } proves;
     struct uuid since_export;       /* nil: from the beginning */
     const struct audit_key *key;    /* NULL: none to write down */
 };

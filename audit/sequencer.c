@@ -8,7 +8,7 @@
  * begins an epoch (migrations/functions/audit_epoch_take.sql): what it left without a number comes first, out of a list. */
 #include "audit/sequencer.h"
 #include <stdlib.h>
-#include "audit/record_read.h"
+#include "audit/fields.h"
 #include "audit/sequencer_int.h"
 #include "core/base/assert.h"
 
@@ -67,11 +67,14 @@ SCHEMA_OF(log_state_row, "What a log has come to", FIELD(log_state_row, tenant_i
 static const struct stmt state_read = { .name = "audit_state_read", .params = "U", .row = &log_state_row_schema, .card = CARD_MANY, .sql =
   "SELECT tenant_id, size, chain, frontier FROM audit_log_state WHERE tenant_id = ANY($1)" };
 
+/* What this version numbers can be opened (fields.h). Where an older one numbered in between it begins anew. */
 static const struct stmt state_write = { .name = "audit_state_write", .params = "UIYY", .card = CARD_NONE, .sql =
-  "INSERT INTO audit_log_state (tenant_id, size, chain, frontier, updated_at)\n"
-  "SELECT u.*, clock_timestamp() FROM unnest($1, $2, $3, $4) u\n"
+  "INSERT INTO audit_log_state AS s (tenant_id, size, chain, frontier, updated_at, opened_from, opened_to)\n"
+  "SELECT u.tenant_id, u.size, u.chain, u.frontier, clock_timestamp(), 1, u.size\n"
+  "  FROM unnest($1, $2, $3, $4) AS u(tenant_id, size, chain, frontier)\n"
   "    ON CONFLICT (tenant_id) DO UPDATE\n"
-  "   SET size = EXCLUDED.size, chain = EXCLUDED.chain, frontier = EXCLUDED.frontier, updated_at = EXCLUDED.updated_at" };
+  "   SET size = EXCLUDED.size, chain = EXCLUDED.chain, frontier = EXCLUDED.frontier, updated_at = EXCLUDED.updated_at,\n"
+  "       opened_from = CASE WHEN s.opened_to = s.size THEN s.opened_from ELSE s.size + 1 END, opened_to = EXCLUDED.size" };
 
 const struct stmt *const sequencer_stmts[] = { &cursor_lock, &cursor_move, &pending_read, &backlog_read, &backlog_done,
                                                &seq_insert,
@@ -195,8 +198,12 @@ static struct str lasting(struct arena *a, const struct audit_view *v, struct st
 
 static void describe(struct arena *a, struct audit_view *v, struct str body, struct numbered *o)
 {
+    struct audit_fields f;
+    merkle_leaf(body.ptr, body.len, &o->leaf_bytes);
     if (!audit_record_read(body, v))
         return;
+    audit_fields_of(v, &o->leaf_bytes, &f);
+    o->leaf_bytes = f.leaf;
     o->at.us = v->ts_us;
     o->code = lasting(a, v, v->code_text);
     o->action = lasting(a, v, v->action);
@@ -219,7 +226,6 @@ static void number_events(struct arena *a, const struct pending_row *rows, size_
         describe(a, view, rows[i].body.data, o);
         if (!s || !uuid_eq(s->tenant_id, rows[i].tenant_id))
             s = find_state(states, nstates, rows[i].tenant_id);
-        merkle_leaf(rows[i].body.data.ptr, rows[i].body.data.len, &o->leaf_bytes);
         chain_next(&s->chain, &o->leaf_bytes, &s->chain);
         merkle_add(&s->tree, &o->leaf_bytes);
         o->chain_bytes = s->chain;

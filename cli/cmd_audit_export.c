@@ -93,6 +93,18 @@ static int fetch(struct cli *c, const char *path, struct taken *t)
     return cli_fail(c, CLI_NETWORK, NULL, "the download broke off after %lld bytes: %s", (long long)t->bytes, e.msg[0] ? e.msg : "the API does not answer");
 }
 
+/* Said where the export is made, since the file may go to somebody who takes it for all there is. */
+static void tell_what_it_proves(struct cli *c, const struct jval *job)
+{
+    struct str proves = jval_str(jval_get(job, "proves"));
+    if (str_eq_c(proves, "completeness"))
+        cli_note(c, "It proves that no entry from %lld to %lld that fits was left out.",
+                 (long long)jval_i64(jval_get(job, "from_tseq"), 0), (long long)jval_i64(jval_get(job, "to_tseq"), 0));
+    else if (str_eq_c(proves, "inclusion"))
+        cli_note(c, "It proves that its entries are in the log, not that no other would have fitted%s.",
+                 cli_has(c, "proves") ? "" : "; --proves completeness does, from the first entry on that can show it");
+}
+
 /* Is it what the API made? It knows size and digest when it has made the whole once. */
 static int compare(struct cli *c, const char *object, struct taken *t)
 {
@@ -107,6 +119,7 @@ static int compare(struct cli *c, const char *object, struct taken *t)
     if (want.len && !str_eq(want, have))
         return cli_fail(c, CLI_VERIFY, "retention may have dropped events in between; make a new export",
                         "the %lld bytes that came are not the export's", (long long)t->bytes);
+    tell_what_it_proves(c, r.json);
     return CLI_OK;
 }
 
@@ -149,13 +162,6 @@ static int save(struct cli *c, const char *object, const char *id, const char *p
     return CLI_OK;
 }
 
-/* Said where the export is made, since the file may go to somebody who takes it for all there is. */
-static void tell_what_it_proves(struct cli *c)
-{
-    if (cli_has(c, "actor") || cli_has(c, "action") || cli_has(c, "resource") || cli_has(c, "from") || cli_has(c, "until"))
-        cli_note(c, "A filtered export proves that its entries are in the log, not that no other would have fitted.");
-}
-
 int cmd_audit_export(struct cli *c)
 {
     const char *path = c->nargs && strcmp(c->args[0], "-") ? c->args[0] : NULL, *id = cli_flag(c, "resume");
@@ -168,8 +174,6 @@ int cmd_audit_export(struct cli *c)
     sha256_init(&t.sum);
     rc = save(c, arena_printf(c->arena, "/v1/audit/exports/%s", api_escape(c->arena, id)), id, path, &t);
     sha256_release(&t.sum);
-    if (rc == CLI_OK)
-        tell_what_it_proves(c);
     return rc;
 }
 

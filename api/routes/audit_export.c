@@ -20,13 +20,20 @@ struct export_in { int64_t from, to; };
 SCHEMA_OF(export_in, "Which part", FIELD(export_in, from, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "First number; 0: 1"),
     FIELD(export_in, to, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "Last number; 0: as far as is signed"));
 
-struct export_new { int format; struct timestamp from, to; struct str actor, action, resource; struct uuid since_export; };
+static const char *const proves_names[] = { "best", "completeness", "inclusion", NULL };     /* as enum audit_ask_proves */
+
+struct export_new { int format, proves; struct timestamp from, to; struct str actor, action,
+                    resource; struct uuid since_export; };
 SCHEMA_OF(export_new, "An export to make",
     FIELD_ENUM(export_new, format, F_REQ, format_names, .doc = "jsonl is the verifiable bundle; the others render it for other systems"),
     FIELD(export_new, from, 0, .doc = "Only events from this time on"), FIELD(export_new, to, 0, .doc = "Only events before this time"),
     FIELD(export_new, actor, 0, .min = 1, .max = 128, .doc = "Only acts of this user (name or usr_…) or of this kind of actor"),
     FIELD(export_new, action, 0, .min = 1, .max = 64, .doc = "Only this action; with a dot at its end all that begin so"),
     FIELD(export_new, resource, 0, .min = 1, .max = 128, .doc = "Only about this thing (name or id) or this kind"),
+    FIELD_ENUM(export_new, proves, 0, proves_names, .dflt = "best",
+               .doc = "With a filter: completeness shows of every other entry one field that does not fit (about 300 bytes "
+                      "each), from the first entry on that can show one; inclusion has only what fits; best is "
+                      "completeness where the whole log can show it"),
     FIELD_ID(export_new, since_export, "exp", 0, .doc = "Go on from this export: newer events, and the proof that the log only grew"));
 struct export_ref { struct uuid export_id; };
 SCHEMA_OF(export_ref, "Which export", FIELD_ID(export_ref, export_id, "exp", F_PATH, .doc = "The export"));
@@ -103,7 +110,8 @@ static enum errc create(struct work *w, const void *in, void *out, struct err *e
 {
     const struct export_new *n = in;
     struct audit_key key = { 0 };
-    struct audit_export_ask ask = { .format = str_c(format_names[n->format]), .since_export = n->since_export };
+    struct audit_export_ask ask = { .format = str_c(format_names[n->format]), .since_export = n->since_export,
+                                    .proves = (enum audit_ask_proves)n->proves };
     bool is_parked;
     TRY(audit_filter_of(w, &(struct audit_want){ .from = n->from, .to = n->to, .actor = n->actor, .action = n->action,
                                                  .resource = n->resource },

@@ -976,7 +976,10 @@ CREATE TABLE public.audit_export (
     size_bytes bigint,
     sha256 bytea,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT audit_export_format_check CHECK ((format = ANY (ARRAY['jsonl'::text, 'ocsf'::text, 'cef'::text, 'syslog'::text, 'csv'::text, 'summary'::text, 'summary-html'::text])))
+    version smallint DEFAULT 1 NOT NULL,
+    proves text,
+    CONSTRAINT audit_export_format_check CHECK ((format = ANY (ARRAY['jsonl'::text, 'ocsf'::text, 'cef'::text, 'syslog'::text, 'csv'::text, 'summary'::text, 'summary-html'::text]))),
+    CONSTRAINT audit_export_proves_check CHECK ((proves = ANY (ARRAY['completeness'::text, 'inclusion'::text])))
 );
 ALTER TABLE ONLY public.audit_export FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.audit_export OWNER TO falaj_owner;
@@ -1038,7 +1041,9 @@ CREATE TABLE public.audit_log_state (
     chain bytea NOT NULL,
     frontier bytea NOT NULL,
     updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    paged bigint DEFAULT 0 NOT NULL
+    paged bigint DEFAULT 0 NOT NULL,
+    opened_from bigint,
+    opened_to bigint
 )
 WITH (fillfactor='50');
 ALTER TABLE ONLY public.audit_log_state FORCE ROW LEVEL SECURITY;

@@ -57,11 +57,20 @@ function rootOfInclusion(leaf: Buffer, index: number, size: number, proof: Buffe
   return r;
 }
 const hex = (s: string): Buffer => Buffer.from(s, 'hex');
+/** The leaf of an event by docs/audit-format.md §2: four members sealed one by one under salts that the event makes. */
+function leafOf(e: any): Buffer {
+  const plain = sha(Buffer.from([0]), Buffer.from(JSON.stringify(e)));
+  const salts = Buffer.concat([sha(Buffer.from([4, 0]), plain), sha(Buffer.from([4, 1]), plain)]);
+  const members = [`"ts_us":${e.ts_us}`, `"action":"${e.action}"`, `"resource":${JSON.stringify(e.resource)}`,
+    `"actor":${JSON.stringify({ type: e.actor.type, id: e.actor.id })}`];
+  const seals = members.map((m, i) => sha(Buffer.from([5]), salts.subarray(16 * i, 16 * i + 16), Buffer.from(m)));
+  return sha(Buffer.from([3]), ...seals);
+}
 
 test('an entry, its proof and the signed head fit together', async () => {
   const head = await until(() => officer.get('/v1/audit/head'), 200);
   const [item] = await search('action=job.submit');
-  const leaf = sha(Buffer.from([0]), Buffer.from(JSON.stringify(item.event)));
+  const leaf = leafOf(item.event);
   expect(leaf.toString('hex')).toBe(item.leaf); // the answer's event is the canonical one, byte for byte
   must(await officer.post('/v1/audit/exports', { format: 'csv' }), 202); // has a head signed that covers it
   const newest = must(await officer.get('/v1/audit/heads?page_size=200'), 200).data.at(-1);
@@ -121,7 +130,7 @@ test('an event says who did what in words, beside the bytes that were hashed', a
     resource_id: item.event.resource.id, http_status: 201, request_id: item.event.request_id });
   expect(Math.abs(Date.parse(item.at) - Date.now())).toBeLessThan(120_000);
   expect(Object.keys(item.event)).not.toContain('actor_name');
-  expect(item.leaf).toBe(sha(Buffer.from([0]), Buffer.from(JSON.stringify(item.event))).toString('hex'));
+  expect(item.leaf).toBe(leafOf(item.event).toString('hex'));
   expect(must(await officer.get(`/v1/audit/events/${item.event_id}`), 200).actor_name).toBe('engineer');
   expect((await search(`actor=nod_${'0'.repeat(31)}1`))).toHaveLength(0);
   // Another tenant's officer reads no name of ours, whatever id is asked for.
@@ -142,7 +151,7 @@ test('a search as CSV: all of it, with names, nothing that a spreadsheet would r
   expect(reply.headers.get('content-disposition')).toContain('.csv');
   expect(reply.text.startsWith('\uFEFF')).toBe(true);
   const lines = reply.text.replace(/^\uFEFF/, '').trimEnd().split('\r\n');
-  expect(lines[0]).toBe('tseq,at,action,outcome,actor_kind,actor_id,actor_name,resource_kind,resource_id,http_status,request_id,event_id,leaf');
+  expect(lines[0]).toBe('tseq,at,action,outcome,actor_kind,actor_id,actor_name,resource_kind,resource_id,resource_name,http_status,request_id,event_id,leaf');
   expect(lines.slice(1).map((l) => Number(l.split(',')[0]))).toEqual(found.map((i) => i.tseq));
   for (const [i, line] of lines.slice(1).entries()) {
     expect(line).toContain(`,${evil.user_id},"'=cmd|""x"",1",dataset,${found[i].resource_id},201,`);
@@ -219,8 +228,15 @@ test('falaj audit export goes on where its connection broke, and what it wrote v
   const since = /export (exp_[0-9a-f]+)/.exec(first.err)![1]!;
   const some = join(dir, 'jobs.jsonl'), newer = join(dir, 'newer.jsonl');
   const filtered = await falaj(['audit', 'export', some, '--action', 'job.submit'], env);
-  expect(filtered.err).toMatch(/not that no other would have fitted/);
-  expect(JSON.parse(readFileSync(some, 'utf8').split('\n')[0]!)).toMatchObject({ mode: 'selection', count: 5, filter: { action: 'job.submit' } });
+  expect(filtered.err).toMatch(/no entry from 1 to \d+ that fits was left out/);
+  expect(JSON.parse(readFileSync(some, 'utf8').split('\n')[0]!)).toMatchObject(
+    { mode: 'filtered', proves: 'completeness', filter: { action: 'job.submit' } });
+  const complete = await falaj(['audit', 'verify', '--trust-embedded-key', some], env);
+  expect(complete.out).toMatch(/Every entry from 1 to \d+ that fits is here: 5\./);
+  const small = await falaj(['audit', 'export', some, '--action', 'job.submit', '--proves', 'inclusion'], env);
+  expect(small.err).toMatch(/not that no other would have fitted/);
+  const manifest = JSON.parse(readFileSync(some, 'utf8').split('\n')[0]!);
+  expect(manifest).toMatchObject({ mode: 'selection', proves: 'inclusion', count: 5 });
   expect((await falaj(['audit', 'verify', '--trust-embedded-key', some], env)).code).toBe(0);
   expect((await falaj(['audit', 'export', newer, '--since', since], env)).code).toBe(0);
   expect((await falaj(['audit', 'verify', '--trust-embedded-key', newer], env)).code).toBe(0);
@@ -249,5 +265,5 @@ test('a held person is not erased; two others lift the hold; erased fields stay 
   expect(acts[0].src_ip).toBeUndefined();
   expect(acts[0].personal).toBe('erased');
   expect(acts[0]).not.toHaveProperty('actor_name'); // the event stays, the name is gone from its readings
-  expect(sha(Buffer.from([0]), Buffer.from(JSON.stringify(acts[0].event))).toString('hex')).toBe(acts[0].leaf);
+  expect(leafOf(acts[0].event).toString('hex')).toBe(acts[0].leaf);
 }, 60_000);

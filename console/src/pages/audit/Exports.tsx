@@ -14,7 +14,7 @@ import {
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { EXPORT_NEW_FORMAT } from '../../api/gen/enums.ts';
+import { EXPORT_NEW_FORMAT, EXPORT_NEW_PROVES } from '../../api/gen/enums.ts';
 import { change, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { bytes, number } from '../../lib/format.ts';
@@ -32,6 +32,7 @@ import { useKnown } from './words.ts';
 type Job = Schemas['audit_export_job'];
 const WORDED: ChoiceName[] = ['actor', 'action', 'resource'];
 const FORMATS = EXPORT_NEW_FORMAT;
+const PROVES = EXPORT_NEW_PROVES;
 const EXTENSION: Record<string, string> = {
   csv: 'csv',
   cef: 'cef',
@@ -44,6 +45,10 @@ const contentOf = (j: Job): string => `/v1/audit/exports/${j.export_id}/content`
 const keyHex = (j: Job): string =>
   Array.from(atob(j.public_key ?? ''), (c) => c.charCodeAt(0).toString(16).padStart(2, '0')).join('');
 
+/** Without a filter every entry is there, and only the bundle proves anything. */
+const hasChoice = (format: string, asked: Record<string, unknown>): boolean =>
+  format === 'jsonl' && Object.entries(asked).some(([name, x]) => name !== 'since_export' && x !== undefined);
+
 function Make({ onMade, onClose }: { onMade: (j: Job) => void; onClose: () => void }) {
   const { t } = useTranslation();
   const text = useProblemText();
@@ -51,9 +56,13 @@ function Make({ onMade, onClose }: { onMade: (j: Job) => void; onClose: () => vo
   const before = useGet('/v1/audit/exports', { page_size: 50 });
   const [when, setWhen] = useState<When>({ when: s['when'] ?? '', from: s['from'] ?? '', to: s['to'] ?? '' });
   const [v, setV] = useState<
-    Record<(typeof WORDED)[number] | 'since_export', string> & { format: (typeof FORMATS)[number] }
+    Record<(typeof WORDED)[number] | 'since_export', string> & {
+      format: (typeof FORMATS)[number];
+      proves: (typeof PROVES)[number];
+    }
   >({
     format: 'jsonl',
+    proves: 'best',
     actor: s['actor'] ?? '',
     action: s['action'] ?? '',
     resource: s['resource'] ?? '',
@@ -74,7 +83,9 @@ function Make({ onMade, onClose }: { onMade: (j: Job) => void; onClose: () => vo
           ([, x]) => x !== '',
         ),
       );
-      onMade(await change('POST', '/v1/audit/exports', { format: v.format, ...given, ...rangeOf(when) }));
+      const asked = { ...given, ...rangeOf(when) },
+        proves = hasChoice(v.format, asked) ? { proves: v.proves } : {};
+      onMade(await change('POST', '/v1/audit/exports', { format: v.format, ...proves, ...asked }));
     } catch (p) {
       setProblem(text(p));
     } finally {
@@ -113,6 +124,18 @@ function Make({ onMade, onClose }: { onMade: (j: Job) => void; onClose: () => vo
               choices={choices}
             />
           ))}
+          {v.format === 'jsonl' && (
+            <FormGroup label={t('exports.proves')} fieldId="x-proves">
+              <FormSelect id="x-proves" value={v.proves} onChange={set('proves')} aria-describedby="x-proves-help">
+                {PROVES.map((p) => (
+                  <FormSelectOption key={p} value={p} label={t(`exports.proves_${p}`)} />
+                ))}
+              </FormSelect>
+              <p className="lead" id="x-proves-help">
+                {t('exports.provesHelp')}
+              </p>
+            </FormGroup>
+          )}
           <FormGroup label={t('exports.since')} fieldId="x-since">
             <FormSelect id="x-since" value={v.since_export} onChange={set('since_export')}>
               <FormSelectOption value="" label={t('exports.sinceNone')} />
@@ -158,6 +181,7 @@ function One({ job, onClose }: { job: Job; onClose: () => void }) {
             [t('verify.headSize'), number(job.head_size)],
             [t('audit.key'), job.key_id && <Code key="k">{job.key_id}</Code>],
             [t('audit.filters'), job.filter && <Code key="f">{job.filter}</Code>],
+            [t('exports.proves'), job.proves && t(`exports.proves_${job.proves}`)],
             [t('col.size'), job.size_bytes > 0 ? bytes(job.size_bytes) : t('exports.notYet')],
           ]}
         />

@@ -67,6 +67,7 @@ export function VerdictOf(p: {
       >
         <p>{t(byServer && v.signature === 'pinned' ? 'verify.signature_named' : `verify.signature_${v.signature}`)}</p>
         {isGood && v.some && <p>{t('verify.selection')}</p>}
+        {isGood && v.filtered && <p>{t('verify.filtered')}</p>}
         {isGood && v.unproved > 0 && <p>{t('verify.unproved', { count: v.unproved })}</p>}
         {isGood && !v.digest && <p>{t('verify.noDigest')}</p>}
         {!isGood && v.line > 0 && <p>{t('verify.line', { line: number(v.line) })}</p>}
@@ -81,7 +82,11 @@ export function VerdictOf(p: {
           [t('verify.entries'), v.from > 0 && t('verify.fromTo', { from: number(v.from), to: number(v.to) })],
           [t('verify.count'), number(v.count)],
           [t('verify.dropped'), v.dropped > 0 && number(v.dropped)],
-          [t('verify.mode'), v.size > 0 && t(v.some ? 'verify.modeSome' : 'verify.modeRange')],
+          [t('verify.withheld'), v.filtered && number(v.withheld)],
+          [
+            t('verify.mode'),
+            v.size > 0 && t(v.some ? 'verify.modeSome' : v.filtered ? 'verify.modeFiltered' : 'verify.modeRange'),
+          ],
           [t('verify.headSize'), v.size > 0 && number(v.size)],
           [t('verify.signedAt'), v.signedAt > 0 && <Time key="s" at={new Date(v.signedAt / 1000).toISOString()} />],
           [t('audit.root'), v.root && <Code key="r">{v.root}</Code>],
