@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* combine.c - one thread per combined row takes all that waits as one transaction: nobody waits for a timer, a batch is what came
- * in during the last commit. Each call keeps its own verdict.
+ * in during the last commit. Each call keeps its own verdict. When more waits than a batch takes, tenants take turns
+ * (fair_pick.h), so
+ * that nobody's call waits for more than the batch that is under way and its own, however much another tenant sends.
  *
  * Two calls with the same Idempotency-Key of one user are never in the same batch: the later one waits for the next, where it
  * finds the first one's answer. */
 #include "api/api_int.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
+#include "core/base/fair_pick.h"
 
 #include <stdlib.h>
 
@@ -15,9 +18,10 @@ enum { BATCH_MAX = 256, BATCH_ARENA = 64 << 20 };
 struct combiner {
     struct pipeline *pipeline;
     const struct route_match *match;
-    pthread_mutex_t lock;           /* guards head, tail, stopping */
+    pthread_mutex_t lock;           /* guards head, tail, waiting, stopping */
     pthread_cond_t wake;
     struct flight *head, **tail;
+    size_t waiting;
     bool stopping;
     pthread_t thread;
 };
@@ -28,14 +32,33 @@ static bool same_key(const struct call *a, const struct call *b)
            uuid_eq(a->principal->user_id, b->principal->user_id) && uuid_eq(a->principal->tenant_id, b->principal->tenant_id);
 }
 
+/* Which of the queue have their turn; NULL: all. The lock is held. */
+static bool *turns(const struct combiner *c, struct arena *a)
+{
+    if (c->waiting <= BATCH_MAX)
+        return NULL;
+    struct uuid *owners = ARENA_ARRAY(a, struct uuid, c->waiting);
+    bool *picked = ARENA_ARRAY(a, bool, c->waiting);
+    size_t n = 0;
+    for (const struct flight *f = c->head; f; f = f->next)
+        owners[n++] = f->call.principal->tenant_id;
+    fair_pick(owners, n, BATCH_MAX, picked);
+    return picked;
+}
+
 /* Takes a batch off the queue; the lock is held. */
-static size_t take_batch(struct combiner *c, struct call *batch[BATCH_MAX])
+static size_t take_batch(struct combiner *c, struct arena *a, struct call *batch[BATCH_MAX])
 {
     uint64_t seen[BATCH_MAX];
-    size_t n = 0;
+    const bool *has_turn = turns(c, a);
+    size_t n = 0, place = 0;
     struct flight **at = &c->head;
     while (*at && n < BATCH_MAX) {
         struct flight *f = *at;
+        if (has_turn && !has_turn[place++]) {
+            at = &f->next;
+            continue;
+        }
         uint64_t h = str_hash(f->call.idempotency_key);
         bool held_back = false;
         for (size_t i = 0; i < n && !held_back; i++)
@@ -51,6 +74,7 @@ static size_t take_batch(struct combiner *c, struct call *batch[BATCH_MAX])
     for (at = &c->head; *at;)
         at = &(*at)->next;
     c->tail = at;
+    c->waiting -= n;
     return n;
 }
 
@@ -74,7 +98,7 @@ static void *combiner_main(void *arg)
         pthread_mutex_lock(&c->lock);
         while (!c->head && !c->stopping)
             pthread_cond_wait(&c->wake, &c->lock);
-        size_t n = take_batch(c, batch);
+        size_t n = take_batch(c, arena, batch);
         bool end = n == 0 && c->stopping;
         pthread_mutex_unlock(&c->lock);
         if (end)
@@ -114,6 +138,7 @@ void combiner_submit(struct combiner *c, struct flight *f)
     bool was_empty = !c->head;
     *c->tail = f;
     c->tail = &f->next;
+    c->waiting++;
     if (was_empty)
         pthread_cond_signal(&c->wake);
     pthread_mutex_unlock(&c->lock);

@@ -194,12 +194,10 @@ static enum errc book(struct events *k, const struct principal *p, struct err *e
     pthread_mutex_lock(&k->t.lock);
     for (const struct sse *s = k->t.list; s; s = s->next)
         own += uuid_eq(s->principal->user_id, p->user_id) && uuid_eq(s->principal->tenant_id, p->tenant_id) && !http_stream_gone(s->x);
-    bool is_own_full = own >= EVENTS_PER_USER, is_room = !is_own_full && sse_thread_book(&k->t, EVENTS_MAX);
+    enum errc rc = own >= EVENTS_PER_USER ? FAIL(e, RATE, "You have %d open streams, which is the limit; a page needs one only",
+                                                 EVENTS_PER_USER) : sse_thread_book(&k->t, p->tenant_id, EVENTS_MAX, e);
     pthread_mutex_unlock(&k->t.lock);
-    if (!is_own_full && !is_room)
-        return FAIL(e, UNAVAILABLE, "The limit of %d open streams is reached; poll instead", EVENTS_MAX);
-    return is_room ? ERR_OK : FAIL(e, RATE,
-                                   "You have %d open streams, which is the limit; a page needs one only", EVENTS_PER_USER);
+    return rc;
 }
 
 static struct stream *stream_new(const struct event_watch *watches, size_t n)

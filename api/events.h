@@ -9,7 +9,8 @@
  * with Last-Event-ID starts the same way: its number is taken and not needed. A comment goes out every 15 s.
  * Invariants: nothing but ids and states, in the scope that the permission of the topic gave when the stream began; a stream ends after
  * EVENTS_LIFE_S at the latest (and with the login), and its browser comes back and is judged anew. A reader too slow is cut.
- * Limits: EVENTS_PER_USER streams of one user, then RATE; EVENTS_MAX in all, then UNAVAILABLE.
+ * Limits: EVENTS_PER_USER streams of one user, then RATE; api.streams_per_tenant of a
+ * tenant, then RATE; EVENTS_MAX in all, then UNAVAILABLE.
  * Scaling: one thread and one connection for all streams. A round, once a second, reads each topic once per tenant and set of projects, not
  * per stream: about 0.3 ms each. More tenants than a second has room for make the rounds longer, and nothing else.
  * Calling order: events_new -> (events_add | events_wake)* -> events_stop -> events_free. */

@@ -6,7 +6,7 @@
  * Invariants: a route names its lane (`.lane`, refused at boot without); a call whose caller is not in memory passes LANE_DOOR
  * first, as its address, and then waits in its route's lane as its tenant; machines wait as themselves, and open calls as their
  * address. What a tenant's calls cost in thread time is charged to its account of rate.tenant_ms_per_minute.
- * Not shared fairly: rows with .combine, which take all that waits together (combine.c).
+ * Rows with .combine take what waits together, and tenants take turns there (combine.c).
  * Calling order: lanes_app* -> pipeline_new (makes the threads) -> pipeline_free -> lanes_app_free. */
 #pragma once
 #include "core/base/str.h"

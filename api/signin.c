@@ -32,27 +32,34 @@ SCHEMA_EXTERN(session_out, "A session, and who is signed in",
 
 static const char *const stage_names[] = { "full", "code", "enrol" };
 
-static enum errc take(struct work *w, const char *kind, struct err *e)
+static enum errc take(struct work *w, struct str key, int64_t per_minute, const char *whose, struct err *e)
 {
     struct flight *f = flight_of(w);
-    int64_t per_minute = w->app->config->auth_attempts_per_minute;
     struct rate_rule rule = { (double)per_minute / 60.0, per_minute };
     struct rate_result r;
-    if (per_minute <= 0 || !f->pipeline->rate || rate_take(f->pipeline->rate, str_fmt(w->arena, "%s:%.*s", kind, STR_ARG(w->source_ip)), rule, 1, &r))
+    if (per_minute <= 0 || !f->pipeline->rate || rate_take(f->pipeline->rate, key, rule, 1, &r))
         return ERR_OK;
     metrics_inc(M_rate_denied_total, "signin");
     call_of(w)->retry_after_s = r.reset_s;
-    return FAIL(e, RATE, "Too many tries from this address; wait %ld s", (long)r.reset_s);
+    return FAIL(e, RATE, "Too many tries %s; wait %ld s", whose, (long)r.reset_s);
 }
 
 enum errc signin_address(struct work *w, struct err *e)
 {
-    return take(w, "l", e);
+    return take(w, str_fmt(w->arena, "sl:%.*s", STR_ARG(w->source_ip)), w->app->config->auth_attempts_per_minute,
+                "from this address", e);
+}
+
+enum errc signin_tenant(struct work *w, struct str tenant, struct err *e)
+{
+    return take(w, str_fmt(w->arena, "lt:%.*s", STR_ARG(tenant)), w->app->config->auth_tenant_attempts_per_minute,
+                "to sign in to this tenant", e);
 }
 
 enum errc signin_look(struct work *w, struct err *e)
 {
-    return take(w, "ll", e);
+    return take(w, str_fmt(w->arena, "sll:%.*s", STR_ARG(w->source_ip)), w->app->config->auth_attempts_per_minute,
+                "from this address", e);
 }
 
 enum errc signin_begin(struct work *w, struct uuid tenant_id, struct err *e)

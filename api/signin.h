@@ -29,6 +29,9 @@ extern const struct schema session_out_schema;
 enum errc signin_address(struct work *w, struct err *e) MUST_CHECK;
 /* The same rate for what a login page asks beforehand, counted apart: looking takes no try away. */
 enum errc signin_look(struct work *w, struct err *e) MUST_CHECK;
+/* The rate of tries for a tenant from all addresses together, by the name that was given, whether there is one or not: who floods
+ * the sign-in of one tenant from many places takes neither hashes nor outside fetches from another's people. */
+enum errc signin_tenant(struct work *w, struct str tenant, struct err *e) MUST_CHECK;
 enum errc signin_begin(struct work *w, struct uuid tenant_id, struct err *e) MUST_CHECK;
 enum errc signin_commit(struct work *w, struct err *e) MUST_CHECK;
 /* Counts a try in a transaction of its own in tenant's scope; refused: RATE, with an audit event. */

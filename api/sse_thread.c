@@ -4,12 +4,16 @@
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/mono_cond.h"
+#include "core/table/config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void sse_thread_start(struct sse_thread *t, const struct app *app, void *(*run)(void *), void *ctx, void (*drop)(struct sse *s))
 {
-    *t = (struct sse_thread){ .app = app, .drop = drop };
+    memset(t, 0, sizeof *t);
+    t->app = app;
+    t->drop = drop;
     pthread_mutex_init(&t->lock, NULL);
     mono_cond_init(&t->changed);
     ASSERT(!pthread_create(&t->thread, NULL, run, ctx));
@@ -33,6 +37,25 @@ void sse_thread_free(struct sse_thread *t)
     pthread_mutex_destroy(&t->lock);
 }
 
+/* NULL: the tenant has none. The lock is held. */
+static struct sse_tenant *tenant_of(struct sse_thread *t, struct uuid tenant_id)
+{
+    for (size_t i = 0; i < t->ntenants; i++)
+        if (uuid_eq(t->tenants[i].tenant_id, tenant_id))
+            return &t->tenants[i];
+    return NULL;
+}
+
+/* A stream is no more counted; the lock is held. */
+static void unbook(struct sse_thread *t, const struct sse *s)
+{
+    struct sse_tenant *own = tenant_of(t, s->principal->tenant_id);
+    t->count--;
+    ASSERT(own && own->streams);
+    if (--own->streams == 0)
+        *own = t->tenants[--t->ntenants];
+}
+
 static void end(struct sse_thread *t, struct sse *s)
 {
     http_stream_end(s->x);
@@ -48,7 +71,7 @@ static void unlink_stream(struct sse_thread *t, struct sse *s)
     while (*at != s)
         at = &(*at)->next;
     *at = s->next;
-    t->count--;
+    unbook(t, s);
 }
 
 void sse_thread_end(struct sse_thread *t, struct sse *s)
@@ -70,11 +93,22 @@ void sse_thread_finish(struct sse_thread *t)
     pthread_mutex_unlock(&t->lock);
 }
 
-bool sse_thread_book(struct sse_thread *t, size_t most)
+enum errc sse_thread_book(struct sse_thread *t, struct uuid tenant_id, size_t most, struct err *e)
 {
-    bool is_room = t->count < most && !t->stopping;
-    t->count += is_room;
-    return is_room;
+    struct sse_tenant *own = tenant_of(t, tenant_id);
+    size_t own_max = (size_t)t->app->config->api_streams_per_tenant;
+    if (t->stopping || t->count >= most)
+        return FAIL(e, UNAVAILABLE, "The limit of %zu open streams is reached; try again later, or request JSON", most);
+    if (own && own->streams >= own_max)
+        return FAIL(e, RATE, "The tenant has %zu open streams, which is the limit; close some, or request JSON", own_max);
+    if (!own) {
+        ASSERT(t->ntenants < SSE_STREAMS_MAX);
+        own = &t->tenants[t->ntenants++];
+        *own = (struct sse_tenant){ .tenant_id = tenant_id };
+    }
+    own->streams++;
+    t->count++;
+    return ERR_OK;
 }
 
 void sse_thread_add(struct sse_thread *t, struct sse *s, struct call *c, int64_t life_us, size_t buffer)
@@ -91,7 +125,7 @@ void sse_thread_add(struct sse_thread *t, struct sse *s, struct call *c, int64_t
     pthread_mutex_lock(&t->lock);
     bool is_late = t->is_over;
     if (is_late) {
-        t->count--;
+        unbook(t, s);
     } else {
         s->next = t->list;
         t->list = s;

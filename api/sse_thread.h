@@ -13,7 +13,7 @@
 
 #include <pthread.h>
 
-enum { SSE_PING_US = 15000000 };
+enum { SSE_PING_US = 15000000, SSE_STREAMS_MAX = 1000 };
 
 struct sse {
     struct sse *next;
@@ -23,12 +23,16 @@ struct sse {
     bool ended;
 };
 
+struct sse_tenant { struct uuid tenant_id; size_t streams; };
+
 struct sse_thread {
     const struct app *app;
-    pthread_mutex_t lock;               /* guards list and its links, count, stopping, is_over */
+    pthread_mutex_t lock;               /* guards list and its links, count, tenants, stopping, is_over */
     pthread_cond_t changed;
     struct sse *list;
     size_t count;                       /* of the list, and of those that are about to be added */
+    struct sse_tenant tenants[SSE_STREAMS_MAX];     /* whose these are */
+    size_t ntenants;
     bool stopping, is_over;             /* asked to end; the thread has ended */
     void (*drop)(struct sse *s);        /* frees what a kind holds besides struct sse; the stream itself is freed after it. NULL: nothing */
     pthread_t thread;
@@ -38,8 +42,9 @@ void sse_thread_start(struct sse_thread *t, const struct app *app, void *(*run)(
 void sse_thread_stop(struct sse_thread *t);     /* ends all streams and refuses new ones; twice is fine */
 void sse_thread_free(struct sse_thread *t);     /* stopped; nobody may call any more */
 
-/* A place for one more, by `count`; false: full or stopping. The lock is held. */
-bool sse_thread_book(struct sse_thread *t, size_t most);
+/* A place for one more of a tenant, by `count`; most is at most SSE_STREAMS_MAX. Errors: UNAVAILABLE, there are
+ * `most` or it stops; RATE, the tenant has api.streams_per_tenant. The lock is held. */
+enum errc sse_thread_book(struct sse_thread *t, struct uuid tenant_id, size_t most, struct err *e) MUST_CHECK;
 /* Begins the answer of c, whose exchange and principal the stream takes over. s was calloc'ed; its place was booked.
  * life_us: how long it may last. buffer: what may wait for a slow reader. */
 void sse_thread_add(struct sse_thread *t, struct sse *s, struct call *c, int64_t life_us, size_t buffer);

@@ -160,10 +160,9 @@ void job_streams_wake(struct job_streams *k, struct uuid job_id)
 enum errc job_streams_add(struct job_streams *k, struct call *c, struct uuid job_id, struct stream_position from, struct err *e)
 {
     pthread_mutex_lock(&k->t.lock);
-    bool is_room = sse_thread_book(&k->t, STREAMS_MAX);
+    enum errc rc = sse_thread_book(&k->t, c->principal->tenant_id, STREAMS_MAX, e);
     pthread_mutex_unlock(&k->t.lock);
-    if (!is_room)
-        return FAIL(e, UNAVAILABLE, "The limit of %d open streams is reached; try again later, or request JSON", STREAMS_MAX);
+    TRY(rc);
     struct stream *s = calloc(1, sizeof *s);
     ASSERT(s);
     *s = (struct stream){ .tenant_id = c->work.tenant_id, .job_id = job_id, .at = from };

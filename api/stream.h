@@ -4,7 +4,7 @@
  * One thread serves all streams: a wake-up of the job (Redis) or a tick of one second makes it read what is new, in the tenant's
  * scope, and write it. The id of an event is "s<version>,l<log_id>,m<metric_id>", all three positions at once, so Last-Event-ID
  * resumes exactly. A reader that is too slow gets `event: lagged` and is closed; a ping goes out every 15 s.
- * Limits: STREAMS_MAX open streams in all, then UNAVAILABLE. */
+ * Limits: STREAMS_MAX open streams in all, then UNAVAILABLE; api.streams_per_tenant of a tenant, then RATE. */
 #pragma once
 #include "api/route.h"
 #include "tenants/access/principal.h"

@@ -78,6 +78,7 @@ static enum errc login(struct work *w, const void *vin, void *out, struct err *e
     struct login_account a = { 0 };
     bool is_right, has_mfa = false;
     TRY(signin_address(w, e));
+    TRY(signin_tenant(w, in->tenant, e));
     TRY(judge(w, in, &a, &is_right, e));
     if (!is_right)
         return refuse(w, &a, "password", e);

@@ -127,7 +127,7 @@ static enum errc start(struct work *w, const void *vin, void *out, struct err *e
     (void)out;
     if (!oidc_is_local_path(in->return_to))
         return FAIL_AT(e, INVALID, "/return_to", "must be a path of this host");
-    if (signin_address(w, &why) != ERR_OK)
+    if (signin_address(w, &why) != ERR_OK || signin_tenant(w, in->tenant, &why) != ERR_OK)
         return land(w, "rate");
     enum errc rc = begin(w, in, &place, &found, &url, &why);
     if (rc != ERR_OK)

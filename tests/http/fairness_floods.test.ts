@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// fairness_floods.test.ts - what a tenant may hold open or try: its own are refused above its limit, and the other tenant's
+// calls of the same kind are answered meanwhile. Nothing is judged by a clock. Its platform is its own, with low limits: about
+// 15 s.
+import { request, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { api, eventually, makeTenant, makeZone, must, startPlatform, type Api, type Platform, type Ready } from './harness.ts';
+
+const STREAMS = 6, TRIES = 4, SILENT = 80, CONNECTIONS = 64, PASSWORD = 'a heron by the water wheel';
+let platform: Platform;
+let ready: Ready;
+let flooding: { tenant: any; api: Api; token: string };
+let other: { tenant: any; api: Api; token: string };
+
+beforeAll(async () => {
+  platform = await startPlatform({ FALAJ_API_STREAMS_PER_TENANT: String(STREAMS),
+    FALAJ_AUTH_TENANT_ATTEMPTS_PER_MINUTE: String(TRIES),
+    FALAJ_API_CONNECTIONS_PER_ADDRESS: String(CONNECTIONS) });
+  ready = platform.ready;
+  await makeZone(ready, ready.zone);
+  flooding = await makeTenant(ready);
+  other = await makeTenant(ready);
+}, 120_000);
+afterAll(() => platform.stop(), 60_000);
+
+/** A job that no machine takes, so its stream has no end. */
+async function waitingJob(by: Api): Promise<string> {
+  return must(await by.post('/v1/jobs', { name: 'waits', kind: 'noop', pool: 'no-machines' }), 201).job_id;
+}
+
+/** The answer of an event stream, which stays open. */
+function follow(token: string, jobId: string): Promise<IncomingMessage> {
+  const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
+  return new Promise((done, fail) =>
+    request(`${ready.api_url}/v1/jobs/${jobId}/events`, { headers, agent: false }, done).on('error', fail).end());
+}
+
+async function answered(by: Api, jobId: string): Promise<void> {
+  for (let i = 0; i < 10; i++) must(await by.get(`/v1/jobs/${jobId}`), 200);
+  must(await api(ready, null).get('/readyz'), 200);
+}
+
+test('streams of one tenant leave room for those of another, and their places are given back', async () => {
+  const [own, others] = [await waitingJob(flooding.api), await waitingJob(other.api)];
+  const open: IncomingMessage[] = [];
+  for (let i = 0; i < STREAMS; i++) open.push(await follow(flooding.token, own));
+  expect(open.map((r) => r.statusCode)).toEqual(open.map(() => 200));
+  const refused = await follow(flooding.token, own);
+  expect(refused.statusCode).toBe(429);
+  refused.destroy();
+  const stream = await follow(other.token, others);
+  expect(stream.statusCode).toBe(200);
+  await answered(other.api, others);
+  for (const r of [...open, stream]) r.destroy();
+  await eventually('a place that was given back', async () => {
+    const again = await follow(flooding.token, own);
+    again.destroy();
+    return again.statusCode === 200;
+  });
+}, 120_000);
+
+test('a flood of sign-ins to one tenant stops its own, from wherever, and nobody else\'s', async () => {
+  const nobody = api(ready, null);
+  const login = (tenant: string, name: string, password: string) =>
+    nobody.post('/v1/auth/login', { tenant, name, password });
+  const invited = must(await other.api.post('/v1/invitations', { name: 'noora', roles: ['viewer'] }), 201);
+  must(await nobody.post('/v1/auth/invitations/accept',
+    { token: invited.token, password: PASSWORD }), 200);
+  // Each for another account, so that no account is locked: the tenant's budget is what refuses.
+  // One is given back every 15 s, far more slowly than they come.
+  const flood = (tenant: string) =>
+    Promise.all(Array.from({ length: 3 * TRIES }, (_, i) => login(tenant, `nobody-${i}`, PASSWORD)));
+  const tries = await flood(flooding.tenant.name);
+  expect(new Set(tries.map((r) => r.status))).toEqual(new Set([401, 429]));
+  must(await login(other.tenant.name, 'noora', PASSWORD), 200);
+  // A name that no tenant has is counted alike, and tells nothing.
+  const unknown = await flood('no-such-tenant');
+  expect(new Set(unknown.map((r) => r.status))).toEqual(new Set([401, 429]));
+}, 240_000);
+
+test('silent connections from one address close the door to nobody', async () => {
+  const job = await waitingJob(other.api);
+  const open: Socket[] = [];
+  let ended = 0;
+  for (let i = 0; i < SILENT; i++) {
+    const { hostname, port } = new URL(ready.api_url);
+    const s = connect({ host: hostname, port: Number(port), localAddress: '127.0.0.2' });
+    s.on('error', () => undefined).on('close', () => ended++);
+    open.push(s);
+  }
+  await eventually('those above the limit are ended', () => ended >= SILENT - CONNECTIONS);
+  await answered(other.api, job);
+  for (const s of open) s.destroy();
+}, 120_000);
