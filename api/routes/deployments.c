@@ -98,6 +98,8 @@ static enum errc create(struct work *w, const void *in_, void *out, struct err *
     TRY(serve_job_of(w, in, &v, deployment_id, &s, e));
     TRY(project_for_new(w, w->tx, m.project_id, &s.job.project_id, e));
     TRY(job_submit_in_tx(w, &s, e));
+    if (s.verdict == JOB_INPUT_GONE)
+        return job_verdict_err(&s, e);
     if (s.verdict != JOB_STORED)
         return FAIL(e, RETRY, "Another call changed the serving job at the same time; try again");
     struct deployment_row row = { deployment_id, in->name, v.model_id, v.version, s.job.job_id };

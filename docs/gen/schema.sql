@@ -5785,6 +5785,9 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.object TO falaj_worker_api;
 GRANT SELECT ON TABLE public.object TO falaj_scheduler;
 GRANT SELECT,DELETE ON TABLE public.object TO falaj_system;
 
+-- Name: COLUMN object.object_id; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(object_id) ON TABLE public.object TO falaj_system;
+
 -- Name: TABLE oidc_login; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.oidc_login TO falaj_system;
 GRANT SELECT,INSERT,DELETE ON TABLE public.oidc_login TO falaj_app;

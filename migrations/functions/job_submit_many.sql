@@ -2,7 +2,10 @@
 -- Submissions of many tenants, combined into one transaction; each item keeps its own verdict:
 --   'ok' stored; 'replay' the key's first answer stands (job_id is that job's); 'reused' the key belongs to another request;
 --   'busy' the key is being used by a call in flight; 'quota' no room (room is how much there was); 'pending' and 'budget' a limit
---   refuses (message says the numbers).
+--   refuses (message says the numbers); 'gone' an input is not there any more.
+-- Locks come in one order: the inputs' objects, then the quota's row. content_delete takes objects first, too, and the stronger
+-- lock: whoever deletes an input waits until this job is stored and then finds it, or this waits until the deletion is over and
+-- then finds that.
 -- Within a tenant items are admitted in their order until the quota is full. Items of one call have distinct keys.
 CREATE OR REPLACE FUNCTION job_submit_many(
   tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[],
@@ -14,16 +17,32 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp 
 #variable_conflict use_column
 DECLARE
   is_guarded boolean;
+  gone_ords bigint[] := '{}';
   no_ords bigint[] := '{}';
   no_verdicts text[] := '{}';
   no_messages text[] := '{}';
 BEGIN
+  IF cardinality(input_objects) > 0 THEN
+    PERFORM FROM object o JOIN (SELECT DISTINCT tenants[x.ord] AS tenant_id, x.object_id
+                                  FROM unnest(input_ords, input_objects) AS x(ord, object_id)) i
+              ON o.tenant_id = i.tenant_id AND o.object_id = i.object_id
+      ORDER BY o.tenant_id, o.object_id FOR KEY SHARE OF o;
+    -- Again a statement of its own: it sees what was done while we waited.
+    SELECT coalesce(array_agg(DISTINCT x.ord), '{}') INTO gone_ords
+      FROM unnest(input_ords, input_objects) AS x(ord, object_id)
+     WHERE NOT EXISTS (SELECT FROM object o
+                        WHERE o.tenant_id = tenants[x.ord] AND o.object_id = x.object_id AND o.state = 'COMMITTED');
+    no_ords := gone_ords;
+    no_verdicts := array_fill('gone'::text, ARRAY[cardinality(gone_ords)]);
+    no_messages := array_fill(''::text, ARRAY[cardinality(gone_ords)]);
+  END IF;
   -- A statement of its own, so that the next one's snapshot is newer than any change made to these rows while we waited for them.
   SELECT bool_or(x.guarded) INTO is_guarded FROM (
     SELECT guarded FROM quota WHERE quota.tenant_id = ANY (tenants) AND resource = 'jobs' ORDER BY quota.tenant_id FOR NO KEY UPDATE) x;
   IF is_guarded THEN
-    SELECT coalesce(array_agg(g.ord), '{}'), coalesce(array_agg(g.verdict), '{}'), coalesce(array_agg(g.message), '{}')
-      INTO no_ords, no_verdicts, no_messages FROM submit_guard(tenants, projects, slotss, gpuss, runtimes, users, routes, keys) g;
+    SELECT no_ords || array_agg(g.ord), no_verdicts || array_agg(g.verdict), no_messages || array_agg(g.message)
+      INTO no_ords, no_verdicts, no_messages FROM submit_guard(tenants, projects, slotss, gpuss, runtimes, users, routes, keys) g
+     WHERE g.ord <> ALL (gone_ords);
   END IF;
   RETURN QUERY
   WITH i AS MATERIALIZED (

@@ -120,6 +120,8 @@ enum errc job_verdict_err(const struct job_submission *s, struct err *e)
         break;
     case JOB_NO_PENDING:
         return FAIL(e, QUOTA, "%.*s", STR_ARG(s->message));
+    case JOB_INPUT_GONE:
+        return FAIL(e, NOT_FOUND, "The %s that this job reads has just been deleted", job_types[s->job.kind].reads);
     case JOB_NO_BUDGET:
         return FAIL(e, BUDGET, "%.*s", STR_ARG(s->message));
     }

@@ -60,7 +60,9 @@ struct job_submission {
     struct uuid event_id;           /* of the audit event */
     struct str event;               /* its canonical bytes */
     struct slice inputs;            /* struct job_input: objects the job may read */
-    enum job_verdict { JOB_STORED, JOB_REPLAY, JOB_KEY_REUSED, JOB_KEY_BUSY, JOB_NO_QUOTA, JOB_NO_PENDING, JOB_NO_BUDGET } verdict;
+    enum job_verdict {
+        JOB_STORED, JOB_REPLAY, JOB_KEY_REUSED, JOB_KEY_BUSY, JOB_NO_QUOTA, JOB_NO_PENDING, JOB_NO_BUDGET, JOB_INPUT_GONE
+    } verdict;
     int64_t room;                   /* JOB_NO_QUOTA: how many more would have fitted */
     struct str message;             /* JOB_NO_PENDING, JOB_NO_BUDGET: the numbers, in words */
 };

@@ -98,7 +98,8 @@ static size_t flatten_inputs(struct db_tx *tx, struct job_submission **items, si
 static enum job_verdict verdict_of(struct str s)
 {
     return str_eq_c(s, "ok") ? JOB_STORED : str_eq_c(s, "replay") ? JOB_REPLAY : str_eq_c(s, "reused") ? JOB_KEY_REUSED
-         : str_eq_c(s, "busy") ? JOB_KEY_BUSY : str_eq_c(s, "pending") ? JOB_NO_PENDING : str_eq_c(s, "budget") ? JOB_NO_BUDGET
+         : str_eq_c(s, "gone") ? JOB_INPUT_GONE : str_eq_c(s, "busy") ? JOB_KEY_BUSY
+         : str_eq_c(s, "pending") ? JOB_NO_PENDING : str_eq_c(s, "budget") ? JOB_NO_BUDGET
          : JOB_NO_QUOTA;
 }
 
