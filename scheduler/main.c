@@ -2,6 +2,7 @@
 /* main.c - falaj-scheduler: wires pools, wake-ups, the loop, the audit sequencer and the ops pages; any number may run, one leads.
  *
  *     falaj-scheduler --config=FILE [--section.name=value]… [--help-config]
+ *     falaj-scheduler simulate …      (scheduler/simulate/simulate.h: no configuration, no database)
  *
  * SIGTERM and SIGINT end it: the round in progress is finished, the audit heads are signed, then it goes. */
 #include <pthread.h>
@@ -42,6 +43,7 @@
 #include "scheduler/duty/sequence.h"
 #include "scheduler/mirror/policies.h"
 #include "scheduler/mirror/snapshot.h"
+#include "scheduler/simulate/simulate.h"
 #include "tenants/home/residency_facts.h"
 
 enum { KEYD_TIMEOUT_MS = 2000, START_PAUSE_US = 250000, START_TRIES = 120 };
@@ -223,6 +225,8 @@ int main(int argc, char **argv)
 {
     struct daemon d = { .app = { .program = "falaj-scheduler", .clock = &clock_system } };
     struct err e = { 0 };
+    if (argc > 1 && strcmp(argv[1], "simulate") == 0)
+        return simulate_main(argc - 1, argv + 1);
     if (config_load(&argc, argv, &d.config, &e) != ERR_OK) {
         fprintf(stderr, "falaj-scheduler: %s\n", e.msg);
         return 2;
@@ -232,7 +236,8 @@ int main(int argc, char **argv)
         if (is_help)
             config_help(stdout);
         else
-            fputs("usage: falaj-scheduler --config=FILE [--section.name=value]... [--help-config]\n", stderr);
+            fputs("usage: falaj-scheduler --config=FILE [--section.name=value]... [--help-config]\n"
+                  "       falaj-scheduler simulate --help\n", stderr);
         config_free(d.config);
         return is_help ? 0 : 2;
     }
