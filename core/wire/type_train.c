@@ -2,20 +2,49 @@
 /* type_train.c - the spec of a training job. Its limits keep a job of one tenant within what a machine can hold. */
 #include "core/wire/type_train.h"
 
-const char *const job_family_names[] = { "mlp", NULL }, *const job_optimizer_names[] = { "adamw", "sgd", NULL },
-                  *const job_schedule_names[] = { "const", "cosine", "linear", NULL };
+const char *const job_family_names[] = { "mlp", "cnn", "gpt", NULL }, *const job_optimizer_names[] = { "adamw", "sgd", NULL },
+                  *const job_schedule_names[] = { "const", "cosine", "linear", "wsd", NULL };
 
 SCHEMA_EXTERN(train_job, "A training job",
     FIELD_ID(train_job, dataset_id, "dst", F_REQ, .doc = "The data set to learn from"),
     FIELD(train_job, dataset_version, 0, .min = 0, .max = 1000000, .dflt = "0", .doc = "Its version; 0: the latest at submit"),
     FIELD_ENUM(train_job, family, F_MORE, job_family_names, .dflt = "mlp", .doc = "Model family"),
     FIELD_I64S(train_job, hidden, 0, .min = 0, .max = TRAIN_HIDDEN_MAX, .item_min = 1, .item_max = 8192, .dflt = "64,32",
-               .doc = "Widths of the hidden layers; an empty list means the default"),
+               .doc = "mlp: widths of the hidden layers; an empty list means the default"),
+    FIELD_I64S(train_job, image, F_MORE, .min = 0, .max = 3, .item_min = 1, .item_max = 1024, .dflt = "",
+               .doc = "cnn: height, width and channels of an image; its numbers are the columns in this order"),
+    FIELD_I64S(train_job, channels, F_MORE, .min = 0, .max = TRAIN_STAGES_MAX, .item_min = 1, .item_max = 4096,
+               .dflt = "16,32,64",
+               .doc = "cnn: channels of each stage; an empty list means the default"),
+    FIELD_I64S(train_job, blocks, F_MORE, .min = 0, .max = TRAIN_STAGES_MAX, .item_min = 1, .item_max = 64, .dflt = "1",
+               .doc = "cnn: blocks of each stage, the last number for further stages; an empty list means the default"),
+    FIELD(train_job, residual, F_MORE, .dflt = "false", .doc = "cnn: the input of a block is added to its result"),
+    FIELD(train_job, layers, F_MORE, .min = 1, .max = 128, .dflt = "4", .doc = "gpt: layers"),
+    FIELD(train_job, width, F_MORE, .min = 8, .max = 16384, .dflt = "128", .doc = "gpt: numbers of a token's embedding"),
+    FIELD(train_job, heads, F_MORE, .min = 1, .max = 128, .dflt = "4", .doc = "gpt: heads of attention"),
+    FIELD(train_job, kv_heads, F_MORE, .min = 0, .max = 128, .dflt = "0",
+          .doc = "gpt: heads of keys and values; 0: as many as heads"),
+    FIELD(train_job, context, F_MORE, .min = 2, .max = 16384, .dflt = "128", .doc = "gpt: tokens of a sequence"),
+    FIELD(train_job, rms_norm, F_MORE, .dflt = "false", .doc = "gpt: RMS norm without biases instead of layer norm"),
+    FIELD(train_job, rotary, F_MORE, .dflt = "false", .doc = "gpt: rotary positions instead of learnt ones"),
+    FIELD(train_job, gated, F_MORE, .dflt = "false", .doc = "gpt: perceptrons with a SiLU gate instead of GELU"),
     FIELD(train_job, epochs, 0, .min = 1, .max = 10000, .dflt = "30", .doc = "Passes over the training rows"),
-    FIELD(train_job, batch_size, 0, .min = 1, .max = 65536, .dflt = "32", .doc = "Rows per step"),
+    FIELD(train_job, batch_size, 0, .min = 1, .max = 65536, .dflt = "32", .doc = "Rows, or sequences, per batch"),
+    FIELD(train_job, accumulate, F_MORE, .min = 1, .max = 4096, .dflt = "1", .doc = "Batches whose gradients make one step"),
+    FIELD(train_job, max_steps, F_MORE, .min = 0, .max = 1000000000, .dflt = "0",
+          .doc = "Budget in steps; 0: what the epochs make"),
+    FIELD(train_job, max_items, F_MORE, .min = 0, .max = 1000000000000000, .dflt = "0",
+          .doc = "Budget in rows, or tokens; 0: what the epochs make"),
+    FIELD(train_job, max_seconds, F_MORE, .min = 0, .max = 31536000, .dflt = "0", .doc = "Budget in seconds; 0: none"),
+    FIELD(train_job, eval_every, F_MORE, .min = 0, .max = 1000000000, .dflt = "0",
+          .doc = "Steps between evaluations; 0: at the end of each epoch"),
     FIELD_ENUM(train_job, optimizer, F_MORE, job_optimizer_names, .dflt = "adamw", .doc = "Optimiser"),
     FIELD(train_job, learning_rate, 0, .real_min = 0, .real_max = 10, .is_above = true, .dflt = "0.003", .doc = "Peak learning rate"),
     FIELD(train_job, weight_decay, F_MORE, .real_min = 0, .real_max = 1, .dflt = "0.0001", .doc = "Decoupled weight decay"),
+    FIELD(train_job, clip_norm, F_MORE, .real_min = 0, .real_max = 1000000, .dflt = "0",
+          .doc = "Largest norm of the gradient; 0: any"),
+    FIELD(train_job, dropout, F_MORE, .real_min = 0, .real_max = 0.9, .dflt = "0",
+          .doc = "Share of activations left out while training"),
     FIELD_ENUM(train_job, schedule, F_MORE, job_schedule_names, .dflt = "cosine", .doc = "Course of the learning rate"),
     FIELD(train_job, warmup_steps, F_MORE, .min = 0, .max = 1000000, .dflt = "0", .doc = "Steps of linear warm-up"),
     FIELD(train_job, seed, F_MORE, .min = 0, .max = INT64_MAX, .dflt = "1", .doc = "Seed of split, order and weights: same seed, same model"),
@@ -28,23 +57,104 @@ SCHEMA_EXTERN(train_job, "A training job",
           .doc = "Column that holds the label; filled in from the data set"),
     FIELD(train_job, classes, F_DERIVED, .min = 0, .max = 65536, .dflt = "0", .doc = "Classes of the data set; 0: the largest label + 1"));
 
-enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e)
+static enum errc settle_list(struct train_job *t, const char *name, struct slice *list, struct arena *a, struct err *e)
 {
-    const struct field *f = schema_find(&train_job_schema, STR("hidden"));
-    return t->hidden.n ? ERR_OK : field_from_text(f, str_c(f->dflt), t, a, e);
+    const struct field *f = schema_find(&train_job_schema, str_c(name));
+    return list->n ? ERR_OK : field_from_text(f, str_c(f->dflt), t, a, e);
 }
 
-/* Layers of inputs x units weights and units biases, mean and scale of each input, and a header with the names of the columns.
- * Fields are limited so that nothing here overflows. */
-int64_t train_job_model_bytes(const struct train_job *t, int64_t inputs)
+static enum errc settle_gpt(const struct train_job *t, struct err *e)
 {
-    enum { HEADER = 16384, COLUMN = 160, NUMBER = 4 };
-    const int64_t *units = t->hidden.items;
-    int64_t numbers = 2 * inputs, in = inputs;
+    if (t->width % t->heads)
+        return FAIL_AT(e, INVALID, "/heads", "must divide width, which is %ld", (long)t->width);
+    if (t->kv_heads && t->heads % t->kv_heads)
+        return FAIL_AT(e, INVALID, "/kv_heads", "must divide heads, which is %ld", (long)t->heads);
+    if (t->rotary && t->width / t->heads % 2)
+        return FAIL_AT(e, INVALID, "/rotary", "needs an even number of columns in a head; width / heads is %ld",
+                       (long)(t->width / t->heads));
+    if (t->gated && !t->rms_norm)
+        return FAIL_AT(e, INVALID, "/gated", "needs rms_norm as well: a gated perceptron has no biases");
+    return ERR_OK;
+}
+
+enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e)
+{
+    TRY(settle_list(t, "hidden", &t->hidden, a, e));
+    TRY(settle_list(t, "channels", &t->channels, a, e));
+    TRY(settle_list(t, "blocks", &t->blocks, a, e));
+    if (t->family == TRAIN_CNN && t->image.n != 3)
+        return FAIL_AT(e, INVALID, "/image", "must be height, width and channels for the family cnn; %zu number(s) are given",
+                       t->image.n);
+    return t->family == TRAIN_GPT ? settle_gpt(t, e) : ERR_OK;
+}
+
+/* Numbers that a model learns, and the tensors they are in. Fields are limited so that nothing here overflows. */
+struct size {
+    int64_t numbers, tensors;
+};
+
+static int64_t item(const struct slice *s, size_t i)
+{
+    return ((const int64_t *)s->items)[i < s->n ? i : s->n - 1];
+}
+
+static struct size size_mlp(const struct train_job *t, int64_t inputs)
+{
+    struct size z = { 0 };
+    int64_t in = inputs;
     for (size_t i = 0; i <= t->hidden.n; i++) {
-        int64_t out = i < t->hidden.n ? units[i] : t->classes;
-        numbers += in * out + out;
+        int64_t out = i < t->hidden.n ? item(&t->hidden, i) : t->classes;
+        z.numbers += in * out + out;
+        z.tensors += 2;
         in = out;
     }
-    return HEADER + COLUMN * inputs + NUMBER * numbers;
+    return z;
+}
+
+static void add_unit(struct size *z, int64_t in, int64_t out, int64_t window)
+{
+    z->numbers += in * out * window * window + 2 * out;
+    z->tensors += 3;
+}
+
+static struct size size_cnn(const struct train_job *t)
+{
+    enum { STEM_FROM = 64 };
+    struct size z = { 0 };
+    int64_t in = item(&t->channels, 0);
+    bool is_large = item(&t->image, 0) >= STEM_FROM && item(&t->image, 1) >= STEM_FROM;
+    add_unit(&z, item(&t->image, 2), in, is_large ? 7 : 3);
+    for (size_t stage = 0; stage < t->channels.n; stage++)
+        for (int64_t i = 0, out = item(&t->channels, stage); i < item(&t->blocks, stage); i++, in = out) {
+            add_unit(&z, in, out, 3);
+            if (t->residual)
+                add_unit(&z, out, out, 3);
+            if (t->residual && ((stage && !i) || in != out))
+                add_unit(&z, in, out, 1);
+        }
+    z.numbers += in * t->classes + t->classes;
+    z.tensors += 2;
+    return z;
+}
+
+static struct size size_gpt(const struct train_job *t)
+{
+    int64_t c = t->width, kv = t->kv_heads ? t->kv_heads : t->heads, row = c + 2 * kv * (c / t->heads);
+    int64_t inner = t->gated ? (8 * c / 3 + 31) / 32 * 32 : 4 * c, up = t->gated ? 2 * inner : inner;
+    struct size z = { .numbers = t->classes * c + (t->rotary ? 0 : t->context * c) + 2 * c, .tensors = 4 + 16 * t->layers };
+    z.numbers += t->layers * (row * c + c * c + up * c + c * inner + (t->rms_norm ? 2 * c : 6 * c + row + up));
+    return z;
+}
+
+static struct size size_of(const struct train_job *t, int64_t inputs)
+{
+    return t->family == TRAIN_GPT ? size_gpt(t) : t->family == TRAIN_CNN ? size_cnn(t) : size_mlp(t, inputs);
+}
+
+/* With mean and scale of each input and a header with the names of tensors and columns. */
+int64_t train_job_model_bytes(const struct train_job *t, int64_t inputs)
+{
+    enum { HEADER = 16384, COLUMN = 160, TENSOR = 160, NUMBER = 4 };
+    const struct size z = size_of(t, inputs);
+    return HEADER + COLUMN * inputs + TENSOR * z.tensors + NUMBER * (z.numbers + 2 * inputs);
 }

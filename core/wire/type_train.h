@@ -3,10 +3,10 @@
 #pragma once
 #include "core/wire/job_type.h"
 
-enum job_family { TRAIN_MLP };
+enum job_family { TRAIN_MLP, TRAIN_CNN, TRAIN_GPT };
 enum job_optimizer { TRAIN_ADAMW, TRAIN_SGD };
-enum job_schedule { TRAIN_CONST, TRAIN_COSINE, TRAIN_LINEAR };
-enum { TRAIN_HIDDEN_MAX = 8 };
+enum job_schedule { TRAIN_CONST, TRAIN_COSINE, TRAIN_LINEAR, TRAIN_WSD };
+enum { TRAIN_HIDDEN_MAX = 8, TRAIN_STAGES_MAX = 8 };
 extern const char *const job_family_names[], *const job_optimizer_names[], *const job_schedule_names[];
 
 struct train_job {
@@ -14,11 +14,21 @@ struct train_job {
     int64_t dataset_version;        /* 0: the latest at submit */
     int family;                     /* enum job_family */
     struct slice hidden;            /* int64_t widths, at most TRAIN_HIDDEN_MAX layers, input side first */
+    struct slice image;             /* cnn: int64_t height, width, channels; the columns of a row in that order */
+    struct slice channels, blocks;  /* cnn: int64_t channels and blocks of each stage; the last of blocks goes for further ones */
+    bool residual;                  /* cnn: the input goes around each block */
+    int64_t layers, width, heads, kv_heads, context;    /* gpt; kv_heads 0: as many as heads; context in tokens */
+    bool rms_norm, rotary, gated;   /* gpt: together the layout of Llama */
     int64_t epochs, batch_size;
+    int64_t accumulate;             /* batches whose gradients make one step */
+    int64_t max_steps, max_items, max_seconds;          /* budget; 0: none. Items are rows, or tokens */
+    int64_t eval_every;             /* steps between evaluations; 0: at the end of each epoch */
     int optimizer;                  /* enum job_optimizer */
     double learning_rate;
     double weight_decay;            /* on weights, not on biases */
-    int schedule;                   /* enum job_schedule; cosine and linear end at 0 after the last step */
+    double clip_norm;               /* the gradient's norm is at most this; 0: as it is */
+    double dropout;                 /* share of activations left out */
+    int schedule;                   /* enum job_schedule; all but const end at 0 after the last step, wsd in its last fifth */
     int64_t warmup_steps;           /* the rate rises linearly over so many steps */
     int64_t seed;
     double holdout;                 /* share of rows kept out of training */
@@ -27,7 +37,9 @@ struct train_job {
     struct str label_column;        /* of the data set; the API fills it in at submit, like classes */
     int64_t classes;                /* 0: the largest label + 1 */
 };
-/* An empty list of layers means the default one: called at submit, and by the worker for what older programs stored. */
+/* An empty list of layers means the default one; what the members of a family must be to each other. Called at submit, and by
+ * the worker for
+ * what older programs stored. INVALID, UNPROCESSABLE: with the member. */
 enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e) MUST_CHECK;
 /* The most bytes that its model file can have, for a data set with so many columns beside the label. Settled; classes known. */
 int64_t train_job_model_bytes(const struct train_job *t, int64_t inputs);

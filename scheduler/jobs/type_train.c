@@ -58,17 +58,32 @@ static enum errc find_version(struct work *w, const struct train_job *t, const s
     return FAIL_AT(e, NOT_FOUND, "/spec/dataset_version", "There is no version %ld of such a data set", (long)t->dataset_version);
 }
 
+/* What the family asks of the data. */
+static enum errc check_family(const struct train_job *t, int64_t inputs, struct err *e)
+{
+    const int64_t *side = t->image.items;
+    if (t->family == TRAIN_GPT)
+        return FAIL_AT(e, UNPROCESSABLE, "/spec/family", "gpt learns from token shards; this data set is a table");
+    if (t->family == TRAIN_CNN && side[0] * side[1] * side[2] != inputs)
+        return FAIL_AT(e, UNPROCESSABLE, "/spec/image",
+                       "An image of %ld x %ld x %ld has %ld numbers; the data set has %ld columns beside the label",
+                       (long)side[0], (long)side[1], (long)side[2], (long)(side[0] * side[1] * side[2]), (long)inputs);
+    return ERR_OK;
+}
+
 /* What cannot be stored at the end is not begun. How much of the quota is free then, nobody knows yet: its limit counts. */
 static enum errc check_model_fits(const struct train_job *t, int64_t inputs, int64_t room, struct err *e)
 {
     int64_t bytes = train_job_model_bytes(t, inputs);
+    static const char *const member[] = { [TRAIN_MLP] = "/spec/hidden", [TRAIN_CNN] = "/spec/channels",
+                                          [TRAIN_GPT] = "/spec/width" };
     if (bytes > LEASE_OUTPUT_MAX)
-        return FAIL_AT(e, UNPROCESSABLE, "/spec/hidden",
+        return FAIL_AT(e, UNPROCESSABLE, member[t->family],
                        "The model would have up to %ld bytes with %ld inputs; models of at most %d are stored",
                        (long)bytes, (long)inputs, LEASE_OUTPUT_MAX);
     int64_t sealed = (int64_t)stream_sealed_size((uint64_t)bytes);
     if (sealed > room)
-        return FAIL_AT(e, UNPROCESSABLE, "/spec/hidden",
+        return FAIL_AT(e, UNPROCESSABLE, member[t->family],
                        "The model would have up to %ld bytes with %ld inputs; the tenant's quota of stored_bytes is %ld in all",
                        (long)sealed, (long)inputs, (long)room);
     return ERR_OK;
@@ -90,6 +105,7 @@ enum errc job_prepare_train(struct work *w, struct job_submission *s, struct err
     t->dataset_version = v.version;
     t->label_column = v.label_column;
     t->classes = v.classes;
+    TRY(check_family(t, v.column_count - 1, e));
     TRY(check_model_fits(t, v.column_count - 1, room, e));
     json_encode(&train_job_schema, t, &b);
     if (b.overflow)

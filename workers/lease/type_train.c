@@ -11,6 +11,8 @@
 #include "core/json/encode.h"
 #include "core/wire/job_result.h"
 #include "core/wire/type_train.h"
+#include "workers/compute/train/data_csv.h"
+#include "workers/compute/train/data_tokens.h"
 #include "workers/compute/train/engine.h"
 #include "workers/lease/ckpt_seal.h"
 #include "workers/lease/work_type.h"
@@ -19,22 +21,31 @@ static const size_t RESULT_MAX = 60 * 1024;
 
 /* A point of the job's curves. */
 struct train_point {
-    bool has_loss, has_train_loss, has_holdout_loss, has_holdout_accuracy, has_samples_per_s;
-    int64_t epoch;
-    double loss, train_loss, holdout_loss, holdout_accuracy, samples_per_s;
+    bool has_loss, has_train_loss, has_holdout_loss, has_holdout_accuracy, has_samples_per_s, has_grad_norm;
+    int64_t epoch, step, skipped;
+    double loss, train_loss, holdout_loss, holdout_accuracy, samples_per_s, grad_norm, learning_rate, gflops;
 };
-SCHEMA_OF(train_point, "Figures of one epoch", FIELD(train_point, epoch, 0, .doc = "Epoch"), FIELD_OPT(train_point, loss, 0, .doc = "As train_loss"),
+SCHEMA_OF(train_point, "Figures of one epoch", FIELD(train_point, epoch, 0, .doc = "Epoch"), FIELD_OPT(train_point, loss, 0,
+    .doc = "As train_loss"),
     FIELD_OPT(train_point, train_loss, 0, .doc = "Mean over the training rows"),
     FIELD_OPT(train_point, holdout_loss, 0, .doc = "Mean over the held-out rows"),
     FIELD_OPT(train_point, holdout_accuracy, 0, .doc = "Share of the held-out rows labelled rightly"),
-    FIELD_OPT(train_point, samples_per_s, 0, .doc = "Training rows per second"));
+    FIELD_OPT(train_point, samples_per_s, 0, .doc = "Training rows, or tokens, per second"),
+    FIELD(train_point, step, 0, .doc = "Steps so far"), FIELD(train_point, skipped, 0,
+                                                              .doc = "Steps left out: no number came of them"),
+    FIELD_OPT(train_point, grad_norm, 0, .doc = "Norm of the last gradient, before clipping"),
+    FIELD(train_point, learning_rate, 0, .doc = "Learning rate of the last step"),
+    FIELD(train_point, gflops, 0, .doc = "Products of the steps, 10^9 operations per second, nothing made again counted"));
 
 static void on_epoch(void *ctx, const struct train_epoch *ep)
 {
     CLEANUP(buf_releasep) struct buf b = BUF(4096);
     const struct train_point p = {
-        isfinite(ep->train_loss), isfinite(ep->train_loss), isfinite(ep->holdout_loss), isfinite(ep->holdout_accuracy), isfinite(ep->samples_per_s),
-        ep->epoch, ep->train_loss, ep->train_loss, ep->holdout_loss, ep->holdout_accuracy, ep->samples_per_s,
+        isfinite(ep->train_loss), isfinite(ep->train_loss), isfinite(ep->holdout_loss), isfinite(ep->holdout_accuracy),
+            isfinite(ep->samples_per_s),
+        isfinite(ep->grad_norm), ep->epoch, ep->step, ep->skipped, ep->train_loss, ep->train_loss, ep->holdout_loss,
+            ep->holdout_accuracy,
+        ep->samples_per_s, ep->grad_norm, ep->lr, ep->flops_per_s * 1e-9,
     };
     json_encode(&train_point_schema, &p, &b);
     child_metric(ctx, ep->epoch, buf_str(&b));
@@ -53,7 +64,8 @@ static bool should_stop(void *ctx)
 static void result_write(const struct child *c, const struct train_result *r, double seconds, struct buf *b)
 {
     struct train_figures f = {
-        isfinite(r->holdout_accuracy), isfinite(r->holdout_loss), isfinite(r->train_loss), r->holdout_accuracy, r->holdout_loss, r->train_loss,
+        isfinite(r->holdout_accuracy), isfinite(r->holdout_loss), isfinite(r->train_loss), r->holdout_accuracy, r->holdout_loss,
+            r->train_loss,
         .epochs = r->epochs, .seconds = seconds, .parameters = (int64_t)r->parameters, .holdout_count = (int64_t)r->holdout_count,
         .early_stopped = r->end == TRAIN_EARLY_STOPPED, .backend = str_c(c->backend->name),
     };
@@ -73,6 +85,18 @@ static enum errc read_data(struct child *c, const struct train_job *job, struct 
     CLEANUP(buf_releasep) struct buf text = BUF(0);
     TRY(child_open_input(c, 0, &text, e));
     const struct csv_schema schema = { .label = job->label_column, .classes = job->classes };
+    if (job->family == TRAIN_GPT) {     /* sequences stay in the text, which is kept for the run */
+        char *kept = arena_try(c->arena, text.len + 1);
+        if (!kept)
+            return FAIL(e, LIMIT, "a shard of %zu bytes does not fit in the memory of this job", text.len);
+        memcpy(kept, text.ptr, text.len);
+        secret_wipe(text.ptr, text.len);
+        TRY(train_data_tokens(c->arena, str_n(kept, text.len), job, ret, e));
+        child_log(c, "info: data opened: %zu sequences of %ld tokens, vocabulary of %zu, %zu bytes",
+                  ret->train_count + ret->holdout_count,
+                  (long)job->context, ret->shape.outputs, text.len);
+        return ERR_OK;
+    }
     enum errc rc = train_data_csv(c->arena, buf_str(&text), &schema, job, ret, e);
     secret_wipe(text.ptr, text.len);
     if (rc == ERR_OK)
@@ -92,9 +116,10 @@ static enum errc run(struct child *c, struct err *e)
         ckpt_seal_init(&seal, &c->inputs[0].key, c->grant.lease.tenant_id, c->grant.lease.job_id);
     const struct ckpt_vault vault = ckpt_seal_vault(&seal);
     TRY(read_data(c, &job, &data, e));
-    int64_t steps = (int64_t)(data.train_count + (size_t)job.batch_size - 1) / job.batch_size;
+    int64_t rows = job.batch_size * job.accumulate, steps = ((int64_t)data.train_count + rows - 1) / rows;
     const struct train_task task = { .spec = &job, .data = &data, .backend = c->backend, .pool = c->pool, .clock = &clock_system,
-                                     .dataset_digest = c->inputs[0].about.sha256, .checkpoint_dir = c->grant.may_checkpoint ? "ckpt" : NULL,
+                                     .dataset_digest = c->inputs[0].about.sha256,
+                                         .checkpoint_dir = c->grant.may_checkpoint ? "ckpt" : NULL,
                                      .vault = &vault,
                                      .checkpoint_every_steps = job.checkpoint_every * steps,
                                      .memory_max_bytes = (size_t)c->grant.memory_bytes / 4 * 3 };

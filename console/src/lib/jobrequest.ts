@@ -19,7 +19,7 @@ export interface Fault {
 export type Group = 'what' | 'spec' | 'more' | 'where' | 'limits';
 export interface JobField {
   path: string;
-  kind: 'text' | 'int' | 'real' | 'choice' | 'ints' | 'dataset' | 'version' | 'zone' | 'project';
+  kind: 'text' | 'int' | 'real' | 'choice' | 'flag' | 'ints' | 'dataset' | 'version' | 'zone' | 'project';
   group: Group;
   /** Absent: of every kind. */
   only?: JobKind;
@@ -58,6 +58,7 @@ function kindOfField(name: string, m: Member, names: readonly string[]): JobFiel
   if (prefix === 'prj') return 'project';
   if (name === 'zone') return 'zone';
   if (m.enum) return 'choice';
+  if (m.type === 'boolean') return 'flag';
   if (m.type === 'array') return 'ints';
   if (m.type === 'number') return 'real';
   if (m.type !== 'integer') return 'text';
@@ -91,6 +92,7 @@ function fieldFrom(name: string, m: Member, form: Form, only?: JobKind): JobFiel
     ...(m.exclusiveMinimum === undefined ? {} : { over: m.exclusiveMinimum }),
     ...(m.maxItems === undefined ? {} : { items: m.maxItems }),
     ...(m.enum ? { options: name === 'kind' ? SUBMITTED : m.enum } : {}),
+    ...(kind === 'flag' ? { options: ['false', 'true'] } : {}),
     ...(m.pattern === undefined ? {} : { pattern: new RegExp(m.pattern) }),
     ...(usual === undefined ? {} : { usual: showField(usual) }),
     ...(flag === undefined ? {} : { flag }),
@@ -133,6 +135,8 @@ function judge(f: JobField, v: unknown): { key: string; values?: Record<string, 
     const bad = v.some((n) => !Number.isInteger(n) || (n as number) < f.min! || (n as number) > f.max!);
     return bad ? { key: 'field.each', values: limits } : null;
   }
+  if (f.kind === 'flag')
+    return typeof v === 'boolean' ? null : { key: 'field.choice', values: { options: f.options!.join(', ') } };
   if (typeof v !== 'string') return { key: 'field.text' };
   if (v === '' && f.required) return { key: 'field.required' };
   if (f.options && !f.options.includes(v)) return { key: 'field.choice', values: { options: f.options.join(', ') } };
@@ -181,13 +185,14 @@ export function judgeRequest(request: unknown): Fault[] {
 /** Words of a person, kept as they are: blanks may be meant. */
 export const isFreeText = (f: JobField): boolean => f.kind === 'text' && f.pattern === undefined;
 
-/** What a field's text means: a number where it is one, a list where it is one, else the text, which the check then refuses. */
+/** What a field's text means: a number, a list, true or false where it is one, else the text, which the check then refuses. */
 export function readField(f: JobField, text: string): unknown {
   const trimmed = text.trim();
   if (trimmed === '') return f.required ? '' : undefined;
   if (f.kind === 'int' || f.kind === 'real' || f.kind === 'version')
     return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(trimmed) ? Number(trimmed) : trimmed;
   if (f.kind === 'ints') return /^\d+(\s*,\s*\d+)*$/.test(trimmed) ? trimmed.split(',').map(Number) : trimmed;
+  if (f.kind === 'flag') return trimmed === 'true' ? true : trimmed === 'false' ? false : trimmed;
   return isFreeText(f) ? text : trimmed;
 }
 export function showField(v: unknown): string {

@@ -6,6 +6,7 @@
 static inline struct train_job kit_spec(void)
 {
     static int64_t hidden[] = { 128 };
-    return (struct train_job){ .hidden = { hidden, 1 }, .epochs = 20, .batch_size = 32, .optimizer = TRAIN_ADAMW, .learning_rate = 1e-3,
+    return (struct train_job){ .hidden = { hidden, 1 }, .epochs = 20, .batch_size = 32, .accumulate = 1,
+                               .optimizer = TRAIN_ADAMW, .learning_rate = 1e-3,
                                .weight_decay = 1e-2, .schedule = TRAIN_COSINE, .seed = 1, .holdout = 0.2 };
 }

@@ -84,6 +84,25 @@ static enum errc standardise(struct arena *a, struct train_data *d, struct err *
     return ERR_OK;
 }
 
+static void fetch(const struct train_data *d, const uint32_t *rows, size_t n, void *x, void *target)
+{
+    for (size_t i = 0; i < n; i++) {
+        train_data_row(d, rows[i], (float *)x + i * d->table.cols);
+        ((int32_t *)target)[i] = d->table.labels[rows[i]];
+    }
+}
+
+static enum errc check_image(const struct train_data *d, const struct train_job *s, struct err *e)
+{
+    const int64_t *side = s->image.items;
+    if (s->family != TRAIN_CNN || side[0] * side[1] * side[2] == (int64_t)d->table.cols)
+        return ERR_OK;
+    return FAIL(e, BAD_DATA,
+                "the spec's image of %lld x %lld x %lld has %lld numbers; the data set has %zu columns beside the label",
+                (long long)side[0], (long long)side[1], (long long)side[2], (long long)(side[0] * side[1] * side[2]),
+                    d->table.cols);
+}
+
 enum errc train_data_csv(struct arena *a, struct str text, const struct csv_schema *schema, const struct train_job *spec,
                          struct train_data *ret, struct err *e)
 {
@@ -93,6 +112,9 @@ enum errc train_data_csv(struct arena *a, struct str text, const struct csv_sche
         return FAIL(e, BAD_DATA, "the label column has only the class 0; two classes are needed");
     TRY(split(a, spec, &d, e));
     TRY(standardise(a, &d, e));
+    TRY(check_image(&d, spec, e));
+    d.shape = (struct net_shape){ d.table.cols, (size_t)d.table.classes, NET_CLASSES };
+    d.fetch = fetch;
     *ret = d;
     return ERR_OK;
 }

@@ -4,17 +4,11 @@
  * The split is a pure function of (seed, rows, labels): the hold-out rows are the first of the keyed order, within every
  * class, and at least one row stays on each side (of each class with two rows or more). Mean and scale come from the training
  * rows alone; x' = (x - mean) / scale, scale 1 for a constant column (what scikit-learn's StandardScaler does).
- * Memory: all in the arena. Errors: those of csv.h; BAD_DATA when the split leaves nothing to train on. */
+ * Memory: all in the arena. Errors: those of csv.h; BAD_DATA when the split leaves nothing to train on, or when the columns are
+ * not the
+ * numbers of the spec's image. */
 #pragma once
-#include "core/data/csv.h"
-#include "workers/compute/train/rate.h"
-
-struct train_data {
-    struct csv_table table;
-    const uint32_t *train, *holdout;            /* row numbers from 0, ascending */
-    size_t train_count, holdout_count;
-    float *mean, *scale;                        /* table.cols each */
-};
+#include "workers/compute/train/data.h"
 
 enum errc train_data_csv(struct arena *a, struct str text, const struct csv_schema *schema, const struct train_job *spec,
                          struct train_data *ret, struct err *e);

@@ -12,6 +12,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+enum { SKIPS_MOST = 3, ROLLBACKS = 2 };
+
 static PRINTF_LIKE(2, 3) void say(const struct engine *g, const char *fmt, ...)
 {
     char line[256];
@@ -26,117 +28,190 @@ static PRINTF_LIKE(2, 3) void say(const struct engine *g, const char *fmt, ...)
 
 static void gather(struct engine *g, const uint32_t *rows, size_t n)
 {
-    const struct train_data *d = g->job->data;
-    for (size_t i = 0; i < n; i++) {
-        train_data_row(d, rows[i], g->x + i * d->table.cols);
-        g->labels[i] = d->table.labels[rows[i]];
-    }
-    mlp_put_batch(g->mlp, g->x, g->labels, n);
+    g->job->data->fetch(g->job->data, rows, n, g->x, g->target);
+    net_put(g->net, g->x, g->target, n);
 }
 
 /* What a step changes: rate and AdamW's corrections of step t = 1, 2, … */
 static struct step_scalars scalars(const struct engine *g)
 {
+    const struct train_job *s = g->job->spec;
     double t = (double)(g->at.step + 1);
     return (struct step_scalars){
-        .lr = train_rate(g->job->spec, g->at.step, g->total_steps),
+        .lr = train_rate(s, g->at.step, g->total_steps) * g->at.factor, .clip_norm = s->clip_norm,
         .correction1 = 1 - pow(TRAIN_BETA1, t), .correction2 = 1 - pow(TRAIN_BETA2, t), .grad_scale = 1, .loss_scale = 1,
-        .seed = (uint64_t)g->job->spec->seed, .counter = (uint64_t)g->at.step,
+        .seed = (uint64_t)s->seed, .counter = (uint64_t)g->at.step * (uint64_t)s->accumulate,
     };
+}
+
+/* The batches of one step: gradients add up, each row weighing the same; *ret_loss: the sum over all items. */
+static enum errc batches(struct engine *g, size_t rows, struct step_scalars *at, double *ret_loss, struct err *e)
+{
+    const struct train_data *d = g->job->data;
+    const struct train_job *s = g->job->spec;
+    at->is_training = 1;
+    *ret_loss = 0;
+    for (size_t from = 0, n; from < rows; from += n, at->counter++) {
+        n = rows - from < (size_t)s->batch_size ? rows - from : (size_t)s->batch_size;
+        for (size_t i = 0; i < n; i++)
+            g->rows[i] = d->train[shuffle_at((uint64_t)s->seed, (uint64_t)g->at.epoch, d->train_count,
+                                             (uint64_t)g->at.taken + from + i)];
+        gather(g, g->rows, n);
+        double loss;
+        at->loss_scale = (double)n / (double)rows;
+        unsigned phases = PHASE_FORWARD | PHASE_BACKWARD | (from + n == rows ? PHASE_UPDATE : 0);
+        net_exec(g->net, n, phases, from > 0, at);
+        if (phases & PHASE_UPDATE)
+            run_get(g->net->run, g->net->norm2, 0, 1, &g->at.grad_norm);
+        TRY(net_loss(g->net, &loss, e));
+        *ret_loss += loss;
+    }
+    g->at.grad_norm = sqrt(g->at.grad_norm);
+    return ERR_OK;
+}
+
+/* Back to the last checkpoint with half the rate. What it cannot go back from ends the run. */
+static enum errc roll_back(struct engine *g, struct err *e)
+{
+    const struct cursor now = g->at;
+    bool found = false;
+    if (now.rollbacks < ROLLBACKS && g->job->checkpoint_dir)
+        TRY(engine_restore(g, &found, e));
+    if (!found)
+        return FAIL(e, UNPROCESSABLE,
+                    "the loss is no longer a number at step %lld: %lld step(s) were left out and %lld time(s) half the "
+                    "rate tried from a checkpoint; try a smaller lr", (long long)now.step, (long long)now.skipped,
+                        (long long)now.rollbacks);
+    g->at.rollbacks = now.rollbacks + 1;
+    g->at.skipped = now.skipped;
+    g->at.factor = now.factor / 2;
+    g->at.in_a_row = 0;
+    say(g, "the loss is no longer a number at step %lld: back to step %lld with half the rate", (long long)now.step,
+        (long long)g->at.step);
+    return ERR_OK;
 }
 
 static enum errc one_step(struct engine *g, struct err *e)
 {
-    const struct train_data *d = g->job->data;
     const struct train_job *s = g->job->spec;
-    size_t left = d->train_count - (size_t)g->at.taken, n = left < (size_t)s->batch_size ? left : (size_t)s->batch_size;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t at = shuffle_at((uint64_t)s->seed, (uint64_t)g->at.epoch, d->train_count, (uint64_t)g->at.taken + i);
-        g->rows[i] = d->train[at];
-    }
-    gather(g, g->rows, n);
-    const struct step_scalars step = scalars(g);
+    size_t left = g->job->data->train_count - (size_t)g->at.taken, most = (size_t)s->batch_size * (size_t)s->accumulate;
+    size_t n = left < most ? left : most, items = n * g->net->items;
+    struct step_scalars step = scalars(g);
     double loss;
-    mlp_exec(g->mlp, n, PHASE_FORWARD | PHASE_BACKWARD | PHASE_UPDATE, &step);
-    TRY(mlp_loss(g->mlp, &loss, e));
-    if (!isfinite(loss))
-        return FAIL(e, UNPROCESSABLE, "the loss is no longer a number at step %lld; try a smaller lr", (long long)g->at.step + 1);
+    TRY(batches(g, n, &step, &loss, e));
+    bool is_good = isfinite(loss) && isfinite(g->at.grad_norm);
     g->at.step++;
     g->at.taken += (int64_t)n;
-    g->at.loss_sum += loss;
+    g->at.in_a_row = is_good ? 0 : g->at.in_a_row + 1;
+    g->at.skipped += !is_good;
+    if (is_good) {
+        g->at.items += (int64_t)items;
+        g->at.loss_sum += loss;
+    }
     if (g->obs->on_step)
-        g->obs->on_step(g->obs->ctx, &(struct train_step){ g->at.step, g->total_steps, g->at.epoch + 1, loss / (double)n,
-                                                           step.lr });
-    return ERR_OK;
+        g->obs->on_step(g->obs->ctx, &(struct train_step){ g->at.step, g->total_steps, g->at.epoch + 1, loss / (double)items,
+                                                           step.lr,
+                                                           g->at.grad_norm, g->at.skipped });
+    return g->at.in_a_row >= SKIPS_MOST ? roll_back(g, e) : ERR_OK;
 }
 
 static enum errc evaluate(struct engine *g, double *ret_loss, double *ret_accuracy, struct err *e)
 {
     const struct train_data *d = g->job->data;
     const struct step_scalars step = scalars(g);
-    double sum = 0;
-    size_t right = 0;
-    for (size_t at = 0; at < d->holdout_count; at += g->mlp->max_rows) {
-        size_t left = d->holdout_count - at, n = left < g->mlp->max_rows ? left : g->mlp->max_rows;
+    double sum = 0, items = (double)d->holdout_count * (double)g->net->items;
+    size_t right = 0, most = g->net->spec.max_rows;
+    for (size_t at = 0; at < d->holdout_count; at += most) {
+        size_t left = d->holdout_count - at, n = left < most ? left : most;
         double loss;
         gather(g, d->holdout + at, n);
-        mlp_exec(g->mlp, n, PHASE_FORWARD | PHASE_EVAL, &step);
-        mlp_best(g->mlp, g->picked, n);
-        TRY(mlp_loss(g->mlp, &loss, e));
+        net_exec(g->net, n, PHASE_FORWARD | PHASE_EVAL, false, &step);
+        net_best(g->net, g->picked, n);
+        TRY(net_loss(g->net, &loss, e));
         sum += loss;
-        for (size_t i = 0; i < n; i++)
-            right += g->picked[i] == g->labels[i];
+        for (size_t i = 0; i < n * g->net->items; i++)
+            right += g->picked[i] == g->target[i];
     }
-    *ret_loss = sum / (double)d->holdout_count;
-    *ret_accuracy = (double)right / (double)d->holdout_count;
+    *ret_loss = sum / items;
+    *ret_accuracy = (double)right / items;
     return ERR_OK;
 }
 
-/* Close the epoch; *ret_stop: patience is at its end. */
-static enum errc end_epoch(struct engine *g, int64_t began_us, bool *ret_stop, struct err *e)
+static double seconds_since(const struct engine *g, int64_t began_us)
+{
+    return (double)(clock_mono_us(g->job->clock) - began_us) * 1e-6;
+}
+
+/* Close the time since the last evaluation; *ret_stop: patience is at its end. */
+static enum errc end_round(struct engine *g, int64_t began_us, bool *ret_stop, struct err *e)
 {
     struct cursor *c = &g->at;
-    double seconds = (double)(clock_mono_us(g->job->clock) - began_us) * 1e-6;
-    struct train_epoch ep = { .epoch = c->epoch + 1, .train_loss = c->loss_sum / (double)g->job->data->train_count,
-                              .holdout_loss = (double)NAN, .holdout_accuracy = (double)NAN,
-                              .samples_per_s = seconds > 0 ? (double)c->taken / seconds : 0 };
+    double seconds = seconds_since(g, began_us), rate = seconds > 0 ? (double)c->items / seconds : 0;
+    struct train_epoch ep = { .epoch = c->rounds + 1, .train_loss = c->items ? c->loss_sum / (double)c->items : (double)NAN,
+                              .holdout_loss = (double)NAN, .holdout_accuracy = (double)NAN, .samples_per_s = rate,
+                              .lr = c->step ? train_rate(g->job->spec, c->step - 1, g->total_steps) * c->factor : 0,
+                              .grad_norm = c->grad_norm, .flops_per_s = rate / (double)g->net->items * net_flops(g->net),
+                              .step = c->step, .skipped = c->skipped };
     if (g->job->data->holdout_count)
         TRY(evaluate(g, &ep.holdout_loss, &ep.holdout_accuracy, e));
     bool is_better = c->best.epoch == 0 || ep.holdout_accuracy > c->best.holdout_accuracy
                      || (ep.holdout_accuracy == c->best.holdout_accuracy && ep.holdout_loss < c->best.holdout_loss);
     c->bad_epochs = is_better ? 0 : c->bad_epochs + 1;
     if (is_better && g->best) {
-        g->job->backend->get(g->ctx, QUEUE_COMPUTE, run_region(g->mlp->run, REGION_PARAMS), 0, g->best, 4 * engine_params(g));
+        g->job->backend->get(g->ctx, QUEUE_COMPUTE, run_region(g->net->run, REGION_PARAMS), 0, g->best, 4 * engine_params(g));
         TRY(g->job->backend->sync(g->ctx, e));
     }
     if (is_better)
         c->best = ep;
     c->last = ep;
-    c->epoch++;
-    c->taken = 0;
+    c->rounds++;
+    c->items = 0;
     c->loss_sum = 0;
     if (g->obs->on_epoch)
         g->obs->on_epoch(g->obs->ctx, &ep);
-    say(g, "epoch %lld: loss %.4f, hold-out loss %.4f, hold-out accuracy %.4f, %.0f rows/s", (long long)ep.epoch, ep.train_loss,
-        ep.holdout_loss, ep.holdout_accuracy, ep.samples_per_s);
+    say(g, "epoch %lld: loss %.4f, hold-out loss %.4f, hold-out accuracy %.4f, %.0f %s/s, %.1f GFLOP/s", (long long)ep.epoch,
+        ep.train_loss,
+        ep.holdout_loss, ep.holdout_accuracy, ep.samples_per_s, g->net->items > 1 ? "tokens" : "rows", ep.flops_per_s * 1e-9);
     *ret_stop = g->job->spec->early_stop_patience > 0 && c->bad_epochs >= g->job->spec->early_stop_patience;
+    return ERR_OK;
+}
+
+/* The last step of an epoch, of a round, of the run, or of the seconds that it may take. */
+static enum errc end_step(struct engine *g, int64_t *began_us, bool *ret_over, enum train_end *ret_end, struct err *e)
+{
+    const struct train_job *s = g->job->spec;
+    bool is_epoch = (size_t)g->at.taken == g->job->data->train_count,
+        is_round = s->eval_every ? g->at.step % s->eval_every == 0 : is_epoch;
+    bool is_late = s->max_seconds > 0 && g->at.seconds + seconds_since(g,
+                                                                       g->began_us) >= (double)s->max_seconds,
+                                                                           has_lost_patience = false;
+    if (is_epoch) {
+        g->at.epoch++;
+        g->at.taken = 0;
+    }
+    if (is_round || is_late || g->at.step == g->total_steps) {
+        TRY(end_round(g, *began_us, &has_lost_patience, e));
+        *began_us = clock_mono_us(g->job->clock);
+    }
+    if (has_lost_patience)
+        *ret_end = TRAIN_EARLY_STOPPED;
+    *ret_over = is_late || has_lost_patience || g->at.step >= g->total_steps;
     return ERR_OK;
 }
 
 static enum errc loop(struct engine *g, enum train_end *ret, struct err *e)
 {
     const struct train_task *job = g->job;
-    int64_t began_us = clock_mono_us(job->clock);
+    int64_t began_us = g->began_us;
     bool is_over = job->spec->early_stop_patience > 0 && g->at.bad_epochs >= job->spec->early_stop_patience;
-    while (!is_over && g->at.epoch < job->spec->epochs) {
+    *ret = is_over ? TRAIN_EARLY_STOPPED : TRAIN_DONE;
+    is_over = is_over || g->at.step >= g->total_steps;
+    while (!is_over) {
         TRY(one_step(g, e));
-        if ((size_t)g->at.taken == job->data->train_count) {
-            TRY(end_epoch(g, began_us, &is_over, e));
-            began_us = clock_mono_us(job->clock);
-        }
-        bool is_last = is_over || g->at.epoch == job->spec->epochs;
-        bool stop = !is_last && g->obs->should_stop && g->obs->should_stop(g->obs->ctx);
-        bool is_due = job->checkpoint_every_steps > 0 && g->at.step % job->checkpoint_every_steps == 0 && !is_last;
+        TRY(end_step(g, &began_us, &is_over, ret, e));
+        bool stop = !is_over && g->obs->should_stop && g->obs->should_stop(g->obs->ctx);
+        bool is_due = job->checkpoint_every_steps > 0 && g->at.step % job->checkpoint_every_steps == 0;
+        is_due = is_due && !is_over && !g->at.in_a_row;
         if (job->checkpoint_dir && (stop || is_due)) {
             TRY(engine_save(g, e));
             say(g, "checkpoint written at step %lld", (long long)g->at.step);
@@ -147,7 +222,6 @@ static enum errc loop(struct engine *g, enum train_end *ret, struct err *e)
             return ERR_OK;
         }
     }
-    *ret = is_over ? TRAIN_EARLY_STOPPED : TRAIN_DONE;
     return ERR_OK;
 }
 
@@ -156,8 +230,9 @@ static enum errc finish(struct engine *g, struct train_result *r, struct err *e)
     const struct train_task *job = g->job;
     bool use_best = g->best && g->at.best.epoch > 0;
     const struct train_epoch *ep = use_best ? &g->at.best : &g->at.last;
-    r->epochs = g->at.epoch;
+    r->epochs = g->at.rounds;
     r->steps = g->at.step;
+    r->skipped = g->at.skipped;
     r->train_loss = ep->train_loss;
     r->holdout_loss = ep->epoch ? ep->holdout_loss : (double)NAN;
     r->holdout_accuracy = ep->epoch ? ep->holdout_accuracy : (double)NAN;
@@ -171,51 +246,61 @@ static enum errc finish(struct engine *g, struct train_result *r, struct err *e)
         params = arena_try(g->arena, 4 * engine_params(g));
         if (!params)
             return FAIL(e, LIMIT, "the model does not fit in the memory of this job");
-        job->backend->get(g->ctx, QUEUE_COMPUTE, run_region(g->mlp->run, REGION_PARAMS), 0, params, 4 * engine_params(g));
+        job->backend->get(g->ctx, QUEUE_COMPUTE, run_region(g->net->run, REGION_PARAMS), 0, params, 4 * engine_params(g));
         TRY(job->backend->sync(g->ctx, e));
     }
     const struct model_about about = { r->holdout_accuracy, job->spec->seed, job->dataset_digest };
-    return model_file_write(g->arena, g->mlp, params, job->data, &about, &r->model, e);
+    return model_file_write(g->arena, g->net, params, job->data, &about, &r->model, e);
 }
 
-static enum errc setup(struct engine *g, size_t *width, struct err *e)
+/* What the epochs make, cut by the budget. */
+static int64_t total_steps(const struct engine *g)
+{
+    const struct train_job *s = g->job->spec;
+    size_t rows = (size_t)s->batch_size * (size_t)s->accumulate, items = rows * g->net->items;
+    int64_t steps = (int64_t)((g->job->data->train_count + rows - 1) / rows) * s->epochs;
+    if (s->max_steps > 0 && s->max_steps < steps)
+        steps = s->max_steps;
+    if (s->max_items > 0 && (s->max_items + (int64_t)items - 1) / (int64_t)items < steps)
+        steps = (s->max_items + (int64_t)items - 1) / (int64_t)items;
+    return steps;
+}
+
+static enum errc setup(struct engine *g, struct err *e)
 {
     const struct train_task *job = g->job;
     const struct train_job *s = job->spec;
-    size_t rows = (size_t)s->batch_size, layers = s->hidden.n + 1, cols = job->data->table.cols;
+    size_t rows = (size_t)s->batch_size, width = job->data->shape.inputs;
     size_t max_bytes = job->memory_max_bytes ? job->memory_max_bytes : MODEL_BYTES_MAX;
-    ASSERT(s->hidden.n <= TRAIN_HIDDEN_MAX);
+    ASSERT(s->accumulate >= 1);
     rows = rows < job->data->train_count ? rows : job->data->train_count;
-    width[0] = cols;
-    for (size_t i = 0; i < s->hidden.n; i++)
-        width[i + 1] = (size_t)((const int64_t *)s->hidden.items)[i];
-    width[layers] = (size_t)job->data->table.classes;
-    const struct mlp_spec spec = { ELEM_F32, width, layers, rows, max_bytes, s };
-    TRY(mlp_new(job->backend, g->ctx, &spec, &g->mlp, e));
-    size_t bytes = 4 * engine_params(g);
-    g->x = arena_try(g->arena, rows * cols * sizeof *g->x);
-    g->labels = arena_try(g->arena, rows * sizeof *g->labels);
-    g->picked = arena_try(g->arena, rows * sizeof *g->picked);
+    const struct net_spec spec = { ELEM_F32, s, job->data->shape, rows, max_bytes, .has_update = true };
+    TRY(net_new(job->backend, g->ctx, &spec, &g->net, e));
+    size_t bytes = 4 * engine_params(g), items = rows * g->net->items;
+    g->x = arena_try(g->arena, rows * width * sizeof(float));
+    g->target = arena_try(g->arena, items * sizeof *g->target);
+    g->picked = arena_try(g->arena, items * sizeof *g->picked);
     g->rows = arena_try(g->arena, rows * sizeof *g->rows);
     if (s->early_stop_patience > 0)
         g->best = arena_try(g->arena, bytes);
-    if (!g->x || !g->labels || !g->picked || !g->rows || (s->early_stop_patience > 0 && !g->best))
+    if (!g->x || !g->target || !g->picked || !g->rows || (s->early_stop_patience > 0 && !g->best))
         return FAIL(e, LIMIT, "the training state does not fit in the memory of this job");
-    g->total_steps = (int64_t)((job->data->train_count + (size_t)s->batch_size - 1) / (size_t)s->batch_size) * s->epochs;
-    mlp_init(g->mlp, (uint64_t)s->seed);
+    g->total_steps = total_steps(g);
+    net_init(g->net, (uint64_t)s->seed);
     return ERR_OK;
 }
 
 static enum errc run(struct engine *g, struct train_result *r, struct err *e)
 {
-    size_t width[MLP_LAYERS_MAX + 1];
     bool is_resumed = false;
-    TRY(setup(g, width, e));
+    TRY(setup(g, e));
     if (g->job->checkpoint_dir)
         TRY(engine_restore(g, &is_resumed, e));
     r->resumed_at_step = is_resumed ? g->at.step : -1;
-    say(g, "%zu parameters, %zu training rows, %zu hold-out rows, backend %s%s", engine_params(g), g->job->data->train_count,
-        g->job->data->holdout_count, g->job->backend->name, is_resumed ? ", resumed" : "");
+    say(g, "%zu parameters, %zu training rows, %zu hold-out rows, %zu MiB planned, backend %s%s", engine_params(g),
+        g->job->data->train_count,
+        g->job->data->holdout_count, plan_bytes(g->net->plan) >> 20, g->job->backend->name, is_resumed ? ", resumed" : "");
+    g->began_us = clock_mono_us(g->job->clock);
     TRY(loop(g, &r->end, e));
     return finish(g, r, e);
 }
@@ -224,11 +309,11 @@ enum errc train_run(struct arena *a, const struct train_task *job, const struct 
                     struct err *e)
 {
     static const struct train_observer silent = { 0 };
-    struct engine g = { .arena = a, .job = job, .obs = obs ? obs : &silent };
+    struct engine g = { .arena = a, .job = job, .obs = obs ? obs : &silent, .at.factor = 1 };
     struct train_result r = { .model = BUF(MODEL_BYTES_MAX) };
     TRY(job->backend->open(job->backend, job->pool, &g.ctx, e));
     enum errc rc = run(&g, &r, e);
-    mlp_free(g.mlp);
+    net_free(g.net);
     job->backend->close(g.ctx);
     if (rc != ERR_OK)
         train_result_release(&r);

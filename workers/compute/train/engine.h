@@ -5,25 +5,32 @@
  * any step: the order of rows, the initial weights and the learning rate are functions of (seed, epoch, step), the rest is
  * in the checkpoint. A checkpoint of another spec, data set or backend is refused (CONFLICT). With early_stop_patience the
  * model is the best one by hold-out accuracy (then loss), otherwise the last one. Calling order: train_data_csv -> train_run
- * -> use result.model -> train_result_release. Runs on the caller's thread; callbacks, too. Errors: LIMIT (memory),
- * UNPROCESSABLE (the loss became NaN), IO (checkpoint), CONFLICT. */
+ * -> use result.model -> train_result_release. Runs on the caller's thread; callbacks, too. A step whose loss or gradient is no
+ * number changes nothing and is counted; after three in a row the run goes back to its last checkpoint with half the rate, twice
+ * at most.
+ * Errors: LIMIT (memory), UNPROCESSABLE (the loss stays NaN), IO (checkpoint), CONFLICT. */
 #pragma once
 #include "core/base/clock.h"
 #include "workers/compute/train/ckpt.h"
-#include "workers/compute/train/data_csv.h"
+#include "workers/compute/train/data.h"
 #include "workers/compute/train/model_file.h"
 
 enum train_end { TRAIN_DONE, TRAIN_EARLY_STOPPED, TRAIN_PREEMPTED };
 
 struct train_step {
     int64_t step, total_steps, epoch;       /* step counts finished steps: 1 after the first */
-    double loss, lr;                        /* mean over the batch */
+    double loss, lr;                        /* mean over the items of the step */
+    double grad_norm;                       /* before clipping; no number: the step was left out */
+    int64_t skipped;                        /* steps left out so far */
 };
 
-struct train_epoch {
+struct train_epoch {                        /* from one evaluation to the next: an epoch, or eval_every steps */
     int64_t epoch;                          /* from 1 */
     double train_loss, holdout_loss, holdout_accuracy;      /* the last two NaN without hold-out */
-    double samples_per_s;
+    double samples_per_s;                   /* items: rows, or tokens */
+    double lr, grad_norm;                   /* of its last step */
+    double flops_per_s;                     /* of the step's products, nothing made again counted (net_flops) */
+    int64_t step, skipped;
 };
 
 struct train_observer {                     /* any member may be NULL */
@@ -49,7 +56,7 @@ struct train_task {
 
 struct train_result {
     enum train_end end;
-    int64_t epochs, steps, resumed_at_step; /* resumed_at_step -1: from the start */
+    int64_t epochs, steps, skipped, resumed_at_step; /* resumed_at_step -1: from the start */
     double train_loss, holdout_loss, holdout_accuracy;      /* of the model in `model`; NaN without hold-out */
     size_t parameters, holdout_count;
     const uint32_t *holdout_indices;        /* borrowed from the data: row numbers from 0, ascending */

@@ -5,8 +5,11 @@
 
 struct cursor {                             /* all that a resumed run needs besides numbers in buffers */
     int64_t step, epoch, taken;             /* rows taken in this epoch */
-    double loss_sum;                        /* over the rows taken in this epoch */
-    int64_t bad_epochs;                     /* since the best one */
+    int64_t rounds, items;                  /* evaluations so far; items since the last one */
+    double loss_sum;                        /* over those items */
+    int64_t bad_epochs;                     /* evaluations since the best one */
+    int64_t skipped, in_a_row, rollbacks;
+    double factor, grad_norm, seconds;      /* of the rate, halved by a rollback; of the last step; worked so far */
     struct train_epoch last, best;          /* best.epoch 0: none yet */
 };
 
@@ -15,12 +18,13 @@ struct engine {
     const struct train_task *job;
     const struct train_observer *obs;
     struct backend_ctx *ctx;
-    struct mlp *mlp;
+    struct net *net;
     float *best;                            /* parameters of the best epoch, or NULL */
-    float *x;                               /* one batch */
-    int32_t *labels, *picked;
+    void *x;                                /* one batch: floats, or tokens */
+    int32_t *target, *picked;
     uint32_t *rows;
     int64_t total_steps;
+    int64_t began_us;                       /* of this process's part of the run */
     struct cursor at;
 };
 

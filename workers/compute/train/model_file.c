@@ -1,42 +1,96 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_file.c - names, shapes and metadata of the model file. */
+/* model_file.c - names, shapes and metadata of the model file; tensors that PyTorch has in another order are turned on the way.
+ * */
 #include "workers/compute/train/model_file.h"
 #include "core/base/cleanup.h"
+#include "workers/compute/train/family.h"
 
 #include <math.h>
+#include <string.h>
 
-static struct st_tensor tensor(struct str name, const float *data, size_t rows, size_t cols)
+/* Where number i of a tensor of the file lies in memory. */
+static size_t place(const struct net_tensor *t, size_t i)
 {
-    struct st_tensor t = { .name = name, .dtype = ST_F32, .rank = cols ? 2 : 1, .shape = { rows, cols }, .data = (const void *)data };
-    t.size_bytes = rows * (cols ? cols : 1) * sizeof *data;
-    return t;
+    if (t->layout == NET_TURNED)
+        return i % t->dim[1] * t->dim[0] + i / t->dim[1];
+    if (t->layout == NET_WINDOW) {      /* file [o, c, h, w], memory [o, h, w, c] */
+        size_t pixels = t->dim[2] * t->dim[3], row = t->dim[1] * pixels;
+        return i / row * row + i % pixels * t->dim[1] + i % row / pixels;
+    }
+    return i;
 }
 
-enum errc model_file_write(struct arena *a, const struct mlp *m, const float *params, const struct train_data *d,
+static enum errc tensor(struct arena *a, const struct net_tensor *t, const float *params, struct st_tensor *ret, struct err *e)
+{
+    *ret = (struct st_tensor){ .name = str_c(t->name), .dtype = ST_F32, .rank = t->rank, .data = (const void *)(params + t->at),
+                               .size_bytes = t->count * sizeof *params };
+    for (unsigned i = 0; i < t->rank; i++)
+        ret->shape[i] = t->dim[i];
+    if (t->layout == NET_AS_IS)
+        return ERR_OK;
+    float *turned = arena_try(a, ret->size_bytes);
+    if (!turned)
+        return FAIL(e, LIMIT, "the model file does not fit in the memory of this job");
+    for (size_t i = 0; i < t->count; i++)
+        turned[i] = params[t->at + place(t, i)];
+    ret->data = (const void *)turned;
+    return ERR_OK;
+}
+
+static struct str list_text(struct arena *a, const struct slice *s)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(256);
+    for (size_t i = 0; i < s->n; i++)
+        buf_printf(&b, "%s%zu", i ? "," : "", job_list(s, i));
+    return str_dup(a, buf_str(&b));
+}
+
+/* What is needed to build the same net again. */
+static size_t about_family(struct arena *a, const struct net *m, struct st_pair *p)
+{
+    const struct train_job *s = m->spec.job;
+    size_t n = 0;
+    if (s->family == TRAIN_CNN) {
+        p[n++] = (struct st_pair){ STR("image"), list_text(a, &s->image) };
+        p[n++] = (struct st_pair){ STR("channels"), list_text(a, &s->channels) };
+        p[n++] = (struct st_pair){ STR("blocks"), list_text(a, &s->blocks) };
+        p[n++] = (struct st_pair){ STR("residual"), s->residual ? STR("true") : STR("false") };
+    }
+    if (s->family == TRAIN_GPT) {
+        p[n++] = (struct st_pair){ STR("layers"), str_fmt(a, "%lld", (long long)s->layers) };
+        p[n++] = (struct st_pair){ STR("width"), str_fmt(a, "%lld", (long long)s->width) };
+        p[n++] = (struct st_pair){ STR("heads"), str_fmt(a, "%lld", (long long)s->heads) };
+        p[n++] = (struct st_pair){ STR("kv_heads"), str_fmt(a, "%lld", (long long)(s->kv_heads ? s->kv_heads : s->heads)) };
+        p[n++] = (struct st_pair){ STR("context"), str_fmt(a, "%lld", (long long)s->context) };
+        p[n++] = (struct st_pair){ STR("options"), str_fmt(a, "%s%s%s", s->rms_norm ? "rms_norm " : "",
+                                                           s->rotary ? "rotary " : "",
+                                                           s->gated ? "gated " : "") };
+    }
+    return n;
+}
+
+enum errc model_file_write(struct arena *a, const struct net *m, const float *params, const struct train_data *d,
                            const struct model_about *about, struct buf *out, struct err *e)
 {
-    struct st_tensor t[2 * MLP_LAYERS_MAX + 2];
-    size_t n = 0, weight = 0, bias = m->weight_count;
-    for (size_t i = 0; i < m->layers; i++) {
-        size_t in = m->width[i], units = m->width[i + 1];
-        t[n++] = tensor(str_fmt(a, "mlp.%zu.weight", i), params + weight, units, in);
-        t[n++] = tensor(str_fmt(a, "mlp.%zu.bias", i), params + bias, units, 0);
-        weight += in * units;
-        bias += units;
-    }
-    t[n++] = tensor(STR("input.mean"), d->mean, m->width[0], 0);
-    t[n++] = tensor(STR("input.scale"), d->scale, m->width[0], 0);
+    struct st_tensor *t = ARENA_ARRAY(a, struct st_tensor, m->tensor_count + 2);
+    size_t n = 0, count = 0;
+    for (size_t i = 0; i < m->tensor_count; i++)
+        TRY(tensor(a, &m->tensors[i], params, &t[n++], e));
+    for (int i = 0; i < 2 && d->mean; i++)
+        t[n++] = (struct st_tensor){ .name = i ? STR("input.scale") : STR("input.mean"), .dtype = ST_F32, .rank = 1,
+                                     .shape = { d->table.cols }, .data = (const void *)(i ? d->scale : d->mean),
+                                     .size_bytes = d->table.cols * sizeof(float) };
     CLEANUP(buf_releasep) struct buf features = BUF(ST_HEADER_MAX / 2);
     if (!st_write_strings(&features, d->table.names, d->table.cols))
         return FAIL(e, LIMIT, "the names of the columns are too long for a model file");
     bool has_accuracy = !isnan(about->holdout_accuracy);
-    struct st_pair meta[] = {
-        { STR("family"), STR("mlp") },
-        { STR("activation"), STR("relu") },
+    struct st_pair meta[32] = {
+        { STR("family"), str_c(job_family_names[m->spec.job->family]) },
+        { STR("activation"), str_c(family_of(m->spec.job->family)->activation) },
         { STR("format"), STR("pt") },
-        { STR("classes"), str_fmt(a, "%zu", m->width[m->layers]) },
-        { STR("inputs"), str_fmt(a, "%zu", m->width[0]) },
-        { STR("layers"), str_fmt(a, "%zu", m->layers) },
+        { STR("classes"), str_fmt(a, "%zu", m->spec.shape.outputs) },
+        { STR("inputs"), str_fmt(a, "%zu", m->spec.shape.inputs) },
+        { STR("layers"), str_fmt(a, "%zu", m->spec.job->hidden.n + 1) },
         { STR("holdout_accuracy"), has_accuracy ? str_fmt(a, "%.6f", about->holdout_accuracy) : STR("") },
         { STR("seed"), str_fmt(a, "%lld", (long long)about->seed) },
         { STR("dataset"), about->dataset_digest.ptr ? about->dataset_digest : STR("") },
@@ -44,5 +98,29 @@ enum errc model_file_write(struct arena *a, const struct mlp *m, const float *pa
         { STR("backend"), str_c(m->be->name) },
         { STR("falaj"), STR(FALAJ_VERSION) },
     };
-    return st_write(out, t, n, meta, sizeof meta / sizeof *meta, e);
+    while (meta[count].key.ptr)
+        count++;
+    if (m->spec.job->family != TRAIN_MLP)
+        meta[5] = meta[--count];        /* layers are told by the family */
+    count += about_family(a, m, meta + count);
+    return st_write(out, t, n, meta, count, e);
+}
+
+enum errc model_file_read(const struct st_file *f, const struct net *m, float *params, struct err *e)
+{
+    for (size_t i = 0; i < m->tensor_count; i++) {
+        const struct net_tensor *t = &m->tensors[i];
+        const struct st_tensor *found = NULL;
+        bool is_same = false;
+        for (size_t k = 0; k < f->tensor_count && !found; k++)
+            found = str_eq_c(f->tensors[k].name, t->name) ? &f->tensors[k] : NULL;
+        is_same = found && found->dtype == ST_F32 && found->rank == t->rank && found->size_bytes == t->count * sizeof *params;
+        for (unsigned k = 0; is_same && k < t->rank; k++)
+            is_same = found->shape[k] == t->dim[k];
+        if (!is_same)
+            return FAIL(e, BAD_DATA, "the model file has no tensor %s of f32 in the shape that the spec makes", t->name);
+        for (size_t k = 0; k < t->count; k++)       /* a file may lie at any address */
+            memcpy(&params[t->at + place(t, k)], found->data + k * sizeof *params, sizeof *params);
+    }
+    return ERR_OK;
 }

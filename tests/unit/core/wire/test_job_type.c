@@ -47,13 +47,19 @@ static void the_limits_of_a_training_spec(void **state)
 {
     (void)state;
     static const struct { const char *members, *field; } rows[] = {
-        { "\"learning_rate\":0", "/learning_rate" }, { "\"learning_rate\":-1", "/learning_rate" }, { "\"learning_rate\":10.0001", "/learning_rate" },
+        { "\"learning_rate\":0", "/learning_rate" }, { "\"learning_rate\":-1", "/learning_rate" },
+            { "\"learning_rate\":10.0001", "/learning_rate" },
         { "\"learning_rate\":10", NULL }, { "\"learning_rate\":1e-300", NULL },
-        { "\"weight_decay\":-0.1", "/weight_decay" }, { "\"weight_decay\":1.01", "/weight_decay" }, { "\"weight_decay\":1", NULL },
-        { "\"weight_decay\":0", NULL }, { "\"holdout\":0", "/holdout" }, { "\"holdout\":0.0099", "/holdout" }, { "\"holdout\":0.91", "/holdout" },
-        { "\"holdout\":0.01", NULL }, { "\"holdout\":0.9", NULL }, { "\"hidden\":[1,8192]", NULL }, { "\"hidden\":[1,2,0]", "/hidden/2" },
-        { "\"hidden\":[8193]", "/hidden/0" }, { "\"hidden\":[-1]", "/hidden/0" }, { "\"hidden\":[9223372036854775807]", "/hidden/0" },
-        { "\"hidden\":[1,1,1,1,1,1,1,1,1]", "/hidden" }, { "\"epochs\":0", "/epochs" }, { "\"warmup_steps\":1000001", "/warmup_steps" },
+        { "\"weight_decay\":-0.1", "/weight_decay" }, { "\"weight_decay\":1.01", "/weight_decay" }, { "\"weight_decay\":1",
+            NULL },
+        { "\"weight_decay\":0", NULL }, { "\"holdout\":0", "/holdout" }, { "\"holdout\":0.0099", "/holdout" },
+            { "\"holdout\":0.91", "/holdout" },
+        { "\"holdout\":0.01", NULL }, { "\"holdout\":0.9", NULL }, { "\"hidden\":[1,8192]", NULL }, { "\"hidden\":[1,2,0]",
+            "/hidden/2" },
+        { "\"hidden\":[8193]", "/hidden/0" }, { "\"hidden\":[-1]", "/hidden/0" }, { "\"hidden\":[9223372036854775807]",
+            "/hidden/0" },
+        { "\"hidden\":[1,1,1,1,1,1,1,1,1]", "/hidden" }, { "\"epochs\":0", "/epochs" }, { "\"warmup_steps\":1000001",
+            "/warmup_steps" },
     };
     CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -84,13 +90,36 @@ static void no_layers_are_the_usual_ones(void **state)
     assert_int_equal(own.hidden.n, 1);
 }
 
+/* What the members of a family must be to each other: each refusal names its member. */
+static void members_of_a_family_must_fit(void **state)
+{
+    (void)state;
+    static const struct { const char *members, *field; } rows[] = {
+        { "\"family\":\"cnn\"", "/image" }, { "\"family\":\"cnn\",\"image\":[8,8]", "/image" },
+        { "\"family\":\"cnn\",\"image\":[8,8,1]", NULL }, { "\"family\":\"gpt\"", NULL },
+        { "\"family\":\"gpt\",\"heads\":3", "/heads" }, { "\"family\":\"gpt\",\"heads\":8,\"kv_heads\":3", "/kv_heads" },
+        { "\"family\":\"gpt\",\"width\":12,\"rotary\":true", "/rotary" }, { "\"family\":\"gpt\",\"gated\":true", "/gated" },
+        { "\"family\":\"gpt\",\"gated\":true,\"rms_norm\":true,\"rotary\":true,\"kv_heads\":2", NULL },
+    };
+    CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct train_job t;
+        e = (struct err){ 0 };
+        assert_int_equal(read_train(a, rows[i].members, &t), ERR_OK);
+        enum errc rc = train_job_settle(&t, a, &e);
+        if (rc != (rows[i].field ? ERR_INVALID : ERR_OK) || (rows[i].field && strcmp(e.field, rows[i].field)))
+            fail_msg("%s: %s at %s", rows[i].members, err_row(rc)->name, e.field);
+    }
+}
+
 static void enums_have_their_names(void **state)
 {
     (void)state;
     assert_string_equal(job_family_names[TRAIN_MLP], "mlp");
     assert_string_equal(job_optimizer_names[TRAIN_SGD], "sgd");
     assert_string_equal(job_schedule_names[TRAIN_LINEAR], "linear");
-    assert_null(job_schedule_names[TRAIN_LINEAR + 1]);
+    assert_string_equal(job_family_names[TRAIN_GPT], "gpt");
+    assert_null(job_schedule_names[TRAIN_WSD + 1]);
 }
 
 static void sql_is_printed_from_the_same_rows(void **state)
@@ -99,7 +128,8 @@ static void sql_is_printed_from_the_same_rows(void **state)
     CLEANUP(buf_releasep) struct buf b = BUF(1 << 16);
     assert_false(job_types_print_sql(&b, "job_dance"));
     assert_int_equal(b.len, 0);
-    assert_true(job_types_print_sql(&b, "job_purpose") && job_types_print_sql(&b, "job_kind_is_known") && job_types_print_sql(&b, "job_stays"));
+    assert_true(job_types_print_sql(&b, "job_purpose") && job_types_print_sql(&b,
+        "job_kind_is_known") && job_types_print_sql(&b, "job_stays"));
     buf_add_char(&b, '\0');
     for (int i = 0; i < JOB_KIND_COUNT; i++) {
         char when[128];
@@ -112,7 +142,9 @@ static void sql_is_printed_from_the_same_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_row_is_whole), cmocka_unit_test(the_limits_of_a_training_spec),
-                                        cmocka_unit_test(no_layers_are_the_usual_ones), cmocka_unit_test(enums_have_their_names),
+                                        cmocka_unit_test(no_layers_are_the_usual_ones),
+                                            cmocka_unit_test(members_of_a_family_must_fit),
+                                                cmocka_unit_test(enums_have_their_names),
                                         cmocka_unit_test(sql_is_printed_from_the_same_rows) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

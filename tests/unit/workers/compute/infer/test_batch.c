@@ -18,6 +18,7 @@
 #include "core/base/cleanup.h"
 #include "../../train_kit.h"
 #include "workers/compute/infer/batch.h"
+#include "workers/compute/train/data_csv.h"
 #include "workers/compute/train/engine.h"
 
 enum { THREADS = 8, PER_THREAD = 400, CLASSES = 10, INPUTS = 64 };

@@ -15,6 +15,7 @@
 
 #include "core/base/cleanup.h"
 #include "../../train_kit.h"
+#include "workers/compute/train/data_csv.h"
 #include "workers/compute/train/engine.h"
 
 static struct str digits;
@@ -55,17 +56,17 @@ static void test_overfit_and_first_loss(void **st)
     struct err e;
     const struct backend *be = best_backend();
     struct backend_ctx *c;
-    struct mlp *m;
-    const size_t width[] = { 64, 64, 10 };
-    struct train_job sgd = { .optimizer = TRAIN_SGD };
-    const struct mlp_spec shape = { ELEM_F32, width, 2, 64, 1 << 26, &sgd };
+    struct net *m;
+    int64_t width = 64;
+    struct train_job sgd = { .optimizer = TRAIN_SGD, .hidden = { &width, 1 } };
+    const struct net_spec spec = { ELEM_F32, &sgd, { 64, 10, NET_CLASSES }, 64, 1 << 26, .has_update = true };
     CLEANUP(arena_freep) struct arena *a = arena_new(64 << 20);
     struct train_job s = kit_spec();
     struct train_data d;
     assert_int_equal(train_data_csv(a, digits, &schema, &s, &d, &e), ERR_OK);
     assert_int_equal(be->open(be, NULL, &c, &e), ERR_OK);
-    assert_int_equal(mlp_new(be, c, &shape, &m, &e), ERR_OK);
-    mlp_init(m, 1);
+    assert_int_equal(net_new(be, c, &spec, &m, &e), ERR_OK);
+    net_init(m, 1);
     float x[64 * 64];
     int32_t labels[64];
     for (uint32_t i = 0; i < 64; i++) {
@@ -75,14 +76,14 @@ static void test_overfit_and_first_loss(void **st)
     double loss = 0;
     const struct step_scalars step = { .lr = 0.1, .loss_scale = 1, .grad_scale = 1 };
     for (int i = 0; i < 300; i++) {
-        mlp_put_batch(m, x, labels, 64);
-        mlp_exec(m, 64, PHASE_FORWARD | PHASE_BACKWARD | PHASE_UPDATE, &step);
-        assert_int_equal(mlp_loss(m, &loss, &e), ERR_OK);
+        net_put(m, x, labels, 64);
+        net_exec(m, 64, PHASE_FORWARD | PHASE_BACKWARD | PHASE_UPDATE, false, &step);
+        assert_int_equal(net_loss(m, &loss, &e), ERR_OK);
         if (i == 0)
             assert_true(fabs(loss / 64 - log(10)) < 0.1);
     }
     assert_true(loss / 64 < 0.01);
-    mlp_free(m);
+    net_free(m);
     be->close(c);
 }
 

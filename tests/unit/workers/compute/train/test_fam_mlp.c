@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_fam_mlp.c - gradients by central differences in fp64. */
+/* test_fam_mlp.c - perceptrons that learn a number and several labels at once; steps that give no number are left out, then the
+ * run goes back
+ * to its checkpoint with half the rate, and ends with a clear word when that does not help. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,62 +9,116 @@
 #include <cmocka.h>
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
-#include "workers/compute/train/fam_mlp.h"
+#include "run_kit.h"
 #include "workers/compute/rng.h"
 
-/* G1: every parameter's gradient against (loss(p+h) - loss(p-h)) / 2h in fp64. */
-static void test_gradients(void **st)
+enum { ROWS = 256, INPUTS = 4, OUTPUTS = 2 };
+
+static struct train_data made;
+static uint32_t numbers[ROWS];
+static float inputs[ROWS * INPUTS], answers[ROWS * OUTPUTS];
+static int poison;              /* rows from here on give no number; ROWS: none */
+
+static void fetch(const struct train_data *d, const uint32_t *rows, size_t n, void *x, void *target)
+{
+    (void)d;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < INPUTS; j++) {
+            ((float *)x)[i * INPUTS + j] = (int)rows[i] >= poison ? NAN : inputs[rows[i] * INPUTS + j];
+            if (j < OUTPUTS)
+                ((float *)target)[i * OUTPUTS + j] = answers[rows[i] * OUTPUTS + j];
+        }
+}
+
+/* Numbers: a sum and a product of inputs; labels: their signs. */
+static void make(enum net_goal goal)
+{
+    made = (struct train_data){ .shape = { INPUTS, OUTPUTS, goal }, .train = numbers, .train_count = ROWS, .fetch = fetch };
+    poison = ROWS;
+    for (size_t i = 0; i < ROWS; i++) {
+        float *x = inputs + i * INPUTS, *y = answers + i * OUTPUTS;
+        numbers[i] = (uint32_t)i;
+        for (size_t j = 0; j < INPUTS; j++)
+            x[j] = (float)philox_normal(3, j, i);
+        y[0] = x[0] - x[1];
+        y[1] = x[2] * x[3];
+        for (size_t j = 0; j < OUTPUTS && goal == NET_LABELS; j++)
+            y[j] = y[j] > 0;
+    }
+}
+
+static void test_numbers_and_labels(void **st)
 {
     (void)st;
-    struct err e;
-    struct backend_ctx *c;
-    enum { ROWS = 6, IN = 5, OUT = 3 };
-    const size_t width[] = { IN, 7, 4, OUT };
-    double x[ROWS * IN];
-    int32_t labels[ROWS];
-    const struct mlp_spec spec = { ELEM_F64, width, 3, ROWS, 1 << 24, NULL };
-    const struct step_scalars at = { .loss_scale = 1, .grad_scale = 1 };
-    struct mlp *m;
-    assert_int_equal(backend_ref.open(&backend_ref, NULL, &c, &e), ERR_OK);
-    assert_int_equal(mlp_new(&backend_ref, c, &spec, &m, &e), ERR_OK);
-    mlp_init(m, 11);
-    double *p = run_region(m->run, REGION_PARAMS)->ptr, *g = run_region(m->run, REGION_GRADS)->ptr, loss, up, down, worst = 0;
-    for (size_t i = 0; i < ROWS * IN; i++)
-        x[i] = philox_normal(5, 0, i);
-    for (int i = 0; i < ROWS; i++)
-        labels[i] = i % OUT;
-    for (size_t i = 0; i < m->bias_count; i++)
-        p[m->weight_count + i] = 0.1 * philox_normal(6, 0, i);
-    run_put(m->run, m->x, 0, ROWS, x);
-    run_put(m->run, m->labels, 0, ROWS, labels);
-    mlp_exec(m, ROWS, PHASE_FORWARD | PHASE_BACKWARD, &at);
-    assert_int_equal(mlp_loss(m, &loss, &e), ERR_OK);
-    for (size_t i = 0; i < m->weight_count + m->bias_count; i++) {
-        double keep = p[i], h = 1e-5 * (fabs(keep) + 0.1);
-        p[i] = keep + h;
-        mlp_exec(m, ROWS, PHASE_FORWARD, &at);
-        assert_int_equal(mlp_loss(m, &up, &e), ERR_OK);
-        p[i] = keep - h;
-        mlp_exec(m, ROWS, PHASE_FORWARD, &at);
-        assert_int_equal(mlp_loss(m, &down, &e), ERR_OK);
-        p[i] = keep;
-        double want = (up - down) / (2 * h) / ROWS;
-        double off = fabs(want - g[i]) / (fabs(want) + fabs(g[i]) + 1e-3);
-        worst = off > worst ? off : worst;
+    static const struct { enum net_goal goal; double most; } all[] = { { NET_REGRESSION, 0.1 }, { NET_LABELS, 0.1 } };
+    for (size_t i = 0; i < 2; i++) {
+        CLEANUP(arena_freep) struct arena *a = arena_new(16 << 20);
+        struct train_job s = kit_spec();
+        struct train_result r;
+        s.learning_rate = 1e-2;
+        s.weight_decay = 0;
+        s.epochs = 80;
+        make(all[i].goal);
+        kit_train(a, &s, &made, &r);
+        assert_true(r.train_loss < all[i].most && r.skipped == 0 && isnan(r.holdout_loss));
+        train_result_release(&r);
     }
-    if (worst > 1e-6)
-        fail_msg("worst relative error %g", worst);
-    mlp_free(m);
-    backend_ref.close(c);
+}
+
+static void test_steps_without_a_number(void **st)
+{
+    (void)st;
+    CLEANUP(arena_freep) struct arena *a = arena_new(64 << 20);
+    char dir[] = "/tmp/falaj-ckpt-XXXXXX";
+    struct train_job s = kit_spec();
+    struct train_result r;
+    struct err e = { 0 };
+    static const struct train_observer o = { .on_log = kit_log };
+    assert_non_null(mkdtemp(dir));
+    make(NET_REGRESSION);
+    s.epochs = 2;
+    poison = ROWS - 1;          /* one row in eight batches: two steps of sixteen */
+    assert_int_equal(kit_run_in(a, &s, &made, dir, 0, &o, &r, &e), ERR_OK);
+    assert_true(r.skipped == 2 && r.steps == 16 && isfinite(r.train_loss));
+    train_result_release(&r);
+    s.seed = 2;
+    poison = ROWS / 2;          /* every batch */
+    assert_int_equal(kit_run_in(a, &s, &made, dir, 0, &o, &r, &e), ERR_UNPROCESSABLE);
+    assert_non_null(strstr(e.msg, "step 3: 3 step(s) were left out and 0 time(s)"));
+    assert_int_equal(rmdir(dir), 0);
+}
+
+static bool go_bad(void *ctx)
+{
+    int *left = ctx;
+    if (--*left == 0)
+        poison = 0;
+    return false;
+}
+
+static void test_back_to_the_checkpoint(void **st)
+{
+    (void)st;
+    CLEANUP(arena_freep) struct arena *a = arena_new(64 << 20);
+    char dir[] = "/tmp/falaj-ckpt-XXXXXX";
+    int left = 6;
+    const struct train_observer o = { .ctx = &left, .should_stop = go_bad };
+    struct train_job s = kit_spec();
+    struct train_result r;
+    struct err e = { 0 };
+    assert_non_null(mkdtemp(dir));
+    make(NET_REGRESSION);
+    assert_int_equal(kit_run_in(a, &s, &made, dir, 5, &o, &r, &e), ERR_UNPROCESSABLE);
+    assert_non_null(strstr(e.msg, "2 time(s) half the rate tried from a checkpoint; try a smaller lr"));
+    ckpt_clear(dir);
+    assert_int_equal(rmdir(dir), 0);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradients),
-    };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_numbers_and_labels), cmocka_unit_test(test_steps_without_a_number),
+                                        cmocka_unit_test(test_back_to_the_checkpoint) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

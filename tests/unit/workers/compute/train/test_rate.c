@@ -18,6 +18,9 @@ static void rises_then_falls_to_nothing(void **st)
     assert_true(fabs(train_rate(&s, 60, 110) - s.learning_rate / 2) < 1e-12);
     s.schedule = TRAIN_LINEAR;
     assert_true(fabs(train_rate(&s, 85, 110) - s.learning_rate / 4) < 1e-12);
+    s.schedule = TRAIN_WSD;
+    assert_true(train_rate(&s, 89, 110) == s.learning_rate && fabs(train_rate(&s, 95, 110) - s.learning_rate / 2) < 1e-12);
+    assert_true(train_rate(&s, 109, 110) < s.learning_rate / 20);
     s.schedule = TRAIN_CONST;
     assert_true(fabs(train_rate(&s, 109, 110) - s.learning_rate) < 1e-12);
 }

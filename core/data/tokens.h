@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tokens.h - shards of tokens: text that was made numbers of a vocabulary, to train decoders on. Read strictly; the API checks
+ * an upload with
+ * the function that the worker reads it with.
+ *
+ * Layout, little-endian, 64 bytes of header: "FTOK", u32 version 1, u32 bytes of a token (2 or 4), u32 vocabulary, u64 tokens,
+ * u64
+ * documents, u64 FNV-1a of what follows, 24 zero bytes; then the tokens, each below the vocabulary, and nothing after. Shards of
+ * llm.c (magic 20240520, version
+ * 1, 1024 bytes of header, u16 tokens of GPT-2's vocabulary) are read, too. Memory: none; what is returned points into the shard.
+ * Errors: BAD_DATA with the offset; LIMIT (vocabulary). */
+#pragma once
+#include "core/base/str.h"
+#include "core/base/err.h"
+
+enum { TOKENS_HEADER = 64, TOKENS_VOCAB_MAX = 1 << 20, TOKENS_LLMC_HEADER = 1024, TOKENS_LLMC_VOCAB = 50257 };
+
+struct token_shard {
+    const unsigned char *tokens;
+    size_t token_bytes;                 /* 2 or 4 */
+    size_t vocab;
+    uint64_t count, documents;          /* documents 0: not said */
+};
+
+enum errc token_shard_read(struct str file, struct token_shard *ret, struct err *e) MUST_CHECK;
+/* The header of what is in s. */
+void token_shard_header(const struct token_shard *s, unsigned char ret[TOKENS_HEADER]);

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* net.c - what all families share around their builder: tables of parameters, loss, update, first values. */
+#include "workers/compute/train/net.h"
+#include "workers/compute/rng.h"
+#include "workers/compute/train/family.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NODES_MORE = 48, ARENA_BYTES = 256 << 20 };
+
+const char *net_name(struct net *n, const char *fmt, ...)
+{
+    char text[NET_NAME_BYTES];
+    va_list ap;
+    va_start(ap, fmt);
+    int len = vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    ASSERT(len >= 0 && len < NET_NAME_BYTES);
+    return arena_strndup(n->arena, text, (size_t)len);
+}
+
+static void add_tensor(struct net *n, const char *name, enum net_layout layout, unsigned rank, const size_t *dim, size_t at)
+{
+    ASSERT(n->tensor_count < NET_PARAMS_MAX && strlen(name) < NET_NAME_BYTES);
+    struct net_tensor *t = &n->tensors[n->tensor_count++];
+    *t = (struct net_tensor){ .rank = rank, .at = at, .count = 1, .layout = layout };
+    memcpy(t->name, name, strlen(name));
+    for (unsigned i = 0; i < rank; i++) {
+        t->dim[i] = dim[i];
+        t->count *= dim[i];
+    }
+    if (layout == NET_TURNED)
+        t->dim[0] = dim[1], t->dim[1] = dim[0];
+    if (layout == NET_WINDOW)
+        t->dim[1] = dim[3], t->dim[2] = dim[1], t->dim[3] = dim[2];
+}
+
+static int add_param(struct net *n, const char *name, enum net_layout layout, unsigned rank, const size_t *dim, bool is_flat)
+{
+    struct dim d[4] = { { 1, false } };
+    size_t at = n->g->param_count, count = 1;
+    for (unsigned i = 0; i < rank; i++) {
+        count *= dim[i];
+        d[is_flat ? 0 : i] = DIM(is_flat ? count : dim[i]);
+    }
+    int id = graph_param(n->g, name ? name : "parts", is_flat ? 1 : rank, d);
+    if (id != VALUE_NONE && name)
+        add_tensor(n, name, layout, rank, dim, at);
+    return id;
+}
+
+void net_first(struct net *n, int value, double deviation)
+{
+    if (value == VALUE_NONE)
+        return;
+    const struct value *v = &n->g->values[value];
+    ASSERT(n->first_count < NET_PARAMS_MAX);
+    n->firsts[n->first_count++] = (struct net_first){ v->offset_bytes / elem_bytes(n->spec.type), shape_count(&v->shape, 1),
+                                                      deviation, 0 };
+}
+
+int net_weight(struct net *n, const char *name, enum net_layout layout, unsigned rank, const size_t *dim, double deviation)
+{
+    ASSERT(n->decayed == n->g->param_count || n->g->err.code != ERR_OK);
+    int id = add_param(n, name, layout, rank, dim, false);
+    n->decayed = n->g->param_count;
+    net_first(n, id, deviation);
+    return id;
+}
+
+int net_vector(struct net *n, const char *name, unsigned rank, const size_t *dim, double fill)
+{
+    int id = add_param(n, name, NET_AS_IS, rank, dim, true);
+    net_first(n, id, 0);
+    if (id != VALUE_NONE)
+        n->firsts[n->first_count - 1].fill = fill;
+    return id;
+}
+
+void net_part(struct net *n, int value, size_t from_row, size_t rows, const char *name)
+{
+    if (value == VALUE_NONE)
+        return;
+    const struct value *v = &n->g->values[value];
+    size_t cols = v->shape.dim[1].n, dim[] = { rows, cols };
+    ASSERT(v->shape.rank == 2 && from_row + rows <= v->shape.dim[0].n);
+    add_tensor(n, name, NET_AS_IS, 2, dim, v->offset_bytes / elem_bytes(n->spec.type) + from_row * cols);
+}
+
+int net_dropout(struct net *n, int x)
+{
+    if (n->spec.job->dropout <= 0 || n->spec.is_serving)
+        return x;
+    const struct op_attr attr = { .rate = n->spec.job->dropout, .stream = (uint64_t)++n->streams };
+    return graph_op(n->g, OP_DROPOUT, &attr, GRAPH_INS(x, graph_step(n->g)));
+}
+
+/* The optimiser on numbers first … first+count-1 of the parameters. */
+static void add_update(struct net *n, size_t first, size_t count, double decay)
+{
+    struct graph *g = n->g;
+    const struct train_job *s = n->spec.job;
+    if (!count)
+        return;
+    int w = graph_view(g, REGION_PARAMS, first, count), grad = graph_view(g, REGION_GRADS, first, count);
+    int moment = graph_view(g, REGION_M, first, count), step = graph_step(g);
+    if (s->optimizer == TRAIN_ADAMW) {
+        const struct op_attr a = { .beta1 = TRAIN_BETA1, .beta2 = TRAIN_BETA2, .eps = 1e-8, .weight_decay = decay };
+        graph_op(g, OP_ADAMW, &a, GRAPH_INS(w, grad, moment, graph_view(g, REGION_V, first, count), step));
+    } else {
+        const struct op_attr a = { .momentum = TRAIN_MOMENTUM, .weight_decay = decay };
+        graph_op(g, OP_SGD, &a, GRAPH_INS(w, grad, moment, step));
+    }
+}
+
+static void add_learning(struct net *n)
+{
+    static const enum op loss[] = { [NET_CLASSES] = OP_SOFTMAX_XENT, [NET_REGRESSION] = OP_MSE, [NET_LABELS] = OP_SIGMOID_XENT };
+    struct graph *g = n->g;
+    bool has_classes = n->spec.shape.goal == NET_CLASSES;
+    struct shape numbers = { n->spec.type, 2, { DIM_ROWS(1), DIM(n->spec.shape.outputs) } };
+    struct shape classes = { ELEM_I32, 1, { DIM_ROWS(n->items) } };
+    n->target = graph_input(g, "labels", has_classes ? classes : numbers);
+    g->phase = PHASE_EVAL;
+    if (has_classes)
+        n->best = graph_op1(g, OP_ARGMAX, n->logits);
+    g->phase = PHASE_FORWARD;
+    n->loss = graph_op(g, loss[n->spec.shape.goal], &(struct op_attr){ 0 }, GRAPH_INS(n->logits, n->target, graph_step(g)));
+    graph_output(g, n->best, "best");
+    graph_output(g, n->loss, "loss");
+    graph_backward(g, n->loss);
+    g->phase = PHASE_UPDATE;
+    if (!n->spec.has_update)
+        return;
+    n->norm2 = graph_op1(g, OP_SUMSQ, graph_view(g, REGION_GRADS, 0, g->param_count));
+    graph_output(g, n->norm2, "norm2");
+    graph_op2(g, OP_CLIP, n->norm2, graph_step(g));
+    add_update(n, 0, n->decayed, n->spec.job->weight_decay);
+    add_update(n, n->decayed, g->param_count - n->decayed, 0);
+}
+
+static enum errc make(struct net *n, struct err *e)
+{
+    const struct net_spec *s = &n->spec;
+    const struct family *f = family_of(s->job->family);
+    n->g = graph_new(s->type, f->nodes(s) * 4 + NODES_MORE);
+    f->build(n, n->g);
+    if (s->is_serving)
+        graph_output(n->g, n->logits, "logits");
+    else
+        add_learning(n);
+    n->numbers = n->g->param_count;
+    const struct plan_options o = { s->max_rows, s->max_bytes };
+    TRY(plan_new(n->g, n->be, n->ctx, &o, &n->plan, e));
+    return run_new(n->plan, n->ctx, &n->run, e);
+}
+
+enum errc net_new(const struct backend *be, struct backend_ctx *ctx, const struct net_spec *spec, struct net **ret, struct err *e)
+{
+    ASSERT(spec->max_rows >= 1);
+    struct arena *a = arena_new(ARENA_BYTES);
+    struct net *n = ARENA_NEW(a, struct net);
+    *n = (struct net){ .be = be, .ctx = ctx, .spec = *spec, .arena = a, .items = 1, .x = VALUE_NONE, .target = VALUE_NONE,
+                       .logits = VALUE_NONE, .best = VALUE_NONE, .loss = VALUE_NONE, .norm2 = VALUE_NONE };
+    n->tensors = ARENA_ARRAY(a, struct net_tensor, NET_PARAMS_MAX);
+    n->firsts = ARENA_ARRAY(a, struct net_first, NET_PARAMS_MAX);
+    enum errc rc = make(n, e);
+    if (rc != ERR_OK) {
+        net_free(n);
+        return rc;
+    }
+    *ret = n;
+    return ERR_OK;
+}
+
+void net_free(struct net *n)
+{
+    if (!n)
+        return;
+    run_free(n->run);
+    plan_free(n->plan);
+    arena_free(n->arena);
+}
+
+void net_freep(struct net **n)
+{
+    net_free(*n);
+    *n = NULL;
+}
+
+void net_init(struct net *n, uint64_t seed)
+{
+    enum { PIECE = 256 };
+    struct buffer *params = run_region(n->run, REGION_PARAMS);
+    size_t size = elem_bytes(n->spec.type);
+    float f[PIECE];
+    double d[PIECE];
+    for (size_t i = 0; i < n->first_count; i++) {
+        const struct net_first *p = &n->firsts[i];
+        for (size_t at = 0, count; at < p->count; at += count) {
+            count = p->count - at < PIECE ? p->count - at : PIECE;
+            for (size_t j = 0; j < count; j++) {
+                f[j] = (float)(p->deviation > 0 ? p->deviation * philox_normal(seed, i, at + j) : p->fill);
+                d[j] = (double)f[j];        /* both types start from the same values */
+            }
+            const void *src = n->spec.type == ELEM_F64 ? (const void *)d : (const void *)f;
+            n->be->put(n->ctx, QUEUE_COMPUTE, params, (p->at + at) * size, src, count * size);
+        }
+    }
+}
+
+void net_put(struct net *n, const void *x, const void *target, size_t rows)
+{
+    if (target)
+        run_put(n->run, n->target, 0, rows, target);
+    run_put(n->run, n->x, 0, rows, x);
+}
+
+void net_exec(struct net *n, size_t rows, unsigned phases, bool accumulate, const struct step_scalars *at)
+{
+    if (run_region(n->run, REGION_STEP))
+        run_put_step(n->run, at);
+    run_exec(n->run, rows, phases, accumulate);
+}
+
+enum errc net_loss(struct net *n, double *loss_sum, struct err *e)
+{
+    run_get(n->run, n->loss, 0, 1, loss_sum);
+    return run_sync(n->run, e);
+}
+
+void net_best(struct net *n, int32_t *ret, size_t rows)
+{
+    run_get(n->run, n->best, 0, rows, ret);
+}
+
+/* A result of m numbers, each a chain of k multiplications. */
+static double node_flops(const struct graph *g, const struct node *o, size_t rows)
+{
+    const struct shape *x = &g->values[o->in[0]].shape, *w = o->in[1] == VALUE_NONE ? NULL : &g->values[o->in[1]].shape;
+    double out = o->out[0] == VALUE_NONE ? 0 : (double)shape_count(&g->values[o->out[0]].shape, rows), pairs;
+    switch (o->op) {
+    case OP_MATMUL:
+        return 2 * out * (double)shape_count(x, rows) / (double)(o->attr.flags & MM_TRANS_A ? x->dim[x->rank - 1].n
+                          : shape_count(x, rows) / x->dim[x->rank - 1].n);
+    case OP_CONV2D:
+        return 2 * out * (double)(shape_count(w, 1) / w->dim[0].n);
+    case OP_CONV2D_BWD_X:       /* as many as forward: each number of dy by each weight of its channel */
+        return 2 * (double)shape_count(w, rows) * (double)(shape_count(x, 1) / x->dim[0].n);
+    case OP_CONV2D_BWD_W:
+        return 2 * out * (double)shape_count(w, rows) / (double)w->dim[3].n;
+    case OP_ATTENTION:
+    case OP_ATTENTION_BWD:      /* scores and values: two products; backward four, the scores made again not counted */
+        pairs = (double)shape_count(x, rows) / (double)(o->attr.heads + 2 * o->attr.kv_heads) * (double)o->attr.heads;
+        pairs *= (double)x->dim[1].n;
+        return (o->op == OP_ATTENTION ? 4 : 8) * pairs / (o->attr.flags & ATTN_CAUSAL ? 2 : 1);
+    default:
+        return 0;
+    }
+}
+
+double net_flops(const struct net *n)
+{
+    double sum = 0;
+    for (int i = 0; i < n->g->node_count; i++)
+        if (!n->g->nodes[i].is_gone && n->g->nodes[i].phase != PHASE_EVAL)
+            sum += node_flops(n->g, &n->g->nodes[i], n->spec.max_rows);
+    return sum / (double)n->spec.max_rows;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* net.h - a model of any family as a graph that trains: parameters with their names and first values, data in, loss and best
+ * answers out.
+ *
+ * A family (family.h) is a builder: it declares weights (which decay), then vectors (which do not), then the way from input to
+ * logits;
+ * what follows is the same for all: loss, backward pass, norm and clipping of the gradient, the optimiser over two flat segments.
+ * All memory is planned and allocated once for a largest batch. Parameters, gradients and the optimiser's state lie in the order
+ * in which
+ * they were declared. Calling order: net_new -> net_init or the parameters put -> net_put -> net_exec -> net_loss. Not
+ * thread-safe. */
+#pragma once
+#include "workers/compute/graph/run.h"
+#include "workers/compute/train/rate.h"
+
+enum { NET_NAME_BYTES = 80, NET_PARAMS_MAX = 4096 };
+
+enum net_goal { NET_CLASSES, NET_REGRESSION, NET_LABELS };      /* one class of many; numbers; any of several labels */
+
+/* How a tensor of the model file lies in memory: the file has PyTorch's order. */
+enum net_layout { NET_AS_IS, NET_TURNED, NET_WINDOW };          /* TURNED: [in, out] in the file; WINDOW: [out, in, h, w] */
+
+struct net_tensor {             /* of the model file: a parameter, or some of its rows */
+    char name[NET_NAME_BYTES];
+    unsigned rank;
+    size_t dim[4];              /* in the file */
+    size_t at, count;           /* numbers of the flat parameters */
+    enum net_layout layout;
+};
+
+struct net_first {              /* first values of a parameter: deviation·normal number, or fill everywhere */
+    size_t at, count;
+    double deviation, fill;
+};
+
+struct net_shape {              /* what the data is: known before the model is */
+    size_t inputs;              /* numbers of a row; tokens of a sequence */
+    size_t outputs;             /* classes, numbers, labels; words of a vocabulary */
+    enum net_goal goal;
+};
+
+struct net_spec {
+    enum elem type;             /* f32; f64 for gradient checks */
+    const struct train_job *job;
+    struct net_shape shape;
+    size_t max_rows;
+    size_t max_bytes;           /* all memory of the model, its gradients, its optimiser and one batch; 0: no limit */
+    bool has_update;            /* the optimiser of the job; without it gradients only */
+    bool is_serving;            /* logits, and nothing that learns */
+};
+
+struct net {
+    const struct backend *be;
+    struct backend_ctx *ctx;
+    struct net_spec spec;
+    struct plan *plan;
+    struct run *run;
+    struct graph *g;            /* the plan's */
+    struct arena *arena;        /* of the tables and of constants of the graph */
+    struct net_tensor *tensors;
+    struct net_first *firsts;
+    size_t tensor_count, first_count;
+    size_t numbers, decayed;    /* parameters in all, and those from the first on that decay */
+    int x, target, logits, best, loss, norm2;   /* values of the graph; norm2: squared norm of the gradient,
+        f64; VALUE_NONE: none */
+    size_t items;               /* answers per row: 1, or the tokens of a sequence */
+    int streams;                /* of dropout, so far */
+};
+
+/* LIMIT: it does not fit in max_bytes. UNPROCESSABLE: a wrong size, or the backend lacks an operation, named. */
+enum errc net_new(const struct backend *be, struct backend_ctx *ctx, const struct net_spec *spec, struct net **ret,
+                  struct err *e);
+void net_free(struct net *n);
+void net_freep(struct net **n);
+void net_init(struct net *n, uint64_t seed);
+/* x: floats, or i32 tokens; target: i32 classes (of each token), or floats. Of a model in fp32. */
+void net_put(struct net *n, const void *x, const void *target, size_t rows);
+/* FORWARD: loss; with BACKWARD the gradients, each row weighing loss_scale/rows; EVAL: best answers; UPDATE: optimiser. */
+void net_exec(struct net *n, size_t rows, unsigned phases, bool accumulate, const struct step_scalars *at);
+enum errc net_loss(struct net *n, double *loss_sum, struct err *e);     /* over the answers of the last net_exec */
+void net_best(struct net *n, int32_t *ret, size_t rows);                /* valid after net_loss or run_sync */
+/* Multiplications and additions of the products of a step per row, nothing made again counted: what MFU counts. */
+double net_flops(const struct net *n);
+
+/* For builders. Weights first: a vector makes those before it the ones that decay. */
+int net_weight(struct net *n, const char *name, enum net_layout layout, unsigned rank, const size_t *dim, double deviation);
+int net_vector(struct net *n, const char *name, unsigned rank, const size_t *dim, double fill);
+void net_first(struct net *n, int value, double deviation);             /* random first values for a vector */
+/* Another name for rows `from` … of the parameter declared last with name NULL. */
+void net_part(struct net *n, int value, size_t from_row, size_t rows, const char *name);
+int net_dropout(struct net *n, int x);                                  /* by the job's rate; x where that is 0 */
+PRINTF_LIKE(2, 3) const char *net_name(struct net *n, const char *fmt, ...);
