@@ -17,7 +17,8 @@ enum { STATE_MAX = 8 << 20, LOGS_MAX = 4096, SEEN_BYTES = 8 << 20 };
 
 const char evidence_usage[] =
     "       falaj-verify fork --key KEY FILE             a file that --evidence wrote: does it convict the key's holder?\n"
-    "       falaj-verify head-proof --key KEY FILE       is the tenant's head under the zone's head?\n"
+    "       falaj-verify head-proof --key KEY [--anchor ANCHORS] FILE\n"
+    "                                                    is the tenant's head under the zone's head, and is that anchored?\n"
     "       falaj-verify witness --state FILE --key KEY --sign-with SECRET [--evidence FILE] INPUT\n"
     "                                                    co-sign the head of a bundle, or the zone's head of a head proof,\n"
     "                                                    if it extends what this witness saw before\n"
@@ -87,7 +88,7 @@ int write_text(const char *path, const struct buf *b)
 
 struct tool {
     struct key_list keys, witnesses;
-    const char *state, *secret, *evidence, *input;
+    const char *state, *secret, *evidence, *anchor, *input;
 };
 
 static int unusable(const char *what, const char *path)
@@ -100,7 +101,7 @@ static int parse_tool(int argc, char **argv, struct tool *t)
 {
     static const struct option longs[] = { { "key", required_argument, NULL, 'k' }, { "witness", required_argument, NULL, 'w' },
         { "state", required_argument, NULL, 's' }, { "sign-with", required_argument, NULL, 'p' },
-        { "evidence", required_argument, NULL, 'e' }, { 0 } };
+        { "evidence", required_argument, NULL, 'e' }, { "anchor", required_argument, NULL, 'a' }, { 0 } };
     int c, rc = 0;
     while (rc == 0 && (c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
         switch (c) {
@@ -109,6 +110,7 @@ static int parse_tool(int argc, char **argv, struct tool *t)
         case 's': t->state = optarg; break;
         case 'p': t->secret = optarg; break;
         case 'e': t->evidence = optarg; break;
+        case 'a': t->anchor = optarg; break;
         default: rc = EXIT_UNUSABLE;
         }
     }
@@ -163,6 +165,9 @@ static int head_proof_command(const struct tool *t, struct str file)
     if (!fault) {
         print_head("head", &head);
         print_head("under", &zone);
+        int rc = t->anchor ? anchor_check(t->anchor, &p.zone_head, key_list_of(&t->keys)) : 0;
+        if (rc != 0)
+            return rc;
     }
     return verdict(fault, p.has_previous ? "OK: the head is under the zone's head, which extends the earlier one" :
                    "OK: the head is under the zone's head");

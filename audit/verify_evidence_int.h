@@ -20,6 +20,9 @@ struct head_keys key_list_of(const struct key_list *l);
 /* 0, or EXIT_UNUSABLE with the reason on stderr. */
 int write_text(const char *path, const struct buf *b);
 
+/* Prints what the file of anchors says of the zone's head: 0 it is in it, EXIT_REFUSED it is not or a line is wrong. */
+int anchor_check(const char *path, const struct bundle_head *zone_head, struct head_keys keys);
+
 /* `falaj-verify fork | head-proof | cosignature | witness | witness-key …`; -1: argv[1] is none of these. */
 int evidence_main(int argc, char **argv);
 extern const char evidence_usage[];

@@ -167,6 +167,7 @@ int cmd_audit_csv(struct cli *c);
 int cmd_audit_export(struct cli *c);
 int cmd_usage(struct cli *c);
 int cmd_audit_verify(struct cli *c);
+int cmd_audit_head_proof(struct cli *c);
 int cmd_keys_init(struct cli *c);
 int cmd_dev(struct cli *c);
 int cmd_demo(struct cli *c);

@@ -512,6 +512,12 @@ const struct command command_table[] = {
       run_rest, "Prove that a signed head is under the zone's head",
       "  falaj audit zone-proof -o json | jq -c .file > proof.json; falaj-verify head-proof --key KEY proof.json", 0, NULL, "GET",
       "/v1/audit/proofs/zone", "size=size from=from", NULL, "tseq:ENTRY +file:FILE" },
+    { "audit", "head-proof", "PROOF", 1, 1,
+      FLAGS({ "key", 0, "FILE", "Public key of the zone (PEM, base64 or hex); several lines for several keys", NULL },
+            { "anchor", 0, "FILE", "The file that the zone's heads are anchored in: the proof's must be one of them", NULL }),
+      cmd_audit_head_proof, "Check the way from a signed head to the zone's head, and to the file of anchors",
+      "Offline; 'falaj audit zone-proof' gives the proof. Ends with 2 when it does not hold or the head is not anchored.\n"
+      "  falaj audit head-proof proof.json --key zone.pem --anchor falaj-anchor-ZONE.jsonl", CMD_LOCAL },
     { "audit", "reconcile", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "Show what comparing the access log with the audit log found, day by day",
       "The comparisons stand in the platform's log: for its compliance officers.", CMD_LIST | CMD_AFTER, NULL, "GET", "/v1/audit/events?action=audit.reconcile", NULL, NULL,
       "tseq:ENTRY event.outcome:OUTCOME event.details.lines:LINES event.details.audited:AUDITED event.details.missing:MISSING event.details.missing_1:FIRST" },

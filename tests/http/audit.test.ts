@@ -154,7 +154,7 @@ test('a search as CSV: all of it, with names, nothing that a spreadsheet would r
   expect(lines[0]).toBe('tseq,at,action,outcome,actor_kind,actor_id,actor_name,resource_kind,resource_id,resource_name,http_status,request_id,event_id,leaf');
   expect(lines.slice(1).map((l) => Number(l.split(',')[0]))).toEqual(found.map((i) => i.tseq));
   for (const [i, line] of lines.slice(1).entries()) {
-    expect(line).toContain(`,${evil.user_id},"'=cmd|""x"",1",dataset,${found[i].resource_id},201,`);
+    expect(line).toContain(`,${evil.user_id},"'=cmd|""x"",1",dataset,${found[i].resource_id},${found[i].resource_name},201,`);
     expect(line.endsWith(`${found[i].event_id},${found[i].leaf}`)).toBe(true);
   }
   const cli = await falaj(['audit', 'csv', '--actor', evil.user_id, '--action', 'dataset.create'], { FALAJ_URL: ready.api_url, FALAJ_TOKEN: officerToken });

@@ -7,7 +7,7 @@ static struct key *k, *other;
 static struct uuid tenant;
 static struct head_keys keys;
 
-static int setup(void **state)
+static inline int setup(void **state)
 {
     (void)state;
     k = key_make();
@@ -17,7 +17,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static inline int teardown(void **state)
 {
     (void)state;
     key_free(k);
