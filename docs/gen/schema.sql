@@ -1751,6 +1751,16 @@ CREATE TABLE public.job_edge (
 );
 ALTER TABLE public.job_edge OWNER TO falaj_owner;
 
+-- Name: job_end; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.job_end (
+    tenant_id uuid NOT NULL,
+    ended bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT job_end_ended_check CHECK ((ended >= 0))
+)
+WITH (fillfactor='20', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='200');
+ALTER TABLE ONLY public.job_end FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.job_end OWNER TO falaj_owner;
+
 -- Name: job_event; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.job_event (
     tenant_id uuid NOT NULL,
@@ -2203,6 +2213,7 @@ CREATE TABLE public.quota (
     used bigint DEFAULT 0 NOT NULL,
     version bigint DEFAULT 1 NOT NULL,
     guarded boolean DEFAULT false NOT NULL,
+    ended bigint DEFAULT 0 NOT NULL,
     CONSTRAINT quota_check CHECK ((used <= hard_limit)),
     CONSTRAINT quota_hard_limit_check CHECK ((hard_limit >= 0)),
     CONSTRAINT quota_resource_check CHECK ((resource = ANY (ARRAY['jobs'::text, 'slots'::text, 'gpus'::text, 'stored_bytes'::text, 'objects'::text, 'running_jobs'::text, 'pending_jobs'::text, 'api_rate_per_minute'::text]))),
@@ -2213,7 +2224,7 @@ ALTER TABLE ONLY public.quota FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.quota OWNER TO falaj_owner;
 
 -- Name: TABLE quota; Type: COMMENT; Schema: public; Owner: falaj_owner
-COMMENT ON TABLE public.quota IS 'jobs: live (not terminal) jobs; slots, gpus: booked by live attempts; stored_bytes, objects: committed objects. running_jobs, pending_jobs and api_rate_per_minute are limits without a counter: what is used is counted when asked';
+COMMENT ON TABLE public.quota IS 'jobs: live (not terminal) jobs, when what has ended since is taken off (job_end); stored_bytes, objects: committed objects. slots, gpus, running_jobs, pending_jobs and api_rate_per_minute are limits without a counter: what is used is counted when asked';
 
 -- Name: quota_rule; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.quota_rule (
@@ -2879,6 +2890,10 @@ ALTER TABLE ONLY public.issuer
 ALTER TABLE ONLY public.job_edge
     ADD CONSTRAINT job_edge_pkey PRIMARY KEY (from_state, event, to_state);
 
+-- Name: job_end job_end_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.job_end
+    ADD CONSTRAINT job_end_pkey PRIMARY KEY (tenant_id);
+
 -- Name: job_event job_event_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.job_event
     ADD CONSTRAINT job_event_pkey PRIMARY KEY (tenant_id, job_id, version);
@@ -3536,6 +3551,10 @@ ALTER TABLE public.job ENABLE ALWAYS TRIGGER audit_shadow;
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.job_edge FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.job_edge ENABLE ALWAYS TRIGGER audit_shadow;
 
+-- Name: job_end audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.job_end FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.job_end ENABLE ALWAYS TRIGGER audit_shadow;
+
 -- Name: job_event audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.job_event FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.job_event ENABLE ALWAYS TRIGGER audit_shadow;
@@ -3859,6 +3878,10 @@ ALTER TABLE public.job ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: job_edge audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.job_edge FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.job_edge ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: job_end audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.job_end FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.job_end ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: job_event audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.job_event FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4659,6 +4682,9 @@ ALTER TABLE public.issuer_subject ENABLE ROW LEVEL SECURITY;
 -- Name: job; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.job ENABLE ROW LEVEL SECURITY;
 
+-- Name: job_end; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.job_end ENABLE ROW LEVEL SECURITY;
+
 -- Name: job_event; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.job_event ENABLE ROW LEVEL SECURITY;
 
@@ -4802,6 +4828,9 @@ CREATE POLICY own_tenant ON public.issuer_subject TO falaj_app USING ((tenant_id
 
 -- Name: job own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.job TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: job_end own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.job_end TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: job_event own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.job_event TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -5036,6 +5065,9 @@ CREATE POLICY system ON public.issuer_subject TO falaj_owner, falaj_system, fala
 
 -- Name: job system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.job TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: job_end system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.job_end TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: job_event system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.job_event TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -5692,6 +5724,12 @@ GRANT SELECT ON TABLE public.job_edge TO falaj_app;
 GRANT SELECT ON TABLE public.job_edge TO falaj_worker_api;
 GRANT SELECT ON TABLE public.job_edge TO falaj_scheduler;
 GRANT SELECT ON TABLE public.job_edge TO falaj_system;
+
+-- Name: TABLE job_end; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.job_end TO falaj_system;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.job_end TO falaj_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.job_end TO falaj_worker_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.job_end TO falaj_scheduler;
 
 -- Name: TABLE job_event; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT ON TABLE public.job_event TO falaj_app;

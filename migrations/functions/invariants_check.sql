@@ -43,7 +43,8 @@ BEGIN
             LEFT JOIN (SELECT j.tenant_id, count(*) AS n FROM job j WHERE j.finished_at IS NULL GROUP BY 1) l ON l.tenant_id = q.tenant_id
             LEFT JOIN (SELECT a.tenant_id, sum(a.slots) AS slots, sum(a.gpus) AS gpus FROM attempt a WHERE a.live GROUP BY 1) r
               ON r.tenant_id = q.tenant_id
-           WHERE (q.resource = 'jobs' AND q.used <> coalesce(l.n, 0))
+            LEFT JOIN job_end e ON e.tenant_id = q.tenant_id
+           WHERE (q.resource = 'jobs' AND q.used + q.ended - coalesce(e.ended, q.ended) <> coalesce(l.n, 0))
               OR (q.resource = 'slots' AND q.hard_limit < coalesce(r.slots, 0))
               OR (q.resource = 'gpus' AND q.hard_limit < coalesce(r.gpus, 0)))
   UNION ALL

@@ -57,12 +57,14 @@ BEGIN
          WHERE tenant_id = i.tenant_id AND principal_id = i.user_id AND route = i.route AND key = i.key LIMIT 1) d),
   no AS MATERIALIZED (SELECT * FROM unnest(no_ords, no_verdicts, no_messages) AS u(ord, verdict, message)),
   q AS MATERIALIZED (
-    SELECT quota.tenant_id, hard_limit - used AS room FROM quota
+    SELECT quota.tenant_id, e.ended, hard_limit - used - quota.ended + e.ended AS room
+      FROM quota CROSS JOIN LATERAL (
+        SELECT coalesce((SELECT job_end.ended FROM job_end WHERE job_end.tenant_id = quota.tenant_id), quota.ended) AS ended) e
      WHERE quota.tenant_id = ANY (tenants) AND resource = 'jobs'),
   fresh AS MATERIALIZED (
     SELECT i.*, row_number() OVER (PARTITION BY i.tenant_id ORDER BY i.ord) AS nth
       FROM i WHERE i.ord NOT IN (SELECT seen.ord FROM seen) AND i.ord <> ALL (no_ords)),
-  new AS MATERIALIZED (SELECT f.* FROM fresh f JOIN q ON q.tenant_id = f.tenant_id WHERE f.nth <= q.room),
+  new AS MATERIALIZED (SELECT f.*, q.ended FROM fresh f JOIN q ON q.tenant_id = f.tenant_id WHERE f.nth <= q.room),
   -- Whoever else submits for this tenant waits for the quota row above, so no key can have appeared since `seen`.
   idem AS (
     INSERT INTO idempotency (tenant_id, principal_id, route, key, request_sha, status, resource_id)
@@ -77,8 +79,8 @@ BEGIN
     INSERT INTO job_object (tenant_id, job_id, direction, name, object_id)
     SELECT n.tenant_id, n.job_id, 'input', x.name, x.object_id
       FROM unnest(input_ords, input_names, input_objects) AS x(ord, name, object_id) JOIN new n ON n.ord = x.ord),
-  b AS (UPDATE quota SET used = used + n.k
-          FROM (SELECT tenant_id, count(*) AS k FROM new GROUP BY tenant_id) n
+  b AS (UPDATE quota SET used = used + n.k + quota.ended - n.ended, ended = n.ended
+          FROM (SELECT tenant_id, count(*) AS k, max(ended) AS ended FROM new GROUP BY tenant_id) n
          WHERE quota.tenant_id = n.tenant_id AND quota.resource = 'jobs')
   SELECT i.ord,
          CASE WHEN new.ord IS NOT NULL THEN 'ok'

@@ -4,6 +4,7 @@
 #include "audit/event.h"
 #include "core/db/tx.h"
 #include "core/table/schema.h"
+#include "scheduler/jobs/booking.h"
 #include "scheduler/jobs/job_apply.h"
 
 enum { DUE_MOST = 4 };
@@ -16,9 +17,6 @@ static const struct stmt reaper_stop_jobs = { .name = "reaper_stop_jobs", .param
     "    SELECT job.tenant_id, job.job_id, job.version FROM job WHERE job.tenant_id = t.tenant_id AND queued AND cancel_requested\n"
     "     LIMIT $1 FOR UPDATE SKIP LOCKED) j\n"
     " WHERE t.state IN ('SUSPENDED', 'DELETING') LIMIT $1" };
-static const struct stmt reaper_stop_quota = { .name = "reaper_stop_quota", .params = "U", .card = CARD_NONE, .sql =
-    "UPDATE quota SET used = used - n.k FROM (SELECT t, count(*) AS k FROM unnest($1) AS i(t) GROUP BY t) n\n"
-    " WHERE quota.tenant_id = n.t AND quota.resource = 'jobs'" };
 struct due_tenant { struct uuid tenant_id; };
 SCHEMA_OF(due_tenant, "A tenant to remove", FIELD(due_tenant, tenant_id, 0, .doc = "Tenant"));
 static const struct stmt reaper_due = { .name = "reaper_due_tenants", .params = "i", .row = &due_tenant_schema, .card = CARD_MANY, .sql =
@@ -30,7 +28,7 @@ static const struct stmt reaper_wipe = { .name = "reaper_wipe", .params = "ui", 
 static const struct stmt reaper_wiped = { .name = "reaper_wiped", .params = "uUY", .row = &removed_rows_schema, .card = CARD_ONE, .sql =
     "SELECT tenant_wiped($1, $2, $3)::int::bigint AS n" };
 
-const struct stmt *const tenant_reaper_stmts[] = { &reaper_stop_jobs, &reaper_stop_quota, &reaper_due, &reaper_wipe,
+const struct stmt *const tenant_reaper_stmts[] = { &reaper_stop_jobs, &reaper_due, &reaper_wipe,
                                                    &reaper_wiped, NULL };
 
 static enum errc stop_jobs(struct work *w, int64_t limit, int64_t *ret_n, struct err *e)
@@ -58,7 +56,11 @@ static enum errc stop_jobs(struct work *w, int64_t limit, int64_t *ret_n, struct
                                       .fence = JOB_ANY_FENCE, .message = STR("Its tenant was stopped"), .audit_id = rows.event_ids[i],
                                       .audit_body = rows.bodies[i] };
     TRY(job_apply(w->tx, moves, jobs.n, NULL, e));
-    return db_exec(w->tx, &reaper_stop_quota, ARGS(A_UUIDS_OF(j, jobs.n, tenant_id)), NULL, e);
+    struct booking *b = booking_new(w->arena, jobs.n);
+    for (size_t i = 0; i < jobs.n; i++)
+        booking_add(b, j[i].tenant_id);
+    booking_write(w->tx, b);
+    return ERR_OK;
 }
 
 static struct audit_event end_event(struct work *w, struct uuid tenant, struct uuid log)

@@ -40,7 +40,7 @@ static const struct stmt attempt_end_many = { .name = "attempt_end_many", .param
     "SELECT tenant_id, attempt_id, job_id, project_id, queue, zone, pool, flavor, slots, gpus, wall_ms, slot_ms, gpu_ms, energy_mj,\n"
     "       usage_money_micro(slot_ms, gpu_ms, slot_hour, gpu_hour, energy_mj, kwh), currency FROM u" };
 
-const struct stmt *const lease_end_stmts[] = { &quota_turn, &attempt_end_many, &booking_turn_stmt, &booking_write_stmt, NULL };
+const struct stmt *const lease_end_stmts[] = { &quota_turn, &attempt_end_many, NULL };
 
 void quota_repo_turn(struct db_tx *tx, struct arg tenants)
 {
@@ -74,6 +74,7 @@ void lease_repo_give_back(struct db_tx *tx, const struct attempt_step *s, size_t
 {
     struct booking *b = booking_new(db_arena(tx), n);
     for (size_t i = 0; i < n; i++)
-        booking_add(b, s[i].tenant_id, "jobs", str_eq_c(s[i].job_state, "PENDING") ? 0 : -1);
+        if (!str_eq_c(s[i].job_state, "PENDING"))
+            booking_add(b, s[i].tenant_id);
     booking_write(tx, b);
 }

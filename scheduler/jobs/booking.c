@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* booking.c - sums by tenant and resource, in the order in which everybody locks them. */
+/* booking.c - sums by tenant, in the order in which everybody locks them. */
 #include "scheduler/jobs/booking.h"
 #include "core/base/assert.h"
 #include "core/db/tx.h"
@@ -8,8 +8,7 @@
 
 struct line {
     struct uuid tenant_id;
-    struct str resource;
-    int64_t amount;
+    int64_t jobs;
 };
 
 struct booking {
@@ -17,14 +16,10 @@ struct booking {
     struct line lines[];
 };
 
-/* The items come in lock order, and LATERAL with LIMIT is one index look-up each, whatever the planner believes of the table. */
-const struct stmt booking_turn_stmt = { .name = "booking_turn", .params = "US", .card = CARD_NONE, .sql =
-    "SELECT FROM unnest($1, $2) AS i(tenant_id, resource) CROSS JOIN LATERAL (\n"
-    "  SELECT FROM quota WHERE tenant_id = i.tenant_id AND resource = i.resource LIMIT 1 FOR NO KEY UPDATE) q" };
-
-const struct stmt booking_write_stmt = { .name = "booking_write", .params = "USI", .card = CARD_NONE, .sql =
-    "UPDATE quota SET used = used + i.amount FROM unnest($1, $2, $3) AS i(tenant_id, resource, amount)\n"
-    " WHERE quota.tenant_id = i.tenant_id AND quota.resource = i.resource" };
+/* One by one in the order of the arrays; what was waited for is added to, whatever it is by then. */
+const struct stmt booking_write_stmt = { .name = "booking_write", .params = "UI", .card = CARD_NONE, .sql =
+    "INSERT INTO job_end (tenant_id, ended) SELECT i.tenant_id, i.jobs FROM unnest($1, $2) AS i(tenant_id, jobs)\n"
+    "    ON CONFLICT (tenant_id) DO UPDATE SET ended = job_end.ended + EXCLUDED.ended" };
 
 struct booking *booking_new(struct arena *a, size_t max_adds)
 {
@@ -33,19 +28,15 @@ struct booking *booking_new(struct arena *a, size_t max_adds)
     return b;
 }
 
-void booking_add(struct booking *b, struct uuid tenant_id, const char *resource, int64_t amount)
+void booking_add(struct booking *b, struct uuid tenant_id)
 {
-    if (!amount)
-        return;
     ASSERT(b->n < b->max);
-    b->lines[b->n++] = (struct line){ tenant_id, str_c(resource), amount };
+    b->lines[b->n++] = (struct line){ tenant_id, 1 };
 }
 
-static int by_lock_order(const void *x, const void *y)
+static int by_tenant(const void *x, const void *y)
 {
-    const struct line *a = x, *b = y;
-    int c = uuid_cmp(a->tenant_id, b->tenant_id);
-    return c ? c : str_cmp(a->resource, b->resource);
+    return uuid_cmp(((const struct line *)x)->tenant_id, ((const struct line *)y)->tenant_id);
 }
 
 void booking_write(struct db_tx *tx, struct booking *b)
@@ -54,15 +45,14 @@ void booking_write(struct db_tx *tx, struct booking *b)
     size_t k = 0;
     if (!b->n)
         return;
-    qsort(l, b->n, sizeof *l, by_lock_order);
+    qsort(l, b->n, sizeof *l, by_tenant);
     for (size_t i = 1; i < b->n; i++) {
-        if (by_lock_order(&l[k], &l[i]) == 0)
-            l[k].amount += l[i].amount;
+        if (by_tenant(&l[k], &l[i]) == 0)
+            l[k].jobs += l[i].jobs;
         else
             l[++k] = l[i];
     }
     size_t n = k + 1;
-    db_queue(tx, &booking_turn_stmt, ARGS(A_UUIDS_OF(l, n, tenant_id), A_STRS_OF(l, n, resource)), false);
-    db_queue(tx, &booking_write_stmt, ARGS(A_UUIDS_OF(l, n, tenant_id), A_STRS_OF(l, n, resource), A_I64S_OF(l, n, amount)), false);
+    db_queue(tx, &booking_write_stmt, ARGS(A_UUIDS_OF(l, n, tenant_id), A_I64S_OF(l, n, jobs)), false);
     b->n = 0;
 }

@@ -5,6 +5,7 @@
 #include "core/base/cleanup.h"
 #include "core/db/run_tx.h"
 #include "core/json/decode.h"
+#include "scheduler/jobs/booking.h"
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/jobs/job_repo.h"
 #include "tenants/access/principal.h"
@@ -161,6 +162,9 @@ enum errc job_cancel(struct work *w, struct uuid job_id, struct job *ret, struct
     TRY(job_apply(w->tx, &m, 1, &moved, e));
     if (moved.n != 1)
         return FAIL(e, INTERNAL, "a waiting job under lock was not cancelled");
-    quota_release(w, "jobs", 1);        /* a statement of its own, not joined: see lease_end_repo.c */
-    return job_get(w, job_id, ret, e);
+    TRY(job_get(w, job_id, ret, e));
+    struct booking *b = booking_new(w->arena, 1);
+    booking_add(b, w->tenant_id);
+    booking_write(w->tx, b);
+    return ERR_OK;
 }

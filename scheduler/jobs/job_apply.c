@@ -5,6 +5,7 @@
 #include "core/base/assert.h"
 #include "core/db/tx.h"
 #include "core/table/schema.h"
+#include "scheduler/jobs/booking.h"
 
 struct moved { int64_t ord; };
 SCHEMA_OF(moved, "A move that was made", FIELD(moved, ord, 0, .doc = "Which, from 1"));
@@ -35,7 +36,7 @@ static const struct stmt job_apply_stmt = { .name = "job_apply", .params = "SUUS
     "v AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j WHERE event IS NOT NULL)\n"
     "SELECT ord FROM j ORDER BY ord" };
 
-const struct stmt *const job_apply_stmts[] = { &job_apply_stmt, NULL };
+const struct stmt *const job_apply_stmts[] = { &job_apply_stmt, &booking_write_stmt, NULL };
 
 /* What the statement is given for a move. */
 struct line {

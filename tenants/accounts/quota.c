@@ -12,7 +12,12 @@ SCHEMA_EXTERN(quota, "A quota and its use",
     FIELD(quota, hard_limit, 0, .doc = "Most that may be held at once"),
     FIELD(quota, used, 0, .doc = "Held now"), FIELD(quota, version, 0, .doc = "Grows with every change of the limit"));
 #define WITHOUT_COUNTER "('slots', 'gpus', 'running_jobs', 'pending_jobs')"
-#define QUOTA_USED "CASE WHEN resource IN " WITHOUT_COUNTER " THEN quota_counted(quota.tenant_id, resource) ELSE used END"
+/* Jobs that ended are counted beside the row, and taken off it by the next submission. Whatever of them a statement sees, used
+ * and ended stay true together. */
+#define ENDED "coalesce((SELECT e.ended FROM job_end e WHERE e.tenant_id = quota.tenant_id), quota.ended)"
+#define COUNTED "CASE resource WHEN 'jobs' THEN used + quota.ended - " ENDED " ELSE used END"
+#define QUOTA_USED                                                                                                         \
+    "CASE WHEN resource IN " WITHOUT_COUNTER " THEN quota_counted(quota.tenant_id, resource) ELSE " COUNTED " END"
 #define QUOTA_COLUMNS "resource, hard_limit, " QUOTA_USED " AS used, version"
 
 static const struct stmt quota_reserve_stmt = { .name = "quota_reserve", .params = "usi", .row = &quota_schema, .card = CARD_MAYBE, .sql =
@@ -24,8 +29,8 @@ static const struct stmt quota_get_stmt = { .name = "quota_get", .params = "us",
 static const struct stmt quota_list_stmt = { .name = "quota_list", .params = "u", .row = &quota_schema, .card = CARD_MANY, .sql =
     "SELECT " QUOTA_COLUMNS " FROM quota WHERE tenant_id = $1 ORDER BY resource LIMIT 16" };
 static const struct stmt quota_set_stmt = { .name = "quota_set", .params = "usii", .row = &quota_schema, .card = CARD_MAYBE, .sql =
-    "UPDATE quota SET hard_limit = $3, version = version + 1\n"
-    " WHERE tenant_id = $1 AND resource = $2 AND used <= $3 AND ($4 < 0 OR version = $4) RETURNING " QUOTA_COLUMNS };
+    "UPDATE quota SET hard_limit = $3, version = version + 1, used = " COUNTED ", ended = " ENDED "\n"
+    " WHERE tenant_id = $1 AND resource = $2 AND " COUNTED " <= $3 AND ($4 < 0 OR version = $4) RETURNING " QUOTA_COLUMNS };
 /* Limits without a counter may have no row until they are set; an earlier release counted slots and GPUs in theirs. */
 static const struct stmt quota_limit_stmt = { .name = "quota_limit", .params = "usii", .row = &quota_schema, .card = CARD_MAYBE, .sql =
     "INSERT INTO quota (tenant_id, resource, hard_limit)\n"
@@ -34,7 +39,7 @@ static const struct stmt quota_limit_stmt = { .name = "quota_limit", .params = "
     " WHERE $4 < 0 OR quota.version = $4 RETURNING " QUOTA_COLUMNS };
 static const struct stmt quota_count_stmt = { .name = "quota_count", .params = "us", .row = &quota_schema, .card = CARD_ONE, .sql =
     "SELECT resource, hard_limit, " QUOTA_USED " AS used, version FROM (SELECT $1::uuid AS tenant_id, $2::text AS resource, 0::bigint AS hard_limit,\n"
-    "       0::bigint AS used, -1::bigint AS version) quota" };
+    "       0::bigint AS used, 0::bigint AS ended, -1::bigint AS version) quota" };
 /* The locks under which those without a counter are judged: the planners' and the submitters'. */
 static const struct stmt quota_turn_stmt = { .name = "quota_limit_turn", .params = "u", .card = CARD_NONE, .sql =
     "SELECT pg_advisory_xact_lock(4630123712) FROM quota WHERE tenant_id = $1 AND resource = 'jobs' FOR NO KEY UPDATE" };

@@ -76,7 +76,8 @@ def fill(ready, tenant_id, count=1000000, live=None):
     psql(ready, "SET session_replication_role = replica; SET maintenance_work_mem = '512MB'; SET synchronous_commit = off;"
          "SET SESSION AUTHORIZATION falaj_migrate; SET ROLE falaj_owner; BEGIN;"
          + "".join(f"DROP INDEX {d.split(' ')[2]};" for d in made) + "".join(text) + "".join(d + ";" for d in made) + "COMMIT;")
-    psql(ready, f"""UPDATE quota SET hard_limit = greatest(hard_limit, n + 100000), used = n
+    psql(ready, f"""UPDATE quota SET hard_limit = greatest(hard_limit, n + 100000), used = n, ended =
+      coalesce((SELECT e.ended FROM job_end e WHERE e.tenant_id = '{t}'), 0)
       FROM (SELECT count(*) AS n FROM job WHERE tenant_id = '{t}' AND ended IS NULL) x WHERE tenant_id = '{t}' AND resource = 'jobs'""")
     psql(ready, "VACUUM ANALYZE job")
     return time.time() - began

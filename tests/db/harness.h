@@ -9,6 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Of a row of quota: what is held now. Jobs that ended are taken off `used` by the next submission. */
+#define JOBS_ENDED "coalesce((SELECT e.ended FROM job_end e WHERE e.tenant_id = quota.tenant_id), ended)"
+#define JOBS_USED "CASE resource WHEN 'jobs' THEN used + ended - " JOBS_ENDED " ELSE used END"
+
 struct pg_harness;
 struct redis_harness;
 

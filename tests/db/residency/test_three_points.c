@@ -222,7 +222,8 @@ static void all_three_refuse_and_any_one_may_break(void **state)
     assert_false(key_is_given(&x));
     fixture_exec(&f, "DELETE FROM attempt WHERE job_id = '%s'; DROP FUNCTION residency_zone_ok(uuid, text, text, text);"
                      "ALTER FUNCTION residency_zone_ok_kept(uuid, text, text, text) RENAME TO residency_zone_ok;"
-                     "UPDATE quota SET used = 0 WHERE tenant_id = '%s'; DELETE FROM job_event WHERE job_id = '%s';"
+                     "DELETE FROM job_end; UPDATE quota SET used = 0, ended = 0 WHERE tenant_id = '%s';"
+                     "DELETE FROM job_event WHERE job_id = '%s';"
                      "SET session_replication_role = replica; UPDATE job SET state = 'PENDING', queued = true, fence = 0, version = 1 WHERE job_id = '%s'", x.j, x.t, x.j, x.j);
     /* The key's judge broken: plan and lease refuse. */
     fault_setup("residency_key:100%");
@@ -330,7 +331,8 @@ static void no_forbidden_lease_key_or_object_in_10000_random_jobs(void **state)
         if (round % 5 == 0)
             wrong += ask_keys(&given);
         fixture_exec(&f, "DELETE FROM attempt a USING tenant t WHERE t.tenant_id = a.tenant_id AND t.name LIKE 'r%%';"
-                         "DELETE FROM job j USING tenant t WHERE t.tenant_id = j.tenant_id AND t.name LIKE 'r%%'; UPDATE quota SET used = 0");
+                         "DELETE FROM job j USING tenant t WHERE t.tenant_id = j.tenant_id AND t.name LIKE 'r%%';"
+                         "DELETE FROM job_end; UPDATE quota SET used = 0, ended = 0");
     }
     print_message("%ld leases, %ld jobs not placed, %ld keys given\n", (long)leased, (long)waiting, (long)given);
     assert_int_equal(forbidden, 0);

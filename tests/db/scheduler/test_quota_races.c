@@ -67,7 +67,8 @@ static int round_of(int which)
 static void clear(void)
 {
     static int times;
-    fixture_exec(&f, "DELETE FROM job_event; DELETE FROM audit_event; DELETE FROM idempotency; DELETE FROM attempt; DELETE FROM job; UPDATE quota SET used = 0");
+    fixture_exec(&f, "DELETE FROM job_event; DELETE FROM audit_event; DELETE FROM idempotency; DELETE FROM attempt; DELETE FROM job;"
+                 "DELETE FROM job_end; UPDATE quota SET used = 0, ended = 0");
     if (++times % 25 == 0)              /* or the rows that are gone are looked at by all that follow */
         fixture_exec(&f, "VACUUM job_event, audit_event, idempotency, attempt, job, quota");
 }
@@ -103,8 +104,9 @@ static void race_submitters(const char *what)
         int n = round_of(SUBMITTERS);
         if (n != 1)
             fail_msg("%s, round %d: %d got in", what, i, n);
-        assert_int_equal(fixture_count(&f, "SELECT used FROM quota q WHERE resource = 'jobs' AND used = (SELECT count(*) FROM job j WHERE"
-                                           " j.tenant_id = q.tenant_id AND finished_at IS NULL) AND used > 0"), 1);
+        assert_int_equal(fixture_count(&f, "SELECT " JOBS_USED " FROM quota WHERE resource = 'jobs' AND (" JOBS_USED ") ="
+                                           " (SELECT count(*) FROM job j WHERE j.tenant_id = quota.tenant_id AND finished_at IS NULL)"
+                                           " AND (" JOBS_USED ") > 0"), 1);
         if (i % CHECK_EVERY == 0)
             fixture_check(&f);
         clear();

@@ -87,7 +87,7 @@ static void machines_and_schedulers_together(void **state)
     }
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE state = 'COMPLETED'"), 200);
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM attempt"), 200);
-    assert_int_equal(fixture_count(&f, "SELECT sum(used) FROM quota"), 0);
+    assert_int_equal(fixture_count(&f, "SELECT sum(" JOBS_USED ") FROM quota"), 0);
     fixture_check(&f);
 }
 
@@ -102,7 +102,7 @@ static void sixty_four_at_the_limit_less_one(void **state)
     (void)state;
     pthread_t threads[64];
     size_t stored[64] = { 0 }, all = 0;
-    fixture_exec(&f, "UPDATE quota SET hard_limit = 1 WHERE resource = 'jobs'");
+    fixture_exec(&f, "UPDATE quota SET hard_limit = 1, used = " JOBS_USED ", ended = " JOBS_ENDED " WHERE resource = 'jobs'");
     for (int i = 0; i < 64; i++)
         pthread_create(&threads[i], NULL, submit_thread, &stored[i]);
     for (int i = 0; i < 64; i++) {
@@ -110,7 +110,7 @@ static void sixty_four_at_the_limit_less_one(void **state)
         all += stored[i];
     }
     assert_int_equal(all, 1);
-    assert_int_equal(fixture_count(&f, "SELECT max(used) FROM quota WHERE resource = 'jobs'"), 1);
+    assert_int_equal(fixture_count(&f, "SELECT max(" JOBS_USED ") FROM quota WHERE resource = 'jobs'"), 1);
     fixture_check(&f);
 }
 
@@ -132,7 +132,8 @@ static void a_cancellation_that_meets_a_return(void **state)
     struct db_tx *tx;
     pthread_t t;
     fixture_exec(&f, "UPDATE quota SET hard_limit = 10 WHERE resource = 'jobs'");
-    fixture_exec(&f, "DELETE FROM job_event; DELETE FROM audit_event; DELETE FROM idempotency; DELETE FROM ledger_entry; DELETE FROM usage_record; DELETE FROM attempt; DELETE FROM job; UPDATE quota SET used = 0");
+    fixture_exec(&f, "DELETE FROM job_event; DELETE FROM audit_event; DELETE FROM idempotency; DELETE FROM ledger_entry; DELETE FROM usage_record; DELETE FROM attempt; DELETE FROM job;"
+                 "DELETE FROM job_end; UPDATE quota SET used = 0, ended = 0");
     assert_int_equal(submit(&f, f.tenant_a, 1, 1, 3, &job), 1);
     assert_int_equal(plan(&f), 1);
     const struct machine *m = take(&f, &machines[0], 1, &g) ? &machines[0] : &machines[1];
@@ -149,7 +150,7 @@ static void a_cancellation_that_meets_a_return(void **state)
     pthread_join(t, NULL);
     arena_free(a);
     assert_string_equal(state_of(&f, job), "CANCELLED");
-    assert_int_equal(fixture_count(&f, "SELECT sum(used) FROM quota"), 0);
+    assert_int_equal(fixture_count(&f, "SELECT sum(" JOBS_USED ") FROM quota"), 0);
     fixture_check(&f);
 }
 

@@ -42,7 +42,7 @@ static void expiry_requeues_then_fails(void **state)
         }
     }
     assert_int_equal(fixture_count(&f, "SELECT requeue_count FROM job"), 2);
-    assert_int_equal(fixture_count(&f, "SELECT (SELECT sum(used) FROM quota WHERE resource = 'jobs') +"
+    assert_int_equal(fixture_count(&f, "SELECT (SELECT sum(" JOBS_USED ") FROM quota WHERE resource = 'jobs') +"
                                        " (SELECT count(*) FROM attempt WHERE live)"), 0);
     fixture_check(&f);
 }

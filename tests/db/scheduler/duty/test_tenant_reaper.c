@@ -59,7 +59,7 @@ static void a_stopped_tenants_queue_empties(void **state)
     assert_int_equal(tell(&f, &m, g, 2, LE_RENEW, &cancel), 2);
     assert_true(cancel);
     assert_int_equal(tell(&f, &m, g, 2, LE_CANCEL, NULL), 2);
-    assert_int_equal(fixture_count(&f, "SELECT (SELECT sum(used) FROM quota WHERE resource = 'jobs') +"
+    assert_int_equal(fixture_count(&f, "SELECT (SELECT sum(" JOBS_USED ") FROM quota WHERE resource = 'jobs') +"
                                        " (SELECT count(*) FROM attempt WHERE live)"), 0);
     fixture_check(&f);
     fixture_exec(&f, "UPDATE tenant SET state = 'ACTIVE'");

@@ -22,7 +22,7 @@ static int64_t used(const char *resource)
 {
     if (strcmp(resource, "slots") == 0)
         return fixture_count(&f, "SELECT coalesce(sum(slots), 0) FROM attempt WHERE live");
-    return fixture_count(&f, "SELECT sum(used) FROM quota WHERE resource = '%s'", resource);
+    return fixture_count(&f, "SELECT sum(" JOBS_USED ") FROM quota WHERE resource = '%s'", resource);
 }
 
 static void a_job_from_queued_to_done(void **state)

@@ -69,7 +69,8 @@ static void from_each_state_only_its_edges_lead_on(void **state)
                              job_state_is_terminal((enum job_state)(to >= 0 ? to : from)));
         }
     }
-    fixture_exec(&f, "DELETE FROM job_event; DELETE FROM idempotency; DELETE FROM job; UPDATE quota SET used = 0");
+    fixture_exec(&f, "DELETE FROM job_event; DELETE FROM idempotency; DELETE FROM job;"
+                 "DELETE FROM job_end; UPDATE quota SET used = 0, ended = 0");
 }
 
 static void who_comes_late_moves_nothing(void **state)

@@ -35,7 +35,8 @@ static int64_t cycle(bool is_full)
 static void clear(void)
 {
     fixture_exec(&f, "SET session_replication_role = replica; DELETE FROM attempt; DELETE FROM job_event; DELETE FROM idempotency; DELETE FROM job;"
-                     "UPDATE quota SET used = 0, hard_limit = 100000 WHERE resource IN ('jobs', 'slots')");
+                     "DELETE FROM job_end;"
+                     "UPDATE quota SET used = 0, ended = 0, hard_limit = 100000 WHERE resource IN ('jobs', 'slots')");
 }
 
 /* The job behind many starts in a short cycle, and in a full one. */
