@@ -56,6 +56,18 @@ static const struct stmt person = { .name = "audit_person_data", .params = "uui"
   "SELECT place, field, means, value FROM (SELECT '' AS place, '' AS field, '' AS means, '' AS value WHERE false\n"
 #include "audit/pii.def"
   ") x ORDER BY place, field, value LIMIT $3" };
+SCHEMA_EXTERN(audit_person, "What is kept of a person",
+    FIELD_LIST(audit_person, data, &person_datum_schema, F_ALWAYS, .max = AUDIT_PERSON_MAX,
+               .doc = "Each value with its table and column"),
+    FIELD(audit_person, erased_at, 0, .doc = "When the person was erased; absent: not yet"),
+    FIELD(audit_person, held, F_ALWAYS, .doc = "A legal hold forbids the erasure"));
+struct person_state { struct timestamp erased_at; bool held; };
+SCHEMA_OF(person_state, "Where a person's erasure stands", FIELD(person_state, erased_at, 0, .doc = "When"),
+    FIELD(person_state, held, 0, .doc = "By a legal hold"));
+static const struct stmt state = { .name = "audit_person_state", .params = "uu", .row = &person_state_schema, .card = CARD_ONE,
+                                   .sql =
+  "SELECT (SELECT k.erased_at FROM audit_subject_key k WHERE k.tenant_id = $1 AND k.subject_id = $2) AS erased_at,\n"
+  "       subject_has_hold($1, $2) AS held" };
 
 #define NOT_PII(t, columns, reason)
 #define PII(t, c, whose, how, shown, text) &erase_##t##_##c,
@@ -63,6 +75,7 @@ static const struct stmt *const columns[] = {
 #include "audit/pii.def"
     NULL };
 const struct stmt *const audit_erasure_stmts[] = { &user_lock, &end, &key_lock, &key_destroy, &key_forbid, &get, &list, &person,
+                                                   &state,
 #define NOT_PII(t, columns, reason)
 #define PII(t, c, whose, how, shown, text) &erase_##t##_##c,
 #include "audit/pii.def"
@@ -94,10 +107,17 @@ enum errc audit_erase_person(struct work *w, struct uuid user_id, struct uuid by
     return ERR_OK;
 }
 
-enum errc audit_person_data(struct work *w, struct uuid user_id, struct slice *ret, struct err *e)
+enum errc audit_person_data(struct work *w, struct uuid user_id, struct audit_person *ret, struct err *e)
 {
-    TRY(db_many(w->tx, &person, ARGS(A_UUID(w->tenant_id), A_UUID(user_id), A_I64(AUDIT_PERSON_MAX)), ret, AUDIT_PERSON_MAX, e));
-    return ret->n ? ERR_OK : FAIL(e, NOT_FOUND, "There is no such object");      /* everybody has a name */
+    struct person_state at;
+    struct slice data;
+    TRY(db_many(w->tx, &person, ARGS(A_UUID(w->tenant_id), A_UUID(user_id), A_I64(AUDIT_PERSON_MAX)), &data, AUDIT_PERSON_MAX,
+                e));
+    if (!data.n)
+        return FAIL(e, NOT_FOUND, "There is no such object");       /* everybody has a name */
+    TRY(db_one(w->tx, &state, ARGS(A_UUID(w->tenant_id), A_UUID(user_id)), &at, e));
+    *ret = (struct audit_person){ data, at.erased_at, at.held };
+    return ERR_OK;
 }
 
 enum errc audit_erasure_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e)

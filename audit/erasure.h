@@ -24,7 +24,9 @@ MUST_CHECK enum errc audit_erase_person(struct work *w, struct uuid user_id, str
 enum { AUDIT_PERSON_MAX = 1000 };
 struct person_datum { struct str place, field, means, value; };
 extern const struct schema person_datum_schema;
-MUST_CHECK enum errc audit_person_data(struct work *w, struct uuid user_id, struct slice *ret, struct err *e);
+struct audit_person { struct slice data; struct timestamp erased_at; bool held; };
+extern const struct schema audit_person_schema;
+MUST_CHECK enum errc audit_person_data(struct work *w, struct uuid user_id, struct audit_person *ret, struct err *e);
 MUST_CHECK enum errc audit_erasure_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e);
 
 extern const struct stmt *const audit_erasure_stmts[];

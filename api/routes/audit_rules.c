@@ -34,10 +34,6 @@ struct erasure_new { struct uuid user_id; };
 SCHEMA_OF(erasure_new, "A person to erase", FIELD_ID(erasure_new, user_id, "usr", F_REQ, .doc = "Who"));
 struct person_ref { struct uuid user_id; };
 SCHEMA_OF(person_ref, "A person", FIELD_ID(person_ref, user_id, "usr", F_PATH, .doc = "Who"));
-struct person_out { struct slice data; };
-SCHEMA_OF(person_out, "What is kept of a person", FIELD_LIST(person_out, data, &person_datum_schema, F_ALWAYS, .max =
-    AUDIT_PERSON_MAX,
-    .doc = "Each value with its table and column; none for whom nobody knows"));
 struct erasure_page { PAGE_IN; };
 SCHEMA_OF(erasure_page, "Which erasures", PAGE_IN_FIELDS(erasure_page));
 
@@ -151,7 +147,7 @@ static enum errc erasure_list(struct work *w, const void *in, void *out, struct 
 
 static enum errc person_data(struct work *w, const void *in, void *out, struct err *e)
 {
-    return audit_person_data(w, ((const struct person_ref *)in)->user_id, &((struct person_out *)out)->data, e);
+    return audit_person_data(w, ((const struct person_ref *)in)->user_id, out, e);
 }
 
 static const struct route rows[] = {
@@ -185,7 +181,7 @@ static const struct route rows[] = {
       .in = &erasure_page_schema, .status = 200, .out = &audit_erasure_schema, .flags = R_LIST, .doc = "Persons that were erased" },
     { .method = HTTP_GET, .path = "/v1/audit/persons/{user_id}", .lane = LANE_CALLS,
       .op = "person_data", .perm = PERM_PERSON_ERASE, .handler = person_data,
-      .in = &person_ref_schema, .status = 200, .out = &person_out_schema, .resource = "user", .audited = true, .audit =
+      .in = &person_ref_schema, .status = 200, .out = &audit_person_schema, .resource = "user", .audited = true, .audit =
           AUDIT_PERSON_READ,
       .doc = "What is kept of a person, to hand out to them; what an erasure takes away" },
 };

@@ -60,6 +60,7 @@ const routes = [
   page('/audit/holds', ['audit'], () => import('./pages/audit/Holds.tsx'), 'Holds'),
   page('/audit/retention', ['audit'], () => import('./pages/audit/Retention.tsx'), 'Retention'),
   page('/audit/erasures', ['audit'], () => import('./pages/audit/Erasures.tsx'), 'Erasures'),
+  page('/audit/persons/$id', ['audit'], () => import('./pages/audit/PersonData.tsx'), 'PersonData'),
   page('/audit/summary', ['audit'], () => import('./pages/audit/Summary.tsx'), 'Summary'),
   page('/evidence', ['audit', 'evidence', 'zones'], () => import('./pages/evidence/Evidence.tsx'), 'EvidenceReport'),
   page('/evidence/transfers', ['audit', 'evidence'], () => import('./pages/evidence/Transfers.tsx'), 'Transfers'),

@@ -232,6 +232,8 @@ def drill(p, scratch, access_log):
     log(f"before: {len(data)} values of {len(filled)} columns; {len(before)} finds; {len(wrapped)} wrapped keys")
     for u in people:
         officer.must("POST", "/v1/audit/erasures", {"user_id": u})
+        if not officer.must("GET", f"/v1/audit/persons/{u}").get("erased_at"):
+            faults.append(f"{u} is not said to be erased")
     # What falaj-api had in memory about uses of tokens is written every few seconds: somebody else's later use has been.
     late = Api(p.url, boss.must("POST", "/v1/api-tokens", {"name": "late"})["token"])
     late.must("GET", "/v1/me")

@@ -65,6 +65,7 @@ key.release
 key.rewrap
 key.root
 key.rotate
+lease.certificate
 model.content.read
 model.delete
 model.register

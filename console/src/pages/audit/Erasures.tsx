@@ -3,23 +3,20 @@
 import { FormGroup, FormSelect, FormSelectOption } from '@patternfly/react-core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change } from '../../api/client.ts';
-import { useForget, useGet } from '../../api/hooks.ts';
+import { useGet } from '../../api/hooks.ts';
 import { saveAs } from '../../lib/csv.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Code, Id, Time } from '../../ui/bits.tsx';
-import { TypedConfirm } from '../../ui/dialogs.tsx';
+import { Code, Id, Time, To } from '../../ui/bits.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { EraseButton } from './Erase.tsx';
 import { Frame } from './frame.tsx';
 import { Button } from './pieces.tsx';
 import { useKnown } from './words.ts';
 
 function Ask() {
   const { t } = useTranslation();
-  const forget = useForget();
   const known = useKnown();
   const [id, setId] = useState('');
   const holds = useGet('/v1/audit/holds', { state: 'ACTIVE', page_size: 200 });
@@ -35,19 +32,13 @@ function Ask() {
           ))}
         </FormSelect>
       </FormGroup>
-      <TypedConfirm
-        label={t('erasures.erase')}
-        title={t('erasures.erase')}
+      <EraseButton
+        id={id}
         name={person?.name ?? id}
-        effect={t('erasures.effect')}
-        {...(id === '' ? { why: t('erasures.choose') } : held ? { why: t('erasures.held') } : {})}
-        onConfirm={async () => {
-          await change('POST', '/v1/audit/erasures', { user_id: id });
-          toast(t('erasures.done'));
-          setId('');
-          await Promise.all([forget('/v1/audit'), forget('/v1/users')]);
-        }}
+        why={id === '' ? t('erasures.choose') : held ? t('erasures.held') : ''}
+        onDone={() => setId('')}
       />
+      {id !== '' && <To to={`/audit/persons/${id}`}>{t('kept.show')}</To>}
     </div>
   );
 }
@@ -105,7 +96,11 @@ export function Erasures() {
         label={t('audit.erasures')}
         rowKey={(e) => e.user_id!}
         columns={[
-          { name: 'user_id', label: t('erasures.who'), cell: (e) => <Id value={e.user_id} /> },
+          {
+            name: 'user_id',
+            label: t('erasures.who'),
+            cell: (e) => <To to={`/audit/persons/${e.user_id!}`}>{e.user_id}</To>,
+          },
           { name: 'erased_at', label: t('erasures.when'), cell: (e) => <Time at={e.erased_at} /> },
           {
             name: 'had_fields',

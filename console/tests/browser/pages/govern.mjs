@@ -42,6 +42,8 @@ async function erased(t) {
   );
   await officer('/v1/audit/holds', { reason: 'case 2026/17', subject_id: engineer.user_id });
   t.ids.erased = found.event_id;
+  t.ids.gone = gone.user_id;
+  t.ids.held = engineer.user_id;
 }
 
 /** A version more, an import that is refused, a hold, an export: so that each page has something to show. */
@@ -131,6 +133,8 @@ export default [
   { name: 'audit-retention', path: '/audit/retention', as: 'compliance' },
   { name: 'audit-retention-set', path: '/audit/retention', as: 'compliance', act: dialog(0) },
   { name: 'audit-erasures', path: '/audit/erasures', as: 'compliance' },
+  { name: 'audit-person', path: (ids) => `/audit/persons/${ids.held}`, as: 'compliance' },
+  { name: 'audit-person-gone', path: (ids) => `/audit/persons/${ids.gone}`, as: 'compliance' },
   { name: 'audit-summary', path: '/audit/summary?when=days30', as: 'compliance', act: judged },
   { name: 'evidence', path: '/evidence', as: 'compliance' },
   { name: 'transfers', path: '/evidence/transfers', as: 'compliance' },
