@@ -2,7 +2,7 @@
 /* metrics_port.h - /healthz, /readyz and /metrics of falaj-api on a port of their own: api.ops_port at api.ops_bind, in prod by
  * itself. Sets api->ops, and then /metrics is no longer on the people's port. Close before what the metrics are about is taken
  * down.
- * Errors: those of ops_server_new. */
+ * Errors: those of ops_open. */
 #pragma once
 #include "api/api.h"
 #include "core/base/err.h"

@@ -2,7 +2,7 @@
 /* main.c - falaj-keyd: the one process of a zone that holds its keys.
  *
  *     falaj-keyd --zone Z --socket PATH STORE [--init] [--rotate-root] [--mechanism auto|gcm|kwp] [--tenant-root T=MODULE,LABEL,PINFILE]…
- *                [--profile dev|prod] [--allow-uid N|NAME]… [--log json|logfmt]
+ *                [--profile dev|prod] [--allow-uid N|NAME]… [--ops-port N] [--log json|logfmt]
  *     falaj-keyd --init-token --zone Z --module PATH --token-label L [--pin-file F] [--so-pin-file F]
  *
  * STORE is --softfile FILE or --module PATH --token-label L [--pin-file F]. It is ready when the socket appears, even when the token is
@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "core/base/log.h"
+#include "core/http/ops.h"
+#include "core/table/metrics.h"
 #include "keys/server.h"
 #include "keys/token_setup.h"
 
@@ -21,6 +23,7 @@ enum { SECMEM_BYTES = 4 << 20 };
 struct arguments {
     struct keyd_options o;
     bool is_prod, is_init_token;
+    int64_t ops_port;
     const char *so_pin_file;
     enum log_format format;
 };
@@ -39,6 +42,7 @@ static void usage(FILE *to)
           "                 that is blank is initialised first. One that is in use is never initialised again\n"
           "  --profile      dev|prod; prod refuses --softfile and memory that cannot be locked\n"
           "  --allow-uid    another user that may call, by number or name (its own user always may)\n"
+          "  --ops-port     port of /healthz, /readyz and /metrics on 127.0.0.1; 0: none; without it 9467 in prod, none in dev\n"
           "  --log          json|logfmt\n",
           to);
 }
@@ -101,6 +105,7 @@ static bool one_option(struct arguments *a, int option, char *value)
     case 'p': a->is_prod = strcmp(value, "prod") == 0; return a->is_prod || strcmp(value, "dev") == 0;
     case 'l': a->format = strcmp(value, "json") == 0 ? LOGJSON : LOGFMT;
               return a->format == LOGJSON || strcmp(value, "logfmt") == 0;
+    case 'o': return str_to_i64(str_c(value), 0, 65535, &a->ops_port);
     case 'u': return add_uid(a, value);
     default: return false;
     }
@@ -116,7 +121,7 @@ static bool arguments_read(int argc, char **argv, struct arguments *a)
         { "module", required_argument, NULL, 'm' },   { "token-label", required_argument, NULL, 't' },
         { "pin-file", required_argument, NULL, 'P' }, { "so-pin-file", required_argument, NULL, 'S' },
         { "init-token", no_argument, NULL, 'I' },     { "mechanism", required_argument, NULL, 'w' },
-        { "tenant-root", required_argument, NULL, 'T' },
+        { "tenant-root", required_argument, NULL, 'T' }, { "ops-port", required_argument, NULL, 'o' },
         { "help", no_argument, NULL, 'h' },           { 0 },
     };
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
@@ -137,9 +142,29 @@ static bool arguments_read(int argc, char **argv, struct arguments *a)
     return a->is_init_token ? a->o.provider == &provider_pkcs11 && a->o.provider_config.token_label : a->o.socket_path != NULL;
 }
 
+static bool ops_ready(void *ctx, struct buf *why)
+{
+    bool is_sealed = keyd_is_sealed(ctx);
+    buf_add_c(why, is_sealed ? "sealed\n" : "");
+    return !is_sealed;
+}
+
+static void ops_metrics(void *ctx, struct buf *out)
+{
+    metrics_set(M_keyd_sealed, keyd_is_sealed(ctx));
+    metrics_print(out, "falaj-keyd");
+}
+
+static enum errc ops_begin(const struct arguments *a, struct keyd *k, struct ops_server **ret, struct err *e)
+{
+    const struct ops_place at = { "127.0.0.1", a->ops_port, OPS_PORT_KEYD, a->is_prod };
+    return ops_open(&at, (struct ops_source){ ops_ready, ops_metrics, k }, ret, e);
+}
+
 static enum errc run(const struct arguments *a, struct err *e)
 {
     struct keyd *k = NULL;
+    struct ops_server *ops = NULL;
     TRY(process_harden(e));
     if (a->is_prod && !a->o.provider->is_for_production)
         return FAIL(e, FORBIDDEN, "the %s key store is for development; the prod profile refuses it", a->o.provider->name);
@@ -147,14 +172,17 @@ static enum errc run(const struct arguments *a, struct err *e)
     if (a->is_init_token)
         return token_setup(&a->o.provider_config, a->so_pin_file, stdout, e);
     TRY(keyd_new(&a->o, &k, e));
-    enum errc rc = keyd_serve(k, e);
+    enum errc rc = ops_begin(a, k, &ops, e);
+    if (rc == ERR_OK)
+        rc = keyd_serve(k, e);
+    ops_server_free(ops);
     keyd_free(k);
     return rc;
 }
 
 int main(int argc, char **argv)
 {
-    struct arguments a = { .format = LOGJSON };
+    struct arguments a = { .format = LOGJSON, .ops_port = -1 };
     struct err e;
     if (!arguments_read(argc, argv, &a)) {
         usage(stderr);

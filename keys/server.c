@@ -300,6 +300,15 @@ static void unseal(struct keyd *k)
         log_err(LOG_ERROR, "keyd.unseal_failed", &e);
 }
 
+bool keyd_is_sealed(struct keyd *k)
+{
+    struct err e = { 0 };
+    pthread_rwlock_rdlock(&k->provider_lock);
+    bool is_sealed = !k->provider || stores_are_sealed(k, &e);
+    pthread_rwlock_unlock(&k->provider_lock);
+    return is_sealed;
+}
+
 /* False: it is time to go. */
 static bool on_signal(struct keyd *k, int signal_fd)
 {

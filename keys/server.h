@@ -58,5 +58,7 @@ struct keyd {
 MUST_CHECK enum errc keyd_new(const struct keyd_options *o, struct keyd **ret, struct err *e);
 MUST_CHECK enum errc keyd_serve(struct keyd *k, struct err *e);
 void keyd_free(struct keyd *k);
+/* By an operator or by its token: verbs but health answer SEALED. Any thread. */
+bool keyd_is_sealed(struct keyd *k);
 /* One request frame to one reply frame; never fails: errors become a refusal. reply has KEYD_REPLY_MAX bytes reserved. (verbs.c) */
 void keyd_answer(struct keyd *k, const void *frame, size_t n, struct buf *reply);

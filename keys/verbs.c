@@ -7,6 +7,7 @@
 #include "core/base/cleanup.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/table/metrics.h"
 #include "keys/verbs_int.h"
 #include "keys/zone_ca.h"
 
@@ -335,6 +336,7 @@ void keyd_answer(struct keyd *k, const void *frame, size_t n, struct buf *reply)
         (void)wire_end(reply);
     }
     atomic_fetch_add(&k->calls, 1);
+    metrics_inc(M_keyd_requests_total, is_known ? verbs[kind].name : "unknown", rc == ERR_OK ? "ok" : err_row(rc)->wire);
     enum log_level level = rc != ERR_OK ? LOG_WARN : kind == KEYD_HEALTH ? LOG_DEBUG : LOG_INFO;
     if (log_enabled(level))
         log_event(level, "keyd.call", "verb", LOG_S(is_known ? verbs[kind].name : "?"), "outcome", LOG_S(err_row(rc)->wire),

@@ -183,12 +183,9 @@ static enum errc start_helpers(struct daemon *d, struct err *e)
         __atomic_store_n(&d->sequence, sequence_new(&d->app, d->sequencer_pool, zone), __ATOMIC_RELEASE);
     if (d->app.keyd)
         d->keeper = key_keeper_new(&d->app, leads, d);
-    if (c->scheduler_ops_port) {
-        d->ops = ops_server_new("127.0.0.1", (int)c->scheduler_ops_port, (struct ops_source){ is_ready, print_metrics, d }, e);
-        if (!d->ops)
-            return e->code;
-    }
-    return ERR_OK;
+    const struct ops_place at = { c->scheduler_ops_bind, c->scheduler_ops_port, OPS_PORT_SCHEDULER,
+                                  c->run_profile == PROFILE_PROD };
+    return ops_open(&at, (struct ops_source){ is_ready, print_metrics, d }, &d->ops, e);
 }
 
 static void stop(struct daemon *d)

@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include "core/base/log.h"
 #include "core/crypto/secmem.h"
+#include "core/http/ops.h"
+#include "core/table/metrics.h"
 #include "workers/agent/agent.h"
 #include "workers/lease/child.h"
 #include "workers/agent/enrol.h"
@@ -23,10 +25,25 @@ static void on_signal(int signal_number)
     stop = true;
 }
 
+static void ops_metrics(void *ctx, struct buf *out)
+{
+    struct book_counts c;
+    book_get_counts(agent_book(ctx), &c);
+    metrics_set(M_worker_leases, (double)c.running);
+    metrics_print(out, "falaj-worker");
+}
+
+static enum errc ops_begin(const struct config *cfg, struct agent *a, struct ops_server **ret, struct err *e)
+{
+    const struct ops_place at = { cfg->worker_ops_bind, cfg->worker_ops_port, OPS_PORT_WORKER, cfg->run_profile == PROFILE_PROD };
+    return ops_open(&at, (struct ops_source){ .metrics = ops_metrics, .ctx = a }, ret, e);
+}
+
 static int run(const struct config *cfg)
 {
     struct err e = { 0 };
     struct agent *a = NULL;
+    struct ops_server *ops = NULL;
     if (!cfg->worker_api_url[0] || !cfg->worker_zone[0] || !cfg->worker_cert[0] || !cfg->worker_key[0] || !cfg->worker_ca[0]) {
         fputs("falaj-worker: worker.api_url, worker.zone, worker.cert, worker.key and worker.ca must be set\n", stderr);
         return 2;
@@ -38,7 +55,10 @@ static int run(const struct config *cfg)
     struct renewer *renewer = renewer_new(cfg);
     enum errc rc = agent_new(cfg, &clock_system, NULL, &a, &e);
     if (rc == ERR_OK)
+        rc = ops_begin(cfg, a, &ops, &e);
+    if (rc == ERR_OK)
         rc = agent_run(a, &stop, &e);
+    ops_server_free(ops);
     if (rc != ERR_OK)
         log_err(LOG_ERROR, "worker.failed", &e);
     renewer_free(renewer);

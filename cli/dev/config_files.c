@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <stdlib.h>
 #include <unistd.h>
 #include "cli/dev/dev.h"
 #include "core/base/cleanup.h"
@@ -23,6 +24,27 @@ static int try_port(int port)
     return ntohs(at.sin_port);
 }
 
+/* Where a daemon's /metrics is: as the environment says, which the daemon reads too, else anywhere. */
+static int64_t ops_port(const char *variable)
+{
+    int64_t port;
+    const char *named = variable ? getenv(variable) : NULL;
+    return named && str_to_i64(str_c(named), 0, 65535, &port) ? port : try_port(0);
+}
+
+static void ops_ports_choose(struct dev *d)
+{
+    const char *of_api = getenv("FALAJ_API_OPS_PORT");
+    d->ops_port[DEV_API] = of_api ? ops_port("FALAJ_API_OPS_PORT") : 0;
+    d->ops_port[DEV_SCHEDULER] = ops_port("FALAJ_SCHEDULER_OPS_PORT");
+    for (int i = 0; i < d->nzones; i++) {
+        d->ops_port[DEV_KEYD_OF(i)] = try_port(0);
+        d->ops_port[DEV_WORKER_OF(i)] = ops_port(i ? NULL : "FALAJ_WORKER_OPS_PORT");
+    }
+    if (d->ops_port[DEV_API] <= 0)
+        d->ops_port[DEV_API] = d->port;
+}
+
 enum errc ports_choose(struct dev *d, struct err *e)
 {
     int got = -1;
@@ -38,6 +60,7 @@ enum errc ports_choose(struct dev *d, struct err *e)
         return FAIL(e, CONFLICT, "no port is free on 127.0.0.1");
     d->port = got;
     d->worker_port = worker;
+    ops_ports_choose(d);
     d->api_url = arena_printf(d->arena, "http://127.0.0.1:%d", got);
     return ERR_OK;
 }
@@ -96,6 +119,7 @@ static enum errc write_scheduler(struct dev *d, struct err *e)
     TRY(add_db(d, &b, "sequencer.url", "falaj_sequencer", e));
     TRY(add_db(d, &b, "audit.retention_url", "falaj_retention", e));
     add_shared(d, &b);
+    buf_printf(&b, "scheduler.ops_port = %lld\n", (long long)d->ops_port[DEV_SCHEDULER]);
     return save(d, "scheduler", &b, e);
 }
 
@@ -111,6 +135,7 @@ static enum errc write_worker(struct dev *d, int i, struct err *e)
     /* A model that is served holds a slot for good, and the next job must still find one on a small machine. */
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     buf_printf(&b, "worker.slots = %lld\n", d->slots ? (long long)d->slots : cores > SLOTS_MIN ? (long long)cores : SLOTS_MIN);
+    buf_printf(&b, "worker.ops_port = %lld\n", (long long)d->ops_port[DEV_WORKER_OF(i)]);
     return save(d, name, &b, e);
 }
 

@@ -44,6 +44,7 @@ static void describe_keyd(struct dev *d, int i)
     struct child *p = describe(d, DEV_KEYD_OF(i), dev_name_of(d, "keyd", i), 2000);
     p->socket = arena_printf(d->arena, "%s/%s.sock", d->run, dev_name_of(d, "keyd", i));
     const char *const argv[] = { arena_printf(d->arena, "%s/falaj-keyd", d->bin), "--zone", zone, "--socket", p->socket, "--softfile", root, "--log", "logfmt",
+                                 "--ops-port", arena_printf(d->arena, "%lld", (long long)d->ops_port[DEV_KEYD_OF(i)]),
                                  stat(root, &st) < 0 ? "--init" : NULL, NULL };
     memcpy(p->argv, argv, sizeof(argv));
 }

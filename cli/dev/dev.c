@@ -111,6 +111,9 @@ static void tell_ready(struct dev *d, int64_t started_us, int ready_fd)
         fprintf(c->out, "Falaj is ready after %.1f s.\n  API     %s\n  data    %s (logs in %s)\n  token   %s/admin-token (the platform's administrator)\n"
                 "  login   %s/admin-login (its tenant, name and password on a browser)\n",
                 (double)(clock_mono_us(&clock_system) - started_us) / 1e6, d->api_url, d->data, d->logs, d->secrets, d->secrets);
+        for (int i = 0; i < d->nchildren; i++)
+            if (d->ops_port[i] > 0)
+                fprintf(c->out, "  metrics http://127.0.0.1:%lld/metrics (%s)\n", (long long)d->ops_port[i], d->children[i].name);
         if (d->console)
             fprintf(c->out, "Console %s/ login platform / operator / %s\n", d->api_url, *d->admin_password ? d->admin_password : "(as you changed it)");
         fprintf(c->out, "  stop    falaj dev stop%s\n  remove  falaj dev remove%s\n", data, data);

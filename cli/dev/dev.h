@@ -43,6 +43,7 @@ struct dev {
     const char *zones[DEV_ZONES];
     int nzones, nchildren;
     int64_t port, worker_port, slots;
+    int64_t ops_port[DEV_CHILDREN];      /* of /metrics, by child; 0: none, as of the servers. falaj-api has it on `port` */
     bool is_port_fixed, is_ephemeral, is_root;
     uid_t server_uid, pg_uid;       /* equal unless the daemons cannot be run by the account */
     gid_t server_gid, pg_gid;

@@ -60,8 +60,9 @@ enum errc hsm_prepare(struct dev *d, int i, struct err *e)
     if (!has_token)
         TRY(token_make(d, zone, e));
     struct child *p = &d->children[DEV_KEYD_OF(i)];
+    const char *port = arena_printf(d->arena, "%lld", (long long)d->ops_port[DEV_KEYD_OF(i)]);
     const char *const argv[] = { p->argv[0], "--zone", zone, "--socket", p->socket, "--module", MODULE, "--token-label", TOKEN,
-                                 "--pin-file", part(d, zone, "pin"), "--log", "logfmt", NULL };
+                                 "--pin-file", part(d, zone, "pin"), "--log", "logfmt", "--ops-port", port, NULL };
     memset(p->argv, 0, sizeof p->argv);
     memcpy(p->argv, argv, sizeof argv);
     p->env = arena_printf(d->arena, "SOFTHSM2_CONF=%s", part(d, zone, "conf"));

@@ -125,6 +125,11 @@ struct str state_ready_json(struct dev *d, bool with_token)
     buf_printf(&b, ",\"worker_url\":\"https://127.0.0.1:%lld\",\"zone\":\"%s\",\"pids\":{\"dev\":%ld", (long long)d->worker_port, d->zone, (long)getpid());
     for (int i = 0; i < d->nchildren; i++)
         buf_printf(&b, ",\"%s\":%ld", d->children[i].name, (long)d->children[i].pid);
+    buf_add_c(&b, "},\"metrics\":{");
+    for (int i = 0, n = 0; i < d->nchildren; i++)
+        if (d->ops_port[i] > 0)
+            buf_printf(&b, "%s\"%s\":\"http://127.0.0.1:%lld/metrics\"", n++ ? "," : "", d->children[i].name,
+                       (long long)d->ops_port[i]);
     buf_add_c(&b, "}}");
     return str_dup(d->arena, buf_str(&b));
 }

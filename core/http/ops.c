@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include "core/base/assert.h"
+#include "core/base/log.h"
 #include "core/http/server.h"
 
 enum { METRICS_MAX = 8 << 20, WHY_MAX = 16 * 1024, CONNECTIONS = 64, BODY_MAX = 1024 };
@@ -62,6 +63,23 @@ struct ops_server *ops_server_new(const char *bind_addr, int port, struct ops_so
         return NULL;
     }
     return s;
+}
+
+enum errc ops_open(const struct ops_place *p, struct ops_source source, struct ops_server **ret, struct err *e)
+{
+    int port = p->port >= 0 ? (int)p->port : p->is_prod ? p->prod_port : 0;
+    *ret = NULL;
+    if (!port)
+        return ERR_OK;
+    *ret = ops_server_new(p->bind_addr, port, source, e);
+    if (*ret) {
+        log_event(LOG_INFO, "ops.listening", "bind", LOG_S(p->bind_addr), "port", LOG_I(port), NULL);
+        return ERR_OK;
+    }
+    if (p->is_prod && p->port >= 0)
+        return e->code;
+    log_err(LOG_WARN, "ops.without", e);
+    return ERR_OK;
 }
 
 int ops_server_port(const struct ops_server *s)

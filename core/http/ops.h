@@ -18,5 +18,18 @@ struct ops_source {
 struct ops_server;
 
 struct ops_server *ops_server_new(const char *bind_addr, int port, struct ops_source source, struct err *e);
+
+/* Where a daemon's settings want it. port -1: prod_port in the prod profile, else none; 0: none. A port that was named and
+ * cannot be had is
+ * the error of ops_server_new; one that was not named, or in the dev profile, is told in the log and done without: *ret NULL. */
+struct ops_place {
+    const char *bind_addr;
+    int64_t port;
+    int prod_port;
+    bool is_prod;
+};
+/* As Prometheus' exporters: from 9464 on by its own convention. */
+enum { OPS_PORT_API = 9464, OPS_PORT_SCHEDULER = 9465, OPS_PORT_WORKER = 9466, OPS_PORT_KEYD = 9467 };
+enum errc ops_open(const struct ops_place *p, struct ops_source source, struct ops_server **ret, struct err *e) MUST_CHECK;
 int ops_server_port(const struct ops_server *s);
 void ops_server_free(struct ops_server *s);

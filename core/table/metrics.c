@@ -15,17 +15,23 @@
 enum { VALUE_SLOTS = 16384, HIST_SLOTS = 4096, TEXT_SLOTS = 4096, TEXT_FILL = 3072, TEXT_BYTES = 1 << 18, TEXT_MAX = 128 };
 enum { BUCKETS = 16, LABEL_NONE = 0, LABEL_OTHER = 1, FIRST_TEXT = 2 };
 enum kind { K_COUNTER, K_GAUGE, K_HISTOGRAM };
+enum { API = 1, SCHEDULER = 2, KEYD = 4, WORKER = 8 };
+static const struct { const char *name; unsigned bit; } programs_known[] = {
+    { "falaj-api", API }, { "falaj-scheduler", SCHEDULER }, { "falaj-keyd", KEYD }, { "falaj-worker", WORKER },
+};
+enum { PROGRAMS = sizeof programs_known / sizeof programs_known[0] };
 
 static const double bounds[BUCKETS] = { 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
                                         0.25,   0.5,   1,      2.5,   5,    10,    60,   300 };
 
 static const struct metric_row {
     const char *name, *labels, *doc;
+    unsigned programs;
     enum kind kind;
 } rows[METRIC_COUNT] = {
-#define COUNTER(name, labels, doc) { "falaj_" #name, labels, doc, K_COUNTER },
-#define GAUGE(name, labels, doc) { "falaj_" #name, labels, doc, K_GAUGE },
-#define HISTOGRAM(name, labels, doc) { "falaj_" #name, labels, doc, K_HISTOGRAM },
+#define COUNTER(name, programs, labels, doc) { "falaj_" #name, labels, doc, programs, K_COUNTER },
+#define GAUGE(name, programs, labels, doc) { "falaj_" #name, labels, doc, programs, K_GAUGE },
+#define HISTOGRAM(name, programs, labels, doc) { "falaj_" #name, labels, doc, programs, K_HISTOGRAM },
 #include "core/table/metrics.def"
 #undef COUNTER
 #undef GAUGE
@@ -290,13 +296,13 @@ static void add_histogram(struct buf *out, enum metric id, uint64_t key, const s
     add_number(out, (double)n);
 }
 
-static void add_metric(struct buf *out, enum metric id)
+static void add_metric(struct buf *out, enum metric id, unsigned program)
 {
     static const char *const kinds[] = { "counter", "gauge", "histogram" };
     const struct metric_row *r = &rows[id];
     bool is_hist = r->kind == K_HISTOGRAM;
     unsigned left = atomic_load(&series_count[id]);
-    if (!left && *r->labels)
+    if (!left && (*r->labels || r->kind == K_GAUGE || !(r->programs & program)))
         return;
     buf_printf(out, "# HELP %s %s.\n# TYPE %s %s\n", r->name, r->doc, r->name, kinds[r->kind]);
     if (!left && is_hist)
@@ -320,19 +326,38 @@ static void add_metric(struct buf *out, enum metric id)
 void metrics_print(struct buf *out, const char *program)
 {
     bool first = true;
+    unsigned own = 0;
+    for (int i = 0; i < PROGRAMS; i++)
+        own |= strcmp(program, programs_known[i].name) == 0 ? programs_known[i].bit : 0;
     buf_add_c(out, "# HELP falaj_build_info What is running.\n# TYPE falaj_build_info gauge\nfalaj_build_info");
     add_label(out, &first, STR("program"), program);
     add_label(out, &first, STR("version"), FALAJ_VERSION);
     buf_add_c(out, "} 1\n");
     for (int id = 0; id < METRIC_COUNT; id++)
-        add_metric(out, (enum metric)id);
+        add_metric(out, (enum metric)id, own);
+}
+
+static void add_programs(struct buf *out, unsigned programs)
+{
+    bool first = true;
+    for (int i = 0; i < PROGRAMS; i++) {
+        if (!(programs & programs_known[i].bit))
+            continue;
+        buf_printf(out, "%s%s", first ? "" : ", ", programs_known[i].name);
+        first = false;
+    }
 }
 
 void metrics_print_markdown(struct buf *out)
 {
     static const char *const kinds[] = { "counter", "gauge", "histogram" };
-    buf_add_c(out, "# Metrics\n\nPrometheus text at `/metrics` of every daemon.\n\n| Metric | Kind | Labels | Meaning |\n|---|---|---|---|\n"
-                   "| `falaj_build_info` | gauge | program, version | What is running |\n");
-    for (int id = 0; id < METRIC_COUNT; id++)
-        buf_printf(out, "| `%s` | %s | %s | %s |\n", rows[id].name, kinds[rows[id].kind], rows[id].labels, rows[id].doc);
+    buf_add_c(out, "# Metrics\n\nPrometheus text at `/metrics` of each daemon (docs/howto/monitoring.md). A daemon has its own rows,\n"
+                   "and of them what it knows: counters and histograms without labels from its start on, others once moved.\n\n"
+                   "| Metric | Of | Kind | Labels | Meaning |\n|---|---|---|---|---|\n"
+                   "| `falaj_build_info` | all | gauge | program, version | What is running |\n");
+    for (int id = 0; id < METRIC_COUNT; id++) {
+        buf_printf(out, "| `%s` | ", rows[id].name);
+        add_programs(out, rows[id].programs);
+        buf_printf(out, " | %s | %s | %s |\n", kinds[rows[id].kind], rows[id].labels, rows[id].doc);
+    }
 }

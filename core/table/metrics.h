@@ -14,9 +14,9 @@
 #include "core/base/str.h"
 
 enum metric {
-#define COUNTER(name, labels, doc) M_##name,
-#define GAUGE(name, labels, doc) M_##name,
-#define HISTOGRAM(name, labels, doc) M_##name,
+#define COUNTER(name, programs, labels, doc) M_##name,
+#define GAUGE(name, programs, labels, doc) M_##name,
+#define HISTOGRAM(name, programs, labels, doc) M_##name,
 #include "core/table/metrics.def"
 #undef COUNTER
 #undef GAUGE
@@ -41,7 +41,8 @@ void metrics_set_(enum metric id, double value, const char *const *labels);
 void metrics_gauge_add_(enum metric id, double delta, const char *const *labels);
 void metrics_observe_(enum metric id, double seconds, const char *const *labels);
 
-/* All series that were touched, and metrics without labels always; build_info with the program's name. */
+/* All series that were touched, and of the program's own rows the counters and histograms without labels; build_info with its
+ * name. */
 void metrics_print(struct buf *out, const char *program);
 void metrics_print_markdown(struct buf *out);
 /* Present value of a counter or gauge, count of a histogram; 0 for a series never touched. For tests. */

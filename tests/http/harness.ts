@@ -23,6 +23,7 @@ export interface Ready {
   redis_socket: string;
   zone: string; // of the worker; the zone itself is made by the caller
   pids: Record<string, number>;
+  metrics: Record<string, string>; // where each daemon has them
 }
 
 export interface Platform {

@@ -19,6 +19,7 @@
 #include "core/base/log.h"
 #include "core/base/notify.h"
 #include "core/json/jsonvalue.h"
+#include "core/table/metrics.h"
 #include "workers/lease/executor.h"
 #include "workers/lease/work_dir.h"
 #include "workers/lease/work_type.h"
@@ -109,6 +110,7 @@ static void run_on_thread(struct agent *a, const struct lease_grant *g)
 static void take(struct agent *a, struct arena *arena, const struct lease_grant *g)
 {
     const struct work_type *type = work_type_of(g->kind);
+    metrics_inc(M_worker_leases_taken_total);
     if (a->stopping) {
         struct held *h = book_add(a->book, g, false);
         held_finish(h, &(struct lease_item){ .event = LE_RETURN });
@@ -228,6 +230,8 @@ static void report_once(struct agent *a, struct str body, int *failures)
     struct lease_report_out got = { 0 };
     int64_t sent = clock_mono_us(a->clock);
     enum errc rc = a->api.report(a->api.ctx, arena, body, &got, &e);
+    metrics_observe(M_worker_report_seconds, (double)(clock_mono_us(a->clock) - sent) / 1e6);
+    metrics_inc(M_worker_reports_total, rc == ERR_OK ? "ok" : err_row(rc)->wire);
     if (rc == ERR_OK || is_refusal(rc)) {
         if (rc == ERR_OK)
             book_settle(a->book, got.items.items, got.items.n, sent);

@@ -54,8 +54,35 @@ static void serves_its_pages(void **state)
     ops_server_free(s);
 }
 
+/* A port that is taken: an error where somebody named it in the prod profile, else the daemon does without. */
+static void a_port_that_is_taken(void **state)
+{
+    (void)state;
+    int up = 7;
+    struct err e = { 0 };
+    const struct ops_source source = { ready, metrics, &up };
+    struct ops_server *first = ops_server_new("127.0.0.1", 0, source, &e), *got = first;
+    assert_non_null(first);
+    int port = ops_server_port(first);
+    assert_int_equal(ops_open(&(struct ops_place){ "127.0.0.1", port, 1, true }, source, &got, &e), ERR_IO);
+    assert_null(got);
+    assert_int_equal(ops_open(&(struct ops_place){ "127.0.0.1", -1, port, true }, source, &got, &e), ERR_OK);
+    assert_null(got);
+    assert_int_equal(ops_open(&(struct ops_place){ "127.0.0.1", port, 1, false }, source, &got, &e), ERR_OK);
+    assert_null(got);
+    ops_server_free(first);
+    assert_int_equal(ops_open(&(struct ops_place){ "127.0.0.1", -1, port, false }, source, &got, &e), ERR_OK);
+    assert_null(got);                   /* none by itself in dev */
+    assert_int_equal(ops_open(&(struct ops_place){ "127.0.0.1", 0, port, true }, source, &got, &e), ERR_OK);
+    assert_null(got);
+    assert_int_equal(ops_open(&(struct ops_place){ "127.0.0.1", -1, port, true }, source, &got, &e), ERR_OK);
+    assert_non_null(got);
+    assert_int_equal(ops_server_port(got), port);
+    ops_server_free(got);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(serves_its_pages) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(serves_its_pages), cmocka_unit_test(a_port_that_is_taken) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,7 +91,9 @@ static void text_format(void **state)
     assert_non_null(strstr(b.ptr, "falaj_db_connections{pool=\"a\\\"b\\\\c\\nd\",state=\"busy\"} 71.5\n"));
     assert_non_null(strstr(b.ptr, "falaj_audit_pii_withheld_total{field=\"0\"} 4.5\n"));
     assert_non_null(strstr(b.ptr, "# TYPE falaj_leader gauge\nfalaj_leader 1\n"));
-    assert_non_null(strstr(b.ptr, "falaj_leases_granted_total 0\n"));       /* no labels: always there */
+    assert_non_null(strstr(b.ptr, "falaj_lease_items_dropped_total 0\n"));  /* its own, no labels: always there */
+    assert_null(strstr(b.ptr, "falaj_leases_granted_total"));                /* another program's */
+    assert_null(strstr(b.ptr, "falaj_audit_lag_events"));                    /* a level that nobody has set */
     assert_null(strstr(b.ptr, "falaj_residency_denials_total"));             /* labels, never touched */
     /* Every line is a comment or `name[{labels}] number`; each metric has one HELP. */
     for (char *line = strtok(b.ptr, "\n"); line; line = strtok(NULL, "\n")) {
@@ -105,7 +107,8 @@ static void text_format(void **state)
     }
     buf_clear(&b);
     metrics_print_markdown(&b);
-    assert_non_null(strstr(b.ptr, "| `falaj_http_requests_total` | counter | route,method,status |"));
+    assert_non_null(strstr(b.ptr, "| `falaj_http_requests_total` | falaj-api | counter | route,method,status |"));
+    assert_non_null(strstr(b.ptr, "| `falaj_audit_pii_withheld_total` | falaj-api, falaj-scheduler | counter |"));
     buf_release(&b);
 }
 
@@ -113,9 +116,9 @@ static void names(void **state)
 {
     (void)state;
     static const struct { const char *name; char kind; } rows[] = {
-#define COUNTER(name, labels, doc) { #name, 'c' },
-#define GAUGE(name, labels, doc) { #name, 'g' },
-#define HISTOGRAM(name, labels, doc) { #name, 'h' },
+#define COUNTER(name, programs, labels, doc) { #name, 'c' },
+#define GAUGE(name, programs, labels, doc) { #name, 'g' },
+#define HISTOGRAM(name, programs, labels, doc) { #name, 'h' },
 #include "core/table/metrics.def"
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
