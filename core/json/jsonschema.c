@@ -92,9 +92,15 @@ static bool is_any_json(enum ftype t)
 }
 
 /* Of any JSON: nothing, for any value is good. */
-static void add_variants(struct buf *out, const struct variants *v)
+static void add_form(struct buf *out, const struct field *f)
 {
+    const struct variants *v = f->by;
     const char *before = "";
+    if (f->is_numbers) {
+        add_pair(out, "type", "object");
+        add_key(out, "additionalProperties");
+        buf_add_c(out, "{\"type\":\"number\"}");
+    }
     if (!v)
         return;
     add_key(out, "anyOf");
@@ -161,7 +167,7 @@ static void add_type(struct buf *out, const struct field *f, enum ftype type, bo
         add_type(out, f, f->item, true);
         buf_add_char(out, '}');
         break;
-    case FT_JSON: add_variants(out, f->by); break;
+    case FT_JSON: add_form(out, f); break;
     }
 }
 
@@ -245,7 +251,7 @@ static bool has_required(const struct schema *s)
 }
 
 /* Which form f has, by the member it depends on: an if and a then for each value. */
-static void add_conditions(struct buf *out, const struct field *f)
+static void add_conditions(struct buf *out, const struct field *f, enum schema_direction dir)
 {
     const char *before = "";
     add_key(out, "allOf");
@@ -257,7 +263,7 @@ static void add_conditions(struct buf *out, const struct field *f)
         buf_printf(out, "%s{\"if\":{\"properties\":{\"%s\":{\"const\":\"%s\"}}},\"then\":{\"properties\":{\"%s\":", before, f->by->of, v->value, f->name);
         jsonschema_ref(v->schema, out);
         buf_add_char(out, '}');
-        if (has_required(v->schema))
+        if (dir == SCHEMA_IN && has_required(v->schema))
             buf_printf(out, ",\"required\":[\"%s\"]", f->name);
         buf_add_c(out, "}}");
         before = ",";
@@ -295,8 +301,8 @@ void jsonschema_object(const struct schema *s, enum schema_direction dir, struct
     if (dir == SCHEMA_IN)
         buf_add_c(out, ",\"additionalProperties\":false");
     for (size_t i = 0; i < s->nfields; i++)
-        if (dir == SCHEMA_IN && s->fields[i].by)
-            add_conditions(out, &s->fields[i]);
+        if (is_shown(&s->fields[i], dir) && s->fields[i].by)
+            add_conditions(out, &s->fields[i], dir);
     buf_add_char(out, '}');
 }
 

@@ -74,6 +74,7 @@ struct field {
     enum ftype item;                /* FT_LIST: FT_SUB, FT_STR, FT_UUID, FT_F64, FT_I64, FT_ENUM */
     const char *dflt;               /* text of the value when the input lacks it (as in a query string) */
     const struct variants *by;      /* FT_JSON whose form depends on another member: its schemas, for the documents */
+    bool is_numbers;                /* FT_JSON that is an object of numbers, for the documents */
     const char *doc;
     const char *example;
 };

@@ -29,6 +29,13 @@ static const struct variant spec_list[] = {
 };
 const struct variants job_spec_variants = { "kind", spec_list, JOB_KIND_COUNT };
 
+static const struct variant answer_list[] = {
+#define JOB_TYPE(NAME, name, ...) { #name, &name##_job_schema },
+#include "core/wire/job_type.def"
+#undef JOB_TYPE
+};
+const struct variants job_spec_answers = { "kind", answer_list, JOB_KIND_COUNT };
+
 const struct job_type *job_type_find(struct str name)
 {
     int i = name_index(job_kind_names, name);

@@ -27,8 +27,8 @@ extern const char *const job_kind_names[];              /* ended by NULL */
 extern const char job_kind_list[];                      /* "|noop|train…": for lists of values, from its second character */
 /* What a form and a command line begin with. */
 enum { JOB_KIND_USUAL = JOB_TRAIN };
-/* The forms of `spec` by `kind`, of the kinds that callers submit. */
-extern const struct variants job_spec_variants;
+/* The forms of `spec` by `kind`: of the kinds that callers submit, and of all in answers. */
+extern const struct variants job_spec_variants, job_spec_answers;
 
 static inline bool job_is_submitted(int kind) { return (job_types[kind].traits & JT_SUBMIT) != 0; }
 static inline bool job_stays(int kind) { return (job_types[kind].traits & JT_STAYS) != 0; }

@@ -10,7 +10,7 @@ SCHEMA_EXTERN(job_log_line, "A piece of a job's log",
 SCHEMA_EXTERN(job_metric, "What a job measured at a step",
     FIELD(job_metric, metric_id, 0, .doc = "Its position; grows"), FIELD(job_metric, at, F_ALWAYS, .doc = "When it arrived"),
     FIELD(job_metric, step, 0, .doc = "Step or epoch"), FIELD(job_metric, fence, 0, .doc = "Attempt"),
-    FIELD(job_metric, values, 0, .doc = "Name and number of each"));
+    FIELD(job_metric, values, 0, .is_numbers = true, .doc = "Name and number of each"));
 SCHEMA_EXTERN(attempt_view, "One execution of a job",
     FIELD_ID(attempt_view, attempt_id, "att", F_ALWAYS, .doc = "The attempt"), FIELD(attempt_view, fence, 0, .doc = "Its number"),
     FIELD_ID(attempt_view, node_id, "nod", F_ALWAYS, .doc = "Machine"),

@@ -77,6 +77,29 @@ static void output(void **state)
     arena_free(a);
 }
 
+struct formed { struct str what; struct json form, figures; };
+static const struct variant forms[] = { { "limits", &limits_schema }, { "none", NULL } };
+static const struct variants by_what = { "what", forms, 2 };
+SCHEMA_OF(formed, "What holds another thing", FIELD(formed, what, F_REQ, .doc = "Which"),
+    FIELD(formed, form, F_REQ, .by = &by_what, .doc = "It"), FIELD(formed, figures, 0, .is_numbers = true, .doc = "Its numbers"));
+
+/* The same forms in a request and in an answer, which is bound to the value beside it, too. */
+static void forms_by_another_member(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(1 << 18);
+    for (int dir = 0; dir < 2; dir++) {
+        const struct jval *v = printed(a, &formed_schema, dir ? SCHEMA_OUT : SCHEMA_IN), *p = jval_get(v, "properties");
+        const struct jval *any = jval_get(jval_get(p, "form"), "anyOf"), *all = jval_get(v, "allOf");
+        assert_true(jval_len(any) == 1 && str_eq_c(jval_str(jval_get(jval_at(any, 0), "$ref")), "#/components/schemas/limits"));
+        const struct jval *then = jval_get(jval_get(jval_get(jval_at(all, 0), "then"), "properties"), "form");
+        assert_true(jval_len(all) == 1 && str_eq_c(jval_str(jval_get(then, "$ref")), "#/components/schemas/limits"));
+        const struct jval *numbers = jval_get(jval_get(p, "figures"), "additionalProperties");
+        assert_true(str_eq_c(jval_str(jval_get(numbers, "type")), "number"));
+    }
+    arena_free(a);
+}
+
 static void parts(void **state)
 {
     (void)state;
@@ -97,6 +120,7 @@ static void parts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(input), cmocka_unit_test(output), cmocka_unit_test(parts) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(input), cmocka_unit_test(output),
+                                        cmocka_unit_test(forms_by_another_member), cmocka_unit_test(parts) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
