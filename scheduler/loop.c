@@ -77,6 +77,7 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
     TRY(RUN_SYSTEM(&w, app->pool, TX_READ_ONLY, snapshot_read(&w, app->config->scheduler_batch, is_deep, &s, e), e));
     if (!s.jobs.n)
         return ERR_OK;
+    s.workload = app->workload;
     placement_plan(&s, a, &p);
     if (!explains)
         p.waits.n = 0;

@@ -36,6 +36,7 @@
 #include "scheduler/engine/lease.h"
 #include "scheduler/loop.h"
 #include "scheduler/engine/node.h"
+#include "scheduler/plan/workload.h"
 #include "scheduler/plan_apply.h"
 #include "scheduler/duty/reaper.h"
 #include "scheduler/round.h"
@@ -148,6 +149,7 @@ static enum errc start_database(struct daemon *d, struct err *e)
         return FAIL(e, INVALID, "scheduler.url is not set");
     d->app.pool = pool_of(c, url, 3, "falaj-scheduler", scheduler_lists, true);
     d->app.policies = policies_new();
+    d->app.workload = workload_new();
     TRY(check_pool(d->app.pool, e));
     d->leader = leader_new(url, d->app.clock);
     if (!*c->sequencer_url)
@@ -203,6 +205,7 @@ static void stop(struct daemon *d)
     db_pool_free(d->sequencer_pool);
     db_pool_free(d->app.pool);
     policies_free(d->app.policies);
+    workload_free(d->app.workload);
 }
 
 static enum errc run(struct daemon *d, struct err *e)

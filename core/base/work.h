@@ -23,6 +23,7 @@ struct api_rates;
 struct capacity_cache;
 struct residency_cache;
 struct policies;
+struct workload;
 struct local_auth;
 struct audit_pii;
 struct federation;
@@ -40,6 +41,7 @@ struct app {
     struct api_rates *api_rates;        /* falaj-api only */
     struct residency_cache *residency; /* api only: where tenants' data may be, tenants/home/residency_facts.h */
     struct policies *policies;      /* falaj-scheduler only: where tenants' data may be, scheduler/mirror/policies.h */
+    struct workload *workload;      /* falaj-scheduler only: GPU jobs that came, scheduler/plan/workload.h */
     struct local_auth *auth;        /* api only: sign-in secrets and password hashing, tenants/identity/local_auth.h */
     struct audit_pii *pii;          /* api only: keys of personal fields, audit/pii.h */
     struct federation *federation;  /* api only: what was fetched from outside issuers and providers, tenants/identity/outside.h */

@@ -34,7 +34,7 @@ static size_t place_of(const struct askset *s, const struct ask *a)
 
 static void grow(struct askset *s)
 {
-    s->cap = s->cap ? s->cap * 2 : 64;
+    s->cap = s->cap ? s->cap * 2 : 16;
     s->asks = list_alloc(s->asks, s->cap, sizeof *s->asks);
     s->index = list_alloc(s->index, s->cap * 2, sizeof *s->index);
     memset(s->index, 0, s->cap * 2 * sizeof *s->index);

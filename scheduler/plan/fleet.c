@@ -110,7 +110,7 @@ uint32_t fleet_add(struct fleet *f, const struct room *all, const struct room *f
 {
     ASSERT(f->nmachines < FLEET_MACHINES_MAX && room_is_valid(all) && room_is_valid(free));
     if (f->nmachines == f->machines_cap) {
-        f->machines_cap = f->machines_cap ? f->machines_cap * 2 : 256;
+        f->machines_cap = f->machines_cap ? f->machines_cap * 2 : 32;
         f->machines = list_alloc(f->machines, f->machines_cap, sizeof *f->machines);
     }
     uint32_t machine = (uint32_t)f->nmachines++;
@@ -134,7 +134,7 @@ uint32_t fleet_class(struct fleet *f, const struct ask *a)
     if (class < f->nclasses)
         return class;
     if (f->nclasses == f->classes_cap) {
-        f->classes_cap = f->classes_cap ? f->classes_cap * 2 : 64;
+        f->classes_cap = f->classes_cap ? f->classes_cap * 2 : 16;
         f->classes = list_alloc(f->classes, f->classes_cap, sizeof *f->classes);
     }
     f->classes[f->nclasses++] = (struct class){ .refused_at = UINT64_MAX };

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* placement.c - who goes next, and where.
  *
- * Tenants wait in a heap by share; the least one places its next job or learns why not, and goes back with its new share. So the
- * cost is jobs x (log tenants + machines). A tenant with rules (rulebook.h) has one line of jobs for each project and queue, and the line
- * with the least share goes first; a tenant without has one line and no rule is looked for. A shape that was refused for room is remembered: while a tenant goes through its jobs room
- * only shrinks, so a job that asks at least as much in the same place is refused with the same words, without a search. */
+ * Tenants wait in a heap by share; the least one places its next job or learns why not, and goes back with its new share. The
+ * machine is chosen by the fleet of the snapshot (ground.h), so the cost is jobs x (log tenants + different rooms of
+ * machines). A tenant with rules (rulebook.h) has one line of jobs for each project and queue, and the line with the least
+ * share goes first; a tenant without has one line and no rule is looked for. A shape that was refused for room is remembered:
+ * while a tenant goes through its jobs room only shrinks, so a job that asks at least as much in the same place is refused
+ * with the same words, without a search. */
 #include "scheduler/plan/placement.h"
 #include "scheduler/plan/fairshare.h"
+#include "scheduler/plan/ground.h"
 #include "scheduler/plan/order.h"
 
 /* Jobs that stand in one line: all of a tenant's, or those of one project and queue of a tenant with rules. */
@@ -28,6 +31,7 @@ struct planner {
     struct queue *heap;
     size_t n;
     struct plan *plan;
+    struct ground ground;
 };
 
 static const struct snap_job *head_of(const struct planner *p, const struct queue *q)
@@ -140,6 +144,37 @@ static bool search(const struct planner *p, const struct snap_tenant *t, const s
     return found;
 }
 
+/* The best machine by the fleet's scores, where the snapshot has one; then a search is only for the words of a refusal. */
+static bool find(struct planner *p, const struct snap_tenant *t, const struct snap_job *j, size_t *ret, struct sight *see)
+{
+    struct ground *g = &p->ground;
+    struct groups where = { { 0 } };
+    if (!g->fleet)
+        return search(p, t, j, ret, see);
+    for (unsigned i = 0; i < g->ngroups; i++) {
+        const struct snap_node *n = &p->s->nodes.items[g->group_node[i]];
+        if (!str_eq(n->pool, j->pool) || !zone_ok(j, n->zone))
+            continue;
+        struct rule_ask ask = ask_of(t, j, n);
+        if (!t->guarded || !rulebook_refuses(&p->s->book, &ask))
+            groups_add(&where, i);
+    }
+    if (ground_place(g, &where, j->slots, j->gpus, ret))
+        return true;
+    size_t none;
+    (void)search(p, t, j, &none, see);  /* it sees what the fleet saw, and finds nothing */
+    return false;
+}
+
+/* What was placed has come: the plans after this one expect more of its kind, on whatever machines. */
+static void learn(const struct planner *p, const struct snap_job *j)
+{
+    struct ask a = { .cpu_milli = j->slots * 1000, .gpus = (int32_t)j->gpus, .gpu_milli = GPU_MILLI };
+    memset(&a.groups, 0xff, sizeof a.groups);
+    if (p->s->workload && j->gpus && ask_is_valid(&a))
+        workload_arrive(p->s->workload, &a);
+}
+
 static void say(struct planner *p, struct lane *q, const struct snap_tenant *t, const struct snap_job *j, const struct sight *see)
 {
     if (j->denied.ptr) {
@@ -215,7 +250,7 @@ static void step(struct planner *p, struct queue *queue)
             return;
         }
     }
-    if (!search(p, t, j, &node, &see)) {
+    if (!find(p, t, j, &node, &see)) {
         say(p, q, t, j, &see);
         q->refused = at;
         wait_for(p, at, q->reason, q->message);
@@ -266,10 +301,13 @@ void placement_plan(struct snapshot *s, struct arena *a, struct plan *ret)
         i = add_queue(&p, lanes, i);
     for (size_t i = p.n; i-- > 0;)
         sift_down(&p, i);
+    ground_init(&p.ground, s, a);
     while (p.n) {
         step(&p, &p.heap[0]);
         if (!pick_lane(&p, &p.heap[0]))
             p.heap[0] = p.heap[--p.n];
         sift_down(&p, 0);
     }
+    for (size_t i = 0; i < ret->places.n; i++)      /* not while the fleet scores by it */
+        learn(&p, &s->jobs.items[ret->places.items[i].job]);
 }

@@ -42,7 +42,7 @@ static void index_put(struct roomset *s, uint32_t number)
 
 static void grow(struct roomset *s)
 {
-    s->cap = s->cap ? s->cap * 2 : 1024;
+    s->cap = s->cap ? s->cap * 2 : 64;
     s->items = list_alloc(s->items, s->cap, sizeof *s->items);
     s->index = list_alloc(s->index, s->cap * 2, sizeof *s->index);
     memset(s->index, 0, s->cap * 2 * sizeof *s->index);

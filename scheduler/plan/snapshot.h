@@ -7,6 +7,7 @@
 #pragma once
 #include "core/base/clock.h"
 #include "scheduler/plan/rulebook.h"
+#include "scheduler/plan/workload.h"
 
 struct snap_node {
     struct uuid node_id;
@@ -49,6 +50,7 @@ struct snapshot {
     struct { struct snap_tenant *items; size_t n; } tenants;
     struct { struct snap_job *items; size_t n; } jobs;
     struct rulebook book;               /* of guarded tenants */
+    struct workload *workload;          /* borrowed: GPU jobs that came before; a plan adds what it places. NULL: none is known */
 };
 
 struct placement {
