@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { saveAs } from '../../lib/csv.ts';
 import { bytes, number } from '../../lib/format.ts';
+import type { Kept } from '../../lib/audit-kept.ts';
 import type { Run } from '../../lib/audit-verify-run.ts';
 import { Code, Pairs, Time } from '../../ui/bits.tsx';
 import { Note } from '../../ui/note.tsx';
@@ -25,9 +26,10 @@ export function VerdictOf(p: {
   own: boolean;
   byServer: boolean;
   pinned?: string;
+  kept?: Kept | null;
   onStop: () => void;
 }) {
-  const { run, name, own, byServer, pinned, onStop } = p;
+  const { run, name, own, byServer, pinned, kept, onStop } = p;
   const { t } = useTranslation();
   const v = run.verdict;
   if (run.state === 'failed') return <Failure problem={run.problem} />;
@@ -66,6 +68,9 @@ export function VerdictOf(p: {
         }
       >
         <p>{t(byServer && v.signature === 'pinned' ? 'verify.signature_named' : `verify.signature_${v.signature}`)}</p>
+        {isGood && kept && (
+          <p>{t(kept.witness ? 'verify.witnessFits' : 'verify.keptFits', { size: number(kept.size) })}</p>
+        )}
         {isGood && v.some && <p>{t('verify.selection')}</p>}
         {isGood && v.filtered && <p>{t('verify.filtered')}</p>}
         {isGood && v.unproved > 0 && <p>{t('verify.unproved', { count: v.unproved })}</p>}

@@ -16,12 +16,14 @@ import { useTranslation } from 'react-i18next';
 import { getPage } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { canCheckSignatures, hex, unbase64, unhex, type Bytes } from '../../lib/audit-verify-hash.ts';
+import { readKept, type Kept, type KeptFault } from '../../lib/audit-kept.ts';
 import { useVerification } from '../../lib/audit-verify-run.ts';
 import type { Search } from '../../lib/search.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Note } from '../../ui/note.tsx';
 import { useProblemText } from '../../ui/states.tsx';
 import { Frame } from './frame.tsx';
+import { KeptField, NOTHING_KEPT, type Given } from './Kept.tsx';
 import { Line } from './pieces.tsx';
 import { commandOf, VerdictOf } from './Verdict.tsx';
 import { rangeOf, WhenFields, type When } from './when.tsx';
@@ -98,6 +100,30 @@ function KeyField({ id, value, put }: { id: string; value: string; put: (v: stri
   );
 }
 
+/** The head to hold the log against: what was given, what is wrong with it, and what came of it when a verification began. */
+function useKept(): {
+  given: Given;
+  put: (v: Given) => void;
+  fault: KeptFault | '';
+  kept: Kept | null;
+  read: () => Promise<Kept | null | KeptFault>;
+} {
+  const [given, setGiven] = useState<Given>(NOTHING_KEPT);
+  const [fault, setFault] = useState<KeptFault | ''>('');
+  const [kept, setKept] = useState<Kept | null>(null);
+  const read = async (): Promise<Kept | null | KeptFault> => {
+    const found = given.text === '' ? null : await readKept(given.text, readKey(given.witness));
+    setFault(typeof found === 'string' ? found : '');
+    setKept(typeof found === 'string' ? null : found);
+    return found;
+  };
+  const put = (v: Given): void => {
+    setGiven(v);
+    setFault('');
+  };
+  return { given, put, fault, kept, read };
+}
+
 function OwnLog() {
   const { t } = useTranslation();
   const text = useProblemText();
@@ -109,6 +135,7 @@ function OwnLog() {
   const [pinned, setPinned] = useState('');
   const server = useServerKeys();
   const { run, start, stop } = useVerification();
+  const head = useKept();
   const go = async (): Promise<void> => {
     setNothing('');
     const given = readKey(key);
@@ -118,9 +145,16 @@ function OwnLog() {
       const from = Math.max(byTime?.from ?? 0, Number(numbers.from) || 1);
       const to = Math.min(byTime?.to || MAX, Number(numbers.to) || MAX);
       if (!byTime || to < from) return setNothing(t('verify.nothing'));
+      const kept = await head.read();
+      if (typeof kept === 'string') return undefined;
       start({
         url: addressOf(from, to === MAX ? 0 : to),
-        options: { pinned: given ? [given] : server, trustEmbedded: true, allowUnproved: true },
+        options: {
+          pinned: given ? [given] : server,
+          trustEmbedded: true,
+          allowUnproved: true,
+          ...(kept ? { previous: kept.previous } : {}),
+        },
       });
     } catch (p) {
       setNothing(text(p));
@@ -153,6 +187,7 @@ function OwnLog() {
           </FormGroup>
         ))}
         <KeyField id="v-key" value={key} put={setKey} />
+        <KeptField id="v-kept" value={head.given} put={head.put} fault={head.fault} />
         <div className="last">
           <Button type="submit" isDisabled={run.state === 'running'}>
             {t('verify.start')}
@@ -160,7 +195,15 @@ function OwnLog() {
         </div>
       </Form>
       <div role="status">{nothing && <Note title={nothing} />}</div>
-      <VerdictOf run={run} own byServer={pinned === ''} pinned={pinned} name="audit.jsonl" onStop={stop} />
+      <VerdictOf
+        run={run}
+        own
+        byServer={pinned === ''}
+        pinned={pinned}
+        name="audit.jsonl"
+        kept={head.kept}
+        onStop={stop}
+      />
     </section>
   );
 }
@@ -174,12 +217,17 @@ function Brought() {
   const [name, setName] = useState('bundle.jsonl');
   const [pinned, setPinned] = useState('');
   const { run, start, stop } = useVerification();
-  const take = (file: File | undefined): void => {
+  const head = useKept();
+  const take = async (file: File | undefined): Promise<void> => {
     if (!file) return;
+    const kept = await head.read();
+    if (typeof kept === 'string') return;
     const given = readKey(key);
     setName(file.name);
     setPinned(given ? hex(given) : '');
-    start({ file, options: { ...(given ? { pinned: [given] } : { trustEmbedded: true }), allowUnproved: dropped } });
+    const previous = kept ? { previous: kept.previous } : {};
+    const trust = given ? { pinned: [given] } : { trustEmbedded: true };
+    start({ file, options: { ...trust, ...previous, allowUnproved: dropped } });
   };
   return (
     <section aria-labelledby="brought-title">
@@ -189,6 +237,7 @@ function Brought() {
       <p className="lead">{t('verify.broughtBody')}</p>
       <Form className="audit-filters tops" onSubmit={(e) => e.preventDefault()}>
         <KeyField id="b-key" value={key} put={setKey} />
+        <KeptField id="b-kept" value={head.given} put={head.put} fault={head.fault} />
         <Checkbox
           id="b-dropped"
           label={t('verify.allowUnproved')}
@@ -209,7 +258,7 @@ function Brought() {
         onDrop={(e) => {
           e.preventDefault();
           setOver(false);
-          take(e.dataTransfer.files[0]);
+          void take(e.dataTransfer.files[0]);
         }}
       >
         <p>{t('verify.drop')}</p>
@@ -219,7 +268,7 @@ function Brought() {
           hidden
           accept=".jsonl,application/jsonl"
           onChange={(e) => {
-            take(e.target.files?.[0]);
+            void take(e.target.files?.[0]);
             e.target.value = '';
           }}
         />
@@ -227,7 +276,7 @@ function Brought() {
           {t('verify.choose')}
         </Button>
       </div>
-      <VerdictOf run={run} own={false} byServer={false} pinned={pinned} name={name} onStop={stop} />
+      <VerdictOf run={run} own={false} byServer={false} pinned={pinned} name={name} kept={head.kept} onStop={stop} />
     </section>
   );
 }
