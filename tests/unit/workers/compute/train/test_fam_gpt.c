@@ -135,8 +135,8 @@ static void test_gpt2(void **st)
 {
     (void)st;
     struct train_job s = small();
-    s.max_steps = share_of("steps of GPT-2's layout", 60, 1500);
-    learn(s, "gpt-2", s.max_steps > 60 ? 2.2 : 3.3);
+    s.max_steps = share_of("steps of GPT-2's layout", 30, 1500);
+    learn(s, "gpt-2", s.max_steps > 30 ? 2.2 : 3.7);
 }
 
 static void test_llama(void **st)
@@ -146,8 +146,8 @@ static void test_llama(void **st)
     s.rms_norm = s.rotary = s.gated = true;
     s.kv_heads = 2;
     s.dropout = 0.05;
-    s.max_steps = share_of("steps of Llama's layout", 40, 1000);
-    learn(s, "llama", s.max_steps > 40 ? 2.3 : 3.5);
+    s.max_steps = share_of("steps of Llama's layout", 20, 1000);
+    learn(s, "llama", s.max_steps > 20 ? 2.4 : 4.0);
 }
 
 int main(void)
