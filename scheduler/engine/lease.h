@@ -5,7 +5,7 @@
  * (lease_offer), and the first report writes that it was taken, together with what else it says. Reports renew it and end it, or the
  * reaper does.
  * Invariants: at most one live attempt per job; the fence of a job only grows; every write names attempt, node and fence and demands
- * `live`; each transition of a job has one job_event and one audit event in its transaction; what job_submit booked (jobs) is given
+ * `live`; each transition of a job has one step (view job_step) and one audit event in its transaction; what job_submit booked (jobs) is given
  * back exactly once, by the transaction that ends the job. Slots and GPUs are held by being live.
  * Calling order: grant -> lease_offer | lease_take -> report start -> report renew* -> report of an end | expiry.
  * Memory: w->arena. Errors: STALE (lease_check). A stale item of a report is a verdict, not an error. Not offered: moving a lease. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job.h - a job: what a tenant wants done. Submit, read, cancel; lists: job_search.h.
  *
- * Invariants: one row per accepted submission; state changes only along job_state.def, each with one job_event and one audit event
+ * Invariants: one row per accepted submission; state changes only along job_state.def, each with one step (view job_step) and one audit event
  * in the same transaction; `fence` and `version` only grow; a pending job has a reason; quota "jobs" counts the live ones.
  * Who writes job.state: job_submit_many (PENDING) and job_apply.h (all else).
  * Memory: results live in the arena of the work. Errors: NOT_FOUND (also another tenant's), CONFLICT, QUOTA, RESIDENCY, UNPLACEABLE. */

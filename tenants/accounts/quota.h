@@ -2,7 +2,8 @@
 /* quota.h - how much a tenant may hold at once, booked in the transaction of the act itself.
  *
  * quota_reserve is one conditional UPDATE: under any concurrency the sum of admitted amounts never passes the limit. Release is
- * the same row in the transaction that ends the use. Invariant J5: used equals what live rows explain.
+ * the same row in the transaction that ends the use; jobs that end are counted beside it (docs/adr/0032). Invariant J5: what is
+ * used equals what live rows explain.
  * Errors: QUOTA (with both numbers), CONFLICT (a limit below what is used), NOT_FOUND. */
 #pragma once
 #include "core/base/work.h"

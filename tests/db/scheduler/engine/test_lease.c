@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_lease.c - a job's life on a real PostgreSQL: every count of rows, quota and audit exact; fences; repeats; cancels. */
 #include "tests/db/scheduler/fixture.h"
+#include "core/base/cleanup.h"
+#include "core/db/session.h"
 
 static struct fixture f;
 static struct machine m;
@@ -96,6 +98,26 @@ static void a_step_without_its_audit_event_is_noticed(void **state)
         fixture_exec(&f, "SET session_replication_role = replica;"
                          "UPDATE audit_event SET xid = (xid::text::bigint - 1000000)::text::xid8 WHERE ord = %ld", (long)ord);
     }
+    fixture_check(&f);
+}
+
+/* Whoever submits holds the row of the tenant's jobs until the commit: an end passes by. */
+static void an_end_waits_for_no_submission(void **state)
+{
+    (void)state;
+    struct uuid id;
+    struct lease_grant g;
+    CLEANUP(db_session_freep) struct db_session *submitter = NULL;
+    int64_t before = used("jobs");
+    submit(&f, f.tenant_a, 1, 1, 3, &id);
+    plan(&f);
+    assert_int_equal(take(&f, &m, 10, &g), 1);
+    OK(db_session_new(pg_harness_conninfo(f.pg, NULL, NULL), "test", 30000, &submitter, e));
+    OK(db_session_exec_script(submitter, "BEGIN; UPDATE quota SET used = used + 1 WHERE resource = 'jobs'", e));
+    assert_int_equal(run_through(&f, &m, &g, 1), 2);
+    assert_string_equal(state_of(&f, id), "COMPLETED");
+    OK(db_session_exec_script(submitter, "ROLLBACK", e));
+    assert_int_equal(used("jobs"), before);
     fixture_check(&f);
 }
 
@@ -514,7 +536,7 @@ int main(void)
         cmocka_unit_test(outputs_of_one_report_share_the_room), cmocka_unit_test(outputs_of_an_older_fence_do_not_count),
         cmocka_unit_test(a_lease_that_has_run_out_neither_reads_nor_writes),
         cmocka_unit_test(logs_and_metrics_are_kept), cmocka_unit_test(a_start_that_comes_with_its_end_is_told),
-        cmocka_unit_test(a_step_without_its_audit_event_is_noticed),
+        cmocka_unit_test(a_step_without_its_audit_event_is_noticed), cmocka_unit_test(an_end_waits_for_no_submission),
         cmocka_unit_test(a_take_only_reads), cmocka_unit_test(a_first_word_may_be_the_last),
         cmocka_unit_test(what_was_lost_on_the_way_comes_again) };
     return cmocka_run_group_tests(tests, setup, teardown);
