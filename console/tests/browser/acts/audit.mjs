@@ -66,6 +66,20 @@ export async function audit(t, officer, others) {
       },
     ],
     [
+      'hand out what is kept of a person',
+      async (h) => {
+        await h.go('/audit/erasures');
+        await h.page.locator('#er-who').selectOption(leaver);
+        await h.page.getByRole('link', { name: h.word('kept.show') }).click();
+        await h.row(h.word('kept.app_user_name'), 'Huda').waitFor();
+        const waiting = h.page.waitForEvent('download');
+        await h.press('kept.json');
+        const handed = JSON.parse(readFileSync(await (await waiting).path(), 'utf8'));
+        if (handed.user_id !== leaver || !handed.data.some((d) => d.place === 'invitation' && d.value === 'Huda'))
+          throw new Error(JSON.stringify(handed));
+      },
+    ],
+    [
       'erase a person',
       async (h) => {
         await h.go('/audit/erasures');
@@ -79,6 +93,10 @@ export async function audit(t, officer, others) {
           .waitFor();
         const offered = await h.page.locator('#er-who option').evaluateAll((all) => all.map((o) => o.value));
         if (offered.includes(leaver)) throw new Error('who was erased is offered again');
+        await h.go(`/audit/persons/${leaver}`);
+        await h.row(h.word('kept.app_user_name'), leaver.slice(-6)).waitFor();
+        if ((await h.page.getByRole('button', { name: h.word('erasures.erase') }).count()) > 0)
+          throw new Error('who was erased can be erased again');
         await h.go(`/audit?actor=${leaver}&when=days30`);
         await h.sees(h.word('audit.erasedPerson'));
         if ((await h.page.locator('main').innerText()).includes('Huda')) throw new Error('the name is still there');
