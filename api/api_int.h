@@ -25,6 +25,7 @@ struct route_match {
 struct router {
     struct route_match *rows;
     size_t n;
+    struct slice by_depth[SEGMENTS_MAX + 1];    /* const struct route_match *, by how many segments they have */
 };
 /* Boot check and compilation; the arena keeps the rows. */
 enum errc router_init(struct router *r, struct arena *a, struct err *e) MUST_CHECK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* router.c - method + path -> row + captures, and the boot check that the tables are sound.
  *
- * Sixty rows are compared segment by segment: a memcmp or two each, cheaper than any clever tree at this size. */
+ * Only rows with as many segments as the path are compared, segment by segment: a memcmp or two each, cheaper than any clever
+ * tree at this size. */
 #include "api/api_int.h"
 #include "core/http/url.h"
 
@@ -116,13 +117,17 @@ enum errc router_init(struct router *r, struct arena *a, struct err *e)
                     return FAIL(e, INTERNAL, "Routes %s and %s are the same", r->rows[k].row->path, m->row->path);
             r->n++;
         }
+    for (size_t i = 0; i <= SEGMENTS_MAX; i++)
+        r->by_depth[i] = (struct slice){ ARENA_ARRAY(a, const struct route_match *, n), 0 };
+    for (size_t i = 0; i < r->n; i++) {
+        struct slice *d = &r->by_depth[r->rows[i].nsegments];
+        ((const struct route_match **)d->items)[d->n++] = &r->rows[i];
+    }
     return ERR_OK;
 }
 
 static bool matches(const struct route_match *m, const struct str *segs, int n)
 {
-    if (m->nsegments != n)
-        return false;
     for (int i = 0; i < n; i++)
         if (m->segments[i].ptr ? !str_eq(m->segments[i], segs[i]) : segs[i].len == 0)
             return false;
@@ -152,8 +157,9 @@ const struct route_match *router_find(const struct router *r, enum http_method m
     const struct route_match *best = NULL;
     unsigned listed = 0;
     enum http_method want = method == HTTP_HEAD ? HTTP_GET : method;
-    for (size_t i = 0; i < r->n; i++) {
-        const struct route_match *m = &r->rows[i];
+    const struct slice *deep = &r->by_depth[n];
+    for (size_t i = 0; i < deep->n; i++) {
+        const struct route_match *m = ((const struct route_match *const *)deep->items)[i];
         if (!(m->row->flags & R_NODE) != !is_node || !matches(m, segs, n))
             continue;
         if (m->row->method != want) {
