@@ -15,7 +15,7 @@
 
 #define UNKNOWN INT64_MIN
 #define NO_FIT (INT64_MIN + 1)
-enum { ROOMS_KEPT = 1 << 18 };
+enum { ROOMS_KEPT = 1 << 18, SCORES_KEPT = 1 << 26, GIVEN_KEPT = 1 << 12 };
 
 struct machine { struct room all, free; uint32_t number; };
 
@@ -23,7 +23,7 @@ struct class {
     int64_t *scores;                    /* by slot */
     size_t cap;
     uint32_t epoch;                     /* the workload's, when the scores began */
-    uint64_t refused_at;                /* fleet.given when it fitted nowhere; UINT64_MAX: it may fit */
+    uint64_t refused_at;                /* fleet.given when it fitted nowhere; UINT64_MAX: never */
 };
 
 struct fleet {
@@ -36,7 +36,8 @@ struct fleet {
     struct askset asks;                 /* by class */
     struct class *classes;
     size_t nmachines, machines_cap, nclasses, classes_cap;
-    uint64_t given;                     /* rises when something gets free */
+    uint64_t given;                     /* rises when a machine gets more free, which is then written here */
+    uint32_t gained[GIVEN_KEPT];        /* by given modulo its length */
 };
 
 struct fleet *fleet_new(enum score_policy policy, struct workload *w, uint64_t seed)
@@ -77,9 +78,10 @@ static void moved(void *ctx, uint32_t machine, uint32_t number)
 
 static void tidy(struct fleet *f)
 {
-    size_t live;
+    size_t live, slots = roomset_slots(f->rooms);
     (void)roomset_live(f->rooms, &live);
-    if (roomset_size(f->rooms) < ROOMS_KEPT + 8 * live)
+    bool has_many_scores = slots > 2 * live + 1024 && slots * f->nclasses > SCORES_KEPT;
+    if (!has_many_scores && roomset_size(f->rooms) < ROOMS_KEPT + 8 * live)
         return;
     roomset_reset(f->rooms, moved, f);
     for (size_t i = 0; i < f->nclasses; i++)
@@ -106,6 +108,11 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+static void note_gain(struct fleet *f, uint32_t machine)
+{
+    f->gained[f->given++ % GIVEN_KEPT] = machine;
+}
+
 uint32_t fleet_add(struct fleet *f, const struct room *all, const struct room *free)
 {
     ASSERT(f->nmachines < FLEET_MACHINES_MAX && room_is_valid(all) && room_is_valid(free));
@@ -122,7 +129,7 @@ uint32_t fleet_add(struct fleet *f, const struct room *all, const struct room *f
     f->scale = s;
     f->machines[machine] = (struct machine){ *all, *free, number_of(f, *free) };
     roomset_enter(f->rooms, f->machines[machine].number, machine);
-    f->given++;
+    note_gain(f, machine);
     return machine;
 }
 
@@ -216,25 +223,33 @@ static int64_t score_of(struct fleet *f, struct class *c, uint32_t number)
     return c->scores[slot];
 }
 
-/* The best live room by score, then by its first machine; ROOM_NONE: none. */
+struct choice { uint32_t room, first; int64_t score; };
+
+static void consider(struct fleet *f, struct class *c, uint32_t number, struct choice *best)
+{
+    int64_t score = score_of(f, c, number);
+    if (score < best->score || score == NO_FIT)
+        return;
+    uint32_t first = roomset_at(f->rooms, number)->machines[0];
+    if (score > best->score || first < best->first)
+        *best = (struct choice){ number, first, score };
+}
+
+/* The best live room by score, then by its first machine; ROOM_NONE: none. A class that fitted nowhere fits at most on
+ * machines that have got more free since, so only those are looked at. */
 static uint32_t best_room(struct fleet *f, struct class *c)
 {
+    struct choice best = { ROOM_NONE, UINT32_MAX, NO_FIT };
+    if (c->refused_at != UINT64_MAX && f->given - c->refused_at <= GIVEN_KEPT) {
+        for (uint64_t i = c->refused_at; i < f->given; i++)
+            consider(f, c, f->machines[f->gained[i % GIVEN_KEPT]].number, &best);
+        return best.room;
+    }
     size_t n;
     const uint32_t *live = roomset_live(f->rooms, &n);
-    uint32_t best = ROOM_NONE, first = 0;
-    int64_t most = NO_FIT;
-    for (size_t i = 0; i < n; i++) {
-        int64_t score = score_of(f, c, live[i]);
-        if (score < most || score == NO_FIT)
-            continue;
-        uint32_t machine = roomset_at(f->rooms, live[i])->machines[0];
-        if (score == most && machine > first)
-            continue;
-        most = score;
-        best = live[i];
-        first = machine;
-    }
-    return best;
+    for (size_t i = 0; i < n; i++)
+        consider(f, c, live[i], &best);
+    return best.room;
 }
 
 /* Any machine where it fits, each as likely. */
@@ -301,7 +316,7 @@ void fleet_give(struct fleet *f, uint32_t class, struct seat seat)
 {
     resource_give(&f->machines[seat.machine].free, &f->asks.asks[class], seat.devices);
     settle(f, seat.machine);
-    f->given++;
+    note_gain(f, seat.machine);
 }
 
 bool fleet_take(struct fleet *f, uint32_t class, struct seat seat)
