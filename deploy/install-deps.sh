@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # install-deps.sh - installs what Falaj needs on Debian 12, and nothing that is already there.
 #
-#   deploy/install-deps.sh [--build] [--run] [--console] [--test] [--package] [--all] [--list]
+#   deploy/install-deps.sh [--build] [--run] [--console] [--test] [--package] [--torch] [--all] [--list]
 #
 # --build  compiler and libraries of the programs    --run   what the daemons need at run time (PostgreSQL, Redis)
 # --console  Node, which builds the web console and is not needed to run it
 # --test   what tests/run.sh and the benches need beyond these: clang, cmocka, Python, psql, wrk, Node, Chromium
+# --torch    PyTorch, which reads model files in the full tier of the tests (1 GB); not part of --all
 # --package  what makes Debian packages and tries them in a tree of their own; not part of --all
 # --all    all of the others (also the default)
 # --list   print the packages of the chosen groups and stop
@@ -27,6 +28,7 @@ packages_test=(libcmocka-dev clang libclang-rt-14-dev llvm python3 perl openssl 
 # shellcheck disable=SC2034
 packages_console=()
 # shellcheck disable=SC2034
+packages_torch=(python3-torch python3-numpy)
 packages_package=(debhelper lintian debootstrap)
 node_minimum=20.19.0
 node_pinned=20.20.2
@@ -41,7 +43,7 @@ usage() { sed -n '3,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 want=() groups=() list=0
 for arg in "$@"; do
     case $arg in
-        --build | --run | --console | --test | --package) groups+=("${arg#--}") ;;
+        --build | --run | --console | --test | --package | --torch) groups+=("${arg#--}") ;;
         --all) groups+=(build run console test) ;;
         --list) list=1 ;;
         -h | --help) usage; exit 0 ;;
