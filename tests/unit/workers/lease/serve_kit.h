@@ -10,6 +10,7 @@
 #include "core/crypto/x509.h"
 #include "core/http/client.h"
 #include "core/wire/lease_host.h"
+#include "workers/compute/train/data_csv.h"
 #include "workers/compute/train/engine.h"
 
 struct serve_zone {

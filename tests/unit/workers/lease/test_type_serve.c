@@ -1,82 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-<<<<<<< HEAD
 /* test_type_serve.c - a real serving child behind mutual TLS: trained here, sealed, served, asked, refused, stopped; and what it
  * does not hold. */
 #include "serve_kit.h"
 #include "memory_search.h"
-=======
-/* test_type_serve.c - a real serving child behind mutual TLS: trained here, sealed, served, asked, refused, stopped. */
-#include "lease_kit.h"
-
-#include <pthread.h>
-#include "core/crypto/x509.h"
-#include "core/http/client.h"
-#include "../train_kit.h"
-#include "workers/compute/train/data_csv.h"
-#include "workers/compute/train/engine.h"
-
-static void train_model(struct kit_store *s)
-{
-    struct buf csv;
-    struct err e = { 0 };
-    struct hw hw;
-    const struct backend *be;
-    struct arena *a = arena_new((size_t)1 << 30);
-    kit_read_file("datasets/digits/digits.csv", &csv);
-    struct train_job spec = kit_spec();
-    spec.epochs = 5;
-    struct train_data data;
-    hw_read(&hw);
-    assert_int_equal(backend_choose("auto", &hw, NULL, NULL, &be, &e), ERR_OK);
-    assert_int_equal(train_data_csv(a, buf_str(&csv), &(struct csv_schema){ .label = STR("label") }, &spec, &data, &e), ERR_OK);
-    struct train_task task = { .spec = &spec, .data = &data, .backend = be, .clock = &clock_system, .dataset_digest = STR("d") };
-    struct train_observer obs = { 0 };
-    struct train_result r = { 0 };
-    assert_int_equal(train_run(a, &task, &obs, &r, &e), ERR_OK);
-    kit_put(s, "model", r.model.ptr, r.model.len);
-    train_result_release(&r);
-    buf_release(&csv);
-    arena_free(a);
-}
-
-static void issue(struct arena *a, const struct x509_pair *ca, const char *uri, const char *dir, const char *name)
-{
-    struct err e = { 0 };
-    struct x509_pair p;
-    static const char *const ips[] = { "127.0.0.1", NULL };
-    const struct x509_req req = { .common_name = str_c(name), .uri_san = str_c(uri), .ip = ips, .is_client = true,
-                                  .is_server = true, .lifetime_s = 3600 };
-    assert_int_equal(x509_issue(a, ca, &req, clock_wall_us(&clock_system), &p, &e), ERR_OK);
-    assert_int_equal(x509_write(&p, arena_printf(a, "%s/%s.pem", dir, name), arena_printf(a, "%s/%s.key", dir, name), &e),
-                     ERR_OK);
-}
-
-static void *run_thread(void *p)
-{
-    void **both = p;
-    executor_run(both[0], both[1]);
-    return NULL;
-}
-
-static struct http_client *caller(struct arena *a, const char *dir, const char *who, const char *endpoint)
-{
-    struct err e = { 0 };
-    struct http_client *c = http_client_new(&(struct http_client_options){ .base_url = arena_printf(a, "https://%s", endpoint),
-        .ca_file = arena_printf(a, "%s/ca.pem", dir), .cert_file = arena_printf(a, "%s/%s.pem", dir, who),
-        .key_file = arena_printf(a, "%s/%s.key", dir, who) }, &e);
-    assert_non_null(c);
-    return c;
-}
-
-static int ask(struct http_client *c, struct arena *a, const char *path, struct str body, struct http_result *r)
-{
-    struct err e = { 0 };
-    struct http_call call = { .method = body.ptr ? "POST" : "GET", .path = path, .body = body };
-    if (http_client_call(c, a, &call, r, &e) != ERR_OK)
-        return -1;
-    return r->status;
-}
->>>>>>> 0aea35b (Train convolutional networks and decoders, each a builder of one net)
 
 static struct str infer_body(struct arena *a, int rows, int cols, const char *extra)
 {
