@@ -85,7 +85,10 @@ static void fill(struct uuid t)
         "INSERT INTO job_object (tenant_id, job_id, direction, name, object_id) VALUES ('%s', '%s', 'input', 'i', '%s');"
         "INSERT INTO attempt (tenant_id, attempt_id, job_id, fence, node_id, slots, gpus, lease_until) VALUES"
         " ('%s', '%s', '%s', 1, '%s', 1, 0, now())", id, id, hex(u), id, id, id, id, id, id, id, id, node);
-    sql("INSERT INTO job_end (tenant_id, ended) VALUES ('%s', 1)", id);
+    sql("INSERT INTO job_end (tenant_id, ended) VALUES ('%s', 1);"
+        "INSERT INTO audit_gone (tenant_id, kind, thing_id, name) VALUES ('%s', 'model', '%s', 'm');"
+        "INSERT INTO job_page (tenant_id, after_id, last_id, jobs, names, ids, facets) VALUES"
+        " ('%s', '00000000-0000-0000-0000-000000000000', '%s', 1, 'j', '{}', '{}')", id, id, id, id, id);
     sql("INSERT INTO job_log (tenant_id, job_id, fence, stream, text) VALUES ('%s', '%s', 1, 'stdout', 'x');"
         "INSERT INTO job_metric (tenant_id, job_id, fence, step, values) VALUES ('%s', '%s', 1, 1, '{}');"
         "INSERT INTO usage_record (tenant_id, attempt_id, job_id, zone, pool, slots, gpus, wall_ms, slot_ms, gpu_ms) VALUES"
