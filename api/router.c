@@ -55,7 +55,8 @@ static enum errc compile_fields(struct route_match *m, struct arena *a, struct e
 bool route_makes_power(const struct route *row)
 {
     static const enum audit_code events[] = { AUDIT_TOKEN_CREATE, AUDIT_ROLE_GRANT, AUDIT_USER_CREATE, AUDIT_INVITE_CREATE, AUDIT_IDENTITY_SET,
-        AUDIT_GROUP_SET, AUDIT_DEVICE_GRANT, AUDIT_MFA_SET, AUDIT_NODE_JOIN, AUDIT_BREAK_GLASS, AUDIT_APPROVAL_GRANT, AUDIT_APPROVAL_REQUEST };
+        AUDIT_GROUP_SET, AUDIT_DEVICE_GRANT, AUDIT_MFA_SET, AUDIT_NODE_JOIN, AUDIT_BREAK_GLASS, AUDIT_APPROVAL_GRANT, AUDIT_APPROVAL_REQUEST,
+        AUDIT_TENANT_CREATE };
     if (!row->audited || row->perm == PERM_PUBLIC || row->perm == PERM_SCIM_PROVISION || row->method == HTTP_DELETE)
         return false;
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)

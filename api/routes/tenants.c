@@ -120,8 +120,8 @@ static enum errc put_quota(struct work *w, const void *in, void *out, struct err
 static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/tenants", .lane = LANE_CALLS,
       .op = "tenant_create", .perm = PERM_TENANT_CREATE, .handler = create,
-      .in = &tenant_create_in_schema, .status = 201, .out = &tenant_create_out_schema, .flags = R_IDEMPOTENT | R_SECRET, .rate = RL_WRITE,
-      .resource = "tenant", .audited = true, .audit = AUDIT_TENANT_CREATE, .doc = "Create a tenant with its first administrator" },
+      .in = &tenant_create_in_schema, .status = 201, .out = &tenant_create_out_schema,
+      .flags = R_IDEMPOTENT | R_SECRET | R_STEP_UP, .rate = RL_WRITE, .resource = "tenant", .audited = true, .audit = AUDIT_TENANT_CREATE, .doc = "Create a tenant with its first administrator" },
     { .method = HTTP_GET, .path = "/v1/tenants", .lane = LANE_CALLS,
       .op = "tenant_list", .perm = PERM_TENANT_READ, .handler = list, .in = &tenant_page_schema,
       .status = 200, .out = &tenant_schema, .flags = R_LIST, .doc = "List tenants" },
