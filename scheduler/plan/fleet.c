@@ -16,6 +16,8 @@
 #define UNKNOWN INT64_MIN
 #define NO_FIT (INT64_MIN + 1)
 enum { ROOMS_KEPT = 1 << 18, SCORES_KEPT = 1 << 26, GIVEN_KEPT = 1 << 12 };
+/* Up to ROOMS_FEW different rooms all are looked at; of more, some in turn, and few of those are judged anew once one fits. */
+enum { ROOMS_FEW = 4096, ROOMS_IN_TURN = 1024, JUDGED_MOST = 32 };
 
 struct machine { struct room all, free; uint32_t number; };
 
@@ -36,6 +38,7 @@ struct fleet {
     struct askset asks;                 /* by class */
     struct class *classes;
     size_t nmachines, machines_cap, nclasses, classes_cap;
+    uint64_t turn;                      /* where the next look at some of many rooms begins */
     uint64_t given;                     /* rises when a machine gets more free, which is then written here */
     uint32_t gained[GIVEN_KEPT];        /* by given modulo its length */
 };
@@ -223,6 +226,12 @@ static int64_t score_of(struct fleet *f, struct class *c, uint32_t number)
     return c->scores[slot];
 }
 
+static bool is_judged(const struct fleet *f, const struct class *c, uint32_t number)
+{
+    uint32_t slot = roomset_at(f->rooms, number)->slot;
+    return slot < c->cap && c->scores[slot] != UNKNOWN;
+}
+
 struct choice { uint32_t room, first; int64_t score; };
 
 static void consider(struct fleet *f, struct class *c, uint32_t number, struct choice *best)
@@ -245,10 +254,20 @@ static uint32_t best_room(struct fleet *f, struct class *c)
             consider(f, c, f->machines[f->gained[i % GIVEN_KEPT]].number, &best);
         return best.room;
     }
-    size_t n;
+    size_t n, judged = 0;
     const uint32_t *live = roomset_live(f->rooms, &n);
-    for (size_t i = 0; i < n; i++)
-        consider(f, c, live[i], &best);
+    const bool has_many = n > ROOMS_FEW;
+    const size_t from = has_many ? f->turn++ * ROOMS_IN_TURN % n : 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t number = live[(from + i) % n];
+        const bool is_enough = has_many && best.room != ROOM_NONE, is_new = !is_judged(f, c, number);
+        if (is_enough && i >= ROOMS_IN_TURN)
+            break;
+        if (is_enough && is_new && judged >= JUDGED_MOST)
+            continue;
+        judged += is_new;
+        consider(f, c, number, &best);
+    }
     return best.room;
 }
 
