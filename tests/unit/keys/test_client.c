@@ -76,6 +76,9 @@ static void test_other_zone_behind_the_socket(void **state)
     keyd_client_free(wrong);
     assert_int_equal(keyd_client_new(STR("nonsense"), 1000, &wrong, NULL), ERR_INVALID);
     assert_int_equal(keyd_client_new(STR("a=/x,a=/y"), 1000, &wrong, NULL), ERR_INVALID);
+    OK(keyd_client_new(STR(" a=/x , b=/y "), 1000, &wrong, NULL));       /* as people write lists */
+    assert_true(keyd_client_has_zone(wrong, STR("a")) && keyd_client_has_zone(wrong, STR("b")));
+    keyd_client_free(wrong);
     OK(keyd_client_new(STR(""), 1000, &wrong, NULL));
     assert_false(keyd_client_has_zone(wrong, ZONE));
     keyd_client_free(wrong);

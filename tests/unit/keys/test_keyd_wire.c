@@ -55,6 +55,29 @@ static void test_there_and_back(void **state)
     buf_release(&b);
 }
 
+/* A blob that claims more than it can hold is sent as none, never as one byte of it. */
+static void test_a_blob_that_is_too_long_is_none(void **state)
+{
+    struct key_blob k = { .n = KEY_BLOB_MAX + 1, .b = { 7 } }, back = { .n = 9 };
+    struct buf b = BUF(KEYD_FRAME_MAX);
+    struct wire_in in;
+    uint8_t kind;
+    (void)state;
+    wire_begin(&b, KEYD_HEALTH);
+    wire_put_blob(&b, &k);
+    assert_true(wire_end(&b) && wire_open(&in, b.ptr + 4, b.len - 4, &kind));
+    wire_blob(&in, &back);
+    assert_true(wire_done(&in));
+    assert_int_equal(back.n, 0);
+    k.n = KEY_BLOB_MAX;
+    wire_begin(&b, KEYD_HEALTH);
+    wire_put_blob(&b, &k);
+    assert_true(wire_end(&b) && wire_open(&in, b.ptr + 4, b.len - 4, &kind));
+    wire_blob(&in, &back);
+    assert_true(wire_done(&in) && back.n == KEY_BLOB_MAX && back.b[0] == 7);
+    buf_release(&b);
+}
+
 static void test_frames_on_a_socket(void **state)
 {
     int s[2];
@@ -85,6 +108,7 @@ static void test_frames_on_a_socket(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_frames_on_a_socket) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_there_and_back),
+        cmocka_unit_test(test_a_blob_that_is_too_long_is_none), cmocka_unit_test(test_frames_on_a_socket) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
