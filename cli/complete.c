@@ -89,7 +89,8 @@ static void print_zsh(FILE *out)
           "        local -a names=(${(f)\"$(${words[1]} __complete ${(@)words[2,CURRENT]} 2>/dev/null)\"})\n"
           "        if (( $#names )); then\n            compadd -a names\n"
           "        else\n            _files\n        fi\n    fi\n}\n"
-          "compdef _falaj falaj\n", out);
+          /* As a file of $fpath this text is the function's first call, which must complete, too. */
+          "if [[ $funcstack[1] == _falaj ]]; then\n    _falaj \"$@\"\nelse\n    compdef _falaj falaj\nfi\n", out);
 }
 
 /* A text inside single quotes of fish. */
