@@ -218,6 +218,7 @@ static const struct way {
     GIVES_NOTHING("node_quarantine", "takes away"),
     GIVES_NOTHING("node_release", "a machine that was enrolled"),
     GIVES_NOTHING("node_flavor", "a word about a machine"),
+    GIVES_NOTHING("lease_certificate", "a name to serve the machine's own lease by"),
     GIVES_NOTHING("lease_keys", "keys of the machine's own lease, sealed to it"),
     GIVES_NOTHING("lease_output_new", "a place for an output of the machine's own lease"),
     GIVES_NOTHING("audit_export_create", "what the caller may read, as a file"),
