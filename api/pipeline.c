@@ -12,6 +12,7 @@
 #include "core/db/tx.h"
 #include "core/http/url.h"
 #include "core/json/decode.h"
+#include "core/wire/infer_wire.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "tenants/access/actor.h"
@@ -147,6 +148,16 @@ static enum errc check_content_type(struct flight *f, const char *want, struct e
     return ERR_OK;
 }
 
+/* Behind the JSON of a call to a model binary tensors may stand; then the body is no JSON, whatever it is called. */
+static enum errc check_upload_type(struct flight *f, const struct route *row, struct err *e)
+{
+    struct err not_binary;
+    if (row->flags & R_OIP && http_header_get(f->call.request, INFER_JSON_LENGTH).ptr
+        && check_content_type(f, "application/octet-stream", &not_binary) == ERR_OK)
+        return ERR_OK;
+    return check_content_type(f, row->content_type, e);
+}
+
 /* Both are SCIM's (RFC 7644, 8.1). */
 static enum errc check_scim_type(struct flight *f, struct err *e)
 {
@@ -193,7 +204,7 @@ static enum errc phase_decode(struct flight *f, struct err *e)
     struct arena *a = c->work.arena;
     c->in = row->in ? arena_alloc(a, row->in->size) : NULL;
     if (row->flags & R_UPLOAD && row->content_type)
-        TRY(check_content_type(f, row->content_type, e));
+        TRY(check_upload_type(f, row, e));
     if (row->flags & R_SCIM && c->body.len)
         TRY(check_scim_type(f, e));
     if (!(row->flags & (R_UPLOAD | R_SCIM)) && (f->match->has_body || c->body.len)) {

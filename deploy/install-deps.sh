@@ -24,7 +24,7 @@ packages_build=(build-essential gcc cmake ninja-build pkg-config git libmicrohtt
 packages_run=(postgresql-15 redis-server ca-certificates softhsm2)
 # shellcheck disable=SC2034
 packages_test=(libcmocka-dev clang libclang-rt-14-dev llvm python3 perl openssl curl postgresql-client-15 wrk universal-ctags
-    chromium zsh fish)
+    chromium zsh fish python3-onnx)
 # shellcheck disable=SC2034
 packages_console=()
 # shellcheck disable=SC2034

@@ -293,8 +293,9 @@ enum errc serving_ask(struct serving *s, const struct serving_question *q, struc
     enum errc rc = book(s, c, host, &to, e);
     pthread_mutex_unlock(&s->lock);
     TRY(rc);
-    const struct http_mux_call call = { .to = to, .call = { .method = q->method, .path = q->path, .body = q->body }, .arena = q->arena,
-                                        .is_unwanted = is_unwanted, .done = on_done, .ctx = c };
+    const struct http_mux_call call = { .to = to, .call = { .method = q->method, .path = q->path, .body = q->body,
+                                                            .headers = q->headers },
+                                        .arena = q->arena, .is_unwanted = is_unwanted, .done = on_done, .ctx = c };
     rc = http_mux_start(s->mux, &call, e);
     http_target_unref(to);
     if (rc != ERR_OK)

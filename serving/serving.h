@@ -39,6 +39,7 @@ struct serving_question {
     struct str zone, endpoint;
     const char *method, *path;
     struct str body;                    /* STR_NULL: none */
+    const char *const *headers;         /* "Name: value", NULL-ended; NULL: none */
     struct arena *arena;
     bool (*is_unwanted)(void *ctx);     /* asked a few times a second, on another thread: true ends the call. NULL: it is always wanted */
     /* On a thread that must not block. A status of 400 and above is a result. */

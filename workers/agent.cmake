@@ -2,12 +2,13 @@
 # falaj_workers_agent: the agent around the compute engine; falaj-worker: agent, and child of a lease, in one program.
 set(agent_dir ${CMAKE_CURRENT_LIST_DIR})
 set(agent_sources "")
-foreach(f agent/agent agent/book agent/book_report agent/client agent/enrol agent/timers agent/usage lease/cage lease/child lease/executor lease/frame
-          lease/child_wire lease/ckpt_seal lease/work_dir lease/job_infer lease/sandbox lease/spawn lease/work_type
-          lease/isolation lease/run_cert)
+foreach(f agent/agent agent/book agent/book_report agent/client agent/enrol agent/timers agent/usage
+          lease/cage lease/child lease/executor lease/frame
+          lease/child_wire lease/ckpt_seal lease/work_dir lease/infer_answer lease/infer_read lease/job_infer lease/sandbox lease/spawn
+          lease/work_type lease/isolation lease/run_cert)
   list(APPEND agent_sources ${agent_dir}/${f}.c)
 endforeach()
-file(GLOB agent_types CONFIGURE_DEPENDS ${agent_dir}/lease/type_*.c)
+file(GLOB agent_types CONFIGURE_DEPENDS ${agent_dir}/lease/type_*.c ${agent_dir}/tool/*.c)
 falaj_library(falaj_workers_agent workers SOURCES ${agent_sources} ${agent_types}
   USES falaj_workers_compute falaj_core_base falaj_core_table falaj_core_json falaj_core_crypto falaj_core_wire falaj_core_http_client
        falaj_core_http_server falaj_core_http_certs falaj_core_data PRIVATE_LIBS m)

@@ -3,6 +3,7 @@
  *
  *     falaj-worker --config FILE [--worker.slots=8 …]
  *
+ * The verbs convert, infer and bench (workers/tool) run one model here, without a platform.
  * A machine without a certificate enrols first, with a join token: --worker.join_token_file=FILE --worker.enrol_url=URL.
  * SIGTERM ends it in good order: leases that do not end within worker.grace_ms go back to the queue. */
 #include <signal.h>
@@ -16,6 +17,7 @@
 #include "workers/agent/agent.h"
 #include "workers/lease/child.h"
 #include "workers/agent/enrol.h"
+#include "workers/tool/tool.h"
 
 static _Atomic bool stop;
 
@@ -73,6 +75,10 @@ int main(int argc, char **argv)
         int status = child_main();
         _exit(status);                  /* no exit handlers: the sandbox forbids some of what they do */
     }
+    if (argc > 1 && tool_is_verb(argv[1]))
+        return tool_main(argc, argv);
+    if (argc == 2 && strcmp(argv[1], "--print-onnx") == 0)      /* docs/gen/onnx.md */
+        return tool_print_onnx();
     struct err e = { 0 };
     struct config *cfg = NULL;
     if (config_load(&argc, argv, &cfg, &e) != ERR_OK) {

@@ -26,7 +26,7 @@ SCHEMA_OF(infer_version_ref, "Which deployment and version",
     FIELD(infer_version_ref, version, F_PATH, .min = 1, .max = INT64_MAX, .doc = "Version of the model that it serves"));
 struct oip_server { struct str name, version; struct slice extensions; };
 SCHEMA_OF(oip_server, "The server", FIELD(oip_server, name, 0, .doc = "falaj"), FIELD(oip_server, version, 0, .doc = "Version"),
-    FIELD_STRS(oip_server, extensions, 0, .doc = "None"));
+    FIELD_STRS(oip_server, extensions, 0, .doc = "Of the protocol: binary_tensor_data"));
 struct oip_live { bool live; };
 SCHEMA_OF(oip_live, "Liveness", FIELD(oip_live, live, 0, .doc = "The server answers"));
 struct oip_ready { bool ready; };
@@ -38,7 +38,8 @@ SCHEMA_OF(oip_model_ready, "Readiness of a model", FIELD(oip_model_ready, name, 
 static enum errc server(struct work *w, const void *in, void *out, struct err *e)
 {
     (void)w, (void)in, (void)e;
-    *(struct oip_server *)out = (struct oip_server){ STR("falaj"), STR(FALAJ_VERSION), { NULL, 0 } };
+    static struct str extensions[] = { STR("binary_tensor_data") };
+    *(struct oip_server *)out = (struct oip_server){ STR("falaj"), STR(FALAJ_VERSION), { extensions, 1 } };
     return ERR_OK;
 }
 
@@ -95,6 +96,7 @@ struct question {
     struct deployment_target t;
     const char *method, *path;
     struct str body;
+    const char *headers[2];             /* INFER_JSON_LENGTH of the call, or none */
     int tries;
     enum errc rc;                       /* of the last try, with result or err */
     struct http_result result;
@@ -124,7 +126,9 @@ static enum errc send_question(struct call *c, struct question *q, struct err *e
     q->tries++;
     const struct serving_question sq = { .tenant_id = c->work.tenant_id, .attempt_id = q->t.attempt_id,
                                          .zone = q->t.zone, .endpoint = q->t.endpoint, .method = q->method,
-                                         .path = q->path, .body = q->body, .arena = c->work.arena, .is_unwanted = is_unwanted,
+                                         .path = q->path, .body = q->body,
+                                         .headers = q->headers[0] ? q->headers : NULL, .arena = c->work.arena,
+                                         .is_unwanted = is_unwanted,
                                          .done = answered, .ctx = c };
     return serving_ask(serving_of(&c->work), &sq, e);
 }
@@ -142,6 +146,19 @@ static enum errc find_again(struct call *c, struct question *q, struct err *e)
     return ERR_OK;
 }
 
+/* Checked here too: what is not a number goes into no header of another call. */
+static enum errc read_json_length(struct call *c, struct question *q, struct err *e)
+{
+    struct str length = http_header_get(c->request, INFER_JSON_LENGTH);
+    int64_t n;
+    if (!length.ptr)
+        return ERR_OK;
+    if (!str_to_i64(length, 0, (int64_t)c->body.len, &n))
+        return FAIL(e, INVALID, INFER_JSON_LENGTH " is no number of bytes within the body's %zu", c->body.len);
+    q->headers[0] = arena_printf(c->work.arena, INFER_JSON_LENGTH ": %ld", (long)n);
+    return ERR_OK;
+}
+
 /* The first run asks, the last one has the answer in c->own; *ret_waits: neither yet, and nothing of the call may be touched. */
 static enum errc ask(struct call *c, const char *method, const char *path, struct str body, bool *ret_waits, struct err *e)
 {
@@ -150,6 +167,7 @@ static enum errc ask(struct call *c, const char *method, const char *path, struc
     if (!q) {
         q = c->own = ARENA_NEW(c->work.arena, struct question);
         *q = (struct question){ .method = method, .path = path, .body = body };
+        TRY(read_json_length(c, q, e));
         TRY(find_target(c, false, &q->t, e));
     } else if (q->rc == ERR_UNAVAILABLE && q->tries == 1 && !http_exchange_gone(c->exchange)) {
         TRY(find_again(c, q, e));
@@ -176,16 +194,27 @@ static enum errc judge(const struct http_result *r, struct err *e)
 {
     if (r->status == 503)
         return FAIL(e, UNAVAILABLE, "The model is not ready");
-    if (!may_pass(r->status) || !str_starts(r->content_type, "application/json") || !r->body.len)
+    bool is_binary = r->status == 200 && str_eq_c(r->content_type, "application/octet-stream");
+    struct str length = is_binary ? http_result_header(r, INFER_JSON_LENGTH) : STR_NULL;
+    int64_t n;
+    if (!may_pass(r->status) || !(is_binary || str_starts(r->content_type, "application/json")) || !r->body.len
+        || (is_binary && !str_to_i64(length, 1, (int64_t)r->body.len, &n)))
         return FAIL(e, UPSTREAM, "The serving machine gave no good answer (%d)", r->status);
     return ERR_OK;
 }
 
 static void pass_on(struct call *c, const struct http_result *r)
 {
-    struct http_header h[] = { { STR("X-Request-Id"), c->work.request_id }, { STR("Cache-Control"), STR("no-store") },
-                               { STR("X-Content-Type-Options"), STR("nosniff") }, { STR("Retry-After"), STR("1") } };
-    struct http_response reply = { r->status, STR("application/json"), r->body, h, r->status == 429 ? 4 : 3 };
+    struct http_header h[5] = { { STR("X-Request-Id"), c->work.request_id }, { STR("Cache-Control"), STR("no-store") },
+                                { STR("X-Content-Type-Options"), STR("nosniff") } };
+    size_t n = 3;
+    bool is_binary = str_eq_c(r->content_type, "application/octet-stream");
+    if (r->status == 429)
+        h[n++] = (struct http_header){ STR("Retry-After"), STR("1") };
+    if (is_binary)
+        h[n++] = (struct http_header){ STR(INFER_JSON_LENGTH), http_result_header(r, INFER_JSON_LENGTH) };
+    struct http_response reply = { r->status, is_binary ? STR("application/octet-stream") : STR("application/json"), r->body, h,
+                                   n };
     principal_unref(TAKE(c->principal));
     http_reply(c->exchange, &reply);
 }

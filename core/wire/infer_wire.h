@@ -7,13 +7,18 @@
 #pragma once
 #include "core/table/schema.h"
 
+/* The header of a call and of an answer in which tensors stand behind the JSON, as bytes: how long the JSON is. */
+#define INFER_JSON_LENGTH "Inference-Header-Content-Length"
+
 struct infer_error { struct str error; };
 struct infer_ready { bool ready; };
 struct infer_tensor {
     struct str name, datatype;
     struct slice shape;                 /* int64_t; -1: any */
     struct json data;                   /* flat numbers; absent in metadata */
+    struct json parameters;             /* {"binary_data_size":n}: behind the JSON, instead of data */
 };
+struct infer_behind { int64_t binary_data_size; };     /* parameters of a tensor behind the JSON */
 struct infer_metadata {
     struct str name;
     struct slice versions;              /* struct str */
@@ -37,15 +42,9 @@ struct infer_ask {
     struct json parameters;
     struct slice inputs, outputs;       /* struct infer_input, struct infer_wanted */
 };
-/* Of the protocol's datatypes those that are numbers; integers have limits, what has none is real. NULL-ended. */
+/* Of the protocol's datatypes those that a model here may have. NULL-ended. */
 extern const char *const infer_datatype_names[];
-struct infer_datatype {
-    bool is_real, is_bool;
-    int64_t min, max;                   /* whole numbers */
-    double real_max;
-};
-/* Of a name; NULL: unknown, or BYTES, which no model here takes. */
-const struct infer_datatype *infer_datatype_find(struct str name);
 
 extern const struct schema infer_input_schema, infer_wanted_schema, infer_ask_schema;
-extern const struct schema infer_error_schema, infer_ready_schema, infer_tensor_schema, infer_metadata_schema, infer_reply_schema;
+extern const struct schema infer_behind_schema, infer_error_schema, infer_ready_schema, infer_tensor_schema,
+    infer_metadata_schema, infer_reply_schema;

@@ -67,7 +67,7 @@ static void bench_model(const char *name, const size_t *width, size_t layers, co
         for (int r = 0; r < RUNS; r++) {
             t = now();
             for (int k = 0; k < reps; k++)
-                if (infer_run(s, x, batches[b], NULL, p, label, &e) != ERR_OK)
+                if (infer_run(s, &(struct infer_io){ .in = { x }, .out = { p, label } }, batches[b], &e) != ERR_OK)
                     abort();
             times[r] = (now() - t) / reps;
         }

@@ -56,15 +56,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct infer_session *s = NULL;
     if (infer_model_load(&backend_ref, NULL, data, size, &m, &e) != ERR_OK)
         return 0;
-    const struct infer_info *info = infer_model_info(m);
-    if (infer_session_new(m, &s, &e) == ERR_OK) {
-        float *x = calloc(info->inputs, sizeof *x), *p = calloc(info->classes, sizeof *p);
-        int32_t label;
-        if (x && p)
-            (void)infer_run(s, x, 1, NULL, p, &label, &e);
-        free(x);
-        free(p);
+    const struct model_sig *sig = &infer_model_info(m)->sig;
+    struct infer_io io = { { 0 }, { 0 } };
+    struct arena *a = arena_new((size_t)64 << 20);
+    bool has_room = true;
+    for (size_t i = 0; i < sig->input_count + sig->output_count; i++) {
+        bool is_input = i < sig->input_count;
+        const struct sig_tensor *t = is_input ? &sig->inputs[i] : &sig->outputs[i - sig->input_count];
+        void *p = sig_count(t, 1) < 1 << 20 ? arena_try(a, sig_count(t, 1) * sizeof(float)) : NULL;
+        has_room = has_room && p;
+        if (is_input)
+            io.in[i] = p;
+        else
+            io.out[i - sig->input_count] = p;
     }
+    if (has_room && infer_session_new(m, &s, &e) == ERR_OK)
+        (void)infer_run(s, &io, 1, &e);
+    arena_free(a);
     infer_session_free(s);
     infer_model_free(m);
     return 0;

@@ -19,13 +19,14 @@ if [[ -z $bin || ! -x $bin/falaj-api ]]; then
     exit 77
 fi
 
-while read -r option file; do
-    if ! timeout 20 "$bin/falaj-api" "$option" >"$scratch/out" 2>"$scratch/err"; then
-        bad "$file:1" "falaj-api $option failed: $(head -n 1 "$scratch/err")"
+while read -r option file program; do
+    program=${program:-falaj-api}
+    if ! timeout 20 "$bin/$program" "$option" >"$scratch/out" 2>"$scratch/err"; then
+        bad "$file:1" "$program $option failed: $(head -n 1 "$scratch/err")"
         continue
     fi
     if [[ ! -s $scratch/out ]]; then
-        bad "$file:1" "falaj-api $option prints nothing"
+        bad "$file:1" "$program $option prints nothing"
     elif ((write)); then
         mkdir -p "$(dirname "$file")"
         cp "$scratch/out" "$file"
@@ -33,7 +34,7 @@ while read -r option file; do
         bad "$file:1" "missing; run tests/lint/gen.sh --write"
     elif ! cmp -s "$scratch/out" "$file"; then
         line=$(cmp "$scratch/out" "$file" 2>&1 | sed -n 's/.*line \([0-9]*\).*/\1/p' || true)
-        bad "$file:${line:-1}" "differs from what falaj-api $option prints; run tests/lint/gen.sh --write"
+        bad "$file:${line:-1}" "differs from what $program $option prints; run tests/lint/gen.sh --write"
     fi
 done <<'LIST'
 --print-openapi docs/gen/openapi.json
@@ -44,6 +45,7 @@ done <<'LIST'
 --print-job-states docs/gen/job_states.md
 --print-job-types docs/gen/job_types.md
 --print-lanes docs/gen/lanes.md
+--print-onnx docs/gen/onnx.md falaj-worker
 --print-sql-job_purpose migrations/functions/job_purpose.sql
 --print-sql-job_stays migrations/functions/job_stays.sql
 --print-sql-job_kind_is_known migrations/helpers/job_kind_is_known.sql

@@ -229,7 +229,8 @@ export LINT_MOST=0
 expect places tenants/access/list.c:2 'lists of columns stand beside a schema'
 unset LINT_MOST
 put build/dev/bin/falaj-api '#!/bin/sh' 'echo new'
-chmod +x "$tree/build/dev/bin/falaj-api"
+cp "$tree/build/dev/bin/falaj-api" "$tree/build/dev/bin/falaj-worker"
+chmod +x "$tree"/build/dev/bin/falaj-{api,worker}
 put docs/gen/openapi.json old
 export FALAJ_BIN=$tree/build/dev/bin
 expect gen docs/gen/openapi.json:1 'differs'

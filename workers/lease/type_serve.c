@@ -35,18 +35,26 @@ void serve_fail(struct http_exchange *x, int status, const char *why)
     serve_json(x, status, &infer_error_schema, &(struct infer_error){ str_is_utf8(text) ? text : STR("the request is not acceptable") });
 }
 
+static struct slice describe(struct arena *a, const struct sig_tensor *t, size_t n)
+{
+    struct infer_tensor *all = ARENA_ARRAY(a, struct infer_tensor, n);
+    for (size_t i = 0; i < n; i++) {
+        int64_t *dim = ARENA_ARRAY(a, int64_t, t[i].rank);
+        memcpy(dim, t[i].dim, t[i].rank * sizeof *dim);
+        all[i] = (struct infer_tensor){ .name = t[i].name, .datatype = t[i].datatype, .shape = { dim, t[i].rank } };
+    }
+    return (struct slice){ all, n };
+}
+
 static void serve_metadata(struct job_serve *s, struct http_exchange *x)
 {
     const struct infer_info *info = infer_model_info(s->model);
-    char version[24];
-    snprintf(version, sizeof version, "%ld", (long)s->version);
-    struct str versions[] = { str_c(version) };
-    int64_t in_shape[] = { -1, (int64_t)info->inputs }, out_shape[] = { -1, (int64_t)info->classes };
-    struct infer_tensor inputs[] = { { .name = STR("input"), .datatype = STR("FP32"), .shape = { in_shape, 2 } } },
-                        outputs[] = { { .name = STR("probabilities"), .datatype = STR("FP32"), .shape = { out_shape, 2 } },
-                                      { .name = STR("label"), .datatype = STR("INT64"), .shape = { out_shape, 1 } } };
+    struct arena *a = http_exchange_request(x)->arena;
+    struct str versions[] = { str_fmt(a, "%ld", (long)s->version) };
     serve_json(x, 200, &infer_metadata_schema,
-               &(struct infer_metadata){ s->name, { versions, 1 }, STR("falaj_mlp"), { inputs, 1 }, { outputs, 2 } });
+               &(struct infer_metadata){ s->name, { versions, 1 }, str_fmt(a, "falaj_%s", info->family),
+                                         describe(a, info->sig.inputs, info->sig.input_count),
+                                         describe(a, info->sig.outputs, info->sig.output_count) });
 }
 
 static void on_request(void *ctx, struct http_exchange *x)
@@ -157,8 +165,11 @@ static enum errc serve(struct job_serve *s, struct err *e)
     struct frame f = { 0 };
     TRY(begin(s, e));
     const struct infer_info *info = infer_model_info(s->model);
-    child_log(s->child, "info: serving %.*s version %ld: %zu inputs, %zu classes, %zu parameters, backend %s", STR_ARG(s->name),
-              (long)s->version, info->inputs, info->classes, info->parameters, s->child->backend->name);
+    CLEANUP(buf_releasep) struct buf sig = BUF(2000);
+    (void)(sig_print(&sig, info->sig.inputs, info->sig.input_count) && buf_add_c(&sig, " -> ")
+           && sig_print(&sig, info->sig.outputs, info->sig.output_count));
+    child_log(s->child, "info: serving %.*s version %ld: %s, %zu parameters, backend %s", STR_ARG(s->name), (long)s->version,
+              sig.ptr ? sig.ptr : "", info->parameters, s->child->backend->name);
     TRY(frame_send(FRAME_FD, FRAME_READY, STR_NULL, STR_NULL, NULL, 0, true, e));
     while (next_frame(s, &f, e) == ERR_OK)
         renew(s, &f);

@@ -103,14 +103,39 @@ static bool is_foldable(const struct graph *g, const struct node *n)
     return all;
 }
 
+/* A view of a constant becomes a constant of its own: what a plan places are results, and this one has none to lie in. */
+static enum errc copy_view(struct plan *p, struct node *n, struct err *e)
+{
+    struct graph *g = p->graph;
+    int from = n->in[0], to = n->out[0];
+    size_t bytes = shape_bytes(&g->values[from].shape, 1);
+    TRY(put_const(p, from, e));
+    void *room = arena_try(g->arena, bytes + 1);
+    p->consts[to] = room ? p->be->alloc(p->ctx, bytes) : NULL;
+    if (!p->consts[to])
+        return FAIL(e, LIMIT, "no memory for a constant of %zu bytes", bytes);
+    p->be->get(p->ctx, QUEUE_COMPUTE, p->consts[from], 0, room, bytes);
+    TRY(p->be->sync(p->ctx, e));
+    p->be->put(p->ctx, QUEUE_COMPUTE, p->consts[to], 0, room, bytes);
+    TRY(p->be->sync(p->ctx, e));
+    g->values[to].region = REGION_CONST;
+    n->is_gone = true;
+    drop_unread(p, from);
+    return ERR_OK;
+}
+
 enum errc plan_fold(struct plan *p, struct err *e)
 {
     struct graph *g = p->graph;
     pack_weights(p);
     TRY(graph_check(g, e));
-    for (int i = 0; i < g->node_count; i++)
-        if (is_foldable(g, &g->nodes[i]))
-            TRY(run_node(p, &g->nodes[i], e));
+    for (int i = 0; i < g->node_count; i++) {
+        struct node *n = &g->nodes[i];
+        if (is_foldable(g, n))
+            TRY(run_node(p, n, e));
+        else if (!n->is_gone && (op_row(n->op)->flags & OP_VIEW) && is_const(g, n->in[0]))
+            TRY(copy_view(p, n, e));
+    }
     for (int v = 0; v < g->value_count; v++)
         if (is_const(g, v) && (graph_uses(g, v) || g->values[v].is_output))
             TRY(put_const(p, v, e));

@@ -33,8 +33,8 @@ struct waiter {                         /* of batcher_infer */
 static struct infer_request *take_batch(struct batcher *b)
 {
     struct infer_request *first = b->head, **end = &b->head;
-    size_t rows = 0, requests = 0;
-    for (; *end && (rows == 0 || rows + (*end)->rows <= INFER_ROWS); end = &(*end)->next) {
+    size_t rows = 0, requests = 0, most = infer_model_info(b->model)->max_rows;
+    for (; *end && (rows == 0 || rows + (*end)->rows <= most); end = &(*end)->next) {
         rows += (*end)->rows;
         requests++;
     }
@@ -54,14 +54,14 @@ static struct infer_request *take_batch(struct batcher *b)
 static enum errc run_batch(struct infer_session *s, const struct infer_request *first, struct err *e)
 {
     if (!first->next)
-        return infer_run(s, first->x, first->rows, first->logits, first->probabilities, first->labels, e);
+        return infer_run(s, &first->io, first->rows, e);
     size_t rows = 0;
     for (const struct infer_request *r = first; r; rows += r->rows, r = r->next)
-        infer_put(s, rows, r->x, r->rows);
+        infer_put(s, rows, &r->io, r->rows);
     TRY(infer_compute(s, rows, e));
     rows = 0;
     for (const struct infer_request *r = first; r; rows += r->rows, r = r->next)
-        infer_take(s, rows, r->rows, r->logits, r->probabilities, r->labels);
+        infer_take(s, rows, r->rows, &r->io);
     return ERR_OK;
 }
 

@@ -3,7 +3,7 @@
  *
  * batcher_submit hands a request over and returns; done() is called on a batcher thread. batcher_infer is the blocking form: when a
  * session is free and nothing waits it runs on the caller's own thread, which saves two thread switches. Requests are never split
- * over batches unless longer than INFER_ROWS, then they run alone, in slices. Order of arrival is the order of start.
+ * over batches unless longer than the model's max_rows, then they run alone, in slices. Order of arrival is the order of start.
  * Memory: requests belong to the caller until done. Errors: RATE when queue_max rows wait already; those of infer_run.
  * Calling order: batcher_new -> submit / infer from any thread -> batcher_free (finishes what is queued; no submit after it). */
 #pragma once
@@ -12,10 +12,8 @@
 struct batcher;
 
 struct infer_request {
-    const float *x;                     /* rows × inputs */
-    size_t rows;                        /* at least 1 */
-    float *logits, *probabilities;      /* each may be NULL */
-    int32_t *labels;                    /* may be NULL */
+    struct infer_io io;                 /* of so many rows */
+    size_t rows;                        /* at least 1; 1 for a model without rows */
     void (*done)(struct infer_request *r, enum errc rc);
     void *ctx;                          /* the caller's */
     struct infer_request *next;         /* the batcher's */

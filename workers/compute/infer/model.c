@@ -1,30 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* model.c - load, pack, run.
  *
- * The standardised input and the activations live in two areas that swap, each INFER_ROWS × the widest layer: with one such
- * plan per session nothing is allocated per request. The same operations as in training on the same numbers, so the served
- * result has the bits of the evaluation. */
-#include "workers/compute/infer/model.h"
+ * A model is a graph with a plan, whichever file it came from; a session is a run of the plan, so nothing is allocated per
+ * request. For a perceptron the same operations as in training on the same numbers: the served result has the bits of the
+ * evaluation. */
+#include "workers/compute/infer/model_int.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
-#include "core/data/model_mlp.h"
-#include "workers/compute/graph/run.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NODES_PER_LAYER = 6, NODES_MORE = 8 };
-
-struct infer_model {
-    const struct backend *be;
-    struct pool *pool;
-    struct backend_ctx *ctx;            /* of the loading thread; owns the constants */
-    struct plan *plan;
-    int x, logits, probabilities, labels;       /* values of the graph */
-    struct infer_info info;
-    char *features;
-};
+/* Activations of a batch are kept near this: what does not fit the caches does not gain by more rows. */
+static const size_t BATCH_BYTES = (size_t)8 << 20, FILE_ARENA = (size_t)1 << 30;
 
 struct infer_session {
     const struct infer_model *model;
@@ -32,57 +20,123 @@ struct infer_session {
     struct run *run;
 };
 
-static struct graph *build(struct infer_model *m, const struct model_mlp *mlp)
+bool infer_is_whole(const struct sig_tensor *t)
 {
-    struct graph *g = graph_new(ELEM_F32, (int)mlp->layers * NODES_PER_LAYER + NODES_MORE);
-    const struct shape columns = { ELEM_F32, 1, { DIM(mlp->width[0]) } };
-    int y = m->x = graph_input(g, "input", (struct shape){ ELEM_F32, 2, { DIM_ROWS(1), DIM(mlp->width[0]) } });
-    if (mlp->mean) {
-        int mean = graph_const(g, "input.mean", columns, mlp->mean), scale = graph_const(g, "input.scale", columns, mlp->scale);
-        y = graph_op(g, OP_STANDARDISE, &(struct op_attr){ 0 }, GRAPH_INS(y, mean, scale));
-    }
-    for (size_t i = 0; i < mlp->layers; i++) {
-        size_t in = mlp->width[i], out = mlp->width[i + 1];
-        int w = graph_const(g, "weight", (struct shape){ ELEM_F32, 2, { DIM(out), DIM(in) } }, mlp->weight[i]);
-        int b = graph_const(g, "bias", (struct shape){ ELEM_F32, 1, { DIM(out) } }, mlp->bias[i]);
-        y = graph_linear(g, y, w, b);
-        if (i + 1 < mlp->layers)
-            y = graph_op1(g, OP_RELU, y);
-    }
-    m->logits = y;
-    m->probabilities = graph_op1(g, OP_SOFTMAX, y);
-    m->labels = graph_op1(g, OP_ARGMAX, y);
-    graph_output(g, m->logits, "logits");
-    graph_output(g, m->probabilities, "probabilities");
-    graph_output(g, m->labels, "label");
-    return g;
+    enum elem type;
+    return graph_file_elem(t->datatype, &type) && type == ELEM_I32;
 }
 
-static enum errc fill(struct infer_model *m, const struct st_file *f, const struct model_mlp *mlp, struct err *e)
+/* The value behind an index, through views. */
+static int source_of(const struct graph *g, int v)
+{
+    while (g->values[v].node != VALUE_NONE && g->nodes[g->values[v].node].op == OP_RESHAPE)
+        v = g->nodes[g->values[v].node].in[0];
+    return v;
+}
+
+/* An index beyond its table would be read from foreign memory: inputs get a limit, anything else must be bounded by itself. */
+static enum errc find_limits(struct infer_model *m, const struct graph *g, struct err *e)
+{
+    for (int i = 0; i < g->node_count; i++) {
+        const struct node *n = &g->nodes[i];
+        if (n->op != OP_EMBED)
+            continue;
+        size_t rows = g->values[n->in[0]].shape.dim[0].n;
+        int from = source_of(g, n->in[1]);
+        const struct value *v = &g->values[from];
+        int input = v->is_input ? sig_find(m->info.sig.inputs, m->info.sig.input_count, str_c(v->name)) : -1;
+        if (input >= 0) {
+            m->index_limit[input] = !m->index_limit[input] || rows < m->index_limit[input] ? rows : m->index_limit[input];
+            continue;
+        }
+        const struct node *maker = v->node == VALUE_NONE ? NULL : &g->nodes[v->node];
+        const struct shape *s = maker && maker->op == OP_ARGMAX ? &g->values[maker->in[0]].shape : NULL;
+        if (!s || s->dim[s->rank - 1].is_batched || s->dim[s->rank - 1].n > rows)
+            return FAIL(e, UNPROCESSABLE, "node %d (embed): its indices are not known to be below %zu", i, rows);
+    }
+    return ERR_OK;
+}
+
+static size_t rows_that_fit(const struct graph *g)
+{
+    size_t largest = 1;
+    for (int v = 0; v < g->value_count; v++) {
+        size_t one = g->values[v].region == REGION_ARENA ? shape_bytes(&g->values[v].shape, 2) - shape_bytes(&g->values[v].shape,
+                                                                                                             1) : 0;
+        largest = one > largest ? one : largest;
+    }
+    size_t rows = BATCH_BYTES / largest;
+    return rows < 1 ? 1 : rows < INFER_ROWS ? rows : INFER_ROWS;
+}
+
+static enum errc own_sig(struct infer_model *m, const struct model_sig *from, struct err *e)
+{
+    struct model_sig *to = &m->info.sig;
+    *to = *from;
+    for (size_t i = 0; i < to->input_count + to->output_count; i++) {
+        struct sig_tensor *t = i < to->input_count ? &to->inputs[i] : &to->outputs[i - to->input_count];
+        if (t->name.len > SIG_NAME_MAX)
+            return FAIL(e, LIMIT, "the name of a tensor is longer than %d bytes", SIG_NAME_MAX);
+        t->name = str_dup(m->arena, t->name);
+        t->datatype = str_dup(m->arena, t->datatype);
+        m->info.has_rows = m->info.has_rows || (i < to->input_count && sig_has_rows(t));
+    }
+    return ERR_OK;
+}
+
+/* The graph is the plan's from here on. */
+static enum errc make_plan(struct infer_model *m, struct graph *g, struct err *e)
+{
+    enum errc rc = find_limits(m, g, e);
+    if (rc != ERR_OK) {
+        graph_free(g);
+        return rc;
+    }
+    for (int v = 0; v < g->value_count; v++)
+        m->info.parameters += g->values[v].region == REGION_CONST ? shape_count(&g->values[v].shape, 1) : 0;
+    m->info.max_rows = m->info.has_rows ? rows_that_fit(g) : 1;
+    TRY(plan_new(g, m->be, m->ctx, &(struct plan_options){ .max_rows = m->info.max_rows }, &m->plan, e));
+    for (size_t i = 0; i < m->info.sig.input_count; i++)
+        m->in[i] = plan_find(m->plan, m->info.sig.inputs[i].name.ptr);
+    for (size_t i = 0; i < m->info.sig.output_count; i++)
+        m->out[i] = plan_find(m->plan, m->info.sig.outputs[i].name.ptr);
+    return ERR_OK;
+}
+
+static enum errc fill(struct infer_model *m, struct arena *a, const struct st_file *f, struct err *e)
 {
     struct str features = st_meta(f, "features"), accuracy = st_meta(f, "holdout_accuracy");
+    struct model_sig *sig = ARENA_NEW(a, struct model_sig);
+    bool is_graph = graph_file_is(f);
+    struct graph *g;
     m->features = str_dup_heap(features.ptr ? features : STR(""));
     if (!m->features)
         return FAIL(e, LIMIT, "no memory for the model");
-    m->info = (struct infer_info){ mlp->width[0], mlp->width[mlp->layers], mlp->layers, mlp->parameters, "mlp", "", m->features };
+    TRY(is_graph ? graph_file_read(a, f, sig, &g, e) : perceptron_read(a, f, sig, &g, e));
+    enum errc rc = own_sig(m, sig, e);
+    if (rc != ERR_OK) {
+        graph_free(g);
+        return rc;
+    }
+    m->info.features_json = m->features;
+    snprintf(m->info.family, sizeof m->info.family, "%s", is_graph ? "graph" : "mlp");
     snprintf(m->info.holdout_accuracy, sizeof m->info.holdout_accuracy, "%.*s", STR_ARG(accuracy));
-    return plan_new(build(m, mlp), m->be, m->ctx, &(struct plan_options){ .max_rows = INFER_ROWS }, &m->plan, e);
+    return make_plan(m, g, e);
 }
 
 enum errc infer_model_load(const struct backend *be, struct pool *pool, const void *bytes, size_t n, struct infer_model **ret, struct err *e)
 {
-    CLEANUP(arena_freep) struct arena *a = arena_new((size_t)256 << 20);
+    CLEANUP(arena_freep) struct arena *a = arena_new(FILE_ARENA);
     struct st_file f;
-    struct model_mlp mlp;
     TRY(st_parse(a, bytes, n, &f, e));
-    TRY(model_mlp_check(&f, &mlp, e));
     struct infer_model *m = calloc(1, sizeof *m);
     ASSERT(m);
     m->be = be;
     m->pool = pool;
+    m->arena = arena_new((size_t)1 << 20);
     enum errc rc = be->open(be, pool, &m->ctx, e);
     if (rc == ERR_OK)
-        rc = fill(m, &f, &mlp, e);
+        rc = fill(m, a, &f, e);
     if (rc != ERR_OK) {
         infer_model_free(m);
         return rc;
@@ -98,6 +152,7 @@ void infer_model_free(struct infer_model *m)
     plan_free(m->plan);
     if (m->ctx)
         m->be->close(m->ctx);
+    arena_free(m->arena);
     free(m->features);
     free(m);
 }
@@ -110,6 +165,11 @@ const struct infer_info *infer_model_info(const struct infer_model *m)
 size_t infer_model_bytes(const struct infer_model *m)
 {
     return m->plan->region_bytes[REGION_CONST];
+}
+
+size_t infer_index_limit(const struct infer_model *m, size_t input)
+{
+    return m->index_limit[input];
 }
 
 enum errc infer_session_new(const struct infer_model *m, struct infer_session **ret, struct err *e)
@@ -138,9 +198,12 @@ void infer_session_free(struct infer_session *s)
     free(s);
 }
 
-void infer_put(struct infer_session *s, size_t at, const float *x, size_t rows)
+void infer_put(struct infer_session *s, size_t at, const struct infer_io *io, size_t rows)
 {
-    run_put(s->run, s->model->x, at, rows, x);
+    const struct model_sig *sig = &s->model->info.sig;
+    for (size_t i = 0; i < sig->input_count; i++)
+        run_put(s->run, s->model->in[i], sig_has_rows(&sig->inputs[i]) ? at : 0, sig_has_rows(&sig->inputs[i]) ? rows : 1,
+                io->in[i]);
 }
 
 enum errc infer_compute(struct infer_session *s, size_t rows, struct err *e)
@@ -149,27 +212,35 @@ enum errc infer_compute(struct infer_session *s, size_t rows, struct err *e)
     return run_sync(s->run, e);
 }
 
-void infer_take(struct infer_session *s, size_t at, size_t rows, float *logits, float *probabilities, int32_t *labels)
+void infer_take(struct infer_session *s, size_t at, size_t rows, const struct infer_io *io)
 {
-    const struct infer_model *m = s->model;
-    if (logits)
-        run_get(s->run, m->logits, at, rows, logits);
-    if (probabilities)
-        run_get(s->run, m->probabilities, at, rows, probabilities);
-    if (labels)
-        run_get(s->run, m->labels, at, rows, labels);
+    const struct model_sig *sig = &s->model->info.sig;
+    for (size_t i = 0; i < sig->output_count; i++) {
+        bool has_rows = sig_has_rows(&sig->outputs[i]);
+        if (io->out[i])
+            run_get(s->run, s->model->out[i], has_rows ? at : 0, has_rows ? rows : 1, io->out[i]);
+    }
 }
 
-enum errc infer_run(struct infer_session *s, const float *x, size_t rows, float *logits, float *probabilities, int32_t *labels,
-                    struct err *e)
+static size_t offset_bytes(const struct sig_tensor *t, size_t rows)
+{
+    return sig_has_rows(t) ? sig_count(t, rows) * sizeof(float) : 0;    /* i32 is as wide */
+}
+
+enum errc infer_run(struct infer_session *s, const struct infer_io *io, size_t rows, struct err *e)
 {
     const struct infer_info *info = &s->model->info;
-    for (size_t at = 0; at < rows; at += INFER_ROWS) {
-        size_t n = rows - at < INFER_ROWS ? rows - at : INFER_ROWS;
-        infer_put(s, 0, x + at * info->inputs, n);
+    const struct model_sig *sig = &info->sig;
+    for (size_t at = 0; at < rows; at += info->max_rows) {
+        size_t n = rows - at < info->max_rows ? rows - at : info->max_rows;
+        struct infer_io part = *io;
+        for (size_t i = 0; at && i < sig->input_count; i++)
+            part.in[i] = (const char *)io->in[i] + offset_bytes(&sig->inputs[i], at);
+        for (size_t i = 0; at && i < sig->output_count; i++)
+            part.out[i] = io->out[i] ? (char *)io->out[i] + offset_bytes(&sig->outputs[i], at) : NULL;
+        infer_put(s, 0, &part, n);
         TRY(infer_compute(s, n, e));
-        infer_take(s, 0, n, logits ? logits + at * info->classes : NULL, probabilities ? probabilities + at * info->classes : NULL,
-                   labels ? labels + at : NULL);
+        infer_take(s, 0, n, &part);
     }
     return ERR_OK;
 }

@@ -81,6 +81,8 @@ static void row_times_panels(size_t depth, const float *x, const float *panel, s
 #include "workers/compute/kernels/ops_int.h"
 #include "workers/compute/kernels/loss_int.h"
 #include "workers/compute/kernels/norm_int.h"
+#include "workers/compute/kernels/nd_fast_int.h"
+#include "workers/compute/kernels/nd_table_int.h"
 #include "workers/compute/kernels/attention_int.h"
 #include "workers/compute/kernels/conv_int.h"
 #include "workers/compute/kernels/groupnorm_int.h"
@@ -94,7 +96,7 @@ static bool probe(const struct hw *hw)
     return hw->has_avx512f && hw->has_avx512bw && hw->has_avx512dq && hw->has_avx512vl && hw->has_avx2 && hw->has_fma;
 }
 
-static kernel_table kernels = { KERNELS_OF(ELEM_F32), KERNELS_OF_NET(ELEM_F32, FN), KERNELS_ALWAYS };
+static kernel_table kernels = { KERNELS_OF(ELEM_F32), KERNELS_OF_NET(ELEM_F32, FN), KERNELS_ND(ELEM_F32, f32_), KERNELS_ALWAYS };
 
 const struct backend backend_avx512 = {
     .name = "avx512", .rank = 20, .kernels = &kernels, .probe = probe, .pack_bytes = pack_bytes, CPU_BACKEND,

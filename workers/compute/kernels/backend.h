@@ -65,6 +65,10 @@ struct op_attr {                /* what an operation is told beside its inputs; 
     size_t image[2];            /* height and width of a convolution's or pool's input, for its backward form */
     double rate;                /* of DROPOUT: the share that becomes 0 */
     uint64_t stream;            /* of DROPOUT: one for each use */
+    unsigned fn;                /* of UNARY, BINARY, REDUCE: a row of nd_fn.def (nd.h) */
+    double alpha, gamma;        /* of UNARY */
+    size_t axes;                /* of REDUCE: a bit for each dimension; of CONCAT: the dimension */
+    size_t at[TENSOR_DIMS_MAX], step[TENSOR_DIMS_MAX], len[TENSOR_DIMS_MAX];    /* of TRANSPOSE (at) and SLICE, by dimension */
 };
 
 /* Images are [n, height, width, channels], weights of a convolution [out, window height, window width, in].
@@ -109,6 +113,13 @@ struct op_attr {                /* what an operation is told beside its inputs; 
  * infinite
  * ADAMW w, g, m, v, step      Loshchilov & Hutter 2019, decoupled decay; g is taken times grad_scale
  * SGD w, g, v, step           v = momentum·v + g·grad_scale + decay·w;  w -= lr·v
+ * UNARY x                     attr.fn of each number
+ * BINARY x, y   SELECT is, x, y   shapes aligned at their last dimension, a dimension of 1 is repeated (numpy); is: not 0
+ * TRANSPOSE x                 dimension d of the result is dimension attr.at[d] of x
+ * SLICE x                     attr.len[d] of dimension d from attr.at[d] on, attr.step[d] apart; len 0: all of it
+ * CONCAT x, …                 behind each other in dimension attr.axes
+ * REDUCE x                    attr.fn over the dimensions in attr.axes, which become 1
+ * BMM a, b                    out[…,m,n] = a[…,m,k] · b[…,k,n], or b[…,n,k] with MM_TRANS_B
  * ADAMW and SGD change nothing when grad_scale is no number: a step that went wrong is left out on the device.
  * `step` is a u8 tensor that holds struct step_scalars. */
 struct op_call {

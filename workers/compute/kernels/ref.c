@@ -198,6 +198,38 @@ static void sgd(struct backend_ctx *c, const struct op_attr *s, const struct ste
 }
 
 #include "workers/compute/kernels/adapt_int.h"
+#include "workers/compute/kernels/nd_walk_int.h"
+#include "workers/compute/kernels/nd_table_int.h"
+#define REAL float
+#define FN(name) f32_##name
+#define EXP(x) expf(x)
+#define LOG(x) logf(x)
+#define SQRT(x) sqrtf(x)
+#define TANH(x) tanhf(x)
+#define ERF(x) erff(x)
+#define ABS(x) fabsf(x)
+#define FLOOR(x) floorf(x)
+#define CEIL(x) ceilf(x)
+#define ROUND(x) rintf(x)
+#define SIN(x) sinf(x)
+#define COS(x) cosf(x)
+#define POW(x, y) powf(x, y)
+#include "workers/compute/kernels/nd_int.h"
+#define REAL double
+#define FN(name) f64_##name
+#define EXP(x) exp(x)
+#define LOG(x) log(x)
+#define SQRT(x) sqrt(x)
+#define TANH(x) tanh(x)
+#define ERF(x) erf(x)
+#define ABS(x) fabs(x)
+#define FLOOR(x) floor(x)
+#define CEIL(x) ceil(x)
+#define ROUND(x) rint(x)
+#define SIN(x) sin(x)
+#define COS(x) cos(x)
+#define POW(x, y) pow(x, y)
+#include "workers/compute/kernels/nd_int.h"
 
 static bool probe(const struct hw *hw)
 {
@@ -209,6 +241,7 @@ static bool probe(const struct hw *hw)
 #define F64(name) f64_##name
 static kernel_table kernels = { KERNELS_OF(ELEM_F32), KERNELS_OF(ELEM_F64), KERNELS_OF_NET(ELEM_F32, F32),
                                 KERNELS_OF_NET(ELEM_F64, F64),
+                                KERNELS_ND(ELEM_F32, f32_), KERNELS_ND(ELEM_F64, f64_),
                                 KERNELS_ALWAYS };
 
 const struct backend backend_ref = {

@@ -62,6 +62,17 @@ static int teardown(void **st)
     return 0;
 }
 
+static struct infer_io io_of(const float *x, float *probabilities, int32_t *labels)
+{
+    return (struct infer_io){ .in = { x }, .out = { probabilities, labels } };
+}
+
+static enum errc run(struct infer_session *s, const float *x, size_t rows, float *probabilities, int32_t *labels, struct err *e)
+{
+    const struct infer_io io = io_of(x, probabilities, labels);
+    return infer_run(s, &io, rows, e);
+}
+
 static struct infer_model *load(const struct backend *b)
 {
     struct infer_model *m;
@@ -80,14 +91,16 @@ static void test_accuracy(void **st)
     struct infer_session *s;
     size_t right = 0;
     assert_int_equal(infer_session_new(m, &s, &e), ERR_OK);
-    assert_int_equal(infer_model_info(m)->inputs, INPUTS);
-    assert_int_equal(infer_model_info(m)->classes, CLASSES);
+    CLEANUP(buf_releasep) struct buf sig = BUF(256);
+    const struct model_sig *has = &infer_model_info(m)->sig;
+    assert_true(sig_print(&sig, has->inputs, has->input_count) && sig_print(&sig, has->outputs, has->output_count));
+    assert_string_equal(sig.ptr, "input FP32[-1,64]probabilities FP32[-1,10], label INT64[-1]");
     assert_non_null(strstr(infer_model_info(m)->features_json, "\"p7_7\""));
     for (size_t i = 0; i < trained.holdout_count; i++) {
         uint32_t row = trained.holdout_indices[i];
         float p[CLASSES], sum = 0;
         int32_t label;
-        assert_int_equal(infer_run(s, data.table.x + (size_t)row * INPUTS, 1, NULL, p, &label, &e), ERR_OK);
+        assert_int_equal(run(s, data.table.x + (size_t)row * INPUTS, 1, p, &label, &e), ERR_OK);
         right += label == data.table.labels[row];
         for (int c = 0; c < CLASSES; c++)
             sum += p[c];
@@ -109,10 +122,10 @@ static void test_batch_bits_and_backends(void **st)
     float *all = malloc(N * CLASSES * sizeof *all), *want = malloc(N * CLASSES * sizeof *want), one[CLASSES];
     assert_int_equal(infer_session_new(m, &s, &e), ERR_OK);
     assert_int_equal(infer_session_new(ref, &sr, &e), ERR_OK);
-    assert_int_equal(infer_run(s, data.table.x, N, all, NULL, NULL, &e), ERR_OK);
-    assert_int_equal(infer_run(sr, data.table.x, N, want, NULL, NULL, &e), ERR_OK);
+    assert_int_equal(run(s, data.table.x, N, all, NULL, &e), ERR_OK);
+    assert_int_equal(run(sr, data.table.x, N, want, NULL, &e), ERR_OK);
     for (size_t i = 0; i < N; i++) {
-        assert_int_equal(infer_run(s, data.table.x + i * INPUTS, 1, one, NULL, NULL, &e), ERR_OK);
+        assert_int_equal(run(s, data.table.x + i * INPUTS, 1, one, NULL, &e), ERR_OK);
         assert_memory_equal(one, all + i * CLASSES, sizeof one);
         for (int c = 0; c < CLASSES; c++)
             assert_true(fabsf(one[c] - want[i * CLASSES + (size_t)c]) < 1e-4f);
@@ -167,7 +180,8 @@ static void *call_many(void *arg)
         size_t row = (c->seed >> 8) % 1000, rows = 1 + (c->seed >> 5) % 3;
         struct async *a = calloc(1, sizeof *a);
         *a = (struct async){ .want = c->want + row * CLASSES, .done = c->done, .wrong = c->wrong };
-        a->r = (struct infer_request){ .x = data.table.x + row * INPUTS, .rows = rows, .probabilities = a->p, .done = on_done, .ctx = a };
+        a->r = (struct infer_request){ .io = io_of(data.table.x + row * INPUTS, a->p, NULL), .rows = rows, .done = on_done,
+                                       .ctx = a };
         if (i % 2) {
             while (batcher_submit(c->b, &a->r, &e) == ERR_RATE)
                 ;
@@ -194,7 +208,7 @@ static void test_batcher(void **st)
     pthread_t t[THREADS];
     struct caller c[THREADS];
     assert_int_equal(infer_session_new(m, &s, &e), ERR_OK);
-    assert_int_equal(infer_run(s, data.table.x, 1010, NULL, want, NULL, &e), ERR_OK);
+    assert_int_equal(run(s, data.table.x, 1010, want, NULL, &e), ERR_OK);
     assert_int_equal(batcher_new(m, 2, 200, &b, &e), ERR_OK);
     for (unsigned i = 0; i < THREADS; i++) {
         c[i] = (struct caller){ b, want, &done, &wrong, i * 77 + 1 };
@@ -239,7 +253,7 @@ static void test_the_queue_has_its_length(void **st)
     struct infer_request r[5];
     static const size_t rows[5] = { 1, QUEUE - 1, 1, 1, QUEUE + 1 };
     for (size_t i = 0; i < 5; i++)
-        r[i] = (struct infer_request){ .x = data.table.x, .rows = rows[i], .probabilities = p, .done = wait_at_gate };
+        r[i] = (struct infer_request){ .io = io_of(data.table.x, p, NULL), .rows = rows[i], .done = wait_at_gate };
     sem_init(&gate, 0, 0);
     atomic_store(&answered, 0);
     assert_int_equal(batcher_new(m, 1, QUEUE, &b, &e), ERR_OK);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_nd.c - operations of any rank on random shapes: every backend against fp64, one thread and four with the same bits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workers/compute/kernels/backend.h"
+#include "workers/compute/kernels/nd.h"
+#include "workers/compute/pool.h"
+
+enum { MOST = 1 << 17, SHAPES = 60, THREADS = 4 };
+static uint64_t state = 5;
+static float in[3][MOST], out[MOST], many[MOST];
+static double in64[3][MOST], out64[MOST];
+
+static size_t below(size_t n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (size_t)(state >> 33) % n;
+}
+
+struct use {
+    enum op op;
+    struct op_attr attr;
+    size_t ins;
+    struct { unsigned rank; size_t dim[TENSOR_DIMS_MAX]; } shape[4];    /* inputs, then the output */
+};
+
+static size_t count_of(const struct use *u, size_t i)
+{
+    size_t n = 1;
+    for (unsigned d = 0; d < u->shape[i].rank; d++)
+        n *= u->shape[i].dim[d];
+    return n;
+}
+
+static void run(const struct backend *be, struct backend_ctx *c, const struct use *u, enum elem type, void *const x[3], void *y)
+{
+    struct buffer b[4];
+    struct tensor t[4];
+    struct op_call call = { .attr = u->attr };
+    for (size_t i = 0; i <= u->ins; i++) {
+        size_t at = i < u->ins ? i : 3;
+        b[i] = (struct buffer){ .ptr = i < u->ins ? x[i] : y };
+        t[i] = tensor_at(&b[i], 0, type, u->shape[at].rank, u->shape[at].dim);
+        *(i < u->ins ? &call.in[i] : &call.out[0]) = &t[i];
+    }
+    (*be->kernels)[u->op][type](c, &call);
+}
+
+/* A shape of rank 1 to 4, now and then long enough for the pool. */
+static void some_shape(struct use *u)
+{
+    u->shape[3].rank = 1 + (unsigned)below(4);
+    for (unsigned d = 0; d < u->shape[3].rank; d++)
+        u->shape[3].dim[d] = below(4) == 0 ? 1 : 1 + below(d + 1 == u->shape[3].rank ? 37 : 5);
+    u->shape[0] = u->shape[1] = u->shape[2] = u->shape[3];
+}
+
+static struct use some_use(void)
+{
+    static const enum op ops[] = { OP_UNARY, OP_BINARY, OP_SELECT, OP_TRANSPOSE, OP_SLICE, OP_CONCAT, OP_REDUCE, OP_BMM };
+    struct use u = { .op = ops[below(8)], .ins = 1, .attr = { .alpha = 0.3, .gamma = 0.8 } };
+    some_shape(&u);
+    unsigned r = u.shape[3].rank;
+    switch (u.op) {
+    case OP_UNARY: u.attr.fn = (unsigned)below(UNARY_COUNT); break;
+    case OP_BINARY: case OP_SELECT:
+        u.ins = u.op == OP_SELECT ? 3 : 2;
+        u.attr.fn = (unsigned)below(BINARY_COUNT);
+        for (size_t i = 0; i < u.ins; i++)
+            for (unsigned d = 0; d < r; d++)
+                u.shape[i].dim[d] = below(3) == 0 ? 1 : u.shape[3].dim[d];
+        u.shape[0] = u.shape[3];
+        break;
+    case OP_TRANSPOSE:
+        for (unsigned d = 0; d < r; d++)
+            u.attr.at[d] = (d + 1) % r;
+        for (unsigned d = 0; d < r; d++)
+            u.shape[3].dim[d] = u.shape[0].dim[(d + 1) % r];
+        break;
+    case OP_SLICE:
+        for (unsigned d = 0; d < r; d++) {
+            u.attr.step[d] = 1 + below(2);
+            u.attr.at[d] = below(2);
+            u.shape[0].dim[d] = u.attr.at[d] + u.shape[3].dim[d] * u.attr.step[d];
+        }
+        break;
+    case OP_CONCAT:
+        u.ins = 2;
+        u.attr.axes = below(r);
+        u.shape[3].dim[u.attr.axes] = u.shape[0].dim[u.attr.axes] + u.shape[1].dim[u.attr.axes];
+        break;
+    case OP_REDUCE:
+        u.attr.fn = (unsigned)below(REDUCE_COUNT);
+        u.attr.axes = 1 + below((1u << r) - 1);
+        for (unsigned d = 0; d < r; d++)
+            if (u.attr.axes >> d & 1)
+                u.shape[3].dim[d] = 1;
+        break;
+    default:
+        u.ins = 2;
+        u.attr.flags = below(2) ? MM_TRANS_B : 0;
+        size_t b = 1 + below(3), m = 1 + below(20), k = 1 + below(20), n = 1 + below(20);
+        for (size_t i = 0; i < 4; i++)
+            u.shape[i].rank = 3, u.shape[i].dim[0] = b;
+        u.shape[0].dim[1] = u.shape[3].dim[1] = m;
+        u.shape[0].dim[2] = k;
+        u.shape[1].dim[1] = u.attr.flags ? n : k;
+        u.shape[1].dim[2] = u.attr.flags ? k : n;
+        u.shape[3].dim[2] = n;
+    }
+    return u;
+}
+
+static void test_random_shapes(void **st)
+{
+    (void)st;
+    struct hw hw;
+    struct err e;
+    struct pool *pool;
+    struct backend_ctx *ref;
+    hw_read(&hw);
+    assert_int_equal(pool_new(THREADS, &pool, &e), ERR_OK);
+    assert_int_equal(backend_ref.open(&backend_ref, NULL, &ref, &e), ERR_OK);
+    for (const struct backend *const *be = backend_list(); *be; be++) {
+        struct backend_ctx *one, *four;
+        if (!(*be)->probe(&hw))
+            continue;
+        assert_int_equal((*be)->open(*be, NULL, &one, &e), ERR_OK);
+        assert_int_equal((*be)->open(*be, pool, &four, &e), ERR_OK);
+        for (int s = 0; s < SHAPES * 4; s++) {
+            struct use u = some_use();
+            size_t n = count_of(&u, 3);
+            bool compares = u.op == OP_SELECT || (u.op == OP_BINARY && u.attr.fn >= BINARY_LESS);
+            for (size_t i = 0; i < u.ins; i++)
+                for (size_t j = 0; j < count_of(&u, i); j++) {
+                    float v = (float)below(1 << 20) / (1 << 19) - 1;
+                    unsigned fn = u.attr.fn;
+                    bool is_log = fn == UNARY_LOG || fn == UNARY_SQRT || fn == UNARY_RECIPROCAL;
+                    bool is_power = u.op == OP_BINARY && (fn == BINARY_POW || fn == BINARY_DIV);
+                    bool is_positive = u.op == OP_UNARY ? is_log : is_power;
+                    v = compares && below(2) ? 0 : is_positive ? fabsf(v) + 0.5f : u.op == OP_UNARY ? v * 4 : v;
+                    in[i][j] = v;
+                    in64[i][j] = (double)v;
+                }
+            run(*be, one, &u, ELEM_F32, (void *const[]){ in[0], in[1], in[2] }, out);
+            run(*be, four, &u, ELEM_F32, (void *const[]){ in[0], in[1], in[2] }, many);
+            run(&backend_ref, ref, &u, ELEM_F64, (void *const[]){ in64[0], in64[1], in64[2] }, out64);
+            assert_memory_equal(out, many, n * sizeof *out);
+            for (size_t j = 0; j < n; j++)
+                if (!(fabs((double)out[j] - out64[j]) <= 5e-6 * (1 + fabs(out64[j]))))
+                    fail_msg("%s %s fn %u number %zu: %g, not %g", (*be)->name, op_name(u.op), u.attr.fn, j, (double)out[j],
+                             out64[j]);
+        }
+        (*be)->close(one);
+        (*be)->close(four);
+    }
+    backend_ref.close(ref);
+    pool_free(pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_random_shapes) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* model_int.h - a loaded model, and the builders of its graph by file: graph_file.h, perceptron.c. */
+#pragma once
+#include "workers/compute/graph/run.h"
+#include "workers/compute/infer/graph_file.h"
+#include "workers/compute/infer/model.h"
+
+struct infer_model {
+    const struct backend *be;
+    struct pool *pool;
+    struct arena *arena;                /* names of the signature */
+    struct backend_ctx *ctx;            /* of the loading thread; owns the constants */
+    struct plan *plan;
+    int in[SIG_TENSORS_MAX], out[SIG_TENSORS_MAX];      /* values of the graph */
+    size_t index_limit[SIG_TENSORS_MAX];
+    struct infer_info info;
+    char *features;
+};
+
+/* A model file of our own training (core/data/model_mlp.h): signature and graph. */
+enum errc perceptron_read(struct arena *a, const struct st_file *f, struct model_sig *ret_sig, struct graph **ret, struct err *e);

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tool.c - the command line, files, and the verb `convert`. */
+#include "workers/tool/tool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const size_t FILE_MAX = (size_t)2 << 30, MODEL_MAX = (size_t)2 << 30, TOOL_ARENA = (size_t)8 << 30;
+
+bool tool_is_verb(const char *word)
+{
+    return !strcmp(word, "convert") || !strcmp(word, "infer") || !strcmp(word, "bench");
+}
+
+enum errc tool_read(const char *path, struct buf *ret, struct err *e)
+{
+    FILE *f = fopen(path, "re");
+    char piece[65536];
+    size_t n = 1;
+    while (f && n > 0 && !ret->overflow) {
+        n = fread(piece, 1, sizeof piece, f);
+        buf_add(ret, piece, n);
+    }
+    bool bad = !f || ferror(f);
+    if (f)
+        fclose(f);
+    if (bad)
+        return FAIL(e, IO, "%s: it cannot be read", path);
+    return ret->overflow ? FAIL(e, LIMIT, "%s: it has more than %zu bytes", path, ret->max) : ERR_OK;
+}
+
+enum errc tool_write(const char *path, const struct buf *b, struct err *e)
+{
+    FILE *f = fopen(path, "we");
+    bool ok = f && fwrite(b->ptr, 1, b->len, f) == b->len;
+    ok = f && !fclose(f) && ok;
+    return ok ? ERR_OK : FAIL(e, IO, "%s: it cannot be written", path);
+}
+
+/* The message with the file in front of it. */
+static enum errc at_file(const char *path, struct err *e)
+{
+    struct err inner = *e;
+    return err_set(e, inner.code, inner.file, inner.line, "%.100s: %.150s", path, inner.msg);
+}
+
+static bool is_onnx(const char *path)
+{
+    return str_ends(str_c(path), ".onnx");
+}
+
+static enum errc convert(struct arena *a, const struct tool_args *t, struct buf *out, struct onnx_about *about, struct err *e)
+{
+    CLEANUP(buf_releasep) struct buf bytes = BUF(FILE_MAX);
+    TRY(tool_read(t->model, &bytes, e));
+    return onnx_convert(a, buf_str(&bytes), &t->dims, out, about, e) == ERR_OK ? ERR_OK : at_file(t->model, e);
+}
+
+enum errc tool_load(struct arena *a, const struct tool_args *t, struct pool *pool, const struct backend *be,
+                    struct infer_model **ret,
+                    size_t *ret_bytes, struct err *e)
+{
+    CLEANUP(buf_releasep) struct buf file = BUF(MODEL_MAX);
+    struct onnx_about about;
+    TRY(is_onnx(t->model) ? convert(a, t, &file, &about, e) : tool_read(t->model, &file, e));
+    *ret_bytes = file.len;
+    return infer_model_load(be, pool, file.ptr, file.len, ret, e) == ERR_OK ? ERR_OK : at_file(t->model, e);
+}
+
+static enum errc run_convert(struct arena *a, const struct tool_args *t, struct err *e)
+{
+    CLEANUP(buf_releasep) struct buf file = BUF(MODEL_MAX);
+    struct onnx_about about = { 0 };
+    TRY(convert(a, t, &file, &about, e));
+    TRY(tool_write(t->out_file, &file, e));
+    printf("%s: %zu bytes; operator set %ld, %zu nodes as %zu operations\n", t->out_file, file.len, (long)about.opset,
+           about.nodes,
+           about.made_nodes);
+    return ERR_OK;
+}
+
+static int usage(const char *why)
+{
+    fprintf(stderr, "falaj-worker: %s\n"
+                    "usage: falaj-worker convert MODEL.onnx OUT [--dim NAME=N]...\n"
+                    "       falaj-worker infer MODEL --input [NAME=]FILE.npy... [--output DIR] [--backend NAME] [--threads N]\n"
+                    "       falaj-worker bench MODEL [--batch N] [--threads N] [--type fp32] [--tier NAME] [--seconds S]\n", why);
+    return 2;
+}
+
+static bool read_dim(struct tool_args *t, const char *text)
+{
+    struct str name, number;
+    struct onnx_dims *d = &t->dims;
+    if (d->count == ONNX_OPEN_DIMS_MAX || !str_cut(str_c(text), '=', &name, &number))
+        return false;
+    d->dim[d->count].name = name;
+    return str_to_i64(number, 1, INT32_MAX, &d->dim[d->count++].n);
+}
+
+/* false: *ret_why says what is wrong. */
+static bool read_args(int argc, char **argv, struct tool_args *t, const char **ret_why)
+{
+    *ret_why = "the model is missing";
+    if (argc < 3)
+        return false;
+    for (int i = 2; i < argc; i++) {
+        const char *word = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        int64_t n;
+        if (strncmp(word, "--", 2)) {
+            if (t->model && (t->out_file || strcmp(t->verb, "convert"))) {
+                *ret_why = "there is one file too many";
+                return false;
+            }
+            *(t->model ? &t->out_file : &t->model) = word;
+            continue;
+        }
+        *ret_why = "an option is not known, or its value is missing or out of range";
+        if (!value)
+            return false;
+        i++;
+        if (!strcmp(word, "--input") && t->input_count < TOOL_INPUTS_MAX)
+            t->inputs[t->input_count++] = value;
+        else if (!strcmp(word, "--output"))
+            t->output_dir = value;
+        else if (!strcmp(word, "--backend") || !strcmp(word, "--tier"))
+            t->backend = value;
+        else if (!strcmp(word, "--type"))
+            t->type = value;
+        else if (!strcmp(word, "--threads") && str_to_i64(str_c(value), 1, 256, &n))
+            t->threads = (int)n;
+        else if (!strcmp(word, "--batch") && str_to_i64(str_c(value), 1, 65536, &n))
+            t->batch = (int)n;
+        else if (!strcmp(word, "--dim") && read_dim(t, value))
+            continue;
+        else if (strcmp(word, "--seconds") || !str_to_f64(str_c(value), &t->seconds) || t->seconds <= 0)
+            return false;
+    }
+    *ret_why = "a file is missing";
+    return t->model && (t->out_file || strcmp(t->verb, "convert")) && (t->input_count || strcmp(t->verb, "infer"));
+}
+
+int tool_print_onnx(void)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(1 << 20);
+    return onnx_print_ops(&b) && fwrite(b.ptr, 1, b.len, stdout) == b.len ? 0 : 1;
+}
+
+int tool_main(int argc, char **argv)
+{
+    struct tool_args t = { .verb = argv[1], .threads = 1, .batch = 1, .seconds = 1, .backend = "auto", .type = "fp32" };
+    struct err e = { 0 };
+    const char *why;
+    if (!read_args(argc, argv, &t, &why))
+        return usage(why);
+    CLEANUP(arena_freep) struct arena *a = arena_new(TOOL_ARENA);
+    enum errc rc = !strcmp(t.verb, "convert") ? run_convert(a, &t, &e)
+                   : !strcmp(t.verb, "infer") ? tool_infer(a, &t, &e)
+                                              : tool_bench(a, &t, &e);
+    if (rc != ERR_OK)
+        fprintf(stderr, "falaj-worker: %s\n", e.msg);
+    return rc == ERR_OK ? 0 : 1;
+}

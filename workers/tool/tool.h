@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tool.h - verbs of falaj-worker for one model on this machine, without a platform: convert, infer, bench.
+ *
+ *   falaj-worker convert MODEL.onnx OUT [--dim NAME=N]…     an ONNX model as a model file
+ *   falaj-worker infer MODEL --input [NAME=]FILE.npy … [--output DIR] [--backend NAME] [--threads N] [--dim NAME=N]…
+ *   falaj-worker bench MODEL [--batch N] [--threads N] [--type fp32] [--tier NAME] [--seconds S]
+ *
+ * MODEL is a model file, or an .onnx file, which is converted on the way. infer prints the outputs as JSON (Open Inference
+ * Protocol), or writes DIR/NAME.npy; bench prints one line of JSON. Exit status: 0; 1 with a line on stderr that names the
+ * file; 2 for a command line that is not understood. */
+#pragma once
+#include <stdbool.h>
+#include "core/base/cleanup.h"
+#include "workers/compute/infer/model.h"
+#include "workers/compute/onnx/convert.h"
+
+enum { TOOL_INPUTS_MAX = SIG_TENSORS_MAX };
+
+struct tool_args {
+    const char *verb, *model, *out_file, *output_dir, *backend, *type;
+    const char *inputs[TOOL_INPUTS_MAX];
+    size_t input_count;
+    struct onnx_dims dims;
+    int threads, batch;
+    double seconds;
+};
+
+bool tool_is_verb(const char *word);
+int tool_main(int argc, char **argv);
+int tool_print_onnx(void);           /* docs/gen/onnx.md, on stdout */
+
+/* Whole files, at most LEASE_OUTPUT_MAX-like sizes; the path is in the message. */
+enum errc tool_read(const char *path, struct buf *ret, struct err *e);
+enum errc tool_write(const char *path, const struct buf *b, struct err *e);
+enum errc tool_load(struct arena *a, const struct tool_args *t, struct pool *pool, const struct backend *be,
+                    struct infer_model **ret,
+                    size_t *ret_bytes, struct err *e);
+enum errc tool_infer(struct arena *a, const struct tool_args *t, struct err *e);
+enum errc tool_bench(struct arena *a, const struct tool_args *t, struct err *e);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tool_bench.c - items per second and latency of a model, in the lines of JSON that its peers print. */
+#include "workers/tool/tool.h"
+#include "core/base/clock.h"
+#include "core/json/encode.h"
+#include "workers/compute/pool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 7 };
+
+struct bench_line {
+    struct str src, model, prec, tier;
+    int64_t batch, threads, conc, file_bytes, weight_bytes, rss_kb;
+    double us, us_min, items_s, load_ms;
+};
+SCHEMA_OF(bench_line, "What a bench measured", FIELD(bench_line, src, 0, .doc = "Who"), FIELD(bench_line, model, 0,
+                                                                                              .doc = "Its file"),
+    FIELD(bench_line, prec, 0, .doc = "Type of its numbers"), FIELD(bench_line, batch, 0, .doc = "Rows of a call"),
+    FIELD(bench_line, threads, 0, .doc = "Of a call"), FIELD(bench_line, conc, 0, .doc = "Calls at once"),
+    FIELD(bench_line, tier, 0, .doc = "Backend"), FIELD(bench_line, us, 0, .doc = "Median of a call"),
+    FIELD(bench_line, us_min, 0, .doc = "Best round"), FIELD(bench_line, items_s, 0, .doc = "Rows per second"),
+    FIELD(bench_line, load_ms, 0, .doc = "From file to model"), FIELD(bench_line, file_bytes, 0, .doc = "Of the model file"),
+    FIELD(bench_line, weight_bytes, 0, .doc = "Constants in memory"), FIELD(bench_line, rss_kb, 0,
+                                                                            .doc = "Memory of the process"));
+
+static int64_t now_us(void)
+{
+    return clock_mono_us(&clock_system);
+}
+
+static int compare(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return a < b ? -1 : a > b;
+}
+
+static long resident_kb(void)
+{
+    char line[256];
+    long kb = 0;
+    FILE *f = fopen("/proc/self/status", "re");
+    while (f && fgets(line, sizeof line, f))
+        if (!strncmp(line, "VmRSS:", 6))
+            kb = strtol(line + 6, NULL, 10);
+    if (f)
+        fclose(f);
+    return kb;
+}
+
+/* Numbers in [-1, 1), or indices below what the model takes. */
+static enum errc fill(struct arena *a, const struct infer_model *m, struct infer_io *io, size_t rows, struct err *e)
+{
+    const struct model_sig *sig = &infer_model_info(m)->sig;
+    uint64_t state = 7;
+    for (size_t i = 0; i < sig->input_count + sig->output_count; i++) {
+        bool is_input = i < sig->input_count;
+        const struct sig_tensor *t = is_input ? &sig->inputs[i] : &sig->outputs[i - sig->input_count];
+        size_t n = sig_count(t, rows), limit = is_input && infer_index_limit(m, i) ? infer_index_limit(m, i) : 2;
+        float *real = arena_try(a, (n + 1) * sizeof *real);
+        if (!real)
+            return FAIL(e, LIMIT, "a batch of %zu rows does not fit in memory", rows);
+        for (size_t j = 0; is_input && j < n; j++) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            if (infer_is_whole(t))
+                ((int32_t *)(void *)real)[j] = (int32_t)((state >> 33) % limit);
+            else
+                real[j] = (float)(int32_t)(state >> 32) / 2147483648.0f;
+        }
+        if (is_input)
+            io->in[i] = real;
+        else
+            io->out[i - sig->input_count] = real;
+    }
+    return ERR_OK;
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static enum errc measure(struct arena *a, const struct tool_args *t, const struct infer_model *m, const struct backend *be,
+                         double load_ms, size_t bytes, struct err *e)
+{
+    struct infer_session *s = NULL;
+    struct infer_io *io = ARENA_NEW(a, struct infer_io);
+    double us[ROUNDS];
+    size_t rows = infer_model_info(m)->has_rows ? (size_t)t->batch : 1;
+    TRY(fill(a, m, io, rows, e));
+    TRY(infer_session_new(m, &s, e));
+    int64_t from = now_us(), reps = 1;
+    enum errc rc = infer_run(s, io, rows, e);
+    while (rc == ERR_OK && now_us() - from < 200000) {      /* warm, and long enough to count calls */
+        int64_t began = now_us();
+        rc = infer_run(s, io, rows, e);
+        int64_t took = now_us() - began;
+        reps = (int64_t)(t->seconds * 1e6 / ROUNDS) / (took > 0 ? took : 1);
+    }
+    reps = reps > 0 ? reps : 1;
+    for (int r = 0; r < ROUNDS && rc == ERR_OK; r++) {
+        from = now_us();
+        for (int64_t k = 0; k < reps && rc == ERR_OK; k++)
+            rc = infer_run(s, io, rows, e);
+        us[r] = (double)(now_us() - from) / (double)reps;
+    }
+    infer_session_free(s);
+    TRY(rc);
+    qsort(us, ROUNDS, sizeof *us, compare);
+    const struct bench_line line = {
+        STR("falaj"), str_c(name_of(t->model)), str_c(t->type), str_c(be->name), (int64_t)rows, t->threads, 1, (int64_t)bytes,
+        (int64_t)infer_model_bytes(m), resident_kb(), us[ROUNDS / 2], us[0], (double)rows * 1e6 / us[ROUNDS / 2], load_ms,
+    };
+    CLEANUP(buf_releasep) struct buf b = BUF(4096);
+    json_encode(&bench_line_schema, &line, &b);
+    printf("%s\n", b.ptr);
+    return ERR_OK;
+}
+
+enum errc tool_bench(struct arena *a, const struct tool_args *t, struct err *e)
+{
+    CLEANUP(pool_freep) struct pool *pool = NULL;
+    const struct backend *be;
+    struct infer_model *m = NULL;
+    struct hw hw;
+    size_t bytes;
+    if (strcmp(t->type, "fp32"))
+        return FAIL(e, UNPROCESSABLE, "--type %s: the model decides; fp32 is what there is", t->type);
+    hw_read(&hw);
+    TRY(backend_choose(t->backend, &hw, NULL, NULL, &be, e));
+    TRY(pool_new(t->threads, &pool, e));
+    int64_t from = now_us();
+    TRY(tool_load(a, t, pool, be, &m, &bytes, e));
+    enum errc rc = measure(a, t, m, be, (double)(now_us() - from) / 1e3, bytes, e);
+    infer_model_free(m);
+    return rc;
+}
