@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# cpu.sh [ROUNDS] [NET…] - builds the release form of bench_train and runs it in turns with Debian's PyTorch
+# (deploy/install-deps.sh --torch).
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+cmake --preset release >/dev/null
+ninja -C build/release bench_train >/dev/null
+exec /usr/bin/python3 tests/bench/training/cpu.py build/release/bin/bench_train "${@:-5}"
