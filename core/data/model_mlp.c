@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* model_mlp.c - the chain of shapes, layer by layer until a name is missing; then nothing may be left over. */
 #include "core/data/model_mlp.h"
+#include "core/data/model_graph.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +39,11 @@ static enum errc check_shapes(const struct st_file *f, struct model_mlp *m, bool
 {
     char name[NAME_BYTES];
     const struct st_tensor *t;
-    if (!str_eq_c(st_meta(f, "family"), "mlp") || !str_eq_c(st_meta(f, "activation"), "relu"))
+    struct str family = st_meta(f, "family");
+    if (family.len && !str_eq_c(family, "mlp"))
+        return FAIL(e, BAD_DATA, "the model file has the family \"%.*s\" and no graph; without one only \"mlp\" can be served",
+                    (int)(family.len < 32 ? family.len : 32), family.ptr);
+    if (!family.len || !str_eq_c(st_meta(f, "activation"), "relu"))
         return FAIL(e, BAD_DATA, "the model file's metadata does not say family \"mlp\" and activation \"relu\"");
     for (;; m->layers++) {
         snprintf(name, sizeof name, "mlp.%zu.weight", m->layers);
@@ -92,11 +97,32 @@ enum errc model_mlp_check(const struct st_file *f, struct model_mlp *ret, struct
 
 /* --- piece by piece --- */
 
+static enum errc check_graph(struct model_stream *s, struct err *e)
+{
+    const struct st_file *f = &s->file;
+    struct model_sig *sig = arena_try(s->arena, sizeof *sig);
+    if (!sig)
+        return FAIL(e, LIMIT, "the model file's header does not fit in memory");
+    TRY(model_graph_check(s->arena, f, sig, e));
+    for (size_t i = 0; i < f->tensor_count; i++)
+        if (f->tensors[i].dtype != ST_F32)
+            return FAIL(e, BAD_DATA, "tensor \"%.*s\" is %s; the tensors of a registered model are F32",
+                        STR_ARG(f->tensors[i].name), st_dtype_name(f->tensors[i].dtype));
+    s->inputs = sig_count(&sig->inputs[0], 1);
+    s->outputs = sig_count(&sig->outputs[0], 1);
+    s->has_header = true;
+    return ERR_OK;
+}
+
 static enum errc read_header(struct model_stream *s, struct err *e)
 {
     bool has_input;
     TRY(st_parse_header(s->arena, buf_str(&s->header), s->size_bytes, &s->file, e));
+    if (model_graph_is(&s->file))
+        return check_graph(s, e);
     TRY(check_shapes(&s->file, &s->mlp, &has_input, e));
+    s->inputs = s->mlp.width[0];
+    s->outputs = s->mlp.width[s->mlp.layers];
     const struct st_tensor *scale = has_input ? st_find(&s->file, STR("input.scale")) : NULL;
     if (scale) {
         s->scale_begin = scale->at;

@@ -154,7 +154,7 @@ static struct size size_of(const struct train_job *t, int64_t inputs)
 /* With mean and scale of each input and a header with the names of tensors and columns. */
 int64_t train_job_model_bytes(const struct train_job *t, int64_t inputs)
 {
-    enum { HEADER = 16384, COLUMN = 160, TENSOR = 160, NUMBER = 4 };
+    enum { HEADER = 16384, COLUMN = 160, TENSOR = 320, NUMBER = 4 };
     const struct size z = size_of(t, inputs);
     return HEADER + COLUMN * inputs + TENSOR * z.tensors + NUMBER * (z.numbers + 2 * inputs);
 }

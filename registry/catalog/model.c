@@ -146,7 +146,7 @@ enum errc model_weights_check(struct work *w, struct uuid job_id, struct model_w
     struct model_stream s = { .arena = w->arena, .size_bytes = (uint64_t)size };
     enum errc rc = stream_weights(r, &s, &mlp, e);
     if (rc == ERR_OK)
-        *ret = (struct model_weights){ object_id, (int64_t)mlp.width[0], (int64_t)mlp.width[mlp.layers],
+        *ret = (struct model_weights){ object_id, (int64_t)s.inputs, (int64_t)s.outputs,
                                        str_dup(w->arena, st_meta(&s.file, "family")) };
     model_stream_release(&s);
     return rc;

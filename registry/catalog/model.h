@@ -2,8 +2,9 @@
 /* model.h - a named model in versions that never change, each the output "model" of a completed job.
  *
  * Invariants: version numbers are dense from 1, also under concurrent registrations (the row of the model is locked by the statement that
- * counts); a version was decrypted and accepted by model_mlp_check, so what is here can be served. metrics are the numbers of
- * the job's result.
+ * counts); a version was decrypted and accepted by core/data/model_mlp.h: a perceptron that can be served, or a file with a
+ * graph, whose signature and numbers are sound; the graph itself is judged by the worker that serves it. metrics are the
+ * numbers of the job's result.
  * Memory: w->arena. Errors: NOT_FOUND (job, model), CONFLICT (job not completed, or without model), BAD_DATA, DAMAGED. */
 #pragma once
 #include "core/base/work.h"

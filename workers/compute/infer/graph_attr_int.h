@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include "workers/compute/graph/graph.h"
 
-enum attr_kind { ATTR_UNSIGNED, ATTR_SIZE, ATTR_REAL, ATTR_SIZES };
+enum attr_kind { ATTR_UNSIGNED, ATTR_SIZE, ATTR_REAL, ATTR_PAIR, ATTR_SIZES };
 
 static const struct graph_attr {
     const char *name;
@@ -13,7 +13,7 @@ static const struct graph_attr {
 } graph_attrs[] = {
 #define ATTR(kind, member) { #member, ATTR_##kind, offsetof(struct op_attr, member) },
     ATTR(UNSIGNED, flags) ATTR(UNSIGNED, fn) ATTR(SIZE, axes) ATTR(REAL, eps) ATTR(REAL, alpha) ATTR(REAL, gamma) ATTR(SIZES, at)
-    ATTR(SIZES, step) ATTR(SIZES, len)
+    ATTR(SIZES, step) ATTR(SIZES, len) ATTR(SIZE, n) ATTR(PAIR, window) ATTR(SIZE, stride) ATTR(SIZE, pad)
 #undef ATTR
 };
 enum { GRAPH_ATTRS = sizeof graph_attrs / sizeof *graph_attrs };

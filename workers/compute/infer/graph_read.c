@@ -115,8 +115,8 @@ static enum errc read_attr(struct reader *r, struct op_attr *attr)
                 return unreadable(r);
             memcpy(p, &real, sizeof real);
             return ERR_OK;
-        default:
-            if (!json_read_i64s(&r->s, list, TENSOR_DIMS_MAX, &n))
+        case ATTR_PAIR: case ATTR_SIZES:
+            if (!json_read_i64s(&r->s, list, graph_attrs[i].kind == ATTR_PAIR ? 2 : TENSOR_DIMS_MAX, &n))
                 return unreadable(r);
             for (size_t k = 0; k < n; k++) {
                 if (list[k] < 0)
@@ -135,7 +135,7 @@ static const bool is_served[OP_COUNT] = {
     [OP_MATMUL] = true, [OP_ADD_BIAS] = true, [OP_ADD] = true, [OP_RESHAPE] = true, [OP_RELU] = true, [OP_GELU] = true,
     [OP_LAYERNORM] = true, [OP_EMBED] = true, [OP_STANDARDISE] = true, [OP_SOFTMAX] = true, [OP_ARGMAX] = true,
     [OP_UNARY] = true, [OP_BINARY] = true, [OP_SELECT] = true, [OP_TRANSPOSE] = true, [OP_SLICE] = true, [OP_CONCAT] = true,
-    [OP_REDUCE] = true, [OP_BMM] = true,
+    [OP_REDUCE] = true, [OP_BMM] = true, [OP_CONV2D] = true, [OP_GROUPNORM] = true, [OP_MAXPOOL] = true, [OP_AVGPOOL] = true,
 };
 
 static enum errc find_op(struct reader *r, struct str name, enum op *ret)
@@ -232,11 +232,6 @@ static enum errc read_list(struct reader *r, const char *key, enum errc (*one)(s
     return r->s.why ? unreadable(r) : ERR_OK;
 }
 
-bool graph_file_is(const struct st_file *f)
-{
-    return str_eq_c(st_meta(f, "family"), "graph");
-}
-
 bool graph_file_elem(struct str datatype, enum elem *ret)
 {
     static const struct { const char *name; enum elem type; } rows[] = {
@@ -302,9 +297,7 @@ static enum errc read_graph(struct reader *r, struct model_sig *sig)
 enum errc graph_file_read(struct arena *a, const struct st_file *f, struct model_sig *ret_sig, struct graph **ret, struct err *e)
 {
     struct str text = st_meta(f, "graph");
-    if (!graph_file_is(f) || !str_eq_c(st_meta(f, "format"), "falaj-graph-1") || !text.len)
-        return FAIL(e, BAD_DATA, "the model file is no graph of the format falaj-graph-1");
-    TRY(model_sig_parse(a, st_meta(f, "signature"), ret_sig, e));
+    TRY(model_graph_check(a, f, ret_sig, e));
     size_t nodes = count_text(text, '{');       /* no fewer than there are */
     nodes = nodes < GRAPH_FILE_NODES_MAX ? nodes : GRAPH_FILE_NODES_MAX;
     struct reader r = { .s = { text.ptr, text.ptr + text.len, NULL }, .a = a, .file = f, .e = e };

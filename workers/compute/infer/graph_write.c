@@ -2,6 +2,7 @@
 /* graph_write.c - a graph as metadata: what the outputs need, numbered anew. */
 #include "workers/compute/infer/graph_file.h"
 #include "workers/compute/infer/graph_attr_int.h"
+#include "core/base/cleanup.h"
 
 #include <string.h>
 
@@ -10,6 +11,7 @@ struct writer {
     bool *is_needed;            /* by value */
     int *number;                /* by value, in the file */
     struct buf *b;
+    bool has_names;             /* constants have their own, else c0, c1, ... */
 };
 
 static void find_needed(struct writer *w)
@@ -64,7 +66,7 @@ static void write_attr(struct buf *b, const struct op_attr *attr, const struct g
             buf_printf(b, ",\"%s\":%.17g", row->name, real);
         return;
     default:
-        for (unsigned i = 0; i < TENSOR_DIMS_MAX; i++)
+        for (unsigned i = 0; i < (row->kind == ATTR_PAIR ? 2 : TENSOR_DIMS_MAX); i++)
             n = sizes[i] ? i + 1 : n;
         if (n)
             buf_printf(b, ",\"%s\":[", row->name);
@@ -116,7 +118,11 @@ static size_t write_graph(struct writer *w, int *constants)
     for (int v = 0; v < g->value_count; v++)
         if (g->values[v].region == REGION_CONST && w->is_needed[v]) {
             w->number[v] = next++;
-            buf_printf(w->b, "%s\"c%zu\"", n ? "," : "", n);
+            buf_add_c(w->b, n ? "," : "");
+            if (w->has_names)
+                buf_add_json(w->b, str_c(g->values[v].name));
+            else
+                buf_printf(w->b, "\"c%zu\"", n);
             constants[n++] = v;
         }
     buf_add_c(w->b, "],\"nodes\":[");
@@ -159,31 +165,48 @@ static enum errc tensor_of_const(struct arena *a, const struct value *v, size_t 
     return ERR_OK;
 }
 
+/* The metadata of a graph; constants: its values that are tensors of the file, room for all. */
+static enum errc write_pairs(struct arena *a, struct writer *w, const struct model_sig *sig, struct st_pair ret[GRAPH_FILE_PAIRS],
+                             int *constants, size_t *ret_n, struct err *e)
+{
+    CLEANUP(buf_releasep) struct buf text = BUF(ST_HEADER_MAX / 2), signature = BUF(SIG_JSON_MAX);
+    size_t values = (size_t)w->g->value_count + 1;
+    TRY(graph_check(w->g, e));
+    w->is_needed = ARENA_ARRAY(a, bool, values);
+    w->number = ARENA_ARRAY(a, int, values);
+    w->b = &text;
+    find_needed(w);
+    *ret_n = write_graph(w, constants);
+    if (!model_sig_write(&signature, sig) || text.overflow || *ret_n > GRAPH_FILE_CONSTANTS_MAX)
+        return FAIL(e, LIMIT, "the model has more nodes or constants than a model file takes");
+    ret[0] = (struct st_pair){ STR("graph_format"), STR(MODEL_GRAPH_FORMAT) };
+    ret[1] = (struct st_pair){ STR("signature"), str_dup(a, buf_str(&signature)) };
+    ret[2] = (struct st_pair){ STR("graph"), str_dup(a, buf_str(&text)) };
+    return ERR_OK;
+}
+
+enum errc graph_file_pairs(struct arena *a, const struct graph *g, const struct model_sig *sig,
+                           struct st_pair ret[GRAPH_FILE_PAIRS],
+                           struct err *e)
+{
+    size_t n;
+    struct writer w = { .g = g, .has_names = true };
+    return write_pairs(a, &w, sig, ret, ARENA_ARRAY(a, int, g->value_count + 1), &n, e);
+}
+
 enum errc graph_file_write(struct arena *a, const struct graph *g, const struct model_sig *sig, const struct st_pair *meta,
                            size_t meta_count, struct buf *out, struct err *e)
 {
-    struct buf text = BUF(ST_HEADER_MAX / 2), signature = BUF(SIG_JSON_MAX);
+    size_t n;
     int *constants = ARENA_ARRAY(a, int, g->value_count + 1);
-    struct writer w = { g, ARENA_ARRAY(a, bool, g->value_count + 1), ARENA_ARRAY(a, int, g->value_count + 1), &text };
-    TRY(graph_check(g, e));
-    find_needed(&w);
-    size_t n = write_graph(&w, constants);
-    struct st_tensor *tensors = ARENA_ARRAY(a, struct st_tensor, n + 1);
-    struct st_pair *pairs = ARENA_ARRAY(a, struct st_pair, meta_count + 4);
-    enum errc rc = ERR_OK;
-    for (size_t i = 0; i < n && rc == ERR_OK; i++)
-        rc = tensor_of_const(a, &g->values[constants[i]], i, &tensors[i], e);
-    if (rc == ERR_OK && (!model_sig_write(&signature, sig) || text.overflow || n > GRAPH_FILE_CONSTANTS_MAX))
-        rc = FAIL(e, LIMIT, "the model has more nodes or constants than a model file takes");
+    struct writer w = { .g = g };
+    struct st_pair *pairs = ARENA_ARRAY(a, struct st_pair, meta_count + GRAPH_FILE_PAIRS + 1);
     if (meta_count)
         memcpy(pairs, meta, meta_count * sizeof *meta);
-    pairs[meta_count] = (struct st_pair){ STR("family"), STR("graph") };
-    pairs[meta_count + 1] = (struct st_pair){ STR("format"), STR("falaj-graph-1") };
-    pairs[meta_count + 2] = (struct st_pair){ STR("signature"), buf_str(&signature) };
-    pairs[meta_count + 3] = (struct st_pair){ STR("graph"), buf_str(&text) };
-    if (rc == ERR_OK)
-        rc = st_write(out, tensors, n, pairs, meta_count + 4, e);
-    buf_release(&text);
-    buf_release(&signature);
-    return rc;
+    pairs[meta_count++] = (struct st_pair){ STR("family"), STR("graph") };
+    TRY(write_pairs(a, &w, sig, pairs + meta_count, constants, &n, e));
+    struct st_tensor *tensors = ARENA_ARRAY(a, struct st_tensor, n + 1);
+    for (size_t i = 0; i < n; i++)
+        TRY(tensor_of_const(a, &g->values[constants[i]], i, &tensors[i], e));
+    return st_write(out, tensors, n, pairs, meta_count + GRAPH_FILE_PAIRS, e);
 }

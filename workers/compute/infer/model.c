@@ -105,9 +105,9 @@ static enum errc make_plan(struct infer_model *m, struct graph *g, struct err *e
 
 static enum errc fill(struct infer_model *m, struct arena *a, const struct st_file *f, struct err *e)
 {
-    struct str features = st_meta(f, "features"), accuracy = st_meta(f, "holdout_accuracy");
+    struct str features = st_meta(f, "features"), accuracy = st_meta(f, "holdout_accuracy"), family = st_meta(f, "family");
     struct model_sig *sig = ARENA_NEW(a, struct model_sig);
-    bool is_graph = graph_file_is(f);
+    bool is_graph = model_graph_is(f);
     struct graph *g;
     m->features = str_dup_heap(features.ptr ? features : STR(""));
     if (!m->features)
@@ -119,7 +119,7 @@ static enum errc fill(struct infer_model *m, struct arena *a, const struct st_fi
         return rc;
     }
     m->info.features_json = m->features;
-    snprintf(m->info.family, sizeof m->info.family, "%s", is_graph ? "graph" : "mlp");
+    snprintf(m->info.family, sizeof m->info.family, "%.*s", STR_ARG(family));
     snprintf(m->info.holdout_accuracy, sizeof m->info.holdout_accuracy, "%.*s", STR_ARG(accuracy));
     return make_plan(m, g, e);
 }

@@ -109,7 +109,7 @@ static void build(struct net *n, struct graph *g)
                                                                                                                    0);
     bool is_large = h >= STEM_FROM && w >= STEM_FROM;
     struct units u = { ARENA_ARRAY(n->arena, struct unit, 3 * all_blocks(s) + 1), 0, 0 };
-    n->x = graph_input(g, "x", (struct shape){ n->spec.type, 4, { DIM_ROWS(1), DIM(h), DIM(w), DIM(c) } });
+    (void)net_input(n, (struct shape){ n->spec.type, 4, { DIM_ROWS(1), DIM(h), DIM(w), DIM(c) } });
     declare(n, &u, "stem", c, channels, is_large ? 7 : 3, is_large ? 2 : 1);
     declare_stages(n, &u, &channels);
     int head = net_weight(n, "head.weight", NET_AS_IS, 2, (size_t[]){ n->spec.shape.outputs, channels },

@@ -154,7 +154,7 @@ static void build(struct net *n, struct graph *g)
     m->is_llama = s->rms_norm && s->rotary && s->gated;
     ASSERT(s->layers >= 1 && s->layers <= LAYERS_MAX && m->c % m->heads == 0);
     n->items = m->t;
-    n->x = graph_input(g, "x", (struct shape){ ELEM_I32, 2, { DIM_ROWS(1), DIM(m->t) } });
+    (void)net_input(n, (struct shape){ ELEM_I32, 2, { DIM_ROWS(1), DIM(m->t) } });
     int table = net_weight(n, m->is_llama ? "model.embed_tokens.weight" : "transformer.wte.weight", NET_AS_IS, 2,
                            (size_t[]){ n->spec.shape.outputs, m->c }, DEVIATION), places = VALUE_NONE;
     for (size_t i = 0; i < (size_t)s->layers; i++)

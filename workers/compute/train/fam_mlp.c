@@ -22,7 +22,7 @@ static void build(struct net *n, struct graph *g)
     for (size_t i = 0; i < s->hidden.n; i++)
         width[i + 1] = job_list(&s->hidden, i);
     width[layers] = n->spec.shape.outputs;
-    n->x = graph_input(g, "x", (struct shape){ n->spec.type, 2, { DIM_ROWS(1), DIM(width[0]) } });
+    (void)net_input(n, (struct shape){ n->spec.type, 2, { DIM_ROWS(1), DIM(width[0]) } });
     for (size_t i = 0; i < layers; i++) {
         double in = (double)width[i];
         w[i] = net_weight(n, net_name(n, "mlp.%zu.weight", i), NET_AS_IS, 2, (size_t[]){ width[i + 1], width[i] },

@@ -4,6 +4,7 @@
 #include "workers/compute/train/model_file.h"
 #include "core/base/cleanup.h"
 #include "workers/compute/train/family.h"
+#include "workers/compute/train/served.h"
 
 #include <math.h>
 #include <string.h>
@@ -103,6 +104,10 @@ enum errc model_file_write(struct arena *a, const struct net *m, const float *pa
     if (m->spec.job->family != TRAIN_MLP)
         meta[5] = meta[--count];        /* layers are told by the family */
     count += about_family(a, m, meta + count);
+    if (served_can(m)) {
+        TRY(served_pairs(a, m, &(struct net_served){ t, d->mean, d->scale }, meta + count, e));
+        count += GRAPH_FILE_PAIRS;
+    }
     return st_write(out, t, n, meta, count, e);
 }
 

@@ -3,13 +3,14 @@
 #include "workers/compute/train/net.h"
 #include "workers/compute/rng.h"
 #include "workers/compute/train/family.h"
+#include "workers/compute/train/served.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODES_MORE = 48, ARENA_BYTES = 256 << 20 };
+enum { ARENA_BYTES = 256 << 20 };
 
 const char *net_name(struct net *n, const char *fmt, ...)
 {
@@ -42,6 +43,11 @@ static int add_param(struct net *n, const char *name, enum net_layout layout, un
 {
     struct dim d[4] = { { 1, false } };
     size_t at = n->g->param_count, count = 1;
+    if (n->served) {
+        int value = served_param(n, layout);
+        add_tensor(n, name, layout, rank, dim, at);
+        return value;
+    }
     for (unsigned i = 0; i < rank; i++) {
         count *= dim[i];
         d[is_flat ? 0 : i] = DIM(is_flat ? count : dim[i]);
@@ -88,6 +94,11 @@ void net_part(struct net *n, int value, size_t from_row, size_t rows, const char
     size_t cols = v->shape.dim[1].n, dim[] = { rows, cols };
     ASSERT(v->shape.rank == 2 && from_row + rows <= v->shape.dim[0].n);
     add_tensor(n, name, NET_AS_IS, 2, dim, v->offset_bytes / elem_bytes(n->spec.type) + from_row * cols);
+}
+
+int net_input(struct net *n, struct shape shape)
+{
+    return n->x = n->served ? served_input(n, shape) : graph_input(n->g, "x", shape);
 }
 
 int net_dropout(struct net *n, int x)
@@ -146,7 +157,7 @@ static enum errc make(struct net *n, struct err *e)
 {
     const struct net_spec *s = &n->spec;
     const struct family *f = family_of(s->job->family);
-    n->g = graph_new(s->type, f->nodes(s) * 4 + NODES_MORE);
+    n->g = graph_new(s->type, f->nodes(s) * 4 + NET_NODES_MORE);
     f->build(n, n->g);
     if (s->is_serving)
         graph_output(n->g, n->logits, "logits");

@@ -13,7 +13,9 @@
 #include "workers/compute/graph/run.h"
 #include "workers/compute/train/rate.h"
 
-enum { NET_NAME_BYTES = 80, NET_PARAMS_MAX = 4096 };
+struct st_tensor;
+
+enum { NET_NAME_BYTES = 80, NET_PARAMS_MAX = 4096, NET_NODES_MORE = 48 };
 
 enum net_goal { NET_CLASSES, NET_REGRESSION, NET_LABELS };      /* one class of many; numbers; any of several labels */
 
@@ -65,6 +67,13 @@ struct net {
         f64; VALUE_NONE: none */
     size_t items;               /* answers per row: 1, or the tokens of a sequence */
     int streams;                /* of dropout, so far */
+    const struct net_served *served;    /* NULL: parameters are to be learnt */
+};
+
+/* What stands for the parameters in the graph of a model file (served.h). */
+struct net_served {
+    const struct st_tensor *tensors;    /* of the file, in the order in which the family names them */
+    const float *mean, *scale;          /* of the columns; NULL: taken as they are */
 };
 
 /* LIMIT: it does not fit in max_bytes. UNPROCESSABLE: a wrong size, or the backend lacks an operation, named. */
@@ -83,6 +92,7 @@ void net_best(struct net *n, int32_t *ret, size_t rows);                /* valid
 double net_flops(const struct net *n);
 
 /* For builders. Weights first: a vector makes those before it the ones that decay. */
+int net_input(struct net *n, struct shape shape);                       /* sets n->x */
 int net_weight(struct net *n, const char *name, enum net_layout layout, unsigned rank, const size_t *dim, double deviation);
 int net_vector(struct net *n, const char *name, unsigned rank, const size_t *dim, double fill);
 void net_first(struct net *n, int value, double deviation);             /* random first values for a vector */

@@ -2,6 +2,7 @@
 /* test_dataset.c - data sets, models and deployments: versions are dense, faults are told, other tenants see nothing. */
 #include "tests/db/registry/fixture.h"
 #include "core/db/session.h"
+#include <math.h>
 #include <pthread.h>
 #include "core/data/safetensors.h"
 #include "registry/catalog/dataset.h"
@@ -145,6 +146,40 @@ static void test_model(void **state)
     db_rollback(w.tx);
 }
 
+/* A file with a graph is taken by its signature, its numbers are looked at; without one its family is named. */
+static void test_model_with_a_graph(void **state)
+{
+    (void)state;
+    static const char *const SIG = "{\"inputs\":[{\"name\":\"input\",\"datatype\":\"FP32\",\"shape\":[-1,64]}],"
+                                   "\"outputs\":[{\"name\":\"probabilities\",\"datatype\":\"FP32\",\"shape\":[-1,10]}]}";
+    static const float good[2] = { 1, 2 }, bad[2] = { 1, INFINITY };
+    static const struct { const char *signature; const float *numbers; enum errc rc; const char *why; } rows[] = {
+        { "", good, ERR_BAD_DATA, "the family \"cnn\" and no graph" },
+        { "{}", good, ERR_BAD_DATA, "the signature is not readable" },
+        { NULL, bad, ERR_BAD_DATA, "tensor \"head.weight\" holds a value that is no finite number" },
+        { NULL, good, ERR_OK, "" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CLEANUP(buf_releasep) struct buf file = BUF(1 << 16);
+        struct st_tensor t[] = { { STR("head.weight"), ST_F32, 1, { 2 }, (const void *)rows[i].numbers, sizeof good } };
+        struct st_pair meta[] = { { STR("family"), STR("cnn") }, { STR("graph_format"), STR("falaj-graph-1") },
+                                  { STR("signature"), str_c(rows[i].signature ? rows[i].signature : SIG) },
+                                  { STR("graph"), STR("{\"inputs\":[]}") } };
+        OK(st_write(&file, t, 1, meta, i ? 4 : 1, &e));
+        struct uuid job = completed_job(0, buf_str(&file), "COMPLETED");
+        struct model_version v;
+        struct work w = begin(0);
+        assert_int_equal(register_model(&w, &(struct model_new){ STR("images"), STR_NULL, job }, &v), rows[i].rc);
+        if (rows[i].rc != ERR_OK) {
+            assert_non_null(strstr(e.msg, rows[i].why));
+            db_rollback(w.tx);
+            continue;
+        }
+        end(&w);
+        assert_true(v.inputs == 64 && v.outputs == 10 && str_eq_c(v.family, "cnn"));
+    }
+}
+
 static int64_t memory_kb(const char *what)
 {
     char line[256];
@@ -265,7 +300,8 @@ static void test_deployment(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_dataset), cmocka_unit_test(test_model), cmocka_unit_test(test_deployment),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_dataset), cmocka_unit_test(test_model),
+                                        cmocka_unit_test(test_model_with_a_graph), cmocka_unit_test(test_deployment),
                                         cmocka_unit_test(test_weights_are_streamed),
                                         cmocka_unit_test(test_no_transaction_waits_for_weights) };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -26,6 +26,13 @@ struct serve_zone {
     int64_t first_ends_us;
 };
 
+enum { SERVE_ROWS = 400 };
+
+struct serve_rows {
+    size_t count;
+    int x[SERVE_ROWS][64], label[SERVE_ROWS];
+};
+
 struct serve_child {
     struct executor_env env;
     struct book *book;
@@ -36,7 +43,8 @@ struct serve_child {
     pid_t pid;
 };
 
-static inline void serve_train_model(struct kit_store *s)
+/* ret_rows: what is kept for validation; NULL: nobody wants it. Returns the hold-out accuracy. */
+static inline double serve_train_model(struct kit_store *s, const struct train_job *spec, struct serve_rows *ret_rows)
 {
     struct buf csv;
     struct err e = { 0 };
@@ -44,20 +52,25 @@ static inline void serve_train_model(struct kit_store *s)
     const struct backend *be;
     struct arena *a = arena_new((size_t)1 << 30);
     kit_read_file("datasets/digits/digits.csv", &csv);
-    struct train_job spec = kit_spec();
-    spec.epochs = 5;
     struct train_data data;
     hw_read(&hw);
     assert_int_equal(backend_choose("auto", &hw, NULL, NULL, &be, &e), ERR_OK);
-    assert_int_equal(train_data_csv(a, buf_str(&csv), &(struct csv_schema){ .label = STR("label") }, &spec, &data, &e), ERR_OK);
-    struct train_task task = { .spec = &spec, .data = &data, .backend = be, .clock = &clock_system, .dataset_digest = STR("d") };
+    assert_int_equal(train_data_csv(a, buf_str(&csv), &(struct csv_schema){ .label = STR("label") }, spec, &data, &e), ERR_OK);
+    struct train_task task = { .spec = spec, .data = &data, .backend = be, .clock = &clock_system, .dataset_digest = STR("d") };
     struct train_observer obs = { 0 };
     struct train_result r = { 0 };
     assert_int_equal(train_run(a, &task, &obs, &r, &e), ERR_OK);
     kit_put(s, "model", r.model.ptr, r.model.len);
+    double accuracy = r.holdout_accuracy;
+    for (size_t i = 0; ret_rows && i < data.holdout_count && i < SERVE_ROWS; i++, ret_rows->count++) {
+        for (size_t k = 0; k < 64; k++)
+            ret_rows->x[i][k] = (int)data.table.x[data.holdout[i] * 64 + k];
+        ret_rows->label[i] = data.table.labels[data.holdout[i]];
+    }
     train_result_release(&r);
     buf_release(&csv);
     arena_free(a);
+    return accuracy;
 }
 
 static inline void serve_issue(struct serve_zone *z, const char *uri, const char *name)
@@ -91,7 +104,8 @@ static inline enum errc serve_sign(void *ctx, struct arena *a, const struct leas
     return ERR_OK;
 }
 
-static inline void serve_zone_init(struct serve_zone *z)
+/* A zone whose model is not there yet. */
+static inline void serve_zone_init_empty(struct serve_zone *z)
 {
     struct err e = { 0 };
     memset(z, 0, sizeof *z);
@@ -99,7 +113,6 @@ static inline void serve_zone_init(struct serve_zone *z)
     z->stopping = true;
     snprintf(z->dir, sizeof z->dir, "/tmp/falaj-serve-XXXXXX");
     assert_non_null(mkdtemp(z->dir));
-    serve_train_model(&z->store);
     int64_t now_us = clock_wall_us(&clock_system);
     assert_int_equal(x509_make_ca(z->a, STR("ae-dxb-1"), STR("spiffe://ae-dxb-1"), now_us, 3600, &z->ca, &e), ERR_OK);
     assert_int_equal(x509_write(&z->ca, arena_printf(z->a, "%s/ca.pem", z->dir), NULL, &e), ERR_OK);
@@ -111,6 +124,14 @@ static inline void serve_zone_init(struct serve_zone *z)
     assert_int_equal(config_set(z->cfg, "worker.ca", arena_printf(z->a, "%s/ca.pem", z->dir), &e), ERR_OK);
     z->io = kit_io(&z->store);
     z->io.certificate = serve_sign;
+}
+
+static inline void serve_zone_init(struct serve_zone *z)
+{
+    struct train_job spec = kit_spec();
+    spec.epochs = 5;
+    serve_zone_init_empty(z);
+    (void)serve_train_model(&z->store, &spec, NULL);
 }
 
 static inline void *serve_thread(void *p)

@@ -76,8 +76,57 @@ static void test_serves(void **state)
     serve_zone_release(&z);
 }
 
+/* As many rows of the validation set are told right as training's own evaluation said. */
+static void answers_as_evaluated(struct serve_zone *z, const struct serve_child *c, const struct serve_rows *rows,
+                                 double accuracy)
+{
+    struct http_result r;
+    struct http_client *api = serve_caller(z, "api", c->endpoint, c->attempt);
+    CLEANUP(buf_releasep) struct buf b = BUF((size_t)1 << 20);
+    size_t right = 0;
+    assert_int_equal(serve_ask(api, z->a, "/metadata", STR_NULL, &r), 200);
+    assert_non_null(strstr(str_z(z->a, r.body), "\"platform\":\"falaj_cnn\""));
+    buf_printf(&b, "{\"inputs\":[{\"name\":\"input\",\"datatype\":\"FP32\",\"shape\":[%zu,64],\"data\":[", rows->count);
+    for (size_t i = 0; i < rows->count * 64; i++)
+        buf_printf(&b, "%s%d", i ? "," : "", rows->x[i / 64][i % 64]);
+    buf_add_c(&b, "]}],\"outputs\":[{\"name\":\"label\"}]}");
+    assert_int_equal(serve_ask(api, z->a, "/infer", buf_str(&b), &r), 200);
+    char *at = strstr(str_z(z->a, r.body), "\"data\":[");
+    assert_non_null(at);
+    at += strlen("\"data\":[");
+    for (size_t i = 0; i < rows->count; i++, at++)
+        right += strtol(at, &at, 10) == rows->label[i];
+    assert_int_equal(at[-1], ']');
+    assert_true(right > rows->count / 2 && right < rows->count);
+    assert_int_equal(right, (size_t)(accuracy * (double)rows->count + 0.5));
+    http_client_free(api);
+}
+
+static void test_serves_a_convolutional_network(void **state)
+{
+    (void)state;
+    static struct serve_rows rows;
+    static int64_t image[] = { 8, 8, 1 }, channels[] = { 8, 16 }, blocks[] = { 1 };
+    struct serve_zone z;
+    struct serve_child c;
+    struct train_job spec = kit_spec();
+    spec.family = TRAIN_CNN;
+    spec.image = (struct slice){ image, 3 };
+    spec.channels = (struct slice){ channels, 2 };
+    spec.blocks = (struct slice){ blocks, 1 };
+    spec.learning_rate = 1e-2;
+    spec.epochs = 4;
+    serve_zone_init_empty(&z);
+    double accuracy = serve_train_model(&z.store, &spec, &rows);
+    serve_start(&z, NULL, 1, &c);
+    assert_string_not_equal(c.endpoint, "");
+    answers_as_evaluated(&z, &c, &rows, accuracy);
+    serve_stop(&c, NULL);
+    serve_zone_release(&z);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_serves) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_serves), cmocka_unit_test(test_serves_a_convolutional_network) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,8 @@ static void make(struct buf *b, const char *graph, size_t n, const char *sig)
     static const float w[6] = { 1, 2, 3, 4, 5, 6 }, v[2] = { 10, 20 };
     struct st_tensor t[] = { { STR("c0"), ST_F32, 2, { 2, 3 }, (const void *)w, sizeof w }, { STR("c1"), ST_F32, 1, { 2 },
                                                                                               (const void *)v, sizeof v } };
-    struct st_pair meta[] = { { STR("family"), STR("graph") }, { STR("format"), STR("falaj-graph-1") }, { STR("signature"),
+    struct st_pair meta[] = { { STR("family"), STR("graph") }, { STR("graph_format"), STR(MODEL_GRAPH_FORMAT) },
+                              { STR("signature"),
                                                                                                           str_c(sig) },
                               { STR("graph"), str_n(graph, n) } };
     struct err e;
@@ -69,6 +70,9 @@ static void test_refusals(void **st)
     (void)st;
     refused(HEAD "{\"op\":\"adamw\",\"in\":[0,1,2,0,0]}" TAIL("3"), SIG, "node 0: the operation \"adamw\" is not known");
     refused(HEAD "{\"op\":\"softmax_xent\",\"in\":[0,1]}" TAIL("3"), SIG, "the operation \"softmax_xent\" is not known");
+    refused(HEAD "{\"op\":\"maxpool\",\"in\":[0],\"window\":[2,2,2],\"stride\":2}" TAIL("3"), SIG,
+            "node 0: the graph is not readable");
+    refused(HEAD "{\"op\":\"maxpool\",\"in\":[0],\"window\":[2,2],\"stride\":2}" TAIL("3"), SIG, "expected images");
     refused(HEAD PRODUCT ",{\"op\":\"relu\",\"in\":[9]}" TAIL("3"), SIG,
             "node 1: it reads value 9, which nothing before it makes");
     refused(HEAD "{\"op\":\"matmul\",\"in\":[0,1],\"flags\":10}" TAIL("3"), SIG, "node 0: flags 10");

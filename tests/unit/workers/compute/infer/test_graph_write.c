@@ -40,7 +40,7 @@ static void test_the_text(void **st)
     assert_true(str_eq(buf_str(&b), buf_str(&again)));
     assert_int_equal(st_parse(a, b.ptr, b.len, &f, &e), ERR_OK);
     assert_int_equal(f.tensor_count, 1);
-    assert_true(graph_file_is(&f) && str_eq_c(st_meta(&f, "k"), "v"));
+    assert_true(model_graph_is(&f) && str_eq_c(st_meta(&f, "k"), "v"));
     assert_string_equal(str_z(a, st_meta(&f, "graph")),
                         "{\"inputs\":[{\"name\":\"x\",\"type\":\"f32\",\"shape\":[-1,3]}],\"constants\":[\"c0\"],\"nodes\":["
                         "{\"op\":\"matmul\",\"in\":[0,1],\"flags\":2},{\"op\":\"unary\",\"in\":[2],\"fn\":3,\"alpha\":0.5}],"

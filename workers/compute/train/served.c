@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* served.c - constants where training has parameters, and the answers behind the logits. */
+#include "workers/compute/train/served.h"
+#include "workers/compute/train/family.h"
+
+bool served_can(const struct net *n)
+{
+    return n->spec.job->family == TRAIN_CNN && n->spec.shape.goal == NET_CLASSES && n->spec.type == ELEM_F32;
+}
+
+int served_param(struct net *n, enum net_layout layout)
+{
+    static const struct op_attr turned = { .at = { 1, 0 } }, window = { .at = { 0, 2, 3, 1 } };
+    const struct st_tensor *t = &n->served->tensors[n->tensor_count];
+    struct shape shape = { .type = ELEM_F32, .rank = t->rank };
+    for (unsigned d = 0; d < t->rank; d++)
+        shape.dim[d] = DIM(t->shape[d]);
+    int value = graph_const(n->g, arena_strndup(n->arena, t->name.ptr, t->name.len), shape, t->data);
+    return layout == NET_AS_IS ? value : graph_op(n->g, OP_TRANSPOSE, layout == NET_WINDOW ? &window : &turned, &value, 1);
+}
+
+int served_input(struct net *n, struct shape shape)
+{
+    size_t cols = n->spec.shape.inputs;
+    const struct shape columns = { ELEM_F32, 1, { DIM(cols) } };
+    int x = graph_input(n->g, "input", (struct shape){ ELEM_F32, 2, { DIM_ROWS(1), DIM(cols) } });
+    if (n->served->mean) {
+        int mean = graph_const(n->g, "input.mean", columns, n->served->mean);
+        int scale = graph_const(n->g, "input.scale", columns, n->served->scale);
+        x = graph_op(n->g, OP_STANDARDISE, &(struct op_attr){ 0 }, GRAPH_INS(x, mean, scale));
+    }
+    return graph_reshape(n->g, x, shape);
+}
+
+enum errc served_pairs(struct arena *a, const struct net *n, const struct net_served *from, struct st_pair ret[GRAPH_FILE_PAIRS],
+                       struct err *e)
+{
+    const struct family *f = family_of(n->spec.job->family);
+    struct net *m = ARENA_NEW(a, struct net);
+    struct model_sig *sig = ARENA_NEW(a, struct model_sig);
+    int64_t cols = (int64_t)n->spec.shape.inputs, classes = (int64_t)n->spec.shape.outputs;
+    *m = (struct net){ .be = n->be, .spec = n->spec, .arena = a, .items = 1, .x = VALUE_NONE, .logits = VALUE_NONE,
+                       .served = from };
+    m->spec.is_serving = true;
+    m->tensors = ARENA_ARRAY(a, struct net_tensor, n->tensor_count + 1);
+    m->firsts = ARENA_ARRAY(a, struct net_first, n->first_count + 1);
+    m->g = graph_new(ELEM_F32, f->nodes(&m->spec) + (int)n->tensor_count + NET_NODES_MORE);
+    f->build(m, m->g);
+    graph_output(m->g, graph_op1(m->g, OP_SOFTMAX, m->logits), "probabilities");
+    graph_output(m->g, graph_op1(m->g, OP_ARGMAX, m->logits), "label");
+    *sig = (struct model_sig){ .inputs = { { STR("input"), STR("FP32"), 2, { -1, cols } } },
+                               .outputs = { { STR("probabilities"), STR("FP32"), 2, { -1, classes } },
+                                            { STR("label"), STR("INT64"), 1, { -1 } } },
+                               .input_count = 1, .output_count = 2 };
+    enum errc rc = graph_file_pairs(a, m->g, sig, ret, e);
+    graph_free(m->g);
+    return rc;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* served.h - the graph with which a trained net is served: the family's builder once more, over the tensors of the model file.
+ *
+ * It takes "input" FP32 [-1,columns], the columns of the table as they are (standardised in the graph), and gives "probabilities"
+ * FP32 [-1,classes] and "label" INT64 [-1], as a perceptron does. Constants have the names and layouts of the file; what lies
+ * otherwise in memory is turned by a node, which is folded when the model is loaded.
+ * Of classes alone. A perceptron needs none (infer/perceptron.c); of a gpt rotary embedding, attention, RMS norm and the gated
+ * perceptron are not among the operations of a served graph yet, nor are parts of tensors put together. */
+#pragma once
+#include "workers/compute/infer/graph_file.h"
+#include "workers/compute/train/net.h"
+
+bool served_can(const struct net *n);
+/* n: a net of the same spec. Errors: those of graph_file_pairs. */
+enum errc served_pairs(struct arena *a, const struct net *n, const struct net_served *from, struct st_pair ret[GRAPH_FILE_PAIRS],
+                       struct err *e);
+
+/* For net.c, while the builder runs over a file. */
+int served_param(struct net *n, enum net_layout layout);
+int served_input(struct net *n, struct shape shape);
