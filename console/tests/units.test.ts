@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// units.test.ts - what can be judged without a browser: the catalogues, CSV, faults of the API at their fields, the address as state.
+// units.test.ts - what can be judged without a browser: the catalogues, CSV, faults of the API at their fields, the address as
+// state.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
