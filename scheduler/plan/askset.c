@@ -13,6 +13,13 @@ void *list_alloc(void *p, size_t n, size_t size)
     return p;
 }
 
+uint32_t *index_alloc(uint32_t *p, size_t n)
+{
+    p = list_alloc(p, n, sizeof *p);
+    memset(p, 0, n * sizeof *p);
+    return p;
+}
+
 static uint64_t hash(const struct ask *a)
 {
     uint64_t h = 0, v;
@@ -36,8 +43,7 @@ static void grow(struct askset *s)
 {
     s->cap = s->cap ? s->cap * 2 : 16;
     s->asks = list_alloc(s->asks, s->cap, sizeof *s->asks);
-    s->index = list_alloc(s->index, s->cap * 2, sizeof *s->index);
-    memset(s->index, 0, s->cap * 2 * sizeof *s->index);
+    s->index = index_alloc(s->index, s->cap * 2);
     for (size_t i = 0; i < s->n; i++)
         s->index[place_of(s, &s->asks[i])] = (uint32_t)i + 1;
 }

@@ -15,3 +15,5 @@ void askset_release(struct askset *s);
 
 /* An array with room for n items of that size: p grown (what is new is not zeroed). Aborts without memory. */
 void *list_alloc(void *p, size_t n, size_t size);
+/* An index of n places, all free (0); p is given up. */
+uint32_t *index_alloc(uint32_t *p, size_t n);

@@ -44,8 +44,7 @@ static void grow(struct roomset *s)
 {
     s->cap = s->cap ? s->cap * 2 : 64;
     s->items = list_alloc(s->items, s->cap, sizeof *s->items);
-    s->index = list_alloc(s->index, s->cap * 2, sizeof *s->index);
-    memset(s->index, 0, s->cap * 2 * sizeof *s->index);
+    s->index = index_alloc(s->index, s->cap * 2);
     for (size_t i = 0; i < s->n; i++)
         index_put(s, (uint32_t)i);
 }
@@ -58,16 +57,20 @@ struct roomset *roomset_new(void)
     return s;
 }
 
-void roomset_free(struct roomset *s)
+static void release(struct roomset *s)
 {
-    if (!s)
-        return;
     for (size_t i = 0; i < s->n; i++)
         free(s->items[i].machines);
     free(s->items);
     free(s->index);
     free(s->live);
     free(s->at);
+}
+
+void roomset_free(struct roomset *s)
+{
+    if (s)
+        release(s);
     free(s);
 }
 
@@ -187,9 +190,5 @@ void roomset_reset(struct roomset *s, void (*moved)(void *ctx, uint32_t machine,
         }
     }
     old.at = NULL;
-    for (size_t i = 0; i < old.n; i++)
-        free(old.items[i].machines);
-    free(old.items);
-    free(old.index);
-    free(old.live);
+    release(&old);
 }
