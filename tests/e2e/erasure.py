@@ -12,7 +12,7 @@ A bundle kept from before and a new one verify, by both programs. Exit status 0 
 import http.client, json, os, re, subprocess, sys, tempfile, time, urllib.parse
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from needles import Needles
-from platform_falaj import BIN, SRC, Api, Platform, log, person
+from platform_falaj import BIN, SRC, Api, Platform, log, person, until
 
 ADDRESS = "127.77.88.99"
 CSV = b"a,b,y\n" + b"".join(b"%d,%d,%d\n" % (i % 7, i % 5, i % 2) for i in range(40))
@@ -31,16 +31,6 @@ class From(Api):
         if self.conn is None:
             self.conn = http.client.HTTPConnection(self.host, self.port, timeout=30, source_address=(ADDRESS, 0))
         return super().call(method, path, body, headers={"User-Agent": MARKS["browser"] + "/7", **(headers or {})}, **kw)
-
-
-def until(what, condition, timeout=90):
-    end = time.time() + timeout
-    while time.time() < end:
-        got = condition()
-        if got:
-            return got
-        time.sleep(0.1)
-    raise SystemExit(f"{what}: not within {timeout} s")
 
 
 def signed_in(p, tenant, name):

@@ -14,20 +14,10 @@ import argparse, json, os, shutil, signal, subprocess, sys, tempfile, time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from cluster import Cluster
 from drill import Load, settle
-from platform_falaj import BIN, SRC, Api, Platform, log
+from platform_falaj import BIN, SRC, Api, Platform, log, until
 
 CSV = ("a,b,y\n" + "".join(f"{i % 7},{i % 5},{i % 2}\n" for i in range(60))).encode()
 AHEAD = 20000       # transactions that the old cluster counts beyond the new one
-
-
-def until(what, condition, timeout=90):
-    end = time.time() + timeout
-    while time.time() < end:
-        got = condition()
-        if got:
-            return got
-        time.sleep(0.1)
-    raise SystemExit(f"{what}: not within {timeout} s")
 
 
 class World:

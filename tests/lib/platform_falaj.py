@@ -13,6 +13,17 @@ def log(*a):
     print(*a, file=sys.stderr, flush=True)
 
 
+def until(what, condition, timeout=90):
+    """condition() once it is true."""
+    end = time.time() + timeout
+    while time.time() < end:
+        got = condition()
+        if got:
+            return got
+        time.sleep(0.1)
+    raise SystemExit(f"{what}: not within {timeout} s")
+
+
 def share(what, part, full):
     """How much of a long count this run does: all of it with tests/run.sh --full, else a share; the output says which."""
     n = full if os.environ.get("FALAJ_TIER") == "full" else part

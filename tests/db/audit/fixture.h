@@ -179,6 +179,18 @@ static inline enum errc sink(void *ctx, const void *p, size_t n, struct err *err
     assert_true(buf_add(ctx, p, n));
     return ERR_OK;
 }
+/* The export's text in b, which is emptied first. */
+static inline enum errc export_to(struct audit_export_opts o, struct buf *b)
+{
+    struct unit *u = unit_open(NULL, SCOPE_TENANT(o.tenant_id));
+    struct audit_export_result r;
+    o.sink = sink;
+    o.sink_ctx = b;
+    buf_clear(b);
+    enum errc rc = audit_export(&u->w, &o, &r, &e);
+    unit_close(u);
+    return rc;
+}
 static inline struct verify_result export_and_verify(struct audit_export_opts o, const struct audit_head *previous)
 {
     struct buf b = BUF(512u << 20);

@@ -15,15 +15,8 @@ static size_t count_of(struct str text, const char *what)
 
 static enum errc export(struct audit_export_opts o, struct buf *b)
 {
-    struct unit *u = unit_open(NULL, SCOPE_TENANT(tenant_a));
-    struct audit_export_result r;
     o.tenant_id = tenant_a;
-    o.sink = sink;
-    o.sink_ctx = b;
-    buf_clear(b);
-    enum errc rc = audit_export(&u->w, &o, &r, &e);
-    unit_close(u);
-    return rc;
+    return export_to(o, b);
 }
 
 static void every_other_body_is_dropped_and_listed(void **state)

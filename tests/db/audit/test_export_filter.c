@@ -17,18 +17,6 @@ static void append_kind(struct uuid tenant, enum audit_code code, int n)
     unit_commit(u);
 }
 
-static enum errc export(struct audit_export_opts o, struct buf *b)
-{
-    struct unit *u = unit_open(NULL, SCOPE_TENANT(o.tenant_id));
-    struct audit_export_result r;
-    o.sink = sink;
-    o.sink_ctx = b;
-    buf_clear(b);
-    enum errc rc = audit_export(&u->w, &o, &r, &e);
-    unit_close(u);
-    return rc;
-}
-
 static enum errc make_job(struct uuid tenant, enum audit_ask_proves proves, struct audit_export_job *ret, struct arena *keep)
 {
     struct unit *u = unit_open(app_pool, SCOPE_TENANT(tenant));
@@ -66,7 +54,8 @@ static void a_filtered_export_shows_why_the_rest_is_left_out(void **state)
     append_kind(tenant_a, AUDIT_JOB_SUBMIT, 7);
     assert_int_equal(tick(5000), 1527);
     sign_heads();
-    OK(export((struct audit_export_opts){ .tenant_id = tenant_a, .filter = &submits, .proves = AUDIT_PROVES_COMPLETENESS }, &b));
+    OK(export_to((struct audit_export_opts){ .tenant_id = tenant_a, .filter = &submits,
+                                              .proves = AUDIT_PROVES_COMPLETENESS }, &b));
     struct verify_result v = verify_text(buf_str(&b), key, NULL);
     assert_string_equal(v.text, "");
     assert_true(v.is_filtered && v.count == 1527 && v.withheld == 1500 && v.dropped == 0);
@@ -77,12 +66,12 @@ static void a_filtered_export_shows_why_the_rest_is_left_out(void **state)
         at--;
     assert_true(end - at < 320);
     assert_int_equal(strncmp(strstr(at, "withheld"), "withheld\":{\"action\":\"job.cancel\"},\"salt\":\"", 42), 0);
-    OK(export((struct audit_export_opts){ .tenant_id = tenant_a, .from = 5, .to = 30, .filter = &submits,
+    OK(export_to((struct audit_export_opts){ .tenant_id = tenant_a, .from = 5, .to = 30, .filter = &submits,
                                           .proves = AUDIT_PROVES_COMPLETENESS }, &b));
     v = verify_text(buf_str(&b), key, NULL);
     assert_true(v.damage == VERIFY_OK && v.count == 26 && v.withheld == 10);
     /* That nothing fits can be proven too. */
-    OK(export((struct audit_export_opts){ .tenant_id = tenant_a, .filter = &(struct audit_filter){ .action = "key." },
+    OK(export_to((struct audit_export_opts){ .tenant_id = tenant_a, .filter = &(struct audit_filter){ .action = "key." },
                                           .proves = AUDIT_PROVES_COMPLETENESS }, &b));
     v = verify_text(buf_str(&b), key, NULL);
     assert_true(v.damage == VERIFY_OK && v.withheld == v.count);
@@ -112,16 +101,16 @@ static void entries_of_an_older_version_are_only_proven_to_be_there(void **state
     struct audit_export_job job;
     number_one_as_before();
     sign_heads();
-    OK(export((struct audit_export_opts){ .tenant_id = tenant_b }, &b));
+    OK(export_to((struct audit_export_opts){ .tenant_id = tenant_b }, &b));
     assert_true(str_starts(buf_str(&b), "{\"format\":\"falaj-audit-bundle-v1\""));      /* which older programs read */
     assert_int_equal(make_job(tenant_b, ASK_COMPLETENESS, &job, keep), ERR_CONFLICT);
     append_kind(tenant_b, AUDIT_JOB_SUBMIT, 3);
     append_kind(tenant_b, AUDIT_JOB_CANCEL, 3);
     assert_int_equal(tick(100), 6);
     sign_heads();
-    OK(export((struct audit_export_opts){ .tenant_id = tenant_b }, &b));
+    OK(export_to((struct audit_export_opts){ .tenant_id = tenant_b }, &b));
     assert_int_equal(verify_text(buf_str(&b), key, NULL).damage, VERIFY_OK);
-    assert_int_equal(export((struct audit_export_opts){ .tenant_id = tenant_b, .filter = &submits,
+    assert_int_equal(export_to((struct audit_export_opts){ .tenant_id = tenant_b, .filter = &submits,
                                                         .proves = AUDIT_PROVES_COMPLETENESS }, &b), ERR_CONFLICT);
     OK(make_job(tenant_b, ASK_BEST, &job, keep));
     assert_true(str_eq_c(job.proves, "inclusion") && job.from_tseq == 1 && job.version == 2);
@@ -166,7 +155,8 @@ static void a_dropped_body_is_counted(void **state)
                     " (SELECT tenant_id FROM tenant WHERE name = 'aaa'); SELECT * FROM audit_retention_drop(1000)");
     tick(1000);
     sign_heads();
-    OK(export((struct audit_export_opts){ .tenant_id = tenant_a, .filter = &submits, .proves = AUDIT_PROVES_COMPLETENESS }, &b));
+    OK(export_to((struct audit_export_opts){ .tenant_id = tenant_a, .filter = &submits,
+                                              .proves = AUDIT_PROVES_COMPLETENESS }, &b));
     struct verify_result v = verify_text(buf_str(&b), key, NULL);
     assert_string_equal(v.text, "");
     assert_true(v.dropped == 2 && v.unproved == 0 && v.is_filtered);

@@ -120,21 +120,31 @@ static void holds(struct uuid object, bool is_stored)
     pg_harness_exec(pg, DB, sql);
 }
 
-static void a_submission_meets_a_deletion(void **state)
+/* A submission waits for a deletion, which ends or is called off; what came of the submission. The caller frees t.arena. */
+static struct session submit_during_deletion(struct dataset_version *v, bool is_called_off)
 {
-    (void)state;
-    struct dataset_version v;
-    struct dataset d = make(&v);
-    struct session t = { .object = v.object_id, .arena = arena_new(ARENA) };
+    struct dataset d = make(v);
+    struct session t = { .object = v->object_id, .arena = arena_new(ARENA) };
     struct content_deleted gone;
     pthread_t thread;
     struct work w = begin(0);
     OK(content_delete(&w, &versioned_dataset, d.dataset_id, &gone, &e));
     assert_int_equal(pthread_create(&thread, NULL, submit_main, &t), 0);
     somebody_waits();
-    end(&w);
+    if (is_called_off)
+        db_rollback(w.tx);
+    else
+        end(&w);
     pthread_join(thread, NULL);
     assert_int_equal(t.rc, ERR_OK);
+    return t;
+}
+
+static void a_submission_meets_a_deletion(void **state)
+{
+    (void)state;
+    struct dataset_version v;
+    struct session t = submit_during_deletion(&v, false);
     assert_int_equal(t.s.verdict, JOB_INPUT_GONE);
     assert_int_equal(job_verdict_err(&t.s, &t.err), ERR_NOT_FOUND);
     assert_string_equal(t.err.msg, "The dataset that this job reads has just been deleted");
@@ -146,17 +156,7 @@ static void a_deletion_that_is_called_off_costs_the_submission_nothing(void **st
 {
     (void)state;
     struct dataset_version v;
-    struct dataset d = make(&v);
-    struct session t = { .object = v.object_id, .arena = arena_new(ARENA) };
-    struct content_deleted gone;
-    pthread_t thread;
-    struct work w = begin(0);
-    OK(content_delete(&w, &versioned_dataset, d.dataset_id, &gone, &e));
-    assert_int_equal(pthread_create(&thread, NULL, submit_main, &t), 0);
-    somebody_waits();
-    db_rollback(w.tx);
-    pthread_join(thread, NULL);
-    assert_int_equal(t.rc, ERR_OK);
+    struct session t = submit_during_deletion(&v, true);
     assert_int_equal(t.s.verdict, JOB_STORED);
     holds(v.object_id, true);
     arena_free(t.arena);
