@@ -87,7 +87,9 @@ enum errc step_transpose(struct import *x, int value, const size_t *order, int *
 /* A vector of n equal numbers as a constant. */
 enum errc step_fill(struct import *x, size_t n, float number, int *ret);
 
+#define HANDLER(name) enum errc import_##name(struct import *x, unsigned arg_)       /* of a row of op_onnx.def */
+
 #define ONNX_OP(Name, domain, in_min, in_max, handler, arg, limits) \
-    enum errc import_##handler(struct import *x, unsigned arg_);
+    HANDLER(handler);
 #include "workers/compute/onnx/op_onnx.def"
 #undef ONNX_OP

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#define HANDLER(name) enum errc import_##name(struct import *x, unsigned arg_)
-
 HANDLER(transpose)
 {
     (void)arg_;

@@ -123,6 +123,15 @@ static inline void kit_node(struct buf *graph, const char *op, const char *in, c
         buf_release(attrs);
     pb_add_message(graph, 1, &n);
 }
+/* The graph of one node, from x of a shape (or from another name) to y. */
+static inline struct buf kit_one_node(const char *op, const char *in, struct buf *attrs, const int64_t *dim, size_t rank)
+{
+    struct buf g = BUF(KIT_BYTES);
+    kit_input(&g, "x", dim, rank);
+    kit_node(&g, op, in, "y", attrs);
+    kit_output(&g, "y");
+    return g;
+}
 /* The model around a graph, which is released. */
 static inline struct buf kit_model(struct buf *graph, int opset)
 {

@@ -54,20 +54,11 @@ static void test_the_signature_has_the_models_names(void **st)
 static void test_refusals_name_node_and_reason(void **st)
 {
     (void)st;
-    struct buf g = BUF(KIT_BYTES);
-    kit_input(&g, "x", KIT_DIMS(-1, 3));
-    kit_node(&g, "Einsum", "x", "y", NULL);
-    kit_output(&g, "y");
+    struct buf g = kit_one_node("Einsum", "x", NULL, KIT_DIMS(-1, 3));
     kit_refused(&g, 17, ERR_UNPROCESSABLE, "node 0 \"the node\" (Einsum): this operator is not supported");
-    g = BUF(KIT_BYTES);
-    kit_input(&g, "x", KIT_DIMS(-1, 3));
-    kit_node(&g, "Relu", "later", "y", NULL);
-    kit_output(&g, "y");
+    g = kit_one_node("Relu", "later", NULL, KIT_DIMS(-1, 3));
     kit_refused(&g, 17, ERR_BAD_DATA, "it reads \"later\", which nothing before it makes");
-    g = BUF(KIT_BYTES);
-    kit_input(&g, "x", KIT_DIMS(-1, 3, -1));
-    kit_node(&g, "Relu", "x", "y", NULL);
-    kit_output(&g, "y");
+    g = kit_one_node("Relu", "x", NULL, KIT_DIMS(-1, 3, -1));
     kit_refused(&g, 17, ERR_UNPROCESSABLE, "dimension 2 of input \"x\" is open (\"N\")");
     g = BUF(KIT_BYTES);
     kit_input(&g, "x", KIT_DIMS(-1, 3));
@@ -84,12 +75,9 @@ static void test_an_open_dimension_takes_a_number(void **st)
     (void)st;
     CLEANUP(arena_freep) struct arena *a = arena_new((size_t)16 << 20);
     CLEANUP(buf_releasep) struct buf file = BUF(KIT_BYTES);
-    struct buf g = BUF(KIT_BYTES);
+    struct buf g = kit_one_node("Relu", "x", NULL, KIT_DIMS(2, -1));
     struct err e;
     struct onnx_about about;
-    kit_input(&g, "x", KIT_DIMS(2, -1));
-    kit_node(&g, "Relu", "x", "y", NULL);
-    kit_output(&g, "y");
     CLEANUP(buf_releasep) struct buf model = kit_model(&g, 17);
     struct onnx_dims dims = { .dim = { { STR("N"), 5 } }, .count = 1 };
     assert_int_equal(onnx_convert(a, buf_str(&model), NULL, &file, &about, &e), ERR_UNPROCESSABLE);
