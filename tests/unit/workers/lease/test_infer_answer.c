@@ -8,37 +8,38 @@
 
 #include "infer_kit.h"
 
-static void ask(struct infer_call *c, struct infer_model *m, bool binary, struct buf *ret, size_t *json)
+/* The answer of the model of two; returns the length of its JSON when bytes follow it, otherwise 0. */
+static size_t ask(bool binary, struct buf *ret)
 {
+    CLEANUP(arena_freep) struct arena *a = arena_new((size_t)16 << 20);
+    struct infer_model *m = kit_model_of_two();
+    struct infer_call c = kit_call(m, a);
     struct err e = { 0 };
     struct infer_session *s;
-    struct str body = str_fmt(c->arena,
+    size_t json;
+    struct str body = str_fmt(a,
               "{\"parameters\":{\"binary_data_output\":%s},\"inputs\":[{\"name\":\"x\",\"datatype\":\"FP32\",\"shape\":[2,2],"
                               "\"data\":[1,2,3,4]},{\"name\":\"ids\",\"datatype\":\"INT64\",\"shape\":[2],\"data\":[1,2]}]}",
                               binary ? "true" : "false");
-    if (infer_read(c, STR_NULL, body, &e) != ERR_OK)
+    if (infer_read(&c, STR_NULL, body, &e) != ERR_OK)
         fail_msg("%s", e.msg);
     assert_int_equal(infer_session_new(m, &s, &e), ERR_OK);
-    assert_int_equal(infer_run(s, &c->io, c->rows, &e), ERR_OK);
+    assert_int_equal(infer_run(s, &c.io, c.rows, &e), ERR_OK);
     infer_session_free(s);
-    assert_int_equal(infer_answer(c, ret, json, &e), ERR_OK);
+    assert_int_equal(infer_answer(&c, ret, &json, &e), ERR_OK);
+    infer_model_free(m);
+    return json;
 }
 
 static void test_json(void **st)
 {
     (void)st;
-    CLEANUP(arena_freep) struct arena *a = arena_new((size_t)16 << 20);
     CLEANUP(buf_releasep) struct buf b = BUF(65536);
-    struct infer_model *m = kit_model_of_two();
-    struct infer_call c = kit_call(m, a);
-    size_t json;
-    ask(&c, m, false, &b, &json);
-    assert_int_equal(json, 0);
+    assert_int_equal(ask(false, &b), 0);
     assert_string_equal(b.ptr,
         "{\"model_name\":\"two\",\"model_version\":\"3\",\"outputs\":[{\"name\":\"sum\",\"datatype\":\"FP32\",\"shape\":[2,2],"
                                "\"data\":[11,22,4,3]},{\"name\":\"best\",\"datatype\":\"INT64\",\"shape\":[2],\"data\":[1,0]},"
                                "{\"name\":\"is_big\",\"datatype\":\"BOOL\",\"shape\":[2,2],\"data\":[true,true,false,false]}]}");
-    infer_model_free(m);
 }
 
 static void test_binary(void **st)
@@ -49,19 +50,14 @@ static void test_binary(void **st)
                "\"parameters\":{\"binary_data_size\":16}},{\"name\":\"best\",\"datatype\":\"INT64\",\"shape\":[2],"
                "\"parameters\":{\"binary_data_size\":16}},{\"name\":\"is_big\",\"datatype\":\"BOOL\",\"shape\":[2,2],"
                                "\"parameters\":{\"binary_data_size\":4}}]}";
-    CLEANUP(arena_freep) struct arena *a = arena_new((size_t)16 << 20);
     CLEANUP(buf_releasep) struct buf b = BUF(65536);
-    struct infer_model *m = kit_model_of_two();
-    struct infer_call c = kit_call(m, a);
-    size_t json;
-    ask(&c, m, true, &b, &json);
+    size_t json = ask(true, &b);
     assert_int_equal(json, sizeof want - 1);
     assert_memory_equal(b.ptr, want, json);
     assert_int_equal(b.len, json + 36);
     assert_memory_equal(b.ptr + json, ((const float[]){ 11, 22, 4, 3 }), 16);
     assert_memory_equal(b.ptr + json + 16, ((const int64_t[]){ 1, 0 }), 16);
     assert_memory_equal(b.ptr + json + 32, "\1\1\0\0", 4);
-    infer_model_free(m);
 }
 
 int main(void)

@@ -6,31 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "graph_kit.h"
-
-static struct graph *g;
-static struct err e;
-
-static int begin(void **st)
-{
-    (void)st;
-    g = graph_new(ELEM_F32, 32);
-    return 0;
-}
-
-static int end(void **st)
-{
-    (void)st;
-    graph_freep(&g);
-    return 0;
-}
-
-static void is_shape(int value, const char *want)
-{
-    char text[96];
-    assert_int_not_equal(value, VALUE_NONE);
-    assert_string_equal(shape_text(&g->values[value].shape, text, sizeof text), want);
-}
+#include "shape_kit.h"
 
 static void test_shapes(void **st)
 {
@@ -51,17 +27,6 @@ static void test_shapes(void **st)
     assert_int_equal(g->param_count, 15);
     assert_int_equal(g->values[b].offset_bytes, 48);
     assert_int_equal(graph_check(g, &e), ERR_OK);
-}
-
-static void refused(int value, enum errc code, const char *why)
-{
-    assert_int_equal(value, VALUE_NONE);
-    e = (struct err){ 0 };
-    assert_int_equal(graph_check(g, &e), code);
-    if (!strstr(e.msg, why))
-        fail_msg("\"%s\" does not say \"%s\"", e.msg, why);
-    graph_freep(&g);
-    g = graph_new(ELEM_F32, 32);
 }
 
 static void test_refusals(void **st)

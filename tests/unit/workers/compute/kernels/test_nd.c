@@ -10,20 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "workers/compute/kernels/backend.h"
+#include "each_kit.h"
 #include "workers/compute/kernels/nd.h"
-#include "workers/compute/pool.h"
 
 enum { MOST = 1 << 17, SHAPES = 60, THREADS = 4 };
-static uint64_t state = 5;
 static float in[3][MOST], out[MOST], many[MOST];
 static double in64[3][MOST], out64[MOST];
-
-static size_t below(size_t n)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (size_t)(state >> 33) % n;
-}
 
 struct use {
     enum op op;
@@ -119,51 +111,39 @@ static struct use some_use(void)
     return u;
 }
 
+static void random_shapes(const struct backend *be, struct backend_ctx *alone, struct backend_ctx *threads,
+                          struct backend_ctx *ref)
+{
+    for (int s = 0; s < SHAPES * 4; s++) {
+        struct use u = some_use();
+        size_t n = count_of(&u, 3);
+        bool compares = u.op == OP_SELECT || (u.op == OP_BINARY && u.attr.fn >= BINARY_LESS);
+        for (size_t i = 0; i < u.ins; i++)
+            for (size_t j = 0; j < count_of(&u, i); j++) {
+                float v = (float)below(1 << 20) / (1 << 19) - 1;
+                unsigned fn = u.attr.fn;
+                bool is_log = fn == UNARY_LOG || fn == UNARY_SQRT || fn == UNARY_RECIPROCAL;
+                bool is_power = u.op == OP_BINARY && (fn == BINARY_POW || fn == BINARY_DIV);
+                bool is_positive = u.op == OP_UNARY ? is_log : is_power;
+                v = compares && below(2) ? 0 : is_positive ? fabsf(v) + 0.5f : u.op == OP_UNARY ? v * 4 : v;
+                in[i][j] = v;
+                in64[i][j] = (double)v;
+            }
+        run(be, alone, &u, ELEM_F32, (void *const[]){ in[0], in[1], in[2] }, out);
+        run(be, threads, &u, ELEM_F32, (void *const[]){ in[0], in[1], in[2] }, many);
+        run(&backend_ref, ref, &u, ELEM_F64, (void *const[]){ in64[0], in64[1], in64[2] }, out64);
+        assert_memory_equal(out, many, n * sizeof *out);
+        for (size_t j = 0; j < n; j++)
+            if (!(fabs((double)out[j] - out64[j]) <= 5e-6 * (1 + fabs(out64[j]))))
+                fail_msg("%s %s fn %u number %zu: %g, not %g", be->name, op_name(u.op), u.attr.fn, j, (double)out[j],
+                         out64[j]);
+    }
+}
+
 static void test_random_shapes(void **st)
 {
     (void)st;
-    struct hw hw;
-    struct err e;
-    struct pool *pool;
-    struct backend_ctx *ref;
-    hw_read(&hw);
-    assert_int_equal(pool_new(THREADS, &pool, &e), ERR_OK);
-    assert_int_equal(backend_ref.open(&backend_ref, NULL, &ref, &e), ERR_OK);
-    for (const struct backend *const *be = backend_list(); *be; be++) {
-        struct backend_ctx *one, *four;
-        if (!(*be)->probe(&hw))
-            continue;
-        assert_int_equal((*be)->open(*be, NULL, &one, &e), ERR_OK);
-        assert_int_equal((*be)->open(*be, pool, &four, &e), ERR_OK);
-        for (int s = 0; s < SHAPES * 4; s++) {
-            struct use u = some_use();
-            size_t n = count_of(&u, 3);
-            bool compares = u.op == OP_SELECT || (u.op == OP_BINARY && u.attr.fn >= BINARY_LESS);
-            for (size_t i = 0; i < u.ins; i++)
-                for (size_t j = 0; j < count_of(&u, i); j++) {
-                    float v = (float)below(1 << 20) / (1 << 19) - 1;
-                    unsigned fn = u.attr.fn;
-                    bool is_log = fn == UNARY_LOG || fn == UNARY_SQRT || fn == UNARY_RECIPROCAL;
-                    bool is_power = u.op == OP_BINARY && (fn == BINARY_POW || fn == BINARY_DIV);
-                    bool is_positive = u.op == OP_UNARY ? is_log : is_power;
-                    v = compares && below(2) ? 0 : is_positive ? fabsf(v) + 0.5f : u.op == OP_UNARY ? v * 4 : v;
-                    in[i][j] = v;
-                    in64[i][j] = (double)v;
-                }
-            run(*be, one, &u, ELEM_F32, (void *const[]){ in[0], in[1], in[2] }, out);
-            run(*be, four, &u, ELEM_F32, (void *const[]){ in[0], in[1], in[2] }, many);
-            run(&backend_ref, ref, &u, ELEM_F64, (void *const[]){ in64[0], in64[1], in64[2] }, out64);
-            assert_memory_equal(out, many, n * sizeof *out);
-            for (size_t j = 0; j < n; j++)
-                if (!(fabs((double)out[j] - out64[j]) <= 5e-6 * (1 + fabs(out64[j]))))
-                    fail_msg("%s %s fn %u number %zu: %g, not %g", (*be)->name, op_name(u.op), u.attr.fn, j, (double)out[j],
-                             out64[j]);
-        }
-        (*be)->close(one);
-        (*be)->close(four);
-    }
-    backend_ref.close(ref);
-    pool_free(pool);
+    kit_each(THREADS, random_shapes);
 }
 
 int main(void)

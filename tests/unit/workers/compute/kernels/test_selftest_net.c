@@ -11,17 +11,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "each_kit.h"
 #include "workers/compute/kernels/call.h"
 #include "workers/compute/kernels/selftest_int.h"
-#include "workers/compute/pool.h"
-
-static uint64_t state = 5;
-
-static size_t below(size_t n)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (size_t)(state >> 33) % n;
-}
 
 /* Around the blocks of 48 queries, panels of 16 and 32 columns, one of everything. */
 static struct net_size some_size(int i)
@@ -39,14 +31,11 @@ static struct net_size some_size(int i)
     return s;
 }
 
-static void one_backend(const struct backend *be, struct backend_ctx *ref, struct pool *pool, int sizes)
+static void random_sizes(const struct backend *be, struct backend_ctx *alone, struct backend_ctx *many, struct backend_ctx *ref)
 {
-    struct backend_ctx *alone, *many;
     struct net_case k[NET_CASES_MAX];
     struct err e;
-    assert_int_equal(be->open(be, NULL, &alone, &e), ERR_OK);
-    assert_int_equal(be->open(be, pool, &many, &e), ERR_OK);
-    for (int i = 0; i < sizes; i++) {
+    for (int i = 0; i < 14; i++) {
         struct net_size s = some_size(i);
         for (size_t j = 0, n = net_cases(&s, k); j < n; j++) {
             uint64_t hash[2], seed = (uint64_t)i * 64 + j + 1;
@@ -57,25 +46,12 @@ static void one_backend(const struct backend *be, struct backend_ctx *ref, struc
                 fail_msg("size %d: %s of %s has other bits with three threads", i, op_name(k[j].op), be->name);
         }
     }
-    be->close(alone);
-    be->close(many);
 }
 
 static void test_random_sizes(void **st)
 {
     (void)st;
-    struct hw hw;
-    struct err e;
-    struct pool *pool;
-    struct backend_ctx *ref;
-    hw_read(&hw);
-    assert_int_equal(pool_new(3, &pool, &e), ERR_OK);
-    assert_int_equal(backend_ref.open(&backend_ref, NULL, &ref, &e), ERR_OK);
-    for (const struct backend *const *it = backend_list(); *it; it++)
-        if ((*it)->probe(&hw))
-            one_backend(*it, ref, pool, 14);
-    backend_ref.close(ref);
-    pool_free(pool);
+    kit_each(3, random_sizes);
 }
 
 /* Dropout keeps about its share, has the same draws for the same counter and others for the next, and is off outside training. */

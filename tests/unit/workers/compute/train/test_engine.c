@@ -7,29 +7,13 @@
 #include <cmocka.h>
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/cleanup.h"
-#include "../../train_kit.h"
-#include "workers/compute/train/data_csv.h"
-#include "workers/compute/train/engine.h"
+#include "run_kit.h"
 
 static struct str digits;
 static const struct csv_schema schema = { .label = { "label", 5 }, .classes = 10 };
-
-static const struct backend *best_backend(void)
-{
-    struct hw hw;
-    struct err e;
-    const struct backend *be;
-    hw_read(&hw);
-    assert_int_equal(backend_choose("auto", &hw, NULL, NULL, &be, &e), ERR_OK);
-    return be;
-}
 
 static int load_digits(void **st)
 {
@@ -54,7 +38,7 @@ static void test_overfit_and_first_loss(void **st)
 {
     (void)st;
     struct err e;
-    const struct backend *be = best_backend();
+    const struct backend *be = kit_backend();
     struct backend_ctx *c;
     struct net *m;
     int64_t width = 64;
@@ -174,7 +158,7 @@ static void test_adamw_moves_by_the_learning_rate_from_the_first_step(void **st)
     const double lr = 1e-4;
     static float at[4][N];
     for (int64_t step = 0; step < 4; step++)        /* none is so small that nothing moves */
-        assert_int_equal(params_after(step ? step : 1, step ? lr : 1e-12, best_backend(), at[step], N), N);
+        assert_int_equal(params_after(step ? step : 1, step ? lr : 1e-12, kit_backend(), at[step], N), N);
     for (int step = 1; step < 4; step++) {
         size_t moved = 0, right = 0;
         for (size_t i = 0; i < N; i++) {
@@ -198,11 +182,11 @@ static void test_a_checkpoint_of_another_data_set_is_refused(void **st)
     struct train_result r;
     s.epochs = 2;
     assert_non_null(mkdtemp(dir));
-    run_on("sha256:one", &s, best_backend(), dir, 20, &r, &e, ERR_OK);
+    run_on("sha256:one", &s, kit_backend(), dir, 20, &r, &e, ERR_OK);
     train_result_release(&r);
-    run_on("sha256:two", &s, best_backend(), dir, 30, &r, &e, ERR_CONFLICT);
+    run_on("sha256:two", &s, kit_backend(), dir, 30, &r, &e, ERR_CONFLICT);
     assert_non_null(strstr(e.msg, "data set"));
-    run_on("sha256:one", &s, best_backend(), dir, 30, &r, &e, ERR_OK);
+    run_on("sha256:one", &s, kit_backend(), dir, 30, &r, &e, ERR_OK);
     assert_int_equal(r.resumed_at_step, 20);
     train_result_release(&r);
     ckpt_clear(dir);
@@ -216,7 +200,7 @@ static void test_digits(void **st)
     struct train_job s = kit_spec();
     struct train_result r, again, other;
     s.learning_rate = 3e-3;
-    run_once(&s, best_backend(), NULL, 0, &r, &e, ERR_OK);
+    run_once(&s, kit_backend(), NULL, 0, &r, &e, ERR_OK);
     print_message("digits: %lld epochs, hold-out accuracy %.4f, loss %.4f, %zu parameters\n", (long long)r.epochs, r.holdout_accuracy,
                   r.holdout_loss, r.parameters);
     assert_true(r.holdout_accuracy >= 0.97);
@@ -224,11 +208,11 @@ static void test_digits(void **st)
     int64_t most = train_job_model_bytes(&s, 64);      /* what submit goes by */
     assert_true((int64_t)r.model.len <= most && most < (int64_t)r.model.len + 40000);
     assert_true(r.holdout_count > 350 && r.holdout_count < 370);
-    run_once(&s, best_backend(), NULL, 0, &again, &e, ERR_OK);
+    run_once(&s, kit_backend(), NULL, 0, &again, &e, ERR_OK);
     assert_int_equal(r.model.len, again.model.len);
     assert_memory_equal(r.model.ptr, again.model.ptr, r.model.len);
     s.seed = 2;
-    run_once(&s, best_backend(), NULL, 0, &other, &e, ERR_OK);
+    run_once(&s, kit_backend(), NULL, 0, &other, &e, ERR_OK);
     assert_memory_not_equal(r.model.ptr, other.model.ptr, r.model.len);
     train_result_release(&r);
     train_result_release(&again);
@@ -247,11 +231,11 @@ static void stop_and_resume(enum job_optimizer opt, int64_t patience)
     s.early_stop_patience = patience;
     s.warmup_steps = 10;
     assert_non_null(mkdtemp(dir));
-    run_once(&s, best_backend(), NULL, 0, &whole, &e, ERR_OK);
+    run_once(&s, kit_backend(), NULL, 0, &whole, &e, ERR_OK);
     static const int64_t stops[] = { 1, 23, 45, 46, 91, 120 };      /* 45 steps are an epoch */
     int64_t before = -1;
     for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
-        run_once(&s, best_backend(), dir, stops[i], &part, &e, ERR_OK);
+        run_once(&s, kit_backend(), dir, stops[i], &part, &e, ERR_OK);
         assert_int_equal(part.end, TRAIN_PREEMPTED);
         assert_int_equal(part.steps, stops[i]);
         assert_int_equal(part.resumed_at_step, before);
@@ -259,7 +243,7 @@ static void stop_and_resume(enum job_optimizer opt, int64_t patience)
         before = stops[i];
         train_result_release(&part);
     }
-    run_once(&s, best_backend(), dir, 0, &part, &e, ERR_OK);
+    run_once(&s, kit_backend(), dir, 0, &part, &e, ERR_OK);
     assert_int_equal(part.end, whole.end);
     assert_int_equal(part.steps, whole.steps);
     assert_memory_equal(&part.holdout_accuracy, &whole.holdout_accuracy, sizeof(double));
@@ -268,7 +252,7 @@ static void stop_and_resume(enum job_optimizer opt, int64_t patience)
     assert_memory_equal(part.model.ptr, whole.model.ptr, whole.model.len);
     train_result_release(&part);
     s.learning_rate *= 2;      /* another run must not take this checkpoint */
-    run_once(&s, best_backend(), dir, 0, &part, &e, ERR_CONFLICT);
+    run_once(&s, kit_backend(), dir, 0, &part, &e, ERR_CONFLICT);
     train_result_release(&whole);
     snprintf(cmd, sizeof cmd, "rm -rf %s", dir);
     assert_int_equal(system(cmd), 0);
@@ -296,7 +280,7 @@ static void test_damaged_checkpoint(void **st)
     struct train_result r;
     s.epochs = 2;
     assert_non_null(mkdtemp(dir));
-    run_once(&s, best_backend(), dir, 20, &r, &e, ERR_OK);
+    run_once(&s, kit_backend(), dir, 20, &r, &e, ERR_OK);
     train_result_release(&r);
     snprintf(path, sizeof path, "%s/ckpt-%012d/optim.safetensors", dir, 20);
     FILE *f = fopen(path, "r+e");
@@ -308,7 +292,7 @@ static void test_damaged_checkpoint(void **st)
     fclose(f);
     snprintf(path, sizeof path, "%s/ckpt-%012d.tmp", dir, 60);
     assert_int_equal(mkdir(path, 0700), 0);
-    run_once(&s, best_backend(), dir, 30, &r, &e, ERR_OK);
+    run_once(&s, kit_backend(), dir, 30, &r, &e, ERR_OK);
     assert_int_equal(r.resumed_at_step, 17);
     train_result_release(&r);
     snprintf(cmd, sizeof cmd, "rm -rf %s", dir);
@@ -325,14 +309,14 @@ static void test_early_stop(void **st)
     s.learning_rate = 1e-2;
     s.schedule = TRAIN_CONST;
     s.early_stop_patience = 3;
-    run_once(&s, best_backend(), NULL, 0, &r, &e, ERR_OK);
+    run_once(&s, kit_backend(), NULL, 0, &r, &e, ERR_OK);
     assert_int_equal(r.end, TRAIN_EARLY_STOPPED);
     assert_true(r.epochs < 500 && r.holdout_accuracy > 0.95);
     train_result_release(&r);
     s.learning_rate = 10;
     s.optimizer = TRAIN_SGD;
     s.epochs = 20;
-    run_once(&s, best_backend(), NULL, 0, &r, &e, ERR_UNPROCESSABLE);
+    run_once(&s, kit_backend(), NULL, 0, &r, &e, ERR_UNPROCESSABLE);
     assert_non_null(strstr(e.msg, "smaller lr"));
 }
 
