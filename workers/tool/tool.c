@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tool.c - the command line, files, and the verb `convert`. */
 #include "workers/tool/tool.h"
+#include "workers/compute/pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +56,14 @@ static enum errc convert(struct arena *a, const struct tool_args *t, struct buf 
     CLEANUP(buf_releasep) struct buf bytes = BUF(FILE_MAX);
     TRY(tool_read(t->model, &bytes, e));
     return onnx_convert(a, buf_str(&bytes), &t->dims, out, about, e) == ERR_OK ? ERR_OK : at_file(t->model, e);
+}
+
+enum errc tool_backend(const struct tool_args *t, const struct backend **ret, struct pool **ret_pool, struct err *e)
+{
+    struct hw hw;
+    hw_read(&hw);
+    TRY(backend_choose(t->backend, &hw, NULL, NULL, ret, e));
+    return pool_new(t->threads, ret_pool, e);
 }
 
 enum errc tool_load(struct arena *a, const struct tool_args *t, struct pool *pool, const struct backend *be,

@@ -32,6 +32,8 @@ int tool_print_onnx(void);           /* docs/gen/onnx.md, on stdout */
 /* Whole files, at most LEASE_OUTPUT_MAX-like sizes; the path is in the message. */
 enum errc tool_read(const char *path, struct buf *ret, struct err *e);
 enum errc tool_write(const char *path, const struct buf *b, struct err *e);
+/* The backend and the threads that the arguments name; the pool must outlive the model. */
+enum errc tool_backend(const struct tool_args *t, const struct backend **ret, struct pool **ret_pool, struct err *e);
 enum errc tool_load(struct arena *a, const struct tool_args *t, struct pool *pool, const struct backend *be,
                     struct infer_model **ret,
                     size_t *ret_bytes, struct err *e);

@@ -125,13 +125,10 @@ enum errc tool_bench(struct arena *a, const struct tool_args *t, struct err *e)
     CLEANUP(pool_freep) struct pool *pool = NULL;
     const struct backend *be;
     struct infer_model *m = NULL;
-    struct hw hw;
     size_t bytes;
     if (strcmp(t->type, "fp32"))
         return FAIL(e, UNPROCESSABLE, "--type %s: the model decides; fp32 is what there is", t->type);
-    hw_read(&hw);
-    TRY(backend_choose(t->backend, &hw, NULL, NULL, &be, e));
-    TRY(pool_new(t->threads, &pool, e));
+    TRY(tool_backend(t, &be, &pool, e));
     int64_t from = now_us();
     TRY(tool_load(a, t, pool, be, &m, &bytes, e));
     enum errc rc = measure(a, t, m, be, (double)(now_us() - from) / 1e3, bytes, e);

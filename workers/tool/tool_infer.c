@@ -136,11 +136,8 @@ enum errc tool_infer(struct arena *a, const struct tool_args *t, struct err *e)
     CLEANUP(pool_freep) struct pool *pool = NULL;
     const struct backend *be;
     struct infer_model *m = NULL;
-    struct hw hw;
     size_t bytes;
-    hw_read(&hw);
-    TRY(backend_choose(t->backend, &hw, NULL, NULL, &be, e));
-    TRY(pool_new(t->threads, &pool, e));
+    TRY(tool_backend(t, &be, &pool, e));
     TRY(tool_load(a, t, pool, be, &m, &bytes, e));
     enum errc rc = call(a, t, m, e);
     infer_model_free(m);

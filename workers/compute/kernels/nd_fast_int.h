@@ -23,18 +23,8 @@ static inline float nd_erf(float v)
     return top < 0.5f ? near : v < 0 ? -far : far;
 }
 
-#define REAL float
-#define FN(name) f32_##name
+#include "workers/compute/kernels/nd_f32_int.h"
 #define EXP(x) exp_fast(x)
-#define LOG(x) logf(x)
-#define SQRT(x) sqrtf(x)
 #define TANH(x) nd_tanh(x)
 #define ERF(x) nd_erf(x)
-#define POW(x, y) powf(x, y)
-#define ABS(x) fabsf(x)
-#define FLOOR(x) floorf(x)
-#define CEIL(x) ceilf(x)
-#define ROUND(x) rintf(x)
-#define SIN(x) sinf(x)
-#define COS(x) cosf(x)
 #include "workers/compute/kernels/nd_int.h"

@@ -200,20 +200,10 @@ static void sgd(struct backend_ctx *c, const struct op_attr *s, const struct ste
 #include "workers/compute/kernels/adapt_int.h"
 #include "workers/compute/kernels/nd_walk_int.h"
 #include "workers/compute/kernels/nd_table_int.h"
-#define REAL float
-#define FN(name) f32_##name
+#include "workers/compute/kernels/nd_f32_int.h"
 #define EXP(x) expf(x)
-#define LOG(x) logf(x)
-#define SQRT(x) sqrtf(x)
 #define TANH(x) tanhf(x)
 #define ERF(x) erff(x)
-#define ABS(x) fabsf(x)
-#define FLOOR(x) floorf(x)
-#define CEIL(x) ceilf(x)
-#define ROUND(x) rintf(x)
-#define SIN(x) sinf(x)
-#define COS(x) cosf(x)
-#define POW(x, y) powf(x, y)
 #include "workers/compute/kernels/nd_int.h"
 #define REAL double
 #define FN(name) f64_##name
