@@ -6,54 +6,13 @@
 #include "audit/export.h"
 #include "audit/export_drops_int.h"
 #include "audit/export_filter_int.h"
+#include "audit/export_log_int.h"
 #include "audit/export_select_int.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/crypto/hash.h"
 
-enum { RECORD_PAGE = 1000, CHECKPOINTS = 256, PAGE_BYTES = 64 << 20, SEND_BYTES = 32 << 20 };
-
-struct head_row {
-    int64_t size;
-    struct bytes body, signature;
-};
-SCHEMA_OF(head_row, "A signed head", FIELD(head_row, size, 0, .doc = "Entries"),
-  FIELD(head_row, body, 0, .max = HEAD_BODY_MAX, .doc = "Canonical bytes"), FIELD(head_row, signature, 0, .doc = "Ed25519"));
-
-static const struct stmt head_newest = { .name = "audit_head_newest", .params = "u", .row = &head_row_schema, .card = CARD_MAYBE, .sql =
-  "SELECT size, body, signature FROM audit_head WHERE tenant_id = $1 ORDER BY size DESC LIMIT 1" };
-static const struct stmt head_at = { .name = "audit_head_at", .params = "ui", .row = &head_row_schema, .card = CARD_MAYBE, .sql =
-  "SELECT size, body, signature FROM audit_head WHERE tenant_id = $1 AND size = $2" };
-/* At most one head in each of 200 equal parts of the range. */
-static const struct stmt head_checkpoints = { .name = "audit_head_checkpoints", .params = "uii", .row = &head_row_schema, .card = CARD_MANY, .sql =
-  "SELECT size, body, signature FROM (\n"
-  "  SELECT DISTINCT ON ((size - $2) * 200 / ($3 - $2 + 1)) size, body, signature FROM audit_head\n"
-  "   WHERE tenant_id = $1 AND size >= $2 AND size < $3\n"
-  "   ORDER BY (size - $2) * 200 / ($3 - $2 + 1), size DESC) h\n"
-  " ORDER BY size LIMIT 256" };
-
-struct record_row {
-    int64_t tseq;
-    struct uuid event_id;
-    struct bytes leaf, chain, body;
-};
-SCHEMA_OF(record_row, "An entry of a log", FIELD(record_row, tseq, 0, .doc = "Its number"), FIELD(record_row, event_id, 0, .doc = "The event"),
-  FIELD(record_row, leaf, 0, .doc = "Its hash"), FIELD(record_row, chain, 0, .doc = "Chain value"),
-  FIELD(record_row, body, 0, .max = 65536, .doc = "Canonical bytes; absent: dropped by retention"));
-
-static const struct stmt record_page = { .name = "audit_record_page", .params = "uiii", .row = &record_row_schema, .card = CARD_MANY, .sql =
-  "SELECT s.tseq, s.event_id, s.leaf, s.chain, e.body FROM audit_seq s\n"
-  "  LEFT JOIN audit_event e ON e.tenant_id = s.tenant_id AND e.event_id = s.event_id\n"
-  " WHERE s.tenant_id = $1 AND s.tseq > $2 AND s.tseq <= $3 ORDER BY s.tseq LIMIT $4" };
-static const struct stmt record_some = { .name = "audit_record_some", .params = "uI", .row = &record_row_schema, .card = CARD_MANY, .sql =
-  "SELECT s.tseq, s.event_id, s.leaf, s.chain, e.body FROM audit_seq s\n"
-  "  LEFT JOIN audit_event e ON e.tenant_id = s.tenant_id AND e.event_id = s.event_id\n"
-  " WHERE s.tenant_id = $1 AND s.tseq = ANY($2) ORDER BY s.tseq LIMIT 1000" };
-
-const struct stmt *const audit_export_stmts[] = { &head_newest, &head_at, &head_checkpoints, &record_page, &record_some,
-                                                 &export_opened_stmt, NULL };
-
-struct record_slice { struct record_row *items; size_t n; };
+enum { PAGE_BYTES = 64 << 20, SEND_BYTES = 32 << 20 };
 
 struct stream {
     struct export x;
@@ -61,9 +20,8 @@ struct stream {
     struct bundle_manifest *m;
     struct audit_head head;
     struct select_proofs proofs;        /* of a selection */
-    struct bundle_head *checkpoints;
-    uint64_t *checkpoint_sizes;
-    size_t checkpoint_count, checkpoint_next;
+    struct export_checkpoints checkpoints;
+    size_t checkpoint_next;
     struct audit_view *view;            /* of a filtered range */
     char member[AUDIT_MEMBER_MAX];
     struct buf out;
@@ -76,62 +34,13 @@ enum errc export_begin_page(struct export *x, struct db_tx **tx, struct err *e)
     return db_begin(x->w->app->pool, SCOPE_TENANT(x->tenant_id), TX_READ_ONLY, x->page, tx, e);
 }
 
-static enum errc take_head(const struct head_row *row, struct bundle_head *ret, struct audit_head *head, struct err *e)
-{
-    if (row->body.data.len > HEAD_BODY_MAX || row->signature.data.len != AUDIT_SIG || !audit_head_decode(row->body.data, head))
-        return FAIL(e, DAMAGED, "a stored tree head is damaged");
-    memcpy(ret->body, row->body.data.ptr, row->body.data.len);
-    ret->len = row->body.data.len;
-    memcpy(ret->sig, row->signature.data.ptr, AUDIT_SIG);
-    return ERR_OK;
-}
-
-/* size 0: the newest head. */
-static enum errc read_head(struct stream *s, uint64_t size, struct bundle_head *ret, struct audit_head *head, struct err *e)
-{
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    struct head_row row;
-    bool found;
-    TRY(export_begin_page(&s->x, &tx, e));
-    TRY(size ? db_maybe(tx, &head_at, ARGS(A_UUID(s->x.tenant_id), A_I64((int64_t)size)), &row, &found, e)
-             : db_maybe(tx, &head_newest, ARGS(A_UUID(s->x.tenant_id)), &row, &found, e));
-    if (!found)
-        return FAIL(e, NOT_FOUND, size ? "no head was signed at that size" : "no head of this log is signed yet");
-    return take_head(&row, ret, head, e);
-}
-
-static enum errc read_checkpoints(struct stream *s, struct err *e)
-{
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
-    struct { struct head_row *items; size_t n; } rows = { 0 };
-    struct audit_head head;
-    s->checkpoints = ARENA_ARRAY(s->x.w->arena, struct bundle_head, CHECKPOINTS);
-    s->checkpoint_sizes = ARENA_ARRAY(s->x.w->arena, uint64_t, CHECKPOINTS);
-    TRY(export_begin_page(&s->x, &tx, e));
-    TRY(db_many(tx, &head_checkpoints, ARGS(A_UUID(s->x.tenant_id), A_I64((int64_t)s->m->from), A_I64((int64_t)s->m->to)), &rows,
-                CHECKPOINTS, e));
-    for (size_t i = 0; i < rows.n; i++) {
-        TRY(take_head(&rows.items[i], &s->checkpoints[i], &head, e));
-        s->checkpoint_sizes[i] = head.size;
-    }
-    s->checkpoint_count = rows.n;
-    return ERR_OK;
-}
-
 static enum errc read_records(struct stream *s, uint64_t after, size_t only_from, struct record_slice *ret, struct err *e)
 {
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
     const struct audit_export_opts *o = s->o;
-    struct uuid t = s->x.tenant_id;
-    TRY(export_begin_page(&s->x, &tx, e));
-    if (o->only) {
-        size_t n = o->only_count - only_from < RECORD_PAGE ? o->only_count - only_from : RECORD_PAGE;
-        TRY(db_many(tx, &record_some, ARGS(A_UUID(t), A_I64S((const int64_t *)o->only + only_from, n)), ret, n, e));
-    } else {
-        TRY(db_many(tx, &record_page, ARGS(A_UUID(t), A_I64((int64_t)after), A_I64((int64_t)s->m->to), A_I64(RECORD_PAGE)), ret,
-                    RECORD_PAGE, e));
-    }
-    return db_commit(tx, e);
+    if (!o->only)
+        return export_records(&s->x, after, s->m->to, EXPORT_PAGE, ret, e);
+    size_t n = o->only_count - only_from < EXPORT_PAGE ? o->only_count - only_from : EXPORT_PAGE;
+    return export_records_of(&s->x, o->only + only_from, n, ret, e);
 }
 
 static enum errc flush(struct stream *s, bool is_summed, struct err *e)
@@ -168,7 +77,7 @@ static enum errc choose_range(struct stream *s, struct err *e)
     m->is_filtered = has_filter && o->proves == AUDIT_PROVES_COMPLETENESS;
     if (m->is_filtered && m->version != 2)
         return FAIL(e, CONFLICT, "No entry of this log can be opened yet; export with proves=inclusion, or without a filter");
-    TRY(read_head(s, o->head_size, &m->head, &s->head, e));
+    TRY(export_head(&s->x, o->head_size, &m->head, &s->head, e));
     m->from = o->from ? o->from : 1;
     m->to = o->to ? o->to : s->head.size;
     m->is_selection = m->says_inclusion = (o->only || o->filter) && !m->is_filtered;
@@ -203,10 +112,8 @@ static enum errc prove_range(struct stream *s, struct err *e)
     memcpy(m->after, out + m->before_len, m->after_len * sizeof *out);
     if (m->from == 1)
         return ERR_OK;
-    CLEANUP(db_rollbackp) struct db_tx *tx = NULL;
     struct record_slice rows = { 0 };
-    TRY(export_begin_page(&s->x, &tx, e));
-    TRY(db_many(tx, &record_page, ARGS(A_UUID(s->x.tenant_id), A_I64((int64_t)m->from - 2), A_I64((int64_t)m->from - 1), A_I64(1)), &rows, 1, e));
+    TRY(export_records(&s->x, m->from - 2, m->from - 1, 1, &rows, e));
     if (rows.n != 1 || rows.items[0].chain.data.len != MERKLE_HASH)
         return FAIL(e, DAMAGED, "entry %llu of the audit log is missing", (unsigned long long)m->from - 1);
     memcpy(m->before_chain.b, rows.items[0].chain.data.ptr, MERKLE_HASH);
@@ -219,7 +126,7 @@ static enum errc prove_previous(struct stream *s, struct err *e)
     struct audit_head prev;
     if (s->o->prev_size == 0)
         return ERR_OK;
-    TRY(read_head(s, s->o->prev_size, &s->m->previous, &prev, e));
+    TRY(export_head(&s->x, s->o->prev_size, &s->m->previous, &prev, e));
     s->m->has_previous = true;
     s->m->previous_proof_len = (size_t)merkle_consistency_ranges(prev.size, s->head.size, r);
     return export_roots(&s->x, r, s->m->previous_proof_len, s->m->previous_proof, e);
@@ -238,7 +145,7 @@ static enum errc send_manifest(struct stream *s, struct err *e)
     TRY(m->is_selection ? export_select_open(&s->x, s->head.size, &s->proofs, e) : prove_range(s, e));
     TRY(prove_previous(s, e));
     if (!m->is_selection)
-        TRY(read_checkpoints(s, e));
+        TRY(export_checkpoints(&s->x, m->from, m->to, &s->checkpoints, e));
     if (!bundle_manifest_encode(m, &s->out))
         return FAIL(e, INTERNAL, "the manifest of the bundle cannot be written");
     return flush(s, true, e);
@@ -251,8 +158,8 @@ static enum errc put_record(struct stream *s, struct bundle_record *r, struct er
         TRY(export_select_prove(&s->proofs, r->tseq, r->proof, &r->proof_len, e));
     if (!bundle_record_encode(r, &s->out))
         return FAIL(e, DAMAGED, "event %llu of the audit log is not canonical", (unsigned long long)r->tseq);
-    if (s->checkpoint_next < s->checkpoint_count && s->checkpoint_sizes[s->checkpoint_next] == r->tseq)
-        bundle_checkpoint_encode(&s->checkpoints[s->checkpoint_next++], &s->out);
+    if (s->checkpoint_next < s->checkpoints.n && s->checkpoints.sizes[s->checkpoint_next] == r->tseq)
+        bundle_checkpoint_encode(&s->checkpoints.heads[s->checkpoint_next++], &s->out);
     return ERR_OK;
 }
 
@@ -354,40 +261,4 @@ enum errc audit_export(struct work *w, const struct audit_export_opts *opts, str
     if (rc == ERR_OK)
         *ret = (struct audit_export_result){ s->m->count, s->m->from, s->m->to, s->head.size };
     return rc;
-}
-
-enum errc audit_list(struct work *w, struct uuid tenant, uint64_t after, size_t limit, struct audit_row **ret, size_t *ret_count,
-                     struct err *e)
-{
-    struct record_slice rows = { 0 };
-    if (limit > RECORD_PAGE)
-        limit = RECORD_PAGE;
-    TRY(db_many(w->tx, &record_page, ARGS(A_UUID(tenant), A_I64((int64_t)after), A_I64(INT64_MAX), A_I64((int64_t)limit)), &rows, limit, e));
-    struct audit_row *out = ARENA_ARRAY(w->arena, struct audit_row, rows.n ? rows.n : 1);
-    for (size_t i = 0; i < rows.n; i++) {
-        const struct record_row *r = &rows.items[i];
-        if (r->leaf.data.len != MERKLE_HASH || r->chain.data.len != MERKLE_HASH)
-            return FAIL(e, DAMAGED, "entry %lld of the audit log is damaged", (long long)r->tseq);
-        out[i] = (struct audit_row){ .tseq = (uint64_t)r->tseq, .event_id = r->event_id, .body = r->body.data };
-        memcpy(out[i].leaf.b, r->leaf.data.ptr, MERKLE_HASH);
-        memcpy(out[i].chain.b, r->chain.data.ptr, MERKLE_HASH);
-    }
-    *ret = out;
-    *ret_count = rows.n;
-    return ERR_OK;
-}
-
-enum errc audit_newest_head(struct work *w, struct uuid tenant, struct audit_head *ret, struct str *body, uint8_t sig[AUDIT_SIG],
-                            struct err *e)
-{
-    struct head_row row;
-    struct bundle_head bytes;
-    bool found;
-    TRY(db_maybe(w->tx, &head_newest, ARGS(A_UUID(tenant)), &row, &found, e));
-    if (!found)
-        return FAIL(e, NOT_FOUND, "no head of this log is signed yet");
-    TRY(take_head(&row, &bytes, ret, e));
-    *body = row.body.data;
-    memcpy(sig, bytes.sig, AUDIT_SIG);
-    return ERR_OK;
 }
