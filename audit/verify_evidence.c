@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verify_evidence.c - `falaj-verify fork`, `head-proof`, `cosignature`, `witness` and `witness-key`: what two organisations need
- * to see that they are shown one log; and keys and small files for all commands. */
-#include <errno.h>
+ * to see that they are shown one log. */
 #include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -24,67 +23,6 @@ const char evidence_usage[] =
     "                                                    if it extends what this witness saw before\n"
     "       falaj-verify witness-key SECRET              make a witness's key; prints its public key\n"
     "       falaj-verify cosignature --key KEY --witness KEY FILE\n";
-
-ssize_t read_small(const char *path, char *out, size_t cap)
-{
-    CLEANUP(fd_closep) int fd = strcmp(path, "-") == 0 ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
-    size_t len = 0;
-    if (fd < 0)
-        return -1;
-    for (;;) {
-        ssize_t n = read(fd, out + len, cap - len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? -1 : (ssize_t)len;
-        len += (size_t)n;
-        if (len == cap)
-            return -1;
-    }
-}
-
-int key_list_add(struct key_list *l, const char *text)
-{
-    char file[FILE_MAX];
-    struct err e = { 0 };
-    if (l->n == KEYS_MAX) {
-        fprintf(stderr, "falaj-verify: at most %d keys\n", KEYS_MAX);
-        return EXIT_UNUSABLE;
-    }
-    uint8_t *key = l->key[l->n];
-    if (!hex_decode(str_c(text), key, AUDIT_PUB)) {
-        ssize_t n = read_small(text, file, sizeof file);
-        if (n < 0) {
-            fprintf(stderr, "falaj-verify: cannot read key %s\n", text);
-            return EXIT_UNUSABLE;
-        }
-        while (n > 0 && (file[n - 1] == '\n' || file[n - 1] == '\r'))
-            n--;
-        if (!hex_decode(str_n(file, (size_t)n), key, AUDIT_PUB) &&
-            ed25519_public_of_pem(str_n(file, (size_t)n), key, &e) != ERR_OK) {
-            fprintf(stderr, "falaj-verify: %s holds no Ed25519 public key\n", text);
-            return EXIT_UNUSABLE;
-        }
-    }
-    l->n++;
-    return 0;
-}
-
-struct head_keys key_list_of(const struct key_list *l)
-{
-    return (struct head_keys){ (const uint8_t(*)[AUDIT_PUB])l->key, l->n };
-}
-
-int write_text(const char *path, const struct buf *b)
-{
-    FILE *f = b->overflow ? NULL : fopen(path, "we");
-    bool is_good = f && fwrite(b->ptr, 1, b->len, f) == b->len;
-    if (f && fclose(f) != 0)
-        is_good = false;
-    if (!is_good)
-        fprintf(stderr, "falaj-verify: cannot write %s\n", path);
-    return is_good ? 0 : EXIT_UNUSABLE;
-}
 
 struct tool {
     struct key_list keys, witnesses;
