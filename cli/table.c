@@ -6,6 +6,10 @@
 #define FLAGS(...) (const struct cli_flag[]){ __VA_ARGS__, { NULL } }
 #define LIMIT_FLAG { "limit", 0, "N", "Most items to show; 0 shows all, page by page", NULL }
 
+/* Those of scheduler/jobs/job_state.def, which this program does not link; a unit test holds the two together. */
+#define JOB_STATES "PENDING|HELD|ADMITTED|STARTING|RUNNING|COMPLETED|FAILED|CANCELLED|TIMEOUT|DEADLINE|" \
+    "OUT_OF_MEMORY|NODE_FAIL|REJECTED"
+
 const struct cli_flag global_flags[] = {
     { "output", 'o', "FORM", "Form of the answer on standard output", "table|wide|json|yaml|csv|name|jsonpath=" },
     { "profile", 0, "NAME", "Profile to use instead of the current one", NULL },
@@ -174,7 +178,7 @@ const struct command command_table[] = {
             { "max-runtime", 0, "SECONDS", "Longest time an attempt may run", NULL }, { "wait", 0, NULL, "Wait for the end and follow the log", NULL },
             { "dry-run", 0, NULL, "Only say whether it would be accepted and where it could run; exits 11 when it would be refused", NULL }),
       cmd_job_submit, "Submit a job", "  falaj job submit first --dataset digits --epochs 30 --wait", CMD_SPEC, NULL, NULL, NULL, NULL, NULL, JOB_COLUMNS },
-    { "job", "list", "", 0, 0, FLAGS({ "state", 0, "STATE", "Only jobs in this state", NULL }, { "kind", 0, "KIND", "Only jobs of this kind", job_kind_list + 1 },
+    { "job", "list", "", 0, 0, FLAGS({ "state", 0, "STATE", "Only jobs in this state", JOB_STATES }, { "kind", 0, "KIND", "Only jobs of this kind", job_kind_list + 1 },
             { "group", 0, "GROUP", "Only jobs that wait, run, ended well or failed", "waiting|running|done|failed" }, JOB_FILTER_FLAGS, LIMIT_FLAG),
       run_rest, "List jobs", "  falaj job list --group failed --name llama --since 2026-01-31T00:00:00Z", CMD_LIST, NULL, "GET", "/v1/jobs",
       "state=state group=group kind=kind " JOB_FILTERS, NULL, JOB_COLUMNS },

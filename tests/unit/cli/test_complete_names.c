@@ -48,6 +48,7 @@ static void flags_and_profiles(void **state)
     snprintf(path, sizeof(path), "%s/config", dir);
     put(path, "current = one\n[one]\nurl = http://127.0.0.1:1\n[two]\nurl = http://127.0.0.1:1\n");
     GIVES("waiting\n", "job", "list", "--group", "w");
+    GIVES("RUNNING\nREJECTED\n", "job", "list", "--state", "R");
     GIVES("table\n", "-o", "ta");
     GIVES("one\ntwo\n", "profile", "use", "");
     GIVES("two\n", "job", "list", "--profile", "t");

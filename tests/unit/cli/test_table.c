@@ -48,6 +48,23 @@ static void rows_are_complete(void **state)
     }
 }
 
+static void states_of_jobs_are_those_of_the_api(void **state)
+{
+    (void)state;
+    static const char states[] = ""
+#define STATE(NAME, terminal, group, doc) "|" #NAME
+#include "scheduler/jobs/job_state.def"
+#undef STATE
+        ;
+    for (const struct cli_flag *f = command_find("job", "list")->flags; f->name; f++)
+        if (strcmp(f->name, "state") == 0) {
+            assert_non_null(f->values);
+            assert_string_equal(f->values, states + 1);
+            return;
+        }
+    fail_msg("job list has no flag --state");
+}
+
 static void groups_are_described(void **state)
 {
     (void)state;
@@ -130,7 +147,8 @@ static void help_shows_every_command(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_complete),     cmocka_unit_test(groups_are_described), cmocka_unit_test(completion_names_everything),
+        cmocka_unit_test(rows_are_complete),     cmocka_unit_test(groups_are_described),
+        cmocka_unit_test(states_of_jobs_are_those_of_the_api), cmocka_unit_test(completion_names_everything),
         cmocka_unit_test(bash_takes_the_script), cmocka_unit_test(pages_are_roff),       cmocka_unit_test(help_shows_every_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
