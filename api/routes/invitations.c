@@ -67,6 +67,7 @@ static enum errc accept(struct work *w, const void *vin, void *out, struct err *
     TRY(signin_begin(w, UUID_NIL, e));
     TRY(invitation_find(w, in->token, &tenant, e));
     TRY(signin_commit(w, e));
+    TRY(signin_tenant(w, id_text(w->arena, "tnt", tenant), e));      /* hashing is dear, and an invitation may be tried often */
     if (in->password.ptr)
         TRY(signin_hash(w, tenant, in->password, phc, &zone, e));
     TRY(signin_begin(w, tenant, e));
