@@ -58,7 +58,8 @@ static void paths(void **state)
 {
     (void)state;
     path_is(WORDS((char *)"job", (char *)"get", (char *)"job_1/../x"), "/v1/jobs/job_1%2F..%2Fx");
-    path_is(WORDS((char *)"job", (char *)"list", (char *)"--kind", (char *)"train", (char *)"--state", (char *)"A&B"), "/v1/jobs?state=A%26B&kind=train");
+    path_is(WORDS((char *)"job", (char *)"list", (char *)"--kind", (char *)"train", (char *)"--name", (char *)"A&B"),
+            "/v1/jobs?kind=train&q=A%26B");
     path_is(WORDS((char *)"quota", (char *)"set", (char *)"tnt_x", (char *)"jobs", (char *)"5"), "/v1/tenants/tnt_x/quotas/jobs");
     path_is(WORDS((char *)"tenant-rule", (char *)"delete", (char *)"tnt_x", (char *)"qrl_x"), "/v1/tenants/tnt_x/quota-rules/qrl_x");
     path_is(WORDS((char *)"usage", (char *)"--by", (char *)"day,queue", (char *)"--from", (char *)"2026-01-01T00:00:00Z"),
