@@ -76,13 +76,24 @@ static struct uuid owner_of(const struct flight *f)
 
 /* A name that is spelled in escapes is taken for the one that is looked for: it costs its sender a turn in another lane, no
  * more. */
-static bool has_query(struct str query, const char *name)
+static bool is_one_of(struct str key, const char *names)
+{
+    struct str rest = str_c(names), name;
+    for (bool more = true; more;) {
+        more = str_cut(rest, '|', &name, &rest);
+        if (str_eq(key, name))
+            return true;
+    }
+    return false;
+}
+
+static bool has_query(struct str query, const char *names)
 {
     struct str rest = query, pair, key, value;
     for (bool more = rest.len > 0; more;) {
         more = str_cut(rest, '&', &pair, &rest);
         str_cut(pair, '=', &key, &value);
-        if (str_eq_c(key, name) || (key.len && memchr(key.ptr, '%', key.len)))
+        if (is_one_of(key, names) || (key.len && memchr(key.ptr, '%', key.len)))
             return true;
     }
     return false;

@@ -124,7 +124,7 @@ static const struct route rows[] = {
       .status = 200, .out = &job_event_schema, .flags = R_LIST, .resource = "job",
       .also = "text/event-stream",
       .doc = "Transitions of a job; with Accept: text/event-stream live, with its logs and metrics" },
-    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/logs", .lane = LANE_CALLS, .heavy_query = "q",
+    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/logs", .lane = LANE_CALLS, .heavy_query = "q|errors",
       .op = "job_logs", .perm = PERM_JOB_READ, .handler = logs, .in = &job_logs_in_schema,
       .status = 200, .out = &job_log_line_schema, .flags = R_LIST, .resource = "job", .doc = "Log of a job, oldest first" },
     { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/metrics", .lane = LANE_CALLS,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kept.tsx - the head that a log is held against: kept from before, or co-signed by a witness whose key is given beside it.
 import { Button, FormGroup, FormHelperText, HelperText, HelperTextItem, TextInput } from '@patternfly/react-core';
-import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { KeptFault } from '../../lib/audit-kept.ts';
+import { FilePick } from '../../ui/filepick.tsx';
 
 export interface Given {
   name: string;
@@ -25,7 +25,6 @@ export function KeptField({
   fault: KeptFault | '';
 }) {
   const { t } = useTranslation();
-  const input = useRef<HTMLInputElement>(null);
   const isCosigned = value.text.includes('falaj-cosignature');
   const take = async (file: File | undefined): Promise<void> => {
     if (file) put({ ...value, name: file.name, text: await file.slice(0, BYTES_MAX).text() });
@@ -33,19 +32,9 @@ export function KeptField({
   return (
     <>
       <FormGroup label={t('verify.kept')} fieldId={id}>
-        <input
-          ref={input}
-          type="file"
-          hidden
-          accept=".json,application/json"
-          onChange={(e) => {
-            void take(e.target.files?.[0]);
-            e.target.value = '';
-          }}
-        />
-        <Button id={id} variant="secondary" aria-describedby={`${id}-help`} onClick={() => input.current?.click()}>
+        <FilePick id={id} describedBy={`${id}-help`} accept=".json,application/json" take={(f) => void take(f)}>
           {value.name || t('verify.keptChoose')}
-        </Button>{' '}
+        </FilePick>{' '}
         {value.name && (
           <Button variant="link" isInline onClick={() => put(NOTHING_KEPT)}>
             {t('verify.keptNone')}

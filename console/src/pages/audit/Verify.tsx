@@ -11,7 +11,7 @@ import {
   TextInput,
 } from '@patternfly/react-core';
 import { useSearch } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { getPage } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
@@ -20,6 +20,7 @@ import { readKept, type Kept, type KeptFault } from '../../lib/audit-kept.ts';
 import { useVerification } from '../../lib/audit-verify-run.ts';
 import type { Search } from '../../lib/search.ts';
 import { useSession } from '../../shell/session.tsx';
+import { FilePick } from '../../ui/filepick.tsx';
 import { Note } from '../../ui/note.tsx';
 import { useProblemText } from '../../ui/states.tsx';
 import { Frame } from './frame.tsx';
@@ -210,7 +211,6 @@ function OwnLog() {
 
 function Brought() {
   const { t } = useTranslation();
-  const input = useRef<HTMLInputElement>(null);
   const [key, setKey] = useState('');
   const [dropped, setDropped] = useState(false);
   const [over, setOver] = useState(false);
@@ -262,19 +262,9 @@ function Brought() {
         }}
       >
         <p>{t('verify.drop')}</p>
-        <input
-          ref={input}
-          type="file"
-          hidden
-          accept=".jsonl,application/jsonl"
-          onChange={(e) => {
-            void take(e.target.files?.[0]);
-            e.target.value = '';
-          }}
-        />
-        <Button variant="secondary" onClick={() => input.current?.click()}>
+        <FilePick accept=".jsonl,application/jsonl" take={(f) => void take(f)}>
           {t('verify.choose')}
-        </Button>
+        </FilePick>
       </div>
       <VerdictOf run={run} own={false} byServer={false} pinned={pinned} name={name} kept={head.kept} onStop={stop} />
     </section>
