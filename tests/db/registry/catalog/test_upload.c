@@ -79,6 +79,7 @@ static void test_order(void **state)
 struct late_part {
     struct uuid upload_id;
     enum errc rc;
+    _Atomic bool done;
 };
 
 static void *send_late(void *arg)
@@ -93,6 +94,7 @@ static void *send_late(void *arg)
         l->rc = upload_part(&w, l->upload_id, 0, STR("a,b,c"), &now, &why);
     db_rollback(w.tx);
     arena_free(own);
+    l->done = true;
     return NULL;
 }
 
@@ -102,16 +104,17 @@ static void test_race(void **state)
 {
     (void)state;
     struct upload u = start(0, 20, NULL), now;
-    struct late_part late = { u.upload_id, ERR_OK };
-    int files = blobs();
+    struct late_part late = { u.upload_id, ERR_OK, false };
+    int files = blobs(), seen;
     int64_t objects = used(0, "objects");
     pthread_t thread;
     struct work first = begin(0);
     OK(upload_part(&first, u.upload_id, 0, str_n(CSV, 10), &now, &e));
     assert_int_equal(pthread_create(&thread, NULL, send_late, &late), 0);
-    for (int i = 0; i < 1000 && blobs() != files + 2; i++)
-        usleep(10000);
-    assert_int_equal(blobs(), files + 2);
+    do
+        seen = blobs();
+    while (seen != files + 2 && !late.done);
+    assert_int_equal(seen, files + 2);
     end(&first);
     pthread_join(thread, NULL);
     assert_int_equal(late.rc, ERR_CONFLICT);
