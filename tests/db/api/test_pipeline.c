@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_pipeline.c - requests over real HTTP through the pipeline into a real database, with routes that do what the tests ask. */
 #include "tests/db/tenants/fixture.h"
+#include "tests/lib/wait.h"
 #include "api/api_int.h"
 #include "api/pipeline.h"
 #include "audit/event.h"
@@ -80,8 +81,7 @@ static enum errc paced(struct call *c, struct err *err)
 {
     (void)c;
     runs++;
-    for (int i = 0; i < 300 && !readers_wake; i++)
-        usleep(10000);
+    WAIT_WHILE(!readers_wake);
     return FAIL(err, CONFLICT, "its reader woke up");
 }
 
@@ -150,8 +150,7 @@ static struct http_server *serve(struct listener *l)
 
 static void is_redis_up_soon(bool want)
 {
-    for (int i = 0; i < 1000 && redis_is_up(redis_client) != want; i++)
-        usleep(10000);
+    WAIT_WHILE(redis_is_up(redis_client) != want);
     assert_int_equal(redis_is_up(redis_client), want);
 }
 
@@ -453,8 +452,7 @@ static void a_long_poll_waits_and_is_woken(void **state)
     pthread_t t;
     struct caller c = { .path = "/v1/poll?wait_ms=8000" };
     pthread_create(&t, NULL, call_thread, &c);
-    for (int i = 0; i < 500 && !polls; i++)
-        usleep(2000);
+    WAIT_WHILE(!polls);
     usleep(50000);
     struct uuid other = wake_id;
     other.b[0]++;                                            /* another id of the same bucket wakes nobody */
@@ -516,8 +514,7 @@ static void a_lost_hint_costs_one_look(void **state)
     struct caller c = { .path = "/v1/poll?wait_ms=8000" };
     park_set_look(pipeline->park, 60000000, 100000);        /* these pipelines have no Redis */
     pthread_create(&t, NULL, call_thread, &c);
-    for (int i = 0; i < 500 && !polls; i++)
-        usleep(2000);
+    WAIT_WHILE(!polls);
     value = 3;
     pthread_join(t, NULL);
     park_set_look(pipeline->park, 60000000, 60000000);
@@ -666,8 +663,7 @@ static void slow_readers_hold_no_handler(void **state)
     pthread_t t[READERS];
     for (int i = 0; i < READERS; i++)
         assert_int_equal(pthread_create(&t[i], NULL, sleeping_reader, NULL), 0);
-    for (int i = 0; i < 200 && !runs; i++)
-        usleep(10000);
+    WAIT_WHILE(!runs);
     usleep(200000);
     int64_t began = clock_mono_us(&clock_system);
     expect("GET", "/v1/poll", token, NULL, NULL, 200, NULL);

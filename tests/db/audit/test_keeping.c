@@ -11,6 +11,7 @@
 #include "core/db/session.h"
 #include "keys/client.h"
 #include "tests/db/audit/fixture.h"
+#include "tests/lib/wait.h"
 
 static char dir[64];
 static pid_t keyd;
@@ -64,8 +65,7 @@ static void start_keyd(void)
         execl(bin, bin, "--zone", "ae-dxb-1", "--socket", sock, "--softfile", file, "--init", (char *)NULL);
         _exit(127);
     }
-    for (int i = 0; i < 1000 && access(sock, F_OK); i++)
-        usleep(10000);
+    WAIT_WHILE(access(sock, F_OK));
     snprintf(zones, sizeof zones, "ae-dxb-1=%s", sock);
     OK(keyd_client_new(str_c(zones), 3000, &fx_keyd, &e));
 }

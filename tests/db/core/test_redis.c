@@ -12,6 +12,7 @@
 #include "core/redis/rate.h"
 #include "core/redis/wake.h"
 #include "tests/db/harness.h"
+#include "tests/lib/wait.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -55,15 +56,13 @@ static void hear(void *ctx, struct str channel, struct str payload)
 
 static bool reaches(atomic_int *v, int want)
 {
-    for (int i = 0; i < 500 && atomic_load(v) < want; i++)
-        usleep(10000);
+    WAIT_WHILE(atomic_load(v) < want);
     return atomic_load(v) >= want;
 }
 
 static bool is_up_soon(struct redis_client *c, bool want)
 {
-    for (int i = 0; i < 500 && redis_is_up(c) != want; i++)
-        usleep(10000);
+    WAIT_WHILE(redis_is_up(c) != want);
     return redis_is_up(c) == want;
 }
 

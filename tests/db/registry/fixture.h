@@ -32,6 +32,7 @@
 #include "tenants/accounts/quota.h"
 #include "tenants/home/residency_facts.h"
 #include "tests/db/harness.h"
+#include "tests/lib/wait.h"
 
 static const char DB[] = "falaj";
 static const char ZONE[] = "ae-dxb-1";
@@ -61,8 +62,7 @@ static inline void start_keyd(void)
         execl(bin, bin, "--zone", ZONE, "--socket", sock, "--softfile", file, "--init", (char *)NULL);
         _exit(127);
     }
-    for (int i = 0; i < 1000 && access(sock, F_OK); i++)
-        usleep(10000);
+    WAIT_WHILE(access(sock, F_OK));
     char zones[160];
     snprintf(zones, sizeof zones, "%s=%s", ZONE, sock);
     OK(keyd_client_new(str_c(zones), 3000, &app.keyd, &e));

@@ -2,6 +2,7 @@
 /* test_three_points.c - the plan, the lease and the key each refuse a forbidden place by themselves: each is broken in turn, and the other
  * two still hold. Then 10,000 random jobs of random classes over random tenants, zones and policies: no forbidden lease, key or object. */
 #include "tests/db/scheduler/fixture.h"
+#include "tests/lib/wait.h"
 #include "core/base/fault.h"
 #include "core/crypto/hpke.h"
 #include "core/crypto/secmem.h"
@@ -46,8 +47,7 @@ static void start_keyd(int i)
         execl(bin, bin, "--zone", zone_codes[i], "--socket", sock, "--softfile", root, "--init", (char *)NULL);
         _exit(127);
     }
-    for (int k = 0; k < 1000 && access(sock, F_OK); k++)
-        usleep(10000);
+    WAIT_WHILE(access(sock, F_OK));
 }
 
 /* A tenant's key in each zone, made by that zone's own key service. */

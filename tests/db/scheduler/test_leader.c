@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_leader.c - of two schedulers one leads; when it goes, or its connection is killed, the other one takes over. */
 #include "tests/db/scheduler/fixture.h"
+#include "tests/lib/wait.h"
 #include "scheduler/leader.h"
 
 #include <string.h>
@@ -44,10 +45,7 @@ static void one_leads_and_the_other_takes_over(void **state)
     assert_true(later(a));
     assert_false(later(b));
     leader_free(a);
-    bool leads = false;
-    for (int i = 0; i < 100 && !(leads = later(b)); i++)
-        nanosleep(&(struct timespec){ 0, 20000000 }, NULL);     /* the server notices the closed connection in its own time */
-    assert_true(leads);
+    WAIT_WHILE(!later(b));
     leader_free(b);
 }
 
@@ -55,16 +53,9 @@ static void a_broken_connection_is_no_leadership(void **state)
 {
     (void)state;
     struct leader *a = leader_new(pg_harness_conninfo(pg, NULL, NULL), &turned);
-    bool leads = false;
-    for (int i = 0; i < 100 && !(leads = later(a)); i++)
-        nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
-    assert_true(leads);
+    WAIT_WHILE(!later(a));
     pg_harness_exec(pg, NULL, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'falaj-scheduler-leader'");
-    for (int i = 0; i < 100 && leads; i++) {
-        nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
-        leads = later(a);
-    }
-    assert_false(leads);
+    WAIT_WHILE(later(a));
     assert_true(later(a));                                      /* and asks again with a new one */
     leader_free(a);
 }

@@ -2,6 +2,7 @@
 /* test_race.c - many at once: two schedulers, sixty-four submitters at the limit, machines that take, finish and expire together, a
  * cancellation that meets a return. */
 #include "tests/db/scheduler/fixture.h"
+#include "tests/lib/wait.h"
 #include "core/base/clock.h"
 
 #include <pthread.h>
@@ -144,8 +145,7 @@ static void a_cancellation_that_meets_a_return(void **state)
     w.tx = tx;
     OK(lease_report(&w, &m->node, &item, 1, 30000, &verdicts, e));
     pthread_create(&t, NULL, cancel_thread, &job);
-    for (int i = 0; i < 1000 && !fixture_count(&f, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"); i++)
-        usleep(5000);
+    WAIT_WHILE(!fixture_count(&f, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"));
     OK(db_commit(tx, e));
     pthread_join(t, NULL);
     arena_free(a);

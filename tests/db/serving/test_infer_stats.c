@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_infer_stats.c - what two processes counted is summed, once; an outage loses nothing; old minutes go. */
 #include "tests/db/tenants/fixture.h"
+#include "tests/lib/wait.h"
 
 #include <unistd.h>
 #include "core/db/run_tx.h"
@@ -138,8 +139,7 @@ static void it_writes_by_itself(void **state)
     (void)state;
     struct infer_stats *a = infer_stats_new(&app);
     add(a, 0, clock_wall_us(&clock_system), 1, 500, INFER_OK);
-    for (int i = 0; i < 3000 && rows() == 0; i++)
-        usleep(10000);
+    WAIT_WHILE(rows() == 0);
     assert_int_equal(rows(), 1);
     infer_stats_free(a);
 }
@@ -152,8 +152,7 @@ static void an_outage_loses_nothing(void **state)
     pg_harness_stop(pg);
     assert_int_not_equal(infer_stats_flush(a, NOW, &e), ERR_OK);
     pg_harness_start(pg);
-    for (int i = 0; i < 1000 && infer_stats_flush(a, NOW, &e) != ERR_OK; i++)
-        usleep(10000);
+    WAIT_WHILE(infer_stats_flush(a, NOW, &e) != ERR_OK);
     assert_int_equal(requests(b, 0, NOW), 6);
     infer_stats_free(a);
     infer_stats_free(b);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_serving.c - targets are remembered for a moment, counts become audit events of the right tenant, an outage loses none. */
 #include "tests/db/registry/fixture.h"
+#include "tests/lib/wait.h"
 #include "serving/serving.h"
 
 #include <arpa/inet.h>
@@ -91,8 +92,7 @@ static void test_unreachable(void **state)
     struct serving *s = serving_new(&app);
     struct asked a = { 0 }, none = { 0 };
     OK(ask(s, &a, people[0]->tenant_id, "127.0.0.1:1"));
-    for (int i = 0; i < 2000 && !a.told; i++)
-        usleep(10000);
+    WAIT_WHILE(!a.told);
     assert_int_equal(a.told, 1);
     assert_int_equal(a.rc, ERR_UNAVAILABLE);
     assert_int_equal(ask(s, &none, people[0]->tenant_id, ""), ERR_UPSTREAM);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_client.c - the client against the real falaj-keyd on its real socket: every verb, moves between places, kill -9 and
  * restart, strangers, sealing, root rotation, the prod profile, many threads. */
+#include "tests/lib/wait.h"
 #include "keys_test.h"
 #include <pthread.h>
 #include "core/crypto/stream.h"
@@ -217,18 +218,12 @@ static void test_seal_and_unseal(void **state)
     (void)state;
     OK(keyd_tkek_new(client, &t, &tkek, NULL));
     kill(pid, SIGUSR1);
-    for (int i = 0; i < 500 && !h.is_sealed; i++) {
-        usleep(2000);
-        OK(keyd_health(client, ZONE, &h, NULL));
-    }
+    WAIT_WHILE(keyd_health(client, ZONE, &h, NULL) == ERR_OK && !h.is_sealed);
     assert_true(h.is_sealed && h.cached_tkeks == 0);
     assert_int_equal(keyd_tkek_new(client, &t, &tkek, NULL), ERR_SEALED);
     assert_int_equal(keyd_sign(client, ZONE, "x", 1, (uint8_t[64]){ 0 }, (uint8_t[32]){ 0 }, NULL), ERR_SEALED);
     kill(pid, SIGHUP);
-    for (int i = 0; i < 500 && h.is_sealed; i++) {
-        usleep(2000);
-        OK(keyd_health(client, ZONE, &h, NULL));
-    }
+    WAIT_WHILE(keyd_health(client, ZONE, &h, NULL) == ERR_OK && h.is_sealed);
     assert_false(h.is_sealed);
     assert_string_equal(h.provider, "softfile");
     OK(keyd_tkek_new(client, &t, &tkek, NULL));

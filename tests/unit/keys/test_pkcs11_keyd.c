@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_pkcs11_keyd.c - the real falaj-keyd on a real SoftHSM 2 in the prod profile: every verb, sovereign keys through all of them, a
  * tenant whose root is in its own token; and on modules that are missing or hostile: up, sealed, with a reason. */
+#include "tests/lib/wait.h"
 #include "softhsm_test.h"
 
 static struct hsm hsm;
@@ -78,12 +79,10 @@ static void test_every_verb(void **state)
     assert_true(a.is_hardware && a.n_roots == 1 && a.roots[0].version == 2 && a.roots[0].is_never_extractable && a.n_tenants == 1);
     assert_string_equal(a.tenants[0].token_label, "tenant");
     kill(pid, SIGUSR1);
-    for (int i = 0; i < 500 && !h.is_sealed; i++, usleep(2000))
-        OK(keyd_health(client, ZONE, &h, NULL));
+    WAIT_WHILE(keyd_health(client, ZONE, &h, NULL) == ERR_OK && !h.is_sealed);
     assert_string_equal(h.reason, "sealed by the operator");
     kill(pid, SIGHUP);
-    for (int i = 0; i < 500 && h.is_sealed; i++, usleep(2000))
-        OK(keyd_health(client, ZONE, &h, NULL));
+    WAIT_WHILE(keyd_health(client, ZONE, &h, NULL) == ERR_OK && h.is_sealed);
     OK(keyd_dek_open(client, &t, &again, &d, &wrapped, &opened, NULL));
     keyd_off(pid);
 }
@@ -193,8 +192,7 @@ static void test_unsealed_by_a_signal(void **state)
     OK(keyd_health(client, ZONE, &h, NULL));
     assert_true(h.is_sealed);
     kill(pid, SIGHUP);
-    for (int i = 0; i < 5000 && h.is_sealed; i++, usleep(2000))
-        OK(keyd_health(client, ZONE, &h, NULL));
+    WAIT_WHILE(keyd_health(client, ZONE, &h, NULL) == ERR_OK && h.is_sealed);
     assert_false(h.is_sealed);
     keyd_off(pid);
 }

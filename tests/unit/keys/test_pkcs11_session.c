@@ -2,6 +2,7 @@
 /* test_pkcs11_session.c - a real SoftHSM 2 that is taken away from the provider in every way it can be, and given back: sessions
  * closed, logged out, the library ended, the token gone; a PIN that is wrong is tried once; modules and tokens that are not there;
  * roots that were imported. Each time the store is sealed with a reason, and works again without being opened anew. */
+#include "tests/lib/wait.h"
 #include "softhsm_test.h"
 
 static struct hsm hsm;
@@ -31,13 +32,7 @@ static void *usable(const struct provider_config *c)
 /* It comes back within the pauses of the breaker. */
 static void comes_back(void *p)
 {
-    enum errc rc = ERR_SEALED;
-    for (int i = 0; i < 400 && rc != ERR_OK; i++) {
-        rc = F.health(p, NULL);
-        if (rc != ERR_OK)
-            usleep(10000);
-    }
-    OK(rc);
+    WAIT_WHILE(F.health(p, NULL) != ERR_OK);
     OK(use(p, NULL));
 }
 

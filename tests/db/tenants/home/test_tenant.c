@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_tenant.c - a tenant is made whole, with a key from the real falaj-keyd, or not at all. */
 #include "tests/db/tenants/fixture.h"
+#include "tests/lib/wait.h"
 #include "keys/client.h"
 #include "tenants/identity/authn.h"
 #include "tenants/home/tenant.h"
@@ -40,8 +41,7 @@ static int setup(void **state)
     snprintf(map, sizeof map, "ae-dxb-1=%s,ae-auh-1=%s/nobody.sock", socket_path, dir);
     keyd = keyd_start();
     OK(keyd_client_new(str_c(map), 3000, &keys, &e));
-    for (int i = 0; i < 1000 && keyd_health(keys, STR("ae-dxb-1"), &h, NULL) != ERR_OK; i++)
-        usleep(5000);
+    WAIT_WHILE(keyd_health(keys, STR("ae-dxb-1"), &h, NULL) != ERR_OK);
     world_new(lists, 2);
     app.keyd = keys;
     staff = principal_with(UUID_NIL, user_make(UUID_NIL, "operator", "platform-admin"), ROLES(PLATFORM_ADMIN));
@@ -163,15 +163,13 @@ static void no_key_no_tenant(void **state)
     unit_drop(w);
     kill(keyd, SIGUSR1);                                                 /* sealed */
     struct keyd_health h = { 0 };
-    for (int i = 0; i < 1000 && !h.is_sealed; i++, usleep(2000))
-        OK(keyd_health(keys, STR("ae-dxb-1"), &h, &e));
+    WAIT_WHILE(keyd_health(keys, STR("ae-dxb-1"), &h, &e) == ERR_OK && !h.is_sealed);
     in.home_zone = STR("ae-dxb-1");
     w = unit_open(UUID_NIL, staff);
     REFUSED(tenant_create(w, &in, &made, &e), SEALED);
     unit_drop(w);
     kill(keyd, SIGHUP);
-    for (int i = 0; i < 1000 && h.is_sealed; i++, usleep(2000))
-        OK(keyd_health(keys, STR("ae-dxb-1"), &h, &e));
+    WAIT_WHILE(keyd_health(keys, STR("ae-dxb-1"), &h, &e) == ERR_OK && h.is_sealed);
     assert_int_equal(rows_about("cedar"), 0);
     assert_int_equal(NUMBER("SELECT count(*) FROM tenant_key"), 1);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_process.c - processes: told apart by start time, ended with patience, dead with their parent, logs bounded. */
+#include "tests/lib/wait.h"
 #include "with_cli.h"
 #include <signal.h>
 #include <sys/stat.h>
@@ -79,8 +80,7 @@ static void dies_with_its_parent(void **state)
     assert_int_equal(read(ends[0], &grandchild, sizeof(grandchild)), sizeof(grandchild));
     uint64_t ticks = process_start_ticks((pid_t)grandchild);
     waitpid(pid, NULL, 0);
-    for (int i = 0; i < 200 && process_is((pid_t)grandchild, ticks); i++)
-        nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+    WAIT_WHILE(process_is((pid_t)grandchild, ticks));
     assert_false(process_is((pid_t)grandchild, ticks));
     with_cli_release(&w);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_client.c - the client's errors, uploads, streams and limits against our own server. */
+#include "tests/lib/wait.h"
 #include "net.h"
 
 #include <pthread.h>
@@ -225,8 +226,7 @@ static void reads_event_streams(void **state)
         assert_int_equal(r.status, 200);
         sse_parser_free(t.parser);
     }
-    for (int i = 0; i < 300 && http_server_open_exchanges(server) > 0; i++)
-        usleep(10000);
+    WAIT_WHILE(http_server_open_exchanges(server) > 0);
     assert_int_equal(http_server_open_exchanges(server), 0);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_exchange.c - what a handler sees of a request, and the limits of bodies. */
+#include "tests/lib/wait.h"
 #include "net.h"
 
 static _Atomic int handled;
@@ -146,8 +147,7 @@ static void cut_requests_leave_nothing(void **state)
         net_send(fd, WHOLE, n);
         close(fd);
     }
-    for (int i = 0; i < 1500 && http_server_connections(s) > 0; i++)
-        usleep(10000);
+    WAIT_WHILE(http_server_connections(s) > 0);
     assert_int_equal(http_server_connections(s), 0);
     assert_int_equal(http_server_open_exchanges(s), 0);
     http_server_free(s);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_reply.c - answers of every kind, read back through the client. */
+#include "tests/lib/wait.h"
 #include "net.h"
 
 #include "core/base/thread.h"
@@ -133,8 +134,7 @@ static void producers_deliver_every_byte(void **state)
         for (size_t k = 0; k < BIG; k++)
             if ((unsigned char)r.body.ptr[k] != k % 251)
                 fail_msg("byte %zu is wrong", k);
-        for (int w = 0; w < 100 && atomic_load(&freed) == before; w++)
-            usleep(10000);
+        WAIT_WHILE(atomic_load(&freed) == before);
         assert_int_equal(atomic_load(&freed), before + 1);
         arena_reset(arena);
     }

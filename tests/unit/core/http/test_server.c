@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_server.c - loops under load: deadlines, bursts of keep-alive requests, drain, sockets of both kinds, many loops. */
+#include "tests/lib/wait.h"
 #include "net.h"
 
 #include <pthread.h>
@@ -172,8 +173,7 @@ static void replies_from_other_threads_under_load(void **state)
     for (int i = 0; i < 16; i++)
         pthread_join(t[i], NULL);
     assert_int_equal(atomic_load(&j.good), 16 * 300);
-    for (int i = 0; i < 100 && http_server_open_exchanges(s) > 0; i++)
-        usleep(10000);
+    WAIT_WHILE(http_server_open_exchanges(s) > 0);
     assert_int_equal(http_server_open_exchanges(s), 0);
     http_server_free(s);
 }
@@ -208,8 +208,7 @@ static void on_park(void *ctx, struct http_exchange *x)
 
 static struct http_exchange *wait_parked(void)
 {
-    for (int i = 0; i < 500 && !atomic_load(&parked); i++)
-        usleep(10000);
+    WAIT_WHILE(!atomic_load(&parked));
     struct http_exchange *x = atomic_exchange(&parked, NULL);
     assert_non_null(x);
     return x;
@@ -277,8 +276,7 @@ static void a_peer_that_left_is_noticed(void **state)
         usleep(20000);
     assert_true(http_exchange_gone(x));
     reply_ok(x);
-    for (int i = 0; i < 200 && http_server_connections(s) > 0; i++)
-        usleep(10000);
+    WAIT_WHILE(http_server_connections(s) > 0);
     assert_int_equal(http_server_connections(s), 0);
     http_server_free(s);
 }

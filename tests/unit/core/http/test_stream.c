@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_stream.c - replies written piece by piece: many writers, slow readers, readers that leave, an end of the server. */
+#include "tests/lib/wait.h"
 #include "net.h"
 
 #include <pthread.h>
@@ -130,8 +131,7 @@ static void a_slow_reader_is_let_go(void **state)
     assert_true(n < 7 || memcmp(reply + n - 7, "\r\n0\r\n\r\n", 7) != 0);
     free(reply);
     close(fd);
-    for (int i = 0; i < 300 && http_server_open_exchanges(s) > 0; i++)
-        usleep(10000);
+    WAIT_WHILE(http_server_open_exchanges(s) > 0);
     assert_int_equal(http_server_open_exchanges(s), 0);
     http_server_free(s);
 }
@@ -153,8 +153,7 @@ static void *idle_writer(void *arg)
 {
     struct plan *p = arg;
     http_stream_begin(p->x, 200, STR("text/event-stream"), NULL, 0, 1000);
-    for (int i = 0; i < 500 && !http_stream_gone(p->x); i++)
-        usleep(10000);
+    WAIT_WHILE(!http_stream_gone(p->x));
     p->result = http_stream_gone(p->x);
     http_stream_end(p->x);
     atomic_store(&p->done, 1);
@@ -178,8 +177,7 @@ static void a_reader_of_a_silent_stream_that_leaves_is_noticed(void **state)
     close(fd);
     wait_done(&p);
     assert_true(p.result);
-    for (int i = 0; i < 100 && http_server_connections(s) > 0; i++)
-        usleep(10000);
+    WAIT_WHILE(http_server_connections(s) > 0);
     assert_int_equal(http_server_connections(s), 0);
     http_server_free(s);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_batch.c - a trained model served: the accuracy of the run, bits independent of batching, the batcher under eight threads. */
+#include "tests/lib/wait.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -258,8 +259,7 @@ static void test_the_queue_has_its_length(void **st)
     atomic_store(&answered, 0);
     assert_int_equal(batcher_new(m, 1, QUEUE, &b, &e), ERR_OK);
     assert_int_equal(batcher_submit(b, &r[0], &e), ERR_OK);
-    for (int i = 0; i < 10000 && !atomic_load(&answered); i++)
-        usleep(1000);
+    WAIT_WHILE(!atomic_load(&answered));
     assert_int_equal(answered, 1);
     assert_int_equal(batcher_submit(b, &r[1], &e), ERR_OK);
     assert_int_equal(batcher_submit(b, &r[2], &e), ERR_OK);     /* exactly full */
@@ -269,8 +269,7 @@ static void test_the_queue_has_its_length(void **st)
     batcher_get_stats(b, &stats);
     assert_int_equal(stats.rows_waiting, QUEUE);
     sem_post(&gate);
-    for (int i = 0; i < 10000 && atomic_load(&answered) < 2; i++)
-        usleep(1000);
+    WAIT_WHILE(atomic_load(&answered) < 2);
     assert_int_equal(batcher_submit(b, &r[4], &e), ERR_OK);     /* longer than the queue, and nothing waits */
     for (int i = 0; i < 4; i++)
         sem_post(&gate);
