@@ -16,14 +16,15 @@ struct job_rows_in { struct uuid job_id; int64_t after, page_size; };
 SCHEMA_OF(job_rows_in, "Which rows", FIELD_ID(job_rows_in, job_id, "job", F_PATH, .doc = "The job"),
     FIELD(job_rows_in, after, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "Only after this position; the last row's gives the next page"),
     FIELD(job_rows_in, page_size, F_QUERY, .min = 1, .max = 200, .dflt = "50", .doc = "Rows on a page"));
-struct job_logs_in { struct uuid job_id; int64_t after, before, tail, page_size; struct str q; bool errors; };
+struct job_logs_in { struct uuid job_id; int64_t after, before, tail, page_size; struct str q; bool errors, numbered; };
 SCHEMA_OF(job_logs_in, "Which lines", FIELD_ID(job_logs_in, job_id, "job", F_PATH, .doc = "The job"),
     FIELD(job_logs_in, after, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "Only after this position; the last line's gives the next page"),
     FIELD(job_logs_in, before, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "The newest lines before this position; the first line's gives the page before"),
     FIELD(job_logs_in, tail, F_QUERY, .min = 0, .max = 1000, .dflt = "0", .doc = "So many of the newest lines, instead of page_size of the oldest"),
     FIELD(job_logs_in, page_size, F_QUERY, .min = 1, .max = 1000, .dflt = "50", .doc = "Lines on a page; a page of long lines may have fewer"),
     FIELD(job_logs_in, q, F_QUERY, .min = 1, .max = 256, .doc = "Only lines that contain this, in any case"),
-    FIELD(job_logs_in, errors, F_QUERY, .dflt = "false", .doc = "Only lines that look like errors"));
+    FIELD(job_logs_in, errors, F_QUERY, .dflt = "false", .doc = "Only lines that look like errors"),
+    FIELD(job_logs_in, numbered, F_QUERY, .dflt = "false", .doc = "Each line with its number in the log; not with q or errors"));
 struct job_series_in { struct uuid job_id; struct slice names; int64_t points; };
 SCHEMA_OF(job_series_in, "Which series", FIELD_ID(job_series_in, job_id, "job", F_PATH, .doc = "The job"),
     FIELD_STRS(job_series_in, names, F_QUERY, .max = SERIES_NAMES, .doc = "Names, between commas; absent: those of the first and the newest 100 measurements"),
@@ -89,7 +90,7 @@ static enum errc logs(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct job_logs_in *q = in;
     struct job job;
-    struct job_log_ask ask = { q->after, q->before, q->q, q->tail || q->before, q->errors };
+    struct job_log_ask ask = { q->after, q->before, q->q, q->tail || q->before, q->errors, q->numbered };
     TRY(job_get(w, q->job_id, &job, e));
     return job_log_page(w, q->job_id, &ask, q->tail ? q->tail : q->page_size, &((struct page_out *)out)->items, e);
 }
@@ -124,7 +125,7 @@ static const struct route rows[] = {
       .status = 200, .out = &job_event_schema, .flags = R_LIST, .resource = "job",
       .also = "text/event-stream",
       .doc = "Transitions of a job; with Accept: text/event-stream live, with its logs and metrics" },
-    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/logs", .lane = LANE_CALLS, .heavy_query = "q|errors",
+    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/logs", .lane = LANE_CALLS, .heavy_query = "q|errors|numbered",
       .op = "job_logs", .perm = PERM_JOB_READ, .handler = logs, .in = &job_logs_in_schema,
       .status = 200, .out = &job_log_line_schema, .flags = R_LIST, .resource = "job", .doc = "Log of a job, oldest first" },
     { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/metrics", .lane = LANE_CALLS,

@@ -5,6 +5,7 @@
 
 SCHEMA_EXTERN(job_log_line, "A piece of a job's log",
     FIELD(job_log_line, log_id, 0, .doc = "Its position; grows"), FIELD(job_log_line, at, F_ALWAYS, .doc = "When it arrived"),
+    FIELD_OPT(job_log_line, line, 0, .doc = "Its number within the log, from 1; with numbered=true alone"),
     FIELD(job_log_line, stream, F_ALWAYS, .doc = "stdout, stderr or system"), FIELD(job_log_line, fence, 0, .doc = "Attempt"),
     FIELD(job_log_line, text, F_ALWAYS, .max = 1 << 20, .doc = "Text"));
 SCHEMA_EXTERN(job_metric, "What a job measured at a step",
@@ -44,6 +45,10 @@ static const struct stmt job_log_page_stmt = { .name = "job_log_page", .params =
     "    UNION ALL\n"
     "    (SELECT log_id, at, stream, fence, text " LOG_LINES " AND NOT $6 ORDER BY log_id LIMIT $8)) l) x\n"
     " WHERE bytes_before <= $9 ORDER BY log_id" };
+struct line_count { int64_t lines; };
+SCHEMA_OF(line_count, "Lines up to one", FIELD(line_count, lines, 0, .doc = "How many"));
+static const struct stmt job_log_count_stmt = { .name = "job_log_count", .params = "uui", .row = &line_count_schema,
+    .card = CARD_ONE, .sql = "SELECT count(*) AS lines FROM job_log WHERE tenant_id = $1 AND job_id = $2 AND log_id <= $3" };
 static const struct stmt job_metrics_stmt = { .name = "job_metrics", .params = "uuii", .row = &job_metric_schema, .card = CARD_MANY, .sql =
     "SELECT metric_id, at, step, fence, values FROM job_metric\n"
     " WHERE tenant_id = $1 AND job_id = $2 AND metric_id > $3 ORDER BY metric_id LIMIT $4" };
@@ -51,7 +56,8 @@ static const struct stmt job_attempts_stmt = { .name = "job_attempts", .params =
     "SELECT attempt_id, fence, node_id, state, message, exit_code, leased_at, started_at, finished_at FROM attempt\n"
     " WHERE tenant_id = $1 AND job_id = $2 ORDER BY fence LIMIT $3" };
 
-const struct stmt *const watch_stmts[] = { &job_logs_stmt, &job_log_page_stmt, &job_metrics_stmt, &job_attempts_stmt, NULL };
+const struct stmt *const watch_stmts[] = { &job_logs_stmt, &job_log_page_stmt, &job_log_count_stmt, &job_metrics_stmt,
+                                           &job_attempts_stmt, NULL };
 
 enum errc job_logs(struct work *w, struct uuid job_id, int64_t after, int64_t limit, struct slice *ret, struct err *e)
 {
@@ -77,13 +83,33 @@ static struct str pattern_of(struct arena *a, struct str part, bool *ret_other_l
     return str_n(p, n);
 }
 
+/* The lines of a page follow each other, so the number of the first one gives all. */
+static enum errc number_lines(struct work *w, struct uuid job_id, struct slice *page, struct err *e)
+{
+    struct job_log_line *l = page->items;
+    struct line_count first;
+    if (page->n == 0)
+        return ERR_OK;
+    TRY(db_one(w->tx, &job_log_count_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(job_id), A_I64(l[0].log_id)), &first, e));
+    for (size_t i = 0; i < page->n; i++) {
+        l[i].line = first.lines + (int64_t)i;
+        l[i].has_line = true;
+    }
+    return ERR_OK;
+}
+
 enum errc job_log_page(struct work *w, struct uuid job_id, const struct job_log_ask *q, int64_t limit, struct slice *ret, struct err *e)
 {
     bool other_letters;
     struct str pattern = pattern_of(w->arena, q->part, &other_letters);
-    return db_many(w->tx, &job_log_page_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(job_id), A_I64(q->after), A_I64(q->before ? q->before : INT64_MAX),
-                   A_STR(pattern), A_BOOL(q->is_newest), A_BOOL(q->errors_only), A_I64(limit), A_I64(JOB_LOG_PAGE_BYTES), A_BOOL(other_letters)),
-                   ret, (size_t)limit, e);
+    if (q->is_numbered && (q->part.ptr || q->errors_only))
+        return FAIL(e, INVALID, "numbered counts all lines of a log: leave out q and errors, or numbered");
+    TRY(db_many(w->tx, &job_log_page_stmt,
+                ARGS(A_UUID(w->tenant_id), A_UUID(job_id), A_I64(q->after), A_I64(q->before ? q->before : INT64_MAX),
+                     A_STR(pattern), A_BOOL(q->is_newest), A_BOOL(q->errors_only), A_I64(limit), A_I64(JOB_LOG_PAGE_BYTES),
+                     A_BOOL(other_letters)),
+                ret, (size_t)limit, e));
+    return q->is_numbered ? number_lines(w, job_id, ret, e) : ERR_OK;
 }
 
 enum errc job_metrics(struct work *w, struct uuid job_id, int64_t after, int64_t limit, struct slice *ret, struct err *e)

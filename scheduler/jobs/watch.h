@@ -11,7 +11,8 @@
 struct stmt;
 
 struct job_log_line {
-    int64_t log_id;
+    int64_t log_id, line;
+    bool has_line; /* line is its number within the job's log, from 1 */
     struct timestamp at;
     struct str stream;
     int64_t fence;
@@ -43,6 +44,7 @@ struct job_log_ask {
     int64_t after, before;
     struct str part;
     bool is_newest, errors_only;
+    bool is_numbered; /* each line with its number, which costs a count of the lines before; not with part or errors_only */
 };
 /* A page of log has at most this much text and one line more. */
 enum { JOB_LOG_PAGE_BYTES = 2 << 20 };

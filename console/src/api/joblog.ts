@@ -2,7 +2,7 @@
 // joblog.ts - the lines of a job's log that this page has: one unbroken stretch, made longer at either end.
 //
 // A log is opened at its end (or around a line that the address names) and read backwards as somebody scrolls up.
-import { firstError } from '../lib/loglevel.ts';
+import { firstError, placeOf } from '../lib/loglevel.ts';
 import { get, type Schemas } from './client.ts';
 import type { QueryOf } from './paths.ts';
 
@@ -24,6 +24,8 @@ export class JobLog {
   version = 0;
   error: LogLine | undefined;
   opened = false;
+  /** The number within the whole log of the first line that is held; kept while the stretch grows at either end. */
+  private firstNumber = 1;
 
   constructor(jobId: string) {
     this.path = `/v1/jobs/${jobId}/logs`;
@@ -33,6 +35,11 @@ export class JobLog {
     return () => void this.watchers.delete(f);
   };
   read = (): number => this.version;
+  /** A held line's number within the whole log, from 1. */
+  numberOf = (id: number): number | undefined => {
+    const i = placeOf(this.lines, id);
+    return this.lines[i]?.log_id === id ? this.firstNumber + i : undefined;
+  };
   stop(): void {
     this.stopped = true;
   }
@@ -53,15 +60,16 @@ export class JobLog {
   open(around?: number): Promise<void> {
     return this.turn(async () => {
       if (around === undefined) {
-        this.lines = await this.page({ tail: PAGE });
+        this.lines = await this.page({ tail: PAGE, numbered: true });
         this.atEnd = true;
       } else {
-        const before = await this.page({ before: around + 1, page_size: PAGE });
+        const before = await this.page({ before: around + 1, page_size: PAGE, numbered: true });
         const after = await this.page({ after: around, page_size: PAGE });
         this.lines = [...before, ...after];
         this.atEnd = after.length === 0;
       }
       this.atStart = this.lines.length === 0;
+      this.firstNumber = this.lines[0]?.line ?? 1;
       this.changed();
     });
   }
@@ -90,7 +98,8 @@ export class JobLog {
   }
   private async back(pages: number): Promise<void> {
     const parts: LogLine[][] = [];
-    let count = this.lines.length;
+    const held = this.lines.length;
+    let count = held;
     let first = this.lines[0]?.log_id;
     this.stopped = false;
     for (let i = 0; i < pages && first !== undefined && count < LINES_MAX && !this.stopped; i++) {
@@ -102,6 +111,7 @@ export class JobLog {
       first = more[0]!.log_id;
     }
     if (parts.length > 0) this.lines = [...parts.flat(), ...this.lines];
+    this.firstNumber -= count - held;
     this.changed();
   }
   /** The line to begin reading at, which need not be among those that are held. */

@@ -36,3 +36,15 @@ export function firstError<T extends Said>(lines: readonly T[]): T | undefined {
     lines.find((l) => levelOf(l.text) === 'error')
   );
 }
+
+/** The place of the line in lines, which are in the order of log_id; where it is not there, the next one's. */
+export function placeOf(lines: readonly { log_id: number }[], id: number): number {
+  let lo = 0,
+    hi = lines.length;
+  while (lo < hi) {
+    const mid = (lo + hi) >> 1;
+    if (lines[mid]!.log_id < id) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}

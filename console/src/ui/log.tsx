@@ -7,7 +7,8 @@ import { useTranslation } from 'react-i18next';
 import { LINES_MAX, type JobLog, type LogLine as Line } from '../api/joblog.ts';
 import { number } from '../lib/format.ts';
 import type { Search } from '../lib/search.ts';
-import { lineLevel, placeOf, useMatches } from './logfind.ts';
+import { placeOf } from '../lib/loglevel.ts';
+import { lineLevel, useMatches } from './logfind.ts';
 import { LogTools, type LogLook } from './logtools.tsx';
 import { LogWindow, type LogWindowHandle } from './logwindow.tsx';
 import { toast } from './toast.tsx';
@@ -90,7 +91,7 @@ export function Log({ log, name, live, failed }: { log: JobLog; name: string; li
   useEffect(() => {
     if (opened || lines.length === 0) return;
     setOpened(true);
-    if (failed || selected !== 0) rows.current?.box?.scrollIntoView({ block: 'nearest' });
+    // The page stays where its name and its acts are seen: only the log's own box goes to the line.
     if (selected !== 0) return;
     if (failed && log.error) select(log.error.log_id);
     else rows.current?.scrollTo(shown.length - 1, 'end');
@@ -178,6 +179,7 @@ export function Log({ log, name, live, failed }: { log: JobLog; name: string; li
         look={look}
         regex={regex}
         selected={selected}
+        numberOf={log.numberOf}
         href={`${pathname}?tab=logs`}
         onSelect={select}
         onNear={onNear}

@@ -63,15 +63,3 @@ export function useMatches(
     hits: regex === null ? null : found?.of === regex.source ? found.hits : null,
   };
 }
-
-/** The place of the line in lines, which are in the order of log_id; where it is not there, the next one's. */
-export function placeOf(lines: readonly LogLine[], id: number): number {
-  let lo = 0,
-    hi = lines.length;
-  while (lo < hi) {
-    const mid = (lo + hi) >> 1;
-    if (lines[mid]!.log_id < id) lo = mid + 1;
-    else hi = mid;
-  }
-  return lo;
-}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// logline.tsx - one line of a log: its number, which is its address, its time, its text with the colours it asks for. Text stays text.
+// logline.tsx - one line of a log: its number within the log, which leads to its address, its time, its text with the colours it asks for. Text stays text.
 import { memo } from 'react';
 import type { LogLine as Line } from '../api/joblog.ts';
 import { marked, pieces } from '../lib/ansi.ts';
@@ -8,6 +8,7 @@ import { lineLevel } from './logfind.ts';
 
 interface Props {
   line: Line;
+  number: number | undefined;
   index: number;
   start: number;
   times: boolean;
@@ -43,7 +44,7 @@ export const LogLine = memo(function LogLine(p: Props) {
           p.onSelect(line.log_id);
         }}
       >
-        {line.log_id}
+        {p.number}
       </a>
       {p.times && <time dateTime={line.at}>{clock(line.at)}</time>}
       <span className="log-text">

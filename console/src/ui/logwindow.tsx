@@ -5,7 +5,7 @@ import { memo, useCallback, useEffect, useImperativeHandle, useLayoutEffect, use
 import { useTranslation } from 'react-i18next';
 import type { LogLine as Line } from '../api/joblog.ts';
 import { LogLine } from './logline.tsx';
-import { placeOf } from './logfind.ts';
+import { placeOf } from '../lib/loglevel.ts';
 import type { LogLook } from './logtools.tsx';
 
 const ROW = 20;
@@ -27,6 +27,7 @@ interface Props {
   look: LogLook;
   regex: RegExp | null;
   selected: number;
+  numberOf: (id: number) => number | undefined;
   href: string;
   onSelect: (id: number) => void;
   onNear: (border: 'top' | 'end') => void;
@@ -97,6 +98,7 @@ export const LogWindow = memo(function LogWindow(p: Props) {
             <LogLine
               key={line.log_id}
               line={line}
+              number={p.numberOf(line.log_id)}
               index={v.index}
               start={v.start}
               times={look.times}

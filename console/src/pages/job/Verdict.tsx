@@ -17,9 +17,12 @@ function ErrorLine({ id, said }: { id: string; said: string | undefined }) {
   const line = log.error ?? log.lines.at(-1);
   if (!line) return null;
   const text = plain(line.text ?? '');
+  const number = log.numberOf(line.log_id);
   return (
     <div className="job-line">
-      <To to={`/jobs/${id}?tab=logs#L${line.log_id}`}>{t('job.atLine', { n: `\u2066${line.log_id}\u2069` })}</To>{' '}
+      <To to={`/jobs/${id}?tab=logs#L${line.log_id}`}>
+        {number === undefined ? t('job.atItsLine') : t('job.atLine', { n: `\u2066${number}\u2069` })}
+      </To>{' '}
       {(!said || !text.endsWith(said)) && (
         <bdi dir="ltr" translate="no">
           {text.slice(0, 400)}

@@ -55,6 +55,11 @@ export default [
     wait: '.log-line[aria-current]',
     act: async (page) => {
       const lang = await page.evaluate(() => document.documentElement.lang);
+      // Only the box of the log went to the line: what the job is called and what may be done stay in sight.
+      const title = await page.locator('#page-title').boundingBox();
+      if (!title || title.y < 0) throw new Error('opening a failed job has scrolled its name away');
+      await page.locator('.log').evaluate((box) => box.scrollTo(0, 0));
+      await page.locator('.log-line[data-index="0"] .log-number', { hasText: /^1$/ }).waitFor();
       // The first error is selected already; who has scrolled away is taken back to it.
       await page.locator('.log').evaluate((box) => box.scrollTo(0, box.scrollHeight));
       await page.locator('.log-line[aria-current]').waitFor({ state: 'detached' });

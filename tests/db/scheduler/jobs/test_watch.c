@@ -98,6 +98,30 @@ static void another_tenant_sees_nothing(void **state)
     fixture_reader_done(&w);
 }
 
+/* Ids of lines are of the whole table; the number is the job's own. */
+static void lines_are_numbered_within_their_job(void **state)
+{
+    (void)state;
+    struct slice rows;
+    struct job_log_ask ask = { .is_newest = true, .is_numbered = true };
+    struct err refused = { 0 };
+    fixture_exec(&f, "SELECT setval('job_log_log_id_seq', (SELECT max(log_id) + 1000 FROM job_log));"
+                     "INSERT INTO job_log (tenant_id, job_id, fence, stream, text)"
+                     " SELECT tenant_id, job_id, 9, 'stdout', 'far' FROM job_log WHERE text = 'one'");
+    struct work w = fixture_reader(&f, f.tenant_a);
+    OK(job_log_page(&w, job, &ask, 2, &rows, e));
+    const struct job_log_line *l = rows.items;
+    assert_int_equal(rows.n, 2);
+    assert_true(l[0].has_line && l[0].line == 3 && l[1].line == 4 && l[1].log_id > 1000);
+    ask = (struct job_log_ask){ .before = l[1].log_id, .is_newest = true };
+    OK(job_log_page(&w, job, &ask, 2, &rows, e));
+    assert_false(((const struct job_log_line *)rows.items)[0].has_line);
+    ask = (struct job_log_ask){ .errors_only = true, .is_numbered = true };
+    assert_int_equal(job_log_page(&w, job, &ask, 2, &rows, &refused), ERR_INVALID);
+    fixture_exec(&f, "DELETE FROM job_log WHERE text = 'far'");
+    fixture_reader_done(&w);
+}
+
 static void a_page_of_the_log_from_either_end(void **state)
 {
     (void)state;
@@ -146,7 +170,7 @@ int main(void)
         cmocka_unit_test(logs_after_a_position),
         cmocka_unit_test(metrics_and_attempts),
         cmocka_unit_test(another_tenant_sees_nothing),
-        cmocka_unit_test(a_page_of_the_log_from_either_end),
+        cmocka_unit_test(lines_are_numbered_within_their_job), cmocka_unit_test(a_page_of_the_log_from_either_end),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
