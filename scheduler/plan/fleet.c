@@ -20,6 +20,7 @@ struct fleet *fleet_new(enum score_policy policy, struct workload *w, uint64_t s
     f->random.state = seed;
     f->scale = (struct score_scale){ 1, 1, 1 };
     f->rooms = roomset_new();
+    f->tree = freetree_new();
     return f;
 }
 
@@ -30,6 +31,7 @@ void fleet_free(struct fleet *f)
     for (size_t i = 0; i < f->nclasses; i++)
         free(f->classes[i].scores);
     roomset_free(f->rooms);
+    freetree_free(f->tree);
     free(f->machines);
     free(f->classes);
     askset_release(&f->asks);
@@ -66,6 +68,7 @@ static void settle(struct fleet *f, uint32_t machine)
     roomset_leave(f->rooms, m->number, machine);
     m->number = fleet_number_of(f, m->free);
     roomset_enter(f->rooms, m->number, machine);
+    freetree_set(f->tree, machine, &m->free);
 }
 
 static void note_gain(struct fleet *f, uint32_t machine)
@@ -89,6 +92,7 @@ uint32_t fleet_add(struct fleet *f, const struct room *all, const struct room *f
     f->scale = s;
     f->machines[machine] = (struct machine){ *all, *free, fleet_number_of(f, *free) };
     roomset_enter(f->rooms, f->machines[machine].number, machine);
+    freetree_set(f->tree, machine, free);
     note_gain(f, machine);
     return machine;
 }

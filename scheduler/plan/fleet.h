@@ -2,10 +2,11 @@
 /* fleet.h - machines, and where the next job goes by a policy of score.def. The live planner and the simulator place by this
  * code.
  *
- * Calling order: fleet_new -> fleet_add* -> (fleet_class, fleet_arrive, fleet_place, fleet_give)*. Equal asks are one class,
- * and equal machines one room (roomset.h); the score of a room for a class is computed when it is first wanted and kept, so a
- * placement costs a scan over the live rooms (of more than 4,096 different ones, over a part of them in turn, until one
- * fits). A class that fitted nowhere is not judged again before something was given back or added.
+ * Calling order: fleet_new -> fleet_add* -> (fleet_class, fleet_arrive, fleet_place, fleet_give)*. Equal asks are one
+ * class, and equal machines one room (roomset.h); the score of a room for a class is computed when it is first wanted and
+ * kept, so a placement costs a scan over the live rooms. Among very many different ones a tree (freetree.h) finds some that
+ * can hold the job, and the fullest few of those are scored. A class that fitted nowhere is not judged again before
+ * something was given back or added.
  *
  * Invariants: no machine is ever over its capacity; a job that fits somewhere is placed; the same calls give the same seats
  * (the random policy: for the same seed). What learns futures is shared between fleets by handing the workload over. No I/O,

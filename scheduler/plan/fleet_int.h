@@ -6,6 +6,7 @@
 #pragma once
 #include "scheduler/plan/askset.h"
 #include "scheduler/plan/fleet.h"
+#include "scheduler/plan/freetree.h"
 #include "scheduler/plan/roomset.h"
 
 enum { GIVEN_KEPT = 1 << 12 };
@@ -25,11 +26,12 @@ struct fleet {
     struct random random;
     struct score_scale scale;
     struct roomset *rooms;
+    struct freetree *tree;              /* of machines by their number */
     struct machine *machines;
     struct askset asks;                 /* by class */
     struct class *classes;
     size_t nmachines, machines_cap, nclasses, classes_cap;
-    uint64_t turn;                      /* where the next look at some of many rooms begins */
+    uint32_t turn;                      /* the machine where the next look at some of many begins */
     uint64_t given;                     /* rises when a machine gets more free, which is then written here */
     uint32_t gained[GIVEN_KEPT];        /* by given modulo its length */
 };

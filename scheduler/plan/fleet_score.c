@@ -6,8 +6,10 @@
 
 #define UNKNOWN INT64_MIN
 #define NO_FIT (INT64_MIN + 1)
-/* Up to ROOMS_FEW different rooms all are looked at; of more, some in turn, and few of those are judged anew once one fits. */
-enum { ROOMS_FEW = 4096, ROOMS_IN_TURN = 1024, JUDGED_MOST = 32 };
+/* Up to ROOMS_FEW different rooms all are judged (of more than MACHINES_FEW machines, while they are much alike). Of more, SOME
+ * machines that can hold the job are looked up in turn, and the JUDGED fullest
+ * of them are judged by the policy. */
+enum { ROOMS_FEW = 2048, MACHINES_FEW = 2048, ALIKE_MOST = 256, SOME = 64, JUDGED = 4 };
 
 void fleet_forget(struct class *c)
 {
@@ -79,12 +81,6 @@ static int64_t score_of(struct fleet *f, struct class *c, uint32_t number)
     return c->scores[slot];
 }
 
-static bool is_judged(const struct fleet *f, const struct class *c, uint32_t number)
-{
-    uint32_t slot = roomset_at(f->rooms, number)->slot;
-    return slot < c->cap && c->scores[slot] != UNKNOWN;
-}
-
 struct choice { uint32_t room, first; int64_t score; };
 
 static void consider(struct fleet *f, struct class *c, uint32_t number, struct choice *best)
@@ -107,21 +103,72 @@ static uint32_t best_room(struct fleet *f, struct class *c)
             consider(f, c, f->machines[f->gained[i % GIVEN_KEPT]].number, &best);
         return best.room;
     }
-    size_t n, judged = 0;
+    size_t n;
     const uint32_t *live = roomset_live(f->rooms, &n);
-    const bool has_many = n > ROOMS_FEW;
-    const size_t from = has_many ? f->turn++ * ROOMS_IN_TURN % n : 0;
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t number = live[(from + i) % n];
-        const bool is_enough = has_many && best.room != ROOM_NONE, is_new = !is_judged(f, c, number);
-        if (is_enough && i >= ROOMS_IN_TURN)
-            break;
-        if (is_enough && is_new && judged >= JUDGED_MOST)
-            continue;
-        judged += is_new;
-        consider(f, c, number, &best);
-    }
+    for (size_t i = 0; i < n; i++)
+        consider(f, c, live[i], &best);
     return best.room;
+}
+
+/* The fullest machines that were seen, in the order of their fullness. */
+struct fullest { uint32_t machines[JUDGED]; int64_t fullness[JUDGED]; size_t n; };
+
+static void see(struct fleet *f, const struct ask *a, uint32_t machine, struct fullest *s)
+{
+    int64_t fullness = direct_bestfit(&f->scale, &f->machines[machine].free, a, 0, false);
+    size_t at = s->n < JUDGED ? s->n++ : JUDGED;
+    for (; at && s->fullness[at - 1] < fullness; at--)
+        if (at < JUDGED) {
+            s->fullness[at] = s->fullness[at - 1];
+            s->machines[at] = s->machines[at - 1];
+        }
+    if (at < JUDGED) {
+        s->fullness[at] = fullness;
+        s->machines[at] = machine;
+    }
+}
+
+static bool has_many(const struct fleet *f)
+{
+    size_t n;
+    (void)roomset_live(f->rooms, &n);
+    return n > ROOMS_FEW || (n > ALIKE_MOST && f->nmachines > MACHINES_FEW);
+}
+
+/* A good machine among very many different ones; ROOM_NONE: it fits nowhere. */
+static uint32_t good_machine(struct fleet *f, struct class *c)
+{
+    const struct ask *a = &f->asks.asks[c - f->classes];
+    struct fullest s = { .n = 0 };
+    if (c->refused_at != UINT64_MAX && f->given - c->refused_at <= GIVEN_KEPT) {
+        for (uint64_t i = c->refused_at; i < f->given; i++) {
+            uint32_t machine = f->gained[i % GIVEN_KEPT];
+            if (resource_fits(&f->machines[machine].free, a))
+                see(f, a, machine, &s);
+        }
+    } else {
+        uint32_t first = FREETREE_NONE, at = f->turn;
+        for (int i = 0; i < SOME; i++, f->turn = at + 1) {
+            at = freetree_next(f->tree, a, f->turn);
+            if (at == FREETREE_NONE)
+                at = freetree_next(f->tree, a, 0);
+            if (at == first)            /* none at all, or round */
+                break;
+            first = first == FREETREE_NONE ? at : first;
+            see(f, a, at, &s);
+        }
+    }
+    uint32_t best = ROOM_NONE;
+    int64_t most = NO_FIT;
+    for (size_t i = 0; i < s.n; i++) {
+        int level;
+        int64_t score = judge(f, f->machines[s.machines[i]].number, a, &level);
+        if (score > most) {
+            most = score;
+            best = s.machines[i];
+        }
+    }
+    return best;
 }
 
 /* Any machine where it fits, each as likely. */
@@ -154,18 +201,22 @@ static int any_level(struct fleet *f, const struct room *r, const struct ask *a)
     return levels[random_below(&f->random, (uint64_t)n)];
 }
 
+static uint32_t first_machine(struct fleet *f, uint32_t room)
+{
+    return room == ROOM_NONE ? ROOM_NONE : roomset_at(f->rooms, room)->machines[0];
+}
+
 uint32_t fleet_choose(struct fleet *f, struct class *c, int *ret_level)
 {
     const struct ask *a = &f->asks.asks[c - f->classes];
     bool is_random = !f->policy->direct && !f->policy->waste;
-    uint32_t room = is_random ? any_machine(f, c) : best_room(f, c);
-    if (room == ROOM_NONE)
+    uint32_t machine = is_random ? any_machine(f, c) : has_many(f) ? good_machine(f, c) : first_machine(f, best_room(f, c));
+    if (machine == ROOM_NONE)
         return ROOM_NONE;
-    uint32_t machine = is_random ? room : roomset_at(f->rooms, room)->machines[0];
     *ret_level = a->gpu_milli;
     if (a->gpus && a->gpu_milli < GPU_MILLI && is_random)
         *ret_level = any_level(f, &f->machines[machine].free, a);
     else if (!is_random)
-        (void)judge(f, room, a, ret_level);
+        (void)judge(f, f->machines[machine].number, a, ret_level);
     return machine;
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* futures.c - masks by ladders.
  *
- * A ladder has the different amounts of one resource that the steps ask for, ascending. The rank of a free amount is how many
- * rungs it reaches; the
- * mask of a rank has the steps whose rung is below. With more than RUNGS amounts several share a rung, so a step that a mask
- * lets through is
- * looked at once more. While a future is played, free amounts only shrink, and so do ranks.
- *
+ * A ladder has the different amounts of one resource that the steps ask for, ascending. The rank of a free amount is how
+ * many rungs it reaches; the mask of a rank has the steps whose rung is below. With more than RUNGS amounts several share a
+ * rung, so a step that a mask lets through is looked at once more. A rank is found by the upper bits of the amount, which
+ * lead to a rung close below it. The masks of one future lie together: a play reads near what it has read.
  * The square root of R: a lump left on one machine weighs less than the same in many places, since a future that was not drawn
  * may still want it. */
 #include "scheduler/plan/futures.h"
@@ -15,13 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNGS = 128, MILLI_MAX = MACHINE_GPUS_MAX * GPU_MILLI };
+enum { RUNGS = 127, STARTS = 512, MILLI_MAX = MACHINE_GPUS_MAX * GPU_MILLI };
 _Static_assert(WORKLOAD_STEPS < 64, "a mask has a bit for each step");
 
 struct ladder {
-    int n;
-    int64_t rung[RUNGS];
-    uint64_t mask[RUNGS + 1][WORKLOAD_FUTURES];         /* by rank */
+    int n, shift;
+    int64_t rung[RUNGS + 1];                            /* the last one is above all amounts */
+    uint8_t start[STARTS];                              /* rank of the least amount with those bits above the shift */
+    uint64_t mask[WORKLOAD_FUTURES][RUNGS + 1];         /* by rank */
 };
 
 /* By future and step; below 0: the step has no part in this ladder. */
@@ -33,15 +32,15 @@ struct futures {
     uint32_t epoch;
     struct ladder cpu, memory, share;                   /* share: of steps that ask for less than a GPU */
     uint8_t share_rank[GPU_MILLI];                      /* by free thousandths of a begun device */
-    uint64_t shares[WORKLOAD_FUTURES];                  /* all of those */
-    uint64_t whole[MACHINE_GPUS_MAX + 1][WORKLOAD_FUTURES]; /* steps that ask for so many whole GPUs at most */
+    bool is_exact;                                      /* no rung of processors or memory stands for several amounts */
+    uint64_t whole[WORKLOAD_FUTURES][MACHINE_GPUS_MAX + 1]; /* steps that ask for so many whole GPUs at most, and all shares */
     struct step steps[WORKLOAD_FUTURES][WORKLOAD_STEPS];
     int32_t worth[MILLI_MAX + 1];
 };
 
 struct game {
     int64_t cpu_milli, memory_bytes;
-    int32_t left, whole, nbegun, cpu_rank, memory_rank;
+    int32_t left, whole, nbegun;
     uint16_t begun[MACHINE_GPUS_MAX];                   /* what begun devices have left, ascending, 1 … 999 */
 };
 
@@ -81,20 +80,31 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int rank_of(const struct ladder *l, int64_t v)
+static inline int rank_of(const struct ladder *l, int64_t v)
 {
-    int low = 0, high = l->n;
-    while (low < high) {
-        int mid = (low + high) / 2;
-        if (l->rung[mid] <= v)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    const uint64_t bits = (uint64_t)v >> l->shift;
+    int rank = l->start[bits < STARTS ? bits : STARTS - 1];
+    while (l->rung[rank] <= v)
+        rank++;
+    return rank;
 }
 
-static void build(struct ladder *l, amounts of)
+static void build_starts(struct ladder *l)
+{
+    int rank = 0;
+    l->rung[l->n] = INT64_MAX;
+    l->shift = 0;
+    while (l->n && l->rung[l->n - 1] >> l->shift >= STARTS)
+        l->shift++;
+    for (int64_t i = 0; i < STARTS; i++) {
+        while (l->rung[rank] <= i << l->shift && rank < l->n)
+            rank++;
+        l->start[i] = (uint8_t)rank;
+    }
+}
+
+/* False: several amounts share a rung. */
+static bool build(struct ladder *l, amounts of)
 {
     int64_t sorted[WORKLOAD_FUTURES * WORKLOAD_STEPS];
     int n = 0, different = 0;
@@ -111,14 +121,16 @@ static void build(struct ladder *l, amounts of)
     l->n = 0;
     for (int i = 0; i < different; i += every)
         l->rung[l->n++] = sorted[i];
+    build_starts(l);
     memset(l->mask, 0, sizeof l->mask);
     for (int k = 0; k < WORKLOAD_FUTURES; k++) {
         for (int i = 0; i < WORKLOAD_STEPS; i++)
             if (of[k][i] >= 0)
-                l->mask[rank_of(l, of[k][i])][k] |= (uint64_t)1 << i;
+                l->mask[k][rank_of(l, of[k][i])] |= (uint64_t)1 << i;
         for (int rank = 1; rank <= l->n; rank++)
-            l->mask[rank][k] |= l->mask[rank - 1][k];
+            l->mask[k][rank] |= l->mask[k][rank - 1];
     }
+    return every <= 1;
 }
 
 void futures_fill(struct futures *f, const struct workload *w, unsigned group)
@@ -127,7 +139,6 @@ void futures_fill(struct futures *f, const struct workload *w, unsigned group)
     const workload_futures *drawn = workload_drawn(w);
     size_t n;
     const struct workload_type *types = workload_types(w, &n);
-    memset(f->shares, 0, sizeof f->shares);
     memset(f->whole, 0, sizeof f->whole);
     for (int k = 0; k < WORKLOAD_FUTURES; k++)
         for (int i = 0; i < WORKLOAD_STEPS; i++) {
@@ -138,14 +149,11 @@ void futures_fill(struct futures *f, const struct workload *w, unsigned group)
             cpu[k][i] = is_in ? a->cpu_milli : -1;
             memory[k][i] = is_in ? a->memory_bytes : -1;
             share[k][i] = is_in && is_share ? a->gpu_milli : -1;
-            if (is_in && is_share)
-                f->shares[k] |= bit;
-            for (int g = a->gpus; is_in && !is_share && g <= MACHINE_GPUS_MAX; g++)
-                f->whole[g][k] |= bit;
+            for (int g = is_share ? 1 : a->gpus; is_in && g <= MACHINE_GPUS_MAX; g++)
+                f->whole[k][g] |= bit;
         }
-    build(&f->cpu, cpu);
-    build(&f->memory, memory);
-    build(&f->share, share);
+    f->is_exact = build(&f->cpu, cpu) & build(&f->memory, memory);
+    (void)build(&f->share, share);
     for (int i = 0; i < GPU_MILLI; i++)
         f->share_rank[i] = (uint8_t)rank_of(&f->share, i);
     f->epoch = workload_epoch(w);
@@ -180,44 +188,42 @@ static int32_t most_begun(const struct game *p)
 }
 
 /* Steps that probably fit now. */
-static uint64_t fitting(const struct futures *f, int k, const struct game *p)
+static inline uint64_t fitting(const struct futures *f, int k, const struct game *p)
 {
-    uint64_t gpu = 0;
-    if (p->whole)
-        gpu = f->shares[k] | f->whole[p->whole][k];
-    else if (p->nbegun)
-        gpu = f->share.mask[f->share_rank[most_begun(p)]][k];
-    return gpu & f->cpu.mask[p->cpu_rank][k] & f->memory.mask[p->memory_rank][k];
+    uint64_t gpu = p->whole ? f->whole[k][p->whole] : f->share.mask[k][f->share_rank[most_begun(p)]];
+    return gpu & f->cpu.mask[k][rank_of(&f->cpu, p->cpu_milli)] & f->memory.mask[k][rank_of(&f->memory, p->memory_bytes)];
 }
 
-static int32_t play(const struct futures *f, int k, struct game p)
+/* A rung that stands for several amounts lets steps through that do not fit. */
+static inline bool fits(const struct futures *f, const struct step *s, const struct game *p)
 {
-    for (uint64_t steps = fitting(f, k, &p); steps;) {
-        const int i = __builtin_ctzll(steps);
-        const struct step *s = &f->steps[k][i];
-        const bool is_whole = s->gpu_milli == GPU_MILLI;
+    if (!f->is_exact && (s->cpu_milli > p->cpu_milli || s->memory_bytes > p->memory_bytes))
+        return false;
+    return s->gpu_milli == GPU_MILLI || p->whole || most_begun(p) >= s->gpu_milli;
+}
+
+static int32_t play(const struct futures *f, int k, struct game p, uint64_t steps)
+{
+    while (steps) {
+        const struct step *s = &f->steps[k][__builtin_ctzll(steps)];
         steps &= steps - 1;
-        if (s->cpu_milli > p.cpu_milli || s->memory_bytes > p.memory_bytes)
+        if (!fits(f, s, &p))
             continue;
-        if (!is_whole && !p.whole && most_begun(&p) < s->gpu_milli)
-            continue;
-        if (is_whole)
+        if (s->gpu_milli == GPU_MILLI)
             p.whole -= s->gpus;
         else
             take_share(&p, s->gpu_milli);
         p.left -= s->gpus * s->gpu_milli;
         p.cpu_milli -= s->cpu_milli;
         p.memory_bytes -= s->memory_bytes;
-        while (p.cpu_rank && f->cpu.rung[p.cpu_rank - 1] > p.cpu_milli)
-            p.cpu_rank--;
-        while (p.memory_rank && f->memory.rung[p.memory_rank - 1] > p.memory_bytes)
-            p.memory_rank--;
+        if (!p.left)
+            break;
         steps &= fitting(f, k, &p);
     }
     return p.left;
 }
 
-static struct game start(const struct futures *f, const struct room *r)
+static struct game start(const struct room *r)
 {
     struct game p = { .cpu_milli = r->cpu_milli, .memory_bytes = r->memory_bytes };
     for (int i = 0; i < r->gpus; i++) {
@@ -227,21 +233,20 @@ static struct game start(const struct futures *f, const struct room *r)
         else if (r->milli[i])
             p.begun[p.nbegun++] = r->milli[i];
     }
-    p.cpu_rank = rank_of(&f->cpu, p.cpu_milli);
-    p.memory_rank = rank_of(&f->memory, p.memory_bytes);
     return p;
 }
 
 int64_t futures_worth(const struct futures *f, const struct room *r)
 {
-    const struct game p = start(f, r);
+    const struct game p = start(r);
     int64_t sum = 0;
     for (int k = 0; k < WORKLOAD_FUTURES; k++)
-        sum += f->worth[play(f, k, p)];
+        sum += f->worth[play(f, k, p, fitting(f, k, &p))];
     return sum;
 }
 
 int32_t futures_left(const struct futures *f, int future, const struct room *r)
 {
-    return play(f, future, start(f, r));
+    const struct game p = start(r);
+    return play(f, future, p, fitting(f, future, &p));
 }

@@ -4,11 +4,11 @@
  *
  *     ninja bench_fleet && bench_fleet [DIVISOR]        DIVISOR 10: a tenth of all
  *
- * The fleet is filled first. Then each cycle ends a hundredth of the machines' worth of jobs, and offers what waits: queues in
- * turns from where the last
- * cycle stopped, each its classes until one fits; a class that fitted nowhere costs a compare until something ends. Prints the
- * time of the filling,
- * p50, p99 and the longest of 300 cycles, and decisions (placed or refused) a second of processor time. */
+ * Each cycle offers what waits: queues in turns from where the last cycle stopped, each its classes until one fits, at most
+ * a fifth as many placements as machines; a class that fitted nowhere costs a compare until something ends. Once the fleet
+ * is full a hundredth of what runs ends before each cycle. It goes on until all jobs have been placed. Prints the time of
+ * the filling, p50, p99 and the longest of all cycles, and decisions (placed or refused) and placements a second of
+ * processor time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 #include "scheduler/plan/fleet.h"
 
-enum { CYCLES = 300, PER_QUEUE = 10 };
+enum { CYCLES_MAX = 1 << 16, PER_QUEUE = 10 };
 
 struct running { uint32_t class; struct seat seat; };
 
@@ -29,7 +29,7 @@ struct cluster {
     int64_t (*waiting)[PER_QUEUE];
     struct running *running;
     size_t nmachines, nclasses, nqueues, nrunning, next;
-    int64_t nwaiting, decisions;
+    int64_t nwaiting, decisions, placed;
 };
 
 static int64_t now_us(void)
@@ -107,17 +107,40 @@ static bool serve(struct cluster *c, size_t q)
             continue;
         c->waiting[q][k]--;
         c->nwaiting--;
+        c->placed++;
         c->nrunning++;
         return true;
     }
     return false;
 }
 
-/* Until every queue has been asked in vain once since the last placement. */
-static void offer(struct cluster *c)
+/* Until every queue has been asked in vain once since the last placement, or it was enough for one cycle. True: full. */
+static bool offer(struct cluster *c)
 {
-    for (size_t vain = 0; vain < c->nqueues; c->next = (c->next + 1) % c->nqueues)
+    size_t vain = 0;
+    const int64_t until = c->placed + (int64_t)c->nmachines / 5;
+    for (; vain < c->nqueues && c->placed < until; c->next = (c->next + 1) % c->nqueues)
         vain = serve(c, c->next) ? 0 : vain + 1;
+    return vain == c->nqueues;
+}
+
+static void end_some(struct cluster *c)
+{
+    for (size_t k = c->nrunning / 100 + 1; k && c->nrunning; k--) {
+        size_t at = random_below(&c->random, c->nrunning);
+        fleet_give(c->f, c->running[at].class, c->running[at].seat);
+        c->running[at] = c->running[--c->nrunning];
+    }
+}
+
+static double allocated_pct(const struct cluster *c)
+{
+    int64_t all = 0, free = 0;
+    for (uint32_t i = 0; i < c->nmachines; i++) {
+        all += room_milli(fleet_all_room(c->f, i));
+        free += room_milli(fleet_free_room(c->f, i));
+    }
+    return 100.0 * (double)(all - free) / (double)all;
 }
 
 static int by_value(const void *a, const void *b)
@@ -129,29 +152,31 @@ static int by_value(const void *a, const void *b)
 int main(int argc, char **argv)
 {
     static struct cluster c;
-    int64_t took[CYCLES], from = now_us(), sum = 0;
+    static int64_t took[CYCLES_MAX];
+    int64_t from, sum = 0;
+    size_t n = 0, divisor = argc > 1 ? (size_t)atol(argv[1]) : 1;
     struct rusage usage;
-    size_t divisor = argc > 1 ? (size_t)atol(argv[1]) : 1;
+    bool is_full = false;
     cluster_init(&c, divisor ? divisor : 1);
-    offer(&c);
-    printf("%zu machines, %zu classes, %zu queues: filled in %.2f s by %ld decisions, %zu run, %ld wait\n", c.nmachines,
-           c.nclasses, c.nqueues,
-           (double)(now_us() - from) / 1e6, (long)c.decisions, c.nrunning, (long)c.nwaiting);
-    c.decisions = 0;
-    for (int i = 0; i < CYCLES; i++) {
-        for (size_t k = 0; k < c.nmachines / 100; k++) {
-            size_t at = random_below(&c.random, c.nrunning);
-            fleet_give(c.f, c.running[at].class, c.running[at].seat);
-            c.running[at] = c.running[--c.nrunning];
-        }
+    while (c.nwaiting && n < CYCLES_MAX) {
+        if (is_full)
+            end_some(&c);
         from = now_us();
-        offer(&c);
-        sum += took[i] = now_us() - from;
+        bool is_enough = offer(&c);
+        sum += took[n++] = now_us() - from;
+        if (is_enough && !is_full)
+            printf("%zu machines, %zu classes, %zu queues: filled in %.2f s, %zu run on %.2f %% of the GPUs, %ld wait\n",
+                   c.nmachines, c.nclasses, c.nqueues, (double)sum / 1e6, c.nrunning, allocated_pct(&c), (long)c.nwaiting);
+        is_full |= is_enough;
+        if (is_full && !c.nrunning)
+            break;
     }
-    qsort(took, CYCLES, sizeof *took, by_value);
+    qsort(took, n, sizeof *took, by_value);
     getrusage(RUSAGE_SELF, &usage);
-    printf("cycles of %zu ends: p50 %.1f ms, p99 %.1f ms, longest %.1f ms; %.0f decisions/s; %ld MB\n", c.nmachines / 100,
-           (double)took[CYCLES / 2] / 1e3, (double)took[CYCLES * 99 / 100] / 1e3, (double)took[CYCLES - 1] / 1e3,
-           (double)c.decisions * 1e6 / (double)(sum ? sum : 1), usage.ru_maxrss / 1024);
+    const double seconds = (double)(sum ? sum : 1) / 1e6;
+    printf("%ld placed, %ld left in %.1f s, %zu cycles: p50 %.1f ms, p99 %.1f ms, longest %.1f ms; ", (long)c.placed,
+           (long)c.nwaiting, seconds, n, (double)took[n / 2] / 1e3, (double)took[n * 99 / 100] / 1e3, (double)took[n - 1] / 1e3);
+    printf("%.0f decisions/s, %.0f placements/s; %ld MB\n", (double)c.decisions / seconds, (double)c.placed / seconds,
+           usage.ru_maxrss / 1024);
     return 0;
 }
