@@ -4,7 +4,8 @@
 # token, certificates, settings, the first administrator and the first zone. It may run again: what is there stays.
 #
 #   falaj-setup server --zone CODE --country CC [--zone-name NAME] [--host NAME] KEYS [OPTION]…
-#   falaj-setup worker --zone CODE --api https://HOST:8443 --enrol https://HOST --ca FILE --token FILE [--pool NAME] [--no-start]
+#   falaj-setup worker --zone CODE --api https://HOST:8443 --enrol https://HOST --ca FILE --token FILE [--pool NAME]
+#                      [--uid-per-lease] [--no-start]
 #
 # KEYS is --module PKCS11 --token-label LABEL --pin-file FILE [--so-pin-file FILE], or --softhsm: a token in files of this
 # machine, which protects nothing and is for trying out.
@@ -15,6 +16,7 @@
 # --db ADDRESS      PostgreSQL for the daemons as libpq words ("host=127.0.0.1", where Debian asks for passwords)
 # --db-admin WORDS  how its superuser is reached ("host=/run/postgresql user=postgres", as the account postgres of this machine)
 # --redis SOCKET    Unix socket of Redis (none: every wake-up then waits for the scheduler's tick)
+# --uid-per-lease  each lease under an account of its own (worker.uid_base, worker.uid_count), by a drop-in of the worker's unit
 # --answers FILE    lines `option value` instead of arguments, a # begins a comment
 # --no-start        write everything, start nothing; print what to start
 # Exit status: 0 done, 1 a step failed (its name and reason are printed; run again when it is mended), 2 wrong usage.
@@ -23,11 +25,13 @@ umask 077
 export PGOPTIONS='-c client_min_messages=warning'
 
 etc=/etc/falaj state=/var/lib/falaj share=/usr/share/falaj sbin=/usr/sbin
+drop_in=/etc/systemd/system/falaj-worker.service.d/accounts.conf
 zone='' country='' zone_name='' host='' module='' label='' pin_file='' so_pin_file='' softhsm=0
 cert='' key='' port=443 worker_port=8443
 db='host=127.0.0.1' db_admin='host=/run/postgresql user=postgres' redis='' start=1 api='' enrol='' ca='' token='' pool=default
+uid_per_lease=0
 
-usage() { sed -n '6,22s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '6,24s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 say() { printf '%-12s %s\n' "$1" "$2"; }
 die() { printf 'falaj-setup: %s\n' "$2" >&2; exit "$1"; }
 
@@ -43,6 +47,7 @@ take() {
         --token-label) [[ -n ${2:-} ]] || die 2 "$1 needs a value"; label=$2; return 2 ;;
         --softhsm) softhsm=1; return 1 ;;
         --no-start) start=0; return 1 ;;
+        --uid-per-lease) uid_per_lease=1; return 1 ;;
         --answers) return 3 ;;
         *) die 2 "unknown option '$1'; --help lists them" ;;
     esac
@@ -294,6 +299,10 @@ worker.work_dir = $own/work
 worker.serve_bind = 0.0.0.0
 CONF
     say settings "$etc/worker.conf"
+    if ((uid_per_lease)); then
+        put "$drop_in" root root 0644 <"$share/falaj-worker-accounts.conf"
+        say accounts "each lease gets its own: $drop_in"
+    fi
     bring_up falaj-worker
 }
 

@@ -15,6 +15,7 @@
 #include "core/http/ops.h"
 #include "core/table/metrics.h"
 #include "workers/agent/agent.h"
+#include "workers/lease/accounts.h"
 #include "workers/lease/child.h"
 #include "workers/agent/enrol.h"
 #include "workers/tool/tool.h"
@@ -50,7 +51,7 @@ static int run(const struct config *cfg)
         fputs("falaj-worker: worker.api_url, worker.zone, worker.cert, worker.key and worker.ca must be set\n", stderr);
         return 2;
     }
-    if (process_harden(&e) != ERR_OK || enrol_first(cfg, &stop, &e) != ERR_OK) {
+    if (accounts_enter(cfg, &e) != ERR_OK || process_harden(&e) != ERR_OK || enrol_first(cfg, &stop, &e) != ERR_OK) {
         log_err(LOG_ERROR, "worker.failed", &e);
         return 1;
     }
