@@ -51,6 +51,7 @@ struct pipeline {
     struct park *park;
     struct access_log *access_log;          /* NULL: none */
     const struct console *console;          /* NULL: none */
+    _Atomic int paced_waiting;              /* threads of LANE_PACED that wait for their readers */
     _Atomic bool stopping;
 };
 
@@ -73,6 +74,7 @@ struct flight {
     enum lane lane;                         /* where it waits or runs */
     struct uuid wake_id;
     int64_t parked_mono_us;
+    int64_t rested_mono_us;                 /* download.c: when it last waited for its reader; 0: not yet */
     uint64_t wake_seq[WAKE_BUCKETS];        /* as they were before the handler ran */
     /* what was asked of: tenant and principal, or one; and what cost refused */
     struct { const char *name; struct rate_result result; } rates[3];

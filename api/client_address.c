@@ -20,7 +20,7 @@ enum errc proxies_parse(struct str list, struct proxies *ret, struct err *e)
     return ERR_OK;
 }
 
-static bool is_trusted(const struct proxies *p, struct str address)
+bool proxies_has(const struct proxies *p, struct str address)
 {
     for (size_t i = 0; i < p->n; i++)
         if (cidr_has(&p->nets[i], address))
@@ -54,7 +54,7 @@ struct str client_address(const struct proxies *p, const struct http_request *r)
             continue;
         for (size_t end = list.len;;) {
             size_t from = end;
-            if (!is_trusted(p, address))
+            if (!proxies_has(p, address))
                 return address;
             while (from > 0 && list.ptr[from - 1] != ',')
                 from--;

@@ -15,5 +15,6 @@ struct proxies { struct cidr nets[PROXIES_MAX]; size_t n; };
 
 /* "10.0.0.0/8,192.0.2.7"; INVALID names what is no network. Empty: nobody is believed. */
 enum errc proxies_parse(struct str list, struct proxies *ret, struct err *e) MUST_CHECK;
+bool proxies_has(const struct proxies *p, struct str address);
 /* Of the request's memory. What is no address ends the reading: then it is the last address that a trusted proxy named. */
 struct str client_address(const struct proxies *p, const struct http_request *r);

@@ -13,8 +13,8 @@ struct download {
 
 /* file: its name for a browser that saves it; STR_NULL: shown as it is. */
 enum errc download_begin(struct download *d, struct call *c, struct str content_type, struct str file, struct err *e) MUST_CHECK;
-/* Until the reader has room for n bytes, at most 30 s. false: it has gone or is too slow, or falaj-api stops. For rows of LANE_PACED. */
-bool download_wait(const struct call *c, size_t n);
+/* Until the reader has room for n bytes, at most 30 s. false: it has gone or is too slow, or falaj-api stops. For rows of LANE_PACED: where several work, each rests first, so that they take about one processor together. */
+bool download_wait(struct call *c, size_t n);
 /* Waits as download_wait does. */
 bool download_send(struct download *d, struct str s);
 /* rc not OK: cut. */

@@ -2,7 +2,7 @@
 /* gate.c - a machine at the worker listener: its certificate has been verified, now the register is asked whether it still counts.
  * A machine that asks for a key it may not have leaves an audit event; other refused calls are only counted, because a
  * machine in quarantine asks every second. */
-#include "api/pipeline.h"
+#include "api/api_int.h"
 #include "core/base/log.h"
 #include "core/db/run_tx.h"
 #include "core/table/metrics.h"
@@ -38,4 +38,10 @@ enum errc gate_pass(struct call *c, struct uuid *ret_node, struct err *e)
     if (rc == ERR_FORBIDDEN && c->route->audit == AUDIT_KEY_RELEASE && write_refusal(c, *ret_node, &why) != ERR_OK)
         log_err(LOG_ERROR, "audit.denial_not_written", &why);
     return rc;
+}
+
+bool pipeline_is_proxy(void *ctx, struct str address)
+{
+    const struct listener *l = ctx;
+    return proxies_has(&l->pipeline->proxies, address);
 }

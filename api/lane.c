@@ -18,7 +18,7 @@ enum { BACKGROUND_ARENA = 64 << 20, LANE_QUEUE = 8192, LANE_OWNER_QUEUE = 2048, 
 struct lane_row { const char *name, *full, *doc; };
 static const struct lane_row lane_rows[LANE_COUNT] = {
     [LANE_NONE] = { "none", "", "" },
-#define LANE(NAME, name, threads, per_owner, connections, statement_ms, full, doc) [LANE_##NAME] = { #name, full, doc },
+#define LANE(NAME, name, threads, per_owner, connections, statement_ms, nice, full, doc) [LANE_##NAME] = { #name, full, doc },
 #include "api/lane.def"
 #undef LANE
 };
@@ -32,9 +32,9 @@ struct lane_size lane_size(enum lane l, const struct config *cfg)
 {
     struct lane_size s = { 0 };
     switch (l) {
-#define LANE(NAME, name, threads_, per_owner_, connections_, statement_ms_, full, doc)                       \
-    case LANE_##NAME:                                                                                        \
-        s = (struct lane_size){ (int)(threads_), (int)(per_owner_), (int)(connections_), (statement_ms_) }; \
+#define LANE(NAME, name, threads_, per_owner_, connections_, statement_ms_, nice_, full, doc)                       \
+    case LANE_##NAME:                                                                                               \
+        s = (struct lane_size){ (int)(threads_), (int)(per_owner_), (int)(connections_), (nice_), (statement_ms_) }; \
         break;
 #include "api/lane.def"
 #undef LANE
@@ -258,7 +258,7 @@ void lanes_start(struct pipeline *p, const struct app *const apps[LANE_COUNT])
         bool is_paced = l == LANE_PACED;
         p->lanes[l].app = apps && apps[l] ? apps[l] : p->app;
         p->lanes[l].pool = fair_pool_new(&(struct fair_pool_opts){
-            .name = lane_rows[l].name, .threads = s.threads, .owner_running = s.per_owner,
+            .name = lane_rows[l].name, .threads = s.threads, .nice = s.nice, .owner_running = s.per_owner,
                 .queue_max = is_paced ? PACED_QUEUE : LANE_QUEUE,
             .owner_queue_max = is_paced ? PACED_OWNER_QUEUE : LANE_OWNER_QUEUE, .task = lane_task,
             /* A slow reader's time is not the tenant's work. Who is at the door is not known yet. */
@@ -302,13 +302,13 @@ void lanes_print_markdown(struct buf *b)
     buf_add_c(b, "<!-- Printed by falaj-api --print-lanes; tests/lint/gen.sh --write -->\n# Lanes\n\n"
                  "Each lane has threads of its own, which its tenants share by deficit round robin over what their calls\n"
                  "cost, and connections to the database of its own. Sizes are those of the default settings (`api/lane.def`).\n\n"
-                 "| lane | threads | of one tenant | connections | a statement may take | what runs there |\n"
-                 "|---|---|---|---|---|---|\n");
+                 "| lane | threads | of one tenant | connections | a statement may take | nice | what runs there |\n"
+                 "|---|---|---|---|---|---|---|\n");
     for (int l = LANE_NONE + 1; l < LANE_COUNT; l++) {
         struct lane_size s = lane_size(l, cfg);
         int64_t ms = s.statement_ms ? s.statement_ms : cfg->db_statement_timeout_ms;
-        buf_printf(b, "| `%s` | %d | %d | %d | %ld ms | %s |\n", lane_rows[l].name, s.threads, s.per_owner,
-                   s.connections ? s.connections : (int)cfg->db_pool_size, (long)ms, lane_rows[l].doc);
+        buf_printf(b, "| `%s` | %d | %d | %d | %ld ms | %d | %s |\n", lane_rows[l].name, s.threads, s.per_owner,
+                   s.connections ? s.connections : (int)cfg->db_pool_size, (long)ms, s.nice, lane_rows[l].doc);
     }
     for (int l = LANE_NONE + 1; l < LANE_COUNT; l++) {
         bool any = false;

@@ -16,15 +16,16 @@ struct pipeline;
 
 enum lane {
     LANE_NONE,                              /* a row that names none is refused at boot */
-#define LANE(NAME, name, threads, per_owner, connections, statement_ms, full, doc) LANE_##NAME,
+#define LANE(NAME, name, threads, per_owner, connections, statement_ms, nice, full, doc) LANE_##NAME,
 #include "api/lane.def"
 #undef LANE
     LANE_COUNT
 };
 
 const char *lane_name(enum lane l);
-/* Threads, what one owner may have of them, and how long a statement may take (0: as elsewhere). */
-struct lane_size { int threads, per_owner, connections; int64_t statement_ms; };
+/* Threads, what one owner may have of them, how far behind other threads they stand for a processor, and how long a statement
+ * may take (0: as elsewhere). */
+struct lane_size { int threads, per_owner, connections, nice; int64_t statement_ms; };
 struct lane_size lane_size(enum lane l, const struct config *cfg);
 
 /* Markdown: the lanes, and the routes of all but LANE_CALLS. */

@@ -16,7 +16,7 @@
 #include "api/changed_by.h"
 #include "api/console.h"
 #include "api/events.h"
-#include "api/metrics_port.h"
+#include "api/listeners.h"
 #include "api/openapi.h"
 #include "api/stream.h"
 #include "api/trust.h"
@@ -260,32 +260,6 @@ static void on_wake(void *ctx, struct str channel, struct str payload)
     } else if (str_eq_c(channel, WAKE_REVOKE) && uuid_parse(payload, &id)) {
         authn_forget(api->authn, id);
     }
-}
-
-static struct http_server *listen_people(struct api *api, const struct config *cfg, struct err *e)
-{
-    struct http_server_options o = {
-        .bind_addr = cfg->api_bind, .port = (int)cfg->api_port, .loops = (int)cfg->api_loops, .max_connections = (int)cfg->api_max_connections,
-        .per_ip = (int)cfg->api_connections_per_address,
-        .body_max_default = (size_t)cfg->api_max_body, .header_deadline_ms = (int)cfg->api_header_deadline_ms,
-        .arena_max = (size_t)256 << 20, .body_deadline_ms = (int)cfg->api_body_deadline_ms, .body_limit = pipeline_body_limit,
-        .on_request = pipeline_request, .reject = pipeline_reject, .ctx = &api->people_listener,
-        .tls_cert_file = *cfg->api_cert ? cfg->api_cert : NULL, .tls_key_file = *cfg->api_key ? cfg->api_key : NULL,
-    };
-    return http_server_new(&o, e);
-}
-
-static struct http_server *listen_nodes(struct api *api, const struct config *cfg, struct err *e)
-{
-    struct http_server_options o = {
-        .bind_addr = cfg->api_worker_bind, .port = (int)cfg->api_worker_port, .loops = 1, .max_connections = (int)cfg->api_max_connections,
-        .per_ip = (int)cfg->api_connections_per_address,
-        .body_max_default = (size_t)cfg->api_max_body, .header_deadline_ms = (int)cfg->api_header_deadline_ms, .arena_max = (size_t)256 << 20,
-        .body_deadline_ms = (int)cfg->api_body_deadline_ms, .body_limit = pipeline_body_limit, .on_request = pipeline_request,
-        .reject = pipeline_reject, .ctx = &api->node_listener, .tls_cert_file = cfg->api_worker_cert, .tls_key_file = cfg->api_worker_key,
-        .tls_trust = api->trust, .require_client_cert = true,
-    };
-    return http_server_new(&o, e);
 }
 
 /* Blobs that no row knows: only a process that may see every tenant's rows can say so. */

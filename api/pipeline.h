@@ -36,10 +36,11 @@ struct pipeline *pipeline_new(const struct pipeline_opts *o, struct err *e);    
 /* Answers what is queued first. Answers that go at their readers' pace are cut: a reader may take hours. */
 void pipeline_free(struct pipeline *p);
 
-/* on_request and reject of the two listeners. ctx: struct listener. */
+/* on_request, reject, is_proxy and body_limit of the two listeners. ctx: struct listener. */
 struct listener { struct pipeline *pipeline; bool is_node; };
 void pipeline_request(void *listener, struct http_exchange *x);
 void pipeline_reject(void *listener, struct http_exchange *x, enum errc code, const char *why);
+bool pipeline_is_proxy(void *listener, struct str address);     /* of api.trusted_proxies */
 size_t pipeline_body_limit(void *listener, enum http_method m, struct str path);
 
 /* A handler that found nothing yet returns call_park(w): the call waits, outside any thread, until wake_id is woken or wait_ms is

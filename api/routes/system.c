@@ -98,9 +98,20 @@ static enum errc readyz(struct work *w, const void *in, void *out, struct err *e
     return ERR_OK;
 }
 
+static void listener_metrics(const char *name, const struct http_server *s)
+{
+    if (!s)
+        return;
+    metrics_set(M_connections, (double)http_server_connections(s), name);
+    metrics_set(M_connections_turned_away, (double)http_server_turned_away(s), name);
+}
+
 void api_metrics_print(const struct app *app, struct buf *out)
 {
-    lanes_metrics(((const struct api *)app->extra)->pipeline);
+    const struct api *api = app->extra;
+    lanes_metrics(api->pipeline);
+    listener_metrics("people", api->people);
+    listener_metrics("machines", api->nodes);
     metrics_print(out, "falaj-api");
 }
 

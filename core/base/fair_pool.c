@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { BUCKETS = 1024, OWNERS_MAX = 4096 /* remembered; those with work are never forgotten */, QUANTUM_US = 10000 };
 
@@ -185,10 +186,19 @@ static void settle(struct fair_pool *p, struct owner *o, int64_t cost_us, int64_
     ring_update(p, o);
 }
 
+/* Of this thread alone, as Linux has it. What it holds meanwhile are locks of microseconds; who waits for one sleeps, and so
+ * leaves its processor to the holder. */
+static void stand_back(int nice_by)
+{
+    if (nice_by > 0)
+        (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + nice_by);     /* else it runs as the others do */
+}
+
 static void *pool_main(void *arg)
 {
     struct fair_pool *p = arg;
     pthread_setname_np(pthread_self(), p->name);
+    stand_back(p->o.nice);
     pthread_mutex_lock(&p->lock);
     for (;;) {
         struct owner *o = choose(p);

@@ -22,6 +22,7 @@ struct fair_pool;
 struct fair_pool_opts {
     const char *name;                   /* shows in ps (15 bytes) */
     int threads;
+    int nice;                           /* above that of who makes the pool: its threads get a processor after the others */
     int owner_running;                  /* of one owner at once; 0: as many as there are threads */
     size_t queue_max, owner_queue_max;  /* owner_queue_max 0: queue_max */
     void (*task)(void *ctx, void *item);

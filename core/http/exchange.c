@@ -9,12 +9,9 @@
  * no allocation here. */
 #include "core/http/server_int.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <sys/socket.h>
 #include "core/base/assert.h"
 #include "core/base/clock.h"
 
@@ -116,6 +113,7 @@ static void exchange_clear(struct http_exchange *x)
     x->refused = ERR_OK;
     x->discarded = 0;
     x->status = 0;
+    x->answer_bytes = 0;
     atomic_store_explicit(&x->gone, false, memory_order_relaxed);
 }
 
@@ -144,101 +142,6 @@ void exchange_unref(struct http_exchange *x)
         atomic_fetch_sub(&l->open, 1);
 }
 
-/* --- connections --- */
-
-static void remote_text(struct MHD_Connection *c, char *out, size_t n)
-{
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    const struct sockaddr *sa = info ? info->client_addr : NULL;
-    char text[INET6_ADDRSTRLEN] = "unix";
-    if (sa && sa->sa_family == AF_INET) {
-        inet_ntop(AF_INET, &((const struct sockaddr_in *)sa)->sin_addr, text, sizeof text);
-    } else if (sa && sa->sa_family == AF_INET6) {
-        const struct in6_addr *a6 = &((const struct sockaddr_in6 *)sa)->sin6_addr;
-        if (IN6_IS_ADDR_V4MAPPED(a6))
-            inet_ntop(AF_INET, &a6->s6_addr[12], text, sizeof text);
-        else
-            inet_ntop(AF_INET6, a6, text, sizeof text);
-    }
-    snprintf(out, n, "%s", text);
-}
-
-static struct http_conn *conn_of(struct MHD_Connection *c)
-{
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info ? info->socket_context : NULL;
-}
-
-/* A request whose parameters do not fit into the connection's memory is dropped by the parser after exchange_on_uri: neither
- * exchange_on_call nor exchange_on_completed ever comes, and only the connection still knows its exchange. */
-static void drop_unread(struct http_conn *n)
-{
-    struct http_exchange *x = n->x;
-    n->x = NULL;
-    if (x && atomic_load(&x->state) == X_READING)
-        exchange_unref(x);
-}
-
-/* Who holds a place without asking for anything gives it up before the door is closed to others: whose deadline comes first, so
- * the oldest that was silent from the start, then those between two requests; one that is sending its body only when there is no
- * other. */
-static void make_room(struct http_loop *l)
-{
-    const struct http_server *s = l->server;
-    size_t most = (size_t)((s->o.max_connections + s->nloops - 1) / s->nloops);
-    if (atomic_load_explicit(&l->connections, memory_order_relaxed) < most)
-        return;
-    struct http_conn *first = NULL;
-    for (struct http_conn *n = l->conns->next; n; n = n->next) {
-        if (n->cut || n->phase == CONN_HANDLING)
-            continue;
-        bool is_body = n->phase == CONN_BODY, was_body = first && first->phase == CONN_BODY;
-        if (!first || (is_body == was_body ? n->deadline_us < first->deadline_us : was_body))
-            first = n;
-    }
-    if (first) {
-        first->cut = true;
-        shutdown(first->fd, SHUT_RDWR);
-    }
-}
-
-void exchange_on_connection(void *loop, struct MHD_Connection *c, void **socket_context, enum MHD_ConnectionNotificationCode code)
-{
-    struct http_loop *l = loop;
-    struct http_conn *n = *socket_context;
-    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        n = calloc(1, sizeof *n);
-        ASSERT(n);
-        n->loop = l;
-        n->fd = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-        n->phase = CONN_HEADERS;
-        n->deadline_us = clock_mono_us(&clock_system) + l->server->o.header_deadline_ms * 1000LL;
-        remote_text(c, n->remote, sizeof n->remote);
-        n->next = l->conns;
-        if (n->next)
-            n->next->prev = n;
-        l->conns = n;
-        atomic_fetch_add_explicit(&l->connections, 1, memory_order_relaxed);
-        make_room(l);
-        *socket_context = n;
-        if (l->server->cert)
-            n->credential = credential_give(l, MHD_get_connection_info(c, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session);
-    } else if (n) {
-        credential_take_back(n->credential);
-        drop_unread(n);
-        if (n->prev)
-            n->prev->next = n->next;
-        else
-            l->conns = n->next;
-        if (n->next)
-            n->next->prev = n->prev;
-        arena_free(n->peer_arena);
-        free(n);
-        *socket_context = NULL;
-        atomic_fetch_sub_explicit(&l->connections, 1, memory_order_relaxed);
-    }
-}
-
 /* --- request in --- */
 
 void *exchange_on_uri(void *loop, const char *uri, struct MHD_Connection *c)
@@ -251,9 +154,7 @@ void *exchange_on_uri(void *loop, const char *uri, struct MHD_Connection *c)
     x->req.received_mono_us = l->now_us;
     if (n) {
         int64_t until = l->now_us + l->server->o.header_deadline_ms * 1000LL;
-        if (n->deadline_us > until)
-            n->deadline_us = until;
-        n->phase = CONN_HEADERS;
+        conn_enter(n, CONN_HEADERS, n->deadline_us < until ? n->deadline_us : until);
         n->x = x;
         x->req.remote_addr = str_c(n->remote);
     }
@@ -326,6 +227,7 @@ static enum MHD_Result queue_response(struct http_exchange *x)
         return MHD_NO;
     if (x->close_after || atomic_load_explicit(&x->loop->server->draining, memory_order_relaxed))
         MHD_add_response_header(r, "Connection", "close");
+    conn_sends(x);
     enum MHD_Result ok = MHD_queue_response(x->mhd, (unsigned)x->status, r);
     MHD_destroy_response(r);
     return ok;
@@ -336,10 +238,8 @@ static enum MHD_Result refuse(struct http_exchange *x, enum errc code, const cha
     const struct http_server_options *o = &x->loop->server->o;
     x->close_after = true;
     x->req.body = str_n("", 0);
-    if (x->conn) {
-        x->conn->phase = CONN_HANDLING;
-        x->conn->deadline_us = INT64_MAX;
-    }
+    if (x->conn)
+        conn_enter(x->conn, CONN_HANDLING, INT64_MAX);
     atomic_store(&x->state, X_CALLING);
     if (o->reject && !x->loop->is_refusing) {
         o->reject(o->ctx, x, code, why);
@@ -390,10 +290,8 @@ static enum MHD_Result first_call(struct http_exchange *x, const char *method, c
     } else if (length > 0) {
         buf_reserve(&x->body, (size_t)(length < BODY_RESERVE ? length : BODY_RESERVE));
     }
-    if (x->conn) {
-        x->conn->phase = CONN_BODY;
-        x->conn->deadline_us = x->loop->now_us + s->o.body_deadline_ms * 1000LL;
-    }
+    if (x->conn)
+        conn_enter(x->conn, CONN_BODY, x->loop->now_us + s->o.body_deadline_ms * 1000LL);
     return MHD_YES;
 }
 
@@ -417,10 +315,8 @@ static enum MHD_Result hand_up(struct http_exchange *x)
     if (x->loop->is_refusing)
         return refuse(x, ERR_UNAVAILABLE, STOPPING);
     x->req.body = buf_str(&x->body);
-    if (x->conn) {
-        x->conn->phase = CONN_HANDLING;
-        x->conn->deadline_us = INT64_MAX;
-    }
+    if (x->conn)
+        conn_enter(x->conn, CONN_HANDLING, INT64_MAX);
     x->counted = true;
     atomic_fetch_add_explicit(&x->loop->open, 1, memory_order_relaxed);
     atomic_store(&x->state, X_CALLING);
@@ -472,8 +368,7 @@ void exchange_on_completed(void *loop, struct MHD_Connection *c, void **con_cls,
         return;
     if (x->conn) {
         x->conn->x = NULL;
-        x->conn->phase = CONN_IDLE;
-        x->conn->deadline_us = l->now_us + (l->server->o.idle_timeout_ms + l->server->o.header_deadline_ms) * 1000LL;
+        conn_enter(x->conn, CONN_IDLE, l->now_us + (l->server->o.idle_timeout_ms + l->server->o.header_deadline_ms) * 1000LL);
     }
     x->conn = NULL;
     x->mhd = NULL;

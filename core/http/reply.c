@@ -74,6 +74,7 @@ static void reply(struct http_exchange *x, const struct http_response *r, enum M
 {
     struct MHD_Response *m = MHD_create_response_from_buffer(r->body.len, (void *)(uintptr_t)(r->body.len ? r->body.ptr : ""),
                                                              r->body.len ? mode : MHD_RESPMEM_PERSISTENT);
+    x->answer_bytes = (int64_t)r->body.len;
     exchange_answered(x, response_headers(m, r->content_type, r->headers, r->nheaders), r->status);
 }
 
@@ -95,6 +96,7 @@ void http_reply_buf(struct http_exchange *x, int status, struct str content_type
         return;
     }
     struct MHD_Response *m = MHD_create_response_from_buffer_with_free_callback(take->len, take->ptr, free);
+    x->answer_bytes = (int64_t)take->len;
     *take = BUF(take->max);
     exchange_answered(x, response_headers(m, content_type, headers, nheaders), status);
 }
@@ -133,5 +135,6 @@ void http_reply_producer(struct http_exchange *x, int status, struct str content
     *pr = (struct producer){ read_, free_, p };
     uint64_t size = total >= 0 ? (uint64_t)total : MHD_SIZE_UNKNOWN;
     struct MHD_Response *m = MHD_create_response_from_callback(size, BLOCK, producer_read, pr, producer_free);
+    x->answer_bytes = total >= 0 ? total : -1;
     exchange_answered(x, response_headers(m, content_type, headers, nheaders), status);
 }

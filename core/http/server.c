@@ -5,6 +5,7 @@
  * on the daemon's epoll descriptor and our eventfd, resume what is ready, run the daemon. Its timeouts count inactivity only;
  * the reaper here holds connections to absolute deadlines, several times a second, and notices peers that left while parked.
  * Each loop has its own listening socket on the shared port (SO_REUSEPORT); a Unix socket is shared by duplicates. */
+#include "core/http/accept_budget.h"
 #include "core/http/server_int.h"
 
 #include <errno.h>
@@ -98,7 +99,7 @@ static void reap(struct http_loop *l)
     for (struct http_conn *n = l->conns; n; n = n->next) {
         struct http_stream *stream = n->x ? exchange_stream(n->x) : NULL;
         if (l->now_us >= n->deadline_us)
-            conn_cut(n, n->phase != CONN_IDLE);
+            conn_cut(n, n->phase != CONN_IDLE && n->phase != CONN_SENDING);
         else if (draining && n->phase == CONN_IDLE)
             conn_cut(n, false);
         else if (stream && atomic_load(&stream->overrun))
@@ -330,7 +331,7 @@ static enum errc start_daemon(struct http_loop *l, int fd, struct err *e)
         tls[n] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
     }
     l->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, exchange_on_call, l, MHD_OPTION_EXTERNAL_LOGGER, refusal_on_log, l,
+        flags, 0, conn_may_come, l, exchange_on_call, l, MHD_OPTION_EXTERNAL_LOGGER, refusal_on_log, l,
         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK, exchange_on_uri, l,
         MHD_OPTION_NOTIFY_COMPLETED, exchange_on_completed, l, MHD_OPTION_NOTIFY_CONNECTION, exchange_on_connection, l,
         MHD_OPTION_UNESCAPE_CALLBACK, unescape_nothing, NULL, MHD_OPTION_CONNECTION_LIMIT, per_loop,
@@ -404,6 +405,7 @@ static void fill_defaults(struct http_server_options *o)
     o->arena_max = o->arena_max ? o->arena_max : (size_t)64 << 20;
     o->header_deadline_ms = o->header_deadline_ms > 0 ? o->header_deadline_ms : 30000;
     o->body_deadline_ms = o->body_deadline_ms > 0 ? o->body_deadline_ms : 60000;
+    o->answer_bytes_per_s = o->answer_bytes_per_s > 0 ? o->answer_bytes_per_s : 8192;
     o->idle_timeout_ms = o->idle_timeout_ms > 0 ? o->idle_timeout_ms : 75000;
 }
 
@@ -449,6 +451,7 @@ struct http_server *http_server_new(const struct http_server_options *o, struct 
         l->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         ASSERT(l->event_fd >= 0);
         l->ready_tail = &l->ready;
+        l->accepts = s->o.connects_per_s > 0 ? accept_budget_new(s->o.connects_per_s) : NULL;
         pthread_mutex_init(&l->mutex, NULL);
     }
     struct err own = { 0 };
@@ -500,6 +503,14 @@ size_t http_server_open_exchanges(const struct http_server *s)
     return n;
 }
 
+size_t http_server_turned_away(const struct http_server *s)
+{
+    size_t n = 0;
+    for (int i = 0; i < s->nloops; i++)
+        n += atomic_load(&s->loops[i].turned_away);
+    return n;
+}
+
 size_t http_server_connections(const struct http_server *s)
 {
     size_t n = 0;
@@ -527,6 +538,7 @@ void http_server_free(struct http_server *s)
             l->free_list = x->next;
             exchange_destroy(x);
         }
+        accept_budget_free(l->accepts);
         close(l->event_fd);
         pthread_mutex_destroy(&l->mutex);
     }

@@ -62,12 +62,17 @@ struct http_server_options {
     int max_connections;            /* over all loops; 0: 4096. The last place is made free by ending the connection that has been longest
                                      * without a complete request, if there is one */
     int per_ip;                     /* per address and loop; 0: no limit */
+    int connects_per_s;             /* new connections of one address (an IPv6 /64) in a second, for each loop; five seconds'
+                                     * worth at once; 0: no limit. What is above it is closed unread */
+    bool (*is_proxy)(void *ctx, struct str address);    /* has no such limit; asked on the loop; NULL: nobody */
     size_t header_max;              /* request line + headers; 0: 16384. More is HEADERS */
     size_t body_max_default;        /* 0: 1 MiB. More is TOO_LARGE */
     size_t arena_max;               /* limit of a request's arena, body not counted; 0: 64 MiB */
     int header_deadline_ms;         /* absolute, from the first moment; 0: 30000 */
     int body_deadline_ms;           /* absolute, from the end of the headers; 0: 60000 */
     int idle_timeout_ms;            /* between requests; 0: 75000 */
+    int64_t answer_bytes_per_s;     /* an answer that is no stream must be taken within body_deadline_ms and what its size takes
+                                     * at this pace; 0: 8192 */
     /* Per-route cap of the body, called after the headers; NULL: body_max_default. 0 means body_max_default too. */
     size_t (*body_limit)(void *ctx, enum http_method m, struct str path);
     void (*on_request)(void *ctx, struct http_exchange *x);
@@ -101,6 +106,7 @@ void http_server_drain(struct http_server *s);
 void http_server_refuse(struct http_server *s);
 size_t http_server_open_exchanges(const struct http_server *s); /* requests handed up and not yet ended */
 size_t http_server_connections(const struct http_server *s);
+size_t http_server_turned_away(const struct http_server *s);    /* above connects_per_s, since the start */
 /* Ends all. Exchanges not answered by now die unanswered: nobody may touch them during or after this call. */
 void http_server_free(struct http_server *s);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server_int.h - what server.c, exchange.c, credential.c, reply.c and stream.c share: server > loops > connections > one exchange at a time.
+/* server_int.h - what server.c, exchange.c, conn.c, credential.c, reply.c and stream.c share: server > loops > connections > one exchange at a time.
  *
  * Threads: a loop's daemon, connections, free list and every suspend/resume belong to its loop thread. Other threads reach a loop
  * only through `ready` (under its mutex) and the eventfd, and an exchange only through `state`, `refs` and its stream's mutex. */
@@ -12,7 +12,10 @@
 #include "core/http/mtls.h"
 #include "core/http/server.h"
 
-enum conn_phase { CONN_IDLE, CONN_HEADERS, CONN_BODY, CONN_HANDLING };
+/* SENDING: the answer goes at the peer's pace; one that is a stream stays in HANDLING. */
+enum conn_phase { CONN_IDLE, CONN_HEADERS, CONN_BODY, CONN_HANDLING, CONN_SENDING, CONN_PHASES };
+
+struct conn_queue { struct http_conn *first, *last; };
 
 struct http_conn {
     struct http_conn *next, *prev;      /* the loop's list */
@@ -21,7 +24,9 @@ struct http_conn {
     int fd;
     enum conn_phase phase;
     bool cut;                           /* shut down by the reaper */
-    int64_t deadline_us;                /* of the phase; INT64_MAX: none */
+    int64_t since_us, deadline_us;      /* of the phase; INT64_MAX: none */
+    struct http_conn *after, *before;   /* in the queue of the phase */
+    bool is_queued;
     char remote[64];
     struct arena *peer_arena;           /* TLS: the verified identity, kept while peer_until_us has not come */
     struct mtls_peer peer;
@@ -58,6 +63,7 @@ struct http_exchange {
     struct buf body;
     struct MHD_Response *response;
     int status;
+    int64_t answer_bytes;               /* of a body that is no stream; -1: not known */
     void *data;
     struct http_stream *stream;
     struct http_header headers[GUARD_HEADERS_MAX];
@@ -71,6 +77,8 @@ struct http_loop {
     bool started, quiesced;
     int epoll_fd, event_fd;
     struct http_conn *conns;
+    struct conn_queue queues[CONN_PHASES];
+    struct accept_budget *accepts;      /* NULL: no limit */
     struct http_exchange *free_list;
     int nfree;
     int64_t now_us;                     /* refreshed once per turn of the loop */
@@ -79,7 +87,7 @@ struct http_loop {
     pthread_mutex_t mutex;              /* guards ready, fresh */
     struct http_credential *fresh;      /* to be taken up with the next connection */
     struct http_exchange *ready, **ready_tail;
-    _Atomic size_t open, connections;
+    _Atomic size_t open, connections, turned_away;
     _Atomic bool is_refusing;           /* set by the loop between two turns of the daemon */
 };
 
@@ -100,10 +108,15 @@ void *exchange_on_uri(void *loop, const char *uri, struct MHD_Connection *c);
 enum MHD_Result exchange_on_call(void *loop, struct MHD_Connection *c, const char *url, const char *method, const char *version,
                                  const char *data, size_t *len, void **con_cls);
 void exchange_on_completed(void *loop, struct MHD_Connection *c, void **con_cls, enum MHD_RequestTerminationCode why);
-void exchange_on_connection(void *loop, struct MHD_Connection *c, void **socket_context, enum MHD_ConnectionNotificationCode code);
 struct http_stream *exchange_stream(struct http_exchange *x);   /* NULL until the exchange is answered by a stream */
 void exchange_unref(struct http_exchange *x);
 void exchange_destroy(struct http_exchange *x);
+/* conn.c, on the loop thread */
+void exchange_on_connection(void *loop, struct MHD_Connection *c, void **socket_context, enum MHD_ConnectionNotificationCode code);
+enum MHD_Result conn_may_come(void *loop, const struct sockaddr *from, socklen_t n);
+struct http_conn *conn_of(struct MHD_Connection *c);
+void conn_enter(struct http_conn *n, enum conn_phase phase, int64_t deadline_us);
+void conn_sends(struct http_exchange *x);               /* its answer is handed to the daemon now */
 /* credential.c, on the loop thread; give: a new connection's, before its handshake; take_back: of a connection that is gone. */
 struct http_credential *credential_give(struct http_loop *l, void *tls_session);
 void credential_take_back(struct http_credential *c);

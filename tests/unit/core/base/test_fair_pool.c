@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -190,10 +191,36 @@ static void many_owners(void **state)
     assert_int_equal(done, 10000);
 }
 
+static _Atomic int nice_seen;
+
+static void see_nice(void *ctx, void *arg)
+{
+    (void)ctx, (void)arg;
+    nice_seen = getpriority(PRIO_PROCESS, 0);
+    done++;
+}
+
+/* Only its own threads stand back. */
+static void a_pool_stands_back(void **state)
+{
+    (void)state;
+    int own = getpriority(PRIO_PROCESS, 0), nices[] = { 0, 3 };
+    for (int i = 0; i < 2; i++) {
+        done = 0;
+        struct fair_pool *p = fair_pool_new(&(struct fair_pool_opts){ .name = "nice", .threads = 1, .nice = nices[i],
+            .queue_max = 1, .task = see_nice });
+        assert_true(fair_pool_submit(p, owner_id(1), &done));
+        fair_pool_free(p);
+        assert_int_equal(nice_seen, own + nices[i] < 19 ? own + nices[i] : 19);
+    }
+    assert_int_equal(getpriority(PRIO_PROCESS, 0), own);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(each_once), cmocka_unit_test(an_owner_has_its_share_of_threads),
                                         cmocka_unit_test(nobody_waits_behind_anothers_queue), cmocka_unit_test(turns_are_by_cost),
-                                        cmocka_unit_test(queues_are_bounded), cmocka_unit_test(many_owners) };
+                                        cmocka_unit_test(queues_are_bounded), cmocka_unit_test(many_owners),
+                                        cmocka_unit_test(a_pool_stands_back) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -380,65 +380,9 @@ static void nobody_is_handed_up_after_the_refusal(void **state)
     http_server_free(s);
 }
 
-/* As many silent connections as there are places, and one more with a request: it is answered, and none that was answered is
- * cut. */
-static void silent_connections_do_not_close_the_door(void **state)
-{
-    (void)state;
-    enum { PLACES = 8 };
-    struct http_server *s = net_serve((struct http_server_options){ .on_request = on_inline, .max_connections = PLACES,
-                                                                    .header_deadline_ms = 120000, .idle_timeout_ms = 240000 });
-    char reply[1024];
-    bool eof = false;
-    int silent[PLACES], good[3];
-    good[0] = net_connect(http_server_port(s));
-    net_send_c(good[0], GET);
-    net_read(good[0], reply, sizeof reply, "fine", 60000, &eof);
-    for (int i = 0; i < PLACES; i++)
-        silent[i] = net_connect(http_server_port(s));
-    for (int i = 1; i < 3; i++) {
-        good[i] = net_connect(http_server_port(s));
-        net_send_c(good[i], GET);
-        net_read(good[i], reply, sizeof reply, "fine", 60000, &eof);
-        assert_int_equal(net_status(reply), 200);
-    }
-    net_send_c(good[0], GET);                   /* a peer that has asked before outlives those that never did */
-    net_read(good[0], reply, sizeof reply, "fine", 60000, &eof);
-    assert_int_equal(net_status(reply), 200);
-    net_read(silent[0], reply, sizeof reply, NULL, 60000, &eof);
-    assert_true(eof);
-    for (int i = 0; i < PLACES; i++)
-        close(silent[i]);
-    for (int i = 0; i < 3; i++)
-        close(good[i]);
-    http_server_free(s);
-}
-
-static void an_address_has_its_share(void **state)
-{
-    (void)state;
-    struct http_server *s = net_serve((struct http_server_options){ .on_request = on_inline, .max_connections = 64, .per_ip = 4,
-                                                                    .header_deadline_ms = 120000, .idle_timeout_ms = 240000 });
-    char reply[1024];
-    int fd[6], ended = 0;
-    for (int i = 0; i < 6; i++)
-        fd[i] = net_connect(http_server_port(s));
-    for (int i = 4; i < 6; i++) {
-        bool eof = false;
-        net_read(fd[i], reply, sizeof reply, NULL, 60000, &eof);
-        ended += eof;
-    }
-    assert_int_equal(ended, 2);
-    for (int i = 0; i < 6; i++)
-        close(fd[i]);
-    http_server_free(s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(silent_connections_do_not_close_the_door),
-        cmocka_unit_test(an_address_has_its_share),
         cmocka_unit_test(slow_header_is_cut),
         cmocka_unit_test(slow_second_request_is_cut),
         cmocka_unit_test(slow_body_is_cut),

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* listeners.h - the listeners of falaj-api: people's at api.port, machines' at api.worker_port, and health and metrics on a port
+ * of their own, api.ops_port at api.ops_bind, in prod by itself: then /metrics is no longer on the people's port. That one is
+ * closed before what the metrics are about is taken down.
+ * Errors: those of http_server_new and ops_open. */
+#pragma once
+#include "api/api.h"
+#include "core/base/err.h"
+#include "core/base/work.h"
+
+struct config;
+
+struct http_server *listen_people(struct api *api, const struct config *cfg, struct err *e);     /* NULL: it cannot */
+struct http_server *listen_nodes(struct api *api, const struct config *cfg, struct err *e);      /* NULL: it cannot */
+enum errc metrics_port_open(struct app *app, struct api *api, struct err *e) MUST_CHECK;        /* sets api->ops */
+void metrics_port_close(struct api *api);
