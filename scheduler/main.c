@@ -38,6 +38,7 @@
 #include "scheduler/engine/node.h"
 #include "scheduler/plan/workload.h"
 #include "scheduler/plan_apply.h"
+#include "scheduler/plan_check.h"
 #include "scheduler/duty/reaper.h"
 #include "scheduler/round.h"
 #include "scheduler/duty/tenant_reaper.h"
@@ -64,7 +65,8 @@ struct daemon {
     sigset_t set;
 };
 
-static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts,
+static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, plan_apply_stmts, plan_check_stmts,
+                                                             reaper_stmts,
                                                              budget_watch_stmts, job_pages_stmts,
                                                              tenant_reaper_stmts, node_scheduler_stmts,
                                                              lease_end_stmts, job_apply_stmts, key_rewrap_leader_stmts, key_shred_leader_stmts,

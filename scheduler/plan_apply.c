@@ -8,35 +8,18 @@
  * plan: a line that it refuses is not admitted and stands in the tenant's log. Tenants whose facts are the same to the letter share a
  * judgement; the trigger attempt_residency, which knows nothing of this, judges what is written. */
 #include "scheduler/plan_apply.h"
+#include "scheduler/plan_check.h"
 #include "core/base/log.h"
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/engine/lease_move.h"
-#include "tenants/accounts/quota.h"
 
 #include <stdlib.h>
 
 static const struct stmt plan_turn = { .name = "plan_turn", .params = "", .card = CARD_NONE, .sql =
     "SELECT pg_advisory_xact_lock(4630123712)" };
-
-enum { CHECK_NODE, CHECK_TENANT, CHECK_JUDGE };
-struct check_row { int64_t what, ord, slots, gpus; bool ok; };
-SCHEMA_OF(check_row, "Room of a machine or a quota, or a judgement", FIELD(check_row, what, 0, .doc = "Which of them"),
-    FIELD(check_row, ord, 0, .doc = "Which, from 1"), FIELD(check_row, slots, 0, .doc = "Free slots"), FIELD(check_row, gpus, 0, .doc = "Free GPUs"),
-    FIELD(check_row, ok, 0, .doc = "The data may be there"));
-static const struct stmt plan_check = { .name = "plan_check", .params = "UUSSSU", .row = &check_row_schema, .card = CARD_MANY, .sql =
-    "SELECT 0::bigint AS what, i.ord, n.slots - coalesce(a.slots, 0)::bigint AS slots, n.gpus - coalesce(a.gpus, 0)::bigint AS gpus, true AS ok\n"
-    "  FROM unnest($1) WITH ORDINALITY AS i(node_id, ord)\n"
-    "  CROSS JOIN LATERAL (SELECT slots, gpus FROM node WHERE node.node_id = i.node_id AND state = 'READY' LIMIT 1) n\n"
-    "  CROSS JOIN LATERAL (SELECT sum(slots) AS slots, sum(gpus) AS gpus FROM attempt WHERE attempt.node_id = i.node_id AND live) a\n"
-    "UNION ALL\n"
-    "SELECT 2, c.ord, 0, 0, residency_zone_ok(c.tenant_id, c.data_class, c.zone, job_purpose(c.kind))\n"
-    "  FROM unnest($2, $3, $4, $5) WITH ORDINALITY AS c(tenant_id, data_class, kind, zone, ord)\n"
-    "UNION ALL\n"
-    "SELECT 1, t.ord, coalesce(s.hard_limit, 0) - coalesce(l.slots, 0), coalesce(g.hard_limit, 0) - coalesce(l.gpus, 0), true\n"
-    "  FROM unnest($6) WITH ORDINALITY AS t(tenant_id, ord)\n" QUOTA_LIMITS HELD_BY_TENANT };
 
 static const struct stmt plan_attempts = { .name = "plan_attempts", .params = "UUUUIIIIi", .card = CARD_NONE, .sql =
     "INSERT INTO attempt (tenant_id, attempt_id, job_id, node_id, fence, slots, gpus, admitted_version, admitted_xid, lease_until)\n"
@@ -49,40 +32,11 @@ static const struct stmt plan_reasons = { .name = "plan_reasons", .params = "UUI
     "  FROM unnest($1, $2, $3, $4, $5) AS i(tenant_id, job_id, version, reason, message)\n"
     " WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.version = i.version AND job.queued" };
 
-const struct stmt *const plan_apply_stmts[] = { &plan_turn, &plan_check, &plan_attempts, &plan_reasons, NULL };
-
-/* A line of the plan on its way into the database. */
-struct line {
-    struct attempt_step step;
-    const struct snap_job *job;
-    size_t node;                        /* of the snapshot */
-    int64_t version;                    /* the job's: as the plan saw it, then as it was admitted */
-};
-
-/* One question to the database's judge, for all lines that are alike in it. */
-struct question {
-    struct str policy, data_class, kind, zone;
-    struct uuid tenant_id;              /* one of those with that policy */
-    bool ok;
-};
-
-/* What machines, or what quotas of tenants, have left. */
-struct rooms {
-    struct uuid *ids;
-    size_t *of;                         /* of the snapshot: index into ids, from 1 */
-    int64_t *slots, *gpus;              /* by index into ids; machines that are not ready have none */
-    size_t n;
-};
-
-struct check {
-    struct question *questions;
-    size_t nquestions;
-    struct rooms nodes, tenants;
-};
+const struct stmt *const plan_apply_stmts[] = { &plan_turn, &plan_attempts, &plan_reasons, NULL };
 
 /* Rules bind here as in the plan: their use is read again under the planners' lock, through which all that raises it and all that changes
  * a rule must go, and the same arithmetic drops the lines that no longer fit. Plans without a tenant that has rules ask nothing. */
-static enum errc keep_rules(struct work *w, const struct snapshot *s, struct line *lines, size_t *n, struct err *e)
+static enum errc keep_rules(struct work *w, const struct snapshot *s, struct plan_line *lines, size_t *n, struct err *e)
 {
     struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, s->tenants.n + 1);
     struct rulebook book;
@@ -124,90 +78,20 @@ static enum errc note_denied(struct work *w, const struct snap_job *j, struct st
     return audit_append(w, &ev, e);
 }
 
-static struct question *question_of(struct check *c, const struct snapshot *s, const struct line *l)
-{
-    const struct snap_job *j = l->job;
-    struct str policy = s->tenants.items[j->tenant].residency.text, zone = s->nodes.items[l->node].zone;
-    for (size_t i = 0; i < c->nquestions; i++) {
-        struct question *q = &c->questions[i];
-        if (str_eq(q->data_class, j->data_class) && str_eq(q->kind, j->kind) && str_eq(q->zone, zone) && str_eq(q->policy, policy))
-            return q;
-    }
-    c->questions[c->nquestions] = (struct question){ policy, j->data_class, j->kind, zone, j->tenant_id, false };
-    return &c->questions[c->nquestions++];
-}
-
-static struct rooms rooms_new(struct arena *a, size_t all, size_t most)
-{
-    return (struct rooms){ .ids = ARENA_ARRAY(a, struct uuid, most), .of = ARENA_ARRAY(a, size_t, all),
-                           .slots = ARENA_ARRAY(a, int64_t, most), .gpus = ARENA_ARRAY(a, int64_t, most) };
-}
-
-static void rooms_name(struct rooms *r, size_t which, struct uuid id)
-{
-    if (!r->of[which]) {
-        r->ids[r->n++] = id;
-        r->of[which] = r->n;
-    }
-}
-
-static bool rooms_have(const struct rooms *r, size_t which, const struct attempt_step *s)
-{
-    return s->slots <= r->slots[r->of[which] - 1] && s->gpus <= r->gpus[r->of[which] - 1];
-}
-
-static void rooms_take(struct rooms *r, size_t which, const struct attempt_step *s)
-{
-    r->slots[r->of[which] - 1] -= s->slots;
-    r->gpus[r->of[which] - 1] -= s->gpus;
-}
-
-/* Reads, under the planners' lock, what room the machines and the quotas of the lines have, and lets the database judge. */
-static enum errc ask_database(struct work *w, const struct snapshot *s, const struct line *lines, size_t n, struct check *c, struct err *e)
-{
-    struct slice rows = { 0 };
-    *c = (struct check){ .questions = ARENA_ARRAY(w->arena, struct question, n), .nodes = rooms_new(w->arena, s->nodes.n, n),
-                         .tenants = rooms_new(w->arena, s->tenants.n, n) };
-    for (size_t i = 0; i < n; i++) {
-        (void)question_of(c, s, &lines[i]);
-        rooms_name(&c->nodes, lines[i].node, s->nodes.items[lines[i].node].node_id);
-        rooms_name(&c->tenants, (size_t)lines[i].job->tenant, lines[i].job->tenant_id);
-    }
-    const struct question *q = c->questions;
-    TRY(db_many(w->tx, &plan_check, ARGS(A_UUIDS(c->nodes.ids, c->nodes.n), A_UUIDS_OF(q, c->nquestions, tenant_id),
-                A_STRS_OF(q, c->nquestions, data_class), A_STRS_OF(q, c->nquestions, kind), A_STRS_OF(q, c->nquestions, zone),
-                A_UUIDS(c->tenants.ids, c->tenants.n)), &rows, 3 * n, e));
-    const struct check_row *r = rows.items;
-    for (size_t i = 0; i < rows.n; i++) {
-        if (r[i].what == CHECK_JUDGE) {
-            c->questions[r[i].ord - 1].ok = r[i].ok;
-            continue;
-        }
-        struct rooms *rooms = r[i].what == CHECK_NODE ? &c->nodes : &c->tenants;
-        rooms->slots[r[i].ord - 1] = r[i].slots;
-        rooms->gpus[r[i].ord - 1] = r[i].gpus;
-    }
-    return ERR_OK;
-}
-
 /* In the order of the plan; what the judge refused is noted. */
-static enum errc keep_fitting(struct work *w, const struct snapshot *s, struct line *lines, size_t *n, struct err *e)
+static enum errc keep_fitting(struct work *w, const struct snapshot *s, struct plan_line *lines, size_t *n, struct err *e)
 {
-    struct check c;
+    struct plan_check *c;
     size_t kept = 0;
-    TRY(ask_database(w, s, lines, *n, &c, e));
+    TRY(plan_check_read(w, s, lines, *n, &c, e));
     for (size_t i = 0; i < *n; i++) {
-        struct line *l = &lines[i];
-        if (!question_of(&c, s, l)->ok) {
+        struct plan_line *l = &lines[i];
+        if (!plan_check_allows(c, s, l)) {
             TRY(note_denied(w, l->job, s->nodes.items[l->node].zone, "lease", "lease", e));
             log_event(LOG_ERROR, "residency.lease_denied", "job", LOG_ID("job", l->step.job_id), NULL);
-            continue;
+        } else if (plan_check_takes(c, l)) {
+            lines[kept++] = *l;
         }
-        if (!rooms_have(&c.nodes, l->node, &l->step) || !rooms_have(&c.tenants, (size_t)l->job->tenant, &l->step))
-            continue;
-        rooms_take(&c.nodes, l->node, &l->step);
-        rooms_take(&c.tenants, (size_t)l->job->tenant, &l->step);
-        lines[kept++] = *l;
     }
     *n = kept;
     return ERR_OK;
@@ -215,13 +99,13 @@ static enum errc keep_fitting(struct work *w, const struct snapshot *s, struct l
 
 static int by_job(const void *a, const void *b)
 {
-    const struct attempt_step *x = &((const struct line *)a)->step, *y = &((const struct line *)b)->step;
+    const struct attempt_step *x = &((const struct plan_line *)a)->step, *y = &((const struct plan_line *)b)->step;
     int c = uuid_cmp(x->tenant_id, y->tenant_id);
     return c ? c : uuid_cmp(x->job_id, y->job_id);
 }
 
 /* Moves the jobs of the lines, which stay in lines when their job still waited as the plan saw it. */
-static enum errc move_jobs(struct work *w, const struct snapshot *s, struct line *lines, size_t *n, struct err *e)
+static enum errc move_jobs(struct work *w, const struct snapshot *s, struct plan_line *lines, size_t *n, struct err *e)
 {
     struct audit_event *evs = ARENA_ARRAY(w->arena, struct audit_event, *n);
     struct job_move *moves = ARENA_ARRAY(w->arena, struct job_move, *n);
@@ -251,11 +135,11 @@ static enum errc move_jobs(struct work *w, const struct snapshot *s, struct line
 static enum errc admit(struct work *w, const struct snapshot *s, const struct plan *p, int64_t lease_ms, struct slice *ret, struct err *e)
 {
     size_t n = p->places.n;
-    struct line *l = ARENA_ARRAY(w->arena, struct line, n);
+    struct plan_line *l = ARENA_ARRAY(w->arena, struct plan_line, n);
     for (size_t i = 0; i < n; i++) {
         const struct snap_job *j = &s->jobs.items[p->places.items[i].job];
         size_t node = p->places.items[i].node;
-        l[i] = (struct line){ .job = j, .node = node, .version = j->version,
+        l[i] = (struct plan_line){ .job = j, .node = node, .version = j->version,
             .step = { .tenant_id = j->tenant_id, .job_id = j->job_id, .attempt_id = uuid_v7(w->now_us), .node_id = s->nodes.items[node].node_id,
                       .fence = j->fence + 1, .slots = j->slots, .gpus = j->gpus, .job_state = STR("ADMITTED") } };
     }
@@ -305,7 +189,7 @@ enum errc plan_apply(struct work *w, const struct snapshot *s, const struct plan
     TRY(explain(w, s, p, &reasons_changed, e));
     if (p->places.n)
         TRY(admit(w, s, p, lease_ms, &rows, e));
-    const struct line *l = rows.items;
+    const struct plan_line *l = rows.items;
     struct uuid *nodes = ARENA_ARRAY(w->arena, struct uuid, rows.n + 1);
     bool *is_told = ARENA_ARRAY(w->arena, bool, s->nodes.n + 1);
     size_t k = 0;

@@ -4081,6 +4081,9 @@ CREATE TRIGGER person_origin AFTER INSERT ON public.issuer_subject FOR EACH ROW 
 -- Name: role_binding person_origin; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER person_origin AFTER INSERT ON public.role_binding FOR EACH ROW EXECUTE FUNCTION public.person_origin_note();
 
+-- Name: quota quota_changed; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER quota_changed AFTER INSERT OR DELETE OR UPDATE OF hard_limit, guarded ON public.quota FOR EACH STATEMENT EXECUTE FUNCTION public.residency_changed();
+
 -- Name: quota quota_limit_guard; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER quota_limit_guard AFTER INSERT OR DELETE ON public.quota FOR EACH ROW EXECUTE FUNCTION public.quota_guard();
 
@@ -4094,7 +4097,7 @@ CREATE TRIGGER tenant_key_guard BEFORE UPDATE OF state ON public.tenant_key FOR 
 CREATE TRIGGER tenant_zone_changed AFTER INSERT OR DELETE OR UPDATE ON public.tenant_zone FOR EACH STATEMENT EXECUTE FUNCTION public.residency_changed();
 
 -- Name: tenant tenant_zones_changed; Type: TRIGGER; Schema: public; Owner: falaj_owner
-CREATE TRIGGER tenant_zones_changed AFTER UPDATE OF home_zone, allowed_zones ON public.tenant FOR EACH STATEMENT EXECUTE FUNCTION public.residency_changed();
+CREATE TRIGGER tenant_zones_changed AFTER UPDATE OF home_zone, allowed_zones, state ON public.tenant FOR EACH STATEMENT EXECUTE FUNCTION public.residency_changed();
 
 -- Name: transfer_policy transfer_policy_changed; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER transfer_policy_changed AFTER INSERT OR DELETE OR UPDATE ON public.transfer_policy FOR EACH STATEMENT EXECUTE FUNCTION public.residency_changed();

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* policies.c - a table by tenant whose rows and texts lie in one arena, thrown away as a whole. */
+/* policies.c - a table by tenant whose rows and texts lie in one arena, thrown away as a whole; and the judge, asked once for
+ * tenants with
+ * the same facts and their jobs of one class and purpose. */
 #include "scheduler/mirror/policies.h"
 #include "core/base/assert.h"
+#include "core/base/fault.h"
+#include "core/wire/job_type.h"
 #include "tenants/home/residency_facts.h"
 
 #include <stdlib.h>
@@ -14,7 +18,7 @@ struct policies {
     struct arena *arena;
     int64_t revision;
     size_t n, bytes;
-    const struct residency_places *lines[LINES];      /* open addressing */
+    const struct snap_tenant *lines[LINES];     /* open addressing */
 };
 
 struct policies *policies_new(void)
@@ -41,7 +45,7 @@ static void forget(struct policies *p, int64_t revision)
 }
 
 /* The line of this tenant, or the free one where it belongs. */
-static const struct residency_places **line_of(struct policies *p, struct uuid tenant)
+static const struct snap_tenant **line_of(struct policies *p, struct uuid tenant)
 {
     uint32_t at;
     memcpy(&at, tenant.b + 12, sizeof at);
@@ -50,60 +54,114 @@ static const struct residency_places **line_of(struct policies *p, struct uuid t
     return &p->lines[at];
 }
 
-static void keep(struct policies *p, const struct residency_places *r)
+void policies_keep(struct policies *p, const struct snap_tenant *t)
 {
-    size_t bytes = r->zones.len + r->tenant.text.len + sizeof *r;
-    const struct residency_places **line = line_of(p, r->tenant_id);
-    if (*line || p->n == KEPT_MAX || p->bytes + bytes > TEXT_MAX)
+    size_t bytes = t->zones.len + t->residency.text.len + sizeof *t;
+    const struct snap_tenant **line = p ? line_of(p, t->tenant_id) : NULL;
+    if (!p || *line || p->n == KEPT_MAX || p->bytes + bytes > TEXT_MAX)
         return;
-    struct residency_places *mine = ARENA_NEW(p->arena, struct residency_places);
-    *mine = (struct residency_places){ r->tenant_id, str_dup(p->arena, r->zones), { str_dup(p->arena, r->tenant.text) } };
+    struct snap_tenant *mine = ARENA_NEW(p->arena, struct snap_tenant);
+    *mine = *t;
+    mine->zones = str_dup(p->arena, t->zones);
+    mine->residency.text = str_dup(p->arena, t->residency.text);
     *line = mine;
     p->n++;
     p->bytes += bytes;
 }
 
-static bool fill_one(struct snap_tenant *t, const struct residency_places *r)
+size_t policies_recall(struct policies *p, int64_t revision, struct snap_tenant *tenants, bool *is_known, size_t n)
 {
-    t->zones = r->zones;
-    t->residency = r->tenant;
-    return true;
-}
-
-/* Reads those that are not filled. */
-static enum errc read_missing(struct work *w, struct snap_tenant *tenants, const bool *is_filled, size_t n, struct policies *p,
-                              struct err *e)
-{
-    struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, n + 1);
-    struct slice rows = { 0 };
-    size_t k = 0, at = 0;
-    for (size_t i = 0; i < n; i++)
-        if (!is_filled[i])
-            ids[k++] = tenants[i].tenant_id;
-    if (!k)
-        return ERR_OK;
-    TRY(residency_places_read(w, ids, k, &rows, e));
-    const struct residency_places *r = rows.items;
-    for (size_t i = 0; i < rows.n; i++) {
-        while (at < n && !uuid_eq(tenants[at].tenant_id, r[i].tenant_id))
-            at++;
-        ASSERT(at < n);
-        (void)fill_one(&tenants[at], &r[i]);
-        if (p)
-            keep(p, &r[i]);
-    }
-    return ERR_OK;
-}
-
-enum errc policies_fill(struct work *w, int64_t revision, struct snap_tenant *tenants, size_t n, struct err *e)
-{
-    struct policies *p = w->app->policies;
-    bool *is_filled = ARENA_ARRAY(w->arena, bool, n + 1);
+    size_t unknown = 0;
     if (p && (p->revision != revision || p->n == KEPT_MAX))
         forget(p, revision);
-    for (size_t i = 0; p && i < n; i++) {
-        const struct residency_places *r = *line_of(p, tenants[i].tenant_id);
-        is_filled[i] = r && fill_one(&tenants[i], r);
+    for (size_t i = 0; i < n; i++) {
+        const struct snap_tenant *known = p ? *line_of(p, tenants[i].tenant_id) : NULL;
+        is_known[i] = known;
+        if (known)
+            tenants[i] = *known;
+        else
+            unknown++;
     }
-    return read_missing(w, tenants, is_filled, n, p, e);
+    return unknown;
+}
+
+/* One answer of the judge, for all jobs of a policy that are alike in class and purpose. */
+struct judged {
+    struct str data_class, kind;
+    struct slice zones;
+    struct str denied;
+    struct judged *next;
+};
+
+static struct judged *judge_all(const struct residency_facts *f, const struct snap_job *j, int64_t now_us, struct arena *a)
+{
+    struct judged *r = ARENA_NEW(a, struct judged);
+    struct str *ok = ARENA_ARRAY(a, struct str, f->zones.n);
+    const struct residency_zone *z = f->zones.items;
+    struct residency_question q = { .data_class = data_class_of(j->data_class), .purpose = job_purpose(j->kind),
+                                    .now_us = now_us };
+    *r = (struct judged){ j->data_class, j->kind, { ok, 0 }, STR_NULL, NULL };
+    for (size_t i = 0; i < f->zones.n; i++) {
+        q.zone = z[i].code;
+        struct residency_verdict v = residency_allows(f, &q);
+        if (v.allowed || FAULT("residency_plan"))
+            ok[r->zones.n++] = z[i].code;
+        else if (!r->denied.ptr || str_eq(z[i].code, f->home))
+            r->denied = str_dup(a, str_c(v.text));
+    }
+    if (r->zones.n)
+        r->denied = STR_NULL;
+    return r;
+}
+
+/* A job that names its zone is told what is wrong with that one. */
+static struct str why_not(const struct residency_facts *f, const struct snap_job *j, int64_t now_us, struct arena *a)
+{
+    struct residency_question q = { .data_class = data_class_of(j->data_class), .zone = j->zone, .purpose = job_purpose(j->kind),
+                                    .now_us = now_us };
+    struct residency_verdict v = residency_allows(f, &q);
+    return v.allowed || FAULT("residency_plan") ? STR_NULL : str_dup(a, str_c(v.text));
+}
+
+/* For each tenant the first one whose facts are the same to the letter: what the judge says of one it says of all. */
+static size_t *same_policy(const struct snapshot *s, struct arena *a)
+{
+    size_t mask = 15, *first = ARENA_ARRAY(a, size_t, s->tenants.n + 1);
+    while (mask < 2 * s->tenants.n)
+        mask = mask * 2 + 1;
+    size_t *table = ARENA_ARRAY(a, size_t, mask + 1);       /* index + 1 */
+    for (size_t i = 0; i < s->tenants.n; i++) {
+        struct str facts = s->tenants.items[i].residency.text;
+        size_t at = str_hash(facts) & mask;
+        while (table[at] && !str_eq(s->tenants.items[table[at] - 1].residency.text, facts))
+            at = (at + 1) & mask;
+        if (!table[at])
+            table[at] = i + 1;
+        first[i] = table[at] - 1;
+    }
+    return first;
+}
+
+enum errc snapshot_judge(struct snapshot *s, struct slice zones, int64_t now_us, struct arena *a, struct err *e)
+{
+    struct judged **known = ARENA_ARRAY(a, struct judged *, s->tenants.n + 1);
+    struct residency_facts *facts = ARENA_ARRAY(a, struct residency_facts, s->tenants.n + 1);
+    const size_t *policy = same_policy(s, a);
+    for (size_t i = 0; i < s->jobs.n; i++) {
+        struct snap_job *j = &s->jobs.items[i];
+        size_t who = policy[j->tenant];
+        struct judged *r = known[who];
+        if (!r)
+            TRY(residency_facts_make(a, zones, s->tenants.items[who].residency.text, &facts[who], e));
+        while (r && !(str_eq(r->data_class, j->data_class) && str_eq(r->kind, j->kind)))
+            r = r->next;
+        if (!r) {
+            r = judge_all(&facts[who], j, now_us, a);
+            r->next = known[who];
+            known[who] = r;
+        }
+        j->zones = r->zones;
+        j->denied = j->zone.ptr ? why_not(&facts[who], j, now_us, a) : r->denied;
+    }
+    return ERR_OK;
 }

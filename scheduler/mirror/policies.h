@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* policies.h - what the judge of residency needs to know of tenants, kept from plan to plan.
+/* policies.h - what a plan needs to know of tenants, kept from plan to plan: where their data may be, and their limits.
  *
- * What is kept is of one revision (residency_revision, which every change of a zone's law, a tenant's zones or a policy raises).
- * Each plan reads the revision in the statement that reads its tenants; another revision forgets all of it, so no plan judges
+ * What is kept is of one revision (residency_revision, which every change of a zone's law, a policy, or a tenant's zones,
+ * state or limits raises). Each plan reads the revision before its tenants; another revision forgets all of it, so no plan judges
  * by older facts than it would have read. Dates are judged by the judge at each question: a policy that expires needs no new
- * revision.
- * Calling order: policies_new -> policies_fill* (one thread) -> policies_free. w->app->policies NULL: nothing is kept.
- * Memory: texts live until the next policies_fill; without a memory in w->arena. Errors: those of the database. */
+ * revision. Who is not ACTIVE is not kept.
+ * Calling order: policies_new -> (policies_recall, policies_keep*)* (one thread) -> policies_free. NULL: nothing is kept.
+ * Memory: texts live until the next policies_recall. */
 #pragma once
 #include "core/base/work.h"
 #include "scheduler/plan/snapshot.h"
@@ -15,6 +15,10 @@ struct policies;
 
 struct policies *policies_new(void);
 void policies_free(struct policies *p);         /* NULL is fine */
-/* Fills zones and residency of these tenants, which stand in the order of their ids. revision: as it was read with them, or
- * before. */
-enum errc policies_fill(struct work *w, int64_t revision, struct snap_tenant *tenants, size_t n, struct err *e) MUST_CHECK;
+/* Fills those of the tenants, named by their tenant_id, that are known. Returns how many are not. */
+size_t policies_recall(struct policies *p, int64_t revision, struct snap_tenant *tenants, bool *is_known, size_t n);
+/* As it was read after policies_recall; what it uses at the moment is zero. */
+void policies_keep(struct policies *p, const struct snap_tenant *t);
+
+/* Asks the judge for every job: each policy, class and purpose once. zones: struct residency_zone, the law as it is now. */
+enum errc snapshot_judge(struct snapshot *s, struct slice zones, int64_t now_us, struct arena *a, struct err *e) MUST_CHECK;

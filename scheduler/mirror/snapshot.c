@@ -1,31 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* snapshot.c - three reads: machines with their room, the front of every queue, and those whose queues they are; where the data
- * of those may be is kept from plan to plan (policies.h).
+/* snapshot.c - two reads: machines and tenants with what live attempts hold of them, and the front of every queue. Whose queues
+ * they
+ * are, their limits and where their data may be is kept from plan to plan (policies.h).
  *
  * Queues are read by shape (migrations/0030): of each tenant and shape the first jobs, their equal part of the room. What does not
  * fit hides nothing that does, for every shape that waits is there; and none is read in vain but a few. A shape of which more may wait is
  * cut: the planner stops behind its last job, so that nothing of lower priority goes before those that were not read. */
 #include "scheduler/mirror/snapshot.h"
-#include "core/base/fault.h"
+#include "core/base/assert.h"
 #include "core/db/tx.h"
 #include "core/table/schema.h"
-#include "core/wire/job_type.h"
 #include "scheduler/mirror/policies.h"
 #include "tenants/accounts/quota.h"
 #include "tenants/home/residency_facts.h"
 
 #include <stdlib.h>
 
-enum { NODES_MAX = 20000, RULES_MAX = 100000, WAITING_MAX = 1000000 };
+enum { ROOMS_MAX = 1000000, RULES_MAX = 100000, WAITING_MAX = 1000000 };
 
-SCHEMA_OF(snap_node, "A machine with its room", FIELD(snap_node, node_id, 0, .doc = "Machine"), FIELD(snap_node, zone, 0, .doc = "Zone"),
-    FIELD(snap_node, pool, 0, .doc = "Pool"), FIELD(snap_node, flavor, 0, .doc = "Flavor"), FIELD(snap_node, slots, 0, .doc = "Slots"), FIELD(snap_node, gpus, 0, .doc = "GPUs"),
-    FIELD(snap_node, free_slots, 0, .doc = "Slots not booked"), FIELD(snap_node, free_gpus, 0, .doc = "GPUs not booked"));
+/* A machine, or a tenant that holds something. */
+struct room_row {
+    struct uuid id;
+    bool is_node;
+    struct str zone, pool, flavor;
+    int64_t slots, gpus, used_slots, used_gpus, revision;
+};
+SCHEMA_OF(room_row, "A machine, or a tenant, and what live attempts hold of it", FIELD(room_row, id, 0,
+                                                                                       .doc = "Machine or tenant"),
+    FIELD(room_row, is_node, 0, .doc = "Which"), FIELD(room_row, zone, 0, .doc = "Zone"), FIELD(room_row, pool, 0, .doc = "Pool"),
+    FIELD(room_row, flavor, 0, .doc = "Flavor"), FIELD(room_row, slots, 0, .doc = "Slots"), FIELD(room_row, gpus, 0,
+                                                                                                  .doc = "GPUs"),
+    FIELD(room_row, used_slots, 0, .doc = "Slots held"), FIELD(room_row, used_gpus, 0, .doc = "GPUs held"),
+    FIELD(room_row, revision, 0, .doc = "Of what is known of zones and tenants"));
 SCHEMA_OF(snap_tenant, "A tenant with its quotas", FIELD(snap_tenant, tenant_id, 0, .doc = "Tenant"),
     FIELD(snap_tenant, zones, F_NOCOL, .doc = "Zones it may use"), FIELD(snap_tenant, residency, F_NOCOL, .doc = "Facts for the judge"),
-    FIELD(snap_tenant, revision, 0, .doc = "Of the facts"), FIELD(snap_tenant, slots_used, 0, .doc = "Booked"),
-    FIELD(snap_tenant, slots_limit, 0, .doc = "Limit"), FIELD(snap_tenant, gpus_used, 0, .doc = "Booked"),
-    FIELD(snap_tenant, gpus_limit, 0, .doc = "Limit"), FIELD(snap_tenant, guarded, 0, .doc = "It has rules"));
+    FIELD(snap_tenant, slots_used, F_NOCOL, .doc = "Held"), FIELD(snap_tenant, slots_limit, 0, .doc = "Limit"),
+    FIELD(snap_tenant, gpus_used, F_NOCOL, .doc = "Held"), FIELD(snap_tenant, gpus_limit, 0, .doc = "Limit"),
+    FIELD(snap_tenant, guarded, 0, .doc = "It has rules"));
 SCHEMA_OF(snap_job, "A waiting job", FIELD(snap_job, tenant_id, 0, .doc = "Tenant"), FIELD(snap_job, job_id, 0, .doc = "Job"),
     FIELD(snap_job, reason, 0, .doc = "Why it waits"), FIELD(snap_job, message, 0, .doc = "In words"), FIELD(snap_job, zone, 0, .doc = "Pinned zone"),
     FIELD(snap_job, pool, 0, .doc = "Pool"), FIELD(snap_job, kind, 0, .doc = "Kind"), FIELD(snap_job, data_class, 0, .doc = "Class of its data"), FIELD(snap_job, queue, 0, .doc = "Queue"), FIELD(snap_job, project_id, 0, .doc = "Project"), FIELD(snap_job, slots, 0, .doc = "Slots asked"), FIELD(snap_job, gpus, 0, .doc = "GPUs asked"),
@@ -39,37 +50,44 @@ SCHEMA_OF(rule, "A quota rule and its use", FIELD(rule, tenant_id, 0, .doc = "Te
     FIELD(rule, nominal, 0, .doc = "Its own"), FIELD(rule, borrowing_limit, 0, .doc = "Most from others"),
     FIELD(rule, lending_limit, 0, .doc = "Most to others"), FIELD(rule, weight, 0, .doc = "Weight"), FIELD(rule, used, 0, .doc = "Used"));
 
-static const struct stmt snapshot_nodes = { .name = "snapshot_nodes", .params = "i", .row = &snap_node_schema, .card = CARD_MANY, .sql =
-    "SELECT n.node_id, n.zone, n.pool, n.flavor, n.slots, n.gpus, n.slots - coalesce(a.slots, 0)::bigint AS free_slots,\n"
-    "       n.gpus - coalesce(a.gpus, 0)::bigint AS free_gpus\n"
-    "  FROM node n LEFT JOIN (SELECT node_id, sum(slots) AS slots, sum(gpus) AS gpus FROM attempt WHERE live GROUP BY node_id) a\n"
-    "    ON a.node_id = n.node_id\n"
-    " WHERE n.state = 'READY' ORDER BY n.node_id LIMIT $1" };
+/* Live attempts are read once for both sums. */
+static const struct stmt snapshot_rooms = { .name = "snapshot_rooms", .params = "i", .row = &room_row_schema, .card = CARD_MANY,
+                                            .sql =
+    "WITH a AS MATERIALIZED (\n"
+    "  SELECT node_id, tenant_id, sum(slots)::bigint AS slots, sum(gpus)::bigint AS gpus FROM attempt WHERE live\n"
+    "   GROUP BY GROUPING SETS ((node_id), (tenant_id)))\n"
+    "SELECT n.node_id AS id, true AS is_node, n.zone, n.pool, n.flavor, n.slots, n.gpus, coalesce(a.slots, 0) AS used_slots,\n"
+    "       coalesce(a.gpus, 0) AS used_gpus, " RESIDENCY_REVISION " AS revision\n"
+    "  FROM node n LEFT JOIN a ON a.node_id = n.node_id WHERE n.state = 'READY'\n"
+    "UNION ALL\n"
+    "SELECT a.tenant_id, false, '', '', '', 0, 0, a.slots, a.gpus, 0 FROM a WHERE a.tenant_id IS NOT NULL\n"
+    " ORDER BY is_node, id LIMIT $1" };
 
-/* The shapes by a walk over the index, one look-up each; of each its first jobs, in the order of the queue. */
+#define MAY_GO "NOT cancel_requested AND (not_before IS NULL OR not_before <= clock_timestamp())"
+#define FIRST "SELECT " ROW_COLUMNS ", " MAY_GO " AS may_go FROM job CROSS JOIN (SELECT 1::bigint AS depth) o WHERE queued"
+#define IN_ORDER " ORDER BY tenant_id, shape, priority DESC, job_id "
+/* The shapes by a walk over the index, one look-up each, which finds the first job of the shape too; where more than one of a shape is
+ * wanted, or that one may not go yet, its first jobs in the order of the queue. */
 static const struct stmt snapshot_jobs = { .name = "snapshot_jobs", .params = "ii", .row = &snap_job_schema, .card = CARD_MANY, .sql =
     "WITH RECURSIVE c AS (\n"
-    "  (SELECT tenant_id, shape FROM job WHERE queued ORDER BY tenant_id, shape LIMIT 1)\n"
+    "  (" FIRST IN_ORDER "LIMIT 1)\n"
     "  UNION ALL\n"
-    "  SELECT n.tenant_id, n.shape FROM c CROSS JOIN LATERAL (\n"
-    "    SELECT tenant_id, shape FROM job WHERE queued AND (job.tenant_id, job.shape) > (c.tenant_id, c.shape)\n"
-    "     ORDER BY tenant_id, shape LIMIT 1) n),\n"
-    "k AS MATERIALIZED (SELECT tenant_id, shape FROM c),\n"
+    "  SELECT " ROW_COLUMNS ", may_go FROM (SELECT tenant_id AS t, shape AS s FROM c) p CROSS JOIN LATERAL (\n"
+    "    " FIRST " AND (job.tenant_id, job.shape) > (p.t, p.s)" IN_ORDER "LIMIT 1) n),\n"
+    "k AS MATERIALIZED (SELECT " ROW_COLUMNS ", may_go FROM c),\n"
     "d AS MATERIALIZED (SELECT 1 + ($1 - 1) / greatest(1, count(*)) AS depth FROM k)\n"
-    "SELECT j.tenant_id, j.job_id, j.reason, j.message, j.zone, j.pool, j.kind, j.data_class, j.queue, j.project_id, j.slots, j.gpus, j.priority,\n"
-    "       j.fence, j.version, j.submitted_at, j.shape, d.depth\n"
-    "  FROM k CROSS JOIN d CROSS JOIN LATERAL (\n"
-    "    SELECT tenant_id, job_id, reason, message, zone, pool, kind, data_class, queue, project_id, slots, gpus, priority, fence, version,\n"
-    "           submitted_at, shape FROM job\n"
-    "     WHERE job.tenant_id = k.tenant_id AND job.shape = k.shape AND queued AND NOT cancel_requested\n"
-    "       AND (not_before IS NULL OR not_before <= clock_timestamp()) ORDER BY priority DESC, job_id LIMIT d.depth) j\n"
-    " ORDER BY j.tenant_id, j.shape, j.priority DESC, j.job_id LIMIT $2" };
+    "SELECT " ROW_COLUMNS " FROM (\n"
+    "  SELECT " ROW_COLUMNS " FROM k WHERE may_go AND (SELECT depth FROM d) = 1\n"
+    "  UNION ALL\n"
+    "  SELECT " ROW_COLUMNS " FROM (SELECT tenant_id AS t, shape AS s FROM k WHERE NOT may_go OR (SELECT depth FROM d) > 1) p\n"
+    "   CROSS JOIN LATERAL (\n"
+    "    SELECT " ROW_COLUMNS " FROM job CROSS JOIN d WHERE job.tenant_id = p.t AND job.shape = p.s AND queued AND " MAY_GO "\n"
+    "     ORDER BY priority DESC, job_id LIMIT (SELECT depth FROM d)) j) x" IN_ORDER "LIMIT $2" };
 
 static const struct stmt snapshot_tenants = { .name = "snapshot_tenants", .params = "U", .row = &snap_tenant_schema, .card = CARD_MANY, .sql =
-    "SELECT t.tenant_id, " RESIDENCY_REVISION " AS revision, coalesce(l.slots, 0) AS slots_used,\n"
-    "       coalesce(s.hard_limit, 0) AS slots_limit,\n"
-    "       coalesce(l.gpus, 0) AS gpus_used, coalesce(g.hard_limit, 0) AS gpus_limit, coalesce(s.guarded, false) AS guarded\n"
-    "  FROM tenant t\n" QUOTA_LIMITS HELD_BY_TENANT
+    "SELECT t.tenant_id, coalesce(s.hard_limit, 0) AS slots_limit, coalesce(g.hard_limit, 0) AS gpus_limit,\n"
+    "       coalesce(s.guarded, false) AS guarded\n"
+    "  FROM tenant t\n" QUOTA_LIMITS
     " WHERE t.tenant_id = ANY ($1) AND t.state = 'ACTIVE' ORDER BY t.tenant_id" };
 
 /* A limit of running jobs is one more rule, of whole jobs. Cohorts of tenants reach beyond the tenants asked for. */
@@ -95,7 +113,7 @@ static const struct stmt snapshot_rules_stmt = { .name = "snapshot_rules", .para
     "       AND (r.place = 'tenant' OR (r.project_id IS NOT DISTINCT FROM u.project_id AND (r.place = 'project' OR r.queue = u.queue)))) x\n"
     " ORDER BY r.tenant_id LIMIT $2" };
 
-const struct stmt *const snapshot_stmts[] = { &snapshot_nodes, &snapshot_jobs, &snapshot_tenants, &snapshot_rules_stmt, NULL };
+const struct stmt *const snapshot_stmts[] = { &snapshot_rooms, &snapshot_jobs, &snapshot_tenants, &snapshot_rules_stmt, NULL };
 
 enum errc snapshot_rules(struct work *w, const struct uuid *tenants, size_t n, struct rulebook *ret, struct err *e)
 {
@@ -142,85 +160,6 @@ static void split_zones(struct snap_tenant *t, struct arena *a)
     t->allowed_zones = (struct slice){ zones, k };
 }
 
-/* One answer of the judge, for all jobs of a policy that are alike in class and purpose. */
-struct judged {
-    struct str data_class, kind;
-    struct slice zones;
-    struct str denied;
-    struct judged *next;
-};
-
-static struct judged *judge_all(const struct residency_facts *f, const struct snap_job *j, int64_t now_us, struct arena *a)
-{
-    struct judged *r = ARENA_NEW(a, struct judged);
-    struct str *ok = ARENA_ARRAY(a, struct str, f->zones.n);
-    const struct residency_zone *z = f->zones.items;
-    struct residency_question q = { .data_class = data_class_of(j->data_class), .purpose = job_purpose(j->kind), .now_us = now_us };
-    *r = (struct judged){ j->data_class, j->kind, { ok, 0 }, STR_NULL, NULL };
-    for (size_t i = 0; i < f->zones.n; i++) {
-        q.zone = z[i].code;
-        struct residency_verdict v = residency_allows(f, &q);
-        if (v.allowed || FAULT("residency_plan"))
-            ok[r->zones.n++] = z[i].code;
-        else if (!r->denied.ptr || str_eq(z[i].code, f->home))
-            r->denied = str_dup(a, str_c(v.text));
-    }
-    if (r->zones.n)
-        r->denied = STR_NULL;
-    return r;
-}
-
-/* A job that names its zone is told what is wrong with that one. */
-static struct str why_not(const struct residency_facts *f, const struct snap_job *j, int64_t now_us, struct arena *a)
-{
-    struct residency_question q = { .data_class = data_class_of(j->data_class), .zone = j->zone, .purpose = job_purpose(j->kind), .now_us = now_us };
-    struct residency_verdict v = residency_allows(f, &q);
-    return v.allowed || FAULT("residency_plan") ? STR_NULL : str_dup(a, str_c(v.text));
-}
-
-/* For each tenant the first one whose facts are the same to the letter: what the judge says of one it says of all. */
-static size_t *same_policy(const struct snapshot *s, struct arena *a)
-{
-    size_t mask = 15, *first = ARENA_ARRAY(a, size_t, s->tenants.n + 1);
-    while (mask < 2 * s->tenants.n)
-        mask = mask * 2 + 1;
-    size_t *table = ARENA_ARRAY(a, size_t, mask + 1);       /* index + 1 */
-    for (size_t i = 0; i < s->tenants.n; i++) {
-        struct str facts = s->tenants.items[i].residency.text;
-        size_t at = str_hash(facts) & mask;
-        while (table[at] && !str_eq(s->tenants.items[table[at] - 1].residency.text, facts))
-            at = (at + 1) & mask;
-        if (!table[at])
-            table[at] = i + 1;
-        first[i] = table[at] - 1;
-    }
-    return first;
-}
-
-enum errc snapshot_judge(struct snapshot *s, struct slice zones, int64_t now_us, struct arena *a, struct err *e)
-{
-    struct judged **known = ARENA_ARRAY(a, struct judged *, s->tenants.n + 1);
-    struct residency_facts *facts = ARENA_ARRAY(a, struct residency_facts, s->tenants.n + 1);
-    const size_t *policy = same_policy(s, a);
-    for (size_t i = 0; i < s->jobs.n; i++) {
-        struct snap_job *j = &s->jobs.items[i];
-        size_t who = policy[j->tenant];
-        struct judged *r = known[who];
-        if (!r)
-            TRY(residency_facts_make(a, zones, s->tenants.items[who].residency.text, &facts[who], e));
-        while (r && !(str_eq(r->data_class, j->data_class) && str_eq(r->kind, j->kind)))
-            r = r->next;
-        if (!r) {
-            r = judge_all(&facts[who], j, now_us, a);
-            r->next = known[who];
-            known[who] = r;
-        }
-        j->zones = r->zones;
-        j->denied = j->zone.ptr ? why_not(&facts[who], j, now_us, a) : r->denied;
-    }
-    return ERR_OK;
-}
-
 static int by_id(const void *a, const void *b)
 {
     return uuid_cmp(*(const struct uuid *)a, *(const struct uuid *)b);
@@ -238,27 +177,99 @@ static size_t tenants_of(const struct snapshot *s, struct uuid *out)
     return n;
 }
 
+/* Machines into the snapshot; ret_held: the rows of tenants, in the order of their ids. */
+static enum errc read_rooms(struct work *w, struct snapshot *s, struct slice *ret_held, struct err *e)
+{
+    struct slice rows = { 0 };
+    size_t held = 0;
+    TRY(db_many(w->tx, &snapshot_rooms, ARGS(A_I64(ROOMS_MAX)), &rows, ROOMS_MAX, e));
+    const struct room_row *r = rows.items;
+    while (held < rows.n && !r[held].is_node)
+        held++;
+    s->nodes.n = rows.n - held;
+    s->nodes.items = ARENA_ARRAY(w->arena, struct snap_node, s->nodes.n + 1);
+    for (size_t i = 0; i < s->nodes.n; i++) {
+        const struct room_row *n = &r[held + i];
+        s->nodes.items[i] = (struct snap_node){ n->id, n->zone, n->pool, n->flavor, n->slots, n->gpus, n->slots - n->used_slots,
+                                                n->gpus - n->used_gpus };
+        s->revision = n->revision;
+    }
+    *ret_held = (struct slice){ rows.items, held };
+    return ERR_OK;
+}
+
+/* Limits and places of those that are not known, which are remembered. The tenants stand in the order of their ids, as what is
+ * read. */
+static enum errc read_unknown(struct work *w, struct snap_tenant *t, bool *is_known, size_t n, size_t unknown, struct err *e)
+{
+    struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, unknown);
+    struct slice limits = { 0 }, places = { 0 };
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!is_known[i])
+            ids[k++] = t[i].tenant_id;
+    TRY(db_many(w->tx, &snapshot_tenants, ARGS(A_UUIDS(ids, k)), &limits, k, e));
+    TRY(residency_places_read(w, ids, k, &places, e));
+    const struct snap_tenant *l = limits.items;
+    const struct residency_places *p = places.items;
+    for (size_t i = 0, at = 0, had = 0; i < n && had < limits.n; i++) {
+        if (is_known[i] || !uuid_eq(t[i].tenant_id, l[had].tenant_id))
+            continue;
+        while (at < places.n && !uuid_eq(p[at].tenant_id, l[had].tenant_id))
+            at++;
+        ASSERT(at < places.n);
+        t[i] = l[had++];
+        t[i].zones = p[at].zones;
+        t[i].residency = p[at].tenant;
+        is_known[i] = true;
+        policies_keep(w->app->policies, &t[i]);
+    }
+    return ERR_OK;
+}
+
+/* Those whose jobs were read and who are ACTIVE, with what they hold. */
+static enum errc read_tenants(struct work *w, struct snapshot *s, const struct room_row *held, size_t nheld, struct err *e)
+{
+    struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, s->jobs.n);
+    size_t n = tenants_of(s, ids), kept = 0, at = 0;
+    struct snap_tenant *t = ARENA_ARRAY(w->arena, struct snap_tenant, n);
+    bool *is_known = ARENA_ARRAY(w->arena, bool, n);
+    for (size_t i = 0; i < n; i++)
+        t[i] = (struct snap_tenant){ .tenant_id = ids[i] };
+    size_t unknown = policies_recall(w->app->policies, s->revision, t, is_known, n);
+    if (unknown)
+        TRY(read_unknown(w, t, is_known, n, unknown, e));
+    for (size_t i = 0; i < n; i++) {
+        if (!is_known[i])
+            continue;
+        while (at < nheld && uuid_cmp(held[at].id, t[i].tenant_id) < 0)
+            at++;
+        if (at < nheld && uuid_eq(held[at].id, t[i].tenant_id)) {
+            t[i].slots_used = held[at].used_slots;
+            t[i].gpus_used = held[at].used_gpus;
+        }
+        split_zones(&t[i], w->arena);
+        t[kept++] = t[i];
+    }
+    s->tenants.items = t;
+    s->tenants.n = kept;
+    return read_rules(w, s, e);
+}
+
 enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snapshot *ret, struct err *e)
 {
     struct snapshot s = { 0 };
+    struct slice held = { 0 };
     int64_t room = 0;
-    TRY(db_many(w->tx, &snapshot_nodes, ARGS(A_I64(NODES_MAX)), &s.nodes, NODES_MAX, e));
+    TRY(read_rooms(w, &s, &held, e));
     for (size_t i = 0; i < s.nodes.n; i++)
         room += s.nodes.items[i].free_slots > 0 ? s.nodes.items[i].free_slots : 0;
     if (!is_full && room < limit)
         limit = room;
     if (limit > 0)
         TRY(db_many(w->tx, &snapshot_jobs, ARGS(A_I64(limit), A_I64(WAITING_MAX)), &s.jobs, WAITING_MAX, e));
-    if (s.jobs.n) {
-        struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, s.jobs.n);
-        size_t n = tenants_of(&s, ids);
-        TRY(db_many(w->tx, &snapshot_tenants, ARGS(A_UUIDS(ids, n)), &s.tenants, n, e));
-        if (s.tenants.n)
-            TRY(policies_fill(w, s.tenants.items[0].revision, s.tenants.items, s.tenants.n, e));
-        for (size_t i = 0; i < s.tenants.n; i++)
-            split_zones(&s.tenants.items[i], w->arena);
-        TRY(read_rules(w, &s, e));
-    }
+    if (s.jobs.n)
+        TRY(read_tenants(w, &s, held.items, held.n, e));
     snapshot_link(&s);
     if (s.jobs.n) {
         struct slice law;

@@ -14,12 +14,4 @@ enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snap
 /* The rules of these tenants, of their cohorts and what live attempts use of them, linked. In one statement, so that the numbers fit. */
 enum errc snapshot_rules(struct work *w, const struct uuid *tenants, size_t n, struct rulebook *ret, struct err *e) MUST_CHECK;
 
-/* Asks the judge for every job: each policy, class and purpose once. zones: struct residency_zone, the law as it is now. */
-enum errc snapshot_judge(struct snapshot *s, struct slice zones, int64_t now_us, struct arena *a, struct err *e) MUST_CHECK;
-
 extern const struct stmt *const snapshot_stmts[];
-
-/* For a query over t with a tenant_id: l.slots and l.gpus are what its live attempts hold; NULL: nothing. */
-#define HELD_BY_TENANT                                                                                                     \
-    "  CROSS JOIN LATERAL (SELECT sum(slots)::bigint AS slots, sum(gpus)::bigint AS gpus FROM attempt\n"                    \
-    "                       WHERE attempt.tenant_id = t.tenant_id AND live) l\n"

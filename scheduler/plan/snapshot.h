@@ -21,7 +21,6 @@ struct snap_tenant {
     struct str zones;                   /* as read: codes between commas */
     struct slice allowed_zones;         /* struct str; filled by snapshot_read */
     struct json residency;              /* as read: what the judge needs to know of it */
-    int64_t revision;                   /* of such facts, at that time */
     int64_t slots_used, slots_limit, gpus_used, gpus_limit;
     bool guarded;                       /* it has rules: look into the rule book */
     int64_t slots_weight, gpus_weight;  /* thousandths; of guarded tenants */
@@ -50,6 +49,7 @@ struct snapshot {
     struct { struct snap_tenant *items; size_t n; } tenants;
     struct { struct snap_job *items; size_t n; } jobs;
     struct rulebook book;               /* of guarded tenants */
+    int64_t revision;                   /* of what is known of zones and tenants: it was read first */
     struct workload *workload;          /* borrowed: GPU jobs that came before; a plan adds what it places. NULL: none is known */
 };
 

@@ -7,6 +7,7 @@
 #include "scheduler/mirror/capacity.h"
 #include "scheduler/invariants.h"
 #include "scheduler/plan_apply.h"
+#include "scheduler/plan_check.h"
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/round.h"
 #include "scheduler/jobs/series.h"
@@ -68,7 +69,8 @@ void fixture_open_wide(struct fixture *f, int connections)
                                                          job_search_stmts,
                                                        NULL };
     static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts, audit_event_stmts, NULL };
-    static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, plan_apply_stmts, reaper_stmts, budget_watch_stmts, tenant_reaper_stmts, node_scheduler_stmts, round_scheduler_stmts,
+    static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts,
+                                                             plan_apply_stmts, plan_check_stmts, reaper_stmts, budget_watch_stmts, tenant_reaper_stmts, node_scheduler_stmts, round_scheduler_stmts,
                                                              lease_end_stmts, job_apply_stmts, job_pages_stmts, NULL };
     static const struct stmt *const *const probe_lists[] = { probe_stmts, NULL };
     *f = (struct fixture){ .pg = pg_harness_new(), .config = config_new_default() };

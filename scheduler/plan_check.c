@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan_check.c - one statement for a plan, whose rows say what they are. Tenants whose facts are the same to the letter share a
+ * judgement. */
+#include "scheduler/plan_check.h"
+#include "core/db/tx.h"
+#include "tenants/accounts/quota.h"
+#include "tenants/home/residency_facts.h"
+
+enum { CHECK_NODE, CHECK_TENANT, CHECK_JUDGE, CHECK_REVISION };
+struct check_row { int64_t what, ord, slots, gpus; bool ok; };
+SCHEMA_OF(check_row, "Room of a machine, what a tenant holds, a judgement, or the revision", FIELD(check_row, what, 0,
+                                                                                                   .doc = "Which of them"),
+    FIELD(check_row, ord, 0, .doc = "Which, from 1"), FIELD(check_row, slots, 0, .doc = "Slots free, or held; the revision"),
+    FIELD(check_row, gpus, 0, .doc = "GPUs"), FIELD(check_row, ok, 0, .doc = "The data may be there"));
+static const struct stmt plan_check_stmt = { .name = "plan_check", .params = "UUSSSU", .row = &check_row_schema,
+                                             .card = CARD_MANY, .sql =
+    "SELECT 0::bigint AS what, i.ord, n.slots - coalesce(a.slots, 0)::bigint AS slots, \n"
+    "       n.gpus - coalesce(a.gpus, 0)::bigint AS gpus, true AS ok\n"
+    "  FROM unnest($1) WITH ORDINALITY AS i(node_id, ord)\n"
+    "  CROSS JOIN LATERAL (SELECT slots, gpus FROM node WHERE node.node_id = i.node_id AND state = 'READY' LIMIT 1) n\n"
+    "  CROSS JOIN LATERAL (\n"
+    "    SELECT sum(slots) AS slots, sum(gpus) AS gpus FROM attempt WHERE attempt.node_id = i.node_id AND live) a\n"
+    "UNION ALL\n"
+    "SELECT 2, c.ord, 0, 0, residency_zone_ok(c.tenant_id, c.data_class, c.zone, job_purpose(c.kind))\n"
+    "  FROM unnest($2, $3, $4, $5) WITH ORDINALITY AS c(tenant_id, data_class, kind, zone, ord)\n"
+    "UNION ALL\n"
+    "SELECT 1, t.ord, a.slots, a.gpus, true\n"
+    "  FROM (SELECT tenant_id, sum(slots)::bigint AS slots, sum(gpus)::bigint AS gpus FROM attempt\n"
+    "         WHERE live AND tenant_id = ANY ($6) GROUP BY tenant_id) a\n"
+    "  JOIN unnest($6) WITH ORDINALITY AS t(tenant_id, ord) ON t.tenant_id = a.tenant_id\n"
+    "UNION ALL SELECT 3, 0, " RESIDENCY_REVISION ", 0, true" };
+
+/* For the rare plan during which a revision passed. */
+struct limit_row { int64_t ord, slots, gpus; };
+SCHEMA_OF(limit_row, "Limits of a tenant", FIELD(limit_row, ord, 0, .doc = "Which, from 1"), FIELD(limit_row, slots, 0,
+                                                                                                   .doc = "Slots"),
+    FIELD(limit_row, gpus, 0, .doc = "GPUs"));
+static const struct stmt plan_limits = { .name = "plan_limits", .params = "U", .row = &limit_row_schema, .card = CARD_MANY, .sql =
+    "SELECT t.ord, coalesce(s.hard_limit, 0) AS slots, coalesce(g.hard_limit, 0) AS gpus\n"
+    "  FROM unnest($1) WITH ORDINALITY AS t(tenant_id, ord)\n" QUOTA_LIMITS };
+
+const struct stmt *const plan_check_stmts[] = { &plan_check_stmt, &plan_limits, NULL };
+
+/* One question to the database's judge, for all lines that are alike in it. */
+struct question {
+    struct str policy, data_class, kind, zone;
+    struct uuid tenant_id;              /* one of those with that policy */
+    bool ok;
+};
+
+/* What machines, or what quotas of tenants, have left. */
+struct rooms {
+    struct uuid *ids;
+    size_t *of;                         /* of the snapshot: index into ids, from 1 */
+    int64_t *slots, *gpus;              /* by index into ids; machines that are not ready have none */
+    size_t n;
+};
+
+struct plan_check {
+    struct question *questions;
+    size_t nquestions;
+    struct rooms nodes, tenants;
+};
+
+static struct question *question_of(struct plan_check *c, const struct snapshot *s, const struct plan_line *l)
+{
+    const struct snap_job *j = l->job;
+    struct str policy = s->tenants.items[j->tenant].residency.text, zone = s->nodes.items[l->node].zone;
+    for (size_t i = 0; i < c->nquestions; i++) {
+        struct question *q = &c->questions[i];
+        if (str_eq(q->data_class, j->data_class) && str_eq(q->kind, j->kind) && str_eq(q->zone, zone) && str_eq(q->policy,
+                                                                                                                policy))
+            return q;
+    }
+    c->questions[c->nquestions] = (struct question){ policy, j->data_class, j->kind, zone, j->tenant_id, false };
+    return &c->questions[c->nquestions++];
+}
+
+static struct rooms rooms_new(struct arena *a, size_t all, size_t most)
+{
+    return (struct rooms){ .ids = ARENA_ARRAY(a, struct uuid, most), .of = ARENA_ARRAY(a, size_t, all),
+                           .slots = ARENA_ARRAY(a, int64_t, most), .gpus = ARENA_ARRAY(a, int64_t, most) };
+}
+
+static void rooms_name(struct rooms *r, size_t which, struct uuid id)
+{
+    if (!r->of[which]) {
+        r->ids[r->n++] = id;
+        r->of[which] = r->n;
+    }
+}
+
+static bool rooms_have(const struct rooms *r, size_t which, const struct attempt_step *s)
+{
+    return s->slots <= r->slots[r->of[which] - 1] && s->gpus <= r->gpus[r->of[which] - 1];
+}
+
+static void rooms_take(struct rooms *r, size_t which, const struct attempt_step *s)
+{
+    r->slots[r->of[which] - 1] -= s->slots;
+    r->gpus[r->of[which] - 1] -= s->gpus;
+}
+
+/* What the tenants of the lines may hold: as the snapshot has it, while the revision stands that it was read with. */
+static enum errc limits_of(struct work *w, const struct snapshot *s, const struct plan_line *lines, size_t n, int64_t revision,
+                           struct rooms *t,
+                           struct err *e)
+{
+    struct slice rows = { 0 };
+    for (size_t i = 0; i < n; i++) {
+        const struct snap_tenant *tenant = &s->tenants.items[lines[i].job->tenant];
+        t->slots[t->of[lines[i].job->tenant] - 1] = tenant->slots_limit;
+        t->gpus[t->of[lines[i].job->tenant] - 1] = tenant->gpus_limit;
+    }
+    if (revision == s->revision)
+        return ERR_OK;
+    TRY(db_many(w->tx, &plan_limits, ARGS(A_UUIDS(t->ids, t->n)), &rows, t->n, e));
+    const struct limit_row *r = rows.items;
+    for (size_t i = 0; i < rows.n; i++) {
+        t->slots[r[i].ord - 1] = r[i].slots;
+        t->gpus[r[i].ord - 1] = r[i].gpus;
+    }
+    return ERR_OK;
+}
+
+enum errc plan_check_read(struct work *w, const struct snapshot *s, const struct plan_line *lines, size_t n,
+                          struct plan_check **ret,
+                          struct err *e)
+{
+    struct slice rows = { 0 };
+    int64_t revision = 0;
+    struct plan_check *c = ARENA_NEW(w->arena, struct plan_check);
+    *ret = c;
+    *c = (struct plan_check){ .questions = ARENA_ARRAY(w->arena, struct question, n), .nodes = rooms_new(w->arena, s->nodes.n, n),
+                              .tenants = rooms_new(w->arena, s->tenants.n, n) };
+    for (size_t i = 0; i < n; i++) {
+        (void)question_of(c, s, &lines[i]);
+        rooms_name(&c->nodes, lines[i].node, s->nodes.items[lines[i].node].node_id);
+        rooms_name(&c->tenants, (size_t)lines[i].job->tenant, lines[i].job->tenant_id);
+    }
+    const struct question *q = c->questions;
+    TRY(db_many(w->tx, &plan_check_stmt, ARGS(A_UUIDS(c->nodes.ids, c->nodes.n), A_UUIDS_OF(q, c->nquestions, tenant_id),
+                A_STRS_OF(q, c->nquestions, data_class), A_STRS_OF(q, c->nquestions, kind), A_STRS_OF(q, c->nquestions, zone),
+                A_UUIDS(c->tenants.ids, c->tenants.n)), &rows, 3 * n + 1, e));
+    const struct check_row *r = rows.items;
+    for (size_t i = 0; i < rows.n; i++)
+        if (r[i].what == CHECK_REVISION)
+            revision = r[i].slots;
+    TRY(limits_of(w, s, lines, n, revision, &c->tenants, e));
+    for (size_t i = 0; i < rows.n; i++) {
+        size_t at = (size_t)(r[i].ord - 1);
+        if (r[i].what == CHECK_JUDGE) {
+            c->questions[at].ok = r[i].ok;
+        } else if (r[i].what == CHECK_NODE) {
+            c->nodes.slots[at] = r[i].slots;
+            c->nodes.gpus[at] = r[i].gpus;
+        } else if (r[i].what == CHECK_TENANT) {
+            c->tenants.slots[at] -= r[i].slots;
+            c->tenants.gpus[at] -= r[i].gpus;
+        }
+    }
+    return ERR_OK;
+}
+
+bool plan_check_allows(struct plan_check *c, const struct snapshot *s, const struct plan_line *l)
+{
+    return question_of(c, s, l)->ok;
+}
+
+bool plan_check_takes(struct plan_check *c, const struct plan_line *l)
+{
+    if (!rooms_have(&c->nodes, l->node, &l->step) || !rooms_have(&c->tenants, (size_t)l->job->tenant, &l->step))
+        return false;
+    rooms_take(&c->nodes, l->node, &l->step);
+    rooms_take(&c->tenants, (size_t)l->job->tenant, &l->step);
+    return true;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan_check.h - what holds when a plan is applied: the room of machines and quotas under the planners' lock, and the database's
+ * own word on where the data may be (residency_zone_ok), asked once for each class, kind, zone and policy of the plan.
+ *
+ * Limits are those of the snapshot while the revision stands that it was read with; whoever changes a limit takes the planners'
+ * lock and raises the revision, so otherwise they are read again.
+ * Calling order: the planners' lock -> plan_check_read -> (plan_check_allows, plan_check_takes) for each line in order.
+ * Memory: w->arena. Errors: those of the database. */
+#pragma once
+#include "core/base/work.h"
+#include "scheduler/engine/lease_repo.h"
+#include "scheduler/plan/snapshot.h"
+
+struct plan_check;
+struct stmt;
+
+/* A line of the plan on its way into the database. */
+struct plan_line {
+    struct attempt_step step;
+    const struct snap_job *job;
+    size_t node;                        /* of the snapshot */
+    int64_t version;                    /* the job's: as the plan saw it, then as it was admitted */
+};
+
+enum errc plan_check_read(struct work *w, const struct snapshot *s, const struct plan_line *lines, size_t n,
+                          struct plan_check **ret, struct err *e) MUST_CHECK;
+/* The database lets the data of this line go where its machine stands. */
+bool plan_check_allows(struct plan_check *c, const struct snapshot *s, const struct plan_line *l);
+/* True: its machine and its tenant have room for it, and have that much less now. */
+bool plan_check_takes(struct plan_check *c, const struct plan_line *l);
+
+extern const struct stmt *const plan_check_stmts[];
