@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* harness.h - a throw-away PostgreSQL 15 cluster and Redis on Unix sockets, for one test program.
  *
- * The cluster is copied from a template that is made once per build folder, runs without fsync and dies with the test (by pid,
+ * The cluster is copied from a template that is made once per build folder and schema, runs without fsync and dies with the test (by pid,
  * at exit and when the test program is killed). A superuser "postgres" (trust, no password) exists; roles and tables are made
  * by the test.
  * Calling order: pg_harness_new -> … -> pg_harness_free. */
@@ -31,7 +31,8 @@ const char *pg_harness_conninfo(struct pg_harness *h, const char *user, const ch
 /* As superuser in database dbname (NULL: postgres); aborts with the server's message when it fails. */
 void pg_harness_exec(struct pg_harness *h, const char *dbname, const char *sql);
 void pg_harness_exec_file(struct pg_harness *h, const char *dbname, const char *path);
-/* The roles, and the schema as it ships, in a new database of that name; NULL: in the database postgres, whose schema is given away. */
+/* The roles, and the schema as it ships, in a new database of that name; NULL: in the database postgres. The first call takes the
+ * template's database, later ones and those on a cluster made by initdb run the migrations. */
 void pg_harness_migrate(struct pg_harness *h, const char *dbname);
 const char *pg_harness_socket_dir(struct pg_harness *h);
 
