@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mutate.sh - do the tests notice when the code is wrong? Breaks it at N random places, one at a time, and counts how often a test fails.
 #
-#   tests/mutate.sh N SEED [--folder FOLDER]… [--db] [--least PERCENT] [--only FILE:LINE] [--minutes M]
+#   tests/mutate.sh N SEED [--folder FOLDER]… [--db] [--least PERCENT] [--only FILE:LINE] [--minutes M] [--again] [-j JOBS]
 #
 # N SEED           how many, and which: the same seed over the same sources names the same mutants
 # --folder FOLDER  a folder or file to break (keys audit tenants scheduler registry workers); may be repeated
@@ -10,12 +10,18 @@
 # --least PERCENT  exit status 1 when fewer of them are killed (0: only counted)
 # --only FILE:LINE only mutants of this line
 # --minutes M      begin no mutant after M minutes, and judge those that were
+# --again          judge again what survived before
+# -j JOBS          so many at a time (2)
 #
-# Works on a copy in build/mutate. A mutant is one change of one token or statement in a function; its file is compiled again, only tests
-# that hold the function are linked and run, its own test first, and the first failure ends it. One that does not compile is replaced by the
-# next. What cannot be told from the original is listed with its reason in tests/mutants/equivalent.txt and not counted.
+# A mutant is one change of one token or statement in a function. The tree build/mutate is built once, and each test is run once there to
+# learn which lines it runs (mutants/cover.py). A mutant is one object, put before the libraries of the programs that are linked with it
+# (mutants/build.py); the tests that run its line judge it, its own first, and the first failure ends it. A test that is late or takes
+# long must pass without the mutant in the same minute, or its word does not count. Verdicts are kept in build/mutate/results.jsonl while
+# the file they speak of is unchanged: the same command goes on where the last one stopped. One that does not compile is replaced by the
+# next. What cannot be told from the original is listed with its reason in mutants/equivalent.txt and not counted.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 export LANG=C.UTF-8 TZ=UTC
+export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:halt_on_error=1:detect_leaks=1:strict_string_checks=1:allocator_may_return_null=0:color=never}
 exec python3 tests/mutants/mutate.py "$@"

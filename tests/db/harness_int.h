@@ -24,7 +24,8 @@ struct pg_harness {
 
 _Noreturn void harness_die(const char *what);                   /* says errno and aborts */
 void harness_give(const char *path);                            /* to the account that servers run as */
-/* Starts argv as the server user; its output goes to log (NULL: /dev/null). harness_run waits, and aborts unless it ends with 0. */
+/* Starts argv as the server user; its output goes to log (NULL: /dev/null). harness_run waits, and aborts unless it ends
+ * with 0. */
 pid_t harness_spawn(const char *const *argv, const char *dir, const char *log);
 void harness_run(const char *const *argv, const char *dir, const char *log);
 void harness_dir(struct child *c, const char *kind);            /* a new folder below $TMPDIR */
@@ -34,6 +35,6 @@ void harness_remove(const char *path);                          /* a folder with
 void harness_live(void *h, void (*end)(void *h));
 void harness_gone(const void *h);
 
-/* Copies the template to `data`: a cluster with the roles, and HARNESS_SCHEMA as it ships. Made once per build folder and again when a
- * file of the migrations has changed, under a file lock, since tests run at once. */
+/* Copies the template to `data`: a cluster with the roles, and HARNESS_SCHEMA as it ships. Made once per build folder and again
+ * when a file of the migrations has changed, under a file lock, since tests run at once. */
 void harness_template_copy(const char *data, const char *dir);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* harness_process.c - child processes with PR_SET_PDEATHSIG, so that nothing outlives a test program that was killed. postgres refuses
- * to run as root: the children then become user postgres (or nobody). */
+/* harness_process.c - child processes with PR_SET_PDEATHSIG, so that nothing outlives a test program that was killed. postgres
+ * refuses to run as root: the children then become user postgres (or nobody). */
 #include "tests/db/harness_int.h"
 
 #include <errno.h>
