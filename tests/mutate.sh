@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# mutate.sh - do the tests notice when the code is wrong? Breaks it at N random places, one at a time, and counts how often a test fails.
+# mutate.sh - do the tests notice when the code is wrong? Breaks it at N random places, one at a time, and counts the noticed.
 #
 #   tests/mutate.sh N SEED [--folder FOLDER]… [--db] [--least PERCENT] [--only FILE:LINE] [--minutes M] [--again] [-j JOBS]
 #
@@ -13,15 +13,17 @@
 # --again          judge again what survived before
 # -j JOBS          so many at a time (2)
 #
-# A mutant is one change of one token or statement in a function. The tree build/mutate is built once, and each test is run once there to
-# learn which lines it runs (mutants/cover.py). A mutant is one object, put before the libraries of the programs that are linked with it
-# (mutants/build.py); the tests that run its line judge it, its own first, and the first failure ends it. A test that is late or takes
-# long must pass without the mutant in the same minute, or its word does not count. Verdicts are kept in build/mutate/results.jsonl while
-# the file they speak of is unchanged: the same command goes on where the last one stopped. One that does not compile is replaced by the
-# next. What cannot be told from the original is listed with its reason in mutants/equivalent.txt and not counted.
+# A mutant is one change of one token or statement in a function. The tree build/mutate is built once, and each test is run once
+# there to learn which lines it runs (mutants/cover.py). A mutant is one object, put before the libraries of the programs that
+# are linked with it (mutants/build.py); the tests that run its line judge it, its own first, and the first failure ends it. A
+# test that is late, or fails and takes long, must pass without the mutant in the same minute, or its word does not count.
+# Verdicts are kept in build/mutate/results.jsonl while the file they speak of is unchanged: the same command goes on where the
+# last one stopped. One that does not compile is replaced by the next. What cannot be told from the original is listed with its
+# reason in mutants/equivalent.txt and not counted.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 export LANG=C.UTF-8 TZ=UTC
-export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:halt_on_error=1:detect_leaks=1:strict_string_checks=1:allocator_may_return_null=0:color=never}
+asan=abort_on_error=0:halt_on_error=1:detect_leaks=1:strict_string_checks=1:allocator_may_return_null=0:color=never
+export ASAN_OPTIONS=${ASAN_OPTIONS:-$asan}
 exec python3 tests/mutants/mutate.py "$@"

@@ -38,8 +38,8 @@ static bool redis_answers(const char *path)
 void redis_harness_start(struct redis_harness *h)
 {
     const char *socket_path = h->address + strlen("unix:");
-    const char *argv[] = { "/usr/bin/redis-server", "--port", "0", "--unixsocket", socket_path, "--unixsocketperm", "777", "--save",
-                           "", "--appendonly", "no", h->password ? "--requirepass" : NULL, h->password, NULL };
+    const char *argv[] = { "/usr/bin/redis-server", "--port", "0", "--unixsocket", socket_path, "--unixsocketperm", "777",
+                           "--save", "", "--appendonly", "no", h->password ? "--requirepass" : NULL, h->password, NULL };
     char log[160];
     snprintf(log, sizeof log, "%s/log", h->child.dir);
     h->child.pid = harness_spawn(argv, h->child.dir, log);

@@ -28,8 +28,8 @@ class Test:
         self.programs = [own] + [i for i in inputs if re.fullmatch(r"bin/falaj[\w-]*", i)]
 
     def run(self, limit, place, env=None, program=None):
-        """('passed' | 'failed' | 'late', seconds). Its files lie in the folder `place`, in memory, and go with it; its process group
-        too, for a broken program may leave daemons behind."""
+        """('passed' | 'failed' | 'late', seconds). Its files lie in the folder `place`, in memory, and go with it; so does its
+        process group, for a broken program may leave daemons behind."""
         tmp = f"/dev/shm/falaj-{os.getpid()}-{place}"
         os.makedirs(tmp, exist_ok=True)
         os.chmod(tmp, 0o1777)
