@@ -37,7 +37,8 @@ struct content_page { CONTENT_PAGE_IN; };
 struct content {
     const struct versioned *kind;
     enum audit_code audit;              /* of reading a version */
-    const char *type, *extension;       /* "text/csv", "csv" */
+    /* Of the row of a version: "text/csv", "csv". */
+    void (*form)(const void *version, const char **ret_type, const char **ret_extension);
 };
 
 /* Handlers. in: struct content_ref, content_page, content_versions of the kind. */

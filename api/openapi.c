@@ -175,6 +175,12 @@ static void also(struct buf *b, const struct route *r)
         buf_printf(b, ",\"%s\":{\"schema\":{\"type\":\"string\"}}", r->also);
 }
 
+static void also_type(struct buf *b, const struct route *r)
+{
+    if (r->content_also)
+        buf_printf(b, ",\"%s\":{\"schema\":%s}", r->content_also, schema_of_type(r->content_also));
+}
+
 static void success(struct buf *b, const struct route *r, int status, const char *doc)
 {
     buf_printf(b, "\"%d\":{\"description\":", status);
@@ -182,7 +188,9 @@ static void success(struct buf *b, const struct route *r, int status, const char
     success_headers(b, r, status);
     if (r->flags & R_TEXT || (r->raw && r->content_type && !r->out)) {
         const char *type = r->flags & R_TEXT && !r->content_type ? "text/plain" : r->content_type;
-        buf_printf(b, ",\"content\":{\"%s\":{\"schema\":%s}}", type, schema_of_type(type));
+        buf_printf(b, ",\"content\":{\"%s\":{\"schema\":%s}", type, schema_of_type(type));
+        also_type(b, r);
+        buf_add_char(b, '}');
     } else if (r->flags & R_SCIM) {
         if (r->status != 204)
             buf_add_c(b, ",\"content\":{\"application/scim+json\":{\"schema\":{\"type\":\"object\"}}}");
@@ -348,7 +356,9 @@ static void operation(struct buf *b, const struct route *r)
             jsonschema_ref(r->body, b);
         else
             buf_add_c(b, schema_of_type(type));
-        buf_add_c(b, "}}},");
+        buf_add_char(b, '}');
+        also_type(b, r);
+        buf_add_c(b, "}},");
     } else if (has_body(r)) {
         buf_add_c(b, "\"requestBody\":{\"required\":true,\"description\":\"The input\",\"content\":{\"application/json\":{\"schema\":");
         jsonschema_ref(r->in, b);

@@ -155,6 +155,8 @@ static enum errc check_upload_type(struct flight *f, const struct route *row, st
     if (row->flags & R_OIP && http_header_get(f->call.request, INFER_JSON_LENGTH).ptr
         && check_content_type(f, "application/octet-stream", &not_binary) == ERR_OK)
         return ERR_OK;
+    if (row->content_also && check_content_type(f, row->content_also, &not_binary) == ERR_OK)
+        return ERR_OK;
     return check_content_type(f, row->content_type, e);
 }
 

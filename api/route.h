@@ -82,6 +82,7 @@ struct route {
     bool audited;                   /* write an event of kind `audit` in the transaction */
     enum audit_code audit;
     const char *content_type;       /* R_UPLOAD: what it takes; raw: what it gives; NULL: JSON */
+    const char *content_also;       /* a second one, where the content says which (the handler checks); NULL: none */
     const char *also;               /* another type that it gives to who accepts it, for the documents */
     const char *doc;
 };

@@ -101,7 +101,7 @@ static int version_download(struct cli *c, const char *kind, const char *accept)
 
 int cmd_dataset_download(struct cli *c)
 {
-    return version_download(c, "datasets", "text/csv");
+    return version_download(c, "datasets", "text/csv, application/octet-stream");
 }
 
 int cmd_model_download(struct cli *c)

@@ -13,14 +13,16 @@
 #include "cli/output.h"
 #include "core/base/cleanup.h"
 #include "core/crypto/hash.h"
+#include "core/data/data_format.h"
 
-enum { BODY_MAX = 64 << 20, ONE_BODY_MAX = 4 << 20, PART_MIN = 256 << 10, PATIENCE_S = 120, PAUSE_MAX_S = 20, LIST_MAX = 200 };
+enum { BODY_MAX = 64 << 20, ONE_BODY_MAX = 4 << 20, PART_MIN = 256 << 10, PATIENCE_S = 120, PAUSE_MAX_S = 20, LIST_MAX = 200,
+       HEAD_BYTES = 8 };
 static const int64_t SIZE_MAX_BYTES = INT64_C(1) << 30;
 
 struct sending {
     struct cli *c;
     const char *dataset, *path, *upload, *expires;
-    int fd;
+    int fd, format;             /* format: enum data_format */
     int64_t size, offset, part_max, part;
     char sha[2 * SHA256_BYTES + 1];
     char *bytes;
@@ -28,15 +30,25 @@ struct sending {
     time_t told;
 };
 
+/* As --format says, else by how the file begins. */
+static int format_of(const struct cli *c, struct str start)
+{
+    const char *given = cli_flag(c, "format");
+    return given ? data_format_of(str_c(given)) : data_format_guess(start);
+}
+
 static int one_body(struct cli *c, const char *dataset, const char *path)
 {
     struct err e = { 0 };
-    struct str csv;
+    struct str content;
     struct api_reply r;
-    if (cli_read_file(c->arena, path, BODY_MAX, &csv, &e) != ERR_OK)
+    if (cli_read_file(c->arena, path, BODY_MAX, &content, &e) != ERR_OK)
         return cli_fail_err(c, &e, strcmp(path, "-") ? NULL : "name a FILE: a larger content is sent in parts, which standard input cannot be");
-    struct api_req q = { .method = "POST", .path = arena_printf(c->arena, "/v1/datasets/%s/versions", api_escape(c->arena, dataset)), .body = csv,
-                         .content_type = "text/csv", .timeout_ms = 600000 };
+    int format = format_of(c, content);
+    const char *at = arena_printf(c->arena, "/v1/datasets/%s/versions?format=%s", api_escape(c->arena, dataset),
+                                  data_format_names[format]);
+    struct api_req q = { .method = "POST", .path = at, .body = content, .content_type = data_formats[format].media_type,
+                         .timeout_ms = 600000 };
     int rc = api_do(c, &q, &r);
     if (rc == CLI_OK)
         output_object(c, r.json, r.body, c->cmd->columns);
@@ -94,7 +106,8 @@ static void read_upload(struct sending *s, const struct jval *v)
 
 static bool is_ours(const struct sending *s, const struct jval *v)
 {
-    return jval_i64(jval_get(v, "size_bytes"), -1) == s->size && str_eq_c(jval_str(jval_get(v, "sha256")), s->sha) &&
+    return str_eq_c(jval_str(jval_get(v, "format")), data_format_names[s->format]) &&
+           jval_i64(jval_get(v, "size_bytes"), -1) == s->size && str_eq_c(jval_str(jval_get(v, "sha256")), s->sha) &&
            str_eq_c(jval_str(jval_get(v, "dataset_id")), s->dataset) && str_eq_c(jval_str(jval_get(v, "state")), "OPEN");
 }
 
@@ -124,7 +137,9 @@ static int find_or_begin(struct sending *s)
         }
     if (rc != CLI_OK)
         return rc;
-    const char *body = arena_printf(c->arena, "{\"dataset_id\":\"%s\",\"size_bytes\":%lld,\"sha256\":\"%s\"}", s->dataset, (long long)s->size, s->sha);
+    const char *body = arena_printf(c->arena, "{\"dataset_id\":\"%s\",\"size_bytes\":%lld,\"sha256\":\"%s\",\"format\":\"%s\"}",
+                                    s->dataset,
+                                    (long long)s->size, s->sha, data_format_names[s->format]);
     rc = api_do(c, &(struct api_req){ .method = "POST", .path = "/v1/uploads", .body = str_c(body) }, &r);
     if (rc == CLI_OK)
         read_upload(s, r.json);
@@ -309,7 +324,12 @@ static int complete(struct sending *s)
 static int in_parts(struct sending *s)
 {
     const char *given = cli_flag(s->c, "resume");
-    int rc = hash_file(s);
+    int64_t head = s->size < HEAD_BYTES ? s->size : HEAD_BYTES;
+    int rc = read_at(s, 0, head);
+    if (rc == CLI_OK) {
+        s->format = format_of(s->c, str_n(s->bytes, (size_t)head));
+        rc = hash_file(s);
+    }
     if (rc == CLI_OK)
         rc = given ? find_given(s, given) : find_or_begin(s);
     if (rc != CLI_OK)

@@ -77,7 +77,7 @@ static int deploy(struct demo *m)
     return CLI_OK;
 }
 
-static const char *request_of(struct demo *m, const struct csv_table *t, size_t from, size_t n, const char *input)
+static const char *request_of(struct demo *m, const struct data_table *t, size_t from, size_t n, const char *input)
 {
     CLEANUP(buf_releasep) struct buf b = BUF(8 << 20);
     buf_printf(&b, "{\"inputs\":[{\"name\":\"%s\",\"shape\":[%zu,%zu],\"datatype\":\"FP32\",\"data\":[", input, n, t->cols);
@@ -109,7 +109,7 @@ static int64_t class_of(const struct jval *outputs, size_t i, size_t n, float *s
     return (int64_t)best;
 }
 
-static int ask(struct demo *m, const struct csv_table *t, size_t from, size_t n, const char *input, float *scratch, size_t cap, size_t *right, double *ms)
+static int ask(struct demo *m, const struct data_table *t, size_t from, size_t n, const char *input, float *scratch, size_t cap, size_t *right, double *ms)
 {
     struct api_reply r;
     const char *body = request_of(m, t, from, n, input);
@@ -128,7 +128,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* A question that the reader can ask again: DATA/image.json. */
-static int keep_image(struct demo *m, const struct csv_table *t, const char *input)
+static int keep_image(struct demo *m, const struct data_table *t, const char *input)
 {
     struct err e = { 0 };
     struct dev d = { .c = m->c, .arena = m->c->arena };
@@ -137,7 +137,7 @@ static int keep_image(struct demo *m, const struct csv_table *t, const char *inp
     return rc == ERR_OK ? CLI_OK : cli_fail_err(m->c, &e, NULL);
 }
 
-static int measure(struct demo *m, const struct csv_table *t, const char *input)
+static int measure(struct demo *m, const struct data_table *t, const char *input)
 {
     size_t right = 0, at = 0, cap = (size_t)DEMO_BATCH * 1024;
     size_t singles = m->holdout_count < DEMO_SINGLE_CALLS ? m->holdout_count : DEMO_SINGLE_CALLS;
@@ -170,8 +170,8 @@ static int measure(struct demo *m, const struct csv_table *t, const char *input)
 int demo_serve(struct demo *m)
 {
     struct err e = { 0 };
-    struct csv_table table;
-    struct csv_schema schema = { .label = STR("label"), .classes = 10 };
+    struct data_table table;
+    struct data_schema schema = { .label = STR("label"), .classes = 10 };
     struct api_reply meta;
     demo_title(m, 4, "Serving: the model registered, deployed, and measured on held-out images");
     if (csv_read(m->c->arena, m->csv, &schema, &table, &e) != ERR_OK)

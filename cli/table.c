@@ -199,16 +199,22 @@ const struct command command_table[] = {
       "Ends with 0 when the job is COMPLETED and with 11 when it ended in any other way.", 0, &job_noun },
 
     { "dataset", "create", "NAME", 1, 1,
-      FLAGS({ "label", 0, "COLUMN", "Name of the label column (label)", NULL }, { "classes", 0, "N", "Number of classes", NULL },
+      FLAGS({ "label", 0, "COLUMN", "Name of the label column (label); of flags how the names begin: topic_*", NULL },
+            { "classes", 0, "N", "Number of classes (as a version has them)", NULL },
+            { "target", 0, "WHAT", "What the label is (class)", "class|number|flags" },
+            { "ignore", 0, "COLUMN,…", "Columns that are neither label nor feature", NULL },
             { "description", 0, "TEXT", "What it is", NULL }, { "class", 0, "CLASS", "Data class, for residency", NULL }),
       run_rest, "Create a data set", "  falaj dataset create digits --label label --classes 10", 0, NULL, "POST", "/v1/datasets", NULL,
-      "name=@0 description=description data_class=class label_column=label #classes=classes", DATASET_COLUMNS },
+      "name=@0 description=description data_class=class label_column=label #classes=classes target=target "
+      "*ignored_columns=ignore", DATASET_COLUMNS },
     { "dataset", "upload", "DATASET FILE", 2, 2,
-      FLAGS({ "resume", 0, "UPLOAD", "Go on with this upload (found by itself where the file is the same)", NULL }), cmd_dataset_upload,
-      "Upload a CSV file as the next version",
+      FLAGS({ "format", 0, "FORMAT", "Format of the file (told by how it begins)", "csv|npy|tokens" },
+            { "resume", 0, "UPLOAD", "Go on with this upload (found by itself where the file is the same)",
+              NULL }), cmd_dataset_upload,
+      "Upload a file as the next version: a table (CSV, .npy) or a shard of tokens",
       "A file above 4 MiB is sent in parts: after a cut connection the same command goes on where it was, for 24 h. - is standard input,\n"
       "in one body.\n\n  falaj dataset upload digits digits.csv", 0, &dataset_noun, NULL, NULL, NULL, NULL,
-      "dataset_id:ID version:VERSION row_count:ROWS column_count:COLUMNS size_bytes:BYTES sha256:SHA256" },
+      "dataset_id:ID version:VERSION format:FORMAT row_count:ROWS column_count:COLUMNS size_bytes:BYTES sha256:SHA256" },
     { "dataset", "list", "", 0, 0, FLAGS({ "class", 0, "CLASS", "Only data of this class", NULL },
             { "zone", 0, "CODE", "Only data sets of which a version lies in this zone", NULL }, LIST_OF_PROJECT_FLAGS("data sets"), LIST_FLAGS("data sets")),
       run_rest, "List data sets", "  falaj dataset list --q digits --class health --zone ae-dxb-1", CMD_LIST, NULL, "GET", "/v1/datasets",
@@ -218,7 +224,8 @@ const struct command command_table[] = {
         DELETE_MORE, 0, &dataset_noun,
       "DELETE", "/v1/datasets/{0}", NULL, NULL, DELETED_COLUMNS },
     { "dataset", "versions", "DATASET", 1, 1, FLAGS(LIMIT_FLAG), run_rest, "List the versions of a data set", NULL, CMD_LIST, &dataset_noun, "GET",
-      "/v1/datasets/{0}/versions", NULL, NULL, "version:VERSION row_count:ROWS column_count:COLUMNS size_bytes:BYTES zone:ZONE sha256:SHA256" },
+      "/v1/datasets/{0}/versions", NULL, NULL, "version:VERSION format:FORMAT row_count:ROWS column_count:COLUMNS "
+      "size_bytes:BYTES zone:ZONE sha256:SHA256" },
     { "dataset", "download", "DATASET [FILE]", 1, 2, FLAGS({ "version", 'V', "N", "Version (the newest)", NULL }), cmd_dataset_download,
       "Download a version of a data set", "Without FILE, or with -, to standard output.", 0, &dataset_noun },
 

@@ -6,11 +6,11 @@
 
 struct err;
 struct work;
-struct csv_table;
+struct data_found;
 struct dataset_version;
 /* The stored and checked object as the next version of the data set. */
-enum errc dataset_version_of(struct work *w, struct uuid dataset_id, struct uuid object_id, const struct csv_table *table,
-                             struct dataset_version *ret, struct err *e) MUST_CHECK;
+enum errc dataset_version_of(struct work *w, struct uuid dataset_id, struct uuid object_id, int format,
+                             const struct data_found *found, struct dataset_version *ret, struct err *e) MUST_CHECK;
 
 extern const struct stmt tenant_key_primary_stmt, tenant_key_insert_stmt, tenant_key_count_stmt;
 extern const struct stmt object_insert_stmt, object_get_stmt, object_keys_stmt;

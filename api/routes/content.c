@@ -61,13 +61,16 @@ static void produced(void *p)
     object_reader_free(p);
 }
 
-/* whole: filled with an object of at most OBJECT_WHOLE_MAX. */
-static enum errc open_version(struct call *c, const struct content *t, struct object_reader **r, struct buf *whole, struct err *e)
+/* whole: filled with an object of at most OBJECT_WHOLE_MAX; ret: the row. */
+static enum errc open_version(struct call *c, const struct content *t, struct object_reader **r, struct buf *whole,
+                              const void **ret,
+                              struct err *e)
 {
     const struct content_version_ref *ref = c->in;
     struct work *w = &c->work;
     void *version = arena_alloc(w->arena, t->kind->version_get->row->size);
     TRY(versioned_version_get(w, t->kind, ref->id, ref->version, version, e));
+    *ret = version;
     TRY(object_open(w, versioned_object(t->kind, version), t->kind->name, r, e));
     const struct object *o = object_reader_object(*r);
     struct residency_question q = { .data_class = data_class_of(o->data_class), .zone = o->zone };
@@ -91,21 +94,24 @@ enum errc content_send(struct call *c, const struct content *t, struct err *e)
     struct work *w = &c->work;
     CLEANUP(object_reader_freep) struct object_reader *r = NULL;
     CLEANUP(buf_releasep) struct buf whole = BUF(OBJECT_WHOLE_MAX + 1);
-    TRY(RUN_WRITE(w, open_version(c, t, &r, &whole, e), e));
+    const void *version = NULL;
+    const char *type_name, *extension;
+    TRY(RUN_WRITE(w, open_version(c, t, &r, &whole, &version, e), e));
+    t->form(version, &type_name, &extension);
     const struct object *o = object_reader_object(r);
     int64_t size = o->size_bytes;
     char hex[UUID_HEX];
     hex_encode(ref->id.b, 16, hex);
     struct str etag = str_fmt(w->arena, "\"sha256:%.*s\"", STR_ARG(object_sha_hex(w->arena, o->sha256)));
     struct str file = str_fmt(w->arena, "attachment; filename=\"%s_%s-v%ld.%s\"", t->kind->prefix, hex,
-                              (long)ref->version, t->extension);
+                              (long)ref->version, extension);
     struct http_header h[] = {
         { STR("X-Request-Id"), w->request_id }, { STR("Cache-Control"), STR("no-store") },
         { STR("X-Content-Type-Options"), STR("nosniff") },
         { STR("ETag"), etag }, { STR("Content-Disposition"), file },
     };
     struct http_exchange *x = c->exchange;
-    struct str type = str_c(t->type);
+    struct str type = str_c(type_name);
     principal_unref(TAKE(c->principal));
     if (size <= OBJECT_WHOLE_MAX)
         http_reply_buf(x, 200, type, h, sizeof h / sizeof *h, &whole);

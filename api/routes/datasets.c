@@ -8,11 +8,21 @@ CONTENT_INPUTS(dataset, "dst", "data set");
 struct dataset_page { CONTENT_PAGE_IN; int data_class; bool has_data_class; };
 SCHEMA_OF(dataset_page, "Which data sets", CONTENT_PAGE_FIELDS(dataset_page, "data set"),
     FIELD_ENUM_OPT(dataset_page, data_class, F_QUERY, data_class_names, .doc = "Only data of this class"));
-struct dataset_upload { struct uuid dataset_id; struct str zone; };
+struct dataset_upload { struct uuid dataset_id; struct str zone; int format; };
 SCHEMA_OF(dataset_upload, "A version to upload", FIELD_ID(dataset_upload, dataset_id, "dst", F_PATH, .doc = "The data set"),
-    FIELD(dataset_upload, zone, F_QUERY, .min = 1, .max = 31, .check = check_slug, .doc = "Where to keep it; absent: the home zone"));
+    FIELD(dataset_upload, zone, F_QUERY, .min = 1, .max = 31, .check = check_slug,
+          .doc = "Where to keep it; absent: the home zone"),
+    FIELD_ENUM(dataset_upload, format, F_QUERY, data_format_names, .dflt = "csv", .doc = "Format of the content"));
 
-static const struct content datasets = { &versioned_dataset, AUDIT_DATASET_READ, "text/csv", "csv" };
+/* Type and extension of what a version holds. */
+static void form_of(const void *version, const char **ret_type, const char **ret_extension)
+{
+    const struct data_format_row *row = &data_formats[((const struct dataset_version *)version)->format];
+    *ret_type = row->media_type;
+    *ret_extension = row->extension;
+}
+
+static const struct content datasets = { &versioned_dataset, AUDIT_DATASET_READ, form_of };
 
 static enum errc create(struct work *w, const void *in, void *out, struct err *e)
 {
@@ -35,7 +45,10 @@ static enum errc upload(struct work *w, const void *in, void *out, struct err *e
     const struct dataset_upload *u = in;
     struct call *c = call_of(w);
     struct dataset_version *v = out;
-    TRY(dataset_version_add(w, u->dataset_id, u->zone, c->body, v, e));
+    const char *type = data_formats[u->format].media_type;
+    if (!str_starts(http_header_get(c->request, "Content-Type"), type))
+        return FAIL_AT(e, MEDIA_TYPE, "/format", "Content of the format %s is sent as %s", data_format_names[u->format], type);
+    TRY(dataset_version_add(w, u->dataset_id, u->zone, u->format, c->body, v, e));
     audit_event_detail(&c->audit, AUDIT_D_INT("version", v->version));
     audit_event_detail(&c->audit, AUDIT_D_INT("size_bytes", v->size_bytes));
     return ERR_OK;
@@ -71,7 +84,9 @@ static const struct route rows[] = {
       .op = "dataset_version_upload", .perm = PERM_DATASET_WRITE,
       .handler = upload, .in = &dataset_upload_schema, .status = 201, .out = &dataset_version_schema, .flags = R_UPLOAD | R_IDEMPOTENT,
       .rate = RL_WRITE, .resource = "dataset", .audited = true, .audit = AUDIT_DATASET_VERSION, .content_type = "text/csv",
-      .doc = "Upload a version: CSV with a header row; the first fault is told by row and column" },
+      .content_also = "application/octet-stream",
+      .doc = "Upload a version: a table as CSV with a header row (text/csv) or as a .npy array, or a shard of tokens (both "
+             "application/octet-stream); the first fault is told by row and column, or byte" },
     { .method = HTTP_DELETE, .path = "/v1/datasets/{dataset_id}", .lane = LANE_CALLS,
       .op = "dataset_delete", .perm = PERM_DATASET_WRITE,
         .handler = delete,
@@ -85,7 +100,9 @@ static const struct route rows[] = {
       .doc = "Versions of a data set, newest first" },
     { .method = HTTP_GET, .path = "/v1/datasets/{dataset_id}/versions/{version}/content", .lane = LANE_CONTENT,
       .op = "dataset_content", .perm = PERM_DATASET_CONTENT,
-      .raw = content, .in = &dataset_content_ref_schema, .status = 200, .content_type = "text/csv", .resource = "dataset",
+      .raw = content, .in = &dataset_content_ref_schema, .status = 200, .content_type = "text/csv",
+      .content_also = "application/octet-stream",
+      .resource = "dataset",
       .audit = AUDIT_DATASET_READ, .doc = "The content of a version, verified to its end; reading it is audited" },
 };
 extern const struct route_table dataset_routes;

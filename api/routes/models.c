@@ -8,7 +8,14 @@ CONTENT_INPUTS(model, "mdl", "model");
 struct model_page { CONTENT_PAGE_IN; };
 SCHEMA_OF(model_page, "Which models", CONTENT_PAGE_FIELDS(model_page, "model"));
 
-static const struct content models = { &versioned_model, AUDIT_MODEL_READ, "application/octet-stream", "safetensors" };
+static void form_of(const void *version, const char **ret_type, const char **ret_extension)
+{
+    (void)version;
+    *ret_type = "application/octet-stream";
+    *ret_extension = "safetensors";
+}
+
+static const struct content models = { &versioned_model, AUDIT_MODEL_READ, form_of };
 
 static enum errc check_weights(struct work *w, const void *in, struct err *e)
 {

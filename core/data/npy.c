@@ -84,27 +84,40 @@ static enum errc read_header(struct cursor *c, struct npy *a, struct err *e)
     return FAIL(e, UNPROCESSABLE, "the .npy file has a header that is not supported: little-endian numbers in C order are");
 }
 
-enum errc npy_parse(struct str bytes, struct npy *ret, struct err *e)
+size_t npy_head_bytes(struct str start)
 {
-    const unsigned char *p = (const unsigned char *)bytes.ptr;
+    const unsigned char *p = (const unsigned char *)start.ptr;
+    if (start.len < NPY_HEAD_MIN)
+        return NPY_HEAD_MIN;
+    size_t size = p[8] | (size_t)p[9] << 8;
+    return p[6] == 1 ? 10 + size : 12 + (size | (size_t)p[10] << 16 | (size_t)p[11] << 24);
+}
+
+enum errc npy_head(struct str start, uint64_t file_size, struct npy *ret, struct err *e)
+{
+    const unsigned char *p = (const unsigned char *)start.ptr;
     struct npy a = { .count = 1 };
-    if (bytes.len < 12 || memcmp(p, "\x93NUMPY", 6) || p[6] < 1 || p[6] > 3)
-        return FAIL(e, BAD_DATA, "this is no .npy file");
-    size_t at = p[6] == 1 ? 10 : 12, size = p[8] | (size_t)p[9] << 8;
-    if (p[6] > 1)
-        size |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
-    if (size > bytes.len - at)
+    if (start.len < NPY_HEAD_MIN || memcmp(p, "\x93NUMPY", 6) || p[6] < 1 || p[6] > 3)
+        return FAIL(e, BAD_DATA, "byte 0: this is no .npy file");
+    size_t at = p[6] == 1 ? 10 : 12, end = npy_head_bytes(start);
+    if (end > start.len || end > file_size)
         return FAIL(e, BAD_DATA, "the .npy file is cut off inside its header");
-    struct cursor c = { bytes.ptr + at, bytes.ptr + at + size };
+    struct cursor c = { start.ptr + at, start.ptr + end };
     TRY(read_header(&c, &a, e));
     for (uint32_t d = 0; d < a.rank; d++)
-        if (__builtin_mul_overflow(a.count, (size_t)a.dim[d], &a.count) || a.count > bytes.len)
+        if (__builtin_mul_overflow(a.count, (size_t)a.dim[d], &a.count) || a.count > file_size)
             return FAIL(e, BAD_DATA, "the .npy file has a shape of more numbers than bytes");
-    if (a.count * a.width != bytes.len - at - size)
-        return FAIL(e, BAD_DATA, "the .npy file needs %zu bytes of numbers and has %zu", a.count * a.width,
-                    bytes.len - at - size);
-    a.data = p + at + size;
+    if (a.count * a.width != file_size - end)
+        return FAIL(e, BAD_DATA, "the .npy file needs %zu bytes of numbers and has %llu", a.count * a.width,
+                    (unsigned long long)(file_size - end));
     *ret = a;
+    return ERR_OK;
+}
+
+enum errc npy_parse(struct str bytes, struct npy *ret, struct err *e)
+{
+    TRY(npy_head(bytes, bytes.len, ret, e));
+    ret->data = (const unsigned char *)bytes.ptr + npy_head_bytes(bytes);
     return ERR_OK;
 }
 

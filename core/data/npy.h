@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include "core/base/str.h"
 
-enum { NPY_DIMS_MAX = 8 };
+enum { NPY_DIMS_MAX = 8, NPY_HEAD_MIN = 12 };
 
 struct npy {
     char kind;                  /* 'f', 'i', 'u', 'b' */
@@ -21,6 +21,10 @@ struct npy {
     const unsigned char *data;  /* borrowed, not aligned */
 };
 
+/* The same of a file that is not held: how many bytes its header has, by its first NPY_HEAD_MIN, and what that says; data NULL.
+ * */
+size_t npy_head_bytes(struct str start);
+enum errc npy_head(struct str start, uint64_t file_size, struct npy *ret, struct err *e);
 enum errc npy_parse(struct str bytes, struct npy *ret, struct err *e);
 /* One number; whole ones as they are, floating-point ones by value. */
 double npy_real(const struct npy *a, size_t i);

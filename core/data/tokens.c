@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tokens.c - header, length, checksum, then every token. */
+/* tokens.c - header and length as soon as they are there, then token by token; checksum and tokens are told at the end. */
 #include "core/data/tokens.h"
 
 #include <string.h>
 
 enum { VERSION = 1, AT_VERSION = 4, AT_BYTES = 8, AT_VOCAB = 12, AT_COUNT = 16, AT_DOCUMENTS = 24, AT_HASH = 32, AT_REST = 40 };
 static const uint32_t LLMC_MAGIC = 20240520;
+static const uint64_t FNV_START = 0xcbf29ce484222325u, FNV_TIMES = 1099511628211u;
 
 static uint64_t number(const unsigned char *p, size_t bytes)
 {
@@ -21,11 +22,11 @@ static void put(unsigned char *p, size_t bytes, uint64_t v)
         p[i] = (unsigned char)(v >> 8 * i);
 }
 
-static enum errc read_header(struct str file, struct token_shard *s, struct err *e)
+static enum errc read_own(struct str start, struct token_shard *s, struct err *e)
 {
-    const unsigned char *p = (const unsigned char *)file.ptr;
-    if (file.len < TOKENS_HEADER)
-        return FAIL(e, BAD_DATA, "a token shard begins with %d bytes of header; the file has %zu", TOKENS_HEADER, file.len);
+    const unsigned char *p = (const unsigned char *)start.ptr;
+    if (start.len < TOKENS_HEADER)
+        return FAIL(e, BAD_DATA, "a token shard begins with %d bytes of header; the file has %zu", TOKENS_HEADER, start.len);
     if (number(p + AT_VERSION, 4) != VERSION)
         return FAIL(e, BAD_DATA, "byte %d: version %llu of token shards is not known; %d is", AT_VERSION,
                     (unsigned long long)number(p + AT_VERSION, 4), VERSION);
@@ -33,7 +34,6 @@ static enum errc read_header(struct str file, struct token_shard *s, struct err 
     s->vocab = (size_t)number(p + AT_VOCAB, 4);
     s->count = number(p + AT_COUNT, 8);
     s->documents = number(p + AT_DOCUMENTS, 8);
-    s->tokens = p + TOKENS_HEADER;
     if (s->token_bytes != 2 && s->token_bytes != 4)
         return FAIL(e, BAD_DATA, "byte %d: a token has 2 or 4 bytes, not %zu", AT_BYTES, s->token_bytes);
     for (size_t i = AT_REST; i < TOKENS_HEADER; i++)
@@ -44,47 +44,117 @@ static enum errc read_header(struct str file, struct token_shard *s, struct err 
     return ERR_OK;
 }
 
-static enum errc read_llmc(struct str file, struct token_shard *s, struct err *e)
+static enum errc read_llmc(struct str start, struct token_shard *s, struct err *e)
 {
-    const unsigned char *p = (const unsigned char *)file.ptr;
-    if (file.len < TOKENS_LLMC_HEADER)
+    const unsigned char *p = (const unsigned char *)start.ptr;
+    if (start.len < TOKENS_LLMC_HEADER)
         return FAIL(e, BAD_DATA, "a shard of llm.c begins with %d bytes of header; the file has %zu", TOKENS_LLMC_HEADER,
-                    file.len);
+                    start.len);
     if (number(p + 4, 4) != 1)
-        return FAIL(e, BAD_DATA, "byte 4: version %llu of llm.c's shards is not known; 1 is", (unsigned long long)number(p + 4,
-                                                                                                                         4));
-    *s = (struct token_shard){ p + TOKENS_LLMC_HEADER, 2, TOKENS_LLMC_VOCAB, number(p + 8, 4), 0 };
+        return FAIL(e, BAD_DATA, "byte 4: version %llu of llm.c's shards is not known; 1 is",
+                    (unsigned long long)number(p + 4, 4));
+    *s = (struct token_shard){ NULL, 2, TOKENS_LLMC_VOCAB, number(p + 8, 4), 0 };
     return ERR_OK;
 }
 
-static enum errc check_tokens(const struct token_shard *s, size_t header, struct err *e)
+/* 0: not known yet (fewer than 4 bytes), or neither kind. */
+static size_t header_bytes(struct str start)
 {
-    for (uint64_t i = 0; i < s->count; i++) {
-        uint64_t token = number(s->tokens + i * s->token_bytes, s->token_bytes);
-        if (token >= s->vocab)
-            return FAIL(e, BAD_DATA, "byte %llu: token %llu is not below the vocabulary of %zu",
-                        (unsigned long long)(header + i * s->token_bytes), (unsigned long long)token, s->vocab);
+    const unsigned char *p = (const unsigned char *)start.ptr;
+    if (start.len < 4)
+        return 0;
+    return !memcmp(p, "FTOK", 4) ? TOKENS_HEADER : number(p, 4) == LLMC_MAGIC ? TOKENS_LLMC_HEADER : 0;
+}
+
+static enum errc read_head(struct str start, uint64_t file_size, struct token_shard *s, struct err *e)
+{
+    size_t header = header_bytes(start);
+    if (!header)
+        return FAIL(e, BAD_DATA, "byte 0: neither a token shard (\"FTOK\") nor one of llm.c");
+    TRY(header == TOKENS_HEADER ? read_own(start, s, e) : read_llmc(start, s, e));
+    uint64_t size = file_size - header;
+    if (s->count < 1 || s->count > size / s->token_bytes || s->count * s->token_bytes != size)
+        return FAIL(e, BAD_DATA, "the header says %llu tokens of %zu bytes; %llu bytes follow it", (unsigned long long)s->count,
+                    s->token_bytes, (unsigned long long)size);
+    return ERR_OK;
+}
+
+static enum errc check_token(struct token_checker *c, const unsigned char *p, struct err *e)
+{
+    uint64_t token = number(p, c->shard.token_bytes), at = c->at;
+    c->at += c->shard.token_bytes;
+    if (token >= c->shard.vocab)
+        return FAIL(e, BAD_DATA, "byte %llu: token %llu is not below the vocabulary of %zu", (unsigned long long)at,
+                    (unsigned long long)token, c->shard.vocab);
+    return ERR_OK;
+}
+
+/* Bytes of the header out of what comes; all of it there: it is read. */
+static enum errc add_head(struct token_checker *c, const unsigned char **p, size_t *n, struct err *e)
+{
+    while (!c->shard.token_bytes && *n > 0) {
+        c->head[c->head_len++] = *(*p)++;
+        --*n;
+        const struct str start = str_n((const char *)c->head, c->head_len);
+        if (c->head_len >= 4 && (!header_bytes(start) || c->head_len == header_bytes(start))) {
+            TRY(read_head(start, c->size_bytes, &c->shard, e));
+            c->at = c->head_len;
+            c->hash = c->head_len == TOKENS_HEADER ? number(c->head + AT_HASH, 8) : 0;
+        }
     }
+    return ERR_OK;
+}
+
+void token_checker_start(struct token_checker *c, uint64_t size_bytes)
+{
+    memset(c, 0, sizeof *c);
+    c->size_bytes = size_bytes;
+    c->sum = FNV_START;
+}
+
+enum errc token_checker_add(struct token_checker *c, const void *bytes, size_t n, struct err *e)
+{
+    const unsigned char *p = bytes;
+    if (n > c->size_bytes - c->seen)
+        return FAIL(e, BAD_DATA, "the file is longer than the %llu bytes that were announced", (unsigned long long)c->size_bytes);
+    c->seen += n;
+    TRY(add_head(c, &p, &n, e));
+    for (size_t i = 0; i < n; i++) {
+        c->sum = (c->sum ^ p[i]) * FNV_TIMES;
+        c->part[c->part_len++] = p[i];
+        if (c->part_len < c->shard.token_bytes)
+            continue;
+        c->part_len = 0;
+        if (!c->fault.code && check_token(c, c->part, &c->fault) != ERR_OK)
+            continue;           /* told at the end: a wrong checksum says more */
+    }
+    return ERR_OK;
+}
+
+enum errc token_checker_end(struct token_checker *c, struct token_shard *ret, struct err *e)
+{
+    if (!c->shard.token_bytes)
+        TRY(read_head(str_n((const char *)c->head, c->head_len), c->seen, &c->shard, e));
+    if (c->seen != c->size_bytes)
+        return FAIL(e, BAD_DATA, "the file ends at byte %llu of %llu", (unsigned long long)c->seen,
+                    (unsigned long long)c->size_bytes);
+    if (c->head_len == TOKENS_HEADER && c->hash != c->sum)
+        return FAIL(e, BAD_DATA, "byte %d: the checksum is not that of the tokens", AT_HASH);
+    if (c->fault.code) {
+        *e = c->fault;
+        return c->fault.code;
+    }
+    *ret = c->shard;
     return ERR_OK;
 }
 
 enum errc token_shard_read(struct str file, struct token_shard *ret, struct err *e)
 {
-    struct token_shard s = { 0 };
-    const unsigned char *p = (const unsigned char *)file.ptr;
-    bool is_own = file.len >= 4 && !memcmp(p, "FTOK", 4), is_llmc = !is_own && file.len >= 4 && number(p, 4) == LLMC_MAGIC;
-    if (!is_own && !is_llmc)
-        return FAIL(e, BAD_DATA, "byte 0: neither a token shard (\"FTOK\") nor one of llm.c");
-    TRY(is_own ? read_header(file, &s, e) : read_llmc(file, &s, e));
-    size_t header = is_own ? TOKENS_HEADER : TOKENS_LLMC_HEADER, size = file.len - header;
-    if (s.count < 1 || s.count > size / s.token_bytes || s.count * s.token_bytes != size)
-        return FAIL(e, BAD_DATA, "the header says %llu tokens of %zu bytes; %zu bytes follow it", (unsigned long long)s.count,
-                    s.token_bytes,
-                    size);
-    if (is_own && number(p + AT_HASH, 8) != str_hash(str_n(file.ptr + header, size)))
-        return FAIL(e, BAD_DATA, "byte %d: the checksum is not that of the tokens", AT_HASH);
-    TRY(check_tokens(&s, header, e));
-    *ret = s;
+    struct token_checker c;
+    token_checker_start(&c, file.len);
+    TRY(token_checker_add(&c, file.ptr, file.len, e));
+    TRY(token_checker_end(&c, ret, e));
+    ret->tokens = (const unsigned char *)file.ptr + c.head_len;
     return ERR_OK;
 }
 

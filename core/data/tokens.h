@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tokens.h - shards of tokens: text that was made numbers of a vocabulary, to train decoders on. Read strictly; the API checks
- * an upload with
- * the function that the worker reads it with.
+ * an upload, piece by piece, with what the worker reads it with.
  *
  * Layout, little-endian, 64 bytes of header: "FTOK", u32 version 1, u32 bytes of a token (2 or 4), u32 vocabulary, u64 tokens,
- * u64
- * documents, u64 FNV-1a of what follows, 24 zero bytes; then the tokens, each below the vocabulary, and nothing after. Shards of
- * llm.c (magic 20240520, version
- * 1, 1024 bytes of header, u16 tokens of GPT-2's vocabulary) are read, too. Memory: none; what is returned points into the shard.
- * Errors: BAD_DATA with the offset; LIMIT (vocabulary). */
+ * u64 documents, u64 FNV-1a of what follows, 24 zero bytes; then the tokens, each below the vocabulary, and nothing after. Shards
+ * of llm.c (magic 20240520, version 1, 1024 bytes of header, u16 tokens of GPT-2's vocabulary) are read, too.
+ * Memory: none; what is returned points into the shard. Errors: BAD_DATA with the offset; LIMIT (vocabulary). */
 #pragma once
 #include "core/base/str.h"
 #include "core/base/err.h"
@@ -23,5 +20,17 @@ struct token_shard {
 };
 
 enum errc token_shard_read(struct str file, struct token_shard *ret, struct err *e) MUST_CHECK;
+/* The same of a file of size_bytes that comes piece by piece: start -> add* -> end; the shard's tokens stay NULL. */
+struct token_checker {
+    uint64_t size_bytes, seen, at;          /* at: of the next token */
+    unsigned char head[TOKENS_LLMC_HEADER], part[4];
+    size_t head_len, part_len;
+    uint64_t hash, sum;                     /* what the header says, what is so */
+    struct token_shard shard;               /* token_bytes 0: the header is not whole yet */
+    struct err fault;                       /* of the first wrong token */
+};
+void token_checker_start(struct token_checker *c, uint64_t size_bytes);
+enum errc token_checker_add(struct token_checker *c, const void *bytes, size_t n, struct err *e) MUST_CHECK;
+enum errc token_checker_end(struct token_checker *c, struct token_shard *ret, struct err *e) MUST_CHECK;
 /* The header of what is in s. */
 void token_shard_header(const struct token_shard *s, unsigned char ret[TOKENS_HEADER]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* type_train.c - the spec of a training job. Its limits keep a job of one tenant within what a machine can hold. */
 #include "core/wire/type_train.h"
+#include "core/data/data_format.h"
 
 const char *const job_family_names[] = { "mlp", "cnn", "gpt", NULL }, *const job_optimizer_names[] = { "adamw", "sgd", NULL },
                   *const job_schedule_names[] = { "const", "cosine", "linear", "wsd", NULL };
@@ -55,7 +56,11 @@ SCHEMA_EXTERN(train_job, "A training job",
           .doc = "Epochs between checkpoints; 0: only when told to stop"),
     FIELD(train_job, label_column, F_DERIVED, .min = 1, .max = 128, .dflt = "label",
           .doc = "Column that holds the label; filled in from the data set"),
-    FIELD(train_job, classes, F_DERIVED, .min = 0, .max = 65536, .dflt = "0", .doc = "Classes of the data set; 0: the largest label + 1"));
+    FIELD(train_job, classes, F_DERIVED, .min = 0, .max = 65536, .dflt = "0", .doc = "Classes of the data set; 0: the largest label + 1"),
+    FIELD_ENUM(train_job, format, F_DERIVED, data_format_names, .dflt = "csv", .doc = "Format of the data set's version"),
+    FIELD_ENUM(train_job, target, F_DERIVED, data_target_names, .dflt = "class", .doc = "What the data set's label is"),
+    FIELD_STRS(train_job, ignored_columns, F_DERIVED, .max = TABLE_IGNORED_MAX, .dflt = "",
+               .doc = "Columns of the data set that nobody reads"));
 
 static enum errc settle_list(struct train_job *t, const char *name, struct slice *list, struct arena *a, struct err *e)
 {

@@ -36,6 +36,8 @@ struct train_job {
     int64_t checkpoint_every;       /* epochs between checkpoints; 0: only when told to stop */
     struct str label_column;        /* of the data set; the API fills it in at submit, like classes */
     int64_t classes;                /* 0: the largest label + 1 */
+    int format, target;             /* enum data_format, data_target; of the data set, like the next */
+    struct slice ignored_columns;   /* struct str */
 };
 /* An empty list of layers means the default one; what the members of a family must be to each other. Called at submit, and by
  * the worker for

@@ -1172,8 +1172,11 @@ CREATE TABLE public.dataset (
     created_by uuid NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     project_id uuid,
-    CONSTRAINT dataset_classes_check CHECK (((classes >= 2) AND (classes <= 100000))),
-    CONSTRAINT dataset_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text))
+    target text DEFAULT 'class'::text NOT NULL,
+    ignored_columns text[] DEFAULT '{}'::text[] NOT NULL,
+    CONSTRAINT dataset_classes_check CHECK ((((classes >= 0) AND (classes <= 100000)) AND (classes <> 1))),
+    CONSTRAINT dataset_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
+    CONSTRAINT dataset_target_check CHECK ((target = ANY (ARRAY['class'::text, 'number'::text, 'flags'::text])))
 );
 ALTER TABLE ONLY public.dataset FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.dataset OWNER TO falaj_owner;
@@ -1526,6 +1529,10 @@ CREATE TABLE public.dataset_version (
     column_count bigint NOT NULL,
     created_by uuid NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    format text DEFAULT 'csv'::text NOT NULL,
+    classes bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT dataset_version_classes_check CHECK ((classes >= 0)),
+    CONSTRAINT dataset_version_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'npy'::text, 'tokens'::text]))),
     CONSTRAINT dataset_version_version_check CHECK ((version > 0))
 );
 ALTER TABLE ONLY public.dataset_version FORCE ROW LEVEL SECURITY;
@@ -2504,12 +2511,14 @@ CREATE TABLE public.upload (
     claimed_until timestamp with time zone,
     completed_bytes bigint DEFAULT 0 NOT NULL,
     failure text,
+    format text DEFAULT 'csv'::text NOT NULL,
     CONSTRAINT upload_check CHECK (((received >= 0) AND (received <= size_bytes))),
     CONSTRAINT upload_check1 CHECK (((state = 'COMPLETED'::text) = (version IS NOT NULL))),
     CONSTRAINT upload_check2 CHECK (((completed_bytes >= 0) AND (completed_bytes <= size_bytes))),
     CONSTRAINT upload_check3 CHECK (((state = 'COMPLETING'::text) = (claim IS NOT NULL))),
     CONSTRAINT upload_check4 CHECK (((claim IS NULL) = (claimed_until IS NULL))),
     CONSTRAINT upload_failure_check CHECK ((length(failure) <= 500)),
+    CONSTRAINT upload_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'npy'::text, 'tokens'::text]))),
     CONSTRAINT upload_parts_check CHECK (((parts >= 0) AND (parts <= 4096))),
     CONSTRAINT upload_sha256_check CHECK ((length(sha256) = 32)),
     CONSTRAINT upload_size_bytes_check CHECK (((size_bytes >= 1) AND (size_bytes <= 1073741824))),

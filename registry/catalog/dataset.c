@@ -2,7 +2,6 @@
 /* dataset.c - data sets and their versions. A version's number is taken last, by the UPDATE that locks the data set's row: what is
  * checked, sealed and stored before it holds no lock that another upload waits for. */
 #include "registry/catalog/dataset.h"
-#include "core/data/csv.h"
 #include "core/db/tx.h"
 #include "registry/catalog/versioned.h"
 #include "registry/vault/object.h"
@@ -17,7 +16,9 @@ SCHEMA_EXTERN(dataset, "A data set",
     FIELD(dataset, name, F_ALWAYS, .doc = "Name, unique in the tenant"),
     FIELD(dataset, description, F_ALWAYS, .doc = "What it is"), FIELD(dataset, data_class, F_ALWAYS, .doc = "Class of the data"),
     FIELD(dataset, label_column, F_ALWAYS, .doc = "Column that holds the label"),
-    FIELD(dataset, classes, 0, .doc = "Labels are 0 to classes-1"),
+    FIELD(dataset, classes, 0, .doc = "Labels are 0 to classes-1; 0: as a version has them"),
+    FIELD_ENUM(dataset, target, 0, data_target_names, .doc = "What the label is: a class, a number, or flags of 0 and 1"),
+    FIELD_STRS(dataset, ignored_columns, 0, .doc = "Columns that are neither label nor feature"),
     FIELD(dataset, latest_version, 0, .doc = "Newest version; 0: none yet"), FIELD(dataset, version, 0, .doc = "Grows with every change"),
     FIELD_ID(dataset, project_id, "prj", 0, .doc = "Its project; absent: the tenant as a whole"),
     FIELD_ID(dataset, created_by, "usr", F_ALWAYS, .doc = "Who made it"), FIELD(dataset, created_at, F_ALWAYS, .doc = "When"));
@@ -25,25 +26,34 @@ SCHEMA_EXTERN(dataset_new, "A data set to create",
     FIELD(dataset_new, name, F_REQ, .min = 1, .max = 63, .check = check_slug, .doc = "Name, unique in the tenant"),
     FIELD(dataset_new, description, 0, .max = 1024, .dflt = "", .doc = "What it is"),
     FIELD_ENUM(dataset_new, data_class, 0, data_class_names, .dflt = "internal", .doc = "Class of the data"),
-    FIELD(dataset_new, label_column, F_REQ, .min = 1, .max = 128, .check = check_name, .doc = "Column that holds the label"),
-    FIELD(dataset_new, classes, F_REQ, .min = 2, .max = CSV_CLASSES_MAX, .doc = "Labels are 0 to classes-1"),
+    FIELD(dataset_new, label_column, 0, .min = 1, .max = TABLE_NAME_MAX, .check = check_name, .dflt = "label",
+          .doc = "Column that holds the label; of flags how the names of their columns begin, and *; of npy its number from 0"),
+    FIELD(dataset_new, classes, 0, .min = 0, .max = TABLE_CLASSES_MAX, .dflt = "0",
+          .doc = "Labels are 0 to classes-1; 0: as a version has them"),
+    FIELD_ENUM(dataset_new, target, 0, data_target_names, .dflt = "class",
+               .doc = "What the label is: a class, a number, or flags: columns of 0 and 1. Tokens have none"),
+    FIELD_STRS(dataset_new, ignored_columns, 0, .max = TABLE_IGNORED_MAX, .doc = "Columns that are neither label nor feature"),
     FIELD_ID(dataset_new, project_id, "prj", 0, .doc = "Its project; absent: the tenant as a whole, or your only project"));
 SCHEMA_EXTERN(dataset_version, "A version of a data set",
     FIELD_ID(dataset_version, dataset_id, "dst", F_ALWAYS, .doc = "The data set"),
     FIELD(dataset_version, version, 0, .doc = "Its number, from 1"),
     FIELD_ID(dataset_version, object_id, "obj", F_ALWAYS, .doc = "The object that holds it"),
     FIELD(dataset_version, sha256, 0, .doc = "Digest of the content, hex"),
-    FIELD(dataset_version, row_count, 0, .doc = "Rows, header not counted"), FIELD(dataset_version, column_count, 0, .doc = "Feature columns"),
+    FIELD(dataset_version, row_count, 0, .doc = "Rows, header not counted; tokens"),
+    FIELD(dataset_version, column_count, 0, .doc = "Feature columns; of tokens 0"),
+    FIELD_ENUM(dataset_version, format, 0, data_format_names, .doc = "Format of its content"),
+    FIELD(dataset_version, classes, 0, .doc = "Classes, flags, or words of the vocabulary; 0: the data set says it, or a number"),
     FIELD(dataset_version, size_bytes, 0, .doc = "Bytes"), FIELD(dataset_version, zone, 0, .doc = "Where it lies"),
     FIELD_ID(dataset_version, created_by, "usr", F_ALWAYS, .doc = "Who uploaded it"),
     FIELD(dataset_version, created_at, F_ALWAYS, .doc = "When"));
 
-#define VERSION_COLUMNS "v.dataset_id, v.version, v.object_id, encode(o.sha256, 'hex') AS sha256, v.row_count, v.column_count, o.size_bytes, o.zone,\n" \
+#define VERSION_COLUMNS "v.dataset_id, v.version, v.object_id, encode(o.sha256, 'hex') AS sha256, v.row_count, v.column_count, v.format, v.classes, o.size_bytes, o.zone,\n" \
     "       v.created_by, v.created_at\n"
 
-const struct stmt dataset_create_stmt = { .name = "dataset_create", .params = "uusssisuu", .row = &dataset_schema, .card = CARD_ONE, .sql =
+const struct stmt dataset_create_stmt = { .name = "dataset_create", .params = "uusssisuusS", .row = &dataset_schema, .card = CARD_ONE, .sql =
     "INSERT INTO dataset (tenant_id, dataset_id, name, description, label_column, classes, data_class, created_by,\n"
-    "                     project_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING " ROW_COLUMNS };
+    "                     project_id, target, ignored_columns)\n"
+    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING " ROW_COLUMNS };
 const struct stmt dataset_get_stmt = { .name = "dataset_get", .params = "uu", .row = &dataset_schema, .card = CARD_ONE, .sql =
     "SELECT " ROW_COLUMNS " FROM dataset WHERE tenant_id = $1 AND dataset_id = $2" };
 const struct stmt dataset_list_stmt = { .name = "dataset_list", .params = LIST_FIND_PARAMS, .row = &dataset_schema, .card = CARD_MANY, .sql =
@@ -52,9 +62,9 @@ const struct stmt dataset_list_stmt = { .name = "dataset_list", .params = LIST_F
 const struct stmt dataset_next_stmt = { .name = "dataset_next", .params = "uu", .row = &dataset_schema, .card = CARD_ONE, .sql =
     "UPDATE dataset SET latest_version = latest_version + 1, version = version + 1\n"
     " WHERE tenant_id = $1 AND dataset_id = $2 RETURNING " ROW_COLUMNS };
-const struct stmt dataset_version_insert_stmt = { .name = "dataset_version_insert", .params = "uuiuiiu", .card = CARD_NONE, .sql =
-    "INSERT INTO dataset_version (tenant_id, dataset_id, version, object_id, row_count, column_count, created_by)\n"
-    "VALUES ($1, $2, $3, $4, $5, $6, $7)" };
+const struct stmt dataset_version_insert_stmt = { .name = "dataset_version_insert", .params = "uuiuiiusi", .card = CARD_NONE, .sql =
+    "INSERT INTO dataset_version (tenant_id, dataset_id, version, object_id, row_count, column_count, created_by, format, classes)\n"
+    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)" };
 const struct stmt dataset_version_get_stmt = { .name = "dataset_version_get", .params = "uui", .row = &dataset_version_schema, .card = CARD_ONE, .sql =
     "SELECT " VERSION_COLUMNS
     "  FROM dataset_version v JOIN object o ON o.tenant_id = v.tenant_id AND o.object_id = v.object_id\n"
@@ -64,13 +74,32 @@ const struct stmt dataset_version_list_stmt = { .name = "dataset_version_list", 
     "  FROM dataset_version v JOIN object o ON o.tenant_id = v.tenant_id AND o.object_id = v.object_id\n"
     " WHERE v.tenant_id = $1 AND v.dataset_id = $2 AND ($3 = 0 OR v.version < $3) ORDER BY v.version DESC LIMIT $4" };
 
+struct data_schema dataset_columns(const struct dataset *d)
+{
+    return (struct data_schema){ .label = d->label_column, .classes = d->classes, .target = d->target, .ignored = d->ignored_columns };
+}
+
+/* As the reader of a content would, but before there is one. */
+static enum errc check_columns(const struct dataset_new *in, struct err *e)
+{
+    if (in->classes == 1)
+        return FAIL_AT(e, INVALID, "/classes", "must be 0 or at least 2: with one class there is nothing to learn");
+    if (in->classes && in->target != TARGET_CLASS)
+        return FAIL_AT(e, INVALID, "/classes", "must be 0 where the label is a %s", data_target_names[in->target]);
+    if (in->target == TARGET_FLAGS && (in->label_column.len < 2 || in->label_column.ptr[in->label_column.len - 1] != '*'))
+        return FAIL_AT(e, INVALID, "/label_column", "must be how the names of the flags' columns begin, and *: topic_*");
+    return ERR_OK;
+}
+
 enum errc dataset_create(struct work *w, const struct dataset_new *in, struct dataset *ret, struct err *e)
 {
     struct uuid project;
+    TRY(check_columns(in, e));
     TRY(project_for_new(w, w->tx, in->project_id, &project, e));
     enum errc rc = db_one(w->tx, &dataset_create_stmt, ARGS(
-        A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_STR(in->name), A_STR(in->description), A_STR(in->label_column), A_I64(in->classes),
-        A_TEXT(data_class_names[in->data_class]), A_UUID(w->principal->user_id), A_UUID_OR_NULL(project)), ret, e);
+        A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_STR(in->name), A_STR(in->description), A_STR(in->label_column),
+        A_I64(in->classes), A_TEXT(data_class_names[in->data_class]), A_UUID(w->principal->user_id), A_UUID_OR_NULL(project),
+        A_TEXT(data_target_names[in->target]), A_STRS(in->ignored_columns.items, in->ignored_columns.n)), ret, e);
     return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/name", "Data set %.*s exists", STR_ARG(in->name)) : rc;
 }
 
@@ -79,28 +108,30 @@ enum errc dataset_get(struct work *w, struct uuid dataset_id, struct dataset *re
     return versioned_get(w, &versioned_dataset, dataset_id, ret, e);
 }
 
-enum errc dataset_version_of(struct work *w, struct uuid dataset_id, struct uuid object_id, const struct csv_table *table,
-                             struct dataset_version *ret, struct err *e)
+enum errc dataset_version_of(struct work *w, struct uuid dataset_id, struct uuid object_id, int format,
+                             const struct data_found *found, struct dataset_version *ret, struct err *e)
 {
     struct dataset d;
     TRY(db_one(w->tx, &dataset_next_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(dataset_id)), &d, e));
     TRY(db_exec(w->tx, &dataset_version_insert_stmt, ARGS(
-        A_UUID(w->tenant_id), A_UUID(dataset_id), A_I64(d.latest_version), A_UUID(object_id), A_I64((int64_t)table->rows),
-        A_I64((int64_t)table->cols), A_UUID(w->principal->user_id)), NULL, e));
+        A_UUID(w->tenant_id), A_UUID(dataset_id), A_I64(d.latest_version), A_UUID(object_id), A_I64((int64_t)found->rows),
+        A_I64((int64_t)found->columns), A_UUID(w->principal->user_id), A_TEXT(data_format_names[format]),
+        A_I64((int64_t)found->classes)), NULL, e));
     return dataset_version_get(w, dataset_id, d.latest_version, ret, e);
 }
 
-enum errc dataset_version_add(struct work *w, struct uuid dataset_id, struct str zone, struct str csv, struct dataset_version *ret, struct err *e)
+enum errc dataset_version_add(struct work *w, struct uuid dataset_id, struct str zone, int format, struct str content,
+                              struct dataset_version *ret, struct err *e)
 {
     struct dataset d;
-    struct csv_table table;
+    struct data_found found;
     struct object o;
     TRY(dataset_get(w, dataset_id, &d, e));
-    struct csv_schema schema = { .label = d.label_column, .classes = d.classes };
-    TRY(csv_check(w->arena, csv, &schema, &table, e));
+    const struct data_schema columns = dataset_columns(&d);
+    TRY(data_check(w->arena, format, &columns, content, &found, e));
     struct object_new obj = { zone, "dataset", d.data_class };
-    TRY(object_put(w, &obj, csv, &o, e));
-    return dataset_version_of(w, dataset_id, o.object_id, &table, ret, e);
+    TRY(object_put(w, &obj, content, &o, e));
+    return dataset_version_of(w, dataset_id, o.object_id, format, &found, ret, e);
 }
 
 enum errc dataset_version_get(struct work *w, struct uuid dataset_id, int64_t version, struct dataset_version *ret, struct err *e)

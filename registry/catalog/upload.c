@@ -33,6 +33,7 @@ SCHEMA_EXTERN(upload, "An upload in parts",
     FIELD(upload, zone, F_ALWAYS, .doc = "Where the parts lie and the version will"),
     FIELD(upload, state, F_ALWAYS,
           .doc = "OPEN; COMPLETING: its content is being read; COMPLETED: it has become a version; REFUSED: its content was, and is gone"),
+    FIELD_ENUM(upload, format, 0, data_format_names, .doc = "Format of the content"),
     FIELD(upload, size_bytes, 0, .doc = "Bytes of the whole content"),
     FIELD(upload, sha256, 0, .doc = "Digest that the whole must have, hex; absent: none was announced"),
     FIELD(upload, offset, 0, .doc = "Bytes received; the next part begins there"), FIELD(upload, parts, 0, .doc = "Parts received"),
@@ -47,7 +48,8 @@ SCHEMA_EXTERN(upload_new, "An upload to begin",
     FIELD(upload_new, size_bytes, F_REQ, .min = 1, .max = UPLOAD_SIZE_MAX, .doc = "Bytes of the whole content"),
     FIELD(upload_new, sha256, 0, .min = 64, .max = 64, .check = check_sha256, .pattern_doc = "^[0-9a-fA-F]{64}$", .example =
           "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", .doc = "Digest that the whole must have, hex"),
-    FIELD(upload_new, zone, 0, .min = 1, .max = 31, .check = check_slug, .doc = "Where to keep it; absent: the home zone"));
+    FIELD(upload_new, zone, 0, .min = 1, .max = 31, .check = check_slug, .doc = "Where to keep it; absent: the home zone"),
+    FIELD_ENUM(upload_new, format, 0, data_format_names, .dflt = "csv", .doc = "Format of the content"));
 
 struct open_count { int64_t of_tenant, of_user, room; };
 SCHEMA_OF(open_count, "What is open", FIELD(open_count, of_tenant, 0, .doc = "Of the tenant"), FIELD(open_count, of_user, 0, .doc = "Of the user"),
@@ -67,9 +69,9 @@ const struct stmt upload_turn_stmt = { .name = "upload_turn", .params = "u", .ca
 const struct stmt upload_open_stmt = { .name = "upload_open", .params = "uu", .row = &open_count_schema, .card = CARD_ONE, .sql =
     "SELECT u.of_tenant, u.of_user, q.hard_limit - q.used AS room FROM quota q, uploads_open($1, $2) u\n"
     " WHERE q.tenant_id = $1 AND q.resource = 'stored_bytes'" };
-const struct stmt upload_insert_stmt = { .name = "upload_insert", .params = "uuusiyui", .row = &upload_schema, .card = CARD_ONE, .sql =
-    "INSERT INTO upload (tenant_id, upload_id, dataset_id, zone, size_bytes, sha256, created_by, expires_at)\n"
-    "VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8 * interval '1 second') RETURNING " UPLOAD_COLUMNS };
+const struct stmt upload_insert_stmt = { .name = "upload_insert", .params = "uuusiyuis", .row = &upload_schema, .card = CARD_ONE, .sql =
+    "INSERT INTO upload (tenant_id, upload_id, dataset_id, zone, size_bytes, sha256, created_by, expires_at, format)\n"
+    "VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8 * interval '1 second', $9) RETURNING " UPLOAD_COLUMNS };
 const struct stmt upload_get_stmt = { .name = "upload_get", .params = "uuu", .row = &upload_schema, .card = CARD_ONE, .sql =
     "SELECT " UPLOAD_COLUMNS " FROM upload WHERE tenant_id = $1 AND upload_id = $2 AND created_by = $3 AND expires_at > now()" };
 /* User NULL: whoever began it, expired or not. */
@@ -135,7 +137,8 @@ enum errc upload_begin(struct work *w, const struct upload_new *in, struct uploa
     bool is_announced = in->sha256.ptr && hex_decode(in->sha256, sha, sizeof sha);
     TRY(db_one(w->tx, &upload_insert_stmt, ARGS(
         A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_UUID(in->dataset_id), A_STR(u.zone), A_I64(in->size_bytes),
-        is_announced ? A_BYTES(sha, sizeof sha) : A_NULL('y'), A_UUID(w->principal->user_id), A_I64(UPLOAD_LIFE_S)), ret, e));
+        is_announced ? A_BYTES(sha, sizeof sha) : A_NULL('y'), A_UUID(w->principal->user_id), A_I64(UPLOAD_LIFE_S),
+        A_TEXT(data_format_names[in->format])), ret, e));
     upload_add_limits(w, ret);
     return ERR_OK;
 }

@@ -28,6 +28,7 @@ enum {
 struct upload {
     struct uuid upload_id, dataset_id;
     struct str zone, state;
+    int format;                                 /* enum data_format */
     int64_t size_bytes;
     struct str sha256;                          /* hex; absent: none was announced */
     int64_t offset, parts, part_bytes_max, version, completed_bytes;
@@ -40,6 +41,7 @@ struct upload_new {
     struct uuid dataset_id;
     int64_t size_bytes;
     struct str sha256, zone;                    /* zone STR_NULL: the home zone */
+    int format;                                 /* enum data_format */
 };
 extern const struct schema upload_new_schema;
 

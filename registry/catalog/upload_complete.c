@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* upload_complete.c - the parts of an upload read in order through the CSV check into the version's own object: the content is
- * never whole in memory, and what a version is does not depend on how it came.
+/* upload_complete.c - the parts of an upload read in order through the check of their format into the version's own object: the
+ * content is never whole in memory, and what a version is does not depend on how it came.
  *
  * The claim is a number in the upload's row. Who holds it reads parts and writes the object without a transaction, says now and
  * then how far it is, and makes the version in one step that asks for the claim again; who has lost it makes nothing. */
@@ -10,7 +10,6 @@
 #include "core/crypto/hash.h"
 #include "core/crypto/secmem.h"
 #include "core/crypto/stream.h"
-#include "core/data/csv.h"
 #include "core/db/run_tx.h"
 #include "registry/registry_int.h"
 #include "registry/vault/object.h"
@@ -25,8 +24,9 @@ struct upload_run {
     struct dataset dataset;
     struct upload_parts parts;
     int64_t stored_bytes, done_bytes, told_bytes, told_us;
-    struct csv_checker *csv;
-    struct csv_table table;
+    struct data_checker check;
+    struct data_schema columns;
+    struct data_found found;
     uint8_t sha[SHA256_BYTES];
     struct object_new object;
     const struct object_sealed *sealed;
@@ -135,7 +135,7 @@ static enum errc feed_part(const struct assembly *a, struct uuid object_id, char
     TRY(RUN_READ(w, object_find(w, object_id, "part", &keys, e), e));
     TRY(object_open_found(w, keys, &r, e));
     while ((n = object_read(r, piece, STREAM_CHUNK)) > 0) {
-        TRY(csv_checker_add(a->run->csv, piece, (size_t)n, e));
+        TRY(data_checker_add(&a->run->check, piece, (size_t)n, e));
         TRY(object_add(to, piece, (size_t)n, e));
         a->run->done_bytes += n;
         TRY(report(w, a->run, e));
@@ -161,14 +161,14 @@ enum errc upload_assemble(struct work *w, struct upload_run *run, struct err *e)
 {
     const struct upload *u = &run->upload;
     struct assembly a = { w, run };
-    struct csv_schema schema = { .label = run->dataset.label_column, .classes = run->dataset.classes };
+    run->columns = dataset_columns(&run->dataset);
     run->told_us = clock_mono_us(w->app->clock);
     run->object = (struct object_new){ .zone = u->zone, .kind = "dataset", .data_class = run->dataset.data_class,
         .freed_objects = (int64_t)run->parts.n, .freed_bytes = run->stored_bytes,
         .sha256 = u->sha256.ptr && hex_decode(u->sha256, run->sha, sizeof run->sha) ? run->sha : NULL };
-    TRY(csv_checker_new(w->arena, &schema, &run->csv, e));
+    TRY(data_checker_new(w->arena, u->format, &run->columns, (uint64_t)u->size_bytes, &run->check, e));
     TRY(object_seal(w, &run->object, &(struct object_source){ feed_parts, &a }, &run->sealed, e));
-    return csv_checker_end(run->csv, &run->table, e);
+    return data_checker_end(&run->check, &run->found, e);
 }
 
 enum errc upload_finish(struct work *w, struct upload_run *run, struct dataset_version *ret, struct err *e)
@@ -181,7 +181,8 @@ enum errc upload_finish(struct work *w, struct upload_run *run, struct dataset_v
                                                   A_I64(UPLOAD_CLAIM_S)), &rows, e));      /* the row is locked, and mine */
     TRY(still_mine(rows, e));
     TRY(object_book(w, &run->object, run->sealed, &o, e));
-    TRY(dataset_version_of(w, run->upload.dataset_id, o.object_id, &run->table, ret, e));
+    TRY(dataset_version_of(w, run->upload.dataset_id, o.object_id, run->upload.format,
+                           &run->found, ret, e));
     TRY(upload_end_parts(w, upload_id, &run->parts, e));
     return db_exec(w->tx, &upload_complete_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(upload_id), A_UUID(run->claim),
         A_I64(ret->version)), NULL, e);

@@ -5,7 +5,7 @@
 
 /* A claim that ran out counts for nothing. */
 #define UPLOAD_COLUMNS \
-    "upload_id, dataset_id, zone,\n" \
+    "upload_id, dataset_id, zone, format,\n" \
     "       CASE WHEN state = 'COMPLETING' AND claimed_until < now() THEN 'OPEN' ELSE state END AS state,\n" \
     "       size_bytes, encode(sha256, 'hex') AS sha256, received AS \"offset\", parts, coalesce(version, 0) AS version,\n" \
     "       completed_bytes, failure, created_at, expires_at"

@@ -2,6 +2,7 @@
 /* type_train.c - a training job before it is stored: its data set version, fixed, with the copy that lies in the job's zone. */
 #include "core/base/cleanup.h"
 #include "core/crypto/stream.h"
+#include "core/data/data_format.h"
 #include "core/db/run_tx.h"
 #include "core/json/decode.h"
 #include "core/json/encode.h"
@@ -17,15 +18,22 @@ struct version_row {
     struct uuid object_id;
     struct str zone, data_class, label_column;
     int64_t classes, column_count;
+    int format, target;
+    struct slice ignored_columns;
 };
 SCHEMA_OF(version_row, "A version of a data set", FIELD(version_row, version, 0, .doc = "Version"),
     FIELD(version_row, object_id, 0, .doc = "Its object"), FIELD(version_row, zone, 0, .doc = "Where the object is"),
     FIELD(version_row, data_class, 0, .doc = "Class of the data set"), FIELD(version_row, label_column, 0, .doc = "Column of the label"),
     FIELD(version_row, classes, 0, .doc = "Number of classes"),
-    FIELD(version_row, column_count, 0, .doc = "Columns, the label's included"));
+    FIELD(version_row, column_count, 0, .doc = "Feature columns"),
+    FIELD_ENUM(version_row, format, 0, data_format_names, .doc = "Its format"),
+    FIELD_ENUM(version_row, target, 0, data_target_names, .doc = "What its label is"),
+    FIELD_STRS(version_row, ignored_columns, 0, .doc = "Columns nobody reads"));
 
 static const struct stmt submit_version = { .name = "submit_version", .params = "uuis", .row = &version_row_schema, .card = CARD_MAYBE, .sql =
-    "SELECT v.version, o.object_id, o.zone, d.data_class, d.label_column, d.classes, v.column_count\n"
+    "SELECT v.version, o.object_id, o.zone, d.data_class, d.label_column,\n"
+    "       CASE WHEN v.classes > 0 OR d.target <> 'class' THEN v.classes ELSE d.classes END AS classes, v.column_count,\n"
+    "       v.format, d.target, d.ignored_columns\n"
     "  FROM dataset d JOIN dataset_version v ON v.tenant_id = d.tenant_id AND v.dataset_id = d.dataset_id\n"
     "       AND v.version = CASE WHEN $3 = 0 THEN d.latest_version ELSE $3 END\n"
     "  LEFT JOIN transfer x ON x.tenant_id = v.tenant_id AND x.dataset_id = v.dataset_id AND x.version = v.version AND x.to_zone = $4\n"
@@ -62,8 +70,14 @@ static enum errc find_version(struct work *w, const struct train_job *t, const s
 static enum errc check_family(const struct train_job *t, int64_t inputs, struct err *e)
 {
     const int64_t *side = t->image.items;
-    if (t->family == TRAIN_GPT)
-        return FAIL_AT(e, UNPROCESSABLE, "/spec/family", "gpt learns from token shards; this data set is a table");
+    bool is_table = data_formats[t->format].is_table;
+    if ((t->family == TRAIN_GPT) == is_table)
+        return FAIL_AT(e, UNPROCESSABLE, "/spec/family", "%s learns from %s; this version is %s (format %s)",
+                       job_family_names[t->family], is_table ? "tokens" : "tables", is_table ? "a table" : "tokens",
+                       data_format_names[t->format]);
+    if (is_table && t->target != TARGET_CLASS)
+        return FAIL_AT(e, UNPROCESSABLE, "/spec/family", "%s learns classes; the label of this data set is a %s",
+                       job_family_names[t->family], data_target_names[t->target]);
     if (t->family == TRAIN_CNN && side[0] * side[1] * side[2] != inputs)
         return FAIL_AT(e, UNPROCESSABLE, "/spec/image",
                        "An image of %ld x %ld x %ld has %ld numbers; the data set has %ld columns beside the label",
@@ -105,8 +119,11 @@ enum errc job_prepare_train(struct work *w, struct job_submission *s, struct err
     t->dataset_version = v.version;
     t->label_column = v.label_column;
     t->classes = v.classes;
-    TRY(check_family(t, v.column_count - 1, e));
-    TRY(check_model_fits(t, v.column_count - 1, room, e));
+    t->format = v.format;
+    t->target = v.target;
+    t->ignored_columns = v.ignored_columns;
+    TRY(check_family(t, v.column_count, e));
+    TRY(check_model_fits(t, v.column_count, room, e));
     json_encode(&train_job_schema, t, &b);
     if (b.overflow)
         return FAIL_AT(e, INVALID, "/spec", "The spec is too long");

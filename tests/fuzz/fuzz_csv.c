@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static enum errc in_pieces(struct arena *a, struct str text, size_t step, const struct csv_schema *schema, struct csv_table *ret, struct err *e)
+static enum errc in_pieces(struct arena *a, struct str text, size_t step, const struct data_schema *schema, struct data_table *ret, struct err *e)
 {
     struct csv_checker *c;
     TRY(csv_checker_new(a, schema, &c, e));
@@ -20,15 +20,15 @@ static enum errc in_pieces(struct arena *a, struct str text, size_t step, const 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct csv_schema schema = { .label = { "label", 5 }, .classes = 10 };
+    static const struct data_schema schema = { .label = { "label", 5 }, .classes = 10 };
     struct arena *a = arena_new((size_t)64 << 20);
     struct str text = str_n((const char *)data, size);
-    struct csv_table checked, read;
+    struct data_table checked, read;
     struct err e, e2;
     enum errc rc = csv_check(a, text, &schema, &checked, &e), rc2 = csv_read(a, text, &schema, &read, &e2);
     if (rc != rc2 && rc2 != ERR_LIMIT)
         abort();
-    struct csv_table pieces;
+    struct data_table pieces;
     enum errc rc3 = in_pieces(a, text, 1 + size % 13, &schema, &pieces, &e2);
     if (rc != rc3 && rc3 != ERR_LIMIT)
         abort();

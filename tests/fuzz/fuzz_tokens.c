@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_tokens.c - any bytes as a shard of tokens: what is accepted lies within the file, and every token below the vocabulary. */
+/* fuzz_tokens.c - any bytes as a shard of tokens: what is accepted lies within the file, and every token below the vocabulary;
+ * in pieces the verdict is the same. */
 /* USES: core_base core_data */
 #include <stdlib.h>
 
@@ -7,11 +8,23 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static enum errc in_pieces(const uint8_t *data, size_t size, size_t step, struct token_shard *ret, struct err *e)
+{
+    struct token_checker c;
+    token_checker_start(&c, size);
+    for (size_t at = 0; at < size; at += step)
+        TRY(token_checker_add(&c, data + at, size - at < step ? size - at : step, e));
+    return token_checker_end(&c, ret, e);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct token_shard s;
-    struct err e = { 0 };
-    if (token_shard_read(str_n((const char *)data, size), &s, &e) != ERR_OK)
+    struct token_shard s, pieces;
+    struct err e = { 0 }, e2 = { 0 };
+    enum errc rc = token_shard_read(str_n((const char *)data, size), &s, &e);
+    if (rc != in_pieces(data, size, 1 + size % 13, &pieces, &e2))
+        abort();
+    if (rc != ERR_OK)
         return 0;
     if (s.tokens < data || s.tokens > data + size || s.count != (uint64_t)(data + size - s.tokens) / s.token_bytes)
         abort();

@@ -11,7 +11,7 @@
 #include "core/json/encode.h"
 #include "core/wire/job_result.h"
 #include "core/wire/type_train.h"
-#include "workers/compute/train/data_csv.h"
+#include "workers/compute/train/data_rows.h"
 #include "workers/compute/train/data_tokens.h"
 #include "workers/compute/train/engine.h"
 #include "workers/lease/ckpt_seal.h"
@@ -84,8 +84,9 @@ static enum errc read_data(struct child *c, const struct train_job *job, struct 
         return FAIL(e, INVALID, "a train job needs its data set as input");
     CLEANUP(buf_releasep) struct buf text = BUF(0);
     TRY(child_open_input(c, 0, &text, e));
-    const struct csv_schema schema = { .label = job->label_column, .classes = job->classes };
-    if (job->family == TRAIN_GPT) {     /* sequences stay in the text, which is kept for the run */
+    const struct data_schema schema = { .label = job->label_column, .classes = job->classes, .target = job->target,
+                                        .ignored = job->ignored_columns };
+    if (!data_formats[job->format].is_table) {     /* sequences stay in the text, which is kept for the run */
         char *kept = arena_try(c->arena, text.len + 1);
         if (!kept)
             return FAIL(e, LIMIT, "a shard of %zu bytes does not fit in the memory of this job", text.len);
@@ -97,7 +98,7 @@ static enum errc read_data(struct child *c, const struct train_job *job, struct 
                   (long)job->context, ret->shape.outputs, text.len);
         return ERR_OK;
     }
-    enum errc rc = train_data_csv(c->arena, buf_str(&text), &schema, job, ret, e);
+    enum errc rc = train_data_rows(c->arena, buf_str(&text), &schema, job, ret, e);
     secret_wipe(text.ptr, text.len);
     if (rc == ERR_OK)
         child_log(c, "info: data opened: %zu rows, %zu columns, %ld classes, %zu bytes", ret->table.rows, ret->table.cols + 1,

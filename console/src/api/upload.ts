@@ -8,6 +8,24 @@ import { Problem } from './problem.ts';
 
 export type Version = Schemas['dataset_version'];
 export type Started = Schemas['upload'];
+export type Format = NonNullable<Started['format']>;
+
+/** The formats of data sets, with the type and the extension of each. */
+export const FORMATS: Record<Format, { type: string; extension: string }> = {
+  csv: { type: 'text/csv', extension: 'csv' },
+  npy: { type: 'application/octet-stream', extension: 'npy' },
+  tokens: { type: 'application/octet-stream', extension: 'tokens' },
+};
+const BEGINNINGS: [string, Format][] = [
+  ['\u0093NUMPY', 'npy'],
+  ['FTOK', 'tokens'],
+  ['\u0088\u00d8\u0034\u0001', 'tokens'],
+];
+/** By how the file begins, as the platform's own tools tell it. */
+export async function formatOf(file: Blob): Promise<Format> {
+  const head = String.fromCharCode(...new Uint8Array(await file.slice(0, 8).arrayBuffer()));
+  return BEGINNINGS.find(([begins]) => head.startsWith(begins))?.[1] ?? 'csv';
+}
 
 export const ONE_BODY_MAX = 4 * 1024 * 1024;
 export const SIZE_MAX = 1024 * 1024 * 1024; // as the API has it
@@ -19,7 +37,7 @@ const LOOK_S = 0.5;
 function put<M extends Method, A extends string>(
   method: M,
   path: A,
-  query: Record<string, number>,
+  query: Record<string, number | string>,
   body: Blob,
   type: string,
   onProgress: (sent: number) => void,
@@ -48,21 +66,28 @@ function put<M extends Method, A extends string>(
 export async function sendWhole(
   dataset: string,
   file: Blob,
+  format: Format,
   onProgress: (sent: number) => void,
   signal: AbortSignal,
 ): Promise<Version> {
   await get('/v1/me');
-  return put('POST', `/v1/datasets/${dataset}/versions`, {}, file, 'text/csv', onProgress, signal);
+  const { type } = FORMATS[format];
+  return put('POST', `/v1/datasets/${dataset}/versions`, { format }, file, type, onProgress, signal);
 }
 
 /** This file's own upload to this data set, if one is open. */
-export async function findStarted(dataset: string, size: number, digest: string | null): Promise<Started | null> {
+export async function findStarted(
+  dataset: string,
+  size: number,
+  digest: string | null,
+  format: Format,
+): Promise<Started | null> {
   if (digest === null) return null;
   const page = await get('/v1/uploads', { dataset_id: dataset, page_size: 200 });
-  return page.data.find((u) => u.size_bytes === size && u.sha256 === digest) ?? null;
+  return page.data.find((u) => u.size_bytes === size && u.sha256 === digest && u.format === format) ?? null;
 }
-export async function begin(dataset: string, size: number, digest: string | null): Promise<Started> {
-  const body = { dataset_id: dataset, size_bytes: size, ...(digest === null ? {} : { sha256: digest }) };
+export async function begin(dataset: string, size: number, digest: string | null, format: Format): Promise<Started> {
+  const body = { dataset_id: dataset, size_bytes: size, format, ...(digest === null ? {} : { sha256: digest }) };
   return await change('POST', '/v1/uploads', body);
 }
 const read = (id: string): Promise<Started> => get(`/v1/uploads/${id}`);

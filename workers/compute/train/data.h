@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* data.h - what a run learns from, whatever it was read from: rows by number, split, and how a batch of them is made.
  *
- * Filled by data_csv.h (tables, images as columns) or data_tokens.h (sequences). Immutable; memory in the arena it was read
+ * Filled by data_rows.h (tables, images as columns) or data_tokens.h (sequences). Immutable; memory in the arena it was read
  * with. */
 #pragma once
-#include "core/data/csv.h"
+#include "core/data/data_format.h"
 #include "workers/compute/train/net.h"
 
 struct train_data {
@@ -13,7 +13,7 @@ struct train_data {
     size_t train_count, holdout_count;
     /* Rows as the model takes them: x floats, or i32 tokens; target i32 classes (of each token), or floats. */
     void (*fetch)(const struct train_data *d, const uint32_t *rows, size_t n, void *x, void *target);
-    struct csv_table table;                     /* of a table; rows 0: none */
+    struct data_table table;                     /* of a table; rows 0: none */
     float *mean, *scale;                        /* table.cols each */
     const unsigned char *tokens;                /* of sequences: little-endian u16 or u32 */
     size_t token_bytes;

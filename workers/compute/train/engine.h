@@ -4,7 +4,7 @@
  * The same spec, data and backend give the same bytes of model, whether the run went through or was stopped and resumed at
  * any step: the order of rows, the initial weights and the learning rate are functions of (seed, epoch, step), the rest is
  * in the checkpoint. A checkpoint of another spec, data set or backend is refused (CONFLICT). With early_stop_patience the
- * model is the best one by hold-out accuracy (then loss), otherwise the last one. Calling order: train_data_csv -> train_run
+ * model is the best one by hold-out accuracy (then loss), otherwise the last one. Calling order: train_data_rows -> train_run
  * -> use result.model -> train_result_release. Runs on the caller's thread; callbacks, too. A step whose loss or gradient is no
  * number changes nothing and is counted; after three in a row the run goes back to its last checkpoint with half the rate, twice
  * at most.

@@ -4,9 +4,10 @@ import { Button, Title } from '@patternfly/react-core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { change, type Schemas } from '../../api/client.ts';
+import { change, get, type Schemas } from '../../api/client.ts';
 import { readBeginning } from '../../api/content.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
+import { FORMATS } from '../../api/upload.ts';
 import { readHead } from '../../lib/csvread.ts';
 import { bytes, number } from '../../lib/format.ts';
 import { MODEL_MAKER } from '../../lib/jobtypes.ts';
@@ -90,6 +91,7 @@ function Parts({ of: x, path }: { of: Dataset; path: `/v1/datasets/${string}` })
           [t('col.id'), <Id key="i" value={x.dataset_id} />],
           [t('col.class'), t(`class.${x.data_class!}`)],
           [t('col.label'), <Code key="l">{x.label_column}</Code>],
+          [t('datasets.target'), t(`datasets.target_${x.target!}`)],
           [t('col.classes'), number(x.classes)],
           [t('datasets.by'), <Name key="b">{names.user(x.created_by ?? '')}</Name>],
           [t('col.created'), <Time key="t" at={x.created_at} />],
@@ -114,6 +116,7 @@ function Parts({ of: x, path }: { of: Dataset; path: `/v1/datasets/${string}` })
         rowKey={(v) => String(v.version)}
         columns={[
           { name: 'version', label: t('col.version'), cell: (v) => number(v.version) },
+          { name: 'format', label: t('datasets.format'), cell: (v) => <Code>{v.format}</Code> },
           { name: 'row_count', label: t('col.rows'), cell: (v) => number(v.row_count) },
           { name: 'column_count', label: t('col.columns'), cell: (v) => number(v.column_count) },
           { name: 'size_bytes', label: t('col.size'), cell: (v) => bytes(v.size_bytes) },
@@ -132,7 +135,10 @@ function Parts({ of: x, path }: { of: Dataset; path: `/v1/datasets/${string}` })
               rowActions: (v: Version) => (
                 <>
                   {mayRead && (
-                    <a href={`${path}/versions/${v.version}/content`} download={`${x.name!}-${v.version}.csv`}>
+                    <a
+                      href={`${path}/versions/${v.version}/content`}
+                      download={`${x.name!}-${v.version}.${FORMATS[v.format!].extension}`}
+                    >
                       {t('act.download')}
                     </a>
                   )}{' '}
@@ -161,6 +167,8 @@ function Preview({ of, path }: { of: Dataset; path: string }) {
   const words = useProblemText();
   const read = useMutation({
     mutationFn: async () => {
+      const newest = (await get(`/v1/datasets/${of.dataset_id!}/versions`, { page_size: 1 })).data[0];
+      if (newest?.format !== 'csv') return null;
       const { text, whole } = await readBeginning(`${path}/versions/${of.latest_version}/content`);
       return readHead(text, whole, HEAD_ROWS);
     },
@@ -170,7 +178,9 @@ function Preview({ of, path }: { of: Dataset; path: string }) {
       <Title headingLevel="h2" size="lg" className="block" id="head-title">
         {t('datasets.head')}
       </Title>
-      {read.data ? (
+      {read.data === null ? (
+        <p>{t('datasets.headNone')}</p>
+      ) : read.data ? (
         <HeadTable head={read.data} label={of.label_column!} name={t('datasets.head')} />
       ) : (
         <>

@@ -2,7 +2,7 @@
 // Datasets.tsx - the data sets there are, and a new one.
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { DATASET_NEW_DATA_CLASS } from '../../api/gen/enums.ts';
+import { DATASET_NEW_DATA_CLASS, DATASET_NEW_TARGET } from '../../api/gen/enums.ts';
 import { change, withQuery } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { commandLine } from '../../lib/calls.ts';
@@ -18,6 +18,7 @@ import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
 import { BY_NAME, BY_TIME, useNameFilter, useOwnFilters, useZoneFilter } from '../../ui/table/usual.ts';
 
 const CLASSES = DATASET_NEW_DATA_CLASS;
+const TARGETS = DATASET_NEW_TARGET;
 
 export function Datasets() {
   const { t } = useTranslation();
@@ -48,13 +49,18 @@ export function Datasets() {
       options: CLASSES.map((c) => ({ value: c, label: t(`class.${c}`) })),
       help: t('datasets.classHelp'),
     },
-    { name: 'label_column', label: t('col.label'), required: true, max: 128 },
+    {
+      name: 'target',
+      label: t('datasets.target'),
+      kind: 'select',
+      options: TARGETS.map((c) => ({ value: c, label: t(`datasets.target_${c}`) })),
+    },
+    { name: 'label_column', label: t('col.label'), required: true, max: 128, help: t('datasets.labelHelp') },
     {
       name: 'classes',
       label: t('col.classes'),
       kind: 'number',
-      required: true,
-      min: 2,
+      min: 0,
       max: 65536,
       help: t('datasets.classesHelp'),
     },
@@ -75,7 +81,7 @@ export function Datasets() {
       label={t('nav.newDataset')}
       title={t('nav.newDataset')}
       fields={fields}
-      initial={{ label_column: 'label', data_class: 'internal' }}
+      initial={{ label_column: 'label', data_class: 'internal', target: 'class' }}
       onSubmit={async (v) => {
         const made = await change('POST', '/v1/datasets', bodyOf(fields, v));
         await forget('/v1/datasets');

@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Upload.tsx - a file as the next version: looked at before it is sent, with its progress, and its digest compared with what is kept. A large
 // file can be paused, goes on by itself when a lost connection is back, and from where it was when the same file is chosen again.
-import { Button, FileUpload, Form, FormGroup, Modal, ModalBody, ModalHeader, Progress } from '@patternfly/react-core';
+import {
+  Button,
+  FileUpload,
+  Form,
+  FormGroup,
+  FormSelect,
+  FormSelectOption,
+  Modal,
+  ModalBody,
+  ModalHeader,
+  Progress,
+} from '@patternfly/react-core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../../api/client.ts';
 import { HEAD_BYTES } from '../../api/content.ts';
 import { useForget } from '../../api/hooks.ts';
-import { ONE_BODY_MAX, sha256, SIZE_MAX, type Version } from '../../api/upload.ts';
+import { formatOf, FORMATS, ONE_BODY_MAX, sha256, SIZE_MAX, type Format, type Version } from '../../api/upload.ts';
 import { readHead, type Head } from '../../lib/csvread.ts';
 import { bytes, number, percent } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -24,6 +35,12 @@ interface Picked {
   digest: string | null;
   hashed: boolean;
 }
+
+/** Flags have several columns, whose names begin alike. */
+const hasLabel = (names: string[], of: Schemas['dataset']): boolean =>
+  of.target === 'flags'
+    ? names.some((n) => n.startsWith(of.label_column!.slice(0, -1)))
+    : names.includes(of.label_column!);
 
 export function Upload({ of }: { of: Schemas['dataset'] }) {
   const { t } = useTranslation();
@@ -42,6 +59,7 @@ function UploadDialog({ of, close }: { of: Schemas['dataset']; close: () => void
   const words = useProblemText();
   const forget = useForget();
   const [picked, setPicked] = useState<Picked | null>(null);
+  const [format, setFormat] = useState<Format>('csv');
   const [made, setMade] = useState<Version | null>(null);
   const { look, ...s } = useSending(of.dataset_id!);
   const busy = s.phase === 'sending';
@@ -52,19 +70,22 @@ function UploadDialog({ of, close }: { of: Schemas['dataset']; close: () => void
     s.clear();
     const text = await file.slice(0, HEAD_BYTES).text();
     const head = readHead(text, file.size <= HEAD_BYTES, HEAD_ROWS);
+    const guess = await formatOf(file);
+    setFormat(guess);
     setPicked({ file, head, digest: null, hashed: false });
     const digest = await sha256(file);
-    await look(file, digest);
+    await look(file, digest, guess);
     setPicked((p) => (p?.file === file ? { ...p, digest, hashed: true } : p));
   };
   const send = async (): Promise<void> => {
-    const version = await s.send(picked!.file, picked!.digest);
+    const version = await s.send(picked!.file, picked!.digest, format);
     if (version === null) return;
     await forget('/v1/datasets');
     if (picked!.digest === version.sha256) close();
     else setMade(version);
   };
-  const isMissing = picked !== null && !picked.head.names.includes(of.label_column!);
+  const isTable = format === 'csv';
+  const isMissing = picked !== null && isTable && !hasLabel(picked.head.names, of);
   const share = picked ? s.sent / Math.max(1, picked.file.size) : 0;
   const shown = picked && share >= 1 && s.checked > 0 ? s.checked / Math.max(1, picked.file.size) : share;
   return (
@@ -127,13 +148,27 @@ function UploadDialog({ of, close }: { of: Schemas['dataset']; close: () => void
               hideDefaultPreview
               isDisabled={s.phase !== 'idle'}
               browseButtonAriaDescribedby="upload-title"
-              dropzoneProps={{ accept: { 'text/csv': ['.csv'] } }}
+              dropzoneProps={{
+                accept: { 'text/csv': ['.csv'], 'application/octet-stream': ['.npy', '.tokens', '.bin'] },
+              }}
               onFileInputChange={(_e, f) => void pick(f)}
               onClearClick={() => {
                 s.clear();
                 setPicked(null);
               }}
             />
+          </FormGroup>
+          <FormGroup label={t('datasets.format')} fieldId="upload-format">
+            <FormSelect
+              id="upload-format"
+              value={format}
+              isDisabled={s.phase !== 'idle' || s.started !== null}
+              onChange={(_e, v) => setFormat(v as Format)}
+            >
+              {(Object.keys(FORMATS) as Format[]).map((f) => (
+                <FormSelectOption key={f} value={f} label={t(`datasets.format_${f}`)} />
+              ))}
+            </FormSelect>
           </FormGroup>
           {picked && (
             <>
@@ -152,7 +187,7 @@ function UploadDialog({ of, close }: { of: Schemas['dataset']; close: () => void
                   <Code>{of.label_column}</Code>
                 </Note>
               )}
-              {s.phase === 'idle' && (
+              {s.phase === 'idle' && isTable && (
                 <HeadTable head={picked.head} label={of.label_column!} name={t('datasets.head')} />
               )}
             </>

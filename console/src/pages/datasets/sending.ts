@@ -9,6 +9,7 @@ import {
   ONE_BODY_MAX,
   sendParts,
   sendWhole,
+  type Format,
   type Started,
   type Version,
 } from '../../api/upload.ts';
@@ -25,9 +26,9 @@ export interface Sending {
   /** What is at the API of this file already. */
   started: Started | null;
   /** Of a file that was just chosen: is there a beginning of it? */
-  look: (file: File, digest: string | null) => Promise<void>;
+  look: (file: File, digest: string | null, format: Format) => Promise<void>;
   /** Null: it did not come to its end; what the person sees is set. */
-  send: (file: File, digest: string | null) => Promise<Version | null>;
+  send: (file: File, digest: string | null, format: Format) => Promise<Version | null>;
   pause: () => void;
   cancel: () => Promise<void>;
   clear: () => void;
@@ -62,22 +63,25 @@ export function useSending(dataset: string): Sending {
   }, [know]);
 
   const look = useCallback(
-    async (file: File, digest: string | null) => {
-      if (file.size > ONE_BODY_MAX) know(await findStarted(dataset, file.size, digest).catch(() => null));
+    async (file: File, digest: string | null, format: Format) => {
+      if (file.size > ONE_BODY_MAX) know(await findStarted(dataset, file.size, digest, format).catch(() => null));
     },
     [dataset, know],
   );
   const send = useCallback(
-    async (file: File, digest: string | null) => {
+    async (file: File, digest: string | null, format: Format) => {
       const here = (stop.current = new AbortController());
       const inParts = file.size > ONE_BODY_MAX;
       setPhase('sending');
       setProblem(null);
       setStopped(false);
       try {
-        if (!inParts) return await sendWhole(dataset, file, setSent, here.signal);
+        if (!inParts) return await sendWhole(dataset, file, format, setSent, here.signal);
         if (!own.current)
-          know((await findStarted(dataset, file.size, digest)) ?? (await begin(dataset, file.size, digest)));
+          know(
+            (await findStarted(dataset, file.size, digest, format)) ??
+              (await begin(dataset, file.size, digest, format)),
+          );
         return await sendParts(own.current!, file, {
           onProgress: setSent,
           onChecked: setChecked,

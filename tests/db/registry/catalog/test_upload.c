@@ -12,7 +12,7 @@ static void test_parts_make_the_version(void **state)
     (void)state;
     struct dataset_version one, many;
     struct work w = begin(0);
-    OK(dataset_version_add(&w, sets[0].dataset_id, STR_NULL, str_c(CSV), &one, &e));
+    OK(dataset_version_add(&w, sets[0].dataset_id, STR_NULL, DATA_CSV, str_c(CSV), &one, &e));
     end(&w);
     int64_t bytes = used(0, "stored_bytes"), objects = used(0, "objects");
     int files = blobs();

@@ -10,7 +10,7 @@
 #include "core/crypto/x509.h"
 #include "core/http/client.h"
 #include "core/wire/lease_host.h"
-#include "workers/compute/train/data_csv.h"
+#include "workers/compute/train/data_rows.h"
 #include "workers/compute/train/engine.h"
 
 struct serve_zone {
@@ -55,7 +55,7 @@ static inline double serve_train_model(struct kit_store *s, const struct train_j
     struct train_data data;
     hw_read(&hw);
     assert_int_equal(backend_choose("auto", &hw, NULL, NULL, &be, &e), ERR_OK);
-    assert_int_equal(train_data_csv(a, buf_str(&csv), &(struct csv_schema){ .label = STR("label") }, spec, &data, &e), ERR_OK);
+    assert_int_equal(train_data_rows(a, buf_str(&csv), &(struct data_schema){ .label = STR("label") }, spec, &data, &e), ERR_OK);
     struct train_task task = { .spec = spec, .data = &data, .backend = be, .clock = &clock_system, .dataset_digest = STR("d") };
     struct train_observer obs = { 0 };
     struct train_result r = { 0 };

@@ -19,7 +19,7 @@
 #include "core/base/cleanup.h"
 #include "../../train_kit.h"
 #include "workers/compute/infer/batch.h"
-#include "workers/compute/train/data_csv.h"
+#include "workers/compute/train/data_rows.h"
 #include "workers/compute/train/engine.h"
 
 enum { THREADS = 8, PER_THREAD = 400, CLASSES = 10, INPUTS = 64 };
@@ -46,10 +46,10 @@ static int setup(void **st)
     spec = kit_spec();
     spec.epochs = 8;
     spec.learning_rate = 3e-3;
-    const struct csv_schema schema = { .label = STR("label"), .classes = CLASSES };
+    const struct data_schema schema = { .label = STR("label"), .classes = CLASSES };
     const struct train_task job = { .spec = &spec, .data = &data, .clock = &clock_system, .backend = be, .dataset_digest = STR("d") };
     struct train_task j = job;
-    if (backend_choose("auto", &hw, NULL, NULL, &be, &e) || train_data_csv(arena, text, &schema, &spec, &data, &e))
+    if (backend_choose("auto", &hw, NULL, NULL, &be, &e) || train_data_rows(arena, text, &schema, &spec, &data, &e))
         return -1;
     j.backend = be;
     return train_run(arena, &j, NULL, &trained, &e) == ERR_OK ? 0 : -1;

@@ -8,7 +8,7 @@
 #include "../../train_kit.h"
 #include "core/base/cleanup.h"
 #include "workers/compute/pool.h"
-#include "workers/compute/train/data_csv.h"
+#include "workers/compute/train/data_rows.h"
 #include "workers/compute/train/engine.h"
 
 #define LIST(...) { (int64_t[]){ __VA_ARGS__ }, sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t) }
@@ -60,10 +60,10 @@ static inline void kit_train(struct arena *a, const struct train_job *s, const s
 }
 static inline struct train_data kit_digits(struct arena *a, const struct train_job *s)
 {
-    static const struct csv_schema schema = { .label = { "label", 5 }, .classes = 10 };
+    static const struct data_schema schema = { .label = { "label", 5 }, .classes = 10 };
     struct train_data d;
     struct err e = { 0 };
-    if (train_data_csv(a, kit_file(a, "datasets/digits/digits.csv"), &schema, s, &d, &e) != ERR_OK)
+    if (train_data_rows(a, kit_file(a, "datasets/digits/digits.csv"), &schema, s, &d, &e) != ERR_OK)
         fail_msg("%s", e.msg);
     return d;
 }

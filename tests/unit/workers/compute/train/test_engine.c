@@ -13,7 +13,7 @@
 #include "run_kit.h"
 
 static struct str digits;
-static const struct csv_schema schema = { .label = { "label", 5 }, .classes = 10 };
+static const struct data_schema schema = { .label = { "label", 5 }, .classes = 10 };
 
 static int load_digits(void **st)
 {
@@ -47,7 +47,7 @@ static void test_overfit_and_first_loss(void **st)
     CLEANUP(arena_freep) struct arena *a = arena_new(64 << 20);
     struct train_job s = kit_spec();
     struct train_data d;
-    assert_int_equal(train_data_csv(a, digits, &schema, &s, &d, &e), ERR_OK);
+    assert_int_equal(train_data_rows(a, digits, &schema, &s, &d, &e), ERR_OK);
     assert_int_equal(be->open(be, NULL, &c, &e), ERR_OK);
     assert_int_equal(net_new(be, c, &spec, &m, &e), ERR_OK);
     net_init(m, 1);
@@ -103,7 +103,7 @@ static void run_on(const char *digest, const struct train_job *s, const struct b
     struct train_data d;
     struct stopper p = { .at = stop_at };
     const struct train_observer o = { &p, on_step, on_epoch, NULL, should_stop };
-    assert_int_equal(train_data_csv(a, digits, &schema, s, &d, e), ERR_OK);
+    assert_int_equal(train_data_rows(a, digits, &schema, s, &d, e), ERR_OK);
     struct train_task job = { .spec = s, .data = &d, .backend = be, .clock = &clock_system, .dataset_digest = str_c(digest),
                              .checkpoint_dir = dir, .checkpoint_every_steps = dir ? 17 : 0 };
     enum errc rc = train_run(a, &job, &o, r, e);

@@ -78,13 +78,13 @@ static void test_wrong_image(void **st)
 {
     (void)st;
     CLEANUP(arena_freep) struct arena *a = arena_new(64 << 20);
-    static const struct csv_schema schema = { .label = { "label", 5 }, .classes = 10 };
+    static const struct data_schema schema = { .label = { "label", 5 }, .classes = 10 };
     static int64_t image[] = { 9, 8, 1 };
     struct train_job s = small();
     struct train_data d;
     struct err e = { 0 };
     s.image.items = image;
-    assert_int_equal(train_data_csv(a, kit_file(a, "datasets/digits/digits.csv"), &schema, &s, &d, &e), ERR_BAD_DATA);
+    assert_int_equal(train_data_rows(a, kit_file(a, "datasets/digits/digits.csv"), &schema, &s, &d, &e), ERR_BAD_DATA);
     assert_non_null(strstr(e.msg, "9 x 8 x 1 has 72 numbers; the data set has 64 columns"));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_data_csv.c - every row on one side, classes keep their share, mean and scale from training rows. */
+/* test_data_rows.c - every row on one side, classes keep their share, mean and scale from training rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include "core/base/cleanup.h"
 #include "../../train_kit.h"
-#include "workers/compute/train/data_csv.h"
+#include "workers/compute/train/data_rows.h"
 
 static void test_split_and_scale(void **st)
 {
@@ -20,13 +20,13 @@ static void test_split_and_scale(void **st)
     struct err e;
     struct train_data d, again;
     struct train_job s = kit_spec();
-    const struct csv_schema schema = { .label = STR("y"), .classes = 3 };
+    const struct data_schema schema = { .label = STR("y"), .classes = 3 };
     CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
     CLEANUP(buf_releasep) struct buf text = BUF(1 << 16);
     buf_add_c(&text, "v,k,y\n");
     for (int i = 0; i < 100; i++)
         buf_printf(&text, "%d,7,%d\n", i, i < 60 ? 0 : i < 99 ? 1 : 2);
-    assert_int_equal(train_data_csv(a, buf_str(&text), &schema, &s, &d, &e), ERR_OK);
+    assert_int_equal(train_data_rows(a, buf_str(&text), &schema, &s, &d, &e), ERR_OK);
     int held[3] = { 0 };
     unsigned char seen[100] = { 0 };
     for (size_t i = 0; i < d.holdout_count; i++) {
@@ -49,13 +49,13 @@ static void test_split_and_scale(void **st)
     assert_true(fabs(sum) < 1e-3 && fabs(square / (double)d.train_count - 1) < 1e-5);
     assert_true(d.scale[1] == 1);
     s.seed = 5;
-    assert_int_equal(train_data_csv(a, buf_str(&text), &schema, &s, &again, &e), ERR_OK);
+    assert_int_equal(train_data_rows(a, buf_str(&text), &schema, &s, &again, &e), ERR_OK);
     assert_memory_not_equal(d.holdout, again.holdout, d.holdout_count * sizeof *d.holdout);
     s.holdout = 0;
-    assert_int_equal(train_data_csv(a, buf_str(&text), &schema, &s, &again, &e), ERR_OK);
+    assert_int_equal(train_data_rows(a, buf_str(&text), &schema, &s, &again, &e), ERR_OK);
     assert_int_equal(again.train_count, 100);
     s.holdout = 0.5;
-    assert_int_equal(train_data_csv(a, STR("v,y\n1,1\n"), &schema, &s, &again, &e), ERR_BAD_DATA);
+    assert_int_equal(train_data_rows(a, STR("v,y\n1,1\n"), &schema, &s, &again, &e), ERR_BAD_DATA);
 }
 
 int main(void)

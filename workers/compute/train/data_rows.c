@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* data_csv.c - split and standardisation over a table from core/data/csv. */
-#include "workers/compute/train/data_csv.h"
+/* data_rows.c - split and standardisation over a table from core/data. */
+#include "workers/compute/train/data_rows.h"
 #include "workers/compute/train/shuffle.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static void mark_holdout(const struct train_job *s, const uint32_t *rows, size_t
 }
 
 /* Rows grouped by class (a counting sort), so that each class is split by itself. */
-static bool mark_by_class(struct arena *a, const struct train_job *s, const struct csv_table *t, unsigned char *is_holdout)
+static bool mark_by_class(struct arena *a, const struct train_job *s, const struct data_table *t, unsigned char *is_holdout)
 {
     size_t classes = (size_t)t->classes;
     uint32_t *rows = arena_try(a, t->rows * sizeof *rows);
@@ -42,7 +42,7 @@ static bool mark_by_class(struct arena *a, const struct train_job *s, const stru
 
 static enum errc split(struct arena *a, const struct train_job *s, struct train_data *d, struct err *e)
 {
-    const struct csv_table *t = &d->table;
+    const struct data_table *t = &d->table;
     unsigned char *is_holdout = arena_try(a, t->rows);
     uint32_t *train = arena_try(a, (t->rows + 1) * sizeof *train), *holdout = arena_try(a, (t->rows + 1) * sizeof *holdout);
     if (!is_holdout || !train || !holdout || !mark_by_class(a, s, t, is_holdout))
@@ -103,11 +103,11 @@ static enum errc check_image(const struct train_data *d, const struct train_job 
                     d->table.cols);
 }
 
-enum errc train_data_csv(struct arena *a, struct str text, const struct csv_schema *schema, const struct train_job *spec,
+enum errc train_data_rows(struct arena *a, struct str text, const struct data_schema *schema, const struct train_job *spec,
                          struct train_data *ret, struct err *e)
 {
     struct train_data d = { 0 };
-    TRY(csv_read(a, text, schema, &d.table, e));
+    TRY(data_formats[spec->format].read(a, text, schema, &d.table, e));
     if (d.table.classes < 2)
         return FAIL(e, BAD_DATA, "the label column has only the class 0; two classes are needed");
     TRY(split(a, spec, &d, e));

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* data_table.h - a table of numbers to learn from, whatever file it was read from (csv.h, npy_table.h), and the roles of its
+ * columns: label, feature, ignored.
+ *
+ * The data set says what its label is: a class (whole, 0 … classes-1), a number, or flags: several columns, each 0 or 1, whose
+ * names begin alike ("topic_*"). Columns that are ignored may hold anything; every other cell is a finite number that a float
+ * can hold. Memory: the arena that a reader is given (4 bytes per cell). */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include "core/base/str.h"
+
+enum {
+    TABLE_COLUMNS_MAX = 16384,
+    TABLE_NAME_MAX = 128,           /* bytes of a column name */
+    TABLE_CLASSES_MAX = 65536,
+    TABLE_IGNORED_MAX = 256
+};
+#define TABLE_ROWS_MAX ((size_t)50 * 1000 * 1000)
+
+enum data_target { TARGET_CLASS, TARGET_NUMBER, TARGET_FLAGS };
+extern const char *const data_target_names[];       /* "class", "number", "flags" */
+
+struct data_schema {
+    struct str label;               /* name of the label column; of flags: how their names begin, and '*' */
+    int64_t classes;                /* labels are 0 … classes-1; 0: take the largest label + 1 */
+    const struct str *features;     /* names of the feature columns in the order wanted; NULL: all others, as in the file */
+    size_t feature_count;
+    int target;                     /* enum data_target */
+    struct slice ignored;           /* struct str: names of columns that nobody reads */
+};
+
+struct data_table {
+    size_t rows, cols;              /* cols: features only */
+    int64_t classes;                /* of a class; 0 of a number; of flags: how many */
+    float *x;                       /* rows × cols, row after row; NULL where it was only checked, as the next two */
+    int32_t *labels;                /* rows: classes; all 0 where they are none */
+    float *targets;                 /* rows × target_count: numbers, or flags; NULL of a class */
+    size_t target_count;            /* 0 of a class */
+    const struct str *names;        /* cols, copied into the arena */
+};
