@@ -4,6 +4,8 @@
  * refuses what the kernel would assert, by name. */
 #include "workers/compute/graph/op_rules_int.h"
 
+enum { HEADS_MAX = 65536 };
+
 enum errc shape_like_first(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
 {
     (void)e;
@@ -28,7 +30,7 @@ static enum errc check_attention(const struct graph *g, const struct node *n, st
 {
     const struct shape *x = in_shape(g, n, 0);
     size_t heads = n->attr.heads, kv = n->attr.kv_heads;
-    if (!heads || !kv || heads % kv)
+    if (!heads || !kv || heads > HEADS_MAX || heads % kv)
         return FAIL(e, UNPROCESSABLE, "%zu heads cannot share %zu heads of keys and values", heads, kv);
     if (x->rank != 3 || x->dim[1].is_batched || x->dim[2].is_batched || x->dim[2].n % (heads + 2 * kv))
         return shape_refuse(g, n, 0, "expected [items, tokens, (heads + 2 x heads of keys and values) x size of a head]", e);

@@ -14,6 +14,7 @@ static const struct graph_attr {
 #define ATTR(kind, member) { #member, ATTR_##kind, offsetof(struct op_attr, member) },
     ATTR(UNSIGNED, flags) ATTR(UNSIGNED, fn) ATTR(SIZE, axes) ATTR(REAL, eps) ATTR(REAL, alpha) ATTR(REAL, gamma) ATTR(SIZES, at)
     ATTR(SIZES, step) ATTR(SIZES, len) ATTR(SIZE, n) ATTR(PAIR, window) ATTR(SIZE, stride) ATTR(SIZE, pad)
+    ATTR(SIZE, heads) ATTR(SIZE, kv_heads)
 #undef ATTR
 };
 enum { GRAPH_ATTRS = sizeof graph_attrs / sizeof *graph_attrs };

@@ -136,6 +136,7 @@ static const bool is_served[OP_COUNT] = {
     [OP_LAYERNORM] = true, [OP_EMBED] = true, [OP_STANDARDISE] = true, [OP_SOFTMAX] = true, [OP_ARGMAX] = true,
     [OP_UNARY] = true, [OP_BINARY] = true, [OP_SELECT] = true, [OP_TRANSPOSE] = true, [OP_SLICE] = true, [OP_CONCAT] = true,
     [OP_REDUCE] = true, [OP_BMM] = true, [OP_CONV2D] = true, [OP_GROUPNORM] = true, [OP_MAXPOOL] = true, [OP_AVGPOOL] = true,
+    [OP_ATTENTION] = true, [OP_RMSNORM] = true, [OP_SWIGLU] = true,
 };
 
 static enum errc find_op(struct reader *r, struct str name, enum op *ret)
@@ -181,7 +182,8 @@ static enum errc add_node(struct reader *r)
             return FAIL(r->e, BAD_DATA, "it reads value %ld, which nothing before it makes", (long)ins[i]);
         in[i] = ins[i] < 0 ? VALUE_NONE : r->value[ins[i]];
     }
-    if ((attr.flags & ~(unsigned)(MM_TRANS_A | MM_TRANS_B)) || (op == OP_MATMUL && n > 2))
+    unsigned known = op == OP_ATTENTION ? ATTN_CAUSAL : MM_TRANS_A | MM_TRANS_B;
+    if ((attr.flags & ~known) || (op == OP_MATMUL && n > 2))
         return FAIL(r->e, BAD_DATA, "flags %u: a file has products alone, bias and activation as nodes", attr.flags);
     if (op == OP_RESHAPE && (!is_reshape || n != 1 || in[0] == VALUE_NONE))
         return FAIL(r->e, BAD_DATA, "reshape takes one input and a shape");

@@ -44,7 +44,7 @@ static int add_param(struct net *n, const char *name, enum net_layout layout, un
     struct dim d[4] = { { 1, false } };
     size_t at = n->g->param_count, count = 1;
     if (n->served) {
-        int value = served_param(n, layout);
+        int value = served_param(n, layout, is_flat);
         add_tensor(n, name, layout, rank, dim, at);
         return value;
     }

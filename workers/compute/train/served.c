@@ -5,10 +5,12 @@
 
 bool served_can(const struct net *n)
 {
-    return n->spec.job->family == TRAIN_CNN && n->spec.shape.goal == NET_CLASSES && n->spec.type == ELEM_F32;
+    const struct train_job *s = n->spec.job;
+    bool is_built = s->family == TRAIN_CNN || (s->family == TRAIN_GPT && !s->rotary);
+    return is_built && n->spec.shape.goal == NET_CLASSES && n->spec.type == ELEM_F32;
 }
 
-int served_param(struct net *n, enum net_layout layout)
+int served_param(struct net *n, enum net_layout layout, bool is_flat)
 {
     static const struct op_attr turned = { .at = { 1, 0 } }, window = { .at = { 0, 2, 3, 1 } };
     const struct st_tensor *t = &n->served->tensors[n->tensor_count];
@@ -16,6 +18,8 @@ int served_param(struct net *n, enum net_layout layout)
     for (unsigned d = 0; d < t->rank; d++)
         shape.dim[d] = DIM(t->shape[d]);
     int value = graph_const(n->g, arena_strndup(n->arena, t->name.ptr, t->name.len), shape, t->data);
+    if (is_flat && t->rank > 1)
+        return graph_reshape(n->g, value, (struct shape){ ELEM_F32, 1, { DIM(shape_count(&shape, 1)) } });
     return layout == NET_AS_IS ? value : graph_op(n->g, OP_TRANSPOSE, layout == NET_WINDOW ? &window : &turned, &value, 1);
 }
 
@@ -23,6 +27,8 @@ int served_input(struct net *n, struct shape shape)
 {
     size_t cols = n->spec.shape.inputs;
     const struct shape columns = { ELEM_F32, 1, { DIM(cols) } };
+    if (shape.type == ELEM_I32)         /* tokens */
+        return graph_input(n->g, "input", shape);
     int x = graph_input(n->g, "input", (struct shape){ ELEM_F32, 2, { DIM_ROWS(1), DIM(cols) } });
     if (n->served->mean) {
         int mean = graph_const(n->g, "input.mean", columns, n->served->mean);
@@ -30,6 +36,29 @@ int served_input(struct net *n, struct shape shape)
         x = graph_op(n->g, OP_STANDARDISE, &(struct op_attr){ 0 }, GRAPH_INS(x, mean, scale));
     }
     return graph_reshape(n->g, x, shape);
+}
+
+static void answer_classes(struct net *m, int64_t cols, int64_t classes, struct model_sig *sig)
+{
+    graph_output(m->g, graph_op1(m->g, OP_SOFTMAX, m->logits), "probabilities");
+    graph_output(m->g, graph_op1(m->g, OP_ARGMAX, m->logits), "label");
+    *sig = (struct model_sig){ .inputs = { { STR("input"), STR("FP32"), 2, { -1, cols } } },
+                               .outputs = { { STR("probabilities"), STR("FP32"), 2, { -1, classes } },
+                                            { STR("label"), STR("INT64"), 1, { -1 } } },
+                               .input_count = 1, .output_count = 2 };
+}
+
+/* What follows each token: attention looks back only, so a shorter text is filled up with any tokens behind it. */
+static void answer_tokens(struct net *m, int64_t context, int64_t vocab, struct model_sig *sig)
+{
+    const struct shape all = { ELEM_F32, 3, { DIM_ROWS(1), DIM((size_t)context), DIM((size_t)vocab) } };
+    const struct shape best = { ELEM_I32, 2, { DIM_ROWS(1), DIM((size_t)context) } };
+    graph_output(m->g, graph_reshape(m->g, m->logits, all), "logits");
+    graph_output(m->g, graph_reshape(m->g, graph_op1(m->g, OP_ARGMAX, m->logits), best), "next");
+    *sig = (struct model_sig){ .inputs = { { STR("input"), STR("INT64"), 2, { -1, context } } },
+                               .outputs = { { STR("logits"), STR("FP32"), 3, { -1, context, vocab } },
+                                            { STR("next"), STR("INT64"), 2, { -1, context } } },
+                               .input_count = 1, .output_count = 2 };
 }
 
 enum errc served_pairs(struct arena *a, const struct net *n, const struct net_served *from, struct st_pair ret[GRAPH_FILE_PAIRS],
@@ -46,12 +75,10 @@ enum errc served_pairs(struct arena *a, const struct net *n, const struct net_se
     m->firsts = ARENA_ARRAY(a, struct net_first, n->first_count + 1);
     m->g = graph_new(ELEM_F32, f->nodes(&m->spec) + (int)n->tensor_count + NET_NODES_MORE);
     f->build(m, m->g);
-    graph_output(m->g, graph_op1(m->g, OP_SOFTMAX, m->logits), "probabilities");
-    graph_output(m->g, graph_op1(m->g, OP_ARGMAX, m->logits), "label");
-    *sig = (struct model_sig){ .inputs = { { STR("input"), STR("FP32"), 2, { -1, cols } } },
-                               .outputs = { { STR("probabilities"), STR("FP32"), 2, { -1, classes } },
-                                            { STR("label"), STR("INT64"), 1, { -1 } } },
-                               .input_count = 1, .output_count = 2 };
+    if (n->spec.job->family == TRAIN_GPT)
+        answer_tokens(m, cols, classes, sig);
+    else
+        answer_classes(m, cols, classes, sig);
     enum errc rc = graph_file_pairs(a, m->g, sig, ret, e);
     graph_free(m->g);
     return rc;

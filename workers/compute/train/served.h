@@ -4,8 +4,10 @@
  * It takes "input" FP32 [-1,columns], the columns of the table as they are (standardised in the graph), and gives "probabilities"
  * FP32 [-1,classes] and "label" INT64 [-1], as a perceptron does. Constants have the names and layouts of the file; what lies
  * otherwise in memory is turned by a node, which is folded when the model is loaded.
- * Of classes alone. A perceptron needs none (infer/perceptron.c); of a gpt rotary embedding, attention, RMS norm and the gated
- * perceptron are not among the operations of a served graph yet, nor are parts of tensors put together. */
+ * A gpt takes "input" INT64 [-1,context], tokens, and gives "logits" FP32 [-1,context,vocabulary] and "next" INT64 [-1,context],
+ * the likeliest token behind each.
+ * Of classes and tokens alone. A perceptron needs none (infer/perceptron.c); a gpt with rotary positions has none yet: it is
+ * stored and downloaded, not registered. */
 #pragma once
 #include "workers/compute/infer/graph_file.h"
 #include "workers/compute/train/net.h"
@@ -16,5 +18,5 @@ enum errc served_pairs(struct arena *a, const struct net *n, const struct net_se
                        struct err *e);
 
 /* For net.c, while the builder runs over a file. */
-int served_param(struct net *n, enum net_layout layout);
+int served_param(struct net *n, enum net_layout layout, bool is_flat);
 int served_input(struct net *n, struct shape shape);

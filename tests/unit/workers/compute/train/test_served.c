@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_served.c - the file of a convolutional network is a model: the registry's reader takes it, and served it gives the answers
- * of the net that wrote it; a gpt's has no graph and is refused by name. */
+/* test_served.c - the file of a convolutional network and of a decoder is a model: the registry's reader takes it, and served it
+ * gives the answers of the net that wrote it; one without a graph is refused by name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,10 +14,11 @@
 #include "workers/compute/rng.h"
 #include "workers/compute/train/model_file.h"
 
-enum { ROWS = 3, CLASSES = 5, COLUMNS_MAX = 72 * 70 * 2 };
+enum { ROWS = 3, CLASSES = 5, CONTEXT = 6, COLUMNS_MAX = 72 * 70 * 2 };
 
 struct answers {
-    float logits[ROWS * CLASSES], x[ROWS * COLUMNS_MAX];
+    float logits[ROWS * CONTEXT * CLASSES], x[ROWS * COLUMNS_MAX];
+    int32_t tokens[ROWS * CONTEXT];         /* instead of x, where the data has no mean */
     struct buf file;
 };
 
@@ -35,13 +36,15 @@ static void make(struct arena *a, const struct train_job *s, struct train_data *
     float *params = ARENA_ARRAY(a, float, n->numbers), *x = ARENA_ARRAY(a, float, ROWS * d->shape.inputs);
     for (size_t i = 0; i < n->numbers; i++)
         params[i] = (float)(0.2 * philox_normal(1, 2, i));
-    for (size_t i = 0; i < ROWS * d->shape.inputs; i++) {
+    for (size_t i = 0; i < ROWS * CONTEXT; i++)
+        ret->tokens[i] = (int32_t)(i * i % CLASSES);
+    for (size_t i = 0; d->mean && i < ROWS * d->shape.inputs; i++) {
         size_t k = i % d->shape.inputs;
         ret->x[i] = (float)philox_normal(1, 0, i);
         x[i] = (ret->x[i] - d->mean[k]) / d->scale[k];
     }
     be->put(c, QUEUE_COMPUTE, run_region(n->run, REGION_PARAMS), 0, params, n->numbers * sizeof *params);
-    net_put(n, x, NULL, ROWS);
+    net_put(n, d->mean ? (const void *)x : ret->tokens, NULL, ROWS);
     net_exec(n, ROWS, PHASE_FORWARD, false, NULL);
     run_get(n->run, n->logits, 0, ROWS, ret->logits);
     assert_int_equal(run_sync(n->run, &e), ERR_OK);
@@ -130,7 +133,53 @@ static void test_cnn(void **st)
     answers_alike(72, 70, 2, true);         /* with the stem of large images */
 }
 
+static void decoder_alike(bool rms_norm, bool gated)
+{
+    CLEANUP(arena_freep) struct arena *a = arena_new(256 << 20);
+    struct train_job s = kit_spec();
+    struct train_data d = { .shape = { CONTEXT, CLASSES, NET_CLASSES } };
+    struct answers *want = ARENA_NEW(a, struct answers);
+    struct model_stream stream;
+    struct infer_model *m;
+    struct infer_session *run;
+    struct err e = { 0 };
+    float logits[ROWS * CONTEXT * CLASSES];
+    int32_t next[ROWS * CONTEXT];
+    s.family = TRAIN_GPT;
+    s.layers = 2;
+    s.width = 16;
+    s.heads = 4;
+    s.kv_heads = 2;
+    s.context = CONTEXT;
+    s.classes = CLASSES;
+    s.rms_norm = rms_norm;
+    s.gated = gated;
+    make(a, &s, &d, want);
+    assert_true((int64_t)want->file.len <= train_job_model_bytes(&s, 0));
+    if (as_registered(a, buf_str(&want->file), &stream, &e) != ERR_OK
+        || infer_model_load(kit_backend(), NULL, want->file.ptr, want->file.len, &m, &e) != ERR_OK)
+        fail_msg("%s", e.msg);
+    assert_int_equal(infer_session_new(m, &run, &e), ERR_OK);
+    assert_int_equal(infer_run(run, &(struct infer_io){ .in = { want->tokens }, .out = { logits, next } }, ROWS, &e), ERR_OK);
+    for (size_t i = 0; i < ROWS * CONTEXT; i++)
+        for (size_t k = 0; k < CLASSES; k++) {
+            float z = want->logits[i * CLASSES + k];
+            assert_true(fabs((double)(logits[i * CLASSES + k] - z)) < 1e-5);
+            assert_true(z <= want->logits[i * CLASSES + (size_t)next[i]]);
+        }
+    infer_session_free(run);
+    infer_model_free(m);
+    buf_release(&want->file);
+}
+
 static void test_gpt(void **st)
+{
+    (void)st;
+    decoder_alike(false, false);
+    decoder_alike(true, true);
+}
+
+static void test_no_graph(void **st)
 {
     (void)st;
     CLEANUP(arena_freep) struct arena *a = arena_new(256 << 20);
@@ -146,6 +195,6 @@ static void test_gpt(void **st)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_cnn), cmocka_unit_test(test_gpt) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_cnn), cmocka_unit_test(test_gpt), cmocka_unit_test(test_no_graph) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// training.test.ts - every format of data sets, and whole ways by a client: images and text uploaded, learnt by a job,
+// registered, deployed and asked.
+import { beforeAll, expect, inject, test } from 'vitest';
+import { digitRows, digitsCsv, train, until, upload } from './client.ts';
+import { makeTenant, must, problemOf, type Api, type Ready } from './harness.ts';
+
+const ready: Ready = inject('falaj');
+const BINARY = { 'content-type': 'application/octet-stream' };
+let api: Api;
+
+beforeAll(async () => {
+  api = (await makeTenant(ready)).api;
+}, 60_000);
+
+/** As core/data/tokens.h has it. */
+function shard(tokens: number[], vocabulary: number): Buffer {
+  const file = Buffer.alloc(64 + 2 * tokens.length);
+  tokens.forEach((t, i) => file.writeUInt16LE(t, 64 + 2 * i));
+  let hash = 0xcbf29ce484222325n;
+  for (const b of file.subarray(64)) hash = BigInt.asUintN(64, (hash ^ BigInt(b)) * 1099511628211n);
+  file.write('FTOK');
+  [1, 2, vocabulary].forEach((v, i) => file.writeUInt32LE(v, 4 + 4 * i));
+  [BigInt(tokens.length), 1n, hash].forEach((v, i) => file.writeBigUInt64LE(v, 16 + 8 * i));
+  return file;
+}
+
+/** An array of f4 with two dimensions (numpy.lib.format, version 1). */
+function npy(rows: number[][]): Buffer {
+  const head = `{'descr': '<f4', 'fortran_order': False, 'shape': (${rows.length}, ${rows[0]!.length}), }`.padEnd(117) + '\n';
+  const start = Buffer.from([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, head.length, 0]);
+  return Buffer.concat([start, Buffer.from(head), Buffer.from(new Float32Array(rows.flat()).buffer)]);
+}
+
+const send = (set: string, format: string, raw: Buffer, headers = BINARY) =>
+  api.post(`/v1/datasets/${set}/versions?format=${format}`, undefined, { raw, headers });
+const make = async (name: string, more = {}): Promise<string> =>
+  must(await api.post('/v1/datasets', { name, ...more }), 201).dataset_id;
+const register = async (name: string, jobId: string): Promise<any> =>
+  must(await api.post('/v1/models', { name, job_id: jobId }), 201);
+const serve = async (name: string, modelId: string): Promise<any> => {
+  must(await api.post('/v1/deployments', { name, model_id: modelId }), 201);
+  await until(() => api.get(`/v2/models/${name}/ready`), 200, 60_000);
+  return must(await api.get(`/v2/models/${name}`), 200);
+};
+
+test('content is judged by the reader of its format, and comes back as what it is', async () => {
+  const set = await make('array', { label_column: '2', classes: 3 });
+  const good = npy([[0.5, 1, 0], [2, 3, 2]]);
+  expect(must(await send(set, 'npy', good), 201)).toMatchObject({ format: 'npy', row_count: 2, column_count: 2, classes: 3 });
+  const back = await api.get(`/v1/datasets/${set}/versions/1/content`);
+  expect(back.headers.get('content-type')).toBe('application/octet-stream');
+  expect(back.headers.get('content-disposition')).toMatch(/-v1\.npy"$/);
+  const bad: [string, Buffer, RegExp][] = [
+    ['npy', npy([[0.5, 1, 0], [2, NaN, 2]]), /byte 144: row 1, column 1: -?nan is not a finite number/],
+    ['npy', npy([[0.5, 1, 0], [2, 3, 7]]), /row 1, column 2: the label 7 is not an integer of 0 to 2/],
+    ['npy', good.subarray(0, 140), /needs 24 bytes of numbers and has 12/],
+    ['tokens', good, /byte 0: neither a token shard/],
+    ['tokens', shard([1, 2, 9], 9), /byte 68: token 9 is not below the vocabulary of 9/],
+  ];
+  for (const [format, bytes, why] of bad) {
+    const reply = await send(set, format, bytes);
+    expect(reply.status, reply.text).toBe(422);
+    expect(reply.json.detail).toMatch(why);
+  }
+  expect(problemOf(await send(set, 'npy', good, { 'content-type': 'text/csv' })).code).toBe('unsupported_media_type');
+  expect(problemOf(await send(set, 'parquet', good)).code).toBe('invalid_argument');
+  expect(must(await api.get(`/v1/datasets/${set}/versions`), 200).data).toHaveLength(1);
+});
+
+test('a small decoder learns a text of tokens, is registered, and continues it', async () => {
+  const CONTEXT = 8;
+  const VOCABULARY = 12;
+  const text = Array.from({ length: 2400 }, (_, i) => (i * i + 3) % VOCABULARY);
+  const set = await make('text');
+  const version = must(await send(set, 'tokens', shard(text, VOCABULARY)), 201);
+  expect(version).toMatchObject({ row_count: 2400, column_count: 0, classes: VOCABULARY });
+  const table = await upload(api, digitsCsv, 'table');
+  const gpt = { family: 'gpt', layers: 1, width: 32, heads: 2, context: CONTEXT, epochs: 12, batch_size: 8 };
+  for (const [id, spec, why] of [[table.dataset_id, gpt, /gpt learns from tokens; this version is a table/],
+    [set, { hidden: [4] }, /mlp learns from tables; this version is tokens/]] as [string, object, RegExp][]) {
+    const reply = await api.post('/v1/jobs', { name: 'x', kind: 'train', spec: { dataset_id: id, ...spec } });
+    expect(problemOf(reply).code).toBe('unprocessable');
+    expect(reply.text).toMatch(why);
+  }
+  const job = await train(api, set, gpt);
+  expect(job.result.holdout_accuracy).toBeGreaterThan(0.9);
+  const model = await register('decoder', job.job_id);
+  expect(model.family).toBe('gpt');
+  const meta = await serve('decoder', model.model_id);
+  expect(meta.inputs).toMatchObject([{ datatype: 'INT64', shape: [-1, CONTEXT] }]);
+  const from = 6;
+  const asked = { name: meta.inputs[0].name, datatype: 'INT64', shape: [1, CONTEXT], data: text.slice(from, from + CONTEXT) };
+  const { outputs } = must(await api.post('/v2/models/decoder/infer', { inputs: [asked] }), 200);
+  expect(outputs.find((o: any) => o.name === 'next').data.at(-1)).toBe(text[from + CONTEXT]);
+}, 120_000);
+
+test('a convolutional network learns images, is registered, deployed, and tells the digits', async () => {
+  const set = (await upload(api, digitsCsv, 'images')).dataset_id;
+  const job = await train(api, set, { family: 'cnn', image: [8, 8, 1], channels: [16, 32], epochs: 5, learning_rate: 0.01 });
+  expect(job.result.holdout_accuracy).toBeGreaterThan(0.9);
+  const model = await register('images', job.job_id);
+  const meta = await serve('images', model.model_id);
+  const rows = digitRows(100);
+  const input = { name: meta.inputs[0].name, datatype: 'FP32', shape: [100, 64], data: rows.flatMap((r) => r.features) };
+  const { outputs } = must(await api.post('/v2/models/images/infer', { inputs: [input] }), 200);
+  const label = outputs.find((o: any) => o.name === 'label').data;
+  expect(rows.filter((r, i) => r.label === label[i]).length).toBeGreaterThan(85);
+}, 120_000);
