@@ -7,7 +7,7 @@
 #include "core/base/fair_pool.h"
 #include "core/redis/rate.h"
 
-enum { SEGMENTS_MAX = 12, CAPTURES_MAX = 4, WAKE_BUCKETS = 64, RESPONSE_MAX = 32 << 20, TRIES_MAX = 4 };
+enum { SEGMENTS_MAX = 12, CAPTURES_MAX = 4, SEARCHES_MAX = 4, WAKE_BUCKETS = 64, RESPONSE_MAX = 32 << 20, TRIES_MAX = 4 };
 
 /* A row compiled for matching. */
 struct route_match {
@@ -19,6 +19,8 @@ struct route_match {
     const struct field *id;                 /* <resource>_id of the answer or, failing that, of the input */
     bool id_is_in;
     const struct field *version;            /* of the answer: makes the ETag */
+    struct str searches[SEARCHES_MAX];      /* query parameters that look through texts: a plain call with one is heavy */
+    int nsearches;
     const struct field *zone;               /* of the input: the zone that is acted on */
 };
 
@@ -28,6 +30,8 @@ struct router {
     struct slice by_depth[SEGMENTS_MAX + 1];    /* const struct route_match *, by how many segments they have */
 };
 /* Boot check and compilation; the arena keeps the rows. */
+/* Does a query parameter look through texts: `q` of every route, and what says F_SEARCH? */
+bool field_is_search(const struct field *f);
 enum errc router_init(struct router *r, struct arena *a, struct err *e) MUST_CHECK;
 /* The row for method and path, captures filled; NULL: *ret_allow lists the methods of that path, or is STR_NULL. */
 const struct route_match *router_find(const struct router *r, enum http_method m, struct str path, bool is_node,

@@ -76,25 +76,15 @@ static struct uuid owner_of(const struct flight *f)
 
 /* A name that is spelled in escapes is taken for the one that is looked for: it costs its sender a turn in another lane, no
  * more. */
-static bool is_one_of(struct str key, const char *names)
-{
-    struct str rest = str_c(names), name;
-    for (bool more = true; more;) {
-        more = str_cut(rest, '|', &name, &rest);
-        if (str_eq(key, name))
-            return true;
-    }
-    return false;
-}
-
-static bool has_query(struct str query, const char *names)
+static bool is_search(const struct route_match *m, struct str query)
 {
     struct str rest = query, pair, key, value;
-    for (bool more = rest.len > 0; more;) {
+    for (bool more = m->nsearches && rest.len > 0; more;) {
         more = str_cut(rest, '&', &pair, &rest);
         str_cut(pair, '=', &key, &value);
-        if (is_one_of(key, names) || (key.len && memchr(key.ptr, '%', key.len)))
-            return true;
+        for (int i = 0; i < m->nsearches; i++)
+            if (str_eq(key, m->searches[i]) || (key.len && memchr(key.ptr, '%', key.len)))
+                return true;
     }
     return false;
 }
@@ -105,7 +95,7 @@ static enum lane lane_of(const struct flight *f)
     bool is_known = f->front_done || f->call.principal || row->perm == PERM_PUBLIC || row->flags & R_NODE;
     if (!is_known)
         return LANE_DOOR;
-    return row->heavy_query && has_query(f->call.request->query, row->heavy_query) ? LANE_HEAVY : row->lane;
+    return row->lane == LANE_CALLS && is_search(f->match, f->call.request->query) ? LANE_HEAVY : row->lane;
 }
 
 static void run_flight(struct lane_item *i)
@@ -296,6 +286,14 @@ void lanes_metrics(struct pipeline *p)
     metrics_set(M_db_connections, d.busy, "app", "busy");
 }
 
+static void print_route(struct buf *b, int l, const struct route *r, const char *search, bool *any)
+{
+    if (!*any)
+        buf_printf(b, "\n## `%s`\n\n", lane_rows[l].name);
+    *any = true;
+    buf_printf(b, "- %s `%s%s%s`\n", http_method_name(r->method), r->path, *search ? "?" : "", search);
+}
+
 void lanes_print_markdown(struct buf *b)
 {
     struct config *cfg = config_new_default();
@@ -315,14 +313,13 @@ void lanes_print_markdown(struct buf *b)
         for (const struct route_table *const *t = all_routes; *t && l != LANE_CALLS; t++)
             for (size_t i = 0; i < (*t)->n; i++) {
                 const struct route *r = &(*t)->rows[i];
-                bool by_query = l == LANE_HEAVY && r->heavy_query;
-                if ((int)r->lane != l && !by_query)
+                if ((int)r->lane != l && (l != LANE_HEAVY || r->lane != LANE_CALLS))
                     continue;
-                if (!any)
-                    buf_printf(b, "\n## `%s`\n\n", lane_rows[l].name);
-                any = true;
-                buf_printf(b, "- %s `%s%s%s`\n", http_method_name(r->method), r->path, by_query ? "?" : "",
-                    by_query ? r->heavy_query : "");
+                if ((int)r->lane == l)
+                    print_route(b, l, r, "", &any);
+                for (size_t k = 0; (int)r->lane != l && r->in && k < r->in->nfields; k++)
+                    if (field_is_search(&r->in->fields[k]))
+                        print_route(b, l, r, r->in->fields[k].name, &any);
             }
     }
     config_free(cfg);

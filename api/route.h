@@ -68,7 +68,6 @@ struct route {
     const char *op;                 /* operationId, snake_case */
     enum permission perm;
     enum lane lane;                 /* where it runs (lane.def) */
-    const char *heavy_query;        /* with this query parameter (or one of a|b) in LANE_HEAVY instead; NULL: none */
     route_handler handler;
     route_combine combine;
     route_raw raw;

@@ -22,11 +22,30 @@ static enum errc compile_captures(struct route_match *m, struct str name, struct
     return ERR_OK;
 }
 
+bool field_is_search(const struct field *f)
+{
+    return f->flags & F_QUERY && (f->flags & F_SEARCH || !strcmp(f->name, "q"));
+}
+
+static enum errc compile_searches(struct route_match *m, struct err *e)
+{
+    const struct schema *in = m->row->in;
+    for (size_t i = 0; in && i < in->nfields; i++) {
+        if (!field_is_search(&in->fields[i]))
+            continue;
+        if (m->nsearches == SEARCHES_MAX)
+            return FAIL(e, INTERNAL, "Route %s has more than %d parameters that search", m->row->path, SEARCHES_MAX);
+        m->searches[m->nsearches++] = str_c(in->fields[i].name);
+    }
+    return ERR_OK;
+}
+
 static enum errc compile_fields(struct route_match *m, struct arena *a, struct err *e)
 {
     const struct route *row = m->row;
     for (size_t i = 0; row->in && i < row->in->nfields; i++)
         m->has_body |= !(row->in->fields[i].flags & (F_PATH | F_QUERY | F_NOIN));
+    TRY(compile_searches(m, e));
     if (row->in)
         TRY(schema_check_table(row->in, e));
     if (row->out)

@@ -39,7 +39,7 @@ static enum errc counts(struct work *w, const void *in, void *out, struct err *e
 }
 
 static const struct route rows[] = {
-    { .method = HTTP_GET, .path = "/v1/jobs", .lane = LANE_CALLS, .heavy_query = "q",
+    { .method = HTTP_GET, .path = "/v1/jobs", .lane = LANE_CALLS,
       .op = "job_list", .perm = PERM_JOB_READ, .handler = list, .in = &job_page_schema, .status = 200,
       .out = &job_schema, .flags = R_LIST, .doc = "List jobs, newest first" },
     { .method = HTTP_GET, .path = "/v1/jobs/counts", .lane = LANE_HEAVY,

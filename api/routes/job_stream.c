@@ -23,8 +23,9 @@ SCHEMA_OF(job_logs_in, "Which lines", FIELD_ID(job_logs_in, job_id, "job", F_PAT
     FIELD(job_logs_in, tail, F_QUERY, .min = 0, .max = 1000, .dflt = "0", .doc = "So many of the newest lines, instead of page_size of the oldest"),
     FIELD(job_logs_in, page_size, F_QUERY, .min = 1, .max = 1000, .dflt = "50", .doc = "Lines on a page; a page of long lines may have fewer"),
     FIELD(job_logs_in, q, F_QUERY, .min = 1, .max = 256, .doc = "Only lines that contain this, in any case"),
-    FIELD(job_logs_in, errors, F_QUERY, .dflt = "false", .doc = "Only lines that look like errors"),
-    FIELD(job_logs_in, numbered, F_QUERY, .dflt = "false", .doc = "Each line with its number in the log; not with q or errors"));
+    FIELD(job_logs_in, errors, F_QUERY | F_SEARCH, .dflt = "false", .doc = "Only lines that look like errors"),
+    FIELD(job_logs_in, numbered, F_QUERY | F_SEARCH, .dflt = "false",
+          .doc = "Each line with its number in the log; not with q or errors"));
 struct job_series_in { struct uuid job_id; struct slice names; int64_t points; };
 SCHEMA_OF(job_series_in, "Which series", FIELD_ID(job_series_in, job_id, "job", F_PATH, .doc = "The job"),
     FIELD_STRS(job_series_in, names, F_QUERY, .max = SERIES_NAMES, .doc = "Names, between commas; absent: those of the first and the newest 100 measurements"),
@@ -125,7 +126,7 @@ static const struct route rows[] = {
       .status = 200, .out = &job_event_schema, .flags = R_LIST, .resource = "job",
       .also = "text/event-stream",
       .doc = "Transitions of a job; with Accept: text/event-stream live, with its logs and metrics" },
-    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/logs", .lane = LANE_CALLS, .heavy_query = "q|errors|numbered",
+    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/logs", .lane = LANE_CALLS,
       .op = "job_logs", .perm = PERM_JOB_READ, .handler = logs, .in = &job_logs_in_schema,
       .status = 200, .out = &job_log_line_schema, .flags = R_LIST, .resource = "job", .doc = "Log of a job, oldest first" },
     { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/metrics", .lane = LANE_CALLS,

@@ -50,6 +50,7 @@ enum field_flag {
     F_NOEMPTY = 1 << 10, /* a list: left out when it is empty */
     F_MORE = 1 << 11,    /* seldom set: forms fold it away */
     F_DERIVED = 1 << 12, /* the API puts the value in itself, whatever a request says: no form, flag or example offers it */
+    F_SEARCH = 1 << 14,  /* of a query: looks through texts, as `q` always does, so the call is heavy (api/lane.h) */
     F_ALWAYS = 1 << 13,  /* never absent in an answer: required in its schema, as F_REQ is */
 };
 

@@ -90,7 +90,7 @@ static const struct route rows[] = {
     ROW("/content/stall", "content_stall", CONTENT, .handler = stall), ROW("/content", "content", CONTENT, .handler = nothing),
     ROW("/heavy/stall", "heavy_stall", HEAVY, .handler = stall), ROW("/heavy", "heavy", HEAVY, .handler = nothing),
     ROW("/heavy/long", "heavy_long", HEAVY, .handler = search),
-    ROW("/sometimes", "sometimes", CALLS, .handler = stall, .in = &query_in_schema, .heavy_query = "other|q"),
+    ROW("/sometimes", "sometimes", CALLS, .handler = stall, .in = &query_in_schema),
     ROW("/later", "later", CALLS, .handler = later, .in = &query_in_schema),
     ROW("/combined", "combined", CALLS, .combine = combine),
     { .method = HTTP_GET, .path = "/open/stall", .op = "open_stall", .perm = PERM_PUBLIC, .lane = LANE_SIGN_IN, .handler = stall,
