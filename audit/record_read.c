@@ -65,14 +65,31 @@ static bool copy_unescaped(struct audit_view *v, const char *p, size_t n, struct
     return true;
 }
 
+/* How many bytes from p on are certainly ordinary, in steps of eight: from 0x20 to 0x7f and neither quote nor backslash. A byte is
+ * zero where (x - 0x01…) & ~x has its top bit, and below 0x20 where (x - 0x20…) & ~x has it. */
+static size_t plain_run(const char *p, size_t n)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    size_t i = 0;
+    for (; i + sizeof(uint64_t) <= n; i += sizeof(uint64_t)) {
+        uint64_t x, quote, slash;
+        memcpy(&x, p + i, sizeof x);
+        quote = x ^ ones * '"';
+        slash = x ^ ones * '\\';
+        if ((x | ((x - ones * 0x20) & ~x) | ((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & tops)
+            break;
+    }
+    return i;
+}
+
 /* A string with its quotes, at most max bytes between them. */
 static bool read_str(struct audit_view *v, struct str *s, size_t max, struct str *ret)
 {
     bool has_escape = false, is_ascii = true;
-    size_t n = 0;
     if (!scan_lit(s, "\""))
         return false;
     const char *p = s->ptr;
+    size_t n = plain_run(p, s->len < max ? s->len : max);
     for (; n < s->len && p[n] != '"'; n++) {
         unsigned char c = (unsigned char)p[n];
         if (c < 0x20 || n >= max)
@@ -102,12 +119,24 @@ static bool read_uuid_or_null(struct str *s, struct uuid *ret)
     return scan_lit(s, "null") || (scan_lit(s, "\"") && scan_uuid(s, ret) && scan_lit(s, "\"") && !uuid_is_nil(*ret));
 }
 
+/* By the last eight bytes as one number: every code begins alike, and each event of a bundle is looked for here. */
 static void find_code(struct audit_view *v)
 {
-    v->code = AUDIT_CODE_COUNT;
-    for (int i = 0; i < AUDIT_CODE_COUNT; i++)
-        if (memcmp(audit_code_row((enum audit_code)i)->code, v->code_text.ptr, v->code_text.len - 1) == 0)
-            v->code = (enum audit_code)i;
+    static const char codes[AUDIT_CODE_COUNT][sizeof "FLJ-AAA-000"] = {
+#define EVENT(name_, code_, action_, doc_) code_,
+#include "audit/event_code.def"
+#undef EVENT
+    };
+    enum { LAST = sizeof codes[0] - 1 - sizeof(uint64_t) };
+    uint64_t wanted, known = 0;
+    int i = 0;
+    memcpy(&wanted, v->code_text.ptr + LAST, sizeof wanted);
+    for (; i < AUDIT_CODE_COUNT; i++) {
+        memcpy(&known, codes[i] + LAST, sizeof known);
+        if (known == wanted)
+            break;
+    }
+    v->code = (enum audit_code)i;
 }
 
 /* FLJ, three letters, three digits, and the suffix. */

