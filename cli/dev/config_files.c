@@ -11,16 +11,20 @@
 
 enum { PORT_DEFAULT = 8080, PORT_TRIES = 100, DRAIN_MS = 100, GRACE_MS = 500, SLOTS_MIN = 8 };
 
-/* Bind as the daemon will, and let go. port 0: any. Returns the port, or -1. */
+/* Takes a port for a daemon. port 0: any. Returns the port, or -1. The socket stays open as long as falaj dev runs, bound and not
+ * listening: a daemon, which reuses addresses, may listen there, and nothing else of this machine gets the number, neither the
+ * next who asks for any port nor a connection on its way out. PostgreSQL may need half a minute before a daemon begins. */
 static int try_port(int port)
 {
-    CLEANUP(fd_closep) int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t n = sizeof(at);
     int on = 1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, 1) < 0 || getsockname(fd, (struct sockaddr *)&at, &n) < 0)
+    if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || getsockname(fd, (struct sockaddr *)&at, &n) < 0) {
+        fd_closep(&fd);
         return -1;
+    }
     return ntohs(at.sin_port);
 }
 
