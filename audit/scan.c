@@ -54,8 +54,8 @@ static const uint8_t digits_of[256] = {
 #undef NONE_32
 };
 
-/* Eight digits at once: four bytes at out, and the top bit of each byte that is no digit. A sum of two bytes below 0x80 has its top
- * bit where it passes a bound; a letter's value is its low half and nine. */
+/* Eight digits at once: four bytes at out, and the top bit of each byte that is no digit. A sum of two bytes below 0x80 has its
+ * top bit where it passes a bound; a letter's value is its low half and nine. */
 static uint64_t hex_eight(const unsigned char *p, uint8_t *out)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hash.c - SHA-256, HMAC-SHA-256, CRC-32 and comparison in constant time.
  *
- * What is hashed at once goes by OpenSSL's function of one digest instead of EVP, which makes and ends a context for each message:
- * 55 ns instead of 120 for a block, and an entry of the audit log is a dozen of these. It is the same code below (SHA
+ * What is hashed at once goes by OpenSSL's function of one digest instead of EVP, which makes and ends a context for each
+ * message: 55 ns instead of 120 for a block, and an entry of the audit log is a dozen of these. It is the same code below (SHA
  * extensions where the processor has them), and OpenSSL calls it deprecated because no provider can be put in its place. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "core/crypto/hash.h"

@@ -17,7 +17,7 @@ struct options {
 
 static const char usage[] =
     "usage: falaj-scheduler simulate --nodes NODES.csv --tasks TASKS.csv --policy NAME\n"
-    "           [--seed N [--inflate FACTOR] | --in-order] [--timed] [--placements OUT.csv]\n";
+    "           [--seed N [--inflate BY] | --in-order] [--timed] [--placements OUT.csv]\n";
 
 static enum errc parse(int argc, char **argv, struct options *o, struct err *e)
 {

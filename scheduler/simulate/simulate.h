@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* simulate.h - `falaj-scheduler simulate`: what a fleet would do with a list of tasks. No configuration, no database, no network.
  *
- *     simulate --nodes NODES.csv --tasks TASKS.csv --policy NAME [--seed N [--inflate FACTOR] | --in-order] [--timed] [--placements
+ *     simulate --nodes NODES.csv --tasks TASKS.csv --policy NAME [--seed N [--inflate BY] | --in-order] [--timed] [--placements
  * OUT.csv]
  *
  * Last it prints one JSON object on standard output. OUT.csv has a line for each task placed, in that order: task_index (line of

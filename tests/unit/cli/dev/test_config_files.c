@@ -12,7 +12,8 @@
 static int take(int64_t port, bool as_daemon)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1, failed = 0;
-    struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port),
+                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     assert_true(fd >= 0);
     if (as_daemon)
         for (int option = 0; option < 2; option++)
@@ -31,7 +32,8 @@ static void a_chosen_port_is_nobody_else_s(void **state)
     with_cli_init(&w);
     struct dev d = { .c = &w.c, .arena = w.c.arena, .nzones = 1 };
     assert_int_equal(ports_choose(&d, &e), ERR_OK);
-    const int64_t ports[] = { d.port, d.worker_port, d.ops_port[DEV_SCHEDULER], d.ops_port[DEV_KEYD_OF(0)], d.ops_port[DEV_WORKER_OF(0)] };
+    const int64_t ports[] = { d.port, d.worker_port, d.ops_port[DEV_SCHEDULER], d.ops_port[DEV_KEYD_OF(0)],
+                              d.ops_port[DEV_WORKER_OF(0)] };
     for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) {
         assert_int_equal(take(ports[i], false), EADDRINUSE);
         assert_int_equal(take(ports[i], true), 0);
