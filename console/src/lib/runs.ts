@@ -48,6 +48,18 @@ export function runOf(job: JobLike): Run {
   };
 }
 
+/** The results that people choose a run by. */
+export const keyResults = (run: Run, most = 2): [string, number][] =>
+  [...run.results].sort(([a], [b]) => quality(a) - quality(b)).slice(0, most);
+/** A name for a model as its run is called: what a name of a model may not have is a hyphen. */
+export const modelName = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 63)
+    .replace(/-+$/, '') || 'model';
+
 /** A column by its key: p:NAME a parameter, m:NAME a result. */
 export function columnsOf(runs: readonly Run[]): string[] {
   const params = new Set(runs.flatMap((r) => [...r.params.keys()]));
@@ -62,12 +74,15 @@ export function cell(run: Run, column: string): string | number | undefined {
   const text = run.params.get(nameOf(column));
   return text !== undefined && text !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }
+/** Results about quality come first: what is accurate, then what is lost, of data that was kept back before that of training. */
+export const quality = (name: string): number =>
+  (/accuracy|f1|auc/.test(name) ? 0 : /loss|error|perplexity/.test(name) ? 1 : 2) +
+  (/holdout|valid|test/.test(name) ? 0 : 0.5);
 /** Columns worth showing when nobody chose: results, those about quality first, then the parameters that differ. */
 export function usual(runs: readonly Run[], most = 4): string[] {
   const all = columnsOf(runs);
   const differs = all.filter((c) => !isResult(c) && new Set(runs.map((r) => r.params.get(nameOf(c)))).size > 1);
-  const weight = (c: string): number => (/accuracy|f1|auc/.test(c) ? 0 : /loss|error|perplexity/.test(c) ? 1 : 2);
-  const results = all.filter(isResult).sort((a, b) => weight(a) - weight(b));
+  const results = all.filter(isResult).sort((a, b) => quality(a) - quality(b));
   return [...results.slice(0, most), ...differs.slice(0, most)];
 }
 

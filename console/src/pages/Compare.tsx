@@ -17,6 +17,7 @@ import { Page } from '../ui/page.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
 import { Results } from './experiments/Results.tsx';
 import './experiments/experiments.css';
+import { RegisterButton } from './models/Register.tsx';
 
 const Curves = lazy(() => import('./experiments/Curves.tsx'));
 const Pictures = lazy(() => import('./experiments/pictures.tsx'));
@@ -99,6 +100,7 @@ export function Compare() {
               <li key={r.id}>
                 <bdi translate="no">{names.get(r.id)}</bdi>
                 <State value={r.state} />
+                {r.state === 'COMPLETED' && <RegisterButton run={r} variant="link" />}
                 {runs.length > 2 && (
                   <Button
                     variant="link"

@@ -11,13 +11,13 @@ import {
   Switch,
 } from '@patternfly/react-core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useGet } from '../api/hooks.ts';
 import { oneOf } from '../lib/oneof.ts';
 import { csvText, saveAs } from '../lib/csv.ts';
 import { number } from '../lib/format.ts';
-import { cell, columnsOf, nameOf, packIds, RUNS_MAX, sorted, unpackIds, usual } from '../lib/runs.ts';
+import { cell, columnsOf, nameOf, packIds, RUNS_MAX, sorted, unpackIds, usual, type Run } from '../lib/runs.ts';
 import type { Search } from '../lib/search.ts';
 import { MODEL_MAKER } from '../lib/jobtypes.ts';
 import { useSession } from '../shell/session.tsx';
@@ -27,6 +27,8 @@ import { RunTable } from './experiments/RunTable.tsx';
 import { useKept, useRuns } from './experiments/useruns.ts';
 import './experiments/experiments.css';
 import { JOB_STATES } from './Jobs.tsx';
+import { RegisterDialog } from './models/Register.tsx';
+import { useRested } from '../ui/rested.ts';
 
 export function Experiments() {
   const { t } = useTranslation();
@@ -36,20 +38,22 @@ export function Experiments() {
   const [kept, keep] = useKept(me.user_id ?? '');
   const [showHidden, setShowHidden] = useState(false);
   const state = oneOf(JOB_STATES, search['state']) ?? '';
-  const { query, runs } = useRuns(state);
+  const q = search['q'] ?? '';
+  const { query, runs } = useRuns(state, useRested(q));
+  const [registers, setRegisters] = useState<Run | null>(null);
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  const onEnd = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const sets = useGet('/v1/datasets', { page_size: 200 }, { enabled: can('dataset:read') });
   const put = (name: string, value: string): void =>
     void navigate({ to: '.', search: { ...search, [name]: value } as never, replace: true });
   const chosen = unpackIds(search['runs']);
-  const name = (search['q'] ?? '').toLowerCase();
   const sort = search['sort'] ?? '-submitted';
   const hidden = runs.filter((r) => kept.hidden.includes(r.id)).length;
   const shown = sorted(
     runs.filter(
-      (r) =>
-        (showHidden || !kept.hidden.includes(r.id)) &&
-        r.name.toLowerCase().includes(name) &&
-        (!search['dataset'] || r.dataset === search['dataset']),
+      (r) => (showHidden || !kept.hidden.includes(r.id)) && (!search['dataset'] || r.dataset === search['dataset']),
     ),
     sort,
   );
@@ -104,7 +108,7 @@ export function Experiments() {
         <SearchInput
           aria-label={t('col.name')}
           placeholder={t('col.name')}
-          value={search['q'] ?? ''}
+          value={q}
           onChange={(_e, v) => put('q', v)}
           onClear={() => put('q', '')}
           resetButtonLabel={t('act.clear')}
@@ -169,7 +173,7 @@ export function Experiments() {
       </div>
       <Answer of={query}>
         {() =>
-          runs.length === 0 && state === '' ? (
+          runs.length === 0 && state === '' && q === '' ? (
             <Empty title={t('runs.empty')} body={t('runs.emptyBody')} cli="falaj job submit first --dataset NAME" />
           ) : (
             <>
@@ -185,24 +189,18 @@ export function Experiments() {
                 hidden={kept.hidden}
                 onPin={(id) => keep({ pins: toggle(kept.pins, id) })}
                 onHide={(id) => keep({ hidden: toggle(kept.hidden, id) })}
+                onRegister={can('model:write') ? setRegisters : undefined}
+                onEnd={onEnd}
               />
               <p className="lead" role="status">
-                {t('runs.loaded', { count: runs.length, n: number(runs.length), shown: number(shown.length) })}{' '}
-                {query.hasNextPage && (
-                  <Button
-                    variant="link"
-                    isInline
-                    isLoading={query.isFetchingNextPage}
-                    onClick={() => void query.fetchNextPage()}
-                  >
-                    {t('runs.more')}
-                  </Button>
-                )}
+                {t('runs.loaded', { count: runs.length, n: number(runs.length), shown: number(shown.length) })}
+                {hasNextPage && ` ${t('runs.scrollOn')}`}
               </p>
             </>
           )
         }
       </Answer>
+      {registers && <RegisterDialog run={registers} close={() => setRegisters(null)} />}
     </Page>
   );
 }

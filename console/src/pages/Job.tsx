@@ -24,6 +24,7 @@ import { Overview } from './job/Overview.tsx';
 import { Timeline } from './job/Timeline.tsx';
 import { Verdict } from './job/Verdict.tsx';
 import { isBad, isOver } from './Jobs.tsx';
+import { madeBy, RegisterButton } from './models/Register.tsx';
 
 type Job = Schemas['job'];
 const TABS = ['overview', 'logs', 'metrics', 'system', 'events', 'attempts', 'config', 'lineage', 'audit'] as const;
@@ -41,8 +42,10 @@ function Acts({ job }: { job: Job }) {
   const { t } = useTranslation();
   const { can } = useSession();
   const forget = useForget();
+  const made = madeBy(job);
   return (
     <>
+      {made && <RegisterButton run={made} />}
       {can('job:submit') && isSubmitted(job.kind) && (
         <Button
           variant="secondary"

@@ -30,16 +30,59 @@ interface FormDialog<F extends readonly Field[]> {
   opens?: string;
 }
 
-export function FormButton<const F extends readonly Field[]>(props: FormDialog<F>) {
-  const { label, title, fields, initial, submit, onSubmit, variant = 'primary', lead, lock, opens } = props;
-  const { extra, extraNames, size = 'small', onOpen } = props;
+interface FormEnd {
+  submit: string;
+  close: () => void;
+}
+/** The open dialog of a form. What was typed is not lost by a slip: closing it asks first. */
+export function FormModal<const F extends readonly Field[]>(props: Omit<FormDialog<F>, 'label'> & FormEnd) {
+  const { title, fields, initial, submit, onSubmit, lead, lock, extra, extraNames, size = 'small', close } = props;
   const dirty = useRef(false);
+  const [asking, setAsking] = useState(false);
+  return (
+    <Modal
+      isOpen
+      variant={size}
+      onClose={() => (dirty.current ? setAsking(true) : close())}
+      aria-labelledby="dialog-title"
+    >
+      <ModalHeader title={title} labelId="dialog-title" />
+      <ModalBody>
+        {asking && (
+          <AskToLeave
+            stay={() => setAsking(false)}
+            leave={() => {
+              setAsking(false);
+              close();
+            }}
+          />
+        )}
+        {lead}
+        <ApiForm
+          fields={fields}
+          {...(initial ? { initial } : {})}
+          {...(extra ? { extra } : {})}
+          {...(extraNames ? { extraNames } : {})}
+          submit={submit}
+          {...(lock ? { lock } : {})}
+          onDirty={(is) => void (dirty.current = is)}
+          onCancel={close}
+          onSubmit={async (v, tag) => {
+            await onSubmit(v, tag);
+            close();
+          }}
+        />
+      </ModalBody>
+    </Modal>
+  );
+}
+
+export function FormButton<const F extends readonly Field[]>(props: FormDialog<F>) {
+  const { label, submit, variant = 'primary', opens, onOpen } = props;
   const navigate = useNavigate();
   const search: Search = useSearch({ strict: false });
-  const [asking, setAsking] = useState(false);
   const [here, setHere] = useState(false);
   const named = opens !== undefined && search['new'] === opens;
-  const open = here || named;
   useEffect(() => {
     if (named) onOpen?.();
   }, [named]);
@@ -58,42 +101,7 @@ export function FormButton<const F extends readonly Field[]>(props: FormDialog<F
       >
         {label}
       </Button>
-      {open && (
-        <Modal
-          isOpen
-          variant={size}
-          onClose={() => (dirty.current ? setAsking(true) : setOpen(false))}
-          aria-labelledby="dialog-title"
-        >
-          <ModalHeader title={title} labelId="dialog-title" />
-          <ModalBody>
-            {asking && (
-              <AskToLeave
-                stay={() => setAsking(false)}
-                leave={() => {
-                  setAsking(false);
-                  setOpen(false);
-                }}
-              />
-            )}
-            {lead}
-            <ApiForm
-              fields={fields}
-              {...(initial ? { initial } : {})}
-              {...(extra ? { extra } : {})}
-              {...(extraNames ? { extraNames } : {})}
-              submit={submit ?? label}
-              {...(lock ? { lock } : {})}
-              onDirty={(is) => void (dirty.current = is)}
-              onCancel={() => setOpen(false)}
-              onSubmit={async (v, tag) => {
-                await onSubmit(v, tag);
-                setOpen(false);
-              }}
-            />
-          </ModalBody>
-        </Modal>
-      )}
+      {(here || named) && <FormModal {...props} submit={submit ?? label} close={() => setOpen(false)} />}
     </>
   );
 }

@@ -10,11 +10,12 @@ import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { settled } from './checks.mjs';
 import { sql, uuid } from './db.mjs';
-import { run, setPrefs } from './platform.mjs';
+import { run, setPrefs, until } from './platform.mjs';
 
 const LINES = 100_000;
 const POINTS = 50_000;
 const JOBS = Number(process.env.JOBS ?? 50_000);
+const RUNS = 2_000;
 const SLACK = 3;
 /** Asked before the test makes work of its own. */
 const busy = loadavg()[0] > availableParallelism();
@@ -165,6 +166,31 @@ async function manyJobs(t, page) {
   count(t, 'requests for the list', requests, 1);
 }
 
+/** As many training runs as an engineer keeps: only those in sight are drawn, and the next are read when they come near. */
+async function manyRuns(t, page) {
+  page.where = 'experiments';
+  sql(
+    t,
+    `INSERT INTO job SELECT (jsonb_populate_record(j, jsonb_build_object('job_id', gen_random_uuid(), 'name', 'sweep ' || i))).*
+       FROM job j, generate_series(1, ${RUNS}) i WHERE j.job_id = '${uuid(t.ids.job)}'`,
+  );
+  const all = [];
+  for (let i = 0; i < 5; i++) {
+    const began = performance.now();
+    await page.goto(`${t.base}/experiments`, { waitUntil: 'commit' });
+    await page.waitForSelector('.runs-scroll tbody td a');
+    all.push(performance.now() - began);
+  }
+  time(t, `the experiments of ${RUNS} runs opened (median of ${all.length})`, median(all), 1000);
+  const drawn = () => page.locator('.runs-scroll tbody tr:not(.runs-gap)').count();
+  count(t, 'rows of runs in the document', await drawn(), 60);
+  const loaded = () => page.locator('.runs-scroll table').getAttribute('aria-rowcount').then(Number);
+  const before = await loaded();
+  await page.locator('.runs-scroll').evaluate((box) => box.scrollTo(0, box.scrollHeight));
+  await until('the next page of runs', async () => (await loaded()) > before);
+  count(t, 'rows of runs in the document after a page more', await drawn(), 60);
+}
+
 await run('speed', async (t) => {
   if (busy) console.log(`the machine is busy (load ${loadavg()[0].toFixed(1)}): times are printed and not judged`);
   fill(t);
@@ -174,5 +200,6 @@ await run('speed', async (t) => {
   await longLog(t, page);
   await bigChart(t, page);
   await slowMachine(t, page);
+  await manyRuns(t, page);
   await manyJobs(t, page);
 });

@@ -7,21 +7,24 @@ import { runOf, type Run } from '../../lib/runs.ts';
 import { MODEL_MAKER } from '../../lib/jobtypes.ts';
 
 type Job = Schemas['job'];
-const PAGE = 200;
+const PAGE = 100;
 /** Of all runs at once in this page: sorting and grouping happen here. */
 export const LOADED_MAX = 2000;
 
-export function useRuns(state: Job['state'] | '') {
+/** q: a part of the name, which the API looks for among all runs. */
+export function useRuns(state: Job['state'] | '', q: string) {
   const query = useInfiniteQuery({
-    queryKey: ['/v1/jobs', 'experiments', state],
+    queryKey: ['/v1/jobs', 'experiments', state, q],
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
       getPage('/v1/jobs', {
         kind: MODEL_MAKER,
         page_size: PAGE,
         ...(state === '' ? {} : { state }),
+        ...(q === '' ? {} : { q }),
         ...(pageParam === '' ? {} : { page_token: pageParam }),
       }),
+    placeholderData: (old) => old,
     getNextPageParam: (last: Page<Job>, all) => (all.length * PAGE < LOADED_MAX ? last.next_page_token : undefined),
   });
   const runs = useMemo<Run[]>(

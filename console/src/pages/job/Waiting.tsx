@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
+import { neverStarts } from '../../lib/jobs.ts';
 import { Code } from '../../ui/bits.tsx';
 
 const PACE_MS = 10_000;
@@ -21,15 +22,17 @@ export function Waiting({ job }: { job: Schemas['job'] }) {
   const { t } = useTranslation();
   const { data: p } = useGet(`/v1/jobs/${job.job_id!}/placement`, {}, { everyMs: PACE_MS });
   if (!p) return null;
+  const never = job.state === 'PENDING' && neverStarts(p.zones ?? []);
   return (
     <Alert
       isInline
-      variant="info"
+      variant={never ? 'warning' : 'info'}
       variantLabel={t('value.PENDING')}
       title={<Reason code={p.code || job.reason} />}
       className="block"
     >
-      {p.position > 0 && (
+      {never && <p>{t('job.never', { pool: `\u2068${job.pool ?? ''}\u2069` })}</p>}
+      {!never && p.position > 0 && (
         <p>
           {p.ahead === 0 ? (
             t('job.first')

@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { change, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { bytes, number } from '../../lib/format.ts';
+import { quality } from '../../lib/runs.ts';
 import { useSession } from '../../shell/session.tsx';
 import { useNames } from '../members/names.ts';
 import { Code, Id, Name, Pairs, shortId, State, Time, To } from '../../ui/bits.tsx';
@@ -23,9 +24,9 @@ type Version = Schemas['model_version'];
 const VERSIONS_MAX = 200;
 
 const metricsOf = (v: Version): [string, number][] =>
-  Object.entries((v.metrics ?? {}) as Record<string, unknown>).filter(
-    (m): m is [string, number] => typeof m[1] === 'number',
-  );
+  Object.entries((v.metrics ?? {}) as Record<string, unknown>)
+    .filter((m): m is [string, number] => typeof m[1] === 'number')
+    .sort(([a], [b]) => quality(a) - quality(b));
 
 export function ModelDetail() {
   const { t } = useTranslation();

@@ -2,33 +2,25 @@
 // Check.tsx - what would become of the request if it were submitted now: asked by itself once the writing rests, and on demand.
 import { Button } from '@patternfly/react-core';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, type Schemas } from '../../api/client.ts';
 import { money, number, percent } from '../../lib/format.ts';
+import { neverStarts } from '../../lib/jobs.ts';
 import { Code } from '../../ui/bits.tsx';
 import { Note } from '../../ui/note.tsx';
+import { useRested } from '../../ui/rested.ts';
 import { Loading, ServerWords, useProblemText } from '../../ui/states.tsx';
 import type { Draft } from './draft.ts';
 
 const REST_MS = 700;
 type Outlook = Schemas['job_check_out'];
 
-function useRested(text: string): string {
-  const [rested, setRested] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(text), REST_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return rested;
-}
-
 export function Check({ draft }: { draft: Draft }) {
   const { t } = useTranslation();
   const words = useProblemText();
   const isSound = draft.syntax.length === 0 && draft.faults.every((f) => f.words !== undefined);
   const now = JSON.stringify(draft.request);
-  const rested = useRested(now);
+  const rested = useRested(now, REST_MS);
   const look = useQuery({
     queryKey: ['/v1/jobs:check', rested],
     queryFn: () => change('POST', '/v1/jobs:check', JSON.parse(rested)),
@@ -55,7 +47,7 @@ export function Check({ draft }: { draft: Draft }) {
         {!isSound ? (
           <p className="lead">{t('submit.checkWaits')}</p>
         ) : look.data ? (
-          <Verdict of={look.data} />
+          <Verdict of={look.data} pool={poolOf(rested)} />
         ) : look.isError ? (
           <Note variant="warning" title={words(look.error)}>
             <ServerWords problem={look.error} />
@@ -68,17 +60,21 @@ export function Check({ draft }: { draft: Draft }) {
   );
 }
 
-function Verdict({ of }: { of: Outlook }) {
+/** The pool that a request names; the API's own otherwise. */
+const poolOf = (request: string): string => (JSON.parse(request) as { pool?: string }).pool ?? 'default';
+
+function Verdict({ of, pool }: { of: Outlook; pool: string }) {
   const { t, i18n } = useTranslation();
   const isGood = of.verdict === 'ok';
+  const never = isGood && neverStarts(of.zones);
   const cost = (minor: number): string => money(minor, of.estimate?.currency ?? '');
   return (
     <>
       <Note
-        variant={isGood ? 'success' : 'danger'}
+        variant={never ? 'warning' : isGood ? 'success' : 'danger'}
         title={
           isGood
-            ? t('submit.wouldGo')
+            ? t(never ? 'submit.wouldWait' : 'submit.wouldGo')
             : i18n.exists(`problem.${of.verdict ?? ''}`)
               ? t(`problem.${of.verdict ?? ''}`)
               : t('problem.unprocessable')
@@ -92,7 +88,11 @@ function Verdict({ of }: { of: Outlook }) {
             </bdi>
           </p>
         )}
-        <p>{t('submit.ahead', { count: of.ahead, n: number(of.ahead) })}</p>
+        {never ? (
+          <p>{t('job.never', { pool: `\u2068${pool}\u2069` })}</p>
+        ) : (
+          <p>{t('submit.ahead', { count: of.ahead, n: number(of.ahead) })}</p>
+        )}
         {of.estimate && (
           <p>
             {t('submit.cost', {

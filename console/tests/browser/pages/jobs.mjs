@@ -22,6 +22,7 @@ export async function seed(t) {
   const slots = Math.max(...(await t.platform('GET', '/v1/nodes')).data.map((n) => n.slots));
   const wide = { name: 'wants the whole machine', kind: 'noop', slots, spec: {} };
   t.ids.waiting = (await t.tenant('POST', '/v1/jobs', wide)).job_id;
+  t.ids.never = (await t.tenant('POST', '/v1/jobs', { name: 'poolless', kind: 'noop', pool: 'h100', spec: {} })).job_id;
   // What a real crash writes, in the colours of a terminal and over two executions.
   const said = [
     ['stdout', 1, 'epoch 1: loss 1.92, error 0.31'],
@@ -70,6 +71,31 @@ export default [
     },
   },
   { name: 'job-waiting', path: (ids) => `/jobs/${ids.waiting}`, as: 'engineer', wait: '.timeline li' },
+  {
+    // It is not "next in the queue": its pool has no node.
+    name: 'job-never',
+    path: (ids) => `/jobs/${ids.never}`,
+    as: 'engineer',
+    wait: '.pf-v6-c-alert.pf-m-warning',
+    act: async (page) => {
+      const lang = await page.evaluate(() => document.documentElement.lang);
+      const said = await page.locator('.pf-v6-c-alert.pf-m-warning').innerText();
+      if (said.includes(word(lang, 'job.first'))) throw new Error(`a job without a pool is next in the queue: ${said}`);
+    },
+  },
+  {
+    // From the job's own page in two presses: its name is there already.
+    name: 'job-register',
+    path: (ids) => `/jobs/${ids.second}`,
+    as: 'engineer',
+    fresh: true,
+    act: async (page) => {
+      const lang = await page.evaluate(() => document.documentElement.lang);
+      await page.getByRole('button', { name: word(lang, 'models.register') }).click();
+      const name = page.getByRole('dialog').getByRole('textbox', { name: word(lang, 'col.name') });
+      if ((await name.inputValue()) !== 'digits-wide') throw new Error(`the name is ${await name.inputValue()}`);
+    },
+  },
   part('logs', { wait: '.log-line' }),
   part('metrics', { act: (page) => page.waitForSelector('.plot canvas') }),
   {

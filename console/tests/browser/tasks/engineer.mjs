@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import { task } from '../steps.mjs';
 
-await task('engineer', { pointer: 27, keys: 27 }, async (s, t) => {
+await task('engineer', { pointer: 25, keys: 25 }, async (s, t) => {
   const dialog = () => s.page.getByRole('dialog').last();
   const set = s.own('rows');
   await s.click('link', s.word('nav.datasets'));
@@ -38,10 +38,8 @@ await task('engineer', { pointer: 27, keys: 27 }, async (s, t) => {
   await s.page.getByText(s.word('value.COMPLETED'), { exact: true }).first().waitFor({ timeout: 60_000 });
 
   const model = s.own('model');
-  await s.click('link', s.word('nav.models'));
   await s.click('button', s.word('models.register'));
   await s.fill(s.word('col.name'), model, { inside: dialog() });
-  await s.choose(s.word('models.job'), job, { inside: dialog() });
   await s.click('button', s.word('models.register'), { inside: dialog() });
   await s.see('heading', model);
   await s.click('button', s.word('deploy.create'));
