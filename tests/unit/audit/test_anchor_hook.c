@@ -131,9 +131,21 @@ static void lines_of_the_file_chain(void **state)
     rmdir(dir);
 }
 
+static void no_zone_signs_without_a_key_service(void **state)
+{
+    struct anchor_proof proof = { .n = 1 };
+    (void)state;
+    assert_int_equal(audit_anchor_zone(&head, NULL, STR("ae-auh-1"), &proof, &e), ERR_UNAVAILABLE);
+    assert_int_equal(proof.n, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(only_https_or_the_own_machine), cmocka_unit_test(a_head_arrives_signed_after_a_failure),
-                                        cmocka_unit_test(lines_of_the_file_chain) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_https_or_the_own_machine),
+        cmocka_unit_test(a_head_arrives_signed_after_a_failure),
+        cmocka_unit_test(lines_of_the_file_chain),
+        cmocka_unit_test(no_zone_signs_without_a_key_service),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
