@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mux.c - libcurl's multi interface over epoll: a turn of the loop costs as much as what has happened, not as many calls as wait.
+/* mux.c - starts and ends the loop, and hands calls to it.
  *
  * curl's own limits of connections are not used: what waits for one stands in a single list there, where calls to a stalled host are in
  * front of everybody else's. calls_max bounds the connections instead. Other threads reach the loop by `fresh` and the eventfd only. */
-#include "core/http/mux.h"
-#include "core/http/client_int.h"
+#include "core/http/mux_int.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -16,223 +13,7 @@
 #include "core/base/assert.h"
 #include "core/base/clock.h"
 
-enum { EVENTS_MAX = 64, SPARE_MAX = 64, LOOK_US = 250 * 1000, IDLE_MS = 30000 };
-
-struct mux_call {
-    struct mux_call *next, *prev;
-    struct http_mux_call o;
-    struct http_running run;
-};
-
-struct http_mux {
-    struct http_mux_options o;
-    CURLM *multi;                       /* this and down to `look_us`: the loop's thread only */
-    int epoll_fd, wake_fd;
-    struct mux_call *live;
-    CURL *spare[SPARE_MAX];
-    int spares;
-    size_t bytes;                       /* of replies under way */
-    int64_t timer_us, look_us;          /* when curl, and when is_unwanted wants to be asked */
-    int64_t quiet_us;                   /* when the last call ended */
-    bool has_kept;                      /* there may be connections without a call */
-    pthread_mutex_t lock;               /* guards what follows */
-    struct mux_call *fresh, **fresh_tail;
-    size_t count;
-    bool stopping;
-    bool joined;                        /* http_mux_stop and _free only */
-    pthread_t thread;
-};
-
-/* --- what curl tells --- */
-
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *known)
-{
-    (void)easy;
-    struct http_mux *m = ctx;
-    if (what == CURL_POLL_REMOVE) {
-        epoll_ctl(m->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-        curl_multi_assign(m->multi, fd, NULL);
-        return 0;
-    }
-    struct epoll_event e = { .events = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0), .data.fd = fd };
-    int rc = epoll_ctl(m->epoll_fd, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &e);
-    if (rc != 0 && (errno == EEXIST || errno == ENOENT))    /* a number used again, whose file curl closed without a word, or the reverse */
-        rc = epoll_ctl(m->epoll_fd, errno == EEXIST ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &e);
-    curl_multi_assign(m->multi, fd, m);
-    return rc;
-}
-
-static int on_timer(CURLM *multi, long ms, void *ctx)
-{
-    (void)multi;
-    struct http_mux *m = ctx;
-    m->timer_us = ms < 0 ? INT64_MAX : clock_mono_us(&clock_system) + ms * INT64_C(1000);
-    return 0;
-}
-
-/* --- calls --- */
-
-static void tell(struct http_mux *m, struct mux_call *c, enum errc rc, const struct http_result *r, const struct err *e)
-{
-    pthread_mutex_lock(&m->lock);
-    m->count--;
-    pthread_mutex_unlock(&m->lock);
-    http_target_unref(c->o.to);
-    c->o.done(c->o.ctx, rc, r, e);      /* c may be gone */
-}
-
-static void give_back(struct http_mux *m, CURL *h)
-{
-    if (m->spares < SPARE_MAX)
-        m->spare[m->spares++] = h;
-    else
-        curl_easy_cleanup(h);
-}
-
-/* why: NULL, or what the caller is told whatever curl says. */
-static void finish(struct http_mux *m, struct mux_call *c, CURLcode code, const char *why)
-{
-    struct http_result r = { 0 };
-    struct err e = { 0 };
-    CURL *h = c->run.curl;
-    if (c->next)
-        c->next->prev = c->prev;
-    if (c->prev)
-        c->prev->next = c->next;
-    else
-        m->live = c->next;
-    curl_multi_remove_handle(m->multi, h);
-    m->quiet_us = clock_mono_us(&clock_system);
-    enum errc rc = http_running_end(&c->run, code, &r, &e);
-    give_back(m, h);
-    if (why)
-        rc = FAIL(&e, UNAVAILABLE, "%s", why);
-    tell(m, c, rc, &r, &e);
-}
-
-static void begin(struct http_mux *m, struct mux_call *c)
-{
-    struct err e = { 0 };
-    CURL *h = m->spares ? m->spare[--m->spares] : curl_easy_init();
-    ASSERT(h);
-    c->run = (struct http_running){ .bytes = &m->bytes, .bytes_max = m->o.bytes_max };
-    if (http_running_begin(&c->run, h, c->o.to, &c->o.call, c->o.arena, &e) != ERR_OK) {
-        give_back(m, h);
-        tell(m, c, e.code, NULL, &e);
-        return;
-    }
-    curl_easy_setopt(h, CURLOPT_PRIVATE, c);
-    c->prev = NULL;
-    c->next = m->live;
-    if (c->next)
-        c->next->prev = c;
-    m->live = c;
-    m->has_kept = true;
-    ASSERT(curl_multi_add_handle(m->multi, h) == CURLM_OK);
-}
-
-/* --- the loop --- */
-
-static bool take_fresh(struct http_mux *m)
-{
-    pthread_mutex_lock(&m->lock);
-    struct mux_call *c = m->fresh;
-    bool is_stopping = m->stopping;
-    m->fresh = NULL;
-    m->fresh_tail = &m->fresh;
-    pthread_mutex_unlock(&m->lock);
-    while (c) {
-        struct mux_call *next = c->next;
-        begin(m, c);
-        c = next;
-    }
-    return !is_stopping;
-}
-
-static void take_ended(struct http_mux *m)
-{
-    int left;
-    for (CURLMsg *msg; (msg = curl_multi_info_read(m->multi, &left)) != NULL;) {
-        struct mux_call *c = NULL;
-        CURLcode code = msg->data.result;
-        curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, (char **)&c);
-        finish(m, c, code, NULL);
-    }
-}
-
-static void end_unwanted(struct http_mux *m, int64_t now_us)
-{
-    for (struct mux_call *c = m->live, *next; c; c = next) {
-        next = c->next;
-        if (c->o.is_unwanted && c->o.is_unwanted(c->o.ctx))
-            finish(m, c, CURLE_ABORTED_BY_CALLBACK, "Nobody waits for the answer any more");
-    }
-    m->look_us = now_us + LOOK_US;
-}
-
-static CURLM *multi_new(struct http_mux *m)
-{
-    CURLM *multi = curl_multi_init();
-    ASSERT(multi);
-    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket);
-    curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, m);
-    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer);
-    curl_multi_setopt(multi, CURLMOPT_TIMERDATA, m);
-    curl_multi_setopt(multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
-    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)m->o.idle_max);
-    return multi;
-}
-
-/* curl looks for connections that were ended only when a call begins, and cannot be asked to. */
-static void close_kept(struct http_mux *m)
-{
-    curl_multi_cleanup(m->multi);
-    m->multi = multi_new(m);
-    m->timer_us = INT64_MAX;
-    m->has_kept = false;
-}
-
-static void turn(struct http_mux *m)
-{
-    struct epoll_event events[EVENTS_MAX];
-    int running;
-    int64_t now = clock_mono_us(&clock_system), until = m->live && m->look_us < m->timer_us ? m->look_us : m->timer_us;
-    int64_t close_us = m->live || !m->has_kept ? INT64_MAX : m->quiet_us + m->o.idle_ms * INT64_C(1000);
-    until = close_us < until ? close_us : until;
-    int64_t ms = until == INT64_MAX ? -1 : until <= now ? 0 : (until - now + 999) / 1000;
-    int n = epoll_wait(m->epoll_fd, events, EVENTS_MAX, ms > 60000 ? 60000 : (int)ms);
-    for (int i = 0; i < n; i++) {
-        if (events[i].data.fd == m->wake_fd) {
-            uint64_t value;
-            ssize_t got = read(m->wake_fd, &value, sizeof value);
-            (void)got;      /* it only wakes; `fresh` says why */
-            continue;
-        }
-        int what = (events[i].events & EPOLLIN ? CURL_CSELECT_IN : 0) | (events[i].events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
-                   (events[i].events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
-        curl_multi_socket_action(m->multi, events[i].data.fd, what, &running);
-    }
-    now = clock_mono_us(&clock_system);
-    if (now >= m->timer_us) {
-        m->timer_us = INT64_MAX;
-        curl_multi_socket_action(m->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-    }
-    take_ended(m);
-    if (m->live && now >= m->look_us)
-        end_unwanted(m, now);
-    if (!m->live && m->has_kept && now >= m->quiet_us + m->o.idle_ms * INT64_C(1000))
-        close_kept(m);
-}
-
-static void *loop_main(void *arg)
-{
-    struct http_mux *m = arg;
-    while (take_fresh(m))
-        turn(m);
-    while (m->live)
-        finish(m, m->live, CURLE_ABORTED_BY_CALLBACK, "Falaj is stopping");
-    return NULL;
-}
+enum { IDLE_MS = 30000 };
 
 static void wake(struct http_mux *m)
 {
@@ -240,8 +21,6 @@ static void wake(struct http_mux *m)
     ssize_t sent = write(m->wake_fd, &one, sizeof one);
     (void)sent;             /* fails only when it is awake already */
 }
-
-/* --- life --- */
 
 struct http_mux *http_mux_new(const struct http_mux_options *o)
 {
@@ -255,14 +34,14 @@ struct http_mux *http_mux_new(const struct http_mux_options *o)
     m->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     m->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     m->o.idle_ms = o->idle_ms ? o->idle_ms : IDLE_MS;
-    m->multi = multi_new(m);
+    m->multi = mux_multi_new(m);
     ASSERT(m->epoll_fd >= 0 && m->wake_fd >= 0);
     struct epoll_event e = { .events = EPOLLIN, .data.fd = m->wake_fd };
     ASSERT(epoll_ctl(m->epoll_fd, EPOLL_CTL_ADD, m->wake_fd, &e) == 0);
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    ASSERT(!pthread_create(&m->thread, NULL, loop_main, m));
+    ASSERT(!pthread_create(&m->thread, NULL, mux_loop, m));
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_setname_np(m->thread, o->name);
     return m;
