@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """mutate.py - the work of tests/mutate.sh, which says what it does and how it is called."""
-import argparse, collections, concurrent.futures, hashlib, json, os, queue, random, shlex, sys, threading, time
+import argparse, collections, concurrent.futures, functools, hashlib, json, os, queue, random, shlex, sys, threading, time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -22,10 +22,21 @@ def equivalents():
     return rows
 
 
-def key_of(m):
-    """What a mutant is called when lines above it have moved. The same change twice in one line is one by its column."""
-    line = open(m.file, encoding="utf-8").read().split("\n")[m.line - 1]
-    return m.file, line.strip(), m.old, m.new, m.column - (len(line) - len(line.lstrip()))
+def keyed(found):
+    """[(key, mutant)]: what each is called when lines above it have moved: file, line's text, old, new, column in the text, and
+    which of the lines of this text in its file."""
+    rows, seen = [], collections.Counter()
+    for m in found:
+        line = text_of(m.file)[m.line - 1]
+        key = m.file, line.strip(), m.old, m.new, m.column - (len(line) - len(line.lstrip()))
+        rows.append(((*key, seen[key]), m))
+        seen[key] += 1
+    return rows
+
+
+@functools.cache
+def text_of(path):
+    return open(path, encoding="utf-8").read().split("\n")
 
 
 def judge(m, bench, lines):
@@ -52,7 +63,7 @@ def kept():
     rows = {}
     for line in open(RESULTS, encoding="utf-8") if os.path.exists(RESULTS) else []:
         r = json.loads(line)
-        rows[(r["file"], r["text"], r["old"], r["new"], r["column"])] = r
+        rows[(r["file"], r["text"], r["old"], r["new"], r["column"], r["nth"])] = r
     return rows
 
 
@@ -107,10 +118,8 @@ def places(a):
     patterns = [x if x.endswith(".c") else x + "/*.c" for x in a.folder or build.FOLDERS]
     files = build.out("git", "ls-files", "-co", "--exclude-standard", *patterns).splitlines()
     found = [m for f in files if os.path.isfile(f) and not f.endswith("main.c") for m in operators.mutants(f, a.db)]
-    if a.only:
-        found = [m for m in found if f"{m.file}:{m.line}" == a.only]
-    keyed = [(key_of(m), m) for m in found]
-    return sorted(keyed, key=lambda km: (hashlib.sha256(repr((a.seed, km[0])).encode()).digest(), km[1].line))
+    rows = sorted(keyed(found), key=lambda row: hashlib.sha256(repr((a.seed, row[0])).encode()).digest())
+    return [(key, m) for key, m in rows if not a.only or f"{m.file}:{m.line}" == a.only]
 
 
 def main():
@@ -132,7 +141,7 @@ def main():
         finally:
             benches.put(bench)
         count.note(m, verdict)
-        row = {"file": key[0], "text": key[1], "old": key[2], "new": key[3], "column": key[4], "line": m.line,
+        row = {"file": key[0], "text": key[1], "old": key[2], "new": key[3], "column": key[4], "nth": key[5], "line": m.line,
                "function": m.function, "verdict": verdict, "by": by, "seconds": round(seconds, 1), "digest": cover.digest(m.file)}
         with count.lock, open(RESULTS, "a", encoding="utf-8") as f:
             f.write(json.dumps(row) + "\n")
