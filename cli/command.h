@@ -156,6 +156,7 @@ int cmd_job_wait(struct cli *c);
 int cmd_job_counts(struct cli *c);
 int cmd_dataset_upload(struct cli *c);
 int cmd_dataset_download(struct cli *c);
+int cmd_dataset_tokenize(struct cli *c);
 int cmd_model_download(struct cli *c);
 int cmd_content_delete(struct cli *c);
 int cmd_infer(struct cli *c);

@@ -215,6 +215,17 @@ const struct command command_table[] = {
       "A file above 4 MiB is sent in parts: after a cut connection the same command goes on where it was, for 24 h. - is standard input,\n"
       "in one body.\n\n  falaj dataset upload digits digits.csv", 0, &dataset_noun, NULL, NULL, NULL, NULL,
       "dataset_id:ID version:VERSION format:FORMAT row_count:ROWS column_count:COLUMNS size_bytes:BYTES sha256:SHA256" },
+    { "dataset", "tokenize", "FILE…", 1, CLI_ARGS_MAX,
+      FLAGS({ "vocabulary", 0, "FILE",
+              "Vocabulary to use; where it does not exist it is learnt from the texts and written there", NULL },
+            { "size", 0, "N", "Tokens of a vocabulary that is learnt (4096)", NULL },
+            { "to", 0, "FILE", "Where the shard is written", NULL },
+            { "decode", 0, NULL, "The other way: FILE is a shard, and its text goes to --to", NULL }), cmd_dataset_tokenize,
+      "Make a shard of tokens out of texts, offline",
+      "Byte pair encoding over bytes: any text comes back as it was, and the same texts give the same vocabulary.\n"
+      "Each FILE is a document.\n\n"
+      "  falaj dataset tokenize --vocabulary mine.bpe --size 2048 --to book.tokens book.txt\n"
+      "  falaj dataset upload book book.tokens", CMD_LOCAL },
     { "dataset", "list", "", 0, 0, FLAGS({ "class", 0, "CLASS", "Only data of this class", NULL },
             { "zone", 0, "CODE", "Only data sets of which a version lies in this zone", NULL }, LIST_OF_PROJECT_FLAGS("data sets"), LIST_FLAGS("data sets")),
       run_rest, "List data sets", "  falaj dataset list --q digits --class health --zone ae-dxb-1", CMD_LIST, NULL, "GET", "/v1/datasets",
