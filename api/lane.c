@@ -12,6 +12,7 @@
 #include "core/db/tx.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
+#include "tenants/identity/outside.h"
 
 enum { BACKGROUND_ARENA = 64 << 20, LANE_QUEUE = 8192, LANE_OWNER_QUEUE = 2048, PACED_QUEUE = 64, PACED_OWNER_QUEUE = 32 };
 

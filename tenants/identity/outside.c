@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outside.c - a fixed number of places in memory, found by hash: what collides is fetched again, and nothing grows. */
+/* outside.c - a fixed number of places in memory, and nothing grows. A document's place is its owner's alone: nobody waits for a
+ * fetch that is another's. */
 #include "tenants/identity/outside.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
@@ -13,12 +14,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { DOCUMENTS = 256, SLOTS = 64, PRINCIPALS = 1024, NETWORKS_MAX = 16, FETCHES_MAX = 8, TENANT_FETCHES_MAX = 2, HOSTS = 256,
-       CONNECT_MS = 3000, CALL_MS = 5000 };
+enum { DOCUMENTS = 1024, TENANT_DOCUMENTS = 64, PRINCIPALS = 1024, NETWORKS_MAX = 16, TENANT_FETCHES_MAX = 2,
+       HOSTS = 256, RECORDS = 512, CONNECT_MS = 3000, CALL_MS = 5000 };
+/* Of the places, at most so many are of tenants whose last fetch hung, and of those and strangers together. */
+enum { HUNG_MAX = 2, UNPROVEN_MAX = 12 };
 enum { PAUSE_FIRST_US = 10000000, PAUSE_MAX_US = 300000000, AGAIN_AFTER_FAILURE_US = 10000000, AGAIN_FOR_KEY_US = 60000000 };
 
 struct document {
-    struct uuid owner;
+    struct uuid owner, tenant;
     char *url, *text;               /* heap; text NULL: never fetched with success */
     int64_t fetched_us, tried_us;   /* 0: never */
     bool is_fetching;
@@ -36,9 +39,18 @@ struct slow_host {
     int64_t until_us, pause_us;
 };
 
+/* How a tenant's last fetch went: a place is held for 5 s by what hangs, so who is known for that gets few. */
+enum manner { STRANGER, ANSWERED, HUNG, MANNERS };
+struct record {
+    struct uuid tenant;
+    enum manner manner;
+    int64_t at_us;
+};
+
 /* A thread that fetches or waits for who does. */
 struct slot {
     struct uuid tenant;
+    enum manner manner;             /* of the tenant when it came */
     bool is_used;
 };
 
@@ -47,8 +59,8 @@ struct federation {
     pthread_cond_t fetched;
     struct document documents[DOCUMENTS];
     struct remembered principals[PRINCIPALS];
-    struct slot slots[SLOTS];
-    int fetching;
+    struct slot slots[OUTSIDE_FETCHES_MAX];
+    struct record records[RECORDS];
     struct slow_host hosts[HOSTS];
     struct cidr networks[NETWORKS_MAX];
     size_t n_networks;
@@ -156,19 +168,61 @@ static bool may_connect(void *ctx, const struct sockaddr *to)
 
 /* --- how --- */
 
-/* The lock is held. A slot of the tenant's; NULL: it has none left. */
-static struct slot *slot_take(struct federation *f, struct uuid tenant)
+/* The tenant's, or the one that is to make room for it: of a stranger, that which is oldest. */
+static struct record *record_of(struct federation *f, struct uuid tenant)
+{
+    struct record *oldest = f->records;
+    for (size_t i = 0; i < RECORDS; i++) {
+        if (f->records[i].manner != STRANGER && uuid_eq(f->records[i].tenant, tenant))
+            return &f->records[i];
+        if (f->records[i].at_us < oldest->at_us)
+            oldest = &f->records[i];
+    }
+    return oldest;
+}
+
+static enum manner manner_of(struct federation *f, struct uuid tenant)
+{
+    const struct record *r = record_of(f, tenant);
+    return uuid_eq(r->tenant, tenant) ? r->manner : STRANGER;
+}
+
+/* What hangs cannot hold every place: some are kept for strangers, and some for who answered last time. */
+static bool is_room(const int used[MANNERS], enum manner m)
+{
+    int unproven = used[HUNG] + used[STRANGER];
+    if (m == HUNG && used[HUNG] >= HUNG_MAX)
+        return false;
+    return unproven + used[ANSWERED] < OUTSIDE_FETCHES_MAX && (m == ANSWERED || unproven < UNPROVEN_MAX);
+}
+
+static enum errc no_room(enum manner m, struct err *e)
+{
+    return m == HUNG ? FAIL(e, UNAVAILABLE, "The organisation's provider did not answer in time, and others like it are being "
+                                            "asked; try again in a moment")
+                     : FAIL(e, UNAVAILABLE, "Too many requests to identity providers are under way; try again in a moment");
+}
+
+/* The lock is held. A place of the tenant's; NULL: there is none for it, as *e says. */
+static struct slot *slot_take(struct federation *f, struct uuid tenant, struct err *e)
 {
     struct slot *found = NULL;
-    int own = 0;
-    for (int i = 0; i < SLOTS; i++) {
-        own += f->slots[i].is_used && uuid_eq(f->slots[i].tenant, tenant);
-        if (!f->slots[i].is_used)
-            found = &f->slots[i];
+    enum manner m = manner_of(f, tenant);
+    int own = 0, used[MANNERS] = { 0 };
+    for (int i = 0; i < OUTSIDE_FETCHES_MAX; i++) {
+        struct slot *s = &f->slots[i];
+        own += s->is_used && uuid_eq(s->tenant, tenant);
+        used[s->manner] += s->is_used;
+        if (!s->is_used)
+            found = s;
     }
-    if (!found || own >= TENANT_FETCHES_MAX)
+    enum errc rc = own >= TENANT_FETCHES_MAX
+        ? FAIL(e, UNAVAILABLE, "The organisation has %d requests to its identity providers under way; try again in a moment",
+               TENANT_FETCHES_MAX)
+        : is_room(used, m) ? ERR_OK : no_room(m, e);
+    if (rc != ERR_OK)
         return NULL;
-    *found = (struct slot){ tenant, true };
+    *found = (struct slot){ tenant, m, true };
     return found;
 }
 
@@ -188,14 +242,9 @@ static enum errc enter(struct federation *f, struct uuid tenant, struct str url,
     pthread_mutex_lock(&f->lock);
     const struct slow_host *h = host_of(f, tenant, url, &key);
     int64_t wait_us = h->key == key ? h->until_us - now_us : 0;
-    bool is_room = f->fetching < FETCHES_MAX && wait_us <= 0;
-    f->fetching += is_room;
     pthread_mutex_unlock(&f->lock);
-    if (wait_us > 0)
-        return FAIL(e, UNAVAILABLE, "The provider did not answer in time and is not asked again yet; try again in %ld s",
-            (long)(wait_us / 1000000 + 1));
-    return is_room ? ERR_OK : FAIL(e, UNAVAILABLE,
-        "Too many requests to identity providers are under way; try again in a moment");
+    return wait_us <= 0 ? ERR_OK : FAIL(e, UNAVAILABLE,
+        "The provider did not answer in time and is not asked again yet; try again in %ld s", (long)(wait_us / 1000000 + 1));
 }
 
 /* How it went: a host that hangs is left alone for longer each time. */
@@ -204,7 +253,7 @@ static void leave(struct federation *f, struct uuid tenant, struct str url, enum
     uint64_t key;
     bool is_hung = rc == ERR_DEADLINE;              /* one that refuses at once costs nothing */
     pthread_mutex_lock(&f->lock);
-    f->fetching--;
+    *record_of(f, tenant) = (struct record){ tenant, is_hung ? HUNG : ANSWERED, now_us };
     struct slow_host *h = host_of(f, tenant, url, &key);
     if (is_hung && h->key == key) {
         int64_t pause = 2 * h->pause_us < PAUSE_MAX_US ? 2 * h->pause_us : PAUSE_MAX_US;
@@ -274,22 +323,16 @@ static void slot_give(struct federation *f, struct slot *s)
     pthread_mutex_unlock(&f->lock);
 }
 
-static enum errc no_slot(struct err *e)
-{
-    return FAIL(e, UNAVAILABLE, "The organisation has %d requests to its identity providers under way; try again in a moment",
-                TENANT_FETCHES_MAX);
-}
-
 enum errc outside_fetch(const struct app *app, struct arena *a, const struct outside_call *call, int *ret_status,
                         struct str *ret_body, struct err *e)
 {
     struct federation *f = app->federation;
     ASSERT(f);
     pthread_mutex_lock(&f->lock);
-    struct slot *own = slot_take(f, call->tenant);
+    struct slot *own = slot_take(f, call->tenant, e);
     pthread_mutex_unlock(&f->lock);
     if (!own)
-        return no_slot(e);
+        return ERR_UNAVAILABLE;
     enum errc rc = fetch_in_slot(app, a, call, ret_status, ret_body, e);
     slot_give(f, own);
     return rc;
@@ -297,14 +340,32 @@ enum errc outside_fetch(const struct app *app, struct arena *a, const struct out
 
 /* --- how often --- */
 
-static struct document *place_of(struct federation *f, struct uuid owner, struct str url)
+/* Of two that may go, which first? Empty ones, then what was asked for longest ago. */
+static struct document *older(struct document *a, struct document *b)
 {
-    struct document *d = &f->documents[(str_hash(url) ^ str_hash(str_n((const char *)owner.b, 16))) % DOCUMENTS];
-    if (d->is_fetching || (d->url && uuid_eq(d->owner, owner) && str_eq_c(url, d->url)))
-        return d;
+    return a && a->tried_us <= b->tried_us ? a : b;
+}
+
+/* The owner's, made if there is none: a tenant with many makes room among its own, so that none forgets another's. */
+static struct document *place_of(struct federation *f, struct outside_owner owner, struct str url)
+{
+    struct document *own = NULL, *any = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < DOCUMENTS; i++) {
+        struct document *d = &f->documents[i];
+        bool is_own = d->url && uuid_eq(d->tenant, owner.tenant);
+        if (is_own && uuid_eq(d->owner, owner.id) && str_eq_c(url, d->url))
+            return d;
+        n += is_own;
+        if (!d->is_fetching)
+            any = older(any, d);
+        if (!d->is_fetching && is_own)
+            own = older(own, d);
+    }
+    struct document *d = n >= TENANT_DOCUMENTS && own ? own : any;      /* fewer are fetched than there are places */
     free(d->url);
     free(d->text);
-    *d = (struct document){ .owner = owner, .url = str_dup_heap(url) };
+    *d = (struct document){ .owner = owner.id, .tenant = owner.tenant, .url = str_dup_heap(url) };
     return d;
 }
 
@@ -346,15 +407,15 @@ enum errc outside_document(const struct app *app, struct arena *a, struct outsid
     int status = 0;
     struct str body;
     pthread_mutex_lock(&f->lock);
-    struct document *d = place_of(f, owner.id, url);
-    bool may_wait = !d->is_fetching || (own = slot_take(f, owner.tenant));
+    struct document *d = place_of(f, owner, url);
+    bool may_wait = !d->is_fetching || (own = slot_take(f, owner.tenant, e));
     while (d->is_fetching && may_wait) {
         pthread_cond_wait(&f->fetched, &f->lock);
-        d = place_of(f, owner.id, url);
+        d = place_of(f, owner, url);
     }
     bool is_known = may_wait && from_memory(d, a, fresh, app->config->auth_provider_cache_ms * 1000, clock_mono_us(app->clock),
                                             ret);
-    if (may_wait && !is_known && !own && !(own = slot_take(f, owner.tenant))) {
+    if (may_wait && !is_known && !own && !(own = slot_take(f, owner.tenant, e))) {
         d->is_fetching = false;
         d->tried_us = 0;
         may_wait = false;
@@ -363,7 +424,7 @@ enum errc outside_document(const struct app *app, struct arena *a, struct outsid
         own->is_used = false;
     pthread_mutex_unlock(&f->lock);
     if (!may_wait)
-        return no_slot(e);
+        return ERR_UNAVAILABLE;
     if (is_known)
         return ret->ptr ? ERR_OK : FAIL(e, UNAVAILABLE,
             "The provider failed a moment ago and is not asked again yet; try again in a minute");

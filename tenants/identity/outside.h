@@ -6,8 +6,10 @@
  * link-local or otherwise special address, judged on the address that is connected to, after the name was resolved - unless the
  * setting auth.provider_networks has it.
  * Documents are kept by (owner, URL) for auth.provider_cache_ms; one is fetched once at a time, never oftener than every 10 s
- * when that failed, and for a key that is not in it at most once a minute. At most eight fetches run at once, and of one tenant
- * two, those that wait for another's answer counted: each holds a thread. A host that took too
+ * when that failed, and for a key that is not in it at most once a minute. At most OUTSIDE_FETCHES_MAX run at once, and of one
+ * tenant two, those that wait for another's answer counted: each holds a thread, and lanes that fetch have as many more. Of
+ * tenants whose last fetch hung there are two at once, and of those and of tenants that never fetched twelve: so providers that
+ * hang never have all places. A host that took too
  * long twice in a row is not asked again by that tenant for 10 s, then for twice as long each time, up to five minutes.
  * Never call this inside a transaction. Thread-safe. Errors: INVALID (the URL), UNAVAILABLE, DEADLINE, UPSTREAM, LIMIT. */
 #pragma once
@@ -18,7 +20,7 @@
 struct config;
 struct federation;
 
-enum { OUTSIDE_URL_MAX = 512, OUTSIDE_BODY_MAX = 256 << 10 };
+enum { OUTSIDE_URL_MAX = 512, OUTSIDE_BODY_MAX = 256 << 10, OUTSIDE_FETCHES_MAX = 16 };
 
 struct federation *federation_new(const struct config *cfg);
 void federation_free(struct federation *f);
@@ -36,7 +38,8 @@ enum errc outside_fetch(const struct app *app, struct arena *a, const struct out
 struct outside_owner { struct uuid id, tenant; };
 /* The document of an owner at a URL, from memory or fetched. fresh: not from memory, if it was last fetched more than a minute
  * ago. */
-enum errc outside_document(const struct app *app, struct arena *a, struct outside_owner owner, struct str url, bool fresh, struct str *ret, struct err *e) MUST_CHECK;
+enum errc outside_document(const struct app *app, struct arena *a, struct outside_owner owner, struct str url, bool fresh,
+                           struct str *ret, struct err *e) MUST_CHECK;
 /* Keys of an owner; asks again when kid is given and not among them. */
 enum errc outside_keys(const struct app *app, struct arena *a, struct outside_owner owner, struct str url, unsigned algs, struct str kid,
                        struct jws_key **ret, size_t *ret_n, struct err *e) MUST_CHECK;
