@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_apply.c - what a plan becomes. The advisory lock is a statement before all else, so that what is read after it sees the attempts of
- * an earlier planner's commit. Each line is checked again against the room of its machine and the rules; job_apply moves the jobs that
- * still wait as the plan saw them; those get an attempt. Slots and GPUs of quotas have no counter: what live attempts of the tenant
+ * an earlier planner's commit. Each line is checked again against the room of its machine and the rules; job_admit moves the jobs that
+ * still wait as the plan saw them, and those get an attempt. Slots and GPUs of quotas have no counter: what live attempts of the tenant
  * hold is counted under the same lock, which whoever changes a limit takes too, and only a plan raises it.
  *
  * Where the data may be is judged again here by the database itself (residency_zone_ok), once for each class, kind, zone and policy of the
@@ -21,18 +21,12 @@
 static const struct stmt plan_turn = { .name = "plan_turn", .params = "", .card = CARD_NONE, .sql =
     "SELECT pg_advisory_xact_lock(4630123712)" };
 
-static const struct stmt plan_attempts = { .name = "plan_attempts", .params = "UUUUIIIIi", .card = CARD_NONE, .sql =
-    "INSERT INTO attempt (tenant_id, attempt_id, job_id, node_id, fence, slots, gpus, admitted_version, admitted_xid, lease_until)\n"
-    "SELECT i.tenant_id, i.attempt_id, i.job_id, i.node_id, i.fence, i.slots, i.gpus, i.version, pg_current_xact_id(),\n"
-    "       clock_timestamp() + $9 * interval '1 millisecond'\n"
-    "  FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) AS i(tenant_id, attempt_id, job_id, node_id, fence, slots, gpus, version)" };
-
 static const struct stmt plan_reasons = { .name = "plan_reasons", .params = "UUISS", .card = CARD_NONE, .sql =
     "UPDATE job SET reason = i.reason, message = i.message\n"
     "  FROM unnest($1, $2, $3, $4, $5) AS i(tenant_id, job_id, version, reason, message)\n"
     " WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.version = i.version AND job.queued" };
 
-const struct stmt *const plan_apply_stmts[] = { &plan_turn, &plan_attempts, &plan_reasons, NULL };
+const struct stmt *const plan_apply_stmts[] = { &plan_turn, &plan_reasons, NULL };
 
 /* Rules bind here as in the plan: their use is read again under the planners' lock, through which all that raises it and all that changes
  * a rule must go, and the same arithmetic drops the lines that no longer fit. Plans without a tenant that has rules ask nothing. */
@@ -104,11 +98,11 @@ static int by_job(const void *a, const void *b)
     return c ? c : uuid_cmp(x->job_id, y->job_id);
 }
 
-/* Moves the jobs of the lines, which stay in lines when their job still waited as the plan saw it. */
-static enum errc move_jobs(struct work *w, const struct snapshot *s, struct plan_line *lines, size_t *n, struct err *e)
+/* Moves the jobs of the lines, which stay in lines when their job still waited as the plan saw it and is an attempt now. */
+static enum errc move_jobs(struct work *w, const struct snapshot *s, struct plan_line *lines, size_t *n, int64_t lease_ms, struct err *e)
 {
     struct audit_event *evs = ARENA_ARRAY(w->arena, struct audit_event, *n);
-    struct job_move *moves = ARENA_ARRAY(w->arena, struct job_move, *n);
+    struct job_admission *a = ARENA_ARRAY(w->arena, struct job_admission, *n);
     struct audit_rows rows;
     struct slice moved;
     qsort(lines, *n, sizeof *lines, by_job);        /* the order in which everybody locks jobs */
@@ -118,15 +112,16 @@ static enum errc move_jobs(struct work *w, const struct snapshot *s, struct plan
         audit_event_detail(&evs[i], AUDIT_D_STR("node", id_text(w->arena, "nod", lines[i].step.node_id)));
     }
     TRY(audit_encode_many(w->arena, evs, *n, &rows, e));
-    for (size_t i = 0; i < *n; i++)
-        moves[i] = (struct job_move){ .tenant_id = lines[i].step.tenant_id, .job_id = lines[i].step.job_id, .event = JE_ADMIT,
-                                      .version = lines[i].version, .fence = lines[i].step.fence - 1, .is_quiet = true, .audit_id = rows.event_ids[i],
-                                      .audit_body = rows.bodies[i] };
-    TRY(job_apply(w->tx, moves, *n, &moved, e));
+    for (size_t i = 0; i < *n; i++) {
+        const struct attempt_step *step = &lines[i].step;
+        a[i] = (struct job_admission){ .tenant_id = step->tenant_id, .job_id = step->job_id, .attempt_id = step->attempt_id,
+                                       .node_id = step->node_id, .version = lines[i].job->version, .fence = lines[i].job->fence,
+                                       .slots = step->slots, .gpus = step->gpus, .audit_id = rows.event_ids[i],
+                                       .audit_body = rows.bodies[i] };
+    }
+    TRY(job_admit(w->tx, a, *n, lease_ms, &moved, e));
     for (size_t i = 0; i < moved.n; i++)
         lines[i] = lines[((const int64_t *)moved.items)[i]];
-    for (size_t i = 0; i < moved.n; i++)
-        lines[i].version++;
     *n = moved.n;
     return ERR_OK;
 }
@@ -139,7 +134,7 @@ static enum errc admit(struct work *w, const struct snapshot *s, const struct pl
     for (size_t i = 0; i < n; i++) {
         const struct snap_job *j = &s->jobs.items[p->places.items[i].job];
         size_t node = p->places.items[i].node;
-        l[i] = (struct plan_line){ .job = j, .node = node, .version = j->version,
+        l[i] = (struct plan_line){ .job = j, .node = node,
             .step = { .tenant_id = j->tenant_id, .job_id = j->job_id, .attempt_id = uuid_v7(w->now_us), .node_id = s->nodes.items[node].node_id,
                       .fence = j->fence + 1, .slots = j->slots, .gpus = j->gpus, .job_state = STR("ADMITTED") } };
     }
@@ -148,13 +143,8 @@ static enum errc admit(struct work *w, const struct snapshot *s, const struct pl
     if (n)
         TRY(keep_fitting(w, s, l, &n, e));
     if (n)
-        TRY(move_jobs(w, s, l, &n, e));
+        TRY(move_jobs(w, s, l, &n, lease_ms, e));
     *ret = (struct slice){ l, n };
-    if (!n)
-        return ERR_OK;
-    db_queue(w->tx, &plan_attempts, ARGS(A_UUIDS_OF(l, n, step.tenant_id), A_UUIDS_OF(l, n, step.attempt_id), A_UUIDS_OF(l, n, step.job_id),
-             A_UUIDS_OF(l, n, step.node_id), A_I64S_OF(l, n, step.fence), A_I64S_OF(l, n, step.slots), A_I64S_OF(l, n, step.gpus),
-             A_I64S_OF(l, n, version), A_I64(lease_ms)), false);
     return ERR_OK;
 }
 

@@ -19,7 +19,6 @@ struct plan_line {
     struct attempt_step step;
     const struct snap_job *job;
     size_t node;                        /* of the snapshot */
-    int64_t version;                    /* the job's: as the plan saw it, then as it was admitted */
 };
 
 enum errc plan_check_read(struct work *w, const struct snapshot *s, const struct plan_line *lines, size_t n,

@@ -36,7 +36,29 @@ static const struct stmt job_apply_stmt = { .name = "job_apply", .params = "SUUS
     "v AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j WHERE event IS NOT NULL)\n"
     "SELECT ord FROM j ORDER BY ord" };
 
-const struct stmt *const job_apply_stmts[] = { &job_apply_stmt, &booking_write_stmt, NULL };
+/* The same for ADMIT alone, with the attempts. $1: the states that it leads from. */
+static const struct stmt job_admit_stmt = { .name = "job_admit", .params = "SUUUUIIIIUYi", .row = &moved_schema,
+                                            .card = CARD_MANY, .sql =
+    "WITH i AS MATERIALIZED (\n"
+    "  SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11) WITH ORDINALITY\n"
+    "    AS u(tenant_id, job_id, attempt_id, node_id, version, fence, slots, gpus, event_id, event, ord)),\n"
+    "j AS (\n"
+    "  UPDATE job SET state = 'ADMITTED', queued = false, reason = '', message = '', version = job.version + 1,\n"
+    "         fence = job.fence + 1, not_before = NULL\n"
+    "    FROM i\n"
+    "   WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.state = ANY ($1)\n"
+    "     AND job.version = i.version AND job.fence = i.fence AND NOT job.cancel_requested\n"
+    "  RETURNING job.tenant_id, job.job_id, job.version, job.fence, i.attempt_id, i.node_id, i.slots, i.gpus, i.event_id,\n"
+    "            i.event, i.ord),\n"
+    "a AS (\n"
+    "  INSERT INTO attempt (tenant_id, attempt_id, job_id, node_id, fence, slots, gpus, admitted_version, admitted_xid,\n"
+    "                       lease_until)\n"
+    "  SELECT tenant_id, attempt_id, job_id, node_id, fence, slots, gpus, version, pg_current_xact_id(),\n"
+    "         clock_timestamp() + $12 * interval '1 millisecond' FROM j),\n"
+    "v AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j)\n"
+    "SELECT ord FROM j ORDER BY ord" };
+
+const struct stmt *const job_apply_stmts[] = { &job_apply_stmt, &job_admit_stmt, &booking_write_stmt, NULL };
 
 /* What the statement is given for a move. */
 struct line {
@@ -78,13 +100,25 @@ static size_t legal_moves(struct arena *a, const struct job_move *moves, size_t 
     return k;
 }
 
+/* Runs it; ret_moved: indexes, from its ordinals. */
+static enum errc run_moves(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs, size_t n,
+                           struct slice *ret_moved, struct err *e)
+{
+    struct slice rows = { 0 };
+    TRY(db_many(tx, st, args, nargs, &rows, n, e));
+    int64_t *which = ARENA_ARRAY(db_arena(tx), int64_t, rows.n + 1);
+    for (size_t i = 0; i < rows.n; i++)
+        which[i] = ((const struct moved *)rows.items)[i].ord - 1;
+    *ret_moved = (struct slice){ which, rows.n };
+    return ERR_OK;
+}
+
 enum errc job_apply(struct db_tx *tx, const struct job_move *moves, size_t n, struct slice *ret_moved, struct err *e)
 {
     struct arena *a = db_arena(tx);
     struct str legal[LEGAL_MAX];
-    struct slice rows = { 0 };
     if (ret_moved)
-        *ret_moved = rows;
+        *ret_moved = (struct slice){ 0 };
     if (!n)
         return ERR_OK;
     struct line *l = ARENA_ARRAY(a, struct line, n);
@@ -100,10 +134,20 @@ enum errc job_apply(struct db_tx *tx, const struct job_move *moves, size_t n, st
         db_queue(tx, &job_apply_stmt, args, nargs, false);
         return ERR_OK;
     }
-    TRY(db_many(tx, &job_apply_stmt, args, nargs, &rows, n, e));
-    int64_t *which = ARENA_ARRAY(a, int64_t, rows.n + 1);
-    for (size_t i = 0; i < rows.n; i++)
-        which[i] = ((const struct moved *)rows.items)[i].ord - 1;
-    *ret_moved = (struct slice){ which, rows.n };
-    return ERR_OK;
+    return run_moves(tx, &job_apply_stmt, args, nargs, n, ret_moved, e);
+}
+
+enum errc job_admit(struct db_tx *tx, const struct job_admission *l, size_t n, int64_t lease_ms, struct slice *ret_moved,
+                    struct err *e)
+{
+    struct str from[JOB_STATE_COUNT];
+    *ret_moved = (struct slice){ 0 };
+    if (!n)
+        return ERR_OK;
+    struct arg args[] = {
+        A_STRS(from, job_states_before(JE_ADMIT, from)), A_UUIDS_OF(l, n, tenant_id), A_UUIDS_OF(l, n, job_id),
+        A_UUIDS_OF(l, n, attempt_id), A_UUIDS_OF(l, n, node_id), A_I64S_OF(l, n, version), A_I64S_OF(l, n, fence),
+        A_I64S_OF(l, n, slots), A_I64S_OF(l, n, gpus), A_UUIDS_OF(l, n, audit_id), A_BYTESS_OF(l, n, audit_body),
+        A_I64(lease_ms) };
+    return run_moves(tx, &job_admit_stmt, args, (int)(sizeof args / sizeof *args), n, ret_moved, e);
 }

@@ -41,4 +41,16 @@ struct job_move {
  * their states, so the statement is queued and travels with the next one or with COMMIT. */
 enum errc job_apply(struct db_tx *tx, const struct job_move *moves, size_t n, struct slice *ret_moved, struct err *e) MUST_CHECK;
 
+/* JE_ADMIT together with the attempt that it is for, in the same statement: what moves becomes a lease. Jobs whose cancel was
+ * asked for stay. */
+struct job_admission {
+    struct uuid tenant_id, job_id, attempt_id, node_id, audit_id;
+    int64_t version, fence;             /* of the job as it waits; the attempt's fence is the next */
+    int64_t slots, gpus;
+    struct str audit_body;
+};
+/* ret_moved: as job_apply's. */
+enum errc job_admit(struct db_tx *tx, const struct job_admission *a, size_t n, int64_t lease_ms, struct slice *ret_moved,
+                    struct err *e) MUST_CHECK;
+
 extern const struct stmt *const job_apply_stmts[];      /* in every pool that moves jobs */

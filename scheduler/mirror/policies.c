@@ -18,6 +18,8 @@ struct policies {
     struct arena *arena;
     int64_t revision;
     size_t n, bytes;
+    bool has_law;
+    struct slice law;               /* with has_law: of the revision, in the arena */
     const struct snap_tenant *lines[LINES];     /* open addressing */
 };
 
@@ -41,6 +43,7 @@ static void forget(struct policies *p, int64_t revision)
     memset(p->lines, 0, sizeof p->lines);
     arena_reset(p->arena);
     p->n = p->bytes = 0;
+    p->has_law = false;
     p->revision = revision;
 }
 
@@ -83,6 +86,21 @@ size_t policies_recall(struct policies *p, int64_t revision, struct snap_tenant 
             unknown++;
     }
     return unknown;
+}
+
+/* What the law is read into outlives the unit of work. */
+enum errc policies_law(struct work *w, struct slice *ret, struct err *e)
+{
+    struct policies *p = w->app->policies;
+    if (!p)
+        return residency_law_read(w, ret, e);
+    struct work kept = *w;
+    kept.arena = p->arena;
+    if (!p->has_law)
+        TRY(residency_law_read(&kept, &p->law, e));
+    p->has_law = true;
+    *ret = p->law;
+    return ERR_OK;
 }
 
 /* One answer of the judge, for all jobs of a policy that are alike in class and purpose. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* policies.h - what a plan needs to know of tenants, kept from plan to plan: where their data may be, and their limits.
+/* policies.h - what a plan needs to know of zones and tenants, kept from plan to plan: the law, where data may be, and limits.
  *
  * What is kept is of one revision (residency_revision, which every change of a zone's law, a policy, or a tenant's zones,
  * state or limits raises). Each plan reads the revision before its tenants; another revision forgets all of it, so no plan judges
@@ -19,6 +19,8 @@ void policies_free(struct policies *p);         /* NULL is fine */
 size_t policies_recall(struct policies *p, int64_t revision, struct snap_tenant *tenants, bool *is_known, size_t n);
 /* As it was read after policies_recall; what it uses at the moment is zero. */
 void policies_keep(struct policies *p, const struct snap_tenant *t);
+/* struct residency_zone, the law as it is now; after policies_recall. */
+enum errc policies_law(struct work *w, struct slice *ret, struct err *e) MUST_CHECK;
 
 /* Asks the judge for every job: each policy, class and purpose once. zones: struct residency_zone, the law as it is now. */
 enum errc snapshot_judge(struct snapshot *s, struct slice zones, int64_t now_us, struct arena *a, struct err *e) MUST_CHECK;

@@ -273,7 +273,7 @@ enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snap
     snapshot_link(&s);
     if (s.jobs.n) {
         struct slice law;
-        TRY(residency_law_read(w, &law, e));
+        TRY(policies_law(w, &law, e));
         TRY(snapshot_judge(&s, law, w->now_us, w->arena, e));
     }
     *ret = s;
