@@ -14,6 +14,7 @@ struct access_log;
  * opened
  * is logged, and the old file goes on. NULL is fine. */
 void access_log_reopen(struct access_log *l);
-struct access_log *access_log_new(const char *path);   /* NULL when path is empty or cannot be opened (logged) */
+/* NULL when path is empty; what cannot be opened is logged, and tried again by access_log_reopen. */
+struct access_log *access_log_new(const char *path);
 void access_log_free(struct access_log *l);
 void access_log_write(struct access_log *l, int64_t ts_us, struct uuid tenant, const char *op, int status, bool is_audited, struct str request_id);

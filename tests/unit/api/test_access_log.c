@@ -54,8 +54,27 @@ static void a_moved_file_is_left_at_reopening(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
+static void what_could_not_be_opened_at_the_start_is_opened_later(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/falaj-test-XXXXXX", path[64];
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/access", dir);
+    assert_int_equal(mkdir(path, 0700), 0);
+    struct access_log *l = access_log_new(path);
+    access_log_write(l, 1, uuid_v7(1), "job_get", 200, false, STR("req_1"));
+    assert_int_equal(rmdir(path), 0);
+    access_log_reopen(l);
+    access_log_write(l, 2, uuid_v7(1), "job_get", 200, false, STR("req_2"));
+    assert_int_equal(lines(path), 1);
+    access_log_free(l);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_moved_file_is_left_at_reopening) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(a_moved_file_is_left_at_reopening),
+                                        cmocka_unit_test(what_could_not_be_opened_at_the_start_is_opened_later) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
