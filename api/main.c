@@ -59,7 +59,7 @@
 #include "scheduler/jobs/forecast.h"
 #include "scheduler/invariants.h"
 #include "scheduler/jobs/job_apply.h"
-#include "scheduler/jobs/job_prepare.h"
+#include "scheduler/jobs/job_dataset.h"
 #include "scheduler/jobs/job_search.h"
 #include "scheduler/engine/lease.h"
 #include "scheduler/engine/node.h"
@@ -163,7 +163,7 @@ static const struct stmt *const *const app_lists[] = {
     job_apply_stmts,
     job_search_stmts,
     forecast_stmts,
-    type_train_stmts,
+    job_dataset_stmts,
     capacity_stmts,
     invariants_stmts,
     system_facts_stmts,

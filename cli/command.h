@@ -158,6 +158,8 @@ int cmd_dataset_upload(struct cli *c);
 int cmd_dataset_download(struct cli *c);
 int cmd_dataset_tokenize(struct cli *c);
 int cmd_model_download(struct cli *c);
+int cmd_model_import(struct cli *c);
+int cmd_model_show(struct cli *c);
 int cmd_content_delete(struct cli *c);
 int cmd_infer(struct cli *c);
 int cmd_deploy_create(struct cli *c);

@@ -36,7 +36,7 @@ static const char *arg_of(const struct field *f)
     case FT_F64: return "R";
     case FT_I32:
     case FT_I64: return "N";
-    case FT_LIST: return "N,N";
+    case FT_LIST: return f->item == FT_STR ? "TEXT,TEXT" : "N,N";
     default: return "TEXT";
     }
 }
@@ -96,6 +96,18 @@ const struct cli_flag *command_flags(const struct command *cmd)
     return flags;
 }
 
+void spec_words(const char *value, struct buf *b)
+{
+    struct str rest = str_c(value), word;
+    buf_add_char(b, '[');
+    for (bool more = rest.len > 0, first = true; more; first = false) {
+        more = str_cut(rest, ',', &word, &rest);
+        buf_add_c(b, first ? "" : ",");
+        buf_add_json(b, word);
+    }
+    buf_add_char(b, ']');
+}
+
 static int bad_value(struct cli *c, const char *name, const char *what, const char *value)
 {
     return cli_fail(c, CLI_USAGE, NULL, "--%s takes %s, not '%.40s'", name, what, value);
@@ -114,6 +126,10 @@ static int add_value(struct cli *c, const struct field *f, const char *name, con
         buf_add_c(b, value);
         return CLI_OK;
     case FT_LIST:
+        if (f->item == FT_STR) {
+            spec_words(value, b);
+            return CLI_OK;
+        }
         if (strspn(value, "0123456789,") != strlen(value))
             return bad_value(c, name, "numbers like 64,32", value);
         buf_printf(b, "[%s]", value);

@@ -10,3 +10,5 @@ const struct cli_flag *command_flags(const struct command *cmd);
 /* {"member":value, …} from the given flags, then the members of --set. CLI_USAGE after a message: a value that is none, a flag of another
  * kind, a member that the kind requires. */
 int spec_from_flags(struct cli *c, const char *kind, struct buf *b);
+/* "a,b" as ["a","b"]. */
+void spec_words(const char *value, struct buf *b);

@@ -208,10 +208,10 @@ const struct command command_table[] = {
       "name=@0 description=description data_class=class label_column=label #classes=classes target=target "
       "*ignored_columns=ignore", DATASET_COLUMNS },
     { "dataset", "upload", "DATASET FILE", 2, 2,
-      FLAGS({ "format", 0, "FORMAT", "Format of the file (told by how it begins)", "csv|npy|tokens" },
+      FLAGS({ "format", 0, "FORMAT", "Format of the file (told by how it begins)", "csv|npy|tokens|onnx" },
             { "resume", 0, "UPLOAD", "Go on with this upload (found by itself where the file is the same)",
               NULL }), cmd_dataset_upload,
-      "Upload a file as the next version: a table (CSV, .npy) or a shard of tokens",
+      "Upload a file as the next version: a table (CSV, .npy), a shard of tokens, a model (ONNX)",
       "A file above 4 MiB is sent in parts: after a cut connection the same command goes on where it was, for 24 h. - is standard input,\n"
       "in one body.\n\n  falaj dataset upload digits digits.csv", 0, &dataset_noun, NULL, NULL, NULL, NULL,
       "dataset_id:ID version:VERSION format:FORMAT row_count:ROWS column_count:COLUMNS size_bytes:BYTES sha256:SHA256" },
@@ -240,18 +240,7 @@ const struct command command_table[] = {
     { "dataset", "download", "DATASET [FILE]", 1, 2, FLAGS({ "version", 'V', "N", "Version (the newest)", NULL }), cmd_dataset_download,
       "Download a version of a data set", "Without FILE, or with -, to standard output.", 0, &dataset_noun },
 
-    { "model", "register", "NAME JOB", 2, 2, FLAGS({ "description", 0, "TEXT", "What it is", NULL }), run_rest, "Register a job's model as the next version of NAME", NULL, 0,
-      NULL, "POST", "/v1/models", NULL, "name=@0 &job_id=@1 description=description", MODEL_COLUMNS },
-    { "model", "list", "", 0, 0, FLAGS({ "zone", 0, "CODE", "Only models of which a version lies in this zone", NULL }, LIST_OF_PROJECT_FLAGS("models"), LIST_FLAGS("models")),
-      run_rest, "List models", NULL, CMD_LIST, NULL, "GET", "/v1/models", "zone=zone " LIST_OF_PROJECT_FILTERS " " LIST_FILTERS, NULL, MODEL_COLUMNS },
-    { "model", "get", "MODEL", 1, 1, NULL, run_rest, "Show one model", NULL, 0, &model_noun, "GET", "/v1/models/{0}", NULL, NULL, MODEL_COLUMNS },
-    { "model", "delete", "MODEL", 1, 1, NULL, cmd_content_delete, "Delete a model with all versions for good", DELETE_MORE, 0,
-        &model_noun,
-      "DELETE", "/v1/models/{0}", NULL, NULL, DELETED_COLUMNS },
-    { "model", "versions", "MODEL", 1, 1, FLAGS(LIMIT_FLAG), run_rest, "List the versions of a model", NULL, CMD_LIST, &model_noun, "GET", "/v1/models/{0}/versions", NULL, NULL,
-      "version:VERSION job_id:JOB size_bytes:BYTES created_at:CREATED" },
-    { "model", "download", "MODEL [FILE]", 1, 2, FLAGS({ "version", 'V', "N", "Version (the newest)", NULL }), cmd_model_download, "Download a model as safetensors", NULL, 0,
-      &model_noun },
+#include "cli/table_model.def"
 
     { "deploy", "create", "NAME MODEL", 2, 2, FLAGS({ "version", 'V', "N", "Version of the model (the newest)", NULL }, { "slots", 0, "N", "Slots wanted", NULL },
             { "wait", 0, NULL, "Return when it answers requests", NULL }), cmd_deploy_create,

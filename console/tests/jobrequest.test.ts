@@ -97,7 +97,13 @@ describe('a request is judged', () => {
   );
   test('a field gives back what it was given', () => {
     for (const f of JOB_FIELDS)
-      for (const v of f.kind === 'ints' ? [[1, 2]] : ['int', 'real', 'version'].includes(f.kind) ? [0.5, 12] : ['text'])
+      for (const v of f.kind === 'ints'
+        ? [[1, 2]]
+        : f.kind === 'words'
+          ? [['a=1', 'b=2']]
+          : ['int', 'real', 'version'].includes(f.kind)
+            ? [0.5, 12]
+            : ['text'])
         expect(readField(f, showField(v)), f.path).toEqual(v);
   });
 });

@@ -6,7 +6,7 @@
 #include "core/data/npy_table.h"
 #include "core/data/tokens.h"
 
-const char *const data_format_names[] = { "csv", "npy", "tokens", NULL };
+const char *const data_format_names[] = { "csv", "npy", "tokens", "onnx", NULL };
 
 static void found_table(const struct data_table *t, struct data_found *ret)
 {
@@ -80,14 +80,38 @@ static enum errc end_tokens(void *checker, struct data_found *ret, struct err *e
     return ERR_OK;
 }
 
+static enum errc start_model(struct arena *a, const struct data_schema *s, uint64_t size_bytes, void **ret, struct err *e)
+{
+    (void)a, (void)s;
+    *ret = NULL;
+    return size_bytes ? ERR_OK : FAIL(e, BAD_DATA, "the file is empty");
+}
+
+static enum errc add_model(void *checker, const char *p, size_t n, struct err *e)
+{
+    (void)checker, (void)p, (void)n, (void)e;
+    return ERR_OK;
+}
+
+static enum errc end_model(void *checker, struct data_found *ret, struct err *e)
+{
+    (void)checker, (void)e;
+    *ret = (struct data_found){ 0 };
+    return ERR_OK;
+}
+
 const struct data_format_row data_formats[DATA_FORMATS] = {
-    [DATA_CSV] = { "text/csv", "csv", true, start_csv, add_csv, end_csv, csv_read },
-    [DATA_NPY] = { "application/octet-stream", "npy", true, start_npy, add_npy, end_npy, npy_table_read },
-    [DATA_TOKENS] = { "application/octet-stream", "tokens", false, start_tokens, add_tokens, end_tokens, NULL },
+    [DATA_CSV] = { "text/csv", "csv", true, false, start_csv, add_csv, end_csv, csv_read },
+    [DATA_NPY] = { "application/octet-stream", "npy", true, false, start_npy, add_npy, end_npy, npy_table_read },
+    [DATA_TOKENS] = { "application/octet-stream", "tokens", false, false, start_tokens, add_tokens, end_tokens, NULL },
+    [DATA_ONNX] = { "application/octet-stream", "onnx", false, true, start_model, add_model, end_model, NULL },
 };
 
+/* A model begins with its field 1, a small number; no text begins with that byte. */
 int data_format_guess(struct str start)
 {
+    if (start.len > 2 && start.ptr[0] == 0x08 && start.ptr[1] > 0 && start.ptr[1] < 32)
+        return DATA_ONNX;
     if (str_starts(start, "\x93NUMPY"))
         return DATA_NPY;
     return str_starts(start, "FTOK") || str_starts(start, "\x88\xd8\x34\x01") ? DATA_TOKENS : DATA_CSV;

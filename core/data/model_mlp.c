@@ -100,16 +100,13 @@ enum errc model_mlp_check(const struct st_file *f, struct model_mlp *ret, struct
 static enum errc check_graph(struct model_stream *s, struct err *e)
 {
     const struct st_file *f = &s->file;
-    struct model_sig *sig = arena_try(s->arena, sizeof *sig);
-    if (!sig)
-        return FAIL(e, LIMIT, "the model file's header does not fit in memory");
-    TRY(model_graph_check(s->arena, f, sig, e));
+    TRY(model_graph_check(s->arena, f, s->sig, e));
     for (size_t i = 0; i < f->tensor_count; i++)
         if (f->tensors[i].dtype != ST_F32)
             return FAIL(e, BAD_DATA, "tensor \"%.*s\" is %s; the tensors of a registered model are F32",
                         STR_ARG(f->tensors[i].name), st_dtype_name(f->tensors[i].dtype));
-    s->inputs = sig_count(&sig->inputs[0], 1);
-    s->outputs = sig_count(&sig->outputs[0], 1);
+    s->inputs = sig_count(&s->sig->inputs[0], 1);
+    s->outputs = sig_count(&s->sig->outputs[0], 1);
     s->has_header = true;
     return ERR_OK;
 }
@@ -117,12 +114,16 @@ static enum errc check_graph(struct model_stream *s, struct err *e)
 static enum errc read_header(struct model_stream *s, struct err *e)
 {
     bool has_input;
+    s->sig = arena_try(s->arena, sizeof *s->sig);
+    if (!s->sig)
+        return FAIL(e, LIMIT, "the model file's header does not fit in memory");
     TRY(st_parse_header(s->arena, buf_str(&s->header), s->size_bytes, &s->file, e));
     if (model_graph_is(&s->file))
         return check_graph(s, e);
     TRY(check_shapes(&s->file, &s->mlp, &has_input, e));
     s->inputs = s->mlp.width[0];
     s->outputs = s->mlp.width[s->mlp.layers];
+    model_sig_perceptron(s->sig, s->inputs, s->outputs);
     const struct st_tensor *scale = has_input ? st_find(&s->file, STR("input.scale")) : NULL;
     if (scale) {
         s->scale_begin = scale->at;

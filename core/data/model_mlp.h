@@ -5,6 +5,7 @@
  * chain; input.mean and input.scale [in], both or neither; every number finite, every scale non-zero; no tensor besides these.
  * Pointers are into the file's bytes. Errors: BAD_DATA, LIMIT. */
 #pragma once
+#include "core/data/model_sig.h"
 #include "core/data/safetensors.h"
 
 enum { MODEL_MLP_LAYERS_MAX = 16, MODEL_MLP_WIDTH_MAX = 65536 };
@@ -31,6 +32,7 @@ struct model_stream {
     struct buf header;
     struct st_file file;
     struct model_mlp mlp;
+    struct model_sig *sig;                              /* once the header was read */
     uint64_t inputs, outputs;                           /* numbers of a row: of the first input, of the first output */
     uint64_t scale_begin, scale_end;                    /* of input.scale in the file */
 };

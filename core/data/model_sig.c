@@ -67,6 +67,21 @@ enum errc model_sig_parse(struct arena *a, struct str json, struct model_sig *re
                                                                     "the signature is not readable: it goes on behind its end");
 }
 
+static struct sig_tensor rows_of(const char *name, const char *datatype, size_t width)
+{
+    return (struct sig_tensor){ .name = str_c(name), .datatype = str_c(datatype), .rank = width ? 2 : 1,
+                                .dim = { -1, (int64_t)width } };
+}
+
+void model_sig_perceptron(struct model_sig *ret, size_t inputs, size_t classes)
+{
+    ret->inputs[0] = rows_of("input", "FP32", inputs);
+    ret->outputs[0] = rows_of("probabilities", "FP32", classes);
+    ret->outputs[1] = rows_of("label", "INT64", 0);
+    ret->input_count = 1;
+    ret->output_count = 2;
+}
+
 static bool write_list(struct buf *out, const char *key, const struct sig_tensor *t, size_t n)
 {
     bool ok = buf_printf(out, "\"%s\":[", key);

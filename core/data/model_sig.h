@@ -24,6 +24,8 @@ struct model_sig {
 };
 
 enum errc model_sig_parse(struct arena *a, struct str json, struct model_sig *ret, struct err *e);
+/* What every perceptron of our own training takes and gives: input, probabilities, label. */
+void model_sig_perceptron(struct model_sig *ret, size_t inputs, size_t classes);
 bool model_sig_write(struct buf *out, const struct model_sig *s);
 /* The place of a name among n tensors, or -1. */
 int sig_find(const struct sig_tensor *t, size_t n, struct str name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job_result.c - the schemas of what jobs give back. */
 #include "core/wire/job_result.h"
+#include "core/base/assert.h"
 
 SCHEMA_EXTERN(train_figures, "Figures of a trained model",
     FIELD_OPT(train_figures, holdout_accuracy, 0, .doc = "Share of the held-out rows that it labels rightly"),
@@ -14,3 +15,21 @@ SCHEMA_EXTERN(train_figures, "Figures of a trained model",
     FIELD(train_figures, backend, F_REQ, .max = 32, .doc = "Compute backend"),
     FIELD_I64S(train_figures, holdout_rows, F_NOEMPTY, .max = HOLDOUT_ROWS_MAX, .doc = "Numbers of the held-out rows, if they are few"),
     FIELD_ID(train_figures, model_object_id, "obj", 0, .doc = "The model"));
+
+SCHEMA_EXTERN(convert_figures, "Figures of a converted model",
+    FIELD(convert_figures, ir, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Version of ONNX that the file is written in"),
+    FIELD(convert_figures, opset, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Operator set of its nodes"),
+    FIELD(convert_figures, nodes, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Nodes of the file"),
+    FIELD(convert_figures, operations, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Operations of the graph made of them"),
+    FIELD(convert_figures, parameters, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Numbers in the model"),
+    FIELD(convert_figures, model_bytes, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Bytes of the model file"),
+    FIELD(convert_figures, seconds, F_REQ, .doc = "Time that it took"),
+    FIELD(convert_figures, producer, 0, .max = 200, .doc = "What wrote the file, by its own word"),
+    FIELD_ID(convert_figures, model_object_id, "obj", 0, .doc = "The model"));
+
+void job_result_set_object(const struct schema *s, void *figures, struct uuid object_id)
+{
+    const struct field *f = schema_find(s, STR("model_object_id"));
+    ASSERT(f);
+    *(struct uuid *)((char *)figures + f->offset) = object_id;
+}

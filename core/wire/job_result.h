@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_result.h - what a job gives back beside its outputs, by kind: written by the lease's child, checked by the agent, kept by the API.
+/* job_result.h - what a job gives back beside its outputs: written by the lease's child, checked by the agent, kept by the API.
+ * Which kind gives what stands in its row (job_type.def). Figures that are no number are absent.
  *
- * kind train: struct train_figures. noop and serve give nothing back. Figures that are no number are absent. */
+ * What comes with an output has the member model_object_id: the agent's word, a child's is overwritten. */
 #pragma once
 #include "core/table/schema.h"
 
@@ -16,6 +17,16 @@ struct train_figures {
     bool early_stopped;
     struct str backend;
     struct slice holdout_rows;          /* int64_t row numbers from 0; none when there are more than HOLDOUT_ROWS_MAX */
-    struct uuid model_object_id;        /* the agent's word; a child's is overwritten */
+    struct uuid model_object_id;
 };
-extern const struct schema train_figures_schema;
+
+struct convert_figures {
+    int64_t ir, opset, nodes, operations, parameters, model_bytes;      /* nodes of the file, operations of the graph made of it */
+    double seconds;
+    struct str producer;
+    struct uuid model_object_id;
+};
+extern const struct schema train_figures_schema, convert_figures_schema;
+
+/* Writes the output's object into the figures that go with it. */
+void job_result_set_object(const struct schema *s, void *figures, struct uuid object_id);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job_type.c - the table of kinds, and what is printed from it. */
 #include "core/wire/job_type.h"
+#include "core/wire/job_result.h"
 
 const struct job_type job_types[JOB_KIND_COUNT] = {
-#define JOB_TYPE(NAME, name, traits, purpose, reads, makes, made_by) \
-    [JOB_##NAME] = { #name, traits, purpose, reads, makes, made_by, &name##_job_schema },
+#define JOB_TYPE(NAME, name, traits, purpose, reads, makes, made_by, result) \
+    [JOB_##NAME] = { #name, traits, purpose, reads, makes, made_by, &name##_job_schema, result },
 #include "core/wire/job_type.def"
 #undef JOB_TYPE
 };
@@ -82,7 +83,7 @@ static void sql_purpose(struct buf *b)
 {
     buf_add_c(b, "CASE kind");
     for (int i = 0; i < JOB_KIND_COUNT; i++)
-        buf_printf(b, " WHEN '%s' THEN '%s'", job_types[i].name, job_types[i].purpose);
+        buf_printf(b, "\n     WHEN '%s' THEN '%s'", job_types[i].name, job_types[i].purpose);
     buf_add_c(b, " ELSE 'unknown' END");
 }
 

@@ -21,6 +21,7 @@ struct job_type {
     unsigned traits;                /* enum job_trait */
     const char *purpose, *reads, *makes, *made_by;      /* see job_type.def */
     const struct schema *spec;
+    const struct schema *result;    /* NULL: gives nothing back beside its output */
 };
 extern const struct job_type job_types[JOB_KIND_COUNT];
 extern const char *const job_kind_names[];              /* ended by NULL */

@@ -37,6 +37,9 @@ SCHEMA_EXTERN(model_version, "A version of a model",
     FIELD_ID(model_version, job_id, "job", 0, .doc = "The job that made it"), FIELD(model_version, fence, 0, .doc = "Of the attempt that made it"),
     FIELD(model_version, family, F_ALWAYS, .doc = "Kind of model"), FIELD(model_version, inputs, 0, .doc = "Features it takes"),
     FIELD(model_version, outputs, 0, .doc = "Classes it tells apart"),
+    FIELD(model_version, signature, 0,
+          .doc = "Names, datatypes and shapes of what it takes and gives: {\"inputs\":[…],\"outputs\":[…]}; "
+          "-1 stands for the rows of a request"),
     FIELD(model_version, metrics, F_ALWAYS, .is_numbers = true, .doc = "Numbers of the job's result"),
     FIELD(model_version, zone, 0, .doc = "Where it lies"), FIELD(model_version, sha256, 0, .doc = "Digest of the file, hex"),
     FIELD(model_version, size_bytes, 0, .doc = "Bytes of the file"),
@@ -44,8 +47,8 @@ SCHEMA_EXTERN(model_version, "A version of a model",
     FIELD(model_version, created_at, F_ALWAYS, .doc = "When"));
 
 #define VERSION_COLUMNS \
-    "v.model_id, m.name, v.version, v.object_id, v.job_id, v.fence, v.family, v.inputs, v.outputs, v.metrics, o.zone,\n" \
-    "       encode(o.sha256, 'hex') AS sha256, o.size_bytes, v.created_by, v.created_at\n" \
+    "v.model_id, m.name, v.version, v.object_id, v.job_id, v.fence, v.family, v.inputs, v.outputs, v.signature, v.metrics,\n" \
+    "       o.zone, encode(o.sha256, 'hex') AS sha256, o.size_bytes, v.created_by, v.created_at\n" \
     "  FROM model_version v JOIN model m ON m.tenant_id = v.tenant_id AND m.model_id = v.model_id\n" \
     "  JOIN object o ON o.tenant_id = v.tenant_id AND o.object_id = v.object_id\n"
 
@@ -69,9 +72,10 @@ const struct stmt model_next_stmt = { .name = "model_next", .params = "uussuu", 
     "ON CONFLICT (tenant_id, name) DO UPDATE SET latest_version = model.latest_version + 1, version = model.version + 1,\n"
     "       description = coalesce($4, model.description) WHERE model.project_id IS NOT DISTINCT FROM $6\n"
     "RETURNING " ROW_COLUMNS };
-const struct stmt model_version_insert_stmt = { .name = "model_version_insert", .params = "uuiuuisiiju", .card = CARD_NONE, .sql =
-    "INSERT INTO model_version (tenant_id, model_id, version, object_id, job_id, fence, family, inputs, outputs, metrics, created_by)\n"
-    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)" };
+const struct stmt model_version_insert_stmt = { .name = "model_version_insert", .params = "uuiuuisiijju", .card = CARD_NONE,
+                                                .sql =
+    "INSERT INTO model_version (tenant_id, model_id, version, object_id, job_id, fence, family, inputs, outputs, signature,\n"
+    "                           metrics, created_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)" };
 const struct stmt model_get_stmt = { .name = "model_get", .params = "uu", .row = &model_schema, .card = CARD_ONE, .sql =
     "SELECT " ROW_COLUMNS " FROM model WHERE tenant_id = $1 AND model_id = $2" };
 const struct stmt model_list_stmt = { .name = "model_list", .params = LIST_FIND_PARAMS, .row = &model_schema, .card = CARD_MANY, .sql =
@@ -144,10 +148,13 @@ enum errc model_weights_check(struct work *w, struct uuid job_id, struct model_w
     if (size > LEASE_OUTPUT_MAX)
         return FAIL_AT(e, LIMIT, "/job_id", "The model has %ld bytes; at most %d can be served", (long)size, LEASE_OUTPUT_MAX);
     struct model_stream s = { .arena = w->arena, .size_bytes = (uint64_t)size };
+    CLEANUP(buf_releasep) struct buf sig = BUF(SIG_JSON_MAX);
     enum errc rc = stream_weights(r, &s, &mlp, e);
+    if (rc == ERR_OK && !model_sig_write(&sig, s.sig))
+        rc = FAIL(e, LIMIT, "The model's signature has more than %d bytes", SIG_JSON_MAX);
     if (rc == ERR_OK)
         *ret = (struct model_weights){ object_id, (int64_t)s.inputs, (int64_t)s.outputs,
-                                       str_dup(w->arena, st_meta(&s.file, "family")) };
+                                       str_dup(w->arena, st_meta(&s.file, "family")), str_dup(w->arena, buf_str(&sig)) };
     model_stream_release(&s);
     return rc;
 }
@@ -168,7 +175,8 @@ enum errc model_register(struct work *w, const struct model_new *in, const struc
                        "A model of this name exists in another project than that of the job; choose another name");
     TRY(db_exec(w->tx, &model_version_insert_stmt, ARGS(
         A_UUID(w->tenant_id), A_UUID(m.model_id), A_I64(m.latest_version), A_UUID(src.object_id), A_UUID(in->job_id), A_I64(src.fence),
-        A_STR(weights->family), A_I64(weights->inputs), A_I64(weights->outputs), A_JSON(src.metrics.text),
+        A_STR(weights->family), A_I64(weights->inputs), A_I64(weights->outputs), A_JSON(weights->signature),
+        A_JSON(src.metrics.text),
         A_UUID(w->principal->user_id)), NULL, e));
     return model_version_get(w, m.model_id, m.latest_version, ret, e);
 }

@@ -34,6 +34,7 @@ struct model_version {
     int64_t fence;
     struct str family;
     int64_t inputs, outputs;
+    struct json signature;                  /* core/data/model_sig.h; absent: of a version from before signatures were kept */
     struct json metrics;
     struct str zone, sha256;
     int64_t size_bytes;
@@ -46,7 +47,7 @@ extern const struct schema model_version_schema;
 struct model_weights {
     struct uuid object_id;
     int64_t inputs, outputs;
-    struct str family;
+    struct str family, signature;           /* signature: JSON */
 };
 /* Reads it to its end, to know that it is whole and can be served: its header judges, the numbers go through one piece at a time.
  * Has a short transaction of its own; none is open while the file is read and keyd is asked. w->tx must be NULL. */

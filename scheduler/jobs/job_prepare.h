@@ -13,7 +13,6 @@
 
 /* By enum job_kind. */
 extern enum errc (*const job_prepare_fns[JOB_KIND_COUNT])(struct work *w, struct job_submission *s, struct err *e);
-extern const struct stmt *const type_train_stmts[];
 
 /* The job that serves these weights; its zone and class are those of the weights. Fill the identity of the call afterwards. */
 struct serve_order { struct str name; struct uuid model_id; int64_t model_version; struct uuid object_id; int64_t slots; };

@@ -152,13 +152,23 @@ static enum errc on_ready(struct run *r, struct err *e)
     return ERR_OK;
 }
 
+static const struct schema *result_schema(const struct run *r)
+{
+    const struct job_type *t = job_type_find(r->g->kind);
+    return t ? t->result : NULL;
+}
+
 static enum errc on_result(struct run *r, struct str body, struct err *e)
 {
     if (body.len <= sizeof r->result || !r->has_output || r->has_result)
         return FAIL(e, DAMAGED, "a result was cut");
     memcpy(&r->result, body.ptr, sizeof r->result);
     struct err odd = { 0 };
-    if (json_decode(&train_figures_schema, str_n(body.ptr + sizeof r->result, body.len - sizeof r->result), r->arena, &r->figures, &odd) != ERR_OK)
+    const struct schema *s = result_schema(r);
+    if (!s)
+        return FAIL(e, DAMAGED, "the child gave a result where its kind has none");
+    r->figures = arena_alloc(r->arena, s->size);
+    if (json_decode(s, str_n(body.ptr + sizeof r->result, body.len - sizeof r->result), r->arena, r->figures, &odd) != ERR_OK)
         return FAIL(e, DAMAGED, "the child gave figures that are none: %s %s", odd.field, odd.msg);
     r->has_result = true;
     return ERR_OK;
@@ -294,8 +304,8 @@ static void say_success(struct run *r)
 {
     CLEANUP(buf_releasep) struct buf json = BUF(LEASE_RESULT_MAX);
     struct lease_output model = { STR("model"), r->object_id };
-    r->figures.model_object_id = r->object_id;
-    json_encode(&train_figures_schema, &r->figures, &json);
+    job_result_set_object(result_schema(r), r->figures, r->object_id);
+    json_encode(result_schema(r), r->figures, &json);
     held_finish(r->held, &(struct lease_item){ .event = LE_SUCCEED, .result = { buf_str(&json) }, .outputs = { &model, 1 } });
 }
 

@@ -40,7 +40,7 @@ struct run {
     struct uuid object_id;
     int64_t part_bytes_max;
     struct frame_result result;
-    struct train_figures figures;
+    void *figures;                      /* of the kind's result schema; NULL: none came */
     struct err failed;                  /* code OK: none */
 };
 

@@ -15,11 +15,13 @@ export const FORMATS: Record<Format, { type: string; extension: string }> = {
   csv: { type: 'text/csv', extension: 'csv' },
   npy: { type: 'application/octet-stream', extension: 'npy' },
   tokens: { type: 'application/octet-stream', extension: 'tokens' },
+  onnx: { type: 'application/octet-stream', extension: 'onnx' },
 };
 const BEGINNINGS: [string, Format][] = [
   ['\u0093NUMPY', 'npy'],
   ['FTOK', 'tokens'],
   ['\u0088\u00d8\u0034\u0001', 'tokens'],
+  ['\u0008', 'onnx'],
 ];
 /** By how the file begins, as the platform's own tools tell it. */
 export async function formatOf(file: Blob): Promise<Format> {

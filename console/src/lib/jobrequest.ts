@@ -19,7 +19,7 @@ export interface Fault {
 export type Group = 'what' | 'spec' | 'more' | 'where' | 'limits';
 export interface JobField {
   path: string;
-  kind: 'text' | 'int' | 'real' | 'choice' | 'flag' | 'ints' | 'dataset' | 'version' | 'zone' | 'project';
+  kind: 'text' | 'int' | 'real' | 'choice' | 'flag' | 'ints' | 'words' | 'dataset' | 'version' | 'zone' | 'project';
   group: Group;
   /** Absent: of every kind. */
   only?: JobKind;
@@ -59,7 +59,7 @@ function kindOfField(name: string, m: Member, names: readonly string[]): JobFiel
   if (name === 'zone') return 'zone';
   if (m.enum) return 'choice';
   if (m.type === 'boolean') return 'flag';
-  if (m.type === 'array') return 'ints';
+  if (m.type === 'array') return m.items?.type === 'string' ? 'words' : 'ints';
   if (m.type === 'number') return 'real';
   if (m.type !== 'integer') return 'text';
   const of = VERSION.exec(name)?.[1];
@@ -135,6 +135,10 @@ function judge(f: JobField, v: unknown): { key: string; values?: Record<string, 
     const bad = v.some((n) => !Number.isInteger(n) || (n as number) < f.min! || (n as number) > f.max!);
     return bad ? { key: 'field.each', values: limits } : null;
   }
+  if (f.kind === 'words') {
+    if (!Array.isArray(v) || v.some((w) => typeof w !== 'string')) return { key: 'field.text' };
+    return f.items !== undefined && v.length > f.items ? { key: 'field.items', values: { max: f.items } } : null;
+  }
   if (f.kind === 'flag')
     return typeof v === 'boolean' ? null : { key: 'field.choice', values: { options: f.options!.join(', ') } };
   if (typeof v !== 'string') return { key: 'field.text' };
@@ -192,6 +196,7 @@ export function readField(f: JobField, text: string): unknown {
   if (f.kind === 'int' || f.kind === 'real' || f.kind === 'version')
     return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(trimmed) ? Number(trimmed) : trimmed;
   if (f.kind === 'ints') return /^\d+(\s*,\s*\d+)*$/.test(trimmed) ? trimmed.split(',').map(Number) : trimmed;
+  if (f.kind === 'words') return trimmed.split(/\s*,\s*/);
   if (f.kind === 'flag') return trimmed === 'true' ? true : trimmed === 'false' ? false : trimmed;
   return isFreeText(f) ? text : trimmed;
 }

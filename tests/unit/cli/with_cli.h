@@ -57,4 +57,15 @@ static inline int with_cli_parse(struct with_cli *w, char **words)
         n++;
     return cli_parse(&w->c, n, words);
 }
+/* Runs the command of the words: its exit code, and what it says on standard error. */
+static inline void with_cli_expect(char **words, int code, const char *says)
+{
+    struct with_cli w;
+    with_cli_init(&w);
+    assert_int_equal(with_cli_parse(&w, words), CLI_OK);
+    assert_int_equal(w.c.cmd->run(&w.c), code);
+    if (!strstr(with_cli_err(&w), says))
+        fail_msg("\"%s\" does not say \"%s\"", with_cli_err(&w), says);
+    with_cli_release(&w);
+}
 #define WORDS(...) ((char *[]){ __VA_ARGS__, NULL })

@@ -5,12 +5,6 @@
 
 enum { NODES_PER_LAYER = 6, NODES_MORE = 8 };
 
-static struct sig_tensor tensor(const char *name, const char *datatype, size_t width)
-{
-    return (struct sig_tensor){ .name = str_c(name), .datatype = str_c(datatype), .rank = width ? 2 : 1, .dim = { -1,
-                                (int64_t)width } };
-}
-
 enum errc perceptron_read(struct arena *a, const struct st_file *f, struct model_sig *ret_sig, struct graph **ret, struct err *e)
 {
     struct model_mlp mlp;
@@ -33,11 +27,7 @@ enum errc perceptron_read(struct arena *a, const struct st_file *f, struct model
     }
     graph_output(g, graph_op1(g, OP_SOFTMAX, y), "probabilities");
     graph_output(g, graph_op1(g, OP_ARGMAX, y), "label");
-    ret_sig->inputs[0] = tensor("input", "FP32", mlp.width[0]);
-    ret_sig->outputs[0] = tensor("probabilities", "FP32", mlp.width[mlp.layers]);
-    ret_sig->outputs[1] = tensor("label", "INT64", 0);
-    ret_sig->input_count = 1;
-    ret_sig->output_count = 2;
+    model_sig_perceptron(ret_sig, mlp.width[0], mlp.width[mlp.layers]);
     *ret = g;
     return ERR_OK;
 }

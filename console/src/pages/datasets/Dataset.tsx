@@ -11,6 +11,7 @@ import { FORMATS } from '../../api/upload.ts';
 import { readHead } from '../../lib/csvread.ts';
 import { bytes, number } from '../../lib/format.ts';
 import { MODEL_MAKER } from '../../lib/jobtypes.ts';
+import { convertRequest, isConvertible } from '../../lib/type_convert.ts';
 import { useSession } from '../../shell/session.tsx';
 import { useNames } from '../members/names.ts';
 import { Code, Id, Name, Pairs, State, Time, To } from '../../ui/bits.tsx';
@@ -130,7 +131,7 @@ function Parts({ of: x, path }: { of: Dataset; path: `/v1/datasets/${string}` })
           { name: 'created_at', label: t('col.created'), cell: (v) => <Time at={v.created_at} ago /> },
           { name: 'object_id', label: t('datasets.object'), cell: (v) => <Code>{v.object_id}</Code>, extra: true },
         ]}
-        {...(mayRead || mayMove
+        {...(mayRead || mayMove || can('job:submit')
           ? {
               rowActions: (v: Version) => (
                 <>
@@ -142,6 +143,7 @@ function Parts({ of: x, path }: { of: Dataset; path: `/v1/datasets/${string}` })
                       {t('act.download')}
                     </a>
                   )}{' '}
+                  {can('job:submit') && isConvertible(v) && <Convert of={x} version={v} />}{' '}
                   {mayMove && <Transfer of={x} version={v} />}
                 </>
               ),
@@ -157,6 +159,35 @@ function Parts({ of: x, path }: { of: Dataset; path: `/v1/datasets/${string}` })
       />
       {mayRead && x.latest_version > 0 && <Preview of={x} path={path} />}
       {can('job:read') && <UsedBy of={x} />}
+    </>
+  );
+}
+
+/** For a model file there is one job. */
+function Convert({ of, version }: { of: Dataset; version: Version }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const forget = useForget();
+  const words = useProblemText();
+  const submit = useMutation({
+    mutationFn: () => change('POST', '/v1/jobs', convertRequest(of, version)),
+    onSuccess: async (job) => {
+      await forget('/v1/jobs');
+      await navigate({ to: `/jobs/${job.job_id!}` });
+    },
+  });
+  return (
+    <>
+      {submit.isError && <Note variant="danger" title={words(submit.error)} />}
+      <Button
+        variant="link"
+        isInline
+        onClick={() => submit.mutate()}
+        isLoading={submit.isPending}
+        spinnerAriaValueText={t('state.loading')}
+      >
+        {t('datasets.convert')}
+      </Button>
     </>
   );
 }

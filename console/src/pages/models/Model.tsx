@@ -23,6 +23,19 @@ type Model = Schemas['model'];
 type Version = Schemas['model_version'];
 const VERSIONS_MAX = 200;
 
+/** As the tool writes them: pixels FP32[-1,5]. */
+const tensorsOf = (v: Version, side: 'inputs' | 'outputs'): string[] => {
+  const all = (v.signature ?? {}) as Record<string, { name: string; datatype: string; shape: number[] }[] | undefined>;
+  return (all[side] ?? []).map((x) => `${x.name} ${x.datatype}[${x.shape.join(',')}]`);
+};
+function Tensors({ of, side }: { of: Version; side: 'inputs' | 'outputs' }) {
+  return tensorsOf(of, side).map((x) => (
+    <div key={x}>
+      <Code>{x}</Code>
+    </div>
+  ));
+}
+
 const metricsOf = (v: Version): [string, number][] =>
   Object.entries((v.metrics ?? {}) as Record<string, unknown>)
     .filter((m): m is [string, number] => typeof m[1] === 'number')
@@ -46,6 +59,7 @@ export function ModelDetail() {
       crumbs={[[t('nav.models'), '/models']]}
       api={[`GET ${path}`, `GET ${path}/versions`]}
       cli={[
+        `falaj model show ${m?.name ?? id}`,
         `falaj model versions ${m?.name ?? id}`,
         `falaj model download ${m?.name ?? id} FILE`,
         `falaj model delete ${m?.name ?? id}`,
@@ -264,6 +278,8 @@ function Lineage({ of, path }: { of: Model; path: `/v1/models/${string}` }) {
       <Pairs
         rows={[
           [t('models.family'), <Code key="f">{v.family}</Code>],
+          [t('models.takes'), <Tensors key="t" of={v} side="inputs" />],
+          [t('models.gives'), <Tensors key="g" of={v} side="outputs" />],
           [t('models.inputs'), number(v.inputs)],
           [t('models.outputs'), number(v.outputs)],
           ...metricsOf(v).map(([k, n]): [string, React.ReactNode] => [k, <span key={k}>{number(n, 5)}</span>]),

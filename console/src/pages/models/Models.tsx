@@ -32,6 +32,7 @@ export function Models() {
           sort: query['sort'],
         }),
         'falaj model register NAME JOB',
+        'falaj model import FILE.onnx --name NAME',
       ]}
     >
       <ServerTable

@@ -8,7 +8,7 @@ import { useTranslation } from 'react-i18next';
 import { change, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
-import { MODEL_MAKER } from '../../lib/jobtypes.ts';
+import { makesOf, MODEL_MAKER } from '../../lib/jobtypes.ts';
 import { keyResults, modelName, runOf, type Run } from '../../lib/runs.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Name, Time } from '../../ui/bits.tsx';
@@ -151,4 +151,4 @@ export function RegisterButton({ name, run, variant }: Props & { variant?: 'prim
 }
 /** The job as what is registered; nothing where it has made no model. */
 export const madeBy = (job: Schemas['job']): Run | undefined =>
-  job.kind === MODEL_MAKER && job.state === 'COMPLETED' ? runOf(job) : undefined;
+  makesOf(job.kind) === 'model' && job.state === 'COMPLETED' ? runOf(job) : undefined;

@@ -1,104 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_submit.c - what a submission reads before it is stored: the data set's version and zone, and whether any machine is large enough. */
-#include "tests/db/scheduler/fixture.h"
-#include "scheduler/mirror/capacity.h"
+#include "tests/db/scheduler/jobs/submit_kit.h"
 #include "core/crypto/stream.h"
 #include "core/table/config.h"
-#include "core/wire/type_train.h"
-#include "scheduler/jobs/submit.h"
-#include "tenants/access/principal.h"
-
-#include <string.h>
-
-static struct fixture f;
-static struct machine m;
-static struct principal *who;
-static struct uuid dataset, object;
-
-static struct principal *person(struct uuid tenant, const struct str *zones, size_t n)
-{
-    struct principal *p = principal_new();
-    struct str *all = ARENA_ARRAY(p->arena, struct str, n);
-    memcpy(all, zones, n * sizeof *zones);
-    p->tenant_id = tenant;
-    p->user_id = uuid_v7(1);
-    p->home_zone = all[0];
-    p->allowed_zones = (struct slice){ all, n };
-    return p;
-}
-
-static void add_version(struct uuid tenant, int version, struct uuid obj, const char *zone)
-{
-    char t[UUID_TEXT], d[UUID_TEXT], o[UUID_TEXT];
-    uuid_text(tenant, t);
-    uuid_text(dataset, d);
-    uuid_text(obj, o);
-    fixture_exec(&f, "INSERT INTO object (tenant_id, object_id, zone, kind, state, sha256, stored_sha256) VALUES ('%s','%s','%s','dataset','COMMITTED',"
-                     "sha256('a'), sha256('b'));"
-                     "INSERT INTO dataset (tenant_id, dataset_id, name, data_class, label_column, classes, created_by) VALUES ('%s','%s','digits','health','label',10,'%s')"
-                     " ON CONFLICT DO NOTHING;"
-                     "INSERT INTO dataset_version (tenant_id, dataset_id, version, object_id, row_count, column_count, created_by) VALUES ('%s','%s',%d,'%s',2,2,'%s');"
-                     "UPDATE dataset SET latest_version = %d WHERE dataset_id = '%s'", t, o, zone, t, d, o, t, d, version, o, o, version, d);
-}
-
-static int setup(void **state)
-{
-    (void)state;
-    static const struct str zones[] = { { "ae-dxb-1", 8 } };
-    fixture_open(&f);
-    machine_up(&f, &m, "ae-dxb-1", "w1", 8, 1);
-    who = person(f.tenant_a, zones, 1);
-    dataset = uuid_v7(10);
-    object = uuid_v7(20);
-    add_version(f.tenant_a, 1, uuid_v7(30), "ae-dxb-1");
-    add_version(f.tenant_a, 2, object, "ae-dxb-1");
-    f.api.capacity = capacity_cache_new();
-    return 0;
-}
-static int teardown(void **state)
-{
-    (void)state;
-    capacity_cache_free(f.api.capacity);
-    principal_unref(who);
-    fixture_close(&f);
-    return 0;
-}
-
-static struct arena *arena;
-static enum errc prepare(const struct principal *p, int kind, const char *spec, const char *zone, int64_t slots, int64_t gpus,
-                         struct job_submission *s, struct err *e)
-{
-    struct work w = { .app = &f.api, .arena = arena, .tenant_id = p->tenant_id, .now_us = clock_wall_us(&clock_system) };
-    struct job_create in = { .name = STR("j"), .kind = kind, .spec = { str_c(spec) }, .zone = zone ? str_c(zone) : STR_NULL, .pool = STR("default"),
-                             .slots = slots, .gpus = gpus, .max_attempts = 3, .max_runtime_seconds = 60 };
-    *s = (struct job_submission){ 0 };
-    *e = (struct err){ 0 };
-    return submit_prepare(&w, &in, p, s, e);
-}
-
-static const char *train_spec(int64_t version)
-{
-    return arena_printf(arena, "{\"dataset_id\":\"%.*s\",\"dataset_version\":%ld,\"family\":\"mlp\",\"hidden\":[8],\"epochs\":1}", STR_ARG(id_text(arena, "dst", dataset)), (long)version);
-}
-
-static void a_version_is_fixed_when_the_job_is_made(void **state)
-{
-    (void)state;
-    struct job_submission s;
-    struct err e;
-    arena = arena_new(64 << 20);
-    assert_int_equal(prepare(who, JOB_TRAIN, train_spec(0), NULL, 1, 0, &s, &e), ERR_OK);
-    assert_non_null(strstr(arena_printf(arena, "%.*s", STR_ARG(s.job.spec.text)), "\"dataset_version\":2"));
-    assert_true(str_eq_c(s.job.zone, "ae-dxb-1"));                      /* it runs where the data is */
-    assert_true(str_eq_c(s.job.data_class, "health"));
-    assert_int_equal(s.inputs.n, 1);
-    assert_true(uuid_eq(((struct job_input *)s.inputs.items)->object_id, object));
-    assert_int_equal(prepare(who, JOB_TRAIN, train_spec(1), NULL, 1, 0, &s, &e), ERR_OK);
-    assert_false(uuid_eq(((struct job_input *)s.inputs.items)->object_id, object));
-    assert_int_equal(prepare(who, JOB_TRAIN, train_spec(3), NULL, 1, 0, &s, &e), ERR_NOT_FOUND);
-    assert_string_equal(e.field, "/spec/dataset_version");
-    arena_free(arena);
-}
 
 static enum errc submit_layers(struct str dataset_text, const char *hidden, struct err *e)
 {
@@ -204,7 +108,6 @@ static void a_batch_cannot_promise_a_budget_twice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_version_is_fixed_when_the_job_is_made),
         cmocka_unit_test(data_stays_where_it_may_be), cmocka_unit_test(a_model_that_could_not_be_stored_is_refused_at_submit),
         cmocka_unit_test(what_no_machine_can_run_is_refused_with_the_numbers),
         cmocka_unit_test(a_batch_cannot_promise_a_budget_twice),

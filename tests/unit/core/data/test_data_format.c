@@ -26,18 +26,31 @@ static void test_pieces(void **st)
     }
 }
 
+/* Nothing but the worker that converts it reads a model. */
+static void test_a_model_is_taken_as_it_is(void **st)
+{
+    (void)st;
+    struct data_found found = { 1, 1, 1 };
+    struct err e = { 0 };
+    assert_int_equal(data_check(arena, DATA_ONNX, &(struct data_schema){ .classes = 2 }, STR("a,b\n1"), &found, &e), ERR_OK);
+    assert_true(!found.rows && !found.columns && !found.classes);
+    assert_int_equal(data_check(arena, DATA_ONNX, &(struct data_schema){ .classes = 2 }, STR(""), &found, &e), ERR_BAD_DATA);
+}
+
 static void test_formats(void **st)
 {
     (void)st;
     assert_int_equal(data_format_guess(cells(CELLS, 2, 5)), DATA_NPY);
     assert_int_equal(data_format_guess(STR("FTOK")), DATA_TOKENS);
     assert_int_equal(data_format_guess(STR("a,b\n")), DATA_CSV);
+    assert_int_equal(data_format_guess(STR("\x08\x0a\x12\x07")), DATA_ONNX);
     for (int i = 0; i < DATA_FORMATS; i++)
         assert_int_equal(data_format_of(str_c(data_format_names[i])), i);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_pieces), cmocka_unit_test(test_formats) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_pieces), cmocka_unit_test(test_formats),
+                                        cmocka_unit_test(test_a_model_is_taken_as_it_is) };
     return cmocka_run_group_tests(tests, make, drop);
 }

@@ -104,7 +104,7 @@ static inline enum errc kit_download(void *ctx, struct arena *a, const struct le
     return ERR_OK;
 }
 
-static inline enum errc kit_output(void *ctx, struct arena *a, const struct lease_grant *g, struct str name,
+static inline enum errc kit_place(void *ctx, struct arena *a, const struct lease_grant *g, struct str name,
                                    enum lease_output_kind kind, struct output_place *ret, struct err *e)
 {
     (void)a, (void)g, (void)e;
@@ -138,7 +138,7 @@ static inline enum errc kit_upload(void *ctx, struct arena *a, const struct leas
 
 static inline struct executor_io kit_io(struct kit_store *s)
 {
-    return (struct executor_io){ s, kit_keys, kit_download, kit_output, kit_upload };
+    return (struct executor_io){ s, kit_keys, kit_download, kit_place, kit_upload };
 }
 
 static inline void kit_open_output(struct kit_store *s, struct buf *ret)

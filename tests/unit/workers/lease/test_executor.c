@@ -1,57 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_executor.c - a real child trains digits from a sealed file; others fail, are cancelled, stale, too large, out of time. */
-#include "lease_kit.h"
+#include "executor_kit.h"
 
 #include <pthread.h>
 #include "workers/lease/frame.h"
 #include "workers/compute/infer/model.h"
 
 #define SPEC(more) "{\"dataset_id\":\"dst_00000000000000000000000000000001\",\"dataset_version\":1,\"label_column\":\"label\"," more "}"
-
-struct fixture {
-    struct kit_store store;
-    struct executor_io io;
-    struct executor_env env;
-    struct config *config;
-    struct book *book;
-    _Atomic bool stopping;
-    char dir[64], program[512];
-};
-
-static void setup(struct fixture *f, const char *memory)
-{
-    struct buf csv;
-    struct err e = { 0 };
-    memset(f, 0, sizeof *f);
-    kit_read_file("datasets/digits/digits.csv", &csv);
-    kit_put(&f->store, "dataset", csv.ptr, csv.len);
-    buf_release(&csv);
-    f->io = kit_io(&f->store);
-    f->config = config_new_default();
-    assert_int_equal(config_set(f->config, "worker.slot_memory", memory, &e), ERR_OK);
-    assert_int_equal(config_set(f->config, "worker.grace_ms", "3000", &e), ERR_OK);
-    f->book = book_new(&clock_system, 10000);
-    snprintf(f->dir, sizeof f->dir, "/tmp/falaj-test-XXXXXX");
-    assert_non_null(mkdtemp(f->dir));
-    f->env = (struct executor_env){ .config = f->config, .work_dir = f->dir, .program = kit_program(f->program), .stopping = &f->stopping, .io = &f->io };
-}
-
-static void teardown(struct fixture *f)
-{
-    book_free(f->book);
-    config_free(f->config);
-    buf_release(&f->store.sealed);
-    buf_release(&f->store.uploaded);
-    assert_int_equal(rmdir(f->dir), 0);         /* nothing is left behind */
-}
-
-static struct held *add_kind(struct fixture *f, const char *kind, const char *spec, int64_t max_runtime_s)
-{
-    struct lease_grant g = kit_grant(1, kind, spec);
-    g.max_runtime_s = max_runtime_s;
-    kit_add_input(&g, &f->store, "dataset");
-    return book_add(f->book, &g, true);
-}
 
 static struct held *add(struct fixture *f, const char *spec, int64_t max_runtime_s)
 {
@@ -111,17 +66,6 @@ static void test_trains(void **state)
     hex_encode(digest, 32, hex);
     assert_string_equal(hex, f.store.out_sha);
     teardown(&f);
-}
-
-static void run_and_expect(struct fixture *f, struct held *h, const char *event, const char *text)
-{
-    executor_run(&f->env, h);
-    CLEANUP(buf_releasep) struct buf report = BUF((size_t)4 << 20);
-    kit_report(f->book, &report);
-    if (!strstr(report.ptr, event) || !strstr(report.ptr, text))
-        fprintf(stderr, "%s\n", report.ptr);
-    assert_non_null(strstr(report.ptr, event));
-    assert_non_null(strstr(report.ptr, text));
 }
 
 static void test_an_unknown_kind_fails_with_its_name(void **state)
