@@ -4,27 +4,50 @@
  * (fair_pick.h), so
  * that nobody's call waits for more than the batch that is under way and its own, however much another tenant sends.
  *
+ * What meets a lock that another transaction holds comes back from its batch as RETRY, and with it all that was in the batch.
+ * It waits aside: a second thread takes it again, one tenant's calls at a time, and what else comes of these tenants meanwhile
+ * goes there too. So a tenant whose rows are locked costs the others the time of one such wait, and then waits alone.
+ *
  * Two calls with the same Idempotency-Key of one user are never in the same batch: the later one waits for the next, where it
  * finds the first one's answer. */
 #include "api/api_int.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/fair_pick.h"
+#include "core/table/config.h"
 
 #include <stdlib.h>
 
 enum { BATCH_MAX = 256, BATCH_ARENA = 64 << 20 };
 
+struct queue {
+    struct flight *head, **tail;
+    size_t n;
+};
+
 struct combiner {
     struct pipeline *pipeline;
     const struct route_match *match;
-    pthread_mutex_t lock;           /* guards head, tail, waiting, stopping */
-    pthread_cond_t wake;
-    struct flight *head, **tail;
-    size_t waiting;
+    pthread_mutex_t lock;           /* guards the queues, at_aside, stopping */
+    pthread_cond_t wake, wake_aside;
+    struct queue waiting, aside;
+    struct uuid at_aside;           /* whose calls the second thread has taken; nil: nobody's */
     bool stopping;
-    pthread_t thread;
+    pthread_t thread, aside_thread;
 };
+
+static void queue_put(struct queue *q, struct flight *f)
+{
+    f->next = NULL;
+    *q->tail = f;
+    q->tail = &f->next;
+    q->n++;
+}
+
+static struct uuid tenant_of(const struct flight *f)
+{
+    return f->call.principal->tenant_id;
+}
 
 static bool same_key(const struct call *a, const struct call *b)
 {
@@ -33,26 +56,29 @@ static bool same_key(const struct call *a, const struct call *b)
 }
 
 /* Which of the queue have their turn; NULL: all. The lock is held. */
-static bool *turns(const struct combiner *c, struct arena *a)
+static bool *turns(const struct queue *q, const struct uuid *only, struct arena *a)
 {
-    if (c->waiting <= BATCH_MAX)
+    if (q->n <= BATCH_MAX && !only)
         return NULL;
-    struct uuid *owners = ARENA_ARRAY(a, struct uuid, c->waiting);
-    bool *picked = ARENA_ARRAY(a, bool, c->waiting);
+    struct uuid *owners = ARENA_ARRAY(a, struct uuid, q->n);
+    bool *picked = ARENA_ARRAY(a, bool, q->n);
     size_t n = 0;
-    for (const struct flight *f = c->head; f; f = f->next)
-        owners[n++] = f->call.principal->tenant_id;
-    fair_pick(owners, n, BATCH_MAX, picked);
+    for (const struct flight *f = q->head; f; f = f->next) {
+        picked[n] = only && uuid_eq(tenant_of(f), *only);
+        owners[n++] = tenant_of(f);
+    }
+    if (!only)
+        fair_pick(owners, n, BATCH_MAX, picked);
     return picked;
 }
 
-/* Takes a batch off the queue; the lock is held. */
-static size_t take_batch(struct combiner *c, struct arena *a, struct call *batch[BATCH_MAX])
+/* Takes a batch off the queue, of one tenant only or of all; the lock is held. */
+static size_t take_batch(struct queue *q, const struct uuid *only, struct arena *a, struct call *batch[BATCH_MAX])
 {
     uint64_t seen[BATCH_MAX];
-    const bool *has_turn = turns(c, a);
+    const bool *has_turn = turns(q, only, a);
     size_t n = 0, place = 0;
-    struct flight **at = &c->head;
+    struct flight **at = &q->head;
     while (*at && n < BATCH_MAX) {
         struct flight *f = *at;
         if (has_turn && !has_turn[place++]) {
@@ -71,10 +97,10 @@ static size_t take_batch(struct combiner *c, struct arena *a, struct call *batch
         batch[n++] = &f->call;
         *at = f->next;
     }
-    for (at = &c->head; *at;)
+    for (at = &q->head; *at;)
         at = &(*at)->next;
-    c->tail = at;
-    c->waiting -= n;
+    q->tail = at;
+    q->n -= n;
     return n;
 }
 
@@ -88,6 +114,45 @@ static void finish(struct call *call)
         flight_fail(f, &e);
 }
 
+/* A call waits aside for as long as a statement might have waited. */
+static bool may_wait(const struct combiner *c, const struct call *call)
+{
+    int64_t waited_us = clock_mono_us(&clock_system) - call->started_mono_us;
+    return call->err.code == ERR_RETRY && waited_us < c->pipeline->app->config->db_statement_timeout_ms * 1000;
+}
+
+static void settle(struct combiner *c, struct call *call)
+{
+    bool waits = false;
+    pthread_mutex_lock(&c->lock);
+    if (!c->stopping && may_wait(c, call)) {
+        call->err = (struct err){ 0 };
+        queue_put(&c->aside, (struct flight *)call);
+        pthread_cond_signal(&c->wake_aside);
+        waits = true;
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (waits)
+        return;
+    if (call->err.code == ERR_RETRY)
+        FAIL(&call->err, DEADLINE, "Another call of the organisation holds what this one needs; try again");
+    finish(call);
+}
+
+static void run_batch(struct combiner *c, struct call **batch, size_t n, struct arena *arena)
+{
+    const struct app *app = c->pipeline->app;
+    struct work w = { .app = app, .arena = arena, .now_us = clock_wall_us(app->clock) };
+    int64_t began = clock_mono_us(&clock_system);
+    c->match->row->combine(&w, batch, n);
+    int64_t each_us = n ? (clock_mono_us(&clock_system) - began) / (int64_t)n : 0;
+    for (size_t i = 0; i < n; i++)
+        lane_charge(c->pipeline, batch[i]->principal->tenant_id, each_us);
+    for (size_t i = 0; i < n; i++)
+        settle(c, batch[i]);
+    arena_reset(arena);
+}
+
 static void *combiner_main(void *arg)
 {
     struct combiner *c = arg;
@@ -96,26 +161,50 @@ static void *combiner_main(void *arg)
     struct call *batch[BATCH_MAX];
     for (;;) {
         pthread_mutex_lock(&c->lock);
-        while (!c->head && !c->stopping)
+        while (!c->waiting.head && !c->stopping)
             pthread_cond_wait(&c->wake, &c->lock);
-        size_t n = take_batch(c, arena, batch);
+        size_t n = take_batch(&c->waiting, NULL, arena, batch);
         bool end = n == 0 && c->stopping;
         pthread_mutex_unlock(&c->lock);
         if (end)
             break;
-        const struct app *app = c->pipeline->app;
-        struct work w = { .app = app, .arena = arena, .now_us = clock_wall_us(app->clock) };
-        int64_t began = clock_mono_us(&clock_system);
-        c->match->row->combine(&w, batch, n);
-        int64_t each_us = n ? (clock_mono_us(&clock_system) - began) / (int64_t)n : 0;
-        for (size_t i = 0; i < n; i++)
-            lane_charge(c->pipeline, batch[i]->principal->tenant_id, each_us);
-        for (size_t i = 0; i < n; i++)
-            finish(batch[i]);
-        arena_reset(arena);
+        run_batch(c, batch, n, arena);
     }
     arena_free(arena);
     return NULL;
+}
+
+static void *aside_main(void *arg)
+{
+    struct combiner *c = arg;
+    pthread_setname_np(pthread_self(), "combine-aside");
+    struct arena *arena = arena_new(BATCH_ARENA);
+    struct call *batch[BATCH_MAX];
+    pthread_mutex_lock(&c->lock);
+    for (;;) {
+        while (!c->aside.head && !c->stopping)
+            pthread_cond_wait(&c->wake_aside, &c->lock);
+        if (!c->aside.head)
+            break;
+        c->at_aside = tenant_of(c->aside.head);
+        size_t n = take_batch(&c->aside, &c->at_aside, arena, batch);
+        pthread_mutex_unlock(&c->lock);
+        run_batch(c, batch, n, arena);
+        pthread_mutex_lock(&c->lock);
+        c->at_aside = UUID_NIL;
+    }
+    pthread_mutex_unlock(&c->lock);
+    arena_free(arena);
+    return NULL;
+}
+
+/* Do earlier calls of its tenant wait aside? The lock is held. */
+static bool goes_aside(const struct combiner *c, const struct flight *f)
+{
+    bool does = !uuid_is_nil(c->at_aside) && uuid_eq(c->at_aside, tenant_of(f));
+    for (const struct flight *g = c->aside.head; g && !does; g = g->next)
+        does = uuid_eq(tenant_of(g), tenant_of(f));
+    return does;
 }
 
 struct combiner *combiner_new(struct pipeline *p, const struct route_match *m)
@@ -124,23 +213,28 @@ struct combiner *combiner_new(struct pipeline *p, const struct route_match *m)
     ASSERT(c);
     c->pipeline = p;
     c->match = m;
-    c->tail = &c->head;
+    c->waiting.tail = &c->waiting.head;
+    c->aside.tail = &c->aside.head;
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->wake, NULL);
+    pthread_cond_init(&c->wake_aside, NULL);
     ASSERT(!pthread_create(&c->thread, NULL, combiner_main, c));
+    ASSERT(!pthread_create(&c->aside_thread, NULL, aside_main, c));
     return c;
 }
 
 void combiner_submit(struct combiner *c, struct flight *f)
 {
-    f->next = NULL;
     pthread_mutex_lock(&c->lock);
-    bool was_empty = !c->head;
-    *c->tail = f;
-    c->tail = &f->next;
-    c->waiting++;
-    if (was_empty)
-        pthread_cond_signal(&c->wake);
+    bool was_empty = !c->waiting.head;
+    if (goes_aside(c, f)) {
+        queue_put(&c->aside, f);
+        pthread_cond_signal(&c->wake_aside);
+    } else {
+        queue_put(&c->waiting, f);
+        if (was_empty)
+            pthread_cond_signal(&c->wake);
+    }
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -151,9 +245,12 @@ void combiner_free(struct combiner *c)
     pthread_mutex_lock(&c->lock);
     c->stopping = true;
     pthread_cond_signal(&c->wake);
+    pthread_cond_signal(&c->wake_aside);
     pthread_mutex_unlock(&c->lock);
     pthread_join(c->thread, NULL);
+    pthread_join(c->aside_thread, NULL);
     pthread_mutex_destroy(&c->lock);
     pthread_cond_destroy(&c->wake);
+    pthread_cond_destroy(&c->wake_aside);
     free(c);
 }

@@ -11,8 +11,6 @@
 #include "tenants/access/actor.h"
 #include "tenants/home/project.h"
 
-enum { STORE_TRIES = 4 };
-
 struct job_ref { struct uuid job_id; };
 SCHEMA_OF(job_ref, "Which job", FIELD_ID(job_ref, job_id, "job", F_PATH, .doc = "The job"));
 struct job_batch_in { struct slice jobs; };
@@ -56,23 +54,15 @@ static void prepare(struct call *c, const struct job_create *in, struct str key,
     s->event = rows.bodies[0];
 }
 
-static enum errc store(struct work *w, struct job_submission **items, size_t n, struct err *e)
-{
-    enum errc rc = ERR_RETRY;
-    for (int tries = 0; rc == ERR_RETRY && tries < STORE_TRIES; tries++)
-        rc = job_submit_many(w, items, n, e);
-    return rc;
-}
-
 /* What is wrong with one item must not become its neighbours' error: a batch that fails for what is in it is stored one by one. */
 static void store_each(struct work *w, struct job_submission **items, struct call **who, size_t n)
 {
     struct err e = { 0 };
-    enum errc rc = store(w, items, n, &e);
+    enum errc rc = job_submit_hasty(w, items, n, &e);
     bool is_about_items = rc != ERR_OK && rc != ERR_UNAVAILABLE && rc != ERR_DEADLINE && rc != ERR_RETRY && n > 1;
     for (size_t i = 0; i < n; i++) {
         if (is_about_items)
-            (void)store(w, &items[i], 1, &who[i]->err);
+            (void)!job_submit_hasty(w, &items[i], 1, &who[i]->err);
         else if (rc != ERR_OK)
             who[i]->err = e;
     }

@@ -11,6 +11,10 @@
 #include "tenants/access/principal.h"
 #include "tenants/accounts/quota.h"
 
+/* How long a submission waits for a row that another transaction holds. A commit takes some milliseconds. */
+#define PATIENT "0"
+#define HASTY "100ms"
+
 SCHEMA_EXTERN(job_create, "A job to submit",
     FIELD(job_create, name, F_REQ, .min = 1, .max = 128, .check = check_name, .doc = "Name shown in lists"),
     FIELD_ENUM(job_create, kind, F_REQ, job_kind_names, .doc = "What it does; serve is made by deployments only"),
@@ -77,16 +81,26 @@ static enum errc read_replays(struct work *w, struct job_submission **items, siz
     return ERR_OK;
 }
 
-enum errc job_submit_many(struct work *w, struct job_submission **items, size_t n, struct err *e)
+static enum errc submit_many(struct work *w, struct job_submission **items, size_t n, const char *lock_wait, struct err *e)
 {
     /* The definer function sees the tenants that the items name; the transaction itself is scoped to nobody. */
-    TRY(RUN_SYSTEM(w, w->app->pool, TX_SINGLE, job_repo_submit_many(w->tx, items, n, e), e));
+    TRY(RUN_SYSTEM(w, w->app->pool, TX_SINGLE, job_repo_submit_many(w->tx, items, n, lock_wait, e), e));
     return read_replays(w, items, n, e);
+}
+
+enum errc job_submit_many(struct work *w, struct job_submission **items, size_t n, struct err *e)
+{
+    return submit_many(w, items, n, PATIENT, e);
+}
+
+enum errc job_submit_hasty(struct work *w, struct job_submission **items, size_t n, struct err *e)
+{
+    return submit_many(w, items, n, HASTY, e);
 }
 
 enum errc job_submit_in_tx(struct work *w, struct job_submission *item, struct err *e)
 {
-    TRY(job_repo_submit_many(w->tx, &item, 1, e));
+    TRY(job_repo_submit_many(w->tx, &item, 1, PATIENT, e));
     return job_verdict_err(item, e);
 }
 
@@ -103,7 +117,7 @@ enum errc job_submit_try(struct work *w, struct job_submission *s, struct err *e
     s->sha = str_n(no_sha, sizeof no_sha);
     s->event = STR("{}");
     TRY(db_begin(w->app->pool, SCOPE_SYSTEM, 0, w->arena, &tx, e));
-    TRY(job_repo_submit_many(tx, &s, 1, e));
+    TRY(job_repo_submit_many(tx, &s, 1, PATIENT, e));
     return job_verdict_err(s, e);
 }
 

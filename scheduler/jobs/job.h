@@ -80,6 +80,9 @@ enum errc job_check(const struct job_create *in, const struct principal *p, stru
 /* One transaction, one statement for all (SQL function job_submit_many), then one commit. After it each item has its verdict.
  * Inputs (job_object rows) are written in the same transaction. An error means that nothing was stored. */
 enum errc job_submit_many(struct work *w, struct job_submission **items, size_t n, struct err *e) MUST_CHECK;
+/* The same for submissions of many tenants together: RETRY where a row that one of them needs is held by another transaction for
+ * longer than a commit takes, so that nobody waits for it who does not need it. */
+enum errc job_submit_hasty(struct work *w, struct job_submission **items, size_t n, struct err *e) MUST_CHECK;
 /* The same for one job inside the caller's transaction, without idempotency record: for deployments. */
 enum errc job_submit_in_tx(struct work *w, struct job_submission *item, struct err *e) MUST_CHECK;
 /* What would become of it: submitted and taken back, which nobody sees. Fill it as for job_submit_many. */

@@ -53,11 +53,13 @@ SCHEMA_OF(submit_row, "Verdict of a submission", FIELD(submit_row, ord, 0, .doc 
           FIELD(submit_row, message, 0, .doc = "Why not, with numbers"));
 
 
-static const struct stmt job_submit_many_stmt = { .name = "job_submit_many", .params = "UUSSSSSSIIIIIUSSYUYISUUS", .row = &submit_row_schema,
+static const struct stmt job_submit_many_stmt = { .name = "job_submit_many", .params = "UUSSSSSSIIIIIUSSYUYISUUSs", .row = &submit_row_schema,
     .card = CARD_MANY, .sql =
     "SELECT ord, verdict, job_id, room, submitted_at, message\n"
-    "  FROM job_submit_many($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,\n"
-    "                       $23, $24)" };
+    /* The lock's limit is set before the function runs, since that asks for what it gives. */
+    "  FROM (SELECT set_config('lock_timeout', $25, true) IS NOT NULL OFFSET 0) s(is_set)\n"
+    " CROSS JOIN LATERAL job_submit_many(CASE WHEN is_set THEN $1 END, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,\n"
+    "                       $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)" };
 
 static const struct stmt job_read_many_stmt = { .name = "job_read_many", .params = "UU", .row = &job_schema, .card = CARD_MANY, .sql =
     "SELECT " ROW_COLUMNS " FROM job_rows($1, $2)" };
@@ -103,7 +105,7 @@ static enum job_verdict verdict_of(struct str s)
          : JOB_NO_QUOTA;
 }
 
-enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **it, size_t n, struct err *e)
+enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **it, size_t n, const char *lock_wait, struct err *e)
 {
     struct flat_input *in;
     struct slice rows = { 0 };
@@ -115,7 +117,7 @@ enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **it, siz
         A_I64S_VIA(it, n, job.max_runtime_s), A_UUIDS_VIA(it, n, job.created_by), A_STRS_VIA(it, n, route), A_STRS_VIA(it, n, key),
         A_BYTESS_VIA(it, n, sha), A_UUIDS_VIA(it, n, event_id), A_BYTESS_VIA(it, n, event),
         A_I64S_OF(in, nin, ord), A_STRS_OF(in, nin, name), A_UUIDS_OF(in, nin, object_id),
-        A_UUIDS_OR_NULL_VIA(it, n, job.project_id), A_STRS_VIA(it, n, job.queue)), &rows, n, e));
+        A_UUIDS_OR_NULL_VIA(it, n, job.project_id), A_STRS_VIA(it, n, job.queue), A_TEXT(lock_wait)), &rows, n, e));
     const struct submit_row *r = rows.items;
     if (rows.n != n)
         return FAIL(e, INTERNAL, "job_submit_many answered %zu of %zu", rows.n, n);

@@ -5,7 +5,9 @@
 
 struct db_tx;
 
-enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **items, size_t n, struct err *e) MUST_CHECK;
+/* lock_wait: how long it waits for a row that is locked ("100ms"; "0": as long as a statement may); RETRY then. */
+enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **items, size_t n, const char *lock_wait,
+                               struct err *e) MUST_CHECK;
 enum errc job_repo_get(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, struct err *e) MUST_CHECK;
 enum errc job_repo_get_many(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct job *ret, bool *found,
                             struct err *e) MUST_CHECK;
@@ -13,4 +15,5 @@ enum errc job_repo_events(struct db_tx *tx, struct uuid tenant, struct uuid job_
                           struct err *e) MUST_CHECK;
 /* Ends a PENDING or HELD job as CANCELLED, with its event and its quota; found false: it is in no such state. */
 /* Sets cancel_requested on a live job; found false: it has ended or does not exist. */
-enum errc job_repo_cancel_request(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, bool *found, struct err *e) MUST_CHECK;
+enum errc job_repo_cancel_request(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, bool *found,
+                                      struct err *e) MUST_CHECK;

@@ -112,3 +112,18 @@ test('calls that stand still hold up nobody', async () => {
   release();
   await Promise.all(standing);
 }, 240_000);
+
+test('submissions that stand still hold up those of nobody else', async () => {
+  const names = Array.from({ length: 6 }, (_, i) => `stands-${i}`);
+  await hold(`SELECT FROM quota WHERE tenant_id = '${raw(flooding.tenant.tenant_id)}' FOR UPDATE`);
+  let answered = 0;
+  const standing = names.map(async (name) => {
+    const job = must(await flooding.api.post('/v1/jobs', { name, kind: 'noop', pool: 'no-machines' }), 201);
+    answered += 1;
+    return job;
+  });
+  for (let i = 0; i < 2; i++) await othersLive();
+  expect(answered, 'still standing').toBe(0);
+  release();
+  expect((await Promise.all(standing)).map((j) => j.name).sort()).toEqual(names);
+}, 240_000);

@@ -173,7 +173,7 @@ static void a_deletion_meets_a_submission(void **state)
     pthread_t thread;
     char hex[UUID_HEX];
     OK(db_begin(submitter.pool, SCOPE_SYSTEM, 0, arena, &tx, &e));
-    OK(job_repo_submit_many(tx, &one, 1, &e));
+    OK(job_repo_submit_many(tx, &one, 1, "0", &e));
     assert_int_equal(s.verdict, JOB_STORED);
     assert_int_equal(pthread_create(&thread, NULL, delete_main, &t), 0);
     somebody_waits();
