@@ -3,6 +3,7 @@
 #include "core/wire/type_train.h"
 #include "core/data/data_format.h"
 
+const char *const job_objective_names[] = { "classification", "regression", "multi-label", NULL };
 const char *const job_family_names[] = { "mlp", "cnn", "gpt", NULL }, *const job_optimizer_names[] = { "adamw", "sgd", NULL },
                   *const job_schedule_names[] = { "const", "cosine", "linear", "wsd", NULL };
 
@@ -10,6 +11,8 @@ SCHEMA_EXTERN(train_job, "A training job",
     FIELD_ID(train_job, dataset_id, "dst", F_REQ, .doc = "The data set to learn from"),
     FIELD(train_job, dataset_version, 0, .min = 0, .max = 1000000, .dflt = "0", .doc = "Its version; 0: the latest at submit"),
     FIELD_ENUM(train_job, family, F_MORE, job_family_names, .dflt = "mlp", .doc = "Model family"),
+    FIELD_ENUM(train_job, objective, F_MORE, job_objective_names, .dflt = "classification",
+               .doc = "What is learnt: a class; mlp also a number (regression), or flags of 0 and 1 (multi-label)"),
     FIELD_I64S(train_job, hidden, 0, .min = 0, .max = TRAIN_HIDDEN_MAX, .item_min = 1, .item_max = 8192, .dflt = "64,32",
                .doc = "mlp: widths of the hidden layers; an empty list means the default"),
     FIELD_I64S(train_job, image, F_MORE, .min = 0, .max = 3, .item_min = 1, .item_max = 1024, .dflt = "",
@@ -82,6 +85,21 @@ static enum errc settle_gpt(const struct train_job *t, struct err *e)
     return ERR_OK;
 }
 
+static enum errc settle_objective(const struct train_job *t, struct err *e)
+{
+    static const int objective_of[] = { [TARGET_CLASS] = TRAIN_CLASSIFICATION, [TARGET_NUMBER] = TRAIN_REGRESSION,
+                                        [TARGET_FLAGS] = TRAIN_MULTI_LABEL };
+    if (t->objective != TRAIN_CLASSIFICATION && t->family != TRAIN_MLP)
+        return FAIL_AT(e, INVALID, "/objective", "%s is learnt by the family mlp; %s learns classes",
+                       job_objective_names[t->objective],
+                       job_family_names[t->family]);
+    if (!data_formats[t->format].is_table || t->objective == objective_of[t->target])
+        return ERR_OK;
+    return FAIL_AT(e, INVALID, "/objective",
+                   "%s needs another label than this data set has: its target is %s, which %s learns",
+                   job_objective_names[t->objective], data_target_names[t->target], job_objective_names[objective_of[t->target]]);
+}
+
 enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e)
 {
     TRY(settle_list(t, "hidden", &t->hidden, a, e));
@@ -90,6 +108,7 @@ enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e)
     if (t->family == TRAIN_CNN && t->image.n != 3)
         return FAIL_AT(e, INVALID, "/image", "must be height, width and channels for the family cnn; %zu number(s) are given",
                        t->image.n);
+    TRY(settle_objective(t, e));
     return t->family == TRAIN_GPT ? settle_gpt(t, e) : ERR_OK;
 }
 
@@ -108,7 +127,7 @@ static struct size size_mlp(const struct train_job *t, int64_t inputs)
     struct size z = { 0 };
     int64_t in = inputs;
     for (size_t i = 0; i <= t->hidden.n; i++) {
-        int64_t out = i < t->hidden.n ? item(&t->hidden, i) : t->classes;
+        int64_t out = i < t->hidden.n ? item(&t->hidden, i) : t->classes ? t->classes : 1;
         z.numbers += in * out + out;
         z.tensors += 2;
         in = out;

@@ -4,15 +4,18 @@
 #include "core/wire/job_type.h"
 
 enum job_family { TRAIN_MLP, TRAIN_CNN, TRAIN_GPT };
+enum job_objective { TRAIN_CLASSIFICATION, TRAIN_REGRESSION, TRAIN_MULTI_LABEL };
 enum job_optimizer { TRAIN_ADAMW, TRAIN_SGD };
 enum job_schedule { TRAIN_CONST, TRAIN_COSINE, TRAIN_LINEAR, TRAIN_WSD };
 enum { TRAIN_HIDDEN_MAX = 8, TRAIN_STAGES_MAX = 8 };
+extern const char *const job_objective_names[];
 extern const char *const job_family_names[], *const job_optimizer_names[], *const job_schedule_names[];
 
 struct train_job {
     struct uuid dataset_id;
     int64_t dataset_version;        /* 0: the latest at submit */
     int family;                     /* enum job_family */
+    int objective;                  /* enum job_objective */
     struct slice hidden;            /* int64_t widths, at most TRAIN_HIDDEN_MAX layers, input side first */
     struct slice image;             /* cnn: int64_t height, width, channels; the columns of a row in that order */
     struct slice channels, blocks;  /* cnn: int64_t channels and blocks of each stage; the last of blocks goes for further ones */
@@ -35,7 +38,7 @@ struct train_job {
     int64_t early_stop_patience;    /* epochs without improvement; 0: off */
     int64_t checkpoint_every;       /* epochs between checkpoints; 0: only when told to stop */
     struct str label_column;        /* of the data set; the API fills it in at submit, like classes */
-    int64_t classes;                /* 0: the largest label + 1 */
+    int64_t classes;                /* 0: the largest label + 1, or, of a number, one answer */
     int format, target;             /* enum data_format, data_target; of the data set, like the next */
     struct slice ignored_columns;   /* struct str */
 };

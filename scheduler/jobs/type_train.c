@@ -21,9 +21,6 @@ static enum errc check_family(const struct train_job *t, int64_t inputs, struct 
         return FAIL_AT(e, UNPROCESSABLE, "/spec/family", "%s learns from %s; this version is %s (format %s)",
                        job_family_names[t->family], is_table ? "tokens" : "tables", is_table ? "a table" : "tokens",
                        data_format_names[t->format]);
-    if (is_table && t->target != TARGET_CLASS)
-        return FAIL_AT(e, UNPROCESSABLE, "/spec/family", "%s learns classes; the label of this data set is a %s",
-                       job_family_names[t->family], data_target_names[t->target]);
     if (t->family == TRAIN_CNN && side[0] * side[1] * side[2] != inputs)
         return FAIL_AT(e, UNPROCESSABLE, "/spec/image",
                        "An image of %ld x %ld x %ld has %ld numbers; the data set has %ld columns beside the label",
@@ -58,13 +55,13 @@ enum errc job_prepare_train(struct work *w, struct job_submission *s, struct err
     CLEANUP(buf_releasep) struct buf b = BUF(SPEC_MAX);
     TRY(json_decode(&train_job_schema, j->spec.text, w->arena, t, e));
     TRY(job_dataset_find(w, j, t->dataset_id, t->dataset_version, false, &v, e));
-    TRY(train_job_settle(t, w->arena, e));
     t->dataset_version = v.version;
     t->label_column = v.label_column;
     t->classes = v.classes;
     t->format = v.format;
     t->target = v.target;
     t->ignored_columns = v.ignored_columns;
+    TRY(train_job_settle(t, w->arena, e));
     TRY(check_family(t, v.column_count, e));
     TRY(check_model_fits(t, v.column_count, v.room, e));
     json_encode(&train_job_schema, t, &b);

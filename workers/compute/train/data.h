@@ -15,6 +15,7 @@ struct train_data {
     void (*fetch)(const struct train_data *d, const uint32_t *rows, size_t n, void *x, void *target);
     struct data_table table;                     /* of a table; rows 0: none */
     float *mean, *scale;                        /* table.cols each */
+    float target_mean, target_scale;            /* of a number: it is learnt as (y - mean) / scale; else 0 and 1 */
     const unsigned char *tokens;                /* of sequences: little-endian u16 or u32 */
     size_t token_bytes;
 };

@@ -24,7 +24,7 @@ static void mark_holdout(const struct train_job *s, const uint32_t *rows, size_t
 /* Rows grouped by class (a counting sort), so that each class is split by itself. */
 static bool mark_by_class(struct arena *a, const struct train_job *s, const struct data_table *t, unsigned char *is_holdout)
 {
-    size_t classes = (size_t)t->classes;
+    size_t classes = t->target_count ? 1 : (size_t)t->classes;
     uint32_t *rows = arena_try(a, t->rows * sizeof *rows);
     size_t *start = arena_try(a, (classes + 2) * sizeof *start);
     if (!rows || !start)
@@ -84,6 +84,31 @@ static enum errc standardise(struct arena *a, struct train_data *d, struct err *
     return ERR_OK;
 }
 
+/* A number is learnt in units of its own deviation, so that one learning rate suits them all. */
+static void standardise_target(struct train_data *d)
+{
+    double sum = 0, square = 0, n = (double)d->train_count;
+    for (size_t i = 0; i < d->train_count; i++)
+        sum += (double)d->table.targets[d->train[i]];
+    for (size_t i = 0; i < d->train_count; i++) {
+        double off = (double)d->table.targets[d->train[i]] - sum / n;
+        square += off * off;
+    }
+    float deviation = (float)sqrt(square / n);
+    d->target_mean = (float)(sum / n);
+    d->target_scale = deviation > 1e-30f && isfinite(deviation) ? deviation : 1.0f;
+}
+
+static void fetch_numbers(const struct train_data *d, const uint32_t *rows, size_t n, void *x, void *target)
+{
+    size_t k = d->table.target_count;
+    for (size_t i = 0; i < n; i++) {
+        train_data_row(d, rows[i], (float *)x + i * d->table.cols);
+        for (size_t j = 0; j < k; j++)
+            ((float *)target)[i * k + j] = (d->table.targets[rows[i] * k + j] - d->target_mean) / d->target_scale;
+    }
+}
+
 static void fetch(const struct train_data *d, const uint32_t *rows, size_t n, void *x, void *target)
 {
     for (size_t i = 0; i < n; i++) {
@@ -106,15 +131,20 @@ static enum errc check_image(const struct train_data *d, const struct train_job 
 enum errc train_data_rows(struct arena *a, struct str text, const struct data_schema *schema, const struct train_job *spec,
                          struct train_data *ret, struct err *e)
 {
-    struct train_data d = { 0 };
+    static const enum net_goal goal[] = { [TARGET_CLASS] = NET_CLASSES, [TARGET_NUMBER] = NET_REGRESSION,
+                                          [TARGET_FLAGS] = NET_LABELS };
+    struct train_data d = { .target_scale = 1 };
     TRY(data_formats[spec->format].read(a, text, schema, &d.table, e));
-    if (d.table.classes < 2)
+    if (schema->target == TARGET_CLASS && d.table.classes < 2)
         return FAIL(e, BAD_DATA, "the label column has only the class 0; two classes are needed");
     TRY(split(a, spec, &d, e));
     TRY(standardise(a, &d, e));
     TRY(check_image(&d, spec, e));
-    d.shape = (struct net_shape){ d.table.cols, (size_t)d.table.classes, NET_CLASSES };
-    d.fetch = fetch;
+    if (schema->target == TARGET_NUMBER)
+        standardise_target(&d);
+    d.shape = (struct net_shape){ d.table.cols, d.table.target_count ? d.table.target_count : (size_t)d.table.classes,
+                                  goal[schema->target] };
+    d.fetch = d.table.target_count ? fetch_numbers : fetch;
     *ret = d;
     return ERR_OK;
 }

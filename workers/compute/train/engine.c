@@ -26,24 +26,6 @@ static PRINTF_LIKE(2, 3) void say(const struct engine *g, const char *fmt, ...)
     g->obs->on_log(g->obs->ctx, line);
 }
 
-static void gather(struct engine *g, const uint32_t *rows, size_t n)
-{
-    g->job->data->fetch(g->job->data, rows, n, g->x, g->target);
-    net_put(g->net, g->x, g->target, n);
-}
-
-/* What a step changes: rate and AdamW's corrections of step t = 1, 2, … */
-static struct step_scalars scalars(const struct engine *g)
-{
-    const struct train_job *s = g->job->spec;
-    double t = (double)(g->at.step + 1);
-    return (struct step_scalars){
-        .lr = train_rate(s, g->at.step, g->total_steps) * g->at.factor, .clip_norm = s->clip_norm,
-        .correction1 = 1 - pow(TRAIN_BETA1, t), .correction2 = 1 - pow(TRAIN_BETA2, t), .grad_scale = 1, .loss_scale = 1,
-        .seed = (uint64_t)s->seed, .counter = (uint64_t)g->at.step * (uint64_t)s->accumulate,
-    };
-}
-
 /* The batches of one step: gradients add up, each row weighing the same; *ret_loss: the sum over all items. */
 static enum errc batches(struct engine *g, size_t rows, struct step_scalars *at, double *ret_loss, struct err *e)
 {
@@ -56,7 +38,7 @@ static enum errc batches(struct engine *g, size_t rows, struct step_scalars *at,
         for (size_t i = 0; i < n; i++)
             g->rows[i] = d->train[shuffle_at((uint64_t)s->seed, (uint64_t)g->at.epoch, d->train_count,
                                              (uint64_t)g->at.taken + from + i)];
-        gather(g, g->rows, n);
+        engine_gather(g, g->rows, n);
         double loss;
         at->loss_scale = (double)n / (double)rows;
         unsigned phases = PHASE_FORWARD | PHASE_BACKWARD | (from + n == rows ? PHASE_UPDATE : 0);
@@ -96,7 +78,7 @@ static enum errc one_step(struct engine *g, struct err *e)
     const struct train_job *s = g->job->spec;
     size_t left = g->job->data->train_count - (size_t)g->at.taken, most = (size_t)s->batch_size * (size_t)s->accumulate;
     size_t n = left < most ? left : most, items = n * g->net->items;
-    struct step_scalars step = scalars(g);
+    struct step_scalars step = engine_scalars(g);
     double loss;
     TRY(batches(g, n, &step, &loss, e));
     bool is_good = isfinite(loss) && isfinite(g->at.grad_norm);
@@ -115,28 +97,6 @@ static enum errc one_step(struct engine *g, struct err *e)
     return g->at.in_a_row >= SKIPS_MOST ? roll_back(g, e) : ERR_OK;
 }
 
-static enum errc evaluate(struct engine *g, double *ret_loss, double *ret_accuracy, struct err *e)
-{
-    const struct train_data *d = g->job->data;
-    const struct step_scalars step = scalars(g);
-    double sum = 0, items = (double)d->holdout_count * (double)g->net->items;
-    size_t right = 0, most = g->net->spec.max_rows;
-    for (size_t at = 0; at < d->holdout_count; at += most) {
-        size_t left = d->holdout_count - at, n = left < most ? left : most;
-        double loss;
-        gather(g, d->holdout + at, n);
-        net_exec(g->net, n, PHASE_FORWARD | PHASE_EVAL, false, &step);
-        net_best(g->net, g->picked, n);
-        TRY(net_loss(g->net, &loss, e));
-        sum += loss;
-        for (size_t i = 0; i < n * g->net->items; i++)
-            right += g->picked[i] == g->target[i];
-    }
-    *ret_loss = sum / items;
-    *ret_accuracy = (double)right / items;
-    return ERR_OK;
-}
-
 static double seconds_since(const struct engine *g, int64_t began_us)
 {
     return (double)(clock_mono_us(g->job->clock) - began_us) * 1e-6;
@@ -153,7 +113,7 @@ static enum errc end_round(struct engine *g, int64_t began_us, bool *ret_stop, s
                               .grad_norm = c->grad_norm, .flops_per_s = rate / (double)g->net->items * net_flops(g->net),
                               .step = c->step, .skipped = c->skipped };
     if (g->job->data->holdout_count)
-        TRY(evaluate(g, &ep.holdout_loss, &ep.holdout_accuracy, e));
+        TRY(engine_evaluate(g, &ep.holdout_loss, &ep.holdout_accuracy, e));
     bool is_better = c->best.epoch == 0 || ep.holdout_accuracy > c->best.holdout_accuracy
                      || (ep.holdout_accuracy == c->best.holdout_accuracy && ep.holdout_loss < c->best.holdout_loss);
     c->bad_epochs = is_better ? 0 : c->bad_epochs + 1;
@@ -277,9 +237,10 @@ static enum errc setup(struct engine *g, struct err *e)
     const struct net_spec spec = { ELEM_F32, s, job->data->shape, rows, max_bytes, .has_update = true };
     TRY(net_new(job->backend, g->ctx, &spec, &g->net, e));
     size_t bytes = 4 * engine_params(g), items = rows * g->net->items;
+    size_t answers = job->data->shape.goal == NET_CLASSES ? 1 : job->data->shape.outputs;
     g->x = arena_try(g->arena, rows * width * sizeof(float));
-    g->target = arena_try(g->arena, items * sizeof *g->target);
-    g->picked = arena_try(g->arena, items * sizeof *g->picked);
+    g->target = arena_try(g->arena, items * answers * sizeof(int32_t));
+    g->picked = arena_try(g->arena, items * answers * sizeof(int32_t));
     g->rows = arena_try(g->arena, rows * sizeof *g->rows);
     if (s->early_stop_patience > 0)
         g->best = arena_try(g->arena, bytes);

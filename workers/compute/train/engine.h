@@ -26,7 +26,8 @@ struct train_step {
 
 struct train_epoch {                        /* from one evaluation to the next: an epoch, or eval_every steps */
     int64_t epoch;                          /* from 1 */
-    double train_loss, holdout_loss, holdout_accuracy;      /* the last two NaN without hold-out */
+    /* The last two NaN without hold-out. Accuracy: share of right classes or flags; of numbers R² (engine_eval.c). */
+    double train_loss, holdout_loss, holdout_accuracy;
     double samples_per_s;                   /* items: rows, or tokens */
     double lr, grad_norm;                   /* of its last step */
     double flops_per_s;                     /* of the step's products, nothing made again counted (net_flops) */

@@ -21,13 +21,17 @@ struct engine {
     struct net *net;
     float *best;                            /* parameters of the best epoch, or NULL */
     void *x;                                /* one batch: floats, or tokens */
-    int32_t *target, *picked;
+    void *target, *picked;                  /* what is right, and what the net says: i32 classes, or floats */
     uint32_t *rows;
     int64_t total_steps;
     int64_t began_us;                       /* of this process's part of the run */
     struct cursor at;
 };
 
+void engine_gather(struct engine *g, const uint32_t *rows, size_t n);   /* a batch to the net */
+struct step_scalars engine_scalars(const struct engine *g);
+/* Over the held-out rows: mean loss, and how well it answers (train_epoch.holdout_accuracy). */
+enum errc engine_evaluate(struct engine *g, double *ret_loss, double *ret_accuracy, struct err *e);
 size_t engine_params(const struct engine *g);                   /* numbers */
 enum errc engine_save(struct engine *g, struct err *e);         /* a checkpoint at g->at */
 enum errc engine_restore(struct engine *g, bool *ret_found, struct err *e);

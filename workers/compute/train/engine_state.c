@@ -36,7 +36,8 @@ static struct str run_hash(struct engine *g)
                    s->gated,
                (long long)s->accumulate, (long long)s->max_steps, (long long)s->max_items, (long long)s->max_seconds,
                (long long)s->eval_every, s->clip_norm, s->dropout);
-    buf_printf(&b, " %zu %zu %zu %s %s ", g->job->data->train_count + g->job->data->holdout_count, g->job->data->shape.inputs,
+    buf_printf(&b, " %d %zu %zu %zu %s %s ", s->objective, g->job->data->train_count + g->job->data->holdout_count,
+               g->job->data->shape.inputs,
                g->job->data->shape.outputs, g->job->backend->name, FALAJ_VERSION);
     buf_add_str(&b, g->job->dataset_digest);
     return str_fmt(g->arena, "%016llx", (unsigned long long)str_hash(buf_str(&b)));

@@ -70,11 +70,31 @@ static size_t about_family(struct arena *a, const struct net *m, struct st_pair 
     return n;
 }
 
+/* The last layer of a perceptron that learnt a number in units of its deviation, so that it answers in the data's: w·scale,
+ * b·scale + mean. */
+static enum errc unscale(struct arena *a, const struct net *m, const struct train_data *d, const float **params, struct err *e)
+{
+    size_t last = m->spec.job->hidden.n, layers = last + 1;
+    const struct net_tensor *w = &m->tensors[last], *b = &m->tensors[layers + last];
+    float *own = arena_try(a, m->numbers * sizeof *own);
+    if (!own)
+        return FAIL(e, LIMIT, "the model file does not fit in the memory of this job");
+    memcpy(own, *params, m->numbers * sizeof *own);
+    for (size_t i = 0; i < w->count; i++)
+        own[w->at + i] *= d->target_scale;
+    for (size_t i = 0; i < b->count; i++)
+        own[b->at + i] = own[b->at + i] * d->target_scale + d->target_mean;
+    *params = own;
+    return ERR_OK;
+}
+
 enum errc model_file_write(struct arena *a, const struct net *m, const float *params, const struct train_data *d,
                            const struct model_about *about, struct buf *out, struct err *e)
 {
     struct st_tensor *t = ARENA_ARRAY(a, struct st_tensor, m->tensor_count + 2);
     size_t n = 0, count = 0;
+    if (d->shape.goal == NET_REGRESSION)
+        TRY(unscale(a, m, d, &params, e));
     for (size_t i = 0; i < m->tensor_count; i++)
         TRY(tensor(a, &m->tensors[i], params, &t[n++], e));
     for (int i = 0; i < 2 && d->mean; i++)
@@ -93,6 +113,7 @@ enum errc model_file_write(struct arena *a, const struct net *m, const float *pa
         { STR("inputs"), str_fmt(a, "%zu", m->spec.shape.inputs) },
         { STR("layers"), str_fmt(a, "%zu", m->spec.job->hidden.n + 1) },
         { STR("holdout_accuracy"), has_accuracy ? str_fmt(a, "%.6f", about->holdout_accuracy) : STR("") },
+        { STR("objective"), str_c(job_objective_names[m->spec.job->objective]) },
         { STR("seed"), str_fmt(a, "%lld", (long long)about->seed) },
         { STR("dataset"), about->dataset_digest.ptr ? about->dataset_digest : STR("") },
         { STR("features"), buf_str(&features) },

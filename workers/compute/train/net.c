@@ -138,6 +138,8 @@ static void add_learning(struct net *n)
     g->phase = PHASE_EVAL;
     if (has_classes)
         n->best = graph_op1(g, OP_ARGMAX, n->logits);
+    else
+        graph_output(g, n->logits, "logits");       /* is read, so the loss may not write its gradient over it */
     g->phase = PHASE_FORWARD;
     n->loss = graph_op(g, loss[n->spec.shape.goal], &(struct op_attr){ 0 }, GRAPH_INS(n->logits, n->target, graph_step(g)));
     graph_output(g, n->best, "best");
@@ -241,6 +243,11 @@ enum errc net_loss(struct net *n, double *loss_sum, struct err *e)
 {
     run_get(n->run, n->loss, 0, 1, loss_sum);
     return run_sync(n->run, e);
+}
+
+void net_answers(struct net *n, float *ret, size_t rows)
+{
+    run_get(n->run, n->logits, 0, rows, ret);
 }
 
 void net_best(struct net *n, int32_t *ret, size_t rows)

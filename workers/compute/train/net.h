@@ -88,6 +88,7 @@ void net_put(struct net *n, const void *x, const void *target, size_t rows);
 void net_exec(struct net *n, size_t rows, unsigned phases, bool accumulate, const struct step_scalars *at);
 enum errc net_loss(struct net *n, double *loss_sum, struct err *e);     /* over the answers of the last net_exec */
 void net_best(struct net *n, int32_t *ret, size_t rows);                /* valid after net_loss or run_sync */
+void net_answers(struct net *n, float *ret, size_t rows);             /* the same of numbers and flags: the logits */
 /* Multiplications and additions of the products of a step per row, nothing made again counted: what MFU counts. */
 double net_flops(const struct net *n);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* served.c - constants where training has parameters, and the answers behind the logits. */
 #include "workers/compute/train/served.h"
+#include "workers/compute/kernels/nd.h"
 #include "workers/compute/train/family.h"
 
 bool served_can(const struct net *n)
 {
     const struct train_job *s = n->spec.job;
-    bool is_built = s->family == TRAIN_CNN || (s->family == TRAIN_GPT && !s->rotary);
-    return is_built && n->spec.shape.goal == NET_CLASSES && n->spec.type == ELEM_F32;
+    bool is_built = s->family == TRAIN_CNN || (s->family == TRAIN_GPT && !s->rotary)
+                    || (s->family == TRAIN_MLP && n->spec.shape.goal != NET_CLASSES);
+    return is_built && n->spec.type == ELEM_F32;
 }
 
 int served_param(struct net *n, enum net_layout layout, bool is_flat)
@@ -48,6 +50,18 @@ static void answer_classes(struct net *m, int64_t cols, int64_t classes, struct 
                                .input_count = 1, .output_count = 2 };
 }
 
+/* Numbers as they are, flags as how likely each is. */
+static void answer_numbers(struct net *m, int64_t cols, int64_t answers, struct model_sig *sig)
+{
+    bool is_flags = m->spec.shape.goal == NET_LABELS;
+    const struct op_attr sigmoid = { .fn = UNARY_SIGMOID };
+    int y = is_flags ? graph_op(m->g, OP_UNARY, &sigmoid, &m->logits, 1) : m->logits;
+    graph_output(m->g, y, is_flags ? "probabilities" : "value");
+    *sig = (struct model_sig){ .inputs = { { STR("input"), STR("FP32"), 2, { -1, cols } } },
+                               .outputs = { { is_flags ? STR("probabilities") : STR("value"), STR("FP32"), 2, { -1, answers } } },
+                               .input_count = 1, .output_count = 1 };
+}
+
 /* What follows each token: attention looks back only, so a shorter text is filled up with any tokens behind it. */
 static void answer_tokens(struct net *m, int64_t context, int64_t vocab, struct model_sig *sig)
 {
@@ -75,7 +89,9 @@ enum errc served_pairs(struct arena *a, const struct net *n, const struct net_se
     m->firsts = ARENA_ARRAY(a, struct net_first, n->first_count + 1);
     m->g = graph_new(ELEM_F32, f->nodes(&m->spec) + (int)n->tensor_count + NET_NODES_MORE);
     f->build(m, m->g);
-    if (n->spec.job->family == TRAIN_GPT)
+    if (n->spec.shape.goal != NET_CLASSES)
+        answer_numbers(m, cols, classes, sig);
+    else if (n->spec.job->family == TRAIN_GPT)
         answer_tokens(m, cols, classes, sig);
     else
         answer_classes(m, cols, classes, sig);

@@ -6,7 +6,8 @@
  * otherwise in memory is turned by a node, which is folded when the model is loaded.
  * A gpt takes "input" INT64 [-1,context], tokens, and gives "logits" FP32 [-1,context,vocabulary] and "next" INT64 [-1,context],
  * the likeliest token behind each.
- * Of classes and tokens alone. A perceptron needs none (infer/perceptron.c); a gpt with rotary positions has none yet: it is
+ * A perceptron of numbers gives "value" FP32 [-1,1], one of flags "probabilities" FP32 [-1,flags].
+ * A perceptron of classes needs none (infer/perceptron.c); a gpt with rotary positions has none yet: it is
  * stored and downloaded, not registered. */
 #pragma once
 #include "workers/compute/infer/graph_file.h"

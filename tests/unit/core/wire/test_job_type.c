@@ -99,6 +99,9 @@ static void members_of_a_family_must_fit(void **state)
         { "\"family\":\"cnn\",\"image\":[8,8,1]", NULL }, { "\"family\":\"gpt\"", NULL },
         { "\"family\":\"gpt\",\"heads\":3", "/heads" }, { "\"family\":\"gpt\",\"heads\":8,\"kv_heads\":3", "/kv_heads" },
         { "\"family\":\"gpt\",\"width\":12,\"rotary\":true", "/rotary" }, { "\"family\":\"gpt\",\"gated\":true", "/gated" },
+        { "\"family\":\"cnn\",\"image\":[8,8,1],\"objective\":\"regression\"", "/objective" },
+        { "\"objective\":\"regression\",\"target\":\"number\"", NULL }, { "\"target\":\"flags\"", "/objective" },
+        { "\"objective\":\"multi-label\"", "/objective" }, { "\"objective\":\"multi-label\",\"target\":\"flags\"", NULL },
         { "\"family\":\"gpt\",\"gated\":true,\"rms_norm\":true,\"rotary\":true,\"kv_heads\":2", NULL },
     };
     CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine_eval.c - batches to the net, and how well it answers what it has not seen: the share of right classes or flags; of
+ * numbers
+ * the share of their variance that it explains, R² = 1 - Σ(y - f)² / Σ(y - mean)². */
+#include "workers/compute/train/engine_int.h"
+
+#include <math.h>
+
+void engine_gather(struct engine *g, const uint32_t *rows, size_t n)
+{
+    g->job->data->fetch(g->job->data, rows, n, g->x, g->target);
+    net_put(g->net, g->x, g->target, n);
+}
+
+/* What a step changes: rate and AdamW's corrections of step t = 1, 2, … */
+struct step_scalars engine_scalars(const struct engine *g)
+{
+    const struct train_job *s = g->job->spec;
+    double t = (double)(g->at.step + 1);
+    return (struct step_scalars){
+        .lr = train_rate(s, g->at.step, g->total_steps) * g->at.factor, .clip_norm = s->clip_norm,
+        .correction1 = 1 - pow(TRAIN_BETA1, t), .correction2 = 1 - pow(TRAIN_BETA2, t), .grad_scale = 1, .loss_scale = 1,
+        .seed = (uint64_t)s->seed, .counter = (uint64_t)g->at.step * (uint64_t)s->accumulate,
+    };
+}
+
+struct score {
+    size_t right, answers;
+    double sum, squares, off;           /* of numbers: Σy, Σy², Σ(y - f)² */
+};
+
+static void add_classes(struct score *s, const int32_t *picked, const int32_t *target, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        s->right += picked[i] == target[i];
+    s->answers += n;
+}
+
+static void add_flags(struct score *s, const float *logit, const float *target, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        s->right += (logit[i] > 0) == (target[i] > 0.5f);
+    s->answers += n;
+}
+
+static void add_numbers(struct score *s, const float *f, const float *y, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double off = (double)y[i] - (double)f[i];
+        s->sum += (double)y[i];
+        s->squares += (double)y[i] * (double)y[i];
+        s->off += off * off;
+    }
+    s->answers += n;
+}
+
+static double score_of(const struct score *s, enum net_goal goal)
+{
+    double n = (double)s->answers, variance = s->squares - s->sum * s->sum / n;
+    if (goal != NET_REGRESSION)
+        return (double)s->right / n;
+    return variance > 0 ? 1 - s->off / variance : s->off > 0 ? 0 : 1;
+}
+
+enum errc engine_evaluate(struct engine *g, double *ret_loss, double *ret_accuracy, struct err *e)
+{
+    const struct train_data *d = g->job->data;
+    const struct step_scalars step = engine_scalars(g);
+    struct score score = { 0 };
+    double sum = 0, items = (double)d->holdout_count * (double)g->net->items;
+    size_t most = g->net->spec.max_rows;
+    for (size_t at = 0; at < d->holdout_count; at += most) {
+        size_t left = d->holdout_count - at, n = left < most ? left : most;
+        double loss;
+        engine_gather(g, d->holdout + at, n);
+        net_exec(g->net, n, PHASE_FORWARD | PHASE_EVAL, false, &step);
+        if (d->shape.goal == NET_CLASSES)
+            net_best(g->net, g->picked, n);
+        else
+            net_answers(g->net, g->picked, n);
+        TRY(net_loss(g->net, &loss, e));
+        sum += loss;
+        if (d->shape.goal == NET_CLASSES)
+            add_classes(&score, g->picked, g->target, n * g->net->items);
+        else
+            (d->shape.goal == NET_LABELS ? add_flags : add_numbers)(&score, g->picked, g->target, n * d->shape.outputs);
+    }
+    *ret_loss = sum / items;
+    *ret_accuracy = score_of(&score, d->shape.goal);
+    return ERR_OK;
+}
