@@ -7,7 +7,7 @@
 #include "core/base/fair_pool.h"
 #include "core/redis/rate.h"
 
-enum { SEGMENTS_MAX = 12, CAPTURES_MAX = 4, SEARCHES_MAX = 4, WAKE_BUCKETS = 64, RESPONSE_MAX = 32 << 20, TRIES_MAX = 4 };
+enum { SEGMENTS_MAX = 12, CAPTURES_MAX = 4, SEARCHES_MAX = 4, LET_IN = 4096, WAKE_BUCKETS = 64, RESPONSE_MAX = 32 << 20, TRIES_MAX = 4 };
 
 /* A row compiled for matching. */
 struct route_match {
@@ -55,6 +55,7 @@ struct pipeline {
     struct park *park;
     struct access_log *access_log;          /* NULL: none */
     const struct console *console;          /* NULL: none */
+    _Atomic uint64_t let_in[LET_IN];        /* digests of credentials that were; what collides is forgotten */
     _Atomic int paced_waiting;              /* threads of LANE_PACED that wait for their readers */
     _Atomic bool stopping;
 };
@@ -140,7 +141,10 @@ enum errc browser_cookie(const struct http_request *r, struct str *ret, struct e
 enum errc browser_session(struct flight *f, struct err *e) MUST_CHECK;
 enum errc browser_public(const struct call *c, struct err *e) MUST_CHECK;
 
-/* bearer.c: the principal behind an outside issuer's token; what was refused after its signature held is in the tenant's audit log. */
+/* bearer.c: may the address have one more token or cookie looked up? RATE: no; then, how that went. */
+enum errc credential_may_try(struct flight *f, struct str shown, struct err *e) MUST_CHECK;
+void credential_judged(struct flight *f, struct str shown, enum errc rc);
+/* The principal behind an outside issuer's token; what was refused after its signature held is in the tenant's audit log. */
 enum errc bearer_jwt(struct call *c, struct str token, struct err *e) MUST_CHECK;
 
 /* idempotency.c */

@@ -91,7 +91,9 @@ enum errc browser_session(struct flight *f, struct err *e)
     struct call *c = &f->call;
     if (header_count(c->request, "Authorization"))
         return FAIL(e, INVALID, "Send a token or a session cookie, not both");
+    TRY(credential_may_try(f, c->session_cookie, e));
     enum errc rc = session_authn(f->pipeline->sessions, c->session_cookie, !(c->route->flags & R_UNNOTICED), c->work.arena, &c->principal, e);
+    credential_judged(f, c->session_cookie, rc);
     metrics_inc(M_authn_total, "session", rc == ERR_OK ? "ok" : err_row(rc)->wire);
     if (rc != ERR_OK)
         return rc;

@@ -67,7 +67,9 @@ static enum errc phase_authn(struct flight *f, struct err *e)
         if (!token.ptr)
             return FAIL(e, UNAUTHENTICATED, "Send an Authorization header with a bearer token");
         bool is_jwt = jwt_looks_like(token);
+        TRY(credential_may_try(f, token, e));
         enum errc rc = is_jwt ? bearer_jwt(c, token, e) : authn_token(f->pipeline->authn, token, c->work.source_ip, c->work.arena, &c->principal, e);
+        credential_judged(f, token, rc);
         metrics_inc(M_authn_total, is_jwt ? "jwt" : "token", rc == ERR_OK ? "ok" : err_row(rc)->wire);
         if (rc != ERR_OK)
             return rc;

@@ -82,6 +82,8 @@ static enum errc poll(struct work *w, const void *in, void *out, struct err *e)
     TRY(signin_begin(w, UUID_NIL, e));
     TRY(device_tenant(w, code, &tenant, e));
     TRY(signin_commit(w, e));
+    if (!uuid_is_nil(tenant))       /* apart from its sign-ins: a device that asks in a loop locks nobody out */
+        TRY(signin_tenant(w, id_text(w->arena, "device", tenant), e));
     TRY(signin_begin(w, tenant, e));
     TRY(device_poll(w, code, &d, &found, e));
     bool is_ready = found && !d.is_expired && !d.is_too_fast && str_eq_c(d.state, "APPROVED");

@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { api, eventually, makeTenant, makeZone, must, startPlatform, type Api, type Platform, type Ready } from './harness.ts';
 
-const STREAMS = 6, TRIES = 4, SILENT = 80, CONNECTIONS = 64, PASSWORD = 'a heron by the water wheel';
+const STREAMS = 6, TRIES = 4, WRONG = 100, SILENT = 80, CONNECTIONS = 64, PASSWORD = 'a heron by the water wheel';
 let platform: Platform;
 let ready: Ready;
 let flooding: { tenant: any; api: Api; token: string };
@@ -15,7 +15,8 @@ let other: { tenant: any; api: Api; token: string };
 
 beforeAll(async () => {
   platform = await startPlatform({ FALAJ_API_STREAMS_PER_TENANT: String(STREAMS),
-    FALAJ_AUTH_TENANT_ATTEMPTS_PER_MINUTE: String(TRIES),
+    FALAJ_AUTH_TENANT_ATTEMPTS_PER_MINUTE: String(TRIES), FALAJ_RATE_ADDRESS_PER_MINUTE: String(WRONG),
+    FALAJ_API_TOKEN_CACHE_MS: '0',
     FALAJ_API_CONNECTIONS_PER_ADDRESS: String(CONNECTIONS) });
   ready = platform.ready;
   await makeZone(ready, ready.zone);
@@ -77,6 +78,41 @@ test('a flood of sign-ins to one tenant stops its own, from wherever, and nobody
   // A name that no tenant has is counted alike, and tells nothing.
   const unknown = await flood('no-such-tenant');
   expect(new Set(unknown.map((r) => r.status))).toEqual(new Set([401, 429]));
+}, 240_000);
+
+/** The status that a token gets that comes from this address of our own. */
+function statusFrom(localAddress: string, token: string): Promise<number> {
+  const options = { headers: { authorization: `Bearer ${token}` }, localAddress, agent: false };
+  return new Promise((done, fail) =>
+    request(`${ready.api_url}/v1/me`, options, (r) => r.resume().on('end', () => done(r.statusCode!))).on('error', fail).end());
+}
+
+// No token is remembered here, so each costs a look into the database. Nobody who was let in pays for a neighbour.
+test('wrong tokens of an address run out of tries, and stop nobody who was let in', async () => {
+  expect(await statusFrom('127.0.0.2', other.token)).toBe(200);
+  const wrong = `${other.token.slice(0, -8)}aaaaaaaa`;
+  const seen = new Set<number>();
+  for (let i = 0; i < 10 * WRONG && !seen.has(429); i++) seen.add(await statusFrom('127.0.0.2', wrong));
+  expect(seen).toEqual(new Set([401, 429]));
+  for (let i = 0; i < 5; i++) expect(await statusFrom('127.0.0.2', other.token)).toBe(200);
+  expect(await statusFrom('127.0.0.3', wrong)).toBe(401);
+}, 240_000);
+
+test('questions of a device count for the tenant that it asks to enter', async () => {
+  const nobody = api(ready, null), password = PASSWORD;
+  const invited = must(await flooding.api.post('/v1/invitations', { name: 'decides', roles: ['ml-engineer'] }), 201);
+  must(await nobody.post('/v1/auth/invitations/accept', { token: invited.token, password }), 200);
+  const signed = await eventually('a sign-in', async () => {
+    const r = await nobody.post('/v1/auth/login', { tenant: flooding.tenant.name, name: 'decides', password });
+    return r.status === 200 ? r : undefined;
+  }, 120_000);
+  const headers = { cookie: signed.headers.get('set-cookie')!.split(';')[0]!, 'x-csrf-token': signed.json.csrf_token,
+    'sec-fetch-site': 'same-origin' };
+  const { device_code, user_code } = must(await nobody.post('/v1/auth/device', { client: 'a laptop' }), 200);
+  must(await nobody.post('/v1/auth/device/approve', { user_code, approve: false }, { headers }), 200);
+  const seen = [];
+  for (let i = 0; i < 3 * TRIES; i++) seen.push((await nobody.post('/v1/auth/device/token', { device_code })).status);
+  expect(new Set(seen)).toEqual(new Set([400, 429]));
 }, 240_000);
 
 test('silent connections from one address close the door to nobody', async () => {
