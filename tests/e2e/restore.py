@@ -7,14 +7,15 @@
     restore.py standby    a synchronous standby; under load the primary is killed with -9, the standby promoted and put in its
                           place under the daemons, which run on. Nothing that was accepted is lost.
 
-In both: every event gets a number, the log says what happened, a bundle proves against the head that was kept before, what ran
+In both: who was erased before stays erased, and who was erased after the dump is erased again by the list that was kept beside it;
+every event gets a number, the log says what happened, a bundle proves against the head that was kept before, what ran
 and what waited ends, budgets sum up, data opens, invariants hold, falaj doctor and /v1/system/health find nothing. Exit status 0
 only then."""
 import argparse, json, os, shutil, signal, subprocess, sys, tempfile, time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from cluster import Cluster
 from drill import Load, settle
-from platform_falaj import BIN, SRC, Api, Platform, log, until
+from platform_falaj import BIN, SRC, Api, Platform, log, person, until
 
 CSV = ("a,b,y\n" + "".join(f"{i % 7},{i % 5},{i % 2}\n" for i in range(60))).encode()
 AHEAD = 20000       # transactions that the old cluster counts beyond the new one
@@ -33,6 +34,9 @@ class World:
         budget = {"name": "all", "measure": "money", "currency": "AED", "amount": 10 ** 9, "period": "total"}
         self.budget = self.api.must("POST", "/v1/budgets", budget)["budget_id"]
         self.ended = self.train("before")
+        self.officer = person(self.api, "officer", "compliance-officer")
+        self.early, self.late = (self.leaver(n) for n in ("Early Leaver", "Late Leaver"))
+        self.erase(self.early)
         self.bundle("kept", "--save-head", self.path("head"))
 
     def path(self, name):
@@ -50,6 +54,33 @@ class World:
         job = self.job(name, kind="train", spec=spec)
         until(f"job {name} completes", lambda: self.state(job) == "COMPLETED")
         return job
+
+    def leaver(self, name):
+        """Somebody whose name is in the directory, and sealed in the log."""
+        user = self.api.must("POST", "/v1/users", {"name": name, "kind": "person", "roles": ["viewer"]})["user_id"]
+        token = self.api.must("POST", "/v1/api-tokens", {"name": name, "user_id": user, "scopes": ["job:read"]})
+        Api(self.p.url, token["token"]).must("GET", "/v1/jobs")
+        return user
+
+    def erase(self, user):
+        self.officer.must("POST", "/v1/audit/erasures", {"user_id": user})
+
+    def erased(self):
+        """As an officer keeps it beside a backup."""
+        return {e["user_id"] for e in self.officer.must("GET", "/v1/audit/erasures")["data"]}
+
+    def traces(self):
+        """What is still there of those who were erased."""
+        faults = []
+        for name, user in (("Early Leaver", self.early), ("Late Leaver", self.late)):
+            if not self.officer.must("GET", f"/v1/audit/persons/{user}").get("erased_at"):
+                faults.append(f"{name} is not erased")
+            if self.p.sql(f"SELECT 1 FROM audit_subject_key WHERE subject_id = '{user[4:]}' AND wrapped IS NOT NULL"):
+                faults.append(f"the key of {name}'s fields in the log is there")
+            dumped = subprocess.run(["pg_dump"], env=self.p.pg_env(), capture_output=True, text=True, check=True).stdout
+            if name in dumped:
+                faults.append(f"pg_dump has {name}")
+        return faults
 
     def used(self):
         return self.api.must("GET", f"/v1/budgets/{self.budget}")["used"]
@@ -111,6 +142,8 @@ def dump(scratch):
     os.chmod(f"{scratch}/dump", 0o644)
     ahead = int(p.sql("SELECT pg_current_xact_id()::text")[0][0])
     lost = w.job("after-the-dump")
+    w.erase(w.late)
+    kept = w.erased()
 
     new = Cluster(p, f"{scratch}/new/cluster", f"{scratch}/sockets")
     os.makedirs(f"{scratch}/new")
@@ -130,12 +163,18 @@ def dump(scratch):
     os.chmod(f"{data}/blobs", st.st_mode & 0o777)
     p = w.p = Platform(args=("--slots", "2", "--no-console"), data=data)
     w.api.move(p.url)
+    w.officer.move(p.url)
     log(f"restored in {time.time() - t0:.1f} s: transactions count from {low}, they were at {ahead}")
     faults = [] if low < ahead - AHEAD // 2 else ["the new cluster is not behind the old one: nothing is shown"]
     until("what ran and what waited completes", lambda: all(w.state(j) == "COMPLETED" for j in running + waiting))
     if w.api.call("GET", f"/v1/jobs/{lost}")[0] != 404:
         faults.append("a job from after the dump is there: this is not the restored database")
-    return p, faults + w.goes_on("restore")
+    back = w.erased()
+    if back != {w.early}:
+        faults.append(f"erased after the restore: {back}")
+    for user in kept - back:
+        w.erase(user)
+    return p, faults + w.goes_on("restore") + w.traces()
 
 
 def standby(scratch):
@@ -146,6 +185,7 @@ def standby(scratch):
     os.chown(f"{scratch}/new", other.uid, other.gid)
     other.follow()
     load = Load(p.url, w.api.token, pause=0.02)
+    w.erase(w.late)
     until("jobs flow", lambda: len(load.accepted) > 50)
     primary = p.pids()["postgres"]
     # The supervisor would start the dead primary again: it stands still until the standby has taken its place. The daemons run.
@@ -178,7 +218,7 @@ def standby(scratch):
     until("the platform runs on the standby's files", lambda: p.admin.call("GET", "/readyz")[0] == 200)
     w.train("at the end")
     w.bundle("end", "--previous", w.path("head"))
-    return p, faults
+    return p, faults + w.traces()
 
 
 def listening(p):
