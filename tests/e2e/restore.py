@@ -7,8 +7,8 @@
     restore.py standby    a synchronous standby; under load the primary is killed with -9, the standby promoted and put in its
                           place under the daemons, which run on. Nothing that was accepted is lost.
 
-In both: who was erased before stays erased, and who was erased after the dump is erased again by the list that was kept beside it;
-every event gets a number, the log says what happened, a bundle proves against the head that was kept before, what ran
+In both: who was erased before stays erased, and who was erased after the dump is erased again by the list that was kept
+beside it; every event gets a number, the log says what happened, a bundle proves against the head that was kept before, what ran
 and what waited ends, budgets sum up, data opens, invariants hold, falaj doctor and /v1/system/health find nothing. Exit status 0
 only then."""
 import argparse, json, os, shutil, signal, subprocess, sys, tempfile, time
