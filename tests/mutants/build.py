@@ -107,9 +107,16 @@ class Bench:
             self.links[program] = out("ninja", "-C", BUILD, "-t", "commands", "-s", program)
         if os.path.islink(made):
             os.remove(made)
-        command = self.links[program].replace(f" -o {program} ", f" -o {shlex.quote(made)} {shlex.quote(self.object)} ")
-        done = subprocess.run(command, shell=True, cwd=BUILD, capture_output=True, text=True)
-        if done.returncode:
+        # As an object it is in the program before the library's member is asked for. A program that has no use for it may lack
+        # what it needs: there it is an archive, of which nothing is taken.
+        for taken in (self.object, self.object[:-1] + "a"):
+            if taken.endswith("a"):
+                subprocess.run(["ar", "rcs", taken, self.object], check=True)
+            command = self.links[program].replace(f" -o {program} ", f" -o {shlex.quote(made)} {shlex.quote(taken)} ")
+            done = subprocess.run(command, shell=True, cwd=BUILD, capture_output=True, text=True)
+            if done.returncode == 0:
+                break
+        else:
             raise SystemExit(f"{program} does not link with the mutant: {done.stderr[-2000:]}")
         self.made.add(program)
         return made

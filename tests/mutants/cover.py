@@ -4,7 +4,7 @@
 A row is made again when the test's own file has changed. A source file that has changed since is judged by its functions alone,
 for its lines may have moved. A process that is killed or leaves by _exit (the child of a lease) writes no counts; lines that
 nothing is known to run are tried by the tests that hold their function."""
-import concurrent.futures, hashlib, json, os, re, shutil, subprocess
+import concurrent.futures, functools, hashlib, json, os, re, shutil, subprocess
 
 from build import BUILD, FOLDERS, ROOT, out
 
@@ -100,9 +100,18 @@ class Map:
                 return True
         return False
 
+    @functools.cache
+    def of_file(self, file):
+        """{test: lines} of a whole file."""
+        found = {}
+        for (name, _), by in self.ran.items():
+            for test, ran in by.items() if name == file else ():
+                found.setdefault(test, set()).update(ran)
+        return found
+
     def tests_of(self, m):
         """The tests that run the mutant's line: its own first, then those of its folder, then the quickest."""
-        by = self.ran.get((m.file, m.function), {})
+        by = self.ran.get((m.file, m.function)) or self.of_file(m.file)     # ctags does not know what macros define
         names = set(by)
         if by and m.what != "SQL" and digest(os.path.join(ROOT, m.file)) == self.known[m.file]:
             # A statement over several lines is counted at one of them: the nearest one at or above the mutant that is known.

@@ -12,13 +12,14 @@ PATIENCE = 180      # seconds, by the unbroken times, that the tests of one muta
 
 
 def equivalents():
+    """{(file, line's text, column in it, old, new): reason}."""
     rows = {}
     for n, line in enumerate(open(EQUIVALENT, encoding="utf-8"), 1):
         if line.strip() and not line.startswith("#"):
-            parts = [x.strip() for x in line.rstrip("\n").split("\t", 4)]
-            if len(parts) != 5 or not parts[4]:
-                raise SystemExit(f"{EQUIVALENT}:{n}: FILE, LINE'S TEXT, OLD, NEW, REASON are wanted, with tabs between them")
-            rows[tuple(parts[:4])] = parts[4]
+            parts = [x.strip() for x in line.rstrip("\n").split("\t", 5)]
+            if len(parts) != 6 or not parts[5] or not parts[2].isdigit():
+                raise SystemExit(f"{EQUIVALENT}:{n}: FILE, LINE'S TEXT, COLUMN, OLD, NEW, REASON are wanted, with tabs between them")
+            rows[(parts[0], parts[1], int(parts[2]), parts[3], parts[4])] = parts[5]
     return rows
 
 
@@ -160,7 +161,7 @@ def main():
                     f.result()
             if count.judged() >= a.n or time.time() - began > a.minutes * 60:
                 break
-            if key[:4] in known:
+            if (*key[:2], key[4] + 1, *key[2:4]) in known:
                 count.note(m, "equivalent")
             elif row and row["digest"] == cover.digest(m.file) and not (a.again and row["verdict"] == "survived"):
                 count.note(m, row["verdict"])

@@ -125,6 +125,11 @@ static void entries_of_an_older_version_are_only_proven_to_be_there(void **state
     OK(make_job(tenant_a, ASK_INCLUSION, &job, keep));
     v = run_job(tenant_a, &job, &b);
     assert_true(v.damage == VERIFY_OK && v.is_selection && v.count == 27);
+    char long_id[4 * AUDIT_KEY_ID];
+    memset(long_id, 'k', sizeof long_id);
+    job.key_id = str_n(long_id, sizeof long_id);            /* a stored key that cannot be one pins nothing */
+    job.public_key.data = str_n(long_id, AUDIT_PUB);
+    assert_int_equal(run_job(tenant_a, &job, &b).count, 27);
     arena_free(keep);
     buf_release(&b);
 }

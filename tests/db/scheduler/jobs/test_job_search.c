@@ -198,6 +198,17 @@ static void counts_are_those_of_the_list(void **state)
     }
 }
 
+static void ids_of_a_time_are_all_between_its_least_and_its_greatest(void **state)
+{
+    (void)state;
+    int64_t at = INT64_C(1700000000123456);
+    struct uuid least = job_id_at(at, false), greatest = job_id_at(at, true), one = uuid_v7(at);
+    assert_true(uuid_cmp(least, one) < 0 && uuid_cmp(one, greatest) < 0);
+    for (size_t i = 6; i < sizeof least.b; i++)
+        assert_true(least.b[i] == 0 && greatest.b[i] == 0xFF);
+    assert_true(uuid_is_nil(job_id_at(-1, false)));
+}
+
 /* One past the cap. Last, because it adds many. */
 static void past_the_cap_a_count_is_at_least(void **state)
 {
@@ -231,7 +242,7 @@ int main(void)
         cmocka_unit_test(each_filter_alone), cmocka_unit_test(names_in_any_case_and_their_signs_as_they_are), cmocka_unit_test(groups_part_the_states),
         cmocka_unit_test(filters_together), cmocka_unit_test(who_is_held_to_a_project_finds_its_jobs_only),
         cmocka_unit_test(the_functions_answer_for_the_transactions_tenant_alone), cmocka_unit_test(counts_are_those_of_the_list),
-        cmocka_unit_test(past_the_cap_a_count_is_at_least),
+        cmocka_unit_test(ids_of_a_time_are_all_between_its_least_and_its_greatest), cmocka_unit_test(past_the_cap_a_count_is_at_least),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -76,6 +76,11 @@ static void local_paths(void **state)
         assert_true(oidc_is_local_path(str_c(good[i])));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(oidc_is_local_path(str_c(bad[i])));
+    char longest[RETURN_TO_MAX + 1];
+    memset(longest, '/', 1);
+    memset(longest + 1, 'a', sizeof longest - 1);
+    assert_true(oidc_is_local_path(str_n(longest, RETURN_TO_MAX)));
+    assert_false(oidc_is_local_path(str_n(longest, RETURN_TO_MAX + 1)));
 }
 
 /* A provider on loopback. One that hangs takes connections (the kernel does) and never answers. */

@@ -12,6 +12,7 @@ struct fake {
     const char *spec;
     int refused;                        /* it takes no success of every hundredth job */
     bool refuses, repeats;              /* repeats: gives each lease twice, as if nobody had heard of it */
+    bool forgot, asked_anew;            /* the first question after it forgot was for the first lease of all */
 };
 
 static enum errc enroll(void *ctx, struct arena *a, const struct node_register *f, struct node_identity *ret, struct err *e)
@@ -28,10 +29,15 @@ static enum errc enroll(void *ctx, struct arena *a, const struct node_register *
 static enum errc next(void *ctx, struct arena *a, const struct node_identity *n, struct uuid after, int64_t room, int64_t wait_ms,
                       struct lease_next_out *ret, struct err *e)
 {
-    (void)n, (void)after, (void)wait_ms;
+    (void)n, (void)wait_ms;
     struct fake *k = ctx;
-    if (k->forgets_at && k->finished >= k->forgets_at && k->enrolled < 3)
+    if (k->forgets_at && k->finished >= k->forgets_at && k->enrolled < 3) {
+        k->forgot = true;
         return FAIL(e, STALE, "This run of the agent is not registered; register again");
+    }
+    if (k->forgot)
+        k->asked_anew = uuid_eq(after, UUID_LEAST);
+    k->forgot = false;
     pthread_mutex_lock(&k->lock);
     int64_t free_here = 64 - k->outstanding < room ? 64 - k->outstanding : room;
     int count = free_here < k->to_grant ? (int)free_here : k->to_grant;
@@ -143,6 +149,7 @@ static void test_a_machine_that_was_forgotten_registers_again(void **state)
     with_agent(&k, 200, &rate, &stop_us);
     assert_int_equal(k.finished, 200);
     assert_int_equal(k.enrolled, 3);
+    assert_true(k.asked_anew);
 }
 
 /* One odd success among a hundred: it is told as a failure, and the others as what they are. */

@@ -253,12 +253,33 @@ static void test_what_the_api_refuses_is_split_and_dropped(void **state)
     book_free(b);
 }
 
+static void test_a_lease_holds_its_slots_while_it_runs(void **state)
+{
+    (void)state;
+    struct book *b = book_new(&hand, 10000);
+    struct lease_grant big = kit_grant(4, "noop", "{}"), done = kit_grant(5, "noop", "{}");
+    size_t room;
+    big.slots = 3;
+    struct held *h = book_add(b, &big, true);
+    book_add_done(b, &done, true, STR_NULL);            /* over already: it holds none */
+    assert_true(book_wait_room(b, 5, &room));
+    assert_int_equal(room, 2);
+    assert_false(book_wait_room(b, 3, &room));
+    assert_int_equal(room, 0);
+    book_fence_all(b);
+    assert_true(book_wait_room(b, 3, &room));
+    assert_int_equal(room, 3);
+    held_unref(h);
+    book_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_combines_and_keeps_order), cmocka_unit_test(test_logs_are_bounded_and_said_once),
                                         cmocka_unit_test(test_heartbeat_and_fence),
                                         cmocka_unit_test(test_a_report_fits_into_a_body),
                                         cmocka_unit_test(test_a_bad_end_is_the_last_line_of_the_log),
-                                        cmocka_unit_test(test_what_the_api_refuses_is_split_and_dropped) };
+                                        cmocka_unit_test(test_what_the_api_refuses_is_split_and_dropped),
+                                        cmocka_unit_test(test_a_lease_holds_its_slots_while_it_runs) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
