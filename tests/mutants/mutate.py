@@ -18,7 +18,7 @@ def equivalents():
         if line.strip() and not line.startswith("#"):
             parts = [x.strip() for x in line.rstrip("\n").split("\t", 5)]
             if len(parts) != 6 or not parts[5] or not parts[2].isdigit():
-                raise SystemExit(f"{EQUIVALENT}:{n}: FILE, LINE'S TEXT, COLUMN, OLD, NEW, REASON are wanted, with tabs between them")
+                raise SystemExit(f"{EQUIVALENT}:{n}: FILE, LINE'S TEXT, COLUMN, OLD, NEW, REASON are wanted, tabs between")
             rows[(parts[0], parts[1], int(parts[2]), parts[3], parts[4])] = parts[5]
     return rows
 

@@ -242,7 +242,8 @@ int main(void)
         cmocka_unit_test(each_filter_alone), cmocka_unit_test(names_in_any_case_and_their_signs_as_they_are), cmocka_unit_test(groups_part_the_states),
         cmocka_unit_test(filters_together), cmocka_unit_test(who_is_held_to_a_project_finds_its_jobs_only),
         cmocka_unit_test(the_functions_answer_for_the_transactions_tenant_alone), cmocka_unit_test(counts_are_those_of_the_list),
-        cmocka_unit_test(ids_of_a_time_are_all_between_its_least_and_its_greatest), cmocka_unit_test(past_the_cap_a_count_is_at_least),
+        cmocka_unit_test(ids_of_a_time_are_all_between_its_least_and_its_greatest),
+        cmocka_unit_test(past_the_cap_a_count_is_at_least),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

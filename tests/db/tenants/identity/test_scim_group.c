@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_scim_group.c - a provider's group: who is in it is shown, found, changed and let go, and counts for what the group gives. */
+/* test_scim_group.c - a provider's group: who is in it is shown, found, changed and let go, and counts for what the group gives.
+ * */
 #include "tests/db/tenants/fixture.h"
 #include "tenants/access/binding.h"
 #include "tenants/identity/scim_group.h"
@@ -15,7 +16,8 @@ static const char *huda_id, *omar_id;
 static int setup(void **state)
 {
     (void)state;
-    static const struct stmt *const *const lists[] = { user_stmts, binding_stmts, scim_group_stmts, scim_user_stmts, user_group_stmts, NULL };
+    static const struct stmt *const *const lists[] = { user_stmts, binding_stmts, scim_group_stmts, scim_user_stmts,
+                                                       user_group_stmts, NULL };
     world_new(lists, 2);
     tenant = new_id();
     tenant_make(tenant, "amana");
@@ -120,11 +122,28 @@ static void strangers_and_groups_are_no_members(void **state)
     }
 }
 
+static void a_body_that_is_no_json_changes_nothing(void **state)
+{
+    (void)state;
+    struct uuid group = UUID_NIL;
+    said(scim_group_create, &group, HEAD MEMBER "]}", "kept", huda_id);
+    enum errc (*const acts[])(struct work *, const struct scim_write *, struct scim_answer *, struct err *) = {
+        scim_group_create, scim_group_replace, scim_group_patch,
+    };
+    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
+        struct scim_answer answer;
+        struct work *w = unit_open(tenant, boss);
+        REFUSED(acts[i](w, &(struct scim_write){ .id = group, .body = STR("{\"displayName\":") }, &answer, &e), MALFORMED);
+        unit_drop(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_come_and_go),
         cmocka_unit_test(strangers_and_groups_are_no_members),
+        cmocka_unit_test(a_body_that_is_no_json_changes_nothing),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
