@@ -26,6 +26,8 @@ LIMITS = [
     "a tensor without numbers", "only constants of numbers", "what is expanded", "graphs inside", "dimension", "DOUBLE", "STRING",
     "a bound that is computed", "is split, or there are other parts", "is supported", "of 2 dimensions", "of 3 dimensions",
         "of 4 dimensions",
+    "two strides", "images of a batch have 4", "with weights of images", "the same on all four sides", "dilations, or windows",
+    "means that count the padding", "places as a second output", "numbers for an image",
     "a part without numbers", "cannot be named", "outside the file", "the type of input 0",
 ]
 NO_CASE = {"Gelu", "Range"}    # newer than Debian's package; a model without inputs

@@ -15,7 +15,7 @@ static const struct onnx_op {
 #include "workers/compute/onnx/op_onnx.def"
 #undef ONNX_OP
 };
-enum { OPS = sizeof ops / sizeof *ops, NODES_PER_NODE = 8 };
+enum { OPS = sizeof ops / sizeof *ops, NODES_PER_NODE = 8, NODES_PER_CONV = 1200 };
 
 struct named *import_name(struct import *x, struct str name)
 {
@@ -275,6 +275,8 @@ enum errc onnx_import(struct arena *a, const struct onnx_file *m, const struct o
     if (!x.table)
         return FAIL(e, LIMIT, "the model does not fit in memory");
     size_t nodes = m->node_count * NODES_PER_NODE + SIG_TENSORS_MAX;
+    for (size_t i = 0; i < m->node_count; i++)
+        nodes += str_eq_c(m->nodes[i].op, "Conv") && onnx_attr_find(&m->nodes[i], "group") ? NODES_PER_CONV : 0;
     x.g = graph_new(ELEM_F32, (int)(nodes < GRAPH_NODES_MAX ? nodes : GRAPH_NODES_MAX));
     enum errc rc = run(&x, dims, ret_sig);
     if (rc != ERR_OK) {

@@ -26,7 +26,9 @@ struct named {
     bool is_set;
     struct known *known;        /* NULL: of the graph */
     int value;
+    int last;                   /* 1 + the same image with its channels last; 0: there is none */
     bool is_truth;              /* BOOL in ONNX */
+    bool is_normed;             /* a convolution that has taken in the batch norm behind it */
 };
 
 struct import {
@@ -86,6 +88,12 @@ enum errc step_binary(struct import *x, unsigned fn, int p, int q, int *ret);
 enum errc step_transpose(struct import *x, int value, const size_t *order, int *ret);
 /* A vector of n equal numbers as a constant. */
 enum errc step_fill(struct import *x, size_t n, float number, int *ret);
+
+/* --- images with their channels last: import_conv.c --- */
+enum errc import_last(struct import *x, size_t i, int *ret);            /* input i, turned if it is not */
+enum errc import_set_last(struct import *x, int value);                 /* output 0, from a value that is turned */
+/* Of a batch norm of constants: result = input * a + b by channel. import_norm.c */
+enum errc import_norm_factors(struct import *x, size_t channels, float **ret_a, float **ret_b);
 
 #define HANDLER(name) enum errc import_##name(struct import *x, unsigned arg_)       /* of a row of op_onnx.def */
 

@@ -53,13 +53,22 @@ enum errc step_fill(struct import *x, size_t n, float number, int *ret)
 
 /* --- single numbers --- */
 
+/* What looks at one number at a time does not mind where channels lie. */
+static enum errc number_by_number(struct import *x, enum op op, const struct op_attr *attr, int v)
+{
+    const struct named *from = import_in(x, 0);
+    bool is_last = from->last != 0;
+    v = is_last ? from->last - 1 : v;
+    TRY(step_op(x, op, attr, &v, 1, &v));
+    return is_last ? import_set_last(x, v) : import_set(x, 0, v);
+}
+
 HANDLER(relu)
 {
     (void)arg_;
     int v;
     TRY(import_value(x, 0, &v));
-    TRY(step_op(x, OP_RELU, &(struct op_attr){ 0 }, &v, 1, &v));
-    return import_set(x, 0, v);
+    return number_by_number(x, OP_RELU, &(struct op_attr){ 0 }, v);
 }
 
 HANDLER(unary)
@@ -76,8 +85,7 @@ HANDLER(unary)
             attr.gamma = import_attr_real(x, arg_ == UNARY_SELU ? "gamma" : "beta", dflt[i].gamma);
         }
     TRY(import_value(x, 0, &v));
-    TRY(step_op(x, OP_UNARY, &attr, &v, 1, &v));
-    TRY(import_set(x, 0, v));
+    TRY(number_by_number(x, OP_UNARY, &attr, v));
     if (arg_ == UNARY_NOT && x->node->out[0].len)
         import_name(x, x->node->out[0])->is_truth = true;
     return ERR_OK;
@@ -118,8 +126,7 @@ HANDLER(clip)
     TRY(bound(x, 1, "min", -(double)FLT_MAX, &attr.alpha));
     TRY(bound(x, 2, "max", (double)FLT_MAX, &attr.gamma));
     TRY(import_value(x, 0, &v));
-    TRY(step_op(x, OP_UNARY, &attr, &v, 1, &v));
-    return import_set(x, 0, v);
+    return number_by_number(x, OP_UNARY, &attr, v);
 }
 
 /* v + u: a vector for the columns is a bias, which a product takes in; the same shape is an ADD. */
@@ -168,6 +175,10 @@ HANDLER(binary)
     if (done)
         return import_set_known(x, 0, k);
     TRY(import_value(x, 0, &v));
+    if (x->node->in_count == 2 && p->last && q->last && arg_ == BINARY_ADD) {      /* two images with their channels last */
+        TRY(add_values(x, p->last - 1, q->last - 1, &v));
+        return import_set_last(x, v);
+    }
     for (size_t i = 1; i < x->node->in_count; i++) {
         TRY(import_value(x, i, &u));
         if (import_shape_of(x, v)->type != ELEM_F32 || import_shape_of(x, u)->type != ELEM_F32)

@@ -101,11 +101,19 @@ HANDLER(reduce)
 
 HANDLER(global_pool)
 {
+    const struct named *from = import_in(x, 0);
     int v;
     TRY(import_value(x, 0, &v));
-    unsigned rank = import_shape_of(x, v)->rank;
+    const struct shape s = *import_shape_of(x, v);
+    unsigned rank = s.rank;
     if (rank < 3)
         return FAIL(x->e, BAD_DATA, "its input has %u dimensions", rank);
+    if (from->last) {                   /* one number for each channel lies the same either way */
+        v = from->last - 1;
+        TRY(step_op(x, OP_REDUCE, &(struct op_attr){ .fn = arg_, .axes = 1u << 1 | 1u << 2 }, &v, 1, &v));
+        TRY(step_reshape(x, v, 4, (int64_t[]){ rows_of_dim(s.dim[0]), rows_of_dim(s.dim[1]), 1, 1 }, &v));
+        return import_set(x, 0, v);
+    }
     TRY(step_op(x, OP_REDUCE, &(struct op_attr){ .fn = arg_, .axes = ((1u << rank) - 1) & ~3u }, &v, 1, &v));
     return import_set(x, 0, v);
 }
@@ -134,34 +142,47 @@ HANDLER(layernorm)
 }
 
 /* y = x·a + b by channel, a = scale/√(var + eps), b = shift - mean·a. */
-HANDLER(batchnorm)
+enum errc import_norm_factors(struct import *x, size_t channels, float **ret_a, float **ret_b)
 {
-    (void)arg_;
     double eps = import_attr_real(x, "epsilon", 1e-5);
-    float *in[4];
-    struct known *a, *b;
-    int v, at, bt;
-    TRY(import_value(x, 0, &v));
-    struct shape s = *import_shape_of(x, v);
-    if (s.rank < 2 || s.dim[1].is_batched || import_attr(x, "training_mode", 0) || s.rank - 1 > ONNX_DIMS_MAX)
+    float *in[4], *a = arena_try(x->a, (channels + 1) * sizeof *a), *b = arena_try(x->a, (channels + 1) * sizeof *b);
+    if (!a || !b)
+        return FAIL(x->e, LIMIT, "the model does not fit in memory");
+    if (import_attr(x, "training_mode", 0))
         return UNSUPPORTED(x, "of training, or without channels");
-    int64_t dim[ONNX_DIMS_MAX] = { (int64_t)s.dim[1].n, 1, 1, 1, 1, 1 };
     for (size_t i = 0; i < 4; i++) {
-        struct known *k = import_in(x, i + 1)->known;
-        if (!k || k->count != s.dim[1].n)
+        struct known *k = import_has(x, i + 1) ? import_in(x, i + 1)->known : NULL;
+        if (!k || k->count != channels)
             return UNSUPPORTED(x, "input %zu is no constant with a number for each channel", i + 1);
         TRY(known_real(x, k, &in[i]));
     }
-    TRY(known_new(x, false, s.rank - 1, dim, &a));
-    TRY(known_new(x, false, s.rank - 1, dim, &b));
-    for (size_t i = 0; i < a->count; i++) {
+    for (size_t i = 0; i < channels; i++) {
         double factor = (double)in[0][i] / __builtin_sqrt((double)in[3][i] + eps);
-        a->real[i] = (float)factor;
-        b->real[i] = (float)((double)in[1][i] - (double)in[2][i] * factor);
+        a[i] = (float)factor;
+        b[i] = (float)((double)in[1][i] - (double)in[2][i] * factor);
     }
-    TRY(known_value(x, a, &at));
-    TRY(known_value(x, b, &bt));
-    TRY(step_binary(x, BINARY_MUL, v, at, &v));
-    TRY(step_binary(x, BINARY_ADD, v, bt, &v));
-    return import_set(x, 0, v);
+    *ret_a = a;
+    *ret_b = b;
+    return ERR_OK;
+}
+
+HANDLER(batchnorm)
+{
+    (void)arg_;
+    struct named *from = import_in(x, 0);
+    float *a, *b;
+    int v;
+    if (from->is_normed)
+        return from->last ? import_set_last(x, from->last - 1) : import_set(x, 0, from->value);
+    TRY(import_value(x, 0, &v));
+    struct shape s = *import_shape_of(x, v);
+    if (s.rank < 2 || s.dim[1].is_batched || s.rank - 1 > ONNX_DIMS_MAX)
+        return UNSUPPORTED(x, "of training, or without channels");
+    TRY(import_norm_factors(x, s.dim[1].n, &a, &b));
+    bool is_last = from->last != 0;
+    struct shape by = { ELEM_F32, is_last ? 1 : s.rank - 1, { DIM(s.dim[1].n), DIM(1), DIM(1), DIM(1), DIM(1), DIM(1) } };
+    v = is_last ? from->last - 1 : v;
+    TRY(step_binary(x, BINARY_MUL, v, graph_const(x->g, "", by, a), &v));
+    TRY(step_binary(x, BINARY_ADD, v, graph_const(x->g, "", by, b), &v));
+    return is_last ? import_set_last(x, v) : import_set(x, 0, v);
 }
