@@ -99,6 +99,8 @@ bool lane_submit(struct flight *f) MUST_CHECK;
 void lane_full(const struct flight *f, struct err *e);
 /* Thread time of a tenant's call; others are passed over. */
 void lane_charge(struct pipeline *p, struct uuid tenant, int64_t us);
+/* How many calls of one owner may wait in a lane. */
+size_t lane_owner_queue(const struct config *cfg);
 bool lane_may_spend(struct pipeline *p, struct uuid tenant, struct rate_result *ret);
 void lanes_start(struct pipeline *p, const struct app *const apps[LANE_COUNT]);
 void lanes_stop(struct pipeline *p);                    /* runs what waits */

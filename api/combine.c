@@ -198,13 +198,13 @@ static void *aside_main(void *arg)
     return NULL;
 }
 
-/* Do earlier calls of its tenant wait aside? The lock is held. */
-static bool goes_aside(const struct combiner *c, const struct flight *f)
+/* How many earlier calls of its tenant wait aside, those that are at it counted as one? The lock is held. */
+static size_t aside_of(const struct combiner *c, const struct flight *f)
 {
-    bool does = !uuid_is_nil(c->at_aside) && uuid_eq(c->at_aside, tenant_of(f));
-    for (const struct flight *g = c->aside.head; g && !does; g = g->next)
-        does = uuid_eq(tenant_of(g), tenant_of(f));
-    return does;
+    size_t n = !uuid_is_nil(c->at_aside) && uuid_eq(c->at_aside, tenant_of(f));
+    for (const struct flight *g = c->aside.head; g; g = g->next)
+        n += uuid_eq(tenant_of(g), tenant_of(f));
+    return n;
 }
 
 struct combiner *combiner_new(struct pipeline *p, const struct route_match *m)
@@ -227,15 +227,20 @@ void combiner_submit(struct combiner *c, struct flight *f)
 {
     pthread_mutex_lock(&c->lock);
     bool was_empty = !c->waiting.head;
-    if (goes_aside(c, f)) {
+    size_t before = aside_of(c, f);
+    bool is_room = before < lane_owner_queue(c->pipeline->app->config);
+    if (before && is_room) {
         queue_put(&c->aside, f);
         pthread_cond_signal(&c->wake_aside);
-    } else {
+    } else if (is_room) {
         queue_put(&c->waiting, f);
         if (was_empty)
             pthread_cond_signal(&c->wake);
     }
     pthread_mutex_unlock(&c->lock);
+    struct err e;
+    if (!is_room && FAIL(&e, UNAVAILABLE, "Too many calls of the organisation wait for a row that another one holds; try again"))
+        flight_fail(f, &e);
 }
 
 void combiner_free(struct combiner *c)

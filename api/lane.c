@@ -14,7 +14,7 @@
 #include "core/table/metrics.h"
 #include "tenants/identity/outside.h"
 
-enum { BACKGROUND_ARENA = 64 << 20, LANE_QUEUE = 8192, LANE_OWNER_QUEUE = 2048, PACED_QUEUE = 64, PACED_OWNER_QUEUE = 32 };
+enum { BACKGROUND_ARENA = 64 << 20, LANE_QUEUE = 8192, OWNER_QUEUE_MIN = 16, PACED_QUEUE = 64, PACED_OWNER_QUEUE = 32 };
 
 struct lane_row { const char *name, *full, *doc; };
 static const struct lane_row lane_rows[LANE_COUNT] = {
@@ -149,6 +149,13 @@ bool lane_may_spend(struct pipeline *p, struct uuid tenant, struct rate_result *
     return limit <= 0 || !is_tenant(tenant) || rate_take(p->rate, cost_key(tenant, key), cost_rule(limit), 0, ret);
 }
 
+/* Each of them holds a connection: a tenant's calls that wait may not close the door to the others. */
+size_t lane_owner_queue(const struct config *cfg)
+{
+    size_t n = (size_t)cfg->api_max_connections / 8;
+    return n > OWNER_QUEUE_MIN ? n : OWNER_QUEUE_MIN;
+}
+
 static void charge(void *ctx, struct uuid owner, int64_t us)
 {
     lane_charge(ctx, owner, us);
@@ -251,7 +258,7 @@ void lanes_start(struct pipeline *p, const struct app *const apps[LANE_COUNT])
         p->lanes[l].pool = fair_pool_new(&(struct fair_pool_opts){
             .name = lane_rows[l].name, .threads = s.threads, .nice = s.nice, .owner_running = s.per_owner,
                 .queue_max = is_paced ? PACED_QUEUE : LANE_QUEUE,
-            .owner_queue_max = is_paced ? PACED_OWNER_QUEUE : LANE_OWNER_QUEUE, .task = lane_task,
+            .owner_queue_max = is_paced ? PACED_OWNER_QUEUE : lane_owner_queue(p->app->config), .task = lane_task,
             /* A slow reader's time is not the tenant's work. Who is at the door is not known yet. */
             .cost = is_paced || l == LANE_DOOR ? NULL : charge, .ctx = p });
     }
