@@ -55,6 +55,7 @@ const routes = [
   page('/root-keys/$zone', ['keyring', 'zones'], () => import('./pages/keys/Roots.tsx'), 'RootKeys'),
   page('/audit', ['audit'], () => import('./pages/audit/Explorer.tsx'), 'Audit'),
   page('/audit/verify', ['audit'], () => import('./pages/audit/Verify.tsx'), 'Verify'),
+  page('/audit/proof', ['audit'], () => import('./pages/audit/Proof.tsx'), 'Proof'),
   page('/audit/exports', ['audit'], () => import('./pages/audit/Exports.tsx'), 'Exports'),
   page('/audit/heads', ['audit'], () => import('./pages/audit/Heads.tsx'), 'Heads'),
   page('/audit/holds', ['audit'], () => import('./pages/audit/Holds.tsx'), 'Holds'),

@@ -29,6 +29,7 @@ import { setPrefs, usePrefs } from '../lib/prefs.ts';
 import { Code, Name } from '../ui/bits.tsx';
 import { createsFor } from './nav.ts';
 import { LanguageButton } from './Prefs.tsx';
+import { ProofChip } from './ProofChip.tsx';
 import { useSession } from './session.tsx';
 
 const OPENS = 'Ctrl K';
@@ -230,6 +231,7 @@ export function Masthead({ side, setSide, drawer, setDrawer, news, search, keys 
           </span>
         </Button>
         <span className="tools">
+          <ProofChip />
           <Connection />
           <Tooltip content={t('prefs.zone')}>
             <Button

@@ -17,6 +17,7 @@ import {
 import { useTranslation } from 'react-i18next';
 import { change, get, setAsk, setCsrf, type Schemas, type Session } from '../api/client.ts';
 import { startLive } from '../api/live.ts';
+import { startProof } from '../api/proof.ts';
 import { withWords } from '../i18n.ts';
 import { setListUser } from '../lib/lists.ts';
 import { invitation } from './invitation.ts';
@@ -103,6 +104,10 @@ export function SessionGate({ children }: { children: ReactNode }) {
   );
 
   useEffect(() => (value ? startLive(client, value.can) : undefined), [client, value]);
+  useEffect(() => {
+    const tenant = value?.me.tenant_id;
+    return tenant && value.can('audit:read') ? startProof(tenant) : undefined;
+  }, [value]);
   // Read before it is asked for: a session ends at the worst moment.
   useEffect(() => {
     if (!value) return undefined;

@@ -10,6 +10,7 @@ import './audit.css';
 const PARTS: [to: string, key: string, perm: string][] = [
   ['/audit', 'audit.events', 'audit:read'],
   ['/audit/verify', 'audit.verify', 'audit:read'],
+  ['/audit/proof', 'audit.proof', 'audit:read'],
   ['/audit/exports', 'audit.exports', 'audit:export'],
   ['/audit/heads', 'audit.heads', 'audit:read'],
   ['/audit/holds', 'audit.holds', 'audit:hold'],

@@ -56,6 +56,24 @@ export async function seed(t) {
   await erased(t);
 }
 const corpus = (t) => join(t.root, 'tests/fuzz/corpus/fuzz_bundle');
+/** What the browser holds of the log is another tree than the server's: as a reader sees it whose server shows two logs. */
+const forked = async (page) => {
+  const place = await page.waitForFunction(() => {
+    const key = Object.keys(localStorage).find((k) => k.startsWith('falaj.proof.'));
+    return key && JSON.parse(localStorage.getItem(key)).pin ? key : null;
+  });
+  await page.evaluate(
+    (key) => {
+      const held = JSON.parse(localStorage.getItem(key));
+      held.pin.root = 'ab'.repeat(32);
+      localStorage.setItem(key, JSON.stringify(held));
+    },
+    await place.jsonValue(),
+  );
+  await page.reload();
+  await page.locator('.proof-pair').waitFor({ timeout: 30_000 });
+  await page.locator('.proof-chip.is-broken').waitFor();
+};
 const judged = async (page) => page.waitForSelector('.verdict [class*="alert"]', { timeout: 30_000 });
 const submit = (form) => (page) => page.locator(`${form} button[type=submit]`).first().click();
 const dialog = (n) => async (page) => {
@@ -64,6 +82,8 @@ const dialog = (n) => async (page) => {
 };
 
 export default [
+  { name: 'audit-proof', path: '/audit/proof', as: 'compliance', wait: '.proof-chip.is-proved' },
+  { name: 'audit-proof-forked', path: '/audit/proof', as: 'admin', wait: '.proof-steps', act: forked },
   { name: 'keys', path: '/keys', as: 'admin' },
   { name: 'key', path: (ids) => `/keys/${ids.zone}`, as: 'admin', act: (page) => page.waitForSelector('.ladder') },
   { name: 'key-rotate', path: (ids) => `/keys/${ids.zone}`, as: 'admin', act: dialog(0) },

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// proof.ts - whether a newer head of the log continues the one that this browser holds (docs/audit-format.md §2): the key that was pinned
+// signed it, and a proof leads from one tree to the other. A server that shows two people two logs cannot give such a proof to both.
+import { readHead } from './audit-verify-format.ts';
+import { canCheckSignatures, extend, hex, signedBy, unbase64, unhex } from './audit-verify-hash.ts';
+
+/** A head as it was signed: its text, and the signature in hex digits. */
+export interface Signed {
+  body: string;
+  sig: string;
+}
+/** What a browser holds of a log: the key that it saw first, and the newest head that it proved. */
+export interface Pin {
+  keyId: string;
+  /** The public key in hex digits. */
+  key: string;
+  head: Signed;
+  size: number;
+  root: string;
+  /** When the head was signed, in milliseconds. */
+  at: number;
+  since: string;
+  checks: number;
+}
+/** forked: as large as the held one or larger, and not its continuation. short: smaller. stranger: signed by another key. unsigned: by
+ *  none that is right. */
+export type Break = 'forked' | 'short' | 'stranger' | 'unsigned';
+export interface Fork {
+  how: Break;
+  held: Signed;
+  seen: Signed;
+  /** What the server gave as a proof from one to the other. */
+  proof: string[];
+  key: string;
+  found: string;
+}
+export interface Offered {
+  head?: unknown;
+  signature?: string;
+}
+export interface Keys {
+  key_id?: string;
+  public_key?: string;
+}
+export type Result = { pin: Pin } | { fork: Fork } | { cannot: 'key' | 'browser' };
+
+/** consistency: asks the server for the proof from one size to another. now: ISO 8601. */
+export async function follow(
+  pin: Pin | null,
+  offered: Offered,
+  keys: readonly Keys[],
+  consistency: (from: number, to: number) => Promise<string[]>,
+  now: string,
+): Promise<Result> {
+  if (!(await canCheckSignatures())) return { cannot: 'browser' };
+  const seen: Signed = { body: JSON.stringify(offered.head), sig: offered.signature ?? '' };
+  const bytes = new TextEncoder().encode(seen.body);
+  const head = readHead(bytes);
+  const named = keys.find((k) => k.key_id === head?.key)?.public_key;
+  const raw = unbase64(named ?? '');
+  const key = pin?.key ?? (raw ? hex(raw.slice(-32)) : '');
+  if (key === '') return { cannot: 'key' };
+  const broken = (how: Break, proof: string[] = []): Result => ({
+    fork: { how, held: pin?.head ?? seen, seen, proof, key, found: now },
+  });
+  if (!head || !/^[0-9a-f]{128}$/.test(seen.sig)) return broken('unsigned');
+  if (pin && head.key !== pin.keyId) return broken('stranger');
+  if (!(await signedBy(unhex(key), bytes, unhex(seen.sig)))) return broken('unsigned');
+  const root = hex(head.root);
+  const next = (): Result => ({
+    pin: {
+      keyId: head.key,
+      key,
+      head: seen,
+      size: head.size,
+      root,
+      at: Math.floor(head.at / 1000),
+      since: pin?.since ?? now,
+      checks: (pin?.checks ?? 0) + 1,
+    },
+  });
+  if (!pin) return next();
+  if (head.size < pin.size) return broken('short');
+  if (head.size === pin.size) return root === pin.root ? next() : broken('forked');
+  const proof = await consistency(pin.size, head.size);
+  const sound = proof.every((p) => /^[0-9a-f]{64}$/.test(p));
+  const does = sound && (await extend(pin.size, unhex(pin.root), head.size, head.root, proof.map(unhex)));
+  return does ? next() : broken('forked', proof);
+}
+
+/** The two heads that contradict each other, as evidence: whoever has the key checks both signatures, and that no proof joins them. */
+export const evidenceOf = (f: Fork): string =>
+  `${JSON.stringify(
+    {
+      format: 'falaj-fork-v1',
+      how: f.how,
+      found_at: f.found,
+      public_key: f.key,
+      held: { body: btoa(f.held.body), sig: btoa(String.fromCharCode(...unhex(f.held.sig))) },
+      seen: { body: btoa(f.seen.body), sig: btoa(String.fromCharCode(...unhex(f.seen.sig))) },
+      proof: f.proof,
+    },
+    null,
+    2,
+  )}\n`;
