@@ -28,7 +28,7 @@ const page = (path: string, words: readonly Pack[], load: () => Promise<Record<s
   });
 
 const routes = [
-  page('/', ['costs'], () => import('./pages/Overview.tsx'), 'Overview'),
+  page('/', ['costs', 'health'], () => import('./pages/Overview.tsx'), 'Overview'),
   page('/jobs', ['work'], () => import('./pages/Jobs.tsx'), 'Jobs'),
   page('/jobs/new', ['data', 'work'], () => import('./pages/submit/Submit.tsx'), 'Submit'),
   page('/jobs/$id', ['audit', 'data', 'work'], () => import('./pages/Job.tsx'), 'JobDetail'),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // proof.ts - in the background of every page: each new head of the log is held against the one that this browser proved last.
 //
-// What is held lies in the browser's own storage, by tenant, and all tabs share it: a server that changes the past has to change it in every
-// browser that ever looked. A break stays until a person puts it away.
+// What is held lies in the browser's own storage, by tenant, and all tabs share it: a server that changes the past has to change
+// it in every browser that ever looked. A break stays until a person puts it away.
 import { useSyncExternalStore } from 'react';
 import type { Fork, Pin } from '../lib/proof.ts';
 import { get } from './client.ts';

@@ -7,6 +7,22 @@ export const JOB_GROUPS = JOB_COUNT_GROUP;
 const at = (state: string): number => JOB_STATES.indexOf(state as (typeof JOB_STATES)[number]);
 export const isEnded = (state: string): boolean => at(state) >= at('COMPLETED');
 export const isWaiting = (state: string): boolean => ['PENDING', 'HELD'].includes(state);
+interface Ended {
+  state: string;
+  reason?: string;
+  message?: string;
+}
+/** Jobs that ended for the same cause together, in the order of the first of each. Numbers in a message make no other cause. */
+export function byCause<J extends Ended>(jobs: readonly J[]): { first: J; count: number }[] {
+  const out = new Map<string, { first: J; count: number }>();
+  for (const j of jobs) {
+    const cause = `${j.state} ${j.reason ?? ''} ${(j.message ?? '').replaceAll(/[0-9]+/g, '#')}`;
+    const known = out.get(cause);
+    if (known) known.count++;
+    else out.set(cause, { first: j, count: 1 });
+  }
+  return [...out.values()];
+}
 interface Outlook {
   allowed: boolean;
   ready_nodes: number;

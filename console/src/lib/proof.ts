@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// proof.ts - whether a newer head of the log continues the one that this browser holds (docs/audit-format.md §2): the key that was pinned
-// signed it, and a proof leads from one tree to the other. A server that shows two people two logs cannot give such a proof to both.
+// proof.ts - whether a newer head of the log continues the one that this browser holds (docs/audit-format.md §2): the key that
+// was pinned signed it, and a proof leads from one tree to the other. Two logs shown to two people have no such proof.
 import { readHead } from './audit-verify-format.ts';
 import { canCheckSignatures, extend, hex, signedBy, unbase64, unhex } from './audit-verify-hash.ts';
 
@@ -22,8 +22,8 @@ export interface Pin {
   since: string;
   checks: number;
 }
-/** forked: as large as the held one or larger, and not its continuation. short: smaller. stranger: signed by another key. unsigned: by
- *  none that is right. */
+/** forked: as large as the held one or larger, and not its continuation. short: smaller. stranger: signed by another key.
+ *  unsigned: by none that is right. */
 export type Break = 'forked' | 'short' | 'stranger' | 'unsigned';
 export interface Fork {
   how: Break;
@@ -88,7 +88,7 @@ export async function follow(
   return does ? next() : broken('forked', proof);
 }
 
-/** The two heads that contradict each other, as evidence: whoever has the key checks both signatures, and that no proof joins them. */
+/** The two heads that contradict each other, as evidence: whoever has the key checks both signatures. */
 export const evidenceOf = (f: Fork): string =>
   `${JSON.stringify(
     {

@@ -10,6 +10,7 @@ import { Page } from '../ui/page.tsx';
 import { Attention } from './overview/Attention.tsx';
 import { Newest, Part, Served } from './overview/cards.tsx';
 import { Spending } from './overview/Spending.tsx';
+import { OfficerCards, OperatorCards } from './overview/roles.tsx';
 import { Start } from './overview/Start.tsx';
 import { Tiles } from './overview/Tiles.tsx';
 import { QuotaBars } from './quotas/Limits.tsx';
@@ -55,10 +56,12 @@ export function Overview() {
         ...(can('quota:read') ? ['falaj quota list'] : []),
       ]}
     >
-      {can('dataset:write') && can('job:submit') && <Start />}
+      <Start />
       <Tiles />
       <Attention />
       <div className="masonry">
+        {can('node:manage') && <OperatorCards />}
+        {can('audit:hold') && <OfficerCards />}
         {can('job:read') && <Newest />}
         {can('deployment:read') && <Served />}
         {can('usage:read') && <Spending />}

@@ -6,8 +6,8 @@ import { useTranslation } from 'react-i18next';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
-import { isWaiting } from '../../lib/jobs.ts';
-import { showsUtc } from '../../lib/format.ts';
+import { number, showsUtc } from '../../lib/format.ts';
+import { byCause, isWaiting } from '../../lib/jobs.ts';
 import { sinceStart } from '../../lib/lists.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Name, State, Time, To } from '../../ui/bits.tsx';
@@ -17,6 +17,8 @@ const EVERY = 10_000;
 const FORTNIGHT_MS = 14 * 86_400_000;
 /** Of each sort; the tiles above lead to all of them. */
 const MOST = 3;
+/** Of failed jobs that are sorted by their cause. */
+const SORTED = 50;
 
 interface Item {
   key: string;
@@ -33,7 +35,7 @@ function useJobItems(): { items: Item[]; first: ReturnType<typeof useGet<'/v1/jo
   const enabled = can('job:read');
   const read = { everyMs: EVERY, enabled };
   const week = sinceStart('7d', false, showsUtc());
-  const failed = useGet('/v1/jobs', { group: 'failed', submitted_after: week, page_size: MOST }, read);
+  const failed = useGet('/v1/jobs', { group: 'failed', submitted_after: week, page_size: SORTED }, read);
   const waiting = useGet('/v1/jobs', { group: 'waiting', page_size: MOST }, read);
   const reason = (code: string | undefined): ReactNode =>
     code && (i18n.exists(`reason.${code}`) ? t(`reason.${code}`) : <Code>{code}</Code>);
@@ -55,7 +57,18 @@ function useJobItems(): { items: Item[]; first: ReturnType<typeof useGet<'/v1/jo
   return {
     first: failed,
     items: [
-      ...(failed.data?.data ?? []).map((j) => item(j, t('overview.readLog'), '?tab=logs')),
+      ...byCause(failed.data?.data ?? [])
+        .slice(0, MOST)
+        .map(({ first, count }): Item => {
+          const one = item(first, t('overview.readLog'), '?tab=logs');
+          return count === 1
+            ? one
+            : {
+                ...one,
+                what: t('overview.sameCause', { count, n: number(count), name: `\u2068${first.name ?? ''}\u2069` }),
+                act: [t('overview.all'), '/jobs?group=failed&since=7d'],
+              };
+        }),
       ...(waiting.data?.data ?? []).map((j) => item(j, t('overview.seeWhy'), '')),
     ],
   };
@@ -82,8 +95,18 @@ function useMachineItems(): Item[] {
   const { t } = useTranslation();
   const { can } = useSession();
   const list = useGet('/v1/nodes', { page_size: 200 }, { everyMs: EVERY, enabled: can('node:read') });
-  return (list.data?.data ?? [])
-    .filter((n) => n.state !== 'READY' && n.state !== 'RETIRED')
+  const nodes = (list.data?.data ?? []).filter((n) => n.state !== 'RETIRED');
+  if (list.data && nodes.length === 0)
+    return [
+      {
+        key: 'no nodes',
+        state: t('overview.noWorkers'),
+        what: t('overview.nothingRuns'),
+        act: can('node:manage') ? [t('overview.addNode'), '/workers/join'] : [t('overview.look'), '/workers'],
+      },
+    ];
+  return nodes
+    .filter((n) => n.state !== 'READY')
     .slice(0, MOST)
     .map((n) => ({
       key: n.node_id!,
@@ -92,6 +115,30 @@ function useMachineItems(): Item[] {
       why: <Code>{n.zone}</Code>,
       at: n.last_seen_at,
       act: [t('overview.look'), `/workers/${n.node_id!}`],
+    }));
+}
+
+/** Parts of the platform that are not well, for who runs it. */
+function useHealthItems(): Item[] {
+  const { t, i18n } = useTranslation();
+  const { can } = useSession();
+  const health = useGet('/v1/system/health', {}, { everyMs: EVERY, enabled: can('system:inspect') });
+  return (health.data?.components ?? [])
+    .filter((c) => c.state !== 'ok')
+    .map((c) => ({
+      key: `${c.name ?? ''} ${c.zone ?? ''}`,
+      state: t(`overview.part_${c.state}`),
+      what: i18n.exists(`health.part_${c.name ?? ''}`) ? (
+        t(`health.part_${c.name ?? ''}`, { zone: `\u2068${c.zone ?? ''}\u2069` })
+      ) : (
+        <Code>{c.name}</Code>
+      ),
+      why: (
+        <bdi lang="en" dir="ltr" translate="no">
+          {c.detail}
+        </bdi>
+      ),
+      act: [t('overview.look'), '/health'],
     }));
 }
 
@@ -134,7 +181,7 @@ export function Attention() {
   const { t } = useTranslation();
   const { can } = useSession();
   const jobs = useJobItems();
-  const all = [...jobs.items, ...useApprovalItems(), ...useMachineItems(), ...useEndingItems()];
+  const all = [...jobs.items, ...useApprovalItems(), ...useMachineItems(), ...useHealthItems(), ...useEndingItems()];
   const list =
     all.length === 0 ? (
       <p className="all-well">

@@ -8,11 +8,12 @@ import { useGet } from '../../api/hooks.ts';
 import { money, number, showsUtc } from '../../lib/format.ts';
 import { sinceStart } from '../../lib/lists.ts';
 import { useSession } from '../../shell/session.tsx';
+import { OfficerTiles, OperatorTiles } from './roles.tsx';
 
 const EVERY = 10_000;
 type Counts = Schemas['job_counts'];
 
-function Tile({
+export function Tile({
   label,
   to,
   search = {},
@@ -71,7 +72,11 @@ function MachineTile() {
   const all = list.data?.data;
   const ready = all?.filter((n) => n.state === 'READY').length ?? 0;
   return (
-    <Tile label={t('overview.machines')} to="/workers" mood={all && ready < all.length ? 'is-warning' : ''}>
+    <Tile
+      label={t('overview.machines')}
+      to="/workers"
+      mood={all && (ready < all.length || all.length === 0) ? 'is-warning' : ''}
+    >
       {all && t('overview.of', { used: number(ready), limit: number(all.length) })}
     </Tile>
   );
@@ -100,7 +105,9 @@ export function Tiles() {
   return (
     <ul className="tiles" aria-label={t('overview.stand')}>
       {can('job:read') && <JobTiles />}
+      {can('audit:hold') && <OfficerTiles />}
       {can('node:read') && <MachineTile />}
+      {can('node:manage') && <OperatorTiles />}
       {can('usage:read') && <SpentTile />}
     </ul>
   );

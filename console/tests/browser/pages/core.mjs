@@ -3,6 +3,8 @@
 export default [
   { name: 'login', path: '/datasets?page_size=50', as: 'nobody', wait: '.login-card form', expected: [401] },
   { name: 'overview', path: '/', as: 'admin' },
+  { name: 'overview-operator', path: '/', as: 'operator', wait: '.tile [href="/tenants"]' },
+  { name: 'overview-officer', path: '/', as: 'compliance', wait: '.tile [href="/audit/proof"]' },
   {
     name: 'absent',
     path: '/jobs/job_00000000000000000000000000000000',
