@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// peer.mjs - ONNX Runtime's side of the bench: a line {"model","input","batch","threads","seconds"} on standard input is answered
+// by a line with the median of its rounds; with "check", by the numbers of the first output for the input file.
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import ort from 'onnxruntime-node';
+
+const ROUNDS = 7;
+const sessions = new Map();
+
+/** A .npy of f4, as the models' writer makes it. */
+function readNpy(path) {
+  const bytes = readFileSync(path);
+  const size = bytes.readUInt16LE(8);
+  const shape = /'shape': \(([^)]*)\)/.exec(bytes.subarray(10, 10 + size).toString('latin1'))[1];
+  const data = bytes.subarray(10 + size);
+  const dims = shape.split(',').filter((d) => d.trim()).map(Number);
+  return { dims, data: new Float32Array(data.buffer.slice(data.byteOffset, data.byteOffset + data.length)) };
+}
+
+async function session(model, threads) {
+  const key = `${model} ${threads}`;
+  if (!sessions.has(key))
+    sessions.set(
+      key,
+      await ort.InferenceSession.create(model, {
+        intraOpNumThreads: threads,
+        interOpNumThreads: 1,
+        graphOptimizationLevel: 'all',
+      }),
+    );
+  return sessions.get(key);
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const ask = JSON.parse(line);
+  const s = await session(ask.model, ask.threads);
+  const { dims, data } = readNpy(ask.input);
+  const row = data.length / dims[0];
+  const batch = ask.check ? dims[0] : ask.batch;
+  const x = Float32Array.from({ length: batch * row }, (_, i) => data[i % data.length]);
+  const feeds = { [s.inputNames[0]]: new ort.Tensor('float32', x, [batch, ...dims.slice(1)]) };
+  if (ask.check) {
+    console.log(JSON.stringify({ out: Array.from((await s.run(feeds))[s.outputNames[0]].data) }));
+    continue;
+  }
+  const from = performance.now();
+  let calls = 0;
+  while (performance.now() - from < 200) {
+    await s.run(feeds);
+    calls++;
+  }
+  const each = (performance.now() - from) / calls;
+  const reps = Math.max(1, Math.round((ask.seconds * 1000) / ROUNDS / each));
+  const us = [];
+  for (let r = 0; r < ROUNDS; r++) {
+    const began = performance.now();
+    for (let k = 0; k < reps; k++) await s.run(feeds);
+    us.push(((performance.now() - began) * 1000) / reps);
+  }
+  us.sort((a, b) => a - b);
+  console.log(JSON.stringify({ us: us[ROUNDS >> 1], us_min: us[0] }));
+}

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""run.py WORKER FOLDER [SECONDS] - falaj-worker bench in turns with ONNX Runtime (peer.mjs), the same models and batches: three
+turns of each, medians, and the ratio ONNX Runtime / Falaj (above 1: Falaj is faster). Outputs are compared first; a difference of
+more than 1e-4 of their range ends the run. Every figure is a line of FOLDER/figures.jsonl."""
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+worker, folder = sys.argv[1:3]
+seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 1.0
+MODELS, BATCHES, TURNS = ("mlp784", "mlp2048", "residual20", "depthwise96"), (1, 32), 3
+peer = subprocess.Popen(["node", "peer.mjs"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                        cwd=os.path.dirname(os.path.abspath(__file__)))
+figures = open(os.path.join(folder, "figures.jsonl"), "a")
+
+
+def ask(**words):
+    peer.stdin.write(json.dumps(words) + "\n")
+    peer.stdin.flush()
+    return json.loads(peer.stdout.readline())
+
+
+def own(*words):
+    return json.loads(subprocess.run([worker, *words], capture_output=True, text=True, check=True).stdout)
+
+
+def keep(**line):
+    figures.write(json.dumps(line) + "\n")
+    figures.flush()
+
+
+def compare(name, model, data):
+    want, got = ask(model=model, input=data, threads=1, check=True)["out"], own("infer", model, "--input", data)[0]["data"]
+    apart = max(abs(a - b) for a, b in zip(want, got, strict=True)) / max(map(abs, want))
+    keep(check=name, apart=apart)
+    if not apart <= 1e-4:
+        sys.exit(f"{name}: the outputs are {apart:.1e} of their range apart")
+    return apart
+
+
+print(f"{'model':12} {'batch':>5} {'falaj us':>10} {'ort us':>10} {'ratio':>6}  outputs apart")
+for name in MODELS:
+    model, data = os.path.join(folder, f"{name}.onnx"), os.path.join(folder, f"{name}.npy")
+    apart = compare(name, model, data)
+    for batch in BATCHES:
+        ours, theirs = [], []
+        for _ in range(TURNS):
+            line = own("bench", model, "--batch", str(batch), "--seconds", str(seconds))
+            ours.append(line["us"])
+            theirs.append(ask(model=model, input=data, batch=batch, threads=1, seconds=seconds)["us"])
+            keep(**line)
+            keep(src="onnxruntime", model=f"{name}.onnx", batch=batch, threads=1, us=theirs[-1])
+        a, b = statistics.median(ours), statistics.median(theirs)
+        print(f"{name:12} {batch:5} {a:10.1f} {b:10.1f} {b / a:6.2f}  {apart:.1e}", flush=True)
+        keep(row=name, batch=batch, falaj_us=a, ort_us=b, ratio=b / a)
+peer.stdin.close()
+peer.wait()
