@@ -134,6 +134,7 @@ static void a_body_that_is_no_json_changes_nothing(void **state)
         struct scim_answer answer;
         struct work *w = unit_open(tenant, boss);
         REFUSED(acts[i](w, &(struct scim_write){ .id = group, .body = STR("{\"displayName\":") }, &answer, &e), MALFORMED);
+        assert_non_null(strstr(e.msg, "line 1 column"));        /* where, and not only that it is no object */
         unit_drop(w);
     }
 }

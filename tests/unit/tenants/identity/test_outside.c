@@ -70,7 +70,7 @@ static void addresses(void **state)
 static void local_paths(void **state)
 {
     (void)state;
-    static const char *const good[] = { "/", "/a", "/a?b=//c", "/a//b", "/a/%2f", "/#x" };
+    static const char *const good[] = { "/", "/a", "/a?b=//c", "/a//b", "/a/%2f", "/#x", "/~!" };
     static const char *const bad[] = { "", "a", "//a", "/\\a", "\\a", "/%2fa", "/%2Fa", "/%5ca", "/%09/a", "/\ta", "/ a", "https://a", "/\x7f", "/\xc3\xa9" };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_true(oidc_is_local_path(str_c(good[i])));
