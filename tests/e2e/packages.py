@@ -54,7 +54,8 @@ class Tree:
 
     def words_of_root(self):
         """Words before a command that make the tree its root: by pivot_root, since a chroot permits no user namespace."""
-        script = ('mount --bind "$0" "$0" && cd "$0" && mkdir -p .old && pivot_root . .old && umount -l .old && exec "$@"')
+        script = ('mount --rbind "$0" "$0" && cd "$0" && mkdir -p .old && pivot_root . .old && '
+                  'cd / && umount -l /.old && exec "$@"')
         return ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, self.path]
 
     def start(self, name, instance=""):
