@@ -98,6 +98,7 @@
 #include "tenants/identity/session_authn.h"
 #include "tenants/accounts/budget.h"
 #include "tenants/accounts/price.h"
+#include "scheduler/jobs/priority_class.h"
 #include "tenants/accounts/quota_rule.h"
 #include "tenants/accounts/usage.h"
 #include "tenants/home/tenant.h"
@@ -165,6 +166,7 @@ static const struct stmt *const *const app_lists[] = {
     forecast_stmts,
     job_dataset_stmts,
     capacity_stmts,
+    priority_class_stmts,
     invariants_stmts,
     system_facts_stmts,
     watch_stmts,

@@ -30,6 +30,7 @@
     X(job_list_routes) \
     X(job_download_routes) \
     X(job_forecast_routes) \
+    X(class_routes) \
     X(job_stream_routes) \
     X(event_routes) \
     X(model_routes) \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table.c - every command of falaj, one row each; see command.h for the small languages of a row. */
+#include "cli/table_size.h"
 #include "cli/command.h"
 #include "core/wire/job_type.h"
 
@@ -47,6 +48,7 @@ const struct command_group command_groups[] = {
     { "tenant-rule", "What a tenant has of slots and GPUs, by flavor and zone; set by the platform" },
     { "budget", "What may be spent in a month or in all" },
     { "price", "What an hour and a kWh cost on each flavor" },
+    { "class", "Priority classes: which jobs of a tenant go first" },
     { "node", "Worker machines" },
     { "system", "The platform itself" },
     { "key", "Keys of the tenant, and of a zone's custodians" },
@@ -174,7 +176,7 @@ const struct command command_table[] = {
             { "set", 0, "JSON", "Further members of spec, as a JSON object", NULL },
             { "spec", 0, "JSON", "The whole spec as a JSON object, or @FILE, instead of the flags above", NULL }, { "zone", 0, "CODE", "Run in this zone only", NULL },
             { "pool", 0, "POOL", "Run in this pool of machines", NULL }, { "slots", 0, "N", "Slots wanted", NULL }, { "gpus", 0, "N", "GPUs wanted", NULL },
-            { "priority", 0, "N", "Higher goes first", NULL }, { "max-attempts", 0, "N", "Times to try", NULL },
+            JOB_SIZE_FLAGS, { "priority", 0, "N", "Higher goes first", NULL }, { "max-attempts", 0, "N", "Times to try", NULL },
             { "max-runtime", 0, "SECONDS", "Longest time an attempt may run", NULL }, { "wait", 0, NULL, "Wait for the end and follow the log", NULL },
             { "dry-run", 0, NULL, "Only say whether it would be accepted and where it could run; exits 11 when it would be refused", NULL }),
       cmd_job_submit, "Submit a job", "  falaj job submit first --dataset digits --epochs 30 --wait", CMD_SPEC, NULL, NULL, NULL, NULL, NULL, JOB_COLUMNS },
@@ -420,6 +422,7 @@ const struct command command_table[] = {
             { "slot-watts", 0, "N", "Watts of a booked slot", NULL }, { "gpu-watts", 0, "N", "Watts of a booked GPU", NULL }, { "from", 0, "TIME", "From then on (now)", NULL }),
       run_rest, "Add a price to the book", NULL, 0, NULL, "POST", "/v1/prices", NULL,
       "flavor=@0 currency=@1 #slot_hour=slot-hour #gpu_hour=gpu-hour #kwh=kwh #slot_watts=slot-watts #gpu_watts=gpu-watts valid_from=from", "price_id:ID flavor:FLAVOR valid_from:FROM" },
+    CLASS_COMMANDS,
     { NULL, "usage", "[FILE]", 0, 1,
       FLAGS({ "days", 0, "N", "Days to look back (30)", NULL }, { "from", 0, "TIME", "Attempts that ended at or after", NULL }, { "to", 0, "TIME", "Attempts that ended before", NULL },
             { "by", 0, "A,B", "What to sum by: day, project, queue, flavor, zone, pool (day,zone,pool)", NULL }, { "csv", 0, NULL, "Every ended attempt as CSV, not sums", NULL }),

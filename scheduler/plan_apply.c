@@ -116,7 +116,10 @@ static enum errc move_jobs(struct work *w, const struct snapshot *s, struct plan
         const struct attempt_step *step = &lines[i].step;
         a[i] = (struct job_admission){ .tenant_id = step->tenant_id, .job_id = step->job_id, .attempt_id = step->attempt_id,
                                        .node_id = step->node_id, .version = lines[i].job->version, .fence = lines[i].job->fence,
-                                       .slots = step->slots, .gpus = step->gpus, .audit_id = rows.event_ids[i],
+                                       .slots = step->slots, .gpus = step->gpus, .cpu_milli = lines[i].ask.cpu_milli,
+                                       .memory_bytes = lines[i].ask.memory_bytes,
+                                       .gpu_milli = step->gpus ? lines[i].ask.gpu_milli : GPU_MILLI,
+                                       .devices = (int64_t)lines[i].devices, .audit_id = rows.event_ids[i],
                                        .audit_body = rows.bodies[i] };
     }
     TRY(job_admit(w->tx, a, *n, lease_ms, &moved, e));
@@ -134,7 +137,7 @@ static enum errc admit(struct work *w, const struct snapshot *s, const struct pl
     for (size_t i = 0; i < n; i++) {
         const struct snap_job *j = &s->jobs.items[p->places.items[i].job];
         size_t node = p->places.items[i].node;
-        l[i] = (struct plan_line){ .job = j, .node = node,
+        l[i] = (struct plan_line){ .job = j, .node = node, .ask = snap_job_ask(j), .devices = p->places.items[i].devices,
             .step = { .tenant_id = j->tenant_id, .job_id = j->job_id, .attempt_id = uuid_v7(w->now_us), .node_id = s->nodes.items[node].node_id,
                       .fence = j->fence + 1, .slots = j->slots, .gpus = j->gpus, .job_state = STR("ADMITTED") } };
     }

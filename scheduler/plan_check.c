@@ -3,32 +3,43 @@
  * judgement. */
 #include "scheduler/plan_check.h"
 #include "core/db/tx.h"
+#include "scheduler/mirror/snapshot.h"
 #include "tenants/accounts/quota.h"
 #include "tenants/home/residency_facts.h"
 
 enum { CHECK_NODE, CHECK_TENANT, CHECK_JUDGE, CHECK_REVISION };
-struct check_row { int64_t what, ord, slots, gpus; bool ok; };
+struct check_row {
+    int64_t what, ord, slots, gpus, cpu_milli, memory_bytes, all_gpus;
+    struct str held;
+    bool ok;
+};
 SCHEMA_OF(check_row, "Room of a machine, what a tenant holds, a judgement, or the revision", FIELD(check_row, what, 0,
                                                                                                    .doc = "Which of them"),
     FIELD(check_row, ord, 0, .doc = "Which, from 1"), FIELD(check_row, slots, 0, .doc = "Slots free, or held; the revision"),
+    FIELD(check_row, cpu_milli, 0, .doc = "Free processors"), FIELD(check_row, memory_bytes, 0, .doc = "Free memory"),
+    FIELD(check_row, all_gpus, 0, .doc = "GPUs of the machine"), FIELD(check_row, held, 0, .doc = "Its devices that are held"),
     FIELD(check_row, gpus, 0, .doc = "GPUs"), FIELD(check_row, ok, 0, .doc = "The data may be there"));
 static const struct stmt plan_check_stmt = { .name = "plan_check", .params = "UUSSSU", .row = &check_row_schema,
                                              .card = CARD_MANY, .sql =
     "SELECT 0::bigint AS what, i.ord, n.slots - coalesce(a.slots, 0)::bigint AS slots, \n"
-    "       n.gpus - coalesce(a.gpus, 0)::bigint AS gpus, true AS ok\n"
+    "       n.gpus - coalesce(a.gpus, 0)::bigint AS gpus, true AS ok,\n"
+    "       greatest(n.cpu_milli, n.slots * 1000) - coalesce(a.cpu_milli, 0) AS cpu_milli,\n"
+    "       greatest(n.memory_bytes, n.slots * 1073741824) - coalesce(a.memory_bytes, 0) AS memory_bytes,\n"
+    "       n.gpus AS all_gpus, coalesce(a.held, '') AS held\n"
     "  FROM unnest($1) WITH ORDINALITY AS i(node_id, ord)\n"
-    "  CROSS JOIN LATERAL (SELECT slots, gpus FROM node WHERE node.node_id = i.node_id AND state = 'READY' LIMIT 1) n\n"
+    "  CROSS JOIN LATERAL (SELECT slots, gpus, cpu_milli, memory_bytes FROM node\n"
+    "                       WHERE node.node_id = i.node_id AND state = 'READY' LIMIT 1) n\n"
     "  CROSS JOIN LATERAL (\n"
-    "    SELECT sum(slots) AS slots, sum(gpus) AS gpus FROM attempt WHERE attempt.node_id = i.node_id AND live) a\n"
+    "    SELECT " ATTEMPT_SUMS " FROM attempt WHERE attempt.node_id = i.node_id AND live) a\n"
     "UNION ALL\n"
-    "SELECT 2, c.ord, 0, 0, residency_zone_ok(c.tenant_id, c.data_class, c.zone, job_purpose(c.kind))\n"
+    "SELECT 2, c.ord, 0, 0, residency_zone_ok(c.tenant_id, c.data_class, c.zone, job_purpose(c.kind)), 0, 0, 0, ''\n"
     "  FROM unnest($2, $3, $4, $5) WITH ORDINALITY AS c(tenant_id, data_class, kind, zone, ord)\n"
     "UNION ALL\n"
-    "SELECT 1, t.ord, a.slots, a.gpus, true\n"
+    "SELECT 1, t.ord, a.slots, a.gpus, true, 0, 0, 0, ''\n"
     "  FROM (SELECT tenant_id, sum(slots)::bigint AS slots, sum(gpus)::bigint AS gpus FROM attempt\n"
     "         WHERE live AND tenant_id = ANY ($6) GROUP BY tenant_id) a\n"
     "  JOIN unnest($6) WITH ORDINALITY AS t(tenant_id, ord) ON t.tenant_id = a.tenant_id\n"
-    "UNION ALL SELECT 3, 0, " RESIDENCY_REVISION ", 0, true" };
+    "UNION ALL SELECT 3, 0, " RESIDENCY_REVISION ", 0, true, 0, 0, 0, ''" };
 
 /* For the rare plan during which a revision passed. */
 struct limit_row { int64_t ord, slots, gpus; };
@@ -53,6 +64,8 @@ struct rooms {
     struct uuid *ids;
     size_t *of;                         /* of the snapshot: index into ids, from 1 */
     int64_t *slots, *gpus;              /* by index into ids; machines that are not ready have none */
+    int64_t *cpu_milli, *memory_bytes;  /* of machines */
+    struct devices *devices;
     size_t n;
 };
 
@@ -79,7 +92,9 @@ static struct question *question_of(struct plan_check *c, const struct snapshot 
 static struct rooms rooms_new(struct arena *a, size_t all, size_t most)
 {
     return (struct rooms){ .ids = ARENA_ARRAY(a, struct uuid, most), .of = ARENA_ARRAY(a, size_t, all),
-                           .slots = ARENA_ARRAY(a, int64_t, most), .gpus = ARENA_ARRAY(a, int64_t, most) };
+                           .slots = ARENA_ARRAY(a, int64_t, most), .gpus = ARENA_ARRAY(a, int64_t, most),
+                           .cpu_milli = ARENA_ARRAY(a, int64_t, most), .memory_bytes = ARENA_ARRAY(a, int64_t, most),
+                           .devices = ARENA_ARRAY(a, struct devices, most) };
 }
 
 static void rooms_name(struct rooms *r, size_t which, struct uuid id)
@@ -154,6 +169,9 @@ enum errc plan_check_read(struct work *w, const struct snapshot *s, const struct
         } else if (r[i].what == CHECK_NODE) {
             c->nodes.slots[at] = r[i].slots;
             c->nodes.gpus[at] = r[i].gpus;
+            c->nodes.cpu_milli[at] = r[i].cpu_milli;
+            c->nodes.memory_bytes[at] = r[i].memory_bytes;
+            (void)devices_read(&c->nodes.devices[at], r[i].all_gpus, r[i].held);    /* written by the statement above */
         } else if (r[i].what == CHECK_TENANT) {
             c->tenants.slots[at] -= r[i].slots;
             c->tenants.gpus[at] -= r[i].gpus;
@@ -167,11 +185,27 @@ bool plan_check_allows(struct plan_check *c, const struct snapshot *s, const str
     return question_of(c, s, l)->ok;
 }
 
-bool plan_check_takes(struct plan_check *c, const struct plan_line *l)
+/* A share counts by its thousandths, so devices say whether GPUs are free, and not their number. */
+static bool machine_takes(struct rooms *r, struct plan_line *l)
 {
-    if (!rooms_have(&c->nodes, l->node, &l->step) || !rooms_have(&c->tenants, (size_t)l->job->tenant, &l->step))
+    const size_t at = r->of[l->node] - 1;
+    if (l->step.slots > r->slots[at] || l->ask.cpu_milli > r->cpu_milli[at] || l->ask.memory_bytes > r->memory_bytes[at])
         return false;
-    rooms_take(&c->nodes, l->node, &l->step);
+    if (l->ask.gpus && !devices_take(&r->devices[at], l->devices, l->ask.gpus, l->ask.gpu_milli)) {
+        l->devices = devices_pick(&r->devices[at], l->ask.gpus, l->ask.gpu_milli);
+        if (!devices_take(&r->devices[at], l->devices, l->ask.gpus, l->ask.gpu_milli))
+            return false;
+    }
+    r->slots[at] -= l->step.slots;
+    r->cpu_milli[at] -= l->ask.cpu_milli;
+    r->memory_bytes[at] -= l->ask.memory_bytes;
+    return true;
+}
+
+bool plan_check_takes(struct plan_check *c, struct plan_line *l)
+{
+    if (!rooms_have(&c->tenants, (size_t)l->job->tenant, &l->step) || !machine_takes(&c->nodes, l))
+        return false;
     rooms_take(&c->tenants, (size_t)l->job->tenant, &l->step);
     return true;
 }

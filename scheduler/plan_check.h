@@ -19,13 +19,16 @@ struct plan_line {
     struct attempt_step step;
     const struct snap_job *job;
     size_t node;                        /* of the snapshot */
+    struct ask ask;
+    uint64_t devices;                   /* bit by bit */
 };
 
 enum errc plan_check_read(struct work *w, const struct snapshot *s, const struct plan_line *lines, size_t n,
                           struct plan_check **ret, struct err *e) MUST_CHECK;
 /* The database lets the data of this line go where its machine stands. */
 bool plan_check_allows(struct plan_check *c, const struct snapshot *s, const struct plan_line *l);
-/* True: its machine and its tenant have room for it, and have that much less now. */
-bool plan_check_takes(struct plan_check *c, const struct plan_line *l);
+/* True: its machine and its tenant have room for it, and have that much less now. Where the devices that the plan chose are
+ * gone, the line gets others. */
+bool plan_check_takes(struct plan_check *c, struct plan_line *l);
 
 extern const struct stmt *const plan_check_stmts[];

@@ -8,6 +8,28 @@ const char *const lease_event_names[] = { "renew", "start", "succeed", "fail", "
                                           NULL };
 const char *const lease_output_kinds[] = { "model", "checkpoint", "artifact", NULL };
 
+const char *const gpu_isolation_names[] = { "none", "mig", "mps", NULL };
+SCHEMA_EXTERN(node_device, "A GPU of a machine",
+    FIELD(node_device, index, F_REQ, .min = 0, .max = 63, .doc = "Its number on the machine, from 0"),
+    FIELD(node_device, uuid, 0, .max = 64, .dflt = "", .doc = "Its UUID, as its driver says"),
+    FIELD(node_device, model, 0, .max = 63, .dflt = "", .check = check_gpu_model, .pattern_doc = GPU_MODEL_PATTERN,
+          .doc = "Its model, as jobs name it"),
+    FIELD(node_device, memory_bytes, 0, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "Its memory"),
+    FIELD_ENUM(node_device, isolation, 0, gpu_isolation_names, .dflt = "none",
+               .doc = "What keeps jobs with shares of it apart; none: it is given as a whole only"));
+
+bool check_gpu_model(struct str s, const char **why)
+{
+    *why = "have letters, digits, '.', '_' and '-', first a letter or digit, at most 63";
+    bool ok = s.len <= 63;
+    for (size_t i = 0; ok && i < s.len; i++) {
+        char c = s.ptr[i];
+        bool is_alnum = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        ok = is_alnum || (i && (c == '.' || c == '_' || c == '-'));
+    }
+    return ok;
+}
+
 SCHEMA_EXTERN(node_register, "A machine that comes up",
     FIELD(node_register, name, F_REQ, .min = 1, .max = 128, .doc = "Name, as in its certificate"),
     FIELD(node_register, zone, F_REQ, .max = 31, .check = check_slug, .doc = "Zone, as in its certificate"),
@@ -16,6 +38,10 @@ SCHEMA_EXTERN(node_register, "A machine that comes up",
     FIELD(node_register, cpus, F_REQ, .min = 1, .max = 65536, .doc = "Processors"),
     FIELD(node_register, memory_bytes, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Memory"),
     FIELD(node_register, gpus, 0, .min = 0, .max = 64, .dflt = "0", .doc = "GPUs"),
+    FIELD(node_register, cpu_milli, 0, .min = 0, .max = 4096000, .dflt = "0",
+          .doc = "Thousandths of a processor for jobs; 0: all processors"),
+    FIELD_LIST(node_register, devices, &node_device_schema, F_NOCOL | F_NOEMPTY, .max = 64,
+               .doc = "Its GPUs in order of index, all of one model; absent: gpus without a model"),
     FIELD(node_register, backend, 0, .max = 32, .dflt = "", .doc = "Compute backend in use"),
     FIELD(node_register, version, F_REQ, .max = 64, .doc = "Version of the agent"),
     FIELD(node_register, boot_id, F_REQ, .doc = "New for each run of the agent"));
@@ -51,6 +77,10 @@ SCHEMA_EXTERN(lease_grant, "A lease",
     FIELD(lease_grant, spec, 0, .dflt = "{}", .doc = "What was asked, by kind"),
     FIELD(lease_grant, slots, 0, .min = 0, .max = INT64_MAX, .dflt = "1", .doc = "Slots booked"),
     FIELD(lease_grant, gpus, 0, .doc = "GPUs booked"),
+    FIELD(lease_grant, cpu_milli, 0, .doc = "Thousandths of a processor that it may use; 0: what its slots stand for"),
+    FIELD(lease_grant, memory_bytes, 0, .doc = "Memory that it may use; 0: what its slots stand for"),
+    FIELD(lease_grant, gpu_milli, 0, .doc = "Thousandths of each of its devices"),
+    FIELD(lease_grant, devices, 0, .doc = "Its devices as a number, bit i for device i"),
     FIELD(lease_grant, lease_ms, 0, .dflt = "30000", .doc = "Life of the lease without a heartbeat"),
     FIELD(lease_grant, max_runtime_s, 0, .doc = "Seconds it may run"),
     FIELD_LIST(lease_grant, inputs, &lease_input_schema, F_NOCOL | F_NOEMPTY, .doc = "Objects it may read"));

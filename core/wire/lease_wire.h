@@ -15,10 +15,26 @@ enum { LEASE_ITEMS_MAX = 2000, LEASE_LINES_MAX = 1000, LEASE_OUTPUTS_MAX = 64, L
        LEASE_RESULT_MAX = 262144, LEASE_TEXT_MAX = 8192, LEASE_VALUES_MAX = 4096, LEASE_OUTPUT_NAME_MAX = 63,
        LEASE_PART_MAX = 8 << 20, LEASE_OUTPUT_MAX = 1 << 30 /* bytes of one part, sealed, and of a whole output's content */ };
 
+/* A GPU of a machine. Its index is what CUDA counts by; isolation says how jobs with shares of it are kept apart, if at all. */
+enum gpu_isolation { GPU_NONE, GPU_MIG, GPU_MPS };
+extern const char *const gpu_isolation_names[];
+struct node_device {
+    int64_t index;
+    struct str uuid, model;
+    int64_t memory_bytes;
+    int isolation;                      /* enum gpu_isolation */
+};
+extern const struct schema node_device_schema;
+/* For .check: a model's name, or nothing. */
+bool check_gpu_model(struct str s, const char **why);
+#define GPU_MODEL_PATTERN "^([A-Za-z0-9][A-Za-z0-9._-]{0,62})?$"
+
 /* POST /v1/nodes/register */
 struct node_register {
     struct str name, zone, pool;
     int64_t slots, cpus, memory_bytes, gpus;
+    int64_t cpu_milli;                  /* 0: cpus thousands */
+    struct slice devices;               /* struct node_device: none, or as many as gpus, in order of index, of one model */
     struct str backend, version;
     struct uuid boot_id;
 };
@@ -49,6 +65,8 @@ struct lease_grant {
     struct str kind, name, zone;
     struct json spec;
     int64_t slots, gpus, lease_ms, max_runtime_s;
+    int64_t cpu_milli, memory_bytes;    /* what it may use; 0: what its slots stand for on this machine */
+    int64_t gpu_milli, devices;         /* thousandths of each of its devices; devices bit by bit */
     struct slice inputs;                /* struct lease_input */
 };
 struct lease_next_out { struct slice leases; };     /* struct lease_grant */

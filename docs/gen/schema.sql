@@ -440,8 +440,13 @@ CASE
     WHEN (finished_at IS NOT NULL) THEN state
     ELSE NULL::text
 END) STORED,
-    shape bigint GENERATED ALWAYS AS (hashtextextended(((((((((((((((COALESCE((project_id)::text, ''::text) || '|'::text) || queue) || '|'::text) || kind) || '|'::text) || data_class) || '|'::text) || COALESCE(zone, ''::text)) || '|'::text) || pool) || '|'::text) || (slots)::text) || '|'::text) || (gpus)::text), (0)::bigint)) STORED NOT NULL,
     submitted_xid xid8,
+    cpu_milli bigint DEFAULT 0 NOT NULL,
+    memory_bytes bigint DEFAULT 0 NOT NULL,
+    gpu_milli bigint DEFAULT 1000 NOT NULL,
+    gpu_models text DEFAULT ''::text NOT NULL,
+    class text DEFAULT 'default'::text NOT NULL,
+    shape bigint GENERATED ALWAYS AS (hashtextextended(((((((((((((((((((((((((COALESCE((project_id)::text, ''::text) || '|'::text) || queue) || '|'::text) || kind) || '|'::text) || data_class) || '|'::text) || COALESCE(zone, ''::text)) || '|'::text) || pool) || '|'::text) || (slots)::text) || '|'::text) || (gpus)::text) || '|'::text) || class) || '|'::text) || (cpu_milli)::text) || '|'::text) || (memory_bytes)::text) || '|'::text) || (gpu_milli)::text) || '|'::text) || gpu_models), (0)::bigint)) STORED NOT NULL,
     CONSTRAINT job_check CHECK ((queued = (state = 'PENDING'::text))),
     CONSTRAINT job_check1 CHECK (((finished_at IS NOT NULL) = (state = ANY (ARRAY['COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text, 'TIMEOUT'::text, 'DEADLINE'::text, 'OUT_OF_MEMORY'::text, 'NODE_FAIL'::text, 'PREEMPTED'::text, 'REJECTED'::text])))),
     CONSTRAINT job_gpus_check CHECK (((gpus >= 0) AND (gpus <= 64))),
@@ -456,6 +461,12 @@ END) STORED,
 WITH (fillfactor='60');
 ALTER TABLE ONLY public.job FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.job OWNER TO falaj_owner;
+
+-- Name: COLUMN job.cpu_milli; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.job.cpu_milli IS '0: what its slots stand for, as memory_bytes';
+
+-- Name: COLUMN job.gpu_models; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.job.gpu_models IS 'Between commas; empty: any';
 
 -- Name: job_rows(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.job_rows(tenants uuid[], jobs uuid[]) RETURNS SETOF public.job
@@ -476,6 +487,13 @@ CREATE FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[]
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
 ALTER FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[]) OWNER TO falaj_system;
+
+-- Name: job_submit_many(uuid[], uuid[], text[], text[], text[], text[], text[], text[], bigint[], bigint[], bigint[], bigint[], bigint[], uuid[], text[], text[], bytea[], uuid[], bytea[], bigint[], text[], uuid[], uuid[], text[], bigint[], bigint[], bigint[], text[], text[]); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[]) RETURNS TABLE(ord bigint, verdict text, job_id uuid, room bigint, submitted_at timestamp with time zone, message text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[]) OWNER TO falaj_system;
 
 -- Name: list_condition(text, text, text); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.list_condition(list text, filter text, val text) RETURNS text
@@ -892,6 +910,10 @@ CREATE TABLE public.attempt (
     taken_at timestamp with time zone,
     admitted_version bigint,
     admitted_xid xid8,
+    cpu_milli bigint DEFAULT 0 NOT NULL,
+    memory_bytes bigint DEFAULT 0 NOT NULL,
+    gpu_milli bigint DEFAULT 1000 NOT NULL,
+    devices bigint DEFAULT 0 NOT NULL,
     CONSTRAINT attempt_check CHECK ((live = (state = ANY (ARRAY['LEASED'::text, 'STARTING'::text, 'RUNNING'::text])))),
     CONSTRAINT attempt_check1 CHECK ((live = (finished_at IS NULL))),
     CONSTRAINT attempt_state_check CHECK ((state = ANY (ARRAY['LEASED'::text, 'STARTING'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'PREEMPTED'::text, 'CANCELLED'::text, 'LEASE_RETURNED'::text, 'LEASE_EXPIRED'::text, 'FENCED'::text])))
@@ -899,6 +921,9 @@ CREATE TABLE public.attempt (
 WITH (fillfactor='60');
 ALTER TABLE ONLY public.attempt FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.attempt OWNER TO falaj_owner;
+
+-- Name: COLUMN attempt.devices; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.attempt.devices IS 'Bit i: it holds gpu_milli thousandths of device i of its machine; 0 with gpus: from before they had numbers';
 
 -- Name: audit_anchor; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.audit_anchor (
@@ -1236,6 +1261,10 @@ CREATE TABLE public.node (
     reason text DEFAULT ''::text NOT NULL,
     is_drained boolean DEFAULT false NOT NULL,
     flavor text DEFAULT 'cpu'::text NOT NULL,
+    cpu_milli bigint DEFAULT 0 NOT NULL,
+    gpu_model text DEFAULT ''::text NOT NULL,
+    gpu_shared boolean DEFAULT false NOT NULL,
+    devices jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT node_flavor_check CHECK ((flavor ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
     CONSTRAINT node_reason_check CHECK ((length(reason) <= 512)),
     CONSTRAINT node_slots_check CHECK (((slots >= 0) AND (slots <= 4096))),
@@ -1243,6 +1272,12 @@ CREATE TABLE public.node (
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='200');
 ALTER TABLE public.node OWNER TO falaj_owner;
+
+-- Name: COLUMN node.cpu_milli; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.node.cpu_milli IS '0: not said, its slots stand for them';
+
+-- Name: COLUMN node.gpu_shared; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.node.gpu_shared IS 'Its devices keep jobs apart that have shares of one';
 
 -- Name: project; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.project (
@@ -2213,6 +2248,26 @@ CREATE TABLE public.price (
 );
 ALTER TABLE public.price OWNER TO falaj_owner;
 
+-- Name: priority_class; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.priority_class (
+    class text NOT NULL,
+    value bigint NOT NULL,
+    preemptible boolean DEFAULT true NOT NULL,
+    grace_s bigint DEFAULT 60 NOT NULL,
+    min_runtime_s bigint DEFAULT 0 NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT priority_class_class_check CHECK ((class ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
+    CONSTRAINT priority_class_description_check CHECK ((length(description) <= 512)),
+    CONSTRAINT priority_class_grace_s_check CHECK (((grace_s >= 0) AND (grace_s <= 86400))),
+    CONSTRAINT priority_class_min_runtime_s_check CHECK (((min_runtime_s >= 0) AND (min_runtime_s <= 2592000))),
+    CONSTRAINT priority_class_value_check CHECK (((value >= '-1000000'::integer) AND (value <= 1000000)))
+);
+ALTER TABLE public.priority_class OWNER TO falaj_owner;
+
+-- Name: TABLE priority_class; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.priority_class IS 'Within a tenant jobs of a class with a higher value go first; priority orders inside one class';
+
 -- Name: quota; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.quota (
     tenant_id uuid NOT NULL,
@@ -3004,6 +3059,10 @@ ALTER TABLE ONLY public.price
 ALTER TABLE ONLY public.price
     ADD CONSTRAINT price_pkey PRIMARY KEY (price_id);
 
+-- Name: priority_class priority_class_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.priority_class
+    ADD CONSTRAINT priority_class_pkey PRIMARY KEY (class);
+
 -- Name: project project_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.project
     ADD CONSTRAINT project_pkey PRIMARY KEY (tenant_id, project_id);
@@ -3637,6 +3696,10 @@ ALTER TABLE public.person_origin ENABLE ALWAYS TRIGGER audit_shadow;
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.price FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.price ENABLE ALWAYS TRIGGER audit_shadow;
 
+-- Name: priority_class audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.priority_class FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.priority_class ENABLE ALWAYS TRIGGER audit_shadow;
+
 -- Name: project audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.project FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.project ENABLE ALWAYS TRIGGER audit_shadow;
@@ -3964,6 +4027,10 @@ ALTER TABLE public.person_origin ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: price audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.price FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.price ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: priority_class audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.priority_class FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.priority_class ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: project audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.project FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -5352,6 +5419,10 @@ GRANT ALL ON FUNCTION public.job_rows(tenants uuid[], jobs uuid[]) TO falaj_app;
 REVOKE ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[]) TO falaj_app;
 
+-- Name: FUNCTION job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[]); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[]) TO falaj_app;
+
 -- Name: FUNCTION list_find(list text, t uuid, last uuid, sort text, q text, filters text[], vals text[], most bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.list_find(list text, t uuid, last uuid, sort text, q text, filters text[], vals text[], most bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.list_find(list text, t uuid, last uuid, sort text, q text, filters text[], vals text[], most bigint) TO falaj_app;
@@ -5856,6 +5927,12 @@ GRANT SELECT,DELETE ON TABLE public.price TO falaj_system;
 GRANT SELECT,INSERT ON TABLE public.price TO falaj_app;
 GRANT SELECT ON TABLE public.price TO falaj_scheduler;
 GRANT SELECT ON TABLE public.price TO falaj_worker_api;
+
+-- Name: TABLE priority_class; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.priority_class TO falaj_system;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.priority_class TO falaj_app;
+GRANT SELECT ON TABLE public.priority_class TO falaj_scheduler;
+GRANT SELECT ON TABLE public.priority_class TO falaj_worker_api;
 
 -- Name: TABLE quota; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quota TO falaj_app;

@@ -22,6 +22,7 @@ SCHEMA_OF(output_row, "A complete output",
 
 #define GRANTS                                                                                                             \
     "SELECT a.tenant_id, a.attempt_id, a.job_id, a.fence, j.kind, j.name, n.zone, j.spec, a.slots, a.gpus, j.max_runtime_s,\n" \
+    "       j.cpu_milli, j.memory_bytes, a.gpu_milli, a.devices,\n"                                                          \
     "       greatest(0, extract(epoch FROM a.lease_until - clock_timestamp()) * 1000)::bigint AS lease_ms\n"                 \
     "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"                                     \
     "       JOIN node n ON n.node_id = a.node_id\n"

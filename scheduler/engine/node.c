@@ -17,6 +17,24 @@ static enum errc check_identity(struct work *w, const struct node_register *in, 
     return ERR_OK;
 }
 
+/* Jobs choose a machine by the model of its GPUs, so they are of one. */
+static enum errc check_devices(const struct node_register *in, struct err *e)
+{
+    const struct node_device *d = in->devices.items;
+    if (in->devices.n && (int64_t)in->devices.n != in->gpus)
+        return FAIL_AT(e, INVALID, "/devices", "%zu devices came for %ld GPUs: name all of them, or none", in->devices.n,
+                       (long)in->gpus);
+    for (size_t i = 0; i < in->devices.n; i++) {
+        if (d[i].index != (int64_t)i)
+            return FAIL_AT(e, INVALID, "/devices", "Device %zu has index %ld: their order is that of their indexes, from 0", i,
+                           (long)d[i].index);
+        if (!str_eq(d[i].model, d[0].model))
+            return FAIL_AT(e, INVALID, "/devices", "Models %.*s and %.*s on one machine: register a worker for each",
+                           STR_ARG(d[0].model), STR_ARG(d[i].model));
+    }
+    return ERR_OK;
+}
+
 /* Agents make their boot_id by uuid_v7, whose order is that of time. */
 static bool is_later(struct uuid a, struct uuid b)
 {
@@ -41,6 +59,7 @@ static enum errc void_earlier_run(struct work *w, const struct node_register *in
 enum errc node_register(struct work *w, const struct node_register *in, struct str identity, struct node *ret, struct err *e)
 {
     TRY(check_identity(w, in, identity, e));
+    TRY(check_devices(in, e));
     TRY(void_earlier_run(w, in, identity, e));
     enum errc rc = node_repo_upsert(w->tx, uuid_v7(w->now_us), in, identity, ret, e);
     if (rc == ERR_NOT_FOUND)

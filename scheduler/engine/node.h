@@ -18,6 +18,10 @@ struct node {
     struct uuid node_id;
     struct str zone, pool, name, identity, state;
     int64_t slots, cpus, memory_bytes, gpus;
+    int64_t cpu_milli;
+    struct str gpu_model;
+    bool gpu_shared;
+    struct json devices;
     struct str flavor, backend, version;
     struct uuid boot_id;
     struct timestamp last_seen_at, created_at;

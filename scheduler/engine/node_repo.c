@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* node_repo.c - SQL of machines. The table has no tenant: a machine serves many, and says nothing about them. */
 #include "scheduler/engine/node_repo.h"
+#include "core/base/cleanup.h"
 #include "core/db/tx.h"
+#include "core/json/encode.h"
 #include "scheduler/engine/lease_move.h"
 #include "core/db/list_find.h"
+
+enum { DEVICES_TEXT_MAX = 1 << 16 };
 
 SCHEMA_EXTERN(node, "A worker machine",
     FIELD_ID(node, node_id, "nod", F_ALWAYS, .doc = "The machine"),
@@ -13,6 +17,10 @@ SCHEMA_EXTERN(node, "A worker machine",
     FIELD(node, state, F_ALWAYS, .doc = "READY, DRAINING, QUARANTINED or LOST"),
     FIELD(node, slots, 0, .doc = "Leases of one slot it runs at once"), FIELD(node, cpus, 0, .doc = "Processors"),
     FIELD(node, memory_bytes, 0, .doc = "Memory"), FIELD(node, gpus, 0, .doc = "GPUs"),
+    FIELD(node, cpu_milli, 0, .doc = "Thousandths of a processor for jobs; 0: not said"),
+    FIELD(node, gpu_model, 0, .doc = "Model of its GPUs"), FIELD(node, gpu_shared, 0,
+                                                                 .doc = "Its GPUs keep jobs with shares apart"),
+    FIELD(node, devices, 0, .by = NULL, .doc = "Its GPUs: index, uuid, model, memory_bytes, isolation"),
     FIELD(node, flavor, F_ALWAYS, .doc = "What kind of machine it is, for quotas and prices"),
     FIELD(node, backend, F_ALWAYS, .doc = "Compute backend in use"),
     FIELD(node, version, F_ALWAYS, .doc = "Version of its agent"), FIELD(node, boot_id, F_NOOUT, .doc = "This run of its agent"),
@@ -40,7 +48,8 @@ SCHEMA_OF(node_run, "The run of an agent", FIELD(node_run, node_id, 0, .doc = "M
     FIELD(node_run, is_heard, 0, .doc = "It was heard of lately"));
 
 #define NODE_COLUMNS \
-    "node_id, zone, pool, name, identity, state, slots, cpus, memory_bytes, gpus, backend, flavor, version, boot_id, last_seen_at, created_at"
+    "node_id, zone, pool, name, identity, state, slots, cpus, memory_bytes, gpus, backend, flavor, version, boot_id, last_seen_at, " \
+    "created_at, cpu_milli, gpu_model, gpu_shared, devices"
 
 /* A tenant sees no certificates. */
 #define SEEN_COLUMNS                                                                                                         \
@@ -52,11 +61,16 @@ SCHEMA_OF(node_run, "The run of an agent", FIELD(node_run, node_id, 0, .doc = "M
 /* The state of a machine that is heard again: silence does not undo what people ordered. */
 #define HEARD(n) "CASE WHEN " n "state <> 'LOST' THEN " n "state WHEN " n "is_drained THEN 'DRAINING' ELSE 'READY' END"
 
-static const struct stmt node_upsert = { .name = "node_upsert", .params = "ussssiiiissu", .row = &node_schema, .card = CARD_ONE, .sql =
-    "INSERT INTO node (node_id, zone, pool, name, identity, slots, cpus, memory_bytes, gpus, backend, version, boot_id, flavor)\n"
-    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, CASE WHEN $9 > 0 THEN 'gpu' ELSE 'cpu' END)\n"
+static const struct stmt node_upsert = { .name = "node_upsert", .params = "ussssiiiissuisbs", .row = &node_schema,
+                                         .card = CARD_ONE, .sql =
+    "INSERT INTO node (node_id, zone, pool, name, identity, slots, cpus, memory_bytes, gpus, backend, version, boot_id, flavor,\n"
+    "                  cpu_milli, gpu_model, gpu_shared, devices)\n"
+    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, CASE WHEN $9 > 0 THEN 'gpu' ELSE 'cpu' END,\n"
+    "        $13, $14, $15, $16::jsonb)\n"
     "ON CONFLICT (identity) DO UPDATE SET slots = EXCLUDED.slots, cpus = EXCLUDED.cpus, memory_bytes = EXCLUDED.memory_bytes,\n"
     "   gpus = EXCLUDED.gpus, backend = EXCLUDED.backend, version = EXCLUDED.version, boot_id = EXCLUDED.boot_id,\n"
+    "   cpu_milli = EXCLUDED.cpu_milli, gpu_model = EXCLUDED.gpu_model, gpu_shared = EXCLUDED.gpu_shared,\n"
+    "   devices = EXCLUDED.devices,\n"
     "   last_seen_at = clock_timestamp(), state = " HEARD("node.") "\n"
     "RETURNING " NODE_COLUMNS };
 
@@ -103,9 +117,22 @@ const struct stmt *const node_scheduler_stmts[] = { &node_mark_lost_stmt, NULL }
 enum errc node_repo_upsert(struct db_tx *tx, struct uuid new_id, const struct node_register *in, struct str identity, struct node *ret,
                            struct err *e)
 {
+    CLEANUP(buf_releasep) struct buf devices = BUF(DEVICES_TEXT_MAX);
+    const struct node_device *d = in->devices.items;
+    const size_t n = in->devices.n;
+    bool is_shared = n > 0;
+    buf_add_char(&devices, '[');
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            buf_add_char(&devices, ',');
+        json_encode(&node_device_schema, &d[i], &devices);
+        is_shared &= d[i].isolation != GPU_NONE;
+    }
+    buf_add_char(&devices, ']');
     return db_one(tx, &node_upsert, ARGS(A_UUID(new_id), A_STR(in->zone), A_STR(in->pool), A_STR(in->name), A_STR(identity), A_I64(in->slots),
                                          A_I64(in->cpus), A_I64(in->memory_bytes), A_I64(in->gpus), A_STR(in->backend), A_STR(in->version),
-                                         A_UUID(in->boot_id)), ret, e);
+                                         A_UUID(in->boot_id), A_I64(in->cpu_milli ? in->cpu_milli : in->cpus * 1000),
+                                         A_STR(n ? d[0].model : STR("")), A_BOOL(is_shared), A_STR(buf_str(&devices))), ret, e);
 }
 
 enum errc node_repo_live(struct db_tx *tx, struct uuid node_id, int64_t limit, struct slice *ret, struct err *e)

@@ -4,6 +4,7 @@
 #include "core/db/run_tx.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/jobs/submit.h"
+#include "scheduler/jobs/job_snap.h"
 #include "tenants/access/principal.h"
 #include "tenants/accounts/quota.h"
 #include "tenants/home/residency_facts.h"
@@ -171,8 +172,8 @@ static enum errc plan_alone(struct work *w, const struct job *j, struct slice sh
     struct snap_node *nodes = ARENA_ARRAY(w->arena, struct snap_node, shapes.n + 1);
     struct str *zones = ARENA_ARRAY(w->arena, struct str, outlooks.n + 1);
     struct snap_tenant tenant = { .tenant_id = w->tenant_id };
-    struct snap_job job = { .tenant_id = w->tenant_id, .job_id = j->job_id, .zone = j->zone, .pool = j->pool, .slots = j->slots, .gpus = j->gpus,
-                            .priority = j->priority, .queue = j->queue, .project_id = j->project_id, .zones.items = zones };
+    struct snap_job job = job_snap(j);
+    job.zones.items = zones;
     struct slice quotas = { 0 };
     struct plan plan;
     TRY(quota_list(w, &quotas, e));

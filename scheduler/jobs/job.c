@@ -5,9 +5,11 @@
 #include "core/base/cleanup.h"
 #include "core/db/run_tx.h"
 #include "core/json/decode.h"
+#include "core/wire/lease_wire.h"
 #include "scheduler/jobs/booking.h"
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/jobs/job_repo.h"
+#include "scheduler/plan/snapshot.h"
 #include "tenants/access/principal.h"
 #include "tenants/accounts/quota.h"
 
@@ -25,9 +27,54 @@ SCHEMA_EXTERN(job_create, "A job to submit",
     FIELD(job_create, queue, 0, .min = 1, .max = 63, .check = check_slug, .dflt = "default", .doc = "Queue whose quota it uses"),
     FIELD(job_create, slots, 0, .min = 1, .max = 4096, .dflt = "1", .doc = "Slots on one machine"),
     FIELD(job_create, gpus, 0, .min = 0, .max = 64, .dflt = "0", .doc = "GPUs on one machine"),
-    FIELD(job_create, priority, 0, .min = -1000, .max = 1000, .dflt = "0", .doc = "Higher goes first within the tenant"),
+    FIELD(job_create, cpu_milli, 0, .min = 0, .max = 4096000, .dflt = "0",
+          .doc = "Thousandths of a processor; 0: one for each slot. Each processor begun counts as a slot at least"),
+    FIELD(job_create, memory_bytes, 0, .min = 0, .max = MEMORY_BYTES_MAX, .dflt = "0",
+          .doc = "Memory on one machine; 0: a GiB for each slot"),
+    FIELD(job_create, gpu_milli, 0, .min = 0, .max = 1000, .dflt = "0",
+          .doc = "Thousandths of one GPU, where machines keep shares apart; 0 or 1000: whole ones"),
+    FIELD(job_create, gpu_models, 0, .max = 255, .dflt = "", .check = check_gpu_models, .pattern_doc = GPU_MODELS_PATTERN,
+          .doc = "Models of GPU that will do, between commas; empty: any"),
+    FIELD_AS(job_create, cls, "class", 0, .min = 1, .max = 63, .check = check_slug, .dflt = "default",
+             .doc = "Priority class: a higher value goes first within the tenant"),
+    FIELD(job_create, priority, 0, .min = -1000, .max = 1000, .dflt = "0", .doc = "Higher goes first within its class"),
+    FIELD(job_create, force_queue, 0, .dflt = "false",
+          .doc = "Wait for a machine that could hold it; else such a job is refused while there is none"),
     FIELD(job_create, max_attempts, 0, .min = 1, .max = 100, .dflt = "3", .doc = "Times it may be tried when machines fail"),
     FIELD(job_create, max_runtime_seconds, 0, .min = 1, .max = 2592000, .dflt = "86400", .doc = "Seconds one attempt may run"));
+
+bool check_gpu_models(struct str s, const char **why)
+{
+    struct str one, rest = s;
+    *why = "name models by letters, digits, '.', '_' and '-', 63 at most each, between commas";
+    bool ok = true;
+    const char *of_one;
+    for (bool more = s.len > 0; ok && more;) {
+        more = str_cut(rest, ',', &one, &rest);
+        ok = one.len && check_gpu_model(one, &of_one);
+    }
+    return ok;
+}
+
+/* A share is of one GPU; processors count as slots, so that quotas and prices count them. */
+static enum errc check_size(const struct job_create *in, struct job *j, struct err *e)
+{
+    const bool is_share = in->gpu_milli > 0 && in->gpu_milli < GPU_MILLI;
+    if (is_share && in->gpus > 1)
+        return FAIL_AT(e, INVALID, "/gpu_milli", "A share is of one GPU; %ld were asked: leave gpus away, or gpu_milli",
+                       (long)in->gpus);
+    if (in->gpu_models.len && !in->gpus && !is_share)
+        return FAIL_AT(e, INVALID, "/gpu_models", "Models are named, but no GPU is asked: set gpus or gpu_milli");
+    const int64_t begun = (in->cpu_milli + SLOT_CPU_MILLI - 1) / SLOT_CPU_MILLI;
+    j->slots = in->slots > begun ? in->slots : begun;
+    j->gpus = is_share ? 1 : in->gpus;
+    j->gpu_milli = is_share ? in->gpu_milli : GPU_MILLI;
+    j->cpu_milli = in->cpu_milli;
+    j->memory_bytes = in->memory_bytes;
+    j->gpu_models = in->gpu_models;
+    j->cls = in->cls.len ? in->cls : STR("default");
+    return ERR_OK;
+}
 
 static enum errc check_spec(const struct job_create *in, struct arena *a, struct err *e)
 {
@@ -52,10 +99,10 @@ enum errc job_check(const struct job_create *in, const struct principal *p, stru
         .tenant_id = p->tenant_id, .job_id = uuid_v7(now_us), .name = in->name, .kind = in->kind, .state = JOB_PENDING,
         .reason = str_c(job_reason_names[JR_RESOURCES]), .message = STR(""), .spec = in->spec, .zone = in->zone, .pool = in->pool,
         .queue = in->queue,
-        .data_class = STR("internal"), .slots = in->slots, .gpus = in->gpus, .priority = in->priority, .max_attempts = in->max_attempts,
+        .data_class = STR("internal"), .priority = in->priority, .max_attempts = in->max_attempts,
         .max_runtime_s = in->max_runtime_seconds, .version = 1, .created_by = p->user_id, .submitted_at = { now_us },
     };
-    return ERR_OK;
+    return check_size(in, ret, e);
 }
 
 static enum errc read_replays(struct work *w, struct job_submission **items, size_t n, struct err *e)

@@ -24,6 +24,9 @@ struct job {
     struct str zone, pool, data_class, queue;
     struct uuid project_id;         /* nil: of the tenant as a whole */
     int64_t slots, gpus, priority, max_attempts, max_runtime_s;
+    int64_t cpu_milli, memory_bytes;    /* 0: what its slots stand for */
+    int64_t gpu_milli;              /* of one GPU; 1000: whole ones */
+    struct str gpu_models, cls;     /* models between commas, empty: any; cls: priority class */
     int64_t requeue_count, fence, version;
     bool cancel_requested;
     struct json result;
@@ -40,6 +43,9 @@ struct job_create {
     struct str zone, pool, queue;
     struct uuid project_id;         /* nil: of the tenant as a whole, or the caller's one project */
     int64_t slots, gpus, priority, max_attempts, max_runtime_seconds;
+    int64_t cpu_milli, memory_bytes, gpu_milli;     /* 0: not said */
+    struct str gpu_models, cls;
+    bool force_queue;               /* waits for a machine that could hold it, though there is none */
 };
 extern const struct schema job_create_schema;
 
@@ -70,6 +76,10 @@ struct job_input {
     struct str name;
     struct uuid object_id;
 };
+
+/* For .check: models between commas. */
+bool check_gpu_models(struct str s, const char **why);
+#define GPU_MODELS_PATTERN "^([A-Za-z0-9][A-Za-z0-9._-]{0,62}(,[A-Za-z0-9][A-Za-z0-9._-]{0,62})*)?$"
 
 /* Pure: the checks of a submission that need no facts: spec by kind. Fills job (ids, defaults, time).
  * Errors carry JSON pointers. A kind that callers do not submit is refused with what makes it. */

@@ -37,11 +37,12 @@ static const struct stmt job_apply_stmt = { .name = "job_apply", .params = "SUUS
     "SELECT ord FROM j ORDER BY ord" };
 
 /* The same for ADMIT alone, with the attempts. $1: the states that it leads from. */
-static const struct stmt job_admit_stmt = { .name = "job_admit", .params = "SUUUUIIIIUYi", .row = &moved_schema,
+static const struct stmt job_admit_stmt = { .name = "job_admit", .params = "SUUUUIIIIUYiIIII", .row = &moved_schema,
                                             .card = CARD_MANY, .sql =
     "WITH i AS MATERIALIZED (\n"
-    "  SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11) WITH ORDINALITY\n"
-    "    AS u(tenant_id, job_id, attempt_id, node_id, version, fence, slots, gpus, event_id, event, ord)),\n"
+    "  SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14, $15, $16) WITH ORDINALITY\n"
+    "    AS u(tenant_id, job_id, attempt_id, node_id, version, fence, slots, gpus, event_id, event, cpu_milli, memory_bytes,\n"
+    "         gpu_milli, devices, ord)),\n"
     "j AS (\n"
     "  UPDATE job SET state = 'ADMITTED', queued = false, reason = '', message = '', version = job.version + 1,\n"
     "         fence = job.fence + 1, not_before = NULL\n"
@@ -49,12 +50,12 @@ static const struct stmt job_admit_stmt = { .name = "job_admit", .params = "SUUU
     "   WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.state = ANY ($1)\n"
     "     AND job.version = i.version AND job.fence = i.fence AND NOT job.cancel_requested\n"
     "  RETURNING job.tenant_id, job.job_id, job.version, job.fence, i.attempt_id, i.node_id, i.slots, i.gpus, i.event_id,\n"
-    "            i.event, i.ord),\n"
+    "            i.event, i.ord, i.cpu_milli, i.memory_bytes, i.gpu_milli, i.devices),\n"
     "a AS (\n"
     "  INSERT INTO attempt (tenant_id, attempt_id, job_id, node_id, fence, slots, gpus, admitted_version, admitted_xid,\n"
-    "                       lease_until)\n"
+    "                       lease_until, cpu_milli, memory_bytes, gpu_milli, devices)\n"
     "  SELECT tenant_id, attempt_id, job_id, node_id, fence, slots, gpus, version, pg_current_xact_id(),\n"
-    "         clock_timestamp() + $12 * interval '1 millisecond' FROM j),\n"
+    "         clock_timestamp() + $12 * interval '1 millisecond', cpu_milli, memory_bytes, gpu_milli, devices FROM j),\n"
     "v AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j)\n"
     "SELECT ord FROM j ORDER BY ord" };
 
@@ -148,6 +149,7 @@ enum errc job_admit(struct db_tx *tx, const struct job_admission *l, size_t n, i
         A_STRS(from, job_states_before(JE_ADMIT, from)), A_UUIDS_OF(l, n, tenant_id), A_UUIDS_OF(l, n, job_id),
         A_UUIDS_OF(l, n, attempt_id), A_UUIDS_OF(l, n, node_id), A_I64S_OF(l, n, version), A_I64S_OF(l, n, fence),
         A_I64S_OF(l, n, slots), A_I64S_OF(l, n, gpus), A_UUIDS_OF(l, n, audit_id), A_BYTESS_OF(l, n, audit_body),
-        A_I64(lease_ms) };
+        A_I64(lease_ms), A_I64S_OF(l, n, cpu_milli), A_I64S_OF(l, n, memory_bytes), A_I64S_OF(l, n, gpu_milli),
+        A_I64S_OF(l, n, devices) };
     return run_moves(tx, &job_admit_stmt, args, (int)(sizeof args / sizeof *args), n, ret_moved, e);
 }

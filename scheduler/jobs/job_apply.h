@@ -46,7 +46,8 @@ enum errc job_apply(struct db_tx *tx, const struct job_move *moves, size_t n, st
 struct job_admission {
     struct uuid tenant_id, job_id, attempt_id, node_id, audit_id;
     int64_t version, fence;             /* of the job as it waits; the attempt's fence is the next */
-    int64_t slots, gpus;
+    int64_t slots, gpus, cpu_milli, memory_bytes, gpu_milli;
+    int64_t devices;                    /* bit by bit, of its machine */
     struct str audit_body;
 };
 /* ret_moved: as job_apply's. */

@@ -18,7 +18,12 @@ SCHEMA_EXTERN(job, "A job and where it is in its life",
     FIELD(job, data_class, 0, .doc = "Class of the data it reads"),
     FIELD(job, slots, 0, .doc = "Slots on one machine"),
     FIELD(job, gpus, 0, .doc = "GPUs on one machine"),
-    FIELD(job, priority, 0, .doc = "Higher goes first within the tenant"),
+    FIELD(job, cpu_milli, 0, .doc = "Thousandths of a processor; 0: what its slots stand for"),
+    FIELD(job, memory_bytes, 0, .doc = "Memory on one machine; 0: what its slots stand for"),
+    FIELD(job, gpu_milli, 0, .doc = "Thousandths of one GPU; 1000: whole ones"),
+    FIELD(job, gpu_models, 0, .doc = "Models of GPU that will do, between commas; empty: any"),
+    FIELD_AS(job, cls, "class", 0, .doc = "Priority class"),
+    FIELD(job, priority, 0, .doc = "Higher goes first within its class"),
     FIELD(job, max_attempts, 0, .doc = "Times it may be tried"),
     FIELD_AS(job, max_runtime_s, "max_runtime_s", 0, .doc = "Seconds one attempt may run"),
     FIELD(job, requeue_count, 0, .doc = "Times it went back to the queue"),
@@ -53,13 +58,14 @@ SCHEMA_OF(submit_row, "Verdict of a submission", FIELD(submit_row, ord, 0, .doc 
           FIELD(submit_row, message, 0, .doc = "Why not, with numbers"));
 
 
-static const struct stmt job_submit_many_stmt = { .name = "job_submit_many", .params = "UUSSSSSSIIIIIUSSYUYISUUSs", .row = &submit_row_schema,
+static const struct stmt job_submit_many_stmt = { .name = "job_submit_many", .params = "UUSSSSSSIIIIIUSSYUYISUUSsIIISS", .row = &submit_row_schema,
     .card = CARD_MANY, .sql =
     "SELECT ord, verdict, job_id, room, submitted_at, message\n"
     /* The lock's limit is set before the function runs, since that asks for what it gives. */
     "  FROM (SELECT set_config('lock_timeout', $25, true) IS NOT NULL OFFSET 0) s(is_set)\n"
     " CROSS JOIN LATERAL job_submit_many(CASE WHEN is_set THEN $1 END, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,\n"
-    "                       $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)" };
+    "                       $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,\n"
+    "                       $26, $27, $28, $29, $30)" };
 
 static const struct stmt job_read_many_stmt = { .name = "job_read_many", .params = "UU", .row = &job_schema, .card = CARD_MANY, .sql =
     "SELECT " ROW_COLUMNS " FROM job_rows($1, $2)" };
@@ -117,7 +123,9 @@ enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **it, siz
         A_I64S_VIA(it, n, job.max_runtime_s), A_UUIDS_VIA(it, n, job.created_by), A_STRS_VIA(it, n, route), A_STRS_VIA(it, n, key),
         A_BYTESS_VIA(it, n, sha), A_UUIDS_VIA(it, n, event_id), A_BYTESS_VIA(it, n, event),
         A_I64S_OF(in, nin, ord), A_STRS_OF(in, nin, name), A_UUIDS_OF(in, nin, object_id),
-        A_UUIDS_OR_NULL_VIA(it, n, job.project_id), A_STRS_VIA(it, n, job.queue), A_TEXT(lock_wait)), &rows, n, e));
+        A_UUIDS_OR_NULL_VIA(it, n, job.project_id), A_STRS_VIA(it, n, job.queue), A_TEXT(lock_wait),
+        A_I64S_VIA(it, n, job.cpu_milli), A_I64S_VIA(it, n, job.memory_bytes), A_I64S_VIA(it, n, job.gpu_milli),
+        A_STRS_VIA(it, n, job.gpu_models), A_STRS_VIA(it, n, job.cls)), &rows, n, e));
     const struct submit_row *r = rows.items;
     if (rows.n != n)
         return FAIL(e, INTERNAL, "job_submit_many answered %zu of %zu", rows.n, n);

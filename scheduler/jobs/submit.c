@@ -2,9 +2,12 @@
 /* submit.c - what a submission needs before it is stored: its inputs, a place where its data may be, and a machine that could ever run
  * it. */
 #include "scheduler/jobs/submit.h"
+#include "scheduler/jobs/job_snap.h"
 #include "core/db/run_tx.h"
 #include "scheduler/mirror/capacity.h"
 #include "scheduler/jobs/job_prepare.h"
+#include "scheduler/jobs/priority_class.h"
+#include "scheduler/plan/miss.h"
 #include "tenants/access/principal.h"
 #include "tenants/home/residency_facts.h"
 #include "tenants/home/project.h"
@@ -31,21 +34,32 @@ static enum errc check_place(struct work *w, const struct job *j, struct err *e)
     return residency_refusal(RACT_SUBMIT, &q, &v, reads ? arena_printf(w->arena, "/spec/%s_id", reads) : "/zone", e);
 }
 
+/* A pool or zone without a machine is waited for: one may be registered. */
 static enum errc check_capacity(struct work *w, const struct principal *p, const struct job *j, struct err *e)
 {
     struct capacity_answer c;
+    const struct snap_job asked = job_snap(j);
     const struct str *zones = j->zone.ptr ? &j->zone : p->allowed_zones.items;
-    TRY(capacity_ask(w, zones, j->zone.ptr ? 1 : p->allowed_zones.n, j->pool, j->slots, j->gpus, &c, e));
+    TRY(capacity_ask(w, zones, j->zone.ptr ? 1 : p->allowed_zones.n, &asked, &c, e));
     if (!c.known || c.fits)
         return ERR_OK;
     if (j->gpus && !c.any_gpu)
         return j->zone.ptr ? FAIL_AT(e, UNPLACEABLE, "/gpus", "No machine with a GPU is registered in zone %.*s", STR_ARG(j->zone))
                            : FAIL_AT(e, UNPLACEABLE, "/gpus", "No machine with a GPU is registered in a zone that the tenant may use");
-    if (c.most_slots < j->slots)
-        return FAIL_AT(e, UNPLACEABLE, "/slots", "asked %ld slots on one machine, the largest has %ld", (long)j->slots, (long)c.most_slots);
-    if (c.most_gpus < j->gpus)
-        return FAIL_AT(e, UNPLACEABLE, "/gpus", "asked %ld GPUs on one machine, the largest has %ld", (long)j->gpus, (long)c.most_gpus);
-    return FAIL_AT(e, UNPLACEABLE, "/slots", "asked %ld slots and %ld GPUs on one machine, none has both", (long)j->slots, (long)j->gpus);
+    FAIL(e, UNPLACEABLE, "No machine could ever hold it. The nearest, %.*s. Ask for less, or set force_queue to wait for a machine",
+         STR_ARG(c.miss));
+    return err_field(e, "/%s", miss_names[c.lacks]);
+}
+
+/* Only a job that names a class costs a read. */
+static enum errc check_class(struct work *w, const struct job *j, struct err *e)
+{
+    struct priority_class c;
+    if (str_eq(j->cls, STR("default")))
+        return ERR_OK;
+    if (RUN_READ(w, priority_class_get(w, j->cls, &c, e), e) == ERR_OK)
+        return ERR_OK;
+    return e->code == ERR_NOT_FOUND ? FAIL_AT(e, INVALID, "/class", "There is no priority class %.*s", STR_ARG(j->cls)) : e->code;
 }
 
 /* Only a caller that names a project, or is held to some, costs a read. */
@@ -66,7 +80,8 @@ enum errc submit_prepare(struct work *w, const struct job_create *in, const stru
 {
     TRY(job_check(in, p, w->arena, w->now_us, &s->job, e));
     TRY(find_project(w, in, &s->job, e));
+    TRY(check_class(w, &s->job, e));
     TRY(job_prepare_fns[in->kind](w, s, e));
     TRY(check_place(w, &s->job, e));
-    return check_capacity(w, p, &s->job, e);
+    return in->force_queue ? ERR_OK : check_capacity(w, p, &s->job, e);
 }

@@ -4,6 +4,7 @@
 #include "core/base/assert.h"
 #include "core/db/run_tx.h"
 #include "core/table/schema.h"
+#include "scheduler/plan/miss.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -12,19 +13,26 @@
 enum { FRESH_US = 2000000, ROWS_MAX = 512, WORD_MAX = 64 };
 
 struct largest {
-    struct str zone, pool;
-    int64_t slots, gpus;
+    struct str zone, pool, flavor, gpu_model;
+    int64_t slots, gpus, cpu_milli, memory_bytes;
+    bool gpu_shared;
 };
 SCHEMA_OF(largest, "The machines of one shape", FIELD(largest, zone, 0, .doc = "Zone"), FIELD(largest, pool, 0, .doc = "Pool"),
-    FIELD(largest, slots, 0, .doc = "Slots of one machine"), FIELD(largest, gpus, 0, .doc = "GPUs of one machine"));
+    FIELD(largest, flavor, 0, .doc = "Flavor"), FIELD(largest, gpu_model, 0, .doc = "Of its GPUs"),
+    FIELD(largest, cpu_milli, 0, .doc = "Processors"), FIELD(largest, memory_bytes, 0, .doc = "Memory"),
+    FIELD(largest, gpu_shared, 0, .doc = "Shares are kept apart"), FIELD(largest, slots, 0, .doc = "Slots of one machine"),
+    FIELD(largest, gpus, 0, .doc = "GPUs of one machine"));
 
-static const struct stmt capacity_read = { .name = "capacity_read", .params = "i", .row = &largest_schema, .card = CARD_MANY, .sql =
-    "SELECT zone, pool, slots, gpus FROM node WHERE state <> 'QUARANTINED' GROUP BY zone, pool, slots, gpus LIMIT $1" };
+static const struct stmt capacity_read = { .name = "capacity_read", .params = "i", .row = &largest_schema, .card = CARD_MANY,
+    .sql =
+    "SELECT zone, pool, flavor, gpu_model, gpu_shared, slots, gpus, cpu_milli, memory_bytes FROM node\n"
+    " WHERE state <> 'QUARANTINED' GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9\n"
+    " ORDER BY gpus DESC, slots DESC, memory_bytes DESC LIMIT $1" };
 const struct stmt *const capacity_stmts[] = { &capacity_read, NULL };
 
 struct row {
-    char zone[WORD_MAX], pool[WORD_MAX];
-    int64_t slots, gpus;
+    char zone[WORD_MAX], pool[WORD_MAX], flavor[WORD_MAX], gpu_model[WORD_MAX];
+    struct snap_node node;              /* its texts are those above */
 };
 
 struct capacity_cache {
@@ -69,9 +77,13 @@ static enum errc refresh(struct work *w, struct capacity_cache *c, struct err *e
         const struct largest *l = rows.items;
         for (c->n = 0; c->n < rows.n; c->n++) {
             struct row *r = &c->rows[c->n];
-            *r = (struct row){ .slots = l[c->n].slots, .gpus = l[c->n].gpus };
+            snprintf(r->flavor, sizeof r->flavor, "%.*s", STR_ARG(l[c->n].flavor));
+            snprintf(r->gpu_model, sizeof r->gpu_model, "%.*s", STR_ARG(l[c->n].gpu_model));
             snprintf(r->zone, sizeof r->zone, "%.*s", STR_ARG(l[c->n].zone));
             snprintf(r->pool, sizeof r->pool, "%.*s", STR_ARG(l[c->n].pool));
+            r->node = (struct snap_node){ .zone = str_c(r->zone), .pool = str_c(r->pool), .flavor = str_c(r->flavor),
+                .gpu_model = str_c(r->gpu_model), .gpu_shared = l[c->n].gpu_shared, .slots = l[c->n].slots, .gpus = l[c->n].gpus,
+                .cpu_milli = l[c->n].cpu_milli, .memory_bytes = l[c->n].memory_bytes };
         }
         c->until_us = clock_mono_us(w->app->clock) + FRESH_US;
     }
@@ -87,10 +99,11 @@ static bool has_zone(const struct str *zones, size_t n, const char *zone)
     return false;
 }
 
-enum errc capacity_ask(struct work *w, const struct str *zones, size_t nzones, struct str pool, int64_t slots, int64_t gpus,
+enum errc capacity_ask(struct work *w, const struct str *zones, size_t nzones, const struct snap_job *j,
                        struct capacity_answer *ret, struct err *e)
 {
     struct capacity_cache *c = w->app->capacity;
+    struct miss nearest = { 0 };
     *ret = (struct capacity_answer){ 0 };
     if (!c)
         return ERR_OK;
@@ -105,13 +118,19 @@ enum errc capacity_ask(struct work *w, const struct str *zones, size_t nzones, s
         const struct row *r = &c->rows[i];
         if (!has_zone(zones, nzones, r->zone))
             continue;
-        ret->any_gpu |= r->gpus > 0;
-        if (!str_eq_c(pool, r->pool))
+        ret->any_gpu |= r->node.gpus > 0;
+        if (!str_eq_c(j->pool, r->pool))
             continue;
+        const struct miss m = miss_of(&r->node, j, false);
+        if (!ret->known || miss_is_nearer(&m, &nearest))
+            nearest = m;
         ret->known = true;
-        ret->fits |= r->slots >= slots && r->gpus >= gpus;
-        ret->most_slots = r->slots > ret->most_slots ? r->slots : ret->most_slots;
-        ret->most_gpus = r->gpus > ret->most_gpus ? r->gpus : ret->most_gpus;
+    }
+    ret->fits = ret->known && !nearest.lacks;
+    if (nearest.lacks) {
+        ret->lacks = (int)miss_first(&nearest);
+        ret->miss = str_fmt(w->arena, "flavor %.*s, zone %.*s: %.*s", STR_ARG(nearest.flavor), STR_ARG(nearest.zone),
+                            STR_ARG(miss_words(&nearest, j, false, w->arena)));
     }
     pthread_mutex_unlock(&c->lock);
     return ERR_OK;

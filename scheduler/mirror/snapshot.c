@@ -16,21 +16,26 @@
 
 #include <stdlib.h>
 
-enum { ROOMS_MAX = 1000000, RULES_MAX = 100000, WAITING_MAX = 1000000 };
+enum { ROOMS_MAX = 1000000, RULES_MAX = 100000, WAITING_MAX = 1000000, CLASSES_MAX = 1000 };
 
 /* A machine, or a tenant that holds something. */
 struct room_row {
     struct uuid id;
     bool is_node;
-    struct str zone, pool, flavor;
+    struct str zone, pool, flavor, gpu_model, held;
     int64_t slots, gpus, used_slots, used_gpus, revision;
+    int64_t cpu_milli, memory_bytes, used_cpu_milli, used_memory_bytes;
+    bool gpu_shared;
 };
 SCHEMA_OF(room_row, "A machine, or a tenant, and what live attempts hold of it", FIELD(room_row, id, 0,
                                                                                        .doc = "Machine or tenant"),
     FIELD(room_row, is_node, 0, .doc = "Which"), FIELD(room_row, zone, 0, .doc = "Zone"), FIELD(room_row, pool, 0, .doc = "Pool"),
     FIELD(room_row, flavor, 0, .doc = "Flavor"), FIELD(room_row, slots, 0, .doc = "Slots"), FIELD(room_row, gpus, 0,
                                                                                                   .doc = "GPUs"),
-    FIELD(room_row, used_slots, 0, .doc = "Slots held"), FIELD(room_row, used_gpus, 0, .doc = "GPUs held"),
+    FIELD(room_row, cpu_milli, 0, .doc = "Processors"), FIELD(room_row, memory_bytes, 0, .doc = "Memory"),
+    FIELD(room_row, used_cpu_milli, 0, .doc = "Held"), FIELD(room_row, used_memory_bytes, 0, .doc = "Held"),
+    FIELD(room_row, gpu_model, 0, .doc = "Of its GPUs"), FIELD(room_row, gpu_shared, 0, .doc = "They keep shares apart"),
+    FIELD(room_row, held, 0, .doc = "Devices held"), FIELD(room_row, used_slots, 0, .doc = "Slots held"), FIELD(room_row, used_gpus, 0, .doc = "GPUs held"),
     FIELD(room_row, revision, 0, .doc = "Of what is known of zones and tenants"));
 SCHEMA_OF(snap_tenant, "A tenant with its quotas", FIELD(snap_tenant, tenant_id, 0, .doc = "Tenant"),
     FIELD(snap_tenant, zones, F_NOCOL, .doc = "Zones it may use"), FIELD(snap_tenant, residency, F_NOCOL, .doc = "Facts for the judge"),
@@ -41,6 +46,9 @@ SCHEMA_OF(snap_job, "A waiting job", FIELD(snap_job, tenant_id, 0, .doc = "Tenan
     FIELD(snap_job, reason, 0, .doc = "Why it waits"), FIELD(snap_job, message, 0, .doc = "In words"), FIELD(snap_job, zone, 0, .doc = "Pinned zone"),
     FIELD(snap_job, pool, 0, .doc = "Pool"), FIELD(snap_job, kind, 0, .doc = "Kind"), FIELD(snap_job, data_class, 0, .doc = "Class of its data"), FIELD(snap_job, queue, 0, .doc = "Queue"), FIELD(snap_job, project_id, 0, .doc = "Project"), FIELD(snap_job, slots, 0, .doc = "Slots asked"), FIELD(snap_job, gpus, 0, .doc = "GPUs asked"),
     FIELD(snap_job, priority, 0, .doc = "Priority"), FIELD(snap_job, fence, 0, .doc = "Newest attempt"),
+    FIELD(snap_job, cpu_milli, 0, .doc = "Processors asked"), FIELD(snap_job, memory_bytes, 0, .doc = "Memory asked"),
+    FIELD(snap_job, gpu_milli, 0, .doc = "Of one GPU"), FIELD(snap_job, gpu_models, 0, .doc = "Models that will do"),
+    FIELD_AS(snap_job, cls, "class", 0, .doc = "Priority class"), FIELD(snap_job, class_value, F_NOCOL, .doc = "Its value"),
     FIELD(snap_job, version, 0, .doc = "Version"), FIELD(snap_job, submitted_at, 0, .doc = "When"),
     FIELD(snap_job, shape, 0, .doc = "What it asks for"), FIELD(snap_job, depth, 0, .doc = "Most of that shape"),
     FIELD(snap_job, is_cut, F_NOCOL, .doc = "More may wait"), FIELD(snap_job, tenant, F_NOCOL, .doc = "Index"), FIELD(snap_job, has_lane, F_NOCOL, .doc = "Has a lane"));
@@ -54,13 +62,15 @@ SCHEMA_OF(rule, "A quota rule and its use", FIELD(rule, tenant_id, 0, .doc = "Te
 static const struct stmt snapshot_rooms = { .name = "snapshot_rooms", .params = "i", .row = &room_row_schema, .card = CARD_MANY,
                                             .sql =
     "WITH a AS MATERIALIZED (\n"
-    "  SELECT node_id, tenant_id, sum(slots)::bigint AS slots, sum(gpus)::bigint AS gpus FROM attempt WHERE live\n"
+    "  SELECT node_id, tenant_id, " ATTEMPT_SUMS " FROM attempt WHERE live\n"
     "   GROUP BY GROUPING SETS ((node_id), (tenant_id)))\n"
     "SELECT n.node_id AS id, true AS is_node, n.zone, n.pool, n.flavor, n.slots, n.gpus, coalesce(a.slots, 0) AS used_slots,\n"
-    "       coalesce(a.gpus, 0) AS used_gpus, " RESIDENCY_REVISION " AS revision\n"
+    "       coalesce(a.gpus, 0) AS used_gpus, " RESIDENCY_REVISION " AS revision, n.cpu_milli, n.memory_bytes,\n"
+    "       coalesce(a.cpu_milli, 0) AS used_cpu_milli, coalesce(a.memory_bytes, 0) AS used_memory_bytes, n.gpu_model,\n"
+    "       n.gpu_shared, coalesce(a.held, '') AS held\n"
     "  FROM node n LEFT JOIN a ON a.node_id = n.node_id WHERE n.state = 'READY'\n"
     "UNION ALL\n"
-    "SELECT a.tenant_id, false, '', '', '', 0, 0, a.slots, a.gpus, 0 FROM a WHERE a.tenant_id IS NOT NULL\n"
+    "SELECT a.tenant_id, false, '', '', '', 0, 0, a.slots, a.gpus, 0, 0, 0, 0, 0, '', false, '' FROM a WHERE a.tenant_id IS NOT NULL\n"
     " ORDER BY is_node, id LIMIT $1" };
 
 #define MAY_GO "NOT cancel_requested AND (not_before IS NULL OR not_before <= clock_timestamp())"
@@ -83,6 +93,11 @@ static const struct stmt snapshot_jobs = { .name = "snapshot_jobs", .params = "i
     "   CROSS JOIN LATERAL (\n"
     "    SELECT " ROW_COLUMNS " FROM job CROSS JOIN d WHERE job.tenant_id = p.t AND job.shape = p.s AND queued AND " MAY_GO "\n"
     "     ORDER BY priority DESC, job_id LIMIT (SELECT depth FROM d)) j) x" IN_ORDER "LIMIT $2" };
+
+struct class_row { struct str cls; int64_t value; };
+SCHEMA_OF(class_row, "A priority class", FIELD_AS(class_row, cls, "class", 0, .doc = "Name"), FIELD(class_row, value, 0, .doc = "Value"));
+static const struct stmt snapshot_classes = { .name = "snapshot_classes", .params = "i", .row = &class_row_schema,
+    .card = CARD_MANY, .sql = "SELECT class, value FROM priority_class LIMIT $1" };
 
 static const struct stmt snapshot_tenants = { .name = "snapshot_tenants", .params = "U", .row = &snap_tenant_schema, .card = CARD_MANY, .sql =
     "SELECT t.tenant_id, coalesce(s.hard_limit, 0) AS slots_limit, coalesce(g.hard_limit, 0) AS gpus_limit,\n"
@@ -113,7 +128,7 @@ static const struct stmt snapshot_rules_stmt = { .name = "snapshot_rules", .para
     "       AND (r.place = 'tenant' OR (r.project_id IS NOT DISTINCT FROM u.project_id AND (r.place = 'project' OR r.queue = u.queue)))) x\n"
     " ORDER BY r.tenant_id LIMIT $2" };
 
-const struct stmt *const snapshot_stmts[] = { &snapshot_rooms, &snapshot_jobs, &snapshot_tenants, &snapshot_rules_stmt, NULL };
+const struct stmt *const snapshot_stmts[] = { &snapshot_rooms, &snapshot_jobs, &snapshot_tenants, &snapshot_rules_stmt, &snapshot_classes, NULL };
 
 enum errc snapshot_rules(struct work *w, const struct uuid *tenants, size_t n, struct rulebook *ret, struct err *e)
 {
@@ -190,8 +205,11 @@ static enum errc read_rooms(struct work *w, struct snapshot *s, struct slice *re
     s->nodes.items = ARENA_ARRAY(w->arena, struct snap_node, s->nodes.n + 1);
     for (size_t i = 0; i < s->nodes.n; i++) {
         const struct room_row *n = &r[held + i];
-        s->nodes.items[i] = (struct snap_node){ n->id, n->zone, n->pool, n->flavor, n->slots, n->gpus, n->slots - n->used_slots,
-                                                n->gpus - n->used_gpus };
+        s->nodes.items[i] = (struct snap_node){
+            .node_id = n->id, .zone = n->zone, .pool = n->pool, .flavor = n->flavor, .slots = n->slots, .gpus = n->gpus,
+            .free_slots = n->slots - n->used_slots, .free_gpus = n->gpus - n->used_gpus, .cpu_milli = n->cpu_milli,
+            .memory_bytes = n->memory_bytes, .used_cpu_milli = n->used_cpu_milli, .used_memory_bytes = n->used_memory_bytes,
+            .gpu_model = n->gpu_model, .gpu_shared = n->gpu_shared, .held = n->held };
         s->revision = n->revision;
     }
     *ret_held = (struct slice){ rows.items, held };
@@ -256,6 +274,24 @@ static enum errc read_tenants(struct work *w, struct snapshot *s, const struct r
     return read_rules(w, s, e);
 }
 
+/* Only jobs of a class other than the usual one, whose value is 0, cost a read. */
+static enum errc read_classes(struct work *w, struct snapshot *s, struct err *e)
+{
+    struct slice rows = { 0 };
+    for (size_t i = 0; i < s->jobs.n; i++) {
+        struct snap_job *j = &s->jobs.items[i];
+        if (str_eq(j->cls, STR("default")))
+            continue;
+        if (!rows.n)
+            TRY(db_many(w->tx, &snapshot_classes, ARGS(A_I64(CLASSES_MAX)), &rows, CLASSES_MAX, e));
+        const struct class_row *c = rows.items;
+        for (size_t k = 0; k < rows.n; k++)
+            if (str_eq(c[k].cls, j->cls))
+                j->class_value = c[k].value;
+    }
+    return ERR_OK;
+}
+
 enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snapshot *ret, struct err *e)
 {
     struct snapshot s = { 0 };
@@ -270,6 +306,7 @@ enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snap
         TRY(db_many(w->tx, &snapshot_jobs, ARGS(A_I64(limit), A_I64(WAITING_MAX)), &s.jobs, WAITING_MAX, e));
     if (s.jobs.n)
         TRY(read_tenants(w, &s, held.items, held.n, e));
+    TRY(read_classes(w, &s, e));
     snapshot_link(&s);
     if (s.jobs.n) {
         struct slice law;

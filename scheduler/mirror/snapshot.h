@@ -15,3 +15,9 @@ enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snap
 enum errc snapshot_rules(struct work *w, const struct uuid *tenants, size_t n, struct rulebook *ret, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const snapshot_stmts[];
+
+/* What live attempts of one machine hold together; held: its devices, as devices_read (plan/devices.h) takes it. */
+#define ATTEMPT_SUMS                                                                                                       \
+    "sum(slots)::bigint AS slots, sum(gpus)::bigint AS gpus, sum(cpu_milli)::bigint AS cpu_milli,\n"                       \
+    "  sum(memory_bytes)::bigint AS memory_bytes,\n"                                                                       \
+    "  string_agg(devices || ':' || gpus || ':' || gpu_milli, ',') FILTER (WHERE gpus > 0) AS held"

@@ -160,7 +160,7 @@ bool fleet_take(struct fleet *f, uint32_t class, struct seat seat)
     struct room *r = &f->machines[seat.machine].free;
     if (__builtin_popcount(seat.devices) != a->gpus || seat.devices >> r->gpus)
         return false;
-    if (r->cpu_milli < a->cpu_milli || r->memory_bytes < a->memory_bytes)
+    if (r->cpu_milli < a->cpu_milli || r->memory_bytes < a->memory_bytes || r->slots < a->slots)
         return false;
     for (int i = 0; i < r->gpus; i++)
         if (seat.devices >> i & 1 && r->milli[i] < a->gpu_milli)

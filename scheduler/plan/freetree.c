@@ -11,6 +11,7 @@
 struct bound {
     int64_t cpu_milli, memory_bytes;
     int32_t level, whole;               /* most thousandths of one device, most whole devices */
+    int64_t slots;
     struct groups groups;
 };
 
@@ -41,7 +42,8 @@ static int64_t more(int64_t a, int64_t b)
 static struct bound both(const struct bound *a, const struct bound *b)
 {
     struct bound r = { .cpu_milli = more(a->cpu_milli, b->cpu_milli), .memory_bytes = more(a->memory_bytes, b->memory_bytes),
-                       .level = (int32_t)more(a->level, b->level), .whole = (int32_t)more(a->whole, b->whole) };
+                       .level = (int32_t)more(a->level, b->level), .whole = (int32_t)more(a->whole, b->whole),
+                       .slots = more(a->slots, b->slots) };
     for (size_t i = 0; i < sizeof r.groups.w / sizeof *r.groups.w; i++)
         r.groups.w[i] = a->groups.w[i] | b->groups.w[i];
     return r;
@@ -67,7 +69,7 @@ void freetree_set(struct freetree *t, uint32_t machine, const struct room *free)
     if (machine == t->leaves)
         grow(t);
     t->n += machine == t->n;
-    struct bound b = { .cpu_milli = free->cpu_milli, .memory_bytes = free->memory_bytes };
+    struct bound b = { .cpu_milli = free->cpu_milli, .memory_bytes = free->memory_bytes, .slots = free->slots };
     for (int i = 0; i < free->gpus; i++) {
         b.level = free->milli[i] > b.level ? free->milli[i] : b.level;
         b.whole += free->milli[i] == GPU_MILLI;
@@ -85,7 +87,7 @@ void freetree_set(struct freetree *t, uint32_t machine, const struct room *free)
 
 static bool promises(const struct bound *b, const struct ask *a)
 {
-    if (b->cpu_milli < a->cpu_milli || b->memory_bytes < a->memory_bytes)
+    if (b->cpu_milli < a->cpu_milli || b->memory_bytes < a->memory_bytes || b->slots < a->slots)
         return false;
     if (a->gpu_milli == GPU_MILLI ? b->whole < a->gpus : b->level < a->gpu_milli)
         return false;

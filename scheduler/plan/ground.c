@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ground.c - machines of a snapshot have the fleet's numbers, for they are added in its order. */
 #include "scheduler/plan/ground.h"
+#include "scheduler/plan/fleet_int.h"
 
 static void free_fleet(void *f)
 {
@@ -12,7 +13,8 @@ static int group_of(struct ground *g, const struct snapshot *s, size_t node)
     const struct snap_node *n = &s->nodes.items[node];
     for (unsigned i = 0; i < g->ngroups; i++) {
         const struct snap_node *o = &s->nodes.items[g->group_node[i]];
-        if (str_eq(o->pool, n->pool) && str_eq(o->flavor, n->flavor) && str_eq(o->zone, n->zone))
+        if (str_eq(o->pool, n->pool) && str_eq(o->flavor, n->flavor) && str_eq(o->zone, n->zone) &&
+            str_eq(o->gpu_model, n->gpu_model) && o->gpu_shared == n->gpu_shared)
             return (int)i;
     }
     if (g->ngroups == GROUPS_MAX)
@@ -22,19 +24,25 @@ static int group_of(struct ground *g, const struct snapshot *s, size_t node)
 }
 
 /* A machine that was made smaller than what runs on it has nothing free. */
-static struct room room_of(int64_t slots, int64_t gpus, int64_t all_gpus, int group)
+static struct room room_of(const struct snap_node *n, int group, bool is_all)
 {
-    struct room r = { .cpu_milli = slots > 0 && gpus >= 0 ? slots * 1000 : 0, .gpus = (uint16_t)all_gpus,
-                      .group = (uint16_t)group };
-    for (int i = 0; i < gpus && i < all_gpus; i++)
-        r.milli[i] = GPU_MILLI;
+    const bool is_over = !is_all && (n->free_slots < 0 || n->free_gpus < 0);
+    struct room r = { .gpus = (uint16_t)n->gpus, .group = (uint16_t)group };
+    if (is_over)
+        return r;
+    r.slots = (int32_t)(is_all ? n->slots : n->free_slots);
+    r.cpu_milli = is_all ? larger(n->cpu_milli, n->slots * SLOT_CPU_MILLI) : n->free_cpu_milli;
+    r.memory_bytes = is_all ? larger(n->memory_bytes, n->slots * SLOT_MEMORY_BYTES) : n->free_memory_bytes;
+    for (int i = 0; i < n->gpus; i++)
+        r.milli[i] = is_all ? GPU_MILLI : n->devices.milli[i];
     return r;
 }
 
 static bool is_holdable(const struct snap_node *n)
 {
-    const int64_t most = CPU_MILLI_MAX / 1000;
-    return n->gpus >= 0 && n->gpus <= MACHINE_GPUS_MAX && n->slots <= most && n->free_slots <= most;
+    return n->gpus >= 0 && n->gpus <= MACHINE_GPUS_MAX && n->slots <= SLOTS_MAX && n->free_slots <= SLOTS_MAX &&
+           n->cpu_milli <= CPU_MILLI_MAX && n->free_cpu_milli <= CPU_MILLI_MAX && n->memory_bytes <= MEMORY_BYTES_MAX &&
+           n->free_memory_bytes <= MEMORY_BYTES_MAX;
 }
 
 void ground_init(struct ground *g, const struct snapshot *s, struct arena *a)
@@ -51,19 +59,12 @@ void ground_init(struct ground *g, const struct snapshot *s, struct arena *a)
     for (size_t i = 0; i < s->nodes.n; i++) {
         const struct snap_node *n = &s->nodes.items[i];
         int group = group_of(g, s, i);
-        struct room all = room_of(n->slots, n->gpus, n->gpus, group), free = room_of(n->free_slots, n->free_gpus, n->gpus, group);
+        struct room all = room_of(n, group, true), free = room_of(n, group, false);
         (void)fleet_add(g->fleet, &all, &free);     /* its number is i */
     }
 }
 
-bool ground_place(struct ground *g, const struct groups *where, int64_t slots, int64_t gpus, size_t *ret)
+bool ground_place(struct ground *g, const struct ask *a, struct seat *ret)
 {
-    struct ask a = { .cpu_milli = slots * 1000, .gpus = (int32_t)gpus, .gpu_milli = gpus ? GPU_MILLI : 0, .groups = *where };
-    struct seat seat;
-    if (gpus > MACHINE_GPUS_MAX || slots > CPU_MILLI_MAX / 1000)
-        return false;
-    if (!fleet_place(g->fleet, fleet_class(g->fleet, &a), &seat))
-        return false;
-    *ret = seat.machine;
-    return true;
+    return ask_is_valid(a) && fleet_place(g->fleet, fleet_class(g->fleet, a), ret);
 }

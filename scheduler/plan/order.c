@@ -6,6 +6,8 @@
 
 int order_compare(const struct snap_job *a, const struct snap_job *b)
 {
+    if (a->class_value != b->class_value)
+        return a->class_value > b->class_value ? -1 : 1;
     if (a->priority != b->priority)
         return a->priority > b->priority ? -1 : 1;
     if (a->submitted_at.us != b->submitted_at.us)

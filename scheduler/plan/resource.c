@@ -7,6 +7,7 @@ bool ask_is_valid(const struct ask *a)
 {
     bool is_whole = a->gpu_milli == GPU_MILLI, is_share = a->gpus == 1 && a->gpu_milli > 0 && a->gpu_milli < GPU_MILLI;
     return a->cpu_milli >= 0 && a->cpu_milli <= CPU_MILLI_MAX && a->memory_bytes >= 0 && a->memory_bytes <= MEMORY_BYTES_MAX &&
+           a->slots >= 0 && a->slots <= SLOTS_MAX &&
            (a->gpus == 0 ? a->gpu_milli == 0 : a->gpus > 0 && a->gpus <= MACHINE_GPUS_MAX && (is_whole || is_share));
 }
 
@@ -14,7 +15,7 @@ bool room_is_valid(const struct room *r)
 {
     if (r->cpu_milli < 0 || r->cpu_milli > CPU_MILLI_MAX || r->memory_bytes < 0 || r->memory_bytes > MEMORY_BYTES_MAX)
         return false;
-    if (r->gpus > MACHINE_GPUS_MAX || r->group >= GROUPS_MAX)
+    if (r->gpus > MACHINE_GPUS_MAX || r->group >= GROUPS_MAX || r->slots < 0 || r->slots > SLOTS_MAX)
         return false;
     for (int i = 0; i < MACHINE_GPUS_MAX; i++)
         if (r->milli[i] > (i < r->gpus ? GPU_MILLI : 0))
@@ -37,7 +38,8 @@ int32_t ask_milli(const struct ask *a)
 
 bool resource_fits(const struct room *r, const struct ask *a)
 {
-    if (r->cpu_milli < a->cpu_milli || r->memory_bytes < a->memory_bytes || !groups_has(&a->groups, r->group))
+    if (r->cpu_milli < a->cpu_milli || r->memory_bytes < a->memory_bytes || r->slots < a->slots || !groups_has(&a->groups,
+                                                                                                               r->group))
         return false;
     int devices = 0;
     for (int i = 0; i < r->gpus && devices < a->gpus; i++)
@@ -60,7 +62,9 @@ uint32_t resource_devices(const struct room *r, const struct ask *a, int level)
 
 void resource_take(struct room *r, const struct ask *a, uint32_t devices)
 {
-    ASSERT(r->cpu_milli >= a->cpu_milli && r->memory_bytes >= a->memory_bytes && __builtin_popcount(devices) == a->gpus);
+    ASSERT(r->cpu_milli >= a->cpu_milli && r->memory_bytes >= a->memory_bytes && r->slots >= a->slots);
+    ASSERT(__builtin_popcount(devices) == a->gpus);
+    r->slots -= (int32_t)a->slots;
     r->cpu_milli -= a->cpu_milli;
     r->memory_bytes -= a->memory_bytes;
     for (int i = 0; devices >> i; i++)
@@ -72,6 +76,7 @@ void resource_take(struct room *r, const struct ask *a, uint32_t devices)
 
 void resource_give(struct room *r, const struct ask *a, uint32_t devices)
 {
+    r->slots += (int32_t)a->slots;
     r->cpu_milli += a->cpu_milli;
     r->memory_bytes += a->memory_bytes;
     for (int i = 0; devices >> i; i++)

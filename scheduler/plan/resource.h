@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GPU_MILLI = 1000, MACHINE_GPUS_MAX = 16, GROUPS_MAX = 256 };
+enum { GPU_MILLI = 1000, MACHINE_GPUS_MAX = 16, GROUPS_MAX = 256, SLOTS_MAX = 1 << 30 };
 /* Above these a sum of a fleet could pass 63 bits: 2^40 thousandths of a processor, 2^56 bytes on one machine. */
 #define CPU_MILLI_MAX ((int64_t)1 << 40)
 #define MEMORY_BYTES_MAX ((int64_t)1 << 56)
@@ -26,6 +26,7 @@ struct ask {
     int64_t cpu_milli, memory_bytes;
     int32_t gpus, gpu_milli;            /* 0 0; 1 1…1000; n 1000 */
     struct groups groups;
+    int64_t slots;                      /* leases at once, as the machine's agent counts them */
 };
 
 /* What a machine has free, or all that it has. */
@@ -33,6 +34,7 @@ struct room {
     int64_t cpu_milli, memory_bytes;
     uint16_t group, gpus;
     uint16_t milli[MACHINE_GPUS_MAX];   /* by device; 0 beyond gpus */
+    int32_t slots;
 };
 
 static inline bool groups_has(const struct groups *g, unsigned group)

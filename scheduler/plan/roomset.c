@@ -23,13 +23,14 @@ static uint64_t hash(const struct room *r)
         h = (h ^ v) * 0xff51afd7ed558ccdu;
         h ^= h >> 32;
     }
+    h ^= (uint64_t)r->slots << 40;
     return (h ^ r->milli[MACHINE_GPUS_MAX - 2] ^ (uint64_t)r->milli[MACHINE_GPUS_MAX - 1] << 16) * 0xc4ceb9fe1a85ec53u >> 16;
 }
 
 static bool same(const struct room *a, const struct room *b)
 {
     return a->cpu_milli == b->cpu_milli && a->memory_bytes == b->memory_bytes && a->group == b->group && a->gpus == b->gpus &&
-           memcmp(a->milli, b->milli, sizeof a->milli) == 0;
+           a->slots == b->slots && memcmp(a->milli, b->milli, sizeof a->milli) == 0;
 }
 
 static void index_put(struct roomset *s, uint32_t number)

@@ -2,6 +2,72 @@
 /* snapshot.c - jobs and tenants of a snapshot, tied together. */
 #include "scheduler/plan/snapshot.h"
 
+#include <string.h>
+
+static int64_t least_0(int64_t v)
+{
+    return v > 0 ? v : 0;
+}
+
+static int64_t capacity_of(int64_t known, int64_t slots, int64_t slot)
+{
+    return known > slots * slot ? known : slots * slot;
+}
+
+void snapshot_fill(struct snapshot *s)
+{
+    for (size_t i = 0; i < s->nodes.n; i++) {
+        struct snap_node *n = &s->nodes.items[i];
+        n->free_cpu_milli = least_0(n->cpu_milli ? capacity_of(n->cpu_milli, n->slots, SLOT_CPU_MILLI) - n->used_cpu_milli
+                                                 : n->free_slots * SLOT_CPU_MILLI);
+        n->free_memory_bytes = least_0(n->memory_bytes
+                                       ? capacity_of(n->memory_bytes, n->slots, SLOT_MEMORY_BYTES) - n->used_memory_bytes
+                                       : n->free_slots * SLOT_MEMORY_BYTES);
+        (void)devices_read(&n->devices, n->gpus, n->held);      /* written by our own statement */
+        for (int k = n->devices.n; !n->held.len && k > 0 && k > n->free_gpus; k--)
+            n->devices.milli[k - 1] = 0;
+    }
+}
+
+struct ask snap_job_ask(const struct snap_job *j)
+{
+    struct ask a = { .cpu_milli = j->cpu_milli ? j->cpu_milli : j->slots * SLOT_CPU_MILLI,
+                     .memory_bytes = j->memory_bytes ? j->memory_bytes : j->slots * SLOT_MEMORY_BYTES, .gpus = (int32_t)j->gpus,
+                     .gpu_milli = !j->gpus ? 0 : j->gpu_milli ? (int32_t)j->gpu_milli : GPU_MILLI, .slots = j->slots };
+    memset(&a.groups, 0xff, sizeof a.groups);
+    return a;
+}
+
+bool snap_job_takes(const struct snap_job *j, const struct snap_node *n)
+{
+    struct str model, rest = j->gpu_models;
+    if (j->gpus && j->gpu_milli && j->gpu_milli < GPU_MILLI && !n->gpu_shared)
+        return false;
+    if (!j->gpus || !rest.len)
+        return true;
+    while (rest.len) {
+        (void)str_cut(rest, ',', &model, &rest);
+        if (str_eq(model, n->gpu_model))
+            return true;
+    }
+    return false;
+}
+
+bool snap_node_fits(const struct snap_node *n, const struct ask *a)
+{
+    if (n->free_slots < a->slots || n->free_cpu_milli < a->cpu_milli || n->free_memory_bytes < a->memory_bytes)
+        return false;
+    if (n->free_gpus < 0)               /* it was made smaller than what runs on it */
+        return false;
+    return a->gpu_milli == GPU_MILLI ? devices_whole(&n->devices) >= a->gpus : devices_level(&n->devices) >= a->gpu_milli;
+}
+
+bool snap_node_could(const struct snap_node *n, const struct ask *a)
+{
+    return n->slots >= a->slots && n->gpus >= a->gpus && capacity_of(n->cpu_milli, n->slots, SLOT_CPU_MILLI) >= a->cpu_milli &&
+           capacity_of(n->memory_bytes, n->slots, SLOT_MEMORY_BYTES) >= a->memory_bytes;
+}
+
 static int64_t tenant_index(const struct snapshot *s, struct uuid id)
 {
     size_t low = 0, high = s->tenants.n;

@@ -6,6 +6,7 @@
  * uses no other zone. A job's `tenant` is an index into tenants. Jobs of one tenant stand in the order of order.c after order_jobs. */
 #pragma once
 #include "core/base/clock.h"
+#include "scheduler/plan/devices.h"
 #include "scheduler/plan/rulebook.h"
 #include "scheduler/plan/workload.h"
 
@@ -14,6 +15,13 @@ struct snap_node {
     struct str zone, pool, flavor;
     int64_t slots, gpus;                /* what it has */
     int64_t free_slots, free_gpus;
+    int64_t cpu_milli, memory_bytes;    /* what it has; 0: not known, its slots stand for them */
+    int64_t used_cpu_milli, used_memory_bytes;
+    struct str gpu_model;
+    bool gpu_shared;                    /* its devices keep jobs apart that have shares of one */
+    struct str held;                    /* of its devices, as devices_read takes it; absent: free_gpus says all */
+    int64_t free_cpu_milli, free_memory_bytes;          /* from here on filled by snapshot_fill */
+    struct devices devices;
 };
 
 struct snap_tenant {
@@ -36,6 +44,11 @@ struct snap_job {
     struct slice zones;                 /* struct str: where the judge of residency lets it run; filled by snapshot_judge */
     struct str denied;                  /* why not in the zone it asks for, or in none; absent: it is let in somewhere */
     int64_t slots, gpus, priority, fence, version;
+    int64_t cpu_milli, memory_bytes;    /* 0: what its slots stand for */
+    int64_t gpu_milli;                  /* of one GPU; 0 or 1000: whole ones */
+    struct str cls;                     /* its priority class */
+    int64_t class_value;                /* of that: goes before priority */
+    struct str gpu_models;              /* between commas; absent or empty: any */
     int64_t shape;                      /* jobs of one tenant and shape ask for the same: they fit or wait together */
     int64_t depth;                      /* so many of its shape were read at most */
     bool is_cut;                        /* the last one that was read of a shape of which more may wait; filled by snapshot_link */
@@ -55,6 +68,7 @@ struct snapshot {
 
 struct placement {
     size_t job, node;                   /* indexes */
+    uint64_t devices;                   /* of the machine, bit by bit; as many as the job has GPUs */
 };
 struct waiting {
     size_t job;
@@ -66,6 +80,20 @@ struct plan {
     struct { struct waiting *items; size_t n; } waits;
     bool is_cut;                        /* jobs that were not read go before others that were: plan again if there is room */
 };
+
+/* A slot stands for so much where processors or memory are not said. */
+enum { SLOT_CPU_MILLI = 1000 };
+#define SLOT_MEMORY_BYTES ((int64_t)1 << 30)
+
+/* Fills what machines have free of each resource. A machine has at least what its slots stand for. */
+void snapshot_fill(struct snapshot *s);
+/* What the job asks of one machine, in any group. */
+struct ask snap_job_ask(const struct snap_job *j);
+/* The machine's GPUs are of a model that the job takes, and keep shares apart if it asks for one. */
+bool snap_job_takes(const struct snap_job *j, const struct snap_node *n);
+/* The machine has that much free now, or at all. */
+bool snap_node_fits(const struct snap_node *n, const struct ask *a);
+bool snap_node_could(const struct snap_node *n, const struct ask *a);
 
 /* Fills job.tenant by id; jobs of a tenant that is not there are dropped. */
 void snapshot_link(struct snapshot *s);

@@ -26,7 +26,8 @@
 #include "workers/compute/kernels/backend.h"
 #include "workers/agent/timers.h"
 
-enum { ZONE_RETRY_MS = 200, WAIT_MS = 20000, WATCH_MS = 50, RETRY_MAX_MS = 1000, EMPTY_PAUSE_MS = 32, STOP_EXTRA_MS = 1000,
+enum { GPUS_MAX = 64, ZONE_RETRY_MS = 200, WAIT_MS = 20000, WATCH_MS = 50, RETRY_MAX_MS = 1000, EMPTY_PAUSE_MS = 32,
+       STOP_EXTRA_MS = 1000,
        RUNNERS_MS = 10000 };
 static const size_t CALL_ARENA = (size_t)256 << 20, REPORT_MAX = (size_t)2 << 20;
 
@@ -37,6 +38,7 @@ struct agent {
     struct client *poll_client, *report_client;     /* NULL with another api */
     struct book *book;
     struct timers *timers;
+    struct node_device devices[GPUS_MAX];
     struct node_register facts;
     char name[160];
     struct hw hw;
@@ -269,6 +271,26 @@ static void *reporter_main(void *p)
     return NULL;
 }
 
+/* What the settings say of this machine's GPUs; nothing is discovered. */
+static struct slice devices_from(struct agent *a)
+{
+    const struct config *cfg = a->config;
+    struct str rest = str_c(cfg->worker_gpu_uuids);
+    int isolation = GPU_NONE;
+    if (!cfg->worker_gpu_model[0] && !rest.len)
+        return (struct slice){ 0 };
+    for (int i = 0; gpu_isolation_names[i]; i++)        /* another word gives no shares, which is safe */
+        if (strcmp(gpu_isolation_names[i], cfg->worker_gpu_isolation) == 0)
+            isolation = i;
+    for (int64_t i = 0; i < cfg->worker_gpus; i++) {
+        struct str uuid = STR("");
+        if (rest.len)
+            (void)str_cut(rest, ',', &uuid, &rest);
+        a->devices[i] = (struct node_device){ i, uuid, str_c(cfg->worker_gpu_model), cfg->worker_gpu_memory, isolation };
+    }
+    return (struct slice){ a->devices, (size_t)cfg->worker_gpus };
+}
+
 static void facts_fill(struct agent *a, const struct backend *be)
 {
     const struct config *cfg = a->config;
@@ -279,7 +301,9 @@ static void facts_fill(struct agent *a, const struct backend *be)
         snprintf(a->name, sizeof a->name, "worker");
     a->facts = (struct node_register){ .name = str_c(a->name), .zone = str_c(cfg->worker_zone), .pool = str_c(cfg->worker_pool),
                                     .backend = str_c(be->name), .slots = cfg->worker_slots ? cfg->worker_slots : a->hw.cores,
-                                    .cpus = a->hw.cores, .gpus = cfg->worker_gpus, .memory_bytes = (int64_t)a->hw.memory_limit_bytes,
+                                    .cpus = a->hw.cores, .gpus = cfg->worker_gpus,
+                                    .cpu_milli = cfg->worker_cpu_milli, .devices = devices_from(a),
+                                    .memory_bytes = cfg->worker_memory ? cfg->worker_memory : (int64_t)a->hw.memory_limit_bytes,
                                     .version = STR(FALAJ_VERSION), .boot_id = uuid_v7(clock_wall_us(&clock_system)) };
 }
 

@@ -102,8 +102,8 @@ static bool make_v2(struct cage *c, const char *name)
         return false;
     file_write(c->dir[0], "memory.swap.max", 0);
     file_write(c->dir[0], "pids.max", c->limits.pids);
-    if (c->limits.cpus)
-        file_write(c->dir[0], "cpu.max", c->limits.cpus * CPU_PERIOD_US);
+    if (c->limits.cpu_milli)
+        file_write(c->dir[0], "cpu.max", c->limits.cpu_milli * (CPU_PERIOD_US / 1000));
     c->kind = CAGE_CGROUP2;
     return true;
 }
@@ -125,8 +125,8 @@ static bool make_v1(struct cage *c, const char *name)
         return false;
     file_write(c->dir[0], "memory.memsw.limit_in_bytes", c->limits.memory_bytes);
     file_write(c->dir[1], "pids.max", c->limits.pids);
-    if (c->limits.cpus)
-        file_write(c->dir[2], "cpu.cfs_quota_us", c->limits.cpus * CPU_PERIOD_US);
+    if (c->limits.cpu_milli)
+        file_write(c->dir[2], "cpu.cfs_quota_us", c->limits.cpu_milli * (CPU_PERIOD_US / 1000));
     c->kind = CAGE_CGROUP1;
     return true;
 }

@@ -21,7 +21,7 @@ struct cage;
 struct cage_limits {
     int64_t memory_bytes;
     int64_t pids;
-    int64_t cpus;                   /* 0: no limit */
+    int64_t cpu_milli;              /* thousandths of a processor; 0: no limit */
 };
 
 /* name: one path component, unique on this machine. */

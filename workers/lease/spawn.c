@@ -25,7 +25,7 @@
 #include "workers/lease/child_wire.h"
 #include "workers/lease/work_dir.h"
 
-enum { PIDS_MAX = 128, GRANT_BYTES = 140 * 1024, REAP_US = 2000000, REAP_STEP_MS = 2 };
+enum { DEVICES_ROOM = 256, PIDS_MAX = 128, GRANT_BYTES = 140 * 1024, REAP_US = 2000000, REAP_STEP_MS = 2 };
 
 /* The account of the lease's child: its own, else nobody. False: it stays the agent's. */
 static bool account_of(const struct run *r, uid_t *ret_uid, gid_t *ret_gid)
@@ -96,11 +96,31 @@ enum errc run_file(const struct run *r, int *ret, struct err *e)
     return ERR_OK;
 }
 
+/* The devices of the lease, as CUDA's programs take them: it shows a process no others. Async-signal-safe, for the child of
+ * fork. */
+static char *visible_devices(int64_t devices, char *out)
+{
+    static const char name[] = "CUDA_VISIBLE_DEVICES=";
+    char *p = out + sizeof name - 1;
+    memcpy(out, name, sizeof name);
+    for (int i = 0; i < 64; i++)
+        if ((uint64_t)devices >> i & 1) {
+            if (p != out + sizeof name - 1)
+                *p++ = ',';
+            if (i >= 10)
+                *p++ = (char)('0' + i / 10);
+            *p++ = (char)('0' + i % 10);
+        }
+    *p = '\0';
+    return out;
+}
+
 /* In the child of fork. Does not return. */
 static _Noreturn void become(const struct run *r, const char *program, enum isolation_net net, int sock, pid_t agent)
 {
     static char name[] = "falaj-worker", flag[] = "--run-lease";
-    char *argv[] = { name, flag, NULL }, *envp[] = { NULL };
+    char visible[DEVICES_ROOM];
+    char *argv[] = { name, flag, NULL }, *envp[] = { r->g->gpus > 0 ? visible_devices(r->g->devices, visible) : NULL, NULL };
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != agent || !cage_join(r->cage) || !isolation_enter_net(net))
@@ -123,8 +143,9 @@ enum errc run_spawn(struct run *r, struct err *e)
     char name[80], hex[UUID_HEX];
     hex_encode(r->g->attempt_id.b, 16, hex);
     snprintf(name, sizeof name, "%d-%s", (int)getpid(), hex);
-    r->memory_bytes = r->env->config->worker_slot_memory * (r->g->slots > 0 ? r->g->slots : 1);
-    const struct cage_limits limits = { r->memory_bytes, PIDS_MAX, r->g->slots > 0 ? r->g->slots : 1 };
+    const int64_t slots = r->g->slots > 0 ? r->g->slots : 1;
+    r->memory_bytes = r->g->memory_bytes > 0 ? r->g->memory_bytes : r->env->config->worker_slot_memory * slots;
+    const struct cage_limits limits = { r->memory_bytes, PIDS_MAX, r->g->cpu_milli > 0 ? r->g->cpu_milli : slots * 1000 };
     TRY(cage_new(name, &limits, &r->cage, e));
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)

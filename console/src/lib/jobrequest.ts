@@ -45,11 +45,28 @@ const FLAGS: Record<string, string> = {
   pool: 'pool',
   slots: 'slots',
   gpus: 'gpus',
+  cpu_milli: 'cpu-milli',
+  memory_bytes: 'memory-bytes',
+  gpu_milli: 'gpu-milli',
+  gpu_models: 'gpu-models',
+  class: 'class',
+  force_queue: 'force-queue',
   priority: 'priority',
   max_attempts: 'max-attempts',
   max_runtime_seconds: 'max-runtime',
 };
-const WHERE = ['project_id', 'queue', 'zone', 'pool', 'slots', 'gpus'];
+const WHERE = [
+  'project_id',
+  'queue',
+  'zone',
+  'pool',
+  'slots',
+  'gpus',
+  'cpu_milli',
+  'memory_bytes',
+  'gpu_milli',
+  'gpu_models',
+];
 const VERSION = /^(\w+)_version$/;
 
 function kindOfField(name: string, m: Member, names: readonly string[]): JobField['kind'] {

@@ -38,5 +38,10 @@ export function requestOf(job: Schemas['job'], homeZone: string): Json {
   put('priority', job.priority, 0);
   put('max_attempts', job.max_attempts, 3);
   put('max_runtime_seconds', job.max_runtime_s, 86_400);
+  put('cpu_milli', job.cpu_milli, 0);
+  put('memory_bytes', job.memory_bytes, 0);
+  put('gpu_milli', job.gpu_milli, 1000);
+  put('gpu_models', job.gpu_models, '');
+  put('class', job.class, 'default');
   return out;
 }

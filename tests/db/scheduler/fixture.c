@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/db/scheduler/fixture.h"
+#include "scheduler/jobs/priority_class.h"
 #include "audit/event.h"
 #include "scheduler/duty/budget_watch.h"
 #include "scheduler/duty/job_pages.h"
@@ -65,7 +66,7 @@ void fixture_open(struct fixture *f)
 
 void fixture_open_wide(struct fixture *f, int connections)
 {
-    static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, job_apply_stmts, node_stmts, invariants_stmts, watch_stmts, series_stmts, capacity_stmts, job_dataset_stmts, project_stmts, quota_stmts, quota_rule_stmts,
+    static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, job_apply_stmts, node_stmts, invariants_stmts, watch_stmts, series_stmts, capacity_stmts, priority_class_stmts, job_dataset_stmts, project_stmts, quota_stmts, quota_rule_stmts,
                                                          price_stmts, budget_stmts, usage_stmts, audit_event_stmts,
                                                          job_search_stmts,
                                                        NULL };

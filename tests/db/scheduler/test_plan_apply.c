@@ -177,6 +177,58 @@ static void a_limit_that_was_lowered_under_the_plan_holds(void **state)
     cancel_all(ids, 4);
 }
 
+/* Three shares of 400 and a whole GPU on two devices that keep shares apart; memory that is gone since the plan is not given. */
+static void devices_and_memory_are_booked_by_their_amounts(void **state)
+{
+    (void)state;
+    struct uuid ids[4];
+    struct lease_grant g[8];
+    struct planned x;
+    fixture_exec(&f, "UPDATE node SET gpus = 2, gpu_shared = true, memory_bytes = 16::bigint << 30, cpu_milli = 8000");
+    submit(&f, f.tenant_a, 4, 1, 3, ids);
+    fixture_exec(&f, "UPDATE job SET gpus = 1, gpu_milli = 400, memory_bytes = 4::bigint << 30, cpu_milli = 250 WHERE queued");
+    make(&x, 4);
+    fixture_exec(&f, "UPDATE node SET memory_bytes = 15::bigint << 30");
+    assert_int_equal(apply(&x), 3);
+    assert_int_equal(fixture_count(&f, "SELECT sum(gpu_milli) FROM attempt WHERE live AND devices = 1"), 800);
+    assert_int_equal(fixture_count(&f, "SELECT sum(gpu_milli) FROM attempt WHERE live AND devices = 2"), 400);
+    assert_int_equal(fixture_count(&f, "SELECT sum(memory_bytes) / 1073741824 FROM attempt WHERE live"), 12);
+    assert_int_equal(fixture_count(&f, "SELECT sum(cpu_milli) FROM attempt WHERE live"), 750);
+    make(&x, 0);                                            /* 3 GiB are left, it wants four */
+    apply(&x);
+    fixture_exec(&f, "UPDATE node SET memory_bytes = 16::bigint << 30");
+    fixture_exec(&f, "UPDATE job SET gpu_milli = 1000 WHERE queued");
+    make(&x, 0);                                            /* no device is whole */
+    apply(&x);
+    assert_int_equal(take(&f, &m, 8, g), 3);
+    assert_int_equal(run_through(&f, &m, g, 3), 6);
+    cancel_all(ids, 4);
+    fixture_exec(&f, "UPDATE node SET gpus = 4, gpu_shared = false, memory_bytes = 1, cpu_milli = 0");
+}
+
+/* A job of a class with a higher value goes before one of a higher priority, and jobs of no class keep their order. */
+static void a_higher_class_goes_first(void **state)
+{
+    (void)state;
+    struct uuid ids[2];
+    struct lease_grant g[8];
+    struct planned x;
+    fixture_exec(&f, "INSERT INTO priority_class (class, value) VALUES ('urgent', 10)");
+    submit(&f, f.tenant_a, 2, 3, 3, ids);
+    char text[UUID_TEXT];
+    uuid_text(ids[0], text);
+    fixture_exec(&f, "UPDATE job SET priority = 100 WHERE job_id = '%s'", text);
+    uuid_text(ids[1], text);
+    fixture_exec(&f, "UPDATE job SET class = 'urgent' WHERE job_id = '%s'", text);
+    make(&x, 1);                                            /* four slots, each wants three */
+    assert_int_equal(apply(&x), 1);
+    assert_string_equal(state_of(&f, ids[1]), "ADMITTED");
+    assert_int_equal(take(&f, &m, 8, g), 1);
+    assert_int_equal(run_through(&f, &m, g, 1), 2);
+    cancel_all(ids, 2);
+    fixture_exec(&f, "DELETE FROM priority_class WHERE class = 'urgent'");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +236,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(slots_that_are_gone_are_not_given, fresh, done),
         cmocka_unit_test_setup_teardown(slots_that_another_plan_took_are_not_given_twice, fresh, done),
         cmocka_unit_test_setup_teardown(gpus_are_booked_with_the_machine_and_the_tenant, fresh, done),
+        cmocka_unit_test_setup_teardown(devices_and_memory_are_booked_by_their_amounts, fresh, done),
+        cmocka_unit_test_setup_teardown(a_higher_class_goes_first, fresh, done),
         cmocka_unit_test_setup_teardown(a_limit_that_was_lowered_under_the_plan_holds, fresh, done),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

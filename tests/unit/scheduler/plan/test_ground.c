@@ -25,14 +25,17 @@ static void places_in_the_groups_that_are_allowed(void **state)
     struct snap_node nodes[] = { node(STR("a"), 8, 2, 8, 2), node(STR("b"), 8, 2, 8, 2), node(STR("a"), 8, 2, 8, 1) };
     struct snapshot s = { .nodes = { nodes, 3 } };
     struct ground g;
-    struct groups none = { { 0 } }, second = { { 2 } };
-    size_t at = 99;
+    struct ask one = { .slots = 1, .groups = { { 0 } } }, two = { .slots = 1, .gpus = 2, .gpu_milli = 1000, .groups = { { 2 } } };
+    struct seat at = { 99, 0 };
+    snapshot_fill(&s);
     ground_init(&g, &s, a);
     assert_int_equal(g.ngroups, 2);
-    assert_false(ground_place(&g, &none, 1, 0, &at));
-    assert_true(ground_place(&g, &second, 1, 2, &at));
-    assert_int_equal(at, 1);
-    assert_false(ground_place(&g, &second, 1, 1, &at));
+    assert_false(ground_place(&g, &one, &at));
+    assert_true(ground_place(&g, &two, &at));
+    assert_int_equal(at.machine, 1);
+    assert_int_equal(at.devices, 3);
+    two.gpus = 1;
+    assert_false(ground_place(&g, &two, &at));
     arena_free(a);
 }
 
@@ -43,10 +46,11 @@ static void a_machine_with_less_than_nothing_free_takes_nothing(void **state)
     struct snap_node nodes[] = { node(STR("a"), 8, 2, 4, -1), node(STR("a"), 8, 2, -1, 2) };
     struct snapshot s = { .nodes = { nodes, 2 } };
     struct ground g;
-    struct groups first = { { 1 } };
-    size_t at;
+    struct ask one = { .slots = 1, .groups = { { 1 } } };
+    struct seat at;
+    snapshot_fill(&s);
     ground_init(&g, &s, a);
-    assert_false(ground_place(&g, &first, 1, 0, &at));
+    assert_false(ground_place(&g, &one, &at));
     arena_free(a);
 }
 
@@ -58,15 +62,18 @@ static void what_a_fleet_cannot_hold_has_no_ground(void **state)
                                                                                                 GROUPS_MAX + 1);
     struct snapshot s = { .nodes = { &large, 1 } };
     struct ground g;
+    snapshot_fill(&s);
     ground_init(&g, &s, a);
     assert_null(g.fleet);
     for (int i = 0; i <= GROUPS_MAX; i++)
         many[i] = node(str_fmt(a, "flavor %d", i), 8, 0, 8, 0);
     s.nodes.items = many;
     s.nodes.n = GROUPS_MAX;
+    snapshot_fill(&s);
     ground_init(&g, &s, a);
     assert_non_null(g.fleet);
     s.nodes.n++;
+    snapshot_fill(&s);
     ground_init(&g, &s, a);
     assert_null(g.fleet);
     arena_free(a);

@@ -27,6 +27,8 @@ static int64_t pick(int64_t n)
 static struct str zone_names[3] = { { "z-a", 3 }, { "z-b", 3 }, { "z-c", 3 } };
 static struct str pools[2] = { { "default", 7 }, { "gpu", 3 } };
 
+static struct str models[3] = { { "A", 1 }, { "B", 1 }, { "C,B", 3 } };
+
 static struct snapshot random_snapshot(struct arena *a, uint64_t s)
 {
     struct snapshot r = { .nodes = { ARENA_ARRAY(a, struct snap_node, NODES), NODES }, .tenants = { ARENA_ARRAY(a, struct snap_tenant, TENANTS), TENANTS },
@@ -38,6 +40,14 @@ static struct snapshot random_snapshot(struct arena *a, uint64_t s)
         n->free_slots = pick(n->slots + 1);
         n->free_gpus = pick(n->gpus + 1);
         n->node_id.b[0] = (uint8_t)i;
+        if (pick(2)) {                  /* it says what it has; else its slots stand for it */
+            n->cpu_milli = 1000 * pick(24);
+            n->memory_bytes = pick(32) << 30;
+            n->used_cpu_milli = 1000 * (n->slots - n->free_slots);
+            n->used_memory_bytes = pick(n->slots - n->free_slots + 1) << 30;
+        }
+        n->gpu_model = n->gpus ? models[pick(2)] : STR("");
+        n->gpu_shared = pick(2);
     }
     for (int i = 0; i < TENANTS; i++) {
         struct snap_tenant *t = &r.tenants.items[i];
@@ -51,6 +61,10 @@ static struct snapshot random_snapshot(struct arena *a, uint64_t s)
         *j = (struct snap_job){ .zone = pick(3) ? STR_NULL : zone_names[pick(3)], .pool = pools[pick(2)], .slots = 1 + pick(6), .gpus = pick(3) ? 0 : pick(3),
                                 .priority = pick(3), .submitted_at = { pick(50) }, .tenant = pick(TENANTS) };
         j->job_id.b[0] = (uint8_t)i;
+        j->cpu_milli = pick(3) ? 0 : 1 + pick(j->slots * 1000);
+        j->memory_bytes = pick(3) ? 0 : (1 + pick(12)) << 30;
+        j->gpu_milli = j->gpus == 1 && pick(2) ? 100 + pick(800) : 0;
+        j->gpu_models = pick(3) ? STR("") : models[pick(3)];
         j->zones = r.tenants.items[j->tenant].allowed_zones;      /* what the judge says of one class */
     }
     return r;
@@ -64,9 +78,10 @@ static void nothing_is_overbooked_and_zones_hold(void **state)
         struct arena *a = arena_new(8 << 20);
         struct snapshot x = random_snapshot(a, s), before = random_snapshot(a, s);
         struct plan p;
-        int64_t slots[NODES] = { 0 }, gpus[NODES] = { 0 }, tslots[TENANTS] = { 0 }, tgpus[TENANTS] = { 0 };
+        int64_t slots[NODES] = { 0 }, cpu[NODES] = { 0 }, memory[NODES] = { 0 }, tslots[TENANTS] = { 0 }, tgpus[TENANTS] = { 0 };
         bool seen[JOBS] = { false };
         placement_plan(&x, a, &p);
+        snapshot_fill(&before);
         assert_int_equal(p.places.n + p.waits.n, JOBS);
         for (size_t i = 0; i < p.places.n; i++) {
             const struct snap_job *j = &x.jobs.items[p.places.items[i].job];
@@ -80,13 +95,18 @@ static void nothing_is_overbooked_and_zones_hold(void **state)
             assert_true(str_eq(j->pool, x.nodes.items[n].pool));
             assert_false(seen[p.places.items[i].job]);
             seen[p.places.items[i].job] = true;
-            slots[n] += j->slots;
-            gpus[n] += j->gpus;
+            const struct ask ask = snap_job_ask(j);
+            assert_true(snap_job_takes(j, &x.nodes.items[n]));
+            assert_true(devices_take(&before.nodes.items[n].devices, p.places.items[i].devices, ask.gpus, ask.gpu_milli));
+            slots[n] += ask.slots;
+            cpu[n] += ask.cpu_milli;
+            memory[n] += ask.memory_bytes;
             tslots[j->tenant] += j->slots;
             tgpus[j->tenant] += j->gpus;
         }
         for (int i = 0; i < NODES; i++)
-            assert_true(slots[i] <= before.nodes.items[i].free_slots && gpus[i] <= before.nodes.items[i].free_gpus);
+            assert_true(slots[i] <= before.nodes.items[i].free_slots && cpu[i] <= before.nodes.items[i].free_cpu_milli &&
+                        memory[i] <= before.nodes.items[i].free_memory_bytes);
         for (int i = 0; i < TENANTS; i++) {
             assert_true(before.tenants.items[i].slots_used + tslots[i] <= before.tenants.items[i].slots_limit);
             assert_true(!tgpus[i] || before.tenants.items[i].gpus_used + tgpus[i] <= before.tenants.items[i].gpus_limit);
@@ -99,12 +119,13 @@ static void nothing_is_overbooked_and_zones_hold(void **state)
                 (j->gpus && t->gpus_used + tgpus[j->tenant] + j->gpus > t->gpus_limit))
                 continue;
             for (int n = 0; n < NODES; n++) {               /* who waits within its tenant's quota fits nowhere */
-                const struct snap_node *node = &before.nodes.items[n];
+                const struct snap_node *node = &x.nodes.items[n];       /* with what the plan left */
+                const struct ask ask = snap_job_ask(j);
                 bool allowed = false;
                 for (size_t z = 0; z < t->allowed_zones.n; z++)
                     allowed |= str_eq(((const struct str *)t->allowed_zones.items)[z], node->zone);
                 assert_false(allowed && str_eq(j->pool, node->pool) && (!j->zone.ptr || str_eq(j->zone, node->zone)) &&
-                             slots[n] + j->slots <= node->free_slots && gpus[n] + j->gpus <= node->free_gpus);
+                             snap_job_takes(j, node) && snap_node_fits(node, &ask));
             }
         }
         placed += p.places.n;

@@ -29,7 +29,7 @@ static int in_cage(struct cage **cage, int64_t memory, void (*what)(void), int64
     struct rusage u;
     int status;
     snprintf(name, sizeof name, "test-%d", (int)getpid());
-    assert_int_equal(cage_new(name, &(struct cage_limits){ memory, 64, 1 }, cage, &e), ERR_OK);
+    assert_int_equal(cage_new(name, &(struct cage_limits){ memory, 64, 1000 }, cage, &e), ERR_OK);
     pid_t pid = group = fork();
     if (pid == 0) {
         setpgid(0, 0);
