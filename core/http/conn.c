@@ -37,12 +37,14 @@ enum MHD_Result conn_may_come(void *loop, const struct sockaddr *from, socklen_t
     (void)n;
     struct http_loop *l = loop;
     const struct http_server_options *o = &l->server->o;
-    if (!l->accepts || accept_budget_take(l->accepts, from, clock_mono_us(&clock_system)))
+    int64_t now_us = clock_mono_us(&clock_system);
+    if (!l->accepts || accept_budget_take(l->accepts, from, now_us))
         return MHD_YES;
     char text[64];
     address_text(from, text);
     if (o->is_proxy && !l->is_refusing && o->is_proxy(o->ctx, str_c(text)))
         return MHD_YES;
+    accept_budget_refused(l->accepts, from, now_us);
     atomic_fetch_add_explicit(&l->turned_away, 1, memory_order_relaxed);
     return MHD_NO;
 }

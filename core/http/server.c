@@ -148,6 +148,7 @@ static void quiesce(struct http_loop *l)
     if (l->quiesced)
         return;
     l->quiesced = true;
+    l->listen_fd = -1;
     MHD_socket fd = MHD_quiesce_daemon(l->daemon);
     if (fd != MHD_INVALID_SOCKET)
         close(fd);
@@ -193,6 +194,8 @@ static void *loop_main(void *arg)
             atomic_store(&l->is_refusing, true);
         resume_ready(l);
         MHD_run(l->daemon);
+        if (l->listen_fd >= 0)
+            accept_budget_filter(l->accepts, l->listen_fd, l->now_us);
         if (atomic_load_explicit(&s->draining, memory_order_relaxed))
             quiesce(l);
         if (l->now_us >= l->reap_at_us)
@@ -342,6 +345,7 @@ static enum errc start_daemon(struct http_loop *l, int fd, struct err *e)
         close(fd);
         return FAIL(e, IO, "the HTTP listener did not start%s", s->cert ? " (are the TLS files good?)" : "");
     }
+    l->listen_fd = fd;
     l->epoll_fd = MHD_get_daemon_info(l->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
     return ERR_OK;
 }

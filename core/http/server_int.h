@@ -75,7 +75,7 @@ struct http_loop {
     pthread_t thread;                   /* for joining; written by the starter */
     pthread_t self;                     /* who may touch the free list; written by the loop */
     bool started, quiesced;
-    int epoll_fd, event_fd;
+    int epoll_fd, event_fd, listen_fd;  /* listen_fd is the daemon's; -1: none any more */
     struct http_conn *conns;
     struct conn_queue queues[CONN_PHASES];
     struct accept_budget *accepts;      /* NULL: no limit */

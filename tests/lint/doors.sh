@@ -9,7 +9,7 @@ mapfile -t list < <(sources c h def cu cuh)
 
 cat >"$scratch/doors.pl" <<'PERL'
 use strict; use warnings;
-my @doors = (                                    # header, the one folder that may include it
+my @doors = (                                    # header, the one folder (or folders) that may include it
     [qr{^jansson\.h$},                           'core/json/'],
     [qr{^(?:libpq-fe|libpq/.*|postgres.*)\.h$},  'core/db/'],
     [qr{^hiredis/},                              'core/redis/'],
@@ -17,7 +17,8 @@ my @doors = (                                    # header, the one folder that m
     [qr{^(?:microhttpd\.h|gnutls/.*|curl/.*)$},  'core/http/'],
     [qr{^(?:p11-kit/.*|pkcs11\.h)$},             'keys/'],
     [qr{^(?:seccomp\.h|nvml\.h)$},               'workers/'],
-    [qr{^linux/(?:seccomp|filter|audit)\.h$},    'workers/'],
+    [qr{^linux/(?:seccomp|audit)\.h$},           'workers/'],
+    [qr{^linux/filter\.h$},                      'workers/|core/http/'],   # ADR 0012, 0033
     [qr{^(?:cpuid|immintrin|x86intrin|arm_neon)\.h$}, 'workers/'],
     [qr{^(?:cuda.*|cublas.*|cudnn.*|curand.*|nccl.*|mma\.h)$}, 'workers/compute/kernels/cuda/'],
 );
@@ -35,7 +36,8 @@ for my $file (@ARGV) {
         my $header = $1;
         for my $door (@doors) {
             next unless $header =~ $door->[0];
-            print "$file:$.\t<$header> may be included in $door->[1] only\n" if index($file, $door->[1]) != 0;
+            print "$file:$.\t<$header> may be included in $door->[1] only\n"
+                unless grep { index($file, $_) == 0 } split /\|/, $door->[1];
             next line;
         }
         next if $libc{$header} || $header =~ m{^(?:sys|linux|arpa|netinet|net|bits|asm)/[\w/-]+\.h$};
