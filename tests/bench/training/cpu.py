@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """cpu.py BENCH_TRAIN [ROUNDS] [NET…]: a training step of Falaj's in turns with the same step of Debian's PyTorch, one thread,
-processor time, the least of all rounds: what a busy machine disturbs least. AdamW in fp32 on both sides."""
+processor time, the least of all rounds: what a busy machine disturbs least. AdamW in fp32 on both sides. A line of JSON
+for each net on standard output, the same in words on standard error."""
 import json
 import subprocess
 import sys
@@ -78,7 +79,9 @@ def main():
         share = ours["gflops"] / peak
         mine = f"{ours['seconds'] * 1e3:.2f} ms, {ours['gflops']:.1f} GFLOP/s, {share:.2f} of a product's {peak:.0f}"
         other = f"PyTorch {torch.__version__} {theirs * 1e3:.2f} ms: ours is {theirs / ours['seconds']:.2f} times as fast"
-        print(f"{name}: {mine} ({ours['backend']}); {other}", flush=True)
+        print(f"{name}: {mine} ({ours['backend']}); {other}", file=sys.stderr, flush=True)
+        figures = {"net": name, **ours, "share_of_product": round(share, 3), "torch": torch.__version__, "torch_seconds": theirs}
+        print(json.dumps({**figures, "times_torch": round(theirs / ours["seconds"], 3)}), flush=True)
 
 
 main()

@@ -2,11 +2,12 @@
 /* conv_int.h - convolution of the vector variants as an implicit product; included once per variant after gemm_int.h.
  *
  * The matrix of windows (a row per output pixel, window·channels columns) is never whole: a chunk of its rows that stays in the
- * second
- * cache is gathered, multiplied and forgotten. The gradient of the input is the same product with the windows of dy and the
- * weights turned round; that of the weights adds up chunks in ascending order. A 1 × 1 window of stride 1 is the image itself and
- * is not gathered. Chunks are cut by shape alone. */
-enum { CONV_BYTES = 1 << 20, SLOT_GATHER = 1, SLOT_TURNED = 2 };
+ * second cache is gathered, multiplied and forgotten. The gradient of the input is the same product with the windows of dy and
+ * the weights turned round; with a stride s it is s·s products, one for the pixels that lie alike to the stride, each with the
+ * part of the window that reaches them: the whole window would meet zeros in (s·s - 1)/(s·s) of its places. That of the weights
+ * adds up chunks in ascending order. A 1 × 1 window of stride 1 is the image itself and is not gathered. Chunks are cut by shape
+ * alone. */
+enum { CONV_BYTES = 1 << 20, SLOT_GATHER = 1, SLOT_TURNED = 2, SLOT_TILE = 3 };
 
 struct conv {
     struct window w;
@@ -15,6 +16,9 @@ struct conv {
     const float *src;
     float *rows;
     size_t first, cols;         /* the chunk's first row; window·channels */
+    size_t step, x0, y0;        /* the pixels of `at` are x0 + step·i, y0 + step·j of the image */
+    size_t kx0, ky0;            /* and of the window every step-th place from here is looked at */
+    float *tile, *out;          /* a chunk's results, and where they are put apart */
 };
 
 /* Where the window of a pixel of `at` looks, along one side; false: outside, or between the strides. */
@@ -35,12 +39,12 @@ static inline bool conv_look(const struct conv *v, size_t pixel, size_t k, size_
 static void gather_row(void *arg, size_t task)
 {
     const struct conv *v = arg;
-    size_t pixel = v->first + task, x = pixel % v->at.w, y = pixel / v->at.w % v->at.h, n = pixel / v->at.w / v->at.h,
-        c = v->from.c, sy, sx;
+    size_t pixel = v->first + task, n = pixel / v->at.w / v->at.h, c = v->from.c, sy, sx;
+    size_t x = v->x0 + v->step * (pixel % v->at.w), y = v->y0 + v->step * (pixel / v->at.w % v->at.h);
     float *to = v->rows + task * v->cols;
-    for (size_t ky = 0; ky < v->w.h; ky++) {
+    for (size_t ky = v->ky0; ky < v->w.h; ky += v->step) {
         bool is_inside = conv_look(v, y, ky, v->from.h, &sy);
-        for (size_t kx = 0; kx < v->w.w; kx++, to += c)
+        for (size_t kx = v->kx0; kx < v->w.w; kx += v->step, to += c)
             if (is_inside && conv_look(v, x, kx, v->from.w, &sx))
                 memcpy(to, v->src + ((n * v->from.h + sy) * v->from.w + sx) * c, c * sizeof *to);
             else
@@ -50,7 +54,8 @@ static void gather_row(void *arg, size_t task)
 
 static struct conv conv_new(const struct window *w, bool is_back, const float *src)
 {
-    struct conv v = { .w = *w, .is_back = is_back, .from = is_back ? w->y : w->x, .at = is_back ? w->x : w->y, .src = src };
+    struct conv v = { .w = *w, .is_back = is_back, .from = is_back ? w->y : w->x, .at = is_back ? w->x : w->y, .src = src,
+                      .step = 1 };
     v.cols = w->h * w->w * v.from.c;
     return v;
 }
@@ -92,6 +97,54 @@ static void conv_product(struct backend_ctx *c, struct conv *v, const struct mat
     }
 }
 
+static void put_row(void *arg, size_t task)
+{
+    const struct conv *v = arg;
+    size_t pixel = v->first + task, c = v->w.x.c, n = pixel / v->at.w / v->at.h;
+    size_t x = v->x0 + v->step * (pixel % v->at.w), y = v->y0 + v->step * (pixel / v->at.w % v->at.h);
+    float *to = v->out + ((n * v->w.x.h + y) * v->w.x.w + x) * c;
+    if (v->cols)
+        memcpy(to, v->tile + task * c, c * sizeof *to);
+    else
+        memset(to, 0, c * sizeof *to);
+}
+
+static size_t steps_from(size_t first, size_t end, size_t step)
+{
+    return first < end ? (end - first + step - 1) / step : 0;
+}
+
+/* The gradient of the pixels y0 + step·j, x0 + step·i of x; weight as it lies in memory, [out, window, in]. */
+static void conv_back_part(struct backend_ctx *c, struct conv *v, const float *weight, size_t y0, size_t x0)
+{
+    size_t s = v->w.stride, in = v->w.x.c, out = v->w.y.c, row = 0, ky0 = (y0 + v->w.pad) % s, kx0 = (x0 + v->w.pad) % s;
+    v->step = s, v->y0 = y0, v->x0 = x0, v->ky0 = ky0, v->kx0 = kx0;
+    v->at.h = steps_from(y0, v->w.x.h, s);
+    v->at.w = steps_from(x0, v->w.x.w, s);
+    v->cols = steps_from(ky0, v->w.h, s) * steps_from(kx0, v->w.w, s) * out;
+    size_t pixels = v->at.n * v->at.h * v->at.w, chunk = v->cols ? conv_chunk(v) : pixels;
+    float *turned = cpu_scratch_at(c, SLOT_TURNED, (v->cols + 1) * in * sizeof *turned);   /* [part of the window, out, in] */
+    for (size_t ky = ky0; ky < v->w.h; ky += s)
+        for (size_t kx = kx0; kx < v->w.w; kx += s)
+            for (size_t k = 0; k < out; k++, row++)
+                memcpy(turned + row * in, weight + (k * v->w.h * v->w.w + ky * v->w.w + kx) * in, in * sizeof *turned);
+    struct mat b = mat_host(turned, ELEM_F32, v->cols, in);
+    float *panels = cpu_scratch(c, panels_of(in) * NR * (v->cols + 1) * sizeof *panels);
+    v->tile = v->cols ? cpu_scratch_at(c, SLOT_TILE, chunk * in * sizeof *v->tile) : NULL;
+    if (v->cols)
+        pack_panels(c, &b, false, 0, panels_of(in), v->cols, panels);
+    for (size_t first = 0; first < pixels; first += chunk) {
+        size_t count = pixels - first < chunk ? pixels - first : chunk;
+        v->first = first;
+        if (v->cols) {
+            struct gemm g = { .m = count, .n = in, .k = v->cols, .panel_k = v->cols, .a = conv_rows(c, v, first, count),
+                              .a_row = v->cols, .a_step = 1, .panels = panels, .c = v->tile, .c_row = in };
+            run_gemm(c, &g);
+        }
+        cpu_split(c, count, (double)count * (double)in, put_row, v);
+    }
+}
+
 static void k_conv2d(struct backend_ctx *c, const struct op_call *o)
 {
     struct op_attr a = o->attr;
@@ -116,6 +169,11 @@ static void k_conv2d_bwd_x(struct backend_ctx *c, const struct op_call *o)
     ASSERT(weight->dim[0] == w.y.c && weight->dim[3] == w.x.c);
     struct conv v = conv_new(&w, true, o->in[1]->ptr);
     size_t places = w.h * w.w, in = w.x.c, out = w.y.c;
+    v.out = o->out[0]->ptr;
+    for (size_t part = 0; w.stride > 1 && part < w.stride * w.stride; part++)
+        conv_back_part(c, &v, from, part / w.stride, part % w.stride);
+    if (w.stride > 1)
+        return;
     float *turned = cpu_scratch_at(c, SLOT_TURNED, v.cols * in * sizeof *turned);      /* [window, out, in] */
     for (size_t p = 0; p < places; p++)
         for (size_t k = 0; k < out; k++)

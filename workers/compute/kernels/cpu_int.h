@@ -7,7 +7,7 @@
 #pragma once
 #include "workers/compute/kernels/backend.h"
 
-enum { CPU_SCRATCHES = 3 };
+enum { CPU_SCRATCHES = 4 };
 struct backend_ctx {
     const struct backend *be;
     struct pool *pool;
