@@ -30,6 +30,7 @@ authn.refuse
 authz.deny
 budget.set
 budget.threshold
+class.set
 dataset.content.read
 dataset.create
 dataset.delete
