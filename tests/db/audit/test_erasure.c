@@ -78,7 +78,7 @@ static void every_row_names_a_column(void **state)
     }
 }
 
-/* A trace of a person in each column of pii.def, all with the same mark. */
+/* A trace of a person in each column of pii.def and in its key, all with the same mark; bytes are sought by their digits. */
 static void leave_traces(const char *t, const char *u)
 {
     char sql[4096];
@@ -107,6 +107,10 @@ static void leave_traces(const char *t, const char *u)
     RUN("INSERT INTO password (tenant_id, user_id, phc, zone) VALUES ('%s', '%s', '$argon2id$marwari', 'z')", t, u);
     RUN("INSERT INTO idempotency (tenant_id, principal_id, route, key, request_sha, status, body) VALUES"
         " ('%s', gen_random_uuid(), 'invitation_create', 'k', 'x', 201, '{\"email_hint\": \"zaynab@marwari.example\"}')", t);
+    RUN("INSERT INTO tenant_key (tenant_id, zone, version, state, wrapped, root_version, provider) VALUES"
+        " ('%s', 'ae-dxb-1', 1, 'PRIMARY', 'tenant', 1, 's') ON CONFLICT DO NOTHING;"
+        " INSERT INTO audit_subject_key (tenant_id, subject_id, key_id, zone, key_version, wrapped) VALUES"
+        " ('%s', '%s', gen_random_uuid(), 'ae-dxb-1', 1, 'marwari')", t, t, u);
     RUN("INSERT INTO issuer (tenant_id, issuer_id, name, issuer, audience, algorithms, jwks_uri, single_use, created_by) VALUES"
         " ('%s', '%s', 'i', 'https://i.example', 'a-%s', '{ES256}', 'https://i.example/k', false, '%s');"
         " INSERT INTO issuer_subject (tenant_id, issuer_id, subject, user_id) VALUES ('%s', '%s', 'sub-marwari', '%s')", t, u,
@@ -124,8 +128,8 @@ static size_t traces(void)
         " table_type = 'BASE TABLE'");
     size_t n = 0;
     for (size_t i = 0; i < tables.nrows; i++) {
-        struct str sql = str_fmt(memory, "SELECT x::text FROM %.*s x WHERE x::text ~* 'marwari|203[.]0[.]113[.]77'",
-            STR_ARG(tables.cells[i]));
+        struct str sql = str_fmt(memory, "SELECT x::text FROM %.*s x WHERE"
+            " x::text ~* 'marwari|6d617277617269|203[.]0[.]113[.]77'", STR_ARG(tables.cells[i]));
         struct db_text_rows rows = rows_of(sql.ptr);
         for (size_t k = 0; k < rows.nrows; k++)
             print_message("%.*s: %.*s\n", STR_ARG(tables.cells[i]), STR_ARG(rows.cells[k]));
@@ -159,6 +163,7 @@ static void an_erased_person_is_in_no_table(void **state)
     pg_harness_exec(pg, DB, "SELECT authn_token_used(array_agg(tenant_id), array_agg(token_id),"
         " array_agg('203.0.113.77'::text)) FROM api_token");
     assert_int_equal(traces(), 0);
+    assert_int_equal(rows_of("SELECT FROM audit_subject_key WHERE wrapped IS NULL AND erased_at IS NOT NULL").nrows, 1);
     assert_int_equal(rows_of("SELECT FROM invitation WHERE state = 'OPEN' OR name = 'Z. M.'").nrows, 0);
 }
 
