@@ -76,15 +76,22 @@ static struct bucket *bucket_of(struct accept_budget *b, uint64_t address)
     return fullest;
 }
 
+/* In its own place, or in that of who is heard first again. */
 static void deafen(struct accept_budget *b, const uint8_t *address, size_t n, int64_t now_us)
 {
-    struct deaf *d = b->deaf;
-    for (int i = 1; i < DEAF_MAX; i++)
-        d = b->deaf[i].until_us < d->until_us ? &b->deaf[i] : d;
-    *d = (struct deaf){ .n = (int)n / 4, .until_us = now_us + ACCEPT_DEAF_US };
-    for (int i = 0; i < d->n; i++)
+    struct deaf new = { .n = (int)n / 4, .until_us = now_us + ACCEPT_DEAF_US }, *at = b->deaf;
+    for (int i = 0; i < new.n; i++)
         for (int k = 0; k < 4; k++)
-            d->words[i] = d->words[i] << 8 | address[4 * i + k];
+            new.words[i] = new.words[i] << 8 | address[4 * i + k];
+    for (int i = 0; i < DEAF_MAX; i++) {
+        struct deaf *d = &b->deaf[i];
+        if (d->n == new.n && memcmp(d->words, new.words, sizeof d->words) == 0) {
+            at = d;
+            break;
+        }
+        at = d->until_us < at->until_us ? d : at;
+    }
+    *at = new;
     b->next_us = now_us;
 }
 

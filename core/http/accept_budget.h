@@ -23,6 +23,6 @@ bool accept_budget_take(struct accept_budget *b, const struct sockaddr *from, in
 /* It was turned away for that: with ACCEPT_DEAF_AFTER of them before its burst is whole again it is not heard for
  * ACCEPT_DEAF_US. */
 void accept_budget_refused(struct accept_budget *b, const struct sockaddr *from, int64_t now_us);
-/* Between two turns of the loop: the filter on the listening socket follows who is not heard. Where the kernel takes none, who is
- * above the budget is turned away one by one. */
+/* Between two turns of the loop: the filter on the listening socket follows who is not heard. Some kernels
+ * take one from root alone: then, as where there is none, who is above the budget is turned away one by one. */
 void accept_budget_filter(struct accept_budget *b, int listen_fd, int64_t now_us);

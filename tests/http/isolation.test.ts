@@ -15,8 +15,9 @@ const ready: Ready = inject('falaj');
 const doc: Document = await fetchDocument(ready);
 const routes: Operation[] = operations(doc).filter((op) => !isWorkerRoute(op) && !isPublic(op));
 const hasId = (op: Operation): boolean => /\{[a-z_]+_id\}|\{name\}/.test(op.path);
-/** Machines, zones, roots and tenants as such are the platform's: whoever may see them sees the same ones. */
-const isShared = (op: Operation): boolean => /^\/v1\/(nodes|zones|join-tokens|tenants|pools|prices|break-glass)/.test(op.path);
+/** Machines, zones, roots, priority classes and tenants as such are the platform's: whoever may see them sees the same ones. */
+const isShared = (op: Operation): boolean =>
+  /^\/v1\/(nodes|zones|join-tokens|tenants|pools|prices|classes|break-glass)/.test(op.path);
 
 const withId = routes.filter((op) => hasId(op));
 
@@ -44,7 +45,7 @@ async function role(side: { api: Api }, name: string): Promise<Api> {
 async function makeSide(): Promise<Side> {
   const { tenant, api: admin } = await makeTenant(ready);
   const canary = `canary-${Math.random().toString(36).slice(2)}`;
-  const ids: Record<string, string> = { tenant_id: tenant.tenant_id, name: canary, version: '1', resource: 'jobs', code: ready.zone, zone: ready.zone };
+  const ids: Record<string, string> = { tenant_id: tenant.tenant_id, name: canary, version: '1', resource: 'jobs', code: ready.zone, zone: ready.zone, class: 'default' };
   const user = must(await admin.post('/v1/users', { name: canary, roles: ['viewer'] }), 201);
   ids['user_id'] = user.user_id;
   ids['binding_id'] = must(await admin.get(`/v1/role-bindings?user_id=${user.user_id}`), 200).data[0].binding_id;

@@ -15,6 +15,7 @@ static const struct { const char *table, *reason; } open_tables[] = {
     { "zone_clock", "part of zone_law" },
     { "residency_revision", "how often anything that the judge of residency knows has changed; one number" },
     { "price", "the price book of the platform, the same for all tenants" },
+    { "priority_class", "the classes of the platform, the same for all tenants" },
     { "root_key", "versions of the zones' roots: the platform's, and no key is in it" },
     { "key_edge", "the life of a key version, constants" },
     { "join_token", "rights to enrol machines: platform data, behind a wall of their own, see tenants_do_not_see_the_platforms_tables" },

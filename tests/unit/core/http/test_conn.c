@@ -2,6 +2,8 @@
 /* test_conn.c - who keeps a place at the door and who gives it up: silent connections, many of one address, many in a row, and
  * peers that do not read their answers. */
 #include "net.h"
+#include "core/http/accept_budget.h"
+#include <linux/filter.h>
 #include <signal.h>
 
 enum { ANSWER = 32 << 20 };
@@ -119,6 +121,17 @@ static int connect_from(const char *address, int port)
     return fd;
 }
 
+/* Some kernels take a filter from root alone. */
+static bool kernel_takes_filters(void)
+{
+    struct sock_filter all[] = { BPF_STMT(BPF_RET | BPF_K, UINT32_MAX) };
+    const struct sock_fprog f = { 1, all };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool is_taken = setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &f, sizeof f) == 0;
+    close(fd);
+    return is_taken;
+}
+
 /* Connections of 127.0.0.1, one after another, until one is not made at once, as every other is on this machine. */
 static int knock_until_deaf(int port)
 {
@@ -152,14 +165,20 @@ static void a_flood_of_connections_is_turned_away(void **state)
         close(connect_from("127.0.0.1", port));
     int other = connect_from("127.0.0.2", port);
     is_answered(other);
-    int deaf = knock_until_deaf(port);              /* it goes on: the kernel answers it no more */
+    if (kernel_takes_filters()) {
+        int deaf = knock_until_deaf(port);          /* it goes on: the kernel answers it no more */
+        is_answered(other);
+        close(other);
+        other = connect_from("127.0.0.2", port);
+        is_answered(other);
+        struct pollfd f = { deaf, POLLOUT, 0 };
+        assert_int_equal(poll(&f, 1, 120000), 1);   /* until it is heard again */
+        close(deaf);
+    } else {
+        while (http_server_turned_away(s) < 2 * ACCEPT_DEAF_AFTER)
+            close(connect_from("127.0.0.1", port));
+    }
     is_answered(other);
-    close(other);
-    other = connect_from("127.0.0.2", port);
-    is_answered(other);
-    struct pollfd f = { deaf, POLLOUT, 0 };
-    assert_int_equal(poll(&f, 1, 120000), 1);       /* until it is heard again */
-    close(deaf);
     close(other);
     http_server_free(s);
 }
