@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_quota_races.c - sixty-four at the limit less one, two hundred times for each limit: exactly one gets in, and what is counted anew is
- * what the books say. Submitters race through job_submit_many; planners race with plans made of the same old snapshot, each for another
- * job, which is the worst that any number of schedulers could do.
+/* test_quota_races.c - sixty-four at the limit less one, two hundred times for each limit (80 in the default tier): exactly one gets
+ * in, and what is counted anew is what the books say. Submitters race through job_submit_many; planners race with plans made of the
+ * same old snapshot, each for another job, which is the worst that any number of schedulers could do.
  *
- * One argument names the limit, so that each is a test of its own (tests/db/scheduler/CMakeLists.txt); none: all. Each 10 to 45 s on two cores that others use too, and slots most. */
+ * One argument names the limit, so that each is a test of its own (tests/db/scheduler/CMakeLists.txt); none: all. */
 #include "tests/db/scheduler/fixture.h"
+#include "tests/lib/share.h"
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/plan_apply.h"
@@ -13,8 +14,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { THREADS = 64, ROUNDS = 200, CONNECTIONS = 24, CHECK_EVERY = 50 };
+enum { THREADS = 64, ROUNDS = 200, ROUNDS_PART = 80, CONNECTIONS = 24, CHECK_EVERY = 50 };
 
+static int rounds;
 static struct fixture f;
 static struct machine m;
 static pthread_barrier_t begin, end;
@@ -100,7 +102,7 @@ static int teardown(void **state)
 static void race_submitters(const char *what)
 {
     clear();
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         int n = round_of(SUBMITTERS);
         if (n != 1)
             fail_msg("%s, round %d: %d got in", what, i, n);
@@ -143,7 +145,7 @@ static void a_reserving_budget(void **state)
 
 static void race_planners(const char *what)
 {
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         struct arena *a = arena_new(64 << 20);
         clear();
         submit(&f, f.tenant_a, THREADS, 1, 3, NULL);
@@ -189,6 +191,7 @@ static void a_rule_of_a_queue(void **state)
 
 int main(int argc, char **argv)
 {
+    rounds = share_of("rounds at each limit", ROUNDS_PART, ROUNDS);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs), cmocka_unit_test(pending_jobs), cmocka_unit_test(a_reserving_budget),
         cmocka_unit_test(slots), cmocka_unit_test(running_jobs), cmocka_unit_test(a_rule_of_a_queue),
