@@ -99,7 +99,8 @@ static int by_job(const void *a, const void *b)
 }
 
 /* Moves the jobs of the lines, which stay in lines when their job still waited as the plan saw it and is an attempt now. */
-static enum errc move_jobs(struct work *w, const struct snapshot *s, struct plan_line *lines, size_t *n, int64_t lease_ms, struct err *e)
+static enum errc move_jobs(struct work *w, const struct snapshot *s, struct plan_line *lines, size_t *n, int64_t lease_ms,
+                           struct err *e)
 {
     struct audit_event *evs = ARENA_ARRAY(w->arena, struct audit_event, *n);
     struct job_admission *a = ARENA_ARRAY(w->arena, struct job_admission, *n);

@@ -143,7 +143,8 @@ static enum errc allocate(struct arena *a, const struct reader *r, struct data_t
     return table_allocate(a, rows, t, e);
 }
 
-static enum errc read_rows(struct reader *r, const struct table_plan *p, const struct data_schema *s, struct data_table *t, struct err *e)
+static enum errc read_rows(struct reader *r, const struct table_plan *p, const struct data_schema *s, struct data_table *t,
+                           struct err *e)
 {
     while (r->at < r->end) {
         for (size_t c = 0; c < p->file_cols; c++) {
@@ -178,7 +179,8 @@ static enum errc too_long(struct err *e)
     return FAIL(e, LIMIT, "more than %zu bytes", CSV_BYTES_MAX);
 }
 
-static enum errc run(struct arena *a, struct str text, const struct data_schema *s, bool keep, struct data_table *ret, struct err *e)
+static enum errc run(struct arena *a, struct str text, const struct data_schema *s, bool keep, struct data_table *ret,
+                     struct err *e)
 {
     struct reader r;
     struct table_plan p = { 0 };

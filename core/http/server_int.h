@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server_int.h - what server.c, exchange.c, conn.c, credential.c, reply.c and stream.c share: server > loops > connections > one exchange at a time.
+/* server_int.h - what server.c, exchange.c, conn.c, credential.c, reply.c and stream.c share: server > loops > connections > one
+ * exchange at a time.
  *
  * Threads: a loop's daemon, connections, free list and every suspend/resume belong to its loop thread. Other threads reach a loop
  * only through `ready` (under its mutex) and the eventfd, and an exchange only through `state`, `refs` and its stream's mutex. */
@@ -112,7 +113,8 @@ struct http_stream *exchange_stream(struct http_exchange *x);   /* NULL until th
 void exchange_unref(struct http_exchange *x);
 void exchange_destroy(struct http_exchange *x);
 /* conn.c, on the loop thread */
-void exchange_on_connection(void *loop, struct MHD_Connection *c, void **socket_context, enum MHD_ConnectionNotificationCode code);
+void exchange_on_connection(void *loop, struct MHD_Connection *c, void **socket_context,
+                            enum MHD_ConnectionNotificationCode code);
 enum MHD_Result conn_may_come(void *loop, const struct sockaddr *from, socklen_t n);
 struct http_conn *conn_of(struct MHD_Connection *c);
 void conn_enter(struct http_conn *n, enum conn_phase phase, int64_t deadline_us);

@@ -76,7 +76,8 @@ const struct stmt dataset_version_list_stmt = { .name = "dataset_version_list", 
 
 struct data_schema dataset_columns(const struct dataset *d)
 {
-    return (struct data_schema){ .label = d->label_column, .classes = d->classes, .target = d->target, .ignored = d->ignored_columns };
+    return (struct data_schema){ .label = d->label_column, .classes = d->classes, .target = d->target,
+                                 .ignored = d->ignored_columns };
 }
 
 /* As the reader of a content would, but before there is one. */

@@ -35,7 +35,8 @@ SCHEMA_OF(room_row, "A machine, or a tenant, and what live attempts hold of it",
     FIELD(room_row, cpu_milli, 0, .doc = "Processors"), FIELD(room_row, memory_bytes, 0, .doc = "Memory"),
     FIELD(room_row, used_cpu_milli, 0, .doc = "Held"), FIELD(room_row, used_memory_bytes, 0, .doc = "Held"),
     FIELD(room_row, gpu_model, 0, .doc = "Of its GPUs"), FIELD(room_row, gpu_shared, 0, .doc = "They keep shares apart"),
-    FIELD(room_row, held, 0, .doc = "Devices held"), FIELD(room_row, used_slots, 0, .doc = "Slots held"), FIELD(room_row, used_gpus, 0, .doc = "GPUs held"),
+    FIELD(room_row, held, 0, .doc = "Devices held"), FIELD(room_row, used_slots, 0, .doc = "Slots held"),
+    FIELD(room_row, used_gpus, 0, .doc = "GPUs held"),
     FIELD(room_row, revision, 0, .doc = "Of what is known of zones and tenants"));
 SCHEMA_OF(snap_tenant, "A tenant with its quotas", FIELD(snap_tenant, tenant_id, 0, .doc = "Tenant"),
     FIELD(snap_tenant, zones, F_NOCOL, .doc = "Zones it may use"), FIELD(snap_tenant, residency, F_NOCOL, .doc = "Facts for the judge"),
@@ -95,7 +96,8 @@ static const struct stmt snapshot_jobs = { .name = "snapshot_jobs", .params = "i
     "     ORDER BY priority DESC, job_id LIMIT (SELECT depth FROM d)) j) x" IN_ORDER "LIMIT $2" };
 
 struct class_row { struct str cls; int64_t value; };
-SCHEMA_OF(class_row, "A priority class", FIELD_AS(class_row, cls, "class", 0, .doc = "Name"), FIELD(class_row, value, 0, .doc = "Value"));
+SCHEMA_OF(class_row, "A priority class", FIELD_AS(class_row, cls, "class", 0, .doc = "Name"),
+    FIELD(class_row, value, 0, .doc = "Value"));
 static const struct stmt snapshot_classes = { .name = "snapshot_classes", .params = "i", .row = &class_row_schema,
     .card = CARD_MANY, .sql = "SELECT class, value FROM priority_class LIMIT $1" };
 
@@ -128,7 +130,8 @@ static const struct stmt snapshot_rules_stmt = { .name = "snapshot_rules", .para
     "       AND (r.place = 'tenant' OR (r.project_id IS NOT DISTINCT FROM u.project_id AND (r.place = 'project' OR r.queue = u.queue)))) x\n"
     " ORDER BY r.tenant_id LIMIT $2" };
 
-const struct stmt *const snapshot_stmts[] = { &snapshot_rooms, &snapshot_jobs, &snapshot_tenants, &snapshot_rules_stmt, &snapshot_classes, NULL };
+const struct stmt *const snapshot_stmts[] = { &snapshot_rooms, &snapshot_jobs, &snapshot_tenants, &snapshot_rules_stmt,
+                                              &snapshot_classes, NULL };
 
 enum errc snapshot_rules(struct work *w, const struct uuid *tenants, size_t n, struct rulebook *ret, struct err *e)
 {

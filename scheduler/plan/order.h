@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* order.h - which job of a tenant goes first: value of its class, priority (higher first), time of submission, id. Pure and total, so replay is exact. */
+/* order.h - which job of a tenant goes first: value of its class, priority (higher first), time of submission, id. Pure and total,
+ * so replay is exact. */
 #pragma once
 #include "scheduler/plan/snapshot.h"
 

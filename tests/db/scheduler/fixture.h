@@ -37,6 +37,25 @@ struct fixture {
 void fixture_open(struct fixture *f);
 /* With room for so many transactions of the scheduler at once, and twice as many of the API. */
 void fixture_open_wide(struct fixture *f, int connections);
+/* The fixture `f` of a group of tests, its setup() and teardown(); `more` comes after the one's beginning, `less` before the
+ * other's end: expressions, or NOTHING_MORE. */
+#define NOTHING_MORE (void)0
+#define FIXTURE_GROUP(more, less)       \
+    static struct fixture f;            \
+    static int setup(void **state)      \
+    {                                   \
+        (void)state;                    \
+        fixture_open(&f);               \
+        more;                           \
+        return 0;                       \
+    }                                   \
+    static int teardown(void **state)   \
+    {                                   \
+        (void)state;                    \
+        less;                           \
+        fixture_close(&f);              \
+        return 0;                       \
+    }
 void fixture_close(struct fixture *f);
 /* A read-only transaction of the tenant, as a route has it; end it by fixture_reader_done. */
 struct work fixture_reader(struct fixture *f, struct uuid tenant);

@@ -6,7 +6,6 @@
 #include "scheduler/plan/placement.h"
 #include "scheduler/plan_apply.h"
 
-static struct fixture f;
 static struct machine m;
 
 struct planned {
@@ -15,18 +14,7 @@ struct planned {
     struct plan p;
 };
 
-static int setup(void **state)
-{
-    (void)state;
-    fixture_open(&f);
-    return 0;
-}
-static int teardown(void **state)
-{
-    (void)state;
-    fixture_close(&f);
-    return 0;
-}
+FIXTURE_GROUP(NOTHING_MORE, NOTHING_MORE)
 
 static int fresh(void **state)
 {

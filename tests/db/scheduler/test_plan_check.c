@@ -3,24 +3,10 @@
 #include "scheduler/mirror/policies.h"
 #include "tests/db/scheduler/fixture.h"
 
-static struct fixture f;
 static struct machine m;
 
-static int setup(void **state)
-{
-    (void)state;
-    fixture_open(&f);
-    machine_up(&f, &m, "ae-dxb-1", "w1", 64, 8);
-    f.scheduler.policies = policies_new();
-    return 0;
-}
-static int teardown(void **state)
-{
-    (void)state;
-    policies_free(f.scheduler.policies);
-    fixture_close(&f);
-    return 0;
-}
+FIXTURE_GROUP((machine_up(&f, &m, "ae-dxb-1", "w1", 64, 8), f.scheduler.policies = policies_new()),
+              policies_free(f.scheduler.policies))
 
 static void a_limit_that_was_changed_binds_the_next_plan(void **state)
 {

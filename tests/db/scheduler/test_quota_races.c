@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_quota_races.c - sixty-four at the limit less one, two hundred times for each limit (80 in the default tier): exactly one gets
- * in, and what is counted anew is what the books say. Submitters race through job_submit_many; planners race with plans made of the
- * same old snapshot, each for another job, which is the worst that any number of schedulers could do.
+/* test_quota_races.c - sixty-four at the limit less one, two hundred times for each limit (80 in the default tier): exactly one
+ * gets in, and what is counted anew is what the books say. Submitters race through job_submit_many; planners race with plans made of
+ * the same old snapshot, each for another job, which is the worst that any number of schedulers could do.
  *
  * One argument names the limit, so that each is a test of its own (tests/db/scheduler/CMakeLists.txt); none: all. */
 #include "tests/db/scheduler/fixture.h"

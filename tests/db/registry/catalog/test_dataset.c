@@ -41,7 +41,8 @@ static void test_dataset(void **state)
     }
     w = begin(0);
     int64_t objects = used(0, "objects");
-    assert_int_equal(dataset_version_add(&w, d.dataset_id, STR_NULL, DATA_CSV, STR("a,b,label\n1,2,0\n3,x,1\n"), &v, &e), ERR_BAD_DATA);
+    assert_int_equal(dataset_version_add(&w, d.dataset_id, STR_NULL, DATA_CSV, STR("a,b,label\n1,2,0\n3,x,1\n"), &v, &e),
+                     ERR_BAD_DATA);
     assert_non_null(strstr(e.msg, "row 3"));
     db_rollback(w.tx);
     assert_int_equal(used(0, "objects"), objects);

@@ -2,20 +2,7 @@
 /* test_node.c - who a machine is and how people see it: identity against certificate, pages, one row per identity. */
 #include "tests/db/scheduler/fixture.h"
 
-static struct fixture f;
-
-static int setup(void **state)
-{
-    (void)state;
-    fixture_open(&f);
-    return 0;
-}
-static int teardown(void **state)
-{
-    (void)state;
-    fixture_close(&f);
-    return 0;
-}
+FIXTURE_GROUP(NOTHING_MORE, NOTHING_MORE)
 
 static enum errc enrol(const char *zone, const char *pool, const char *identity, struct node *ret)
 {

@@ -3,20 +3,7 @@
 #include "tests/db/scheduler/fixture.h"
 #include "scheduler/jobs/job_apply.h"
 
-static struct fixture f;
-
-static int setup(void **state)
-{
-    (void)state;
-    fixture_open(&f);
-    return 0;
-}
-static int teardown(void **state)
-{
-    (void)state;
-    fixture_close(&f);
-    return 0;
-}
+FIXTURE_GROUP(NOTHING_MORE, NOTHING_MORE)
 
 /* Applies in a transaction of the scheduler; returns how many moved, and which was the first. */
 static size_t apply(const struct job_move *moves, size_t n, int64_t *ret_first)

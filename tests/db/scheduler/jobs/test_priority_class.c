@@ -3,20 +3,7 @@
 #include "tests/db/scheduler/fixture.h"
 #include "scheduler/jobs/priority_class.h"
 
-static struct fixture f;
-
-static int setup(void **state)
-{
-    (void)state;
-    fixture_open(&f);
-    return 0;
-}
-static int teardown(void **state)
-{
-    (void)state;
-    fixture_close(&f);
-    return 0;
-}
+FIXTURE_GROUP(NOTHING_MORE, NOTHING_MORE)
 
 static void begin(struct work *w)
 {

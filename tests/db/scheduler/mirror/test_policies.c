@@ -5,24 +5,10 @@
 #include "scheduler/mirror/snapshot.h"
 #include "tests/db/scheduler/fixture.h"
 
-static struct fixture f;
 static struct machine m;
 
-static int setup(void **state)
-{
-    (void)state;
-    fixture_open(&f);
-    machine_up(&f, &m, "ae-dxb-1", "w1", 64, 0);
-    f.scheduler.policies = policies_new();
-    return 0;
-}
-static int teardown(void **state)
-{
-    (void)state;
-    policies_free(f.scheduler.policies);
-    fixture_close(&f);
-    return 0;
-}
+FIXTURE_GROUP((machine_up(&f, &m, "ae-dxb-1", "w1", 64, 0), f.scheduler.policies = policies_new()),
+              policies_free(f.scheduler.policies))
 
 /* How many statements a snapshot of two tenants takes; where the first and the second may be. */
 static int statements(char zones[2][64])

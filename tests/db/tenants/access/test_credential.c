@@ -148,7 +148,8 @@ static bool can_name(const struct schema *in, const char *name)
 
 static const char *power_of(const struct route *row)
 {
-    static const char *const powers[] = { "role", "roles", "group_roles", "scopes", "subject", "subjects", "members", "permissions" };
+    static const char *const powers[] = { "role", "roles", "group_roles", "scopes", "subject", "subjects", "members",
+                                          "permissions" };
     for (size_t i = 0; i < sizeof powers / sizeof *powers; i++)
         if (can_name(row->in, powers[i]) || can_name(row->body, powers[i]))
             return powers[i];
