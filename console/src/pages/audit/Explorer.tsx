@@ -3,7 +3,7 @@
 // at once is read so, page by page, and says it.
 import { Button } from '@patternfly/react-core';
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { getPage, withQuery } from '../../api/client.ts';
@@ -32,7 +32,7 @@ function useEvents(query: Record<string, string>, isEmpty: boolean, after: strin
     queryKey: ['/v1/audit/events', asked],
     queryFn: () => getPage('/v1/audit/events', asked),
     enabled: !isNewest || !head.isPending,
-    placeholderData: (old) => old,
+    placeholderData: keepPreviousData,
   });
   const isTurned = isEmpty || (after === undefined && (list.data?.data.length ?? 0) < WHOLE);
   return { list, start, isNewest, isTurned, asked };

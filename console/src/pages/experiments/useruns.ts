@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // useruns.ts - the training runs that are loaded, page by page; and what a person pinned, hid and chose, kept in this browser.
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { getPage, type Page, type Schemas } from '../../api/client.ts';
 import { runOf, type Run } from '../../lib/runs.ts';
@@ -24,7 +24,7 @@ export function useRuns(state: Job['state'] | '', q: string) {
         ...(q === '' ? {} : { q }),
         ...(pageParam === '' ? {} : { page_token: pageParam }),
       }),
-    placeholderData: (old) => old,
+    placeholderData: keepPreviousData,
     getNextPageParam: (last: Page<Job>, all) => (all.length * PAGE < LOADED_MAX ? last.next_page_token : undefined),
   });
   const runs = useMemo<Run[]>(

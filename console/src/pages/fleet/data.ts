@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // data.ts - the machines of the fleet as the grid shows them: all of them, in groups of zone and pool.
-import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { NODE_LIST_STATE } from '../../api/gen/enums.ts';
 import { getPage, type Query, type Schemas } from '../../api/client.ts';
 
@@ -39,7 +39,7 @@ export function useFleet(filter: Query, enabled = true): UseQueryResult<Fleet> {
       }
       return { nodes, cut: token !== undefined };
     },
-    placeholderData: (old) => old,
+    placeholderData: keepPreviousData,
   });
 }
 
