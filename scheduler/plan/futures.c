@@ -152,7 +152,8 @@ void futures_fill(struct futures *f, const struct workload *w, unsigned group)
             for (int g = is_share ? 1 : a->gpus; is_in && g <= MACHINE_GPUS_MAX; g++)
                 f->whole[k][g] |= bit;
         }
-    f->is_exact = build(&f->cpu, cpu) & build(&f->memory, memory);
+    const bool is_cpu_exact = build(&f->cpu, cpu), is_memory_exact = build(&f->memory, memory);
+    f->is_exact = is_cpu_exact && is_memory_exact;
     (void)build(&f->share, share);
     for (int i = 0; i < GPU_MILLI; i++)
         f->share_rank[i] = (uint8_t)rank_of(&f->share, i);
