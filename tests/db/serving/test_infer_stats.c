@@ -58,7 +58,7 @@ static void add(struct infer_stats *s, int who, int64_t now_us, int n, int64_t t
 
 static const struct infer_hour *load(struct infer_stats *s, int who, int64_t now_us)
 {
-    const struct infer_hour *h;
+    const struct infer_hour *h = NULL;
     struct work w = { .app = &app, .arena = arena, .tenant_id = tenants[who] };
     OK(RUN_READ(&w, infer_stats_load(&w, s, deployment, 0, now_us, &h, &e), &e));
     return h;

@@ -39,6 +39,7 @@ static int teardown(void **state)
 }
 
 /* The statement's answer as text, committed. */
+PRINTF_LIKE(3, 4)
 static const char *said(enum errc (*act)(struct work *w, const struct scim_write *in, struct scim_answer *ret, struct err *e),
                         struct uuid *id, const char *fmt, ...)
 {

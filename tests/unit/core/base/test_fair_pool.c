@@ -77,8 +77,10 @@ static struct fair_pool *pool(int threads, int owner_running, size_t queue, size
 {
     at_gate = done = began = 0;
     dearest = apart_most = 0;
-    for (int i = 0; i < OWNERS; i++)
-        running[i] = most[i] = charged[i] = tasks_of[i] = 0;
+    for (int i = 0; i < OWNERS; i++) {
+        running[i] = most[i] = 0;
+        charged[i] = tasks_of[i] = 0;
+    }
     return fair_pool_new(&(struct fair_pool_opts){ .name = "a name that is too long", .threads = threads,
         .owner_running = owner_running,
         .queue_max = queue, .owner_queue_max = owner_queue, .task = task, .cost = cost });

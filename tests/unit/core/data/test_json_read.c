@@ -20,9 +20,9 @@ static void test_members_in_order(void **st)
     CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
     struct json_scan s = over(" \"n\" : -12 , \"t\":\"a\\u00e9\", \"f\":1.5e2, \"l\":[1, -2,3] ");
     struct str text;
-    int64_t n, list[3];
-    size_t count;
-    double f;
+    int64_t n = 0, list[3] = { 0 };
+    size_t count = 0;
+    double f = 0;
     assert_true(json_read_key(&s, "n") && json_read_i64(&s, &n) && json_scan_take(&s, ','));
     assert_true(json_read_key(&s, "t") && json_read_text(&s, a, 8, &text) && json_scan_take(&s, ','));
     assert_true(json_read_key(&s, "f") && json_read_f64(&s, &f) && json_scan_take(&s, ','));

@@ -17,7 +17,7 @@ static inline struct infer_model *kit_model_of_two(void)
     CLEANUP(arena_freep) struct arena *a = arena_new((size_t)4 << 20);
     CLEANUP(buf_releasep) struct buf b = BUF(65536);
     struct graph *g = graph_new(ELEM_F32, 16);
-    struct infer_model *m;
+    struct infer_model *m = NULL;
     struct err e = { 0 };
     const struct model_sig sig = {
         .inputs = { { STR("x"), STR("FP32"), 2, { -1, 2 } }, { STR("ids"), STR("INT64"), 1, { -1 } } },

@@ -156,8 +156,8 @@ static inline size_t kit_run_on(const struct backend *be, struct buf *graph, int
 {
     CLEANUP(buf_releasep) struct buf file = BUF(KIT_BYTES);
     struct err e = { 0 };
-    struct infer_model *m;
-    struct infer_session *s;
+    struct infer_model *m = NULL;
+    struct infer_session *s = NULL;
     if (kit_convert(graph, opset, &file, &e) != ERR_OK || infer_model_load(be, NULL, file.ptr, file.len, &m, &e) != ERR_OK)
         fail_msg("%s", e.msg);
     size_t n = sig_count(&infer_model_info(m)->sig.outputs[0], rows);

@@ -39,7 +39,6 @@ static void test_the_signature_has_the_models_names(void **st)
     (void)st;
     CLEANUP(arena_freep) struct arena *a = arena_new((size_t)16 << 20);
     CLEANUP(buf_releasep) struct buf file = BUF(KIT_BYTES);
-    CLEANUP(buf_releasep) struct buf text = BUF(1024);
     struct buf g = perceptron();
     struct err e;
     struct st_file f;
