@@ -14,19 +14,24 @@ import { startI18n } from './i18n.ts';
 import { applyPrefs } from './lib/prefs.ts';
 import { router } from './router.tsx';
 import { SessionGate } from './shell/session.tsx';
+import { keepShell } from './shell/worker.ts';
 
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
       networkMode: 'always',
       staleTime: 2000,
-      retry: (n, error) => error instanceof Problem && (error.status === 0 || error.status >= 500) && n < 2,
+      // An answer is shown at once, whatever it says. Only a call that got none is tried again, once and soon: a connection that
+      // a proxy closed. What waits is asked again by the page that shows it (states.tsx).
+      retry: (n, error) => error instanceof Problem && error.status === 0 && n < 1,
+      retryDelay: 300,
     },
     mutations: { networkMode: 'always' },
   },
 });
 
 applyPrefs();
+keepShell();
 void startI18n().then(() =>
   createRoot(document.getElementById('root')!).render(
     <StrictMode>

@@ -8,6 +8,7 @@ import {
   lazyRouteComponent,
   type RouteComponent,
 } from '@tanstack/react-router';
+import { orOffline } from './api/client.ts';
 import { withWords, type Pack } from './i18n.ts';
 import { readSearch, writeSearch } from './lib/search.ts';
 import { Shell } from './shell/Shell.tsx';
@@ -19,13 +20,26 @@ const root = createRootRoute({
   notFoundComponent: () => section(<NotFound />),
   errorComponent: ({ error, reset }) => section(<Failure problem={error} retry={reset} />),
 });
+/** Pages whose code could not be read, each with how it is read again. */
+const unread = new Set<() => Promise<void> | undefined>();
 /** The page's packs of words are named beside it: those of all that it draws. */
-const page = (path: string, words: readonly Pack[], load: () => Promise<Record<string, unknown>>, name: string) =>
-  createRoute({
-    getParentRoute: () => root,
-    path,
-    component: lazyRouteComponent(withWords(words, load as () => Promise<Record<string, RouteComponent>>), name),
-  });
+const page = (path: string, words: readonly Pack[], load: () => Promise<Record<string, unknown>>, name: string) => {
+  const read = withWords(words, load as () => Promise<Record<string, RouteComponent>>);
+  const component = lazyRouteComponent(() => read().catch(missed), name);
+  const again = (): Promise<void> | undefined => component.preload?.();
+  function missed(failed: unknown): Promise<never> {
+    unread.add(again);
+    return orOffline(failed);
+  }
+  return createRoute({ getParentRoute: () => root, path, component });
+};
+/** A component keeps the failure of its reading; drawing it again alone would fail the same. */
+async function retry(reset: () => void): Promise<void> {
+  const all = [...unread];
+  unread.clear();
+  await Promise.all(all.map((f) => f()));
+  reset();
+}
 
 const routes = [
   page('/', ['costs', 'health'], () => import('./pages/Overview.tsx'), 'Overview'),
@@ -82,5 +96,5 @@ export const router = createRouter({
   defaultPreload: 'intent',
   scrollRestoration: false,
   defaultPendingComponent: () => section(<Loading />),
-  defaultErrorComponent: ({ error, reset }) => section(<Failure problem={error} retry={reset} />),
+  defaultErrorComponent: ({ error, reset }) => section(<Failure problem={error} retry={() => void retry(reset)} />),
 });

@@ -45,15 +45,23 @@ function tell(now: boolean): void {
 }
 /** The browser says itself that it is offline. */
 export const lost = (): void => tell(false);
+const answers = (): Promise<boolean> =>
+  fetch('/healthz', { cache: 'no-store' }).then(
+    (r) => r.ok,
+    () => false,
+  );
 async function heal(): Promise<void> {
   while (!up) {
     await new Promise((done) => setTimeout(done, 3000));
-    try {
-      tell((await fetch('/healthz', { cache: 'no-store' })).ok);
-    } catch {
-      /* still away */
-    }
+    if (await answers()) tell(true);
   }
+}
+/** Part of the console itself that could not be read: an ordinary failure where Falaj answers, otherwise that of being offline,
+ *  which the page shows in its place. A router that took it for a new version would load the page again, in vain. */
+export async function orOffline(failed: unknown): Promise<never> {
+  if (await answers()) throw failed;
+  tell(false);
+  throw new Problem(0, undefined);
 }
 /** One question at a time, however many calls wait for its answer. */
 function askFor(what: 'login' | 'proof'): Promise<boolean> {

@@ -21,4 +21,21 @@ export function grantable(permissions: readonly string[], platform: boolean, kin
 /** The roles of the most power first stand last: nobody gives too much by the first line of a list. */
 export const modestFirst = (roles: string[]): string[] =>
   [...roles].sort((a, b) => ROLES[a]!.has.length - ROLES[b]!.has.length);
+interface Held {
+  role: string;
+  place: string;
+  valid_from?: string;
+  valid_until?: string;
+  mfa_age_seconds: number;
+  cidrs: unknown;
+  in_zones: unknown;
+}
+const none = (list: unknown): boolean => !Array.isArray(list) || list.length === 0;
+const isAlways = (b: Held): boolean =>
+  !b.valid_from && !b.valid_until && b.mfa_age_seconds === 0 && none(b.cidrs) && none(b.in_zones);
+/** Without the roles that somebody has already in the whole place, under no condition: giving one again would change nothing. */
+export function notHeld(roles: string[], held: readonly Held[], whole: 'platform' | 'tenant'): string[] {
+  const has = new Set(held.filter((b) => b.place === whole && isAlways(b)).map((b) => b.role));
+  return roles.filter((r) => !has.has(r));
+}
 export const permissionKey = (p: string): string => `perm.${p.replace(/[:-]/g, '_')}`;

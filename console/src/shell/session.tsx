@@ -17,9 +17,12 @@ import {
 import { useTranslation } from 'react-i18next';
 import { change, get, setAsk, setCsrf, type Schemas, type Session } from '../api/client.ts';
 import { startLive } from '../api/live.ts';
+import { Problem } from '../api/problem.ts';
 import { startProof } from '../api/proof.ts';
 import { withWords } from '../i18n.ts';
+import { dropDrafts } from '../lib/kept-draft.ts';
 import { setListUser } from '../lib/lists.ts';
+import { Failure } from '../ui/states.tsx';
 import { invitation } from './invitation.ts';
 import { placeToReturn } from './login/place.ts';
 
@@ -46,6 +49,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   const [session, setSession] = useState<Session | null | undefined>(undefined);
   const [begun, setBegun] = useState<Session | null>(null);
   const [me, setMe] = useState<Me | null>(null);
+  const [away, setAway] = useState<Problem | null>(null);
   const [question, setQuestion] = useState<'login' | 'proof' | null>(null);
   const answer = useRef<((ok: boolean) => void) | null>(null);
 
@@ -57,16 +61,19 @@ export function SessionGate({ children }: { children: ReactNode }) {
     setMe(who);
     setSession(s);
   }, []);
-  useEffect(() => {
-    if (invitation) return;
+  const begin = useCallback(() => {
+    setAway(null);
     get('/v1/auth/session')
       .then((s) => {
         if (!s.mfa_required && !s.mfa_enrol_required) return enter(s);
         setBegun(s);
         return setSession(null);
       })
-      .catch(() => setSession(null));
+      .catch((p: unknown) => (p instanceof Problem && p.status === 0 ? setAway(p) : setSession(null)));
   }, [enter]);
+  useEffect(() => {
+    if (!invitation) begin();
+  }, [begin]);
   useEffect(() => {
     setAsk((what) =>
       session
@@ -84,6 +91,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   };
   const leave = useCallback(async () => {
     await change('POST', '/v1/auth/logout').catch(() => undefined);
+    dropDrafts(sessionStorage);
     setCsrf('');
     setBegun(null);
     client.clear();
@@ -125,6 +133,12 @@ export function SessionGate({ children }: { children: ReactNode }) {
       <Suspense fallback={wait}>
         <Accept />
       </Suspense>
+    );
+  if (away)
+    return (
+      <main className="centre">
+        <Failure problem={away} retry={begin} />
+      </main>
     );
   if (session === undefined) return wait;
   if (!value)

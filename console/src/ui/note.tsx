@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // note.tsx - an alert that stands in the page; what kind it is is read aloud in the reader's language.
-import { Alert, type AlertProps } from '@patternfly/react-core';
+import type { AlertProps } from '@patternfly/react-core';
 import { useTranslation } from 'react-i18next';
+import { Alert } from './alert.tsx';
 
 export function Note({
   variant = 'info',

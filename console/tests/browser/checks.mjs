@@ -32,6 +32,30 @@ export async function fits(t, page, where) {
   for (const end = Date.now() + PATIENCE_MS; found && Date.now() < end; found = await wider(page)) await drawn(page);
   if (found) t.fault(where, `${found.by} px wider than the window: ${found.what}`);
 }
+/** Nothing in the head of the page lies on another thing, is cut by the window or by its own box. */
+export async function headFits(t, page, where) {
+  const found = await page.evaluate(() => {
+    const head = document.querySelector('.pf-v6-c-masthead');
+    if (!head) return null;
+    const seen = [...head.querySelectorAll('button, .brand, .who > *, .connection, .proof-chip')].filter(
+      (e) => e.checkVisibility() && e.getBoundingClientRect().width > 0 && !e.parentElement.closest('button'),
+    );
+    const name = (e) => e.getAttribute('aria-label') ?? e.textContent.trim().slice(0, 30);
+    for (const [i, a] of seen.entries()) {
+      const r = a.getBoundingClientRect();
+      if (r.left < -0.5 || r.right > innerWidth + 0.5) return `${name(a)} stands outside the window`;
+      for (const b of seen.slice(i + 1)) {
+        if (a.contains(b) || b.contains(a)) continue;
+        const s = b.getBoundingClientRect();
+        const over = Math.min(r.right, s.right) - Math.max(r.left, s.left);
+        const down = Math.min(r.bottom, s.bottom) - Math.max(r.top, s.top);
+        if (over > 1 && down > 1) return `${name(a)} lies on ${name(b)}`;
+      }
+    }
+    return null;
+  });
+  if (found) t.fault(where, `the head of the page: ${found}`);
+}
 // The boxes around a page clip, so nothing scrolls that could be measured: what stands beyond the window is looked for itself. What lies in
 // a box that scrolls by itself, or that is drawn for a screen reader alone, may.
 async function wider(page) {

@@ -4,7 +4,8 @@
 //   FALAJ_BIN=build/asan/bin node tests/browser/pages.mjs [SHOTS]
 //
 // For each page: no breach of WCAG 2.2 AA that axe finds, none of the content security policy, no error on the console, no missing key,
-// no request to another origin, nothing wider than the window at 1280 and at 390 pixels, and on Arabic pages no run of English words.
+// no request to another origin, nothing wider than the window at 390, 768, 1024, 1280, 1440 and 2560 pixels, nothing in the head
+// on another thing, and on Arabic pages no run of English words.
 // AREA=jobs,audit looks only at the pages of pages/jobs.mjs and pages/audit.mjs, PAGES=job,key only at these, LOOKS=ar-dark only so.
 // ALL_SHOTS=1 makes pictures of the narrow and the forced looks too.
 // With the light look in English goes the window at 200 %, with the dark one the compact tables and, after it, colours forced by the system.
@@ -12,7 +13,7 @@
 // A row of pages/AREA.mjs: { name, path: text or (ids) => text, as: person, wait: selector, expected: [codes], act: async (page), fresh }.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { accessible, arabic, drawn, fits, settled } from './checks.mjs';
+import { accessible, arabic, drawn, fits, headFits, settled } from './checks.mjs';
 import { run, setPrefs } from './platform.mjs';
 import { word } from './steps.mjs';
 
@@ -27,7 +28,10 @@ const areas = readdirSync(join(import.meta.dirname, 'pages'))
   .filter((f) => !list('AREA') || list('AREA').includes(f.slice(0, -4)));
 
 const WIDE = { width: 1280, height: 800 };
-const PHONE = { width: 390, height: 800 };
+/** From the widest: the last is a phone's. */
+const WIDTHS = [2560, 1440, 1024, 768, 390];
+/** Where the menu is put away by itself. */
+const FOLDS = 1200;
 const ALL_SHOTS = process.env.ALL_SHOTS === '1';
 const shot = (t, page, name, look) => page.screenshot({ path: join(t.shots, `${name}-${look}.png`) });
 
@@ -82,9 +86,11 @@ async function judge(t, page, p, look) {
 
 async function narrow(t, page, p, look, size, name) {
   await page.setViewportSize(size);
-  if (p.as !== 'nobody') await page.waitForSelector('.pf-v6-c-page__sidebar.pf-m-expanded', { state: 'detached' });
+  if (p.as !== 'nobody' && size.width < FOLDS)
+    await page.waitForSelector('.pf-v6-c-page__sidebar.pf-m-expanded', { state: 'detached' });
   await drawn(page);
   await fits(t, page, `${p.name} ${look} ${name}`);
+  await headFits(t, page, `${p.name} ${look} ${name}`);
   if (ALL_SHOTS) await shot(t, page, p.name, `${look}-${name}`);
 }
 
@@ -105,7 +111,7 @@ async function visit(t, page, p) {
   for (const look of ['ar-light', 'en-light'].filter((l) => LOOKS.includes(l))) {
     await wear(page, look);
     if (look === 'en-light') await narrow(t, page, p, look, ZOOMED, 'zoom');
-    await narrow(t, page, p, look, PHONE, '390');
+    for (const width of WIDTHS) await narrow(t, page, p, look, { width, height: 800 }, String(width));
   }
 }
 

@@ -73,6 +73,9 @@ async function pageOf(t, who, options = {}) {
     timezoneId: 'Asia/Dubai',
     reducedMotion: 'reduce',
     acceptDownloads: true,
+    // Every window would keep the whole console for itself, and no test can hold up what a worker asks for: only its own test
+    // allows it.
+    serviceWorkers: 'block',
     ...options,
   });
   const page = await context.newPage();

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Join.tsx - how a machine comes in: a join token, shown once with what is to be done on the new machine, and the tokens there are.
-import { Alert, Button, Modal, ModalBody, ModalHeader } from '@patternfly/react-core';
+import { Button, Modal, ModalBody, ModalHeader } from '@patternfly/react-core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, withQuery, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
+import { Alert } from '../../ui/alert.tsx';
 import { Code, Name, State, Time } from '../../ui/bits.tsx';
 import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
 import { SLUG } from '../../ui/form.tsx';

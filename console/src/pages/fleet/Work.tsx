@@ -1,19 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work.tsx - what a machine is busy with: whose and how much, never names of a tenant's things.
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Code, shortId, State, Time, To } from '../../ui/bits.tsx';
+import { Code, Name, shortId, State, Time, To } from '../../ui/bits.tsx';
 import { Answer } from '../../ui/states.tsx';
 
 const SHOWN_MAX = 200;
+
+/** Names of the organisations, for who may list them; more than a page of them stand as ids. */
+function useTenantNames(): ReadonlyMap<string, string> {
+  const { can } = useSession();
+  const list = useGet('/v1/tenants', { page_size: SHOWN_MAX }, { enabled: can('tenant:read') });
+  return useMemo(
+    () => new Map((list.data?.data ?? []).map((x) => [x.tenant_id!, x.display_name || x.name!])),
+    [list.data],
+  );
+}
+function Whose({ id, names }: { id: string; names: ReadonlyMap<string, string> }) {
+  const name = names.get(id);
+  return name === undefined ? <Code>{shortId(id)}</Code> : <Name>{name}</Name>;
+}
 
 /** brief: in a dialog, where only what an act would touch matters. */
 export function NodeWork({ id, brief = false }: { id: string; brief?: boolean }) {
   const { t } = useTranslation();
   const { can } = useSession();
+  const names = useTenantNames();
   const work = useGet(`/v1/nodes/${encodeURIComponent(id)}/work`, { page_size: SHOWN_MAX }, { everyMs: 10_000 });
   const heads = [
     t('workers.job'),
@@ -52,10 +68,10 @@ export function NodeWork({ id, brief = false }: { id: string; brief?: boolean })
                       w.kind ? t(`kind.${w.kind}`) : '',
                       can('tenant:read') && !brief ? (
                         <To key="t" to={`/tenants/${w.tenant_id!}`}>
-                          <Code>{shortId(w.tenant_id)}</Code>
+                          <Whose id={w.tenant_id!} names={names} />
                         </To>
                       ) : (
-                        <Code key="t">{shortId(w.tenant_id)}</Code>
+                        <Whose key="t" id={w.tenant_id!} names={names} />
                       ),
                       <State key="s" value={w.state} />,
                       ...(brief

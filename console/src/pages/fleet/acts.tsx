@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// acts.tsx - what may be done to a machine in its state; each act says first what it does to the work that is there.
+// acts.tsx - what may be done to a machine in its state; each act says first what it does to the work that is there. Shutting one
+// out moves work and wants the name typed; the others can be taken back and want a reason alone.
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change } from '../../api/client.ts';
@@ -28,13 +29,19 @@ export function NodeActs({ node, preview }: { node: Node; preview?: ReactNode })
   return (
     <div className="acts">
       {(ACTS[node.state!] ?? []).map((act) =>
-        act === 'undrain' || act === 'release' ? (
+        act !== 'quarantine' ? (
           <FormButton
             key={act}
             variant="secondary"
             label={t(`workers.${act}`)}
-            title={t(`workers.${act}`)}
-            lead={<div className="effect">{t(`workers.${act}Effect`)}</div>}
+            title={t(`workers.${act}Of`, { name: `\u2068${node.name ?? ''}\u2069` })}
+            {...(act === 'drain' ? { size: 'medium' as const } : {})}
+            lead={
+              <div className="effect">
+                <p>{t(`workers.${act}Effect`)}</p>
+                {act === 'drain' && preview}
+              </div>
+            }
             fields={[{ name: 'reason', label: t('confirm.reason'), kind: 'area', required: true, max: 512 }]}
             onSubmit={(v) => take(act, String(v['reason']))}
           />

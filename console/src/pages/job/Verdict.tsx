@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verdict.tsx - why a job stands where it stands: its message, and of one that ended badly the line of its log that says why.
-import { Alert } from '@patternfly/react-core';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../../api/client.ts';
 import { useJobLog } from '../../api/uselog.ts';
 import { plain } from '../../lib/ansi.ts';
+import { Alert } from '../../ui/alert.tsx';
 import { State, To } from '../../ui/bits.tsx';
 import { isBad } from '../Jobs.tsx';
 import { Reason, Waiting } from './Waiting.tsx';

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting.tsx - why a job does not run yet, in the planner's words, and where it could run.
-import { Alert } from '@patternfly/react-core';
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { neverStarts } from '../../lib/jobs.ts';
+import { Alert } from '../../ui/alert.tsx';
 import { Code } from '../../ui/bits.tsx';
 
 const PACE_MS = 10_000;

@@ -6,7 +6,7 @@ import { formFields } from '../../ui/form.tsx';
 import { change } from '../../api/client.ts';
 import { Problem } from '../../api/problem.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
-import { grantable, modestFirst } from '../../lib/roles.ts';
+import { grantable, modestFirst, notHeld } from '../../lib/roles.ts';
 import { invitationLink } from '../../shell/invitation.ts';
 import { useSession } from '../../shell/session.tsx';
 import { FormButton, OnceSecret } from '../../ui/dialogs.tsx';
@@ -81,6 +81,12 @@ export function GrantButton({ user, variant = 'link' }: { user: User; variant?: 
         value: `project ${p.project_id!}`,
         label: `${t('place.project')}: \u2068${p.name!}\u2069`,
       }));
+  const held = useGet('/v1/role-bindings', { user_id: user.user_id, page_size: 200 }, { enabled: open });
+  const offered = notHeld(
+    modestFirst(grantable(me.permissions, platform, kind)),
+    held.data?.data ?? [],
+    platform ? 'platform' : 'tenant',
+  );
   const fields = formFields(
     {
       name: 'role',
@@ -88,7 +94,7 @@ export function GrantButton({ user, variant = 'link' }: { user: User; variant?: 
       kind: 'select',
       required: true,
       help: t('members.takesTwo'),
-      options: modestFirst(grantable(me.permissions, platform, kind)).map((r) => ({ value: r, label: t(`role.${r}`) })),
+      options: offered.map((r) => ({ value: r, label: t(`role.${r}`) })),
     },
     {
       name: 'place',

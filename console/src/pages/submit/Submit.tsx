@@ -2,6 +2,7 @@
 // Submit.tsx - a job from a form and from YAML at once, begun from a template or from a former job (?from=job_…, ?dataset=dst_…).
 import {
   ActionGroup,
+  AlertActionLink,
   Button,
   Form,
   FormGroup,
@@ -17,9 +18,11 @@ import { useForget, useGet } from '../../api/hooks.ts';
 import type { Written } from '../../api/paths.ts';
 import { placeFaults, Problem, type FieldFault } from '../../api/problem.ts';
 import { cliOf } from '../../lib/jobcall.ts';
+import { dateTime } from '../../lib/format.ts';
 import { fieldsOf, JOB_FIELDS, kindOf, type Json } from '../../lib/jobrequest.ts';
 import { isSubmitted, USUAL } from '../../lib/jobtypes.ts';
 import type { Search } from '../../lib/search.ts';
+import { writeYaml } from '../../lib/yamltext.ts';
 import { requestOf, TEMPLATES, withDataset } from '../../lib/templates.ts';
 import { useSession } from '../../shell/session.tsx';
 import { shortId, To } from '../../ui/bits.tsx';
@@ -31,6 +34,7 @@ import { Check } from './Check.tsx';
 import { useDraft } from './draft.ts';
 import { fieldId } from './Field.tsx';
 import { RequestForm } from './Form.tsx';
+import { useKeeping, useKept } from './kept.ts';
 import { Yaml } from './Yaml.tsx';
 
 const FORMER = 20;
@@ -80,13 +84,15 @@ function Begin({ sets, begin }: { sets: Schemas['dataset'][]; begin: (request: J
   );
 }
 
-function Editor({ sets, first }: { sets: Schemas['dataset'][]; first: Json }) {
+function Editor({ sets, first, place }: { sets: Schemas['dataset'][]; first: Json; place: string }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const forget = useForget();
   const text = useProblemText();
-  const draft = useDraft(first);
-  const begun = useRef(draft.text);
+  const kept = useKept(place);
+  const draft = useDraft(first, kept.first?.text);
+  const begun = useRef(writeYaml(first));
+  useKeeping(kept, draft.text, draft.text !== begun.current);
   const [eager, setEager] = useState(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
@@ -108,6 +114,7 @@ function Editor({ sets, first }: { sets: Schemas['dataset'][]; first: Json }) {
     setBusy(true);
     try {
       const made = await change('POST', '/v1/jobs', draft.request as Written);
+      kept.drop();
       await forget('/v1/jobs');
       await navigate({ to: `/jobs/${made.job_id!}` });
     } catch (p) {
@@ -132,6 +139,21 @@ function Editor({ sets, first }: { sets: Schemas['dataset'][]; first: Json }) {
   return (
     <>
       <Begin sets={sets} begin={draft.begin} />
+      {kept.first && (
+        <Note
+          title={t('submit.kept', { when: dateTime(kept.first.at) })}
+          actionLinks={
+            <AlertActionLink
+              onClick={() => {
+                kept.drop();
+                draft.begin(first);
+              }}
+            >
+              {t('submit.keptDrop')}
+            </AlertActionLink>
+          }
+        />
+      )}
       <div className="submit">
         <Form
           noValidate
@@ -205,10 +227,12 @@ export function Submit() {
               cli="falaj dataset create NAME --label label --classes 10"
             />
           ) : from === undefined ? (
-            <Editor sets={page.data} first={start(page.data)} />
+            <Editor sets={page.data} first={start(page.data)} place={`job.${search['dataset'] ?? ''}`} />
           ) : (
             <Answer of={old}>
-              {(j) => <Editor key={j.job_id} sets={page.data} first={requestOf(j, me.home_zone!)} />}
+              {(j) => (
+                <Editor key={j.job_id} sets={page.data} first={requestOf(j, me.home_zone!)} place={`job.${from}`} />
+              )}
             </Answer>
           )
         }

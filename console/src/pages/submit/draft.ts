@@ -35,8 +35,9 @@ export interface Draft {
   refuse: (faults: FieldFault[]) => void;
 }
 
-export function useDraft(first: Json): Draft {
-  const [text, setText] = useState(() => writeYaml(first));
+/** kept: the text of an earlier visit, gone on with. */
+export function useDraft(first: Json, kept?: string): Draft {
+  const [text, setText] = useState(() => kept ?? writeYaml(first));
   const [before, setBefore] = useState<string | null>(null);
   const [raw, setRaw] = useState<Record<string, string>>({});
   const [refused, setRefused] = useState<{ at: Json; faults: FieldFault[] } | null>(null);

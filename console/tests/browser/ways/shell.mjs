@@ -2,7 +2,8 @@
 // shell.mjs - ways through lists, the stream, forms and the palette.
 import { join } from 'node:path';
 import { accessible, settled } from '../checks.mjs';
-import { until } from '../platform.mjs';
+import { setPrefs, until } from '../platform.mjs';
+import { word } from '../steps.mjs';
 
 const LONG = { hidden: [256, 256], epochs: 1000, seed: 3 };
 const train = (t, name, spec = {}) =>
@@ -319,13 +320,78 @@ async function unsaved(t, page) {
   await page.waitForSelector('#f-name', { state: 'detached' });
 }
 
+/** The request that was begun stands there again after another page and after a reload, and is gone once it is given up. */
+async function draft(t, page) {
+  page.where = 'draft';
+  const text = () => page.inputValue('#yaml');
+  const come = async () => {
+    await page.goto(`${t.base}/jobs/new`);
+    await page.waitForSelector('#yaml');
+  };
+  await come();
+  const first = await text();
+  await page.fill('#yaml', `${first}# half a thought\n`);
+  await page.click('nav a[href="/datasets"]');
+  await page.waitForURL(/\/datasets/);
+  await page.goBack();
+  await page.waitForSelector('#yaml');
+  must(t, page, (await text()).includes('half a thought'), 'leaving the page lost what was typed');
+  page.once('dialog', (d) => void d.accept());
+  await page.reload();
+  await page.waitForSelector('#yaml');
+  must(t, page, (await text()).includes('half a thought'), 'loading the page anew lost what was typed');
+  await accessible(t, page, page.where);
+  await page.screenshot({ path: join(t.shots, 'draft.png') });
+  await page.getByRole('button', { name: word('en', 'submit.keptDrop') }).click();
+  must(t, page, !(await text()).includes('half a thought'), 'the draft that was given up is still there');
+  await come();
+  must(t, page, (await text()) === first, 'the draft that was given up came back');
+}
+
+/** A click and a reload on a dead network: the console stands and says so, and comes back by itself. */
+async function offline(t) {
+  const page = await t.open('engineer', { serviceWorkers: 'allow' });
+  page.where = 'offline click';
+  await setPrefs(page, { lang: 'en', theme: 'light' });
+  await page.goto(`${t.base}/jobs`);
+  await settled(page);
+  const kept = () =>
+    page.evaluate(async () => {
+      await navigator.serviceWorker.ready;
+      const names = await caches.keys();
+      const all = await Promise.all(names.map(async (n) => (await (await caches.open(n)).keys()).map((r) => r.url)));
+      return { names, urls: all.flat() };
+    });
+  const { names, urls } = await kept();
+  must(t, page, names.length === 1 && /^falaj-shell-[0-9a-f]{16}$/.test(names[0]), `kept under ${names}`);
+  const strange = urls.filter((u) => !/^\/($|falaj\.svg$|assets\/)/.test(new URL(u).pathname));
+  must(t, page, urls.length > 50 && strange.length === 0, `${urls.length} files are kept, ${strange}`);
+  page.offline = true;
+  page.expected = [];
+  await page.context().setOffline(true);
+  await page.click('nav a[href="/datasets"]');
+  await page.waitForSelector('.failure.offline');
+  must(t, page, await page.isVisible('.pf-v6-c-masthead'), 'the shell is gone');
+  must(t, page, page.url().endsWith('/datasets'), `it stands at ${page.url()}`);
+  await page.screenshot({ path: join(t.shots, 'offline-click.png') });
+  await page.reload();
+  await page.waitForSelector('.failure.offline');
+  await page.context().setOffline(false);
+  await page.waitForSelector('tr[data-row]', { timeout: 30_000 });
+  page.offline = false;
+  const after = (await kept()).urls;
+  must(t, page, !after.some((u) => new URL(u).pathname.startsWith('/v1')), 'an answer of the API was kept');
+  await page.context().close();
+}
+
 export async function shellWays(t) {
   const page = await t.open('engineer');
   await page.evaluate(() => localStorage.setItem('falaj.prefs', '{"lang":"en","theme":"light"}'));
   const only = process.env.WAYS?.split(',');
-  for (const way of [stream, lost, bulk, kept, palette, narrowed, unsaved])
+  for (const way of [stream, lost, bulk, kept, palette, narrowed, unsaved, draft])
     if (!only || only.includes(way.name)) await way(t, page);
   await page.context().close();
+  if (!only || only.includes('offline')) await offline(t);
   const admin = await t.open('admin');
   await admin.evaluate(() => localStorage.setItem('falaj.prefs', '{"lang":"en","theme":"light"}'));
   for (const way of [conflict, others]) if (!only || only.includes(way.name)) await way(t, admin);
