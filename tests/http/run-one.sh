@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run-one.sh FILE - one test file, as CTest runs it. FALAJ_BIN names the built binaries, FALAJ_PLATFORM the platform to use (platform.setup.ts).
+# run-one.sh FILE [OPTION…] - one test file, as CTest runs it, with options of vitest. FALAJ_BIN names the built binaries,
+# FALAJ_PLATFORM the platform to use (platform.setup.ts).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 for name in falaj falaj-api falaj-scheduler falaj-keyd falaj-worker falaj-migrate; do
@@ -15,4 +16,4 @@ if [[ ! -x node_modules/.bin/vitest ]]; then
     printf 'tests/http: the Node packages are not installed; run tests/run.sh, or npm ci in tests/http\n' >&2
     exit 1
 fi
-exec node_modules/.bin/vitest run --no-color "$1"
+exec node_modules/.bin/vitest run --no-color "$@"

@@ -4,7 +4,7 @@
 A mutant is compiled to an object of its own and put before the libraries of each program that a test needs, so that the linker
 takes it instead of the library's member. The unbroken programs stay: a test that fails can be asked at once whether it passes
 without the mutant."""
-import json, os, re, shlex, shutil, signal, subprocess, time
+import functools, json, os, re, shlex, shutil, signal, subprocess, time
 
 ROOT = os.getcwd()
 BUILD = os.path.join(ROOT, "build/mutate")
@@ -16,16 +16,20 @@ def out(*args, **kw):
 
 
 class Test:
-    """One CTest test: its command and environment, and the programs that it is made of and starts, its own first."""
+    """One CTest test: its command and environment, its own program if it is one, and the programs that it starts."""
 
     def __init__(self, row):
         p = {x["name"]: x["value"] for x in row.get("properties", [])}
         self.name, self.command, self.labels = row["name"], row["command"], p.get("LABELS", [])
         self.env = dict(e.split("=", 1) for e in p.get("ENVIRONMENT", []))
         self.cwd = p.get("WORKING_DIRECTORY", BUILD)
-        own = os.path.relpath(self.command[0], BUILD)
-        inputs = out("ninja", "-C", BUILD, "-t", "inputs", own).splitlines()
-        self.programs = [own] + [i for i in inputs if re.fullmatch(r"bin/falaj[\w-]*", i)]
+        self.own = os.path.relpath(self.command[0], BUILD)
+        inputs = out("ninja", "-C", BUILD, "-t", "inputs", self.own).splitlines()
+        self.starts = [i for i in inputs if re.fullmatch(r"bin/falaj[\w-]*", i)]
+
+    @property
+    def programs(self):
+        return [self.own, *self.starts] if self.own else self.starts
 
     def run(self, limit, place, env=None, program=None):
         """('passed' | 'failed' | 'late', seconds). Its files lie in the folder `place`, in memory, and go with it; so does its
@@ -51,6 +55,39 @@ class Test:
         return said, time.time() - began
 
 
+class HttpTest(Test):
+    """One file of tests/http on a platform of its own, given up at its first failure."""
+
+    def __init__(self, row):
+        p = {x["name"]: x["value"] for x in row["properties"]}
+        self.name, self.command, self.labels = row["name"], [*row["command"], "--bail", "1"], p["LABELS"]
+        self.env = dict(e.split("=", 1) for e in p["ENVIRONMENT"])
+        if self.env.get("FALAJ_PLATFORM") != "none":
+            self.env["FALAJ_PLATFORM"] = ""
+        self.cwd, self.own = p["WORKING_DIRECTORY"], None
+        self.starts = ["bin/" + name for name in sorted(os.listdir(os.path.join(BUILD, "bin")))]
+
+
+@functools.cache
+def sources_in(program):
+    """The names of the files that the program is made of."""
+    said = out("readelf", "-sW", os.path.join(BUILD, program)).splitlines()
+    return {os.path.basename(w[7]) for w in map(str.split, said) if len(w) == 8 and w[3] == "FILE"}
+
+
+def http_tests():
+    """{file: [tests]} of the files that are tested over HTTP alone, as lint/mirror.allow says of them."""
+    listed = json.loads(out("ctest", "--test-dir", BUILD, "--show-only=json-v1", "-L", "^http$"))["tests"]
+    known, found = {r["name"]: r for r in listed}, {}
+    for line in open("tests/lint/mirror.allow", encoding="utf-8"):
+        w = line.split(None, 2)
+        for path in re.findall(r"([\w/]+)\.test\.ts", w[2]) if w and w[0] == "untested" else ():
+            name = "http_" + path.removeprefix("tests/http/").replace("/", "_")
+            if name in known:
+                found.setdefault(w[1], []).append(HttpTest(known[name]))
+    return found
+
+
 def make_tree(with_db, jobs):
     """Configures and builds; the tests that may judge a mutant."""
     os.makedirs(BUILD, exist_ok=True)
@@ -63,7 +100,7 @@ def make_tree(with_db, jobs):
         raise SystemExit(f"cmake failed; see {log}")
     # Blind inputs are slow and judge little; what tests core alone holds nothing that is broken here.
     chosen = ["-L", "^(unit|db)$" if with_db else "^unit$", "-LE", "^fuzz$", "-E", "^(unit|db)_(core|migrations)_"]
-    targets = out("python3", "tests/lib/tier.py", "targets", BUILD, *chosen).split()
+    targets = out("python3", "tests/lib/tier.py", "targets", BUILD, *chosen).split() + ["programs"] * with_db
     with open(log, "a") as f:
         if subprocess.run(["ninja", "-C", BUILD, f"-j{jobs}", *targets], stdout=f, stderr=f).returncode:
             raise SystemExit(f"the unbroken tree does not build; see {log}")
@@ -86,7 +123,7 @@ class Bench:
         os.makedirs(os.path.join(self.dir, "bin"))
         for name in os.listdir(os.path.join(BUILD, "bin")):
             os.symlink(os.path.join(BUILD, "bin", name), os.path.join(self.dir, "bin", name))
-        self.made = set()
+        self.made, self.file = set(), os.path.basename(file)
         source, self.object = os.path.join(self.dir, os.path.basename(file)), os.path.join(self.dir, "mutant.o")
         with open(source, "w", encoding="utf-8") as f:
             f.write(text)
@@ -122,7 +159,8 @@ class Bench:
         return made
 
     def run(self, test, limit):
-        """The test with the mutant."""
-        for program in test.programs[1:]:
-            self.link(program)
-        return test.run(limit, self.name, {"FALAJ_BIN": os.path.join(self.dir, "bin")}, self.link(test.programs[0]))
+        """The test with the mutant, in the programs that hold its file."""
+        for program in test.starts:
+            if self.file in sources_in(program):
+                self.link(program)
+        return test.run(limit, self.name, {"FALAJ_BIN": os.path.join(self.dir, "bin")}, test.own and self.link(test.own))

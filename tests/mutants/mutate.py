@@ -40,14 +40,16 @@ def text_of(path):
     return open(path, encoding="utf-8").read().split("\n")
 
 
-def judge(m, bench, lines):
-    """(verdict, test or None, seconds): 'killed', 'survived', or 'refused' by the compiler."""
+def judge(m, bench, lines, over_http):
+    """(verdict, test or None, seconds): 'killed', 'survived', or 'refused' by the compiler. Tests over HTTP are asked last."""
     began = time.time()
     if not bench.begin(m.file, operators.apply(m)):
         return "refused", None, time.time() - began
     spent = 0
-    for t in lines.tests_of(m):
+    for t in [*lines.tests_of(m), *over_http.get(m.file, [])]:
         seconds = lines.seconds(t)
+        if seconds is None:
+            continue
         if spent and spent + seconds > PATIENCE:
             continue
         spent += seconds
@@ -129,6 +131,7 @@ def main():
     tests = build.make_tree(a.db, a.j)
     print(f"built after {time.time() - began:.0f} s; {len(tests)} tests", flush=True)
     lines = cover.Map(tests, a.j)
+    over_http = build.http_tests() if a.db else {}
     todo = places(a)
     print(f"{len(todo)} places in {len({m.file for _, m in todo})} files; ready after {time.time() - began:.0f} s", flush=True)
     known, earlier, count, benches = equivalents(), kept(), Count(), queue.SimpleQueue()
@@ -138,7 +141,7 @@ def main():
     def one(m, key):
         bench = benches.get()
         try:
-            verdict, by, seconds = judge(m, bench, lines)
+            verdict, by, seconds = judge(m, bench, lines, over_http)
         finally:
             benches.put(bench)
         count.note(m, verdict)

@@ -13,6 +13,7 @@ static void test_convert_then_use(void **st)
     (void)st;
     kit_says(0, "convert " KIT_MLP " $D/mlp.falaj", "operator set 17, 6 nodes");
     kit_says(1, "convert " KIT_MLP " $D/none/x", "it cannot be written");
+    kit_says(1, "convert " KIT_MLP " /dev/full", "it cannot be written");      /* the disk is full when the file is closed */
     kit_says(1, "convert $D/none.onnx $D/x", "it cannot be read");
     kit_says(1, "convert tests/onnx/make_models.py $D/x", "make_models.py: no ONNX model, or a damaged one");
     kit_says(1, "infer $D/mlp.falaj --input tests/onnx/make_models.py", "this is no .npy file");
