@@ -180,6 +180,21 @@ static inline void kit_expect(struct buf *graph, int opset, const float *x, size
 }
 #define KIT_EXPECT(graph, opset, x, rows, ...) \
     kit_expect(graph, opset, x, rows, (const float[]){ __VA_ARGS__ }, sizeof((const float[]){ __VA_ARGS__ }) / sizeof(float))
+/* Of a graph whose "k" is known when the model is read: its numbers. */
+static inline void kit_expect_known(struct buf *graph, const float *want, size_t n)
+{
+    const float ones[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+    struct buf to = BUF(64);
+    assert_true(n <= 8);
+    kit_int(&to, "to", ONNX_FLOAT);
+    kit_input(graph, "x", KIT_DIMS((int64_t)n));
+    kit_node(graph, "Cast", "k", "real", &to);
+    kit_node(graph, "Mul", "real,x", "y", NULL);
+    kit_output(graph, "y");
+    kit_expect(graph, 17, ones, 1, want, n);
+}
+#define KIT_EXPECT_KNOWN(graph, ...) \
+    kit_expect_known(graph, (const float[]){ __VA_ARGS__ }, sizeof((const float[]){ __VA_ARGS__ }) / sizeof(float))
 static inline void kit_refused(struct buf *graph, int opset, enum errc code, const char *why)
 {
     CLEANUP(buf_releasep) struct buf file = BUF(KIT_BYTES);

@@ -82,11 +82,130 @@ static void test_numbers_are_repeated_as_numpy_does(void **st)
     KIT_EXPECT(&g, 17, x, 2, 1.5f, -0.3f, 6, 4);
 }
 
+/* One node from x to y with attributes; want: 4 numbers, of x as two rows of two. */
+static void expect_op(const char *op, struct buf *attrs, int opset, const float *in, const float *want)
+{
+    struct buf g = kit_one_node(op, "x", attrs, KIT_DIMS(-1, 2));
+    kit_expect(&g, opset, in, 2, want, 4);
+}
+
+static void test_attributes_of_single_numbers(void **st)
+{
+    (void)st;
+    struct buf a = BUF(256);
+    kit_real(&a, "alpha", 0.5f);
+    expect_op("LeakyRelu", &a, 17, x, (const float[]){ 0.5f, -0.5f, 2, 4 });
+    a = BUF(256);
+    kit_real(&a, "alpha", 0.1f);
+    kit_real(&a, "beta", 0.25f);
+    expect_op("HardSigmoid", &a, 17, x, (const float[]){ 0.3f, 0.15f, 0.45f, 0.65f });
+    expect_op("Selu", NULL, 17, x, (const float[]){ 0.52535f, -1.1113307f, 2.101402f, 4.202804f });
+    expect_op("Gelu", NULL, 20, x, (const float[]){ 0.3457312f, -0.1586553f, 1.9544997f, 3.9998733f });
+    a = BUF(256);
+    struct buf how = BUF(64);
+    pb_add_text(&how, 1, "approximate");
+    pb_add_text(&how, 4, "tanh");
+    pb_add_message(&a, 5, &how);
+    expect_op("Gelu", &a, 20, x, (const float[]){ 0.345714f, -0.158808f, 1.9545977f, 3.99993f });
+    a = BUF(256);
+    kit_real(&a, "min", 0);
+    kit_real(&a, "max", 3);
+    expect_op("Clip", &a, 10, x, (const float[]){ 0.5f, 0, 2, 3 });
+}
+
+/* Bounds and exponents as inputs; the special cases compute what the general one would. */
+static void test_known_bounds_and_exponents(void **st)
+{
+    (void)st;
+    const float in[4] = { 0.25f, 1, 4, 9 }, low[1] = { 1 }, high[1] = { 5 };
+    struct buf g = BUF(KIT_BYTES);
+    kit_input(&g, "x", KIT_DIMS(-1, 2));
+    kit_tensor(&g, 5, "low", ONNX_FLOAT, NULL, 0, low, sizeof low);
+    kit_tensor(&g, 5, "high", ONNX_FLOAT, NULL, 0, high, sizeof high);
+    kit_node(&g, "Clip", "x,low,high", "y", NULL);
+    kit_output(&g, "y");
+    KIT_EXPECT(&g, 17, in, 2, 1, 1, 4, 5);
+    const struct { float power, want[4]; } rows[] = {
+        { 2, { 0.0625f, 1, 16, 81 } }, { 0.5f, { 0.5f, 1, 2, 3 } }, { 3, { 0.015625f, 1, 64, 729 } }, { -1, { 4, 1, 0.25f, 0.1111111f } },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        g = BUF(KIT_BYTES);
+        kit_input(&g, "x", KIT_DIMS(-1, 2));
+        kit_tensor(&g, 5, "p", ONNX_FLOAT, NULL, 0, &rows[i].power, sizeof rows[i].power);
+        kit_node(&g, "Pow", "x,p", "y", NULL);
+        kit_output(&g, "y");
+        kit_expect(&g, 17, in, 2, rows[i].want, 4);
+    }
+}
+
+/* x · max(x, 0)ᵀ and with other factors: both sides are known only when the model is called. */
+static void test_products_of_what_is_computed(void **st)
+{
+    (void)st;
+    const float bias[2] = { 1, -1 };
+    struct buf g = BUF(KIT_BYTES), attrs = BUF(256);
+    kit_input(&g, "x", KIT_DIMS(2, 2));
+    KIT_F32(&g, "b", bias, 2);
+    kit_node(&g, "Relu", "x", "r", NULL);               /* [[0.5, 0], [2, 4]] */
+    kit_int(&attrs, "transB", 1);
+    kit_real(&attrs, "alpha", 2);
+    kit_real(&attrs, "beta", 3);
+    kit_node(&g, "Gemm", "x,r,b", "y", &attrs);
+    kit_output(&g, "y");
+    KIT_EXPECT(&g, 17, x, 1, 3.5f, -9, 5, 37);
+    g = BUF(KIT_BYTES);
+    kit_input(&g, "x", KIT_DIMS(2, 2));
+    kit_node(&g, "Relu", "x", "r", NULL);
+    kit_node(&g, "Gemm", "x,r", "p", NULL);
+    kit_node(&g, "MatMul", "x,r", "m", NULL);
+    kit_node(&g, "Add", "p,m", "y", NULL);
+    kit_output(&g, "y");
+    KIT_EXPECT(&g, 17, x, 1, -3.5f, -8, 18, 32);
+    g = BUF(KIT_BYTES), attrs = BUF(256);
+    kit_input(&g, "x", KIT_DIMS(2, 2));
+    kit_int(&attrs, "transA", 1);
+    kit_node(&g, "Gemm", "x,x", "y", &attrs);
+    kit_output(&g, "y");
+    kit_refused(&g, 17, ERR_UNPROCESSABLE, "transA 1");
+}
+
+/* Sums of many, the least and the greatest of many, and truth that is computed with. */
+static void test_many_inputs_and_truth(void **st)
+{
+    (void)st;
+    const float two[1] = { 2 };
+    const struct { const char *op; float want[4]; } rows[] = {
+        { "Sum", { 1.5f, 3, 6, 10 } }, { "Max", { 2, 2, 2, 4 } }, { "Min", { -0.5f, -1, -2, -4 } },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct buf g = BUF(KIT_BYTES);
+        kit_input(&g, "x", KIT_DIMS(-1, 2));
+        KIT_F32(&g, "two", two, 1);
+        kit_node(&g, i ? "Neg" : "Abs", "x", "n", NULL);
+        kit_node(&g, rows[i].op, i ? "x,two,n" : "x,n,two", "y", NULL);
+        kit_output(&g, "y");
+        kit_expect(&g, 17, x, 2, i ? rows[i].want : (const float[]){ 3, 2, 6, 10 }, 4);
+    }
+    struct buf g = BUF(KIT_BYTES), to = BUF(64);
+    kit_input(&g, "x", KIT_DIMS(-1, 2));
+    KIT_F32(&g, "two", two, 1);
+    kit_node(&g, "GreaterOrEqual", "x,two", "a", NULL);
+    kit_node(&g, "LessOrEqual", "x,two", "b", NULL);
+    kit_node(&g, "Xor", "a,b", "c", NULL);              /* all but 2 itself */
+    kit_node(&g, "Not", "c", "d", NULL);
+    kit_int(&to, "to", ONNX_FLOAT);
+    kit_node(&g, "Cast", "d", "y", &to);
+    kit_output(&g, "y");
+    KIT_EXPECT(&g, 17, x, 2, 0, 0, 1, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_single_numbers), cmocka_unit_test(test_products_and_biases),
-        cmocka_unit_test(test_numbers_are_repeated_as_numpy_does),
+        cmocka_unit_test(test_numbers_are_repeated_as_numpy_does), cmocka_unit_test(test_attributes_of_single_numbers),
+        cmocka_unit_test(test_known_bounds_and_exponents), cmocka_unit_test(test_products_of_what_is_computed),
+        cmocka_unit_test(test_many_inputs_and_truth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
