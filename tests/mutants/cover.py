@@ -87,7 +87,7 @@ class Map:
         self.inside = {}
 
     def seconds(self, test):
-        """How long the test takes on the unbroken tree; None: it fails there. One over HTTP is tried when it is first asked for."""
+        """How long the test takes on the unbroken tree; None: it fails there. One over HTTP is tried when it is asked for."""
         if test.own:
             return self.rows[test.name]["seconds"]
         with self.lock:

@@ -92,6 +92,31 @@ static void a_checkpoint_that_does_not_fit_bounds_the_fork(void **state)
     log_free(l);
 }
 
+/* A checkpoint at the wrong place, or one that is no checkpoint, speaks of no entry: all entries are as they were. */
+static void a_misplaced_checkpoint_blames_no_entry(void **state)
+{
+    (void)state;
+    struct log *l = log_make(tenant, 20, 5);
+    for (int way = 0; way < 3; way++) {
+        struct bundle_head c5;
+        struct audit_head h;
+        struct buf b5 = BUF(4096);
+        log_head(l, 5, k, &c5, &h);
+        bundle_checkpoint_encode(&c5, &b5);
+        if (way == 2)
+            b5.ptr[b5.len / 2] = '\n';
+        struct lines *s = lines_make(l, k, (struct make){ 0 });
+        lines_insert(s, way ? 6 + way : 5, b5);
+        struct verify_result r = verify_lines(s, k, NULL);
+        assert_true(r.damage == VERIFY_MALFORMED && r.tseq == 0 && r.line > 0);
+        if (way < 2)
+            assert_string_equal(r.text, way ? "a checkpoint of size 5 stands behind entry 6"
+                                            : "a checkpoint of size 5 stands behind entry 4");
+        lines_free(s);
+    }
+    log_free(l);
+}
+
 static void a_head_of_another_tenant_or_another_tree_is_refused(void **state)
 {
     (void)state;
@@ -120,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(an_honest_log_extends_each_of_its_heads),
         cmocka_unit_test(a_late_range_without_proof_is_refused), cmocka_unit_test(a_log_that_shrank_is_truncated),
         cmocka_unit_test(a_checkpoint_that_does_not_fit_bounds_the_fork),
+        cmocka_unit_test(a_misplaced_checkpoint_blames_no_entry),
         cmocka_unit_test(a_head_of_another_tenant_or_another_tree_is_refused) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

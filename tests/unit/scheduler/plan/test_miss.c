@@ -39,6 +39,10 @@ static void each_thing_is_named_with_both_numbers(void **state)
           "asked a share of a GPU, it keeps no shares apart");
     lacks((struct snap_job){ .slots = 3, .gpus = 1 }, true, "");
     lacks((struct snap_job){ .slots = 4, .gpus = 2 }, true, "asked 2 GPUs, it has 1 free; asked 4 slots, it has 3 free");
+    node.gpus = node.free_gpus = 0;
+    lacks((struct snap_job){ .slots = 1, .gpus = 1, .gpu_milli = 100 }, true, "asked 1 GPUs, it has 0 free");
+    lacks((struct snap_job){ .slots = 1, .gpus = 1, .gpu_milli = 100 }, false, "asked 1 GPUs, it has 0");
+    node.gpus = 2, node.free_gpus = 1;
     lacks((struct snap_job){ .slots = 3, .memory_bytes = (int64_t)5 << 30 }, true, "asked 5120 MiB of memory, it has 4096 free");
 }
 

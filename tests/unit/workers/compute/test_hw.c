@@ -40,7 +40,7 @@ static void kernel_says(const char *name, char *out, size_t size)
     snprintf(out, size, " %s ", strchr(line, ':') + 2);
 }
 
-/* A backend is chosen by these: one too many and the worker dies of an illegal instruction, one too few and it is slow for ever. */
+/* A backend is chosen by these: one too many and the worker dies of an illegal instruction, one too few and it is slow. */
 static void test_what_the_processor_can_is_what_the_kernel_says(void **st)
 {
     (void)st;

@@ -126,7 +126,8 @@ static void test_known_bounds_and_exponents(void **st)
     kit_output(&g, "y");
     KIT_EXPECT(&g, 17, in, 2, 1, 1, 4, 5);
     const struct { float power, want[4]; } rows[] = {
-        { 2, { 0.0625f, 1, 16, 81 } }, { 0.5f, { 0.5f, 1, 2, 3 } }, { 3, { 0.015625f, 1, 64, 729 } }, { -1, { 4, 1, 0.25f, 0.1111111f } },
+        { 2, { 0.0625f, 1, 16, 81 } }, { 0.5f, { 0.5f, 1, 2, 3 } }, { 3, { 0.015625f, 1, 64, 729 } },
+        { -1, { 4, 1, 0.25f, 0.1111111f } },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         g = BUF(KIT_BYTES);

@@ -58,10 +58,33 @@ static void test_split_and_scale(void **st)
     assert_int_equal(train_data_rows(a, STR("v,y\n1,1\n"), &schema, &s, &again, &e), ERR_BAD_DATA);
 }
 
+/* Whatever share is held out, each class of more than one row is on both sides: one that is never trained is never answered. */
+static void test_each_class_is_on_both_sides(void **st)
+{
+    (void)st;
+    const double shares[] = { 0.01, 0.5, 0.9, 0.99 };
+    const struct data_schema schema = { .label = STR("y"), .classes = 3 };
+    CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        struct err e;
+        struct train_data d;
+        struct train_job s = kit_spec();
+        int held[3] = { 0 }, trained[3] = { 0 };
+        s.holdout = shares[i];
+        assert_int_equal(train_data_rows(a, STR("v,y\n1,0\n2,0\n3,1\n4,1\n5,1\n6,2\n"), &schema, &s, &d, &e), ERR_OK);
+        for (size_t k = 0; k < d.holdout_count; k++)
+            held[d.table.labels[d.holdout[k]]]++;
+        for (size_t k = 0; k < d.train_count; k++)
+            trained[d.table.labels[d.train[k]]]++;
+        assert_true(held[0] == 1 && trained[0] == 1 && held[1] >= 1 && trained[1] >= 1 && held[2] == 0 && trained[2] == 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_split_and_scale),
+        cmocka_unit_test(test_each_class_is_on_both_sides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
