@@ -16,7 +16,9 @@
 # A mutant is one change of one token or statement in a function. The tree build/mutate is built once, and each test is run once
 # there to learn which lines it runs (mutants/cover.py). A mutant is one object, put before the libraries of the programs that
 # are linked with it (mutants/build.py); the tests that run its line judge it, its own first, and the first failure ends it. A
-# test that is late, or fails and takes long, must pass without the mutant in the same minute, or its word does not count.
+# test that is late, or fails and takes long, must pass without the mutant in the same minute, or its word does not count. With
+# --db a file that is tested over HTTP alone is judged by the files of tests/http that lint/mirror.allow names for it. A mutant of
+# which the compiler makes the same program, as in a line that this build leaves out, is not counted.
 # Verdicts are kept in build/mutate/results.jsonl while the file they speak of is unchanged: the same command goes on where the
 # last one stopped. One that does not compile is replaced by the next. What cannot be told from the original is listed with its
 # reason in mutants/equivalent.txt and not counted.

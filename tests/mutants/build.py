@@ -115,15 +115,24 @@ class Bench:
         self.dir = os.path.join(BUILD, self.name)
         commands = json.load(open(os.path.join(BUILD, "compile_commands.json")))
         self.compile = {c["file"]: shlex.split(c["command"]) for c in commands}
-        self.links, self.made = {}, set()
+        self.links, self.made, self.unbroken = {}, set(), {}
 
     def begin(self, file, text):
-        """Compiles `text` in the place of `file`; False: the compiler refuses it."""
+        """Compiles `text` in the place of `file`: 'broken', 'same' when the compiler makes what it makes of the file as it is (as
+        of a line that this build leaves out), or 'refused'."""
+        if file not in self.unbroken:
+            was = open(os.path.join(ROOT, file), encoding="utf-8").read()
+            self.unbroken[file] = self.make(file, was) and open(self.object, "rb").read()
+        if not self.make(file, text):
+            return "refused"
+        return "same" if open(self.object, "rb").read() == self.unbroken[file] else "broken"
+
+    def make(self, file, text):
         shutil.rmtree(self.dir, ignore_errors=True)
         os.makedirs(os.path.join(self.dir, "bin"))
         for name in os.listdir(os.path.join(BUILD, "bin")):
             os.symlink(os.path.join(BUILD, "bin", name), os.path.join(self.dir, "bin", name))
-        self.made, self.file = set(), os.path.basename(file)
+        self.made, self.file, self.folder = set(), os.path.basename(file), os.path.dirname(file)
         source, self.object = os.path.join(self.dir, os.path.basename(file)), os.path.join(self.dir, "mutant.o")
         with open(source, "w", encoding="utf-8") as f:
             f.write(text)
@@ -144,12 +153,15 @@ class Bench:
             self.links[program] = out("ninja", "-C", BUILD, "-t", "commands", "-s", program)
         if os.path.islink(made):
             os.remove(made)
-        # As an object it is in the program before the library's member is asked for. A program that has no use for it may lack
-        # what it needs: there it is an archive, of which nothing is taken.
+        # A program's own object is replaced. Else, as an object it is in the program before the library's member is asked for. A
+        # program that has no use for it may lack what it needs: there it is an archive, of which nothing is taken.
+        own = next((w for w in self.links[program].split() if w.endswith(f"/{self.file}.o") and "/CMakeFiles/" in w
+                    and self.folder.startswith(w.split("/CMakeFiles/")[0])), None)
         for taken in (self.object, self.object[:-1] + "a"):
             if taken.endswith("a"):
                 subprocess.run(["ar", "rcs", taken, self.object], check=True)
-            command = self.links[program].replace(f" -o {program} ", f" -o {shlex.quote(made)} {shlex.quote(taken)} ")
+            command = self.links[program].replace(f" {own} ", " ") if own else self.links[program]
+            command = command.replace(f" -o {program} ", f" -o {shlex.quote(made)} {shlex.quote(taken)} ")
             done = subprocess.run(command, shell=True, cwd=BUILD, capture_output=True, text=True)
             if done.returncode == 0:
                 break

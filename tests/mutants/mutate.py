@@ -41,10 +41,12 @@ def text_of(path):
 
 
 def judge(m, bench, lines, over_http):
-    """(verdict, test or None, seconds): 'killed', 'survived', or 'refused' by the compiler. Tests over HTTP are asked last."""
+    """(verdict, test or None, seconds): 'killed', 'survived', 'refused' by the compiler, or 'same' program. Tests over HTTP are
+    asked last."""
     began = time.time()
-    if not bench.begin(m.file, operators.apply(m)):
-        return "refused", None, time.time() - began
+    made = bench.begin(m.file, operators.apply(m))
+    if made != "broken":
+        return made, None, time.time() - began
     spent = 0
     for t in [*lines.tests_of(m), *over_http.get(m.file, [])]:
         seconds = lines.seconds(t)
@@ -97,7 +99,7 @@ class Count:
             of = c["killed"] + c["survived"]
             share = 100 * c["killed"] / of if of else 0
             print(f"{folder:10} {c['killed']} of {of} killed ({share:.1f} %), {c['equivalent']} known as equivalent, "
-                  f"{c['refused']} refused by the compiler")
+                  f"{c['same']} the same program, {c['refused']} refused by the compiler")
         print(f"seed {seed}, {(time.time() - began) / 60:.1f} min")
 
 
