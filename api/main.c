@@ -57,6 +57,7 @@
 #include "scheduler/mirror/capacity.h"
 #include "scheduler/engine/enrol.h"
 #include "scheduler/jobs/forecast.h"
+#include "scheduler/mirror/rules.h"
 #include "scheduler/invariants.h"
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/jobs/job_dataset.h"
@@ -163,7 +164,7 @@ static const struct stmt *const *const app_lists[] = {
     job_stmts,
     job_apply_stmts,
     job_search_stmts,
-    forecast_stmts,
+    forecast_stmts, outlook_stmts, rules_own_stmts,
     job_dataset_stmts,
     capacity_stmts,
     priority_class_stmts,

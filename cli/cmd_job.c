@@ -70,7 +70,8 @@ static int dry_run(struct cli *c)
         rc = api_do(c, &q, &r);
     if (rc != CLI_OK)
         return rc;
-    output_object(c, r.json, r.body, "verdict:VERDICT detail:DETAIL ahead:AHEAD estimate:ESTIMATE +zones:ZONES +quotas:QUOTAS");
+    output_object(c, r.json, r.body, "verdict:VERDICT detail:DETAIL ahead:AHEAD estimate:ESTIMATE nearest.lacks:NEAREST "
+                  "+constraints:CONSTRAINTS +zones:ZONES +quotas:QUOTAS");
     struct str verdict = jval_str(jval_get(r.json, "verdict")), detail = jval_str(jval_get(r.json, "detail"));
     return str_eq_c(verdict, "ok") ? CLI_OK : cli_fail(c, CLI_JOB_FAILED, NULL, "it would be refused: %.*s", STR_ARG(detail));
 }
@@ -210,6 +211,28 @@ int cmd_job_events(struct cli *c)
     struct follow f = { .c = c, .job = job, .show = FOLLOW_STATES | FOLLOW_METRICS };
     rc = follow_run(&f);
     return rc == CLI_JOB_FAILED ? CLI_OK : rc;
+}
+
+/* The object, and for people its constraints as a table below it. */
+int cmd_job_why(struct cli *c)
+{
+    const char *job;
+    struct api_reply r;
+    int rc = with_job(c, &job);
+    if (rc == CLI_OK)
+        rc = api_get(c, arena_printf(c->arena, "/v1/jobs/%s/placement", api_escape(c->arena, job)), &r);
+    if (rc != CLI_OK)
+        return rc;
+    const struct jval *steps = jval_get(r.json, "constraints");
+    output_object(c, r.json, r.body, c->cmd->columns);
+    if ((c->format != OUT_TABLE && c->format != OUT_WIDE) || !jval_len(steps))
+        return CLI_OK;
+    struct output o;
+    fputc('\n', c->out);
+    output_begin(&o, c, "constraint:CONSTRAINT machines:MACHINES detail:DETAIL");
+    output_page(&o, steps);
+    output_end(&o);
+    return CLI_OK;
 }
 
 int cmd_job_wait(struct cli *c)

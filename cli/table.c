@@ -194,8 +194,10 @@ const struct command command_table[] = {
       cmd_job_logs, "Print what a job wrote", NULL, 0, &job_noun },
     { "job", "events", "JOB", 1, 1, FLAGS({ "follow", 'f', NULL, "Go on until the job ends", NULL }), cmd_job_events, "Show the states a job went through", NULL, 0,
       &job_noun, "GET", "/v1/jobs/{0}/events", NULL, NULL, "version:VERSION state:STATE reason:REASON message:MESSAGE +fence:FENCE at:AT" },
-    { "job", "why", "JOB", 1, 1, NULL, run_rest, "Say why a job waits", NULL, 0, &job_noun, "GET", "/v1/jobs/{0}/placement", NULL, NULL,
-      "code:CODE detail:DETAIL position:POSITION ahead:AHEAD +zones:ZONES" },
+    { "job", "why", "JOB", 1, 1, NULL, cmd_job_why, "Say why a job waits",
+      "Below it stands, constraint by constraint, how many machines are left for it.", 0, &job_noun, "GET", "/v1/jobs/{0}/placement", NULL, NULL,
+      "code:CODE detail:DETAIL position:POSITION ahead:AHEAD nearest.lacks:NEAREST nearest.zone:IN start.at:START start.basis:BASIS "
+      "+zones:ZONES" },
     { "job", "cancel", "JOB", 1, 1, NULL, run_rest, "Cancel a job", NULL, 0, &job_noun, "POST", "/v1/jobs/{0}/cancel", NULL, "", JOB_COLUMNS },
     { "job", "wait", "JOB", 1, 1, FLAGS({ "timeout", 0, "SECONDS", "Give up after so long (exit 9)", NULL }), cmd_job_wait, "Wait until a job has ended",
       "Ends with 0 when the job is COMPLETED and with 11 when it ended in any other way.", 0, &job_noun },

@@ -44,6 +44,7 @@
 #include "scheduler/duty/tenant_reaper.h"
 #include "scheduler/duty/sequence.h"
 #include "scheduler/mirror/policies.h"
+#include "scheduler/mirror/rules.h"
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/simulate/simulate.h"
 #include "tenants/home/residency_facts.h"
@@ -65,7 +66,8 @@ struct daemon {
     sigset_t set;
 };
 
-static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, plan_apply_stmts, plan_check_stmts,
+static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, rules_stmts, plan_apply_stmts,
+    plan_check_stmts,
                                                              reaper_stmts,
                                                              budget_watch_stmts, job_pages_stmts,
                                                              tenant_reaper_stmts, node_scheduler_stmts,

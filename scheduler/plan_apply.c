@@ -13,6 +13,7 @@
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
 #include "scheduler/jobs/job_apply.h"
+#include "scheduler/mirror/rules.h"
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/engine/lease_move.h"
 
@@ -40,7 +41,7 @@ static enum errc keep_rules(struct work *w, const struct snapshot *s, struct pla
             ids[tenants++] = s->tenants.items[i].tenant_id;
     if (!tenants)
         return ERR_OK;
-    TRY(snapshot_rules(w, ids, tenants, &book, e));
+    TRY(rules_read(w, ids, tenants, &book, e));
     for (size_t i = 0; i < *n; i++) {
         const struct snap_job *j = lines[i].job;
         const struct snap_node *node = &s->nodes.items[lines[i].node];

@@ -7,24 +7,45 @@
 struct check_error { struct str pointer, code, detail; };
 SCHEMA_OF(check_error, "What is wrong with a part of the request", FIELD(check_error, pointer, 0, .doc = "Where"),
     FIELD(check_error, code, F_ALWAYS, .doc = "The error's code"), FIELD(check_error, detail, 0, .doc = "What is wrong"));
-struct job_check_out { struct str verdict, detail; struct slice errors, zones, quotas; struct cost_outlook estimate; int64_t ahead; };
+struct job_check_out {
+    struct str verdict, detail;
+    struct slice errors, zones, constraints, quotas;
+    struct near_miss nearest;
+    struct cost_outlook estimate;
+    int64_t ahead;
+};
 SCHEMA_OF(job_check_out, "What would become of a job if it were submitted now",
     FIELD(job_check_out, verdict, 0, .doc = "ok, or the code of the error that a submission would be refused with"),
     FIELD(job_check_out, detail, 0, .doc = "What is wrong"),
     FIELD_LIST(job_check_out, errors, &check_error_schema, 0, .max = 1, .doc = "Where it is wrong, as the problem would say it"),
     FIELD_LIST(job_check_out, zones, &zone_outlook_schema, 0, .max = 1000, .doc = "The tenant's zones, and the one that the job names"),
+    FIELD_LIST(job_check_out, constraints, &explain_step_schema, 0, .max = EXPLAIN_STEPS,
+               .doc = "Constraint by constraint, how many machines of the tenant's zones are left"),
+    FIELD_SUB(job_check_out, nearest, &near_miss_schema, 0,
+              .doc = "What the nearest machine lacks; absent: one has room, or none is of that pool"),
     FIELD_LIST(job_check_out, quotas, &quota_outlook_schema, 0, .max = 16, .doc = "Quotas that the job takes from"),
     FIELD_SUB(job_check_out, estimate, &cost_outlook_schema, 0, .doc = "What it may cost; absent: nothing has a price"),
     FIELD(job_check_out, ahead, 0, .doc = "Waiting jobs of the tenant that would go first, at most 100,000"));
 
 struct job_ref { struct uuid job_id; };
 SCHEMA_OF(job_ref, "Which job", FIELD_ID(job_ref, job_id, "job", F_PATH, .doc = "The job"));
-struct job_placement { int64_t position, ahead; struct str code, detail; struct slice zones; };
+struct job_placement {
+    int64_t position, ahead;
+    struct str code, detail;
+    struct slice zones, constraints;
+    struct near_miss nearest;
+    struct start_outlook start;
+};
 SCHEMA_OF(job_placement, "Why a job waits",
-    FIELD(job_placement, position, 0, .doc = "Its place among the tenant's waiting jobs, by priority and age; 0: it does not wait for a turn"),
+    FIELD(job_placement, position, 0, .doc = "Its place among the tenant's waiting jobs, by class, priority and age; 0: it does not wait for a turn"),
     FIELD(job_placement, ahead, 0, .doc = "Waiting jobs of the tenant that go first, at most 100,000"),
     FIELD(job_placement, code, 0, .doc = "A reason of a pending job, or not_waiting"),
     FIELD(job_placement, detail, 0, .doc = "The same as a sentence, with numbers"),
+    FIELD_LIST(job_placement, constraints, &explain_step_schema, 0, .max = EXPLAIN_STEPS,
+               .doc = "Constraint by constraint, how many machines of the tenant's zones are left"),
+    FIELD_SUB(job_placement, nearest, &near_miss_schema, 0,
+              .doc = "What the nearest machine lacks; absent: one has room, or none is of that pool"),
+    FIELD_SUB(job_placement, start, &start_outlook_schema, 0, .doc = "When it may start, where that is known"),
     FIELD_LIST(job_placement, zones, &zone_outlook_schema, 0, .max = 1000, .doc = "The tenant's zones, and the one that the job is pinned to"));
 
 static enum errc check(struct work *w, const void *in, void *out, struct err *e)
@@ -33,7 +54,9 @@ static enum errc check(struct work *w, const void *in, void *out, struct err *e)
     struct forecast f;
     TRY(forecast_check(w, in, w->principal, &f, e));
     ret->verdict = str_c(err_row(f.verdict.code)->wire);
-    ret->zones = f.zones;
+    ret->zones = f.room.zones;
+    ret->constraints = f.room.constraints;
+    ret->nearest = f.room.nearest;
     ret->quotas = f.quotas;
     ret->estimate = f.estimate;
     ret->ahead = f.ahead;
@@ -55,7 +78,8 @@ static enum errc placement(struct work *w, const void *in, void *out, struct err
     struct job_wait wait;
     TRY(job_get(w, ((const struct job_ref *)in)->job_id, &job, e));
     TRY(forecast_wait(w, &job, &wait, e));
-    *ret = (struct job_placement){ wait.position, wait.ahead, wait.code, wait.detail, wait.zones };
+    *ret = (struct job_placement){ wait.position, wait.ahead, wait.code, wait.detail, wait.room.zones, wait.room.constraints,
+                                   wait.room.nearest, wait.start };
     return ERR_OK;
 }
 

@@ -302,6 +302,13 @@ CREATE FUNCTION public.job_ahead(t uuid, id uuid, in_priority bigint, most bigin
     -- the body: migrations
 ALTER FUNCTION public.job_ahead(t uuid, id uuid, in_priority bigint, most bigint) OWNER TO falaj_system;
 
+-- Name: job_ahead(uuid, uuid, text, bigint, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.job_ahead(t uuid, id uuid, in_class text, in_priority bigint, most bigint) RETURNS bigint
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.job_ahead(t uuid, id uuid, in_class text, in_priority bigint, most bigint) OWNER TO falaj_system;
+
 -- Name: job_conditions(uuid, uuid, text, uuid, uuid, text, text, text, timestamp with time zone, timestamp with time zone, uuid[]); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.job_conditions(below uuid, floor uuid, kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, visible uuid[]) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -462,6 +469,9 @@ WITH (fillfactor='60');
 ALTER TABLE ONLY public.job FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.job OWNER TO falaj_owner;
 
+-- Name: COLUMN job.not_before; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.job.not_before IS 'A waiting job is not placed before';
+
 -- Name: COLUMN job.cpu_milli; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.job.cpu_milli IS '0: what its slots stand for, as memory_bytes';
 
@@ -516,12 +526,26 @@ CREATE FUNCTION public.login_find(tenant_name text, user_name text) RETURNS TABL
     -- the body: migrations
 ALTER FUNCTION public.login_find(tenant_name text, user_name text) OWNER TO falaj_system;
 
+-- Name: machine_kinds(text, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.machine_kinds(in_pool text, most bigint) RETURNS TABLE(zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, used_slots bigint, used_gpus bigint, used_cpu_milli bigint, used_memory_bytes bigint, held text, machines bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.machine_kinds(in_pool text, most bigint) OWNER TO falaj_system;
+
 -- Name: machine_room(text, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.machine_room(in_pool text, most bigint) RETURNS TABLE(zone text, pool text, flavor text, slots bigint, gpus bigint, free_slots bigint, free_gpus bigint, machines bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
 ALTER FUNCTION public.machine_room(in_pool text, most bigint) OWNER TO falaj_system;
+
+-- Name: machine_room_by(text[], text, text, bigint, bigint, bigint, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.machine_room_by(in_zones text[], in_pool text, in_models text, in_slots bigint, in_gpus bigint, in_cpu_milli bigint, in_memory_bytes bigint) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.machine_room_by(in_zones text[], in_pool text, in_models text, in_slots bigint, in_gpus bigint, in_cpu_milli bigint, in_memory_bytes bigint) OWNER TO falaj_system;
 
 -- Name: node_flavor_set(uuid, text); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.node_flavor_set(node uuid, new_flavor text) RETURNS boolean
@@ -5393,6 +5417,10 @@ GRANT ALL ON FUNCTION public.issuer_find(token_issuer text, audiences text[]) TO
 REVOKE ALL ON FUNCTION public.job_ahead(t uuid, id uuid, in_priority bigint, most bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_ahead(t uuid, id uuid, in_priority bigint, most bigint) TO falaj_app;
 
+-- Name: FUNCTION job_ahead(t uuid, id uuid, in_class text, in_priority bigint, most bigint); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.job_ahead(t uuid, id uuid, in_class text, in_priority bigint, most bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.job_ahead(t uuid, id uuid, in_class text, in_priority bigint, most bigint) TO falaj_app;
+
 -- Name: FUNCTION job_counts(t uuid, below uuid, floor uuid, kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, last_states text[], cap bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_counts(t uuid, below uuid, floor uuid, kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, last_states text[], cap bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_counts(t uuid, below uuid, floor uuid, kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, last_states text[], cap bigint) TO falaj_app;
@@ -5431,9 +5459,17 @@ GRANT ALL ON FUNCTION public.list_find(list text, t uuid, last uuid, sort text, 
 REVOKE ALL ON FUNCTION public.login_find(tenant_name text, user_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.login_find(tenant_name text, user_name text) TO falaj_app;
 
+-- Name: FUNCTION machine_kinds(in_pool text, most bigint); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.machine_kinds(in_pool text, most bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.machine_kinds(in_pool text, most bigint) TO falaj_app;
+
 -- Name: FUNCTION machine_room(in_pool text, most bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.machine_room(in_pool text, most bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.machine_room(in_pool text, most bigint) TO falaj_app;
+
+-- Name: FUNCTION machine_room_by(in_zones text[], in_pool text, in_models text, in_slots bigint, in_gpus bigint, in_cpu_milli bigint, in_memory_bytes bigint); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.machine_room_by(in_zones text[], in_pool text, in_models text, in_slots bigint, in_gpus bigint, in_cpu_milli bigint, in_memory_bytes bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.machine_room_by(in_zones text[], in_pool text, in_models text, in_slots bigint, in_gpus bigint, in_cpu_milli bigint, in_memory_bytes bigint) TO falaj_app;
 
 -- Name: FUNCTION node_flavor_set(node uuid, new_flavor text); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.node_flavor_set(node uuid, new_flavor text) FROM PUBLIC;

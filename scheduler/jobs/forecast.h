@@ -3,26 +3,38 @@
  *
  * Admission is asked itself: forecast_check runs the submission and takes it back, so its verdict is a submission's at that moment.
  * Placement is asked itself: the planner (placement.h) plans the one job on the machines as they are now; what it says of one job alone
- * leaves out only whose turn it is and the rules of quota_rule, which the job's own reason names after the next round.
+ * leaves out only whose turn it is. How many machines each constraint leaves, and what the nearest lacks, is counted by the
+ * planner's own rules (plan/explain.h).
  * Nothing here names another tenant or a machine. Memory: w->arena. */
 #pragma once
-#include "scheduler/jobs/job.h"
+#include "scheduler/jobs/outlook.h"
+#include "scheduler/plan/explain.h"
 
 struct principal;
 struct stmt;
 
-/* Waiting jobs are counted up to FORECAST_AHEAD, alike machines read up to FORECAST_SHAPES. */
-enum { FORECAST_AHEAD = 100000, FORECAST_SHAPES = 2000 };
+/* Waiting jobs are counted up to FORECAST_AHEAD. */
+enum { FORECAST_AHEAD = 100000 };
 
-struct zone_outlook {
-    struct str zone;
-    bool allowed;                       /* by where the job is pinned to and by the judge of residency */
-    struct str reason;                  /* why not */
-    int64_t ready_nodes;                /* of the job's pool */
-    int64_t free_slots, free_gpus;      /* the most on one machine */
-    bool fits_now;                      /* allowed, and one machine has both */
+struct near_miss {
+    struct str zone, flavor, lacks;
+    bool never;                         /* none could hold it, even when nothing runs there */
 };
-extern const struct schema zone_outlook_schema;
+extern const struct schema near_miss_schema, explain_step_schema;
+
+/* What there is for a job, whether it is stored or asked about. */
+struct forecast_room {
+    struct slice zones;                 /* struct zone_outlook */
+    struct slice constraints;           /* struct explain_step (scheduler/plan/explain.h) */
+    struct near_miss nearest;           /* absent: a machine has room, or none is of its pool there */
+};
+
+/* When a job may start. */
+struct start_outlook {
+    struct timestamp at;                /* 0: nothing is known */
+    struct str basis;                   /* not_before, or room: at the latest, if nothing else takes it */
+};
+extern const struct schema start_outlook_schema;
 
 struct quota_outlook {
     struct str resource;
@@ -40,7 +52,8 @@ extern const struct schema cost_outlook_schema;
 struct forecast {
     struct err verdict;                 /* ERR_OK: it would be accepted */
     struct job job;                     /* as it would be stored; job_id nil: what was asked is no job */
-    struct slice zones, quotas;         /* struct zone_outlook, struct quota_outlook */
+    struct forecast_room room;
+    struct slice quotas;                /* struct quota_outlook */
     struct cost_outlook estimate;       /* currency absent: no price */
     int64_t ahead;                      /* waiting jobs of the tenant that go first */
 };
@@ -48,7 +61,8 @@ struct forecast {
 struct job_wait {
     int64_t position, ahead;
     struct str code, detail;
-    struct slice zones;
+    struct forecast_room room;          /* of a job that waits; of another its zones alone */
+    struct start_outlook start;
 };
 
 /* Outside a transaction. An error is a failure to find out, not the verdict. */

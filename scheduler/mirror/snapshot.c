@@ -11,12 +11,13 @@
 #include "core/db/tx.h"
 #include "core/table/schema.h"
 #include "scheduler/mirror/policies.h"
+#include "scheduler/mirror/rules.h"
 #include "tenants/accounts/quota.h"
 #include "tenants/home/residency_facts.h"
 
 #include <stdlib.h>
 
-enum { ROOMS_MAX = 1000000, RULES_MAX = 100000, WAITING_MAX = 1000000, CLASSES_MAX = 1000 };
+enum { ROOMS_MAX = 1000000, WAITING_MAX = 1000000, CLASSES_MAX = 1000 };
 
 /* A machine, or a tenant that holds something. */
 struct room_row {
@@ -53,11 +54,6 @@ SCHEMA_OF(snap_job, "A waiting job", FIELD(snap_job, tenant_id, 0, .doc = "Tenan
     FIELD(snap_job, version, 0, .doc = "Version"), FIELD(snap_job, submitted_at, 0, .doc = "When"),
     FIELD(snap_job, shape, 0, .doc = "What it asks for"), FIELD(snap_job, depth, 0, .doc = "Most of that shape"),
     FIELD(snap_job, is_cut, F_NOCOL, .doc = "More may wait"), FIELD(snap_job, tenant, F_NOCOL, .doc = "Index"), FIELD(snap_job, has_lane, F_NOCOL, .doc = "Has a lane"));
-SCHEMA_OF(rule, "A quota rule and its use", FIELD(rule, tenant_id, 0, .doc = "Tenant"), FIELD(rule, project_id, 0, .doc = "Project"),
-    FIELD_ENUM(rule, place, 0, rule_place_names, .doc = "Whose"), FIELD_ENUM(rule, resource, 0, rule_resource_names, .doc = "Of what"),
-    FIELD(rule, queue, 0, .doc = "Queue"), FIELD(rule, flavor, 0, .doc = "Flavor"), FIELD(rule, zone, 0, .doc = "Zone"),
-    FIELD(rule, nominal, 0, .doc = "Its own"), FIELD(rule, borrowing_limit, 0, .doc = "Most from others"),
-    FIELD(rule, lending_limit, 0, .doc = "Most to others"), FIELD(rule, weight, 0, .doc = "Weight"), FIELD(rule, used, 0, .doc = "Used"));
 
 /* Live attempts are read once for both sums. */
 static const struct stmt snapshot_rooms = { .name = "snapshot_rooms", .params = "i", .row = &room_row_schema, .card = CARD_MANY,
@@ -107,39 +103,7 @@ static const struct stmt snapshot_tenants = { .name = "snapshot_tenants", .param
     "  FROM tenant t\n" QUOTA_LIMITS
     " WHERE t.tenant_id = ANY ($1) AND t.state = 'ACTIVE' ORDER BY t.tenant_id" };
 
-/* A limit of running jobs is one more rule, of whole jobs. Cohorts of tenants reach beyond the tenants asked for. */
-static const struct stmt snapshot_rules_stmt = { .name = "snapshot_rules", .params = "Ui", .row = &rule_schema, .card = CARD_MANY, .sql =
-    "WITH r AS MATERIALIZED (\n"
-    "  SELECT tenant_id, project_id, place, resource, queue, flavor, zone, nominal, coalesce(borrowing_limit, -1) AS borrowing_limit,\n"
-    "         coalesce(lending_limit, -1) AS lending_limit, weight FROM quota_rule q\n"
-    "   WHERE tenant_id = ANY ($1) OR (place = 'tenant' AND EXISTS (\n"
-    "     SELECT FROM quota_rule o WHERE o.tenant_id = ANY ($1) AND o.place = 'tenant' AND o.resource = q.resource AND o.flavor = q.flavor\n"
-    "        AND o.zone = q.zone))\n"
-    "  UNION ALL\n"
-    "  SELECT tenant_id, NULL, 'tenant', 'jobs', '', '', '', hard_limit, 0, 0, 1000 FROM quota\n"
-    "   WHERE tenant_id = ANY ($1) AND resource = 'running_jobs'),\n"
-    "u AS MATERIALIZED (\n"
-    "  SELECT a.tenant_id, j.project_id, j.queue, n.flavor, n.zone, sum(a.slots) AS slots, sum(a.gpus) AS gpus, count(*) AS jobs\n"
-    "    FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id JOIN node n ON n.node_id = a.node_id\n"
-    "   WHERE a.live AND a.tenant_id IN (SELECT r.tenant_id FROM r) GROUP BY 1, 2, 3, 4, 5)\n"
-    "SELECT r.tenant_id, r.project_id, r.place, r.resource, r.queue, r.flavor, r.zone, r.nominal, r.borrowing_limit, r.lending_limit, r.weight,\n"
-    "       coalesce(x.used, 0) AS used\n"
-    "  FROM r CROSS JOIN LATERAL (\n"
-    "    SELECT sum(CASE r.resource WHEN 'slots' THEN u.slots WHEN 'gpus' THEN u.gpus ELSE u.jobs END)::bigint AS used FROM u\n"
-    "     WHERE u.tenant_id = r.tenant_id AND (r.flavor = '' OR r.flavor = u.flavor) AND (r.zone = '' OR r.zone = u.zone)\n"
-    "       AND (r.place = 'tenant' OR (r.project_id IS NOT DISTINCT FROM u.project_id AND (r.place = 'project' OR r.queue = u.queue)))) x\n"
-    " ORDER BY r.tenant_id LIMIT $2" };
-
-const struct stmt *const snapshot_stmts[] = { &snapshot_rooms, &snapshot_jobs, &snapshot_tenants, &snapshot_rules_stmt,
-                                              &snapshot_classes, NULL };
-
-enum errc snapshot_rules(struct work *w, const struct uuid *tenants, size_t n, struct rulebook *ret, struct err *e)
-{
-    *ret = (struct rulebook){ 0 };
-    TRY(db_many(w->tx, &snapshot_rules_stmt, ARGS(A_UUIDS(tenants, n), A_I64(RULES_MAX)), &ret->rules, RULES_MAX, e));
-    rulebook_link(ret, w->arena);
-    return ERR_OK;
-}
+const struct stmt *const snapshot_stmts[] = { &snapshot_rooms, &snapshot_jobs, &snapshot_tenants, &snapshot_classes, NULL };
 
 /* Most plans know no tenant with rules, and then none is looked for. */
 static enum errc read_rules(struct work *w, struct snapshot *s, struct err *e)
@@ -151,7 +115,7 @@ static enum errc read_rules(struct work *w, struct snapshot *s, struct err *e)
             ids[n++] = s->tenants.items[i].tenant_id;
     if (!n)
         return ERR_OK;
-    TRY(snapshot_rules(w, ids, n, &s->book, e));
+    TRY(rules_read(w, ids, n, &s->book, e));
     for (size_t i = 0; i < s->tenants.n; i++) {
         struct snap_tenant *t = &s->tenants.items[i];
         if (t->guarded) {

@@ -11,9 +11,6 @@ struct stmt;
 /* Reads, of every tenant and shape that waits, the first jobs: `limit` in all, and one of a shape at least. Not full: as many as
  * there are free slots, and none when there are none; enough to place, not to explain. */
 enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snapshot *ret, struct err *e) MUST_CHECK;
-/* The rules of these tenants, of their cohorts and what live attempts use of them, linked. In one statement, so that the numbers fit. */
-enum errc snapshot_rules(struct work *w, const struct uuid *tenants, size_t n, struct rulebook *ret, struct err *e) MUST_CHECK;
-
 extern const struct stmt *const snapshot_stmts[];
 
 /* What live attempts of one machine hold together; held: its devices, as devices_read (plan/devices.h) takes it. */

@@ -130,17 +130,11 @@ static void wait_for(struct planner *p, size_t job, struct str reason, struct st
 
 static bool quota_allows(struct planner *p, const struct snap_tenant *t, const struct snap_job *j, size_t at)
 {
-    if (t->slots_used + j->slots > t->slots_limit) {
-        wait_for(p, at, STR("QuotaExceeded"), str_fmt(p->a, "needs %ld slots, %ld of the tenant's %ld are in use", (long)j->slots,
-                                                      (long)t->slots_used, (long)t->slots_limit));
-        return false;
-    }
-    if (j->gpus && t->gpus_used + j->gpus > t->gpus_limit) {
-        wait_for(p, at, STR("QuotaExceeded"), str_fmt(p->a, "needs %ld GPUs, %ld of the tenant's %ld are in use", (long)j->gpus,
-                                                      (long)t->gpus_used, (long)t->gpus_limit));
-        return false;
-    }
-    return true;
+    struct str words;
+    if (sight_quota_allows(t, j, p->a, &words))
+        return true;
+    wait_for(p, at, STR("QuotaExceeded"), words);
+    return false;
 }
 
 static bool same_size(const struct snap_job *a, const struct snap_job *b)

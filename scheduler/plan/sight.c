@@ -19,6 +19,19 @@ bool sight_zone_ok(const struct snap_job *j, struct str zone)
     return false;
 }
 
+bool sight_quota_allows(const struct snap_tenant *t, const struct snap_job *j, struct arena *a, struct str *words)
+{
+    if (t->slots_used + j->slots > t->slots_limit)
+        *words = str_fmt(a, "needs %ld slots, %ld of the tenant's %ld are in use", (long)j->slots, (long)t->slots_used,
+                         (long)t->slots_limit);
+    else if (j->gpus && t->gpus_used + j->gpus > t->gpus_limit)
+        *words = str_fmt(a, "needs %ld GPUs, %ld of the tenant's %ld are in use", (long)j->gpus, (long)t->gpus_used,
+                         (long)t->gpus_limit);
+    else
+        return true;
+    return false;
+}
+
 bool sight_search(const struct snapshot *s, const struct snap_tenant *t, const struct snap_job *j, size_t *ret,
                   struct sight *see)
 {

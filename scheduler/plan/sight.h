@@ -19,6 +19,8 @@ struct sight {
 struct rule_ask sight_rule_ask(const struct snap_tenant *t, const struct snap_job *j, const struct snap_node *n);
 /* The job and the judge of residency allow that zone. */
 bool sight_zone_ok(const struct snap_job *j, struct str zone);
+/* The tenant's own limits leave it that much; else why not, with the numbers. */
+bool sight_quota_allows(const struct snap_tenant *t, const struct snap_job *j, struct arena *a, struct str *words);
 /* The machine with the least left over, by index. False: there is no room anywhere; see tells what was seen on the way. */
 bool sight_search(const struct snapshot *s, const struct snap_tenant *t, const struct snap_job *j, size_t *ret,
                   struct sight *see);

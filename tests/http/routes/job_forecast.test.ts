@@ -79,6 +79,18 @@ describe('a check', () => {
     must(await tenant('POST', '/v1/jobs:check', { body: job(), key: false }), 200);
   });
 
+  test('tells, constraint by constraint, how many machines are left, and what the nearest lacks', async () => {
+    const left = (checked: any) => Object.fromEntries(checked.constraints.map((c: any) => [c.constraint, c.machines]));
+    const fits = await check(job());
+    expect(left(fits)).toMatchObject({ zone: 1, pool: 1, slots: 1, cpu_milli: 1, memory_bytes: 1, free_slots: 1, quota: 1 });
+    expect(fits.nearest).toBeUndefined();
+    const large = await check(job({ memory_bytes: 2 ** 50, force_queue: true }));
+    expect(left(large)).toMatchObject({ pool: 1, slots: 1, memory_bytes: 0, quota: 0 });
+    const lacks = expect.stringMatching(/^asked 1073741824 MiB of memory, it has \d+$/);
+    expect(large.nearest).toMatchObject({ zone: ready.zone, never: true, lacks });
+    expect(large.constraints.filter((c: any) => c.detail)).toHaveLength(1);
+  });
+
   test('tells the price', async () => {
     must(await admin.post('/v1/prices', { flavor: 'cpu', currency: 'AED', slot_hour: 3600 }), 201);
     expect((await check(job({ slots: 2, max_runtime_seconds: 1800 }))).estimate).toEqual({ currency: 'AED', per_hour_minor: 7200, max_minor: 3600 });
@@ -107,10 +119,27 @@ describe('why a job waits', () => {
     expect(await why(urgent)).toMatchObject({ code: 'not_waiting', detail: 'The job does not wait: it is CANCELLED', position: 0 });
   });
 
+  test('of a class, which goes before priority, and of what no machine has', async () => {
+    must(await admin.put('/v1/classes/forecast-first', { value: 7 }, any), 200);
+    const plain = must(await tenant.post('/v1/jobs', job({ pool: 'no-machines', priority: 1000 })), 201).job_id;
+    const ahead = job({ pool: 'no-machines', class: 'forecast-first', priority: -1000 });
+    const first = must(await tenant.post('/v1/jobs', ahead), 201).job_id;
+    expect(await why(first)).toMatchObject({ position: 1, ahead: 0 });
+    const said = await why(plain);
+    expect(said.ahead).toBeGreaterThanOrEqual(1);
+    expect(said.constraints.slice(0, 2)).toEqual([
+      { constraint: 'zone', machines: 1 },
+      { constraint: 'pool', machines: 0, detail: 'pool no-machines has no ready machine there' },
+    ]);
+    for (const id of [plain, first]) must(await tenant.post(`/v1/jobs/${id}/cancel`, {}), 200);
+  });
+
   test('for quota, with both numbers', async () => {
     must(await admin.put(`/v1/tenants/${id}/quotas/slots`, { hard_limit: 0 }, any), 200);
     const waits = must(await tenant.post('/v1/jobs', job({ priority: 9 })), 201).job_id;
     expect(await why(waits)).toMatchObject({ code: 'QuotaExceeded', detail: "needs 1 slots, 0 of the tenant's 0 are in use", zones: [{ fits_now: true }] });
+    const detail = "needs 1 slots, 0 of the tenant's 0 are in use";
+    expect((await why(waits)).constraints.at(-1)).toEqual({ constraint: 'quota', machines: 0, detail });
     must(await admin.put(`/v1/tenants/${id}/quotas/slots`, { hard_limit: 64 }, any), 200);
     await waitJob(tenant, waits);
     expect((await why(waits)).code).toBe('not_waiting');

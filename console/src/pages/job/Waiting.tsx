@@ -7,7 +7,7 @@ import { useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { neverStarts } from '../../lib/jobs.ts';
 import { Alert } from '../../ui/alert.tsx';
-import { Code } from '../../ui/bits.tsx';
+import { Code, Time } from '../../ui/bits.tsx';
 
 const PACE_MS = 10_000;
 
@@ -49,6 +49,39 @@ export function Waiting({ job }: { job: Schemas['job'] }) {
             {p.detail}
           </bdi>
         </p>
+      )}
+      {p.nearest && (
+        <p>
+          {t(p.nearest.never ? 'job.nearestNever' : 'job.nearest')}{' '}
+          <bdi lang="en" dir="ltr" translate="no">
+            {p.nearest.flavor}, {p.nearest.zone}: {p.nearest.lacks}
+          </bdi>
+        </p>
+      )}
+      {p.start?.at && (
+        <p>
+          {t(p.start.basis === 'room' ? 'job.startsRoom' : 'job.startsNotBefore')} <Time at={p.start.at} />
+        </p>
+      )}
+      {(p.constraints?.length ?? 0) > 0 && (
+        <Table variant="compact" aria-label={t('job.constraints')} gridBreakPoint="grid-md" borders={false}>
+          <Thead>
+            <Tr>
+              <Th>{t('job.constraint')}</Th>
+              <Th modifier="wrap">{t('job.nodesLeft')}</Th>
+            </Tr>
+          </Thead>
+          <Tbody>
+            {p.constraints!.map((c) => (
+              <Tr key={c.constraint}>
+                <Td dataLabel={t('job.constraint')}>
+                  <Code>{c.constraint}</Code>
+                </Td>
+                <Td dataLabel={t('job.nodesLeft')}>{number(c.machines)}</Td>
+              </Tr>
+            ))}
+          </Tbody>
+        </Table>
       )}
       {(p.zones?.length ?? 0) > 0 && (
         <Table variant="compact" aria-label={t('job.places')} gridBreakPoint="grid-md" borders={false}>

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* explain.c - each machine goes through the constraints until one stops it; what is counted is how far it came. */
+#include "scheduler/plan/explain.h"
+#include "scheduler/plan/sight.h"
+
+/* The constraints in their order: a machine stops at one of these, or passes all. */
+enum { STOP_ZONE, STOP_POOL, STOP_HAS, STOP_FREE = STOP_HAS + MISS_COUNT, STOP_RULE = STOP_FREE + MISS_COUNT, STOP_NONE,
+    STOPS };
+
+struct walk {
+    const struct snapshot *s;
+    const struct snap_tenant *t;
+    const struct snap_job *j;
+    int64_t stopped[STOPS];             /* machines, by where they stop */
+    struct explain *ret;
+    const struct rule *rule;            /* the first that refuses a machine with room */
+    const struct snap_node *where;
+};
+
+/* A machine that could never hold it is as near as what it lacks in all; beside one that could, it is not near. */
+static void note_miss(struct walk *k, const struct miss *m, bool is_never)
+{
+    struct explain *r = k->ret;
+    if (r->has_nearest && (r->is_never == is_never ? !miss_is_nearer(m, &r->nearest) : is_never))
+        return;
+    r->has_nearest = true;
+    r->is_never = is_never;
+    r->nearest = *m;
+}
+
+static int stop_of(struct walk *k, const struct snap_node *n)
+{
+    if (!sight_zone_ok(k->j, n->zone))
+        return STOP_ZONE;
+    if (!str_eq(n->pool, k->j->pool))
+        return STOP_POOL;
+    const struct miss has = miss_of(n, k->j, false);
+    if (has.lacks) {
+        note_miss(k, &has, true);
+        return STOP_HAS + (int)miss_first(&has);
+    }
+    const struct miss now = miss_of(n, k->j, true);
+    if (now.lacks) {
+        note_miss(k, &now, false);
+        return STOP_FREE + (int)miss_first(&now);
+    }
+    const struct rule_ask ask = sight_rule_ask(k->t, k->j, n);
+    const struct rule *r = k->t->guarded ? rulebook_refuses(&k->s->book, &ask) : NULL;
+    if (r && !k->rule) {
+        k->rule = r;
+        k->where = n;
+    }
+    return r ? STOP_RULE : STOP_NONE;
+}
+
+static void add_step(struct explain *r, struct str constraint, int64_t machines, struct str detail)
+{
+    const bool is_last_straw = !machines && (!r->n || r->steps[r->n - 1].machines);
+    r->steps[r->n++] = (struct explain_step){ constraint, machines, is_last_straw ? detail : STR_NULL };
+}
+
+/* The job has that constraint: asks for it, or stands for it by its slots. */
+static bool is_asked(const struct snap_job *j, int what)
+{
+    const bool is_share = j->gpu_milli > 0 && j->gpu_milli < GPU_MILLI;
+    switch (what) {
+    case MISS_MODEL:
+        return j->gpus > 0 && j->gpu_models.len > 0;
+    case MISS_SHARE:
+        return j->gpus > 0 && is_share;
+    case MISS_GPUS:
+        return j->gpus > 0;
+    default:
+        return true;
+    }
+}
+
+static void add_misses(struct walk *k, int first, const char *prefix, int64_t *left, struct arena *a)
+{
+    for (int i = 0; i < MISS_COUNT; i++) {
+        *left -= k->stopped[first + i];
+        if (is_asked(k->j, i) || k->stopped[first + i])
+            add_step(k->ret, str_fmt(a, "%s%s", prefix, miss_names[i]), *left, k->ret->lacks);
+    }
+}
+
+void explain_job(const struct snapshot *s, const int64_t *alike, const struct snap_tenant *t, const struct snap_job *j,
+                 struct arena *a, struct explain *ret)
+{
+    struct walk k = { .s = s, .t = t, .j = j, .ret = ret };
+    struct str words;
+    int64_t left = 0;
+    *ret = (struct explain){ 0 };
+    for (size_t i = 0; i < s->nodes.n; i++) {
+        k.stopped[stop_of(&k, &s->nodes.items[i])] += alike[i];
+        left += alike[i];
+    }
+    if (k.stopped[STOP_NONE] || k.stopped[STOP_RULE])
+        ret->has_nearest = ret->is_never = false;
+    else if (ret->has_nearest)
+        ret->lacks = miss_words(&ret->nearest, j, !ret->is_never, a);
+    left -= k.stopped[STOP_ZONE];
+    add_step(ret, STR("zone"), left, j->denied);
+    left -= k.stopped[STOP_POOL];
+    add_step(ret, STR("pool"), left, str_fmt(a, "pool %.*s has no ready machine there", STR_ARG(j->pool)));
+    add_misses(&k, STOP_HAS, "", &left, a);
+    add_misses(&k, STOP_FREE, "free_", &left, a);
+    left -= k.stopped[STOP_RULE];
+    if (t->guarded) {
+        const struct rule_ask ask = sight_rule_ask(t, j, k.where);
+        add_step(ret, STR("quota_rule"), left, k.rule ? rulebook_words(&s->book, k.rule, &ask, a) : STR_NULL);
+    }
+    const bool is_within = sight_quota_allows(t, j, a, &words);
+    add_step(ret, STR("quota"), is_within ? left : 0, is_within ? STR_NULL : words);
+}
