@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server_int.h - what server.c, exchange.c, conn.c, credential.c, reply.c and stream.c share: server > loops > connections > one
+/* server_int.h - what server.c, loop.c, listen.c, exchange.c, conn.c, credential.c, reply.c and stream.c share: server > loops > connections > one
  * exchange at a time.
  *
  * Threads: a loop's daemon, connections, free list and every suspend/resume belong to its loop thread. Other threads reach a loop
@@ -102,6 +102,10 @@ struct http_server {
     _Atomic bool draining, refusing, stopping;
 };
 
+/* loop.c: the thread of a loop whose daemon is there; it ends with s->stopping. Errors: IO. */
+enum errc loop_start(struct http_loop *l, int index, struct err *e) MUST_CHECK;
+/* listen.c: a socket for each loop, into fds, which the caller closes on errors too; sets s->port. Errors: INVALID, IO. */
+enum errc listen_open(struct http_server *s, int *fds, struct err *e) MUST_CHECK;
 /* exchange.c: the callbacks of the daemon */
 /* What the parser logs: refusal.c looks for what it is about to refuse. */
 void refusal_on_log(void *loop, const char *format, va_list ap);

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_loop.c - the deadlines of a loop: of headers, of a second request, of a body; and peers that left while parked. */
+#include "tests/lib/wait.h"
+#include "net.h"
+
+static _Atomic int handled;
+
+static void on_inline(void *ctx, struct http_exchange *x)
+{
+    (void)ctx;
+    atomic_fetch_add(&handled, 1);
+    net_reply_text(x, 200, "fine");
+}
+
+static const char GET[] = "GET /v1/x HTTP/1.1\r\nHost: a\r\n\r\n";
+
+static void slow_header_is_cut(void **state)
+{
+    (void)state;
+    struct http_server *s = net_serve((struct http_server_options){ .on_request = on_inline, .header_deadline_ms = 600,
+                                                                    .idle_timeout_ms = 60000 });
+    char reply[1024];
+    bool eof = false;
+    int64_t start = net_now_ms();
+    int fd = net_connect(http_server_port(s));
+    size_t n = 0;
+    /* A byte every 50 ms: never inactive, never complete. */
+    for (size_t i = 0; i < sizeof GET - 3 && !eof && net_now_ms() - start < 5000; i = (i + 1) % 20) {
+        net_send(fd, GET + i, 1);
+        n = net_read(fd, reply, sizeof reply, NULL, 50, &eof);
+        if (n)
+            break;
+    }
+    int64_t took = net_now_ms() - start;
+    assert_true(took >= 500 && took < 2500);
+    assert_int_equal(net_status(reply), 408);
+    close(fd);
+    http_server_free(s);
+}
+
+static void slow_second_request_is_cut(void **state)
+{
+    (void)state;
+    struct http_server *s = net_serve((struct http_server_options){ .on_request = on_inline, .header_deadline_ms = 400,
+                                                                    .idle_timeout_ms = 1000 });
+    char reply[1024];
+    bool eof = false;
+    int fd = net_connect(http_server_port(s));
+    net_send_c(fd, GET);
+    net_read(fd, reply, sizeof reply, "fine", 2000, &eof);
+    assert_int_equal(net_status(reply), 200);
+    int64_t start = net_now_ms();
+    for (size_t i = 0; !eof && net_now_ms() - start < 5000; i++) {
+        net_send(fd, i == 0 ? "G" : "E", 1);
+        net_read(fd, reply, sizeof reply, NULL, 50, &eof);
+    }
+    assert_true(eof && net_now_ms() - start < 3500);
+    close(fd);
+    http_server_free(s);
+}
+
+static void slow_body_is_cut(void **state)
+{
+    (void)state;
+    int before = atomic_load(&handled);
+    struct http_server *s = net_serve((struct http_server_options){ .on_request = on_inline, .body_deadline_ms = 600,
+                                                                    .idle_timeout_ms = 60000 });
+    char reply[1024];
+    bool eof = false;
+    int64_t start = net_now_ms();
+    int fd = net_connect(http_server_port(s));
+    net_send_c(fd, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n");
+    while (!eof && net_now_ms() - start < 5000) {
+        net_send(fd, "x", 1);
+        if (net_read(fd, reply, sizeof reply, NULL, 50, &eof))
+            break;
+    }
+    int64_t took = net_now_ms() - start;
+    assert_true(took >= 500 && took < 2500);
+    assert_int_equal(net_status(reply), 408);
+    assert_int_equal(atomic_load(&handled), before);
+    close(fd);
+    http_server_free(s);
+}
+
+static struct http_exchange *_Atomic parked;
+
+static void on_park(void *ctx, struct http_exchange *x)
+{
+    (void)ctx;
+    atomic_store(&parked, x);
+}
+
+static struct http_exchange *wait_parked(void)
+{
+    WAIT_WHILE(!atomic_load(&parked));
+    struct http_exchange *x = atomic_exchange(&parked, NULL);
+    assert_non_null(x);
+    return x;
+}
+
+static void a_peer_that_left_is_noticed(void **state)
+{
+    (void)state;
+    struct http_server *s = net_serve((struct http_server_options){ .on_request = on_park });
+    int fd = net_connect(http_server_port(s));
+    net_send_c(fd, GET);
+    struct http_exchange *x = wait_parked();
+    assert_false(http_exchange_gone(x));
+    close(fd);
+    int64_t start = net_now_ms();
+    while (!http_exchange_gone(x) && net_now_ms() - start < 4000)
+        usleep(20000);
+    assert_true(http_exchange_gone(x));
+    net_reply_text(x, 200, "fine");
+    WAIT_WHILE(http_server_connections(s) > 0);
+    assert_int_equal(http_server_connections(s), 0);
+    http_server_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slow_header_is_cut),
+        cmocka_unit_test(slow_second_request_is_cut),
+        cmocka_unit_test(slow_body_is_cut),
+        cmocka_unit_test(a_peer_that_left_is_noticed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
