@@ -9,7 +9,7 @@
 static struct http_server_options listener_options(struct listener *l, const struct config *cfg)
 {
     return (struct http_server_options){ .max_connections = (int)cfg->api_max_connections,
-        .per_ip = (int)cfg->api_connections_per_address, .connects_per_s = (int)cfg->api_connects_per_address_per_second,
+        .per_address = (int)cfg->api_connections_per_address, .connects_per_s = (int)cfg->api_connects_per_address_per_second,
         .body_max_default = (size_t)cfg->api_max_body, .header_deadline_ms = (int)cfg->api_header_deadline_ms,
         .body_deadline_ms = (int)cfg->api_body_deadline_ms, .arena_max = (size_t)256 << 20, .body_limit = pipeline_body_limit,
         .is_proxy = pipeline_is_proxy, .on_request = pipeline_request, .reject = pipeline_reject, .ctx = l };

@@ -5,6 +5,7 @@
  * same time, so the first of a queue is the one that has waited longest, and who is to go is found without looking at the
  * others. */
 #include "core/http/accept_budget.h"
+#include "core/http/deaf.h"
 #include "core/http/server_int.h"
 
 #include <arpa/inet.h>
@@ -14,6 +15,7 @@
 #include <sys/socket.h>
 #include "core/base/assert.h"
 #include "core/base/clock.h"
+#include "core/base/share_count.h"
 
 /* --- whom the door is open to --- */
 
@@ -32,19 +34,28 @@ static void address_text(const struct sockaddr *sa, char out[64])
     snprintf(out, 64, "%s", text);
 }
 
+static bool has_room(const struct http_loop *l, const struct sockaddr *from)
+{
+    const uint8_t *address;
+    size_t n = l->shares ? accept_address(from, &address) : 0;
+    return !n || share_count_of(l->shares, address, n) < (size_t)l->server->o.per_address;
+}
+
 enum MHD_Result conn_may_come(void *loop, const struct sockaddr *from, socklen_t n)
 {
     (void)n;
     struct http_loop *l = loop;
     const struct http_server_options *o = &l->server->o;
     int64_t now_us = clock_mono_us(&clock_system);
-    if (!l->accepts || accept_budget_take(l->accepts, from, now_us))
+    bool is_in_pace = !l->accepts || accept_budget_take(l->accepts, from, now_us);
+    if (is_in_pace && has_room(l, from))
         return MHD_YES;
     char text[64];
     address_text(from, text);
     if (o->is_proxy && !l->is_refusing && o->is_proxy(o->ctx, str_c(text)))
         return MHD_YES;
-    accept_budget_refused(l->accepts, from, now_us);
+    if (l->accepts && accept_budget_refused(l->accepts, from))
+        deaf_add(l->server->deaf, from, now_us);
     atomic_fetch_add_explicit(&l->turned_away, 1, memory_order_relaxed);
     return MHD_NO;
 }
@@ -152,6 +163,10 @@ static struct http_conn *conn_new(struct http_loop *l, struct MHD_Connection *c)
     n->loop = l;
     n->fd = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     address_text(peer ? peer->client_addr : NULL, n->remote);
+    const uint8_t *address;
+    size_t len = l->shares && peer ? accept_address(peer->client_addr, &address) : 0;
+    if (len)
+        n->share = share_count_take(l->shares, address, len);
     n->next = l->conns;
     if (n->next)
         n->next->prev = n;
@@ -164,6 +179,7 @@ static void conn_end(struct http_loop *l, struct http_conn *n)
 {
     credential_take_back(n->credential);
     drop_unread(n);
+    share_count_give(n->share);
     queue_leave(n);
     if (n->prev)
         n->prev->next = n->next;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* listen.c - the sockets that a server listens on: each loop has its own on the shared port (SO_REUSEPORT); a Unix socket is shared
- * by duplicates. */
+/* listen.c - the sockets that a server listens on: each loop has its own on the shared port (SO_REUSEPORT, also for one loop: the
+ * socket of deaf.h is another); a Unix socket is shared by duplicates. */
 #include "core/http/server_int.h"
 
 #include <errno.h>
@@ -90,11 +90,16 @@ enum errc http_listen(const char *bind_addr, int port, int *ret_fd, int *ret_por
     return ERR_OK;
 }
 
+bool listen_is_shared(const struct http_server *s)
+{
+    return !s->unix_path && s->o.listen_fd <= 0 && (s->nloops > 1 || s->o.connects_per_s > 0);
+}
+
 enum errc listen_open(struct http_server *s, int *fds, struct err *e)
 {
     const struct http_server_options *o = &s->o;
-    bool share = s->nloops > 1;
-    if (!s->unix_path && share && o->port != 0) {
+    bool share = listen_is_shared(s);
+    if (share && o->port != 0) {
         /* SO_REUSEPORT would let a second server join this port unseen: a bind without it tells. */
         int probe = listen_tcp(o->bind_addr, o->port, false, false, e);
         if (probe < 0)

@@ -4,7 +4,7 @@
  * libmicrohttpd's own epoll thread stalls when a multiple of 128 connections becomes readable at once, so the loop is ours: wait
  * on the daemon's epoll descriptor and our eventfd, resume what is ready, run the daemon. Its timeouts count inactivity only;
  * the reaper here holds connections to absolute deadlines, several times a second, and notices peers that left while parked. */
-#include "core/http/accept_budget.h"
+#include "core/http/deaf.h"
 #include "core/http/server_int.h"
 
 #include <errno.h>
@@ -136,7 +136,6 @@ static void quiesce(struct http_loop *l)
     if (l->quiesced)
         return;
     l->quiesced = true;
-    l->listen_fd = -1;
     MHD_socket fd = MHD_quiesce_daemon(l->daemon);
     if (fd != MHD_INVALID_SOCKET)
         close(fd);
@@ -182,8 +181,7 @@ static void *loop_main(void *arg)
             atomic_store(&l->is_refusing, true);
         resume_ready(l);
         MHD_run(l->daemon);
-        if (l->listen_fd >= 0)
-            accept_budget_filter(l->accepts, l->listen_fd, l->now_us);
+        deaf_look(s->deaf, l->now_us);
         if (atomic_load_explicit(&s->draining, memory_order_relaxed))
             quiesce(l);
         if (l->now_us >= l->reap_at_us)

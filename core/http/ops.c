@@ -7,7 +7,7 @@
 #include "core/base/log.h"
 #include "core/http/server.h"
 
-enum { METRICS_MAX = 8 << 20, WHY_MAX = 16 * 1024, CONNECTIONS = 64, BODY_MAX = 1024 };
+enum { METRICS_MAX = 8 << 20, WHY_MAX = 16 * 1024, CONNECTIONS = 64, PER_ADDRESS = 32, CONNECTS_PER_S = 200, BODY_MAX = 1024 };
 
 struct ops_server {
     struct http_server *http;
@@ -55,6 +55,7 @@ struct ops_server *ops_server_new(const char *bind_addr, int port, struct ops_so
     ASSERT(s);
     s->source = source;
     struct http_server_options o = { .bind_addr = bind_addr, .port = port, .loops = 1, .max_connections = CONNECTIONS,
+                                     .per_address = PER_ADDRESS, .connects_per_s = CONNECTS_PER_S,
                                      .body_max_default = BODY_MAX, .header_deadline_ms = 10000, .body_deadline_ms = 10000,
                                      .on_request = on_request, .ctx = s };
     s->http = http_server_new(&o, e);

@@ -3,6 +3,7 @@
  *
  * /healthz answers 200 "ok" while the process lives; /readyz 200 or 503 with what `ready` wrote; /metrics what `metrics` wrote,
  * in the Prometheus text format. The functions run on the server's loop thread and must not block.
+ * An address (an IPv6 /64) has at most half of its 64 connections, and 200 new ones in a second.
  * Calling order: ops_server_new -> ops_server_free. Errors: as http_server_new. */
 #pragma once
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* server.c - the life of a server: its options, its certificates, a daemon and a thread for each loop (loop.c), and their end. */
 #include "core/http/accept_budget.h"
+#include "core/http/deaf.h"
 #include "core/http/server_int.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
+#include "core/base/share_count.h"
 
 enum { LOOPS_MAX = 64, FILE_MAX = 1 << 20 };
 
@@ -45,14 +47,13 @@ static enum errc start_daemon(struct http_loop *l, int fd, struct err *e)
         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK, exchange_on_uri, l,
         MHD_OPTION_NOTIFY_COMPLETED, exchange_on_completed, l, MHD_OPTION_NOTIFY_CONNECTION, exchange_on_connection, l,
         MHD_OPTION_UNESCAPE_CALLBACK, unescape_nothing, NULL, MHD_OPTION_CONNECTION_LIMIT, per_loop,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)s->o.per_ip, MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)((s->o.idle_timeout_ms + 999) / 1000),
         MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
     if (!l->daemon) {
         close(fd);
         return FAIL(e, IO, "the HTTP listener did not start%s", s->cert ? " (are the TLS files good?)" : "");
     }
-    l->listen_fd = fd;
     l->epoll_fd = MHD_get_daemon_info(l->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
     return ERR_OK;
 }
@@ -118,6 +119,8 @@ static enum errc server_start(struct http_server *s, struct err *e)
     for (int i = 0; i < s->nloops; i++)
         fds[i] = -1;
     enum errc rc = listen_open(s, fds, e);
+    if (rc == ERR_OK && listen_is_shared(s))
+        s->deaf = deaf_new(fds[0], s->nloops);
     for (int i = 0; i < s->nloops && rc == ERR_OK; i++)
         rc = start_daemon(&s->loops[i], TAKE_FD(fds[i]), e);
     for (int i = 0; i < s->nloops; i++)
@@ -144,6 +147,7 @@ struct http_server *http_server_new(const struct http_server_options *o, struct 
         l->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         ASSERT(l->event_fd >= 0);
         l->ready_tail = &l->ready;
+        l->shares = s->o.per_address > 0 ? share_count_new() : NULL;
         l->accepts = s->o.connects_per_s > 0 ? accept_budget_new(s->o.connects_per_s) : NULL;
         pthread_mutex_init(&l->mutex, NULL);
     }
@@ -172,6 +176,7 @@ static void wake_all(struct http_server *s)
 
 void http_server_drain(struct http_server *s)
 {
+    deaf_close(s->deaf);
     atomic_store(&s->draining, true);
     wake_all(s);
 }
@@ -216,6 +221,7 @@ void http_server_free(struct http_server *s)
 {
     if (!s)
         return;
+    deaf_close(s->deaf);
     atomic_store(&s->stopping, true);
     wake_all(s);
     for (int i = 0; i < s->nloops; i++) {
@@ -232,9 +238,11 @@ void http_server_free(struct http_server *s)
             exchange_destroy(x);
         }
         accept_budget_free(l->accepts);
+        share_count_free(l->shares);
         close(l->event_fd);
         pthread_mutex_destroy(&l->mutex);
     }
+    deaf_free(s->deaf);
     if (s->unix_path)
         unlink(s->unix_path);
     free(s->unix_path);

@@ -61,10 +61,11 @@ struct http_server_options {
     int loops;                      /* threads that speak HTTP; 0: 1 */
     int max_connections;            /* over all loops; 0: 4096. The last place is made free by ending the connection that has been longest
                                      * without a complete request, if there is one */
-    int per_ip;                     /* per address and loop; 0: no limit */
-    int connects_per_s;             /* new connections of one address (an IPv6 /64) in a second, for each loop; five seconds'
-                                     * worth at once; 0: no limit. What is above it is closed unread */
-    bool (*is_proxy)(void *ctx, struct str address);    /* has no such limit; asked on the loop; NULL: nobody */
+    /* Of one address (an IPv6 /64 is one), for each loop; 0: no limit. What is above them is closed unread, and who goes on is
+     * not heard for a second (core/http/deaf.h). */
+    int per_address;                /* open at once */
+    int connects_per_s;             /* new in a second; five seconds' worth at once */
+    bool (*is_proxy)(void *ctx, struct str address);    /* has no such limits; asked on the loop; NULL: nobody */
     size_t header_max;              /* request line + headers; 0: 16384. More is HEADERS */
     size_t body_max_default;        /* 0: 1 MiB. More is TOO_LARGE */
     size_t arena_max;               /* limit of a request's arena, body not counted; 0: 64 MiB */
@@ -106,7 +107,7 @@ void http_server_drain(struct http_server *s);
 void http_server_refuse(struct http_server *s);
 size_t http_server_open_exchanges(const struct http_server *s); /* requests handed up and not yet ended */
 size_t http_server_connections(const struct http_server *s);
-size_t http_server_turned_away(const struct http_server *s);    /* above connects_per_s, since the start */
+size_t http_server_turned_away(const struct http_server *s);    /* above the limits of an address, since the start */
 /* Ends all. Exchanges not answered by now die unanswered: nobody may touch them during or after this call. */
 void http_server_free(struct http_server *s);
 

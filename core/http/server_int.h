@@ -28,6 +28,7 @@ struct http_conn {
     int64_t since_us, deadline_us;      /* of the phase; INT64_MAX: none */
     struct http_conn *after, *before;   /* in the queue of the phase */
     bool is_queued;
+    struct share *share;        /* NULL: not counted */
     char remote[64];
     struct arena *peer_arena;           /* TLS: the verified identity, kept while peer_until_us has not come */
     struct mtls_peer peer;
@@ -76,10 +77,11 @@ struct http_loop {
     pthread_t thread;                   /* for joining; written by the starter */
     pthread_t self;                     /* who may touch the free list; written by the loop */
     bool started, quiesced;
-    int epoll_fd, event_fd, listen_fd;  /* listen_fd is the daemon's; -1: none any more */
+    int epoll_fd, event_fd;
     struct http_conn *conns;
     struct conn_queue queues[CONN_PHASES];
     struct accept_budget *accepts;      /* NULL: no limit */
+    struct share_count *shares;       /* open connections of each address; NULL: no limit */
     struct http_exchange *free_list;
     int nfree;
     int64_t now_us;                     /* refreshed once per turn of the loop */
@@ -99,12 +101,15 @@ struct http_server {
     char *unix_path, *cert, *key, *ca;
     struct http_loop *loops;
     int nloops;
+    struct deaf *deaf;                  /* NULL: nobody is */
     _Atomic bool draining, refusing, stopping;
 };
 
 /* loop.c: the thread of a loop whose daemon is there; it ends with s->stopping. Errors: IO. */
 enum errc loop_start(struct http_loop *l, int index, struct err *e) MUST_CHECK;
-/* listen.c: a socket for each loop, into fds, which the caller closes on errors too; sets s->port. Errors: INVALID, IO. */
+/* listen.c: may more sockets have the port? */
+bool listen_is_shared(const struct http_server *s);
+/* A socket for each loop, into fds, which the caller closes on errors too; sets s->port. Errors: INVALID, IO. */
 enum errc listen_open(struct http_server *s, int *fds, struct err *e) MUST_CHECK;
 /* exchange.c: the callbacks of the daemon */
 /* What the parser logs: refusal.c looks for what it is about to refuse. */

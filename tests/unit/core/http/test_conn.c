@@ -2,8 +2,6 @@
 /* test_conn.c - who keeps a place at the door and who gives it up: silent connections, many of one address, many in a row, and
  * peers that do not read their answers. */
 #include "net.h"
-#include "core/http/accept_budget.h"
-#include <linux/filter.h>
 #include <signal.h>
 
 enum { ANSWER = 32 << 20 };
@@ -85,8 +83,8 @@ static void silent_connections_do_not_close_the_door(void **state)
 static void an_address_has_its_share(void **state)
 {
     (void)state;
-    struct http_server *s = net_serve((struct http_server_options){ .on_request = on_inline, .max_connections = 64, .per_ip = 4,
-                                                                    .header_deadline_ms = 120000, .idle_timeout_ms = 240000 });
+    struct http_server *s = net_serve((struct http_server_options){ .on_request = on_inline, .max_connections = 64,
+        .per_address = 4, .header_deadline_ms = 120000, .idle_timeout_ms = 240000 });
     char reply[1024];
     int fd[6], ended = 0;
     for (int i = 0; i < 6; i++)
@@ -119,17 +117,6 @@ static int connect_from(const char *address, int port)
     assert_int_equal(bind(fd, (struct sockaddr *)&own, sizeof own), 0);
     assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
     return fd;
-}
-
-/* Some kernels take a filter from root alone. */
-static bool kernel_takes_filters(void)
-{
-    struct sock_filter all[] = { BPF_STMT(BPF_RET | BPF_K, UINT32_MAX) };
-    const struct sock_fprog f = { 1, all };
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool is_taken = setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &f, sizeof f) == 0;
-    close(fd);
-    return is_taken;
 }
 
 /* Connections of 127.0.0.1, one after another, until one is not made at once, as every other is on this machine. */
@@ -165,21 +152,72 @@ static void a_flood_of_connections_is_turned_away(void **state)
         close(connect_from("127.0.0.1", port));
     int other = connect_from("127.0.0.2", port);
     is_answered(other);
-    if (kernel_takes_filters()) {
-        int deaf = knock_until_deaf(port);          /* it goes on: the kernel answers it no more */
-        is_answered(other);
-        close(other);
-        other = connect_from("127.0.0.2", port);
-        is_answered(other);
-        struct pollfd f = { deaf, POLLOUT, 0 };
-        assert_int_equal(poll(&f, 1, 120000), 1);   /* until it is heard again */
-        close(deaf);
-    } else {
-        while (http_server_turned_away(s) < 2 * ACCEPT_DEAF_AFTER)
-            close(connect_from("127.0.0.1", port));
-    }
+    int deaf = knock_until_deaf(port);              /* it goes on: the kernel answers it no more */
     is_answered(other);
     close(other);
+    other = connect_from("127.0.0.2", port);
+    is_answered(other);
+    struct pollfd f = { deaf, POLLOUT, 0 };
+    assert_int_equal(poll(&f, 1, 120000), 1);       /* until it is heard again */
+    close(deaf);
+    is_answered(other);
+    close(other);
+    http_server_free(s);
+}
+
+/* --- IPv6 --- */
+
+static int connect_six(int port, bool at_once)
+{
+    struct sockaddr_in6 to = { .sin6_family = AF_INET6, .sin6_addr = in6addr_loopback, .sin6_port = htons((uint16_t)port) };
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | (at_once ? SOCK_NONBLOCK : 0), 0);
+    assert_true(fd >= 0);
+    int rc = connect(fd, (struct sockaddr *)&to, sizeof to);
+    struct pollfd f = { fd, POLLOUT, 0 };
+    if (rc == 0 || (at_once && poll(&f, 1, 0) == 1))
+        return fd;
+    assert_true(at_once);
+    close(fd);
+    return -1;
+}
+
+/* A listener of both families: what one of IPv6 holds and opens is no IPv4 address's affair. */
+static void an_ipv6_network_has_its_share_and_its_pace(void **state)
+{
+    (void)state;
+    enum { SHARE = 4 };
+    struct http_server *s = net_serve((struct http_server_options){ .on_request = on_inline, .bind_addr = "::",
+        .connects_per_s = 4, .max_connections = 64, .per_address = SHARE, .header_deadline_ms = 120000,
+        .idle_timeout_ms = 240000 });
+    int port = http_server_port(s), six[SHARE], four[SHARE], fd;
+    char reply[1024];
+    bool eof = false;
+    for (int i = 0; i < SHARE; i++) {
+        six[i] = connect_six(port, false);
+        four[i] = net_connect(port);
+        is_answered(six[i]);
+        is_answered(four[i]);
+    }
+    fd = connect_six(port, false);
+    net_read(fd, reply, sizeof reply, NULL, 60000, &eof);
+    assert_true(eof);
+    close(fd);
+    assert_int_equal(http_server_turned_away(s), 1);
+    close(four[0]);
+    while (http_server_connections(s) > 2 * SHARE - 1)
+        usleep(1000);
+    is_answered(four[0] = net_connect(port));       /* the share is of what is open */
+    while ((fd = connect_six(port, true)) >= 0)     /* until the kernel does not answer it */
+        close(fd);
+    is_answered(six[0]);
+    close(four[0]);
+    while (http_server_connections(s) > 2 * SHARE - 1)
+        usleep(1000);
+    is_answered(four[0] = net_connect(port));
+    for (int i = 0; i < SHARE; i++) {
+        close(six[i]);
+        close(four[i]);
+    }
     http_server_free(s);
 }
 
@@ -244,6 +282,7 @@ int main(void)
         cmocka_unit_test(silent_connections_do_not_close_the_door),
         cmocka_unit_test(an_address_has_its_share),
         cmocka_unit_test(a_flood_of_connections_is_turned_away),
+        cmocka_unit_test(an_ipv6_network_has_its_share_and_its_pace),
         cmocka_unit_test(who_does_not_read_is_cut),
         cmocka_unit_test(slow_readers_do_not_close_the_door),
     };

@@ -41,7 +41,8 @@ static void serves_ipv6(void **state)
     struct http_server *s = http_server_new(&(struct http_server_options){ .on_request = on_inline, .bind_addr = "::1" }, &e);
     if (!s)
         skip();     /* no IPv6 on this machine */
-    struct sockaddr_in6 a = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)http_server_port(s)), .sin6_addr = in6addr_loopback };
+    struct sockaddr_in6 a = { .sin6_family = AF_INET6, .sin6_addr = in6addr_loopback };
+    a.sin6_port = htons((uint16_t)http_server_port(s));
     int fd = socket(AF_INET6, SOCK_STREAM, 0);
     assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof a), 0);
     char reply[1024];

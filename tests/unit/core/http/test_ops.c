@@ -81,8 +81,49 @@ static void a_port_that_is_taken(void **state)
     ops_server_free(got);
 }
 
+static int connect_from(uint32_t host, int port)
+{
+    struct sockaddr_in own = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(host) };
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&own, sizeof own), 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+    return fd;
+}
+
+static bool answers(int fd)
+{
+    char reply[1024];
+    bool eof;
+    net_send_c(fd, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+    net_read(fd, reply, sizeof reply, "ok", 60000, &eof);
+    return net_status(reply) == 200;
+}
+
+/* Half of the places are one address's, and who has them cannot keep the monitoring out. */
+static void an_address_has_half_the_places(void **state)
+{
+    (void)state;
+    enum { SHARE = 32 };
+    struct err e = { 0 };
+    struct ops_server *s = ops_server_new("127.0.0.1", 0, (struct ops_source){ 0 }, &e);
+    int fd[SHARE + 1];
+    for (int i = 0; i <= SHARE; i++) {
+        fd[i] = connect_from(INADDR_LOOPBACK + 1, ops_server_port(s));
+        assert_int_equal(answers(fd[i]), i < SHARE);
+    }
+    int monitoring = connect_from(INADDR_LOOPBACK + 2, ops_server_port(s));
+    assert_true(answers(monitoring));
+    close(monitoring);
+    for (int i = 0; i <= SHARE; i++)
+        close(fd[i]);
+    ops_server_free(s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(serves_its_pages), cmocka_unit_test(a_port_that_is_taken) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(serves_its_pages), cmocka_unit_test(an_address_has_half_the_places),
+        cmocka_unit_test(a_port_that_is_taken) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
