@@ -23,6 +23,7 @@
 #include "audit/head_proof.h"
 #include "audit/actor_name.h"
 #include "audit/erasure.h"
+#include "audit/erasure_keeper.h"
 #include "audit/event.h"
 #include "audit/export_job.h"
 #include "audit/hold.h"
@@ -190,7 +191,7 @@ static const struct stmt *const *const app_lists[] = {
     audit_actor_name_stmts, audit_thing_stmts,
     audit_hold_stmts,
     audit_retention_stmts,
-    audit_erasure_stmts,
+    audit_erasure_stmts, erasure_keeper_stmts,
     audit_pii_stmts,
     key_life_stmts,
     key_rewrap_stmts,
@@ -340,6 +341,8 @@ static void run_until_signal(struct app *app, struct api *api, struct config *cf
         if (api_rates_refresh(app->api_rates, app->pool, a, &e) != ERR_OK)
             log_err(LOG_WARN, "rates.refresh", &e);
         blob_sweep(app->blobs, BLOB_AGE_S);
+        if (erasure_keeper_look_if_moved(app, &e) != ERR_OK)
+            log_err(LOG_WARN, "erasure.look", &e);
         sweep_uploads(app, a);
         if (api->trust && trust_refresh(app, api->trust))
             share_trust(api);
@@ -490,6 +493,7 @@ static void undo(struct app *app, struct api *api)
     federation_free(app->federation);
     capacity_cache_free(app->capacity);
     audit_pii_free(app->pii);
+    erasure_keeper_free(app->erasures);
     api_rates_free(app->api_rates);
     residency_cache_free(app->residency);
     blob_store_free(app->blobs);
@@ -514,6 +518,17 @@ static int bootstrap(const struct app *app, const char *officer, struct err *e)
         printf("%s\n", token);
     arena_free(a);
     return rc;
+}
+
+/* Whom a restored backup has back is erased before anybody is let in. */
+static enum errc keep_erased(struct app *app, const struct config *cfg, struct err *e)
+{
+    struct erasure_look look;
+    app->erasures = erasure_keeper_new(cfg->audit_erasure_dir);
+    if (!app->erasures && cfg->run_profile == PROFILE_PROD)
+        log_event(LOG_WARN, "erasure.none", "why",
+                  LOG_S("audit.erasure_dir is empty: a restored backup would bring back who was erased since"), NULL);
+    return erasure_keeper_look(app, &look, e);
 }
 
 int main(int argc, char **argv)
@@ -567,8 +582,8 @@ int main(int argc, char **argv)
         app.residency = residency_cache_new();
         api.authn = authn_new(app.pool, app.clock, cfg->api_token_cache_ms);
         api.sessions = session_authn_new(app.pool, app.clock, cfg);
-        if (bootstrap_note_separation(&app, &e) != ERR_OK)
-            return refuse("audit log", &e);
+        if (bootstrap_note_separation(&app, &e) != ERR_OK || keep_erased(&app, cfg, &e) != ERR_OK)
+            return refuse("audit log, or who was erased (audit.erasure_dir)", &e);
         rc = serve(&app, &api, cfg, &redis, &e);
     }
     undo(&app, &api);

@@ -2,20 +2,15 @@
 /* anchor.c - the zone's head into a file and under another zone's key; what was anchored as rows. */
 #include "audit/anchor.h"
 #include "audit/event.h"
+#include "audit/line_chain.h"
 #include "audit/sequencer_int.h"
 #include "core/base/cleanup.h"
 #include "core/crypto/hash.h"
 #include "core/table/metrics.h"
 #include "keys/client.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { LINE_MAX_BYTES = 4096, FILE_PATH_MAX = 512 };
 static const char zone_label[] = "falaj-anchor-v1 ";
 
 struct head_row {
@@ -95,64 +90,16 @@ void anchor_members(struct buf *b, const struct anchor_head *h)
                sig);
 }
 
-/* SHA-256 of the last line of the file, zeros for an empty one. A last line without its end was torn by a crash: it counts as it stands. */
-static enum errc last_line_hash(int fd, uint8_t out[SHA256_BYTES], bool *ret_torn, struct err *e)
-{
-    char tail[2 * LINE_MAX_BYTES];
-    struct stat st;
-    memset(out, 0, SHA256_BYTES);
-    *ret_torn = false;
-    if (fstat(fd, &st) != 0)
-        return FAIL(e, IO, "the anchor file cannot be looked at: %s", strerror(errno));
-    off_t from = st.st_size > (off_t)sizeof tail ? st.st_size - (off_t)sizeof tail : 0;
-    ssize_t n = pread(fd, tail, sizeof tail, from);
-    if (n < 0)
-        return FAIL(e, IO, "the anchor file cannot be read: %s", strerror(errno));
-    if (n == 0)
-        return ERR_OK;
-    *ret_torn = tail[n - 1] != '\n';
-    size_t end = (size_t)n - !*ret_torn, start = end;
-    while (start > 0 && tail[start - 1] != '\n')
-        start--;
-    sha256(tail + start, end - start, out);
-    return ERR_OK;
-}
-
-static enum errc append_line(int fd, const struct anchor_head *h, struct anchor_proof *ret, struct err *e)
-{
-    CLEANUP(buf_releasep) struct buf b = BUF(LINE_MAX_BYTES);
-    uint8_t prev[SHA256_BYTES];
-    char text[2 * SHA256_BYTES + 1];
-    bool is_torn;
-    TRY(last_line_hash(fd, prev, &is_torn, e));
-    hex_encode(prev, sizeof prev, text);
-    if (is_torn)
-        buf_add_char(&b, '\n');
-    size_t start = b.len;
-    buf_add_c(&b, "{\"v\":1,");
-    anchor_members(&b, h);
-    buf_printf(&b, ",\"prev\":\"%s\"}\n", text);
-    if (b.overflow)
-        return FAIL(e, INTERNAL, "a line of the anchor file is too long");
-    if (write(fd, b.ptr, b.len) != (ssize_t)b.len || fsync(fd) != 0)
-        return FAIL(e, IO, "the anchor file cannot be written: %s", strerror(errno));
-    sha256(b.ptr + start, b.len - start - 1, ret->bytes);
-    ret->n = SHA256_BYTES;
-    return ERR_OK;
-}
-
 enum errc audit_anchor_file(const struct anchor_head *h, const char *dir, struct anchor_proof *ret, struct err *e)
 {
-    char path[FILE_PATH_MAX];
+    CLEANUP(buf_releasep) struct buf members = BUF(LINE_CHAIN_MAX);
+    char name[AUDIT_ZONE_MAX + 32];
     *ret = (struct anchor_proof){ 0 };
-    if (snprintf(path, sizeof path, "%s/falaj-anchor-%s.jsonl", dir, h->zone) >= (int)sizeof path)
-        return FAIL(e, INVALID, "audit.anchor_dir is too long");
-    CLEANUP(fd_closep) int dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    CLEANUP(fd_closep) int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0640);
-    if (dir_fd < 0 || fd < 0 || flock(fd, LOCK_EX) != 0)
-        return FAIL(e, IO, "the anchor file cannot be opened: %s", strerror(errno));
-    TRY(append_line(fd, h, ret, e));
-    return fsync(dir_fd) == 0 ? ERR_OK : FAIL(e, IO, "the anchor folder cannot be synced: %s", strerror(errno));
+    snprintf(name, sizeof name, "falaj-anchor-%s.jsonl", h->zone);
+    anchor_members(&members, h);
+    TRY(line_chain_append(dir, name, buf_str(&members), ret->bytes, e));
+    ret->n = SHA256_BYTES;
+    return ERR_OK;
 }
 
 enum errc audit_anchor_zone(const struct anchor_head *h, struct keyd_client *keyd, struct str zone, struct anchor_proof *ret, struct err *e)

@@ -2,6 +2,7 @@
 /* erasure.c - destroying a person's key, and emptying the columns of pii.def. Each row of that table is a statement of its own, so
  * that a new column is erased and shown by its row alone. */
 #include "audit/erasure.h"
+#include "audit/erasure_keeper.h"
 #include "audit/hold.h"
 #include "audit/pii.h"
 #include "core/db/tx.h"
@@ -81,7 +82,7 @@ const struct stmt *const audit_erasure_stmts[] = { &user_lock, &end, &key_lock, 
 #include "audit/pii.def"
     NULL };
 
-enum errc audit_erase_person(struct work *w, struct uuid user_id, struct uuid by, struct audit_erasure *ret, struct err *e)
+enum errc audit_erase_restored(struct work *w, struct uuid user_id, struct uuid by, struct audit_erasure *ret, struct err *e)
 {
     struct key_row key = { 0 };
     bool has_key;
@@ -105,6 +106,12 @@ enum errc audit_erase_person(struct work *w, struct uuid user_id, struct uuid by
     TRY(db_one(w->tx, &get, ARGS(A_UUID(w->tenant_id), A_UUID(user_id)), ret, e));
     ret->had_fields = has_key;
     return ERR_OK;
+}
+
+enum errc audit_erase_person(struct work *w, struct uuid user_id, struct uuid by, struct audit_erasure *ret, struct err *e)
+{
+    TRY(audit_erase_restored(w, user_id, by, ret, e));
+    return erasure_keeper_order(w, user_id, by, e);
 }
 
 enum errc audit_person_data(struct work *w, struct uuid user_id, struct audit_person *ret, struct err *e)

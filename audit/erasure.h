@@ -19,7 +19,11 @@ struct audit_erasure {
 };
 extern const struct schema audit_erasure_schema;
 
+/* The order stands in the journal (erasure_keeper.h) before this returns. */
 MUST_CHECK enum errc audit_erase_person(struct work *w, struct uuid user_id, struct uuid by, struct audit_erasure *ret, struct err *e);
+/* The same for somebody whom a restore brought back: the journal has the order. */
+MUST_CHECK enum errc audit_erase_restored(struct work *w, struct uuid user_id, struct uuid by, struct audit_erasure *ret,
+                                          struct err *e);
 /* What the columns of pii.def that are SHOWN say of a person, at most AUDIT_PERSON_MAX values. NOT_FOUND: no such user. */
 enum { AUDIT_PERSON_MAX = 1000 };
 struct person_datum { struct str place, field, means, value; };

@@ -199,6 +199,7 @@ db.url = $(url falaj_app)
 db.node_url = $(url falaj_worker_api)
 $shared
 blob.dir = $state/blobs
+audit.erasure_dir = $state/erasures
 api.bind = 0.0.0.0
 api.port = $port
 api.public_url = $public

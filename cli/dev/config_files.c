@@ -109,6 +109,7 @@ static enum errc write_api(struct dev *d, struct err *e)
     buf_printf(&b, "api.worker_bind = 127.0.0.1\napi.worker_port = %lld\n", (long long)d->worker_port);
     buf_printf(&b, "api.worker_cert = %s/api.pem\napi.worker_key = %s/api.key\napi.worker_ca = %s/workers-ca.pem\n", d->tls, d->tls, d->tls);
     buf_printf(&b, "api.client_cert = %s/api.pem\napi.client_key = %s/api.key\n", d->tls, d->tls);
+    buf_printf(&b, "audit.erasure_dir = %s\n", d->erasures);
     if (d->console)
         buf_printf(&b, "api.console_dir = %s\n", d->console);
     return save(d, "api", &b, e);

@@ -2,7 +2,8 @@
 /* dev.h - the whole platform on one machine: what `falaj dev` knows while it runs.
  *
  * Folders below the data folder: etc (a file of settings per daemon, 0600), secrets (passwords, the administrator's token), log,
- * pg, redis, blobs, keys, worker, tls. Sockets lie in a run folder with a short name, for a socket's path has 108 bytes at most.
+ * pg, redis, blobs, erasures, keys, worker, tls. Sockets lie in a run folder with a short name, for a socket's path has 108 bytes
+ * at most.
  * Invariants: one falaj dev per data folder (flock on DATA/lock); every child dies with this process (PR_SET_PDEATHSIG) or is found by
  * DATA/pids at the next start, pid and start time both compared; started by root, the servers run as an account without rights.
  * Calling order: dev_paths -> state_lock -> state_kill_leftovers -> files_make -> secrets, certs, configs -> servers -> supervise_run
@@ -37,7 +38,7 @@ struct child {
 struct dev {
     struct cli *c;
     struct arena *arena;
-    const char *data, *etc, *secrets, *logs, *pg, *redis, *blobs, *keys, *worker, *tls, *run, *bin, *pg_bin;
+    const char *data, *etc, *secrets, *logs, *pg, *redis, *blobs, *erasures, *keys, *worker, *tls, *run, *bin, *pg_bin;
     const char *console;            /* folder of the built web console; NULL: none */
     const char *zone, *account;     /* zone: the first one; account: name, NULL when not root */
     const char *zones[DEV_ZONES];

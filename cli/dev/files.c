@@ -171,6 +171,7 @@ enum errc dev_paths(struct dev *d, struct err *e)
     d->pg = arena_printf(a, "%s/pg", d->data);
     d->redis = arena_printf(a, "%s/redis", d->data);
     d->blobs = arena_printf(a, "%s/blobs", d->data);
+    d->erasures = arena_printf(a, "%s/erasures", d->data);
     d->keys = arena_printf(a, "%s/keys", d->data);
     d->worker = arena_printf(a, "%s/worker", d->data);
     d->tls = arena_printf(a, "%s/tls", d->data);
@@ -229,7 +230,7 @@ enum errc files_make(struct dev *d, struct err *e)
         d->server_uid = 0;
         d->server_gid = 0;
     }
-    const char *const dirs[] = { d->etc, d->redis, d->blobs, d->keys, d->worker, d->tls, NULL };
+    const char *const dirs[] = { d->etc, d->redis, d->blobs, d->erasures, d->keys, d->worker, d->tls, NULL };
     for (int i = 0; dirs[i]; i++)
         TRY(make_dir(dirs[i], 0700, d->server_uid, d->server_gid, d->is_root, e));
     for (int i = 1; i < d->nzones; i++)

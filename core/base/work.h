@@ -27,6 +27,7 @@ struct workload;
 struct local_auth;
 struct audit_pii;
 struct federation;
+struct erasure_keeper;
 
 struct app {
     const char *program;
@@ -44,6 +45,7 @@ struct app {
     struct workload *workload;      /* falaj-scheduler only: GPU jobs that came, scheduler/plan/workload.h */
     struct local_auth *auth;        /* api only: sign-in secrets and password hashing, tenants/identity/local_auth.h */
     struct audit_pii *pii;          /* api only: keys of personal fields, audit/pii.h */
+    struct erasure_keeper *erasures; /* api only: who was erased, outside the database, audit/erasure_keeper.h; NULL: not kept */
     struct federation *federation;  /* api only: what was fetched from outside issuers and providers, tenants/identity/outside.h */
     void *extra;                    /* the daemon's own state (api: struct api) */
 };

@@ -225,6 +225,20 @@ CREATE FUNCTION public.deployment_minutes_put(rows jsonb, oldest bigint) RETURNS
     -- the body: migrations
 ALTER FUNCTION public.deployment_minutes_put(rows jsonb, oldest bigint) OWNER TO falaj_system;
 
+-- Name: erasures_after(uuid, uuid, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.erasures_after(after_tenant uuid, after_user uuid, most bigint) RETURNS TABLE(tenant_id uuid, user_id uuid, by uuid, erased_at timestamp with time zone)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.erasures_after(after_tenant uuid, after_user uuid, most bigint) OWNER TO falaj_system;
+
+-- Name: erasures_undone(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.erasures_undone(tenants uuid[], users uuid[]) RETURNS TABLE(tenant_id uuid, user_id uuid)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.erasures_undone(tenants uuid[], users uuid[]) OWNER TO falaj_system;
+
 -- Name: evidence_zone_stored(text); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.evidence_zone_stored(zone_code text) RETURNS TABLE(data_class text, tenants bigint, objects bigint, bytes bigint, key_versions text, providers text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -5384,6 +5398,14 @@ GRANT ALL ON FUNCTION public.content_delete(t uuid, what text, thing uuid) TO fa
 -- Name: FUNCTION deployment_minutes_put(rows jsonb, oldest bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.deployment_minutes_put(rows jsonb, oldest bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.deployment_minutes_put(rows jsonb, oldest bigint) TO falaj_app;
+
+-- Name: FUNCTION erasures_after(after_tenant uuid, after_user uuid, most bigint); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.erasures_after(after_tenant uuid, after_user uuid, most bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.erasures_after(after_tenant uuid, after_user uuid, most bigint) TO falaj_app;
+
+-- Name: FUNCTION erasures_undone(tenants uuid[], users uuid[]); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.erasures_undone(tenants uuid[], users uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.erasures_undone(tenants uuid[], users uuid[]) TO falaj_app;
 
 -- Name: FUNCTION evidence_zone_stored(zone_code text); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.evidence_zone_stored(zone_code text) FROM PUBLIC;

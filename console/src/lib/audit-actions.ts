@@ -78,6 +78,7 @@ node.quarantine
 node.register
 node.renew
 person.erase
+person.erase_again
 person.read
 policy.set
 price.set

@@ -6,6 +6,7 @@
 #include "audit/export.h"
 #include "audit/anchor.h"
 #include "audit/erasure.h"
+#include "audit/erasure_keeper.h"
 #include "audit/export_job.h"
 #include "audit/head_proof.h"
 #include "audit/hold.h"
@@ -33,6 +34,7 @@ static struct uuid tenant_a, tenant_b;
 static struct err e;
 static struct keyd_client *fx_keyd;     /* where a test starts one */
 static struct audit_pii *fx_pii;
+static struct erasure_keeper *fx_erasures;
 
 #define OK(call)                                                                                  \
     do {                                                                                          \
@@ -64,7 +66,7 @@ static inline int setup(void **state)
     static const struct stmt *const *const app_lists[] = { audit_event_stmts, audit_export_stmts, audit_proof_stmts,
                                                            audit_head_proof_stmts, audit_search_stmts, audit_thing_stmts,
                                                            audit_last_change_stmts, audit_hold_stmts,
-                                                           audit_retention_stmts, audit_erasure_stmts, audit_pii_stmts, audit_export_job_stmts, NULL };
+                                                           audit_retention_stmts, audit_erasure_stmts, erasure_keeper_stmts, audit_pii_stmts, audit_export_job_stmts, NULL };
     static const struct stmt *const *const seq_lists[] = { sequencer_stmts, sequencer_head_stmts, sequencer_page_stmts, audit_event_stmts, audit_export_stmts, audit_shadow_stmts,
                                                            audit_anchor_stmts, audit_reconcile_stmts, NULL };
     pg = pg_harness_new();
@@ -104,7 +106,7 @@ struct unit {
 static inline struct unit *unit_open(struct db_pool *pool, struct db_scope scope)
 {
     struct unit *u = calloc(1, sizeof *u);
-    u->app = (struct app){ .program = "test", .clock = &clock_system, .pool = app_pool, .keyd = fx_keyd, .pii = fx_pii };
+    u->app = (struct app){ .program = "test", .clock = &clock_system, .pool = app_pool, .keyd = fx_keyd, .pii = fx_pii, .erasures = fx_erasures };
     u->w = (struct work){ .app = &u->app, .arena = arena_new(512u << 20), .tenant_id = scope.tenant_id, .now_us = clock_wall_us(&clock_system) };
     if (pool)
         OK(db_begin(pool, scope, 0, u->w.arena, &u->w.tx, &e));
