@@ -249,12 +249,14 @@ int evidence_main(int argc, char **argv)
     CLEANUP(fd_closep) int fd = strcmp(t.input, "-") == 0 ? dup(0) : open(t.input, O_RDONLY | O_CLOEXEC);
     size_t len = 0;
     ssize_t n = 1;
-    while (fd >= 0 && len < sizeof file && !memchr(file, '\n', len) && (n = read(fd, file + len, sizeof file - len)) > 0)
+    bool is_bundle = which == 3;            /* its first line is all that is asked; what is evidence has no other */
+    while (fd >= 0 && len < sizeof file && !(is_bundle && memchr(file, '\n', len)) &&
+           (n = read(fd, file + len, sizeof file - len)) > 0)
         len += (size_t)n;
-    const char *end = memchr(file, '\n', len);
+    const char *end = is_bundle ? memchr(file, '\n', len) : NULL;
     if (fd < 0 || n < 0)
         return unusable("cannot be read", t.input);
-    struct str line = str_n(file, end ? (size_t)(end - file) : len);    /* of a bundle the first line is all that is asked */
+    struct str line = str_n(file, end ? (size_t)(end - file) : len);
     return which == 0 ? fork_command(&t, line) : which == 1 ? head_proof_command(&t, line) :
            which == 2 ? cosignature_command(&t, line) : witness_command(&t, line);
 }

@@ -3,7 +3,8 @@
 """Second verifier of Falaj audit bundles, written from docs/audit-format.md alone: Python's standard library and openssl.
 
 Usage: verify-audit.py [--key HEX]... [--trust-embedded-key] [--previous HEAD] [--allow-unproved-drops] BUNDLE
-Exit: 0 whole, 1 usage or unreadable, 2 refused.
+       verify-audit.py fork --key HEX... FILE       does this evidence of a fork convict the key's holder?
+Exit: 0 whole (convicts), 1 usage or unreadable, 2 refused.
 BUNDLE "-" reads paths of bundles from standard input, one a line, and prints a verdict for each: KIND ENTRY PATH.
 --key is a public key that you were given some other way; --trust-embedded-key takes the bundle's own, which shows only that
 the bundle fits itself."""
@@ -38,6 +39,7 @@ SHOWN = (r'(?:"ts_us":(?P<ts>@i)|"action":(?P<action>@t)|"resource":\{"kind":(?P
          r'"actor":\{"type":"(?P<type>system|user|service|worker|anonymous)","id":(?:null|"(?P<who>@u)")\})')
 WITHHELD = grammar(r'\{"tseq":(?P<tseq>@n),"chain":"(?P<chain>@h)","withheld":\{(?P<shown>' + SHOWN +
                    r')\},"salt":"(?P<salt>@b)","others":"(?P<others>@b)"\}')
+FORK = grammar(r'\{"format":"falaj-fork-v1","a":\{' + SIGNED + r'\},"b":\{' + SIGNED + r'\},"root":"(@h)","proof":(@l)\}\n?')
 RETENTION = grammar(r'\{"retention":(@n),"proof":(@l),"event":(.+)\}')
 END = grammar(r'\{"end":\{"count":(@n),"sha256":"(@h)","sig":"(@b)"\}\}')
 OPENING = grammar(r'\{"v":1,"event_id":"@u","zone":@x,"tenant":"(@u)","ts_us":(@i),"code":@x.*\}')
@@ -492,8 +494,51 @@ def read_kept(path):
     m = KEPT.fullmatch(text)
     return unsign(m[1], m[2]) if m else (text.removesuffix(b"\n"), None)
 
+def fork_fault(text, keys):
+    """None: one key signed both heads, and they cannot both be of one log. Else why the file (docs/audit-format.md, section 7)
+    convicts nobody."""
+    m = FORK.fullmatch(text)
+    try:
+        check(m, "malformed")
+        signed, proof = [unsign(m[1], m[2]), unsign(m[3], m[4])], hashes(m[6], 64)
+    except (LookupError, ValueError):
+        return "the file is no fork"
+    try:
+        a, b = (Head(body) for body, _ in signed)
+    except LookupError:
+        return "a head is not signed by a key that was given"
+    root = bytes.fromhex(m[5].decode())
+    if not all(any(ed25519(key, body, sig) for key in keys) for body, sig in signed):
+        return "a head is not signed by a key that was given"
+    if (a.log, a.zone) != (b.log, b.zone):
+        return "the heads are of two logs"
+    if a.size > b.size:
+        return "the first head is larger than the second"
+    if a.size == b.size:
+        if proof or root != b.root:
+            return "there is nothing to prove between heads of one size"
+        return "the heads say the same" if (a.root, a.chain) == (b.root, b.chain) else None
+    if a.root == root:
+        return "the second head extends the first"
+    a.root = root
+    return None if extends(a, b, proof) else "the proof does not lead to the second head"
+
+def judge_fork(args):
+    flags, (path,) = getopt.getopt(args, "", ["key="])
+    keys = [bytes.fromhex(key) for _, key in flags]
+    if not keys:
+        raise ValueError("fork takes --key: nothing in a file is believed without a key that you were given some other way")
+    files = map(str.rstrip, sys.stdin) if path == "-" else [path]
+    faults = [(fork_fault(pathlib.Path(one).read_bytes(), keys), one) for one in files]
+    for fault, one in faults:
+        said = f"REFUSED: {fault}" if fault else "CONVICTS: one key signed both heads, and they cannot both be of one log"
+        print(said + (f" {one}" if path == "-" else ""))
+    sys.exit(2 if any(fault for fault, _ in faults) else 0)
+
 def main(args):
     try:
+        if args[:1] == ["fork"]:
+            return judge_fork(args[1:])
         flags, paths = getopt.getopt(args, "", ["key=", "previous=", "allow-unproved-drops", "trust-embedded-key"])
         given = {name: [v for k, v in flags if k == name] for name, _ in flags}
         options = {"keys": [bytes.fromhex(key) for key in given.get("--key", [])], "embedded": "--trust-embedded-key" in given,

@@ -18,8 +18,8 @@ case ${1:?which check} in
         node_modules/.bin/prettier --check --log-level warn src tests ./*.ts ./*.js ./*.mjs
         node_modules/.bin/eslint --max-warnings 0 src tests
         node_modules/.bin/stylelint 'src/**/*.css' ;;
-    unit) node generate.mjs && exec node_modules/.bin/vitest run --no-color --exclude 'tests/audit/kinds.test.ts' ;;
-    kinds) node generate.mjs && exec node_modules/.bin/vitest run --no-color tests/audit/kinds.test.ts ;;
+    unit) node generate.mjs && exec node_modules/.bin/vitest run --no-color --exclude 'tests/audit/{kinds,fork}.test.ts' ;;
+    kinds) node generate.mjs && exec node_modules/.bin/vitest run --no-color tests/audit/kinds.test.ts tests/audit/fork.test.ts ;;
     budget | smoke | pages | flows | acts-* | speed | task-*)
         if [[ ! -f dist/index.html ]]; then
             printf 'skipped: the console is not built; run npm run build in console\n'

@@ -170,14 +170,15 @@ export async function includes(
   const ends = await walk(index, size - 1, leaf, proof);
   return ends !== null && same(ends[1], root);
 }
-export async function extend(
+/** The roots of both sizes that a consistency proof leads to; null when it has a wrong length. Of a size of 2^k the old one is
+ *  what it starts from: oldRoot. */
+export async function rootsOf(
   oldSize: number,
   oldRoot: Bytes,
   size: number,
-  root: Uint8Array,
   proof: readonly Bytes[],
-): Promise<boolean> {
-  if (oldSize === 0 || oldSize >= size) return false;
+): Promise<[Bytes, Bytes] | null> {
+  if (oldSize === 0 || oldSize >= size) return null;
   let fn = oldSize - 1,
     sn = size - 1;
   while (fn % 2 === 1) {
@@ -186,7 +187,15 @@ export async function extend(
   }
   // A tree of 2^k leaves is a node of the newer one, and its root is not sent again.
   const nodes = fn === 0 ? [oldRoot, ...proof] : proof;
-  if (nodes.length === 0) return false;
-  const ends = await walk(fn, sn, nodes[0]!, nodes.slice(1));
+  return nodes.length === 0 ? null : walk(fn, sn, nodes[0]!, nodes.slice(1));
+}
+export async function extend(
+  oldSize: number,
+  oldRoot: Bytes,
+  size: number,
+  root: Uint8Array,
+  proof: readonly Bytes[],
+): Promise<boolean> {
+  const ends = await rootsOf(oldSize, oldRoot, size, proof);
   return ends !== null && same(ends[0], oldRoot) && same(ends[1], root);
 }
