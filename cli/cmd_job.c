@@ -33,7 +33,7 @@ static int build_request(struct cli *c, struct str *ret)
         return cli_read_file(c->arena, file, REQUEST_MAX, ret, &e) == ERR_OK ? CLI_OK : cli_fail_err(c, &e, NULL);
     CLEANUP(buf_releasep) struct buf b = BUF(REQUEST_MAX);
     struct str common;
-    int rc = rest_body(c, "zone=zone pool=pool #slots=slots #gpus=gpus #cpu_milli=cpu-milli #memory_bytes=memory-bytes #gpu_milli=gpu-milli gpu_models=gpu-models class=class ?force_queue=force-queue #priority=priority #max_attempts=max-attempts #max_runtime_seconds=max-runtime", &common);
+    int rc = rest_body(c, "zone=zone pool=pool #slots=slots #gpus=gpus #cpu_milli=cpu-milli #memory_bytes=memory-bytes #gpu_milli=gpu-milli gpu_models=gpu-models class=class begin_at=begin deadline_at=deadline ?force_queue=force-queue #priority=priority #max_attempts=max-attempts #max_runtime_seconds=max-runtime", &common);
     if (rc != CLI_OK)
         return rc;
     buf_add_c(&b, "{\"name\":");

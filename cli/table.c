@@ -178,6 +178,8 @@ const struct command command_table[] = {
             { "pool", 0, "POOL", "Run in this pool of machines", NULL }, { "slots", 0, "N", "Slots wanted", NULL }, { "gpus", 0, "N", "GPUs wanted", NULL },
             JOB_SIZE_FLAGS, { "priority", 0, "N", "Higher goes first", NULL }, { "max-attempts", 0, "N", "Times to try", NULL },
             { "max-runtime", 0, "SECONDS", "Longest time an attempt may run", NULL }, { "wait", 0, NULL, "Wait for the end and follow the log", NULL },
+            { "begin", 0, "TIME", "Not to start before (RFC 3339)", NULL },
+            { "deadline", 0, "TIME", "To have started until then; a job that still waits ends as DEADLINE", NULL },
             { "dry-run", 0, NULL, "Only say whether it would be accepted and where it could run; exits 11 when it would be refused", NULL }),
       cmd_job_submit, "Submit a job", "  falaj job submit first --dataset digits --epochs 30 --wait", CMD_SPEC, NULL, NULL, NULL, NULL, NULL, JOB_COLUMNS },
     { "job", "list", "", 0, 0, FLAGS({ "state", 0, "STATE", "Only jobs in this state", JOB_STATES }, { "kind", 0, "KIND", "Only jobs of this kind", job_kind_list + 1 },
@@ -199,6 +201,10 @@ const struct command command_table[] = {
       "code:CODE detail:DETAIL position:POSITION ahead:AHEAD nearest.lacks:NEAREST nearest.zone:IN start.at:START start.basis:BASIS "
       "+zones:ZONES" },
     { "job", "cancel", "JOB", 1, 1, NULL, run_rest, "Cancel a job", NULL, 0, &job_noun, "POST", "/v1/jobs/{0}/cancel", NULL, "", JOB_COLUMNS },
+    { "job", "hold", "JOB", 1, 1, NULL, run_rest, "Hold a waiting job back", NULL, 0, &job_noun, "POST", "/v1/jobs/{0}/hold", NULL, "",
+      JOB_COLUMNS },
+    { "job", "release", "JOB", 1, 1, NULL, run_rest, "Let a job that was held back wait for its turn again", NULL, 0, &job_noun,
+      "POST", "/v1/jobs/{0}/release", NULL, "", JOB_COLUMNS },
     { "job", "wait", "JOB", 1, 1, FLAGS({ "timeout", 0, "SECONDS", "Give up after so long (exit 9)", NULL }), cmd_job_wait, "Wait until a job has ended",
       "Ends with 0 when the job is COMPLETED and with 11 when it ended in any other way.", 0, &job_noun },
 

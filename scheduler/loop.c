@@ -13,6 +13,7 @@
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "scheduler/duty/budget_watch.h"
+#include "scheduler/duty/due_jobs.h"
 #include "scheduler/duty/job_pages.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/leader.h"
@@ -131,6 +132,15 @@ enum errc loop_budget_once(const struct app *app, struct arena *a, bool *ret_mor
     return ERR_OK;
 }
 
+static enum errc due_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
+{
+    struct work w = work_of(app, a);
+    int64_t ended = 0;
+    TRY(RUN_SYSTEM(&w, app->pool, 0, due_jobs_pass(&w, REAP_LIMIT, &ended, e), e));
+    *ret_more = ended >= REAP_LIMIT;
+    return ERR_OK;
+}
+
 static enum errc purge_once(const struct app *app, struct arena *a, struct err *e)
 {
     struct work w = work_of(app, a);
@@ -191,10 +201,11 @@ static bool round_once(struct loop *l, bool *ret_more)
     bool is_ok = true, more = false;
     arena_reset(l->arena);
     if (is_due(&l->reap_us, now, REAP_US)) {
-        bool budgets = false;
+        bool budgets = false, deadlines = false;
         is_ok &= report(loop_reap_once(l->app, l->arena, &more, &e), &e, "scheduler.reap");
         is_ok &= report(loop_budget_once(l->app, l->arena, &budgets, &e), &e, "scheduler.budgets");
-        more |= budgets;
+        is_ok &= report(due_once(l->app, l->arena, &deadlines, &e), &e, "scheduler.due");
+        more |= budgets | deadlines;
         if (more)
             l->reap_us = 0;
     }

@@ -7,6 +7,7 @@
 #include "core/json/encode.h"
 #include "core/redis/wake.h"
 #include "scheduler/jobs/job.h"
+#include "scheduler/jobs/job_hold.h"
 #include "scheduler/jobs/submit.h"
 #include "tenants/access/actor.h"
 #include "tenants/home/project.h"
@@ -206,6 +207,22 @@ static enum errc cancel(struct work *w, const void *in, void *out, struct err *e
     return ERR_OK;
 }
 
+static enum errc hold(struct work *w, const void *in, void *out, struct err *e)
+{
+    struct job *j = out;
+    TRY(job_hold(w, ((const struct job_ref *)in)->job_id, j, e));
+    jobs_wake_after_commit(w, j->job_id);
+    return ERR_OK;
+}
+
+static enum errc release(struct work *w, const void *in, void *out, struct err *e)
+{
+    struct job *j = out;
+    TRY(job_release(w, ((const struct job_ref *)in)->job_id, j, e));
+    jobs_wake_after_commit(w, j->job_id);
+    return ERR_OK;
+}
+
 struct wake_ctx { struct redis_client *redis; struct str channel; };
 
 static void wake_now(void *ctx)
@@ -240,6 +257,14 @@ static const struct route rows[] = {
       .op = "job_cancel", .perm = PERM_JOB_CANCEL, .handler = cancel, .in = &job_ref_schema,
       .status = 200, .out = &job_schema, .rate = RL_WRITE, .resource = "job", .audited = true, .audit = AUDIT_JOB_CANCEL,
       .doc = "Cancel a job: at once while it waits, else its worker is told to stop it" },
+    { .method = HTTP_POST, .path = "/v1/jobs/{job_id}/hold", .lane = LANE_CALLS,
+      .op = "job_hold", .perm = PERM_JOB_CANCEL, .handler = hold, .in = &job_ref_schema,
+      .status = 200, .out = &job_schema, .rate = RL_WRITE, .resource = "job", .audited = true, .audit = AUDIT_JOB_HOLD,
+      .doc = "Hold a waiting job back until it is released" },
+    { .method = HTTP_POST, .path = "/v1/jobs/{job_id}/release", .lane = LANE_CALLS,
+      .op = "job_release", .perm = PERM_JOB_CANCEL, .handler = release, .in = &job_ref_schema,
+      .status = 200, .out = &job_schema, .rate = RL_WRITE, .resource = "job", .audited = true, .audit = AUDIT_JOB_HOLD,
+      .doc = "Let a job that a person held back wait for its turn again" },
 };
 extern const struct route_table job_routes;
 ROUTE_TABLE(job_routes, rows);

@@ -9,6 +9,7 @@ INSERT INTO job_edge (from_state, event, to_state) VALUES
   ('PENDING',    'DEADLINE', 'DEADLINE'),
   ('HELD',       'UNHOLD',   'PENDING'),
   ('HELD',       'CANCEL',   'CANCELLED'),
+  ('HELD',       'DEADLINE', 'DEADLINE'),
   ('ADMITTED',   'TAKE',     'STARTING'),
   ('ADMITTED',   'CANCEL',   'CANCELLED'),
   ('ADMITTED',   'RETURN',   'PENDING'),

@@ -12,7 +12,7 @@ CREATE OR REPLACE FUNCTION job_submit_many(
   slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[],
   routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[],
   input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[],
-  cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[])
+  cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[])
 RETURNS TABLE (ord bigint, verdict text, job_id uuid, room bigint, submitted_at timestamptz, message text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 #variable_conflict use_column
@@ -48,10 +48,12 @@ BEGIN
   RETURN QUERY
   WITH i AS MATERIALIZED (
     SELECT * FROM unnest(tenants, jobs, names, kinds, specs, zones, pools, classes, slotss, gpuss, priorities, attempts, runtimes, users,
-                         routes, keys, shas, event_ids, events, projects, queues, cpus, memories, millis, modelss, class_names)
+                         routes, keys, shas, event_ids, events, projects, queues, cpus, memories, millis, modelss, class_names,
+                         begins, deadlines)
       WITH ORDINALITY
       AS u(tenant_id, job_id, name, kind, spec, zone, pool, data_class, slots, gpus, priority, max_attempts, max_runtime_s, user_id,
-           route, key, sha, event_id, event, project_id, queue, cpu_milli, memory_bytes, gpu_milli, gpu_models, class, ord)),
+           route, key, sha, event_id, event, project_id, queue, cpu_milli, memory_bytes, gpu_milli, gpu_models, class,
+           begin_us, deadline_us, ord)),
   seen AS MATERIALIZED (
     SELECT i.ord, d.request_sha = i.sha AS same, d.resource_id, d.status
       FROM i CROSS JOIN LATERAL (      -- one index look-up per item, whatever the planner believes of the table's size
@@ -73,10 +75,14 @@ BEGIN
     SELECT tenant_id, user_id, route, key, sha, 201, job_id FROM new),
   j AS (
     INSERT INTO job (tenant_id, job_id, name, kind, spec, zone, pool, data_class, slots, gpus, priority, max_attempts, max_runtime_s,
-                     created_by, reason, project_id, queue, submitted_xid, cpu_milli, memory_bytes, gpu_milli, gpu_models, class)
+                     created_by, reason, project_id, queue, submitted_xid, cpu_milli, memory_bytes, gpu_milli, gpu_models, class,
+                     not_before, begin_at, deadline_at)
     SELECT tenant_id, job_id, name, kind, spec::jsonb, zone, pool, data_class, slots, gpus, priority, max_attempts, max_runtime_s, user_id,
-           'Resources', project_id, queue, pg_current_xact_id(), cpu_milli, memory_bytes,
-           coalesce(nullif(gpu_milli, 0), 1000), coalesce(gpu_models, ''), coalesce(class, 'default') FROM new),
+           CASE WHEN begin_us > 0 THEN 'BeginTime' ELSE 'Resources' END, project_id, queue, pg_current_xact_id(), cpu_milli, memory_bytes,
+           coalesce(nullif(gpu_milli, 0), 1000), coalesce(gpu_models, ''), coalesce(class, 'default'),
+           CASE WHEN begin_us > 0 THEN 'epoch'::timestamptz + begin_us * interval '1 microsecond' END,
+           CASE WHEN begin_us > 0 THEN 'epoch'::timestamptz + begin_us * interval '1 microsecond' END,
+           CASE WHEN deadline_us > 0 THEN 'epoch'::timestamptz + deadline_us * interval '1 microsecond' END FROM new),
   a AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM new),
   o AS (
     INSERT INTO job_object (tenant_id, job_id, direction, name, object_id)

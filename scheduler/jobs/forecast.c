@@ -80,10 +80,23 @@ static enum errc quotas_of(struct work *w, const struct job *j, struct slice *re
     return ERR_OK;
 }
 
-static void tell(const struct outlook *o, struct arena *a, struct forecast_room *ret)
+/* What keeps the job itself back, beside machines and quota, is a step of its own. */
+static void add_gates(const struct job *j, struct arena *a, struct explain *x)
+{
+    char at[TIME_TEXT];
+    if (str_eq_c(j->reason, job_reason_names[JR_BEGIN_TIME])) {
+        time_text(j->begin_at.us, at);
+        explain_gate(x, STR("begin_at"), str_fmt(a, "it does not start before %s", at));
+    }
+    if (j->state == JOB_HELD)
+        explain_gate(x, STR("hold"), j->message);
+}
+
+static void tell(const struct outlook *o, const struct job *j, struct arena *a, struct forecast_room *ret)
 {
     struct explain x;
     explain_job(&o->snap, o->alike, &o->snap.tenants.items[0], &o->snap.jobs.items[0], a, &x);
+    add_gates(j, a, &x);
     struct explain_step *steps = ARENA_ARRAY(a, struct explain_step, x.n);
     memcpy(steps, x.steps, x.n * sizeof *steps);
     *ret = (struct forecast_room){ .zones = o->zones, .constraints = { steps, x.n } };
@@ -98,7 +111,7 @@ static enum errc look_around(struct work *w, struct forecast *ret, struct err *e
     bool has_price;
     struct cost_outlook cost;
     TRY(outlook_read(w, &ret->job, &o, e));
-    tell(&o, w->arena, &ret->room);
+    tell(&o, &ret->job, w->arena, &ret->room);
     TRY(quotas_of(w, &ret->job, &ret->quotas, e));
     TRY(db_maybe(w->tx, &job_cost, ARGS(A_I64(ret->job.slots), A_I64(ret->job.gpus), A_I64(ret->job.max_runtime_s)), &cost, &has_price, e));
     if (has_price)
@@ -148,7 +161,7 @@ enum errc forecast_wait(struct work *w, const struct job *job, struct job_wait *
     ret->room.zones = o.zones;
     if (job->state != JOB_PENDING && job->state != JOB_HELD)
         return ERR_OK;
-    tell(&o, w->arena, &ret->room);
+    tell(&o, job, w->arena, &ret->room);
     if (job->state == JOB_HELD) {
         ret->code = job->reason.len ? job->reason : STR("Held");
         ret->detail = job->message.len ? job->message : STR("Held back by a person");
@@ -160,7 +173,12 @@ enum errc forecast_wait(struct work *w, const struct job *job, struct job_wait *
     const struct waiting why = plan.waits.n ? plan.waits.items[0] : (struct waiting){ 0 };
     const bool placed = plan.places.n > 0, is_for_room = !placed && str_eq_c(why.reason, job_reason_names[JR_RESOURCES]);
     TRY(find_start(w, job, &o, is_for_room, &ret->start, e));
-    /* A time to wait for is not seen by a plan of one job: the words of the last round stand. */
+    /* A time to wait for is not seen by a plan of one job, and goes before what it sees. */
+    if (str_eq_c(job->reason, job_reason_names[JR_BEGIN_TIME]) && ret->start.at.us && str_eq_c(ret->start.basis, "not_before")) {
+        ret->code = job->reason;
+        ret->detail = STR("its time to begin has not come");
+        return ERR_OK;
+    }
     bool is_elsewhere = placed && job->reason.len && !str_eq_c(job->reason, job_reason_names[JR_RESOURCES]) && job->message.len;
     ret->code = !placed ? why.reason : is_elsewhere ? job->reason : str_c(job_reason_names[JR_PRIORITY]);
     ret->detail = !placed ? why.message : is_elsewhere ? job->message

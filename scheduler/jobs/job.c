@@ -38,6 +38,8 @@ SCHEMA_EXTERN(job_create, "A job to submit",
     FIELD_AS(job_create, cls, "class", 0, .min = 1, .max = 63, .check = check_slug, .dflt = "default",
              .doc = "Priority class: a higher value goes first within the tenant"),
     FIELD(job_create, priority, 0, .min = -1000, .max = 1000, .dflt = "0", .doc = "Higher goes first within its class"),
+    FIELD(job_create, begin_at, 0, .doc = "Not to start before; absent: at once"),
+    FIELD(job_create, deadline_at, 0, .doc = "To have started until then; a job that still waits ends as DEADLINE"),
     FIELD(job_create, force_queue, 0, .dflt = "false",
           .doc = "Wait for a machine that could hold it; else such a job is refused while there is none"),
     FIELD(job_create, max_attempts, 0, .min = 1, .max = 100, .dflt = "3", .doc = "Times it may be tried when machines fail"),
@@ -76,6 +78,21 @@ static enum errc check_size(const struct job_create *in, struct job *j, struct e
     return ERR_OK;
 }
 
+/* A begin that has passed is none. */
+static enum errc check_times(const struct job_create *in, int64_t now_us, struct job *j, struct err *e)
+{
+    if (in->deadline_at.us && in->deadline_at.us <= now_us)
+        return FAIL_AT(e, INVALID, "/deadline_at", "The deadline has passed: name a time in the future, or none");
+    if (in->deadline_at.us && in->begin_at.us >= in->deadline_at.us)
+        return FAIL_AT(e, INVALID, "/deadline_at", "The deadline comes before the job may begin (begin_at)");
+    j->deadline_at = in->deadline_at;
+    if (in->begin_at.us <= now_us)
+        return ERR_OK;
+    j->begin_at = in->begin_at;
+    j->reason = str_c(job_reason_names[JR_BEGIN_TIME]);
+    return ERR_OK;
+}
+
 static enum errc check_spec(const struct job_create *in, struct arena *a, struct err *e)
 {
     const struct schema *schema = job_types[in->kind].spec;
@@ -102,6 +119,7 @@ enum errc job_check(const struct job_create *in, const struct principal *p, stru
         .data_class = STR("internal"), .priority = in->priority, .max_attempts = in->max_attempts,
         .max_runtime_s = in->max_runtime_seconds, .version = 1, .created_by = p->user_id, .submitted_at = { now_us },
     };
+    TRY(check_times(in, now_us, ret, e));
     return check_size(in, ret, e);
 }
 

@@ -32,6 +32,7 @@ struct job {
     struct json result;
     struct uuid created_by;
     struct timestamp submitted_at, started_at, finished_at;
+    struct timestamp begin_at, deadline_at;     /* 0: at once, none */
 };
 extern const struct schema job_schema;
 
@@ -45,6 +46,7 @@ struct job_create {
     int64_t slots, gpus, priority, max_attempts, max_runtime_seconds;
     int64_t cpu_milli, memory_bytes, gpu_milli;     /* 0: not said */
     struct str gpu_models, cls;
+    struct timestamp begin_at, deadline_at;
     bool force_queue;               /* waits for a machine that could hold it, though there is none */
 };
 extern const struct schema job_create_schema;

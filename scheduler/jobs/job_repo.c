@@ -35,6 +35,8 @@ SCHEMA_EXTERN(job, "A job and where it is in its life",
     FIELD(job, submitted_at, F_ALWAYS, .doc = "When it was submitted"),
     FIELD_ID(job, project_id, "prj", 0, .doc = "Project it belongs to; absent: the tenant as a whole"),
     FIELD(job, queue, 0, .doc = "Queue whose quota it uses"),
+    FIELD(job, begin_at, 0, .doc = "It does not start before; absent: at once"),
+    FIELD(job, deadline_at, 0, .doc = "It ends as DEADLINE if it still waits then; absent: none"),
     FIELD(job, started_at, 0, .doc = "When its newest attempt began to run"),
     FIELD(job, finished_at, 0, .doc = "When it ended"));
 
@@ -58,14 +60,14 @@ SCHEMA_OF(submit_row, "Verdict of a submission", FIELD(submit_row, ord, 0, .doc 
           FIELD(submit_row, message, 0, .doc = "Why not, with numbers"));
 
 
-static const struct stmt job_submit_many_stmt = { .name = "job_submit_many", .params = "UUSSSSSSIIIIIUSSYUYISUUSsIIISS", .row = &submit_row_schema,
+static const struct stmt job_submit_many_stmt = { .name = "job_submit_many", .params = "UUSSSSSSIIIIIUSSYUYISUUSsIIISSII", .row = &submit_row_schema,
     .card = CARD_MANY, .sql =
     "SELECT ord, verdict, job_id, room, submitted_at, message\n"
     /* The lock's limit is set before the function runs, since that asks for what it gives. */
     "  FROM (SELECT set_config('lock_timeout', $25, true) IS NOT NULL OFFSET 0) s(is_set)\n"
     " CROSS JOIN LATERAL job_submit_many(CASE WHEN is_set THEN $1 END, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,\n"
     "                       $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,\n"
-    "                       $26, $27, $28, $29, $30)" };
+    "                       $26, $27, $28, $29, $30, $31, $32)" };
 
 static const struct stmt job_read_many_stmt = { .name = "job_read_many", .params = "UU", .row = &job_schema, .card = CARD_MANY, .sql =
     "SELECT " ROW_COLUMNS " FROM job_rows($1, $2)" };
@@ -125,7 +127,8 @@ enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **it, siz
         A_I64S_OF(in, nin, ord), A_STRS_OF(in, nin, name), A_UUIDS_OF(in, nin, object_id),
         A_UUIDS_OR_NULL_VIA(it, n, job.project_id), A_STRS_VIA(it, n, job.queue), A_TEXT(lock_wait),
         A_I64S_VIA(it, n, job.cpu_milli), A_I64S_VIA(it, n, job.memory_bytes), A_I64S_VIA(it, n, job.gpu_milli),
-        A_STRS_VIA(it, n, job.gpu_models), A_STRS_VIA(it, n, job.cls)), &rows, n, e));
+        A_STRS_VIA(it, n, job.gpu_models), A_STRS_VIA(it, n, job.cls),
+        A_I64S_VIA(it, n, job.begin_at.us), A_I64S_VIA(it, n, job.deadline_at.us)), &rows, n, e));
     const struct submit_row *r = rows.items;
     if (rows.n != n)
         return FAIL(e, INTERNAL, "job_submit_many answered %zu of %zu", rows.n, n);

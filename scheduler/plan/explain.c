@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* explain.c - each machine goes through the constraints until one stops it; what is counted is how far it came. */
 #include "scheduler/plan/explain.h"
+#include "core/base/assert.h"
 #include "scheduler/plan/sight.h"
 
 /* The constraints in their order: a machine stops at one of these, or passes all. */
@@ -112,4 +113,11 @@ void explain_job(const struct snapshot *s, const int64_t *alike, const struct sn
     }
     const bool is_within = sight_quota_allows(t, j, a, &words);
     add_step(ret, STR("quota"), is_within ? left : 0, is_within ? STR_NULL : words);
+}
+
+void explain_gate(struct explain *x, struct str constraint, struct str detail)
+{
+    ASSERT(x->n < EXPLAIN_STEPS);
+    add_step(x, constraint, 0, detail);
+    x->steps[x->n - 1].detail = detail;         /* it stands even where nothing was left before */
 }

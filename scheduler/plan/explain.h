@@ -11,12 +11,12 @@
 #pragma once
 #include "scheduler/plan/miss.h"
 
-enum { EXPLAIN_STEPS = 2 * MISS_COUNT + 4 };
+enum { EXPLAIN_GATES = 2, EXPLAIN_STEPS = 2 * MISS_COUNT + 4 + EXPLAIN_GATES };
 
 struct explain_step {
     struct str constraint;
     int64_t machines;                   /* that are left */
-    struct str detail;                  /* of the constraint behind which none is left, where there are words for it */
+    struct str detail;                  /* of the constraint behind which none is left, and of gates; where there are words */
 };
 
 struct explain {
@@ -30,3 +30,5 @@ struct explain {
 /* alike: how many machines each node of the snapshot stands for. */
 void explain_job(const struct snapshot *s, const int64_t *alike, const struct snap_tenant *t, const struct snap_job *j,
                  struct arena *a, struct explain *ret);
+/* What keeps the job back wherever it would go, as one more step; at most EXPLAIN_GATES of them. */
+void explain_gate(struct explain *x, struct str constraint, struct str detail);

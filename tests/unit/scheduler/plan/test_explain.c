@@ -91,6 +91,9 @@ static void each_constraint_leaves_what_passes_it(void **state)
     assert_int_equal(step(&x, "quota", &why), 0);
     assert_string_equal(why, "needs 2 GPUs, 0 of the tenant's 1 are in use");
     assert_false(x.has_nearest);
+    explain_gate(&x, STR("hold"), STR("by a person"));
+    assert_int_equal(step(&x, "hold", &why), 0);
+    assert_string_equal(why, "by a person");
 
     j.denied = STR("not there");        /* the judge lets it in nowhere */
     j.zones.n = 0;
