@@ -9,6 +9,7 @@ struct events;
 struct job_streams;
 struct serving;
 struct infer_stats;
+struct roll_keeper;
 struct mtls_trust;
 
 struct api {
@@ -24,6 +25,7 @@ struct api {
     struct console *console;            /* api/console.h: the built files of the web console; NULL: none */
     struct events *events;              /* api/events.h: open streams of browser tabs */
     struct serving *serving;            /* serving/serving.h: connections to serving workers */
+    struct roll_keeper *rolls;          /* serving/roll.h: deployments that move to another job */
     struct infer_stats *infer_stats;    /* serving/infer_stats.h: how deployments answered */
     struct ops_server *ops;             /* core/http/ops.h: health and metrics on a port of their own; NULL: on the people's */
     struct cert_watch *certs;           /* core/http/cert_watch.h: certificates that are replaced, or end soon */

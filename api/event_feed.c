@@ -21,10 +21,12 @@ static const struct stmt feed_approvals = { .name = "feed_approvals", .params = 
     "SELECT a.approval_id AS id, CASE WHEN a.state = 'PENDING' AND a.expires_at <= now() THEN 'EXPIRED' ELSE a.state END AS state,\n"
     "       (SELECT count(*) FROM approval_decision d WHERE d.tenant_id = a.tenant_id AND d.approval_id = a.approval_id) AS version\n"
     "  FROM approval a WHERE a.tenant_id = $1 ORDER BY a.approval_id DESC LIMIT " LIMIT_TEXT };
-/* A deployment stands where its job does. */
+/* A deployment stands where its jobs do. */
 static const struct stmt feed_deployments = { .name = "feed_deployments", .params = "u", .row = &feed_row_schema, .card = CARD_MANY, .sql =
-    "SELECT d.deployment_id AS id, CASE WHEN d.state = 'DELETED' THEN d.state ELSE j.state END AS state, d.version + j.version AS version\n"
+    "SELECT d.deployment_id AS id, CASE WHEN d.state = 'DELETED' THEN d.state ELSE j.state END AS state, \n"
+    "       d.version * 1000000 + j.version + coalesce(n.version, 0) AS version\n"
     "  FROM deployment d JOIN job j ON j.tenant_id = d.tenant_id AND j.job_id = d.job_id\n"
+    "  LEFT JOIN job n ON n.tenant_id = d.tenant_id AND n.job_id = d.next_job_id\n"
     " WHERE d.tenant_id = $1 ORDER BY d.deployment_id DESC LIMIT " LIMIT_TEXT };
 
 const struct stmt *const feed_stmts[] = { &feed_jobs, &feed_job, &feed_nodes, &feed_approvals, &feed_deployments, NULL };

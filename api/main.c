@@ -53,6 +53,7 @@
 #include "registry/registry.h"
 #include "registry/vault/root_key.h"
 #include "serving/infer_stats.h"
+#include "serving/roll.h"
 #include "serving/serving.h"
 #include "registry/catalog/upload.h"
 #include "scheduler/mirror/capacity.h"
@@ -177,7 +178,7 @@ static const struct stmt *const *const app_lists[] = {
     feed_stmts,
     registry_stmts,
     deployment_stmts,
-    infer_stats_stmts,
+    infer_stats_stmts, roll_stmts,
     node_stmts,
     node_state_stmts,
     join_token_stmts,
@@ -433,6 +434,7 @@ static int serve(struct app *app, struct api *api, struct config *settings, cons
     api->events = events_new(app);
     api->serving = serving_new(app);
     api->infer_stats = infer_stats_new(app);
+    api->rolls = roll_keeper_new(app);
     app->extra = api;
     if (open_console(api, cfg, e) != ERR_OK)
         return refuse("console", e);
@@ -485,6 +487,7 @@ static void undo(struct app *app, struct api *api)
     mtls_trust_free(api->trust);
     job_streams_free(api->streams);
     events_free(api->events);
+    roll_keeper_free(api->rolls);
     serving_free(api->serving);
     infer_stats_free(api->infer_stats);
     rate_limiter_free(api->rate);

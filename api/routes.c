@@ -34,7 +34,7 @@
     X(job_stream_routes) \
     X(event_routes) \
     X(model_routes) \
-    X(deployment_routes) \
+    X(deployment_routes) X(repository_routes) \
     X(inference_routes) \
     X(enrol_routes) \
     X(token_routes) \

@@ -196,3 +196,36 @@ int cmd_deploy_create(struct cli *c)
         output_object(c, r.json, r.body, c->cmd->columns);
     return rc;
 }
+
+/* Until the roll has turned or was given up. */
+static int wait_turned(struct cli *c, const char *path, struct api_reply *r)
+{
+    for (int ms = 0; str_eq_c(jval_str(jval_get(r->json, "roll")), "LOADING"); ms += POLL_MS) {
+        nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000L }, NULL);
+        int rc = api_get(c, path, r);
+        if (rc != CLI_OK)
+            return rc;
+    }
+    struct str why = jval_str(jval_get(r->json, "roll_error"));
+    if (why.len)
+        return cli_fail(c, CLI_FAILED, "the version before goes on serving; the serving job's log says more: falaj job list "
+            "--kind serve",
+                        "the roll was given up: %.*s", STR_ARG(why));
+    return CLI_OK;
+}
+
+int cmd_deploy_roll(struct cli *c)
+{
+    struct api_req q = { .method = "PATCH" };
+    struct api_reply r;
+    int rc = rest_path(c, &q.path);
+    if (rc == CLI_OK)
+        rc = rest_body(c, c->cmd->body, &q.body);
+    if (rc == CLI_OK)
+        rc = api_do(c, &q, &r);
+    if (rc == CLI_OK && cli_has(c, "wait"))
+        rc = wait_turned(c, q.path, &r);
+    if (rc == CLI_OK)
+        output_object(c, r.json, r.body, c->cmd->columns);
+    return rc;
+}

@@ -164,6 +164,7 @@ int cmd_model_show(struct cli *c);
 int cmd_content_delete(struct cli *c);
 int cmd_infer(struct cli *c);
 int cmd_deploy_create(struct cli *c);
+int cmd_deploy_roll(struct cli *c);
 int cmd_quota_set(struct cli *c);
 int cmd_quota_list(struct cli *c);
 int cmd_system_health(struct cli *c);

@@ -95,7 +95,9 @@ static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 #define DELETE_MORE \
     "The keys of its content are forgotten: nothing brings it back. Asks first on a terminal; elsewhere it needs --yes.\n" \
     "Refused under a legal hold, and while deployments, unfinished jobs or uploads use it: the answer names them."
-#define DEPLOY_COLUMNS "deployment_id:ID name:NAME state:STATE ready:READY model_version:VERSION +job_id:JOB +endpoint:ENDPOINT created_at:CREATED"
+#define DEPLOY_COLUMNS \
+    "deployment_id:ID name:NAME state:STATE ready:READY model_version:VERSION roll:ROLL +next_version:NEXT +roll_error:WHY " \
+    "+job_id:JOB +endpoint:ENDPOINT created_at:CREATED"
 #define TENANT_COLUMNS "tenant_id:ID name:NAME state:STATE home_zone:HOME +allowed_zones:ZONES created_at:CREATED"
 #define PROJECT_COLUMNS "project_id:ID name:NAME state:STATE +display_name:DISPLAY_NAME created_at:CREATED"
 #define APPROVAL_COLUMNS "approval_id:ID kind:KIND subject:SUBJECT state:STATE given:GIVEN needed:NEEDED +reason:REASON expires_at:EXPIRES"
@@ -251,17 +253,7 @@ const struct command command_table[] = {
       "Download a version of a data set", "Without FILE, or with -, to standard output.", 0, &dataset_noun },
 
 #include "cli/table_model.def"
-
-    { "deploy", "create", "NAME MODEL", 2, 2, FLAGS({ "version", 'V', "N", "Version of the model (the newest)", NULL }, { "slots", 0, "N", "Slots wanted", NULL },
-            { "wait", 0, NULL, "Return when it answers requests", NULL }), cmd_deploy_create,
-      "Serve a model under a name", "  falaj deploy create digits digits --wait", 0, NULL, "POST", "/v1/deployments", NULL, "name=@0 &model_id=@1 #model_version=version #slots=slots", DEPLOY_COLUMNS },
-    { "deploy", "list", "", 0, 0, FLAGS({ "model", 0, "MODEL", "Only deployments of this model (its id)", NULL },
-            { "ready", 0, "ANSWER", "Only those that answer, or that do not", "true|false" }, LIST_OF_PROJECT_FLAGS("deployments"), LIST_FLAGS("deployments")),
-      run_rest, "List deployments", NULL, CMD_LIST, NULL, "GET", "/v1/deployments", "model_id=model ready=ready " LIST_OF_PROJECT_FILTERS " " LIST_FILTERS, NULL, DEPLOY_COLUMNS },
-    { "deploy", "stats", "DEPLOYMENT", 1, 1, NULL, run_rest, "Show how a deployment answered lately", "As the falaj-api that answers has seen it since it began.", 0, &deploy_noun, "GET",
-      "/v1/deployments/{0}/stats", NULL, NULL, "deployment_id:ID since:SINCE windows:WINDOWS" },
-    { "deploy", "get", "DEPLOYMENT", 1, 1, NULL, run_rest, "Show one deployment", NULL, 0, &deploy_noun, "GET", "/v1/deployments/{0}", NULL, NULL, DEPLOY_COLUMNS },
-    { "deploy", "delete", "DEPLOYMENT", 1, 1, NULL, run_rest, "Take a deployment down", NULL, 0, &deploy_noun, "DELETE", "/v1/deployments/{0}", NULL, NULL, DEPLOY_COLUMNS },
+#include "cli/table_deploy.def"
     { NULL, "infer", "NAME [FILE]", 1, 2, FLAGS({ "row", 0, "N,N,…", "One row of numbers instead of a file", NULL }, { "input", 0, "NAME", "Name of the input (asked from the model)", NULL }),
       cmd_infer, "Ask a deployed model",
       "FILE holds an Open Inference Protocol v2 request as JSON; - is standard input.\n  falaj infer digits request.json\n  falaj infer digits --row 0,0,5,13,9,1,…", 0 },

@@ -2,12 +2,17 @@
 /* deployment.h - a model version under a name that clients call; behind it runs a job of kind serve.
  *
  * Invariants: a name is taken by one ACTIVE deployment of a tenant; each has its job, which the caller makes in the same transaction
- * before the row (api/routes/deployments.c: this folder does not know jobs) and cancels when it is deleted. ready: the job runs and its
+ * before the row and cancels when it is deleted (api/deploy.h). ready: the job runs and its
  * live attempt has said where it listens. The endpoint is for falaj-api alone.
  * Memory: w->arena. Errors: NOT_FOUND (also another tenant's, also deleted), EXISTS (name). */
 #pragma once
 #include "core/base/work.h"
 #include "core/table/schema.h"
+#include "core/wire/type_serve.h"
+
+/* Where a roll stands (serving/roll.h): none, its job loads, it has turned and the old job drains, it was given up. */
+enum roll_kind { ROLL_NONE, ROLL_LOADING, ROLL_DRAINING, ROLL_FAILED };
+extern const char *const roll_names[];
 
 struct deployment {
     struct uuid deployment_id;
@@ -18,6 +23,12 @@ struct deployment {
     struct str state, job_state;
     bool ready;
     int64_t version;
+    int roll;                       /* enum roll_kind */
+    int64_t next_version;           /* LOADING: what shall be served, by next_job_id */
+    struct uuid next_job_id;
+    struct str roll_error;          /* why the last roll was given up; STR_NULL: it was not */
+    int64_t slots;
+    struct serve_knobs knobs;
     struct uuid project_id;         /* that of the model; nil: the tenant as a whole */
     struct uuid created_by;
     struct timestamp created_at;
@@ -40,8 +51,11 @@ struct deployment_filter {
     struct str q, sort;                     /* as in list_find.h */
 };
 enum errc deployment_list(struct work *w, const struct deployment_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
-/* ret_job: for the caller to cancel. */
-enum errc deployment_delete(struct work *w, struct uuid deployment_id, struct uuid *ret_job, struct err *e) MUST_CHECK;
+/* ret: its jobs, for the caller to cancel; nil where there is none. */
+struct deployment_jobs { struct uuid job_id, next_job_id, old_job_id; };
+enum errc deployment_delete(struct work *w, struct uuid deployment_id, struct deployment_jobs *ret, struct err *e) MUST_CHECK;
+/* The ACTIVE one that clients call by this name. */
+enum errc deployment_find(struct work *w, struct str name, struct deployment *ret, struct err *e) MUST_CHECK;
 
 /* Where an ACTIVE deployment of that name listens, and for which attempt; endpoint STR_NULL: not ready. */
 struct deployment_target {

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TARGETS = 1024, ENDPOINTS = 256, NAME_TEXT = 64, ENDPOINT_TEXT = 300, CONNECT_MS = 2000 };
+enum { TARGETS = 1024, ENDPOINTS = 256, CALLERS = 64, BUSY_SHARED = SERVING_BUSY_MAX * 3 / 4, NAME_TEXT = 64, ENDPOINT_TEXT = 300, CONNECT_MS = 2000 };
 static const size_t REPLY_BYTES_MAX = (size_t)256 << 20;
 
 struct target_line {
@@ -27,6 +27,7 @@ struct endpoint_line {
     char name[ENDPOINT_TEXT];                   /* "": empty */
     char host[LEASE_HOST_MAX];                  /* who must answer there: another lease at the same place is another line */
     int busy;
+    unsigned short busy_of[CALLERS];            /* of that, by caller; those that fall on the same line share it */
     int64_t trust;                              /* of the authorities that target knows */
     struct http_target *target;
     int64_t used_us;
@@ -235,6 +236,9 @@ static enum errc book(struct serving *s, struct serving_call *c, const char *hos
     struct tenant_line *t = tenant_of(s, c->q.tenant_id);
     if (l && l->busy >= SERVING_BUSY_MAX)
         return FAIL(e, RATE, "The deployment has %d calls under way, which is as many as there may be; try again", l->busy);
+    if (l && c->q.caller && l->busy >= BUSY_SHARED && l->busy_of[c->q.caller % CALLERS] >= SERVING_CALLER_MAX)
+        return FAIL(e, RATE, "You have %d calls of this deployment under way, and its last places are for others; try again",
+                    l->busy_of[c->q.caller % CALLERS]);
     if (t && t->busy >= SERVING_TENANT_MAX)
         return FAIL(e, RATE, "The tenant has %d calls of models under way, which is as many as there may be; try again", t->busy);
     if (!l || (!t && s->tenant_count == SERVING_CALLS_MAX))
@@ -246,6 +250,7 @@ static enum errc book(struct serving *s, struct serving_call *c, const char *hos
     }
     t->busy++;
     l->busy++;
+    l->busy_of[c->q.caller % CALLERS] += c->q.caller != 0;
     l->used_us = clock_mono_us(s->app->clock);
     c->line = l;
     *ret = http_target_ref(l->target);
@@ -261,6 +266,7 @@ static void give_back(struct serving_call *c)
     if (--t->busy == 0)
         *t = s->tenants[--s->tenant_count];
     c->line->busy--;
+    c->line->busy_of[c->q.caller % CALLERS] -= c->q.caller != 0;
     pthread_mutex_unlock(&s->lock);
     metrics_gauge_add(M_inference_pending_requests, -1);
 }

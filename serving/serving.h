@@ -6,7 +6,8 @@
  * name the lease that was called (core/wire/lease_host.h): another lease's process, one whose lease has ended, or the machine
  * itself is not believed.
  * At most SERVING_CALLS_MAX calls are under way in all, SERVING_TENANT_MAX of one tenant and SERVING_BUSY_MAX at one endpoint:
- * more are refused at once, so a deployment that stalls takes neither memory without end nor the room of others.
+ * more are refused at once, so a deployment that stalls takes neither memory without end nor the room of others. Of an endpoint's last
+ * places none is given to a caller who has SERVING_CALLER_MAX already, so that one who floods does not shut the door on the rest.
  * Targets are remembered for SERVING_TARGET_MS (never that a name is absent), so the hot path runs no SQL; a failed call forgets them.
  * serving_note counts requests per deployment and principal; every 60 s, and when serving is freed, each count becomes one INFERENCE
  * audit event in the tenant's log. A process that is killed loses the counts of its last minute, and nothing else.
@@ -21,7 +22,7 @@
 #include "serving/deployment.h"
 #include "tenants/access/actor.h"
 
-enum { SERVING_IDLE_MAX = 512, SERVING_CALLS_MAX = 1024, SERVING_TENANT_MAX = 512, SERVING_BUSY_MAX = 256, SERVING_TARGET_MS = 1000, SERVING_TIMEOUT_MS = 30000 };
+enum { SERVING_IDLE_MAX = 512, SERVING_CALLS_MAX = 1024, SERVING_TENANT_MAX = 512, SERVING_BUSY_MAX = 256, SERVING_CALLER_MAX = 64, SERVING_TARGET_MS = 1000, SERVING_TIMEOUT_MS = 30000 };
 
 struct serving;
 struct serving *serving_new(const struct app *app);
@@ -35,6 +36,7 @@ void serving_target_forget(struct serving *s, struct uuid tenant, struct str nam
 
 struct serving_question {
     struct uuid tenant_id;              /* whose call it is */
+    uint64_t caller;                    /* who of the tenant asks, as a number; 0: nobody in particular */
     struct uuid attempt_id;             /* the lease that must answer, and its zone */
     struct str zone, endpoint;
     const char *method, *path;

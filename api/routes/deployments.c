@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployments.c - routes of deployments. A deployment and the job that serves it are made, and ended, in one transaction; the job runs in
- * the zone of the model's weights and is tried again for as long as the deployment lives. */
+/* deployments.c - routes of deployments; what they do to jobs is api/deploy.c. */
 #include "api/api.h"
-#include "api/jobs_int.h"
+#include "api/deploy.h"
 #include "api/route.h"
-#include "core/base/cleanup.h"
-#include "core/db/tx.h"
-#include "core/json/encode.h"
-#include "serving/deployment.h"
 #include "serving/infer_stats.h"
-#include "registry/catalog/model.h"
 #include "core/db/list_find.h"
-#include "tenants/access/actor.h"
-#include "tenants/home/residency_facts.h"
-#include "tenants/home/project.h"
-#include "scheduler/jobs/job_prepare.h"
 
-struct deployment_create { struct str name; struct uuid model_id; int64_t model_version, slots; };
-SCHEMA_OF(deployment_create, "A model to serve",
-    FIELD(deployment_create, name, F_REQ, .min = 1, .max = 63, .check = check_slug, .doc = "What clients call: /v2/models/{name}"),
-    FIELD_ID(deployment_create, model_id, "mdl", F_REQ, .doc = "The model"),
-    FIELD(deployment_create, model_version, 0, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "Its version; 0: the latest"),
-    FIELD(deployment_create, slots, 0, .min = 1, .max = 4096, .dflt = "1", .doc = "Slots on one machine"));
+SCHEMA_OF(deploy_order, "A model to serve",
+    FIELD(deploy_order, name, F_REQ, .min = 1, .max = 63, .check = check_slug, .doc = "What clients call: /v2/models/{name}"),
+    FIELD_ID(deploy_order, model_id, "mdl", F_REQ, .doc = "The model"),
+    FIELD(deploy_order, model_version, 0, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "Its version; 0: the latest"),
+    FIELD(deploy_order, slots, 0, .min = 1, .max = 4096, .dflt = "1", .doc = "Slots on one machine"),
+    SERVE_KNOBS(deploy_order, 0, SERVE_KNOB_SET));
+#define KNOB_IF_GIVEN(T, i) .has = offsetof(struct T, has_knob[i]) + 1,
+SCHEMA_OF(deploy_change, "What shall be served; what is not given stays",
+    FIELD_ID(deploy_change, deployment_id, "dpl", F_PATH, .doc = "The deployment"),
+    FIELD_OPT(deploy_change, model_version, 0, .min = 0, .max = INT64_MAX, .doc = "Another version of its model; 0: the latest"),
+    FIELD_OPT(deploy_change, slots, 0, .min = 1, .max = 4096, .doc = "Slots on one machine"),
+    SERVE_KNOBS(deploy_change, 0, KNOB_IF_GIVEN),
+    FIELD(deploy_change, deadline_s, 0, .min = 5, .max = 86400, .dflt = "600",
+        .doc = "Given up when it does not answer so many seconds from now; what serves goes on"));
 struct deployment_ref { struct uuid deployment_id; };
 SCHEMA_OF(deployment_ref, "Which deployment", FIELD_ID(deployment_ref, deployment_id, "dpl", F_PATH, .doc = "The deployment"));
 struct deployment_page { PAGE_IN; struct uuid project_id, model_id, created_by; struct str q; int sort; bool has_ready, ready; };
@@ -54,58 +52,14 @@ SCHEMA_OF(deployment_stats, "How a deployment answered, through whichever falaj-
     FIELD_LIST(deployment_stats, per_minute, &infer_minute_schema, 0, .max = INFER_MINUTES,
                .doc = "Each of the last 60 minutes from the first one with a call, oldest first; the last one is not over"));
 
-static enum errc job_audit(struct work *w, struct job_submission *s, struct err *e)
+static enum errc create(struct work *w, const void *in, void *out, struct err *e)
 {
-    struct audit_event ev = audit_event_by(w, w->principal, AUDIT_JOB_SUBMIT);
-    struct audit_rows rows;
-    ev.zone = s->job.zone;
-    ev.resource_kind = STR("job");
-    ev.resource_prefix = "job";
-    ev.resource_id = s->job.job_id;
-    ev.http_status = 201;
-    audit_event_detail(&ev, AUDIT_D_STR("kind", s->kind_name));
-    TRY(audit_encode_many(w->arena, &ev, 1, &rows, e));
-    s->event_id = rows.event_ids[0];
-    s->event = rows.bodies[0];
-    return ERR_OK;
+    return deploy_make(w, in, out, e);
 }
 
-/* The job that serves these weights. */
-static enum errc serve_job_of(struct work *w, const struct deployment_create *in, const struct model_version *v, struct uuid deployment_id,
-                              struct job_submission *s, struct err *e)
+static enum errc roll(struct work *w, const void *in, void *out, struct err *e)
 {
-    const struct serve_order order = { in->name, v->model_id, v->version, v->object_id, in->slots };
-    TRY(serve_job_make(w, &order, s, e));
-    s->route = str_c(call_of(w)->route->op);
-    s->key = str_fmt(w->arena, "deploy:%.*s", STR_ARG(id_text(w->arena, "dpl", deployment_id)));
-    s->sha = str_n((const char *)call_of(w)->request_sha, 32);
-    return job_audit(w, s, e);
-}
-
-static enum errc create(struct work *w, const void *in_, void *out, struct err *e)
-{
-    const struct deployment_create *in = in_;
-    struct model_version v;
-    struct model m;
-    struct job_submission s = { .verdict = JOB_STORED };
-    struct uuid deployment_id = uuid_v7(w->now_us);
-    enum errc rc = model_version_get(w, in->model_id, in->model_version, &v, e);
-    if (rc == ERR_NOT_FOUND)
-        return FAIL_AT(e, NOT_FOUND, in->model_version ? "/model_version" : "/model_id", "There is no such model version");
-    if (rc != ERR_OK)
-        return rc;
-    TRY(model_get(w, v.model_id, &m, e));
-    TRY(serve_job_of(w, in, &v, deployment_id, &s, e));
-    TRY(project_for_new(w, w->tx, m.project_id, &s.job.project_id, e));
-    TRY(job_submit_in_tx(w, &s, e));
-    if (s.verdict == JOB_INPUT_GONE)
-        return job_verdict_err(&s, e);
-    if (s.verdict != JOB_STORED)
-        return FAIL(e, RETRY, "Another call changed the serving job at the same time; try again");
-    struct deployment_row row = { deployment_id, in->name, v.model_id, v.version, s.job.job_id };
-    TRY(deployment_insert(w, &row, out, e));
-    jobs_wake_after_commit(w, s.job.job_id);
-    return ERR_OK;
+    return deploy_roll(w, in, out, e);
 }
 
 static enum errc read_one(struct work *w, const void *in, void *out, struct err *e)
@@ -138,24 +92,16 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
     return PAGE_BY_ID(w, page, out, deployment, deployment_id, deployment_list(w, &f, after, limit, rows, e), e);
 }
 
-/* Clients are refused at the latest SERVING_TARGET_MS later, when falaj-api has forgotten where it listened. */
 static enum errc take_down(struct work *w, const void *in, void *out, struct err *e)
 {
     (void)out;
-    struct uuid job_id;
-    struct job job;
-    TRY(deployment_delete(w, ((const struct deployment_ref *)in)->deployment_id, &job_id, e));
-    enum errc rc = job_cancel(w, job_id, &job, e);
-    if (rc != ERR_OK && rc != ERR_CONFLICT)         /* CONFLICT: it has ended already */
-        return rc;
-    jobs_wake_after_commit(w, job_id);
-    return ERR_OK;
+    return deploy_stop(w, ((const struct deployment_ref *)in)->deployment_id, e);
 }
 
 static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/deployments", .lane = LANE_CALLS,
       .op = "deployment_create", .perm = PERM_DEPLOY_WRITE, .handler = create,
-      .in = &deployment_create_schema, .status = 201, .out = &deployment_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "deployment",
+      .in = &deploy_order_schema, .status = 201, .out = &deployment_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "deployment",
       .audited = true, .audit = AUDIT_DEPLOYMENT_CREATE, .doc = "Serve a model version under a name" },
     { .method = HTTP_GET, .path = "/v1/deployments", .lane = LANE_CALLS,
       .op = "deployment_list", .perm = PERM_DEPLOY_READ, .handler = list,
@@ -167,6 +113,13 @@ static const struct route rows[] = {
       .op = "deployment_stats", .perm = PERM_DEPLOY_READ, .handler = stats,
       .in = &deployment_ref_schema, .status = 200, .out = &deployment_stats_schema, .resource = "deployment", .flags = R_UNNOTICED,
       .doc = "Calls, errors and times of a deployment over the last 5 and 60 minutes, summed over all processes of falaj-api" },
+    { .method = HTTP_PATCH, .path = "/v1/deployments/{deployment_id}", .lane = LANE_CALLS,
+      .op = "deployment_roll", .perm = PERM_DEPLOY_WRITE, .handler = roll,
+      .in = &deploy_change_schema, .status = 200, .out = &deployment_schema, .rate = RL_WRITE, .resource = "deployment",
+      .audited = true, .audit = AUDIT_DEPLOYMENT_ROLL,
+      .doc = "Roll to another version of the model, or to other settings: a second job loads and warms up, then the deployment turns to "
+             "it, then the first one ends. No call fails meanwhile. What does not load leaves the first one serving (roll, roll_error). "
+             "Asking for what serves already ends a roll under way" },
     { .method = HTTP_DELETE, .path = "/v1/deployments/{deployment_id}", .lane = LANE_CALLS,
       .op = "deployment_delete", .perm = PERM_DEPLOY_WRITE, .handler = take_down,
       .in = &deployment_ref_schema, .status = 204, .rate = RL_WRITE, .resource = "deployment", .audited = true, .audit = AUDIT_DEPLOYMENT_DELETE,

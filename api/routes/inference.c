@@ -96,7 +96,8 @@ struct question {
     struct deployment_target t;
     const char *method, *path;
     struct str body;
-    const char *headers[2];             /* INFER_JSON_LENGTH of the call, or none */
+    const char *headers[3];             /* INFER_CALLER, and INFER_JSON_LENGTH of the call or none */
+    uint64_t caller;
     int tries;
     enum errc rc;                       /* of the last try, with result or err */
     struct http_result result;
@@ -127,7 +128,7 @@ static enum errc send_question(struct call *c, struct question *q, struct err *e
     const struct serving_question sq = { .tenant_id = c->work.tenant_id, .attempt_id = q->t.attempt_id,
                                          .zone = q->t.zone, .endpoint = q->t.endpoint, .method = q->method,
                                          .path = q->path, .body = q->body,
-                                         .headers = q->headers[0] ? q->headers : NULL, .arena = c->work.arena,
+                                         .headers = q->headers, .caller = q->caller, .arena = c->work.arena,
                                          .is_unwanted = is_unwanted,
                                          .done = answered, .ctx = c };
     return serving_ask(serving_of(&c->work), &sq, e);
@@ -155,7 +156,7 @@ static enum errc read_json_length(struct call *c, struct question *q, struct err
         return ERR_OK;
     if (!str_to_i64(length, 0, (int64_t)c->body.len, &n))
         return FAIL(e, INVALID, INFER_JSON_LENGTH " is no number of bytes within the body's %zu", c->body.len);
-    q->headers[0] = arena_printf(c->work.arena, INFER_JSON_LENGTH ": %ld", (long)n);
+    q->headers[1] = arena_printf(c->work.arena, INFER_JSON_LENGTH ": %ld", (long)n);
     return ERR_OK;
 }
 
@@ -166,7 +167,10 @@ static enum errc ask(struct call *c, const char *method, const char *path, struc
     *ret_waits = false;
     if (!q) {
         q = c->own = ARENA_NEW(c->work.arena, struct question);
-        *q = (struct question){ .method = method, .path = path, .body = body };
+        *q = (struct question){ .method = method, .path = path, .body = body,
+                                .caller = str_hash(str_n((const char *)c->principal->user_id.b,
+                                    sizeof c->principal->user_id.b)) };
+        q->headers[0] = arena_printf(c->work.arena, INFER_CALLER ": %016lx", (unsigned long)q->caller);
         TRY(read_json_length(c, q, e));
         TRY(find_target(c, false, &q->t, e));
     } else if (q->rc == ERR_UNAVAILABLE && q->tries == 1 && !http_exchange_gone(c->exchange)) {
@@ -192,6 +196,8 @@ static bool may_pass(int status)
 
 static enum errc judge(const struct http_result *r, struct err *e)
 {
+    if (r->status == 503 && r->body.len && memmem(r->body.ptr, r->body.len, INFER_TOO_LATE, sizeof INFER_TOO_LATE - 1))
+        return FAIL(e, UNAVAILABLE, "The request waited longer for its turn than it may; try again");
     if (r->status == 503)
         return FAIL(e, UNAVAILABLE, "The model is not ready");
     bool is_binary = r->status == 200 && str_eq_c(r->content_type, "application/octet-stream");

@@ -16,7 +16,8 @@ SCHEMA_EXTERN(infer_wanted, "An output that is wanted", FIELD(infer_wanted, name
     FIELD(infer_wanted, parameters, 0, .max = 65536, .doc = "An object; binary_data: its numbers come behind the JSON"));
 SCHEMA_EXTERN(infer_ask, "A question to a model",
     FIELD(infer_ask, id, 0, .min = 0, .max = 255, .doc = "The caller's own mark; the answer has it"),
-    FIELD(infer_ask, parameters, 0, .max = 65536, .doc = "An object; binary_data_output: all outputs come in binary"),
+    FIELD(infer_ask, parameters, 0, .max = 65536, 
+        .doc = "An object; binary_data_output: all outputs come in binary; timeout: microseconds that it may wait for its turn"),
     FIELD_LIST(infer_ask, inputs, &infer_input_schema, F_REQ, .min = 1, .max = 64, .doc = "All inputs of the model"),
     FIELD_LIST(infer_ask, outputs, &infer_wanted_schema, 0, .max = 64, .doc = "Absent: all"));
 

@@ -10,6 +10,11 @@
 /* The header of a call and of an answer in which tensors stand behind the JSON, as bytes: how long the JSON is. */
 #define INFER_JSON_LENGTH "Inference-Header-Content-Length"
 
+/* From falaj-api to a serving child: who asks, as any text that is the same for what one caller sends. */
+#define INFER_CALLER "Falaj-Caller"
+/* What a child says (503) to a request whose turn came too late; falaj-api says it on. */
+#define INFER_TOO_LATE "the request waited longer for its turn than it may"
+
 struct infer_error { struct str error; };
 struct infer_ready { bool ready; };
 struct infer_tensor {

@@ -3,9 +3,25 @@
 #pragma once
 #include "core/wire/job_type.h"
 
+/* How requests wait and are computed together, in the words of Triton's batcher. Zero is the default of each. */
+struct serve_knobs { int64_t max_batch_size, max_queue_delay_microseconds, max_queue_size, default_timeout_microseconds; };
+enum { SERVE_KNOB_COUNT = 4, SERVE_BATCH_MAX = 16384, SERVE_QUEUE_MAX = 65536, SERVE_QUEUE = 4096 };
+/* The fields of a member `struct serve_knobs knobs`. HAS(T, i): further words of the field of the i-th. */
+#define SERVE_KNOB_SET(T, i)
+#define SERVE_KNOBS(T, fl, HAS)                                                                                                  \
+    FIELD_AS(T, knobs.max_batch_size, "max_batch_size", fl, HAS(T, 0) .min = 0, .max = SERVE_BATCH_MAX,                          \
+        .doc = "Rows that are computed together at most; 0: as many as pay off for the model"),                                  \
+    FIELD_AS(T, knobs.max_queue_delay_microseconds, "max_queue_delay_microseconds", fl, HAS(T, 1) .min = 0, .max = 10000000,     \
+        .doc = "How long a request waits for others to be computed with; 0: not at all"),                                        \
+    FIELD_AS(T, knobs.max_queue_size, "max_queue_size", fl, HAS(T, 2) .min = 0, .max = SERVE_QUEUE_MAX,                          \
+        .doc = "Requests that may wait; more are refused with 429. 0: 4096"),                                                    \
+    FIELD_AS(T, knobs.default_timeout_microseconds, "default_timeout_microseconds", fl, HAS(T, 3) .min = 0, .max = 30000000,     \
+        .doc = "A request that has waited so long is refused with 503; its own parameter `timeout` may say less. 0: no limit")
+
 struct serve_job {
     struct str name;                /* of the deployment: what clients call */
     struct uuid model_id;
     int64_t model_version;
     struct uuid model_object_id;
+    struct serve_knobs knobs;
 };

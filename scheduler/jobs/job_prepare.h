@@ -5,6 +5,7 @@
  * the spec (so that the job says for ever what it read), and fills s->inputs and the job's zone and data class.
  * Errors carry JSON pointers: NOT_FOUND, RESIDENCY, INVALID. */
 #pragma once
+#include "core/wire/type_serve.h"
 #include "scheduler/jobs/job.h"
 
 #define JOB_TYPE(NAME, name, ...) enum errc job_prepare_##name(struct work *w, struct job_submission *s, struct err *e) MUST_CHECK;
@@ -15,5 +16,12 @@
 extern enum errc (*const job_prepare_fns[JOB_KIND_COUNT])(struct work *w, struct job_submission *s, struct err *e);
 
 /* The job that serves these weights; its zone and class are those of the weights. Fill the identity of the call afterwards. */
-struct serve_order { struct str name; struct uuid model_id; int64_t model_version; struct uuid object_id; int64_t slots; };
+struct serve_order {
+    struct str name;
+    struct uuid model_id;
+    int64_t model_version;
+    struct uuid object_id;
+    int64_t slots;
+    struct serve_knobs knobs;
+};
 enum errc serve_job_make(struct work *w, const struct serve_order *o, struct job_submission *s, struct err *e) MUST_CHECK;

@@ -30,7 +30,7 @@ enum errc job_prepare_serve(struct work *w, struct job_submission *s, struct err
 enum errc serve_job_make(struct work *w, const struct serve_order *o, struct job_submission *s, struct err *e)
 {
     CLEANUP(buf_releasep) struct buf spec = BUF(SPEC_MAX);
-    const struct serve_job serve = { o->name, o->model_id, o->model_version, o->object_id };
+    const struct serve_job serve = { o->name, o->model_id, o->model_version, o->object_id, o->knobs };
     json_encode(&serve_job_schema, &serve, &spec);
     s->job = (struct job){
         .tenant_id = w->tenant_id, .job_id = uuid_v7(w->now_us), .name = str_fmt(w->arena, "serve %.*s", STR_ARG(o->name)), .kind = JOB_SERVE,

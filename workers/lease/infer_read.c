@@ -212,6 +212,10 @@ enum errc infer_read(struct infer_call *c, struct str header_length, struct str 
     c->id = jval_str(jval_get(doc, "id"));
     if (jval_type(inputs) != JT_ARRAY || jval_len(inputs) != c->sig->input_count)
         return BAD("inputs: %zu are given; the model takes %s", jval_len(inputs), takes(c));
+    const struct jval *timeout = jval_get(jval_get(doc, "parameters"), "timeout");
+    c->timeout_us = timeout ? jval_i64(timeout, -1) : 0;
+    if (c->timeout_us < 0)
+        return BAD("parameters.timeout: a whole number of microseconds is expected, 0: no limit of its own");
     TRY(read_outputs(c, doc, e));
     for (struct jval_iter it = jval_iter(inputs); jval_next(&it);)
         TRY(read_input(c, it.value, nth++, &rest, e));

@@ -16,6 +16,16 @@ struct inference {
     struct http_exchange *x;
 };
 
+/* Full: the caller may come again. Late: it waited for longer than it may. */
+static void refuse(struct http_exchange *x, enum errc rc)
+{
+    if (rc == ERR_RATE)
+        return serve_fail(x, 429, "the model has as many requests waiting as it may; try again");
+    if (rc == ERR_DEADLINE)
+        return serve_fail(x, 503, INFER_TOO_LATE);
+    serve_fail(x, err_row(rc)->http, err_row(rc)->title);
+}
+
 static void on_done(struct infer_request *r, enum errc rc)
 {
     struct inference *i = r->ctx;
@@ -24,7 +34,7 @@ static void on_done(struct infer_request *r, enum errc rc)
     size_t json;
     char length[24];
     if (rc != ERR_OK)
-        return serve_fail(i->x, err_row(rc)->http, err_row(rc)->title);
+        return refuse(i->x, rc);
     if (infer_answer(&i->call, &b, &json, &e) != ERR_OK) {
         buf_release(&b);
         return serve_fail(i->x, 413, e.msg);
@@ -45,8 +55,9 @@ void serve_infer(struct job_serve *s, struct http_exchange *x)
     enum errc rc = infer_read(&i->call, http_header_get(r, INFER_JSON_LENGTH), r->body, &e);
     if (rc != ERR_OK)
         return serve_fail(x, err_row(rc)->http, e.msg);
-    i->request = (struct infer_request){ .io = i->call.io, .rows = i->call.rows, .ctx = i, .done = on_done };
+    i->request = (struct infer_request){ .io = i->call.io, .rows = i->call.rows, .timeout_us = i->call.timeout_us, .ctx = i,
+                                         .caller = str_hash(http_header_get(r, INFER_CALLER)), .done = on_done };
     rc = batcher_submit(s->batcher, &i->request, &e);
     if (rc != ERR_OK)
-        serve_fail(x, rc == ERR_RATE ? 503 : err_row(rc)->http, e.msg);
+        refuse(x, rc);
 }

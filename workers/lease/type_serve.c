@@ -19,7 +19,7 @@
 #include "core/wire/infer_wire.h"
 #include "workers/lease/work_type.h"
 
-enum { QUEUE_ROWS = 65536, DRAIN_MS = 2000, POLL_MS = 50 };
+enum { DRAIN_MS = 8000, POLL_MS = 50 };
 static const size_t BODY_MAX = (size_t)32 << 20, REQUEST_ARENA = (size_t)256 << 20;
 
 static void serve_json(struct http_exchange *x, int status, const struct schema *schema, const void *body)
@@ -78,7 +78,25 @@ static void on_reject(void *ctx, struct http_exchange *x, enum errc code, const 
     serve_fail(x, err_row(code)->http, why);
 }
 
-static enum errc load(struct job_serve *s, struct err *e)
+/* One row of zeros through the model: its pages are in memory and its threads have run before anybody is told that it answers. */
+static enum errc warm_up(struct job_serve *s, struct err *e)
+{
+    const struct model_sig *sig = &infer_model_info(s->model)->sig;
+    struct infer_request r = { .rows = 1 };
+    size_t total = 0, at = 0;
+    for (size_t i = 0; i < sig->input_count + sig->output_count; i++)
+        total += sig_count(i < sig->input_count ? &sig->inputs[i] : &sig->outputs[i - sig->input_count], 1);
+    float *room = arena_try(s->child->arena, total * sizeof *room);
+    if (!room)
+        return FAIL(e, LIMIT, "no memory for the %zu numbers of one row", total);
+    for (size_t i = 0; i < sig->input_count; at += sig_count(&sig->inputs[i++], 1))
+        r.io.in[i] = room + at;
+    for (size_t i = 0; i < sig->output_count; at += sig_count(&sig->outputs[i++], 1))
+        r.io.out[i] = room + at;
+    return batcher_infer(s->batcher, &r, e);
+}
+
+static enum errc load(struct job_serve *s, const struct serve_knobs *k, struct err *e)
 {
     struct child *c = s->child;
     if (c->n_inputs < 1)
@@ -88,7 +106,11 @@ static enum errc load(struct job_serve *s, struct err *e)
     enum errc rc = infer_model_load(c->backend, c->pool, bytes.ptr, bytes.len, &s->model, e);
     secret_wipe(bytes.ptr, bytes.len);
     TRY(rc);
-    return batcher_new(s->model, c->hw.cores, QUEUE_ROWS, &s->batcher, e);
+    const struct batcher_options o = { .threads = c->hw.cores, .queue_requests = (size_t)(k->max_queue_size ? k->max_queue_size : SERVE_QUEUE),
+                                       .batch_rows = (size_t)k->max_batch_size, .delay_us = k->max_queue_delay_microseconds,
+                                       .timeout_us = k->default_timeout_microseconds };
+    TRY(batcher_new(s->model, &o, &s->batcher, e));
+    return warm_up(s, e);
 }
 
 /* The next message of the agent. RETRY: told to stop; IO: the agent is gone. */
@@ -129,10 +151,10 @@ static enum errc listen_with(struct job_serve *s, const struct x509_pair *own, s
     return s->server ? ERR_OK : e->code;
 }
 
-static enum errc begin(struct job_serve *s, struct err *e)
+static enum errc begin(struct job_serve *s, const struct serve_knobs *k, struct err *e)
 {
     struct x509_pair own = { 0 };
-    TRY(load(s, e));
+    TRY(load(s, k, e));
     enum errc rc = get_certificate(s, &own, e);
     if (rc == ERR_OK)
         rc = listen_with(s, &own, e);
@@ -155,15 +177,16 @@ static void drain(struct job_serve *s)
     for (int ms = 0; ms < DRAIN_MS && http_server_open_exchanges(s->server); ms += POLL_MS)
         poll(NULL, 0, POLL_MS);
     batcher_get_stats(s->batcher, &stats);
-    child_log(s->child, "info: answered %lu requests of %lu rows in %lu batches, of at most %lu requests", (unsigned long)stats.requests,
-              (unsigned long)stats.rows, (unsigned long)stats.batches, (unsigned long)stats.batched_requests_max);
+    child_log(s->child, "info: answered %lu requests of %lu rows in %lu batches, of at most %lu requests; %lu gave way, %lu came too late",
+              (unsigned long)stats.requests, (unsigned long)stats.rows, (unsigned long)stats.batches,
+              (unsigned long)stats.batched_requests_max, (unsigned long)stats.gave_way, (unsigned long)stats.late);
 }
 
 /* Until SIGTERM, or until the agent's end of descriptor 3 is closed. */
-static enum errc serve(struct job_serve *s, struct err *e)
+static enum errc serve(struct job_serve *s, const struct serve_knobs *k, struct err *e)
 {
     struct frame f = { 0 };
-    TRY(begin(s, e));
+    TRY(begin(s, k, e));
     const struct infer_info *info = infer_model_info(s->model);
     CLEANUP(buf_releasep) struct buf sig = BUF(2000);
     (void)(sig_print(&sig, info->sig.inputs, info->sig.input_count) && buf_add_c(&sig, " -> ")
@@ -194,7 +217,7 @@ static enum errc run(struct child *c, struct err *e)
     TRY(json_decode(&serve_job_schema, g->spec.text, c->arena, &job, e));
     struct job_serve s = { .child = c, .name = job.name, .version = job.model_version, .room = arena_alloc(c->arena, FRAME_MAX) };
     snprintf(s.identity, sizeof s.identity, "spiffe://%.*s/api", STR_ARG(g->zone));
-    enum errc rc = serve(&s, e);
+    enum errc rc = serve(&s, &job.knobs, e);
     serve_close(&s);
     return rc;
 }

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* batch.c - one lock, a list of requests, a stack of free sessions.
+/* batch.c - one lock, a queue of requests, a stack of free sessions.
  *
  * A thread needs a session and a request; threads and inline callers share the sessions, so never more than `threads` compute at
  * once and a burst of inline callers cannot crowd the cores. The lock is held for list work only. */
 #include "workers/compute/infer/batch.h"
 #include "core/base/assert.h"
+#include "core/base/clock.h"
+#include "core/base/mono_cond.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+
+enum { QUEUE_ROWS = 65536, QUEUE_REQUESTS = 4096 };
 
 struct batcher {
     const struct infer_model *model;
     pthread_mutex_t lock;               /* guards all below */
     pthread_cond_t wake;                /* a request and a session may be there */
-    struct infer_request *head, **tail;
-    size_t queue_max_rows;
+    struct infer_queue queue;
     struct batcher_stats stats;
     bool is_stopping;
     int thread_count, free_count;
@@ -29,26 +32,36 @@ struct waiter {                         /* of batcher_infer */
     enum errc rc;
 };
 
-/* Cut from the queue what fits one batch, whole requests only; one that is longer than a batch goes alone. Lock held. */
-static struct infer_request *take_batch(struct batcher *b)
+static int64_t now_us(void)
 {
-    struct infer_request *first = b->head, **end = &b->head;
-    size_t rows = 0, requests = 0, most = infer_model_info(b->model)->max_rows;
-    for (; *end && (rows == 0 || rows + (*end)->rows <= most); end = &(*end)->next) {
-        rows += (*end)->rows;
-        requests++;
-    }
-    b->head = *end;
-    *end = NULL;
-    if (!b->head)
-        b->tail = &b->head;
-    b->stats.rows_waiting -= rows;
-    b->stats.batches++;
+    return clock_mono_us(&clock_system);
+}
+
+/* Lock held. */
+static struct infer_request *take_batch(struct batcher *b, struct infer_request **ret_late)
+{
+    struct infer_request *first = queue_cut(&b->queue, now_us(), ret_late);
+    size_t rows = 0, requests = 0;
+    for (const struct infer_request *r = first; r; r = r->next, requests++)
+        rows += r->rows;
+    for (const struct infer_request *r = *ret_late; r; r = r->next)
+        b->stats.late++;
+    b->stats.rows_waiting = b->queue.rows;
+    b->stats.batches += first != NULL;
     if (rows > b->stats.batched_rows_max)
         b->stats.batched_rows_max = rows;
     if (requests > b->stats.batched_requests_max)
         b->stats.batched_requests_max = requests;
     return first;
+}
+
+static void tell_all(struct infer_request *r, enum errc rc)
+{
+    while (r) {
+        struct infer_request *next = r->next;           /* done may free r */
+        r->done(r, rc);
+        r = next;
+    }
 }
 
 static enum errc run_batch(struct infer_session *s, const struct infer_request *first, struct err *e)
@@ -69,9 +82,25 @@ static void give_session(struct batcher *b, struct infer_session *s)
 {
     pthread_mutex_lock(&b->lock);
     b->free_sessions[b->free_count++] = s;
-    if (b->head || b->is_stopping)
+    if (b->queue.requests || b->is_stopping)
         pthread_cond_signal(&b->wake);
     pthread_mutex_unlock(&b->lock);
+}
+
+/* Until there is a batch to run and a session for it. False: the batcher stops, and nothing waits. Lock held. */
+static bool wait_for_batch(struct batcher *b)
+{
+    for (;;) {
+        int64_t due = b->free_count > 0 ? queue_due_us(&b->queue) : INT64_MAX;
+        if (due != INT64_MAX && (b->is_stopping || due <= now_us()))
+            return true;
+        if (b->is_stopping && !b->queue.requests)
+            return false;
+        if (due == INT64_MAX)
+            pthread_cond_wait(&b->wake, &b->lock);
+        else
+            (void)mono_cond_wait(&b->wake, &b->lock, due);      /* either way it looks again */
+    }
 }
 
 static void *thread_main(void *arg)
@@ -80,39 +109,40 @@ static void *thread_main(void *arg)
     struct err e;
     pthread_setname_np(pthread_self(), "falaj-infer");
     for (;;) {
+        struct infer_request *late;
         pthread_mutex_lock(&b->lock);
-        while (!(b->head && b->free_count > 0) && !(b->is_stopping && !b->head))
-            pthread_cond_wait(&b->wake, &b->lock);
-        if (!b->head) {
+        if (!wait_for_batch(b)) {
             pthread_cond_signal(&b->wake);      /* the next thread shall see the end, too */
             pthread_mutex_unlock(&b->lock);
             return NULL;
         }
         struct infer_session *s = b->free_sessions[--b->free_count];
-        struct infer_request *r = take_batch(b);
-        if (b->head && b->free_count > 0)
+        struct infer_request *r = take_batch(b, &late);
+        if (b->queue.requests && b->free_count > 0)
             pthread_cond_signal(&b->wake);
         pthread_mutex_unlock(&b->lock);
-        enum errc rc = run_batch(s, r, &e);
+        enum errc rc = r ? run_batch(s, r, &e) : ERR_OK;
         give_session(b, s);
-        while (r) {
-            struct infer_request *next = r->next;       /* done may free r */
-            r->done(r, rc);
-            r = next;
-        }
+        tell_all(late, ERR_DEADLINE);
+        tell_all(r, rc);
     }
 }
 
-enum errc batcher_new(const struct infer_model *m, int threads, size_t queue_max_rows, struct batcher **ret, struct err *e)
+enum errc batcher_new(const struct infer_model *m, const struct batcher_options *o, struct batcher **ret, struct err *e)
 {
-    ASSERT(threads >= 1 && queue_max_rows >= 1);
+    const size_t most = infer_model_info(m)->max_rows;
+    const int threads = o->threads;
+    ASSERT(threads >= 1);
     struct batcher *b = calloc(1, sizeof *b);
     ASSERT(b);
     b->model = m;
-    b->queue_max_rows = queue_max_rows;
-    b->tail = &b->head;
+    b->queue.rows_max = o->queue_rows ? o->queue_rows : QUEUE_ROWS;
+    b->queue.requests_max = o->queue_requests ? o->queue_requests : QUEUE_REQUESTS;
+    b->queue.batch_rows = o->batch_rows && o->batch_rows < most ? o->batch_rows : most;
+    b->queue.delay_us = o->delay_us;
+    b->queue.timeout_us = o->timeout_us;
     pthread_mutex_init(&b->lock, NULL);
-    pthread_cond_init(&b->wake, NULL);
+    mono_cond_init(&b->wake);
     b->free_sessions = calloc((size_t)threads, sizeof *b->free_sessions);
     b->threads = calloc((size_t)threads, sizeof *b->threads);
     ASSERT(b->free_sessions && b->threads);
@@ -150,17 +180,17 @@ void batcher_free(struct batcher *b)
     free(b);
 }
 
-/* Lock held. A single request longer than the queue is let in when nothing waits. */
-static enum errc enqueue(struct batcher *b, struct infer_request *r, struct err *e)
+/* Lock held. */
+static enum errc enqueue(struct batcher *b, struct infer_request *r, struct infer_request **gone, struct err *e)
 {
-    if (b->stats.rows_waiting && (r->rows > b->queue_max_rows || b->stats.rows_waiting > b->queue_max_rows - r->rows))
-        return FAIL(e, RATE, "the model has %zu rows waiting already", b->stats.rows_waiting);
+    bool is_in = queue_put(&b->queue, r, now_us(), gone);
+    for (const struct infer_request *g = *gone; g; g = g->next)
+        b->stats.gave_way++;
+    b->stats.rows_waiting = b->queue.rows;
+    if (!is_in)
+        return FAIL(e, RATE, "the model has %zu rows waiting already, of %zu requests", b->queue.rows, b->queue.requests);
     b->stats.requests++;
     b->stats.rows += r->rows;
-    b->stats.rows_waiting += r->rows;
-    r->next = NULL;
-    *b->tail = r;
-    b->tail = &r->next;
     if (b->free_count > 0)
         pthread_cond_signal(&b->wake);
     return ERR_OK;
@@ -168,10 +198,12 @@ static enum errc enqueue(struct batcher *b, struct infer_request *r, struct err 
 
 enum errc batcher_submit(struct batcher *b, struct infer_request *r, struct err *e)
 {
+    struct infer_request *gone;
     ASSERT(r->rows >= 1 && r->done);
     pthread_mutex_lock(&b->lock);
-    enum errc rc = enqueue(b, r, e);
+    enum errc rc = enqueue(b, r, &gone, e);
     pthread_mutex_unlock(&b->lock);
+    tell_all(gone, ERR_RATE);
     return rc;
 }
 
@@ -189,7 +221,7 @@ enum errc batcher_infer(struct batcher *b, struct infer_request *r, struct err *
 {
     ASSERT(r->rows >= 1);
     pthread_mutex_lock(&b->lock);
-    if (!b->head && b->free_count > 0) {
+    if (!b->queue.requests && b->free_count > 0) {
         struct infer_session *s = b->free_sessions[--b->free_count];
         b->stats.requests++;
         b->stats.rows += r->rows;
@@ -203,15 +235,17 @@ enum errc batcher_infer(struct batcher *b, struct infer_request *r, struct err *
     struct waiter w = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, ERR_OK };
     r->ctx = &w;
     r->done = wake_waiter;
-    enum errc rc = enqueue(b, r, e);
+    struct infer_request *gone;
+    enum errc rc = enqueue(b, r, &gone, e);
     pthread_mutex_unlock(&b->lock);
+    tell_all(gone, ERR_RATE);
     if (rc == ERR_OK) {
         pthread_mutex_lock(&w.lock);
         while (!w.is_done)
             pthread_cond_wait(&w.wake, &w.lock);
         pthread_mutex_unlock(&w.lock);
         if (w.rc != ERR_OK)
-            rc = FAIL(e, INTERNAL, "the model could not be run (%s)", err_row(w.rc)->wire);
+            rc = err_set(e, w.rc, __FILE__, __LINE__, "the model did not answer (%s)", err_row(w.rc)->wire);
     }
     pthread_cond_destroy(&w.wake);
     pthread_mutex_destroy(&w.lock);

@@ -1,31 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* batch.h - many callers, few cores: a free core takes what is queued. No timer: a request never waits for company.
+/* batch.h - many callers, few cores: a free core takes what is queued, fairly among the callers (queue.h). Unless delay_us says
+ * otherwise there is no timer: a request never waits for company.
  *
- * batcher_submit hands a request over and returns; done() is called on a batcher thread. batcher_infer is the blocking form: when a
- * session is free and nothing waits it runs on the caller's own thread, which saves two thread switches. Requests are never split
- * over batches unless longer than the model's max_rows, then they run alone, in slices. Order of arrival is the order of start.
- * Memory: requests belong to the caller until done. Errors: RATE when queue_max rows wait already; those of infer_run.
+ * batcher_submit hands a request over and returns; done() is called on a batcher thread. batcher_infer is the blocking form:
+ * when a
+ * session is free and nothing waits it runs on the caller's own thread, which saves two thread switches. Requests are never
+ * split
+ * over batches unless longer than a batch, then they run alone, in slices. done() is told RATE when a request gave way to a
+ * caller with
+ * less, DEADLINE when its turn came too late. Memory: requests belong to the caller until done. Errors: RATE when there is
+ * no room;
+ * those of infer_run.
  * Calling order: batcher_new -> submit / infer from any thread -> batcher_free (finishes what is queued; no submit after it). */
 #pragma once
-#include "workers/compute/infer/model.h"
+#include "workers/compute/infer/queue.h"
 
 struct batcher;
 
-struct infer_request {
-    struct infer_io io;                 /* of so many rows */
-    size_t rows;                        /* at least 1; 1 for a model without rows */
-    void (*done)(struct infer_request *r, enum errc rc);
-    void *ctx;                          /* the caller's */
-    struct infer_request *next;         /* the batcher's */
-};
-
 struct batcher_stats {
     uint64_t requests, rows, batches, batched_rows_max, batched_requests_max;
+    uint64_t gave_way, late;            /* refused after they had been let in */
     size_t rows_waiting;
 };
 
-/* threads: one per core to use (hw.cores); each has its own session. */
-enum errc batcher_new(const struct infer_model *m, int threads, size_t queue_max_rows, struct batcher **ret, struct err *e);
+/* What is 0 is the default. */
+struct batcher_options {
+    int threads;                        /* one per core to use (hw.cores), at least 1; each has its own session */
+    size_t queue_rows, queue_requests;  /* that may wait; 65536, 4096 */
+    size_t batch_rows;                  /* of a batch at most; info.max_rows, which is also the most */
+    int64_t delay_us;                   /* a batch that is not full waits so long for company, counted from its oldest request */
+    int64_t timeout_us;                 /* a request whose turn has not come by then is refused; no limit */
+};
+enum errc batcher_new(const struct infer_model *m, const struct batcher_options *o, struct batcher **ret, struct err *e);
 void batcher_free(struct batcher *b);
 enum errc batcher_submit(struct batcher *b, struct infer_request *r, struct err *e);
 enum errc batcher_infer(struct batcher *b, struct infer_request *r, struct err *e);     /* r->done and r->ctx are not used */

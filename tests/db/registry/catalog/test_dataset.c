@@ -270,7 +270,8 @@ static void test_deployment(void **state)
 {
     (void)state;
     CLEANUP(buf_releasep) struct buf good = weights(3, 2);
-    struct uuid job = completed_job(0, buf_str(&good), "COMPLETED"), ended;
+    struct uuid job = completed_job(0, buf_str(&good), "COMPLETED");
+    struct deployment_jobs ended;
     struct model_version v;
     struct deployment d, again;
     struct deployment_target t;
@@ -293,7 +294,8 @@ static void test_deployment(void **state)
     end(&w);
     w = begin(0);
     OK(deployment_delete(&w, d.deployment_id, &ended, &e));
-    assert_true(uuid_eq(ended, job));
+    assert_true(uuid_eq(ended.job_id, job));
+    assert_true(uuid_is_nil(ended.next_job_id));
     assert_int_equal(deployment_get(&w, d.deployment_id, &again, &e), ERR_NOT_FOUND);
     OK(deployment_insert(&w, &row, &again, &e));        /* the name is free again */
     end(&w);

@@ -210,7 +210,7 @@ static void test_batcher(void **st)
     struct caller c[THREADS];
     assert_int_equal(infer_session_new(m, &s, &e), ERR_OK);
     assert_int_equal(run(s, data.table.x, 1010, want, NULL, &e), ERR_OK);
-    assert_int_equal(batcher_new(m, 2, 200, &b, &e), ERR_OK);
+    assert_int_equal(batcher_new(m, &(struct batcher_options){ .threads = 2, .queue_rows = 200 }, &b, &e), ERR_OK);
     for (unsigned i = 0; i < THREADS; i++) {
         c[i] = (struct caller){ b, want, &done, &wrong, i * 77 + 1 };
         assert_int_equal(pthread_create(&t[i], NULL, call_many, &c[i]), 0);
@@ -257,7 +257,7 @@ static void test_the_queue_has_its_length(void **st)
         r[i] = (struct infer_request){ .io = io_of(data.table.x, p, NULL), .rows = rows[i], .done = wait_at_gate };
     sem_init(&gate, 0, 0);
     atomic_store(&answered, 0);
-    assert_int_equal(batcher_new(m, 1, QUEUE, &b, &e), ERR_OK);
+    assert_int_equal(batcher_new(m, &(struct batcher_options){ .threads = 1, .queue_rows = QUEUE }, &b, &e), ERR_OK);
     assert_int_equal(batcher_submit(b, &r[0], &e), ERR_OK);
     WAIT_WHILE(!atomic_load(&answered));
     assert_int_equal(answered, 1);
@@ -279,11 +279,56 @@ static void test_the_queue_has_its_length(void **st)
     infer_model_free(m);
 }
 
+static atomic_int late;
+
+static void note(struct infer_request *r, enum errc rc)
+{
+    (void)r;
+    atomic_fetch_add(rc == ERR_DEADLINE ? &late : &answered, 1);
+}
+
+/* A batch that waits for company goes when it is full, or when its oldest request has waited so long; what is late is refused. */
+static void test_the_knobs(void **st)
+{
+    (void)st;
+    enum { FULL = 8 };
+    struct err e;
+    struct infer_model *m = load(be);
+    struct batcher *b;
+    struct batcher_stats stats;
+    float p[FULL][CLASSES];
+    struct infer_request r[FULL + 1];
+    for (size_t i = 0; i <= FULL; i++)
+        r[i] = (struct infer_request){ .io = io_of(data.table.x, p[i % FULL], NULL), .rows = 1, .done = note };
+    atomic_store(&answered, 0);
+    atomic_store(&late, 0);
+    const struct batcher_options slow = { .threads = 2, .batch_rows = FULL, .delay_us = INT64_C(600) * 1000000 };
+    assert_int_equal(batcher_new(m, &slow, &b, &e), ERR_OK);
+    for (size_t i = 0; i < FULL - 1; i++)
+        assert_int_equal(batcher_submit(b, &r[i], &e), ERR_OK);
+    assert_int_equal(atomic_load(&answered), 0);        /* ten minutes are not over */
+    assert_int_equal(batcher_submit(b, &r[FULL - 1], &e), ERR_OK);
+    WAIT_WHILE(atomic_load(&answered) < FULL);
+    batcher_get_stats(b, &stats);
+    assert_int_equal(stats.batches, 1);
+    assert_int_equal(stats.batched_rows_max, FULL);
+    batcher_free(b);
+    const struct batcher_options soon = { .threads = 1, .batch_rows = FULL, .delay_us = 2000 };
+    assert_int_equal(batcher_new(m, &soon, &b, &e), ERR_OK);
+    assert_int_equal(batcher_submit(b, &r[0], &e), ERR_OK);
+    WAIT_WHILE(atomic_load(&answered) < FULL + 1);
+    r[1].timeout_us = 1;
+    assert_int_equal(batcher_submit(b, &r[1], &e), ERR_OK);     /* waits two milliseconds for company, and may wait one microsecond */
+    WAIT_WHILE(!atomic_load(&late));
+    batcher_free(b);
+    infer_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_accuracy), cmocka_unit_test(test_batch_bits_and_backends), cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_batcher), cmocka_unit_test(test_the_queue_has_its_length),
+        cmocka_unit_test(test_batcher), cmocka_unit_test(test_the_queue_has_its_length), cmocka_unit_test(test_the_knobs),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
