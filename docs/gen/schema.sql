@@ -225,6 +225,20 @@ CREATE FUNCTION public.deployment_minutes_put(rows jsonb, oldest bigint) RETURNS
     -- the body: migrations
 ALTER FUNCTION public.deployment_minutes_put(rows jsonb, oldest bigint) OWNER TO falaj_system;
 
+-- Name: deployment_roll(uuid, uuid, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.deployment_roll(t uuid, id uuid, drain_ms bigint) RETURNS TABLE(deployment_id uuid, job_id uuid, next_job_id uuid, old_job_id uuid, name text, model_id uuid, model_version bigint, next_version bigint, version bigint, spec jsonb, slots bigint, is_ready boolean, is_late boolean, is_drained boolean, next_state text, next_message text)
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.deployment_roll(t uuid, id uuid, drain_ms bigint) OWNER TO falaj_owner;
+
+-- Name: deployments_due(bigint, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.deployments_due(drain_ms bigint, limit_to bigint) RETURNS TABLE(tenant_id uuid, deployment_id uuid)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.deployments_due(drain_ms bigint, limit_to bigint) OWNER TO falaj_system;
+
 -- Name: erasures_after(uuid, uuid, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.erasures_after(after_tenant uuid, after_user uuid, most bigint) RETURNS TABLE(tenant_id uuid, user_id uuid, by uuid, erased_at timestamp with time zone)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -1262,11 +1276,23 @@ CREATE TABLE public.deployment (
     created_by uuid NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     project_id uuid,
+    next_job_id uuid,
+    next_version bigint,
+    next_until timestamp with time zone,
+    old_job_id uuid,
+    turned_at timestamp with time zone,
+    roll_error text DEFAULT ''::text NOT NULL,
+    CONSTRAINT deployment_check CHECK ((((next_job_id IS NULL) = (next_version IS NULL)) AND ((next_job_id IS NULL) = (next_until IS NULL)))),
+    CONSTRAINT deployment_check1 CHECK (((old_job_id IS NULL) OR (turned_at IS NOT NULL))),
     CONSTRAINT deployment_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
+    CONSTRAINT deployment_roll_error_check CHECK ((length(roll_error) <= 512)),
     CONSTRAINT deployment_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'DELETED'::text])))
 );
 ALTER TABLE ONLY public.deployment FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.deployment OWNER TO falaj_owner;
+
+-- Name: COLUMN deployment.next_until; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.deployment.next_until IS 'A roll that has not turned by then is given up';
 
 -- Name: model; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.model (
@@ -3361,6 +3387,9 @@ CREATE INDEX deployment_newest ON public.deployment USING btree (tenant_id, depl
 -- Name: deployment_project; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX deployment_project ON public.deployment USING btree (tenant_id, project_id, deployment_id) WHERE (state = 'ACTIVE'::text);
 
+-- Name: deployment_rolling; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX deployment_rolling ON public.deployment USING btree (tenant_id, deployment_id) WHERE ((state = 'ACTIVE'::text) AND ((next_job_id IS NOT NULL) OR (old_job_id IS NOT NULL)));
+
 -- Name: deployment_search; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX deployment_search ON public.deployment USING gin (tenant_id, name public.gin_trgm_ops) WHERE (state = 'ACTIVE'::text);
 
@@ -4345,6 +4374,18 @@ ALTER TABLE ONLY public.deployment
 -- Name: deployment deployment_tenant_id_model_id_model_version_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.deployment
     ADD CONSTRAINT deployment_tenant_id_model_id_model_version_fkey FOREIGN KEY (tenant_id, model_id, model_version) REFERENCES public.model_version(tenant_id, model_id, version);
+
+-- Name: deployment deployment_tenant_id_model_id_next_version_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.deployment
+    ADD CONSTRAINT deployment_tenant_id_model_id_next_version_fkey FOREIGN KEY (tenant_id, model_id, next_version) REFERENCES public.model_version(tenant_id, model_id, version);
+
+-- Name: deployment deployment_tenant_id_next_job_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.deployment
+    ADD CONSTRAINT deployment_tenant_id_next_job_id_fkey FOREIGN KEY (tenant_id, next_job_id) REFERENCES public.job(tenant_id, job_id);
+
+-- Name: deployment deployment_tenant_id_old_job_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.deployment
+    ADD CONSTRAINT deployment_tenant_id_old_job_id_fkey FOREIGN KEY (tenant_id, old_job_id) REFERENCES public.job(tenant_id, job_id);
 
 -- Name: deployment deployment_tenant_id_project_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.deployment
@@ -5406,6 +5447,13 @@ GRANT ALL ON FUNCTION public.content_delete(t uuid, what text, thing uuid) TO fa
 -- Name: FUNCTION deployment_minutes_put(rows jsonb, oldest bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.deployment_minutes_put(rows jsonb, oldest bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.deployment_minutes_put(rows jsonb, oldest bigint) TO falaj_app;
+
+-- Name: FUNCTION deployment_roll(t uuid, id uuid, drain_ms bigint); Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON FUNCTION public.deployment_roll(t uuid, id uuid, drain_ms bigint) TO falaj_app;
+
+-- Name: FUNCTION deployments_due(drain_ms bigint, limit_to bigint); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.deployments_due(drain_ms bigint, limit_to bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.deployments_due(drain_ms bigint, limit_to bigint) TO falaj_app;
 
 -- Name: FUNCTION erasures_after(after_tenant uuid, after_user uuid, most bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.erasures_after(after_tenant uuid, after_user uuid, most bigint) FROM PUBLIC;

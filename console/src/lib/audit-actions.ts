@@ -39,6 +39,7 @@ dataset.upload.cancel
 dataset.version.upload
 deployment.create
 deployment.delete
+deployment.roll
 evidence.export
 group.set
 identity_provider.set

@@ -15,6 +15,7 @@ import { Page } from '../../ui/page.tsx';
 import { Answer } from '../../ui/states.tsx';
 import { Figures } from './Figures.tsx';
 import { Playground } from './Playground.tsx';
+import { RollButton, RollState } from './Roll.tsx';
 
 export function DeploymentDetail() {
   const { t } = useTranslation();
@@ -36,32 +37,37 @@ export function DeploymentDetail() {
       name={d?.name ?? t('nav.deployments')}
       title={<Name>{d?.name ?? id}</Name>}
       crumbs={[[t('nav.deployments'), '/deployments']]}
-      api={[`GET ${path}`, `GET ${path}/stats`, ...(d ? [`POST /v2/models/${d.name!}/infer`] : [])]}
+      api={[`GET ${path}`, `GET ${path}/stats`, `PATCH ${path}`, ...(d ? [`POST /v2/models/${d.name!}/infer`] : [])]}
       cli={[
         `falaj deploy get ${d?.name ?? id}`,
+        `falaj deploy roll ${d?.name ?? id} --version 0 --wait`,
         `falaj deploy stats ${d?.name ?? id}`,
         `falaj infer ${d?.name ?? id} --row 0,0,1`,
       ]}
       actions={
         d &&
         can('deployment:write') && (
-          <TypedConfirm
-            label={t('deploy.delete')}
-            title={t('deploy.deleteTitle')}
-            name={d.name ?? ''}
-            effect={t('deploy.deleteEffect')}
-            onConfirm={async () => {
-              await change('DELETE', path);
-              await forget('/v1/deployments');
-              await navigate({ to: '/deployments' });
-            }}
-          />
+          <>
+            <RollButton of={d} />
+            <TypedConfirm
+              label={t('deploy.delete')}
+              title={t('deploy.deleteTitle')}
+              name={d.name ?? ''}
+              effect={t('deploy.deleteEffect')}
+              onConfirm={async () => {
+                await change('DELETE', path);
+                await forget('/v1/deployments');
+                await navigate({ to: '/deployments' });
+              }}
+            />
+          </>
         )
       }
     >
       <Answer of={query}>
         {(x) => (
           <>
+            <RollState of={x} />
             <Pairs
               rows={[
                 [t('col.state'), <State key="s" value={x.ready ? 'READY' : x.job_state} />],
