@@ -38,6 +38,7 @@ const struct route_match *router_find(const struct router *r, enum http_method m
                                       struct str captures[CAPTURES_MAX], struct arena *a, struct str *ret_allow);
 
 struct combiner;
+struct open_calls;
 struct decision;
 
 struct pipeline {
@@ -53,6 +54,7 @@ struct pipeline {
     uint8_t page_key[32];
     struct proxies proxies;                 /* whose X-Forwarded-For is believed */
     struct park *park;
+    struct open_calls *open_calls;
     struct access_log *access_log;          /* NULL: none */
     const struct console *console;          /* NULL: none */
     _Atomic uint64_t let_in[LET_IN];        /* digests of credentials that were; what collides is forgotten */
@@ -71,6 +73,7 @@ struct flight {
     const struct route_match *match;
     struct flight *next;
     bool front_done;
+    bool is_counted;                        /* among the open calls of its tenant */
     bool is_console;                        /* answered by a file of the web console */
     bool zone_later;                        /* authz waits for the zone that the request names */
     bool is_parked;
@@ -104,6 +107,13 @@ size_t lane_owner_queue(const struct config *cfg);
 bool lane_may_spend(struct pipeline *p, struct uuid tenant, struct rate_result *ret);
 void lanes_start(struct pipeline *p, const struct app *const apps[LANE_COUNT]);
 void lanes_stop(struct pipeline *p);                    /* runs what waits */
+/* limits.c: phases. open: RATE when the tenant has api.open_calls_per_tenant open; does nothing while the tenant is not known,
+ * and once the call is counted. rate: RATE above the calls in a minute. */
+enum errc phase_open(struct flight *f, struct err *e) MUST_CHECK;
+enum errc phase_rate(struct flight *f, struct err *e) MUST_CHECK;
+struct open_calls *open_calls_new(void);
+void open_calls_free(struct open_calls *o);             /* NULL is fine; calls may still be open */
+size_t open_calls_all(struct open_calls *o);            /* of tenants, now */
 /* personal.c: the caller's key for personal fields; true: at hand, so that nothing has to wait for it */
 enum errc phase_person(struct flight *f, struct err *e) MUST_CHECK;
 bool flight_has_person(const struct flight *f);

@@ -288,6 +288,7 @@ void lanes_metrics(struct pipeline *p)
         metrics_set(M_db_connections, d.open, name, "open");
         metrics_set(M_db_connections, d.busy, name, "busy");
     }
+    metrics_set(M_open_calls, (double)open_calls_all(p->open_calls));
     struct db_pool_stats d;
     db_pool_stats(p->app->pool, &d);
     metrics_set(M_db_connections, d.open, "app", "open");

@@ -16,7 +16,6 @@
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "tenants/access/actor.h"
-#include "tenants/accounts/api_rate.h"
 #include "tenants/identity/authn.h"
 #include "tenants/identity/session_authn.h"
 #include "tenants/access/authz.h"
@@ -79,28 +78,6 @@ static enum errc phase_authn(struct flight *f, struct err *e)
     return ERR_OK;
 }
 
-static bool take_rate(struct flight *f, const char *scope, struct str key, struct rate_rule rule)
-{
-    if (rule.per_s <= 0)
-        return true;
-    f->rates[f->nrates].name = scope;
-    if (rate_take(f->pipeline->rate, key, rule, 1, &f->rates[f->nrates++].result))
-        return true;
-    metrics_inc(M_rate_denied_total, scope);
-    return false;
-}
-
-static struct rate_rule rule_of(int64_t per_minute)
-{
-    return (struct rate_rule){ (double)per_minute / 60.0, per_minute > 0 ? per_minute : 1 };
-}
-
-static struct rate_rule tenant_rule(const struct app *app, struct uuid tenant)
-{
-    int64_t own = api_rates_of(app->api_rates, tenant);
-    return rule_of(own ? own : app->config->rate_tenant_per_minute);
-}
-
 /* Calls of a tenant that cost more than its share of a minute are paid for before others run. */
 static enum errc phase_cost(struct flight *f, struct err *e)
 {
@@ -113,31 +90,6 @@ static enum errc phase_cost(struct flight *f, struct err *e)
     return FAIL(e, RATE,
         "The calls of this organisation took more than the %ld s of server time that it has in a minute; wait %ld s",
                 (long)(f->pipeline->app->config->rate_tenant_ms_per_minute / 1000), (long)f->rates[f->nrates - 1].result.reset_s);
-}
-
-static enum errc phase_rate(struct flight *f, struct err *e)
-{
-    struct call *c = &f->call;
-    const struct app *app = f->pipeline->app;
-    const struct config *cfg = app->config;
-    char key[24] = "t:";
-    if (c->route->rate == RL_NONE || c->route->flags & R_NODE)
-        return ERR_OK;
-    bool ok;
-    if (c->route->rate == RL_LOGIN) {
-        ok = take_rate(f, "login", str_fmt(c->work.arena, "l:%.*s", STR_ARG(c->work.source_ip)), rule_of(cfg->rate_login_per_minute));
-    } else if (c->route->rate == RL_ENROL) {
-        ok = take_rate(f, "enrol", str_fmt(c->work.arena, "e:%.*s", STR_ARG(c->work.source_ip)), rule_of(cfg->rate_enrol_per_minute));
-    } else if (!c->principal) {
-        ok = take_rate(f, "address", str_fmt(c->work.arena, "a:%.*s", STR_ARG(c->work.source_ip)), rule_of(cfg->rate_address_per_minute));
-    } else {
-        memcpy(key + 2, c->principal->tenant_id.b, 16);
-        ok = uuid_is_nil(c->principal->tenant_id) || take_rate(f, "tenant", str_n(key, 18), tenant_rule(app, c->principal->tenant_id));
-        key[0] = 'p';
-        memcpy(key + 2, c->principal->user_id.b, 16);
-        ok = ok && take_rate(f, "principal", str_n(key, 18), rule_of(cfg->rate_principal_per_minute));
-    }
-    return ok ? ERR_OK : FAIL(e, RATE, "Too many calls; wait %ld s", (long)f->rates[f->nrates - 1].result.reset_s);
 }
 
 static enum errc check_content_type(struct flight *f, const char *want, struct err *e)
@@ -246,7 +198,7 @@ static enum errc phase_decode(struct flight *f, struct err *e)
     return row->flags & R_LIST && row->in && schema_find(row->in, STR("page_token")) ? page_open(f, e) : ERR_OK;
 }
 
-static const phase front[] = { phase_authn, phase_rate, phase_cost, phase_person, phase_authz, phase_decode, phase_zone };
+static const phase front[] = { phase_authn, phase_open, phase_rate, phase_cost, phase_person, phase_authz, phase_decode, phase_zone };
 
 static enum errc run_front(struct flight *f, struct err *e)
 {
@@ -458,6 +410,10 @@ void pipeline_request(void *ctx, struct http_exchange *x)
     c->route = f->match->row;
     if (!(c->route->flags & R_NODE) && c->route->perm != PERM_PUBLIC && !http_header_get(c->request, "Cookie").ptr)
         c->principal = authn_cached(l->pipeline->authn, bearer(c->request), c->work.source_ip);
+    if (phase_open(f, &e) != ERR_OK) {
+        flight_fail(f, &e);
+        return;
+    }
     /* With a principal that is sure to be allowed nothing in front of the handler can block: only writing down a denial does. */
     if (c->principal && c->route->combine && (c->principal->bindings.n ? c->principal->always : c->principal->permissions) & PERM_BIT(c->route->perm) &&
         flight_has_person(f)) {
@@ -511,6 +467,7 @@ struct pipeline *pipeline_new(const struct pipeline_opts *o, struct err *e)
     }
     hmac_sha256("falaj-page-v1", 13, cfg->db_url, strlen(cfg->db_url), p->page_key);
     p->access_log = access_log_new(cfg->api_access_log);
+    p->open_calls = open_calls_new();
     p->park = park_new(p);
     lanes_start(p, o->lane_apps);
     p->combiners = ARENA_ARRAY(p->arena, struct combiner *, p->router.n);
@@ -530,6 +487,7 @@ void pipeline_free(struct pipeline *p)
     for (size_t i = 0; i < p->router.n; i++)
         combiner_free(p->combiners[i]);
     park_free(p->park);
+    open_calls_free(p->open_calls);
     access_log_free(p->access_log);
     arena_free(p->arena);
     free(p);

@@ -7,14 +7,14 @@ import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { api, eventually, makeTenant, makeZone, must, startPlatform, type Api, type Platform, type Ready } from './harness.ts';
 
-const STREAMS = 6, TRIES = 4, WRONG = 100, SILENT = 80, CONNECTIONS = 64, PASSWORD = 'a heron by the water wheel';
+const STREAMS = 6, OPEN = 10, TRIES = 4, WRONG = 100, SILENT = 80, CONNECTIONS = 64, PASSWORD = 'a heron by the water wheel';
 let platform: Platform;
 let ready: Ready;
 let flooding: { tenant: any; api: Api; token: string };
 let other: { tenant: any; api: Api; token: string };
 
 beforeAll(async () => {
-  platform = await startPlatform({ FALAJ_API_STREAMS_PER_TENANT: String(STREAMS),
+  platform = await startPlatform({ FALAJ_API_STREAMS_PER_TENANT: String(STREAMS), FALAJ_API_OPEN_CALLS_PER_TENANT: String(OPEN),
     FALAJ_AUTH_TENANT_ATTEMPTS_PER_MINUTE: String(TRIES), FALAJ_RATE_ADDRESS_PER_MINUTE: String(WRONG),
     FALAJ_API_TOKEN_CACHE_MS: '0',
     FALAJ_API_CONNECTIONS_PER_ADDRESS: String(CONNECTIONS) });
@@ -31,11 +31,11 @@ async function waitingJob(by: Api): Promise<string> {
 }
 
 /** The answer of an event stream, which stays open. */
-function follow(token: string, jobId: string): Promise<IncomingMessage> {
+function opened(token: string, path: string): Promise<IncomingMessage> {
   const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
-  return new Promise((done, fail) =>
-    request(`${ready.api_url}/v1/jobs/${jobId}/events`, { headers, agent: false }, done).on('error', fail).end());
+  return new Promise((done, fail) => request(`${ready.api_url}${path}`, { headers, agent: false }, done).on('error', fail).end());
 }
+const follow = (token: string, jobId: string): Promise<IncomingMessage> => opened(token, `/v1/jobs/${jobId}/events`);
 
 async function answered(by: Api, jobId: string): Promise<void> {
   for (let i = 0; i < 10; i++) must(await by.get(`/v1/jobs/${jobId}`), 200);
@@ -59,6 +59,23 @@ test('streams of one tenant leave room for those of another, and their places ar
     again.destroy();
     return again.statusCode === 200;
   });
+}, 120_000);
+
+test('streams and calls of a tenant count together, and nobody else has less for it', async () => {
+  const [own, others] = [await waitingJob(flooding.api), await waitingJob(other.api)];
+  const open: IncomingMessage[] = [];
+  await eventually('all of its places', async () => {     // those of streams that have just been left come back within a second
+    const r = await opened(flooding.token, open.length < STREAMS ? `/v1/jobs/${own}/events` : '/v1/events?topics=jobs');
+    if (r.statusCode === 200) open.push(r);
+    else r.destroy();
+    return open.length === OPEN;
+  });
+  const refused = await flooding.api.get(`/v1/jobs/${own}`);
+  expect(must(refused, 429).detail).toContain(`${OPEN} calls and streams open`);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  await answered(other.api, others);
+  for (const r of open) r.destroy();
+  await eventually('a place that was given back', async () => (await flooding.api.get(`/v1/jobs/${own}`)).status === 200);
 }, 120_000);
 
 test('a flood of sign-ins to one tenant stops its own, from wherever, and nobody else\'s', async () => {
