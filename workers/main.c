@@ -16,6 +16,7 @@
 #include "core/table/metrics.h"
 #include "workers/agent/agent.h"
 #include "workers/lease/accounts.h"
+#include "workers/lease/cage_delegate.h"
 #include "workers/lease/child.h"
 #include "workers/agent/enrol.h"
 #include "workers/tool/tool.h"
@@ -51,6 +52,7 @@ static int run(const struct config *cfg)
         fputs("falaj-worker: worker.api_url, worker.zone, worker.cert, worker.key and worker.ca must be set\n", stderr);
         return 2;
     }
+    cage_prepare();
     if (accounts_enter(cfg, &e) != ERR_OK || process_harden(&e) != ERR_OK || enrol_first(cfg, &stop, &e) != ERR_OK) {
         log_err(LOG_ERROR, "worker.failed", &e);
         return 1;

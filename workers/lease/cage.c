@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cage.c - the agent's half of the sandbox: a control group per lease, below the agent's own.
  *
- * v2 is used where the agent's group controls memory (a delegated group), v1 where the three controllers are mounted and writable.
+ * v2 is used where the agent's group controls memory (a delegated group, cage_delegate.h), v1 where the three controllers are mounted and writable.
  * What cannot be made falls back, down to resource limits alone; cage_kind says what it became. */
 #include "workers/lease/sandbox.h"
 
@@ -18,6 +18,7 @@
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/str.h"
+#include "workers/lease/cage_delegate.h"
 
 enum { CONTROLLERS = 3, PATH_ROOM = 512, CPU_PERIOD_US = 100000, REMOVE_TRIES = 50 };
 static const char *const controllers[CONTROLLERS] = { "memory", "pids", "cpu" };
@@ -49,25 +50,6 @@ static bool file_write(const char *dir, const char *name, int64_t value)
     return fd >= 0 && write(fd, text, (size_t)n) == n;
 }
 
-/* The path of our own group: of a v1 controller, or with NULL of v2. */
-static bool own_group(const char *controller, char *out, size_t cap)
-{
-    char text[4096];
-    if (!file_read("/proc/self", "cgroup", text, sizeof text))
-        return false;
-    struct str rest = str_c(text), line, id, names, path;
-    while (rest.len) {
-        str_cut(rest, '\n', &line, &rest);
-        if (!str_cut(line, ':', &id, &names) || !str_cut(names, ':', &names, &path))
-            continue;
-        if (controller ? !str_eq_c(names, controller) : !str_eq_c(id, "0"))
-            continue;
-        snprintf(out, cap, "%.*s", STR_ARG(str_eq_c(path, "/") ? STR("") : path));
-        return true;
-    }
-    return false;
-}
-
 static bool group_make(struct cage *c, int i, const char *base, const char *name)
 {
     int n = snprintf(c->dir[i], PATH_ROOM, "%s/falaj-%s", base, name);
@@ -93,7 +75,7 @@ static void groups_remove(struct cage *c)
 static bool make_v2(struct cage *c, const char *name)
 {
     char base[PATH_ROOM] = "/sys/fs/cgroup", own[PATH_ROOM / 2], list[512];
-    if (!file_read(base, "cgroup.controllers", list, sizeof list) || !own_group(NULL, own, sizeof own))
+    if (!file_read(base, "cgroup.controllers", list, sizeof list) || !cage_own_base(NULL, own, sizeof own))
         return false;
     snprintf(base, sizeof base, "/sys/fs/cgroup%s", own);
     if (!file_read(base, "cgroup.subtree_control", list, sizeof list) || !strstr(list, "memory"))
@@ -112,7 +94,7 @@ static bool make_v1(struct cage *c, const char *name)
 {
     for (int i = 0; i < CONTROLLERS; i++) {
         char base[PATH_ROOM], own[PATH_ROOM / 2];
-        if (!own_group(controllers[i], own, sizeof own))
+        if (!cage_own_base(controllers[i], own, sizeof own))
             return false;
         snprintf(base, sizeof base, "/sys/fs/cgroup/%s%s", controllers[i], own);
         if (!group_make(c, i, base, name)) {
