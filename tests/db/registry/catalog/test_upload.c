@@ -61,6 +61,7 @@ static void test_order(void **state)
     assert_int_equal(send(0, &u, 0, "xxxxxxxx", 8, &now), ERR_CONFLICT);
     assert_int_equal(send(0, &u, 0, CSV, 7, &now), ERR_CONFLICT);
     assert_int_equal(send(0, &u, 8, CSV, 13, &now), ERR_CONFLICT);  /* more than was announced */
+    assert_string_equal(e.msg, "The part has 13 bytes, but only 12 of the announced 20 are missing");
     assert_int_equal(send(0, &u, 8, CSV, 0, &now), ERR_INVALID);
     assert_int_equal(complete(0, &u, &v), ERR_CONFLICT);
     assert_int_equal(used(0, "objects"), objects + 1);

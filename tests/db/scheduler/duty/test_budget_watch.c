@@ -101,6 +101,61 @@ static void an_attempt_is_charged_by_the_price_of_its_lease(void **state)
     done(&w);
 }
 
+/* What is charged belongs to the period that begins with it, and not to the one that ends with it: two months count it once. */
+static void each_debit_is_in_one_period(void **state)
+{
+    (void)state;
+    const int64_t at = fixture_count(&f, "SELECT extract(epoch FROM min(at)) * 1000000 FROM usage_debit"), day = INT64_C(86400000000);
+    const int64_t last = fixture_count(&f, "SELECT extract(epoch FROM max(at)) * 1000000 FROM usage_debit");
+    const int64_t all = fixture_count(&f, "SELECT count(*) FROM usage_debit");
+    const struct { int64_t from, to; bool has; } rows[] = { { at, at + day, true }, { at - day, at, false },
+                                                            { last + 1, last + day, false }, { at - day, last + 1, true } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct slice sums = { 0 }, lines = { 0 };
+        struct work w = unit(f.tenant_a);
+        OK(usage_sums(&w, rows[i].from, rows[i].to, USAGE_ZONE, &sums, e));
+        OK(usage_lines(&w, rows[i].from, rows[i].to, (struct timestamp){ 0 }, UUID_NIL, 100, &lines, e));
+        assert_int_equal(lines.n, rows[i].has ? all : 0);
+        assert_int_equal(sums.n ? ((const struct usage_sum *)sums.items)->attempts : 0, lines.n);
+        done(&w);
+    }
+    struct slice none;
+    struct work w = unit(f.tenant_a);
+    struct err err = { 0 };
+    assert_int_equal(usage_sums(&w, at, at, 0, &none, &err), ERR_INVALID);
+    assert_int_equal(usage_sums(&w, at, at + 401 * day, 0, &none, &err), ERR_INVALID);
+    done(&w);
+}
+
+/* Prices of the past stand; thresholds are percents in ascending order. What is refused leaves nothing. */
+static void what_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    struct work w = unit(f.tenant_a);
+    struct err err = { 0 };
+    struct price price = { .flavor = STR("cpu"), .currency = STR("AED"), .valid_from = { w.now_us - 1 } };
+    struct budget b;
+    assert_int_equal(price_add(&w, &price, &price, &err), ERR_INVALID);
+    price.valid_from.us = w.now_us;
+    OK(price_add(&w, &price, &price, e));               /* from this moment on is no past */
+    const struct { int64_t p[3]; size_t n; bool is_good; } rows[] = {
+        { { 0 }, 1, false }, { { 1001 }, 1, false }, { { 50, 50 }, 2, false }, { { 80, 50 }, 2, false }, { { -5, 50 }, 2, false },
+        { { 1, 50, 1000 }, 3, true }, { { 100 }, 1, true },
+    };
+    struct budget_new in = { .name = STR("thresholds"), .measure = 0, .amount = 1000000, .currency = STR("AED") };
+    OK(budget_create(&w, &in, &b, e));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct budget_change change = { .warn_percent = { (int64_t *)(uintptr_t)rows[i].p, rows[i].n } };
+        assert_int_equal(budget_set(&w, b.budget_id, &change, -1, &b, &err), rows[i].is_good ? ERR_OK : ERR_INVALID);
+    }
+    in.currency = STR_NULL;
+    assert_int_equal(budget_create(&w, &in, &b, &err), ERR_INVALID);
+    in.measure = 1, in.currency = STR("AED");
+    assert_int_equal(budget_create(&w, &in, &b, &err), ERR_INVALID);
+    db_rollback(w.tx);
+    arena_free(w.arena);
+}
+
 static void a_budget_tells_stops_holds_and_lets_go(void **state)
 {
     (void)state;
@@ -253,7 +308,8 @@ static void rules_bind_and_borrow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_attempt_is_charged_by_the_price_of_its_lease), cmocka_unit_test(a_budget_tells_stops_holds_and_lets_go),
+        cmocka_unit_test(an_attempt_is_charged_by_the_price_of_its_lease), cmocka_unit_test(each_debit_is_in_one_period),
+        cmocka_unit_test(what_cannot_be_is_refused), cmocka_unit_test(a_budget_tells_stops_holds_and_lets_go),
         cmocka_unit_test(a_spent_project_stops_itself_alone),
         cmocka_unit_test(counting_twice_changes_nothing), cmocka_unit_test(a_restore_counts_each_entry_once),
         cmocka_unit_test(rules_bind_and_borrow),

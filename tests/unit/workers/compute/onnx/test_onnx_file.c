@@ -71,6 +71,26 @@ static void test_every_cut_and_every_changed_byte(void **st)
         }
 }
 
+/* What a graph has lists of, given as a number: it is damaged, and is not read as a list that is shorter. */
+static void test_a_number_in_place_of_a_list(void **st)
+{
+    (void)st;
+    const unsigned lists[] = { 1, 5, 11, 12 };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        CLEANUP(arena_freep) struct arena *a = arena_new((size_t)16 << 20);
+        struct buf g = BUF(KIT_BYTES);
+        struct onnx_file m;
+        struct err e = { 0 };
+        kit_input(&g, "x", KIT_DIMS(-1, 2));
+        kit_node(&g, "Relu", "x", "y", NULL);
+        kit_output(&g, "y");
+        pb_add_number(&g, lists[i], 7);
+        CLEANUP(buf_releasep) struct buf b = kit_model(&g, 17);
+        assert_int_equal(parse(b.ptr, b.len, &m, a, &e), ERR_BAD_DATA);
+        assert_non_null(strstr(e.msg, "another wire type than its number says"));
+    }
+}
+
 static void test_what_is_no_model(void **st)
 {
     (void)st;
@@ -94,7 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_in_a_file), cmocka_unit_test(test_every_cut_and_every_changed_byte),
-            cmocka_unit_test(test_what_is_no_model),
+        cmocka_unit_test(test_a_number_in_place_of_a_list), cmocka_unit_test(test_what_is_no_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
