@@ -37,6 +37,26 @@ static void an_export_says_no_to_what_is_not_signed(void **state)
     buf_release(&b);
 }
 
+static enum errc gone(void *ctx, const void *p, size_t n, struct err *err)
+{
+    (void)p, (void)n;
+    ++*(int *)ctx;
+    return FAIL(err, UNAVAILABLE, "the reader went away");
+}
+
+/* Whoever went away is written to once: an export of years does not go on for nobody. */
+static void an_export_ends_with_its_reader(void **state)
+{
+    (void)state;
+    struct unit *u = unit_open(NULL, SCOPE_TENANT(tenant_a));
+    int calls = 0;
+    struct audit_export_result r;
+    struct audit_export_opts o = { .tenant_id = tenant_a, .sink = gone, .sink_ctx = &calls };
+    assert_int_equal(audit_export(&u->w, &o, &r, &e), ERR_UNAVAILABLE);
+    assert_int_equal(calls, 1);
+    unit_close(u);
+}
+
 static void a_row_changed_in_the_database_is_found(void **state)
 {
     (void)state;
@@ -62,7 +82,7 @@ static void a_row_changed_in_the_database_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_kind_of_bundle_verifies),
-        cmocka_unit_test(an_export_says_no_to_what_is_not_signed),
+        cmocka_unit_test(an_export_says_no_to_what_is_not_signed), cmocka_unit_test(an_export_ends_with_its_reader),
         cmocka_unit_test(a_row_changed_in_the_database_is_found) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -218,6 +218,10 @@ static void hostile_text_breaks_no_row(void **state)
     assert_int_equal(count(RENDER("ocsf", &ev), '\n'), 1);
     assert_int_equal(jval_parse(a, str_n(out.ptr, out.len - 1), 0, &v, &e), ERR_OK);
     assert_true(str_eq(jval_str(jval_get(jval_get(v, "http_request"), "uid")), evil));
+    char longest[AUDIT_WORD_MAX + 1];
+    memset(longest, 'z', AUDIT_WORD_MAX);
+    longest[AUDIT_WORD_MAX] = 0;
+    assert_non_null(strstr(render("summary", &ev, (struct audit_format_opts){ .zone = str_c(longest) }), longest));
     assert_null(strstr(render("summary-html", &ev, (struct audit_format_opts){ .zone = evil }), "<script>"));
     assert_null(strstr(render("summary", &ev, (struct audit_format_opts){ .zone = evil }), "<script>"));
     arena_free(a);

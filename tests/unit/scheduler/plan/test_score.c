@@ -75,10 +75,27 @@ static void fragments_are_what_popular_types_cannot_use(void **state)
     workload_free(w);
 }
 
+/* Packing keeps machines whole: a job goes where less is left, and to an idle machine last of all. */
+static void packing_fills_what_is_begun(void **state)
+{
+    (void)state;
+    struct room nearly_full = machine_of(64000, 8, 0), begun = nearly_full, idle = nearly_full;
+    for (int i = 2; i < 8; i++)
+        nearly_full.milli[i] = 0;
+    begun.milli[7] = 0;
+    const struct ask whole = ask_of(1000, 1, GPU_MILLI), share = ask_of(1000, 1, 300);
+    const int64_t full = direct_packing(NULL, &nearly_full, &whole, GPU_MILLI, false);
+    const int64_t half = direct_packing(NULL, &begun, &whole, GPU_MILLI, false);
+    assert_true(full > half && half > direct_packing(NULL, &idle, &whole, GPU_MILLI, true));
+    assert_true(direct_packing(NULL, &begun, &share, 300, false) > direct_packing(NULL, &begun, &share, 400, false));
+    assert_true(direct_packing(NULL, &begun, &share, 900, false) > full);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_row_is_found_by_its_name),
                                         cmocka_unit_test(a_share_goes_beside_another_share),
-                                        cmocka_unit_test(fragments_are_what_popular_types_cannot_use) };
+                                        cmocka_unit_test(fragments_are_what_popular_types_cannot_use),
+                                        cmocka_unit_test(packing_fills_what_is_begun) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

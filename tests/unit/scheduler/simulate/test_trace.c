@@ -88,9 +88,47 @@ static void refuses_with_file_line_and_reason(void **state)
     }
 }
 
+/* A column without which a trace says something else must be there; the others may be left out, one by one. */
+static void each_column_is_needed_or_not(void **state)
+{
+    (void)state;
+    static const struct { const char *name; bool is_needed; } columns[2][10] = {
+        { { "sn", true }, { "cpu_milli", true }, { "memory_mib", true }, { "gpu", true }, { "model", true } },
+        { { "name", true }, { "cpu_milli", true }, { "memory_mib", true }, { "num_gpu", true }, { "gpu_milli", true },
+          { "gpu_spec", false }, { "qos", false }, { "creation_time", false }, { "deletion_time", false },
+          { "scheduled_time", false } },
+    };
+    static const char *const values[2][10] = { { "a", "8000", "8192", "1", "T4" },
+                                               { "p", "1", "1", "0", "0", "", "BE", "1", "2", "1" } };
+    for (int file = 0; file < 2; file++)
+        for (int left_out = 0; left_out < 10 && columns[file][left_out].name; left_out++) {
+            struct files f;
+            struct arena *a = arena_new(1 << 22);
+            struct trace *t = ARENA_NEW(a, struct trace);
+            struct err e = { 0 };
+            char text[512] = "", wanted[64];
+            for (int line = 0; line < 2; line++) {
+                for (int c = 0; c < 10 && columns[file][c].name; c++)
+                    if (c != left_out)
+                        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", c == (left_out == 0) ? "" : ",",
+                                 line ? values[file][c] : columns[file][c].name);
+                strcat(text, "\n");
+            }
+            files_init(&f);
+            files_write(file ? f.tasks : f.nodes, text);
+            const enum errc rc = read_both(&f, a, t, &e);
+            snprintf(wanted, sizeof wanted, "column %s is missing", columns[file][left_out].name);
+            if (rc != (columns[file][left_out].is_needed ? ERR_INVALID : ERR_OK) || (rc != ERR_OK && !strstr(e.msg, wanted)))
+                fail_msg("without %s: %s", columns[file][left_out].name, e.msg);
+            files_release(&f);
+            arena_free(a);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(reads_units_models_and_times),
-                                        cmocka_unit_test(refuses_with_file_line_and_reason) };
+                                        cmocka_unit_test(refuses_with_file_line_and_reason),
+                                        cmocka_unit_test(each_column_is_needed_or_not) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,6 +136,16 @@ static void denied(void)
     MUST(getrlimit(RLIMIT_CORE, &r) == 0 && r.rlim_max == 0);
 }
 
+/* Under its agent's account too, its memory is not for others of the account to read: no core, no ptrace, no /proc/PID/mem. */
+static void keeps_its_memory(void)
+{
+    struct err e = { 0 };
+    MUST(chdir("/tmp") == 0);
+    MUST(prctl(PR_SET_DUMPABLE, 1) == 0);
+    MUST(sandbox_enter(&(struct sandbox){ .files = 64, .parent = getppid() }, &e) == ERR_OK);
+    MUST(prctl(PR_GET_DUMPABLE) == 0);
+}
+
 /* What a child may try on its agent, on a sibling and on other services of the machine; `other` is alive and shares the account.
  * */
 static pid_t other;
@@ -256,6 +266,9 @@ static void test_calls_are_denied(void **state)
     struct cage *c = NULL;
     int64_t peak;
     int status = in_cage(&c, (int64_t)256 << 20, denied, &peak);
+    assert_int_equal(status, 0);
+    cage_free(c);
+    status = in_cage(&c, (int64_t)256 << 20, keeps_its_memory, &peak);
     assert_int_equal(status, 0);
     cage_free(c);
 }

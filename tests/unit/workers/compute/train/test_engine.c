@@ -203,7 +203,7 @@ static void test_digits(void **st)
     run_once(&s, kit_backend(), NULL, 0, &r, &e, ERR_OK);
     print_message("digits: %lld epochs, hold-out accuracy %.4f, loss %.4f, %zu parameters\n", (long long)r.epochs, r.holdout_accuracy,
                   r.holdout_loss, r.parameters);
-    assert_true(r.holdout_accuracy >= 0.97);
+    assert_true(r.holdout_accuracy >= 0.97 && r.end == TRAIN_DONE);
     s.classes = 10;
     int64_t most = train_job_model_bytes(&s, 64);      /* what submit goes by */
     assert_true((int64_t)r.model.len <= most && most < (int64_t)r.model.len + 40000);
