@@ -67,6 +67,32 @@ static void test_there_and_back(void **state)
     buf_release(&frame);
 }
 
+/* Each thing that is said of a key service stands by itself: one without a signing key is not shown as one without objects. */
+static void test_each_flag_is_its_own(void **state)
+{
+    (void)state;
+    for (unsigned set = 0; set < 1u << 10; set++) {
+        static struct attest a, b;
+        struct buf frame = BUF(KEYD_REPLY_MAX);
+        struct wire_in in;
+        uint8_t kind;
+        memset(&a, 0, sizeof a);
+        bool *const flags[] = { &a.is_sealed, &a.is_hardware, &a.has_signing_key, &a.has_import_key, &a.has_objects,
+                                &a.roots[0].is_sensitive, &a.roots[0].is_always_sensitive, &a.roots[0].is_extractable,
+                                &a.roots[0].is_never_extractable, &a.roots[0].is_local };
+        a.n_roots = 1;
+        for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+            *flags[i] = set >> i & 1;
+        wire_begin(&frame, KEYD_DONE);
+        wire_put_attest(&frame, &a);
+        assert_true(wire_end(&frame) && wire_open(&in, frame.ptr + 4, frame.len - 4, &kind));
+        wire_attest(&in, &b);
+        assert_true(wire_done(&in));
+        assert_memory_equal(&a, &b, sizeof a);
+        buf_release(&frame);
+    }
+}
+
 static void test_text_into(void **state)
 {
     struct buf frame = BUF(256);
@@ -88,6 +114,7 @@ static void test_text_into(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_text_into) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_each_flag_is_its_own),
+                                        cmocka_unit_test(test_text_into) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_node.c - who a machine is and how people see it: identity against certificate, pages, one row per identity. */
 #include "tests/db/scheduler/fixture.h"
+#include "scheduler/engine/node_state.h"
 
 FIXTURE_GROUP(NOTHING_MORE, NOTHING_MORE)
 
@@ -68,11 +69,43 @@ static void operators_page_through_all(void **state)
     arena_free(w.arena);
 }
 
+/* Whoever takes a machine out of work is told how many jobs that touches, and which. */
+static void a_moved_machine_says_what_runs_on_it(void **state)
+{
+    (void)state;
+    static const struct { enum node_act act; const char *state; } acts[] = {
+        { NODE_DRAIN, "DRAINING" }, { NODE_DRAIN, "DRAINING" }, { NODE_UNDRAIN, "READY" },
+    };
+    struct machine m;
+    struct lease_grant g[8];
+    machine_up(&f, &m, "ae-dxb-1", "busy", 3, 0);
+    fixture_exec(&f, "UPDATE node SET state = 'DRAINING' WHERE name <> 'busy'");
+    submit(&f, f.tenant_a, 3, 1, 3, NULL);
+    plan(&f);
+    assert_int_equal(take(&f, &m, 8, g), 3);
+    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
+        struct work w = { .app = &f.api, .arena = arena_new(16 << 20), .tenant_id = UUID_NIL };
+        struct node_moved moved;
+        struct node one;
+        OK(db_begin(f.api.pool, SCOPE_TENANT(UUID_NIL), 0, w.arena, &w.tx, e));
+        OK(node_get(&w, m.node.node_id, &one, e));
+        OK(node_move(&w, &one, acts[i].act, STR("a new disk"), &moved, e));
+        assert_int_equal(moved.jobs_running, 3);
+        assert_int_equal(moved.job_ids.n, 3);
+        OK(db_commit(w.tx, e));
+        assert_true(str_eq_c(moved.state, acts[i].state) && str_eq_c(moved.reason, "a new disk"));
+        arena_free(w.arena);
+        assert_int_equal(fixture_count(&f, "SELECT count(*) FROM node WHERE name = 'busy' AND state = '%s'", acts[i].state), 1);
+    }
+    assert_int_equal(run_through(&f, &m, g, 3), 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_certificate_decides),
         cmocka_unit_test(operators_page_through_all),
+        cmocka_unit_test(a_moved_machine_says_what_runs_on_it),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -31,13 +31,16 @@ static void samples_keep_their_pace_and_thin_out(void **state)
     (void)state;
     struct usage u;
     struct usage_sample s;
-    int64_t now = SECOND, taken = 0;
+    int64_t now = SECOND, taken = 0, last = 0, interval = 5;
     usage_begin(&u, getpid(), 2, 5000, now);
     assert_false(usage_due(&u, now + 5 * SECOND - 1, &s));
     for (int64_t t = 0; t < 24 * 3600; t++)
         if (usage_due(&u, now + t * SECOND, &s)) {
             taken++;
             assert_int_equal(s.step, t);
+            assert_int_equal(t - last, interval);           /* none comes sooner, and after each thinning half as often */
+            last = t;
+            interval = u.interval_us / SECOND;
         }
     /* 720 each: 1 h, 2 h, 4 h, 8 h, and 9 h at 80 s */
     assert_in_range(taken, 4 * USAGE_SAMPLES_EACH + 390, 4 * USAGE_SAMPLES_EACH + 410);
