@@ -100,12 +100,40 @@ static void a_moved_machine_says_what_runs_on_it(void **state)
     assert_int_equal(run_through(&f, &m, g, 3), 6);
 }
 
+/* Ten thousand machines are heard of twice a second: what is known already is not written again, and one that was lost is. */
+static void a_beat_is_written_once_a_second(void **state)
+{
+    (void)state;
+    struct machine m;
+    machine_up(&f, &m, "ae-dxb-1", "beating", 1, 0);
+    static const char *const now_is[] = { "last_seen_at = clock_timestamp()",
+                                          "last_seen_at = clock_timestamp() - interval '2 seconds'",
+                                          "last_seen_at = clock_timestamp(), state = 'LOST'" };
+    static const char row[] = "SELECT xmin::text::bigint FROM node WHERE name = 'beating'";
+    for (int turn = 0; turn < 3; turn++) {
+        fixture_exec(&f, "UPDATE node SET %s WHERE name = 'beating'", now_is[turn]);
+        const int64_t before = fixture_count(&f, row);
+        struct work w = { .app = &f.api, .arena = arena_new(16 << 20), .now_us = clock_wall_us(&clock_system) };
+        struct node n;
+        struct err err = { 0 };
+        OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, w.arena, &w.tx, e));
+        OK(node_beat(&w, m.node.node_id, m.node.boot_id, m.identity, &n, e));
+        assert_int_equal(node_beat(&w, m.node.node_id, uuid_v7(1), m.identity, &n, &err), ERR_STALE);
+        assert_int_equal(node_beat(&w, m.node.node_id, m.node.boot_id, STR("spiffe://other"), &n, &err), ERR_STALE);
+        OK(db_commit(w.tx, e));
+        arena_free(w.arena);
+        assert_int_equal(fixture_count(&f, row) != before, turn > 0);
+    }
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM node WHERE name = 'beating' AND state = 'READY'"), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_certificate_decides),
         cmocka_unit_test(operators_page_through_all),
         cmocka_unit_test(a_moved_machine_says_what_runs_on_it),
+        cmocka_unit_test(a_beat_is_written_once_a_second),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

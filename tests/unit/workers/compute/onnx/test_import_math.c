@@ -164,6 +164,14 @@ static void test_products_of_what_is_computed(void **st)
     KIT_EXPECT(&g, 17, x, 1, -3.5f, -8, 18, 32);
     g = BUF(KIT_BYTES), attrs = BUF(256);
     kit_input(&g, "x", KIT_DIMS(2, 2));
+    KIT_F32(&g, "b", bias, 2);
+    kit_node(&g, "Relu", "x", "r", NULL);
+    kit_real(&attrs, "alpha", 0);
+    kit_node(&g, "Gemm", "x,r,b", "y", &attrs);         /* nothing of the product is left */
+    kit_output(&g, "y");
+    KIT_EXPECT(&g, 17, x, 1, 1, -1, 1, -1);
+    g = BUF(KIT_BYTES), attrs = BUF(256);
+    kit_input(&g, "x", KIT_DIMS(2, 2));
     kit_int(&attrs, "transA", 1);
     kit_node(&g, "Gemm", "x,x", "y", &attrs);
     kit_output(&g, "y");
