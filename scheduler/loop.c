@@ -15,6 +15,7 @@
 #include "scheduler/duty/budget_watch.h"
 #include "scheduler/duty/due_jobs.h"
 #include "scheduler/duty/job_pages.h"
+#include "scheduler/duty/levels.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/leader.h"
 #include "scheduler/mirror/snapshot.h"
@@ -30,7 +31,7 @@
 
 enum { ARENA_MAX = 512 << 20, FULL_US = 1000000, REAP_US = 1000000, PURGE_US = 60000000, REAP_LIMIT = 2000, PURGE_LIMIT = 10000,
        CONFLICT_PAUSE_US = 20000, BUDGET_LIMIT = 1000, NOTE_US = 2000000,
-       PAGES_US = 30000000, PAGES_AGAIN_US = 250000, PAGES_LIMIT = 8 };
+       PAGES_US = 30000000, PAGES_AGAIN_US = 250000, PAGES_LIMIT = 8, LEVELS_US = 10000000 };
 
 struct loop {
     const struct app *app;
@@ -40,7 +41,7 @@ struct loop {
     pthread_cond_t changed;
     bool is_woken, is_stopping;
     _Atomic bool is_leading;
-    int64_t full_us, reap_us, purge_us, tenants_us, note_us, pages_us;
+    int64_t full_us, reap_us, purge_us, tenants_us, note_us, pages_us, levels_us;
 };
 
 static struct work work_of(const struct app *app, struct arena *a)
@@ -223,6 +224,10 @@ static bool round_once(struct loop *l, bool *ret_more)
         if (some_left)
             l->pages_us = now + PAGES_AGAIN_US;
     }
+    if (is_due(&l->levels_us, now, LEVELS_US)) {
+        struct work w = work_of(l->app, l->arena);
+        is_ok &= report(levels_measure(&w, &e), &e, "scheduler.levels");
+    }
     int64_t began = clock_mono_us(l->app->clock);
     bool is_planned = report(loop_plan_once(l->app, l->arena, is_due(&l->full_us, now, FULL_US), &admitted, ret_more, &e), &e, "scheduler.plan");
     if (is_planned && is_due(&l->note_us, now, NOTE_US))
@@ -278,6 +283,8 @@ void loop_run(struct loop *l)
         notify_alive();
         int64_t tick_us = l->app->config->scheduler_tick_ms * 1000;
         bool leads = !l->leader || leader_check(l->leader);
+        if (!leads && atomic_load(&l->is_leading))
+            levels_clear();
         atomic_store(&l->is_leading, leads);
         metrics_set(M_leader, leads);
         is_ok = !leads || round_once(l, &more);

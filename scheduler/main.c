@@ -73,7 +73,7 @@ static const struct stmt *const *const scheduler_lists[] = { residency_stmts, sn
                                                              budget_watch_stmts, due_jobs_stmts, job_pages_stmts,
                                                              tenant_reaper_stmts, node_scheduler_stmts,
                                                              lease_end_stmts, job_apply_stmts, key_rewrap_leader_stmts, key_shred_leader_stmts,
-                                                             round_scheduler_stmts, audit_event_stmts, NULL };
+                                                             round_scheduler_stmts, system_facts_stmts, audit_event_stmts, NULL };
 static const struct stmt *const *const sequencer_lists[] = { sequencer_stmts, sequencer_head_stmts, sequencer_page_stmts,
                                                        audit_event_stmts,
                                                              audit_shadow_stmts, audit_anchor_stmts, audit_reconcile_stmts, custody_stmts, NULL };

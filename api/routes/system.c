@@ -3,6 +3,7 @@
 #include "api/api.h"
 #include "api/openapi.h"
 #include "api/route.h"
+#include "core/base/cleanup.h"
 #include "core/db/pool.h"
 #include "core/redis/client.h"
 #include "core/table/config.h"
@@ -72,29 +73,38 @@ static void ready_blobs(struct work *w, struct ready_part *ret)
                                                   (long)(left >> 20), (long)fs.f_favail, (long)(cfg->blob_min_free >> 20));
 }
 
-/* PostgreSQL down means not ready; Redis down only means slower wake-ups. */
-static enum errc readyz(struct work *w, const void *in, void *out, struct err *e)
+/* The parts that falaj-api itself needs, in READY_OWN places: listener, postgresql, redis, blobs.
+ * PostgreSQL down means not ready; Redis down only means slower wake-ups. */
+static void ready_own(struct work *w, struct ready_part *parts, bool *ret_can_work)
 {
-    (void)in;
-    struct ready_out *r = out;
-    size_t zones = keyd_client_zones(w->app->keyd);
-    struct ready_part *parts = ARENA_ARRAY(w->arena, struct ready_part, READY_OWN + zones);
+    struct err e;
     const struct api *api = w->app->extra;
-    bool draining = api->draining, db = db_pool_ping(w->app->pool, e) == ERR_OK;
-    bool redis = w->app->redis && redis_ping(w->app->redis, 50, e) == ERR_OK;
+    bool draining = api->draining, db = db_pool_ping(w->app->pool, &e) == ERR_OK;
+    bool redis = w->app->redis && redis_ping(w->app->redis, 50, &e) == ERR_OK;
     parts[0] = (struct ready_part){ STR("listener"), draining ? STR("draining") : STR("ok"), STR_NULL };
     parts[1] = (struct ready_part){ STR("postgresql"), db ? STR("ok") : STR("down"), STR_NULL };
     parts[2] = (struct ready_part){ STR("redis"), redis ? STR("ok") : STR("degraded"),
         redis ? STR_NULL : STR("Wake-ups are slower") };
     ready_blobs(w, &parts[3]);
+    *ret_can_work = db && !draining;
+}
+
+static enum errc readyz(struct work *w, const void *in, void *out, struct err *e)
+{
+    (void)in, (void)e;
+    struct ready_out *r = out;
+    size_t zones = keyd_client_zones(w->app->keyd);
+    struct ready_part *parts = ARENA_ARRAY(w->arena, struct ready_part, READY_OWN + zones);
+    bool can_work;
+    ready_own(w, parts, &can_work);
     for (size_t i = 0; i < zones; i++)
         ready_keys(w, keyd_client_zone(w->app->keyd, i), &parts[READY_OWN + i]);
     r->parts = (struct slice){ parts, READY_OWN + zones };
     bool is_whole = true;
     for (size_t i = 0; i < r->parts.n; i++)
         is_whole = is_whole && str_eq_c(parts[i].status, "ok");
-    r->status = !db || draining ? STR("not ready") : is_whole ? STR("ready") : STR("degraded");
-    call_of(w)->status = db && !draining ? 200 : 503;
+    r->status = !can_work ? STR("not ready") : is_whole ? STR("ready") : STR("degraded");
+    call_of(w)->status = can_work ? 200 : 503;
     return ERR_OK;
 }
 
@@ -106,9 +116,24 @@ static void listener_metrics(const char *name, const struct http_server *s)
     metrics_set(M_connections_turned_away, (double)http_server_turned_away(s), name);
 }
 
+static void part_metrics(const struct app *app)
+{
+    CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+    struct work w = { .app = app, .arena = a };
+    struct ready_part parts[READY_OWN];
+    struct statvfs fs;
+    bool can_work;
+    ready_own(&w, parts, &can_work);
+    for (int i = 1; i < READY_OWN; i++)
+        metrics_set(M_part_ready, str_eq_c(parts[i].status, "ok"), parts[i].name.ptr);
+    if (*app->config->blob_dir && statvfs(app->config->blob_dir, &fs) == 0)
+        metrics_set(M_blob_free_bytes, (double)fs.f_bavail * (double)fs.f_frsize);
+}
+
 void api_metrics_print(const struct app *app, struct buf *out)
 {
     const struct api *api = app->extra;
+    part_metrics(app);
     lanes_metrics(api->pipeline);
     listener_metrics("people", api->people);
     listener_metrics("machines", api->nodes);

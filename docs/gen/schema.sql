@@ -5629,6 +5629,7 @@ GRANT ALL ON FUNCTION public.submit_guard(tenants uuid[], projects uuid[], slots
 -- Name: FUNCTION system_facts(); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.system_facts() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.system_facts() TO falaj_app;
+GRANT ALL ON FUNCTION public.system_facts() TO falaj_scheduler;
 
 -- Name: FUNCTION tenant_create(t uuid, tenant_name text, shown_name text, home text, zones text[], admin_id uuid, admin_name text, binding uuid, role_name text, by_user uuid, token uuid, token_hash bytea, token_hint text, token_until timestamp with time zone, key_wrapped bytea, key_root bigint, key_provider text, event uuid, event_body bytea); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.tenant_create(t uuid, tenant_name text, shown_name text, home text, zones text[], admin_id uuid, admin_name text, binding uuid, role_name text, by_user uuid, token uuid, token_hash bytea, token_hint text, token_until timestamp with time zone, key_wrapped bytea, key_root bigint, key_provider text, event uuid, event_body bytea) FROM PUBLIC;

@@ -37,4 +37,4 @@ BEGIN
          m.ready, m.draining, m.quarantined, m.lost, m.slots, live.slots
     FROM machines m, live;
 END $$;
-SELECT falaj_system_function('system_facts', 'falaj_app');
+SELECT falaj_system_function('system_facts', 'falaj_app', 'falaj_scheduler');

@@ -228,6 +228,17 @@ put tenants/access/list.c "$spdx" '#define THING_COLUMNS "a, b"'
 export LINT_MOST=0
 expect places tenants/access/list.c:2 'lists of columns stand beside a schema'
 unset LINT_MOST
+put deploy/monitoring/alerts.yml '      - alert: FalajBad' '        expr: falaj_bad_total > 1'
+put deploy/monitoring/alerts_test.yml '      - alertname: FalajOther'
+put deploy/monitoring/dashboard.py 'print("new")'
+put deploy/monitoring/dashboard.json old
+put docs/howto/runbooks.md '## FalajGone'
+put docs/gen/metrics.md '| `falaj_good_total` | all |'
+expect alerts docs/howto/runbooks.md:1 "no section '## FalajBad'"
+expect alerts docs/howto/runbooks.md:1 "'## FalajGone' is of no alert"
+expect alerts deploy/monitoring/alerts_test.yml:1 'no test in which FalajBad fires'
+expect alerts deploy/monitoring/alerts.yml:1 'falaj_bad_total is no metric'
+expect alerts deploy/monitoring/dashboard.json:1 'differs'
 put build/dev/bin/falaj-api '#!/bin/sh' 'echo new'
 cp "$tree/build/dev/bin/falaj-api" "$tree/build/dev/bin/falaj-worker"
 chmod +x "$tree"/build/dev/bin/falaj-{api,worker}

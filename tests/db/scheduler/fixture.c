@@ -80,6 +80,7 @@ void fixture_open_wide(struct fixture *f, int connections)
     static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, rules_stmts,
                                                              plan_apply_stmts, plan_check_stmts, reaper_stmts, budget_watch_stmts,
                                                              due_jobs_stmts, tenant_reaper_stmts, node_scheduler_stmts, round_scheduler_stmts,
+                                                             system_facts_stmts,
                                                              lease_end_stmts, job_apply_stmts, job_pages_stmts, NULL };
     static const struct stmt *const *const probe_lists[] = { probe_stmts, NULL };
     *f = (struct fixture){ .pg = pg_harness_new(), .config = config_new_default() };
