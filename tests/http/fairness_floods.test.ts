@@ -7,7 +7,8 @@ import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { api, eventually, makeTenant, makeZone, must, startPlatform, type Api, type Platform, type Ready } from './harness.ts';
 
-const STREAMS = 6, OPEN = 10, TRIES = 4, WRONG = 100, SILENT = 80, CONNECTIONS = 64, PASSWORD = 'a heron by the water wheel';
+const STREAMS = 6, OPEN = 10, TRIES = 4, WRONG = 100, SILENT = 80, CONNECTIONS = 64, PROXY = '127.0.0.9';
+const PASSWORD = 'a heron by the water wheel';
 let platform: Platform;
 let ready: Ready;
 let flooding: { tenant: any; api: Api; token: string };
@@ -16,7 +17,7 @@ let other: { tenant: any; api: Api; token: string };
 beforeAll(async () => {
   platform = await startPlatform({ FALAJ_API_STREAMS_PER_TENANT: String(STREAMS), FALAJ_API_OPEN_CALLS_PER_TENANT: String(OPEN),
     FALAJ_AUTH_TENANT_ATTEMPTS_PER_MINUTE: String(TRIES), FALAJ_RATE_ADDRESS_PER_MINUTE: String(WRONG),
-    FALAJ_API_TOKEN_CACHE_MS: '0',
+    FALAJ_API_TOKEN_CACHE_MS: '0', FALAJ_API_TRUSTED_PROXIES: PROXY,
     FALAJ_API_CONNECTIONS_PER_ADDRESS: String(CONNECTIONS) });
   ready = platform.ready;
   await makeZone(ready, ready.zone);
@@ -97,9 +98,10 @@ test('a flood of sign-ins to one tenant stops its own, from wherever, and nobody
   expect(new Set(unknown.map((r) => r.status))).toEqual(new Set([401, 429]));
 }, 240_000);
 
-/** The status that a token gets that comes from this address of our own. */
-function statusFrom(localAddress: string, token: string): Promise<number> {
-  const options = { headers: { authorization: `Bearer ${token}` }, localAddress, agent: false };
+/** The status that a token gets that comes from this address of our own, for the client that it names. */
+function statusFrom(localAddress: string, token: string, client?: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token}`, ...(client ? { 'x-forwarded-for': client } : {}) };
+  const options = { headers, localAddress, agent: false };
   return new Promise((done, fail) =>
     request(`${ready.api_url}/v1/me`, options, (r) => r.resume().on('end', () => done(r.statusCode!))).on('error', fail).end());
 }
@@ -113,6 +115,16 @@ test('wrong tokens of an address run out of tries, and stop nobody who was let i
   expect(seen).toEqual(new Set([401, 429]));
   for (let i = 0; i < 5; i++) expect(await statusFrom('127.0.0.2', other.token)).toBe(200);
   expect(await statusFrom('127.0.0.3', wrong)).toBe(401);
+}, 240_000);
+
+test('behind a proxy each client has tries of its own, and who is no proxy names nobody', async () => {
+  const wrong = `${other.token.slice(0, -8)}aaaaaaaa`;
+  const seen = new Set<number>();
+  for (let i = 0; i < 10 * WRONG && !seen.has(429); i++) seen.add(await statusFrom(PROXY, wrong, '203.0.113.1'));
+  expect(seen).toEqual(new Set([401, 429]));
+  expect(await statusFrom(PROXY, wrong, '203.0.113.2')).toBe(401);
+  expect(await statusFrom(PROXY, wrong, '203.0.113.2, 203.0.113.1'), 'read from the right').toBe(429);
+  expect(await statusFrom('127.0.0.5', wrong, '203.0.113.1')).toBe(401);
 }, 240_000);
 
 test('questions of a device count for the tenant that it asks to enter', async () => {
