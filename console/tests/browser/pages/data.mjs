@@ -167,7 +167,7 @@ export default [
         '{"inputs": [{"name": "input", "datatype": "FP32", "shape": [1, 2], "data": [1, 2]}]}',
       );
       await page.click('.play form button[type=submit]');
-      await page.getByText('this model takes 64 features').waitFor();
+      await page.getByText('inputs[0].shape: [1,2] does not fit; the model takes').waitFor();
     },
   },
 ];
