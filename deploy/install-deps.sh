@@ -7,7 +7,8 @@
 # --build  compiler and libraries of the programs    --run   what the daemons need at run time (PostgreSQL, Redis)
 # --console  Node, which builds the web console and is not needed to run it
 # --test   what tests/run.sh and the benches need beyond these: clang, cmocka, Python, psql, wrk, Node, Chromium
-# --torch    PyTorch, which reads model files in the full tier of the tests (1 GB); not part of --all
+# --torch    PyTorch, which reads model files, and scikit-learn, beside whose trees ours are judged, in the full tier of the tests
+#            (1 GB); not part of --all
 # --package  what makes Debian packages and tries them in a tree of their own, and promtool; not part of --all
 # --all    all of the others (also the default)
 # --list   print the packages of the chosen groups and stop
@@ -28,7 +29,7 @@ packages_test=(libcmocka-dev clang libclang-rt-14-dev llvm python3 perl openssl 
 # shellcheck disable=SC2034
 packages_console=()
 # shellcheck disable=SC2034
-packages_torch=(python3-torch python3-numpy)
+packages_torch=(python3-torch python3-numpy python3-sklearn)
 packages_package=(debhelper lintian debootstrap prometheus)
 node_minimum=20.19.0
 node_pinned=20.20.2

@@ -4,7 +4,8 @@
 #include "core/data/data_format.h"
 
 const char *const job_objective_names[] = { "classification", "regression", "multi-label", NULL };
-const char *const job_family_names[] = { "mlp", "cnn", "gpt", NULL }, *const job_optimizer_names[] = { "adamw", "sgd", NULL },
+const char *const job_family_names[] = { "mlp", "cnn", "gpt", "gbdt", NULL },
+                  *const job_optimizer_names[] = { "adamw", "sgd", NULL },
                   *const job_schedule_names[] = { "const", "cosine", "linear", "wsd", NULL };
 
 SCHEMA_EXTERN(train_job, "A training job",
@@ -12,7 +13,7 @@ SCHEMA_EXTERN(train_job, "A training job",
     FIELD(train_job, dataset_version, 0, .min = 0, .max = 1000000, .dflt = "0", .doc = "Its version; 0: the latest at submit"),
     FIELD_ENUM(train_job, family, F_MORE, job_family_names, .dflt = "mlp", .doc = "Model family"),
     FIELD_ENUM(train_job, objective, F_MORE, job_objective_names, .dflt = "classification",
-               .doc = "What is learnt: a class; mlp also a number (regression), or flags of 0 and 1 (multi-label)"),
+               .doc = "What is learnt: a class; mlp and gbdt also a number (regression), or flags of 0 and 1 (multi-label)"),
     FIELD_I64S(train_job, hidden, 0, .min = 0, .max = TRAIN_HIDDEN_MAX, .item_min = 1, .item_max = 8192, .dflt = "64,32",
                .doc = "mlp: widths of the hidden layers; an empty list means the default"),
     FIELD_I64S(train_job, image, F_MORE, .min = 0, .max = 3, .item_min = 1, .item_max = 1024, .dflt = "",
@@ -32,6 +33,17 @@ SCHEMA_EXTERN(train_job, "A training job",
     FIELD(train_job, rms_norm, F_MORE, .dflt = "false", .doc = "gpt: RMS norm without biases instead of layer norm"),
     FIELD(train_job, rotary, F_MORE, .dflt = "false", .doc = "gpt: rotary positions instead of learnt ones"),
     FIELD(train_job, gated, F_MORE, .dflt = "false", .doc = "gpt: perceptrons with a SiLU gate instead of GELU"),
+    FIELD(train_job, trees, F_MORE, .min = 1, .max = 10000, .dflt = "100",
+          .doc = "gbdt: rounds, each of a tree, or one for each class"),
+    FIELD(train_job, leaves, F_MORE, .min = 2, .max = 1024, .dflt = "31", .doc = "gbdt: most leaves of a tree"),
+    FIELD(train_job, depth, F_MORE, .min = 0, .max = 64, .dflt = "0", .doc = "gbdt: most splits from the top to a leaf; 0: any"),
+    FIELD(train_job, leaf_rows, F_MORE, .min = 1, .max = 1000000, .dflt = "20", .doc = "gbdt: least rows in a leaf"),
+    FIELD(train_job, bins, F_MORE, .min = 2, .max = 255, .dflt = "255", .doc = "gbdt: most parts into which a column is cut"),
+    FIELD(train_job, l2, F_MORE, .real_min = 0, .real_max = 1000000, .dflt = "0", .doc = "gbdt: what draws a leaf's value to 0"),
+    FIELD(train_job, row_share, F_MORE, .real_min = 0.01, .real_max = 1, .dflt = "1",
+          .doc = "gbdt: share of the rows that a round sees"),
+    FIELD(train_job, column_share, F_MORE, .real_min = 0.01, .real_max = 1, .dflt = "1",
+          .doc = "gbdt: share of the columns that a tree sees"),
     FIELD(train_job, epochs, 0, .min = 1, .max = 10000, .dflt = "30", .doc = "Passes over the training rows"),
     FIELD(train_job, batch_size, 0, .min = 1, .max = 65536, .dflt = "32", .doc = "Rows, or sequences, per batch"),
     FIELD(train_job, accumulate, F_MORE, .min = 1, .max = 4096, .dflt = "1", .doc = "Batches whose gradients make one step"),
@@ -41,9 +53,10 @@ SCHEMA_EXTERN(train_job, "A training job",
           .doc = "Budget in rows, or tokens; 0: what the epochs make"),
     FIELD(train_job, max_seconds, F_MORE, .min = 0, .max = 31536000, .dflt = "0", .doc = "Budget in seconds; 0: none"),
     FIELD(train_job, eval_every, F_MORE, .min = 0, .max = 1000000000, .dflt = "0",
-          .doc = "Steps between evaluations; 0: at the end of each epoch"),
+          .doc = "Steps between evaluations; 0: at the end of each epoch, of gbdt after each round"),
     FIELD_ENUM(train_job, optimizer, F_MORE, job_optimizer_names, .dflt = "adamw", .doc = "Optimiser"),
-    FIELD(train_job, learning_rate, 0, .real_min = 0, .real_max = 10, .is_above = true, .dflt = "0.003", .doc = "Peak learning rate"),
+    FIELD(train_job, learning_rate, 0, .real_min = 0, .real_max = 10, .dflt = "0",
+          .doc = "Peak learning rate; of gbdt what each tree adds; 0: the usual one, 0.003, of gbdt 0.1"),
     FIELD(train_job, weight_decay, F_MORE, .real_min = 0, .real_max = 1, .dflt = "0.0001", .doc = "Decoupled weight decay"),
     FIELD(train_job, clip_norm, F_MORE, .real_min = 0, .real_max = 1000000, .dflt = "0",
           .doc = "Largest norm of the gradient; 0: any"),
@@ -54,9 +67,9 @@ SCHEMA_EXTERN(train_job, "A training job",
     FIELD(train_job, seed, F_MORE, .min = 0, .max = INT64_MAX, .dflt = "1", .doc = "Seed of split, order and weights: same seed, same model"),
     FIELD(train_job, holdout, F_MORE, .real_min = 0.01, .real_max = 0.9, .dflt = "0.2", .doc = "Share of rows held out"),
     FIELD(train_job, early_stop_patience, F_MORE, .min = 0, .max = 10000, .dflt = "0",
-          .doc = "Stop after so many epochs without improvement; 0: off"),
+          .doc = "Stop after so many evaluations without improvement, and keep the best; 0: off"),
     FIELD(train_job, checkpoint_every, F_MORE, .min = 0, .max = 10000, .dflt = "0",
-          .doc = "Epochs between checkpoints; 0: only when told to stop"),
+          .doc = "Epochs, of gbdt rounds, between checkpoints; 0: only when told to stop"),
     FIELD(train_job, label_column, F_DERIVED, .min = 1, .max = 128, .dflt = "label",
           .doc = "Column that holds the label; filled in from the data set"),
     FIELD(train_job, classes, F_DERIVED, .min = 0, .max = 65536, .dflt = "0", .doc = "Classes of the data set; 0: the largest label + 1"),
@@ -89,8 +102,8 @@ static enum errc settle_objective(const struct train_job *t, struct err *e)
 {
     static const int objective_of[] = { [TARGET_CLASS] = TRAIN_CLASSIFICATION, [TARGET_NUMBER] = TRAIN_REGRESSION,
                                         [TARGET_FLAGS] = TRAIN_MULTI_LABEL };
-    if (t->objective != TRAIN_CLASSIFICATION && t->family != TRAIN_MLP)
-        return FAIL_AT(e, INVALID, "/objective", "%s is learnt by the family mlp; %s learns classes",
+    if (t->objective != TRAIN_CLASSIFICATION && t->family != TRAIN_MLP && t->family != TRAIN_GBDT)
+        return FAIL_AT(e, INVALID, "/objective", "%s is learnt by the families mlp and gbdt; %s learns classes",
                        job_objective_names[t->objective],
                        job_family_names[t->family]);
     if (!data_formats[t->format].is_table || t->objective == objective_of[t->target])
@@ -102,6 +115,8 @@ static enum errc settle_objective(const struct train_job *t, struct err *e)
 
 enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e)
 {
+    static const double NET_RATE = 0.003, TREE_RATE = 0.1;
+    t->learning_rate = t->learning_rate > 0 ? t->learning_rate : t->family == TRAIN_GBDT ? TREE_RATE : NET_RATE;
     TRY(settle_list(t, "hidden", &t->hidden, a, e));
     TRY(settle_list(t, "channels", &t->channels, a, e));
     TRY(settle_list(t, "blocks", &t->blocks, a, e));
@@ -165,13 +180,23 @@ static struct size size_gpt(const struct train_job *t)
 {
     int64_t c = t->width, kv = t->kv_heads ? t->kv_heads : t->heads, row = c + 2 * kv * (c / t->heads);
     int64_t inner = t->gated ? (8 * c / 3 + 31) / 32 * 32 : 4 * c, up = t->gated ? 2 * inner : inner;
-    struct size z = { .numbers = t->classes * c + (t->rotary ? 0 : t->context * c) + 2 * c, .tensors = 4 + 16 * t->layers };
+    struct size z = { .numbers = t->classes * c + t->context * (t->rotary ? c / t->heads : c) + 2 * c, .tensors = 5 + 16 * t->layers };
     z.numbers += t->layers * (row * c + c * c + up * c + c * inner + (t->rms_norm ? 2 * c : 6 * c + row + up));
     return z;
 }
 
+/* Trees are whole-numbered tables (workers/compute/kernels/trees.h): 7 numbers for each node, 2 for each
+ * tree. */
+static struct size size_gbdt(const struct train_job *t)
+{
+    int64_t scores = t->objective == TRAIN_REGRESSION || t->classes == 2 ? 1 : t->classes ? t->classes : 2;
+    return (struct size){ .numbers = t->trees * scores * ((2 * t->leaves - 1) * 7 + 2) + 2 * scores, .tensors = 4 };
+}
+
 static struct size size_of(const struct train_job *t, int64_t inputs)
 {
+    if (t->family == TRAIN_GBDT)
+        return size_gbdt(t);
     return t->family == TRAIN_GPT ? size_gpt(t) : t->family == TRAIN_CNN ? size_cnn(t) : size_mlp(t, inputs);
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 #include "core/wire/job_type.h"
 
-enum job_family { TRAIN_MLP, TRAIN_CNN, TRAIN_GPT };
+enum job_family { TRAIN_MLP, TRAIN_CNN, TRAIN_GPT, TRAIN_GBDT };
 enum job_objective { TRAIN_CLASSIFICATION, TRAIN_REGRESSION, TRAIN_MULTI_LABEL };
 enum job_optimizer { TRAIN_ADAMW, TRAIN_SGD };
 enum job_schedule { TRAIN_CONST, TRAIN_COSINE, TRAIN_LINEAR, TRAIN_WSD };
@@ -22,12 +22,14 @@ struct train_job {
     bool residual;                  /* cnn: the input goes around each block */
     int64_t layers, width, heads, kv_heads, context;    /* gpt; kv_heads 0: as many as heads; context in tokens */
     bool rms_norm, rotary, gated;   /* gpt: together the layout of Llama */
+    int64_t trees, leaves, depth, leaf_rows, bins;      /* gbdt; depth 0: any; leaf_rows: at least so many in a leaf */
+    double l2, row_share, column_share;     /* gbdt; shares of rows and columns that a tree sees */
     int64_t epochs, batch_size;
     int64_t accumulate;             /* batches whose gradients make one step */
     int64_t max_steps, max_items, max_seconds;          /* budget; 0: none. Items are rows, or tokens */
     int64_t eval_every;             /* steps between evaluations; 0: at the end of each epoch */
     int optimizer;                  /* enum job_optimizer */
-    double learning_rate;
+    double learning_rate;           /* 0: the family's usual one, until settled */
     double weight_decay;            /* on weights, not on biases */
     double clip_norm;               /* the gradient's norm is at most this; 0: as it is */
     double dropout;                 /* share of activations left out */

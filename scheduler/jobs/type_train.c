@@ -33,7 +33,7 @@ static enum errc check_model_fits(const struct train_job *t, int64_t inputs, int
 {
     int64_t bytes = train_job_model_bytes(t, inputs);
     static const char *const member[] = { [TRAIN_MLP] = "/spec/hidden", [TRAIN_CNN] = "/spec/channels",
-                                          [TRAIN_GPT] = "/spec/width" };
+                                          [TRAIN_GPT] = "/spec/width", [TRAIN_GBDT] = "/spec/leaves" };
     if (bytes > LEASE_OUTPUT_MAX)
         return FAIL_AT(e, UNPROCESSABLE, member[t->family],
                        "The model would have up to %ld bytes with %ld inputs; models of at most %d are stored",

@@ -76,7 +76,7 @@ test('a small decoder learns a text of tokens, is registered, and continues it',
   const version = must(await send(set, 'tokens', shard(text, VOCABULARY)), 201);
   expect(version).toMatchObject({ row_count: 2400, column_count: 0, classes: VOCABULARY });
   const table = await upload(api, digitsCsv, 'table');
-  const gpt = { family: 'gpt', layers: 1, width: 32, heads: 2, context: CONTEXT, epochs: 12, batch_size: 8 };
+  const gpt = { family: 'gpt', rotary: true, layers: 1, width: 32, heads: 2, context: CONTEXT, epochs: 12, batch_size: 8 };
   for (const [id, spec, why] of [[table.dataset_id, gpt, /gpt learns from tokens; this version is a table/],
     [set, { hidden: [4] }, /mlp learns from tables; this version is tokens/]] as [string, object, RegExp][]) {
     const reply = await api.post('/v1/jobs', { name: 'x', kind: 'train', spec: { dataset_id: id, ...spec } });
@@ -106,4 +106,28 @@ test('a convolutional network learns images, is registered, deployed, and tells 
   const { outputs } = must(await api.post('/v2/models/images/infer', { inputs: [input] }), 200);
   const label = outputs.find((o: any) => o.name === 'label').data;
   expect(rows.filter((r, i) => r.label === label[i]).length).toBeGreaterThan(85);
+}, 120_000);
+
+test('boosted trees learn a number from a table in CSV, are registered, deployed, and answer as well as they were judged', async () => {
+  const truth = (a: number, b: number, c: number) => 50 + 20 * a * b + (c > 0.5 ? 10 : 0);
+  const draw = (i: number, k: number) => ((i * 7919 + k * 104729 + ((i * i * (k + 3)) % 1013)) % 1000) / 1000;
+  const rows = Array.from({ length: 1200 }, (_, i) => [draw(i, 1), draw(i, 2), draw(i, 3)] as [number, number, number]);
+  const csv = ['a,b,c,price', ...rows.map((r) => [...r, truth(...r)].join(','))].join('\n');
+  const set = await make('prices', { label_column: 'price', target: 'number' });
+  must(await send(set, 'csv', Buffer.from(csv), { 'content-type': 'text/csv' }), 201);
+  const wrong = await api.post('/v1/jobs', { name: 'x', kind: 'train', spec: { dataset_id: set, family: 'gbdt', bins: 256 } });
+  expect(problemOf(wrong)).toMatchObject({ code: 'invalid_argument' });
+  expect(wrong.text).toContain('/spec/bins');
+  const job = await train(api, set, { family: 'gbdt', objective: 'regression', trees: 60, eval_every: 10 });
+  expect(job.spec).toMatchObject({ learning_rate: 0.1, leaves: 31 });
+  expect(job.result).toMatchObject({ epochs: 6 });
+  expect(job.result.holdout_accuracy).toBeGreaterThan(0.97);
+  const model = await register('prices', job.job_id);
+  expect(model.family).toBe('gbdt');
+  const meta = await serve('prices', model.model_id);
+  expect(meta.outputs).toMatchObject([{ name: 'value', datatype: 'FP32', shape: [-1, 1] }]);
+  const input = { name: 'input', datatype: 'FP32', shape: [100, 3], data: rows.slice(0, 100).flat() };
+  const { outputs } = must(await api.post('/v2/models/prices/infer', { inputs: [input] }), 200);
+  const off = rows.slice(0, 100).map((r, i) => Math.abs(outputs[0].data[i] - truth(...r)));
+  expect(off.reduce((x, y) => x + y) / off.length).toBeLessThan(1.5);
 }, 120_000);

@@ -117,7 +117,8 @@ static enum errc run(struct child *c, struct err *e)
         ckpt_seal_init(&seal, &c->inputs[0].key, c->grant.lease.tenant_id, c->grant.lease.job_id);
     const struct ckpt_vault vault = ckpt_seal_vault(&seal);
     TRY(read_data(c, &job, &data, e));
-    int64_t rows = job.batch_size * job.accumulate, steps = ((int64_t)data.train_count + rows - 1) / rows;
+    int64_t rows = job.family == TRAIN_GBDT ? (int64_t)data.train_count : job.batch_size * job.accumulate;
+    int64_t steps = ((int64_t)data.train_count + rows - 1) / rows;
     const struct train_task task = { .spec = &job, .data = &data, .backend = c->backend, .pool = c->pool, .clock = &clock_system,
                                      .dataset_digest = c->inputs[0].about.sha256,
                                          .checkpoint_dir = c->grant.may_checkpoint ? "ckpt" : NULL,

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # cpu.sh [ROUNDS] [NET…] - builds the release form of bench_train and runs it in turns with Debian's PyTorch
-# (deploy/install-deps.sh --torch).
+# (deploy/install-deps.sh --torch). NET gbdt: boosting beside scikit-learn's (gbdt.py).
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 cmake --preset release >/dev/null
-ninja -C build/release bench_train >/dev/null
+ninja -C build/release bench_train bench_gbdt >/dev/null
+if [[ ${2:-} == gbdt ]]; then
+    exec /usr/bin/python3 tests/bench/training/gbdt.py build/release/bin/bench_gbdt "${1:-5}"
+fi
 exec /usr/bin/python3 tests/bench/training/cpu.py build/release/bin/bench_train "${@:-5}"

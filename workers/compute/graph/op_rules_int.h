@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* op_rules_int.h - what the rules of shapes and of gradients share: op_shape.c and op_grad.c hold those of dense layers and the
  * tables,
- * op_shape_net.c and op_grad_net.c those of attention, convolution and pooling, op_shape_nd.c those of tensors of any rank. */
+ * op_shape_net.c and op_grad_net.c those of attention, convolution and pooling, op_shape_nd.c those of tensors of any rank,
+ * op_shape_trees.c those of ensembles of trees. */
 #pragma once
 #include "workers/compute/graph/graph_int.h"
 
@@ -29,7 +30,7 @@ static inline bool is_vector_of(const struct shape *s, enum elem type, struct di
 typedef enum errc shape_rule(const struct graph *g, const struct node *n, struct shape *out, struct err *e);
 shape_rule shape_like_first, shape_rotary, shape_attention, shape_attention_bwd, shape_swiglu, shape_swiglu_bwd, shape_conv2d,
     shape_conv2d_bwd_x, shape_conv2d_bwd_w, shape_groupnorm, shape_groupnorm_bwd, shape_pool, shape_avgpool_bwd, shape_cast,
-    shape_unary, shape_binary, shape_transpose, shape_slice, shape_concat, shape_reduce, shape_bmm;
+    shape_unary, shape_binary, shape_transpose, shape_slice, shape_concat, shape_reduce, shape_bmm, shape_trees_pack, shape_trees;
 
 struct back {
     struct graph *g;

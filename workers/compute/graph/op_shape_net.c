@@ -19,9 +19,10 @@ enum errc shape_rotary(const struct graph *g, const struct node *n, struct shape
     *out = *in_shape(g, n, 0);
     if (out->rank != 3 || out->dim[1].is_batched)
         return shape_refuse(g, n, 0, "expected [items, tokens, columns]", e);
-    if (table->type != out->type || table->rank != 2 || table->dim[0].n < out->dim[1].n || table->dim[1].n % 2)
+    if (table->type != out->type || table->rank != 2 || table->dim[0].is_batched || table->dim[1].is_batched
+        || table->dim[0].n < out->dim[1].n || table->dim[1].n % 2)
         return shape_refuse(g, n, 1, "expected cosines and sines, a row for each token and an even number of columns", e);
-    if (n->attr.heads * table->dim[1].n > out->dim[2].n)
+    if (n->attr.heads > HEADS_MAX || n->attr.heads * table->dim[1].n > out->dim[2].n)
         return shape_refuse(g, n, 0, "it has fewer columns than the heads that turn", e);
     return ERR_OK;
 }

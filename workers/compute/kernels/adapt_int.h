@@ -226,6 +226,7 @@ static void k_sgd(struct backend_ctx *c, const struct op_call *o)
 }
 
 #include "workers/compute/kernels/embed_int.h"
+#include "workers/compute/kernels/trees.h"
 #include "workers/compute/kernels/cast_int.h"
 
 /* The column of one type in a kernel table. CLIP has the sum, f64, as its key. */
@@ -241,4 +242,5 @@ static void k_sgd(struct backend_ctx *c, const struct op_call *o)
     [OP_RMSNORM][type] = k_rmsnorm, [OP_RMSNORM_BWD][type] = k_rmsnorm_bwd, [OP_SIGMOID_XENT][type] = k_sigmoid_xent,       \
     [OP_MSE][type] = k_mse, [OP_SUMSQ][type] = k_sumsq, [OP_ADAMW][type] = k_adamw, [OP_SGD][type] = k_sgd
 #define KERNELS_ALWAYS                                                                                                     \
+    [OP_TREES_PACK][ELEM_F32] = kernel_trees_pack, [OP_TREES][ELEM_F32] = kernel_trees,                                    \
     [OP_CLIP][ELEM_F64] = k_clip, [OP_CAST][ELEM_F32] = k_cast, [OP_CAST][ELEM_BF16] = k_cast, [OP_CAST][ELEM_F64] = k_cast

@@ -119,6 +119,7 @@ struct op_attr {                /* what an operation is told beside its inputs; 
  * SLICE x                     attr.len[d] of dimension d from attr.at[d] on, attr.step[d] apart; len 0: all of it
  * CONCAT x, …                 behind each other in dimension attr.axes
  * REDUCE x                    attr.fn over the dimensions in attr.axes, which become 1
+ * TREES_PACK nodes, roots, base, sets?   u8: an ensemble of trees (trees.h) as it is walked; TREES x, packed -> [rows, outputs]
  * BMM a, b                    out[…,m,n] = a[…,m,k] · b[…,k,n], or b[…,n,k] with MM_TRANS_B
  * ADAMW and SGD change nothing when grad_scale is no number: a step that went wrong is left out on the device.
  * `step` is a u8 tensor that holds struct step_scalars. */

@@ -138,7 +138,8 @@ enum errc train_data_rows(struct arena *a, struct str text, const struct data_sc
     if (schema->target == TARGET_CLASS && d.table.classes < 2)
         return FAIL(e, BAD_DATA, "the label column has only the class 0; two classes are needed");
     TRY(split(a, spec, &d, e));
-    TRY(standardise(a, &d, e));
+    if (spec->family != TRAIN_GBDT)
+        TRY(standardise(a, &d, e));
     TRY(check_image(&d, spec, e));
     if (schema->target == TARGET_NUMBER)
         standardise_target(&d);

@@ -6,6 +6,7 @@
 #include "workers/compute/train/engine_int.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
+#include "workers/compute/train/gbdt.h"
 #include "workers/compute/train/shuffle.h"
 
 #include <math.h>
@@ -270,6 +271,8 @@ enum errc train_run(struct arena *a, const struct train_task *job, const struct 
                     struct err *e)
 {
     static const struct train_observer silent = { 0 };
+    if (job->spec->family == TRAIN_GBDT)
+        return gbdt_run(a, job, obs, ret, e);
     struct engine g = { .arena = a, .job = job, .obs = obs ? obs : &silent, .at.factor = 1 };
     struct train_result r = { .model = BUF(MODEL_BYTES_MAX) };
     TRY(job->backend->open(job->backend, job->pool, &g.ctx, e));

@@ -51,18 +51,20 @@ static void declare_weights(struct gpt *m, size_t i)
     enum net_layout layout = m->is_llama ? NET_AS_IS : NET_TURNED;
     l->attn = net_weight(n, m->is_llama ? NULL : net_name(n, "%s.attn.c_attn.weight", h), layout, 2, (size_t[]){ rows, c },
                          DEVIATION);
+    if (m->is_llama) {
+        net_part(n, l->attn, 0, m->heads * m->d, net_name(n, "%s.self_attn.q_proj.weight", h));
+        net_part(n, l->attn, m->heads * m->d, m->kv * m->d, net_name(n, "%s.self_attn.k_proj.weight", h));
+        net_part(n, l->attn, (m->heads + m->kv) * m->d, m->kv * m->d, net_name(n, "%s.self_attn.v_proj.weight", h));
+    }
     l->attn_out = net_weight(n, net_name(n, m->is_llama ? "%s.self_attn.o_proj.weight" : "%s.attn.c_proj.weight", h), layout, 2,
                              (size_t[]){ c, m->heads * m->d }, out);
     l->up = net_weight(n, m->is_llama ? NULL : net_name(n, "%s.mlp.c_fc.weight", h), layout, 2, (size_t[]){ up, c }, DEVIATION);
+    if (m->is_llama) {
+        net_part(n, l->up, 0, m->inner, net_name(n, "%s.mlp.gate_proj.weight", h));
+        net_part(n, l->up, m->inner, m->inner, net_name(n, "%s.mlp.up_proj.weight", h));
+    }
     l->down = net_weight(n, net_name(n, m->is_llama ? "%s.mlp.down_proj.weight" : "%s.mlp.c_proj.weight", h), layout, 2,
                          (size_t[]){ c, m->inner }, out);
-    if (!m->is_llama)
-        return;
-    net_part(n, l->attn, 0, m->heads * m->d, net_name(n, "%s.self_attn.q_proj.weight", h));
-    net_part(n, l->attn, m->heads * m->d, m->kv * m->d, net_name(n, "%s.self_attn.k_proj.weight", h));
-    net_part(n, l->attn, (m->heads + m->kv) * m->d, m->kv * m->d, net_name(n, "%s.self_attn.v_proj.weight", h));
-    net_part(n, l->up, 0, m->inner, net_name(n, "%s.mlp.gate_proj.weight", h));
-    net_part(n, l->up, m->inner, m->inner, net_name(n, "%s.mlp.up_proj.weight", h));
 }
 
 static void declare_vectors(struct gpt *m, size_t i)
@@ -127,6 +129,8 @@ static int angles(struct gpt *m)
         else
             ((float *)at)[i] = (float)v;
     }
+    m->n->derived = (struct st_tensor){ .name = STR("angles"), .dtype = ST_F32, .rank = 2, .shape = { m->t, m->d }, .data = at,
+                                        .size_bytes = count * sizeof(float) };
     return graph_const(m->n->g, "angles", (struct shape){ m->n->spec.type, 2, { DIM(m->t), DIM(m->d) } }, at);
 }
 

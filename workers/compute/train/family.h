@@ -5,7 +5,7 @@
  *   cnn  stages of convolutions with group norm and ReLU, plain or residual (He et al. 2016), mean over the image, a linear layer
  *   gpt  decoder of a transformer, pre-norm, head tied to the embedding: GPT-2's layout (Radford et al. 2019); with rms_norm,
  *        rotary, gated and kv_heads that of Llama (Touvron et al. 2023)
- */
+ * gbdt is no net and has no row: boosted trees (gbdt.h). */
 #pragma once
 #include "workers/compute/train/net.h"
 

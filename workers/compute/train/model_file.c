@@ -91,7 +91,7 @@ static enum errc unscale(struct arena *a, const struct net *m, const struct trai
 enum errc model_file_write(struct arena *a, const struct net *m, const float *params, const struct train_data *d,
                            const struct model_about *about, struct buf *out, struct err *e)
 {
-    struct st_tensor *t = ARENA_ARRAY(a, struct st_tensor, m->tensor_count + 2);
+    struct st_tensor *t = ARENA_ARRAY(a, struct st_tensor, m->tensor_count + 3);
     size_t n = 0, count = 0;
     if (d->shape.goal == NET_REGRESSION)
         TRY(unscale(a, m, d, &params, e));
@@ -101,6 +101,8 @@ enum errc model_file_write(struct arena *a, const struct net *m, const float *pa
         t[n++] = (struct st_tensor){ .name = i ? STR("input.scale") : STR("input.mean"), .dtype = ST_F32, .rank = 1,
                                      .shape = { d->table.cols }, .data = (const void *)(i ? d->scale : d->mean),
                                      .size_bytes = d->table.cols * sizeof(float) };
+    if (m->derived.rank)
+        t[n++] = m->derived;
     CLEANUP(buf_releasep) struct buf features = BUF(ST_HEADER_MAX / 2);
     if (!st_write_strings(&features, d->table.names, d->table.cols))
         return FAIL(e, LIMIT, "the names of the columns are too long for a model file");

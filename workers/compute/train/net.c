@@ -43,6 +43,8 @@ static int add_param(struct net *n, const char *name, enum net_layout layout, un
 {
     struct dim d[4] = { { 1, false } };
     size_t at = n->g->param_count, count = 1;
+    if (n->served && !name)
+        return served_parts(n, dim[0]);
     if (n->served) {
         int value = served_param(n, layout, is_flat);
         add_tensor(n, name, layout, rank, dim, at);
@@ -92,6 +94,10 @@ void net_part(struct net *n, int value, size_t from_row, size_t rows, const char
         return;
     const struct value *v = &n->g->values[value];
     size_t cols = v->shape.dim[1].n, dim[] = { rows, cols };
+    if (n->served)
+        add_tensor(n, name, NET_AS_IS, 2, dim, 0);
+    if (n->served)
+        return;
     ASSERT(v->shape.rank == 2 && from_row + rows <= v->shape.dim[0].n);
     add_tensor(n, name, NET_AS_IS, 2, dim, v->offset_bytes / elem_bytes(n->spec.type) + from_row * cols);
 }

@@ -10,6 +10,7 @@
  * they were declared. Calling order: net_new -> net_init or the parameters put -> net_put -> net_exec -> net_loss. Not
  * thread-safe. */
 #pragma once
+#include "core/data/safetensors.h"
 #include "workers/compute/graph/run.h"
 #include "workers/compute/train/rate.h"
 
@@ -68,6 +69,7 @@ struct net {
     size_t items;               /* answers per row: 1, or the tokens of a sequence */
     int streams;                /* of dropout, so far */
     const struct net_served *served;    /* NULL: parameters are to be learnt */
+    struct st_tensor derived;   /* a constant of the graph that is computed and the model file holds, too; rank 0: none */
 };
 
 /* What stands for the parameters in the graph of a model file (served.h). */
@@ -97,7 +99,7 @@ int net_input(struct net *n, struct shape shape);                       /* sets 
 int net_weight(struct net *n, const char *name, enum net_layout layout, unsigned rank, const size_t *dim, double deviation);
 int net_vector(struct net *n, const char *name, unsigned rank, const size_t *dim, double fill);
 void net_first(struct net *n, int value, double deviation);             /* random first values for a vector */
-/* Another name for rows `from` … of the parameter declared last with name NULL. */
+/* Another name for rows `from` … of the parameter declared last with name NULL, from its first row to its last. */
 void net_part(struct net *n, int value, size_t from_row, size_t rows, const char *name);
 int net_dropout(struct net *n, int x);                                  /* by the job's rate; x where that is 0 */
 PRINTF_LIKE(2, 3) const char *net_name(struct net *n, const char *fmt, ...);

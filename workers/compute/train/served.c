@@ -7,9 +7,22 @@
 bool served_can(const struct net *n)
 {
     const struct train_job *s = n->spec.job;
-    bool is_built = s->family == TRAIN_CNN || (s->family == TRAIN_GPT && !s->rotary)
+    bool is_built = s->family == TRAIN_CNN || s->family == TRAIN_GPT
                     || (s->family == TRAIN_MLP && n->spec.shape.goal != NET_CLASSES);
     return is_built && n->spec.type == ELEM_F32;
+}
+
+int served_parts(struct net *n, size_t rows)
+{
+    int in[OP_INPUTS_MAX];
+    size_t count = 0;
+    for (size_t at = 0; at < rows; at += n->served->tensors[n->tensor_count + count - 1].shape[0]) {
+        const struct st_tensor *t = &n->served->tensors[n->tensor_count + count];
+        struct shape shape = { ELEM_F32, 2, { DIM(t->shape[0]), DIM(t->shape[1]) } };
+        ASSERT(count < OP_INPUTS_MAX && t->rank == 2);
+        in[count++] = graph_const(n->g, arena_strndup(n->arena, t->name.ptr, t->name.len), shape, t->data);
+    }
+    return graph_op(n->g, OP_CONCAT, &(struct op_attr){ .axes = 0 }, in, count);
 }
 
 int served_param(struct net *n, enum net_layout layout, bool is_flat)

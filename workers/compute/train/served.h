@@ -7,8 +7,7 @@
  * A gpt takes "input" INT64 [-1,context], tokens, and gives "logits" FP32 [-1,context,vocabulary] and "next" INT64 [-1,context],
  * the likeliest token behind each.
  * A perceptron of numbers gives "value" FP32 [-1,1], one of flags "probabilities" FP32 [-1,flags].
- * A perceptron of classes needs none (infer/perceptron.c); a gpt with rotary positions has none yet: it is
- * stored and downloaded, not registered. */
+ * A perceptron of classes needs none (infer/perceptron.c). Cosines and sines of rotary positions are a tensor of the file. */
 #pragma once
 #include "workers/compute/infer/graph_file.h"
 #include "workers/compute/train/net.h"
@@ -19,5 +18,6 @@ enum errc served_pairs(struct arena *a, const struct net *n, const struct net_se
                        struct err *e);
 
 /* For net.c, while the builder runs over a file. */
+int served_parts(struct net *n, size_t rows);       /* of a weight whose rows are the file's next tensors */
 int served_param(struct net *n, enum net_layout layout, bool is_flat);
 int served_input(struct net *n, struct shape shape);

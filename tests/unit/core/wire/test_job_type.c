@@ -47,7 +47,7 @@ static void the_limits_of_a_training_spec(void **state)
 {
     (void)state;
     static const struct { const char *members, *field; } rows[] = {
-        { "\"learning_rate\":0", "/learning_rate" }, { "\"learning_rate\":-1", "/learning_rate" },
+        { "\"learning_rate\":0", NULL }, { "\"learning_rate\":-0.1", "/learning_rate" }, { "\"learning_rate\":-1", "/learning_rate" },
             { "\"learning_rate\":10.0001", "/learning_rate" },
         { "\"learning_rate\":10", NULL }, { "\"learning_rate\":1e-300", NULL },
         { "\"weight_decay\":-0.1", "/weight_decay" }, { "\"weight_decay\":1.01", "/weight_decay" }, { "\"weight_decay\":1",
@@ -90,6 +90,21 @@ static void no_layers_are_the_usual_ones(void **state)
     assert_int_equal(own.hidden.n, 1);
 }
 
+static void no_rate_is_the_usual_one(void **state)
+{
+    (void)state;
+    CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+    static const struct { const char *members; double rate; } rows[] = {
+        { "\"epochs\":1", 0.003 }, { "\"family\":\"gbdt\"", 0.1 }, { "\"family\":\"gbdt\",\"learning_rate\":0.3", 0.3 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct train_job t;
+        assert_int_equal(read_train(a, rows[i].members, &t), ERR_OK);
+        assert_int_equal(train_job_settle(&t, a, &e), ERR_OK);
+        assert_true(t.learning_rate == rows[i].rate);
+    }
+}
+
 /* What the members of a family must be to each other: each refusal names its member. */
 static void members_of_a_family_must_fit(void **state)
 {
@@ -100,6 +115,7 @@ static void members_of_a_family_must_fit(void **state)
         { "\"family\":\"gpt\",\"heads\":3", "/heads" }, { "\"family\":\"gpt\",\"heads\":8,\"kv_heads\":3", "/kv_heads" },
         { "\"family\":\"gpt\",\"width\":12,\"rotary\":true", "/rotary" }, { "\"family\":\"gpt\",\"gated\":true", "/gated" },
         { "\"family\":\"cnn\",\"image\":[8,8,1],\"objective\":\"regression\"", "/objective" },
+        { "\"family\":\"gbdt\",\"objective\":\"regression\",\"target\":\"number\"", NULL },
         { "\"objective\":\"regression\",\"target\":\"number\"", NULL }, { "\"target\":\"flags\"", "/objective" },
         { "\"objective\":\"multi-label\"", "/objective" }, { "\"objective\":\"multi-label\",\"target\":\"flags\"", NULL },
         { "\"family\":\"gpt\",\"gated\":true,\"rms_norm\":true,\"rotary\":true,\"kv_heads\":2", NULL },
@@ -145,7 +161,7 @@ static void sql_is_printed_from_the_same_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_row_is_whole), cmocka_unit_test(the_limits_of_a_training_spec),
-                                        cmocka_unit_test(no_layers_are_the_usual_ones),
+                                        cmocka_unit_test(no_layers_are_the_usual_ones), cmocka_unit_test(no_rate_is_the_usual_one),
                                             cmocka_unit_test(members_of_a_family_must_fit),
                                                 cmocka_unit_test(enums_have_their_names),
                                         cmocka_unit_test(sql_is_printed_from_the_same_rows) };

@@ -12,6 +12,8 @@ static void test_every_name_has_a_builder(void **st)
 {
     (void)st;
     for (int i = 0; job_family_names[i]; i++) {
+        if (i == TRAIN_GBDT)        /* no net */
+            continue;
         assert_non_null(family_of(i)->build);
         for (int k = 0; k < i; k++)
             assert_ptr_not_equal(family_of(i), family_of(k));

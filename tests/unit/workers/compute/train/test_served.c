@@ -133,7 +133,7 @@ static void test_cnn(void **st)
     answers_alike(72, 70, 2, true);         /* with the stem of large images */
 }
 
-static void decoder_alike(bool rms_norm, bool gated)
+static void decoder_alike(bool rms_norm, bool gated, bool rotary)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(256 << 20);
     struct train_job s = kit_spec();
@@ -154,6 +154,7 @@ static void decoder_alike(bool rms_norm, bool gated)
     s.classes = CLASSES;
     s.rms_norm = rms_norm;
     s.gated = gated;
+    s.rotary = rotary;
     make(a, &s, &d, want);
     assert_true((int64_t)want->file.len <= train_job_model_bytes(&s, 0));
     if (as_registered(a, buf_str(&want->file), &stream, &e) != ERR_OK
@@ -175,8 +176,10 @@ static void decoder_alike(bool rms_norm, bool gated)
 static void test_gpt(void **st)
 {
     (void)st;
-    decoder_alike(false, false);
-    decoder_alike(true, true);
+    decoder_alike(false, false, false);
+    decoder_alike(true, true, false);
+    decoder_alike(false, false, true);
+    decoder_alike(true, true, true);        /* the layout of Llama: queries, keys and values are tensors of their own */
 }
 
 static void test_no_graph(void **st)
