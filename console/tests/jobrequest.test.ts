@@ -77,7 +77,7 @@ describe('a request is judged', () => {
     ['a long name', { ...good, name: 'x'.repeat(129) }, 'name field.long'],
     ['an unknown member', { ...good, colour: 1 }, 'colour field.unknown'],
     ['an unknown member of the spec', withSpec({ epoch: 3 }), 'spec.epoch field.unknown'],
-    ['a rate of nothing', withSpec({ learning_rate: 0 }), 'spec.learning_rate field.over'],
+    ['a rate below nothing', withSpec({ learning_rate: -0.1 }), 'spec.learning_rate field.min'],
     ['a rate above ten', withSpec({ learning_rate: 10.5 }), 'spec.learning_rate field.max'],
     ['half an epoch', withSpec({ epochs: 2.5 }), 'spec.epochs field.whole'],
     ['words for a number', withSpec({ epochs: 'many' }), 'spec.epochs field.number'],
