@@ -108,7 +108,7 @@ test('a convolutional network learns images, is registered, deployed, and tells 
   expect(rows.filter((r, i) => r.label === label[i]).length).toBeGreaterThan(85);
 }, 120_000);
 
-test('boosted trees learn a number from a table in CSV, are registered, deployed, and answer as well as they were judged', async () => {
+test('boosted trees learn a number from a table in CSV, are registered, deployed, and answer it', async () => {
   const truth = (a: number, b: number, c: number) => 50 + 20 * a * b + (c > 0.5 ? 10 : 0);
   const draw = (i: number, k: number) => ((i * 7919 + k * 104729 + ((i * i * (k + 3)) % 1013)) % 1000) / 1000;
   const rows = Array.from({ length: 1200 }, (_, i) => [draw(i, 1), draw(i, 2), draw(i, 3)] as [number, number, number]);

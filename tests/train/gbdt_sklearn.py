@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 BENCH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../bench/training/gbdt.py")
-run = subprocess.run(["/usr/bin/python3", BENCH, sys.argv[1], "1", "digits", "friedman"], check=True, stdout=subprocess.PIPE, text=True)
+command = ["/usr/bin/python3", BENCH, sys.argv[1], "1", "digits", "friedman"]
+run = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
 rows = [json.loads(line) for line in run.stdout.splitlines()]
 worse = [r for r in rows if r["score"] < r["sklearn_score"] - 0.005]
 for r in rows:
