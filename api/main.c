@@ -63,6 +63,7 @@
 #include "scheduler/invariants.h"
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/jobs/job_dataset.h"
+#include "scheduler/jobs/dependency.h"
 #include "scheduler/jobs/job_hold.h"
 #include "scheduler/jobs/job_search.h"
 #include "scheduler/engine/lease.h"
@@ -167,7 +168,7 @@ static const struct stmt *const *const app_lists[] = {
     job_stmts,
     job_apply_stmts,
     job_search_stmts,
-    job_hold_stmts, forecast_stmts, outlook_stmts, rules_own_stmts,
+    job_hold_stmts, dependency_stmts, forecast_stmts, outlook_stmts, rules_own_stmts,
     job_dataset_stmts,
     capacity_stmts,
     priority_class_stmts,

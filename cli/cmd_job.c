@@ -25,6 +25,31 @@ static int whole_spec(struct cli *c, struct buf *b)
     return CLI_OK;
 }
 
+/* "afterok:JOB:JOB,after:JOB", as sbatch takes it, into a list of the request. */
+static int add_dependencies(struct cli *c, const char *text, struct buf *b)
+{
+    struct str rest = str_c(text), group, type, id;
+    bool is_first = true;
+    buf_add_c(b, "\"dependencies\":[");
+    for (bool more = rest.len > 0; more;) {
+        more = str_cut(rest, ',', &group, &rest);
+        bool has_id = str_cut(group, ':', &type, &group);
+        if (!has_id || !group.len)
+            return cli_fail(c, CLI_USAGE, "afterok:JOB[:JOB],after:JOB", "the dependency %.*s names no job", STR_ARG(type));
+        while (has_id) {
+            has_id = str_cut(group, ':', &id, &group);
+            buf_add_c(b, is_first ? "{\"type\":" : ",{\"type\":");
+            buf_add_json(b, type);
+            buf_add_c(b, ",\"job_id\":");
+            buf_add_json(b, id);
+            buf_add_char(b, '}');
+            is_first = false;
+        }
+    }
+    buf_add_char(b, ']');
+    return CLI_OK;
+}
+
 static int build_request(struct cli *c, struct str *ret)
 {
     struct err e = { 0 };
@@ -43,6 +68,10 @@ static int build_request(struct cli *c, struct str *ret)
         rc = whole_spec(c, &b);
     else
         rc = spec_from_flags(c, kind, &b);
+    if (rc == CLI_OK && cli_has(c, "dependency")) {
+        buf_add_char(&b, ',');
+        rc = add_dependencies(c, cli_flag(c, "dependency"), &b);
+    }
     if (common.len > 2) {
         buf_add_char(&b, ',');
         buf_add_str(&b, str_n(common.ptr + 1, common.len - 1));
@@ -211,6 +240,35 @@ int cmd_job_events(struct cli *c)
     struct follow f = { .c = c, .job = job, .show = FOLLOW_STATES | FOLLOW_METRICS };
     rc = follow_run(&f);
     return rc == CLI_JOB_FAILED ? CLI_OK : rc;
+}
+
+int cmd_job_depend(struct cli *c)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(REQUEST_MAX);
+    const char *job;
+    struct api_req q = { .method = c->cmd->method };
+    struct api_reply r;
+    int rc = with_job(c, &job);
+    buf_add_char(&b, '{');
+    if (rc == CLI_OK)
+        rc = add_dependencies(c, c->nargs > 1 ? c->args[1] : "", &b);
+    buf_add_char(&b, '}');
+    if (rc != CLI_OK)
+        return rc;
+    q.path = arena_printf(c->arena, "/v1/jobs/%s/dependencies", api_escape(c->arena, job));
+    q.body = buf_str(&b);
+    rc = api_do(c, &q, &r);
+    if (rc != CLI_OK)
+        return rc;
+    if (c->format == OUT_JSON) {
+        output_object(c, r.json, r.body, NULL);
+        return CLI_OK;
+    }
+    struct output o;
+    output_begin(&o, c, c->cmd->columns);
+    output_page(&o, jval_get(r.json, "data"));
+    output_end(&o);
+    return CLI_OK;
 }
 
 /* The object, and for people its constraints as a table below it. */

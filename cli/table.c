@@ -180,6 +180,7 @@ const struct command command_table[] = {
             { "pool", 0, "POOL", "Run in this pool of machines", NULL }, { "slots", 0, "N", "Slots wanted", NULL }, { "gpus", 0, "N", "GPUs wanted", NULL },
             JOB_SIZE_FLAGS, { "priority", 0, "N", "Higher goes first", NULL }, { "max-attempts", 0, "N", "Times to try", NULL },
             { "max-runtime", 0, "SECONDS", "Longest time an attempt may run", NULL }, { "wait", 0, NULL, "Wait for the end and follow the log", NULL },
+            { "dependency", 0, "LIST", "Jobs to wait for: afterok:JOB[:JOB],afterany:JOB (also after, afternotok)", NULL },
             { "begin", 0, "TIME", "Not to start before (RFC 3339)", NULL },
             { "deadline", 0, "TIME", "To have started until then; a job that still waits ends as DEADLINE", NULL },
             { "dry-run", 0, NULL, "Only say whether it would be accepted and where it could run; exits 11 when it would be refused", NULL }),
@@ -203,6 +204,9 @@ const struct command command_table[] = {
       "code:CODE detail:DETAIL position:POSITION ahead:AHEAD nearest.lacks:NEAREST nearest.zone:IN start.at:START start.basis:BASIS "
       "+zones:ZONES" },
     { "job", "cancel", "JOB", 1, 1, NULL, run_rest, "Cancel a job", NULL, 0, &job_noun, "POST", "/v1/jobs/{0}/cancel", NULL, "", JOB_COLUMNS },
+    { "job", "depend", "JOB [LIST]", 1, 2, NULL, cmd_job_depend, "Say what a waiting job waits for instead of what it waits for now",
+      "LIST is afterok:JOB[:JOB],afterany:JOB (also after, afternotok); without it the job waits for nobody.", 0, &job_noun,
+      "PUT", "/v1/jobs/{0}/dependencies", NULL, NULL, "type:TYPE job_id:JOB state:STATE open:OPEN" },
     { "job", "hold", "JOB", 1, 1, NULL, run_rest, "Hold a waiting job back", NULL, 0, &job_noun, "POST", "/v1/jobs/{0}/hold", NULL, "",
       JOB_COLUMNS },
     { "job", "release", "JOB", 1, 1, NULL, run_rest, "Let a job that was held back wait for its turn again", NULL, 0, &job_noun,

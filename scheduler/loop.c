@@ -13,6 +13,7 @@
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "scheduler/duty/budget_watch.h"
+#include "scheduler/duty/dependencies.h"
 #include "scheduler/duty/due_jobs.h"
 #include "scheduler/duty/job_pages.h"
 #include "scheduler/duty/levels.h"
@@ -29,7 +30,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { ARENA_MAX = 512 << 20, FULL_US = 1000000, REAP_US = 1000000, PURGE_US = 60000000, REAP_LIMIT = 2000, PURGE_LIMIT = 10000,
+enum { ARENA_MAX = 512 << 20, FULL_US = 1000000, REAP_US = 1000000, DEPEND_US = 200000, DEPEND_PART = 10,
+       PURGE_US = 60000000, REAP_LIMIT = 2000, PURGE_LIMIT = 10000,
        CONFLICT_PAUSE_US = 20000, BUDGET_LIMIT = 1000, NOTE_US = 2000000,
        PAGES_US = 30000000, PAGES_AGAIN_US = 250000, PAGES_LIMIT = 8, LEVELS_US = 10000000 };
 
@@ -41,7 +43,7 @@ struct loop {
     pthread_cond_t changed;
     bool is_woken, is_stopping;
     _Atomic bool is_leading;
-    int64_t full_us, reap_us, purge_us, tenants_us, note_us, pages_us, levels_us;
+    int64_t full_us, reap_us, purge_us, tenants_us, note_us, pages_us, levels_us, depend_us;
 };
 
 static struct work work_of(const struct app *app, struct arena *a)
@@ -142,6 +144,17 @@ static enum errc due_once(const struct app *app, struct arena *a, bool *ret_more
     return ERR_OK;
 }
 
+static enum errc dependencies_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
+{
+    struct work w = work_of(app, a);
+    struct dependencies_result r;
+    TRY(RUN_SYSTEM(&w, app->pool, 0, dependencies_pass(&w, REAP_LIMIT, &r, e), e));
+    if (r.closed || r.rejected)
+        log_event(LOG_INFO, "dependencies.pass", "closed", LOG_I(r.closed), "rejected", LOG_I(r.rejected), NULL);
+    *ret_more = r.closed >= REAP_LIMIT || r.rejected > 0;
+    return ERR_OK;
+}
+
 static enum errc purge_once(const struct app *app, struct arena *a, struct err *e)
 {
     struct work w = work_of(app, a);
@@ -215,6 +228,12 @@ static bool round_once(struct loop *l, bool *ret_more)
         is_ok &= report(loop_end_tenants_once(l->app, l->arena, &some_left, &e), &e, "scheduler.tenants");
         if (some_left)
             l->tenants_us = 0;
+    }
+    if (is_due(&l->depend_us, now, DEPEND_US)) {
+        bool some_left = false;
+        is_ok &= report(dependencies_once(l->app, l->arena, &some_left, &e), &e, "scheduler.dependencies");
+        const int64_t rest = (clock_mono_us(l->app->clock) - now) * DEPEND_PART;    /* many are looked at less often */
+        l->depend_us = some_left ? 0 : now + (rest > DEPEND_US ? rest : DEPEND_US);
     }
     if (is_due(&l->purge_us, now, PURGE_US))
         is_ok &= report(purge_once(l->app, l->arena, &e), &e, "scheduler.purge");

@@ -6,6 +6,7 @@
 #include "core/db/run_tx.h"
 #include "core/json/encode.h"
 #include "core/redis/wake.h"
+#include "scheduler/jobs/dependency.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/jobs/job_hold.h"
 #include "scheduler/jobs/submit.h"
@@ -14,6 +15,13 @@
 
 struct job_ref { struct uuid job_id; };
 SCHEMA_OF(job_ref, "Which job", FIELD_ID(job_ref, job_id, "job", F_PATH, .doc = "The job"));
+struct dependencies_in { struct uuid job_id; struct slice dependencies; };
+SCHEMA_OF(dependencies_in, "What a job waits for", FIELD_ID(dependencies_in, job_id, "job", F_PATH, .doc = "The job"),
+    FIELD_LIST(dependencies_in, dependencies, &dependency_schema, F_REQ, .max = DEPENDENCIES_MAX,
+               .doc = "Jobs to wait for instead of those it waits for now; all must be met; none: it waits for nobody"));
+struct dependencies_out { struct slice data; };
+SCHEMA_OF(dependencies_out, "What a job waits for",
+    FIELD_LIST(dependencies_out, data, &dependency_row_schema, 0, .max = DEPENDENCIES_MAX, .doc = "Those jobs"));
 struct job_batch_in { struct slice jobs; };
 SCHEMA_OF(job_batch_in, "Jobs to submit together",
     FIELD_LIST(job_batch_in, jobs, &job_create_schema, F_REQ, .min = 1, .max = 1000, .doc = "The jobs; each keeps its own verdict"));
@@ -207,6 +215,21 @@ static enum errc cancel(struct work *w, const void *in, void *out, struct err *e
     return ERR_OK;
 }
 
+static enum errc dependencies(struct work *w, const void *in, void *out, struct err *e)
+{
+    struct job j;
+    TRY(job_get(w, ((const struct job_ref *)in)->job_id, &j, e));
+    return dependency_list(w, j.job_id, &((struct dependencies_out *)out)->data, e);
+}
+
+static enum errc set_dependencies(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct dependencies_in *d = in;
+    TRY(dependency_set(w, d->job_id, &d->dependencies, e));
+    jobs_wake_after_commit(w, d->job_id);
+    return dependency_list(w, d->job_id, &((struct dependencies_out *)out)->data, e);
+}
+
 static enum errc hold(struct work *w, const void *in, void *out, struct err *e)
 {
     struct job *j = out;
@@ -257,6 +280,13 @@ static const struct route rows[] = {
       .op = "job_cancel", .perm = PERM_JOB_CANCEL, .handler = cancel, .in = &job_ref_schema,
       .status = 200, .out = &job_schema, .rate = RL_WRITE, .resource = "job", .audited = true, .audit = AUDIT_JOB_CANCEL,
       .doc = "Cancel a job: at once while it waits, else its worker is told to stop it" },
+    { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/dependencies", .lane = LANE_CALLS,
+      .op = "job_dependencies", .perm = PERM_JOB_READ, .handler = dependencies, .in = &job_ref_schema,
+      .status = 200, .out = &dependencies_out_schema, .resource = "job", .doc = "The jobs that a job waits for" },
+    { .method = HTTP_PUT, .path = "/v1/jobs/{job_id}/dependencies", .lane = LANE_CALLS,
+      .op = "job_dependencies_set", .perm = PERM_JOB_SUBMIT, .handler = set_dependencies, .in = &dependencies_in_schema,
+      .status = 200, .out = &dependencies_out_schema, .rate = RL_WRITE, .resource = "job", .audited = true, .audit = AUDIT_JOB_HOLD,
+      .doc = "Change what a waiting job waits for; a cycle is refused and printed" },
     { .method = HTTP_POST, .path = "/v1/jobs/{job_id}/hold", .lane = LANE_CALLS,
       .op = "job_hold", .perm = PERM_JOB_CANCEL, .handler = hold, .in = &job_ref_schema,
       .status = 200, .out = &job_schema, .rate = RL_WRITE, .resource = "job", .audited = true, .audit = AUDIT_JOB_HOLD,

@@ -531,12 +531,12 @@ CREATE FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[]
     -- the body: migrations
 ALTER FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[]) OWNER TO falaj_system;
 
--- Name: job_submit_many(uuid[], uuid[], text[], text[], text[], text[], text[], text[], bigint[], bigint[], bigint[], bigint[], bigint[], uuid[], text[], text[], bytea[], uuid[], bytea[], bigint[], text[], uuid[], uuid[], text[], bigint[], bigint[], bigint[], text[], text[], bigint[], bigint[]); Type: FUNCTION; Schema: public; Owner: falaj_system
-CREATE FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[]) RETURNS TABLE(ord bigint, verdict text, job_id uuid, room bigint, submitted_at timestamp with time zone, message text)
+-- Name: job_submit_many(uuid[], uuid[], text[], text[], text[], text[], text[], text[], bigint[], bigint[], bigint[], bigint[], bigint[], uuid[], text[], text[], bytea[], uuid[], bytea[], bigint[], text[], uuid[], uuid[], text[], bigint[], bigint[], bigint[], text[], text[], bigint[], bigint[], bigint[], text[], uuid[]); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[], dep_ords bigint[], dep_types text[], dep_jobs uuid[]) RETURNS TABLE(ord bigint, verdict text, job_id uuid, room bigint, submitted_at timestamp with time zone, message text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
-ALTER FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[]) OWNER TO falaj_system;
+ALTER FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[], dep_ords bigint[], dep_types text[], dep_jobs uuid[]) OWNER TO falaj_system;
 
 -- Name: list_condition(text, text, text); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.list_condition(list text, filter text, val text) RETURNS text
@@ -1854,6 +1854,22 @@ CREATE TABLE public.issuer_subject (
 ALTER TABLE ONLY public.issuer_subject FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.issuer_subject OWNER TO falaj_owner;
 
+-- Name: job_dependency; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.job_dependency (
+    tenant_id uuid NOT NULL,
+    job_id uuid NOT NULL,
+    on_job_id uuid NOT NULL,
+    type text NOT NULL,
+    open boolean DEFAULT true NOT NULL,
+    CONSTRAINT job_dependency_check CHECK ((on_job_id <> job_id)),
+    CONSTRAINT job_dependency_type_check CHECK ((type = ANY (ARRAY['after'::text, 'afterany'::text, 'afterok'::text, 'afternotok'::text])))
+);
+ALTER TABLE ONLY public.job_dependency FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.job_dependency OWNER TO falaj_owner;
+
+-- Name: COLUMN job_dependency.open; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.job_dependency.open IS 'Not met yet, and its job still waits';
+
 -- Name: job_edge; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.job_edge (
     from_state text NOT NULL,
@@ -3020,6 +3036,10 @@ ALTER TABLE ONLY public.issuer_subject
 ALTER TABLE ONLY public.issuer
     ADD CONSTRAINT issuer_tenant_id_name_key UNIQUE (tenant_id, name);
 
+-- Name: job_dependency job_dependency_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.job_dependency
+    ADD CONSTRAINT job_dependency_pkey PRIMARY KEY (tenant_id, job_id, on_job_id, type);
+
 -- Name: job_edge job_edge_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.job_edge
     ADD CONSTRAINT job_edge_pkey PRIMARY KEY (from_state, event, to_state);
@@ -3408,6 +3428,9 @@ CREATE INDEX idempotency_age ON public.idempotency USING brin (created_at);
 -- Name: job_deadline; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_deadline ON public.job USING btree (deadline_at) WHERE ((deadline_at IS NOT NULL) AND (ended IS NULL));
 
+-- Name: job_dependency_open; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX job_dependency_open ON public.job_dependency USING btree (tenant_id, job_id, on_job_id) WHERE open;
+
 -- Name: job_ended_list; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_ended_list ON public.job USING btree (tenant_id, ended, job_id) INCLUDE (kind, created_by, pool, zone, project_id) WHERE (ended IS NOT NULL);
 
@@ -3690,6 +3713,10 @@ ALTER TABLE public.issuer_subject ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: job audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.job FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.job ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: job_dependency audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.job_dependency FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.job_dependency ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: job_edge audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.job_edge FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4022,6 +4049,10 @@ ALTER TABLE public.issuer_subject ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: job audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.job FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.job ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: job_dependency audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.job_dependency FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.job_dependency ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: job_edge audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.job_edge FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4455,6 +4486,18 @@ ALTER TABLE ONLY public.issuer
 ALTER TABLE ONLY public.issuer
     ADD CONSTRAINT issuer_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
 
+-- Name: job_dependency job_dependency_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.job_dependency
+    ADD CONSTRAINT job_dependency_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
+
+-- Name: job_dependency job_dependency_tenant_id_job_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.job_dependency
+    ADD CONSTRAINT job_dependency_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES public.job(tenant_id, job_id);
+
+-- Name: job_dependency job_dependency_tenant_id_on_job_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.job_dependency
+    ADD CONSTRAINT job_dependency_tenant_id_on_job_id_fkey FOREIGN KEY (tenant_id, on_job_id) REFERENCES public.job(tenant_id, job_id);
+
 -- Name: job_object job_object_tenant_id_job_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.job_object
     ADD CONSTRAINT job_object_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES public.job(tenant_id, job_id);
@@ -4849,6 +4892,9 @@ ALTER TABLE public.issuer_subject ENABLE ROW LEVEL SECURITY;
 -- Name: job; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.job ENABLE ROW LEVEL SECURITY;
 
+-- Name: job_dependency; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.job_dependency ENABLE ROW LEVEL SECURITY;
+
 -- Name: job_end; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.job_end ENABLE ROW LEVEL SECURITY;
 
@@ -4995,6 +5041,9 @@ CREATE POLICY own_tenant ON public.issuer_subject TO falaj_app USING ((tenant_id
 
 -- Name: job own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.job TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: job_dependency own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.job_dependency TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: job_end own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.job_end TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -5232,6 +5281,9 @@ CREATE POLICY system ON public.issuer_subject TO falaj_owner, falaj_system, fala
 
 -- Name: job system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.job TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: job_dependency system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.job_dependency TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: job_end system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.job_end TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -5525,9 +5577,9 @@ GRANT ALL ON FUNCTION public.job_rows(tenants uuid[], jobs uuid[]) TO falaj_app;
 REVOKE ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[]) TO falaj_app;
 
--- Name: FUNCTION job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[]); Type: ACL; Schema: public; Owner: falaj_system
-REVOKE ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[]) TO falaj_app;
+-- Name: FUNCTION job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[], dep_ords bigint[], dep_types text[], dep_jobs uuid[]); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[], dep_ords bigint[], dep_types text[], dep_jobs uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[], dep_ords bigint[], dep_types text[], dep_jobs uuid[]) TO falaj_app;
 
 -- Name: FUNCTION list_find(list text, t uuid, last uuid, sort text, q text, filters text[], vals text[], most bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.list_find(list text, t uuid, last uuid, sort text, q text, filters text[], vals text[], most bigint) FROM PUBLIC;
@@ -5917,6 +5969,11 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.issuer TO falaj_app;
 -- Name: TABLE issuer_subject; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.issuer_subject TO falaj_system;
 GRANT SELECT,INSERT,DELETE ON TABLE public.issuer_subject TO falaj_app;
+
+-- Name: TABLE job_dependency; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,INSERT,DELETE ON TABLE public.job_dependency TO falaj_system;
+GRANT SELECT,INSERT,DELETE ON TABLE public.job_dependency TO falaj_app;
+GRANT SELECT,UPDATE ON TABLE public.job_dependency TO falaj_scheduler;
 
 -- Name: TABLE job_edge; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT ON TABLE public.job_edge TO falaj_app;

@@ -12,7 +12,8 @@ CREATE OR REPLACE FUNCTION job_submit_many(
   slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[],
   routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[],
   input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[],
-  cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[])
+  cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[],
+  dep_ords bigint[], dep_types text[], dep_jobs uuid[])
 RETURNS TABLE (ord bigint, verdict text, job_id uuid, room bigint, submitted_at timestamptz, message text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 #variable_conflict use_column
@@ -78,9 +79,10 @@ BEGIN
                      created_by, reason, project_id, queue, submitted_xid, cpu_milli, memory_bytes, gpu_milli, gpu_models, class,
                      not_before, begin_at, deadline_at)
     SELECT tenant_id, job_id, name, kind, spec::jsonb, zone, pool, data_class, slots, gpus, priority, max_attempts, max_runtime_s, user_id,
-           CASE WHEN begin_us > 0 THEN 'BeginTime' ELSE 'Resources' END, project_id, queue, pg_current_xact_id(), cpu_milli, memory_bytes,
+           CASE WHEN ord = ANY (dep_ords) THEN 'Dependency' WHEN begin_us > 0 THEN 'BeginTime' ELSE 'Resources' END, project_id, queue, pg_current_xact_id(), cpu_milli, memory_bytes,
            coalesce(nullif(gpu_milli, 0), 1000), coalesce(gpu_models, ''), coalesce(class, 'default'),
-           CASE WHEN begin_us > 0 THEN 'epoch'::timestamptz + begin_us * interval '1 microsecond' END,
+           CASE WHEN ord = ANY (dep_ords) THEN 'infinity'
+                WHEN begin_us > 0 THEN 'epoch'::timestamptz + begin_us * interval '1 microsecond' END,
            CASE WHEN begin_us > 0 THEN 'epoch'::timestamptz + begin_us * interval '1 microsecond' END,
            CASE WHEN deadline_us > 0 THEN 'epoch'::timestamptz + deadline_us * interval '1 microsecond' END FROM new),
   a AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM new),
@@ -98,5 +100,12 @@ BEGIN
          coalesce(seen.resource_id, i.job_id), coalesce(q.room, 0), now(), coalesce(no.message, '')
     FROM i LEFT JOIN new ON new.ord = i.ord LEFT JOIN seen ON seen.ord = i.ord LEFT JOIN no ON no.ord = i.ord
            LEFT JOIN q ON q.tenant_id = i.tenant_id;
+  -- Of the jobs that were stored, and not of a replay's.
+  IF cardinality(dep_jobs) > 0 THEN
+    INSERT INTO job_dependency (tenant_id, job_id, on_job_id, type)
+    SELECT DISTINCT j.tenant_id, j.job_id, d.on_job_id, d.type
+      FROM unnest(dep_ords, dep_types, dep_jobs) AS d(ord, type, on_job_id)
+      JOIN job j ON j.tenant_id = tenants[d.ord] AND j.job_id = jobs[d.ord] AND j.submitted_xid = pg_current_xact_id();
+  END IF;
 END $$;
 SELECT falaj_system_function('job_submit_many', 'falaj_app');

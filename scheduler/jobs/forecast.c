@@ -2,6 +2,7 @@
 /* forecast.c - one job in a snapshot of its own (outlook.h), explained and planned. */
 #include "scheduler/jobs/forecast.h"
 #include "core/db/run_tx.h"
+#include "scheduler/jobs/dependency.h"
 #include "scheduler/jobs/submit.h"
 #include "scheduler/plan/placement.h"
 #include "tenants/access/principal.h"
@@ -35,7 +36,8 @@ SCHEMA_EXTERN(start_outlook, "When a job may start",
 
 static const struct stmt job_moments = { .name = "job_moments", .params = "uuSssiiii", .row = &moments_schema, .card = CARD_ONE,
     .sql =
-    "SELECT (SELECT not_before FROM job WHERE tenant_id = $1 AND job_id = $2 AND not_before > clock_timestamp()) AS not_before,\n"
+    "SELECT (SELECT not_before FROM job WHERE tenant_id = $1 AND job_id = $2 AND not_before > clock_timestamp()\n"
+    "                  AND not_before < 'infinity') AS not_before,\n"
     "       machine_room_by($3, $4, $5, $6, $7, $8, $9) AS room_by" };
 static const struct stmt job_ahead_stmt = { .name = "job_ahead", .params = "uusii", .row = &ahead_schema, .card = CARD_ONE, .sql =
     "SELECT job_ahead($1, $2, $3, $4, $5) AS ahead" };
@@ -81,9 +83,11 @@ static enum errc quotas_of(struct work *w, const struct job *j, struct slice *re
 }
 
 /* What keeps the job itself back, beside machines and quota, is a step of its own. */
-static void add_gates(const struct job *j, struct arena *a, struct explain *x)
+static void add_gates(const struct job *j, struct str waits_for, struct arena *a, struct explain *x)
 {
     char at[TIME_TEXT];
+    if (waits_for.len)
+        explain_gate(x, STR("dependency"), waits_for);
     if (str_eq_c(j->reason, job_reason_names[JR_BEGIN_TIME])) {
         time_text(j->begin_at.us, at);
         explain_gate(x, STR("begin_at"), str_fmt(a, "it does not start before %s", at));
@@ -92,11 +96,11 @@ static void add_gates(const struct job *j, struct arena *a, struct explain *x)
         explain_gate(x, STR("hold"), j->message);
 }
 
-static void tell(const struct outlook *o, const struct job *j, struct arena *a, struct forecast_room *ret)
+static void tell(const struct outlook *o, const struct job *j, struct str waits_for, struct arena *a, struct forecast_room *ret)
 {
     struct explain x;
     explain_job(&o->snap, o->alike, &o->snap.tenants.items[0], &o->snap.jobs.items[0], a, &x);
-    add_gates(j, a, &x);
+    add_gates(j, waits_for, a, &x);
     struct explain_step *steps = ARENA_ARRAY(a, struct explain_step, x.n);
     memcpy(steps, x.steps, x.n * sizeof *steps);
     *ret = (struct forecast_room){ .zones = o->zones, .constraints = { steps, x.n } };
@@ -111,7 +115,7 @@ static enum errc look_around(struct work *w, struct forecast *ret, struct err *e
     bool has_price;
     struct cost_outlook cost;
     TRY(outlook_read(w, &ret->job, &o, e));
-    tell(&o, &ret->job, w->arena, &ret->room);
+    tell(&o, &ret->job, STR(""), w->arena, &ret->room);
     TRY(quotas_of(w, &ret->job, &ret->quotas, e));
     TRY(db_maybe(w->tx, &job_cost, ARGS(A_I64(ret->job.slots), A_I64(ret->job.gpus), A_I64(ret->job.max_runtime_s)), &cost, &has_price, e));
     if (has_price)
@@ -156,12 +160,15 @@ enum errc forecast_wait(struct work *w, const struct job *job, struct job_wait *
 {
     struct outlook o;
     struct plan plan;
+    struct slice others;
     *ret = (struct job_wait){ .code = STR("not_waiting"), .detail = str_fmt(w->arena, "The job does not wait: it is %s", job_state_names[job->state]) };
     TRY(outlook_read(w, job, &o, e));
     ret->room.zones = o.zones;
     if (job->state != JOB_PENDING && job->state != JOB_HELD)
         return ERR_OK;
-    tell(&o, job, w->arena, &ret->room);
+    TRY(dependency_list(w, job->job_id, &others, e));
+    const struct str waits_for = dependency_words(&others, w->arena);
+    tell(&o, job, waits_for, w->arena, &ret->room);
     if (job->state == JOB_HELD) {
         ret->code = job->reason.len ? job->reason : STR("Held");
         ret->detail = job->message.len ? job->message : STR("Held back by a person");
@@ -173,6 +180,11 @@ enum errc forecast_wait(struct work *w, const struct job *job, struct job_wait *
     const struct waiting why = plan.waits.n ? plan.waits.items[0] : (struct waiting){ 0 };
     const bool placed = plan.places.n > 0, is_for_room = !placed && str_eq_c(why.reason, job_reason_names[JR_RESOURCES]);
     TRY(find_start(w, job, &o, is_for_room, &ret->start, e));
+    if (waits_for.len) {
+        ret->code = str_c(job_reason_names[JR_DEPENDENCY]);
+        ret->detail = str_fmt(w->arena, "waits for %.*s", STR_ARG(waits_for));
+        return ERR_OK;
+    }
     /* A time to wait for is not seen by a plan of one job, and goes before what it sees. */
     if (str_eq_c(job->reason, job_reason_names[JR_BEGIN_TIME]) && ret->start.at.us && str_eq_c(ret->start.basis, "not_before")) {
         ret->code = job->reason;

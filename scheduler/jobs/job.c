@@ -7,6 +7,7 @@
 #include "core/json/decode.h"
 #include "core/wire/lease_wire.h"
 #include "scheduler/jobs/booking.h"
+#include "scheduler/jobs/dependency.h"
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/jobs/job_repo.h"
 #include "scheduler/plan/snapshot.h"
@@ -38,6 +39,8 @@ SCHEMA_EXTERN(job_create, "A job to submit",
     FIELD_AS(job_create, cls, "class", 0, .min = 1, .max = 63, .check = check_slug, .dflt = "default",
              .doc = "Priority class: a higher value goes first within the tenant"),
     FIELD(job_create, priority, 0, .min = -1000, .max = 1000, .dflt = "0", .doc = "Higher goes first within its class"),
+    FIELD_LIST(job_create, dependencies, &dependency_schema, F_NOEMPTY, .max = DEPENDENCIES_MAX,
+               .doc = "Jobs to wait for; all must be met"),
     FIELD(job_create, begin_at, 0, .doc = "Not to start before; absent: at once"),
     FIELD(job_create, deadline_at, 0, .doc = "To have started until then; a job that still waits ends as DEADLINE"),
     FIELD(job_create, force_queue, 0, .dflt = "false",

@@ -47,6 +47,7 @@ struct job_create {
     int64_t cpu_milli, memory_bytes, gpu_milli;     /* 0: not said */
     struct str gpu_models, cls;
     struct timestamp begin_at, deadline_at;
+    struct slice dependencies;      /* struct dependency: all must be met */
     bool force_queue;               /* waits for a machine that could hold it, though there is none */
 };
 extern const struct schema job_create_schema;
@@ -68,6 +69,7 @@ struct job_submission {
     struct uuid event_id;           /* of the audit event */
     struct str event;               /* its canonical bytes */
     struct slice inputs;            /* struct job_input: objects the job may read */
+    struct slice dependencies;      /* struct dependency (dependency.h) */
     enum job_verdict {
         JOB_STORED, JOB_REPLAY, JOB_KEY_REUSED, JOB_KEY_BUSY, JOB_NO_QUOTA, JOB_NO_PENDING, JOB_NO_BUDGET, JOB_INPUT_GONE
     } verdict;

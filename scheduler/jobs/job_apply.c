@@ -50,6 +50,7 @@ static const struct stmt job_admit_stmt = { .name = "job_admit", .params = "SUUU
     "    FROM i\n"
     "   WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.state = ANY ($1)\n"
     "     AND job.version = i.version AND job.fence = i.fence AND NOT job.cancel_requested\n"
+    "     AND (job.not_before IS NULL OR job.not_before <= clock_timestamp())\n"
     "  RETURNING job.tenant_id, job.job_id, job.version, job.fence, i.attempt_id, i.node_id, i.slots, i.gpus, i.event_id,\n"
     "            i.event, i.ord, i.cpu_milli, i.memory_bytes, i.gpu_milli, i.devices),\n"
     "a AS (\n"

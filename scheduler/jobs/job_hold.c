@@ -7,11 +7,13 @@
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/jobs/job_hold.h"
 
-struct stand { struct str state, reason; int64_t version; bool is_early; };
+struct stand { struct str state, reason; int64_t version; bool is_early, is_bound; };
 SCHEMA_OF(stand, "Where a job stands", FIELD(stand, state, 0, .doc = "State"), FIELD(stand, reason, 0, .doc = "Why it waits"),
-    FIELD(stand, version, 0, .doc = "Version"), FIELD(stand, is_early, 0, .doc = "Its time has not come"));
+    FIELD(stand, version, 0, .doc = "Version"), FIELD(stand, is_early, 0, .doc = "Its time has not come"),
+    FIELD(stand, is_bound, 0, .doc = "It waits for other jobs"));
 static const struct stmt stand_lock = { .name = "job_stand_lock", .params = "uu", .row = &stand_schema, .card = CARD_ONE, .sql =
-    "SELECT state, reason, version, coalesce(not_before > clock_timestamp(), false) AS is_early FROM job\n"
+    "SELECT state, reason, version, coalesce(not_before > clock_timestamp(), false) AS is_early,\n"
+    "       coalesce(not_before = 'infinity', false) AS is_bound FROM job\n"
     " WHERE tenant_id = $1 AND job_id = $2 FOR NO KEY UPDATE" };
 const struct stmt *const job_hold_stmts[] = { &stand_lock, NULL };
 
@@ -30,7 +32,8 @@ static enum errc turn(struct work *w, struct uuid job_id, enum job_event_kind ev
                                          : "The job is not held (%.*s)", STR_ARG(s.state));
     if (is_held == is_hold)
         return job_get(w, job_id, ret, e);
-    const enum job_reason why = is_hold ? JR_HELD_BY_USER : s.is_early ? JR_BEGIN_TIME : JR_RESOURCES;
+    const enum job_reason why = is_hold ? JR_HELD_BY_USER
+                                : s.is_bound ? JR_DEPENDENCY : s.is_early ? JR_BEGIN_TIME : JR_RESOURCES;
     const struct job_move m = { .tenant_id = w->tenant_id, .job_id = job_id, .event = event, .version = s.version,
                                 .fence = JOB_ANY_FENCE, .reason = str_c(job_reason_names[why]),
                                 .message = is_hold ? STR("Held back by a person until it is released") : STR("") };

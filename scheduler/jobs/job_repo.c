@@ -3,6 +3,7 @@
  * serves many tenants there; everything else runs in the scope of one tenant. */
 #include "scheduler/jobs/job_repo.h"
 #include "core/db/tx.h"
+#include "scheduler/jobs/dependency.h"
 
 SCHEMA_EXTERN(job, "A job and where it is in its life",
     FIELD(job, tenant_id, F_NOOUT, .doc = "Tenant"),
@@ -60,14 +61,14 @@ SCHEMA_OF(submit_row, "Verdict of a submission", FIELD(submit_row, ord, 0, .doc 
           FIELD(submit_row, message, 0, .doc = "Why not, with numbers"));
 
 
-static const struct stmt job_submit_many_stmt = { .name = "job_submit_many", .params = "UUSSSSSSIIIIIUSSYUYISUUSsIIISSII", .row = &submit_row_schema,
+static const struct stmt job_submit_many_stmt = { .name = "job_submit_many", .params = "UUSSSSSSIIIIIUSSYUYISUUSsIIISSIIISU", .row = &submit_row_schema,
     .card = CARD_MANY, .sql =
     "SELECT ord, verdict, job_id, room, submitted_at, message\n"
     /* The lock's limit is set before the function runs, since that asks for what it gives. */
     "  FROM (SELECT set_config('lock_timeout', $25, true) IS NOT NULL OFFSET 0) s(is_set)\n"
     " CROSS JOIN LATERAL job_submit_many(CASE WHEN is_set THEN $1 END, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,\n"
     "                       $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,\n"
-    "                       $26, $27, $28, $29, $30, $31, $32)" };
+    "                       $26, $27, $28, $29, $30, $31, $32, $33, $34, $35)" };
 
 static const struct stmt job_read_many_stmt = { .name = "job_read_many", .params = "UU", .row = &job_schema, .card = CARD_MANY, .sql =
     "SELECT " ROW_COLUMNS " FROM job_rows($1, $2)" };
@@ -105,6 +106,26 @@ static size_t flatten_inputs(struct db_tx *tx, struct job_submission **items, si
     return total;
 }
 
+struct flat_dependency {
+    int64_t ord;
+    struct str type;
+    struct uuid on_job_id;
+};
+
+static size_t flatten_dependencies(struct db_tx *tx, struct job_submission **items, size_t n, struct flat_dependency **ret)
+{
+    size_t total = 0, k = 0;
+    for (size_t i = 0; i < n; i++)
+        total += items[i]->dependencies.n;
+    *ret = ARENA_ARRAY(db_arena(tx), struct flat_dependency, total + 1);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < items[i]->dependencies.n; j++) {
+            const struct dependency *d = (const struct dependency *)items[i]->dependencies.items + j;
+            (*ret)[k++] = (struct flat_dependency){ (int64_t)i + 1, str_c(dependency_type_names[d->type]), d->job_id };
+        }
+    return total;
+}
+
 static enum job_verdict verdict_of(struct str s)
 {
     return str_eq_c(s, "ok") ? JOB_STORED : str_eq_c(s, "replay") ? JOB_REPLAY : str_eq_c(s, "reused") ? JOB_KEY_REUSED
@@ -118,6 +139,8 @@ enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **it, siz
     struct flat_input *in;
     struct slice rows = { 0 };
     size_t nin = flatten_inputs(tx, it, n, &in);
+    struct flat_dependency *dep;
+    size_t ndep = flatten_dependencies(tx, it, n, &dep);
     TRY(db_many(tx, &job_submit_many_stmt, ARGS(
         A_UUIDS_VIA(it, n, job.tenant_id), A_UUIDS_VIA(it, n, job.job_id), A_STRS_VIA(it, n, job.name), A_STRS_VIA(it, n, kind_name),
         A_STRS_VIA(it, n, job.spec.text), A_STRS_VIA(it, n, job.zone), A_STRS_VIA(it, n, job.pool), A_STRS_VIA(it, n, job.data_class),
@@ -128,7 +151,8 @@ enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **it, siz
         A_UUIDS_OR_NULL_VIA(it, n, job.project_id), A_STRS_VIA(it, n, job.queue), A_TEXT(lock_wait),
         A_I64S_VIA(it, n, job.cpu_milli), A_I64S_VIA(it, n, job.memory_bytes), A_I64S_VIA(it, n, job.gpu_milli),
         A_STRS_VIA(it, n, job.gpu_models), A_STRS_VIA(it, n, job.cls),
-        A_I64S_VIA(it, n, job.begin_at.us), A_I64S_VIA(it, n, job.deadline_at.us)), &rows, n, e));
+        A_I64S_VIA(it, n, job.begin_at.us), A_I64S_VIA(it, n, job.deadline_at.us),
+        A_I64S_OF(dep, ndep, ord), A_STRS_OF(dep, ndep, type), A_UUIDS_OF(dep, ndep, on_job_id)), &rows, n, e));
     const struct submit_row *r = rows.items;
     if (rows.n != n)
         return FAIL(e, INTERNAL, "job_submit_many answered %zu of %zu", rows.n, n);

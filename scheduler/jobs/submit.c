@@ -2,6 +2,7 @@
 /* submit.c - what a submission needs before it is stored: its inputs, a place where its data may be, and a machine that could ever run
  * it. */
 #include "scheduler/jobs/submit.h"
+#include "scheduler/jobs/dependency.h"
 #include "scheduler/jobs/job_snap.h"
 #include "core/db/run_tx.h"
 #include "scheduler/mirror/capacity.h"
@@ -62,6 +63,17 @@ static enum errc check_class(struct work *w, const struct job *j, struct err *e)
     return e->code == ERR_NOT_FOUND ? FAIL_AT(e, INVALID, "/class", "There is no priority class %.*s", STR_ARG(j->cls)) : e->code;
 }
 
+/* Only a job that waits for others costs a read. */
+static enum errc check_dependencies(struct work *w, const struct job_create *in, struct job_submission *s, struct err *e)
+{
+    if (!in->dependencies.n)
+        return ERR_OK;
+    TRY(RUN_READ(w, dependency_check(w, &in->dependencies, e), e));
+    s->dependencies = in->dependencies;
+    s->job.reason = str_c(job_reason_names[JR_DEPENDENCY]);
+    return ERR_OK;
+}
+
 /* Only a caller that names a project, or is held to some, costs a read. */
 static enum errc find_project(struct work *w, const struct job_create *in, struct job *j, struct err *e)
 {
@@ -81,6 +93,7 @@ enum errc submit_prepare(struct work *w, const struct job_create *in, const stru
     TRY(job_check(in, p, w->arena, w->now_us, &s->job, e));
     TRY(find_project(w, in, &s->job, e));
     TRY(check_class(w, &s->job, e));
+    TRY(check_dependencies(w, in, s, e));
     TRY(job_prepare_fns[in->kind](w, s, e));
     TRY(check_place(w, &s->job, e));
     return in->force_queue ? ERR_OK : check_capacity(w, p, &s->job, e);

@@ -11,7 +11,7 @@
 #pragma once
 #include "scheduler/plan/miss.h"
 
-enum { EXPLAIN_GATES = 2, EXPLAIN_STEPS = 2 * MISS_COUNT + 4 + EXPLAIN_GATES };
+enum { EXPLAIN_GATES = 3, EXPLAIN_STEPS = 2 * MISS_COUNT + 4 + EXPLAIN_GATES };
 
 struct explain_step {
     struct str constraint;

@@ -86,6 +86,10 @@ static void fill(struct uuid t)
         "INSERT INTO job_object (tenant_id, job_id, direction, name, object_id) VALUES ('%s', '%s', 'input', 'i', '%s');"
         "INSERT INTO attempt (tenant_id, attempt_id, job_id, fence, node_id, slots, gpus, lease_until) VALUES"
         " ('%s', '%s', '%s', 1, '%s', 1, 0, now())", id, id, hex(u), id, id, id, id, id, id, id, id, node);
+    sql("INSERT INTO job (tenant_id, job_id, name, kind, spec, created_by) VALUES"
+        " ('%s', md5('%s')::uuid, 'j', 'noop', '{}', '%s');"
+        "INSERT INTO job_dependency (tenant_id, job_id, on_job_id, type) VALUES ('%s', '%s', md5('%s')::uuid, 'afterok')",
+        id, id, hex(u), id, id, id);
     sql("INSERT INTO job_end (tenant_id, ended) VALUES ('%s', 1);"
         "INSERT INTO audit_gone (tenant_id, kind, thing_id, name) VALUES ('%s', 'model', '%s', 'm');"
         "INSERT INTO job_page (tenant_id, after_id, last_id, jobs, names, ids, facets) VALUES"

@@ -60,3 +60,46 @@ describe('a job', () => {
     expect((await stranger.post(`/v1/jobs/${made.job_id}/hold`, {})).status).toBe(404);
   });
 });
+
+describe('a job that waits for others', () => {
+  const row = (id: string) => tenant.get(`/v1/jobs/${id}/dependencies`);
+
+  test('goes when they have ended so, and says until then whom it waits for', async () => {
+    const first = await submit({ begin_at: inMs(1_500) });
+    const made = await submit({ dependencies: [{ type: 'afterok', job_id: first.job_id }] });
+    expect(made).toMatchObject({ state: 'PENDING', reason: 'Dependency' });
+    const why = must(await tenant.get(`/v1/jobs/${made.job_id}/placement`), 200);
+    expect(why).toMatchObject({ code: 'Dependency', detail: `waits for afterok ${first.job_id} (PENDING)` });
+    const open = { type: 'afterok', job_id: first.job_id, state: 'PENDING', open: true };
+    expect(must(await row(made.job_id), 200).data).toEqual([open]);
+    const done = await waitJob(tenant, made.job_id);
+    expect(done.state).toBe('COMPLETED');
+    const before = await state(first.job_id);
+    expect(Date.parse(done.started_at)).toBeGreaterThanOrEqual(Date.parse(before.finished_at));
+    expect(must(await row(made.job_id), 200).data[0]).toMatchObject({ open: false, state: 'COMPLETED' });
+  });
+
+  test('ends as REJECTED with the reason when that can never be', async () => {
+    const first = await submit({ pool: 'no-machines' });
+    const made = await submit({ dependencies: [{ type: 'afterok', job_id: first.job_id }] });
+    const behind = await submit({ dependencies: [{ type: 'afterok', job_id: made.job_id }] });
+    must(await tenant.post(`/v1/jobs/${first.job_id}/cancel`, {}), 200);
+    const message = `afterok ${first.job_id} can never be met: that job ended as CANCELLED`;
+    expect(await waitJob(tenant, made.job_id)).toMatchObject({ state: 'REJECTED', message });
+    expect((await waitJob(tenant, behind.job_id)).message).toContain('ended as REJECTED');
+  });
+
+  test('is refused where there is no such job, or it would wait for itself', async () => {
+    const nobody = `job_${'0'.repeat(31)}1`;
+    const refused = await tenant.post('/v1/jobs', job({ dependencies: [{ type: 'after', job_id: nobody }] }));
+    expect([refused.status, problemOf(refused).errors?.[0]?.pointer]).toEqual([400, '/dependencies/0/job_id']);
+    const a = await submit({ pool: 'no-machines' });
+    const b = await submit({ pool: 'no-machines', dependencies: [{ type: 'afterany', job_id: a.job_id }] });
+    const round = await tenant.put(`/v1/jobs/${a.job_id}/dependencies`, { dependencies: [{ type: 'after', job_id: b.job_id }] });
+    expect(round.status).toBe(400);
+    expect(round.json.detail).toBe(`The job would wait for itself: ${a.job_id} -> ${b.job_id} -> ${a.job_id}`);
+    expect(must(await tenant.put(`/v1/jobs/${b.job_id}/dependencies`, { dependencies: [] }), 200).data).toEqual([]);
+    expect((await state(b.job_id)).reason).not.toBe('Dependency');
+    for (const id of [a.job_id, b.job_id]) must(await tenant.post(`/v1/jobs/${id}/cancel`, {}), 200);
+  });
+});

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dependencies.c - rows are closed first; the jobs they belong to are locked before it is asked, by a statement of its own,
+ * whether another row is open: who changes a job's dependencies (jobs/dependency.c) holds its row. */
+#include "scheduler/duty/dependencies.h"
+#include "audit/event.h"
+#include "core/db/tx.h"
+#include "core/table/schema.h"
+#include "scheduler/jobs/booking.h"
+#include "scheduler/jobs/job_apply.h"
+
+struct waiter { struct uuid tenant_id, job_id; };
+SCHEMA_OF(waiter, "A job that waited", FIELD(waiter, tenant_id, 0, .doc = "Tenant"), FIELD(waiter, job_id, 0, .doc = "Job"));
+struct hopeless { struct uuid tenant_id, job_id, on_job_id; int64_t version; struct str type, ended; };
+SCHEMA_OF(hopeless, "A job that waits for what never comes", FIELD(hopeless, tenant_id, 0, .doc = "Tenant"),
+    FIELD(hopeless, job_id, 0, .doc = "Job"), FIELD(hopeless, on_job_id, 0, .doc = "What it waits for"),
+    FIELD(hopeless, version, 0, .doc = "Version"), FIELD(hopeless, type, 0, .doc = "Until when"),
+    FIELD(hopeless, ended, 0, .doc = "How that ended"));
+
+/* d: the row; j: its job; o: the one that is waited for. */
+#define BOTH "job_dependency d JOIN job j ON j.tenant_id = d.tenant_id AND j.job_id = d.job_id\n" \
+    "  JOIN job o ON o.tenant_id = d.tenant_id AND o.job_id = d.on_job_id\n"
+#define IS_MET "CASE d.type WHEN 'after' THEN o.started_at IS NOT NULL OR o.ended IS NOT NULL\n" \
+    "       WHEN 'afterany' THEN o.ended IS NOT NULL\n" \
+    "       WHEN 'afterok' THEN o.ended = 'COMPLETED' ELSE o.ended <> 'COMPLETED' END"
+#define IS_HOPELESS "o.ended IS NOT NULL\n" \
+    "   AND (d.type = 'afterok' AND o.ended <> 'COMPLETED' OR d.type = 'afternotok' AND o.ended = 'COMPLETED')"
+
+/* Rows of a job that has ended itself are closed as well, so that nobody looks at them again. */
+static const struct stmt dependencies_close = { .name = "dependencies_close", .params = "i", .row = &waiter_schema,
+    .card = CARD_MANY, .sql =
+    "UPDATE job_dependency u SET open = false FROM (\n"
+    "  SELECT d.tenant_id, d.job_id, d.on_job_id, d.type FROM " BOTH
+    "   WHERE d.open AND (j.ended IS NOT NULL OR " IS_MET ") LIMIT $1) x\n"
+    " WHERE u.tenant_id = x.tenant_id AND u.job_id = x.job_id AND u.on_job_id = x.on_job_id AND u.type = x.type AND u.open\n"
+    "RETURNING u.tenant_id, u.job_id" };
+static const struct stmt dependencies_lock = { .name = "dependencies_lock", .params = "UU", .row = &waiter_schema,
+    .card = CARD_MANY, .sql =
+    "SELECT tenant_id, job_id FROM job WHERE (tenant_id, job_id) IN (SELECT * FROM unnest($1, $2)) AND ended IS NULL\n"
+    " ORDER BY tenant_id, job_id FOR NO KEY UPDATE" };
+static const struct stmt dependencies_free = { .name = "dependencies_free", .params = "UU", .card = CARD_NONE, .sql =
+    "UPDATE job SET not_before = begin_at, message = CASE WHEN queued THEN '' ELSE message END,\n"
+    "       reason = CASE WHEN NOT queued THEN reason WHEN begin_at > clock_timestamp() THEN 'BeginTime' ELSE 'Resources' END\n"
+    "  FROM unnest($1, $2) AS i(tenant_id, job_id)\n"
+    " WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.not_before = 'infinity'\n"
+    "   AND NOT EXISTS (SELECT FROM job_dependency d WHERE d.tenant_id = i.tenant_id AND d.job_id = i.job_id AND d.open)" };
+static const struct stmt dependencies_hopeless = { .name = "dependencies_hopeless", .params = "i", .row = &hopeless_schema,
+    .card = CARD_MANY, .sql =
+    "SELECT d.tenant_id, d.job_id, d.on_job_id, j.version, d.type, o.ended FROM " BOTH
+    " WHERE d.open AND j.state = 'PENDING' AND " IS_HOPELESS "\n"
+    " ORDER BY d.tenant_id, d.job_id, d.on_job_id LIMIT $1 FOR NO KEY UPDATE OF j SKIP LOCKED" };
+
+const struct stmt *const dependencies_stmts[] = { &dependencies_close, &dependencies_lock, &dependencies_free,
+                                                  &dependencies_hopeless, NULL };
+
+static enum errc close_met(struct work *w, int64_t limit, int64_t *ret, struct err *e)
+{
+    struct slice rows = { 0 }, locked = { 0 };
+    TRY(db_many(w->tx, &dependencies_close, ARGS(A_I64(limit)), &rows, (size_t)limit, e));
+    *ret = (int64_t)rows.n;
+    if (!rows.n)
+        return ERR_OK;
+    const struct waiter *r = rows.items;
+    TRY(db_many(w->tx, &dependencies_lock, ARGS(A_UUIDS_OF(r, rows.n, tenant_id), A_UUIDS_OF(r, rows.n, job_id)), &locked,
+                rows.n, e));
+    const struct waiter *l = locked.items;
+    if (!locked.n)
+        return ERR_OK;
+    return db_exec(w->tx, &dependencies_free, ARGS(A_UUIDS_OF(l, locked.n, tenant_id), A_UUIDS_OF(l, locked.n, job_id)), NULL,
+                   e);
+}
+
+static enum errc reject_hopeless(struct work *w, int64_t limit, int64_t *ret, struct err *e)
+{
+    struct slice rows = { 0 };
+    struct audit_rows encoded;
+    size_t n = 0;
+    TRY(db_many(w->tx, &dependencies_hopeless, ARGS(A_I64(limit)), &rows, (size_t)limit, e));
+    const struct hopeless *h = rows.items;
+    struct job_move *moves = ARENA_ARRAY(w->arena, struct job_move, rows.n + 1);
+    struct audit_event *evs = ARENA_ARRAY(w->arena, struct audit_event, rows.n + 1);
+    struct booking *b = booking_new(w->arena, rows.n + 1);
+    for (size_t i = 0; i < rows.n; i++) {
+        if (i && uuid_eq(h[i].job_id, h[i - 1].job_id))
+            continue;                   /* the first that fails says enough */
+        evs[n] = audit_event_of(w, AUDIT_JOB_REJECT);
+        evs[n].tenant_id = h[i].tenant_id;
+        evs[n].resource_kind = STR("job");
+        evs[n].resource_prefix = "job";
+        evs[n].resource_id = h[i].job_id;
+        evs[n].rule = STR("dependency");
+        moves[n++] = (struct job_move){ .tenant_id = h[i].tenant_id, .job_id = h[i].job_id, .event = JE_REJECT,
+            .version = h[i].version, .fence = JOB_ANY_FENCE,
+            .message = str_fmt(w->arena, "%.*s %.*s can never be met: that job ended as %.*s", STR_ARG(h[i].type),
+                               STR_ARG(id_text(w->arena, "job", h[i].on_job_id)), STR_ARG(h[i].ended)) };
+        booking_add(b, h[i].tenant_id);
+    }
+    *ret = (int64_t)n;
+    if (!n)
+        return ERR_OK;
+    TRY(audit_encode_many(w->arena, evs, n, &encoded, e));
+    for (size_t i = 0; i < n; i++) {
+        moves[i].audit_id = encoded.event_ids[i];
+        moves[i].audit_body = encoded.bodies[i];
+    }
+    TRY(job_apply(w->tx, moves, n, NULL, e));
+    booking_write(w->tx, b);
+    return ERR_OK;
+}
+
+enum errc dependencies_pass(struct work *w, int64_t limit, struct dependencies_result *ret, struct err *e)
+{
+    *ret = (struct dependencies_result){ 0 };
+    TRY(close_met(w, limit, &ret->closed, e));
+    return reject_hopeless(w, limit, &ret->rejected, e);
+}
