@@ -162,6 +162,48 @@ static void forgotten_at_once(void **state)
     principal_unref(p);
 }
 
+/* A token of the user whose digest has this second byte, by which the memory puts it in its place. */
+static void token_at(uint8_t place, char text[TOKEN_TEXT])
+{
+    uint8_t hash[32];
+    char digits[65];
+    do {
+        OK(token_make("user", text, &e));
+        token_hash(str_c(text), hash);
+    } while (hash[1] != place);
+    hex_encode(hash, 32, digits);
+    sql("INSERT INTO api_token (tenant_id, token_id, user_id, name, hash, hint, scopes, expires_at) VALUES"
+        " ('%s', '%s', '%s', 't', '\\x%s', 'x', '{}', now() + interval '1 hour')", hex(tenant), hex(new_id()), hex(user), digits);
+}
+
+/* Whoever is switched off is believed nowhere from then on, in the first place of the memory as in the last; others stay. */
+static void a_user_is_forgotten_in_every_place(void **state)
+{
+    (void)state;
+    static const uint8_t places[] = { 0, 1, 128, 255 };
+    char mine[4][TOKEN_TEXT], theirs[TOKEN_TEXT];
+    struct uuid other = user_make(tenant, "somebody-else", "ml-engineer");
+    struct principal *p = NULL;
+    token_give(tenant, other, "1 hour", "{}", theirs);
+    believed(theirs);
+    for (int i = 0; i < 4; i++) {
+        token_at(places[i], mine[i]);
+        believed(mine[i]);
+    }
+    authn_forget_user(authn, new_id(), user);                            /* of another tenant: nobody's */
+    for (int i = 0; i < 4; i++) {
+        assert_non_null(p = authn_cached(authn, str_c(mine[i]), STR_NULL));
+        principal_unref(p);
+    }
+    authn_forget_user(authn, tenant, user);
+    for (int i = 0; i < 4; i++)
+        assert_null(authn_cached(authn, str_c(mine[i]), STR_NULL));
+    assert_non_null(p = authn_cached(authn, str_c(theirs), STR_NULL));
+    principal_unref(p);
+    authn_forget_user(authn, tenant, UUID_NIL);                          /* the whole tenant */
+    assert_null(authn_cached(authn, str_c(theirs), STR_NULL));
+}
+
 static void expiry_counts_in_the_memory_too(void **state)
 {
     (void)state;
@@ -235,7 +277,8 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, fresh, done)
     const struct CMUnitTest tests[] = {
         T(a_good_token), T(one_message_for_all_that_is_wrong), T(a_suspended_tenant), T(believed_no_longer_than_said),
-        T(never_believed_beyond_five_seconds), T(forgotten_at_once), T(expiry_counts_in_the_memory_too), T(scopes_only_take_away),
+        T(never_believed_beyond_five_seconds), T(forgotten_at_once), T(a_user_is_forgotten_in_every_place),
+        T(expiry_counts_in_the_memory_too), T(scopes_only_take_away),
         T(bindings_at_the_wrong_place_give_nothing), T(use_is_written_down),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
