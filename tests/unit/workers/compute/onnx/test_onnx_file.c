@@ -71,6 +71,32 @@ static void test_every_cut_and_every_changed_byte(void **st)
         }
 }
 
+/* Each list has its own length: many inputs beside few outputs, and few beside many. */
+static void test_lists_of_unlike_lengths(void **st)
+{
+    (void)st;
+    for (size_t ins = 1; ins <= 9; ins += 4) {
+        CLEANUP(arena_freep) struct arena *a = arena_new((size_t)16 << 20);
+        struct buf g = BUF(KIT_BYTES);
+        struct onnx_file m;
+        struct err e = { 0 };
+        char name[8] = "x0";
+        for (size_t i = 0; i < ins; i++, name[1]++)
+            kit_input(&g, name, KIT_DIMS(-1, 2));
+        strcpy(name, "y0");
+        for (size_t i = 0; i < 10 - ins; i++, name[1]++)
+            kit_output(&g, name);
+        kit_node(&g, "Relu", "x0", "y0", NULL);
+        CLEANUP(buf_releasep) struct buf b = kit_model(&g, 17);
+        assert_int_equal(parse(b.ptr, b.len, &m, a, &e), ERR_OK);
+        assert_true(m.input_count == ins && m.output_count == 10 - ins);
+        for (size_t i = 0; i < ins; i++)
+            assert_int_equal(m.inputs[i].name.ptr[1], '0' + (int)i);
+        for (size_t i = 0; i < 10 - ins; i++)
+            assert_true(m.outputs[i].name.ptr[0] == 'y' && m.outputs[i].name.ptr[1] == '0' + (int)i);
+    }
+}
+
 /* What a graph has lists of, given as a number: it is damaged, and is not read as a list that is shorter. */
 static void test_a_number_in_place_of_a_list(void **st)
 {
@@ -114,7 +140,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_in_a_file), cmocka_unit_test(test_every_cut_and_every_changed_byte),
-        cmocka_unit_test(test_a_number_in_place_of_a_list), cmocka_unit_test(test_what_is_no_model),
+        cmocka_unit_test(test_a_number_in_place_of_a_list), cmocka_unit_test(test_lists_of_unlike_lengths),
+        cmocka_unit_test(test_what_is_no_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
