@@ -2,7 +2,11 @@
 /* test_dependency.c - who waits for whom is changed while a job waits; cycles are refused and printed; another tenant's jobs
  * are not there; the planner leaves a job alone that waits for another, even by a plan made before. */
 #include "tests/db/scheduler/fixture.h"
+#include "core/db/run_tx.h"
 #include "scheduler/jobs/dependency.h"
+#include "scheduler/mirror/snapshot.h"
+#include "scheduler/plan/placement.h"
+#include "scheduler/plan_apply.h"
 
 static struct machine one;
 FIXTURE_GROUP(machine_up(&f, &one, "ae-dxb-1", "one", 8, 0), NOTHING_MORE)
@@ -65,9 +69,32 @@ static void another_tenants_job_is_not_there(void **state)
     cancel_job(&f, f.tenant_b, theirs);
 }
 
+static void a_plan_made_before_admits_it_no_more(void **state)
+{
+    (void)state;
+    struct uuid ids[2];
+    struct err why = { 0 };
+    struct snapshot s;
+    struct plan p;
+    struct plan_result r;
+    struct work w = { .app = &f.scheduler, .arena = arena_new(1 << 26), .now_us = clock_wall_us(&clock_system) };
+    assert_int_equal(submit(&f, f.tenant_a, 2, 1, 3, ids), 2);
+    OK(RUN_SYSTEM(&w, f.scheduler.pool, TX_READ_ONLY, snapshot_read(&w, 100, true, &s, e), e));
+    placement_plan(&s, w.arena, &p);
+    assert_int_equal(p.places.n, 2);
+    assert_int_equal(set(f.tenant_a, ids[0], &(struct dependency){ DEP_AFTEROK, ids[1] }, 1, &why), ERR_OK);
+    OK(RUN_SYSTEM(&w, f.scheduler.pool, 0, plan_apply(&w, &s, &p, 10000, &r, e), e));
+    assert_int_equal(r.admitted, 1);
+    assert_string_equal(state_of(&f, ids[0]), "PENDING");
+    assert_string_equal(state_of(&f, ids[1]), "ADMITTED");
+    cancel_job(&f, f.tenant_a, ids[0]);
+    arena_free(w.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(a_cycle_is_refused_and_printed),
-                                        cmocka_unit_test(another_tenants_job_is_not_there) };
+                                        cmocka_unit_test(another_tenants_job_is_not_there),
+                                        cmocka_unit_test(a_plan_made_before_admits_it_no_more) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
