@@ -12,6 +12,30 @@ static bool is_const(const struct graph *g, int value)
     return g->values[value].region == REGION_CONST;
 }
 
+/* A convolution by constant weights takes them as a packed matrix [out, window·in]. */
+static bool pack_conv(struct plan *p, struct node *node)
+{
+    struct graph *g = p->graph;
+    const struct shape *w = in_shape(g, node, 1);
+    struct op_attr attr = node->attr;
+    enum elem type = in_shape(g, node, 0)->type;
+    if (!is_const(g, node->in[1]) || is_const(g, node->in[0]) || !backend_can(p->be, OP_PACK, type)
+        || !backend_can(p->be, OP_CONV2D_PACKED, type))
+        return true;
+    attr.window[0] = w->dim[1].n, attr.window[1] = w->dim[2].n;
+    attr.n = w->dim[0].n;
+    attr.k = attr.window[0] * attr.window[1] * w->dim[3].n;
+    attr.bytes = p->be->pack_bytes(attr.n, attr.k);
+    int at = (int)(node - g->nodes), packed = graph_op(g, OP_PACK, &attr, GRAPH_INS(node->in[1]));
+    if (packed == VALUE_NONE)
+        return false;
+    node = &g->nodes[at];               /* they may have moved */
+    node->op = OP_CONV2D_PACKED;
+    node->attr = attr;
+    node->in[1] = packed;
+    return true;
+}
+
 /* x · wᵀ with constant w becomes a pack node and a product over its result. */
 static void pack_weights(struct plan *p)
 {
@@ -19,6 +43,8 @@ static void pack_weights(struct plan *p)
     for (int i = 0, n = g->node_count; i < n; i++) {
         struct node *node = &g->nodes[i];
         unsigned known = MM_TRANS_B | MM_BIAS | MM_RELU;
+        if (!node->is_gone && node->op == OP_CONV2D && !pack_conv(p, node))
+            return;
         if (node->is_gone || node->op != OP_MATMUL || !is_const(g, node->in[1]) || is_const(g, node->in[0]))
             continue;
         const struct shape *w = in_shape(g, node, 1);

@@ -29,6 +29,7 @@ static inline bool is_vector_of(const struct shape *s, enum elem type, struct di
 
 typedef enum errc shape_rule(const struct graph *g, const struct node *n, struct shape *out, struct err *e);
 shape_rule shape_like_first, shape_rotary, shape_attention, shape_attention_bwd, shape_swiglu, shape_swiglu_bwd, shape_conv2d,
+    shape_conv2d_packed, shape_depthwise,
     shape_conv2d_bwd_x, shape_conv2d_bwd_w, shape_groupnorm, shape_groupnorm_bwd, shape_pool, shape_avgpool_bwd, shape_cast,
     shape_unary, shape_binary, shape_transpose, shape_slice, shape_concat, shape_reduce, shape_bmm, shape_trees_pack, shape_trees;
 

@@ -49,8 +49,8 @@ static enum errc shape_matmul(const struct graph *g, const struct node *n, struc
 
 static enum errc shape_pack(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
 {
-    if (in_shape(g, n, 0)->rank != 2)
-        return shape_refuse(g, n, 0, "expected a matrix", e);
+    if (in_shape(g, n, 0)->rank != 2 && in_shape(g, n, 0)->rank != 4)
+        return shape_refuse(g, n, 0, "expected a matrix, or the weights of a convolution", e);
     *out = (struct shape){ ELEM_U8, 1, { DIM(n->attr.bytes) } };
     return ERR_OK;
 }

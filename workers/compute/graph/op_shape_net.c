@@ -96,12 +96,42 @@ static enum errc walk(const struct graph *g, const struct node *n, const struct 
     return ERR_OK;
 }
 
+/* What joins a convolution is asked for by its flags and has the shape of a channel, or of the result. */
+static enum errc epilogue(const struct graph *g, const struct node *n, const struct shape *out, struct err *e)
+{
+    bool has_bias = n->in[2] != VALUE_NONE, has_add = n->in[3] != VALUE_NONE;
+    if (has_bias != !!(n->attr.flags & MM_BIAS) || (has_bias && !is_vector_of(in_shape(g, n, 2), out->type, out->dim[3])))
+        return shape_refuse(g, n, 2, "expected a bias with a number for each channel, if the flag asks for one", e);
+    if (has_add != !!(n->attr.flags & CONV_ADD) || (has_add && !is_same_shape(in_shape(g, n, 3), out)))
+        return shape_refuse(g, n, 3, "expected the shape of the result, if the flag asks for it", e);
+    return ERR_OK;
+}
+
 enum errc shape_conv2d(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
 {
     const struct shape *x = in_shape(g, n, 0), *w = in_shape(g, n, 1);
     if (w->type != x->type || w->rank != 4 || x->rank != 4 || !is_same_dim(w->dim[3], x->dim[3]))
         return shape_refuse(g, n, 1, "expected weights [out, height, width, in] with the channels of input 0", e);
-    return walk(g, n, x, w->dim[1].n, w->dim[2].n, w->dim[0], out, e);
+    TRY(walk(g, n, x, w->dim[1].n, w->dim[2].n, w->dim[0], out, e));
+    return epilogue(g, n, out, e);
+}
+
+enum errc shape_conv2d_packed(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    const struct shape *x = in_shape(g, n, 0);
+    if (x->rank != 4 || n->attr.k != n->attr.window[0] * n->attr.window[1] * x->dim[3].n)
+        return shape_refuse(g, n, 0, "its channels are not those of the packed weights", e);
+    TRY(walk(g, n, x, n->attr.window[0], n->attr.window[1], DIM(n->attr.n), out, e));
+    return epilogue(g, n, out, e);
+}
+
+enum errc shape_depthwise(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    const struct shape *x = in_shape(g, n, 0), *w = in_shape(g, n, 1);
+    if (w->type != x->type || w->rank != 3 || x->rank != 4 || !is_same_dim(w->dim[2], x->dim[3]))
+        return shape_refuse(g, n, 1, "expected weights [height, width, channels] with the channels of input 0", e);
+    TRY(walk(g, n, x, w->dim[0].n, w->dim[1].n, x->dim[3], out, e));
+    return epilogue(g, n, out, e);
 }
 
 /* The input's image is told in the attributes; that it would give dy is checked. */

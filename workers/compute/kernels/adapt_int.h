@@ -17,6 +17,9 @@ static void k_matmul(struct backend_ctx *c, const struct op_call *o)
 static void k_pack(struct backend_ctx *c, const struct op_call *o)
 {
     struct mat w = in_mat(o, 0), out = mat_of(o->out[0]);
+    if (o->attr.n)                      /* the weights of a convolution, as a matrix */
+        w.rows = o->attr.n, w.cols = w.stride = o->attr.k;
+    ASSERT(w.rows * w.cols == tensor_count(o->in[0]));
     pack(c, &w, &out);
 }
 

@@ -41,7 +41,8 @@ enum op_flag {                  /* of one use of an operation */
     MM_RELU = 16,               /* max(0, …) at the end */
     NORM_RMS = 32,              /* NORM_SCALE_BWD of RMSNORM */
     ATTN_CAUSAL = 64,           /* a token sees itself and what came before it */
-    ROTARY_BACK = 128           /* turns back: the gradient */
+    ROTARY_BACK = 128,          /* turns back: the gradient */
+    CONV_ADD = 256              /* + in[3], of the result's shape: behind the bias, before MM_RELU */
 };
 
 /* What a step changes and a graph must not: it lies in device memory, written by one small copy before the step, so that a
@@ -95,7 +96,10 @@ struct op_attr {                /* what an operation is told beside its inputs; 
  *                             backward form; softmax(q·kᵀ/√d)·v by head, heads in groups share keys and values; ATTN_CAUSAL
  * ATTENTION_BWD qkv, y, sums, dy
  * SWIGLU x                    [.., 2n] -> [.., n]: silu(x[..n])·x[n..] (Shazeer 2020); SWIGLU_BWD x, dy
- * CONV2D x, w                 zero padding; CONV2D_BWD_X w, dy (attr.image); CONV2D_BWD_W x, dy (attr.window)
+ * CONV2D x, w, bias?, add?    w [out, height, width, in], zero padding; MM_BIAS, CONV_ADD, MM_RELU. CONV2D_PACKED: w packed as a
+ *                             matrix [attr.n, attr.k], of attr.window
+ * DEPTHWISE x, w, bias?       w [height, width, channels]: each channel by its own window; MM_BIAS, MM_RELU
+ * CONV2D_BWD_X w, dy (attr.image); CONV2D_BWD_W x, dy (attr.window)
  * MAXPOOL x, AVGPOOL x        padding counts for neither; MAXPOOL_BWD x, dy gives all to the first of equals; AVGPOOL_BWD dy
  * (attr.image)
  * DROPOUT x, step             0 with probability attr.rate, else x/(1 - rate): Philox by (seed, stream and counter, index); its

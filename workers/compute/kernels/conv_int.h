@@ -4,10 +4,19 @@
  * The matrix of windows (a row per output pixel, window·channels columns) is never whole: a chunk of its rows that stays in the
  * second cache is gathered, multiplied and forgotten. The gradient of the input is the same product with the windows of dy and
  * the weights turned round; with a stride s it is s·s products, one for the pixels that lie alike to the stride, each with the
- * part of the window that reaches them: the whole window would meet zeros in (s·s - 1)/(s·s) of its places. That of the weights
- * adds up chunks in ascending order. A 1 × 1 window of stride 1 is the image itself and is not gathered. Chunks are cut by shape
- * alone. */
-enum { CONV_BYTES = 1 << 20, SLOT_GATHER = 1, SLOT_TURNED = 2, SLOT_TILE = 3 };
+ * part of the window that reaches them: the whole window would meet zeros in (s·s - 1)/(s·s) of its places. That of the
+ * weights
+ * adds up chunks in ascending order. A 1 × 1 window of stride 1 is the image itself and is not gathered. Chunks are cut by
+ * shape
+ * alone.
+ *
+ * Forward, a row of the window lies dense in the image: width·channels numbers, and the next pixel's begins stride·channels
+ * further. So
+ * a tile of pixels of one row of results reads the image in place, one product of that depth for each row of the window;
+ * only the
+ * padding must be there, and images with padding are copied once with zeros around them. Rows of results that are shorter than a
+ * tile are gathered. The chain of an element is the same either way. */
+#include "workers/compute/kernels/conv_place_int.h"
 
 struct conv {
     struct window w;
@@ -82,12 +91,12 @@ static const float *conv_rows(struct backend_ctx *c, struct conv *v, size_t firs
     return v->rows;
 }
 
-/* out[pixels, n] = windows · b, b [cols, n], or [n, cols] when is_transposed. */
-static void conv_product(struct backend_ctx *c, struct conv *v, const struct mat *b, bool is_transposed, size_t n, float *out)
+/* out[pixels, n] = windows · b, b [cols, n]. */
+static void conv_product(struct backend_ctx *c, struct conv *v, const struct mat *b, size_t n, float *out)
 {
     size_t pixels = v->at.n * v->at.h * v->at.w, chunk = conv_chunk(v);
     float *panels = cpu_scratch(c, panels_of(n) * NR * v->cols * sizeof *panels);
-    pack_panels(c, b, is_transposed, 0, panels_of(n), v->cols, panels);
+    pack_panels(c, b, false, 0, panels_of(n), v->cols, panels);
     for (size_t first = 0; first < pixels; first += chunk) {
         size_t count = pixels - first < chunk ? pixels - first : chunk;
         struct gemm g = { .m = count, .n = n, .k = v->cols, .panel_k = v->cols, .a = conv_rows(c, v, first, count),
@@ -145,6 +154,29 @@ static void conv_back_part(struct backend_ctx *c, struct conv *v, const float *w
     }
 }
 
+/* y = windows · panels, with what its flags say. */
+static void conv_forward(struct backend_ctx *c, const struct op_call *o, const struct window *w, const float *panels)
+{
+    struct conv v = conv_new(w, false, o->in[0]->ptr);
+    size_t pixels = v.at.n * v.at.h * v.at.w, chunk = conv_is_plain(&v) ? pixels : conv_chunk(&v), n = w->y.c;
+    struct gemm g = { .flags = o->attr.flags & (MM_BIAS | CONV_ADD | MM_RELU), .n = n, .k = v.cols, .panel_k = v.cols,
+        .a_row = v.cols,
+                      .a_step = 1, .panels = panels, .bias = o->in[2] ? o->in[2]->ptr : NULL,
+                      .add = o->in[3] ? o->in[3]->ptr : NULL, .c = o->out[0]->ptr, .c_row = n };
+    if (!conv_is_plain(&v) && w->y.w >= MR) {
+        conv_in_place(c, w, v.src, &g);
+        return;
+    }
+    for (size_t first = 0; first < pixels; first += chunk) {
+        struct gemm part = g;
+        part.m = pixels - first < chunk ? pixels - first : chunk;
+        part.a = conv_rows(c, &v, first, part.m);
+        part.c = g.c + first * n;
+        part.add = g.add ? g.add + first * n : NULL;
+        run_gemm(c, &part);
+    }
+}
+
 static void k_conv2d(struct backend_ctx *c, const struct op_call *o)
 {
     struct op_attr a = o->attr;
@@ -153,9 +185,18 @@ static void k_conv2d(struct backend_ctx *c, const struct op_call *o)
     a.window[0] = weight->dim[1], a.window[1] = weight->dim[2];
     const struct window w = window_of(&a, o->in[0], o->out[0]);
     ASSERT(weight->dim[0] == w.y.c && weight->dim[3] == w.x.c);
-    struct conv v = conv_new(&w, false, o->in[0]->ptr);
-    struct mat b = mat_host(weight->ptr, ELEM_F32, w.y.c, v.cols);
-    conv_product(c, &v, &b, true, w.y.c, o->out[0]->ptr);
+    size_t k = w.h * w.w * w.x.c, count = panels_of(w.y.c);
+    struct mat b = mat_host(weight->ptr, ELEM_F32, w.y.c, k);
+    float *panels = cpu_scratch(c, count * NR * k * sizeof *panels);
+    pack_panels(c, &b, true, 0, count, k, panels);
+    conv_forward(c, o, &w, panels);
+}
+
+static void k_conv2d_packed(struct backend_ctx *c, const struct op_call *o)
+{
+    const struct window w = window_of(&o->attr, o->in[0], o->out[0]);
+    ASSERT(o->attr.n == w.y.c && o->attr.k == w.h * w.w * w.x.c);
+    conv_forward(c, o, &w, o->in[1]->ptr);
 }
 
 static void k_conv2d_bwd_x(struct backend_ctx *c, const struct op_call *o)
@@ -179,7 +220,7 @@ static void k_conv2d_bwd_x(struct backend_ctx *c, const struct op_call *o)
         for (size_t k = 0; k < out; k++)
             memcpy(turned + (p * out + k) * in, from + (k * places + p) * in, in * sizeof *turned);
     struct mat b = mat_host(turned, ELEM_F32, v.cols, in);
-    conv_product(c, &v, &b, false, in, o->out[0]->ptr);
+    conv_product(c, &v, &b, in, o->out[0]->ptr);
 }
 
 static void k_conv2d_bwd_w(struct backend_ctx *c, const struct op_call *o)

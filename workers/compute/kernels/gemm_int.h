@@ -3,9 +3,11 @@
  *
  * Included once per variant, after MR (rows of a tile), NR (columns of a panel) and the tile operations of tile_int.h.
  *
- * Layout: B is cut into panels of NR columns, each [k][NR] contiguous over all k and padded with zeros, so the kernel's loads are
+ * Layout: B is cut into panels of NR columns, each [k][NR] contiguous over all k and padded with zeros, so the kernel's
+ * loads are
  * whole vectors in order. A is read in place by broadcasts: its strides are arguments, so a transposed A costs nothing.
- * Loops: a chunk of panels that stays in L2 -> tasks of MC rows by 128 columns, which threads share -> KC steps of k (a panel's slice
+ * Loops: a chunk of panels that stays in L2 -> tasks of MC rows by 128 columns, which threads share -> KC steps of k (a
+ * panel's slice
  * stays in L1) -> panels -> tiles of MR rows.
  * Maths: the tile is loaded back between the KC steps, which is exact, so each element is one fused chain over ascending k,
  * started from 0 or, with OP_ACCUMULATE, from the old value: blocking, batch and register width do not show in the bits. */
@@ -23,6 +25,7 @@ struct gemm {
     size_t a_row, a_step;
     const float *panels;        /* of columns 0 … n-1 */
     const float *bias;          /* of column 0, or NULL */
+    const float *add;           /* CONV_ADD: laid out as c, or NULL */
     float *c;
     size_t c_row;
 };
@@ -60,17 +63,38 @@ static void pack_panel(const struct mat *b, bool is_transposed, size_t from, siz
             dst[p * NR + j] = src[j * b->stride + p];
 }
 
-/* Bias and ReLU on a finished tile, while it is in L1. */
+/* Bias, what is added and ReLU on a finished tile, while it is in L1. */
 static inline void finish_tile(const struct gemm *g, float *c, size_t rows, size_t col, size_t width)
 {
     if (g->flags & MM_BIAS)
         for (size_t i = 0; i < rows; i++)
             for (size_t j = 0; j < width; j++)
                 c[i * g->c_row + j] += g->bias[col + j];
+    if (g->flags & CONV_ADD)
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < width; j++)
+                c[i * g->c_row + j] += g->add[(size_t)(c - g->c) + i * g->c_row + j];
     if (g->flags & MM_RELU)
         for (size_t i = 0; i < rows; i++)
             for (size_t j = 0; j < width; j++)
                 c[i * g->c_row + j] = c[i * g->c_row + j] > 0 ? c[i * g->c_row + j] : 0;
+}
+
+static inline void micro_half_rows(size_t rows, size_t depth, const float *a, size_t a_row, size_t a_step, const float *panel,
+                                   float *c, size_t c_row, bool has_c)
+{
+    switch (rows) {
+    case 1: micro_half(1, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
+    case 2: micro_half(2, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
+    case 3: micro_half(3, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
+    case 4: micro_half(4, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
+    case 5: micro_half(5, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
+#if MR > 6
+    case 6: micro_half(6, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
+    case 7: micro_half(7, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
+#endif
+    default: micro_half(MR, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
+    }
 }
 
 static inline void micro_rows(size_t rows, size_t depth, const float *a, size_t a_row, size_t a_step, const float *panel, float *c,
@@ -90,27 +114,41 @@ static inline void micro_rows(size_t rows, size_t depth, const float *a, size_t 
     }
 }
 
-/* Rows i0 … i1 by one panel over one step of k. A panel that is not full goes through a tile on the stack. */
+/* Rows of A by `width` columns of a panel over one step of k, to c. Of a panel that is not full half a tile is enough, or the
+ * tile goes through the stack. */
+static void one_tile(const struct gemm *g, size_t rows, size_t depth, const float *a, const float *panel, float *c, size_t width,
+                     bool has_c)
+{
+    _Alignas(64) float tile[MR * NR];
+    if (width == NR) {
+        micro_rows(rows, depth, a, g->a_row, g->a_step, panel, c, g->c_row, has_c);
+        return;
+    }
+    if (width == NR / 2) {
+        micro_half_rows(rows, depth, a, g->a_row, g->a_step, panel, c, g->c_row, has_c);
+        return;
+    }
+    memset(tile, 0, sizeof tile);
+    for (size_t r = 0; has_c && r < rows; r++)
+        memcpy(tile + r * NR, c + r * g->c_row, width * sizeof *tile);
+    if (width < NR / 2)
+        micro_half_rows(rows, depth, a, g->a_row, g->a_step, panel, tile, NR, has_c);
+    else
+        micro_rows(rows, depth, a, g->a_row, g->a_step, panel, tile, NR, has_c);
+    for (size_t r = 0; r < rows; r++)
+        memcpy(c + r * g->c_row, tile + r * NR, width * sizeof *tile);
+}
+
+/* Rows i0 … i1 by one panel over one step of k. */
 static void panel_step(const struct gemm *g, size_t i0, size_t i1, size_t col, size_t k0, size_t depth)
 {
     const float *panel = g->panels + col / NR * (g->panel_k * NR) + k0 * NR;
     size_t width = g->n - col < NR ? g->n - col : NR;
     bool has_c = k0 > 0 || (g->flags & OP_ACCUMULATE), is_last = k0 + depth == g->k;
-    _Alignas(64) float tile[MR * NR];
     for (size_t i = i0; i < i1; i += MR) {
         size_t rows = i1 - i < MR ? i1 - i : MR;
-        const float *a = g->a + i * g->a_row + k0 * g->a_step;
         float *c = g->c + i * g->c_row + col;
-        if (width == NR) {
-            micro_rows(rows, depth, a, g->a_row, g->a_step, panel, c, g->c_row, has_c);
-        } else {
-            memset(tile, 0, sizeof tile);
-            for (size_t r = 0; has_c && r < rows; r++)
-                memcpy(tile + r * NR, c + r * g->c_row, width * sizeof *tile);
-            micro_rows(rows, depth, a, g->a_row, g->a_step, panel, tile, NR, has_c);
-            for (size_t r = 0; r < rows; r++)
-                memcpy(c + r * g->c_row, tile + r * NR, width * sizeof *tile);
-        }
+        one_tile(g, rows, depth, g->a + i * g->a_row + k0 * g->a_step, panel, c, width, has_c);
         if (is_last)
             finish_tile(g, c, rows, col, width);
     }

@@ -90,7 +90,8 @@ static void gnorm_task(void *arg, size_t n)
             y[p + k] = (x[p + k] - r.mean[k]) * factor[k] + j->shift[k];
 }
 
-/* dx = inverse·(g - mean(g) - z·mean(g·z)) with g = dy·scale, z = (x - mean)·inverse, as dy·a - (x - mean)·b - d by channel. */
+/* dx = inverse·(g - mean(g) - z·mean(g·z)) with g = dy·scale, z = (x - mean)·inverse, as dy·a - (x - mean)·b - d by channel.
+ * */
 static void gnorm_bwd_task(void *arg, size_t n)
 {
     const struct gnorm_job *j = arg;

@@ -108,6 +108,17 @@ static void FN(swiglu_bwd)(struct backend_ctx *c, const struct op_call *o)
         }
 }
 
+/* What joins number `at`, of channel k. */
+static void FN(conv_end)(const struct op_call *o, size_t at, size_t k, REAL *y)
+{
+    if (o->attr.flags & MM_BIAS)
+        y[at] += ((const REAL *)o->in[2]->ptr)[k];
+    if (o->attr.flags & CONV_ADD)
+        y[at] += ((const REAL *)o->in[3]->ptr)[at];
+    if (o->attr.flags & MM_RELU)
+        y[at] = y[at] > 0 ? y[at] : 0;
+}
+
 static void FN(conv2d)(struct backend_ctx *c, const struct op_call *o)
 {
     (void)c;
@@ -127,6 +138,29 @@ static void FN(conv2d)(struct backend_ctx *c, const struct op_call *o)
             for (size_t kx = kx0; kx < kx1; kx++)
                 y[at] += FN(dot)(x + ((n * w.x.h + y0 + ky - ky0) * w.x.w + x0 + kx - kx0) * w.x.c,
                                  weight + ((k * w.h + ky) * w.w + kx) * w.x.c, w.x.c);
+        FN(conv_end)(o, at, k, y);
+    }
+}
+
+static void FN(depthwise)(struct backend_ctx *c, const struct op_call *o)
+{
+    (void)c;
+    struct op_attr a = o->attr;
+    a.window[0] = o->in[1]->dim[0], a.window[1] = o->in[1]->dim[1];
+    const struct window w = window_of(&a, o->in[0], o->out[0]);
+    const REAL *x = o->in[0]->ptr, *weight = o->in[1]->ptr;
+    REAL *y = o->out[0]->ptr;
+    ASSERT(o->in[1]->rank == 3 && o->in[1]->dim[2] == w.x.c && w.y.c == w.x.c);
+    for (size_t at = 0; at < w.y.n * w.y.h * w.y.w * w.y.c; at++) {
+        size_t k = at % w.y.c, ox = at / w.y.c % w.y.w, oy = at / w.y.c / w.y.w % w.y.h, n = at / w.y.c / w.y.w / w.y.h;
+        size_t ky0, ky1, kx0, kx1, y0 = window_span(oy, w.stride, w.pad, w.h, w.x.h, &ky0, &ky1);
+        size_t x0 = window_span(ox, w.stride, w.pad, w.w, w.x.w, &kx0, &kx1);
+        y[at] = 0;
+        for (size_t ky = ky0; ky < ky1; ky++)
+            for (size_t kx = kx0; kx < kx1; kx++)
+                y[at] += x[((n * w.x.h + y0 + ky - ky0) * w.x.w + x0 + kx - kx0) * w.x.c + k]
+                         * weight[(ky * w.w + kx) * w.x.c + k];
+        FN(conv_end)(o, at, k, y);
     }
 }
 

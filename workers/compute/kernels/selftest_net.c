@@ -35,6 +35,10 @@ size_t net_cases(const struct net_size *s, struct net_case ret[NET_CASES_MAX])
     struct net_shape x = { 4, { s->n, s->side, s->side + 1, s->in } }, w = { 4, { s->out, s->window, s->window, s->in } };
     struct net_shape z = { 4, { s->n, out, wide, s->out } }, p = { 4, { s->n, out, wide, s->in } }, c = { 1, { s->in } };
     struct net_shape table = { 2, { s->t, s->d / 2 * 2 } }, r = { 2, { s->t, s->in } }, rr = { 2, { s->t, gates } };
+    struct net_shape each = { 3, { s->window, s->window, s->in } }, o = { 1, { s->out } };
+    struct op_attr whole = win, lone = win;
+    whole.flags = MM_BIAS | CONV_ADD | MM_RELU;
+    lone.flags = MM_BIAS | MM_RELU;
     all.flags = 0;
     more.flags = OP_ACCUMULATE;
     back.flags = ROTARY_BACK;
@@ -50,6 +54,8 @@ size_t net_cases(const struct net_size *s, struct net_case ret[NET_CASES_MAX])
         { OP_GROUPNORM_BWD, group, { x, c, x }, { x } },    { OP_GROUPNORM_SCALE_BWD, group, { x, x }, { c } },
         { OP_MAXPOOL, win, { x }, { p } },                  { OP_MAXPOOL_BWD, win, { x, p }, { x } },
         { OP_AVGPOOL, win, { x }, { p } },                  { OP_AVGPOOL_BWD, win, { p }, { x } },
+        { OP_CONV2D, whole, { x, w, o, z }, { z } },        { OP_DEPTHWISE, win, { x, each }, { p } },
+        { OP_DEPTHWISE, lone, { x, each, c }, { p } },
     };
     _Static_assert(sizeof k / sizeof *k <= NET_CASES_MAX, "room");
     memcpy(ret, k, sizeof k);

@@ -2,7 +2,10 @@
 /* tile_int.h - the tile operations that the matrix product of gemm_int.h is written over, and their sizes by tier.
  *
  *   micro(rows, depth, a, a_row, a_step, panel, c, c_row, has_c)   one tile: c[rows][NR] (+)= a[rows][depth] · panel[depth][NR]
+ *   micro_half(…)                                                  the same for the first NR/2 columns of the panel
  *   row_times_panels(depth, x, panel, panel_step, panels, y)       one row by 1 … 4 panels: one stream per panel
+ *   depth_tile(lanes, pixels, x, x_step, rows, x_row, cols, step, w, w_row, y)   lanes channels of up to DEPTH_PIXELS pixels:
+ *       y[p·step + j] = Σ over r < rows, k < cols of x[p·x_step + r·x_row + k·step + j] · w[r·w_row + k·step + j]
  *   transpose8(src, src_row, dst, dst_row)                         8 × 8 numbers
  *
  * Each element is one chain of fused multiply-adds over ascending k. tile_plain_int.h says the same in plain C, with the
@@ -13,3 +16,8 @@
 #define AVX2_NR 16
 #define AVX512_MR 8
 #define AVX512_NR 32
+
+#define AVX2_DEPTH_LANES 8
+#define AVX512_DEPTH_LANES 16
+
+enum { DEPTH_PIXELS = 8 };

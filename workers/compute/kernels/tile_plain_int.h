@@ -18,6 +18,31 @@ static void micro(size_t rows, size_t depth, const float *a, size_t a_row, size_
         }
 }
 
+static void micro_half(size_t rows, size_t depth, const float *a, size_t a_row, size_t a_step, const float *panel, float *c,
+                       size_t c_row, bool has_c)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < NR / 2; j++) {
+            float sum = has_c ? c[i * c_row + j] : 0;
+            for (size_t k = 0; k < depth; k++)
+                sum = fmaf(a[i * a_row + k * a_step], panel[k * NR + j], sum);
+            c[i * c_row + j] = sum;
+        }
+}
+
+static void depth_tile(size_t lanes, size_t pixels, const float *x, size_t x_step, size_t rows, size_t x_row, size_t cols,
+                       size_t step, const float *w, size_t w_row, float *y)
+{
+    for (size_t p = 0; p < pixels; p++)
+        for (size_t j = 0; j < lanes; j++) {
+            float sum = 0;
+            for (size_t r = 0; r < rows; r++)
+                for (size_t k = 0; k < cols; k++)
+                    sum = fmaf(x[p * x_step + r * x_row + k * step + j], w[r * w_row + k * step + j], sum);
+            y[p * step + j] = sum;
+        }
+}
+
 static void row_times_panels(size_t depth, const float *x, const float *panel, size_t panel_step, size_t panels, float *y)
 {
     for (size_t p = 0; p < panels; p++)

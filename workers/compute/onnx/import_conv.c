@@ -141,13 +141,19 @@ struct filters {
     struct sides sides;
 };
 
+/* A side of the window with dilation and with the zeros that make its paddings one. */
+static size_t window_side(const struct sides *s, size_t d)
+{
+    return (s->kernel[d] - 1) * s->dilation[d] + 1 + 2 * s->pad - s->before[d] - s->behind[d];
+}
+
 /* The weights of groups g0 … g1-1 as a constant [outputs, height, width, inputs] with its zeros. */
 static enum errc block_weights(struct import *x, const struct filters *f, size_t g0, size_t g1, int *ret)
 {
     const struct sides *s = &f->sides;
     size_t to = f->out / f->groups, outs = (g1 - g0) * to, ins = (g1 - g0) * f->in, wide[SIDES];
     for (size_t d = 0; d < SIDES; d++)
-        wide[d] = (s->kernel[d] - 1) * s->dilation[d] + 1 + 2 * s->pad - s->before[d] - s->behind[d];
+        wide[d] = window_side(s, d);
     size_t places = wide[0] * wide[1], count = 0;
     if (__builtin_mul_overflow(outs * ins, places, &count) || count > WEIGHTS_MAX)
         return UNSUPPORTED(x, "its window with padding and dilation has more than %d numbers", WEIGHTS_MAX);
@@ -166,8 +172,33 @@ static enum errc block_weights(struct import *x, const struct filters *f, size_t
     return graph_check(x->g, x->e);
 }
 
+/* A channel for each group: the weights as [height, width, channels], in the window that block_weights makes. */
+static enum errc convolve_each(struct import *x, const struct filters *f, int v, int *ret)
+{
+    const struct sides *s = &f->sides;
+    const struct op_attr attr = { .stride = s->stride, .pad = s->pad };
+    size_t wide[SIDES], taps = s->kernel[0] * s->kernel[1], count;
+    for (size_t d = 0; d < SIDES; d++)
+        wide[d] = window_side(s, d);
+    if (__builtin_mul_overflow(f->out * wide[0], wide[1], &count) || count > WEIGHTS_MAX)
+        return UNSUPPORTED(x, "its window with padding and dilation has more than %d numbers", WEIGHTS_MAX);
+    float *p = arena_try(x->a, count * sizeof *p + 4);
+    if (!p)
+        return FAIL(x->e, LIMIT, "the model does not fit in memory");
+    for (size_t c = 0; c < f->out; c++)
+        for (size_t k = 0; k < taps; k++) {
+            size_t y = s->pad - s->before[0] + k / s->kernel[1] * s->dilation[0];
+            size_t z = s->pad - s->before[1] + k % s->kernel[1] * s->dilation[1];
+            p[(y * wide[1] + z) * f->out + c] = f->w[c * taps + k] * (f->factor ? f->factor[c] : 1);
+        }
+    int w = graph_const(x->g, "", (struct shape){ ELEM_F32, 3, { DIM(wide[0]), DIM(wide[1]), DIM(f->out) } }, p);
+    return step_op(x, OP_DEPTHWISE, &attr, (int[]){ v, w }, 2, ret);
+}
+
 static enum errc convolve(struct import *x, const struct filters *f, int v, int *ret)
 {
+    if (f->in == 1 && f->groups == f->out && f->groups > 1)
+        return convolve_each(x, f, v, ret);
     size_t step = (BLOCK + f->in - 1) / f->in, n = 0;
     int parts[BLOCKS_MAX];
     step = step < f->groups ? step : f->groups;

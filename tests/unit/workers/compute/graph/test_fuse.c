@@ -56,10 +56,65 @@ static void test_fused_and_folded(void **st)
     }
 }
 
+/* A residual block: bias, what is added and ReLU join both kinds of convolution; the weights of one are packed. */
+static void test_convolutions(void **st)
+{
+    (void)st;
+    enum { SIDE = 9, CHANNELS = 18, ALL = SIDE * SIDE * CHANNELS };
+    static float w[CHANNELS * 9 * CHANNELS], each[9 * CHANNELS], b[CHANNELS], x[ROWS * ALL], got[ROWS * ALL], want[ROWS * ALL];
+    const struct op_attr attr = { .stride = 1, .pad = 1 };
+    struct err e;
+    struct hw hw;
+    hw_read(&hw);
+    kit_fill(w, ELEM_F32, CHANNELS * 9 * CHANNELS);
+    kit_fill(each, ELEM_F32, 9 * CHANNELS);
+    kit_fill(b, ELEM_F32, CHANNELS);
+    kit_fill(x, ELEM_F32, ROWS * ALL);
+    for (const struct backend *const *be = backend_list(); *be; be++) {
+        if (!(*be)->probe(&hw))
+            continue;
+        struct backend_ctx *c = kit_open(*be);
+        for (int is_fused = 0; is_fused < 2; is_fused++) {
+            struct graph *g = graph_new(ELEM_F32, 16);
+            int in = graph_input(g, "x", F32(DIM_ROWS(1), DIM(SIDE), DIM(SIDE), DIM(CHANNELS)));
+            int weight = graph_const(g, "w", F32(DIM(CHANNELS), DIM(3), DIM(3), DIM(CHANNELS)), w);
+            int single = graph_const(g, "e", F32(DIM(3), DIM(3), DIM(CHANNELS)), each), bias = graph_const(g, "b",
+                F32(DIM(CHANNELS)), b);
+            int deep = graph_op(g, OP_DEPTHWISE, &attr, GRAPH_INS(in, single));
+            int first = graph_op1(g, OP_RELU, graph_op2(g, OP_ADD_BIAS, deep, bias));
+            int product = graph_op(g, OP_CONV2D, &attr, GRAPH_INS(first, weight));
+            int sum = graph_op2(g, OP_ADD_BIAS, product, bias), both = graph_op2(g, OP_ADD, in, sum), y = graph_op1(g,
+                OP_RELU, both);
+            if (!is_fused) {
+                graph_output(g, deep, "deep");
+                graph_output(g, product, "product");
+                graph_output(g, sum, "sum");
+                graph_output(g, both, "both");
+            }
+            graph_output(g, y, "y");
+            struct plan *p = kit_plan(g, *be, c, ROWS);
+            assert_int_equal(kit_count(g, OP_CONV2D) + kit_count(g, OP_CONV2D_PACKED), 1);
+            assert_int_equal(kit_count(g, OP_CONV2D_PACKED), backend_can(*be, OP_CONV2D_PACKED, ELEM_F32));
+            assert_int_equal(kit_count(g, OP_ADD), !is_fused);
+            assert_int_equal(kit_count(g, OP_RELU), is_fused ? 0 : 2);
+            struct run *r = kit_run(p, c);
+            run_put(r, in, 0, ROWS, x);
+            run_exec(r, ROWS, PHASE_FORWARD, false);
+            run_get(r, y, 0, ROWS, is_fused ? got : want);
+            assert_int_equal(run_sync(r, &e), ERR_OK);
+            run_free(r);
+            plan_free(p);
+        }
+        assert_memory_equal(got, want, sizeof got);
+        (*be)->close(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fused_and_folded),
+        cmocka_unit_test(test_convolutions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

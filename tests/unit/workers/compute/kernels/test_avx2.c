@@ -10,5 +10,6 @@
 
 #define MR AVX2_MR
 #define NR AVX2_NR
+#define DEPTH_LANES AVX2_DEPTH_LANES
 #define TIER backend_avx2
 #include "tier_kit.h"

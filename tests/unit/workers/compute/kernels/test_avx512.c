@@ -10,5 +10,6 @@
 
 #define MR AVX512_MR
 #define NR AVX512_NR
+#define DEPTH_LANES AVX512_DEPTH_LANES
 #define TIER backend_avx512
 #include "tier_kit.h"

@@ -6,8 +6,12 @@
 #include <string.h>
 
 #include "workers/compute/kernels/tile_plain_int.h"
+#include "workers/compute/kernels/net_int.h"
 #include "workers/compute/kernels/gemm_int.h"
+#include "workers/compute/kernels/conv_int.h"
+#include "workers/compute/kernels/depthwise_int.h"
 #include "workers/compute/kernels/call.h"
+#include "workers/compute/kernels/selftest_int.h"
 #include "workers/compute/pool.h"
 
 static uint64_t state = 11;
@@ -124,8 +128,49 @@ static void test_packed(void **st)
     cpu_close(c);
 }
 
+/* Convolutions over plain tiles: random images and windows against fp64, and the bits of the tier where there is one. */
+static void test_convolutions(void **st)
+{
+    (void)st;
+    static kernel_table kernels = { [OP_CONV2D][ELEM_F32] = k_conv2d, [OP_DEPTHWISE][ELEM_F32] = k_depthwise,
+                                    [OP_CONV2D_PACKED][ELEM_F32] = k_conv2d_packed,
+                                    [OP_CONV2D_BWD_X][ELEM_F32] = k_conv2d_bwd_x, [OP_CONV2D_BWD_W][ELEM_F32] = k_conv2d_bwd_w };
+    const struct backend plain = { .name = "plain tiles", .kernels = &kernels };
+    struct backend_ctx *ctx, *ref, *real = NULL;
+    struct net_case k[NET_CASES_MAX];
+    struct hw hw;
+    struct err e;
+    hw_read(&hw);
+    assert_int_equal(backend_ref.open(&backend_ref, NULL, &ctx, &e), ERR_OK);
+    assert_int_equal(backend_ref.open(&backend_ref, NULL, &ref, &e), ERR_OK);
+    if (TIER.probe(&hw))
+        assert_int_equal(TIER.open(&TIER, NULL, &real, &e), ERR_OK);
+    for (int i = 0; i < 40; i++) {
+        struct net_size s = { .n = 1 + below(2), .t = 1, .heads = 1, .kv_heads = 1, .d = 1, .groups = 1, .window = 1 + below(4),
+                              .stride = 1 + below(2), .in = 1 + below(i % 4 ? 9 : 34), .out = 1 + below(i % 4 ? NR + 3 :
+                                  2 * NR) };
+        s.pad = below(s.window);
+        s.side = s.window + below(i % 4 ? 2 * MR : 4);
+        for (size_t j = 0, n = net_cases(&s, k); j < n; j++) {
+            uint64_t hash[2], seed = (uint64_t)i * 64 + j + 1;
+            if (!kernels[k[j].op][ELEM_F32])
+                continue;
+            if (net_check(&plain, ctx, ref, &k[j], seed, 1e-5, &hash[0], &e) != ERR_OK)
+                fail_msg("size %d: %s", i, e.msg);
+            if (real && net_check(&TIER, real, ref, &k[j], seed, 1e-5, &hash[1], &e) != ERR_OK)
+                fail_msg("size %d: %s", i, e.msg);
+            if (real && hash[0] != hash[1])
+                fail_msg("size %d: %s has other bits than its plain form", i, op_name(k[j].op));
+        }
+    }
+    struct backend_ctx *all[] = { ctx, ref, real };
+    for (int i = 0; i < 3; i++)
+        cpu_close(all[i]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_tile_operations), cmocka_unit_test(test_packed) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_tile_operations), cmocka_unit_test(test_packed),
+                                        cmocka_unit_test(test_convolutions) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
