@@ -46,6 +46,8 @@
 #include "core/table/metrics.h"
 #include "keys/client.h"
 #include "registry/vault/blob_store.h"
+#include "registry/evidence/passport.h"
+#include "registry/vault/key_impact.h"
 #include "registry/vault/key_life.h"
 #include "registry/vault/key_rewrap.h"
 #include "registry/vault/key_shred.h"
@@ -154,6 +156,7 @@ static const struct stmt *const *const app_lists[] = {
     transfer_policy_stmts,
     zone_law_stmts,
     evidence_stmts,
+    passport_stmts,
     zone_stmts,
     tenant_stmts,
     tenant_life_stmts,
@@ -197,6 +200,7 @@ static const struct stmt *const *const app_lists[] = {
     audit_erasure_stmts, erasure_keeper_stmts,
     audit_pii_stmts,
     key_life_stmts,
+    key_impact_stmts,
     key_rewrap_stmts,
     key_shred_stmts,
     root_key_stmts,

@@ -2,6 +2,7 @@
 /* datasets.c - routes of data sets and their versions. An upload is one body; its content leaves only through a route of its own. */
 #include "api/content_int.h"
 #include "registry/catalog/dataset.h"
+#include "registry/evidence/passport.h"
 #include "tenants/home/residency.h"
 
 CONTENT_INPUTS(dataset, "dst", "data set");
@@ -64,6 +65,11 @@ static enum errc delete(struct work *w, const void *in, void *out, struct err *e
     return content_remove(w, &datasets, in, out, e);
 }
 
+static enum errc passport(struct work *w, const void *in, void *out, struct err *e)
+{
+    return passport_read(w, ((const struct dataset_ref *)in)->dataset_id, out, e);
+}
+
 static enum errc content(struct call *c, struct err *e)
 {
     return content_send(c, &datasets, e);
@@ -98,6 +104,10 @@ static const struct route rows[] = {
       .op = "dataset_version_list", .perm = PERM_DATASET_READ,
       .handler = versions, .in = &dataset_versions_schema, .status = 200, .out = &dataset_version_schema, .flags = R_LIST,
       .doc = "Versions of a data set, newest first" },
+    { .method = HTTP_GET, .path = "/v1/datasets/{dataset_id}/passport", .lane = LANE_HEAVY,
+      .op = "dataset_passport", .perm = PERM_AUDIT_READ, .handler = passport, .in = &dataset_ref_schema, .status = 200,
+      .out = &passport_schema, .resource = "dataset", .audited = true, .audit = AUDIT_AUDIT_READ,
+      .doc = "All that is known of a data set: where it lies, its law and key, who read it, what crossed a border and became of it" },
     { .method = HTTP_GET, .path = "/v1/datasets/{dataset_id}/versions/{version}/content", .lane = LANE_CONTENT,
       .op = "dataset_content", .perm = PERM_DATASET_CONTENT,
       .raw = content, .in = &dataset_content_ref_schema, .status = 200, .content_type = "text/csv",

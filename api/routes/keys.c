@@ -3,6 +3,7 @@
 #include "api/keys_int.h"
 #include "core/crypto/key_import.h"
 #include "keys/client.h"
+#include "registry/vault/key_impact.h"
 #include "registry/vault/key_life.h"
 #include "registry/vault/key_rewrap.h"
 #include "registry/vault/key_shred.h"
@@ -86,6 +87,12 @@ static enum errc read_version(struct work *w, const void *in, void *out, struct 
 {
     const struct key_version_ref *r = in;
     return key_version_get(w, r->zone, r->version, out, e);
+}
+
+static enum errc impact(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct key_version_ref *r = in;
+    return key_impact_read(w, r->zone, r->version, out, e);
 }
 
 static enum errc rotate(struct work *w, const void *in, void *out, struct err *e)
@@ -190,6 +197,10 @@ static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/keys/{zone}/versions/{version}", .lane = LANE_CALLS,
       .op = "key_version_get", .perm = PERM_KEY_READ, .handler = read_version,
       .in = &key_version_ref_schema, .status = 200, .out = &key_version_schema, .doc = "One version of a key" },
+    { .method = HTTP_GET, .path = "/v1/keys/{zone}/versions/{version}/impact", .lane = LANE_HEAVY,
+      .op = "key_version_impact", .perm = PERM_KEY_READ, .handler = impact, .in = &key_version_ref_schema, .status = 200,
+      .out = &key_impact_schema,
+      .doc = "What hangs on a version, and what rotating, disabling or destroying it would do now; changes nothing" },
     { .method = HTTP_POST, .path = "/v1/keys/{zone}/rotate", .lane = LANE_CALLS,
       .op = "key_rotate", .perm = PERM_KEY_ROTATE, .handler = rotate, .in = &key_rotate_in_schema,
       .status = 201, .out = &key_version_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE, .resource = "tenant_key", .audited = true,

@@ -538,6 +538,13 @@ CREATE FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[]
     -- the body: migrations
 ALTER FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[], dep_ords bigint[], dep_types text[], dep_jobs uuid[]) OWNER TO falaj_system;
 
+-- Name: key_hangs(uuid, text, bigint, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.key_hangs(t uuid, of_zone text, of_version bigint, most bigint) RETURNS TABLE(kind text, id text, name text, objects bigint, bytes bigint)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.key_hangs(t uuid, of_zone text, of_version bigint, most bigint) OWNER TO falaj_owner;
+
 -- Name: list_condition(text, text, text); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.list_condition(list text, filter text, val text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
@@ -614,6 +621,41 @@ CREATE FUNCTION public.node_work(node uuid, behind uuid, most bigint) RETURNS TA
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
 ALTER FUNCTION public.node_work(node uuid, behind uuid, most bigint) OWNER TO falaj_system;
+
+-- Name: passport_crossings(uuid, uuid, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.passport_crossings(t uuid, set_id uuid, most bigint) RETURNS TABLE(transfer_id uuid, dataset_version bigint, from_zone text, to_zone text, purpose text, rule text, legal_basis text, assessment_ref text, document_sha256 text, bytes bigint, by_user uuid, by_name text, at timestamp with time zone)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.passport_crossings(t uuid, set_id uuid, most bigint) OWNER TO falaj_owner;
+
+-- Name: passport_jobs(uuid, uuid, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.passport_jobs(t uuid, set_id uuid, most bigint) RETURNS TABLE(job_id uuid, name text, kind text, state text, zone text, dataset_version bigint, submitted_at timestamp with time zone, submitted_by uuid, submitted_by_name text)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.passport_jobs(t uuid, set_id uuid, most bigint) OWNER TO falaj_owner;
+
+-- Name: passport_laws(uuid, uuid, text, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.passport_laws(t uuid, set_id uuid, class text, most bigint) RETURNS TABLE(zone text, name text, country text, regulator text, law_version bigint, regime text, may_leave text, source_text text, valid_from timestamp with time zone)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.passport_laws(t uuid, set_id uuid, class text, most bigint) OWNER TO falaj_owner;
+
+-- Name: passport_models(uuid, uuid, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.passport_models(t uuid, set_id uuid, most bigint) RETURNS TABLE(model_id uuid, name text, version bigint, job_id uuid, created_at timestamp with time zone, deployments bigint)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.passport_models(t uuid, set_id uuid, most bigint) OWNER TO falaj_owner;
+
+-- Name: passport_places(uuid, uuid, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.passport_places(t uuid, set_id uuid, most bigint) RETURNS TABLE(version bigint, zone text, is_copy boolean, object_id uuid, sha256 text, size_bytes bigint, row_count bigint, created_at timestamp with time zone, key_version bigint, key_state text, key_tier text, key_origin text, key_provider text)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.passport_places(t uuid, set_id uuid, most bigint) OWNER TO falaj_owner;
 
 -- Name: person_origin_note(); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.person_origin_note() RETURNS trigger
@@ -5581,6 +5623,9 @@ GRANT ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names 
 REVOKE ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[], dep_ords bigint[], dep_types text[], dep_jobs uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[], dep_ords bigint[], dep_types text[], dep_jobs uuid[]) TO falaj_app;
 
+-- Name: FUNCTION key_hangs(t uuid, of_zone text, of_version bigint, most bigint); Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON FUNCTION public.key_hangs(t uuid, of_zone text, of_version bigint, most bigint) TO falaj_app;
+
 -- Name: FUNCTION list_find(list text, t uuid, last uuid, sort text, q text, filters text[], vals text[], most bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.list_find(list text, t uuid, last uuid, sort text, q text, filters text[], vals text[], most bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.list_find(list text, t uuid, last uuid, sort text, q text, filters text[], vals text[], most bigint) TO falaj_app;
@@ -5620,6 +5665,21 @@ GRANT ALL ON FUNCTION public.node_move(node uuid, wanted text, froms text[], why
 -- Name: FUNCTION node_work(node uuid, behind uuid, most bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.node_work(node uuid, behind uuid, most bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.node_work(node uuid, behind uuid, most bigint) TO falaj_app;
+
+-- Name: FUNCTION passport_crossings(t uuid, set_id uuid, most bigint); Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON FUNCTION public.passport_crossings(t uuid, set_id uuid, most bigint) TO falaj_app;
+
+-- Name: FUNCTION passport_jobs(t uuid, set_id uuid, most bigint); Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON FUNCTION public.passport_jobs(t uuid, set_id uuid, most bigint) TO falaj_app;
+
+-- Name: FUNCTION passport_laws(t uuid, set_id uuid, class text, most bigint); Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON FUNCTION public.passport_laws(t uuid, set_id uuid, class text, most bigint) TO falaj_app;
+
+-- Name: FUNCTION passport_models(t uuid, set_id uuid, most bigint); Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON FUNCTION public.passport_models(t uuid, set_id uuid, most bigint) TO falaj_app;
+
+-- Name: FUNCTION passport_places(t uuid, set_id uuid, most bigint); Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON FUNCTION public.passport_places(t uuid, set_id uuid, most bigint) TO falaj_app;
 
 -- Name: FUNCTION person_origin_note(); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.person_origin_note() FROM PUBLIC;

@@ -76,9 +76,11 @@ await run('flows', async (t) => {
     await sessionOver(t, page);
     await keys(t, page);
   }
+  if (process.env.WAYS === 'paper') return paperWays(t);
   await shellWays(t);
-  if (process.env.WAYS) return;
+  if (process.env.WAYS) return undefined;
   await wordWays(t);
   await signatureWays(t);
   await paperWays(t);
+  return undefined;
 });

@@ -10,7 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "audit/actor_name.h"
 #include "audit/event.h"
+#include "audit/search.h"
 #include "core/base/cleanup.h"
 #include "core/base/work.h"
 #include "core/crypto/hash.h"
@@ -20,6 +22,8 @@
 #include "core/table/config.h"
 #include "keys/client.h"
 #include "registry/vault/blob_store.h"
+#include "registry/evidence/passport.h"
+#include "registry/vault/key_impact.h"
 #include "registry/vault/key_life.h"
 #include "registry/vault/key_rewrap.h"
 #include "registry/vault/key_shred.h"
@@ -92,7 +96,8 @@ static inline void add_tenant(int i, const char *name)
 static inline int setup(void **state)
 {
     (void)state;
-    static const struct stmt *const *const app_lists[] = { residency_stmts, registry_stmts, deployment_stmts, project_stmts, quota_stmts, audit_event_stmts, key_life_stmts, key_rewrap_stmts,
+    static const struct stmt *const *const app_lists[] = { residency_stmts, registry_stmts, deployment_stmts, project_stmts, quota_stmts, audit_event_stmts, audit_search_stmts,
+                                                           audit_actor_name_stmts, passport_stmts, key_impact_stmts, key_life_stmts, key_rewrap_stmts,
                                                            key_shred_stmts, root_key_stmts, NULL };
     static const struct stmt *const *const node_lists[] = { residency_stmts, registry_node_stmts, audit_event_stmts, NULL };
     OK(secmem_init(1 << 20, false, &e));

@@ -4,37 +4,18 @@ import { Button, CloseButton } from './pieces.tsx';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { get } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
+import { placeIn, readSignedHead, type Place } from '../../api/place.ts';
 import { didKey } from '../../lib/audit-actions.ts';
 import { number } from '../../lib/format.ts';
-import { includes, hex, signedBy, unbase64, unhex, canCheckSignatures } from '../../lib/audit-verify-hash.ts';
-import { leafLike } from '../../lib/audit-verify-leaf.ts';
 import { Code, Id, Json, Pairs, State, Time } from '../../ui/bits.tsx';
 import { Note } from '../../ui/note.tsx';
 import { Answer, useProblemText } from '../../ui/states.tsx';
 import { factsOf, useSentence, type Facts, type Item, type Known } from './words.ts';
 
-const utf8 = (v: unknown) => new TextEncoder().encode(JSON.stringify(v));
-type Place = 'good' | 'unsigned' | 'leaf' | 'proof' | 'signature' | 'unchecked';
-
-/** The event's own hash, its path to the root of the newest head, and the head's signature: all by this browser. */
 async function placeOf(item: Item): Promise<{ place: Place; size: number; key: string }> {
-  const head = await get('/v1/audit/head');
-  const at = { size: head.size, key: head.key_id ?? '' };
-  if (item.tseq > head.size) return { place: 'unsigned', ...at };
-  const leaf = await leafLike(utf8(item.event), unhex(item.leaf));
-  if (hex(leaf) !== item.leaf) return { place: 'leaf', ...at };
-  const { proof } = await get('/v1/audit/proofs/inclusion', { tseq: item.tseq, size: head.size });
-  const said = head.head as { root?: string; size?: number };
-  const isIn = await includes(leaf, item.tseq - 1, head.size, proof.map(unhex), unhex(said.root ?? ''));
-  if (!isIn || said.size !== head.size) return { place: 'proof', ...at };
-  if (!(await canCheckSignatures())) return { place: 'unchecked', ...at };
-  const keys = await get('/v1/audit/keys');
-  const key = keys.data.find((k) => k.key_id === head.key_id);
-  const raw = key && unbase64(key.public_key ?? '');
-  const isSigned = raw && (await signedBy(raw, utf8(head.head), unhex(head.signature ?? '')));
-  return { place: isSigned ? 'good' : 'signature', ...at };
+  const head = await readSignedHead();
+  return { place: await placeIn(head, item), size: head.size, key: head.key };
 }
 
 function Inclusion({ item }: { item: Item }) {

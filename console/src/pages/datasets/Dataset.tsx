@@ -47,6 +47,7 @@ export function DatasetDetail() {
       actions={
         d && (
           <>
+            {can('audit:read') && <To to={`/datasets/${d.dataset_id!}/passport`}>{t('datasets.passport')}</To>}
             {can('job:submit') && d.latest_version > 0 && (
               <To to={`/jobs/new?dataset=${d.dataset_id!}`}>{t('datasets.train')}</To>
             )}

@@ -7,7 +7,7 @@ import { change, type Schemas } from '../../api/client.ts';
 import { useForget } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
-import { State, Time } from '../../ui/bits.tsx';
+import { State, Time, To } from '../../ui/bits.tsx';
 import { TypedConfirm } from '../../ui/dialogs.tsx';
 import { Empty, useProblemText } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
@@ -17,7 +17,7 @@ import { Word } from './pieces.tsx';
 
 type Version = Schemas['key_version'];
 
-function Acts({ v, path }: { v: Version; path: `/v1/keys/${string}` }) {
+export function VersionActs({ v, path }: { v: Version; path: `/v1/keys/${string}` }) {
   const { t } = useTranslation();
   const { can } = useSession();
   const text = useProblemText();
@@ -42,7 +42,7 @@ function Acts({ v, path }: { v: Version; path: `/v1/keys/${string}` }) {
           effect={
             <>
               <p>{t('keyring.disableEffect')}</p>
-              <Impact zone={v.zone ?? ''} dataKeys={v.data_keys} />
+              <Impact zone={v.zone ?? ''} version={v.key_version} dataKeys={v.data_keys} />
             </>
           }
           onConfirm={() => act('disable', t('keyring.disabled'))}
@@ -63,7 +63,7 @@ function Acts({ v, path }: { v: Version; path: `/v1/keys/${string}` }) {
           effect={
             <>
               <p>{t('keyring.destroyEffect')}</p>
-              <Impact zone={v.zone ?? ''} dataKeys={v.data_keys} />
+              <Impact zone={v.zone ?? ''} version={v.key_version} dataKeys={v.data_keys} />
               <Link to="/approvals">{t('nav.approvals')}</Link>
             </>
           }
@@ -91,7 +91,15 @@ export function Versions({ path }: { path: `/v1/keys/${string}` }) {
       label={t('datasets.versions')}
       rowKey={(v) => String(v.key_version)}
       columns={[
-        { name: 'key_version', label: t('col.version'), cell: (v) => number(v.key_version) },
+        {
+          name: 'key_version',
+          label: t('col.version'),
+          cell: (v) => (
+            <To to={`/keys/${v.zone ?? ''}/versions/${v.key_version}`}>
+              {t('keyring.versionOf', { version: number(v.key_version) })}
+            </To>
+          ),
+        },
         { name: 'state', label: t('col.state'), cell: (v) => <State value={v.state} /> },
         { name: 'origin', label: t('keyring.origin'), cell: (v) => <Word of="origin" value={v.origin} /> },
         { name: 'tier', label: t('keyring.tier'), cell: (v) => <Word of="tier" value={v.tier} /> },
@@ -108,7 +116,7 @@ export function Versions({ path }: { path: `/v1/keys/${string}` }) {
           cell: (v) => <Time at={v.destroyed_at ?? v.destroy_after ?? v.disabled_at ?? v.retired_at} ago />,
         },
       ]}
-      rowActions={(v) => <Acts v={v} path={path} />}
+      rowActions={(v) => <VersionActs v={v} path={path} />}
       empty={<Empty title={t('keyring.none')} body={t('keyring.noneBody')} />}
     />
   );

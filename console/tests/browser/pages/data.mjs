@@ -135,6 +135,12 @@ export default [
       await dialog(page);
     },
   },
+  {
+    name: 'passport',
+    path: (ids) => `/datasets/${ids.set}/passport`,
+    as: 'compliance',
+    wait: '.seal.is-verified, .seal.is-young',
+  },
   { name: 'models', path: '/models', as: 'engineer' },
   { name: 'model', path: (ids) => `/models/${ids.model}`, as: 'engineer' },
   { name: 'deployments', path: '/deployments', as: 'engineer' },

@@ -91,6 +91,15 @@ export default [
   { name: 'key-import', path: (ids) => `/keys/${ids.zone}`, as: 'admin', act: dialog(2) },
   { name: 'key-shred', path: (ids) => `/keys/${ids.zone}`, as: 'admin', act: dialog(3) },
   { name: 'root-keys', path: '/root-keys', as: 'operator' },
+  {
+    name: 'key-version',
+    path: (ids) => `/keys/${ids.zone}/versions/2`,
+    as: 'admin',
+    act: async (page) => {
+      await page.click('#act-destroy');
+      await page.waitForSelector('.hangs tbody tr');
+    },
+  },
   { name: 'root-key', path: (ids) => `/root-keys/${ids.zone}`, as: 'operator' },
   { name: 'root-rotate', path: (ids) => `/root-keys/${ids.zone}`, as: 'operator', act: dialog(0) },
   { name: 'audit', path: '/audit', as: 'compliance', expected: [404] },

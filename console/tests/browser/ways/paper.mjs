@@ -29,6 +29,7 @@ export async function paperWays(t) {
     ['compliance', 'summary', '/audit/summary?when=days30', 'table tbody tr'],
     ['compliance', 'evidence', '/evidence', 'table tbody tr'],
     ['engineer', 'job', `/jobs/${t.ids.job}`, '.pairs dd'],
+    ['compliance', 'passport', `/datasets/${t.ids.set}/passport`, 'tbody tr:not(.no-print)'],
   ];
   for (const [as, name, path, rows] of pages)
     for (const [lang, theme] of [
@@ -42,6 +43,7 @@ export async function paperWays(t) {
       await page.goto(t.base + path);
       await settled(page);
       if (name === 'summary') await page.waitForSelector('.verdict dl', { timeout: 30_000 });
+      if (name === 'passport') await page.waitForSelector('.seal.is-verified', { timeout: 30_000 });
       const shown = await page.locator(rows).allInnerTexts();
       // A4 less its margins, at 96 dots an inch.
       await page.setViewportSize({ width: 688, height: 1017 });
@@ -68,10 +70,10 @@ export async function paperWays(t) {
       );
       if (name === 'summary') must(text.includes(word(lang, 'audit.summary')), 'has no title');
       await page.emulateMedia({ media: null });
-      writeFileSync(
-        join(t.shots, `paper-${name}-${lang}.pdf`),
-        await page.pdf({ format: 'A4', preferCSSPageSize: true }),
-      );
+      const pdf = await page.pdf({ format: 'A4', preferCSSPageSize: true });
+      writeFileSync(join(t.shots, `paper-${name}-${lang}.pdf`), pdf);
+      const sheets = pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0;
+      if (name === 'passport') must(sheets === 1, `takes ${sheets} sheets`);
       must(
         (await page.evaluate(() => document.documentElement.classList.contains('pf-v6-theme-dark'))) ===
           (theme === 'dark'),
