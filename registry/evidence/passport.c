@@ -42,14 +42,14 @@ SCHEMA_OF(passport_law, "A rule for the class in a zone where the data set lies"
     FIELD(passport_law, source_text, 0, .doc = "The clause"),
     FIELD(passport_law, valid_from, 0, .doc = "In force since"));
 struct passport_reader {
-    struct str actor_kind, actor_id, actor_name;
+    struct str actor_kind, reader_id, actor_name;
     int64_t reads, last_tseq;
     struct uuid last_event;
     struct timestamp first_at, last_at;
 };
 SCHEMA_OF(passport_reader, "Who read the content, as the log says",
     FIELD(passport_reader, actor_kind, F_ALWAYS, .doc = "user, service, worker or system"),
-    FIELD(passport_reader, actor_id, 0, .doc = "usr_… or nod_…"),
+    FIELD_AS(passport_reader, reader_id, "actor_id", 0, .doc = "usr_… or nod_…"),
     FIELD(passport_reader, actor_name, 0, .doc = "The name now; absent: erased, or not of this tenant"),
     FIELD(passport_reader, reads, F_ALWAYS, .doc = "How often"),
     FIELD(passport_reader, last_tseq, F_ALWAYS, .doc = "Number of the newest reading in the log"),
@@ -122,13 +122,21 @@ SCHEMA_EXTERN(passport, "What is known of one data set",
     ROWS(models, passport_model, "Versions of models made from it, newest first"));
 
 /* $1 tenant, $2 data set, last: most rows. */
-#define LIST(name_) { .name = "passport_" #name_ "s", .params = "uui", .row = &passport_##name_##_schema, .card = CARD_MANY, \
-                      .sql = \
-                      "SELECT * FROM passport_" #name_ "s($1, $2, $3)" }
-static const struct stmt places = LIST(place), jobs = LIST(job), crossings = LIST(crossing), models = LIST(model);
+#define LIST(name_, columns) { .name = "passport_" #name_ "s", .params = "uui", .row = &passport_##name_##_schema, \
+    .card = CARD_MANY, .sql = "SELECT " columns "\n  FROM passport_" #name_ "s($1, $2, $3)" }
+static const struct stmt places = LIST(place,
+    "version, zone, is_copy, object_id, sha256, size_bytes, row_count, created_at, key_version, key_state, key_tier,\n"
+    "       key_origin, key_provider");
+static const struct stmt jobs = LIST(job,
+    "job_id, name, kind, state, zone, dataset_version, submitted_at, submitted_by, submitted_by_name");
+static const struct stmt crossings = LIST(crossing,
+    "transfer_id, dataset_version, from_zone, to_zone, purpose, rule, legal_basis, assessment_ref, document_sha256,\n"
+    "       bytes, by_user, by_name, at");
+static const struct stmt models = LIST(model, "model_id, name, version, job_id, created_at, deployments");
 static const struct stmt laws = { .name = "passport_laws", .params = "uusi", .row = &passport_law_schema, .card = CARD_MANY,
     .sql =
-    "SELECT * FROM passport_laws($1, $2, $3, $4)" };
+    "SELECT zone, name, country, regulator, law_version, regime, may_leave, source_text, valid_from\n"
+    "  FROM passport_laws($1, $2, $3, $4)" };
 const struct stmt *const passport_stmts[] = { &places, &jobs, &crossings, &models, &laws, NULL };
 
 /* One row more than is shown tells that there are more. */
@@ -152,11 +160,11 @@ static struct passport_reader *reader_of(struct passport_reader *all, size_t *n,
     const char *prefix = str_eq_c(row->actor, "worker") ? "nod" : "usr";
     struct str id = uuid_is_nil(row->actor_id) ? STR_NULL : id_text(a, prefix, row->actor_id);
     for (size_t i = 0; i < *n; i++)
-        if (str_eq(all[i].actor_id, id) && str_eq(all[i].actor_kind, row->actor))
+        if (str_eq(all[i].reader_id, id) && str_eq(all[i].actor_kind, row->actor))
             return &all[i];
     if (*n == PASSPORT_ROWS)
         return NULL;
-    all[*n] = (struct passport_reader){ .actor_kind = row->actor, .actor_id = id, .first_at = { row->at_us } };
+    all[*n] = (struct passport_reader){ .actor_kind = row->actor, .reader_id = id, .first_at = { row->at_us } };
     return &all[(*n)++];
 }
 

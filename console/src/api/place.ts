@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// place.ts - an event's own hash, its path to the root of the newest head, and the head's signature: all worked out by this browser.
+// place.ts - an event's own hash, its path to the root of the newest head, and the head's signature: all worked out by this
+// browser.
 import { canCheckSignatures, hex, includes, signedBy, unbase64, unhex } from '../lib/audit-verify-hash.ts';
 import { leafLike } from '../lib/audit-verify-leaf.ts';
 import { get, type Schemas } from './client.ts';

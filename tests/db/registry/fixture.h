@@ -96,7 +96,8 @@ static inline void add_tenant(int i, const char *name)
 static inline int setup(void **state)
 {
     (void)state;
-    static const struct stmt *const *const app_lists[] = { residency_stmts, registry_stmts, deployment_stmts, project_stmts, quota_stmts, audit_event_stmts, audit_search_stmts,
+    static const struct stmt *const *const app_lists[] = { residency_stmts, registry_stmts, deployment_stmts, project_stmts,
+                                                           quota_stmts, audit_event_stmts, audit_search_stmts,
                                                            audit_actor_name_stmts, passport_stmts, key_impact_stmts, key_life_stmts, key_rewrap_stmts,
                                                            key_shred_stmts, root_key_stmts, NULL };
     static const struct stmt *const *const node_lists[] = { residency_stmts, registry_node_stmts, audit_event_stmts, NULL };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Impact.tsx - in the dialogs of the acts that end reading: how much hangs on the key; of one version, by the same count as its own page.
+// Impact.tsx - in the dialogs of the acts that end reading: how much hangs on the key; of one version, by the same count as
+// its own page.
 import { useTranslation } from 'react-i18next';
 import { useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';

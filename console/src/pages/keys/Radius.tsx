@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Radius.tsx - what hangs on one version of a key, and a rehearsal: what rotating, disabling or destroying it would stop, before anybody asks
-// for it. Nothing is changed here but by the acts at the end, which are those of the list of versions.
+// Radius.tsx - what hangs on one version of a key, and a rehearsal: what rotating, disabling or destroying it would stop,
+// before anybody asks for it. Nothing is changed here but by the acts at the end, which are those of the list of versions.
 import { ToggleGroup, ToggleGroupItem } from '@patternfly/react-core';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passport.tsx - one data set on one sheet: where it lies and under which law and key, who read it, what crossed a border, what was made of
-// it, and the seal: this browser's own check that what the log says of it stands in the signed log.
+// Passport.tsx - one data set on one sheet: where it lies and under which law and key, who read it, what crossed a border,
+// what was made of it, and the seal: this browser's own check that what the log says of it stands in the signed log.
 import { Button } from '@patternfly/react-core';
 import { useParams } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';

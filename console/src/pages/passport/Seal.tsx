@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seal.tsx - "verified", and by what: each event that names this data set is hashed here and led to the root of the signed head. A reader
-// whose newest reading is not among them breaks the seal as a false hash does.
+// Seal.tsx - "verified", and by what: each event that names this data set is hashed here and led to the root of the signed
+// head. A reader whose newest reading is not among them breaks the seal as a false hash does.
 import { CheckCircleIcon, ExclamationTriangleIcon, HourglassHalfIcon } from '@patternfly/react-icons';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sheet.tsx - one list of a passport: all rows on the screen; on paper as many as leave room for the others, and how many more there are.
+// Sheet.tsx - one list of a passport: all rows on the screen; on paper as many as leave room for the others, and how many more
+// there are.
 import { useId, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { number } from '../../lib/format.ts';
