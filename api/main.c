@@ -58,6 +58,7 @@
 #include "serving/roll.h"
 #include "serving/serving.h"
 #include "registry/catalog/upload.h"
+#include "registry/vault/worker_checkpoint.h"
 #include "scheduler/mirror/capacity.h"
 #include "scheduler/engine/enrol.h"
 #include "scheduler/jobs/forecast.h"
@@ -204,7 +205,8 @@ static const struct stmt *const *const app_lists[] = {
     root_key_stmts,
     NULL
 };
-static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts, enrol_node_stmts, registry_node_stmts, audit_event_stmts, NULL };
+static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, job_apply_stmts,
+                                                       node_worker_stmts, enrol_node_stmts, registry_node_stmts, audit_event_stmts, NULL };
 
 static int print_document(const char *what)
 {
@@ -280,13 +282,15 @@ static void sweep_orphans(struct app *app, struct arena *a)
         log_err(LOG_WARN, "orphan.sweep", &e);
 }
 
-/* Uploads that nobody went on with, and what was sent of them. */
+/* Uploads that nobody went on with, and what was sent of them; checkpoints of jobs that have ended. */
 static void sweep_uploads(struct app *app, struct arena *a)
 {
     struct err e;
     int64_t ended = 0;
     if (app->node_pool && upload_sweep(app, a, &ended, &e) != ERR_OK)
         log_err(LOG_WARN, "upload.sweep", &e);
+    if (app->node_pool && checkpoint_sweep(app, a, &ended, &e) != ERR_OK)
+        log_err(LOG_WARN, "checkpoint.sweep", &e);
 }
 
 /* Serving machines are known by the same authorities as calling ones. */

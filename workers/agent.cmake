@@ -4,7 +4,8 @@ set(agent_dir ${CMAKE_CURRENT_LIST_DIR})
 set(agent_sources "")
 foreach(f agent/agent agent/book agent/book_report agent/client agent/enrol agent/timers agent/usage
           lease/cage lease/cage_delegate lease/child lease/executor lease/frame
-          lease/child_wire lease/ckpt_seal lease/work_dir lease/infer_answer lease/infer_read lease/job_infer lease/sandbox lease/spawn
+          lease/child_wire lease/ckpt_link lease/keeper lease/deliver lease/work_dir lease/infer_answer lease/infer_read lease/job_infer
+          lease/sandbox lease/spawn
           lease/work_type lease/isolation lease/accounts lease/run_cert)
   list(APPEND agent_sources ${agent_dir}/${f}.c)
 endforeach()

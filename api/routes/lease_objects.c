@@ -11,7 +11,7 @@
 #include "core/db/run_tx.h"
 #include "core/table/config.h"
 #include "core/wire/job_type.h"
-#include "registry/vault/worker_object.h"
+#include "registry/vault/worker_checkpoint.h"
 #include "scheduler/engine/enrol.h"
 #include "scheduler/engine/lease.h"
 #include "tenants/access/actor.h"
@@ -107,6 +107,34 @@ static enum errc output_new(struct work *w, const void *in_, void *out, struct e
     return ERR_OK;
 }
 
+static enum errc checkpoint_new(struct work *w, const void *in_, void *out, struct err *e)
+{
+    const struct lease_checkpoint_in *in = in_;
+    struct lease_output_out *ret = out;
+    struct worker_lease l;
+    struct worker_release r;
+    bool is_first;
+    TRY(hold(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
+    TRY(worker_checkpoint_new(w, &l, in->public_key.data, &ret->object_id, &ret->version, &is_first, &r, e));
+    if (is_first)               /* a job of days writes thousands: that this lease writes them is noted once */
+        TRY(note_release(w, in->attempt_id, &l, 1, "checkpoints", e));
+    ret->part_bytes_max = part_max(w);
+    ret->message = r.message;
+    ret->not_after_us = r.not_after_us;
+    ret->zone = r.zone;
+    ret->key_ids = r.key_ids;
+    return ERR_OK;
+}
+
+static enum errc checkpoint_keep(struct work *w, const void *in_, void *out, struct err *e)
+{
+    (void)out;
+    const struct lease_checkpoint_keep *in = in_;
+    struct worker_lease l;
+    TRY(hold(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
+    return worker_checkpoint_keep(w, &l, in->object_id, in->step, e);
+}
+
 static enum errc part_of(struct work *w, const struct lease_upload_in *in, struct output_part *ret, struct err *e)
 {
     *ret = (struct output_part){ .object_id = in->object_id, .size_bytes = in->size, .offset = in->offset,
@@ -195,10 +223,20 @@ static const struct route rows[] = {
       .op = "lease_output_new", .perm = PERM_NODE_SELF, .handler = output_new,
       .in = &lease_output_in_schema, .status = 200, .out = &lease_output_out_schema, .flags = R_NODE | R_SECRET, .rate = RL_NONE,
       .audit = AUDIT_KEY_RELEASE, .doc = "A new object for an output of the job, and its key" },
+    { .method = HTTP_POST, .path = "/v1/leases/{attempt_id}/checkpoints", .lane = LANE_WORKERS,
+      .op = "lease_checkpoint_new", .perm = PERM_NODE_SELF, .handler = checkpoint_new,
+      .in = &lease_checkpoint_in_schema, .status = 200, .out = &lease_output_out_schema, .flags = R_NODE | R_SECRET,
+          .rate = RL_NONE,
+      .audit = AUDIT_KEY_RELEASE, .doc = "A new object for a checkpoint of the job, and its key; the first of a lease is noted" },
+    { .method = HTTP_POST, .path = "/v1/leases/{attempt_id}/checkpoints/{object_id}", .lane = LANE_WORKERS,
+      .op = "lease_checkpoint_keep", .perm = PERM_NODE_SELF, .handler = checkpoint_keep,
+      .in = &lease_checkpoint_keep_schema, .status = 204, .flags = R_NODE, .rate = RL_NONE,
+      .doc = "The checkpoint was sent whole: the next attempt may go on from it, and the older ones go" },
     { .method = HTTP_PUT, .path = "/v1/leases/{attempt_id}/outputs/{object_id}", .lane = LANE_WORKER_CONTENT,
       .op = "lease_output_store", .perm = PERM_NODE_SELF,
       .handler = output_store, .in = &lease_upload_in_schema, .status = 204, .content_type = "application/octet-stream", .flags = R_NODE | R_UPLOAD,
-      .rate = RL_NONE, .doc = "Sealed bytes of an output, in parts; it counts once the lease's succeed report lists it" },
+      .rate = RL_NONE,
+          .doc = "Sealed bytes of an output or a checkpoint, in parts; it counts once the lease's succeed report lists it" },
 };
 extern const struct route_table lease_object_routes;
 ROUTE_TABLE(lease_object_routes, rows);

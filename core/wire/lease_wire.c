@@ -158,6 +158,17 @@ SCHEMA_EXTERN(lease_output_out, "Where to write, and with which key",
     FIELD(lease_output_out, part_bytes_max, F_REQ, .min = 1, .max = LEASE_PART_MAX, .doc = "Most sealed bytes of one part"),
     KEY_MESSAGE(lease_output_out, "HPKE message with its key"));
 
+SCHEMA_EXTERN(lease_checkpoint_in, "A checkpoint to write",
+    FIELD_ID(lease_checkpoint_in, attempt_id, "att", F_PATH, .doc = "The attempt"),
+    FIELD_ID(lease_checkpoint_in, tenant_id, "tnt", F_REQ, .doc = "Its tenant"),
+    FIELD(lease_checkpoint_in, fence, F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"), PUBLIC_KEY(lease_checkpoint_in));
+SCHEMA_EXTERN(lease_checkpoint_keep, "A checkpoint that has been sent whole",
+    FIELD_ID(lease_checkpoint_keep, attempt_id, "att", F_PATH, .doc = "The attempt"),
+    FIELD_ID(lease_checkpoint_keep, object_id, "obj", F_PATH, .doc = "The checkpoint"),
+    FIELD_ID(lease_checkpoint_keep, tenant_id, "tnt", F_REQ, .doc = "The attempt's tenant"),
+    FIELD(lease_checkpoint_keep, fence, F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"),
+    FIELD(lease_checkpoint_keep, step, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Steps that the job had finished"));
+
 SCHEMA_EXTERN(lease_object_ref, "Which object of a lease",
     FIELD_ID(lease_object_ref, attempt_id, "att", F_PATH, .doc = "The attempt"),
     FIELD_ID(lease_object_ref, object_id, "obj", F_PATH, .doc = "The object"),
@@ -168,7 +179,15 @@ SCHEMA_EXTERN(lease_upload_in, "Sealed bytes of an output, the next part or all 
     FIELD_ID(lease_upload_in, object_id, "obj", F_PATH, .doc = "The output"),
     FIELD_ID(lease_upload_in, tenant_id, "tnt", F_QUERY | F_REQ, .doc = "The attempt's tenant"),
     FIELD(lease_upload_in, fence, F_QUERY | F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"),
-    FIELD(lease_upload_in, size, F_QUERY | F_REQ, .min = 0, .max = LEASE_OUTPUT_MAX, .doc = "Bytes of the whole content"),
+    FIELD(lease_upload_in, size, F_QUERY | F_REQ, .min = 0, .max = LEASE_CHECKPOINT_MAX, .doc = "Bytes of the whole content"),
     FIELD(lease_upload_in, offset, F_QUERY, .min = 0, .max = INT64_MAX, .dflt = "0",
           .doc = "Sealed bytes before this part"),
     FIELD(lease_upload_in, sha256, F_QUERY | F_REQ, .min = 64, .max = 64, .doc = "SHA-256 of the content, hex"));
+
+size_t lease_grant_files(const struct lease_grant *g)
+{
+    size_t n = 0;
+    while (n < g->inputs.n && !str_eq_c(((const struct lease_input *)g->inputs.items)[n].kind, LEASE_CHECKPOINT))
+        n++;
+    return n;
+}

@@ -14,6 +14,8 @@
 enum { LEASE_ITEMS_MAX = 2000, LEASE_LINES_MAX = 1000, LEASE_OUTPUTS_MAX = 64, LEASE_MESSAGE_MAX = 1024,
        LEASE_RESULT_MAX = 262144, LEASE_TEXT_MAX = 8192, LEASE_VALUES_MAX = 4096, LEASE_OUTPUT_NAME_MAX = 63,
        LEASE_PART_MAX = 8 << 20, LEASE_OUTPUT_MAX = 1 << 30 /* bytes of one part, sealed, and of a whole output's content */ };
+/* Bytes of a checkpoint's content: the largest model, two moments of its optimiser, the best one so far, and their names. */
+#define LEASE_CHECKPOINT_MAX (INT64_C(4) * LEASE_OUTPUT_MAX + (INT64_C(64) << 20))
 
 /* A GPU of a machine. Its index is what CUDA counts by; isolation says how jobs with shares of it are kept apart, if at all. */
 enum gpu_isolation { GPU_NONE, GPU_MIG, GPU_MPS };
@@ -69,6 +71,8 @@ struct lease_grant {
     int64_t gpu_milli, devices;         /* thousandths of each of its devices; devices bit by bit */
     struct slice inputs;                /* struct lease_input */
 };
+/* How many of the inputs come with the lease; those behind are checkpoints, fetched when they are wanted. */
+size_t lease_grant_files(const struct lease_grant *g);
 struct lease_next_out { struct slice leases; };     /* struct lease_grant */
 extern const struct schema lease_next_in_schema, lease_input_schema, lease_grant_schema, lease_next_out_schema;
 
@@ -153,6 +157,22 @@ struct lease_output_out {
     struct slice key_ids;               /* the one key's id */
 };
 extern const struct schema lease_output_in_schema, lease_output_out_schema;
+
+/* POST /v1/leases/{attempt_id}/checkpoints: a place for one, as an output has; its bytes go to …/outputs/{object_id}; then
+ * POST …/checkpoints/{object_id}: it is whole and counts. What the next attempt may go on from stands among its lease's inputs,
+ * kind
+ * LEASE_CHECKPOINT, behind all others and the newest first. */
+#define LEASE_CHECKPOINT "checkpoint"
+struct lease_checkpoint_in {
+    struct uuid attempt_id, tenant_id;
+    int64_t fence;
+    struct bytes public_key;
+};
+struct lease_checkpoint_keep {
+    struct uuid attempt_id, object_id, tenant_id;
+    int64_t fence, step;
+};
+extern const struct schema lease_checkpoint_in_schema, lease_checkpoint_keep_schema;
 
 /* GET /v1/leases/{attempt_id}/objects/{object_id}, PUT …/outputs/{object_id}: sealed bytes, of an output in parts and in order;
  * path and query name the lease */

@@ -205,6 +205,33 @@ CREATE FUNCTION public.budget_unit(measure text) RETURNS numeric
     -- the body: migrations
 ALTER FUNCTION public.budget_unit(measure text) OWNER TO falaj_owner;
 
+-- Name: checkpoint_book(uuid, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.checkpoint_book(t uuid, bytes bigint) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.checkpoint_book(t uuid, bytes bigint) OWNER TO falaj_system;
+
+-- Name: checkpoint_drop(uuid, uuid, bigint, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.checkpoint_drop(t uuid, j uuid, keep bigint, writing bigint) RETURNS TABLE(tenant_id uuid, object_id uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.checkpoint_drop(t uuid, j uuid, keep bigint, writing bigint) OWNER TO falaj_system;
+
+-- Name: checkpoint_inputs(uuid, uuid); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.checkpoint_inputs(t uuid, j uuid) RETURNS TABLE(object_id uuid, place bigint)
+    LANGUAGE sql STABLE
+    -- the body: migrations
+ALTER FUNCTION public.checkpoint_inputs(t uuid, j uuid) OWNER TO falaj_owner;
+
+-- Name: checkpoint_sweep(bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.checkpoint_sweep(most bigint) RETURNS TABLE(tenant_id uuid, object_id uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.checkpoint_sweep(most bigint) OWNER TO falaj_system;
+
 -- Name: content_delete(uuid, text, uuid); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.content_delete(t uuid, what text, thing uuid) RETURNS TABLE(kind text, id uuid, name text, stored_bytes bigint)
     LANGUAGE plpgsql
@@ -1641,6 +1668,25 @@ WITH (fillfactor='50');
 ALTER TABLE ONLY public.budget FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.budget OWNER TO falaj_owner;
 
+-- Name: checkpoint; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.checkpoint (
+    tenant_id uuid NOT NULL,
+    job_id uuid NOT NULL,
+    object_id uuid NOT NULL,
+    fence bigint NOT NULL,
+    step bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    whole_at timestamp with time zone,
+    CONSTRAINT checkpoint_step_check CHECK ((step >= 0))
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='200');
+ALTER TABLE ONLY public.checkpoint FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.checkpoint OWNER TO falaj_owner;
+
+-- Name: TABLE checkpoint; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.checkpoint IS 'States of unfinished jobs, of which the newest are kept; whole_at is absent while one is being
+  written';
+
 -- Name: database_epoch; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.database_epoch (
     id integer NOT NULL,
@@ -2986,6 +3032,10 @@ ALTER TABLE ONLY public.budget
 ALTER TABLE ONLY public.budget
     ADD CONSTRAINT budget_tenant_id_name_key UNIQUE (tenant_id, name);
 
+-- Name: checkpoint checkpoint_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.checkpoint
+    ADD CONSTRAINT checkpoint_pkey PRIMARY KEY (tenant_id, job_id, object_id);
+
 -- Name: database_epoch database_epoch_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.database_epoch
     ADD CONSTRAINT database_epoch_pkey PRIMARY KEY (id);
@@ -3692,6 +3742,10 @@ ALTER TABLE public.break_glass ENABLE ALWAYS TRIGGER audit_shadow;
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.budget FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.budget ENABLE ALWAYS TRIGGER audit_shadow;
 
+-- Name: checkpoint audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.checkpoint FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.checkpoint ENABLE ALWAYS TRIGGER audit_shadow;
+
 -- Name: database_epoch audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.database_epoch FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.database_epoch ENABLE ALWAYS TRIGGER audit_shadow;
@@ -4027,6 +4081,10 @@ ALTER TABLE public.break_glass ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: budget audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.budget FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.budget ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: checkpoint audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.checkpoint FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.checkpoint ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: database_epoch audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.database_epoch FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4411,6 +4469,14 @@ ALTER TABLE ONLY public.budget
 -- Name: budget budget_tenant_id_project_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.budget
     ADD CONSTRAINT budget_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES public.project(tenant_id, project_id);
+
+-- Name: checkpoint checkpoint_tenant_id_job_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.checkpoint
+    ADD CONSTRAINT checkpoint_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES public.job(tenant_id, job_id);
+
+-- Name: checkpoint checkpoint_tenant_id_object_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.checkpoint
+    ADD CONSTRAINT checkpoint_tenant_id_object_id_fkey FOREIGN KEY (tenant_id, object_id) REFERENCES public.object(tenant_id, object_id);
 
 -- Name: dataset dataset_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.dataset
@@ -4808,6 +4874,9 @@ ALTER TABLE public.break_glass ENABLE ROW LEVEL SECURITY;
 -- Name: budget; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.budget ENABLE ROW LEVEL SECURITY;
 
+-- Name: checkpoint; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.checkpoint ENABLE ROW LEVEL SECURITY;
+
 -- Name: dataset; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.dataset ENABLE ROW LEVEL SECURITY;
 
@@ -4848,6 +4917,11 @@ CREATE POLICY in_projects ON public.attempt AS RESTRICTIVE TO falaj_app USING ((
 
 -- Name: budget in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY in_projects ON public.budget AS RESTRICTIVE TO falaj_app USING (public.project_visible(project_id));
+
+-- Name: checkpoint in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY in_projects ON public.checkpoint AS RESTRICTIVE TO falaj_app USING ((public.projects_all() OR (EXISTS ( SELECT
+   FROM public.job j
+  WHERE ((j.tenant_id = checkpoint.tenant_id) AND (j.job_id = checkpoint.job_id))))));
 
 -- Name: dataset in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY in_projects ON public.dataset AS RESTRICTIVE TO falaj_app USING (public.project_visible(project_id));
@@ -5038,6 +5112,9 @@ CREATE POLICY own_tenant ON public.break_glass TO falaj_app USING ((tenant_id = 
 
 -- Name: budget own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.budget TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: checkpoint own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.checkpoint TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: dataset own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.dataset TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -5278,6 +5355,9 @@ CREATE POLICY system ON public.break_glass TO falaj_owner, falaj_system, falaj_w
 
 -- Name: budget system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.budget TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: checkpoint system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.checkpoint TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: dataset system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.dataset TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -5534,6 +5614,21 @@ GRANT ALL ON FUNCTION public.authn_token_used(tenants uuid[], tokens uuid[], add
 -- Name: TABLE role_binding; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,DELETE ON TABLE public.role_binding TO falaj_app;
 GRANT SELECT,INSERT,DELETE ON TABLE public.role_binding TO falaj_system;
+
+-- Name: FUNCTION checkpoint_book(t uuid, bytes bigint); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.checkpoint_book(t uuid, bytes bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.checkpoint_book(t uuid, bytes bigint) TO falaj_worker_api;
+
+-- Name: FUNCTION checkpoint_drop(t uuid, j uuid, keep bigint, writing bigint); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.checkpoint_drop(t uuid, j uuid, keep bigint, writing bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.checkpoint_drop(t uuid, j uuid, keep bigint, writing bigint) TO falaj_worker_api;
+
+-- Name: FUNCTION checkpoint_inputs(t uuid, j uuid); Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON FUNCTION public.checkpoint_inputs(t uuid, j uuid) TO falaj_worker_api;
+
+-- Name: FUNCTION checkpoint_sweep(most bigint); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.checkpoint_sweep(most bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.checkpoint_sweep(most bigint) TO falaj_worker_api;
 
 -- Name: FUNCTION content_delete(t uuid, what text, thing uuid); Type: ACL; Schema: public; Owner: falaj_owner
 GRANT ALL ON FUNCTION public.content_delete(t uuid, what text, thing uuid) TO falaj_app;
@@ -5965,6 +6060,11 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.break_glass TO falaj_app;
 GRANT SELECT,DELETE ON TABLE public.budget TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.budget TO falaj_app;
 GRANT SELECT,UPDATE ON TABLE public.budget TO falaj_scheduler;
+
+-- Name: TABLE checkpoint; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.checkpoint TO falaj_system;
+GRANT SELECT ON TABLE public.checkpoint TO falaj_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.checkpoint TO falaj_worker_api;
 
 -- Name: TABLE database_epoch; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE,UPDATE ON TABLE public.database_epoch TO falaj_system;

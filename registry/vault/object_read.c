@@ -48,11 +48,12 @@ SCHEMA_OF(object_keys, "An object with its keys",
 
 const struct stmt object_keys_stmt = { .name = "object_keys", .params = "uu", .row = &object_keys_schema, .card = CARD_ONE, .sql =
     "SELECT " KEYS_COLUMNS "  FROM object o\n" KEYS_JOIN " WHERE o.tenant_id = $1 AND o.object_id = $2 AND o.state = 'COMMITTED'" };
-/* Declared inputs of a job, in the order asked. */
+/* Declared inputs and checkpoints of a job, in the order asked. */
 const struct stmt worker_keys_stmt = { .name = "worker_keys", .params = "uuU", .row = &object_keys_schema, .card = CARD_MANY, .sql =
     "SELECT " KEYS_COLUMNS "  FROM unnest($3) WITH ORDINALITY AS i(object_id, ord)\n"
     "  JOIN object o ON o.tenant_id = $1 AND o.object_id = i.object_id AND o.state = 'COMMITTED'\n" KEYS_JOIN
     " WHERE EXISTS (SELECT FROM job_object j WHERE j.tenant_id = $1 AND j.job_id = $2 AND j.direction = 'input' AND j.object_id = i.object_id)\n"
+    "    OR EXISTS (SELECT FROM checkpoint c WHERE c.tenant_id = $1 AND c.job_id = $2 AND c.object_id = i.object_id)\n"
     " ORDER BY i.ord LIMIT 64" };
 /* An output that this attempt began and has not filled. */
 const struct stmt worker_output_find_stmt = { .name = "worker_output_find", .params = "uuis", .row = &object_keys_schema, .card = CARD_MAYBE, .sql =

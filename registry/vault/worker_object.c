@@ -20,7 +20,9 @@ SCHEMA_OF(worker_file, "A stored object as a worker may know it", FIELD(worker_f
 const struct stmt worker_input_stmt = { .name = "worker_input", .params = "uuu", .row = &worker_file_schema, .card = CARD_ONE, .sql =
     "SELECT o.zone, o.kind, o.state, o.data_class, o.stored_bytes, o.stored_sha256 FROM object o\n"
     " WHERE o.tenant_id = $1 AND o.object_id = $3 AND o.state = 'COMMITTED'\n"
-    "   AND EXISTS (SELECT FROM job_object j WHERE j.tenant_id = $1 AND j.job_id = $2 AND j.direction = 'input' AND j.object_id = $3)" };
+    "   AND (EXISTS (SELECT FROM job_object j WHERE j.tenant_id = $1 AND j.job_id = $2 AND j.direction = 'input' AND "
+    "j.object_id = $3)\n"
+    "        OR EXISTS (SELECT FROM checkpoint c WHERE c.tenant_id = $1 AND c.job_id = $2 AND c.object_id = $3))" };
 /* The object takes the class of the job's data. */
 const struct stmt worker_output_insert_stmt = { .name = "worker_output_insert", .params = "uuissuuiy", .card = CARD_NONE, .sql =
     "WITH o AS (\n"
@@ -31,13 +33,17 @@ const struct stmt worker_output_insert_stmt = { .name = "worker_output_insert", 
     "d AS (INSERT INTO dek (tenant_id, dek_id, object_id, zone, key_version, wrapped) SELECT $1, $7, $6, zone, $8, $9 FROM o)\n"
     "INSERT INTO job_object (tenant_id, job_id, direction, name, object_id, fence) SELECT $1, $2, 'output', $4, $6, $3 FROM o" };
 
-SCHEMA_OF(output_file, "An output being written", FIELD(output_file, stored_bytes, 0, .doc = "Stored size"),
+SCHEMA_OF(output_file, "An output or a checkpoint being written", FIELD(output_file, kind, 0, .doc = "Kind"),
+    FIELD(output_file, stored_bytes, 0, .doc = "Stored size"),
     FIELD(output_file, stored_sha256, 0, .doc = "Stored digest; absent until all has come"));
 const struct stmt worker_output_get_stmt = { .name = "worker_output_get", .params = "uuiu", .row = &output_file_schema,
     .card = CARD_ONE, .sql =
-    "SELECT o.stored_bytes, o.stored_sha256\n"
-    "  FROM job_object j JOIN object o ON o.tenant_id = j.tenant_id AND o.object_id = j.object_id\n"
-    " WHERE j.tenant_id = $1 AND j.job_id = $2 AND j.direction = 'output' AND j.fence = $3 AND j.object_id = $4\n"
+    "SELECT o.kind, o.stored_bytes, o.stored_sha256 FROM object o WHERE o.tenant_id = $1 AND o.object_id = $4\n"
+    "   AND (EXISTS (SELECT FROM job_object j WHERE j.tenant_id = $1 AND j.job_id = $2 AND j.direction = 'output' AND j.fence = "
+    "$3\n"
+    "                   AND j.object_id = $4)\n"
+    "        OR EXISTS (SELECT FROM checkpoint c WHERE c.tenant_id = $1 AND c.job_id = $2 AND c.fence = $3 AND c.object_id = "
+    "$4))\n"
     "   FOR UPDATE OF o" };
 
 enum errc worker_output_find(struct work *w, const struct worker_lease *l, struct uuid object_id, struct output_file *ret, struct err *e)
@@ -46,8 +52,8 @@ enum errc worker_output_find(struct work *w, const struct worker_lease *l, struc
                   ARGS(A_UUID(w->tenant_id), A_UUID(l->job_id), A_I64(l->fence), A_UUID(object_id)), ret, e);
 }
 
-static enum errc release(struct work *w, const struct worker_lease *l, const struct keyd_release_item *items, size_t n, struct str public_key,
-                         struct worker_release *ret, struct err *e)
+enum errc worker_object_release(struct work *w, const struct worker_lease *l, const struct keyd_release_item *items, size_t n,
+                                struct str public_key, struct worker_release *ret, struct err *e)
 {
     struct release_terms terms = { l->zone, l->node_id, l->job_id, (uint64_t)l->fence, l->not_after_us, { 0 } };
     uint8_t *message = arena_alloc(w->arena, RELEASE_MESSAGE_MAX);
@@ -77,6 +83,13 @@ static enum errc judge(struct work *w, const struct worker_lease *l, const struc
     return v.allowed || FAULT("residency_key") ? ERR_OK : residency_refusal(RACT_KEY, &q, &v, NULL, e);
 }
 
+enum errc worker_object_judge(struct work *w, const struct worker_lease *l, struct err *e)
+{
+    const struct residency_facts *facts;
+    TRY(residency_facts_read(w, &facts, e));
+    return judge(w, l, facts, l->data_class, e);
+}
+
 enum errc worker_keys(struct work *w, const struct worker_lease *l, const struct uuid *objects, size_t n, struct str public_key,
                       struct worker_release *ret, struct err *e)
 {
@@ -94,7 +107,7 @@ enum errc worker_keys(struct work *w, const struct worker_lease *l, const struct
         TRY(judge(w, l, facts, rows.items[i].object.data_class, e));
         TRY(object_release_item(w->tenant_id, &rows.items[i], &items[i], e));
     }
-    return release(w, l, items, n, public_key, ret, e);
+    return worker_object_release(w, l, items, n, public_key, ret, e);
 }
 
 enum errc worker_input_open(struct work *w, const struct worker_lease *l, struct uuid object_id, struct blob_reader **ret, int64_t *ret_size,
@@ -148,11 +161,9 @@ enum errc worker_output_new(struct work *w, const struct worker_lease *l, struct
                             struct uuid *ret_object, int64_t *ret_version, struct worker_release *ret, struct err *e)
 {
     struct keyd_release_item *item = ARENA_NEW(w->arena, struct keyd_release_item);
-    const struct residency_facts *facts;
-    TRY(residency_facts_read(w, &facts, e));
-    TRY(judge(w, l, facts, l->data_class, e));
+    TRY(worker_object_judge(w, l, e));
     TRY(output_key(w, l, name, kind, item, e));
-    TRY(release(w, l, item, 1, public_key, ret, e));
+    TRY(worker_object_release(w, l, item, 1, public_key, ret, e));
     *ret_object = item->dek.object_id;
     *ret_version = item->dek.object_version;
     return ERR_OK;

@@ -39,6 +39,8 @@ enum errc worker_output_expects(struct work *w, const struct worker_lease *l, co
     uint64_t whole = stream_sealed_size((uint64_t)p->size_bytes);
     TRY(worker_output_find(w, l, p->object_id, &f, e));
     *ret_is_stored = f.stored_sha256.data.len > 0;
+    if (p->size_bytes > LEASE_OUTPUT_MAX && !str_eq_c(f.kind, "checkpoint"))
+        return FAIL(e, TOO_LARGE, "An output has at most %d bytes; %ld were announced", LEASE_OUTPUT_MAX, (long)p->size_bytes);
     if (p->sealed.len == 0 || p->sealed.len > LEASE_PART_MAX)
         return FAIL(e, TOO_LARGE, "A part of an output has 1 to %d bytes; %zu came", LEASE_PART_MAX, p->sealed.len);
     if ((uint64_t)p->offset > whole || p->sealed.len > whole - (uint64_t)p->offset)

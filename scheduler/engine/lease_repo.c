@@ -49,9 +49,12 @@ static const struct stmt lease_take_many = { .name = "lease_take_many", .params 
 static const struct stmt lease_inputs = { .name = "lease_inputs", .params = "UUi", .row = &lease_input_schema, .card = CARD_MANY, .sql =
     "SELECT i.tenant_id, i.job_id, o.name, o.object_id, b.kind, b.version, b.size_bytes, encode(b.sha256, 'hex') AS sha256\n"
     "  FROM unnest($1, $2) AS i(tenant_id, job_id)\n"
-    "  JOIN job_object o ON o.tenant_id = i.tenant_id AND o.job_id = i.job_id AND o.direction = 'input'\n"
-    "  JOIN object b ON b.tenant_id = o.tenant_id AND b.object_id = o.object_id\n"
-    " WHERE b.state = 'COMMITTED' ORDER BY o.name LIMIT $3" };
+    "  CROSS JOIN LATERAL (\n"
+    "    SELECT x.object_id, x.name, 0 AS place FROM job_object x\n"
+    "     WHERE x.tenant_id = i.tenant_id AND x.job_id = i.job_id AND x.direction = 'input'\n"
+    "    UNION ALL SELECT c.object_id, '" LEASE_CHECKPOINT "', c.place FROM checkpoint_inputs(i.tenant_id, i.job_id) c) o\n"
+    "  JOIN object b ON b.tenant_id = i.tenant_id AND b.object_id = o.object_id\n"
+    " WHERE b.state = 'COMMITTED' ORDER BY o.place, o.name LIMIT $3" };
 
 static const struct stmt lease_hold = { .name = "lease_hold", .params = "uUU", .row = &held_schema, .card = CARD_MANY, .sql =
     "SELECT a.tenant_id, a.attempt_id, a.job_id, a.fence, a.slots, a.gpus, a.state, a.live, j.state AS job_state, j.kind,\n"

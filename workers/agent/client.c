@@ -105,7 +105,7 @@ static enum errc reply_error(struct arena *a, const struct http_result *r, const
     return FAIL(e, INVALID, "%s: the API answered %d", what, r->status);
 }
 
-/* A message and the schema it is written or read by. */
+/* A message and the schema it is written or read by; no schema: there is none. */
 struct message {
     const struct schema *schema;
     void *at;
@@ -121,6 +121,8 @@ static enum errc post_text(struct client *c, struct arena *a, const char *path, 
     TRY(http_client_call(fresh(c), a, &call, &r, e));
     if (r.status >= 400)
         return reply_error(a, &r, what, e);
+    if (!out.schema)
+        return ERR_OK;
     if (json_decode_reply(out.schema, r.body, a, out.at, &odd) != ERR_OK)
         return FAIL(e, UPSTREAM, "%s: the reply is not as it should be: %s%s%s", what, odd.msg, odd.field[0] ? " at " : "", odd.field);
     return ERR_OK;
@@ -200,6 +202,17 @@ enum errc client_keys(struct client *c, struct arena *a, struct uuid node_id, co
     return open_message(&out, node_id, g, &secret, public_key, keys, g->inputs.n, e);
 }
 
+static enum errc open_place(const struct lease_output_out *out, struct uuid node_id, const struct lease_grant *g,
+                            const struct secret32 *secret, const uint8_t *public_key, struct output_place *ret, struct err *e)
+{
+    const struct lease_keys_out sealed = { out->message, out->not_after_us, out->zone, out->key_ids };
+    struct release_key key;
+    TRY(open_message(&sealed, node_id, g, secret, public_key, &key, 1, e));
+    *ret = (struct output_place){ out->object_id, key.dek_id, out->version, out->part_bytes_max, key.key };
+    secret_wipe(&key, sizeof key);
+    return ERR_OK;
+}
+
 enum errc client_output(struct client *c, struct arena *a, struct uuid node_id, const struct lease_grant *g, struct str name,
                         enum lease_output_kind kind, struct output_place *ret, struct err *e)
 {
@@ -209,14 +222,35 @@ enum errc client_output(struct client *c, struct arena *a, struct uuid node_id, 
     struct lease_output_in in = { .tenant_id = g->tenant_id, .fence = g->fence, .name = name, .kind = (int)kind,
                                   .public_key = { str_n((const char *)public_key, X25519_BYTES) } };
     struct lease_output_out out = { 0 };
-    struct release_key key;
     TRY(post(c, a, lease_path(a, g, "outputs"), (struct message){ &lease_output_in_schema, &in }, KEYS_TIMEOUT_MS, "asking for an output",
              (struct message){ &lease_output_out_schema, &out }, e));
-    const struct lease_keys_out sealed = { out.message, out.not_after_us, out.zone, out.key_ids };
-    TRY(open_message(&sealed, node_id, g, &secret, public_key, &key, 1, e));
-    *ret = (struct output_place){ out.object_id, key.dek_id, out.version, out.part_bytes_max, key.key };
-    secret_wipe(&key, sizeof key);
-    return ERR_OK;
+    return open_place(&out, node_id, g, &secret, public_key, ret, e);
+}
+
+enum errc client_checkpoint(struct client *c, struct arena *a, struct uuid node_id, const struct lease_grant *g,
+                            struct output_place *ret, struct err *e)
+{
+    CLEANUP(secret32_wipe) struct secret32 secret;
+    uint8_t public_key[X25519_BYTES];
+    TRY(x25519_keygen(&secret, public_key, e));
+    struct lease_checkpoint_in in = { .tenant_id = g->tenant_id, .fence = g->fence,
+                                      .public_key = { str_n((const char *)public_key, X25519_BYTES) } };
+    struct lease_output_out out = { 0 };
+    TRY(post(c, a, lease_path(a, g, "checkpoints"), (struct message){ &lease_checkpoint_in_schema, &in }, KEYS_TIMEOUT_MS,
+             "asking for a checkpoint", (struct message){ &lease_output_out_schema, &out }, e));
+    return open_place(&out, node_id, g, &secret, public_key, ret, e);
+}
+
+enum errc client_checkpoint_keep(struct client *c, struct arena *a, const struct lease_grant *g, struct uuid object_id,
+                                 int64_t step,
+                                 struct err *e)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(1024);
+    struct lease_checkpoint_keep in = { .tenant_id = g->tenant_id, .fence = g->fence, .step = step };
+    buf_add_c(&b, "checkpoints/");
+    buf_add_id(&b, "obj", object_id);
+    return post(c, a, lease_path(a, g, b.ptr), (struct message){ &lease_checkpoint_keep_schema, &in }, KEYS_TIMEOUT_MS,
+                "keeping a checkpoint", (struct message){ NULL, NULL }, e);
 }
 
 enum errc client_certificate(struct client *c, struct arena *a, const struct lease_grant *g, struct str csr_pem,

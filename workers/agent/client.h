@@ -61,6 +61,12 @@ MUST_CHECK enum errc client_upload(struct client *c, struct arena *a, const stru
                                    struct err *e);
 
 /* A certificate for the process that serves the grant, for a request of its key. */
+/* A place for a checkpoint; when all of it was sent, it counts. */
+MUST_CHECK enum errc client_checkpoint(struct client *c, struct arena *a, struct uuid node_id, const struct lease_grant *g,
+                                       struct output_place *ret, struct err *e);
+MUST_CHECK enum errc client_checkpoint_keep(struct client *c, struct arena *a, const struct lease_grant *g,
+                                            struct uuid object_id, int64_t step,
+                                            struct err *e);
 MUST_CHECK enum errc client_certificate(struct client *c, struct arena *a, const struct lease_grant *g, struct str csr_pem,
                                         struct str *ret_cert_pem, struct err *e);
 

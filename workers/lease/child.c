@@ -70,22 +70,30 @@ static enum errc feed_file(struct stream_opener *o, int fd, struct err *e)
     }
 }
 
+enum errc child_open_sealed(int fd, const struct stream_ref *ref, const struct secret32 *key, int64_t size, const uint8_t *digest,
+                            struct buf *ret, struct err *e)
+{
+    uint8_t got[SHA256_BYTES];
+    CLEANUP(stream_opener_freep) struct stream_opener *o = NULL;
+    *ret = BUF((size_t)size + 1);
+    TRY(stream_opener_new(key, ref, into_buf, ret, &o, e));
+    TRY(feed_file(o, fd, e));
+    sha256(buf_str(ret).ptr, ret->len, got);
+    return digest && memcmp(got, digest, sizeof got) != 0 ? FAIL(e, DAMAGED, "the content is not what was stored") : ERR_OK;
+}
+
 enum errc child_open_input(struct child *c, size_t i, struct buf *ret, struct err *e)
 {
     struct child_input *in = &c->inputs[i];
     const struct lease_input *about = &in->about;
     const struct stream_ref ref = { c->grant.lease.tenant_id, about->kind, about->object_id, (uint32_t)about->version, in->key.dek_id };
-    *ret = BUF((size_t)about->size_bytes + 1);
-    CLEANUP(stream_opener_freep) struct stream_opener *o = NULL;
-    TRY(stream_opener_new(&in->key.key, &ref, into_buf, ret, &o, e));
+    uint8_t expected[SHA256_BYTES];
+    if (about->sha256.len && !hex_decode(about->sha256, expected, sizeof expected))
+        return FAIL(e, DAMAGED, "input %.*s came with a digest that is none", STR_ARG(about->name));
+    enum errc rc = child_open_sealed(in->fd, &ref, &in->key.key, about->size_bytes, about->sha256.len ? expected : NULL, ret, e);
     secret_wipe(&in->key, sizeof in->key);
-    TRY(feed_file(o, in->fd, e));
     fd_closep(&in->fd);
-    uint8_t digest[SHA256_BYTES], expected[SHA256_BYTES];
-    sha256(buf_str(ret).ptr, ret->len, digest);
-    if (about->sha256.len && (!hex_decode(about->sha256, expected, sizeof expected) || memcmp(digest, expected, sizeof digest) != 0))
-        return FAIL(e, DAMAGED, "input %.*s is not what was stored", STR_ARG(about->name));
-    return ERR_OK;
+    return rc;
 }
 
 static enum errc into_file(void *ctx, const void *p, size_t n, struct err *e)
@@ -129,13 +137,16 @@ static enum errc take_inputs(struct child *c, const struct frame *f, struct err 
 {
     const struct slice *list = &c->grant.lease.inputs;
     bool listens = job_listens(c->grant.lease.kind);
-    if (list->n > CHILD_INPUTS_MAX || f->nfds != list->n + 1 + listens)
+    size_t files = lease_grant_files(&c->grant.lease);
+    if (list->n > CHILD_INPUTS_MAX || f->nfds != files + 1 + listens + c->grant.keeps_checkpoints)
         return FAIL(e, INVALID, "the grant's descriptors do not fit its inputs");
     c->n_inputs = list->n;
     c->output_fd = f->fds[0];
-    c->listener = listens ? f->fds[list->n + 1] : -1;
+    c->listener = listens ? f->fds[files + 1] : -1;
+    c->keeper = c->grant.keeps_checkpoints ? f->fds[files + 1 + listens] : -1;
     for (size_t i = 0; i < c->n_inputs; i++)
-        c->inputs[i] = (struct child_input){ .about = ((const struct lease_input *)list->items)[i], .fd = f->fds[i + 1] };
+        c->inputs[i] = (struct child_input){ .about = ((const struct lease_input *)list->items)[i],
+                                            .fd = i < files ? f->fds[i + 1] : -1 };
     return ERR_OK;
 }
 
@@ -187,7 +198,7 @@ int child_main(void)
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    struct child c = { .arena = arena_new((size_t)1 << 44), .output_fd = -1, .listener = -1, .stop = &stop_asked };
+    struct child c = { .arena = arena_new((size_t)1 << 44), .output_fd = -1, .listener = -1, .keeper = -1, .stop = &stop_asked };
     struct err e = { 0 };
     enum errc rc = run(&c, &e);
     for (size_t i = 0; i < c.n_inputs; i++)

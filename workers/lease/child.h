@@ -15,7 +15,7 @@ enum { CHILD_INPUTS_MAX = 16 };
 
 struct child_input {
     struct lease_input about;
-    int fd;                             /* its ciphertext */
+    int fd;                             /* its ciphertext; -1: a checkpoint, or read already */
     struct release_key key;
 };
 
@@ -29,6 +29,7 @@ struct child {
     size_t n_inputs;
     int output_fd;                      /* where the sealed output goes */
     int listener;                       /* of a kind that listens, opened by the agent; else -1 */
+    int keeper;                         /* socket to the keeper of its checkpoints (ckpt_link.h); -1: none, or taken over */
     const _Atomic bool *stop;           /* SIGTERM came */
 };
 
@@ -39,5 +40,9 @@ void child_log(const struct child *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void child_metric(const struct child *c, int64_t step, struct str values_json);
 /* The plaintext of an input, decrypted in memory, checked against its digest. */
 MUST_CHECK enum errc child_open_input(struct child *c, size_t i, struct buf *ret, struct err *e);
+/* What lies sealed in fd, from where it stands: its size, and its digest unless NULL, are checked. */
+struct stream_ref;
+MUST_CHECK enum errc child_open_sealed(int fd, const struct stream_ref *ref, const struct secret32 *key, int64_t size,
+                                       const uint8_t *digest, struct buf *ret, struct err *e);
 /* Ask for a place, seal the bytes into output_fd, and say the result. */
 MUST_CHECK enum errc child_deliver(struct child *c, struct str plain, struct str result_json, struct err *e);

@@ -10,7 +10,8 @@ SCHEMA_EXTERN(child_grant, "A lease and the settings of its child", FIELD_SUB(ch
     FIELD(child_grant, ca_pem, 0, .max = CHILD_CA_MAX, .doc = "Authorities (PEM) of callers, of a kind that listens"),
     FIELD(child_grant, memory_bytes, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Memory it may use"),
     FIELD(child_grant, data_limit, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Limit of its data segment; 0: none"),
-    FIELD(child_grant, may_checkpoint, F_REQ, .doc = "The directory ckpt is there"),
+    FIELD(child_grant, keeps_checkpoints, F_REQ, .doc = "A keeper takes its checkpoints"),
+    FIELD(child_grant, checkpoint_gap_ms, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Least time from one to the next"),
     FIELD(child_grant, uid, F_REQ, .min = 0, .max = UINT32_MAX, .doc = "Account to change to; 0: none"),
     FIELD(child_grant, gid, F_REQ, .min = 0, .max = UINT32_MAX, .doc = "Its group"),
     FIELD(child_grant, parent, F_REQ, .min = 1, .max = INT64_MAX, .doc = "Process of the agent"));

@@ -17,8 +17,10 @@
 #include "core/json/encode.h"
 #include "core/json/jsonvalue.h"
 #include "workers/lease/child_int.h"
+#include "workers/lease/deliver.h"
+#include "workers/lease/keeper.h"
 
-enum { TRIES_MAX = 20, RETRY_STEP_MS = 50, CERT_LOOK_US = 1000000, METRIC_DEPTH = 4, DELIVERIES_MAX = 3 };
+enum { TRIES_MAX = 20, RETRY_STEP_MS = 50, CERT_LOOK_US = 1000000, METRIC_DEPTH = 4, LOST_CHILDREN_MAX = 3 };
 static const size_t ARENA_MAX = (size_t)256 << 20, METRIC_ARENA = (size_t)16 << 20;
 
 static int64_t now_us(void)
@@ -26,7 +28,7 @@ static int64_t now_us(void)
     return clock_mono_us(&clock_system);
 }
 
-bool run_try_again(struct run *r, enum errc rc, int n)
+bool run_try_again(const struct run *r, enum errc rc, int n)
 {
     int ms = n < TRIES_MAX ? client_retry_ms(rc, n) : -1;
     if (ms < 0)
@@ -83,8 +85,10 @@ static enum errc prepare(struct run *r, struct err *e)
         return FAIL(e, LIMIT, "every account of worker.uid_base and worker.uid_count is in use");
     TRY(run_listen(r, e));
     TRY(run_dir_make(r, e));
+    if (work_type_of(r->g->kind)->keeps_checkpoint)
+        TRY(keeper_new(r, &r->keeper, &r->keeper_end, e));
     TRY(run_file(r, &r->output, e));
-    for (size_t i = 0; i < r->g->inputs.n; i++)
+    for (size_t i = 0; i < lease_grant_files(r->g); i++)
         TRY(fetch_input(r, i, e));
     enum errc rc = fetch_keys(r, keys, e);
     if (rc == ERR_OK)
@@ -203,6 +207,8 @@ static void ask_to_stop(struct run *r, enum lease_event event)
     if (r->stop_event || held_is_stale(r->held))
         return;
     r->stop_event = event;
+    if (event != LE_RETURN && event != LE_PREEMPT)
+        keeper_forbid(r->keeper);       /* nobody goes on from here */
     r->kill_at_us = now_us() + r->env->config->worker_grace_ms * 1000;
     if (r->pid > 0)
         kill(r->pid, SIGTERM);
@@ -213,7 +219,7 @@ static int look_around(struct run *r)
 {
     int64_t now = now_us(), next = INT64_MAX;
     if (held_is_stale(r->held)) {
-        cage_kill(r->cage, r->pid);
+        run_kill(r);
         return -1;
     }
     if (held_is_cancelled(r->held))
@@ -221,7 +227,7 @@ static int look_around(struct run *r)
     if (!r->stop_event && r->deadline_us && now >= r->deadline_us)
         ask_to_stop(r, LE_TIMEOUT);
     if (r->stop_event && now >= r->kill_at_us) {
-        cage_kill(r->cage, r->pid);
+        run_kill(r);
         return -1;
     }
     next = r->stop_event ? r->kill_at_us : r->deadline_us ? r->deadline_us : next;
@@ -260,7 +266,7 @@ static void watch(struct run *r, struct err *e)
         if (on_frame(r, &f, e) != ERR_OK) {
             if (e->code != ERR_OK && r->failed.code == ERR_OK)
                 r->failed = *e;
-            cage_kill(r->cage, r->pid);
+            run_kill(r);
         }
         secret_wipe(room, f.body.len);
     }
@@ -270,36 +276,6 @@ static void watch(struct run *r, struct err *e)
         held_metric(r->held, sample.step, str_c(sample.json));
 }
 
-static enum errc send_part(struct run *r, const struct upload_part *p, struct err *e)
-{
-    const struct executor_io *io = r->env->io;
-    for (int n = 0;; n++) {
-        enum errc rc = io ? io->upload(io->ctx, r->arena, r->g, p, e) : client_upload(r->client, r->arena, r->g, p, e);
-        if (rc == ERR_OK || !run_try_again(r, rc, n))
-            return rc;
-    }
-}
-
-/* What the API has staged may be gone, with its disk or by age: then all of it is sent again. */
-static enum errc deliver(struct run *r, struct err *e)
-{
-    char hex[65];
-    hex_encode(r->result.sha256, 32, hex);
-    int64_t size = lseek(r->output, 0, SEEK_END), most = r->part_bytes_max;
-    if (size < 0)
-        return FAIL(e, IO, "the sealed output cannot be read");
-    struct upload_part p = { r->object_id, r->result.plain_size, str_c(hex), r->output, 0, 0 };
-    for (int begun = 1; p.offset < size; p.offset += p.bytes) {
-        p.bytes = size - p.offset < most ? size - p.offset : most;
-        enum errc rc = send_part(r, &p, e);
-        if (rc == ERR_CONFLICT && p.offset > 0 && begun++ < DELIVERIES_MAX)
-            p.offset = p.bytes = 0;
-        else if (rc != ERR_OK)
-            return rc;
-    }
-    return ERR_OK;
-}
-
 static void say_success(struct run *r)
 {
     CLEANUP(buf_releasep) struct buf json = BUF(LEASE_RESULT_MAX);
@@ -307,6 +283,15 @@ static void say_success(struct run *r)
     job_result_set_object(result_schema(r), r->figures, r->object_id);
     json_encode(result_schema(r), r->figures, &json);
     held_finish(r->held, &(struct lease_item){ .event = LE_SUCCEED, .result = { buf_str(&json) }, .outputs = { &model, 1 } });
+}
+
+/* Killed by somebody else, as by the kernel for want of memory of the whole machine or by a person: what a kind kept is worth
+ * another
+ * attempt. Each must have got further than the one before, but for the first few, so that there is an end to it. */
+static bool is_lost(const struct run *r)
+{
+    bool is_killed = WIFSIGNALED(r->status) && WTERMSIG(r->status) == SIGKILL && !r->was_killed;
+    return is_killed && r->keeper && r->failed.code == ERR_OK && (keeper_kept(r->keeper) || r->g->fence <= LOST_CHILDREN_MAX);
 }
 
 static void say_end(struct run *r)
@@ -323,6 +308,11 @@ static void say_end(struct run *r)
         end.exit_code = code;
     } else if (r->failed.code != ERR_OK) {
         end.message = str_c(r->failed.msg);
+    } else if (is_lost(r)) {
+        snprintf(text, sizeof text,
+                 "the job's process was killed from outside; another attempt goes on from its last checkpoint");
+        end.event = LE_RETURN;
+        end.exit_code = code;
     } else if (WIFSIGNALED(r->status)) {
         snprintf(text, sizeof text, "the job was ended by signal %d (%s)", WTERMSIG(r->status), strsignal(WTERMSIG(r->status)));
     } else {
@@ -338,10 +328,9 @@ static void conclude(struct run *r, enum errc rc, struct err *e)
 {
     if (held_is_stale(r->held))
         return;
-    if (r->has_result && rc == ERR_OK && deliver(r, e) == ERR_OK) {
-        r->is_delivered = true;
+    const struct delivery d = { r->client, r->arena, r->output, r->object_id, r->part_bytes_max, r->result };
+    if (r->has_result && rc == ERR_OK && run_deliver(r, &d, e) == ERR_OK)
         return say_success(r);
-    }
     if (!r->stop_event && held_is_cancelled(r->held))
         r->stop_event = *r->env->stopping ? LE_RETURN : LE_CANCEL;
     if (r->failed.code == ERR_OK && e->code != ERR_OK)
@@ -351,16 +340,11 @@ static void conclude(struct run *r, enum errc rc, struct err *e)
     say_end(r);
 }
 
-/* Given back, or lost by silence: the next attempt may come to this machine and begin where this one stopped. */
-static bool may_go_on(const struct run *r)
-{
-    return r->keeps_checkpoint && !r->is_delivered && (held_is_stale(r->held) || r->stop_event == LE_RETURN);
-}
-
 void executor_run(const struct executor_env *env, struct held *h)
 {
     struct run r = { .env = env, .held = h, .g = held_grant(h), .arena = arena_new(ARENA_MAX), .output = -1, .socket = -1,
-                     .listener = -1, .dir_lock = -1 };
+                     .listener = -1, .dir_lock = -1,
+                     .keeper_end = -1 };
     for (size_t i = 0; i < INPUTS_MAX; i++)
         r.inputs[i] = -1;
     struct err e = { 0 };
@@ -371,17 +355,19 @@ void executor_run(const struct executor_env *env, struct held *h)
         watch(&r, &e);
         rc = r.failed.code;
     } else if (r.pid > 0) {
-        cage_kill(r.cage, r.pid);
+        run_kill(&r);
         run_reap(&r);
     }
     conclude(&r, rc, &e);
+    keeper_free(r.keeper);
+    fd_closep(&r.keeper_end);
     for (size_t i = 0; i < INPUTS_MAX; i++)
         fd_closep(&r.inputs[i]);
     fd_closep(&r.output);
     fd_closep(&r.socket);
     fd_closep(&r.listener);
     cage_free(r.cage);
-    run_dir_leave(&r, may_go_on(&r));
+    run_dir_leave(&r);
     fd_closep(&r.dir_lock);
     if (env->isolation)
         isolation_give(env->isolation, r.uid);

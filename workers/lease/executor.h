@@ -3,6 +3,7 @@
  *
  * The agent's side does all that touches the network and the control plane: data keys, download of ciphertext, upload of
  * ciphertext. The child (child.h) holds keys only in memory, decrypts, works, and seals what it made.
+ * What a kind keeps for the next attempt goes through a keeper on a thread of its own (keeper.h).
  * A stale lease kills the child at once and says nothing; a cancelled one gets SIGTERM and, after grace_ms, SIGKILL.
  * Memory: the run owns its arena. Every way out finishes the lease in the book exactly once, unless it is stale. */
 #pragma once
@@ -28,6 +29,9 @@ struct executor_io {
     enum errc (*output)(void *ctx, struct arena *a, const struct lease_grant *g, struct str name, enum lease_output_kind kind,
                         struct output_place *ret, struct err *e);
     enum errc (*upload)(void *ctx, struct arena *a, const struct lease_grant *g, const struct upload_part *p, struct err *e);
+    enum errc (*checkpoint)(void *ctx, struct arena *a, const struct lease_grant *g, struct output_place *ret, struct err *e);
+    enum errc (*checkpoint_keep)(void *ctx, struct arena *a, const struct lease_grant *g, struct uuid object_id, int64_t step,
+                                 struct err *e);
     enum errc (*certificate)(void *ctx, struct arena *a, const struct lease_grant *g, struct str csr_pem,
                              struct str *ret_cert_pem,
                              struct err *e);

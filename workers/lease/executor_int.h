@@ -17,7 +17,6 @@ struct run {
     struct client *client;
     char dir[400];
     int dir_lock;                       /* shared while the run lives, so that work_dir_sweep leaves its directory alone */
-    bool keeps_checkpoint;
     struct cage *cage;
     int64_t memory_bytes;
     int inputs[INPUTS_MAX];
@@ -25,7 +24,10 @@ struct run {
     int listener;                       /* of a kind that listens, until the child has it */
     char endpoint[300];                 /* where that is: the agent opened it, so no child says it is elsewhere */
     uid_t uid;                          /* the lease's own account; 0: none */
+    struct keeper *keeper;              /* of a kind that keeps checkpoints */
+    int keeper_end;                     /* the child's end of its socket, until the child has it */
     pid_t pid;
+    bool was_killed;                    /* by us */
     int status;
     int64_t peak_bytes, cpu_us;         /* of the child, once it was reaped */
     struct usage usage;
@@ -36,7 +38,7 @@ struct run {
     /* how it went */
     enum lease_event stop_event;        /* asked to stop: LE_CANCEL, LE_TIMEOUT, LE_RETURN; LE_RENEW: not */
     int64_t kill_at_us, deadline_us;
-    bool is_ready, has_output, has_result, is_delivered;
+    bool is_ready, has_output, has_result;
     struct uuid object_id;
     int64_t part_bytes_max;
     struct frame_result result;
@@ -45,19 +47,20 @@ struct run {
 };
 
 MUST_CHECK enum errc run_dir_make(struct run *r, struct err *e);
-void run_dir_leave(struct run *r, bool keep);    /* keep: if there is a checkpoint in it */
+void run_dir_leave(const struct run *r);
 MUST_CHECK enum errc run_file(const struct run *r, int *ret, struct err *e);   /* without a name; gone when closed */
 /* Start the child; r->socket, r->pid. */
 MUST_CHECK enum errc run_spawn(struct run *r, struct err *e);
 MUST_CHECK enum errc run_send_grant(struct run *r, const struct release_key *keys, struct err *e);
 /* Wait before the next try; false: the lease is no longer worth it, or the error is final. */
-bool run_try_again(struct run *r, enum errc rc, int n);
+bool run_try_again(const struct run *r, enum errc rc, int n);
 /* A kind that listens: opens r->listener and names r->endpoint. */
 MUST_CHECK enum errc run_listen(struct run *r, struct err *e);
 /* The child asks for a certificate, once: gets it, or the lease fails. */
 MUST_CHECK enum errc run_on_csr(struct run *r, struct str csr_pem, struct err *e);
 /* Once in a while: sends a renewed one when it is due. What fails is tried again later, at growing distances. */
 void run_renew_certificate(struct run *r);
+void run_kill(struct run *r);           /* the child and all of its group */
 /* Once the child's end of the socket is closed: waits for it, kills it when it does not end by itself within two seconds, and what is left of
  * its group. Fills status, peak_bytes and cpu_us. */
 void run_reap(struct run *r);

@@ -3,8 +3,11 @@
  *
  * One frame is one packet: u32 type, then its body; descriptors travel beside it. Keys travel only here: never by argument,
  * environment or file.
- * Agent to child: GRANT (once, first: JSON, descriptors: output, inputs, and the listener of a kind that listens), KEYS
- * (release_key array), OUTPUT (struct frame_output, after WANT), CERT (PEM, after CSR and at each renewal; of such a kind).
+ * Agent to child: GRANT (once, first: JSON, descriptors: output, inputs without checkpoints, the listener of a kind that
+ * listens, the socket to the keeper of one that keeps checkpoints), KEYS (release_key array), OUTPUT (struct frame_output, after
+ * WANT), CERT (PEM, after CSR and at each renewal; of such a kind).
+ * To and from the keeper, over a second pair (keeper.h): CKPT_PLACE -> OUTPUT with a file; CKPT_DONE (struct frame_ckpt) ->
+ * CKPT_OK; CKPT_READ (u32, which input) -> CKPT_OK with a file; CKPT_NO (why) in place of any answer.
  * Child to agent: LOG (text), METRIC (i64 step, JSON), CSR (PEM, once; of a kind that listens), READY (after CERT: it answers),
  * WANT (plain size i64; train), RESULT (struct frame_result, JSON), FAILED (text).
  * Errors: IO (the other side is gone), LIMIT (too large), DAMAGED (a short frame). */
@@ -17,7 +20,7 @@
 enum { FRAME_MAX = 160 * 1024, FRAME_FDS_MAX = 24, FRAME_FD = 3 };
 enum frame_type {
     FRAME_GRANT = 1, FRAME_KEYS, FRAME_OUTPUT, FRAME_LOG, FRAME_METRIC, FRAME_READY, FRAME_WANT, FRAME_RESULT, FRAME_FAILED,
-    FRAME_CERT, FRAME_CSR
+    FRAME_CERT, FRAME_CSR, FRAME_CKPT_PLACE, FRAME_CKPT_DONE, FRAME_CKPT_READ, FRAME_CKPT_OK, FRAME_CKPT_NO
 };
 
 struct frame_output {
@@ -29,6 +32,11 @@ struct frame_output {
 struct frame_result {
     int64_t plain_size;
     uint8_t sha256[32];             /* of the plaintext */
+};
+
+struct frame_ckpt {
+    struct frame_result about;
+    int64_t step;
 };
 
 struct frame {

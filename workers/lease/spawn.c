@@ -48,37 +48,25 @@ static enum errc make_dir(const char *path, struct err *e)
 
 enum errc run_dir_make(struct run *r, struct err *e)
 {
-    char hex[UUID_HEX], sub[sizeof r->dir + 8];
+    char hex[UUID_HEX];
     uid_t uid;
     gid_t gid;
-    r->keeps_checkpoint = work_type_of(r->g->kind)->keeps_checkpoint;
-    hex_encode((r->keeps_checkpoint ? r->g->job_id : r->g->attempt_id).b, 16, hex);
-    int n = snprintf(r->dir, sizeof r->dir, "%s/%s-%s", r->env->work_dir, r->keeps_checkpoint ? "job" : "lease", hex);
+    hex_encode(r->g->attempt_id.b, 16, hex);
+    int n = snprintf(r->dir, sizeof r->dir, "%s/lease-%s", r->env->work_dir, hex);
     if (n >= (int)sizeof r->dir)
         return FAIL(e, INVALID, "worker.work_dir is too long");
     TRY(make_dir(r->dir, e));
     r->dir_lock = open(r->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (r->dir_lock < 0 || flock(r->dir_lock, LOCK_SH) != 0)
         return FAIL(e, IO, "the work directory cannot be held");
-    snprintf(sub, sizeof sub, "%s/ckpt", r->dir);
-    if (r->keeps_checkpoint)
-        TRY(make_dir(sub, e));
     if (account_of(r, &uid, &gid) && !work_dir_give(r->dir, uid, gid))
         return FAIL(e, IO, "the work directory cannot be given away");
     return ERR_OK;
 }
 
-void run_dir_leave(struct run *r, bool keep)
+void run_dir_leave(const struct run *r)
 {
-    char sub[sizeof r->dir + 8];
-    if (!r->dir[0])
-        return;
-    if (!keep)
-        return work_dir_remove(r->dir);
-    snprintf(sub, sizeof sub, "%s/ckpt", r->dir);
-    if (rmdir(sub) == 0)                /* empty: there is nothing to begin from */
-        rmdir(r->dir);
-    else if (r->uid && !work_dir_give(r->dir, geteuid(), getegid()))     /* the account may be another lease's next */
+    if (r->dir[0])
         work_dir_remove(r->dir);
 }
 
@@ -195,7 +183,8 @@ static enum errc grant_of(const struct run *r, struct child_grant *ret, struct e
     struct child_grant g = {
         .lease = *r->g, .work_dir = real_path(r, r->dir), .backend = str_c(cfg->worker_backend),
         .memory_bytes = r->memory_bytes, .data_limit = cage_kind(r->cage) == CAGE_RLIMITS ? r->memory_bytes : 0,
-        .may_checkpoint = r->keeps_checkpoint, .parent = (int64_t)getpid(),
+        .keeps_checkpoints = r->keeper != NULL, .checkpoint_gap_ms = cfg->worker_checkpoint_gap_ms,
+        .parent = (int64_t)getpid(),
     };
     if (account_of(r, &uid, &gid)) {
         g.uid = uid;
@@ -220,13 +209,22 @@ enum errc run_send_grant(struct run *r, const struct release_key *keys, struct e
     int fds[FRAME_FDS_MAX];
     size_t n = 0;
     fds[n++] = r->output;
-    for (size_t i = 0; i < r->g->inputs.n; i++)
+    for (size_t i = 0; i < lease_grant_files(r->g); i++)
         fds[n++] = r->inputs[i];
     if (r->listener >= 0)
         fds[n++] = r->listener;
+    if (r->keeper_end >= 0)
+        fds[n++] = r->keeper_end;
     TRY(frame_send(r->socket, FRAME_GRANT, STR_NULL, buf_str(&b), fds, n, true, e));
+    fd_closep(&r->keeper_end);
     fd_closep(&r->listener);            /* the child's alone: with it the port ends */
     return frame_send(r->socket, FRAME_KEYS, STR_NULL, str_n((const char *)keys, r->g->inputs.n * sizeof *keys), NULL, 0, true, e);
+}
+
+void run_kill(struct run *r)
+{
+    r->was_killed = true;
+    cage_kill(r->cage, r->pid);
 }
 
 void run_reap(struct run *r)
@@ -239,7 +237,7 @@ void run_reap(struct run *r)
         if (got == 0)
             poll(NULL, 0, REAP_STEP_MS);
         if (until_us && clock_mono_us(&clock_system) >= until_us) {
-            cage_kill(r->cage, r->pid);     /* it closed its end and lives on: nobody else would ever end its lease */
+            run_kill(r);                /* it closed its end and lives on: nobody else would ever end its lease */
             until_us = 0;
         }
     }

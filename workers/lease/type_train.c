@@ -14,7 +14,7 @@
 #include "workers/compute/train/data_rows.h"
 #include "workers/compute/train/data_tokens.h"
 #include "workers/compute/train/engine.h"
-#include "workers/lease/ckpt_seal.h"
+#include "workers/lease/ckpt_link.h"
 #include "workers/lease/work_type.h"
 
 static const size_t RESULT_MAX = 60 * 1024;
@@ -112,29 +112,28 @@ static enum errc run(struct child *c, struct err *e)
     struct train_data data = { 0 };
     TRY(json_decode(&train_job_schema, c->grant.lease.spec.text, c->arena, &job, e));
     TRY(train_job_settle(&job, c->arena, e));
-    CLEANUP(ckpt_seal_release) struct ckpt_seal seal = { 0 };
-    if (c->n_inputs)
-        ckpt_seal_init(&seal, &c->inputs[0].key, c->grant.lease.tenant_id, c->grant.lease.job_id);
-    const struct ckpt_vault vault = ckpt_seal_vault(&seal);
+    CLEANUP(ckpt_link_freep) struct ckpt_link *link = NULL;
     TRY(read_data(c, &job, &data, e));
+    if (c->keeper >= 0)
+        TRY(ckpt_link_new(c, c->grant.checkpoint_gap_ms, &link, e));
     int64_t rows = job.family == TRAIN_GBDT ? (int64_t)data.train_count : job.batch_size * job.accumulate;
     int64_t steps = ((int64_t)data.train_count + rows - 1) / rows;
     const struct train_task task = { .spec = &job, .data = &data, .backend = c->backend, .pool = c->pool, .clock = &clock_system,
                                      .dataset_digest = c->inputs[0].about.sha256,
-                                         .checkpoint_dir = c->grant.may_checkpoint ? "ckpt" : NULL,
-                                     .vault = &vault,
+                                     .store = link ? ckpt_link_store(link) : NULL,
                                      .checkpoint_every_steps = job.checkpoint_every * steps,
                                      .memory_max_bytes = (size_t)c->grant.memory_bytes / 4 * 3 };
     const struct train_observer obs = { .ctx = c, .on_epoch = on_epoch, .on_log = on_log, .should_stop = should_stop };
     struct train_result r = { 0 };
     int64_t began = clock_mono_us(&clock_system);
     enum errc rc = train_run(c->arena, &task, &obs, &r, e);
-    if (rc == ERR_CONFLICT && task.checkpoint_dir) {    /* of this job, so another version of Falaj or another backend wrote it */
+    if (rc == ERR_CONFLICT && link) {   /* of this job, so another version of Falaj or another backend wrote it */
         child_log(c, "warning: %s; starting anew", e->msg);
-        ckpt_clear(task.checkpoint_dir);
         err_clear(e);
+        ckpt_link_forget(link);
         rc = train_run(c->arena, &task, &obs, &r, e);
     }
+    ckpt_link_freep(&link);             /* the model's way is free */
     TRY(rc);
     CLEANUP(buf_releasep) struct buf json = BUF(RESULT_MAX);
     rc = ERR_RETRY;

@@ -16,7 +16,7 @@ struct work_type {
     /* In the agent, without a child; it must not block. NULL: in a child. */
     void (*take)(struct book *b, struct timers *t, struct arena *a, const struct lease_grant *g);
     enum errc (*run)(struct child *c, struct err *e);
-    bool keeps_checkpoint;          /* its directory of checkpoints outlives an attempt that may go on here */
+    bool keeps_checkpoint;          /* it has a keeper (keeper.h), by which the next attempt goes on where this one was */
 };
 
 #define JOB_TYPE(NAME, name, ...) extern const struct work_type work_type_##name;

@@ -58,7 +58,7 @@ static enum errc roll_back(struct engine *g, struct err *e)
 {
     const struct cursor now = g->at;
     bool found = false;
-    if (now.rollbacks < ROLLBACKS && g->job->checkpoint_dir)
+    if (now.rollbacks < ROLLBACKS && g->job->store)
         TRY(engine_restore(g, &found, e));
     if (!found)
         return FAIL(e, UNPROCESSABLE,
@@ -171,11 +171,11 @@ static enum errc loop(struct engine *g, enum train_end *ret, struct err *e)
         TRY(one_step(g, e));
         TRY(end_step(g, &began_us, &is_over, ret, e));
         bool stop = !is_over && g->obs->should_stop && g->obs->should_stop(g->obs->ctx);
-        bool is_due = job->checkpoint_every_steps > 0 && g->at.step % job->checkpoint_every_steps == 0;
-        is_due = is_due && !is_over && !g->at.in_a_row;
-        if (job->checkpoint_dir && (stop || is_due)) {
-            TRY(engine_save(g, e));
-            say(g, "checkpoint written at step %lld", (long long)g->at.step);
+        g->is_due |= job->checkpoint_every_steps > 0 && g->at.step % job->checkpoint_every_steps == 0;
+        bool may_save = g->is_due && !is_over && !g->at.in_a_row;
+        if (job->store && (stop || (may_save && job->store->is_ready(job->store->ctx)))) {
+            TRY(engine_save(g, stop, e));
+            g->is_due = false;
         }
         if (stop) {
             say(g, "stopped after step %lld", (long long)g->at.step);
@@ -256,7 +256,7 @@ static enum errc run(struct engine *g, struct train_result *r, struct err *e)
 {
     bool is_resumed = false;
     TRY(setup(g, e));
-    if (g->job->checkpoint_dir)
+    if (g->job->store)
         TRY(engine_restore(g, &is_resumed, e));
     r->resumed_at_step = is_resumed ? g->at.step : -1;
     say(g, "%zu parameters, %zu training rows, %zu hold-out rows, %zu MiB planned, backend %s%s", engine_params(g),

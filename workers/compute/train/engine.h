@@ -3,7 +3,8 @@
  *
  * The same spec, data and backend give the same bytes of model, whether the run went through or was stopped and resumed at
  * any step: the order of rows, the initial weights and the learning rate are functions of (seed, epoch, step), the rest is
- * in the checkpoint. A checkpoint of another spec, data set or backend is refused (CONFLICT). With early_stop_patience the
+ * in the checkpoint. A checkpoint of another spec, data set or backend is refused (CONFLICT), one that cannot
+ * be read is passed over for the one before it, and when none can be used the run fails (DAMAGED). With early_stop_patience the
  * model is the best one by hold-out accuracy (then loss), otherwise the last one. Calling order: train_data_rows -> train_run
  * -> use result.model -> train_result_release. Runs on the caller's thread; callbacks, too. A step whose loss or gradient is no
  * number changes nothing and is counted; after three in a row the run goes back to its last checkpoint with half the rate, twice
@@ -49,8 +50,7 @@ struct train_task {
     struct pool *pool;                      /* threads inside operations; NULL: the caller's alone. The bits are the same */
     const struct clock *clock;
     struct str dataset_digest;              /* goes into the model file and guards the resume */
-    const char *checkpoint_dir;             /* NULL: none; a preempted run then loses its work */
-    const struct ckpt_vault *vault;         /* of the checkpoints; NULL: plain */
+    const struct ckpt_store *store;         /* of checkpoints; NULL: none, and a stopped run then loses its work */
     int64_t checkpoint_every_steps;         /* 0: only when stopped */
     size_t memory_max_bytes;                /* model, gradients, optimiser, activations; 0: 1 GiB */
 };

@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* engine_int.h - the state of a run, shared by engine.c (the loop) and engine_state.c (save and restore). */
 #pragma once
-#include "workers/compute/train/engine.h"
-
-struct cursor {                             /* all that a resumed run needs besides numbers in buffers */
-    int64_t step, epoch, taken;             /* rows taken in this epoch */
-    int64_t rounds, items;                  /* evaluations so far; items since the last one */
-    double loss_sum;                        /* over those items */
-    int64_t bad_epochs;                     /* evaluations since the best one */
-    int64_t skipped, in_a_row, rollbacks;
-    double factor, grad_norm, seconds;      /* of the rate, halved by a rollback; of the last step; worked so far */
-    struct train_epoch last, best;          /* best.epoch 0: none yet */
-};
+#include "workers/compute/train/cursor.h"
 
 struct engine {
     struct arena *arena;
@@ -25,6 +15,7 @@ struct engine {
     uint32_t *rows;
     int64_t total_steps;
     int64_t began_us;                       /* of this process's part of the run */
+    bool is_due;                            /* a checkpoint, as soon as the store is ready */
     struct cursor at;
 };
 
@@ -33,5 +24,5 @@ struct step_scalars engine_scalars(const struct engine *g);
 /* Over the held-out rows: mean loss, and how well it answers (train_epoch.holdout_accuracy). */
 enum errc engine_evaluate(struct engine *g, double *ret_loss, double *ret_accuracy, struct err *e);
 size_t engine_params(const struct engine *g);                   /* numbers */
-enum errc engine_save(struct engine *g, struct err *e);         /* a checkpoint at g->at */
+enum errc engine_save(struct engine *g, bool wait, struct err *e);      /* a checkpoint at g->at to the store */
 enum errc engine_restore(struct engine *g, bool *ret_found, struct err *e);

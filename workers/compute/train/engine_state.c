@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* engine_state.c - a run to and from a checkpoint: model.safetensors (master weights), optim.safetensors (m, v, best), state.json.
+/* engine_state.c - a run to and from a checkpoint: master weights, moments of the optimiser, the best model so far, and the
+ * cursor.
  *
- * Doubles travel as the hexadecimal of their bits, so that nothing is lost. `run` is a hash over everything that decides the
- * outcome; a checkpoint with another one belongs to another run. */
+ * `run` is a digest of everything that decides the outcome; a checkpoint with another one belongs to another run. A run is only
+ * changed by a checkpoint that is whole and its own: what is refused halfway is followed by another one or by the run's end. */
 #include "workers/compute/train/engine_int.h"
 #include "workers/compute/train/ckpt.h"
 #include "workers/compute/train/family.h"
 #include "core/base/cleanup.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 /* The optimiser's state; SGD has the first alone. */
 static const enum region moment[] = { REGION_M, REGION_V };
-static const char *const moment_name[] = { "optim.m", "optim.v" };
-static const char *const names[] = { "model.safetensors", "optim.safetensors" };
+static const char *const moment_name[] = { "exp_avg.", "exp_avg_sq." };
+enum { MOMENTS = sizeof moment / sizeof *moment };
 
-static struct str run_hash(struct engine *g)
+static struct str run_digest(struct engine *g)
 {
     const struct train_job *s = g->job->spec;
     CLEANUP(buf_releasep) struct buf b = BUF(8192);
@@ -43,174 +41,91 @@ static struct str run_hash(struct engine *g)
     return str_fmt(g->arena, "%016llx", (unsigned long long)str_hash(buf_str(&b)));
 }
 
-static struct str bits_text(struct engine *g, double v)
-{
-    uint64_t u;
-    memcpy(&u, &v, sizeof u);
-    return str_fmt(g->arena, "%016llx", (unsigned long long)u);
-}
-
-static bool bits_parse(struct str s, double *ret)
-{
-    unsigned char b[8];
-    uint64_t u = 0;
-    if (!hex_decode(s, b, 8))
-        return false;
-    for (int i = 0; i < 8; i++)
-        u = u << 8 | b[i];
-    memcpy(ret, &u, sizeof u);
-    return true;
-}
-
-static struct str int_text(struct engine *g, int64_t v)
-{
-    return str_fmt(g->arena, "%lld", (long long)v);
-}
-
-static size_t state_pairs(struct engine *g, struct st_pair out[CKPT_STATE_MAX])
-{
-    const struct cursor *c = &g->at;
-    struct st_pair p[] = {
-        { STR("run"), run_hash(g) },
-        { STR("step"), int_text(g, c->step) },
-        { STR("epoch"), int_text(g, c->epoch) },
-        { STR("taken"), int_text(g, c->taken) },
-        { STR("rounds"), int_text(g, c->rounds) },
-        { STR("items"), int_text(g, c->items) },
-        { STR("loss_sum"), bits_text(g, c->loss_sum) },
-        { STR("skipped"), int_text(g, c->skipped) },
-        { STR("in_a_row"), int_text(g, c->in_a_row) },
-        { STR("rollbacks"), int_text(g, c->rollbacks) },
-        { STR("factor"), bits_text(g, c->factor) },
-        { STR("seconds"), bits_text(g, c->seconds + (double)(clock_mono_us(g->job->clock) - g->began_us) * 1e-6) },
-        { STR("bad_epochs"), int_text(g, c->bad_epochs) },
-        { STR("last_epoch"), int_text(g, c->last.epoch) },
-        { STR("last_train_loss"), bits_text(g, c->last.train_loss) },
-        { STR("last_holdout_loss"), bits_text(g, c->last.holdout_loss) },
-        { STR("last_holdout_accuracy"), bits_text(g, c->last.holdout_accuracy) },
-        { STR("best_epoch"), int_text(g, c->best.epoch) },
-        { STR("best_train_loss"), bits_text(g, c->best.train_loss) },
-        { STR("best_holdout_loss"), bits_text(g, c->best.holdout_loss) },
-        { STR("best_holdout_accuracy"), bits_text(g, c->best.holdout_accuracy) },
-    };
-    memcpy(out, p, sizeof p);
-    return sizeof p / sizeof *p;
-}
-
-static bool parse_state(const struct ckpt *k, struct cursor *c)
-{
-#define GET(key) st_pair_get(k->state, k->state_count, key)
-#define INT(key, ret) str_to_i64(GET(key), 0, INT64_MAX, (ret))
-    return INT("step", &c->step) && INT("epoch", &c->epoch) && INT("taken", &c->taken) && bits_parse(GET("loss_sum"),
-        &c->loss_sum)
-           && INT("rounds", &c->rounds) && INT("items", &c->items) && INT("skipped", &c->skipped) && INT("in_a_row", &c->in_a_row)
-           && INT("rollbacks", &c->rollbacks) && bits_parse(GET("factor"), &c->factor) && bits_parse(GET("seconds"), &c->seconds)
-           && INT("bad_epochs", &c->bad_epochs) && INT("last_epoch", &c->last.epoch)
-           && bits_parse(GET("last_train_loss"), &c->last.train_loss) && bits_parse(GET("last_holdout_loss"),
-               &c->last.holdout_loss)
-           && bits_parse(GET("last_holdout_accuracy"), &c->last.holdout_accuracy) && INT("best_epoch", &c->best.epoch)
-           && bits_parse(GET("best_train_loss"), &c->best.train_loss) && bits_parse(GET("best_holdout_loss"),
-               &c->best.holdout_loss)
-           && bits_parse(GET("best_holdout_accuracy"), &c->best.holdout_accuracy);
-#undef INT
-#undef GET
-}
-
-static struct st_tensor flat(const char *name, const void *data, size_t n)
-{
-    return (struct st_tensor){ .name = str_c(name), .dtype = ST_F32, .rank = 1, .shape = { n }, .data = data,
-        .size_bytes = 4 * n };
-}
-
 size_t engine_params(const struct engine *g)
 {
     return g->net->numbers;
 }
 
-/* m, v and best as one file. On a backend whose memory the host cannot see this is where they come down. */
-static enum errc optimiser_file(struct engine *g, float *host, struct buf *out, struct err *e)
+/* One set of numbers as tensors, named prefix + the net's. On a backend whose memory the host cannot see this is where they come
+ * down. */
+static enum errc add_tensors(struct engine *g, struct arena *a, const struct buffer *from, const float *here, const char *prefix,
+                             struct st_tensor *t, size_t *n, struct err *e)
 {
-    size_t n = engine_params(g), count = 0;
-    struct st_tensor t[3];
-    for (int i = 0; i < 2; i++) {
-        const struct buffer *state = run_region(g->net->run, moment[i]);
-        if (!state)
-            continue;
-        g->job->backend->get(g->ctx, QUEUE_COMPUTE, state, 0, host + (size_t)i * n, 4 * n);
+    float *host = NULL;
+    if (from) {
+        host = arena_try(a, 4 * engine_params(g));
+        if (!host)
+            return FAIL(e, LIMIT, "a checkpoint does not fit in the memory of this job");
+        g->job->backend->get(g->ctx, QUEUE_COMPUTE, from, 0, host, 4 * engine_params(g));
         TRY(g->job->backend->sync(g->ctx, e));
-        t[count++] = flat(moment_name[i], host + (size_t)i * n, n);
     }
-    if (g->best)
-        t[count++] = flat("best", g->best, n);
-    return st_write(out, t, count, NULL, 0, e);
-}
-
-static enum errc save(struct engine *g, struct err *e)
-{
-    size_t n = engine_params(g);
-    CLEANUP(buf_releasep) struct buf model = BUF(MODEL_BYTES_MAX), optim = BUF(4 * (size_t)MODEL_BYTES_MAX),
-        host = BUF(4 * (size_t)MODEL_BYTES_MAX);
-    if (!buf_reserve(&host, 8 * n))
-        return FAIL(e, LIMIT, "the checkpoint does not fit in memory");
-    float *scratch = (float *)(void *)host.ptr;
-    struct model_about about = { g->at.last.holdout_accuracy, g->job->spec->seed, g->job->dataset_digest };
-    g->job->backend->get(g->ctx, QUEUE_COMPUTE, run_region(g->net->run, REGION_PARAMS), 0, scratch, 4 * n);
-    TRY(g->job->backend->sync(g->ctx, e));
-    TRY(model_file_write(g->arena, g->net, scratch, g->job->data, &about, &model, e));
-    TRY(optimiser_file(g, scratch, &optim, e));
-    struct st_pair state[CKPT_STATE_MAX];
-    size_t count = state_pairs(g, state);
-    const struct ckpt_file files[] = { { names[0], buf_str(&model) }, { names[1], buf_str(&optim) } };
-    return ckpt_save(g->job->vault, g->job->checkpoint_dir, g->at.step, files, 2, state, count, e);
-}
-
-enum errc engine_save(struct engine *g, struct err *e)
-{
-    CLEANUP(arena_freep) struct arena *a = arena_new((size_t)2 << 30);       /* a long run saves often: its texts and turned tensors die here */
-    struct engine view = *g;
-    view.arena = a;
-    return save(&view, e);
-}
-
-static enum errc restore_params(struct engine *g, const struct st_file *f, struct err *e)
-{
-    CLEANUP(buf_releasep) struct buf host = BUF(4 * (size_t)MODEL_BYTES_MAX);
-    if (!buf_reserve(&host, 4 * engine_params(g)))
-        return FAIL(e, LIMIT, "the checkpoint does not fit in memory");
-    float *params = (float *)(void *)host.ptr;
-    TRY(model_file_read(f, g->net, params, e));
-    g->job->backend->put(g->ctx, QUEUE_COMPUTE, run_region(g->net->run, REGION_PARAMS), 0, params, 4 * engine_params(g));
+    TRY(model_file_tensors(a, g->net, from ? host : here, prefix, t + *n, e));
+    *n += g->net->tensor_count;
     return ERR_OK;
+}
+
+enum errc engine_save(struct engine *g, bool wait, struct err *e)
+{
+    CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 44);       /* turned tensors and texts die here */
+    CLEANUP(buf_releasep) struct buf file = BUF((size_t)LEASE_CHECKPOINT_MAX);
+    struct st_tensor *t = ARENA_ARRAY(a, struct st_tensor, (3 + MOMENTS) * g->net->tensor_count + 1);
+    struct st_pair pairs[CKPT_PAIRS_MAX];
+    struct cursor at = g->at;
+    size_t n = 0;
+    at.seconds += (double)(clock_mono_us(g->job->clock) - g->began_us) * 1e-6;
+    TRY(add_tensors(g, a, run_region(g->net->run, REGION_PARAMS), NULL, "", t, &n, e));
+    for (int i = 0; i < MOMENTS; i++)
+        if (run_region(g->net->run, moment[i]))
+            TRY(add_tensors(g, a, run_region(g->net->run, moment[i]), NULL, moment_name[i], t, &n, e));
+    if (g->best && at.best.epoch > 0)
+        TRY(add_tensors(g, a, NULL, g->best, "best.", t, &n, e));
+    size_t count = cursor_pairs(a, &at, pairs);
+    TRY(ckpt_write(&file, run_digest(g), g->at.step, t, n, pairs, count, e));
+    return g->job->store->save(g->job->store->ctx, g->at.step, &file, wait, e);
+}
+
+static enum errc put_tensors(struct engine *g, const struct st_file *f, const char *prefix, float *host, struct buffer *to,
+                             struct err *e)
+{
+    TRY(model_file_read(f, g->net, prefix, host, e));
+    if (to) {
+        g->job->backend->put(g->ctx, QUEUE_COMPUTE, to, 0, host, 4 * engine_params(g));
+        TRY(g->job->backend->sync(g->ctx, e));
+    }
+    return ERR_OK;
+}
+
+static enum errc take(void *ctx, struct arena *a, const struct ckpt *k, struct err *e)
+{
+    struct engine *g = ctx;
+    struct cursor c = { 0 };
+    if (!str_eq(k->run, run_digest(g)))
+        return FAIL(e, CONFLICT, "the checkpoint at step %lld belongs to another specification, data set, backend or version",
+                    (long long)k->step);
+    TRY(cursor_read(k, &c, e));
+    float *host = arena_try(a, 4 * engine_params(g));
+    if (!host)
+        return FAIL(e, LIMIT, "a checkpoint does not fit in the memory of this job");
+    TRY(put_tensors(g, &k->file, "", host, run_region(g->net->run, REGION_PARAMS), e));
+    for (int i = 0; i < MOMENTS; i++)
+        if (run_region(g->net->run, moment[i]))
+            TRY(put_tensors(g, &k->file, moment_name[i], host, run_region(g->net->run, moment[i]), e));
+    if (g->best && c.best.epoch > 0)
+        TRY(put_tensors(g, &k->file, "best.", g->best, NULL, e));
+    g->at = c;
+    g->is_due = false;
+    return ERR_OK;
+}
+
+static void on_line(void *ctx, const char *line)
+{
+    const struct engine *g = ctx;
+    if (g->obs->on_log)
+        g->obs->on_log(g->obs->ctx, line);
 }
 
 enum errc engine_restore(struct engine *g, bool *ret_found, struct err *e)
 {
-    struct ckpt k;
-    struct st_file f;
-    struct cursor c = { 0 };
-    const float *p;
-    size_t n = engine_params(g);
-    TRY(ckpt_load(g->job->vault, g->arena, g->job->checkpoint_dir, names, 2, &k, e));
-    *ret_found = k.step >= 0;
-    if (k.step < 0)
-        return ERR_OK;
-    if (!str_eq(st_pair_get(k.state, k.state_count, "run"), run_hash(g)))
-        return FAIL(e, CONFLICT, "the checkpoint at step %lld belongs to another specification, data set, backend or version",
-                    (long long)k.step);
-    if (!parse_state(&k, &c) || c.step != k.step)
-        return FAIL(e, DAMAGED, "the checkpoint's state cannot be read");
-    TRY(st_parse(g->arena, k.files[0].ptr, k.files[0].len, &f, e));
-    TRY(restore_params(g, &f, e));
-    TRY(st_parse(g->arena, k.files[1].ptr, k.files[1].len, &f, e));
-    for (int i = 0; i < 2; i++)
-        if (run_region(g->net->run, moment[i])) {
-            TRY(st_f32(&f, moment_name[i], n, 0, &p, e));
-            g->job->backend->put(g->ctx, QUEUE_COMPUTE, run_region(g->net->run, moment[i]), 0, p, 4 * n);
-        }
-    if (c.best.epoch > 0 && g->best) {
-        TRY(st_f32(&f, "best", n, 0, &p, e));
-        memcpy(g->best, p, 4 * n);
-    }
-    g->at = c;
-    return ERR_OK;
+    const struct ckpt_taker t = { g, take, on_line };
+    return ckpt_restore(g->job->store, &t, ret_found, e);
 }

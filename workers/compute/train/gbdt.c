@@ -137,10 +137,10 @@ static enum errc pause_here(struct gbdt *g, bool *ret_stop, struct err *e)
 {
     const struct train_task *job = g->job;
     *ret_stop = g->obs->should_stop && g->obs->should_stop(g->obs->ctx);
-    bool is_due = job->checkpoint_every_steps > 0 && g->at.round % job->checkpoint_every_steps == 0;
-    if (job->checkpoint_dir && (*ret_stop || is_due)) {
-        TRY(gbdt_save(g, e));
-        say(g, "checkpoint written at round %lld", (long long)g->at.round);
+    g->is_due |= job->checkpoint_every_steps > 0 && g->at.round % job->checkpoint_every_steps == 0;
+    if (job->store && (*ret_stop || (g->is_due && job->store->is_ready(job->store->ctx)))) {
+        TRY(gbdt_save(g, *ret_stop, e));
+        g->is_due = false;
     }
     return ERR_OK;
 }
@@ -268,7 +268,7 @@ static enum errc run(struct gbdt *g, struct train_result *r, struct err *e)
     bool is_resumed = false;
     const struct train_data *d = g->job->data;
     TRY(setup(g, e));
-    if (g->job->checkpoint_dir)
+    if (g->job->store)
         TRY(gbdt_restore(g, &is_resumed, e));
     r->resumed_at_step = is_resumed ? g->at.round : -1;
     say(g, "%zu training rows, %zu hold-out rows, %zu columns in %zu bins, %zu tree(s) a round, %zu beside each other%s",

@@ -25,9 +25,10 @@ struct gbdt {
     size_t sample_count, left_count;
     unsigned char *columns;             /* [scores][cols], or NULL */
     int64_t began_us;
+    bool is_due;                        /* a checkpoint, as soon as the store is ready */
     struct gbdt_cursor at;
 };
 
-enum errc gbdt_save(struct gbdt *g, struct err *e);
+enum errc gbdt_save(struct gbdt *g, bool wait, struct err *e);
 /* *ret_found: the run goes on where a checkpoint ended; scores are as they were. */
 enum errc gbdt_restore(struct gbdt *g, bool *ret_found, struct err *e);

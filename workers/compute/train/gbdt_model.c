@@ -227,6 +227,9 @@ enum errc gbdt_model_read(struct gbdt_model *m, const struct st_file *f, size_t 
                                     sets ? (const void *)sets->data : NULL, nodes->shape[0], roots->shape[0], m->outputs,
                                     sets ? sets->shape[0] : 0 };
     TRY(trees_check(&t, cols, e));
+    buf_clear(&m->nodes);               /* of a checkpoint that was refused before this one */
+    buf_clear(&m->roots);
+    buf_clear(&m->sets);
     if (!buf_add(&m->nodes, nodes->data, nodes->size_bytes) || !buf_add(&m->roots, roots->data, roots->size_bytes)
         || (sets && !buf_add(&m->sets, sets->data, sets->size_bytes)))
         return FAIL(e, LIMIT, "the checkpoint does not fit in memory");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gbdt_state.c - a run to and from a checkpoint: model.safetensors, the trees so far, and state.json. Scores are not kept: the
+/* gbdt_state.c - a run to and from a checkpoint: the trees so far, and where it stands. Scores are not kept: the
  * trees are added again in their order, which gives the same bits. Reals travel as hexadecimal text, so that nothing is lost. */
 #include "workers/compute/train/gbdt_int.h"
 #include "core/base/cleanup.h"
@@ -7,10 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const names[] = { "model.safetensors" };
-
 /* All that decides the outcome; the backend and the threads do not. */
-static struct str run_hash(struct gbdt *g)
+static struct str run_digest(struct gbdt *g)
 {
     const struct train_job *s = g->job->spec;
     CLEANUP(buf_releasep) struct buf b = BUF(4096);
@@ -32,7 +30,7 @@ static const struct member {
 } members[] = {
 #define INT(name, member) { name, false, offsetof(struct gbdt_cursor, member) },
 #define REAL(name, member) { name, true, offsetof(struct gbdt_cursor, member) },
-    INT("step", round) INT("rounds", rounds) INT("bad_rounds", bad_rounds) REAL("seconds", seconds)
+    INT("rounds", rounds) INT("bad_rounds", bad_rounds) REAL("seconds", seconds)
     INT("last_epoch", last.epoch) REAL("last_train_loss", last.train_loss) REAL("last_holdout_loss", last.holdout_loss)
     REAL("last_holdout_accuracy", last.holdout_accuracy) INT("best_epoch", best.epoch) INT("best_step", best.step)
     REAL("best_train_loss", best.train_loss) REAL("best_holdout_loss", best.holdout_loss)
@@ -47,34 +45,30 @@ static void *place(struct gbdt_cursor *c, const struct member *m)
     return (char *)c + m->at;
 }
 
-static enum errc save(struct gbdt *g, struct err *e)
-{
-    CLEANUP(buf_releasep) struct buf model = BUF(MODEL_BYTES_MAX);
-    const struct model_about about = { g->at.last.holdout_accuracy, g->job->spec->seed, g->job->dataset_digest };
-    struct gbdt_cursor now = g->at;
-    struct st_pair state[MEMBERS + 1] = { { STR("run"), run_hash(g) } };
-    now.seconds += (double)(clock_mono_us(g->job->clock) - g->began_us) * 1e-6;
-    for (size_t i = 0; i < MEMBERS; i++)
-        state[i + 1] = (struct st_pair){ str_c(members[i].name),
-            members[i].is_real ? str_fmt(g->arena, "%a", *(double *)place(&now, &members[i]))
-                               : str_fmt(g->arena, "%lld", (long long)*(int64_t *)place(&now, &members[i])) };
-    TRY(gbdt_model_write(g->arena, &g->model, g->job->spec, g->job->data, &about, &model, e));
-    const struct ckpt_file files[] = { { names[0], buf_str(&model) } };
-    return ckpt_save(g->job->vault, g->job->checkpoint_dir, g->at.round, files, 1, state, MEMBERS + 1, e);
-}
-
-enum errc gbdt_save(struct gbdt *g, struct err *e)
+enum errc gbdt_save(struct gbdt *g, bool wait, struct err *e)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 30);       /* a long run saves often */
-    struct gbdt view = *g;
-    view.arena = a;
-    return save(&view, e);
+    CLEANUP(buf_releasep) struct buf model = BUF(MODEL_BYTES_MAX);
+    CLEANUP(buf_releasep) struct buf file = BUF((size_t)LEASE_CHECKPOINT_MAX);
+    struct st_file f;
+    const struct model_about about = { g->at.last.holdout_accuracy, g->job->spec->seed, g->job->dataset_digest };
+    struct gbdt_cursor now = g->at;
+    struct st_pair state[MEMBERS];
+    now.seconds += (double)(clock_mono_us(g->job->clock) - g->began_us) * 1e-6;
+    for (size_t i = 0; i < MEMBERS; i++)
+        state[i] = (struct st_pair){ str_c(members[i].name),
+            members[i].is_real ? str_fmt(a, "%a", *(double *)place(&now, &members[i]))
+                               : str_fmt(a, "%lld", (long long)*(int64_t *)place(&now, &members[i])) };
+    TRY(gbdt_model_write(a, &g->model, g->job->spec, g->job->data, &about, &model, e));
+    TRY(st_parse(a, model.ptr, model.len, &f, e));
+    TRY(ckpt_write(&file, run_digest(g), g->at.round, f.tensors, f.tensor_count, state, MEMBERS, e));
+    return g->job->store->save(g->job->store->ctx, g->at.round, &file, wait, e);
 }
 
 static bool parse(const struct ckpt *k, struct gbdt_cursor *c)
 {
     for (size_t i = 0; i < MEMBERS; i++) {
-        struct str text = st_pair_get(k->state, k->state_count, members[i].name);
+        struct str text = st_meta(&k->file, members[i].name);
         char room[64], *end;
         if (!text.len || text.len >= sizeof room)
             return false;
@@ -92,27 +86,35 @@ static bool parse(const struct ckpt *k, struct gbdt_cursor *c)
     return true;
 }
 
-enum errc gbdt_restore(struct gbdt *g, bool *ret_found, struct err *e)
+static enum errc take(void *ctx, struct arena *a, const struct ckpt *k, struct err *e)
 {
-    struct ckpt k;
-    struct st_file f;
-    struct gbdt_cursor c = { 0 };
+    (void)a;
+    struct gbdt *g = ctx;
+    struct gbdt_cursor c = { .round = k->step };
     const struct train_data *d = g->job->data;
-    TRY(ckpt_load(g->job->vault, g->arena, g->job->checkpoint_dir, names, 1, &k, e));
-    *ret_found = k.step >= 0;
-    if (k.step < 0)
-        return ERR_OK;
-    if (!str_eq(st_pair_get(k.state, k.state_count, "run"), run_hash(g)))
+    if (!str_eq(k->run, run_digest(g)))
         return FAIL(e, CONFLICT, "the checkpoint at step %lld belongs to another specification, data set or version",
-                    (long long)k.step);
-    if (!parse(&k, &c) || c.round != k.step)
+                    (long long)k->step);
+    if (!parse(k, &c))
         return FAIL(e, DAMAGED, "the checkpoint's state cannot be read");
-    TRY(st_parse(g->arena, k.files[0].ptr, k.files[0].len, &f, e));
-    TRY(gbdt_model_read(&g->model, &f, d->table.cols, e));
+    TRY(gbdt_model_read(&g->model, &k->file, d->table.cols, e));
     if (g->model.tree_count != (size_t)c.round * g->loss.scores)
-        return FAIL(e, DAMAGED, "the checkpoint at step %lld has %zu trees", (long long)k.step, g->model.tree_count);
+        return FAIL(e, DAMAGED, "the checkpoint at step %lld has %zu trees", (long long)k->step, g->model.tree_count);
     gbdt_model_apply(&g->model, &g->loss, d->train, d->train_count, 0, g->model.tree_count);
     gbdt_model_apply(&g->model, &g->loss, d->holdout, d->holdout_count, 0, g->model.tree_count);
     g->at = c;
     return ERR_OK;
+}
+
+static void on_line(void *ctx, const char *line)
+{
+    const struct gbdt *g = ctx;
+    if (g->obs->on_log)
+        g->obs->on_log(g->obs->ctx, line);
+}
+
+enum errc gbdt_restore(struct gbdt *g, bool *ret_found, struct err *e)
+{
+    const struct ckpt_taker t = { g, take, on_line };
+    return ckpt_restore(g->job->store, &t, ret_found, e);
 }

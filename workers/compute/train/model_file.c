@@ -7,6 +7,7 @@
 #include "workers/compute/train/served.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Where number i of a tensor of the file lies in memory. */
@@ -35,6 +36,18 @@ static enum errc tensor(struct arena *a, const struct net_tensor *t, const float
     for (size_t i = 0; i < t->count; i++)
         turned[i] = params[t->at + place(t, i)];
     ret->data = (const void *)turned;
+    return ERR_OK;
+}
+
+enum errc model_file_tensors(struct arena *a, const struct net *m, const float *numbers, const char *prefix,
+                             struct st_tensor *ret,
+                             struct err *e)
+{
+    for (size_t i = 0; i < m->tensor_count; i++) {
+        TRY(tensor(a, &m->tensors[i], numbers, &ret[i], e));
+        if (prefix[0])
+            ret[i].name = str_fmt(a, "%s%s", prefix, m->tensors[i].name);
+    }
     return ERR_OK;
 }
 
@@ -95,8 +108,8 @@ enum errc model_file_write(struct arena *a, const struct net *m, const float *pa
     size_t n = 0, count = 0;
     if (d->shape.goal == NET_REGRESSION)
         TRY(unscale(a, m, d, &params, e));
-    for (size_t i = 0; i < m->tensor_count; i++)
-        TRY(tensor(a, &m->tensors[i], params, &t[n++], e));
+    TRY(model_file_tensors(a, m, params, "", t, e));
+    n = m->tensor_count;
     for (int i = 0; i < 2 && d->mean; i++)
         t[n++] = (struct st_tensor){ .name = i ? STR("input.scale") : STR("input.mean"), .dtype = ST_F32, .rank = 1,
                                      .shape = { d->table.cols }, .data = (const void *)(i ? d->scale : d->mean),
@@ -134,19 +147,19 @@ enum errc model_file_write(struct arena *a, const struct net *m, const float *pa
     return st_write(out, t, n, meta, count, e);
 }
 
-enum errc model_file_read(const struct st_file *f, const struct net *m, float *params, struct err *e)
+enum errc model_file_read(const struct st_file *f, const struct net *m, const char *prefix, float *params, struct err *e)
 {
+    char name[ST_NAME_MAX + 1];
     for (size_t i = 0; i < m->tensor_count; i++) {
         const struct net_tensor *t = &m->tensors[i];
-        const struct st_tensor *found = NULL;
         bool is_same = false;
-        for (size_t k = 0; k < f->tensor_count && !found; k++)
-            found = str_eq_c(f->tensors[k].name, t->name) ? &f->tensors[k] : NULL;
+        snprintf(name, sizeof name, "%s%s", prefix, t->name);
+        const struct st_tensor *found = st_find(f, str_c(name));
         is_same = found && found->dtype == ST_F32 && found->rank == t->rank && found->size_bytes == t->count * sizeof *params;
         for (unsigned k = 0; is_same && k < t->rank; k++)
             is_same = found->shape[k] == t->dim[k];
         if (!is_same)
-            return FAIL(e, BAD_DATA, "the model file has no tensor %s of f32 in the shape that the spec makes", t->name);
+            return FAIL(e, BAD_DATA, "the model file has no tensor %s of f32 in the shape that the spec makes", name);
         for (size_t k = 0; k < t->count; k++)       /* a file may lie at any address */
             memcpy(&params[t->at + place(t, k)], found->data + k * sizeof *params, sizeof *params);
     }

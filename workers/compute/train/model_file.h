@@ -22,5 +22,10 @@ struct model_about {
 /* params: the flat parameters in the order of the net. Appends to out. */
 enum errc model_file_write(struct arena *a, const struct net *m, const float *params, const struct train_data *d,
                            const struct model_about *about, struct buf *out, struct err *e);
-/* The parameters of such a file, which must hold every tensor of the net in its shape, into `params`. */
-enum errc model_file_read(const struct st_file *f, const struct net *m, float *params, struct err *e);
+/* Numbers in the order of the net as tensors of a file, named prefix + the net's names; ret has room for all of them. */
+MUST_CHECK enum errc model_file_tensors(struct arena *a, const struct net *m, const float *numbers, const char *prefix,
+                                        struct st_tensor *ret, struct err *e);
+/* The parameters of such a file, which must hold every tensor of the net in its shape, into `params`. BAD_DATA names the tensor.
+ * */
+MUST_CHECK enum errc model_file_read(const struct st_file *f, const struct net *m, const char *prefix, float *params,
+                                     struct err *e);

@@ -43,6 +43,8 @@ static inline void teardown(struct fixture *f)
     config_free(f->config);
     buf_release(&f->store.sealed);
     buf_release(&f->store.uploaded);
+    for (int i = 0; i < f->store.n_ckpts; i++)
+        buf_release(&f->store.ckpts[i].sealed);
     assert_int_equal(rmdir(f->dir), 0);         /* nothing is left behind */
 }
 
@@ -51,6 +53,7 @@ static inline struct held *add_kind(struct fixture *f, const char *kind, const c
     struct lease_grant g = kit_grant(1, kind, spec);
     g.max_runtime_s = max_runtime_s;
     kit_add_input(&g, &f->store, "dataset");
+    kit_add_checkpoints(&g, &f->store);
     return book_add(f->book, &g, true);
 }
 

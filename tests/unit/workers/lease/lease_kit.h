@@ -42,8 +42,18 @@ static inline struct lease_grant kit_grant(int n, const char *kind, const char *
 
 enum { KIT_PART = 4000 };
 
-/* The objects' side of the API: one sealed input, one output. */
+/* The objects' side of the API: one sealed input, one output, and checkpoints in the order in which they began. */
+enum { KIT_CKPTS_MAX = 64, KIT_CKPT_ID = 70 };
+struct kit_ckpt {
+    struct buf sealed;
+    int64_t size, step;
+    char sha[65];
+    bool is_kept;
+};
 struct kit_store {
+    struct kit_ckpt ckpts[KIT_CKPTS_MAX];
+    int n_ckpts;
+    bool refuse_ckpts;                  /* as a tenant without room */
     struct secret32 in_key, out_key;
     struct uuid tenant;
     struct buf sealed, uploaded;
@@ -92,6 +102,8 @@ static inline enum errc kit_keys(void *ctx, struct arena *a, const struct lease_
 {
     (void)a, (void)g, (void)e;
     keys[0] = (struct release_key){ kit_id(51), ((struct kit_store *)ctx)->in_key };
+    for (size_t i = 1; i < g->inputs.n; i++)
+        keys[i] = (struct release_key){ kit_id(61), ((struct kit_store *)ctx)->out_key };
     return ERR_OK;
 }
 
@@ -99,8 +111,8 @@ static inline enum errc kit_download(void *ctx, struct arena *a, const struct le
 {
     (void)a, (void)g, (void)e;
     struct kit_store *s = ctx;
-    assert_true(uuid_eq(id, kit_id(50)));
-    assert_int_equal(write(fd, s->sealed.ptr, s->sealed.len), s->sealed.len);
+    const struct buf *b = uuid_eq(id, kit_id(50)) ? &s->sealed : &s->ckpts[id.b[15] - KIT_CKPT_ID].sealed;
+    assert_int_equal(write(fd, b->ptr, b->len), b->len);
     return ERR_OK;
 }
 
@@ -114,13 +126,63 @@ static inline enum errc kit_place(void *ctx, struct arena *a, const struct lease
     return ERR_OK;
 }
 
+static inline enum errc kit_checkpoint(void *ctx, struct arena *a, const struct lease_grant *g, struct output_place *ret,
+                                       struct err *e)
+{
+    (void)a, (void)g;
+    struct kit_store *s = ctx;
+    if (s->refuse_ckpts)
+        return FAIL(e, QUOTA, "there is no room");
+    assert_true(s->n_ckpts < KIT_CKPTS_MAX);
+    s->ckpts[s->n_ckpts].sealed = BUF((size_t)64 << 20);
+    *ret = (struct output_place){ kit_id(KIT_CKPT_ID + s->n_ckpts++), kit_id(61), 1, KIT_PART, s->out_key };
+    return ERR_OK;
+}
+
+static inline enum errc kit_checkpoint_keep(void *ctx, struct arena *a, const struct lease_grant *g, struct uuid id, int64_t step,
+                                            struct err *e)
+{
+    (void)a, (void)g, (void)e;
+    struct kit_ckpt *k = &((struct kit_store *)ctx)->ckpts[id.b[15] - KIT_CKPT_ID];
+    k->step = step;
+    k->is_kept = true;
+    return ERR_OK;
+}
+
+static inline enum errc kit_ckpt_part(struct kit_store *s, const struct upload_part *p)
+{
+    char room[KIT_PART];
+    struct kit_ckpt *k = &s->ckpts[p->object_id.b[15] - KIT_CKPT_ID];
+    assert_int_equal(p->offset, k->sealed.len);
+    assert_int_equal(pread(p->fd, room, (size_t)p->bytes, p->offset), p->bytes);
+    buf_add(&k->sealed, room, (size_t)p->bytes);
+    k->size = p->plain_size;
+    snprintf(k->sha, sizeof k->sha, "%.*s", STR_ARG(p->sha256));
+    return ERR_OK;
+}
+
+/* The two newest that were kept, as the next lease has them. */
+static inline void kit_add_checkpoints(struct lease_grant *g, const struct kit_store *s)
+{
+    static struct lease_input in[3];            /* until the grant is copied into the book */
+    in[0] = ((const struct lease_input *)g->inputs.items)[0];
+    size_t n = 1;
+    for (int i = s->n_ckpts - 1; i >= 0 && n < 3; i--)
+        if (s->ckpts[i].is_kept)
+            in[n++] = (struct lease_input){ .name = STR("checkpoint"), .kind = STR("checkpoint"),
+                                           .sha256 = str_c(s->ckpts[i].sha),
+                                            .object_id = kit_id(KIT_CKPT_ID + i), .version = 1, .size_bytes = s->ckpts[i].size };
+    g->inputs = (struct slice){ in, n };
+}
+
 static inline enum errc kit_upload(void *ctx, struct arena *a, const struct lease_grant *g, const struct upload_part *p,
                                    struct err *e)
 {
     (void)a, (void)g;
     struct kit_store *s = ctx;
     char room[KIT_PART];
-    assert_true(uuid_eq(p->object_id, kit_id(60)));
+    if (!uuid_eq(p->object_id, kit_id(60)))
+        return kit_ckpt_part(s, p);
     assert_in_range(p->bytes, 1, KIT_PART);
     if (s->lose_after && s->uploads == s->lose_after) {
         s->lose_after = 0;
@@ -138,7 +200,7 @@ static inline enum errc kit_upload(void *ctx, struct arena *a, const struct leas
 
 static inline struct executor_io kit_io(struct kit_store *s)
 {
-    return (struct executor_io){ s, kit_keys, kit_download, kit_place, kit_upload };
+    return (struct executor_io){ s, kit_keys, kit_download, kit_place, kit_upload, kit_checkpoint, kit_checkpoint_keep };
 }
 
 static inline void kit_open_output(struct kit_store *s, struct buf *ret)

@@ -50,7 +50,7 @@ static void the_largest_grant_fits_a_frame(void **state)
     assert_int_equal(got.lease.inputs.n, INPUTS_MAX);
     assert_string_equal(got.lease.spec.text.ptr, spec);
     assert_string_equal(got.ca_pem.ptr, ca);
-    assert_true(got.uid == UINT32_MAX && got.gid == UINT32_MAX && !got.may_checkpoint);
+    assert_true(got.uid == UINT32_MAX && got.gid == UINT32_MAX && !got.keeps_checkpoints);
     assert_int_equal(schema_check_table(&child_grant_schema, &e), ERR_OK);
 }
 

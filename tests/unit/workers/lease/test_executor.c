@@ -13,14 +13,6 @@ static struct held *add(struct fixture *f, const char *spec, int64_t max_runtime
     return add_kind(f, "train", spec, max_runtime_s);
 }
 
-static size_t count_text(const char *text, const char *what)
-{
-    size_t n = 0;
-    for (; (text = strstr(text, what)); text += strlen(what))
-        n++;
-    return n;
-}
-
 static void *run_thread(void *p)
 {
     void **both = p;
@@ -154,77 +146,6 @@ static void test_stale_is_killed_and_silent(void **state)
     stop_and_expect(true, NULL);
 }
 
-static bool find_text(const char *path, const char *text)
-{
-    struct buf b;
-    kit_read_file(path, &b);
-    bool found = memmem(b.ptr, b.len, text, strlen(text)) != NULL;
-    buf_release(&b);
-    return found;
-}
-
-/* Start a long training, wait until it runs, ask for the end, and give what it said. */
-static void run_and_stop(struct fixture *f, const char *spec, bool is_drain, struct buf *report)
-{
-    struct held *h = add(f, spec, 0);
-    void *both[2] = { &f->env, h };
-    pthread_t t;
-    f->stopping = false;
-    pthread_create(&t, NULL, run_thread, both);
-    for (int i = 0; i < 20000; i++) {
-        kit_report(f->book, report);
-        bool runs = report->len && strstr(report->ptr, "info: epoch 1: loss ");
-        book_unsettle(f->book);
-        if (runs)
-            break;
-        usleep(1000);
-    }
-    f->stopping = is_drain;
-    book_cancel_all(f->book);
-    pthread_join(t, NULL);
-    kit_report(f->book, report);
-    book_settle(f->book, &(struct lease_verdict){ kit_id(1), STR("ok"), false, 0 }, 1, 0);
-    book_settle(f->book, NULL, 0, 0);
-}
-
-/* checkpoint_every 0: none but when the machine is told to stop; then one, sealed, and the next attempt here goes on from it. */
-static void test_a_drain_keeps_one_sealed_checkpoint_and_the_next_attempt_resumes(void **state)
-{
-    (void)state;
-    struct fixture f;
-    char path[256], job[UUID_HEX];
-    CLEANUP(buf_releasep) struct buf report = BUF((size_t)4 << 20);
-    setup(&f, "1g");
-    run_and_stop(&f, SPEC("\"epochs\":30,\"seed\":1"), true, &report);
-    assert_non_null(strstr(report.ptr, "\"event\":\"return\""));
-    assert_int_equal(count_text(report.ptr, "checkpoint written at step"), 1);
-    hex_encode(kit_id(101).b, 16, job);
-    const char *step = strstr(report.ptr, "checkpoint written at step ") + strlen("checkpoint written at step ");
-    static const char *const files[] = { "model.safetensors", "optim.safetensors", "state.json" };
-    for (size_t i = 0; i < 3; i++) {
-        snprintf(path, sizeof path, "%s/job-%s/ckpt/ckpt-%012d/%s", f.dir, job, atoi(step), files[i]);
-        assert_int_equal(access(path, F_OK), 0);
-        assert_false(find_text(path, "mlp.0.weight") || find_text(path, "optim.m") || find_text(path, "epoch"));
-    }
-    book_free(f.book);
-    f.book = book_new(&clock_system, 10000);
-    f.stopping = false;
-    run_and_expect(&f, add(&f, SPEC("\"epochs\":30,\"seed\":1"), 0), "\"event\":\"succeed\"", ", resumed");
-    teardown(&f);                               /* and nothing is left */
-}
-
-static void test_a_cancelled_job_leaves_nothing(void **state)
-{
-    (void)state;
-    struct fixture f;
-    CLEANUP(buf_releasep) struct buf report = BUF((size_t)4 << 20);
-    setup(&f, "1g");
-    run_and_stop(&f, SPEC("\"epochs\":10000,\"checkpoint_every\":1"), false, &report);
-    assert_non_null(strstr(report.ptr, "\"event\":\"cancel\""));
-    assert_non_null(strstr(report.ptr, "checkpoint written at step"));
-    teardown(&f);
-}
-
 /* --- children that do not keep to the rules: this program itself, run as the lease's child; the grant's name says which rule --- */
 
 static void say(enum frame_type type, const void *head, size_t n, const char *body)
@@ -326,8 +247,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_trains), cmocka_unit_test(test_bad_data_fails_with_its_reason),
         cmocka_unit_test(test_an_unknown_kind_fails_with_its_name),
         cmocka_unit_test(test_tampered_input_is_refused), cmocka_unit_test(test_time_is_up), cmocka_unit_test(test_too_large_a_model_is_refused),
-        cmocka_unit_test(test_cancelled), cmocka_unit_test(test_a_cancelled_job_leaves_nothing),
-        cmocka_unit_test(test_a_drain_keeps_one_sealed_checkpoint_and_the_next_attempt_resumes),
+        cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_stale_is_killed_and_silent),
         cmocka_unit_test(test_a_child_that_breaks_the_rules_harms_its_own_lease_only),
         cmocka_unit_test(test_a_child_that_closes_its_end_and_stays_is_killed),

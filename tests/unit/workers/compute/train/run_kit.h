@@ -38,15 +38,16 @@ static inline void kit_log(void *ctx, const char *line)
     (void)ctx;
     print_message("%s\n", line);
 }
-/* dir NULL: no checkpoints; every: steps between them. */
-static inline enum errc kit_run_in(struct arena *a, const struct train_job *s, const struct train_data *d, const char *dir,
+/* store NULL: no checkpoints; every: steps between them. */
+static inline enum errc kit_run_in(struct arena *a, const struct train_job *s, const struct train_data *d,
+                                   const struct ckpt_store *store,
                                    int64_t every,
                                    const struct train_observer *obs, struct train_result *r, struct err *e)
 {
     struct pool *pool;
     assert_int_equal(pool_new(2, &pool, e), ERR_OK);
     const struct train_task job = { .spec = s, .data = d, .backend = kit_backend(), .pool = pool, .clock = &clock_system,
-                                    .dataset_digest = STR("sha256:kit"), .checkpoint_dir = dir, .checkpoint_every_steps = every };
+                                    .dataset_digest = STR("sha256:kit"), .store = store, .checkpoint_every_steps = every };
     enum errc rc = train_run(a, &job, obs, r, e);
     pool_free(pool);
     return rc;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "run_kit.h"
+#include "store_kit.h"
 
 static struct str digits;
 static const struct data_schema schema = { .label = { "label", 5 }, .classes = 10 };
@@ -96,7 +97,8 @@ static bool should_stop(void *ctx)
     return p->at && p->seen == p->at;
 }
 
-static void run_on(const char *digest, const struct train_job *s, const struct backend *be, const char *dir, int64_t stop_at,
+static void run_on(const char *digest, const struct train_job *s, const struct backend *be, const struct ckpt_store *store,
+                   int64_t stop_at,
                    struct train_result *r, struct err *e, enum errc want)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(256 << 20);
@@ -105,16 +107,17 @@ static void run_on(const char *digest, const struct train_job *s, const struct b
     const struct train_observer o = { &p, on_step, on_epoch, NULL, should_stop };
     assert_int_equal(train_data_rows(a, digits, &schema, s, &d, e), ERR_OK);
     struct train_task job = { .spec = s, .data = &d, .backend = be, .clock = &clock_system, .dataset_digest = str_c(digest),
-                             .checkpoint_dir = dir, .checkpoint_every_steps = dir ? 17 : 0 };
+                             .store = store, .checkpoint_every_steps = store ? 17 : 0 };
     enum errc rc = train_run(a, &job, &o, r, e);
     if (rc != want)
         fail_msg("%d: %s (%s)", rc, e->msg, e->detail);
 }
 
-static void run_once(const struct train_job *s, const struct backend *be, const char *dir, int64_t stop_at, struct train_result *r,
+static void run_once(const struct train_job *s, const struct backend *be, const struct ckpt_store *store, int64_t stop_at,
+                     struct train_result *r,
                      struct err *e, enum errc want)
 {
-    run_on("sha256:test", s, be, dir, stop_at, r, e, want);
+    run_on("sha256:test", s, be, store, stop_at, r, e, want);
 }
 
 /* The parameters after so many epochs of one full batch each. */
@@ -177,20 +180,19 @@ static void test_a_checkpoint_of_another_data_set_is_refused(void **st)
 {
     (void)st;
     struct err e = { 0 };
-    char dir[] = "/tmp/falaj-ckpt-XXXXXX";
+    struct kit_store kept;
     struct train_job s = kit_spec();
     struct train_result r;
     s.epochs = 2;
-    assert_non_null(mkdtemp(dir));
-    run_on("sha256:one", &s, kit_backend(), dir, 20, &r, &e, ERR_OK);
+    const struct ckpt_store *store = kit_store_init(&kept);
+    run_on("sha256:one", &s, kit_backend(), store, 20, &r, &e, ERR_OK);
     train_result_release(&r);
-    run_on("sha256:two", &s, kit_backend(), dir, 30, &r, &e, ERR_CONFLICT);
+    run_on("sha256:two", &s, kit_backend(), store, 30, &r, &e, ERR_CONFLICT);
     assert_non_null(strstr(e.msg, "data set"));
-    run_on("sha256:one", &s, kit_backend(), dir, 30, &r, &e, ERR_OK);
+    run_on("sha256:one", &s, kit_backend(), store, 30, &r, &e, ERR_OK);
     assert_int_equal(r.resumed_at_step, 20);
     train_result_release(&r);
-    ckpt_clear(dir);
-    assert_int_equal(rmdir(dir), 0);
+    kit_store_release(&kept);
 }
 
 static void test_digits(void **st)
@@ -222,7 +224,7 @@ static void test_digits(void **st)
 static void stop_and_resume(enum job_optimizer opt, int64_t patience)
 {
     struct err e;
-    char dir[] = "/tmp/falaj-ckpt-XXXXXX", cmd[64];
+    struct kit_store kept;
     struct train_job s = kit_spec();
     struct train_result whole, part;
     s.epochs = 4;
@@ -230,12 +232,12 @@ static void stop_and_resume(enum job_optimizer opt, int64_t patience)
     s.learning_rate = opt == TRAIN_SGD ? 0.02 : 2e-3;
     s.early_stop_patience = patience;
     s.warmup_steps = 10;
-    assert_non_null(mkdtemp(dir));
+    const struct ckpt_store *store = kit_store_init(&kept);
     run_once(&s, kit_backend(), NULL, 0, &whole, &e, ERR_OK);
     static const int64_t stops[] = { 1, 23, 45, 46, 91, 120 };      /* 45 steps are an epoch */
     int64_t before = -1;
     for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
-        run_once(&s, kit_backend(), dir, stops[i], &part, &e, ERR_OK);
+        run_once(&s, kit_backend(), store, stops[i], &part, &e, ERR_OK);
         assert_int_equal(part.end, TRAIN_PREEMPTED);
         assert_int_equal(part.steps, stops[i]);
         assert_int_equal(part.resumed_at_step, before);
@@ -243,7 +245,7 @@ static void stop_and_resume(enum job_optimizer opt, int64_t patience)
         before = stops[i];
         train_result_release(&part);
     }
-    run_once(&s, kit_backend(), dir, 0, &part, &e, ERR_OK);
+    run_once(&s, kit_backend(), store, 0, &part, &e, ERR_OK);
     assert_int_equal(part.end, whole.end);
     assert_int_equal(part.steps, whole.steps);
     assert_memory_equal(&part.holdout_accuracy, &whole.holdout_accuracy, sizeof(double));
@@ -252,10 +254,9 @@ static void stop_and_resume(enum job_optimizer opt, int64_t patience)
     assert_memory_equal(part.model.ptr, whole.model.ptr, whole.model.len);
     train_result_release(&part);
     s.learning_rate *= 2;      /* another run must not take this checkpoint */
-    run_once(&s, kit_backend(), dir, 0, &part, &e, ERR_CONFLICT);
+    run_once(&s, kit_backend(), store, 0, &part, &e, ERR_CONFLICT);
     train_result_release(&whole);
-    snprintf(cmd, sizeof cmd, "rm -rf %s", dir);
-    assert_int_equal(system(cmd), 0);
+    kit_store_release(&kept);
 }
 
 static void test_resume_adamw(void **st)
@@ -270,33 +271,50 @@ static void test_resume_sgd_with_patience(void **st)
     stop_and_resume(TRAIN_SGD, 3);
 }
 
-/* A checkpoint with one flipped byte is passed over for the one before it; rubbish of a killed writer is no checkpoint. */
+/* A checkpoint that cannot be read is passed over for the one before it; when none is left to use, the run fails and says so. */
 static void test_damaged_checkpoint(void **st)
 {
     (void)st;
     struct err e;
-    char dir[] = "/tmp/falaj-ckpt-XXXXXX", path[128], cmd[160];
+    struct kit_store kept;
     struct train_job s = kit_spec();
     struct train_result r;
     s.epochs = 2;
-    assert_non_null(mkdtemp(dir));
-    run_once(&s, kit_backend(), dir, 20, &r, &e, ERR_OK);
+    const struct ckpt_store *store = kit_store_init(&kept);
+    run_once(&s, kit_backend(), store, 20, &r, &e, ERR_OK);
     train_result_release(&r);
-    snprintf(path, sizeof path, "%s/ckpt-%012d/optim.safetensors", dir, 20);
-    FILE *f = fopen(path, "r+e");
-    assert_non_null(f);
-    fseek(f, 5000, SEEK_SET);
-    int byte = fgetc(f);
-    fseek(f, 5000, SEEK_SET);
-    fputc(byte ^ 1, f);
-    fclose(f);
-    snprintf(path, sizeof path, "%s/ckpt-%012d.tmp", dir, 60);
-    assert_int_equal(mkdir(path, 0700), 0);
-    run_once(&s, kit_backend(), dir, 30, &r, &e, ERR_OK);
+    assert_true(kept.saves == 2 && kept.waits == 1);    /* at 17, and when told to stop at 20 */
+    size_t header;
+    assert_int_equal(st_header_size((const unsigned char *)kept.kept[0].ptr, kept.kept[0].len, &header, &e), ERR_OK);
+    kept.kept[0].ptr[ST_PREFIX + header / 2] = '\x01';
+    run_once(&s, kit_backend(), store, 30, &r, &e, ERR_OK);
     assert_int_equal(r.resumed_at_step, 17);
     train_result_release(&r);
-    snprintf(cmd, sizeof cmd, "rm -rf %s", dir);
-    assert_int_equal(system(cmd), 0);
+    kept.kept[0].len /= 2;
+    kept.kept[1].len = 4;
+    run_once(&s, kit_backend(), store, 0, &r, &e, ERR_DAMAGED);
+    assert_non_null(strstr(e.msg, "none of the 2 checkpoints of this job can be used: "));
+    kit_store_release(&kept);
+}
+
+/* What is due waits for a store that is busy, and the run does not. */
+static void test_a_busy_store_is_not_waited_for(void **st)
+{
+    (void)st;
+    struct err e;
+    struct kit_store kept;
+    struct train_job s = kit_spec();
+    struct train_result r;
+    const struct ckpt_store *store = kit_store_init(&kept);
+    s.epochs = 2;
+    kept.is_busy = true;
+    run_once(&s, kit_backend(), store, 0, &r, &e, ERR_OK);
+    assert_true(r.end == TRAIN_DONE && kept.saves == 0);
+    train_result_release(&r);
+    run_once(&s, kit_backend(), store, 40, &r, &e, ERR_OK);
+    assert_true(r.end == TRAIN_PREEMPTED && kept.saves == 1 && kept.waits == 1);
+    train_result_release(&r);
+    kit_store_release(&kept);
 }
 
 static void test_early_stop(void **st)
@@ -327,7 +345,8 @@ int main(void)
         cmocka_unit_test(test_resume_adamw),   cmocka_unit_test(test_resume_sgd_with_patience),
         cmocka_unit_test(test_adamw_moves_by_the_learning_rate_from_the_first_step),
         cmocka_unit_test(test_a_checkpoint_of_another_data_set_is_refused),
-        cmocka_unit_test(test_damaged_checkpoint), cmocka_unit_test(test_early_stop),
+        cmocka_unit_test(test_damaged_checkpoint),
+        cmocka_unit_test(test_a_busy_store_is_not_waited_for), cmocka_unit_test(test_early_stop),
     };
     return cmocka_run_group_tests(tests, load_digits, drop_digits);
 }

@@ -75,7 +75,7 @@ static void go_on(struct arena *a, const struct train_job *s, const struct train
         fail_msg("%s", e.msg);
     assert_int_equal(st_parse(a, r->model.ptr, r->model.len, &f, &e), ERR_OK);
     float *params = arena_alloc(a, n->numbers * sizeof *params);
-    assert_int_equal(model_file_read(&f, n, params, &e), ERR_OK);
+    assert_int_equal(model_file_read(&f, n, "", params, &e), ERR_OK);
     be->put(c, QUEUE_COMPUTE, run_region(n->run, REGION_PARAMS), 0, params, n->numbers * sizeof *params);
     for (size_t end = len + more; len < end; len++) {
         int32_t x[CONTEXT] = { 0 };

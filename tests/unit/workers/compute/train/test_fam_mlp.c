@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "run_kit.h"
+#include "store_kit.h"
 #include "workers/compute/rng.h"
 
 enum { ROWS = 256, INPUTS = 4, OUTPUTS = 2 };
@@ -71,23 +72,23 @@ static void test_steps_without_a_number(void **st)
 {
     (void)st;
     CLEANUP(arena_freep) struct arena *a = arena_new(64 << 20);
-    char dir[] = "/tmp/falaj-ckpt-XXXXXX";
+    struct kit_store kept;
     struct train_job s = kit_spec();
     struct train_result r;
     struct err e = { 0 };
     static const struct train_observer o = { .on_log = kit_log };
-    assert_non_null(mkdtemp(dir));
+    const struct ckpt_store *store = kit_store_init(&kept);
     make(NET_REGRESSION);
     s.epochs = 2;
     poison = ROWS - 1;          /* one row in eight batches: two steps of sixteen */
-    assert_int_equal(kit_run_in(a, &s, &made, dir, 0, &o, &r, &e), ERR_OK);
+    assert_int_equal(kit_run_in(a, &s, &made, store, 0, &o, &r, &e), ERR_OK);
     assert_true(r.skipped == 2 && r.steps == 16 && isfinite(r.train_loss));
     train_result_release(&r);
     s.seed = 2;
     poison = ROWS / 2;          /* every batch */
-    assert_int_equal(kit_run_in(a, &s, &made, dir, 0, &o, &r, &e), ERR_UNPROCESSABLE);
+    assert_int_equal(kit_run_in(a, &s, &made, store, 0, &o, &r, &e), ERR_UNPROCESSABLE);
     assert_non_null(strstr(e.msg, "step 3: 3 step(s) were left out and 0 time(s)"));
-    assert_int_equal(rmdir(dir), 0);
+    kit_store_release(&kept);
 }
 
 static bool go_bad(void *ctx)
@@ -102,18 +103,17 @@ static void test_back_to_the_checkpoint(void **st)
 {
     (void)st;
     CLEANUP(arena_freep) struct arena *a = arena_new(64 << 20);
-    char dir[] = "/tmp/falaj-ckpt-XXXXXX";
+    struct kit_store kept;
     int left = 6;
     const struct train_observer o = { .ctx = &left, .should_stop = go_bad };
     struct train_job s = kit_spec();
     struct train_result r;
     struct err e = { 0 };
-    assert_non_null(mkdtemp(dir));
+    const struct ckpt_store *store = kit_store_init(&kept);
     make(NET_REGRESSION);
-    assert_int_equal(kit_run_in(a, &s, &made, dir, 5, &o, &r, &e), ERR_UNPROCESSABLE);
+    assert_int_equal(kit_run_in(a, &s, &made, store, 5, &o, &r, &e), ERR_UNPROCESSABLE);
     assert_non_null(strstr(e.msg, "2 time(s) half the rate tried from a checkpoint; try a smaller lr"));
-    ckpt_clear(dir);
-    assert_int_equal(rmdir(dir), 0);
+    kit_store_release(&kept);
 }
 
 int main(void)

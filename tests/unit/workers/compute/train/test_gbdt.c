@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "gbdt_kit.h"
+#include "store_kit.h"
 
 static void learn(struct train_job *s, const struct train_data *d, struct train_result *r, int threads)
 {
@@ -97,29 +98,28 @@ static void test_a_resumed_run_gives_the_same_bytes(void **st)
 {
     (void)st;
     CLEANUP(arena_freep) struct arena *a = arena_new((size_t)512 << 20);
-    char dir[] = "/tmp/falaj-ckpt-XXXXXX";
+    struct kit_store kept;
     struct train_job s = kit_trees(20);
     struct train_result whole, part;
     struct err e = { 0 };
-    assert_non_null(mkdtemp(dir));
+    const struct ckpt_store *store = kit_store_init(&kept);
     s.row_share = 0.8;
     s.objective = TRAIN_REGRESSION;
     struct train_data d = kit_friedman(a, &s, TARGET_NUMBER, 1000);
     learn(&s, &d, &whole, 2);
     int left = 7;
     const struct train_observer stops = { .ctx = &left, .should_stop = stop_soon };
-    assert_int_equal(kit_run_in(a, &s, &d, dir, 3, &stops, &part, &e), ERR_OK);
+    assert_int_equal(kit_run_in(a, &s, &d, store, 3, &stops, &part, &e), ERR_OK);
     assert_true(part.end == TRAIN_PREEMPTED && part.steps == 7 && part.model.len == 0);
     train_result_release(&part);
     s.l2 = 1;                   /* another run must not take this checkpoint */
-    assert_int_equal(kit_run_in(a, &s, &d, dir, 3, NULL, &part, &e), ERR_CONFLICT);
+    assert_int_equal(kit_run_in(a, &s, &d, store, 3, NULL, &part, &e), ERR_CONFLICT);
     s.l2 = 0;
-    assert_int_equal(kit_run_in(a, &s, &d, dir, 3, NULL, &part, &e), ERR_OK);
+    assert_int_equal(kit_run_in(a, &s, &d, store, 3, NULL, &part, &e), ERR_OK);
     assert_true(part.resumed_at_step == 7 && str_eq(buf_str(&whole.model), buf_str(&part.model)));
     train_result_release(&part);
     train_result_release(&whole);
-    ckpt_clear(dir);
-    assert_int_equal(rmdir(dir), 0);
+    kit_store_release(&kept);
 }
 
 int main(void)
