@@ -205,8 +205,7 @@ static const struct stmt *const *const app_lists[] = {
     root_key_stmts,
     NULL
 };
-static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, job_apply_stmts,
-                                                       node_worker_stmts, enrol_node_stmts, registry_node_stmts, audit_event_stmts, NULL };
+static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts, enrol_node_stmts, registry_node_stmts, audit_event_stmts, NULL };
 
 static int print_document(const char *what)
 {
@@ -287,10 +286,8 @@ static void sweep_uploads(struct app *app, struct arena *a)
 {
     struct err e;
     int64_t ended = 0;
-    if (app->node_pool && upload_sweep(app, a, &ended, &e) != ERR_OK)
-        log_err(LOG_WARN, "upload.sweep", &e);
-    if (app->node_pool && checkpoint_sweep(app, a, &ended, &e) != ERR_OK)
-        log_err(LOG_WARN, "checkpoint.sweep", &e);
+    if (app->node_pool && (upload_sweep(app, a, &ended, &e) != ERR_OK || checkpoint_sweep(app, a, &ended, &e) != ERR_OK))
+        log_err(LOG_WARN, "content.sweep", &e);
 }
 
 /* Serving machines are known by the same authorities as calling ones. */

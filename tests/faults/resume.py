@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""resume.py - kill -9 of a training's process and of its worker at random points: the model has the same bytes.
+
+usage: tests/faults/resume.py [--kills N] [--seed N]
+The worker that goes on is another process without any file of the one that was killed: its folder is emptied between. A kill is
+done once the job has kept a checkpoint. At the end no checkpoint is left, and the invariants hold. Exit 0 only then."""
+import argparse, json, os, random, shutil, signal, subprocess, sys, time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from platform_falaj import Platform, log, share, until
+
+SPEC = {"epochs": 400, "hidden": [64, 64], "batch_size": 16, "seed": 7, "checkpoint_every": 1}
+OVER = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "REJECTED")
+
+
+def children(pid):
+    return [int(x) for x in subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()]
+
+
+def submit(api, data):
+    job = {"name": "resumed", "kind": "train", "spec": {"dataset_id": data, **SPEC}, "max_attempts": 10}
+    return api.must("POST", "/v1/jobs", job, key=os.urandom(8).hex())["job_id"]
+
+
+def plain(job_id):
+    return job_id.split("_")[1]
+
+
+def ended(api, job):
+    j = api.must("GET", f"/v1/jobs/{job}")
+    return j if j["state"] in OVER else None
+
+
+def digest(p, job):
+    return p.sql_text("SELECT encode(o.sha256, 'hex') FROM job_object j JOIN object o ON o.tenant_id = j.tenant_id"
+                      f" AND o.object_id = j.object_id AND o.state = 'COMMITTED'"
+                      f" WHERE j.job_id = '{plain(job)}' AND j.direction = 'output'")
+
+
+def kept(p, job):
+    return int(p.sql_text(f"SELECT count(*) FROM checkpoint WHERE job_id = '{plain(job)}' AND whole_at IS NOT NULL"))
+
+
+def kill(p, what):
+    """The process that trains, or its whole worker, whose folder is then emptied: nothing of it helps the next one."""
+    worker = p.pids()["worker"]
+    if what == "worker":
+        os.kill(worker, signal.SIGKILL)
+        for path in p.lease_dirs:
+            shutil.rmtree(path, ignore_errors=True)
+            os.makedirs(path, mode=0o700, exist_ok=True)
+        return True
+    victims = children(worker)
+    for pid in victims:
+        os.kill(pid, signal.SIGKILL)
+    return bool(victims)
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("--kills", type=int, default=share("kills of a training", 2, 20))
+    ap.add_argument("--seed", type=int, default=int(time.time()))
+    a = ap.parse_args()
+    random.seed(a.seed)
+    p = Platform({"FALAJ_SCHEDULER_LEASE_MS": "4000", "FALAJ_WORKER_HEARTBEAT_MS": "1000",
+                  "FALAJ_WORKER_CHECKPOINT_GAP_MS": "0"})
+    folder = os.path.join(p.ready["data_dir"], "worker")
+    p.lease_dirs = [d.path for d in os.scandir(folder) if d.is_dir()]
+    p.zone()
+    p.wait_node()
+    _, api = p.tenant("resume")
+    data = api.must("POST", "/v1/datasets", {"name": "digits", "label_column": "label", "classes": 10})["dataset_id"]
+    with open(os.path.join(os.environ.get("FALAJ_SRC", "."), "datasets/digits/digits.csv"), "rb") as f:
+        api.must("POST", f"/v1/datasets/{data}/versions", f.read(), headers={"Content-Type": "text/csv"})
+    job = submit(api, data)
+    until("an undisturbed run ends", lambda: ended(api, job), 180)
+    want, faults, resumed = digest(p, job), [], 0
+    for i in range(a.kills):
+        what = ("child", "worker")[i % 2]
+        job = submit(api, data)
+        until("a checkpoint", lambda: kept(p, job) or ended(api, job), 120)
+        time.sleep(random.uniform(0, 0.5))
+        if not kill(p, what):
+            faults.append("there was nothing to kill")
+        until("the job ends", lambda: ended(api, job), 180)
+        end = ended(api, job)
+        lines = api.call("GET", f"/v1/jobs/{job}/logs", raw=True)[1]
+        resumed += ", resumed" in (lines if isinstance(lines, str) else lines.decode())
+        if end["state"] != "COMPLETED" or digest(p, job) != want:
+            faults.append(f"{what}: {end['state']} {end['message']}, model {digest(p, job)[:12]} of {want[:12]}")
+        log(f"{what}: {end['state']}, {'the same bytes' if digest(p, job) == want else 'OTHER BYTES'}")
+    if resumed < a.kills:
+        faults.append(f"{resumed} of {a.kills} went on from a checkpoint")
+    until("no checkpoint outlives its job",
+          lambda: p.sql_text("SELECT count(*) FROM object WHERE kind = 'checkpoint'") == "0", 60)
+    broken = p.sql_text("SELECT coalesce(string_agg(name, ','), '') FROM invariants_check() WHERE violations > 0")
+    faults += [f"invariants: {broken}"] if broken else []
+    print(json.dumps({"kills": a.kills, "resumed": resumed, "model": want, "seed": a.seed, "faults": faults}))
+    p.finish(faults)
+
+
+if __name__ == "__main__":
+    main()
