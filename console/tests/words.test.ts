@@ -22,7 +22,7 @@ function read(at: string): File {
   if (known) return known;
   const text = readFileSync(at, 'utf8').replaceAll(/^import type [^;]*;/gm, '');
   const path = (to: string): string => normalize(join(dirname(at), to));
-  const roots = [...text.matchAll(/(?:withWords\(|page\('[^']*', )(\[[^\]]*\]), \(\) => import\('(\.[^']+)'\)/g)].map(
+  const roots = [...text.matchAll(/(?:withWords\(|page\(\s*'[^']*',\s*)(\[[^\]]*\]),\s*\(\) => import\('(\.[^']+)'\)/g)].map(
     (m) => ({ words: words(m[1]!), to: path(m[2]!) }),
   );
   const file = {
