@@ -30,7 +30,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { ARENA_MAX = 512 << 20, FULL_US = 1000000, REAP_US = 1000000, DEPEND_US = 200000, DEPEND_PART = 10,
+enum { ARENA_MAX = 512 << 20, FULL_US = 1000000, REAP_US = 1000000, DEPEND_US = 200000, DEPEND_PART = 10, TIDY_US = 30000000,
        PURGE_US = 60000000, REAP_LIMIT = 2000, PURGE_LIMIT = 10000,
        CONFLICT_PAUSE_US = 20000, BUDGET_LIMIT = 1000, NOTE_US = 2000000,
        PAGES_US = 30000000, PAGES_AGAIN_US = 250000, PAGES_LIMIT = 8, LEVELS_US = 10000000 };
@@ -43,7 +43,7 @@ struct loop {
     pthread_cond_t changed;
     bool is_woken, is_stopping;
     _Atomic bool is_leading;
-    int64_t full_us, reap_us, purge_us, tenants_us, note_us, pages_us, levels_us, depend_us;
+    int64_t full_us, reap_us, purge_us, tenants_us, note_us, pages_us, levels_us, depend_us, begin_us, tidy_us;
 };
 
 static struct work work_of(const struct app *app, struct arena *a)
@@ -144,6 +144,22 @@ static enum errc due_once(const struct app *app, struct arena *a, bool *ret_more
     return ERR_OK;
 }
 
+static enum errc begin_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
+{
+    struct work w = work_of(app, a);
+    int64_t begun = 0;
+    TRY(RUN_SYSTEM(&w, app->pool, 0, due_jobs_begin(&w, REAP_LIMIT, &begun, e), e));
+    *ret_more = begun >= REAP_LIMIT;
+    return ERR_OK;
+}
+
+static enum errc tidy_once(const struct app *app, struct arena *a, struct err *e)
+{
+    struct work w = work_of(app, a);
+    int64_t closed;
+    return RUN_SYSTEM(&w, app->pool, 0, dependencies_tidy(&w, REAP_LIMIT, &closed, e), e);
+}
+
 static enum errc dependencies_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
 {
     struct work w = work_of(app, a);
@@ -235,6 +251,14 @@ static bool round_once(struct loop *l, bool *ret_more)
         const int64_t rest = (clock_mono_us(l->app->clock) - now) * DEPEND_PART;    /* many are looked at less often */
         l->depend_us = some_left ? 0 : now + (rest > DEPEND_US ? rest : DEPEND_US);
     }
+    if (is_due(&l->begin_us, now, DEPEND_US)) {
+        bool some_left = false;
+        is_ok &= report(begin_once(l->app, l->arena, &some_left, &e), &e, "scheduler.begin");
+        if (some_left)
+            l->begin_us = 0;
+    }
+    if (is_due(&l->tidy_us, now, TIDY_US))
+        is_ok &= report(tidy_once(l->app, l->arena, &e), &e, "scheduler.tidy");
     if (is_due(&l->purge_us, now, PURGE_US))
         is_ok &= report(purge_once(l->app, l->arena, &e), &e, "scheduler.purge");
     if (is_due(&l->pages_us, now, PAGES_US)) {

@@ -527,7 +527,7 @@ ALTER TABLE ONLY public.job FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.job OWNER TO falaj_owner;
 
 -- Name: COLUMN job.not_before; Type: COMMENT; Schema: public; Owner: falaj_owner
-COMMENT ON COLUMN public.job.not_before IS 'A waiting job is not placed before';
+COMMENT ON COLUMN public.job.not_before IS 'The planner does not see a waiting job that has one; cleared when that time has come';
 
 -- Name: COLUMN job.cpu_milli; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.job.cpu_milli IS '0: what its slots stand for, as memory_bytes';
@@ -3520,8 +3520,11 @@ CREATE INDEX idempotency_age ON public.idempotency USING brin (created_at);
 -- Name: job_deadline; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_deadline ON public.job USING btree (deadline_at) WHERE ((deadline_at IS NOT NULL) AND (ended IS NULL));
 
--- Name: job_dependency_open; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX job_dependency_open ON public.job_dependency USING btree (tenant_id, job_id, on_job_id) WHERE open;
+-- Name: job_dependency_awaited; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX job_dependency_awaited ON public.job_dependency USING btree (tenant_id, on_job_id, type) WHERE open;
+
+-- Name: job_due; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX job_due ON public.job USING btree (not_before) WHERE (queued AND (not_before IS NOT NULL));
 
 -- Name: job_ended_list; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_ended_list ON public.job USING btree (tenant_id, ended, job_id) INCLUDE (kind, created_by, pool, zone, project_id) WHERE (ended IS NOT NULL);
@@ -3535,8 +3538,8 @@ CREATE INDEX job_page_open ON public.job_page USING btree (last_id) WHERE (NOT i
 -- Name: job_queue; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_queue ON public.job USING btree (tenant_id, priority DESC, job_id) WHERE queued;
 
--- Name: job_shape; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX job_shape ON public.job USING btree (tenant_id, shape, priority DESC, job_id) WHERE queued;
+-- Name: job_ready; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX job_ready ON public.job USING btree (tenant_id, shape, priority DESC, job_id) WHERE (queued AND (not_before IS NULL));
 
 -- Name: jwt_used_until; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX jwt_used_until ON public.jwt_used USING btree (until);

@@ -10,27 +10,50 @@
 
 struct waiter { struct uuid tenant_id, job_id; };
 SCHEMA_OF(waiter, "A job that waited", FIELD(waiter, tenant_id, 0, .doc = "Tenant"), FIELD(waiter, job_id, 0, .doc = "Job"));
+struct look { bool some_met, some_hopeless; };
+SCHEMA_OF(look, "What a look found", FIELD(look, some_met, 0, .doc = "Rows to close"),
+    FIELD(look, some_hopeless, 0, .doc = "Jobs to reject"));
 struct hopeless { struct uuid tenant_id, job_id, on_job_id; int64_t version; struct str type, ended; };
 SCHEMA_OF(hopeless, "A job that waits for what never comes", FIELD(hopeless, tenant_id, 0, .doc = "Tenant"),
     FIELD(hopeless, job_id, 0, .doc = "Job"), FIELD(hopeless, on_job_id, 0, .doc = "What it waits for"),
     FIELD(hopeless, version, 0, .doc = "Version"), FIELD(hopeless, type, 0, .doc = "Until when"),
     FIELD(hopeless, ended, 0, .doc = "How that ended"));
 
-/* d: the row; j: its job; o: the one that is waited for. */
-#define BOTH "job_dependency d JOIN job j ON j.tenant_id = d.tenant_id AND j.job_id = d.job_id\n" \
-    "  JOIN job o ON o.tenant_id = d.tenant_id AND o.job_id = d.on_job_id\n"
-#define IS_MET "CASE d.type WHEN 'after' THEN o.started_at IS NOT NULL OR o.ended IS NOT NULL\n" \
-    "       WHEN 'afterany' THEN o.ended IS NOT NULL\n" \
-    "       WHEN 'afterok' THEN o.ended = 'COMPLETED' ELSE o.ended <> 'COMPLETED' END"
-#define IS_HOPELESS "o.ended IS NOT NULL\n" \
-    "   AND (d.type = 'afterok' AND o.ended <> 'COMPLETED' OR d.type = 'afternotok' AND o.ended = 'COMPLETED')"
+/* m: the jobs that open rows wait for and that have moved: an index-only read of the rows, and one look-up for each such job
+ * however many wait for it. met, never: of which names that is the moment, and the end of hope. */
+#define MOVED "WITH o AS (SELECT DISTINCT tenant_id, on_job_id FROM job_dependency WHERE open),\n" \
+    "m AS MATERIALIZED (\n" \
+    "  SELECT o.tenant_id, o.on_job_id, a.ended, CASE WHEN a.ended = 'COMPLETED' THEN '{after,afterany,afterok}'::text[]\n" \
+    "         WHEN a.ended IS NOT NULL THEN '{after,afterany,afternotok}' ELSE '{after}' END AS met,\n" \
+    "         CASE a.ended WHEN 'COMPLETED' THEN 'afternotok' ELSE 'afterok' END AS never\n" \
+    "    FROM o CROSS JOIN LATERAL (SELECT ended FROM job WHERE tenant_id = o.tenant_id AND job_id = o.on_job_id\n" \
+    "      AND (started_at IS NOT NULL OR ended IS NOT NULL) LIMIT 1) a)\n"
 
-/* Rows of a job that has ended itself are closed as well, so that nobody looks at them again. */
+#define IS_OF_M "d.tenant_id = m.tenant_id AND d.on_job_id = m.on_job_id AND d.open"
+/* Most looks find nothing, and this is all they cost. */
+static const struct stmt dependencies_look = { .name = "dependencies_look", .params = "", .row = &look_schema,
+    .card = CARD_ONE, .sql =
+    MOVED
+    "SELECT EXISTS (SELECT FROM m CROSS JOIN LATERAL (SELECT FROM job_dependency d WHERE " IS_OF_M "\n"
+    "          AND d.type = ANY (m.met) LIMIT 1) x) AS some_met,\n"
+    "       EXISTS (SELECT FROM m CROSS JOIN LATERAL (SELECT FROM job_dependency d JOIN job j\n"
+    "            ON j.tenant_id = d.tenant_id AND j.job_id = d.job_id WHERE " IS_OF_M "\n"
+    "          AND d.type = m.never AND j.state = 'PENDING' LIMIT 1) x WHERE m.ended IS NOT NULL) AS some_hopeless" };
 static const struct stmt dependencies_close = { .name = "dependencies_close", .params = "i", .row = &waiter_schema,
     .card = CARD_MANY, .sql =
     "UPDATE job_dependency u SET open = false FROM (\n"
-    "  SELECT d.tenant_id, d.job_id, d.on_job_id, d.type FROM " BOTH
-    "   WHERE d.open AND (j.ended IS NOT NULL OR " IS_MET ") LIMIT $1) x\n"
+    MOVED
+    "  SELECT m.tenant_id, d.job_id, m.on_job_id, d.type FROM m CROSS JOIN LATERAL (\n"
+    "    SELECT d.job_id, d.type FROM job_dependency d WHERE " IS_OF_M "\n"
+    "       AND d.type = ANY (m.met) LIMIT $1) d LIMIT $1) x\n"
+    " WHERE u.tenant_id = x.tenant_id AND u.job_id = x.job_id AND u.on_job_id = x.on_job_id AND u.type = x.type AND u.open\n"
+    "RETURNING u.tenant_id, u.job_id" };
+/* Of jobs that have ended themselves, so that nobody looks at them again. */
+static const struct stmt dependencies_end = { .name = "dependencies_end", .params = "i", .row = &waiter_schema,
+    .card = CARD_MANY, .sql =
+    "UPDATE job_dependency u SET open = false FROM (\n"
+    "  SELECT d.tenant_id, d.job_id, d.on_job_id, d.type FROM job_dependency d\n"
+    "    JOIN job j ON j.tenant_id = d.tenant_id AND j.job_id = d.job_id WHERE d.open AND j.ended IS NOT NULL LIMIT $1) x\n"
     " WHERE u.tenant_id = x.tenant_id AND u.job_id = x.job_id AND u.on_job_id = x.on_job_id AND u.type = x.type AND u.open\n"
     "RETURNING u.tenant_id, u.job_id" };
 static const struct stmt dependencies_lock = { .name = "dependencies_lock", .params = "UU", .row = &waiter_schema,
@@ -38,19 +61,23 @@ static const struct stmt dependencies_lock = { .name = "dependencies_lock", .par
     "SELECT tenant_id, job_id FROM job WHERE (tenant_id, job_id) IN (SELECT * FROM unnest($1, $2)) AND ended IS NULL\n"
     " ORDER BY tenant_id, job_id FOR NO KEY UPDATE" };
 static const struct stmt dependencies_free = { .name = "dependencies_free", .params = "UU", .card = CARD_NONE, .sql =
-    "UPDATE job SET not_before = begin_at, message = CASE WHEN queued THEN '' ELSE message END,\n"
+    "UPDATE job SET not_before = CASE WHEN begin_at > clock_timestamp() THEN begin_at END,\n"
+    "       message = CASE WHEN queued THEN '' ELSE message END,\n"
     "       reason = CASE WHEN NOT queued THEN reason WHEN begin_at > clock_timestamp() THEN 'BeginTime' ELSE 'Resources' END\n"
     "  FROM unnest($1, $2) AS i(tenant_id, job_id)\n"
     " WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.not_before = 'infinity'\n"
     "   AND NOT EXISTS (SELECT FROM job_dependency d WHERE d.tenant_id = i.tenant_id AND d.job_id = i.job_id AND d.open)" };
 static const struct stmt dependencies_hopeless = { .name = "dependencies_hopeless", .params = "i", .row = &hopeless_schema,
     .card = CARD_MANY, .sql =
-    "SELECT d.tenant_id, d.job_id, d.on_job_id, j.version, d.type, o.ended FROM " BOTH
-    " WHERE d.open AND j.state = 'PENDING' AND " IS_HOPELESS "\n"
-    " ORDER BY d.tenant_id, d.job_id, d.on_job_id LIMIT $1 FOR NO KEY UPDATE OF j SKIP LOCKED" };
+    MOVED
+    "SELECT m.tenant_id, d.job_id, m.on_job_id, j.version, d.type, m.ended FROM m CROSS JOIN LATERAL (\n"
+    "  SELECT d.job_id, d.type FROM job_dependency d WHERE " IS_OF_M " AND d.type = m.never OFFSET 0) d\n"
+    "  JOIN job j ON j.tenant_id = m.tenant_id AND j.job_id = d.job_id\n"
+    " WHERE m.ended IS NOT NULL AND j.state = 'PENDING'\n"
+    " ORDER BY m.tenant_id, d.job_id, m.on_job_id LIMIT $1 FOR NO KEY UPDATE OF j SKIP LOCKED" };
 
-const struct stmt *const dependencies_stmts[] = { &dependencies_close, &dependencies_lock, &dependencies_free,
-                                                  &dependencies_hopeless, NULL };
+const struct stmt *const dependencies_stmts[] = { &dependencies_look, &dependencies_close, &dependencies_end,
+                                                  &dependencies_lock, &dependencies_free, &dependencies_hopeless, NULL };
 
 static enum errc close_met(struct work *w, int64_t limit, int64_t *ret, struct err *e)
 {
@@ -109,7 +136,18 @@ static enum errc reject_hopeless(struct work *w, int64_t limit, int64_t *ret, st
 
 enum errc dependencies_pass(struct work *w, int64_t limit, struct dependencies_result *ret, struct err *e)
 {
+    struct look found;
     *ret = (struct dependencies_result){ 0 };
-    TRY(close_met(w, limit, &ret->closed, e));
-    return reject_hopeless(w, limit, &ret->rejected, e);
+    TRY(db_one(w->tx, &dependencies_look, NULL, 0, &found, e));
+    if (found.some_met)
+        TRY(close_met(w, limit, &ret->closed, e));
+    return found.some_hopeless ? reject_hopeless(w, limit, &ret->rejected, e) : ERR_OK;
+}
+
+enum errc dependencies_tidy(struct work *w, int64_t limit, int64_t *ret_n, struct err *e)
+{
+    struct slice rows = { 0 };
+    TRY(db_many(w->tx, &dependencies_end, ARGS(A_I64(limit)), &rows, (size_t)limit, e));
+    *ret_n = (int64_t)rows.n;
+    return ERR_OK;
 }

@@ -12,5 +12,7 @@ struct stmt;
 struct dependencies_result { int64_t closed, rejected; };
 /* At most `limit` of each. */
 enum errc dependencies_pass(struct work *w, int64_t limit, struct dependencies_result *ret, struct err *e) MUST_CHECK;
+/* Closes rows of jobs that have ended themselves, at most `limit`; reads all that are open, so now and then. *ret_n: how many. */
+enum errc dependencies_tidy(struct work *w, int64_t limit, int64_t *ret_n, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const dependencies_stmts[];

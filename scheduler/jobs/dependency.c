@@ -52,7 +52,7 @@ static const struct stmt dependency_add = { .name = "dependency_add", .params = 
     "SELECT DISTINCT $1, $2, d.on_job_id, d.type FROM unnest($3, $4) AS d(on_job_id, type)" };
 /* A job that a person holds keeps that reason. */
 static const struct stmt dependency_wait = { .name = "dependency_wait", .params = "uub", .card = CARD_NONE, .sql =
-    "UPDATE job SET not_before = CASE WHEN $3 THEN 'infinity' ELSE begin_at END,\n"
+    "UPDATE job SET not_before = CASE WHEN $3 THEN 'infinity' WHEN begin_at > clock_timestamp() THEN begin_at END,\n"
     "       message = CASE WHEN queued THEN '' ELSE message END,\n"
     "       reason = CASE WHEN NOT queued THEN reason WHEN $3 THEN 'Dependency'\n"
     "                     WHEN begin_at > clock_timestamp() THEN 'BeginTime' ELSE 'Resources' END\n"

@@ -70,8 +70,11 @@ static const struct stmt snapshot_rooms = { .name = "snapshot_rooms", .params = 
     "SELECT a.tenant_id, false, '', '', '', 0, 0, a.slots, a.gpus, 0, 0, 0, 0, 0, '', false, '' FROM a WHERE a.tenant_id IS NOT NULL\n"
     " ORDER BY is_node, id LIMIT $1" };
 
-#define MAY_GO "NOT cancel_requested AND (not_before IS NULL OR not_before <= clock_timestamp())"
-#define FIRST "SELECT " ROW_COLUMNS ", " MAY_GO " AS may_go FROM job CROSS JOIN (SELECT 1::bigint AS depth) o WHERE queued"
+/* What the index job_ready holds: jobs that wait for a time or for others are let in when that has come (duty/due_jobs.h), so that a
+ * round costs what may start and nothing for them. */
+#define IS_READY "queued AND not_before IS NULL"
+#define MAY_GO "NOT cancel_requested"
+#define FIRST "SELECT " ROW_COLUMNS ", " MAY_GO " AS may_go FROM job CROSS JOIN (SELECT 1::bigint AS depth) o WHERE " IS_READY
 #define IN_ORDER " ORDER BY tenant_id, shape, priority DESC, job_id "
 /* The shapes by a walk over the index, one look-up each, which finds the first job of the shape too; where more than one of a shape is
  * wanted, or that one may not go yet, its first jobs in the order of the queue. */
@@ -88,7 +91,7 @@ static const struct stmt snapshot_jobs = { .name = "snapshot_jobs", .params = "i
     "  UNION ALL\n"
     "  SELECT " ROW_COLUMNS " FROM (SELECT tenant_id AS t, shape AS s FROM k WHERE NOT may_go OR (SELECT depth FROM d) > 1) p\n"
     "   CROSS JOIN LATERAL (\n"
-    "    SELECT " ROW_COLUMNS " FROM job CROSS JOIN d WHERE job.tenant_id = p.t AND job.shape = p.s AND queued AND " MAY_GO "\n"
+    "    SELECT " ROW_COLUMNS " FROM job CROSS JOIN d WHERE job.tenant_id = p.t AND job.shape = p.s AND " IS_READY " AND " MAY_GO "\n"
     "     ORDER BY priority DESC, job_id LIMIT (SELECT depth FROM d)) j) x" IN_ORDER "LIMIT $2" };
 
 struct class_row { struct str cls; int64_t value; };

@@ -13,7 +13,9 @@ static struct dependencies_result pass(void)
 {
     struct dependencies_result r;
     struct work w = { .app = &f.scheduler, .arena = arena_new(1 << 24), .now_us = clock_wall_us(&clock_system) };
+    int64_t n;
     OK(RUN_SYSTEM(&w, f.scheduler.pool, 0, dependencies_pass(&w, 1000, &r, e), e));
+    OK(RUN_SYSTEM(&w, f.scheduler.pool, 0, dependencies_tidy(&w, 1000, &n, e), e));
     arena_free(w.arena);
     return r;
 }
