@@ -22,9 +22,9 @@ function read(at: string): File {
   if (known) return known;
   const text = readFileSync(at, 'utf8').replaceAll(/^import type [^;]*;/gm, '');
   const path = (to: string): string => normalize(join(dirname(at), to));
-  const roots = [...text.matchAll(/(?:withWords\(|page\(\s*'[^']*',\s*)(\[[^\]]*\]),\s*\(\) => import\('(\.[^']+)'\)/g)].map(
-    (m) => ({ words: words(m[1]!), to: path(m[2]!) }),
-  );
+  const roots = [
+    ...text.matchAll(/(?:withWords\(|page\(\s*'[^']*',\s*)(\[[^\]]*\]),\s*\(\) => import\('(\.[^']+)'\)/g),
+  ].map((m) => ({ words: words(m[1]!), to: path(m[2]!) }));
   const file = {
     roots,
     imports: [...text.matchAll(/(?:from |import |import\()'(\.[^']+\.tsx?)'/g)]

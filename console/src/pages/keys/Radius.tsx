@@ -55,7 +55,7 @@ function Things({ of, stops }: { of: readonly Thing[]; stops: string }) {
             const [place, permission] = PLACES[x.kind] ?? ['', ''];
             return (
               <tr key={x.id ?? x.kind}>
-                <td>{t(`keyring.thing_${x.kind}`)}</td>
+                <td>{t(`keyring.hung_${x.kind}_name`)}</td>
                 <td>
                   {x.id && can(permission) ? (
                     <To to={`${place}/${x.id}`}>
