@@ -42,6 +42,11 @@ def kept(p, job):
     return int(p.sql_text(f"SELECT count(*) FROM checkpoint WHERE job_id = '{plain(job)}' AND whole_at IS NOT NULL"))
 
 
+def went_on(p, job):
+    return p.sql_text(f"SELECT count(*) FROM job_log WHERE job_id = '{plain(job)}' AND fence > 1"
+                      " AND text LIKE '%, resumed'") != "0"
+
+
 def kill(p, what):
     """The process that trains, or its whole worker, whose folder is then emptied: nothing of it helps the next one."""
     worker = p.pids()["worker"]
@@ -85,8 +90,7 @@ def main():
             faults.append("there was nothing to kill")
         until("the job ends", lambda: ended(api, job), 180)
         end = ended(api, job)
-        lines = api.call("GET", f"/v1/jobs/{job}/logs", raw=True)[1]
-        resumed += ", resumed" in (lines if isinstance(lines, str) else lines.decode())
+        resumed += went_on(p, job)
         if end["state"] != "COMPLETED" or digest(p, job) != want:
             faults.append(f"{what}: {end['state']} {end['message']}, model {digest(p, job)[:12]} of {want[:12]}")
         log(f"{what}: {end['state']}, {'the same bytes' if digest(p, job) == want else 'OTHER BYTES'}")
