@@ -101,3 +101,10 @@ export function psql(ready: Ready, text: string): string {
     ...(secret ? { PGPASSWORD: readFileSync(secret, 'utf8').trim() } : {}) };
   return execFileSync('psql', ['-XAtq', '-v', 'ON_ERROR_STOP=1', '-c', text], { env, encoding: 'utf8' }).trim();
 }
+
+/** Bodies of the audit events that hold this text, in order: only those, since a shared platform has many. */
+export function eventsWith(ready: Ready, text: string): any[] {
+  const rows = psql(ready, `SELECT convert_from(body, 'UTF8') FROM audit_event
+    WHERE position('${text}' IN convert_from(body, 'UTF8')) > 0 ORDER BY ord`);
+  return rows.split('\n').filter(Boolean).map((row) => JSON.parse(row));
+}

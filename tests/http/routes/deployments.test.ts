@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, inject, test } from 'vitest';
-import { digitRows, digitsCsv, psql, train, until, upload } from '../client.ts';
+import { digitRows, digitsCsv, eventsWith, psql, train, until, upload } from '../client.ts';
 import { makeTenant, must, waitJob, type Api, type Ready } from '../harness.ts';
 
 const ready: Ready = inject('falaj');
@@ -75,10 +75,9 @@ test('a roll under load turns without one call that fails, and the old job ends'
   expect(new Set(versions)).toEqual(new Set([1, 2]));
   expect(versions.at(-1)).toBe(2);
   expect(versions.length).toBeGreaterThan(50);
-  const told = psql(ready, `SELECT convert_from(body, 'UTF8') FROM audit_event ORDER BY ord`)
-    .split('\n')
-    .filter((l) => l.includes('deployment.roll') && l.includes(deployment.deployment_id))
-    .map((l) => JSON.parse(l).details);
+  const told = eventsWith(ready, deployment.deployment_id)
+    .filter((event) => event.action === 'deployment.roll')
+    .map((event) => event.details);
   expect(told).toMatchObject([{ step: 'began', from_version: 1, to_version: 2 }, { step: 'turned', from_version: 1,
       to_version: 2 }]);
 }, 180_000);

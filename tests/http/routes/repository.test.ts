@@ -2,7 +2,7 @@
 // repository.test.ts - the model repository of the Open Inference Protocol: the tenant's own deployments, rolled and taken down.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, inject, test } from 'vitest';
-import { digitsCsv, psql, train, until, upload } from '../client.ts';
+import { digitsCsv, eventsWith, train, until, upload } from '../client.ts';
 import { makeTenant, must, type Api, type Ready } from '../harness.ts';
 
 const ready: Ready = inject('falaj');
@@ -38,7 +38,6 @@ test('the repository lists, loads and unloads by the permissions of deployments'
   must(await t.api.post('/v2/repository/models/stored/unload', {}), 200);
   expect(await index(t.api)).toEqual([]);
   await until(ready_now, 404);
-  const events = psql(ready, `SELECT convert_from(body, 'UTF8') FROM audit_event`);
-  const deletions = events.split('\n').filter((l) => l.includes('deployment.delete') && l.includes(deployment.deployment_id));
-  expect(deletions).toHaveLength(1);
+  const events = eventsWith(ready, deployment.deployment_id);
+  expect(events.filter((event) => event.action === 'deployment.delete')).toHaveLength(1);
 }, 120_000);
