@@ -231,6 +231,7 @@ static const struct way {
     GIVES_NOTHING("node_flavor", THING, "a word about a machine"),
     GIVES_NOTHING("lease_certificate", MACHINE, "a name to serve the machine's own lease by"),
     GIVES_NOTHING("lease_keys", MACHINE, "keys of the machine's own lease, sealed to it"),
+    GIVES_NOTHING("lease_checkpoint_new", MACHINE, "a place for a checkpoint of the machine's own lease"),
     GIVES_NOTHING("lease_output_new", MACHINE, "a place for an output of the machine's own lease"),
     GIVES_NOTHING("audit_export_create", THING, "what the caller may read, as a file"),
     GIVES_NOTHING("audit_hold_lift", TWO, "two people: -L foureyes"),

@@ -139,6 +139,7 @@ static void every_table_of_projects_is_walled_in(void **state)
             t, x, u, i, p);
         sql("INSERT INTO job_event (tenant_id, job_id, version, state) VALUES ('%1$s', '%2$s', 1, 'PENDING');"
             "INSERT INTO job_object (tenant_id, job_id, direction, name, object_id) VALUES ('%1$s', '%2$s', 'input', 'i', '%2$s');"
+            "INSERT INTO checkpoint (tenant_id, job_id, object_id, fence) VALUES ('%1$s', '%2$s', '%2$s', 1);"
             "INSERT INTO job_log (tenant_id, job_id, fence, stream, text) VALUES ('%1$s', '%2$s', 1, 'stdout', 'x');"
             "INSERT INTO job_metric (tenant_id, job_id, fence, step, values) VALUES ('%1$s', '%2$s', 1, 1, '{}');"
             "INSERT INTO node (node_id, zone, pool, name, identity, slots, cpus, memory_bytes, version, boot_id) VALUES"
@@ -157,7 +158,7 @@ static void every_table_of_projects_is_walled_in(void **state)
             " VALUES ('%1$s', '%2$s', 1, 'tenant', %5$s, 'q', 'z', 'p', 'cpu', 1, 0, 0, 0)", t, x, u, i, p);
     }
     struct db_text_rows tables = rows_of("SELECT relname FROM pg_class c JOIN pg_policy p ON p.polrelid = c.oid AND p.polname = 'in_projects' ORDER BY 1");
-    assert_int_equal(tables.nrows, 19);
+    assert_int_equal(tables.nrows, 20);
     struct db_session *s = NULL;
     OK(db_session_new(pg_harness_conninfo(pg, "falaj_app", DB), "test", 30000, &s, &e));
     for (size_t i = 0; i < tables.nrows; i++) {
