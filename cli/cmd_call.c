@@ -87,14 +87,7 @@ int cmd_quota_list(struct cli *c)
     int rc = api_get(c, path, &r);
     if (rc != CLI_OK)
         return rc;
-    if (c->format == OUT_JSON) {
-        output_object(c, r.json, r.body, c->cmd->columns);
-        return CLI_OK;
-    }
-    struct output o;
-    output_begin(&o, c, c->cmd->columns);
-    output_page(&o, jval_get(r.json, "data"));
-    output_end(&o);
+    output_list(c, r.json, r.body, c->cmd->columns);
     return CLI_OK;
 }
 

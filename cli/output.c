@@ -325,3 +325,15 @@ void output_object(struct cli *c, const struct jval *v, struct str raw, const ch
         print_members(c, v);
     }
 }
+
+void output_list(struct cli *c, const struct jval *reply, struct str raw, const char *columns)
+{
+    if (c->format == OUT_JSON) {
+        output_object(c, reply, raw, columns);
+        return;
+    }
+    struct output o;
+    output_begin(&o, c, columns);
+    output_page(&o, jval_get(reply, "data"));
+    output_end(&o);
+}

@@ -90,6 +90,16 @@ static int64_t part_max(const struct work *w)
     return body < LEASE_PART_MAX ? body : LEASE_PART_MAX;
 }
 
+/* What a worker needs to write the object beside its id and version. */
+static void tell_release(struct work *w, const struct worker_release *r, struct lease_output_out *ret)
+{
+    ret->part_bytes_max = part_max(w);
+    ret->message = r->message;
+    ret->not_after_us = r->not_after_us;
+    ret->zone = r->zone;
+    ret->key_ids = r->key_ids;
+}
+
 static enum errc output_new(struct work *w, const void *in_, void *out, struct err *e)
 {
     const struct lease_output_in *in = in_;
@@ -99,11 +109,7 @@ static enum errc output_new(struct work *w, const void *in_, void *out, struct e
     TRY(hold(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
     TRY(worker_output_new(w, &l, in->name, lease_output_kinds[in->kind], in->public_key.data, &ret->object_id, &ret->version, &r, e));
     TRY(note_release(w, in->attempt_id, &l, 1, "output", e));
-    ret->part_bytes_max = part_max(w);
-    ret->message = r.message;
-    ret->not_after_us = r.not_after_us;
-    ret->zone = r.zone;
-    ret->key_ids = r.key_ids;
+    tell_release(w, &r, ret);
     return ERR_OK;
 }
 
@@ -118,11 +124,7 @@ static enum errc checkpoint_new(struct work *w, const void *in_, void *out, stru
     TRY(worker_checkpoint_new(w, &l, in->public_key.data, &ret->object_id, &ret->version, &is_first, &r, e));
     if (is_first)               /* a job of days writes thousands: that this lease writes them is noted once */
         TRY(note_release(w, in->attempt_id, &l, 1, "checkpoints", e));
-    ret->part_bytes_max = part_max(w);
-    ret->message = r.message;
-    ret->not_after_us = r.not_after_us;
-    ret->zone = r.zone;
-    ret->key_ids = r.key_ids;
+    tell_release(w, &r, ret);
     return ERR_OK;
 }
 

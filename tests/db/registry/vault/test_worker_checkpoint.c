@@ -1,69 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_worker_checkpoint.c - the two newest of a job stay, booked; an older fence reaches none; none outlives its job. */
-#include "tests/db/registry/fixture.h"
-#include "core/crypto/hpke.h"
-#include "core/crypto/stream.h"
+#include "tests/db/registry/vault/lease_kit.h"
 #include "registry/vault/worker_checkpoint.h"
-
-static struct uuid job, node;
-static struct worker_lease lease;
-static uint8_t public_key[X25519_BYTES];
-static struct secret32 *secret;
-
-static struct work node_work(void)
-{
-    struct work w = { .app = &app, .arena = arena, .tenant_id = people[0]->tenant_id, .now_us = clock_wall_us(&clock_system) };
-    OK(db_begin(app.node_pool, SCOPE_SYSTEM, 0, arena, &w.tx, &e));
-    return w;
-}
-
-static int make(void **state)
-{
-    int rc = setup(state);
-    char sql[4096], t[UUID_TEXT], j[UUID_TEXT], u[UUID_TEXT], n[UUID_TEXT], a[UUID_TEXT];
-    static const struct object_new DATASET = { .kind = "dataset", .data_class = { "health", 6 } };
-    struct object first;                        /* makes the tenant's key */
-    struct work w = begin(0);
-    OK(object_put(&w, &DATASET, STR("1,2,3"), &first, &e));
-    end(&w);
-    job = uuid_v7(w.now_us);
-    node = uuid_v7(w.now_us);
-    uuid_text(w.tenant_id, t);
-    uuid_text(job, j);
-    uuid_text(node, n);
-    uuid_text(uuid_v7(w.now_us), a);
-    uuid_text(people[0]->user_id, u);
-    snprintf(sql, sizeof sql,
-             "INSERT INTO node (node_id, zone, pool, name, identity, slots, cpus, memory_bytes, version, boot_id) VALUES"
-             " ('%s', 'ae-dxb-1', 'default', 'n1', 'spiffe://ae-dxb-1/worker/default/n1', 4, 4, 1, '1', '%s');"
-             "INSERT INTO job (tenant_id, job_id, name, kind, state, spec, created_by, queued, fence, data_class) VALUES"
-             " ('%s', '%s', 'j', 'train', 'RUNNING', '{}', '%s', false, 1, 'health');"
-             "INSERT INTO attempt (tenant_id, attempt_id, job_id, fence, node_id, state, slots, gpus, lease_until) VALUES"
-             " ('%s', '%s', '%s', 1, '%s', 'RUNNING', 1, 0, now() + interval '1 minute')",
-             n, n, t, j, u, t, a, j, n);
-    pg_harness_exec(pg, DB, sql);
-    lease = (struct worker_lease){ job, node, 1, w.now_us + 60000000, STR("ae-dxb-1"), STR("health"), STR("train") };
-    secret = secret32_new();
-    assert_non_null(secret);
-    OK(x25519_keygen(secret, public_key, &e));
-    return rc;
-}
-
-static int undo(void **state)
-{
-    secret32_free(secret);
-    return teardown(state);
-}
-
-static enum errc into_buf(void *ctx, const void *p, size_t n, struct err *err)
-{
-    return buf_add(ctx, p, n) ? ERR_OK : FAIL(err, LIMIT, "full");
-}
-
-static struct str pub(void)
-{
-    return str_n((const char *)public_key, X25519_BYTES);
-}
 
 /* Begun, and sent whole if `send`. */
 static struct uuid begin_one(const char *text, bool send, bool *ret_is_first)
