@@ -30,7 +30,7 @@ export async function keys(t, admin, officer) {
       const [last] = (await t.tenant('GET', `/v1${path}/rewraps?page_size=1`)).data;
       return last?.to_version === n && last.state === 'DONE';
     });
-  const ofVersion = (h, n) => h.row(new RegExp(`^${n}\\D`));
+  const ofVersion = (h, n) => h.row(new RegExp(`^\\D*${n}\\D`));
   await acts(t, admin, [
     [
       'rotate',
