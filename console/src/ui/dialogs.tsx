@@ -26,6 +26,8 @@ interface FormDialog<F extends readonly Field[]> {
   extraNames?: readonly string[];
   size?: 'small' | 'medium' | 'large';
   onOpen?: () => void;
+  /** false: what the form offers is still being asked for; it opens once that is known, since its first choices stay. */
+  ready?: boolean;
   /** `new=…` in the address opens it: so menus and links lead to it. */
   opens?: string;
 }
@@ -78,7 +80,7 @@ export function FormModal<const F extends readonly Field[]>(props: Omit<FormDial
 }
 
 export function FormButton<const F extends readonly Field[]>(props: FormDialog<F>) {
-  const { label, submit, variant = 'primary', opens, onOpen } = props;
+  const { label, submit, variant = 'primary', opens, onOpen, ready = true } = props;
   const navigate = useNavigate();
   const search: Search = useSearch({ strict: false });
   const [here, setHere] = useState(false);
@@ -101,7 +103,7 @@ export function FormButton<const F extends readonly Field[]>(props: FormDialog<F
       >
         {label}
       </Button>
-      {(here || named) && <FormModal {...props} submit={submit ?? label} close={() => setOpen(false)} />}
+      {(here || named) && ready && <FormModal {...props} submit={submit ?? label} close={() => setOpen(false)} />}
     </>
   );
 }

@@ -110,6 +110,7 @@ export function GrantButton({ user, variant = 'link' }: { user: User; variant?: 
       title={t('members.grantTo', { name: `\u2068${user.name ?? ''}\u2069` })}
       size="medium"
       fields={fields}
+      ready={!held.isPending}
       onOpen={() => {
         setOpen(true);
         setConditions(NONE);
