@@ -5981,7 +5981,7 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.audit_subject_key TO falaj_app;
 GRANT SELECT,UPDATE ON TABLE public.audit_subject_key TO falaj_scheduler;
 
 -- Name: TABLE audit_task; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,DELETE ON TABLE public.audit_task TO falaj_system;
+GRANT SELECT,DELETE,UPDATE ON TABLE public.audit_task TO falaj_system;
 GRANT SELECT,UPDATE ON TABLE public.audit_task TO falaj_sequencer;
 
 -- Name: TABLE dataset; Type: ACL; Schema: public; Owner: falaj_owner

@@ -209,12 +209,11 @@ static enum errc measure(struct custody *c, struct err *e)
     return ERR_OK;
 }
 
-/* By id, not by any order: what the sequencer passed over shows here. */
-static enum errc count_once(struct custody *c, struct err *e)
+enum errc custody_count(const struct app *app, struct db_pool *pool, struct arena *a, struct err *e)
 {
-    struct work w = work_of(c->app, c->arena);
+    struct work w = work_of(app, a);
     struct count_row row;
-    TRY(RUN_SYSTEM(&w, c->pool, 0, db_one(w.tx, &count, NO_ARGS, &row, e), e));
+    TRY(RUN_SYSTEM(&w, pool, 0, db_one(w.tx, &count, NO_ARGS, &row, e), e));
     if (row.n)
         log_event(LOG_ERROR, "custody.count", "unnumbered", LOG_I(row.n), NULL);
     return ERR_OK;
@@ -228,7 +227,7 @@ static void round_once(struct custody *c)
     arena_reset(c->arena);
     if (measure(c, &e) != ERR_OK)
         log_err(LOG_WARN, "custody.measure", &e);
-    if (is_due(c, "count", COUNT_MS) && count_once(c, &e) != ERR_OK)
+    if (is_due(c, "count", COUNT_MS) && custody_count(c->app, c->pool, c->arena, &e) != ERR_OK)
         log_err(LOG_WARN, "custody.count", &e);
     if (is_due(c, "anchor", cfg->audit_anchor_ms) && custody_anchor(c->app, c->pool, c->arena, &e) != ERR_OK)
         log_err(LOG_ERROR, "custody.anchor", &e);

@@ -19,6 +19,8 @@ MUST_CHECK enum errc custody_anchor(const struct app *app, struct db_pool *pool,
 MUST_CHECK enum errc custody_retention(const struct app *app, struct db_pool *retention_pool, struct arena *a, int64_t *ret_dropped, struct err *e);
 /* Goes on where the last comparison ended; a file that is shorter than that was rotated and is read from its start. */
 MUST_CHECK enum errc custody_reconcile(const struct app *app, struct db_pool *pool, struct arena *a, const char *path, struct err *e);
+/* By id, not by any order: what the sequencer passed over shows here, in the log and to who asks for the platform's facts. */
+MUST_CHECK enum errc custody_count(const struct app *app, struct db_pool *pool, struct arena *a, struct err *e);
 
 struct stmt;
 extern const struct stmt *const custody_stmts[];        /* pool of falaj_sequencer */

@@ -114,8 +114,16 @@ static void a_call_without_its_event_shows(void **state)
     assert_int_equal(platform_events("\"malformed\":1"), 1);
 }
 
+/* Under the role that counts on a platform, which owns nothing. */
+static void events_in_no_log_are_counted(void **state)
+{
+    (void)state;
+    OK(custody_count(&app, pool, arena, &e));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_head_is_anchored_once), cmocka_unit_test(a_call_without_its_event_shows) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(a_head_is_anchored_once), cmocka_unit_test(a_call_without_its_event_shows),
+                                        cmocka_unit_test(events_in_no_log_are_counted) };
     return cmocka_run_group_tests(tests, begin, end);
 }
