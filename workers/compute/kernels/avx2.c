@@ -15,84 +15,10 @@
 #define MR AVX2_MR
 #define NR AVX2_NR
 
-/* One tile: rows × two vectors of sums, a constant number of rows so that all stay in registers. */
-static inline __attribute__((always_inline)) void micro(size_t rows, size_t depth, const float *a, size_t a_row, size_t a_step,
-                                                        const float *panel, float *c, size_t c_row, bool has_c)
-{
-    __m256 sum[MR][2];
-#pragma GCC unroll 8
-    for (size_t i = 0; i < rows; i++) {
-        sum[i][0] = has_c ? _mm256_loadu_ps(c + i * c_row) : _mm256_setzero_ps();
-        sum[i][1] = has_c ? _mm256_loadu_ps(c + i * c_row + 8) : _mm256_setzero_ps();
-    }
-    for (size_t k = 0; k < depth; k++) {
-        __m256 b0 = _mm256_load_ps(panel + k * NR), b1 = _mm256_load_ps(panel + k * NR + 8);
-#pragma GCC unroll 8
-        for (size_t i = 0; i < rows; i++) {
-            __m256 x = _mm256_set1_ps(a[i * a_row + k * a_step]);
-            sum[i][0] = _mm256_fmadd_ps(x, b0, sum[i][0]);
-            sum[i][1] = _mm256_fmadd_ps(x, b1, sum[i][1]);
-        }
-    }
-#pragma GCC unroll 8
-    for (size_t i = 0; i < rows; i++) {
-        _mm256_storeu_ps(c + i * c_row, sum[i][0]);
-        _mm256_storeu_ps(c + i * c_row + 8, sum[i][1]);
-    }
-}
-
-/* The first vector of the panel only. */
-static inline __attribute__((always_inline)) void micro_half(size_t rows, size_t depth, const float *a, size_t a_row,
-                                                             size_t a_step, const float *panel, float *c, size_t c_row,
-                                                             bool has_c)
-{
-    __m256 sum[MR];
-#pragma GCC unroll 8
-    for (size_t i = 0; i < rows; i++)
-        sum[i] = has_c ? _mm256_loadu_ps(c + i * c_row) : _mm256_setzero_ps();
-    for (size_t k = 0; k < depth; k++) {
-        __m256 b = _mm256_load_ps(panel + k * NR);
-#pragma GCC unroll 8
-        for (size_t i = 0; i < rows; i++)
-            sum[i] = _mm256_fmadd_ps(_mm256_set1_ps(a[i * a_row + k * a_step]), b, sum[i]);
-    }
-#pragma GCC unroll 8
-    for (size_t i = 0; i < rows; i++)
-        _mm256_storeu_ps(c + i * c_row, sum[i]);
-}
-
-static inline __attribute__((always_inline)) void row_panels(size_t depth, const float *x, const float *panel, size_t panel_step,
-                                                             size_t panels, float *y)
-{
-    __m256 sum[4][2];
-#pragma GCC unroll 4
-    for (size_t p = 0; p < panels; p++)
-        sum[p][0] = sum[p][1] = _mm256_setzero_ps();
-    for (size_t k = 0; k < depth; k++) {
-        __m256 xk = _mm256_set1_ps(x[k]);
-#pragma GCC unroll 4
-        for (size_t p = 0; p < panels; p++) {
-            const float *b = panel + p * panel_step + k * NR;
-            sum[p][0] = _mm256_fmadd_ps(xk, _mm256_load_ps(b), sum[p][0]);
-            sum[p][1] = _mm256_fmadd_ps(xk, _mm256_load_ps(b + 8), sum[p][1]);
-        }
-    }
-#pragma GCC unroll 4
-    for (size_t p = 0; p < panels; p++) {
-        _mm256_store_ps(y + p * NR, sum[p][0]);
-        _mm256_store_ps(y + p * NR + 8, sum[p][1]);
-    }
-}
-
-static void row_times_panels(size_t depth, const float *x, const float *panel, size_t panel_step, size_t panels, float *y)
-{
-    switch (panels) {
-    case 1: row_panels(depth, x, panel, panel_step, 1, y); break;
-    case 2: row_panels(depth, x, panel, panel_step, 2, y); break;
-    case 3: row_panels(depth, x, panel, panel_step, 3, y); break;
-    default: row_panels(depth, x, panel, panel_step, 4, y); break;
-    }
-}
+#define VEC __m256
+#define WIDTH 8
+#define V(op) _mm256_##op##_ps
+#include "workers/compute/kernels/panel_int.h"
 
 #define DEPTH_LANES AVX2_DEPTH_LANES
 static void depth_tile(size_t lanes, size_t pixels, const float *x, size_t x_step, size_t rows, size_t x_row, size_t cols,

@@ -16,104 +16,12 @@
 #define MR AVX512_MR
 #define NR AVX512_NR
 
-/* One tile: rows × two vectors of sums, a constant number of rows so that all stay in registers. */
-static inline __attribute__((always_inline)) void micro(size_t rows, size_t depth, const float *a, size_t a_row, size_t a_step,
-                                                        const float *panel, float *c, size_t c_row, bool has_c)
-{
-    __m512 sum[MR][2];
-#pragma GCC unroll 8
-    for (size_t i = 0; i < rows; i++) {
-        sum[i][0] = has_c ? _mm512_loadu_ps(c + i * c_row) : _mm512_setzero_ps();
-        sum[i][1] = has_c ? _mm512_loadu_ps(c + i * c_row + 16) : _mm512_setzero_ps();
-    }
-    for (size_t k = 0; k < depth; k++) {
-        __m512 b0 = _mm512_load_ps(panel + k * NR), b1 = _mm512_load_ps(panel + k * NR + 16);
-#pragma GCC unroll 8
-        for (size_t i = 0; i < rows; i++) {
-            __m512 x = _mm512_set1_ps(a[i * a_row + k * a_step]);
-            sum[i][0] = _mm512_fmadd_ps(x, b0, sum[i][0]);
-            sum[i][1] = _mm512_fmadd_ps(x, b1, sum[i][1]);
-        }
-    }
-#pragma GCC unroll 8
-    for (size_t i = 0; i < rows; i++) {
-        _mm512_storeu_ps(c + i * c_row, sum[i][0]);
-        _mm512_storeu_ps(c + i * c_row + 16, sum[i][1]);
-    }
-}
-
-/* The first vector of the panel only. */
-static inline __attribute__((always_inline)) void micro_half(size_t rows, size_t depth, const float *a, size_t a_row,
-                                                             size_t a_step, const float *panel, float *c, size_t c_row,
-                                                             bool has_c)
-{
-    __m512 sum[MR];
-#pragma GCC unroll 8
-    for (size_t i = 0; i < rows; i++)
-        sum[i] = has_c ? _mm512_loadu_ps(c + i * c_row) : _mm512_setzero_ps();
-    for (size_t k = 0; k < depth; k++) {
-        __m512 b = _mm512_load_ps(panel + k * NR);
-#pragma GCC unroll 8
-        for (size_t i = 0; i < rows; i++)
-            sum[i] = _mm512_fmadd_ps(_mm512_set1_ps(a[i * a_row + k * a_step]), b, sum[i]);
-    }
-#pragma GCC unroll 8
-    for (size_t i = 0; i < rows; i++)
-        _mm512_storeu_ps(c + i * c_row, sum[i]);
-}
-
-static inline __attribute__((always_inline)) void row_panels(size_t depth, const float *x, const float *panel, size_t panel_step,
-                                                             size_t panels, float *y)
-{
-    __m512 sum[4][2];
-#pragma GCC unroll 4
-    for (size_t p = 0; p < panels; p++)
-        sum[p][0] = sum[p][1] = _mm512_setzero_ps();
-    for (size_t k = 0; k < depth; k++) {
-        __m512 xk = _mm512_set1_ps(x[k]);
-#pragma GCC unroll 4
-        for (size_t p = 0; p < panels; p++) {
-            const float *b = panel + p * panel_step + k * NR;
-            sum[p][0] = _mm512_fmadd_ps(xk, _mm512_load_ps(b), sum[p][0]);
-            sum[p][1] = _mm512_fmadd_ps(xk, _mm512_load_ps(b + 16), sum[p][1]);
-        }
-    }
-#pragma GCC unroll 4
-    for (size_t p = 0; p < panels; p++) {
-        _mm512_store_ps(y + p * NR, sum[p][0]);
-        _mm512_store_ps(y + p * NR + 16, sum[p][1]);
-    }
-}
-
-static void row_times_panels(size_t depth, const float *x, const float *panel, size_t panel_step, size_t panels, float *y)
-{
-    switch (panels) {
-    case 1: row_panels(depth, x, panel, panel_step, 1, y); break;
-    case 2: row_panels(depth, x, panel, panel_step, 2, y); break;
-    case 3: row_panels(depth, x, panel, panel_step, 3, y); break;
-    default: row_panels(depth, x, panel, panel_step, 4, y); break;
-    }
-}
-
-static inline __attribute__((always_inline)) void depth16(size_t pixels, const float *x, size_t x_step, size_t rows, size_t x_row,
-                                                         size_t cols, size_t step, const float *w, size_t w_row, float *y)
-{
-    __m512 sum[DEPTH_PIXELS];
-#pragma GCC unroll 8
-    for (size_t p = 0; p < pixels; p++)
-        sum[p] = _mm512_setzero_ps();
-    for (size_t r = 0; r < rows; r++)
-        for (size_t k = 0; k < cols; k++) {
-            __m512 by = _mm512_loadu_ps(w + r * w_row + k * step);
-            const float *from = x + r * x_row + k * step;
-#pragma GCC unroll 8
-            for (size_t p = 0; p < pixels; p++)
-                sum[p] = _mm512_fmadd_ps(_mm512_loadu_ps(from + p * x_step), by, sum[p]);
-        }
-#pragma GCC unroll 8
-    for (size_t p = 0; p < pixels; p++)
-        _mm512_storeu_ps(y + p * step, sum[p]);
-}
+#define VEC __m512
+#define WIDTH 16
+#define V(op) _mm512_##op##_ps
+#define DEPTH_FN depth16
+#include "workers/compute/kernels/panel_int.h"
+#include "workers/compute/kernels/depth_lanes_int.h"
 
 #define DEPTH_LANES AVX512_DEPTH_LANES
 static void depth_tile(size_t lanes, size_t pixels, const float *x, size_t x_step, size_t rows, size_t x_row, size_t cols,

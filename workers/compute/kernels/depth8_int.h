@@ -6,25 +6,13 @@
 #include <math.h>
 #include <stddef.h>
 
-static inline __attribute__((always_inline)) void depth8(size_t pixels, const float *x, size_t x_step, size_t rows, size_t x_row,
-                                                         size_t cols, size_t step, const float *w, size_t w_row, float *y)
-{
-    __m256 sum[DEPTH_PIXELS];
-#pragma GCC unroll 8
-    for (size_t p = 0; p < pixels; p++)
-        sum[p] = _mm256_setzero_ps();
-    for (size_t r = 0; r < rows; r++)
-        for (size_t k = 0; k < cols; k++) {
-            __m256 by = _mm256_loadu_ps(w + r * w_row + k * step);
-            const float *from = x + r * x_row + k * step;
-#pragma GCC unroll 8
-            for (size_t p = 0; p < pixels; p++)
-                sum[p] = _mm256_fmadd_ps(_mm256_loadu_ps(from + p * x_step), by, sum[p]);
-        }
-#pragma GCC unroll 8
-    for (size_t p = 0; p < pixels; p++)
-        _mm256_storeu_ps(y + p * step, sum[p]);
-}
+#define DEPTH_FN depth8
+#define VEC __m256
+#define V(op) _mm256_##op##_ps
+#include "workers/compute/kernels/depth_lanes_int.h"
+#undef DEPTH_FN
+#undef VEC
+#undef V
 
 static inline void depth1(size_t pixels, const float *x, size_t x_step, size_t rows, size_t x_row, size_t cols, size_t step,
                           const float *w, size_t w_row, float *y)
