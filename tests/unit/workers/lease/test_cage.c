@@ -58,13 +58,17 @@ static void test_memory_bomb_is_told_by_counter(void **state)
     struct cage *c = NULL;
     int64_t peak;
     int status = in_cage(&c, (int64_t)64 << 20, bomb, &peak);
-    if (cage_kind(c) == CAGE_RLIMITS) {
-        cage_free(c);
-        skip();
+    if (cage_kind(c) == CAGE_RLIMITS) {             /* no counter there: judged by how it ended and by its peak */
+        print_message("note: no control groups on this machine\n");
+        assert_int_equal(cage_oom_kills(c), 0);
+        assert_true(cage_is_oom(c, SIGKILL, (int64_t)60 << 20));
+        assert_false(cage_is_oom(c, SIGKILL, (int64_t)40 << 20));
+        assert_false(cage_is_oom(c, 0, (int64_t)60 << 20));
+    } else {
+        assert_true(WIFSIGNALED(status));
+        assert_true(cage_oom_kills(c) > 0);
+        assert_true(cage_is_oom(c, status, peak));
     }
-    assert_true(WIFSIGNALED(status));
-    assert_true(cage_oom_kills(c) > 0);
-    assert_true(cage_is_oom(c, status, peak));
     cage_free(c);
 }
 
