@@ -6,8 +6,8 @@
  * ones. */
 #include "serving/infer_stats.h"
 #include "core/base/assert.h"
+#include "core/base/beat.h"
 #include "core/base/log.h"
-#include "core/base/mono_cond.h"
 #include "core/db/run_tx.h"
 #include "core/table/schema.h"
 
@@ -33,13 +33,11 @@ struct entry {
 };
 struct infer_stats {
     const struct app *app;
-    pthread_mutex_t lock;               /* guards entries, n, stopping */
+    pthread_mutex_t lock;               /* guards entries, n */
     pthread_mutex_t flushing;           /* one at a time, so that an older count never follows a newer one */
-    pthread_cond_t changed;
     struct entry *entries[INFER_STATS_MAX];
     size_t n;
-    bool stopping;
-    pthread_t thread;
+    struct beat *beat;
 };
 struct infer_hour {
     int64_t since_us, now_us;
@@ -60,21 +58,14 @@ static const struct stmt minutes_read = { .name = "deployment_minutes", .params 
     " ORDER BY minute DESC LIMIT $5" };
 const struct stmt *const infer_stats_stmts[] = { &minutes_put, &minutes_read, NULL };
 
-static void *thread_main(void *arg)
+static int64_t flush_turn(void *ctx, bool is_woken)
 {
-    struct infer_stats *s = arg;
+    struct infer_stats *s = ctx;
     struct err e;
-    pthread_setname_np(pthread_self(), "infer-stats");
-    pthread_mutex_lock(&s->lock);
-    while (!s->stopping) {
-        mono_cond_wait(&s->changed, &s->lock, clock_mono_us(&clock_system) + INFER_FLUSH_MS * INT64_C(1000));
-        pthread_mutex_unlock(&s->lock);
-        if (infer_stats_flush(s, clock_wall_us(s->app->clock), &e) != ERR_OK)
-            log_err(LOG_WARN, "inference.stats", &e);
-        pthread_mutex_lock(&s->lock);
-    }
-    pthread_mutex_unlock(&s->lock);
-    return NULL;
+    (void)is_woken;
+    if (infer_stats_flush(s, clock_wall_us(s->app->clock), &e) != ERR_OK)
+        log_err(LOG_WARN, "inference.stats", &e);
+    return INFER_FLUSH_MS * INT64_C(1000);
 }
 
 struct infer_stats *infer_stats_new(const struct app *app)
@@ -84,8 +75,7 @@ struct infer_stats *infer_stats_new(const struct app *app)
     s->app = app;
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->flushing, NULL);
-    mono_cond_init(&s->changed);
-    ASSERT(!pthread_create(&s->thread, NULL, thread_main, s));
+    s->beat = beat_new("infer-stats", INFER_FLUSH_MS * INT64_C(1000), flush_turn, s);
     return s;
 }
 
@@ -93,17 +83,10 @@ void infer_stats_free(struct infer_stats *s)
 {
     if (!s)
         return;
-    pthread_mutex_lock(&s->lock);
-    s->stopping = true;
-    pthread_cond_signal(&s->changed);
-    pthread_mutex_unlock(&s->lock);
-    pthread_join(s->thread, NULL);
-    struct err e;
-    if (infer_stats_flush(s, clock_wall_us(s->app->clock), &e) != ERR_OK)
-        log_err(LOG_WARN, "inference.stats", &e);
+    beat_free(s->beat);
+    (void)flush_turn(s, false);
     for (size_t i = 0; i < s->n; i++)
         free(s->entries[i]);
-    pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->flushing);
     free(s);

@@ -7,13 +7,12 @@
 #include "serving/roll.h"
 #include "audit/event.h"
 #include "core/base/assert.h"
+#include "core/base/beat.h"
 #include "core/base/log.h"
-#include "core/base/mono_cond.h"
 #include "core/db/run_tx.h"
 #include "core/table/schema.h"
 #include "scheduler/jobs/job.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 enum { DUE_MAX = 64, WHY_MAX = 500, ARENA_MAX = 8 << 20 };
@@ -173,42 +172,23 @@ enum errc roll_pass(const struct app *app, struct arena *a, int64_t drain_ms, in
 
 struct roll_keeper {
     const struct app *app;
-    pthread_mutex_t lock;               /* guards is_stopping */
-    pthread_cond_t changed;
-    bool is_stopping;
-    pthread_t thread;
+    struct arena *arena;
+    bool is_failing;                    /* told once, not at each turn */
+    struct beat *beat;
 };
 
-static bool wait_a_step(struct roll_keeper *k)
+static int64_t keep(void *ctx, bool is_woken)
 {
-    int64_t until = clock_mono_us(&clock_system) + ROLL_STEP_MS * 1000;
-    struct timespec t = { until / 1000000, until % 1000000 * 1000 };
-    int rc = 0;
-    pthread_mutex_lock(&k->lock);
-    while (!k->is_stopping && rc == 0)
-        rc = pthread_cond_timedwait(&k->changed, &k->lock, &t);
-    bool go_on = !k->is_stopping;
-    pthread_mutex_unlock(&k->lock);
-    return go_on;
-}
-
-static void *keep(void *arg)
-{
-    struct roll_keeper *k = arg;
-    struct arena *a = arena_new(ARENA_MAX);
-    bool was_well = true;
-    pthread_setname_np(pthread_self(), "falaj-roll");
-    while (wait_a_step(k)) {
-        struct err e;
-        int64_t steps;
-        arena_reset(a);
-        bool is_well = roll_pass(k->app, a, ROLL_DRAIN_MS, &steps, &e) == ERR_OK;
-        if (!is_well && was_well)
-            log_err(e.code == ERR_RETRY ? LOG_INFO : LOG_WARN, "deployment.roll", &e);
-        was_well = is_well;
-    }
-    arena_free(a);
-    return NULL;
+    struct roll_keeper *k = ctx;
+    struct err e;
+    int64_t steps;
+    (void)is_woken;
+    arena_reset(k->arena);
+    bool is_well = roll_pass(k->app, k->arena, ROLL_DRAIN_MS, &steps, &e) == ERR_OK;
+    if (!is_well && !k->is_failing)
+        log_err(e.code == ERR_RETRY ? LOG_INFO : LOG_WARN, "deployment.roll", &e);
+    k->is_failing = !is_well;
+    return ROLL_STEP_MS * INT64_C(1000);
 }
 
 struct roll_keeper *roll_keeper_new(const struct app *app)
@@ -216,9 +196,8 @@ struct roll_keeper *roll_keeper_new(const struct app *app)
     struct roll_keeper *k = calloc(1, sizeof *k);
     ASSERT(k);
     k->app = app;
-    pthread_mutex_init(&k->lock, NULL);
-    mono_cond_init(&k->changed);
-    ASSERT(!pthread_create(&k->thread, NULL, keep, k));
+    k->arena = arena_new(ARENA_MAX);
+    k->beat = beat_new("falaj-roll", ROLL_STEP_MS * INT64_C(1000), keep, k);
     return k;
 }
 
@@ -226,12 +205,7 @@ void roll_keeper_free(struct roll_keeper *k)
 {
     if (!k)
         return;
-    pthread_mutex_lock(&k->lock);
-    k->is_stopping = true;
-    pthread_cond_signal(&k->changed);
-    pthread_mutex_unlock(&k->lock);
-    pthread_join(k->thread, NULL);
-    pthread_cond_destroy(&k->changed);
-    pthread_mutex_destroy(&k->lock);
+    beat_free(k->beat);
+    arena_free(k->arena);
     free(k);
 }

@@ -5,14 +5,14 @@
  * its tenant, and puts back what the database did not take. A table that is nearly full is flushed by whoever fills it. */
 #include "serving/serving_int.h"
 #include "core/base/assert.h"
+#include "core/base/beat.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
-#include "core/base/mono_cond.h"
 #include "core/db/tx.h"
 #include "tenants/access/actor.h"
 
+#include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { LINES = 4096, LINES_FULL = LINES * 3 / 4, PERIOD_S = 60, ZONE_TEXT = 64 };
 
@@ -24,13 +24,11 @@ struct count_line {
 
 struct inference_counts {
     const struct app *app;
-    pthread_mutex_t lock;               /* guards lines, used, stopping */
+    pthread_mutex_t lock;               /* guards lines, used */
     pthread_mutex_t flushing;           /* one flush at a time */
-    pthread_cond_t changed;
     struct count_line *lines;
     size_t used;
-    bool stopping;
-    pthread_t thread;
+    struct beat *beat;
 };
 
 /* False: the table is full. The lock is held. */
@@ -120,22 +118,11 @@ void inference_counts_add(struct inference_counts *c, const struct serving_calle
     log_event(LOG_ERROR, "inference.audit_lost", "deployment", LOG_ID("dpl", who->deployment_id), "requests", LOG_I(1), NULL);
 }
 
-static void *thread_main(void *arg)
+static int64_t flush_turn(void *ctx, bool is_woken)
 {
-    struct inference_counts *c = arg;
-    pthread_setname_np(pthread_self(), "inference-audit");
-    pthread_mutex_lock(&c->lock);
-    while (!c->stopping) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += PERIOD_S;
-        pthread_cond_timedwait(&c->changed, &c->lock, &until);
-        pthread_mutex_unlock(&c->lock);
-        inference_counts_flush(c);
-        pthread_mutex_lock(&c->lock);
-    }
-    pthread_mutex_unlock(&c->lock);
-    return NULL;
+    (void)is_woken;
+    inference_counts_flush(ctx);
+    return PERIOD_S * INT64_C(1000000);
 }
 
 struct inference_counts *inference_counts_new(const struct app *app)
@@ -145,20 +132,14 @@ struct inference_counts *inference_counts_new(const struct app *app)
     c->app = app;
     pthread_mutex_init(&c->lock, NULL);
     pthread_mutex_init(&c->flushing, NULL);
-    mono_cond_init(&c->changed);
-    ASSERT(!pthread_create(&c->thread, NULL, thread_main, c));
+    c->beat = beat_new("inference-audit", PERIOD_S * INT64_C(1000000), flush_turn, c);
     return c;
 }
 
 void inference_counts_free(struct inference_counts *c)
 {
-    pthread_mutex_lock(&c->lock);
-    c->stopping = true;
-    pthread_cond_signal(&c->changed);
-    pthread_mutex_unlock(&c->lock);
-    pthread_join(c->thread, NULL);
+    beat_free(c->beat);
     inference_counts_flush(c);
-    pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);
     pthread_mutex_destroy(&c->flushing);
     free(c->lines);

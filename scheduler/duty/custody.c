@@ -6,14 +6,13 @@
 #include "audit/reconcile.h"
 #include "audit/retention.h"
 #include "core/base/assert.h"
+#include "core/base/beat.h"
 #include "core/base/log.h"
-#include "core/base/mono_cond.h"
 #include "core/db/run_tx.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "core/table/schema.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -25,10 +24,7 @@ struct custody {
     const struct app *app;
     struct db_pool *pool, *retention;
     struct arena *arena;
-    pthread_t thread;
-    pthread_mutex_t lock;               /* guards is_stopping */
-    pthread_cond_t changed;
-    bool is_stopping;
+    struct beat *beat;
 };
 
 struct task_row { struct str state; };
@@ -219,11 +215,13 @@ enum errc custody_count(const struct app *app, struct db_pool *pool, struct aren
     return ERR_OK;
 }
 
-static void round_once(struct custody *c)
+static int64_t round_once(void *ctx, bool is_woken)
 {
+    struct custody *c = ctx;
     const struct config *cfg = c->app->config;
     struct err e = { 0 };
     int64_t dropped;
+    (void)is_woken;
     arena_reset(c->arena);
     if (measure(c, &e) != ERR_OK)
         log_err(LOG_WARN, "custody.measure", &e);
@@ -236,22 +234,7 @@ static void round_once(struct custody *c)
     if (*cfg->audit_access_log && is_due(c, "reconcile", DAY_MS) &&
         custody_reconcile(c->app, c->pool, c->arena, cfg->audit_access_log, &e) != ERR_OK)
         log_err(LOG_ERROR, "custody.reconcile", &e);
-}
-
-static void *custody_main(void *arg)
-{
-    struct custody *c = arg;
-    pthread_setname_np(pthread_self(), "custody");
-    for (bool go_on = true; go_on;) {
-        round_once(c);
-        int64_t until = clock_mono_us(&clock_system) + STEP_MS * INT64_C(1000);
-        pthread_mutex_lock(&c->lock);
-        while (!c->is_stopping && mono_cond_wait(&c->changed, &c->lock, until))
-            ;
-        go_on = !c->is_stopping;
-        pthread_mutex_unlock(&c->lock);
-    }
-    return NULL;
+    return STEP_MS * INT64_C(1000);
 }
 
 struct custody *custody_new(const struct app *app, struct db_pool *sequencer_pool, struct db_pool *retention_pool)
@@ -262,9 +245,7 @@ struct custody *custody_new(const struct app *app, struct db_pool *sequencer_poo
     c->pool = sequencer_pool;
     c->retention = retention_pool;
     c->arena = arena_new(ARENA_MAX);
-    pthread_mutex_init(&c->lock, NULL);
-    mono_cond_init(&c->changed);
-    ASSERT(!pthread_create(&c->thread, NULL, custody_main, c));
+    c->beat = beat_new("custody", 0, round_once, c);
     return c;
 }
 
@@ -272,13 +253,7 @@ void custody_free(struct custody *c)
 {
     if (!c)
         return;
-    pthread_mutex_lock(&c->lock);
-    c->is_stopping = true;
-    pthread_cond_signal(&c->changed);
-    pthread_mutex_unlock(&c->lock);
-    pthread_join(c->thread, NULL);
-    pthread_cond_destroy(&c->changed);
-    pthread_mutex_destroy(&c->lock);
+    beat_free(c->beat);
     arena_free(c->arena);
     free(c);
 }

@@ -2,13 +2,12 @@
 /* key_keeper.c - an edge: it opens the transactions, logs their errors and tries again a second later. */
 #include "scheduler/duty/key_keeper.h"
 #include "core/base/assert.h"
+#include "core/base/beat.h"
 #include "core/base/log.h"
-#include "core/base/mono_cond.h"
 #include "core/db/run_tx.h"
 #include "registry/vault/key_rewrap.h"
 #include "registry/vault/key_shred.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 enum { ARENA_MAX = 64 << 20, PAUSE_US = 1000000, SHRED_EVERY = 10, LEFT_EVERY = 60, SHRED_MAX = 20 };
@@ -18,10 +17,9 @@ struct key_keeper {
     bool (*is_leading)(void *ctx);
     void *ctx;
     struct arena *arena;
-    pthread_t thread;
-    pthread_mutex_t lock;               /* guards is_stopping */
-    pthread_cond_t changed;
-    bool is_stopping;
+    int64_t tick;                       /* rounds that found nothing left to do */
+    bool has_more;
+    struct beat *beat;
 };
 
 typedef enum errc (*step)(struct work *w, int64_t *ret, struct err *e);
@@ -65,25 +63,15 @@ bool key_keeper_round(const struct app *app, struct arena *a, bool with_shred, b
     return run(app, a, rewrap_step, "key_keeper.rewrap") > 0;
 }
 
-static bool pause_until(struct key_keeper *k, int64_t wait_us)
+static int64_t keep(void *ctx, bool is_woken)
 {
-    int64_t until = clock_mono_us(&clock_system) + wait_us;
-    pthread_mutex_lock(&k->lock);
-    while (!k->is_stopping && wait_us && mono_cond_wait(&k->changed, &k->lock, until))
-        ;
-    bool go_on = !k->is_stopping;
-    pthread_mutex_unlock(&k->lock);
-    return go_on;
-}
-
-static void *keeper_main(void *arg)
-{
-    struct key_keeper *k = arg;
-    bool more = false;
-    pthread_setname_np(pthread_self(), "key-keeper");
-    for (int64_t tick = 0; pause_until(k, more ? 0 : PAUSE_US); tick += !more)
-        more = k->is_leading(k->ctx) && key_keeper_round(k->app, k->arena, !more && tick % SHRED_EVERY == 0, !more && tick % LEFT_EVERY == 0);
-    return NULL;
+    struct key_keeper *k = ctx;
+    bool is_fresh = !k->has_more;
+    (void)is_woken;
+    k->has_more = k->is_leading(k->ctx) &&
+                  key_keeper_round(k->app, k->arena, is_fresh && k->tick % SHRED_EVERY == 0, is_fresh && k->tick % LEFT_EVERY == 0);
+    k->tick += !k->has_more;
+    return k->has_more ? 0 : PAUSE_US;
 }
 
 struct key_keeper *key_keeper_new(const struct app *app, bool (*is_leading)(void *ctx), void *ctx)
@@ -94,9 +82,7 @@ struct key_keeper *key_keeper_new(const struct app *app, bool (*is_leading)(void
     k->is_leading = is_leading;
     k->ctx = ctx;
     k->arena = arena_new(ARENA_MAX);
-    pthread_mutex_init(&k->lock, NULL);
-    mono_cond_init(&k->changed);
-    ASSERT(!pthread_create(&k->thread, NULL, keeper_main, k));
+    k->beat = beat_new("key-keeper", PAUSE_US, keep, k);
     return k;
 }
 
@@ -104,13 +90,7 @@ void key_keeper_free(struct key_keeper *k)
 {
     if (!k)
         return;
-    pthread_mutex_lock(&k->lock);
-    k->is_stopping = true;
-    pthread_cond_signal(&k->changed);
-    pthread_mutex_unlock(&k->lock);
-    pthread_join(k->thread, NULL);
-    pthread_cond_destroy(&k->changed);
-    pthread_mutex_destroy(&k->lock);
+    beat_free(k->beat);
     arena_free(k->arena);
     free(k);
 }

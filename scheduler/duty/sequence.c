@@ -5,13 +5,12 @@
 #include "audit/sequencer.h"
 #include "audit/shadow.h"
 #include "core/base/assert.h"
+#include "core/base/beat.h"
 #include "core/base/log.h"
-#include "core/base/mono_cond.h"
 #include "core/db/run_tx.h"
 #include "core/table/config.h"
 #include "keys/client.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 enum { ARENA_MAX = 512 << 20, EVENTS_MAX = 20000, HEADS_MAX = 1000, SIGN_US = 60000000, HEARTBEAT_US = 300000000,
@@ -22,10 +21,7 @@ struct sequence {
     struct db_pool *pool;
     struct sequencer *sequencer;
     struct arena *arena;
-    pthread_t thread;
-    pthread_mutex_t lock;               /* guards is_stopping, is_wanted */
-    pthread_cond_t changed;
-    bool is_stopping, is_wanted;
+    struct beat *beat;
     int64_t sign_us, heartbeat_us;
 };
 
@@ -108,23 +104,10 @@ static bool round_once(struct sequence *s, bool sign_now, bool is_last)
     return done == EVENTS_MAX || more;
 }
 
-static void *sequence_main(void *arg)
+static int64_t turn(void *ctx, bool is_woken)
 {
-    struct sequence *s = arg;
-    bool more = false;
-    pthread_setname_np(pthread_self(), "sequencer");
-    for (bool go_on = true; go_on;) {
-        int64_t until = clock_mono_us(&clock_system) + (more ? 0 : s->app->config->sequencer_interval_ms * 1000);
-        pthread_mutex_lock(&s->lock);
-        while (!s->is_stopping && !s->is_wanted && mono_cond_wait(&s->changed, &s->lock, until))
-            ;
-        go_on = !s->is_stopping;
-        bool sign_now = s->is_wanted;
-        s->is_wanted = false;
-        pthread_mutex_unlock(&s->lock);
-        more = round_once(s, sign_now, !go_on);
-    }
-    return NULL;
+    struct sequence *s = ctx;
+    return round_once(s, is_woken, false) ? 0 : s->app->config->sequencer_interval_ms * INT64_C(1000);
 }
 
 struct sequence *sequence_new(const struct app *app, struct db_pool *pool, struct str zone)
@@ -135,31 +118,21 @@ struct sequence *sequence_new(const struct app *app, struct db_pool *pool, struc
     s->pool = pool;
     s->arena = arena_new(ARENA_MAX);
     s->sequencer = sequencer_new(zone, sign, s);
-    pthread_mutex_init(&s->lock, NULL);
-    mono_cond_init(&s->changed);
-    ASSERT(!pthread_create(&s->thread, NULL, sequence_main, s));
+    s->beat = beat_new("sequencer", app->config->sequencer_interval_ms * INT64_C(1000), turn, s);
     return s;
 }
 
 void sequence_wake(struct sequence *s)
 {
-    pthread_mutex_lock(&s->lock);
-    s->is_wanted = true;
-    pthread_cond_signal(&s->changed);
-    pthread_mutex_unlock(&s->lock);
+    beat_wake(s->beat);
 }
 
 void sequence_free(struct sequence *s)
 {
     if (!s)
         return;
-    pthread_mutex_lock(&s->lock);
-    s->is_stopping = true;
-    pthread_cond_signal(&s->changed);
-    pthread_mutex_unlock(&s->lock);
-    pthread_join(s->thread, NULL);
-    pthread_cond_destroy(&s->changed);
-    pthread_mutex_destroy(&s->lock);
+    beat_free(s->beat);
+    (void)round_once(s, false, true);
     sequencer_free(s->sequencer);
     arena_free(s->arena);
     free(s);

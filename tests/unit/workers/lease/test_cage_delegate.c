@@ -38,7 +38,7 @@ static bool says(const char *path, const char *word)
     return strstr(text, word) != NULL;
 }
 
-/* Runs `what` in a process of its own, alone in the group. Where no controller is free there is no room to make, and that is said. */
+/* Runs `what` in a process of its own, alone in the group. Where no controller is free there is no room to make. */
 static void in_group(const char *group, void (*what)(const char *group))
 {
     char path[256];
