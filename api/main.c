@@ -12,27 +12,16 @@
  * process ends. A second SIGTERM ends it at once. */
 #include "api/api.h"
 #include "api/bootstrap.h"
-#include "tenants/access/appointment.h"
-#include "api/changed_by.h"
-#include "api/console.h"
+#include "api/console_files.h"
 #include "api/events.h"
+#include "api/housekeeping.h"
 #include "api/listeners.h"
 #include "api/openapi.h"
+#include "api/stmts.h"
 #include "api/stream.h"
 #include "api/trust.h"
-#include "audit/head_proof.h"
-#include "audit/actor_name.h"
-#include "audit/erasure.h"
 #include "audit/erasure_keeper.h"
-#include "audit/event.h"
-#include "audit/export_job.h"
-#include "audit/hold.h"
-#include "audit/last_change.h"
 #include "audit/pii.h"
-#include "audit/retention.h"
-#include "audit/search.h"
-#include "audit/thing_name.h"
-#include "core/base/cleanup.h"
 #include "core/base/fault.h"
 #include "core/base/log.h"
 #include "core/base/notify.h"
@@ -46,77 +35,22 @@
 #include "core/table/metrics.h"
 #include "keys/client.h"
 #include "registry/vault/blob_store.h"
-#include "registry/evidence/passport.h"
-#include "registry/vault/key_impact.h"
-#include "registry/vault/key_life.h"
-#include "registry/vault/key_rewrap.h"
-#include "registry/vault/key_shred.h"
-#include "registry/vault/orphan.h"
-#include "registry/registry.h"
-#include "registry/vault/root_key.h"
+#include "scheduler/jobs/job.h"
+#include "scheduler/jobs/job_state.h"
+#include "scheduler/mirror/capacity.h"
 #include "serving/infer_stats.h"
 #include "serving/roll.h"
 #include "serving/serving.h"
-#include "registry/catalog/upload.h"
-#include "registry/vault/worker_checkpoint.h"
-#include "scheduler/mirror/capacity.h"
-#include "scheduler/engine/enrol.h"
-#include "scheduler/jobs/forecast.h"
-#include "scheduler/mirror/rules.h"
-#include "scheduler/invariants.h"
-#include "scheduler/jobs/job_apply.h"
-#include "scheduler/jobs/job_dataset.h"
-#include "scheduler/jobs/dependency.h"
-#include "scheduler/jobs/job_hold.h"
-#include "scheduler/jobs/job_search.h"
-#include "scheduler/engine/lease.h"
-#include "scheduler/engine/node.h"
-#include "scheduler/engine/node_state.h"
-#include "scheduler/round.h"
-#include "scheduler/jobs/series.h"
-#include "scheduler/jobs/submit.h"
-#include "scheduler/jobs/watch.h"
-#include "tenants/identity/api_token.h"
-#include "tenants/access/credential.h"
-#include "tenants/access/approval.h"
-#include "tenants/accounts/api_rate.h"
-#include "tenants/identity/authn.h"
-#include "tenants/identity/break_glass.h"
-#include "tenants/identity/device.h"
-#include "tenants/identity/identity_provider.h"
-#include "tenants/identity/invitation.h"
-#include "tenants/identity/issuer.h"
-#include "tenants/identity/jwt_authn.h"
-#include "tenants/identity/local_auth.h"
-#include "tenants/identity/login_guard.h"
-#include "tenants/identity/oidc.h"
-#include "tenants/identity/outside.h"
-#include "tenants/identity/password.h"
 #include "tenants/access/authz.h"
-#include "tenants/access/principal_load.h"
-#include "tenants/access/explain.h"
-#include "tenants/home/project.h"
-#include "tenants/accounts/quota.h"
-#include "tenants/identity/refusals.h"
-#include "tenants/identity/service_account.h"
+#include "tenants/access/second_person.h"
+#include "tenants/accounts/api_rate.h"
 #include "tenants/home/residency_facts.h"
-#include "tenants/identity/scim_group.h"
-#include "tenants/identity/scim_user.h"
-#include "tenants/identity/session.h"
-#include "tenants/identity/session_authn.h"
-#include "tenants/accounts/budget.h"
-#include "tenants/accounts/price.h"
-#include "scheduler/jobs/priority_class.h"
-#include "tenants/accounts/quota_rule.h"
-#include "tenants/accounts/usage.h"
 #include "tenants/home/tenant.h"
-#include "tenants/home/transfer_policy.h"
-#include "tenants/identity/totp.h"
-#include "tenants/home/tenant_life.h"
-#include "tenants/identity/user.h"
-#include "tenants/identity/user_group.h"
-#include "tenants/home/zone.h"
-#include "tenants/home/zone_law.h"
+#include "tenants/identity/authn.h"
+#include "tenants/identity/invitation.h"
+#include "tenants/identity/local_auth.h"
+#include "tenants/identity/outside.h"
+#include "tenants/identity/session_authn.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -124,88 +58,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SECURE_HEAP = 4 << 20, KEYD_TIMEOUT_MS = 3000, HOUSEKEEPING_S = 10, ORPHAN_EVERY_S = 3600,
-    BLOB_AGE_S = 3600 };
-/* The largest task reads up to 100,000 tenants' own rates (tenants/accounts/api_rate.c). */
-static const size_t HOUSEKEEPING_ARENA = 16 << 20;
-
-extern const struct stmt *const idempotency_stmts[];
-
-static const struct stmt *const *const app_lists[] = {
-    authn_stmts,
-    local_auth_stmts,
-    login_guard_stmts,
-    password_stmts,
-    totp_stmts,
-    session_stmts,
-    session_authn_stmts,
-    invitation_stmts,
-    device_stmts,
-    break_glass_stmts,
-    issuer_stmts,
-    jwt_authn_stmts,
-    identity_provider_stmts,
-    oidc_stmts,
-    principal_stmts,
-    approval_stmts,
-    second_person_stmts,
-    appointment_stmts,
-    explain_stmts,
-    residency_stmts,
-    project_stmts,
-    binding_stmts,
-    transfer_policy_stmts,
-    zone_law_stmts,
-    evidence_stmts, passport_stmts,
-    zone_stmts,
-    tenant_stmts,
-    tenant_life_stmts,
-    user_stmts, user_group_stmts, scim_user_stmts, scim_group_stmts,
-    api_token_stmts,
-    credential_stmts,
-    service_account_stmts,
-    quota_stmts, quota_rule_stmts, price_stmts, budget_stmts, usage_stmts, api_rate_stmts,
-    bootstrap_stmts,
-    changed_by_stmts,
-    idempotency_stmts,
-    job_stmts,
-    job_apply_stmts,
-    job_search_stmts,
-    job_hold_stmts, dependency_stmts, forecast_stmts, outlook_stmts, rules_own_stmts,
-    job_dataset_stmts,
-    capacity_stmts,
-    priority_class_stmts,
-    invariants_stmts,
-    system_facts_stmts,
-    watch_stmts,
-    series_stmts,
-    feed_stmts,
-    registry_stmts,
-    deployment_stmts,
-    infer_stats_stmts, roll_stmts,
-    node_stmts,
-    node_state_stmts,
-    join_token_stmts,
-    enrol_stmts,
-    audit_event_stmts,
-    audit_export_stmts,
-    audit_proof_stmts,
-    audit_head_proof_stmts,
-    audit_export_job_stmts,
-    audit_search_stmts,
-    audit_last_change_stmts,
-    audit_actor_name_stmts, audit_thing_stmts,
-    audit_hold_stmts,
-    audit_retention_stmts,
-    audit_erasure_stmts, erasure_keeper_stmts,
-    audit_pii_stmts,
-    key_life_stmts, key_impact_stmts,
-    key_rewrap_stmts,
-    key_shred_stmts,
-    root_key_stmts,
-    NULL
-};
-static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts, enrol_node_stmts, registry_node_stmts, audit_event_stmts, NULL };
+enum { SECURE_HEAP = 4 << 20, KEYD_TIMEOUT_MS = 3000 };
 
 static int print_document(const char *what)
 {
@@ -272,41 +125,6 @@ static void on_wake(void *ctx, struct str channel, struct str payload)
     }
 }
 
-/* Blobs that no row knows: only a process that may see every tenant's rows can say so. */
-static void sweep_orphans(struct app *app, struct arena *a)
-{
-    struct err e;
-    int64_t removed = 0;
-    if (app->node_pool && orphan_sweep(app, a, BLOB_AGE_S, &removed, &e) != ERR_OK)
-        log_err(LOG_WARN, "orphan.sweep", &e);
-}
-
-/* Uploads that nobody went on with, and what was sent of them; checkpoints of jobs that have ended. */
-static void sweep_uploads(struct app *app, struct arena *a)
-{
-    struct err e;
-    int64_t ended = 0;
-    if (app->node_pool && (upload_sweep(app, a, &ended, &e) != ERR_OK || checkpoint_sweep(app, a, &ended, &e) != ERR_OK))
-        log_err(LOG_WARN, "content.sweep", &e);
-}
-
-/* Serving machines are known by the same authorities as calling ones. */
-static void share_trust(struct api *api)
-{
-    CLEANUP(arena_freep) struct arena *a = arena_new(8 << 20);
-    if (api->trust)
-        serving_trust(api->serving, mtls_trust_pem(api->trust, a));
-}
-
-/* Counts of tries, device codes, logins at providers and used tokens that are long over. */
-static void sweep_signin(struct app *app, struct arena *a)
-{
-    struct err e;
-    struct work w = { .app = app, .arena = a, .now_us = clock_wall_us(app->clock) };
-    if (RUN_WRITE(&w, (guard_sweep(&w), oidc_sweep(&w), ERR_OK), &e) != ERR_OK)
-        log_err(LOG_WARN, "signin.sweep", &e);
-}
-
 /* Certificates of this process: its listeners', and the one it shows to serving machines, read at each of its connections. */
 static void watch_certificates(struct api *api, const struct config *cfg)
 {
@@ -317,48 +135,6 @@ static void watch_certificates(struct api *api, const struct config *cfg)
         cert_watch_add(api->certs, "api_worker", cfg->api_worker_cert, cfg->api_worker_key, api->nodes);
     if (*cfg->api_client_cert)
         cert_watch_add(api->certs, "api_client", cfg->api_client_cert, NULL, NULL);
-}
-
-/* Waits for SIGTERM or SIGINT; SIGHUP reads settings, certificates and the name of the access log again, SIGUSR1 only the last,
- * for log
- * rotation; every HOUSEKEEPING_S seconds does the small regular work, every ORPHAN_EVERY_S the larger. */
-static void run_until_signal(struct app *app, struct api *api, struct config *cfg, sigset_t *set)
-{
-    struct timespec pause = { HOUSEKEEPING_S, 0 };
-    int64_t sweep_us = clock_mono_us(app->clock) + ORPHAN_EVERY_S * INT64_C(1000000);
-    for (;;) {
-        int sig = sigtimedwait(set, NULL, &pause);
-        if (sig == SIGHUP)
-            config_hangup(cfg);
-        if (sig == SIGHUP || sig == SIGUSR1)
-            pipeline_reopen_log(api->pipeline);
-        else if (sig > 0)
-            return;
-        notify_alive();
-        cert_watch_look(api->certs, clock_wall_us(app->clock));
-        struct arena *a = arena_new(HOUSEKEEPING_ARENA);
-        struct err e;
-        if (refusals_flush(authn_refusals(api->authn), app, a, &e) != ERR_OK)
-            log_err(LOG_WARN, "authn.refusals", &e);
-        if (authn_flush_used(api->authn, a, &e) != ERR_OK)
-            log_err(LOG_WARN, "authn.flush", &e);
-        if (session_authn_flush(api->sessions, a, &e) != ERR_OK)
-            log_err(LOG_WARN, "session.flush", &e);
-        if (api_rates_refresh(app->api_rates, app->pool, a, &e) != ERR_OK)
-            log_err(LOG_WARN, "rates.refresh", &e);
-        blob_sweep(app->blobs, BLOB_AGE_S);
-        if (erasure_keeper_look_if_moved(app, &e) != ERR_OK)
-            log_err(LOG_WARN, "erasure.look", &e);
-        sweep_uploads(app, a);
-        if (api->trust && trust_refresh(app, api->trust))
-            share_trust(api);
-        if (clock_mono_us(app->clock) >= sweep_us) {
-            sweep_orphans(app, a);
-            sweep_signin(app, a);
-            sweep_us = clock_mono_us(app->clock) + ORPHAN_EVERY_S * INT64_C(1000000);
-        }
-        arena_free(a);
-    }
 }
 
 static void drain(struct api *api, const struct config *cfg)
@@ -401,10 +177,10 @@ static void open_lanes(const struct app *app, struct api *api, const struct app 
             continue;
         int64_t ms = s.statement_ms ? s.statement_ms : cfg->db_statement_timeout_ms;
         api->lane_apps[l] = *app;
-        api->lane_apps[l].pool = pool_for(ms, cfg->db_url, s.connections, "falaj-api", app_lists, false);
+        api->lane_apps[l].pool = pool_for(ms, cfg->db_url, s.connections, "falaj-api", api_stmts, false);
         if (is_node)
             api->lane_apps[l].node_pool = pool_for(ms, cfg->db_node_url, s.connections, "falaj-api-node",
-                                                    node_lists, true);
+                                                    api_node_stmts, true);
         ret[l] = &api->lane_apps[l];
     }
 }
@@ -455,7 +231,7 @@ static int serve(struct app *app, struct api *api, struct config *settings, cons
         return refuse("listen for metrics (api.ops_port)", e);
     if (*cfg->api_worker_cert && trust_open(app, &api->trust, e) != ERR_OK)
         return refuse("authorities for workers", e);
-    share_trust(api);
+    serving_trust_share(api);
     if (*cfg->api_worker_cert && !(api->nodes = listen_nodes(api, cfg, e)))
         return refuse("listen for workers", e);
     watch_certificates(api, cfg);
@@ -466,7 +242,7 @@ static int serve(struct app *app, struct api *api, struct config *settings, cons
     log_event(LOG_INFO, "api.ready", "bind", LOG_S(cfg->api_bind), "port", LOG_I(http_server_port(api->people)), "worker_port",
               LOG_I(api->nodes ? http_server_port(api->nodes) : 0), NULL);
     notify_ready("serves");
-    run_until_signal(app, api, settings, &set);
+    housekeeping_run(app, api, settings, &set);
     signal(SIGTERM, SIG_DFL);
     sigdelset(&set, SIGUSR1);
     sigdelset(&set, SIGHUP);            /* nobody reads settings any more, and unblocked it would end the drain */
@@ -572,9 +348,9 @@ int main(int argc, char **argv)
     struct api api = { 0 };
     struct redis_opts redis = { .address = arena_printf(cfg->arena, "unix:%s", cfg->redis_socket), .user = *cfg->redis_user ? cfg->redis_user : NULL,
                                 .password = *cfg->redis_password ? cfg->redis_password : NULL };
-    app.pool = pool_for(cfg->db_statement_timeout_ms, cfg->db_url, cfg->db_pool_size, "falaj-api", app_lists, false);
+    app.pool = pool_for(cfg->db_statement_timeout_ms, cfg->db_url, cfg->db_pool_size, "falaj-api", api_stmts, false);
     app.node_pool = !*cfg->db_node_url ? NULL : pool_for(cfg->db_statement_timeout_ms, cfg->db_node_url, cfg->db_node_pool_size,
-                                                         "falaj-api-node", node_lists, true);
+                                                         "falaj-api-node", api_node_stmts, true);
     if (db_pool_check(app.pool, &e) != ERR_OK || (app.node_pool && db_pool_check(app.node_pool, &e) != ERR_OK))
         return refuse("database", &e);
     int rc = 0;

@@ -50,7 +50,7 @@ struct beat *beat_new(const char *name, int64_t first_us, beat_turn turn, void *
 {
     struct beat *b = calloc(1, sizeof *b);
     ASSERT(b && strlen(name) <= NAME_MAX_LEN);
-    strcpy(b->name, name);
+    memcpy(b->name, name, strlen(name));
     b->first_us = first_us;
     b->turn = turn;
     b->ctx = ctx;
