@@ -130,6 +130,8 @@ enum errc admit_refuse(struct call *c, const struct decision *d, enum permission
 /* residency_denial.c: a refusal of the judge of residency is counted, and stands in the log of the tenant whose data it is about. Outside
  * of any transaction of the call; blocks. */
 void residency_denial_note(struct call *c, const struct err *e);
+/* Adds ,"remedy":{…} to its problem: what is missing, and who may set it; nothing where nothing can be set. */
+void residency_denial_tell(struct call *c, const struct err *e, struct buf *out);
 /* release_denial.c: a key refused to a machine because of its lease; does nothing for other calls. Blocks. */
 void release_denial_note(struct call *c, const struct err *e);
 

@@ -23,6 +23,7 @@ static const char *const problem_schema =
     "\"kind\":{\"type\":\"string\",\"enum\":[\"user\",\"platform\",\"system\"],\"description\":\"One of the tenant, one of the platform's staff, or a program\"},"
     "\"user_id\":{\"type\":\"string\",\"description\":\"The user, where it is one of the caller's tenant\"},"
     "\"name\":{\"type\":\"string\",\"description\":\"Its name, for who may read users\"}}},"
+    "\"remedy\":{\"$ref\":\"#/components/schemas/residency_remedy\"},"
     "\"errors\":{\"type\":\"array\",\"description\":\"What is wrong where\",\"items\":{\"type\":\"object\",\"properties\":{"
     "\"pointer\":{\"type\":\"string\",\"description\":\"RFC 6901 pointer\"},\"code\":{\"type\":\"string\",\"description\":\"Stable code\"},"
     "\"detail\":{\"type\":\"string\",\"description\":\"What is wrong\"}}}}}}";

@@ -154,6 +154,11 @@ void flight_fail(struct flight *f, const struct err *e)
         changed_by_tell(c, id_text(c->work.arena, id->prefix, *(struct uuid *)field_at(id, c->in)), &body);
         buf_add_char(&body, '}');
     }
+    if (e->code == ERR_RESIDENCY && !scim && !oip && !(f->match && f->match->row->flags & R_NODE)) {
+        body.len--;
+        residency_denial_tell(c, e, &body);
+        buf_add_char(&body, '}');
+    }
     account(f, row->http, e);
     principal_unref(TAKE(c->principal));
     buf_release(&f->answer);

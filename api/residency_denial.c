@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* residency_denial.c - one place for all refusals of the judge (tenants/home/residency.h), whichever route asked it.
  *
+ * The problem that the caller gets names what is missing and who may set it (tenants/home/residency_remedy.h).
  * The transaction in which it was asked is gone when this runs, so the event has one of its own. The words come from the error's detail
  * ("rule=law act=key class=health zone=de-fra-1"), which residency_refusal wrote; nothing of the caller's stands there. */
 #include "api/api_int.h"
 #include "core/base/log.h"
 #include "core/db/tx.h"
+#include "core/json/encode.h"
 #include "core/table/metrics.h"
 #include "tenants/access/actor.h"
+#include "tenants/home/residency_remedy.h"
 
 /* The word behind "name=" in the detail; absent when it is not there. */
 static struct str word_of(struct arena *a, const char *detail, const char *name)
@@ -51,4 +54,15 @@ void residency_denial_note(struct call *c, const struct err *e)
     bool is_node = c->route->flags & R_NODE;
     if (audit_append_apart(w, is_node ? w->app->node_pool : w->app->pool, is_node ? SCOPE_SYSTEM : SCOPE_TENANT(w->tenant_id), &ev, &why) != ERR_OK)
         log_err(LOG_ERROR, "audit.residency_denial_not_written", &why);
+}
+
+void residency_denial_tell(struct call *c, const struct err *e, struct buf *out)
+{
+    struct arena *a = c->work.arena;
+    struct residency_remedy r;
+    if (!residency_remedy_of(a, word_of(a, e->detail, "rule"), word_of(a, e->detail, "class"), word_of(a, e->detail, "zone"),
+                             word_of(a, e->detail, "from"), &r))
+        return;
+    buf_add_c(out, ",\"remedy\":");
+    json_encode(&residency_remedy_schema, &r, out);
 }

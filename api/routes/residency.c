@@ -4,6 +4,7 @@
 #include "registry/evidence/evidence.h"
 #include "registry/catalog/transfer.h"
 #include "tenants/home/residency_facts.h"
+#include "tenants/home/residency_remedy.h"
 #include "tenants/home/transfer_policy.h"
 
 enum { CSV_MAX = 16 << 20, CSV_ROWS = 50000, HTML_MAX = 16 << 20 };
@@ -34,12 +35,13 @@ SCHEMA_OF(residency_explain_in, "A question to the judge", FIELD_ENUM(residency_
     FIELD(residency_explain_in, from, 0, .min = 2, .max = 31, .check = check_slug, .doc = "Where it lies now; absent: the home zone"),
     FIELD_ENUM(residency_explain_in, act, F_REQ, residency_act_names, .doc = "What would be done"),
     FIELD(residency_explain_in, purpose, 0, .min = 1, .max = 63, .check = check_slug, .doc = "What for: training, serving, …"));
-struct explain_out { bool allowed; struct str rule, text, act; struct uuid policy_id; };
+struct explain_out { bool allowed; struct str rule, text, act; struct uuid policy_id; struct residency_remedy remedy; };
 SCHEMA_OF(explain_out, "The judge's verdict", FIELD(explain_out, allowed, 0, .doc = "May it be there"),
     FIELD(explain_out, rule, F_ALWAYS, .doc = "The rule, a stable word"),
     FIELD(explain_out, text, F_ALWAYS, .doc = "The reason in words"),
     FIELD(explain_out, act, F_ALWAYS, .doc = "What was asked about"),
-    FIELD_ID(explain_out, policy_id, "trp", 0, .doc = "The policy that allows it"));
+    FIELD_ID(explain_out, policy_id, "trp", 0, .doc = "The policy that allows it"),
+    FIELD_SUB(explain_out, remedy, &residency_remedy_schema, F_NOCOL, .doc = "Refused: what is missing, and who may set it"));
 struct evidence_in { struct str zone; struct timestamp from, to; };
 SCHEMA_OF(evidence_in, "Evidence about what", FIELD(evidence_in, zone, F_QUERY, .min = 2, .max = 31, .check = check_slug, .doc = "Only this zone"),
     FIELD(evidence_in, from, F_QUERY, .doc = "Begin of the period; absent: 90 days before its end"), FIELD(evidence_in, to, F_QUERY, .doc = "Its end; absent: now"));
@@ -122,7 +124,11 @@ static enum errc explain(struct work *w, const void *in, void *out, struct err *
         return FAIL(e, UNPROCESSABLE, "The platform has no data of its own; make this call as a user of a tenant");
     TRY(residency_facts_read(w, &f, e));
     struct residency_verdict v = residency_allows(f, &q);
-    *(struct explain_out *)out = (struct explain_out){ v.allowed, str_c(v.rule), str_dup(w->arena, str_c(v.text)), str_c(residency_act_names[x->act]), v.policy_id };
+    struct explain_out *ret = out;
+    *ret = (struct explain_out){ .allowed = v.allowed, .rule = str_c(v.rule), .text = str_dup(w->arena, str_c(v.text)),
+                                 .act = str_c(residency_act_names[x->act]), .policy_id = v.policy_id };
+    if (!v.allowed)
+        (void)residency_remedy_of(w->arena, ret->rule, str_c(data_class_names[x->data_class]), x->zone, x->from, &ret->remedy);
     return ERR_OK;
 }
 

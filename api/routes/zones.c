@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zones.c - routes of residency zones. */
 #include "api/route.h"
+#include "tenants/home/law_template.h"
 #include "tenants/home/residency.h"
 #include "tenants/home/zone.h"
 #include "tenants/home/zone_law.h"
 
 struct zone_create_in {
     struct str code, name, country;
-    struct slice legal_regimes;
+    struct slice legal_regimes, templates;
     struct zone_law law;
 };
 static bool check_country(struct str s, const char **why)
@@ -21,6 +22,8 @@ SCHEMA_OF(zone_create_in, "A zone to create",
     FIELD(zone_create_in, country, F_REQ, .min = 2, .max = 2, .check = check_country, .pattern_doc = "^[A-Z]{2}$", .example = "AE",
         .doc = "ISO 3166 country"),
     FIELD_STRS(zone_create_in, legal_regimes, 0, .max = 16, .doc = "Laws that apply there, e.g. uae-pdpl"),
+    FIELD_STRS(zone_create_in, templates, 0, .max = 16, .check = check_slug,
+        .doc = "Instead of a law: the law that these templates make together, as listed by /v1/residency/templates"),
     FIELD_SUB(zone_create_in, law, &zone_law_schema, F_NOCOL, .doc = "What the law says; absent: nothing beyond the first four classes of data"));
 
 struct zone_ref { struct str code; };
@@ -42,10 +45,15 @@ static enum errc create(struct work *w, const void *in, void *out, struct err *e
     const struct zone_create_in *z = in;
     static const struct zone_law none = { 0 };
     struct zone_law law = z->law;
+    bool has_law = memcmp(&z->law, &none, sizeof none) != 0;
+    if (has_law && z->templates.n)
+        return FAIL_AT(e, UNPROCESSABLE, "/templates", "Give templates or a law, not both");
+    if (z->templates.n)
+        TRY(law_of_templates(w->arena, z->templates, &law, e));
     if (!law.legal_regimes.n)
         law.legal_regimes = z->legal_regimes;
     TRY(zone_create(w, z->code, z->name, z->country, law.legal_regimes, out, e));
-    if (!memcmp(&z->law, &none, sizeof none))
+    if (!has_law && !z->templates.n)
         return ERR_OK;
     TRY(zone_law_put(w, z->code, &law, UUID_NIL, e));
     return zone_get(w, z->code, out, e);
@@ -83,7 +91,23 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
     return ERR_OK;
 }
 
+static enum errc list_templates(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct zone_page *page = in;
+    struct page_out *ret = out;
+    (void)e;
+    ret->items = law_template_list(w->arena, page->page_token);
+    if (ret->items.n > (size_t)page->page_size) {
+        ret->items.n = (size_t)page->page_size;
+        ret->next = ((struct law_template *)ret->items.items)[ret->items.n - 1].template_id;
+    }
+    return ERR_OK;
+}
+
 static const struct route rows[] = {
+    { .method = HTTP_GET, .path = "/v1/residency/templates", .lane = LANE_CALLS,
+      .op = "law_template_list", .perm = PERM_ZONE_READ, .handler = list_templates, .in = &zone_page_schema, .status = 200,
+      .out = &law_template_schema, .flags = R_LIST, .doc = "List known laws with their clauses, as a zone's law is begun with" },
     { .method = HTTP_POST, .path = "/v1/zones", .lane = LANE_CALLS,
       .op = "zone_create", .perm = PERM_ZONE_CREATE, .handler = create, .in = &zone_create_in_schema,
       .status = 201, .out = &zone_schema, .flags = R_IDEMPOTENT | R_STEP_UP, .rate = RL_WRITE, .resource = "zone", .audited = true, .audit = AUDIT_ZONE_CREATE,

@@ -56,10 +56,12 @@ enum errc job_dataset_find(struct work *w, const struct job *j, struct uuid data
     if (data_formats[ret->format].is_model != is_model)
         return FAIL_AT(e, UNPROCESSABLE, "/spec/dataset_id", "A job of kind %s reads %s; this version has the format %s",
                        job_types[j->kind].name, is_model ? "model files" : "tables and tokens", data_format_names[ret->format]);
-    if (j->zone.ptr && !str_eq(j->zone, ret->zone))
-        return FAIL_AT(e, RESIDENCY, "/zone", "The data set is in zone %.*s and may not be read in %.*s", STR_ARG(ret->zone),
-                       STR_ARG(j->zone));
-    return ERR_OK;
+    if (!j->zone.ptr || str_eq(j->zone, ret->zone))
+        return ERR_OK;
+    FAIL_AT(e, RESIDENCY, "/zone", "The data set is in zone %.*s and may not be read in %.*s", STR_ARG(ret->zone),
+            STR_ARG(j->zone));
+    return err_note(e, "rule=no_copy act=submit class=%.*s zone=%.*s from=%.*s", STR_ARG(ret->data_class), STR_ARG(j->zone),
+                    STR_ARG(ret->zone));
 }
 
 enum errc job_dataset_read_by(struct work *w, struct job_submission *s, const struct job_dataset *d, const struct buf *spec,

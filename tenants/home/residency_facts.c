@@ -288,8 +288,9 @@ enum errc residency_refusal(enum residency_act act, const struct residency_quest
                             struct err *e)
 {
     FAIL(e, RESIDENCY, "%s", v->text);
-    err_note(e, "rule=%s act=%s class=%s zone=%.*s", v->rule, residency_act_names[act],
-             q->data_class >= 0 && q->data_class < DC_COUNT ? data_class_names[q->data_class] : "?", STR_ARG(q->zone));
+    err_note(e, "rule=%s act=%s class=%s zone=%.*s%s%.*s", v->rule, residency_act_names[act],
+             q->data_class >= 0 && q->data_class < DC_COUNT ? data_class_names[q->data_class] : "?", STR_ARG(q->zone),
+             q->from.ptr ? " from=" : "", STR_ARG(q->from));
     return field ? err_field(e, "%s", field) : ERR_RESIDENCY;
 }
 

@@ -108,6 +108,32 @@ describe('the law of a zone', () => {
   });
 });
 
+describe('known laws', () => {
+  test('begin the law of a zone, and the example file says what they say', async () => {
+    const all = must(await admin.get('/v1/residency/templates'), 200).data;
+    const first = must(await admin.get('/v1/residency/templates?page_size=1'), 200);
+    expect(first.data).toEqual([all[0]]);
+    const second = must(await admin.get(`/v1/residency/templates?page_size=1&page_token=${first.next_page_token}`), 200);
+    expect(second.data).toEqual([all[1]]);
+    const known = (r: any): any => all.find((l: any) => l.template_id === r.regime);
+    const file = JSON.parse(readFileSync(join(process.env['FALAJ_SRC'] ?? '../..', 'deploy/zones.example.json'), 'utf8'));
+    for (const zone of file.zones)
+      for (const r of zone.law.rules)
+        expect(known(r)?.rules, r.regime).toContainEqual(
+          expect.objectContaining({ data_class: r.data_class, may_leave: r.may_leave }));
+
+    const zone = { code: 'ae-new-1', name: 'New', country: 'AE' };
+    for (const bad of [{ templates: ['no-such'] }, { templates: ['gdpr'], law }])
+      expect(problemOf(await admin.post('/v1/zones', { ...zone, ...bad })).errors![0]!.pointer).toBe('/templates');
+    must(await admin.post('/v1/zones', { ...zone, templates: ['uae-pdpl', 'uae-health-ict'] }), 201);
+    const made = must(await admin.get(`/v1/zones/${zone.code}/law`), 200);
+    expect(made).toMatchObject({ legal_regimes: ['uae-pdpl', 'uae-health-ict'], regulator: 'UAE Data Office' });
+    expect(made.rules.map((r: any) => `${r.data_class} ${r.may_leave} ${r.countries}`)).toEqual(
+      ['personal with_basis AE', 'sensitive with_basis AE', 'health never AE']);
+    expect(made.clocks.map((c: any) => c.hours)).toEqual([undefined, 219000]);
+  });
+});
+
 describe('what the law keeps at home', () => {
   test('is refused at every way out, and each refusal is on record', async () => {
     expect(await explain('health', DE)).toMatchObject({ allowed: false, rule: 'law' });
@@ -115,6 +141,7 @@ describe('what the law keeps at home', () => {
     const set = must(await t.api.post('/v1/datasets', { name: 'personal', label_column: 'label', classes: 10, data_class: 'personal' }), 201);
     personal = set.dataset_id;
     must(await t.api.post(`/v1/datasets/${personal}/versions`, undefined, { raw: digitsCsv, headers: { 'content-type': 'text/csv' } }), 201);
+    const operations: string[] = [];
     for (const reply of [
       await trainIn(DE),
       await t.api.post(`/v1/datasets/${personal}/versions?zone=${DE}`, undefined, { raw: digitsCsv, headers: { 'content-type': 'text/csv' } }),
@@ -122,7 +149,19 @@ describe('what the law keeps at home', () => {
     ]) {
       expect(reply.status, reply.text).toBe(403);
       expect(problemOf(reply).code).toBe('residency_denied');
+      expect(reply.json.remedy, reply.text).toMatchObject(
+        { roles: ['tenant-admin'], approved_in: 'tenant', data_class: 'personal', zone: DE });
+      operations.push(reply.json.remedy.operation);
     }
+    expect(operations).toEqual(['dataset_transfer', 'transfer_policy_propose', 'transfer_policy_propose']);
+    const state = { name: 'state', label_column: 'label', classes: 10, data_class: 'gov' };
+    const gov = must(await t.api.post('/v1/datasets', state), 201);
+    const csv = { raw: digitsCsv, headers: { 'content-type': 'text/csv' } };
+    const barred = await t.api.post(`/v1/datasets/${gov.dataset_id}/versions`, undefined, csv);
+    expect([barred.status, barred.json.remedy.operation, barred.json.remedy.roles]).toEqual(
+      [403, 'zone_law_put', ['platform-admin']]);
+    expect((await explain('gov', AE)).remedy).toEqual(barred.json.remedy);
+    expect((await explain('internal', AE)).remedy).toBeUndefined();
     const events = must(await t.api.get('/v1/evidence'), 200).denied;
     expect(events.length).toBeGreaterThanOrEqual(2);
     expect(events.map((x: any) => x.details.act)).toEqual(expect.arrayContaining(['upload', 'transfer']));

@@ -2,6 +2,19 @@
 // problem.ts - what the API says when it refuses (RFC 9457), as an error of the page.
 import { z } from 'zod/mini';
 
+const remedy = z.object({
+  rule: z.string(),
+  operation: z.string(),
+  roles: z.array(z.string()),
+  approved_by: z.array(z.string()),
+  approved_in: z.string(),
+  data_class: z.optional(z.string()),
+  zone: z.optional(z.string()),
+  from: z.optional(z.string()),
+});
+/** Where data may not be somewhere: what is missing, and who may set it. */
+export type RemedyOf = z.infer<typeof remedy>;
+
 const body = z.object({
   code: z.string(),
   title: z.optional(z.string()),
@@ -9,6 +22,7 @@ const body = z.object({
   request_id: z.optional(z.string()),
   changed_at: z.optional(z.string()),
   changed_by: z.optional(z.object({ kind: z.string(), user_id: z.optional(z.string()), name: z.optional(z.string()) })),
+  remedy: z.optional(remedy),
   errors: z.optional(
     z.array(
       z.object({ pointer: z.optional(z.string()), code: z.optional(z.string()), detail: z.optional(z.string()) }),
@@ -40,6 +54,7 @@ export class Problem extends Error {
   readonly retryAfter: number;
   /** Of a change that came too late: who was faster and when, as far as the reader may know. */
   readonly changed: Changed | null;
+  readonly remedy: RemedyOf | null;
 
   constructor(status: number, json: unknown, retryAfter = 0) {
     const read = body.safeParse(json);
@@ -58,6 +73,7 @@ export class Problem extends Error {
       .map((f) => ({ path: pointerPath(f.pointer ?? ''), code: f.code ?? 'invalid_argument', detail: f.detail ?? '' }))
       .filter((f) => f.path !== '');
     this.retryAfter = retryAfter;
+    this.remedy = (read.success && read.data.remedy) || null;
     const { changed_at: at, changed_by: by } = read.success ? read.data : {};
     this.changed = at && by ? { at, kind: by.kind, id: by.user_id ?? '', name: by.name ?? '' } : null;
   }

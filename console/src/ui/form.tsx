@@ -43,6 +43,14 @@ export interface Field {
   autoComplete?: string;
   /** An address or a code: written from left to right on every page. */
   ltr?: boolean;
+  /** What no usual field is: drawn by its page; its value is text all the same, and may be a list as JSON. */
+  draw?: (at: Drawn) => ReactNode;
+}
+export interface Drawn {
+  id: string;
+  value: string;
+  onChange: (value: string) => void;
+  form: UseFormReturn<Values>;
 }
 export type Values = Record<string, string | boolean>;
 type One<F extends Field> = F extends { kind: 'check' }
@@ -271,6 +279,7 @@ export function ApiForm<const F extends readonly Field[]>(props: Props<F>) {
                   onBlur: field.onBlur,
                 };
                 const value = String(field.value ?? '');
+                if (f.draw) return <f.draw id={id} value={value} onChange={field.onChange} form={form} />;
                 const validated = bad ? ('error' as const) : ('default' as const);
                 if (f.kind === 'check')
                   return (

@@ -26,6 +26,7 @@ import { Alert } from './alert.tsx';
 import { To } from './bits.tsx';
 import { watchConnection } from '../api/client.ts';
 import { faceOf, Problem, waitOf } from '../api/problem.ts';
+import { Remedy } from './remedy.tsx';
 
 /** Nothing for 300 ms, then grey bars: what is fast does not flicker. */
 export function Loading() {
@@ -61,12 +62,15 @@ export function ServerWords({ problem }: { problem: unknown }) {
   const { t } = useTranslation();
   if (!(problem instanceof Problem) || problem.message === '') return null;
   return (
-    <p className="server-words">
-      <span>{t('state.serverSays')}</span>{' '}
-      <bdi lang="en" dir="ltr" translate="no">
-        {problem.message}
-      </bdi>
-    </p>
+    <>
+      <p className="server-words">
+        <span>{t('state.serverSays')}</span>{' '}
+        <bdi lang="en" dir="ltr" translate="no">
+          {problem.message}
+        </bdi>
+      </p>
+      {problem.remedy && <Remedy of={problem.remedy} />}
+    </>
   );
 }
 

@@ -13,17 +13,21 @@ import {
   ModalHeader,
   Progress,
 } from '@patternfly/react-core';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Schemas } from '../../api/client.ts';
+import { change, type Schemas } from '../../api/client.ts';
+import { DATASET_NEW_DATA_CLASS } from '../../api/gen/enums.ts';
 import { HEAD_BYTES } from '../../api/content.ts';
 import { useForget } from '../../api/hooks.ts';
 import { formatOf, FORMATS, ONE_BODY_MAX, sha256, SIZE_MAX, type Format, type Version } from '../../api/upload.ts';
 import { readHead, type Head } from '../../lib/csvread.ts';
 import { bytes, number, percent } from '../../lib/format.ts';
+import { oneOf } from '../../lib/oneof.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code } from '../../ui/bits.tsx';
 import { Note } from '../../ui/note.tsx';
+import { Remedy } from '../../ui/remedy.tsx';
 import { ServerWords, useProblemText } from '../../ui/states.tsx';
 import './datasets.css';
 import { HEAD_ROWS, HeadTable } from './HeadTable.tsx';
@@ -41,6 +45,19 @@ const hasLabel = (names: string[], of: Schemas['dataset']): boolean =>
   of.target === 'flags'
     ? names.some((n) => n.startsWith(of.label_column!.slice(0, -1)))
     : names.includes(of.label_column!);
+
+/** What is missing so that data of this class may lie in the home zone; undefined: nothing, or not known yet. */
+function useBarred(named: string): Schemas['residency_remedy'] | undefined {
+  const { me } = useSession();
+  const data_class = oneOf(DATASET_NEW_DATA_CLASS, named)!;
+  const ask = { data_class, zone: me.home_zone!, act: 'upload' } as const;
+  const asked = useQuery({
+    queryKey: ['/v1/residency/explain', ask],
+    enabled: Boolean(me.tenant_id && me.home_zone),
+    queryFn: () => change('POST', '/v1/residency/explain', ask),
+  });
+  return asked.data?.allowed === false ? asked.data.remedy : undefined;
+}
 
 export function Upload({ of }: { of: Schemas['dataset'] }) {
   const { t } = useTranslation();
@@ -62,6 +79,7 @@ function UploadDialog({ of, close }: { of: Schemas['dataset']; close: () => void
   const [format, setFormat] = useState<Format>('csv');
   const [made, setMade] = useState<Version | null>(null);
   const { look, ...s } = useSending(of.dataset_id!);
+  const barred = useBarred(of.data_class!);
   const busy = s.phase === 'sending';
   const inParts = picked !== null && picked.file.size > ONE_BODY_MAX;
   const isTooLarge = picked !== null && picked.file.size > SIZE_MAX;
@@ -107,6 +125,11 @@ function UploadDialog({ of, close }: { of: Schemas['dataset']; close: () => void
             void send();
           }}
         >
+          {barred && s.problem === null && (
+            <Note variant="warning" title={t('datasets.barred', { what: t(`class.${of.data_class!}`) })}>
+              <Remedy of={barred} />
+            </Note>
+          )}
           {s.problem !== null && (
             <Note variant="danger" title={words(s.problem)}>
               <ServerWords problem={s.problem} />

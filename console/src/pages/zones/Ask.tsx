@@ -10,6 +10,7 @@ import { useSession } from '../../shell/session.tsx';
 import { Code, Id } from '../../ui/bits.tsx';
 import { ApiForm, SLUG, bodyOf, formFields } from '../../ui/form.tsx';
 import { Note } from '../../ui/note.tsx';
+import { Remedy } from '../../ui/remedy.tsx';
 import { CLASSES, useZones } from './data.ts';
 
 type Verdict = Schemas['explain_out'];
@@ -83,6 +84,7 @@ export function Ask() {
               <p>
                 {t('residency.rule')}: <Code>{verdict.rule}</Code>
               </p>
+              {verdict.remedy && <Remedy of={verdict.remedy} />}
               {verdict.policy_id && (
                 <p>
                   {t('residency.policy')}: <Id value={verdict.policy_id} />

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Policies.tsx - transfer policies: which there are, a new one, and the end of one.
+import { useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { TRANSFER_POLICY_LIST_STATE, TRANSFER_POLICY_NEW_LEGAL_BASIS } from '../../api/gen/enums.ts';
 import { change } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
+import type { Search } from '../../lib/search.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Name, State, Time } from '../../ui/bits.tsx';
 import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
@@ -21,11 +23,13 @@ const DAY = 86_400_000;
 export function ProposePolicy() {
   const { t } = useTranslation();
   const forget = useForget();
+  const search = useSearch({ strict: false }) as Search;
   const zones = useGet('/v1/zones', { page_size: 200 });
   if (!zones.data) return null;
   const codes = zones.data.data.map((z) => ({ value: z.code!, label: `${z.code!} · ${z.name!}` }));
   return (
     <FormButton
+      opens="policy"
       label={t('residency.propose')}
       title={t('residency.propose')}
       lead={<p className="effect">{t('residency.proposeEffect')}</p>}
@@ -63,7 +67,13 @@ export function ProposePolicy() {
         { name: 'recipients', label: t('residency.recipients'), help: t('residency.recipientsHelp') },
         { name: 'days', label: t('residency.days'), kind: 'number', required: true, min: 1, max: 366 },
       ]}
-      initial={{ purpose: 'training', days: '90' }}
+      initial={{
+        purpose: 'training',
+        days: '90',
+        ...(search['from'] ? { from_zone: search['from'] } : {}),
+        ...(search['to'] ? { to_zone: search['to'] } : {}),
+        ...(search['class'] ? { data_class: search['class'] } : {}),
+      }}
       onSubmit={async (v) => {
         const { days, recipients, exception_ref, ...rest } = v;
         const to = String(recipients ?? '')

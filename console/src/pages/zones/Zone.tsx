@@ -16,6 +16,7 @@ import { Answer } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ShareLine } from '../fleet/bits.tsx';
 import '../fleet/fleet.css';
+import { LawPreview } from './builder.tsx';
 import { CLASSES, strings, useLaw, useZoneViews, type Law } from './data.ts';
 import { lawBody, lawFields, lawValues } from './law.ts';
 import { ZoneHealth } from './Zones.tsx';
@@ -161,6 +162,9 @@ export function ZoneDetail() {
         version === 0 && (
           <FormButton
             variant="secondary"
+            size="large"
+            opens="law"
+            extra={(form) => <LawPreview form={form} />}
             label={t('zones.askLaw')}
             title={t('zones.askLaw')}
             lead={<p className="effect">{t('zones.askLawEffect')}</p>}

@@ -14,6 +14,7 @@ import { FormButton } from '../../ui/dialogs.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer, Empty } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { LawPreview } from './builder.tsx';
 import { useZoneViews, type Health, type ZoneView } from './data.ts';
 import { lawBody, lawFields, lawValues } from './law.ts';
 import { ZoneMap } from './Map.tsx';
@@ -36,6 +37,8 @@ function NewZone() {
     <FormButton
       label={t('zones.new')}
       title={t('zones.new')}
+      size="large"
+      opens="zone"
       lead={<p className="effect">{t('zones.newLead')}</p>}
       fields={[
         {
@@ -56,6 +59,7 @@ function NewZone() {
         },
         ...lawFields(t),
       ]}
+      extra={(form) => <LawPreview form={form} />}
       initial={{
         country: 'AE',
         ...lawValues({ data_classes: ['public', 'internal', 'personal', 'sensitive'] }),
@@ -144,14 +148,18 @@ export function Zones() {
       cli={[
         'falaj zone list',
         'falaj zone law ZONE',
-        ...(can('zone:create') ? ['falaj zone create CODE NAME COUNTRY'] : []),
+        ...(can('zone:create') ? ['falaj zone templates', 'falaj zone create CODE NAME COUNTRY --laws LAWS'] : []),
       ]}
       actions={can('zone:create') && <NewZone />}
     >
       <Answer of={zones}>
         {() =>
           views.length === 0 ? (
-            <Empty title={t('zones.empty')} body={t('zones.lead')} cli="falaj zone create CODE NAME COUNTRY" />
+            <Empty
+              title={t('zones.empty')}
+              body={t('zones.lead')}
+              cli="falaj zone create CODE NAME COUNTRY --laws LAWS"
+            />
           ) : (
             <>
               <ZoneMap views={views} />

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// law.ts - a zone's law in a form: what fields it has, and the law that its values say.
+// law.ts - a zone's law in a form: what fields it has, and the law that its values say. Its rows are drawn by the builder.
 import type { TFunction } from 'i18next';
 import type { Schemas } from '../../api/client.ts';
 import { formFields, type Values, type ValuesOf } from '../../ui/form.tsx';
+import { ClockRows, readList, RuleRows, TemplatePicker } from './builder.tsx';
 import { CLASSES, strings, type Law } from './data.ts';
 
 const LIST = /^[^,]{1,63}(\s*,\s*[^,]{1,63})*$/;
@@ -13,6 +14,7 @@ const split = (v: unknown): string[] =>
 
 export function lawFields(t: TFunction) {
   return formFields(
+    { name: 'template', label: t('zones.template'), help: t('zones.templateHelp'), draw: TemplatePicker },
     { name: 'legal_regimes', label: t('zones.regimes'), help: t('zones.regimesHelp'), pattern: LIST },
     { name: 'regulator', label: t('zones.regulator'), max: 128 },
     { name: 'provider', label: t('zones.provider'), max: 128 },
@@ -23,8 +25,8 @@ export function lawFields(t: TFunction) {
       group: t('zones.classes'),
     })),
     { name: 'worker_cidrs', label: t('zones.cidrs'), help: t('join.cidrsHelp'), pattern: /^[0-9a-fA-F.:/, ]+$/ },
-    { name: 'rules', label: t('zones.rules'), help: t('zones.rulesHelp'), kind: 'json' },
-    { name: 'clocks', label: t('zones.clocks'), help: t('zones.clocksHelp'), kind: 'json' },
+    { name: 'rules', label: t('zones.rules'), kind: 'json', draw: RuleRows },
+    { name: 'clocks', label: t('zones.clocks'), kind: 'json', draw: ClockRows },
   );
 }
 const text = (v: unknown): string => JSON.stringify(Array.isArray(v) ? v : [], null, 1);
@@ -47,7 +49,7 @@ export function lawBody(v: ValuesOf<ReturnType<typeof lawFields>>): Schemas['zon
     provider: v.provider,
     data_classes: CLASSES.filter((c) => v[`class_${c}`] === true),
     worker_cidrs: split(v['worker_cidrs']),
-    rules: JSON.parse(v.rules || '[]'), // written by hand: the API judges it
-    clocks: JSON.parse(v.clocks || '[]'),
+    rules: readList(v.rules), // the API judges what stands in them
+    clocks: readList(v.clocks),
   };
 }

@@ -26,6 +26,19 @@ export async function transfers(t, admin, officer) {
   };
   await acts(t, admin, [
     [
+      'regulated data says what is missing before it is sent',
+      async (h) => {
+        const body = { name: 'acts-health', label_column: 'label', classes: 2, data_class: 'health' };
+        const { dataset_id: id } = await t.tenant('POST', '/v1/datasets', body);
+        await h.go(`/datasets/${id}`);
+        await h.press('datasets.upload');
+        await h.dialog.getByText(h.word('datasets.barred', { what: 'Health' })).waitFor();
+        await h.dialog.getByText(h.word('remedy.approves_platform', { roles: 'Compliance officer' })).waitFor();
+        await h.dialog.getByRole('link', { name: h.word('remedy.go_zone_law_put') }).click();
+        await h.page.waitForURL(`**/zones/${t.ids.zone}`);
+      },
+    ],
+    [
       'propose a transfer policy',
       async (h) => {
         await h.go('/residency?tab=policies');
