@@ -4,8 +4,9 @@
  *
  * Peak: chains of fused multiply-adds that stay in registers, of the widest vectors that the processor has. All take turns
  * within each round, so that a moving clock and neighbours hit all alike; the figure is the best of the rounds. One thread
- * is timed by its own processor time, several by the clock of the wall, which on a busy machine says little. Usage:
- * bench_products [THREADS] */
+ * is timed by its own processor time, several by the clock of the wall, which on a busy machine says little. Then products of
+ * whole numbers by tier, quantising included, beside the same product in fp32 by the best tier.
+ * Usage: bench_products [THREADS] */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,6 +163,54 @@ static void one_product(const struct product *p, const struct hw *hw, float *a, 
             sides[i].be->free(sides[i].ctx, sides[i].packed);
 }
 
+/* x · wᵀ with packed weights of bytes, x quantised by a scale of the node. */
+static void whole_numbers(const struct product *p, float *a, float *b, float *c)
+{
+    double best[SIDES_MAX] = { 0 }, fp32 = 0, flop = 2.0 * (double)p->m * (double)p->n * (double)p->k;
+    int reps = (int)(2e7 / flop) + 1;
+    int8_t *w = (int8_t *)(void *)b;
+    struct tensor x = tensor_at(NULL, 0, ELEM_F32, 2, (size_t[]){ p->m, p->k }), scale = tensor_at(NULL, 0, ELEM_F32, 1, &p->n);
+    struct tensor y = tensor_at(NULL, 0, ELEM_F32, 2, (size_t[]){ p->m, p->n }), weights = tensor_at(NULL, 0, ELEM_I8, 2,
+        (size_t[]){ p->n, p->k });
+    x.ptr = a, scale.ptr = a, y.ptr = c, weights.ptr = w;
+    const struct op_attr attr = { .alpha = 0.01, .gamma = 128, .n = p->n, .k = p->k };
+    const struct op_call pack = { attr, { &weights }, { NULL } };
+    struct mat fw = mat_host(b, ELEM_F32, p->n, p->k), fx = mat_host(a, ELEM_F32, p->m, p->k);
+    struct mat fy = mat_host(c, ELEM_F32, p->m, p->n);
+    struct buffer *room[SIDES_MAX] = { 0 }, *wide = call_pack(sides[0].be, sides[0].ctx, &fw);
+    struct tensor packed[SIDES_MAX];
+    for (int i = 0; i < side_count && sides[i].be; i++) {
+        size_t bytes = sides[i].be->pack_q8_bytes(p->n, 1, p->k);
+        struct op_call call = pack;
+        room[i] = sides[i].be->alloc(sides[i].ctx, bytes);
+        packed[i] = tensor_at(room[i], 0, ELEM_U8, 1, &bytes);
+        call.out[0] = &packed[i];
+        (*sides[i].be->kernels)[OP_QPACK][ELEM_I8](sides[i].ctx, &call);
+    }
+    for (int r = 0; r < ROUNDS; r++) {
+        double t = now();
+        for (int k = 0; k < reps; k++)
+            call_matmul_packed(sides[0].be, sides[0].ctx, 0, &fx, wide, p->n, p->k, NULL, &fy);
+        double rate = flop * reps / (now() - t) * 1e-9;
+        fp32 = rate > fp32 ? rate : fp32;
+        for (int i = 0; i < side_count && sides[i].be; i++) {
+            const struct op_call call = { attr, { &x, &packed[i], &scale }, { &y } };
+            t = now();
+            for (int k = 0; k < reps; k++)
+                (*sides[i].be->kernels)[OP_QMATMUL_PACKED][ELEM_F32](sides[i].ctx, &call);
+            rate = flop * reps / (now() - t) * 1e-9;
+            best[i] = rate > best[i] ? rate : best[i];
+        }
+    }
+    printf("int8 %-19s %6.1f", p->what, fp32);
+    for (int i = 0; i < side_count && sides[i].be; i++) {
+        printf("   %6.1f (%4.1f x)", best[i], best[i] / fp32);
+        sides[i].be->free(sides[i].ctx, room[i]);
+    }
+    printf("\n");
+    sides[0].be->free(sides[0].ctx, wide);
+}
+
 int main(int argc, char **argv)
 {
     struct hw hw;
@@ -184,6 +233,10 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof products / sizeof *products; i++)
         one_product(&products[i], &hw, m[0], m[1], m[2]);
+    printf("%-24s %6s   in brackets: times fp32\n", "", "fp32");
+    for (size_t i = 0; i < sizeof products / sizeof *products && side_count && sides[0].be; i++)
+        if (products[i].flags == MM_TRANS_B)
+            whole_numbers(&products[i], m[0], m[1], m[2]);
     for (int i = 0; i < 3; i++)
         free(m[i]);
     for (int i = 0; i < side_count; i++)

@@ -12,6 +12,19 @@ static bool is_const(const struct graph *g, int value)
     return g->values[value].region == REGION_CONST;
 }
 
+/* The node's weights through `pack`, and the node itself as one that takes them so. */
+static bool replace_packed(struct graph *g, struct node *node, enum op pack, enum op op, const struct op_attr *attr)
+{
+    int at = (int)(node - g->nodes), packed = graph_op(g, pack, attr, GRAPH_INS(node->in[1]));
+    if (packed == VALUE_NONE)
+        return false;
+    node = &g->nodes[at];               /* they may have moved */
+    node->op = op;
+    node->attr = *attr;
+    node->in[1] = packed;
+    return true;
+}
+
 /* A convolution by constant weights takes them as a packed matrix [out, window·in]. */
 static bool pack_conv(struct plan *p, struct node *node)
 {
@@ -26,14 +39,26 @@ static bool pack_conv(struct plan *p, struct node *node)
     attr.n = w->dim[0].n;
     attr.k = attr.window[0] * attr.window[1] * w->dim[3].n;
     attr.bytes = p->be->pack_bytes(attr.n, attr.k);
-    int at = (int)(node - g->nodes), packed = graph_op(g, OP_PACK, &attr, GRAPH_INS(node->in[1]));
-    if (packed == VALUE_NONE)
-        return false;
-    node = &g->nodes[at];               /* they may have moved */
-    node->op = OP_CONV2D_PACKED;
-    node->attr = attr;
-    node->in[1] = packed;
-    return true;
+    return replace_packed(g, node, OP_PACK, OP_CONV2D_PACKED, &attr);
+}
+
+/* Weights of bytes, which are constants whenever they come from a file. */
+static bool pack_q8(struct plan *p, struct node *node)
+{
+    struct graph *g = p->graph;
+    bool is_conv = node->op == OP_QCONV2D;
+    const struct shape *w = in_shape(g, node, 1);
+    enum op packed_op = is_conv ? OP_QCONV2D_PACKED : OP_QMATMUL_PACKED;
+    struct op_attr attr = node->attr;
+    if (!is_const(g, node->in[1]) || is_const(g, node->in[0]) || !backend_can(p->be, OP_QPACK, ELEM_I8)
+        || !backend_can(p->be, packed_op, in_shape(g, node, 0)->type))
+        return true;
+    attr.window[0] = is_conv ? w->dim[1].n : 0, attr.window[1] = is_conv ? w->dim[2].n : 0;
+    attr.n = w->dim[0].n;
+    attr.k = is_conv ? w->dim[1].n * w->dim[2].n * w->dim[3].n : w->dim[1].n;
+    size_t slices = is_conv ? attr.window[0] : 1;
+    attr.bytes = p->be->pack_q8_bytes(attr.n, slices, attr.k / slices);
+    return replace_packed(g, node, OP_QPACK, packed_op, &attr);
 }
 
 /* x · wᵀ with constant w becomes a pack node and a product over its result. */
@@ -44,6 +69,8 @@ static void pack_weights(struct plan *p)
         struct node *node = &g->nodes[i];
         unsigned known = MM_TRANS_B | MM_BIAS | MM_RELU;
         if (!node->is_gone && node->op == OP_CONV2D && !pack_conv(p, node))
+            return;
+        if (!node->is_gone && (node->op == OP_QMATMUL || node->op == OP_QCONV2D) && !pack_q8(p, node))
             return;
         if (node->is_gone || node->op != OP_MATMUL || !is_const(g, node->in[1]) || is_const(g, node->in[0]))
             continue;
@@ -56,12 +83,8 @@ static void pack_weights(struct plan *p)
         attr.n = w->dim[0].n;
         attr.k = w->dim[1].n;
         attr.bytes = p->be->pack_bytes(attr.n, attr.k);
-        int packed = graph_op(g, OP_PACK, &attr, GRAPH_INS(node->in[1]));
-        if (packed == VALUE_NONE)
+        if (!replace_packed(g, node, OP_PACK, OP_MATMUL_PACKED, &attr))
             return;
-        node->op = OP_MATMUL_PACKED;
-        node->attr = attr;
-        node->in[1] = packed;
     }
 }
 

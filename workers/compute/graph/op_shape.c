@@ -9,8 +9,9 @@
 
 enum errc shape_refuse(const struct graph *g, const struct node *n, int i, const char *why, struct err *e)
 {
-    char text[96];
-    shape_text(in_shape(g, n, i), text, sizeof text);
+    char text[96] = "missing";
+    if (n->in[i] != VALUE_NONE)
+        shape_text(in_shape(g, n, i), text, sizeof text);
     return FAIL(e, UNPROCESSABLE, "input %d of %s is %s: %s", i, op_name(n->op), text, why);
 }
 

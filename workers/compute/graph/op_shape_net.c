@@ -84,8 +84,8 @@ static size_t side(const struct op_attr *a, size_t size, size_t window)
     return (size + 2 * a->pad - window) / a->stride + 1;
 }
 
-static enum errc walk(const struct graph *g, const struct node *n, const struct shape *x, size_t h, size_t w, struct dim channels,
-                      struct shape *out, struct err *e)
+enum errc shape_walk(const struct graph *g, const struct node *n, const struct shape *x, size_t h, size_t w, struct dim channels,
+                     struct shape *out, struct err *e)
 {
     if (x->rank != 4 || x->dim[1].is_batched || x->dim[2].is_batched || x->dim[3].is_batched)
         return shape_refuse(g, n, 0, "expected images [items, height, width, channels]", e);
@@ -97,13 +97,14 @@ static enum errc walk(const struct graph *g, const struct node *n, const struct 
 }
 
 /* What joins a convolution is asked for by its flags and has the shape of a channel, or of the result. */
-static enum errc epilogue(const struct graph *g, const struct node *n, const struct shape *out, struct err *e)
+enum errc shape_epilogue(const struct graph *g, const struct node *n, int bias, const struct shape *out, struct err *e)
 {
-    bool has_bias = n->in[2] != VALUE_NONE, has_add = n->in[3] != VALUE_NONE;
-    if (has_bias != !!(n->attr.flags & MM_BIAS) || (has_bias && !is_vector_of(in_shape(g, n, 2), out->type, out->dim[3])))
-        return shape_refuse(g, n, 2, "expected a bias with a number for each channel, if the flag asks for one", e);
-    if (has_add != !!(n->attr.flags & CONV_ADD) || (has_add && !is_same_shape(in_shape(g, n, 3), out)))
-        return shape_refuse(g, n, 3, "expected the shape of the result, if the flag asks for it", e);
+    int add = bias + 1;
+    bool has_bias = n->in[bias] != VALUE_NONE, has_add = n->in[add] != VALUE_NONE;
+    if (has_bias != !!(n->attr.flags & MM_BIAS) || (has_bias && !is_vector_of(in_shape(g, n, bias), out->type, last_of(out))))
+        return shape_refuse(g, n, bias, "expected a bias with a number for each channel, if the flag asks for one", e);
+    if (has_add != !!(n->attr.flags & CONV_ADD) || (has_add && !is_same_shape(in_shape(g, n, add), out)))
+        return shape_refuse(g, n, add, "expected the shape of the result, if the flag asks for it", e);
     return ERR_OK;
 }
 
@@ -112,8 +113,8 @@ enum errc shape_conv2d(const struct graph *g, const struct node *n, struct shape
     const struct shape *x = in_shape(g, n, 0), *w = in_shape(g, n, 1);
     if (w->type != x->type || w->rank != 4 || x->rank != 4 || !is_same_dim(w->dim[3], x->dim[3]))
         return shape_refuse(g, n, 1, "expected weights [out, height, width, in] with the channels of input 0", e);
-    TRY(walk(g, n, x, w->dim[1].n, w->dim[2].n, w->dim[0], out, e));
-    return epilogue(g, n, out, e);
+    TRY(shape_walk(g, n, x, w->dim[1].n, w->dim[2].n, w->dim[0], out, e));
+    return shape_epilogue(g, n, 2, out, e);
 }
 
 enum errc shape_conv2d_packed(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
@@ -121,8 +122,8 @@ enum errc shape_conv2d_packed(const struct graph *g, const struct node *n, struc
     const struct shape *x = in_shape(g, n, 0);
     if (x->rank != 4 || n->attr.k != n->attr.window[0] * n->attr.window[1] * x->dim[3].n)
         return shape_refuse(g, n, 0, "its channels are not those of the packed weights", e);
-    TRY(walk(g, n, x, n->attr.window[0], n->attr.window[1], DIM(n->attr.n), out, e));
-    return epilogue(g, n, out, e);
+    TRY(shape_walk(g, n, x, n->attr.window[0], n->attr.window[1], DIM(n->attr.n), out, e));
+    return shape_epilogue(g, n, 2, out, e);
 }
 
 enum errc shape_depthwise(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
@@ -130,8 +131,8 @@ enum errc shape_depthwise(const struct graph *g, const struct node *n, struct sh
     const struct shape *x = in_shape(g, n, 0), *w = in_shape(g, n, 1);
     if (w->type != x->type || w->rank != 3 || x->rank != 4 || !is_same_dim(w->dim[2], x->dim[3]))
         return shape_refuse(g, n, 1, "expected weights [height, width, channels] with the channels of input 0", e);
-    TRY(walk(g, n, x, w->dim[0].n, w->dim[1].n, x->dim[3], out, e));
-    return epilogue(g, n, out, e);
+    TRY(shape_walk(g, n, x, w->dim[0].n, w->dim[1].n, x->dim[3], out, e));
+    return shape_epilogue(g, n, 2, out, e);
 }
 
 /* The input's image is told in the attributes; that it would give dy is checked. */
@@ -157,7 +158,7 @@ enum errc shape_conv2d_bwd_w(const struct graph *g, const struct node *n, struct
 {
     const struct shape *x = in_shape(g, n, 0), *d = in_shape(g, n, 1);
     struct shape y;
-    TRY(walk(g, n, x, n->attr.window[0], n->attr.window[1], last_of(d), &y, e));
+    TRY(shape_walk(g, n, x, n->attr.window[0], n->attr.window[1], last_of(d), &y, e));
     *out = (struct shape){ x->type, 4, { last_of(d), DIM(n->attr.window[0]), DIM(n->attr.window[1]), x->dim[3] } };
     return is_same_shape(d, &y) ? ERR_OK : shape_refuse(g, n, 1, "expected the shape of the result", e);
 }
@@ -189,7 +190,7 @@ enum errc shape_groupnorm_bwd(const struct graph *g, const struct node *n, struc
 enum errc shape_pool(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
 {
     const struct shape *x = in_shape(g, n, 0);
-    return walk(g, n, x, n->attr.window[0], n->attr.window[1], last_of(x), out, e);
+    return shape_walk(g, n, x, n->attr.window[0], n->attr.window[1], last_of(x), out, e);
 }
 
 enum errc shape_avgpool_bwd(const struct graph *g, const struct node *n, struct shape *out, struct err *e)

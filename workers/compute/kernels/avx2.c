@@ -56,14 +56,23 @@ static void depth_tile(size_t lanes, size_t pixels, const float *x, size_t x_ste
 #include "workers/compute/kernels/image_int.h"
 #include "workers/compute/kernels/adapt_int.h"
 
+#define QR AVX2_QR
+#define QN AVX2_QN
+#define IVEC __m256i
+#define IV(op) _mm256_##op
+#define IV_AND(x, y) _mm256_and_si256(x, y)
+#include "workers/compute/kernels/q8_madd_int.h"
+#include "workers/compute/kernels/q8_int.h"
+
 static bool probe(const struct hw *hw)
 {
     return hw->has_avx2 && hw->has_fma;
 }
 
 static kernel_table kernels = { KERNELS_OF(ELEM_F32), KERNELS_OF_NET(ELEM_F32, FN), KERNELS_ND(ELEM_F32, f32_), KERNELS_ALWAYS,
-                                [OP_CONV2D_PACKED][ELEM_F32] = k_conv2d_packed };
+                                KERNELS_Q8, [OP_CONV2D_PACKED][ELEM_F32] = k_conv2d_packed };
 
 const struct backend backend_avx2 = {
-    .name = "avx2", .rank = 10, .kernels = &kernels, .probe = probe, .pack_bytes = pack_bytes, CPU_BACKEND,
+    .name = "avx2", .rank = 10, .kernels = &kernels, .probe = probe, .pack_bytes = pack_bytes, .pack_q8_bytes = q8_pack_bytes,
+    CPU_BACKEND,
 };

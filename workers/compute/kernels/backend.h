@@ -31,6 +31,7 @@ enum op {
 };
 
 enum { OP_INPUTS_MAX = 6, OP_OUTPUTS_MAX = 3 };
+enum { Q8_DEPTH_MAX = 65536 };                      /* of products of bytes: 65,536 · 255 · 128 < 2^31 */
 enum { OP_ADDS = 1, OP_ROWS = 2, OP_VIEW = 4, OP_LATER = 8 };   /* flags of op.def */
 
 enum op_flag {                  /* of one use of an operation */
@@ -42,7 +43,7 @@ enum op_flag {                  /* of one use of an operation */
     NORM_RMS = 32,              /* NORM_SCALE_BWD of RMSNORM */
     ATTN_CAUSAL = 64,           /* a token sees itself and what came before it */
     ROTARY_BACK = 128,          /* turns back: the gradient */
-    CONV_ADD = 256              /* + in[3], of the result's shape: behind the bias, before MM_RELU */
+    CONV_ADD = 256              /* + in[3] (QCONV2D: in[4]), of the result's shape: behind the bias, before MM_RELU */
 };
 
 /* What a step changes and a graph must not: it lies in device memory, written by one small copy before the step, so that a
@@ -99,6 +100,11 @@ struct op_attr {                /* what an operation is told beside its inputs; 
  * CONV2D x, w, bias?, add?    w [out, height, width, in], zero padding; MM_BIAS, CONV_ADD, MM_RELU. CONV2D_PACKED: w packed as a
  *                             matrix [attr.n, attr.k], of attr.window
  * DEPTHWISE x, w, bias?       w [height, width, channels]: each channel by its own window; MM_BIAS, MM_RELU
+ * QMATMUL x, w i8 [n,k], scale[n], bias?   x quantised to u8 by attr.alpha (its scale) and attr.gamma (what 0 becomes), or with
+ *                             alpha 0 each row by its own range; x[m,k] · wᵀ in whole numbers, then times both scales;
+ *                             QMATMUL_PACKED: w packed by QPACK. Exact sums: the same bits everywhere (q8_int.h)
+ * QCONV2D x, w i8, scale[out], bias?, add?   CONV2D so; alpha 0: each image by its own range. QCONV2D_PACKED likewise
+ * QPACK w                     i8 weights of attr.n columns of attr.k numbers, attr.window[0] slices (0: one)
  * CONV2D_BWD_X w, dy (attr.image); CONV2D_BWD_W x, dy (attr.window)
  * MAXPOOL x, AVGPOOL x        padding counts for neither; MAXPOOL_BWD x, dy gives all to the first of equals; AVGPOOL_BWD dy
  * (attr.image)
@@ -161,11 +167,13 @@ struct backend {
     void (*record)(struct backend_ctx *c, enum queue q, struct event *ev);
     void (*wait)(struct backend_ctx *c, enum queue q, const struct event *ev);      /* never recorded: sync says so (INTERNAL) */
     size_t (*pack_bytes)(size_t n, size_t k);
+    size_t (*pack_q8_bytes)(size_t n, size_t slices, size_t depth);         /* slices · depth: numbers of a column */
 };
 
 extern const struct backend backend_ref;
 extern const struct backend backend_avx2;
 extern const struct backend backend_avx512;
+extern const struct backend backend_avx512vnni;
 
 struct op_row {                 /* a row of op.def; its columns are told there */
     const char *name;

@@ -221,6 +221,11 @@ static void sgd(struct backend_ctx *c, const struct op_attr *s, const struct ste
 #define POW(x, y) pow(x, y)
 #include "workers/compute/kernels/nd_int.h"
 
+#define QR 4
+#define QN 16
+#include "workers/compute/kernels/dot_plain_int.h"
+#include "workers/compute/kernels/q8_int.h"
+
 static bool probe(const struct hw *hw)
 {
     (void)hw;
@@ -232,8 +237,9 @@ static bool probe(const struct hw *hw)
 static kernel_table kernels = { KERNELS_OF(ELEM_F32), KERNELS_OF(ELEM_F64), KERNELS_OF_NET(ELEM_F32, F32),
                                 KERNELS_OF_NET(ELEM_F64, F64),
                                 KERNELS_ND(ELEM_F32, f32_), KERNELS_ND(ELEM_F64, f64_),
-                                KERNELS_ALWAYS };
+                                KERNELS_ALWAYS, KERNELS_Q8 };
 
 const struct backend backend_ref = {
-    .name = "ref", .rank = 0, .kernels = &kernels, .probe = probe, .pack_bytes = pack_bytes, CPU_BACKEND,
+    .name = "ref", .rank = 0, .kernels = &kernels, .probe = probe, .pack_bytes = pack_bytes, .pack_q8_bytes = q8_pack_bytes,
+    CPU_BACKEND,
 };

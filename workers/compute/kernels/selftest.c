@@ -200,7 +200,8 @@ static enum errc run_all(struct bench *t, struct err *e)
     TRY(test_cells(t, 3, 37, e));
     TRY(test_updates(t, 3, 37, e));
     TRY(test_updates(t, 1, 1, e));
-    return net_selftest(t->be, t->ctx, t->ref, e);
+    TRY(net_selftest(t->be, t->ctx, t->ref, e));
+    return q8_selftest(t->be, t->ctx, t->ref, e);
 }
 
 enum errc backend_selftest(const struct backend *be, struct err *e)

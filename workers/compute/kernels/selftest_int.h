@@ -27,3 +27,5 @@ enum errc net_check(const struct backend *be, struct backend_ctx *ctx, struct ba
                     double tolerance, uint64_t *ret_hash, struct err *e);
 /* A few awkward sizes of all, under a millisecond. */
 enum errc net_selftest(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref, struct err *e);
+/* Products of whole numbers, bit by bit. */
+enum errc q8_selftest(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref, struct err *e);

@@ -7,6 +7,8 @@
  *   depth_tile(lanes, pixels, x, x_step, rows, x_row, cols, step, w, w_row, y)   lanes channels of up to DEPTH_PIXELS pixels:
  *       y[p·step + j] = Σ over r < rows, k < cols of x[p·x_step + r·x_row + k·step + j] · w[r·w_row + k·step + j]
  *   transpose8(src, src_row, dst, dst_row)                         8 × 8 numbers
+ *   dot_tile(rows, u, slices, quads, slice_step, panel, c)         whole numbers: c[i][j] = Σ over s < slices, k < 4·quads of
+ *       u[i][s·slice_step + k] · panel[s][k / 4][j][k % 4], for QN columns; u without a sign, the panel with one; exact
  *
  * Each element is one chain of fused multiply-adds over ascending k. tile_plain_int.h says the same in plain C, with the
  * same bits, so that the blocking, packing and epilogues of every tier are built and compared on any machine. */
@@ -16,6 +18,11 @@
 #define AVX2_NR 16
 #define AVX512_MR 8
 #define AVX512_NR 32
+
+#define AVX2_QR 4       /* of dot_tile: rows of a tile and columns of a panel */
+#define AVX2_QN 16
+#define AVX512_QR 8
+#define AVX512_QN 32
 
 #define AVX2_DEPTH_LANES 8
 #define AVX512_DEPTH_LANES 16

@@ -10,6 +10,8 @@
 
 #define MR AVX2_MR
 #define NR AVX2_NR
+#define QR AVX2_QR
+#define QN AVX2_QN
 #define DEPTH_LANES AVX2_DEPTH_LANES
 #define TIER backend_avx2
 #include "tier_kit.h"

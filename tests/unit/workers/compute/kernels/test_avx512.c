@@ -10,6 +10,8 @@
 
 #define MR AVX512_MR
 #define NR AVX512_NR
+#define QR AVX512_QR
+#define QN AVX512_QN
 #define DEPTH_LANES AVX512_DEPTH_LANES
 #define TIER backend_avx512
 #include "tier_kit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tier_kit.h - the product of one tier over its plain tile operations: 200 random shapes against fp64, and bit by bit
- * against the tier where the machine has it. Included after cmocka.h with MR, NR and TIER defined; the other halves of a
+ * against the tier where the machine has it. Included after cmocka.h with MR, NR, QR, QN and TIER defined; the other halves of a
  * backend are the reference's. */
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,9 @@
 #include "workers/compute/kernels/gemm_int.h"
 #include "workers/compute/kernels/conv_int.h"
 #include "workers/compute/kernels/depthwise_int.h"
+#include "workers/compute/kernels/call_int.h"
+#include "workers/compute/kernels/dot_plain_int.h"
+#include "workers/compute/kernels/q8_int.h"
 #include "workers/compute/kernels/call.h"
 #include "workers/compute/kernels/selftest_int.h"
 #include "workers/compute/pool.h"
@@ -168,9 +171,25 @@ static void test_convolutions(void **st)
         cpu_close(all[i]);
 }
 
+/* Products of whole numbers over a plain tile of this tier's size: the bits of the reference. */
+static void test_whole_numbers(void **st)
+{
+    (void)st;
+    static kernel_table kernels = { KERNELS_Q8 };
+    const struct backend plain = { .name = "plain tiles", .kernels = &kernels, .pack_q8_bytes = q8_pack_bytes };
+    struct backend_ctx *ctx, *ref;
+    struct err e;
+    assert_int_equal(backend_ref.open(&backend_ref, NULL, &ctx, &e), ERR_OK);
+    assert_int_equal(backend_ref.open(&backend_ref, NULL, &ref, &e), ERR_OK);
+    if (q8_selftest(&plain, ctx, ref, &e) != ERR_OK)
+        fail_msg("%s", e.msg);
+    cpu_close(ctx);
+    cpu_close(ref);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_tile_operations), cmocka_unit_test(test_packed),
-                                        cmocka_unit_test(test_convolutions) };
+                                        cmocka_unit_test(test_convolutions), cmocka_unit_test(test_whole_numbers) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* avx512_int.h - all operations in registers of 512 bits but dot_tile, for the variants with AVX-512: included by each, after its
+ * own includes. A variant then adds its dot_tile, q8_int.h and its table. */
+#define MR AVX512_MR
+#define NR AVX512_NR
+
+#define VEC __m512
+#define WIDTH 16
+#define V(op) _mm512_##op##_ps
+#define DEPTH_FN depth16
+#include "workers/compute/kernels/panel_int.h"
+#include "workers/compute/kernels/depth_lanes_int.h"
+
+#define DEPTH_LANES AVX512_DEPTH_LANES
+static void depth_tile(size_t lanes, size_t pixels, const float *x, size_t x_step, size_t rows, size_t x_row, size_t cols,
+                       size_t step, const float *w, size_t w_row, float *y)
+{
+    bool is_run = pixels == DEPTH_PIXELS;       /* a constant, so that all sums stay in registers */
+    for (size_t p = 0; !is_run && pixels > 1 && p < pixels; p++)
+        depth_tile(lanes, 1, x + p * x_step, x_step, rows, x_row, cols, step, w, w_row, y + p * step);
+    if (!is_run && pixels > 1)
+        return;
+    if (lanes == 16 && is_run)
+        depth16(DEPTH_PIXELS, x, x_step, rows, x_row, cols, step, w, w_row, y);
+    else if (lanes == 16)
+        depth16(1, x, x_step, rows, x_row, cols, step, w, w_row, y);
+    else if (lanes == 8 && is_run)
+        depth8(DEPTH_PIXELS, x, x_step, rows, x_row, cols, step, w, w_row, y);
+    else if (lanes == 8)
+        depth8(1, x, x_step, rows, x_row, cols, step, w, w_row, y);
+    else
+        for (size_t j = 0; j < lanes; j++)
+            depth1(pixels, x + j, x_step, rows, x_row, cols, step, w + j, w_row, y + j);
+}
+
+#include "workers/compute/kernels/call_int.h"
+#include "workers/compute/kernels/net_int.h"
+#include "workers/compute/rng.h"
+#include "workers/compute/kernels/gemm_int.h"
+#include "workers/compute/kernels/ops_int.h"
+#include "workers/compute/kernels/loss_int.h"
+#include "workers/compute/kernels/norm_int.h"
+#include "workers/compute/kernels/nd_fast_int.h"
+#include "workers/compute/kernels/nd_table_int.h"
+#include "workers/compute/kernels/attention_int.h"
+#include "workers/compute/kernels/conv_int.h"
+#include "workers/compute/kernels/depthwise_int.h"
+#include "workers/compute/kernels/groupnorm_int.h"
+#define REAL float
+#define FN(name) k_##name
+#include "workers/compute/kernels/image_int.h"
+#include "workers/compute/kernels/adapt_int.h"
+
+#define QR AVX512_QR
+#define QN AVX512_QN
+
+static bool has_avx512(const struct hw *hw)
+{
+    return hw->has_avx512f && hw->has_avx512bw && hw->has_avx512dq && hw->has_avx512vl && hw->has_avx2 && hw->has_fma;
+}
+
+#define KERNELS_AVX512                                                                                                    \
+    KERNELS_OF(ELEM_F32), KERNELS_OF_NET(ELEM_F32, FN), KERNELS_ND(ELEM_F32, f32_), KERNELS_ALWAYS, KERNELS_Q8,           \
+    [OP_CONV2D_PACKED][ELEM_F32] = k_conv2d_packed
