@@ -5,6 +5,7 @@
  * Each number of a result depends on its own inputs alone, or is one sum in a fixed order: the bits do not depend on batch or
  * threads. Sums of REDUCE run in fp64. */
 #define NUMBERS(t) ((REAL *)(t)->ptr)
+#define CUT(x, low, high) ((x) > (low) ? (x) < (high) ? (x) : (REAL)(high) : (REAL)(low))
 #define CLAMP01(x) ((x) < 0 ? (REAL)0 : (x) > 1 ? (REAL)1 : (x))
 
 /* y of n numbers of x, which are xs apart. */
@@ -229,6 +230,7 @@ static void FN(bmm)(struct backend_ctx *c, const struct op_call *o)
     }
 }
 #undef NUMBERS
+#undef CUT
 #undef CLAMP01
 #undef REAL
 #undef FN

@@ -15,7 +15,7 @@ static const struct onnx_op {
 #include "workers/compute/onnx/op_onnx.def"
 #undef ONNX_OP
 };
-enum { OPS = sizeof ops / sizeof *ops, NODES_PER_NODE = 8, NODES_PER_CONV = 1200 };
+enum { OPS = sizeof ops / sizeof *ops, NODES_PER_NODE = 8, NAMES_PER_NODE = 10, NODES_PER_CONV = 1200 };
 
 struct named *import_name(struct import *x, struct str name)
 {
@@ -60,13 +60,17 @@ enum errc import_set_known(struct import *x, size_t out, struct known *k)
     return set(x, out, (struct named){ .known = k });
 }
 
-enum errc import_value(struct import *x, size_t i, int *ret)
+enum errc import_value_of(struct import *x, struct named *n, int *ret)
 {
-    struct named *n = import_in(x, i);
     if (n->known)
         return known_value(x, n->known, ret);
     *ret = n->value;
     return ERR_OK;
+}
+
+enum errc import_value(struct import *x, size_t i, int *ret)
+{
+    return import_value_of(x, import_in(x, i), ret);
 }
 
 const struct shape *import_shape_of(const struct import *x, int value)
@@ -137,7 +141,7 @@ static const char *datatype_of(enum onnx_type t, enum elem *ret)
 {
     *ret = ELEM_F32;
     switch (t) {
-    case ONNX_FLOAT: case ONNX_DOUBLE: case ONNX_FLOAT16: case ONNX_BFLOAT16: return "FP32";
+    case ONNX_FLOAT: case ONNX_DOUBLE: case ONNX_FLOAT16: case ONNX_BFLOAT16: case ONNX_UINT8: case ONNX_INT8: return "FP32";
     case ONNX_BOOL: return "BOOL";
     case ONNX_INT64: *ret = ELEM_I32; return "INT64";
     case ONNX_INT32: *ret = ELEM_I32; return "INT32";
@@ -268,7 +272,7 @@ enum errc onnx_import(struct arena *a, const struct onnx_file *m, const struct o
                     SIG_TENSORS_MAX);
     size_t names = m->tensor_count + m->input_count + m->output_count + 1, size = 64;
     for (size_t i = 0; i < m->node_count; i++)
-        names += m->nodes[i].in_count + m->nodes[i].out_count;
+        names += m->nodes[i].in_count + m->nodes[i].out_count + NAMES_PER_NODE;
     while (size < 2 * names)
         size *= 2;
     struct import x = { .a = a, .file = m, .e = e, .table_size = size, .table = arena_try(a, size * sizeof *x.table) };

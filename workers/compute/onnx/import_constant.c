@@ -115,7 +115,9 @@ HANDLER(cast)
         if (from_real != (is_real || to == ONNX_BOOL))
             return UNSUPPORTED(x, "from %s to %s", from_real ? "a floating-point type" : "whole numbers",
                                onnx_type_name(to >= 0 && to < ONNX_TYPES ? (enum onnx_type)to : ONNX_NONE));
-        return import_set(x, 0, in->value);
+        TRY(import_set(x, 0, in->value));
+        import_pass_dynamic(x, in);
+        return ERR_OK;
     }
     if (in->known->is_whole != is_real && to != ONNX_BOOL)
         return import_set_known(x, 0, in->known);

@@ -72,20 +72,24 @@ static enum errc image_in(struct import *x, struct shape *ret)
     return is_image ? ERR_OK : UNSUPPORTED(x, "its input has %u dimensions; images of a batch have 4", ret->rank);
 }
 
-enum errc import_last(struct import *x, size_t i, int *ret)
+enum errc import_last_of(struct import *x, struct named *n, int *ret)
 {
     static const size_t order[] = { 0, 2, 3, 1 };
-    struct named *n = import_in(x, i);
     int v;
     if (n->last) {
         *ret = n->last - 1;
         return ERR_OK;
     }
-    TRY(import_value(x, i, &v));
+    TRY(import_value_of(x, n, &v));
     TRY(step_transpose(x, v, order, ret));
     if (!n->known)
         n->last = *ret + 1;
     return ERR_OK;
+}
+
+enum errc import_last(struct import *x, size_t i, int *ret)
+{
+    return import_last_of(x, import_in(x, i), ret);
 }
 
 enum errc import_set_last(struct import *x, int value)
@@ -105,6 +109,8 @@ static const struct onnx_node *norm_behind(struct import *x)
     const struct onnx_node *norm = NULL;
     const struct onnx_file *m = x->file;
     struct str made = x->node->out[0];
+    if (x->node < m->nodes || x->node >= m->nodes + m->node_count)
+        return NULL;                    /* another operator, read as a convolution (import_q8.c) */
     for (size_t i = 0; i < m->output_count; i++)
         if (str_eq(m->outputs[i].name, made))
             return NULL;
@@ -147,6 +153,14 @@ static size_t window_side(const struct sides *s, size_t d)
     return (s->kernel[d] - 1) * s->dilation[d] + 1 + 2 * s->pad - s->before[d] - s->behind[d];
 }
 
+/* Where the number k of a window of input i and output o lies among block_weights. */
+static size_t place_of(const struct sides *s, size_t ins, size_t o, size_t i, size_t k)
+{
+    size_t y = s->pad - s->before[0] + k / s->kernel[1] * s->dilation[0];
+    size_t z = s->pad - s->before[1] + k % s->kernel[1] * s->dilation[1];
+    return ((o * window_side(s, 0) + y) * window_side(s, 1) + z) * ins + i;
+}
+
 /* The weights of groups g0 … g1-1 as a constant [outputs, height, width, inputs] with its zeros. */
 static enum errc block_weights(struct import *x, const struct filters *f, size_t g0, size_t g1, int *ret)
 {
@@ -163,10 +177,8 @@ static enum errc block_weights(struct import *x, const struct filters *f, size_t
     for (size_t o = 0; o < outs; o++)
         for (size_t i = 0; i < f->in; i++)
             for (size_t k = 0; k < s->kernel[0] * s->kernel[1]; k++) {
-                size_t y = s->pad - s->before[0] + k / s->kernel[1] * s->dilation[0];
-                size_t z = s->pad - s->before[1] + k % s->kernel[1] * s->dilation[1];
                 float v = f->w[((g0 * to + o) * f->in + i) * s->kernel[0] * s->kernel[1] + k];
-                p[(o * places + y * wide[1] + z) * ins + o / to * f->in + i] = f->factor ? v * f->factor[g0 * to + o] : v;
+                p[place_of(s, ins, o, o / to * f->in + i, k)] = f->factor ? v * f->factor[g0 * to + o] : v;
             }
     *ret = graph_const(x->g, "", (struct shape){ ELEM_F32, 4, { DIM(outs), DIM(wide[0]), DIM(wide[1]), DIM(ins) } }, p);
     return graph_check(x->g, x->e);
@@ -193,6 +205,37 @@ static enum errc convolve_each(struct import *x, const struct filters *f, int v,
         }
     int w = graph_const(x->g, "", (struct shape){ ELEM_F32, 3, { DIM(wide[0]), DIM(wide[1]), DIM(f->out) } }, p);
     return step_op(x, OP_DEPTHWISE, &attr, (int[]){ v, w }, 2, ret);
+}
+
+/* A convolution of what was quantised, by weights that were; *done false: it is none of these. */
+static enum errc convolve_q8(struct import *x, const struct filters *f, int *ret, bool *done)
+{
+    const struct sides *s = &f->sides;
+    const struct quant *q = import_in(x, 0)->quant;
+    const struct weights8 *w = import_in(x, 1)->weights;
+    size_t high = window_side(s, 0), wide = window_side(s, 1), taps = s->kernel[0] * s->kernel[1], depth, count;
+    int v;
+    *done = false;
+    if (!q || q->is_whole || !w || f->groups != 1 || f->factor || (w->scales > 1 && w->axis != 0)
+        || __builtin_mul_overflow(high * wide, f->in, &depth) || depth > Q8_DEPTH_MAX
+        || __builtin_mul_overflow(depth, f->out, &count) || count > WEIGHTS_MAX)
+        return ERR_OK;
+    int8_t *p = arena_try(x->a, count + 1);
+    float *scale = arena_try(x->a, (f->out + 1) * sizeof *scale);
+    if (!p || !scale)
+        return FAIL(x->e, LIMIT, "the model does not fit in memory");
+    for (size_t o = 0; o < f->out; o++) {
+        scale[o] = w->scale[w->scales == 1 ? 0 : o];
+        for (size_t i = 0; i < f->in; i++)
+            for (size_t k = 0; k < taps; k++)
+                p[place_of(s, f->in, o, i, k)] = w->w[(o * f->in + i) * taps + k];
+    }
+    const struct op_attr attr = { .stride = s->stride, .pad = s->pad, .alpha = q->scale, .gamma = q->zero };
+    int weights = graph_const(x->g, "", (struct shape){ ELEM_I8, 4, { DIM(f->out), DIM(high), DIM(wide), DIM(f->in) } }, p);
+    int by = graph_const(x->g, "", (struct shape){ ELEM_F32, 1, { DIM(f->out) } }, scale);
+    TRY(import_last_of(x, q->from, &v));
+    *done = true;
+    return step_op(x, OP_QCONV2D, &attr, (int[]){ v, weights, by }, 3, ret);
 }
 
 static enum errc convolve(struct import *x, const struct filters *f, int v, int *ret)
@@ -256,6 +299,7 @@ HANDLER(conv)
     struct filters f = { .groups = (size_t)import_attr(x, "group", 1) };
     struct known *k = import_in(x, 1)->known;
     float *w, *factor, *shift = NULL;
+    bool done;
     int v;
     TRY(image_in(x, &s));
     if (!k || k->rank != 4 || !k->count)
@@ -272,8 +316,11 @@ HANDLER(conv)
     f.w = w;
     TRY(norm_factors(x, f.out, &factor, &shift));
     f.factor = factor;
-    TRY(import_last(x, 0, &v));
-    TRY(convolve(x, &f, v, &v));
+    TRY(convolve_q8(x, &f, &v, &done));
+    if (!done)
+        TRY(import_last(x, 0, &v));
+    if (!done)
+        TRY(convolve(x, &f, v, &v));
     TRY(add_bias(x, &f, factor ? shift : NULL, &v));
     TRY(import_set_last(x, v));
     if (factor)

@@ -21,6 +21,28 @@ struct known {
     const struct onnx_tensor *tensor;
 };
 
+/* What eight-bit whole numbers are of (import_q8.c). */
+struct quant {
+    struct named *from;         /* f32 that was quantised */
+    double scale, zero;         /* the zero point as of numbers without a sign */
+    bool is_whole;              /* the value is the whole numbers; else them times their scale */
+};
+struct weights8 {               /* constants around 0, and what they were scaled by */
+    const int8_t *w;
+    uint32_t rank;
+    int64_t dim[ONNX_DIMS_MAX];
+    const float *scale;
+    size_t scales;              /* 1, or as many as the axis has */
+    unsigned axis;
+};
+struct dynamic {                /* made by DynamicQuantizeLinear from `from`, or a product of that by weights */
+    enum { DYNAMIC_WHOLE, DYNAMIC_SCALE, DYNAMIC_ZERO, DYNAMIC_PRODUCT } what;
+    struct named *from;
+    const struct weights8 *w;
+    const float *factor;        /* of a scale: what it was multiplied by */
+    size_t factors;
+};
+
 struct named {
     struct str name;
     bool is_set;
@@ -29,6 +51,9 @@ struct named {
     int last;                   /* 1 + the same image with its channels last; 0: there is none */
     bool is_truth;              /* BOOL in ONNX */
     bool is_normed;             /* a convolution that has taken in the batch norm behind it */
+    const struct quant *quant;  /* these three: NULL where it is none */
+    const struct weights8 *weights;
+    const struct dynamic *dynamic;
 };
 
 struct import {
@@ -55,6 +80,7 @@ enum errc import_set(struct import *x, size_t out, int value);          /* outpu
 enum errc import_set_known(struct import *x, size_t out, struct known *k);
 /* Input i as a value of the graph; known numbers become a constant. */
 enum errc import_value(struct import *x, size_t i, int *ret);
+enum errc import_value_of(struct import *x, struct named *n, int *ret);
 const struct shape *import_shape_of(const struct import *x, int value);
 int64_t import_attr(const struct import *x, const char *name, int64_t dflt);
 double import_attr_real(const struct import *x, const char *name, double dflt);
@@ -86,14 +112,23 @@ enum errc step_reshape(struct import *x, int value, uint32_t rank, const int64_t
 enum errc step_op(struct import *x, enum op op, const struct op_attr *attr, const int *in, size_t ins, int *ret);
 enum errc step_binary(struct import *x, unsigned fn, int p, int q, int *ret);
 enum errc step_transpose(struct import *x, int value, const size_t *order, int *ret);
+/* Output 0 from v, input 0, by an operation that looks at one number at a time. */
+enum errc import_each(struct import *x, enum op op, const struct op_attr *attr, int v);
 /* A vector of n equal numbers as a constant. */
 enum errc step_fill(struct import *x, size_t n, float number, int *ret);
 
 /* --- images with their channels last: import_conv.c --- */
 enum errc import_last(struct import *x, size_t i, int *ret);            /* input i, turned if it is not */
+enum errc import_last_of(struct import *x, struct named *n, int *ret);
 enum errc import_set_last(struct import *x, int value);                 /* output 0, from a value that is turned */
 /* Of a batch norm of constants: result = input * a + b by channel. import_norm.c */
 enum errc import_norm_factors(struct import *x, size_t channels, float **ret_a, float **ret_b);
+
+/* --- whole numbers of eight bits: import_q8.c; *done false: input 0 and 1 are not of that kind --- */
+enum errc import_q8_product(struct import *x, bool is_out_in, int *ret, bool *done);
+enum errc import_dynamic_mul(struct import *x, bool *done);
+/* Output 0 has the numbers of `in`. */
+void import_pass_dynamic(struct import *x, const struct named *in);
 
 #define HANDLER(name) enum errc import_##name(struct import *x, unsigned arg_)       /* of a row of op_onnx.def */
 

@@ -54,7 +54,7 @@ enum errc step_fill(struct import *x, size_t n, float number, int *ret)
 /* --- single numbers --- */
 
 /* What looks at one number at a time does not mind where channels lie. */
-static enum errc number_by_number(struct import *x, enum op op, const struct op_attr *attr, int v)
+enum errc import_each(struct import *x, enum op op, const struct op_attr *attr, int v)
 {
     const struct named *from = import_in(x, 0);
     bool is_last = from->last != 0;
@@ -68,7 +68,7 @@ HANDLER(relu)
     (void)arg_;
     int v;
     TRY(import_value(x, 0, &v));
-    return number_by_number(x, OP_RELU, &(struct op_attr){ 0 }, v);
+    return import_each(x, OP_RELU, &(struct op_attr){ 0 }, v);
 }
 
 HANDLER(unary)
@@ -85,7 +85,7 @@ HANDLER(unary)
             attr.gamma = import_attr_real(x, arg_ == UNARY_SELU ? "gamma" : "beta", dflt[i].gamma);
         }
     TRY(import_value(x, 0, &v));
-    TRY(number_by_number(x, OP_UNARY, &attr, v));
+    TRY(import_each(x, OP_UNARY, &attr, v));
     if (arg_ == UNARY_NOT && x->node->out[0].len)
         import_name(x, x->node->out[0])->is_truth = true;
     return ERR_OK;
@@ -126,7 +126,7 @@ HANDLER(clip)
     TRY(bound(x, 1, "min", -(double)FLT_MAX, &attr.alpha));
     TRY(bound(x, 2, "max", (double)FLT_MAX, &attr.gamma));
     TRY(import_value(x, 0, &v));
-    return number_by_number(x, OP_UNARY, &attr, v);
+    return import_each(x, OP_UNARY, &attr, v);
 }
 
 /* v + u: a vector for the columns is a bias, which a product takes in; the same shape is an ADD. */
@@ -170,6 +170,10 @@ HANDLER(binary)
     struct known *k = NULL;
     int v, u;
     bool done = false;
+    if (arg_ == BINARY_MUL && x->node->in_count == 2)
+        TRY(import_dynamic_mul(x, &done));
+    if (done)
+        return ERR_OK;
     if (p->known && q && q->known && x->node->in_count == 2)
         TRY(known_binary(x, arg_, p->known, q->known, &k, &done));
     if (done)
@@ -224,7 +228,7 @@ HANDLER(gemm)
 {
     (void)arg_;
     double alpha = import_attr_real(x, "alpha", 1), beta = import_attr_real(x, "beta", 1);
-    bool tb = import_attr(x, "transB", 0);
+    bool tb = import_attr(x, "transB", 0), done = false;
     struct known *w = import_in(x, 1)->known;
     int a, b, y;
     if (import_attr(x, "transA", 0))
@@ -232,11 +236,14 @@ HANDLER(gemm)
     TRY(import_value(x, 0, &a));
     if (import_shape_of(x, a)->rank != 2 || (w && w->rank != 2))
         return FAIL(x->e, BAD_DATA, "its inputs are no matrices");
-    if (w)
+    if (alpha == 1)
+        TRY(import_q8_product(x, tb, &y, &done));
+    if (w && !done)
         TRY(weights(x, w, tb, (float)alpha, &b));
-    else
+    else if (!done)
         TRY(import_value(x, 1, &b));
-    TRY(step_op(x, OP_MATMUL, &(struct op_attr){ .flags = w || tb ? MM_TRANS_B : 0 }, (int[]){ a, b }, 2, &y));
+    if (!done)
+        TRY(step_op(x, OP_MATMUL, &(struct op_attr){ .flags = w || tb ? MM_TRANS_B : 0 }, (int[]){ a, b }, 2, &y));
     if (!w && alpha != 1) {
         TRY(step_fill(x, 1, (float)alpha, &b));
         TRY(step_binary(x, BINARY_MUL, y, b, &y));
@@ -259,6 +266,10 @@ HANDLER(matmul)
     (void)arg_;
     struct known *w = import_in(x, 1)->known;
     int a, b, y;
+    bool done;
+    TRY(import_q8_product(x, false, &y, &done));
+    if (done)
+        return import_set(x, 0, y);
     TRY(import_value(x, 0, &a));
     if (w && w->rank == 2) {
         TRY(weights(x, w, false, 1, &b));
