@@ -203,6 +203,9 @@ const struct command command_table[] = {
       "Below it stands, constraint by constraint, how many machines are left for it.", 0, &job_noun, "GET", "/v1/jobs/{0}/placement", NULL, NULL,
       "code:CODE detail:DETAIL position:POSITION ahead:AHEAD nearest.lacks:NEAREST nearest.zone:IN start.at:START start.basis:BASIS "
       "+zones:ZONES" },
+    { "job", "checkpoints", "JOB", 1, 1, NULL, run_rest, "List what the next attempt of a job would go on from",
+      "The first one is tried first; one that cannot be read is passed over for the next. A job that has ended has none.", 0, &job_noun,
+      "GET", "/v1/jobs/{0}/checkpoints", NULL, NULL, "place:PLACE step:STEP size_bytes:BYTES kept_at:KEPT fence:FENCE zone:ZONE" },
     { "job", "cancel", "JOB", 1, 1, NULL, run_rest, "Cancel a job", NULL, 0, &job_noun, "POST", "/v1/jobs/{0}/cancel", NULL, "", JOB_COLUMNS },
     { "job", "depend", "JOB [LIST]", 1, 2, NULL, cmd_job_depend, "Say what a waiting job waits for instead of what it waits for now",
       "LIST is afterok:JOB[:JOB],afterany:JOB (also after, afternotok); without it the job waits for nobody.", 0, &job_noun,
@@ -219,10 +222,12 @@ const struct command command_table[] = {
             { "classes", 0, "N", "Number of classes (as a version has them)", NULL },
             { "target", 0, "WHAT", "What the label is (class)", "class|number|flags" },
             { "ignore", 0, "COLUMN,…", "Columns that are neither label nor feature", NULL },
+            { "categories", 0, "COLUMN,…", "Columns that hold words", NULL },
+            { "missing", 0, NULL, "Cells of features may be empty", NULL },
             { "description", 0, "TEXT", "What it is", NULL }, { "class", 0, "CLASS", "Data class, for residency", NULL }),
       run_rest, "Create a data set", "  falaj dataset create digits --label label --classes 10", 0, NULL, "POST", "/v1/datasets", NULL,
       "name=@0 description=description data_class=class label_column=label #classes=classes target=target "
-      "*ignored_columns=ignore", DATASET_COLUMNS },
+      "*ignored_columns=ignore *category_columns=categories ?missing_values=missing", DATASET_COLUMNS },
     { "dataset", "upload", "DATASET FILE", 2, 2,
       FLAGS({ "format", 0, "FORMAT", "Format of the file (told by how it begins)", "csv|npy|tokens|onnx" },
             { "resume", 0, "UPLOAD", "Go on with this upload (found by itself where the file is the same)",

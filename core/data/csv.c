@@ -9,6 +9,7 @@
 #include <string.h>
 
 struct reader {
+    struct arena *arena;                /* of words */
     const char *at, *end;
     size_t row, col;                    /* of the field just read, from 1 */
     bool row_ended;                     /* the field just read was its row's last */
@@ -114,12 +115,15 @@ static enum errc read_cell(const struct reader *r, const struct table_plan *p, c
     double v;
     if (p->role[r->col - 1] == ROLE_UNUSED)
         return ERR_OK;
-    if (f.len == 0)
-        return FAIL(e, BAD_DATA, AT_FMT "the field is empty", AT_ARG(r, p));
-    if (!csv_number(f, &v))
+    bool is_word = f.len && table_is_category(p, t, r->col - 1);
+    if (f.len && !is_word && !csv_number(f, &v))
         return FAIL(e, BAD_DATA, AT_FMT "\"%.*s\" is not a finite number", AT_ARG(r, p), quoted(f), f.ptr);
-    if (table_put(p, s, t, r->col - 1, v, &why) != ERR_OK)
-        return FAIL(e, BAD_DATA, AT_FMT "%s", AT_ARG(r, p), why.msg);
+    enum errc rc = !f.len    ? table_put_missing(p, s, t, r->col - 1, &why)
+                   : is_word ? table_put_word(r->arena, p, t, r->col - 1, f, &why)
+                             : table_put(p, s, t, r->col - 1, v, &why);
+    if (rc != ERR_OK)
+        return rc == ERR_LIMIT ? FAIL(e, LIMIT, AT_FMT "%s", AT_ARG(r, p), why.msg)
+                               : FAIL(e, BAD_DATA, AT_FMT "%s", AT_ARG(r, p), why.msg);
     return ERR_OK;
 }
 
@@ -132,14 +136,15 @@ static size_t count_lines(const char *at, const char *end)
     return n + (at < end && end[-1] != '\n');
 }
 
-static enum errc allocate(struct arena *a, const struct reader *r, struct data_table *t, struct err *e)
+static enum errc allocate(struct arena *a, const struct reader *r, bool has_missing, struct data_table *t, struct err *e)
 {
     size_t rows = count_lines(r->at, r->end);
     if (rows > TABLE_ROWS_MAX)
         return FAIL(e, LIMIT, "more than %zu rows", TABLE_ROWS_MAX);
-    /* A cell takes two bytes of text at least, so this product is bounded by the size of the file. */
-    if (rows > (size_t)(r->end - r->at) / (2 * t->cols) + 1)
-        rows = (size_t)(r->end - r->at) / (2 * t->cols) + 1;
+    /* A cell takes two bytes of text at least, or one where it may be empty: this product is bounded by the size of the file. */
+    size_t least = (has_missing ? 1 : 2) * t->cols;
+    if (rows > (size_t)(r->end - r->at) / least + 1)
+        rows = (size_t)(r->end - r->at) / least + 1;
     return table_allocate(a, rows, t, e);
 }
 
@@ -169,7 +174,7 @@ static enum errc begin(struct arena *a, struct str text, const struct data_schem
         text = str_n(text.ptr + 3, text.len - 3);
     if (text.len == 0)
         return FAIL(e, BAD_DATA, "the file is empty");
-    *r = (struct reader){ .at = text.ptr, .end = text.ptr + text.len, .row_ended = true };
+    *r = (struct reader){ .arena = a, .at = text.ptr, .end = text.ptr + text.len, .row_ended = true };
     TRY(read_header(a, r, p, e));
     return table_plan_make(a, s, "row 1", p, t, e);
 }
@@ -190,7 +195,7 @@ static enum errc run(struct arena *a, struct str text, const struct data_schema 
         return too_long(e);
     TRY(begin(a, text, s, &r, &p, &t, e));
     if (keep)
-        TRY(allocate(a, &r, &t, e));
+        TRY(allocate(a, &r, s->has_missing, &t, e));
     TRY(read_rows(&r, &p, s, &t, e));
     return table_finish(s, &t, ret, e);
 }

@@ -5,8 +5,9 @@
  * Accepted: LF or CRLF, quoted fields with doubled quotes, a byte-order mark, a missing last line end.
  * Refused, with row and column ("row 17, column 5 (pixel_0_4): …"; row 1 is the header, so rows match what an editor shows):
  * ragged rows, empty fields, anything but a finite decimal number (nan, inf, hex, blanks, thousands separators), values that a
- * float cannot hold, labels that are no integer of 0 … classes-1, duplicate or missing columns, no data row.
- * There is no default for a missing value: the sender decides what to put there.
+ * float cannot hold, labels that are no integer of 0 … classes-1, duplicate or missing columns, no data row. Columns of
+ * categories hold words; an empty field of a feature is a missing value where the data set takes them, and refused elsewhere:
+ * the sender decides.
  *
  * Memory: csv_read puts the table in the arena it is given (4 bytes per cell, 4 per label); past the arena's limit it fails as LIMIT.
  * Errors: BAD_DATA (the file), INVALID (the schema), LIMIT (rows, columns, bytes). */

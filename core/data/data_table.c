@@ -68,14 +68,44 @@ static enum errc drop_ignored(const struct data_schema *s, const char *where, st
     return ERR_OK;
 }
 
-/* All that has no other role, in the order of the file. */
-static void take_rest(struct table_plan *p, struct data_table *t, struct str *names)
+static enum errc mark_categories(struct arena *a, const struct data_schema *s, const char *where, struct table_plan *p,
+                                 struct data_table *t, struct err *e)
+{
+    const struct str *names = s->categories.items;
+    for (size_t i = 0; i < s->categories.n; i++) {
+        ptrdiff_t at = find_name(p->file_names, p->file_cols, names[i]);
+        if (at < 0)
+            return FAIL(e, BAD_DATA, "%s: there is no column \"%.*s\" of categories", where, STR_ARG(names[i]));
+        if (p->role[at] != 0)
+            return FAIL(e, INVALID, "column \"%.*s\" is named twice: as the label, as ignored, or as one of categories",
+                        STR_ARG(names[i]));
+        p->role[at] = ROLE_CATEGORY;
+    }
+    t->category_count = s->categories.n;
+    t->words = arena_try(a, (t->category_count + 1) * sizeof *t->words);
+    return t->words ? ERR_OK : FAIL(e, LIMIT, "%s", NO_MEMORY);
+}
+
+/* All columns of a role, in the order of the file. */
+static void take_role(struct table_plan *p, int32_t role, struct data_table *t, struct str *names, const int32_t *was)
 {
     for (size_t i = 0; i < p->file_cols; i++)
-        if (p->role[i] == 0) {
+        if (was[i] == role) {
             p->role[i] = (int32_t)t->cols;
             names[t->cols++] = p->file_names[i];
         }
+}
+
+/* All that has no other role: numbers, then categories. */
+static enum errc take_rest(struct arena *a, struct table_plan *p, struct data_table *t, struct str *names, struct err *e)
+{
+    int32_t *was = arena_try(a, p->file_cols * sizeof *was);
+    if (!was)
+        return FAIL(e, LIMIT, "%s", NO_MEMORY);
+    memcpy(was, p->role, p->file_cols * sizeof *was);
+    take_role(p, 0, t, names, was);
+    take_role(p, ROLE_CATEGORY, t, names, was);
+    return ERR_OK;
 }
 
 static enum errc take_asked(const struct data_schema *s, const char *where, struct table_plan *p, struct data_table *t,
@@ -110,10 +140,11 @@ enum errc table_plan_make(struct arena *a, const struct data_schema *s, const ch
         return FAIL(e, LIMIT, "%s", NO_MEMORY);
     TRY(find_labels(s, where, p, &labels, e));
     TRY(drop_ignored(s, where, p, e));
+    TRY(mark_categories(a, s, where, p, t, e));
     if (s->features)
         TRY(take_asked(s, where, p, t, names, e));
     else
-        take_rest(p, t, names);
+        TRY(take_rest(a, p, t, names, e));
     if (t->cols == 0)
         return FAIL(e, BAD_DATA, "there is no feature column besides the label \"%.*s\"", STR_ARG(s->label));
     t->names = names;
@@ -146,6 +177,38 @@ static enum errc put_class(const struct data_schema *s, struct data_table *t, do
     return ERR_OK;
 }
 
+static void put_feature(const struct table_plan *p, struct data_table *t, size_t col, float v)
+{
+    if (t->x)
+        t->x[t->rows * t->cols + (size_t)p->role[col]] = v;
+}
+
+bool table_is_category(const struct table_plan *p, const struct data_table *t, size_t col)
+{
+    return p->role[col] >= 0 && (size_t)p->role[col] >= t->cols - t->category_count;
+}
+
+enum errc table_put_word(struct arena *a, const struct table_plan *p, struct data_table *t, size_t col, struct str word,
+                         struct err *why)
+{
+    struct words *w = &t->words[(size_t)p->role[col] - (t->cols - t->category_count)];
+    size_t before = w->n;
+    int32_t number;
+    TRY(words_add(a, w, word, before + TABLE_WORDS_MAX - t->word_count, &number, why));
+    t->word_count += w->n - before;
+    put_feature(p, t, col, (float)number);
+    return ERR_OK;
+}
+
+enum errc table_put_missing(const struct table_plan *p, const struct data_schema *s, struct data_table *t, size_t col,
+                            struct err *why)
+{
+    if (p->role[col] < 0 || !s->has_missing)
+        return FAIL(why, INVALID, "the field is empty%s", p->role[col] < 0 ? "" : "; a data set with missing_values takes it");
+    put_feature(p, t, col, (float)NAN);
+    return ERR_OK;
+}
+
 enum errc table_put(const struct table_plan *p, const struct data_schema *s, struct data_table *t, size_t col, double v,
                     struct err *why)
 {
@@ -156,14 +219,16 @@ enum errc table_put(const struct table_plan *p, const struct data_schema *s, str
         return put_class(s, t, v, why);
     if (role < 0 && s->target == TARGET_FLAGS && v != 0 && v != 1)
         return FAIL(why, BAD_DATA, "the flag %g is neither 0 nor 1", v);
+    if (isnan(v) && role >= 0 && s->has_missing)
+        return table_put_missing(p, s, t, col, why);
     if (!isfinite(v))
         return FAIL(why, BAD_DATA, "%g is not a finite number", v);
     if (fabs(v) > (double)FLT_MAX)
         return FAIL(why, BAD_DATA, "%g is too large for a 32-bit float", v);
     if (role < 0 && t->targets)
         t->targets[t->rows * t->target_count + (size_t)(-1 - role)] = (float)v;
-    else if (role >= 0 && t->x)
-        t->x[t->rows * t->cols + (size_t)role] = (float)v;
+    else if (role >= 0)
+        put_feature(p, t, col, (float)v);
     return ERR_OK;
 }
 
@@ -181,6 +246,10 @@ enum errc table_schema_check(const struct data_schema *s, struct err *e)
         return FAIL_AT(e, INVALID, "/classes", "must be 0 to %d", TABLE_CLASSES_MAX);
     if (s->label.len == 0)
         return FAIL_AT(e, INVALID, "/label", "the name of the label column is missing");
+    if (s->features && s->categories.n)
+        return FAIL_AT(e, INVALID, "/features", "are asked for by name only where none is of categories");
+    if (s->categories.n > TABLE_CATEGORIES_MAX)
+        return FAIL_AT(e, INVALID, "/categories", "are at most %d columns", TABLE_CATEGORIES_MAX);
     if (s->target == TARGET_FLAGS && (s->label.len < 2 || s->label.ptr[s->label.len - 1] != '*'))
         return FAIL_AT(e, INVALID, "/label", "of flags is how the names of their columns begin, and *: topic_*");
     return ERR_OK;

@@ -4,7 +4,7 @@
 #include "core/data/json_read.h"
 
 static const char *const datatypes[] = { "FP32", "FP64", "FP16", "BF16", "INT64", "INT32", "INT16", "INT8",
-                                         "UINT64", "UINT32", "UINT16", "UINT8", "BOOL", NULL };
+                                         "UINT64", "UINT32", "UINT16", "UINT8", "BOOL", "BYTES", NULL };
 
 static bool is_datatype(struct str s)
 {

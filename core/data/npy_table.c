@@ -44,6 +44,8 @@ static enum errc begin(struct npy_checker *c, struct err *e)
         return FAIL(e, BAD_DATA, "a table is an array of two dimensions, rows and columns; this one has %u", c->array.rank);
     if (c->array.dim[1] < 1 || c->array.dim[1] > TABLE_COLUMNS_MAX)
         return FAIL(e, LIMIT, "a table has 1 to %d columns, not %llu", TABLE_COLUMNS_MAX, (unsigned long long)c->array.dim[1]);
+    if (c->schema->categories.n)
+        return FAIL(e, BAD_DATA, "an array has no words; columns of categories are read from CSV");
     c->plan.file_cols = (size_t)c->array.dim[1];
     TRY(name_columns(c, e));
     snprintf(where, sizeof where, "the array has columns 0 to %zu", c->plan.file_cols - 1);

@@ -23,6 +23,7 @@ struct infer_tensor {
     struct json data;                   /* flat numbers; absent in metadata */
     struct json parameters;             /* {"binary_data_size":n}: behind the JSON, instead of data */
 };
+struct infer_columns { struct slice columns; };        /* struct str; parameters of an input in a model's metadata */
 struct infer_behind { int64_t binary_data_size; };     /* parameters of a tensor behind the JSON */
 struct infer_metadata {
     struct str name;
@@ -51,5 +52,5 @@ struct infer_ask {
 extern const char *const infer_datatype_names[];
 
 extern const struct schema infer_input_schema, infer_wanted_schema, infer_ask_schema;
-extern const struct schema infer_behind_schema, infer_error_schema, infer_ready_schema, infer_tensor_schema,
+extern const struct schema infer_behind_schema, infer_columns_schema, infer_error_schema, infer_ready_schema, infer_tensor_schema,
     infer_metadata_schema, infer_reply_schema;

@@ -2,6 +2,7 @@
 /* type_train.c - the spec of a training job. Its limits keep a job of one tenant within what a machine can hold. */
 #include "core/wire/type_train.h"
 #include "core/data/data_format.h"
+#include "core/data/model_words.h"
 
 const char *const job_objective_names[] = { "classification", "regression", "multi-label", NULL };
 const char *const job_family_names[] = { "mlp", "cnn", "gpt", "gbdt", NULL },
@@ -76,7 +77,10 @@ SCHEMA_EXTERN(train_job, "A training job",
     FIELD_ENUM(train_job, format, F_DERIVED, data_format_names, .dflt = "csv", .doc = "Format of the data set's version"),
     FIELD_ENUM(train_job, target, F_DERIVED, data_target_names, .dflt = "class", .doc = "What the data set's label is"),
     FIELD_STRS(train_job, ignored_columns, F_DERIVED, .max = TABLE_IGNORED_MAX, .dflt = "",
-               .doc = "Columns of the data set that nobody reads"));
+               .doc = "Columns of the data set that nobody reads"),
+    FIELD_STRS(train_job, category_columns, F_DERIVED, .max = TABLE_CATEGORIES_MAX, .dflt = "",
+               .doc = "Columns of the data set that hold words"),
+    FIELD(train_job, missing_values, F_DERIVED, .dflt = "false", .doc = "Cells of the data set's features may be empty"));
 
 static enum errc settle_list(struct train_job *t, const char *name, struct slice *list, struct arena *a, struct err *e)
 {
@@ -106,6 +110,9 @@ static enum errc settle_objective(const struct train_job *t, struct err *e)
         return FAIL_AT(e, INVALID, "/objective", "%s is learnt by the families mlp and gbdt; %s learns classes",
                        job_objective_names[t->objective],
                        job_family_names[t->family]);
+    if (t->family == TRAIN_CNN && (t->category_columns.n || t->missing_values))
+        return FAIL_AT(e, INVALID, "/family", "cnn learns from images, all numbers; this data set has %s. mlp and gbdt learn from it",
+                       t->category_columns.n ? "columns of categories" : "missing values");
     if (!data_formats[t->format].is_table || t->objective == objective_of[t->target])
         return ERR_OK;
     return FAIL_AT(e, INVALID, "/objective",
@@ -193,17 +200,25 @@ static struct size size_gbdt(const struct train_job *t)
     return (struct size){ .numbers = t->trees * scores * ((2 * t->leaves - 1) * 7 + 2) + 2 * scores, .tensors = 4 };
 }
 
+/* Numbers that a net sees of so many columns, at most: workers/compute/train/columns.h. */
+static int64_t seen_of(const struct train_job *t, int64_t inputs)
+{
+    int64_t words = (int64_t)t->category_columns.n;
+    return (inputs - words) * (t->missing_values ? 2 : 1) + words * COLUMN_CODES_MAX;
+}
+
 static struct size size_of(const struct train_job *t, int64_t inputs)
 {
     if (t->family == TRAIN_GBDT)
         return size_gbdt(t);
-    return t->family == TRAIN_GPT ? size_gpt(t) : t->family == TRAIN_CNN ? size_cnn(t) : size_mlp(t, inputs);
+    return t->family == TRAIN_GPT ? size_gpt(t) : t->family == TRAIN_CNN ? size_cnn(t) : size_mlp(t, seen_of(t, inputs));
 }
 
 /* With mean and scale of each input and a header with the names of tensors and columns. */
 int64_t train_job_model_bytes(const struct train_job *t, int64_t inputs)
 {
-    enum { HEADER = 16384, COLUMN = 160, TENSOR = 320, NUMBER = 4 };
+    enum { HEADER = 16384, COLUMN = 160, TENSOR = 320, NUMBER = 4, WORD = 2 * WORD_BYTES_MAX };     /* a sign of two is \" */
     const struct size z = size_of(t, inputs);
-    return HEADER + COLUMN * inputs + TENSOR * z.tensors + NUMBER * (z.numbers + 2 * inputs);
+    int64_t words = (int64_t)t->category_columns.n * COLUMN_CODES_MAX;
+    return HEADER + COLUMN * inputs + WORD * words + TENSOR * z.tensors + NUMBER * (z.numbers + 3 * inputs + COLUMN_CODES_MAX);
 }

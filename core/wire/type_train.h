@@ -42,7 +42,8 @@ struct train_job {
     struct str label_column;        /* of the data set; the API fills it in at submit, like classes */
     int64_t classes;                /* 0: the largest label + 1, or, of a number, one answer */
     int format, target;             /* enum data_format, data_target; of the data set, like the next */
-    struct slice ignored_columns;   /* struct str */
+    struct slice ignored_columns, category_columns;     /* struct str */
+    bool missing_values;            /* cells of features may be empty */
 };
 /* An empty list of layers means the default one; what the members of a family must be to each other. Called at submit, and by
  * the worker for

@@ -1325,6 +1325,8 @@ CREATE TABLE public.dataset (
     project_id uuid,
     target text DEFAULT 'class'::text NOT NULL,
     ignored_columns text[] DEFAULT '{}'::text[] NOT NULL,
+    category_columns text[] DEFAULT '{}'::text[] NOT NULL,
+    missing_values boolean DEFAULT false NOT NULL,
     CONSTRAINT dataset_classes_check CHECK ((((classes >= 0) AND (classes <= 100000)) AND (classes <> 1))),
     CONSTRAINT dataset_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
     CONSTRAINT dataset_target_check CHECK ((target = ANY (ARRAY['class'::text, 'number'::text, 'flags'::text])))

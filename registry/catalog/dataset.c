@@ -19,6 +19,8 @@ SCHEMA_EXTERN(dataset, "A data set",
     FIELD(dataset, classes, 0, .doc = "Labels are 0 to classes-1; 0: as a version has them"),
     FIELD_ENUM(dataset, target, 0, data_target_names, .doc = "What the label is: a class, a number, or flags of 0 and 1"),
     FIELD_STRS(dataset, ignored_columns, 0, .doc = "Columns that are neither label nor feature"),
+    FIELD_STRS(dataset, category_columns, 0, .doc = "Columns that hold words"),
+    FIELD(dataset, missing_values, 0, .doc = "Cells of features may be empty"),
     FIELD(dataset, latest_version, 0, .doc = "Newest version; 0: none yet"), FIELD(dataset, version, 0, .doc = "Grows with every change"),
     FIELD_ID(dataset, project_id, "prj", 0, .doc = "Its project; absent: the tenant as a whole"),
     FIELD_ID(dataset, created_by, "usr", F_ALWAYS, .doc = "Who made it"), FIELD(dataset, created_at, F_ALWAYS, .doc = "When"));
@@ -33,6 +35,9 @@ SCHEMA_EXTERN(dataset_new, "A data set to create",
     FIELD_ENUM(dataset_new, target, 0, data_target_names, .dflt = "class",
                .doc = "What the label is: a class, a number, or flags: columns of 0 and 1. Tokens have none"),
     FIELD_STRS(dataset_new, ignored_columns, 0, .max = TABLE_IGNORED_MAX, .doc = "Columns that are neither label nor feature"),
+    FIELD_STRS(dataset_new, category_columns, 0, .max = TABLE_CATEGORIES_MAX,
+               .doc = "Columns of a CSV that hold words; the families mlp and gbdt learn from them"),
+    FIELD(dataset_new, missing_values, 0, .dflt = "false", .doc = "Cells of features may be empty; mlp and gbdt learn from such rows"),
     FIELD_ID(dataset_new, project_id, "prj", 0, .doc = "Its project; absent: the tenant as a whole, or your only project"));
 SCHEMA_EXTERN(dataset_version, "A version of a data set",
     FIELD_ID(dataset_version, dataset_id, "dst", F_ALWAYS, .doc = "The data set"),
@@ -50,10 +55,10 @@ SCHEMA_EXTERN(dataset_version, "A version of a data set",
 #define VERSION_COLUMNS "v.dataset_id, v.version, v.object_id, encode(o.sha256, 'hex') AS sha256, v.row_count, v.column_count, v.format, v.classes, o.size_bytes, o.zone,\n" \
     "       v.created_by, v.created_at\n"
 
-const struct stmt dataset_create_stmt = { .name = "dataset_create", .params = "uusssisuusS", .row = &dataset_schema, .card = CARD_ONE, .sql =
+const struct stmt dataset_create_stmt = { .name = "dataset_create", .params = "uusssisuusSSb", .row = &dataset_schema, .card = CARD_ONE, .sql =
     "INSERT INTO dataset (tenant_id, dataset_id, name, description, label_column, classes, data_class, created_by,\n"
-    "                     project_id, target, ignored_columns)\n"
-    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING " ROW_COLUMNS };
+    "                     project_id, target, ignored_columns, category_columns, missing_values)\n"
+    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING " ROW_COLUMNS };
 const struct stmt dataset_get_stmt = { .name = "dataset_get", .params = "uu", .row = &dataset_schema, .card = CARD_ONE, .sql =
     "SELECT " ROW_COLUMNS " FROM dataset WHERE tenant_id = $1 AND dataset_id = $2" };
 const struct stmt dataset_list_stmt = { .name = "dataset_list", .params = LIST_FIND_PARAMS, .row = &dataset_schema, .card = CARD_MANY, .sql =
@@ -77,7 +82,8 @@ const struct stmt dataset_version_list_stmt = { .name = "dataset_version_list", 
 struct data_schema dataset_columns(const struct dataset *d)
 {
     return (struct data_schema){ .label = d->label_column, .classes = d->classes, .target = d->target,
-                                 .ignored = d->ignored_columns };
+                                 .ignored = d->ignored_columns, .categories = d->category_columns,
+                                 .has_missing = d->missing_values };
 }
 
 /* As the reader of a content would, but before there is one. */
@@ -100,7 +106,8 @@ enum errc dataset_create(struct work *w, const struct dataset_new *in, struct da
     enum errc rc = db_one(w->tx, &dataset_create_stmt, ARGS(
         A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_STR(in->name), A_STR(in->description), A_STR(in->label_column),
         A_I64(in->classes), A_TEXT(data_class_names[in->data_class]), A_UUID(w->principal->user_id), A_UUID_OR_NULL(project),
-        A_TEXT(data_target_names[in->target]), A_STRS(in->ignored_columns.items, in->ignored_columns.n)), ret, e);
+        A_TEXT(data_target_names[in->target]), A_STRS(in->ignored_columns.items, in->ignored_columns.n),
+        A_STRS(in->category_columns.items, in->category_columns.n), A_BOOL(in->missing_values)), ret, e);
     return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/name", "Data set %.*s exists", STR_ARG(in->name)) : rc;
 }
 

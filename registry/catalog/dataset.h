@@ -16,6 +16,8 @@ struct dataset {
     int64_t classes, latest_version, version;
     int target;                             /* enum data_target */
     struct slice ignored_columns;           /* struct str */
+    struct slice category_columns;          /* struct str: columns of words */
+    bool missing_values;                    /* cells of features may be empty */
     struct uuid project_id;                 /* nil: of the tenant as a whole */
     struct uuid created_by;
     struct timestamp created_at;
@@ -29,7 +31,8 @@ struct dataset_new {
     int64_t classes;                        /* 0: what a version has */
     struct uuid project_id;
     int target;                             /* enum data_target */
-    struct slice ignored_columns;           /* struct str */
+    struct slice ignored_columns, category_columns;     /* struct str */
+    bool missing_values;
 };
 extern const struct schema dataset_new_schema;
 

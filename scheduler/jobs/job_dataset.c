@@ -14,13 +14,15 @@ SCHEMA_OF(job_dataset, "A version of a data set", FIELD(job_dataset, version, 0,
     FIELD_ENUM(job_dataset, format, 0, data_format_names, .doc = "Its format"),
     FIELD_ENUM(job_dataset, target, 0, data_target_names, .doc = "What its label is"),
     FIELD_STRS(job_dataset, ignored_columns, 0, .doc = "Columns nobody reads"),
+    FIELD_STRS(job_dataset, category_columns, 0, .doc = "Columns of words"),
+    FIELD(job_dataset, missing_values, 0, .doc = "Cells may be empty"),
     FIELD(job_dataset, room, F_NOCOL, .doc = "Bytes that may be stored"));
 
 static const struct stmt submit_version = { .name = "submit_version", .params = "uuis", .row = &job_dataset_schema,
                                             .card = CARD_MAYBE, .sql =
     "SELECT v.version, o.object_id, o.zone, d.data_class, d.label_column,\n"
     "       CASE WHEN v.classes > 0 OR d.target <> 'class' THEN v.classes ELSE d.classes END AS classes, v.column_count,\n"
-    "       v.format, d.target, d.ignored_columns\n"
+    "       v.format, d.target, d.ignored_columns, d.category_columns, d.missing_values\n"
     "  FROM dataset d JOIN dataset_version v ON v.tenant_id = d.tenant_id AND v.dataset_id = d.dataset_id\n"
     "       AND v.version = CASE WHEN $3 = 0 THEN d.latest_version ELSE $3 END\n"
     "  LEFT JOIN transfer x ON x.tenant_id = v.tenant_id AND x.dataset_id = v.dataset_id AND x.version = v.version\n"

@@ -13,7 +13,8 @@ struct job_dataset {
     struct str zone, data_class, label_column;
     int64_t classes, column_count;
     int format, target;             /* enum data_format, data_target */
-    struct slice ignored_columns;   /* struct str */
+    struct slice ignored_columns, category_columns;     /* struct str */
+    bool missing_values;
     int64_t room;                   /* bytes that the tenant may store in all */
 };
 extern const struct stmt *const job_dataset_stmts[];

@@ -61,6 +61,8 @@ enum errc job_prepare_train(struct work *w, struct job_submission *s, struct err
     t->format = v.format;
     t->target = v.target;
     t->ignored_columns = v.ignored_columns;
+    t->category_columns = v.category_columns;
+    t->missing_values = v.missing_values;
     TRY(train_job_settle(t, w->arena, e));
     TRY(check_family(t, v.column_count, e));
     TRY(check_model_fits(t, v.column_count, v.room, e));

@@ -20,7 +20,11 @@ static enum errc in_pieces(struct arena *a, struct str text, size_t step, const 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct data_schema schema = { .label = { "label", 5 }, .classes = 10 };
+    static struct str words[] = { { "word", 4 } };
+    static const struct data_schema numbers = { .label = { "label", 5 }, .classes = 10 },
+                                    mixed = { .label = { "label", 5 }, .classes = 10, .categories = { words, 1 },
+                                              .has_missing = true };
+    const struct data_schema schema = size && data[0] == 'w' ? mixed : numbers;      /* a header that begins with a word */
     struct arena *a = arena_new((size_t)64 << 20);
     struct str text = str_n((const char *)data, size);
     struct data_table checked, read;
@@ -35,10 +39,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (rc == ERR_OK && rc3 == ERR_OK && (checked.rows != pieces.rows || checked.cols != pieces.cols))
         abort();
     if (rc == ERR_OK && rc2 == ERR_OK) {
-        if (checked.rows != read.rows || checked.cols != read.cols)
+        if (checked.rows != read.rows || checked.cols != read.cols || checked.word_count != read.word_count)
             abort();
         for (size_t i = 0; i < read.rows * read.cols; i++)
-            if (!isfinite(read.x[i]))
+            if (!isfinite(read.x[i]) && !(schema.has_missing && isnan(read.x[i])))
                 abort();
         for (size_t i = 0; i < read.rows; i++)
             if (read.labels[i] < 0 || read.labels[i] >= 10)

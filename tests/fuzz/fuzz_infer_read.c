@@ -28,17 +28,24 @@ static void answer(struct infer_call *c, const struct infer_model *m)
     buf_release(&b);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void one(struct infer_model *m, struct str data)
 {
-    static struct infer_model *m;
     struct arena *a = arena_new((size_t)64 << 20);
     struct str length, body;
     struct err e = { 0 };
-    m = m ? m : kit_model_of_two();
     struct infer_call c = kit_call(m, a);
-    str_cut(str_n((const char *)data, size), '\n', &length, &body);
+    str_cut(data, '\n', &length, &body);
     if (infer_read(&c, length.len ? length : STR_NULL, body, &e) == ERR_OK && c.rows <= 64)
         answer(&c, m);
     arena_free(a);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct infer_model *of_numbers, *of_words;
+    of_numbers = of_numbers ? of_numbers : kit_model_of_two();
+    of_words = of_words ? of_words : kit_model_of_words("[[\"red\",\"blue\"],[\"north\"]]");
+    one(of_numbers, str_n((const char *)data, size));
+    one(of_words, str_n((const char *)data, size));
     return 0;
 }

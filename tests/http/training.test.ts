@@ -108,6 +108,45 @@ test('a convolutional network learns images, is registered, deployed, and tells 
   expect(rows.filter((r, i) => r.label === label[i]).length).toBeGreaterThan(85);
 }, 120_000);
 
+test('words and gaps are learnt by both families, and a served model takes them as they were', async () => {
+  const colours = ['red', 'green', 'dark, blue'];
+  const row = (i: number) => ({ colour: colours[i % 3]!, size: i % 7 === 0 ? null : ((i * 37) % 100) / 100 });
+  const truth = (r: ReturnType<typeof row>) => (r.size === null ? Number(r.colour === 'red') : Number(r.colour === 'green' || r.size > 0.5));
+  const rows = Array.from({ length: 900 }, (_, i) => row(i));
+  const csv = ['colour,size,label', ...rows.map((r) => `"${r.colour}",${r.size ?? ''},${truth(r)}`)].join('\n');
+  const mixed = { category_columns: ['colour'], missing_values: true };
+  const plain = await make('plain', {});
+  const refused = await send(plain, 'csv', Buffer.from('a,label\n,1\n'), { 'content-type': 'text/csv' });
+  expect(refused.json.detail).toContain('row 2, column 1 (a): the field is empty; a data set with missing_values takes it');
+  const set = await make('mixed', mixed);
+  expect(must(await api.get(`/v1/datasets/${set}`), 200)).toMatchObject(mixed);
+  must(await send(set, 'csv', Buffer.from(csv), { 'content-type': 'text/csv' }), 201);
+  const image = await api.post('/v1/jobs', { name: 'x', kind: 'train', spec: { dataset_id: set, family: 'cnn', image: [1, 2, 1] } });
+  expect(problemOf(image)).toMatchObject({ code: 'invalid_argument' });
+  expect(image.text).toContain('columns of categories. mlp and gbdt learn from it');
+  for (const [name, spec] of [['words-net', { family: 'mlp', hidden: [16], epochs: 30, learning_rate: 0.02 }],
+    ['words-trees', { family: 'gbdt', trees: 40, leaf_rows: 5 }]] as [string, object][]) {
+    const job = await train(api, set, spec);
+    expect(job.spec).toMatchObject(mixed);
+    expect(job.result.holdout_accuracy, name).toBeGreaterThan(0.95);
+    const meta = await serve(name, (await register(name, job.job_id)).model_id);
+    expect(meta.inputs).toMatchObject([
+      { name: 'input', datatype: 'FP32', shape: [-1, 1], parameters: { columns: ['size'] } },
+      { name: 'categories', datatype: 'BYTES', shape: [-1, 1], parameters: { columns: ['colour'] } },
+    ]);
+    const some = rows.slice(0, 60);
+    const ask = (sizes: unknown[], words: unknown[]) => api.post(`/v2/models/${name}/infer`, { inputs: [
+      { name: 'input', datatype: 'FP32', shape: [sizes.length, 1], data: sizes },
+      { name: 'categories', datatype: 'BYTES', shape: [words.length, 1], data: words }] });
+    const { outputs } = must(await ask(some.map((r) => r.size), some.map((r) => r.colour)), 200);
+    const label = outputs.find((o: any) => o.name === 'label').data;
+    expect(some.filter((r, i) => truth(r) === label[i]).length, name).toBeGreaterThan(55);
+    const never = must(await ask([0.9, 0.9], ['purple', null]), 200).outputs[0].data;
+    expect(never.slice(0, 2)).toEqual(never.slice(2));      // a word nobody taught is no word
+    expect((await ask([0.9], [7])).json.error).toContain('something that is no text');
+  }
+}, 120_000);
+
 test('boosted trees learn a number from a table in CSV, are registered, deployed, and answer it', async () => {
   const truth = (a: number, b: number, c: number) => 50 + 20 * a * b + (c > 0.5 ? 10 : 0);
   const draw = (i: number, k: number) => ((i * 7919 + k * 104729 + ((i * i * (k + 3)) % 1013)) % 1000) / 1000;

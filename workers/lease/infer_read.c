@@ -25,6 +25,37 @@ static bool is_type(const struct sig_tensor *t, const char *name)
     return str_eq_c(t->datatype, name);
 }
 
+/* Texts in order, nested lists flattened; each is its column's code, and no text, "" and null are none. */
+static bool read_words(const struct infer_call *c, const struct jval *v, float *x, size_t n, size_t *at)
+{
+    enum jtype type = jval_type(v);
+    if ((type == JT_STR || type == JT_NULL) && *at < n) {
+        const struct model_words *w = &infer_model_info(c->model)->words;
+        int32_t code = type == JT_STR ? words_find(&w->words[*at % w->columns], jval_str(v)) : WORD_NONE;
+        x[(*at)++] = code == WORD_NONE ? (float)NAN : (float)code;
+        return true;
+    }
+    bool ok = type == JT_ARRAY;
+    for (struct jval_iter it = jval_iter(v); ok && jval_next(&it);)
+        ok = read_words(c, it.value, x, n, at);
+    return ok;
+}
+
+/* Numbers, and null for one that is missing. */
+static bool read_or_missing(const struct jval *v, float *x, size_t n, size_t *at)
+{
+    enum jtype type = jval_type(v);
+    if ((type == JT_INT || type == JT_REAL || type == JT_NULL) && *at < n) {
+        float number = (float)jval_f64(v, (double)NAN);
+        x[(*at)++] = number;
+        return type == JT_NULL || isfinite(number);
+    }
+    bool ok = type == JT_ARRAY;
+    for (struct jval_iter it = jval_iter(v); ok && jval_next(&it);)
+        ok = read_or_missing(it.value, x, n, at);
+    return ok;
+}
+
 static size_t wire_bytes(const struct sig_tensor *t)
 {
     return is_type(t, "INT64") ? 8 : is_type(t, "BOOL") ? 1 : 4;
@@ -55,10 +86,17 @@ static enum errc read_json(struct infer_call *c, const struct jval *data, const 
                            size_t limit,
                            float *x, size_t n, struct err *e)
 {
-    size_t bools = 0;
+    size_t found = 0;
     if (is_type(t, "BOOL"))
-        return read_bools(data, x, n, &bools) && bools == n ? ERR_OK
-               : BAD("%s.data: shape says %zu of true and false, data has %zu or something else", place, n, bools);
+        return read_bools(data, x, n, &found) && found == n ? ERR_OK
+               : BAD("%s.data: shape says %zu of true and false, data has %zu or something else", place, n, found);
+    if (is_type(t, "BYTES"))
+        return read_words(c, data, x, n, &found) && found == n ? ERR_OK
+               : BAD("%s.data: shape says %zu words, data has %zu or something that is no text and not null", place, n, found);
+    if (is_type(t, "FP32") && infer_model_info(c->model)->words.takes_missing)
+        return read_or_missing(data, x, n, &found) && found == n ? ERR_OK
+               : BAD("%s.data: shape says %zu numbers (null: missing), data has %zu or something that is no number of FP32", place, n,
+                     found);
     if (!infer_is_whole(t)) {
         if (jval_to_f32(data, x, n, e) != ERR_OK)
             return BAD("%s.data: shape says %zu numbers, data has %zu or something that is no number", place, n,
@@ -100,6 +138,29 @@ static enum errc read_binary(struct str bytes, const struct sig_tensor *t, const
         memcpy(x, bytes.ptr, n * 4);
     for (size_t i = 0; i < n && is_type(t, "INT32"); i++)
         TRY(check_whole(place, ((int32_t *)(void *)x)[i], i, limit, e));
+    return ERR_OK;
+}
+
+/* Each word behind its length, four bytes, little endian; they are `bytes` together. */
+static enum errc read_binary_words(struct infer_call *c, int64_t bytes, const char *place, float *x, size_t n, struct str *rest,
+                                   struct err *e)
+{
+    const struct model_words *w = &infer_model_info(c->model)->words;
+    size_t all = bytes >= 0 && (uint64_t)bytes <= rest->len ? (size_t)bytes : 0, at = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t len = 0;
+        if (all - at >= sizeof len)
+            memcpy(&len, rest->ptr + at, sizeof len);
+        if (all - at < sizeof len || all - at - sizeof len < len)
+            return BAD("%s: binary_data_size is %ld and %zu bytes are left; word %zu of %zu goes on behind them", place, (long)bytes,
+                       rest->len, i, n);
+        int32_t code = words_find(&w->words[i % w->columns], str_n(rest->ptr + at + sizeof len, len));
+        x[i] = code == WORD_NONE ? (float)NAN : (float)code;
+        at += sizeof len + len;
+    }
+    if (at != all)
+        return BAD("%s: binary_data_size is %ld; its %zu words have %zu bytes", place, (long)bytes, n, at);
+    *rest = str_n(rest->ptr + all, rest->len - all);
     return ERR_OK;
 }
 
@@ -148,6 +209,8 @@ static enum errc read_input(struct infer_call *c, const struct jval *in, size_t 
     c->io.in[at] = x;
     if (jval_type(binary) == JT_NONE)
         return read_json(c, jval_get(in, "data"), t, place, limit, x, n, e);
+    if (is_type(t, "BYTES"))
+        return read_binary_words(c, jval_i64(binary, -1), place, x, n, rest, e);
     if (jval_i64(binary, -1) != (int64_t)bytes || rest->len < bytes || jval_type(jval_get(in, "data")) != JT_NONE)
         return BAD("%s: binary_data_size is %ld and %zu bytes are left; its shape needs %zu, and no data", place,
                    (long)jval_i64(binary, -1),

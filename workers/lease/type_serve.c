@@ -15,16 +15,17 @@
 #include "core/crypto/x509.h"
 #include "core/json/decode.h"
 #include "core/json/encode.h"
+#include "core/json/jsonvalue.h"
 #include "core/wire/type_serve.h"
 #include "core/wire/infer_wire.h"
 #include "workers/lease/work_type.h"
 
 enum { DRAIN_MS = 8000, POLL_MS = 50 };
-static const size_t BODY_MAX = (size_t)32 << 20, REQUEST_ARENA = (size_t)256 << 20;
+static const size_t INFO_MAX = (size_t)4 << 20, BODY_MAX = (size_t)32 << 20, REQUEST_ARENA = (size_t)256 << 20;
 
 static void serve_json(struct http_exchange *x, int status, const struct schema *schema, const void *body)
 {
-    struct buf b = BUF(64 * 1024);
+    struct buf b = BUF(INFO_MAX);
     json_encode(schema, body, &b);
     http_reply_buf(x, status, STR("application/json"), NULL, 0, &b);
 }
@@ -46,14 +47,36 @@ static struct slice describe(struct arena *a, const struct sig_tensor *t, size_t
     return (struct slice){ all, n };
 }
 
+/* Who gives words and numbers must know whose: the columns' names stand behind each other in the order of the inputs. */
+static void name_columns(struct arena *a, const struct infer_info *info, struct slice inputs)
+{
+    const struct jval *names;
+    struct err e = { 0 };
+    size_t at = 0;
+    if (!info->words.columns || jval_parse(a, str_c(info->features_json), 0, &names, &e) != ERR_OK)
+        return;
+    for (size_t i = 0; i < inputs.n; i++) {
+        struct infer_tensor *t = (struct infer_tensor *)inputs.items + i;
+        CLEANUP(buf_releasep) struct buf b = BUF(INFO_MAX);
+        size_t n = t->shape.n == 2 ? (size_t)((const int64_t *)t->shape.items)[1] : 0;
+        struct str *own = ARENA_ARRAY(a, struct str, n);
+        for (size_t k = 0; k < n; k++)
+            own[k] = jval_str(jval_at(names, at++));
+        json_encode(&infer_columns_schema, &(struct infer_columns){ { own, n } }, &b);
+        t->parameters.text = str_dup(a, buf_str(&b));
+    }
+}
+
 static void serve_metadata(struct job_serve *s, struct http_exchange *x)
 {
     const struct infer_info *info = infer_model_info(s->model);
     struct arena *a = http_exchange_request(x)->arena;
+    struct slice inputs = describe(a, info->sig.inputs, info->sig.input_count);
+    name_columns(a, info, inputs);
     struct str versions[] = { str_fmt(a, "%ld", (long)s->version) };
     serve_json(x, 200, &infer_metadata_schema,
                &(struct infer_metadata){ s->name, { versions, 1 }, str_fmt(a, "falaj_%s", info->family),
-                                         describe(a, info->sig.inputs, info->sig.input_count),
+                                         inputs,
                                          describe(a, info->sig.outputs, info->sig.output_count) });
 }
 

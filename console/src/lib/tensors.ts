@@ -71,7 +71,11 @@ export function tensorOf(t: Tensor, text: string): { tensor: Tensor } | { fault:
   if (isText(t)) {
     const lines = text.split('\n').filter((l) => l.trim() !== '');
     if (lines.length === 0) return { fault: { key: 'field.required', values: {} } };
-    return { tensor: { name: t.name, datatype: t.datatype, shape: shapeFor(t, lines.length), data: lines } };
+    const width = widthOf(t);
+    const words = width > 1 ? lines.flatMap((l) => l.split(/[,،]/).map((w) => w.trim())) : lines;
+    if (words.length !== lines.length * width)
+      return { fault: { key: 'play.wrongCount', values: { width, n: words.length } } };
+    return { tensor: { name: t.name, datatype: t.datatype, shape: shapeFor(t, lines.length), data: words } };
   }
   const read = readNumbers(text);
   const width = widthOf(t);

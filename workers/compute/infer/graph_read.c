@@ -238,7 +238,7 @@ static enum errc read_list(struct reader *r, const char *key, enum errc (*one)(s
 bool graph_file_elem(struct str datatype, enum elem *ret)
 {
     static const struct { const char *name; enum elem type; } rows[] = {
-        { "FP32", ELEM_F32 }, { "INT64", ELEM_I32 }, { "INT32", ELEM_I32 }, { "BOOL", ELEM_F32 },
+        { "FP32", ELEM_F32 }, { "INT64", ELEM_I32 }, { "INT32", ELEM_I32 }, { "BOOL", ELEM_F32 }, { "BYTES", ELEM_F32 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (str_eq_c(datatype, rows[i].name)) {

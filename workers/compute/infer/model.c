@@ -84,6 +84,20 @@ static enum errc own_sig(struct infer_model *m, const struct model_sig *from, st
     return ERR_OK;
 }
 
+/* Words without a dictionary of as many columns would be numbers that nobody gave. */
+static enum errc own_words(struct infer_model *m, const struct st_file *f, struct err *e)
+{
+    const struct model_sig *sig = &m->info.sig;
+    struct model_words *w = &m->info.words;
+    TRY(model_words_read(m->arena, f, w, e));
+    for (size_t i = 0; i < sig->input_count + sig->output_count; i++) {
+        const struct sig_tensor *t = i < sig->input_count ? &sig->inputs[i] : &sig->outputs[i - sig->input_count];
+        if (str_eq_c(t->datatype, "BYTES") && (i >= sig->input_count || t->rank != 2 || t->dim[1] != (int64_t)w->columns))
+            return FAIL(e, BAD_DATA, "\"%.*s\" is of BYTES, and the model has words for %zu column(s)", STR_ARG(t->name), w->columns);
+    }
+    return ERR_OK;
+}
+
 /* The graph is the plan's from here on. */
 static enum errc make_plan(struct infer_model *m, struct graph *g, struct err *e)
 {
@@ -114,6 +128,8 @@ static enum errc fill(struct infer_model *m, struct arena *a, const struct st_fi
         return FAIL(e, LIMIT, "no memory for the model");
     TRY(is_graph ? graph_file_read(a, f, sig, &g, e) : perceptron_read(a, f, sig, &g, e));
     enum errc rc = own_sig(m, sig, e);
+    if (rc == ERR_OK)
+        rc = own_words(m, f, e);
     if (rc != ERR_OK) {
         graph_free(g);
         return rc;
@@ -133,7 +149,7 @@ enum errc infer_model_load(const struct backend *be, struct pool *pool, const vo
     ASSERT(m);
     m->be = be;
     m->pool = pool;
-    m->arena = arena_new((size_t)1 << 20);
+    m->arena = arena_new((size_t)64 << 20);
     enum errc rc = be->open(be, pool, &m->ctx, e);
     if (rc == ERR_OK)
         rc = fill(m, a, &f, e);

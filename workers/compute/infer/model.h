@@ -2,7 +2,7 @@
 /* model.h - a model loaded for serving, and sessions that run it.
  *
  * A model is what its signature says (core/data/model_sig.h): named inputs and outputs, in the order of the signature. Numbers
- * are f32, or i32 where the signature has whole numbers (INT64, INT32); BOOL is f32 0 and 1. A perceptron and a
+ * are f32, or i32 where the signature has whole numbers (INT64, INT32); BOOL is f32 0 and 1, BYTES the words' codes. A perceptron and a
  * convolutional network of our own training have "input" FP32 [-1,n], "probabilities" FP32 [-1,classes] and "label" INT64 [-1].
  * A model is immutable and shared by threads: weights are packed once for the chosen backend, the file's bytes are not
  * needed after. A session is one thread's memory: its buffers are planned at birth for info.max_rows rows and never grow; a
@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "core/data/model_sig.h"
+#include "core/data/model_words.h"
 #include "workers/compute/kernels/backend.h"
 
 enum { INFER_ROWS = 64 };           /* at most; where rows per second stop rising for perceptrons (32 … 256 measured) */
@@ -28,6 +29,7 @@ struct infer_info {
     bool has_rows;
     char family[16], holdout_accuracy[16];
     const char *features_json;      /* array of column names, "" if unknown; owned by the model */
+    struct model_words words;       /* of an input of BYTES, whose numbers are codes, NaN for a word without one */
 };
 
 /* Rows of every input and output, by the order of the signature. An output that is not wanted is NULL. */

@@ -5,6 +5,7 @@
  * with. */
 #pragma once
 #include "core/data/data_format.h"
+#include "workers/compute/train/columns.h"
 #include "workers/compute/train/net.h"
 
 struct train_data {
@@ -13,8 +14,8 @@ struct train_data {
     size_t train_count, holdout_count;
     /* Rows as the model takes them: x floats, or i32 tokens; target i32 classes (of each token), or floats. */
     void (*fetch)(const struct train_data *d, const uint32_t *rows, size_t n, void *x, void *target);
-    struct data_table table;                     /* of a table; rows 0: none */
-    float *mean, *scale;                        /* table.cols each; NULL of trees, which take a row as it is */
+    struct data_table table;                     /* of a table, words as codes; rows 0: none */
+    struct columns columns;                     /* of a table */
     float target_mean, target_scale;            /* of a number: it is learnt as (y - mean) / scale; else 0 and 1 */
     const unsigned char *tokens;                /* of sequences: little-endian u16 or u32 */
     size_t token_bytes;

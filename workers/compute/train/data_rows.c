@@ -60,30 +60,6 @@ static enum errc split(struct arena *a, const struct train_job *s, struct train_
     return d->train_count ? ERR_OK : FAIL(e, BAD_DATA, "the split leaves no row to train on");
 }
 
-static enum errc standardise(struct arena *a, struct train_data *d, struct err *e)
-{
-    size_t cols = d->table.cols;
-    d->mean = arena_try(a, cols * sizeof *d->mean);
-    d->scale = arena_try(a, cols * sizeof *d->scale);
-    double *sum = arena_try(a, cols * sizeof *sum), *square = arena_try(a, cols * sizeof *square);
-    if (!d->mean || !d->scale || !sum || !square)
-        return FAIL(e, LIMIT, "%zu columns do not fit in the memory of this job", cols);
-    for (size_t i = 0; i < d->train_count; i++)
-        for (size_t j = 0; j < cols; j++)
-            sum[j] += (double)d->table.x[d->train[i] * cols + j];
-    for (size_t i = 0; i < d->train_count; i++)
-        for (size_t j = 0; j < cols; j++) {
-            double off = (double)d->table.x[d->train[i] * cols + j] - sum[j] / (double)d->train_count;
-            square[j] += off * off;
-        }
-    for (size_t j = 0; j < cols; j++) {
-        double deviation = sqrt(square[j] / (double)d->train_count);
-        d->mean[j] = (float)(sum[j] / (double)d->train_count);
-        d->scale[j] = (float)deviation > 1e-30f && isfinite((float)deviation) ? (float)deviation : 1.0f;
-    }
-    return ERR_OK;
-}
-
 /* A number is learnt in units of its own deviation, so that one learning rate suits them all. */
 static void standardise_target(struct train_data *d)
 {
@@ -103,7 +79,7 @@ static void fetch_numbers(const struct train_data *d, const uint32_t *rows, size
 {
     size_t k = d->table.target_count;
     for (size_t i = 0; i < n; i++) {
-        train_data_row(d, rows[i], (float *)x + i * d->table.cols);
+        train_data_row(d, rows[i], (float *)x + i * d->shape.inputs);
         for (size_t j = 0; j < k; j++)
             ((float *)target)[i * k + j] = (d->table.targets[rows[i] * k + j] - d->target_mean) / d->target_scale;
     }
@@ -112,7 +88,7 @@ static void fetch_numbers(const struct train_data *d, const uint32_t *rows, size
 static void fetch(const struct train_data *d, const uint32_t *rows, size_t n, void *x, void *target)
 {
     for (size_t i = 0; i < n; i++) {
-        train_data_row(d, rows[i], (float *)x + i * d->table.cols);
+        train_data_row(d, rows[i], (float *)x + i * d->shape.inputs);
         ((int32_t *)target)[i] = d->table.labels[rows[i]];
     }
 }
@@ -138,12 +114,11 @@ enum errc train_data_rows(struct arena *a, struct str text, const struct data_sc
     if (schema->target == TARGET_CLASS && d.table.classes < 2)
         return FAIL(e, BAD_DATA, "the label column has only the class 0; two classes are needed");
     TRY(split(a, spec, &d, e));
-    if (spec->family != TRAIN_GBDT)
-        TRY(standardise(a, &d, e));
+    TRY(columns_make(a, &d.table, d.train, d.train_count, schema->has_missing, spec->family != TRAIN_GBDT, &d.columns, e));
     TRY(check_image(&d, spec, e));
     if (schema->target == TARGET_NUMBER)
         standardise_target(&d);
-    d.shape = (struct net_shape){ d.table.cols, d.table.target_count ? d.table.target_count : (size_t)d.table.classes,
+    d.shape = (struct net_shape){ columns_inputs(&d.columns), d.table.target_count ? d.table.target_count : (size_t)d.table.classes,
                                   goal[schema->target] };
     d.fetch = d.table.target_count ? fetch_numbers : fetch;
     *ret = d;
@@ -152,7 +127,5 @@ enum errc train_data_rows(struct arena *a, struct str text, const struct data_sc
 
 void train_data_row(const struct train_data *d, uint32_t r, float *out)
 {
-    const float *x = d->table.x + (size_t)r * d->table.cols;
-    for (size_t j = 0; j < d->table.cols; j++)
-        out[j] = (x[j] - d->mean[j]) / d->scale[j];
+    columns_row(&d->columns, d->table.x + (size_t)r * d->table.cols, out);
 }

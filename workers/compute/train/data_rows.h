@@ -3,8 +3,8 @@
  * input's mean and scale.
  *
  * The split is a pure function of (seed, rows, labels): the hold-out rows are the first of the keyed order, within every
- * class, and at least one row stays on each side (of each class with two rows or more). Mean and scale come from the training
- * rows alone; x' = (x - mean) / scale, scale 1 for a constant column (what scikit-learn's StandardScaler does).
+ * class, and at least one row stays on each side (of each class with two rows or more). Mean, scale and codes of words come from
+ * the training rows alone (columns.h); scale 1 for a constant column (what scikit-learn's StandardScaler does).
  * Memory: all in the arena. Errors: those of data_format.h; BAD_DATA when the split leaves nothing to train on, or when the
  * columns are
  * not the
@@ -14,5 +14,5 @@
 
 enum errc train_data_rows(struct arena *a, struct str text, const struct data_schema *schema, const struct train_job *spec,
                          struct train_data *ret, struct err *e);
-/* Row r, standardised, into out[cols]. The server does the same sum, so the same row gives the same bits. */
+/* Row r as a net sees it, into out[shape.inputs]. The server does the same sum, so the same row gives the same bits. */
 void train_data_row(const struct train_data *d, uint32_t r, float *out);

@@ -246,7 +246,10 @@ static enum errc setup(struct gbdt *g, struct err *e)
     const struct train_task *job = g->job;
     const struct train_job *s = job->spec;
     const struct train_data *d = job->data;
-    const struct gbdt_table table = { d->table.x, d->table.rows, d->table.cols, d->train, d->train_count, NULL };
+    int32_t *codes = ARENA_ARRAY(g->arena, int32_t, d->table.cols);
+    for (size_t i = 0; i < d->columns.categories; i++)
+        codes[d->columns.numbers + i] = (int32_t)d->columns.words[i].n;
+    const struct gbdt_table table = { d->table.x, d->table.rows, d->table.cols, d->train, d->train_count, codes };
     const struct gbdt_limits limits = { (size_t)s->leaves, (size_t)s->depth, (size_t)s->leaf_rows, s->l2, s->learning_rate };
     TRY(gbdt_bins_make(g->arena, job->pool, &table, (size_t)s->bins, (uint64_t)s->seed, &g->bins, e));
     TRY(gbdt_loss_new(g->arena, job->pool, d, &g->loss, e));

@@ -157,10 +157,10 @@ static void answer(struct graph *g, int y, const struct train_data *d, int64_t o
     graph_output(g, likely, is_number ? "value" : "probabilities");
     if (is_class)
         graph_output(g, graph_op1(g, OP_ARGMAX, y), "label");
-    *sig = (struct model_sig){ .inputs = { { STR("input"), STR("FP32"), 2, { -1, (int64_t)d->table.cols } } },
-                               .outputs = { { is_number ? STR("value") : STR("probabilities"), STR("FP32"), 2, { -1, outputs } },
+    *sig = (struct model_sig){ .outputs = { { is_number ? STR("value") : STR("probabilities"), STR("FP32"), 2, { -1, outputs } },
                                             { STR("label"), STR("INT64"), 1, { -1 } } },
-                               .input_count = 1, .output_count = is_class ? 2 : 1 };
+                               .output_count = is_class ? 2 : 1 };
+    columns_sig(&d->columns, sig);
 }
 
 static enum errc graph_pairs(struct arena *a, const struct gbdt_model *m, const struct train_data *d, struct st_pair *ret,
@@ -171,7 +171,7 @@ static enum errc graph_pairs(struct arena *a, const struct gbdt_model *m, const 
     struct model_sig *sig = ARENA_NEW(a, struct model_sig);
     struct graph *g = graph_new(ELEM_F32, NODES);
     size_t n = tensors_of(m, t);
-    int in[OP_INPUTS_MAX], x = graph_input(g, "input", (struct shape){ ELEM_F32, 2, { DIM_ROWS(1), DIM(d->table.cols) } });
+    int in[OP_INPUTS_MAX], x = columns_inputs_of(g, &d->columns);
     for (size_t i = 0; i < n; i++)
         in[i] = constant(a, g, &t[i]);
     answer(g, graph_op2(g, OP_TREES, x, graph_op(g, OP_TREES_PACK, &(struct op_attr){ 0 }, in, n)), d, (int64_t)m->outputs, sig);
@@ -187,7 +187,7 @@ enum errc gbdt_model_write(struct arena *a, struct gbdt_model *m, const struct t
     CLEANUP(buf_releasep) struct buf features = BUF(ST_HEADER_MAX / 2);
     if (!st_write_strings(&features, d->table.names, d->table.cols))
         return FAIL(e, LIMIT, "the names of the columns are too long for a model file");
-    struct st_pair meta[16 + GRAPH_FILE_PAIRS] = {
+    struct st_pair meta[16 + COLUMNS_PAIRS_MAX + GRAPH_FILE_PAIRS] = {
         { STR("family"), str_c(job_family_names[s->family]) },
         { STR("format"), STR("pt") },
         { STR("objective"), str_c(job_objective_names[s->objective]) },
@@ -200,9 +200,11 @@ enum errc gbdt_model_write(struct arena *a, struct gbdt_model *m, const struct t
         { STR("features"), buf_str(&features) },
         { STR("falaj"), STR(FALAJ_VERSION) },
     };
-    size_t count = 0;
+    size_t count = 0, more;
     while (meta[count].key.ptr)
         count++;
+    TRY(columns_pairs(a, &d->columns, meta + count, &more, e));
+    count += more;
     TRY(graph_pairs(a, m, d, meta + count, e));
     return st_write(out, t, tensors_of(m, t), meta, count + GRAPH_FILE_PAIRS, e);
 }

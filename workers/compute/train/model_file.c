@@ -104,23 +104,19 @@ static enum errc unscale(struct arena *a, const struct net *m, const struct trai
 enum errc model_file_write(struct arena *a, const struct net *m, const float *params, const struct train_data *d,
                            const struct model_about *about, struct buf *out, struct err *e)
 {
-    struct st_tensor *t = ARENA_ARRAY(a, struct st_tensor, m->tensor_count + 3);
-    size_t n = 0, count = 0;
+    struct st_tensor *t = ARENA_ARRAY(a, struct st_tensor, m->tensor_count + COLUMNS_TENSORS_MAX + 1);
+    size_t n = m->tensor_count, count = 0, more;
     if (d->shape.goal == NET_REGRESSION)
         TRY(unscale(a, m, d, &params, e));
     TRY(model_file_tensors(a, m, params, "", t, e));
-    n = m->tensor_count;
-    for (int i = 0; i < 2 && d->mean; i++)
-        t[n++] = (struct st_tensor){ .name = i ? STR("input.scale") : STR("input.mean"), .dtype = ST_F32, .rank = 1,
-                                     .shape = { d->table.cols }, .data = (const void *)(i ? d->scale : d->mean),
-                                     .size_bytes = d->table.cols * sizeof(float) };
+    n += columns_tensors(&d->columns, t + n);
     if (m->derived.rank)
         t[n++] = m->derived;
     CLEANUP(buf_releasep) struct buf features = BUF(ST_HEADER_MAX / 2);
     if (!st_write_strings(&features, d->table.names, d->table.cols))
         return FAIL(e, LIMIT, "the names of the columns are too long for a model file");
     bool has_accuracy = !isnan(about->holdout_accuracy);
-    struct st_pair meta[32] = {
+    struct st_pair meta[32 + COLUMNS_PAIRS_MAX] = {
         { STR("family"), str_c(job_family_names[m->spec.job->family]) },
         { STR("activation"), str_c(family_of(m->spec.job->family)->activation) },
         { STR("format"), STR("pt") },
@@ -140,8 +136,10 @@ enum errc model_file_write(struct arena *a, const struct net *m, const float *pa
     if (m->spec.job->family != TRAIN_MLP)
         meta[5] = meta[--count];        /* layers are told by the family */
     count += about_family(a, m, meta + count);
-    if (served_can(m)) {
-        TRY(served_pairs(a, m, &(struct net_served){ t, d->mean, d->scale }, meta + count, e));
+    TRY(columns_pairs(a, &d->columns, meta + count, &more, e));
+    count += more;
+    if (served_can(m, &d->columns)) {
+        TRY(served_pairs(a, m, &(struct net_served){ t, &d->columns }, meta + count, e));
         count += GRAPH_FILE_PAIRS;
     }
     return st_write(out, t, n, meta, count, e);

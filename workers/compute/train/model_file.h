@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* model_file.h - the model as a safetensors file: the tensors that the family names, in PyTorch's layouts, and of tables
- * input.mean and input.scale.
+ * what is known of the columns (columns.h): input.mean and input.scale, input.missing and input.codes where there are such.
  *
  * x' = (x - input.mean) / input.scale goes into layer 0. __metadata__: family, activation, classes, inputs, format "pt",
  * holdout_accuracy ("" without hold-out), seed, dataset (the digest given), features (a JSON array of column names), backend,

@@ -15,6 +15,7 @@
 #include "workers/compute/train/rate.h"
 
 struct st_tensor;
+struct columns;
 
 enum { NET_NAME_BYTES = 80, NET_PARAMS_MAX = 4096, NET_NODES_MORE = 48 };
 
@@ -75,7 +76,7 @@ struct net {
 /* What stands for the parameters in the graph of a model file (served.h). */
 struct net_served {
     const struct st_tensor *tensors;    /* of the file, in the order in which the family names them */
-    const float *mean, *scale;          /* of the columns; NULL: taken as they are */
+    const struct columns *columns;      /* of a table */
 };
 
 /* LIMIT: it does not fit in max_bytes. UNPROCESSABLE: a wrong size, or the backend lacks an operation, named. */

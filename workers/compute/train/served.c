@@ -4,11 +4,11 @@
 #include "workers/compute/kernels/nd.h"
 #include "workers/compute/train/family.h"
 
-bool served_can(const struct net *n)
+bool served_can(const struct net *n, const struct columns *c)
 {
     const struct train_job *s = n->spec.job;
     bool is_built = s->family == TRAIN_CNN || s->family == TRAIN_GPT
-                    || (s->family == TRAIN_MLP && n->spec.shape.goal != NET_CLASSES);
+                    || (s->family == TRAIN_MLP && (n->spec.shape.goal != NET_CLASSES || c->categories || c->takes_missing));
     return is_built && n->spec.type == ELEM_F32;
 }
 
@@ -40,39 +40,31 @@ int served_param(struct net *n, enum net_layout layout, bool is_flat)
 
 int served_input(struct net *n, struct shape shape)
 {
-    size_t cols = n->spec.shape.inputs;
-    const struct shape columns = { ELEM_F32, 1, { DIM(cols) } };
     if (shape.type == ELEM_I32)         /* tokens */
         return graph_input(n->g, "input", shape);
-    int x = graph_input(n->g, "input", (struct shape){ ELEM_F32, 2, { DIM_ROWS(1), DIM(cols) } });
-    if (n->served->mean) {
-        int mean = graph_const(n->g, "input.mean", columns, n->served->mean);
-        int scale = graph_const(n->g, "input.scale", columns, n->served->scale);
-        x = graph_op(n->g, OP_STANDARDISE, &(struct op_attr){ 0 }, GRAPH_INS(x, mean, scale));
-    }
-    return graph_reshape(n->g, x, shape);
+    return graph_reshape(n->g, columns_served(n->g, n->served->columns), shape);
 }
 
-static void answer_classes(struct net *m, int64_t cols, int64_t classes, struct model_sig *sig)
+static void answer_classes(struct net *m, int64_t classes, struct model_sig *sig)
 {
     graph_output(m->g, graph_op1(m->g, OP_SOFTMAX, m->logits), "probabilities");
     graph_output(m->g, graph_op1(m->g, OP_ARGMAX, m->logits), "label");
-    *sig = (struct model_sig){ .inputs = { { STR("input"), STR("FP32"), 2, { -1, cols } } },
-                               .outputs = { { STR("probabilities"), STR("FP32"), 2, { -1, classes } },
+    *sig = (struct model_sig){ .outputs = { { STR("probabilities"), STR("FP32"), 2, { -1, classes } },
                                             { STR("label"), STR("INT64"), 1, { -1 } } },
-                               .input_count = 1, .output_count = 2 };
+                               .output_count = 2 };
+    columns_sig(m->served->columns, sig);
 }
 
 /* Numbers as they are, flags as how likely each is. */
-static void answer_numbers(struct net *m, int64_t cols, int64_t answers, struct model_sig *sig)
+static void answer_numbers(struct net *m, int64_t answers, struct model_sig *sig)
 {
     bool is_flags = m->spec.shape.goal == NET_LABELS;
     const struct op_attr sigmoid = { .fn = UNARY_SIGMOID };
     int y = is_flags ? graph_op(m->g, OP_UNARY, &sigmoid, &m->logits, 1) : m->logits;
     graph_output(m->g, y, is_flags ? "probabilities" : "value");
-    *sig = (struct model_sig){ .inputs = { { STR("input"), STR("FP32"), 2, { -1, cols } } },
-                               .outputs = { { is_flags ? STR("probabilities") : STR("value"), STR("FP32"), 2, { -1, answers } } },
-                               .input_count = 1, .output_count = 1 };
+    *sig = (struct model_sig){ .outputs = { { is_flags ? STR("probabilities") : STR("value"), STR("FP32"), 2, { -1, answers } } },
+                               .output_count = 1 };
+    columns_sig(m->served->columns, sig);
 }
 
 /* What follows each token: attention looks back only, so a shorter text is filled up with any tokens behind it. */
@@ -94,20 +86,20 @@ enum errc served_pairs(struct arena *a, const struct net *n, const struct net_se
     const struct family *f = family_of(n->spec.job->family);
     struct net *m = ARENA_NEW(a, struct net);
     struct model_sig *sig = ARENA_NEW(a, struct model_sig);
-    int64_t cols = (int64_t)n->spec.shape.inputs, classes = (int64_t)n->spec.shape.outputs;
+    int64_t classes = (int64_t)n->spec.shape.outputs;
     *m = (struct net){ .be = n->be, .spec = n->spec, .arena = a, .items = 1, .x = VALUE_NONE, .logits = VALUE_NONE,
                        .served = from };
     m->spec.is_serving = true;
     m->tensors = ARENA_ARRAY(a, struct net_tensor, n->tensor_count + 1);
     m->firsts = ARENA_ARRAY(a, struct net_first, n->first_count + 1);
-    m->g = graph_new(ELEM_F32, f->nodes(&m->spec) + (int)n->tensor_count + NET_NODES_MORE);
+    m->g = graph_new(ELEM_F32, f->nodes(&m->spec) + (int)n->tensor_count + NET_NODES_MORE + COLUMNS_NODES);
     f->build(m, m->g);
     if (n->spec.shape.goal != NET_CLASSES)
-        answer_numbers(m, cols, classes, sig);
+        answer_numbers(m, classes, sig);
     else if (n->spec.job->family == TRAIN_GPT)
-        answer_tokens(m, cols, classes, sig);
+        answer_tokens(m, (int64_t)n->spec.shape.inputs, classes, sig);
     else
-        answer_classes(m, cols, classes, sig);
+        answer_classes(m, classes, sig);
     enum errc rc = graph_file_pairs(a, m->g, sig, ret, e);
     graph_free(m->g);
     return rc;

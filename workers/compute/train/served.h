@@ -7,12 +7,14 @@
  * A gpt takes "input" INT64 [-1,context], tokens, and gives "logits" FP32 [-1,context,vocabulary] and "next" INT64 [-1,context],
  * the likeliest token behind each.
  * A perceptron of numbers gives "value" FP32 [-1,1], one of flags "probabilities" FP32 [-1,flags].
- * A perceptron of classes needs none (infer/perceptron.c). Cosines and sines of rotary positions are a tensor of the file. */
+ * Words are a second input, "categories" BYTES [-1,columns]; missing numbers are NaN (columns.h).
+ * A perceptron of classes over numbers needs none (infer/perceptron.c). Cosines and sines of rotary positions are a tensor of the file. */
 #pragma once
 #include "workers/compute/infer/graph_file.h"
+#include "workers/compute/train/columns.h"
 #include "workers/compute/train/net.h"
 
-bool served_can(const struct net *n);
+bool served_can(const struct net *n, const struct columns *c);
 /* n: a net of the same spec. Errors: those of graph_file_pairs. */
 enum errc served_pairs(struct arena *a, const struct net *n, const struct net_served *from, struct st_pair ret[GRAPH_FILE_PAIRS],
                        struct err *e);

@@ -95,6 +95,8 @@ function Parts({ of: x, path }: { of: Dataset; path: `/v1/datasets/${string}` })
           [t('col.label'), <Code key="l">{x.label_column}</Code>],
           [t('datasets.target'), t(`datasets.target_${x.target!}`)],
           [t('col.classes'), number(x.classes)],
+          [t('datasets.categories'), <Code key="w">{(x.category_columns ?? []).join(', ') || '–'}</Code>],
+          [t('datasets.missing'), x.missing_values ? t('play.yes') : t('play.no')],
           [t('datasets.by'), <Name key="b">{names.user(x.created_by ?? '')}</Name>],
           [t('col.created'), <Time key="t" at={x.created_at} />],
           [

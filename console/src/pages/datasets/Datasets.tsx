@@ -64,6 +64,8 @@ export function Datasets() {
       max: 65536,
       help: t('datasets.classesHelp'),
     },
+    { name: 'words', label: t('datasets.categories'), max: 4096, help: t('datasets.categoriesHelp') },
+    { name: 'missing_values', label: t('datasets.missing'), kind: 'check' },
     ...(among.length > 0
       ? [
           {
@@ -83,7 +85,9 @@ export function Datasets() {
       fields={fields}
       initial={{ label_column: 'label', data_class: 'internal', target: 'class' }}
       onSubmit={async (v) => {
-        const made = await change('POST', '/v1/datasets', bodyOf(fields, v));
+        const { words, ...body } = bodyOf(fields, v);
+        const names = (words ?? '').split(/[,،]/).map((w) => w.trim());
+        const made = await change('POST', '/v1/datasets', { ...body, category_columns: names.filter((w) => w !== '') });
         await forget('/v1/datasets');
         await navigate({ to: `/datasets/${made.dataset_id!}` });
       }}

@@ -160,11 +160,67 @@ static void test_long_rows(void **st)
     assert_int_equal(t.cols, 2);
 }
 
+static struct str some_names[] = { { "colour", 6 }, { "where", 5 } };
+static const struct data_schema mixed = { .label = { "label", 5 }, .categories = { some_names, 2 }, .has_missing = true };
+
+static void refuse_mixed(const char *text, const char *part)
+{
+    CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+    struct data_table t;
+    struct err e = { 0 };
+    if (csv_check(a, str_c(text), &mixed, &t, &e) == ERR_OK || !strstr(e.msg, part))
+        fail_msg("\"%s\": \"%s\", wanted \"%s\"", text, e.msg, part);
+}
+
+/* Numbers first, then categories; words by the order in which they came, an empty cell of either NaN. */
+static void test_words_and_missing(void **st)
+{
+    (void)st;
+    CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+    struct data_table t;
+    struct err e = { 0 };
+    const char *text = "colour,a,where,b,label\nred,1,7,2,0\n\"light, blue\",,8,3,1\n,4,7,,0\nred,5,\"\",6,1\n";
+    static const float want[] = { 1, 2, 0, 0, NAN, 3, 1, 1, 4, NAN, NAN, 0, 5, 6, 0, NAN };
+    assert_int_equal(csv_read(a, str_c(text), &mixed, &t, &e), ERR_OK);
+    assert_true(t.rows == 4 && t.cols == 4 && t.category_count == 2 && t.word_count == 4 && t.words[0].n == 2);
+    assert_true(str_eq_c(t.names[0], "a") && str_eq_c(t.names[2], "colour") && str_eq_c(t.names[3], "where"));
+    assert_true(str_eq_c(t.words[0].items[1], "light, blue") && str_eq_c(t.words[1].items[0], "7"));
+    for (size_t i = 0; i < 16; i++)
+        assert_true(isnan(want[i]) ? isnan(t.x[i]) : t.x[i] == want[i]);
+    refuse_mixed("colour,a,where,label\nred,x,7,0\n", "row 2, column 2 (a): \"x\" is not a finite number");
+    refuse_mixed("colour,a,where,label\nred,1,7,\n", "row 2, column 4 (label): the field is empty");
+    refuse_mixed("colour,a,where,label\nre\td,1,7,0\n", "row 2, column 1 (colour): a word of a category has no control characters");
+    refuse_mixed("colour,a,label\nred,1,0\n", "row 1: there is no column \"where\" of categories");
+    refuse("a,label\n,1\n", "row 2, column 1 (a): the field is empty; a data set with missing_values takes it");
+    struct data_schema twice = mixed;
+    twice.label = STR("colour");
+    assert_int_equal(csv_check(a, str_c(text), &twice, &t, &e), ERR_INVALID);
+}
+
+static void test_most_words(void **st)
+{
+    (void)st;
+    for (size_t over = 0; over < 2; over++) {
+        CLEANUP(arena_freep) struct arena *a = arena_new(16 << 20);
+        CLEANUP(buf_releasep) struct buf b = BUF(1 << 20);
+        struct data_table t;
+        struct err e = { 0 };
+        buf_add_c(&b, "colour,where,label\n");
+        for (size_t i = 0; i < TABLE_WORDS_MAX / 2; i++)
+            buf_printf(&b, "a%zu,b%zu,%zu\n", i, i, i % 2);
+        if (over)
+            buf_add_c(&b, "a0,c,0\n");
+        assert_int_equal(csv_check(a, buf_str(&b), &mixed, &t, &e), over ? ERR_LIMIT : ERR_OK);
+        if (over)
+            assert_non_null(strstr(e.msg, "row 8194, column 2 (where): the table has more than the"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refused), cmocka_unit_test(test_accepted), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_long_rows),
+        cmocka_unit_test(test_long_rows), cmocka_unit_test(test_words_and_missing), cmocka_unit_test(test_most_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

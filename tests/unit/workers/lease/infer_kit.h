@@ -39,6 +39,27 @@ static inline struct infer_model *kit_model_of_two(void)
     graph_free(g);
     return m;
 }
+/* x FP32[-1,2], which may be missing, and two columns of words, (red, blue) and (north) -> y FP32[-1,4]: all as they came. NULL: refused. */
+static inline struct infer_model *kit_model_of_words(const char *words)
+{
+    CLEANUP(arena_freep) struct arena *a = arena_new((size_t)4 << 20);
+    CLEANUP(buf_releasep) struct buf b = BUF(65536);
+    const struct st_pair meta[] = { { STR(MODEL_WORDS), str_c(words) }, { STR(MODEL_MISSING), STR("true") } };
+    const struct shape two = { ELEM_F32, 2, { DIM_ROWS(1), DIM(2) } };
+    struct graph *g = graph_new(ELEM_F32, 4);
+    struct infer_model *m = NULL;
+    struct err e = { 0 };
+    const struct model_sig sig = {
+        .inputs = { { STR("x"), STR("FP32"), 2, { -1, 2 } }, { STR("categories"), STR("BYTES"), 2, { -1, 2 } } },
+        .outputs = { { STR("y"), STR("FP32"), 2, { -1, 4 } } }, .input_count = 2, .output_count = 1,
+    };
+    int x = graph_input(g, "x", two), w = graph_input(g, "categories", two);
+    graph_output(g, graph_op(g, OP_CONCAT, &(struct op_attr){ .axes = 1 }, GRAPH_INS(x, w)), "y");
+    if (graph_file_write(a, g, &sig, meta, 2, &b, &e) != ERR_OK)
+        fail_msg("%s", e.msg);
+    graph_free(g);
+    return infer_model_load(&backend_ref, NULL, b.ptr, b.len, &m, &e) == ERR_OK ? m : NULL;
+}
 static inline struct infer_call kit_call(struct infer_model *m, struct arena *a)
 {
     return (struct infer_call){ .model = m, .sig = &infer_model_info(m)->sig, .arena = a, .name = STR("two"), .version = 3 };

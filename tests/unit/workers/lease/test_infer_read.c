@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
+
 #include "infer_kit.h"
 
 static struct infer_model *model;
@@ -109,12 +111,64 @@ static void test_refusals_tell_what_the_model_takes(void **st)
             "outputs: there is no \"worst\"; the model gives sum FP32[-1,2], best INT64[-1]");
 }
 
+static void words_are(const struct infer_call *c, const float *want)
+{
+    for (size_t i = 0; i < 4; i++) {
+        float v = ((const float *)c->io.in[1])[i];
+        assert_true(want[i] < 0 ? isnan(v) : v == want[i]);
+    }
+}
+
+#define CATEGORIES "{\"name\":\"categories\",\"datatype\":\"BYTES\",\"shape\":[2,2],"
+
+/* A word becomes its column's code; what has none, and what is missing, is NaN. */
+static void test_words_and_missing_numbers(void **st)
+{
+    (void)st;
+    struct infer_model *m = kit_model_of_words("[[\"red\",\"blue\"],[\"north\"]]");
+    struct infer_call c = kit_call(m, arena);
+    struct err e = { 0 };
+    assert_non_null(m);
+    assert_null(kit_model_of_words("[[\"red\"]]"));
+    const char *json = "{\"inputs\":[{\"name\":\"x\",\"datatype\":\"FP32\",\"shape\":[2,2],\"data\":[[1,null],[3,4.5]]},"
+                       CATEGORIES "\"data\":[[\"blue\",\"north\"],[\"north\",null]]}]}";
+    assert_int_equal(infer_read(&c, STR_NULL, str_c(json), &e), ERR_OK);
+    const float *x = c.io.in[0];
+    assert_true(x[0] == 1 && isnan(x[1]) && x[2] == 3 && x[3] == 4.5f);
+    words_are(&c, (float[]){ 1, 0, -1, -1 });
+    static const char head[] = "{\"inputs\":[{\"name\":\"x\",\"datatype\":\"FP32\",\"shape\":[2,2],\"data\":[1,2,3,4]},"
+                               CATEGORIES "\"parameters\":{\"binary_data_size\":29}}]}";
+    static const char tail[] = "\3\0\0\0red\5\0\0\0south\0\0\0\0\5\0\0\0north";
+    CLEANUP(buf_releasep) struct buf b = BUF(4096);
+    buf_add_c(&b, head);
+    buf_add(&b, tail, sizeof tail - 1);
+    struct str length = str_fmt(arena, "%zu", sizeof head - 1);
+    c = kit_call(m, arena);
+    if (infer_read(&c, length, buf_str(&b), &e) != ERR_OK)
+        fail_msg("%s", e.msg);
+    words_are(&c, (float[]){ 0, -1, -1, 0 });
+    c = kit_call(m, arena);
+    assert_int_equal(infer_read(&c, length, str_n(b.ptr, b.len - 1), &e), ERR_INVALID);
+    assert_non_null(strstr(e.msg, "inputs[1]: binary_data_size is 29 and 28 bytes are left; word 0 of 4 goes on behind them"));
+    c = kit_call(m, arena);
+    b.ptr[b.len - 9] = 4;
+    assert_int_equal(infer_read(&c, length, buf_str(&b), &e), ERR_INVALID);
+    assert_non_null(strstr(e.msg, "binary_data_size is 29; its 4 words have 28 bytes"));
+    c = kit_call(m, arena);
+    json = "{\"inputs\":[{\"name\":\"x\",\"datatype\":\"FP32\",\"shape\":[2,2],\"data\":[1,2,3,4]},"
+           CATEGORIES "\"data\":[\"red\",1,\"red\",\"red\"]}]}";
+    assert_int_equal(infer_read(&c, STR_NULL, str_c(json), &e), ERR_INVALID);
+    assert_non_null(strstr(e.msg, "inputs[1].data: shape says 4 words, data has 1 or something that is no text"));
+    infer_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_json_in_any_order_of_inputs, begin, end),
         cmocka_unit_test_setup_teardown(test_binary_tensors, begin, end),
         cmocka_unit_test_setup_teardown(test_refusals_tell_what_the_model_takes, begin, end),
+        cmocka_unit_test_setup_teardown(test_words_and_missing_numbers, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static void test_split_and_scale(void **st)
         assert_true(row[1] == 0);
     }
     assert_true(fabs(sum) < 1e-3 && fabs(square / (double)d.train_count - 1) < 1e-5);
-    assert_true(d.scale[1] == 1);
+    assert_true(d.columns.scale[1] == 1);
     s.seed = 5;
     assert_int_equal(train_data_rows(a, buf_str(&text), &schema, &s, &again, &e), ERR_OK);
     assert_memory_not_equal(d.holdout, again.holdout, d.holdout_count * sizeof *d.holdout);

@@ -38,13 +38,13 @@ static void make(struct arena *a, const struct train_job *s, struct train_data *
         params[i] = (float)(0.2 * philox_normal(1, 2, i));
     for (size_t i = 0; i < ROWS * CONTEXT; i++)
         ret->tokens[i] = (int32_t)(i * i % CLASSES);
-    for (size_t i = 0; d->mean && i < ROWS * d->shape.inputs; i++) {
+    for (size_t i = 0; d->columns.mean && i < ROWS * d->shape.inputs; i++) {
         size_t k = i % d->shape.inputs;
         ret->x[i] = (float)philox_normal(1, 0, i);
-        x[i] = (ret->x[i] - d->mean[k]) / d->scale[k];
+        x[i] = (ret->x[i] - d->columns.mean[k]) / d->columns.scale[k];
     }
     be->put(c, QUEUE_COMPUTE, run_region(n->run, REGION_PARAMS), 0, params, n->numbers * sizeof *params);
-    net_put(n, d->mean ? (const void *)x : ret->tokens, NULL, ROWS);
+    net_put(n, d->columns.mean ? (const void *)x : ret->tokens, NULL, ROWS);
     net_exec(n, ROWS, PHASE_FORWARD, false, NULL);
     run_get(n->run, n->logits, 0, ROWS, ret->logits);
     assert_int_equal(run_sync(n->run, &e), ERR_OK);
@@ -57,14 +57,14 @@ static void make(struct arena *a, const struct train_job *s, struct train_data *
 
 static struct train_data columns(struct arena *a, size_t inputs, size_t outputs)
 {
-    struct train_data d = { .shape = { inputs, outputs, NET_CLASSES }, .table.cols = inputs };
+    struct train_data d = { .shape = { inputs, outputs, NET_CLASSES }, .table.cols = inputs, .columns.numbers = inputs };
     struct str *names = ARENA_ARRAY(a, struct str, inputs);
-    d.mean = ARENA_ARRAY(a, float, inputs);
-    d.scale = ARENA_ARRAY(a, float, inputs);
+    d.columns.mean = ARENA_ARRAY(a, float, inputs);
+    d.columns.scale = ARENA_ARRAY(a, float, inputs);
     for (size_t i = 0; i < inputs; i++) {
         names[i] = STR("c");
-        d.mean[i] = (float)(i % 7) / 8;
-        d.scale[i] = 1 + (float)(i % 3);
+        d.columns.mean[i] = (float)(i % 7) / 8;
+        d.columns.scale[i] = 1 + (float)(i % 3);
     }
     d.table.names = names;
     return d;
