@@ -217,50 +217,7 @@ const struct command command_table[] = {
     { "job", "wait", "JOB", 1, 1, FLAGS({ "timeout", 0, "SECONDS", "Give up after so long (exit 9)", NULL }), cmd_job_wait, "Wait until a job has ended",
       "Ends with 0 when the job is COMPLETED and with 11 when it ended in any other way.", 0, &job_noun },
 
-    { "dataset", "create", "NAME", 1, 1,
-      FLAGS({ "label", 0, "COLUMN", "Name of the label column (label); of flags how the names begin: topic_*", NULL },
-            { "classes", 0, "N", "Number of classes (as a version has them)", NULL },
-            { "target", 0, "WHAT", "What the label is (class)", "class|number|flags" },
-            { "ignore", 0, "COLUMN,…", "Columns that are neither label nor feature", NULL },
-            { "categories", 0, "COLUMN,…", "Columns that hold words", NULL },
-            { "missing", 0, NULL, "Cells of features may be empty", NULL },
-            { "description", 0, "TEXT", "What it is", NULL }, { "class", 0, "CLASS", "Data class, for residency", NULL }),
-      run_rest, "Create a data set", "  falaj dataset create digits --label label --classes 10", 0, NULL, "POST", "/v1/datasets", NULL,
-      "name=@0 description=description data_class=class label_column=label #classes=classes target=target "
-      "*ignored_columns=ignore *category_columns=categories ?missing_values=missing", DATASET_COLUMNS },
-    { "dataset", "upload", "DATASET FILE", 2, 2,
-      FLAGS({ "format", 0, "FORMAT", "Format of the file (told by how it begins)", "csv|npy|tokens|onnx" },
-            { "resume", 0, "UPLOAD", "Go on with this upload (found by itself where the file is the same)",
-              NULL }), cmd_dataset_upload,
-      "Upload a file as the next version: a table (CSV, .npy), a shard of tokens, a model (ONNX)",
-      "A file above 4 MiB is sent in parts: after a cut connection the same command goes on where it was, for 24 h. - is standard input,\n"
-      "in one body.\n\n  falaj dataset upload digits digits.csv", 0, &dataset_noun, NULL, NULL, NULL, NULL,
-      "dataset_id:ID version:VERSION format:FORMAT row_count:ROWS column_count:COLUMNS size_bytes:BYTES sha256:SHA256" },
-    { "dataset", "tokenize", "FILE…", 1, CLI_ARGS_MAX,
-      FLAGS({ "vocabulary", 0, "FILE",
-              "Vocabulary to use; where it does not exist it is learnt from the texts and written there", NULL },
-            { "size", 0, "N", "Tokens of a vocabulary that is learnt (4096)", NULL },
-            { "to", 0, "FILE", "Where the shard is written", NULL },
-            { "decode", 0, NULL, "The other way: FILE is a shard, and its text goes to --to", NULL }), cmd_dataset_tokenize,
-      "Make a shard of tokens out of texts, offline",
-      "Byte pair encoding over bytes: any text comes back as it was, and the same texts give the same vocabulary.\n"
-      "Each FILE is a document.\n\n"
-      "  falaj dataset tokenize --vocabulary mine.bpe --size 2048 --to book.tokens book.txt\n"
-      "  falaj dataset upload book book.tokens", CMD_LOCAL },
-    { "dataset", "list", "", 0, 0, FLAGS({ "class", 0, "CLASS", "Only data of this class", NULL },
-            { "zone", 0, "CODE", "Only data sets of which a version lies in this zone", NULL }, LIST_OF_PROJECT_FLAGS("data sets"), LIST_FLAGS("data sets")),
-      run_rest, "List data sets", "  falaj dataset list --q digits --class health --zone ae-dxb-1", CMD_LIST, NULL, "GET", "/v1/datasets",
-      "data_class=class zone=zone " LIST_OF_PROJECT_FILTERS " " LIST_FILTERS, NULL, DATASET_COLUMNS },
-    { "dataset", "get", "DATASET", 1, 1, NULL, run_rest, "Show one data set", NULL, 0, &dataset_noun, "GET", "/v1/datasets/{0}", NULL, NULL, DATASET_COLUMNS },
-    { "dataset", "delete", "DATASET", 1, 1, NULL, cmd_content_delete, "Delete a data set with all versions for good",
-        DELETE_MORE, 0, &dataset_noun,
-      "DELETE", "/v1/datasets/{0}", NULL, NULL, DELETED_COLUMNS },
-    { "dataset", "versions", "DATASET", 1, 1, FLAGS(LIMIT_FLAG), run_rest, "List the versions of a data set", NULL, CMD_LIST, &dataset_noun, "GET",
-      "/v1/datasets/{0}/versions", NULL, NULL, "version:VERSION format:FORMAT row_count:ROWS column_count:COLUMNS "
-      "size_bytes:BYTES zone:ZONE sha256:SHA256" },
-    { "dataset", "download", "DATASET [FILE]", 1, 2, FLAGS({ "version", 'V', "N", "Version (the newest)", NULL }), cmd_dataset_download,
-      "Download a version of a data set", "Without FILE, or with -, to standard output.", 0, &dataset_noun },
-
+#include "cli/table_dataset.def"
 #include "cli/table_model.def"
 #include "cli/table_deploy.def"
     { NULL, "infer", "NAME [FILE]", 1, 2, FLAGS({ "row", 0, "N,N,…", "One row of numbers instead of a file", NULL }, { "input", 0, "NAME", "Name of the input (asked from the model)", NULL }),

@@ -39,7 +39,7 @@ struct data_schema {
 struct data_table {
     size_t rows, cols;              /* cols: features only */
     int64_t classes;                /* of a class; 0 of a number; of flags: how many */
-    float *x;                       /* rows × cols, row after row, NaN: missing; NULL where it was only checked, as the next two */
+    float *x;                       /* rows × cols, NaN: missing; NULL where it was only checked, as the next two */
     int32_t *labels;                /* rows: classes; all 0 where they are none */
     float *targets;                 /* rows × target_count: numbers, or flags; NULL of a class */
     size_t target_count;            /* 0 of a class */

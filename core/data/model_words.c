@@ -13,9 +13,11 @@ static enum errc read_column(struct json_scan *s, struct arena *a, struct words 
         size_t before = ret->n;
         int32_t code;
         if (!json_read_text(s, a, WORD_BYTES_MAX, &word))
-            return FAIL(e, BAD_DATA, "the model's words of column %zu are no list of texts of at most %d bytes", column, WORD_BYTES_MAX);
+            return FAIL(e, BAD_DATA, "the model's words of column %zu are no list of texts of at most %d bytes", column,
+                        WORD_BYTES_MAX);
         if (words_add(a, ret, word, COLUMN_CODES_MAX, &code, &why) != ERR_OK)
-            return why.code == ERR_LIMIT ? FAIL(e, LIMIT, "column %zu of the model has more than %d words", column, COLUMN_CODES_MAX)
+            return why.code == ERR_LIMIT ? FAIL(e, LIMIT, "column %zu of the model has more than %d words", column,
+                                                COLUMN_CODES_MAX)
                                          : FAIL(e, BAD_DATA, "the model's words of column %zu: %s", column, why.msg);
         if (ret->n == before)
             return FAIL(e, BAD_DATA, "the model's words of column %zu have one twice", column);

@@ -49,7 +49,8 @@ static bool grow(struct arena *a, struct words *w)
 static enum errc check(struct str word, struct err *why)
 {
     if (!word.len || word.len > WORD_BYTES_MAX || !str_is_utf8(word))
-        return FAIL(why, BAD_DATA, "a word of a category has 1 to %d bytes of UTF-8; this one has %zu bytes", WORD_BYTES_MAX, word.len);
+        return FAIL(why, BAD_DATA, "a word of a category has 1 to %d bytes of UTF-8; this one has %zu bytes", WORD_BYTES_MAX,
+                    word.len);
     for (size_t i = 0; i < word.len; i++)
         if ((unsigned char)word.ptr[i] < ' ')
             return FAIL(why, BAD_DATA, "a word of a category has no control characters; this one has one at byte %zu", i);
@@ -66,8 +67,8 @@ enum errc words_add(struct arena *a, struct words *w, struct str word, size_t mo
     }
     TRY(check(word, why));
     if (w->n >= most)
-        return FAIL(why, LIMIT, "the table has more than the %zu different words that its columns of categories may have; a column "
-                    "of names or numbers of things is no category", most);
+        return FAIL(why, LIMIT, "the table has more than the %zu different words that its columns of categories may have; a "
+                    "column of names or numbers of things is no category", most);
     char *copy = arena_try(a, word.len + 1);
     if (!copy || (w->n == w->room && !grow(a, w)))
         return FAIL(why, LIMIT, "the words of the categories do not fit in memory");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* words.h - different words, numbered in the order in which they come: those of a column of categories while a table is read, and the
- * dictionary by which a served model takes them.
+/* words.h - different words, numbered in the order in which they come: those of a column of categories while a table is read,
+ * and the dictionary by which a served model takes them.
  *
  * A word is 1 to WORD_BYTES_MAX bytes of UTF-8 without control characters, compared byte by byte. What is found costs the
  * logarithm of their number whatever the words are, so nobody slows a reader down by choosing them.

@@ -11,7 +11,8 @@ SCHEMA_EXTERN(infer_input, "Numbers that are asked about",
         .doc = "As in the metadata; -1 there is any number of rows here"),
     FIELD(infer_input, parameters, 0, .max = 65536,
         .doc = "An object; binary_data_size: the numbers come behind the JSON (Inference-Header-Content-Length)"),
-    FIELD(infer_input, data, 0, .max = 1 << 30, .doc = "The numbers, flat or nested, row by row; of BOOL: true and false; of BYTES: words. null is a missing one"));
+    FIELD(infer_input, data, 0, .max = 1 << 30,
+        .doc = "The numbers, flat or nested, row by row; of BOOL: true and false; of BYTES: words. null is a missing one"));
 SCHEMA_EXTERN(infer_wanted, "An output that is wanted", FIELD(infer_wanted, name, F_REQ, .min = 1, .max = 255, .doc = "Its name"),
     FIELD(infer_wanted, parameters, 0, .max = 65536, .doc = "An object; binary_data: its numbers come behind the JSON"));
 SCHEMA_EXTERN(infer_ask, "A question to a model",
@@ -25,11 +26,13 @@ SCHEMA_EXTERN(infer_error, "Why there is no answer", FIELD(infer_error, error, F
 SCHEMA_EXTERN(infer_ready, "Whether the model is in memory", FIELD(infer_ready, ready, F_ALWAYS, .doc = "It is"));
 SCHEMA_EXTERN(infer_behind, "Where the numbers of a tensor are",
     FIELD(infer_behind, binary_data_size, F_ALWAYS, .doc = "Bytes behind the JSON"));
-SCHEMA_EXTERN(infer_columns, "Which columns a tensor has", FIELD_STRS(infer_columns, columns, F_ALWAYS, .doc = "Their names, in order"));
+SCHEMA_EXTERN(infer_columns, "Which columns a tensor has",
+    FIELD_STRS(infer_columns, columns, F_ALWAYS, .doc = "Their names, in order"));
 SCHEMA_EXTERN(infer_tensor, "Numbers and their shape", FIELD(infer_tensor, name, F_ALWAYS, .doc = "Name"),
     FIELD(infer_tensor, datatype, F_ALWAYS, .doc = "FP32, INT64, INT32, BOOL or BYTES"), FIELD_I64S(infer_tensor, shape, F_ALWAYS,
         .doc = "Lengths, outermost first"),
-    FIELD(infer_tensor, parameters, 0, .doc = "binary_data_size: how many bytes it has behind the JSON; columns: the names of an input's columns"),
+    FIELD(infer_tensor, parameters, 0,
+        .doc = "binary_data_size: how many bytes it has behind the JSON; columns: the names of an input's columns"),
     FIELD(infer_tensor, data, 0, .doc = "The numbers, flat"));
 SCHEMA_EXTERN(infer_metadata, "A model as clients see it", FIELD(infer_metadata, name, F_ALWAYS, .doc = "Name that clients call"),
     FIELD_STRS(infer_metadata, versions, F_ALWAYS, .doc = "The one version that is served"), FIELD(infer_metadata, platform,

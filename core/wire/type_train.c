@@ -111,8 +111,8 @@ static enum errc settle_objective(const struct train_job *t, struct err *e)
                        job_objective_names[t->objective],
                        job_family_names[t->family]);
     if (t->family == TRAIN_CNN && (t->category_columns.n || t->missing_values))
-        return FAIL_AT(e, INVALID, "/family", "cnn learns from images, all numbers; this data set has %s. mlp and gbdt learn from it",
-                       t->category_columns.n ? "columns of categories" : "missing values");
+        return FAIL_AT(e, INVALID, "/family", "cnn learns from images, all numbers; this data set has %s. mlp and gbdt learn "
+                       "from it", t->category_columns.n ? "columns of categories" : "missing values");
     if (!data_formats[t->format].is_table || t->objective == objective_of[t->target])
         return ERR_OK;
     return FAIL_AT(e, INVALID, "/objective",

@@ -22,6 +22,15 @@ SCHEMA_OF(ckpt_book, "How it was booked", FIELD(ckpt_book, full, 0, .doc = "The 
 struct ckpt_kept { int64_t stored_bytes; };
 SCHEMA_OF(ckpt_kept, "A checkpoint kept", FIELD(ckpt_kept, stored_bytes, 0, .doc = "Its stored size"));
 
+SCHEMA_EXTERN(checkpoint, "A state that an unfinished job can go on from",
+    FIELD_ID(checkpoint, object_id, "obj", F_ALWAYS, .doc = "The object that holds it"),
+    FIELD(checkpoint, step, 0, .doc = "Steps, or rounds of trees, that it has behind it"),
+    FIELD(checkpoint, fence, 0, .doc = "Fence of the attempt that wrote it"),
+    FIELD(checkpoint, size_bytes, 0, .doc = "Bytes, sealed"), FIELD(checkpoint, zone, F_ALWAYS, .doc = "Where it lies"),
+    FIELD(checkpoint, kept_at, F_ALWAYS, .doc = "When it counted from"),
+    FIELD(checkpoint, place, 0, .doc = "1: the next attempt goes on from it; 2: from it if the first cannot be read"));
+struct checkpoint_rows { struct checkpoint *items; size_t n; };
+
 const struct stmt checkpoint_insert_stmt = { .name = "checkpoint_insert", .params = "uuissuuiy", .row = &ckpt_made_schema,
                                              .card = CARD_ONE, .sql =
     "WITH o AS (\n"
@@ -49,6 +58,13 @@ const struct stmt checkpoint_sweep_stmt = { .name = "checkpoint_sweep", .params 
                                            .card = CARD_MANY,
                                             .sql =
     "SELECT tenant_id, object_id FROM checkpoint_sweep($1)" };
+
+const struct stmt checkpoint_list_stmt = { .name = "checkpoint_list", .params = "uui", .row = &checkpoint_schema,
+                                           .card = CARD_MANY, .sql =
+    "SELECT k.object_id, k.step, k.fence, o.stored_bytes AS size_bytes, o.zone, k.whole_at AS kept_at,\n"
+    "       row_number() OVER (ORDER BY k.fence DESC, k.whole_at DESC) AS place\n"
+    "  FROM checkpoint k JOIN object o ON o.tenant_id = k.tenant_id AND o.object_id = k.object_id\n"
+    " WHERE k.tenant_id = $1 AND k.job_id = $2 AND k.whole_at IS NOT NULL ORDER BY place LIMIT $3" };
 
 struct ckpt_blobs {
     struct blob_store *blobs;
@@ -122,6 +138,15 @@ enum errc worker_checkpoint_keep(struct work *w, const struct worker_lease *l, s
     TRY(db_one(w->tx, &checkpoint_book_stmt, ARGS(A_UUID(w->tenant_id), A_I64(kept.stored_bytes)), &book, e));
     return book.full.len ? FAIL(e, QUOTA, "The quota of %.*s has no room for a checkpoint of %ld bytes", STR_ARG(book.full),
                                 (long)kept.stored_bytes) : ERR_OK;
+}
+
+enum errc checkpoint_list(struct work *w, struct uuid job_id, struct slice *ret, struct err *e)
+{
+    struct checkpoint_rows rows;
+    TRY(db_many(w->tx, &checkpoint_list_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(job_id), A_I64(CHECKPOINTS_LISTED)), &rows,
+                CHECKPOINTS_LISTED, e));
+    *ret = (struct slice){ rows.items, rows.n };
+    return ERR_OK;
 }
 
 static enum errc sweep(struct work *w, int64_t *ret_removed, struct err *e)

@@ -14,7 +14,19 @@
 #pragma once
 #include "registry/vault/worker_object.h"
 
-enum { CHECKPOINTS_KEPT = 2 };
+enum { CHECKPOINTS_KEPT = 2, CHECKPOINTS_LISTED = 16 };
+
+/* As its owner sees it. */
+struct checkpoint {
+    struct uuid object_id;
+    int64_t step;
+    int64_t fence;                  /* of the attempt that wrote it */
+    int64_t size_bytes;             /* sealed, as the quota has it */
+    struct str zone;
+    struct timestamp kept_at;
+    int64_t place;                  /* 1: the next attempt begins with it; 2: with this one if that cannot be read; and so on */
+};
+extern const struct schema checkpoint_schema;
 
 /* A new object and its key. ret_is_first: of this attempt, so the caller notes for the log that it writes checkpoints. */
 enum errc worker_checkpoint_new(struct work *w, const struct worker_lease *l, struct str public_key, struct uuid *ret_object,
@@ -22,5 +34,7 @@ enum errc worker_checkpoint_new(struct work *w, const struct worker_lease *l, st
 /* All of it has come: it counts from the commit on. Asked again, nothing happens. */
 enum errc worker_checkpoint_keep(struct work *w, const struct worker_lease *l, struct uuid object_id, int64_t step,
                                  struct err *e) MUST_CHECK;
+/* The whole ones of a job, the newest first: those kept, and what a running transaction is about to forget. */
+enum errc checkpoint_list(struct work *w, struct uuid job_id, struct slice *ret, struct err *e) MUST_CHECK;
 /* Those of jobs that have ended, and those that were left half written; a system transaction of its own. */
 enum errc checkpoint_sweep(const struct app *app, struct arena *a, int64_t *ret_removed, struct err *e) MUST_CHECK;

@@ -111,7 +111,8 @@ test('a convolutional network learns images, is registered, deployed, and tells 
 test('words and gaps are learnt by both families, and a served model takes them as they were', async () => {
   const colours = ['red', 'green', 'dark, blue'];
   const row = (i: number) => ({ colour: colours[i % 3]!, size: i % 7 === 0 ? null : ((i * 37) % 100) / 100 });
-  const truth = (r: ReturnType<typeof row>) => (r.size === null ? Number(r.colour === 'red') : Number(r.colour === 'green' || r.size > 0.5));
+  const truth = (r: ReturnType<typeof row>) =>
+    Number(r.size === null ? r.colour === 'red' : r.colour === 'green' || r.size > 0.5);
   const rows = Array.from({ length: 900 }, (_, i) => row(i));
   const csv = ['colour,size,label', ...rows.map((r) => `"${r.colour}",${r.size ?? ''},${truth(r)}`)].join('\n');
   const mixed = { category_columns: ['colour'], missing_values: true };
@@ -121,7 +122,8 @@ test('words and gaps are learnt by both families, and a served model takes them 
   const set = await make('mixed', mixed);
   expect(must(await api.get(`/v1/datasets/${set}`), 200)).toMatchObject(mixed);
   must(await send(set, 'csv', Buffer.from(csv), { 'content-type': 'text/csv' }), 201);
-  const image = await api.post('/v1/jobs', { name: 'x', kind: 'train', spec: { dataset_id: set, family: 'cnn', image: [1, 2, 1] } });
+  const cnn = { dataset_id: set, family: 'cnn', image: [1, 2, 1] };
+  const image = await api.post('/v1/jobs', { name: 'x', kind: 'train', spec: cnn });
   expect(problemOf(image)).toMatchObject({ code: 'invalid_argument' });
   expect(image.text).toContain('columns of categories. mlp and gbdt learn from it');
   for (const [name, spec] of [['words-net', { family: 'mlp', hidden: [16], epochs: 30, learning_rate: 0.02 }],

@@ -95,8 +95,8 @@ static enum errc read_json(struct infer_call *c, const struct jval *data, const 
                : BAD("%s.data: shape says %zu words, data has %zu or something that is no text and not null", place, n, found);
     if (is_type(t, "FP32") && infer_model_info(c->model)->words.takes_missing)
         return read_or_missing(data, x, n, &found) && found == n ? ERR_OK
-               : BAD("%s.data: shape says %zu numbers (null: missing), data has %zu or something that is no number of FP32", place, n,
-                     found);
+               : BAD("%s.data: shape says %zu numbers (null: missing), data has %zu or something that is no number of FP32",
+                     place, n, found);
     if (!infer_is_whole(t)) {
         if (jval_to_f32(data, x, n, e) != ERR_OK)
             return BAD("%s.data: shape says %zu numbers, data has %zu or something that is no number", place, n,
@@ -152,8 +152,8 @@ static enum errc read_binary_words(struct infer_call *c, int64_t bytes, const ch
         if (all - at >= sizeof len)
             memcpy(&len, rest->ptr + at, sizeof len);
         if (all - at < sizeof len || all - at - sizeof len < len)
-            return BAD("%s: binary_data_size is %ld and %zu bytes are left; word %zu of %zu goes on behind them", place, (long)bytes,
-                       rest->len, i, n);
+            return BAD("%s: binary_data_size is %ld and %zu bytes are left; word %zu of %zu goes on behind them", place,
+                       (long)bytes, rest->len, i, n);
         int32_t code = words_find(&w->words[i % w->columns], str_n(rest->ptr + at + sizeof len, len));
         x[i] = code == WORD_NONE ? (float)NAN : (float)code;
         at += sizeof len + len;

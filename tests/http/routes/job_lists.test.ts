@@ -81,6 +81,13 @@ describe('the list of jobs', () => {
   });
 });
 
+test('a job that has no checkpoint has an empty list, and a foreign one is not there', async () => {
+  const id = must(await admin.get('/v1/jobs?q=waits'), 200).data[0].job_id;
+  expect(must(await admin.get(`/v1/jobs/${id}/checkpoints`), 200)).toEqual({ data: [] });
+  const stranger = (await makeTenant(ready)).api;
+  expect(problemOf(await stranger.get(`/v1/jobs/${id}/checkpoints`)).code).toBe('not_found');
+});
+
 describe('the counts of jobs', () => {
   const counts = async (query: string): Promise<Record<string, number>> => {
     const answer = must(await admin.get(`/v1/jobs/counts?${query}`), 200);

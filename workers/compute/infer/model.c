@@ -93,7 +93,8 @@ static enum errc own_words(struct infer_model *m, const struct st_file *f, struc
     for (size_t i = 0; i < sig->input_count + sig->output_count; i++) {
         const struct sig_tensor *t = i < sig->input_count ? &sig->inputs[i] : &sig->outputs[i - sig->input_count];
         if (str_eq_c(t->datatype, "BYTES") && (i >= sig->input_count || t->rank != 2 || t->dim[1] != (int64_t)w->columns))
-            return FAIL(e, BAD_DATA, "\"%.*s\" is of BYTES, and the model has words for %zu column(s)", STR_ARG(t->name), w->columns);
+            return FAIL(e, BAD_DATA, "\"%.*s\" is of BYTES, and the model has words for %zu column(s)", STR_ARG(t->name),
+                        w->columns);
     }
     return ERR_OK;
 }

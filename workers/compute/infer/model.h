@@ -2,8 +2,9 @@
 /* model.h - a model loaded for serving, and sessions that run it.
  *
  * A model is what its signature says (core/data/model_sig.h): named inputs and outputs, in the order of the signature. Numbers
- * are f32, or i32 where the signature has whole numbers (INT64, INT32); BOOL is f32 0 and 1, BYTES the words' codes. A perceptron and a
- * convolutional network of our own training have "input" FP32 [-1,n], "probabilities" FP32 [-1,classes] and "label" INT64 [-1].
+ * are f32, or i32 where the signature has whole numbers (INT64, INT32); BOOL is f32 0 and 1, BYTES the words' codes. A perceptron
+ * and a convolutional network of our own training have "input" FP32 [-1,n], "probabilities" FP32 [-1,classes] and "label"
+ * INT64 [-1].
  * A model is immutable and shared by threads: weights are packed once for the chosen backend, the file's bytes are not
  * needed after. A session is one thread's memory: its buffers are planned at birth for info.max_rows rows and never grow; a
  * longer input runs in slices. A row's result does not depend on what it was batched with. A model without rows takes exactly

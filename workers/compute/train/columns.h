@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* columns.h - the columns of a table as what a model takes: numbers standardised, words as codes, missing values told apart; while it
- * is trained (columns_row) and in the graph with which it is served (columns_served), with the same bits.
+/* columns.h - the columns of a table as what a model takes: numbers standardised, words as codes, missing values told apart;
+ * while it is trained (columns_row) and in the graph with which it is served (columns_served), with the same bits.
  *
  * A net sees, one behind the other: each number as (x - mean) / scale, 0 where it is missing; where a training row had a
  * missing number, as many more: 1 where it is missing and was so in training, too; for each column of categories `codes`

@@ -118,8 +118,8 @@ enum errc train_data_rows(struct arena *a, struct str text, const struct data_sc
     TRY(check_image(&d, spec, e));
     if (schema->target == TARGET_NUMBER)
         standardise_target(&d);
-    d.shape = (struct net_shape){ columns_inputs(&d.columns), d.table.target_count ? d.table.target_count : (size_t)d.table.classes,
-                                  goal[schema->target] };
+    d.shape = (struct net_shape){ columns_inputs(&d.columns),
+                                  d.table.target_count ? d.table.target_count : (size_t)d.table.classes, goal[schema->target] };
     d.fetch = d.table.target_count ? fetch_numbers : fetch;
     *ret = d;
     return ERR_OK;

@@ -8,7 +8,8 @@
  * the likeliest token behind each.
  * A perceptron of numbers gives "value" FP32 [-1,1], one of flags "probabilities" FP32 [-1,flags].
  * Words are a second input, "categories" BYTES [-1,columns]; missing numbers are NaN (columns.h).
- * A perceptron of classes over numbers needs none (infer/perceptron.c). Cosines and sines of rotary positions are a tensor of the file. */
+ * A perceptron of classes over numbers needs none (infer/perceptron.c). Cosines and sines of rotary positions are a tensor of the
+ * file. */
 #pragma once
 #include "workers/compute/infer/graph_file.h"
 #include "workers/compute/train/columns.h"

@@ -3,7 +3,7 @@
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useTranslation } from 'react-i18next';
 import { useGet } from '../../api/hooks.ts';
-import { duration, number } from '../../lib/format.ts';
+import { bytes, duration, number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, shortId, State, Time, To } from '../../ui/bits.tsx';
 import { Answer } from '../../ui/states.tsx';
@@ -61,7 +61,55 @@ export function Events({ id }: { id: string }) {
   );
 }
 
+/** What the next attempt would go on from; nothing where there is none. */
+function Checkpoints({ id }: { id: string }) {
+  const { t } = useTranslation();
+  const list = useGet(`/v1/jobs/${id}/checkpoints`);
+  const rows = list.data?.data ?? [];
+  if (rows.length === 0) return null;
+  return (
+    <>
+      <h2 className="lead">{t('job.checkpoints')}</h2>
+      <Table variant="compact" aria-label={t('job.checkpoints')} gridBreakPoint="grid-md">
+        <Thead>
+          <Tr>
+            <Th>{t('job.checkpointStep')}</Th>
+            <Th>{t('job.checkpointKept')}</Th>
+            <Th modifier="nowrap">{t('col.size')}</Th>
+            <Th modifier="nowrap">{t('col.fence')}</Th>
+            <Th>{t('job.checkpointUse')}</Th>
+          </Tr>
+        </Thead>
+        <Tbody>
+          {rows.map((c) => (
+            <Tr key={c.object_id}>
+              <Td dataLabel={t('job.checkpointStep')}>{number(c.step)}</Td>
+              <Td dataLabel={t('job.checkpointKept')}>
+                <Time at={c.kept_at} />
+              </Td>
+              <Td dataLabel={t('col.size')}>{bytes(c.size_bytes)}</Td>
+              <Td dataLabel={t('col.fence')}>{number(c.fence)}</Td>
+              <Td dataLabel={t('job.checkpointUse')}>
+                {t(c.place === 1 ? 'job.checkpointNext' : 'job.checkpointSpare')}
+              </Td>
+            </Tr>
+          ))}
+        </Tbody>
+      </Table>
+    </>
+  );
+}
+
 export function Attempts({ id }: { id: string }) {
+  return (
+    <>
+      <Executions id={id} />
+      <Checkpoints id={id} />
+    </>
+  );
+}
+
+function Executions({ id }: { id: string }) {
   const { t } = useTranslation();
   const { can } = useSession();
   const list = useGet(`/v1/jobs/${id}/attempts`);

@@ -88,6 +88,14 @@ static void test_the_two_newest_stay(void **state)
     expect("SELECT count(*) FROM dek d WHERE NOT EXISTS (SELECT FROM object o WHERE o.object_id = d.object_id)", 0);
     assert_int_equal(used(0, "objects"), before + 2);
     expect(booked, 0);
+    struct slice list;
+    struct work w = node_work();
+    OK(checkpoint_list(&w, job, &list, &e));
+    end(&w);
+    const struct checkpoint *c = list.items;
+    assert_int_equal(list.n, 2);
+    assert_true(c[0].step == 40 && c[0].place == 1 && c[0].fence == lease.fence && uuid_eq(c[0].object_id, id[3]));
+    assert_true(c[1].step == 30 && c[1].place == 2 && c[1].size_bytes > 8 && c[1].kept_at.us <= c[0].kept_at.us);
     expect("SELECT c.step FROM checkpoint_inputs((SELECT tenant_id FROM job), (SELECT job_id FROM job)) i JOIN checkpoint c"
                             " ON c.object_id = i.object_id WHERE i.place = 1", 40);
 }
@@ -102,6 +110,11 @@ static void test_half_of_one_never_counts(void **state)
     assert_int_equal(worker_checkpoint_keep(&w, &lease, half, 50, &e), ERR_CONFLICT);
     db_rollback(w.tx);
     expect("SELECT count(*) FROM checkpoint", 3);
+    struct slice list;
+    w = node_work();
+    OK(checkpoint_list(&w, job, &list, &e));
+    end(&w);
+    assert_int_equal(list.n, 2);
     (void)begin_one("", false, &first);         /* the answer was lost: it is begun again, and only one is being written */
     expect("SELECT count(*) FROM checkpoint", 3);
 }

@@ -189,7 +189,8 @@ static void test_words_and_missing(void **st)
         assert_true(isnan(want[i]) ? isnan(t.x[i]) : t.x[i] == want[i]);
     refuse_mixed("colour,a,where,label\nred,x,7,0\n", "row 2, column 2 (a): \"x\" is not a finite number");
     refuse_mixed("colour,a,where,label\nred,1,7,\n", "row 2, column 4 (label): the field is empty");
-    refuse_mixed("colour,a,where,label\nre\td,1,7,0\n", "row 2, column 1 (colour): a word of a category has no control characters");
+    refuse_mixed("colour,a,where,label\nre\td,1,7,0\n",
+                 "row 2, column 1 (colour): a word of a category has no control characters");
     refuse_mixed("colour,a,label\nred,1,0\n", "row 1: there is no column \"where\" of categories");
     refuse("a,label\n,1\n", "row 2, column 1 (a): the field is empty; a data set with missing_values takes it");
     struct data_schema twice = mixed;

@@ -39,7 +39,8 @@ static void test_refuses(void **st)
 {
     (void)st;
     static const struct { const char *text, *why; } all[] = {
-        { "", "no list of lists" }, { "{}", "no list of lists" }, { "[]", "or are none" }, { "[\"red\"]", "no list of at most 256 lists" },
+        { "", "no list of lists" }, { "{}", "no list of lists" }, { "[]", "or are none" },
+        { "[\"red\"]", "no list of at most 256 lists" },
         { "[[1]]", "no list of texts" }, { "[[\"a\",\"a\"]]", "one twice" }, { "[[\"\"]]", "1 to 128 bytes" },
         { "[[\"a\"]] ", "go on behind" }, { "[[\"a\"]", "go on behind" }, { "[[\"a\" \"b\"]]", "cannot be read" },
         { "[[\"a\"],[\"b\"", "cannot be read" },
@@ -71,6 +72,7 @@ static void test_limits(void **st)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_reads), cmocka_unit_test(test_refuses), cmocka_unit_test(test_limits) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_reads), cmocka_unit_test(test_refuses),
+                                        cmocka_unit_test(test_limits) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,8 @@ static inline struct infer_model *kit_model_of_two(void)
     graph_free(g);
     return m;
 }
-/* x FP32[-1,2], which may be missing, and two columns of words, (red, blue) and (north) -> y FP32[-1,4]: all as they came. NULL: refused. */
+/* x FP32[-1,2], which may be missing, and two columns of words, (red, blue) and (north) -> y FP32[-1,4]: all as they
+ * came. NULL: refused. */
 static inline struct infer_model *kit_model_of_words(const char *words)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new((size_t)4 << 20);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table_kit.h - a real table of words and numbers: the 2201 people aboard the Titanic (British Board of Trade, 1912) by class, sex
- * and age; the crew had no class, so that cell is empty. Nothing but the counts is known, so the best guess of who survived is
+/* table_kit.h - a real table of words and numbers: the 2201 people aboard the Titanic (British Board of Trade, 1912) by class,
+ * sex and
+ * age; the crew had no class, so that cell is empty. Nothing but the counts is known, so the best guess of who survived is
  * right for 0.7905 of them. Included after cmocka.h. */
 #pragma once
 #include "run_kit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_columns.c - words get codes by how often they come; a net and trees learn a real table of words, numbers and gaps, and what is
- * served is what was judged, for people nobody has heard of, too. */
+/* test_columns.c - words get codes by how often they come; a net and trees learn a real table of words, numbers and gaps, and
+ * what is served is what was judged, for people nobody has heard of, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,8 @@ static void test_codes_and_gaps(void **st)
     (void)st;
     CLEANUP(arena_freep) struct arena *a = arena_new((size_t)16 << 20);
     static struct str words[] = { { "c", 1 } };
-    const struct data_schema schema = { .label = STR("y"), .target = TARGET_NUMBER, .categories = { words, 1 }, .has_missing = true };
+    const struct data_schema schema = { .label = STR("y"), .target = TARGET_NUMBER, .categories = { words, 1 },
+                                        .has_missing = true };
     struct data_table t;
     struct columns c;
     struct err e = { 0 };
@@ -69,7 +70,8 @@ static float ask(const struct infer_model *m, struct infer_session *run, float c
 }
 
 /* The held-out people, asked one by one from the table's text. */
-static double share_of_right(const struct infer_model *m, struct infer_session *run, struct str text, const struct train_result *r)
+static double share_of_right(const struct infer_model *m, struct infer_session *run, struct str text,
+                             const struct train_result *r)
 {
     size_t right = 0, at = 0, row = 0;
     struct str line, rest = text;
@@ -111,7 +113,7 @@ static void learns(int family)
     assert_true(r.holdout_accuracy > 0.74);
     double served = share_of_right(m, run, text, &r);
     assert_true(fabs(served - r.holdout_accuracy) < 1e-9);
-    /* Of women in the first class 97 of 100 lived, of the men in the third 17, of the crew's women 20 of 23: a gap is no class. */
+    /* Of women in the first class 97 of 100 lived, of men in the third 17, of the crew's women 20 of 23: a gap is no class. */
     assert_true(ask(m, run, 1, "female", "adult") > 0.85f && ask(m, run, 3, "male", "adult") < 0.35f);
     assert_true(ask(m, run, (float)NAN, "female", "adult") > 0.7f);
     assert_true(ask(m, run, 1, "unheard of", "adult") == ask(m, run, 1, NULL, "adult"));
