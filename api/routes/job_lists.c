@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_lists.c - routes of many jobs: the list by any filter, and how many there are of each state; and of one job's checkpoints. */
+/* job_lists.c - routes of many jobs: the list by any filter, how many there are of each state; of one job its checkpoints. */
 #include "api/jobs_int.h"
 #include "api/route.h"
 #include "registry/vault/worker_checkpoint.h"
