@@ -66,5 +66,11 @@ MUST_CHECK enum errc audit_list(struct work *w, struct uuid tenant, uint64_t aft
 MUST_CHECK enum errc audit_newest_head(struct work *w, struct uuid tenant, struct audit_head *ret, struct str *body,
                                        uint8_t sig[AUDIT_SIG], struct err *e);
 
+/* Which logs a database has signed heads of, as rows of tenant id (nil: the platform's) and size of the newest head; over a
+ * session of a role that sees all rows, for backups. At most 100,000, in a. */
+struct db_session;
+struct db_text_rows;
+MUST_CHECK enum errc audit_logs(struct db_session *s, struct arena *a, struct db_text_rows *ret, struct err *e);
+
 extern const struct stmt *const audit_export_stmts[];
 extern const struct stmt *const audit_proof_stmts[];

@@ -104,7 +104,8 @@ database() {
     local role password
     command -v psql >/dev/null || die 1 "psql is missing: apt-get install postgresql-client-15"
     admin_sql postgres <"$share/sql/roles.sql" || die 1 "PostgreSQL's superuser cannot make roles ($db_admin); see --db-admin"
-    for role in falaj_migrate falaj_app falaj_worker_api falaj_scheduler falaj_sequencer falaj_retention; do
+    for role in falaj_migrate falaj_app falaj_worker_api falaj_scheduler falaj_sequencer falaj_retention \
+        falaj_backup; do
         password=$(kept "$etc/secrets/pg-$role")
         printf "ALTER ROLE %s PASSWORD '%s';\n" "$role" "$password" # letters and digits: see secret
     done | admin_sql postgres
@@ -112,7 +113,8 @@ database() {
 SELECT 'CREATE DATABASE falaj OWNER falaj_owner' WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = 'falaj')
 \gexec
 REVOKE ALL ON DATABASE falaj FROM PUBLIC;
-GRANT CONNECT ON DATABASE falaj TO falaj_migrate, falaj_app, falaj_worker_api, falaj_scheduler, falaj_sequencer, falaj_retention;
+GRANT CONNECT ON DATABASE falaj TO falaj_migrate, falaj_app, falaj_worker_api, falaj_scheduler, falaj_sequencer,
+  falaj_retention, falaj_backup;
 SQL
     FALAJ_MIGRATE_URL=$(url falaj_migrate) "$sbin/falaj-migrate" >/dev/null \
         || die 1 "falaj-migrate refused; its reason stands above"
@@ -225,6 +227,21 @@ audit.anchor_dir = $state/anchors
 CONF
     say settings "$etc/api.conf, $etc/scheduler.conf"
 }
+# backups: settings of falaj-backup, which asks no service; the folder and its keys are made by `falaj-backup init`.
+backups() {
+    with_own "$etc/backup.conf" root <<CONF
+# Written by falaj-setup. Your own settings go below the last line of this part, where they are kept.
+run.profile = prod
+backup.dir = /var/backups/falaj
+backup.url = $(url falaj_backup)
+backup.sign_key = $etc/secrets/backup-sign
+backup.include = $etc,$state/keys
+keys.sockets = $zone=/run/falaj/keyd/$zone.sock
+blob.dir = $state/blobs
+audit.erasure_dir = $state/erasures
+CONF
+    say backup "$etc/backup.conf; falaj-backup init --config $etc/backup.conf --recovery-key FILE makes the folder and its keys"
+}
 own_mark='# --- own settings ---'
 # with_own FILE USER: what comes, then what stood below the mark in the file before.
 with_own() {
@@ -271,6 +288,7 @@ server() {
     keys
     certificates
     settings
+    backups
     bring_up "falaj-keyd@$zone" falaj-scheduler falaj-api
     ((!start)) || administrator
     ((start)) || say admin "when they run: falaj-api --config=$etc/api.conf --bootstrap-admin, as falaj-api"

@@ -10,6 +10,7 @@
 --   falaj_scheduler   login of falaj-scheduler
 --   falaj_sequencer   login of the audit sequencer
 --   falaj_retention   login that drops audit bodies past their time, through one function; sees no table
+--   falaj_backup      login of falaj-backup, which serves nobody: reads every row, writes none
 DO $$
 DECLARE r text;
 BEGIN
@@ -18,7 +19,7 @@ BEGIN
       EXECUTE format('CREATE ROLE %I NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE', r);
     END IF;
   END LOOP;
-  FOREACH r IN ARRAY ARRAY['falaj_migrate', 'falaj_app', 'falaj_worker_api', 'falaj_scheduler', 'falaj_sequencer', 'falaj_retention'] LOOP
+  FOREACH r IN ARRAY ARRAY['falaj_migrate', 'falaj_app', 'falaj_worker_api', 'falaj_scheduler', 'falaj_sequencer', 'falaj_retention', 'falaj_backup'] LOOP
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = r) THEN
       EXECUTE format('CREATE ROLE %I LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE', r);
     END IF;
@@ -28,5 +29,8 @@ BEGIN
     EXECUTE format('ALTER ROLE %I SET log_error_verbosity = terse', r);     -- DETAIL has the values of a key that is taken
   END LOOP;
 END $$;
+ALTER ROLE falaj_backup BYPASSRLS;
+ALTER ROLE falaj_backup SET default_transaction_read_only = on;
+GRANT pg_read_all_data TO falaj_backup;
 GRANT falaj_owner TO falaj_migrate;
 GRANT falaj_system TO falaj_owner;

@@ -15,7 +15,7 @@
 
 enum { INITDB_MS = 60000, START_MS = 60000, STEP_MS = 15 };
 
-static const char *const roles[] = { "falaj_migrate", "falaj_app", "falaj_worker_api", "falaj_scheduler", "falaj_sequencer", "falaj_retention", NULL };
+static const char *const roles[] = { "falaj_migrate", "falaj_app", "falaj_worker_api", "falaj_scheduler", "falaj_sequencer", "falaj_retention", "falaj_backup", NULL };
 
 static enum errc run_initdb(struct dev *d, struct err *e)
 {
@@ -89,7 +89,7 @@ enum errc postgres_setup(struct dev *d, struct err *e)
     if (rows.nrows == 0)
         TRY(db_session_query(s, "CREATE DATABASE falaj OWNER falaj_owner", NULL, 0, d->arena, &rows, e));
     TRY(db_session_exec_script(s, "REVOKE ALL ON DATABASE falaj FROM PUBLIC; GRANT CONNECT ON DATABASE falaj TO falaj_migrate, falaj_app, falaj_worker_api, "
-                                  "falaj_scheduler, falaj_sequencer, falaj_retention", e));
+                                  "falaj_scheduler, falaj_sequencer, falaj_retention, falaj_backup", e));
     return ERR_OK;
 }
 

@@ -17,6 +17,7 @@ my %may = (
     audit      => "core keys audit",
     tenants    => "core keys audit tenants",
     registry   => "core keys audit tenants registry",
+    backup     => "core keys audit tenants registry backup",
     scheduler  => "core keys audit tenants registry scheduler",
     serving    => "core keys audit tenants registry scheduler serving",
     api        => "core keys audit tenants registry scheduler serving api",
@@ -111,7 +112,7 @@ open my $out, '>', "$ENV{DRAWING}" or die;
 my @order = qw(core/base core/table core/json core/db core/redis core/crypto core/data core/http core/wire keys audit);
 my %placed = map { $_ => 1 } @order;
 my %folder_rank; my $r = 0;
-$folder_rank{$_} = $r++ for qw(core keys audit tenants registry scheduler serving mlops api workers cli migrations);
+$folder_rank{$_} = $r++ for qw(core keys audit tenants registry backup scheduler serving mlops api workers cli migrations);
 push @order, sort { ($folder_rank{(split m{/}, $a)[0]} // 99) <=> ($folder_rank{(split m{/}, $b)[0]} // 99) || $a cmp $b } grep { !$placed{$_} } keys %size;
 @order = grep { $size{$_} } @order;
 my $wide = 0;

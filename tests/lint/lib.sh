@@ -22,7 +22,7 @@ if ! git -c safe.directory="$LINT_ROOT" rev-parse --is-inside-work-tree >/dev/nu
 fi
 
 # The folders of the product; tests may include, allocate and exit as they like.
-product=(core keys audit tenants registry scheduler serving api workers cli migrations)
+product=(core keys audit tenants registry backup scheduler serving api workers cli migrations)
 
 # files PATHSPEC…: existing files, sorted.
 files() {

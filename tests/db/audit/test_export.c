@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_export.c - bundles of a real log verify offline, and a row changed behind our back is found. */
 #include "tests/db/audit/fixture.h"
+#include "core/db/session.h"
 
 static void every_kind_of_bundle_verifies(void **state)
 {
@@ -19,6 +20,28 @@ static void every_kind_of_bundle_verifies(void **state)
     assert_int_equal(sign_heads(), 1);
     export_and_verify((struct audit_export_opts){ .tenant_id = tenant_a }, &before.head);       /* a checkpoint lies at 32 */
     export_and_verify((struct audit_export_opts){ .tenant_id = tenant_a, .from = 35, .prev_size = 32 }, &before.head);
+}
+
+/* For a backup, by who sees all rows: each log once, with its newest head. */
+static void all_logs_are_named(void **state)
+{
+    (void)state;
+    struct db_session *s;
+    struct db_text_rows rows;
+    struct arena *a = arena_new(1 << 20);
+    char name[UUID_TEXT];
+    OK(db_session_new(pg_harness_conninfo(pg, NULL, DB), "test", 0, &s, &e));
+    OK(audit_logs(s, a, &rows, &e));
+    assert_int_equal(rows.nrows, 2);
+    for (int i = 0; i < 2; i++) {
+        int found = 0;
+        uuid_text(i ? tenant_b : tenant_a, name);
+        for (size_t k = 0; k < rows.nrows; k++)
+            found += str_eq_c(rows.cells[2 * k], name) && str_eq_c(rows.cells[2 * k + 1], i ? "20" : "41");
+        assert_int_equal(found, 1);
+    }
+    db_session_free(s);
+    arena_free(a);
 }
 
 static void an_export_says_no_to_what_is_not_signed(void **state)
@@ -81,7 +104,7 @@ static void a_row_changed_in_the_database_is_found(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_kind_of_bundle_verifies),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_kind_of_bundle_verifies), cmocka_unit_test(all_logs_are_named),
         cmocka_unit_test(an_export_says_no_to_what_is_not_signed), cmocka_unit_test(an_export_ends_with_its_reader),
         cmocka_unit_test(a_row_changed_in_the_database_is_found) };
     return cmocka_run_group_tests(tests, setup, teardown);
