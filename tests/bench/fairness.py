@@ -21,7 +21,8 @@ CSV = open(os.path.join(SRC, "datasets/digits/digits.csv"), "rb").read()
 class Flood:
     """What a flooding thread needs: its own connection, and what the tenant has."""
 
-    def __init__(self, url, token, tenant, dataset, job, n):
+    def __init__(self, url, token, tenant, dataset, job, machines_at, n):
+        self.machines_at = machines_at
         self.api, self.url, self.tenant, self.dataset, self.job, self.n = Api(url, token), url, tenant, dataset, job, n
         self.kept, self.numbers = [], itertools.count()
 
@@ -70,7 +71,15 @@ class Flood:
     def exports(self):
         self.opened("/v1/audit/events.csv", 20)         # and never reads
 
+    def machines(self):
+        """Connections to the machines' listener: every other one says nothing and stays, the rest are gone at once."""
+        n = next(self.numbers)
+        self.silent(self.machines_at, f"127.0.0.{2 + n % 8}", n % 2)
+
     def connections(self):
+        self.silent((self.api.host, self.api.port), "127.0.0.2", True)
+
+    def silent(self, at, address, is_kept):
         if len(self.kept) >= SILENT // FLOODERS:
             self.kept.pop(0).close()
         s = socket.socket()
@@ -78,12 +87,16 @@ class Flood:
         # port stays behind.
         s.setsockopt(socket.IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        s.bind(("127.0.0.2", 0))
-        s.connect((self.api.host, self.api.port))
-        self.kept.append(s)
+        s.bind((address, 0))
+        s.connect(at)
+        if is_kept:
+            self.kept.append(s)
+        else:
+            s.close()
 
 
-KINDS = ["uploads", "completions", "searches", "counts", "submissions", "streams", "exports", "connections", "sign_ons"]
+KINDS = ["uploads", "completions", "searches", "counts", "submissions", "streams", "exports", "connections", "machines",
+         "sign_ons"]
 
 
 def flooder(kind, args, stop, done):
@@ -127,6 +140,13 @@ def reports(p):
     return count, count - within
 
 
+def machines_at(p):
+    """Host and port of the machines' listener."""
+    conf = open(os.path.join(p.ready["data_dir"], "etc/worker.conf")).read()
+    host, port = re.search(r"worker\.api_url = https://([^:/\s]+):(\d+)", conf).groups()
+    return host, int(port)
+
+
 def keep_running(url, token, stop):
     api = Api(url, token)
     while not stop.wait(0.1):
@@ -156,7 +176,7 @@ def main():
         for _ in range(a.reps):
             quiet.append(measure(other, own, a.seconds)[0])
             stop, done = multiprocessing.Event(), multiprocessing.Array("q", FLOODERS, lock=False)
-            args = (p.url, flooding.token, "floods", dataset, job)
+            args = (p.url, flooding.token, "floods", dataset, job, machines_at(p))
             flood = multiprocessing.Process(target=flooder, args=(kind, args, stop, done))
             flood.start()
             time.sleep(0.5)

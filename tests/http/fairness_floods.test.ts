@@ -5,9 +5,11 @@
 import { request, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { api, eventually, makeTenant, makeZone, must, startPlatform, type Api, type Platform, type Ready } from './harness.ts';
+import { api, eventually, makeTenant, makeZone, must, startPlatform, waitJob, waitNode, type Api, type Platform,
+  type Ready } from './harness.ts';
+import { machineCall, workerListener } from './pki.ts';
 
-const STREAMS = 6, OPEN = 10, TRIES = 4, WRONG = 100, SILENT = 80, CONNECTIONS = 64, PROXY = '127.0.0.9';
+const STREAMS = 6, OPEN = 10, TRIES = 4, WRONG = 100, SILENT = 80, CONNECTIONS = 64, PLACES = 160, PROXY = '127.0.0.9';
 const PASSWORD = 'a heron by the water wheel';
 let platform: Platform;
 let ready: Ready;
@@ -18,7 +20,8 @@ beforeAll(async () => {
   platform = await startPlatform({ FALAJ_API_STREAMS_PER_TENANT: String(STREAMS), FALAJ_API_OPEN_CALLS_PER_TENANT: String(OPEN),
     FALAJ_AUTH_TENANT_ATTEMPTS_PER_MINUTE: String(TRIES), FALAJ_RATE_ADDRESS_PER_MINUTE: String(WRONG),
     FALAJ_API_TOKEN_CACHE_MS: '0', FALAJ_API_TRUSTED_PROXIES: PROXY,
-    FALAJ_API_CONNECTIONS_PER_ADDRESS: String(CONNECTIONS) });
+    FALAJ_API_CONNECTIONS_PER_ADDRESS: String(CONNECTIONS), FALAJ_API_MAX_CONNECTIONS: String(PLACES),
+    FALAJ_API_HEADER_DEADLINE_MS: '600000' });      // who is silent ends for want of room alone
   ready = platform.ready;
   await makeZone(ready, ready.zone);
   flooding = await makeTenant(ready);
@@ -99,11 +102,11 @@ test('a flood of sign-ins to one tenant stops its own, from wherever, and nobody
 }, 240_000);
 
 /** The status that a token gets that comes from this address of our own, for the client that it names. */
-function statusFrom(localAddress: string, token: string, client?: string): Promise<number> {
+function statusFrom(localAddress: string, token: string, client?: string, path = '/v1/me'): Promise<number> {
   const headers = { authorization: `Bearer ${token}`, ...(client ? { 'x-forwarded-for': client } : {}) };
   const options = { headers, localAddress, agent: false };
   return new Promise((done, fail) =>
-    request(`${ready.api_url}/v1/me`, options, (r) => r.resume().on('end', () => done(r.statusCode!))).on('error', fail).end());
+    request(`${ready.api_url}${path}`, options, (r) => r.resume().on('end', () => done(r.statusCode!))).on('error', fail).end());
 }
 
 // No token is remembered here, so each costs a look into the database. Nobody who was let in pays for a neighbour.
@@ -125,6 +128,32 @@ test('behind a proxy each client has tries of its own, and who is no proxy names
   expect(await statusFrom(PROXY, wrong, '203.0.113.2')).toBe(401);
   expect(await statusFrom(PROXY, wrong, '203.0.113.2, 203.0.113.1'), 'read from the right').toBe(429);
   expect(await statusFrom('127.0.0.5', wrong, '203.0.113.1')).toBe(401);
+}, 240_000);
+
+// Whom a network lets in is the client that the proxy names; what comes from elsewhere names nobody, whatever it says.
+const FROM: [string, string, string | undefined, boolean][] = [
+  ['the client that the proxy names', PROXY, '203.0.113.7', true],
+  ['the same with what the client wrote itself before it', PROXY, '198.51.100.1, 203.0.113.7', true],
+  ['another client', PROXY, '198.51.100.1', false],
+  ['another client that writes a good one before it', PROXY, '203.0.113.7, 198.51.100.1', false],
+  ['the proxy itself', PROXY, undefined, false],
+  ['a header that is no address', PROXY, 'unknown', false],
+  ['a stranger who says he is one', '127.0.0.5', '203.0.113.7', false],
+];
+test('networks of a token and of a role\'s condition judge the client behind the proxy, and no stranger\'s word', async () => {
+  const { api: owner } = await makeTenant(ready);
+  const account = async (name: string): Promise<string> =>
+    must(await owner.post('/v1/service-accounts', { name, roles: ['viewer'] }), 201).user_id;
+  const token = async (userId: string, more = {}): Promise<string> =>
+    must(await owner.post(`/v1/service-accounts/${userId}/tokens`, { name: 'own', ...more }), 201).token;
+  const bound = await token(await account('bound'), { cidrs: ['203.0.113.0/24'] });
+  const keeper = await account('keeper'), keepers = await token(keeper);
+  must(await owner.post('/v1/role-bindings', { user_id: keeper, role: 'ml-engineer', cidrs: ['203.0.113.0/24'] }), 201);
+  for (const [who, address, client, isIn] of FROM) {
+    expect(await statusFrom(address, bound, client), `token: ${who}`).toBe(isIn ? 200 : 401);
+    expect(await statusFrom(address, keepers, client, '/v1/users'), `role: ${who}`).toBe(isIn ? 200 : 403);
+    expect(await statusFrom(address, keepers, client), 'what has no condition').toBe(200);
+  }
 }, 240_000);
 
 test('questions of a device count for the tenant that it asks to enter', async () => {
@@ -158,3 +187,38 @@ test('silent connections from one address close the door to nobody', async () =>
   await answered(other.api, job);
   for (const s of open) s.destroy();
 }, 120_000);
+
+/** A connection to the machines' listener that says nothing; `ended` counts those that the listener ends. */
+function silentAtMachines(localAddress: string, ended: () => void): Socket {
+  const { hostname, port } = new URL(workerListener(ready).url);
+  return connect({ host: hostname, port: Number(port), localAddress }).on('error', () => undefined).on('close', ended);
+}
+
+/** The machine's reports that had any other end than a good one. */
+async function refusedReports(): Promise<string[]> {
+  const text = await (await fetch(ready.metrics['worker']!)).text();
+  return text.split('\n').filter((line) => /^falaj_worker_reports_total/.test(line) && !line.includes('"ok"'));
+}
+
+// From one address more than it may have, then from others until every place is taken, and bursts that are gone at once.
+test('silent connections and bursts at the machines\' listener keep no machine from its reports', async () => {
+  const node = await waitNode(ready), before = await refusedReports();
+  const open: Socket[] = [];
+  let turnedAway = 0, ended = 0;
+  for (let i = 0; i < SILENT; i++)
+    open.push(silentAtMachines('127.0.0.2', () => turnedAway++));
+  await eventually('those above the limit of an address are ended', () => turnedAway >= SILENT - CONNECTIONS);
+  for (let i = 0; i < 2 * PLACES; i++) open.push(silentAtMachines(`127.0.1.${1 + (i % 8)}`, () => ended++));
+  await eventually('the oldest silent ones make room', () => ended >= PLACES);
+  for (let i = 0; i < 50; i++) silentAtMachines('127.0.0.3', () => undefined).destroy();
+  for (let i = 0; i < 3; i++) {
+    const job = must(await other.api.post('/v1/jobs', { name: `beside-${i}`, kind: 'noop' }), 201);
+    expect((await waitJob(other.api, job.job_id)).state).toBe('COMPLETED');
+  }
+  const asked = await machineCall(ready, null, '/v1/nodes/register', {});
+  expect([0, 401], 'a newcomer is heard').toContain(asked.status);
+  expect(asked.why).not.toContain('no answer');
+  expect(await refusedReports(), 'of the machine').toEqual(before);
+  must(await api(ready, ready.admin_token).get(`/v1/nodes/${node.node_id}`), 200);
+  for (const s of open) s.destroy();
+}, 240_000);
