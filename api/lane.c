@@ -8,6 +8,7 @@
 #include "core/base/cleanup.h"
 #include "core/base/fair_pool.h"
 #include "core/base/log.h"
+#include "core/base/thread.h"
 #include "core/db/pool.h"
 #include "core/db/tx.h"
 #include "core/table/config.h"
@@ -254,6 +255,9 @@ void lanes_start(struct pipeline *p, const struct app *const apps[LANE_COUNT])
     for (int l = LANE_NONE + 1; l < LANE_COUNT; l++) {
         struct lane_size s = lane_size(l, p->app->config);
         bool is_paced = l == LANE_PACED;
+        /* A search computes in PostgreSQL, where nothing stands back by its nice value. */
+        if (l == LANE_HEAVY)
+            s.per_owner = thread_computing_max(s.per_owner, thread_processors());
         p->lanes[l].app = apps && apps[l] ? apps[l] : p->app;
         p->lanes[l].pool = fair_pool_new(&(struct fair_pool_opts){
             .name = lane_rows[l].name, .threads = s.threads, .nice = s.nice, .owner_running = s.per_owner,

@@ -8,6 +8,7 @@
  * At most SERVING_CALLS_MAX calls are under way in all, SERVING_TENANT_MAX of one tenant and SERVING_BUSY_MAX at one endpoint:
  * more are refused at once, so a deployment that stalls takes neither memory without end nor the room of others. Of an endpoint's last
  * places none is given to a caller who has SERVING_CALLER_MAX already, so that one who floods does not shut the door on the rest.
+ * With the default settings a tenant meets api.open_calls_per_tenant (256 calls of all kinds) before SERVING_TENANT_MAX.
  * Targets are remembered for SERVING_TARGET_MS (never that a name is absent), so the hot path runs no SQL; a failed call forgets them.
  * serving_note counts requests per deployment and principal; every 60 s, and when serving is freed, each count becomes one INFERENCE
  * audit event in the tenant's log. A process that is killed loses the counts of its last minute, and nothing else.

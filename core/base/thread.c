@@ -4,8 +4,10 @@
 #include "core/base/assert.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct thread_pool {
     pthread_mutex_t lock;       /* guards ring, head, count, stopping */
@@ -93,4 +95,16 @@ void thread_pool_free(struct thread_pool *p)
     pthread_cond_destroy(&p->wake);
     free(p->ring);
     free(p);
+}
+
+int thread_computing_max(int64_t wanted, int64_t processors)
+{
+    int64_t half = processors > 1 ? processors / 2 : 1;
+    return (int)(wanted < half ? wanted : half);
+}
+
+int64_t thread_processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
 }

@@ -5,6 +5,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "core/base/err.h"
 
 struct thread_pool;
@@ -16,3 +17,7 @@ struct thread_pool *thread_pool_new(const char *name, int threads, size_t queue_
 bool thread_pool_submit(struct thread_pool *p, void *item);     /* false: the queue is full */
 size_t thread_pool_waiting(struct thread_pool *p);
 void thread_pool_free(struct thread_pool *p);
+
+/* `wanted` threads that compute at once, never more than half of the processors (at least one): the rest is for who answers. */
+int thread_computing_max(int64_t wanted, int64_t processors);
+int64_t thread_processors(void);        /* that this process may use */

@@ -4,6 +4,7 @@
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
+#include "core/base/thread.h"
 #include "core/crypto/hash.h"
 #include "core/crypto/rand.h"
 #include "core/db/tx.h"
@@ -61,7 +62,7 @@ struct local_auth *local_auth_new(const struct config *cfg)
     str_cut(str_c(cfg->keys_sockets), ',', &first, &rest);
     str_cut(str_trim(first), '=', &zone, &rest);
     memcpy(a->zone, zone.ptr, zone.len < KEY_ZONE_MAX ? zone.len : KEY_ZONE_MAX);
-    a->running_max = cfg->auth_hash_concurrency;
+    a->running_max = thread_computing_max(cfg->auth_hash_concurrency, thread_processors());
     a->waiting_max = cfg->auth_hash_waiting;
     a->cost = (struct argon_cost){ (uint32_t)cfg->auth_password_memory_kib, (uint32_t)cfg->auth_password_passes, (uint32_t)cfg->auth_password_lanes };
     if (rand_key(nobody.b, sizeof nobody.b, &e) != ERR_OK || rand_key(text, 32, &e) != ERR_OK ||

@@ -25,7 +25,8 @@ enum errc local_auth_key(struct work *w, struct str zone, const char *label, str
 /* The pepper is the same for all tenants of a zone. */
 enum errc local_auth_pepper(struct work *w, struct str zone, struct secret32 *ret, struct err *e) MUST_CHECK;
 
-/* Argon2id by the settings, at most auth.hash_concurrency at once. Outside any transaction: it takes tens of milliseconds. */
+/* Argon2id by the settings, at most auth.hash_concurrency at once, on at most half of the processors. Outside any transaction: it
+ * takes tens of milliseconds. */
 enum errc local_auth_hash(const struct app *app, const struct secret32 *pepper, struct str password, char ret[ARGON_PHC], struct err *e) MUST_CHECK;
 /* phc STR_NULL: there is no such account; the same work is done and the answer is no. */
 enum errc local_auth_check(const struct app *app, const struct secret32 *pepper, struct str phc, struct str password, bool *ret, struct err *e) MUST_CHECK;

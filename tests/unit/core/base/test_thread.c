@@ -63,8 +63,18 @@ static void bounded(void **state)
     assert_int_equal(done, 4);
 }
 
+static void what_computes_leaves_half_of_the_processors(void **state)
+{
+    (void)state;
+    static const int rows[][3] = { { 2, 1, 1 }, { 2, 2, 1 }, { 2, 3, 1 }, { 2, 4, 2 }, { 2, 64, 2 }, { 64, 16, 8 } };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(thread_computing_max(rows[i][0], rows[i][1]), rows[i][2]);
+    assert_true(thread_processors() >= 1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(each_once), cmocka_unit_test(bounded) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(each_once), cmocka_unit_test(bounded),
+                                        cmocka_unit_test(what_computes_leaves_half_of_the_processors) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
