@@ -71,6 +71,10 @@ SCHEMA_EXTERN(train_job, "A training job",
           .doc = "Stop after so many evaluations without improvement, and keep the best; 0: off"),
     FIELD(train_job, checkpoint_every, F_MORE, .min = 0, .max = 10000, .dflt = "0",
           .doc = "Epochs, of gbdt rounds, between checkpoints; 0: only when told to stop"),
+    FIELD_ID(train_job, start_from, "mdl", F_MORE,
+             .doc = "mlp, cnn, gpt: a model of the same family and shape whose weights it begins with; absent: random ones"),
+    FIELD(train_job, start_version, F_MORE, .min = 0, .max = 1000000, .dflt = "0",
+          .doc = "Version of start_from; 0: the latest at submit"),
     FIELD(train_job, label_column, F_DERIVED, .min = 1, .max = 128, .dflt = "label",
           .doc = "Column that holds the label; filled in from the data set"),
     FIELD(train_job, classes, F_DERIVED, .min = 0, .max = 65536, .dflt = "0", .doc = "Classes of the data set; 0: the largest label + 1"),
@@ -120,6 +124,15 @@ static enum errc settle_objective(const struct train_job *t, struct err *e)
                    job_objective_names[t->objective], data_target_names[t->target], job_objective_names[objective_of[t->target]]);
 }
 
+static enum errc settle_start(const struct train_job *t, struct err *e)
+{
+    bool has_start = !uuid_is_nil(t->start_from);
+    if (has_start && t->family == TRAIN_GBDT)
+        return FAIL_AT(e, INVALID, "/start_from", "is for mlp, cnn and gpt: trees have no weights to begin with");
+    return has_start || !t->start_version ? ERR_OK
+                                          : FAIL_AT(e, INVALID, "/start_version", "needs start_from, the model it is of");
+}
+
 enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e)
 {
     static const double NET_RATE = 0.003, TREE_RATE = 0.1;
@@ -131,6 +144,7 @@ enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e)
         return FAIL_AT(e, INVALID, "/image", "must be height, width and channels for the family cnn; %zu number(s) are given",
                        t->image.n);
     TRY(settle_objective(t, e));
+    TRY(settle_start(t, e));
     return t->family == TRAIN_GPT ? settle_gpt(t, e) : ERR_OK;
 }
 

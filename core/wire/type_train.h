@@ -39,6 +39,8 @@ struct train_job {
     double holdout;                 /* share of rows kept out of training */
     int64_t early_stop_patience;    /* epochs without improvement; 0: off */
     int64_t checkpoint_every;       /* epochs between checkpoints; 0: only when told to stop */
+    struct uuid start_from;         /* a model whose weights it begins with; nil: with random ones */
+    int64_t start_version;          /* 0: the latest at submit */
     struct str label_column;        /* of the data set; the API fills it in at submit, like classes */
     int64_t classes;                /* 0: the largest label + 1, or, of a number, one answer */
     int format, target;             /* enum data_format, data_target; of the data set, like the next */

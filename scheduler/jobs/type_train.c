@@ -3,12 +3,16 @@
 #include "core/base/cleanup.h"
 #include "core/crypto/stream.h"
 #include "core/data/data_format.h"
+#include "core/db/run_tx.h"
 #include "core/json/decode.h"
 #include "core/json/encode.h"
 #include "core/wire/lease_wire.h"
 #include "core/wire/type_train.h"
+#include "registry/catalog/model.h"
+#include "registry/vault/object.h"
 #include "scheduler/jobs/job_dataset.h"
 #include "scheduler/jobs/job_prepare.h"
+#include "tenants/home/residency_facts.h"
 
 enum { SPEC_MAX = 65536 };
 
@@ -46,6 +50,49 @@ static enum errc check_model_fits(const struct train_job *t, int64_t inputs, int
     return ERR_OK;
 }
 
+struct start {
+    struct model_version version;
+    struct object object;
+};
+
+static enum errc read_start(struct work *w, const struct train_job *t, struct start *ret, struct err *e)
+{
+    TRY(model_version_get(w, t->start_from, t->start_version, &ret->version, e));
+    return object_get(w, ret->version.object_id, &ret->object, e);
+}
+
+/* The model to begin with, fixed in the spec. It is no secret kept from the data set's class, and lies where the job runs. */
+static enum errc find_start(struct work *w, const struct job *j, struct str zone, struct train_job *t, struct start *ret,
+                            struct err *e)
+{
+    enum errc rc = RUN_TX(w, w->app->pool, SCOPE_PROJECTS(j->tenant_id, w->projects.items, w->projects.n), TX_READ_ONLY,
+                          read_start(w, t, ret, e), e);
+    if (rc == ERR_NOT_FOUND)
+        return FAIL_AT(e, NOT_FOUND, t->start_version ? "/spec/start_version" : "/spec/start_from",
+                       "There is no such model, or no such version of it");
+    TRY(rc);
+    const struct model_version *m = &ret->version;
+    if (!str_eq_c(m->family, job_family_names[t->family]))
+        return FAIL_AT(e, UNPROCESSABLE, "/spec/start_from", "Version %ld of %.*s is of the family %.*s; this job trains %s",
+                       (long)m->version, STR_ARG(m->name), STR_ARG(m->family), job_family_names[t->family]);
+    if (!str_eq(m->zone, zone))
+        return FAIL_AT(e, RESIDENCY, "/spec/start_from", "The model lies in zone %.*s, the data set in %.*s", STR_ARG(m->zone),
+                       STR_ARG(zone));
+    t->start_version = m->version;
+    return ERR_OK;
+}
+
+/* Behind the data set; the job is of the stricter class of the two. */
+static void read_start_by(struct work *w, struct job_submission *s, const struct start *m)
+{
+    struct job_input *in = ARENA_ARRAY(w->arena, struct job_input, s->inputs.n + 1);
+    memcpy(in, s->inputs.items, s->inputs.n * sizeof *in);
+    in[s->inputs.n] = (struct job_input){ STR("model"), m->version.object_id };
+    s->inputs = (struct slice){ in, s->inputs.n + 1 };
+    if (data_class_of(m->object.data_class) > data_class_of(s->job.data_class))
+        s->job.data_class = m->object.data_class;
+}
+
 /* Fixes the version in the spec, so that the job says for ever what it read. */
 enum errc job_prepare_train(struct work *w, struct job_submission *s, struct err *e)
 {
@@ -66,6 +113,13 @@ enum errc job_prepare_train(struct work *w, struct job_submission *s, struct err
     TRY(train_job_settle(t, w->arena, e));
     TRY(check_family(t, v.column_count, e));
     TRY(check_model_fits(t, v.column_count, v.room, e));
+    bool has_start = !uuid_is_nil(t->start_from);
+    struct start start = { 0 };
+    if (has_start)
+        TRY(find_start(w, j, v.zone, t, &start, e));
     json_encode(&train_job_schema, t, &b);
-    return job_dataset_read_by(w, s, &v, &b, e);
+    TRY(job_dataset_read_by(w, s, &v, &b, e));
+    if (has_start)
+        read_start_by(w, s, &start);
+    return ERR_OK;
 }

@@ -3,7 +3,7 @@
 // registered, deployed and asked.
 import { beforeAll, expect, inject, test } from 'vitest';
 import { digitRows, digitsCsv, train, until, upload } from './client.ts';
-import { makeTenant, must, problemOf, type Api, type Ready } from './harness.ts';
+import { makeTenant, must, problemOf, waitJob, type Api, type Ready } from './harness.ts';
 
 const ready: Ready = inject('falaj');
 const BINARY = { 'content-type': 'application/octet-stream' };
@@ -108,6 +108,35 @@ test('a convolutional network learns images, is registered, deployed, and tells 
   expect(rows.filter((r, i) => r.label === label[i]).length).toBeGreaterThan(85);
 }, 120_000);
 
+/** A job that begins with a model's weights; trees have none, and what does not fit is told. */
+async function goOn(set: string, spec: object, model: any, isNet: boolean): Promise<void> {
+  const whole = { dataset_id: set, ...spec, start_from: model.model_id };
+  const submit = (more: object) => api.post('/v1/jobs', { name: 'on', kind: 'train', spec: { ...whole, ...more } });
+  if (!isNet) {
+    const trees = await submit({});
+    expect(problemOf(trees).code).toBe('invalid_argument');
+    expect(trees.text).toContain('/start_from');
+    const net = await submit({ family: 'mlp', hidden: [16] });
+    expect(problemOf(net).code).toBe('unprocessable');
+    expect(net.text).toContain('is of the family gbdt; this job trains mlp');
+    return;
+  }
+  const on = await train(api, set, { ...spec, start_from: model.model_id, learning_rate: 1e-9, max_steps: 1 });
+  expect(on.spec).toMatchObject({ start_from: model.model_id, start_version: 1 });
+  expect(on.result.holdout_accuracy).toBeGreaterThan(0.95);
+  expect(problemOf(await submit({ start_version: 7 }))).toMatchObject({ code: 'not_found' });
+  const stranger = (await makeTenant(ready)).api;
+  const foreign = must(await stranger.post('/v1/datasets', { name: 'own' }), 201).dataset_id;
+  const few = { raw: Buffer.from('a,label\n1,0\n2,1\n3,0\n4,1\n'), headers: { 'content-type': 'text/csv' } };
+  must(await stranger.post(`/v1/datasets/${foreign}/versions?format=csv`, undefined, few), 201);
+  const stolen = { dataset_id: foreign, start_from: model.model_id };
+  const steal = await stranger.post('/v1/jobs', { name: 'x', kind: 'train', spec: stolen });
+  expect(problemOf(steal)).toMatchObject({ code: 'not_found' });
+  const other = must(await submit({ hidden: [8] }), 201);
+  const failed = await waitJob(api, other.job_id, ['FAILED'], 60_000);
+  expect(failed.message).toContain('start_from: the model file has no tensor mlp.0.weight');
+}
+
 test('words and gaps are learnt by both families, and a served model takes them as they were', async () => {
   const colours = ['red', 'green', 'dark, blue'];
   const row = (i: number) => ({ colour: colours[i % 3]!, size: i % 7 === 0 ? null : ((i * 37) % 100) / 100 });
@@ -131,7 +160,9 @@ test('words and gaps are learnt by both families, and a served model takes them 
     const job = await train(api, set, spec);
     expect(job.spec).toMatchObject(mixed);
     expect(job.result.holdout_accuracy, name).toBeGreaterThan(0.95);
-    const meta = await serve(name, (await register(name, job.job_id)).model_id);
+    const model = await register(name, job.job_id);
+    await goOn(set, spec, model, name === 'words-net');
+    const meta = await serve(name, model.model_id);
     expect(meta.inputs).toMatchObject([
       { name: 'input', datatype: 'FP32', shape: [-1, 1], parameters: { columns: ['size'] } },
       { name: 'categories', datatype: 'BYTES', shape: [-1, 1], parameters: { columns: ['colour'] } },

@@ -78,7 +78,8 @@ static void result_write(const struct child *c, const struct train_result *r, do
     json_encode(&train_figures_schema, &f, b);
 }
 
-static enum errc read_data(struct child *c, const struct train_job *job, struct train_data *ret, struct err *e)
+static enum errc read_data(struct child *c, const struct train_job *job, const struct st_file *start, struct train_data *ret,
+                           struct err *e)
 {
     if (c->n_inputs < 1)
         return FAIL(e, INVALID, "a train job needs its data set as input");
@@ -99,12 +100,29 @@ static enum errc read_data(struct child *c, const struct train_job *job, struct 
                   (long)job->context, ret->shape.outputs, text.len);
         return ERR_OK;
     }
-    enum errc rc = train_data_rows(c->arena, buf_str(&text), &schema, job, ret, e);
+    enum errc rc = train_data_rows_from(c->arena, buf_str(&text), &schema, job, start, ret, e);
     secret_wipe(text.ptr, text.len);
     if (rc == ERR_OK)
         child_log(c, "info: data opened: %zu rows, %zu columns, %ld classes, %zu bytes", ret->table.rows, ret->table.cols + 1,
                   (long)ret->table.classes, text.len);
     return rc;
+}
+
+/* *ret: the file in `bytes` of the model to begin with, which is the second input; NULL without one. */
+static enum errc read_start(struct child *c, const struct train_job *job, struct buf *bytes, const struct st_file **ret,
+                            struct err *e)
+{
+    struct st_file *f = ARENA_NEW(c->arena, struct st_file);
+    *ret = NULL;
+    if (uuid_is_nil(job->start_from))
+        return ERR_OK;
+    if (c->n_inputs < 2)
+        return FAIL(e, INVALID, "the model to begin with is not among the inputs");
+    TRY(child_open_input(c, 1, bytes, e));
+    TRY(st_parse(c->arena, bytes->ptr, bytes->len, f, e));
+    child_log(c, "info: begins with the weights of version %ld of a model, %zu bytes", (long)job->start_version, bytes->len);
+    *ret = f;
+    return ERR_OK;
 }
 
 static enum errc run(struct child *c, struct err *e)
@@ -114,13 +132,17 @@ static enum errc run(struct child *c, struct err *e)
     TRY(json_decode(&train_job_schema, c->grant.lease.spec.text, c->arena, &job, e));
     TRY(train_job_settle(&job, c->arena, e));
     CLEANUP(ckpt_link_freep) struct ckpt_link *link = NULL;
-    TRY(read_data(c, &job, &data, e));
+    CLEANUP(buf_releasep) struct buf weights = BUF(0);
+    const struct st_file *start;
+    TRY(read_start(c, &job, &weights, &start, e));
+    TRY(read_data(c, &job, start, &data, e));
     if (c->keeper >= 0)
         TRY(ckpt_link_new(c, c->grant.checkpoint_gap_ms, &link, e));
     int64_t rows = job.family == TRAIN_GBDT ? (int64_t)data.train_count : job.batch_size * job.accumulate;
     int64_t steps = ((int64_t)data.train_count + rows - 1) / rows;
     const struct train_task task = { .spec = &job, .data = &data, .backend = c->backend, .pool = c->pool, .clock = &clock_system,
-                                     .dataset_digest = c->inputs[0].about.sha256,
+                                     .dataset_digest = c->inputs[0].about.sha256, .start = start,
+                                     .start_digest = start ? c->inputs[1].about.sha256 : STR_NULL,
                                      .store = link ? ckpt_link_store(link) : NULL,
                                      .checkpoint_every_steps = job.checkpoint_every * steps,
                                      .memory_max_bytes = (size_t)c->grant.memory_bytes / 4 * 3 };

@@ -23,6 +23,15 @@ static int by_rows(const void *x, const void *y)
     return a->rows != b->rows ? (a->rows < b->rows ? 1 : -1) : str_cmp(a->word, b->word);
 }
 
+/* Numbers of words become codes in place. */
+static void put_codes(struct data_table *t, size_t col, const float *code)
+{
+    for (size_t i = 0; i < t->rows; i++) {
+        float *v = &t->x[i * t->cols + col];
+        *v = isnan(*v) ? *v : code[(size_t)*v];
+    }
+}
+
 /* The words of one column get codes; *ret: the words by code. */
 static enum errc make_codes(struct arena *a, struct data_table *t, size_t category, const uint32_t *train, size_t n,
                             struct slice *ret, struct err *e)
@@ -48,10 +57,7 @@ static enum errc make_codes(struct arena *a, struct data_table *t, size_t catego
         code[seen[codes].number] = (float)codes;
         words[codes] = seen[codes].word;
     }
-    for (size_t i = 0; i < t->rows; i++) {
-        float *v = &t->x[i * t->cols + col];
-        *v = isnan(*v) ? *v : code[(size_t)*v];
-    }
+    put_codes(t, col, code);
     *ret = (struct slice){ words, codes };
     return ERR_OK;
 }
@@ -89,23 +95,85 @@ static enum errc standardise(struct arena *a, const struct data_table *t, const 
     return ERR_OK;
 }
 
+static enum errc begin(struct arena *a, const struct data_table *t, bool has_missing, struct columns *c, struct err *e)
+{
+    *c = (struct columns){ .numbers = t->cols - t->category_count, .categories = t->category_count,
+                           .takes_missing = has_missing };
+    c->words = arena_try(a, (c->categories + 1) * sizeof *c->words);
+    c->code = arena_try(a, COLUMN_CODES_MAX * sizeof *c->code);
+    if (!c->words || !c->code)
+        return FAIL(e, LIMIT, "%zu columns of categories do not fit in the memory of this job", c->categories);
+    for (size_t i = 0; i < COLUMN_CODES_MAX; i++)
+        c->code[i] = (float)i;
+    return ERR_OK;
+}
+
 enum errc columns_make(struct arena *a, struct data_table *t, const uint32_t *train, size_t train_count, bool has_missing,
                        bool is_net, struct columns *ret, struct err *e)
 {
-    struct columns c = { .numbers = t->cols - t->category_count, .categories = t->category_count,
-                         .takes_missing = has_missing };
-    c.words = arena_try(a, (c.categories + 1) * sizeof *c.words);
-    c.code = arena_try(a, COLUMN_CODES_MAX * sizeof *c.code);
-    if (!c.words || !c.code)
-        return FAIL(e, LIMIT, "%zu columns of categories do not fit in the memory of this job", c.categories);
+    struct columns c;
+    TRY(begin(a, t, has_missing, &c, e));
     for (size_t i = 0; i < c.categories; i++) {
         TRY(make_codes(a, t, i, train, train_count, &c.words[i], e));
         c.codes = c.words[i].n > c.codes ? c.words[i].n : c.codes;
     }
-    for (size_t i = 0; i < COLUMN_CODES_MAX; i++)
-        c.code[i] = (float)i;
     if (is_net)
         TRY(standardise(a, t, train, train_count, &c, e));
+    *ret = c;
+    return ERR_OK;
+}
+
+/* A tensor of so many numbers, copied; *ret NULL where the file has none. */
+static enum errc take_numbers(struct arena *a, const struct st_file *f, const char *name, size_t n, float **ret, struct err *e)
+{
+    const struct st_tensor *t;
+    if (!st_find(f, str_c(name)))
+        return ERR_OK;
+    TRY(st_f32_shape(f, name, n, 0, &t, e));
+    *ret = arena_try(a, n * sizeof **ret);
+    if (!*ret)
+        return FAIL(e, LIMIT, "%zu columns do not fit in the memory of this job", n);
+    memcpy(*ret, t->data, n * sizeof **ret);
+    return ERR_OK;
+}
+
+/* The words of the table by the codes of the model. */
+static enum errc take_words(struct arena *a, struct data_table *t, const struct words *model, size_t category, struct slice *ret,
+                            struct err *e)
+{
+    const struct words *w = &t->words[category];
+    float *code = arena_try(a, (w->n + 1) * sizeof *code);
+    if (!code)
+        return FAIL(e, LIMIT, "the words of %zu categories do not fit in the memory of this job", t->category_count);
+    for (size_t i = 0; i < w->n; i++) {
+        int32_t found = words_find(model, w->items[i]);
+        code[i] = found == WORD_NONE ? (float)NAN : (float)found;
+    }
+    put_codes(t, t->cols - t->category_count + category, code);
+    *ret = (struct slice){ model->items, model->n };
+    return ERR_OK;
+}
+
+enum errc columns_of_model(struct arena *a, struct data_table *t, const struct st_file *f, bool has_missing, struct columns *ret,
+                           struct err *e)
+{
+    CLEANUP(buf_releasep) struct buf names = BUF(ST_HEADER_MAX / 2);
+    struct model_words m;
+    struct columns c;
+    TRY(begin(a, t, has_missing, &c, e));
+    TRY(model_words_read(a, f, &m, e));
+    if (!st_write_strings(&names, t->names, t->cols) || !str_eq(buf_str(&names), st_meta(f, "features"))
+        || m.columns != c.categories)
+        return FAIL(e, UNPROCESSABLE, "start_from: the model was trained on other columns than those of this data set");
+    for (size_t i = 0; i < c.categories; i++) {
+        TRY(take_words(a, t, &m.words[i], i, &c.words[i], e));
+        c.codes = c.words[i].n > c.codes ? c.words[i].n : c.codes;
+    }
+    TRY(take_numbers(a, f, "input.mean", c.numbers, &c.mean, e));
+    TRY(take_numbers(a, f, "input.scale", c.numbers, &c.scale, e));
+    TRY(take_numbers(a, f, "input.missing", c.numbers, &c.missing, e));
+    if (c.numbers && (!c.mean || !c.scale))
+        return FAIL(e, UNPROCESSABLE, "start_from: the model does not say mean and scale of its columns");
     *ret = c;
     return ERR_OK;
 }

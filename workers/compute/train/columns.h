@@ -32,6 +32,10 @@ struct columns {                    /* zeroed: no table */
 /* Words of the table become codes in place, and what the training rows say of numbers. is_net: mean, scale and missing, too. */
 enum errc columns_make(struct arena *a, struct data_table *t, const uint32_t *train, size_t train_count, bool has_missing,
                        bool is_net, struct columns *ret, struct err *e) MUST_CHECK;
+/* As the file of a model has them, whose weights a run begins with: its mean and scale, its words. UNPROCESSABLE: other
+ * columns. */
+enum errc columns_of_model(struct arena *a, struct data_table *t, const struct st_file *f, bool has_missing, struct columns *ret,
+                           struct err *e) MUST_CHECK;
 /* Numbers that a net sees of a row. */
 size_t columns_inputs(const struct columns *c);
 /* x: a row of the table; out: columns_inputs numbers. */

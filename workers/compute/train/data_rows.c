@@ -107,6 +107,12 @@ static enum errc check_image(const struct train_data *d, const struct train_job 
 enum errc train_data_rows(struct arena *a, struct str text, const struct data_schema *schema, const struct train_job *spec,
                          struct train_data *ret, struct err *e)
 {
+    return train_data_rows_from(a, text, schema, spec, NULL, ret, e);
+}
+
+enum errc train_data_rows_from(struct arena *a, struct str text, const struct data_schema *schema, const struct train_job *spec,
+                               const struct st_file *start, struct train_data *ret, struct err *e)
+{
     static const enum net_goal goal[] = { [TARGET_CLASS] = NET_CLASSES, [TARGET_NUMBER] = NET_REGRESSION,
                                           [TARGET_FLAGS] = NET_LABELS };
     struct train_data d = { .target_scale = 1 };
@@ -114,7 +120,9 @@ enum errc train_data_rows(struct arena *a, struct str text, const struct data_sc
     if (schema->target == TARGET_CLASS && d.table.classes < 2)
         return FAIL(e, BAD_DATA, "the label column has only the class 0; two classes are needed");
     TRY(split(a, spec, &d, e));
-    TRY(columns_make(a, &d.table, d.train, d.train_count, schema->has_missing, spec->family != TRAIN_GBDT, &d.columns, e));
+    bool is_net = spec->family != TRAIN_GBDT, has_missing = schema->has_missing;
+    TRY(start ? columns_of_model(a, &d.table, start, has_missing, &d.columns, e)
+              : columns_make(a, &d.table, d.train, d.train_count, has_missing, is_net, &d.columns, e));
     TRY(check_image(&d, spec, e));
     if (schema->target == TARGET_NUMBER)
         standardise_target(&d);

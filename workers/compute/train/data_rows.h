@@ -14,5 +14,8 @@
 
 enum errc train_data_rows(struct arena *a, struct str text, const struct data_schema *schema, const struct train_job *spec,
                          struct train_data *ret, struct err *e);
+/* start: the file of a model whose weights the run begins with, and whose columns it therefore has; NULL: as the rows are. */
+enum errc train_data_rows_from(struct arena *a, struct str text, const struct data_schema *schema, const struct train_job *spec,
+                               const struct st_file *start, struct train_data *ret, struct err *e);
 /* Row r as a net sees it, into out[shape.inputs]. The server does the same sum, so the same row gives the same bits. */
 void train_data_row(const struct train_data *d, uint32_t r, float *out);

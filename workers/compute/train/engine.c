@@ -249,7 +249,7 @@ static enum errc setup(struct engine *g, struct err *e)
         return FAIL(e, LIMIT, "the training state does not fit in the memory of this job");
     g->total_steps = total_steps(g);
     net_init(g->net, (uint64_t)s->seed);
-    return ERR_OK;
+    return job->start ? engine_start(g, e) : ERR_OK;
 }
 
 static enum errc run(struct engine *g, struct train_result *r, struct err *e)

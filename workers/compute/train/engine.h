@@ -9,7 +9,8 @@
  * -> use result.model -> train_result_release. Runs on the caller's thread; callbacks, too. A step whose loss or gradient is no
  * number changes nothing and is counted; after three in a row the run goes back to its last checkpoint with half the rate, twice
  * at most.
- * Errors: LIMIT (memory), UNPROCESSABLE (the loss stays NaN), IO (checkpoint), CONFLICT. */
+ * Errors: LIMIT (memory), UNPROCESSABLE (the loss stays NaN; a model to begin with of another family or shape), IO
+ * (checkpoint), CONFLICT. */
 #pragma once
 #include "core/base/clock.h"
 #include "workers/compute/train/ckpt.h"
@@ -50,6 +51,8 @@ struct train_task {
     struct pool *pool;                      /* threads inside operations; NULL: the caller's alone. The bits are the same */
     const struct clock *clock;
     struct str dataset_digest;              /* goes into the model file and guards the resume */
+    const struct st_file *start;            /* of a model whose weights the run begins with; NULL: random ones */
+    struct str start_digest;                /* of that file; guards the resume */
     const struct ckpt_store *store;         /* of checkpoints; NULL: none, and a stopped run then loses its work */
     int64_t checkpoint_every_steps;         /* 0: only when stopped */
     size_t memory_max_bytes;                /* model, gradients, optimiser, activations; 0: 1 GiB */

@@ -25,4 +25,6 @@ struct step_scalars engine_scalars(const struct engine *g);
 enum errc engine_evaluate(struct engine *g, double *ret_loss, double *ret_accuracy, struct err *e);
 size_t engine_params(const struct engine *g);                   /* numbers */
 enum errc engine_save(struct engine *g, bool wait, struct err *e);      /* a checkpoint at g->at to the store */
+/* The weights of the model to begin with: those of its file. UNPROCESSABLE names what differs. */
+enum errc engine_start(struct engine *g, struct err *e);
 enum errc engine_restore(struct engine *g, bool *ret_found, struct err *e);

@@ -38,6 +38,10 @@ static struct str run_digest(struct engine *g)
                g->job->data->shape.inputs,
                g->job->data->shape.outputs, g->job->backend->name, FALAJ_VERSION);
     buf_add_str(&b, g->job->dataset_digest);
+    if (g->job->start) {
+        buf_add_char(&b, ' ');
+        buf_add_str(&b, g->job->start_digest);
+    }
     return str_fmt(g->arena, "%016llx", (unsigned long long)str_hash(buf_str(&b)));
 }
 
@@ -93,6 +97,24 @@ static enum errc put_tensors(struct engine *g, const struct st_file *f, const ch
         TRY(g->job->backend->sync(g->ctx, e));
     }
     return ERR_OK;
+}
+
+enum errc engine_start(struct engine *g, struct err *e)
+{
+    const struct st_file *f = g->job->start;
+    struct str family = st_meta(f, "family");
+    const char *own = job_family_names[g->job->spec->family];
+    struct err why = { 0 };
+    if (!str_eq_c(family, own))
+        return FAIL(e, UNPROCESSABLE, "start_from: the model is of the family %.*s; this job trains %s",
+                    (int)(family.len < 16 ? family.len : 16), family.ptr ? family.ptr : "", own);
+    float *host = arena_try(g->arena, 4 * engine_params(g));
+    if (!host)
+        return FAIL(e, LIMIT, "the model to begin with does not fit in the memory of this job");
+    if (model_file_start(f, g->net, g->job->data, host, &why) != ERR_OK)
+        return FAIL(e, UNPROCESSABLE, "start_from: %s", why.msg);
+    g->job->backend->put(g->ctx, QUEUE_COMPUTE, run_region(g->net->run, REGION_PARAMS), 0, host, 4 * engine_params(g));
+    return g->job->backend->sync(g->ctx, e);
 }
 
 static enum errc take(void *ctx, struct arena *a, const struct ckpt *k, struct err *e)

@@ -163,3 +163,28 @@ enum errc model_file_read(const struct st_file *f, const struct net *m, const ch
     }
     return ERR_OK;
 }
+
+static bool is_of_net(const struct net *m, struct str name)
+{
+    for (size_t i = 0; i < m->tensor_count; i++)
+        if (str_eq_c(name, m->tensors[i].name))
+            return true;
+    return str_starts(name, "input.") || (m->derived.rank && str_eq(name, m->derived.name));
+}
+
+enum errc model_file_start(const struct st_file *f, const struct net *m, const struct train_data *d, float *params, struct err *e)
+{
+    TRY(model_file_read(f, m, "", params, e));
+    for (size_t i = 0; i < f->tensor_count; i++)
+        if (!is_of_net(m, f->tensors[i].name))
+            return FAIL(e, BAD_DATA, "the model has a tensor %.*s that the spec does not make", STR_ARG(f->tensors[i].name));
+    if (d->shape.goal != NET_REGRESSION)
+        return ERR_OK;
+    size_t last = m->spec.job->hidden.n;
+    const struct net_tensor *w = &m->tensors[last], *b = &m->tensors[2 * last + 1];
+    for (size_t i = 0; i < w->count; i++)
+        params[w->at + i] /= d->target_scale;
+    for (size_t i = 0; i < b->count; i++)
+        params[b->at + i] = (params[b->at + i] - d->target_mean) / d->target_scale;
+    return ERR_OK;
+}

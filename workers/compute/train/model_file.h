@@ -25,6 +25,9 @@ enum errc model_file_write(struct arena *a, const struct net *m, const float *pa
 /* Numbers in the order of the net as tensors of a file, named prefix + the net's names; ret has room for all of them. */
 MUST_CHECK enum errc model_file_tensors(struct arena *a, const struct net *m, const float *numbers, const char *prefix,
                                         struct st_tensor *ret, struct err *e);
+/* The parameters of a model file to go on learning with: every tensor of the net and no others; numbers in the units of d. */
+MUST_CHECK enum errc model_file_start(const struct st_file *f, const struct net *m, const struct train_data *d, float *params,
+                                      struct err *e);
 /* The parameters of such a file, which must hold every tensor of the net in its shape, into `params`. BAD_DATA names the tensor.
  * */
 MUST_CHECK enum errc model_file_read(const struct st_file *f, const struct net *m, const char *prefix, float *params,

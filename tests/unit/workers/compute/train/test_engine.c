@@ -338,6 +338,90 @@ static void test_early_stop(void **st)
     assert_non_null(strstr(e.msg, "smaller lr"));
 }
 
+/* One step so small that it changes nothing, beginning with a model's weights. */
+static enum errc go_on(struct arena *a, struct str text, const struct data_schema *sch, struct train_job s, struct str model,
+                       struct train_result *r, struct err *e)
+{
+    struct st_file *f = ARENA_NEW(a, struct st_file);
+    struct train_data *d = ARENA_NEW(a, struct train_data);
+    s.max_steps = 1;
+    s.learning_rate = 1e-12;
+    assert_int_equal(st_parse(a, model.ptr, model.len, f, e), ERR_OK);
+    TRY(train_data_rows_from(a, text, sch, &s, f, d, e));
+    const struct train_task task = { .spec = &s, .data = d, .backend = kit_backend(), .clock = &clock_system, .start = f,
+                                     .start_digest = STR("sha256:model"), .dataset_digest = STR("sha256:kit") };
+    return train_run(a, &task, NULL, r, e);
+}
+
+static void cannot_go_on(struct arena *a, const struct data_schema *sch, const struct train_job *s, struct str model,
+                         const char *why)
+{
+    struct train_result r;
+    struct err e = { 0 };
+    assert_int_equal(go_on(a, digits, sch, *s, model, &r, &e), ERR_UNPROCESSABLE);
+    if (!strstr(e.msg, why))
+        fail_msg("\"%s\" does not say \"%s\"", e.msg, why);
+}
+
+static void test_begins_with_a_model(void **st)
+{
+    (void)st;
+    CLEANUP(arena_freep) struct arena *a = arena_new((size_t)256 << 20);
+    int64_t own[] = { 16, 10 }, other[] = { 16, 12 }, more[] = { 16, 10, 10 };
+    static struct str one[] = { { "p0_0", 4 } };
+    struct train_job s = kit_spec();
+    struct train_data d = kit_digits(a, &s);
+    struct train_result r, again;
+    struct err e = { 0 };
+    s.epochs = 6;
+    s.hidden = (struct slice){ own, 2 };
+    kit_train(a, &s, &d, &r);
+    struct str model = buf_str(&r.model);
+    if (go_on(a, digits, &schema, s, model, &again, &e) != ERR_OK)
+        fail_msg("%s", e.msg);
+    assert_true(again.steps == 1 && again.holdout_accuracy == r.holdout_accuracy && r.holdout_accuracy > 0.6);
+    assert_true(fabs(again.holdout_loss - r.holdout_loss) < 1e-6);
+    train_result_release(&again);
+    s.hidden = (struct slice){ other, 2 };
+    cannot_go_on(a, &schema, &s, model, "start_from: the model file has no tensor mlp.1.weight of f32 in the shape");
+    s.hidden = (struct slice){ more, 3 };
+    cannot_go_on(a, &schema, &s, model, "start_from: the model file has no tensor mlp.3.weight");
+    s.hidden = (struct slice){ own, 1 };        /* its last layer has the shape of the model's second */
+    cannot_go_on(a, &schema, &s, model, "start_from: the model has a tensor mlp.2.");
+    s.hidden = (struct slice){ own, 2 };
+    const struct data_schema less = { .label = schema.label, .classes = 10, .ignored = { one, 1 } };
+    cannot_go_on(a, &less, &s, model, "start_from: the model was trained on other columns");
+    s.family = TRAIN_CNN;
+    s.image = (struct slice)LIST(8, 8, 1);
+    s.channels = s.blocks = (struct slice)LIST(4);
+    cannot_go_on(a, &schema, &s, model, "start_from: the model is of the family mlp; this job trains cnn");
+    train_result_release(&r);
+}
+
+/* A number is learnt in units of its deviation and stored in its own: going on turns it back. */
+static void test_begins_with_a_model_of_a_number(void **st)
+{
+    (void)st;
+    CLEANUP(arena_freep) struct arena *a = arena_new((size_t)64 << 20);
+    CLEANUP(buf_releasep) struct buf b = BUF(1 << 16);
+    const struct data_schema of_y = { .label = STR("y"), .target = TARGET_NUMBER };
+    struct train_job s = kit_spec();
+    struct train_data d;
+    struct train_result r, again;
+    struct err e = { 0 };
+    buf_add_c(&b, "x,y\n");
+    for (int i = 0; i < 400; i++)
+        buf_printf(&b, "%d,%d\n", i, 5000 + 30 * i);
+    s.objective = TRAIN_REGRESSION;
+    s.epochs = 20;
+    assert_int_equal(train_data_rows(a, buf_str(&b), &of_y, &s, &d, &e), ERR_OK);
+    kit_train(a, &s, &d, &r);
+    assert_int_equal(go_on(a, buf_str(&b), &of_y, s, buf_str(&r.model), &again, &e), ERR_OK);
+    assert_true(r.holdout_accuracy > 0.9 && fabs(again.holdout_accuracy - r.holdout_accuracy) < 1e-4);
+    train_result_release(&again);
+    train_result_release(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -347,6 +431,8 @@ int main(void)
         cmocka_unit_test(test_a_checkpoint_of_another_data_set_is_refused),
         cmocka_unit_test(test_damaged_checkpoint),
         cmocka_unit_test(test_a_busy_store_is_not_waited_for), cmocka_unit_test(test_early_stop),
+        cmocka_unit_test(test_begins_with_a_model),
+        cmocka_unit_test(test_begins_with_a_model_of_a_number),
     };
     return cmocka_run_group_tests(tests, load_digits, drop_digits);
 }
