@@ -15,7 +15,7 @@ const struct stmt *const registry_stmts[] = {
     &upload_part_insert_stmt, &upload_part_at_stmt, &upload_parts_stmt, &upload_parts_end_stmt, &upload_claim_stmt,
         &upload_resume_stmt, &upload_progress_stmt,
     &upload_complete_stmt, &upload_unclaim_stmt, &upload_delete_stmt,
-    &content_delete_stmt,
+    &content_delete_stmt, &checkpoint_list_stmt,
     NULL
 };
 
@@ -23,6 +23,6 @@ const struct stmt *const registry_node_stmts[] = {
     &tenant_key_primary_stmt, &tenant_key_count_stmt, &worker_keys_stmt, &worker_input_stmt, &worker_output_find_stmt,
     &worker_output_insert_stmt, &worker_output_get_stmt, &worker_output_store_stmt, &orphan_known_stmt,
     &upload_due_stmt, &checkpoint_insert_stmt, &checkpoint_keep_stmt, &checkpoint_book_stmt, &checkpoint_drop_stmt,
-        &checkpoint_sweep_stmt, &checkpoint_list_stmt,
+        &checkpoint_sweep_stmt,
     NULL
 };

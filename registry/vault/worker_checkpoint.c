@@ -142,7 +142,7 @@ enum errc worker_checkpoint_keep(struct work *w, const struct worker_lease *l, s
 
 enum errc checkpoint_list(struct work *w, struct uuid job_id, struct slice *ret, struct err *e)
 {
-    struct checkpoint_rows rows;
+    struct checkpoint_rows rows = { 0 };
     TRY(db_many(w->tx, &checkpoint_list_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(job_id), A_I64(CHECKPOINTS_LISTED)), &rows,
                 CHECKPOINTS_LISTED, e));
     *ret = (struct slice){ rows.items, rows.n };

@@ -89,7 +89,7 @@ static void test_the_two_newest_stay(void **state)
     assert_int_equal(used(0, "objects"), before + 2);
     expect(booked, 0);
     struct slice list;
-    struct work w = node_work();
+    struct work w = begin(0);
     OK(checkpoint_list(&w, job, &list, &e));
     end(&w);
     const struct checkpoint *c = list.items;
@@ -111,7 +111,7 @@ static void test_half_of_one_never_counts(void **state)
     db_rollback(w.tx);
     expect("SELECT count(*) FROM checkpoint", 3);
     struct slice list;
-    w = node_work();
+    w = begin(0);
     OK(checkpoint_list(&w, job, &list, &e));
     end(&w);
     assert_int_equal(list.n, 2);
