@@ -125,6 +125,9 @@ static enum errc take(void *ctx, struct arena *a, const struct ckpt *k, struct e
         return FAIL(e, CONFLICT, "the checkpoint at step %lld belongs to another specification, data set, backend or version",
                     (long long)k->step);
     TRY(cursor_read(k, &c, e));
+    if ((uint64_t)c.taken >= g->job->data->train_count || c.step > g->total_steps)
+        return FAIL(e, DAMAGED, "the checkpoint stands behind row %lld of %zu, at step %lld of %lld", (long long)c.taken,
+                    g->job->data->train_count, (long long)c.step, (long long)g->total_steps);
     float *host = arena_try(a, 4 * engine_params(g));
     if (!host)
         return FAIL(e, LIMIT, "a checkpoint does not fit in the memory of this job");

@@ -297,6 +297,28 @@ static void test_damaged_checkpoint(void **st)
     kit_store_release(&kept);
 }
 
+/* Its metadata is no damage that a digest of the spec could tell: a place that the run cannot have is. */
+static void test_a_place_behind_the_end_is_damage(void **st)
+{
+    (void)st;
+    static const char was[] = "\"step\":\"20\"", is[] = "\"step\":\"99\"";
+    struct err e = { 0 };
+    struct kit_store kept;
+    struct train_job s = kit_spec();
+    struct train_result r;
+    s.epochs = 2;               /* 90 steps */
+    const struct ckpt_store *store = kit_store_init(&kept);
+    run_once(&s, kit_backend(), store, 20, &r, &e, ERR_OK);
+    train_result_release(&r);
+    char *at = memmem(kept.kept[0].ptr, kept.kept[0].len, was, sizeof was - 1);
+    assert_non_null(at);
+    memcpy(at, is, sizeof is - 1);
+    run_once(&s, kit_backend(), store, 30, &r, &e, ERR_OK);
+    assert_int_equal(r.resumed_at_step, 17);
+    train_result_release(&r);
+    kit_store_release(&kept);
+}
+
 /* What is due waits for a store that is busy, and the run does not. */
 static void test_a_busy_store_is_not_waited_for(void **st)
 {
@@ -430,6 +452,7 @@ int main(void)
         cmocka_unit_test(test_adamw_moves_by_the_learning_rate_from_the_first_step),
         cmocka_unit_test(test_a_checkpoint_of_another_data_set_is_refused),
         cmocka_unit_test(test_damaged_checkpoint),
+        cmocka_unit_test(test_a_place_behind_the_end_is_damage),
         cmocka_unit_test(test_a_busy_store_is_not_waited_for), cmocka_unit_test(test_early_stop),
         cmocka_unit_test(test_begins_with_a_model),
         cmocka_unit_test(test_begins_with_a_model_of_a_number),
