@@ -32,6 +32,11 @@ describe.each([
     expect(format.dateTime(undefined)).toBe('');
     expect(format.dateTime('never')).toBe('');
   });
+  test('the axis of a chart has 24 hours too', () => {
+    prefs.setPrefs({ lang });
+    expect(format.shortTime(Date.parse(AT))).toBe(time);
+    expect(format.shortTime(Date.parse(AT), true)).toContain('19:02');
+  });
   test('no bytes are written as such', () => {
     prefs.setPrefs({ lang });
     expect(format.bytes(0)).toBe(nothing);

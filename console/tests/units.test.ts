@@ -55,6 +55,35 @@ describe('the catalogues', () => {
   });
 });
 
+describe('the Arabic of an editor', () => {
+  const MARKS = /[\u064B-\u0652]/g;
+  const bare = (s: string): string => s.replaceAll(/{{\w+}}|<\w+\/>/g, '').replaceAll(MARKS, '');
+  const holds = (word: string): RegExp =>
+    new RegExp(`(?<!\\p{L})(?:و|ب|ل|ال|وال|بال|لل)?${bare(word)}(?:ين|ون|ات|ا)?(?!\\p{L})`, 'u');
+  const glossary = readFileSync(join(import.meta.dirname, '../../docs/console-words.md'), 'utf8');
+  // A word with a note in brackets is right in another sense.
+  const refused = [...glossary.matchAll(/^\| [^|]+ \| [^|]+ \| ([^|]+) \|$/gm)]
+    .slice(1)
+    .flatMap((m) => m[1]!.split('،'))
+    .map((w) => w.trim())
+    .filter((w) => w !== '' && w !== 'صنف' && !w.includes('('));
+  const faults = (wrong: (value: string, key: string) => boolean): string[] =>
+    [...arabic].filter(([k, v]) => wrong(v, k)).map(([k, v]) => `${k}: ${v}`);
+  test('has no word that the glossary refuses', () => {
+    expect(refused.length).toBeGreaterThan(10);
+    expect(faults((v) => refused.some((w) => holds(w).test(bare(v))))).toEqual([]);
+  });
+  test('names who did it after a colon, so that no verb makes the person a man', () =>
+    expect(faults((v, k) => k.startsWith('says.') && v.includes('{{who}}') && !v.endsWith(': {{who}}'))).toEqual([]));
+  test('heads a column and a sentence by a noun', () => {
+    const verbs = /^(?:أنشأه|طلبه|غيره|طبعه|قرأه|رفعه هو|وافق عليه|أنشأ|غير|قرأ|طبع|نشر من قبل)(?: (?:\{\{|<)|$)/;
+    expect(faults((v) => verbs.test(v.replaceAll(MARKS, '')))).toEqual([]);
+  });
+  test('writes the tanween before the alif', () => expect(faults((v) => /ا\u064B/.test(v))).toEqual([]));
+  test('has the accusative and the dual in their construct forms', () =>
+    expect(faults((v) => /(?:^| )(?:مفتاحًا بيانات|سطرًا خطأ)/.test(v))).toEqual([]));
+});
+
 describe('CSV', () => {
   test.each([
     ['=1+1', "'=1+1"],

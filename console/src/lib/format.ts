@@ -90,6 +90,7 @@ export function shortTime(ms: number, days = false): string {
     ...(days ? { month: 'short', day: 'numeric' } : {}),
     hour: '2-digit',
     minute: '2-digit',
+    hourCycle: 'h23',
     ...(days ? {} : { second: '2-digit' }),
     timeZone: timeZone(),
   }).format(ms);

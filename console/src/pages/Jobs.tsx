@@ -13,6 +13,7 @@ import { withFilter, type Search } from '../lib/search.ts';
 import { isSubmitted } from '../lib/jobtypes.ts';
 import { useSession } from '../shell/session.tsx';
 import { Code, Name, State, Time, To } from '../ui/bits.tsx';
+import { Cause } from '../ui/cause.tsx';
 import { Page } from '../ui/page.tsx';
 import { Empty } from '../ui/states.tsx';
 import { ServerTable, useListSearch, type Bulk, type Column, type Filter } from '../ui/table.tsx';
@@ -166,7 +167,7 @@ export function Jobs() {
     { name: 'priority', label: t('col.priority'), extra: true, cell: (j) => number(j.priority) },
     { name: 'slots', label: t('col.slots'), extra: true, cell: (j) => number(j.slots) },
     { name: 'gpus', label: t('col.gpus'), extra: true, cell: (j) => number(j.gpus) },
-    { name: 'message', label: t('col.message'), extra: true, cell: (j) => <Code>{j.message}</Code> },
+    { name: 'message', label: t('col.message'), extra: true, cell: (j) => <Cause message={j.message} /> },
     { name: 'finished_at', label: t('jobs.finished'), extra: true, cell: (j) => <Time at={j.finished_at} ago /> },
     { name: 'job_id', label: t('col.id'), extra: true, cell: (j) => <Code>{j.job_id}</Code> },
   ];

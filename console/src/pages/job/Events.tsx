@@ -6,15 +6,9 @@ import { useGet } from '../../api/hooks.ts';
 import { bytes, duration, number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, shortId, State, Time, To } from '../../ui/bits.tsx';
+import { Cause } from '../../ui/cause.tsx';
 import { Answer } from '../../ui/states.tsx';
 import { Reason } from './Waiting.tsx';
-
-/** What a program said of it, in English wherever it is read. */
-const Said = ({ children }: { children: string | undefined }) => (
-  <bdi lang="en" dir="ltr">
-    {children}
-  </bdi>
-);
 
 export function Events({ id }: { id: string }) {
   const { t } = useTranslation();
@@ -49,7 +43,7 @@ export function Events({ id }: { id: string }) {
                 </Td>
                 {page.data.some((x) => x.message) && (
                   <Td dataLabel={t('col.message')}>
-                    <Said>{e.message}</Said>
+                    <Cause message={e.message} />
                   </Td>
                 )}
               </Tr>
@@ -155,7 +149,7 @@ function Executions({ id }: { id: string }) {
                   </Td>
                   {page.data.some((x) => x.message) && (
                     <Td dataLabel={t('col.message')}>
-                      <Said>{a.message}</Said>
+                      <Cause message={a.message} />
                     </Td>
                   )}
                   <Td dataLabel={t('job.logs')}>

@@ -6,6 +6,7 @@ import { useJobLog } from '../../api/uselog.ts';
 import { plain } from '../../lib/ansi.ts';
 import { Alert } from '../../ui/alert.tsx';
 import { State, To } from '../../ui/bits.tsx';
+import { Cause } from '../../ui/cause.tsx';
 import { isBad } from '../Jobs.tsx';
 import { Reason, Waiting } from './Waiting.tsx';
 
@@ -49,11 +50,7 @@ export function Verdict({ job }: { job: Job }) {
       }
       className="block"
     >
-      {job.message && (
-        <bdi lang="en" dir="ltr">
-          {job.message}
-        </bdi>
-      )}
+      <Cause message={job.message} />
       {bad && <ErrorLine id={job.job_id!} said={job.message} />}
     </Alert>
   );

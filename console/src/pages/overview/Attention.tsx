@@ -11,6 +11,7 @@ import { byCause, isWaiting } from '../../lib/jobs.ts';
 import { sinceStart } from '../../lib/lists.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Name, State, Time, To } from '../../ui/bits.tsx';
+import { Cause } from '../../ui/cause.tsx';
 import { Answer } from '../../ui/states.tsx';
 
 const EVERY = 10_000;
@@ -43,14 +44,7 @@ function useJobItems(): { items: Item[]; first: ReturnType<typeof useGet<'/v1/jo
     key: j.job_id!,
     state: <State value={j.state} />,
     what: <Name>{j.name}</Name>,
-    why:
-      j.message && !isWaiting(j.state) ? (
-        <bdi lang="en" dir="ltr">
-          {j.message}
-        </bdi>
-      ) : (
-        reason(j.reason)
-      ),
+    why: j.message && !isWaiting(j.state) ? <Cause message={j.message} /> : reason(j.reason),
     at: j.finished_at ?? j.submitted_at,
     act: [label, `/jobs/${j.job_id!}${tab}`],
   });

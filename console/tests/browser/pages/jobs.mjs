@@ -59,6 +59,8 @@ export default [
       // Only the box of the log went to the line: what the job is called and what may be done stay in sight.
       const title = await page.locator('#page-title').boundingBox();
       if (!title || title.y < 0) throw new Error('opening a failed job has scrolled its name away');
+      // How it ended is said in the reader's language; the log keeps its own.
+      await page.getByText(word(lang, 'cause.fewRows').replace('{{v1}}', '1')).first().waitFor();
       await page.locator('.log').evaluate((box) => box.scrollTo(0, 0));
       await page.locator('.log-line[data-index="0"] .log-number', { hasText: /^1$/ }).waitFor();
       // The first error is selected already; who has scrolled away is taken back to it.
