@@ -8,6 +8,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { get } from '../api/client.ts';
+import { useGet } from '../api/hooks.ts';
 import { step } from '../lib/lists.ts';
 import { getPrefs, setPrefs } from '../lib/prefs.ts';
 import { fits, idPath } from '../lib/palette.ts';
@@ -16,6 +17,7 @@ import { createsFor, itemsFor, NAV, type Item } from './nav.ts';
 import { useSession } from './session.tsx';
 
 const SHOWN = 5;
+const ASKED = 2;
 const WAIT_MS = 200;
 
 interface Entry {
@@ -58,6 +60,11 @@ const SOURCES: Source[] = [
     find: async (q) => (await get('/v1/deployments', q)).data.map((r) => ({ ...r, id: r.deployment_id })),
   },
   {
+    perm: 'project:read',
+    page: '/projects',
+    find: async (q) => (await get('/v1/projects', q)).data.map((r) => ({ ...r, id: r.project_id })),
+  },
+  {
     perm: 'node:read',
     page: '/workers',
     find: async (q) => (await get('/v1/nodes', q)).data.map((r) => ({ ...r, id: r.node_id })),
@@ -98,6 +105,14 @@ function useFound(text: string): { found: { source: Source; rows: Row[] }[]; isF
   return { found: answer.data ?? [], isFresh: answer.data !== undefined && !answer.isPlaceholderData };
 }
 
+/** The auditor's question, whole: data sets by a part of their name as the log knows them, deleted ones too. */
+function useReadable(text: string): { id: string; name: string }[] {
+  const { can } = useSession();
+  const enabled = can('audit:read') && [...text].length >= Q_MIN && !text.includes('_');
+  const names = useGet('/v1/audit/names', { name: text, page_size: 20 }, { enabled });
+  return enabled ? (names.data?.data ?? []).filter((x) => x.kind === 'dataset').slice(0, ASKED) : [];
+}
+
 export default function Palette({ close, help, calls }: { close: () => void; help: () => void; calls: () => void }) {
   const { t } = useTranslation();
   const { can, me, leave } = useSession();
@@ -112,6 +127,7 @@ export default function Palette({ close, help, calls }: { close: () => void; hel
     return () => clearTimeout(timer);
   }, [text]);
   const { found, isFresh } = useFound(asked);
+  const sets = useReadable(asked);
   const go =
     (to: string, search: Record<string, string> = {}) =>
     () =>
@@ -124,6 +140,9 @@ export default function Palette({ close, help, calls }: { close: () => void; hel
     ...(note ? { note } : {}),
   });
 
+  // A project has no page of its own: its jobs are what is looked for.
+  const placeOf = (s: Source, r: Row): (() => void) =>
+    s.page === '/projects' ? go('/jobs', { project_id: r.id }) : go(`${s.page}/${r.id}`);
   const direct = idPath(text.trim());
   const fixed = [
     ...itemsFor({ can, me }).map((i) =>
@@ -141,13 +160,20 @@ export default function Palette({ close, help, calls }: { close: () => void; hel
     entry('palette.acts', 'out', t('shell.out'), () => void leave()),
   ].filter((e) => fits(text.trim(), e.label));
   const rows = found.flatMap((f) =>
-    f.rows.map((r) => entry(itemOf(f.source)!.key, r.id, r.name ?? r.id, go(`${f.source.page}/${r.id}`), r.state)),
+    f.rows.map((r) => entry(itemOf(f.source)!.key, r.id, r.name ?? r.id, placeOf(f.source, r), r.state)),
   );
-  const entries: Entry[] = [
-    ...(direct ? [entry('palette.direct', 'id', text.trim(), go(direct))] : []),
-    ...fixed,
-    ...rows,
-  ];
+  const certain = [...(direct ? [entry('palette.direct', 'id', text.trim(), go(direct))] : []), ...fixed];
+  const asks = sets.flatMap((set) =>
+    (['last_month', 'month'] as const).map((when) =>
+      entry(
+        'nav.audit',
+        `${when}-${set.id}`,
+        t('palette.whoRead', { name: `\u2068${set.name}\u2069`, when: t(`when.${when}`) }),
+        go('/audit', { action: 'dataset.content.read', resource: set.id, when }),
+      ),
+    ),
+  );
+  const entries: Entry[] = [...certain, ...rows, ...asks];
   // By its id: an answer that comes later may move the row that was picked. Without one it is the first.
   const now =
     entries.length === 0
@@ -167,7 +193,7 @@ export default function Palette({ close, help, calls }: { close: () => void; hel
   // A page or an act fits the text as it stands, and so does a row that was picked by hand. A first row found for the text before does not:
   // Enter then waits for the answer to this text.
   const isPicked = now >= 0 && entries[now]!.id === picked;
-  const isFixed = now >= 0 && now < entries.length - rows.length;
+  const isFixed = now >= 0 && now < certain.length;
   const isSure = isPicked || isFixed || (isFresh && asked === text.trim());
   useEffect(() => {
     if (!isWanted || !isSure) return;

@@ -81,6 +81,11 @@ export interface Create {
 const CREATES: Create[] = [
   { to: '/jobs/new', key: 'nav.newJob', perm: 'job:submit' },
   { to: '/datasets', key: 'nav.newDataset', perm: 'dataset:write', search: { new: 'dataset' } },
+  { to: '/models', key: 'nav.newModel', perm: 'model:write', search: { new: 'model' } },
+  { to: '/workers/join', key: 'nav.newNode', perm: 'node:manage', search: { new: 'join' } },
+  { to: '/tenants', key: 'nav.newTenant', perm: 'tenant:create', search: { new: 'tenant' } },
+  { to: '/zones', key: 'nav.newZone', perm: 'zone:create', search: { new: 'zone' } },
+  { to: '/projects', key: 'nav.newProject', perm: 'project:manage', search: { new: 'project' } },
   { to: '/members', key: 'nav.invite', perm: 'user:manage', search: { new: 'invitation' } },
   { to: '/tokens', key: 'nav.newToken', perm: 'token:own', search: { new: 'token' } },
 ];

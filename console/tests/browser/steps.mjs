@@ -18,7 +18,7 @@ import { run, setPrefs } from './platform.mjs';
 
 const LONGEST = 150;
 const FIELDS = ['textbox', 'combobox', 'spinbutton', 'searchbox'];
-const list = (name, all) => process.env[name]?.split(',') ?? all;
+export const list = (name, all) => process.env[name]?.split(',') ?? all;
 const catalogues = new Map();
 
 function catalogue(lang, area) {
@@ -142,6 +142,26 @@ export class Steps {
   }
 }
 
+/** One person's way in one language, from a page where they have just signed in. as: who, where `person` names the task. */
+export async function walk(t, { person, as = person, lang, by, budget, path = '/', expected = [] }, script) {
+  const page = await t.open(as);
+  await setPrefs(page, { lang, theme: 'light' });
+  page.where = `task ${person} ${lang} ${by}`;
+  page.expected = expected;
+  await page.goto(`${t.base}${typeof path === 'function' ? path(t.ids) : path}`);
+  await page.waitForSelector('#page-title', { timeout: 30_000 });
+  const s = new Steps(t, page, { person, lang, by });
+  s.own = (name) => `${name}-${lang}-${by}`;
+  try {
+    await script(s, t);
+    s.end(budget);
+  } catch (e) {
+    await page.screenshot({ path: join(t.shots, `task-${person}-${lang}-${by}.png`) }).catch(() => undefined);
+    throw new Error(`${page.where}\n${e instanceof Error ? e.stack : String(e)}`, { cause: e });
+  }
+  await page.context().close();
+}
+
 /** budget: { pointer, keys }. The script begins on the overview, signed in; what it makes must bear names of its own: s.own('digits'). */
 export async function task(person, budget, script, options = {}) {
   await run(
@@ -150,22 +170,7 @@ export async function task(person, budget, script, options = {}) {
       if (options.seed) await options.seed(t);
       for (const lang of list('LANGS', ['en', 'ar']))
         for (const by of list('WAYS', ['pointer', 'keys'])) {
-          const page = await t.open(options.as ?? person);
-          await setPrefs(page, { lang, theme: 'light' });
-          page.where = `task ${person} ${lang} ${by}`;
-          page.expected = options.expected ?? [];
-          await page.goto(`${t.base}${options.path ?? '/'}`);
-          await page.waitForSelector('#page-title', { timeout: 30_000 });
-          const s = new Steps(t, page, { person, lang, by });
-          s.own = (name) => `${name}-${lang}-${by}`;
-          try {
-            await script(s, t);
-            s.end(budget[by]);
-          } catch (e) {
-            await page.screenshot({ path: join(t.shots, `task-${person}-${lang}-${by}.png`) }).catch(() => undefined);
-            throw new Error(`${page.where}\n${e instanceof Error ? e.stack : String(e)}`, { cause: e });
-          }
-          await page.context().close();
+          await walk(t, { ...options, person, lang, by, budget: budget[by] }, script);
         }
     },
     options,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Join.tsx - how a machine comes in: a join token, shown once with what is to be done on the new machine, and the tokens there are.
 import { Button, Modal, ModalBody, ModalHeader } from '@patternfly/react-core';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, withQuery, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { Alert } from '../../ui/alert.tsx';
-import { Code, Name, State, Time } from '../../ui/bits.tsx';
+import { Code, Name, State, Time, To } from '../../ui/bits.tsx';
 import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
 import { SLUG } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -32,6 +32,34 @@ function conf(made: Made): string {
     'worker.ca = /etc/falaj/api-ca.pem',
     'worker.join_token_file = /etc/falaj/join-token',
   ].join('\n');
+}
+
+const LOOK_MS = 2000;
+/** The nodes of its zone and pool that were not there when the token was made. */
+function Arrivals({ made }: { made: Made }) {
+  const { t } = useTranslation();
+  const where = { zone: made.zone!, pool: made.pool!, page_size: 200 };
+  const nodes = useGet('/v1/nodes', where, { everyMs: LOOK_MS });
+  const before = useRef<Set<string> | null>(null);
+  if (nodes.data && before.current === null) before.current = new Set(nodes.data.data.map((n) => n.node_id!));
+  const fresh = (nodes.data?.data ?? []).filter((n) => before.current && !before.current.has(n.node_id!));
+  return (
+    <div role="status" className="block">
+      {fresh.length === 0 ? (
+        <p className="lead">{t('join.waits')}</p>
+      ) : (
+        fresh.map((n) => (
+          <p key={n.node_id}>
+            {t('join.came')}{' '}
+            <To to={`/workers/${n.node_id!}`}>
+              <Name>{n.name}</Name>
+            </To>{' '}
+            <State value={n.state} />
+          </p>
+        ))
+      )}
+    </div>
+  );
 }
 
 function Once({ made, onClose }: { made: Made; onClose: () => void }) {
@@ -65,6 +93,7 @@ function Once({ made, onClose }: { made: Made; onClose: () => void }) {
         <p>
           {t('tokens.expires')}: <Time at={made.expires_at} />
         </p>
+        <Arrivals made={made} />
         <Button className="once-done" onClick={onClose}>
           {t('confirm.kept')}
         </Button>
@@ -104,6 +133,7 @@ export function Join() {
           <FormButton
             label={t('join.new')}
             title={t('join.new')}
+            opens="join"
             fields={[
               {
                 name: 'zone',
@@ -130,7 +160,7 @@ export function Join() {
                 required: true,
               },
             ]}
-            initial={{ pool: 'default', uses: '1', expires_in_minutes: '60' }}
+            initial={{ zone: zones.data.data[0]?.code ?? '', pool: 'default', uses: '1', expires_in_minutes: '60' }}
             onSubmit={async (v) => {
               const cidrs = String(v['cidrs'] ?? '')
                 .split(/[\s,]+/)

@@ -46,6 +46,7 @@ export function Projects() {
     <FormButton
       label={t('projects.create')}
       title={t('projects.create')}
+      opens="project"
       fields={fields}
       onSubmit={async (v) => {
         await change('POST', '/v1/projects', bodyOf(fields, v));

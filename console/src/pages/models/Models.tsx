@@ -21,7 +21,7 @@ export function Models() {
     <Page
       name={t('nav.models')}
       title={t('nav.models')}
-      actions={<RegisterButton />}
+      actions={<RegisterButton opens="model" />}
       api={[`GET ${withQuery('/v1/models', query)}`]}
       cli={[
         commandLine('falaj model list', {

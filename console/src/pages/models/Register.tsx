@@ -2,7 +2,7 @@
 // Register.tsx - what a completed job has made becomes the next version of a model: from the job's own page, from a list of runs,
 // from a comparison, or from the models, where the job is sought by its name among all that there are.
 import { Button, FormGroup, Radio, SearchInput } from '@patternfly/react-core';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, type Schemas } from '../../api/client.ts';
@@ -10,6 +10,7 @@ import { useForget, useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { makesOf, MODEL_MAKER } from '../../lib/jobtypes.ts';
 import { keyResults, modelName, runOf, type Run } from '../../lib/runs.ts';
+import { withFilter, type Search } from '../../lib/search.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Name, Time } from '../../ui/bits.tsx';
 import { FormModal } from '../../ui/dialogs.tsx';
@@ -126,10 +127,22 @@ export function RegisterDialog({ name, run, close }: Props & { close: () => void
 }
 
 /** Registering is there only for who may do it, and once a job has made something. */
-export function RegisterButton({ name, run, variant }: Props & { variant?: 'primary' | 'secondary' | 'link' }) {
+export function RegisterButton({
+  name,
+  run,
+  variant,
+  opens,
+}: Props & { variant?: 'primary' | 'secondary' | 'link'; opens?: string }) {
   const { t } = useTranslation();
   const { can } = useSession();
+  const navigate = useNavigate();
+  const search: Search = useSearch({ strict: false });
+  const named = opens !== undefined && search['new'] === opens;
   const [open, setOpen] = useState(false);
+  const close = (): void => {
+    setOpen(false);
+    if (named) void navigate({ to: '.', search: withFilter(search, 'new', '') as never, replace: true });
+  };
   const any = useGet(
     '/v1/jobs',
     { state: 'COMPLETED', kind: MODEL_MAKER, page_size: 1 },
@@ -145,7 +158,7 @@ export function RegisterButton({ name, run, variant }: Props & { variant?: 'prim
       >
         {t(name === undefined ? 'models.register' : 'models.registerNext')}
       </Button>
-      {open && <RegisterDialog {...(name ? { name } : {})} {...(run ? { run } : {})} close={() => setOpen(false)} />}
+      {(open || named) && <RegisterDialog {...(name ? { name } : {})} {...(run ? { run } : {})} close={close} />}
     </>
   );
 }

@@ -31,6 +31,7 @@ function NewTenant() {
       <FormButton
         label={t('tenants.new')}
         title={t('tenants.new')}
+        opens="tenant"
         lead={<p className="effect">{t('tenants.newLead')}</p>}
         fields={[
           { name: 'name', label: t('tenants.short'), help: t('tenants.shortHelp'), required: true, pattern: SLUG },
