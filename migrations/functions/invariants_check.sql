@@ -2,10 +2,12 @@
 -- J1 to J8 and J12: each row is a promise and how often it is broken. Looks across tenants, so it gives back counts and nothing
 -- else. J6 compares transactions: a transition's row (job_event, or what job_step_xid says of rows that change later) was written
 -- by the transaction that wrote its audit event. A restore writes all rows anew, so of what was there before (database_epoch) it
--- can only say that there are as many events.
+-- can only say that there are as many events. Whole tables are read: what a connection of a program leaves out (core/db/conn.c)
+-- is on here.
 CREATE OR REPLACE FUNCTION invariants_check()
 RETURNS TABLE (name text, doc text, violations bigint)
-LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp
+  SET enable_seqscan = on SET enable_mergejoin = on SET enable_bitmapscan = on SET work_mem = '64MB' AS $$
 #variable_conflict use_column
 BEGIN
   RETURN QUERY

@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- J9 to J11, beside invariants_check.
+-- J9 to J11, beside invariants_check. Whole tables are read: what a connection of a program leaves out (core/db/conn.c) is on
+-- here.
 CREATE OR REPLACE FUNCTION invariants_quota() RETURNS TABLE (name text, doc text, violations bigint)
-LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp
+  SET enable_seqscan = on SET enable_mergejoin = on SET enable_bitmapscan = on SET work_mem = '64MB' AS $$
 #variable_conflict use_column
 BEGIN
   RETURN QUERY

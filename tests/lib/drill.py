@@ -117,7 +117,7 @@ def check(p, tenant, api, load):
     double = p.sql("SELECT job_id FROM attempt WHERE state = 'SUCCEEDED' GROUP BY tenant_id, job_id HAVING count(*) > 1")
     if double:
         faults.append(f"{len(double)} jobs succeeded twice")
-    for row in p.admin.must("GET", "/v1/system/invariants")["data"]:
+    for row in p.admin.must("GET", "/v1/system/invariants", timeout=900)["data"]:
         if row["violations"]:
             faults.append(f"invariant {row['name']}: {row['violations']} violations ({row['doc']})")
     hexid = tenant.split("_")[1]
