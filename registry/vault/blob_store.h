@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blob_store.h - where sealed objects lie: a local directory. Another store would be another file with these functions.
+/* blob_store.h - where sealed objects lie: a local directory, a bucket of an S3 store, or both while they move.
  *
- * A blob is written once under its key and never changed. Writing goes to a temporary name; commit fsyncs the file, renames it into
- * place and fsyncs the directory, so after a crash a blob is whole or absent. What is stored is ciphertext (core/crypto/stream.h);
- * the store knows neither keys nor tenants' content, only the key text "<tenant hex>/<object hex>".
+ * A blob is written once under its key and never changed; after a crash it is whole or absent. A kind of store is a file with the
+ * functions of blob_int.h: blob_local.c syncs a file and links it into place, blob_s3.c ends an upload, blob_moving.c asks two.
+ * What is stored is ciphertext (core/crypto/stream.h); the store knows neither keys nor tenants' content, only two ids.
  * Calling order: writer_new -> write* -> commit | abort; stage_put* -> stage_hash -> stage_commit; reader_open -> read* ->
  * close. Readers and writers: one thread each. A stage may be filled by several processes.
  * Errors: NOT_FOUND, IO (detail: errno, path), EXISTS (a blob of that key is there), LIMIT (disk full). */
@@ -21,7 +21,13 @@ struct blob_store;
 struct blob_writer;
 struct blob_reader;
 
+struct s3_options;
+typedef bool (*blob_seen)(void *ctx, struct uuid tenant, struct uuid object);
+
 MUST_CHECK enum errc blob_store_open_local(const char *dir, struct blob_store **ret, struct err *e);
+MUST_CHECK enum errc blob_store_open_s3(const struct s3_options *o, struct blob_store **ret, struct err *e);
+/* New blobs go to `to`; what is not there is looked for in `from`. Takes both. */
+struct blob_store *blob_store_open_moving(struct blob_store *to, struct blob_store *from);
 void blob_store_free(struct blob_store *s);
 
 MUST_CHECK enum errc blob_writer_new(struct blob_store *s, struct uuid tenant, struct uuid object, struct blob_writer **ret, struct err *e);
@@ -48,5 +54,9 @@ MUST_CHECK enum errc blob_delete(struct blob_store *s, struct uuid tenant, struc
 /* Removes temporary files left by a crash that are older than age_s. Returns how many. */
 int blob_sweep(struct blob_store *s, int64_t age_s);
 /* Calls fn for every blob older than age_s until it says false; for the sweep of blobs without a row (registry/vault/orphan.h). */
-MUST_CHECK enum errc blob_each(struct blob_store *s, int64_t age_s, bool (*fn)(void *ctx, struct uuid tenant, struct uuid object), void *ctx,
-                               struct err *e);
+MUST_CHECK enum errc blob_each(struct blob_store *s, int64_t age_s, blob_seen fn, void *ctx, struct err *e);
+/* Does it answer? A local directory does not say; an S3 store is asked at most every five seconds. */
+MUST_CHECK enum errc blob_store_look(struct blob_store *s, struct err *e);
+/* Copies what lies in the store that is moved from, checks its size, and removes it there. A second call goes on where the first
+ * one stopped. INVALID: nothing moves. */
+MUST_CHECK enum errc blob_store_move(struct blob_store *s, int64_t *ret_blobs, int64_t *ret_bytes, struct err *e);

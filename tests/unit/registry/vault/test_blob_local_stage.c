@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_blob_stage.c - a blob in parts: sent again, with a gap, twice, too short; whole only when it was put in its place. */
+/* test_blob_local_stage.c - a blob in parts: sent again, with a gap, twice, too short; whole only when it was put in its place.
+ * */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

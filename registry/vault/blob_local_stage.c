@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blob_stage.c - a blob that comes in parts: <dir>/tmp/<object hex>.parts until it is whole.
+/* blob_local_stage.c - a blob that comes in parts: <dir>/tmp/<object hex>.parts until it is whole.
  *
  * The file's size is the count of what has come, so no row is needed for a part and any falaj-api on the same store takes the
  * next one. A part that comes twice is written twice to the same place. Each part is synced before its answer: the size never
  * speaks of bytes that a power cut took. */
 #include "core/base/cleanup.h"
 #include "core/crypto/hash.h"
-#include "registry/vault/blob_int.h"
+#include "registry/vault/blob_local_int.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,11 +17,11 @@
 
 enum { PIECE = 256 * 1024 };
 
-static void stage_path(const struct blob_store *s, struct uuid object, char out[BLOB_PATH])
+static void stage_path(struct blob_store *s, struct uuid object, char out[BLOB_PATH])
 {
     char o[UUID_HEX];
     hex_encode(object.b, 16, o);
-    snprintf(out, BLOB_PATH, "%s/tmp/%s.parts", s->dir, o);
+    snprintf(out, BLOB_PATH, "%s/tmp/%s.parts", local_of(s)->dir, o);
 }
 
 static enum errc write_at(int fd, const char *path, uint64_t offset, struct str part, struct err *e)
@@ -37,7 +37,7 @@ static enum errc write_at(int fd, const char *path, uint64_t offset, struct str 
     return fdatasync(fd) < 0 ? blob_io_error(e, "sync", path) : ERR_OK;
 }
 
-enum errc blob_stage_put(struct blob_store *s, struct uuid object, uint64_t offset, struct str part, struct err *e)
+enum errc blob_local_stage_put(struct blob_store *s, struct uuid object, uint64_t offset, struct str part, struct err *e)
 {
     char path[BLOB_PATH];
     struct stat st;
@@ -57,8 +57,8 @@ enum errc blob_stage_put(struct blob_store *s, struct uuid object, uint64_t offs
     return write_at(fd, path, offset, part, e);
 }
 
-enum errc blob_stage_hash(struct blob_store *s, struct uuid object, struct arena *scratch, uint64_t size, uint8_t ret_sha256[32],
-                          struct err *e)
+enum errc blob_local_stage_hash(struct blob_store *s, struct uuid object, struct arena *scratch, uint64_t size,
+                                uint8_t ret_sha256[32], struct err *e)
 {
     char path[BLOB_PATH];
     struct stat st;
@@ -81,11 +81,11 @@ enum errc blob_stage_hash(struct blob_store *s, struct uuid object, struct arena
     return k < 0 ? blob_io_error(e, "read", path) : ERR_OK;
 }
 
-enum errc blob_stage_commit(struct blob_store *s, struct uuid tenant, struct uuid object, struct err *e)
+enum errc blob_local_stage_commit(struct blob_store *s, struct uuid tenant, struct uuid object, struct err *e)
 {
     char path[BLOB_PATH];
     stage_path(s, object, path);
-    TRY(blob_link(s, path, tenant, object, e));
+    TRY(blob_local_link(local_of(s), path, tenant, object, e));
     (void)unlink(path);                 /* left by a crash, the sweep takes it */
     return ERR_OK;
 }
