@@ -5,6 +5,7 @@
  *   falaj-api --check-db            compare every statement with the database and exit
  *   falaj-api --bootstrap-officer NAME  the same for the platform's first compliance officer, while it has none
  *   falaj-api --bootstrap-admin     print a fresh token of the platform's administrator, and tenant, name and password of its login
+ *   falaj-api --move-blobs          move blobs from blob.dir to blob.s3_url, while others serve, and exit
  *   falaj-api --print-openapi | --print-errors | --print-config | --print-metrics | --print-permissions | --print-job-states |
  *             --print-job-types | --print-lanes | --print-sql-FUNCTION
  *
@@ -31,6 +32,7 @@
 #include "core/http/cert_watch.h"
 #include "core/redis/rate.h"
 #include "core/redis/wake.h"
+#include "core/s3/s3.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "keys/client.h"
@@ -59,6 +61,10 @@
 #include <unistd.h>
 
 enum { SECURE_HEAP = 4 << 20, KEYD_TIMEOUT_MS = 3000 };
+
+static const char USAGE[] =
+    "falaj-api: unknown argument %s\nusage: falaj-api [--config=FILE] [--section.name=value …] "
+    "[--check-db | --bootstrap-admin | --bootstrap-officer NAME | --move-blobs | --help-config | --version]\n";
 
 static int print_document(const char *what)
 {
@@ -315,6 +321,32 @@ static enum errc keep_erased(struct app *app, const struct config *cfg, struct e
     return erasure_keeper_look(app, &look, e);
 }
 
+static enum errc open_blobs(const struct config *cfg, struct blob_store **ret, struct err *e)
+{
+    struct blob_store *s3, *local;
+    struct s3_options o = { cfg->blob_s3_url, cfg->blob_s3_region, cfg->blob_s3_key_id, cfg->blob_s3_secret, cfg->blob_s3_ca,
+                            (int)cfg->blob_s3_timeout_ms };
+    if (!*cfg->blob_s3_url)
+        return blob_store_open_local(cfg->blob_dir, ret, e);
+    TRY(blob_store_open_s3(&o, &s3, e));
+    if (*cfg->blob_dir && blob_store_open_local(cfg->blob_dir, &local, e) != ERR_OK) {
+        blob_store_free(s3);
+        return e->code;
+    }
+    *ret = *cfg->blob_dir ? blob_store_open_moving(s3, local) : s3;
+    return ERR_OK;
+}
+
+static int move_blobs(struct app *app, const struct config *cfg, struct err *e)
+{
+    int64_t blobs = 0, bytes = 0;
+    if (open_blobs(cfg, &app->blobs, e) != ERR_OK)
+        return refuse("blob store", e);
+    enum errc rc = blob_store_move(app->blobs, &blobs, &bytes, e);
+    printf("%ld blobs of %ld bytes moved\n", (long)blobs, (long)bytes);
+    return rc == ERR_OK ? 0 : refuse("moving blobs", e);
+}
+
 int main(int argc, char **argv)
 {
     struct err e = { 0 };
@@ -326,7 +358,7 @@ int main(int argc, char **argv)
     if (config_load(&argc, argv, &cfg, &e) != ERR_OK || second_person_config(cfg, &e) != ERR_OK)
         return refuse("settings", &e);
     for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--check-db") || !strcmp(argv[i], "--bootstrap-admin"))
+        if (!strcmp(argv[i], "--check-db") || !strcmp(argv[i], "--bootstrap-admin") || !strcmp(argv[i], "--move-blobs"))
             verb = argv[i];
         else if (!strcmp(argv[i], "--bootstrap-officer") && i + 1 < argc && *argv[i + 1])
             verb = argv[i], officer = argv[++i];
@@ -335,9 +367,7 @@ int main(int argc, char **argv)
         else if (!strcmp(argv[i], "--version"))
             return printf("falaj-api %s\n", FALAJ_VERSION), 0;
         else
-            return fprintf(stderr, "falaj-api: unknown argument %s\nusage: falaj-api [--config=FILE] [--section.name=value …] "
-                                   "[--check-db | --bootstrap-admin | --bootstrap-officer NAME | --help-config | --version]\n",
-                                       argv[i]), 2;
+            return fprintf(stderr, USAGE, argv[i]), 2;
     }
     log_setup("falaj-api", (enum log_level)cfg->log_level, (enum log_format)cfg->log_format, STDERR_FILENO);
     if (cfg->run_profile == PROFILE_DEV)
@@ -353,14 +383,16 @@ int main(int argc, char **argv)
                                                          "falaj-api-node", api_node_stmts, true);
     if (db_pool_check(app.pool, &e) != ERR_OK || (app.node_pool && db_pool_check(app.node_pool, &e) != ERR_OK))
         return refuse("database", &e);
-    int rc = 0;
     if (keyd_client_new(str_c(cfg->keys_sockets), KEYD_TIMEOUT_MS, &app.keyd, &e) != ERR_OK)
         return refuse("keys", &e);
+    int rc = 0;
     app.auth = local_auth_new(cfg);
-    if (verb && strcmp(verb, "--check-db")) {
+    if (verb && !strcmp(verb, "--move-blobs"))
+        rc = move_blobs(&app, cfg, &e);
+    else if (verb && strcmp(verb, "--check-db"))
         rc = bootstrap(&app, officer, &e);
-    } else if (!verb) {
-        if (blob_store_open_local(cfg->blob_dir, &app.blobs, &e) != ERR_OK)
+    else if (!verb) {
+        if (open_blobs(cfg, &app.blobs, &e) != ERR_OK)
             return refuse("blob store", &e);
         app.capacity = capacity_cache_new();
         app.residency = residency_cache_new();

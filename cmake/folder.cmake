@@ -49,10 +49,11 @@ endfunction()
 
 # falaj_test(unit/core/test_str.c USES core_base): one cmocka binary per file; the name mirrors the path.
 # EACH one two: a test for each of these arguments (name_one, name_two), for files whose parts are too long to run in one.
+# BY command…: run by that command, which gets the binary's path behind its own arguments.
 # Labels: the first folder (unit, db, …) plus LABELS. Not registered when the folders it uses are not configured; a case that skips
 # itself fails the test, for nobody reads what a green run left out.
 function(falaj_test file)
-  cmake_parse_arguments(A "" "TIMEOUT" "USES;LABELS;SOURCES;ARGS;EACH" ${ARGN})
+  cmake_parse_arguments(A "" "TIMEOUT" "USES;LABELS;SOURCES;ARGS;EACH;BY" ${ARGN})
   foreach(u ${A_USES})
     if(NOT TARGET falaj_${u})
       return()
@@ -76,7 +77,7 @@ function(falaj_test file)
       add_test(NAME ${target}_${each} COMMAND ${target} ${each} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     endforeach()
   else()
-    add_test(NAME ${target} COMMAND ${target} ${A_ARGS} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    add_test(NAME ${target} COMMAND ${A_BY} $<TARGET_FILE:${target}> ${A_ARGS} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   endif()
   set_tests_properties(${names} PROPERTIES LABELS "${kind};${A_LABELS}" TIMEOUT 300 FAIL_REGULAR_EXPRESSION "SKIPPED"
                        ENVIRONMENT "FALAJ_BIN=${CMAKE_BINARY_DIR}/bin;FALAJ_SRC=${CMAKE_SOURCE_DIR}")

@@ -9,6 +9,7 @@
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "keys/client.h"
+#include "registry/vault/blob_store.h"
 
 #include <sys/statvfs.h>
 
@@ -56,7 +57,13 @@ static void ready_blobs(struct work *w, struct ready_part *ret)
 {
     const struct config *cfg = w->app->config;
     struct statvfs fs;
+    struct err e;
     *ret = (struct ready_part){ STR("blobs"), STR("ok"), STR_NULL };
+    if (w->app->blobs && blob_store_look(w->app->blobs, &e) != ERR_OK) {
+        ret->status = STR("down");
+        ret->detail = str_dup(w->arena, str_c(e.msg));
+        return;
+    }
     if (!*cfg->blob_dir)
         return;
     if (statvfs(cfg->blob_dir, &fs) != 0) {

@@ -28,10 +28,12 @@ static bool is_setting(const char *entry)
                                             "FALAJ_WORKER_", "FALAJ_NODE_", "FALAJ_AUTH_", "FALAJ_APPROVAL_", NULL };
     static const char *const ours[] = { "URL=", "PORT=", "BIND=", "CERT=", "KEY=", "_CA=", "UNIX=", "ZONE=", "POOL=", "NAME=", "DIR=", NULL };
     bool is_one = false;
-    const char *of_ops = strstr(entry, "_OPS_PORT=");         /* falaj dev leaves these to whoever looks at metrics */
+    /* Left to whoever looks at metrics, and to whoever has a bucket. */
+    if (strstr(entry, "_OPS_PORT=") || !strncmp(entry, "FALAJ_BLOB_S3_", strlen("FALAJ_BLOB_S3_")))
+        return !strncmp(entry, "FALAJ_", strlen("FALAJ_"));
     for (int i = 0; sections[i]; i++)
         is_one |= !strncmp(entry, sections[i], strlen(sections[i]));
-    for (int i = 0; is_one && !of_ops && ours[i]; i++) {
+    for (int i = 0; is_one && ours[i]; i++) {
         const char *eq = strchr(entry, '=');
         size_t n = strlen(ours[i]) - 1;
         if (!eq || ((size_t)(eq - entry) >= n && !strncmp(eq - n, ours[i], n)))
