@@ -326,6 +326,10 @@ ALTER FUNCTION public.federation_sweep() OWNER TO falaj_system;
 CREATE FUNCTION public.invariants_check() RETURNS TABLE(name text, doc text, violations bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'on'
+    SET enable_mergejoin TO 'on'
+    SET enable_bitmapscan TO 'on'
+    SET work_mem TO '64MB'
     -- the body: migrations
 ALTER FUNCTION public.invariants_check() OWNER TO falaj_system;
 
@@ -333,6 +337,10 @@ ALTER FUNCTION public.invariants_check() OWNER TO falaj_system;
 CREATE FUNCTION public.invariants_quota() RETURNS TABLE(name text, doc text, violations bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'on'
+    SET enable_mergejoin TO 'on'
+    SET enable_bitmapscan TO 'on'
+    SET work_mem TO '64MB'
     -- the body: migrations
 ALTER FUNCTION public.invariants_quota() OWNER TO falaj_system;
 
