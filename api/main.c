@@ -32,7 +32,6 @@
 #include "core/http/cert_watch.h"
 #include "core/redis/rate.h"
 #include "core/redis/wake.h"
-#include "core/s3/s3.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "keys/client.h"
@@ -321,26 +320,10 @@ static enum errc keep_erased(struct app *app, const struct config *cfg, struct e
     return erasure_keeper_look(app, &look, e);
 }
 
-static enum errc open_blobs(const struct config *cfg, struct blob_store **ret, struct err *e)
-{
-    struct blob_store *s3, *local;
-    struct s3_options o = { cfg->blob_s3_url, cfg->blob_s3_region, cfg->blob_s3_key_id, cfg->blob_s3_secret, cfg->blob_s3_ca,
-                            (int)cfg->blob_s3_timeout_ms };
-    if (!*cfg->blob_s3_url)
-        return blob_store_open_local(cfg->blob_dir, ret, e);
-    TRY(blob_store_open_s3(&o, &s3, e));
-    if (*cfg->blob_dir && blob_store_open_local(cfg->blob_dir, &local, e) != ERR_OK) {
-        blob_store_free(s3);
-        return e->code;
-    }
-    *ret = *cfg->blob_dir ? blob_store_open_moving(s3, local) : s3;
-    return ERR_OK;
-}
-
 static int move_blobs(struct app *app, const struct config *cfg, struct err *e)
 {
     int64_t blobs = 0, bytes = 0;
-    if (open_blobs(cfg, &app->blobs, e) != ERR_OK)
+    if (blob_store_open(cfg, &app->blobs, e) != ERR_OK)
         return refuse("blob store", e);
     enum errc rc = blob_store_move(app->blobs, &blobs, &bytes, e);
     printf("%ld blobs of %ld bytes moved\n", (long)blobs, (long)bytes);
@@ -392,7 +375,7 @@ int main(int argc, char **argv)
     else if (verb && strcmp(verb, "--check-db"))
         rc = bootstrap(&app, officer, &e);
     else if (!verb) {
-        if (open_blobs(cfg, &app.blobs, &e) != ERR_OK)
+        if (blob_store_open(cfg, &app.blobs, &e) != ERR_OK)
             return refuse("blob store", &e);
         app.capacity = capacity_cache_new();
         app.residency = residency_cache_new();

@@ -384,7 +384,7 @@ static enum errc run(struct create *c, const struct secret32 *signer, struct err
 {
     const struct config *cfg = c->b->cfg;
     TRY(begin_set(c, e));
-    TRY(blob_store_open_local(cfg->blob_dir, &c->store, e));
+    TRY(blob_store_open(cfg, &c->store, e));
     TRY(db_session_new(cfg->backup_url, "falaj-backup", ANSWER_MS, &c->session, e));
     TRY(each_object(c, copy_ahead, e));
     TRY(dump_database(c, e));

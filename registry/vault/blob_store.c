@@ -1,6 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blob_store.c - asks the store's kind. */
+/* blob_store.c - which kind settings name, and its functions under the store's own names. */
 #include "registry/vault/blob_int.h"
+#include "core/s3/s3.h"
+#include "core/table/config.h"
+
+enum errc blob_store_open(const struct config *cfg, struct blob_store **ret, struct err *e)
+{
+    struct blob_store *s3, *local;
+    struct s3_options o = { cfg->blob_s3_url, cfg->blob_s3_region, cfg->blob_s3_key_id, cfg->blob_s3_secret, cfg->blob_s3_ca,
+                            (int)cfg->blob_s3_timeout_ms };
+    if (!*cfg->blob_s3_url)
+        return blob_store_open_local(cfg->blob_dir, ret, e);
+    TRY(blob_store_open_s3(&o, &s3, e));
+    if (*cfg->blob_dir && blob_store_open_local(cfg->blob_dir, &local, e) != ERR_OK) {
+        blob_store_free(s3);
+        return e->code;
+    }
+    *ret = *cfg->blob_dir ? blob_store_open_moving(s3, local) : s3;
+    return ERR_OK;
+}
 
 void blob_store_free(struct blob_store *s)
 {

@@ -21,9 +21,12 @@ struct blob_store;
 struct blob_writer;
 struct blob_reader;
 
+struct config;
 struct s3_options;
 typedef bool (*blob_seen)(void *ctx, struct uuid tenant, struct uuid object);
 
+/* As blob.dir and blob.s3_url say: one of the two, or with both set what moves from the first to the second. */
+MUST_CHECK enum errc blob_store_open(const struct config *cfg, struct blob_store **ret, struct err *e);
 MUST_CHECK enum errc blob_store_open_local(const char *dir, struct blob_store **ret, struct err *e);
 MUST_CHECK enum errc blob_store_open_s3(const struct s3_options *o, struct blob_store **ret, struct err *e);
 /* New blobs go to `to`; what is not there is looked for in `from`. Takes both. */
