@@ -31,8 +31,8 @@ static void show_metric(struct watch *w, const struct jval *data)
     int64_t epoch = jval_i64(jval_get(values, "epoch"), jval_i64(jval_get(data, "step"), 0));
     double loss = metric(values, "train_loss", "loss"), accuracy = metric(values, "holdout_accuracy", "accuracy");
     char drawn[24];
-    if (!jval_get(values, "epoch"))
-        return;         /* what the job takes of the machine */
+    if (!jval_get(values, "epoch") || !jval_get(values, "train_loss"))
+        return;         /* what the job takes of the machine; a point between two epochs */
     w->loss = loss;
     w->metrics++;
     bar(drawn, epoch, m->epochs);

@@ -14,19 +14,24 @@
 #include "workers/compute/train/data_rows.h"
 #include "workers/compute/train/data_tokens.h"
 #include "workers/compute/train/engine.h"
+#include "workers/compute/train/live.h"
 #include "workers/lease/ckpt_link.h"
 #include "workers/lease/work_type.h"
 
 static const size_t RESULT_MAX = 60 * 1024;
 
-/* A point of the job's curves. */
+/* A point of the job's curves: of an evaluation, or between two of them (live.h). */
 struct train_point {
-    bool has_loss, has_train_loss, has_holdout_loss, has_holdout_accuracy, has_samples_per_s, has_grad_norm;
+    bool has_loss, has_loss_peak, has_grad_norm_peak, has_train_loss;
+    bool has_holdout_loss, has_holdout_accuracy, has_samples_per_s, has_grad_norm;
     int64_t epoch, step, skipped;
-    double loss, train_loss, holdout_loss, holdout_accuracy, samples_per_s, grad_norm, learning_rate, gflops;
+    double loss, loss_peak, grad_norm_peak, train_loss;
+    double holdout_loss, holdout_accuracy, samples_per_s, grad_norm, learning_rate, gflops;
 };
-SCHEMA_OF(train_point, "Figures of one epoch", FIELD(train_point, epoch, 0, .doc = "Epoch"), FIELD_OPT(train_point, loss, 0,
-    .doc = "As train_loss"),
+SCHEMA_OF(train_point, "Figures of one epoch, or of the last half second", FIELD(train_point, epoch, 0, .doc = "Epoch"),
+    FIELD_OPT(train_point, loss, 0, .doc = "As train_loss; between evaluations that of the last step"),
+    FIELD_OPT(train_point, loss_peak, 0, .doc = "Largest of a step since the point before"),
+    FIELD_OPT(train_point, grad_norm_peak, 0, .doc = "Largest since the point before"),
     FIELD_OPT(train_point, train_loss, 0, .doc = "Mean over the training rows"),
     FIELD_OPT(train_point, holdout_loss, 0, .doc = "Mean over the held-out rows"),
     FIELD_OPT(train_point, holdout_accuracy, 0, .doc = "Share of the held-out rows labelled rightly"),
@@ -37,28 +42,54 @@ SCHEMA_OF(train_point, "Figures of one epoch", FIELD(train_point, epoch, 0, .doc
     FIELD(train_point, learning_rate, 0, .doc = "Learning rate of the last step"),
     FIELD(train_point, gflops, 0, .doc = "Products of the steps, 10^9 operations per second, nothing made again counted"));
 
-static void on_epoch(void *ctx, const struct train_epoch *ep)
+struct telling {
+    struct child *child;
+    struct train_live live;
+};
+
+static void tell(const struct telling *t, const struct train_point *p)
 {
     CLEANUP(buf_releasep) struct buf b = BUF(4096);
-    const struct train_point p = {
-        isfinite(ep->train_loss), isfinite(ep->train_loss), isfinite(ep->holdout_loss), isfinite(ep->holdout_accuracy),
-            isfinite(ep->samples_per_s),
-        isfinite(ep->grad_norm), ep->epoch, ep->step, ep->skipped, ep->train_loss, ep->train_loss, ep->holdout_loss,
-            ep->holdout_accuracy,
-        ep->samples_per_s, ep->grad_norm, ep->lr, ep->flops_per_s * 1e-9,
-    };
-    json_encode(&train_point_schema, &p, &b);
-    child_metric(ctx, ep->epoch, buf_str(&b));
+    json_encode(&train_point_schema, p, &b);
+    child_metric(t->child, p->step, buf_str(&b));
+}
+
+static void on_epoch(void *ctx, const struct train_epoch *ep)
+{
+    struct telling *t = ctx;
+    tell(t, &(struct train_point){
+        .has_loss = isfinite(ep->train_loss), .has_train_loss = isfinite(ep->train_loss),
+        .has_grad_norm = isfinite(ep->grad_norm),
+        .has_holdout_loss = isfinite(ep->holdout_loss), .has_holdout_accuracy = isfinite(ep->holdout_accuracy),
+        .has_samples_per_s = isfinite(ep->samples_per_s), .epoch = ep->epoch, .step = ep->step, .skipped = ep->skipped,
+        .loss = ep->train_loss, .train_loss = ep->train_loss, .holdout_loss = ep->holdout_loss,
+        .holdout_accuracy = ep->holdout_accuracy, .samples_per_s = ep->samples_per_s, .grad_norm = ep->grad_norm,
+        .learning_rate = ep->lr, .gflops = ep->flops_per_s * 1e-9 });
+    train_live_rest(&t->live, clock_mono_us(&clock_system));
+}
+
+static void on_step(void *ctx, const struct train_step *s)
+{
+    struct telling *t = ctx;
+    struct train_live_point p;
+    if (!train_live_add(&t->live, clock_mono_us(&clock_system), s, &p))
+        return;
+    tell(t, &(struct train_point){
+        .has_loss = isfinite(s->loss), .has_loss_peak = isfinite(p.loss_peak), .has_grad_norm = isfinite(s->grad_norm),
+        .has_grad_norm_peak = isfinite(p.grad_norm_peak), .has_samples_per_s = true, .epoch = s->epoch, .step = s->step,
+        .skipped = s->skipped, .loss = s->loss, .loss_peak = p.loss_peak, .grad_norm = s->grad_norm,
+        .grad_norm_peak = p.grad_norm_peak, .samples_per_s = p.items_per_s, .learning_rate = s->lr,
+        .gflops = p.flops_per_s * 1e-9 });
 }
 
 static void on_log(void *ctx, const char *line)
 {
-    child_log(ctx, "info: %s", line);
+    child_log(((const struct telling *)ctx)->child, "info: %s", line);
 }
 
 static bool should_stop(void *ctx)
 {
-    return *((const struct child *)ctx)->stop;
+    return *((const struct telling *)ctx)->child->stop;
 }
 
 static void result_write(const struct child *c, const struct train_result *r, double seconds, struct buf *b)
@@ -146,7 +177,9 @@ static enum errc run(struct child *c, struct err *e)
                                      .store = link ? ckpt_link_store(link) : NULL,
                                      .checkpoint_every_steps = job.checkpoint_every * steps,
                                      .memory_max_bytes = (size_t)c->grant.memory_bytes / 4 * 3 };
-    const struct train_observer obs = { .ctx = c, .on_epoch = on_epoch, .on_log = on_log, .should_stop = should_stop };
+    struct telling telling = { .child = c };
+    const struct train_observer obs = { .ctx = &telling, .on_step = on_step, .on_epoch = on_epoch, .on_log = on_log,
+                                        .should_stop = should_stop };
     struct train_result r = { 0 };
     int64_t began = clock_mono_us(&clock_system);
     enum errc rc = train_run(c->arena, &task, &obs, &r, e);

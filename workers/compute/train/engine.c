@@ -94,7 +94,8 @@ static enum errc one_step(struct engine *g, struct err *e)
     if (g->obs->on_step)
         g->obs->on_step(g->obs->ctx, &(struct train_step){ g->at.step, g->total_steps, g->at.epoch + 1, loss / (double)items,
                                                            step.lr,
-                                                           g->at.grad_norm, g->at.skipped });
+                                                           g->at.grad_norm, g->at.skipped, (int64_t)items,
+                                                           (double)n * net_flops(g->net) });
     return g->at.in_a_row >= SKIPS_MOST ? roll_back(g, e) : ERR_OK;
 }
 

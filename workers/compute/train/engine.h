@@ -24,6 +24,8 @@ struct train_step {
     double loss, lr;                        /* mean over the items of the step */
     double grad_norm;                       /* before clipping; no number: the step was left out */
     int64_t skipped;                        /* steps left out so far */
+    int64_t items;                          /* of this step: rows, or tokens */
+    double flops;                           /* of this step's products (net_flops); 0 of trees */
 };
 
 struct train_epoch {                        /* from one evaluation to the next: an epoch, or eval_every steps */

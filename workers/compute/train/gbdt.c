@@ -160,7 +160,8 @@ static enum errc loop(struct gbdt *g, enum train_end *ret, struct err *e)
             TRY(evaluate(g, &began_us, &since, &has_lost_patience, e));
         if (g->obs->on_step)
             g->obs->on_step(g->obs->ctx, &(struct train_step){ g->at.round, total, g->at.rounds, g->at.last.train_loss,
-                                                               s->learning_rate, (double)NAN, 0 });
+                                                               s->learning_rate, (double)NAN, 0,
+                                                               (int64_t)g->job->data->train_count, 0 });
         is_over = is_late || has_lost_patience;
         if (has_lost_patience)
             *ret = TRAIN_EARLY_STOPPED;
