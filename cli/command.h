@@ -149,6 +149,7 @@ int cmd_status(struct cli *c);
 int cmd_version(struct cli *c);
 int cmd_api(struct cli *c);
 int cmd_doctor(struct cli *c);
+int cmd_support(struct cli *c);
 int cmd_job_submit(struct cli *c);
 int cmd_job_logs(struct cli *c);
 int cmd_job_events(struct cli *c);

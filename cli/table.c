@@ -58,6 +58,7 @@ const struct command_group command_groups[] = {
     { "keys", "The keys of a zone" },
     { "profile", "Where to talk to and as whom" },
     { "config", "What this program has been told" },
+    { "support", "What a maintainer needs to see" },
     { "dev", "The whole platform on this machine" },
     { NULL, NULL },
 };
@@ -542,7 +543,17 @@ const struct command command_table[] = {
 
     { NULL, "api", "METHOD PATH", 2, 2, FLAGS({ "data", 'd', "JSON", "Body; @FILE reads a file, @- standard input", NULL }, { "type", 0, "TYPE", "Content type of the body", NULL }), cmd_api,
       "Make any call of the API", "  falaj api GET /v1/jobs?page_size=5", 0 },
-    { NULL, "doctor", "", 0, 0, FLAGS(DEV_FLAGS), cmd_doctor, "Check this machine, its programs and a running platform", NULL, CMD_LOCAL },
+    { NULL, "doctor", "", 0, 0, FLAGS(DEV_FLAGS, { "etc", 0, "DIR", "A server's folder of settings (/etc/falaj where no falaj dev runs)", NULL }), cmd_doctor,
+      "Check this machine, its programs and a running platform",
+      "Programs and processes, disks, certificates, clock, backups, audit anchors, the schema, versions of all programs, the platform's\n"
+      "parts and invariants. On a server run it as root with FALAJ_URL and FALAJ_TOKEN of a platform administrator. Each line says what to\n"
+      "do; ends with 1 when a check failed.\n  falaj doctor -o json | jq '.data[]|select(.result!=\"ok\")'", CMD_LOCAL },
+    { "support", "bundle", "", 0, 0,
+      FLAGS(DEV_FLAGS, { "etc", 0, "DIR", "A server's folder of settings", NULL }, { "file", 'f', "FILE", "Write it here (standard output)", NULL },
+            { "logs", 0, "DIR", "Folder of the daemons' logs, whose events are counted", NULL }),
+      cmd_support, "Gather what a maintainer needs to see, without secrets or personal data",
+      "Results of checks, settings that are numbers or choices, states and numbers of the platform's parts, counts of log events. No names,\n"
+      "addresses, paths, ids, messages or lines of logs. Read it before you send it.\n  falaj support bundle -f bundle.json", CMD_LOCAL },
     { NULL, "__complete", "[WORD…]", 0, CLI_ARGS_MAX, NULL, cmd_complete, "Print what the last word could be; for the completion scripts", NULL, CMD_LOCAL | CMD_HIDDEN },
     { NULL, "completion", "SHELL", 1, 1, NULL, cmd_completion, "Print a completion script for bash, zsh or fish", "  source <(falaj completion bash)", CMD_LOCAL },
     { NULL, "man", "DIR", 1, 1, NULL, cmd_man, "Write the manual pages into a folder", NULL, CMD_LOCAL },
