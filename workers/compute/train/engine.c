@@ -228,6 +228,37 @@ static int64_t total_steps(const struct engine *g)
     return steps;
 }
 
+/* The largest half, quarter … of the batch that fits; 0: not even one row does. */
+static size_t rows_that_fit(struct engine *g, struct net_spec spec)
+{
+    struct err why = { 0 };
+    struct net *n;
+    for (spec.max_rows /= 2; spec.max_rows; spec.max_rows /= 2)
+        if (net_new(g->job->backend, g->ctx, &spec, &n, &why) == ERR_OK) {
+            net_free(n);
+            return spec.max_rows;
+        }
+    return 0;
+}
+
+/* Who is refused for memory is told what would do: a smaller batch, and the batches that make the same step. */
+static enum errc make_net(struct engine *g, const struct net_spec *spec, struct err *e)
+{
+    struct err why = { 0 };
+    enum errc rc = net_new(g->job->backend, g->ctx, spec, &g->net, &why);
+    if (rc == ERR_OK)
+        return ERR_OK;
+    if (rc != ERR_LIMIT) {
+        *e = why;
+        return rc;
+    }
+    size_t fits = rows_that_fit(g, *spec);
+    if (!fits)
+        return FAIL(e, LIMIT, "%s; with one row, too: fewer parameters or more memory are needed", why.msg);
+    return FAIL(e, LIMIT, "%s; batch_size %zu fits, and accumulate %zu makes the same steps of it", why.msg, fits,
+                (size_t)g->job->spec->accumulate * ((spec->max_rows + fits - 1) / fits));
+}
+
 static enum errc setup(struct engine *g, struct err *e)
 {
     const struct train_task *job = g->job;
@@ -237,7 +268,7 @@ static enum errc setup(struct engine *g, struct err *e)
     ASSERT(s->accumulate >= 1);
     rows = rows < job->data->train_count ? rows : job->data->train_count;
     const struct net_spec spec = { ELEM_F32, s, job->data->shape, rows, max_bytes, .has_update = true };
-    TRY(net_new(job->backend, g->ctx, &spec, &g->net, e));
+    TRY(make_net(g, &spec, e));
     size_t bytes = 4 * engine_params(g), items = rows * g->net->items;
     size_t answers = job->data->shape.goal == NET_CLASSES ? 1 : job->data->shape.outputs;
     g->x = arena_try(g->arena, rows * width * sizeof(float));
