@@ -21,6 +21,7 @@ import { cell, columnsOf, nameOf, packIds, RUNS_MAX, sorted, unpackIds, usual, t
 import type { Search } from '../lib/search.ts';
 import { MODEL_MAKER } from '../lib/jobtypes.ts';
 import { useSession } from '../shell/session.tsx';
+import { inMain } from '../ui/overlay.ts';
 import { Page } from '../ui/page.tsx';
 import { Answer, Empty } from '../ui/states.tsx';
 import { RunTable } from './experiments/RunTable.tsx';
@@ -141,6 +142,7 @@ export function Experiments() {
           aria-label={t('runs.columns')}
           showClose={false}
           position="bottom"
+          appendTo={inMain}
           bodyContent={
             <div className="runs-columns">
               {all.map((c) => (

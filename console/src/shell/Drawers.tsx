@@ -42,10 +42,10 @@ export function CallsDrawer({ close }: { close: () => void }) {
       </div>
     ));
   return (
-    <NotificationDrawer aria-label={t('shell.calls')}>
+    <NotificationDrawer role="region" aria-label={t('shell.calls')}>
       <NotificationDrawerHeader title={t('shell.calls')} onClose={close} closeButtonAriaLabel={t('act.close')} />
       <NotificationDrawerBody className="calls">
-        <Title headingLevel="h3" size="md">
+        <Title headingLevel="h2" size="md">
           {t('shell.api')}
         </Title>
         <p className="lead">{t('shell.curl')}</p>
@@ -53,7 +53,7 @@ export function CallsDrawer({ close }: { close: () => void }) {
           calls.api.map((c) => curl(c, location.origin)),
           t('shell.api'),
         )}
-        <Title headingLevel="h3" size="md">
+        <Title headingLevel="h2" size="md">
           {t('shell.cli')}
         </Title>
         {lines(calls.cli, t('shell.cli'))}
@@ -86,7 +86,7 @@ export function NoticesDrawer({
       t('notices.approval')
     );
   return (
-    <NotificationDrawer aria-label={t('notices.title')}>
+    <NotificationDrawer role="region" aria-label={t('notices.title')}>
       <NotificationDrawerHeader title={t('notices.title')} onClose={close} closeButtonAriaLabel={t('act.close')}>
         {list.length > 0 && (
           <Button variant="link" isInline onClick={clear}>
@@ -113,7 +113,7 @@ export function NoticesDrawer({
                   variant={n.kind === 'approval' ? 'warning' : n.state === 'COMPLETED' ? 'success' : 'danger'}
                   title={n.kind === 'job' ? t('notices.job', { name: `\u2068${n.name}\u2069` }) : t('notices.approval')}
                   srTitle={n.read ? '' : t('notices.new')}
-                  headingLevel="h3"
+                  headingLevel="h2"
                 />
                 <NotificationDrawerListItemBody timestamp={<Time at={new Date(n.at).toISOString()} ago />}>
                   {word(n)} {n.kind === 'approval' && <Name>{n.name}</Name>}

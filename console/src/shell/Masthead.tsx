@@ -27,6 +27,7 @@ import { useGet } from '../api/hooks.ts';
 import { zoneLabel } from '../lib/format.ts';
 import { setPrefs, usePrefs } from '../lib/prefs.ts';
 import { Code, Name } from '../ui/bits.tsx';
+import { inHead } from '../ui/overlay.ts';
 import { createsFor } from './nav.ts';
 import { LanguageButton } from './Prefs.tsx';
 import { ProofChip } from './ProofChip.tsx';
@@ -61,7 +62,7 @@ function Menu({
       isOpen={open}
       onOpenChange={setOpen}
       onSelect={() => setOpen(false)}
-      popperProps={{ position: 'end' }}
+      popperProps={{ position: 'end', appendTo: inHead }}
       toggle={(ref) => (
         <MenuToggle
           ref={ref}
@@ -83,7 +84,7 @@ function Connection() {
   const { t } = useTranslation();
   const state = useLiveState();
   return (
-    <Tooltip content={t(`live.${state}Body`)}>
+    <Tooltip content={t(`live.${state}Body`)} appendTo={inHead}>
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- its tooltip is for the keyboard too */}
       <span className={`connection ${state}`} role="status" tabIndex={0}>
         <span className="dot" />
@@ -233,7 +234,7 @@ export function Masthead({ side, setSide, drawer, setDrawer, news, search, keys 
         <span className="tools">
           <ProofChip />
           <Connection />
-          <Tooltip content={t('prefs.zone')}>
+          <Tooltip content={t('prefs.zone')} appendTo={inHead}>
             <Button
               variant="plain"
               className="zone-now"
@@ -251,7 +252,7 @@ export function Masthead({ side, setSide, drawer, setDrawer, news, search, keys 
             onClick={() => setDrawer(drawer === 'notices' ? null : 'notices')}
             className="notices-button"
           />
-          <Tooltip content={t('shell.calls')} aria="none">
+          <Tooltip content={t('shell.calls')} aria="none" appendTo={inHead}>
             <Button
               variant="plain"
               icon={<CodeIcon />}

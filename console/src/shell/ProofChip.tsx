@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { useProof } from '../api/proof.ts';
 import { timeOfDay } from '../lib/format.ts';
 import { usePrefs } from '../lib/prefs.ts';
+import { inHead } from '../ui/overlay.ts';
 
 export function ProofChip() {
   const { t } = useTranslation();
@@ -23,7 +24,7 @@ export function ProofChip() {
   const Icon =
     proof.state === 'broken' ? ExclamationTriangleIcon : proof.state === 'proved' ? CheckCircleIcon : HourglassHalfIcon;
   return (
-    <Tooltip content={t(`shell.proof_${proof.state}`)} aria="none">
+    <Tooltip content={t(`shell.proof_${proof.state}`)} aria="none" appendTo={inHead}>
       <Link to="/audit/proof" className={`proof-chip is-${proof.state}`} aria-label={words}>
         <Icon /> <span className="word">{words}</span>
       </Link>

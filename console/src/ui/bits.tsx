@@ -16,6 +16,7 @@ import { useTranslation } from 'react-i18next';
 import { dateTime, relative, timeOfDay, utc } from '../lib/format.ts';
 import { usePrefs } from '../lib/prefs.ts';
 import { readSearch } from '../lib/search.ts';
+import { inMain } from './overlay.ts';
 import './shapes.css';
 
 /** Text of people and programs: its own direction, no effect on what stands around it. */
@@ -73,6 +74,7 @@ export function Time({
   if (!at) return null;
   return (
     <Tooltip
+      appendTo={inMain}
       content={
         <span>
           <bdi dir="ltr">{utc(at)}</bdi>

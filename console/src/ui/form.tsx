@@ -74,8 +74,9 @@ const idOf = (f: Field): string => `f-${f.name.replaceAll('.', '-')}`;
 export const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 function schemaOf(f: Field) {
-  if (f.kind === 'check') return z.boolean();
-  return z.string().check(
+  if (f.kind === 'check') return z.prefault(z.boolean(), false);
+  // A field that came into the form after it was opened (its choices were still read) has no value yet.
+  const text = z.string().check(
     z.superRefine((v, ctx) => {
       const bad = (message: string): void => ctx.addIssue({ code: 'custom', message });
       if (v === '') return f.required ? bad('field.required') : undefined;
@@ -95,6 +96,7 @@ function schemaOf(f: Field) {
       return undefined;
     }),
   );
+  return z.prefault(text, '');
 }
 
 /** What of a form goes to the API: empty fields stay away, numbers become numbers, JSON what it says. */

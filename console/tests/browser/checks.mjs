@@ -5,6 +5,8 @@ import { createRequire } from 'node:module';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const COLOURS = ['color-contrast', 'link-in-text-block'];
+/** Of any level: what is no breach of WCAG and only good practice too. */
+export const EVERY_TAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 /** The page is there: its title, no skeleton, its fonts. */
@@ -27,9 +29,10 @@ export const drawn = (page) =>
 const PATIENCE_MS = 2000;
 /** Nothing is wider than the window, or soon no longer is (charts follow a new size in their own time); what scrolls inside a box of its own
  *  may be. Names the innermost thing that sticks out. */
-export async function fits(t, page, where) {
-  let found = await wider(page);
-  for (const end = Date.now() + PATIENCE_MS; found && Date.now() < end; found = await wider(page)) await drawn(page);
+export async function fits(t, page, where, inside = '.pf-v6-c-page__main') {
+  let found = await wider(page, inside);
+  for (const end = Date.now() + PATIENCE_MS; found && Date.now() < end; found = await wider(page, inside))
+    await drawn(page);
   if (found) t.fault(where, `${found.by} px wider than the window: ${found.what}`);
 }
 /** Nothing in the head of the page lies on another thing, is cut by the window or by its own box. */
@@ -58,10 +61,10 @@ export async function headFits(t, page, where) {
 }
 // The boxes around a page clip, so nothing scrolls that could be measured: what stands beyond the window is looked for itself. What lies in
 // a box that scrolls by itself, or that is drawn for a screen reader alone, may.
-async function wider(page) {
-  return page.evaluate(() => {
+async function wider(page, inside) {
+  return page.evaluate((selector) => {
     const root = document.documentElement;
-    const main = document.querySelector('.pf-v6-c-page__main') ?? document.body;
+    const main = [...document.querySelectorAll(selector)].at(-1) ?? document.body;
     const held = (e) => {
       for (let p = e.parentElement; p && p !== main; p = p.parentElement) {
         const s = getComputedStyle(p);
@@ -74,6 +77,7 @@ async function wider(page) {
     const [left, right] = [Math.max(0, box.left), Math.min(root.clientWidth, box.right)];
     const out = [main, ...main.querySelectorAll('*')].filter((e) => {
       const r = e.getBoundingClientRect();
+      if (e.matches('.pf-v6-c-popover__arrow')) return false;
       if (r.width <= 1 || (r.right <= right + 0.5 && r.left >= left - 0.5)) return false;
       const s = getComputedStyle(e);
       return s.visibility !== 'hidden' && s.clip === 'auto' && s.clipPath === 'none' && !held(e);
@@ -88,19 +92,19 @@ async function wider(page) {
     if (by <= 0) return null;
     const last = out.filter((e) => !out.some((o) => o !== e && e.contains(o)))[0];
     return { by, what: last ? last.outerHTML.slice(0, 140) : '' };
-  });
+  }, inside);
 }
 
 /**
  * coloursOnly: of a page that was judged whole and has only been given other colours since. impacts: only faults of these are
  * told.
  */
-export async function accessible(t, page, where, coloursOnly = false, impacts = undefined) {
+export async function accessible(t, page, where, coloursOnly = false, impacts = undefined, tags = TAGS) {
   // Half a megabyte of script: once for each document.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
   const found = await page.evaluate(
     (runOnly) => globalThis.axe.run(document, { runOnly, resultTypes: ['violations'] }),
-    coloursOnly ? { type: 'rule', values: COLOURS } : { type: 'tag', values: TAGS },
+    coloursOnly ? { type: 'rule', values: COLOURS } : { type: 'tag', values: tags },
   );
   for (const v of found.violations.filter((f) => !impacts || impacts.includes(f.impact))) {
     const nodes = v.nodes.slice(0, 2).map((n) => `${n.target} ${n.html.slice(0, 160)}`);

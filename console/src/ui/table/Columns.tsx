@@ -4,6 +4,7 @@ import { Button, Checkbox, Popover } from '@patternfly/react-core';
 import { ArrowDownIcon, ArrowUpIcon, ColumnsIcon } from '@patternfly/react-icons';
 import { useTranslation } from 'react-i18next';
 import { moved } from '../../lib/lists.ts';
+import { inMain } from '../overlay.ts';
 
 interface Props {
   all: { name: string; label: string }[];
@@ -20,7 +21,8 @@ export function ColumnChooser({ all, shown, put }: Props) {
       aria-label={t('list.columns')}
       closeBtnAriaLabel={t('act.close')}
       position="bottom-end"
-      appendTo={() => document.body}
+      appendTo={inMain}
+      headerComponent="h2"
       minWidth="18rem"
       bodyContent={
         <ul className="rows columns-list">

@@ -18,6 +18,7 @@ import { dropView, keepView, NAME_MAX, VIEWS_MAX, type Memory } from '../../lib/
 import { writeSearch, type Search } from '../../lib/search.ts';
 import { Name } from '../bits.tsx';
 import { ApiForm } from '../form.tsx';
+import { inMain } from '../overlay.ts';
 import { toast } from '../toast.tsx';
 
 interface Props {
@@ -42,7 +43,7 @@ export function Views({ memory, search, go, put }: Props) {
         isOpen={open}
         onOpenChange={setOpen}
         onSelect={() => setOpen(false)}
-        popperProps={{ position: 'end', appendTo: () => document.body }}
+        popperProps={{ position: 'end', appendTo: inMain }}
         toggle={(ref) => (
           <MenuToggle ref={ref} onClick={() => setOpen(!open)} isExpanded={open} className="views-button">
             {t('views.title')}
