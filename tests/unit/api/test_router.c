@@ -194,12 +194,33 @@ static void tables_that_must_not_start(void **state)
     assert_int_equal(BOOT(fine), ERR_OK);
 }
 
+/* By the event that its act writes; what only reads, ends something or is for strangers asks nobody. */
+static void what_makes_a_power_asks_for_a_fresh_proof(void **state)
+{
+    (void)state;
+    static const enum audit_code powers[] = { AUDIT_TOKEN_CREATE, AUDIT_ROLE_GRANT, AUDIT_USER_CREATE, AUDIT_INVITE_CREATE,
+        AUDIT_IDENTITY_SET, AUDIT_GROUP_SET, AUDIT_DEVICE_GRANT, AUDIT_MFA_SET, AUDIT_NODE_JOIN, AUDIT_BREAK_GLASS,
+        AUDIT_APPROVAL_GRANT, AUDIT_APPROVAL_REQUEST, AUDIT_TENANT_CREATE };
+    for (size_t i = 0; i < sizeof powers / sizeof *powers; i++) {
+        struct route row[] = { ROW(POST, "/v1/x", "x", .audited = true, .audit = powers[i]) };
+        assert_int_equal(BOOT(row), ERR_INTERNAL);
+        assert_non_null(strstr(e.msg, "without R_STEP_UP"));
+        row->flags = R_STEP_UP;
+        assert_int_equal(BOOT(row), ERR_OK);
+    }
+    static const struct route others[] = { ROW(DELETE, "/v1/x", "x", .audited = true, .audit = AUDIT_TOKEN_CREATE),
+        ROW(POST, "/v1/y", "y", .audited = true, .audit = AUDIT_USER_CREATE, .perm = PERM_SCIM_PROVISION),
+        ROW(POST, "/v1/z", "z", .audited = true, .audit = AUDIT_TOKEN_REVOKE) };
+    assert_int_equal(BOOT(others), ERR_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_lead_to_rows), cmocka_unit_test(captures_in_path_order), cmocka_unit_test(the_spelled_out_row_wins),
         cmocka_unit_test(what_leads_nowhere), cmocka_unit_test(other_methods_are_listed), cmocka_unit_test(people_and_machines_are_kept_apart),
         cmocka_unit_test(what_the_pipeline_reads_of_a_row), cmocka_unit_test(tables_that_must_not_start),
+        cmocka_unit_test(what_makes_a_power_asks_for_a_fresh_proof),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
