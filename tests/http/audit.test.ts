@@ -240,6 +240,14 @@ test('falaj audit export goes on where its connection broke, and what it wrote v
   expect((await falaj(['audit', 'verify', '--trust-embedded-key', some], env)).code).toBe(0);
   expect((await falaj(['audit', 'export', newer, '--since', since], env)).code).toBe(0);
   expect((await falaj(['audit', 'verify', '--trust-embedded-key', newer], env)).code).toBe(0);
+  const verify = async (...args: string[]): Promise<number> => (await falaj(['audit', 'verify', ...args], env)).code;
+  const head = join(dir, 'head'), later = join(dir, 'later.jsonl');
+  expect(await verify(file), 'by whose key was not said').not.toBe(0);
+  expect(await verify('--trust-embedded-key', '--save-head', head, file)).toBe(0);
+  expect((await falaj(['audit', 'export', later], env)).code).toBe(0);
+  expect(await verify('--trust-embedded-key', '--previous', head, later)).toBe(0);
+  expect(await verify('--trust-embedded-key', '--save-head', head, later)).toBe(0);
+  expect(await verify('--trust-embedded-key', '--previous', head, file), 'a log that has shrunk').toBe(2);
   for (const words of [['heads'], ['holds'], ['retention'], ['exports'], ['reconcile'], ['proof', '1', '1'], ['hold', 'case 8', '--user', engineer.user.user_id]])
     expect((await falaj(['audit', ...words], env)).code, words.join(' ')).toBe(0);
   proxy.close();
