@@ -61,14 +61,15 @@
 
 enum { SECURE_HEAP = 4 << 20, KEYD_TIMEOUT_MS = 3000 };
 
-static const char USAGE[] =
-    "falaj-api: unknown argument %s\nusage: falaj-api [--config=FILE] [--section.name=value …] "
-    "[--check-db | --bootstrap-admin | --bootstrap-officer NAME | --move-blobs | --help-config | --version]\n";
+static const char usage[] = "usage: falaj-api [--config FILE] [--section.name=value]... [--check-db | --bootstrap-admin |\n"
+                            "                 --bootstrap-officer NAME | --move-blobs | --help | --help-config | --version]\n";
 
 static int print_document(const char *what)
 {
     struct buf b = BUF(16 << 20);
-    if (!strcmp(what, "--print-openapi"))
+    if (!strcmp(what, "--help"))
+        buf_add_c(&b, usage);
+    else if (!strcmp(what, "--print-openapi"))
         openapi_print(&b);
     else if (!strcmp(what, "--print-errors"))
         errors_print_markdown(&b);
@@ -336,7 +337,7 @@ int main(int argc, char **argv)
     struct config *cfg;
     const char *verb = NULL, *officer = NULL;
     for (int i = 1; i < argc; i++)
-        if (!strncmp(argv[i], "--print-", 8))
+        if (!strncmp(argv[i], "--print-", 8) || !strcmp(argv[i], "--help"))
             return print_document(argv[i]) < 0 ? 2 : 0;
     if (config_load(&argc, argv, &cfg, &e) != ERR_OK || second_person_config(cfg, &e) != ERR_OK)
         return refuse("settings", &e);
@@ -350,7 +351,7 @@ int main(int argc, char **argv)
         else if (!strcmp(argv[i], "--version"))
             return printf("falaj-api %s\n", FALAJ_VERSION), 0;
         else
-            return fprintf(stderr, USAGE, argv[i]), 2;
+            return fprintf(stderr, "falaj-api: unknown argument %s\n%s", argv[i], usage), 2;
     }
     log_setup("falaj-api", (enum log_level)cfg->log_level, (enum log_format)cfg->log_format, STDERR_FILENO);
     if (cfg->run_profile == PROFILE_DEV)

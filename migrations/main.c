@@ -15,7 +15,7 @@ static void say(void *ctx, const char *line)
     fflush(stdout);
 }
 
-static int usage(void)
+static int usage(FILE *to)
 {
     fputs("Usage: falaj-migrate --url CONNINFO [--dry-run | --status]\n"
           "Brings a Falaj database up to the schema of this program.\n"
@@ -23,8 +23,8 @@ static int usage(void)
           "  --dry-run        says what would be applied\n"
           "  --status         lists the migrations and when each was applied\n"
           "  --version        prints the version\n",
-          stderr);
-    return 2;
+          to);
+    return to == stdout ? 0 : 2;
 }
 
 int main(int argc, char **argv)
@@ -41,10 +41,10 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--version") == 0)
             return puts("falaj-migrate " FALAJ_VERSION) < 0;
         else
-            return usage();
+            return usage(strcmp(argv[i], "--help") == 0 ? stdout : stderr);
     }
     if (!url || !*url)
-        return usage();
+        return usage(stderr);
     struct err e = { 0 };
     int applied = 0;
     if (migrate_run(url, &schema_embedded, mode, say, NULL, &applied, &e) == ERR_OK)

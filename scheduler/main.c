@@ -238,14 +238,14 @@ int main(int argc, char **argv)
         return 2;
     }
     if (argc > 1) {
-        bool is_help = strcmp(argv[1], "--help-config") == 0;
-        if (is_help)
+        bool is_settings = strcmp(argv[1], "--help-config") == 0, is_help = strcmp(argv[1], "--help") == 0;
+        if (is_settings)
             config_help(stdout);
         else
-            fputs("usage: falaj-scheduler --config=FILE [--section.name=value]... [--help-config]\n"
-                  "       falaj-scheduler simulate --help\n", stderr);
+            fputs("usage: falaj-scheduler --config FILE [--section.name=value]... [--help | --help-config]\n"
+                  "       falaj-scheduler simulate --help\n", is_help ? stdout : stderr);
         config_free(d.config);
-        return is_help ? 0 : 2;
+        return is_settings || is_help ? 0 : 2;
     }
     d.app.config = d.config;
     log_setup("falaj-scheduler", (enum log_level)d.config->log_level, d.config->log_format ? LOGJSON : LOGFMT, STDERR_FILENO);

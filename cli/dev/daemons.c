@@ -12,20 +12,21 @@
 #include "core/crypto/token.h"
 #include "core/http/client.h"
 
-enum { MIGRATE_MS = 60000, TOKEN_MS = 20000, API_MS = 30000, STEP_MS = 15 };
+/* More than any of them needs: what is slow on a busy machine is no fault. */
+enum { STOP_MS = 15000, MIGRATE_MS = 60000, TOKEN_MS = 60000, API_MS = 60000, STEP_MS = 15 };
 
-static struct child *describe(struct dev *d, int which, const char *name, int stop_ms)
+static struct child *describe(struct dev *d, int which, const char *name)
 {
     struct child *p = &d->children[which];
     *p = (struct child){ .name = name, .log_path = arena_printf(d->arena, "%s/%s.log", d->logs, name), .uid = d->server_uid, .gid = d->server_gid,
-                         .stop_signal = SIGTERM, .stop_ms = stop_ms };
+                         .stop_signal = SIGTERM, .stop_ms = STOP_MS };
     return p;
 }
 
 /* BIN/falaj-NAME --config=ETC/NAME.conf */
-static void daemon_of_ours(struct dev *d, int which, const char *name, int stop_ms)
+static void daemon_of_ours(struct dev *d, int which, const char *name)
 {
-    struct child *p = describe(d, which, name, stop_ms);
+    struct child *p = describe(d, which, name);
     int n = (int)strcspn(name, "-");           /* the program of worker-de-fra-1 is falaj-worker */
     p->argv[0] = arena_printf(d->arena, "%s/falaj-%.*s", d->bin, n, name);
     p->argv[1] = arena_printf(d->arena, "--config=%s/%s.conf", d->etc, name);
@@ -41,7 +42,7 @@ static void describe_keyd(struct dev *d, int i)
     struct stat st;
     const char *zone = d->zones[i];
     const char *root = arena_printf(d->arena, "%s/root-%s.key", d->keys, zone);
-    struct child *p = describe(d, DEV_KEYD_OF(i), dev_name_of(d, "keyd", i), 2000);
+    struct child *p = describe(d, DEV_KEYD_OF(i), dev_name_of(d, "keyd", i));
     p->socket = arena_printf(d->arena, "%s/%s.sock", d->run, dev_name_of(d, "keyd", i));
     const char *const argv[] = { arena_printf(d->arena, "%s/falaj-keyd", d->bin), "--zone", zone, "--socket", p->socket, "--softfile", root, "--log", "logfmt",
                                  "--ops-port", arena_printf(d->arena, "%lld", (long long)d->ops_port[DEV_KEYD_OF(i)]),
@@ -51,7 +52,7 @@ static void describe_keyd(struct dev *d, int i)
 
 void daemons_describe(struct dev *d)
 {
-    struct child *p = describe(d, DEV_POSTGRES, "postgres", 3000);
+    struct child *p = describe(d, DEV_POSTGRES, "postgres");
     p->uid = d->pg_uid;
     p->gid = d->pg_gid;
     p->stop_signal = SIGINT;            /* fast shutdown; SIGTERM would wait for clients */
@@ -59,7 +60,7 @@ void daemons_describe(struct dev *d)
     p->argv[1] = "-D";
     p->argv[2] = arena_printf(d->arena, "%s/cluster", d->pg);
 
-    p = describe(d, DEV_REDIS, "redis", 2000);
+    p = describe(d, DEV_REDIS, "redis");
     p->argv[0] = "/usr/bin/redis-server";
     p->argv[1] = arena_printf(d->arena, "%s/redis.conf", d->etc);
     p->socket = arena_printf(d->arena, "%s/redis.sock", d->run);
@@ -67,10 +68,10 @@ void daemons_describe(struct dev *d)
     d->nchildren = DEV_DAEMONS + 2 * (d->nzones - 1);
     for (int i = 0; i < d->nzones; i++)
         describe_keyd(d, i);
-    daemon_of_ours(d, DEV_API, "api", 3000);
-    daemon_of_ours(d, DEV_SCHEDULER, "scheduler", 2000);
+    daemon_of_ours(d, DEV_API, "api");
+    daemon_of_ours(d, DEV_SCHEDULER, "scheduler");
     for (int i = 0; i < d->nzones; i++)
-        daemon_of_ours(d, DEV_WORKER_OF(i), dev_name_of(d, "worker", i), 3000);
+        daemon_of_ours(d, DEV_WORKER_OF(i), dev_name_of(d, "worker", i));
 }
 
 enum errc daemons_migrate(struct dev *d, struct err *e)

@@ -18,7 +18,7 @@
 #include "core/base/cleanup.h"
 #include "core/base/clock.h"
 
-enum { STOP_WAIT_MS = 20000 };
+enum { STOP_WAIT_MS = 120000 };
 
 static enum errc start_servers(struct dev *d, struct err *e)
 {

@@ -12,7 +12,7 @@
 #define MODULE "/usr/lib/softhsm/libsofthsm2.so"
 #define TOKEN "falaj-dev"
 
-enum { INIT_MS = 20000 };
+enum { INIT_MS = 60000 };
 
 static const char *part(const struct dev *d, const char *zone, const char *name)
 {

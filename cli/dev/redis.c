@@ -10,7 +10,7 @@
 #include "core/base/clock.h"
 #include "core/crypto/hash.h"
 
-enum { WAIT_MS = 5000, STEP_MS = 10 };
+enum { WAIT_MS = 60000, STEP_MS = 10 };
 
 enum errc redis_prepare(struct dev *d, struct err *e)
 {

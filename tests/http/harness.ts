@@ -32,7 +32,7 @@ export interface Platform {
 }
 
 const START_MS = 90_000;
-const STOP_MS = 30_000;
+const STOP_MS = 120_000;
 
 export function binary(name: string): string {
   const dir = process.env['FALAJ_BIN'];

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // metrics_port.test.ts - metrics that have a port of their own are there, and no longer for who may reach the API. About 8 s:
 // it has a platform of its own. And each daemon has metrics of its own, of what it knows.
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
-  api, eventually, makeTenant, makeZone, must, problemOf, some, startPlatform, waitJob, waitNode, type Platform,
+  api, binary, eventually, makeTenant, makeZone, must, problemOf, some, startPlatform, waitJob, waitNode, type Platform,
 } from './harness.ts';
 
 let platform: Platform;
@@ -32,6 +33,13 @@ test('/metrics is on the port of its own, and not on the people\'s', async () =>
   expect(text).toMatch(/^falaj_http_requests_total\{[^}]*route="\/metrics"[^}]*status="404"[^}]*\} 1$/m);
   expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
   expect((await fetch(`http://127.0.0.1:${port}/v1/jobs`)).status).toBe(404);
+});
+
+const PROGRAMS = ['', '-api', '-scheduler', '-keyd', '-worker', '-migrate', '-verify', '-backup'];
+test.each(PROGRAMS)('falaj%s --help is an answer', (name) => {
+  const said = spawnSync(binary(`falaj${name}`), ['--help'], { encoding: 'utf8' });
+  expect([said.status, said.stderr]).toEqual([0, '']);
+  expect(said.stdout).toMatch(new RegExp(`falaj${name}`));
 });
 
 /** The rows of docs/gen/metrics.md, which is printed from the table: whose each metric is. */

@@ -138,7 +138,7 @@ class Platform:
         if self.proc.poll() is None:
             self.proc.send_signal(signal.SIGTERM)
             try:
-                self.proc.wait(30)
+                self.proc.wait(120)
             except subprocess.TimeoutExpired:
                 self.proc.kill()
         self.log.close()
