@@ -5,6 +5,7 @@
 #include "core/base/clock.h"
 #include "core/base/str.h"
 #include "migrations/migrate_int.h"
+#include "migrations/preflight.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 #define LOCK_KEY 0x46616c616a4d6967LL      /* "FalajMig" */
-enum { ARENA_MAX = 8 << 20, LOCK_TRIES = 600, LOCK_PAUSE_US = 100000 };
+enum { ARENA_MAX = 8 << 20, LOCK_TRIES = 600, LOCK_PAUSE_US = 100000, PREFLIGHT_RATE = 100 << 20 };
 
 static const char create_tables[] =
     "CREATE TABLE IF NOT EXISTS public.schema_migration (\n"
@@ -77,7 +78,8 @@ static enum errc read_applied(struct run *r, struct db_text_rows *rows, struct e
 static enum errc compare(struct run *r, struct err *e)
 {
     if (r->napplied > r->schema->nmigrations)
-        return FAIL(e, CONFLICT, "the database has %zu migrations but this program knows %zu: it is too old for this database",
+        return FAIL(e, CONFLICT, "the database has %zu migrations but this program knows %zu: it is too old for this database."
+                    " There is no way down: install the newer release, or restore a backup from before (falaj-backup list)",
                     r->napplied, r->schema->nmigrations);
     for (size_t i = 0; i < r->napplied; i++) {
         const struct str *row = &r->rows->cells[i * r->rows->ncols];
@@ -187,6 +189,47 @@ static void show(struct run *r, enum migrate_mode mode)
     functions_show(r, s->functions, s->nfunctions, is_dry);
 }
 
+/* One table that a pending migration touches: who waits, and for how much. */
+static enum errc tell_touch(struct run *r, const struct table_touch *t, struct err *e)
+{
+    static const char *const locks[] = { "rows alone", "writers wait", "everybody waits" };
+    struct db_text_rows size;
+    int64_t bytes = 0;
+    TRY(db_session_query(r->session, "SELECT pg_total_relation_size(c.oid), greatest(c.reltuples, 0)::bigint FROM pg_class c"
+                         " WHERE c.oid = to_regclass('public.' || quote_ident($1)) AND c.relkind IN ('r', 'p')",
+                         (const char *const[]){ t->table }, 1, r->arena, &size, e));
+    if (size.nrows == 0 || !str_to_i64(size.cells[0], 0, INT64_MAX, &bytes)) {
+        run_tell(r, "  %-28s %s; not there yet", t->table, locks[t->lock]);
+        return ERR_OK;
+    }
+    run_tell(r, "  %-28s %s; %lld MiB, about %.*s rows; %s", t->table, locks[t->lock], (long long)(bytes >> 20),
+             STR_ARG(size.cells[1]),
+             !t->reads_all ? "no row is read"
+                           : bytes < PREFLIGHT_RATE ? "all rows, under a second" : "all rows, read below");
+    if (t->reads_all && bytes >= PREFLIGHT_RATE)
+        run_tell(r, "  %-28s about %lld s at %d MiB a second", "", (long long)(bytes / PREFLIGHT_RATE), PREFLIGHT_RATE >> 20);
+    return ERR_OK;
+}
+
+/* By the text of each pending migration; nothing is run. */
+static enum errc preflight(struct run *r, struct err *e)
+{
+    struct table_touch *t = ARENA_ARRAY(r->arena, struct table_touch, TOUCHES_MAX);
+    int who_waits[3] = { 0 };
+    for (size_t i = r->napplied; i < r->schema->nmigrations; i++) {
+        size_t n = preflight_touches(r->schema->migrations[i].sql, t, TOUCHES_MAX);
+        run_tell(r, "%s: %zu tables that hold rows", r->schema->migrations[i].name, n);
+        for (size_t k = 0; k < n; k++) {
+            TRY(tell_touch(r, &t[k], e));
+            who_waits[t[k].lock]++;
+        }
+    }
+    run_tell(r, "%zu migrations pending: everybody waits at %d tables, writers at %d, nobody at %d; each is one transaction",
+             r->schema->nmigrations - r->napplied, who_waits[LOCK_ALL], who_waits[LOCK_WRITERS], who_waits[LOCK_ROWS]);
+    run_tell(r, "before: falaj-backup create. What functions do that a migration calls is not seen here");
+    return ERR_OK;
+}
+
 static enum errc run_locked(struct run *r, enum migrate_mode mode, int *ret_applied, struct err *e)
 {
     const struct schema *s = r->schema;
@@ -199,7 +242,9 @@ static enum errc run_locked(struct run *r, enum migrate_mode mode, int *ret_appl
     size_t n = nhelpers + nfunctions + s->nmigrations - r->napplied;
     if (mode != MIGRATE_STATUS && !n)
         run_tell(r, "nothing to do: the schema is at %d", s->nmigrations ? s->migrations[s->nmigrations - 1].version : 0);
-    if (mode != MIGRATE_APPLY)
+    if (mode == MIGRATE_PREFLIGHT)
+        TRY(preflight(r, e));
+    else if (mode != MIGRATE_APPLY)
         show(r, mode);
     else if (n)
         TRY(apply_all(r, nhelpers, nfunctions, e));

@@ -33,7 +33,8 @@ struct schema {
     const char *owner;          /* the role that helpers and functions are made as; NULL: the login */
 };
 
-enum migrate_mode { MIGRATE_APPLY, MIGRATE_DRY_RUN, MIGRATE_STATUS };
+/* PREFLIGHT: what the pending migrations will lock, and how large that is (preflight.h). */
+enum migrate_mode { MIGRATE_APPLY, MIGRATE_DRY_RUN, MIGRATE_STATUS, MIGRATE_PREFLIGHT };
 
 /* Says what it does through say(ctx, line). ret_applied: how many files of any kind were (or would be) applied; 0 after a failure. */
 MUST_CHECK enum errc migrate_run(const char *conninfo, const struct schema *schema, enum migrate_mode mode,

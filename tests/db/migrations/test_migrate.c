@@ -190,9 +190,39 @@ static void test_two_at_once_do_it_once(void **state)
     assert_int_equal(a + b, 1);
 }
 
+/* Who waits and at what size, of what is pending alone; nothing is applied. And from a newer database there is no way down. */
+static void test_preflight_reads_and_changes_nothing(void **state)
+{
+    (void)state;
+    const struct migration list[] = {
+        { 1, "0001_a.sql", "CREATE TABLE a (x int); INSERT INTO a SELECT 1 FROM generate_series(1, 90000)", SUM_A },
+        { 2, "0002_b.sql", "ALTER TABLE a ADD CHECK (x > 0); CREATE TABLE b (y int); UPDATE later SET z = 1", SUM_B },
+    };
+    int n = -1;
+    assert_int_equal(migrate(list, 1, MIGRATE_APPLY, &n), ERR_OK);
+    pg_harness_exec(pg, "m", "ANALYZE a");
+    *said = 0;
+    assert_int_equal(migrate(list, 2, MIGRATE_PREFLIGHT, &n), ERR_OK);
+    assert_int_equal(n, 1);
+    assert_null(strstr(said, "0001_a.sql"));
+    assert_non_null(strstr(said, "0002_b.sql: 2 tables"));
+    assert_non_null(strstr(said, "everybody waits; 3 MiB, about 90000 rows; all rows, under a second"));
+    assert_non_null(strstr(said, "rows alone; not there yet"));
+    assert_non_null(strstr(said, "1 migrations pending: everybody waits at 1 tables, writers at 0, nobody at 1"));
+    *said = 0;
+    assert_int_equal(migrate(list, 2, MIGRATE_STATUS, &n), ERR_OK);
+    assert_non_null(strstr(said, "0002_b.sql  pending"));
+    pg_harness_exec(pg, "m", "CREATE TABLE later (z int)");
+    assert_int_equal(migrate(list, 2, MIGRATE_APPLY, &n), ERR_OK);
+    assert_int_equal(migrate(list, 1, MIGRATE_PREFLIGHT, &n), ERR_CONFLICT);
+    assert_non_null(strstr(e.msg, "no way down"));
+    assert_non_null(strstr(e.msg, "falaj-backup list"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_preflight_reads_and_changes_nothing, fresh),
         cmocka_unit_test_setup(test_apply_once_in_order, fresh), cmocka_unit_test_setup(test_changed_and_late_ones_are_refused, fresh),
         cmocka_unit_test_setup(test_failure_leaves_nothing, fresh), cmocka_unit_test_setup(test_two_at_once_do_it_once, fresh),
         cmocka_unit_test_setup(functions_follow_their_text, fresh),
