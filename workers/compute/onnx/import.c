@@ -181,7 +181,8 @@ static enum errc add_input(struct import *x, const struct onnx_value *v, const s
         sig->dim[d] = s.dim[d].is_batched ? -1 : (int64_t)s.dim[d].n;
     }
     struct named *n = import_name(x, v->name);
-    *n = (struct named){ .name = v->name, .is_set = true, .is_truth = v->type == ONNX_BOOL };
+    *n = (struct named){ .name = v->name, .is_set = true, .is_truth = v->type == ONNX_BOOL,
+                         .is_byte = v->type == ONNX_UINT8 || v->type == ONNX_INT8 };
     n->value = graph_input(x->g, str_z(x->a, v->name), s);
     return graph_check(x->g, x->e);
 }

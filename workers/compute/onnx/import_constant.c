@@ -8,6 +8,14 @@ HANDLER(same)
 {
     (void)arg_;
     struct named *in = import_in(x, 0), *out;
+    int64_t *is_training;
+    if (import_has(x, 2) && !import_in(x, 2)->known)
+        return UNSUPPORTED(x, "whether it is in training is computed");
+    if (import_has(x, 2)) {
+        TRY(known_whole(x, import_in(x, 2)->known, &is_training));
+        if (*is_training)
+            return UNSUPPORTED(x, "it is in training: what it leaves out is drawn at random");
+    }
     TRY(in->known ? import_set_known(x, 0, in->known) : import_set(x, 0, in->value));
     if (x->node->out[0].len && (out = import_name(x, x->node->out[0]))->is_set)
         out->is_truth = in->is_truth;

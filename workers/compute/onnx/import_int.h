@@ -50,6 +50,7 @@ struct named {
     int value;
     int last;                   /* 1 + the same image with its channels last; 0: there is none */
     bool is_truth;              /* BOOL in ONNX */
+    bool is_byte;               /* an input of UINT8 or INT8, which are computed with in another way than f32 */
     bool is_normed;             /* a convolution that has taken in the batch norm behind it */
     const struct quant *quant;  /* these three: NULL where it is none */
     const struct weights8 *weights;

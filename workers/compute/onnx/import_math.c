@@ -178,6 +178,8 @@ HANDLER(binary)
         TRY(known_binary(x, arg_, p->known, q->known, &k, &done));
     if (done)
         return import_set_known(x, 0, k);
+    if (p->is_byte || (q && q->is_byte))
+        return UNSUPPORTED(x, "whole numbers that are inputs are computed with; cast them to FLOAT before");
     TRY(import_value(x, 0, &v));
     if (x->node->in_count == 2 && p->last && q->last && arg_ == BINARY_ADD) {      /* two images with their channels last */
         TRY(add_values(x, p->last - 1, q->last - 1, &v));
