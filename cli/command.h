@@ -162,6 +162,7 @@ int cmd_dataset_download(struct cli *c);
 int cmd_dataset_tokenize(struct cli *c);
 int cmd_model_download(struct cli *c);
 int cmd_model_import(struct cli *c);
+int cmd_model_optimise(struct cli *c);
 int cmd_model_show(struct cli *c);
 int cmd_content_delete(struct cli *c);
 int cmd_infer(struct cli *c);

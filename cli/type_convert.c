@@ -9,6 +9,9 @@
 #include "cli/sending.h"
 #include "cli/spec_flags.h"
 #include "core/base/cleanup.h"
+#include "core/wire/job_type.h"
+
+#include <stdlib.h>
 
 enum { REQUEST_MAX = 65536, NAME_MAX_BYTES = 63, LIST_MAX = 200 };
 #define SUFFIX "-onnx"
@@ -106,6 +109,16 @@ static int register_job(struct cli *c, const char *model, const char *job)
     return rc;
 }
 
+/* Follows the job to its end and registers what it made. why: what to say of a job that made nothing. */
+static int made_model_register(struct cli *c, const char *model, const char *job, const char *why)
+{
+    struct follow f = { .c = c, .job = job, .on_event = on_event, .ctx = c };
+    int rc = follow_run(&f);
+    if (rc == CLI_JOB_FAILED)
+        return cli_fail(c, rc, arena_printf(c->arena, "falaj job logs %s", job), "%s: the job ended as %s", why, f.state);
+    return rc == CLI_OK ? register_job(c, model, job) : rc;
+}
+
 int cmd_model_import(struct cli *c)
 {
     const char *model = model_name(c), *dataset = NULL, *job = NULL;
@@ -118,10 +131,73 @@ int cmd_model_import(struct cli *c)
     if (rc != CLI_OK)
         return rc;
     cli_note(c, "%s version %lld is here; job %s converts it", dataset, (long long)version, job);
-    struct follow f = { .c = c, .job = job, .on_event = on_event, .ctx = c };
-    rc = follow_run(&f);
-    if (rc == CLI_JOB_FAILED)
-        return cli_fail(c, rc, arena_printf(c->arena, "falaj job logs %s", job),
-                        "the file could not be converted: the job ended as %s", f.state);
-    return rc == CLI_OK ? register_job(c, model, job) : rc;
+    return made_model_register(c, model, job, "the file could not be converted");
+}
+
+/* --- falaj model optimise: a version made smaller, as the next one of its model or of another --- */
+
+static int same_name(struct cli *c, const char *model, const char **ret)
+{
+    struct api_reply r;
+    *ret = cli_flag(c, "name");
+    if (*ret)
+        return CLI_OK;
+    int rc = api_get(c, arena_printf(c->arena, "/v1/models/%s", api_escape(c->arena, model)), &r);
+    *ret = str_z(c->arena, jval_str(jval_get(r.json, "name")));
+    return rc;
+}
+
+/* A flag as a member of the spec; the API says what is wrong with it. */
+static void add_flag(struct cli *c, struct buf *b, const char *flag, const char *member, bool is_text)
+{
+    const char *v = cli_flag(c, flag);
+    if (!v)
+        return;
+    buf_printf(b, ",\"%s\":", member);
+    if (is_text)
+        buf_add_json(b, str_c(v));
+    else
+        buf_add_c(b, v);
+}
+
+static int submit_smaller(struct cli *c, const char *name, const char *model, const char *dataset, int64_t version,
+               const char **ret)
+{
+    struct api_reply r;
+    CLEANUP(buf_releasep) struct buf b = BUF(REQUEST_MAX);
+    buf_printf(&b, "{\"kind\":\"%s\",\"name\":", job_types[JOB_OPTIMISE].name);
+    buf_add_json(&b, str_c(name));
+    buf_printf(&b, ",\"spec\":{\"model_id\":\"%s\",\"dataset_id\":\"%s\",\"model_version\":%lld", model, dataset,
+               (long long)version);
+    add_flag(c, &b, "precision", "precision", true);
+    add_flag(c, &b, "calibration", "calibration", true);
+    add_flag(c, &b, "max-accuracy-drop", "max_accuracy_drop", false);
+    buf_add_c(&b, "}}");
+    int rc = api_do(c, &(struct api_req){ .method = "POST", .path = "/v1/jobs", .body = buf_str(&b) }, &r);
+    *ret = str_z(c->arena, jval_str(jval_get(r.json, "job_id")));
+    return rc;
+}
+
+int cmd_model_optimise(struct cli *c)
+{
+    const char *model, *dataset, *name = NULL, *job = NULL;
+    double drop;
+    int64_t version = 0;
+    char *end;
+    const char *given = cli_flag(c, "max-accuracy-drop");
+    int rc = cli_flag_i64(c, "version", 1, INT64_MAX, &version);
+    if (rc == CLI_OK && given && (!*given || (drop = strtod(given, &end)) < 0 || drop > 1 || *end))
+        return cli_fail(c, CLI_USAGE, "use a share, such as 0.01", "--max-accuracy-drop %.40s is no number from 0 to 1", given);
+    if (rc == CLI_OK)
+        rc = api_resolve(c, c->cmd->noun, c->args[0], &model);
+    if (rc == CLI_OK)
+        rc = api_resolve(c, noun_by_id(STR("dataset_id")), c->args[1], &dataset);
+    if (rc == CLI_OK)
+        rc = same_name(c, model, &name);
+    if (rc == CLI_OK)
+        rc = submit_smaller(c, name, model, dataset, version, &job);
+    if (rc != CLI_OK)
+        return rc;
+    cli_note(c, "job %s makes it smaller", job);
+    return made_model_register(c, name, job, "the model was not made smaller, or not well enough");
 }

@@ -2,7 +2,8 @@
 # falaj_workers_compute: kernels, training, inference; needs nothing but core/base, core/data, the specs of core/wire and libm.
 # Kernel variants: each file with its own instruction set, optimised in every build type (a debug build trains, too).
 set(compute_dir ${CMAKE_CURRENT_LIST_DIR}/compute)
-file(GLOB compute_sources CONFIGURE_DEPENDS ${compute_dir}/*.c ${compute_dir}/kernels/*.c ${compute_dir}/graph/*.c ${compute_dir}/train/*.c ${compute_dir}/infer/*.c ${compute_dir}/onnx/*.c)
+file(GLOB compute_sources CONFIGURE_DEPENDS ${compute_dir}/*.c ${compute_dir}/kernels/*.c ${compute_dir}/graph/*.c ${compute_dir}/train/*.c ${compute_dir}/infer/*.c ${compute_dir}/onnx/*.c
+  ${compute_dir}/optimise/*.c)
 set(compute_fast -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast)
 set(compute_wide -mprefer-vector-width=512)
 set_source_files_properties(${compute_dir}/kernels/ref.c PROPERTIES COMPILE_OPTIONS "-O2;-fno-math-errno;-ffp-contract=off")

@@ -102,8 +102,8 @@ static enum errc check_graph(struct model_stream *s, struct err *e)
     const struct st_file *f = &s->file;
     TRY(model_graph_check(s->arena, f, s->sig, e));
     for (size_t i = 0; i < f->tensor_count; i++)
-        if (f->tensors[i].dtype != ST_F32)
-            return FAIL(e, BAD_DATA, "tensor \"%.*s\" is %s; the tensors of a registered model are F32",
+        if (f->tensors[i].dtype != ST_F32 && f->tensors[i].dtype != ST_BF16 && f->tensors[i].dtype != ST_I8)
+            return FAIL(e, BAD_DATA, "tensor \"%.*s\" is %s; the tensors of a registered model are F32, BF16 or I8",
                         STR_ARG(f->tensors[i].name), st_dtype_name(f->tensors[i].dtype));
     s->inputs = sig_count(&s->sig->inputs[0], 1);
     s->outputs = sig_count(&s->sig->outputs[0], 1);
@@ -133,21 +133,30 @@ static enum errc read_header(struct model_stream *s, struct err *e)
     return ERR_OK;
 }
 
-static struct str name_at(const struct st_file *f, uint64_t at)
+/* Tensors tile the file behind its header, so there is one at every byte. */
+static const struct st_tensor *tensor_at(const struct model_stream *s, uint64_t at)
 {
-    for (size_t i = 0; i < f->tensor_count; i++)
-        if (at >= f->tensors[i].at && at < f->tensors[i].at + f->tensors[i].size_bytes)
-            return f->tensors[i].name;
-    return STR("?");
+    const struct st_tensor *t = s->now, *all = s->file.tensors;
+    for (size_t i = 0; !t || at < t->at || at >= t->at + t->size_bytes; i++) {
+        if (i == s->file.tensor_count)
+            return NULL;
+        t = &all[i];
+    }
+    return t;
 }
 
-/* Tensors are all F32 and tile the file behind its header, so numbers follow each other to the end. at: of the number. */
+/* at: of the number. */
 static enum errc check_number(const struct model_stream *s, uint64_t at, const unsigned char *p, struct err *e)
 {
     float v;
-    memcpy(&v, p, sizeof v);
+    uint32_t bits = 0;
+    if (s->now->dtype == ST_I8)
+        return ERR_OK;
+    memcpy(&bits, p, st_width(s->now->dtype));
+    bits = s->now->dtype == ST_BF16 ? bits << 16 : bits;
+    memcpy(&v, &bits, sizeof v);
     if (!isfinite(v))
-        return FAIL(e, BAD_DATA, "tensor \"%.*s\" holds a value that is no finite number", STR_ARG(name_at(&s->file, at)));
+        return FAIL(e, BAD_DATA, "tensor \"%.*s\" holds a value that is no finite number", STR_ARG(s->now->name));
     if (v == 0 && at >= s->scale_begin && at < s->scale_end)
         return FAIL(e, BAD_DATA, "tensor \"input.scale\" is 0 at %llu", (unsigned long long)((at - s->scale_begin) / sizeof v));
     return ERR_OK;
@@ -155,21 +164,23 @@ static enum errc check_number(const struct model_stream *s, uint64_t at, const u
 
 static enum errc add_numbers(struct model_stream *s, const unsigned char *p, size_t n, struct err *e)
 {
-    uint64_t data_at = ST_PREFIX + s->header_size;
     while (n > 0) {
-        size_t have = (size_t)((s->at - data_at) % sizeof(float));
-        if (have == 0 && n >= sizeof(float)) {
+        s->now = tensor_at(s, s->at);
+        if (!s->now)
+            return FAIL(e, BAD_DATA, "the model file has bytes that belong to no tensor");
+        size_t width = st_width(s->now->dtype), have = (size_t)((s->at - s->now->at) % width);
+        if (have == 0 && n >= width) {
             TRY(check_number(s, s->at, p, e));
-            s->at += sizeof(float);
-            p += sizeof(float);
-            n -= sizeof(float);
+            s->at += width;
+            p += width;
+            n -= width;
             continue;
         }
         s->part[have] = *p++;
         s->at++;
         n--;
-        if (have + 1 == sizeof(float))
-            TRY(check_number(s, s->at - sizeof(float), s->part, e));
+        if (have + 1 == width)
+            TRY(check_number(s, s->at - width, s->part, e));
     }
     return ERR_OK;
 }

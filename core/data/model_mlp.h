@@ -20,7 +20,8 @@ struct model_mlp {
 enum errc model_mlp_check(const struct st_file *f, struct model_mlp *ret, struct err *e);
 
 /* The same of a file that comes piece by piece and is never held: its header and one piece are. Pointers of ret stay NULL. A file
- * with a graph (model_graph.h) is taken here, too: its signature is read, its tensors must be F32 and finite; ret is all zero.
+ * with a graph (model_graph.h) is taken here, too: its signature is read, its tensors must be F32, BF16 or I8, and finite; ret
+ * is all zero.
  * Calling order: zeroed but for the first two members -> model_stream_add* -> model_stream_end -> model_stream_release. */
 struct model_stream {
     struct arena *arena;                                /* for what the header says */
@@ -35,6 +36,7 @@ struct model_stream {
     struct model_sig *sig;                              /* once the header was read */
     uint64_t inputs, outputs;                           /* numbers of a row: of the first input, of the first output */
     uint64_t scale_begin, scale_end;                    /* of input.scale in the file */
+    const struct st_tensor *now;                        /* the one that the next byte belongs to */
 };
 enum errc model_stream_add(struct model_stream *s, const void *p, size_t n, struct err *e);
 enum errc model_stream_end(struct model_stream *s, struct model_mlp *ret, struct err *e);

@@ -27,6 +27,25 @@ SCHEMA_EXTERN(convert_figures, "Figures of a converted model",
     FIELD(convert_figures, producer, 0, .max = 200, .doc = "What wrote the file, by its own word"),
     FIELD_ID(convert_figures, model_object_id, "obj", 0, .doc = "The model"));
 
+SCHEMA_EXTERN(optimise_figures, "What making a model smaller gained, and cost",
+    FIELD(optimise_figures, accuracy_before, F_REQ, .doc = "Share of rows that the model labels rightly"),
+    FIELD(optimise_figures, accuracy_after, F_REQ, .doc = "Share of rows that the smaller one labels rightly"),
+    FIELD(optimise_figures, accuracy_drop, F_REQ, .doc = "The difference, above 0 where the smaller one is worse"),
+    FIELD(optimise_figures, agreement, F_REQ, .doc = "Share of rows that both give the same class"),
+    FIELD(optimise_figures, latency_us_before, F_REQ, .doc = "Time of a single row, in turns with the next, microseconds"),
+    FIELD(optimise_figures, latency_us_after, F_REQ, .doc = "Time of a single row of the smaller one"),
+    FIELD(optimise_figures, model_bytes_before, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Bytes of the model file"),
+    FIELD(optimise_figures, model_bytes, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Bytes of the smaller one's file"),
+    FIELD(optimise_figures, memory_before, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Bytes of constants in memory when served"),
+    FIELD(optimise_figures, memory_bytes, F_REQ, .min = 0, .max = INT64_MAX, .doc = "The same of the smaller one"),
+    FIELD(optimise_figures, calibration_rows, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Rows that showed the ranges"),
+    FIELD(optimise_figures, evaluation_rows, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Other rows, that both were judged by"),
+    FIELD(optimise_figures, changed, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Products and convolutions that were changed"),
+    FIELD(optimise_figures, seconds, F_REQ, .doc = "Time that it took"),
+    FIELD(optimise_figures, backend, F_REQ, .max = 32, .doc = "Compute backend"),
+    FIELD(optimise_figures, parent, F_REQ, .max = 80, .doc = "The version that it was made of, MODEL@VERSION"),
+    FIELD_ID(optimise_figures, model_object_id, "obj", 0, .doc = "The smaller model"));
+
 void job_result_set_object(const struct schema *s, void *figures, struct uuid object_id)
 {
     const struct field *f = schema_find(s, STR("model_object_id"));

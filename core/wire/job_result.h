@@ -26,7 +26,15 @@ struct convert_figures {
     struct str producer;
     struct uuid model_object_id;
 };
-extern const struct schema train_figures_schema, convert_figures_schema;
+
+struct optimise_figures {
+    double accuracy_before, accuracy_after, accuracy_drop, agreement, latency_us_before, latency_us_after;
+    int64_t model_bytes_before, model_bytes, memory_before, memory_bytes, calibration_rows, evaluation_rows, changed;
+    double seconds;
+    struct str backend, parent;         /* parent: MODEL@VERSION */
+    struct uuid model_object_id;
+};
+extern const struct schema train_figures_schema, convert_figures_schema, optimise_figures_schema;
 
 /* Writes the output's object into the figures that go with it. */
 void job_result_set_object(const struct schema *s, void *figures, struct uuid object_id);

@@ -6,4 +6,5 @@ $$ SELECT CASE kind
      WHEN 'noop' THEN 'compute'
      WHEN 'train' THEN 'training'
      WHEN 'convert' THEN 'compute'
+     WHEN 'optimise' THEN 'compute'
      WHEN 'serve' THEN 'serving' ELSE 'unknown' END $$;

@@ -116,6 +116,44 @@ test('an ONNX file becomes a version with its signature, which answers by its ow
   expect(back.headers.get('content-disposition')).toContain('-v1.onnx');
 }, 180_000);
 
+test('a version is made smaller, judged on a table, and names its parent; too great a drop fails with its report', async () => {
+  const { model_id } = must(await t.api.get('/v1/models?q=small'), 200).data[0];
+  const set = must(await t.api.post('/v1/datasets', { name: 'judge', classes: OUT }), 201);
+  const lines = Array.from({ length: 240 }, (_, r) => numbers(IN, r * 0.37)).map((x) => {
+    const scores = reference(x.map(Math.fround));
+    return [...x, scores.indexOf(Math.max(...scores))].join(',');
+  });
+  must(
+    await t.api.post(`/v1/datasets/${set.dataset_id}/versions?format=csv`, undefined, {
+      raw: ['a,b,c,d,e,label', ...lines, ''].join('\n'),
+      headers: { 'content-type': 'text/csv' },
+    }),
+    201,
+  );
+  const spec = { model_id, dataset_id: set.dataset_id };
+  const submit = (more: object, api = t.api) =>
+    api.post('/v1/jobs', { name: 'smaller', kind: 'optimise', spec: { ...spec, ...more } });
+  must(await submit({}, other), 404);
+  expect(problemOf(await submit({ model_version: 9 }), 404).errors[0].pointer).toBe('/spec/model_id');
+
+  const { job_id, spec: kept } = must(await submit({ max_accuracy_drop: 0.05 }), 201);
+  expect(kept).toMatchObject({ model_version: 1, dataset_version: 1, precision: 'int8' });
+  const job = await waitJob(t.api, job_id, ['COMPLETED'], 120_000);
+  expect(job.result).toMatchObject({ accuracy_before: 1, evaluation_rows: 180, calibration_rows: 60, changed: 2 });
+  expect(job.result.parent).toBe(`${model_id}@1`);
+  const made = must(await t.api.post('/v1/models', { name: 'small', job_id }), 201);
+  expect(made).toMatchObject({ version: 2, model_id, signature });
+  expect(made.metrics.accuracy_after).toBeGreaterThan(0.94);
+
+  const bad = must(await submit({ calibration: 'percentile', percentile: 50, max_accuracy_drop: 0 }), 201);
+  const end = await waitJob(t.api, bad.job_id, undefined, 120_000);
+  expect(end.state).toBe('FAILED');
+  const said = must(await t.api.get(`/v1/jobs/${bad.job_id}/logs`), 200).data.map((l: any) => l.text).join('\n');
+  expect(said).toContain('accuracy 1.0000 before');
+  expect(JSON.stringify(end) + said).toContain('max_accuracy_drop allows 0.0000');
+  must(await t.api.post('/v1/models', { name: 'bad', job_id: bad.job_id }), 409);
+}, 180_000);
+
 const refused: [string, Buffer, RegExp][] = [
   [
     'an operator that is not known',

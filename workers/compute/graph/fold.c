@@ -176,6 +176,9 @@ static enum errc copy_view(struct plan *p, struct node *n, struct err *e)
 enum errc plan_fold(struct plan *p, struct err *e)
 {
     struct graph *g = p->graph;
+    for (int i = 0; i < g->node_count; i++)     /* weights that are widened first, and then packed */
+        if (g->nodes[i].op == OP_CAST && is_foldable(g, &g->nodes[i]))
+            TRY(run_node(p, &g->nodes[i], e));
     pack_weights(p);
     TRY(graph_check(g, e));
     for (int i = 0; i < g->node_count; i++) {

@@ -138,6 +138,7 @@ static const bool is_served[OP_COUNT] = {
     [OP_REDUCE] = true, [OP_BMM] = true, [OP_CONV2D] = true, [OP_GROUPNORM] = true, [OP_MAXPOOL] = true, [OP_AVGPOOL] = true,
     [OP_ATTENTION] = true, [OP_RMSNORM] = true, [OP_SWIGLU] = true, [OP_TREES_PACK] = true, [OP_TREES] = true,
     [OP_ROTARY] = true, [OP_DEPTHWISE] = true, [OP_QMATMUL] = true, [OP_QCONV2D] = true,
+    [OP_CAST] = true,
 };
 
 static enum errc find_op(struct reader *r, struct str name, enum op *ret)

@@ -5,6 +5,7 @@
  * request. For a perceptron the same operations as in training on the same numbers: the served result has the bits of the
  * evaluation. */
 #include "workers/compute/infer/model_int.h"
+#include "workers/compute/infer/model_graph.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 
@@ -118,16 +119,21 @@ static enum errc make_plan(struct infer_model *m, struct graph *g, struct err *e
     return ERR_OK;
 }
 
+enum errc model_graph_open(struct arena *a, const struct st_file *f, struct model_sig *ret_sig, struct graph **ret,
+                           struct err *e)
+{
+    return model_graph_is(f) ? graph_file_read(a, f, ret_sig, ret, e) : perceptron_read(a, f, ret_sig, ret, e);
+}
+
 static enum errc fill(struct infer_model *m, struct arena *a, const struct st_file *f, struct err *e)
 {
     struct str features = st_meta(f, "features"), accuracy = st_meta(f, "holdout_accuracy"), family = st_meta(f, "family");
     struct model_sig *sig = ARENA_NEW(a, struct model_sig);
-    bool is_graph = model_graph_is(f);
     struct graph *g;
     m->features = str_dup_heap(features.ptr ? features : STR(""));
     if (!m->features)
         return FAIL(e, LIMIT, "no memory for the model");
-    TRY(is_graph ? graph_file_read(a, f, sig, &g, e) : perceptron_read(a, f, sig, &g, e));
+    TRY(model_graph_open(a, f, sig, &g, e));
     enum errc rc = own_sig(m, sig, e);
     if (rc == ERR_OK)
         rc = own_words(m, f, e);

@@ -128,6 +128,34 @@ static void numbers_are_looked_at(void **state)
     buf_release(&f);
 }
 
+/* A file with a graph may have bytes and halves beside fp32, each judged by its own width, wherever the file is cut. */
+static void numbers_of_a_graph_have_their_widths(void **state)
+{
+    (void)state;
+    static const unsigned char nan[4] = { 0xc0, 0x7f, 0xc0, 0x7f }, one[2] = { 0x80, 0x3f };
+    static const char sig[] = "{\"inputs\":[{\"name\":\"x\",\"datatype\":\"FP32\",\"shape\":[-1,3]}],"
+                              "\"outputs\":[{\"name\":\"y\",\"datatype\":\"FP32\",\"shape\":[-1,1]}]}";
+    static const struct { enum st_dtype small; const unsigned char *half; enum errc want; } rows[] = {
+        { ST_I8, one, ERR_OK }, { ST_I8, nan, ERR_BAD_DATA }, { ST_U8, one, ERR_BAD_DATA },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t piece = 1; piece < 40; piece++) {
+            struct buf f = BUF(1 << 16);
+            struct err e = { 0 };
+            struct model_mlp m;
+            const float numbers[] = { 1, 2, 3 };
+            struct st_tensor t[] = { { STR("a"), rows[i].small, 1, { 4 }, nan, 4 },
+                                     { STR("b"), ST_BF16, 1, { 1 }, rows[i].half, 2 },
+                                     { STR("c"), ST_F32, 1, { 3 }, (const unsigned char *)numbers, 12 } };
+            struct st_pair meta[] = { { STR("family"), STR("graph") }, { STR("graph"), STR("{}") },
+                                      { STR("graph_format"), STR("falaj-graph-1") }, { STR("signature"), str_c(sig) } };
+            arena_reset(arena);
+            assert_int_equal(st_write(&f, t, 3, meta, 4, &e), ERR_OK);
+            assert_int_equal(pieces(arena, f.ptr, f.len, piece, &m, &e), rows[i].want);
+            buf_release(&f);
+        }
+}
+
 static void it_is_not_longer_than_said(void **state)
 {
     (void)state;
@@ -158,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wherever_it_is_cut), cmocka_unit_test(whatever_is_wrong), cmocka_unit_test(numbers_are_looked_at),
+        cmocka_unit_test(numbers_of_a_graph_have_their_widths),
         cmocka_unit_test(it_is_not_longer_than_said),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
