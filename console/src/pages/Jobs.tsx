@@ -186,6 +186,18 @@ export function Jobs() {
     ...(can('job:submit')
       ? [
           {
+            label: t('job.hold'),
+            confirm: t('job.holdEffect'),
+            fits: (j: Job) => j.state === 'PENDING',
+            run: (j: Job) => change('POST', `/v1/jobs/${j.job_id!}/hold`),
+          },
+          {
+            label: t('job.release'),
+            confirm: t('job.releaseEffect'),
+            fits: (j: Job) => j.state === 'HELD',
+            run: (j: Job) => change('POST', `/v1/jobs/${j.job_id!}/release`),
+          },
+          {
             label: t('job.again'),
             confirm: t('jobs.againEffect'),
             fits: (j: Job) => isSubmitted(j.kind),

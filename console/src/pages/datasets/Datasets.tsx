@@ -116,6 +116,18 @@ export function Datasets() {
         filters={filters}
         rowKey={(d) => d.dataset_id!}
         rowName={(d) => d.name!}
+        bulk={
+          can('dataset:write')
+            ? [
+                {
+                  label: t('datasets.delete'),
+                  danger: true,
+                  confirm: t('datasets.deleteMany'),
+                  run: (d) => change('DELETE', `/v1/datasets/${d.dataset_id!}`),
+                },
+              ]
+            : []
+        }
         columns={[
           {
             name: 'name',

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models.tsx - the registered models.
 import { useTranslation } from 'react-i18next';
-import { withQuery } from '../../api/client.ts';
+import { change, withQuery } from '../../api/client.ts';
 import { commandLine } from '../../lib/calls.ts';
 import { number } from '../../lib/format.ts';
+import { useSession } from '../../shell/session.tsx';
 import { Code, Name, Time, To } from '../../ui/bits.tsx';
 import { useNames } from '../members/names.ts';
 import { Page } from '../../ui/page.tsx';
@@ -14,6 +15,7 @@ import { RegisterButton } from './Register.tsx';
 
 export function Models() {
   const { t } = useTranslation();
+  const { can } = useSession();
   const names = useNames();
   const filters: Filter[] = [useNameFilter(), ...useOwnFilters(), ...useZoneFilter()];
   const query = useListSearch(filters);
@@ -41,6 +43,18 @@ export function Models() {
         filters={filters}
         rowKey={(m) => m.model_id!}
         rowName={(m) => m.name!}
+        bulk={
+          can('model:write')
+            ? [
+                {
+                  label: t('models.delete'),
+                  danger: true,
+                  confirm: t('models.deleteMany'),
+                  run: (m) => change('DELETE', `/v1/models/${m.model_id!}`),
+                },
+              ]
+            : []
+        }
         columns={[
           {
             name: 'name',

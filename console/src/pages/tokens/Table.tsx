@@ -134,7 +134,17 @@ export function TokenTable({ userId, owner, everybody = false }: Props) {
         filters={filters}
         {...(userId ? { fixed: { user_id: userId } } : {})}
         rowKey={(x) => x.token_id!}
+        rowName={(x) => x.name!}
         columns={columns}
+        bulk={[
+          {
+            label: t('tokens.revoke'),
+            danger: true,
+            confirm: t('tokens.revokeMany'),
+            fits: (x) => stateOf(x) === 'active',
+            run: (x) => change('DELETE', `/v1/api-tokens/${x.token_id!}`),
+          },
+        ]}
         rowActions={(x) =>
           stateOf(x) !== 'active' ? null : (
             <span className="acts">

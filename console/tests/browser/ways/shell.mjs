@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { accessible, settled } from '../checks.mjs';
 import { setPrefs, until } from '../platform.mjs';
 import { word } from '../steps.mjs';
+import { groups } from './groups.mjs';
 
 const LONG = { hidden: [256, 256], epochs: 1000, seed: 3 };
 const train = (t, name, spec = {}) =>
@@ -388,7 +389,7 @@ export async function shellWays(t) {
   const page = await t.open('engineer');
   await page.evaluate(() => localStorage.setItem('falaj.prefs', '{"lang":"en","theme":"light"}'));
   const only = process.env.WAYS?.split(',');
-  for (const way of [stream, lost, bulk, kept, palette, narrowed, unsaved, draft])
+  for (const way of [stream, lost, bulk, groups, kept, palette, narrowed, unsaved, draft])
     if (!only || only.includes(way.name)) await way(t, page);
   await page.context().close();
   if (!only || only.includes('offline')) await offline(t);
