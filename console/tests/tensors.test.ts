@@ -31,6 +31,15 @@ describe('a tensor', () => {
     expect(tensorOf({ name: 't', datatype: 'BYTES', shape: [-1] }, 'مرحبا\n\nhello')).toEqual({
       tensor: { name: 't', datatype: 'BYTES', shape: [2], data: ['مرحبا', 'hello'] },
     }));
+  test('of several words takes a row of them from each line', () => {
+    const words = { name: 'w', datatype: 'BYTES', shape: [-1, 2] };
+    expect(tensorOf(words, 'red, north\n\nblue،south')).toEqual({
+      tensor: { name: 'w', datatype: 'BYTES', shape: [2, 2], data: ['red', 'north', 'blue', 'south'] },
+    });
+    expect(tensorOf(words, 'red\nblue,south')).toEqual({
+      fault: { key: 'play.wrongCount', values: { width: 2, n: 3 } },
+    });
+  });
   test('is drawn where it is a square of at most 1024', () => {
     expect(sideOf({ ...row, shape: [-1, 64] })).toBe(8);
     expect(sideOf({ ...row, shape: [-1, 8, 8] })).toBe(8);
