@@ -156,7 +156,7 @@ test('words and gaps are learnt by both families, and a served model takes them 
   expect(problemOf(image)).toMatchObject({ code: 'invalid_argument' });
   expect(image.text).toContain('columns of categories. mlp and gbdt learn from it');
   for (const [name, spec] of [['words-net', { family: 'mlp', hidden: [16], epochs: 30, learning_rate: 0.02 }],
-    ['words-trees', { family: 'gbdt', trees: 40, leaf_rows: 5 }]] as [string, object][]) {
+    ['words-trees', { family: 'gbdt', trees: 40, leaf_rows: 5 }]] as [string, Record<string, unknown>][]) {
     const job = await train(api, set, spec);
     expect(job.spec).toMatchObject(mixed);
     expect(job.result.holdout_accuracy, name).toBeGreaterThan(0.95);
