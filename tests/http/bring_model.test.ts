@@ -145,7 +145,7 @@ test('a version is made smaller, judged on a table, and names its parent; too gr
   expect(made).toMatchObject({ version: 2, model_id, signature });
   expect(made.metrics.accuracy_after).toBeGreaterThan(0.94);
 
-  const bad = must(await submit({ calibration: 'percentile', percentile: 50, max_accuracy_drop: 0 }), 201);
+  const bad = must(await submit({ model_version: 1, calibration: 'percentile', percentile: 50, max_accuracy_drop: 0 }), 201);
   const end = await waitJob(t.api, bad.job_id, undefined, 120_000);
   expect(end.state).toBe('FAILED');
   const said = must(await t.api.get(`/v1/jobs/${bad.job_id}/logs`), 200).data.map((l: any) => l.text).join('\n');
