@@ -18,6 +18,7 @@
 #include "audit/search.h"
 #include "audit/thing_name.h"
 #include "registry/evidence/passport.h"
+#include "registry/evidence/what_if.h"
 #include "registry/registry.h"
 #include "registry/vault/key_impact.h"
 #include "registry/vault/key_life.h"
@@ -115,7 +116,7 @@ const struct stmt *const *const api_stmts[] = {
     binding_stmts,
     transfer_policy_stmts,
     zone_law_stmts,
-    evidence_stmts, passport_stmts,
+    evidence_stmts, passport_stmts, what_if_stmts,
     zone_stmts,
     tenant_stmts,
     tenant_life_stmts,

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* residency.c - routes of transfer policies, the register of transfers, the judge's explanations and the evidence report. */
 #include "api/route.h"
+#include "core/db/run_tx.h"
 #include "registry/evidence/evidence.h"
+#include "registry/evidence/what_if.h"
 #include "registry/catalog/transfer.h"
+#include "tenants/home/law_template.h"
 #include "tenants/home/residency_facts.h"
 #include "tenants/home/residency_remedy.h"
 #include "tenants/home/transfer_policy.h"
@@ -42,6 +45,28 @@ SCHEMA_OF(explain_out, "The judge's verdict", FIELD(explain_out, allowed, 0, .do
     FIELD(explain_out, act, F_ALWAYS, .doc = "What was asked about"),
     FIELD_ID(explain_out, policy_id, "trp", 0, .doc = "The policy that allows it"),
     FIELD_SUB(explain_out, remedy, &residency_remedy_schema, F_NOCOL, .doc = "Refused: what is missing, and who may set it"));
+struct what_if_in {
+    struct uuid dataset_id;
+    int data_class;
+    bool has_data_class;
+    struct str zone, from, law_of;
+    struct slice templates;
+    struct zone_law law;
+    bool is_allowed, has_policy, has_exception;
+};
+SCHEMA_OF(what_if_in, "A change to try out on the tenant's own things; nothing is stored",
+    FIELD_ID(what_if_in, dataset_id, "dst", 0, .doc = "One data set"),
+    FIELD_ENUM_OPT(what_if_in, data_class, 0, data_class_names, .doc = "All data of this class; absent: that of the data set"),
+    FIELD(what_if_in, zone, F_REQ, .min = 2, .max = 31, .check = check_slug, .doc = "Where it would be"),
+    FIELD(what_if_in, from, 0, .min = 2, .max = 31, .check = check_slug,
+        .doc = "Where a policy would let it come from; absent: home"),
+    FIELD(what_if_in, law_of, 0, .min = 2, .max = 31, .check = check_slug,
+        .doc = "The zone whose law would change; absent: `zone`"),
+    FIELD_STRS(what_if_in, templates, 0, .max = 16, .check = check_slug, .doc = "Its law would be these known laws"),
+    FIELD_SUB(what_if_in, law, &zone_law_schema, F_NOCOL, .doc = "Its law would be this one"),
+    FIELD_AS(what_if_in, is_allowed, "allow", 0, .doc = "The zone would be on the tenant's list for the class"),
+    FIELD_AS(what_if_in, has_policy, "policy", 0, .doc = "A transfer policy to the zone would be in force"),
+    FIELD_AS(what_if_in, has_exception, "exception", 0, .doc = "And would name its exception"));
 struct evidence_in { struct str zone; struct timestamp from, to; };
 SCHEMA_OF(evidence_in, "Evidence about what", FIELD(evidence_in, zone, F_QUERY, .min = 2, .max = 31, .check = check_slug, .doc = "Only this zone"),
     FIELD(evidence_in, from, F_QUERY, .doc = "Begin of the period; absent: 90 days before its end"), FIELD(evidence_in, to, F_QUERY, .doc = "Its end; absent: now"));
@@ -132,6 +157,29 @@ static enum errc explain(struct work *w, const void *in, void *out, struct err *
     return ERR_OK;
 }
 
+/* In a transaction that can write nothing. */
+static enum errc what_if(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct what_if_in *x = in;
+    static const struct zone_law none = { 0 };
+    struct zone_law law = x->law;
+    bool has_law = memcmp(&x->law, &none, sizeof none) != 0;
+    if (uuid_is_nil(w->tenant_id))
+        return FAIL(e, UNPROCESSABLE, "The platform has no data of its own; make this call as a user of a tenant");
+    if (has_law && x->templates.n)
+        return FAIL_AT(e, UNPROCESSABLE, "/templates", "Give templates or a law, not both");
+    if (x->law_of.ptr && !has_law && !x->templates.n)
+        return FAIL_AT(e, UNPROCESSABLE, "/law_of", "Say by templates or law what the law of that zone would be");
+    if (x->templates.n)
+        TRY(law_of_templates(w->arena, x->templates, &law, e));
+    struct what_if_ask ask = { .dataset_id = x->dataset_id, .data_class = x->has_data_class ? x->data_class : -1, .zone = x->zone,
+                               .from = x->from, .is_allowed = x->is_allowed, .has_policy = x->has_policy,
+                               .has_exception = x->has_exception, .law = &law };
+    if (has_law || x->templates.n)
+        ask.law_of = x->law_of.ptr ? x->law_of : x->zone;
+    return RUN_READ(w, what_if_read(w, &ask, out, e), e);
+}
+
 static enum errc evidence(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct evidence_in *x = in;
@@ -183,6 +231,10 @@ static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/residency/explain", .lane = LANE_CALLS,
       .op = "residency_explain", .perm = PERM_ZONE_READ, .handler = explain, .in = &residency_explain_in_schema,
       .status = 200, .out = &explain_out_schema, .doc = "Ask the judge of residency: may this class of the tenant's data be in that zone, and why" },
+    { .method = HTTP_POST, .path = "/v1/residency/simulate", .lane = LANE_HEAVY,
+      .op = "residency_simulate", .perm = PERM_EVIDENCE_READ, .handler = what_if, .in = &what_if_in_schema, .status = 200,
+      .out = &what_if_schema, .flags = R_NO_TX, .rate = RL_WRITE,
+      .doc = "What a change of a law, a list or a policy would make possible or forbid among the tenant's things; stores nothing" },
     { .method = HTTP_GET, .path = "/v1/evidence", .lane = LANE_HEAVY,
       .op = "evidence", .perm = PERM_EVIDENCE_READ, .handler = evidence, .in = &evidence_in_schema, .status = 200,
       .out = &evidence_schema, .audited = true, .audit = AUDIT_EVIDENCE_EXPORT, .doc = "Evidence about a zone and a period, as an auditor takes it away" },

@@ -781,6 +781,20 @@ CREATE FUNCTION public.residency_changed() RETURNS trigger
     -- the body: migrations
 ALTER FUNCTION public.residency_changed() OWNER TO falaj_system;
 
+-- Name: residency_clauses(text, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.residency_clauses(of_class text, most bigint) RETURNS TABLE(zone text, regime text, source_text text)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.residency_clauses(of_class text, most bigint) OWNER TO falaj_owner;
+
+-- Name: residency_things(uuid, uuid, text, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.residency_things(t uuid, set_id uuid, of_class text, most bigint) RETURNS TABLE(thing text, thing_id uuid, name text, state text, job_kind text, thing_version bigint, zone text, pinned boolean)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.residency_things(t uuid, set_id uuid, of_class text, most bigint) OWNER TO falaj_owner;
+
 -- Name: residency_zone_ok(uuid, text, text, text); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.residency_zone_ok(t uuid, class text, target text, purpose_ text DEFAULT NULL::text) RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -5819,6 +5833,12 @@ GRANT ALL ON FUNCTION public.quota_counted(in_tenant uuid, in_resource text) TO 
 -- Name: FUNCTION residency_changed(); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.residency_changed() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.residency_changed() TO falaj_app;
+
+-- Name: FUNCTION residency_clauses(of_class text, most bigint); Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON FUNCTION public.residency_clauses(of_class text, most bigint) TO falaj_app;
+
+-- Name: FUNCTION residency_things(t uuid, set_id uuid, of_class text, most bigint); Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON FUNCTION public.residency_things(t uuid, set_id uuid, of_class text, most bigint) TO falaj_app;
 
 -- Name: FUNCTION root_key_users(in_zone text); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.root_key_users(in_zone text) FROM PUBLIC;

@@ -139,18 +139,22 @@ struct residency_verdict residency_allows(const struct residency_facts *f, const
     if (!address_ok(to, q->worker_ip))
         return verdict(false, "worker_address", "A machine at that address does not belong to zone %.*s", STR_ARG(to->code));
     struct need need = law_need(home, to, q->data_class, q->now_us), here = law_need(from, to, q->data_class, q->now_us);
-    if (here.level > need.level)
+    struct str law_of = home->code;
+    if (here.level > need.level) {
         need = here;
+        law_of = from->code;
+    }
     if (!need.level && !on_the_list(f, q->data_class, to->code))
         need = (struct need){ 1, "not_allowed", STR_NULL };
     if (!need.level)
         return to == home ? verdict(true, "home", "Zone %.*s is the tenant's home", STR_ARG(to->code))
                           : verdict(true, "allowed_zone", "Zone %.*s is allowed for %s data", STR_ARG(to->code), data_class_names[q->data_class]);
     const struct residency_policy *p = find_policy(f, q, from->code, need.level);
-    if (!p)
-        return refuse_need(&need, q, from->code);
-    struct residency_verdict v = verdict(true, "policy", "A transfer policy from %.*s to %.*s for %.*s is in force", STR_ARG(p->from), STR_ARG(p->to),
-                                         STR_ARG(p->purpose));
-    v.policy_id = p->policy_id;
+    struct residency_verdict v = p ? verdict(true, "policy", "A transfer policy from %.*s to %.*s for %.*s is in force",
+                                             STR_ARG(p->from), STR_ARG(p->to), STR_ARG(p->purpose))
+                                   : refuse_need(&need, q, from->code);
+    v.policy_id = p ? p->policy_id : UUID_NIL;
+    v.regime = need.regime;
+    v.law_of = need.regime.ptr ? law_of : STR_NULL;
     return v;
 }

@@ -76,6 +76,7 @@ struct residency_verdict {
     const char *rule;                   /* a stable word: "home", "allowed_zone", "policy", "law", … */
     char text[200];                     /* the reason for people: names zones, classes and laws, never data */
     struct uuid policy_id;              /* rule "policy" */
+    struct str regime, law_of;          /* of the facts: the law that asks for most, and the zone that has it; or STR_NULL */
 };
 
 struct residency_verdict residency_allows(const struct residency_facts *f, const struct residency_question *q);

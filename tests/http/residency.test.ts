@@ -187,6 +187,32 @@ describe('a transfer policy', () => {
     expect((await explain('personal', DE)).allowed).toBe(false);
   });
 
+  test('is tried out on what there is, and nothing is written', async () => {
+    const written = async (): Promise<unknown> => [
+      must(await t.api.get('/v1/transfer-policies'), 200).data, must(await t.api.get('/v1/approvals'), 200).data,
+      must(await t.api.get('/v1/transfers'), 200).data, must(await admin.get(`/v1/zones/${AE}/law`), 200).version,
+      must(await officers[0]!.get(`/v1/tenants/${t.tenant.tenant_id}/zones`), 200),
+    ];
+    const before = await written();
+    const simulate = async (body: object): Promise<any> => must(await officers[0]!.post('/v1/residency/simulate', body), 200);
+    const line = (r: any, kind: string, zone: string, purpose?: string): any =>
+      r.things.find((x: any) => x.kind === kind && x.zone === zone && x.purpose === purpose);
+    const asked = await simulate({ dataset_id: personal, zone: DE, policy: true });
+    expect(line(asked, 'job', DE, 'training').outcome).toBe('stays_possible'); // by the policy that is in force
+    expect(line(asked, 'transfer', DE)).toMatchObject(
+      { outcome: 'possible', before: { rule: 'law', regime: 'uae-pdpl', source_text: 'FDL 45/2021 Art 22-23' } });
+    expect(asked.approvals).toMatchObject([{ operation: 'transfer_policy_propose', approved_by: ['compliance-officer'] }]);
+    const barred = await simulate({ data_class: 'personal', zone: AE, templates: ['uae-health-ict'] });
+    expect(barred.things.find((x: any) => x.kind === 'dataset' && x.id === personal)).toMatchObject(
+      { outcome: 'forbidden', after: { rule: 'zone_class' } });
+    expect(barred.approvals).toMatchObject([{ operation: 'zone_law_put', approved_in: 'platform' }]);
+    expect(await written()).toEqual(before);
+    for (const [bad, pointer] of [[{ zone: AE }, '/data_class'], [{ zone: 'no-zone', data_class: 'gov' }, '/zone'],
+      [{ zone: AE, data_class: 'gov', law_of: DE }, '/law_of']] as const)
+      expect(problemOf(await officers[0]!.post('/v1/residency/simulate', bad)).errors![0]!.pointer).toBe(pointer);
+    expect((await admin.post('/v1/residency/simulate', { zone: AE, data_class: 'gov' })).status).toBe(403);
+  });
+
   test('for regulated data takes two approvals', async () => {
     const strict = must(await t.api.post('/v1/transfer-policies', proposal({ data_class: 'health', exception_ref: 'MD 51/2021 Art 2(3)' })), 201);
     expect(must(await officers[0]!.post(`/v1/approvals/${strict.approval_id}/approve`, {}), 200).state).toBe('PENDING');

@@ -23,6 +23,7 @@
 #include "keys/client.h"
 #include "registry/vault/blob_store.h"
 #include "registry/evidence/passport.h"
+#include "registry/evidence/what_if.h"
 #include "registry/vault/key_impact.h"
 #include "registry/vault/key_life.h"
 #include "registry/vault/key_rewrap.h"
@@ -35,6 +36,7 @@
 #include "tenants/home/project.h"
 #include "tenants/accounts/quota.h"
 #include "tenants/home/residency_facts.h"
+#include "tenants/home/zone.h"
 #include "tests/db/harness.h"
 #include "tests/lib/wait.h"
 
@@ -99,7 +101,8 @@ static inline int setup(void **state)
     static const struct stmt *const *const app_lists[] = { residency_stmts, registry_stmts, deployment_stmts, project_stmts,
                                                            quota_stmts, audit_event_stmts, audit_search_stmts,
                                                            audit_actor_name_stmts, passport_stmts, key_impact_stmts, key_life_stmts, key_rewrap_stmts,
-                                                           key_shred_stmts, root_key_stmts, NULL };
+                                                           key_shred_stmts, root_key_stmts, what_if_stmts, zone_stmts,
+                                                           zone_law_stmts, NULL };
     static const struct stmt *const *const node_lists[] = { residency_stmts, registry_node_stmts, audit_event_stmts, NULL };
     OK(secmem_init(1 << 20, false, &e));
     snprintf(dir, sizeof dir, "/tmp/registry_XXXXXX");

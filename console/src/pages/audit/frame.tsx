@@ -11,6 +11,7 @@ const PARTS: [to: string, key: string, perm: string][] = [
   ['/audit', 'audit.events', 'audit:read'],
   ['/audit/verify', 'audit.verify', 'audit:read'],
   ['/audit/proof', 'audit.proof', 'audit:read'],
+  ['/audit/passports', 'audit.passports', 'audit:read'],
   ['/audit/exports', 'audit.exports', 'audit:export'],
   ['/audit/heads', 'audit.heads', 'audit:read'],
   ['/audit/holds', 'audit.holds', 'audit:hold'],
@@ -27,7 +28,7 @@ export function Frame(p: {
   children: ReactNode;
 }) {
   const { t } = useTranslation();
-  const { can } = useSession();
+  const { can, me } = useSession();
   const title = p.part === 'audit.events' ? t('nav.audit') : t(p.part);
   return (
     <Page
@@ -40,7 +41,7 @@ export function Frame(p: {
       {...(p.part === 'audit.events' ? {} : { crumbs: [[t('nav.audit'), '/audit']] as [string, string][] })}
     >
       <nav className="parts" aria-label={t('audit.parts')}>
-        {PARTS.filter(([, , perm]) => can(perm)).map(([to, key]) => (
+        {PARTS.filter(([to, , perm]) => can(perm) && (me.tenant_id || to !== '/audit/passports')).map(([to, key]) => (
           <Link
             key={to}
             to={to}

@@ -223,7 +223,7 @@ export function DatasetPassport() {
               [d?.name ?? id, `/datasets/${id}`],
             ],
           }
-        : {})}
+        : { crumbs: [[t('audit.passports'), '/audit/passports']] })}
       api={[`GET ${path}`, `GET /v1/audit/events?resource=${id}`]}
       cli={[`falaj api GET ${path}`]}
       actions={

@@ -6,6 +6,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { withFilter, type Search } from '../../lib/search.ts';
 import { useSession } from '../../shell/session.tsx';
+import { To } from '../../ui/bits.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Ask } from './Ask.tsx';
 import { FlowTable } from './Flows.tsx';
@@ -44,7 +45,14 @@ export function Residency() {
       lead={t('residency.lead')}
       api={now[2]}
       cli={now[3]}
-      actions={register && can('transfer:propose') && <ProposePolicy />}
+      actions={
+        tenant && (
+          <>
+            {can('evidence:read') && <To to="/residency/what-if">{t('whatif.title')}</To>}{' '}
+            {register && can('transfer:propose') && <ProposePolicy />}
+          </>
+        )
+      }
     >
       <Tabs
         mountOnEnter

@@ -51,6 +51,49 @@ export async function transfers(t, admin, officer) {
   ]);
   await acts(t, officer, [
     [
+      'open a passport without a right to data sets',
+      async (h) => {
+        await h.go('/audit');
+        await h.page.getByRole('link', { name: h.word('audit.passports') }).click();
+        await h.row('acts-health').getByRole('link', { name: 'acts-health' }).click();
+        await h.page.waitForURL('**/passport');
+        await h.sees(h.word('passport.lead'));
+        h.expect(403);
+        h.same('data sets', await h.page.evaluate(() => fetch('/v1/datasets').then((r) => r.status)), 403);
+      },
+    ],
+    [
+      'try a policy out before it is there',
+      async (h) => {
+        const written = async () =>
+          JSON.stringify([await policy(), (await t.tenant('GET', '/v1/approvals')).data.length]);
+        const before = await written();
+        await h.go('/residency');
+        await h.page.getByRole('link', { name: h.word('whatif.title') }).click();
+        const choose = (name, value) => h.page.locator(`form [name=${name}]`).selectOption(value);
+        await choose('about', 'class health');
+        await choose('zone', abroad);
+        await h.press('whatif.try');
+        const rows = (outcome) => h.page.locator(`.whatif-result tbody tr[data-outcome=${outcome}]`);
+        await rows('stays_forbidden').first().waitFor();
+        await choose('about', 'class personal');
+        await h.press('whatif.try');
+        await rows('possible')
+          .filter({ hasText: h.word('whatif.kind_transfer') })
+          .first()
+          .waitFor();
+        await h.sees(h.word('remedy.approves_tenant', { roles: 'Compliance officer' }));
+        await choose('zone', t.ids.zone);
+        await choose('law', 'uae-health-ict');
+        await h.press('whatif.try');
+        await rows('forbidden')
+          .filter({ hasText: h.word('whatif.kind_upload') })
+          .first()
+          .waitFor();
+        h.same('what is written', await written(), before);
+      },
+    ],
+    [
       'approve the policy',
       async (h) => {
         const { payload } = await h.approve(t.tenant, 'transfer.policy');

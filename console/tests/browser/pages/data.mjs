@@ -135,6 +135,7 @@ export default [
       await dialog(page);
     },
   },
+  { name: 'passports', path: '/audit/passports', as: 'compliance', wait: 'tbody tr' },
   {
     name: 'passport',
     path: (ids) => `/datasets/${ids.set}/passport`,

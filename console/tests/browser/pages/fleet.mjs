@@ -99,6 +99,17 @@ export default [
   { name: 'residency-transfers', path: '/residency?tab=transfers', as: 'admin' },
   { name: 'residency-refused', path: '/residency?tab=refused', as: 'admin' },
   {
+    name: 'what-if',
+    path: '/residency/what-if',
+    as: 'oryx',
+    wait: 'form',
+    act: async (page) => {
+      await page.locator('[name=zone]').selectOption('de-fra-1');
+      await page.locator('form button[type=submit]').click();
+      await page.waitForSelector('.whatif-result tbody tr');
+    },
+  },
+  {
     name: 'residency-ask',
     path: '/residency?tab=ask&class=health&to=de-fra-1',
     as: 'oryx',
