@@ -44,6 +44,7 @@
     X(audit_routes) \
     X(audit_want_routes) \
     X(audit_csv_routes) \
+    X(audit_summary_routes) \
     X(audit_export_routes) \
     X(audit_rule_routes) \
     X(appointment_routes) \

@@ -4,6 +4,7 @@
 #include "scheduler/invariants.h"
 #include "scheduler/engine/node_state.h"
 #include "tenants/access/authz.h"
+#include "tenants/home/residency_facts.h"
 #include "core/db/list_find.h"
 
 static const char *const node_states[] = { "READY", "DRAINING", "QUARANTINED", "LOST", NULL };
@@ -37,7 +38,13 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 static enum errc get(struct work *w, const void *in, void *out, struct err *e)
 {
     struct node *n = out;
+    const struct residency_facts *f;
     TRY(node_get(w, ((const struct node_ref *)in)->node_id, n, e));
+    if (!uuid_is_nil(w->tenant_id)) {
+        TRY(residency_facts_of(w, &f, e));
+        if (!residency_has_zone(f, n->zone))            /* as in the list: it is not there for who may not use its zone */
+            return FAIL(e, NOT_FOUND, "There is no such machine");
+    }
     return authz_require_zone(w, PERM_NODE_READ, n->zone, e);
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* users.c - routes of users, and of the caller itself. */
 #include "api/pipeline.h"
+#include "core/db/run_tx.h"
 #include "core/db/tx.h"
 #include "tenants/access/authz.h"
 #include "core/db/list_find.h"
+#include "tenants/home/tenant.h"
 #include "tenants/identity/user.h"
 
 static const char *const user_kinds[] = { "person", "service", NULL };
@@ -44,22 +46,28 @@ struct me_out {
     struct timestamp expires_at;
     struct str home_zone;
     struct slice allowed_zones;
+    struct str display_name;
 };
 SCHEMA_OF(me_out, "Who is calling",
     FIELD_ID(me_out, user_id, "usr", F_ALWAYS, .doc = "The user"), FIELD(me_out, name, F_ALWAYS, .doc = "Name"),
     FIELD_ID(me_out, tenant_id, "tnt", F_NULLOUT, .doc = "Tenant; null: the platform"), FIELD(me_out, tenant, 0, .doc = "Tenant's name"),
     FIELD_STRS(me_out, roles, 0, .doc = "Roles held"), FIELD_STRS(me_out, permissions, 0, .doc = "What they and the token's scopes allow"),
     FIELD_ID(me_out, token_id, "tok", 0, .doc = "The token used"), FIELD(me_out, expires_at, 0, .doc = "When it ends"),
-    FIELD(me_out, home_zone, 0, .doc = "Home zone"), FIELD_STRS(me_out, allowed_zones, 0, .doc = "Zones the tenant may use"));
+    FIELD(me_out, home_zone, 0, .doc = "Home zone"), FIELD_STRS(me_out, allowed_zones, 0, .doc = "Zones the tenant may use"),
+    FIELD_AS(me_out, display_name, "tenant_display_name", 0, .doc = "Tenant's name for people"));
 
 static enum errc me(struct work *w, const void *in, void *out, struct err *e)
 {
-    (void)in, (void)e;
+    (void)in;
     const struct principal *p = w->principal;
+    struct tenant t = { 0 };
     struct str *roles = ARENA_ARRAY(w->arena, struct str, ROLE_COUNT), *perms = ARENA_ARRAY(w->arena, struct str, PERM_COUNT);
     struct me_out *m = out;
     *m = (struct me_out){ p->user_id, p->name, p->tenant_id, p->tenant_name, { roles, 0 }, { perms, 0 }, p->method == AUTH_TOKEN ? p->token_id : UUID_NIL, { p->expires_us },
-                          p->home_zone, p->allowed_zones };
+                          p->home_zone, p->allowed_zones, STR_NULL };
+    if (!principal_is_platform(p))
+        TRY(RUN_READ(w, tenant_get(w, p->tenant_id, &t, e), e));
+    m->display_name = t.display_name;
     for (int r = 0; r < ROLE_COUNT; r++)
         if (p->roles & UINT32_C(1) << r)
             roles[m->roles.n++] = str_c(role_row((enum role)r)->wire);

@@ -34,7 +34,12 @@ BEGIN
       id := 'tenant_id'; label := '(x.name || '' '' || x.display_name)';
       -- The directory is the platform's; another sees itself.
       source := CASE WHEN own = '00000000-0000-0000-0000-000000000000' THEN 'x.home_zone IS NOT NULL' ELSE 'x.home_zone IS NOT NULL AND x.tenant_id = $1' END;
-    WHEN 'node' THEN id := 'node_id'; place := 'identity'; source := 'true';
+    WHEN 'node' THEN
+      id := 'node_id'; place := 'identity';
+      -- The fleet is the platform's; a tenant sees the machines of the zones that it may use.
+      source := CASE WHEN own = '00000000-0000-0000-0000-000000000000' THEN 'true'
+        ELSE 'x.zone IN (SELECT unnest(z.home_zone || z.allowed_zones) FROM tenant z WHERE z.tenant_id = $1'
+             ' UNION SELECT z.zone FROM tenant_zone z WHERE z.tenant_id = $1)' END;
   END CASE;
   IF visible IS NOT NULL AND list IN ('dataset', 'model', 'deployment', 'project') THEN
     source := source || ' AND x.project_id = ANY ($5)';

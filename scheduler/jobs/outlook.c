@@ -44,19 +44,6 @@ static struct str why_not(const struct residency_facts *f, const struct job *j, 
     return v.allowed ? STR_NULL : str_dup(w->arena, str_c(v.text));
 }
 
-static bool is_of_tenant(const struct residency_facts *f, struct str zone)
-{
-    const struct str *allowed = f->allowed.items;
-    const struct residency_class_zone *cz = f->class_zones.items;
-    for (size_t i = 0; i < f->allowed.n; i++)
-        if (str_eq(allowed[i], zone))
-            return true;
-    for (size_t i = 0; i < f->class_zones.n; i++)
-        if (str_eq(cz[i].zone, zone))
-            return true;
-    return str_eq(f->home, zone);
-}
-
 static enum errc read_machines(struct work *w, const struct job *j, struct outlook *ret, struct err *e)
 {
     struct slice rows = { 0 };
@@ -89,7 +76,7 @@ static enum errc zones_of(struct work *w, const struct job *j, struct outlook *o
     const struct residency_zone *z = f->zones.items;
     struct zone_outlook *out = ARENA_ARRAY(w->arena, struct zone_outlook, f->zones.n + 1);
     for (size_t i = 0; i < f->zones.n; i++) {
-        if (!is_of_tenant(f, z[i].code) && !(j->zone.ptr && str_eq(j->zone, z[i].code)))
+        if (!residency_has_zone(f, z[i].code) && !(j->zone.ptr && str_eq(j->zone, z[i].code)))
             continue;
         struct zone_outlook *at = &out[named++];
         *at = (struct zone_outlook){ .zone = z[i].code, .reason = why_not(f, j, z[i].code, w) };

@@ -125,6 +125,15 @@ static struct residency_verdict refuse_need(const struct need *n, const struct r
     return verdict(false, "not_allowed", "Zone %.*s is not one where the tenant's %s data may be, and no transfer policy is in force", STR_ARG(q->zone), class);
 }
 
+bool residency_has_zone(const struct residency_facts *f, struct str zone)
+{
+    const struct residency_class_zone *c = f->class_zones.items;
+    for (size_t i = 0; i < f->class_zones.n; i++)
+        if (str_eq(c[i].zone, zone))
+            return true;
+    return str_eq(f->home, zone) || has_str(&f->allowed, zone);
+}
+
 struct residency_verdict residency_allows(const struct residency_facts *f, const struct residency_question *q)
 {
     if (q->data_class < 0 || q->data_class >= DC_COUNT)

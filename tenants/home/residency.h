@@ -79,4 +79,6 @@ struct residency_verdict {
     struct str regime, law_of;          /* of the facts: the law that asks for most, and the zone that has it; or STR_NULL */
 };
 
+/* Is it one of the tenant's: its home, or on one of its lists? */
+bool residency_has_zone(const struct residency_facts *f, struct str zone);
 struct residency_verdict residency_allows(const struct residency_facts *f, const struct residency_question *q);

@@ -97,6 +97,19 @@ describe('the law of a zone', () => {
     expect(must(await admin.get(`/v1/zones/${DE}/law?version=2`), 200).clocks).toEqual([]);
   });
 
+  test('a tenant sees the machines of its zones, and is called by its name for people', async () => {
+    const nodes = must(await admin.get('/v1/nodes'), 200).data;
+    const own = must(await t.api.get('/v1/nodes'), 200).data;
+    expect(nodes.map((n: any) => n.zone).sort()).toEqual([AE, DE]);
+    expect(own.map((n: any) => n.zone)).toEqual([AE]);
+    const [here, there] = [AE, DE].map((z) => nodes.find((n: any) => n.zone === z).node_id);
+    expect([(await t.api.get(`/v1/nodes/${here}`)).status, (await t.api.get(`/v1/nodes/${there}`)).status]).toEqual([200, 404]);
+    expect(must(await admin.get(`/v1/nodes/${there}`), 200).zone).toBe(DE);
+    const shown = must(await t.api.get('/v1/me'), 200);
+    expect(shown.tenant_display_name).toBe(t.tenant.display_name);
+    expect(must(await admin.get('/v1/me'), 200).tenant_display_name).toBeUndefined();
+  });
+
   test("a tenant's zones change with its own officer's approval", async () => {
     const path = `/v1/tenants/${t.tenant.tenant_id}/zones`;
     expect((await admin('PUT', path, { body: { allowed_zones: [DE], reason: 'x' } })).status).toBe(422);

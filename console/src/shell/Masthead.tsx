@@ -152,7 +152,7 @@ function Account() {
           <Name>{me.name}</Name>
         </strong>
         <div>
-          <bdi>{me.tenant}</bdi> {me.home_zone && <Code>{me.home_zone}</Code>}
+          <bdi>{me.tenant_display_name ?? me.tenant}</bdi> {me.home_zone && <Code>{me.home_zone}</Code>}
         </div>
         <div className="menu-roles">
           {me.roles.map((r) => (
@@ -213,7 +213,7 @@ export function Masthead({ side, setSide, drawer, setDrawer, news, search, keys 
       </MastheadMain>
       <MastheadContent className="masthead-tools">
         <span className="who">
-          <bdi>{me.tenant}</bdi>
+          <bdi>{me.tenant_display_name ?? me.tenant}</bdi>
           {me.home_zone && (
             <Label isCompact color="teal">
               <bdi dir="ltr">{me.home_zone}</bdi>

@@ -16,7 +16,7 @@ export function PrintHead() {
   }, []);
   return (
     <div className="print-head">
-      <strong>{t('shell.product')}</strong> · <bdi>{me.tenant}</bdi> ·{' '}
+      <strong>{t('shell.product')}</strong> · <bdi>{me.tenant_display_name ?? me.tenant}</bdi> ·{' '}
       {t('shell.printed', { who: `\u2068${me.name}\u2069`, when: `${dateTime(at)} (\u2066${zoneLabel()}\u2069)` })}
       <div>
         <bdi dir="ltr">{location.href}</bdi>

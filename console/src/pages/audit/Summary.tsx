@@ -2,13 +2,10 @@
 // Summary.tsx - a sheet for the printer: what happened in a stretch of time, counted; the head over it; and that it was verified.
 import { Button } from '@patternfly/react-core';
 import { useSearch } from '@tanstack/react-router';
-import { useQuery } from '@tanstack/react-query';
-import { useEffect, useMemo, useRef } from 'react';
+import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useGet } from '../../api/hooks.ts';
-import { withQuery } from '../../api/client.ts';
-import { Problem } from '../../api/problem.ts';
-import { counter, ordered, type Counts } from '../../lib/audit-summary.ts';
+import { withQuery, type Schemas } from '../../api/client.ts';
 import { didKey } from '../../lib/audit-actions.ts';
 import { unbase64 } from '../../lib/audit-verify-hash.ts';
 import { useVerification } from '../../lib/audit-verify-run.ts';
@@ -17,6 +14,7 @@ import { getPrefs } from '../../lib/prefs.ts';
 import type { Search } from '../../lib/search.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Pairs } from '../../ui/bits.tsx';
+import { Note } from '../../ui/note.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer } from '../../ui/states.tsx';
 import './audit.css';
@@ -29,20 +27,12 @@ const hijri = (at: string | undefined): string => {
   const locale = lang === 'ar' ? `ar-SA-u-ca-islamic-umalqura-nu-${digits}` : 'en-GB-u-ca-islamic-umalqura';
   return new Intl.DateTimeFormat(locale, { dateStyle: 'long' }).format(at ? new Date(at) : new Date());
 };
-async function count(path: string): Promise<Counts> {
-  const response = await fetch(path, { cache: 'no-store' });
-  if (!response.ok || !response.body)
-    throw new Problem(response.status, (await response.json().catch(() => undefined)) as unknown);
-  const { counts, rows } = counter();
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return counts;
-    rows.push(value);
-  }
+interface Counted {
+  title: string;
+  rows: readonly Schemas['audit_count'][];
+  name: (k: string) => string;
 }
-
-function Table({ title, rows, name }: { title: string; rows: [string, number][]; name: (k: string) => string }) {
+function Table({ title, rows, name }: Counted) {
   const { t } = useTranslation();
   return (
     <>
@@ -55,12 +45,12 @@ function Table({ title, rows, name }: { title: string; rows: [string, number][];
           </tr>
         </thead>
         <tbody>
-          {rows.map(([k, n]) => (
-            <tr key={k}>
+          {rows.map((r) => (
+            <tr key={r.name ?? ''}>
               <td>
-                <bdi>{name(k)}</bdi>
+                <bdi>{r.name ? name(r.name) : t('summary.others')}</bdi>
               </td>
-              <td>{number(n)}</td>
+              <td>{number(r.events)}</td>
             </tr>
           ))}
         </tbody>
@@ -75,21 +65,15 @@ export function Summary() {
   const s = useSearch({ strict: false }) as Search;
   const { when = '', from = '', to = '' } = s;
   const range = useMemo(() => rangeOf({ when, from, to }), [when, from, to]);
-  const path = withQuery('/v1/audit/events.csv', range);
-  const counts = useQuery({
-    queryKey: ['summary', path],
-    queryFn: () => count(path),
-    staleTime: Infinity,
-    retry: false,
-  });
+  const counts = useGet('/v1/audit/summary', range);
   const head = useGet('/v1/audit/head');
   const keys = useGet('/v1/audit/keys');
   const { run, start, stop } = useVerification();
-  const began = useRef(false);
-  useEffect(() => {
-    if (!keys.data || began.current) return;
-    began.current = true;
-    const pinned = keys.data.data.map((k) => unbase64(k.public_key ?? '')).filter((k) => k !== null);
+  const [began, setBegan] = useState(false);
+  // The entries themselves come to this browser then: that is an export, and recorded as one. Looking at the sheet is a reading.
+  const verify = (): void => {
+    setBegan(true);
+    const pinned = (keys.data?.data ?? []).map((k) => unbase64(k.public_key ?? '')).filter((k) => k !== null);
     void numbersOf(range).then((n) => {
       if (n)
         start({
@@ -97,7 +81,7 @@ export function Summary() {
           options: { pinned, trustEmbedded: true, allowUnproved: true },
         });
     });
-  }, [keys.data, range, start]);
+  };
   const day = (at: string | undefined): string => (at ? `${dateTime(at)} (${hijri(at)})` : '');
   const action = (k: string): string => (i18n.exists(didKey(k)) ? `${t(didKey(k))} (\u2066${k}\u2069)` : k);
   return (
@@ -106,7 +90,7 @@ export function Summary() {
       title={t('audit.summary')}
       crumbs={[[t('nav.audit'), '/audit']]}
       lead={t('summary.lead')}
-      api={[`GET ${path}`, 'GET /v1/audit/head']}
+      api={[`GET ${withQuery('/v1/audit/summary', range)}`, 'GET /v1/audit/head']}
       cli={['falaj audit csv events.csv', 'falaj audit export summary.md --format summary']}
       actions={
         <Button className="no-print" onClick={() => print()}>
@@ -117,7 +101,7 @@ export function Summary() {
       <div className="sheet">
         <Pairs
           rows={[
-            [t('verify.tenant'), <bdi key="t">{me.tenant}</bdi>],
+            [t('verify.tenant'), <bdi key="t">{me.tenant_display_name ?? me.tenant}</bdi>],
             [t('summary.made'), day(new Date().toISOString())],
             [t('when.from'), day(range.from) || t('summary.begin')],
             [t('when.to'), day(range.to) || t('summary.now')],
@@ -128,17 +112,18 @@ export function Summary() {
           {(c) => (
             <>
               <p className="counted">{t('summary.events', { count: c.events })}</p>
-              <Table title={t('audit.action')} rows={ordered(c.actions)} name={action} />
+              {c.is_cut && <Note variant="warning" title={t('summary.cut')} />}
+              <Table title={t('audit.action')} rows={c.actions} name={action} />
               <Table
                 title={t('audit.outcome')}
-                rows={ordered(c.outcomes)}
+                rows={c.outcomes}
                 name={(k) =>
                   i18n.exists(`value.${k}`) ? t(`value.${k}`) : i18n.exists(`problem.${k}`) ? t(`problem.${k}`) : k
                 }
               />
               <Table
                 title={t('audit.actor')}
-                rows={ordered(c.actors)}
+                rows={c.actors}
                 name={(k) => (i18n.exists(`audit.by_${k}`) ? t(`audit.by_${k}`) : k)}
               />
             </>
@@ -157,7 +142,16 @@ export function Summary() {
           )}
         </Answer>
         <h2 className="block">{t('summary.verified')}</h2>
-        <VerdictOf run={run} own byServer name="audit.jsonl" onStop={stop} />
+        {began ? (
+          <VerdictOf run={run} own byServer name="audit.jsonl" onStop={stop} />
+        ) : (
+          <div className="no-print">
+            <p className="lead">{t('summary.verifyLead')}</p>
+            <Button variant="secondary" isDisabled={!keys.data} onClick={verify}>
+              {t('summary.verify')}
+            </Button>
+          </div>
+        )}
       </div>
     </Page>
   );

@@ -164,7 +164,16 @@ export default [
   { name: 'audit-erasures', path: '/audit/erasures', as: 'compliance' },
   { name: 'audit-person', path: (ids) => `/audit/persons/${ids.held}`, as: 'compliance' },
   { name: 'audit-person-gone', path: (ids) => `/audit/persons/${ids.gone}`, as: 'compliance' },
-  { name: 'audit-summary', path: '/audit/summary?when=days30', as: 'compliance', act: judged },
+  {
+    name: 'audit-summary',
+    path: '/audit/summary?when=days30',
+    as: 'compliance',
+    wait: '.sheet tbody tr',
+    act: async (page) => {
+      await page.locator('.sheet button').first().click();
+      await judged(page);
+    },
+  },
   { name: 'evidence', path: '/evidence', as: 'compliance' },
   { name: 'transfers', path: '/evidence/transfers', as: 'compliance' },
 ];

@@ -42,7 +42,16 @@ export async function paperWays(t) {
       await setPrefs(page, { lang, theme });
       await page.goto(t.base + path);
       await settled(page);
-      if (name === 'summary') await page.waitForSelector('.verdict dl', { timeout: 30_000 });
+      if (name === 'summary') {
+        const exports = () =>
+          t.tenant('GET', '/v1/audit/events?action=audit.export&page_size=200').then((p) => p.data.length);
+        const before = await exports();
+        const pressed = page.locator('.sheet button').first();
+        await pressed.waitFor();
+        must((await exports()) === before, 'was recorded as an export before anything was verified');
+        await pressed.click();
+        await page.waitForSelector('.verdict dl', { timeout: 30_000 });
+      }
       if (name === 'passport') await page.waitForSelector('.seal.is-verified', { timeout: 30_000 });
       const shown = await page.locator(rows).allInnerTexts();
       // A4 less its margins, at 96 dots an inch.

@@ -97,6 +97,20 @@ static void home_and_allowed_zones(void **state)
     ALLOWED(&f, DC_INTERNAL, "ae-dxb-1", "home");
 }
 
+static void a_tenants_zones_are_home_and_its_lists(void **state)
+{
+    (void)state;
+    struct residency_facts f = facts(dxb, 0);
+    struct residency_class_zone own[] = { { DC_PUBLIC, S("de-fra-1") } };
+    assert_true(residency_has_zone(&f, STR("ae-dxb-1")));
+    assert_false(residency_has_zone(&f, STR("ae-auh-1")));
+    f.class_zones = (struct slice){ own, 1 };
+    assert_true(residency_has_zone(&f, STR("de-fra-1")));
+    f.allowed = (struct slice){ all_zones, 2 };
+    assert_true(residency_has_zone(&f, STR("ae-auh-1")));
+    assert_false(residency_has_zone(&f, STR("us-iad-1")));
+}
+
 static void the_law_of_the_home_zone_holds(void **state)
 {
     (void)state;
@@ -319,7 +333,8 @@ static void two_judges_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_unknown_is_refused), cmocka_unit_test(home_and_allowed_zones), cmocka_unit_test(the_law_of_the_home_zone_holds),
+        cmocka_unit_test(what_is_unknown_is_refused), cmocka_unit_test(home_and_allowed_zones),
+        cmocka_unit_test(a_tenants_zones_are_home_and_its_lists), cmocka_unit_test(the_law_of_the_home_zone_holds),
         cmocka_unit_test(a_policy_covers_exactly_what_it_says), cmocka_unit_test(addresses), cmocka_unit_test(two_judges_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
