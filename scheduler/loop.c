@@ -18,6 +18,7 @@
 #include "scheduler/duty/job_pages.h"
 #include "scheduler/duty/levels.h"
 #include "scheduler/jobs/job.h"
+#include "scheduler/evict.h"
 #include "scheduler/leader.h"
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/plan/placement.h"
@@ -51,11 +52,11 @@ static struct work work_of(const struct app *app, struct arena *a)
     return (struct work){ .app = app, .arena = a, .now_us = clock_wall_us(app->clock) };
 }
 
-static void wake_nodes(const struct app *app, const struct plan_result *r)
+static void wake_nodes(const struct app *app, struct slice nodes_told)
 {
     char channel[sizeof WAKE_NODE_PREFIX + UUID_HEX] = WAKE_NODE_PREFIX;
-    const struct uuid *nodes = r->nodes.items;
-    for (size_t i = 0; i < r->nodes.n; i++) {
+    const struct uuid *nodes = nodes_told.items;
+    for (size_t i = 0; i < nodes_told.n; i++) {
         hex_encode(nodes[i].b, 16, channel + sizeof WAKE_NODE_PREFIX - 1);
         wake_publish(app->redis, str_c(channel), STR("1"));
     }
@@ -76,20 +77,30 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
     struct snapshot s;
     struct plan p;
     struct plan_result r = { 0 };
+    struct slice told = { 0 };
     struct work w = work_of(app, a);
     *ret_more = false;
     TRY(RUN_SYSTEM(&w, app->pool, TX_READ_ONLY, snapshot_read(&w, app->config->scheduler_batch, is_deep, &s, e), e));
     if (!s.jobs.n)
         return ERR_OK;
     s.workload = app->workload;
+    s.claims = app->claims;
+    if (s.claims)
+        claims_end(s.claims, clock_mono_us(app->clock));
     placement_plan(&s, a, &p);
+    if (explains)
+        TRY(evict_pass(&w, &s, &p, &told, e));
+    wake_nodes(app, told);
+    if (s.claims)
+        claims_untake(s.claims, &s);
     if (!explains)
         p.waits.n = 0;
     if (p.places.n || p.waits.n) {
         w.now_us = clock_wall_us(app->clock);
         TRY(RUN_SYSTEM(&w, app->pool, 0, plan_apply(&w, &s, &p, app->config->scheduler_lease_ms, &r, e), e));
     }
-    wake_nodes(app, &r);
+    evict_settle(app->claims, &s, &p);
+    wake_nodes(app, r.nodes);
     *admitted += r.admitted;
     *ret_more = r.admitted > 0 && ((p.is_cut && has_room(&s)) || r.refused > 0);
     return ERR_OK;

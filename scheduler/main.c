@@ -38,7 +38,10 @@
 #include "scheduler/engine/lease.h"
 #include "scheduler/loop.h"
 #include "scheduler/engine/node.h"
+#include "scheduler/plan/claims.h"
 #include "scheduler/plan/workload.h"
+#include "scheduler/evict.h"
+#include "scheduler/mirror/holders.h"
 #include "scheduler/plan_apply.h"
 #include "scheduler/plan_check.h"
 #include "scheduler/duty/reaper.h"
@@ -57,6 +60,7 @@ struct daemon {
     struct app app;
     struct config *config;
     struct db_pool *sequencer_pool, *retention_pool;
+    struct claims claims;
     struct leader *leader;
     struct loop *loop;
     struct wake_listener *listener;
@@ -69,7 +73,7 @@ struct daemon {
 };
 
 static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, rules_stmts, plan_apply_stmts,
-    plan_check_stmts,
+    holders_stmts, evict_stmts, plan_check_stmts,
                                                              reaper_stmts,
                                                              budget_watch_stmts, dependencies_stmts, due_jobs_stmts, job_pages_stmts,
                                                              tenant_reaper_stmts, node_scheduler_stmts,
@@ -156,6 +160,7 @@ static enum errc start_database(struct daemon *d, struct err *e)
     d->app.pool = pool_of(c, url, 3, "falaj-scheduler", scheduler_lists, true);
     d->app.policies = policies_new();
     d->app.workload = workload_new();
+    d->app.claims = &d->claims;
     TRY(check_pool(d->app.pool, e));
     d->leader = leader_new(url, d->app.clock);
     if (!*c->sequencer_url)

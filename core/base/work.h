@@ -28,6 +28,7 @@ struct local_auth;
 struct audit_pii;
 struct federation;
 struct erasure_keeper;
+struct claims;
 
 struct app {
     const char *program;
@@ -43,6 +44,7 @@ struct app {
     struct residency_cache *residency; /* api only: where tenants' data may be, tenants/home/residency_facts.h */
     struct policies *policies;      /* falaj-scheduler only: where tenants' data may be, scheduler/mirror/policies.h */
     struct workload *workload;      /* falaj-scheduler only: GPU jobs that came, scheduler/plan/workload.h */
+    struct claims *claims;          /* falaj-scheduler only: jobs for which room is being made, scheduler/plan/claims.h */
     struct local_auth *auth;        /* api only: sign-in secrets and password hashing, tenants/identity/local_auth.h */
     struct audit_pii *pii;          /* api only: keys of personal fields, audit/pii.h */
     struct erasure_keeper *erasures; /* api only: who was erased, outside the database, audit/erasure_keeper.h; NULL: not kept */

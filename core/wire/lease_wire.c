@@ -58,7 +58,13 @@ SCHEMA_EXTERN(lease_next_in, "What a machine has room for",
     FIELD(lease_next_in, wait_ms, 0, .min = 0, .max = 60000, .dflt = "0",
           .doc = "Wait so long for a lease; more than 10 seconds count as 10"),
     FIELD_ID(lease_next_in, after, "att", 0,
-             .doc = "The greatest attempt taken before: leases are then only read, and the first report says that they were taken"));
+             .doc = "The greatest attempt taken before: leases are then only read, and the first report says that they were taken"),
+    FIELD_IDS(lease_next_in, told, "att", F_NOEMPTY, .max = LEASE_NOTICES_MAX, .doc = "Attempts whose notice has come"));
+SCHEMA_EXTERN(lease_notice, "Somebody wants an attempt to end",
+    FIELD_ID(lease_notice, attempt_id, "att", F_REQ, .doc = "The attempt"),
+    FIELD(lease_notice, cancel, 0, .doc = "Somebody asked the job to stop"),
+    FIELD(lease_notice, preempt_ms, 0, .doc = "It makes room for another: a checkpoint, and an end within so long; 0: no"),
+    FIELD(lease_notice, reason, 0, .doc = "In words"));
 SCHEMA_EXTERN(lease_input, "An object that the job may read",
     FIELD(lease_input, tenant_id, F_NOOUT | F_NOIN, .doc = "Tenant"), FIELD(lease_input, job_id, F_NOOUT | F_NOIN, .doc = "Job"),
     FIELD(lease_input, name, F_REQ, .doc = "Name in the job"),
@@ -85,7 +91,9 @@ SCHEMA_EXTERN(lease_grant, "A lease",
     FIELD(lease_grant, max_runtime_s, 0, .doc = "Seconds it may run"),
     FIELD_LIST(lease_grant, inputs, &lease_input_schema, F_NOCOL | F_NOEMPTY, .doc = "Objects it may read"));
 SCHEMA_EXTERN(lease_next_out, "New leases",
-    FIELD_LIST(lease_next_out, leases, &lease_grant_schema, F_REQ, .max = 1000, .doc = "Possibly none"));
+    FIELD_LIST(lease_next_out, leases, &lease_grant_schema, F_REQ, .max = 1000, .doc = "Possibly none"),
+    FIELD_LIST(lease_next_out, notices, &lease_notice_schema, F_NOEMPTY, .max = LEASE_NOTICES_MAX,
+               .doc = "Attempts of this machine that shall end, but those that were told"));
 
 SCHEMA_EXTERN(lease_log, "A line of a log",
     FIELD(lease_log, stream, F_REQ, .max = 16, .doc = "stdout, stderr or system"),
@@ -121,7 +129,9 @@ SCHEMA_EXTERN(lease_verdict, "What came of one item",
     FIELD_ID(lease_verdict, attempt_id, "att", F_REQ, .doc = "The attempt"),
     FIELD(lease_verdict, verdict, F_REQ, .doc = "ok, or stale: the lease is not held, nothing was written, stop"),
     FIELD(lease_verdict, cancel, 0, .doc = "Somebody asked the job to stop"),
-    FIELD(lease_verdict, lease_ms, 0, .doc = "The lease lives so long from now"));
+    FIELD(lease_verdict, lease_ms, 0, .doc = "The lease lives so long from now"),
+    FIELD(lease_verdict, preempt_ms, 0, .doc = "It makes room for another: a checkpoint, and an end within so long; 0: no"),
+    FIELD(lease_verdict, reason, 0, .doc = "Why, in words"));
 SCHEMA_EXTERN(lease_report_out, "Verdicts in the order of the items",
     FIELD_LIST(lease_report_out, items, &lease_verdict_schema, F_REQ, .max = LEASE_ITEMS_MAX, .doc = "One per item"));
 

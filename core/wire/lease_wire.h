@@ -11,7 +11,7 @@
 #pragma once
 #include "core/table/schema.h"
 
-enum { LEASE_ITEMS_MAX = 2000, LEASE_LINES_MAX = 1000, LEASE_OUTPUTS_MAX = 64, LEASE_MESSAGE_MAX = 1024,
+enum { LEASE_ITEMS_MAX = 2000, LEASE_LINES_MAX = 1000, LEASE_NOTICES_MAX = 400, LEASE_OUTPUTS_MAX = 64, LEASE_MESSAGE_MAX = 1024,
        LEASE_RESULT_MAX = 262144, LEASE_TEXT_MAX = 8192, LEASE_VALUES_MAX = 4096, LEASE_OUTPUT_NAME_MAX = 63,
        LEASE_PART_MAX = 8 << 20, LEASE_OUTPUT_MAX = 1 << 30 /* bytes of one part, sealed, and of a whole output's content */ };
 /* Bytes of a checkpoint's content: the largest model, two moments of its optimiser, the best one so far, and their names. */
@@ -51,6 +51,14 @@ struct lease_next_in {
     struct uuid node_id, boot_id;
     int64_t free_slots, max, wait_ms;
     struct uuid after;                  /* the greatest attempt taken before; UUID_LEAST: none. Nil: it does not say */
+    struct slice told;                  /* struct uuid: attempts that have had their notice */
+};
+/* Somebody wants the attempt to end. */
+struct lease_notice {
+    struct uuid attempt_id;
+    bool cancel;
+    int64_t preempt_ms;                 /* it makes room: a checkpoint, and an end within so long; 0: no */
+    struct str reason;
 };
 struct lease_input {
     struct uuid tenant_id, job_id;      /* of the row; not on the wire */
@@ -73,8 +81,9 @@ struct lease_grant {
 };
 /* How many of the inputs come with the lease; those behind are checkpoints, fetched when they are wanted. */
 size_t lease_grant_files(const struct lease_grant *g);
-struct lease_next_out { struct slice leases; };     /* struct lease_grant */
-extern const struct schema lease_next_in_schema, lease_input_schema, lease_grant_schema, lease_next_out_schema;
+struct lease_next_out { struct slice leases, notices; };    /* struct lease_grant; struct lease_notice */
+extern const struct schema lease_notice_schema, lease_next_in_schema, lease_input_schema,
+                            lease_grant_schema, lease_next_out_schema;
 
 /* POST /v1/leases/report */
 enum lease_event { LE_RENEW, LE_START, LE_SUCCEED, LE_FAIL, LE_CANCEL, LE_TIMEOUT, LE_OOM, LE_RETURN, LE_PREEMPT, LE_COUNT };
@@ -105,6 +114,8 @@ struct lease_verdict {
     struct str verdict;                 /* "ok" or "stale" */
     bool cancel;
     int64_t lease_ms;
+    int64_t preempt_ms;                 /* as in a notice */
+    struct str reason;
 };
 struct lease_report_out { struct slice items; };    /* struct lease_verdict, one per item */
 extern const struct schema lease_log_schema, lease_metric_schema, lease_output_schema, lease_item_schema, lease_report_in_schema,

@@ -29,7 +29,17 @@ INSERT INTO job_edge (from_state, event, to_state) VALUES
   ('RUNNING',    'PREEMPT',  'PENDING'),
   ('RUNNING',    'RETURN',   'PENDING'),
   ('RUNNING',    'EXPIRE',   'PENDING'),
-  ('RUNNING',    'LOSE',     'NODE_FAIL');
+  ('RUNNING',    'LOSE',     'NODE_FAIL'),
+  ('RUNNING', 'EVICT', 'PREEMPTING'),
+  ('PREEMPTING', 'SUCCEED', 'COMPLETED'),
+  ('PREEMPTING', 'FAIL', 'FAILED'),
+  ('PREEMPTING', 'TIMEOUT', 'TIMEOUT'),
+  ('PREEMPTING', 'OOM', 'OUT_OF_MEMORY'),
+  ('PREEMPTING', 'CANCEL', 'CANCELLED'),
+  ('PREEMPTING', 'PREEMPT', 'PENDING'),
+  ('PREEMPTING', 'RETURN', 'PENDING'),
+  ('PREEMPTING', 'EXPIRE', 'PENDING'),
+  ('PREEMPTING', 'LOSE', 'NODE_FAIL');
 
 -- After the update, because a trigger before it makes the server lock each row first and compute generated columns that nothing
 -- changed.

@@ -144,6 +144,19 @@ enum errc lease_offer(struct work *w, const struct node *node, struct uuid after
     return n ? take_inputs(w, g, n, e) : ERR_OK;
 }
 
+enum errc lease_notices(struct work *w, const struct node *node, struct slice told, struct slice *ret, struct err *e)
+{
+    return lease_repo_notices(w->tx, node->node_id, told, ret, e);
+}
+
+enum errc lease_waits(struct work *w, const struct node *node, bool *ret, struct err *e)
+{
+    struct slice rows = { 0 };
+    TRY(lease_repo_waiting(w->tx, node->node_id, UUID_LEAST, 1, 0, &rows, e));
+    *ret = rows.n > 0;
+    return ERR_OK;
+}
+
 enum errc lease_check(struct work *w, struct uuid tenant_id, struct uuid attempt_id, int64_t fence, struct str identity,
                       struct lease *ret, struct err *e)
 {

@@ -23,9 +23,13 @@ struct node;
  * lease_take, whatever `after` says: they were lost on the way, or the clock that numbers attempts was turned back. */
 enum errc lease_offer(struct work *w, const struct node *node, struct uuid after, int64_t free_slots, int64_t max,
                       int64_t lease_ms, struct slice *ret, struct err *e) MUST_CHECK;
+/* Something waits for this node, however much it has free. */
+enum errc lease_waits(struct work *w, const struct node *node, bool *ret, struct err *e) MUST_CHECK;
 /* Up to max attempts that wait for this node and fit into free_slots: ADMITTED -> STARTING. */
 enum errc lease_take(struct work *w, const struct node *node, int64_t free_slots, int64_t max, int64_t lease_ms, struct slice *ret,
                      struct err *e) MUST_CHECK;
+/* Attempts that the node holds and that shall end, but those of `told` (struct uuid); ret: struct lease_notice. */
+enum errc lease_notices(struct work *w, const struct node *node, struct slice told, struct slice *ret, struct err *e) MUST_CHECK;
 /* Items in their order; ret: one struct lease_verdict per item. */
 enum errc lease_report(struct work *w, const struct node *node, const struct lease_item *items, size_t n, int64_t lease_ms,
                        struct slice *ret, struct err *e) MUST_CHECK;

@@ -30,7 +30,8 @@ struct overdue {
 extern const struct schema overdue_schema;
 #define OVERDUE_COLUMNS(why_)                                                                                              \
     "a.tenant_id, a.attempt_id, a.job_id, a.node_id, a.fence, n.zone, j.state AS job_state, j.kind, " why_ " AS why, "      \
-    "j.max_attempts, j.requeue_count, j.cancel_requested, a.slots, a.gpus"
+    "j.max_attempts + (SELECT count(*) FROM attempt p WHERE p.tenant_id = a.tenant_id AND p.job_id = a.job_id "             \
+    "AND p.state = 'PREEMPTED') AS max_attempts, j.requeue_count, j.cancel_requested, a.slots, a.gpus"
 
 struct expiry_counts {
     int64_t expired, requeued, failed, cancelled;

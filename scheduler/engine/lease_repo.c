@@ -15,7 +15,7 @@ SCHEMA_OF(held, "An attempt under lock",
     FIELD(held, fence, 0), FIELD(held, slots, 0), FIELD(held, gpus, 0), FIELD(held, state, 0),
     FIELD(held, live, 0), FIELD(held, job_state, 0), FIELD(held, kind, 0),
     FIELD(held, job_fence, 0), FIELD(held, max_attempts, 0), FIELD(held, requeue_count, 0),
-    FIELD(held, cancel_requested, 0));
+    FIELD(held, cancel_requested, 0), FIELD(held, preempt_ms, 0), FIELD(held, evict_why, 0));
 SCHEMA_OF(output_row, "A complete output",
     FIELD(output_row, tenant_id, 0), FIELD(output_row, object_id, 0), FIELD(output_row, ord, 0),
     FIELD(output_row, stored_bytes, 0), FIELD(output_row, room_bytes, 0), FIELD(output_row, room_objects, 0));
@@ -26,6 +26,8 @@ SCHEMA_OF(output_row, "A complete output",
     "       greatest(0, extract(epoch FROM a.lease_until - clock_timestamp()) * 1000)::bigint AS lease_ms\n"                 \
     "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"                                     \
     "       JOIN node n ON n.node_id = a.node_id\n"
+/* What is left of the time of an attempt that makes room, at least a moment. */
+#define PREEMPT_LEFT "greatest(1, extract(epoch FROM a.evict_until - clock_timestamp()) * 1000)::bigint"
 #define WAITS "a.live AND a.state = 'LEASED' AND j.state = 'ADMITTED' AND NOT j.cancel_requested"
 
 static const struct stmt lease_takeable = { .name = "lease_takeable", .params = "ui", .row = &lease_grant_schema, .card = CARD_MANY, .sql =
@@ -56,9 +58,19 @@ static const struct stmt lease_inputs = { .name = "lease_inputs", .params = "UUi
     "  JOIN object b ON b.tenant_id = i.tenant_id AND b.object_id = o.object_id\n"
     " WHERE b.state = 'COMMITTED' ORDER BY o.place, o.name LIMIT $3" };
 
+/* Read where nothing is handed out, so a machine that is kept busy pays for it with no statement. */
+static const struct stmt lease_notices_stmt = { .name = "lease_notices", .params = "uUi", .row = &lease_notice_schema,
+                                                .card = CARD_MANY, .sql =
+    "SELECT a.attempt_id, j.cancel_requested AS cancel, a.evict_why AS reason,\n"
+    "       CASE WHEN a.evict_until IS NULL THEN 0 ELSE " PREEMPT_LEFT " END AS preempt_ms\n"
+    "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"
+    " WHERE a.node_id = $1 AND a.live AND (j.cancel_requested OR a.evict_until IS NOT NULL) AND a.attempt_id <> ALL ($2)\n"
+    " LIMIT $3" };
+
 static const struct stmt lease_hold = { .name = "lease_hold", .params = "uUU", .row = &held_schema, .card = CARD_MANY, .sql =
     "SELECT a.tenant_id, a.attempt_id, a.job_id, a.fence, a.slots, a.gpus, a.state, a.live, j.state AS job_state, j.kind,\n"
-    "       j.fence AS job_fence, j.max_attempts, j.requeue_count, j.cancel_requested\n"
+    "       j.fence AS job_fence, j.max_attempts, j.requeue_count, j.cancel_requested, a.evict_why,\n"
+    "       CASE WHEN a.evict_until IS NULL THEN 0 ELSE " PREEMPT_LEFT " END AS preempt_ms\n"
     "  FROM unnest($2, $3) AS i(tenant_id, attempt_id)\n"
     "  JOIN attempt a ON a.tenant_id = i.tenant_id AND a.attempt_id = i.attempt_id AND a.node_id = $1\n"
     "  JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"
@@ -111,7 +123,8 @@ static const struct stmt lease_check_stmt = { .name = "lease_check", .params = "
 
 const struct stmt *const lease_stmts[] = { &lease_takeable, &lease_waiting, &lease_take_many, &lease_inputs, &lease_hold,
                                            &lease_renew_many, &lease_start_many,
-                                           &lease_outputs, &lease_commit_outputs, &lease_log_many, &lease_metric_many, &lease_check_stmt, NULL };
+                                           &lease_outputs, &lease_commit_outputs, &lease_log_many, &lease_metric_many, &lease_check_stmt,
+                                           &lease_notices_stmt, NULL };
 
 enum { INPUTS_MAX = 8192 };
 
@@ -124,6 +137,12 @@ enum errc lease_repo_waiting(struct db_tx *tx, struct uuid node_id, struct uuid 
                              struct slice *ret, struct err *e)
 {
     return db_many(tx, &lease_waiting, ARGS(A_UUID(node_id), A_UUID(after), A_I64(max), A_I64(late_ms)), ret, (size_t)max, e);
+}
+
+enum errc lease_repo_notices(struct db_tx *tx, struct uuid node_id, struct slice told, struct slice *ret, struct err *e)
+{
+    return db_many(tx, &lease_notices_stmt, ARGS(A_UUID(node_id), A_UUIDS(told.items, told.n), A_I64(LEASE_NOTICES_MAX)), ret,
+                   LEASE_NOTICES_MAX, e);
 }
 
 enum errc lease_repo_take(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms, struct err *e)

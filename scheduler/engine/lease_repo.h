@@ -15,6 +15,8 @@ struct held {
     struct str job_state, kind;
     int64_t job_fence, max_attempts, requeue_count;
     bool cancel_requested;
+    int64_t preempt_ms;                 /* it was told to make room and has so long; 0: no */
+    struct str evict_why;
 };
 
 /* One step of an attempt that begins or ends; audit is its canonical audit event. */
@@ -50,6 +52,9 @@ enum errc lease_repo_takeable(struct db_tx *tx, struct uuid node_id, int64_t max
 /* Only reads: what waits for this node and is greater than `after`, or is not fresh any more: its lease ends within late_ms. */
 enum errc lease_repo_waiting(struct db_tx *tx, struct uuid node_id, struct uuid after, int64_t max, int64_t late_ms,
                              struct slice *ret, struct err *e) MUST_CHECK;
+/* Attempts of the node that shall end, but those; struct lease_notice. */
+enum errc lease_repo_notices(struct db_tx *tx, struct uuid node_id, struct slice told, struct slice *ret,
+                             struct err *e) MUST_CHECK;
 enum errc lease_repo_take(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms, struct err *e) MUST_CHECK;
 enum errc lease_repo_inputs(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct slice *ret, struct err *e) MUST_CHECK;
 /* Locks; rows in any order, none for what this node does not hold. */

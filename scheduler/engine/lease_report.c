@@ -402,8 +402,13 @@ enum errc lease_report(struct work *w, const struct node *node, const struct lea
     for (size_t i = 0; i < n; i++) {
         struct track *t = track_of(&r, items[i].tenant_id, items[i].attempt_id, false);
         bool ok = judge(&r, t, &items[i], i, &is_taken[i]);
-        out[i] = (struct lease_verdict){ .attempt_id = items[i].attempt_id, .verdict = ok ? STR("ok") : STR("stale"),
-                                         .cancel = ok && t->live && t->h->cancel_requested, .lease_ms = ok && t->live ? lease_ms : 0 };
+        out[i] = (struct lease_verdict){ .attempt_id = items[i].attempt_id, .verdict = ok ? STR("ok") : STR("stale") };
+        if (ok && t->live) {
+            out[i].cancel = t->h->cancel_requested;
+            out[i].lease_ms = lease_ms;
+            out[i].preempt_ms = t->h->preempt_ms;
+            out[i].reason = t->h->evict_why;
+        }
         is_taken[i] &= ok;
         metrics_inc(M_lease_renewals_total, ok ? "ok" : "stale");
     }

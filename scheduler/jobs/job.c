@@ -5,6 +5,7 @@
 #include "core/base/cleanup.h"
 #include "core/db/run_tx.h"
 #include "core/json/decode.h"
+#include "core/redis/wake.h"
 #include "core/wire/lease_wire.h"
 #include "scheduler/jobs/booking.h"
 #include "scheduler/jobs/dependency.h"
@@ -227,6 +228,28 @@ enum errc job_events(struct work *w, struct uuid job_id, int64_t after_version, 
     return job_repo_events(w->tx, w->tenant_id, job_id, after_version, limit, ret, e);
 }
 
+struct node_wake { struct redis_client *redis; struct uuid node_id; };
+
+static void wake_node(void *ctx)
+{
+    const struct node_wake *k = ctx;
+    char channel[sizeof WAKE_NODE_PREFIX + UUID_HEX] = WAKE_NODE_PREFIX;
+    hex_encode(k->node_id.b, 16, channel + sizeof WAKE_NODE_PREFIX - 1);
+    wake_publish(k->redis, str_c(channel), STR("1"));
+}
+
+/* The machine that runs the job asks at once what it is to stop, instead of hearing it with its next report. */
+static enum errc tell_holder(struct work *w, struct uuid job_id, struct err *e)
+{
+    struct node_wake *k = ARENA_NEW(w->arena, struct node_wake);
+    bool found;
+    k->redis = w->app->redis;
+    TRY(job_repo_holder(w->tx, w->tenant_id, job_id, &k->node_id, &found, e));
+    if (found)
+        db_after_commit(w->tx, wake_node, k);
+    return ERR_OK;
+}
+
 /* The request comes first and takes the row: what it shows then is where the job stands until the commit. */
 enum errc job_cancel(struct work *w, struct uuid job_id, struct job *ret, struct err *e)
 {
@@ -238,7 +261,7 @@ enum errc job_cancel(struct work *w, struct uuid job_id, struct job *ret, struct
         return FAIL(e, CONFLICT, "The job has ended already (%s)", job_state_names[ret->state]);
     }
     if (ret->state != JOB_PENDING && ret->state != JOB_HELD)
-        return ERR_OK;
+        return tell_holder(w, job_id, e);
     struct job_move m = { .tenant_id = w->tenant_id, .job_id = job_id, .event = JE_CANCEL, .version = ret->version, .fence = JOB_ANY_FENCE,
                           .message = STR("Cancelled before it started") };
     TRY(job_apply(w->tx, &m, 1, &moved, e));

@@ -83,8 +83,14 @@ static const struct stmt job_events_stmt = { .name = "job_events", .params = "uu
 static const struct stmt job_cancel_request = { .name = "job_cancel_request", .params = "uu", .row = &job_schema, .card = CARD_MAYBE, .sql =
     "UPDATE job SET cancel_requested = true WHERE tenant_id = $1 AND job_id = $2 AND finished_at IS NULL RETURNING " ROW_COLUMNS };
 
+struct holder_row { struct uuid node_id; };
+SCHEMA_OF(holder_row, "Who runs a job", FIELD(holder_row, node_id, 0, .doc = "Machine"));
+static const struct stmt job_holder = { .name = "job_holder", .params = "uu", .row = &holder_row_schema,
+                                         .card = CARD_MAYBE, .sql =
+    "SELECT node_id FROM attempt WHERE tenant_id = $1 AND job_id = $2 AND live ORDER BY fence DESC LIMIT 1" };
+
 const struct stmt *const job_stmts[] = { &job_submit_many_stmt, &job_read_many_stmt, &job_get_stmt, &job_events_stmt,
-                                         &job_cancel_request, NULL };
+                                         &job_cancel_request, &job_holder, NULL };
 
 struct flat_input {
     int64_t ord;
@@ -194,6 +200,14 @@ enum errc job_repo_events(struct db_tx *tx, struct uuid tenant, struct uuid job_
                           struct err *e)
 {
     return db_many(tx, &job_events_stmt, ARGS(A_UUID(tenant), A_UUID(job_id), A_I64(after), A_I64(limit)), ret, (size_t)limit, e);
+}
+
+enum errc job_repo_holder(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct uuid *ret, bool *found, struct err *e)
+{
+    struct holder_row r;
+    TRY(db_maybe(tx, &job_holder, ARGS(A_UUID(tenant), A_UUID(job_id)), &r, found, e));
+    *ret = *found ? r.node_id : (struct uuid){ 0 };
+    return ERR_OK;
 }
 
 enum errc job_repo_cancel_request(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, bool *found, struct err *e)

@@ -91,3 +91,10 @@ bool devices_take(struct devices *d, uint64_t mask, int64_t gpus, int64_t milli)
             d->milli[i] = (uint16_t)(d->milli[i] - milli);
     return true;
 }
+
+void devices_give(struct devices *d, uint64_t mask, int64_t milli)
+{
+    for (int i = 0; i < d->n; i++)
+        if (mask >> i & 1)
+            d->milli[i] = (uint16_t)(d->milli[i] + milli < GPU_MILLI ? d->milli[i] + milli : GPU_MILLI);
+}

@@ -27,3 +27,5 @@ int64_t devices_level(const struct devices *d);
 uint64_t devices_pick(const struct devices *d, int64_t gpus, int64_t milli);
 /* False, and nothing is taken: one of them has not as much, or is not there, or they are not so many. */
 bool devices_take(struct devices *d, uint64_t mask, int64_t gpus, int64_t milli);
+/* Gives as many thousandths back on each of them; none gets more than it has. */
+void devices_give(struct devices *d, uint64_t mask, int64_t milli);

@@ -39,8 +39,11 @@ static int by_tenant(const void *a, const void *b)
 
 void order_jobs(struct snapshot *s)
 {
-    for (size_t i = 0; i < s->jobs.n; i++)
-        s->jobs.items[i].has_lane = (size_t)s->jobs.items[i].tenant < s->tenants.n && s->tenants.items[s->jobs.items[i].tenant].guarded;
+    for (size_t i = 0; i < s->jobs.n; i++) {
+        struct snap_job *j = &s->jobs.items[i];
+        j->is_placed = false;
+        j->has_lane = (size_t)j->tenant < s->tenants.n && s->tenants.items[j->tenant].guarded;
+    }
     if (s->jobs.n > 1)
         qsort(s->jobs.items, s->jobs.n, sizeof *s->jobs.items, by_tenant);
 }

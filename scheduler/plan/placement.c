@@ -8,6 +8,7 @@
  * while a tenant goes through its jobs room only shrinks, so a job that asks at least as much in the same place is refused
  * with the same words, without a search. */
 #include "scheduler/plan/placement.h"
+#include "scheduler/plan/claims.h"
 #include "scheduler/plan/fairshare.h"
 #include "scheduler/plan/ground.h"
 #include "scheduler/plan/order.h"
@@ -148,6 +149,30 @@ static bool same_place(const struct snap_job *a, const struct snap_job *b)
     return a->zones.items == b->zones.items && str_eq(a->pool, b->pool) && (a->zone.ptr != NULL) == (b->zone.ptr != NULL) && str_eq(a->zone, b->zone);
 }
 
+/* The job is placed there: what it takes is gone for those behind it. */
+static void settle(struct planner *p, struct snap_tenant *t, const struct snap_job *j, const struct placement *place)
+{
+    struct snap_node *n = &p->s->nodes.items[place->node];
+    const struct ask a = snap_job_ask(j);
+    snap_node_take(n, &a, place->devices);
+    t->slots_used += j->slots;
+    t->gpus_used += j->gpus;
+    if (t->guarded) {
+        struct rule_ask ask = sight_rule_ask(t, j, n);
+        rulebook_take(&p->s->book, &ask);
+    }
+    p->plan->places.items[p->plan->places.n++] = *place;
+}
+
+/* Those of its shape that were not read come before the rest of the line. */
+static void end_at_cut(struct planner *p, struct lane *q, const struct snap_job *placed)
+{
+    if (!placed->is_cut)
+        return;
+    q->next = q->end;
+    p->plan->is_cut = true;
+}
+
 static void step(struct planner *p, struct queue *queue)
 {
     struct lane *q = &queue->lanes[queue->best];
@@ -156,6 +181,8 @@ static void step(struct planner *p, struct queue *queue)
     struct snap_job *j = &p->s->jobs.items[at];
     struct snap_tenant *t = &p->s->tenants.items[queue->tenant];
     struct sight see;
+    if (j->is_placed)
+        return end_at_cut(p, q, j);
     if (!quota_allows(p, t, j, at))
         return;
     if (q->refused != SIZE_MAX) {
@@ -171,24 +198,8 @@ static void step(struct planner *p, struct queue *queue)
         wait_for(p, at, q->reason, q->message);
         return;
     }
-    struct snap_node *n = &p->s->nodes.items[place.node];
-    const struct ask a = snap_job_ask(j);
-    n->free_slots -= j->slots;
-    n->free_gpus -= j->gpus;
-    n->free_cpu_milli -= a.cpu_milli;
-    n->free_memory_bytes -= a.memory_bytes;
-    (void)devices_take(&n->devices, place.devices, a.gpus, a.gpu_milli);        /* what was picked is free */
-    t->slots_used += j->slots;
-    t->gpus_used += j->gpus;
-    if (t->guarded) {
-        struct rule_ask ask = sight_rule_ask(t, j, n);
-        rulebook_take(&p->s->book, &ask);
-    }
-    p->plan->places.items[p->plan->places.n++] = place;
-    if (j->is_cut) {                    /* those of its shape that were not read come before the rest of the line */
-        q->next = q->end;
-        p->plan->is_cut = true;
-    }
+    settle(p, t, j, &place);
+    end_at_cut(p, q, j);
 }
 
 /* The lines of the tenant whose jobs begin at i; returns where the next tenant's begin. */
@@ -209,6 +220,50 @@ static size_t add_queue(struct planner *p, struct lane *lanes, size_t i)
     return k;
 }
 
+static bool find_job(const struct snapshot *s, const struct claim *c, size_t *ret)
+{
+    for (*ret = 0; *ret < s->jobs.n; ++*ret)
+        if (uuid_eq(s->jobs.items[*ret].job_id, c->job_id) && uuid_eq(s->jobs.items[*ret].tenant_id, c->tenant_id))
+            return true;
+    return false;
+}
+
+static bool find_node(const struct snapshot *s, const struct claim *c, size_t *ret)
+{
+    for (*ret = 0; *ret < s->nodes.n; ++*ret)
+        if (uuid_eq(s->nodes.items[*ret].node_id, c->node_id))
+            return true;
+    return false;
+}
+
+/* Jobs for which room was made go first, to where it was made; until all of it is free the rest keep off it. */
+static void place_claims(struct planner *p)
+{
+    struct snapshot *s = p->s;
+    for (size_t i = 0; s->claims && i < s->claims->n; i++) {
+        struct claim *c = &s->claims->items[i];
+        struct placement place;
+        if (!find_node(s, c, &place.node))
+            continue;
+        if (!find_job(s, c, &place.job)) {              /* it was not read this time */
+            claims_take(c, s, place.node);
+            continue;
+        }
+        struct snap_job *j = &s->jobs.items[place.job];
+        struct snap_tenant *t = &s->tenants.items[j->tenant];
+        const struct ask a = snap_job_ask(j);
+        struct rule_ask ask = sight_rule_ask(t, j, &s->nodes.items[place.node]);
+        struct str words;
+        if (!snap_node_fits(&s->nodes.items[place.node], &a) || !sight_quota_allows(t, j, p->a, &words)) {
+            claims_take(c, s, place.node);
+        } else if (!t->guarded || !rulebook_refuses(&s->book, &ask)) {
+            place.devices = devices_pick(&s->nodes.items[place.node].devices, a.gpus, a.gpu_milli);
+            j->is_placed = true;
+            settle(p, t, j, &place);
+        }
+    }
+}
+
 void placement_plan(struct snapshot *s, struct arena *a, struct plan *ret)
 {
     struct planner p = { .s = s, .a = a, .plan = ret, .heap = ARENA_ARRAY(a, struct queue, s->tenants.n + 1) };
@@ -218,9 +273,10 @@ void placement_plan(struct snapshot *s, struct arena *a, struct plan *ret)
     order_jobs(s);
     for (size_t i = 0; i < s->jobs.n;)
         i = add_queue(&p, lanes, i);
+    snapshot_fill(s);
+    place_claims(&p);
     for (size_t i = p.n; i-- > 0;)
         sift_down(&p, i);
-    snapshot_fill(s);
     ground_init(&p.ground, s, a);
     while (p.n) {
         step(&p, &p.heap[0]);

@@ -68,7 +68,25 @@ bool snap_node_could(const struct snap_node *n, const struct ask *a)
            capacity_of(n->memory_bytes, n->slots, SLOT_MEMORY_BYTES) >= a->memory_bytes;
 }
 
-static int64_t tenant_index(const struct snapshot *s, struct uuid id)
+void snap_node_give(struct snap_node *n, const struct ask *a, uint64_t devices)
+{
+    n->free_slots += a->slots;
+    n->free_gpus += a->gpus;
+    n->free_cpu_milli += a->cpu_milli;
+    n->free_memory_bytes += a->memory_bytes;
+    devices_give(&n->devices, devices, a->gpu_milli);
+}
+
+void snap_node_take(struct snap_node *n, const struct ask *a, uint64_t devices)
+{
+    n->free_slots -= a->slots;
+    n->free_gpus -= a->gpus;
+    n->free_cpu_milli -= a->cpu_milli;
+    n->free_memory_bytes -= a->memory_bytes;
+    (void)devices_take(&n->devices, devices, a->gpus, a->gpu_milli);    /* what was picked is free */
+}
+
+int64_t snap_tenant_find(const struct snapshot *s, struct uuid id)
 {
     size_t low = 0, high = s->tenants.n;
     while (low < high) {
@@ -106,7 +124,7 @@ void snapshot_link(struct snapshot *s)
     mark_cuts(s);
     for (size_t i = 0; i < s->jobs.n; i++) {
         struct snap_job j = s->jobs.items[i];
-        j.tenant = tenant_index(s, j.tenant_id);
+        j.tenant = snap_tenant_find(s, j.tenant_id);
         if (j.tenant >= 0)
             s->jobs.items[kept++] = j;
     }

@@ -54,6 +54,7 @@ struct snap_job {
     bool is_cut;                        /* the last one that was read of a shape of which more may wait; filled by snapshot_link */
     struct timestamp submitted_at;
     int64_t tenant;                     /* index, filled by snapshot_link */
+    bool is_placed;                     /* before the others, by a claim; filled by placement_plan */
     bool has_lane;                      /* of a guarded tenant: ordered by project and queue first; filled by order_jobs */
 };
 
@@ -63,6 +64,7 @@ struct snapshot {
     struct { struct snap_job *items; size_t n; } jobs;
     struct rulebook book;               /* of guarded tenants */
     int64_t revision;                   /* of what is known of zones and tenants: it was read first */
+    struct claims *claims;              /* borrowed, claims.h: who goes first to a machine of its own. NULL: nobody */
     struct workload *workload;          /* borrowed: GPU jobs that came before; a plan adds what it places. NULL: none is known */
 };
 
@@ -94,6 +96,11 @@ bool snap_job_takes(const struct snap_job *j, const struct snap_node *n);
 /* The machine has that much free now, or at all. */
 bool snap_node_fits(const struct snap_node *n, const struct ask *a);
 bool snap_node_could(const struct snap_node *n, const struct ask *a);
+/* The machine has that much more, or less, free; devices: bit by bit, as many as the ask has GPUs. */
+void snap_node_give(struct snap_node *n, const struct ask *a, uint64_t devices);
+void snap_node_take(struct snap_node *n, const struct ask *a, uint64_t devices);
 
+/* The index of a tenant, which stand in the order of their ids; -1: it is not there. */
+int64_t snap_tenant_find(const struct snapshot *s, struct uuid id);
 /* Fills job.tenant by id; jobs of a tenant that is not there are dropped. */
 void snapshot_link(struct snapshot *s);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""resume.py - kill -9 of a training's process and of its worker at random points: the model has the same bytes.
+"""resume.py - kill -9 of a training's process and of its worker at random points, and a job of a higher class that sends it
+away: the model has the same bytes.
 
 usage: tests/faults/resume.py [--kills N] [--seed N]
 The worker that goes on is another process without any file of the one that was killed: its folder is emptied between. A kill is
@@ -18,8 +19,8 @@ def children(pid):
     return [int(x) for x in subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()]
 
 
-def submit(api, data):
-    job = {"name": "resumed", "kind": "train", "spec": {"dataset_id": data, **SPEC}, "max_attempts": 10}
+def submit(api, data, **more):
+    job = {"name": "resumed", "kind": "train", "spec": {"dataset_id": data, **SPEC}, "max_attempts": 10, **more}
     return api.must("POST", "/v1/jobs", job, key=os.urandom(8).hex())["job_id"]
 
 
@@ -62,6 +63,36 @@ def kill(p, what):
     return bool(victims)
 
 
+def send_away(p, api, data, want):
+    """A job that needs the whole machine, twice; while the other runs, the worker becomes another without any file of the first."""
+    faults = []
+    p.sql_text("INSERT INTO priority_class (class, value) VALUES ('urgent', 10) RETURNING class")
+    slots = int(p.sql_text("SELECT slots FROM node WHERE state = 'READY'"))
+    job = submit(api, data)
+    for again in range(2):
+        until("a checkpoint of this attempt", lambda: int(p.sql_text(
+            f"SELECT count(*) FROM checkpoint c JOIN job j USING (tenant_id, job_id) WHERE c.job_id = '{plain(job)}'"
+            " AND whole_at IS NOT NULL AND c.fence = j.fence")) or ended(api, job), 120)
+        urgent = api.must("POST", "/v1/jobs", {"name": "urgent", "kind": "noop", "spec": {"sleep_ms": 3000}, "slots": slots,
+                                               "class": "urgent"}, key=os.urandom(8).hex())["job_id"]
+        until("the urgent job runs", lambda: api.must("GET", f"/v1/jobs/{urgent}")["state"] in ("RUNNING", *OVER), 60)
+        if again:
+            kill(p, "worker")
+        until("the urgent job ends", lambda: ended(api, urgent), 60)
+    until("the job ends", lambda: ended(api, job), 180)
+    told = p.sql_text("SELECT coalesce(string_agg(state || ' after ' || round(extract(epoch FROM finished_at - (evict_until -"
+                      " interval '60 s')), 2) || ' s', ', '), '') FROM attempt"
+                      f" WHERE job_id = '{plain(job)}' AND evict_until IS NOT NULL")
+    states = p.sql_text(f"SELECT string_agg(state, ' ' ORDER BY version) FROM job_step WHERE job_id = '{plain(job)}'")
+    end = ended(api, job)
+    if end["state"] != "COMPLETED" or digest(p, job) != want or told.count("PREEMPTED") != 2 or states.count("PREEMPTING") != 2:
+        faults.append(f"sent away: {end['state']}, {told}, {states}, model {digest(p, job)[:12]} of {want[:12]}")
+    if not went_on(p, job):
+        faults.append("it did not go on from a checkpoint")
+    log(f"sent away: {end['state']}, {told}, {'the same bytes' if digest(p, job) == want else 'OTHER BYTES'}")
+    return faults
+
+
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--kills", type=int, default=share("kills of a training", 2, 20))
@@ -94,6 +125,7 @@ def main():
         if end["state"] != "COMPLETED" or digest(p, job) != want:
             faults.append(f"{what}: {end['state']} {end['message']}, model {digest(p, job)[:12]} of {want[:12]}")
         log(f"{what}: {end['state']}, {'the same bytes' if digest(p, job) == want else 'OTHER BYTES'}")
+    faults += send_away(p, api, data, want)
     if resumed < a.kills:
         faults.append(f"{resumed} of {a.kills} went on from a checkpoint")
     until("no checkpoint outlives its job",

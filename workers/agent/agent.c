@@ -60,10 +60,10 @@ static enum errc api_enroll(void *ctx, struct arena *a, const struct node_regist
     return client_register(((struct agent *)ctx)->poll_client, a, f, ret, e);
 }
 
-static enum errc api_next(void *ctx, struct arena *a, const struct node_identity *n, struct uuid after, int64_t free_slots,
-                          int64_t wait_ms, struct lease_next_out *ret, struct err *e)
+static enum errc api_next(void *ctx, struct arena *a, const struct node_identity *n, struct uuid after, struct slice told,
+                          int64_t free_slots, int64_t wait_ms, struct lease_next_out *ret, struct err *e)
 {
-    return client_next(((struct agent *)ctx)->poll_client, a, n, after, free_slots, wait_ms, ret, e);
+    return client_next(((struct agent *)ctx)->poll_client, a, n, after, told, free_slots, wait_ms, ret, e);
 }
 
 static enum errc api_report(void *ctx, struct arena *a, struct str body, struct lease_report_out *ret, struct err *e)
@@ -178,16 +178,19 @@ static void *fetcher_main(void *p)
                 log_event(LOG_INFO, "node.swept", "directories", LOG_I(n), NULL);
             sweep_us = clock_mono_us(&clock_system) + WORK_DIR_SWEEP_S * INT64_C(1000000);
         }
-        if (!book_wait_room(a->book, (size_t)a->facts.slots, &room))
-            continue;
+        (void)book_wait_room(a->book, (size_t)a->facts.slots, &room);   /* a full machine asks too, for notices */
+        if (a->stopping)
+            break;
         CLEANUP(arena_freep) struct arena *arena = arena_new(CALL_ARENA);
         struct err e = { 0 };
         struct lease_next_out got = { 0 };
         int64_t began = clock_mono_us(&clock_system);
-        enum errc rc = a->api.next(a->api.ctx, arena, &a->env.node, after, (int64_t)room, WAIT_MS, &got, &e);
+        const struct slice told = book_told(a->book, arena);
+        enum errc rc = a->api.next(a->api.ctx, arena, &a->env.node, after, told, (int64_t)room, WAIT_MS, &got, &e);
         if (rc == ERR_OK) {
             failures = 0;
-            size_t taken = take_new(a, arena, &got, &after);
+            size_t taken = take_new(a, arena, &got, &after) + got.notices.n;
+            book_notify(a->book, got.notices);
             if (!taken && clock_mono_us(&clock_system) - began < EMPTY_PAUSE_MS * 1000)
                 pause_ms(a, empty_ms);  /* it did not wait, as it was asked to: do not storm it */
             empty_ms = taken ? 1 : empty_ms < EMPTY_PAUSE_MS ? empty_ms * 2 : empty_ms;

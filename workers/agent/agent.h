@@ -15,8 +15,8 @@
 struct agent_api {
     void *ctx;
     enum errc (*enroll)(void *ctx, struct arena *a, const struct node_register *f, struct node_identity *ret, struct err *e);
-    enum errc (*next)(void *ctx, struct arena *a, const struct node_identity *n, struct uuid after, int64_t free_slots,
-                      int64_t wait_ms, struct lease_next_out *ret, struct err *e);
+    enum errc (*next)(void *ctx, struct arena *a, const struct node_identity *n, struct uuid after, struct slice told,
+                      int64_t free_slots, int64_t wait_ms, struct lease_next_out *ret, struct err *e);
     enum errc (*report)(void *ctx, struct arena *a, struct str body, struct lease_report_out *ret, struct err *e);
 };
 

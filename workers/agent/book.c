@@ -18,7 +18,7 @@ enum { WAIT_MAX_MS = 200, MESSAGE_MAX = 900 };
 
 static const size_t SCRATCH_MAX = (size_t)64 << 20;
 
-static struct str message_cut(struct str message)
+struct str book_message_cut(struct str message)
 {
     return str_n(message.ptr, message.len < MESSAGE_MAX ? message.len : MESSAGE_MAX);
 }
@@ -85,7 +85,7 @@ static void said_add(struct said_list *l, int64_t step, const char *stream, stru
 }
 
 /* What a job writes goes to terminals and pages: one line, without control bytes, cut to HELD_LINE_BYTES. With the lock held. */
-static void log_add(struct held *h, const char *stream, struct str text)
+void book_log(struct held *h, const char *stream, struct str text)
 {
     char clean[HELD_LINE_BYTES];
     bool utf8 = str_is_utf8(text) && text.len <= sizeof clean;
@@ -102,7 +102,7 @@ static void log_add(struct held *h, const char *stream, struct str text)
 static void log_failure(struct held *h, int event, struct str message)
 {
     char line[MESSAGE_MAX + 100];
-    struct str cut = message_cut(message);
+    struct str cut = book_message_cut(message);
     int n;
     if (event == LE_TIMEOUT)
         n = snprintf(line, sizeof line, "error: out of time: the job may run %ld s", (long)h->grant->max_runtime_s);
@@ -112,13 +112,13 @@ static void log_failure(struct held *h, int event, struct str message)
         n = snprintf(line, sizeof line, "error: the job failed: %.*s", STR_ARG(cut));
     else
         return;
-    log_add(h, "stderr", str_n(line, (size_t)n));
+    book_log(h, "stderr", str_n(line, (size_t)n));
 }
 
 void end_set(struct held *h, const struct lease_item *end)
 {
     struct lease_item own = *end;
-    struct str cut = message_cut(end->message);
+    struct str cut = book_message_cut(end->message);
     own.tenant_id = h->grant->tenant_id;
     own.attempt_id = h->grant->attempt_id;
     own.fence = h->grant->fence;
@@ -160,7 +160,7 @@ static struct held *held_new(struct book *b, const struct lease_grant *g, bool w
     return h;
 }
 
-static void changed(struct book *b)
+void book_changed(struct book *b)
 {
     b->is_dirty = true;
     pthread_cond_broadcast(&b->changed);
@@ -183,7 +183,7 @@ struct held *book_add(struct book *b, const struct lease_grant *g, bool wake)
     enter(b, h);
     b->counts.running++;
     b->running_slots += g->slots;
-    changed(b);
+    book_changed(b);
     pthread_mutex_unlock(&b->lock);
     return h;
 }
@@ -205,7 +205,7 @@ void book_add_done(struct book *b, const struct lease_grant *g, bool ok, struct 
     pthread_mutex_lock(&b->lock);
     end_set(h, &(struct lease_item){ .event = ok ? LE_SUCCEED : LE_FAIL, .exit_code = ok ? 0 : 1, .message = message });
     enter(b, h);
-    changed(b);
+    book_changed(b);
     pthread_mutex_unlock(&b->lock);
 }
 
@@ -229,15 +229,20 @@ void book_remove(struct book *b, struct held *h)
     held_unref(h);
 }
 
+void book_wake_runner(struct held *h)
+{
+    uint64_t one = 1;
+    if (h->wake_fd >= 0 && write(h->wake_fd, &one, sizeof one) < 0)
+        ASSERT(errno == EAGAIN);        /* the counter is full: it is readable already */
+}
+
 void book_tell(struct held *h, bool stale)
 {
     if (stale)
         h->is_stale = true;
     else
         h->is_cancelled = true;
-    uint64_t one = 1;
-    if (h->wake_fd >= 0 && write(h->wake_fd, &one, sizeof one) < 0)
-        ASSERT(errno == EAGAIN);        /* the counter is full: it is readable already */
+    book_wake_runner(h);
 }
 
 void held_start(struct held *h, struct str endpoint)
@@ -246,7 +251,7 @@ void held_start(struct held *h, struct str endpoint)
     free(h->endpoint);
     h->endpoint = endpoint.len ? str_dup_heap(endpoint) : NULL;
     h->start_waits = true;
-    changed(h->book);
+    book_changed(h->book);
     pthread_mutex_unlock(&h->book->lock);
 }
 
@@ -254,8 +259,8 @@ void held_log(struct held *h, const char *stream, struct str text)
 {
     pthread_mutex_lock(&h->book->lock);
     if (h->in_book && !h->has_finished) {
-        log_add(h, stream, text);
-        changed(h->book);
+        book_log(h, stream, text);
+        book_changed(h->book);
     }
     pthread_mutex_unlock(&h->book->lock);
 }
@@ -267,7 +272,7 @@ void held_metric(struct held *h, int64_t step, struct str values_json)
     pthread_mutex_lock(&h->book->lock);
     if (h->in_book && !h->has_finished) {
         said_add(&h->metrics, step, NULL, values_json, h->book);
-        changed(h->book);
+        book_changed(h->book);
     }
     pthread_mutex_unlock(&h->book->lock);
 }
@@ -280,7 +285,7 @@ void held_finish(struct held *h, const struct lease_item *end)
         end_running(b, h);
         end_set(h, end);
         b->counts.finished++;
-        changed(b);
+        book_changed(b);
     }
     pthread_mutex_unlock(&b->lock);
 }

@@ -42,10 +42,17 @@ void held_metric(struct held *h, int64_t step, struct str values_json);
  * error line of the log, which arrives no later than they do. */
 void held_finish(struct held *h, const struct lease_item *end);
 const struct lease_grant *held_grant(const struct held *h);
-int held_wake_fd(const struct held *h);         /* readable when one of the two below became true */
+int held_wake_fd(const struct held *h);         /* readable when one of those below became true */
 bool held_is_stale(const struct held *h);       /* stop at once, say nothing */
 bool held_is_cancelled(const struct held *h);   /* stop in good order, then finish */
+/* Make room: the monotonic time (of the book's clock) by which it must have ended; 0: it need not. */
+int64_t held_preempt_us(const struct held *h);
 void held_cancel(struct held *h);
+
+/* What came with an answer to the long poll: struct lease_notice. Those of leases that are not held, or have ended, say nothing. */
+void book_notify(struct book *b, struct slice notices);
+/* The attempts (struct uuid) that know of theirs, at most LEASE_NOTICES_MAX. */
+struct slice book_told(struct book *b, struct arena *a);
 
 /* Append the next report's body to out; false: nothing to say. Renewals are included when due. */
 bool book_collect(struct book *b, const struct node_identity *n, struct buf *out);

@@ -26,6 +26,7 @@ struct held {
     struct lease_grant *grant;
     int wake_fd;
     _Atomic bool is_stale, is_cancelled;
+    _Atomic int64_t preempt_us;     /* 0: it need not make room */
     /* under the book's lock */
     struct held *prev, *next;
     bool in_book, has_finished;
@@ -59,5 +60,10 @@ struct book {
 /* All with the lock held. */
 void book_remove(struct book *b, struct held *h);
 void book_tell(struct held *h, bool stale);             /* sets the flag and wakes the runner */
+void book_preempt(struct held *h, int64_t preempt_ms, struct str reason);      /* once; the same */
 void end_set(struct held *h, const struct lease_item *end);     /* what is said of the end, kept until it has arrived */
+void book_wake_runner(struct held *h);
+void book_changed(struct book *b);                      /* there is something to say */
+void book_log(struct held *h, const char *stream, struct str text);
+struct str book_message_cut(struct str message);
 void said_drop_until(struct said_list *l, uint64_t seq);

@@ -200,6 +200,8 @@ static void settle_one(struct book *b, struct held *h, const struct lease_verdic
         b->is_dirty = true;
     if (v->cancel && !h->finish_in_flight && !h->is_cancelled)
         book_tell(h, false);
+    else if (v->preempt_ms > 0 && !h->finish_in_flight)
+        book_preempt(h, v->preempt_ms, v->reason);
 }
 
 void book_settle(struct book *b, const struct lease_verdict *v, size_t n, int64_t sent_us)

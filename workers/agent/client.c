@@ -148,11 +148,11 @@ enum errc client_register(struct client *c, struct arena *a, const struct node_r
     return ERR_OK;
 }
 
-enum errc client_next(struct client *c, struct arena *a, const struct node_identity *n, struct uuid after, int64_t free_slots,
-                      int64_t wait_ms, struct lease_next_out *ret, struct err *e)
+enum errc client_next(struct client *c, struct arena *a, const struct node_identity *n, struct uuid after, struct slice told,
+                      int64_t free_slots, int64_t wait_ms, struct lease_next_out *ret, struct err *e)
 {
-    struct lease_next_in in = { n->node_id, n->boot_id, free_slots, free_slots < NEXT_MAX ? free_slots : NEXT_MAX, wait_ms,
-                                after };
+    const int64_t most = free_slots < NEXT_MAX ? free_slots : NEXT_MAX;
+    struct lease_next_in in = { n->node_id, n->boot_id, free_slots, most ? most : 1, wait_ms, after, told };
     return post(c, a, "/v1/leases/next", (struct message){ &lease_next_in_schema, &in }, (int)wait_ms + POLL_EXTRA_MS, "asking for leases",
                 (struct message){ &lease_next_out_schema, ret }, e);
 }

@@ -37,8 +37,10 @@ void client_freep(struct client **c);
 
 MUST_CHECK enum errc client_register(struct client *c, struct arena *a, const struct node_register *f, struct node_identity *ret,
                                      struct err *e);
+/* told: struct uuid, at most LEASE_NOTICES_MAX. */
 MUST_CHECK enum errc client_next(struct client *c, struct arena *a, const struct node_identity *n, struct uuid after,
-                                 int64_t free_slots, int64_t wait_ms, struct lease_next_out *ret, struct err *e);
+                                 struct slice told, int64_t free_slots, int64_t wait_ms, struct lease_next_out *ret,
+                                 struct err *e);
 /* body: a struct lease_report_in as text (book_collect). Verdicts in the order of its items. */
 MUST_CHECK enum errc client_report(struct client *c, struct arena *a, struct str body, struct lease_report_out *ret, struct err *e);
 /* The data keys of the grant's inputs, in order; keys has room for n_inputs. Wipe them after use. */

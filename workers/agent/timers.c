@@ -90,6 +90,11 @@ static void end_one(struct timers *t, size_t i, enum lease_event event)
     free(done.message);
 }
 
+static bool is_unwanted(const struct held *h)
+{
+    return held_is_stale(h) || held_is_cancelled(h) || held_preempt_us(h);
+}
+
 int64_t timers_run(struct timers *t, bool stopping)
 {
     pthread_mutex_lock(&t->lock);
@@ -99,8 +104,8 @@ int64_t timers_run(struct timers *t, bool stopping)
     if (t->n && (stopping || now >= t->look_at_us)) {
         t->look_at_us = now + LOOK_US;
         for (size_t i = t->n; i-- > 0;)
-            if (i < t->n && (stopping || held_is_stale(t->heap[i].held) || held_is_cancelled(t->heap[i].held)))
-                end_one(t, i, stopping ? LE_RETURN : LE_CANCEL);
+            if (i < t->n && (stopping || is_unwanted(t->heap[i].held)))
+                end_one(t, i, stopping ? LE_RETURN : held_is_cancelled(t->heap[i].held) ? LE_CANCEL : LE_PREEMPT);
     }
     int64_t next = t->n ? (t->heap[0].at_us < t->look_at_us ? t->heap[0].at_us : t->look_at_us) : INT64_MAX;
     pthread_mutex_unlock(&t->lock);

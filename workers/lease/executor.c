@@ -202,14 +202,14 @@ static enum errc on_frame(struct run *r, const struct frame *f, struct err *e)
     }
 }
 
-static void ask_to_stop(struct run *r, enum lease_event event)
+static void ask_to_stop(struct run *r, enum lease_event event, int64_t kill_at_us)
 {
     if (r->stop_event || held_is_stale(r->held))
         return;
     r->stop_event = event;
     if (event != LE_RETURN && event != LE_PREEMPT)
         keeper_forbid(r->keeper);       /* nobody goes on from here */
-    r->kill_at_us = now_us() + r->env->config->worker_grace_ms * 1000;
+    r->kill_at_us = kill_at_us;
     if (r->pid > 0)
         kill(r->pid, SIGTERM);
 }
@@ -222,10 +222,13 @@ static int look_around(struct run *r)
         run_kill(r);
         return -1;
     }
+    const int64_t grace_us = r->env->config->worker_grace_ms * 1000, preempt_us = held_preempt_us(r->held);
     if (held_is_cancelled(r->held))
-        ask_to_stop(r, *r->env->stopping ? LE_RETURN : LE_CANCEL);
+        ask_to_stop(r, *r->env->stopping ? LE_RETURN : LE_CANCEL, now + grace_us);
+    if (preempt_us)
+        ask_to_stop(r, LE_PREEMPT, preempt_us);
     if (!r->stop_event && r->deadline_us && now >= r->deadline_us)
-        ask_to_stop(r, LE_TIMEOUT);
+        ask_to_stop(r, LE_TIMEOUT, now + grace_us);
     if (r->stop_event && now >= r->kill_at_us) {
         run_kill(r);
         return -1;
@@ -333,6 +336,8 @@ static void conclude(struct run *r, enum errc rc, struct err *e)
         return say_success(r);
     if (!r->stop_event && held_is_cancelled(r->held))
         r->stop_event = *r->env->stopping ? LE_RETURN : LE_CANCEL;
+    if (!r->stop_event && held_preempt_us(r->held))
+        r->stop_event = LE_PREEMPT;
     if (r->failed.code == ERR_OK && e->code != ERR_OK)
         r->failed = *e;
     if (r->failed.code != ERR_OK)

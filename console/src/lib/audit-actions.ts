@@ -53,6 +53,7 @@ job.expire
 job.finish
 job.hold
 job.lease
+job.preempt
 job.reject
 job.requeue
 job.start

@@ -121,6 +121,7 @@ const COLOURS: Record<string, 'green' | 'blue' | 'red' | 'orange' | 'grey' | 'te
   failed: 'red',
   REFUSED: 'red',
   PREEMPTED: 'orange',
+  PREEMPTING: 'orange',
   SUSPENDED: 'orange',
   DRAINING: 'orange',
   HELD: 'orange',

@@ -9,6 +9,8 @@
 #include "scheduler/jobs/job_search.h"
 #include "scheduler/mirror/capacity.h"
 #include "scheduler/invariants.h"
+#include "scheduler/evict.h"
+#include "scheduler/mirror/holders.h"
 #include "scheduler/plan_apply.h"
 #include "scheduler/plan_check.h"
 #include "scheduler/duty/due_jobs.h"
@@ -81,7 +83,7 @@ void fixture_open_wide(struct fixture *f, int connections)
                                                        NULL };
     static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts, audit_event_stmts, NULL };
     static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, rules_stmts,
-                                                             plan_apply_stmts, plan_check_stmts, reaper_stmts, budget_watch_stmts,
+                                                             plan_apply_stmts, holders_stmts, evict_stmts, plan_check_stmts, reaper_stmts, budget_watch_stmts,
                                                              due_jobs_stmts, dependencies_stmts, tenant_reaper_stmts,
                                                              node_scheduler_stmts, round_scheduler_stmts, system_facts_stmts,
                                                              lease_end_stmts, job_apply_stmts, job_pages_stmts, NULL };

@@ -77,7 +77,7 @@ static void every_state_on_the_way_leads_to_an_end(void **state)
 static void a_job_can_be_cancelled_until_it_ends(void **state)
 {
     (void)state;
-    static const enum job_state held[] = { JOB_PENDING, JOB_HELD, JOB_ADMITTED, JOB_STARTING, JOB_RUNNING };
+    static const enum job_state held[] = { JOB_PENDING, JOB_HELD, JOB_ADMITTED, JOB_STARTING, JOB_RUNNING, JOB_PREEMPTING };
     for (size_t i = 0; i < sizeof held / sizeof *held; i++)
         assert_int_equal(job_state_next(held[i], JE_CANCEL), JOB_CANCELLED);
 }
@@ -87,7 +87,7 @@ static void states_before_an_event(void **state)
     (void)state;
     struct str before[JOB_STATE_COUNT];
     size_t n = job_states_before(JE_EXPIRE, before);
-    assert_int_equal(n, 3);
+    assert_int_equal(n, 4);
     for (int ev = 0; ev < JE_COUNT; ev++) {
         n = job_states_before((enum job_event_kind)ev, before);
         assert_in_range(n, 1, JOB_STATE_COUNT);

@@ -26,10 +26,10 @@ static enum errc enroll(void *ctx, struct arena *a, const struct node_register *
     return ERR_OK;
 }
 
-static enum errc next(void *ctx, struct arena *a, const struct node_identity *n, struct uuid after, int64_t room, int64_t wait_ms,
-                      struct lease_next_out *ret, struct err *e)
+static enum errc next(void *ctx, struct arena *a, const struct node_identity *n, struct uuid after, struct slice told,
+                      int64_t room, int64_t wait_ms, struct lease_next_out *ret, struct err *e)
 {
-    (void)n, (void)wait_ms;
+    (void)n, (void)wait_ms, (void)told;
     struct fake *k = ctx;
     if (k->forgets_at && k->finished >= k->forgets_at && k->enrolled < 3) {
         k->forgot = true;

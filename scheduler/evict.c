@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* evict.c - the jobs' rows first, in the order in which everybody locks them; then the attempts of those that moved. */
+#include "scheduler/evict.h"
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/db/run_tx.h"
+#include "core/db/tx.h"
+#include "core/table/metrics.h"
+#include "scheduler/engine/lease_move.h"
+#include "scheduler/jobs/job_apply.h"
+#include "scheduler/mirror/holders.h"
+
+#include <stdlib.h>
+
+static const struct stmt evict_many = { .name = "evict_many", .params = "UUIUS", .card = CARD_NONE, .sql =
+    "UPDATE attempt SET evict_until = clock_timestamp() + i.grace_s * interval '1 second', evict_for = i.evict_for,\n"
+    "       evict_why = i.why\n"
+    "  FROM unnest($1, $2, $3, $4, $5) AS i(tenant_id, attempt_id, grace_s, evict_for, why)\n"
+    " WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.live" };
+const struct stmt *const evict_stmts[] = { &evict_many, NULL };
+
+struct line {
+    struct uuid tenant_id, job_id, attempt_id, node_id, evict_for;
+    int64_t fence, grace_s;
+    struct str why;
+};
+
+static int by_job(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+    int c = uuid_cmp(x->tenant_id, y->tenant_id);
+    return c ? c : uuid_cmp(x->job_id, y->job_id);
+}
+
+static struct audit_event event_of(struct work *w, const struct line *l)
+{
+    const struct attempt_step s = { .tenant_id = l->tenant_id, .job_id = l->job_id, .fence = l->fence,
+                                    .job_state = str_c(job_state_names[JOB_PREEMPTING]) };
+    struct audit_event ev = lease_step_event(w, AUDIT_JOB_PREEMPT, &s);
+    audit_event_detail(&ev, AUDIT_D_STR("for", id_text(w->arena, "job", l->evict_for)));
+    audit_event_detail(&ev, AUDIT_D_INT("grace_s", l->grace_s));
+    return ev;
+}
+
+static struct line line_of(struct work *w, const struct snapshot *s, const struct eviction *v, const struct snap_holder *h)
+{
+    const struct snap_job *j = &s->jobs.items[v->job];
+    const struct str id = id_text(w->arena, "job", j->job_id);
+    const struct str why = str_fmt(w->arena, "makes room for %.*s of class %.*s", STR_ARG(id), STR_ARG(j->cls));
+    return (struct line){ h->tenant_id, h->job_id, h->attempt_id, h->node_id, j->job_id, h->fence, h->grace_s, why };
+}
+
+enum errc evict_apply(struct work *w, const struct snapshot *s, const struct preemption *p, struct holders h,
+                      struct slice *ret_nodes, struct err *e)
+{
+    const size_t n = p->evictions.n;
+    struct line *l = ARENA_ARRAY(w->arena, struct line, n + 1);
+    struct job_move *m = ARENA_ARRAY(w->arena, struct job_move, n + 1);
+    struct audit_event *evs = ARENA_ARRAY(w->arena, struct audit_event, n + 1);
+    struct uuid *nodes = ARENA_ARRAY(w->arena, struct uuid, n + 1);
+    struct lease_wakes k = { .jobs = ARENA_ARRAY(w->arena, struct uuid, n + 1) };
+    struct audit_rows rows;
+    struct slice moved;
+    *ret_nodes = (struct slice){ 0 };
+    if (!n)
+        return ERR_OK;
+    for (size_t i = 0; i < n; i++)
+        l[i] = line_of(w, s, &p->evictions.items[i], &h.items[p->evictions.items[i].holder]);
+    qsort(l, n, sizeof *l, by_job);
+    for (size_t i = 0; i < n; i++)
+        evs[i] = event_of(w, &l[i]);
+    TRY(audit_encode_many(w->arena, evs, n, &rows, e));
+    for (size_t i = 0; i < n; i++)
+        m[i] = (struct job_move){ .tenant_id = l[i].tenant_id, .job_id = l[i].job_id, .event = JE_EVICT, .fence = l[i].fence,
+                                  .message = l[i].why, .audit_id = rows.event_ids[i], .audit_body = rows.bodies[i] };
+    TRY(job_apply(w->tx, m, n, &moved, e));
+    for (size_t i = 0; i < moved.n; i++) {
+        l[i] = l[((const int64_t *)moved.items)[i]];
+        nodes[i] = l[i].node_id;
+        k.jobs[k.njobs++] = l[i].job_id;
+    }
+    if (moved.n)
+        db_queue(w->tx, &evict_many, ARGS(A_UUIDS_OF(l, moved.n, tenant_id), A_UUIDS_OF(l, moved.n, attempt_id),
+                                          A_I64S_OF(l, moved.n, grace_s), A_UUIDS_OF(l, moved.n, evict_for),
+                                          A_STRS_OF(l, moved.n, why)), false);
+    lease_wake_after_commit(w, &k);
+    metrics_add(M_preemptions_total, (double)moved.n);
+    *ret_nodes = (struct slice){ nodes, moved.n };
+    return ERR_OK;
+}
+
+static bool wants_room(const struct plan *p)
+{
+    for (size_t i = 0; i < p->waits.n; i++)
+        if (str_eq(p->waits.items[i].reason, STR("Resources")) || str_eq(p->waits.items[i].reason, STR("QuotaExceeded")))
+            return true;
+    return false;
+}
+
+/* Jobs that find no room may send others away. What is chosen is told before the plan is written, so that the waiting jobs say
+ * what they wait for. */
+enum errc evict_pass(struct work *w, struct snapshot *s, struct plan *p, struct slice *ret_nodes, struct err *e)
+{
+    struct holders h;
+    struct preemption r;
+    const struct app *app = w->app;
+    *ret_nodes = (struct slice){ 0 };
+    if (!app->claims || !wants_room(p))
+        return ERR_OK;
+    TRY(RUN_SYSTEM(w, app->pool, TX_READ_ONLY, holders_read(w, &h, e), e));
+    if (!h.n)
+        return ERR_OK;
+    preempt_plan(s, p, h, app->claims, clock_mono_us(app->clock), w->arena, &r);
+    for (size_t i = 0; i < r.waits.n; i++) {
+        struct waiting *x = &p->waits.items[r.waits.items[i]];
+        x->reason = str_c(job_reason_names[JR_PREEMPTING]);
+        x->message = STR("Jobs of a lower class are making room for it");
+    }
+    if (!r.evictions.n)
+        return ERR_OK;
+    TRY(RUN_SYSTEM(w, app->pool, 0, evict_apply(w, s, &r, h, ret_nodes, e), e));
+    log_event(LOG_INFO, "scheduler.preempted", "attempts", LOG_I(ret_nodes->n), "chosen", LOG_I(r.evictions.n), NULL);
+    return ERR_OK;
+}
+
+void evict_settle(struct claims *c, const struct snapshot *s, const struct plan *p)
+{
+    for (size_t i = 0; c && c->n && i < p->places.n; i++) {
+        const struct snap_job *j = &s->jobs.items[p->places.items[i].job];
+        struct claim *k = claims_find(c, j->tenant_id, j->job_id);
+        if (k)
+            claims_drop(c, k);
+    }
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* evict.h - tells running attempts to make room: their jobs become PREEMPTING, their machines learn it at once.
+ *
+ * The attempt stays live and holds what it holds until its machine says that it has ended, or its lease has run out: nothing else
+ * starts there before. Memory: w->arena. Errors: those of the database. */
+#pragma once
+#include "core/base/work.h"
+#include "scheduler/plan/preempt.h"
+
+struct stmt;
+
+/* Those that still run as they were seen; ret_nodes: struct uuid, whom to wake after the commit. */
+enum errc evict_apply(struct work *w, const struct snapshot *s, const struct preemption *p, struct holders h,
+                      struct slice *ret_nodes, struct err *e) MUST_CHECK;
+/* After placement_plan: reads who could leave, chooses, tells them, and says so of the waiting jobs of the plan. In transactions
+ * of its own, and none where nobody waits for room. ret_nodes: as above; they are committed. */
+enum errc evict_pass(struct work *w, struct snapshot *s, struct plan *p, struct slice *ret_nodes, struct err *e) MUST_CHECK;
+/* The plan is written: its jobs that had a claim have what they waited for. c NULL: no effect. */
+void evict_settle(struct claims *c, const struct snapshot *s, const struct plan *p);
+extern const struct stmt *const evict_stmts[];

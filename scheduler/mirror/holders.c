@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* holders.c - live attempts by the index of live ones; a checkpoint counts from when it is whole. */
+#include "scheduler/mirror/holders.h"
+#include "core/db/tx.h"
+#include "core/table/schema.h"
+
+enum { HOLDERS_MAX = 20000 };
+
+struct any_row { bool any; };
+SCHEMA_OF(any_row, "Whether a class may be preempted", FIELD(any_row, any, 0, .doc = "One may, by a higher one"));
+static const struct stmt holders_any = { .name = "holders_any", .params = "", .row = &any_row_schema, .card = CARD_ONE,
+    .sql = "SELECT EXISTS (SELECT FROM priority_class\n"
+           " WHERE preemptible AND value < (SELECT max(value) FROM priority_class)) AS any" };
+
+SCHEMA_OF(snap_holder, "A running attempt whose class may be preempted",
+    FIELD(snap_holder, tenant_id, 0), FIELD(snap_holder, job_id, 0), FIELD(snap_holder, attempt_id, 0),
+    FIELD(snap_holder, node_id, 0), FIELD(snap_holder, fence, 0), FIELD(snap_holder, slots, 0), FIELD(snap_holder, gpus, 0),
+    FIELD(snap_holder, cpu_milli, 0), FIELD(snap_holder, memory_bytes, 0), FIELD(snap_holder, gpu_milli, 0),
+    FIELD(snap_holder, devices, 0), FIELD(snap_holder, class_value, 0), FIELD(snap_holder, priority, 0),
+    FIELD(snap_holder, grace_s, 0), FIELD(snap_holder, min_runtime_s, 0), FIELD(snap_holder, ran_ms, 0),
+    FIELD(snap_holder, lost_ms, 0), FIELD(snap_holder, preempted, 0), FIELD(snap_holder, is_leaving, 0),
+    FIELD(snap_holder, leaves_for, 0));
+/* Serving jobs stay: who asks a deployment is not to be cut off by a training. */
+static const struct stmt holders_all = { .name = "holders", .params = "i", .row = &snap_holder_schema, .card = CARD_MANY, .sql =
+    "SELECT a.tenant_id, a.job_id, a.attempt_id, a.node_id, a.fence, a.slots, a.gpus, a.cpu_milli, a.memory_bytes, a.gpu_milli,\n"
+    "       a.devices, c.value AS class_value, j.priority, c.grace_s, c.min_runtime_s,\n"
+    "       (extract(epoch FROM clock_timestamp() - a.started_at) * 1000)::bigint AS ran_ms,\n"
+    "       (extract(epoch FROM clock_timestamp() - greatest(a.started_at, k.at)) * 1000)::bigint AS lost_ms,\n"
+    "       (SELECT count(*) FROM attempt p WHERE p.tenant_id = a.tenant_id AND p.job_id = a.job_id\n"
+    "           AND p.state = 'PREEMPTED') AS preempted, a.evict_until IS NOT NULL AS is_leaving, coalesce(a.evict_for, a.job_id) AS leaves_for\n"
+    "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"
+    "  JOIN priority_class c ON c.class = j.class AND c.preemptible\n"
+    "  LEFT JOIN LATERAL (SELECT max(whole_at) AS at FROM checkpoint k\n"
+    "                      WHERE k.tenant_id = a.tenant_id AND k.job_id = a.job_id) k ON true\n"
+    " WHERE a.live AND a.state = 'RUNNING' AND NOT job_stays(j.kind) AND NOT j.cancel_requested ORDER BY a.attempt_id LIMIT $1" };
+
+const struct stmt *const holders_stmts[] = { &holders_any, &holders_all, NULL };
+
+enum errc holders_read(struct work *w, struct holders *ret, struct err *e)
+{
+    struct any_row any;
+    struct slice rows = { 0 };
+    *ret = (struct holders){ 0 };
+    TRY(db_one(w->tx, &holders_any, NO_ARGS, &any, e));
+    if (any.any)
+        TRY(db_many(w->tx, &holders_all, ARGS(A_I64(HOLDERS_MAX)), &rows, HOLDERS_MAX, e));
+    *ret = (struct holders){ rows.items, rows.n };
+    return ERR_OK;
+}

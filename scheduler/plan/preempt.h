@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preempt.h - which running attempts make room for which waiting jobs.
+ *
+ * A job may send away attempts of its own tenant whose class is preemptible and of a lower value than its own, that have run for
+ * their class's least time and were sent away fewer than PREEMPTIONS_MAX times. Since the value of classes strictly falls from
+ * who goes first to who makes room, no two jobs send each other away.
+ * Of one machine as few go as make room there, the lowest class and the least work since a checkpoint first; machines are
+ * compared the same way. If all that may go would not make room, nobody goes.
+ * Room that is about to be free belongs to the job that it is made for: a claim (claims.h).
+ * Pure: the same pictures give the same choice; memory from the arena. */
+#pragma once
+#include "scheduler/plan/claims.h"
+#include "scheduler/plan/snapshot.h"
+
+enum { PREEMPTIONS_MAX = 3, PREEMPT_JOBS_MAX = 64, PREEMPT_LOOKS_MAX = 2000000 };
+
+/* An attempt that runs and whose class is preemptible. */
+struct snap_holder {
+    struct uuid tenant_id, job_id, attempt_id, node_id;
+    int64_t fence, slots, gpus, cpu_milli, memory_bytes, gpu_milli;
+    int64_t devices;                    /* bit by bit, of its machine */
+    int64_t class_value, priority, grace_s, min_runtime_s;
+    int64_t ran_ms, lost_ms;            /* since its start; since its start or its last checkpoint */
+    int64_t preempted;                  /* times that the job was sent away before */
+    bool is_leaving;                    /* it has been told to make room, */
+    struct uuid leaves_for;             /* for this job */
+};
+struct holders { struct snap_holder *items; size_t n; };
+
+struct eviction {
+    size_t job, holder;                 /* of the snapshot; of the holders */
+};
+struct preemption {
+    struct { struct eviction *items; size_t n; } evictions;
+    struct { size_t *items; size_t n; } waits;  /* of the plan: room is being made for them */
+};
+
+/* It may be told to make room. */
+bool preempt_may_leave(const struct snap_holder *h);
+/* The job goes before the attempt, and they are of one tenant. */
+bool preempt_goes_before(const struct snap_job *j, const struct snap_holder *h);
+
+/* After placement_plan of the same snapshot. h: marked is_leaving where they were chosen. claims: as placement_plan had them;
+ * afterwards those for whom room is being made. */
+void preempt_plan(struct snapshot *s, const struct plan *p, struct holders h, struct claims *claims, int64_t now_us,
+                  struct arena *a, struct preemption *ret);
