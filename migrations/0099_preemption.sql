@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- 0098 - a running attempt can be told to make room: until when, for which job, and why, in words for the job's own people.
+-- 0099 - a running attempt can be told to make room: until when, for which job, and why, in words for the job's own people.
 -- N-1: additive; an older scheduler tells nobody, and an older machine hears it with its next report only if it knows the word.
 SET LOCAL ROLE falaj_owner;
 ALTER TABLE attempt
