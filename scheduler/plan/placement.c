@@ -236,32 +236,37 @@ static bool find_node(const struct snapshot *s, const struct claim *c, size_t *r
     return false;
 }
 
-/* Jobs for which room was made go first, to where it was made; until all of it is free the rest keep off it. */
+/* It goes where its room was made, if that is free now. */
+static bool place_claim(struct planner *p, size_t job, size_t node)
+{
+    struct snapshot *s = p->s;
+    struct snap_job *j = &s->jobs.items[job];
+    struct snap_tenant *t = &s->tenants.items[j->tenant];
+    const struct ask a = snap_job_ask(j);
+    const struct rule_ask ask = sight_rule_ask(t, j, &s->nodes.items[node]);
+    struct str words;
+    if (!snap_node_fits(&s->nodes.items[node], &a) || !sight_quota_allows(t, j, p->a, &words) ||
+        (t->guarded && rulebook_refuses(&s->book, &ask)))
+        return false;
+    const struct placement place = { job, node, devices_pick(&s->nodes.items[node].devices, a.gpus, a.gpu_milli) };
+    j->is_placed = true;
+    settle(p, t, j, &place);
+    return true;
+}
+
+/* Jobs for which room was made go first, to where it was made; until all of it is free the rest keep off it. Those whose room is
+ * free go before anything is kept, since what is kept counts twice while they who make room still hold theirs. */
 static void place_claims(struct planner *p)
 {
     struct snapshot *s = p->s;
-    for (size_t i = 0; s->claims && i < s->claims->n; i++) {
-        struct claim *c = &s->claims->items[i];
-        struct placement place;
-        if (!find_node(s, c, &place.node))
-            continue;
-        if (!find_job(s, c, &place.job)) {              /* it was not read this time */
-            claims_take(c, s, place.node);
-            continue;
-        }
-        struct snap_job *j = &s->jobs.items[place.job];
-        struct snap_tenant *t = &s->tenants.items[j->tenant];
-        const struct ask a = snap_job_ask(j);
-        struct rule_ask ask = sight_rule_ask(t, j, &s->nodes.items[place.node]);
-        struct str words;
-        if (!snap_node_fits(&s->nodes.items[place.node], &a) || !sight_quota_allows(t, j, p->a, &words)) {
-            claims_take(c, s, place.node);
-        } else if (!t->guarded || !rulebook_refuses(&s->book, &ask)) {
-            place.devices = devices_pick(&s->nodes.items[place.node].devices, a.gpus, a.gpu_milli);
-            j->is_placed = true;
-            settle(p, t, j, &place);
-        }
-    }
+    bool is_placed[CLAIMS_MAX] = { false };
+    size_t job, node;
+    for (size_t i = 0; s->claims && i < s->claims->n; i++)
+        is_placed[i] = find_job(s, &s->claims->items[i], &job) && find_node(s, &s->claims->items[i], &node) &&
+                       place_claim(p, job, node);
+    for (size_t i = 0; s->claims && i < s->claims->n; i++)
+        if (!is_placed[i] && find_node(s, &s->claims->items[i], &node))
+            claims_take(&s->claims->items[i], s, node);
 }
 
 void placement_plan(struct snapshot *s, struct arena *a, struct plan *ret)

@@ -281,14 +281,15 @@ static bool has_below(const struct choice *c, const struct snap_job *j)
 
 /* The jobs that wait for room or for their tenant's quota, in the order in which they go. ret_wait: by job, which line of the
  * plan. */
-static size_t candidates(struct choice *c, const struct plan *p, size_t *jobs, size_t *ret_wait)
+static size_t candidates(struct choice *c, const struct plan *p, struct claims *claims, size_t *jobs, size_t *ret_wait)
 {
     size_t n = 0;
     for (size_t i = 0; i < p->waits.n && c->looks < PREEMPT_LOOKS_MAX; i++, c->looks += (int64_t)c->h.n) {
         const struct waiting *x = &p->waits.items[i];
         if (!str_eq(x->reason, STR("Resources")) && !str_eq(x->reason, STR("QuotaExceeded")))
             continue;
-        if (!has_below(c, &c->s->jobs.items[x->job]))
+        const struct snap_job *j = &c->s->jobs.items[x->job];
+        if (!claims_find(claims, j->tenant_id, j->job_id) && !has_below(c, j))
             continue;
         jobs[n++] = x->job;
         ret_wait[x->job] = i;
@@ -307,7 +308,7 @@ void preempt_plan(struct snapshot *s, const struct plan *p, struct holders h, st
                                 .waits.items = ARENA_ARRAY(a, size_t, p->waits.n + 1) };
     claims_untake(claims, s);
     begin(&c);
-    const size_t n = candidates(&c, p, jobs, wait);
+    const size_t n = candidates(&c, p, claims, jobs, wait);
     c.looks = 0;
     for (size_t i = 0; i < n; i++)
         is_made[jobs[i]] = goes_on(&c, &s->jobs.items[jobs[i]], claims, now_us);
