@@ -23,15 +23,14 @@ static enum errc next(struct work *w, const void *in, void *out, struct err *e)
     struct node n;
     TRY(node_beat(w, i->node_id, i->boot_id, w->principal->name, &n, e));
     int64_t lease_ms = w->app->config->scheduler_lease_ms;
+    bool waits = false;                 /* the machine may have more free since it asked: let it say so */
     if (uuid_is_nil(i->after))      /* an agent of an earlier release */
         TRY(lease_take(w, &n, i->free_slots, i->max, lease_ms, &ret->leases, e));
     else
-        TRY(lease_offer(w, &n, i->after, i->free_slots, i->max, lease_ms, &ret->leases, e));
-    bool is_over = w->deadline_mono_us && clock_mono_us(w->app->clock) >= w->deadline_mono_us, waits = false;
+        TRY(lease_offer(w, &n, i->after, i->free_slots, i->max, lease_ms, &ret->leases, &waits, e));
+    bool is_over = w->deadline_mono_us && clock_mono_us(w->app->clock) >= w->deadline_mono_us;
     if (!ret->leases.n)
         TRY(lease_notices(w, &n, i->told, &ret->notices, e));
-    if (!ret->leases.n && !i->free_slots && !uuid_is_nil(i->after))
-        TRY(lease_waits(w, &n, &waits, e));     /* a full machine has become free since it asked: let it say so */
     if (ret->leases.n || ret->notices.n || waits || !i->wait_ms || is_over)
         return ERR_OK;
     return call_park(w, i->node_id, i->wait_ms < WAIT_MAX_MS ? i->wait_ms : WAIT_MAX_MS);

@@ -128,18 +128,20 @@ static int64_t late_of(int64_t lease_ms)
 }
 
 enum errc lease_offer(struct work *w, const struct node *node, struct uuid after, int64_t free_slots, int64_t max,
-                      int64_t lease_ms, struct slice *ret, struct err *e)
+                      int64_t lease_ms, struct slice *ret, bool *ret_waits, struct err *e)
 {
     struct slice rows = { 0 };
     *ret = rows;
-    if (free_slots <= 0 || max <= 0)
+    *ret_waits = false;
+    if (max <= 0)
         return ERR_OK;
     TRY(lease_repo_waiting(w->tx, node->node_id, after, max, late_of(lease_ms), &rows, e));
     struct lease_grant *g = rows.items;
-    for (size_t i = 0; i < rows.n; i++)
+    size_t n = fitting(g, rows.n, free_slots);
+    *ret_waits = rows.n > 0 && !n;
+    for (size_t i = 0; i < rows.n && !*ret_waits; i++)
         if (g[i].lease_ms < late_of(lease_ms))
             return lease_take(w, node, free_slots, max, lease_ms, ret, e);
-    size_t n = fitting(g, rows.n, free_slots);
     *ret = (struct slice){ g, n };
     return n ? take_inputs(w, g, n, e) : ERR_OK;
 }
@@ -147,14 +149,6 @@ enum errc lease_offer(struct work *w, const struct node *node, struct uuid after
 enum errc lease_notices(struct work *w, const struct node *node, struct slice told, struct slice *ret, struct err *e)
 {
     return lease_repo_notices(w->tx, node->node_id, told, ret, e);
-}
-
-enum errc lease_waits(struct work *w, const struct node *node, bool *ret, struct err *e)
-{
-    struct slice rows = { 0 };
-    TRY(lease_repo_waiting(w->tx, node->node_id, UUID_LEAST, 1, 0, &rows, e));
-    *ret = rows.n > 0;
-    return ERR_OK;
 }
 
 enum errc lease_check(struct work *w, struct uuid tenant_id, struct uuid attempt_id, int64_t fence, struct str identity,
