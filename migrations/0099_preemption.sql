@@ -6,5 +6,6 @@ ALTER TABLE attempt
   ADD COLUMN evict_until timestamptz, ADD COLUMN evict_for uuid, ADD COLUMN evict_why text NOT NULL DEFAULT ''
     CHECK (length(evict_why) <= 200),
   ADD CHECK ((evict_until IS NULL) = (evict_for IS NULL));
-COMMENT ON COLUMN attempt.evict_until IS 'It was told to make room and is to have ended by then; it counts as running until it has';
+COMMENT ON COLUMN attempt.evict_until IS
+  'It was told to make room and is to have ended by then; it counts as running until it has';
 GRANT SELECT ON checkpoint TO falaj_scheduler;

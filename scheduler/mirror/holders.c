@@ -25,13 +25,13 @@ static const struct stmt holders_all = { .name = "holders", .params = "i", .row 
     "SELECT a.tenant_id, a.job_id, a.attempt_id, a.node_id, a.fence, a.slots, a.gpus, a.cpu_milli, a.memory_bytes, a.gpu_milli,\n"
     "       a.devices, c.value AS class_value, j.priority, c.grace_s, c.min_runtime_s,\n"
     "       (extract(epoch FROM clock_timestamp() - a.started_at) * 1000)::bigint AS ran_ms,\n"
-    "       (extract(epoch FROM clock_timestamp() - greatest(a.started_at, k.at)) * 1000)::bigint AS lost_ms,\n"
+    "       (extract(epoch FROM clock_timestamp() - \n"
+    "         greatest(a.started_at, checkpoint_kept_at(a.tenant_id, a.job_id))) * 1000)::bigint AS lost_ms,\n"
     "       (SELECT count(*) FROM attempt p WHERE p.tenant_id = a.tenant_id AND p.job_id = a.job_id\n"
-    "           AND p.state = 'PREEMPTED') AS preempted, a.evict_until IS NOT NULL AS is_leaving, coalesce(a.evict_for, a.job_id) AS leaves_for\n"
+    "           AND p.state = 'PREEMPTED') AS preempted, a.evict_until IS NOT NULL AS is_leaving,\n"
+    "       coalesce(a.evict_for, a.job_id) AS leaves_for\n"
     "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"
     "  JOIN priority_class c ON c.class = j.class AND c.preemptible\n"
-    "  LEFT JOIN LATERAL (SELECT max(whole_at) AS at FROM checkpoint k\n"
-    "                      WHERE k.tenant_id = a.tenant_id AND k.job_id = a.job_id) k ON true\n"
     " WHERE a.live AND a.state = 'RUNNING' AND NOT job_stays(j.kind) AND NOT j.cancel_requested ORDER BY a.attempt_id LIMIT $1" };
 
 const struct stmt *const holders_stmts[] = { &holders_any, &holders_all, NULL };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* holders.h - running attempts whose class may be preempted (scheduler/plan/preempt.h), as the database has them.
  *
- * Where no class goes before a preemptible one this is one small read, and none of attempts. Memory: w->arena. Errors: those of the database. */
+ * Where no class goes before a preemptible one this is one small read, and none of attempts.
+ * Memory: w->arena. Errors: those of the database. */
 #pragma once
 #include "core/base/work.h"
 #include "scheduler/plan/preempt.h"

@@ -64,7 +64,7 @@ def kill(p, what):
 
 
 def send_away(p, api, data, want):
-    """A job that needs the whole machine, twice; while the other runs, the worker becomes another without any file of the first."""
+    """A job that needs the whole machine, twice; the second time the worker becomes another without any file of the first."""
     faults = []
     p.sql_text("INSERT INTO priority_class (class, value) VALUES ('urgent', 10) RETURNING class")
     slots = int(p.sql_text("SELECT slots FROM node WHERE state = 'READY'"))

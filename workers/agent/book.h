@@ -42,7 +42,7 @@ void held_metric(struct held *h, int64_t step, struct str values_json);
  * error line of the log, which arrives no later than they do. */
 void held_finish(struct held *h, const struct lease_item *end);
 const struct lease_grant *held_grant(const struct held *h);
-int held_wake_fd(const struct held *h);         /* readable when one of those below became true */
+int held_wake_fd(const struct held *h);         /* readable when one of these became true */
 bool held_is_stale(const struct held *h);       /* stop at once, say nothing */
 bool held_is_cancelled(const struct held *h);   /* stop in good order, then finish */
 /* Make room: the monotonic time (of the book's clock) by which it must have ended; 0: it need not. */

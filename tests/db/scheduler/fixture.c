@@ -83,7 +83,8 @@ void fixture_open_wide(struct fixture *f, int connections)
                                                        NULL };
     static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts, audit_event_stmts, NULL };
     static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, rules_stmts,
-                                                             plan_apply_stmts, holders_stmts, evict_stmts, plan_check_stmts, reaper_stmts, budget_watch_stmts,
+                                                             plan_apply_stmts, holders_stmts, evict_stmts,
+                                                             plan_check_stmts, reaper_stmts, budget_watch_stmts,
                                                              due_jobs_stmts, dependencies_stmts, tenant_reaper_stmts,
                                                              node_scheduler_stmts, round_scheduler_stmts, system_facts_stmts,
                                                              lease_end_stmts, job_apply_stmts, job_pages_stmts, NULL };
@@ -235,7 +236,8 @@ size_t offer(struct fixture *f, const struct machine *m, struct uuid *after, int
     struct unit u = unit_open(&f->api, f->api.node_pool, SCOPE_SYSTEM);
     struct slice rows = { 0 };
     bool waits;
-    OK(lease_offer(&u.w, &m->node, *after, 4096, max, f->config->scheduler_lease_ms, &rows, &waits, e));
+    OK(lease_offer(&u.w, &m->node, *after, 4096, max, f->config->scheduler_lease_ms,
+                   &rows, &waits, e));
     memcpy(out, rows.items ? rows.items : out, rows.n * sizeof *out);
     for (size_t i = 0; i < rows.n; i++)
         *after = uuid_cmp(out[i].attempt_id, *after) > 0 ? out[i].attempt_id : *after;

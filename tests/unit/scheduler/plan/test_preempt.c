@@ -88,7 +88,8 @@ static struct snap_job job_of(int i, int64_t now)
 {
     const struct life *l = &lives[i];
     return (struct snap_job){ .tenant_id = id_of(2, l->tenant), .job_id = job_id(i), .pool = STR("default"),
-                              .queue = STR("default"), .kind = STR("train"), .data_class = STR("internal"), .zones = { &zone, 1 }, .slots = l->slots,
+                              .queue = STR("default"), .kind = STR("train"), .data_class = STR("internal"), .zones = { &zone, 1 },
+                              .slots = l->slots,
                               .gpus = l->gpus, .cls = STR("c"), .class_value = l->value, .shape = i, .priority = i % 3,
                               .submitted_at = { now / SECOND } };
 }
@@ -227,7 +228,8 @@ static size_t one_choice(struct arena *a, struct snap_holder *two, struct snap_j
     static struct claims none;
     struct plan p;
     struct snapshot s = { .nodes = { ARENA_ARRAY(a, struct snap_node, 1), 1 },
-                          .tenants = { ARENA_ARRAY(a, struct snap_tenant, 1), 1 }, .jobs = { ARENA_ARRAY(a, struct snap_job, 1), 1 }, .claims = &none };
+                          .tenants = { ARENA_ARRAY(a, struct snap_tenant, 1), 1 }, .jobs = { ARENA_ARRAY(a, struct snap_job, 1), 1 },
+                          .claims = &none };
     none.n = 0;
     s.nodes.items[0] = (struct snap_node){ .node_id = id_of(1, 0), .zone = zone, .pool = STR("default"), .slots = 8,
                                            .free_slots = 8 - two[0].slots - two[1].slots };
@@ -244,7 +246,8 @@ static size_t one_choice(struct arena *a, struct snap_holder *two, struct snap_j
 static struct snap_holder runs(int n, int64_t slots, int64_t value)
 {
     return (struct snap_holder){ .tenant_id = id_of(2, 0), .job_id = id_of(3, n), .attempt_id = id_of(4, n),
-                                 .node_id = id_of(1, 0), .slots = slots, .cpu_milli = slots * 1000, .memory_bytes = slots << 30, .class_value = value,
+                                 .node_id = id_of(1, 0), .slots = slots, .cpu_milli = slots * 1000, .memory_bytes = slots << 30,
+                                 .class_value = value,
                                  .ran_ms = 60000, .lost_ms = 60000 };
 }
 
