@@ -225,6 +225,12 @@ CREATE FUNCTION public.checkpoint_inputs(t uuid, j uuid) RETURNS TABLE(object_id
     -- the body: migrations
 ALTER FUNCTION public.checkpoint_inputs(t uuid, j uuid) OWNER TO falaj_owner;
 
+-- Name: checkpoint_kept_at(uuid, uuid); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.checkpoint_kept_at(t uuid, j uuid) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    -- the body: migrations
+ALTER FUNCTION public.checkpoint_kept_at(t uuid, j uuid) OWNER TO falaj_owner;
+
 -- Name: checkpoint_sweep(bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.checkpoint_sweep(most bigint) RETURNS TABLE(tenant_id uuid, object_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5660,6 +5666,9 @@ GRANT ALL ON FUNCTION public.checkpoint_drop(t uuid, j uuid, keep bigint, writin
 
 -- Name: FUNCTION checkpoint_inputs(t uuid, j uuid); Type: ACL; Schema: public; Owner: falaj_owner
 GRANT ALL ON FUNCTION public.checkpoint_inputs(t uuid, j uuid) TO falaj_worker_api;
+
+-- Name: FUNCTION checkpoint_kept_at(t uuid, j uuid); Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON FUNCTION public.checkpoint_kept_at(t uuid, j uuid) TO falaj_scheduler;
 
 -- Name: FUNCTION checkpoint_sweep(most bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.checkpoint_sweep(most bigint) FROM PUBLIC;

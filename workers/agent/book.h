@@ -49,7 +49,8 @@ bool held_is_cancelled(const struct held *h);   /* stop in good order, then fini
 int64_t held_preempt_us(const struct held *h);
 void held_cancel(struct held *h);
 
-/* What came with an answer to the long poll: struct lease_notice. Those of leases that are not held, or have ended, say nothing. */
+/* What came with an answer to the long poll: struct lease_notice. Those of leases that are not held, or have ended, say
+ * nothing. */
 void book_notify(struct book *b, struct slice notices);
 /* The attempts (struct uuid) that know of theirs, at most LEASE_NOTICES_MAX. */
 struct slice book_told(struct book *b, struct arena *a);

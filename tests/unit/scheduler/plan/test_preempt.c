@@ -228,8 +228,8 @@ static size_t one_choice(struct arena *a, struct snap_holder *two, struct snap_j
     static struct claims none;
     struct plan p;
     struct snapshot s = { .nodes = { ARENA_ARRAY(a, struct snap_node, 1), 1 },
-                          .tenants = { ARENA_ARRAY(a, struct snap_tenant, 1), 1 }, .jobs = { ARENA_ARRAY(a, struct snap_job, 1), 1 },
-                          .claims = &none };
+                          .tenants = { ARENA_ARRAY(a, struct snap_tenant, 1), 1 },
+                          .jobs = { ARENA_ARRAY(a, struct snap_job, 1), 1 }, .claims = &none };
     none.n = 0;
     s.nodes.items[0] = (struct snap_node){ .node_id = id_of(1, 0), .zone = zone, .pool = STR("default"), .slots = 8,
                                            .free_slots = 8 - two[0].slots - two[1].slots };

@@ -273,37 +273,6 @@ static void test_a_lease_holds_its_slots_while_it_runs(void **state)
     book_free(b);
 }
 
-/* A notice of a lease wakes its runner once and is told of; others, and those of ended leases, say nothing. */
-static void test_notices(void **state)
-{
-    (void)state;
-    struct arena *a = arena_new(1 << 16);
-    struct book *b = book_new(&hand, 10000);
-    struct lease_grant g = kit_grant(3, "train", "{}"), other = kit_grant(4, "train", "{}");
-    struct held *h = book_add(b, &g, true), *k = book_add(b, &other, true);
-    const struct lease_grant gone = kit_grant(9, "train", "{}");
-    struct lease_notice n[3] = { { g.attempt_id, false, 60000, STR("makes room") }, { gone.attempt_id, true, 0, STR("") },
-                                 { other.attempt_id, true, 0, STR("") } };
-    assert_int_equal(book_told(b, a).n, 0);
-    book_notify(b, (struct slice){ n, 3 });
-    const int64_t until = held_preempt_us(h);
-    assert_true(until == clock_mono_us(&hand) + 60000000 && !held_is_cancelled(h));
-    assert_true(held_is_cancelled(k) && !held_preempt_us(k));
-    assert_int_equal(book_told(b, a).n, 2);
-    n[0].preempt_ms = 90000;            /* it is told once: nobody gains time by asking again */
-    book_notify(b, (struct slice){ n, 1 });
-    assert_int_equal(held_preempt_us(h), until);
-    held_finish(k, &(struct lease_item){ .event = LE_SUCCEED });
-    n[2].preempt_ms = 1000;
-    n[2].cancel = false;
-    book_notify(b, (struct slice){ n, 3 });
-    assert_int_equal(held_preempt_us(k), 0);
-    held_unref(h);
-    held_unref(k);
-    book_free(b);
-    arena_free(a);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_combines_and_keeps_order), cmocka_unit_test(test_logs_are_bounded_and_said_once),
@@ -311,7 +280,6 @@ int main(void)
                                         cmocka_unit_test(test_a_report_fits_into_a_body),
                                         cmocka_unit_test(test_a_bad_end_is_the_last_line_of_the_log),
                                         cmocka_unit_test(test_what_the_api_refuses_is_split_and_dropped),
-                                        cmocka_unit_test(test_a_lease_holds_its_slots_while_it_runs),
-                                        cmocka_unit_test(test_notices) };
+                                        cmocka_unit_test(test_a_lease_holds_its_slots_while_it_runs) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

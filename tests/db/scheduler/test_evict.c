@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_preempt.c - a job of a high class sends one of a low class away, on a real database: states, notices to the machine, what
+/* test_evict.c - a job of a high class sends one of a low class away, on a real database: states, notices to the machine, what
  * starts when, and how an attempt that was told may end. */
 #include "core/base/cleanup.h"
 #include "scheduler/plan/claims.h"
