@@ -51,4 +51,7 @@ enum errc content_list_versions(struct work *w, const struct content *t, const v
 enum errc content_remove(struct work *w, const struct content *t, const void *in, void *out, struct err *e) MUST_CHECK;
 /* A raw handler; c->in: struct content_version_ref. Opens and verifies the object (whole up to OBJECT_WHOLE_MAX, else as it
  * goes), commits the audit event, answers. After OK the call is gone. */
+struct object_reader;
+/* Answers with an opened object: from whole up to OBJECT_WHOLE_MAX, else as it is read; the call is gone after it. */
+void content_reply(struct call *c, struct object_reader **r, struct buf *whole, struct str type, struct str file);
 enum errc content_send(struct call *c, const struct content *t, struct err *e) MUST_CHECK;

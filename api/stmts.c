@@ -36,6 +36,7 @@
 #include "scheduler/jobs/job.h"
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/jobs/job_dataset.h"
+#include "scheduler/jobs/job_output.h"
 #include "scheduler/jobs/job_hold.h"
 #include "scheduler/jobs/job_search.h"
 #include "scheduler/jobs/outlook.h"
@@ -133,6 +134,7 @@ const struct stmt *const *const api_stmts[] = {
     job_search_stmts,
     job_hold_stmts, dependency_stmts, forecast_stmts, outlook_stmts, rules_own_stmts,
     job_dataset_stmts,
+    job_output_stmts,
     capacity_stmts,
     priority_class_stmts,
     invariants_stmts,

@@ -99,6 +99,17 @@ static int version_download(struct cli *c, const char *kind, const char *accept)
     return download(c, arena_printf(c->arena, "%s/%s/content", versions, api_escape(c->arena, version)), accept, c->nargs > 1 ? c->args[1] : NULL);
 }
 
+int cmd_job_download(struct cli *c)
+{
+    const char *id;
+    int rc = api_resolve(c, c->cmd->noun, c->args[0], &id);
+    if (rc != CLI_OK)
+        return rc;
+    const char *name = api_escape(c->arena, c->args[1]);
+    return download(c, arena_printf(c->arena, "/v1/jobs/%s/outputs/%s", api_escape(c->arena, id), name),
+                    "application/octet-stream", c->nargs > 2 ? c->args[2] : NULL);
+}
+
 int cmd_dataset_download(struct cli *c)
 {
     return version_download(c, "datasets", "text/csv, application/octet-stream");

@@ -81,6 +81,8 @@ struct cli {
     const struct command *cmd;
     const char *args[CLI_ARGS_MAX];
     int nargs;
+    char **words;                   /* what stands behind "--", of a command with CMD_SPEC */
+    int nwords;
     struct cli_given given[CLI_FLAGS_MAX];
     int ngiven;
     enum out_format format;
@@ -161,6 +163,7 @@ int cmd_dataset_upload(struct cli *c);
 int cmd_dataset_download(struct cli *c);
 int cmd_dataset_tokenize(struct cli *c);
 int cmd_model_download(struct cli *c);
+int cmd_job_download(struct cli *c);
 int cmd_model_import(struct cli *c);
 int cmd_model_optimise(struct cli *c);
 int cmd_model_show(struct cli *c);

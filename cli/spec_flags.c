@@ -5,7 +5,8 @@
 #include "core/base/assert.h"
 #include "core/wire/job_type.h"
 
-enum { FLAGS_MAX = 96, NAME_MAX_BYTES = 48, DOC_MAX = 160, LIST_MAX = 256 };
+/* A text of more than LONG_TEXT characters may be a file, as @FILE. */
+enum { FLAGS_MAX = 96, NAME_MAX_BYTES = 48, DOC_MAX = 160, LIST_MAX = 256, LONG_TEXT = 4096 };
 
 struct spec_flag {
     char name[NAME_MAX_BYTES], doc[DOC_MAX], values[LIST_MAX];
@@ -37,6 +38,7 @@ static const char *arg_of(const struct field *f)
     case FT_I32:
     case FT_I64: return "N";
     case FT_LIST: return f->item == FT_STR ? "TEXT,TEXT" : "N,N";
+    case FT_STR: return field_max(f) > LONG_TEXT ? "@FILE" : "TEXT";
     default: return "TEXT";
     }
 }
@@ -141,7 +143,12 @@ static int add_value(struct cli *c, const struct field *f, const char *name, con
     default:
         break;
     }
-    buf_add_json(b, str_c(value));
+    struct str text = str_c(value);
+    struct err e = { 0 };
+    if (f->type == FT_STR && field_max(f) > LONG_TEXT && value[0] == '@' &&
+        cli_read_file(c->arena, value + 1, (size_t)field_max(f), &text, &e) != ERR_OK)
+        return cli_fail_err(c, &e, NULL);
+    buf_add_json(b, text);
     return CLI_OK;
 }
 
@@ -165,17 +172,46 @@ static int refuse_foreign(struct cli *c, const struct job_type *type)
     return CLI_OK;
 }
 
+/* The member that the words behind "--" are: the list of words that the kind requires. NULL: it has none. */
+static const struct field *words_of(const struct job_type *type)
+{
+    for (size_t i = 0; i < type->spec->nfields; i++) {
+        const struct field *f = &type->spec->fields[i];
+        if (f->flags & F_REQ && f->type == FT_LIST && f->item == FT_STR)
+            return f;
+    }
+    return NULL;
+}
+
+static void add_words(const struct cli *c, struct buf *b)
+{
+    for (int i = 0; i < c->nwords; i++) {
+        buf_add_char(b, i ? ',' : '[');
+        buf_add_json(b, str_c(c->words[i]));
+    }
+    buf_add_char(b, ']');
+}
+
 int spec_from_flags(struct cli *c, const char *kind, struct buf *b)
 {
     const struct job_type *type = job_type_find(str_c(kind));
     const char *set = cli_flag(c, "set"), *before = "";
+    const struct field *words = c->nwords ? words_of(type) : NULL;
     int rc = refuse_foreign(c, type);
+    if (c->nwords && !words)
+        return cli_fail(c, CLI_USAGE, NULL, "a job of kind %s takes no words behind --", kind);
     buf_add_char(b, '{');
     for (size_t i = 0; rc == CLI_OK && i < type->spec->nfields; i++) {
         const struct field *f = &type->spec->fields[i];
         char name[NAME_MAX_BYTES];
         name_of(f, name);
         const char *value = f->flags & F_DERIVED ? NULL : cli_flag(c, name);
+        if (f == words) {
+            buf_printf(b, "%s\"%s\":", before, f->name);
+            add_words(c, b);
+            before = ",";
+            continue;
+        }
         if (!value && f->flags & F_REQ && !set)
             return cli_fail(c, CLI_USAGE, arena_printf(c->arena, "--%s %s, or the whole request with --file", name, arg_of(f)),
                             "a job of kind %s needs --%s", kind, name);

@@ -6,6 +6,7 @@ foreach(f agent/agent agent/book agent/book_notice agent/book_report agent/clien
           lease/cage lease/cage_delegate lease/child lease/executor lease/frame
           lease/child_wire lease/ckpt_link lease/keeper lease/deliver lease/work_dir lease/infer_answer lease/infer_read lease/job_infer
           lease/sandbox lease/spawn
+          lease/box lease/box_filter lease/folder lease/run_lines lease/run_keep lease/run_output
           lease/work_type lease/isolation lease/accounts lease/run_cert)
   list(APPEND agent_sources ${agent_dir}/${f}.c)
 endforeach()

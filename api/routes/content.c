@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* content.c - data sets and models as things in versions. Up to OBJECT_WHOLE_MAX nothing is sent before all is verified; a larger
- * object is verified chunk by chunk while it flows, and a damaged chunk cuts the connection before the stated length is reached. */
+ * object is verified chunk by chunk while it flows, and a damaged chunk cuts the connection before the stated length is reached.
+ * */
 #include "api/content_int.h"
 #include "core/base/cleanup.h"
 #include "core/db/run_tx.h"
@@ -88,6 +89,25 @@ static enum errc open_version(struct call *c, const struct content *t, struct ob
     return audit_append(w, &ev, e);
 }
 
+void content_reply(struct call *c, struct object_reader **r, struct buf *whole, struct str type, struct str file)
+{
+    struct work *w = &c->work;
+    const struct object *o = object_reader_object(*r);
+    int64_t size = o->size_bytes;
+    struct str etag = str_fmt(w->arena, "\"sha256:%.*s\"", STR_ARG(object_sha_hex(w->arena, o->sha256)));
+    struct http_header h[] = {
+        { STR("X-Request-Id"), w->request_id }, { STR("Cache-Control"), STR("no-store") },
+        { STR("X-Content-Type-Options"), STR("nosniff") },
+        { STR("ETag"), etag }, { STR("Content-Disposition"), str_fmt(w->arena, "attachment; filename=\"%.*s\"", STR_ARG(file)) },
+    };
+    struct http_exchange *x = c->exchange;
+    principal_unref(TAKE(c->principal));
+    if (size <= OBJECT_WHOLE_MAX)
+        http_reply_buf(x, 200, type, h, sizeof h / sizeof *h, whole);
+    else
+        http_reply_producer(x, 200, type, h, sizeof h / sizeof *h, size, produce, produced, TAKE(*r));
+}
+
 enum errc content_send(struct call *c, const struct content *t, struct err *e)
 {
     const struct content_version_ref *ref = c->in;
@@ -98,24 +118,9 @@ enum errc content_send(struct call *c, const struct content *t, struct err *e)
     const char *type_name, *extension;
     TRY(RUN_WRITE(w, open_version(c, t, &r, &whole, &version, e), e));
     t->form(version, &type_name, &extension);
-    const struct object *o = object_reader_object(r);
-    int64_t size = o->size_bytes;
     char hex[UUID_HEX];
     hex_encode(ref->id.b, 16, hex);
-    struct str etag = str_fmt(w->arena, "\"sha256:%.*s\"", STR_ARG(object_sha_hex(w->arena, o->sha256)));
-    struct str file = str_fmt(w->arena, "attachment; filename=\"%s_%s-v%ld.%s\"", t->kind->prefix, hex,
-                              (long)ref->version, extension);
-    struct http_header h[] = {
-        { STR("X-Request-Id"), w->request_id }, { STR("Cache-Control"), STR("no-store") },
-        { STR("X-Content-Type-Options"), STR("nosniff") },
-        { STR("ETag"), etag }, { STR("Content-Disposition"), file },
-    };
-    struct http_exchange *x = c->exchange;
-    struct str type = str_c(type_name);
-    principal_unref(TAKE(c->principal));
-    if (size <= OBJECT_WHOLE_MAX)
-        http_reply_buf(x, 200, type, h, sizeof h / sizeof *h, &whole);
-    else
-        http_reply_producer(x, 200, type, h, sizeof h / sizeof *h, size, produce, produced, TAKE(r));
+    content_reply(c, &r, &whole, str_c(type_name), str_fmt(w->arena, "%s_%s-v%ld.%s", t->kind->prefix, hex, (long)ref->version,
+        extension));
     return ERR_OK;
 }

@@ -18,6 +18,7 @@
 
 enum { CFG_RELOAD = 1, CFG_SECRET = 2 };
 enum run_profile { PROFILE_DEV, PROFILE_PROD };
+enum worker_programs { PROGRAMS_NONE, PROGRAMS_HOST };
 enum approval_separation { SEPARATION_PEOPLE, SEPARATION_ACCOUNTS };
 
 struct config {

@@ -46,6 +46,12 @@ SCHEMA_EXTERN(optimise_figures, "What making a model smaller gained, and cost",
     FIELD(optimise_figures, parent, F_REQ, .max = 80, .doc = "The version that it was made of, MODEL@VERSION"),
     FIELD_ID(optimise_figures, model_object_id, "obj", 0, .doc = "The smaller model"));
 
+SCHEMA_EXTERN(run_figures, "Figures of a program that ended well",
+    FIELD(run_figures, exit_code, F_REQ, .min = 0, .max = 255, .doc = "Its exit status"),
+    FIELD(run_figures, outputs, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Outputs that were kept"),
+    FIELD(run_figures, checkpoints, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Checkpoints that this attempt kept"),
+    FIELD(run_figures, seconds, F_REQ, .doc = "Time that it ran"));
+
 void job_result_set_object(const struct schema *s, void *figures, struct uuid object_id)
 {
     const struct field *f = schema_find(s, STR("model_object_id"));

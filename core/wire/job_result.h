@@ -2,7 +2,7 @@
 /* job_result.h - what a job gives back beside its outputs: written by the lease's child, checked by the agent, kept by the API.
  * Which kind gives what stands in its row (job_type.def). Figures that are no number are absent.
  *
- * What comes with an output has the member model_object_id: the agent's word, a child's is overwritten. */
+ * What comes with an output "model" has the member model_object_id: the agent's word, a child's is overwritten. */
 #pragma once
 #include "core/table/schema.h"
 
@@ -34,7 +34,13 @@ struct optimise_figures {
     struct str backend, parent;         /* parent: MODEL@VERSION */
     struct uuid model_object_id;
 };
-extern const struct schema train_figures_schema, convert_figures_schema, optimise_figures_schema;
+/* A program that ended well. */
+struct run_figures {
+    int64_t exit_code, outputs, checkpoints;
+    double seconds;
+};
+extern const struct schema train_figures_schema, convert_figures_schema, optimise_figures_schema,
+                           run_figures_schema;
 
 /* Writes the output's object into the figures that go with it. */
 void job_result_set_object(const struct schema *s, void *figures, struct uuid object_id);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job_type.c - the table of kinds, and what is printed from it. */
 #include "core/wire/job_type.h"
+#include <stdio.h>
 #include "core/wire/job_result.h"
 
 const struct job_type job_types[JOB_KIND_COUNT] = {
@@ -47,6 +48,17 @@ bool job_listens(struct str name)
 {
     const struct job_type *t = job_type_find(name);
     return t && t->traits & JT_LISTENS;
+}
+
+const char *job_reads_pointer(int kind, char out[64])
+{
+    const struct job_type *t = &job_types[kind];
+    if (!t->reads)
+        return "/zone";
+    snprintf(out, 64, "/spec/%s_id", t->reads);
+    if (!schema_find(t->spec, str_c(out + sizeof "/spec/" - 1)))
+        snprintf(out, 64, "/spec/%ss", t->reads);
+    return out;
 }
 
 struct str job_purpose(struct str name)

@@ -36,6 +36,8 @@ static inline bool job_stays(int kind) { return (job_types[kind].traits & JT_STA
 /* The row of a kind by name, as rows of the database and the wire bring it; NULL: unknown to this program. */
 const struct job_type *job_type_find(struct str name);
 bool job_listens(struct str name);
+/* Where a refusal of what it reads points to in a submission: "/spec/dataset_id", "/spec/inputs", or "/zone". */
+const char *job_reads_pointer(int kind, char out[64]);
 /* Purpose for residency and keys. A name unknown to this program has the purpose "unknown", which no policy allows. */
 struct str job_purpose(struct str name);
 

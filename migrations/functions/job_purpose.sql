@@ -7,4 +7,5 @@ $$ SELECT CASE kind
      WHEN 'train' THEN 'training'
      WHEN 'convert' THEN 'compute'
      WHEN 'optimise' THEN 'compute'
+     WHEN 'run' THEN 'compute'
      WHEN 'serve' THEN 'serving' ELSE 'unknown' END $$;

@@ -19,8 +19,10 @@ struct job_dataset {
 };
 extern const struct stmt *const job_dataset_stmts[];
 
-/* version 0: the latest. is_model: the kind reads model files; else tables and tokens. */
-enum errc job_dataset_find(struct work *w, const struct job *j, struct uuid dataset_id, int64_t version, bool is_model,
+/* What a kind reads: tables and tokens, model files, or whatever it is. */
+enum job_data { JOB_DATA_ROWS, JOB_DATA_MODEL, JOB_DATA_ANY };
+/* version 0: the latest. */
+enum errc job_dataset_find(struct work *w, const struct job *j, struct uuid dataset_id, int64_t version, enum job_data want,
                            struct job_dataset *ret, struct err *e) MUST_CHECK;
 /* The data set as the submission's one input; zone and class are its own, the spec is what was written into `spec`. */
 enum errc job_dataset_read_by(struct work *w, struct job_submission *s, const struct job_dataset *d, const struct buf *spec,

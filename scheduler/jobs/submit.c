@@ -16,7 +16,7 @@
 /* In the zone that the job names or its data lies in; a job that says neither needs some zone. */
 static enum errc check_place(struct work *w, const struct job *j, struct err *e)
 {
-    const char *reads = job_types[j->kind].reads;
+    char *pointer = arena_alloc(w->arena, 64);
     const struct residency_facts *f;
     struct residency_question q = { .data_class = data_class_of(j->data_class), .purpose = str_c(job_types[j->kind].purpose),
                                     .now_us = w->now_us };
@@ -32,7 +32,7 @@ static enum errc check_place(struct work *w, const struct job *j, struct err *e)
         if (residency_allows(f, &any).allowed)
             return ERR_OK;
     }
-    return residency_refusal(RACT_SUBMIT, &q, &v, reads ? arena_printf(w->arena, "/spec/%s_id", reads) : "/zone", e);
+    return residency_refusal(RACT_SUBMIT, &q, &v, job_reads_pointer(j->kind, pointer), e);
 }
 
 /* A pool or zone without a machine is waited for: one may be registered. */

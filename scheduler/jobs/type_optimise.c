@@ -50,7 +50,7 @@ enum errc job_prepare_optimise(struct work *w, struct job_submission *s, struct 
     if (RUN_READ(w, find_model(w, t, &v, &o, e), e) != ERR_OK)
         return e->code == ERR_NOT_FOUND ? FAIL_AT(e, NOT_FOUND, "/spec/model_id", "There is no such model, or no such version")
                                         : e->code;
-    TRY(job_dataset_find(w, &s->job, t->dataset_id, t->dataset_version, false, &d, e));
+    TRY(job_dataset_find(w, &s->job, t->dataset_id, t->dataset_version, JOB_DATA_ROWS, &d, e));
     TRY(check_pair(&o, &d, e));
     t->model_version = v.version;
     t->dataset_version = d.version;

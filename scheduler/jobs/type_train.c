@@ -101,7 +101,7 @@ enum errc job_prepare_train(struct work *w, struct job_submission *s, struct err
     struct job_dataset v = { 0 };
     CLEANUP(buf_releasep) struct buf b = BUF(SPEC_MAX);
     TRY(json_decode(&train_job_schema, j->spec.text, w->arena, t, e));
-    TRY(job_dataset_find(w, j, t->dataset_id, t->dataset_version, false, &v, e));
+    TRY(job_dataset_find(w, j, t->dataset_id, t->dataset_version, JOB_DATA_ROWS, &v, e));
     t->dataset_version = v.version;
     t->label_column = v.label_column;
     t->classes = v.classes;

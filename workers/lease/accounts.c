@@ -32,7 +32,7 @@ static bool caps_read(uint64_t *ret)
     return true;
 }
 
-static bool caps_keep(uint64_t mask)
+bool caps_keep(uint64_t mask)
 {
     struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
     struct __user_cap_data_struct data[2] = { { (uint32_t)mask, (uint32_t)mask, 0 },

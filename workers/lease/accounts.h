@@ -11,7 +11,11 @@
  * namespace was refused; whoever gave them wants accounts, so the agent must not go on without.
  * Sources: user_namespaces(7), capabilities(7). */
 #pragma once
+#include <stdbool.h>
+#include <stdint.h>
 #include "core/base/err.h"
 #include "core/table/config.h"
 
 MUST_CHECK enum errc accounts_enter(const struct config *cfg, struct err *e);
+/* Keeps these capabilities of those it has, in its bounding set too. Async-signal-safe. */
+bool caps_keep(uint64_t mask);

@@ -96,16 +96,98 @@ enum errc child_open_input(struct child *c, size_t i, struct buf *ret, struct er
     return rc;
 }
 
+/* A file that is written, and the digest of what is. */
+struct digested {
+    int fd;
+    struct sha256 sha;
+};
+
 static enum errc into_file(void *ctx, const void *p, size_t n, struct err *e)
 {
     for (const char *at = p; n;) {
         ssize_t w = write(*(int *)ctx, at, n);
         if (w <= 0)
-            return FAIL(e, IO, "the output cannot be written");
+            return FAIL(e, IO, "a file of the lease cannot be written");
         at += w;
         n -= (size_t)w;
     }
     return ERR_OK;
+}
+
+static enum errc into_digested(void *ctx, const void *p, size_t n, struct err *e)
+{
+    struct digested *d = ctx;
+    sha256_add(&d->sha, p, n);
+    return into_file(&d->fd, p, n, e);
+}
+
+static enum errc open_to(const struct child *c, const struct child_input *in, struct digested *d, struct err *e)
+{
+    const struct lease_input *about = &in->about;
+    const struct stream_ref ref = { c->grant.lease.tenant_id, about->kind, about->object_id, (uint32_t)about->version,
+                                   in->key.dek_id };
+    CLEANUP(stream_opener_freep) struct stream_opener *o = NULL;
+    TRY(stream_opener_new(&in->key.key, &ref, into_digested, d, &o, e));
+    return feed_file(o, in->fd, e);
+}
+
+enum errc child_open_input_to(struct child *c, size_t i, int to, struct err *e)
+{
+    struct child_input *in = &c->inputs[i];
+    struct digested d = { .fd = to };
+    uint8_t expected[SHA256_BYTES], got[SHA256_BYTES];
+    sha256_init(&d.sha);
+    enum errc rc = open_to(c, in, &d, e);
+    sha256_final(&d.sha, got);
+    secret_wipe(&in->key, sizeof in->key);
+    fd_closep(&in->fd);
+    TRY(rc);
+    if (!hex_decode(in->about.sha256, expected, sizeof expected) || memcmp(got, expected, sizeof got) != 0)
+        return FAIL(e, DAMAGED, "input %.*s is not what was stored", STR_ARG(in->about.name));
+    return ERR_OK;
+}
+
+/* Reads fd to its end, into the sealer and the digest. */
+static enum errc seal_file(struct stream_sealer *s, int fd, struct frame_result *r, struct err *e)
+{
+    struct sha256 sha;
+    ssize_t n = 0;
+    enum errc rc = ERR_OK;
+    CLEANUP(buf_releasep) struct buf room = BUF(READ_BYTES);
+    buf_reserve(&room, READ_BYTES);
+    sha256_init(&sha);
+    while (rc == ERR_OK && (n = read(fd, room.ptr, READ_BYTES)) > 0) {
+        sha256_add(&sha, room.ptr, (size_t)n);
+        r->plain_size += n;
+        rc = stream_sealer_feed(s, room.ptr, (size_t)n, e);
+    }
+    sha256_final(&sha, r->sha256);
+    TRY(rc);
+    return n < 0 ? FAIL(e, IO, "an output cannot be read") : stream_sealer_finish(s, e);
+}
+
+enum errc child_give_file(struct child *c, struct str name, int fd, struct err *e)
+{
+    char *room = arena_alloc(c->arena, FRAME_MAX);
+    struct frame f = { 0 };
+    struct frame_output out;
+    struct frame_result r = { 0 };
+    TRY(frame_send(FRAME_FD, FRAME_PLACE, STR_NULL, name, NULL, 0, true, e));
+    TRY(frame_receive(FRAME_FD, room, &f, e));
+    if (f.type != FRAME_OUTPUT || f.body.len != sizeof out || f.nfds != 1) {
+        frame_close_fds(&f);
+        return FAIL(e, UNAVAILABLE, "the agent got no place for the output");
+    }
+    CLEANUP(fd_closep) int to = f.fds[0];
+    memcpy(&out, f.body.ptr, sizeof out);
+    secret_wipe(room, FRAME_MAX);
+    const struct stream_ref ref = { out.tenant_id, STR("artifact"), out.object_id, out.version, out.dek_id };
+    CLEANUP(stream_sealer_freep) struct stream_sealer *s = NULL;
+    enum errc rc = stream_sealer_new(&out.key, &ref, into_file, &to, &s, e);
+    secret_wipe(&out, sizeof out);
+    TRY(rc);
+    TRY(seal_file(s, fd, &r, e));
+    return frame_send(FRAME_FD, FRAME_GIVEN, STR_NULL, str_n((const char *)&r, sizeof r), NULL, 0, true, e);
 }
 
 enum errc child_deliver(struct child *c, struct str plain, struct str result_json, struct err *e)
@@ -183,9 +265,12 @@ static enum errc run(struct child *c, struct err *e)
         return FAIL(e, IO, "the work directory is gone");
     hw_read(&c->hw);
     TRY(backend_choose(c->grant.backend.ptr, &c->hw, NULL, NULL, &c->backend, e));
+    const struct work_type *type = work_type_of(c->grant.lease.kind);
+    if (type->starts_programs)
+        return type->run(c, e);
     TRY(enter_sandbox(c, e));
     TRY(pool_new(c->hw.cores, &c->pool, e));
-    enum errc rc = work_type_of(c->grant.lease.kind)->run(c, e);
+    enum errc rc = type->run(c, e);
     pool_free(c->pool);
     return rc;
 }
@@ -209,5 +294,5 @@ int child_main(void)
         return CHILD_STOPPED;
     char text[LINE_MAX_BYTES];
     int n = snprintf(text, sizeof text, "%s%s%s", e.msg, e.field[0] ? " at " : "", e.field);
-    return frame_send(FRAME_FD, FRAME_FAILED, STR_NULL, str_n(text, (size_t)n), NULL, 0, true, NULL) == ERR_OK ? CHILD_DONE : CHILD_LOST;
+    return frame_send(FRAME_FD, FRAME_FAILED, STR_NULL, str_n(text, (size_t)n), NULL, 0, true, NULL) == ERR_OK ? c.exit_code : CHILD_LOST;
 }

@@ -31,6 +31,7 @@ struct child {
     int listener;                       /* of a kind that listens, opened by the agent; else -1 */
     int keeper;                         /* socket to the keeper of its checkpoints (ckpt_link.h); -1: none, or taken over */
     const _Atomic bool *stop;           /* SIGTERM came */
+    int exit_code;                      /* of this process when the job has said its end; else CHILD_DONE */
 };
 
 int child_main(void);
@@ -40,9 +41,13 @@ void child_log(const struct child *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void child_metric(const struct child *c, int64_t step, struct str values_json);
 /* The plaintext of an input, decrypted in memory, checked against its digest. */
 MUST_CHECK enum errc child_open_input(struct child *c, size_t i, struct buf *ret, struct err *e);
+/* The same into a file, piece by piece. */
+MUST_CHECK enum errc child_open_input_to(struct child *c, size_t i, int to, struct err *e);
 /* What lies sealed in fd, from where it stands: its size, and its digest unless NULL, are checked. */
 struct stream_ref;
 MUST_CHECK enum errc child_open_sealed(int fd, const struct stream_ref *ref, const struct secret32 *key, int64_t size,
                                        const uint8_t *digest, struct buf *ret, struct err *e);
+/* Ask for a place for an artifact, seal what fd has into it, and hand it over. */
+MUST_CHECK enum errc child_give_file(struct child *c, struct str name, int fd, struct err *e);
 /* Ask for a place, seal the bytes into output_fd, and say the result. */
 MUST_CHECK enum errc child_deliver(struct child *c, struct str plain, struct str result_json, struct err *e);

@@ -13,6 +13,9 @@ struct child_grant {
     int64_t uid, gid;                       /* of this lease; 0: the agent's own */
     bool keeps_checkpoints;                 /* the last descriptor of the grant leads to its keeper */
     int64_t checkpoint_gap_ms;              /* at least so long from one to the next */
+    bool needs_groups;                      /* programs run under a control group only */
+    bool runs_host;                         /* programs of tenants may be started in the machine's /usr */
+    int64_t grace_ms;                       /* from SIGTERM to SIGKILL */
     int64_t parent;                         /* process of the agent */
 };
 extern const struct schema child_grant_schema;

@@ -99,28 +99,6 @@ static enum errc prepare(struct run *r, struct err *e)
     return rc;
 }
 
-static enum errc give_output(struct run *r, struct err *e)
-{
-    const struct executor_io *io = r->env->io;
-    struct output_place p = { 0 };
-    for (int n = 0;; n++) {
-        enum errc rc = io ? io->output(io->ctx, r->arena, r->g, STR("model"), LO_MODEL, &p, e)
-                          : client_output(r->client, r->arena, r->env->node.node_id, r->g, STR("model"), LO_MODEL, &p, e);
-        if (rc == ERR_OK)
-            break;
-        if (!run_try_again(r, rc, n))
-            return rc;
-    }
-    struct frame_output out = { r->g->tenant_id, p.object_id, p.dek_id, (uint32_t)p.version, p.key };
-    r->object_id = p.object_id;
-    r->part_bytes_max = p.part_bytes_max;
-    r->has_output = true;
-    enum errc rc = frame_send(r->socket, FRAME_OUTPUT, STR_NULL, str_n((const char *)&out, sizeof out), NULL, 0, true, e);
-    secret_wipe(&out, sizeof out);
-    secret_wipe(&p, sizeof p);
-    return rc;
-}
-
 /* Children run tenants' data. What they say goes into the report that all leases of this machine share, and one word that the API refuses
  * would hold them all back: so it is checked, JSON is written anew, and none of it costs lasting memory. */
 static enum errc object_anew(struct arena *scratch, struct str text, int depth, struct buf *ret, struct err *e)
@@ -162,20 +140,40 @@ static const struct schema *result_schema(const struct run *r)
     return t ? t->result : NULL;
 }
 
+static enum errc on_figures(struct run *r, struct str json, struct err *e)
+{
+    struct err odd = { 0 };
+    const struct schema *s = result_schema(r);
+    if (!s || r->has_result)
+        return FAIL(e, DAMAGED, "the child gave a result where its kind has none, or gave it twice");
+    r->figures = arena_alloc(r->arena, s->size);
+    if (json_decode(s, json, r->arena, r->figures, &odd) != ERR_OK)
+        return FAIL(e, DAMAGED, "the child gave figures that are none: %s %s", odd.field, odd.msg);
+    r->has_result = true;
+    return ERR_OK;
+}
+
 static enum errc on_result(struct run *r, struct str body, struct err *e)
 {
     if (body.len <= sizeof r->result || !r->has_output || r->has_result)
         return FAIL(e, DAMAGED, "a result was cut");
     memcpy(&r->result, body.ptr, sizeof r->result);
-    struct err odd = { 0 };
-    const struct schema *s = result_schema(r);
-    if (!s)
-        return FAIL(e, DAMAGED, "the child gave a result where its kind has none");
-    r->figures = arena_alloc(r->arena, s->size);
-    if (json_decode(s, str_n(body.ptr + sizeof r->result, body.len - sizeof r->result), r->arena, r->figures, &odd) != ERR_OK)
-        return FAIL(e, DAMAGED, "the child gave figures that are none: %s %s", odd.field, odd.msg);
-    r->has_result = true;
+    return on_figures(r, str_n(body.ptr + sizeof r->result, body.len - sizeof r->result), e);
+}
+
+static enum errc on_line(struct run *r, struct str body, struct err *e)
+{
+    if (!body.len)
+        return FAIL(e, DAMAGED, "a line was cut");
+    const char *stream = *body.ptr == 'e' ? "stderr" : *body.ptr == 's' ? "system" : "stdout";
+    held_log(r->held, stream, str_n(body.ptr + 1, body.len - 1));
     return ERR_OK;
+}
+
+static enum errc on_again(struct run *r, struct str body)
+{
+    r->asks_again = true;
+    return FAIL(&r->failed, RETRY, "%.*s", STR_ARG(body)), ERR_OK;
 }
 
 /* One message of the child. */
@@ -192,9 +190,20 @@ static enum errc on_frame(struct run *r, const struct frame *f, struct err *e)
     case FRAME_CSR:
         return run_on_csr(r, f->body, e);
     case FRAME_WANT:
-        return r->has_output ? FAIL(e, DAMAGED, "the child wants a second output") : give_output(r, e);
+        return r->has_output ? FAIL(e, DAMAGED, "the child wants a second output")
+                             : run_give_place(r, STR("model"), LO_MODEL, -1, e);
     case FRAME_RESULT:
         return on_result(r, f->body, e);
+    case FRAME_LINE:
+        return on_line(r, f->body, e);
+    case FRAME_PLACE:
+        return run_on_place(r, f->body, e);
+    case FRAME_GIVEN:
+        return run_on_given(r, f->body, e);
+    case FRAME_ENDED:
+        return on_figures(r, f->body, e);
+    case FRAME_AGAIN:
+        return on_again(r, f->body);
     case FRAME_FAILED:
         return FAIL(&r->failed, UNPROCESSABLE, "%.*s", STR_ARG(f->body)), ERR_OK;
     default:
@@ -283,9 +292,17 @@ static void say_success(struct run *r)
 {
     CLEANUP(buf_releasep) struct buf json = BUF(LEASE_RESULT_MAX);
     struct lease_output model = { STR("model"), r->object_id };
-    job_result_set_object(result_schema(r), r->figures, r->object_id);
+    if (r->has_output)
+        job_result_set_object(result_schema(r), r->figures, r->object_id);
     json_encode(result_schema(r), r->figures, &json);
-    held_finish(r->held, &(struct lease_item){ .event = LE_SUCCEED, .result = { buf_str(&json) }, .outputs = { &model, 1 } });
+    const struct slice outputs = r->has_output ? (struct slice){ &model, 1 } : (struct slice){ r->artifacts, r->n_artifacts };
+    held_finish(r->held, &(struct lease_item){ .event = LE_SUCCEED, .has_exit_code = !r->has_output, .result = { buf_str(&json) },
+                                               .outputs = outputs });
+}
+
+static bool may_go_on(const struct run *r)
+{
+    return (r->keeper && keeper_kept(r->keeper)) || r->g->fence <= LOST_CHILDREN_MAX;
 }
 
 /* Killed by somebody else, as by the kernel for want of memory of the whole machine or by a person: what a kind kept is worth
@@ -294,7 +311,7 @@ static void say_success(struct run *r)
 static bool is_lost(const struct run *r)
 {
     bool is_killed = WIFSIGNALED(r->status) && WTERMSIG(r->status) == SIGKILL && !r->was_killed;
-    return is_killed && r->keeper && r->failed.code == ERR_OK && (keeper_kept(r->keeper) || r->g->fence <= LOST_CHILDREN_MAX);
+    return is_killed && r->keeper && r->failed.code == ERR_OK && may_go_on(r);
 }
 
 static void say_end(struct run *r)
@@ -309,6 +326,12 @@ static void say_end(struct run *r)
     } else if (r->stop_event) {
         end.event = (int)r->stop_event;
         end.exit_code = code;
+    } else if (r->asks_again && may_go_on(r)) {
+        end.event = LE_RETURN;
+        end.exit_code = code;
+        end.message = str_c(r->failed.msg);
+    } else if (r->asks_again) {
+        snprintf(text, sizeof text, "%.100s, as in the attempts before, but none of them kept a checkpoint", r->failed.msg);
     } else if (r->failed.code != ERR_OK) {
         end.message = str_c(r->failed.msg);
     } else if (is_lost(r)) {
@@ -332,7 +355,7 @@ static void conclude(struct run *r, enum errc rc, struct err *e)
     if (held_is_stale(r->held))
         return;
     const struct delivery d = { r->client, r->arena, r->output, r->object_id, r->part_bytes_max, r->result };
-    if (r->has_result && rc == ERR_OK && run_deliver(r, &d, e) == ERR_OK)
+    if (r->has_result && rc == ERR_OK && (!r->has_output || run_deliver(r, &d, e) == ERR_OK))
         return say_success(r);
     if (!r->stop_event && held_is_cancelled(r->held))
         r->stop_event = *r->env->stopping ? LE_RETURN : LE_CANCEL;
@@ -340,7 +363,7 @@ static void conclude(struct run *r, enum errc rc, struct err *e)
         r->stop_event = LE_PREEMPT;
     if (r->failed.code == ERR_OK && e->code != ERR_OK)
         r->failed = *e;
-    if (r->failed.code != ERR_OK)
+    if (r->failed.code != ERR_OK && !r->asks_again)
         log_err(LOG_WARN, "lease.failed", &r->failed);
     say_end(r);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* executor_int.h - one run, shared by executor.c (the course of a lease), spawn.c (directory, files, child process) and
- * run_cert.c (the listener of a kind that listens, and its certificate). */
+/* executor_int.h - one run, shared by executor.c (the course of a lease), spawn.c (directory, files, child process), run_output.c
+ * (outputs) and run_cert.c (the listener of a kind that listens, and its certificate). */
 #pragma once
 #include "workers/lease/work_type.h"
 #include "workers/lease/executor.h"
@@ -44,6 +44,11 @@ struct run {
     struct frame_result result;
     void *figures;                      /* of the kind's result schema; NULL: none came */
     struct err failed;                  /* code OK: none */
+    bool asks_again;                    /* the program asked to be queued again */
+    /* of a kind that makes artifacts: those that were sent, and the place of the next */
+    struct lease_output artifacts[LEASE_OUTPUTS_MAX];
+    size_t n_artifacts;
+    bool has_place;
 };
 
 MUST_CHECK enum errc run_dir_make(struct run *r, struct err *e);
@@ -52,6 +57,11 @@ MUST_CHECK enum errc run_file(const struct run *r, int *ret, struct err *e);   /
 /* Start the child; r->socket, r->pid. */
 MUST_CHECK enum errc run_spawn(struct run *r, struct err *e);
 MUST_CHECK enum errc run_send_grant(struct run *r, const struct release_key *keys, struct err *e);
+/* Of a kind that makes artifacts: a place and a file for the next one; its bytes are in the file, and sent. */
+MUST_CHECK enum errc run_on_place(struct run *r, struct str name, struct err *e);
+MUST_CHECK enum errc run_on_given(struct run *r, struct str body, struct err *e);
+/* Asks for an output's place, and says it to the child with fd (-1: it has its file). r->object_id, r->part_bytes_max. */
+MUST_CHECK enum errc run_give_place(struct run *r, struct str name, enum lease_output_kind kind, int fd, struct err *e);
 /* Wait before the next try; false: the lease is no longer worth it, or the error is final. */
 bool run_try_again(const struct run *r, enum errc rc, int n);
 /* A kind that listens: opens r->listener and names r->endpoint. */

@@ -16,29 +16,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/landlock.h>
-#include <linux/seccomp.h>
 #include <pwd.h>
 #include <sched.h>
 #include <signal.h>
-#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "core/base/assert.h"
 #include "core/base/cleanup.h"
-
-#if defined(__x86_64__)
-#define OUR_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define OUR_ARCH AUDIT_ARCH_AARCH64
-#else
-#error "name this machine's audit architecture"
-#endif
+#include "workers/lease/filter_code.h"
 
 static const int denied[] = {
     SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, SYS_pidfd_getfd, SYS_perf_event_open,
@@ -63,28 +51,11 @@ static const int denied[] = {
 static const int own_only[] = { SYS_kill, SYS_tgkill, SYS_rt_tgsigqueueinfo, SYS_prlimit64, SYS_sched_setaffinity,
     SYS_sched_setscheduler,
                                 SYS_sched_setparam, SYS_sched_setattr, SYS_get_robust_list };
-enum { DENIED = sizeof denied / sizeof denied[0], OWN = sizeof own_only / sizeof own_only[0], PROGRAM_MAX =
-    2 * DENIED + 6 * OWN + 32 };
-
-struct program {
-    struct sock_filter code[PROGRAM_MAX];
-    unsigned short n;
-};
-
-static void emit(struct program *p, struct sock_filter f)
-{
-    ASSERT(p->n < PROGRAM_MAX);
-    p->code[p->n++] = f;
-}
-
-#define LOAD(member) (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member))
-#define RETURN(value) (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, (value))
-/* Jump over the next `over` instructions unless equal. */
-#define UNLESS_EQUAL(value, over) (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, (over))
+enum { DENIED = sizeof denied / sizeof denied[0], OWN = sizeof own_only / sizeof own_only[0] };
 
 /* Calls about processes: ours or 0, which is ours too. -1 and negative numbers mean groups, and everybody. The low half decides:
  * the kernel takes an int. */
-static void own_write(struct program *p, unsigned self)
+static void own_write(struct filter_code *p, unsigned self)
 {
     for (size_t i = 0; i < OWN; i++) {
         emit(p, UNLESS_EQUAL((unsigned)own_only[i], 5));
@@ -96,17 +67,10 @@ static void own_write(struct program *p, unsigned self)
     }
 }
 
-static void program_write(struct program *p)
+static void program_write(struct filter_code *p)
 {
     const unsigned deny = SECCOMP_RET_ERRNO | EPERM;
-    emit(p, LOAD(arch));
-    emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0));
-    emit(p, RETURN(SECCOMP_RET_KILL_PROCESS));
-    emit(p, LOAD(nr));
-#if defined(__x86_64__)
-    emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1));     /* the x32 calls */
-    emit(p, RETURN(deny));
-#endif
+    emit_arch(p, deny);
     for (size_t i = 0; i < DENIED; i++) {
         emit(p, UNLESS_EQUAL((unsigned)denied[i], 1));
         emit(p, RETURN(deny));
@@ -124,7 +88,7 @@ static void program_write(struct program *p)
 
 static enum errc filter_enter(struct err *e)
 {
-    struct program p = { .n = 0 };
+    struct filter_code p = { .n = 0 };
     program_write(&p);
     struct sock_fprog f = { p.n, p.code };
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &f) != 0) {
@@ -201,20 +165,30 @@ static bool limit_data(int64_t bytes)
 #endif
 }
 
-enum errc sandbox_enter(const struct sandbox *s, struct err *e)
+enum errc sandbox_begin(const struct sandbox *s, struct err *e)
 {
     if (!limit(RLIMIT_CORE, 0) || !limit(RLIMIT_NOFILE, s->files) || !limit_data(s->memory_bytes))
         return FAIL(e, IO, "the resource limits were refused");
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return FAIL(e, IO, "no-new-privileges was refused");
-    if (s->uid)
-        TRY(account_change((uid_t)s->uid, (gid_t)s->gid, e));
-    landlock_enter();
-    if (s->parent) {                    /* changing the account has cleared it */
+    return s->uid ? account_change((uid_t)s->uid, (gid_t)s->gid, e) : ERR_OK;
+}
+
+enum errc sandbox_tie(const struct sandbox *s, struct err *e)
+{
+    if (s->parent) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != s->parent)
             return FAIL(e, IO, "the agent is gone");
     }
     prctl(PR_SET_DUMPABLE, 0);
+    return ERR_OK;
+}
+
+enum errc sandbox_enter(const struct sandbox *s, struct err *e)
+{
+    TRY(sandbox_begin(s, e));
+    landlock_enter();
+    TRY(sandbox_tie(s, e));
     return filter_enter(e);
 }

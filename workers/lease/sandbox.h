@@ -43,5 +43,9 @@ struct sandbox {
 };
 /* Descriptors open before stay usable. Irreversible; applies to all threads of the process. */
 MUST_CHECK enum errc sandbox_enter(const struct sandbox *s, struct err *e);
+/* Its first and its last steps alone, for who puts something else between them (box.h): limits, no new privileges and the
+ * account; and to die with the agent, undumpable, which changing the account or its namespace has undone. */
+MUST_CHECK enum errc sandbox_begin(const struct sandbox *s, struct err *e);
+MUST_CHECK enum errc sandbox_tie(const struct sandbox *s, struct err *e);
 /* The account nobody: false when there is none or we are not root. */
 bool sandbox_nobody(uid_t *ret_uid, gid_t *ret_gid);

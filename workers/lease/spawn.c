@@ -131,9 +131,11 @@ enum errc run_spawn(struct run *r, struct err *e)
     char name[80], hex[UUID_HEX];
     hex_encode(r->g->attempt_id.b, 16, hex);
     snprintf(name, sizeof name, "%d-%s", (int)getpid(), hex);
+    const struct work_type *type = work_type_of(r->g->kind);
     const int64_t slots = r->g->slots > 0 ? r->g->slots : 1;
     r->memory_bytes = r->g->memory_bytes > 0 ? r->g->memory_bytes : r->env->config->worker_slot_memory * slots;
-    const struct cage_limits limits = { r->memory_bytes, PIDS_MAX, r->g->cpu_milli > 0 ? r->g->cpu_milli : slots * 1000 };
+    const struct cage_limits limits = { r->memory_bytes, type->pids ? type->pids : PIDS_MAX,
+                                        r->g->cpu_milli > 0 ? r->g->cpu_milli : slots * 1000 };
     TRY(cage_new(name, &limits, &r->cage, e));
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
@@ -141,7 +143,8 @@ enum errc run_spawn(struct run *r, struct err *e)
     int room = FRAME_MAX * 2;
     for (int i = 0; i < 2; i++)
         setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-    enum isolation_net net = r->env->isolation ? isolation_net(r->env->isolation) : ISOLATION_NET_NONE;
+    /* Who opens a box enters a network of its own there: in a user namespace without a map it could make no other. */
+    enum isolation_net net = r->env->isolation && !type->starts_programs ? isolation_net(r->env->isolation) : ISOLATION_NET_NONE;
     pid_t agent = getpid(), pid = fork();
     if (pid == 0)
         become(r, r->env->program ? r->env->program : "/proc/self/exe", net, pair[1], agent);
@@ -184,7 +187,8 @@ static enum errc grant_of(const struct run *r, struct child_grant *ret, struct e
         .lease = *r->g, .work_dir = real_path(r, r->dir), .backend = str_c(cfg->worker_backend),
         .memory_bytes = r->memory_bytes, .data_limit = cage_kind(r->cage) == CAGE_RLIMITS ? r->memory_bytes : 0,
         .keeps_checkpoints = r->keeper != NULL, .checkpoint_gap_ms = cfg->worker_checkpoint_gap_ms,
-        .parent = (int64_t)getpid(),
+        .parent = (int64_t)getpid(), .runs_host = cfg->worker_programs == PROGRAMS_HOST,
+        .needs_groups = cfg->run_profile == PROFILE_PROD, .grace_ms = cfg->worker_grace_ms,
     };
     if (account_of(r, &uid, &gid)) {
         g.uid = uid;

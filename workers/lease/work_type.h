@@ -16,6 +16,9 @@ struct work_type {
     /* In the agent, without a child; it must not block. NULL: in a child. */
     void (*take)(struct book *b, struct timers *t, struct arena *a, const struct lease_grant *g);
     enum errc (*run)(struct child *c, struct err *e);
+    bool starts_programs;           /* run gets no sandbox: it opens a box (box.h) in its place,
+        before it reads a tenant's byte */
+    int pids;                       /* processes and threads that it may have; 0: the usual number */
     bool keeps_checkpoint;          /* it has a keeper (keeper.h), by which the next attempt goes on where this one was */
 };
 

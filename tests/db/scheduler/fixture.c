@@ -24,6 +24,7 @@
 #include "scheduler/jobs/series.h"
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/jobs/job_dataset.h"
+#include "scheduler/jobs/job_output.h"
 #include "scheduler/jobs/job_prepare.h"
 #include "scheduler/jobs/submit.h"
 #include "scheduler/jobs/watch.h"
@@ -76,7 +77,7 @@ void fixture_open(struct fixture *f)
 
 void fixture_open_wide(struct fixture *f, int connections)
 {
-    static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, job_apply_stmts, node_stmts, invariants_stmts, watch_stmts, series_stmts, capacity_stmts, priority_class_stmts, job_dataset_stmts, project_stmts, quota_stmts, quota_rule_stmts,
+    static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, job_apply_stmts, node_stmts, invariants_stmts, watch_stmts, series_stmts, capacity_stmts, priority_class_stmts, job_dataset_stmts, job_output_stmts, project_stmts, quota_stmts, quota_rule_stmts,
                                                          price_stmts, budget_stmts, usage_stmts, audit_event_stmts,
                                                          job_search_stmts, job_hold_stmts, dependency_stmts, forecast_stmts,
                                                          outlook_stmts, rules_own_stmts, node_state_stmts, registry_stmts,

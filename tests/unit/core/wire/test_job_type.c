@@ -25,9 +25,8 @@ static void every_row_is_whole(void **state)
         assert_true(t->purpose && *t->purpose);
         assert_true(job_is_submitted(i) ? !t->made_by : t->made_by != NULL);
         if (t->reads) {                     /* the member of the spec that a refusal of its place names */
-            char id[64];
-            snprintf(id, sizeof id, "%s_id", t->reads);
-            assert_non_null(schema_find(t->spec, str_c(id)));
+            char room[64];
+            assert_non_null(schema_find(t->spec, str_c(job_reads_pointer(i, room) + strlen("/spec/"))));
         }
     }
     assert_null(job_kind_names[JOB_KIND_COUNT]);

@@ -49,6 +49,7 @@ struct kit_ckpt {
     int64_t size, step;
     char sha[65];
     bool is_kept;
+    char name[64];                      /* of an artifact; "": a checkpoint */
 };
 struct kit_store {
     struct kit_ckpt ckpts[KIT_CKPTS_MAX];
@@ -120,6 +121,14 @@ static inline enum errc kit_place(void *ctx, struct arena *a, const struct lease
                                    enum lease_output_kind kind, struct output_place *ret, struct err *e)
 {
     (void)a, (void)g, (void)e;
+    struct kit_store *s = ctx;
+    if (kind == LO_ARTIFACT) {          /* lies among the checkpoints, under its name */
+        assert_true(s->n_ckpts < KIT_CKPTS_MAX);
+        s->ckpts[s->n_ckpts].sealed = BUF((size_t)64 << 20);
+        snprintf(s->ckpts[s->n_ckpts].name, sizeof s->ckpts[0].name, "%.*s", STR_ARG(name));
+        *ret = (struct output_place){ kit_id(KIT_CKPT_ID + s->n_ckpts++), kit_id(61), 1, KIT_PART, s->out_key };
+        return ERR_OK;
+    }
     assert_true(str_eq_c(name, "model"));
     assert_int_equal(kind, LO_MODEL);
     *ret = (struct output_place){ kit_id(60), kit_id(61), 1, KIT_PART, ((struct kit_store *)ctx)->out_key };
@@ -213,6 +222,24 @@ static inline void kit_open_output(struct kit_store *s, struct buf *ret)
     assert_int_equal(stream_opener_feed(o, s->uploaded.ptr, s->uploaded.len, &e), ERR_OK);
     assert_int_equal(stream_opener_finish(o, &e), ERR_OK);
     stream_opener_free(o);
+}
+
+/* The content of an artifact by its name. */
+static inline void kit_open_artifact(struct kit_store *s, const char *name, struct buf *ret)
+{
+    struct err e = { 0 };
+    struct stream_opener *o = NULL;
+    int i = 0;
+    while (i < s->n_ckpts && strcmp(s->ckpts[i].name, name) != 0)
+        i++;
+    assert_true(i < s->n_ckpts);
+    const struct stream_ref ref = { kit_id(200), STR("artifact"), kit_id(KIT_CKPT_ID + i), 1, kit_id(61) };
+    *ret = BUF((size_t)64 << 20);
+    assert_int_equal(stream_opener_new(&s->out_key, &ref, kit_to_buf, ret, &o, &e), ERR_OK);
+    assert_int_equal(stream_opener_feed(o, s->ckpts[i].sealed.ptr, s->ckpts[i].sealed.len, &e), ERR_OK);
+    assert_int_equal(stream_opener_finish(o, &e), ERR_OK);
+    stream_opener_free(o);
+    buf_add_char(ret, '\0');
 }
 
 static inline void kit_read_file(const char *path, struct buf *ret)

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* type_run.c - the spec of a job that runs a program, and the small languages of its lists. */
+#include "core/wire/type_run.h"
+#include "core/base/err.h"
+
+const char *const run_environment_names[] = { "host", NULL };
+static const struct { const char *prefix; bool has_version; } sources[] = {
+    [RUN_DATASET] = { "dst", true }, [RUN_MODEL] = { "mdl", true }, [RUN_JOB] = { "job", false },
+};
+enum { SOURCES = sizeof sources / sizeof *sources, VERSION_MAX = 1000000, OWN_PREFIX = 6 };
+
+static bool is_name(struct str s)
+{
+    const char *why;
+    return check_slug(s, &why);
+}
+
+bool run_input(struct str text, struct run_input *ret)
+{
+    struct str what, id, more;
+    *ret = (struct run_input){ 0 };
+    if (!str_cut(text, '=', &ret->name, &what) || !is_name(ret->name))
+        return false;
+    bool has_output = str_cut(what, '/', &id, &ret->output), has_version = !has_output && str_cut(what, '@', &id, &more);
+    for (int i = 0; i < SOURCES; i++)
+        if (id_parse(sources[i].prefix, id, &ret->id)) {
+            ret->from = (enum run_source)i;
+            if (has_version && !str_to_i64(more, 1, VERSION_MAX, &ret->version))
+                return false;
+            return sources[i].has_version ? !has_output : has_output && !has_version && is_name(ret->output);
+        }
+    return false;
+}
+
+bool run_path_is_good(struct str path)
+{
+    struct str rest = path, one;
+    bool more = path.len > 0 && path.len <= RUN_PATH_MAX;
+    bool ok = more;
+    while (ok && more) {
+        more = str_cut(rest, '/', &one, &rest);
+        ok = one.len && !str_eq_c(one, ".") && !str_eq_c(one, "..");
+        for (size_t i = 0; ok && i < one.len; i++)
+            ok = (unsigned char)one.ptr[i] >= 0x20 && one.ptr[i] != 0x7f;
+    }
+    return ok;
+}
+
+bool run_output(struct str text, struct str *ret_name, struct str *ret_path)
+{
+    if (!str_cut(text, '=', ret_name, ret_path))
+        *ret_path = text;
+    return is_name(*ret_name) && run_path_is_good(*ret_path);
+}
+
+static bool check_input(struct str s, const char **why)
+{
+    struct run_input in;
+    *why = "be NAME=dst_ID[@VERSION], NAME=mdl_ID[@VERSION] or NAME=job_ID/OUTPUT; names have lower-case letters, digits and '-'";
+    return run_input(s, &in);
+}
+
+static bool check_output(struct str s, const char **why)
+{
+    struct str name, path;
+    *why = "be NAME or NAME=PATH: a name of lower-case letters, digits and '-', a path below /falaj/out without '.' and '..'";
+    return run_output(s, &name, &path);
+}
+
+static bool check_env(struct str s, const char **why)
+{
+    struct str name, value;
+    *why = "be NAME=VALUE; a name has letters, digits and '_', no digit first, and does not begin with FALAJ_";
+    bool ok = str_cut(s, '=', &name, &value) && name.len && !(name.len >= OWN_PREFIX && str_starts(name, "FALAJ_"));
+    for (size_t i = 0; ok && i < name.len; i++) {
+        char c = name.ptr[i];
+        ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (i && c >= '0' && c <= '9');
+    }
+    return ok && !memchr(value.ptr, '\0', value.len);
+}
+
+static bool check_word(struct str s, const char **why)
+{
+    *why = "have no NUL in it";
+    return !memchr(s.ptr, '\0', s.len);
+}
+
+static bool check_workdir(struct str s, const char **why)
+{
+    *why = "be an absolute path without '.' and '..'";
+    return s.len > 1 && s.ptr[0] == '/' && run_path_is_good(str_n(s.ptr + 1, s.len - 1));
+}
+
+SCHEMA_EXTERN(run_job, "A job that runs a program of yours in a closed box: docs/howto/run-a-program.md",
+    FIELD_STRS(run_job, command, F_REQ, .min = 1, .max = RUN_WORDS_MAX, .check = check_word,
+        .example = "python3,/falaj/code/script",
+               .doc = "The program and its words, as a shell would split them; no shell reads them"),
+    FIELD_ENUM(run_job, environment, F_MORE, run_environment_names, .dflt = "host",
+               .doc = "What it runs in: host is the machine's own /usr, on machines that permit it (worker.programs)"),
+    FIELD(run_job, script, 0, .max = RUN_SCRIPT_MAX, .check = check_word, .doc = "A text that lies at /falaj/code/script"),
+    FIELD_STRS(run_job, inputs, F_NOEMPTY, .max = RUN_INPUTS_MAX, .check = check_input, .dflt = "",
+               .example = "digits=dst_0123456789abcdef0123456789abcdef@3",
+               .doc = "What it may read, as /falaj/in/NAME: NAME=dst_…[@VERSION], NAME=mdl_…[@VERSION], NAME=job_…/OUTPUT"),
+    FIELD_STRS(run_job, outputs, F_NOEMPTY, .max = RUN_OUTPUTS_MAX, .check = check_output, .dflt = "",
+        .example = "model=model.onnx",
+               .doc = "Files below /falaj/out that are kept when it ends well, as NAME or NAME=PATH"),
+    FIELD_STRS(run_job, env, F_MORE | F_NOEMPTY, .max = RUN_ENV_MAX, .check = check_env, .dflt = "", .example = "EPOCHS=20",
+               .doc = "Variables, NAME=VALUE; everybody who may read the job reads them"),
+    FIELD(run_job, workdir, F_MORE, .min = 1, .max = RUN_PATH_MAX, .check = check_workdir, .dflt = "/falaj/scratch",
+          .doc = "The directory that it begins in"),
+    FIELD(run_job, grace_seconds, F_MORE, .min = 0, .max = RUN_GRACE_MAX_S, .dflt = "0",
+          .doc = "Seconds from SIGTERM to SIGKILL, if the machine gives as much; 0: what it gives"));
+
+/* The part of a list's item before '='. */
+static struct str key_of(struct str item)
+{
+    struct str key, rest;
+    (void)str_cut(item, '=', &key, &rest);
+    return key;
+}
+
+static enum errc check_once(const struct slice *list, const char *member, struct err *e)
+{
+    const struct str *s = list->items;
+    for (size_t i = 0; i < list->n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (str_eq(key_of(s[i]), key_of(s[j]))) {
+                struct str key = key_of(s[i]);
+                FAIL(e, INVALID, "names %.*s twice", STR_ARG(key));
+                return err_field(e, "/%s/%zu", member, i);
+            }
+    return ERR_OK;
+}
+
+enum errc run_job_settle(const struct run_job *r, struct err *e)
+{
+    const struct str *words = r->command.items;
+    if (!words[0].len)
+        return FAIL_AT(e, INVALID, "/command/0", "must name a program");
+    TRY(check_once(&r->inputs, "inputs", e));
+    TRY(check_once(&r->outputs, "outputs", e));
+    return check_once(&r->env, "env", e);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* type_run.h - the spec of a job that runs a program of the tenant's, and what a box calls the places of its data. */
+#pragma once
+#include "core/base/id.h"
+#include "core/wire/job_type.h"
+
+enum { RUN_WORDS_MAX = 64, RUN_ENV_MAX = 64, RUN_INPUTS_MAX = 12, RUN_OUTPUTS_MAX = 16, RUN_SCRIPT_MAX = 32768,
+    RUN_PATH_MAX = 255,
+       RUN_GRACE_MAX_S = 600, RUN_AGAIN = 75 /* exit status that asks to be queued again (sysexits.h: EX_TEMPFAIL) */ };
+
+/* What it runs in. host: the machine's own /usr, where its operator permits it (worker.programs). */
+enum run_environment { RUN_HOST };
+extern const char *const run_environment_names[];
+
+struct run_job {
+    struct slice command;           /* struct str: a program and its words */
+    int environment;                /* enum run_environment */
+    struct slice env;               /* struct str "NAME=VALUE" */
+    struct str workdir;             /* absolute, inside */
+    struct str script;              /* the text of /falaj/code/script; empty: there is none */
+    struct slice inputs;            /* struct str "NAME=WHAT" (run_input) */
+    struct slice outputs;           /* struct str "NAME" or "NAME=PATH" below /falaj/out (run_output) */
+    int64_t grace_seconds;          /* from SIGTERM to SIGKILL; 0: what the machine gives */
+};
+
+/* An input: data set, model or the output of another job. The version is in the spec from submission on. */
+enum run_source { RUN_DATASET, RUN_MODEL, RUN_JOB };
+struct run_input {
+    struct str name;                /* the file /falaj/in/NAME */
+    enum run_source from;
+    struct uuid id;
+    int64_t version;                /* of data sets and models; 0: the latest at submit */
+    struct str output;              /* RUN_JOB: name of its output */
+};
+/* "digits=dst_…@3", "net=mdl_…", "model=job_…/weights". false: it has another form. */
+bool run_input(struct str text, struct run_input *ret);
+/* "model" or "model=deep/model.onnx". false: it has another form. */
+bool run_output(struct str text, struct str *ret_name, struct str *ret_path);
+/* A relative path without "", "." and ".." in it, of at most RUN_PATH_MAX bytes. */
+bool run_path_is_good(struct str path);
+/* What the members must be to each other: no name twice, no variable twice. INVALID with the member. */
+enum errc run_job_settle(const struct run_job *r, struct err *e) MUST_CHECK;

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""program.py - a tenant's programs on a real platform: data in, a checkpoint carried from attempt to attempt, outputs out and on
+to the next job, refusals; full tier: the PyTorch script of the howto, as it stands there."""
+import json, os, re, subprocess, sys, tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from platform_falaj import BIN, SRC, Platform, until
+
+ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "DEADLINE", "REJECTED", "PREEMPTED")
+COUNT = """
+rows = open("/falaj/in/digits").read().split()[1:]
+print("::metric", '{"step":1,"rows":%d}' % len(rows))
+open("/falaj/out/count", "w").write(str(len(rows)))
+"""
+AGAIN = """
+import os, sys
+path, n = "/falaj/checkpoint/n", int(open("/falaj/in/from").read())
+if os.path.exists(path):
+    n = int(open(path).read())
+open(path, "w").write(str(n + 1))
+print("attempt", os.environ["FALAJ_ATTEMPT"], "at", n, flush=True)
+if n < 1799:
+    sys.exit(75)
+open("/falaj/out/n", "w").write(str(n))
+"""
+SLEEPER = """
+import signal, sys, time
+signal.signal(15, lambda *a: (print("told", flush=True), sys.exit(0)))
+print("here", flush=True)
+time.sleep(600)
+"""
+
+
+def main():
+    p = Platform({"FALAJ_WORKER_PROGRAMS": "host"})
+    api, made = p.tenant("programs", zone=p.zone())[1], tempfile.mkdtemp(prefix="falaj-program-")
+    env = {**os.environ, "FALAJ_URL": p.url, "FALAJ_TOKEN": api.token, "HOME": made}
+
+    def falaj(*words, ok=True):
+        r = subprocess.run([os.path.join(BIN, "falaj"), *words], env=env, capture_output=True, text=True, timeout=180, cwd=made)
+        if ok and r.returncode:
+            raise SystemExit(f"falaj {words}: {r.returncode} {r.stdout} {r.stderr}")
+        return r
+
+    def submit(script, *words, name="program", **spec):
+        body = {"name": name, "kind": "run", "spec": {"command": ["python3", "/falaj/code/script"], "script": script, **spec}}
+        return api.must("POST", "/v1/jobs", body)["job_id"]
+
+    def ended(job):
+        return until(f"the end of {job}", lambda: (j := api.must("GET", f"/v1/jobs/{job}"))["state"] in ENDED and j, 180)
+
+    def text(job):
+        return api.call("GET", f"/v1/jobs/{job}/log.txt", raw=True)[1].decode()
+
+    falaj("dataset", "create", "digits", "--label", "label", "--classes", "10")
+    falaj("dataset", "upload", "digits", os.path.join(SRC, "datasets/digits/digits.csv"))
+    data = api.must("GET", "/v1/datasets")["data"][0]["dataset_id"]
+
+    # By the command line: words behind -- are the command, @FILE is the script; what comes out is downloaded.
+    with open(os.path.join(made, "count.py"), "w") as f:
+        f.write(COUNT)
+    first = json.loads(falaj("job", "submit", "first", "--kind", "run", "--script", "@count.py", "--inputs", f"digits={data}",
+        "--outputs", "count",
+                             "-o", "json", "--", "python3", "/falaj/code/script").stdout)["job_id"]
+    j = ended(first)
+    assert j["state"] == "COMPLETED", (j, text(first))
+    assert j["spec"]["inputs"] == [f"digits={data}@1"] and j["result"]["exit_code"] == 0, j
+    assert [o["name"] for o in api.must("GET", f"/v1/jobs/{first}/outputs")["data"]] == ["count"]
+    falaj("job", "download", first, "count", "got")
+    assert open(os.path.join(made, "got")).read() == "1797"
+    points = api.must("GET", f"/v1/jobs/{first}/metrics")["data"]
+    assert any(x.get("values", {}).get("rows") == 1797 for x in points), points
+    print("a program read a data set, and its output was downloaded")
+
+    # Its output is the next one's input; status 75 twice, each attempt going on from the folder that the one before kept.
+    second = submit(AGAIN, **{"inputs": [f"from={first}/count"], "outputs": ["n"]})
+    j = ended(second)
+    assert j["state"] == "COMPLETED" and j["requeue_count"] == 2, (j, text(second))
+    said = re.findall(r"attempt (\d+) at (\d+)", text(second))
+    assert [n for _, n in said] == ["1797", "1798", "1799"] and len({a for a, _ in said}) == 3, said
+    assert api.call("GET", f"/v1/jobs/{second}/outputs/n", raw=True) == (200, b"1799")
+    print("three attempts, each with the folder of the one before")
+
+    third = submit("import sys; print('no such thing', file=sys.stderr); sys.exit(4)")
+    j = ended(third)
+    assert j["state"] == "FAILED" and "status 4: no such thing" in j["message"], j
+    fourth = api.must("POST", "/v1/jobs", {"name": "typo", "kind": "run", "spec": {"command": ["pyhton3"]}})["job_id"]
+    j = ended(fourth)
+    assert j["state"] == "FAILED" and "pyhton3: No such file or directory" in j["message"], j
+
+    fifth = submit(SLEEPER)
+    until("its first words", lambda: "here" in text(fifth))
+    api.must("POST", f"/v1/jobs/{fifth}/cancel")
+    assert ended(fifth)["state"] == "CANCELLED" and "told" in text(fifth)
+    print("failures say why, and who is cancelled is told")
+
+    nobody = "0" * 32
+    for spec, status, field in (
+            ({}, 400, "/spec/command"), ({"command": []}, 400, "/spec/command"), ({"command": ["x"], "image": "y"}, 400,
+                "/spec/image"),
+            ({"command": ["x"], "inputs": ["a=b"]}, 400, "/spec/inputs/0"), ({"command": ["x"], "inputs": [f"a=dst_{nobody}"]},
+                404, "/spec/inputs/0"),
+            ({"command": ["x"], "inputs": [f"a={data}@9"]}, 404, "/spec/inputs/0"), ({"command": ["x"], "outputs": ["m=../x"]},
+                400, "/spec/outputs/0"),
+            ({"command": ["x"], "inputs": [f"a={first}/none"]}, 404, "/spec/inputs/0"), ({"command": ["x"],
+                "env": ["FALAJ_X=1"]}, 400, "/spec/env/0"),
+            ({"command": ["x"], "outputs": ["m", "m=y"]}, 400, "/spec/outputs/1"), ({"command": ["x"], "workdir": "here"}, 400,
+                "/spec/workdir")):
+        got, answer = api.call("POST", "/v1/jobs", {"name": "bad", "kind": "run", "spec": spec})
+        assert got == status and field in json.dumps(answer), (spec, got, answer)
+    print("11 bad requests were refused at their member")
+
+    if os.environ.get("FALAJ_TIER") == "full":
+        howto = open(os.path.join(SRC, "docs/howto/run-a-program.md")).read()
+        script = re.search(r"<<'PY'\n(.*?)\n    PY\n", howto, re.S).group(1)
+        script = "\n".join(line[4:] for line in script.split("\n"))
+        torch = api.must("POST", "/v1/jobs", {"name": "torch", "kind": "run", "memory_bytes": 2 << 30, "spec": {
+            "command": ["python3", "/falaj/code/script"], "script": script, "inputs": [f"digits={data}"],
+                "outputs": ["weights=digits.pt"]}})["job_id"]
+        j = ended(torch)
+        assert j["state"] == "COMPLETED", (j, text(torch))
+        assert api.call("GET", f"/v1/jobs/{torch}/outputs/weights", raw=True)[1][:2] == b"PK"
+        print("the howto's PyTorch script ran as written")
+    p.close()
+
+
+main()

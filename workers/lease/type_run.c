@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* type_run.c - a program of a tenant's: inputs into its box, its words into the log, its files out of it
+ * (docs/howto/run-a-program.md).
+ *
+ * This process watches from outside (box.h) and never runs a byte of the tenant's. How it ends: status 0 is success with the
+ * outputs
+ * that the spec names, RUN_AGAIN asks to be queued again, all else has failed, with the last line of standard error as the
+ * reason. */
+#include "workers/lease/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "core/base/cleanup.h"
+#include "core/json/decode.h"
+#include "core/json/encode.h"
+#include "core/json/jsonvalue.h"
+#include "core/wire/job_result.h"
+#include "core/wire/type_run.h"
+#include "workers/lease/folder.h"
+#include "workers/lease/run_keep.h"
+#include "workers/lease/run_lines.h"
+#include "workers/lease/work_type.h"
+
+enum { RUN_FILES = 4096, RUN_PIDS = 1024, LOOK_MS = 500, STATUS_BYTES = 4096, ENV_ROOM = RUN_ENV_MAX + 32, GRACE_SHARE = 4,
+    SIGNALLED = 128,
+       FIRST_PORT = 29500, FIGURES_MAX = 1024 };
+
+struct running {
+    struct child *c;
+    struct run_job job;
+    struct box box;
+    struct run_lines lines;
+    struct run_keep *keep;
+    int64_t began_us, kill_at_us;       /* kill_at_us 0: it was not told to stop */
+    char status[STATUS_BYTES];          /* what bwrap says of it */
+    size_t nstatus;
+};
+
+static int64_t now_us(void)
+{
+    return clock_mono_us(&clock_system);
+}
+
+/* Below `at`, made anew. Inputs can be run: what is in a box may run whatever it could write. */
+static enum errc make_file(int at, const char *name, int *ret, struct err *e)
+{
+    *ret = openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0555);
+    return *ret >= 0 ? ERR_OK : FAIL(e, IO, "the file %s cannot be made: %s", name, strerror(errno));
+}
+
+static enum errc put_inputs(struct running *r, struct err *e)
+{
+    CLEANUP(fd_closep) int dir = openat(r->box.root, BOX_IN, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (size_t i = 0; i < lease_grant_files(&r->c->grant.lease); i++) {
+        CLEANUP(fd_closep) int to = -1;
+        struct str name = r->c->inputs[i].about.name;
+        TRY(make_file(dir, str_z(r->c->arena, name), &to, e));
+        TRY(child_open_input_to(r->c, i, to, e));
+        run_note(r->c, "info: input %.*s: %ld bytes", STR_ARG(name), (long)r->c->inputs[i].about.size_bytes);
+    }
+    return ERR_OK;
+}
+
+static enum errc put_script(struct running *r, struct err *e)
+{
+    CLEANUP(fd_closep) int dir = openat(r->box.root, BOX_CODE, O_RDONLY | O_DIRECTORY | O_CLOEXEC), to = -1;
+    struct str text = r->job.script;
+    if (!text.len)
+        return ERR_OK;
+    TRY(make_file(dir, "script", &to, e));
+    return write(to, text.ptr, text.len) == (ssize_t)text.len ? ERR_OK : FAIL(e, IO, "the script cannot be written");
+}
+
+struct env {
+    struct arena *a;
+    struct str items[ENV_ROOM];
+    size_t n;
+};
+
+static void set(struct env *v, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void set(struct env *v, const char *fmt, ...)
+{
+    char text[256];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    v->items[v->n++] = str_dup(v->a, str_c(text));
+}
+
+static void set_devices(struct env *v, const struct lease_grant *g)
+{
+    char list[256] = "";
+    size_t n = 0;
+    int count = __builtin_popcountll((uint64_t)g->devices);
+    for (int i = 0; i < count && n < sizeof list - 8; i++)      /* its own are all that there are: they count from 0 */
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s%d", i ? "," : "", i);
+    if (count)
+        set(v, "CUDA_VISIBLE_DEVICES=%s", list);
+}
+
+/* What a program may count on; the tenant's own come behind and win, but for FALAJ_… */
+static void fill_env(struct env *v, const struct running *r, int64_t grace_ms)
+{
+    const struct lease_grant *g = &r->c->grant.lease;
+    const struct str *own = r->job.env.items;
+    char job[UUID_HEX];
+    int64_t cpus = ((g->cpu_milli > 0 ? g->cpu_milli : g->slots * 1000) + 999) / 1000;
+    hex_encode(g->job_id.b, sizeof g->job_id.b, job);
+    set(v, "PATH=/usr/local/bin:/usr/bin:/usr/sbin");
+    set(v, "HOME=/falaj/scratch");
+    set(v, "TMPDIR=/tmp");
+    set(v, "USER=falaj");
+    set(v, "LANG=C.UTF-8");
+    set(v, "PYTHONUNBUFFERED=1");
+    set(v, "OMP_NUM_THREADS=%ld", (long)(cpus > 0 ? cpus : 1));
+    set(v, "RANK=0");
+    set(v, "LOCAL_RANK=0");
+    set(v, "WORLD_SIZE=1");
+    set(v, "LOCAL_WORLD_SIZE=1");
+    set(v, "MASTER_ADDR=127.0.0.1");
+    set(v, "MASTER_PORT=%d", FIRST_PORT);
+    set_devices(v, g);
+    for (size_t i = 0; i < r->job.env.n; i++)
+        v->items[v->n++] = own[i];
+    set(v, "FALAJ_JOB_ID=job_%s", job);
+    set(v, "FALAJ_ATTEMPT=%ld", (long)g->fence);
+    set(v, "FALAJ_GRACE_SECONDS=%ld", (long)(grace_ms / 1000));
+    set(v, "FALAJ_METRICS_FD=%d", BOX_METRICS_FD);
+    if (g->max_runtime_s > 0)
+        set(v, "FALAJ_DEADLINE=%ld", (long)(clock_wall_us(&clock_system) / 1000000 + g->max_runtime_s));
+}
+
+/* Of the time to stop a part is the watcher's, for the last checkpoint. */
+static int64_t grace_ms_of(const struct running *r)
+{
+    int64_t most = r->c->grant.grace_ms - r->c->grant.grace_ms / GRACE_SHARE, asked = r->job.grace_seconds * 1000;
+    return asked && asked < most ? asked : most;
+}
+
+static enum errc start(struct running *r, struct err *e)
+{
+    struct env *v = ARENA_NEW(r->c->arena, struct env);
+    v->a = r->c->arena;
+    fill_env(v, r, grace_ms_of(r));
+    const struct box_program p = { .command = r->job.command.items, .ncommand = r->job.command.n, .env = v->items, .nenv = v->n,
+                                   .workdir = r->job.workdir, .devices = (uint64_t)r->c->grant.lease.devices };
+    r->began_us = now_us();
+    return box_start(&r->box, r->c->arena, &p, e);
+}
+
+static void read_status(struct running *r)
+{
+    ssize_t n = read(r->box.pipes[BOX_STATUS], r->status + r->nstatus, sizeof r->status - r->nstatus);
+    if (n > 0)
+        r->nstatus += (size_t)n;
+    else
+        fd_closep(&r->box.pipes[BOX_STATUS]);
+}
+
+static void read_pipes(struct running *r, int wait_ms)
+{
+    struct pollfd p[BOX_PIPES];
+    for (int i = 0; i < BOX_PIPES; i++)
+        p[i] = (struct pollfd){ .fd = r->box.pipes[i], .events = POLLIN };
+    if (poll(p, BOX_PIPES, wait_ms) <= 0)
+        return;
+    for (int i = 0; i < BOX_PIPES; i++) {
+        if (!(p[i].revents & (POLLIN | POLLHUP | POLLERR)))
+            continue;
+        if (i == BOX_STATUS)
+            read_status(r);
+        else if (!run_lines_read(&r->lines, (enum box_pipe)i, r->box.pipes[i]))
+            fd_closep(&r->box.pipes[i]);
+    }
+}
+
+static bool has_pipes(const struct running *r)
+{
+    for (int i = 0; i < BOX_PIPES; i++)
+        if (r->box.pipes[i] >= 0)
+            return true;
+    return false;
+}
+
+static void look_at_clock(struct running *r)
+{
+    if (*r->c->stop && !r->kill_at_us) {
+        run_note(r->c, "info: told to stop: SIGTERM now, SIGKILL in %ld s", (long)(grace_ms_of(r) / 1000));
+        box_signal(&r->box, SIGTERM);
+        r->kill_at_us = now_us() + grace_ms_of(r) * 1000;
+    } else if (r->kill_at_us && now_us() >= r->kill_at_us) {
+        box_signal(&r->box, SIGKILL);
+    }
+}
+
+/* Until the program and all that it started have ended, and all that they said is read. */
+static void watch(struct running *r)
+{
+    int64_t look_us = now_us();
+    for (bool ended = false; !ended || has_pipes(r); ended = ended || box_ended(&r->box)) {
+        read_pipes(r, r->kill_at_us ? LOOK_MS / 10 : LOOK_MS);
+        if (ended)
+            continue;
+        look_at_clock(r);
+        if (now_us() - look_us >= LOOK_MS * 1000) {
+            run_keep_look(r->keep);
+            look_us = now_us();
+        }
+    }
+    run_lines_end(&r->lines);
+}
+
+/* The program's exit status, 128 and the signal that ended it; -1: it never began. */
+static int exit_of(struct running *r)
+{
+    const struct jval *v;
+    struct str rest = str_n(r->status, r->nstatus), line;
+    int code = -1;
+    while (rest.len) {
+        (void)str_cut(rest, '\n', &line, &rest);
+        if (jval_parse(r->c->arena, line, 2, &v, NULL) == ERR_OK && jval_get(v, "exit-code"))
+            code = (int)jval_i64(jval_get(v, "exit-code"), -1);
+    }
+    return code;
+}
+
+static enum errc give_outputs(struct running *r, struct err *e)
+{
+    CLEANUP(fd_closep) int dir = openat(r->box.root, BOX_OUT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const struct str *all = r->job.outputs.items;
+    for (size_t i = 0; i < r->job.outputs.n; i++) {
+        struct str name, path;
+        int64_t size;
+        CLEANUP(fd_closep) int fd = -1;
+        if (!run_output(all[i], &name, &path))
+            return FAIL(e, INVALID, "the output %.*s has no such name", STR_ARG(all[i]));
+        if (folder_open(dir, path, &fd, &size, e) != ERR_OK)
+            return FAIL(e, UNPROCESSABLE, "the program ended well without its output %.*s: %s in /falaj/out", STR_ARG(name),
+                        str_z(r->c->arena, str_c(e->msg)));
+        if (size > LEASE_OUTPUT_MAX)
+            return FAIL(e, TOO_LARGE, "the output %.*s has %ld bytes; at most %d are kept", STR_ARG(name), (long)size,
+                LEASE_OUTPUT_MAX);
+        TRY(child_give_file(r->c, name, fd, e));
+        run_note(r->c, "info: output %.*s: %ld bytes", STR_ARG(name), (long)size);
+    }
+    return ERR_OK;
+}
+
+static enum errc say_success(struct running *r, struct err *e)
+{
+    const struct run_figures f = { .outputs = (int64_t)r->job.outputs.n, .checkpoints = run_keep_count(r->keep),
+                                   .seconds = (double)(now_us() - r->began_us) / 1e6 };
+    CLEANUP(buf_releasep) struct buf json = BUF(FIGURES_MAX);
+    TRY(give_outputs(r, e));
+    json_encode(&run_figures_schema, &f, &json);
+    return frame_send(FRAME_FD, FRAME_ENDED, STR_NULL, buf_str(&json), NULL, 0, true, e);
+}
+
+static enum errc say_failure(struct running *r, int code, struct err *e)
+{
+    const char *why = r->lines.last_error, *colon = *why ? ": " : "";
+    static const char own[] = "bwrap: ";
+    if (strncmp(why, own, sizeof own - 1) == 0)
+        why += sizeof own - 1;
+    r->c->exit_code = code;
+    if (code > SIGNALLED && code - SIGNALLED < NSIG)
+        return FAIL(e, UNPROCESSABLE, "the program ended with status %d, as by signal %d (%s)%s%s", code, code - SIGNALLED,
+                    strsignal(code - SIGNALLED), colon, why);
+    return FAIL(e, UNPROCESSABLE, "the program ended with status %d%s%s", code, colon, why);
+}
+
+static enum errc conclude(struct running *r, struct err *e)
+{
+    int code = exit_of(r);
+    if (*r->c->stop) {
+        run_keep_last(r->keep);
+        return FAIL(e, RETRY, "told to stop");
+    }
+    if (code < 0) {
+        r->c->exit_code = 127;
+        return FAIL(e, UNPROCESSABLE, "the program could not be started: %s", r->lines.last_error);
+    }
+    if (code == 0)
+        return say_success(r, e);
+    if (code != RUN_AGAIN)
+        return say_failure(r, code, e);
+    run_keep_last(r->keep);
+    TRY(frame_send(FRAME_FD, FRAME_AGAIN, STR_NULL, STR("the program asked to be queued again (exit status 75)"), NULL, 0, true,
+        e));
+    return FAIL(e, RETRY, "asked to be queued again");
+}
+
+static enum errc prepare(struct running *r, struct err *e)
+{
+    const struct child_grant *g = &r->c->grant;
+    const struct sandbox s = { .memory_bytes = g->data_limit, .files = RUN_FILES, .uid = g->uid, .gid = g->gid,
+        .parent = (int)g->parent };
+    if (!g->runs_host)
+        return FAIL(e, UNPROCESSABLE, "this machine runs no programs: its operator has not set worker.programs; name a pool "
+            "whose machines do");
+    if (g->data_limit && g->needs_groups)
+        return FAIL(e, UNPROCESSABLE, "this machine runs no programs: it has no control groups to hold them");
+    TRY(json_decode(&run_job_schema, g->lease.spec.text, r->c->arena, &r->job, e));
+    TRY(box_open(&s, g->memory_bytes / 2, &r->box, e));
+    if (g->data_limit)
+        run_note(r->c, "warning: there are no control groups here: memory is limited for each process alone");
+    TRY(put_inputs(r, e));
+    return put_script(r, e);
+}
+
+static enum errc run_in(struct running *r, int kept, struct err *e)
+{
+    TRY(run_keep_new(r->c, kept, &r->keep, e));
+    TRY(run_keep_restore(r->keep, e));
+    TRY(start(r, e));
+    watch(r);
+    return conclude(r, e);
+}
+
+static enum errc run(struct child *c, struct err *e)
+{
+    struct running *r = ARENA_NEW(c->arena, struct running);
+    r->c = c;
+    r->box.root = -1;
+    r->lines.c = c;
+    TRY(prepare(r, e));
+    CLEANUP(fd_closep) int kept = openat(r->box.root, BOX_CHECKPOINT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    enum errc rc = run_in(r, kept, e);
+    run_keep_free(r->keep);
+    box_close(&r->box);
+    return rc;
+}
+
+const struct work_type work_type_run = { .run = run, .starts_programs = true, .pids = RUN_PIDS, .keeps_checkpoint = true };
