@@ -244,6 +244,8 @@ export async function waitNode(ready: Ready, timeoutMs = 30_000): Promise<any> {
 }
 
 let tenants = 0;
+/** Of the tenants that this file made (undeploy.ts). */
+export const administrators: Api[] = [];
 
 /** A new tenant in the worker's zone (or the one named) and the token of its administrator. */
 export async function makeTenant(ready: Ready, name?: string, zone?: string): Promise<{ tenant: any; token: string; api: Api }> {
@@ -251,6 +253,7 @@ export async function makeTenant(ready: Ready, name?: string, zone?: string): Pr
   const home = zone ?? ready.zone;
   const unique = name ?? `t${process.pid}-${++tenants}-${randomUUID().slice(0, 8)}`;
   const tenant = must(await admin.post('/v1/tenants', { name: unique, display_name: `Tenant ${unique}`, home_zone: home }), 201);
+  administrators.push(api(ready, tenant.admin_token));
   return { tenant, token: tenant.admin_token, api: api(ready, tenant.admin_token) };
 }
 

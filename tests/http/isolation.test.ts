@@ -172,7 +172,8 @@ function comparable(reply: Reply): string {
 function clean(reply: Reply, canary: string, what: string): void {
   probes++;
   const own = JSON.stringify(reply.json?.instance ?? null);
-  expect(reply.text.replace(own, '').includes(canary), `${what} shows what is another tenant's: ${reply.text.slice(0, 200)}`).toBe(false);
+  const said = reply.text.replace(own, '');
+  expect(said.includes(canary), `${what} shows what is another tenant's: ${said.slice(0, 200)}`).toBe(false);
 }
 
 /** So many at once as the harness has connections. */

@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: ['*.test.ts', 'routes/*.test.ts'],
     globalSetup: ['./platform.setup.ts'],
+    setupFiles: ['./undeploy.ts'],
     pool: 'forks',
     maxWorkers: 1,
     fileParallelism: false,

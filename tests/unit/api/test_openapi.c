@@ -22,6 +22,10 @@ struct thing { struct uuid thing_id; struct str name, secret; int64_t version; }
 SCHEMA_OF(thing, "A thing", FIELD_ID(thing, thing_id, "thg", 0, .doc = "The thing"), FIELD(thing, name, 0, .doc = "Name"),
           FIELD(thing, secret, F_SECRET, .doc = "Never shown"), FIELD(thing, version, 0, .doc = "Grows"));
 
+/* That a problem may hold one is said whatever the routes are (api/openapi.c). */
+struct residency_remedy { struct str missing; };
+SCHEMA_OF(residency_remedy, "What is missing", FIELD(residency_remedy, missing, 0, .doc = "A rule"));
+
 static enum errc handler(struct work *w, const void *in, void *out, struct err *e)
 {
     (void)w, (void)in, (void)out, (void)e;
@@ -33,6 +37,7 @@ static const struct route rows[] = {
     ROW(GET, "/v1/things", "thing_list", .in = &thing_page_schema, .out = &thing_schema, .flags = R_LIST),
     ROW(POST, "/v1/things", "thing_create", .in = &thing_new_schema, .out = &thing_schema, .flags = R_IDEMPOTENT, .resource = "thing"),
     ROW(PUT, "/v1/things/{thing_id}", "thing_put", .in = &thing_ref_schema, .out = &thing_schema, .flags = R_IF_MATCH),
+    ROW(GET, "/v1/remedies", "remedy_read", .out = &residency_remedy_schema),
     ROW(GET, "/healthz", "healthz", .perm = PERM_PUBLIC, .flags = R_TEXT),
     ROW(POST, "/v1/things/{thing_id}/content", "thing_upload", .in = &thing_ref_schema, .flags = R_UPLOAD, .content_type = "text/csv"),
     ROW(POST, "/v2/models/infer", "infer", .flags = R_OIP, .in = &part_schema, .out = &part_schema),
@@ -103,7 +108,7 @@ static void what_people_may_call_is_there_and_no_more(void **state)
 {
     (void)state;
     assert_true(str_eq_c(jval_str(jval_get(doc, "openapi")), "3.1.0"));
-    assert_int_equal(jval_len(jval_get(doc, "paths")), 5);
+    assert_int_equal(jval_len(jval_get(doc, "paths")), 6);
     assert_null(operation("/v1/nodes/register", "post"));
     for (size_t i = 0; i < sizeof rows / sizeof *rows - 1; i++) {
         const char *m = rows[i].method == HTTP_GET ? "get" : rows[i].method == HTTP_PUT ? "put" : "post";

@@ -68,7 +68,7 @@ static void every_member_has_its_flag(void **state)
             size_t found = 0;
             char name[64];
             snprintf(name, sizeof name, "%s", f->name);
-            if (f->type == FT_UUID)
+            if (f->type == FT_UUID && str_ends(str_c(name), "_id"))
                 name[strlen(name) - strlen("_id")] = '\0';
             for (char *p = name; (p = strchr(p, '_')); *p = '-')
                 continue;

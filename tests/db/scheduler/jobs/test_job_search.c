@@ -22,9 +22,10 @@ static const char FILL[] =
     "  CASE WHEN i %% 3 = 0 THEN 'noop' WHEN i %% 3 = 1 THEN 'train' ELSE 'serve' END, s, s = 'PENDING', '{}',"
     "  CASE WHEN i %% 4 = 0 THEN 'ae-dxb-1' WHEN i %% 4 = 1 THEN 'ae-auh-1' END, CASE WHEN i %% 5 = 0 THEN 'big' ELSE 'default' END,"
     "  CASE WHEN i %% 7 = 0 THEN '%s'::uuid ELSE '%s'::uuid END, CASE WHEN i %% 6 = 0 THEN '%s'::uuid WHEN i %% 6 = 1 THEN '%s'::uuid END,"
-    "  to_timestamp(1760000000 + i * 60), CASE WHEN n > 4 THEN to_timestamp(1760000000 + i * 60) END, i %% 11 * 200 - 1000"
-    " FROM generate_series(0, 399) i, LATERAL (SELECT i %% 13 AS n, (ARRAY['PENDING','HELD','ADMITTED','STARTING','RUNNING',"
-    "'COMPLETED','FAILED','CANCELLED','TIMEOUT','DEADLINE','OUT_OF_MEMORY','NODE_FAIL','REJECTED'])[i %% 13 + 1] AS s) x";
+    "  to_timestamp(1760000000 + i * 60), CASE WHEN n > 5 THEN to_timestamp(1760000000 + i * 60) END, i %% 11 * 200 - 1000"
+    " FROM generate_series(0, 399) i, LATERAL (SELECT i %% 14 AS n, (ARRAY['PENDING','HELD','ADMITTED','STARTING','RUNNING',"
+    "'PREEMPTING','COMPLETED','FAILED','CANCELLED','TIMEOUT','DEADLINE','OUT_OF_MEMORY','NODE_FAIL','REJECTED'])"
+    "[i %% 14 + 1] AS s) x";
 
 static int setup(void **state)
 {
@@ -87,14 +88,14 @@ static bool dxb(int i) { return i % 4 == 0; }
 static bool big(int i) { return i % 5 == 0; }
 static bool by_second(int i) { return i % 7 == 0; }
 static bool in_project(int i) { return i % 6 == 0; }
-static bool running(int i) { return i % 13 == JOB_RUNNING; }
-static bool timed_out(int i) { return i % 13 == JOB_TIMEOUT; }
+static bool running(int i) { return i % JOB_STATE_COUNT == JOB_RUNNING; }
+static bool timed_out(int i) { return i % JOB_STATE_COUNT == JOB_TIMEOUT; }
 static bool llama(int i) { return i % 10 == 0; }
 static bool arabic(int i) { return i % 10 == 1; }
 static bool percent(int i) { return i % 10 > 1; }
 static bool some_minutes(int i) { return i >= 100 && i < 200; }
 static bool many_at_once(int i) { return i % 3 == 0 && i % 7 == 0 && i % 10 == 0 && i >= 50; }
-static bool failed_by_second(int i) { return i % 7 == 0 && job_state_group((enum job_state)(i % 13)) == JG_FAILED; }
+static bool failed_by_second(int i) { return i % 7 == 0 && job_state_group((enum job_state)(i % JOB_STATE_COUNT)) == JG_FAILED; }
 
 static void each_filter_alone(void **state)
 {
@@ -124,7 +125,7 @@ static void names_in_any_case_and_their_signs_as_they_are(void **state)
 }
 
 static enum job_group wanted_group;
-static bool of_group(int i) { return job_state_group((enum job_state)(i % 13)) == wanted_group; }
+static bool of_group(int i) { return job_state_group((enum job_state)(i % JOB_STATE_COUNT)) == wanted_group; }
 
 static void groups_part_the_states(void **state)
 {

@@ -36,7 +36,8 @@ static void fetch(const struct train_data *d, const uint32_t *rows, size_t n, vo
 /* Numbers: a sum and a product of inputs; labels: their signs. */
 static void make(enum net_goal goal)
 {
-    made = (struct train_data){ .shape = { INPUTS, OUTPUTS, goal }, .train = numbers, .train_count = ROWS, .fetch = fetch };
+    made = (struct train_data){ .shape = { INPUTS, OUTPUTS, goal }, .train = numbers, .train_count = ROWS, .fetch = fetch,
+                                .columns = { .numbers = INPUTS } };
     poison = ROWS;
     for (size_t i = 0; i < ROWS; i++) {
         float *x = inputs + i * INPUTS, *y = answers + i * OUTPUTS;
