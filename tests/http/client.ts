@@ -99,7 +99,8 @@ export function psql(ready: Ready, text: string): string {
   const secret = ['postgres', 'pg-superuser', 'pg-postgres', 'postgres.password'].map((n) => resolve(ready.data_dir, 'secrets', n)).find(existsSync);
   const env = { ...process.env, PGHOST: ready.pg.socket_dir, PGPORT: String(ready.pg.port), PGUSER: 'postgres', PGDATABASE: 'falaj',
     ...(secret ? { PGPASSWORD: readFileSync(secret, 'utf8').trim() } : {}) };
-  return execFileSync('psql', ['-XAtq', '-v', 'ON_ERROR_STOP=1', '-c', text], { env, encoding: 'utf8' }).trim();
+  const maxBuffer = 256 << 20; // the log of a platform that many files share outgrows the usual 1 MiB
+  return execFileSync('psql', ['-XAtq', '-v', 'ON_ERROR_STOP=1', '-c', text], { env, encoding: 'utf8', maxBuffer }).trim();
 }
 
 /** Bodies of the audit events that hold this text, in order: only those, since a shared platform has many. */
