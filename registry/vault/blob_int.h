@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* blob_int.h - what a kind of blob store is: a file with these functions. Each means what its namesake in blob_store.h means.
  *
- * A kind's own store, writer and reader begin with these faces. abort and reader_close are not called with NULL. */
+ * A kind's own store, writer and reader begin with these faces. abort and reader_close are not called with NULL.
+ * abort frees the writer; size counts what is being written already. */
 #pragma once
+#include "core/crypto/hash.h"
 #include "registry/vault/blob_store.h"
 
 struct blob_ops {
@@ -10,7 +12,7 @@ struct blob_ops {
     enum errc (*writer_new)(struct blob_store *s, struct uuid tenant, struct uuid object, struct blob_writer **ret,
                             struct err *e);
     enum errc (*write)(struct blob_writer *w, const void *p, size_t n, struct err *e);
-    enum errc (*commit)(struct blob_writer *w, uint64_t *ret_size, uint8_t ret_sha256[32], struct err *e);
+    enum errc (*commit)(struct blob_writer *w, struct err *e);      /* abort follows, whether it went well or not */
     void (*abort)(struct blob_writer *w);
     enum errc (*reader_open)(struct blob_store *s, struct uuid tenant, struct uuid object, struct blob_reader **ret,
                              uint64_t *ret_size, struct err *e);
@@ -29,5 +31,9 @@ struct blob_ops {
 };
 
 struct blob_store { const struct blob_ops *ops; };
-struct blob_writer { const struct blob_ops *ops; };
+struct blob_writer {
+    const struct blob_ops *ops;
+    struct sha256 hash;         /* of what was written, and how much: kept by blob_store.c for all kinds */
+    uint64_t size;
+};
 struct blob_reader { const struct blob_ops *ops; };

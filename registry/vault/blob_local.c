@@ -8,7 +8,6 @@
 #include "registry/vault/blob_local_int.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
-#include "core/crypto/hash.h"
 #include "core/crypto/rand.h"
 
 #include <dirent.h>
@@ -28,8 +27,7 @@ struct local_writer {
     struct uuid tenant, object;
     char tmp[BLOB_PATH];
     int fd;
-    uint64_t size, synced;
-    struct sha256 hash;
+    uint64_t synced;
 };
 
 struct local_reader {
@@ -101,7 +99,6 @@ static enum errc local_writer_new(struct blob_store *face, struct uuid tenant, s
         free(w);
         return e->code;
     }
-    sha256_init(&w->hash);
     *ret = &w->face;
     return ERR_OK;
 }
@@ -110,8 +107,6 @@ static enum errc local_write(struct blob_writer *face, const void *p, size_t n, 
 {
     struct local_writer *w = (struct local_writer *)face;
     const char *at = p;
-    sha256_add(&w->hash, p, n);
-    w->size += n;
     while (n > 0) {
         ssize_t k = write(w->fd, at, n);
         if (k < 0 && errno == EINTR)
@@ -121,16 +116,15 @@ static enum errc local_write(struct blob_writer *face, const void *p, size_t n, 
         at += k;
         n -= (size_t)k;
     }
-    if (w->size - w->synced < SYNC_EVERY)
+    if (face->size - w->synced < SYNC_EVERY)
         return ERR_OK;
-    w->synced = w->size;
+    w->synced = face->size;
     return fdatasync(w->fd) < 0 ? blob_io_error(e, "sync", w->tmp) : ERR_OK;
 }
 
 static void local_abort(struct blob_writer *face)
 {
     struct local_writer *w = (struct local_writer *)face;
-    sha256_release(&w->hash);
     if (w->fd >= 0)
         close(w->fd);
     unlink(w->tmp);
@@ -163,28 +157,14 @@ enum errc blob_local_link(const struct local_store *s, const char *tmp, struct u
     return sync_dir(path, e);
 }
 
-static enum errc put_in_place(struct local_writer *w, struct err *e)
+static enum errc local_commit(struct blob_writer *face, struct err *e)
 {
+    struct local_writer *w = (struct local_writer *)face;
     if (fsync(w->fd) < 0)
         return blob_io_error(e, "sync", w->tmp);
     if (close(TAKE_FD(w->fd)) < 0)
         return blob_io_error(e, "close", w->tmp);
     return blob_local_link(w->store, w->tmp, w->tenant, w->object, e);
-}
-
-static enum errc local_commit(struct blob_writer *face, uint64_t *ret_size, uint8_t ret_sha256[32], struct err *e)
-{
-    struct local_writer *w = (struct local_writer *)face;
-    uint8_t sha[SHA256_BYTES];
-    sha256_final(&w->hash, sha);
-    enum errc rc = put_in_place(w, e);
-    if (rc == ERR_OK) {
-        *ret_size = w->size;
-        if (ret_sha256)
-            memcpy(ret_sha256, sha, sizeof sha);
-    }
-    local_abort(face);      /* the temporary name goes either way */
-    return rc;
 }
 
 static enum errc local_reader_open(struct blob_store *s, struct uuid tenant, struct uuid object, struct blob_reader **ret,

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
-#include "core/crypto/hash.h"
 
 enum { LOOK_US = 5000000 };
 static const char OBJECTS[] = "objects/";
@@ -22,8 +21,6 @@ struct s3_writer {
     int nparts;
     char *part;
     size_t n;
-    uint64_t size;
-    struct sha256 hash;
 };
 
 struct s3_reader {
@@ -53,7 +50,6 @@ static enum errc s3_writer_new(struct blob_store *s, struct uuid tenant, struct 
     w->store = s3_store_of(s);
     key_of(tenant, object, w->key);
     w->etags = BUF((size_t)S3_PARTS_MAX * S3_ETAG);
-    sha256_init(&w->hash);
     *ret = &w->face;
     return ERR_OK;
 }
@@ -76,8 +72,6 @@ static enum errc s3_write(struct blob_writer *face, const void *p, size_t n, str
 {
     struct s3_writer *w = (struct s3_writer *)face;
     const char *from = p;
-    sha256_add(&w->hash, p, n);
-    w->size += n;
     while (n > 0) {
         size_t k = n < BLOB_S3_PART - w->n ? n : BLOB_S3_PART - w->n;
         memcpy(w->part + w->n, from, k);
@@ -94,14 +88,14 @@ static void s3_abort(struct blob_writer *face)
     struct err e;
     if (*w->upload && s3_upload_abort(w->store->s3, w->key, w->upload, &e) != ERR_OK)
         err_clear(&e);                  /* the sweep comes */
-    sha256_release(&w->hash);
     buf_release(&w->etags);
     free(w->part);
     free(w);
 }
 
-static enum errc put_in_place(struct s3_writer *w, struct err *e)
+static enum errc s3_commit(struct blob_writer *face, struct err *e)
 {
+    struct s3_writer *w = (struct s3_writer *)face;
     struct err none;
     uint64_t size;
     if (!w->nparts)
@@ -113,21 +107,6 @@ static enum errc put_in_place(struct s3_writer *w, struct err *e)
     TRY(s3_upload_end(w->store->s3, w->key, w->upload, (char (*)[S3_ETAG])w->etags.ptr, w->nparts, e));
     w->upload[0] = '\0';
     return ERR_OK;
-}
-
-static enum errc s3_commit(struct blob_writer *face, uint64_t *ret_size, uint8_t ret_sha256[32], struct err *e)
-{
-    struct s3_writer *w = (struct s3_writer *)face;
-    uint8_t sha[SHA256_BYTES];
-    sha256_final(&w->hash, sha);
-    enum errc rc = put_in_place(w, e);
-    if (rc == ERR_OK) {
-        *ret_size = w->size;
-        if (ret_sha256)
-            memcpy(ret_sha256, sha, sizeof sha);
-    }
-    s3_abort(face);
-    return rc;
 }
 
 static enum errc s3_reader_open(struct blob_store *s, struct uuid tenant, struct uuid object, struct blob_reader **ret,

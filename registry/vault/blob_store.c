@@ -28,23 +28,40 @@ void blob_store_free(struct blob_store *s)
 
 enum errc blob_writer_new(struct blob_store *s, struct uuid tenant, struct uuid object, struct blob_writer **ret, struct err *e)
 {
-    return s->ops->writer_new(s, tenant, object, ret, e);
+    TRY(s->ops->writer_new(s, tenant, object, ret, e));
+    if ((*ret)->hash.ctx)
+        return ERR_OK;                  /* of a store behind this one, which has begun it */
+    sha256_init(&(*ret)->hash);
+    return ERR_OK;
 }
 
 enum errc blob_write(struct blob_writer *w, const void *p, size_t n, struct err *e)
 {
+    sha256_add(&w->hash, p, n);
+    w->size += n;
     return w->ops->write(w, p, n, e);
 }
 
 enum errc blob_commit(struct blob_writer *w, uint64_t *ret_size, uint8_t ret_sha256[32], struct err *e)
 {
-    return w->ops->commit(w, ret_size, ret_sha256, e);
+    uint8_t sha[SHA256_BYTES];
+    sha256_final(&w->hash, sha);
+    enum errc rc = w->ops->commit(w, e);
+    if (rc == ERR_OK) {
+        *ret_size = w->size;
+        if (ret_sha256)
+            memcpy(ret_sha256, sha, sizeof sha);
+    }
+    blob_abort(w);
+    return rc;
 }
 
 void blob_abort(struct blob_writer *w)
 {
-    if (w)
-        w->ops->abort(w);
+    if (!w)
+        return;
+    sha256_release(&w->hash);
+    w->ops->abort(w);
 }
 
 enum errc blob_reader_open(struct blob_store *s, struct uuid tenant, struct uuid object, struct blob_reader **ret, uint64_t *ret_size,
