@@ -42,7 +42,7 @@ static bool suspend(struct verifier *v, enum verify_pending kind, uint64_t tseq,
 }
 
 /* An entry whose number is not the next one. */
-static bool on_order(struct verifier *v, const struct bundle_record *r)
+static bool on_order(struct verifier *v, const struct line_facts *r)
 {
     uint64_t e = v->expected;
     struct merkle_hash h;
@@ -59,7 +59,7 @@ static bool on_order(struct verifier *v, const struct bundle_record *r)
     return verify_bad(v, VERIFY_INSERTED, e, "entry %llu is beyond the log", (unsigned long long)r->tseq);
 }
 
-static bool on_chain_break(struct verifier *v, const struct bundle_record *r)
+static bool on_chain_break(struct verifier *v, const struct line_facts *r)
 {
     struct merkle_hash h;
     chain_next(&v->back, &r->leaf, &h);
@@ -68,103 +68,79 @@ static bool on_chain_break(struct verifier *v, const struct bundle_record *r)
     return suspend(v, PENDING_CHAIN, v->expected, 0);
 }
 
-/* With a proof in a selection, else with a chain value; without a body and with a field of it in a filtered range only. */
-static bool is_form(const struct verifier *v, const struct bundle_record *r, bool has_proof)
-{
-    return r->has_proof == has_proof && (!r->is_withheld || v->m.is_filtered);
-}
-
 /* Entries after the damage: counted, and looked at for what tells its kind. */
-static bool after_damage(struct verifier *v, struct str line)
+static bool after_damage(struct verifier *v, const struct line_facts *r)
 {
-    struct str s = line;
+    struct str s = r->line;
     uint64_t tseq = 0;
     if (scan_lit(&s, "{\"tseq\":") && scan_u64(&s, &tseq) && tseq >= v->pending_tseq && tseq < v->pending_gap)
         v->has_returned = true;
-    if (!v->has_next && v->pending == PENDING_CHAIN && bundle_record_decode(line, &v->record) && is_form(v, &v->record, false)) {
+    if (!v->has_next && v->pending == PENDING_CHAIN && r->is_record) {
         struct merkle_hash h;
-        chain_next(&v->chain, &v->record.leaf, &h);
-        v->fits_next = merkle_eq(&h, &v->record.chain);
+        chain_next(&v->chain, &r->leaf, &h);
+        v->fits_next = merkle_eq(&h, &r->chain);
     }
     v->has_next = true;
     return true;
 }
 
-bool verify_is_leaf(struct verifier *v, struct str event, const struct merkle_hash *leaf)
-{
-    struct merkle_hash plain;
-    if (v->m.version == 2)
-        return audit_leaf_is(event, leaf, &v->view);
-    merkle_leaf(event.ptr, event.len, &plain);
-    return merkle_eq(&plain, leaf);
-}
-
-static bool on_body(struct verifier *v, const struct bundle_record *r, uint64_t tseq, bool is_event)
+static bool on_body(struct verifier *v, const struct line_facts *r, uint64_t tseq)
 {
     if (r->is_withheld)
         return true;
-    if (!r->event.ptr)
+    if (!r->has_event)
         return verify_dropped(v, tseq);
-    if (!verify_is_leaf(v, r->event, &r->leaf))
+    if (!r->is_leaf)
         return verify_bad(v, VERIFY_EDITED, tseq, "the event does not have the hash it was recorded with");
-    return is_event || verify_bad(v, VERIFY_MALFORMED, tseq, "what was recorded does not begin as an event does");
+    return r->is_opened || verify_bad(v, VERIFY_MALFORMED, tseq, "what was recorded does not begin as an event does");
 }
 
-/* A bundle says itself what was asked for: an entry that was not cannot be in it. */
-static bool on_filter(struct verifier *v, const struct bundle_record *r)
+static bool on_filter(struct verifier *v, const struct line_facts *r)
 {
-    enum audit_field field;
     if (r->is_withheld) {
         v->ret->withheld++;
-        return (audit_member_read(r->opened.member, &v->view, &field) && audit_filter_refutes(&v->view, field, &v->m.filter)) ||
-               verify_bad(v, VERIFY_DELETED, r->tseq,
-                          "the entry is left out, and what it shows does not say that it does not fit");
+        return !r->is_through || verify_bad(v, VERIFY_DELETED, r->tseq,
+                                            "the entry is left out, and what it shows does not say that it does not fit");
     }
-    if (!r->event.ptr || audit_filter_is_empty(&v->m.filter))
-        return true;
-    if (!audit_record_read(r->event, &v->view))
+    if (!r->is_read)
         return verify_bad(v, VERIFY_MALFORMED, r->tseq, "the event is not canonical, so the filter cannot be checked");
-    return audit_filter_match(&v->view, &v->m.filter) || verify_bad(v, VERIFY_INSERTED, r->tseq, "the filter of the bundle does not let this entry through");
+    return r->is_through || verify_bad(v, VERIFY_INSERTED, r->tseq, "the filter of the bundle does not let this entry through");
 }
 
-static bool on_selected(struct verifier *v, const struct bundle_record *r, bool is_event)
+static bool on_selected(struct verifier *v, const struct line_facts *r)
 {
-    const struct audit_head *head = &v->ret->head;
     if (r->tseq < v->expected)
         return verify_bad(v, v->seen > 1 && r->tseq + 1 == v->expected ? VERIFY_DUPLICATED : VERIFY_SWAPPED, r->tseq,
                           "entries of a selection must ascend");
     if (r->tseq > v->to)
         return verify_bad(v, VERIFY_INSERTED, r->tseq, "the entry is beyond the range");
-    if (!on_body(v, r, r->tseq, is_event) || !on_filter(v, r))
+    if (!on_body(v, r, r->tseq) || !on_filter(v, r))
         return false;
-    if (!merkle_verify_inclusion(&r->leaf, r->tseq - 1, head->size, r->proof, r->proof_len, &head->root))
+    if (!r->is_placed)
         return verify_bad(v, VERIFY_EDITED, r->tseq, "the entry is not at this place in the tree of the signed head");
     v->expected = r->tseq + 1;
     return true;
 }
 
-static bool on_record(struct verifier *v, struct str line)
+static bool on_record(struct verifier *v, const struct line_facts *r)
 {
-    struct bundle_record *r = &v->record;
-    struct audit_opening open;
     struct merkle_hash h;
     v->ret->count = ++v->seen;
     if (v->pending)
-        return after_damage(v, line);
-    if (!bundle_record_decode(line, r) || !is_form(v, r, v->m.is_selection))
+        return after_damage(v, r);
+    if (!r->is_record)
         return verify_bad(v, VERIFY_MALFORMED, v->expected, "a line is not an entry");
-    bool is_event = r->event.ptr && audit_event_opening(r->event, &open);
-    if (is_event && !uuid_eq(open.tenant_id, v->m.tenant_id))
+    if (r->is_opened && !r->is_own)
         return verify_bad(v, VERIFY_SPLICED, v->expected, "an event of another tenant stands here");
     if (v->m.is_selection)
-        return on_selected(v, r, is_event);
+        return on_selected(v, r);
     if (r->tseq != v->expected || v->expected > v->to) {
         if (v->expected > v->to && r->tseq == v->expected)
             return verify_bad(v, merkle_eq(&r->leaf, &v->last_leaf) ? VERIFY_DUPLICATED : VERIFY_INSERTED, v->expected,
                               "the entry is beyond the log");
         return on_order(v, r);
     }
-    if (!on_body(v, r, v->expected, is_event))
+    if (!on_body(v, r, v->expected))
         return false;
     if (v->seen > 1 && merkle_eq(&r->leaf, &v->last_leaf))
         return verify_bad(v, VERIFY_DUPLICATED, v->expected, "the entry before stands here again under a new number");
@@ -181,15 +157,12 @@ static bool on_record(struct verifier *v, struct str line)
     return verify_known_here(v);
 }
 
-static bool on_line(struct verifier *v, struct str line)
+static bool on_line(struct verifier *v, const struct line_facts *r)
 {
-    if (v->ret->line == 1) {
-        if (!verify_manifest(v, line))
-            return false;
-    } else if (v->has_end) {
+    struct str line = r->line;
+    if (v->has_end) {
         return verify_bad(v, VERIFY_MALFORMED, 0, "something stands after the end line");
     } else if (str_starts(line, "{\"end\":")) {
-        lines_sum(&v->lines, v->digest.b);
         v->has_end = true;
         return bundle_end_decode(line, &v->end) || v->pending || verify_bad(v, VERIFY_MALFORMED, 0, "the end line does not parse");
     } else if (str_starts(line, "{\"checkpoint\":")) {
@@ -199,7 +172,7 @@ static bool on_line(struct verifier *v, struct str line)
         if (!v->pending && !verify_retention(v, line))
             return false;
     } else {
-        return on_record(v, line);
+        return on_record(v, r);
     }
     return true;
 }
@@ -240,17 +213,26 @@ static bool finish(struct verifier *v, enum line_state state)
     if (state == LINE_PARTIAL)
         return verify_bad(v, VERIFY_TRUNCATED, 0, "the last line is cut");
     v->ret->line = 0;
+    batches_sum(&v->lines, v->digest.b);
     return verify_close(v);
 }
 
 static void run(struct verifier *v)
 {
+    const struct line_facts *facts;
     struct str line;
-    enum line_state state;
-    while ((state = lines_next(&v->lines, &line)) == LINE_HERE) {
-        v->ret->line++;
-        if (!on_line(v, line))
+    enum line_state state = batches_first(&v->lines, &line);
+    if (state == LINE_HERE) {
+        v->ret->line = 1;
+        if (!verify_manifest(v, line))
             return;
+        v->look = (struct look_case){ &v->m, &v->ret->head };
+        batches_look(&v->lines, &v->look);
+        while ((state = batches_next(&v->lines, &facts)) == LINE_HERE) {
+            v->ret->line++;
+            if (!on_line(v, facts))
+                return;
+        }
     }
     finish(v, state);
 }
@@ -262,9 +244,9 @@ int audit_verify(verify_read_fn read, void *ctx, const struct verify_opts *opts,
     memset(ret, 0, sizeof *ret);
     v->opts = opts;
     v->ret = ret;
-    lines_open(&v->lines, read, ctx);
+    batches_open(&v->lines, read, ctx, opts->threads, &v->room);
     run(v);
-    lines_close(&v->lines);
+    batches_close(&v->lines);
     drop_list_release(&v->drops);
     return ret->damage == VERIFY_OK ? 0 : 1;
 }

@@ -5,8 +5,10 @@
  * itself brings: `pinned` is then false and the bundle only fits itself), and every event in the bundle is, byte for byte, at
  * its place in the tree of that head. Everything that is signed must be signed by such a key and fit: nothing is looked away
  * from. A body that is missing is accepted where the log's own retention entries list it, and in a filtered range where one field
- * of the entry, opened, says that the filter does not let it through. Pure: no network, no database, no
- * clock. Memory: one line (AUDIT_LINE_MAX) and two frontiers. */
+ * of the entry, opened, says that the filter does not let it through. Pure: no network, no database, no clock. Large bundles are
+ * looked at by several threads; the verdict, its entry and its words do not depend on how many. Only the caller's thread calls
+ * `read`, which may be asked for more than what the verdict needed. Memory: a few blocks of lines (batches_int.h) and two
+ * frontiers, whatever the length. */
 #pragma once
 #include <stddef.h>
 #include <sys/types.h>
@@ -41,6 +43,7 @@ struct verify_opts {
     bool previous_is_unsigned;             /* kept by a program that threw the signature away: `sig` is nothing */
     /* accept "event":null that no retention entry lists: anybody may have taken such a body */
     bool allow_unproved_drops;
+    int threads;                /* to look at lines beside the caller; 0: as the machine has processors, up to 3; below 0: none */
 };
 struct verify_result {
     enum verify_damage damage;

@@ -13,7 +13,7 @@ static bool is_at(const struct merkle_hash *leaf, const struct bundle_record *r,
 
 bool verify_retention(struct verifier *v, struct str line)
 {
-    struct bundle_record *r = &v->record;
+    struct bundle_record *r = &v->room.record;
     struct merkle_hash leaf;
     struct audit_fields fields;
     const struct audit_head *head = &v->ret->head;
@@ -24,16 +24,16 @@ bool verify_retention(struct verifier *v, struct str line)
         return verify_bad(v, VERIFY_MALFORMED, 0, "retention entries ascend within the log");
     v->last_retention = r->tseq;
     merkle_leaf(r->event.ptr, r->event.len, &leaf);
-    bool is_event = audit_record_read(r->event, &v->view);
+    bool is_event = audit_record_read(r->event, &v->room.view);
     bool is_here = is_at(&leaf, r, head);
     if (!is_here && is_event && v->m.version == 2) {
-        audit_fields_of(&v->view, &leaf, &fields);
+        audit_fields_of(&v->room.view, &leaf, &fields);
         is_here = is_at(&fields.leaf, r, head);
     }
     if (!is_here)
         return verify_bad(v, VERIFY_EDITED, r->tseq, "the retention entry is not at this place in the tree of the signed head");
-    if (!is_event || !uuid_eq(v->view.tenant_id, v->m.tenant_id) ||
-        !drop_list_add(&v->drops, &v->view, r->tseq))
+    if (!is_event || !uuid_eq(v->room.view.tenant_id, v->m.tenant_id) ||
+        !drop_list_add(&v->drops, &v->room.view, r->tseq))
         return verify_bad(v, VERIFY_MALFORMED, r->tseq, "the entry is no list of what retention dropped");
     return true;
 }

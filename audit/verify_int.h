@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verify_int.h - the state of one verification, shared by verify.c (entries) and verify_head.c (heads, trust, the end). */
 #pragma once
-#include "audit/bundle.h"
+#include "audit/batches_int.h"
 #include "audit/drop_list.h"
-#include "audit/lines_int.h"
 #include "audit/verify.h"
 #include "core/base/err.h"
 
@@ -19,7 +18,7 @@ struct verify_known {
 struct verifier {
     const struct verify_opts *opts;
     struct verify_result *ret;
-    struct line_feed lines;
+    struct batches lines;
     struct bundle_manifest m;
     struct verify_known known[2];
     int known_count;
@@ -36,8 +35,8 @@ struct verifier {
     bool has_end;
     struct bundle_end end;
     struct merkle_hash digest;
-    struct bundle_record record;
-    struct audit_view view;             /* of the last event that the filter was asked about */
+    struct look_case look;              /* the threads' until batches_close */
+    struct look_room room;              /* of this thread */
 };
 
 /* Record the first damage; later ones are ignored. Always false. */
@@ -47,8 +46,6 @@ bool verify_manifest(struct verifier *v, struct str line);
 bool verify_checkpoint(struct verifier *v, struct str line);
 /* A retention entry before the records; its list, once its place is proven. */
 bool verify_retention(struct verifier *v, struct str line);
-/* Is this the leaf of the event, in either of the forms that the bundle's version allows? */
-bool verify_is_leaf(struct verifier *v, struct str event, const struct merkle_hash *leaf);
 /* An entry without body: listed, or allowed. */
 bool verify_dropped(struct verifier *v, uint64_t tseq);
 /* Compare the tree with every known head of exactly its size. */
