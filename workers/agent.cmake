@@ -3,7 +3,7 @@
 set(agent_dir ${CMAKE_CURRENT_LIST_DIR})
 set(agent_sources "")
 foreach(f agent/agent agent/book agent/book_notice agent/book_report agent/client agent/enrol agent/timers agent/usage
-          lease/cage lease/cage_delegate lease/child lease/executor lease/frame
+          lease/cage lease/cage_delegate lease/child lease/child_place lease/batch_table lease/executor lease/frame
           lease/child_wire lease/ckpt_link lease/keeper lease/deliver lease/work_dir lease/infer_answer lease/infer_read lease/job_infer
           lease/sandbox lease/spawn
           lease/box lease/box_filter lease/folder lease/run_lines lease/run_keep lease/run_output

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const data_target_names[] = { "class", "number", "flags", NULL };
+const char *const data_target_names[] = { "class", "number", "flags", "none", NULL };
 
 static const char NO_MEMORY[] = "the header does not fit in memory";
 
@@ -39,6 +39,8 @@ static enum errc refuse_duplicates(struct arena *a, const char *where, const str
 
 static bool is_label(const struct data_schema *s, struct str name)
 {
+    if (s->target == TARGET_NONE)
+        return false;
     if (s->target != TARGET_FLAGS)
         return str_eq(name, s->label);
     return name.len >= s->label.len && !memcmp(name.ptr, s->label.ptr, s->label.len - 1);
@@ -49,9 +51,9 @@ static enum errc find_labels(const struct data_schema *s, const char *where, str
     size_t n = 0;
     for (size_t i = 0; i < p->file_cols; i++)
         p->role[i] = is_label(s, p->file_names[i]) ? -1 - (int32_t)n++ : 0;
-    if (n)
-        *ret_n = n;
-    return n ? ERR_OK : FAIL(e, BAD_DATA, "%s: there is no label column \"%.*s\"", where, STR_ARG(s->label));
+    *ret_n = n;
+    return n || s->target == TARGET_NONE ? ERR_OK
+           : FAIL(e, BAD_DATA, "%s: there is no label column \"%.*s\"", where, STR_ARG(s->label));
 }
 
 static enum errc drop_ignored(const struct data_schema *s, const char *where, struct table_plan *p, struct err *e)
@@ -146,7 +148,8 @@ enum errc table_plan_make(struct arena *a, const struct data_schema *s, const ch
     else
         TRY(take_rest(a, p, t, names, e));
     if (t->cols == 0)
-        return FAIL(e, BAD_DATA, "there is no feature column besides the label \"%.*s\"", STR_ARG(s->label));
+        return s->target == TARGET_NONE ? FAIL(e, BAD_DATA, "there is no feature column")
+               : FAIL(e, BAD_DATA, "there is no feature column besides the label \"%.*s\"", STR_ARG(s->label));
     t->names = names;
     t->target_count = s->target == TARGET_CLASS ? 0 : labels;
     t->classes = s->target == TARGET_FLAGS ? (int64_t)labels : 0;
@@ -244,7 +247,7 @@ enum errc table_schema_check(const struct data_schema *s, struct err *e)
 {
     if (s->classes < 0 || s->classes > TABLE_CLASSES_MAX)
         return FAIL_AT(e, INVALID, "/classes", "must be 0 to %d", TABLE_CLASSES_MAX);
-    if (s->label.len == 0)
+    if (s->label.len == 0 && s->target != TARGET_NONE)
         return FAIL_AT(e, INVALID, "/label", "the name of the label column is missing");
     if (s->features && s->categories.n)
         return FAIL_AT(e, INVALID, "/features", "are asked for by name only where none is of categories");

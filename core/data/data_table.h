@@ -3,8 +3,9 @@
  * columns: label, feature, ignored.
  *
  * The data set says what its label is: a class (whole, 0 … classes-1), a number, or flags: several columns, each 0 or 1, whose
- * names begin alike ("topic_*"). Columns that are ignored may hold anything, columns of categories hold words (words.h);
- * every other cell is a finite number that a float can hold. Where values may be missing, a cell of a feature may be empty.
+ * names begin alike ("topic_*"). Or it has none, and all that is not ignored is a feature. Columns that are ignored may hold
+ * anything, columns of categories hold words (words.h); every other cell is a finite number that a float can hold. Where
+ * values may be missing, a cell of a feature may be empty.
  * Memory: the arena that a reader is given (4 bytes per cell). */
 #pragma once
 #include <stddef.h>
@@ -22,11 +23,11 @@ enum {
 };
 #define TABLE_ROWS_MAX ((size_t)50 * 1000 * 1000)
 
-enum data_target { TARGET_CLASS, TARGET_NUMBER, TARGET_FLAGS };
-extern const char *const data_target_names[];       /* "class", "number", "flags" */
+enum data_target { TARGET_CLASS, TARGET_NUMBER, TARGET_FLAGS, TARGET_NONE, TARGETS };
+extern const char *const data_target_names[];       /* "class", "number", "flags", "none" */
 
 struct data_schema {
-    struct str label;               /* name of the label column; of flags: how their names begin, and '*' */
+    struct str label;               /* name of the label column; of flags: how their names begin, and '*'; unused of none */
     int64_t classes;                /* labels are 0 … classes-1; 0: take the largest label + 1 */
     const struct str *features;     /* names of the feature columns in the order wanted; NULL: all others, as in the file */
     size_t feature_count;

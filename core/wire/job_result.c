@@ -52,6 +52,23 @@ SCHEMA_EXTERN(run_figures, "Figures of a program that ended well",
     FIELD(run_figures, checkpoints, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Checkpoints that this attempt kept"),
     FIELD(run_figures, seconds, F_REQ, .doc = "Time that it ran"));
 
+SCHEMA_EXTERN(batch_progress, "How far a batch is",
+    FIELD(batch_progress, rows_done, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Rows that are done"),
+    FIELD(batch_progress, rows, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Rows in all"),
+    FIELD(batch_progress, rows_per_second, F_REQ, .doc = "Rows of a second so far"));
+
+SCHEMA_EXTERN(batch_figures, "What went through a model",
+    FIELD(batch_figures, rows, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Rows"),
+    FIELD(batch_figures, columns, 0, .min = 0, .max = INT64_MAX, .dflt = "0", .doc = "Columns of the result, of a data set"),
+    FIELD(batch_figures, result_bytes, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Bytes of the output result"),
+    FIELD(batch_figures, json_bytes, 0, .min = 0, .max = INT64_MAX, .dflt = "0",
+          .doc = "Of a request: how long the JSON of its answer is; binary tensors follow"),
+    FIELD_OPT(batch_figures, accuracy, 0,
+              .doc = "Share of rows whose label is the model's, where the data set has classes and the model gives one"),
+    FIELD(batch_figures, rows_per_second, F_REQ, .doc = "Rows of a second"),
+    FIELD(batch_figures, seconds, F_REQ, .doc = "Time from the first row to the last"),
+    FIELD(batch_figures, backend, F_REQ, .max = 32, .doc = "Compute backend"));
+
 void job_result_set_object(const struct schema *s, void *figures, struct uuid object_id)
 {
     const struct field *f = schema_find(s, STR("model_object_id"));

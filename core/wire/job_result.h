@@ -39,8 +39,21 @@ struct run_figures {
     int64_t exit_code, outputs, checkpoints;
     double seconds;
 };
+/* How far a batch is, as a point of its metrics. */
+struct batch_progress {
+    int64_t rows_done, rows;
+    double rows_per_second;
+};
+/* A table or a request that went through a model. */
+struct batch_figures {
+    int64_t rows, columns, result_bytes;
+    int64_t json_bytes;                 /* of an answer: how long its JSON is; 0 of a table */
+    bool has_accuracy;                  /* the rows have a class as label, and the model gives one */
+    double accuracy, rows_per_second, seconds;
+    struct str backend;
+};
 extern const struct schema train_figures_schema, convert_figures_schema, optimise_figures_schema,
-                           run_figures_schema;
+                           run_figures_schema, batch_figures_schema, batch_progress_schema;
 
 /* Writes the output's object into the figures that go with it. */
 void job_result_set_object(const struct schema *s, void *figures, struct uuid object_id);

@@ -109,7 +109,7 @@ static enum errc settle_gpt(const struct train_job *t, struct err *e)
 static enum errc settle_objective(const struct train_job *t, struct err *e)
 {
     static const int objective_of[] = { [TARGET_CLASS] = TRAIN_CLASSIFICATION, [TARGET_NUMBER] = TRAIN_REGRESSION,
-                                        [TARGET_FLAGS] = TRAIN_MULTI_LABEL };
+                                        [TARGET_FLAGS] = TRAIN_MULTI_LABEL, [TARGET_NONE] = -1 };
     if (t->objective != TRAIN_CLASSIFICATION && t->family != TRAIN_MLP && t->family != TRAIN_GBDT)
         return FAIL_AT(e, INVALID, "/objective", "%s is learnt by the families mlp and gbdt; %s learns classes",
                        job_objective_names[t->objective],
@@ -119,6 +119,9 @@ static enum errc settle_objective(const struct train_job *t, struct err *e)
                        "from it", t->category_columns.n ? "columns of categories" : "missing values");
     if (!data_formats[t->format].is_table || t->objective == objective_of[t->target])
         return ERR_OK;
+    if (t->target == TARGET_NONE)
+        return FAIL_AT(e, INVALID, "/dataset_id", "%s needs labels, and this data set has none: its target is none",
+                       job_objective_names[t->objective]);
     return FAIL_AT(e, INVALID, "/objective",
                    "%s needs another label than this data set has: its target is %s, which %s learns",
                    job_objective_names[t->objective], data_target_names[t->target], job_objective_names[objective_of[t->target]]);

@@ -1365,7 +1365,7 @@ CREATE TABLE public.dataset (
     missing_values boolean DEFAULT false NOT NULL,
     CONSTRAINT dataset_classes_check CHECK ((((classes >= 0) AND (classes <= 100000)) AND (classes <> 1))),
     CONSTRAINT dataset_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
-    CONSTRAINT dataset_target_check CHECK ((target = ANY (ARRAY['class'::text, 'number'::text, 'flags'::text])))
+    CONSTRAINT dataset_target_check CHECK ((target = ANY (ARRAY['class'::text, 'number'::text, 'flags'::text, 'none'::text])))
 );
 ALTER TABLE ONLY public.dataset FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.dataset OWNER TO falaj_owner;

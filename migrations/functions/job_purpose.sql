@@ -7,5 +7,6 @@ $$ SELECT CASE kind
      WHEN 'train' THEN 'training'
      WHEN 'convert' THEN 'compute'
      WHEN 'optimise' THEN 'compute'
+     WHEN 'batch' THEN 'compute'
      WHEN 'run' THEN 'compute'
      WHEN 'serve' THEN 'serving' ELSE 'unknown' END $$;

@@ -17,7 +17,7 @@ SCHEMA_EXTERN(dataset, "A data set",
     FIELD(dataset, description, F_ALWAYS, .doc = "What it is"), FIELD(dataset, data_class, F_ALWAYS, .doc = "Class of the data"),
     FIELD(dataset, label_column, F_ALWAYS, .doc = "Column that holds the label"),
     FIELD(dataset, classes, 0, .doc = "Labels are 0 to classes-1; 0: as a version has them"),
-    FIELD_ENUM(dataset, target, 0, data_target_names, .doc = "What the label is: a class, a number, or flags of 0 and 1"),
+    FIELD_ENUM(dataset, target, 0, data_target_names, .doc = "What the label is: a class, a number, flags of 0 and 1, or none"),
     FIELD_STRS(dataset, ignored_columns, 0, .doc = "Columns that are neither label nor feature"),
     FIELD_STRS(dataset, category_columns, 0, .doc = "Columns that hold words"),
     FIELD(dataset, missing_values, 0, .doc = "Cells of features may be empty"),
@@ -33,7 +33,7 @@ SCHEMA_EXTERN(dataset_new, "A data set to create",
     FIELD(dataset_new, classes, 0, .min = 0, .max = TABLE_CLASSES_MAX, .dflt = "0",
           .doc = "Labels are 0 to classes-1; 0: as a version has them"),
     FIELD_ENUM(dataset_new, target, 0, data_target_names, .dflt = "class",
-               .doc = "What the label is: a class, a number, or flags: columns of 0 and 1. Tokens have none"),
+               .doc = "What the label is: a class, a number, flags (columns of 0 and 1), or none: rows to be answered"),
     FIELD_STRS(dataset_new, ignored_columns, 0, .max = TABLE_IGNORED_MAX, .doc = "Columns that are neither label nor feature"),
     FIELD_STRS(dataset_new, category_columns, 0, .max = TABLE_CATEGORIES_MAX,
                .doc = "Columns of a CSV that hold words; the families mlp and gbdt learn from them"),
@@ -93,7 +93,7 @@ static enum errc check_columns(const struct dataset_new *in, struct err *e)
     if (in->classes == 1)
         return FAIL_AT(e, INVALID, "/classes", "must be 0 or at least 2: with one class there is nothing to learn");
     if (in->classes && in->target != TARGET_CLASS)
-        return FAIL_AT(e, INVALID, "/classes", "must be 0 where the label is a %s", data_target_names[in->target]);
+        return FAIL_AT(e, INVALID, "/classes", "must be 0 where the target is %s", data_target_names[in->target]);
     if (in->target == TARGET_FLAGS && (in->label_column.len < 2 || in->label_column.ptr[in->label_column.len - 1] != '*'))
         return FAIL_AT(e, INVALID, "/label_column", "must be how the names of the flags' columns begin, and *: topic_*");
     return ERR_OK;

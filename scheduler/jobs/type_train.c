@@ -11,6 +11,7 @@
 #include "registry/catalog/model.h"
 #include "registry/vault/object.h"
 #include "scheduler/jobs/job_dataset.h"
+#include "scheduler/jobs/job_input.h"
 #include "scheduler/jobs/job_prepare.h"
 #include "tenants/home/residency_facts.h"
 
@@ -110,7 +111,8 @@ enum errc job_prepare_train(struct work *w, struct job_submission *s, struct err
     t->ignored_columns = v.ignored_columns;
     t->category_columns = v.category_columns;
     t->missing_values = v.missing_values;
-    TRY(train_job_settle(t, w->arena, e));
+    if (train_job_settle(t, w->arena, e) != ERR_OK)
+        return job_spec_fault(w, e);
     TRY(check_family(t, v.column_count, e));
     TRY(check_model_fits(t, v.column_count, v.room, e));
     bool has_start = !uuid_is_nil(t->start_from);

@@ -147,49 +147,6 @@ enum errc child_open_input_to(struct child *c, size_t i, int to, struct err *e)
     return ERR_OK;
 }
 
-/* Reads fd to its end, into the sealer and the digest. */
-static enum errc seal_file(struct stream_sealer *s, int fd, struct frame_result *r, struct err *e)
-{
-    struct sha256 sha;
-    ssize_t n = 0;
-    enum errc rc = ERR_OK;
-    CLEANUP(buf_releasep) struct buf room = BUF(READ_BYTES);
-    buf_reserve(&room, READ_BYTES);
-    sha256_init(&sha);
-    while (rc == ERR_OK && (n = read(fd, room.ptr, READ_BYTES)) > 0) {
-        sha256_add(&sha, room.ptr, (size_t)n);
-        r->plain_size += n;
-        rc = stream_sealer_feed(s, room.ptr, (size_t)n, e);
-    }
-    sha256_final(&sha, r->sha256);
-    TRY(rc);
-    return n < 0 ? FAIL(e, IO, "an output cannot be read") : stream_sealer_finish(s, e);
-}
-
-enum errc child_give_file(struct child *c, struct str name, int fd, struct err *e)
-{
-    char *room = arena_alloc(c->arena, FRAME_MAX);
-    struct frame f = { 0 };
-    struct frame_output out;
-    struct frame_result r = { 0 };
-    TRY(frame_send(FRAME_FD, FRAME_PLACE, STR_NULL, name, NULL, 0, true, e));
-    TRY(frame_receive(FRAME_FD, room, &f, e));
-    if (f.type != FRAME_OUTPUT || f.body.len != sizeof out || f.nfds != 1) {
-        frame_close_fds(&f);
-        return FAIL(e, UNAVAILABLE, "the agent got no place for the output");
-    }
-    CLEANUP(fd_closep) int to = f.fds[0];
-    memcpy(&out, f.body.ptr, sizeof out);
-    secret_wipe(room, FRAME_MAX);
-    const struct stream_ref ref = { out.tenant_id, STR("artifact"), out.object_id, out.version, out.dek_id };
-    CLEANUP(stream_sealer_freep) struct stream_sealer *s = NULL;
-    enum errc rc = stream_sealer_new(&out.key, &ref, into_file, &to, &s, e);
-    secret_wipe(&out, sizeof out);
-    TRY(rc);
-    TRY(seal_file(s, fd, &r, e));
-    return frame_send(FRAME_FD, FRAME_GIVEN, STR_NULL, str_n((const char *)&r, sizeof r), NULL, 0, true, e);
-}
-
 enum errc child_deliver(struct child *c, struct str plain, struct str result_json, struct err *e)
 {
     struct frame_result r = { .plain_size = (int64_t)plain.len };

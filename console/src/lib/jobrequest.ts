@@ -19,7 +19,19 @@ export interface Fault {
 export type Group = 'what' | 'spec' | 'more' | 'where' | 'limits';
 export interface JobField {
   path: string;
-  kind: 'text' | 'int' | 'real' | 'choice' | 'flag' | 'ints' | 'words' | 'dataset' | 'version' | 'zone' | 'project';
+  kind:
+    | 'text'
+    | 'int'
+    | 'real'
+    | 'choice'
+    | 'flag'
+    | 'ints'
+    | 'words'
+    | 'dataset'
+    | 'model'
+    | 'version'
+    | 'zone'
+    | 'project';
   group: Group;
   /** Absent: of every kind. */
   only?: JobKind;
@@ -72,6 +84,7 @@ const VERSION = /^(\w+)_version$/;
 function kindOfField(name: string, m: Member, names: readonly string[]): JobField['kind'] {
   const prefix = /^\^([a-z]+)_\[/.exec(m.pattern ?? '')?.[1];
   if (prefix === 'dst') return 'dataset';
+  if (name === 'model_id') return 'model';
   if (prefix === 'prj') return 'project';
   if (name === 'zone') return 'zone';
   if (m.enum) return 'choice';
@@ -84,7 +97,7 @@ function kindOfField(name: string, m: Member, names: readonly string[]): JobFiel
 }
 function groupOf(name: string, kind: JobField['kind'], m: Member, inSpec: boolean): Group {
   if (!inSpec) return name === 'name' || name === 'kind' ? 'what' : WHERE.includes(name) ? 'where' : 'limits';
-  return kind === 'dataset' || kind === 'version' ? 'what' : m['x-falaj-more'] ? 'more' : 'spec';
+  return kind === 'dataset' || kind === 'model' || kind === 'version' ? 'what' : m['x-falaj-more'] ? 'more' : 'spec';
 }
 /** The API takes 63 bits; beyond 53 a browser has no whole numbers. */
 const mostOf = (m: Member): number | undefined =>

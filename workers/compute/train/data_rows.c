@@ -117,6 +117,8 @@ enum errc train_data_rows_from(struct arena *a, struct str text, const struct da
                                           [TARGET_FLAGS] = NET_LABELS };
     struct train_data d = { .target_scale = 1 };
     TRY(data_formats[spec->format].read(a, text, schema, &d.table, e));
+    if (schema->target == TARGET_NONE)
+        return FAIL(e, UNPROCESSABLE, "a table without a label teaches nothing");
     if (schema->target == TARGET_CLASS && d.table.classes < 2)
         return FAIL(e, BAD_DATA, "the label column has only the class 0; two classes are needed");
     TRY(split(a, spec, &d, e));

@@ -40,11 +40,12 @@ interface Picked {
   hashed: boolean;
 }
 
-/** Flags have several columns, whose names begin alike. */
+/** Flags have several columns, whose names begin alike; rows that are only to be answered need none. */
 const hasLabel = (names: string[], of: Schemas['dataset']): boolean =>
-  of.target === 'flags'
+  of.target === 'none' ||
+  (of.target === 'flags'
     ? names.some((n) => n.startsWith(of.label_column!.slice(0, -1)))
-    : names.includes(of.label_column!);
+    : names.includes(of.label_column!));
 
 /** What is missing so that data of this class may lie in the home zone; undefined: nothing, or not known yet. */
 function useBarred(named: string): Schemas['residency_remedy'] | undefined {

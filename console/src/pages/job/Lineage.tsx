@@ -72,7 +72,7 @@ export function Lineage({ job }: { job: Job }) {
       {(f) => (
         <>
           <ol className="lineage" aria-label={t('job.lineage')}>
-            {readsOf(job.kind) === 'dataset' && (
+            {(readsOf(job.kind) === 'dataset' || spec.dataset_id !== undefined) && (
               <Stage title={t('job.madeFrom')} none={t('job.noData')}>
                 {spec.dataset_id
                   ? [

@@ -5,6 +5,7 @@ import type { Schemas } from '../../api/client.ts';
 import { duration, number } from '../../lib/format.ts';
 import { Code, Id, Pairs, State, Time } from '../../ui/bits.tsx';
 import { useNames } from '../members/names.ts';
+import { Outputs } from './Outputs.tsx';
 
 type Job = Schemas['job'];
 export const numbersOf = (of: unknown): [string, number][] =>
@@ -44,6 +45,7 @@ export function Overview({ job }: { job: Job }) {
           <Pairs rows={numbers.map(([k, v]) => [k, <Code key={k}>{number(v, 6)}</Code>])} />
         </>
       )}
+      <Outputs job={job} />
     </>
   );
 }

@@ -31,6 +31,17 @@ export function RequestForm({ draft, sets, eager }: Props) {
     { page_size: 200 },
     { enabled: set !== undefined && set.latest_version > 0 },
   );
+  const modelId = showField(valueAt(draft.request, 'spec.model_id'));
+  const models = useGet(
+    '/v1/models',
+    { page_size: 200 },
+    { enabled: can('model:read') && fieldsOf(kind).some((f) => f.kind === 'model') },
+  );
+  const modelVersions = useGet(
+    `/v1/models/${encodeURIComponent(modelId)}/versions`,
+    { page_size: 200 },
+    { enabled: models.data?.data.some((m) => m.model_id === modelId) ?? false },
+  );
   const projects = useGet('/v1/projects', { page_size: 200, state: 'ACTIVE' }, { enabled: can('project:read') });
   const wanted = Number(valueAt(draft.request, 'spec.dataset_version') ?? 0);
   const version = versions.data?.data.find((v) => (wanted > 0 ? v.version === wanted : true));
@@ -50,6 +61,19 @@ export function RequestForm({ draft, sets, eager }: Props) {
               ? t('submit.dataOption', { name: d.name, what: t(`class.${d.data_class!}`) })
               : t('submit.dataEmpty', { name: d.name }),
           isDisabled: d.latest_version === 0,
+        })),
+      ];
+    if (f.kind === 'model' && models.data)
+      return [
+        { value: '', label: t('submit.pickModel') },
+        ...models.data.data.map((m) => ({ value: m.model_id!, label: m.name! })),
+      ];
+    if (f.path === 'spec.model_version')
+      return [
+        { value: '', label: t('submit.latest') },
+        ...(modelVersions.data?.data ?? []).map((v) => ({
+          value: String(v.version),
+          label: t('submit.modelVersionOption', { n: number(v.version), zone: v.zone }),
         })),
       ];
     if (f.kind === 'version')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_data_table.c - columns by their role, the same out of CSV and out of an array: a class, a number, flags; ignored columns.
- * */
+/* test_data_table.c - columns by their role, the same out of CSV and out of an array: a class, a number, flags or none; ignored
+ * columns. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,6 +36,27 @@ static void test_roles(void **st)
     assert_true(str_eq(t[1].names[2], STR("4")));
 }
 
+/* Rows that are only to be answered: what is not ignored is a feature, in both formats, and no name of a label is asked for. */
+static void test_no_label(void **st)
+{
+    (void)st;
+    static const struct str ignored_csv[] = { { "id", 2 } }, ignored_npy[] = { { "0", 1 } };
+    const struct data_schema none[] = { { .label = STR("label"), .target = TARGET_NONE, .ignored = { (void *)ignored_csv, 1 } },
+                                        { .target = TARGET_NONE, .ignored = { (void *)ignored_npy, 1 } } };
+    struct data_table t[2];
+    struct data_found found;
+    struct err e;
+    assert_int_equal(data_formats[DATA_CSV].read(arena, str_c(CSV), &none[0], &t[0], &e), ERR_OK);
+    assert_int_equal(data_formats[DATA_NPY].read(arena, cells(CELLS, 2, 5), &none[1], &t[1], &e), ERR_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_true(t[i].rows == 2 && t[i].cols == 4 && t[i].target_count == 0 && t[i].classes == 0);
+        assert_memory_equal(t[i].x, ((float[]){ 1.5f, 0, 2, 1, -3, 1, 4, 1 }), 32);
+    }
+    assert_int_equal(data_check(arena, DATA_CSV, &none[0], str_c(CSV), &found, &e), ERR_OK);
+    assert_true(found.rows == 2 && found.columns == 4 && found.classes == 0);
+    refused(DATA_CSV, STR("id\n1\n"), none[0], "there is no feature column");
+}
+
 static void test_refusals(void **st)
 {
     (void)st;
@@ -52,6 +73,7 @@ static void test_refusals(void **st)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_roles), cmocka_unit_test(test_refusals) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_roles), cmocka_unit_test(test_no_label),
+                                        cmocka_unit_test(test_refusals) };
     return cmocka_run_group_tests(tests, make, drop);
 }
