@@ -11,6 +11,7 @@
 
 struct content_ref { struct uuid id; };
 struct content_versions { struct uuid id; PAGE_IN; };
+struct content_edit { struct uuid id; SHOWN_NAME; struct str description; };
 struct content_version_ref { struct uuid id; int64_t version; };
 /* Members of a list's input and their fields; words: "data set". */
 #define CONTENT_PAGE_IN PAGE_IN; struct uuid project_id, created_by; struct str q, zone; int sort
@@ -18,15 +19,18 @@ struct content_version_ref { struct uuid id; int64_t version; };
     PAGE_IN_FIELDS(T), FIELD_ID(T, project_id, "prj", F_QUERY, .doc = "Only " words "s of this project"), \
     FIELD_ID(T, created_by, "usr", F_QUERY, .doc = "Only " words "s that this user made"), \
     FIELD(T, q, F_QUERY, .min = LIST_Q_MIN, .max = LIST_Q_MAX, .check = check_name, \
-          .doc = "Only " words "s whose name contains this, in any case"), \
+          .doc = "Only " words "s one of whose names contains this, in any case"), \
     FIELD(T, zone, F_QUERY, .max = 31, .check = check_slug, .doc = "Only " words "s of which a version lies in this zone"), \
     FIELD_ENUM(T, sort, F_QUERY, list_sort_names, .dflt = "-created", .doc = "Order; - is descending")
 struct content_page { CONTENT_PAGE_IN; };
 
-/* struct dataset_ref, dataset_versions and dataset_version_ref with their schemas. */
+/* struct dataset_ref, dataset_edit, dataset_versions and dataset_version_ref with their schemas. */
 #define CONTENT_INPUTS(noun, prefix, words) \
     struct noun##_ref { struct uuid noun##_id; }; \
     SCHEMA_OF(noun##_ref, "Which " words, FIELD_ID(noun##_ref, noun##_id, prefix, F_PATH, .doc = "The " words)); \
+    struct noun##_edit { struct uuid noun##_id; SHOWN_NAME; struct str description; }; \
+    SCHEMA_OF(noun##_edit, "What to change of a " words, FIELD_ID(noun##_edit, noun##_id, prefix, F_PATH, .doc = "The " words), \
+        SHOWN_NAME_IN(noun##_edit), FIELD(noun##_edit, description, 0, .max = 1024, .doc = "What it is")); \
     struct noun##_versions { struct uuid noun##_id; PAGE_IN; }; \
     SCHEMA_OF(noun##_versions, "Which versions", FIELD_ID(noun##_versions, noun##_id, prefix, F_PATH, .doc = "The " words), \
         PAGE_IN_FIELDS(noun##_versions)); \
@@ -47,6 +51,8 @@ enum errc content_read_one(struct work *w, const struct content *t, const void *
 enum errc content_list(struct work *w, const struct content *t, const void *in, struct str data_class, void *out,
                        struct err *e) MUST_CHECK;
 enum errc content_list_versions(struct work *w, const struct content *t, const void *in, void *out, struct err *e) MUST_CHECK;
+/* in: struct content_edit; out: the kind's row. */
+enum errc content_change(struct work *w, const struct content *t, const void *in, void *out, struct err *e) MUST_CHECK;
 /* Deletes the thing with all versions (registry/catalog/content_delete.h); out: struct content_deleted. */
 enum errc content_remove(struct work *w, const struct content *t, const void *in, void *out, struct err *e) MUST_CHECK;
 /* A raw handler; c->in: struct content_version_ref. Opens and verifies the object (whole up to OBJECT_WHOLE_MAX, else as it

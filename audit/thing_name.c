@@ -15,29 +15,37 @@ SCHEMA_EXTERN(audit_thing, "Something that the log is about",
     FIELD(audit_thing, kind, F_ALWAYS, .doc = "Kind, as events write it"),
     FIELD(audit_thing, id, F_ALWAYS, .doc = "Id, as events write it"),
     FIELD(audit_thing, name, F_ALWAYS, .doc = "Name; of what was deleted the last one"),
+    FIELD(audit_thing, display_name, 0, .doc = "Name for people; absent: none"),
+    FIELD(audit_thing, display_name_ar, 0, .doc = "Name for people in Arabic; absent: none"),
     FIELD(audit_thing, deleted, F_ALWAYS, .doc = "Whether it is gone"));
 struct thing_row {
     struct uuid thing_id;
-    struct str kind, prefix, name;
+    struct str kind, prefix, name, display_name, display_name_ar;
     bool gone;
 };
 SCHEMA_OF(thing_row, "Something with a name",
     FIELD(thing_row, thing_id, 0, .doc = "Which"), FIELD(thing_row, kind, 0, .doc = "Kind"),
     FIELD(thing_row, prefix, 0, .doc = "Prefix of its ids; empty: its name is its id"), FIELD(thing_row, name, 0, .doc = "Name"),
+    FIELD(thing_row, display_name, 0, .doc = "For people"), FIELD(thing_row, display_name_ar, 0, .doc = "In Arabic"),
     FIELD(thing_row, gone, 0, .doc = "Deleted"));
 struct things { struct thing_row *items; size_t n; };
 
-#define THING "SELECT thing_id, kind, prefix, name, gone FROM audit_thing WHERE tenant_id = $1 AND "
+#define THING \
+    "SELECT thing_id, kind, prefix, name, nullif(display_name, '') AS display_name,\n" \
+    "       nullif(display_name_ar, '') AS display_name_ar, gone\n" \
+    "  FROM audit_thing WHERE tenant_id = $1 AND "
 static const struct stmt by_id = { .name = "audit_thing_by_id", .params = "uU", .row = &thing_row_schema, .card = CARD_MANY,
   .sql =
   THING "thing_id = ANY ($2)" };
 static const struct stmt by_name = { .name = "audit_thing_by_name", .params = "usi", .row = &thing_row_schema, .card = CARD_MANY,
   .sql =
-  THING "kind <> 'job' AND lower(name) = lower($2) ORDER BY gone, kind, thing_id LIMIT $3" };
+  THING "kind <> 'job' AND lower($2) IN (lower(name), lower(display_name), lower(display_name_ar))\n"
+  " ORDER BY gone, kind, thing_id LIMIT $3" };
 static const struct stmt by_part = { .name = "audit_thing_by_part", .params = "usi", .row = &thing_row_schema, .card = CARD_MANY,
   .sql =
-  THING "kind <> 'job' AND position(lower($2) IN lower(name)) > 0\n"
-  " ORDER BY position(lower($2) IN lower(name)) > 1, gone, lower(name), kind, thing_id LIMIT $3" };
+  THING "kind <> 'job' AND position(lower($2) IN lower(concat_ws(E'\\n', name, display_name, display_name_ar))) > 0\n"
+  " ORDER BY NOT (starts_with(lower(name), lower($2)) OR starts_with(lower(display_name), lower($2))\n"
+  "               OR starts_with(lower(display_name_ar), lower($2))), gone, lower(name), kind, thing_id LIMIT $3" };
 const struct stmt *const audit_thing_stmts[] = { &by_id, &by_name, &by_part, NULL };
 
 #define KIND_NAME(kind) #kind,
@@ -57,12 +65,12 @@ static bool id_of(struct str s, struct uuid *ret)
     return str_cut(s, '_', &prefix, &hex) && hex.len == 32 && uuid_parse(hex, ret);
 }
 
-enum errc audit_thing_names(struct work *w, struct uuid tenant, const struct audit_row *rows, size_t n, struct str **ret,
+enum errc audit_thing_names(struct work *w, struct uuid tenant, const struct audit_row *rows, size_t n, struct audit_called **ret,
                             struct err *e)
 {
     struct things found = { 0 };
     struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, n + 1), id;
-    struct str *out = ARENA_ARRAY(w->arena, struct str, n + 1);
+    struct audit_called *out = ARENA_ARRAY(w->arena, struct audit_called, n + 1);
     size_t count = 0;
     *ret = out;
     for (size_t i = 0; i < n; i++) {
@@ -78,9 +86,10 @@ enum errc audit_thing_names(struct work *w, struct uuid tenant, const struct aud
         return ERR_OK;
     TRY(db_many(w->tx, &by_id, ARGS(A_UUID(tenant), A_UUIDS(ids, count)), &found, count, e));
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < found.n && !out[i].ptr && id_of(rows[i].resource_id, &id); k++)
+        for (size_t k = 0; k < found.n && !out[i].name.ptr && id_of(rows[i].resource_id, &id); k++)
             if (uuid_eq(found.items[k].thing_id, id))
-                out[i] = found.items[k].name;
+                out[i] = (struct audit_called){ found.items[k].name, found.items[k].display_name,
+                                                found.items[k].display_name_ar };
     return ERR_OK;
 }
 
@@ -90,7 +99,8 @@ static void things_of(struct arena *a, const struct things *found, struct audit_
         const struct thing_row *r = &found->items[i];
         char prefix[8];
         snprintf(prefix, sizeof prefix, "%.*s", STR_ARG(r->prefix));
-        out[i] = (struct audit_thing){ r->kind, prefix[0] ? id_text(a, prefix, r->thing_id) : r->name, r->name, r->gone };
+        out[i] = (struct audit_thing){ r->kind, prefix[0] ? id_text(a, prefix, r->thing_id) : r->name, r->name, r->display_name,
+                                      r->display_name_ar, r->gone };
     }
 }
 

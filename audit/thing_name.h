@@ -14,22 +14,24 @@ enum { AUDIT_THINGS_MAX = 50 };
 
 struct audit_thing {
     struct str kind, id, name;      /* id as the log writes it: dst_… */
+    struct str display_name, display_name_ar;   /* for people; empty: it has none */
     bool deleted;
 };
 extern const struct schema audit_thing_schema;
+struct audit_called { struct str name, display_name, display_name_ar; };
 
 bool audit_resource_kind_is_known(struct str kind);
 
-/* *ret: one name per row; STR_NULL: a kind without names, or not known any more. */
+/* *ret: one per row; name STR_NULL: a kind without names, or not known any more. */
 MUST_CHECK enum errc audit_thing_names(struct work *w, struct uuid tenant, const struct audit_row *rows, size_t n,
-                                       struct str **ret,
-                                       struct err *e);
-/* Things whose name contains `part` in any case: those that begin so first, today's before deleted ones. Jobs are not looked
- * for: there are too many of one name, and GET /v1/jobs finds them. */
+                                       struct audit_called **ret, struct err *e);
+/* Things one of whose names contains `part` in any case: those that begin so first, today's before deleted ones. Jobs are not
+ * looked for: there are too many of one name, and GET /v1/jobs finds them. */
 MUST_CHECK enum errc audit_things_find(struct work *w, struct uuid tenant, struct str part, size_t limit,
                                        struct audit_thing **ret,
                                        size_t *ret_n, struct err *e);
-/* What a search calls its resource: an id, a kind, or the name of one thing; *ret is the id or kind as the log writes it.
+/* What a search calls its resource: an id, a kind, or a name of one thing, for people or not; *ret is the id or kind as the
+ * log writes it.
  * UNPROCESSABLE at /resource: nothing is or was called so; or several things are, which the text names with their ids. */
 MUST_CHECK enum errc audit_thing_resolve(struct work *w, struct uuid tenant, struct str asked, struct str *ret, struct err *e);
 

@@ -90,8 +90,12 @@ static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
     { "project", 0, "PROJECT", "Only " things " of this project (its id)", NULL }, { "created-by", 0, "USER", "Only " things " that this user made (its id)", NULL }
 #define LIST_FILTERS "q=q sort=sort"
 #define LIST_OF_PROJECT_FILTERS "project_id=project created_by=created-by"
-#define DATASET_COLUMNS "dataset_id:ID name:NAME latest_version:VERSION data_class:CLASS +label_column:LABEL +classes:CLASSES created_at:CREATED"
-#define MODEL_COLUMNS "model_id:ID name:NAME latest_version:VERSION +description:DESCRIPTION created_at:CREATED"
+#define NAMES "name:NAME +display_name:DISPLAY_NAME +display_name_ar:ARABIC "
+#define DATASET_COLUMNS \
+    "dataset_id:ID " NAMES "latest_version:VERSION data_class:CLASS +label_column:LABEL +classes:CLASSES created_at:CREATED"
+#define MODEL_COLUMNS "model_id:ID " NAMES "latest_version:VERSION +description:DESCRIPTION created_at:CREATED"
+#define SHOWN_NAME_FLAGS { "display-name", 0, "TEXT", "Name for people", NULL }, { "display-name-ar", 0, "TEXT", "In Arabic", NULL }
+#define SHOWN_NAME_BODY "display_name=display-name display_name_ar=display-name-ar"
 #define DELETED_COLUMNS "objects:OBJECTS stored_bytes:BYTES"
 #define DELETE_MORE \
     "The keys of its content are forgotten: nothing brings it back. Asks first on a terminal; elsewhere it needs --yes.\n" \
@@ -99,8 +103,8 @@ static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 #define DEPLOY_COLUMNS \
     "deployment_id:ID name:NAME state:STATE ready:READY model_version:VERSION roll:ROLL +next_version:NEXT +roll_error:WHY " \
     "+job_id:JOB +endpoint:ENDPOINT created_at:CREATED"
-#define TENANT_COLUMNS "tenant_id:ID name:NAME state:STATE home_zone:HOME +allowed_zones:ZONES created_at:CREATED"
-#define PROJECT_COLUMNS "project_id:ID name:NAME state:STATE +display_name:DISPLAY_NAME created_at:CREATED"
+#define TENANT_COLUMNS "tenant_id:ID " NAMES "state:STATE home_zone:HOME +allowed_zones:ZONES created_at:CREATED"
+#define PROJECT_COLUMNS "project_id:ID " NAMES "state:STATE created_at:CREATED"
 #define APPROVAL_COLUMNS "approval_id:ID kind:KIND subject:SUBJECT state:STATE given:GIVEN needed:NEEDED +reason:REASON expires_at:EXPIRES"
 #define KEY_COLUMNS "zone:ZONE primary_version:PRIMARY versions:VERSIONS min_version:MIN tier:TIER provider:PROVIDER data_keys:DATA_KEYS advice:ADVICE +wraps:WRAPS rotated_at:ROTATED"
 #define KEY_VERSION_COLUMNS "key_version:VERSION state:STATE origin:ORIGIN tier:TIER root_version:ROOT data_keys:DATA_KEYS +wraps:WRAPS created_at:CREATED destroy_after:DESTROY_AFTER"
@@ -233,9 +237,9 @@ const struct command command_table[] = {
 
     { "tenant", "create", "NAME", 1, 1,
       FLAGS({ "zone", 0, "CODE", "Home zone", NULL }, { "allowed-zones", 0, "A,B", "Zones its data may be in (the home zone)", NULL },
-            { "display-name", 0, "TEXT", "Name for people", NULL }, { "admin-name", 0, "NAME", "Name of its first user", NULL }),
+            SHOWN_NAME_FLAGS, { "admin-name", 0, "NAME", "Name of its first user", NULL }),
       run_rest, "Create a tenant and its first administrator", "The answer holds the administrator's token, shown this once.", 0, NULL, "POST", "/v1/tenants", NULL,
-      "name=@0 home_zone=zone *allowed_zones=allowed-zones display_name=display-name admin_name=admin-name", TENANT_COLUMNS },
+      "name=@0 home_zone=zone *allowed_zones=allowed-zones " SHOWN_NAME_BODY " admin_name=admin-name", TENANT_COLUMNS },
     { "tenant", "list", "", 0, 0, FLAGS({ "state", 0, "STATE", "Only in this state", "ACTIVE|SUSPENDED|DELETING" }, LIST_FLAGS("tenants")), run_rest, "List tenants", NULL,
       CMD_LIST, NULL, "GET", "/v1/tenants", "state=state " LIST_FILTERS, NULL, TENANT_COLUMNS },
     { "tenant", "get", "TENANT", 1, 1, NULL, run_rest, "Show one tenant", NULL, 0, &tenant_noun, "GET", "/v1/tenants/{0}", NULL, NULL, TENANT_COLUMNS },
@@ -250,8 +254,8 @@ const struct command command_table[] = {
           "USER is a person of that tenant; another of the platform approves it.",
       0, &tenant_noun, "POST", "/v1/tenants/{0}/officers", NULL, "user_id=@1 reason=reason", APPROVAL_COLUMNS },
     { "tenant", "undelete", "TENANT", 1, 1, NULL, run_rest, "Call the deletion of a tenant off", NULL, 0, &tenant_noun, "POST", "/v1/tenants/{0}/undelete", NULL, "", TENANT_COLUMNS },
-    { "project", "create", "NAME", 1, 1, FLAGS({ "display-name", 0, "TEXT", "Name for people", NULL }), run_rest, "Create a project", NULL, 0, NULL, "POST", "/v1/projects", NULL,
-      "name=@0 display_name=display-name", PROJECT_COLUMNS },
+    { "project", "create", "NAME", 1, 1, FLAGS(SHOWN_NAME_FLAGS), run_rest, "Create a project", NULL, 0, NULL, "POST",
+      "/v1/projects", NULL, "name=@0 " SHOWN_NAME_BODY, PROJECT_COLUMNS },
     { "project", "list", "", 0, 0, FLAGS({ "state", 0, "STATE", "Only in this state", "ACTIVE|CLOSED" }, LIST_FLAGS("projects")), run_rest, "List projects", NULL, CMD_LIST, NULL,
       "GET", "/v1/projects", "state=state " LIST_FILTERS, NULL, PROJECT_COLUMNS },
     { "project", "get", "PROJECT", 1, 1, NULL, run_rest, "Show one project", NULL, 0, &project_noun, "GET", "/v1/projects/{0}", NULL, NULL, PROJECT_COLUMNS },

@@ -15,9 +15,9 @@ enum errc dataset_version_of(struct work *w, struct uuid dataset_id, struct uuid
 extern const struct stmt tenant_key_primary_stmt, tenant_key_insert_stmt, tenant_key_count_stmt;
 extern const struct stmt object_insert_stmt, object_get_stmt, object_keys_stmt;
 extern const struct stmt dataset_create_stmt, dataset_get_stmt, dataset_list_stmt, dataset_next_stmt, dataset_version_insert_stmt,
-    dataset_version_get_stmt, dataset_version_list_stmt;
+    dataset_version_get_stmt, dataset_version_list_stmt, dataset_change_stmt;
 extern const struct stmt model_source_stmt, model_next_stmt, model_version_insert_stmt, model_get_stmt, model_list_stmt, model_version_get_stmt,
-    model_version_list_stmt;
+    model_version_list_stmt, model_change_stmt;
 extern const struct stmt content_delete_stmt;
 extern const struct stmt transfer_insert_stmt, transfer_get_stmt, transfer_list_stmt;
 extern const struct stmt worker_keys_stmt, worker_input_stmt, worker_output_find_stmt, worker_output_insert_stmt, worker_output_get_stmt,

@@ -27,7 +27,8 @@ struct audit_item {
     struct json event;
     struct str src_ip, personal;
     struct timestamp at;
-    struct str action, outcome, actor_kind, actor_id, actor_name, resource_kind, resource_id, resource_name, request_id;
+    struct str action, outcome, actor_kind, actor_id, actor_name, resource_kind, resource_id, resource_name;
+    struct str resource_display_name, resource_display_name_ar, request_id;
     bool has_http_status;
     int64_t http_status;
 };
@@ -48,6 +49,8 @@ SCHEMA_OF(audit_item, "An event of the log", FIELD(audit_item, tseq, 0, .doc = "
     FIELD(audit_item, resource_kind, 0, .doc = "Kind of what it was about"),
     FIELD(audit_item, resource_id, 0, .doc = "What it was about, or its name where it has no id"),
     FIELD(audit_item, resource_name, 0, .doc = "What that is called now, or was when it was deleted; absent: it has no name"),
+    FIELD(audit_item, resource_display_name, 0, .doc = "What that is called for people; absent: it has no such name"),
+    FIELD(audit_item, resource_display_name_ar, 0, .doc = "And in Arabic"),
     FIELD_OPT(audit_item, http_status, 0, .doc = "Status of the answer"), FIELD(audit_item, request_id, 0, .doc = "The request that did it"));
 struct event_ref { struct uuid event_id; };
 SCHEMA_OF(event_ref, "Which event", FIELD_ID(event_ref, event_id, "evt", F_PATH, .doc = "The event"));
@@ -131,13 +134,16 @@ static enum errc show(struct work *w, const struct audit_row *rows, size_t n, st
 {
     struct audit_view *view = ARENA_NEW(w->arena, struct audit_view);
     struct opened last = { 0 };
-    struct str *names, *things;
+    struct str *names;
+    struct audit_called *things;
     TRY(audit_actor_names(w, w->tenant_id, rows, n, &names, e));
     TRY(audit_thing_names(w, w->tenant_id, rows, n, &things, e));
     for (size_t i = 0; i < n; i++) {
         items[i] = item_of(w->arena, &rows[i]);
         items[i].actor_name = names[i];
-        items[i].resource_name = things[i];
+        items[i].resource_name = things[i].name;
+        items[i].resource_display_name = things[i].display_name;
+        items[i].resource_display_name_ar = things[i].display_name_ar;
         if (!rows[i].body.ptr || !audit_record_read(rows[i].body, view))
             continue;
         items[i].http_status = view->http_status;

@@ -41,14 +41,15 @@ static enum errc put_page(struct work *w, struct audit_search *q, uint64_t lengt
 {
     struct audit_view *view = ARENA_NEW(w->arena, struct audit_view);
     struct audit_row *rows;
-    struct str *names, *things;
+    struct str *names;
+    struct audit_called *things;
     size_t n;
     q->upto = length - q->after > WINDOW ? q->after + WINDOW : length;
     TRY(audit_search(w, w->tenant_id, q, PAGE_ROWS, &rows, &n, e));
     TRY(audit_actor_names(w, w->tenant_id, rows, n, &names, e));
     TRY(audit_thing_names(w, w->tenant_id, rows, n, &things, e));
     for (size_t i = 0; i < n; i++)
-        put_row(w->arena, b, &rows[i], names[i], things[i], view);
+        put_row(w->arena, b, &rows[i], names[i], things[i].name, view);
     q->after = n == PAGE_ROWS ? rows[n - 1].tseq : q->upto;
     return b->overflow ? FAIL(e, INTERNAL, "A page of the log is too long to be written") : ERR_OK;
 }

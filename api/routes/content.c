@@ -43,6 +43,12 @@ enum errc content_list_versions(struct work *w, const struct content *t, const v
     return ERR_OK;
 }
 
+enum errc content_change(struct work *w, const struct content *t, const void *in, void *out, struct err *e)
+{
+    const struct content_edit *c = in;
+    return versioned_change(w, t->kind, c->id, &SHOWN_NAME_OF(c), c->description, call_of(w)->if_match, out, e);
+}
+
 enum errc content_remove(struct work *w, const struct content *t, const void *in, void *out, struct err *e)
 {
     struct content_deleted *gone = out;

@@ -60,6 +60,11 @@ static enum errc versions(struct work *w, const void *in, void *out, struct err 
     return content_list_versions(w, &datasets, in, out, e);
 }
 
+static enum errc change(struct work *w, const void *in, void *out, struct err *e)
+{
+    return content_change(w, &datasets, in, out, e);
+}
+
 static enum errc delete(struct work *w, const void *in, void *out, struct err *e)
 {
     return content_remove(w, &datasets, in, out, e);
@@ -93,6 +98,11 @@ static const struct route rows[] = {
       .content_also = "application/octet-stream",
       .doc = "Upload a version: a table as CSV with a header row (text/csv) or as a .npy array, or a shard of tokens (both "
              "application/octet-stream); the first fault is told by row and column, or byte" },
+    { .method = HTTP_PATCH, .path = "/v1/datasets/{dataset_id}", .lane = LANE_CALLS,
+      .op = "dataset_update", .perm = PERM_DATASET_WRITE, .handler = change, .in = &dataset_edit_schema, .status = 200,
+      .out = &dataset_schema, .flags = R_IF_MATCH, .rate = RL_WRITE, .resource = "dataset", .audited = true,
+      .audit = AUDIT_DATASET_UPDATE,
+      .doc = "Set what a data set is called for people, and what it is" },
     { .method = HTTP_DELETE, .path = "/v1/datasets/{dataset_id}", .lane = LANE_CALLS,
       .op = "dataset_delete", .perm = PERM_DATASET_WRITE,
         .handler = delete,

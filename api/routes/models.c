@@ -50,6 +50,11 @@ static enum errc versions(struct work *w, const void *in, void *out, struct err 
     return content_list_versions(w, &models, in, out, e);
 }
 
+static enum errc change(struct work *w, const void *in, void *out, struct err *e)
+{
+    return content_change(w, &models, in, out, e);
+}
+
 static enum errc delete(struct work *w, const void *in, void *out, struct err *e)
 {
     return content_remove(w, &models, in, out, e);
@@ -71,6 +76,11 @@ static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/models/{model_id}", .lane = LANE_CALLS,
       .op = "model_get", .perm = PERM_MODEL_READ, .handler = read_one, .in = &model_ref_schema,
       .status = 200, .out = &model_schema, .resource = "model", .doc = "Read one model" },
+    { .method = HTTP_PATCH, .path = "/v1/models/{model_id}", .lane = LANE_CALLS,
+      .op = "model_update", .perm = PERM_MODEL_WRITE, .handler = change, .in = &model_edit_schema, .status = 200,
+      .out = &model_schema, .flags = R_IF_MATCH, .rate = RL_WRITE, .resource = "model", .audited = true,
+      .audit = AUDIT_MODEL_UPDATE,
+      .doc = "Set what a model is called for people, and what it is" },
     { .method = HTTP_DELETE, .path = "/v1/models/{model_id}", .lane = LANE_CALLS,
       .op = "model_delete", .perm = PERM_MODEL_WRITE, .handler = delete,
       .in = &model_ref_schema, .status = 200, .out = &content_deleted_schema, .flags = R_STEP_UP, .rate = RL_WRITE,

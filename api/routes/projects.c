@@ -8,25 +8,25 @@ static const char *const project_states[] = { "ACTIVE", "CLOSED", NULL };
 
 struct project_ref { struct uuid project_id; };
 SCHEMA_OF(project_ref, "Which project", FIELD_ID(project_ref, project_id, "prj", F_PATH, .doc = "The project"));
-struct project_new { struct str name, display_name; };
+struct project_new { struct str name; SHOWN_NAME; };
 SCHEMA_OF(project_new, "A project to create",
     FIELD(project_new, name, F_REQ, .min = 1, .max = 63, .check = check_slug, .doc = "Short name, unique in the tenant"),
-    FIELD(project_new, display_name, 0, .min = 1, .max = 128, .check = check_name, .doc = "Name for people"));
-struct project_edit { struct uuid project_id; struct str name, display_name; };
+    SHOWN_NAME_IN(project_new));
+struct project_edit { struct uuid project_id; struct str name; SHOWN_NAME; };
 SCHEMA_OF(project_edit, "What to change of a project", FIELD_ID(project_edit, project_id, "prj", F_PATH, .doc = "The project"),
     FIELD(project_edit, name, 0, .min = 1, .max = 63, .check = check_slug, .doc = "New short name"),
-    FIELD(project_edit, display_name, 0, .min = 1, .max = 128, .check = check_name, .doc = "New name for people"));
+    SHOWN_NAME_IN(project_edit));
 struct project_page_in { PAGE_IN; struct str name, q; int state, sort; bool has_state; };
 SCHEMA_OF(project_page_in, "Which projects", PAGE_IN_FIELDS(project_page_in),
     FIELD(project_page_in, name, F_QUERY, .min = 1, .max = 63, .check = check_slug, .doc = "Only projects whose name begins so"),
-    FIELD(project_page_in, q, F_QUERY, .min = LIST_Q_MIN, .max = LIST_Q_MAX, .check = check_name, .doc = "Only projects whose name or display name contains this, in any case"),
+    FIELD(project_page_in, q, F_QUERY, .min = LIST_Q_MIN, .max = LIST_Q_MAX, .check = check_name, .doc = "Only projects one of whose names contains this, in any case"),
     FIELD_ENUM_OPT(project_page_in, state, F_QUERY, project_states, .doc = "Only projects in this state"),
     FIELD_ENUM(project_page_in, sort, F_QUERY, list_sort_names, .dflt = "-created", .doc = "Order; - is descending"));
 
 static enum errc create(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct project_new *p = in;
-    return project_create(w, p->name, p->display_name, out, e);
+    return project_create(w, p->name, &SHOWN_NAME_OF(p), out, e);
 }
 
 static enum errc read_one(struct work *w, const void *in, void *out, struct err *e)
@@ -45,7 +45,7 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 static enum errc change(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct project_edit *p = in;
-    return project_update(w, p->project_id, p->name, p->display_name, call_of(w)->if_match, out, e);
+    return project_update(w, p->project_id, p->name, &SHOWN_NAME_OF(p), call_of(w)->if_match, out, e);
 }
 
 static enum errc close_it(struct work *w, const void *in, void *out, struct err *e)

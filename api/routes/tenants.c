@@ -8,19 +8,23 @@
 #include "tenants/home/zone_law.h"
 
 struct tenant_create_in {
-    struct str name, display_name, home_zone, admin_name;
+    struct str name;
+    SHOWN_NAME;
+    struct str home_zone, admin_name;
     struct slice allowed_zones;
 };
 SCHEMA_OF(tenant_create_in, "A tenant to create",
     FIELD(tenant_create_in, name, F_REQ, .min = 1, .max = 63, .check = check_slug, .doc = "Short name"),
-    FIELD(tenant_create_in, display_name, 0, .min = 1, .max = 128, .check = check_name, .doc = "Name for people"),
+    SHOWN_NAME_IN(tenant_create_in),
     FIELD(tenant_create_in, home_zone, F_REQ, .min = 2, .max = 31, .check = check_slug, .doc = "Where its data lives"),
     FIELD(tenant_create_in, admin_name, 0, .min = 1, .max = 128, .check = check_name, .doc = "Name of the first administrator"),
     FIELD_STRS(tenant_create_in, allowed_zones, 0, .max = 32, .doc = "Where its data may be; none given: the home zone only"));
 
 struct tenant_create_out {
     struct uuid tenant_id;
-    struct str name, display_name, state, home_zone;
+    struct str name;
+    SHOWN_NAME;
+    struct str state, home_zone;
     struct json allowed_zones;
     struct timestamp created_at;
     struct uuid admin_user_id;
@@ -29,7 +33,7 @@ struct tenant_create_out {
 SCHEMA_OF(tenant_create_out, "A tenant and its first administrator's token, shown once",
     FIELD_ID(tenant_create_out, tenant_id, "tnt", F_ALWAYS, .doc = "The tenant"),
     FIELD(tenant_create_out, name, F_ALWAYS, .doc = "Short name"),
-    FIELD(tenant_create_out, display_name, F_ALWAYS, .doc = "Name for people"),
+    SHOWN_NAME_FIELDS(tenant_create_out),
     FIELD(tenant_create_out, state, F_ALWAYS, .doc = "State"),
     FIELD(tenant_create_out, home_zone, F_ALWAYS, .doc = "Where its data lives"),
     FIELD(tenant_create_out, allowed_zones, 0, .doc = "Where its data may be"),
@@ -39,6 +43,9 @@ SCHEMA_OF(tenant_create_out, "A tenant and its first administrator's token, show
 
 struct tenant_ref { struct uuid tenant_id; };
 SCHEMA_OF(tenant_ref, "Which tenant", FIELD_ID(tenant_ref, tenant_id, "tnt", F_PATH, .doc = "The tenant"));
+struct tenant_edit { struct uuid tenant_id; SHOWN_NAME; };
+SCHEMA_OF(tenant_edit, "What to change of a tenant", FIELD_ID(tenant_edit, tenant_id, "tnt", F_PATH, .doc = "The tenant"),
+    SHOWN_NAME_IN(tenant_edit));
 struct tenant_zones_in { struct uuid tenant_id; struct slice allowed_zones, classes; struct str reason; };
 SCHEMA_OF(tenant_zones_in, "A change of a tenant's zones to ask for", FIELD_ID(tenant_zones_in, tenant_id, "tnt", F_PATH, .doc = "The tenant"),
     FIELD_STRS(tenant_zones_in, allowed_zones, F_REQ, .min = 1, .max = 32, .doc = "All of them, the home zone among them"),
@@ -48,7 +55,8 @@ static const char *const tenant_states[] = { "ACTIVE", "SUSPENDED", "DELETING", 
 struct tenant_page { PAGE_IN; struct str name, q; int state, sort; bool has_state; };
 SCHEMA_OF(tenant_page, "Which tenants", PAGE_IN_FIELDS(tenant_page),
     FIELD(tenant_page, name, F_QUERY, .min = 1, .max = 63, .check = check_slug, .doc = "Only tenants whose name begins so"),
-    FIELD(tenant_page, q, F_QUERY, .min = LIST_Q_MIN, .max = LIST_Q_MAX, .check = check_name, .doc = "Only tenants whose name or display name contains this, in any case"),
+    FIELD(tenant_page, q, F_QUERY, .min = LIST_Q_MIN, .max = LIST_Q_MAX, .check = check_name,
+          .doc = "Only tenants one of whose names contains this, in any case"),
     FIELD_ENUM_OPT(tenant_page, state, F_QUERY, tenant_states, .doc = "Only tenants in this state"),
     FIELD_ENUM(tenant_page, sort, F_QUERY, list_sort_names, .dflt = "-created", .doc = "Order; - is descending"));
 struct quota_put { struct uuid tenant_id; int resource; int64_t hard_limit; };
@@ -60,10 +68,11 @@ static enum errc create(struct work *w, const void *in, void *out, struct err *e
 {
     const struct tenant_create_in *t = in;
     struct tenant_create_out *ret = out;
-    struct tenant_new new = { t->name, t->display_name, t->home_zone, t->admin_name, t->allowed_zones };
+    struct tenant_new new = { t->name, t->display_name, t->display_name_ar, t->home_zone, t->admin_name, t->allowed_zones };
     struct tenant_created made;
     TRY(tenant_create(w, &new, &made, e));
-    *ret = (struct tenant_create_out){ made.tenant.tenant_id, made.tenant.name, made.tenant.display_name, made.tenant.state, made.tenant.home_zone,
+    *ret = (struct tenant_create_out){ made.tenant.tenant_id, made.tenant.name, made.tenant.display_name,
+                                       made.tenant.display_name_ar, made.tenant.state, made.tenant.home_zone,
                                        made.tenant.allowed_zones, made.tenant.created_at, made.admin_user_id,
                                        str_dup(w->arena, str_c(made.admin_token)) };
     return ERR_OK;
@@ -72,6 +81,12 @@ static enum errc create(struct work *w, const void *in, void *out, struct err *e
 static enum errc read_one(struct work *w, const void *in, void *out, struct err *e)
 {
     return tenant_get(w, ((const struct tenant_ref *)in)->tenant_id, out, e);
+}
+
+static enum errc rename_it(struct work *w, const void *in, void *out, struct err *e)
+{
+    const struct tenant_edit *t = in;
+    return tenant_rename(w, t->tenant_id, &SHOWN_NAME_OF(t), call_of(w)->if_match, out, e);
 }
 
 static enum errc list(struct work *w, const void *in, void *out, struct err *e)
@@ -128,6 +143,11 @@ static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/tenants/{tenant_id}", .lane = LANE_CALLS,
       .op = "tenant_get", .perm = PERM_TENANT_READ, .handler = read_one,
       .in = &tenant_ref_schema, .status = 200, .out = &tenant_schema, .resource = "tenant", .doc = "Read one tenant" },
+    { .method = HTTP_PATCH, .path = "/v1/tenants/{tenant_id}", .lane = LANE_CALLS,
+      .op = "tenant_update", .perm = PERM_TENANT_NAME, .handler = rename_it, .in = &tenant_edit_schema, .status = 200,
+      .out = &tenant_schema, .flags = R_TENANT_PATH | R_IF_MATCH, .rate = RL_WRITE, .resource = "tenant", .audited = true,
+      .audit = AUDIT_TENANT_UPDATE,
+      .doc = "Set what a tenant is called for people; its own administrators may, for theirs" },
     { .method = HTTP_GET, .path = "/v1/tenants/{tenant_id}/quotas", .lane = LANE_CALLS,
       .op = "tenant_quotas", .perm = PERM_QUOTA_READ_ANY, .handler = quotas_of,
       .in = &tenant_ref_schema, .status = 200, .out = &quota_schema, .flags = R_LIST | R_TENANT_PATH, .doc = "A tenant's quotas and their use" },

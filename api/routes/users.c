@@ -46,7 +46,7 @@ struct me_out {
     struct timestamp expires_at;
     struct str home_zone;
     struct slice allowed_zones;
-    struct str display_name;
+    SHOWN_NAME;
 };
 SCHEMA_OF(me_out, "Who is calling",
     FIELD_ID(me_out, user_id, "usr", F_ALWAYS, .doc = "The user"), FIELD(me_out, name, F_ALWAYS, .doc = "Name"),
@@ -54,7 +54,8 @@ SCHEMA_OF(me_out, "Who is calling",
     FIELD_STRS(me_out, roles, 0, .doc = "Roles held"), FIELD_STRS(me_out, permissions, 0, .doc = "What they and the token's scopes allow"),
     FIELD_ID(me_out, token_id, "tok", 0, .doc = "The token used"), FIELD(me_out, expires_at, 0, .doc = "When it ends"),
     FIELD(me_out, home_zone, 0, .doc = "Home zone"), FIELD_STRS(me_out, allowed_zones, 0, .doc = "Zones the tenant may use"),
-    FIELD_AS(me_out, display_name, "tenant_display_name", 0, .doc = "Tenant's name for people"));
+    FIELD_AS(me_out, display_name, "tenant_display_name", 0, .doc = "Tenant's name for people"),
+    FIELD_AS(me_out, display_name_ar, "tenant_display_name_ar", 0, .doc = "And in Arabic; empty: as in tenant_display_name"));
 
 static enum errc me(struct work *w, const void *in, void *out, struct err *e)
 {
@@ -64,10 +65,11 @@ static enum errc me(struct work *w, const void *in, void *out, struct err *e)
     struct str *roles = ARENA_ARRAY(w->arena, struct str, ROLE_COUNT), *perms = ARENA_ARRAY(w->arena, struct str, PERM_COUNT);
     struct me_out *m = out;
     *m = (struct me_out){ p->user_id, p->name, p->tenant_id, p->tenant_name, { roles, 0 }, { perms, 0 }, p->method == AUTH_TOKEN ? p->token_id : UUID_NIL, { p->expires_us },
-                          p->home_zone, p->allowed_zones, STR_NULL };
+                          p->home_zone, p->allowed_zones, STR_NULL, STR_NULL };
     if (!principal_is_platform(p))
         TRY(RUN_READ(w, tenant_get(w, p->tenant_id, &t, e), e));
     m->display_name = t.display_name;
+    m->display_name_ar = t.display_name_ar;
     for (int r = 0; r < ROLE_COUNT; r++)
         if (p->roles & UINT32_C(1) << r)
             roles[m->roles.n++] = str_c(role_row((enum role)r)->wire);

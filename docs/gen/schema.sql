@@ -864,12 +864,12 @@ CREATE FUNCTION public.system_facts() RETURNS TABLE(server_version text, in_reco
     -- the body: migrations
 ALTER FUNCTION public.system_facts() OWNER TO falaj_system;
 
--- Name: tenant_create(uuid, text, text, text, text[], uuid, text, uuid, text, uuid, uuid, bytea, text, timestamp with time zone, bytea, bigint, text, uuid, bytea); Type: FUNCTION; Schema: public; Owner: falaj_system
-CREATE FUNCTION public.tenant_create(t uuid, tenant_name text, shown_name text, home text, zones text[], admin_id uuid, admin_name text, binding uuid, role_name text, by_user uuid, token uuid, token_hash bytea, token_hint text, token_until timestamp with time zone, key_wrapped bytea, key_root bigint, key_provider text, event uuid, event_body bytea) RETURNS void
+-- Name: tenant_create(uuid, text, text, text, text[], uuid, text, uuid, text, uuid, uuid, bytea, text, timestamp with time zone, bytea, bigint, text, uuid, bytea, text); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.tenant_create(t uuid, tenant_name text, shown_name text, home text, zones text[], admin_id uuid, admin_name text, binding uuid, role_name text, by_user uuid, token uuid, token_hash bytea, token_hint text, token_until timestamp with time zone, key_wrapped bytea, key_root bigint, key_provider text, event uuid, event_body bytea, shown_name_ar text DEFAULT ''::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
-ALTER FUNCTION public.tenant_create(t uuid, tenant_name text, shown_name text, home text, zones text[], admin_id uuid, admin_name text, binding uuid, role_name text, by_user uuid, token uuid, token_hash bytea, token_hint text, token_until timestamp with time zone, key_wrapped bytea, key_root bigint, key_provider text, event uuid, event_body bytea) OWNER TO falaj_system;
+ALTER FUNCTION public.tenant_create(t uuid, tenant_name text, shown_name text, home text, zones text[], admin_id uuid, admin_name text, binding uuid, role_name text, by_user uuid, token uuid, token_hash bytea, token_hint text, token_until timestamp with time zone, key_wrapped bytea, key_root bigint, key_provider text, event uuid, event_body bytea, shown_name_ar text) OWNER TO falaj_system;
 
 -- Name: tenant_delete_schedule(uuid, timestamp with time zone, text, uuid, bytea); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.tenant_delete_schedule(t uuid, after timestamp with time zone, why text, event uuid, event_body bytea) RETURNS boolean
@@ -1177,7 +1177,9 @@ CREATE TABLE public.audit_gone (
     kind text NOT NULL,
     thing_id uuid NOT NULL,
     name text NOT NULL,
-    gone_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+    gone_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    display_name text DEFAULT ''::text NOT NULL,
+    display_name_ar text DEFAULT ''::text NOT NULL
 );
 ALTER TABLE ONLY public.audit_gone FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.audit_gone OWNER TO falaj_owner;
@@ -1363,7 +1365,11 @@ CREATE TABLE public.dataset (
     ignored_columns text[] DEFAULT '{}'::text[] NOT NULL,
     category_columns text[] DEFAULT '{}'::text[] NOT NULL,
     missing_values boolean DEFAULT false NOT NULL,
+    display_name text DEFAULT ''::text NOT NULL,
+    display_name_ar text DEFAULT ''::text NOT NULL,
     CONSTRAINT dataset_classes_check CHECK ((((classes >= 0) AND (classes <= 100000)) AND (classes <> 1))),
+    CONSTRAINT dataset_display_name_ar_check CHECK ((length(display_name_ar) <= 128)),
+    CONSTRAINT dataset_display_name_check CHECK ((length(display_name) <= 128)),
     CONSTRAINT dataset_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
     CONSTRAINT dataset_target_check CHECK ((target = ANY (ARRAY['class'::text, 'number'::text, 'flags'::text, 'none'::text])))
 );
@@ -1412,6 +1418,10 @@ CREATE TABLE public.model (
     created_by uuid NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     project_id uuid,
+    display_name text DEFAULT ''::text NOT NULL,
+    display_name_ar text DEFAULT ''::text NOT NULL,
+    CONSTRAINT model_display_name_ar_check CHECK ((length(display_name_ar) <= 128)),
+    CONSTRAINT model_display_name_check CHECK ((length(display_name) <= 128)),
     CONSTRAINT model_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text))
 );
 ALTER TABLE ONLY public.model FORCE ROW LEVEL SECURITY;
@@ -1465,6 +1475,8 @@ CREATE TABLE public.project (
     version bigint DEFAULT 1 NOT NULL,
     created_by uuid NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    display_name_ar text DEFAULT ''::text NOT NULL,
+    CONSTRAINT project_display_name_ar_check CHECK ((length(display_name_ar) <= 128)),
     CONSTRAINT project_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
     CONSTRAINT project_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'CLOSED'::text])))
 );
@@ -1484,8 +1496,10 @@ CREATE TABLE public.tenant (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     state_reason text DEFAULT ''::text NOT NULL,
     delete_after timestamp with time zone,
+    display_name_ar text DEFAULT ''::text NOT NULL,
     CONSTRAINT tenant_check CHECK (((tenant_id = '00000000-0000-0000-0000-000000000000'::uuid) OR ((home_zone IS NOT NULL) AND (home_zone = ANY (allowed_zones))))),
     CONSTRAINT tenant_check1 CHECK (((state <> 'DELETING'::text) OR (delete_after IS NOT NULL))),
+    CONSTRAINT tenant_display_name_ar_check CHECK ((length(display_name_ar) <= 128)),
     CONSTRAINT tenant_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
     CONSTRAINT tenant_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text, 'DELETING'::text, 'DELETED'::text]))),
     CONSTRAINT tenant_state_reason_check CHECK ((length(state_reason) <= 1024))
@@ -1536,7 +1550,9 @@ CREATE VIEW public.audit_thing WITH (security_invoker='true') AS
     'dst'::text AS prefix,
     dataset.dataset_id AS thing_id,
     dataset.name,
-    false AS gone
+    false AS gone,
+    dataset.display_name,
+    dataset.display_name_ar
    FROM public.dataset
 UNION ALL
  SELECT model.tenant_id,
@@ -1544,7 +1560,9 @@ UNION ALL
     'mdl'::text AS prefix,
     model.model_id AS thing_id,
     model.name,
-    false AS gone
+    false AS gone,
+    model.display_name,
+    model.display_name_ar
    FROM public.model
 UNION ALL
  SELECT deployment.tenant_id,
@@ -1552,7 +1570,9 @@ UNION ALL
     'dpl'::text AS prefix,
     deployment.deployment_id AS thing_id,
     deployment.name,
-    false AS gone
+    false AS gone,
+    ''::text AS display_name,
+    ''::text AS display_name_ar
    FROM public.deployment
   WHERE (deployment.state = 'ACTIVE'::text)
 UNION ALL
@@ -1561,7 +1581,9 @@ UNION ALL
     'dpl'::text AS prefix,
     deployment.deployment_id AS thing_id,
     deployment.name,
-    true AS gone
+    true AS gone,
+    ''::text AS display_name,
+    ''::text AS display_name_ar
    FROM public.deployment
   WHERE (deployment.state <> 'ACTIVE'::text)
 UNION ALL
@@ -1570,7 +1592,9 @@ UNION ALL
     'prj'::text AS prefix,
     project.project_id AS thing_id,
     project.name,
-    false AS gone
+    false AS gone,
+    project.display_name,
+    project.display_name_ar
    FROM public.project
 UNION ALL
  SELECT user_group.tenant_id,
@@ -1578,7 +1602,9 @@ UNION ALL
     'grp'::text AS prefix,
     user_group.group_id AS thing_id,
     user_group.name,
-    false AS gone
+    false AS gone,
+    ''::text AS display_name,
+    ''::text AS display_name_ar
    FROM public.user_group
 UNION ALL
  SELECT job.tenant_id,
@@ -1586,7 +1612,9 @@ UNION ALL
     'job'::text AS prefix,
     job.job_id AS thing_id,
     job.name,
-    false AS gone
+    false AS gone,
+    ''::text AS display_name,
+    ''::text AS display_name_ar
    FROM public.job
 UNION ALL
  SELECT '00000000-0000-0000-0000-000000000000'::uuid AS tenant_id,
@@ -1594,7 +1622,9 @@ UNION ALL
     'tnt'::text AS prefix,
     tenant.tenant_id AS thing_id,
     tenant.name,
-    false AS gone
+    false AS gone,
+    tenant.display_name,
+    tenant.display_name_ar
    FROM public.tenant
 UNION ALL
  SELECT '00000000-0000-0000-0000-000000000000'::uuid AS tenant_id,
@@ -1602,7 +1632,9 @@ UNION ALL
     'nod'::text AS prefix,
     node.node_id AS thing_id,
     node.name,
-    false AS gone
+    false AS gone,
+    ''::text AS display_name,
+    ''::text AS display_name_ar
    FROM public.node
 UNION ALL
  SELECT audit_gone.tenant_id,
@@ -1614,7 +1646,9 @@ UNION ALL
         END AS prefix,
     audit_gone.thing_id,
     audit_gone.name,
-    true AS gone
+    true AS gone,
+    audit_gone.display_name,
+    audit_gone.display_name_ar
    FROM public.audit_gone
 UNION ALL
  SELECT t.tenant_id,
@@ -1622,7 +1656,9 @@ UNION ALL
     ''::text AS prefix,
     NULL::uuid AS thing_id,
     z.code AS name,
-    false AS gone
+    false AS gone,
+    ''::text AS display_name,
+    ''::text AS display_name_ar
    FROM (public.tenant t
      CROSS JOIN public.zone z)
 UNION ALL
@@ -1631,7 +1667,9 @@ UNION ALL
     ''::text AS prefix,
     NULL::uuid AS thing_id,
     zone.code AS name,
-    false AS gone
+    false AS gone,
+    ''::text AS display_name,
+    ''::text AS display_name_ar
    FROM public.zone
 UNION ALL
  SELECT '00000000-0000-0000-0000-000000000000'::uuid AS tenant_id,
@@ -1639,7 +1677,9 @@ UNION ALL
     ''::text AS prefix,
     NULL::uuid AS thing_id,
     pg_class.relname AS name,
-    false AS gone
+    false AS gone,
+    ''::text AS display_name,
+    ''::text AS display_name_ar
    FROM pg_class
   WHERE ((pg_class.relnamespace = ('public'::regnamespace)::oid) AND (pg_class.relkind = 'r'::"char"));
 ALTER TABLE public.audit_thing OWNER TO falaj_owner;
@@ -3508,7 +3548,7 @@ CREATE INDEX dataset_creator ON public.dataset USING btree (tenant_id, created_b
 CREATE INDEX dataset_project ON public.dataset USING btree (tenant_id, project_id, dataset_id);
 
 -- Name: dataset_search; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX dataset_search ON public.dataset USING gin (tenant_id, name public.gin_trgm_ops);
+CREATE INDEX dataset_search ON public.dataset USING gin (tenant_id, (((((name || ' '::text) || display_name) || ' '::text) || display_name_ar)) public.gin_trgm_ops);
 
 -- Name: dataset_version_object; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX dataset_version_object ON public.dataset_version USING btree (tenant_id, object_id);
@@ -3598,7 +3638,7 @@ CREATE INDEX model_creator ON public.model USING btree (tenant_id, created_by, m
 CREATE INDEX model_project ON public.model USING btree (tenant_id, project_id, model_id);
 
 -- Name: model_search; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX model_search ON public.model USING gin (tenant_id, name public.gin_trgm_ops);
+CREATE INDEX model_search ON public.model USING gin (tenant_id, (((((name || ' '::text) || display_name) || ' '::text) || display_name_ar)) public.gin_trgm_ops);
 
 -- Name: model_version_object; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX model_version_object ON public.model_version USING btree (tenant_id, object_id);
@@ -3622,7 +3662,7 @@ CREATE INDEX object_place ON public.object USING btree (tenant_id, zone, kind, o
 CREATE INDEX oidc_login_age ON public.oidc_login USING btree (expires_at);
 
 -- Name: project_search; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX project_search ON public.project USING gin (tenant_id, (((name || ' '::text) || display_name)) public.gin_trgm_ops);
+CREATE INDEX project_search ON public.project USING gin (tenant_id, (((((name || ' '::text) || display_name) || ' '::text) || display_name_ar)) public.gin_trgm_ops);
 
 -- Name: project_state; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX project_state ON public.project USING btree (tenant_id, state, project_id);
@@ -3658,7 +3698,7 @@ CREATE UNIQUE INDEX tenant_key_primary ON public.tenant_key USING btree (tenant_
 CREATE INDEX tenant_key_root ON public.tenant_key USING btree (zone, root_version) WHERE (wrapped IS NOT NULL);
 
 -- Name: tenant_search; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX tenant_search ON public.tenant USING gin ((((name || ' '::text) || display_name)) public.gin_trgm_ops);
+CREATE INDEX tenant_search ON public.tenant USING gin ((((((name || ' '::text) || display_name) || ' '::text) || display_name_ar)) public.gin_trgm_ops);
 
 -- Name: transfer_policy_active; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX transfer_policy_active ON public.transfer_policy USING btree (tenant_id, to_zone, data_class) WHERE (state = 'ACTIVE'::text);
@@ -5888,9 +5928,9 @@ REVOKE ALL ON FUNCTION public.system_facts() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.system_facts() TO falaj_app;
 GRANT ALL ON FUNCTION public.system_facts() TO falaj_scheduler;
 
--- Name: FUNCTION tenant_create(t uuid, tenant_name text, shown_name text, home text, zones text[], admin_id uuid, admin_name text, binding uuid, role_name text, by_user uuid, token uuid, token_hash bytea, token_hint text, token_until timestamp with time zone, key_wrapped bytea, key_root bigint, key_provider text, event uuid, event_body bytea); Type: ACL; Schema: public; Owner: falaj_system
-REVOKE ALL ON FUNCTION public.tenant_create(t uuid, tenant_name text, shown_name text, home text, zones text[], admin_id uuid, admin_name text, binding uuid, role_name text, by_user uuid, token uuid, token_hash bytea, token_hint text, token_until timestamp with time zone, key_wrapped bytea, key_root bigint, key_provider text, event uuid, event_body bytea) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.tenant_create(t uuid, tenant_name text, shown_name text, home text, zones text[], admin_id uuid, admin_name text, binding uuid, role_name text, by_user uuid, token uuid, token_hash bytea, token_hint text, token_until timestamp with time zone, key_wrapped bytea, key_root bigint, key_provider text, event uuid, event_body bytea) TO falaj_app;
+-- Name: FUNCTION tenant_create(t uuid, tenant_name text, shown_name text, home text, zones text[], admin_id uuid, admin_name text, binding uuid, role_name text, by_user uuid, token uuid, token_hash bytea, token_hint text, token_until timestamp with time zone, key_wrapped bytea, key_root bigint, key_provider text, event uuid, event_body bytea, shown_name_ar text); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.tenant_create(t uuid, tenant_name text, shown_name text, home text, zones text[], admin_id uuid, admin_name text, binding uuid, role_name text, by_user uuid, token uuid, token_hash bytea, token_hint text, token_until timestamp with time zone, key_wrapped bytea, key_root bigint, key_provider text, event uuid, event_body bytea, shown_name_ar text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.tenant_create(t uuid, tenant_name text, shown_name text, home text, zones text[], admin_id uuid, admin_name text, binding uuid, role_name text, by_user uuid, token uuid, token_hash bytea, token_hint text, token_until timestamp with time zone, key_wrapped bytea, key_root bigint, key_provider text, event uuid, event_body bytea, shown_name_ar text) TO falaj_app;
 
 -- Name: FUNCTION tenant_delete_schedule(t uuid, after timestamp with time zone, why text, event uuid, event_body bytea); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.tenant_delete_schedule(t uuid, after timestamp with time zone, why text, event uuid, event_body bytea) FROM PUBLIC;

@@ -25,13 +25,13 @@ BEGIN
     RETURN;
   END IF;
   CASE list
-    WHEN 'dataset', 'model' THEN id := list || '_id';
+    WHEN 'dataset', 'model', 'project' THEN
+      id := list || '_id'; label := '(x.name || '' '' || x.display_name || '' '' || x.display_name_ar)';
     WHEN 'deployment' THEN id := 'deployment_id'; source := source || ' AND x.state = ''ACTIVE''';
     WHEN 'app_user' THEN id := 'user_id';
-    WHEN 'project' THEN id := 'project_id'; label := '(x.name || '' '' || x.display_name)';
     WHEN 'api_token' THEN id := 'token_id'; place := 'expires_at';
     WHEN 'tenant' THEN
-      id := 'tenant_id'; label := '(x.name || '' '' || x.display_name)';
+      id := 'tenant_id'; label := '(x.name || '' '' || x.display_name || '' '' || x.display_name_ar)';
       -- The directory is the platform's; another sees itself.
       source := CASE WHEN own = '00000000-0000-0000-0000-000000000000' THEN 'x.home_zone IS NOT NULL' ELSE 'x.home_zone IS NOT NULL AND x.tenant_id = $1' END;
     WHEN 'node' THEN

@@ -4,10 +4,11 @@
 CREATE OR REPLACE FUNCTION tenant_create(
   t uuid, tenant_name text, shown_name text, home text, zones text[], admin_id uuid, admin_name text, binding uuid, role_name text,
   by_user uuid, token uuid, token_hash bytea, token_hint text, token_until timestamptz, key_wrapped bytea, key_root bigint,
-  key_provider text, event uuid, event_body bytea) RETURNS void
+  key_provider text, event uuid, event_body bytea, shown_name_ar text DEFAULT '') RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
-  INSERT INTO tenant (tenant_id, name, display_name, home_zone, allowed_zones) VALUES (t, tenant_name, shown_name, home, zones);
+  INSERT INTO tenant (tenant_id, name, display_name, display_name_ar, home_zone, allowed_zones)
+    VALUES (t, tenant_name, shown_name, shown_name_ar, home, zones);
   INSERT INTO app_user (tenant_id, user_id, name, created_by) VALUES (t, admin_id, admin_name, by_user);
   INSERT INTO role_binding (tenant_id, binding_id, user_id, role, created_by) VALUES (t, binding, admin_id, role_name, by_user);
   INSERT INTO api_token (tenant_id, token_id, user_id, name, hash, hint, expires_at)

@@ -3,8 +3,8 @@
 CREATE OR REPLACE FUNCTION tenant_wiped(t uuid, events uuid[], bodies bytea[]) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
-  UPDATE tenant SET state = 'DELETED', name = 'deleted-' || replace(t::text, '-', ''), display_name = '', state_reason = '',
-                    version = version + 1
+  UPDATE tenant SET state = 'DELETED', name = 'deleted-' || replace(t::text, '-', ''), display_name = '', display_name_ar = '',
+                    state_reason = '', version = version + 1
    WHERE tenant_id = t AND state = 'DELETING' AND delete_after <= now() AND NOT tenant_has_hold(t)
      AND NOT EXISTS (SELECT FROM tenant_key k WHERE k.tenant_id = t AND k.wrapped IS NOT NULL);
   IF NOT FOUND THEN

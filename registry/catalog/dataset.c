@@ -13,7 +13,7 @@
 
 SCHEMA_EXTERN(dataset, "A data set",
     FIELD_ID(dataset, dataset_id, "dst", F_ALWAYS, .doc = "The data set"),
-    FIELD(dataset, name, F_ALWAYS, .doc = "Name, unique in the tenant"),
+    FIELD(dataset, name, F_ALWAYS, .doc = "Name, unique in the tenant"), SHOWN_NAME_FIELDS(dataset),
     FIELD(dataset, description, F_ALWAYS, .doc = "What it is"), FIELD(dataset, data_class, F_ALWAYS, .doc = "Class of the data"),
     FIELD(dataset, label_column, F_ALWAYS, .doc = "Column that holds the label"),
     FIELD(dataset, classes, 0, .doc = "Labels are 0 to classes-1; 0: as a version has them"),
@@ -26,6 +26,7 @@ SCHEMA_EXTERN(dataset, "A data set",
     FIELD_ID(dataset, created_by, "usr", F_ALWAYS, .doc = "Who made it"), FIELD(dataset, created_at, F_ALWAYS, .doc = "When"));
 SCHEMA_EXTERN(dataset_new, "A data set to create",
     FIELD(dataset_new, name, F_REQ, .min = 1, .max = 63, .check = check_slug, .doc = "Name, unique in the tenant"),
+    SHOWN_NAME_IN(dataset_new),
     FIELD(dataset_new, description, 0, .max = 1024, .dflt = "", .doc = "What it is"),
     FIELD_ENUM(dataset_new, data_class, 0, data_class_names, .dflt = "internal", .doc = "Class of the data"),
     FIELD(dataset_new, label_column, 0, .min = 1, .max = TABLE_NAME_MAX, .check = check_name, .dflt = "label",
@@ -56,10 +57,14 @@ SCHEMA_EXTERN(dataset_version, "A version of a data set",
 #define VERSION_COLUMNS "v.dataset_id, v.version, v.object_id, encode(o.sha256, 'hex') AS sha256, v.row_count, v.column_count, v.format, v.classes, o.size_bytes, o.zone,\n" \
     "       v.created_by, v.created_at\n"
 
-const struct stmt dataset_create_stmt = { .name = "dataset_create", .params = "uusssisuusSSb", .row = &dataset_schema, .card = CARD_ONE, .sql =
+const struct stmt dataset_create_stmt = { .name = "dataset_create", .params = "uusssisuusSSbss", .row = &dataset_schema, .card = CARD_ONE, .sql =
     "INSERT INTO dataset (tenant_id, dataset_id, name, description, label_column, classes, data_class, created_by,\n"
-    "                     project_id, target, ignored_columns, category_columns, missing_values)\n"
-    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING " ROW_COLUMNS };
+    "                     project_id, target, ignored_columns, category_columns, missing_values,\n"
+    "                     display_name, display_name_ar)\n"
+    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,\n"
+    "        coalesce($14, ''), coalesce($15, '')) RETURNING " ROW_COLUMNS };
+const struct stmt dataset_change_stmt = { .name = "dataset_change", .params = VERSIONED_CHANGE_PARAMS, .row = &dataset_schema,
+                                         .card = CARD_MAYBE, .sql = VERSIONED_CHANGE("dataset") };
 const struct stmt dataset_get_stmt = { .name = "dataset_get", .params = "uu", .row = &dataset_schema, .card = CARD_ONE, .sql =
     "SELECT " ROW_COLUMNS " FROM dataset WHERE tenant_id = $1 AND dataset_id = $2" };
 const struct stmt dataset_list_stmt = { .name = "dataset_list", .params = LIST_FIND_PARAMS, .row = &dataset_schema, .card = CARD_MANY, .sql =
@@ -108,7 +113,8 @@ enum errc dataset_create(struct work *w, const struct dataset_new *in, struct da
         A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_STR(in->name), A_STR(in->description), A_STR(in->label_column),
         A_I64(in->classes), A_TEXT(data_class_names[in->data_class]), A_UUID(w->principal->user_id), A_UUID_OR_NULL(project),
         A_TEXT(data_target_names[in->target]), A_STRS(in->ignored_columns.items, in->ignored_columns.n),
-        A_STRS(in->category_columns.items, in->category_columns.n), A_BOOL(in->missing_values)), ret, e);
+        A_STRS(in->category_columns.items, in->category_columns.n), A_BOOL(in->missing_values), A_STR(in->display_name),
+        A_STR(in->display_name_ar)), ret, e);
     return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/name", "Data set %.*s exists", STR_ARG(in->name)) : rc;
 }
 

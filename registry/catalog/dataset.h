@@ -9,10 +9,13 @@
 #include "core/base/work.h"
 #include "core/data/data_format.h"
 #include "core/table/schema.h"
+#include "tenants/home/shown_name.h"
 
 struct dataset {
     struct uuid dataset_id;
-    struct str name, description, data_class, label_column;
+    struct str name;
+    SHOWN_NAME;
+    struct str description, data_class, label_column;
     int64_t classes, latest_version, version;
     int target;                             /* enum data_target */
     struct slice ignored_columns;           /* struct str */
@@ -33,6 +36,7 @@ struct dataset_new {
     int target;                             /* enum data_target */
     struct slice ignored_columns, category_columns;     /* struct str */
     bool missing_values;
+    SHOWN_NAME;                             /* absent: none */
 };
 extern const struct schema dataset_new_schema;
 

@@ -20,7 +20,7 @@ enum { PIECE = 64 * 1024 };
 
 SCHEMA_EXTERN(model, "A model",
     FIELD_ID(model, model_id, "mdl", F_ALWAYS, .doc = "The model"),
-    FIELD(model, name, F_ALWAYS, .doc = "Name, unique in the tenant"),
+    FIELD(model, name, F_ALWAYS, .doc = "Name, unique in the tenant"), SHOWN_NAME_FIELDS(model),
     FIELD(model, description, F_ALWAYS, .doc = "What it is"), FIELD(model, latest_version, 0, .doc = "Newest version"),
     FIELD(model, version, 0, .doc = "Grows with every change"), FIELD_ID(model, project_id, "prj", 0, .doc = "Its project, that of its jobs; absent: the tenant as a whole"),
     FIELD_ID(model, created_by, "usr", F_ALWAYS, .doc = "Who made it"),
@@ -31,7 +31,7 @@ SCHEMA_EXTERN(model_new, "A model version to register",
     FIELD_ID(model_new, job_id, "job", F_REQ, .doc = "Completed job whose output \"model\" it is"));
 SCHEMA_EXTERN(model_version, "A version of a model",
     FIELD_ID(model_version, model_id, "mdl", F_ALWAYS, .doc = "The model"),
-    FIELD(model_version, name, 0, .doc = "The model's name"),
+    FIELD(model_version, name, 0, .doc = "The model's name"), SHOWN_NAME_FIELDS(model_version),
     FIELD(model_version, version, 0, .doc = "Its number, from 1"),
     FIELD_ID(model_version, object_id, "obj", F_ALWAYS, .doc = "The object that holds the weights"),
     FIELD_ID(model_version, job_id, "job", 0, .doc = "The job that made it"), FIELD(model_version, fence, 0, .doc = "Of the attempt that made it"),
@@ -47,7 +47,8 @@ SCHEMA_EXTERN(model_version, "A version of a model",
     FIELD(model_version, created_at, F_ALWAYS, .doc = "When"));
 
 #define VERSION_COLUMNS \
-    "v.model_id, m.name, v.version, v.object_id, v.job_id, v.fence, v.family, v.inputs, v.outputs, v.signature, v.metrics,\n" \
+    "v.model_id, m.name, m.display_name, m.display_name_ar, v.version, v.object_id, v.job_id, v.fence, v.family, v.inputs,\n" \
+    "       v.outputs, v.signature, v.metrics,\n" \
     "       o.zone, encode(o.sha256, 'hex') AS sha256, o.size_bytes, v.created_by, v.created_at\n" \
     "  FROM model_version v JOIN model m ON m.tenant_id = v.tenant_id AND m.model_id = v.model_id\n" \
     "  JOIN object o ON o.tenant_id = v.tenant_id AND o.object_id = v.object_id\n"
@@ -76,6 +77,8 @@ const struct stmt model_version_insert_stmt = { .name = "model_version_insert", 
                                                 .sql =
     "INSERT INTO model_version (tenant_id, model_id, version, object_id, job_id, fence, family, inputs, outputs, signature,\n"
     "                           metrics, created_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)" };
+const struct stmt model_change_stmt = { .name = "model_change", .params = VERSIONED_CHANGE_PARAMS, .row = &model_schema,
+                                       .card = CARD_MAYBE, .sql = VERSIONED_CHANGE("model") };
 const struct stmt model_get_stmt = { .name = "model_get", .params = "uu", .row = &model_schema, .card = CARD_ONE, .sql =
     "SELECT " ROW_COLUMNS " FROM model WHERE tenant_id = $1 AND model_id = $2" };
 const struct stmt model_list_stmt = { .name = "model_list", .params = LIST_FIND_PARAMS, .row = &model_schema, .card = CARD_MANY, .sql =

@@ -9,10 +9,13 @@
 #pragma once
 #include "core/base/work.h"
 #include "core/table/schema.h"
+#include "tenants/home/shown_name.h"
 
 struct model {
     struct uuid model_id;
-    struct str name, description;
+    struct str name;
+    SHOWN_NAME;
+    struct str description;
     int64_t latest_version, version;
     struct uuid project_id;                 /* that of the jobs its versions come from; nil: the tenant as a whole */
     struct uuid created_by;
@@ -29,6 +32,7 @@ extern const struct schema model_new_schema;
 struct model_version {
     struct uuid model_id;
     struct str name;
+    SHOWN_NAME;
     int64_t version;
     struct uuid object_id, job_id;
     int64_t fence;

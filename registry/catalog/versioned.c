@@ -8,13 +8,25 @@
 #include "registry/registry_int.h"
 
 const struct versioned versioned_dataset = { "dataset", "dst", &dataset_get_stmt, &dataset_list_stmt, &dataset_version_get_stmt,
-                                             &dataset_version_list_stmt };
+                                             &dataset_version_list_stmt, &dataset_change_stmt };
 const struct versioned versioned_model = { "model", "mdl", &model_get_stmt, &model_list_stmt, &model_version_get_stmt,
-                                           &model_version_list_stmt };
+                                           &model_version_list_stmt, &model_change_stmt };
 
 enum errc versioned_get(struct work *w, const struct versioned *k, struct uuid id, void *ret, struct err *e)
 {
     return db_one(w->tx, k->get, ARGS(A_UUID(w->tenant_id), A_UUID(id)), ret, e);
+}
+
+enum errc versioned_change(struct work *w, const struct versioned *k, struct uuid id, const struct shown_name *names,
+                           struct str description, int64_t version, void *ret, struct err *e)
+{
+    bool found;
+    TRY(db_maybe(w->tx, k->change, ARGS(A_UUID(w->tenant_id), A_UUID(id), A_STR(names->en), A_STR(names->ar), A_STR(description),
+                 A_I64(version)), ret, &found, e));
+    if (found)
+        return ERR_OK;
+    TRY(versioned_get(w, k, id, ret, e));
+    return FAIL(e, PRECONDITION, "It has changed since you read it");
 }
 
 enum errc versioned_list(struct work *w, const struct versioned *k, const struct versioned_filter *f, struct uuid position,

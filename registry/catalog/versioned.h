@@ -9,16 +9,27 @@
 #include "core/base/work.h"
 #include "core/db/stmt.h"
 #include "core/table/schema.h"
+#include "tenants/home/shown_name.h"
 
 struct versioned {
     const char *name;               /* "dataset": its table, the kind of its objects, the resource of its events */
     const char *prefix;             /* "dst" */
-    const struct stmt *get, *list, *version_get, *version_list;
+    const struct stmt *get, *list, *version_get, *version_list, *change;
 };
 extern const struct versioned versioned_dataset, versioned_model;
 
 /* ret: a struct of the kind's row. */
 MUST_CHECK enum errc versioned_get(struct work *w, const struct versioned *k, struct uuid id, void *ret, struct err *e);
+/* What the thing is called for people, and what it is; description STR_NULL: as it is. version -1: any. ret: a struct of the
+ * kind's row. PRECONDITION: it has another version by now. */
+MUST_CHECK enum errc versioned_change(struct work *w, const struct versioned *k, struct uuid id, const struct shown_name *names,
+                                      struct str description, int64_t version, void *ret, struct err *e);
+/* The statement of a kind for it. */
+#define VERSIONED_CHANGE_PARAMS "uusssi"
+#define VERSIONED_CHANGE(table) \
+    "UPDATE \"" table "\" SET display_name = coalesce($3, display_name), display_name_ar = coalesce($4, display_name_ar),\n" \
+    "       description = coalesce($5, description), version = version + 1\n" \
+    " WHERE tenant_id = $1 AND " table "_id = $2 AND ($6 = -1 OR version = $6) RETURNING " ROW_COLUMNS
 /* What is zero does not filter. */
 struct versioned_filter {
     struct uuid project_id, created_by;

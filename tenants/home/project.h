@@ -10,13 +10,16 @@
 #pragma once
 #include "core/base/work.h"
 #include "core/table/schema.h"
+#include "tenants/home/shown_name.h"
 
 struct db_tx;
 struct stmt;
 
 struct project {
     struct uuid project_id;
-    struct str name, display_name, state;
+    struct str name;
+    SHOWN_NAME;
+    struct str state;
     int64_t version;
     struct uuid created_by;
     struct timestamp created_at;
@@ -25,15 +28,17 @@ extern const struct schema project_schema;
 
 struct project_filter {
     struct str name, state;         /* name: begins with; STR_NULL: any */
-    struct str q, sort;             /* as in list_find.h; q: also of the display name */
+    struct str q, sort;             /* as in list_find.h; q: also of the names for people */
 };
 
-enum errc project_create(struct work *w, struct str name, struct str display_name, struct project *ret, struct err *e) MUST_CHECK;
+/* names->en STR_NULL: as name. */
+enum errc project_create(struct work *w, struct str name, const struct shown_name *names, struct project *ret,
+                         struct err *e) MUST_CHECK;
 enum errc project_get(struct work *w, struct uuid project_id, struct project *ret, struct err *e) MUST_CHECK;
 enum errc project_list(struct work *w, const struct project_filter *f, struct uuid position, int64_t limit, struct slice *ret,
                        struct err *e) MUST_CHECK;
-/* name, display_name STR_NULL: as it is. version -1: any. */
-enum errc project_update(struct work *w, struct uuid project_id, struct str name, struct str display_name, int64_t version,
+/* name STR_NULL: as it is. version -1: any. */
+enum errc project_update(struct work *w, struct uuid project_id, struct str name, const struct shown_name *names, int64_t version,
                          struct project *ret, struct err *e) MUST_CHECK;
 /* Twice is the same as once. */
 enum errc project_close(struct work *w, struct uuid project_id, int64_t version, struct project *ret, struct err *e) MUST_CHECK;

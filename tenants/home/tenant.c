@@ -14,7 +14,7 @@ enum { FIRST_TOKEN_DAYS = 30 };
 
 SCHEMA_EXTERN(tenant, "An organisation on the platform",
     FIELD_ID(tenant, tenant_id, "tnt", F_ALWAYS, .doc = "The tenant"), FIELD(tenant, name, F_ALWAYS, .doc = "Short name"),
-    FIELD(tenant, display_name, F_ALWAYS, .doc = "Name for people"),
+    SHOWN_NAME_FIELDS(tenant),
     FIELD(tenant, state, F_ALWAYS, .doc = "ACTIVE, SUSPENDED, DELETING or DELETED"),
     FIELD(tenant, state_reason, F_ALWAYS, .doc = "Why it is not active"),
     FIELD(tenant, delete_after, 0, .doc = "When it will be removed"),
@@ -24,16 +24,24 @@ SCHEMA_EXTERN(tenant, "An organisation on the platform",
     FIELD(tenant, created_at, F_ALWAYS, .doc = "When it was created"));
 
 #define TENANT_COLUMNS \
-    "tenant_id, name, display_name, state, home_zone, to_jsonb(allowed_zones) AS allowed_zones, state_reason, delete_after, version, created_at"
+    "tenant_id, name, display_name, display_name_ar, state, home_zone, to_jsonb(allowed_zones) AS allowed_zones,\n" \
+    "       state_reason, delete_after, version, created_at"
 
-static const struct stmt tenant_create_stmt = { .name = "tenant_create", .params = "usssSususuuystyisuy", .card = CARD_NONE, .sql =
-    "SELECT FROM tenant_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)" };
+static const struct stmt tenant_create_stmt = { .name = "tenant_create", .params = "usssSususuuystyisuys", .card = CARD_NONE, .sql =
+    "SELECT FROM tenant_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)" };
 static const struct stmt tenant_get_stmt = { .name = "tenant_get", .params = "u", .row = &tenant_schema, .card = CARD_ONE, .sql =
     "SELECT " TENANT_COLUMNS " FROM tenant WHERE tenant_id = $1" };
 static const struct stmt tenant_list_stmt = { .name = "tenant_list", .params = LIST_FIND_PARAMS, .row = &tenant_schema, .card = CARD_MANY, .sql =
     "SELECT " TENANT_COLUMNS " FROM " LIST_FIND("tenant") "  JOIN tenant ON tenant_id = found_id ORDER BY found_place" };
 
-const struct stmt *const tenant_stmts[] = { &tenant_create_stmt, &tenant_get_stmt, &tenant_list_stmt, NULL };
+static const struct stmt tenant_rename_stmt = { .name = "tenant_rename", .params = "ussi", .row = &tenant_schema, .card = CARD_MAYBE,
+                                               .sql =
+    "UPDATE tenant SET display_name = coalesce($2, display_name), display_name_ar = coalesce($3, display_name_ar),\n"
+    "       version = version + 1\n"
+    " WHERE tenant_id = $1 AND home_zone IS NOT NULL AND state <> 'DELETED' AND ($4 = -1 OR version = $4)\n"
+    " RETURNING " TENANT_COLUMNS };
+
+const struct stmt *const tenant_stmts[] = { &tenant_create_stmt, &tenant_get_stmt, &tenant_list_stmt, &tenant_rename_stmt, NULL };
 
 static enum errc check_zones(struct work *w, const struct tenant_new *in, struct slice *zones, struct err *e)
 {
@@ -85,7 +93,8 @@ enum errc tenant_create(struct work *w, const struct tenant_new *in, struct tena
         A_STR(admin), A_UUID(binding), A_TEXT(role_row(ROLE_TENANT_ADMIN)->wire), A_UUID(w->principal->user_id), A_UUID(token_id),
         A_BYTES(hash, 32), A_STR(str_fmt(w->arena, "flj_user_…%.*s", 4, token.ptr + token.len - 4)),
         A_TIME_US(w->now_us + FIRST_TOKEN_DAYS * INT64_C(86400000000)), A_BYTES(blob.b, blob.n), A_I64(tkek_root_version(&blob)),
-        A_TEXT(health.provider), A_UUID(rows.event_ids[0]), A_BYTES(rows.bodies[0].ptr, rows.bodies[0].len)), NULL, e);
+        A_TEXT(health.provider), A_UUID(rows.event_ids[0]), A_BYTES(rows.bodies[0].ptr, rows.bodies[0].len),
+        A_STR(in->display_name_ar.ptr ? in->display_name_ar : STR(""))), NULL, e);
     if (rc == ERR_EXISTS)
         return FAIL_AT(e, EXISTS, "/name", "Tenant %.*s already exists", STR_ARG(in->name));
     if (rc != ERR_OK)
@@ -96,6 +105,23 @@ enum errc tenant_create(struct work *w, const struct tenant_new *in, struct tena
 enum errc tenant_get(struct work *w, struct uuid tenant_id, struct tenant *ret, struct err *e)
 {
     return db_one(w->tx, &tenant_get_stmt, ARGS(A_UUID(tenant_id)), ret, e);
+}
+
+enum errc tenant_rename(struct work *w, struct uuid tenant_id, const struct shown_name *names, int64_t version,
+                        struct tenant *ret, struct err *e)
+{
+    struct tenant was;
+    bool found;
+    if (!uuid_eq(tenant_id, w->tenant_id))
+        return FAIL(e, NOT_FOUND, "The tenant does not exist");
+    TRY(db_maybe(w->tx, &tenant_rename_stmt, ARGS(A_UUID(tenant_id), A_STR(names->en), A_STR(names->ar), A_I64(version)), ret,
+                 &found, e));
+    if (found)
+        return ERR_OK;
+    TRY(tenant_get(w, tenant_id, &was, e));
+    if (!was.home_zone.ptr || str_eq_c(was.state, "DELETED"))
+        return FAIL(e, NOT_FOUND, "The tenant does not exist");
+    return FAIL(e, PRECONDITION, "The tenant has changed since you read it");
 }
 
 enum errc tenant_list(struct work *w, const struct tenant_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e)

@@ -8,12 +8,15 @@
 #include "core/base/work.h"
 #include "core/crypto/token.h"
 #include "core/table/schema.h"
+#include "tenants/home/shown_name.h"
 
 struct stmt;
 
 struct tenant {
     struct uuid tenant_id;
-    struct str name, display_name, state, home_zone;
+    struct str name;
+    SHOWN_NAME;
+    struct str state, home_zone;
     struct json allowed_zones;
     struct str state_reason;
     struct timestamp delete_after;      /* of a tenant that is being deleted */
@@ -23,7 +26,9 @@ struct tenant {
 extern const struct schema tenant_schema;
 
 struct tenant_new {
-    struct str name, display_name, home_zone, admin_name;
+    struct str name;
+    SHOWN_NAME;                         /* display_name STR_NULL: as name; display_name_ar STR_NULL: none */
+    struct str home_zone, admin_name;
     struct slice allowed_zones;         /* struct str; empty: the home zone */
 };
 
@@ -37,8 +42,11 @@ enum errc tenant_create(struct work *w, const struct tenant_new *in, struct tena
 enum errc tenant_get(struct work *w, struct uuid tenant_id, struct tenant *ret, struct err *e) MUST_CHECK;
 struct tenant_filter {
     struct str name, state;             /* name: begins with; STR_NULL: any */
-    struct str q, sort;                 /* as in list_find.h; q: also of the display name */
+    struct str q, sort;                 /* as in list_find.h; q: also of the names for people */
 };
+/* What w->tenant_id is called for people. version -1: any. Errors: NOT_FOUND (not w->tenant_id, or deleted), PRECONDITION. */
+enum errc tenant_rename(struct work *w, struct uuid tenant_id, const struct shown_name *names, int64_t version,
+                        struct tenant *ret, struct err *e) MUST_CHECK;
 enum errc tenant_list(struct work *w, const struct tenant_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const tenant_stmts[];

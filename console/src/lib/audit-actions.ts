@@ -34,6 +34,7 @@ class.set
 dataset.content.read
 dataset.create
 dataset.delete
+dataset.update
 dataset.upload.begin
 dataset.upload.cancel
 dataset.version.upload

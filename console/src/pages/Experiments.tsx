@@ -30,6 +30,7 @@ import './experiments/experiments.css';
 import { JOB_STATES } from './Jobs.tsx';
 import { RegisterDialog } from './models/Register.tsx';
 import { useRested } from '../ui/rested.ts';
+import { titleOf } from '../lib/titles.ts';
 
 export function Experiments() {
   const { t } = useTranslation();
@@ -127,7 +128,7 @@ export function Experiments() {
         >
           <FormSelectOption value="" label={t('list.any', { what: t('job.madeFrom') })} />
           {(sets.data?.data ?? []).map((d) => (
-            <FormSelectOption key={d.dataset_id} value={d.dataset_id!} label={d.name ?? ''} />
+            <FormSelectOption key={d.dataset_id} value={d.dataset_id!} label={titleOf(d)} />
           ))}
         </FormSelect>
         <FormSelect aria-label={t('runs.group')} value={group} onChange={(_e, v) => put('group', v)}>

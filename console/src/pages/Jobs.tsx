@@ -18,6 +18,7 @@ import { Page } from '../ui/page.tsx';
 import { Empty } from '../ui/states.tsx';
 import { ServerTable, useListSearch, type Bulk, type Column, type Filter } from '../ui/table.tsx';
 import { useNameFilter } from '../ui/table/usual.ts';
+import { titleOf } from '../lib/titles.ts';
 
 type Job = Schemas['job'];
 export { JOB_STATES, isBad, isEnded as isOver } from '../lib/jobs.ts';
@@ -95,7 +96,7 @@ function useJobFilters(): Filter[] {
   const { t } = useTranslation();
   const { can, me } = useSession();
   const projects = useGet('/v1/projects', { page_size: 200 }, { enabled: can('project:read') });
-  const named = (projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: p.name! }));
+  const named = (projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: titleOf(p) }));
   return [
     useNameFilter(),
     { name: 'time', kind: 'time', label: t('col.submitted'), from: 'submitted_after', to: 'submitted_before' },

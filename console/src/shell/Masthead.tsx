@@ -32,6 +32,7 @@ import { createsFor } from './nav.ts';
 import { LanguageButton } from './Prefs.tsx';
 import { ProofChip } from './ProofChip.tsx';
 import { useSession } from './session.tsx';
+import { organisationOf } from '../lib/titles.ts';
 
 const OPENS = 'Ctrl K';
 export type Drawer = 'calls' | 'notices' | null;
@@ -152,7 +153,7 @@ function Account() {
           <Name>{me.name}</Name>
         </strong>
         <div>
-          <bdi>{me.tenant_display_name ?? me.tenant}</bdi> {me.home_zone && <Code>{me.home_zone}</Code>}
+          <bdi>{organisationOf(me)}</bdi> {me.home_zone && <Code>{me.home_zone}</Code>}
         </div>
         <div className="menu-roles">
           {me.roles.map((r) => (
@@ -213,7 +214,7 @@ export function Masthead({ side, setSide, drawer, setDrawer, news, search, keys 
       </MastheadMain>
       <MastheadContent className="masthead-tools">
         <span className="who">
-          <bdi>{me.tenant_display_name ?? me.tenant}</bdi>
+          <bdi>{organisationOf(me)}</bdi>
           {me.home_zone && (
             <Label isCompact color="teal">
               <bdi dir="ltr">{me.home_zone}</bdi>

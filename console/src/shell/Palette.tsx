@@ -7,7 +7,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
-import { get } from '../api/client.ts';
+import { get, type Schemas } from '../api/client.ts';
 import { useGet } from '../api/hooks.ts';
 import { step } from '../lib/lists.ts';
 import { getPrefs, setPrefs } from '../lib/prefs.ts';
@@ -15,6 +15,7 @@ import { fits, idPath } from '../lib/palette.ts';
 import { Q_MIN } from '../ui/table/usual.ts';
 import { createsFor, itemsFor, NAV, type Item } from './nav.ts';
 import { useSession } from './session.tsx';
+import { titleOf } from '../lib/titles.ts';
 
 const SHOWN = 5;
 const ASKED = 2;
@@ -47,12 +48,12 @@ const SOURCES: Source[] = [
   {
     perm: 'dataset:read',
     page: '/datasets',
-    find: async (q) => (await get('/v1/datasets', q)).data.map((r) => ({ name: r.name, id: r.dataset_id })),
+    find: async (q) => (await get('/v1/datasets', q)).data.map((r) => ({ name: titleOf(r), id: r.dataset_id })),
   },
   {
     perm: 'model:read',
     page: '/models',
-    find: async (q) => (await get('/v1/models', q)).data.map((r) => ({ name: r.name, id: r.model_id })),
+    find: async (q) => (await get('/v1/models', q)).data.map((r) => ({ name: titleOf(r), id: r.model_id })),
   },
   {
     perm: 'deployment:read',
@@ -62,7 +63,7 @@ const SOURCES: Source[] = [
   {
     perm: 'project:read',
     page: '/projects',
-    find: async (q) => (await get('/v1/projects', q)).data.map((r) => ({ ...r, id: r.project_id })),
+    find: async (q) => (await get('/v1/projects', q)).data.map((r) => ({ ...r, name: titleOf(r), id: r.project_id })),
   },
   {
     perm: 'node:read',
@@ -77,7 +78,7 @@ const SOURCES: Source[] = [
   {
     perm: 'tenant:read',
     page: '/tenants',
-    find: async (q) => (await get('/v1/tenants', q)).data.map((r) => ({ ...r, id: r.tenant_id })),
+    find: async (q) => (await get('/v1/tenants', q)).data.map((r) => ({ ...r, name: titleOf(r), id: r.tenant_id })),
   },
 ];
 
@@ -106,7 +107,7 @@ function useFound(text: string): { found: { source: Source; rows: Row[] }[]; isF
 }
 
 /** The auditor's question, whole: data sets by a part of their name as the log knows them, deleted ones too. */
-function useReadable(text: string): { id: string; name: string }[] {
+function useReadable(text: string): Schemas['audit_thing'][] {
   const { can } = useSession();
   const enabled = can('audit:read') && [...text].length >= Q_MIN && !text.includes('_');
   const names = useGet('/v1/audit/names', { name: text, page_size: 20 }, { enabled });
@@ -168,7 +169,7 @@ export default function Palette({ close, help, calls }: { close: () => void; hel
       entry(
         'nav.audit',
         `${when}-${set.id}`,
-        t('palette.whoRead', { name: `\u2068${set.name}\u2069`, when: t(`when.${when}`) }),
+        t('palette.whoRead', { name: `\u2068${titleOf(set)}\u2069`, when: t(`when.${when}`) }),
         go('/audit', { action: 'dataset.content.read', resource: set.id, when }),
       ),
     ),

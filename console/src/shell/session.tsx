@@ -38,6 +38,8 @@ interface Value {
   can: (permission: string) => boolean;
   role: (name: string) => boolean;
   leave: () => Promise<void>;
+  /** After a change of what is said of the person or the organisation. */
+  readMe: () => Promise<void>;
 }
 const Context = createContext<Value | null>(null);
 export const useSession = (): Value => useContext(Context)!;
@@ -97,6 +99,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
     client.clear();
     setSession(null);
   }, [client]);
+  const readMe = useCallback(async () => setMe(await get('/v1/me')), []);
   const value = useMemo<Value | null>(
     () =>
       session && me
@@ -104,11 +107,12 @@ export function SessionGate({ children }: { children: ReactNode }) {
             session,
             me,
             leave,
+            readMe,
             can: (p) => me.permissions.includes(p),
             role: (n) => me.roles.includes(n),
           }
         : null,
-    [session, me, leave],
+    [session, me, leave, readMe],
   );
 
   useEffect(() => (value ? startLive(client, value.can) : undefined), [client, value]);

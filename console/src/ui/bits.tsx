@@ -16,6 +16,7 @@ import { useTranslation } from 'react-i18next';
 import { dateTime, relative, timeOfDay, utc } from '../lib/format.ts';
 import { usePrefs } from '../lib/prefs.ts';
 import { readSearch } from '../lib/search.ts';
+import { titleOf, type Called as Titled } from '../lib/titles.ts';
 import { inMain } from './overlay.ts';
 import './shapes.css';
 
@@ -29,6 +30,11 @@ export const Name = ({ children }: { children: string | undefined }) => {
     </bdi>
   );
 };
+/** What a thing is called for people, in the reader's language. */
+export function Called({ of }: { of: Titled | undefined }) {
+  useTranslation();
+  return <Name>{titleOf(of)}</Name>;
+}
 /** A short code is never broken, a long one wherever the line ends. */
 export const Code = ({ children }: { children: string | number | undefined }) => {
   const { length } = String(children ?? '');

@@ -4,6 +4,7 @@ import { useState, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { dateTime, zoneLabel } from '../lib/format.ts';
 import { useSession } from '../shell/session.tsx';
+import { organisationOf } from '../lib/titles.ts';
 
 export function PrintHead() {
   const { t } = useTranslation();
@@ -16,7 +17,7 @@ export function PrintHead() {
   }, []);
   return (
     <div className="print-head">
-      <strong>{t('shell.product')}</strong> · <bdi>{me.tenant_display_name ?? me.tenant}</bdi> ·{' '}
+      <strong>{t('shell.product')}</strong> · <bdi>{organisationOf(me)}</bdi> ·{' '}
       {t('shell.printed', { who: `\u2068${me.name}\u2069`, when: `${dateTime(at)} (\u2066${zoneLabel()}\u2069)` })}
       <div>
         <bdi dir="ltr">{location.href}</bdi>

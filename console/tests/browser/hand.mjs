@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // hand.mjs - a person's hand on the console: presses buttons by their words, fills dialogs and sends them, says what a refusal said, and asks
-// the API what has become of it. English, by the pointer.
+// the API what has become of it. By the pointer, in English unless `lang` is set to another.
 //
 //   const hand = await Hand.of(t, 'admin');
 //   await acts(t, hand, [['rotate', async (h) => { await h.go('/keys/ae-dxb-1'); await h.press('keyring.rotate'); await h.submit(); }]]);
 //
-// Words come from the English catalogue. A dialog is filled by the words of its fields (put, pick, send) where they are what is tried, and by
+// Words come from the catalogue of its language. A dialog is filled by the words of its fields (put, pick, send) where they are what is tried, and by
 // the names that the API has for them (submit) where it is long. An act that fails is one fault with a picture, and the acts after it still
 // run. TRACE=1 prints how long each took.
 import { join } from 'node:path';
@@ -67,7 +67,7 @@ export class Hand extends Steps {
     await this.page.getByRole('dialog').waitFor({ state: 'detached', timeout: 15_000 });
   }
   async press(key, inside = this.page) {
-    await this.click('button', W(key), { inside });
+    await this.click('button', this.word(key), { inside });
   }
   /** The button's dialog, of the page or of one of its rows. */
   async opens(key, inside = this.page) {
@@ -76,17 +76,17 @@ export class Hand extends Steps {
   }
   // The open dialog, by the words of its fields
   async put(label, value) {
-    await this.fill(W(label), value, { inside: this.dialog });
+    await this.fill(this.word(label), value, { inside: this.dialog });
   }
   async pick(label, choice) {
-    await this.choose(W(label), choice, { inside: this.dialog });
+    await this.choose(this.word(label), choice, { inside: this.dialog });
   }
   async send(label) {
     await this.press(label, this.dialog);
   }
   /** A field of it says what is wrong with it. */
   async refused(label) {
-    const field = this.field(W(label), { inside: this.dialog });
+    const field = this.field(this.word(label), { inside: this.dialog });
     await this.page.waitForFunction((e) => e.getAttribute('aria-invalid') === 'true', await field.elementHandle(), {
       timeout: PATIENCE,
     });
@@ -122,7 +122,7 @@ export class Hand extends Steps {
   }
   /** The secret that is shown this once. */
   async once(title) {
-    const box = this.page.getByRole('textbox', { name: W(title) });
+    const box = this.page.getByRole('textbox', { name: this.word(title) });
     const secret = await box.inputValue({ timeout: 15_000 });
     await this.press('confirm.kept');
     await this.gone();
@@ -136,7 +136,7 @@ export class Hand extends Steps {
     const asked = waiting.find((a) => a.kind === kind && (subject === undefined || a.subject === subject));
     if (!asked) throw new Error(`no request ${kind} of ${subject} waits: ${JSON.stringify(waiting)}`);
     await this.go('/approvals?state=PENDING');
-    const row = this.row(W(`approvals.kind_${kind.replaceAll('.', '_')}`), asked.subject);
+    const row = this.row(this.word(`approvals.kind_${kind.replaceAll('.', '_')}`), asked.subject);
     if (by) await row.getByText(by, { exact: true }).waitFor();
     const same = async () => {
       const shown = JSON.parse(await this.dialog.locator('pre.json').innerText());

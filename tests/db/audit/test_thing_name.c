@@ -74,6 +74,24 @@ static void a_name_is_of_one_thing_of_this_tenant(void **state)
     is_refused("grove-old", "(deleted)");
 }
 
+/* Named for people, it is found by that, and still so when it is deleted. */
+static void names_for_people_are_known(void **state)
+{
+    (void)state;
+    char names[8][160];
+    struct uuid set = add_set(tenant_a, "q3-claims");
+    pg_harness_exec(pg, DB, "UPDATE dataset SET display_name = 'Claims of the third quarter',"
+                    " display_name_ar = 'مطالبات الربع الثالث' WHERE name = 'q3-claims'");
+    assert_int_equal(find(tenant_a, "THIRD", names), 1);
+    assert_int_equal(find(tenant_a, "الربع", names), 1);
+    resolves("claims of the third quarter", set);
+    resolves("مطالبات الربع الثالث", set);
+    remove_set(set);
+    assert_int_equal(find(tenant_a, "الربع", names), 1);
+    assert_string_equal(names[0], "q3-claims deleted");
+    resolves("مطالبات الربع الثالث", set);
+}
+
 static void a_tenant_that_goes_leaves_no_names(void **state)
 {
     (void)state;
@@ -90,6 +108,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_name_is_of_one_thing_of_this_tenant),
+        cmocka_unit_test(names_for_people_are_known),
         cmocka_unit_test(a_tenant_that_goes_leaves_no_names),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

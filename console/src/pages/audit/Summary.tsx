@@ -21,6 +21,7 @@ import './audit.css';
 import { VerdictOf } from './Verdict.tsx';
 import { numbersOf } from './Verify.tsx';
 import { rangeOf } from './when.tsx';
+import { organisationOf } from '../../lib/titles.ts';
 
 const hijri = (at: string | undefined): string => {
   const { lang, digits } = getPrefs();
@@ -101,7 +102,7 @@ export function Summary() {
       <div className="sheet">
         <Pairs
           rows={[
-            [t('verify.tenant'), <bdi key="t">{me.tenant_display_name ?? me.tenant}</bdi>],
+            [t('verify.tenant'), <bdi key="t">{organisationOf(me)}</bdi>],
             [t('summary.made'), day(new Date().toISOString())],
             [t('when.from'), day(range.from) || t('summary.begin')],
             [t('when.to'), day(range.to) || t('summary.now')],

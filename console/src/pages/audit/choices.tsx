@@ -4,6 +4,7 @@ import { FormGroup, TextInput } from '@patternfly/react-core';
 import { useDeferredValue, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useGet } from '../../api/hooks.ts';
+import { titleOf } from '../../lib/titles.ts';
 import { ACTIONS, didKey } from '../../lib/audit-actions.ts';
 import type { Known } from './words.ts';
 
@@ -31,8 +32,10 @@ function useThings(typed: string): Choice[] {
     const all = found.data?.data ?? [];
     return all.map((x) => {
       const code = all.filter((y) => y.name === x.name).length === 1 ? x.name : x.id;
+      const words = code === x.name ? titleOf(x) : code;
       const kind = t(`thing.${x.kind}`, x.kind);
-      return { code, words: code, about: x.deleted ? t('audit.thingDeleted', { kind }) : kind };
+      const about = x.deleted ? t('audit.thingDeleted', { kind }) : kind;
+      return { code, words, about: words === code ? about : `${x.name}, ${about}` };
     });
   }, [found.data, t]);
 }

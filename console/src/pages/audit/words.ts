@@ -7,6 +7,7 @@ import { useGet } from '../../api/hooks.ts';
 import { sentenceKey } from '../../lib/audit-actions.ts';
 import { useSession } from '../../shell/session.tsx';
 import { shortId } from '../../ui/bits.tsx';
+import { titleOf } from '../../lib/titles.ts';
 
 export type Item = Schemas['audit_item'];
 interface Body {
@@ -63,7 +64,11 @@ export function factsOf(item: Item): Facts {
     actorName: item.actor_name ?? '',
     kind: item.resource_kind ?? e.resource?.kind ?? '',
     id: item.resource_id ?? e.resource?.id ?? '',
-    name: item.resource_name ?? '',
+    name: titleOf({
+      name: item.resource_name,
+      display_name: item.resource_display_name,
+      display_name_ar: item.resource_display_name_ar,
+    }),
     ip: item.src_ip ?? (isSealed ? '' : (e.src_ip ?? '')),
     hidden: item.personal === 'erased' || item.personal === 'unreadable' ? item.personal : '',
     isSealed,

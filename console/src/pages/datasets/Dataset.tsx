@@ -24,6 +24,8 @@ import './datasets.css';
 import { HEAD_ROWS, HeadTable } from './HeadTable.tsx';
 import { Transfer } from './Transfer.tsx';
 import { Upload } from './Upload.tsx';
+import { titleOf } from '../../lib/titles.ts';
+import { RenameButton } from '../../ui/naming.tsx';
 
 type Dataset = Schemas['dataset'];
 type Version = Schemas['dataset_version'];
@@ -40,8 +42,8 @@ export function DatasetDetail() {
   const d = query.data;
   return (
     <Page
-      name={d?.name ?? t('nav.datasets')}
-      title={<Name>{d?.name ?? id}</Name>}
+      name={titleOf(d) || t('nav.datasets')}
+      title={<Name>{titleOf(d) || id}</Name>}
       lead={d?.description && <bdi>{d.description}</bdi>}
       crumbs={[[t('nav.datasets'), '/datasets']]}
       actions={
@@ -52,6 +54,15 @@ export function DatasetDetail() {
               <To to={`/jobs/new?dataset=${d.dataset_id!}`}>{t('datasets.train')}</To>
             )}
             {can('dataset:write') && <Upload of={d} />}
+            {can('dataset:write') && (
+              <RenameButton
+                of={d}
+                after={[{ name: 'description', label: t('col.description'), kind: 'area', max: 1024 }]}
+                lock={{ read: () => get(path), was: { ...d } }}
+                forgets="/v1/datasets"
+                save={(body, tag) => change('PATCH', path, body, { 'if-match': tag })}
+              />
+            )}
             {can('dataset:write') && (
               <TypedConfirm
                 label={t('datasets.delete')}
@@ -90,6 +101,7 @@ function Parts({ of: x, path }: { of: Dataset; path: `/v1/datasets/${string}` })
     <>
       <Pairs
         rows={[
+          [t('col.short'), titleOf(x) !== x.name && <Code key="n">{x.name}</Code>],
           [t('col.id'), <Id key="i" value={x.dataset_id} />],
           [t('col.class'), t(`class.${x.data_class!}`)],
           [t('col.label'), <Code key="l">{x.label_column}</Code>],

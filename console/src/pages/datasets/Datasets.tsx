@@ -9,13 +9,15 @@ import { commandLine } from '../../lib/calls.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
 import { useNames } from '../members/names.ts';
-import { Code, Name, Time, To } from '../../ui/bits.tsx';
+import { Called, Code, Name, Time, To } from '../../ui/bits.tsx';
 import { FormButton } from '../../ui/dialogs.tsx';
 import { SLUG, bodyOf, formFields } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
 import { BY_NAME, BY_TIME, useNameFilter, useOwnFilters, useZoneFilter } from '../../ui/table/usual.ts';
+import { titleOf } from '../../lib/titles.ts';
+import { useNameFields } from '../../ui/naming.tsx';
 
 const CLASSES = DATASET_NEW_DATA_CLASS;
 const TARGETS = DATASET_NEW_TARGET;
@@ -27,7 +29,7 @@ export function Datasets() {
   const forget = useForget();
   const names = useNames();
   const projects = useGet('/v1/projects', { page_size: 200 }, { enabled: can('project:read') });
-  const among = (projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: p.display_name || p.name! }));
+  const among = (projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: titleOf(p) }));
   const filters: Filter[] = [
     useNameFilter(),
     {
@@ -40,7 +42,8 @@ export function Datasets() {
   ];
   const query = useListSearch(filters);
   const fields = formFields(
-    { name: 'name', label: t('col.name'), required: true, pattern: SLUG, max: 63, help: t('field.slug') },
+    { name: 'name', label: t('col.short'), required: true, pattern: SLUG, max: 63, help: t('field.slug') },
+    ...useNameFields(),
     { name: 'description', label: t('col.description'), kind: 'area', max: 1024 },
     {
       name: 'data_class',
@@ -115,7 +118,7 @@ export function Datasets() {
         label={t('nav.datasets')}
         filters={filters}
         rowKey={(d) => d.dataset_id!}
-        rowName={(d) => d.name!}
+        rowName={(d) => titleOf(d)}
         bulk={
           can('dataset:write')
             ? [
@@ -130,12 +133,12 @@ export function Datasets() {
         }
         columns={[
           {
-            name: 'name',
+            name: 'display_name',
             label: t('col.name'),
             sort: BY_NAME,
             cell: (d) => (
               <To to={`/datasets/${d.dataset_id!}`}>
-                <Name>{d.name}</Name>
+                <Called of={d} />
               </To>
             ),
           },
@@ -152,6 +155,7 @@ export function Datasets() {
             cell: (d) => <Name>{names.user(d.created_by ?? '')}</Name>,
           },
           { name: 'created_at', label: t('col.created'), sort: BY_TIME, cell: (d) => <Time at={d.created_at} ago /> },
+          { name: 'name', label: t('col.short'), cell: (d) => <Code>{d.name}</Code>, extra: true },
           { name: 'description', label: t('col.description'), cell: (d) => <Name>{d.description}</Name>, extra: true },
           { name: 'label_column', label: t('col.label'), cell: (d) => <Code>{d.label_column}</Code>, extra: true },
           { name: 'dataset_id', label: t('col.id'), cell: (d) => <Code>{d.dataset_id}</Code>, extra: true },

@@ -14,6 +14,7 @@ import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
 import { BY_NAME, BY_TIME, useNameFilter, useOwnFilters } from '../../ui/table/usual.ts';
+import { titleOf } from '../../lib/titles.ts';
 
 /** model: the one that is served; absent: it is picked in the dialog. */
 export function DeployButton({
@@ -41,7 +42,7 @@ export function DeployButton({
             label: t('col.model'),
             kind: 'select' as const,
             required: true,
-            options: models.data!.data.map((m) => ({ value: m.model_id!, label: m.name! })),
+            options: models.data!.data.map((m) => ({ value: m.model_id!, label: titleOf(m) })),
           },
         ]
       : []),

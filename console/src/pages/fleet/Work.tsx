@@ -5,6 +5,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
+import { titleOf } from '../../lib/titles.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Name, shortId, State, Time, To } from '../../ui/bits.tsx';
 import { Answer } from '../../ui/states.tsx';
@@ -15,9 +16,10 @@ const SHOWN_MAX = 200;
 function useTenantNames(): ReadonlyMap<string, string> {
   const { can } = useSession();
   const list = useGet('/v1/tenants', { page_size: SHOWN_MAX }, { enabled: can('tenant:read') });
+  const { i18n } = useTranslation();
   return useMemo(
-    () => new Map((list.data?.data ?? []).map((x) => [x.tenant_id!, x.display_name || x.name!])),
-    [list.data],
+    () => new Map((list.data?.data ?? []).map((x) => [x.tenant_id!, titleOf(x, i18n.language)])),
+    [list.data, i18n.language],
   );
 }
 function Whose({ id, names }: { id: string; names: ReadonlyMap<string, string> }) {

@@ -8,8 +8,9 @@ import { useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { makesOf, readsOf } from '../../lib/jobtypes.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Code, Name, shortId, State, To } from '../../ui/bits.tsx';
+import { Called, Code, Name, shortId, State, To } from '../../ui/bits.tsx';
 import { Answer } from '../../ui/states.tsx';
+import { titleOf } from '../../lib/titles.ts';
 
 type Job = Schemas['job'];
 type Spec = { dataset_id?: string; dataset_version?: number; model_id?: string; model_version?: number };
@@ -78,7 +79,7 @@ export function Lineage({ job }: { job: Job }) {
                   ? [
                       <li key="set">
                         <To to={`/datasets/${spec.dataset_id}`}>
-                          <Name>{set.data?.name ?? shortId(spec.dataset_id)}</Name>
+                          <Name>{titleOf(set.data) || shortId(spec.dataset_id)}</Name>
                         </To>
                         <span>{version(spec.dataset_version)}</span>
                       </li>,
@@ -92,7 +93,7 @@ export function Lineage({ job }: { job: Job }) {
                   ? [
                       <li key="from">
                         <To to={`/models/${spec.model_id}`}>
-                          <Name>{f.from?.name ?? shortId(spec.model_id)}</Name>
+                          <Name>{titleOf(f.from) || shortId(spec.model_id)}</Name>
                         </To>
                         <span>{version(spec.model_version)}</span>
                         {f.from?.job_id && <To to={`/jobs/${f.from.job_id}`}>{t('job.trainedBy')}</To>}
@@ -114,7 +115,7 @@ export function Lineage({ job }: { job: Job }) {
                 {f.made.map((v) => (
                   <li key={`${v.model_id} ${v.version}`}>
                     <To to={`/models/${v.model_id!}`}>
-                      <Name>{v.name}</Name>
+                      <Called of={v} />
                     </To>
                     <span>{version(v.version)}</span>
                     <Code>{v.sha256?.slice(0, 12)}</Code>

@@ -12,6 +12,7 @@ import { useSession } from '../../shell/session.tsx';
 import { FormButton, OnceSecret } from '../../ui/dialogs.tsx';
 import { bodyOfConditions, ConditionFields, NONE, type Conditions } from './conditions.tsx';
 import { RolePicker, type User } from './parts.tsx';
+import { titleOf } from '../../lib/titles.ts';
 
 export function InviteButton({ opens }: { opens?: string }) {
   const { t } = useTranslation();
@@ -79,7 +80,7 @@ export function GrantButton({ user, variant = 'link' }: { user: User; variant?: 
       }))
     : (projects.data?.data ?? []).map((p) => ({
         value: `project ${p.project_id!}`,
-        label: `${t('place.project')}: \u2068${p.name!}\u2069`,
+        label: `${t('place.project')}: \u2068${titleOf(p)}\u2069`,
       }));
   const held = useGet('/v1/role-bindings', { user_id: user.user_id, page_size: 200 }, { enabled: open });
   const offered = notHeld(

@@ -102,8 +102,8 @@ function Acts({ user }: { user: User }) {
       {can('user:manage') && (
         <FormButton
           variant="secondary"
-          label={t('members.rename')}
-          title={t('members.rename')}
+          label={t('act.rename')}
+          title={t('act.rename')}
           initial={{ name: user.name ?? '' }}
           lock={{ read: () => get(path), was: { ...user } }}
           fields={[{ name: 'name', label: t('col.name'), required: true, max: 128 }]}

@@ -5,7 +5,7 @@ import { PROJECT_LIST_STATE } from '../../api/gen/enums.ts';
 import { change, get, withQuery, type Schemas } from '../../api/client.ts';
 import { useForget } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Code, Id, Name, State, Time } from '../../ui/bits.tsx';
+import { Called, Code, Id, State, Time } from '../../ui/bits.tsx';
 import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
 import { SLUG, bodyOf, formFields } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -14,6 +14,7 @@ import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
 import { useNameFilter } from '../../ui/table/usual.ts';
 import { useNames } from './names.ts';
 import './members.css';
+import { RenameButton, useNameFields } from '../../ui/naming.tsx';
 
 type Project = Schemas['project'];
 
@@ -39,8 +40,8 @@ export function Projects() {
     },
   ];
   const fields = formFields(
-    { name: 'name', label: t('projects.short'), required: true, pattern: SLUG, help: t('projects.shortHelp') },
-    { name: 'display_name', label: t('projects.name'), max: 128 },
+    { name: 'name', label: t('col.short'), required: true, pattern: SLUG, help: t('projects.shortHelp') },
+    ...useNameFields(),
   );
   const create = can('project:manage') && (
     <FormButton
@@ -68,8 +69,8 @@ export function Projects() {
         filters={filters}
         rowKey={(p) => p.project_id!}
         columns={[
-          { name: 'name', label: t('projects.short'), cell: (p) => <Code>{p.name}</Code> },
-          { name: 'display_name', label: t('projects.name'), cell: (p) => <Name>{p.display_name}</Name> },
+          { name: 'name', label: t('col.short'), cell: (p) => <Code>{p.name}</Code> },
+          { name: 'display_name', label: t('col.shown'), cell: (p) => <Called of={p} /> },
           { name: 'state', label: t('col.state'), cell: (p) => <State value={p.state} /> },
           {
             name: 'created_by',
@@ -84,17 +85,13 @@ export function Projects() {
               rowActions: (p: Project) =>
                 p.state !== 'ACTIVE' ? null : (
                   <span className="acts">
-                    <FormButton
+                    <RenameButton
                       variant="link"
-                      label={t('members.rename')}
-                      title={t('members.rename')}
-                      fields={fields}
-                      initial={{ name: p.name ?? '', display_name: p.display_name ?? '' }}
+                      of={p}
+                      before={fields.slice(0, 1)}
                       lock={{ read: () => get(`/v1/projects/${p.project_id!}`), was: { ...p } }}
-                      onSubmit={async (v, tag) => {
-                        await change('PATCH', `/v1/projects/${p.project_id!}`, bodyOf(fields, v), { 'if-match': tag });
-                        await forget('/v1/projects');
-                      }}
+                      forgets="/v1/projects"
+                      save={(body, tag) => change('PATCH', `/v1/projects/${p.project_id!}`, body, { 'if-match': tag })}
                     />
                     <TypedConfirm
                       variant="link"

@@ -15,6 +15,7 @@ import { Name, To } from '../../ui/bits.tsx';
 import { Answer, useProblemText } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { listOf, type Binding, type User } from './parts.tsx';
+import { titleOf } from '../../lib/titles.ts';
 
 const NAMES = [
   'user_id',
@@ -58,7 +59,7 @@ export function reviewRows(
   projects: Schemas['project'][],
 ): Record<string, unknown>[] {
   const byId = new Map(users.map((u) => [u.user_id, u]));
-  const named = new Map(projects.map((p) => [p.project_id, p.name]));
+  const named = new Map(projects.map((p) => [p.project_id, titleOf(p)]));
   const held = new Set(bindings.map((b) => b.user_id));
   const person = (u: User | undefined, id: string | undefined): Record<string, unknown> => ({
     ...u,

@@ -3,6 +3,7 @@
 import { useGet } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
 import { shortId } from '../../ui/bits.tsx';
+import { titleOf } from '../../lib/titles.ts';
 
 export interface Names {
   user: (id: string) => string;
@@ -14,6 +15,6 @@ export function useNames(): Names {
   const projects = useGet('/v1/projects', { page_size: 200 }, { enabled: can('project:read') });
   return {
     user: (id) => users.data?.data.find((u) => u.user_id === id)?.name ?? shortId(id),
-    project: (id) => projects.data?.data.find((p) => p.project_id === id)?.name ?? shortId(id),
+    project: (id) => titleOf(projects.data?.data.find((p) => p.project_id === id)) || shortId(id),
   };
 }

@@ -4,13 +4,13 @@ import { Button, FormSelect, FormSelectOption, Modal, ModalBody, ModalHeader, Ti
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, type Schemas } from '../../api/client.ts';
+import { change, get, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { bytes, number } from '../../lib/format.ts';
 import { quality } from '../../lib/runs.ts';
 import { useSession } from '../../shell/session.tsx';
 import { useNames } from '../members/names.ts';
-import { Code, Id, Name, Pairs, shortId, State, Time, To } from '../../ui/bits.tsx';
+import { Called, Code, Id, Name, Pairs, shortId, State, Time, To } from '../../ui/bits.tsx';
 import { TypedConfirm } from '../../ui/dialogs.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer, Empty } from '../../ui/states.tsx';
@@ -18,6 +18,8 @@ import { ServerTable } from '../../ui/table.tsx';
 import { DeployButton } from '../deployments/Deployments.tsx';
 import './models.css';
 import { RegisterButton } from './Register.tsx';
+import { titleOf } from '../../lib/titles.ts';
+import { RenameButton } from '../../ui/naming.tsx';
 
 type Model = Schemas['model'];
 type Version = Schemas['model_version'];
@@ -53,8 +55,8 @@ export function ModelDetail() {
   const m = query.data;
   return (
     <Page
-      name={m?.name ?? t('nav.models')}
-      title={<Name>{m?.name ?? id}</Name>}
+      name={titleOf(m) || t('nav.models')}
+      title={<Name>{titleOf(m) || id}</Name>}
       lead={m?.description && <bdi>{m.description}</bdi>}
       crumbs={[[t('nav.models'), '/models']]}
       api={[`GET ${path}`, `GET ${path}/versions`]}
@@ -69,6 +71,15 @@ export function ModelDetail() {
           <>
             <RegisterButton name={m.name!} />
             <DeployButton model={m} />
+            {can('model:write') && (
+              <RenameButton
+                of={m}
+                after={[{ name: 'description', label: t('col.description'), kind: 'area', max: 1024 }]}
+                lock={{ read: () => get(path), was: { ...m } }}
+                forgets="/v1/models"
+                save={(body, tag) => change('PATCH', path, body, { 'if-match': tag })}
+              />
+            )}
             {can('model:write') && (
               <TypedConfirm
                 label={t('models.delete')}
@@ -91,6 +102,7 @@ export function ModelDetail() {
           <>
             <Pairs
               rows={[
+                [t('col.short'), titleOf(x) !== x.name && <Code key="n">{x.name}</Code>],
                 [t('col.id'), <Id key="i" value={x.model_id} />],
                 [t('datasets.by'), <Name key="b">{names.user(x.created_by ?? '')}</Name>],
                 [t('col.created'), <Time key="t" at={x.created_at} />],
@@ -241,7 +253,7 @@ function Lineage({ of, path }: { of: Model; path: `/v1/models/${string}` }) {
           <li>
             <span className="lead">{t('nav.datasets')}</span>
             <To to={`/datasets/${set.data.dataset_id!}`}>
-              <Name>{set.data.name}</Name>
+              <Called of={set.data} />
             </To>
             <span>{t('datasets.version', { n: number(spec.dataset_version) })}</span>
           </li>
@@ -259,7 +271,7 @@ function Lineage({ of, path }: { of: Model; path: `/v1/models/${string}` }) {
         </li>
         <li>
           <span className="lead">{t('col.model')}</span>
-          <Name>{of.name}</Name>
+          <Called of={of} />
           <span>{t('datasets.version', { n: number(v.version) })}</span>
         </li>
         <li>

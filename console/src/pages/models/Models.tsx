@@ -5,13 +5,14 @@ import { change, withQuery } from '../../api/client.ts';
 import { commandLine } from '../../lib/calls.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Code, Name, Time, To } from '../../ui/bits.tsx';
+import { Called, Code, Name, Time, To } from '../../ui/bits.tsx';
 import { useNames } from '../members/names.ts';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
 import { BY_NAME, BY_TIME, useNameFilter, useOwnFilters, useZoneFilter } from '../../ui/table/usual.ts';
 import { RegisterButton } from './Register.tsx';
+import { titleOf } from '../../lib/titles.ts';
 
 export function Models() {
   const { t } = useTranslation();
@@ -42,7 +43,7 @@ export function Models() {
         label={t('nav.models')}
         filters={filters}
         rowKey={(m) => m.model_id!}
-        rowName={(m) => m.name!}
+        rowName={(m) => titleOf(m)}
         bulk={
           can('model:write')
             ? [
@@ -57,12 +58,12 @@ export function Models() {
         }
         columns={[
           {
-            name: 'name',
+            name: 'display_name',
             label: t('col.name'),
             sort: BY_NAME,
             cell: (m) => (
               <To to={`/models/${m.model_id!}`}>
-                <Name>{m.name}</Name>
+                <Called of={m} />
               </To>
             ),
           },
@@ -74,6 +75,7 @@ export function Models() {
             cell: (m) => <Name>{names.user(m.created_by ?? '')}</Name>,
           },
           { name: 'created_at', label: t('col.created'), sort: BY_TIME, cell: (m) => <Time at={m.created_at} ago /> },
+          { name: 'name', label: t('col.short'), cell: (m) => <Code>{m.name}</Code>, extra: true },
           { name: 'model_id', label: t('col.id'), cell: (m) => <Code>{m.model_id}</Code>, extra: true },
         ]}
         empty={

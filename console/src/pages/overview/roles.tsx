@@ -6,7 +6,7 @@ import { useGet } from '../../api/hooks.ts';
 import { useProof } from '../../api/proof.ts';
 import { bytes, number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Code, Name, State, Time, To } from '../../ui/bits.tsx';
+import { Called, Code, Name, State, Time, To } from '../../ui/bits.tsx';
 import { Answer } from '../../ui/states.tsx';
 import { shareOf, useFleet, usable, type Node, type Share } from '../fleet/data.ts';
 import { Part } from './cards.tsx';
@@ -97,7 +97,7 @@ function NewTenants() {
             {page.data.map((x) => (
               <li key={x.tenant_id}>
                 <To to={`/tenants/${x.tenant_id!}`}>
-                  <Name>{x.display_name ?? x.name}</Name>
+                  <Called of={x} />
                 </To>
                 <span className="row-end">
                   <State value={x.state} /> <Time at={x.created_at} ago />

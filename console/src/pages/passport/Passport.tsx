@@ -15,6 +15,7 @@ import { Answer } from '../../ui/states.tsx';
 import './passport.css';
 import { Seal } from './Seal.tsx';
 import { Sheet } from './Sheet.tsx';
+import { titleOf } from '../../lib/titles.ts';
 
 type Passport = Schemas['passport'];
 
@@ -209,10 +210,10 @@ export function DatasetPassport() {
   const d = query.data?.dataset;
   return (
     <Page
-      name={`${t('passport.title')} ${d?.name ?? ''}`}
+      name={`${t('passport.title')} ${titleOf(d)}`}
       title={
         <>
-          {t('passport.title')} <Name>{d?.name ?? id}</Name>
+          {t('passport.title')} <Name>{titleOf(d) || id}</Name>
         </>
       }
       lead={t('passport.lead')}
@@ -220,7 +221,7 @@ export function DatasetPassport() {
         ? {
             crumbs: [
               [t('nav.datasets'), '/datasets'],
-              [d?.name ?? id, `/datasets/${id}`],
+              [titleOf(d) || id, `/datasets/${id}`],
             ],
           }
         : { crumbs: [[t('audit.passports'), '/audit/passports']] })}

@@ -5,11 +5,12 @@ import { DATASET_NEW_DATA_CLASS } from '../../api/gen/enums.ts';
 import { withQuery } from '../../api/client.ts';
 import { commandLine } from '../../lib/calls.ts';
 import { number } from '../../lib/format.ts';
-import { Code, Name, Time, To } from '../../ui/bits.tsx';
+import { Called, Code, Time, To } from '../../ui/bits.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
 import { BY_NAME, BY_TIME, useNameFilter, useZoneFilter } from '../../ui/table/usual.ts';
 import { Frame } from '../audit/frame.tsx';
+import { titleOf } from '../../lib/titles.ts';
 
 export function Passports() {
   const { t } = useTranslation();
@@ -35,7 +36,7 @@ export function Passports() {
         label={t('audit.passports')}
         filters={filters}
         rowKey={(d) => d.dataset_id!}
-        rowName={(d) => d.name!}
+        rowName={(d) => titleOf(d)}
         columns={[
           {
             name: 'name',
@@ -43,7 +44,7 @@ export function Passports() {
             sort: BY_NAME,
             cell: (d) => (
               <To to={`/datasets/${d.dataset_id!}/passport`}>
-                <Name>{d.name}</Name>
+                <Called of={d} />
               </To>
             ),
           },

@@ -12,6 +12,7 @@ import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
 import { bodyOf, formFields } from '../../ui/form.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
+import { titleOf } from '../../lib/titles.ts';
 
 type Budget = Schemas['budget'];
 const PERCENTS = /^\s*\d{1,4}(\s*,\s*\d{1,4}){0,7}\s*$/;
@@ -102,7 +103,7 @@ export function Budgets() {
       kind: 'select',
       options: [
         { value: '', label: t('rules.tenant') },
-        ...(projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: p.name! })),
+        ...(projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: titleOf(p) })),
       ],
     },
     ...thresholds,

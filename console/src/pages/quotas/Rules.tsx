@@ -12,6 +12,7 @@ import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
 import { bodyOf, formFields, type Values } from '../../ui/form.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
+import { titleOf } from '../../lib/titles.ts';
 
 type Rule = Schemas['quota_rule'];
 type Project = Schemas['project'];
@@ -77,7 +78,7 @@ function NewRule({ projects }: { projects: Project[] }) {
       kind: 'select',
       options: [
         { value: '', label: t('rules.noProject') },
-        ...projects.map((p) => ({ value: p.project_id!, label: p.name! })),
+        ...projects.map((p) => ({ value: p.project_id!, label: titleOf(p) })),
       ],
     },
     { name: 'queue', label: t('rules.queue'), help: t('rules.queueHelp'), pattern: /^[a-z0-9][a-z0-9-]{0,62}$/ },

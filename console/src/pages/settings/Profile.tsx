@@ -5,13 +5,15 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, setCsrf } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
+import { organisationOf } from '../../lib/titles.ts';
 import { Enrol } from '../../shell/login/Enrol.tsx';
 import { Strength } from '../../shell/login/NewPassword.tsx';
 import { PrefsForm } from '../../shell/Prefs.tsx';
 import { useSession } from '../../shell/session.tsx';
-import { Id, Name, Pairs, To } from '../../ui/bits.tsx';
+import { Code, Id, Name, Pairs, To } from '../../ui/bits.tsx';
 import { TypedConfirm } from '../../ui/dialogs.tsx';
 import { ApiForm } from '../../ui/form.tsx';
+import { RenameButton } from '../../ui/naming.tsx';
 import { ServerTable } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Roles } from '../members/parts.tsx';
@@ -19,7 +21,7 @@ import { useSessionColumns } from './sessions.tsx';
 
 export function Profile() {
   const { t } = useTranslation();
-  const { me, can } = useSession();
+  const { me, can, readMe } = useSession();
   return (
     <div className="cards wide">
       <Card>
@@ -34,11 +36,23 @@ export function Profile() {
           <Pairs
             rows={[
               [t('col.name'), <Name key="n">{me.name}</Name>],
-              [t('login.tenant'), <Name key="t">{me.tenant}</Name>],
+              [t('login.tenant'), <Name key="t">{organisationOf(me)}</Name>],
+              [t('col.short'), organisationOf(me) !== me.tenant && <Code key="c">{me.tenant}</Code>],
               [t('settings.roles'), <Roles key="r" of={me.roles} />],
               [t('col.id'), <Id key="i" value={me.user_id} />],
             ]}
           />
+          {can('tenant:name') && me.tenant_id && (
+            <RenameButton
+              of={{ display_name: me.tenant_display_name, display_name_ar: me.tenant_display_name_ar }}
+              label={t('settings.renameTenant')}
+              forgets="/v1/tenants"
+              save={async (body) => {
+                await change('PATCH', `/v1/tenants/${me.tenant_id!}`, body, { 'if-match': '*' });
+                await readMe();
+              }}
+            />
+          )}
           {can('audit:read') && (
             <>
               <h3 className="block">{t('settings.related')}</h3>

@@ -13,6 +13,7 @@ import { Code } from '../../ui/bits.tsx';
 import type { Draft } from './draft.ts';
 import { Field, type Option } from './Field.tsx';
 import { usePlaces } from './places.ts';
+import { titleOf } from '../../lib/titles.ts';
 
 interface Props {
   draft: Draft;
@@ -58,8 +59,8 @@ export function RequestForm({ draft, sets, eager }: Props) {
           value: d.dataset_id!,
           label:
             d.latest_version > 0
-              ? t('submit.dataOption', { name: d.name, what: t(`class.${d.data_class!}`) })
-              : t('submit.dataEmpty', { name: d.name }),
+              ? t('submit.dataOption', { name: titleOf(d), what: t(`class.${d.data_class!}`) })
+              : t('submit.dataEmpty', { name: titleOf(d) }),
           isDisabled: d.latest_version === 0,
         })),
       ];
@@ -107,7 +108,7 @@ export function RequestForm({ draft, sets, eager }: Props) {
     if (f.kind === 'project')
       return [
         { value: '', label: t('submit.noProject') },
-        ...(projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: p.display_name || p.name! })),
+        ...(projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: titleOf(p) })),
       ];
     return undefined;
   };

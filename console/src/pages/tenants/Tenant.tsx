@@ -5,7 +5,7 @@ import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, type Schemas } from '../../api/client.ts';
+import { change, get, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { withFilter, type Search } from '../../lib/search.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -21,6 +21,8 @@ import { CLASSES, strings } from '../zones/data.ts';
 import { Quotas, Rules } from './Limits.tsx';
 import { TenantActs } from './life.tsx';
 import type { Tenant } from './Tenants.tsx';
+import { titleOf } from '../../lib/titles.ts';
+import { RenameButton } from '../../ui/naming.tsx';
 
 type View = Schemas['tenant_zones_view'];
 type ClassZones = Schemas['class_zones'];
@@ -150,12 +152,26 @@ export function TenantDetail() {
   const now = tabs.find(([k]) => k === search['tab'])?.[0] ?? 'facts';
   return (
     <Page
-      name={tenant?.display_name || tenant?.name || id}
-      title={<Name>{tenant?.display_name || tenant?.name || id}</Name>}
+      name={titleOf(tenant) || id}
+      title={<Name>{titleOf(tenant) || id}</Name>}
       crumbs={[[t('nav.tenants'), '/tenants']]}
       api={[`GET ${path}${now === 'facts' ? '' : `/${now === 'rules' ? 'quota-rules' : now}`}`]}
       cli={[`falaj tenant get ${id}`, ...(now === 'quotas' ? [`falaj quota list --tenant ${id}`] : [])]}
-      actions={tenant && <TenantActs tenant={tenant} />}
+      actions={
+        tenant && (
+          <>
+            {can('tenant:name') && (
+              <RenameButton
+                of={tenant}
+                lock={{ read: () => get(path), was: { ...tenant } }}
+                forgets="/v1/tenants"
+                save={(body, tag) => change('PATCH', path, body, { 'if-match': tag })}
+              />
+            )}
+            <TenantActs tenant={tenant} />
+          </>
+        )
+      }
     >
       <Answer of={query}>
         {(x) => (

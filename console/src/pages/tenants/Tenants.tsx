@@ -6,14 +6,15 @@ import { TENANT_LIST_STATE } from '../../api/gen/enums.ts';
 import { change, withQuery, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Code, Name, State, Time, To } from '../../ui/bits.tsx';
+import { Called, Code, State, Time, To } from '../../ui/bits.tsx';
 import { FormButton, OnceSecret } from '../../ui/dialogs.tsx';
-import { SLUG } from '../../ui/form.tsx';
+import { SLUG, bodyOf } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
 import { useNameFilter } from '../../ui/table/usual.ts';
 import { strings } from '../zones/data.ts';
+import { useNameFields } from '../../ui/naming.tsx';
 
 export type Tenant = Schemas['tenant'];
 type Made = Schemas['tenant_create_out'];
@@ -24,6 +25,7 @@ function NewTenant() {
   const forget = useForget();
   const [made, setMade] = useState<Made | null>(null);
   const zones = useGet('/v1/zones', { page_size: 200 });
+  const named = useNameFields();
   if (!zones.data) return null;
   const codes = zones.data.data.map((z) => z.code!);
   return (
@@ -35,7 +37,7 @@ function NewTenant() {
         lead={<p className="effect">{t('tenants.newLead')}</p>}
         fields={[
           { name: 'name', label: t('tenants.short'), help: t('tenants.shortHelp'), required: true, pattern: SLUG },
-          { name: 'display_name', label: t('col.name'), max: 128 },
+          ...named,
           {
             name: 'home_zone',
             label: t('tenants.home'),
@@ -57,7 +59,7 @@ function NewTenant() {
           const out = await change('POST', '/v1/tenants', {
             name: v.name,
             home_zone: home,
-            ...(v['display_name'] ? { display_name: v['display_name'] } : {}),
+            ...bodyOf(named, v),
             ...(v['admin_name'] ? { admin_name: v['admin_name'] } : {}),
             ...(more.length > 1 ? { allowed_zones: more } : {}),
           });
@@ -111,7 +113,7 @@ export function Tenants() {
               </To>
             ),
           },
-          { name: 'display_name', label: t('col.name'), cell: (x) => <Name>{x.display_name}</Name> },
+          { name: 'display_name', label: t('col.name'), cell: (x) => <Called of={x} /> },
           { name: 'state', label: t('col.state'), cell: (x) => <State value={x.state} /> },
           { name: 'home_zone', label: t('tenants.home'), cell: (x) => <Code>{x.home_zone}</Code> },
           {

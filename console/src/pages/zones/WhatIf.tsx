@@ -17,6 +17,7 @@ import { Page } from '../../ui/page.tsx';
 import { Remedy } from '../../ui/remedy.tsx';
 import { CLASSES } from './data.ts';
 import './zones.css';
+import { titleOf } from '../../lib/titles.ts';
 
 type Trial = Schemas['what_if'];
 type Thing = Schemas['what_if_thing'];
@@ -170,7 +171,7 @@ export function WhatIf() {
       kind: 'select',
       options: [
         ...CLASSES.map((c) => ({ value: `class ${c}`, label: t('whatif.allOf', { what: t(`class.${c}`) }) })),
-        ...(sets.data?.data ?? []).map((d) => ({ value: d.dataset_id!, label: d.name! })),
+        ...(sets.data?.data ?? []).map((d) => ({ value: d.dataset_id!, label: titleOf(d) })),
       ],
     },
     { name: 'zone', label: t('whatif.where'), kind: 'select', options: codes },

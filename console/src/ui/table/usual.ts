@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useGet } from '../../api/hooks.ts';
 import { useSession } from '../../shell/session.tsx';
 import type { Filter } from './types.ts';
+import { titleOf } from '../../lib/titles.ts';
 
 /** The API looks for no less. */
 export const Q_MIN = 3;
@@ -20,7 +21,7 @@ export function useOwnFilters(): Filter[] {
   const { t } = useTranslation();
   const { can, me } = useSession();
   const projects = useGet('/v1/projects', { page_size: 200, sort: 'name' }, { enabled: can('project:read') });
-  const among = (projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: p.display_name || p.name! }));
+  const among = (projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: titleOf(p) }));
   return [
     { name: 'created_by', label: t('list.maker'), options: [{ value: me.user_id ?? '', label: t('list.me') }] },
     ...(among.length > 0 ? [{ name: 'project_id', label: t('list.project'), more: true, options: among }] : []),

@@ -192,30 +192,30 @@ export async function projects(t) {
   const find = async () => (await t.tenant('GET', '/v1/projects?page_size=200')).data.find((p) => p.name === 'acts');
   await h.go('/projects');
   await h.opens('projects.create');
-  await h.put('projects.short', 'acts');
-  await h.put('projects.name', 'Acts');
+  await h.put('col.short', 'acts');
+  await h.put('col.shown', 'Acts');
   await h.send('projects.create');
   await h.gone();
   h.same('created', (await find())?.display_name, 'Acts');
   for (const choice of ['overwrite', 'reload']) {
-    await h.opens('members.rename', h.row('acts'));
+    await h.opens('act.rename', h.row('acts'));
     const seen = await find();
     const theirs = `Theirs before ${choice}`;
     await h.patch(`/v1/projects/${seen.project_id}`, seen.version, { display_name: theirs });
     h.expect(412);
-    await h.put('projects.name', `Mine to ${choice}`);
-    await h.send('members.rename');
+    await h.put('col.shown', `Mine to ${choice}`);
+    await h.send('act.rename');
     await h.page.waitForSelector('.conflict tbody tr');
     const cells = await h.page.locator('.conflict tbody tr').first().locator('td').allTextContents();
-    h.same('the difference', cells.slice(0, 4), [W('projects.name'), seen.display_name, theirs, `Mine to ${choice}`]);
+    h.same('the difference', cells.slice(0, 4), [W('col.shown'), seen.display_name, theirs, `Mine to ${choice}`]);
     await h.click('button', W(`conflict.${choice}`));
     if (choice === 'reload') {
-      const field = h.field(W('projects.name'), { inside: h.dialog });
+      const field = h.field(W('col.shown'), { inside: h.dialog });
       await h.page.locator('.conflict').waitFor({ state: 'detached' });
       h.same('reloaded', await field.inputValue(), theirs);
       h.expect();
-      await h.put('projects.name', 'Mine after all');
-      await h.send('members.rename');
+      await h.put('col.shown', 'Mine after all');
+      await h.send('act.rename');
     }
     await h.gone();
     h.same(choice, (await find()).display_name, choice === 'reload' ? 'Mine after all' : 'Mine to overwrite');

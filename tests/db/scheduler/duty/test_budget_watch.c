@@ -198,7 +198,7 @@ static void a_spent_project_stops_itself_alone(void **state)
     struct project project;
     struct budget b;
     struct work w = unit(f.tenant_a);
-    OK(project_create(&w, STR("spent"), STR_NULL, &project, e));
+    OK(project_create(&w, STR("spent"), &(struct shown_name){ 0 }, &project, e));
     const struct budget_new in = { .project_id = project.project_id, .name = STR("of a project"), .amount = 10,
                                    .currency = STR("AED"), .has_stop_percent = true, .stop_percent = 100 };
     OK(budget_create(&w, &in, &b, e));

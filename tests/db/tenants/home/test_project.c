@@ -3,6 +3,8 @@
 #include "tests/db/tenants/fixture.h"
 #include "tenants/home/project.h"
 
+#define NAMES(...) &(struct shown_name){ __VA_ARGS__ }
+
 static struct uuid tenant, other, user, red, blue;
 static struct principal *boss;
 
@@ -19,9 +21,9 @@ static int setup(void **state)
     user = user_make(tenant, "layla", "tenant-admin");
     boss = principal_with(tenant, user, ROLES(TENANT_ADMIN));
     struct work *w = unit_open(tenant, boss);
-    OK(project_create(w, STR("red"), STR_NULL, &p, &e));
+    OK(project_create(w, STR("red"), NAMES(0), &p, &e));
     red = p.project_id;
-    OK(project_create(w, STR("blue"), STR("Blue sky"), &p, &e));
+    OK(project_create(w, STR("blue"), NAMES(STR("Blue sky"), STR("سماء زرقاء")), &p, &e));
     blue = p.project_id;
     unit_commit(w);
     return 0;
@@ -50,26 +52,30 @@ static void made_renamed_closed(void **state)
     (void)state;
     struct project p, q;
     struct work *w = unit_open(tenant, boss);
-    OK(project_create(w, STR("green"), STR_NULL, &p, &e));
+    OK(project_create(w, STR("green"), NAMES(0), &p, &e));
     unit_commit(w);
     w = unit_open(tenant, boss);
-    REFUSED(project_create(w, STR("green"), STR_NULL, &q, &e), EXISTS);
+    REFUSED(project_create(w, STR("green"), NAMES(0), &q, &e), EXISTS);
     assert_string_equal(e.field, "/name");
     unit_drop(w);
     w = unit_open(tenant, boss);
-    OK(project_update(w, p.project_id, STR("lime"), STR("Lime"), 1, &q, &e));
+    OK(project_update(w, p.project_id, STR("lime"), NAMES(STR("Lime"), STR("ليمون")), 1, &q, &e));
     assert_true(str_eq_c(q.name, "lime") && q.version == 2);
-    REFUSED(project_update(w, p.project_id, STR("x"), STR_NULL, 1, &q, &e), PRECONDITION);
+    assert_true(str_eq_c(q.display_name, "Lime") && str_eq_c(q.display_name_ar, "ليمون"));
+    REFUSED(project_update(w, p.project_id, STR("x"), NAMES(0), 1, &q, &e), PRECONDITION);
     OK(project_close(w, p.project_id, 2, &q, &e));
     OK(project_close(w, p.project_id, -1, &q, &e));
     assert_true(str_eq_c(q.state, "CLOSED") && q.version == 3);
-    REFUSED(project_update(w, p.project_id, STR("x"), STR_NULL, -1, &q, &e), CONFLICT);
+    REFUSED(project_update(w, p.project_id, STR("x"), NAMES(0), -1, &q, &e), CONFLICT);
     struct uuid id;
     REFUSED(project_for_new(w, w->tx, p.project_id, &id, &e), CONFLICT);
     REFUSED(project_get(w, new_id(), &q, &e), NOT_FOUND);
     struct slice page;
     OK(project_list(w, &(struct project_filter){ .state = STR("ACTIVE"), .sort = STR("name") }, UUID_NIL, 10, &page, &e));
     assert_int_equal(page.n, 2);
+    assert_true(str_eq_c(((struct project *)page.items)->name, "blue"));
+    OK(project_list(w, &(struct project_filter){ .q = STR("زرقاء") }, UUID_NIL, 10, &page, &e));
+    assert_int_equal(page.n, 1);
     assert_true(str_eq_c(((struct project *)page.items)->name, "blue"));
     OK(project_list(w, &(struct project_filter){ .name = STR("li") }, UUID_NIL, 10, &page, &e));
     assert_int_equal(page.n, 1);

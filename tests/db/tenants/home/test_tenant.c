@@ -101,6 +101,29 @@ static void made_whole(void **state)
     authn_free(authn);
 }
 
+/* In its own scope alone, whoever asks; a lost race is told. */
+static void it_is_called_otherwise(void **state)
+{
+    (void)state;
+    struct tenant t;
+    struct db_text_rows r = rows_of("SELECT tenant_id FROM tenant WHERE name = 'amana'");
+    struct uuid id = UUID_NIL;
+    assert_true(uuid_parse(r.cells[0], &id));
+    struct work *w = unit_open(UUID_NIL, staff);
+    REFUSED(tenant_rename(w, id, &(struct shown_name){ .en = STR("Elsewhere") }, -1, &t, &e), NOT_FOUND);
+    unit_drop(w);
+    w = unit_open(id, staff);
+    OK(tenant_rename(w, id, &(struct shown_name){ STR("Amana Health"), STR("أمانة الصحية") }, -1, &t, &e));
+    assert_true(str_eq_c(t.display_name, "Amana Health") && str_eq_c(t.display_name_ar, "أمانة الصحية"));
+    REFUSED(tenant_rename(w, id, &(struct shown_name){ .ar = STR("") }, t.version - 1, &t, &e), PRECONDITION);
+    unit_commit(w);
+    w = unit_open(id, staff);
+    OK(tenant_rename(w, id, &(struct shown_name){ .ar = STR("") }, -1, &t, &e));
+    assert_true(str_eq_c(t.display_name, "Amana Health") && t.display_name_ar.len == 0);
+    REFUSED(tenant_rename(w, new_id(), &(struct shown_name){ .en = STR("x") }, -1, &t, &e), NOT_FOUND);
+    unit_commit(w);
+}
+
 /* The stored key opens at the daemon, for this tenant and for no other. */
 static void its_key_works(void **state)
 {
@@ -199,7 +222,8 @@ static void the_platform_lists_and_a_tenant_sees_itself(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(made_whole), cmocka_unit_test(its_key_works), cmocka_unit_test(a_name_is_taken_once), cmocka_unit_test(zones_that_do_not_fit),
+        cmocka_unit_test(made_whole), cmocka_unit_test(its_key_works), cmocka_unit_test(it_is_called_otherwise),
+        cmocka_unit_test(a_name_is_taken_once), cmocka_unit_test(zones_that_do_not_fit),
         cmocka_unit_test(no_key_no_tenant), cmocka_unit_test(the_platform_lists_and_a_tenant_sees_itself),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
