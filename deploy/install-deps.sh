@@ -20,12 +20,12 @@
 set -euo pipefail
 
 # shellcheck disable=SC2034
-packages_build=(build-essential gcc cmake ninja-build pkg-config git libmicrohttpd-dev libgnutls28-dev libssl-dev libpq-dev
+packages_build=(build-essential gcc clang cmake ninja-build pkg-config git libmicrohttpd-dev libgnutls28-dev libssl-dev libpq-dev
     libhiredis-dev libjansson-dev libjwt-dev libargon2-dev libcurl4-openssl-dev libp11-kit-dev)
 # shellcheck disable=SC2034
 packages_run=(postgresql-15 redis-server ca-certificates softhsm2 bubblewrap)
 # shellcheck disable=SC2034
-packages_test=(libcmocka-dev clang libclang-rt-14-dev llvm python3 perl openssl curl postgresql-client-15 wrk universal-ctags
+packages_test=(libcmocka-dev libclang-rt-14-dev llvm python3 perl openssl curl postgresql-client-15 wrk universal-ctags
     chromium zsh fish python3-onnx)
 # shellcheck disable=SC2034
 packages_console=()

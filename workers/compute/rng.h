@@ -7,11 +7,16 @@
 #include <math.h>
 #include <stdint.h>
 
+#ifndef RNG_CALL                      /* GPU code says where its copy runs, and has no logarithm of the C library */
+#define RNG_CALL static inline
+#define RNG_HAS_NORMAL
+#endif
+
 struct philox {
     uint32_t v[4];
 };
 
-static inline struct philox philox(uint64_t seed, uint64_t stream, uint64_t index)
+RNG_CALL struct philox philox(uint64_t seed, uint64_t stream, uint64_t index)
 {
     uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
     uint32_t c0 = (uint32_t)index, c1 = (uint32_t)(index >> 32), c2 = (uint32_t)stream, c3 = (uint32_t)(stream >> 32);
@@ -24,9 +29,11 @@ static inline struct philox philox(uint64_t seed, uint64_t stream, uint64_t inde
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
-    return (struct philox){ { c0, c1, c2, c3 } };
+    struct philox r = { { c0, c1, c2, c3 } };
+    return r;
 }
 
+#ifdef RNG_HAS_NORMAL
 /* A standard normal number (Box & Muller 1958) from 53 + 32 random bits. */
 static inline double philox_normal(uint64_t seed, uint64_t stream, uint64_t index)
 {
@@ -34,3 +41,4 @@ static inline double philox_normal(uint64_t seed, uint64_t stream, uint64_t inde
     double u = ((double)((uint64_t)r.v[0] << 21 ^ r.v[1] >> 11) + 1) * 0x1p-53;      /* (0, 1] */
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * (double)r.v[2] * 0x1p-32);
 }
+#endif

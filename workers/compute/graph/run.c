@@ -87,6 +87,8 @@ static enum errc regions_alloc(struct run *r, struct err *e)
         r->region[i] = r->be->alloc(r->ctx, p->region_bytes[i]);
         if (!r->region[i])
             return FAIL(e, LIMIT, "no memory for %zu bytes of a model of %zu parameters", p->region_bytes[i], g->param_count);
+        if (i == REGION_ARENA && r->be->forget)
+            r->be->forget(r->ctx, r->region[i]);
     }
     r->is_put = r->be->event_new(r->ctx);
     r->is_done = r->be->event_new(r->ctx);

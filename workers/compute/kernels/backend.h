@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include "core/base/err.h"
 #include "workers/compute/hw.h"
+#include "workers/compute/kernels/step.h"
 #include "workers/compute/kernels/tensor.h"
 
 struct backend_ctx;
@@ -44,18 +45,6 @@ enum op_flag {                  /* of one use of an operation */
     ATTN_CAUSAL = 64,           /* a token sees itself and what came before it */
     ROTARY_BACK = 128,          /* turns back: the gradient */
     CONV_ADD = 256              /* + in[3] (QCONV2D: in[4]), of the result's shape: behind the bias, before MM_RELU */
-};
-
-/* What a step changes and a graph must not: it lies in device memory, written by one small copy before the step, so that a
- * captured graph of kernels needs no decision of the host. */
-struct step_scalars {
-    double lr;
-    double correction1, correction2;    /* AdamW: 1 - beta^t */
-    double clip_norm;                   /* 0: gradients are taken as they are */
-    double grad_scale;                  /* what OP_CLIP makes of clip_norm and the norm; 1 */
-    double loss_scale;                  /* of the gradient of a loss: 1, or 1/n when n batches make a step */
-    uint64_t seed, counter;             /* of random numbers drawn on the device: a function of seed, counter, tensor, index */
-    uint64_t is_training;               /* 0: DROPOUT lets everything through */
 };
 
 struct op_attr {                /* what an operation is told beside its inputs; zero where it has no use for it */
@@ -145,7 +134,8 @@ typedef const kernel_fn kernel_table[OP_COUNT][ELEM_COUNT];
 enum queue { QUEUE_COMPUTE, QUEUE_COPY, QUEUE_COMM, QUEUE_COUNT };
 struct event;
 
-enum backend_property { BE_SAME_BITS = 1, BE_DETERMINISTIC = 2, BE_HOST_MEMORY = 4 };
+/* DEVICE: on a card, which a lease must have; it is chosen by name alone, never by "auto". */
+enum backend_property { BE_SAME_BITS = 1, BE_DETERMINISTIC = 2, BE_HOST_MEMORY = 4, BE_DEVICE = 8 };
 
 struct backend {
     const char *name;
@@ -168,12 +158,15 @@ struct backend {
     void (*wait)(struct backend_ctx *c, enum queue q, const struct event *ev);      /* never recorded: sync says so (INTERNAL) */
     size_t (*pack_bytes)(size_t n, size_t k);
     size_t (*pack_q8_bytes)(size_t n, size_t slices, size_t depth);         /* slices · depth: numbers of a column */
+    /* NULL, or: b holds nothing any more, whoever reads it before it is written is wrong and is told so (tests). */
+    void (*forget)(struct backend_ctx *c, struct buffer *b);
 };
 
 extern const struct backend backend_ref;
 extern const struct backend backend_avx2;
 extern const struct backend backend_avx512;
 extern const struct backend backend_avx512vnni;
+extern const struct backend backend_cuda;
 
 struct op_row {                 /* a row of op.def; its columns are told there */
     const char *name;

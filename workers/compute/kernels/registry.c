@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const struct backend *const all[] = {
+    &backend_cuda,
 #if defined(__x86_64__)
     &backend_avx512vnni,
     &backend_avx512,
@@ -71,7 +72,7 @@ static enum errc choose_forced(const char *setting, const struct hw *hw, const s
         return ERR_OK;
     }
     return FAIL_AT(e, INVALID, "/worker/backend",
-                   "there is no backend \"%s\" in this build; auto, avx512vnni, avx512, avx2 and ref are known", setting);
+                   "there is no backend \"%s\" in this build; auto, cuda, avx512vnni, avx512, avx2 and ref are known", setting);
 }
 
 enum errc backend_choose(const char *setting, const struct hw *hw, void (*on_skip)(void *ctx, const char *name, const char *why),
@@ -82,7 +83,7 @@ enum errc backend_choose(const char *setting, const struct hw *hw, void (*on_ski
     const struct backend *best = NULL;
     for (size_t i = 0; all[i]; i++) {
         struct err test;
-        if (best && all[i]->rank <= best->rank)
+        if ((best && all[i]->rank <= best->rank) || (all[i]->properties & BE_DEVICE))
             continue;
         if (!all[i]->probe(hw)) {
             if (on_skip)

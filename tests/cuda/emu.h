@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emu.h - the GPU driver's table on the processor: the same host code, plan, queues and events as on a card, for tests only.
+ *
+ * A kernel (the same *.cu, compiled as C) is run block by block, thread by thread, each thread on a fiber; a warp
+ * goes as far as it can before the next one starts, so what needs a barrier and has none reads what is not there yet. The order
+ * of blocks, warps and threads is ascending or descending: kernels must give the same bits in both. Copies and launches run
+ * when they are asked for; what would have run at another time on a card is judged by clocks (see below), not by luck.
+ *
+ * The access checker reports, and the launch fails with its text:
+ *   - outside: a kernel touches device memory that its operation did not name (AddressSanitizer stops the program there);
+ *   - unwritten: an operation reads memory that nothing has written since it was given out, or leaves a byte of a dense result;
+ *   - unordered: two queues touch the same bytes, one of them writing, and no event or sync is between them;
+ *   - a thread that ends while others wait at a barrier; a pointer or event that is not there.
+ * One thread of a process at a time. */
+#pragma once
+#include <stdbool.h>
+#include "workers/compute/kernels/cuda/cuda_int.h"
+
+extern const struct backend backend_cuda_emu;
+
+/* The table; the same for everybody. */
+const struct gpu_driver *emu_driver(void);
+void emu_set_descending(bool is_descending);    /* order of blocks, warps and threads */
+void emu_set_memory(size_t size_bytes);         /* of the card; what is asked for beyond it is refused. 0: as much as there is */
+size_t emu_memory_used(void);
+size_t emu_launches(void);                      /* since the start */
+/* The first report since the last call, or NULL; valid until the next call. */
+const char *emu_report(void);

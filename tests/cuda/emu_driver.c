@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emu_driver.c - the table: each call of the driver over the runner and the checker, and the backend cuda-emu. */
+#include "tests/cuda/emu_int.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct known {
+    const char *name;
+    emu_kernel run;
+} known[] = {
+#define KERNEL(name, threads) { "kernel_" #name, gpu_emu_##name },
+#include "workers/compute/kernels/cuda/kernel.def"
+#undef KERNEL
+};
+
+struct stream {
+    int queue;
+};
+struct emu_event {
+    bool is_recorded;
+    struct emu_clock clock;
+};
+
+enum { USES_MAX = 2 * GPU_USES_MAX };
+static struct gpu_use uses[USES_MAX];
+static size_t use_count, launches;
+static const char *op;
+static int op_code;
+static struct stream streams[EMU_QUEUES];
+
+size_t emu_launches(void)
+{
+    return launches;
+}
+
+static int queue_of(void *stream)
+{
+    return ((const struct stream *)stream)->queue;
+}
+
+static int init(unsigned flags)
+{
+    return (int)flags;
+}
+
+static int text(int code, const char **ret)
+{
+    *ret = code == EMU_FAILED ? emu_last() : code == GPU_NO_MEMORY ? "out of memory" : "no such thing";
+    return 0;
+}
+
+static int version(int *ret)
+{
+    *ret = 12000;
+    return 0;
+}
+
+static int device_count(int *ret)
+{
+    *ret = 1;
+    return 0;
+}
+
+static int device_get(int *ret, int ordinal)
+{
+    *ret = ordinal;
+    return ordinal ? 101 : 0;
+}
+
+static int device_name(char *ret, int size, int device)
+{
+    snprintf(ret, (size_t)size, "processor %d", device);
+    return 0;
+}
+
+static int device_attribute(int *ret, int what, int device)
+{
+    (void)device;
+    *ret = what == GPU_MAJOR ? 8 : 0;
+    return 0;
+}
+
+static int context_keep(void **ret, int device)
+{
+    (void)device;
+    *ret = streams;
+    return 0;
+}
+
+static int context_drop(int device)
+{
+    return device ? 101 : 0;
+}
+
+static int context_use(void *context)
+{
+    return context == streams ? 0 : 201;
+}
+
+static int memory_info(size_t *ret_free, size_t *ret_total)
+{
+    *ret_total = (size_t)1 << 30;
+    *ret_free = *ret_total - emu_memory_used();
+    return 0;
+}
+
+static int module_load(void **ret, const void *image)
+{
+    *ret = streams;
+    return image ? 0 : 218;
+}
+
+static int module_unload(void *module)
+{
+    return module ? 0 : 400;
+}
+
+static int module_function(void **ret, void *module, const char *name)
+{
+    for (size_t i = 0; module && i < sizeof known / sizeof *known; i++)
+        if (!strcmp(known[i].name, name)) {
+            *ret = (void *)(uintptr_t)&known[i];
+            return 0;
+        }
+    return 500;
+}
+
+static int memory_get(gpu_ptr *ret, size_t size_bytes)
+{
+    return emu_get(ret, size_bytes);
+}
+
+static int memory_free(gpu_ptr at)
+{
+    return emu_drop(at);
+}
+
+/* One access of its own, outside of an operation. */
+static int access(const char *what, void *stream, gpu_ptr at, size_t n, bool is_written)
+{
+    const struct gpu_use use = { at, n, !is_written, is_written, true };
+    emu_queue_tick(queue_of(stream));
+    return emu_touch(what, queue_of(stream), &use);
+}
+
+static int memory_fill(gpu_ptr at, unsigned char value, size_t n, void *stream)
+{
+    int code = access("a fill", stream, at, n, true);
+    if (!code) {
+        emu_open(at, n);
+        memset((void *)(uintptr_t)at, value, n);
+        emu_close(at, n);
+    }
+    return code;
+}
+
+static int copy_in(gpu_ptr to, const void *from, size_t n, void *stream)
+{
+    int code = access("a copy to the card", stream, to, n, true);
+    if (!code) {
+        emu_open(to, n);
+        memcpy((void *)(uintptr_t)to, from, n);
+        emu_close(to, n);
+    }
+    return code;
+}
+
+static int copy_out(void *to, gpu_ptr from, size_t n, void *stream)
+{
+    int code = access("a copy from the card", stream, from, n, false);
+    if (!code) {
+        emu_open(from, n);
+        memcpy(to, (const void *)(uintptr_t)from, n);
+        emu_close(from, n);
+    }
+    return code;
+}
+
+static int stream_new(void **ret, unsigned flags)
+{
+    static int made;
+    struct stream *s = NULL;
+    for (int i = 0; i < made && !s; i++)
+        if (!streams[i].queue)
+            s = &streams[i];
+    if (!s && made < EMU_QUEUES - 1) {
+        s = &streams[made++];
+        s->queue = emu_queue_new();
+    } else if (s) {
+        s->queue = (int)(s - streams) + 1;              /* its clock goes on */
+    }
+    *ret = s;
+    return s && flags == GPU_STREAM_ALONE ? 0 : 1;
+}
+
+static int stream_sync(void *stream)
+{
+    emu_queue_learn(EMU_HOST, queue_of(stream));
+    return 0;
+}
+
+static int stream_free(void *stream)
+{
+    stream_sync(stream);
+    ((struct stream *)stream)->queue = 0;
+    return 0;
+}
+
+static int stream_wait(void *stream, void *event, unsigned flags)
+{
+    const struct emu_event *ev = event;
+    (void)flags;
+    if (ev->is_recorded)
+        emu_clock_join(queue_of(stream), &ev->clock);
+    return 0;
+}
+
+static int event_new(void **ret, unsigned flags)
+{
+    *ret = calloc(1, sizeof(struct emu_event));
+    return flags == GPU_EVENT_NO_TIME && *ret ? 0 : 1;
+}
+
+static int event_free(void *event)
+{
+    free(event);
+    return 0;
+}
+
+static int event_record(void *event, void *stream)
+{
+    struct emu_event *ev = event;
+    ev->is_recorded = true;
+    ev->clock = emu_clock_of(queue_of(stream));
+    return 0;
+}
+
+static bool overlaps(const struct gpu_use *a, const struct gpu_use *b)
+{
+    return a->at < b->at + b->size_bytes && b->at < a->at + a->size_bytes;
+}
+
+/* Results that are read by nobody in this operation are spoiled first. */
+static bool is_result(size_t i)
+{
+    bool is = uses[i].writes && !uses[i].reads && uses[i].is_dense && uses[i].size_bytes % 4 == 0;
+    for (size_t k = 0; k < use_count && is; k++)
+        is = k == i || !overlaps(&uses[i], &uses[k]);
+    return is;
+}
+
+/* what NULL: more of the operation that is being told about, its scratch memory. */
+static void about(const char *what, void *stream, const struct gpu_use *of, size_t n)
+{
+    if (what) {
+        op = what;
+        op_code = 0;
+        use_count = 0;
+        emu_queue_tick(queue_of(stream));
+    }
+    ASSERT(use_count + n <= USES_MAX);
+    for (size_t i = 0; i < n; i++) {
+        int code = emu_touch(op, queue_of(stream), &of[i]);
+        op_code = op_code ? op_code : code;
+        uses[use_count++] = of[i];
+    }
+    for (size_t i = 0; i < use_count && !op_code; i++) {
+        emu_open(uses[i].at, uses[i].size_bytes);
+        if (!what && i + n >= use_count)
+            emu_spoil(uses[i].at, uses[i].size_bytes);
+    }
+    for (size_t i = 0; what && i < use_count && !op_code; i++)
+        if (is_result(i))
+            emu_spoil(uses[i].at, uses[i].size_bytes);
+}
+
+static int done(void)
+{
+    for (size_t i = 0; i < use_count && !op_code; i++) {
+        if (is_result(i) && uses[i].is_dense && emu_is_spoiled(uses[i].at, uses[i].size_bytes))
+            op_code = emu_fail("%s: leaves a part of its result unwritten", op);
+    }
+    for (size_t i = 0; i < use_count; i++)
+        emu_close(uses[i].at, uses[i].size_bytes);
+    use_count = 0;
+    return op_code;
+}
+
+static int launch(void *function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned threads_y, unsigned threads_z,
+                  unsigned shared_bytes, void *stream, void **arguments, void **extra)
+{
+    const struct known *k = function;
+    (void)stream;
+    if (!k || threads_y != 1 || threads_z != 1 || shared_bytes || extra)
+        return 1;
+    launches++;
+    return op_code ? op_code : emu_run_grid(k->name, k->run, arguments[0], x, y, z, threads);
+}
+
+/* The same functions by the names of libcuda.so.1, for the test that opens a library. */
+#define CALL(name, symbol, arguments) extern int by_name_##name arguments __asm__(symbol) __attribute__((alias(#name)));
+#include "workers/compute/kernels/cuda/driver.def"
+#undef CALL
+
+const struct gpu_driver *emu_driver(void)
+{
+    static const struct gpu_driver d = {
+#define CALL(name, symbol, arguments) .name = name,
+#include "workers/compute/kernels/cuda/driver.def"
+#undef CALL
+        .about = about, .done = done, .forget = emu_forget,
+    };
+    return &d;
+}
+
+static bool probe(const struct hw *hw)
+{
+    return hw != NULL;
+}
+
+static enum errc open_emu(const struct backend *be, struct pool *pool, struct backend_ctx **ret, struct err *e)
+{
+    static const struct gpu_image images[] = { { "all", "of the processor" }, { NULL, NULL } };
+    (void)pool;
+    return cuda_open_by(be, emu_driver(), images, ret, e);
+}
+
+const struct backend backend_cuda_emu = { .name = "cuda-emu", .rank = -1, .probe = probe, .open = open_emu, CUDA_BACKEND };

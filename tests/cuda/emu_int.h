@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emu_int.h - between the files of tests/cuda: the runner of grids and the checker of accesses. */
+#pragma once
+#include <stdarg.h>
+#include "tests/cuda/emu.h"
+#include "workers/compute/kernels/cuda/gpu.h"
+
+enum { EMU_QUEUES = 16, EMU_HOST = 0, EMU_FAILED = 719 };      /* queue 0 is the host; CUDA_ERROR_LAUNCH_FAILED */
+
+typedef void (*emu_kernel)(const void *args);
+
+/* All threads of a grid; a report and EMU_FAILED when they do not meet at their barriers. */
+int emu_run_grid(const char *name, emu_kernel kernel, const void *args, unsigned x, unsigned y, unsigned z, unsigned threads);
+
+int emu_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));      /* keeps the first text; EMU_FAILED */
+const char *emu_last(void);
+
+/* Memory. */
+int emu_get(gpu_ptr *ret, size_t size_bytes);
+int emu_drop(gpu_ptr at);
+void emu_forget(gpu_ptr at, size_t size_bytes);        /* as if just given out */
+/* One access of a queue to a piece of memory: checked and noted. */
+int emu_touch(const char *what, int queue, const struct gpu_use *use);
+/* Between open and close the bytes of an allocation can be touched; else AddressSanitizer stops who does. */
+void emu_open(gpu_ptr at, size_t size_bytes);
+void emu_close(gpu_ptr at, size_t size_bytes);
+/* Results are filled with a pattern that no kernel writes; whether any of it is left. */
+void emu_spoil(gpu_ptr at, size_t size_bytes);
+bool emu_is_spoiled(gpu_ptr at, size_t size_bytes);
+
+/* Clocks: each queue has a time of its own and knows how much of the others' came before. */
+int emu_queue_new(void);
+void emu_queue_tick(int queue);                 /* something is asked for on it */
+void emu_queue_learn(int queue, int from);      /* what `from` has done is before what `queue` does next */
+struct emu_clock {
+    uint32_t of[EMU_QUEUES];
+};
+struct emu_clock emu_clock_of(int queue);
+void emu_clock_join(int queue, const struct emu_clock *c);

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_cuda_net.c - the families on the GPU backend, run on the processor: the same steps as the reference's, the same bits in
+ * the other order of threads, and a perceptron that learns the digits. */
+#include "emu_kit.h"
+
+#include <math.h>
+
+#include "../../train/run_kit.h"
+#include "workers/compute/rng.h"
+#include "workers/compute/train/family.h"
+
+enum { ROWS = 5, NUMBERS = 4096, STEPS = 3 };
+
+/* STEPS steps from the same beginning; the parameters after them, from the heap. */
+static float *steps(const struct backend *be, const struct train_job *job, struct net_shape shape, size_t *ret_count)
+{
+    static float x[NUMBERS];
+    static int32_t tokens[NUMBERS], classes[NUMBERS];
+    struct backend_ctx *c;
+    struct net *n;
+    struct err e = { 0 };
+    const struct net_spec spec = { .type = ELEM_F32, .job = job, .shape = shape, .max_rows = ROWS, .has_update = true };
+    struct step_scalars at = { .lr = 1e-2, .correction1 = 0.1, .correction2 = 0.001, .clip_norm = 1, .grad_scale = 1,
+                               .loss_scale = 1, .seed = 9, .is_training = 1 };
+    if (be->open(be, NULL, &c, &e) != ERR_OK || net_new(be, c, &spec, &n, &e) != ERR_OK)
+        fail_msg("%s", e.msg);
+    for (size_t i = 0; i < NUMBERS; i++) {
+        x[i] = (float)philox_normal(5, 0, i);
+        tokens[i] = (int32_t)(philox(7, 1, i).v[0] % shape.outputs);
+        classes[i] = (int32_t)(philox(7, 2, i).v[0] % shape.outputs);
+    }
+    net_init(n, 11);
+    for (int s = 0; s < STEPS; s++, at.counter++) {
+        double loss[2];
+        const void *in = job->family == TRAIN_GPT ? (const void *)tokens : x;
+        at.loss_scale = 0.6;                        /* a step of two batches, the second shorter */
+        net_put(n, in, classes, ROWS);
+        net_exec(n, ROWS, PHASE_FORWARD | PHASE_BACKWARD, false, &at);
+        assert_int_equal(net_loss(n, &loss[0], &e), ERR_OK);
+        at.loss_scale = 0.4;
+        net_put(n, in, classes, ROWS - 2);
+        net_exec(n, ROWS - 2, PHASE_FORWARD | PHASE_BACKWARD | PHASE_UPDATE, true, &at);
+        if (net_loss(n, &loss[1], &e) != ERR_OK)
+            fail_msg("%s", e.msg);
+        assert_true(loss[0] > 0 && isfinite(loss[1]));
+    }
+    *ret_count = n->numbers;
+    float *p = malloc(n->numbers * sizeof *p);
+    be->get(c, QUEUE_COMPUTE, run_region(n->run, REGION_PARAMS), 0, p, n->numbers * sizeof *p);
+    if (be->sync(c, &e) != ERR_OK)
+        fail_msg("%s", e.msg);
+    net_free(n);
+    be->close(c);
+    return p;
+}
+
+static void compare(const char *name, const struct train_job *job, struct net_shape shape)
+{
+    size_t n, n_ref;
+    float *want = steps(&backend_ref, job, shape, &n_ref), *got[2];
+    double off = 0, norm = 0;
+    for (int descends = 0; descends < 2; descends++) {
+        emu_set_descending(descends);
+        got[descends] = steps(&backend_cuda_emu, job, shape, &n);
+        assert_int_equal(n, n_ref);
+        kit_quiet();
+    }
+    emu_set_descending(false);
+    for (size_t i = 0; i < n; i++) {
+        double d = (double)got[0][i] - (double)want[i];
+        off += d * d;
+        norm += (double)want[i] * (double)want[i];
+    }
+    print_message("%-8s %zu parameters, off by %.1e of their norm after %d steps\n", name, n, sqrt(off / norm), STEPS);
+    assert_true(sqrt(off / norm) < 1e-4);
+    assert_memory_equal(got[0], got[1], n * sizeof(float));
+    free(want), free(got[0]), free(got[1]);
+    assert_int_equal(emu_memory_used(), 0);
+}
+
+static void test_mlp(void **st)
+{
+    (void)st;
+    struct train_job s = { .family = TRAIN_MLP, .optimizer = TRAIN_ADAMW, .hidden = LIST(17, 70), .dropout = 0.2,
+                           .weight_decay = 0.1 };
+    compare("mlp", &s, (struct net_shape){ 9, 10, NET_CLASSES });
+    s.optimizer = TRAIN_SGD;
+    compare("mlp sgd", &s, (struct net_shape){ 9, 3, NET_CLASSES });
+}
+
+static void test_cnn(void **st)
+{
+    (void)st;
+    struct train_job s = { .family = TRAIN_CNN, .optimizer = TRAIN_ADAMW, .image = LIST(6, 5, 2), .channels = LIST(8, 12),
+                           .blocks = LIST(1), .residual = true, .weight_decay = 0.1 };
+    compare("cnn", &s, (struct net_shape){ 60, 4, NET_CLASSES });
+}
+
+static void test_gpt(void **st)
+{
+    (void)st;
+    struct train_job s = { .family = TRAIN_GPT, .optimizer = TRAIN_ADAMW, .layers = 2, .width = 16, .heads = 2, .context = 11,
+                           .dropout = 0.1, .weight_decay = 0.1 };
+    compare("gpt", &s, (struct net_shape){ 11, 19, NET_CLASSES });
+    s.rms_norm = s.rotary = s.gated = true;
+    s.heads = 4;
+    s.kv_heads = 2;
+    compare("llama", &s, (struct net_shape){ 11, 19, NET_CLASSES });
+}
+
+/* Through the engine: data, evaluation, clipping, a model file, held out. */
+static void test_digits(void **st)
+{
+    (void)st;
+    static int64_t hidden[] = { 32 };
+    CLEANUP(arena_freep) struct arena *a = arena_new(64 << 20);
+    struct train_job s = kit_spec();
+    struct train_result r;
+    struct err e = { 0 };
+    s.hidden = (struct slice){ hidden, 1 };
+    s.learning_rate = 1e-2;
+    s.epochs = 3;
+    s.classes = 10;
+    struct train_data d = kit_digits(a, &s);
+    const struct train_task job = { .spec = &s, .data = &d, .backend = &backend_cuda_emu, .clock = &clock_system,
+                                    .dataset_digest = STR("sha256:kit") };
+    const struct train_observer o = { .on_log = kit_log };
+    if (train_run(a, &job, &o, &r, &e) != ERR_OK)
+        fail_msg("%s", e.msg);
+    assert_true(r.holdout_accuracy >= 0.95 && r.model.len > 8000);
+    train_result_release(&r);
+    kit_quiet();
+    assert_int_equal(emu_memory_used(), 0);
+}
+
+/* A card that is too small: what would fit is said. */
+static void test_too_small_a_card(void **st)
+{
+    (void)st;
+    CLEANUP(arena_freep) struct arena *a = arena_new(64 << 20);
+    struct train_job s = kit_spec();
+    struct train_result r;
+    struct err e = { 0 };
+    s.classes = 10;
+    struct train_data d = kit_digits(a, &s);
+    const struct train_task job = { .spec = &s, .data = &d, .backend = &backend_cuda_emu, .clock = &clock_system,
+                                    .dataset_digest = STR("sha256:kit") };
+    emu_set_memory(4096);
+    assert_int_equal(train_run(a, &job, NULL, &r, &e), ERR_LIMIT);
+    emu_set_memory(0);
+    assert_non_null(strstr(e.msg, "no memory for"));
+    assert_int_equal(emu_memory_used(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_mlp),    cmocka_unit_test(test_cnn), cmocka_unit_test(test_gpt),
+                                        cmocka_unit_test(test_digits), cmocka_unit_test(test_too_small_a_card) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_cuda_ops.c - the GPU kernels, run on the processor, against the fp64 reference: every operation that the backend has, at
+ * awkward sizes, with the same bits whatever the order of blocks, warps and threads. */
+#include "emu_kit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workers/compute/kernels/call.h"
+#include "workers/compute/kernels/selftest_int.h"
+
+static void test_selftest(void **st)
+{
+    (void)st;
+    struct err e;
+    for (int descends = 0; descends < 2; descends++) {
+        emu_set_descending(descends);
+        size_t before = emu_launches();
+        if (backend_selftest(&backend_cuda_emu, &e) != ERR_OK)
+            fail_msg("%s", e.msg);
+        assert_true(emu_launches() - before > 100);
+        kit_quiet();
+    }
+    emu_set_descending(false);
+}
+
+/* Sizes past a warp, a block of keys, a tile of products; one of everything; groups of heads; a stride that leaves pixels
+ * over. */
+static void test_nets_in_both_orders(void **st)
+{
+    (void)st;
+    static const struct net_size sizes[] = {
+        { .n = 2, .t = 130, .heads = 2, .kv_heads = 1, .d = 4, .side = 9, .window = 3, .stride = 2, .pad = 1, .in = 33, .out = 65,
+          .groups = 3 },
+        { .n = 1, .t = 1, .heads = 1, .kv_heads = 1, .d = 2, .side = 1, .window = 1, .stride = 1, .pad = 0, .in = 3, .out = 1,
+          .groups = 1 },
+        { .n = 3, .t = 17, .heads = 4, .kv_heads = 2, .d = 6, .side = 6, .window = 2, .stride = 2, .pad = 1, .in = 8, .out = 3,
+          .groups = 4 },
+        { .n = 1, .t = 5, .heads = 1, .kv_heads = 1, .d = 130, .side = 5, .window = 5, .stride = 1, .pad = 2, .in = 3, .out = 5,
+          .groups = 1 },
+    };
+    struct backend_ctx *c = kit_emu(), *ref;
+    struct net_case k[NET_CASES_MAX];
+    struct err e;
+    size_t ran = 0;
+    assert_int_equal(backend_ref.open(&backend_ref, NULL, &ref, &e), ERR_OK);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t j = 0, n = net_cases(&sizes[i], k); j < n; j++) {
+            uint64_t hash[2];
+            if (!backend_can(&backend_cuda_emu, k[j].op, ELEM_F32))
+                continue;
+            for (int descends = 0; descends < 2; descends++) {
+                emu_set_descending(descends);
+                if (net_check(&backend_cuda_emu, c, ref, &k[j], i * 64 + j + 1, 1e-5, &hash[descends], &e) != ERR_OK)
+                    fail_msg("size %zu: %s (%s)", i, e.msg, emu_report());
+                kit_quiet();
+            }
+            emu_set_descending(false);
+            if (hash[0] != hash[1])
+                fail_msg("size %zu: %s has other bits in the other order", i, op_name(k[j].op));
+            ran++;
+        }
+    assert_int_equal(ran, 23 * sizeof sizes / sizeof *sizes);      /* all of the table but the two of DEPTHWISE */
+    backend_ref.close(ref);
+    kit_close(c);
+}
+
+static float *numbers(size_t n, uint64_t seed)
+{
+    float *x = malloc(n * sizeof *x);
+    assert_non_null(x);
+    for (size_t i = 0; i < n; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        x[i] = (float)((double)(int64_t)(seed >> 11) / (double)(1ll << 52) - 1);
+    }
+    return x;
+}
+
+/* A row of a product has the same bits alone and in any batch, and with rows wider than they are. */
+static void test_batch_invariant(void **st)
+{
+    (void)st;
+    enum { M = 67, N = 70, K = 37, WIDE = K + 3 };
+    struct backend_ctx *c = kit_emu();
+    float *x = numbers(M * WIDE, 1), *w = numbers(N * K, 2), *bias = numbers(N, 3), *y = numbers(M * N, 4), *z = numbers(N, 5);
+    struct mat X = { ELEM_F32, M, K, WIDE, NULL, 0, x }, W = mat_host(w, ELEM_F32, N, K), B = mat_host(bias, ELEM_F32, 1, N);
+    struct mat Y = mat_host(y, ELEM_F32, M, N), Z = mat_host(z, ELEM_F32, 1, N);
+    call_matmul(&backend_cuda_emu, c, MM_TRANS_B | MM_BIAS | MM_RELU, &X, &W, &B, &Y);
+    for (size_t i = 0; i < M; i += 11) {
+        struct mat one = mat_host(x + i * WIDE, ELEM_F32, 1, K);
+        call_matmul(&backend_cuda_emu, c, MM_TRANS_B | MM_BIAS | MM_RELU, &one, &W, &B, &Z);
+        assert_memory_equal(z, y + i * N, N * sizeof *z);
+    }
+    free(x), free(w), free(bias), free(y), free(z);
+    kit_close(c);
+}
+
+/* Tokens that come often add up in their order; rows of the table that no token names become 0, or stay when added to. */
+static void test_embedding(void **st)
+{
+    (void)st;
+    enum { V = 7, T = 150, C = 5 };
+    struct backend_ctx *c = kit_emu(), *ref;
+    struct err e;
+    float *dy = numbers(T * C, 1), got[V * C], want[V * C], rows[T * C], same[T * C];
+    int32_t token[T];
+    for (int i = 0; i < T; i++)
+        token[i] = (i * i) % 5;                     /* 5 and 6 never come */
+    struct mat K = mat_host(token, ELEM_I32, T, 1), D = mat_host(dy, ELEM_F32, T, C), G = mat_host(got, ELEM_F32, V, C);
+    struct mat W = mat_host(want, ELEM_F32, V, C), R = mat_host(rows, ELEM_F32, T, C), S = mat_host(same, ELEM_F32, T, C);
+    assert_int_equal(backend_ref.open(&backend_ref, NULL, &ref, &e), ERR_OK);
+    for (unsigned flags = 0; flags <= OP_ACCUMULATE; flags += OP_ACCUMULATE) {
+        struct op_attr attr = { .n = V, .flags = flags };
+        struct tensor k = tensor_at(NULL, 0, ELEM_I32, 1, (size_t[]){ T }), d = tensor_of(&D);
+        struct tensor g = tensor_of(&G), w = tensor_of(&W);
+        k.ptr = token;
+        call_kernel(&backend_cuda_emu, c, OP_EMBED_BWD, &(struct op_call){ attr, { &k, &d }, { &g } });
+        call_kernel(&backend_ref, ref, OP_EMBED_BWD, &(struct op_call){ attr, { &k, &d }, { &w } });
+        assert_memory_equal(got, want, sizeof got);
+    }
+    call_op(&backend_cuda_emu, c, OP_EMBED, &(struct op_attr){ 0 }, CALL_INS(&G, &K), CALL_INS(&R));
+    call_op(&backend_ref, ref, OP_EMBED, &(struct op_attr){ 0 }, CALL_INS(&W, &K), CALL_INS(&S));
+    assert_memory_equal(rows, same, sizeof rows);
+    free(dy);
+    backend_ref.close(ref);
+    kit_close(c);
+}
+
+/* The draws are those of every backend; off outside training. */
+static void test_dropout(void **st)
+{
+    (void)st;
+    enum { N = 1030 };
+    struct backend_ctx *c = kit_emu(), *ref;
+    struct err e;
+    float *x = numbers(N, 9), got[N], want[N];
+    struct step_scalars at = { .seed = 7, .counter = 3, .is_training = 1 };
+    const struct op_attr attr = { .rate = 0.25, .stream = 1 };
+    struct mat X = mat_host(x, ELEM_F32, 1, N), S = mat_host(&at, ELEM_U8, 1, sizeof at), G = mat_host(got, ELEM_F32, 1, N);
+    struct mat W = mat_host(want, ELEM_F32, 1, N);
+    assert_int_equal(backend_ref.open(&backend_ref, NULL, &ref, &e), ERR_OK);
+    for (; at.is_training < 2; at.is_training -= 1) {
+        call_op(&backend_cuda_emu, c, OP_DROPOUT, &attr, CALL_INS(&X, &S), CALL_INS(&G));
+        call_op(&backend_ref, ref, OP_DROPOUT, &attr, CALL_INS(&X, &S), CALL_INS(&W));
+        assert_memory_equal(got, want, sizeof got);
+        if (!at.is_training)
+            break;
+    }
+    free(x);
+    backend_ref.close(ref);
+    kit_close(c);
+}
+
+/* Clipping, and a gradient that is no number: the step changes nothing. */
+static void test_clip_and_skip(void **st)
+{
+    (void)st;
+    enum { N = 5 };
+    struct backend_ctx *c = kit_emu();
+    float w[N] = { 1, 2, 3, 4, 5 }, g[N] = { 3, 0, 4, 0, 0 }, m[N] = { 0 }, v[N] = { 0 }, before[N];
+    double sum = 0;
+    struct step_scalars at = { .lr = 0.1, .correction1 = 0.1, .correction2 = 0.1, .clip_norm = 1, .grad_scale = 1,
+                               .loss_scale = 1 };
+    struct mat W = mat_host(w, ELEM_F32, 1, N), G = mat_host(g, ELEM_F32, 1, N), M = mat_host(m, ELEM_F32, 1, N);
+    struct mat V = mat_host(v, ELEM_F32, 1, N), S = mat_host(&sum, ELEM_F64, 1, 1), A = mat_host(&at, ELEM_U8, 1, sizeof at);
+    const struct op_attr adam = { .beta1 = 0.9, .beta2 = 0.9, .eps = 1e-8 };
+    for (int turn = 0; turn < 2; turn++) {
+        memcpy(before, w, sizeof w);
+        call_unary(&backend_cuda_emu, c, OP_SUMSQ, &G, &S);
+        call_op(&backend_cuda_emu, c, OP_CLIP, &(struct op_attr){ 0 }, CALL_INS(&S, &A), NULL, 0);
+        call_op(&backend_cuda_emu, c, OP_ADAMW, &adam, CALL_INS(&W, &G, &M, &V, &A), NULL, 0);
+        if (!turn) {
+            assert_true(sum == 25 && fabs(at.grad_scale - 0.2) < 1e-12);
+            assert_true(w[0] < 1 && w[2] < 3 && w[1] == 2);
+            assert_true(fabsf(m[2] - 0.08f) < 1e-6f);
+        } else {
+            assert_true(isnan(at.grad_scale));
+            assert_memory_equal(w, before, sizeof w);
+        }
+        g[1] = (float)NAN;
+    }
+    kit_close(c);
+}
+
+/* There, and back, bit by bit: ties to even, a NaN stays one. */
+static void test_cast(void **st)
+{
+    (void)st;
+    enum { N = 6 };
+    struct backend_ctx *c = kit_emu();
+    float x[N] = { 1, 1.00390625f, 1.01171875f, -3.3895314e38f, (float)INFINITY, (float)NAN }, y[N];
+    uint16_t b[N];
+    struct mat X = mat_host(x, ELEM_F32, 1, N), Y = mat_host(y, ELEM_F32, 1, N), B = mat_host(b, ELEM_BF16, 1, N);
+    call_op(&backend_cuda_emu, c, OP_CAST, &(struct op_attr){ .n = ELEM_BF16 }, CALL_INS(&X), CALL_INS(&B));
+    call_op(&backend_cuda_emu, c, OP_CAST, &(struct op_attr){ .n = ELEM_F32 }, CALL_INS(&B), CALL_INS(&Y));
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(b[i], bf16_of(x[i]));
+        assert_true(i == N - 1 ? isnan(y[i]) : y[i] == bf16_to_f32(b[i]));
+    }
+    kit_close(c);
+}
+
+/* What this backend lacks is refused by name before anything runs. */
+static void test_lacking(void **st)
+{
+    (void)st;
+    struct err e;
+    assert_int_equal(backend_require(&backend_cuda_emu, OP_TREES, ELEM_F32, &e), ERR_UNPROCESSABLE);
+    assert_string_equal(e.msg, "backend cuda-emu has no trees for f32");
+    assert_int_equal(backend_require(&backend_cuda_emu, OP_MATMUL, ELEM_F64, &e), ERR_UNPROCESSABLE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_selftest),   cmocka_unit_test(test_nets_in_both_orders), cmocka_unit_test(test_batch_invariant),
+        cmocka_unit_test(test_embedding),  cmocka_unit_test(test_dropout),             cmocka_unit_test(test_clip_and_skip),
+        cmocka_unit_test(test_cast),       cmocka_unit_test(test_lacking),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

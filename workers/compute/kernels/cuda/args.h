@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* args.h - the argument of each kernel, one struct by value: what the host fills and the kernel reads. Sizes and strides are in
+ * numbers, pointers are of device memory; a pointer may be NULL where its comment says so. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "workers/compute/kernels/step.h"
+
+enum cell_fn {
+    CELL_ADD, CELL_ADD_BIAS, CELL_COPY, CELL_RELU, CELL_RELU_BACK, CELL_GELU, CELL_GELU_BACK, CELL_STANDARDISE
+};
+
+/* out = fn(x, y, z) by number. A vector for the columns has stride 0. is_wide: all are dense and begin at 16 bytes, z is NULL. */
+struct cells_args {
+    const float *x, *y, *z;             /* y, z NULL where fn has no use for them */
+    float *out;
+    size_t rows, cols, x_stride, y_stride, z_stride, out_stride;
+    enum cell_fn fn;
+    bool is_wide;
+};
+struct swiglu_args {            /* dy NULL: forward */
+    const float *x, *dy;
+    float *out;
+    size_t rows, cols;
+};
+struct rotary_args {
+    const float *x, *table;
+    float *y;
+    size_t tokens, t, row, heads, d;
+    float sign;
+};
+struct dropout_args {
+    const float *x;
+    const struct step_scalars *step;
+    float *y;
+    size_t n;
+    float keep;
+    uint32_t below;
+    uint64_t stream;
+};
+struct cast_args {
+    const void *x;
+    void *y;
+    size_t n;
+    bool is_narrowed;           /* f32 to bf16; else back */
+};
+struct norm_args {              /* shift NULL: from zero (RMS) */
+    const float *x, *scale, *shift;
+    float *y;
+    size_t cols, x_stride, y_stride;
+    float eps;
+    bool is_rms;
+};
+struct norm_back_args {
+    const float *x, *scale, *dy;
+    float *dx;
+    size_t cols, x_stride, dy_stride, dx_stride;
+    float eps;
+    bool is_rms;
+};
+struct moments_args {           /* ret: mean and 1/√(var + eps) of each row */
+    const float *x;
+    float *ret;
+    size_t cols, stride;
+    float eps;
+    bool is_rms;
+};
+struct softmax_args {           /* dy NULL: forward; else x holds the results */
+    const float *x, *dy;
+    float *y;
+    size_t cols, x_stride, dy_stride, y_stride;
+};
+struct argmax_args {
+    const float *x;
+    int32_t *ret;
+    size_t cols, stride;
+};
+struct xent_args {              /* dx NULL: the loss alone; step NULL: loss_scale 1 */
+    const float *x;
+    const int32_t *label;
+    const struct step_scalars *step;
+    float *dx;
+    double *loss;               /* by row */
+    size_t rows, cols, x_stride, dx_stride;
+};
+struct differ_args {            /* (x - t)², or with is_sigmoid the cross entropy of σ(x) and t */
+    const float *x, *t;
+    const struct step_scalars *step;
+    float *dx;
+    double *loss;               /* by row */
+    size_t rows, cols, x_stride, t_stride, dx_stride;
+    bool is_sigmoid;
+};
+struct column_part_args {       /* of `chunk` rows each; dy NULL: Σ x; else Σ dy·(x - mean)·inverse */
+    const float *x, *dy, *moments;
+    float *part;
+    size_t rows, cols, x_stride, dy_stride, chunk;
+};
+struct column_end_args {
+    const float *part;
+    float *out;
+    size_t parts, cols;
+    bool accumulate;
+};
+struct square_args {
+    const float *x;
+    double *part;               /* by block */
+    size_t rows, cols, stride, chunk;   /* numbers of a block */
+};
+struct total_args {             /* *out = Σ part, or += */
+    const double *part;
+    double *out;
+    size_t n;
+    bool accumulate;
+};
+struct clip_args {
+    const double *sum;
+    struct step_scalars *step;
+};
+struct embed_args {
+    const float *table;
+    const int32_t *token;
+    float *out;
+    size_t table_rows, cols, table_stride, out_stride;
+};
+struct embed_back_args {
+    const int32_t *token;
+    const float *dy;
+    float *table;
+    size_t tokens, cols, dy_stride, table_stride;
+    bool accumulate;
+};
+struct adamw_args {
+    float *w, *m, *v;
+    const float *g;
+    const struct step_scalars *step;
+    size_t n;
+    double beta1, beta2, eps, weight_decay;
+    bool is_wide;
+};
+struct sgd_args {
+    float *w, *v;
+    const float *g;
+    const struct step_scalars *step;
+    size_t n;
+    double momentum, weight_decay;
+    bool is_wide;
+};
+/* out[m, n] = Σk a[i·a_row + k·a_col]·b[k·b_row + j·b_col], then the epilogue. */
+struct product_args {
+    const float *a, *b, *bias, *add;    /* bias, add: NULL for none; add is of out's shape */
+    float *out;
+    size_t m, n, k, a_row, a_col, b_row, b_col, out_stride, batch, a_batch, b_batch, out_batch;
+    bool accumulate, relu;
+};
+struct images {                 /* a window that walks over images x and makes images y */
+    size_t n, xh, xw, xc, yh, yw, yc, h, w, stride, pad;
+};
+struct conv_args {
+    const float *x, *weight, *bias, *add;
+    float *y;
+    struct images s;
+    bool relu;
+};
+struct conv_back_x_args {
+    const float *weight, *dy;
+    float *dx;
+    struct images s;
+};
+struct conv_back_w_args {
+    const float *x, *dy;
+    float *dw;
+    struct images s;
+    bool accumulate;
+};
+struct heads {                  /* of ATTENTION: row = (heads + 2·kv)·d numbers a token */
+    size_t n, t, heads, kv, d, row;
+    float scale;
+    bool is_causal;
+};
+struct attention_args {         /* sums NULL: not asked for */
+    const float *qkv;
+    float *y, *sums;
+    struct heads s;
+};
+struct attention_mean_args {    /* ret: dy·y of each token and head, [n, heads, t] */
+    const float *y, *dy;
+    float *ret;
+    struct heads s;
+};
+struct attention_back_q_args {
+    const float *qkv, *sums, *dy, *mean;
+    float *dqkv;
+    struct heads s;
+};
+struct attention_back_kv_args {
+    const float *qkv, *sums, *dy, *mean;
+    float *dqkv;
+    struct heads s;
+};
+struct pool_args {
+    const float *x;
+    float *y;
+    struct images s;
+    bool is_max;
+};
+struct pool_back_args {         /* x NULL: of the mean */
+    const float *x, *dy;
+    float *dx;
+    struct images s;
+};
+struct group_moments_args {     /* ret: mean and 1/√(var + eps) of each group of each image */
+    const float *x;
+    float *ret;
+    size_t pixels, channels, groups;
+    float eps;
+};
+struct group_norm_args {
+    const float *x, *scale, *shift, *moments;
+    float *y;
+    size_t pixels, channels, groups;
+};
+struct group_norm_back_args {
+    const float *x, *scale, *dy, *moments;
+    float *dx;
+    size_t pixels, channels, groups;
+};
+struct group_scale_back_args {
+    const float *x, *dy, *moments;
+    float *out;
+    size_t n, pixels, channels, groups;
+    bool accumulate;
+};

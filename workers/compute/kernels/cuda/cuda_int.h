@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cuda_int.h - between the files of the backend "cuda", and for its form that runs on the processor (tests/cuda). */
+#pragma once
+#include "workers/compute/kernels/backend.h"
+#include "workers/compute/kernels/cuda/args.h"
+#include "workers/compute/kernels/cuda/driver.h"
+
+enum kernel {
+#define KERNEL(name, threads) KERNEL_##name,
+#include "workers/compute/kernels/cuda/kernel.def"
+#undef KERNEL
+    KERNEL_COUNT
+};
+
+struct gpu_image {              /* a compiled *.cu: PTX, which the driver turns into the card's own code; ends with a zero byte */
+    const char *name;
+    const char *text;
+};
+extern const struct gpu_image gpu_images[];     /* made by the build; name NULL at the end */
+
+enum { GPU_MODULES_MAX = 16, GPU_USES_MAX = OP_INPUTS_MAX + OP_OUTPUTS_MAX };
+
+struct backend_ctx {
+    const struct backend *be;
+    struct gpu_driver d;
+    int device;
+    void *context, *module[GPU_MODULES_MAX], *function[KERNEL_COUNT], *stream[QUEUE_COUNT];
+    gpu_ptr scratch;
+    size_t scratch_bytes;
+    int code;                   /* the first failure since the last sync */
+    const char *failed;         /* what was asked for; NULL: nothing failed */
+};
+
+enum errc cuda_open_by(const struct backend *be, const struct gpu_driver *d, const struct gpu_image *images,
+                       struct backend_ctx **ret, struct err *e);
+void cuda_close(struct backend_ctx *c);
+struct buffer *cuda_alloc(struct backend_ctx *c, size_t size_bytes);
+void cuda_free(struct backend_ctx *c, struct buffer *b);
+void cuda_put(struct backend_ctx *c, enum queue q, struct buffer *b, size_t offset_bytes, const void *src, size_t n);
+void cuda_get(struct backend_ctx *c, enum queue q, const struct buffer *b, size_t offset_bytes, void *dst, size_t n);
+enum errc cuda_sync(struct backend_ctx *c, struct err *e);
+struct event *cuda_event_new(struct backend_ctx *c);
+void cuda_event_free(struct backend_ctx *c, struct event *ev);
+void cuda_record(struct backend_ctx *c, enum queue q, struct event *ev);
+void cuda_wait(struct backend_ctx *c, enum queue q, const struct event *ev);
+void cuda_forget(struct backend_ctx *c, struct buffer *b);
+size_t cuda_pack_bytes(size_t n, size_t k);
+size_t cuda_pack_q8_bytes(size_t n, size_t slices, size_t depth);
+extern kernel_table cuda_kernels;
+#define CUDA_BACKEND                                                                                                            \
+    .properties = BE_SAME_BITS | BE_DETERMINISTIC | BE_DEVICE, .kernels = &cuda_kernels, .close = cuda_close,                   \
+    .alloc = cuda_alloc,                                                                                                        \
+    .free = cuda_free, .put = cuda_put, .get = cuda_get, .sync = cuda_sync, .event_new = cuda_event_new,                        \
+    .event_free = cuda_event_free, .record = cuda_record, .wait = cuda_wait, .pack_bytes = cuda_pack_bytes,                     \
+    .pack_q8_bytes = cuda_pack_q8_bytes, .forget = cuda_forget
+
+/* For operations: device memory for partial results, valid until the next call; NULL after a failure. */
+void *cuda_scratch(struct backend_ctx *c, size_t size_bytes);
+/* What the operation may touch, from its tensors; then its launches; then the end. */
+void cuda_begin(struct backend_ctx *c, enum op op, const struct op_call *o);
+void cuda_end(struct backend_ctx *c);
+void cuda_launch(struct backend_ctx *c, enum kernel k, size_t x, size_t y, size_t z, const void *args);

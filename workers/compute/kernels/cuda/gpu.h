@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpu.h - what GPU code is written with: a kernel, its place in the grid, barrier, shuffle, shared memory, loads of 16 bytes.
+ *
+ * A kernel file (*.cu) is written once, in the words that C and C++ share, and compiled three ways: to PTX by clang without any
+ * toolkit, by nvcc where there is one, and as C for the processor, where every thread of a grid runs under the sanitizers
+ * (tests/cuda/emu.h). So: casts are written, no designated initialisers, no compound literals, arguments by value.
+ *
+ *     GPU_KERNEL(add_one, struct add_one_args, a)
+ *     {
+ *         GPU_SHARED(float, room, 32);
+ *         size_t i = gpu_index();
+ *         …
+ *     }
+ *
+ * Rules. A block has one dimension, a multiple of GPU_WARP threads; a grid up to three. Every thread of a block reaches every
+ * GPU_BARRIER, GPU_BARRIER_OR and GPU_SHUFFLE_DOWN: no early return before one. GPU_SHARED comes first in the kernel; its
+ * contents are undefined at the start of a block (the test runtime fills it with NaN). No atomics on floats: sums have one order,
+ * given by shapes alone, so a backend of these kernels is deterministic. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { GPU_WARP = 32 };
+
+struct gpu_place {
+    unsigned thread, threads;           /* in the block, and of it */
+    unsigned block[3];
+};
+
+#if defined(__CUDA__) || defined(__CUDACC__)
+
+#define GPU_CALL static inline __attribute__((device, always_inline, unused))
+#define GPU_KERNEL(name, args, a)                                           \
+    static inline __attribute__((device, always_inline)) void name##_thread(const args a); \
+    extern "C" __attribute__((global)) void kernel_##name(const args a)     \
+    {                                                                       \
+        name##_thread(a);                                                   \
+    }                                                                       \
+    static inline __attribute__((device, always_inline)) void name##_thread(const args a)
+#define GPU_SHARED(type, name, n) static __attribute__((shared, aligned(16))) type name[n]
+#if defined(__clang__)
+GPU_CALL struct gpu_place gpu_place(void)
+{
+    struct gpu_place p = { (unsigned)__nvvm_read_ptx_sreg_tid_x(), (unsigned)__nvvm_read_ptx_sreg_ntid_x(),
+                           { (unsigned)__nvvm_read_ptx_sreg_ctaid_x(), (unsigned)__nvvm_read_ptx_sreg_ctaid_y(),
+                             (unsigned)__nvvm_read_ptx_sreg_ctaid_z() } };
+    return p;
+}
+#define GPU_BARRIER() __syncthreads()
+#define GPU_BARRIER_OR(is_true) (__nvvm_bar0_or(is_true) != 0)
+#define GPU_SHUFFLE_DOWN(v, by) __nvvm_shfl_sync_down_f32(0xffffffffu, (v), (by), GPU_WARP - 1)
+#else
+GPU_CALL struct gpu_place gpu_place(void)
+{
+    struct gpu_place p = { threadIdx.x, blockDim.x, { blockIdx.x, blockIdx.y, blockIdx.z } };
+    return p;
+}
+#define GPU_BARRIER() __syncthreads()
+#define GPU_BARRIER_OR(is_true) (__syncthreads_or(is_true) != 0)
+#define GPU_SHUFFLE_DOWN(v, by) __shfl_down_sync(0xffffffffu, (v), (by))
+#endif
+
+#else
+
+#define GPU_CALL static inline __attribute__((unused))
+#define GPU_KERNEL(name, args, a)                       \
+    static void name##_thread(const args a);            \
+    void gpu_emu_##name(const void *at)                 \
+    {                                                   \
+        name##_thread(*(const args *)at);               \
+    }                                                   \
+    static void name##_thread(const args a)
+#define GPU_SHARED(type, name, n)                       \
+    static _Thread_local __attribute__((aligned(16))) type name[n];     \
+    gpu_emu_shared(name, sizeof(name))
+extern _Thread_local struct gpu_place gpu_emu_at;
+void gpu_emu_shared(void *room, size_t size_bytes);     /* the first thread of a block fills it */
+void gpu_emu_barrier(void);
+bool gpu_emu_barrier_or(bool is_true);
+float gpu_emu_shuffle_down(float v, unsigned by);
+#define KERNEL(name, threads) void gpu_emu_##name(const void *at);
+#include "workers/compute/kernels/cuda/kernel.def"
+#undef KERNEL
+GPU_CALL struct gpu_place gpu_place(void)
+{
+    return gpu_emu_at;
+}
+#define GPU_BARRIER() gpu_emu_barrier()
+#define GPU_BARRIER_OR(is_true) gpu_emu_barrier_or(is_true)
+#define GPU_SHUFFLE_DOWN(v, by) gpu_emu_shuffle_down((v), (by))
+
+#endif
+
+/* The number of this thread in a grid of one dimension. */
+GPU_CALL size_t gpu_index(void)
+{
+    struct gpu_place p = gpu_place();
+    return (size_t)p.block[0] * p.threads + p.thread;
+}
+
+/* 16 bytes in one access; the address is a multiple of 16. */
+struct __attribute__((aligned(16))) gpu_four {
+    float v[4];
+};
+GPU_CALL struct gpu_four gpu_load4(const float *at)
+{
+    return *(const struct gpu_four *)(const void *)at;
+}
+GPU_CALL void gpu_store4(float *at, struct gpu_four v)
+{
+    *(struct gpu_four *)(void *)at = v;
+}
+
+/* The sum, or the largest, over the block, in every thread; room: GPU_WARP numbers of shared memory. Warps fold by halves, then
+ * their results in ascending order: one order for one size of block. */
+GPU_CALL float gpu_block_fold(float v, float *room, bool is_max)
+{
+    struct gpu_place p = gpu_place();
+    for (unsigned by = GPU_WARP / 2; by; by /= 2) {
+        float other = GPU_SHUFFLE_DOWN(v, by);
+        v = is_max ? other > v ? other : v : v + other;
+    }
+    GPU_BARRIER();                      /* whoever still reads what an earlier fold left */
+    if (p.thread % GPU_WARP == 0)
+        room[p.thread / GPU_WARP] = v;
+    GPU_BARRIER();
+    v = room[0];
+    for (unsigned i = 1; i < p.threads / GPU_WARP; i++)
+        v = is_max ? room[i] > v ? room[i] : v : v + room[i];
+    return v;
+}

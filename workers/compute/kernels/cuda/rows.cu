@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rows.cu - what is made of a whole row: norms, softmax, losses. One block for each row, so a row's bits do not depend on its
+ * batch.
+ *
+ * Threads take the columns in steps of the block; partial sums fold in one order (gpu_block_fold). A row is read again from cache
+ * rather than kept: any number of columns will do. Results may lie over the input: a thread writes only what it alone reads,
+ * after the block's last fold. */
+#include "workers/compute/kernels/cuda/args.h"
+#include "workers/compute/kernels/cuda/gpu_math.h"
+
+/* Σ over the block in fp64; room: a number for each thread. */
+GPU_CALL double block_total(double v, double *room)
+{
+    struct gpu_place p = gpu_place();
+    room[p.thread] = v;
+    GPU_BARRIER();
+    for (unsigned by = p.threads / 2; by; by /= 2) {
+        if (p.thread < by)
+            room[p.thread] += room[p.thread + by];
+        GPU_BARRIER();
+    }
+    return room[0];
+}
+
+/* Mean and 1/√(var + eps) of a row, in every thread. */
+GPU_CALL float row_mean(const float *x, size_t n, float eps, bool is_rms, float *room, float *ret_inverse)
+{
+    struct gpu_place p = gpu_place();
+    float sum = 0, square = 0, mean = 0;
+    for (size_t j = p.thread; j < n && !is_rms; j += p.threads)
+        sum += x[j];
+    sum = gpu_block_fold(sum, room, false);
+    if (!is_rms)
+        mean = sum / (float)n;
+    for (size_t j = p.thread; j < n; j += p.threads)
+        square += (x[j] - mean) * (x[j] - mean);
+    square = gpu_block_fold(square, room, false);
+    *ret_inverse = 1.0f / __builtin_sqrtf(square / (float)n + eps);
+    return mean;
+}
+
+GPU_KERNEL(norm, struct norm_args, a)
+{
+    GPU_SHARED(float, room, GPU_WARP);
+    struct gpu_place p = gpu_place();
+    const float *x = a.x + p.block[0] * a.x_stride;
+    float *y = a.y + p.block[0] * a.y_stride, inverse, mean = row_mean(x, a.cols, a.eps, a.is_rms, room, &inverse);
+    for (size_t j = p.thread; j < a.cols; j += p.threads)
+        y[j] = (x[j] - mean) * inverse * a.scale[j] + (a.shift ? a.shift[j] : 0);
+}
+
+/* With z = (x - mean)·inverse and g = dy·scale: dx = inverse·(g - mean(g) - z·mean(g·z)). */
+GPU_KERNEL(norm_back, struct norm_back_args, a)
+{
+    GPU_SHARED(float, room, GPU_WARP);
+    struct gpu_place p = gpu_place();
+    const float *x = a.x + p.block[0] * a.x_stride, *dy = a.dy + p.block[0] * a.dy_stride;
+    float *dx = a.dx + p.block[0] * a.dx_stride, inverse, mean = row_mean(x, a.cols, a.eps, a.is_rms, room, &inverse);
+    float g = 0, gz = 0;
+    for (size_t j = p.thread; j < a.cols; j += p.threads) {
+        g += dy[j] * a.scale[j];
+        gz += dy[j] * a.scale[j] * (x[j] - mean) * inverse;
+    }
+    g = gpu_block_fold(g, room, false) / (float)a.cols;
+    gz = gpu_block_fold(gz, room, false) / (float)a.cols;
+    for (size_t j = p.thread; j < a.cols; j += p.threads)
+        dx[j] = inverse * (dy[j] * a.scale[j] - (a.is_rms ? 0 : g) - (x[j] - mean) * inverse * gz);
+}
+
+GPU_KERNEL(moments, struct moments_args, a)
+{
+    GPU_SHARED(float, room, GPU_WARP);
+    struct gpu_place p = gpu_place();
+    float inverse, mean = row_mean(a.x + p.block[0] * a.stride, a.cols, a.eps, a.is_rms, room, &inverse);
+    if (p.thread == 0) {
+        a.ret[2 * (size_t)p.block[0]] = mean;
+        a.ret[2 * (size_t)p.block[0] + 1] = inverse;
+    }
+}
+
+/* The largest of a row and Σ exp(x - largest), in every thread. */
+GPU_CALL float row_top(const float *x, size_t n, float *room, float *ret_sum)
+{
+    struct gpu_place p = gpu_place();
+    float top = -__builtin_inff(), sum = 0;
+    for (size_t j = p.thread; j < n; j += p.threads)
+        top = x[j] > top ? x[j] : top;
+    top = gpu_block_fold(top, room, true);
+    for (size_t j = p.thread; j < n; j += p.threads)
+        sum += gpu_exp(x[j] - top);
+    *ret_sum = gpu_block_fold(sum, room, false);
+    return top;
+}
+
+GPU_KERNEL(softmax, struct softmax_args, a)
+{
+    GPU_SHARED(float, room, GPU_WARP);
+    struct gpu_place p = gpu_place();
+    const float *x = a.x + p.block[0] * a.x_stride, *dy = a.dy ? a.dy + p.block[0] * a.dy_stride : NULL;
+    float *y = a.y + p.block[0] * a.y_stride, sum = 0, top = 0;
+    if (dy) {
+        for (size_t j = p.thread; j < a.cols; j += p.threads)
+            sum += x[j] * dy[j];
+        sum = gpu_block_fold(sum, room, false);
+    } else {
+        top = row_top(x, a.cols, room, &sum);
+    }
+    for (size_t j = p.thread; j < a.cols; j += p.threads)
+        y[j] = dy ? x[j] * (dy[j] - sum) : gpu_exp(x[j] - top) / sum;
+}
+
+/* The first of the largest: by value, then by place. */
+GPU_KERNEL(argmax, struct argmax_args, a)
+{
+    GPU_SHARED(float, value, 128);
+    GPU_SHARED(int32_t, place, 128);
+    struct gpu_place p = gpu_place();
+    const float *x = a.x + p.block[0] * a.stride;
+    int32_t best = 0;
+    for (size_t j = p.thread; j < a.cols; j += p.threads)
+        if (x[j] > x[best])
+            best = (int32_t)j;
+    value[p.thread] = x[best];
+    place[p.thread] = best;
+    GPU_BARRIER();
+    for (unsigned by = p.threads / 2; by; by /= 2) {
+        if (p.thread < by) {
+            unsigned other = p.thread + by;
+            if (value[other] > value[p.thread] || (value[other] == value[p.thread] && place[other] < place[p.thread])) {
+                value[p.thread] = value[other];
+                place[p.thread] = place[other];
+            }
+        }
+        GPU_BARRIER();
+    }
+    if (p.thread == 0)
+        a.ret[p.block[0]] = place[0];
+}
+
+/* Loss and gradient over the logits in one pass of three reads and one write. */
+GPU_KERNEL(xent, struct xent_args, a)
+{
+    GPU_SHARED(float, room, GPU_WARP);
+    struct gpu_place p = gpu_place();
+    const float *x = a.x + p.block[0] * a.x_stride;
+    size_t label = (size_t)a.label[p.block[0]];
+    float sum, top = row_top(x, a.cols, room, &sum), picked = x[label];
+    double weight = (a.step ? a.step->loss_scale : 1.0) / (double)a.rows;
+    GPU_BARRIER();                      /* everybody has read the picked one */
+    if (p.thread == 0)
+        a.loss[p.block[0]] = (double)top + gpu_log((double)sum) - (double)picked;
+    if (a.dx) {
+        float *dx = a.dx + p.block[0] * a.dx_stride;
+        for (size_t j = p.thread; j < a.cols; j += p.threads)
+            dx[j] = (float)(((double)(gpu_exp(x[j] - top) / sum) - (j == label ? 1.0 : 0.0)) * weight);
+    }
+}
+
+GPU_KERNEL(differ, struct differ_args, a)
+{
+    GPU_SHARED(double, room, 128);
+    struct gpu_place p = gpu_place();
+    const float *x = a.x + p.block[0] * a.x_stride, *t = a.t + p.block[0] * a.t_stride;
+    double weight = (a.step ? a.step->loss_scale : 1.0) / (double)a.rows, loss = 0;
+    for (size_t j = p.thread; j < a.cols; j += p.threads) {
+        float v = x[j], want = t[j];
+        double d = (double)v - (double)want;
+        if (a.is_sigmoid) {
+            loss += v != v ? (double)v : (double)(v > 0 ? v : 0) - (double)v * (double)want
+                                             + gpu_log(1.0 + (double)gpu_exp(v > 0 ? -v : v));
+            d = (double)(gpu_sigmoid(v) - want);
+        } else {
+            loss += d * d;
+            d *= 2;
+        }
+        if (a.dx)
+            a.dx[p.block[0] * a.dx_stride + j] = (float)(d * weight);
+    }
+    loss = block_total(loss, room);
+    if (p.thread == 0)
+        a.loss[p.block[0]] = loss;
+}
