@@ -31,6 +31,7 @@
     X(job_download_routes) \
     X(job_output_routes) \
     X(job_forecast_routes) \
+    X(queue_clock_routes) \
     X(class_routes) \
     X(job_stream_routes) \
     X(event_routes) \

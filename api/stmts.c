@@ -43,6 +43,7 @@
 #include "scheduler/jobs/priority_class.h"
 #include "scheduler/jobs/series.h"
 #include "scheduler/jobs/watch.h"
+#include "scheduler/mirror/board.h"
 #include "scheduler/mirror/capacity.h"
 #include "scheduler/mirror/rules.h"
 #include "scheduler/round.h"
@@ -132,7 +133,7 @@ const struct stmt *const *const api_stmts[] = {
     job_stmts,
     job_apply_stmts,
     job_search_stmts,
-    job_hold_stmts, dependency_stmts, forecast_stmts, outlook_stmts, rules_own_stmts,
+    job_hold_stmts, dependency_stmts, forecast_stmts, outlook_stmts, rules_own_stmts, board_stmts,
     job_dataset_stmts,
     job_output_stmts,
     capacity_stmts,

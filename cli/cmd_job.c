@@ -264,26 +264,79 @@ int cmd_job_depend(struct cli *c)
     return CLI_OK;
 }
 
-/* The object, and for people its constraints as a table below it. */
+static void show_list(struct cli *c, const struct jval *rows, const char *columns)
+{
+    struct output o;
+    if (!jval_len(rows))
+        return;
+    fputc('\n', c->out);
+    output_begin(&o, c, columns);
+    output_page(&o, rows);
+    output_end(&o);
+}
+
+static bool is_for_people(const struct cli *c)
+{
+    return c->format == OUT_TABLE || c->format == OUT_WIDE;
+}
+
+/* The object, and for people a list that it holds as a table below it. */
+static int show_with(struct cli *c, const char *path, const char *columns, const char *list, const char *list_columns)
+{
+    struct api_reply r;
+    const int rc = api_get(c, path, &r);
+    if (rc != CLI_OK)
+        return rc;
+    output_object(c, r.json, r.body, columns);
+    if (is_for_people(c))
+        show_list(c, jval_get(r.json, list), list_columns);
+    return CLI_OK;
+}
+
 int cmd_job_why(struct cli *c)
 {
     const char *job;
-    struct api_reply r;
-    int rc = with_job(c, &job);
-    if (rc == CLI_OK)
-        rc = api_get(c, arena_printf(c->arena, "/v1/jobs/%s/placement", api_escape(c->arena, job)), &r);
+    const int rc = with_job(c, &job);
     if (rc != CLI_OK)
         return rc;
-    const struct jval *steps = jval_get(r.json, "constraints");
-    output_object(c, r.json, r.body, c->cmd->columns);
-    if ((c->format != OUT_TABLE && c->format != OUT_WIDE) || !jval_len(steps))
+    return show_with(c, arena_printf(c->arena, "/v1/jobs/%s/placement", api_escape(c->arena, job)), c->cmd->columns, "constraints",
+                     "constraint:CONSTRAINT machines:MACHINES detail:DETAIL");
+}
+
+#define CLOCK_COLUMNS "at:START ends_at:END basis:BASIS name:NAME slots:SLOTS gpus:GPUS zone:ZONE "
+
+/* For people three tables: what runs, what will start, and what will not within that time. */
+static int show_clock(struct cli *c, int64_t hours)
+{
+    struct api_reply r;
+    const int rc = api_get(c, arena_printf(c->arena, "/v1/queue/clock?hours=%ld", (long)hours), &r);
+    if (rc != CLI_OK)
+        return rc;
+    if (!is_for_people(c)) {
+        output_object(c, r.json, r.body, CLOCK_COLUMNS);
         return CLI_OK;
-    struct output o;
-    fputc('\n', c->out);
-    output_begin(&o, c, "constraint:CONSTRAINT machines:MACHINES detail:DETAIL");
-    output_page(&o, steps);
-    output_end(&o);
+    }
+    fprintf(c->out, "RUNNING %zu, WILL START %zu, LATE %zu\n", jval_len(jval_get(r.json, "running")), jval_len(jval_get(r.json, "starts")),
+            jval_len(jval_get(r.json, "late")));
+    show_list(c, jval_get(r.json, "running"), CLOCK_COLUMNS "+job_id:ID");
+    show_list(c, jval_get(r.json, "starts"), CLOCK_COLUMNS "after:AFTER after_job_id:JOB +job_id:ID +detail:DETAIL");
+    show_list(c, jval_get(r.json, "late"), "name:NAME slots:SLOTS gpus:GPUS reason:REASON detail:DETAIL +job_id:ID");
     return CLI_OK;
+}
+
+int cmd_job_clock(struct cli *c)
+{
+    const char *job;
+    int64_t hours = 24;
+    int rc = cli_flag_i64(c, "hours", 1, 336, &hours);
+    if (rc == CLI_OK && !c->nargs)
+        return show_clock(c, hours);
+    if (rc == CLI_OK)
+        rc = with_job(c, &job);
+    if (rc != CLI_OK)
+        return rc;
+    return show_with(c, arena_printf(c->arena, "/v1/jobs/%s/clock?hours=%ld", api_escape(c->arena, job), (long)hours),
+                     "state:STATE start.at:START", "changes", "change:CHANGE from:FROM to:TO zone:ZONE pool:POOL flavor:FLAVOR");
 }
 
 int cmd_job_wait(struct cli *c)

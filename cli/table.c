@@ -206,28 +206,7 @@ const struct command command_table[] = {
       cmd_job_logs, "Print what a job wrote", NULL, 0, &job_noun },
     { "job", "events", "JOB", 1, 1, FLAGS({ "follow", 'f', NULL, "Go on until the job ends", NULL }), cmd_job_events, "Show the states a job went through", NULL, 0,
       &job_noun, "GET", "/v1/jobs/{0}/events", NULL, NULL, "version:VERSION state:STATE reason:REASON message:MESSAGE +fence:FENCE at:AT" },
-    { "job", "why", "JOB", 1, 1, NULL, cmd_job_why, "Say why a job waits",
-      "Below it stands, constraint by constraint, how many machines are left for it.", 0, &job_noun, "GET", "/v1/jobs/{0}/placement", NULL, NULL,
-      "code:CODE detail:DETAIL position:POSITION ahead:AHEAD nearest.lacks:NEAREST nearest.zone:IN start.at:START start.basis:BASIS "
-      "+zones:ZONES" },
-    { "job", "checkpoints", "JOB", 1, 1, NULL, run_rest, "List what the next attempt of a job would go on from",
-      "The first one is tried first; one that cannot be read is passed over for the next. A job that has ended has none.", 0, &job_noun,
-      "GET", "/v1/jobs/{0}/checkpoints", NULL, NULL, "place:PLACE step:STEP size_bytes:BYTES kept_at:KEPT fence:FENCE zone:ZONE" },
-    { "job", "outputs", "JOB", 1, 1, NULL, run_rest, "Show what a completed job left", NULL, 0, &job_noun,
-      "GET", "/v1/jobs/{0}/outputs", NULL, NULL, "name:NAME kind:KIND size_bytes:BYTES zone:ZONE +sha256:SHA256 +object_id:OBJECT" },
-    { "job", "download", "JOB NAME [FILE]", 2, 3, NULL, cmd_job_download,
-      "Write an output of a completed job to FILE or standard output", NULL, 0, &job_noun },
-    { "job", "cancel", "JOB", 1, 1, NULL, run_rest, "Cancel a job", NULL, 0, &job_noun, "POST", "/v1/jobs/{0}/cancel", NULL, "", JOB_COLUMNS },
-    { "job", "depend", "JOB [LIST]", 1, 2, NULL, cmd_job_depend, "Say what a waiting job waits for instead of what it waits for now",
-      "LIST is afterok:JOB[:JOB],afterany:JOB (also after, afternotok); without it the job waits for nobody.", 0, &job_noun,
-      "PUT", "/v1/jobs/{0}/dependencies", NULL, NULL, "type:TYPE job_id:JOB state:STATE open:OPEN" },
-    { "job", "hold", "JOB", 1, 1, NULL, run_rest, "Hold a waiting job back", NULL, 0, &job_noun, "POST", "/v1/jobs/{0}/hold", NULL, "",
-      JOB_COLUMNS },
-    { "job", "release", "JOB", 1, 1, NULL, run_rest, "Let a job that was held back wait for its turn again", NULL, 0, &job_noun,
-      "POST", "/v1/jobs/{0}/release", NULL, "", JOB_COLUMNS },
-    { "job", "wait", "JOB", 1, 1, FLAGS({ "timeout", 0, "SECONDS", "Give up after so long (exit 9)", NULL }), cmd_job_wait, "Wait until a job has ended",
-      "Ends with 0 when the job is COMPLETED and with 11 when it ended in any other way.", 0, &job_noun },
-
+#include "cli/table_job.def"
 #include "cli/table_dataset.def"
 #include "cli/table_model.def"
 #include "cli/table_deploy.def"

@@ -752,6 +752,40 @@ CREATE FUNCTION public.provider_names(tenant_name text) RETURNS TABLE(provider_i
     -- the body: migrations
 ALTER FUNCTION public.provider_names(tenant_name text) OWNER TO falaj_system;
 
+-- Name: queue_alias(text); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.queue_alias(what text) RETURNS uuid
+    LANGUAGE sql IMMUTABLE
+    -- the body: migrations
+ALTER FUNCTION public.queue_alias(what text) OWNER TO falaj_owner;
+
+-- Name: queue_jobs(bigint, interval); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.queue_jobs(most bigint, until interval) RETURNS TABLE(is_live boolean, is_own boolean, tenant_id uuid, job_id uuid, name text, machine uuid, zone text, pool text, kind text, data_class text, queue text, project_id uuid, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, gpu_milli bigint, gpu_models text, class text, class_value bigint, priority bigint, shape bigint, depth bigint, submitted_at timestamp with time zone, ready_at timestamp with time zone, begun_at timestamp with time zone, devices bigint, stays boolean, max_runtime_s bigint, runs text, zones text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.queue_jobs(most bigint, until interval) OWNER TO falaj_system;
+
+-- Name: queue_machines(bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.queue_machines(most bigint) RETURNS TABLE(machine uuid, is_ready boolean, zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.queue_machines(most bigint) OWNER TO falaj_system;
+
+-- Name: queue_rules(bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.queue_rules(most bigint) RETURNS TABLE(tenant_id uuid, project_id uuid, place text, resource text, queue text, flavor text, zone text, nominal bigint, borrowing_limit bigint, lending_limit bigint, weight bigint, used bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.queue_rules(most bigint) OWNER TO falaj_system;
+
+-- Name: queue_tenants(bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.queue_tenants(most bigint) RETURNS TABLE(tenant_id uuid, is_mine boolean, owner uuid, name text, slots_limit bigint, gpus_limit bigint, guarded boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.queue_tenants(most bigint) OWNER TO falaj_system;
+
 -- Name: quota_api_rates(); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.quota_api_rates() RETURNS TABLE(tenant_id uuid, per_minute bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -5874,6 +5908,22 @@ GRANT ALL ON FUNCTION public.provider_find(tenant_name text, provider_name text)
 -- Name: FUNCTION provider_names(tenant_name text); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.provider_names(tenant_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.provider_names(tenant_name text) TO falaj_app;
+
+-- Name: FUNCTION queue_jobs(most bigint, until interval); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.queue_jobs(most bigint, until interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.queue_jobs(most bigint, until interval) TO falaj_app;
+
+-- Name: FUNCTION queue_machines(most bigint); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.queue_machines(most bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.queue_machines(most bigint) TO falaj_app;
+
+-- Name: FUNCTION queue_rules(most bigint); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.queue_rules(most bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.queue_rules(most bigint) TO falaj_app;
+
+-- Name: FUNCTION queue_tenants(most bigint); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.queue_tenants(most bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.queue_tenants(most bigint) TO falaj_app;
 
 -- Name: FUNCTION quota_api_rates(); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.quota_api_rates() FROM PUBLIC;

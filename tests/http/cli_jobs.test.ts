@@ -77,6 +77,18 @@ test('job why', async () => {
   expect((await falaj('job', 'why', `job_${'0'.repeat(32)}`)).code).toBe(5);
 });
 
+test('job clock, of all that waits and of one job', async () => {
+  const all = await falaj('job', 'clock', '--hours', '2');
+  expect(all.code, all.err).toBe(0);
+  expect(all.out).toMatch(/^RUNNING 0, WILL START 0, LATE 1$/m);
+  expect(all.out).toMatch(/^gulf-waits +1 +0 +NoMatchingFlavor/m);
+  const one = await falaj('job', 'clock', waiting);
+  expect(one.code, one.err).toBe(0);
+  expect(one.out).toMatch(/^state +late/m);
+  expect(one.out).toMatch(/^pool +no-machines +default/m);
+  expect((await falaj('job', 'clock', '--hours', '337')).code).toBe(2);
+});
+
 test('job logs from the end, of errors alone, and by a part', async () => {
   const all = (await falaj('job', 'logs', trained)).out.split('\n').filter(Boolean);
   expect(all.length).toBeGreaterThan(5);

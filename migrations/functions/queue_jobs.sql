@@ -1,0 +1,77 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What runs and what waits, for a run ahead of the planner (scheduler/plan/ahead.h) in a tenant's own transaction. What is not the
+-- tenant's, or of a project that its caller may not see, has an alias instead of an id and no name: it takes room and turns, and
+-- cannot be told. Waiting jobs are read as the planner reads them: of each tenant and shape the first, `most` in all and one of a
+-- shape at least; and those whose time comes within `until`. `zones`: where the database's judge of residency lets a waiting job
+-- run. `runs`: how many seconds the newest completed jobs of its kind and shape took, at most 20 of the newest 100 of that kind.
+CREATE OR REPLACE FUNCTION queue_jobs(most bigint, until interval)
+RETURNS TABLE (is_live boolean, is_own boolean, tenant_id uuid, job_id uuid, name text, machine uuid, zone text, pool text, kind text,
+               data_class text, queue text, project_id uuid, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint,
+               gpu_milli bigint, gpu_models text, class text, class_value bigint, priority bigint, shape bigint, depth bigint,
+               submitted_at timestamptz, ready_at timestamptz, begun_at timestamptz, devices bigint, stays boolean,
+               max_runtime_s bigint, runs text, zones text)
+LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+  mine uuid := nullif(current_setting('app.tenant', true), '')::uuid;
+BEGIN
+  RETURN QUERY
+  WITH RECURSIVE c AS (
+    (SELECT j.tenant_id, j.shape FROM job j WHERE j.queued AND j.not_before IS NULL ORDER BY j.tenant_id, j.shape LIMIT 1)
+    UNION ALL
+    SELECT n.tenant_id, n.shape FROM c CROSS JOIN LATERAL (
+      SELECT j.tenant_id, j.shape FROM job j
+       WHERE j.queued AND j.not_before IS NULL AND (j.tenant_id, j.shape) > (c.tenant_id, c.shape)
+       ORDER BY j.tenant_id, j.shape LIMIT 1) n),
+  k AS MATERIALIZED (SELECT c.tenant_id, c.shape FROM c LIMIT most),
+  d AS MATERIALIZED (SELECT greatest(1, most / greatest(1, count(*))) AS depth FROM k),
+  w AS MATERIALIZED (
+    SELECT j.tenant_id, j.job_id, d.depth FROM k CROSS JOIN d CROSS JOIN LATERAL (
+      SELECT x.tenant_id, x.job_id FROM job x
+       WHERE x.tenant_id = k.tenant_id AND x.shape = k.shape AND x.queued AND x.not_before IS NULL AND NOT x.cancel_requested
+       ORDER BY x.priority DESC, x.job_id LIMIT (SELECT depth FROM d)) j
+    UNION ALL
+    (SELECT x.tenant_id, x.job_id, 0 FROM job x
+      WHERE x.queued AND x.not_before IS NOT NULL AND x.not_before < now() + until AND NOT x.cancel_requested
+      ORDER BY x.not_before LIMIT 200)),
+  l AS MATERIALIZED (
+    SELECT a.tenant_id, a.job_id, a.node_id, a.slots, a.gpus, a.cpu_milli, a.memory_bytes, a.gpu_milli, a.devices,
+           coalesce(a.started_at, now()) AS begun_at FROM attempt a WHERE a.live LIMIT 20000),
+  b AS MATERIALIZED (
+    SELECT true AS is_live, j, l.node_id, l.slots, l.gpus, l.cpu_milli, l.memory_bytes, l.gpu_milli, l.devices, l.begun_at,
+           0::bigint AS depth
+      FROM l JOIN job j ON j.tenant_id = l.tenant_id AND j.job_id = l.job_id
+    UNION ALL
+    SELECT false, j, NULL, j.slots, j.gpus, j.cpu_milli, j.memory_bytes, j.gpu_milli, 0, NULL, w.depth
+      FROM w JOIN job j ON j.tenant_id = w.tenant_id AND j.job_id = w.job_id),
+  r AS MATERIALIZED (
+    SELECT s.tenant_id, s.shape, (
+        SELECT string_agg(p.took::text, ',') FROM (
+          SELECT extract(epoch FROM q.finished_at - q.started_at)::bigint AS took FROM (
+            SELECT e.shape, e.started_at, e.finished_at, e.job_id FROM job e
+             WHERE e.tenant_id = s.tenant_id AND e.ended = 'COMPLETED' AND e.kind = s.kind ORDER BY e.job_id DESC LIMIT 100) q
+           WHERE q.shape = s.shape AND q.started_at IS NOT NULL ORDER BY q.job_id DESC LIMIT 20) p) AS runs
+      FROM (SELECT DISTINCT (b.j).tenant_id, (b.j).shape, (b.j).kind FROM b) s),
+  z AS MATERIALIZED (
+    SELECT s.tenant_id, s.data_class, s.kind, (
+        SELECT string_agg(o.code, ',' ORDER BY o.code) FROM zone o
+         WHERE residency_zone_ok(s.tenant_id, s.data_class, o.code, job_purpose(s.kind))) AS zones
+      FROM (SELECT DISTINCT (b.j).tenant_id, (b.j).data_class, (b.j).kind FROM b WHERE NOT b.is_live) s),
+  o AS (SELECT b, (b.j).tenant_id = mine AND project_visible((b.j).project_id) AS is_own FROM b)
+  SELECT (o.b).is_live, coalesce(o.is_own, false), queue_alias(((o.b).j).tenant_id::text),
+         CASE WHEN o.is_own THEN ((o.b).j).job_id ELSE queue_alias(((o.b).j).job_id::text) END,
+         CASE WHEN o.is_own THEN ((o.b).j).name ELSE '' END, queue_alias((o.b).node_id::text), ((o.b).j).zone, ((o.b).j).pool,
+         ((o.b).j).kind, ((o.b).j).data_class,
+         CASE WHEN ((o.b).j).tenant_id = mine THEN ((o.b).j).queue
+              ELSE queue_alias(((o.b).j).tenant_id || ((o.b).j).queue)::text END,
+         queue_alias(((o.b).j).project_id::text), (o.b).slots, (o.b).gpus, (o.b).cpu_milli, (o.b).memory_bytes, (o.b).gpu_milli,
+         ((o.b).j).gpu_models, ((o.b).j).class, coalesce(v.value, 0), ((o.b).j).priority, ((o.b).j).shape, (o.b).depth,
+         ((o.b).j).submitted_at, ((o.b).j).not_before, (o.b).begun_at, (o.b).devices, job_stays(((o.b).j).kind),
+         ((o.b).j).max_runtime_s, coalesce(r.runs, ''), coalesce(z.zones, '')
+    FROM o
+    LEFT JOIN r ON r.tenant_id = ((o.b).j).tenant_id AND r.shape = ((o.b).j).shape
+    LEFT JOIN z ON z.tenant_id = ((o.b).j).tenant_id AND z.data_class = ((o.b).j).data_class AND z.kind = ((o.b).j).kind
+    LEFT JOIN priority_class v ON v.class = ((o.b).j).class
+   ORDER BY 1 DESC, (o.b).depth = 0, 3, 22, ((o.b).j).priority DESC, ((o.b).j).job_id;
+END $$;
+SELECT falaj_system_function('queue_jobs', 'falaj_app');

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ahead.h - the planner played ahead in time: what waits now starts when what runs has ended, as the same planner would place it.
+ *
+ * At every end of an attempt, and whenever a waiting job's own time comes, placement_plan is asked with what is free by then. An
+ * attempt ends after the time that its caller says; what begins here runs as long as its caller expects. So the answer is as good
+ * as those times, and nothing that is submitted later, fails, or makes room for a higher class is in it: it says what would happen
+ * if all went on as it is. Ends within a two-hundredth of their distance from now, or a second, count as one, so that far steps
+ * are coarse and their number is bounded.
+ *
+ * Pure: no I/O, no clock, and a base that is not changed. Memory: the arena, for what is answered; each step has its own. */
+#pragma once
+#include "scheduler/plan/snapshot.h"
+
+enum { AHEAD_STEPS_MAX = 400 };
+#define AHEAD_NONE SIZE_MAX
+#define AHEAD_NEVER INT64_MAX           /* it stays until it is told to stop */
+
+/* What holds room now. machine: index into nodes; AHEAD_NONE: one that takes nothing new, which `where` tells. */
+struct ahead_live {
+    size_t machine;
+    const struct snap_node *where;      /* for rules: its zone and flavor */
+    struct snap_job job;                /* what it holds; tenant is filled */
+    uint64_t devices;
+    int64_t ends_us;
+};
+
+/* Of a waiting job, by its index in base.jobs. */
+struct ahead_wait {
+    int64_t ready_us;                   /* not before; 0: now */
+    int64_t runs_us;                    /* expected; AHEAD_NEVER */
+    bool is_told;                       /* why it waits is kept */
+};
+
+struct ahead_in {
+    struct snapshot base;               /* linked; nothing of machines, tenants and rules in use; jobs in any order */
+    const struct ahead_wait *waits;
+    const struct ahead_live *live;
+    size_t nlive;
+    int64_t now_us, until_us;
+};
+
+struct ahead_start {
+    size_t job, machine;                /* of the base */
+    uint64_t devices;
+    int64_t at_us, ends_us;
+    size_t after;                       /* what ended just then on that machine, else of the same tenant: below nlive one of live, from
+                                         * there on one of starts; AHEAD_NONE: nothing of these, it was its turn */
+};
+
+struct ahead {
+    struct { struct ahead_start *items; size_t n; } starts;     /* in the order of their times */
+    struct waiting *why;                /* by job: why it waited last, of those told; reason absent: it never did */
+    int64_t steps;
+    bool is_cut;                        /* steps or unread jobs ended it: there is more before until_us */
+};
+
+void ahead_run(const struct ahead_in *in, struct arena *a, struct ahead *ret);
+/* The next plan places the job. */
+bool ahead_starts_now(const struct ahead_in *in, size_t job, size_t *ret_machine);

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_ahead.c - what waits starts when what holds its room ends, in the planner's order; and what is said before holds when time
+ * goes by: a second run from the moment of the first start places the same. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "scheduler/plan/ahead.h"
+#include "scheduler/plan/random.h"
+
+#define SEC ((int64_t)1000000)
+enum { NOW_S = 1000, MOST = 40 };
+
+static struct str home = { "home", 4 };
+
+static struct uuid id_of(uint8_t kind, size_t i)
+{
+    struct uuid u = { { kind } };
+    u.b[14] = (uint8_t)(i >> 8);
+    u.b[15] = (uint8_t)i;
+    return u;
+}
+
+struct world {
+    struct snap_node nodes[4];
+    struct snap_tenant tenants[3];
+    struct snap_job jobs[MOST];
+    struct ahead_wait waits[MOST];
+    struct ahead_live live[MOST];
+    struct ahead_in in;
+};
+
+static void world_init(struct world *x, size_t nodes, int64_t slots, int64_t gpus, size_t tenants)
+{
+    memset(x, 0, sizeof *x);
+    for (size_t i = 0; i < nodes; i++)
+        x->nodes[i] = (struct snap_node){ .node_id = id_of(1, i), .zone = home, .pool = STR("p"), .flavor = STR("f"), .slots = slots,
+                                          .gpus = gpus, .free_slots = slots, .free_gpus = gpus };
+    for (size_t i = 0; i < tenants; i++)
+        x->tenants[i] = (struct snap_tenant){ .tenant_id = id_of(2, i), .slots_limit = 1000, .gpus_limit = 1000 };
+    x->in = (struct ahead_in){ .base = { .nodes = { x->nodes, nodes }, .tenants = { x->tenants, tenants }, .jobs = { x->jobs, 0 } },
+                               .waits = x->waits, .live = x->live, .now_us = NOW_S * SEC, .until_us = 100000 * SEC };
+}
+
+static struct snap_job job_of(size_t i, int64_t tenant, int64_t slots, int64_t gpus)
+{
+    return (struct snap_job){ .tenant_id = id_of(2, (size_t)tenant), .job_id = id_of(3, i), .tenant = tenant, .pool = STR("p"),
+                              .zones = { &home, 1 }, .slots = slots, .gpus = gpus, .submitted_at = { (int64_t)i } };
+}
+
+static struct snap_job *wait_add(struct world *x, int64_t tenant, int64_t slots, int64_t gpus, int64_t runs_s)
+{
+    const size_t i = x->in.base.jobs.n++;
+    x->waits[i] = (struct ahead_wait){ 0, runs_s ? runs_s * SEC : AHEAD_NEVER, true };
+    x->jobs[i] = job_of(i, tenant, slots, gpus);
+    return &x->jobs[i];
+}
+
+static void live_add(struct world *x, size_t node, int64_t tenant, int64_t slots, int64_t gpus, uint64_t devices, int64_t ends_s)
+{
+    const size_t i = x->in.nlive++;
+    x->live[i] = (struct ahead_live){ node, &x->nodes[node], job_of(1000 + i, tenant, slots, gpus), devices, ends_s ? ends_s * SEC : AHEAD_NEVER };
+}
+
+static const struct ahead_start *start_of(const struct ahead *x, size_t job)
+{
+    for (size_t i = 0; i < x->starts.n; i++)
+        if (x->starts.items[i].job == job)
+            return &x->starts.items[i];
+    return NULL;
+}
+
+static void each_starts_when_its_room_ends(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(1 << 24);
+    static struct world x;
+    struct ahead r;
+    world_init(&x, 2, 8, 0, 2);
+    live_add(&x, 0, 1, 8, 0, 0, 1100);
+    live_add(&x, 1, 1, 6, 0, 0, 1500);
+    wait_add(&x, 0, 2, 0, 50);          /* fits now on the second machine */
+    wait_add(&x, 0, 8, 0, 1000);        /* when the first machine is free */
+    wait_add(&x, 0, 8, 0, 10);          /* when the second is: at 1500 */
+    wait_add(&x, 0, 9, 0, 10);          /* never */
+    ahead_run(&x.in, a, &r);
+    assert_int_equal(start_of(&r, 0)->at_us, 1000 * SEC);
+    assert_int_equal(start_of(&r, 0)->after, AHEAD_NONE);
+    assert_int_equal(start_of(&r, 1)->at_us, 1100 * SEC);
+    assert_int_equal(start_of(&r, 1)->machine, 0);
+    assert_int_equal(start_of(&r, 1)->after, 0);
+    assert_int_equal(start_of(&r, 1)->ends_us, 2100 * SEC);
+    assert_true(str_eq_c(r.why[1].reason, "Resources"));
+    assert_int_equal(start_of(&r, 2)->at_us, 1500 * SEC);
+    assert_int_equal(start_of(&r, 2)->after, 1);
+    assert_null(start_of(&r, 3));
+    assert_true(str_eq_c(r.why[3].reason, "NoMatchingFlavor"));
+    arena_free(a);
+}
+
+static void devices_and_quotas_hold_others_up(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(1 << 24);
+    static struct world x;
+    struct ahead r;
+    world_init(&x, 1, 100, 4, 2);
+    x.tenants[0].slots_limit = 10;
+    live_add(&x, 0, 1, 1, 2, 3, 1200);
+    live_add(&x, 0, 0, 8, 0, 0, 1300);
+    wait_add(&x, 1, 1, 3, 100);         /* two of four devices are held until 1200 */
+    wait_add(&x, 0, 4, 0, 100);         /* the tenant has 8 of 10 slots until 1300 */
+    ahead_run(&x.in, a, &r);
+    assert_int_equal(start_of(&r, 0)->at_us, 1200 * SEC);
+    assert_int_equal(start_of(&r, 1)->at_us, 1300 * SEC);
+    assert_true(str_eq_c(r.why[1].reason, "QuotaExceeded"));
+    assert_int_equal(start_of(&r, 1)->after, 1);
+    arena_free(a);
+}
+
+static void rules_free_what_ends(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(1 << 24);
+    static struct world x;
+    struct ahead r;
+    world_init(&x, 1, 100, 0, 1);
+    struct rule rule = { .tenant_id = id_of(2, 0), .place = RULE_TENANT, .resource = RULE_SLOTS, .queue = STR(""), .flavor = STR(""),
+                         .zone = STR(""), .nominal = 10, .borrowing_limit = 0, .lending_limit = 0, .weight = 1000 };
+    x.tenants[0].guarded = true;
+    x.tenants[0].slots_weight = x.tenants[0].gpus_weight = 1000;
+    x.in.base.book.rules.items = &rule;
+    x.in.base.book.rules.n = 1;
+    rulebook_link(&x.in.base.book, a);
+    live_add(&x, 0, 0, 6, 0, 0, 1200);
+    wait_add(&x, 0, 6, 0, 100);
+    ahead_run(&x.in, a, &r);
+    assert_int_equal(start_of(&r, 0)->at_us, 1200 * SEC);
+    assert_int_equal(x.in.base.book.rules.items[0].used, 0);    /* the base is as it was */
+    arena_free(a);
+}
+
+static void its_own_time_comes_first(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(1 << 24);
+    static struct world x;
+    struct ahead r;
+    world_init(&x, 1, 8, 0, 1);
+    wait_add(&x, 0, 8, 0, 100);
+    x.waits[0].ready_us = 1400 * SEC;
+    wait_add(&x, 0, 8, 0, 50);
+    wait_add(&x, 0, 8, 0, 0);           /* stays: nothing starts behind it */
+    wait_add(&x, 0, 8, 0, 10);
+    ahead_run(&x.in, a, &r);
+    assert_int_equal(start_of(&r, 1)->at_us, 1000 * SEC);
+    assert_int_equal(start_of(&r, 2)->at_us, 1050 * SEC);
+    assert_int_equal(start_of(&r, 2)->ends_us, AHEAD_NEVER);
+    assert_null(start_of(&r, 0));
+    assert_null(start_of(&r, 3));
+    arena_free(a);
+}
+
+/* Random worlds: at the first later start, what has ended has ended, and asked again from there the same job starts at once. */
+static void what_is_said_before_comes_true(void **state)
+{
+    (void)state;
+    struct random rnd = { 7 };
+    size_t compared = 0;
+    for (int round = 0; round < 200; round++) {
+        struct arena *a = arena_new(1 << 26);
+        static struct world x;
+        struct ahead r;
+        size_t machine;
+        world_init(&x, 3, 8, 4, 3);
+        for (size_t i = 0; i < 3; i++)
+            live_add(&x, i, (int64_t)random_below(&rnd, 3), 4 + (int64_t)random_below(&rnd, 5), 2, 3, 1100 + 400 * (int64_t)i);
+        for (size_t i = 0; i < 12; i++)
+            wait_add(&x, (int64_t)random_below(&rnd, 3), 1 + (int64_t)random_below(&rnd, 8), (int64_t)random_below(&rnd, 4),
+                     20000 + (int64_t)random_below(&rnd, 500))->priority = (int64_t)random_below(&rnd, 3);
+        ahead_run(&x.in, a, &r);
+        const struct ahead_start *later = NULL;
+        for (size_t i = 0; i < r.starts.n && !later; i++)
+            if (r.starts.items[i].at_us > x.in.now_us)
+                later = &r.starts.items[i];
+        if (later) {
+            struct ahead_in then = x.in;
+            static struct ahead_live live[MOST];
+            static struct ahead_wait waits[MOST];
+            static struct snap_job jobs[MOST];
+            size_t n = 0, job = AHEAD_NONE;
+            then.now_us = later->at_us;
+            then.nlive = 0;
+            for (size_t i = 0; i < x.in.nlive; i++)
+                if (x.live[i].ends_us > then.now_us)
+                    live[then.nlive++] = x.live[i];
+            for (size_t i = 0; i < x.in.base.jobs.n; i++) {
+                const struct ahead_start *s = start_of(&r, i);
+                if (s && s->at_us < then.now_us) {
+                    live[then.nlive++] = (struct ahead_live){ s->machine, &x.nodes[s->machine], x.jobs[i], s->devices, s->ends_us };
+                    continue;
+                }
+                if (i == later->job)
+                    job = n;
+                waits[n] = x.waits[i];
+                jobs[n++] = x.jobs[i];
+            }
+            then.live = live;
+            then.waits = waits;
+            then.base.jobs.items = jobs;
+            then.base.jobs.n = n;
+            assert_true(ahead_starts_now(&then, job, &machine));
+            assert_int_equal(machine, later->machine);
+            compared++;
+        }
+        arena_free(a);
+    }
+    assert_true(compared > 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(each_starts_when_its_room_ends),
+                                        cmocka_unit_test(devices_and_quotas_hold_others_up), cmocka_unit_test(rules_free_what_ends),
+                                        cmocka_unit_test(its_own_time_comes_first), cmocka_unit_test(what_is_said_before_comes_true) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
