@@ -299,8 +299,8 @@ int cmd_job_why(struct cli *c)
     const int rc = with_job(c, &job);
     if (rc != CLI_OK)
         return rc;
-    return show_with(c, arena_printf(c->arena, "/v1/jobs/%s/placement", api_escape(c->arena, job)), c->cmd->columns, "constraints",
-                     "constraint:CONSTRAINT machines:MACHINES detail:DETAIL");
+    return show_with(c, arena_printf(c->arena, "/v1/jobs/%s/placement", api_escape(c->arena, job)), c->cmd->columns,
+                     "constraints", "constraint:CONSTRAINT machines:MACHINES detail:DETAIL");
 }
 
 #define CLOCK_COLUMNS "at:START ends_at:END basis:BASIS name:NAME slots:SLOTS gpus:GPUS zone:ZONE "
@@ -316,8 +316,8 @@ static int show_clock(struct cli *c, int64_t hours)
         output_object(c, r.json, r.body, CLOCK_COLUMNS);
         return CLI_OK;
     }
-    fprintf(c->out, "RUNNING %zu, WILL START %zu, LATE %zu\n", jval_len(jval_get(r.json, "running")), jval_len(jval_get(r.json, "starts")),
-            jval_len(jval_get(r.json, "late")));
+    fprintf(c->out, "RUNNING %zu, WILL START %zu, LATE %zu\n", jval_len(jval_get(r.json, "running")),
+            jval_len(jval_get(r.json, "starts")), jval_len(jval_get(r.json, "late")));
     show_list(c, jval_get(r.json, "running"), CLOCK_COLUMNS "+job_id:ID");
     show_list(c, jval_get(r.json, "starts"), CLOCK_COLUMNS "after:AFTER after_job_id:JOB +job_id:ID +detail:DETAIL");
     show_list(c, jval_get(r.json, "late"), "name:NAME slots:SLOTS gpus:GPUS reason:REASON detail:DETAIL +job_id:ID");

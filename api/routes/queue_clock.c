@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue_clock.c - routes of the queue clock: what will start when, for a tenant and for the platform, and what would start one job
- * now. Nothing is stored. */
+/* queue_clock.c - routes of the queue clock: what will start when, for a tenant and for the platform, and what would start
+ * one job now. Nothing is stored. */
 #include "api/route.h"
 #include "scheduler/jobs/clock.h"
 
@@ -26,13 +26,15 @@ static enum errc of_job(struct work *w, const void *in_, void *out, struct err *
 
 static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/queue/clock", .lane = LANE_HEAVY,
-      .op = "queue_clock", .perm = PERM_JOB_READ, .handler = of_queue, .in = &clock_in_schema, .status = 200, .out = &queue_clock_schema,
+      .op = "queue_clock", .perm = PERM_JOB_READ, .handler = of_queue, .in = &clock_in_schema, .status = 200,
+          .out = &queue_clock_schema,
       .doc = "What runs until when and what will start when, if all goes on as it is; of other tenants sums alone" },
     { .method = HTTP_GET, .path = "/v1/system/queue/clock", .lane = LANE_HEAVY,
       .op = "system_queue_clock", .perm = PERM_SYSTEM_INSPECT, .handler = of_queue, .in = &clock_in_schema, .status = 200,
       .out = &queue_clock_schema, .doc = "Who will hold what of each zone, if all goes on as it is" },
     { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/clock", .lane = LANE_HEAVY,
-      .op = "job_clock", .perm = PERM_JOB_READ, .handler = of_job, .in = &job_clock_in_schema, .status = 200, .out = &job_clock_schema,
+      .op = "job_clock", .perm = PERM_JOB_READ, .handler = of_job, .in = &job_clock_in_schema, .status = 200,
+          .out = &job_clock_schema,
       .resource = "job", .doc = "When a job will start, and which single change would start it now" },
 };
 extern const struct route_table queue_clock_routes;

@@ -1,11 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What runs and what waits, for a run ahead of the planner (scheduler/plan/ahead.h) in a tenant's own transaction. What is not the
--- tenant's, or of a project that its caller may not see, has an alias instead of an id and no name: it takes room and turns, and
--- cannot be told. Waiting jobs are read as the planner reads them: of each tenant and shape the first, `most` in all and one of a
--- shape at least; and those whose time comes within `until`. `zones`: where the database's judge of residency lets a waiting job
--- run. `runs`: how many seconds the newest completed jobs of its kind and shape took, at most 20 of the newest 100 of that kind.
+-- What runs and what waits, for a run ahead of the planner (scheduler/plan/ahead.h) in a tenant's own transaction. What is
+-- not the tenant's, or of a project that its caller may not see, has an alias instead of an id and no name: it takes room and
+-- turns, and cannot be told. Waiting jobs are read as the planner reads them: of each tenant and shape the first, `most` in
+-- all and one of a shape at least; and those whose time comes within `until`. `zones`: where the database's judge of
+-- residency lets a waiting job run. `runs`: how many seconds the newest completed jobs of its kind and shape took, at most 20
+-- of the newest 100 of that kind.
 CREATE OR REPLACE FUNCTION queue_jobs(most bigint, until interval)
-RETURNS TABLE (is_live boolean, is_own boolean, tenant_id uuid, job_id uuid, name text, machine uuid, zone text, pool text, kind text,
+RETURNS TABLE (is_live boolean, is_own boolean, tenant_id uuid, job_id uuid, name text, machine uuid, zone text, pool text,
+               kind text,
                data_class text, queue text, project_id uuid, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint,
                gpu_milli bigint, gpu_models text, class text, class_value bigint, priority bigint, shape bigint, depth bigint,
                submitted_at timestamptz, ready_at timestamptz, begun_at timestamptz, devices bigint, stays boolean,

@@ -11,12 +11,14 @@ DECLARE
 BEGIN
   RETURN QUERY
   SELECT queue_alias(q.tenant_id::text), queue_alias(q.project_id::text), q.place, q.resource,
-         CASE WHEN q.queue = '' OR q.tenant_id = mine THEN q.queue ELSE queue_alias(q.tenant_id || q.queue)::text END, q.flavor, q.zone,
+         CASE WHEN q.queue = '' OR q.tenant_id = mine THEN q.queue ELSE queue_alias(q.tenant_id || q.queue)::text END, q.flavor,
+             q.zone,
          q.nominal, coalesce(q.borrowing_limit, -1), coalesce(q.lending_limit, -1), q.weight, 0::bigint
     FROM (SELECT tenant_id, project_id, place, resource, queue, flavor, zone, nominal, borrowing_limit, lending_limit, weight
             FROM quota_rule
           UNION ALL
-          SELECT tenant_id, NULL, 'tenant', 'jobs', '', '', '', hard_limit, 0, 0, 1000 FROM quota WHERE resource = 'running_jobs') q
+          SELECT tenant_id, NULL, 'tenant', 'jobs', '', '', '', hard_limit, 0, 0,
+              1000 FROM quota WHERE resource = 'running_jobs') q
    ORDER BY 1 LIMIT most;
 END $$;
 SELECT falaj_system_function('queue_rules', 'falaj_app');

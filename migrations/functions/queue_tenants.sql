@@ -10,7 +10,8 @@ DECLARE
 BEGIN
   RETURN QUERY
   SELECT queue_alias(t.tenant_id::text), coalesce(t.tenant_id = mine, false), CASE WHEN is_platform THEN t.tenant_id END,
-         CASE WHEN is_platform THEN t.name ELSE '' END, coalesce(s.hard_limit, 0), coalesce(g.hard_limit, 0), coalesce(s.guarded, false)
+         CASE WHEN is_platform THEN t.name ELSE '' END, coalesce(s.hard_limit, 0), coalesce(g.hard_limit, 0),
+             coalesce(s.guarded, false)
     FROM tenant t
     LEFT JOIN quota s ON s.tenant_id = t.tenant_id AND s.resource = 'slots'
     LEFT JOIN quota g ON g.tenant_id = t.tenant_id AND g.resource = 'gpus'

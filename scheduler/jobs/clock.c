@@ -17,39 +17,51 @@ SCHEMA_OF(clock_point, "What is held from a moment on", FIELD(clock_point, at, 0
     FIELD(clock_point, slots, 0, .doc = "Slots"), FIELD(clock_point, gpus, 0, .doc = "GPUs"));
 SCHEMA_OF(clock_line, "Who holds what of a zone", FIELD(clock_line, who, F_ALWAYS, .doc = "own, others, tenant"),
     FIELD_ID(clock_line, tenant_id, "tnt", 0, .doc = "Of who tenant: which"), FIELD(clock_line, name, 0, .doc = "Its name"),
-    FIELD_LIST(clock_line, points, &clock_point_schema, 0, .max = CLOCK_POINTS + 2, .doc = "As it changes, in the order of time"));
+    FIELD_LIST(clock_line, points, &clock_point_schema, 0, .max = CLOCK_POINTS + 2,
+               .doc = "As it changes, in the order of time"));
 SCHEMA_OF(clock_zone, "A zone", FIELD(clock_zone, zone, F_ALWAYS, .doc = "Its code"),
     FIELD(clock_zone, slots, 0, .doc = "Of its ready machines"), FIELD(clock_zone, gpus, 0, .doc = "Of its ready machines"),
     FIELD_LIST(clock_zone, lines, &clock_line_schema, 0, .max = CLOCK_LINES + 1, .doc = "Who holds what of it"));
 SCHEMA_EXTERN(clock_job, "A job that runs or will start", FIELD_ID(clock_job, job_id, "job", 0, .doc = "The job"),
-    FIELD(clock_job, name, 0, .doc = "Its name"), FIELD(clock_job, zone, 0, .doc = "Where"), FIELD(clock_job, pool, 0, .doc = "Where"),
-    FIELD(clock_job, flavor, 0, .doc = "Of the machine"), FIELD(clock_job, slots, 0, .doc = "Slots"), FIELD(clock_job, gpus, 0, .doc = "GPUs"),
+    FIELD(clock_job, name, 0, .doc = "Its name"), FIELD(clock_job, zone, 0, .doc = "Where"),
+        FIELD(clock_job, pool, 0, .doc = "Where"),
+    FIELD(clock_job, flavor, 0, .doc = "Of the machine"), FIELD(clock_job, slots, 0, .doc = "Slots"),
+        FIELD(clock_job, gpus, 0, .doc = "GPUs"),
     FIELD(clock_job, at, 0, .doc = "When it began, or is expected to"),
     FIELD(clock_job, ends_at, 0, .doc = "When it is expected to end; absent: it stays until it is told to stop"),
     FIELD(clock_job, basis, 0, .doc = "Of ends_at. measured: the median of how long its like took; limit: its own longest time"),
-    FIELD(clock_job, after, 0, .doc = "Of one that waits. now: the next plan starts it; job, others: when that ends; begin_at: its own time; "
+    FIELD(clock_job, after, 0,
+          .doc = "Of one that waits. now: the next plan starts it; job, others: when that ends; begin_at: its own time; "
                                       "turn: nothing ends then, others went first"),
     FIELD_ID(clock_job, after_job_id, "job", 0, .doc = "Of after job: which"),
-    FIELD(clock_job, reason, 0, .doc = "Why it waits until then, as a reason of pending jobs"), FIELD(clock_job, detail, 0, .doc = "The same with numbers"));
-SCHEMA_OF(clock_late, "A job that does not start within the time looked at", FIELD_ID(clock_late, job_id, "job", 0, .doc = "The job"),
-    FIELD(clock_late, name, 0, .doc = "Its name"), FIELD(clock_late, slots, 0, .doc = "Slots"), FIELD(clock_late, gpus, 0, .doc = "GPUs"),
+    FIELD(clock_job, reason, 0, .doc = "Why it waits until then, as a reason of pending jobs"),
+        FIELD(clock_job, detail, 0, .doc = "The same with numbers"));
+SCHEMA_OF(clock_late, "A job that does not start within the time looked at",
+          FIELD_ID(clock_late, job_id, "job", 0, .doc = "The job"),
+    FIELD(clock_late, name, 0, .doc = "Its name"), FIELD(clock_late, slots, 0, .doc = "Slots"),
+        FIELD(clock_late, gpus, 0, .doc = "GPUs"),
     FIELD(clock_late, reason, 0, .doc = "Why it waits"), FIELD(clock_late, detail, 0, .doc = "The same with numbers"));
 SCHEMA_EXTERN(queue_clock, "What will start when, if all goes on as it is", FIELD(queue_clock, at, F_ALWAYS, .doc = "Now"),
     FIELD(queue_clock, until, 0, .doc = "The end of the time looked at"),
-    FIELD_LIST(queue_clock, zones, &clock_zone_schema, 0, .max = 1000, .doc = "Zones that the tenant may use, and who holds what of them"),
+    FIELD_LIST(queue_clock, zones, &clock_zone_schema, 0, .max = 1000,
+               .doc = "Zones that the tenant may use, and who holds what of them"),
     FIELD_LIST(queue_clock, running, &clock_job_schema, 0, .max = CLOCK_JOBS, .doc = "Own jobs that run, by their expected ends"),
-    FIELD_LIST(queue_clock, starts, &clock_job_schema, 0, .max = CLOCK_JOBS, .doc = "Own jobs that wait, by their expected starts"),
+    FIELD_LIST(queue_clock, starts, &clock_job_schema, 0, .max = CLOCK_JOBS,
+               .doc = "Own jobs that wait, by their expected starts"),
     FIELD_LIST(queue_clock, late, &clock_late_schema, 0, .max = CLOCK_JOBS, .doc = "Own jobs that do not start within that time"),
     FIELD(queue_clock, others_running, 0, .doc = "Jobs of others that run"),
     FIELD(queue_clock, others_waiting, 0, .doc = "Jobs of others that wait, of those looked at"),
     FIELD(queue_clock, is_partial, 0, .doc = "More waits than was looked at, so that late times are guesses"));
 SCHEMA_OF(job_change, "A change that would start the job now",
-    FIELD(job_change, change, F_ALWAYS, .doc = "A field of the job; quota_slots, quota_gpus: the tenant's limit; quota_rule: the nominal of a rule"),
-    FIELD(job_change, from, 0, .doc = "As it is"), FIELD(job_change, to, 0, .doc = "As it would be, the least change that is enough"),
+    FIELD(job_change, change, F_ALWAYS,
+          .doc = "A field of the job; quota_slots, quota_gpus: the tenant's limit; quota_rule: the nominal of a rule"),
+    FIELD(job_change, from, 0, .doc = "As it is"), FIELD(job_change, to, 0,
+                                                         .doc = "As it would be, the least change that is enough"),
     FIELD(job_change, zone, 0, .doc = "Where it would start"), FIELD(job_change, pool, 0, .doc = "Where it would start"),
     FIELD(job_change, flavor, 0, .doc = "On which kind of machine"));
 SCHEMA_EXTERN(job_clock, "When a job will start, and what would start it now", FIELD(job_clock, at, F_ALWAYS, .doc = "Now"),
-    FIELD(job_clock, state, 0, .doc = "now: the next plan starts it; later; late: not within the time looked at; gate: something else keeps it "
+    FIELD(job_clock, state, 0,
+          .doc = "now: the next plan starts it; later; late: not within the time looked at; gate: something else keeps it "
                                      "back first; not_waiting"),
     FIELD_SUB(job_clock, start, &clock_job_schema, 0, .doc = "When and where it starts, where that is known"),
     FIELD(job_clock, reason, 0, .doc = "Why not"), FIELD(job_clock, detail, 0, .doc = "The same with numbers"),
@@ -105,7 +117,8 @@ static void find_lines(const struct board *b, bool is_platform, struct arena *a,
         if (most == n)
             break;
         l->line_of[most] = l->n;
-        l->lines[l->n++] = (struct clock_line){ .who = STR("tenant"), .tenant_id = b->tenants[most].tenant_id, .name = b->tenants[most].name };
+        l->lines[l->n++] = (struct clock_line){ .who = STR("tenant"), .tenant_id = b->tenants[most].tenant_id,
+                                                .name = b->tenants[most].name };
     }
     for (size_t i = 0; i < n; i++)
         if (l->line_of[i] == CLOCK_LINES)
@@ -188,7 +201,8 @@ static void tell_zone(const struct lines *l, const struct ahead *x, struct str z
 
 /* --- jobs --- */
 
-static void tell_start(const struct board *b, const struct ahead *x, const struct ahead_start *s, struct arena *a, struct clock_job *ret)
+static void tell_start(const struct board *b, const struct ahead *x, const struct ahead_start *s, struct arena *a,
+                       struct clock_job *ret)
 {
     const struct snap_job *j = &b->in.base.jobs.items[s->job];
     const struct snap_node *n = &b->in.base.nodes.items[s->machine];
@@ -289,7 +303,8 @@ enum errc queue_clock_read(struct work *w, int64_t hours, struct queue_clock *re
     for (size_t i = 0; i < all.n; i++)
         if (is_platform || residency_has_zone(f, z[i].code))
             tell_zone(&l, &x, z[i].code, w->arena, &zones[n++]);
-    *ret = (struct queue_clock){ .at.us = b.in.now_us, .until.us = b.in.until_us, .zones = { zones, n }, .is_partial = b.is_cut || x.is_cut };
+    *ret = (struct queue_clock){ .at.us = b.in.now_us, .until.us = b.in.until_us, .zones = { zones, n }, .is_partial = b.is_cut ||
+                                 x.is_cut };
     tell_running(&b, w->arena, ret);
     tell_waiting(&b, &x, w->arena, ret);
     return ERR_OK;
@@ -306,7 +321,8 @@ static size_t find_wait(const struct board *b, struct uuid job_id)
 }
 
 /* Classes and zones that it may choose, and what would put it before the others of its tenant. */
-static enum errc read_room(struct work *w, const struct job *job, const struct board *b, size_t at, struct change_room *ret, struct err *e)
+static enum errc read_room(struct work *w, const struct job *job, const struct board *b, size_t at, struct change_room *ret,
+                           struct err *e)
 {
     struct slice classes;
     struct outlook o;
@@ -318,7 +334,8 @@ static enum errc read_room(struct work *w, const struct job *job, const struct b
         names[i] = (struct change_class){ c[i].cls, c[i].value };
     free.zone = STR_NULL;
     TRY(outlook_read(w, &free, &o, e));
-    *ret = (struct change_room){ .classes = names, .nclasses = classes.n, .zones = o.snap.jobs.items[0].zones, .best_priority = INT64_MIN / 2 };
+    *ret = (struct change_room){ .classes = names, .nclasses = classes.n, .zones = o.snap.jobs.items[0].zones,
+                                 .best_priority = INT64_MIN / 2 };
     for (size_t i = 0; i < b->in.base.jobs.n; i++) {
         const struct snap_job *j = &b->in.base.jobs.items[i];
         if (i != at && j->tenant == b->in.base.jobs.items[at].tenant && j->class_value == b->in.base.jobs.items[at].class_value &&
@@ -328,7 +345,8 @@ static enum errc read_room(struct work *w, const struct job *job, const struct b
     return ERR_OK;
 }
 
-static enum errc find_changes(struct work *w, const struct job *job, const struct board *b, size_t at, struct job_clock *ret, struct err *e)
+static enum errc find_changes(struct work *w, const struct job *job, const struct board *b, size_t at, struct job_clock *ret,
+                              struct err *e)
 {
     struct change_room room;
     struct change found[CHANGES];
@@ -336,7 +354,8 @@ static enum errc find_changes(struct work *w, const struct job *job, const struc
     const size_t n = changes_find(&b->in, at, &room, w->arena, found);
     struct job_change *out = ARENA_ARRAY(w->arena, struct job_change, n + 1);
     for (size_t i = 0; i < n; i++)
-        out[i] = (struct job_change){ str_c(change_names[found[i].what]), found[i].from, found[i].to, found[i].zone, found[i].pool, found[i].flavor };
+        out[i] = (struct job_change){ str_c(change_names[found[i].what]), found[i].from, found[i].to, found[i].zone,
+                                      found[i].pool, found[i].flavor };
     ret->changes = (struct slice){ out, n };
     return ERR_OK;
 }

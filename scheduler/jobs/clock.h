@@ -3,9 +3,9 @@
  * start one job now.
  *
  * Both come from the planner itself, played ahead (scheduler/plan/ahead.h, changes.h) from what stands in the database
- * (scheduler/mirror/board.h). A tenant, and a caller held to some projects, is told of its own jobs by name; the rest of a zone is one
- * line of others, and only zones that the tenant may use are told. The platform is told tenants and no jobs.
- * In a transaction of the tenant or of the platform. Memory: w->arena. Errors: those of the database. */
+ * (scheduler/mirror/board.h). A tenant, and a caller held to some projects, is told of its own jobs by name; the rest of a
+ * zone is one line of others, and only zones that the tenant may use are told. The platform is told tenants and no jobs. In a
+ * transaction of the tenant or of the platform. Memory: w->arena. Errors: those of the database. */
 #pragma once
 #include "scheduler/jobs/job.h"
 
@@ -66,8 +66,9 @@ struct job_change {
 };
 struct job_clock {
     struct timestamp at;
-    struct str state;                   /* now: the next plan starts it; later; late: not within the time looked at; gate: something else keeps
-                                           it back first; not_waiting */
+    /* now: the next plan starts it; later; late: not within the time looked at; gate: something else keeps it back first;
+     * not_waiting */
+    struct str state;
     struct clock_job start;             /* of now and later */
     struct str reason, detail;          /* of late and gate */
     struct slice changes;               /* struct job_change: each would start it now, least first */

@@ -21,9 +21,11 @@ SCHEMA_OF(machine_row, "A machine under its alias", FIELD(machine_row, machine, 
     FIELD(machine_row, gpu_model, 0, .doc = "Of its GPUs"), FIELD(machine_row, gpu_shared, 0, .doc = "Shares are kept apart"),
     FIELD(machine_row, slots, 0, .doc = "Slots"), FIELD(machine_row, gpus, 0, .doc = "GPUs"),
     FIELD(machine_row, cpu_milli, 0, .doc = "Processors"), FIELD(machine_row, memory_bytes, 0, .doc = "Memory"));
-static const struct stmt queue_machines = { .name = "queue_machines", .params = "i", .row = &machine_row_schema, .card = CARD_MANY,
+static const struct stmt queue_machines = { .name = "queue_machines", .params = "i", .row = &machine_row_schema,
+                                            .card = CARD_MANY,
     .sql =
-    "SELECT machine, is_ready, zone, pool, flavor, gpu_model, gpu_shared, slots, gpus, cpu_milli, memory_bytes FROM queue_machines($1)" };
+    "SELECT machine, is_ready, zone, pool, flavor, gpu_model, gpu_shared, slots, gpus, cpu_milli, memory_bytes FROM "
+        "queue_machines($1)" };
 
 struct tenant_row {
     struct uuid tenant_id, owner;
@@ -32,7 +34,8 @@ struct tenant_row {
     int64_t slots_limit, gpus_limit;
 };
 SCHEMA_OF(tenant_row, "A tenant under its alias", FIELD(tenant_row, tenant_id, 0, .doc = "Alias"),
-    FIELD(tenant_row, is_mine, 0, .doc = "It is the transaction's"), FIELD(tenant_row, owner, 0, .doc = "Who it is, for the platform"),
+    FIELD(tenant_row, is_mine, 0, .doc = "It is the transaction's"), FIELD(tenant_row, owner, 0,
+                                                                           .doc = "Who it is, for the platform"),
     FIELD(tenant_row, name, 0, .doc = "Its name, for the platform"), FIELD(tenant_row, slots_limit, 0, .doc = "Limit"),
     FIELD(tenant_row, gpus_limit, 0, .doc = "Limit"), FIELD(tenant_row, guarded, 0, .doc = "It has rules"));
 static const struct stmt queue_tenants = { .name = "queue_tenants", .params = "i", .row = &tenant_row_schema, .card = CARD_MANY,
@@ -59,11 +62,13 @@ SCHEMA_OF(job_row, "A job that runs or waits, under aliases where it is another'
     FIELD(job_row, is_own, 0, .doc = "The caller may see it"), FIELD(job_row, stays, 0, .doc = "It has no end of its own"),
     FIELD(job_row, tenant_id, 0, .doc = "Alias"), FIELD(job_row, job_id, 0, .doc = "The job, or an alias"),
     FIELD(job_row, machine, 0, .doc = "Alias of where it runs"), FIELD(job_row, project_id, 0, .doc = "Alias"),
-    FIELD(job_row, name, 0, .doc = "Of an own job"), FIELD(job_row, zone, 0, .doc = "Pinned zone"), FIELD(job_row, pool, 0, .doc = "Pool"),
+    FIELD(job_row, name, 0, .doc = "Of an own job"), FIELD(job_row, zone, 0, .doc = "Pinned zone"),
+        FIELD(job_row, pool, 0, .doc = "Pool"),
     FIELD(job_row, kind, 0, .doc = "Kind"), FIELD(job_row, data_class, 0, .doc = "Class of its data"),
     FIELD(job_row, queue, 0, .doc = "Queue, or an alias"), FIELD(job_row, gpu_models, 0, .doc = "Models that will do"),
     FIELD_AS(job_row, cls, "class", 0, .doc = "Priority class"), FIELD(job_row, runs, 0, .doc = "How long its like took"),
-    FIELD(job_row, zones, 0, .doc = "Where it may run"), FIELD(job_row, slots, 0, .doc = "Slots"), FIELD(job_row, gpus, 0, .doc = "GPUs"),
+    FIELD(job_row, zones, 0, .doc = "Where it may run"), FIELD(job_row, slots, 0, .doc = "Slots"),
+        FIELD(job_row, gpus, 0, .doc = "GPUs"),
     FIELD(job_row, cpu_milli, 0, .doc = "Processors"), FIELD(job_row, memory_bytes, 0, .doc = "Memory"),
     FIELD(job_row, gpu_milli, 0, .doc = "Of one GPU"), FIELD(job_row, class_value, 0, .doc = "Value of its class"),
     FIELD(job_row, priority, 0, .doc = "Priority"), FIELD(job_row, shape, 0, .doc = "What it asks for"),
@@ -71,7 +76,8 @@ SCHEMA_OF(job_row, "A job that runs or waits, under aliases where it is another'
     FIELD(job_row, max_runtime_s, 0, .doc = "Limit"), FIELD(job_row, submitted_at, 0, .doc = "When"),
     FIELD(job_row, ready_at, 0, .doc = "Not before"), FIELD(job_row, begun_at, 0, .doc = "Since when it runs"));
 static const struct stmt queue_jobs = { .name = "queue_jobs", .params = "ii", .row = &job_row_schema, .card = CARD_MANY, .sql =
-    "SELECT is_live, is_own, stays, tenant_id, job_id, machine, project_id, name, zone, pool, kind, data_class, queue, gpu_models,\n"
+    "SELECT is_live, is_own, stays, tenant_id, job_id, machine, project_id, name, zone, pool, kind, data_class, queue, "
+        "gpu_models,\n"
     "       class, runs, zones, slots, gpus, cpu_milli, memory_bytes, gpu_milli, class_value, priority, shape, depth, devices,\n"
     "       max_runtime_s, submitted_at, ready_at, begun_at\n"
     "  FROM queue_jobs($1, $2 * interval '1 second')" };
@@ -122,7 +128,8 @@ static enum errc read_tenants(struct work *w, struct board *b, struct err *e)
     rulebook_link(&s->book, w->arena);
     for (size_t i = 0; i < rows.n; i++) {
         s->tenants.items[i] = (struct snap_tenant){ .tenant_id = r[i].tenant_id, .slots_limit = r[i].slots_limit,
-            .gpus_limit = r[i].gpus_limit, .guarded = r[i].guarded, .slots_weight = rulebook_weight(&s->book, r[i].tenant_id, RULE_SLOTS),
+            .gpus_limit = r[i].gpus_limit, .guarded = r[i].guarded, .slots_weight = rulebook_weight(&s->book, r[i].tenant_id,
+                RULE_SLOTS),
             .gpus_weight = rulebook_weight(&s->book, r[i].tenant_id, RULE_GPUS) };
         b->tenants[i] = (struct board_tenant){ r[i].is_mine, r[i].owner, r[i].name };
     }
@@ -152,7 +159,8 @@ static struct snap_job snap_of(const struct job_row *r, int64_t tenant)
         .submitted_at = r->submitted_at, .tenant = tenant };
 }
 
-static void add_live(struct work *w, const struct job_row *r, const struct seen *seen, size_t nseen, int64_t tenant, struct board *b,
+static void add_live(struct work *w, const struct job_row *r, const struct seen *seen, size_t nseen, int64_t tenant,
+                     struct board *b,
                      struct ahead_live *live)
 {
     const struct seen key = { .machine = r->machine };
@@ -192,7 +200,8 @@ static bool ends_shape(const struct job_row *r, size_t i, size_t n, size_t first
     return (i + 1 == n || !same_shape(&r[i], &r[i + 1])) && r[i].depth && (int64_t)(i - first + 1) >= r[i].depth;
 }
 
-static enum errc read_jobs(struct work *w, int64_t until_us, const struct seen *seen, size_t nseen, struct board *b, struct err *e)
+static enum errc read_jobs(struct work *w, int64_t until_us, const struct seen *seen, size_t nseen, struct board *b,
+                           struct err *e)
 {
     struct slice rows = { 0 };
     TRY(db_many(w->tx, &queue_jobs, ARGS(A_I64(BOARD_WAITING), A_I64((until_us - w->now_us) / SECOND_US)), &rows, ROWS_MAX, e));

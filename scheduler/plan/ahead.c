@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ahead.c - one snapshot for each moment at which something changes, planned and thrown away; what it placed holds room from then on. */
+/* ahead.c - one snapshot for each moment at which something changes, planned and thrown away; what it placed holds room from
+ * then on. */
 #include "scheduler/plan/ahead.h"
 #include "core/base/assert.h"
 #include "scheduler/plan/placement.h"
@@ -67,7 +68,8 @@ static void hold(struct run *r, const struct ahead_live *l)
     t->slots_used += l->job.slots;
     t->gpus_used += l->job.gpus;
     if (t->guarded) {
-        const struct rule_ask ask = { t->tenant_id, l->job.project_id, l->job.queue, l->where->flavor, l->where->zone, l->job.slots,
+        const struct rule_ask ask = { t->tenant_id, l->job.project_id, l->job.queue, l->where->flavor, l->where->zone,
+                                      l->job.slots,
                                       l->job.gpus };
         rulebook_take(&r->s.book, &ask);
     }
@@ -79,7 +81,8 @@ static void hold(struct run *r, const struct ahead_live *l)
     n->used_cpu_milli += a.cpu_milli;
     n->used_memory_bytes += a.memory_bytes;
     if (l->job.gpus > 0)
-        n->held = str_fmt(r->scratch, "%.*s%s%llu:%lld:%d", STR_ARG(n->held), n->held.len ? "," : "", (unsigned long long)l->devices,
+        n->held = str_fmt(r->scratch, "%.*s%s%llu:%lld:%d", STR_ARG(n->held), n->held.len ? "," : "",
+                          (unsigned long long)l->devices,
                           (long long)l->job.gpus, (int)a.gpu_milli);
 }
 
@@ -112,7 +115,8 @@ static size_t look(struct run *r, int64_t at_us)
 static void begin(struct run *r, const struct ahead_in *in, struct arena *a)
 {
     const size_t n = in->base.jobs.n;
-    *r = (struct run){ .in = in, .scratch = arena_new(STEP_BYTES), .nheld = in->nlive, .held = ARENA_ARRAY(a, struct held, in->nlive + n + 1),
+    *r = (struct run){ .in = in, .scratch = arena_new(STEP_BYTES), .nheld = in->nlive,
+                       .held = ARENA_ARRAY(a, struct held, in->nlive + n + 1),
                        .by_id = ARENA_ARRAY(a, size_t, n + 1), .is_placed = ARENA_ARRAY(a, bool, n + 1) };
     for (size_t i = 0; i < n; i++)
         r->by_id[i] = i;
@@ -195,7 +199,8 @@ void ahead_run(const struct ahead_in *in, struct arena *a, struct ahead *ret)
     const size_t n = in->base.jobs.n;
     int64_t at_us = in->now_us, before_us = in->now_us;
     begin(&r, in, a);
-    *ret = (struct ahead){ .starts.items = ARENA_ARRAY(a, struct ahead_start, n + 1), .why = ARENA_ARRAY(a, struct waiting, n + 1) };
+    *ret = (struct ahead){ .starts.items = ARENA_ARRAY(a, struct ahead_start, n + 1),
+                           .why = ARENA_ARRAY(a, struct waiting, n + 1) };
     for (; at_us <= in->until_us && ret->starts.n < n; before_us = at_us, at_us = next_change(&r, at_us)) {
         if (ret->steps++ == AHEAD_STEPS_MAX) {
             ret->is_cut = true;

@@ -3,9 +3,9 @@
  *
  * At every end of an attempt, and whenever a waiting job's own time comes, placement_plan is asked with what is free by then. An
  * attempt ends after the time that its caller says; what begins here runs as long as its caller expects. So the answer is as good
- * as those times, and nothing that is submitted later, fails, or makes room for a higher class is in it: it says what would happen
- * if all went on as it is. Ends within a two-hundredth of their distance from now, or a second, count as one, so that far steps
- * are coarse and their number is bounded.
+ * as those times, and nothing that is submitted later, fails, or makes room for a higher class is in it: it says what would
+ * happen if all went on as it is. Ends within a two-hundredth of their distance from now, or a second, count as one, so that
+ * far steps are coarse and their number is bounded.
  *
  * Pure: no I/O, no clock, and a base that is not changed. Memory: the arena, for what is answered; each step has its own. */
 #pragma once
@@ -43,8 +43,9 @@ struct ahead_start {
     size_t job, machine;                /* of the base */
     uint64_t devices;
     int64_t at_us, ends_us;
-    size_t after;                       /* what ended just then on that machine, else of the same tenant: below nlive one of live, from
-                                         * there on one of starts; AHEAD_NONE: nothing of these, it was its turn */
+    /* What ended just then on that machine, else of the same tenant: below nlive one of live, from there on one of starts.
+     * AHEAD_NONE: nothing of these, it was its turn. */
+    size_t after;
 };
 
 struct ahead {

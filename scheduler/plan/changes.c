@@ -2,7 +2,8 @@
 /* changes.c - a copy of what is planned, one thing in it changed, and the question whether the job starts then. */
 #include "scheduler/plan/changes.h"
 
-const char *const change_names[] = { "class", "priority", "zone", "pool", "gpu_models", "memory_bytes", "cpu_milli", "gpus", "slots",
+const char *const change_names[] = { "class", "priority", "zone", "pool", "gpu_models", "memory_bytes", "cpu_milli", "gpus",
+                                     "slots",
     "quota_gpus", "quota_slots", "quota_rule", NULL };
 
 enum { PRIORITY_MAX = 1000 };
@@ -138,7 +139,8 @@ static void try_models(struct trial *t)
     undo(t);
 }
 
-/* The value nearest to `from`, a whole number of steps on the way to `to`, with which it starts. `to` itself has been tried: it does. */
+/* The value nearest to `from`, a whole number of steps on the way to `to`, with which it starts. `to` itself has been tried:
+ * it does. */
 static int64_t nearest(struct trial *t, int64_t *value, int64_t from, int64_t to, int64_t step, size_t *machine)
 {
     const int64_t way = to > from ? to - from : from - to, sign = to > from ? step : -step;
@@ -200,7 +202,8 @@ static void try_rules(struct trial *t)
     }
 }
 
-size_t changes_find(const struct ahead_in *in, size_t job, const struct change_room *room, struct arena *a, struct change ret[CHANGES])
+size_t changes_find(const struct ahead_in *in, size_t job, const struct change_room *room, struct arena *a,
+                    struct change ret[CHANGES])
 {
     struct trial t;
     copy(&t, in, job, a);

@@ -23,6 +23,7 @@ export const NAV: Group[] = [
     items: [
       { to: '/', key: 'nav.overview', letter: 'o' },
       { to: '/jobs', key: 'nav.jobs', perm: 'job:read', letter: 'j' },
+      { to: '/queue', key: 'nav.clock', perm: 'job:read', letter: 'l' },
       { to: '/experiments', key: 'nav.experiments', perm: 'job:read', letter: 'e' },
       { to: '/datasets', key: 'nav.datasets', perm: 'dataset:read', letter: 'd' },
       { to: '/models', key: 'nav.models', perm: 'model:read', letter: 'm' },
@@ -39,6 +40,7 @@ export const NAV: Group[] = [
       { to: '/prices', key: 'nav.prices', perm: 'price:set', letter: 'b' },
       { to: '/keys', key: 'nav.keys', perm: 'key:read', letter: 'k' },
       { to: '/root-keys', key: 'nav.rootKeys', perm: 'key:root', letter: 'x' },
+      { to: '/queue/platform', key: 'nav.clock', perm: 'system:inspect', platform: true },
       { to: '/health', key: 'nav.health', perm: 'system:inspect', letter: 'h' },
     ],
   },

@@ -61,6 +61,17 @@ const STATES = [
       await page.waitForSelector('[role=dialog] kbd');
     },
   },
+  {
+    name: 'clock-changes',
+    path: '/queue',
+    act: async (page) => {
+      await page
+        .getByRole('button', { name: word(page.lang, 'clock.whatNow') })
+        .last()
+        .click();
+      await page.locator('.clock-changes li').first().waitFor();
+    },
+  },
   { name: 'dataset-refused', path: '/datasets?new=dataset', act: faulty('nav.newDataset') },
   { name: 'dataset-delete', path: (ids) => `/datasets/${ids.set}`, act: press('datasets.delete') },
   { name: 'upload', path: (ids) => `/datasets/${ids.set}`, act: press('datasets.upload') },

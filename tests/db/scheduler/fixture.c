@@ -81,7 +81,8 @@ void fixture_open_wide(struct fixture *f, int connections)
     static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, job_apply_stmts, node_stmts, invariants_stmts, watch_stmts, series_stmts, capacity_stmts, priority_class_stmts, job_dataset_stmts, job_output_stmts, project_stmts, quota_stmts, quota_rule_stmts,
                                                          price_stmts, budget_stmts, usage_stmts, audit_event_stmts,
                                                          job_search_stmts, job_hold_stmts, dependency_stmts, forecast_stmts,
-                                                         outlook_stmts, rules_own_stmts, board_stmts, node_state_stmts, registry_stmts,
+                                                         outlook_stmts, rules_own_stmts, board_stmts,
+                                                         node_state_stmts, registry_stmts,
                                                        NULL };
     static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts, audit_event_stmts, NULL };
     static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, rules_stmts,

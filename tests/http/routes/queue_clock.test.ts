@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// queue_clock.test.ts - the clock of a tenant tells its own jobs, of others sums alone; and a change that it names starts the job.
+// queue_clock.test.ts - the clock of a tenant tells its own jobs, of others sums alone; and a change that it names
+// starts the job.
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { api, makeTenant, must, waitJob, type Api, type Ready } from '../harness.ts';
 
@@ -57,7 +58,8 @@ describe('the queue clock', () => {
     const waits = must(await tenant.post('/v1/jobs', job()), 201).job_id;
     const said = must(await tenant.get(`/v1/jobs/${waits}/clock`), 200);
     expect(said).toMatchObject({ state: 'late', reason: 'QuotaExceeded' });
-    expect(said.changes).toEqual([{ change: 'quota_slots', from: '0', to: '1', zone: ready.zone, pool: 'default', flavor: expect.any(String) }]);
+    expect(said.changes).toEqual([{ change: 'quota_slots', from: '0', to: '1', zone: ready.zone, pool: 'default',
+                                    flavor: expect.any(String) }]);
     must(await admin.put(`/v1/tenants/${id}/quotas/slots`, { hard_limit: Number(said.changes[0].to) }, any), 200);
     await waitJob(tenant, waits);
   });

@@ -8,6 +8,7 @@ import { number } from '../../lib/format.ts';
 import { neverStarts } from '../../lib/jobs.ts';
 import { Alert } from '../../ui/alert.tsx';
 import { Code, Time } from '../../ui/bits.tsx';
+import { Changes } from '../clock/Changes.tsx';
 
 const PACE_MS = 10_000;
 
@@ -63,6 +64,7 @@ export function Waiting({ job }: { job: Schemas['job'] }) {
           {t(p.start.basis === 'room' ? 'job.startsRoom' : 'job.startsNotBefore')} <Time at={p.start.at} />
         </p>
       )}
+      {job.state === 'PENDING' && <Changes id={job.job_id!} />}
       {(p.constraints?.length ?? 0) > 0 && (
         <Table variant="compact" aria-label={t('job.constraints')} gridBreakPoint="grid-md" borders={false}>
           <Thead>

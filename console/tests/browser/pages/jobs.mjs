@@ -48,6 +48,8 @@ const compared = (tab) => (ids) => `/experiments/compare?runs=${ids.job.slice(4)
 
 export default [
   { name: 'jobs', path: '/jobs', as: 'engineer' },
+  { name: 'clock', path: '/queue', as: 'engineer', wait: '.clock-steps polygon' },
+  { name: 'clock-platform', path: '/queue/platform?hours=6', as: 'operator', wait: '.clock-steps polygon' },
   { name: 'job', path: (ids) => `/jobs/${ids.job}`, as: 'engineer', wait: '.timeline li' },
   {
     name: 'job-failed',

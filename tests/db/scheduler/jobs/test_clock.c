@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_clock.c - a tenant is told its own jobs and sums of others in its own zones; one job when it starts and what would start it
- * now, which then does; the platform tenants. */
+/* test_clock.c - a tenant is told its own jobs and sums of others in its own zones; one job when it starts and what would
+ * start it now, which then does; the platform tenants. */
 #include "tests/db/scheduler/fixture.h"
 #include "scheduler/jobs/clock.h"
 
@@ -153,7 +153,8 @@ static void the_platform_is_told_tenants(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(own_jobs_are_told_and_others_are_sums),
-                                        cmocka_unit_test(a_change_that_is_told_does_it), cmocka_unit_test(a_quota_is_raised_by_what_lacks),
+                                        cmocka_unit_test(a_change_that_is_told_does_it),
+                                            cmocka_unit_test(a_quota_is_raised_by_what_lacks),
                                         cmocka_unit_test(the_platform_is_told_tenants) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -60,9 +60,12 @@ static void an_end_is_known_from_its_like(void **state)
     struct work w;
     struct uuid next;
     for (int i = 1; i <= 3; i++)
-        fixture_exec(&f, "INSERT INTO job (tenant_id, job_id, name, kind, spec, state, queued, created_by, slots, max_runtime_s, started_at,"
-                         " finished_at) SELECT tenant_id, gen_random_uuid(), 'x', kind, spec, 'COMPLETED', false, created_by, 6, 60,"
-                         " now() - interval '1 hour', now() - interval '1 hour' + %d * interval '10 seconds' FROM job WHERE slots = 6 LIMIT 1", i);
+        fixture_exec(&f,
+            "INSERT INTO job (tenant_id, job_id, name, kind, spec, state, queued, created_by, slots, max_runtime_s, started_at,"
+                         " finished_at) SELECT tenant_id, gen_random_uuid(), 'x', kind, spec, 'COMPLETED', false, created_by, "
+                             "6, 60,"
+                         " now() - interval '1 hour', now() - interval '1 hour' + %d * interval '10 seconds' FROM job WHERE "
+                             "slots = 6 LIMIT 1", i);
     assert_int_equal(submit(&f, f.tenant_a, 1, 6, 3, &next), 1);
     struct board b = board_of(f.tenant_a, &w);
     assert_int_equal(b.in.base.jobs.n, 1);
@@ -94,12 +97,14 @@ static void the_next_plan_does_what_is_said(void **state)
     fixture_reader_done(&w);
     assert_int_equal(starting, 5);
     assert_int_equal(plan(&f), 5);
-    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM attempt a JOIN node n USING (node_id) WHERE live AND zone = 'ae-auh-1'"), 3);
+    assert_int_equal(fixture_count(&f,
+        "SELECT count(*) FROM attempt a JOIN node n USING (node_id) WHERE live AND zone = 'ae-auh-1'"), 3);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(others_are_there_and_cannot_be_told),
-                                        cmocka_unit_test(an_end_is_known_from_its_like), cmocka_unit_test(the_next_plan_does_what_is_said) };
+                                        cmocka_unit_test(an_end_is_known_from_its_like),
+                                            cmocka_unit_test(the_next_plan_does_what_is_said) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

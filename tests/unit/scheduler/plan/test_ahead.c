@@ -37,11 +37,13 @@ static void world_init(struct world *x, size_t nodes, int64_t slots, int64_t gpu
 {
     memset(x, 0, sizeof *x);
     for (size_t i = 0; i < nodes; i++)
-        x->nodes[i] = (struct snap_node){ .node_id = id_of(1, i), .zone = home, .pool = STR("p"), .flavor = STR("f"), .slots = slots,
+        x->nodes[i] = (struct snap_node){ .node_id = id_of(1, i), .zone = home, .pool = STR("p"), .flavor = STR("f"),
+                                          .slots = slots,
                                           .gpus = gpus, .free_slots = slots, .free_gpus = gpus };
     for (size_t i = 0; i < tenants; i++)
         x->tenants[i] = (struct snap_tenant){ .tenant_id = id_of(2, i), .slots_limit = 1000, .gpus_limit = 1000 };
-    x->in = (struct ahead_in){ .base = { .nodes = { x->nodes, nodes }, .tenants = { x->tenants, tenants }, .jobs = { x->jobs, 0 } },
+    x->in = (struct ahead_in){ .base = { .nodes = { x->nodes, nodes }, .tenants = { x->tenants, tenants },
+                                         .jobs = { x->jobs, 0 } },
                                .waits = x->waits, .live = x->live, .now_us = NOW_S * SEC, .until_us = 100000 * SEC };
 }
 
@@ -62,7 +64,8 @@ static struct snap_job *wait_add(struct world *x, int64_t tenant, int64_t slots,
 static void live_add(struct world *x, size_t node, int64_t tenant, int64_t slots, int64_t gpus, uint64_t devices, int64_t ends_s)
 {
     const size_t i = x->in.nlive++;
-    x->live[i] = (struct ahead_live){ node, &x->nodes[node], job_of(1000 + i, tenant, slots, gpus), devices, ends_s ? ends_s * SEC : AHEAD_NEVER };
+    x->live[i] = (struct ahead_live){ node, &x->nodes[node], job_of(1000 + i, tenant, slots, gpus), devices,
+                                      ends_s ? ends_s * SEC : AHEAD_NEVER };
 }
 
 static const struct ahead_start *start_of(const struct ahead *x, size_t job)
@@ -128,7 +131,8 @@ static void rules_free_what_ends(void **state)
     static struct world x;
     struct ahead r;
     world_init(&x, 1, 100, 0, 1);
-    struct rule rule = { .tenant_id = id_of(2, 0), .place = RULE_TENANT, .resource = RULE_SLOTS, .queue = STR(""), .flavor = STR(""),
+    struct rule rule = { .tenant_id = id_of(2, 0), .place = RULE_TENANT, .resource = RULE_SLOTS, .queue = STR(""),
+                         .flavor = STR(""),
                          .zone = STR(""), .nominal = 10, .borrowing_limit = 0, .lending_limit = 0, .weight = 1000 };
     x.tenants[0].guarded = true;
     x.tenants[0].slots_weight = x.tenants[0].gpus_weight = 1000;
@@ -200,7 +204,8 @@ static void what_is_said_before_comes_true(void **state)
             for (size_t i = 0; i < x.in.base.jobs.n; i++) {
                 const struct ahead_start *s = start_of(&r, i);
                 if (s && s->at_us < then.now_us) {
-                    live[then.nlive++] = (struct ahead_live){ s->machine, &x.nodes[s->machine], x.jobs[i], s->devices, s->ends_us };
+                    live[then.nlive++] = (struct ahead_live){ s->machine, &x.nodes[s->machine], x.jobs[i], s->devices,
+                                                              s->ends_us };
                     continue;
                 }
                 if (i == later->job)
@@ -224,7 +229,9 @@ static void what_is_said_before_comes_true(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(each_starts_when_its_room_ends),
-                                        cmocka_unit_test(devices_and_quotas_hold_others_up), cmocka_unit_test(rules_free_what_ends),
-                                        cmocka_unit_test(its_own_time_comes_first), cmocka_unit_test(what_is_said_before_comes_true) };
+                                        cmocka_unit_test(devices_and_quotas_hold_others_up),
+                                            cmocka_unit_test(rules_free_what_ends),
+                                        cmocka_unit_test(its_own_time_comes_first),
+                                            cmocka_unit_test(what_is_said_before_comes_true) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,16 +32,20 @@ struct world {
 
 static struct snap_job job_of(uint8_t i, int64_t slots, int64_t gpus)
 {
-    return (struct snap_job){ .tenant_id = { { 1 } }, .job_id = { { 2, i } }, .pool = STR("p"), .zones = { &home, 1 }, .slots = slots,
+    return (struct snap_job){ .tenant_id = { { 1 } }, .job_id = { { 2, i } }, .pool = STR("p"), .zones = { &home, 1 },
+                              .slots = slots,
                               .gpus = gpus, .cls = STR("default"), .submitted_at = { i } };
 }
 
-/* One machine in the home zone with 8 slots and 4 GPUs, of which live work holds 6 and 2; a free one of another pool; one away. */
+/* One machine in the home zone with 8 slots and 4 GPUs, of which live work holds 6 and 2; a free one of another pool; one
+ * away. */
 static void world_init(struct world *x)
 {
     memset(x, 0, sizeof *x);
-    x->nodes[0] = (struct snap_node){ .zone = home, .pool = STR("p"), .flavor = STR("f"), .slots = 8, .gpus = 4, .gpu_model = STR("A") };
-    x->nodes[1] = (struct snap_node){ .zone = home, .pool = STR("q"), .flavor = STR("g"), .slots = 8, .gpus = 4, .gpu_model = STR("A") };
+    x->nodes[0] = (struct snap_node){ .zone = home, .pool = STR("p"), .flavor = STR("f"), .slots = 8, .gpus = 4,
+                                      .gpu_model = STR("A") };
+    x->nodes[1] = (struct snap_node){ .zone = home, .pool = STR("q"), .flavor = STR("g"), .slots = 8, .gpus = 4,
+                                      .gpu_model = STR("A") };
     x->nodes[2] = (struct snap_node){ .zone = STR("away"), .pool = STR("p"), .slots = 8, .gpus = 4, .gpu_model = STR("A") };
     for (int i = 0; i < 3; i++) {
         x->nodes[i].free_slots = x->nodes[i].slots;
@@ -111,7 +115,8 @@ static void who_goes_first_may_be_passed(void **state)
     struct arena *a = arena_new(1 << 24);
     struct world x;
     struct change c[CHANGES];
-    const struct change_class classes[] = { { STR("default"), 0 }, { STR("urgent"), 20 }, { STR("soon"), 10 }, { STR("night"), -5 } };
+    const struct change_class classes[] = { { STR("default"), 0 }, { STR("urgent"), 20 }, { STR("soon"), 10 },
+                                            { STR("night"), -5 } };
     const struct change_room room = { .classes = classes, .nclasses = 4, .best_priority = 7 };
     size_t n;
     world_init(&x);

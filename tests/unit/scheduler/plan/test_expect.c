@@ -24,7 +24,8 @@ static void an_end_is_the_median_of_its_like(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bool is_measured;
-        assert_int_equal(expect_runtime_s(str_c(cases[i].runs), cases[i].limit_s, cases[i].so_far_s, &is_measured), cases[i].want_s);
+        assert_int_equal(expect_runtime_s(str_c(cases[i].runs), cases[i].limit_s, cases[i].so_far_s, &is_measured),
+                         cases[i].want_s);
         assert_int_equal(is_measured, cases[i].is_measured);
     }
 }
