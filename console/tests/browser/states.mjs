@@ -155,6 +155,7 @@ async function look(t, page, state) {
 
 await run('states', async (t) => {
   await t.tenant('POST', '/v1/projects', { name: 'fraud', display_name: 'Fraud' });
+  await t.tenant('POST', '/v1/jobs', { name: 'poolless', kind: 'noop', pool: 'h100', spec: {} });
   t.ids.node = (await t.platform('GET', '/v1/nodes')).data[0].node_id;
   const wanted = STATES.filter((x) => list('ONLY', [x.name]).includes(x.name));
   let looked = 0;

@@ -189,9 +189,9 @@ function Picture({ of, measure }: { of: Schemas['queue_clock']; measure: Measure
         .filter((z) => z[measure] > 0)
         .map((z) => (
           <section key={z.zone} className="clock-zone">
-            <h3>
+            <h2>
               <Code>{z.zone}</Code>
-            </h3>
+            </h2>
             <Steps zone={z} from={from} until={until} measure={measure} />
           </section>
         ))}
