@@ -97,7 +97,7 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
         p.waits.n = 0;
     if (p.places.n || p.waits.n) {
         w.now_us = clock_wall_us(app->clock);
-        TRY(RUN_SYSTEM(&w, app->pool, 0, plan_apply(&w, &s, &p, app->config->scheduler_lease_ms, &r, e), e));
+        TRY(RUN_SYSTEM(&w, app->pool, TX_ENDS, plan_apply(&w, &s, &p, app->config->scheduler_lease_ms, &r, e), e));
     }
     evict_settle(app->claims, &s, &p);
     wake_nodes(app, r.nodes);

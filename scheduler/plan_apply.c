@@ -124,6 +124,7 @@ static enum errc move_jobs(struct work *w, const struct snapshot *s, struct plan
                                        .devices = (int64_t)lines[i].devices, .audit_id = rows.event_ids[i],
                                        .audit_body = rows.bodies[i] };
     }
+    db_last(w->tx);
     TRY(job_admit(w->tx, a, *n, lease_ms, &moved, e));
     for (size_t i = 0; i < moved.n; i++)
         lines[i] = lines[((const int64_t *)moved.items)[i]];

@@ -3,7 +3,8 @@
  *
  * One transaction, one statement for all placements: job PENDING -> ADMITTED, attempt LEASED with the next fence, event
  * and audit event. A line whose job changed, whose machine filled up or whose quota ran out is left out and planned again.
- * Planners take turns (an advisory lock for the transaction), so two of them admit each job once. */
+ * Planners take turns (an advisory lock for the transaction), so two of them admit each job once. The admission is its last
+ * statement (db_last): in a transaction that was opened with TX_ENDS it commits. */
 #pragma once
 #include "core/base/work.h"
 #include "scheduler/plan/snapshot.h"

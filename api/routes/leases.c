@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* leases.c - what workers call: come up, take leases (long poll), report. Who calls is what its certificate says. */
 #include "api/pipeline.h"
+#include "core/db/tx.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "scheduler/engine/lease.h"
@@ -31,6 +32,7 @@ static enum errc next(struct work *w, const void *in, void *out, struct err *e)
     bool is_over = w->deadline_mono_us && clock_mono_us(w->app->clock) >= w->deadline_mono_us;
     if (!ret->leases.n)
         TRY(lease_notices(w, &n, i->told, &ret->notices, e));
+    db_only_read(w->tx);            /* unless it was noted that the machine lives, or a lease was renewed */
     if (ret->leases.n || ret->notices.n || waits || !i->wait_ms || is_over)
         return ERR_OK;
     return call_park(w, i->node_id, i->wait_ms < WAIT_MAX_MS ? i->wait_ms : WAIT_MAX_MS);

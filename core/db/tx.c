@@ -23,6 +23,8 @@ struct db_tx {
     struct arena *arena;
     struct db_scope scope;
     bool is_read_only, is_single, is_begun, is_failed, is_count_owed;      /* is_count_owed: a must_affect is not yet answered */
+    bool ends, is_last, is_committed;       /* is_last: COMMIT goes with the next statement */
+    bool is_writing, only_read;             /* is_writing: statements without rows were run */
     struct err failure;
     int statements;
     struct hook *hooks, **hooks_end, **hooks_mark;
@@ -40,6 +42,7 @@ enum errc db_begin(struct db_pool *pool, struct db_scope scope, unsigned flags, 
     tx->scope = scope;
     tx->is_read_only = flags & TX_READ_ONLY;
     tx->is_single = flags & TX_SINGLE;
+    tx->ends = flags & TX_ENDS;
     ASSERT(!tx->is_single || scope.kind == SCOPE_KIND_SYSTEM);
     tx->hooks_end = &tx->hooks;
     *ret = tx;
@@ -83,6 +86,7 @@ static struct str projects_text(struct db_tx *tx)
 
 static void start(struct db_tx *tx)
 {
+    ASSERT(!tx->is_committed);
     ASSERT(!tx->is_single || tx->statements == 0);
     if (tx->is_begun || tx->is_single)
         return;
@@ -190,6 +194,28 @@ static enum errc fail_tx(struct db_tx *tx, const struct err *why, struct err *e)
     return repeat_failure(tx, e);
 }
 
+/* What was promised of a lost connection is not known, once COMMIT has been sent. */
+static enum errc settle_commit(struct db_tx *tx, enum errc rc, struct err *e)
+{
+    if (rc == ERR_OK || !tx->conn->is_broken)
+        return rc;
+    FAIL(&tx->failure, UNAVAILABLE, "the connection to the database was lost");
+    err_note(&tx->failure, "commit outcome unknown");
+    return repeat_failure(tx, e);
+}
+
+static void send_commit(struct db_tx *tx)
+{
+    if (FAULT("commit_lost"))
+        cut_wire(tx);
+    send_own(tx, SLOT_COMMIT, NO_ARGS);
+    if (FAULT("commit_reply_lost")) {
+        conn_sync(tx->conn);
+        pg_wait(tx->conn->pg, tx->conn->wait_us);
+        tx->conn->is_broken = true;
+    }
+}
+
 /* Runs one statement and gives its result, to be cleared. */
 static enum errc run(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs, PGresult **ret, int *ret_slot,
                      struct err *e)
@@ -197,7 +223,7 @@ static enum errc run(struct db_tx *tx, const struct stmt *st, const struct arg *
     ASSERT(tx && tx->conn);
     if (tx->is_failed)
         return repeat_failure(tx, e);
-    if (!conn_has_room(tx->conn))
+    if (!conn_has_room(tx->conn) || (tx->is_last && tx->is_count_owed))
         TRY(pump(tx, NULL, e));
     if (FAULT("statement_lost"))
         cut_wire(tx);
@@ -208,7 +234,13 @@ static enum errc run(struct db_tx *tx, const struct stmt *st, const struct arg *
         return fail_tx(tx, &why, e);
     tx->statements++;
     *ret = NULL;
-    TRY(pump(tx, ret, e));
+    if (!tx->is_last) {
+        TRY(pump(tx, ret, e));
+    } else {
+        send_commit(tx);
+        TRY(settle_commit(tx, pump(tx, ret, e), e));
+        tx->is_committed = true;
+    }
     ASSERT(*ret);
     return ERR_OK;
 }
@@ -316,6 +348,8 @@ enum errc db_exec(struct db_tx *tx, const struct stmt *st, const struct arg *arg
 {
     PGresult *res;
     int slot;
+    tx->is_writing = true;
+    tx->only_read = false;
     TRY(run(tx, st, args, nargs, &res, &slot, e));
     int64_t n = affected(res);
     PQclear(res);
@@ -332,6 +366,8 @@ void db_queue(struct db_tx *tx, const struct stmt *st, const struct arg *args, i
     struct err why;
     if (tx->is_failed || (!conn_has_room(tx->conn) && pump(tx, NULL, &why) != ERR_OK))
         return;
+    tx->is_writing = true;
+    tx->only_read = false;
     start(tx);
     if (conn_send(tx->conn, pool_slot(tx->pool, st), args, nargs, must_affect, false, &why) != ERR_OK)
         (void)fail_tx(tx, &why, NULL);
@@ -353,7 +389,7 @@ void db_rollback(struct db_tx *tx)
 {
     if (!tx || !tx->conn)
         return;
-    if (tx->is_begun && !tx->conn->is_broken) {
+    if (tx->is_begun && !tx->is_committed && !tx->conn->is_broken) {
         if (!conn_is_synced(tx->conn))
             conn_sync(tx->conn);            /* an error in what is queued must not skip the ROLLBACK */
         send_own(tx, SLOT_ROLLBACK, NO_ARGS);
@@ -373,21 +409,18 @@ static enum errc commit_and_wait(struct db_tx *tx, struct err *e)
 {
     if (tx->is_count_owed)
         TRY(pump(tx, NULL, e));
-    if (FAULT("commit_lost"))
-        cut_wire(tx);
-    send_own(tx, SLOT_COMMIT, NO_ARGS);
-    bool is_reply_lost = FAULT("commit_reply_lost");
-    if (is_reply_lost) {
-        conn_sync(tx->conn);
-        pg_wait(tx->conn->pg, tx->conn->wait_us);
-        tx->conn->is_broken = true;
-    }
-    enum errc rc = pump(tx, NULL, e);
-    if (rc == ERR_OK || !tx->conn->is_broken)
-        return rc;
-    FAIL(&tx->failure, UNAVAILABLE, "the connection to the database was lost");
-    err_note(&tx->failure, "commit outcome unknown");
-    return repeat_failure(tx, e);
+    send_commit(tx);
+    return settle_commit(tx, pump(tx, NULL, e), e);
+}
+
+void db_last(struct db_tx *tx)
+{
+    tx->is_last = tx->ends;
+}
+
+void db_only_read(struct db_tx *tx)
+{
+    tx->only_read = !tx->is_writing;
 }
 
 enum errc db_commit(struct db_tx *tx, struct err *e)
@@ -396,8 +429,8 @@ enum errc db_commit(struct db_tx *tx, struct err *e)
     enum errc rc = ERR_OK;
     if (tx->is_failed) {
         rc = repeat_failure(tx, e);
-    } else if (tx->is_begun) {
-        if (tx->is_read_only && conn_is_synced(tx->conn)) {
+    } else if (tx->is_begun && !tx->is_committed) {
+        if ((tx->is_read_only || tx->only_read) && conn_is_synced(tx->conn)) {
             send_own(tx, SLOT_COMMIT, NO_ARGS);
             conn_sync(tx->conn);            /* the next user of the connection reads the answers */
         } else {

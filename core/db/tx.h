@@ -43,7 +43,9 @@ static inline struct db_scope scope_of(const struct work *w)
 
 /* TX_SINGLE: the transaction is its one statement, which commits by itself in one round trip. Nothing names a tenant then (scope must be
  * SCOPE_SYSTEM): for SECURITY DEFINER functions that take the tenants as arguments. A second statement is a bug. */
-enum { TX_READ_ONLY = 1, TX_SINGLE = 2 };
+/* TX_ENDS: the act says by db_last which of its statements is the last, and COMMIT travels with that one: a round trip less. Who
+ * opened the transaction must do nothing in it afterwards. */
+enum { TX_READ_ONLY = 1, TX_SINGLE = 2, TX_ENDS = 4 };
 
 MUST_CHECK enum errc db_begin(struct db_pool *pool, struct db_scope scope, unsigned flags, struct arena *arena, struct db_tx **ret,
                               struct err *e);
@@ -64,6 +66,13 @@ MUST_CHECK enum errc db_exec(struct db_tx *tx, const struct stmt *st, const stru
 /* Sent with the next statement or with COMMIT; its error surfaces there. must_affect: touching no row is CONFLICT, and then a commit
  * costs one round trip more, because the count must be seen before COMMIT is sent. Rows that it returns are ignored. */
 void db_queue(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs, bool must_affect);
+
+/* The next statement, of those that give rows, is the last that the act has: with TX_ENDS it commits, and what fails of either
+ * fails it. Another statement after it is a bug. Without TX_ENDS nothing. */
+void db_last(struct db_tx *tx);
+/* The caller's statements so far have only read, though the transaction might have written: like that of one that is read-only,
+ * its COMMIT is not waited for. Has no effect when statements without rows were run, which write. */
+void db_only_read(struct db_tx *tx);
 
 /* Either of them ends the transaction and gives the connection back; after that only db_rollback (no effect) may be called. */
 MUST_CHECK enum errc db_commit(struct db_tx *tx, struct err *e);

@@ -101,10 +101,11 @@ static void sql_purpose(struct buf *b)
 
 bool job_types_print_sql(struct buf *b, const char *name)
 {
-    static const struct { const char *name, *doc, *type; unsigned traits; } rows[] = {
-        { "job_purpose", "What a job's data is used for, in the words of policies.", "text", 0 },
-        { "job_kind_is_known", "The kinds that a job may have.", "boolean", 0 },
-        { "job_stays", "Runs until it is told to stop: no time and no number of attempts ends it.", "boolean", JT_STAYS },
+    static const struct { const char *name, *doc, *type; unsigned traits; bool is_apart; } rows[] = {
+        { "job_purpose", "What a job's data is used for, in the words of policies.", "text", 0, false },
+        /* A trigger asks it: whatever asks it would otherwise parse it anew in each statement. */
+        { "job_kind_is_known", "The kinds that a job may have.", "boolean", 0, true },
+        { "job_stays", "Runs until it is told to stop: no time and no number of attempts ends it.", "boolean", JT_STAYS, false },
     };
     size_t i = 0, n = sizeof rows / sizeof *rows;
     while (i < n && strcmp(rows[i].name, name))
@@ -112,11 +113,12 @@ bool job_types_print_sql(struct buf *b, const char *name)
     if (i == n)
         return false;
     buf_printf(b, "-- SPDX-License-Identifier: Apache-2.0\n-- %s\n-- Printed from core/wire/job_type.def: tests/lint/gen.sh --write\n"
-                  "CREATE OR REPLACE FUNCTION %s(kind text) RETURNS %s LANGUAGE sql IMMUTABLE AS\n$$ SELECT ", rows[i].doc, name, rows[i].type);
+                  "CREATE OR REPLACE FUNCTION %s(kind text) RETURNS %s LANGUAGE %s IMMUTABLE AS\n$$ %s ", rows[i].doc, name, rows[i].type,
+               rows[i].is_apart ? "plpgsql" : "sql", rows[i].is_apart ? "BEGIN RETURN" : "SELECT");
     if (i == 0)
         sql_purpose(b);
     else
         sql_in(b, rows[i].traits);
-    buf_add_c(b, " $$;\n");
+    buf_add_c(b, rows[i].is_apart ? "; END $$;\n" : " $$;\n");
     return true;
 }

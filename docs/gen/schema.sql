@@ -412,9 +412,15 @@ CREATE FUNCTION public.job_find(t uuid, below uuid, floor uuid, is_queued boolea
     -- the body: migrations
 ALTER FUNCTION public.job_find(t uuid, below uuid, floor uuid, is_queued boolean, live text[], ended text[], kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, most bigint) OWNER TO falaj_system;
 
+-- Name: job_fixed_refuse(); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.job_fixed_refuse() RETURNS trigger
+    LANGUAGE plpgsql
+    -- the body: migrations
+ALTER FUNCTION public.job_fixed_refuse() OWNER TO falaj_owner;
+
 -- Name: job_kind_is_known(text); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.job_kind_is_known(kind text) RETURNS boolean
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE plpgsql IMMUTABLE
     -- the body: migrations
 ALTER FUNCTION public.job_kind_is_known(kind text) OWNER TO falaj_owner;
 
@@ -522,19 +528,14 @@ END) STORED,
     gpu_milli bigint DEFAULT 1000 NOT NULL,
     gpu_models text DEFAULT ''::text NOT NULL,
     class text DEFAULT 'default'::text NOT NULL,
-    shape bigint GENERATED ALWAYS AS (hashtextextended(((((((((((((((((((((((((COALESCE((project_id)::text, ''::text) || '|'::text) || queue) || '|'::text) || kind) || '|'::text) || data_class) || '|'::text) || COALESCE(zone, ''::text)) || '|'::text) || pool) || '|'::text) || (slots)::text) || '|'::text) || (gpus)::text) || '|'::text) || class) || '|'::text) || (cpu_milli)::text) || '|'::text) || (memory_bytes)::text) || '|'::text) || (gpu_milli)::text) || '|'::text) || gpu_models), (0)::bigint)) STORED NOT NULL,
+    shape bigint DEFAULT 0 NOT NULL,
     begin_at timestamp with time zone,
     deadline_at timestamp with time zone,
-    CONSTRAINT job_check CHECK ((queued = (state = 'PENDING'::text))),
-    CONSTRAINT job_check1 CHECK (((finished_at IS NOT NULL) = (state = ANY (ARRAY['COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text, 'TIMEOUT'::text, 'DEADLINE'::text, 'OUT_OF_MEMORY'::text, 'NODE_FAIL'::text, 'PREEMPTED'::text, 'REJECTED'::text])))),
-    CONSTRAINT job_gpus_check CHECK (((gpus >= 0) AND (gpus <= 64))),
-    CONSTRAINT job_kind_check CHECK (public.job_kind_is_known(kind)),
-    CONSTRAINT job_max_attempts_check CHECK (((max_attempts >= 1) AND (max_attempts <= 100))),
-    CONSTRAINT job_name_check CHECK (((length(name) >= 1) AND (length(name) <= 128))),
-    CONSTRAINT job_priority_check CHECK (((priority >= '-1000'::integer) AND (priority <= 1000))),
-    CONSTRAINT job_queue_check CHECK ((queue ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
-    CONSTRAINT job_slots_check CHECK (((slots >= 1) AND (slots <= 4096))),
-    CONSTRAINT job_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'HELD'::text, 'ADMITTED'::text, 'STARTING'::text, 'RUNNING'::text, 'COMPLETING'::text, 'SUSPENDED'::text, 'PREEMPTING'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text, 'TIMEOUT'::text, 'DEADLINE'::text, 'OUT_OF_MEMORY'::text, 'NODE_FAIL'::text, 'PREEMPTED'::text, 'REJECTED'::text])))
+    CONSTRAINT job_state_check CHECK (
+CASE
+    WHEN (finished_at IS NULL) THEN ((queued = (state = 'PENDING'::text)) AND (state = ANY ('{PENDING,ADMITTED,RUNNING,STARTING,HELD,PREEMPTING,COMPLETING,SUSPENDED}'::text[])))
+    ELSE ((NOT queued) AND (state = ANY ('{COMPLETED,FAILED,CANCELLED,TIMEOUT,DEADLINE,OUT_OF_MEMORY,NODE_FAIL,PREEMPTED,REJECTED}'::text[])))
+END)
 )
 WITH (fillfactor='60');
 ALTER TABLE ONLY public.job FORCE ROW LEVEL SECURITY;
@@ -559,6 +560,19 @@ CREATE FUNCTION public.job_rows(tenants uuid[], jobs uuid[]) RETURNS SETOF publi
     -- the body: migrations
 ALTER FUNCTION public.job_rows(tenants uuid[], jobs uuid[]) OWNER TO falaj_system;
 
+-- Name: job_shape(uuid, text, text, text, text, text, bigint, bigint, text, bigint, bigint, bigint, text); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.job_shape(project_id uuid, queue text, kind text, data_class text, zone text, pool text, slots bigint, gpus bigint, class text, cpu_milli bigint, memory_bytes bigint, gpu_milli bigint, gpu_models text) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    -- the body: migrations
+ALTER FUNCTION public.job_shape(project_id uuid, queue text, kind text, data_class text, zone text, pool text, slots bigint, gpus bigint, class text, cpu_milli bigint, memory_bytes bigint, gpu_milli bigint, gpu_models text) OWNER TO falaj_owner;
+
+-- Name: job_shape_keep(); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.job_shape_keep() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.job_shape_keep() OWNER TO falaj_owner;
+
 -- Name: job_stays(text); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.job_stays(kind text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -576,6 +590,7 @@ ALTER FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[],
 CREATE FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[], dep_ords bigint[], dep_types text[], dep_jobs uuid[]) RETURNS TABLE(ord bigint, verdict text, job_id uuid, room bigint, submitted_at timestamp with time zone, message text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
     -- the body: migrations
 ALTER FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[], dep_ords bigint[], dep_types text[], dep_jobs uuid[]) OWNER TO falaj_system;
 
@@ -1105,11 +1120,13 @@ CREATE TABLE public.attempt (
     evict_until timestamp with time zone,
     evict_for uuid,
     evict_why text DEFAULT ''::text NOT NULL,
-    CONSTRAINT attempt_check CHECK ((live = (state = ANY (ARRAY['LEASED'::text, 'STARTING'::text, 'RUNNING'::text])))),
-    CONSTRAINT attempt_check1 CHECK ((live = (finished_at IS NULL))),
     CONSTRAINT attempt_check2 CHECK (((evict_until IS NULL) = (evict_for IS NULL))),
     CONSTRAINT attempt_evict_why_check CHECK ((length(evict_why) <= 200)),
-    CONSTRAINT attempt_state_check CHECK ((state = ANY (ARRAY['LEASED'::text, 'STARTING'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'PREEMPTED'::text, 'CANCELLED'::text, 'LEASE_RETURNED'::text, 'LEASE_EXPIRED'::text, 'FENCED'::text])))
+    CONSTRAINT attempt_state_check CHECK (
+CASE
+    WHEN live THEN ((finished_at IS NULL) AND (state = ANY ('{LEASED,STARTING,RUNNING}'::text[])))
+    ELSE ((finished_at IS NOT NULL) AND (state = ANY ('{SUCCEEDED,FAILED,PREEMPTED,CANCELLED,LEASE_RETURNED,LEASE_EXPIRED,FENCED}'::text[])))
+END)
 )
 WITH (fillfactor='60');
 ALTER TABLE ONLY public.attempt FORCE ROW LEVEL SECURITY;
@@ -3790,7 +3807,7 @@ CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.approval_
 ALTER TABLE public.approval_decision ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: attempt audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
-CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.attempt FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.attempt FOR EACH ROW WHEN (((SESSION_USER)::text <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::text[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.attempt ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: audit_anchor audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
@@ -3802,7 +3819,7 @@ CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.audit_bac
 ALTER TABLE public.audit_backlog ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: audit_event audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
-CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.audit_event FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.audit_event FOR EACH ROW WHEN (((SESSION_USER)::text <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::text[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.audit_event ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: audit_export audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
@@ -3922,7 +3939,7 @@ CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.issuer_su
 ALTER TABLE public.issuer_subject ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: job audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
-CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.job FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.job FOR EACH ROW WHEN (((SESSION_USER)::text <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::text[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.job ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: job_dependency audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
@@ -4457,12 +4474,19 @@ ALTER TABLE public.zone_rule ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 CREATE TRIGGER budget_guard AFTER INSERT OR DELETE OR UPDATE OF stop_percent ON public.budget FOR EACH ROW EXECUTE FUNCTION public.quota_guard();
 
 -- Name: job job_edge; Type: TRIGGER; Schema: public; Owner: falaj_owner
-CREATE TRIGGER job_edge AFTER UPDATE OF state ON public.job FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND ((new.version <= old.version) OR (new.fence < old.fence) OR ((((old.state || '>'::text) || new.state) <> ALL ('{ADMITTED>CANCELLED,ADMITTED>NODE_FAIL,ADMITTED>PENDING,ADMITTED>STARTING,HELD>CANCELLED,HELD>DEADLINE,HELD>PENDING,PENDING>ADMITTED,PENDING>CANCELLED,PENDING>DEADLINE,PENDING>HELD,PENDING>REJECTED,PREEMPTING>CANCELLED,PREEMPTING>COMPLETED,PREEMPTING>FAILED,PREEMPTING>NODE_FAIL,PREEMPTING>OUT_OF_MEMORY,PREEMPTING>PENDING,PREEMPTING>TIMEOUT,RUNNING>CANCELLED,RUNNING>COMPLETED,RUNNING>FAILED,RUNNING>NODE_FAIL,RUNNING>OUT_OF_MEMORY,RUNNING>PENDING,RUNNING>PREEMPTING,RUNNING>TIMEOUT,STARTING>CANCELLED,STARTING>FAILED,STARTING>NODE_FAIL,STARTING>PENDING,STARTING>RUNNING}'::text[])) AND ((('RUNNING>'::text || new.state) <> ALL ('{ADMITTED>CANCELLED,ADMITTED>NODE_FAIL,ADMITTED>PENDING,ADMITTED>STARTING,HELD>CANCELLED,HELD>DEADLINE,HELD>PENDING,PENDING>ADMITTED,PENDING>CANCELLED,PENDING>DEADLINE,PENDING>HELD,PENDING>REJECTED,PREEMPTING>CANCELLED,PREEMPTING>COMPLETED,PREEMPTING>FAILED,PREEMPTING>NODE_FAIL,PREEMPTING>OUT_OF_MEMORY,PREEMPTING>PENDING,PREEMPTING>TIMEOUT,RUNNING>CANCELLED,RUNNING>COMPLETED,RUNNING>FAILED,RUNNING>NODE_FAIL,RUNNING>OUT_OF_MEMORY,RUNNING>PENDING,RUNNING>PREEMPTING,RUNNING>TIMEOUT,STARTING>CANCELLED,STARTING>FAILED,STARTING>NODE_FAIL,STARTING>PENDING,STARTING>RUNNING}'::text[])) OR (new.version < (old.version +
-        CASE old.state
-            WHEN 'STARTING'::text THEN 2
-            WHEN 'ADMITTED'::text THEN 3
-            ELSE 1000000
-        END))) AND ((('STARTING>'::text || new.state) <> ALL ('{ADMITTED>CANCELLED,ADMITTED>NODE_FAIL,ADMITTED>PENDING,ADMITTED>STARTING,HELD>CANCELLED,HELD>DEADLINE,HELD>PENDING,PENDING>ADMITTED,PENDING>CANCELLED,PENDING>DEADLINE,PENDING>HELD,PENDING>REJECTED,PREEMPTING>CANCELLED,PREEMPTING>COMPLETED,PREEMPTING>FAILED,PREEMPTING>NODE_FAIL,PREEMPTING>OUT_OF_MEMORY,PREEMPTING>PENDING,PREEMPTING>TIMEOUT,RUNNING>CANCELLED,RUNNING>COMPLETED,RUNNING>FAILED,RUNNING>NODE_FAIL,RUNNING>OUT_OF_MEMORY,RUNNING>PENDING,RUNNING>PREEMPTING,RUNNING>TIMEOUT,STARTING>CANCELLED,STARTING>FAILED,STARTING>NODE_FAIL,STARTING>PENDING,STARTING>RUNNING}'::text[])) OR (old.state <> 'ADMITTED'::text) OR (new.version < (old.version + 2))))))) EXECUTE FUNCTION public.job_edge_refuse();
+CREATE TRIGGER job_edge AFTER UPDATE OF state ON public.job FOR EACH ROW WHEN ((concat(old.state, '>', new.state, (new.version - old.version), (new.fence - old.fence)) <> ALL ('{PENDING>ADMITTED11,ADMITTED>COMPLETED30}'::text[]))) EXECUTE FUNCTION public.job_edge_refuse();
+
+-- Name: job job_fixed; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER job_fixed AFTER INSERT OR UPDATE OF name, kind, queue, slots, gpus, priority, max_attempts ON public.job FOR EACH ROW WHEN ((NOT (((length(new.name) >= 1) AND (length(new.name) <= 128)) AND ((new.slots >= 1) AND (new.slots <= 4096)) AND ((new.gpus >= 0) AND (new.gpus <= 64)) AND ((new.priority >= '-1000'::integer) AND (new.priority <= 1000)) AND ((new.max_attempts >= 1) AND (new.max_attempts <= 100)) AND public.job_kind_is_known(new.kind) AND ((new.queue = 'default'::text) OR (new.queue ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text))))) EXECUTE FUNCTION public.job_fixed_refuse();
+ALTER TABLE public.job ENABLE ALWAYS TRIGGER job_fixed;
+
+-- Name: job job_reshape; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER job_reshape AFTER UPDATE OF project_id, queue, kind, data_class, zone, pool, slots, gpus, class, cpu_milli, memory_bytes, gpu_milli, gpu_models ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_shape_keep();
+ALTER TABLE public.job ENABLE ALWAYS TRIGGER job_reshape;
+
+-- Name: job job_shape; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER job_shape BEFORE INSERT ON public.job FOR EACH ROW WHEN ((new.shape = 0)) EXECUTE FUNCTION public.job_shape_keep();
+ALTER TABLE public.job ENABLE ALWAYS TRIGGER job_shape;
 
 -- Name: api_token person_origin; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER person_origin AFTER INSERT ON public.api_token FOR EACH ROW EXECUTE FUNCTION public.person_origin_note();

@@ -3,14 +3,19 @@
 -- own are judged together; a tenant or job that is not there is nobody's, and is refused.
 CREATE OR REPLACE FUNCTION attempt_residency() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
+  -- Each look-up by its key, whatever the planner believes of the tables: joined otherwise it read all tenants.
   IF EXISTS (
     SELECT FROM (
       SELECT (array_agg(a.tenant_id))[1] AS tenant_id, j.data_class, j.kind, n.zone
-        FROM fresh a LEFT JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id LEFT JOIN node n ON n.node_id = a.node_id
-        LEFT JOIN tenant t ON t.tenant_id = a.tenant_id
-       GROUP BY j.data_class, j.kind, n.zone, t.home_zone, t.allowed_zones,
-             CASE WHEN t.tenant_id IS NULL OR EXISTS (SELECT FROM tenant_zone z WHERE z.tenant_id = a.tenant_id)
-                    OR EXISTS (SELECT FROM transfer_policy p WHERE p.tenant_id = a.tenant_id) THEN a.tenant_id END) x
+        FROM fresh a
+        LEFT JOIN LATERAL (
+          SELECT data_class, kind FROM job WHERE job.tenant_id = a.tenant_id AND job.job_id = a.job_id LIMIT 1) j ON true
+        LEFT JOIN LATERAL (SELECT zone FROM node WHERE node.node_id = a.node_id LIMIT 1) n ON true
+        LEFT JOIN LATERAL (
+          SELECT home_zone, allowed_zones FROM tenant WHERE tenant.tenant_id = a.tenant_id
+             AND NOT EXISTS (SELECT FROM tenant_zone z WHERE z.tenant_id = a.tenant_id OFFSET 0)
+             AND NOT EXISTS (SELECT FROM transfer_policy p WHERE p.tenant_id = a.tenant_id OFFSET 0) LIMIT 1) t ON true
+       GROUP BY j.data_class, j.kind, n.zone, t.home_zone, t.allowed_zones, CASE WHEN t.home_zone IS NULL THEN a.tenant_id END) x
      WHERE residency_zone_ok(x.tenant_id, x.data_class, x.zone, job_purpose(x.kind)) IS NOT TRUE) THEN
     RAISE EXCEPTION 'the data may not be in that zone' USING ERRCODE = '42501';
   END IF;

@@ -6,6 +6,7 @@
 -- Locks come in one order: the inputs' objects, then the quota's row. content_delete takes objects first, too, and the stronger
 -- lock: whoever deletes an input waits until this job is stored and then finds it, or this waits until the deletion is over and
 -- then finds that.
+-- Plans are made once: with the arrays' lengths known the server would make that of the quota's rows anew in each call.
 -- Within a tenant items are admitted in their order until the quota is full. Items of one call have distinct keys.
 CREATE OR REPLACE FUNCTION job_submit_many(
   tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[],
@@ -15,7 +16,7 @@ CREATE OR REPLACE FUNCTION job_submit_many(
   cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[],
   dep_ords bigint[], dep_types text[], dep_jobs uuid[])
 RETURNS TABLE (ord bigint, verdict text, job_id uuid, room bigint, submitted_at timestamptz, message text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
   is_guarded boolean;
@@ -77,14 +78,16 @@ BEGIN
   j AS (
     INSERT INTO job (tenant_id, job_id, name, kind, spec, zone, pool, data_class, slots, gpus, priority, max_attempts, max_runtime_s,
                      created_by, reason, project_id, queue, submitted_xid, cpu_milli, memory_bytes, gpu_milli, gpu_models, class,
-                     not_before, begin_at, deadline_at)
+                     not_before, begin_at, deadline_at, shape)
     SELECT tenant_id, job_id, name, kind, spec::jsonb, zone, pool, data_class, slots, gpus, priority, max_attempts, max_runtime_s, user_id,
            CASE WHEN ord = ANY (dep_ords) THEN 'Dependency' WHEN begin_us > 0 THEN 'BeginTime' ELSE 'Resources' END, project_id, queue, pg_current_xact_id(), cpu_milli, memory_bytes,
            coalesce(nullif(gpu_milli, 0), 1000), coalesce(gpu_models, ''), coalesce(class, 'default'),
            CASE WHEN ord = ANY (dep_ords) THEN 'infinity'
                 WHEN begin_us > 0 THEN 'epoch'::timestamptz + begin_us * interval '1 microsecond' END,
            CASE WHEN begin_us > 0 THEN 'epoch'::timestamptz + begin_us * interval '1 microsecond' END,
-           CASE WHEN deadline_us > 0 THEN 'epoch'::timestamptz + deadline_us * interval '1 microsecond' END FROM new),
+           CASE WHEN deadline_us > 0 THEN 'epoch'::timestamptz + deadline_us * interval '1 microsecond' END,
+           job_shape(project_id, queue, kind, data_class, zone, pool, slots, gpus, coalesce(class, 'default'), cpu_milli,
+                     memory_bytes, coalesce(nullif(gpu_milli, 0), 1000), coalesce(gpu_models, '')) FROM new),
   a AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM new),
   o AS (
     INSERT INTO job_object (tenant_id, job_id, direction, name, object_id)

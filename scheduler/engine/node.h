@@ -25,6 +25,7 @@ struct node {
     struct str flavor, backend, version;
     struct uuid boot_id;
     struct timestamp last_seen_at, created_at;
+    bool is_due;                    /* node_beat: it was noted */
     struct str reason;              /* from here on: node_get and node_list */
     int64_t silent_ms;
     struct timestamp cert_ends_at;

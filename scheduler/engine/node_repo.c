@@ -26,6 +26,7 @@ SCHEMA_EXTERN(node, "A worker machine",
     FIELD(node, version, F_ALWAYS, .doc = "Version of its agent"), FIELD(node, boot_id, F_NOOUT, .doc = "This run of its agent"),
     FIELD(node, last_seen_at, F_ALWAYS, .doc = "When it was last heard of"),
     FIELD(node, created_at, F_ALWAYS, .doc = "When it first registered"),
+    FIELD(node, is_due, F_NOOUT, .doc = "That it was heard of is to be noted"),
     FIELD(node, reason, F_ALWAYS, .doc = "Why it is drained or in quarantine"),
     FIELD(node, silent_ms, 0, .doc = "Time since it was last heard of"),
     FIELD(node, cert_ends_at, 0, .doc = "When its newest certificate of the zone's authority ends"),
@@ -83,12 +84,14 @@ static const struct stmt node_live = { .name = "node_live", .params = "ui", .row
     "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id JOIN node n ON n.node_id = a.node_id\n"
     " WHERE a.node_id = $1 AND a.live ORDER BY j.tenant_id, j.job_id LIMIT $2 FOR NO KEY UPDATE OF j, a" };
 
-static const struct stmt node_beat_stmt = { .name = "node_beat", .params = "uus", .row = &node_schema, .card = CARD_MAYBE, .sql =
-    "WITH u AS (\n"
-    "  UPDATE node SET last_seen_at = clock_timestamp(), state = " HEARD("") "\n"
-    "   WHERE node_id = $1 AND boot_id = $2 AND identity = $3\n"
-    "     AND (last_seen_at < clock_timestamp() - interval '1 second' OR state = 'LOST'))\n"
-    "SELECT " NODE_COLUMNS " FROM node WHERE node_id = $1 AND boot_id = $2 AND identity = $3" };
+/* Reads alone, so that who only asks for work waits for no commit; what is to be noted is written by the next. */
+static const struct stmt node_heard_stmt = { .name = "node_heard", .params = "uus", .row = &node_schema, .card = CARD_MAYBE,
+    .sql =
+    "SELECT " NODE_COLUMNS ", last_seen_at < clock_timestamp() - interval '1 second' OR state = 'LOST' AS is_due\n"
+    "  FROM node WHERE node_id = $1 AND boot_id = $2 AND identity = $3" };
+static const struct stmt node_beat_stmt = { .name = "node_beat", .params = "uus", .card = CARD_NONE, .sql =
+    "UPDATE node SET last_seen_at = clock_timestamp(), state = " HEARD("") "\n"
+    " WHERE node_id = $1 AND boot_id = $2 AND identity = $3" };
 
 static const struct stmt node_get_stmt = { .name = "node_get", .params = "u", .row = &node_schema, .card = CARD_ONE, .sql =
     "SELECT " NODE_COLUMNS SEEN_COLUMNS " FROM " NODE_LOADED " WHERE node_id = $1" };
@@ -111,7 +114,7 @@ static const struct stmt node_flavor_stmt = { .name = "node_flavor_set", .params
     "SELECT node_flavor_set($1, $2) AS done" };
 
 const struct stmt *const node_stmts[] = { &node_get_stmt, &node_list_stmt, &node_work_stmt, &node_flavor_stmt, NULL };
-const struct stmt *const node_worker_stmts[] = { &node_upsert, &node_boot, &node_live, &node_beat_stmt, NULL };
+const struct stmt *const node_worker_stmts[] = { &node_upsert, &node_boot, &node_live, &node_heard_stmt, &node_beat_stmt, NULL };
 const struct stmt *const node_scheduler_stmts[] = { &node_mark_lost_stmt, NULL };
 
 enum errc node_repo_upsert(struct db_tx *tx, struct uuid new_id, const struct node_register *in, struct str identity, struct node *ret,
@@ -148,7 +151,10 @@ enum errc node_repo_boot(struct db_tx *tx, struct str identity, int64_t silence_
 enum errc node_repo_beat(struct db_tx *tx, struct uuid node_id, struct uuid boot_id, struct str identity, struct node *ret, bool *found,
                          struct err *e)
 {
-    return db_maybe(tx, &node_beat_stmt, ARGS(A_UUID(node_id), A_UUID(boot_id), A_STR(identity)), ret, found, e);
+    TRY(db_maybe(tx, &node_heard_stmt, ARGS(A_UUID(node_id), A_UUID(boot_id), A_STR(identity)), ret, found, e));
+    if (*found && ret->is_due)
+        db_queue(tx, &node_beat_stmt, ARGS(A_UUID(node_id), A_UUID(boot_id), A_STR(identity)), false);
+    return ERR_OK;
 }
 
 enum errc node_repo_set_flavor(struct db_tx *tx, struct uuid node_id, struct str flavor, bool *done, struct err *e)

@@ -160,6 +160,50 @@ static void test_lost_commit(void **state)
     db_pool_free(p);
 }
 
+/* COMMIT that travels with the last statement: whether it was done is as little known as of one that goes alone. */
+static void test_lost_last_statement(void **state)
+{
+    (void)state;
+    struct db_pool *p = new_pool(1);
+    int64_t before = count_rows(p);
+    for (int is_done = 1; is_done >= 0; is_done--) {
+        CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+        struct db_tx *tx;
+        struct total t;
+        fault_setup(is_done ? "commit_reply_lost:1" : "commit_lost:1");
+        assert_int_equal(db_begin(p, SCOPE_SYSTEM, TX_ENDS, a, &tx, &e), ERR_OK);
+        db_queue(tx, &row_add, ARGS(A_I64(1)), false);
+        db_last(tx);
+        assert_int_equal(db_one(tx, &row_count, NO_ARGS, &t, &e), ERR_UNAVAILABLE);
+        assert_non_null(strstr(e.detail, "commit outcome unknown"));
+        db_rollback(tx);
+        assert_int_equal(count_rows(p), before + 1);
+    }
+    db_pool_free(p);
+}
+
+/* What only read waits for no COMMIT, and notices nothing of one that is lost; what wrote does, whatever it says. */
+static void test_only_read(void **state)
+{
+    (void)state;
+    struct db_pool *p = new_pool(1);
+    int64_t before = count_rows(p);
+    fault_setup("commit_lost:1");
+    for (int writes = 0; writes <= 1; writes++) {
+        CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+        struct db_tx *tx;
+        struct total t;
+        assert_int_equal(db_begin(p, SCOPE_SYSTEM, 0, a, &tx, &e), ERR_OK);
+        if (writes)
+            db_queue(tx, &row_add, ARGS(A_I64(1)), false);
+        assert_int_equal(db_one(tx, &row_count, NO_ARGS, &t, &e), ERR_OK);
+        db_only_read(tx);
+        assert_int_equal(db_commit(tx, &e), writes ? ERR_UNAVAILABLE : ERR_OK);
+    }
+    assert_int_equal(count_rows(p), before);
+    db_pool_free(p);
+}
+
 static void test_session_locks(void **state)
 {
     (void)state;
@@ -192,6 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stop_and_start),  cmocka_unit_test(test_restart_costs_idle_connections_nothing),
         cmocka_unit_test(test_killed_backend),  cmocka_unit_test(test_lost_commit),
+        cmocka_unit_test(test_lost_last_statement), cmocka_unit_test(test_only_read),
         cmocka_unit_test(test_session_locks),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

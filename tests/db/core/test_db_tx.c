@@ -332,6 +332,45 @@ static void test_many_threads_few_connections(void **state)
     db_pool_free(p);
 }
 
+/* COMMIT travels with the last statement: a rollback after it undoes nothing, and what fails on the way commits nothing. */
+static void test_last_statement_commits(void **state)
+{
+    (void)state;
+    struct note n;
+    struct db_tx *tx = begin(tenant_a, TX_ENDS);
+    db_queue(tx, &note_add, ARGS(A_UUID(tenant_a), A_I64(1), A_TEXT("x")), true);
+    db_last(tx);
+    assert_int_equal(db_one(tx, &note_get, ARGS(A_I64(1)), &n, &e), ERR_OK);
+    assert_true(str_eq_c(n.body, "x"));
+    db_rollback(tx);
+    assert_int_equal(count(tenant_a), 1);
+    tx = begin(tenant_a, TX_ENDS);
+    db_queue(tx, &note_add, ARGS(A_UUID(tenant_a), A_I64(2), A_TEXT("y")), false);
+    db_last(tx);
+    assert_int_equal(db_one(tx, &note_get, ARGS(A_I64(2)), &n, &e), ERR_OK);
+    commit(tx);
+    assert_int_equal(count(tenant_a), 2);
+    /* A count that is owed is seen first; an error in what is queued; a last word where nobody said that the act ends. */
+    tx = begin(tenant_a, TX_ENDS);
+    db_queue(tx, &note_add, ARGS(A_UUID(tenant_a), A_I64(3), A_TEXT("z")), false);
+    db_queue(tx, &note_set, ARGS(A_I64(99), A_TEXT("z")), true);
+    db_last(tx);
+    assert_int_equal(db_one(tx, &note_get, ARGS(A_I64(1)), &n, &e), ERR_CONFLICT);
+    assert_int_equal(db_commit(tx, &e), ERR_CONFLICT);
+    tx = begin(tenant_a, TX_ENDS);
+    db_queue(tx, &note_add, ARGS(A_UUID(tenant_a), A_I64(3), A_TEXT("z")), false);
+    db_queue(tx, &note_add, ARGS(A_UUID(tenant_a), A_I64(-1), A_TEXT("z")), false);
+    db_last(tx);
+    assert_int_equal(db_one(tx, &note_get, ARGS(A_I64(1)), &n, &e), ERR_INVALID);
+    db_rollback(tx);
+    tx = begin(tenant_a, 0);
+    db_queue(tx, &note_add, ARGS(A_UUID(tenant_a), A_I64(3), A_TEXT("z")), false);
+    db_last(tx);
+    assert_int_equal(db_one(tx, &note_get, ARGS(A_I64(1)), &n, &e), ERR_OK);
+    db_rollback(tx);
+    assert_int_equal(count(tenant_a), 2);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, fresh, done)
 
 int main(void)
@@ -339,6 +378,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_scope_isolates_on_one_connection), TEST(test_error_in_queue_undoes_all), TEST(test_must_affect), TEST(test_long_queue),
         TEST(test_after_commit), TEST(test_error_map), TEST(test_read_only_and_busy), TEST(test_many_threads_few_connections),
+        TEST(test_last_statement_commits),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
