@@ -5,9 +5,11 @@
 #include "registry/evidence/evidence.h"
 #include "registry/evidence/what_if.h"
 #include "registry/catalog/transfer.h"
+#include "tenants/access/principal.h"
 #include "tenants/home/law_template.h"
 #include "tenants/home/residency_facts.h"
 #include "tenants/home/residency_remedy.h"
+#include "tenants/home/tenant.h"
 #include "tenants/home/transfer_policy.h"
 
 enum { CSV_MAX = 16 << 20, CSV_ROWS = 50000, HTML_MAX = 16 << 20 };
@@ -192,8 +194,13 @@ static enum errc evidence_page(struct work *w, const void *in, void *out, struct
     const struct evidence_html_in *x = in;
     struct evidence_ask ask = { x->zone, x->from, x->to };
     struct evidence ev;
+    struct tenant t;
     struct buf *b = out;
     TRY(evidence_read(w, &ask, &ev, e));
+    if (!principal_is_platform(w->principal)) {
+        TRY(tenant_get(w, w->tenant_id, &t, e));
+        ev.tenant_name = shown_name_for(t.name, SHOWN_NAME_OF(&t), x->lang == EVIDENCE_AR);
+    }
     *b = BUF(HTML_MAX);
     if (evidence_html(w->arena, &ev, (enum evidence_language)x->lang, b, e) == ERR_OK)
         return ERR_OK;

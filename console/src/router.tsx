@@ -88,7 +88,12 @@ const routes = [
   page('/audit/erasures', ['audit'], () => import('./pages/audit/Erasures.tsx'), 'Erasures'),
   page('/audit/persons/$id', ['audit'], () => import('./pages/audit/PersonData.tsx'), 'PersonData'),
   page('/audit/summary', ['audit'], () => import('./pages/audit/Summary.tsx'), 'Summary'),
-  page('/evidence', ['audit', 'evidence', 'zones'], () => import('./pages/evidence/Evidence.tsx'), 'EvidenceReport'),
+  page(
+    '/evidence',
+    ['approvals', 'audit', 'evidence', 'keyring', 'zones'],
+    () => import('./pages/evidence/Evidence.tsx'),
+    'EvidenceReport',
+  ),
   page('/evidence/transfers', ['audit', 'evidence'], () => import('./pages/evidence/Transfers.tsx'), 'Transfers'),
   page('/approvals', ['approvals', 'audit', 'people'], () => import('./pages/Approvals.tsx'), 'Approvals'),
   page('/members', ['people'], () => import('./pages/members/Members.tsx'), 'Members'),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* evidence.h - what an auditor takes away about a zone and a period: where every class of data is stored and under which keys, what
  * crossed a border and on which basis, what was refused, where the machines stand, the signed heads of the log, who holds which role,
- * and what was approved. Made from the rows themselves at the moment it is asked for; nothing is kept.
+ * and what was approved. Made from the rows themselves at the moment it is asked for; nothing is kept. People are called by their
+ * names of today. What holds a zone's root key is asked what it is; a zone whose falaj-keyd does not answer has no token then.
  *
  * In a tenant's scope it is the tenant's own; in the platform's scope it has totals over all tenants and names none, beside the platform's
  * own people, approvals and heads. A list is cut at EVIDENCE_ROWS, and the report says so in `is_cut`.
@@ -14,10 +15,11 @@ enum { EVIDENCE_ROWS = 1000, EVIDENCE_DAYS = 90 };
 
 struct evidence {
     struct uuid tenant_id;
+    struct str tenant_name;             /* for people; of evidence_html alone */
     struct str zone;                    /* absent: all */
     struct timestamp from, to, generated_at;
     bool is_cut;
-    struct json zones, stored, transfers, policies, denied, workers, keys, heads, access, approvals;
+    struct json zones, stored, transfers, policies, denied, workers, keys, tokens, heads, access, approvals;
 };
 extern const struct schema evidence_schema;
 

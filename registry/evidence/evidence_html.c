@@ -1,36 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* evidence_html.c - the report as one page. Every value passes through add_text; tags and words are ours. */
+/* evidence_html.c - the report as one page, in an auditor's words: people by name, codes by what they mean, times as they are written, no
+ * JSON. Every value passes through add_text; tags and words are ours. */
 #include "registry/evidence/evidence.h"
 #include "core/json/jsonvalue.h"
+
+#include <stdio.h>
 
 const char *const evidence_language_names[] = { "en", "ar", NULL };
 
 struct word { const char *key, *text[2]; };
-
+#define WORD(key, en, ar) { key, { en, ar } },
 static const struct word words[] = {
     { "title", { "Evidence report", "تقرير الأدلة" } },
     { "period", { "Period", "الفترة" } },
     { "made", { "Made at", "أُعِدّ في" } },
-    { "all_zones", { "all zones", "جميع المناطق" } },
+    { "all_zones", { "all zones", "جميع النطاقات" } },
     { "platform", { "Platform totals", "إجماليات المنصة" } },
     { "none", { "None.", "لا يوجد." } },
-    { "cut", { "A list was longer than 1,000 rows; ask for a shorter period or one zone.", "تجاوزت إحدى القوائم 1000 صف؛ اطلب فترة أقصر أو منطقة واحدة." } },
-    { "zones", { "Zones and their law", "المناطق وقوانينها" } },
-    { "stored", { "What is stored, and under which keys", "البيانات المخزّنة ومفاتيحها" } },
-    { "transfers", { "What crossed a border, and on which basis", "البيانات المنقولة عبر الحدود وأساسها القانوني" } },
-    { "policies", { "Transfer policies", "سياسات النقل" } },
-    { "denied", { "What was refused", "ما رُفض" } },
-    { "workers", { "Machines and where they stand", "الأجهزة ومواقعها" } },
-    { "keys", { "Versions of keys", "إصدارات المفاتيح" } },
-    { "heads", { "Signed heads of the audit log", "رؤوس سجل التدقيق الموقّعة" } },
-    { "access", { "Who holds which role", "من يملك أي دور" } },
-    { "approvals", { "What was asked for and approved", "الطلبات والموافقات" } },
-    { "zone", { "Zone", "المنطقة" } }, { "country", { "Country", "البلد" } }, { "data_class", { "Class", "الفئة" } },
-    { "objects", { "Objects", "العناصر" } }, { "bytes", { "Bytes", "البايتات" } }, { "from_zone", { "From", "من" } }, { "to_zone", { "To", "إلى" } },
-    { "at", { "When", "الوقت" } }, { "basis", { "Basis", "الأساس" } }, { "legal_basis", { "Basis", "الأساس" } }, { "purpose", { "Purpose", "الغرض" } },
-    { "state", { "State", "الحالة" } }, { "name", { "Name", "الاسم" } }, { "role", { "Role", "الدور" } }, { "rule", { "Rule", "القاعدة" } },
-    { "regulator", { "Regulator", "الجهة الرقابية" } }, { "provider", { "Provider", "المزوّد" } }, { "providers", { "Provider", "المزوّد" } },
-    { "version", { "Version", "الإصدار" } }, { "approved_by", { "Approved by", "وافق عليه" } }, { "requested_by", { "Asked by", "طلبه" } },
+    { "cut", { "A list was longer than 1,000 rows; ask for a shorter period or one zone.",
+               "تجاوزت إحدى القوائم 1000 صف؛ اطلب فترة أقصر أو نطاقًا واحدًا." } },
+#include "registry/evidence/evidence_word.def"
+};
+#undef WORD
+
+static const char *const months[][2] = {
+    { "January", "يناير" }, { "February", "فبراير" }, { "March", "مارس" }, { "April", "أبريل" }, { "May", "مايو" }, { "June", "يونيو" },
+    { "July", "يوليو" }, { "August", "أغسطس" }, { "September", "سبتمبر" }, { "October", "أكتوبر" }, { "November", "نوفمبر" },
+    { "December", "ديسمبر" },
+};
+
+/* Columns of a section in the order of reading; what a report in the other scope has instead is left out where it is not there. */
+static const struct { const char *name, *columns; } layouts[] = {
+    { "zones", "zone country regulator provider regimes classes law_version" },
+    { "stored", "zone data_class tenants objects bytes key_versions providers" },
+    { "transfers", "at who from_zone to_zone data_class purpose transfers bytes basis assessment_ref document transfer" },
+    { "policies", "from_zone to_zone data_class purpose legal_basis state requested_by approved_by valid_from valid_until revoked_at "
+                  "revoked_by exception_ref" },
+    { "denied", "at who act data_class zone rule" },
+    { "workers", "zone name pool state slots gpus backend last_seen_at" },
+    { "keys", "zone version state provider root_version created_at" },
+    { "tokens", "zone provider maker model label serial firmware" },
+    { "heads", "size at root key_id zone" },
+    { "access", "name kind role place state since valid_until" },
+    { "approvals", "kind subject state requested_by created_at approved_by decided_at" },
+};
+
+/* Columns whose values are codes, and how the keys of their words begin; of two the first that has the value. */
+static const struct { const char *column, *first, *second; } coded[] = {
+    { "data_class", "class_", NULL }, { "classes", "class_", NULL }, { "role", "role_", NULL }, { "state", "value_", NULL },
+    { "place", "place_", NULL }, { "legal_basis", "basis_", NULL }, { "basis", "basis_", "rule_" }, { "rule", "rule_", NULL },
+    { "act", "act_", NULL }, { "provider", "provider_", NULL }, { "providers", "provider_", NULL }, { "kind", "kind_", "approval_" },
+    { "actor", "by_", NULL },
 };
 
 static const char STYLE[] =
@@ -38,12 +58,18 @@ static const char STYLE[] =
     "th,td{border:1px solid #bbb;padding:.25rem .5rem;text-align:start;vertical-align:top;overflow-wrap:anywhere}th{background:#eee}"
     "h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:1.5rem}td[dir]{unicode-bidi:isolate}@media print{body{margin:0}h2{break-after:avoid}tr{break-inside:avoid}}";
 
-static const char *say(const char *key, enum evidence_language l)
+static const char *find(struct str key, enum evidence_language l)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strcmp(words[i].key, key))
+        if (str_eq_c(key, words[i].key))
             return words[i].text[l];
-    return key;
+    return NULL;
+}
+
+static const char *say(const char *key, enum evidence_language l)
+{
+    const char *found = find(str_c(key), l);
+    return found ? found : key;
 }
 
 static void add_text(struct buf *out, struct str s)
@@ -57,19 +83,90 @@ static void add_text(struct buf *out, struct str s)
     }
 }
 
-static void add_value(struct buf *out, const struct jval *v)
+/* "2026-11-22T19:02:41.5+00:00" as 22 November 2026, 19:02:41 (UTC); false: it is no such time. */
+static bool add_time(struct buf *out, struct str s, enum evidence_language l)
+{
+    char text[TIME_TEXT];
+    int64_t us;
+    int y, m, d, h, min, sec;
+    if (!time_parse(s, &us))
+        return false;
+    time_text(us, text);
+    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d", &y, &m, &d, &h, &min, &sec) != 6 || m < 1 || m > 12)
+        return false;
+    buf_printf(out, "%d %s %d%s %02d:%02d:%02d (UTC)", d, months[m - 1][l], y, l == EVIDENCE_AR ? "،" : ",", h, min, sec);
+    return true;
+}
+
+/* Kinds of requests are written with dots: key.destroy. */
+static const char *find_code(struct arena *a, const char *begins, struct str code, enum evidence_language l)
+{
+    if (!begins)
+        return NULL;
+    char *key = arena_printf(a, "%s%.*s", begins, STR_ARG(code));
+    for (char *c = key; *c; c++)
+        if (*c == '.')
+            *c = '_';
+    return find(str_c(key), l);
+}
+
+static const char *word_of(struct arena *a, const char *column, struct str code, enum evidence_language l)
+{
+    const char *found = NULL;
+    for (size_t i = 0; i < sizeof coded / sizeof *coded && !found; i++) {
+        if (strcmp(coded[i].column, column))
+            continue;
+        found = find_code(a, coded[i].first, code, l);
+        if (!found)
+            found = find_code(a, coded[i].second, code, l);
+    }
+    return found;
+}
+
+/* Codes in words, several of them in a list, times as people write them; the rest as it is. */
+static void add_words(struct arena *a, struct buf *out, const char *column, struct str s, enum evidence_language l)
+{
+    struct str rest = s, one;
+    if (add_time(out, s, l))
+        return;
+    bool is_list = !strcmp(column, "classes") || !strcmp(column, "providers");
+    for (bool more = true, later = false; more; later = true) {
+        more = is_list && str_cut(rest, ' ', &one, &rest);
+        if (!is_list)
+            one = s;
+        const char *found = word_of(a, column, one, l);
+        buf_add_c(out, later ? l == EVIDENCE_AR ? "، " : ", " : "");
+        if (found)
+            buf_add_c(out, found);
+        else
+            add_text(out, one);
+    }
+}
+
+static void add_value(struct arena *a, struct buf *out, const struct jval *row, const char *column, enum evidence_language l)
 {
     struct buf text = BUF(65536);
-    if (jval_type(v) == JT_STR)
-        add_text(out, jval_str(v));
-    else if (jval_type(v) != JT_NULL && jval_encode(v, false, &text))
+    const struct jval *v = jval_get(row, column);
+    if (!strcmp(column, "who") && (!v || jval_type(v) == JT_NULL)) {        /* no name: what kind of actor it was */
+        v = jval_get(row, "actor");
+        column = "actor";
+    }
+    if (!v || jval_type(v) == JT_NULL)
+        buf_add_c(out, "–");
+    else if (jval_type(v) == JT_STR)
+        add_words(a, out, column, jval_str(v), l);
+    else if (jval_encode(v, false, &text))
         add_text(out, buf_str(&text));
     buf_release(&text);
 }
 
-static enum errc add_section(struct arena *a, struct buf *out, const char *name, struct json list, enum evidence_language l, struct err *e)
+static enum errc add_section(struct arena *a, struct buf *out, const char *name, const char *columns, struct json list,
+                             enum evidence_language l, struct err *e)
 {
     const struct jval *rows;
+    const char *shown[16];
+    struct str rest = str_c(columns), one;
+    size_t n = 0;
     TRY(jval_parse(a, list.text, 0, &rows, e));
     buf_printf(out, "<h2>%s</h2>", say(name, l));
     if (!jval_len(rows)) {
@@ -77,14 +174,20 @@ static enum errc add_section(struct arena *a, struct buf *out, const char *name,
         return ERR_OK;
     }
     buf_add_c(out, "<table><thead><tr>");
-    for (struct jval_iter it = jval_iter(jval_at(rows, 0)); jval_next(&it);)
-        buf_printf(out, "<th scope=\"col\">%s</th>", say(it.name, l));
+    for (bool more = true; more && n < sizeof shown / sizeof *shown;) {
+        more = str_cut(rest, ' ', &one, &rest);
+        const char *column = arena_printf(a, "%.*s", STR_ARG(one));
+        if (!jval_get(jval_at(rows, 0), column))
+            continue;
+        shown[n++] = column;
+        buf_printf(out, "<th scope=\"col\">%s</th>", say(arena_printf(a, "f_%s", column), l));
+    }
     buf_add_c(out, "</tr></thead><tbody>");
     for (size_t i = 0; i < jval_len(rows) && i < EVIDENCE_ROWS; i++) {
         buf_add_c(out, "<tr>");
-        for (struct jval_iter it = jval_iter(jval_at(rows, i)); jval_next(&it);) {
+        for (size_t k = 0; k < n; k++) {
             buf_add_c(out, "<td dir=\"auto\">");
-            add_value(out, it.value);
+            add_value(a, out, jval_at(rows, i), shown[k], l);
             buf_add_c(out, "</td>");
         }
         buf_add_c(out, "</tr>");
@@ -93,7 +196,7 @@ static enum errc add_section(struct arena *a, struct buf *out, const char *name,
     return ERR_OK;
 }
 
-static void add_head(struct buf *out, const struct evidence *ev, enum evidence_language l)
+static void add_head(struct arena *a, struct buf *out, const struct evidence *ev, enum evidence_language l)
 {
     char from[TIME_TEXT], to[TIME_TEXT], made[TIME_TEXT], hex[UUID_HEX];
     time_text(ev->from.us, from);
@@ -106,25 +209,31 @@ static void add_head(struct buf *out, const struct evidence *ev, enum evidence_l
     if (uuid_is_nil(ev->tenant_id))
         buf_add_c(out, say("platform", l));
     else
-        buf_printf(out, "tnt_%.32s", hex);
+        add_text(out, ev->tenant_name.ptr ? ev->tenant_name : str_fmt(a, "tnt_%.32s", hex));
     buf_add_c(out, "</bdi>, <bdi>");
     if (ev->zone.ptr)
         add_text(out, ev->zone);
     else
         buf_add_c(out, say("all_zones", l));
-    buf_printf(out, "</bdi><br>%s <bdi>%s</bdi> – <bdi>%s</bdi><br>%s <bdi>%s</bdi></p>", say("period", l), from, to, say("made", l), made);
+    buf_printf(out, "</bdi><br>%s <bdi>", say("period", l));
+    (void)add_time(out, str_c(from), l);
+    buf_add_c(out, "</bdi> – <bdi>");
+    (void)add_time(out, str_c(to), l);
+    buf_printf(out, "</bdi><br>%s <bdi>", say("made", l));
+    (void)add_time(out, str_c(made), l);
+    buf_add_c(out, "</bdi></p>");
     if (ev->is_cut)
         buf_printf(out, "<p><strong>%s</strong></p>", say("cut", l));
 }
 
 enum errc evidence_html(struct arena *a, const struct evidence *ev, enum evidence_language language, struct buf *out, struct err *e)
 {
-    const struct { const char *name; struct json list; } sections[] = {
-        { "zones", ev->zones }, { "stored", ev->stored }, { "transfers", ev->transfers }, { "policies", ev->policies }, { "denied", ev->denied },
-        { "workers", ev->workers }, { "keys", ev->keys }, { "heads", ev->heads }, { "access", ev->access }, { "approvals", ev->approvals } };
-    add_head(out, ev, language);
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-        TRY(add_section(a, out, sections[i].name, sections[i].list, language, e));
+    const struct json lists[] = { ev->zones, ev->stored, ev->transfers, ev->policies, ev->denied, ev->workers, ev->keys, ev->tokens,
+                                  ev->heads, ev->access, ev->approvals };
+    _Static_assert(sizeof lists / sizeof *lists == sizeof layouts / sizeof *layouts, "each section has its columns");
+    add_head(a, out, ev, language);
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        TRY(add_section(a, out, layouts[i].name, layouts[i].columns, lists[i], language, e));
     buf_add_c(out, "</body></html>\n");
     return out->overflow ? FAIL(e, LIMIT, "The report is too long; ask for a shorter period or one zone") : ERR_OK;
 }

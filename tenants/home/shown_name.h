@@ -22,4 +22,11 @@ struct shown_name { struct str en, ar; };       /* of a change: STR_NULL leaves 
     FIELD(T, display_name, 0, .max = SHOWN_NAME_MAX, .check = check_name, .doc = "Name for people"), \
     FIELD(T, display_name_ar, 0, .max = SHOWN_NAME_MAX, .check = check_name, \
           .doc = "Name for people in Arabic; empty: as in display_name")
+/* For a reader of Arabic, or any other. */
+static inline struct str shown_name_for(struct str name, struct shown_name called, bool is_arabic)
+{
+    if (is_arabic && called.ar.len)
+        return called.ar;
+    return called.en.len ? called.en : name;
+}
 #define SHOWN_NAME_OF(p) (struct shown_name){ (p)->display_name, (p)->display_name_ar }

@@ -278,6 +278,14 @@ describe('the evidence', () => {
     expect(ev.policies.map((x: any) => x.state).sort()).toEqual(['REVOKED', 'REVOKED']);
     expect(ev.access.some((x: any) => x.role === 'compliance-officer')).toBe(true);
     expect(ev.approvals.some((x: any) => x.kind === 'transfer.policy' && x.approved_by)).toBe(true);
+    for (const x of some<any>(ev.denied)) {
+      expect(x).toMatchObject({ act: expect.any(String), rule: expect.any(String) });
+      if (x.actor === 'user') expect(x.who).toEqual(expect.any(String));
+    }
+    expect(ev.transfers[0].who).toEqual(expect.any(String));
+    for (const x of some<any>(ev.policies))
+      expect(x).toMatchObject({ requested_by: expect.any(String), revoked_by: expect.any(String) });
+    expect(ev.tokens.map((x: any) => `${x.zone} ${x.provider}`).sort()).toEqual([`${AE} softfile`, `${DE} softfile`].sort());
     expect(ev.workers).toHaveLength(2);
     for (const x of some<any>(must(await officers[0]!.get(`/v1/evidence?zone=${AE}`), 200).stored)) expect(x.zone).toBe(AE);
     const page = await officers[0]!.get('/v1/evidence.html?lang=ar', { accept: 'text/html' });
@@ -286,6 +294,8 @@ describe('the evidence', () => {
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(page.text).toContain('<html lang="ar" dir="rtl">');
     expect(page.text).toContain('تقرير الأدلة');
+    expect(page.text).toContain(t.tenant.display_name);
+    expect(page.text.slice(page.text.indexOf('<body>'))).not.toMatch(/[{}]|&quot;/);
     expect(page.text).not.toMatch(/<script|https?:\/\//);
     const officer = await person(admin, 'compliance-officer');
     const totals = must(await officer.get('/v1/evidence'), 200);

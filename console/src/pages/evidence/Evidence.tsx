@@ -18,59 +18,107 @@ import '../audit/audit.css';
 import './evidence.css';
 import { useMemo, useState } from 'react';
 
-const PARTS = [
-  'zones',
-  'stored',
-  'transfers',
-  'policies',
-  'denied',
-  'workers',
-  'keys',
-  'heads',
-  'access',
-  'approvals',
-] as const;
+/** Sections with their columns in the order of reading, as on the printed sheet (registry/evidence/evidence_html.c). */
+const PARTS = {
+  zones: ['zone', 'country', 'regulator', 'provider', 'regimes', 'classes', 'law_version'],
+  stored: ['zone', 'data_class', 'tenants', 'objects', 'bytes', 'key_versions', 'providers'],
+  transfers: [
+    'at',
+    'who',
+    'from_zone',
+    'to_zone',
+    'data_class',
+    'purpose',
+    'transfers',
+    'bytes',
+    'basis',
+    'assessment_ref',
+    'document',
+    'transfer',
+  ],
+  policies: [
+    'from_zone',
+    'to_zone',
+    'data_class',
+    'purpose',
+    'legal_basis',
+    'state',
+    'requested_by',
+    'approved_by',
+    'valid_from',
+    'valid_until',
+    'revoked_at',
+    'revoked_by',
+    'exception_ref',
+  ],
+  denied: ['at', 'who', 'act', 'data_class', 'zone', 'rule'],
+  workers: ['zone', 'name', 'pool', 'state', 'slots', 'gpus', 'backend', 'last_seen_at'],
+  keys: ['zone', 'version', 'state', 'provider', 'root_version', 'created_at'],
+  tokens: ['zone', 'provider', 'maker', 'model', 'label', 'serial', 'firmware'],
+  heads: ['size', 'at', 'root', 'key_id', 'zone'],
+  access: ['name', 'kind', 'role', 'place', 'state', 'since', 'valid_until'],
+  approvals: ['kind', 'subject', 'state', 'requested_by', 'created_at', 'approved_by', 'decided_at'],
+} as const;
+type Part = keyof typeof PARTS;
 type Row = Record<string, unknown>;
-/** Columns whose values have words of their own, and where these stand. */
-const WORDED: Record<string, string> = {
-  data_class: 'class',
-  class: 'class',
-  classes: 'class',
-  role: 'role',
-  legal_basis: 'residency.basis',
-  basis: 'residency.basis',
+/** Columns whose values are codes, and how the keys of their words begin; the first that there is. */
+const WORDED: Record<string, string[]> = {
+  data_class: ['class.'],
+  classes: ['class.'],
+  role: ['role.'],
+  legal_basis: ['residency.basis_'],
+  basis: ['residency.basis_', 'evidence.rule_'],
+  rule: ['evidence.rule_'],
+  act: ['residency.act_'],
+  place: ['place.'],
+  provider: ['keyring.provider_'],
+  providers: ['keyring.provider_'],
+  kind: ['kind.', 'approvals.kind_'],
+  actor: ['audit.by_'],
 };
-/** Columns that people wrote in words of their own. */
-const WRITTEN = new Set(['name', 'regulator', 'provider', 'providers', 'reason', 'subject', 'user', 'requested_by']);
+/** Columns that people wrote in words of their own, and names of people. */
+const WRITTEN = new Set([
+  'name',
+  'regulator',
+  'provider',
+  'purpose',
+  'subject',
+  'who',
+  'requested_by',
+  'approved_by',
+  'revoked_by',
+]);
 /** Columns with several short names in one text. */
-const LISTED = new Set(['classes', 'regimes']);
+const LISTED = new Set(['classes', 'providers', 'regimes']);
 
 function Cell({ name, value }: { name: string; value: unknown }) {
   const { t, i18n } = useTranslation();
   if (value === null || value === undefined || value === '') return <span className="lead">–</span>;
   if (typeof value === 'number') return <>{name === 'bytes' ? bytes(value) : number(value)}</>;
-  if (typeof value !== 'string') return <Code>{JSON.stringify(value)}</Code>;
+  if (typeof value !== 'string') return <Code>{String(value)}</Code>;
   if (name === 'at' || name === 'since' || /_at$|^valid_/.test(name)) return <Time at={value} />;
   if (name === 'state') return <State value={value} />;
-  const words = WORDED[name];
-  const key = (v: string): string => `${words}${words?.includes('.') ? '_' : '.'}${v}`;
+  const word = (v: string): string | undefined =>
+    WORDED[name]?.map((begins) => `${begins}${v.replaceAll('.', '_')}`).find((k) => i18n.exists(k));
   if (LISTED.has(name))
     return (
       <span className="listed">
         {value.split(/[\s,]+/).map((v) => (
           <Label key={v} isCompact variant="outline">
-            {words && i18n.exists(key(v)) ? t(key(v)) : <Code>{v}</Code>}
+            {word(v) ? t(word(v)!) : <Code>{v}</Code>}
           </Label>
         ))}
       </span>
     );
-  if (words && i18n.exists(key(value))) return <>{t(key(value))}</>;
+  const said = word(value);
+  if (said) return <>{t(said)}</>;
   return WRITTEN.has(name) ? <Name>{value}</Name> : <Code>{value}</Code>;
 }
-function Rows({ title, rows }: { title: string; rows: Row[] }) {
-  const { t, i18n } = useTranslation();
-  const names = [...new Set(rows.flatMap((r) => Object.keys(r)))];
-  const label = (n: string): string => (i18n.exists(`evidence.f_${n}`) ? t(`evidence.f_${n}`) : n);
+function Rows({ part, rows }: { part: Part; rows: Row[] }) {
+  const { t } = useTranslation();
+  const title = t(`evidence.${part}`);
+  // Of the platform a section has other columns than of a tenant.
+  const names = PARTS[part].filter((n) => rows.some((r) => n in r));
   return (
     <details className="evidence-part" open={rows.length > 0 && rows.length <= 20}>
       <summary>
@@ -85,7 +133,7 @@ function Rows({ title, rows }: { title: string; rows: Row[] }) {
               <tr>
                 {names.map((n) => (
                   <th key={n} scope="col">
-                    {i18n.exists(`evidence.f_${n}`) ? label(n) : <Code>{n}</Code>}
+                    {t(`evidence.f_${n}`)}
                   </th>
                 ))}
               </tr>
@@ -95,7 +143,7 @@ function Rows({ title, rows }: { title: string; rows: Row[] }) {
                 <tr key={i}>
                   {names.map((n) => (
                     <td key={n}>
-                      <Cell name={n} value={r[n]} />
+                      {n === 'who' && !r[n] ? <Cell name="actor" value={r['actor']} /> : <Cell name={n} value={r[n]} />}
                     </td>
                   ))}
                 </tr>
@@ -170,8 +218,8 @@ export function EvidenceReport() {
               ]}
             />
             {r.is_cut && <Note variant="warning" title={t('evidence.cut')} />}
-            {PARTS.map((p) => (
-              <Rows key={p} title={t(`evidence.${p}`)} rows={(r[p] as Row[] | undefined) ?? []} />
+            {(Object.keys(PARTS) as Part[]).map((p) => (
+              <Rows key={p} part={p} rows={(r[p] as Row[] | undefined) ?? []} />
             ))}
           </>
         )}
