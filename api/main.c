@@ -35,6 +35,7 @@
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "keys/client.h"
+#include "registry/vault/shred_again.h"
 #include "registry/vault/blob_store.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/jobs/job_state.h"
@@ -318,6 +319,7 @@ static enum errc keep_erased(struct app *app, const struct config *cfg, struct e
     if (!app->erasures && cfg->run_profile == PROFILE_PROD)
         log_event(LOG_WARN, "erasure.none", "why",
                   LOG_S("audit.erasure_dir is empty: a restored backup would bring back who was erased since"), NULL);
+    erasure_keeper_set_keys(app->erasures, shred_again);
     return erasure_keeper_look(app, &look, e);
 }
 

@@ -24,6 +24,7 @@
 #include "registry/vault/key_life.h"
 #include "registry/vault/key_rewrap.h"
 #include "registry/vault/key_shred.h"
+#include "registry/vault/shred_again.h"
 #include "registry/vault/root_key.h"
 #include "scheduler/engine/enrol.h"
 #include "scheduler/engine/join_token.h"
@@ -164,7 +165,7 @@ const struct stmt *const *const api_stmts[] = {
     audit_pii_stmts,
     key_life_stmts, key_impact_stmts,
     key_rewrap_stmts,
-    key_shred_stmts,
+    key_shred_stmts, shred_again_stmts,
     root_key_stmts,
     NULL
 };

@@ -20,6 +20,7 @@ static const size_t LOOK_ARENA = 1 << 30, ORDER_ARENA = 64 << 20;
 
 struct erasure_keeper {
     char *dir;
+    erasure_keys_fn keys;
     atomic_bool is_unsure;          /* an order was made void, though its commit may have reached the database */
     char place[PLACE_MAX];          /* where the database stood at the last look */
     int64_t looked_us;
@@ -54,6 +55,12 @@ struct erasure_keeper *erasure_keeper_new(const char *dir)
     return k;
 }
 
+void erasure_keeper_set_keys(struct erasure_keeper *k, erasure_keys_fn keys)
+{
+    if (k)
+        k->keys = keys;
+}
+
 void erasure_keeper_free(struct erasure_keeper *k)
 {
     if (!k)
@@ -82,17 +89,46 @@ static void end_order(void *ctx)
     p->k->is_unsure = true;
 }
 
-enum errc erasure_keeper_order(struct work *w, struct uuid user_id, struct uuid by, struct err *e)
+/* A line that has just been written is void unless the transaction commits. */
+static enum errc await(struct work *w, struct pending *p)
 {
-    struct erasure_keeper *k = w->app->erasures;
-    if (!k)
-        return ERR_OK;
-    struct pending *p = ARENA_NEW(w->arena, struct pending);
-    p->k = k;
-    TRY(erasure_journal_add(k->dir, &(struct erasure_order){ w->tenant_id, user_id, by, w->now_us }, p->line, e));
+    p->k = w->app->erasures;
     db_after_commit(w->tx, committed, p);
     arena_defer(w->arena, end_order, p);
     return ERR_OK;
+}
+
+enum errc erasure_keeper_order(struct work *w, struct uuid user_id, struct uuid by, struct err *e)
+{
+    struct erasure_keeper *k = w->app->erasures;
+    struct pending *p = ARENA_NEW(w->arena, struct pending);
+    if (!k)
+        return ERR_OK;
+    TRY(erasure_journal_add(k->dir, &(struct erasure_order){ w->tenant_id, user_id, by, w->now_us }, p->line, e));
+    return await(w, p);
+}
+
+enum errc erasure_keeper_order_shred(struct work *w, struct str zone, int64_t version, struct uuid by, struct err *e)
+{
+    struct erasure_keeper *k = w->app->erasures;
+    struct pending *p = ARENA_NEW(w->arena, struct pending);
+    struct shred_order o = { .tenant_id = w->tenant_id, .by = by, .version = version, .ts_us = w->now_us };
+    if (!k)
+        return ERR_OK;
+    ASSERT(zone.len < sizeof o.zone);
+    memcpy(o.zone, zone.ptr, zone.len);
+    TRY(erasure_journal_shred(k->dir, &o, p->line, e));
+    return await(w, p);
+}
+
+enum errc erasure_keeper_keep(struct work *w, struct str zone, int64_t version, struct err *e)
+{
+    struct erasure_keeper *k = w->app->erasures;
+    struct pending *p = ARENA_NEW(w->arena, struct pending);
+    if (!k)
+        return ERR_OK;
+    TRY(erasure_journal_keep(k->dir, w->tenant_id, zone, version, p->line, e));
+    return await(w, p);
 }
 
 /* -------------------------------------------------------------------------------------------------------------------- look */
@@ -190,6 +226,8 @@ enum errc erasure_keeper_look(const struct app *app, struct erasure_look *ret, s
                   LOG_S("a line of falaj-erasures.jsonl does not follow the one before it: lines were cut out or changed"), NULL);
     TRY(undo_restore(&w, &orders, ret, e));
     TRY(adopt(&w, k->dir, &orders, ret, e));
+    if (k->keys)
+        TRY(k->keys(&w, k->dir, &orders, ret, e));
     if (ret->again || ret->held || ret->adopted)
         log_event(ret->held ? LOG_ERROR : LOG_WARN, "erasure.look", "again", LOG_I(ret->again), "held", LOG_I(ret->held),
                   "adopted", LOG_I(ret->adopted), NULL);

@@ -601,6 +601,20 @@ CREATE FUNCTION public.key_hangs(t uuid, of_zone text, of_version bigint, most b
     -- the body: migrations
 ALTER FUNCTION public.key_hangs(t uuid, of_zone text, of_version bigint, most bigint) OWNER TO falaj_owner;
 
+-- Name: key_shreds_after(uuid, text, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.key_shreds_after(after_tenant uuid, after_zone text, most bigint) RETURNS TABLE(tenant_id uuid, zone text, version bigint, since timestamp with time zone)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.key_shreds_after(after_tenant uuid, after_zone text, most bigint) OWNER TO falaj_system;
+
+-- Name: key_shreds_undone(uuid[], text[], bigint[], timestamp with time zone[]); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.key_shreds_undone(tenants uuid[], zones text[], versions bigint[], ordered timestamp with time zone[]) RETURNS TABLE(tenant_id uuid, zone text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.key_shreds_undone(tenants uuid[], zones text[], versions bigint[], ordered timestamp with time zone[]) OWNER TO falaj_system;
+
 -- Name: list_condition(text, text, text); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.list_condition(list text, filter text, val text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
@@ -5862,6 +5876,14 @@ GRANT ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names 
 
 -- Name: FUNCTION key_hangs(t uuid, of_zone text, of_version bigint, most bigint); Type: ACL; Schema: public; Owner: falaj_owner
 GRANT ALL ON FUNCTION public.key_hangs(t uuid, of_zone text, of_version bigint, most bigint) TO falaj_app;
+
+-- Name: FUNCTION key_shreds_after(after_tenant uuid, after_zone text, most bigint); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.key_shreds_after(after_tenant uuid, after_zone text, most bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.key_shreds_after(after_tenant uuid, after_zone text, most bigint) TO falaj_app;
+
+-- Name: FUNCTION key_shreds_undone(tenants uuid[], zones text[], versions bigint[], ordered timestamp with time zone[]); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.key_shreds_undone(tenants uuid[], zones text[], versions bigint[], ordered timestamp with time zone[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.key_shreds_undone(tenants uuid[], zones text[], versions bigint[], ordered timestamp with time zone[]) TO falaj_app;
 
 -- Name: FUNCTION list_find(list text, t uuid, last uuid, sort text, q text, filters text[], vals text[], most bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.list_find(list text, t uuid, last uuid, sort text, q text, filters text[], vals text[], most bigint) FROM PUBLIC;

@@ -2,15 +2,16 @@
 /* key_life.c - who changes a tenant's keys of a zone locks the newest version first, so changes of one zone wait for each other;
  * writers of objects lock only the version they wrap under (tenant_key_count) and are not in the way. */
 #include "registry/vault/key_life.h"
+#include "audit/erasure_keeper.h"
 #include "core/crypto/hash.h"
 #include "core/db/tx.h"
 #include "core/table/config.h"
 #include "keys/client.h"
 #include "registry/vault/key_rewrap.h"
 #include "registry/registry_int.h"
+#include "tenants/access/principal.h"
 
 enum { ZONES_MAX = 64 };
-
 
 SCHEMA_EXTERN(key_version, "One version of a tenant's key in a zone; never the key",
     FIELD(key_version, zone, F_ALWAYS, .doc = "Residency zone"), FIELD(key_version, key_version, 0, .doc = "Version, from 1"),
@@ -191,7 +192,8 @@ enum errc key_enable(struct work *w, struct str zone, int64_t version, struct ke
 
 enum errc key_cancel_destroy(struct work *w, struct str zone, int64_t version, struct key_version *ret, struct err *e)
 {
-    return change(w, &key_cancel, zone, version, "kept: no destruction is scheduled", ret, e);
+    TRY(change(w, &key_cancel, zone, version, "kept: no destruction is scheduled", ret, e));
+    return erasure_keeper_keep(w, zone, version, e);
 }
 
 static enum errc one_summary(struct work *w, struct str zone, struct key_summary *ret, struct err *e)
@@ -244,5 +246,8 @@ enum errc key_schedule_destroy(struct work *w, struct str zone, int64_t version,
     TRY(lock_newest(w, zone, &newest, e));
     TRY(key_destroy_check(w, zone, version, e));
     TRY(db_exec(w->tx, &key_schedule, ARGS(A_UUID(w->tenant_id), A_STR(zone), A_I64(version), A_I64(days)), &changed, e));
-    return changed ? ERR_OK : FAIL(e, CONFLICT, "No version of zone %.*s is left to destroy", STR_ARG(zone));
+    if (!changed)
+        return FAIL(e, CONFLICT, "No version of zone %.*s is left to destroy", STR_ARG(zone));
+    /* An older backup has all of them back; what one version sealed, it cannot tell apart (docs/adr/0044). */
+    return version ? ERR_OK : erasure_keeper_order_shred(w, zone, newest, w->principal ? w->principal->user_id : UUID_NIL, e);
 }

@@ -28,6 +28,7 @@
 #include "registry/vault/key_life.h"
 #include "registry/vault/key_rewrap.h"
 #include "registry/vault/key_shred.h"
+#include "registry/vault/shred_again.h"
 #include "registry/vault/object.h"
 #include "registry/registry.h"
 #include "registry/vault/root_key.h"
@@ -101,7 +102,8 @@ static inline int setup(void **state)
     static const struct stmt *const *const app_lists[] = { residency_stmts, registry_stmts, deployment_stmts, project_stmts,
                                                            quota_stmts, audit_event_stmts, audit_search_stmts,
                                                            audit_actor_name_stmts, passport_stmts, key_impact_stmts, key_life_stmts, key_rewrap_stmts,
-                                                           key_shred_stmts, root_key_stmts, what_if_stmts, zone_stmts,
+                                                           key_shred_stmts, shred_again_stmts, erasure_keeper_stmts,
+                                                           root_key_stmts, what_if_stmts, zone_stmts,
                                                            zone_law_stmts, NULL };
     static const struct stmt *const *const node_lists[] = { residency_stmts, registry_node_stmts, audit_event_stmts, NULL };
     OK(secmem_init(1 << 20, false, &e));

@@ -52,6 +52,49 @@ static void orders_come_back_once(void **state)
     assert_int_equal(o.faults, 0);
 }
 
+static void shred(struct uuid tenant, const char *zone, int64_t version, int64_t ts_us, uint8_t line[SHA256_BYTES])
+{
+    struct shred_order o = { .tenant_id = tenant, .by = officer, .version = version, .ts_us = ts_us };
+    strcpy(o.zone, zone);
+    assert_int_equal(erasure_journal_shred(dir, &o, line, &e), ERR_OK);
+}
+
+static void orders_about_keys_stand_beside_those_about_people(void **state)
+{
+    uint8_t line[SHA256_BYTES];
+    (void)state;
+    unlink(path);
+    add(one, two, 10, line);
+    shred(two, "ae-dxb-1", 3, 20, line);
+    shred(one, "de-fra-1", 1, 30, line);
+    shred(two, "ae-dxb-1", 4, 15, line);
+    struct erasure_orders o = all();
+    assert_true(o.lines == 4 && o.faults == 0 && o.n == 1 && o.nshreds == 2);
+    const struct shred_order *s = erasure_shreds_find(&o, two, STR("ae-dxb-1"));
+    assert_true(s && s->version == 4 && s->ts_us == 15);            /* the last line counts, whatever its time */
+    assert_memory_equal(&s->by, &officer, sizeof officer);
+    assert_null(erasure_shreds_find(&o, two, STR("de-fra-1")));
+    assert_null(erasure_shreds_find(&o, two, STR("a-zone-with-a-name-that-is-longer-than-any")));
+    assert_int_equal(erasure_journal_void(dir, line, &e), ERR_OK);
+    o = all();
+    s = erasure_shreds_find(&o, two, STR("ae-dxb-1"));
+    assert_true(s && s->version == 3);
+    assert_int_equal(erasure_journal_keep(dir, two, STR("ae-dxb-1"), 4, line, &e), ERR_OK);
+    o = all();
+    assert_non_null(erasure_shreds_find(&o, two, STR("ae-dxb-1")));     /* a version that the order does not have */
+    assert_int_equal(erasure_journal_keep(dir, two, STR("ae-dxb-1"), 3, line, &e), ERR_OK);
+    o = all();
+    assert_true(o.faults == 0 && o.nshreds == 1 && !erasure_shreds_find(&o, two, STR("ae-dxb-1")));
+    assert_int_equal(erasure_journal_void(dir, line, &e), ERR_OK);
+    o = all();
+    assert_int_equal(o.nshreds, 2);                     /* calling it off was rolled back */
+    assert_int_equal(erasure_journal_keep(dir, two, STR("ae-dxb-1"), 1, line, &e), ERR_OK);
+    shred(two, "ae-dxb-1", 5, 50, line);
+    o = all();
+    assert_int_equal(erasure_shreds_find(&o, two, STR("ae-dxb-1"))->version, 5);
+    assert_int_equal(o.n, 1);
+}
+
 /* As it is in a file: lines, and what stands between them. */
 static void write_file(const char *const *lines, size_t n)
 {
@@ -128,6 +171,7 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(orders_come_back_once),
+        cmocka_unit_test(orders_about_keys_stand_beside_those_about_people),
         cmocka_unit_test(a_line_that_was_cut_out_or_changed_shows), cmocka_unit_test(no_folder_is_an_error) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
