@@ -6,12 +6,17 @@
 #include "api/api.h"
 #include "api/jobs_int.h"
 #include "api/route.h"
+#include "core/base/cleanup.h"
 #include "core/db/tx.h"
 #include "core/json/decode.h"
+#include "core/wire/infer_wire.h"
 #include "registry/catalog/model.h"
 #include "serving/roll.h"
 #include "tenants/access/actor.h"
 #include "tenants/home/project.h"
+
+/* What is told of two signatures; a refusal is shorter still (struct err). */
+enum { SIGNATURES_MAX = 2000 };
 
 static enum errc job_audit(struct work *w, struct job_submission *s, struct err *e)
 {
@@ -92,6 +97,37 @@ static bool is_as_served(const struct deploy_order *o, const struct model_versio
     return v->version == s->model_version && o->slots == s->slots && !memcmp(&o->knobs, knobs, sizeof *knobs);
 }
 
+static enum errc read_signature(struct work *w, struct json text, struct infer_signature *ret, struct err *e)
+{
+    *ret = (struct infer_signature){ 0 };
+    return json_decode(&infer_signature_schema, text.text, w->arena, ret, e);
+}
+
+/* Versions from before signatures were kept are not known to differ. */
+static enum errc check_signature(struct work *w, const struct deploy_change *c, const struct roll_state *s,
+                                 const struct model_version *next, struct err *e)
+{
+    struct model_version v;
+    struct infer_signature is, will;
+    CLEANUP(buf_releasep) struct buf text = BUF(SIGNATURES_MAX);
+    if (c->allow_new_signature || next->version == s->model_version)
+        return ERR_OK;
+    TRY(model_version_get(w, s->model_id, s->model_version, &v, e));
+    if (!v.signature.text.len || !next->signature.text.len)
+        return ERR_OK;
+    TRY(read_signature(w, v.signature, &is, e));
+    TRY(read_signature(w, next->signature, &will, e));
+    if (infer_signature_same(&is, &will))
+        return ERR_OK;
+    buf_printf(&text, "Version %ld has another signature than version %ld, which serves, so its callers would fail: ",
+               (long)next->version, (long)v.version);
+    infer_signature_print(&text, &will);
+    buf_add_c(&text, "; it serves ");
+    infer_signature_print(&text, &is);
+    buf_add_c(&text, ". allow_new_signature rolls all the same");
+    return FAIL_AT(e, UNPROCESSABLE, "/model_version", "%.*s", STR_ARG(buf_str(&text)));
+}
+
 enum errc deploy_roll(struct work *w, const struct deploy_change *c, struct deployment *ret, struct err *e)
 {
     struct serve_job now = { 0 };
@@ -103,6 +139,7 @@ enum errc deploy_roll(struct work *w, const struct deploy_change *c, struct depl
     struct deploy_order o = { s.name, s.model_id, s.model_version, s.slots, now.knobs };
     merge(&o, c);
     TRY(find_version(w, &o, &v, e));
+    TRY(check_signature(w, c, &s, &v, e));
     audit_event_detail(&call_of(w)->audit, AUDIT_D_INT("from_version", s.model_version));
     audit_event_detail(&call_of(w)->audit, AUDIT_D_INT("to_version", v.version));
     if (is_as_served(&o, &v, &s, &now.knobs)) {

@@ -22,10 +22,13 @@ enum errc deploy_make(struct work *w, const struct deploy_order *o, struct deplo
 struct deploy_change {
     struct uuid deployment_id;
     bool has_model_version, has_slots, has_knob[SERVE_KNOB_COUNT];
+    bool allow_new_signature;           /* callers are known to cope with other inputs and outputs */
     int64_t model_version, slots, deadline_s;
     struct serve_knobs knobs;
 };
-/* Begins a roll (serving/roll.h). What serves already is asked for: nothing begins, and a roll under way is ended. */
+/* Begins a roll (serving/roll.h). What serves already is asked for: nothing begins, and a roll under way is ended.
+ * UNPROCESSABLE: the version takes or gives something else than the one that serves, so callers would fail, and that was not
+ * said to be meant. */
 enum errc deploy_roll(struct work *w, const struct deploy_change *c, struct deployment *ret, struct err *e) MUST_CHECK;
 /* Clients are refused at the latest SERVING_TARGET_MS later, when every falaj-api has forgotten where it listened. */
 enum errc deploy_stop(struct work *w, struct uuid deployment_id, struct err *e) MUST_CHECK;

@@ -18,6 +18,8 @@ SCHEMA_OF(deploy_change, "What shall be served; what is not given stays",
     FIELD_OPT(deploy_change, model_version, 0, .min = 0, .max = INT64_MAX, .doc = "Another version of its model; 0: the latest"),
     FIELD_OPT(deploy_change, slots, 0, .min = 1, .max = 4096, .doc = "Slots on one machine"),
     SERVE_KNOBS(deploy_change, 0, KNOB_IF_GIVEN),
+    FIELD(deploy_change, allow_new_signature, 0, .dflt = "false",
+        .doc = "Roll to a version that takes or gives something else than the one that serves; refused otherwise"),
     FIELD(deploy_change, deadline_s, 0, .min = 5, .max = 86400, .dflt = "600",
         .doc = "Given up when it does not answer so many seconds from now; what serves goes on"));
 struct deployment_ref { struct uuid deployment_id; };

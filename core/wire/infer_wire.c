@@ -18,7 +18,8 @@ SCHEMA_EXTERN(infer_wanted, "An output that is wanted", FIELD(infer_wanted, name
 SCHEMA_EXTERN(infer_ask, "A question to a model",
     FIELD(infer_ask, id, 0, .min = 0, .max = 255, .doc = "The caller's own mark; the answer has it"),
     FIELD(infer_ask, parameters, 0, .max = 65536, 
-        .doc = "An object; binary_data_output: all outputs come in binary; timeout: microseconds that it may wait for its turn"),
+        .doc = "An object; binary_data_output: all outputs come in binary; timeout: microseconds that it may wait for its turn; "
+               "priority: 1 (first) to 100 among the caller's own calls that wait, 50 where it is not given"),
     FIELD_LIST(infer_ask, inputs, &infer_input_schema, F_REQ, .min = 1, .max = 64, .doc = "All inputs of the model"),
     FIELD_LIST(infer_ask, outputs, &infer_wanted_schema, 0, .max = 64, .doc = "Absent: all"));
 
@@ -39,7 +40,55 @@ SCHEMA_EXTERN(infer_metadata, "A model as clients see it", FIELD(infer_metadata,
         F_ALWAYS, .doc = "Kind of model"),
     FIELD_LIST(infer_metadata, inputs, &infer_tensor_schema, F_ALWAYS, .doc = "What it takes"),
     FIELD_LIST(infer_metadata, outputs, &infer_tensor_schema, F_ALWAYS, .doc = "What it gives"));
+SCHEMA_EXTERN(infer_signature, "What a version takes and gives",
+    FIELD_LIST(infer_signature, inputs, &infer_tensor_schema, F_ALWAYS, .doc = "What it takes"),
+    FIELD_LIST(infer_signature, outputs, &infer_tensor_schema, F_ALWAYS, .doc = "What it gives"));
 SCHEMA_EXTERN(infer_reply, "An answer", FIELD(infer_reply, model_name, F_ALWAYS, .doc = "Name that was called"),
     FIELD(infer_reply, model_version, F_ALWAYS, .doc = "Version that answered"), FIELD(infer_reply, id, 0,
         .doc = "The caller's own mark"),
     FIELD_LIST(infer_reply, outputs, &infer_tensor_schema, F_ALWAYS, .doc = "What was asked for"));
+
+static const struct infer_tensor *find(const struct slice *list, struct str name)
+{
+    const struct infer_tensor *t = list->items;
+    for (size_t i = 0; i < list->n; i++)
+        if (str_eq(t[i].name, name))
+            return &t[i];
+    return NULL;
+}
+
+static bool is_same_list(const struct slice *a, const struct slice *b)
+{
+    const struct infer_tensor *t = a->items;
+    bool same = a->n == b->n;
+    for (size_t i = 0; same && i < a->n; i++) {
+        const struct infer_tensor *o = find(b, t[i].name);
+        same = o && str_eq(o->datatype, t[i].datatype) && o->shape.n == t[i].shape.n
+               && !memcmp(o->shape.items, t[i].shape.items, o->shape.n * sizeof(int64_t));
+    }
+    return same;
+}
+
+bool infer_signature_same(const struct infer_signature *a, const struct infer_signature *b)
+{
+    return is_same_list(&a->inputs, &b->inputs) && is_same_list(&a->outputs, &b->outputs);
+}
+
+static void print_list(struct buf *out, const struct slice *list)
+{
+    const struct infer_tensor *t = list->items;
+    for (size_t i = 0; i < list->n; i++) {
+        const int64_t *dim = t[i].shape.items;
+        buf_printf(out, "%s%.*s %.*s[", i ? ", " : "", STR_ARG(t[i].name), STR_ARG(t[i].datatype));
+        for (size_t d = 0; d < t[i].shape.n; d++)
+            buf_printf(out, d ? ",%ld" : "%ld", (long)dim[d]);
+        buf_add_char(out, ']');
+    }
+}
+
+void infer_signature_print(struct buf *out, const struct infer_signature *s)
+{
+    print_list(out, &s->inputs);
+    buf_add_c(out, " -> ");
+    print_list(out, &s->outputs);
+}

@@ -31,6 +31,8 @@ struct infer_metadata {
     struct str platform;
     struct slice inputs, outputs;       /* struct infer_tensor */
 };
+/* The signature of a version as the registry keeps it (core/data/model_sig.h has the form in model files). */
+struct infer_signature { struct slice inputs, outputs; };  /* struct infer_tensor, without data */
 struct infer_reply {
     struct str model_name, model_version, id;
     struct slice outputs;
@@ -53,4 +55,9 @@ extern const char *const infer_datatype_names[];
 
 extern const struct schema infer_input_schema, infer_wanted_schema, infer_ask_schema;
 extern const struct schema infer_behind_schema, infer_columns_schema, infer_error_schema, infer_ready_schema, infer_tensor_schema,
-    infer_metadata_schema, infer_reply_schema;
+    infer_metadata_schema, infer_signature_schema, infer_reply_schema;
+
+/* A caller of the one can call the other and read its answer: the same names, datatypes and shapes, in any order. */
+bool infer_signature_same(const struct infer_signature *a, const struct infer_signature *b);
+/* For people: x FP32[-1,784] -> y INT64[-1] */
+void infer_signature_print(struct buf *out, const struct infer_signature *s);

@@ -314,6 +314,14 @@ static bool is_lost(const struct run *r)
     return is_killed && r->keeper && r->failed.code == ERR_OK && may_go_on(r);
 }
 
+/* What had begun to answer callers is missed by them however it died: another attempt, after the pause of every return. One
+ * that never answered fails, or it would be tried for ever. */
+static bool is_missed(const struct run *r)
+{
+    const struct job_type *t = job_type_find(r->g->kind);
+    return WIFSIGNALED(r->status) && !r->was_killed && r->failed.code == ERR_OK && r->is_ready && t && t->traits & JT_STAYS;
+}
+
 static void say_end(struct run *r)
 {
     char text[200] = "";
@@ -337,6 +345,11 @@ static void say_end(struct run *r)
     } else if (is_lost(r)) {
         snprintf(text, sizeof text,
                  "the job's process was killed from outside; another attempt goes on from its last checkpoint");
+        end.event = LE_RETURN;
+        end.exit_code = code;
+    } else if (is_missed(r)) {
+        snprintf(text, sizeof text, "the serving process was ended by signal %d (%s); another one takes its place",
+                 WTERMSIG(r->status), strsignal(WTERMSIG(r->status)));
         end.event = LE_RETURN;
         end.exit_code = code;
     } else if (WIFSIGNALED(r->status)) {

@@ -258,6 +258,19 @@ static enum errc make_room(struct infer_call *c, struct err *e)
     return ERR_OK;
 }
 
+static enum errc read_limits(struct infer_call *c, const struct jval *parameters, struct err *e)
+{
+    const struct jval *timeout = jval_get(parameters, "timeout"), *priority = jval_get(parameters, "priority");
+    c->timeout_us = timeout ? jval_i64(timeout, -1) : 0;
+    c->priority = priority ? jval_i64(priority, -1) : 0;
+    if (c->timeout_us < 0)
+        return BAD("parameters.timeout: a whole number of microseconds is expected, 0: no limit of its own");
+    if (c->priority < 0 || c->priority > QUEUE_PRIORITY_MAX)
+        return BAD("parameters.priority: a whole number of 1 (first) to %d is expected, 0: %d, the usual one",
+                   QUEUE_PRIORITY_MAX, QUEUE_PRIORITY_USUAL);
+    return ERR_OK;
+}
+
 enum errc infer_read(struct infer_call *c, struct str header_length, struct str body, struct err *e)
 {
     const struct jval *doc;
@@ -275,10 +288,7 @@ enum errc infer_read(struct infer_call *c, struct str header_length, struct str 
     c->id = jval_str(jval_get(doc, "id"));
     if (jval_type(inputs) != JT_ARRAY || jval_len(inputs) != c->sig->input_count)
         return BAD("inputs: %zu are given; the model takes %s", jval_len(inputs), takes(c));
-    const struct jval *timeout = jval_get(jval_get(doc, "parameters"), "timeout");
-    c->timeout_us = timeout ? jval_i64(timeout, -1) : 0;
-    if (c->timeout_us < 0)
-        return BAD("parameters.timeout: a whole number of microseconds is expected, 0: no limit of its own");
+    TRY(read_limits(c, jval_get(doc, "parameters"), e));
     TRY(read_outputs(c, doc, e));
     for (struct jval_iter it = jval_iter(inputs); jval_next(&it);)
         TRY(read_input(c, it.value, nth++, &rest, e));

@@ -15,7 +15,7 @@ struct infer_call {
     int64_t version;
     struct infer_io io;
     size_t rows;
-    int64_t timeout_us;                 /* parameters.timeout; 0: not given */
+    int64_t timeout_us, priority;       /* parameters.timeout and priority; 0: not given */
     bool is_wanted[SIG_TENSORS_MAX], is_binary[SIG_TENSORS_MAX];    /* outputs */
 };
 

@@ -55,7 +55,8 @@ void serve_infer(struct job_serve *s, struct http_exchange *x)
     enum errc rc = infer_read(&i->call, http_header_get(r, INFER_JSON_LENGTH), r->body, &e);
     if (rc != ERR_OK)
         return serve_fail(x, err_row(rc)->http, e.msg);
-    i->request = (struct infer_request){ .io = i->call.io, .rows = i->call.rows, .timeout_us = i->call.timeout_us, .ctx = i,
+    i->request = (struct infer_request){ .io = i->call.io, .rows = i->call.rows, .timeout_us = i->call.timeout_us,
+                                         .priority = i->call.priority, .ctx = i,
                                          .caller = str_hash(http_header_get(r, INFER_CALLER)), .done = on_done };
     rc = batcher_submit(s->batcher, &i->request, &e);
     if (rc != ERR_OK)

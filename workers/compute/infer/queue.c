@@ -57,6 +57,22 @@ static bool make_room(struct infer_queue *q, const struct queue_line *own, size_
     return true;
 }
 
+static int64_t priority_of(const struct infer_request *r)
+{
+    return r->priority ? r->priority : QUEUE_PRIORITY_USUAL;
+}
+
+/* Behind all of the line that are as urgent. */
+static void put_in(struct queue_line *l, struct infer_request *r)
+{
+    r->prev = l->tail;
+    while (r->prev && priority_of(r->prev) > priority_of(r))
+        r->prev = r->prev->prev;
+    r->next = r->prev ? r->prev->next : l->head;
+    *(r->prev ? &r->prev->next : &l->head) = r;
+    *(r->next ? &r->next->prev : &l->tail) = r;
+}
+
 bool queue_put(struct infer_queue *q, struct infer_request *r, int64_t now_us, struct infer_request **ret_gone)
 {
     struct queue_line *l = line_of(q, r->caller);
@@ -68,10 +84,7 @@ bool queue_put(struct infer_queue *q, struct infer_request *r, int64_t now_us, s
         q->busy[q->busy_count++] = (unsigned short)(l - q->lines);
     }
     r->arrived_us = now_us;
-    r->next = NULL;
-    r->prev = l->tail;
-    *(l->tail ? &l->tail->next : &l->head) = r;
-    l->tail = r;
+    put_in(l, r);
     l->rows += r->rows;
     l->requests++;
     q->rows += r->rows;

@@ -4,8 +4,9 @@
  * Rows are dealt out by start-time fair queueing: of the callers that wait the one that has had the fewest rows is next, and
  * who was away
  * begins where the others stand. So a caller who sends sixteen times as much waits sixteen times as long, and nobody else does.
- * Within a caller the order is that of arrival. Requests are never split.
- * Full: who has less waiting than another gets in, and the newest request of the one with the most is given back as refused.
+ * Within a caller the order is that of priority, then of arrival: who puts a request first pays for it with the own ones alone.
+ * Requests are never split.
+ * Full: who has less waiting than another gets in, and the last request of the one with the most is given back as refused.
  * Invariants: pure, no clock and no lock; whoever owns the queue has both. Requests are linked, nothing is allocated;
  * callers that
  * fall on the same line (QUEUE_LINES) share it. Times are microseconds of one clock.
@@ -13,13 +14,14 @@
 #pragma once
 #include "workers/compute/infer/model.h"
 
-enum { QUEUE_LINES = 256 };
+enum { QUEUE_LINES = 256, QUEUE_PRIORITY_MAX = 100, QUEUE_PRIORITY_USUAL = 50 };
 
 struct infer_request {
     struct infer_io io;                 /* of so many rows */
     size_t rows;                        /* at least 1; 1 for a model without rows */
     uint64_t caller;                    /* any number that is the same for what comes from one caller */
     int64_t timeout_us;                 /* it may wait so long, if that is less than what the queue allows; 0: not said */
+    int64_t priority;                   /* 1 first … QUEUE_PRIORITY_MAX last; 0: QUEUE_PRIORITY_USUAL */
     void (*done)(struct infer_request *r, enum errc rc);
     void *ctx;                          /* the caller's */
     struct infer_request *next, *prev;  /* the queue's */

@@ -33,8 +33,9 @@ export function RollButton({ of }: Of) {
     knob('max_queue_delay_microseconds', 'queueDelay', 10_000_000),
     knob('max_queue_size', 'queueSize', 65536),
     knob('default_timeout_microseconds', 'timeout', 30_000_000),
+    { name: 'allow_new_signature', label: t('deploy.newSignature'), kind: 'check' },
   );
-  const initial = Object.fromEntries(fields.slice(1).map((f) => [f.name, String(of[f.name as 'slots'] ?? '')]));
+  const initial = Object.fromEntries(fields.slice(1, -1).map((f) => [f.name, String(of[f.name as 'slots'] ?? '')]));
   return (
     <FormButton
       label={t('deploy.roll')}

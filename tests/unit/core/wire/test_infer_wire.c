@@ -44,8 +44,37 @@ static void answers(void **state)
     expect(&infer_error_schema, &(struct infer_error){ STR("why") }, "{\"error\":\"why\"}");
 }
 
+/* What a caller depends on: names, datatypes, shapes; not their order. */
+static void signatures(void **state)
+{
+    (void)state;
+    int64_t wide[] = { -1, 64 }, narrow[] = { -1, 3 }, flat[] = { -1 };
+    struct infer_tensor a[] = { { STR("x"), STR("FP32"), { wide, 2 } }, { STR("ids"), STR("INT64"), { flat, 1 } } };
+    struct infer_tensor turned[] = { a[1], a[0] }, y = { STR("y"), STR("FP32"), { narrow, 2 } };
+    const struct infer_signature is = { { a, 2 }, { &y, 1 } }, same = { { turned, 2 }, { &y, 1 } };
+    CLEANUP(buf_releasep) struct buf b = BUF(200);
+    assert_true(infer_signature_same(&is, &is) && infer_signature_same(&is, &same) && infer_signature_same(&same, &is));
+    struct infer_tensor other[] = { a[0], a[1] };
+    const struct infer_signature unlike = { { other, 2 }, { &y, 1 } }, fewer = { { a, 1 }, { &y, 1 } },
+                                 gives = { { a, 2 }, { a, 1 } };
+    other[0].shape = (struct slice){ narrow, 2 };
+    assert_false(infer_signature_same(&is, &unlike));
+    other[0] = a[0];
+    other[1].datatype = STR("INT32");
+    assert_false(infer_signature_same(&is, &unlike));
+    other[1] = a[1];
+    other[1].name = STR("id");
+    assert_false(infer_signature_same(&is, &unlike));
+    other[1] = a[1];
+    other[1].shape = (struct slice){ wide, 2 };
+    assert_false(infer_signature_same(&is, &unlike));
+    assert_false(infer_signature_same(&is, &fewer) || infer_signature_same(&fewer, &is) || infer_signature_same(&is, &gives));
+    infer_signature_print(&b, &is);
+    assert_true(str_eq_c(buf_str(&b), "x FP32[-1,64], ids INT64[-1] -> y FP32[-1,3]"));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(answers) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(answers), cmocka_unit_test(signatures) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,6 +111,23 @@ static void test_refusals_tell_what_the_model_takes(void **st)
             "outputs: there is no \"worst\"; the model gives sum FP32[-1,2], best INT64[-1]");
 }
 
+static void test_limits_of_the_caller(void **st)
+{
+    (void)st;
+    struct infer_call c = kit_call(model, arena);
+    struct err e = { 0 };
+    struct str body = STR(BODY(X "," IDS, ",\"parameters\":{\"timeout\":250,\"priority\":7}"));
+    assert_int_equal(infer_read(&c, STR_NULL, body, &e), ERR_OK);
+    assert_true(c.timeout_us == 250 && c.priority == 7);
+    c = kit_call(model, arena);
+    assert_int_equal(infer_read(&c, STR_NULL, STR(BODY(X "," IDS, "")), &e), ERR_OK);
+    assert_true(c.timeout_us == 0 && c.priority == 0);
+    refused(BODY(X "," IDS, ",\"parameters\":{\"timeout\":-1}"), "parameters.timeout: a whole number of microseconds");
+    refused(BODY(X "," IDS, ",\"parameters\":{\"timeout\":\"1s\"}"), "parameters.timeout: a whole number of microseconds");
+    refused(BODY(X "," IDS, ",\"parameters\":{\"priority\":101}"), "parameters.priority: a whole number of 1 (first) to 100");
+    refused(BODY(X "," IDS, ",\"parameters\":{\"priority\":true}"), "parameters.priority: a whole number of 1 (first) to 100");
+}
+
 static void words_are(const struct infer_call *c, const float *want)
 {
     for (size_t i = 0; i < 4; i++) {
@@ -168,6 +185,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_json_in_any_order_of_inputs, begin, end),
         cmocka_unit_test_setup_teardown(test_binary_tensors, begin, end),
         cmocka_unit_test_setup_teardown(test_refusals_tell_what_the_model_takes, begin, end),
+        cmocka_unit_test_setup_teardown(test_limits_of_the_caller, begin, end),
         cmocka_unit_test_setup_teardown(test_words_and_missing_numbers, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

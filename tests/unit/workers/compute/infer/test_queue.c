@@ -151,10 +151,36 @@ static void test_what_is_longer_goes_alone(void **st)
     free(q);
 }
 
+/* Priorities order what one caller has waiting, equal ones stay in the order of arrival, and another caller loses nothing by
+ * them. */
+static void test_priorities_order_the_callers_own(void **st)
+{
+    (void)st;
+    enum { OWN = 6 };
+    static const int64_t priority[OWN] = { 0, 100, 1, 50, 1, 51 };
+    static const int order[OWN] = { 2, 4, 0, 3, 5, 1 };
+    struct infer_queue *q = queue_of(1000, 1000, 1);
+    struct infer_request own[OWN], others[OWN], *gone, *late;
+    for (int i = 0; i < OWN; i++) {
+        own[i] = (struct infer_request){ .caller = 1, .rows = 1, .priority = priority[i] };
+        assert_true(queue_put(q, &own[i], i, &gone));
+        assert_null(put(q, &others[i], 2, 1, i));
+    }
+    for (int i = 0, mine = 0, theirs = 0; i < 2 * OWN; i++) {
+        struct infer_request *r = queue_cut(q, 10, &late);
+        assert_ptr_equal(r, r->caller == 1 ? &own[order[mine]] : &others[theirs]);
+        *(r->caller == 1 ? &mine : &theirs) += 1;
+        assert_in_range(mine - theirs + 1, 0, 2);
+    }
+    assert_null(queue_cut(q, 10, &late));
+    free(q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_fair_to_all), cmocka_unit_test(test_no_credit_for_absence),
                                         cmocka_unit_test(test_room_for_who_has_less), cmocka_unit_test(test_times),
-                                        cmocka_unit_test(test_what_is_longer_goes_alone) };
+                                        cmocka_unit_test(test_what_is_longer_goes_alone),
+                                        cmocka_unit_test(test_priorities_order_the_callers_own) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
