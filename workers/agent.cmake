@@ -2,7 +2,7 @@
 # falaj_workers_agent: the agent around the compute engine; falaj-worker: agent, and child of a lease, in one program.
 set(agent_dir ${CMAKE_CURRENT_LIST_DIR})
 set(agent_sources "")
-foreach(f agent/agent agent/book agent/book_notice agent/book_report agent/client agent/enrol agent/timers agent/usage
+foreach(f agent/agent agent/cards agent/book agent/book_notice agent/book_report agent/client agent/enrol agent/timers agent/usage
           lease/cage lease/cage_delegate lease/child lease/child_place lease/batch_table lease/executor lease/frame
           lease/child_wire lease/ckpt_link lease/keeper lease/deliver lease/work_dir lease/infer_answer lease/infer_read lease/job_infer
           lease/sandbox lease/spawn
@@ -13,5 +13,5 @@ endforeach()
 file(GLOB agent_types CONFIGURE_DEPENDS ${agent_dir}/lease/type_*.c ${agent_dir}/tool/*.c)
 falaj_library(falaj_workers_agent workers SOURCES ${agent_sources} ${agent_types}
   USES falaj_workers_compute falaj_core_base falaj_core_table falaj_core_json falaj_core_crypto falaj_core_wire falaj_core_http_client
-       falaj_core_http_server falaj_core_http_certs falaj_core_data PRIVATE_LIBS m)
+       falaj_core_http_server falaj_core_http_certs falaj_core_data PRIVATE_LIBS m ${CMAKE_DL_LIBS})
 falaj_binary(falaj-worker SOURCES ${agent_dir}/main.c USES workers_agent)

@@ -39,6 +39,10 @@ struct agent {
     struct book *book;
     struct timers *timers;
     struct node_device devices[GPUS_MAX];
+    struct cards *cards;                /* of the fetching thread; changed only while no lease has one */
+    int64_t cards_at_us;                /* when they are asked next */
+    bool cards_changed, cards_withdrawn;
+    _Atomic int gpu_leases;
     struct node_register facts;
     char name[160];
     struct hw hw;
@@ -53,6 +57,7 @@ struct runner {
     struct agent *agent;
     struct executor_env env;            /* with the node as it was when the lease came */
     struct held *held;
+    bool has_gpus;
 };
 
 static enum errc api_enroll(void *ctx, struct arena *a, const struct node_register *f, struct node_identity *ret, struct err *e)
@@ -82,28 +87,32 @@ static void *runner_main(void *p)
     struct runner r = *(struct runner *)p;
     free(p);
     executor_run(&r.env, r.held);
+    if (r.has_gpus)
+        r.agent->gpu_leases--;
     r.agent->runners--;
     return NULL;
 }
 
-static struct runner *runner_new(struct agent *a, struct held *h)
+static struct runner *runner_new(struct agent *a, struct held *h, bool has_gpus)
 {
     struct runner *r = malloc(sizeof *r);
     ASSERT(r);
-    *r = (struct runner){ a, a->env, h };
+    *r = (struct runner){ a, a->env, h, has_gpus };
     return r;
 }
 
 static void run_on_thread(struct agent *a, const struct lease_grant *g)
 {
-    struct runner *r = runner_new(a, book_add(a->book, g, true));
+    struct runner *r = runner_new(a, book_add(a->book, g, true), g->gpus > 0);
     a->runners++;
+    a->gpu_leases += r->has_gpus;
     pthread_t t;
     if (pthread_create(&t, NULL, runner_main, r) == 0) {
         pthread_detach(t);
         return;
     }
     a->runners--;
+    a->gpu_leases -= r->has_gpus;
     held_finish(r->held, &(struct lease_item){ .event = LE_RETURN, .exit_code = 1, .message = STR("the worker has no thread left") });
     held_unref(r->held);
     free(r);
@@ -113,9 +122,11 @@ static void take(struct agent *a, struct arena *arena, const struct lease_grant 
 {
     const struct work_type *type = work_type_of(g->kind);
     metrics_inc(M_worker_leases_taken_total);
-    if (a->stopping) {
+    bool is_there = cards_can_give(a->cards, (uint64_t)g->devices);
+    if (a->stopping || !is_there) {
         struct held *h = book_add(a->book, g, false);
-        held_finish(h, &(struct lease_item){ .event = LE_RETURN });
+        held_finish(h, &(struct lease_item){ .event = LE_RETURN,
+                                             .message = is_there ? STR_NULL : STR("the GPU of this lease is out of service") });
         held_unref(h);
     } else if (type->take) {
         type->take(a->book, a->timers, arena, g);
@@ -164,6 +175,70 @@ static size_t take_new(struct agent *a, struct arena *arena, const struct lease_
     return taken;
 }
 
+/* Found, unless the settings say how many there are. Without a library, or where it does not answer, there are none. */
+static void cards_find(struct agent *a)
+{
+    struct err e = { 0 };
+    if (a->config->worker_gpus || !a->config->worker_nvml[0] || cards_new(a->config->worker_nvml, &a->cards, &e) == ERR_OK)
+        return;
+    a->cards = NULL;
+    log_event(LOG_INFO, "gpu.none", "why", LOG_S(e.msg), NULL);
+}
+
+static struct slice devices_found(struct agent *a, int isolation)
+{
+    size_t n = a->cards_withdrawn ? 0 : a->cards->offered_count;
+    for (size_t i = 0; i < n; i++) {
+        const struct card *card = a->cards->offered[i];
+        a->devices[i] = (struct node_device){ (int64_t)i, str_c(card->uuid), str_c(card->model), card->memory_bytes, isolation };
+    }
+    a->facts.gpus = (int64_t)n;
+    return (struct slice){ a->devices, n };
+}
+
+/* What was found, or what the settings say of this machine's GPUs. */
+static struct slice devices_from(struct agent *a)
+{
+    const struct config *cfg = a->config;
+    struct str rest = str_c(cfg->worker_gpu_uuids);
+    int isolation = GPU_NONE;
+    for (int i = 0; gpu_isolation_names[i]; i++)        /* another word gives no shares, which is safe */
+        if (strcmp(gpu_isolation_names[i], cfg->worker_gpu_isolation) == 0)
+            isolation = i;
+    if (a->cards)
+        return devices_found(a, isolation);
+    if (!cfg->worker_gpu_model[0] && !rest.len)
+        return (struct slice){ 0 };
+    for (int64_t i = 0; i < cfg->worker_gpus; i++) {
+        struct str uuid = STR("");
+        if (rest.len)
+            (void)str_cut(rest, ',', &uuid, &rest);
+        a->devices[i] = (struct node_device){ i, uuid, str_c(cfg->worker_gpu_model), cfg->worker_gpu_memory, isolation };
+    }
+    return (struct slice){ a->devices, (size_t)cfg->worker_gpus };
+}
+
+/* A sick card takes all out until no lease has one; then the healthy are registered anew. Of the fetching thread. */
+static void cards_watch(struct agent *a)
+{
+    struct err e = { 0 };
+    if (!a->cards || clock_mono_us(&clock_system) < a->cards_at_us)
+        return;
+    a->cards_at_us = clock_mono_us(&clock_system) + a->config->worker_gpu_check_ms * 1000;
+    a->cards_changed = cards_check(a->cards) || a->cards_changed;
+    bool is_free = !a->gpu_leases, was_withdrawn = a->cards_withdrawn;
+    if (!a->cards_changed || (was_withdrawn && !is_free))
+        return;
+    if (is_free)
+        cards_offer(a->cards);
+    a->cards_withdrawn = !is_free;
+    a->facts.devices = devices_from(a);
+    if (enroll(a, &a->stopping, &e) == ERR_OK)
+        a->cards_changed = !is_free;
+    else if (!a->stopping)
+        log_err(LOG_WARN, "gpu.not_registered", &e);    /* at the next check again */
+}
+
 static void *fetcher_main(void *p)
 {
     struct agent *a = p;
@@ -178,6 +253,7 @@ static void *fetcher_main(void *p)
                 log_event(LOG_INFO, "node.swept", "directories", LOG_I(n), NULL);
             sweep_us = clock_mono_us(&clock_system) + WORK_DIR_SWEEP_S * INT64_C(1000000);
         }
+        cards_watch(a);
         (void)book_wait_room(a->book, (size_t)a->facts.slots, &room);   /* a full machine asks too, for notices */
         if (a->stopping)
             break;
@@ -274,26 +350,6 @@ static void *reporter_main(void *p)
     return NULL;
 }
 
-/* What the settings say of this machine's GPUs; nothing is discovered. */
-static struct slice devices_from(struct agent *a)
-{
-    const struct config *cfg = a->config;
-    struct str rest = str_c(cfg->worker_gpu_uuids);
-    int isolation = GPU_NONE;
-    if (!cfg->worker_gpu_model[0] && !rest.len)
-        return (struct slice){ 0 };
-    for (int i = 0; gpu_isolation_names[i]; i++)        /* another word gives no shares, which is safe */
-        if (strcmp(gpu_isolation_names[i], cfg->worker_gpu_isolation) == 0)
-            isolation = i;
-    for (int64_t i = 0; i < cfg->worker_gpus; i++) {
-        struct str uuid = STR("");
-        if (rest.len)
-            (void)str_cut(rest, ',', &uuid, &rest);
-        a->devices[i] = (struct node_device){ i, uuid, str_c(cfg->worker_gpu_model), cfg->worker_gpu_memory, isolation };
-    }
-    return (struct slice){ a->devices, (size_t)cfg->worker_gpus };
-}
-
 static void facts_fill(struct agent *a, const struct backend *be)
 {
     const struct config *cfg = a->config;
@@ -305,9 +361,10 @@ static void facts_fill(struct agent *a, const struct backend *be)
     a->facts = (struct node_register){ .name = str_c(a->name), .zone = str_c(cfg->worker_zone), .pool = str_c(cfg->worker_pool),
                                     .backend = str_c(be->name), .slots = cfg->worker_slots ? cfg->worker_slots : a->hw.cores,
                                     .cpus = a->hw.cores, .gpus = cfg->worker_gpus,
-                                    .cpu_milli = cfg->worker_cpu_milli, .devices = devices_from(a),
+                                    .cpu_milli = cfg->worker_cpu_milli,
                                     .memory_bytes = cfg->worker_memory ? cfg->worker_memory : (int64_t)a->hw.memory_limit_bytes,
                                     .version = STR(FALAJ_VERSION), .boot_id = uuid_v7(clock_wall_us(&clock_system)) };
+    a->facts.devices = devices_from(a);
 }
 
 static void on_skip(void *ctx, const char *name, const char *why)
@@ -357,8 +414,10 @@ enum errc agent_new(const struct config *cfg, const struct clock *clock, const s
     a->config = cfg;
     a->clock = clock;
     pthread_mutex_init(&a->lock, NULL);
+    cards_find(a);
     facts_fill(a, be);
-    a->env = (struct executor_env){ .config = cfg, .work_dir = dir, .stopping = &a->stopping, .isolation = isolation_new(cfg) };
+    a->env = (struct executor_env){ .config = cfg, .cards = a->cards, .work_dir = dir,
+                                    .stopping = &a->stopping, .isolation = isolation_new(cfg) };
     a->book = book_new(clock, cfg->worker_heartbeat_ms);
     a->timers = timers_new(clock);
     if (api)
@@ -426,6 +485,7 @@ bool agent_free(struct agent *a)
     if (a->runners)
         return false;
     isolation_free(a->env.isolation);
+    cards_free(a->cards);
     timers_free(a->timers);
     book_free(a->book);
     client_free(a->poll_client);

@@ -45,7 +45,7 @@ struct box_program {
     const struct str *env;          /* NAME=VALUE, later ones win */
     size_t nenv;
     struct str workdir;
-    uint64_t devices;               /* GPUs, bit by bit */
+    uint64_t devices;               /* GPUs, bit m for /dev/nvidia<m> */
 };
 
 /* scratch_bytes: the most that lies in it. The first word names what a machine lacks. */

@@ -210,9 +210,26 @@ static enum errc read_grant(struct child *c, struct err *e)
 static enum errc enter_sandbox(struct child *c, struct err *e)
 {
     const struct child_grant *g = &c->grant;
-    const struct sandbox s = { .memory_bytes = g->data_limit, .files = c->listener >= 0 ? SERVE_FILES : CHILD_FILES,
+    /* A driver reserves addresses as large as the card, which would count as data. */
+    const struct sandbox s = { .memory_bytes = g->gpu_nodes ? 0 : g->data_limit, .gpu_nodes = (uint64_t)g->gpu_nodes,
+                               .files = c->listener >= 0 ? SERVE_FILES : CHILD_FILES,
                                .uid = g->uid, .gid = g->gid, .parent = (int)g->parent };
     return sandbox_enter(&s, e);
+}
+
+/* A lease that has a card computes on it; where this program or the machine cannot, its log says so. The context is opened
+ * before the sandbox closes. */
+static enum errc choose_backend(struct child *c, struct err *e)
+{
+    const char *asked = c->grant.backend.ptr;
+    bool has_cards = c->grant.gpu_nodes != 0;
+    if (has_cards && (!*asked || !strcmp(asked, "auto")) && backend_cuda.probe(&c->hw))
+        return backend_choose("cuda", &c->hw, NULL, NULL, &c->backend, e);
+    TRY(backend_choose(asked, &c->hw, NULL, NULL, &c->backend, e));
+    if (has_cards && !(c->backend->properties & BE_DEVICE))
+        child_log(c, "warning: this lease has a GPU, but %s; computing on the processor (%s)", *asked && strcmp(asked, "auto")
+                  ? "the machine's settings name another backend" : "no driver shows it to this program", c->backend->name);
+    return ERR_OK;
 }
 
 static enum errc run(struct child *c, struct err *e)
@@ -221,10 +238,10 @@ static enum errc run(struct child *c, struct err *e)
     if (chdir(c->grant.work_dir.ptr) != 0)
         return FAIL(e, IO, "the work directory is gone");
     hw_read(&c->hw);
-    TRY(backend_choose(c->grant.backend.ptr, &c->hw, NULL, NULL, &c->backend, e));
     const struct work_type *type = work_type_of(c->grant.lease.kind);
     if (type->starts_programs)
         return type->run(c, e);
+    TRY(choose_backend(c, e));
     TRY(enter_sandbox(c, e));
     TRY(pool_new(c->hw.cores, &c->pool, e));
     enum errc rc = type->run(c, e);

@@ -9,6 +9,7 @@ SCHEMA_EXTERN(child_grant, "A lease and the settings of its child", FIELD_SUB(ch
     FIELD(child_grant, backend, F_REQ, .doc = "Compute backend that is asked for"),
     FIELD(child_grant, ca_pem, 0, .max = CHILD_CA_MAX, .doc = "Authorities (PEM) of callers, of a kind that listens"),
     FIELD(child_grant, memory_bytes, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Memory it may use"),
+    FIELD(child_grant, gpu_nodes, 0, .dflt = "0", .doc = "Device nodes of its GPUs, bit m for /dev/nvidia<m>"),
     FIELD(child_grant, data_limit, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Limit of its data segment; 0: none"),
     FIELD(child_grant, keeps_checkpoints, F_REQ, .doc = "A keeper takes its checkpoints"),
     FIELD(child_grant, checkpoint_gap_ms, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Least time from one to the next"),

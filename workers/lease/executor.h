@@ -9,6 +9,7 @@
 #pragma once
 #include "core/table/config.h"
 #include "workers/agent/book.h"
+#include "workers/agent/cards.h"
 #include "workers/lease/isolation.h"
 
 struct executor_env {
@@ -16,6 +17,7 @@ struct executor_env {
     struct node_identity node;
     const char *work_dir;           /* exists, ours */
     const char *program;            /* NULL: /proc/self/exe; tests: a path to falaj-worker */
+    const struct cards *cards;      /* borrowed; NULL: the settings say what GPUs there are */
     struct isolation *isolation;    /* borrowed; NULL: leases share the account nobody and the network */
     const _Atomic bool *stopping;   /* the agent ends: leases go back to the queue */
     /* Tests put files in the place of the API; NULL: a client by config. */

@@ -20,6 +20,8 @@
 #include <pwd.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -98,8 +100,39 @@ static enum errc filter_enter(struct err *e)
     return ERR_OK;
 }
 
-/* Read below /usr, /lib, /lib64 and the time zone, all below the working directory. A kernel without Landlock: nothing. */
-static void landlock_enter(void)
+static void landlock_allow(int set, const char *path, uint64_t access)
+{
+    CLEANUP(fd_closep) int fd = open(path, O_PATH | O_CLOEXEC);
+    struct landlock_path_beneath_attr rule = { .allowed_access = access, .parent_fd = fd };
+    if (fd >= 0)
+        syscall(SYS_landlock_add_rule, set, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+}
+
+/* The lease's own cards, what the driver has for all processes, and what it reads of itself. */
+static void landlock_gpus(int set, const struct sandbox *s)
+{
+    const uint64_t node = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE;
+    const uint64_t reads = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+    static const char *const shared[] = { "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", NULL };
+    const char *dev = s->dev ? s->dev : "/dev";
+    char path[256];
+    for (int m = 0; m < 64; m++)
+        if (s->gpu_nodes >> m & 1) {
+            snprintf(path, sizeof path, "%s/nvidia%d", dev, m);
+            landlock_allow(set, path, node);
+        }
+    for (int i = 0; s->gpu_nodes && shared[i]; i++) {
+        snprintf(path, sizeof path, "%s/%s", dev, shared[i]);
+        landlock_allow(set, path, node);
+    }
+    static const char *const about[] = { "/proc/driver/nvidia", "/proc/self", "/proc/meminfo", "/sys/bus/pci", NULL };
+    for (int i = 0; s->gpu_nodes && about[i]; i++)
+        landlock_allow(set, about[i], strcmp(about[i], "/proc/meminfo") ? reads : LANDLOCK_ACCESS_FS_READ_FILE);
+}
+
+/* Read below /usr, /lib, /lib64 and the time zone, all below the working directory, and the lease's GPUs. Without Landlock:
+ * nothing. */
+static void landlock_enter(const struct sandbox *s)
 {
     const uint64_t reads = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR, all = (1u << 13) - 1;
     struct landlock_ruleset_attr attr = { .handled_access_fs = all };
@@ -107,15 +140,10 @@ static void landlock_enter(void)
     if (set < 0)
         return;
     static const char *const readable[] = { "/usr", "/lib", "/lib64", "/etc/localtime", "/sys/devices/system/cpu", "/dev/urandom", NULL };
-    for (int i = 0; readable[i]; i++) {
-        CLEANUP(fd_closep) int fd = open(readable[i], O_PATH | O_CLOEXEC);
-        struct landlock_path_beneath_attr rule = { .allowed_access = i < 3 || i == 4 ? reads : LANDLOCK_ACCESS_FS_READ_FILE, .parent_fd = fd };
-        if (fd >= 0)
-            syscall(SYS_landlock_add_rule, set, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
-    }
-    CLEANUP(fd_closep) int here = open(".", O_PATH | O_CLOEXEC);
-    struct landlock_path_beneath_attr rule = { .allowed_access = all & ~(uint64_t)LANDLOCK_ACCESS_FS_EXECUTE, .parent_fd = here };
-    syscall(SYS_landlock_add_rule, set, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+    for (int i = 0; readable[i]; i++)
+        landlock_allow(set, readable[i], i < 3 || i == 4 ? reads : LANDLOCK_ACCESS_FS_READ_FILE);
+    landlock_allow(set, ".", all & ~(uint64_t)LANDLOCK_ACCESS_FS_EXECUTE);
+    landlock_gpus(set, s);
     syscall(SYS_landlock_restrict_self, set, 0);
 }
 
@@ -188,7 +216,7 @@ enum errc sandbox_tie(const struct sandbox *s, struct err *e)
 enum errc sandbox_enter(const struct sandbox *s, struct err *e)
 {
     TRY(sandbox_begin(s, e));
-    landlock_enter();
+    landlock_enter(s);
     TRY(sandbox_tie(s, e));
     return filter_enter(e);
 }

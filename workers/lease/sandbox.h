@@ -40,6 +40,8 @@ struct sandbox {
     int64_t files;                  /* open descriptors */
     int64_t uid, gid;               /* change to this account; 0: stay who we are */
     int parent;                     /* die with this process; 0: not */
+    uint64_t gpu_nodes;             /* GPUs, bit m for <dev>/nvidia<m>: they and what the driver has for all may be opened */
+    const char *dev;                /* NULL: /dev; tests: a folder of stand-ins */
 };
 /* Descriptors open before stay usable. Irreversible; applies to all threads of the process. */
 MUST_CHECK enum errc sandbox_enter(const struct sandbox *s, struct err *e);

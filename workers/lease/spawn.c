@@ -25,7 +25,7 @@
 #include "workers/lease/child_wire.h"
 #include "workers/lease/work_dir.h"
 
-enum { DEVICES_ROOM = 256, PIDS_MAX = 128, GRANT_BYTES = 140 * 1024, REAP_US = 2000000, REAP_STEP_MS = 2 };
+enum { PIDS_MAX = 128, GRANT_BYTES = 140 * 1024, REAP_US = 2000000, REAP_STEP_MS = 2 };
 
 /* The account of the lease's child: its own, else nobody. False: it stays the agent's. */
 static bool account_of(const struct run *r, uid_t *ret_uid, gid_t *ret_gid)
@@ -84,31 +84,14 @@ enum errc run_file(const struct run *r, int *ret, struct err *e)
     return ERR_OK;
 }
 
-/* The devices of the lease, as CUDA's programs take them: it shows a process no others. Async-signal-safe, for the child of
- * fork. */
-static char *visible_devices(int64_t devices, char *out)
-{
-    static const char name[] = "CUDA_VISIBLE_DEVICES=";
-    char *p = out + sizeof name - 1;
-    memcpy(out, name, sizeof name);
-    for (int i = 0; i < 64; i++)
-        if ((uint64_t)devices >> i & 1) {
-            if (p != out + sizeof name - 1)
-                *p++ = ',';
-            if (i >= 10)
-                *p++ = (char)('0' + i / 10);
-            *p++ = (char)('0' + i % 10);
-        }
-    *p = '\0';
-    return out;
-}
-
 /* In the child of fork. Does not return. */
 static _Noreturn void become(const struct run *r, const char *program, enum isolation_net net, int sock, pid_t agent)
 {
     static char name[] = "falaj-worker", flag[] = "--run-lease";
-    char visible[DEVICES_ROOM];
-    char *argv[] = { name, flag, NULL }, *envp[] = { r->g->gpus > 0 ? visible_devices(r->g->devices, visible) : NULL, NULL };
+    char visible[CARDS_VISIBLE_MAX];
+    char *argv[] = { name, flag, NULL }, *envp[] = { NULL, NULL };
+    if (r->g->gpus > 0)                 /* as CUDA's programs take them: it shows a process no others */
+        envp[0] = cards_visible(r->env->cards, (uint64_t)r->g->devices, visible);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != agent || !cage_join(r->cage) || !isolation_enter_net(net))
@@ -188,6 +171,7 @@ static enum errc grant_of(const struct run *r, struct child_grant *ret, struct e
         .memory_bytes = r->memory_bytes, .data_limit = cage_kind(r->cage) == CAGE_RLIMITS ? r->memory_bytes : 0,
         .keeps_checkpoints = r->keeper != NULL, .checkpoint_gap_ms = cfg->worker_checkpoint_gap_ms,
         .parent = (int64_t)getpid(), .runs_host = cfg->worker_programs == PROGRAMS_HOST,
+        .gpu_nodes = (int64_t)cards_minors(r->env->cards, (uint64_t)r->g->devices),
         .needs_groups = cfg->run_profile == PROFILE_PROD, .grace_ms = cfg->worker_grace_ms,
     };
     if (account_of(r, &uid, &gid)) {

@@ -150,7 +150,7 @@ static enum errc start(struct running *r, struct err *e)
     v->a = r->c->arena;
     fill_env(v, r, grace_ms_of(r));
     const struct box_program p = { .command = r->job.command.items, .ncommand = r->job.command.n, .env = v->items, .nenv = v->n,
-                                   .workdir = r->job.workdir, .devices = (uint64_t)r->c->grant.lease.devices };
+                                   .workdir = r->job.workdir, .devices = (uint64_t)r->c->grant.gpu_nodes };
     r->began_us = now_us();
     return box_start(&r->box, r->c->arena, &p, e);
 }

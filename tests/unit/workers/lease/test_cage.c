@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/landlock.h>
 #include <netinet/in.h>
 #include <mqueue.h>
 #include <sched.h>
@@ -277,10 +278,81 @@ static void test_calls_are_denied(void **state)
     cage_free(c);
 }
 
+static const char *stand_ins;           /* a folder with nodes of two cards and of their driver */
+
+static bool opens(const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", stand_ins, name);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static void sees_its_card(uint64_t nodes)
+{
+    struct err e = { 0 };
+    const struct sandbox s = { .files = 64, .gpu_nodes = nodes, .dev = stand_ins };
+    MUST(chdir("/") == 0);
+    MUST(mkdir("/tmp/falaj-cage-work", 0700) == 0 || errno == EEXIST);
+    MUST(chdir("/tmp/falaj-cage-work") == 0);
+    MUST(sandbox_enter(&s, &e) == ERR_OK);
+    MUST(!opens("nvidia0") && opens("nvidia1") == (nodes == 2) && opens("nvidiactl") == (nodes == 2));
+    MUST(!opens("other"));
+    _exit(0);
+}
+
+static void has_the_second(void)
+{
+    sees_its_card(2);
+}
+
+static void has_none(void)
+{
+    sees_its_card(0);
+}
+
+/* A lease opens its own card's node and the driver's, another's not; one without a card opens none. */
+static void test_the_nodes_of_its_card(void **state)
+{
+    (void)state;
+    static const char *const nodes[] = { "nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm", "other" };
+    static char dir[] = "/tmp/falaj-dev-XXXXXX";
+    char path[128];
+    int64_t peak;
+    if (syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) < 1) {
+        print_message("this kernel has no Landlock: nothing to see\n");
+        return;
+    }
+    stand_ins = mkdtemp(dir);
+    assert_non_null(stand_ins);
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, nodes[i]);
+        int fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+        assert_true(fd >= 0);
+        close(fd);
+    }
+    void (*const ways[])(void) = { has_the_second, has_none };
+    for (size_t i = 0; i < 2; i++) {
+        struct cage *c = NULL;
+        int status = in_cage(&c, (int64_t)256 << 20, ways[i], &peak);
+        if (status)
+            fail_msg("line %d (modulo 256), status %x", WEXITSTATUS(status), status);
+        cage_free(c);
+    }
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, nodes[i]);
+        unlink(path);
+    }
+    rmdir(dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_memory_bomb_is_told_by_counter), cmocka_unit_test(test_plain_kill_is_not_oom),
                                         cmocka_unit_test(test_fork_bomb_is_bounded), cmocka_unit_test(test_calls_are_denied),
-                                        cmocka_unit_test(test_nobody_else_is_reached) };
+                                        cmocka_unit_test(test_nobody_else_is_reached),
+                                        cmocka_unit_test(test_the_nodes_of_its_card) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,6 +60,24 @@ static void test_trains(void **state)
     teardown(&f);
 }
 
+/* A lease with a card, on a machine whose settings name another backend: it computes there, and its log says so. */
+static void test_a_card_that_is_not_used_is_told_of(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct err e = { 0 };
+    setup(&f, "1g");
+    assert_int_equal(config_set(f.config, "worker.backend", "ref", &e), ERR_OK);
+    struct lease_grant g = kit_grant(1, "train", SPEC("\"epochs\":1,\"seed\":1,\"hidden\":[4]"));
+    g.gpus = 1;
+    g.devices = 2;
+    kit_add_input(&g, &f.store, "dataset");
+    kit_add_checkpoints(&g, &f.store);
+    run_and_expect(&f, book_add(f.book, &g, true), "\"event\":\"succeed\"",
+                   "warning: this lease has a GPU, but the machine's settings name another backend; computing on");
+    teardown(&f);
+}
+
 static void test_an_unknown_kind_fails_with_its_name(void **state)
 {
     (void)state;
@@ -244,7 +262,8 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], "--run-lease"))
         return bad_child();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trains), cmocka_unit_test(test_bad_data_fails_with_its_reason),
+        cmocka_unit_test(test_trains), cmocka_unit_test(test_a_card_that_is_not_used_is_told_of),
+        cmocka_unit_test(test_bad_data_fails_with_its_reason),
         cmocka_unit_test(test_an_unknown_kind_fails_with_its_name),
         cmocka_unit_test(test_tampered_input_is_refused), cmocka_unit_test(test_time_is_up), cmocka_unit_test(test_too_large_a_model_is_refused),
         cmocka_unit_test(test_cancelled),
