@@ -181,7 +181,7 @@ bool backend_can(const struct backend *be, enum op op, enum elem type);
 /* UNPROCESSABLE with backend, operation and type named. */
 enum errc backend_require(const struct backend *be, enum op op, enum elem type, struct err *e);
 
-/* All variants compiled in, best first, NULL at the end. */
+/* The variants of the processor that are compiled in, best first, NULL at the end. */
 const struct backend *const *backend_list(void);
 /* setting: "auto" (or NULL, "") or a name. A forced variant that this machine cannot run is UNAVAILABLE, an unknown one INVALID.
  * on_skip (may be NULL) is told of every variant passed over and why. */

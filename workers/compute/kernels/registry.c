@@ -7,7 +7,6 @@
 #include <string.h>
 
 static const struct backend *const all[] = {
-    &backend_cuda,
 #if defined(__x86_64__)
     &backend_avx512vnni,
     &backend_avx512,
@@ -60,15 +59,23 @@ const struct backend *const *backend_list(void)
     return all;
 }
 
+/* Also of those on a card, which are in no list: who goes through all of them means the processor's. */
+static const struct backend *by_name(const char *name)
+{
+    for (size_t i = 0; all[i]; i++)
+        if (!strcmp(all[i]->name, name))
+            return all[i];
+    return strcmp(backend_cuda.name, name) ? NULL : &backend_cuda;
+}
+
 static enum errc choose_forced(const char *setting, const struct hw *hw, const struct backend **ret, struct err *e)
 {
-    for (size_t i = 0; all[i]; i++) {
-        if (strcmp(all[i]->name, setting))
-            continue;
-        if (!all[i]->probe(hw))
+    const struct backend *be = by_name(setting);
+    if (be) {
+        if (!be->probe(hw))
             return FAIL(e, UNAVAILABLE, "worker.backend is \"%s\", which this machine cannot run", setting);
-        TRY(backend_selftest(all[i], e));
-        *ret = all[i];
+        TRY(backend_selftest(be, e));
+        *ret = be;
         return ERR_OK;
     }
     return FAIL_AT(e, INVALID, "/worker/backend",
@@ -83,7 +90,7 @@ enum errc backend_choose(const char *setting, const struct hw *hw, void (*on_ski
     const struct backend *best = NULL;
     for (size_t i = 0; all[i]; i++) {
         struct err test;
-        if ((best && all[i]->rank <= best->rank) || (all[i]->properties & BE_DEVICE))
+        if (best && all[i]->rank <= best->rank)
             continue;
         if (!all[i]->probe(hw)) {
             if (on_skip)

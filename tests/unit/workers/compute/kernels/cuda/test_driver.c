@@ -52,9 +52,26 @@ static void test_images(void **st)
 #endif
 }
 
+/* A card is used by name alone, where there is one; who goes through the variants of the processor does not meet it. */
+static void test_by_name_alone(void **st)
+{
+    (void)st;
+    const struct backend *be;
+    struct hw hw;
+    struct err e;
+    hw_read(&hw);
+    for (const struct backend *const *it = backend_list(); *it; it++)
+        assert_false((*it)->properties & BE_DEVICE);
+    assert_int_equal(backend_choose("auto", &hw, NULL, NULL, &be, &e), ERR_OK);
+    assert_false(be->properties & BE_DEVICE);
+    enum errc rc = backend_choose("cuda", &hw, NULL, NULL, &be, &e);
+    assert_int_equal(rc, backend_cuda.probe(&hw) ? ERR_OK : ERR_UNAVAILABLE);
+    assert_true(rc == ERR_OK || !strcmp(e.msg, "worker.backend is \"cuda\", which this machine cannot run"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_functions_by_name), cmocka_unit_test(test_no_driver),
-                                        cmocka_unit_test(test_images) };
+                                        cmocka_unit_test(test_images),           cmocka_unit_test(test_by_name_alone) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
