@@ -174,10 +174,10 @@ struct conv_back_w_args {
     struct images s;
     bool accumulate;
 };
-struct heads {                  /* of ATTENTION: row = (heads + 2·kv)·d numbers a token */
+struct heads {                  /* of ATTENTION: row = (heads + 2·kv)·d numbers a token; is_wide: every head begins at 16 bytes */
     size_t n, t, heads, kv, d, row;
     float scale;
-    bool is_causal;
+    bool is_causal, is_wide;
 };
 struct attention_args {         /* sums NULL: not asked for */
     const float *qkv;

@@ -10,10 +10,16 @@
 
 enum { KEYS = 128 };
 
-GPU_CALL float dot(const float *a, const float *b, size_t n)
+/* One chain in the order of the numbers, loaded one by one or four at a time. */
+GPU_CALL float dot(const struct heads *s, const float *a, const float *b)
 {
     float sum = 0;
-    for (size_t l = 0; l < n; l++)
+    for (size_t l = 0; l < s->d && s->is_wide; l += 4) {
+        struct gpu_four x = gpu_load4(a + l), y = gpu_load4(b + l);
+        for (int k = 0; k < 4; k++)
+            sum = gpu_fma(x.v[k], y.v[k], sum);
+    }
+    for (size_t l = 0; l < s->d && !s->is_wide; l++)
         sum = gpu_fma(a[l], b[l], sum);
     return sum;
 }
@@ -40,7 +46,7 @@ GPU_KERNEL(attention, struct attention_args, a)
     float *y = a.y + ((n * a.s.t + i) * a.s.heads + h) * a.s.d, top = -__builtin_inff(), sum = 0;
     for (size_t from = 0; from < seen; from += KEYS) {
         size_t j = from + p.thread, count = seen - from < KEYS ? seen - from : KEYS;
-        float score = j < seen ? dot(q, a.qkv + at.k + j * a.s.row, a.s.d) * a.s.scale : -__builtin_inff();
+        float score = j < seen ? dot(&a.s, q, a.qkv + at.k + j * a.s.row) * a.s.scale : -__builtin_inff();
         float higher = gpu_block_fold(score, room, true);
         higher = higher > top ? higher : top;
         float keep = from ? gpu_exp(top - higher) : 0;
@@ -68,7 +74,7 @@ GPU_KERNEL(attention_mean, struct attention_mean_args, a)
     if (at < a.s.n * a.s.heads * a.s.t) {
         size_t i = at % a.s.t, h = at / a.s.t % a.s.heads, n = at / a.s.t / a.s.heads;
         size_t row = ((n * a.s.t + i) * a.s.heads + h) * a.s.d;
-        a.ret[at] = dot(a.dy + row, a.y + row, a.s.d);
+        a.ret[at] = dot(&a.s, a.dy + row, a.y + row);
     }
 }
 
@@ -86,8 +92,8 @@ GPU_KERNEL(attention_back_q, struct attention_back_q_args, a)
         size_t j = from + p.thread, count = seen - from < KEYS ? seen - from : KEYS;
         float ds = 0;
         if (j < seen) {
-            float w = gpu_exp(dot(q, a.qkv + at.k + j * a.s.row, a.s.d) * a.s.scale - a.sums[row]);
-            ds = w * (dot(dy, a.qkv + at.v + j * a.s.row, a.s.d) - a.mean[row]) * a.s.scale;
+            float w = gpu_exp(dot(&a.s, q, a.qkv + at.k + j * a.s.row) * a.s.scale - a.sums[row]);
+            ds = w * (dot(&a.s, dy, a.qkv + at.v + j * a.s.row) - a.mean[row]) * a.s.scale;
         }
         slope[p.thread] = ds;
         GPU_BARRIER();
@@ -118,8 +124,8 @@ GPU_KERNEL(attention_back_kv, struct attention_back_kv_args, a)
             float w = 0, ds = 0;
             if (i < a.s.t) {
                 size_t row = (n * a.s.heads + h) * a.s.t + i;
-                w = gpu_exp(dot(a.qkv + q + i * a.s.row, key, a.s.d) * a.s.scale - a.sums[row]);
-                ds = w * (dot(a.dy + ((n * a.s.t + i) * a.s.heads + h) * a.s.d, value, a.s.d) - a.mean[row]) * a.s.scale;
+                w = gpu_exp(dot(&a.s, a.qkv + q + i * a.s.row, key) * a.s.scale - a.sums[row]);
+                ds = w * (dot(&a.s, a.dy + ((n * a.s.t + i) * a.s.heads + h) * a.s.d, value) - a.mean[row]) * a.s.scale;
             }
             slope[p.thread] = ds;
             weight[p.thread] = w;

@@ -88,26 +88,28 @@ static void conv2d_bwd_w(struct backend_ctx *c, const struct op_call *o)
     cuda_launch(c, KERNEL_conv_back_w, over(a.s.yc, TILE), over(a.s.h * a.s.w * a.s.xc, TILE), 1, &a);
 }
 
-static struct heads heads_of(const struct op_attr *a, const struct tensor *qkv)
+/* y and dy, where there are any, hold heads of the same width, one behind the other. */
+static struct heads heads_of(const struct op_attr *a, const struct tensor *qkv, const struct tensor *y, const struct tensor *dy)
 {
     ASSERT(qkv->rank == 3 && a->heads >= 1 && a->kv_heads >= 1 && a->heads % a->kv_heads == 0);
-    struct heads s = { qkv->dim[0], qkv->dim[1], a->heads, a->kv_heads, 0, qkv->dim[2], 0, a->flags & ATTN_CAUSAL };
+    struct heads s = { qkv->dim[0], qkv->dim[1], a->heads, a->kv_heads, 0, qkv->dim[2], 0, a->flags & ATTN_CAUSAL, false };
     ASSERT(s.row % (s.heads + 2 * s.kv) == 0);
     s.d = s.row / (s.heads + 2 * s.kv);
     s.scale = (float)(1 / sqrt((double)s.d));
+    s.is_wide = s.d % 4 == 0 && (uintptr_t)at(qkv) % 16 == 0 && (uintptr_t)at(y) % 16 == 0 && (uintptr_t)at(dy) % 16 == 0;
     return s;
 }
 
 static void attention(struct backend_ctx *c, const struct op_call *o)
 {
     const struct attention_args a = { at(o->in[0]), at(o->out[0]), o->out[1] ? at(o->out[1]) : NULL,
-                                      heads_of(&o->attr, o->in[0]) };
+                                      heads_of(&o->attr, o->in[0], o->out[0], o->out[0]) };
     cuda_launch(c, KERNEL_attention, a.s.t, a.s.heads, a.s.n, &a);
 }
 
 static void attention_bwd(struct backend_ctx *c, const struct op_call *o)
 {
-    const struct heads s = heads_of(&o->attr, o->in[0]);
+    const struct heads s = heads_of(&o->attr, o->in[0], o->in[1], o->in[3]);
     float *mean = cuda_scratch(c, s.n * s.heads * s.t * sizeof *mean);
     const struct attention_mean_args m = { at(o->in[1]), at(o->in[3]), mean, s };
     const struct attention_back_q_args q = { at(o->in[0]), at(o->in[2]), at(o->in[3]), mean, at(o->out[0]), s };
