@@ -19,6 +19,7 @@ import { titleOf } from '../lib/titles.ts';
 
 const SHOWN = 5;
 const ASKED = 2;
+const ALL = 200;
 const WAIT_MS = 200;
 
 interface Entry {
@@ -33,11 +34,25 @@ interface Row {
   name?: string;
   state?: string;
 }
+interface Asked {
+  q: string;
+  page_size: number;
+}
 interface Source {
   perm: string;
   /** The page that lists them; one of them stands below it. */
   page: string;
-  find: (query: { q: string; page_size: number }) => Promise<Row[]>;
+  find: (query: Asked) => Promise<Row[]>;
+  /** The part of that page where they stand, when none has a page of its own. */
+  tab?: string;
+}
+function named<T>(
+  page: { data: T[] },
+  { q, page_size }: Asked,
+  of: (x: T) => [string | undefined, string | undefined],
+) {
+  const all = page.data.map(of).map(([name, id]): Row => ({ name: name ?? '', id: id ?? '' }));
+  return all.filter((r) => fits(q, r.name ?? '')).slice(0, page_size);
 }
 const SOURCES: Source[] = [
   {
@@ -74,6 +89,29 @@ const SOURCES: Source[] = [
     perm: 'user:read',
     page: '/members',
     find: async (q) => (await get('/v1/users', q)).data.map((r) => ({ ...r, id: r.user_id })),
+  },
+  {
+    perm: 'token:own',
+    page: '/tokens',
+    find: async (q) => (await get('/v1/api-tokens', q)).data.map((r) => ({ name: r.name, id: r.token_id })),
+  },
+  // The API has no search by name in these short lists.
+  {
+    perm: 'zone:read',
+    page: '/zones',
+    find: async (q) => named(await get('/v1/zones', { page_size: ALL }), q, (z) => [`${z.name} (${z.code})`, z.code]),
+  },
+  {
+    perm: 'user:read',
+    page: '/members',
+    tab: 'groups',
+    find: async (q) => named(await get('/v1/groups', { page_size: ALL }), q, (g) => [g.name, g.group_id]),
+  },
+  {
+    perm: 'quota:read',
+    page: '/quotas',
+    tab: 'budgets',
+    find: async (q) => named(await get('/v1/budgets', { page_size: ALL }), q, (b) => [b.name, b.budget_id]),
   },
   {
     perm: 'tenant:read',
@@ -141,9 +179,12 @@ export default function Palette({ close, help, calls }: { close: () => void; hel
     ...(note ? { note } : {}),
   });
 
-  // A project has no page of its own: its jobs are what is looked for.
-  const placeOf = (s: Source, r: Row): (() => void) =>
-    s.page === '/projects' ? go('/jobs', { project_id: r.id }) : go(`${s.page}/${r.id}`);
+  // A project has no page of its own: its jobs are what is looked for; a token stands in its list.
+  const placeOf = (s: Source, r: Row): (() => void) => {
+    if (s.page === '/projects') return go('/jobs', { project_id: r.id });
+    if (s.page === '/tokens') return go('/tokens', { q: r.name ?? '' });
+    return s.tab ? go(s.page, { tab: s.tab }) : go(`${s.page}/${r.id}`);
+  };
   const direct = idPath(text.trim());
   const fixed = [
     ...itemsFor({ can, me }).map((i) =>

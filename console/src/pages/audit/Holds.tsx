@@ -41,6 +41,7 @@ export function Holds() {
       cli={['falaj audit holds', 'falaj audit hold --reason …', 'falaj audit lift hld_… --reason …']}
       actions={
         <FormButton
+          opens="hold"
           label={t('holds.place')}
           title={t('holds.place')}
           fields={fields}

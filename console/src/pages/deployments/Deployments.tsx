@@ -51,6 +51,7 @@ export function DeployButton({
   );
   return (
     <FormButton
+      {...(model === undefined ? { opens: 'deployment' } : {})}
       label={t('deploy.create')}
       title={t('deploy.create')}
       variant={variant}

@@ -115,6 +115,7 @@ export function Budgets() {
       {setter && (
         <div className="row-of-tools">
           <FormButton
+            opens="budget"
             label={t('budgets.new')}
             title={t('budgets.new')}
             fields={fresh}

@@ -37,6 +37,7 @@ export function Prices() {
       {can('price:set') && (
         <div className="row-of-tools">
           <FormButton
+            opens="price"
             label={t('prices.add')}
             title={t('prices.add')}
             lead={<p className="lead effect">{t('prices.addBody')}</p>}

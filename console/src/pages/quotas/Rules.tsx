@@ -92,6 +92,7 @@ function NewRule({ projects }: { projects: Project[] }) {
   );
   return (
     <FormButton
+      opens="rule"
       label={t('rules.new')}
       title={t('rules.new')}
       fields={fields}

@@ -242,6 +242,7 @@ export function AddProvider() {
   const fields = useFields();
   return (
     <FormButton
+      opens="provider"
       label={t('settings.idpAdd')}
       title={t('settings.idpAdd')}
       size="medium"

@@ -23,6 +23,7 @@ export function CreateService() {
   const offered = modestFirst(grantable(me.permissions, me.tenant === 'platform', 'service'));
   return (
     <FormButton
+      opens="service"
       label={t('tokens.newService')}
       title={t('tokens.newService')}
       size="medium"
