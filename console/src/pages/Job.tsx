@@ -2,7 +2,7 @@
 // Job.tsx - one job: its states, why it stands where it stands, what may be done, and its parts. Its states come by the tab's stream.
 import { Button, Tab, Tabs, TabTitleText } from '@patternfly/react-core';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useDeferredValue, type ReactNode } from 'react';
+import { memo, useDeferredValue, useEffect, useRef, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, type Schemas } from '../api/client.ts';
 import { useForget, useGet } from '../api/hooks.ts';
@@ -38,7 +38,7 @@ const SUB: Partial<Record<Part, string>> = {
   attempts: '/attempts',
 };
 
-function Acts({ job }: { job: Job }) {
+const Acts = memo(function Acts({ job }: { job: Job }) {
   const { t } = useTranslation();
   const { can } = useSession();
   const forget = useForget();
@@ -69,6 +69,52 @@ function Acts({ job }: { job: Job }) {
       )}
     </>
   );
+});
+/** What stands above the parts: drawn again when the job is another, not when a part is chosen. */
+const Head = memo(function Head({ job }: { job: Job }) {
+  return (
+    <>
+      <Timeline job={job} />
+      <Verdict job={job} />
+    </>
+  );
+});
+
+/** The tab answers the click at once and by itself: the address, which the whole page reads, follows when that is painted, and
+ *  what is under the tab when there is time. */
+function Parts({ tabs, tab, children }: { tabs: readonly Part[]; tab: Part; children: (part: Part) => ReactNode }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const [picked, pick] = useState(tab);
+  const drawn = useDeferredValue(picked);
+  const turn = useRef(0);
+  useEffect(() => pick(tab), [tab]);
+  useEffect(() => () => cancelAnimationFrame(turn.current), []);
+  const choose = (part: Part): void => {
+    pick(part);
+    cancelAnimationFrame(turn.current);
+    turn.current = requestAnimationFrame(() =>
+      setTimeout(() => void navigate({ to: '.', search: { tab: part } as never })),
+    );
+  };
+  return (
+    <Tabs
+      className="block"
+      activeKey={picked}
+      onSelect={(_e, key) => choose(key as Part)}
+      aria-label={t('job.parts')}
+      mountOnEnter
+      unmountOnExit
+      leftScrollAriaLabel={t('act.before')}
+      rightScrollAriaLabel={t('act.after')}
+    >
+      {tabs.map((x) => (
+        <Tab key={x} eventKey={x} title={<TabTitleText>{t(`job.${x}`)}</TabTitleText>}>
+          <div className="block">{x === drawn ? children(x) : <Loading />}</div>
+        </Tab>
+      ))}
+    </Tabs>
+  );
 }
 
 export function JobDetail() {
@@ -76,15 +122,12 @@ export function JobDetail() {
   const { can } = useSession();
   const { id } = useParams({ strict: false }) as { id: string };
   const search = useSearch({ strict: false }) as Search;
-  const navigate = useNavigate();
   const path = `/v1/jobs/${encodeURIComponent(id)}` as const;
   const query = useGet(path, {}, { everyMs: 10_000 });
   const job = query.data;
   useLive(job && !isOver(job.state) ? [`job:${id}`] : [], [path]);
   const tabs = TABS.filter((x) => x !== 'audit' || can('audit:read'));
   const tab = tabs.find((x) => x === search['tab']) ?? (job && isBad(job.state) ? 'logs' : 'overview');
-  // The tab answers the click at once; what is under it follows.
-  const drawn = useDeferredValue(tab);
   const panes: Record<Part, (j: Job) => ReactNode> = {
     overview: (j) => <Overview job={j} />,
     logs: (j) => <Logs job={j} />,
@@ -115,24 +158,10 @@ export function JobDetail() {
       <Answer of={query}>
         {(j) => (
           <>
-            <Timeline job={j} />
-            <Verdict job={j} />
-            <Tabs
-              className="block"
-              activeKey={tab}
-              onSelect={(_e, key) => void navigate({ to: '.', search: { tab: String(key) } as never })}
-              aria-label={t('job.parts')}
-              mountOnEnter
-              unmountOnExit
-              leftScrollAriaLabel={t('act.before')}
-              rightScrollAriaLabel={t('act.after')}
-            >
-              {tabs.map((x) => (
-                <Tab key={x} eventKey={x} title={<TabTitleText>{t(`job.${x}`)}</TabTitleText>}>
-                  <div className="block">{x === drawn ? panes[x](j) : <Loading />}</div>
-                </Tab>
-              ))}
-            </Tabs>
+            <Head job={j} />
+            <Parts tabs={tabs} tab={tab}>
+              {(part) => panes[part](j)}
+            </Parts>
           </>
         )}
       </Answer>
