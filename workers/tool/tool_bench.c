@@ -8,20 +8,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { ROUNDS = 7 };
 
 struct bench_line {
     struct str src, model, prec, tier;
     int64_t batch, threads, conc, file_bytes, weight_bytes, rss_kb;
-    double us, us_min, items_s, load_ms;
+    double us, us_min, cpu_us, items_s, load_ms;
 };
 SCHEMA_OF(bench_line, "What a bench measured", FIELD(bench_line, src, 0, .doc = "Who"), FIELD(bench_line, model, 0,
                                                                                               .doc = "Its file"),
     FIELD(bench_line, prec, 0, .doc = "Type of its numbers"), FIELD(bench_line, batch, 0, .doc = "Rows of a call"),
     FIELD(bench_line, threads, 0, .doc = "Of a call"), FIELD(bench_line, conc, 0, .doc = "Calls at once"),
     FIELD(bench_line, tier, 0, .doc = "Backend"), FIELD(bench_line, us, 0, .doc = "Median of a call"),
-    FIELD(bench_line, us_min, 0, .doc = "Best round"), FIELD(bench_line, items_s, 0, .doc = "Rows per second"),
+    FIELD(bench_line, us_min, 0, .doc = "Best round"),
+    FIELD(bench_line, cpu_us, 0, .doc = "Processor time of a call, of all threads: what a busy machine does not stretch"),
+    FIELD(bench_line, items_s, 0, .doc = "Rows per second"),
     FIELD(bench_line, load_ms, 0, .doc = "From file to model"), FIELD(bench_line, file_bytes, 0, .doc = "Of the model file"),
     FIELD(bench_line, weight_bytes, 0, .doc = "Constants in memory"), FIELD(bench_line, rss_kb, 0,
                                                                             .doc = "Memory of the process"));
@@ -29,6 +32,13 @@ SCHEMA_OF(bench_line, "What a bench measured", FIELD(bench_line, src, 0, .doc = 
 static int64_t now_us(void)
 {
     return clock_mono_us(&clock_system);
+}
+
+static double cpu_us(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e6 + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
 static int compare(const void *x, const void *y)
@@ -101,18 +111,20 @@ static enum errc measure(struct arena *a, const struct tool_args *t, const struc
         reps = (int64_t)(t->seconds * 1e6 / ROUNDS) / (took > 0 ? took : 1);
     }
     reps = reps > 0 ? reps : 1;
+    double cpu = cpu_us();
     for (int r = 0; r < ROUNDS && rc == ERR_OK; r++) {
         from = now_us();
         for (int64_t k = 0; k < reps && rc == ERR_OK; k++)
             rc = infer_run(s, io, rows, e);
         us[r] = (double)(now_us() - from) / (double)reps;
     }
+    cpu = (cpu_us() - cpu) / (double)(ROUNDS * reps);
     infer_session_free(s);
     TRY(rc);
     qsort(us, ROUNDS, sizeof *us, compare);
     const struct bench_line line = {
         STR("falaj"), str_c(name_of(t->model)), str_c(t->type), str_c(be->name), (int64_t)rows, t->threads, 1, (int64_t)bytes,
-        (int64_t)infer_model_bytes(m), resident_kb(), us[ROUNDS / 2], us[0], (double)rows * 1e6 / us[ROUNDS / 2], load_ms,
+        (int64_t)infer_model_bytes(m), resident_kb(), us[ROUNDS / 2], us[0], cpu, (double)rows * 1e6 / us[ROUNDS / 2], load_ms,
     };
     CLEANUP(buf_releasep) struct buf b = BUF(4096);
     json_encode(&bench_line_schema, &line, &b);

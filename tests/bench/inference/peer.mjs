@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // peer.mjs - ONNX Runtime's side of the bench: a line {"model","input","batch","threads","seconds"} on standard input is answered
-// by a line with the median of its rounds; with "check", by the numbers of the first output for the input file.
+// by a line with the median of its rounds and the processor time of a call; with "check", by the numbers of the first output for
+// the input file.
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import ort from 'onnxruntime-node';
@@ -53,11 +54,13 @@ for await (const line of createInterface({ input: process.stdin })) {
   const each = (performance.now() - from) / calls;
   const reps = Math.max(1, Math.round((ask.seconds * 1000) / ROUNDS / each));
   const us = [];
+  const before = process.cpuUsage();
   for (let r = 0; r < ROUNDS; r++) {
     const began = performance.now();
     for (let k = 0; k < reps; k++) await s.run(feeds);
     us.push(((performance.now() - began) * 1000) / reps);
   }
+  const { user, system } = process.cpuUsage(before);
   us.sort((a, b) => a - b);
-  console.log(JSON.stringify({ us: us[ROUNDS >> 1], us_min: us[0] }));
+  console.log(JSON.stringify({ us: us[ROUNDS >> 1], us_min: us[0], cpu_us: (user + system) / (ROUNDS * reps) }));
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh [FOLDER] - inference measured in turns with ONNX Runtime 1.30 from npm (package-lock.json), one thread, fp32; about three
-# minutes. Builds the release worker, writes the models (Debian's python3-onnx) and keeps the figures as JSON lines in
-# FOLDER/figures.jsonl. FALAJ_SECONDS: of each figure (1). The packages go to FOLDER; nothing of the tree is changed but build/.
+# run.sh [FOLDER] - inference measured in turns with ONNX Runtime 1.30 from npm (package-lock.json), one thread, fp32 and eight
+# bits; about six minutes. Builds the release worker, writes the models (Debian's python3-onnx) and keeps the figures as JSON
+# lines in FOLDER/figures.jsonl. FALAJ_SECONDS: of each figure (1). The packages go to FOLDER; nothing of the tree is changed but
+# build/.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) root=$(cd "$here/../../.." && pwd)
 folder=${1:-$(mktemp -d /tmp/falaj-inference-XXXXXX)}
@@ -17,6 +18,6 @@ cp "$here"/{package.json,package-lock.json,peer.mjs,run.py} "$folder"
 # --ignore-scripts: its script wants a GPU's library from another registry; the processor's is in the package.
 [[ -d $folder/node_modules/onnxruntime-node ]] || (cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund >&2)
 (cd "$root" && cmake --preset release >/dev/null && ninja -C build/release bin/falaj-worker >&2)
-[[ -f $folder/depthwise96.npy ]] || /usr/bin/python3 "$here/models.py" "$folder"
+[[ -f $folder/depthwise96-int8.onnx ]] || /usr/bin/python3 "$here/models.py" "$folder"
 python3 "$folder/run.py" "$root/build/release/bin/falaj-worker" "$folder" "${FALAJ_SECONDS:-1}"
 echo "figures: $folder/figures.jsonl"

@@ -113,6 +113,25 @@ static void FN(select)(struct backend_ctx *c, const struct op_call *o)
     cpu_cells(c, w.rows, w.cols, false, 1, FN(walk_select), &w);
 }
 
+/* A transposition whose operand has neighbours along the rows, as an image by channels becomes one by pixels: column by column in
+ * blocks that stay in L1, so that reads run on. Row by row each run of `cols` numbers would cost its offsets anew. */
+static void FN(walk_turn)(const void *arg, const struct cells *at)
+{
+    const struct nd_walk *w = arg;
+    size_t along = w->dim[w->rank - 1], most = TURN_NUMBERS / w->cols > TURN_RUN ? TURN_NUMBERS / w->cols : TURN_RUN, run;
+    for (size_t i = at->r0; i < at->r1; i += run) {
+        size_t from[ND_OPERANDS], left = along - i % along;
+        run = left < at->r1 - i ? left : at->r1 - i;
+        run = run < most ? run : most;
+        nd_offsets(w, i, from);
+        const REAL *x = (const REAL *)w->in[0] + from[0];
+        REAL *y = (REAL *)w->out + i * w->cols;
+        for (size_t j = at->c0; j < at->c1; j++)
+            for (size_t r = 0; r < run; r++)
+                y[r * w->cols + j] = x[r + j * w->step[0]];
+    }
+}
+
 /* out[i0,i1…] = x[…] where dimension d of the result is dimension at[d] of x. */
 static void FN(transpose)(struct backend_ctx *c, const struct op_call *o)
 {
@@ -121,7 +140,8 @@ static void FN(transpose)(struct backend_ctx *c, const struct op_call *o)
     for (unsigned d = 0; d < x->rank; d++)
         w.stride[0][d] = x->stride[o->attr.at[d]];
     nd_walk_end(&w);
-    cpu_cells(c, w.rows, w.cols, false, 2, FN(walk_unary), &w);
+    bool is_turn = w.rank > 0 && w.stride[0][w.rank - 1] == 1;
+    cpu_cells(c, w.rows, w.cols, false, 2, is_turn ? FN(walk_turn) : FN(walk_unary), &w);
 }
 
 /* len[d] numbers of dimension d from at[d] on, step[d] apart. */

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ND_OPERANDS = 3 };
+enum { ND_OPERANDS = 3, TURN_RUN = 16 /* a line of the cache */, TURN_NUMBERS = 4096 /* of a block that is turned */ };
 
 struct nd_inner {               /* what one result of a reduction reads: `cols` numbers `step` apart, in `rank` loops */
     unsigned rank;

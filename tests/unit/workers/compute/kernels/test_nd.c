@@ -146,8 +146,43 @@ static void test_random_shapes(void **st)
     kit_each(THREADS, random_shapes);
 }
 
+/* Images by channels to images by pixels and back, by their places alone: what compares backends runs the same text twice. */
+static void turned_images(const struct backend *be, struct backend_ctx *alone, struct backend_ctx *threads,
+                          struct backend_ctx *ref)
+{
+    static const struct { size_t n, c, h, w; } sizes[] = {
+        { 2, 3, 96, 96 }, { 1, 1, 5, 7 }, { 3, 17, 4, 9 }, { 1, 300, 6, 5 }, { 2, 2, 1, 1 }, { 1, 5000, 3, 2 },
+    };
+    (void)ref;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int back = 0; back < 2; back++) {
+            size_t n = sizes[i].n, c = sizes[i].c, h = sizes[i].h, w = sizes[i].w, count = n * c * h * w;
+            struct use u = { .op = OP_TRANSPOSE, .ins = 1 };
+            memcpy(u.attr.at, back ? (size_t[]){ 0, 3, 1, 2 } : (size_t[]){ 0, 2, 3, 1 }, 4 * sizeof(size_t));
+            u.shape[0].rank = u.shape[3].rank = 4;
+            memcpy(u.shape[back ? 3 : 0].dim, (size_t[]){ n, c, h, w }, 4 * sizeof(size_t));
+            memcpy(u.shape[back ? 0 : 3].dim, (size_t[]){ n, h, w, c }, 4 * sizeof(size_t));
+            for (size_t k = 0; k < count; k++)
+                in[0][k] = (float)k;
+            run(be, alone, &u, ELEM_F32, (void *const[]){ in[0], NULL, NULL }, out);
+            run(be, threads, &u, ELEM_F32, (void *const[]){ in[0], NULL, NULL }, many);
+            assert_memory_equal(out, many, count * sizeof *out);
+            for (size_t k = 0; k < count; k++) {
+                size_t image = k / (c * h * w), channel = k / (h * w) % c, pixel = k % (h * w);
+                size_t by_pixel = (image * h * w + pixel) * c + channel;
+                assert_true(out[back ? k : by_pixel] == in[0][back ? by_pixel : k]);
+            }
+        }
+}
+
+static void test_turned_images(void **st)
+{
+    (void)st;
+    kit_each(THREADS, turned_images);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_random_shapes) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_random_shapes), cmocka_unit_test(test_turned_images) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
