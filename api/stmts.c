@@ -83,6 +83,7 @@
 #include "tenants/identity/login_guard.h"
 #include "tenants/identity/oidc.h"
 #include "tenants/identity/password.h"
+#include "tenants/identity/saved_view.h"
 #include "tenants/identity/scim_group.h"
 #include "tenants/identity/scim_user.h"
 #include "tenants/identity/service_account.h"
@@ -123,7 +124,7 @@ const struct stmt *const *const api_stmts[] = {
     zone_stmts,
     tenant_stmts,
     tenant_life_stmts,
-    user_stmts, user_group_stmts, scim_user_stmts, scim_group_stmts,
+    user_stmts, saved_view_stmts, user_group_stmts, scim_user_stmts, scim_group_stmts,
     api_token_stmts,
     credential_stmts,
     service_account_stmts,

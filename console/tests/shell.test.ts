@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// shell.test.ts - what lists, the stream and the lock work out: topics of one stream, kept columns and views, rows that stand, differences.
+// shell.test.ts - what lists, the stream and the lock work out: topics of one stream, kept columns, rows that stand, differences.
 import { describe, expect, test } from 'vitest';
 import { faceOf, Problem, waitOf } from '../src/api/problem.ts';
 import { curl, commandLine } from '../src/lib/calls.ts';
@@ -8,18 +8,15 @@ import { fits, idPath } from '../src/lib/palette.ts';
 import { differences } from '../src/lib/diff.ts';
 import {
   arrange,
-  dropView,
-  keepView,
   mergePage,
   moved,
-  NAME_MAX,
   readMemory,
   setListUser,
   sinceEnd,
   sinceStart,
   step,
-  VIEWS_MAX,
   writeMemory,
+  viewOf,
 } from '../src/lib/lists.ts';
 import { mergeTopics, prefixesOf, suspects, TOPICS_MAX } from '../src/lib/topics.ts';
 
@@ -93,19 +90,15 @@ describe('what is kept of a list', () => {
     store.setItem('falaj.list.u./v1/jobs', text);
     expect(readMemory('/v1/jobs', store)).toEqual({ views: [] });
   });
-  test('a view keeps filters, order and columns, not the page one was on; the same name replaces', () => {
-    const once = keepView({ views: [] }, 'failed', { state: 'FAILED', page_token: 't', b_after: '9', cols: 'name' });
-    expect(once.views).toEqual([{ name: 'failed', search: { state: 'FAILED', cols: 'name' } }]);
-    const twice = keepView(once, 'failed', { state: 'TIMEOUT' });
-    expect(twice.views).toEqual([{ name: 'failed', search: { state: 'TIMEOUT' } }]);
-    expect(dropView(twice, 'failed').views).toEqual([]);
+  test('a view keeps filters, order and columns, not the page one was on', () => {
+    const kept = viewOf({ state: 'FAILED', page_token: 't', b_after: '9', cols: 'name' });
+    expect(kept).toEqual({ state: 'FAILED', cols: 'name' });
   });
-  test('has its limits', () => {
-    let memory = keepView({ views: [] }, 'x'.repeat(100), {});
-    expect(memory.views[0]!.name).toHaveLength(NAME_MAX);
-    for (let i = 0; i < 30; i++) memory = keepView(memory, String(i), {});
-    expect(memory.views).toHaveLength(VIEWS_MAX);
-    expect(memory.views.at(-1)!.name).toBe('29');
+  test('views of an earlier console are read, to be moved to the server', () => {
+    const store = new Store();
+    setListUser('u');
+    store.setItem('falaj.list.u./v1/jobs', '{"views":[{"name":"a","search":{"state":"FAILED"}}]}');
+    expect(readMemory('/v1/jobs', store).views).toEqual([{ name: 'a', search: { state: 'FAILED' } }]);
   });
 });
 

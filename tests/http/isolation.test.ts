@@ -48,6 +48,8 @@ async function makeSide(): Promise<Side> {
   const ids: Record<string, string> = { tenant_id: tenant.tenant_id, name: canary, version: '1', resource: 'jobs', code: ready.zone, zone: ready.zone, class: 'default' };
   const user = must(await admin.post('/v1/users', { name: canary, roles: ['viewer'] }), 201);
   ids['user_id'] = user.user_id;
+  const view = { list: '/v1/jobs', name: canary, query: `?q=${canary}`, shared: true };
+  ids['view_id'] = must(await admin.post('/v1/views', view), 201).view_id;
   ids['binding_id'] = must(await admin.get(`/v1/role-bindings?user_id=${user.user_id}`), 200).data[0].binding_id;
   ids['token_id'] = must(await admin.post('/v1/api-tokens', { name: canary, user_id: user.user_id }), 201).token_id;
   const project = must(await admin.post('/v1/projects', { name: canary }), 201);

@@ -109,6 +109,7 @@ usage.export
 user.create
 user.revoke
 user.update
+view.set
 zone.create
 zone.revoke
 zone.update

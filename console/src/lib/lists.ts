@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lists.ts - what a person keeps of a list, in this browser: its columns, named views, the last range of time. Pure but for the storage given.
+// lists.ts - what a person keeps of a list in this browser: its columns and the last range of time. Named views are kept by the
+// server; those that an earlier console left here are read to be moved there. Pure but for the storage given.
 //
-// One entry per user and list. What cannot be read is as if nothing had been kept. Limits: VIEWS_MAX views, names of at most 64 characters.
+// One entry per user and list. What cannot be read is as if nothing had been kept.
 import { CALENDAR, calendarRange, type Calendar } from './calendar.ts';
 import type { Search } from './search.ts';
 
@@ -17,6 +18,7 @@ export interface View {
 export interface Memory {
   /** Names of the columns that are shown, in their order; absent: as the page has them. */
   columns?: string[];
+  /** Left by an earlier console. */
   views: View[];
   since?: Since;
 }
@@ -57,16 +59,9 @@ export function writeMemory(list: string, memory: Memory, store: Store): void {
   }
 }
 
-/** A view of the same name is replaced. Where in the list one is does not belong to a view. */
-export function keepView(memory: Memory, name: string, search: Search): Memory {
-  const kept = Object.fromEntries(Object.entries(search).filter(([k]) => !/(page_token|after)$/.test(k)));
-  const others = memory.views.filter((v) => v.name !== name);
-  return { ...memory, views: [...others, { name: name.slice(0, NAME_MAX), search: kept }].slice(-VIEWS_MAX) };
-}
-export const dropView = (memory: Memory, name: string): Memory => ({
-  ...memory,
-  views: memory.views.filter((v) => v.name !== name),
-});
+/** What a view keeps of an address: where in the list one is does not belong to it. */
+export const viewOf = (search: Search): Search =>
+  Object.fromEntries(Object.entries(search).filter(([k]) => !/(page_token|after)$/.test(k)));
 
 interface Col {
   name: string;

@@ -165,7 +165,7 @@ export function ServerTable<A extends string>(props: TableProps<A>) {
           <ToolbarGroup align={{ default: 'alignEnd' }} className="list-acts">
             {filters.length > 0 && (
               <ToolbarItem>
-                <Views memory={memory} search={shared} go={go} put={remember} />
+                <Views list={list} memory={memory} search={shared} go={go} put={remember} />
               </ToolbarItem>
             )}
             <ToolbarItem>

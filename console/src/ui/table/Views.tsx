@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views.tsx - named views of a list: filters, order and columns. Kept in this browser; the address shares them.
+// Views.tsx - named views of a list: filters, order and columns, kept by the server for one person or shared within the
+// organisation. What an earlier console left in this browser is moved there once.
 import {
   Button,
   Divider,
@@ -11,32 +12,72 @@ import {
   ModalBody,
   ModalHeader,
 } from '@patternfly/react-core';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { change, type Schemas } from '../../api/client.ts';
+import { useForget, useGet } from '../../api/hooks.ts';
+import { NAME_MAX, viewOf, VIEWS_MAX, type Memory } from '../../lib/lists.ts';
+import { readSearch, writeSearch, type Search } from '../../lib/search.ts';
+import { useSession } from '../../shell/session.tsx';
 import { Alert } from '../alert.tsx';
-import { dropView, keepView, NAME_MAX, VIEWS_MAX, type Memory } from '../../lib/lists.ts';
-import { writeSearch, type Search } from '../../lib/search.ts';
 import { Name } from '../bits.tsx';
 import { ApiForm } from '../form.tsx';
 import { inMain } from '../overlay.ts';
+import { useProblemText } from '../states.tsx';
 import { toast } from '../toast.tsx';
 
 interface Props {
+  list: string;
   memory: Memory;
   /** The address as it would be shared, with the columns in it. */
   search: Search;
   go: (search: Search) => void;
   put: (memory: Memory) => void;
 }
+type View = Schemas['saved_view'];
+const PAGE = 200;
 
-export function Views({ memory, search, go, put }: Props) {
+/** Those that are in this browser go to the server, one by one, and what went is forgotten here. */
+function useMove({ list, memory, put }: Pick<Props, 'list' | 'memory' | 'put'>, isOpen: boolean): void {
   const { t } = useTranslation();
+  const forget = useForget();
+  const next = memory.views[0];
+  useEffect(() => {
+    if (!isOpen || next === undefined) return;
+    const body = { list, name: next.name, query: writeSearch(next.search), shared: false };
+    void change('POST', '/v1/views', body).then(
+      async () => {
+        put({ ...memory, views: memory.views.slice(1) });
+        if (memory.views.length === 1) toast(t('views.moved'));
+        await forget('/v1/views');
+      },
+      () => undefined, // they stay where they are, for the next time
+    );
+    // Once for each of them: the other inputs are written anew at each drawing
+  }, [isOpen, next]);
+}
+
+export function Views({ list, memory, search, go, put }: Props) {
+  const { t } = useTranslation();
+  const text = useProblemText();
+  const forget = useForget();
+  const { me, can } = useSession();
   const [open, setOpen] = useState(false);
   const [dialog, setDialog] = useState(false);
-  const copy = async (of: Search): Promise<void> => {
-    await navigator.clipboard.writeText(`${location.origin}${location.pathname}${writeSearch(of)}`);
+  const views = useGet('/v1/views', { list, page_size: PAGE }, { enabled: open || dialog });
+  useMove({ list, memory, put }, open || dialog);
+  const rows = [...(views.data?.data ?? [])].sort((a, b) => (a.name ?? '').localeCompare(b.name ?? ''));
+  const isOwn = (v: View): boolean => v.owner_id === me.user_id;
+  const copy = async (query: string): Promise<void> => {
+    await navigator.clipboard.writeText(`${location.origin}${location.pathname}${query}`);
     toast(t('act.copied'));
   };
+  const remove = (v: View): Promise<void> =>
+    change('DELETE', `/v1/views/${v.view_id!}`)
+      .then(() => forget('/v1/views'))
+      .catch((p: unknown) => toast(text(p), 'danger'));
+  const by = (v: View): string | null =>
+    isOwn(v) ? (v.shared ? t('views.shared') : null) : t('views.by', { who: `\u2068${v.owner_name ?? ''}\u2069` });
   return (
     <>
       <Dropdown
@@ -51,14 +92,14 @@ export function Views({ memory, search, go, put }: Props) {
         )}
       >
         <DropdownList>
-          {memory.views.map((v) => (
-            <DropdownItem key={v.name} onClick={() => go(v.search)}>
+          {rows.map((v) => (
+            <DropdownItem key={v.view_id} description={by(v)} onClick={() => go(readSearch(v.query ?? ''))}>
               <Name>{v.name}</Name>
             </DropdownItem>
           ))}
-          {memory.views.length > 0 && <Divider component="li" />}
+          {rows.length > 0 && <Divider component="li" />}
           <DropdownItem onClick={() => setDialog(true)}>{t('views.edit')}</DropdownItem>
-          <DropdownItem onClick={() => void copy(search)}>{t('views.share')}</DropdownItem>
+          <DropdownItem onClick={() => void copy(writeSearch(search))}>{t('views.share')}</DropdownItem>
         </DropdownList>
       </Dropdown>
       {dialog && (
@@ -66,18 +107,22 @@ export function Views({ memory, search, go, put }: Props) {
           <ModalHeader title={t('views.edit')} labelId="views-title" />
           <ModalBody>
             <Alert isInline isPlain variant="info" title={t('views.where')} className="effect" />
-            {memory.views.length > 0 && (
+            {rows.length > 0 && (
               <ul className="rows effect">
-                {memory.views.map((v) => (
-                  <li key={v.name}>
-                    <Name>{v.name}</Name>
+                {rows.map((v) => (
+                  <li key={v.view_id}>
                     <span>
-                      <Button variant="link" isInline onClick={() => void copy(v.search)}>
+                      <Name>{v.name}</Name> <span className="subtle">{by(v)}</span>
+                    </span>
+                    <span>
+                      <Button variant="link" isInline onClick={() => void copy(v.query ?? '')}>
                         {t('views.copy')}
                       </Button>{' '}
-                      <Button variant="link" isInline isDanger onClick={() => put(dropView(memory, v.name))}>
-                        {t('views.remove')}
-                      </Button>
+                      {(isOwn(v) || can('user:manage')) && (
+                        <Button variant="link" isInline isDanger onClick={() => void remove(v)}>
+                          {t('views.remove')}
+                        </Button>
+                      )}
                     </span>
                   </li>
                 ))}
@@ -92,14 +137,16 @@ export function Views({ memory, search, go, put }: Props) {
                   max: NAME_MAX,
                   help: t('views.limit', { n: VIEWS_MAX }),
                 },
+                { name: 'shared', label: t('views.shareAll'), kind: 'check' },
               ]}
               submit={t('views.keep')}
               onCancel={() => setDialog(false)}
               onSubmit={async (v) => {
-                put(keepView(memory, String(v['name']).trim(), search));
+                const kept = writeSearch(viewOf(search));
+                await change('POST', '/v1/views', { list, name: v.name.trim(), query: kept, shared: v.shared });
+                await forget('/v1/views');
                 setDialog(false);
                 toast(t('views.kept'));
-                return Promise.resolve();
               }}
             />
           </ModalBody>
