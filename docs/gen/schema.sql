@@ -2669,6 +2669,27 @@ CREATE TABLE public.root_key (
 );
 ALTER TABLE public.root_key OWNER TO falaj_owner;
 
+-- Name: saved_view; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.saved_view (
+    tenant_id uuid NOT NULL,
+    view_id uuid NOT NULL,
+    owner_id uuid NOT NULL,
+    list text NOT NULL,
+    name text NOT NULL,
+    query text NOT NULL,
+    shared boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT saved_view_list_check CHECK (((length(list) >= 1) AND (length(list) <= 128))),
+    CONSTRAINT saved_view_name_check CHECK (((length(name) >= 1) AND (length(name) <= 64))),
+    CONSTRAINT saved_view_query_check CHECK ((length(query) <= 4096))
+);
+ALTER TABLE ONLY public.saved_view FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.saved_view OWNER TO falaj_owner;
+
+-- Name: TABLE saved_view; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.saved_view IS 'Views of lists under a name; one that is shared is seen by everybody of its tenant';
+
 -- Name: scheduler_round; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.scheduler_round (
     id integer NOT NULL,
@@ -3419,6 +3440,14 @@ ALTER TABLE ONLY public.role_binding
 ALTER TABLE ONLY public.root_key
     ADD CONSTRAINT root_key_pkey PRIMARY KEY (zone, version);
 
+-- Name: saved_view saved_view_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.saved_view
+    ADD CONSTRAINT saved_view_pkey PRIMARY KEY (tenant_id, view_id);
+
+-- Name: saved_view saved_view_tenant_id_owner_id_list_name_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.saved_view
+    ADD CONSTRAINT saved_view_tenant_id_owner_id_list_name_key UNIQUE (tenant_id, owner_id, list, name);
+
 -- Name: scheduler_round scheduler_round_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.scheduler_round
     ADD CONSTRAINT scheduler_round_pkey PRIMARY KEY (id);
@@ -3747,6 +3776,9 @@ CREATE INDEX role_binding_role ON public.role_binding USING btree (tenant_id, ro
 -- Name: role_binding_user; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX role_binding_user ON public.role_binding USING btree (tenant_id, user_id);
 
+-- Name: saved_view_shared; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX saved_view_shared ON public.saved_view USING btree (tenant_id, list) WHERE shared;
+
 -- Name: session_of_user; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX session_of_user ON public.session USING btree (tenant_id, user_id, session_id DESC);
 
@@ -4071,6 +4103,10 @@ ALTER TABLE public.role_binding ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: root_key audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.root_key FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.root_key ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: saved_view audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.saved_view FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.saved_view ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: scheduler_round audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.scheduler_round FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4411,6 +4447,10 @@ ALTER TABLE public.role_binding ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: root_key audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.root_key FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.root_key ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: saved_view audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.saved_view FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.saved_view ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: scheduler_round audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.scheduler_round FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4862,6 +4902,10 @@ ALTER TABLE ONLY public.role_binding
 -- Name: root_key root_key_zone_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.root_key
     ADD CONSTRAINT root_key_zone_fkey FOREIGN KEY (zone) REFERENCES public.zone(code);
+
+-- Name: saved_view saved_view_tenant_id_owner_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.saved_view
+    ADD CONSTRAINT saved_view_tenant_id_owner_id_fkey FOREIGN KEY (tenant_id, owner_id) REFERENCES public.app_user(tenant_id, user_id);
 
 -- Name: scim_user scim_user_tenant_id_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.scim_user
@@ -5374,6 +5418,9 @@ CREATE POLICY own_tenant ON public.recovery_code TO falaj_app USING ((tenant_id 
 -- Name: role_binding own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.role_binding TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
+-- Name: saved_view own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.saved_view TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
 -- Name: scim_user own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.scim_user TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
@@ -5442,6 +5489,9 @@ ALTER TABLE public.recovery_code ENABLE ROW LEVEL SECURITY;
 
 -- Name: role_binding; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.role_binding ENABLE ROW LEVEL SECURITY;
+
+-- Name: saved_view; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.saved_view ENABLE ROW LEVEL SECURITY;
 
 -- Name: scim_user; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.scim_user ENABLE ROW LEVEL SECURITY;
@@ -5622,6 +5672,9 @@ CREATE POLICY system ON public.recovery_code TO falaj_owner, falaj_system, falaj
 
 -- Name: role_binding system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.role_binding TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: saved_view system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.saved_view TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: scim_user system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.scim_user TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -6479,6 +6532,10 @@ GRANT SELECT,DELETE ON TABLE public.root_key TO falaj_system;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.root_key TO falaj_app;
 GRANT SELECT ON TABLE public.root_key TO falaj_scheduler;
 GRANT SELECT ON TABLE public.root_key TO falaj_worker_api;
+
+-- Name: TABLE saved_view; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.saved_view TO falaj_system;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.saved_view TO falaj_app;
 
 -- Name: TABLE scheduler_round; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.scheduler_round TO falaj_system;

@@ -64,7 +64,7 @@ function Why({ id, reason, detail }: { id: string; reason: string | undefined; d
 
 function Rows({ label, heads, rows }: { label: string; heads: string[]; rows: [id: string, cells: ReactNode[]][] }) {
   return (
-    <Table aria-label={label} variant="compact" gridBreakPoint="grid-lg">
+    <Table aria-label={label} variant="compact" gridBreakPoint="grid-lg" className="clock-rows">
       <Thead>
         <Tr>
           {heads.map((h) => (
@@ -112,6 +112,18 @@ function Jobs({ of, from, until }: { of: Schemas['queue_clock']; from: number; u
     </>
   );
   const lane = (j: ClockJob): ReactNode => <Lane of={j} from={from} until={until} />;
+  const where = (j: ClockJob): ReactNode => (
+    <>
+      {place(j)}
+      <div className="subtle">{asks(j)}</div>
+    </>
+  );
+  const ends = (j: ClockJob): ReactNode => (
+    <>
+      {end(j)}
+      {lane(j)}
+    </>
+  );
   return (
     <>
       <h2 className="block">{t('clock.starts')}</h2>
@@ -119,27 +131,20 @@ function Jobs({ of, from, until }: { of: Schemas['queue_clock']; from: number; u
       {of.starts.length > 0 && (
         <Rows
           label={t('clock.starts')}
-          heads={[
-            t('col.name'),
-            t('clock.when'),
-            t('clock.afterWhat'),
-            t('clock.until'),
-            t('clock.place'),
-            t('clock.wants'),
-            t('clock.why'),
-            t('clock.lane'),
-          ]}
+          heads={[t('col.name'), t('clock.when'), t('clock.until'), t('clock.place'), t('clock.why')]}
           rows={of.starts.map((j) => [
             j.job_id!,
             [
               job(j),
-              <Time key="w" at={j.at} />,
-              <After key="a" of={j} />,
-              end(j),
-              place(j),
-              asks(j),
+              <>
+                <Time key="w" at={j.at} />
+                <div className="subtle">
+                  {t('clock.afterWhat')} <After of={j} />
+                </div>
+              </>,
+              ends(j),
+              where(j),
               j.after === 'now' ? '' : <Why key="y" id={j.job_id!} reason={j.reason} detail={j.detail} />,
-              lane(j),
             ],
           ])}
         />
@@ -162,18 +167,8 @@ function Jobs({ of, from, until }: { of: Schemas['queue_clock']; from: number; u
       {of.running.length > 0 && (
         <Rows
           label={t('clock.running')}
-          heads={[
-            t('col.name'),
-            t('clock.since'),
-            t('clock.until'),
-            t('clock.place'),
-            t('clock.wants'),
-            t('clock.lane'),
-          ]}
-          rows={of.running.map((j) => [
-            j.job_id!,
-            [job(j), <Time key="w" at={j.at} />, end(j), place(j), asks(j), lane(j)],
-          ])}
+          heads={[t('col.name'), t('clock.since'), t('clock.until'), t('clock.place')]}
+          rows={of.running.map((j) => [j.job_id!, [job(j), <Time key="w" at={j.at} />, ends(j), where(j)]])}
         />
       )}
     </>
