@@ -90,6 +90,8 @@ static void fill(struct uuid t)
         " ('%s', md5('%s')::uuid, 'j', 'noop', '{}', '%s');"
         "INSERT INTO job_dependency (tenant_id, job_id, on_job_id, type) VALUES ('%s', '%s', md5('%s')::uuid, 'afterok')",
         id, id, hex(u), id, id, id);
+    sql("INSERT INTO saved_view (tenant_id, view_id, owner_id, list, name, query, shared) VALUES"
+        " ('%s', '%s', '%s', '/v1/jobs', 'v', '', true)", id, id, hex(u));
     sql("INSERT INTO checkpoint (tenant_id, job_id, object_id, fence) VALUES ('%s', '%s', '%s', 1)", id, id, id);
     sql("INSERT INTO job_end (tenant_id, ended) VALUES ('%s', 1);"
         "INSERT INTO audit_gone (tenant_id, kind, thing_id, name) VALUES ('%s', 'model', '%s', 'm');"
