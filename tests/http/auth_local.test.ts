@@ -61,7 +61,7 @@ function refusedAs(reply: Reply, status: number, code: string): void {
 
 let boss: Api, tenantName: string, tenantId: string, n = 0;
 async function person(roles = ['ml-engineer'], by: Api = boss, tenant = tenantName): Promise<Person> {
-  const name = `person ${++n}`;
+  const name = `person AZaz-._09 ${++n}`;
   const invitation = must(await by.post('/v1/invitations', { name, roles }), 201);
   const user = must(await anybody.post('/v1/auth/invitations/accept', { token: invitation.token, password: PASSWORD }), 200);
   return { tenant, name, user_id: user.user_id };
@@ -69,6 +69,9 @@ async function person(roles = ['ml-engineer'], by: Api = boss, tenant = tenantNa
 async function withTotp(who: Person): Promise<{ sign: Sign; secret: string; codes: string[] }> {
   const s = await signIn(who);
   const begun = must(await as(s, 'POST', '/v1/auth/mfa/totp'), 200);
+  const label = encodeURIComponent(`${who.tenant} ${who.name}`);
+  const how = `secret=${begun.secret}&issuer=Falaj&algorithm=SHA1&digits=6&period=30`;
+  expect(begun.otpauth_uri).toBe(`otpauth://totp/Falaj:${label}?${how}`);
   const done = await as(s, 'POST', '/v1/auth/mfa/totp/confirm', { code: totp(begun.secret, Date.now() - 30_000) });
   const codes = must(done, 200).recovery_codes as string[];
   expect(codes).toHaveLength(10);

@@ -158,6 +158,26 @@ static void pages_follow_each_other_and_find_the_same(void **state)
     filters_find_what_each_row_says();
 }
 
+/* What a search costs is rows, not time: whether there are many (4,001 of either kind are counted), those that are in no page,
+ * live ones, and what is found; never all that the tenant has. */
+static const char READS_FEW[] =
+    "DO $$ DECLARE found bigint; reads bigint; BEGIN"
+    " PERFORM set_config('app.tenant', '%s', true);"
+    " SELECT count(*) INTO found FROM job_find('%s', NULL, NULL, true, NULL, ARRAY['COMPLETED', 'FAILED'],"
+    "   NULL, NULL, NULL, NULL, NULL, '%s', NULL, NULL, 50);"
+    " SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) INTO reads FROM pg_stat_xact_user_tables"
+    "  WHERE relid = 'job'::regclass;"
+    " IF found <> %d OR reads > %d THEN RAISE EXCEPTION '%% found, %% rows read', found, reads; END IF; END $$";
+
+static void a_search_reads_what_may_have_the_name(void **state)
+{
+    enum { MANY = 2 * 4001, LIVE = JOBS / 500, IN_NO_PAGE = JOBS % JOB_PAGE };
+    (void)state;
+    _Static_assert(MANY + LIVE + IN_NO_PAGE + 1 < JOBS, "a look at all jobs would be seen");
+    fixture_exec(&f, READS_FEW, tenant_text, tenant_text, "job-7777", 1, MANY + LIVE + IN_NO_PAGE + 1);
+    fixture_exec(&f, READS_FEW, tenant_text, tenant_text, "nothing-like-it", 0, MANY + LIVE + IN_NO_PAGE);
+}
+
 static void a_job_that_came_late_is_found_when_its_page_is_final(void **state)
 {
     (void)state;
@@ -196,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(before_there_are_pages), cmocka_unit_test(a_page_waits_until_all_its_ids_are_a_minute_old),
         cmocka_unit_test(pages_follow_each_other_and_find_the_same),
+        cmocka_unit_test(a_search_reads_what_may_have_the_name),
         cmocka_unit_test(a_job_that_came_late_is_found_when_its_page_is_final),
         cmocka_unit_test(another_tenant_and_its_projects_stay_apart),
     };
