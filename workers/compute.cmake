@@ -19,6 +19,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     "${compute_fast};-mavx2;-mfma;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;${compute_wide}")
   set_source_files_properties(${compute_dir}/kernels/avx512vnni.c PROPERTIES COMPILE_OPTIONS
     "${compute_fast};-mavx2;-mfma;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vnni;${compute_wide}")
+  set_source_files_properties(${compute_dir}/kernels/avx512bf16.c PROPERTIES COMPILE_OPTIONS
+    "${compute_fast};-mavx2;-mfma;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vnni;-mavx512bf16;${compute_wide}")
 else()
   list(FILTER compute_sources EXCLUDE REGEX "/kernels/avx[^/]*[.]c$")
 endif()

@@ -7,7 +7,8 @@
 const char *const job_objective_names[] = { "classification", "regression", "multi-label", NULL };
 const char *const job_family_names[] = { "mlp", "cnn", "gpt", "gbdt", NULL },
                   *const job_optimizer_names[] = { "adamw", "sgd", NULL },
-                  *const job_schedule_names[] = { "const", "cosine", "linear", "wsd", NULL };
+                  *const job_schedule_names[] = { "const", "cosine", "linear", "wsd", NULL },
+                  *const job_precision_names[] = { "fp32", "bf16", "auto", NULL };
 
 SCHEMA_EXTERN(train_job, "A training job",
     FIELD_ID(train_job, dataset_id, "dst", F_REQ, .doc = "The data set to learn from"),
@@ -65,6 +66,9 @@ SCHEMA_EXTERN(train_job, "A training job",
           .doc = "Share of activations left out while training"),
     FIELD_ENUM(train_job, schedule, F_MORE, job_schedule_names, .dflt = "cosine", .doc = "Course of the learning rate"),
     FIELD(train_job, warmup_steps, F_MORE, .min = 0, .max = 1000000, .dflt = "0", .doc = "Steps of linear warm-up"),
+    FIELD_ENUM(train_job, precision, F_MORE, job_precision_names, .dflt = "fp32",
+               .doc = "mlp, cnn, gpt: numbers that products multiply; weights, sums and updates are fp32. auto: bf16 where the "
+                      "machine has fast instructions for it"),
     FIELD(train_job, seed, F_MORE, .min = 0, .max = INT64_MAX, .dflt = "1", .doc = "Seed of split, order and weights: same seed, same model"),
     FIELD(train_job, holdout, F_MORE, .real_min = 0.01, .real_max = 0.9, .dflt = "0.2", .doc = "Share of rows held out"),
     FIELD(train_job, early_stop_patience, F_MORE, .min = 0, .max = 10000, .dflt = "0",
@@ -136,6 +140,14 @@ static enum errc settle_start(const struct train_job *t, struct err *e)
                                           : FAIL_AT(e, INVALID, "/start_version", "needs start_from, the model it is of");
 }
 
+static enum errc settle_precision(const struct train_job *t, struct err *e)
+{
+    if (t->precision == TRAIN_BF16 && t->family == TRAIN_GBDT)
+        return FAIL_AT(e, INVALID, "/precision",
+                       "bf16 is for mlp, cnn and gpt: gbdt multiplies nothing, its sums are whole numbers; leave it out");
+    return ERR_OK;
+}
+
 enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e)
 {
     static const double NET_RATE = 0.003, TREE_RATE = 0.1;
@@ -148,6 +160,7 @@ enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e)
                        t->image.n);
     TRY(settle_objective(t, e));
     TRY(settle_start(t, e));
+    TRY(settle_precision(t, e));
     return t->family == TRAIN_GPT ? settle_gpt(t, e) : ERR_OK;
 }
 

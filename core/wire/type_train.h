@@ -7,9 +7,11 @@ enum job_family { TRAIN_MLP, TRAIN_CNN, TRAIN_GPT, TRAIN_GBDT };
 enum job_objective { TRAIN_CLASSIFICATION, TRAIN_REGRESSION, TRAIN_MULTI_LABEL };
 enum job_optimizer { TRAIN_ADAMW, TRAIN_SGD };
 enum job_schedule { TRAIN_CONST, TRAIN_COSINE, TRAIN_LINEAR, TRAIN_WSD };
+enum job_precision { TRAIN_FP32, TRAIN_BF16, TRAIN_AUTO };
 enum { TRAIN_HIDDEN_MAX = 8, TRAIN_STAGES_MAX = 8 };
 extern const char *const job_objective_names[];
-extern const char *const job_family_names[], *const job_optimizer_names[], *const job_schedule_names[];
+extern const char *const job_family_names[], *const job_optimizer_names[], *const job_schedule_names[],
+    *const job_precision_names[];
 
 struct train_job {
     struct uuid dataset_id;
@@ -35,6 +37,7 @@ struct train_job {
     double dropout;                 /* share of activations left out */
     int schedule;                   /* enum job_schedule; all but const end at 0 after the last step, wsd in its last fifth */
     int64_t warmup_steps;           /* the rate rises linearly over so many steps */
+    int precision;                  /* enum job_precision: of the factors of products; weights and sums are fp32 */
     int64_t seed;
     double holdout;                 /* share of rows kept out of training */
     int64_t early_stop_patience;    /* epochs without improvement; 0: off */

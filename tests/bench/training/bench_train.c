@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_train.c - the least processor time of a training step on one thread: bench_train gpt|cnn|mlp STEPS. Prints one line of
- * JSON with
- * seconds per step, GFLOP/s of its products (net_flops) and those of a square product of 768 in the same minute. */
+/* bench_train.c - the least processor time of a training step on one thread: bench_train gpt|cnn|mlp STEPS [fp32|bf16]. Prints
+ * one line of JSON with seconds per step, GFLOP/s of its products (net_flops) and those of a square product of 768 in the same
+ * minute and precision. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static double product(const struct backend *be, struct backend_ctx *c)
+static double product(const struct backend *be, struct backend_ctx *c, unsigned flags)
 {
     static float a[SIDE * SIDE], b[SIDE * SIDE], y[SIDE * SIDE];
     struct mat A = mat_host(a, ELEM_F32, SIDE, SIDE), B = mat_host(b, ELEM_F32, SIDE, SIDE), Y = mat_host(y, ELEM_F32, SIDE,
@@ -29,7 +29,7 @@ static double product(const struct backend *be, struct backend_ctx *c)
     for (size_t i = 0; i < SIDE * SIDE; i++)
         a[i] = b[i] = (float)(i % 97) / 97;
     double began = now();
-    call_matmul(be, c, MM_TRANS_B, &A, &B, NULL, &Y);
+    call_matmul(be, c, MM_TRANS_B | flags, &A, &B, NULL, &Y);
     return 2.0 * SIDE * SIDE * SIDE / (now() - began);
 }
 
@@ -44,6 +44,7 @@ int main(int argc, char **argv)
     };
     const struct net_shape shapes[] = { { 256, 256, NET_CLASSES }, { 3072, 10, NET_CLASSES }, { 784, 10, NET_CLASSES } };
     static const size_t rows[] = { 8, 32, 64 };
+    bool is_bf16 = argc > 3 && !strcmp(argv[3], "bf16");
     int which = argc < 3 ? -1 : !strcmp(argv[1], "gpt") ? 0 : !strcmp(argv[1], "cnn") ? 1 : !strcmp(argv[1], "mlp") ? 2 : -1;
     const struct backend *be;
     struct backend_ctx *c;
@@ -52,9 +53,9 @@ int main(int argc, char **argv)
     struct err e = { 0 };
     double best = 1e9, peak = 0, loss;
     if (which < 0)
-        return fprintf(stderr, "usage: bench_train gpt|cnn|mlp STEPS\n"), 2;
+        return fprintf(stderr, "usage: bench_train gpt|cnn|mlp STEPS [fp32|bf16]\n"), 2;
     hw_read(&hw);
-    const struct net_spec spec = { ELEM_F32, &jobs[which], shapes[which], rows[which], .has_update = true };
+    const struct net_spec spec = { ELEM_F32, &jobs[which], shapes[which], rows[which], .has_update = true, .is_bf16 = is_bf16 };
     if (backend_choose("auto", &hw, NULL, NULL, &be, &e) != ERR_OK || be->open(be, NULL, &c, &e) != ERR_OK
         || net_new(be, c, &spec, &n, &e) != ERR_OK)
         return fprintf(stderr, "%s\n", e.msg), 1;
@@ -65,7 +66,7 @@ int main(int argc, char **argv)
     net_init(n, 1);
     const struct step_scalars at = { .lr = 1e-3, .correction1 = 0.1, .correction2 = 0.001, .grad_scale = 1, .loss_scale = 1 };
     for (int i = 0; i < atoi(argv[2]); i++) {
-        double flops = product(be, c), began = now();
+        double flops = product(be, c, is_bf16 ? OP_BF16 : 0), began = now();
         net_put(n, which ? (const void *)x : tokens, tokens, rows[which]);
         net_exec(n, rows[which], PHASE_FORWARD | PHASE_BACKWARD | PHASE_UPDATE, false, &at);
         if (net_loss(n, &loss, &e) != ERR_OK)
@@ -74,8 +75,9 @@ int main(int argc, char **argv)
         best = took < best ? took : best;
         peak = flops > peak ? flops : peak;
     }
-    printf("{\"seconds\": %.6f, \"gflops\": %.1f, \"product_gflops\": %.1f, \"backend\": \"%s\"}\n", best,
-           net_flops(n) * (double)rows[which] / best * 1e-9, peak * 1e-9, be->name);
+    printf("{\"seconds\": %.6f, \"gflops\": %.1f, \"product_gflops\": %.1f, \"backend\": \"%s\", \"precision\": \"%s\"}\n",
+           best,
+           net_flops(n) * (double)rows[which] / best * 1e-9, peak * 1e-9, be->name, is_bf16 ? "bf16" : "fp32");
     net_free(n);
     be->close(c);
     return 0;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """cpu.py BENCH_TRAIN [ROUNDS] [NET…]: a training step of Falaj's in turns with the same step of Debian's PyTorch, one thread,
-processor time, the least of all rounds: what a busy machine disturbs least. AdamW in fp32 on both sides. A line of JSON
-for each net on standard output, the same in words on standard error."""
+processor time, the least of all rounds: what a busy machine disturbs least. AdamW on both sides, PyTorch in fp32, Falaj in fp32
+and with products in bf16. A line of JSON for each net and precision on standard output, the same in words on standard error."""
 import json
 import subprocess
 import sys
@@ -65,7 +65,7 @@ def nets():
 def main():
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
     for name, steps, net, x, target in (n for n in nets() if n[0] in (sys.argv[3:] or ("gpt", "cnn", "mlp"))):
-        optimiser, theirs, ours = torch.optim.AdamW(net.parameters(), 1e-3), 1e9, None
+        optimiser, theirs, ours = torch.optim.AdamW(net.parameters(), 1e-3), 1e9, {}
         for _ in range(rounds):
             for _ in range(steps):
                 began = time.process_time()
@@ -73,15 +73,23 @@ def main():
                 F.cross_entropy(net(x), target).backward()
                 optimiser.step()
                 theirs = min(theirs, time.process_time() - began)
-            one = json.loads(subprocess.run([sys.argv[1], name, str(steps)], check=True, capture_output=True, text=True).stdout)
-            ours = one if ours is None or one["seconds"] < ours["seconds"] else ours
-        peak = ours["product_gflops"]
-        share = ours["gflops"] / peak
-        mine = f"{ours['seconds'] * 1e3:.2f} ms, {ours['gflops']:.1f} GFLOP/s, {share:.2f} of a product's {peak:.0f}"
-        other = f"PyTorch {torch.__version__} {theirs * 1e3:.2f} ms: ours is {theirs / ours['seconds']:.2f} times as fast"
-        print(f"{name}: {mine} ({ours['backend']}); {other}", file=sys.stderr, flush=True)
-        figures = {"net": name, **ours, "share_of_product": round(share, 3), "torch": torch.__version__, "torch_seconds": theirs}
-        print(json.dumps({**figures, "times_torch": round(theirs / ours["seconds"], 3)}), flush=True)
+            for precision in ("fp32", "bf16"):
+                ran = subprocess.run([sys.argv[1], name, str(steps), precision], check=True, capture_output=True, text=True)
+                one = json.loads(ran.stdout)
+                if precision not in ours or one["seconds"] < ours[precision]["seconds"]:
+                    ours[precision] = one
+        for precision, best in ours.items():
+            tell(name, precision, best, theirs)
+
+
+def tell(name, precision, ours, theirs):
+    peak = ours["product_gflops"]
+    share = ours["gflops"] / peak
+    mine = f"{ours['seconds'] * 1e3:.2f} ms, {ours['gflops']:.1f} GFLOP/s, {share:.2f} of a product's {peak:.0f}"
+    other = f"PyTorch {torch.__version__} in fp32 {theirs * 1e3:.2f} ms: ours is {theirs / ours['seconds']:.2f} times as fast"
+    print(f"{name} {precision}: {mine} ({ours['backend']}); {other}", file=sys.stderr, flush=True)
+    figures = {"net": name, **ours, "share_of_product": round(share, 3), "torch": torch.__version__, "torch_seconds": theirs}
+    print(json.dumps({**figures, "times_torch": round(theirs / ours["seconds"], 3)}), flush=True)
 
 
 main()

@@ -226,6 +226,16 @@ void graph_output(struct graph *g, int value, const char *name)
     g->values[value].name = arena_strndup(g->arena, name, strlen(name));
 }
 
+void graph_bf16(struct graph *g)
+{
+    for (int i = 0; i < g->node_count; i++) {
+        struct node *n = &g->nodes[i];
+        const struct op_row *row = op_row(n->op);
+        if ((row->flags & OP_ROUNDS) && in_shape(g, n, (int)row->key)->type == ELEM_F32)
+            n->attr.flags |= OP_BF16;
+    }
+}
+
 int graph_uses(const struct graph *g, int value)
 {
     int n = 0;

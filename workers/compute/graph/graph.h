@@ -89,6 +89,9 @@ void graph_output(struct graph *g, int value, const char *name);    /* readable 
  * that write REGION_GRADS. A node that the loss reaches a parameter through and that has no gradient is refused by name. */
 void graph_backward(struct graph *g, int loss);
 
+/* Products of f32 in the nodes so far take their factors in bf16 (OP_BF16), in every phase. */
+void graph_bf16(struct graph *g);
+
 /* Shorter forms for builders. */
 #define GRAPH_INS(...) (const int[]){ __VA_ARGS__ }, sizeof((const int[]){ __VA_ARGS__ }) / sizeof(int)
 static inline int graph_op1(struct graph *g, enum op op, int x)

@@ -20,6 +20,8 @@ static enum errc check_ops(const struct graph *g, const struct backend *be, stru
         const struct op_row *row = op_row(n->op);
         if (!n->is_gone && !(row->flags & OP_VIEW))
             TRY(backend_require(be, n->op, in_shape(g, n, (int)row->key)->type, e));
+        if (!n->is_gone && (n->attr.flags & OP_BF16) && !(be->properties & BE_BF16))
+            return FAIL(e, UNPROCESSABLE, "backend %s has no %s in bf16", be->name, row->name);
     }
     return ERR_OK;
 }

@@ -4,12 +4,14 @@
  * Included once per variant, after its operations. The shapes that a kernel asserts are checked here, for all variants alike. */
 #include "core/base/assert.h"
 #include "workers/compute/kernels/call_int.h"
+#include "workers/compute/kernels/round_int.h"
 
 #include <math.h>
 #include <string.h>
 
 static void k_matmul(struct backend_ctx *c, const struct op_call *o)
 {
+    ROUNDED(c, o, k_matmul);
     struct mat a = in_mat(o, 0), b = in_mat(o, 1), out = mat_of(o->out[0]), room;
     matmul(c, o->attr.flags, &a, &b, maybe(o->in[2], &room), &out);
 }
@@ -234,7 +236,7 @@ static void k_sgd(struct backend_ctx *c, const struct op_call *o)
 
 /* The column of one type in a kernel table. CLIP has the sum, f64, as its key. */
 #define KERNELS_OF(type)                                                                                                   \
-    [OP_MATMUL][type] = k_matmul, [OP_PACK][type] = k_pack, [OP_MATMUL_PACKED][type] = k_matmul_packed,                    \
+    [OP_PACK][type] = k_pack, [OP_MATMUL_PACKED][type] = k_matmul_packed,                                                  \
     [OP_ADD_BIAS][type] = k_add_bias, [OP_ADD][type] = k_add, [OP_RELU][type] = k_relu, [OP_RELU_BWD][type] = k_relu_bwd, \
     [OP_STANDARDISE][type] = k_standardise, [OP_COPY][type] = k_copy, [OP_COLSUM][type] = k_colsum,     \
     [OP_SOFTMAX][type] = k_softmax,                                                                                        \

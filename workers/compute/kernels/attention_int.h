@@ -57,7 +57,7 @@ static void scores(const struct attention *s, const float *q, const float *keys,
 {
     const struct gemm g = { .m = rows, .n = limit, .k = s->d, .panel_k = s->d, .a = q, .a_row = s->row, .a_step = 1,
                             .panels = keys,
-                            .c = p, .c_row = step };
+                            .c = p, .c_row = step, .tile = one_tile };
     gemm_here(&g);
 }
 
@@ -88,7 +88,7 @@ static void attention_task(void *arg, size_t task)
                 j->sums[(n * s->heads + h) * t + i0 + i] = top + logf(sum);
         }
         const struct gemm g = { .m = rows, .n = d, .k = limit, .panel_k = t, .a = p, .a_row = step, .a_step = 1, .panels = values,
-                                .c = j->out + (n * t + i0) * s->heads * d + h * d, .c_row = s->heads * d };
+                                .c = j->out + (n * t + i0) * s->heads * d + h * d, .c_row = s->heads * d, .tile = one_tile };
         gemm_here(&g);
     }
 }
@@ -151,18 +151,18 @@ static void attention_bwd_block(const struct attn_job *j, const struct attn_room
     scores(s, q, r->keys, rows, limit, r->p, r->step);
     struct gemm g = { .m = rows, .n = limit, .k = d, .panel_k = d, .a = dy, .a_row = width, .a_step = 1, .panels = r->values,
                       .c = r->ds,
-                      .c_row = r->step };
+                      .c_row = r->step, .tile = one_tile };
     gemm_here(&g);
     attn_slopes(j, r, n, h, i0, rows, limit);
     g = (struct gemm){ .m = rows, .n = d, .k = limit, .panel_k = t, .a = r->ds, .a_row = r->step, .a_step = 1,
                        .panels = r->keys_flat,
-                       .c = dq, .c_row = s->row };
+                       .c = dq, .c_row = s->row, .tile = one_tile };
     gemm_here(&g);
     pack_here(q, rows, d, s->row, false, r->queries);
     pack_here(dy, rows, d, width, false, r->dys);
     g = (struct gemm){ .flags = OP_ACCUMULATE, .m = limit, .n = d, .k = rows, .panel_k = rows, .a = r->ds, .a_row = 1,
                        .a_step = r->step,
-                       .panels = r->queries, .c = dk, .c_row = s->row };
+                       .panels = r->queries, .c = dk, .c_row = s->row, .tile = one_tile };
     gemm_here(&g);
     g.a = r->p;
     g.panels = r->dys;

@@ -69,8 +69,9 @@ static bool probe(const struct hw *hw)
     return hw->has_avx2 && hw->has_fma;
 }
 
-static kernel_table kernels = { KERNELS_OF(ELEM_F32), KERNELS_OF_NET(ELEM_F32, FN), KERNELS_ND(ELEM_F32, f32_), KERNELS_ALWAYS,
-                                KERNELS_Q8, [OP_CONV2D_PACKED][ELEM_F32] = k_conv2d_packed };
+static kernel_table kernels = { KERNELS_OF(ELEM_F32), KERNELS_OF_NET(ELEM_F32, FN), KERNELS_PRODUCTS(ELEM_F32, FN, FN),
+                                KERNELS_ND(ELEM_F32, f32_), KERNELS_ALWAYS, KERNELS_Q8,
+                                [OP_CONV2D_PACKED][ELEM_F32] = k_conv2d_packed };
 
 const struct backend backend_avx2 = {
     .name = "avx2", .rank = 10, .kernels = &kernels, .probe = probe, .pack_bytes = pack_bytes, .pack_q8_bytes = q8_pack_bytes,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* avx512vnni.c - backend "avx512vnni": avx512 and its product of four bytes at a time (Cascade Lake, Ice Lake, Zen 4 and later).
  *
- * All but products of whole numbers is avx512, compiled once more. Maths: vpdpbusd adds four products of a byte without a sign
- * and one with a sign to 32 bits, and saturates nowhere (Intel SDM; vpdpbusds would). Tolerance: none, the bits of the
+ * All but products of whole numbers (q8_vnni_int.h) is avx512, compiled once more. Tolerance: none, the bits of the
  * reference. Why this variant: a step for the products of a register of bytes where avx512 takes four. */
 #include "workers/compute/kernels/backend.h"
 #include "workers/compute/kernels/tile_int.h"
@@ -10,32 +9,7 @@
 #include "workers/compute/kernels/depth8_int.h"
 #include "workers/compute/kernels/avx512_int.h"
 
-static inline __attribute__((always_inline)) void dot_tile(size_t rows, const uint8_t *const *u, size_t slices, size_t quads,
-                                                           size_t slice_step, const int8_t *panel, int32_t *c)
-{
-    __m512i sum[QR][2];
-#pragma GCC unroll 8
-    for (size_t i = 0; i < rows; i++)
-        sum[i][0] = sum[i][1] = _mm512_setzero_si512();
-    for (size_t s = 0; s < slices; s++)
-        for (size_t at = s * slice_step, end = at + 4 * quads; at < end; at += 4, panel += QN * 4) {
-            __m512i b0 = _mm512_loadu_si512(panel), b1 = _mm512_loadu_si512(panel + 64);
-#pragma GCC unroll 8
-            for (size_t i = 0; i < rows; i++) {
-                int32_t quad;
-                memcpy(&quad, u[i] + at, sizeof quad);
-                __m512i x = _mm512_set1_epi32(quad);
-                sum[i][0] = _mm512_dpbusd_epi32(sum[i][0], x, b0);
-                sum[i][1] = _mm512_dpbusd_epi32(sum[i][1], x, b1);
-            }
-        }
-#pragma GCC unroll 8
-    for (size_t i = 0; i < rows; i++) {
-        _mm512_storeu_si512(c + i * QN, sum[i][0]);
-        _mm512_storeu_si512(c + i * QN + 16, sum[i][1]);
-    }
-}
-
+#include "workers/compute/kernels/q8_vnni_int.h"
 #include "workers/compute/kernels/q8_int.h"
 
 static bool probe(const struct hw *hw)
@@ -43,7 +17,7 @@ static bool probe(const struct hw *hw)
     return has_avx512(hw) && hw->has_avx512_vnni;
 }
 
-static kernel_table kernels = { KERNELS_AVX512 };
+static kernel_table kernels = { KERNELS_AVX512(FN) };
 
 const struct backend backend_avx512vnni = {
     .name = "avx512vnni", .rank = 30, .kernels = &kernels, .probe = probe, .pack_bytes = pack_bytes,

@@ -12,6 +12,7 @@
  * Properties (declared, tested): SAME_BITS: a row has the same bits in any batch, since a product is one fp32 chain over
  * ascending k per element (vector variants: fused multiply-add), whatever the blocking. DETERMINISTIC: same input, same
  * backend, same bits, for any number of threads: work is split by shape alone and partial sums are added in a fixed order.
+ * BF16: products know OP_BF16; FAST_BF16: by instructions that make them faster than those of fp32, which `auto` goes by.
  * avx2 and avx512 agree bit for bit in products, relu_bwd and colsum; elsewhere within the tolerance. Adding an operation: a
  * row of op.def, its loop in ref_int.h, the variants' loops, a line in selftest.c and in the shape test. */
 #pragma once
@@ -33,7 +34,7 @@ enum op {
 
 enum { OP_INPUTS_MAX = 6, OP_OUTPUTS_MAX = 3 };
 enum { Q8_DEPTH_MAX = 65536 };                      /* of products of bytes: 65,536 · 255 · 128 < 2^31 */
-enum { OP_ADDS = 1, OP_ROWS = 2, OP_VIEW = 4, OP_LATER = 8 };   /* flags of op.def */
+enum { OP_ADDS = 1, OP_ROWS = 2, OP_VIEW = 4, OP_LATER = 8, OP_ROUNDS = 16 };   /* flags of op.def */
 
 enum op_flag {                  /* of one use of an operation */
     MM_TRANS_A = 1,             /* a is stored [k, m] */
@@ -44,7 +45,8 @@ enum op_flag {                  /* of one use of an operation */
     NORM_RMS = 32,              /* NORM_SCALE_BWD of RMSNORM */
     ATTN_CAUSAL = 64,           /* a token sees itself and what came before it */
     ROTARY_BACK = 128,          /* turns back: the gradient */
-    CONV_ADD = 256              /* + in[3] (QCONV2D: in[4]), of the result's shape: behind the bias, before MM_RELU */
+    CONV_ADD = 256,             /* + in[3] (QCONV2D: in[4]), of the result's shape: behind the bias, before MM_RELU */
+    OP_BF16 = 512               /* both factors of a product are rounded to bf16 first; sums, and all else, stay as they are */
 };
 
 struct op_attr {                /* what an operation is told beside its inputs; zero where it has no use for it */
@@ -135,7 +137,7 @@ enum queue { QUEUE_COMPUTE, QUEUE_COPY, QUEUE_COMM, QUEUE_COUNT };
 struct event;
 
 /* DEVICE: on a card, which a lease must have; it is chosen by name alone, never by "auto". */
-enum backend_property { BE_SAME_BITS = 1, BE_DETERMINISTIC = 2, BE_HOST_MEMORY = 4, BE_DEVICE = 8 };
+enum backend_property { BE_SAME_BITS = 1, BE_DETERMINISTIC = 2, BE_HOST_MEMORY = 4, BE_DEVICE = 8, BE_BF16 = 16, BE_FAST_BF16 = 32 };
 
 struct backend {
     const char *name;
@@ -166,6 +168,7 @@ extern const struct backend backend_ref;
 extern const struct backend backend_avx2;
 extern const struct backend backend_avx512;
 extern const struct backend backend_avx512vnni;
+extern const struct backend backend_avx512bf16;
 extern const struct backend backend_cuda;
 
 struct op_row {                 /* a row of op.def; its columns are told there */

@@ -17,6 +17,7 @@
  * padding must be there, and images with padding are copied once with zeros around them. Rows of results that are shorter than a
  * tile are gathered. The chain of an element is the same either way. */
 #include "workers/compute/kernels/conv_place_int.h"
+#include "workers/compute/kernels/round_int.h"
 
 struct conv {
     struct window w;
@@ -28,6 +29,7 @@ struct conv {
     size_t step, x0, y0;        /* the pixels of `at` are x0 + step·i, y0 + step·j of the image */
     size_t kx0, ky0;            /* and of the window every step-th place from here is looked at */
     float *tile, *out;          /* a chunk's results, and where they are put apart */
+    tile_fn *multiply;
 };
 
 /* Where the window of a pixel of `at` looks, along one side; false: outside, or between the strides. */
@@ -61,10 +63,10 @@ static void gather_row(void *arg, size_t task)
     }
 }
 
-static struct conv conv_new(const struct window *w, bool is_back, const float *src)
+static struct conv conv_new(const struct window *w, bool is_back, const float *src, unsigned flags)
 {
     struct conv v = { .w = *w, .is_back = is_back, .from = is_back ? w->y : w->x, .at = is_back ? w->x : w->y, .src = src,
-                      .step = 1 };
+                      .step = 1, .multiply = tile_of(flags) };
     v.cols = w->h * w->w * v.from.c;
     return v;
 }
@@ -101,7 +103,7 @@ static void conv_product(struct backend_ctx *c, struct conv *v, const struct mat
         size_t count = pixels - first < chunk ? pixels - first : chunk;
         struct gemm g = { .m = count, .n = n, .k = v->cols, .panel_k = v->cols, .a = conv_rows(c, v, first, count),
                           .a_row = v->cols,
-                          .a_step = 1, .panels = panels, .c = out + first * n, .c_row = n };
+                          .a_step = 1, .panels = panels, .c = out + first * n, .c_row = n, .tile = v->multiply };
         run_gemm(c, &g);
     }
 }
@@ -147,7 +149,8 @@ static void conv_back_part(struct backend_ctx *c, struct conv *v, const float *w
         v->first = first;
         if (v->cols) {
             struct gemm g = { .m = count, .n = in, .k = v->cols, .panel_k = v->cols, .a = conv_rows(c, v, first, count),
-                              .a_row = v->cols, .a_step = 1, .panels = panels, .c = v->tile, .c_row = in };
+                              .a_row = v->cols, .a_step = 1, .panels = panels, .c = v->tile, .c_row = in,
+                              .tile = v->multiply };
             run_gemm(c, &g);
         }
         cpu_split(c, count, (double)count * (double)in, put_row, v);
@@ -157,12 +160,12 @@ static void conv_back_part(struct backend_ctx *c, struct conv *v, const float *w
 /* y = windows · panels, with what its flags say. */
 static void conv_forward(struct backend_ctx *c, const struct op_call *o, const struct window *w, const float *panels)
 {
-    struct conv v = conv_new(w, false, o->in[0]->ptr);
+    struct conv v = conv_new(w, false, o->in[0]->ptr, o->attr.flags);
     size_t pixels = v.at.n * v.at.h * v.at.w, chunk = conv_is_plain(&v) ? pixels : conv_chunk(&v), n = w->y.c;
     struct gemm g = { .flags = o->attr.flags & (MM_BIAS | CONV_ADD | MM_RELU), .n = n, .k = v.cols, .panel_k = v.cols,
         .a_row = v.cols,
                       .a_step = 1, .panels = panels, .bias = o->in[2] ? o->in[2]->ptr : NULL,
-                      .add = o->in[3] ? o->in[3]->ptr : NULL, .c = o->out[0]->ptr, .c_row = n };
+                      .add = o->in[3] ? o->in[3]->ptr : NULL, .c = o->out[0]->ptr, .c_row = n, .tile = v.multiply };
     if (!conv_is_plain(&v) && w->y.w >= MR) {
         conv_in_place(c, w, v.src, &g);
         return;
@@ -179,6 +182,7 @@ static void conv_forward(struct backend_ctx *c, const struct op_call *o, const s
 
 static void k_conv2d(struct backend_ctx *c, const struct op_call *o)
 {
+    ROUNDED(c, o, k_conv2d);
     struct op_attr a = o->attr;
     const struct tensor *weight = o->in[1];
     ASSERT(weight->rank == 4);
@@ -201,6 +205,7 @@ static void k_conv2d_packed(struct backend_ctx *c, const struct op_call *o)
 
 static void k_conv2d_bwd_x(struct backend_ctx *c, const struct op_call *o)
 {
+    ROUNDED(c, o, k_conv2d_bwd_x);
     struct op_attr a = o->attr;
     const struct tensor *weight = o->in[0];
     const float *from = weight->ptr;
@@ -208,7 +213,7 @@ static void k_conv2d_bwd_x(struct backend_ctx *c, const struct op_call *o)
     a.window[0] = weight->dim[1], a.window[1] = weight->dim[2];
     const struct window w = window_of(&a, o->out[0], o->in[1]);
     ASSERT(weight->dim[0] == w.y.c && weight->dim[3] == w.x.c);
-    struct conv v = conv_new(&w, true, o->in[1]->ptr);
+    struct conv v = conv_new(&w, true, o->in[1]->ptr, o->attr.flags);
     size_t places = w.h * w.w, in = w.x.c, out = w.y.c;
     v.out = o->out[0]->ptr;
     for (size_t part = 0; w.stride > 1 && part < w.stride * w.stride; part++)
@@ -225,8 +230,9 @@ static void k_conv2d_bwd_x(struct backend_ctx *c, const struct op_call *o)
 
 static void k_conv2d_bwd_w(struct backend_ctx *c, const struct op_call *o)
 {
+    ROUNDED(c, o, k_conv2d_bwd_w);
     const struct window w = window_of(&o->attr, o->in[0], o->in[1]);
-    struct conv v = conv_new(&w, false, o->in[0]->ptr);
+    struct conv v = conv_new(&w, false, o->in[0]->ptr, o->attr.flags);
     size_t pixels = v.at.n * v.at.h * v.at.w, chunk = conv_chunk(&v), out = w.y.c;
     const float *dy = o->in[1]->ptr;
     ASSERT(tensor_count(o->out[0]) == out * v.cols);
@@ -238,7 +244,7 @@ static void k_conv2d_bwd_w(struct backend_ctx *c, const struct op_call *o)
         struct gemm g = { .flags = first ? OP_ACCUMULATE : o->attr.flags & OP_ACCUMULATE, .m = out, .n = v.cols, .k = count,
                           .panel_k = count,
                           .a = dy + first * out, .a_row = 1, .a_step = out, .panels = panels, .c = o->out[0]->ptr,
-                              .c_row = v.cols };
+                          .c_row = v.cols, .tile = v.multiply };
         run_gemm(c, &g);
     }
 }

@@ -42,7 +42,7 @@ static void conv_slice(const struct padded *p, const float *image, float *y, siz
         for (size_t ox = 0; ox < p->w.y.w; ox += MR) {
             size_t rows = p->w.y.w - ox < MR ? p->w.y.w - ox : MR;
             float *to = y + (oy * p->w.y.w + ox) * g->n + col;
-            one_tile(g, rows, depth, image + ((oy * s + ky) * p->width + ox * s) * c + k0, panel, to, width, has_c);
+            g->tile(g, rows, depth, image + ((oy * s + ky) * p->width + ox * s) * c + k0, panel, to, width, has_c);
             if (is_last)
                 finish_tile(g, to, rows, col, width);
         }

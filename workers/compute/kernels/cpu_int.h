@@ -7,7 +7,7 @@
 #pragma once
 #include "workers/compute/kernels/backend.h"
 
-enum { CPU_SCRATCHES = 4 };
+enum { CPU_SCRATCHES = 6, SLOT_FACTOR = 4 };      /* SLOT_FACTOR and the next: the factors of a product in bf16 */
 struct backend_ctx {
     const struct backend *be;
     struct pool *pool;
@@ -27,8 +27,12 @@ struct event *cpu_event_new(struct backend_ctx *c);
 void cpu_event_free(struct backend_ctx *c, struct event *ev);
 void cpu_record(struct backend_ctx *c, enum queue q, struct event *ev);
 void cpu_wait(struct backend_ctx *c, enum queue q, const struct event *ev);
+#ifndef BF16_IS_FAST                    /* a variant with products of pairs (pairs_int.h) says BE_FAST_BF16 */
+#define BF16_IS_FAST 0
+#endif
 #define CPU_BACKEND                                                                                                             \
-    .properties = BE_SAME_BITS | BE_DETERMINISTIC | BE_HOST_MEMORY, .open = cpu_open, .close = cpu_close, .alloc = cpu_alloc,   \
+    .properties = BE_SAME_BITS | BE_DETERMINISTIC | BE_HOST_MEMORY | BE_BF16 | BF16_IS_FAST, .open = cpu_open,           \
+    .close = cpu_close, .alloc = cpu_alloc,                                                                                     \
     .free = cpu_free, .put = cpu_put, .get = cpu_get, .sync = cpu_sync, .event_new = cpu_event_new, .event_free = cpu_event_free, \
     .record = cpu_record, .wait = cpu_wait
 

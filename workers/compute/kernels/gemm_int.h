@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gemm_int.h - the matrix product of the vector variants, over the tile operations that the including file gives.
  *
- * Included once per variant, after MR (rows of a tile), NR (columns of a panel) and the tile operations of tile_int.h.
+ * Included once per variant, after MR (rows of a tile), NR (columns of a panel), the tile operations of tile_int.h, and PAIRS
+ * where the variant has those of pairs. A pair of bf16 has the room of a float, so a product of pairs is this one over half the
+ * depth.
  *
  * Layout: B is cut into panels of NR columns, each [k][NR] contiguous over all k and padded with zeros, so the kernel's
  * loads are
@@ -18,6 +20,11 @@
 
 enum { KC = 192, MC = 96, GROUP = 128 / NR, CHUNK_BYTES = 1 << 20 };
 
+struct gemm;
+/* Rows of A by `width` columns of a panel over one step of k, to c. */
+typedef void tile_fn(const struct gemm *g, size_t rows, size_t depth, const float *a, const float *panel, float *c, size_t width,
+                     bool has_c);
+
 struct gemm {
     unsigned flags;
     size_t m, n, k, panel_k;    /* panel_k: depth of a panel in memory, at least k */
@@ -28,6 +35,7 @@ struct gemm {
     const float *add;           /* CONV_ADD: laid out as c, or NULL */
     float *c;
     size_t c_row;
+    tile_fn *tile;
 };
 
 static size_t panels_of(size_t n)
@@ -80,63 +88,22 @@ static inline void finish_tile(const struct gemm *g, float *c, size_t rows, size
                 c[i * g->c_row + j] = c[i * g->c_row + j] > 0 ? c[i * g->c_row + j] : 0;
 }
 
-static inline void micro_half_rows(size_t rows, size_t depth, const float *a, size_t a_row, size_t a_step, const float *panel,
-                                   float *c, size_t c_row, bool has_c)
-{
-    switch (rows) {
-    case 1: micro_half(1, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
-    case 2: micro_half(2, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
-    case 3: micro_half(3, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
-    case 4: micro_half(4, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
-    case 5: micro_half(5, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
-#if MR > 6
-    case 6: micro_half(6, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
-    case 7: micro_half(7, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
+#define ROWS(name) name
+#include "workers/compute/kernels/tile_rows_int.h"
+#undef ROWS
+#ifdef PAIRS
+#define ROWS(name) pair_##name
+#include "workers/compute/kernels/tile_rows_int.h"
+#undef ROWS
+#define PAIR_TILE pair_one_tile
+#else
+#define PAIR_TILE one_tile          /* never asked for: a variant without pairs rounds (round_int.h) */
 #endif
-    default: micro_half(MR, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
-    }
-}
 
-static inline void micro_rows(size_t rows, size_t depth, const float *a, size_t a_row, size_t a_step, const float *panel, float *c,
-                              size_t c_row, bool has_c)
+/* Over numbers, or with OP_BF16 over pairs of them. */
+static tile_fn *tile_of(unsigned flags)
 {
-    switch (rows) {     /* a constant per case, so each becomes its own unrolled loop */
-    case 1: micro(1, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
-    case 2: micro(2, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
-    case 3: micro(3, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
-    case 4: micro(4, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
-    case 5: micro(5, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
-#if MR > 6
-    case 6: micro(6, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
-    case 7: micro(7, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
-#endif
-    default: micro(MR, depth, a, a_row, a_step, panel, c, c_row, has_c); break;
-    }
-}
-
-/* Rows of A by `width` columns of a panel over one step of k, to c. Of a panel that is not full half a tile is enough, or the
- * tile goes through the stack. */
-static void one_tile(const struct gemm *g, size_t rows, size_t depth, const float *a, const float *panel, float *c, size_t width,
-                     bool has_c)
-{
-    _Alignas(64) float tile[MR * NR];
-    if (width == NR) {
-        micro_rows(rows, depth, a, g->a_row, g->a_step, panel, c, g->c_row, has_c);
-        return;
-    }
-    if (width == NR / 2) {
-        micro_half_rows(rows, depth, a, g->a_row, g->a_step, panel, c, g->c_row, has_c);
-        return;
-    }
-    memset(tile, 0, sizeof tile);
-    for (size_t r = 0; has_c && r < rows; r++)
-        memcpy(tile + r * NR, c + r * g->c_row, width * sizeof *tile);
-    if (width < NR / 2)
-        micro_half_rows(rows, depth, a, g->a_row, g->a_step, panel, tile, NR, has_c);
-    else
-        micro_rows(rows, depth, a, g->a_row, g->a_step, panel, tile, NR, has_c);
-    for (size_t r = 0; r < rows; r++)
-        memcpy(c + r * g->c_row, tile + r * NR, width * sizeof *tile);
+    return flags & OP_BF16 ? PAIR_TILE : one_tile;
 }
 
 /* Rows i0 … i1 by one panel over one step of k. */
@@ -148,7 +115,7 @@ static void panel_step(const struct gemm *g, size_t i0, size_t i1, size_t col, s
     for (size_t i = i0; i < i1; i += MR) {
         size_t rows = i1 - i < MR ? i1 - i : MR;
         float *c = g->c + i * g->c_row + col;
-        one_tile(g, rows, depth, g->a + i * g->a_row + k0 * g->a_step, panel, c, width, has_c);
+        g->tile(g, rows, depth, g->a + i * g->a_row + k0 * g->a_step, panel, c, width, has_c);
         if (is_last)
             finish_tile(g, c, rows, col, width);
     }
@@ -184,7 +151,7 @@ static void run_gemm(struct backend_ctx *ctx, struct gemm *g)
 {
     double work = (double)g->m * (double)g->n * (double)g->k;
     size_t panels = panels_of(g->n);
-    if (g->m == 1 && g->a_step == 1 && !(g->flags & OP_ACCUMULATE))
+    if (g->m == 1 && g->a_step == 1 && !(g->flags & OP_ACCUMULATE) && g->tile == one_tile)
         cpu_split(ctx, (panels + 3) / 4, work, one_row, g);
     else
         cpu_split(ctx, (g->m + MC - 1) / MC * ((panels + GROUP - 1) / GROUP), work, one_block, g);
@@ -229,7 +196,7 @@ static void matmul(struct backend_ctx *ctx, unsigned flags, const struct mat *a,
     ASSERT((ta ? a->cols : a->rows) == out->rows && (tb ? b->rows : b->cols) == out->cols && (tb ? b->cols : b->rows) == k);
     struct gemm g = { .flags = flags, .m = out->rows, .n = out->cols, .k = k, .panel_k = k, .a = a->ptr,
                       .a_row = ta ? 1 : a->stride, .a_step = ta ? a->stride : 1, .bias = bias ? bias->ptr : NULL, .c = out->ptr,
-                      .c_row = out->stride };
+                      .c_row = out->stride, .tile = tile_of(flags) };
     if (k == 0) {
         empty_product(&g);
         return;
@@ -267,6 +234,6 @@ static void matmul_packed(struct backend_ctx *ctx, unsigned flags, const struct 
     ASSERT(x->cols == k && out->cols == n && out->rows == x->rows && k > 0 && x->type == ELEM_F32 && !bias == !(flags & MM_BIAS));
     struct gemm g = { .flags = flags & (MM_BIAS | MM_RELU), .m = x->rows, .n = n, .k = k, .panel_k = k, .a = x->ptr,
                       .a_row = x->stride, .a_step = 1, .panels = w->ptr, .bias = bias ? bias->ptr : NULL, .c = out->ptr,
-                      .c_row = out->stride };
+                      .c_row = out->stride, .tile = one_tile };
     run_gemm(ctx, &g);
 }

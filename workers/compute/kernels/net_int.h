@@ -65,10 +65,12 @@ static inline struct attention attention_of(const struct op_attr *a, const struc
 /* The column of one type in a kernel table; FN(x) names the function of an operation. */
 #define KERNELS_OF_NET(type, FN)                                                                                                \
     [OP_ROTARY][type] = FN(rotary), [OP_ATTENTION][type] = FN(attention), [OP_ATTENTION_BWD][type] = FN(attention_bwd),         \
-    [OP_SWIGLU][type] = FN(swiglu), [OP_SWIGLU_BWD][type] = FN(swiglu_bwd), [OP_CONV2D][type] = FN(conv2d),                     \
-    [OP_DEPTHWISE][type] = FN(depthwise),                                                                                       \
-    [OP_CONV2D_BWD_X][type] = FN(conv2d_bwd_x), [OP_CONV2D_BWD_W][type] = FN(conv2d_bwd_w),                                     \
+    [OP_SWIGLU][type] = FN(swiglu), [OP_SWIGLU_BWD][type] = FN(swiglu_bwd), [OP_DEPTHWISE][type] = FN(depthwise),              \
     [OP_GROUPNORM][type] = FN(groupnorm),                                                                                       \
     [OP_GROUPNORM_BWD][type] = FN(groupnorm_bwd), [OP_GROUPNORM_SCALE_BWD][type] = FN(groupnorm_scale_bwd),                     \
     [OP_MAXPOOL][type] = FN(maxpool), [OP_MAXPOOL_BWD][type] = FN(maxpool_bwd), [OP_AVGPOOL][type] = FN(avgpool),               \
     [OP_AVGPOOL_BWD][type] = FN(avgpool_bwd), [OP_DROPOUT][type] = FN(dropout)
+/* The products of one type: those that know OP_BF16. */
+#define KERNELS_PRODUCTS(type, MM, FN)                                                                                          \
+    [OP_MATMUL][type] = MM(matmul), [OP_CONV2D][type] = FN(conv2d), [OP_CONV2D_BWD_X][type] = FN(conv2d_bwd_x),                 \
+    [OP_CONV2D_BWD_W][type] = FN(conv2d_bwd_w)

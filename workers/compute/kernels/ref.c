@@ -8,6 +8,7 @@
 #include "core/base/assert.h"
 #include "workers/compute/kernels/call_int.h"
 #include "workers/compute/kernels/net_int.h"
+#include "workers/compute/kernels/round_int.h"
 #include "workers/compute/rng.h"
 
 #include <math.h>
@@ -234,8 +235,10 @@ static bool probe(const struct hw *hw)
 
 #define F32(name) f32_##name
 #define F64(name) f64_##name
+#define K(name) k_##name
 static kernel_table kernels = { KERNELS_OF(ELEM_F32), KERNELS_OF(ELEM_F64), KERNELS_OF_NET(ELEM_F32, F32),
-                                KERNELS_OF_NET(ELEM_F64, F64),
+                                KERNELS_OF_NET(ELEM_F64, F64), KERNELS_PRODUCTS(ELEM_F32, K, F32),
+                                KERNELS_PRODUCTS(ELEM_F64, K, F64),
                                 KERNELS_ND(ELEM_F32, f32_), KERNELS_ND(ELEM_F64, f64_),
                                 KERNELS_ALWAYS, KERNELS_Q8 };
 

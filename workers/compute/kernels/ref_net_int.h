@@ -121,7 +121,7 @@ static void FN(conv_end)(const struct op_call *o, size_t at, size_t k, REAL *y)
 
 static void FN(conv2d)(struct backend_ctx *c, const struct op_call *o)
 {
-    (void)c;
+    ROUNDED(c, o, FN(conv2d));
     struct op_attr a = o->attr;
     a.window[0] = o->in[1]->dim[1], a.window[1] = o->in[1]->dim[2];
     const struct window w = window_of(&a, o->in[0], o->out[0]);
@@ -186,7 +186,7 @@ static void FN(conv_back)(const struct window *w, const REAL *dy, const REAL *x,
 
 static void FN(conv2d_bwd_x)(struct backend_ctx *c, const struct op_call *o)
 {
-    (void)c;
+    ROUNDED(c, o, FN(conv2d_bwd_x));
     struct op_attr a = o->attr;
     a.window[0] = o->in[0]->dim[1], a.window[1] = o->in[0]->dim[2];
     const struct window w = window_of(&a, o->out[0], o->in[1]);
@@ -196,7 +196,7 @@ static void FN(conv2d_bwd_x)(struct backend_ctx *c, const struct op_call *o)
 
 static void FN(conv2d_bwd_w)(struct backend_ctx *c, const struct op_call *o)
 {
-    (void)c;
+    ROUNDED(c, o, FN(conv2d_bwd_w));
     const struct window w = window_of(&o->attr, o->in[0], o->in[1]);
     if (!(o->attr.flags & OP_ACCUMULATE))
         memset(o->out[0]->ptr, 0, tensor_count(o->out[0]) * sizeof(REAL));

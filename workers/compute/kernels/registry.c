@@ -8,6 +8,7 @@
 
 static const struct backend *const all[] = {
 #if defined(__x86_64__)
+    &backend_avx512bf16,
     &backend_avx512vnni,
     &backend_avx512,
     &backend_avx2,
@@ -79,7 +80,8 @@ static enum errc choose_forced(const char *setting, const struct hw *hw, const s
         return ERR_OK;
     }
     return FAIL_AT(e, INVALID, "/worker/backend",
-                   "there is no backend \"%s\" in this build; auto, cuda, avx512vnni, avx512, avx2 and ref are known", setting);
+                   "there is no backend \"%s\" in this build; auto, cuda, avx512bf16, avx512vnni, avx512, avx2 and ref are known",
+                   setting);
 }
 
 enum errc backend_choose(const char *setting, const struct hw *hw, void (*on_skip)(void *ctx, const char *name, const char *why),

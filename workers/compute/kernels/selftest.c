@@ -81,7 +81,7 @@ static enum errc test_matmul(struct bench *t, size_t m, size_t n, size_t k, unsi
     call_matmul(t->be, t->ctx, flags, &a, &b, &bias, &out);
     call_matmul(&backend_ref, t->ref, flags, &a64, &b64, &bias64, &out64);
     TRY(compare(t, 3, m * n, "matmul", e));
-    if (!tb || ta || (flags & OP_ACCUMULATE) || !backend_can(t->be, OP_PACK, ELEM_F32))
+    if (!tb || ta || (flags & (OP_ACCUMULATE | OP_BF16)) || !backend_can(t->be, OP_PACK, ELEM_F32))
         return ERR_OK;
     struct buffer *w = call_pack(t->be, t->ctx, &b);
     if (!w)
@@ -190,10 +190,14 @@ static enum errc test_updates(struct bench *t, size_t rows, size_t cols, struct 
 static enum errc run_all(struct bench *t, struct err *e)
 {
     static const struct { size_t m, n, k; } shape[] = { { 1, 1, 1 }, { 1, 33, 7 }, { 7, 17, 40 }, { 8, 32, 16 }, { 13, 70, 33 } };
-    static const unsigned flags[] = { 0, MM_TRANS_B | MM_BIAS | MM_RELU, MM_TRANS_A | OP_ACCUMULATE, MM_TRANS_B };
+    static const unsigned flags[] = {
+        0, MM_TRANS_B | MM_BIAS | MM_RELU, MM_TRANS_A | OP_ACCUMULATE, MM_TRANS_B, OP_BF16,
+        OP_BF16 | MM_TRANS_B | MM_BIAS | MM_RELU, OP_BF16 | MM_TRANS_A | OP_ACCUMULATE,
+    };
     for (size_t s = 0; s < sizeof shape / sizeof *shape; s++)
         for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
-            TRY(test_matmul(t, shape[s].m, shape[s].n, shape[s].k, flags[f], e));
+            if (!(flags[f] & OP_BF16) || (t->be->properties & BE_BF16))
+                TRY(test_matmul(t, shape[s].m, shape[s].n, shape[s].k, flags[f], e));
     TRY(test_losses(t, 5, 10, e));
     TRY(test_losses(t, 3, 37, e));
     TRY(test_cells(t, 5, 10, e));

@@ -15,7 +15,7 @@ struct net_case {
 };
 
 /* The cases of each operation at one size; *ret_count of them in ret. */
-enum { NET_CASES_MAX = 27 };
+enum { NET_CASES_MAX = 31 };
 struct net_size {
     size_t n, t, heads, kv_heads, d;            /* attention */
     size_t side, window, stride, pad, in, out, groups;      /* images; groups share `in` */

@@ -37,11 +37,13 @@ size_t net_cases(const struct net_size *s, struct net_case ret[NET_CASES_MAX])
     struct net_shape z = { 4, { s->n, out, wide, s->out } }, p = { 4, { s->n, out, wide, s->in } }, c = { 1, { s->in } };
     struct net_shape table = { 2, { s->t, s->d / 2 * 2 } }, r = { 2, { s->t, s->in } }, rr = { 2, { s->t, gates } };
     struct net_shape each = { 3, { s->window, s->window, s->in } }, o = { 1, { s->out } };
-    struct op_attr whole = win, lone = win;
+    struct op_attr whole = win, lone = win, half = win, add = win;
     whole.flags = MM_BIAS | CONV_ADD | MM_RELU;
     lone.flags = MM_BIAS | MM_RELU;
     all.flags = 0;
     more.flags = OP_ACCUMULATE;
+    half.flags = OP_BF16;
+    add.flags = OP_BF16 | OP_ACCUMULATE;
     back.flags = ROTARY_BACK;
     const struct net_case k[] = {
         { OP_ATTENTION, attn, { qkv }, { y, sums } },       { OP_ATTENTION, all, { qkv }, { y, sums } },
@@ -56,7 +58,9 @@ size_t net_cases(const struct net_size *s, struct net_case ret[NET_CASES_MAX])
         { OP_MAXPOOL, win, { x }, { p } },                  { OP_MAXPOOL_BWD, win, { x, p }, { x } },
         { OP_AVGPOOL, win, { x }, { p } },                  { OP_AVGPOOL_BWD, win, { p }, { x } },
         { OP_CONV2D, whole, { x, w, o, z }, { z } },        { OP_DEPTHWISE, win, { x, each }, { p } },
-        { OP_DEPTHWISE, lone, { x, each, c }, { p } },
+        { OP_DEPTHWISE, lone, { x, each, c }, { p } },      { OP_CONV2D, half, { x, w }, { z } },
+        { OP_CONV2D_BWD_X, half, { w, z }, { x } },         { OP_CONV2D_BWD_W, half, { x, z }, { w } },
+        { OP_CONV2D_BWD_W, add, { x, z }, { w } },
     };
     _Static_assert(sizeof k / sizeof *k <= NET_CASES_MAX, "room");
     memcpy(ret, k, sizeof k);
@@ -155,7 +159,7 @@ enum errc net_selftest(const struct backend *be, struct backend_ctx *ctx, struct
     struct net_case k[NET_CASES_MAX];
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (size_t j = 0, n = net_cases(&sizes[i], k); j < n; j++)
-            if (backend_can(be, k[j].op, ELEM_F32))
+            if (backend_can(be, k[j].op, ELEM_F32) && (!(k[j].attr.flags & OP_BF16) || (be->properties & BE_BF16)))
                 TRY(net_check(be, ctx, ref, &k[j], i * 100 + j + 1, 1e-5, NULL, e));
     return ERR_OK;
 }

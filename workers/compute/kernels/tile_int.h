@@ -10,6 +10,9 @@
  *   dot_tile(rows, u, slices, quads, slice_step, panel, c)         whole numbers: c[i][j] = Σ over s < slices, k < 4·quads of
  *       u[i][s·slice_step + k] · panel[s][k / 4][j][k % 4], for QN columns; u without a sign, the panel with one; exact
  *
+ *   pair_micro(…), pair_micro_half(…)   as micro and micro_half, but a "number" of a and of the panel is a pair of bf16, the
+ *       one of lower k in the lower half: each step adds the product of the upper halves, then that of the lower ones, in fp32
+ *
  * Each element is one chain of fused multiply-adds over ascending k. tile_plain_int.h says the same in plain C, with the
  * same bits, so that the blocking, packing and epilogues of every tier are built and compared on any machine. */
 #pragma once

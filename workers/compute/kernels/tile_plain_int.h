@@ -5,6 +5,9 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
+
+#include "workers/compute/kernels/tensor.h"
 
 static void micro(size_t rows, size_t depth, const float *a, size_t a_row, size_t a_step, const float *panel, float *c,
                   size_t c_row, bool has_c)
@@ -28,6 +31,38 @@ static void micro_half(size_t rows, size_t depth, const float *a, size_t a_row, 
                 sum = fmaf(a[i * a_row + k * a_step], panel[k * NR + j], sum);
             c[i * c_row + j] = sum;
         }
+}
+
+static float pair_part(float pair, int half)
+{
+    uint32_t bits;
+    memcpy(&bits, &pair, sizeof bits);
+    return bf16_to_f32((uint16_t)(bits >> 16 * half));
+}
+
+static void pair_columns(size_t rows, size_t columns, size_t depth, const float *a, size_t a_row, size_t a_step,
+                         const float *panel, float *c, size_t c_row, bool has_c)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++) {
+            float sum = has_c ? c[i * c_row + j] : 0;
+            for (size_t k = 0; k < depth; k++)
+                for (int half = 1; half >= 0; half--)
+                    sum = fmaf(pair_part(a[i * a_row + k * a_step], half), pair_part(panel[k * NR + j], half), sum);
+            c[i * c_row + j] = sum;
+        }
+}
+
+static inline void pair_micro(size_t rows, size_t depth, const float *a, size_t a_row, size_t a_step, const float *panel,
+                              float *c, size_t c_row, bool has_c)
+{
+    pair_columns(rows, NR, depth, a, a_row, a_step, panel, c, c_row, has_c);
+}
+
+static inline void pair_micro_half(size_t rows, size_t depth, const float *a, size_t a_row, size_t a_step, const float *panel,
+                                   float *c, size_t c_row, bool has_c)
+{
+    pair_columns(rows, NR / 2, depth, a, a_row, a_step, panel, c, c_row, has_c);
 }
 
 static void depth_tile(size_t lanes, size_t pixels, const float *x, size_t x_step, size_t rows, size_t x_row, size_t cols,

@@ -267,7 +267,8 @@ static enum errc setup(struct engine *g, struct err *e)
     size_t max_bytes = job->memory_max_bytes ? job->memory_max_bytes : MODEL_BYTES_MAX;
     ASSERT(s->accumulate >= 1);
     rows = rows < job->data->train_count ? rows : job->data->train_count;
-    const struct net_spec spec = { ELEM_F32, s, job->data->shape, rows, max_bytes, .has_update = true };
+    const struct net_spec spec = { ELEM_F32, s, job->data->shape, rows, max_bytes, .has_update = true,
+                                   .is_bf16 = net_is_bf16(s, job->backend) };
     TRY(make_net(g, &spec, e));
     size_t bytes = 4 * engine_params(g), items = rows * g->net->items;
     size_t answers = job->data->shape.goal == NET_CLASSES ? 1 : job->data->shape.outputs;
@@ -291,9 +292,11 @@ static enum errc run(struct engine *g, struct train_result *r, struct err *e)
     if (g->job->store)
         TRY(engine_restore(g, &is_resumed, e));
     r->resumed_at_step = is_resumed ? g->at.step : -1;
-    say(g, "%zu parameters, %zu training rows, %zu hold-out rows, %zu MiB planned, backend %s%s", engine_params(g),
+    say(g, "%zu parameters, %zu training rows, %zu hold-out rows, %zu MiB planned, backend %s in %s%s",
+        engine_params(g),
         g->job->data->train_count,
-        g->job->data->holdout_count, plan_bytes(g->net->plan) >> 20, g->job->backend->name, is_resumed ? ", resumed" : "");
+        g->job->data->holdout_count, plan_bytes(g->net->plan) >> 20, g->job->backend->name,
+        g->net->spec.is_bf16 ? "bf16" : "fp32", is_resumed ? ", resumed" : "");
     g->began_us = clock_mono_us(g->job->clock);
     TRY(loop(g, &r->end, e));
     return finish(g, r, e);

@@ -37,6 +37,7 @@ static struct str run_digest(struct engine *g)
     buf_printf(&b, " %d %zu %zu %zu %s %s ", s->objective, g->job->data->train_count + g->job->data->holdout_count,
                g->job->data->shape.inputs,
                g->job->data->shape.outputs, g->job->backend->name, FALAJ_VERSION);
+    buf_add_c(&b, g->net->spec.is_bf16 ? "bf16 " : "");
     buf_add_str(&b, g->job->dataset_digest);
     if (g->job->start) {
         buf_add_char(&b, ' ');

@@ -172,9 +172,16 @@ static enum errc make(struct net *n, struct err *e)
     else
         add_learning(n);
     n->numbers = n->g->param_count;
+    if (s->is_bf16 && !s->is_serving)
+        graph_bf16(n->g);
     const struct plan_options o = { s->max_rows, s->max_bytes };
     TRY(plan_new(n->g, n->be, n->ctx, &o, &n->plan, e));
     return run_new(n->plan, n->ctx, &n->run, e);
+}
+
+bool net_is_bf16(const struct train_job *job, const struct backend *be)
+{
+    return job->precision == TRAIN_BF16 || (job->precision == TRAIN_AUTO && (be->properties & BE_FAST_BF16));
 }
 
 enum errc net_new(const struct backend *be, struct backend_ctx *ctx, const struct net_spec *spec, struct net **ret, struct err *e)

@@ -50,6 +50,7 @@ struct net_spec {
     size_t max_rows;
     size_t max_bytes;           /* all memory of the model, its gradients, its optimiser and one batch; 0: no limit */
     bool has_update;            /* the optimiser of the job; without it gradients only */
+    bool is_bf16;               /* of a net that learns, in f32: factors of products in bf16 (net_is_bf16) */
     bool is_serving;            /* logits, and nothing that learns */
 };
 
@@ -79,6 +80,8 @@ struct net_served {
     const struct columns *columns;      /* of a table */
 };
 
+/* What the job's precision comes to on this backend: auto is bf16 where instructions make it faster. */
+bool net_is_bf16(const struct train_job *job, const struct backend *be);
 /* LIMIT: it does not fit in max_bytes. UNPROCESSABLE: a wrong size, or the backend lacks an operation, named. */
 enum errc net_new(const struct backend *be, struct backend_ctx *ctx, const struct net_spec *spec, struct net **ret,
                   struct err *e);

@@ -115,6 +115,8 @@ static void members_of_a_family_must_fit(void **state)
         { "\"family\":\"gpt\",\"width\":12,\"rotary\":true", "/rotary" }, { "\"family\":\"gpt\",\"gated\":true", "/gated" },
         { "\"family\":\"cnn\",\"image\":[8,8,1],\"objective\":\"regression\"", "/objective" },
         { "\"family\":\"gbdt\",\"objective\":\"regression\",\"target\":\"number\"", NULL },
+        { "\"family\":\"gbdt\",\"precision\":\"bf16\"", "/precision" }, { "\"family\":\"gbdt\",\"precision\":\"auto\"", NULL },
+        { "\"precision\":\"bf16\"", NULL },
         { "\"objective\":\"regression\",\"target\":\"number\"", NULL }, { "\"target\":\"flags\"", "/objective" },
         { "\"objective\":\"multi-label\"", "/objective" }, { "\"objective\":\"multi-label\",\"target\":\"flags\"", NULL },
         { "\"family\":\"gpt\",\"gated\":true,\"rms_norm\":true,\"rotary\":true,\"kv_heads\":2", NULL },
